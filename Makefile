@@ -17,7 +17,7 @@ export GOFLAGS
 TEST := go test -vet=off "-ldflags=-X 'nodemask/internal/checkout.built=$(CURDIR)'"
 
 .DEFAULT_GOAL := reports
-.PHONY: help reports pdf lab setup setup-lab notebooks build demo test test-beam vet lint torture third-party sbom vulncheck fuzz bench bench-peers gpu-check gpu-run test-cluster clean-setup
+.PHONY: help reports pdf lab setup setup-lab notebooks build demo test test-beam vet style lint torture third-party sbom vulncheck fuzz bench bench-peers gpu-check gpu-run test-cluster clean-setup
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,8 +72,14 @@ vet: ## check with gofmt and go vet
 	@unformatted=$$("$$(go env GOROOT)/bin/gofmt" -l */) || exit 1; [ -z "$$unformatted" ] || { echo "make: run gofmt -w on:" $$unformatted >&2; exit 1; }
 	go vet ./...
 
-lint: vet ## check with staticcheck too
-	go tool -modfile=tools/go.mod staticcheck ./...
+TOOL := go tool -modfile=tools/go.mod
+style: ## check the order of imports, spelling and errors that nobody looks at (seconds)
+	@unordered=$$($(TOOL) goimports -local nodemask -l $$(git ls-files '*.go')) || exit 1; [ -z "$$unordered" ] || { echo "make: run goimports -local nodemask -w on:" $$unordered >&2; exit 1; }
+	@git ls-files '*.go' '*.md' '*.py' '*.sh' '*.yml' ':!THIRD_PARTY.md' | xargs $(TOOL) misspell -error -i modle,sumary
+	$(TOOL) errcheck -ignoretests -exclude tools/errcheck.txt ./...
+
+lint: vet style ## check with staticcheck too (minutes, the first time)
+	$(TOOL) staticcheck ./...
 	cd nmgnn/beam && go tool -modfile=../../tools/go.mod staticcheck ./...
 
 # GoMLX's pure-Go backend computes addresses beyond its slices, which checkptr, a part of -race, takes for a fault.

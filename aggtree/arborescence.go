@@ -35,12 +35,12 @@ type shape struct {
 // childrenOf returns the children of node i.
 func (s *shape) childrenOf(i int32) []int32 { return s.children[s.first[i]:s.first[i+1]] }
 
-// newShape returns a [*Fault] of kind NotArborescence unless each node but the root has one parent and a path from the
+// newShape returns a [*Fault] unless each node but the root has one parent and a path from the
 // root.
 func newShape(a Arborescence) (*shape, error) {
 	n := len(a.Base)
 	fault := func(nodes []int32, format string, arguments ...any) error {
-		return &Fault{Kind: NotArborescence, Nodes: nodes, text: fmt.Sprintf(format, arguments...)}
+		return &Fault{Kind: notArborescence, Nodes: nodes, text: fmt.Sprintf(format, arguments...)}
 	}
 	if a.Root < 0 || int(a.Root) >= n {
 		return nil, fault(nil, "the root is node %d, but there are %d nodes, numbered from 0", a.Root, n)

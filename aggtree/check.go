@@ -15,7 +15,7 @@ import (
 // candidate, and more only for sorting siblings.
 //
 // Trees with the same paths from root to leaves may differ, by siblings that stand for the same node; only the smallest
-// is right. So Check first compares paths, with such siblings taken together, and returns NotSmallest only if the paths
+// is right. So Check first compares paths, with such siblings taken together, and blames siblings only if the paths
 // are right.
 func Check(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool) error {
 	if _, err := walksFrom(g, root, hops, mask); err != nil {
@@ -29,7 +29,7 @@ func Check(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Ar
 		return err
 	}
 	if base := s.Base[s.Root]; base != root {
-		return &Fault{Kind: WrongRoot, Nodes: []int32{s.Root}, Walk: []int32{base},
+		return &Fault{Kind: wrongRoot, Nodes: []int32{s.Root}, Walk: []int32{base},
 			text: fmt.Sprintf("the root stands for node %d of the graph; expected %d", base, root)}
 	}
 	c := checker{graph: g, mask: mask, shape: s, tick: ticker{ctx: ctx}}
@@ -55,7 +55,7 @@ func (c *checker) check(from int32, hops int, cut bool) error {
 	c.top, c.hops, c.cut, c.repeats = from, hops, cut, nil
 	level := [][]int32{{from}}
 	if base := c.shape.Base[from]; base < 0 || int(base) >= c.graph.NumNodes() {
-		return &Fault{Kind: ExtraWalk, Nodes: []int32{from}, Walk: []int32{base},
+		return &Fault{Kind: extraWalk, Nodes: []int32{from}, Walk: []int32{base},
 			text: fmt.Sprintf("tree node %d stands for node %d, which is not in the graph", from, base)}
 	}
 	for depth := 0; len(level) > 0 && (depth < hops || !cut); depth++ {
@@ -87,7 +87,7 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 		own := c.shape.childrenOf(i)
 		if len(own) == 0 && len(want) > 0 && depth < c.hops {
 			walk := c.walk(i)
-			return nil, &Fault{Kind: LeafTooEarly, Nodes: []int32{i}, Walk: walk, text: fmt.Sprintf(
+			return nil, &Fault{Kind: leafTooEarly, Nodes: []int32{i}, Walk: walk, text: fmt.Sprintf(
 				"tree node %d is a leaf at depth %d, but node %d has neighbours, so its leaves lie at depth %d; its walk is %s", i,
 				depth, base, c.hops, walkText(walk))}
 		}
@@ -102,7 +102,7 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 	})
 	if len(children) > 0 && depth == c.hops {
 		walk := c.walk(children[0])
-		return nil, &Fault{Kind: ExtraWalk, Nodes: slices.Clone(children[:1]), Walk: walk, text: fmt.Sprintf(
+		return nil, &Fault{Kind: extraWalk, Nodes: slices.Clone(children[:1]), Walk: walk, text: fmt.Sprintf(
 			"tree node %d lies at depth %d, but all leaves lie at depth %d; its walk is %s", children[0], depth+1, c.hops,
 			walkText(walk))}
 	}
@@ -121,7 +121,7 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 		}
 		if same > 1 && c.repeats == nil {
 			walk := c.walk(children[0])
-			c.repeats = &Fault{Kind: NotSmallest, Nodes: slices.Clone(children[:2]), Walk: walk, text: fmt.Sprintf(
+			c.repeats = &Fault{Kind: notSmallest, Nodes: slices.Clone(children[:2]), Walk: walk, text: fmt.Sprintf(
 				"tree nodes %d and %d are siblings and both stand for node %d: one would do; their walk is %s", children[0],
 				children[1], u, walkText(walk))}
 		}
@@ -132,7 +132,7 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 	for at, u := range want {
 		if at == len(next) || c.shape.Base[next[at][0]] != u {
 			walk := append(c.walk(nodes[0]), u)
-			return nil, &Fault{Kind: MissingWalk, Nodes: slices.Clone(nodes), Walk: walk, text: fmt.Sprintf(
+			return nil, &Fault{Kind: missingWalk, Nodes: slices.Clone(nodes), Walk: walk, text: fmt.Sprintf(
 				"tree node %d has no child that stands for node %d, a neighbour of node %d; the walk %s is missing", nodes[0], u,
 				base, walkText(walk))}
 		}
@@ -176,6 +176,6 @@ func (c *checker) extra(node, v, u int32) error {
 		why = "is masked"
 	}
 	walk := c.walk(node)
-	return &Fault{Kind: ExtraWalk, Nodes: []int32{node}, Walk: walk, text: fmt.Sprintf(
+	return &Fault{Kind: extraWalk, Nodes: []int32{node}, Walk: walk, text: fmt.Sprintf(
 		"tree node %d stands for node %d, which %s; its walk is %s", node, u, why, walkText(walk))}
 }

@@ -39,6 +39,6 @@
 //
 // # Drawing
 //
-// Package draw writes trees as text, SVG or JSON and draws the paper's figures 1 to 7; package explorer
+// Package draw writes trees as text or SVG and draws the paper's figures 1 to 7; package explorer
 // writes pages on which readers play with the trees of a graph.
 package aggtree

@@ -29,7 +29,7 @@ type Counterexample struct {
 func (c *Counterexample) Error() string {
 	if c.Lemma == 1 {
 		return fmt.Sprintf("lemma 1 fails at tree node %d: its subtree down to depth %d is not the "+
-			"%d-aggregation tree of node %d: %v: %s",
+			"%d-aggregation tree of node %d: %s: %s",
 			c.Node, c.Depth, c.Depth, c.Base, c.Fault.Kind, c.Fault.text)
 	}
 	var parts []string

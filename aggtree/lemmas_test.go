@@ -20,7 +20,7 @@ func TestLemma1GivesTheSmallestSubtreeThatIsNoAggregationTree(t *testing.T) {
 	// The subtrees of the root down to depths 0 and 1 are right; the whole tree is not.
 	assert.Equal(t, []int32{0, 0}, []int32{found.Node, found.Base})
 	assert.Equal(t, 2, found.Depth)
-	assert.Equal(t, MissingWalk, found.Fault.Kind)
+	assert.Equal(t, missingWalk, found.Fault.Kind)
 	assert.Equal(t, "lemma 1 fails at tree node 0: its subtree down to depth 2 is not the 2-aggregation tree "+
 		"of node 0: missing walk: "+
 		"tree node 2 has no child that stands for node 3, a neighbour of node 2; the walk 0-2-3 is missing", found.Error())
@@ -31,7 +31,7 @@ func TestLemma1HasACounterexampleBelowARootThatStandsForNoNode(t *testing.T) {
 	a.Base[0] = 9
 	var found *Counterexample
 	require.ErrorAs(t, lemma1(ctx, testgraph.Triangle(t), 2, a, nil), &found)
-	assert.Equal(t, ExtraWalk, found.Fault.Kind)
+	assert.Equal(t, extraWalk, found.Fault.Kind)
 	assert.ErrorContains(t, found.Fault, "tree node 0 stands for node 9, which is not in the graph")
 }
 
@@ -62,7 +62,7 @@ func TestTheLemmasSayNothingOfWhatIsNoArborescence(t *testing.T) {
 		assert.False(t, errors.As(err, &found))
 		var fault *Fault
 		require.ErrorAs(t, err, &fault)
-		assert.Equal(t, NotArborescence, fault.Kind)
+		assert.Equal(t, notArborescence, fault.Kind)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestVerifyGivesTheThreeStatementsAndWhereEachFails(t *testing.T) {
 	require.NoError(t, err)
 	var fault *Fault
 	require.ErrorAs(t, statements[0].Counterexample, &fault)
-	assert.Equal(t, MissingWalk, fault.Kind)
+	assert.Equal(t, missingWalk, fault.Kind)
 	for lemma, s := range statements[1:] {
 		var found *Counterexample
 		require.ErrorAs(t, s.Counterexample, &found)
@@ -126,6 +126,6 @@ func TestVerifyGivesTheThreeStatementsAndWhereEachFails(t *testing.T) {
 	assert.Equal(t, []string{"definition", "lemma 1", "lemma 2"}, names(statements))
 	for _, s := range statements {
 		require.ErrorAs(t, s.Counterexample, &fault, s.Name)
-		assert.Equal(t, NotArborescence, fault.Kind)
+		assert.Equal(t, notArborescence, fault.Kind)
 	}
 }

@@ -47,7 +47,7 @@ func withCSV(ctx context.Context, open opener, file string, use func(t *graphfil
 func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 	var nodes *graphfile.Rows
 	err := withCSV(ctx, open, csvNodesFile, func(t *graphfile.Table) error {
-		label, err := t.Column(graphfile.ClassNames...)
+		label, err := t.Column(graphfile.LabelColumns(ctx)...)
 		if err != nil {
 			return err
 		}

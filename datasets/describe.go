@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Description holds what there is to know of a graph before training on it.
+// Description describes a graph before training on it.
 type Description struct {
 	Name     string `json:"name"`
 	Source   string `json:"source"`
@@ -67,7 +67,7 @@ type SplitCounts struct {
 	Hash       string `json:"hash"` // see [Split.Hash]
 }
 
-// Describe returns what there is to know of a sound graph (see [Graph.Check]), in time linear in its size.
+// Describe describes a sound graph (see [Graph.Check]), in time linear in its size.
 func Describe(g *Graph) Description {
 	d := Description{Name: g.Name, Source: g.Source, Format: g.Format, Nodes: g.NumNodes(),
 		Edges: g.Edges.NumEdges() / 2, Directed: g.Directed,

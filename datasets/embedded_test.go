@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"hash/fnv"
 	"reflect"
@@ -29,6 +30,20 @@ func TestEmbeddedCoraHasItsPublishedShape(t *testing.T) {
 	assert.Equal(t, "31336", g.NodeIDs[0])
 	for _, x := range g.Features.Values {
 		require.Equal(t, float32(1), x)
+	}
+}
+
+func TestEmbeddedFilesHaveTheirChecksums(t *testing.T) {
+	for _, name := range []string{"cora", "pubmed"} {
+		file, err := embedded.ReadFile("embedded/" + name + ".bin")
+		require.NoError(t, err)
+		packed, err := unpack(file)
+		require.NoError(t, err)
+		sum := sha256.Sum256(packed.payload)
+		require.Equal(t, sum[:], file[packedHeader-sha256.Size:packedHeader], name)
+		_, err = packed.graph()
+		require.NoError(t, err)
+		require.Empty(t, packed.payload)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"slices"
 
 	"nodemask/csr"
 	"nodemask/datasets/internal/graphfile"
@@ -100,6 +101,30 @@ func (f Features) Stored(sparse bool) Features {
 	return Features(listed.ToDense())
 }
 
+// Rearranged returns the matrix whose column i is column from[i] of f, and whose columns are all of f's.
+func (f Features) Rearranged(from []int32) Features {
+	g := Features{Rows: f.Rows, Width: f.Width}
+	if !f.IsSparse() {
+		g.Dense = make([]float32, 0, len(f.Dense))
+		for v := range f.Rows {
+			for _, c := range from {
+				g.Dense = append(g.Dense, f.Dense[v*f.Width+int(c)])
+			}
+		}
+		return g
+	}
+	to := make([]int32, len(from))
+	for i, c := range from {
+		to[c] = int32(i)
+	}
+	for _, c := range f.Columns {
+		g.Columns = append(g.Columns, to[c])
+	}
+	g.Offsets, g.Values = slices.Clone(f.Offsets), slices.Clone(f.Values)
+	g, _ = canonical(g)
+	return g
+}
+
 func (f Features) toSparse() Features {
 	room := f.NonZeros()
 	s := Features{Rows: f.Rows, Width: f.Width, Offsets: make([]int64, 1, f.Rows+1), Columns: make([]int32, 0, room),
@@ -191,13 +216,6 @@ func (f Features) eachIn(v int, entry func(column int, x float32)) {
 // Check reports the first fault of f by its row and column; nil if f is what [Features] promises: sizes that fit,
 // columns strictly ascending and in range, and finite values.
 func (f Features) Check() error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	return nil
-}
-
-func (f Features) check() error {
 	if err := f.checkShape(); err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func (f File) source(mirror string) fetch.Source {
 	return s
 }
 
-// FileCheck says what [Verify] found about one file.
+// FileCheck holds what [Verify] found about one file.
 type FileCheck struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`

@@ -24,10 +24,18 @@ import (
 type Reader interface {
 	// Reads reports whether a file or folder is in the format, by its name and the names of what is in it.
 	Reads(path string, folder bool) bool
-	// Read reads it. Errors name the file and the place in it.
+	// Read reads it. Errors name the file and the place in it. ctx may carry what the user chose of it: see [Chosen].
 	Read(ctx context.Context, path string) (*Graph, error)
 	// Layout describes what the format looks like, for an error: "a folder with nodes.parquet and edges.parquet".
 	Layout() string
+}
+
+// Chosen returns a path that a [Reader] is asked to read with what the user chose behind it, as [Open] takes it.
+func Chosen(ctx context.Context, path string) string {
+	if label := graphfile.ChoiceOf(ctx).Label; label != "" {
+		return path + ":label=" + label
+	}
+	return path
 }
 
 // single are the formats of one file, by how its name ends.
@@ -61,7 +69,7 @@ func folder(dir string) opener {
 // extension returns how a name ends, in lower case.
 func extension(name string) string { return strings.ToLower(filepath.Ext(name)) }
 
-// layouts says what [Open] reads from a path.
+// layouts lists what [Open] reads from a path.
 func layouts(readers []Reader) string {
 	all := []string{"an .npz, .graphml, .json or .pt file",
 		"a folder with " + csvNodesFile + " and " + csvEdgesFile, "a folder with " + ogb.EdgeFile}
@@ -100,6 +108,8 @@ func openPath(ctx context.Context, path string, readers []Reader) (*Graph, error
 	switch nodes, edges := has(csvNodesFile), has(csvEdgesFile); {
 	case nodes && edges:
 		return ReadCSV(ctx, path)
+	case has(ogb.EdgeFile) && Chosen(ctx, path) != path:
+		problem = "nothing can be chosen in a folder of the Open Graph Benchmark"
 	case has(ogb.EdgeFile):
 		l, err := ogb.Read(ctx, path)
 		if err != nil {

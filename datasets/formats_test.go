@@ -131,7 +131,7 @@ func TestOtherTensorsOfPyTorchGeometric(t *testing.T) {
 	assert.Equal(t, fixtureLabels, g.Labels)
 	assert.Nil(t, g.OwnSplit)
 	assert.Equal(t, []string{
-		`field "train_mask" has 2 columns, a split each: the first is taken. For another, save data.train_mask[:, k]`,
+		`field "train_mask" has 2 columns, a split each: column 0, counted from 0, is taken. Another is PATH:mask=k`,
 		"the split of train_mask, val_mask and test_mask: left out: its validation set is empty"}, g.Notes)
 
 	g, err := Open(t.Context(), fixture("bare.pt"), OpenOptions{})

@@ -104,5 +104,5 @@ func (g *Graph) check() error {
 			return fmt.Errorf("node %d has label %d: expected 0 to %d, or %d for none", v, c, g.NumClasses()-1, Unlabelled)
 		}
 	}
-	return g.Features.check()
+	return g.Features.Check()
 }

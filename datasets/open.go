@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"nodemask/datasets/internal/graphfile"
@@ -62,6 +63,8 @@ type Location struct {
 	Info Info   `json:"info"`
 	Dir  string `json:"dir,omitempty"`  // folder of its files; "" if embedded or generated
 	Path string `json:"path,omitempty"` // a user's own file or folder
+
+	choice graphfile.Choice
 }
 
 // String returns the location for people: a path, "embedded" or "generated".
@@ -88,6 +91,9 @@ func Locate(name string, o OpenOptions) (Location, error) {
 		if _, missing := os.Stat(name); missing == nil {
 			return Location{Info: Info{Name: name}, Path: name}, nil
 		}
+		if path, choice, err := chosen(name); path != "" || err != nil {
+			return Location{Info: Info{Name: name}, Path: path, choice: choice}, err
+		}
 		if strings.ContainsRune(name, filepath.Separator) || single[extension(name)] != nil {
 			return Location{}, &NotFoundError{Name: name, File: filepath.Base(name), Folders: []string{filepath.Dir(name)}}
 		}
@@ -113,6 +119,37 @@ func Locate(name string, o OpenOptions) (Location, error) {
 	return Location{}, &NotFoundError{Name: info.Name, File: info.Files[0].Name, Folders: folders, Fetch: true}
 }
 
+// chosen takes apart the path of a graph of one's own that ends in a choice, "graph.pt:label=club,mask=3". The path is ""
+// if there is nothing there.
+func chosen(name string) (path string, c graphfile.Choice, err error) {
+	at := strings.LastIndexByte(name, ':')
+	if at < 0 {
+		return "", c, nil
+	}
+	path = name[:at]
+	if info, err := os.Stat(path); err != nil {
+		return "", c, nil
+	} else if format := extension(path); !info.IsDir() && (single[format] == nil || format == ".npz") {
+		return "", c, &NameError{Name: name, Problem: "nothing can be chosen in this format: leave out " + name[at:]}
+	}
+	for choice := range strings.SplitSeq(name[at+1:], ",") {
+		key, value, _ := strings.Cut(choice, "=")
+		switch key {
+		case "label":
+			c.Label = value
+		case "mask":
+			if c.Mask, err = strconv.Atoi(value); err != nil || c.Mask < 0 || extension(path) != ".pt" {
+				return "", c, &NameError{Name: name, Problem: "expected mask=k of a .pt file, with columns from 0 on"}
+			}
+		}
+		if key != "mask" && (key != "label" || value == "") {
+			return "", c, &NameError{Name: name, Problem: fmt.Sprintf("%.40q: expected label=NAME or mask=k behind the path",
+				choice)}
+		}
+	}
+	return path, c, nil
+}
+
 // holdsAny reports whether a folder has some of the files. All are not asked for: the reader says which are missing.
 func holdsAny(dir string, files []File) bool {
 	return slices.ContainsFunc(files, func(f File) bool {
@@ -132,6 +169,9 @@ func holdsAny(dir string, files []File) bool {
 //	nodes.csv and edges.csv       in a folder, see [ReadCSV]
 //	raw/edge.csv.gz and others    in a folder, as the Open Graph Benchmark has node property prediction
 //	any other                     that one of o.Readers reads
+//
+// Behind a path, ":label=club" names the column, attribute or field of the classes, and ":mask=3" the column, counted
+// from 0, of a .pt file's train_mask and the others where they have several: "graph.pt:label=club,mask=3".
 //
 // In GraphML and JSON, a node's attribute called class, label or y (the first that is there) is its class, train_mask,
 // val_mask and test_mask are the file's own split, and other numbers are features. A graph's Notes say what was left
@@ -159,7 +199,7 @@ func openAt(ctx context.Context, name string, at Location, readers []Reader) (*G
 	}
 	switch {
 	case at.Path != "":
-		return openPath(ctx, at.Path, readers)
+		return openPath(graphfile.WithChoice(ctx, at.choice), at.Path, readers)
 	case at.Info.Name == "sbm":
 		p, err := readParameters(name, sbmParameters())
 		if err != nil {

@@ -68,7 +68,7 @@ func pickledFeatures(v any) (Features, error) {
 	if begin != int64(indices.Len()) {
 		return Features{}, fmt.Errorf("the matrix has %d values, but its rows end at %d", indices.Len(), begin)
 	}
-	return f, f.check()
+	return f, f.Check()
 }
 
 // pickledLabels reads labels from a pickled array [nodes, classes] with one 1 in each row; a row without is a node

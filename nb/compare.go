@@ -6,13 +6,16 @@ import (
 
 	"nodemask/internal/checkout"
 	"nodemask/internal/evidence"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )
 
 // Compare shows each cell's macro F1: of the trials run here, of those recorded with the project, and as published.
-func Compare(cells ...record.Cell) { Table(compareTable(Live(), Recorded(), cells...)) }
+func Compare(cells ...record.Cell) {
+	check(cells)
+	Table(compareTable(Live(), Recorded(), cells...))
+}
 
 // compareTable returns the table that [Compare] shows.
 func compareTable(live, recorded *record.Results, cells ...record.Cell) plots.Table {
@@ -32,15 +35,17 @@ func compareTable(live, recorded *record.Results, cells ...record.Cell) plots.Ta
 // OverSizes charts the macro F1 of cells over the size of the train set: the mean of the trials recorded with the
 // project, with its 95 % interval, beside the published figures. The cells are of one graph and setting; their own size
 // does not matter.
-func OverSizes(cells ...record.Cell) { chartOf(overSizes(Recorded(), cells...)) }
+func OverSizes(cells ...record.Cell) { chartOf(overSizes, cells) }
 
 // CachingOverSizes charts what predicting from a cache costs, over the size of the train set: the macro F1 of cells
 // from the whole graph, and dashed that from cached representations. It has the recorded trials, with 95 % intervals.
 // The cells are of one graph, in the inductive setting; their own size does not matter.
-func CachingOverSizes(cells ...record.Cell) { chartOf(cachingOverSizes(Recorded(), cells...)) }
+func CachingOverSizes(cells ...record.Cell) { chartOf(cachingOverSizes, cells) }
 
-// chartOf shows a chart, or says that it has no lines.
-func chartOf(c plots.Chart) {
+// chartOf shows a chart of recorded cells, or says that it has no lines.
+func chartOf(of func(*record.Results, ...record.Cell) plots.Chart, cells []record.Cell) {
+	check(cells)
+	c := of(Recorded(), cells...)
 	if len(c.Series) == 0 {
 		Markdown("*No results of these cells are recorded yet.*")
 		return
@@ -91,24 +96,17 @@ func cachingOverSizes(recorded *record.Results, cells ...record.Cell) plots.Char
 
 // seriesOf are the means of a cell's recorded trials over the size of the train set.
 func seriesOf(recorded *record.Results, cell record.Cell, metric record.Metric) plots.Series {
-	line := plots.Series{Name: Label(cell)}
+	curve := evidence.Curve{Name: Label(cell)}
 	for _, size := range evidence.Sizes() {
 		cell.TrainPercent = size
-		values := recorded.Values(cell, metric)
-		s := stats.Summarize(values)
-		if s.N == 0 {
-			continue
-		}
-		low, high := s.Mean, s.Mean
-		// of two, it would be wider than the chart
-		if _, l, h, err := stats.ConfidenceInterval95(values); err == nil && s.N > 2 {
-			low, high = l, h
-		}
-		line.X, line.Y = append(line.X, float64(size)), append(line.Y, s.Mean)
-		line.Low, line.High = append(line.Low, low), append(line.High, high)
-		line.Cells = append(line.Cells, evidence.Chosen(cell))
+		curve.Points = append(curve.Points, evidence.Point{X: float64(size), Entry: evidence.Entry{Cell: cell,
+			Metric: metric}})
 	}
-	return line
+	charts := evidence.Artifact{Curves: []evidence.Curve{curve}}.Charts(recorded)
+	if len(charts) == 0 {
+		return plots.Series{}
+	}
+	return charts[0].Series[0]
 }
 
 func meanOf(r *record.Results, c record.Cell) string {

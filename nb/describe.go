@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"nodemask/datasets"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
-// Describe shows what there is to know of a graph before training on it: what its file was understood as, what was
+// Describe describes a graph before training on it: what its file was understood as, what was
 // dropped or left out, and warnings; then degrees, the sizes of the classes and their homophily as bars.
 func Describe(g *datasets.Graph) {
 	d := datasets.Describe(g)

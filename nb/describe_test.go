@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 func TestADescriptionIsDrawnByDegreeAndByClass(t *testing.T) {

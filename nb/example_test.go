@@ -2,8 +2,8 @@ package nb_test
 
 import (
 	"nodemask/datasets"
+	"nodemask/internal/plots"
 	"nodemask/nb"
-	"nodemask/plots"
 )
 
 func ExampleTable() {

@@ -8,8 +8,8 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 
 	"nodemask/internal/checkout"
+	"nodemask/internal/plots"
 	"nodemask/internal/worker"
-	"nodemask/plots"
 )
 
 // Export writes a model that 'nodemask train --save-model' saved as an ONNX file, for other programs to run, and says

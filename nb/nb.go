@@ -21,7 +21,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // HTML shows an HTML fragment, or the fallback where there is no HTML.

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // kernel plays gonb: it collects what is shown until it is asked whether all has arrived.

@@ -17,10 +17,10 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/evidence"
+	"nodemask/internal/plots"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
-	"nodemask/plots"
 	"nodemask/record"
 )
 
@@ -187,7 +187,7 @@ func (p *playground) serve(ctx context.Context) {
 func (p *playground) leave(why string) {
 	if p.running {
 		p.cancel()
-		<-p.finished
+		var _ error = <-p.finished // which no longer matters
 	}
 	p.progress.say(why + " Run the cell again for another round; trials that were finished are kept.")
 	gonbui.Sync()

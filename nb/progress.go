@@ -11,7 +11,7 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // Progress shows training as it happens: a progress bar with the time left, and the losses of the trials so far. It is
@@ -74,7 +74,7 @@ func (p *Progress) Epoch(name string, seed uint64, trainLoss, validationLoss flo
 	p.update(false)
 }
 
-// RunsOn sets the line that says what the trials run on.
+// RunsOn sets the line that names the backend.
 func (p *Progress) RunsOn(backend string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

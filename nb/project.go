@@ -73,7 +73,8 @@ func (byCommand) Read(ctx context.Context, path string) (g *datasets.Graph, err 
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	err = worker.Run(ctx, project, worker.Request{Open: &worker.Opening{Path: path}}, func(e worker.Event) {
+	open := &worker.Opening{Path: datasets.Chosen(ctx, path)}
+	err = worker.Run(ctx, project, worker.Request{Open: open}, func(e worker.Event) {
 		if e.Graph != nil {
 			g = e.Graph
 		}

@@ -7,10 +7,10 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/plots"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
-	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -28,7 +28,7 @@ func Reading(data, model string, setting datasets.Setting, choices ...string) On
 	return reading(recordedReadings(), data, model, setting, choices...)
 }
 
-func reading(results *multiverse.Results, data, model string, setting datasets.Setting, choices ...string) OneReading {
+func reading(results *record.Results, data, model string, setting datasets.Setting, choices ...string) OneReading {
 	o := Must1(compose(data, model, setting, choices...))
 	e := effectsOf(results, data, model, setting)
 	effect, rank, found := e.Find(o.reading)
@@ -150,7 +150,7 @@ func (o OneReading) cell(arm multiverse.Arm, size int) (record.Cell, error) {
 }
 
 // liveTable sets what was run here beside what is recorded, split by split.
-func (o OneReading) liveTable(live *record.Results, recorded *multiverse.Results,
+func (o OneReading) liveTable(live *record.Results, recorded *record.Results,
 	splits int, sizes []int) (plots.Table, error) {
 	t := plots.Table{ID: "reading-live", Title: "This reading, run here and recorded: macro F1 in percent",
 		Under:  []int{3, 5, 7},
@@ -169,7 +169,7 @@ func (o OneReading) liveTable(live *record.Results, recorded *multiverse.Results
 			for _, trial := range live.Trials(c) {
 				here[i][trial.Seed] = trial.MacroF1
 			}
-			if there[i], err = recorded.F1(o.question, o.reading, arm, size); err != nil {
+			if there[i], err = o.question.F1(recorded, o.reading, arm, size); err != nil {
 				return t, err
 			}
 		}

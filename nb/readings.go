@@ -12,8 +12,8 @@ import (
 	"nodemask/internal/checkout"
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -58,7 +58,7 @@ func EveryReading(data, model string, setting datasets.Setting) {
 	everyReading(recordedReadings(), data, model, setting)
 }
 
-func everyReading(results *multiverse.Results, data, model string, setting datasets.Setting) {
+func everyReading(results *record.Results, data, model string, setting datasets.Setting) {
 	e := effectsOf(results, data, model, setting)
 	if len(e.Effects) == 0 {
 		Markdown(incomplete(results, data, model, setting))
@@ -70,25 +70,25 @@ func everyReading(results *multiverse.Results, data, model string, setting datas
 }
 
 // recordedReadings returns the training runs of readings that came with the project: what 'nodemask multiverse' writes.
-func recordedReadings() *multiverse.Results {
+func recordedReadings() *record.Results {
 	return readingsIn(filepath.Join(Must1(checkout.Root()), "results", evidence.MultiverseFolder))
 }
 
-func readingsIn(folder string) *multiverse.Results {
-	return multiverse.LazyResults(record.OpenTrajectories(folder, "").ByCell(nil), Must).OfReadings()
+func readingsIn(folder string) *record.Results {
+	return record.OpenStore(folder).Results(nil, Must)
 }
 
-func effectsOf(r *multiverse.Results, data, model string, setting datasets.Setting) *multiverse.Effects {
-	return Must1(r.Effects(Must1(evidence.Ask(r, data, model, setting))))
+func effectsOf(r *record.Results, data, model string, setting datasets.Setting) *multiverse.Effects {
+	return Must1(Must1(evidence.Ask(r, data, model, setting)).Effects(r))
 }
 
 // calibrationOf is on Cora, whatever the data set: the protocol calibrates there.
-func calibrationOf(r *multiverse.Results, model string) *multiverse.Calibration {
+func calibrationOf(r *record.Results, model string) *multiverse.Calibration {
 	return Must1(evidence.Calibrate(r, model))
 }
 
 // incomplete says what is missing before readings can be compared; without a setting, in both.
-func incomplete(r *multiverse.Results, data, model string, setting datasets.Setting) string {
+func incomplete(r *record.Results, data, model string, setting datasets.Setting) string {
 	settings, where := datasets.Settings(), ""
 	if setting != "" {
 		settings, where = []datasets.Setting{setting}, ", "+string(setting)
@@ -130,7 +130,7 @@ func curveOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Specificati
 	return s
 }
 
-// togetherOf says what all readings, and the calibrated ones, say together.
+// togetherOf tables the effect over all readings, and over the calibrated ones.
 func togetherOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Table {
 	t := plots.Table{ID: fmt.Sprintf("together-%s-%s-%s", e.Data, e.Model, e.Setting),
 		Title: fmt.Sprintf("All readings together: %s on %s, %s, %s", hyper.Title(e.Model), evidence.DataTitle(e.Data),
@@ -175,13 +175,13 @@ func WhatMatters(data, model string) {
 	whatMatters(recordedReadings(), data, model)
 }
 
-func whatMatters(results *multiverse.Results, data, model string) {
+func whatMatters(results *record.Results, data, model string) {
 	t := plots.Table{ID: fmt.Sprintf("matters-%s-%s", data, model),
 		Title: fmt.Sprintf("What explains how effects differ between readings: %s on %s, percent of the variance",
 			hyper.Title(model), evidence.DataTitle(data)),
 		Header:  []string{"axis", "inductive", "transductive"},
 		Caption: "Dash: it does not matter there. What is left of 100 is axes working together, and noise."}
-	shares := map[datasets.Setting]map[string]stats.AxisShare{}
+	shares := map[datasets.Setting]map[string]float64{}
 	additive := map[datasets.Setting]string{}
 	for _, setting := range datasets.Settings() {
 		e := effectsOf(results, data, model, setting)
@@ -190,12 +190,15 @@ func whatMatters(results *multiverse.Results, data, model string) {
 			additive[setting] = "–"
 			continue
 		}
-		names, v, err := e.Explained()
+		names, explained, err := e.Explained()
 		Must(err)
-		shares[setting], additive[setting] = map[string]stats.AxisShare{}, percent(v.Additive)
-		for i, share := range v.Axes {
+		shares[setting] = map[string]float64{}
+		total := 0.0
+		for i, share := range explained {
 			shares[setting][names[i]] = share
+			total += share
 		}
+		additive[setting] = percent(total)
 	}
 	if len(shares) == 0 {
 		return
@@ -203,14 +206,14 @@ func whatMatters(results *multiverse.Results, data, model string) {
 	settings := []datasets.Setting{datasets.Inductive, datasets.Transductive}
 	axes := Must1(multiverse.AxesOf(model))
 	most := func(name string) float64 {
-		return max(shares[datasets.Inductive][name].Lost, shares[datasets.Transductive][name].Lost)
+		return max(shares[datasets.Inductive][name], shares[datasets.Transductive][name])
 	}
 	slices.SortStableFunc(axes, func(a, b multiverse.Axis) int { return cmp.Compare(most(b.Name), most(a.Name)) })
 	for _, axis := range axes {
 		row := []string{axis.Name, "–", "–"}
 		for i, setting := range settings {
 			if share, is := shares[setting][axis.Name]; is {
-				row[i+1] = percent(share.Lost)
+				row[i+1] = percent(share)
 			}
 		}
 		t.Rows = append(t.Rows, texts(row...))
@@ -228,7 +231,7 @@ func Calibration(model string) {
 	showCalibration(recordedReadings(), model)
 }
 
-func showCalibration(results *multiverse.Results, model string) {
+func showCalibration(results *record.Results, model string) {
 	c := calibrationOf(results, model)
 	if len(c.Fits) == 0 {
 		Markdown(incomplete(results, "cora", model, ""))
@@ -298,7 +301,7 @@ func fitsOf(model string, c *multiverse.Calibration) plots.Table {
 }
 
 // plainOf sets the nearest reading's scores without masking beside the published ones.
-func plainOf(r *multiverse.Results, model string, c *multiverse.Calibration) plots.Table {
+func plainOf(r *record.Results, model string, c *multiverse.Calibration) plots.Table {
 	fit, calibrated := c.Best()
 	which := "The best calibrated reading"
 	if !calibrated {
@@ -309,14 +312,14 @@ func plainOf(r *multiverse.Results, model string, c *multiverse.Calibration) plo
 	for _, setting := range datasets.Settings() {
 		q := Must1(multiverse.Ask("cora", model, setting))
 		for _, size := range q.Sizes {
-			scores := Must1(r.F1(q, fit.Reading, multiverse.Plain, size))
+			scores := Must1(q.F1(r, fit.Reading, multiverse.Plain, size))
 			var f1 []float64
 			for _, seed := range c.Splits {
 				f1 = append(f1, scores[seed])
 			}
 			published := "–"
-			if value, found := evidence.PublishedPlain(model)(setting, size); found {
-				published = fmt.Sprintf("%.2f", value)
+			if value := evidence.Published("cora", model, setting, size, false); value != nil {
+				published = fmt.Sprintf("%.2f", *value)
 			}
 			t.Rows = append(t.Rows, texts(string(setting), fmt.Sprintf("%d %%", size), stats.Summarize(f1).Text(2), published))
 		}

@@ -11,8 +11,8 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 	"nodemask/record"
 )
 
@@ -20,10 +20,10 @@ import (
 // rounded to a whole number, one less on the first split and one more on the second; 10 less if new nodes arrive with
 // edges to train nodes, and 2 more without attention dropout. Masking adds 3 where stopping follows F1, and 1 where a
 // masked node's own term is kept.
-func readingsOfGAT(t *testing.T) *multiverse.Results {
+func readingsOfGAT(t *testing.T) *record.Results {
 	t.Helper()
 	folder := t.TempDir()
-	store := record.OpenTrajectories(folder, "")
+	store := record.OpenStore(folder)
 	var questions []multiverse.Question
 	for _, setting := range datasets.Settings() {
 		q, err := multiverse.Ask("cora", "gat", setting)
@@ -34,15 +34,11 @@ func readingsOfGAT(t *testing.T) *multiverse.Results {
 	require.NoError(t, err)
 	for _, c := range cells {
 		for split := range 2 {
-			one := record.Trajectory{Data: "cora", Model: "gat", Setting: c.Setting, TrainPercent: c.TrainPercent,
-				Choices: c.TrainedChoices(),
-				Seed:    uint64(multiverse.FirstSplit + split), Split: "5eed", Backend: "go", Protocol: "rules"}
+			var one record.Readings
 			for _, on := range hyper.StopOns() {
 				var f1 []float64
 				for _, way := range datasets.AllArrivals()[:record.NumArrivals(c.Setting)] {
-					published, found := evidence.PublishedPlain("gat")(c.Setting, c.TrainPercent)
-					require.True(t, found)
-					x := math.Round(published) + float64(2*split-1)
+					x := math.Round(*evidence.Published("cora", "gat", c.Setting, c.TrainPercent, false)) + float64(2*split-1)
 					switch {
 					case c.Parameters.KeepRate.Active():
 						if on == hyper.StopOnF1 {
@@ -65,7 +61,9 @@ func readingsOfGAT(t *testing.T) *multiverse.Results {
 					one.Cached = append(one.Cached, f1)
 				}
 			}
-			require.NoError(t, store.Add(one))
+			trial := c.Read(uint64(multiverse.FirstSplit+split), "5eed", one)
+			trial.Backend, trial.Protocol = "go", "rules"
+			require.NoError(t, store.Add(trial))
 		}
 	}
 	return readingsIn(folder)

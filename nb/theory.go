@@ -9,9 +9,9 @@ import (
 	"nodemask/aggtree"
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
+	"nodemask/internal/plots"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 	"nodemask/stats"
 )
 

@@ -23,6 +23,7 @@ func Train(trials int, cells ...record.Cell) {
 
 // trainShown has what is missing trained, and shows how it comes along under a title and the cells' labels.
 func trainShown(title string, label func(record.Cell) string, t worker.Training) {
+	check(t.Cells)
 	ctx, stop := interruptible()
 	defer stop()
 	p := NewProgress(title, t.Trials*len(t.Cells))
@@ -71,6 +72,13 @@ func trainInto(ctx context.Context, p *Progress, label func(record.Cell) string,
 		}
 	})
 	return ran, err
+}
+
+// check ends the notebook's cell if one of its cells cannot be trained, as for a misspelt model.
+func check(cells []record.Cell) {
+	for _, c := range cells {
+		Must(c.Parameters.Check())
+	}
 }
 
 // Label returns a cell in a few words, by what differs from the tables' reading of the paper or from the model's

@@ -26,8 +26,8 @@ func Tree(g *datasets.Graph, root int32, hops int, masked ...int32) *aggtree.Tre
 // DrawTree draws a tree.
 func drawTree(t *aggtree.Tree, o draw.Options) {
 	var svg, text bytes.Buffer
-	Must(draw.Write(&svg, t, draw.SVG, o))
-	Must(draw.Write(&text, t, draw.Text, o))
+	Must(draw.WriteSVG(&svg, t, o))
+	Must(draw.WriteText(&text, t, o))
 	alt := fmt.Sprintf("The %d-aggregation tree of node %d: %d tree nodes", t.Hops, t.Base[0], t.NumNodes())
 	HTML(image(svg.Bytes(), alt), text.String())
 }
@@ -35,19 +35,9 @@ func drawTree(t *aggtree.Tree, o draw.Options) {
 // Figure draws one of the paper's figures of graphs and trees: transductive, inductive, trees, invalid, new-node,
 // cached or masked.
 func Figure(id string) {
-	for _, f := range draw.PaperFigures() {
-		if f.ID == id {
-			var svg bytes.Buffer
-			Must(f.WriteSVG(&svg, id))
-			alt := f.Title
-			for _, p := range f.Panels {
-				alt += "; " + p.Caption
-			}
-			SVG(svg.Bytes(), alt)
-			return
-		}
-	}
-	Must(fmt.Errorf("no figure %q: expected transductive, inductive, trees, invalid, new-node, cached or masked", id))
+	svg, words, err := draw.PaperFigure(id)
+	Must(err)
+	SVG(svg, words)
 }
 
 func maskOf(g *datasets.Graph, masked []int32) []bool {

@@ -1,8 +1,6 @@
 package nmgnn
 
 import (
-	"slices"
-
 	"nodemask/internal/kernels"
 	"nodemask/nmgnn/hyper"
 )
@@ -36,24 +34,17 @@ func DropoutOf(p hyper.Parameters) float64 {
 	return p.Dropout
 }
 
-// layers make a model's layers, by its name in [hyper.Models]: with so many outputs, all heads together.
-var layers = map[string]func(p hyper.Parameters, width, heads int) Layer{
-	"gin": func(p hyper.Parameters, width, _ int) Layer {
-		mlp := slices.Repeat([]int{p.Hidden}, p.MLPLayers)
-		mlp[len(mlp)-1] = width
-		return GIN{Width: mlp, Epsilon: p.Epsilon, LearnEpsilon: p.LearnEpsilon, Norm: p.Norm != hyper.NormNone}
-	},
-	"gat": func(p hyper.Parameters, width, heads int) Layer {
-		return GAT{Heads: heads, Width: width / heads, Dropout: p.AttentionDropout, KeepSelf: p.SelfTerm == hyper.SelfKept}
-	},
-	"sgat": func(p hyper.Parameters, width, heads int) Layer {
-		return SGAT{Heads: heads, Width: width, Dropout: p.AttentionDropout, KeepSelf: p.SelfTerm == hyper.SelfKept}
-	},
-	"gcn":  func(_ hyper.Parameters, width, _ int) Layer { return GCN{Width: width} },
-	"sage": func(_ hyper.Parameters, width, _ int) Layer { return SAGE{Width: width} },
-	"gatv2": func(p hyper.Parameters, width, heads int) Layer {
-		return GATv2{Heads: heads, Width: width / heads, Dropout: p.AttentionDropout, KeepSelf: p.SelfTerm == hyper.SelfKept}
-	},
+// layers make a model's layers, by its name in [hyper.Models].
+var layers = map[string]maker{}
+
+// maker makes a layer of so many outputs, all heads together.
+type maker func(p hyper.Parameters, width, heads int) Layer
+
+// named has [Build] make a model's layers. Each file of a layer calls it, with the name in the layer's row of
+// [hyper.Models].
+func named(model string, layer maker) struct{} {
+	layers[model] = layer
+	return struct{}{}
 }
 
 // RegulariserOf returns the regulariser that the parameters name, or nil for none and for dropout, which [Build] puts

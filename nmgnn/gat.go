@@ -3,6 +3,8 @@ package nmgnn
 import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/nmgnn/hyper"
 )
 
 // leak is the slope of the LeakyReLU in attention scores, below zero.
@@ -37,3 +39,7 @@ func (l GAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 		GlorotWeights(scope, g, "target", heads, l.Width))
 	return Add(near.PairAttention(source, target, leak, wh, mask, l.Dropout), ZeroWeights(scope, g, "biases", 1, out))
 }
+
+var _ = named("gat", func(p hyper.Parameters, width, heads int) Layer {
+	return GAT{Heads: heads, Width: width / heads, Dropout: p.AttentionDropout, KeepSelf: p.SelfTerm == hyper.SelfKept}
+})

@@ -6,6 +6,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/internal/kernels"
+	"nodemask/nmgnn/hyper"
 )
 
 // GATv2 is GAT with the attention of Brody, Alon and Yahav (2022), masked likewise. For each head:
@@ -41,3 +42,7 @@ func (l GATv2) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node)
 	scores := kernels.HeadProducts(pairs, GlorotWeights(scope, g, "attention", heads, l.Width))
 	return Add(near.Attention(scores, source, mask, l.Dropout), ZeroWeights(scope, g, "biases", 1, out))
 }
+
+var _ = named("gatv2", func(p hyper.Parameters, width, heads int) Layer {
+	return GATv2{Heads: heads, Width: width / heads, Dropout: p.AttentionDropout, KeepSelf: p.SelfTerm == hyper.SelfKept}
+})

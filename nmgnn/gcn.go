@@ -3,6 +3,8 @@ package nmgnn
 import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/nmgnn/hyper"
 )
 
 // GCN is the layer of Kipf and Welling (2017) with node masking. With d_v = |v∪N_v|, masked or not:
@@ -22,3 +24,5 @@ func (l GCN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	wh := Mul(h.Times(GlorotWeights(scope, g, "weights", h.Width(), l.Width)), scale)
 	return Add(Mul(near.Sum(wh, mask), scale), ZeroWeights(scope, g, "biases", 1, l.Width))
 }
+
+var _ = named("gcn", func(_ hyper.Parameters, width, _ int) Layer { return GCN{Width: width} })

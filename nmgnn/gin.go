@@ -1,9 +1,13 @@
 package nmgnn
 
 import (
+	"slices"
+
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/nmgnn/hyper"
 )
 
 // GIN is the masked layer of the Graph Isomorphism Network (eq. 8; eq. 3 without a mask):
@@ -43,3 +47,9 @@ func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	}
 	return z
 }
+
+var _ = named("gin", func(p hyper.Parameters, width, _ int) Layer {
+	mlp := slices.Repeat([]int{p.Hidden}, p.MLPLayers)
+	mlp[len(mlp)-1] = width
+	return GIN{Width: mlp, Epsilon: p.Epsilon, LearnEpsilon: p.LearnEpsilon, Norm: p.Norm != hyper.NormNone}
+})

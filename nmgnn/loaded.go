@@ -155,16 +155,17 @@ func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	if x.Rows != edges.NumNodes() {
 		return fmt.Errorf("%d rows of features for %d nodes", x.Rows, edges.NumNodes())
 	}
-	if err := d.ReplaceEdges(edges); err != nil {
+	if err := d.ReplaceEdges(edges, true); err != nil {
 		return err
 	}
-	return d.ReplaceFeatures(x)
+	return d.ReplaceFeatures(x, true)
 }
 
-// ReplaceFeatures replaces the features alone, under the conditions of [Loaded.Replace].
-func (d *Loaded) ReplaceFeatures(x datasets.Features) error {
+// ReplaceFeatures replaces the features alone, under the conditions of [Loaded.Replace]. Without gradients, passes that
+// have them need another call first.
+func (d *Loaded) ReplaceFeatures(x datasets.Features, gradients bool) error {
 	if d.sparse != nil {
-		return d.sparse.product.Replace(x.Matrix(), true)
+		return d.sparse.product.Replace(x.Matrix(), gradients)
 	}
 	return d.replaceDense(x)
 }
@@ -199,24 +200,10 @@ func (d *Loaded) replaceDense(x datasets.Features) error {
 	return nil
 }
 
-// ReplaceEdges replaces the graph alone, under the conditions of [Loaded.Replace].
-func (d *Loaded) ReplaceEdges(edges *csr.Graph) error {
-	if d.near.options.Symmetric && !edges.IsSymmetric() {
+// ReplaceEdges replaces the graph alone, as [Loaded.ReplaceFeatures] does the features.
+func (d *Loaded) ReplaceEdges(edges *csr.Graph, gradients bool) error {
+	if gradients && d.near.options.Symmetric && !edges.IsSymmetric() {
 		return kernels.ErrNoFit
 	}
-	return d.near.replace(edges.Matrix(), true)
-}
-
-// ReplaceEdgesForward replaces the graph for passes without gradients: those with gradients need another ReplaceEdges
-// first.
-func (d *Loaded) ReplaceEdgesForward(edges *csr.Graph) error {
-	return d.near.replace(edges.Matrix(), false)
-}
-
-// ReplaceFeaturesForward does the same for features.
-func (d *Loaded) ReplaceFeaturesForward(x datasets.Features) error {
-	if d.sparse != nil {
-		return d.sparse.product.Replace(x.Matrix(), false)
-	}
-	return d.replaceDense(x)
+	return d.near.replace(edges.Matrix(), gradients)
 }

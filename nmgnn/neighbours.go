@@ -56,7 +56,7 @@ func newAdjacency(store *model.Store, path string, m csr.Matrix, o kernels.Optio
 	return &adjacency{store: store, path: path, options: o, matrix: m, product: p}, err
 }
 
-// setDegrees says what the degrees are where rows hold only a part of the entries.
+// setDegrees sets the degrees, where rows hold only a part of the entries.
 func (a *adjacency) setDegrees(degrees []float32) error {
 	if a.degrees != nil {
 		return gomlx.Error(a.degrees.SetValue(tensors.FromFlatDataAndDimensions(degrees, len(degrees), 1)))
@@ -76,7 +76,7 @@ func (a *adjacency) setOwn(own []float32) error {
 	return into.Err()
 }
 
-// setScale says what the rows of the pattern that comes next stand for.
+// setScale sets what the rows of the next pattern stand for.
 func (a *adjacency) setScale(scale []float32) {
 	if a.scale = scale; a.self != nil {
 		a.self.scale = scale

@@ -6,7 +6,6 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"nodemask/internal/kernels"
-	"nodemask/nmgnn/hyper"
 )
 
 // Regulariser changes what a model trains on, anew in every epoch and, but for [DropGNN], never outside training. The
@@ -23,9 +22,8 @@ import (
 type Regulariser interface {
 	// Apply returns the pass to train on, drawn from p.Random, which is never nil here.
 	Apply(p Pass) Pass
-	// Check returns an error if its rate is not in [0, 1).
-	Check() error
-	// DropRate returns its rate. A program compiled for it serves others of the same type, which differ in nothing else.
+	// DropRate returns its rate, a probability below 1. A program compiled for it serves others of the same type, which
+	// differ in nothing else.
 	DropRate() float64
 }
 
@@ -40,9 +38,6 @@ func (d DropEdge) Apply(p Pass) Pass {
 	}
 	return p
 }
-
-// Check returns an error unless Rate is a probability below 1.
-func (d DropEdge) Check() error { return hyper.CheckDropRate("DropEdge's rate", d.Rate) }
 
 // DropRate returns Rate.
 func (d DropEdge) DropRate() float64 { return d.Rate }
@@ -59,9 +54,6 @@ func (d DropNode) Apply(p Pass) Pass {
 	p.Features = p.Features.ScaleRows(p.Random.Next().Keep(p.nodes(), d.Rate))
 	return p
 }
-
-// Check returns an error unless Rate is a probability below 1.
-func (d DropNode) Check() error { return hyper.CheckDropRate("DropNode's rate", d.Rate) }
 
 // DropRate returns Rate.
 func (d DropNode) DropRate() float64 { return d.Rate }
@@ -81,9 +73,6 @@ func (d DropMessage) Apply(p Pass) Pass {
 	p.Near.random, p.Near.messages = p.Random, d.Rate
 	return p
 }
-
-// Check returns an error unless Rate is a probability below 1.
-func (d DropMessage) Check() error { return hyper.CheckDropRate("DropMessage's rate", d.Rate) }
 
 // DropRate returns Rate.
 func (d DropMessage) DropRate() float64 { return d.Rate }
@@ -108,9 +97,6 @@ func (d DropGNN) Apply(p Pass) Pass {
 	p.Mask = kept
 	return p
 }
-
-// Check returns an error unless Rate is a probability below 1.
-func (d DropGNN) Check() error { return hyper.CheckDropRate("DropGNN's rate", d.Rate) }
 
 // DropRate returns Rate.
 func (d DropGNN) DropRate() float64 { return d.Rate }

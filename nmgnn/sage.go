@@ -3,6 +3,8 @@ package nmgnn
 import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/nmgnn/hyper"
 )
 
 // SAGE is the mean aggregator of GraphSAGE (Hamilton, Ying, Leskovec 2017) with node masking:
@@ -26,3 +28,5 @@ func (l SAGE) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) 
 	root := SliceAxis(both, 1, AxisRange(l.Width, 2*l.Width))
 	return Add(Add(root, near.Mean(neighbours, mask)), Weights(scope, g, "biases", in, 1, l.Width))
 }
+
+var _ = named("sage", func(_ hyper.Parameters, width, _ int) Layer { return SAGE{Width: width} })

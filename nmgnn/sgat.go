@@ -4,6 +4,8 @@ import (
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/nmgnn/hyper"
 )
 
 // SGAT is the masked layer of the simplified GAT (eq. 9), in which all of v and its neighbours weigh alike:
@@ -37,3 +39,7 @@ func (l SGAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) 
 	}
 	return Add(mean, ZeroWeights(scope, g, "biases", 1, l.Width))
 }
+
+var _ = named("sgat", func(p hyper.Parameters, width, heads int) Layer {
+	return SGAT{Heads: heads, Width: width, Dropout: p.AttentionDropout, KeepSelf: p.SelfTerm == hyper.SelfKept}
+})

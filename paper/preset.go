@@ -13,7 +13,7 @@ const MaskedKeepRate = 0.5
 
 // Cell returns a cell of the paper's tables, without masking, in the cited reading (package cited). Models that the
 // paper does not have keep their preset, and share what is of the program, not of a model: what stopping follows, and
-// how new nodes arrive. It panics for a model that does not exist.
+// how new nodes arrive.
 func Cell(data, model string, setting datasets.Setting, trainPercent int) record.Cell {
 	c := record.NewCell(data, model, setting, trainPercent)
 	if model == "gin" {

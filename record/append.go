@@ -78,9 +78,9 @@ func lastLine(f *os.File, size int64) ([]byte, error) {
 	return tail[i+1:], nil
 }
 
-// CheckEnds returns an error for each file whose last line was cut short, which [Store.Load] leaves out: a program was
+// checkEnds returns an error for each file whose last line was cut short, which [Store.Load] leaves out: a program was
 // stopped while it wrote. It waits for those that write now.
-func (s *Store[R]) CheckEnds() error {
+func (s *Store) checkEnds() error {
 	paths, err := s.files()
 	if err != nil {
 		return err
@@ -122,9 +122,9 @@ func checkEnd(path string) (err error) {
 // Merge adds what other folders of the same kind have and the store lacks, and returns the number of trials added.
 // Others may merge into the store at the same time. A line that contradicts one of its trial is not added, and named in
 // the error.
-func (s *Store[R]) Merge(folders ...string) (added int, err error) {
-	known := trials[R]{s.format, map[TrialID]R{}}
-	note := func(_ string, _ int, t trial[R]) error { known.add(t); return nil }
+func (s *Store) Merge(folders ...string) (added int, err error) {
+	known := trials{}
+	note := func(_ string, _ int, t Record) error { known.add(t); return nil }
 	if err := s.each(nil, note); err != nil {
 		return 0, err
 	}
@@ -134,9 +134,9 @@ func (s *Store[R]) Merge(folders ...string) (added int, err error) {
 			return added, fmt.Errorf("no folder %s", folder)
 		}
 		var order []string
-		missing := map[string][]trial[R]{} // by the files that they go to
-		if err := openStore(folder, s.format).each(nil, func(_ string, _ int, t trial[R]) error {
-			path := s.path(t.pair)
+		missing := map[string][]Record{} // by the files that they go to
+		if err := OpenUnder(folder, s.protocol).each(nil, func(_ string, _ int, t Record) error {
+			path := s.path(t.pair())
 			if missing[path] == nil {
 				order = append(order, path)
 			}
@@ -149,7 +149,7 @@ func (s *Store[R]) Merge(folders ...string) (added int, err error) {
 			n, wrong, err := s.addMissing(path, missing[path], known)
 			added += n
 			for _, err := range wrong {
-				contradictions = append(contradictions, fmt.Errorf("%s: %s %w", folder, s.format.name, err))
+				contradictions = append(contradictions, fmt.Errorf("%s: a record %w", folder, err))
 			}
 			if err != nil {
 				return added, errors.Join(named(contradictions), err)
@@ -159,38 +159,35 @@ func (s *Store[R]) Merge(folders ...string) (added int, err error) {
 	return added, named(contradictions)
 }
 
-// trials holds the most complete line of each.
-type trials[R Run] struct {
-	format[R]
-	of map[TrialID]R
-}
+// trials holds the most complete record of each.
+type trials map[TrialID]Record
 
-// lack reports whether a line is of another trial, or has a measurement that theirs lacks. It returns an error if both
-// contradict each other.
-func (k trials[R]) lack(t trial[R]) (bool, error) {
-	have, is := k.of[t.id]
+// lack reports whether a record is of another trial, or has a measurement that theirs lacks. It returns an error if
+// both contradict each other.
+func (k trials) lack(r Record) (bool, error) {
+	have, is := k[r.ID()]
 	if !is {
 		return true, nil
 	}
-	if found := k.differences(have, t.value); len(found) > 0 {
-		return false, contradiction(t.id, "what is there", found)
+	if found := have.Differences(r); len(found) > 0 {
+		return false, contradiction(r.ID(), "what is there", found)
 	}
-	return !k.measured(have).Measures(k.measured(t.value)), nil
+	return !have.CellOf().Measures(r.CellOf()), nil
 }
 
-// add takes note of a line's trial. Of contradictory lines, the first counts.
-func (k trials[R]) add(t trial[R]) {
-	if lack, err := k.lack(t); lack && err == nil {
-		k.of[t.id] = t.value
+// add takes note of a record. Of contradictory ones, the first counts.
+func (k trials) add(r Record) {
+	if lack, err := k.lack(r); lack && err == nil {
+		k[r.ID()] = r
 	}
 }
 
 // addMissing adds those lines to a file that neither it has by now, nor known, which it adds them to, and returns those
 // that contradict either.
-func (s *Store[R]) addMissing(path string, more []trial[R], known trials[R]) (
+func (s *Store) addMissing(path string, more []Record, known trials) (
 	added int, contradictions []error, err error,
 ) {
-	if !slices.ContainsFunc(more, func(t trial[R]) bool { lack, err := known.lack(t); return lack || err != nil }) {
+	if !slices.ContainsFunc(more, func(t Record) bool { lack, err := known.lack(t); return lack || err != nil }) {
 		return 0, nil, nil // what only reads needs no right to write
 	}
 	s.mutex.Lock()
@@ -199,8 +196,8 @@ func (s *Store[R]) addMissing(path string, more []trial[R], known trials[R]) (
 		return 0, nil, err
 	}
 	err = underLock(path, func() (lines [][]byte, err error) {
-		note := func(_ int, t trial[R]) error { known.add(t); return nil }
-		if _, err := readLines(path, 0, newReader(s.format).parse, note); err != nil {
+		note := func(_ int, t Record) error { known.add(t); return nil }
+		if _, err := readLines(path, 0, newReader(s.protocol).parse, note); err != nil {
 			return nil, err
 		}
 		for _, t := range more {
@@ -211,7 +208,7 @@ func (s *Store[R]) addMissing(path string, more []trial[R], known trials[R]) (
 			if !lack {
 				continue
 			}
-			line, err := json.Marshal(t.value)
+			line, err := t.Line()
 			if err != nil {
 				return nil, err
 			}

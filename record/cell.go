@@ -30,14 +30,16 @@ type Cell struct {
 	// every epoch. Cells that differ in these alone are one cell, measured with both.
 	Cached  bool `json:"cached,omitempty"`
 	History bool `json:"history,omitempty"`
+	// Readings reads trials in every way of stopping and arriving, instead of the cell's own: see [Cell.Trained].
+	Readings bool `json:"readings,omitempty"`
 }
 
-// NewCell returns a cell with the model's preset. It panics for a model that does not exist.
+// NewCell returns a cell with the model's preset. For a model that does not exist, Parameters.Check returns an error,
+// as does all that trains the cell.
 func NewCell(data, model string, setting datasets.Setting, trainPercent int) Cell {
 	p, known := presets()[model]
 	if !known {
-		_, err := hyper.For(model)
-		panic(err)
+		p.Model = model
 	}
 	return Cell{Data: data, Setting: setting, TrainPercent: trainPercent, Parameters: p}
 }
@@ -151,13 +153,14 @@ func (c Cell) Measures(other Cell) bool {
 
 // Merge returns each cell once, with all that is to be measured of it, in the order of first appearance.
 func Merge(cells []Cell) []Cell {
-	at := map[string]int{}
+	at := map[TrialID]int{}
 	var merged []Cell
 	for _, c := range cells {
 		c.Cached = c.Cached && c.Setting == datasets.Inductive
-		i, known := at[c.Key()]
+		id := TrialID{Cell: c.Key(), Readings: c.Readings}
+		i, known := at[id]
 		if !known {
-			at[c.Key()] = len(merged)
+			at[id] = len(merged)
 			merged = append(merged, c)
 			continue
 		}

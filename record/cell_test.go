@@ -78,3 +78,8 @@ func TestSharedCellsAreMergedWithAllThatIsToBeMeasured(t *testing.T) {
 	transductive.Cached = true
 	require.False(t, Merge([]Cell{transductive})[0].Cached, "nothing arrives there")
 }
+
+func TestACellOfAMisspeltModelIsAnErrorThatNamesThem(t *testing.T) {
+	err := NewCell("cora", "gni", datasets.Inductive, 10).Parameters.Check()
+	require.ErrorContains(t, err, `no model "gni": expected one of gin, gat`)
+}

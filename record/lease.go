@@ -20,7 +20,7 @@ const leaseTries = 1000
 type Lease struct{ file *os.File }
 
 // Lease returns the right to run a cell's trials on a backend, or nil if somebody else has it.
-func (s *Store[R]) Lease(key, backend string) (*Lease, error) {
+func (s *Store) Lease(key, backend string) (*Lease, error) {
 	if err := os.MkdirAll(s.folder, 0o777); err != nil {
 		return nil, err
 	}

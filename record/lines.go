@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"nodemask/nmgnn/hyper"
 )
 
 // errNoFile says that there is a folder, pipe or device in a file's place.
@@ -22,8 +24,8 @@ var errNoFile = errors.New("expected a file")
 
 // readLines reads a file's whole lines from a byte on, calls each with a line's number and what it holds, and returns
 // where the last one ends.
-func readLines[T any](path string, from int64, parse func([]byte) (T, error),
-	each func(number int, t T) error) (end int64, err error) {
+func readLines(path string, from int64, parse func([]byte) (Record, error),
+	each func(number int, t Record) error) (end int64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0, err
@@ -50,7 +52,7 @@ func readLines[T any](path string, from int64, parse func([]byte) (T, error),
 		if unended && !isWhole(line) {
 			return end, nil // being written, or cut short
 		}
-		var t T
+		var t Record
 		if err == nil || unended {
 			t, err = parse(line)
 		}
@@ -74,13 +76,13 @@ func readLines[T any](path string, from int64, parse func([]byte) (T, error),
 }
 
 // read calls do with the number and value of every trial in a file from a byte on, as [readLines] does.
-func (s *Store[R]) read(
-	path string, from int64, reader *reader[R], do func(number int, t trial[R]) error,
+func (s *Store) read(
+	path string, from int64, reader *reader, do func(number int, t Record) error,
 ) (end int64, err error) {
-	return readLines(path, from, reader.parse, func(number int, t trial[R]) error {
-		if !mayHold(path, t.pair) {
-			return fmt.Errorf("a trial of %s on %s: expected it in %s; move the line there",
-				t.pair.Model, t.pair.Data, filepath.Base(s.path(t.pair)))
+	return readLines(path, from, reader.parse, func(number int, t Record) error {
+		if p := t.pair(); !mayHold(path, p) {
+			return fmt.Errorf("a trial of %s on %s: expected it in %s; move the line there", p.Model, p.Data,
+				filepath.Base(s.path(p)))
 		}
 		return do(number, t)
 	})
@@ -91,18 +93,18 @@ func isNoFile(err error) bool { return errors.Is(err, errNoFile) || errors.Is(er
 
 // each calls do with the path, line and value of every trial of pairs, or of all without pairs, in the order of files
 // and lines; of cells alone whose key only accepts if it is not nil.
-func (s *Store[R]) each(
-	only func(key string) bool, do func(path string, number int, t trial[R]) error, pairs ...Pair,
+func (s *Store) each(
+	only func(key string) bool, do func(path string, number int, t Record) error, pairs ...Pair,
 ) error {
 	files, err := s.files(pairs...)
 	if err != nil {
 		return err
 	}
-	reader := newReader(s.format)
+	reader := newReader(s.protocol)
 	reader.only = only
 	for _, path := range files {
-		_, err := s.read(path, 0, reader, func(number int, t trial[R]) error {
-			if t.skipped || len(pairs) > 0 && !slices.Contains(pairs, t.pair) {
+		_, err := s.read(path, 0, reader, func(number int, t Record) error {
+			if t.skipped() || len(pairs) > 0 && !slices.Contains(pairs, t.pair()) {
 				return nil
 			}
 			return do(path, number, t)
@@ -114,102 +116,107 @@ func (s *Store[R]) each(
 	return nil
 }
 
-// A format says how the lines of one kind of trial are read.
-type format[T any] struct {
-	name        string                    // "a record"
-	cellOf      func(T) (Cell, error)     // the cell of a trial, if that can be
-	check       func(T, Cell) error       // of what the cell does not say
-	rest        func(s *scanner, into *T) // reads what stands from the seed on
-	pair        func(T) Pair              // what it is of, checked or not
-	id          func(T, string) TrialID   // of a trial of the cell of a key
-	measured    func(T) Cell              // a cell whose trials have all that the trial has
-	differences func(a, b T) []string     // between two of one trial
-}
-
-// trial is what a line says, the trial's name, and where it belongs.
-type trial[T any] struct {
-	value   T
-	id      TrialID
-	pair    Pair
-	skipped bool // it is none of the cells to read, and has no value
-}
-
-// reader reads lines of one format. What stands before the seed says which cell a line is of: it is decoded and checked
-// once for all lines that begin so.
-type reader[T any] struct {
-	format[T]
-	only  func(key string) bool // the cells to read; nil: all
-	heads map[string]head[T]
-	slabs slabs
+// reader reads lines, each with a record. What stands before the seed says which cell a line is of: it is decoded and
+// checked once for all lines that begin so.
+type reader struct {
+	protocol string                // that records have to be of; "": any
+	only     func(key string) bool // the cells to read; nil: all
+	heads    map[string]head
+	slabs    slabs
 }
 
 // head is what stands before the seed.
-type head[T any] struct {
-	value T
-	cell  Cell
-	key   string
-	skip  bool
+type head struct {
+	record Record
+	cell   Cell
+	skip   bool
 }
 
-func newReader[T any](f format[T]) *reader[T] {
-	return &reader[T]{format: f, heads: map[string]head[T]{}, slabs: slabs{texts: map[string]string{}}}
+func newReader(protocol string) *reader {
+	return &reader{protocol: protocol, heads: map[string]head{}, slabs: slabs{texts: map[string]string{}}}
 }
+
+// skipped reports whether a record is of none of the cells to read. Then it says its data and model alone.
+func (r Record) skipped() bool { return r.Cell == "" }
 
 // parse reads a line and checks all that it says, its sum first if it has one.
-func (r *reader[T]) parse(line []byte) (t trial[T], err error) {
+func (r *reader) parse(line []byte) (record Record, err error) {
 	body, end, err := unsealed(line)
 	if err != nil {
-		return t, fmt.Errorf("%s %w", r.name, err)
+		return record, fmt.Errorf("%s %w", kind(line), err)
 	}
-	value, h, plain := r.scan(body)
+	record, h, plain := r.scan(body)
 	if plain && h.skip {
-		return trial[T]{pair: h.cell.Pair(), skipped: true}, nil
+		return Record{Data: record.Data, Parameters: hyper.Parameters{Model: record.Model}}, nil
 	}
 	if !plain {
-		if value, err = decode[T](append(body[:len(body):len(body)], end...), r.name); err != nil {
-			return t, err
+		if record, h.cell, err = decode(append(body[:len(body):len(body)], end...), hasReadings(body)); err != nil {
+			return record, err
 		}
-		if h.cell, err = r.cellOf(value); err != nil {
-			return t, err
-		}
-		h.key = h.cell.Key()
 	}
-	return trial[T]{value: value, id: r.id(value, h.key), pair: h.cell.Pair()}, r.check(value, h.cell)
+	if r.protocol != "" && record.Protocol != r.protocol {
+		return record, fmt.Errorf("%s under protocol %.20q: expected %s; keep those of other rules in a folder of their own",
+			kind(line), record.Protocol, r.protocol)
+	}
+	return record, record.check(h.cell)
 }
 
 // scan reads an object without its last brace, if it is as this program writes it; of one to skip, the head alone.
-func (r *reader[T]) scan(body []byte) (value T, h head[T], ok bool) {
+func (r *reader) scan(body []byte) (record Record, h head, ok bool) {
 	at := bytes.Index(body, []byte(seedField))
 	if at < 0 {
-		return value, h, false
+		return record, h, false
 	}
 	h, known := r.heads[string(body[:at])]
 	if !known {
 		var err error
-		if h.value, err = decode[T](append(body[:at:at], '}'), r.name); err != nil {
-			return value, h, false
+		if h.record, h.cell, err = decode(append(body[:at:at], '}'), hasReadings(body)); err != nil {
+			return record, h, false
 		}
-		if h.cell, err = r.cellOf(h.value); err != nil {
-			return value, h, false
-		}
-		h.key = h.cell.Key()
-		h.skip = r.only != nil && !r.only(h.key)
+		h.skip = r.only != nil && !r.only(h.record.Cell)
 		r.heads[string(body[:at])] = h
 	}
 	if h.skip {
-		return value, h, true
+		return h.record, h, true
 	}
-	value = h.value
+	record = h.record
 	s := scanner{rest: body[at:], slabs: &r.slabs}
-	r.rest(&s, &value)
-	return value, h, !s.failed && len(s.rest) == 0
+	if h.cell.Readings {
+		scanTrajectory(&s, &record)
+	} else {
+		scanRecord(&s, &record)
+	}
+	return record, h, !s.failed && len(s.rest) == 0
 }
 
-// seedField is where the scan of a line begins. No text in quotes contains it.
-const seedField = `,"seed":`
+// hasReadings reports whether a line is written as a trajectory.
+func hasReadings(line []byte) bool { return bytes.Contains(line, []byte(`"f1":`)) }
 
-// decode reads a line of JSON without unknown fields into what it is called.
-func decode[T any](line []byte, name string) (value T, err error) {
+// kind returns what a line is.
+func kind(line []byte) string {
+	if hasReadings(line) {
+		return "a trajectory"
+	}
+	return "a record"
+}
+
+// decode reads a line of JSON without unknown fields, and returns its record's cell, if all that it says of it can be.
+func decode(line []byte, readings bool) (r Record, c Cell, err error) {
+	if readings {
+		t, err := decodeAs[trajectory](line, "a trajectory")
+		if err != nil {
+			return r, c, err
+		}
+		return t.record()
+	}
+	if r, err = decodeAs[Record](line, "a record"); err != nil {
+		return r, c, err
+	}
+	c, err = recordedCell(r)
+	return r, c, err
+}
+
+func decodeAs[T any](line []byte, name string) (value T, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&value); err != nil {
@@ -220,6 +227,9 @@ func decode[T any](line []byte, name string) (value T, err error) {
 	}
 	return value, nil
 }
+
+// seedField is where the scan of a line begins. No text in quotes contains it.
+const seedField = `,"seed":`
 
 // A stored line ends in a field with the CRC-32C of what stands before it. Lines of programs before had none.
 const (
@@ -236,8 +246,8 @@ func sealed(line []byte) []byte {
 	return fmt.Appendf(nil, "%s%s%08x%s", body, sumField, crc32.Checksum(body, castagnoli), sumEnd)
 }
 
-// unsealed returns an object without its last brace and sum, and what ends it: the brace, unless the line is no object.
-// It returns an error if the sum is another line's.
+// unsealed returns an object without its last brace and sum, and what ends it: the brace, unless the line is no
+// object. It returns an error if the sum is another line's.
 func unsealed(line []byte) (body []byte, end string, err error) {
 	line = bytes.TrimRight(line, "\r\n")
 	at := len(line) - sumSize
@@ -257,29 +267,29 @@ func unsealed(line []byte) (body []byte, end string, err error) {
 	return line[:at], "}", nil
 }
 
-// Verify reads every run again and returns how many trials there are, and an error that names those with contradictory
-// lines, a line that cannot be read, and last lines that were cut short.
-func (s *Store[R]) Verify() (trials int, err error) {
+// Verify reads every record again and returns how many trials there are, and an error that names those with
+// contradictory lines, a line that cannot be read, and last lines that were cut short.
+func (s *Store) Verify() (trials int, err error) {
 	type place struct {
-		path  string
-		line  int
-		value R
+		path   string
+		line   int
+		record Record
 	}
 	first := map[TrialID]place{}
 	var wrong []error
-	err = s.each(nil, func(path string, number int, t trial[R]) error {
-		old, known := first[t.id]
+	err = s.each(nil, func(path string, number int, t Record) error {
+		old, known := first[t.ID()]
 		if !known {
-			first[t.id] = place{path, number, t.value}
-		} else if found := s.format.differences(old.value, t.value); len(found) > 0 {
+			first[t.ID()] = place{path, number, t}
+		} else if found := old.record.Differences(t); len(found) > 0 {
 			earlier := fmt.Sprintf("%s, line %d", old.path, old.line)
 			wrong = append(wrong, fmt.Errorf("%s: line %d: %w: "+
 				"remove what is wrong of both, or both, and the trial is run again",
-				path, number, contradiction(t.id, earlier, found)))
+				path, number, contradiction(t.ID(), earlier, found)))
 		}
 		return nil
 	})
-	return len(first), errors.Join(named(wrong), err, s.CheckEnds())
+	return len(first), errors.Join(named(wrong), err, s.checkEnds())
 }
 
 // contradiction says that a record differs from an earlier one of its trial.

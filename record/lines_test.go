@@ -41,14 +41,14 @@ func TestContradictoryRecordsOfATrialAreNamedWithBothPlaces(t *testing.T) {
 
 func TestContradictoryTrajectoriesOfATrialAreNamed(t *testing.T) {
 	c := NewCell("cora", "gin", datasets.Inductive, 10)
-	for want, change := range map[string]func(*Trajectory){
-		"split: 0123, now 4567": func(t *Trajectory) { t.Split = "4567" },
-		"macro F1: [[":          func(t *Trajectory) { t.F1[1] = []float64{1, 2, 3} },
-		"with caching: [[":      func(t *Trajectory) { t.Cached[0] = []float64{1, 2, 3} },
-		"best epochs: [[":       func(t *Trajectory) { t.BestEpochs[0] = []int{3, 2, 1} },
-		"epochs: 60, now 61":    func(t *Trajectory) { t.Epochs = 61 },
+	for want, change := range map[string]func(*Record){
+		"split: 0123, now 4567": func(t *Record) { t.SplitHash = "4567" },
+		"macro F1: [[":          func(t *Record) { t.Readings.F1[1] = []float64{1, 2, 3} },
+		"with caching: [[":      func(t *Record) { t.Readings.Cached[0] = []float64{1, 2, 3} },
+		"best epochs: [[":       func(t *Record) { t.Readings.BestEpochs[0] = []int{3, 2, 1} },
+		"epochs: 60, now 61":    func(t *Record) { t.Epochs = 61 },
 	} {
-		store, other := OpenTrajectories(t.TempDir(), ""), someTrajectory(c, 1)
+		store, other := OpenStore(t.TempDir()), someTrajectory(c, 1)
 		require.NoError(t, store.Add(someTrajectory(c, 1)))
 		require.NoError(t, store.Add(someTrajectory(c, 1)))
 		trials, err := store.Verify()
@@ -83,16 +83,16 @@ func TestMergingLeavesContradictionsOutAndNamesThem(t *testing.T) {
 
 func TestTrajectoriesOfAnotherProtocolAreNotCounted(t *testing.T) {
 	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Inductive, 10)
-	require.NoError(t, OpenTrajectories(folder, "").Add(someTrajectory(c, 1)))
-	loaded, err := OpenTrajectories(folder, "abc").Load()
+	require.NoError(t, OpenStore(folder).Add(someTrajectory(c, 1)))
+	loaded, err := OpenUnder(folder, "abc").Load()
 	require.NoError(t, err)
 	require.Len(t, loaded, 1)
-	for name, read := range map[string]func(*Store[Trajectory]) error{
-		"load":   func(s *Store[Trajectory]) error { _, err := s.Load(); return err },
-		"verify": func(s *Store[Trajectory]) error { _, err := s.Verify(); return err },
-		"has":    func(s *Store[Trajectory]) error { _, err := s.Has(c.Trained(), 1, "go"); return err },
+	for name, read := range map[string]func(*Store) error{
+		"load":   func(s *Store) error { _, err := s.Load(); return err },
+		"verify": func(s *Store) error { _, err := s.Verify(); return err },
+		"has":    func(s *Store) error { _, err := s.Has(c.Trained(), 1, "go"); return err },
 	} {
-		err := read(OpenTrajectories(folder, "def"))
+		err := read(OpenUnder(folder, "def"))
 		require.ErrorContains(t, err, `cora-gin.jsonl: line 1: a trajectory under protocol "abc": expected def`, name)
 	}
 }
@@ -101,14 +101,14 @@ func TestALineThatWasChangedAfterItWasWrittenIsRefused(t *testing.T) {
 	records, trajectories := t.TempDir(), t.TempDir()
 	c := NewCell("cora", "gin", datasets.Inductive, 10)
 	require.NoError(t, OpenStore(records).Add(recordOf(c, 1, 80)))
-	require.NoError(t, OpenTrajectories(trajectories, "").Add(someTrajectory(c, 1)))
+	require.NoError(t, OpenStore(trajectories).Add(someTrajectory(c, 1)))
 	for _, test := range []struct {
 		folder, from, to string
 		load             func() error
 	}{
 		{records, `"macro_f1":80`, `"macro_f1":81`, func() error { _, err := OpenStore(records).Load(); return err }},
 		{trajectories, `[80.125,81,82]`, `[80.125,81,83]`,
-			func() error { _, err := OpenTrajectories(trajectories, "").Load(); return err }},
+			func() error { _, err := OpenStore(trajectories).Load(); return err }},
 	} {
 		require.NoError(t, test.load())
 		path := filepath.Join(test.folder, "cora-gin.jsonl")

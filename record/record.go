@@ -55,24 +55,35 @@ type Record struct {
 	// Losses of every epoch, if the cell keeps them: rounded to four digits after the point.
 	TrainLosses      []float64 `json:"train_losses,omitempty"`
 	ValidationLosses []float64 `json:"validation_losses,omitempty"`
+
+	// Readings is what is read off the trial in every way of stopping and arriving, instead of scores; nil: nothing. Then
+	// Protocol is the hash of the rules that it was run under, fixed before.
+	Readings *Readings `json:"-"`
+	Protocol string    `json:"-"`
 }
 
 // CellOf returns the cell that a record belongs to.
 func (r Record) CellOf() Cell {
 	return Cell{Data: r.Data, Setting: r.Setting, TrainPercent: r.TrainPercent, Arrivals: r.Arrivals, Resplit: r.Resplit,
 		OwnSplit: r.OwnSplit, ValidationPercent: r.ValidationPercent, Parameters: r.Parameters,
-		Cached: r.MacroF1Together != nil && r.MacroF1Apart != nil, History: r.ValidationLosses != nil}
+		Cached: r.MacroF1Together != nil && r.MacroF1Apart != nil, History: r.ValidationLosses != nil,
+		Readings: r.Readings != nil}
 }
 
 // Line returns the record as it is stored, without the line break.
-func (r Record) Line() ([]byte, error) { return json.Marshal(r) }
+func (r Record) Line() ([]byte, error) {
+	if r.Readings != nil {
+		return json.Marshal(r.trajectory())
+	}
+	return json.Marshal(r)
+}
 
 // Differences lists what another record of the trial says otherwise of what both measured: nothing on the same device
 // and version.
 func (r Record) Differences(other Record) (differences []string) {
 	differ := func(what string, was, is any) {
-		if was != is {
-			differences = append(differences, fmt.Sprintf("%s: %v, now %v", what, was, is))
+		if was, is := fmt.Sprint(was), fmt.Sprint(is); was != is {
+			differences = append(differences, fmt.Sprintf("%s: %s, now %s", what, was, is))
 		}
 	}
 	differ("split", r.SplitHash, other.SplitHash)
@@ -92,6 +103,11 @@ func (r Record) Differences(other Record) (differences []string) {
 	}
 	if r.MAD != nil && other.MAD != nil {
 		differ("MAD", *r.MAD, *other.MAD)
+	}
+	if r.Readings != nil && other.Readings != nil {
+		differ("macro F1", r.Readings.F1, other.Readings.F1)
+		differ("macro F1 with caching", r.Readings.Cached, other.Readings.Cached)
+		differ("best epochs", r.Readings.BestEpochs, other.Readings.BestEpochs)
 	}
 	return differences
 }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -12,33 +13,76 @@ import (
 // Results holds records by cell, each with the trials of one backend: the one that has most of them.
 type Results struct {
 	mutex  sync.Mutex
-	load   func(Pair) []Record // nil: everything is there
-	other  func(Cell) []Record // of cells that have no record
+	load   func(Pair) ([]Record, error) // nil: everything is there
+	other  func(Cell) []Record          // of cells that have no record; nil: there is none
+	failed func(error)                  // nil: nobody is told
+	err    error
 	loaded map[Pair]bool
-	trials map[string][]Record
-	keys   map[Cell]string // of cells that were asked for, as claims ask for the same ones
+	trials map[TrialID][]Record // of a cell, without seed and backend
+	keys   map[Cell]string      // of cells that were asked for, as claims ask for the same ones
+	drawn  map[drawing]string   // the splits of records with readings
 }
 
-// NewResults sorts records into cells.
+// drawing is what a split is drawn from.
+type drawing struct {
+	data string
+	size int
+	seed uint64
+}
+
+// NewResults sorts records into cells. [Results.Err] says whether they can be compared.
 func NewResults(records []Record) *Results {
-	r := &Results{trials: map[string][]Record{}}
-	r.add(records)
+	r := LazyResults(nil, nil, nil)
+	r.fail(r.add(records))
 	return r
 }
 
 // LazyResults returns results whose records load returns, pair by pair, when the first of their cells is asked for;
-// other returns those of a cell that then has none. Both are called once for each, and deal with their own errors.
-func LazyResults(load func(Pair) []Record, other func(Cell) []Record) *Results {
-	return &Results{load: load, other: other, loaded: map[Pair]bool{}, trials: map[string][]Record{}}
+// other, if it is not nil, returns those of a cell that then has none. Both are called once for each. failed, if it is
+// not nil, is told of what cannot be loaded, as [Results.Err] is.
+func LazyResults(load func(Pair) ([]Record, error), other func(Cell) []Record, failed func(error)) *Results {
+	return &Results{load: load, other: other, failed: failed, loaded: map[Pair]bool{}, trials: map[TrialID][]Record{},
+		keys: map[Cell]string{}, drawn: map[drawing]string{}}
 }
 
-func (r *Results) add(records []Record) {
-	byBackend := map[string]map[string][]Record{}
+// Err returns the first error of loading what was asked for, or an error if records with readings of one seed have
+// different splits: then they were run on other files of the data, which may order nodes otherwise, and cannot be
+// compared.
+func (r *Results) Err() error {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.err
+}
+
+func (r *Results) fail(err error) {
+	if err == nil {
+		return
+	}
+	if r.err == nil {
+		r.err = err
+	}
+	if r.failed != nil {
+		r.failed(err)
+	}
+}
+
+func (r *Results) add(records []Record) error {
+	byBackend := map[TrialID]map[string][]Record{}
 	for _, one := range records {
-		if byBackend[one.Cell] == nil {
-			byBackend[one.Cell] = map[string][]Record{}
+		cell := TrialID{Cell: one.Cell, Readings: one.Readings != nil}
+		if cell.Readings {
+			from := drawing{one.Data, one.TrainPercent, one.Seed}
+			if split, known := r.drawn[from]; known && split != one.SplitHash {
+				return fmt.Errorf("%s, %d %%, seed %d has the splits %.20q and %.20q: some trials were run on other files of "+
+					"%[1]s, which order its nodes otherwise; keep them in a folder of their own", one.Data, one.TrainPercent,
+					one.Seed, split, one.SplitHash)
+			}
+			r.drawn[from] = one.SplitHash
 		}
-		byBackend[one.Cell][one.Backend] = append(byBackend[one.Cell][one.Backend], one)
+		if byBackend[cell] == nil {
+			byBackend[cell] = map[string][]Record{}
+		}
+		byBackend[cell][one.Backend] = append(byBackend[cell][one.Backend], one)
 	}
 	for cell, backends := range byBackend {
 		var best []Record
@@ -50,32 +94,69 @@ func (r *Results) add(records []Record) {
 		slices.SortFunc(best, func(a, b Record) int { return cmp.Compare(a.Seed, b.Seed) })
 		r.trials[cell] = best
 	}
+	return nil
 }
 
-// Trials returns a cell's records, by seed.
+// Trials returns a cell's records, by seed; of a cell that is read in every way, those with readings.
 func (r *Results) Trials(c Cell) []Record {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	key, known := r.keys[c]
 	if !known {
-		if r.keys == nil {
-			r.keys = map[Cell]string{}
-		}
 		key = c.Key()
 		r.keys[c] = key
 	}
-	if r.load == nil {
-		return r.trials[key]
-	}
-	if p := c.Pair(); !r.loaded[p] {
+	cell := TrialID{Cell: key, Readings: c.Readings}
+	if p := c.Pair(); r.load != nil && !r.loaded[p] {
 		r.loaded[p] = true
-		r.add(r.load(p))
+		records, err := r.load(p)
+		if err == nil {
+			err = r.add(records)
+		}
+		r.fail(err)
 	}
-	if _, there := r.trials[key]; !there {
-		r.trials[key] = nil
-		r.add(r.other(c))
+	if _, there := r.trials[cell]; !there && r.other != nil {
+		r.trials[cell] = nil
+		r.fail(r.add(r.other(c)))
 	}
-	return r.trials[key]
+	return r.trials[cell]
+}
+
+// Readings returns what is read off the trials of a cell as it is trained ([Cell.Trained]), by seed.
+func (r *Results) Readings(c Cell) map[uint64]*Readings {
+	trials := r.Trials(c.Trained())
+	readings := make(map[uint64]*Readings, len(trials))
+	for _, t := range trials {
+		readings[t.Seed] = t.Readings
+	}
+	return readings
+}
+
+// ReadOff returns what is read off the trials of a cell's training ([Cell.Trained]) as the cell stops and nodes arrive
+// in it, by seed.
+func (r *Results) ReadOff(c Cell) (all []Record) {
+	for _, t := range r.Trials(c.Trained()) {
+		all = append(all, t.As(c))
+	}
+	return all
+}
+
+// Count returns how many trials of cells ([Cell.Trained]) there are of these seeds, and how many cells have all of
+// them.
+func (r *Results) Count(cells []Cell, seeds []uint64) (trials, complete int, err error) {
+	for _, c := range cells {
+		there, n := r.Readings(c), 0
+		for _, seed := range seeds {
+			if there[seed] != nil {
+				n++
+			}
+		}
+		trials += n
+		if n == len(seeds) {
+			complete++
+		}
+	}
+	return trials, complete, r.Err()
 }
 
 // Values returns a metric of a cell's trials, by seed, without trials that did not measure it.

@@ -33,7 +33,7 @@ func TestPipesAndFoldersAreNoResultsWhateverTheyAreCalled(t *testing.T) {
 		if _, err := store.Has(NewCell("pubmed", "gin", datasets.Inductive, 10), 1, "go"); err == nil {
 			t.Error("trials are sought in a pipe")
 		}
-		if err := errors.Join(store.CheckEnds(), checkEnd(filepath.Join(folder, "x.jsonl"))); err != nil {
+		if err := errors.Join(store.checkEnds(), checkEnd(filepath.Join(folder, "x.jsonl"))); err != nil {
 			t.Error(err)
 		}
 		if err := checkEnd(filepath.Join(folder, "none.jsonl")); !errors.Is(err, os.ErrNotExist) {

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -17,17 +16,13 @@ import (
 	"nodemask/stats"
 )
 
-// Run is what is kept of a training run: one reading of it, as a [Record], or all of them, as a [Trajectory].
-type Run interface{ Record | Trajectory }
-
-// Store keeps runs in a folder: files of JSON lines, one for each data set and model. Programs may append to the same
-// folder at the same time, and be killed at any moment: they lose only the trial that was not finished.
-type Store[R Run] struct {
-	folder string
-	format format[R]
-	mutex  sync.Mutex
-	reader *reader[R]
-	seen   map[string]*seen // by file
+// Store keeps records in a folder: files of JSON lines, one for each data set and model. Programs may append to the
+// same folder at the same time, and be killed at any moment: they lose only the trial that was not finished.
+type Store struct {
+	folder, protocol string
+	mutex            sync.Mutex
+	reader           *reader
+	seen             map[string]*seen // by file
 }
 
 // seen is what was read of a file so far: what was measured of each trial, and how far that goes.
@@ -37,24 +32,12 @@ type seen struct {
 }
 
 // OpenStore opens a folder of records, which is made when something is first added.
-func OpenStore(folder string) *Store[Record] { return openStore(folder, records) }
+func OpenStore(folder string) *Store { return OpenUnder(folder, "") }
 
-// OpenTrajectories opens a folder of trajectories, which is made when something is first added. Reading it is an error
-// if there are any of another protocol, which count for nothing under this one's rules; "" takes all.
-func OpenTrajectories(folder, protocol string) *Store[Trajectory] {
-	f := trajectories
-	f.check = func(t Trajectory, c Cell) error {
-		if protocol != "" && t.Protocol != protocol {
-			return fmt.Errorf("a trajectory under protocol %.20q: expected %s; keep those of other rules in a folder of "+
-				"their own", t.Protocol, protocol)
-		}
-		return t.check(c)
-	}
-	return openStore(folder, f)
-}
-
-func openStore[R Run](folder string, f format[R]) *Store[R] {
-	return &Store[R]{folder: folder, format: f, reader: newReader(f), seen: map[string]*seen{}}
+// OpenUnder opens a folder of records of a protocol: reading it is an error if there is one of another, which counts
+// for nothing under this one's rules; "" takes all.
+func OpenUnder(folder, protocol string) *Store {
+	return &Store{folder: folder, protocol: protocol, reader: newReader(protocol), seen: map[string]*seen{}}
 }
 
 const (
@@ -63,21 +46,21 @@ const (
 	longestName = 100 // of what a file's name keeps of a data set's
 )
 
-// Add appends a run and returns once it is on the disk.
-func (s *Store[R]) Add(r R) error {
-	line, err := json.Marshal(r)
+// Add appends a record and returns once it is on the disk.
+func (s *Store) Add(r Record) error {
+	line, err := r.Line()
 	if err != nil {
 		return err
 	}
 	if len(line) >= longestLine {
-		return fmt.Errorf("%s of %d bytes: expected less than %d", s.format.name, len(line), longestLine)
+		return fmt.Errorf("a record of %d bytes: expected less than %d", len(line), longestLine)
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if err := os.MkdirAll(s.folder, 0o777); err != nil {
 		return err
 	}
-	return appendLines(s.path(s.format.pair(r)), line)
+	return appendLines(s.path(r.pair()), line)
 }
 
 // Pair names a part of a store, which has a file of its own: what is recorded of a model on a data set.
@@ -85,6 +68,8 @@ type Pair struct{ Data, Model string }
 
 // Pair returns the part of a store that a cell's trials are in.
 func (c Cell) Pair() Pair { return Pair{c.Data, c.Parameters.Model} }
+
+func (r Record) pair() Pair { return Pair{r.Data, r.Model} }
 
 // mayHold reports whether a file may have a pair's trials: the pair's own, and one whose name does not end as others'
 // do.
@@ -96,8 +81,8 @@ func mayHold(file string, p Pair) bool {
 	return !slices.ContainsFunc(hyper.Models(), func(model string) bool { return strings.HasSuffix(name, "-"+model) })
 }
 
-// path is the file for the runs of a pair.
-func (s *Store[R]) path(p Pair) string {
+// path is the file for the records of a pair.
+func (s *Store) path(p Pair) string {
 	return filepath.Join(s.folder, fileName(p.Data+"-"+p.Model)+extension)
 }
 
@@ -119,16 +104,16 @@ func fileName(name string) string {
 	return fmt.Sprintf("%s-%016x", kept[:min(len(kept), longestName)], h.Sum64())
 }
 
-// Has reports whether a trial of a cell is there, with all that is wanted of it. Of files it reads what was added since
-// it was last asked.
-func (s *Store[R]) Has(c Cell, seed uint64, backend string) (bool, error) {
+// Has reports whether a trial of a cell is there, with all that is wanted of it. Of files it reads what was added
+// since it was last asked.
+func (s *Store) Has(c Cell, seed uint64, backend string) (bool, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	files, err := s.files(c.Pair())
 	if err != nil {
 		return false, err
 	}
-	id := TrialID{c.Key(), seed, backend}
+	id := TrialID{c.Key(), seed, backend, c.Readings}
 	found := false
 	for _, path := range files {
 		file := s.seen[path]
@@ -136,10 +121,9 @@ func (s *Store[R]) Has(c Cell, seed uint64, backend string) (bool, error) {
 			file = &seen{measured: map[TrialID]Cell{}}
 			s.seen[path] = file
 		}
-		file.end, err = s.read(path, file.end, s.reader, func(_ int, t trial[R]) error {
-			measured := s.format.measured(t.value)
-			if old, known := file.measured[t.id]; !known || !old.Measures(measured) {
-				file.measured[t.id] = measured
+		file.end, err = s.read(path, file.end, s.reader, func(_ int, t Record) error {
+			if old, known := file.measured[t.ID()]; !known || !old.Measures(t.CellOf()) {
+				file.measured[t.ID()] = t.CellOf()
 			}
 			return nil
 		})
@@ -154,7 +138,7 @@ func (s *Store[R]) Has(c Cell, seed uint64, backend string) (bool, error) {
 
 // files lists the files of the folder that may hold trials of pairs, or all without pairs, by name. A folder that is
 // not there has none.
-func (s *Store[R]) files(pairs ...Pair) ([]string, error) {
+func (s *Store) files(pairs ...Pair) ([]string, error) {
 	entries, err := os.ReadDir(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -170,77 +154,55 @@ func (s *Store[R]) files(pairs ...Pair) ([]string, error) {
 	return paths, err
 }
 
-// Load reads the runs of pairs, or all without pairs, in the order of files and lines. Only files that may hold them
-// are read. Merged files may repeat a trial: the repeat is left out, unless it has a measurement that the earlier one
-// lacks; then it takes its place. [Store.Verify] says whether both say the same.
-func (s *Store[R]) Load(pairs ...Pair) ([]R, error) {
-	runs, _, err := s.load(nil, pairs...)
-	return runs, err
-}
+// Load reads the records of pairs, or all without pairs, in the order of files and lines. Only files that may hold
+// them are read. Merged files may repeat a trial: the repeat is left out, unless it has a measurement that the earlier
+// one lacks; then it takes its place. [Store.Verify] says whether both say the same.
+func (s *Store) Load(pairs ...Pair) ([]Record, error) { return s.LoadOnly(nil, pairs...) }
 
-// load does what [Store.Load] does, of cells alone whose key only accepts if it is not nil, and returns each run's key.
-func (s *Store[R]) load(only func(key string) bool, pairs ...Pair) (runs []R, keys []string, err error) {
+// LoadOnly does what [Store.Load] does, of cells alone whose key only accepts if it is not nil. Of others' lines the
+// sums are checked, and what says which cell they are of.
+func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []Record, err error) {
 	at := map[TrialID]int{}
-	err = s.each(only, func(_ string, _ int, t trial[R]) error {
-		if i, known := at[t.id]; !known {
-			at[t.id] = len(runs)
-			runs, keys = append(runs, t.value), append(keys, t.id.Cell)
-		} else if !s.format.measured(runs[i]).Measures(s.format.measured(t.value)) {
-			runs[i] = t.value
+	err = s.each(only, func(_ string, _ int, t Record) error {
+		if i, known := at[t.ID()]; !known {
+			at[t.ID()] = len(records)
+			records = append(records, t)
+		} else if !records[i].CellOf().Measures(t.CellOf()) {
+			records[i] = t
 		}
 		return nil
 	}, pairs...)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return runs, keys, nil
+	return records, nil
 }
 
-// ByCell returns a function that loads a pair's runs by the key of their cell: of those cells alone whose key only
-// accepts, if it is not nil. Of others' lines the sums are checked, and what says which cell they are of.
-func (s *Store[R]) ByCell(only func(key string) bool) func(Pair) (map[string][]R, error) {
-	return func(p Pair) (map[string][]R, error) {
-		runs, keys, err := s.load(only, p)
-		if err != nil {
-			return nil, err
-		}
-		cells := map[string][]R{}
-		for i, key := range keys {
-			cells[key] = append(cells[key], runs[i])
-		}
-		return cells, nil
-	}
+// Results returns what the store has, read pair by pair when it is asked for; with only, of cells alone whose key it
+// accepts. failed, if it is not nil, is told of what cannot be read.
+func (s *Store) Results(only func(key string) bool, failed func(error)) *Results {
+	return LazyResults(func(p Pair) ([]Record, error) { return s.LoadOnly(only, p) }, nil, failed)
 }
 
 // TrialID tells trials apart: one cell, seed and backend give one result.
 type TrialID struct {
-	Cell    string
-	Seed    uint64
-	Backend string
+	Cell     string
+	Seed     uint64
+	Backend  string
+	Readings bool // it is read in every way
 }
 
 // ID returns what tells the record's trial from others.
-func (r Record) ID() TrialID { return TrialID{r.Cell, r.Seed, r.Backend} }
+func (r Record) ID() TrialID { return TrialID{r.Cell, r.Seed, r.Backend, r.Readings != nil} }
 
 // Backends lists what a record may name as its backend. None is a path: a record comes from elsewhere, and what it
 // names is opened to run it again.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 
 // ParseRecord reads a stored record and checks that its cell's name fits its parameters, that its setting, size,
-// parameters scores, epochs and times are within their ranges, and that its backend is one of [Backends].
-func ParseRecord(line []byte) (Record, error) {
-	t, err := newReader(records).parse(line)
-	if err != nil {
-		return Record{}, err
-	}
-	return t.value, nil
-}
-
-// records is how records are read.
-var records = format[Record]{name: "a record", cellOf: recordedCell, check: Record.check, rest: scanRecord,
-	pair:     func(r Record) Pair { return Pair{r.Data, r.Model} },
-	id:       func(r Record, _ string) TrialID { return r.ID() },
-	measured: Record.CellOf, differences: Record.Differences}
+// parameters scores, epochs and times are within their ranges, that what is read off it is complete, and that its
+// backend is one of [Backends].
+func ParseRecord(line []byte) (Record, error) { return newReader("").parse(line) }
 
 // recordedCell returns a record's cell, if all that the record says of it can be.
 func recordedCell(r Record) (Cell, error) {
@@ -267,7 +229,10 @@ func recordedCell(r Record) (Cell, error) {
 }
 
 // check returns an error for what no trial of a cell can give.
-func (r Record) check(Cell) error {
+func (r Record) check(c Cell) error {
+	if r.Readings != nil {
+		return r.checkReadings(c)
+	}
 	for _, score := range []*float64{&r.MacroF1, &r.MicroF1, &r.Accuracy, r.MacroF1Together, r.MacroF1Apart} {
 		if score != nil && !(*score >= 0 && *score <= 100) {
 			return fmt.Errorf("a score of %v: expected 0 to 100 percent", *score)

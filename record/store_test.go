@@ -92,7 +92,7 @@ func TestALastLineThatLacksOnlyItsEndIsKept(t *testing.T) {
 	loaded, err := store.Load()
 	require.NoError(t, err)
 	require.Len(t, loaded, 2)
-	require.NoError(t, store.CheckEnds())
+	require.NoError(t, store.checkEnds())
 	require.NoError(t, store.Add(recordOf(c, 3, 81)))
 	loaded, err = store.Load()
 	require.NoError(t, err)
@@ -102,14 +102,14 @@ func TestALastLineThatLacksOnlyItsEndIsKept(t *testing.T) {
 func TestALineThatWasCutShortIsNamedWithItsPlace(t *testing.T) {
 	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Transductive, 10)
 	store := OpenStore(folder)
-	require.NoError(t, store.CheckEnds(), "there is no folder yet")
+	require.NoError(t, store.checkEnds(), "there is no folder yet")
 	require.NoError(t, store.Add(recordOf(c, 1, 79)))
-	require.NoError(t, store.CheckEnds())
+	require.NoError(t, store.checkEnds())
 	path := filepath.Join(folder, "cora-gin.jsonl")
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, append(text, text[:10]...), 0o666))
-	require.ErrorContains(t, store.CheckEnds(), fmt.Sprintf("cora-gin.jsonl: byte %d: the last line is cut short, after "+
+	require.ErrorContains(t, store.checkEnds(), fmt.Sprintf("cora-gin.jsonl: byte %d: the last line is cut short, after "+
 		"10 bytes", len(text)))
 }
 

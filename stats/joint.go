@@ -4,17 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
-
-// JointOptions say how [JointTest] draws sign patterns where there are too many to go through. The zero value works.
-type JointOptions struct {
-	Flips int    // patterns to draw, beside the observed one; 0: 9,999
-	Seed  uint64 // of the draws
-}
 
 // Joint holds the result of a [JointTest]. Median is in the unit of the effects; shares and p-values are from 0 to 1.
 type Joint struct {
@@ -27,15 +20,11 @@ type Joint struct {
 	MedianP   float64 // two-sided: probability of a median at least as far from 0, if no reading has an effect
 	PositiveP float64 // one-sided: probability of at least as large a share of positive readings, if none has an effect
 	NegativeP float64 // the same of negative ones
-
-	Patterns int  // sign patterns that the p-values count, the observed one among them
-	Exact    bool // these are all that there are
 }
 
 const (
-	mostExactSplits = 13 // 2^13 patterns of 600 readings take a tenth of a second
-	defaultFlips    = 9_999
-	significance    = 0.05
+	mostSplits   = 13 // 2^13 patterns of 600 readings take a tenth of a second
+	significance = 0.05
 )
 
 // JointTest asks whether there is an effect at all in many readings of one experiment, which share their splits and so
@@ -47,20 +36,16 @@ const (
 //	m_r(s)   = Σ_j s_j·d_rj / splits
 //	p-value  = |{s : statistic(s) at least as extreme as statistic(1, …, 1)}| / |{s}|
 //
-// Up to 13 splits, s goes through all 2^splits patterns and the p-values are exact. Beyond, s is the observed pattern
-// and o.Flips drawn ones. The observed pattern always counts: no p-value is 0, and with few splits none is small:
-// 2/2^splits is the least of the median's, 1/2^splits of the shares'. Medians are compared to within 1e-9 of the
-// largest difference, so that patterns that tie on paper tie in floating point too.
+// s goes through all 2^splits patterns, so the p-values are exact. The observed pattern counts: no p-value is 0, and
+// with few splits none is small: 2/2^splits is the least of the median's, 1/2^splits of the shares'. Medians are
+// compared to within 1e-9 of the largest difference, so that patterns that tie on paper tie in floating point too.
 //
-// It is an error if there are no readings or fewer than 2 splits, if readings differ in splits, or if a difference is
-// not finite or so large that its square is not.
-func JointTest(effects [][]float64, o JointOptions) (Joint, error) {
+// It is an error if there are no readings, fewer than 2 splits or more than 13, if readings differ in splits, or if a
+// difference is not finite or so large that its square is not.
+func JointTest(effects [][]float64) (Joint, error) {
 	t, err := newSignTest(effects)
 	if err != nil {
 		return Joint{}, fmt.Errorf("joint test: %w", err)
-	}
-	if o.Flips < 0 {
-		return Joint{}, fmt.Errorf("joint test: %d flips: expected at least 1, or 0 for %d", o.Flips, defaultFlips)
 	}
 	readings, splits := len(effects), len(effects[0])
 	signs := make([]float64, splits)
@@ -73,7 +58,6 @@ func JointTest(effects [][]float64, o JointOptions) (Joint, error) {
 
 	var median, positive, negative int
 	count := func(s signStatistics) {
-		r.Patterns++
 		if math.Abs(s.median) >= math.Abs(observed.median)-t.slack {
 			median++
 		}
@@ -84,31 +68,16 @@ func JointTest(effects [][]float64, o JointOptions) (Joint, error) {
 			negative++
 		}
 	}
-	if r.Exact = splits <= mostExactSplits; r.Exact {
-		// The last split keeps its sign: a pattern with all signs turned has the same statistics, but for theirs.
-		for pattern := range 1 << (splits - 1) {
-			for j := range splits - 1 {
-				signs[j] = float64(1 - 2*(pattern>>j&1))
-			}
-			s := t.under(signs)
-			count(s)
-			count(signStatistics{-s.median, s.negative, s.positive})
+	// The last split keeps its sign: a pattern with all signs turned has the same statistics, but for theirs.
+	for pattern := range 1 << (splits - 1) {
+		for j := range splits - 1 {
+			signs[j] = float64(1 - 2*(pattern>>j&1))
 		}
-	} else {
-		count(observed)
-		flips := o.Flips
-		if flips == 0 {
-			flips = defaultFlips
-		}
-		random := rand.New(rand.NewPCG(o.Seed, 0))
-		for range flips {
-			for j := range signs {
-				signs[j] = float64(1 - 2*int(random.Uint64()>>63))
-			}
-			count(t.under(signs))
-		}
+		s := t.under(signs)
+		count(s)
+		count(signStatistics{-s.median, s.negative, s.positive})
 	}
-	n := float64(r.Patterns)
+	n := float64(int(1) << splits)
 	r.MedianP, r.PositiveP, r.NegativeP = float64(median)/n, float64(positive)/n, float64(negative)/n
 	return r, nil
 }
@@ -132,8 +101,8 @@ func newSignTest(effects [][]float64) (*signTest, error) {
 		return nil, errors.New("no readings: expected at least 1")
 	}
 	splits := len(effects[0])
-	if splits < 2 {
-		return nil, fmt.Errorf("%d splits: expected at least 2", splits)
+	if splits < 2 || splits > mostSplits {
+		return nil, fmt.Errorf("%d splits: expected 2 to %d", splits, mostSplits)
 	}
 	t := &signTest{threshold: make([]float64, len(effects)), sums: make([]float64, len(effects))}
 	for range splits {

@@ -1,10 +1,9 @@
 package draw
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,60 +11,69 @@ import (
 	"nodemask/csr"
 )
 
-// Figure holds one of the paper's figures of graphs and trees, drawn anew. The originals are not part of the text that
+// figure holds one of the paper's figures of graphs and trees, drawn anew. The originals are not part of the text that
 // we have: ours follow what the text says of them, see [PaperGraph].
-type Figure struct {
-	ID     string // transductive, inductive, trees, invalid, new-node, cached or masked
-	Number int    // in the paper
-	Title  string
-	Panels []Panel
+type figure struct {
+	title  string
+	panels []panel
 }
 
-// Panel holds a part of a figure: a drawing with a caption.
-type Panel struct {
-	Caption string
-	Tree    *aggtree.Tree // nil if the panel shows something else
+// panel holds a part of a figure: a drawing with a caption.
+type panel struct {
+	caption string
+	tree    *aggtree.Tree // nil if the panel shows something else
 	draw    func(s *svg, at point) (size point)
 }
 
-// PaperFigures returns the paper's figures 1 to 7.
-func PaperFigures() []Figure {
-	return []Figure{transductiveFigure(), inductiveFigure(), treesFigure(), invalidFigure(), newNodeFigure(),
-		cachedFigure(), maskedFigure()}
+// paperFigures draws the paper's figures 1 to 7, by their ids.
+var paperFigures = map[string]func() figure{"transductive": transductiveFigure, "inductive": inductiveFigure,
+	"trees": treesFigure, "invalid": invalidFigure, "new-node": newNodeFigure, "cached": cachedFigure,
+	"masked": maskedFigure}
+
+// PaperFigure draws one of the paper's figures 1 to 7, panels side by side, and says in words what it shows: those of
+// the two settings ("transductive", "inductive"), "trees", "invalid", "new-node", "cached" or "masked". The same figure
+// gives the same bytes. The id of the SVG element is that of the figure.
+func PaperFigure(id string) (svg []byte, words string, err error) {
+	draw, found := paperFigures[id]
+	if !found {
+		return nil, "", fmt.Errorf("no figure %q: expected one of %v", id, slices.Sorted(maps.Keys(paperFigures)))
+	}
+	svg, words = draw().svg(id)
+	return svg, words, nil
 }
 
 // transductiveFigure is figure 1: the nodes to be predicted, marked "?", are part of the graph during training.
-func transductiveFigure() Figure {
+func transductiveFigure() figure {
 	g, names := PaperGraph()
-	return Figure{"transductive", 1, "The transductive setting", []Panel{
+	return figure{"The transductive setting", []panel{
 		sketchPanel("Training sees all nodes and edges, and the classes of some (fills)",
 			settingSketch(g, names, []int32{2, 4}, false)),
 	}}
 }
 
 // inductiveFigure is figure 2: the nodes to be predicted arrive after training.
-func inductiveFigure() Figure {
+func inductiveFigure() figure {
 	g, names := PaperGraph()
-	return Figure{"inductive", 2, "The inductive setting", []Panel{
+	return figure{"The inductive setting", []panel{
 		sketchPanel("(a) A model is learned over some graph", settingSketch(g, names, []int32{2, 4}, true)),
 		sketchPanel("(b) It is then applied to new nodes and edges", settingSketch(g, names, []int32{2, 4}, false)),
 	}}
 }
 
 // treesFigure is figure 3: a graph and the aggregation trees of a for 0, 1 and 2 hops.
-func treesFigure() Figure {
+func treesFigure() figure {
 	g, names := PaperGraph()
-	f := Figure{"trees", 3, "A graph and the aggregation trees of its node a",
-		[]Panel{sketchPanel("(a) An undirected graph", graphSketch(g, names))}}
+	f := figure{"A graph and the aggregation trees of its node a",
+		[]panel{sketchPanel("(a) An undirected graph", graphSketch(g, names))}}
 	for hops := range 3 {
 		caption := fmt.Sprintf("(%c) Tₐ%c", 'b'+hops, []rune("⁰¹²")[hops])
-		f.Panels = append(f.Panels, treePanel(caption, built(g, 0, hops, nil), Options{Names: names}))
+		f.panels = append(f.panels, treePanel(caption, built(g, 0, hops, nil), Options{Names: names}))
 	}
 	return f
 }
 
 // invalidFigure is figure 4: two graphs with the right paths that are not the 2-aggregation tree of a.
-func invalidFigure() Figure {
+func invalidFigure() figure {
 	_, names := PaperGraph()
 	// The leaves of b and d, with one a for both in the middle.
 	at := func(column float64, depth int) point {
@@ -83,45 +91,45 @@ func invalidFigure() Figure {
 	// b twice, each with a share of the children.
 	split := &aggtree.Tree{Hops: 2, Level: []int32{0, 1, 4, 9}, Base: []int32{0, 1, 1, 3, 0, 2, 5, 0, 4},
 		Parent: []int32{-1, 0, 0, 0, 1, 1, 2, 3, 3}, FirstChild: []int32{1, 4, 6, 7, 9, 9, 9, 9, 9, 9}}
-	return Figure{"invalid", 4, "Not the 2-aggregation tree of a, although the paths are right", []Panel{
+	return figure{"Not the 2-aggregation tree of a, although the paths are right", []panel{
 		sketchPanel("(a) Not an arborescence: a has two parents", shared),
 		treePanel("(b) Not the smallest: b twice", split, Options{Names: names}),
 	}}
 }
 
 // newNodeFigure is figure 5: a node v arrives after training, and the tree that it has if everything is computed anew.
-func newNodeFigure() Figure {
+func newNodeFigure() figure {
 	g, names := newNodeGraph()
-	return Figure{"new-node", 5, "A node v arrives after training", []Panel{
+	return figure{"A node v arrives after training", []panel{
 		sketchPanel("(a) v enters the graph", graphSketch(g, names)),
 		treePanel("(b) Tᵥ², its aggregation tree", built(g, 0, 2, nil), Options{Names: names}),
 	}}
 }
 
 // cachedFigure is figure 6: the tree of v if its neighbours' representations come from the cache. v is in it only once.
-func cachedFigure() Figure {
+func cachedFigure() figure {
 	g, names := newNodeGraph()
 	train, _, err := g.Induced([]int32{1, 2, 3, 4, 5})
 	must(err)
 	tree, err := aggtree.BuildCached(context.Background(), train, []int32{0, 1}, 3, aggtree.Options{})
 	must(err)
-	return Figure{"cached", 6, "The tree of v as computed from the cache", []Panel{
+	return figure{"The tree of v as computed from the cache", []panel{
 		treePanel("Each dotted box is what a cached representation of u or w captured", tree,
 			Options{Names: append(slices.Clone(names[1:]), "v")}),
 	}}
 }
 
 // maskedFigure is figure 7: the 2-aggregation tree of a under four masks.
-func maskedFigure() Figure {
+func maskedFigure() figure {
 	g, names := PaperGraph()
-	f := Figure{ID: "masked", Number: 7, Title: "2-aggregation trees of a, by the nodes that are masked"}
+	f := figure{title: "2-aggregation trees of a, by the nodes that are masked"}
 	for i, c := range []struct{ caption, masked string }{{"No nodes masked", ""}, {"Node d is masked", "d"},
 		{"Node a is masked", "a"}, {"Nodes a and f are masked", "af"}} {
 		mask := make([]bool, g.NumNodes())
 		for v, name := range names {
 			mask[v] = strings.Contains(c.masked, name)
 		}
-		f.Panels = append(f.Panels, treePanel(fmt.Sprintf("(%c) %s", 'a'+i, c.caption), built(g, 0, 2, mask),
+		f.panels = append(f.panels, treePanel(fmt.Sprintf("(%c) %s", 'a'+i, c.caption), built(g, 0, 2, mask),
 			Options{Names: names, Graph: g, Mask: mask, Ghosts: true}))
 	}
 	return f
@@ -168,16 +176,15 @@ func must(err error) {
 	}
 }
 
-// WriteSVG draws the panels side by side. id is the id of the SVG element, so each drawing on a page needs its own. The
-// same figure gives the same bytes. It returns the writer's error.
-func (f Figure) WriteSVG(w io.Writer, id string) error {
-	s := &svg{id: elementID(id), width: leastWidth}
+// svg draws the panels side by side, and says what they show.
+func (f figure) svg(id string) (drawing []byte, words string) {
+	s := &svg{id: id, width: leastWidth}
 	x, bottom := margin, 0.0
-	centres := make([]float64, len(f.Panels))
-	captions := make([]string, len(f.Panels))
-	for i, p := range f.Panels {
-		captions[i] = p.Caption
-		room := columns(p.Caption) * 6.6
+	centres := make([]float64, len(f.panels))
+	captions := make([]string, len(f.panels))
+	for i, p := range f.panels {
+		captions[i] = p.caption
+		room := columns(p.caption) * 6.6
 		// Drawn once to see how large it is, then in its place, centred over its caption.
 		size := p.draw(&svg{id: s.id, width: leastWidth}, point{})
 		wide := max(room, size.X)
@@ -190,7 +197,6 @@ func (f Figure) WriteSVG(w io.Writer, id string) error {
 		s.printf("<text x=\"%s\" y=\"%s\" text-anchor=\"middle\">%s</text>\n", px(centres[i]), px(bottom+margin+fontSize),
 			xmlText(caption))
 	}
-	out := bufio.NewWriter(w)
-	s.write(out, x-margin, bottom+2*margin+fontSize, f.Title, strings.Join(captions, "; ")+".")
-	return out.Flush()
+	words = strings.Join(append([]string{f.title}, captions...), "; ")
+	return s.page(x-margin, bottom+2*margin+fontSize, f.title, strings.Join(captions, "; ")+"."), words
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"nodemask/aggtree"
-	"nodemask/aggtree/internal/labels"
 )
 
 // folded is the part of a tree that is drawn.
@@ -34,7 +33,7 @@ func (f *folded) text(i int32, names []string) string {
 	if f.More[i] > 0 {
 		return fmt.Sprintf("+%d", f.More[i])
 	}
-	return labels.Of(f.Tree.Base[i], names)
+	return Name(f.Tree.Base[i], names)
 }
 
 // remark says in words what sets a node apart; "": nothing.

@@ -3,7 +3,7 @@ package draw
 import (
 	"fmt"
 
-	"nodemask/aggtree/internal/labels"
+	"nodemask/internal/plots"
 )
 
 // legend explains what the drawing has, in rows from x to right, and returns the y below the last.
@@ -61,7 +61,7 @@ func (s *svg) legend(n neighbourhood, x, y, right float64) float64 {
 	s.b.WriteString("<g class=\"legend\">\n")
 	at := point{x, y + legendRow/2}
 	for _, sample := range samples {
-		text := labels.Printable(sample.text)
+		text := plots.Plain(sample.text)
 		room := 28 + columns(text)*7 + 14
 		if at.X > x && at.X+room > right {
 			at = point{x, at.Y + legendRow}

@@ -3,9 +3,8 @@ package draw
 import (
 	"math"
 	"strconv"
-	"strings"
 
-	"nodemask/aggtree/internal/labels"
+	"nodemask/internal/plots"
 )
 
 // columns returns how many letters wide a text is. Letters of some scripts count as two.
@@ -21,7 +20,7 @@ func columns(s string) float64 {
 
 // cut returns a label, shortened to what fits into a node.
 func cut(label string) string {
-	label = labels.Printable(label)
+	label = plots.Plain(label)
 	if columns(label) <= longestLabel {
 		return label
 	}
@@ -34,10 +33,8 @@ func cut(label string) string {
 	return label
 }
 
-var xmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
-
 // xmlText returns a text for an XML element.
-func xmlText(s string) string { return xmlEscapes.Replace(labels.Printable(s)) }
+func xmlText(s string) string { return plots.Escape(plots.Plain(s)) }
 
 // px returns a coordinate to a tenth of a pixel.
 func px(x float64) string {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"nodemask/aggtree"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // palette has the colours of all drawings of this project, for light and for dark pages.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"nodemask/aggtree/internal/labels"
+	"nodemask/internal/plots"
 )
 
 // Attributes of shapes without a colour of their own.
@@ -18,13 +18,9 @@ const (
 )
 
 // filling returns the attributes of a fill in one of the colours, and ringing those of a ring.
-func filling(k int) string {
-	return fmt.Sprintf(`class="f%d" fill="%s" fill-opacity="0.28"`, k, palette[k].Light)
-}
+func filling(k int) string { return plots.Fill(k) + ` fill-opacity="0.28"` }
 
-func ringing(k int, width float64) string {
-	return fmt.Sprintf(`class="s%d" fill="none" stroke="%s" stroke-width="%s"`, k, palette[k].Light, px(width))
-}
+func ringing(k int, width float64) string { return plots.Stroke(k, width) }
 
 func (s *svg) heading(x, y float64, text string) {
 	s.printf("<text x=\"%s\" y=\"%s\" font-weight=\"bold\">%s</text>\n", px(x), px(y+fontSize), xmlText(text))
@@ -179,9 +175,9 @@ func (s *svg) pill(at point, label string, l look, dashed bool) {
 // label writes a label into a node. If it has to be cut, the whole is a tooltip.
 func (s *svg) label(at point, label, attributes string) {
 	short, tooltip := cut(label), ""
-	if short != labels.Printable(label) {
+	if short != plots.Plain(label) {
 		tooltip = "<title>" + xmlText(label) + "</title>"
 	}
 	s.printf("<text x=\"%s\" y=\"%s\" text-anchor=\"middle\"%s>%s%s</text>\n",
-		px(at.X), px(at.Y+0.35*fontSize), attributes, tooltip, xmlEscapes.Replace(short))
+		px(at.X), px(at.Y+0.35*fontSize), attributes, tooltip, plots.Escape(short))
 }

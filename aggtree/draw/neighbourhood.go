@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"nodemask/aggtree/internal/labels"
+	"nodemask/internal/plots"
 )
 
 // mostNear is the largest number of nodes drawn of the graph.
@@ -42,7 +42,7 @@ func (s *svg) near() neighbourhood {
 		return nil
 	}
 	n := neighbourhood{nodes: []int32{root}, heading: fmt.Sprintf("Graph, %d hops round %s", t.Hops,
-		cut(labels.Of(root, s.o.Names)))}
+		cut(Name(root, s.o.Names)))}
 	place, parent, level := map[int32]int{root: 0}, []int{-1}, []int{0}
 	left := map[int32]bool{}
 	for i := 0; i < len(n.nodes); i++ {
@@ -70,7 +70,7 @@ func (s *svg) near() neighbourhood {
 		}
 	}
 	for _, v := range n.nodes {
-		s.widen(labels.Of(v, s.o.Names))
+		s.widen(Name(v, s.o.Names))
 	}
 	n.arrange(parent, level, s.width)
 	return n
@@ -142,7 +142,8 @@ func (s *svg) base(n neighbourhood, x, y float64) {
 	y += headingHeight
 	place := make(map[int32]point, len(n.nodes))
 	area := fmt.Sprintf(`x="%s" y="%s" width="%s" height="%s"`, px(x), px(y), px(n.width), px(n.height))
-	s.printf(`<mask id="%s-nodes" maskUnits="userSpaceOnUse" %s><rect %[2]s fill="#fff"/>`, s.id, area)
+	s.printf(`<mask id="%s-nodes" maskUnits="userSpaceOnUse" %s><rect %[2]s fill="#fff"/>`,
+		plots.ElementID(s.id), area)
 	for i, v := range n.nodes {
 		place[v] = point{x + n.points[i].X, y + n.points[i].Y}
 		s.rect(place[v].X-s.width/2, place[v].Y-boxHeight/2, s.width, boxHeight, boxHeight/2, "")
@@ -156,13 +157,13 @@ func (s *svg) base(n neighbourhood, x, y float64) {
 		}
 		fmt.Fprintf(b, "M%s,%sL%s,%s", px(place[e[0]].X), px(place[e[0]].Y), px(place[e[1]].X), px(place[e[1]].Y))
 	}
-	s.lines(plain.String(), dashed.String(), fmt.Sprintf(` mask="url(#%s-nodes)"`, s.id))
+	s.lines(plain.String(), dashed.String(), fmt.Sprintf(` mask="url(#%s-nodes)"`, plots.ElementID(s.id)))
 	for _, v := range n.nodes {
 		l := s.looks.of(v)
 		if s.masked(v) && !l.root {
 			l = look{fill: -1, ring: -1}
 		}
-		s.pill(place[v], labels.Of(v, s.o.Names), l, s.masked(v))
+		s.pill(place[v], Name(v, s.o.Names), l, s.masked(v))
 	}
 	s.b.WriteString("</g>\n")
 }

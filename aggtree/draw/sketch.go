@@ -57,8 +57,8 @@ func settingSketch(g *csr.Graph, names []string, predict []int32, areNew bool) s
 }
 
 // sketchPanel is a panel that shows a sketch.
-func sketchPanel(caption string, k sketch) Panel {
-	return Panel{Caption: caption, draw: func(s *svg, at point) (size point) {
+func sketchPanel(caption string, k sketch) panel {
+	return panel{caption: caption, draw: func(s *svg, at point) (size point) {
 		var path strings.Builder
 		for _, e := range k.edges {
 			a, b := k.nodes[e[0]], k.nodes[e[1]]
@@ -87,8 +87,8 @@ func rim(from, to point) point {
 }
 
 // treePanel is a panel that shows a tree.
-func treePanel(caption string, t *aggtree.Tree, o Options) Panel {
-	return Panel{Caption: caption, Tree: t, draw: func(s *svg, at point) point {
+func treePanel(caption string, t *aggtree.Tree, o Options) panel {
+	return panel{caption: caption, tree: t, draw: func(s *svg, at point) point {
 		part := &svg{folded: o.fold(t), o: o, full: t, id: s.id, looks: looks{ring: map[int32]int{t.Base[0]: 0},
 			root: t.Base[0]}, width: leastWidth}
 		points, across, width, height := part.places()

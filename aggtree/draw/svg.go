@@ -1,15 +1,14 @@
 package draw
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 
 	"nodemask/aggtree"
-	"nodemask/aggtree/internal/labels"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // Sizes in CSS pixels. Letters are as wide as in wide fonts.
@@ -36,9 +35,13 @@ type svg struct {
 	b     strings.Builder
 }
 
-// writeSVG draws the graph at the left, if asked for, the tree beside it, and the legend below.
-func writeSVG(w *bufio.Writer, t *aggtree.Tree, o Options) {
-	s := &svg{folded: o.fold(t), o: o, full: t, id: elementID(o.ID), looks: newLooks(t, o), width: leastWidth}
+// WriteSVG writes a picture of a tree: the graph at the left, if asked for, the tree beside it, and the legend below.
+// The same tree and options give the same bytes. It returns an error for an empty tree, or the writer's error.
+func WriteSVG(w io.Writer, t *aggtree.Tree, o Options) error {
+	if err := notEmpty(t); err != nil {
+		return err
+	}
+	s := &svg{folded: o.fold(t), o: o, full: t, id: cmp.Or(o.ID, "aggtree"), looks: newLooks(t, o), width: leastWidth}
 	for i := range s.Tree.Base {
 		s.widen(s.text(int32(i), o.Names))
 	}
@@ -46,7 +49,7 @@ func writeSVG(w *bufio.Writer, t *aggtree.Tree, o Options) {
 	points, across, width, height := s.places()
 
 	s.b.WriteString("<g class=\"tree\">\n")
-	heading := fmt.Sprintf("%d-aggregation tree of %s", t.Hops, cut(labels.Of(t.Base[0], o.Names)))
+	heading := fmt.Sprintf("%d-aggregation tree of %s", t.Hops, cut(Name(t.Base[0], o.Names)))
 	left, top := margin, margin
 	if len(near.nodes) > 0 {
 		left = margin + max(near.width, columns(near.heading)*letterWidth) + 3*margin
@@ -71,7 +74,18 @@ func writeSVG(w *bufio.Writer, t *aggtree.Tree, o Options) {
 	bottom = s.legend(near, margin, bottom+margin, max(right, 420)) + margin
 	right = max(right, 420) + margin
 
-	s.write(w, right, bottom, o.title(t), s.description())
+	_, err := w.Write(s.page(right, bottom, o.title(t), s.description()))
+	return err
+}
+
+// page returns the drawing as a file.
+func (s *svg) page(width, height float64, title, description string) []byte {
+	sheet := plots.Sheet{ID: s.id, Title: title, Description: plots.Plain(description), Width: math.Ceil(width),
+		Height: math.Ceil(height)}
+	for k := range palette {
+		sheet.Colours = append(sheet.Colours, k)
+	}
+	return sheet.SVG(s.b.String())
 }
 
 // places lays the tree out. It returns the centres of its nodes, whether it grows from left to right, and its size.
@@ -115,24 +129,6 @@ func (s *svg) pad(depth int) float64 {
 // widen makes nodes wide enough for a label.
 func (s *svg) widen(label string) { s.width = max(s.width, columns(cut(label))*letterWidth+14) }
 
-// write writes the file. The drawing takes its colours from the page, or where it is a page of its own, from the
-// reader's choice of light or dark.
-func (s *svg) write(w *bufio.Writer, width, height float64, title, description string) {
-	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" id="%s" role="img" aria-labelledby="%[1]s-title %[1]s-desc" `,
-		s.id)
-	fmt.Fprintf(w, `width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" style="max-width:100%%;height:auto" `,
-		px(math.Ceil(width)), px(math.Ceil(height)))
-	fmt.Fprintf(w, "fill=\"currentColor\" font-size=\"%d\" font-family=\"%s\">\n", fontSize, plots.FontFamily)
-	fmt.Fprintf(w, "<title id=\"%s-title\">%s</title>\n<desc id=\"%[1]s-desc\">%[3]s</desc>\n",
-		s.id, xmlText(title), xmlText(description))
-	fmt.Fprintf(w, "<style>\n#%s:root{color:#1a1a1a;color-scheme:light dark}\n", s.id)
-	fmt.Fprintf(w, "@media (prefers-color-scheme:dark){\n#%s:root{color:#e6e6e6;background:#121212}\n", s.id)
-	for k, colour := range palette {
-		fmt.Fprintf(w, "#%s .s%d{stroke:%s}#%[1]s .f%[2]d{fill:%[3]s}\n", s.id, k, colour.Dark)
-	}
-	fmt.Fprintf(w, "}\n@media print{#%s:root{color:#1a1a1a;background:none}}\n</style>\n%s</svg>\n", s.id, s.b.String())
-}
-
 // description says in words what the drawing shows.
 func (s *svg) description() string {
 	var parts []string
@@ -151,7 +147,7 @@ func (s *svg) description() string {
 		}
 	}
 	if replicas > 1 {
-		text += fmt.Sprintf(" %d of them stand for the root's node %s.", replicas, labels.Of(s.full.Base[0], s.o.Names))
+		text += fmt.Sprintf(" %d of them stand for the root's node %s.", replicas, Name(s.full.Base[0], s.o.Names))
 	}
 	if s.full.RootMasked {
 		text += " The root is masked."
@@ -178,6 +174,3 @@ func (s *svg) rect(x, y, width, height, radius float64, attributes string) {
 }
 
 func (s *svg) printf(format string, arguments ...any) { fmt.Fprintf(&s.b, format, arguments...) }
-
-// elementID returns an SVG element's id, which begins those inside it.
-func elementID(id string) string { return labels.ID(cmp.Or(id, "aggtree")) }

@@ -2,14 +2,20 @@ package draw
 
 import (
 	"bufio"
+	"errors"
+	"io"
 	"slices"
 
 	"nodemask/aggtree"
-	"nodemask/aggtree/internal/labels"
 )
 
-// writeText writes a node a line, with branches before its name.
-func writeText(w *bufio.Writer, t *aggtree.Tree, o Options) {
+// WriteText writes a node of a tree a line, with branches before its name. It returns an error for an empty tree, or
+// the writer's error.
+func WriteText(out io.Writer, t *aggtree.Tree, o Options) error {
+	if err := notEmpty(t); err != nil {
+		return err
+	}
+	w := bufio.NewWriter(out) // it keeps its first error
 	f := o.fold(t)
 	tree := f.Tree
 	type line struct {
@@ -20,7 +26,7 @@ func writeText(w *bufio.Writer, t *aggtree.Tree, o Options) {
 	for len(stack) > 0 {
 		l := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		label := labels.Printable(f.text(l.node, o.Names))
+		label := f.text(l.node, o.Names)
 		if remark := f.remark(l.node); remark != "" {
 			label += " (" + remark + ")"
 		}
@@ -51,4 +57,12 @@ func writeText(w *bufio.Writer, t *aggtree.Tree, o Options) {
 			stack = append(stack, line{i, prefix})
 		}
 	}
+	return w.Flush()
+}
+
+func notEmpty(t *aggtree.Tree) error {
+	if t == nil || t.NumNodes() == 0 {
+		return errors.New("the tree is empty: every tree has a root, see aggtree.Build")
+	}
+	return nil
 }

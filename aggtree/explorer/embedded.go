@@ -3,8 +3,8 @@ package explorer
 import (
 	"fmt"
 
-	"nodemask/aggtree/internal/labels"
 	"nodemask/csr"
+	"nodemask/internal/plots"
 )
 
 // embedded is what the script reads: src/state.js is the other side. Nodes have the numbers of the excerpt.
@@ -29,7 +29,7 @@ func (o Options) embed(g *csr.Graph, root int32, hops int, part excerpt) *embedd
 	d := &embedded{
 		Graph: part.encode(g), AllNodes: g.NumNodes(), Complete: part.complete(), Root: part.place(root), Hops: hops,
 		MostHops: max(offeredHops, hops),
-		KeepRate: o.KeepRate, Seed: fmt.Sprint(o.Seed), Title: labels.Printable(o.Title),
+		KeepRate: o.KeepRate, Seed: fmt.Sprint(o.Seed), Title: plots.Plain(o.Title),
 	}
 	for v := range part.nodes() {
 		if int(v) < len(o.Names) && o.Names[v] != "" {
@@ -40,13 +40,13 @@ func (o Options) embed(g *csr.Graph, root int32, hops int, part excerpt) *embedd
 	if o.Colours != nil {
 		d.Colours = make([]int, part.size)
 		for _, class := range o.Classes {
-			d.Classes = append(d.Classes, labels.Printable(class))
+			d.Classes = append(d.Classes, plots.Plain(class))
 		}
 	}
 	i := int32(0)
 	for v := range part.nodes() {
 		if d.Names != nil && int(v) < len(o.Names) {
-			d.Names[i] = labels.Printable(o.Names[v])
+			d.Names[i] = plots.Plain(o.Names[v])
 		}
 		if d.Colours != nil {
 			if d.Colours[i] = -1; int(v) < len(o.Colours) {

@@ -297,7 +297,7 @@ func TestHostileNamesClassesAndTitlesStayTextInTheData(t *testing.T) {
 	require.NotNil(t, data)
 	var d embedded
 	require.NoError(t, json.Unmarshal([]byte(data[1]), &d))
-	assert.Equal(t, []string{hostile[0], hostile[1], hostile[2], `line\u000abreak \u202e reversed`, hostile[4], `\ufffd`},
+	assert.Equal(t, []string{hostile[0], hostile[1], hostile[2], "line break reversed", hostile[4], "\ufffd"},
 		d.Names)
 	assert.Equal(t, d.Names, d.Classes)
 	assert.Equal(t, hostile[0], d.Title)

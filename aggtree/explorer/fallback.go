@@ -9,8 +9,8 @@ import (
 
 	"nodemask/aggtree"
 	"nodemask/aggtree/draw"
-	"nodemask/aggtree/internal/labels"
 	"nodemask/csr"
+	"nodemask/internal/plots"
 )
 
 // fallbackLimit is the largest tree that is built for the image: more than it can show.
@@ -32,7 +32,7 @@ func firstTree(g *csr.Graph, root int32, hops int, mask []bool) (*aggtree.Tree, 
 // image returns the tree as an SVG, with the graph round its root.
 func (o Options) image(g *csr.Graph, tree *aggtree.Tree) ([]byte, error) {
 	var b bytes.Buffer
-	err := draw.Write(&b, tree, draw.SVG, draw.Options{
+	err := draw.WriteSVG(&b, tree, draw.Options{
 		Names: o.Names, Colours: o.Colours, Classes: o.Classes, Graph: g, Mask: o.Mask, Ghosts: o.Mask != nil,
 		BaseGraph: true,
 	})
@@ -41,11 +41,11 @@ func (o Options) image(g *csr.Graph, tree *aggtree.Tree) ([]byte, error) {
 
 // altText describes the image.
 func altText(tree *aggtree.Tree, names []string) string {
-	alt := fmt.Sprintf("The %d-aggregation tree of node %s: %d nodes", tree.Hops, labels.Of(tree.Base[0], names),
+	alt := fmt.Sprintf("The %d-aggregation tree of node %s: %d nodes", tree.Hops, draw.Name(tree.Base[0], names),
 		tree.NumNodes())
 	for depth := range tree.Hops + 1 {
 		first, end := tree.AtDepth(depth)
 		alt += fmt.Sprintf(", %d at depth %d", end-first, depth)
 	}
-	return strings.TrimSpace(labels.Printable(alt))
+	return strings.TrimSpace(plots.Plain(alt))
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,11 +20,11 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/advice"
+	"nodemask/internal/measure"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/record"
-	"nodemask/record/measure"
 )
 
 func newAdviseCommand() *cobra.Command {
@@ -83,7 +84,7 @@ content, so the same command goes on where it stopped. docs/ADVICE.md has the ru
 			return err
 		}
 		say := progressOf(w)
-		a, err := advise(c.Context(), w, o, backendID, folder, func(what string, s measure.State[record.Record]) {
+		a, err := advise(c.Context(), w, o, backendID, folder, func(what string, s measure.State) {
 			if s.Last != nil {
 				say(s.Done-s.Before, s.Total-s.Before, s.Left, what)
 			}
@@ -102,7 +103,7 @@ func usualJobs() int { return min(runtime.NumCPU(), 4) }
 // advise asks for advice on a graph, with what is kept in the folder; "": one in the user's cache. The advice comes
 // with the context's error too.
 func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folder string,
-	progress func(string, measure.State[record.Record])) (*advice.Advice, error) {
+	progress func(string, measure.State)) (*advice.Advice, error) {
 	o, err := o.Complete() // before a backend is opened
 	if err != nil {
 		return nil, adviceError(err)
@@ -148,8 +149,8 @@ type lab struct {
 	advice.Options
 	backend  *backend.Backend
 	pool     *train.Pool
-	store    *record.Store[record.Record]
-	progress func(what string, s measure.State[record.Record])
+	store    *record.Store
+	progress func(what string, s measure.State)
 
 	mutex sync.Mutex
 	first string        // cell of the first trial
@@ -158,28 +159,24 @@ type lab struct {
 }
 
 func (l *lab) Trials(c record.Cell) ([]record.Record, error) {
-	all, err := l.store.ByCell(func(key string) bool { return key == c.Key() })(c.Pair())
-	var own []record.Record
-	for _, r := range all[c.Key()] {
-		if r.Backend == l.backend.ID { // others round otherwise
-			own = append(own, r)
-		}
-	}
-	return own, err
+	key := c.Key()
+	all, err := l.store.LoadOnly(func(of string) bool { return of == key }, c.Pair())
+	// Others round otherwise.
+	return slices.DeleteFunc(all, func(r record.Record) bool { return r.Backend != l.backend.ID }), err
 }
 
 func (l *lab) Train(ctx context.Context, what string, cells []record.Cell, seeds []uint64) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	err := measure.Missing(ctx, l.backend, l.store, cells, measure.Options[record.Record]{
-		Seeds: seeds, Batch: len(seeds), Jobs: l.Jobs, Pool: l.pool,
+	err := measure.Missing(ctx, l.backend, l.store, cells, measure.Options{
+		Seeds: seeds, Batch: len(seeds), Jobs: l.Jobs, Pool: l.pool, WithoutMAD: true,
 		Open: func(context.Context, string) (*datasets.Graph, error) { return l.Graph, nil },
 		Epoch: func(c record.Cell, _ uint64, epoch int, _ train.Epoch) {
 			if err := l.pace(c.Key(), epoch); err != nil {
 				stop(err)
 			}
 		},
-		Progress: func(s measure.State[record.Record]) { l.progress(what, s) },
+		Progress: func(s measure.State) { l.progress(what, s) },
 	})
 	var tooLong *advice.MisuseError
 	if errors.As(context.Cause(ctx), &tooLong) {

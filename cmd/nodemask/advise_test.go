@@ -85,7 +85,7 @@ func TestAdviseAnswersKeepsItsTrialsAndWritesAPage(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out), &a))
 	require.True(t, a.Settled)
 	require.Len(t, a.Questions[0].Arms, 7)
-	require.Len(t, a.Questions[0].Arms[0].F1, 10)
+	require.Len(t, a.Questions[0].Arms[0].F1, 8)
 
 	// The same name with other content is another graph.
 	require.NoError(t, os.WriteFile(filepath.Join(data, "edges.csv"), []byte("source,target\nn1,n3\n"), 0o666))

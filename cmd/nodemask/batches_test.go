@@ -124,26 +124,6 @@ func TestATrialThatWasKilledGoesOnToTheSameNumbers(t *testing.T) {
 	}
 }
 
-func TestBenchBatchesHasALineForEachWayAndKeepRate(t *testing.T) {
-	t.Setenv(contenderLog, filepath.Join(t.TempDir(), "log"))
-	code, out, diagnostics := nodemask(t, "bench", "batches", "--data", smallGraph(t), "--ways",
-		"--batches 1;--batches 3;--batches 2 --sample 2,2",
-		"--keep-rates", "1,0.5", "--backend", "go", "--epochs", "3", "--trials", "2", "--markdown")
-	require.Zero(t, code, diagnostics)
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	require.Len(t, lines, 2+3*2, out)
-	for i, way := range []string{"--batches 1", "--batches 3", "--batches 2 --sample 2,2"} {
-		require.Regexp(t, `\| `+way+` \| 1 \| [\d.]+( ± [\d.]+)? \| 3 \| [\d.]+ \| [\d.]+ \| \d+ \|`, lines[2+2*i])
-		require.Contains(t, lines[3+2*i], " | "+way+" | 0.5 | ")
-	}
-	code, _, diagnostics = nodemask(t, "bench", "batches", "--trials", "0")
-	require.Equal(t, 2, code)
-	require.Contains(t, diagnostics, "--trials 0: expected at least 1")
-	code, _, diagnostics = nodemask(t, "bench", "batches", "--data", t.TempDir(), "--backend", "go")
-	require.Equal(t, 1, code)
-	require.Contains(t, diagnostics, "nodemask train --backend go")
-}
-
 func TestParametersOfGeneratedGraphsStayWithTheirNames(t *testing.T) {
 	for given, want := range map[string][]string{
 		"cora,pubmed":                        {"cora", "pubmed"},

@@ -15,12 +15,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
+	"nodemask/internal/plots"
 	"nodemask/internal/race"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
-	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -43,8 +43,8 @@ func newBenchCommand() *cobra.Command {
 
 Each contender is a process of its own that trains the same model on the same split, transductively with 10 % of the
 nodes to train on. Those of a data set and a model, all keep rates among them, take turns, a few epochs each, while the
-others wait: whatever else the machine does hits all alike, and all are in memory. Times are in milliseconds, the median
-over all rounds with the least behind it.`,
+others wait: whatever else the machine does hits all alike, and all are in memory. Times are in milliseconds: the median
+over all rounds, then the least.`,
 		Example: `  nodemask bench --models gin --data cora
   nodemask bench --backends xla:cpu --peers .nodemask/peers/torch/bin/python=pyg`,
 	}
@@ -61,7 +61,7 @@ over all rounds with the least behind it.`,
 	addMarkdown(flags, &f.markdown)
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a contender instead of the table")
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
-	c.AddCommand(newContenderCommand(), newBenchBatchesCommand())
+	c.AddCommand(newContenderCommand())
 	return c
 }
 

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	switch {
 	case log == "":
 		os.Exit(m.Run())
-	case os.Args[1] == "bench" || os.Args[1] == "train": // one of ours, started by 'nodemask bench' in a test
+	case os.Args[1] == "bench": // one of ours, started by 'nodemask bench' in a test
 		os.Exit(run(os.Args[1:]))
 	}
 	os.Exit(racetest.Contender(log, os.Args[1:]))
@@ -151,7 +151,7 @@ func TestBenchRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 		"--peers pyg: expected PYTHON=LIBRARY":                              {"--peers", "pyg"},
 		"--peers python=jax: expected PYTHON=LIBRARY":                       {"--peers", "python=jax"},
 		"expected at least 1 of each":                                       {"--rounds", "0"},
-		`unknown command "please": see 'nodemask bench --help'`:             {"please"},
+		`expected 'nodemask bench [flags]', found 'nodemask bench please'`:  {"please"},
 		`"nowhere": no such data set: expected one of`:                      {"--data", "nowhere", "--peers", "python=pyg"},
 		"unknown flag: --round":                                             {"--round", "1"},
 		`invalid argument "1,x" for "--keep-rates" flag: expected a number`: {"--keep-rates", "1,x"},

@@ -7,13 +7,13 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"nodemask/datasets"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // dataFlags are shared by the subcommands of data.
@@ -42,12 +42,13 @@ NAME is one of those that 'nodemask data list' shows, or the path of a graph of 
   a .pt file of PyTorch Geometric: Data, (data, slices) or a dictionary of tensors; nothing of it is run
 
 A node's attribute or column label, class or y is its class; train_mask, val_mask and test_mask are the graph's own
-split ('train --split own'); other numbers are features. CSV is UTF-8. What is left out, such as weights of edges, is
-said. Files are regular files, no pipes, and what one takes in memory is bounded by its size: 256 MiB and 64 times its
-bytes. Data sets are looked for in --data-dir, in $NODEMASK_DATA and in the user's cache; Cora and PubMed are part of
+split ('train --split own'); other numbers are features. PATH:label=club names the classes otherwise, and
+PATH.pt:mask=3 takes column 3, from 0 on, of masks that have several. CSV is UTF-8. What is left out, such as weights
+of edges, is said. Files are regular files, no pipes, and what one takes in memory is bounded by its size: 256 MiB and
+64 times its bytes. Data sets are looked for in --data-dir, in $NODEMASK_DATA and in the user's cache; Cora and PubMed are part of
 the program, and are read from files only where --data-dir names their folder.`,
 		RunE: func(*cobra.Command, []string) error {
-			return misusef("data: expected list, info, describe, fetch or verify; see 'nodemask data --help'")
+			return misusef("data: expected list, describe, fetch or verify; see 'nodemask data --help'")
 		},
 	}
 	data.PersistentFlags().StringVar(&f.dir, "data-dir", "", "folder of data sets, looked in first")
@@ -58,13 +59,11 @@ the program, and are read from files only where --data-dir names their folder.`,
 		data.AddCommand(c)
 		return c
 	}
-	withJSON := []*cobra.Command{
-		add("list", "List the known data sets and where they live", cobra.NoArgs, f.list),
-		add("info NAME", "Read a data set and state its counts, classes, source and licence", cobra.ExactArgs(1), f.info),
-		add("describe NAME", "Read a data set and describe it: "+
-			"what was understood, degrees, classes, homophily, and what may go wrong", cobra.ExactArgs(1), f.describe),
-	}
-	for _, c := range withJSON {
+	list := add("list", "List the known data sets and where they live", cobra.NoArgs, f.list)
+	describe := add("describe NAME", "Read a data set and describe it: what was understood, source and licence, degrees, "+
+		"classes, homophily, and what may go wrong", cobra.ExactArgs(1), f.describe)
+	describe.Aliases = []string{"info"}
+	for _, c := range []*cobra.Command{list, describe} {
 		c.Flags().BoolVar(&f.json, "json", false, "write JSON")
 	}
 	var o datasets.FetchOptions
@@ -81,41 +80,26 @@ func (f *dataFlags) fetch(c *cobra.Command, name string, o datasets.FetchOptions
 	note := c.ErrOrStderr()
 	o.Note = func(line string) { fmt.Fprintln(note, line) }
 	if term.IsTerminal(int(os.Stderr.Fd())) {
-		bars := &progress{w: os.Stderr}
-		o.Progress = bars.show
-		o.Note = func(line string) { bars.end(); fmt.Fprintln(note, line) }
-		defer bars.end()
+		var said time.Time
+		o.Progress = func(file string, done, total int64) {
+			if time.Since(said) < 100*time.Millisecond {
+				return
+			}
+			said = time.Now()
+			of := ""
+			if total > 0 {
+				of = fmt.Sprintf(" of %.1f", float64(total)/1e6)
+			}
+			fmt.Fprintf(note, "\r\x1b[2K%s: %.1f%s MB", file, float64(done)/1e6, of)
+		}
+		o.Note = func(line string) { fmt.Fprintf(note, "\r\x1b[2K%s\n", line) }
+		defer fmt.Fprint(note, "\r\x1b[2K")
 	}
 	dir, err := datasets.Fetch(c.Context(), name, o)
 	if err == nil {
 		fmt.Fprintln(c.OutOrStdout(), dir)
 	}
 	return err
-}
-
-// progress draws a bar for each file.
-type progress struct {
-	w    io.Writer
-	file string
-	bar  *progressbar.ProgressBar
-}
-
-func (p *progress) show(file string, done, total int64) {
-	if p.bar == nil || p.file != file {
-		p.end()
-		p.file = file
-		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(file),
-			progressbar.OptionShowBytes(true), progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish(),
-			progressbar.OptionSetSpinnerChangeInterval(0)) // else a bar of unknown length has a goroutine draw it for ever
-	}
-	_ = p.bar.Set64(done)
-}
-
-func (p *progress) end() {
-	if p.bar != nil {
-		_ = p.bar.Clear()
-		p.bar = nil
-	}
 }
 
 type listed struct {
@@ -165,7 +149,7 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// described is what 'nodemask data info' states.
+// described is what 'nodemask data describe' states.
 type described struct {
 	datasets.Description
 	What     string      `json:"description,omitempty"`
@@ -179,12 +163,12 @@ type fileState struct {
 	State string `json:"state"`
 }
 
-func (f *dataFlags) info(c *cobra.Command, name string) error {
+func (f *dataFlags) describe(c *cobra.Command, name string) error {
 	at, err := datasets.Locate(name, f.options())
 	if err != nil {
 		return err
 	}
-	g, err := openGraph(c.Context(), c.ErrOrStderr(), name, f.dir)
+	g, err := datasets.Open(c.Context(), name, f.options()) // whose remarks are among the facts
 	if err != nil {
 		return err
 	}
@@ -197,27 +181,60 @@ func (f *dataFlags) info(c *cobra.Command, name string) error {
 	for _, check := range checks {
 		d.Files = append(d.Files, fileState{check, stateOf(check)})
 	}
+	w := c.OutOrStdout()
 	if f.json {
-		return writeJSON(c.OutOrStdout(), d)
+		return writeJSON(w, d)
 	}
-	t := factsOf(d.Description)
-	add := func(name, value string) {
-		if value != "" {
-			t.Rows = append(t.Rows, fields(name, value))
+	for i, t := range d.tables() {
+		if len(t.Rows) == 0 {
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := printTable(w, t, false); err != nil {
+			return err
 		}
 	}
-	var classes []string
-	for _, c := range d.Classes {
-		classes = append(classes, fmt.Sprintf("%s: %d", c.Name, c.Nodes))
+	return nil
+}
+
+// tables are the facts, the degrees and the classes.
+func (d described) tables() []plots.Table {
+	facts := plots.Table{ID: "data", Header: []string{"name", d.Name}, TextColumns: 2}
+	add := func(name, value string) {
+		if value != "" {
+			facts.Rows = append(facts.Rows, fields(name, value))
+		}
 	}
-	add("sizes", strings.Join(classes, ", "))
+	add("source", d.Source)
+	for _, fact := range d.Facts() {
+		add(fact[0], fact[1])
+	}
 	add("what", d.What)
 	add("licence", d.Licence)
 	add("homepage", d.Homepage)
 	for _, f := range d.Files {
 		add("file", fmt.Sprintf("%s  %s  %s", f.Name, f.SHA256, f.State))
 	}
-	return printTable(c.OutOrStdout(), t, false)
+	degrees := plots.Table{ID: "degrees", Header: []string{"degree", "", "nodes", "%"}, TextColumns: 2}
+	for _, c := range d.Degrees {
+		degrees.Rows = append(degrees.Rows, share(span(c.From, c.To), c.Nodes, d.Nodes))
+	}
+	classes := plots.Table{ID: "classes", Header: []string{"class", "", "nodes", "%", "homophily (%)", "by chance"},
+		TextColumns: 2}
+	for i, c := range d.Classes {
+		if i == 50 {
+			classes.Caption = fmt.Sprintf("And %d more.", len(d.Classes)-i)
+			break
+		}
+		row, homophily, chance := share(c.Name, c.Nodes, d.Nodes-d.Unlabelled), "–", "–"
+		if c.Homophily != nil {
+			homophily, chance = fmt.Sprintf("%.1f", 100**c.Homophily), fmt.Sprintf("%.1f", 100*c.Chance)
+		}
+		classes.Rows = append(classes.Rows, append(row, fields(homophily, chance)...))
+	}
+	return []plots.Table{facts, degrees, classes}
 }
 
 func stateOf(c datasets.FileCheck) string {
@@ -256,56 +273,6 @@ func (f *dataFlags) verify(c *cobra.Command, name string) error {
 	_, err = fmt.Fprintf(w, "%s (%s): %d nodes, %s, %d features, %d classes: sound\n", g.Name, g.Source, g.NumNodes(),
 		g.Report, g.Features.Width, g.NumClasses())
 	return err
-}
-
-// factsOf is what 'data info' and 'data describe' both say.
-func factsOf(d datasets.Description) plots.Table {
-	t := plots.Table{ID: "data", Header: []string{"name", d.Name}, TextColumns: 2,
-		Rows: [][]plots.Field{fields("source", d.Source)}}
-	for _, fact := range d.Facts() {
-		t.Rows = append(t.Rows, fields(fact[0], fact[1]))
-	}
-	return t
-}
-
-func (f *dataFlags) describe(c *cobra.Command, name string) error {
-	g, err := datasets.Open(c.Context(), name, f.options())
-	if err != nil {
-		return err
-	}
-	w, d := c.OutOrStdout(), datasets.Describe(g)
-	if f.json {
-		return writeJSON(w, d)
-	}
-	degrees := plots.Table{ID: "degrees", Header: []string{"degree", "", "nodes", "%"}, TextColumns: 2}
-	for _, c := range d.Degrees {
-		degrees.Rows = append(degrees.Rows, share(span(c.From, c.To), c.Nodes, d.Nodes))
-	}
-	classes := plots.Table{ID: "classes", Header: []string{"class", "", "nodes", "%", "homophily (%)", "by chance"},
-		TextColumns: 2}
-	for i, c := range d.Classes {
-		if i == 50 {
-			classes.Caption = fmt.Sprintf("And %d more.", len(d.Classes)-i)
-			break
-		}
-		row, homophily, chance := share(c.Name, c.Nodes, d.Nodes-d.Unlabelled), "–", "–"
-		if c.Homophily != nil {
-			homophily, chance = fmt.Sprintf("%.1f", 100**c.Homophily), fmt.Sprintf("%.1f", 100*c.Chance)
-		}
-		classes.Rows = append(classes.Rows, append(row, fields(homophily, chance)...))
-	}
-	for i, t := range []plots.Table{factsOf(d), degrees, classes} {
-		if len(t.Rows) == 0 {
-			continue
-		}
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		if err := printTable(w, t, false); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // span is a range of degrees.

@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/aggtree"
+	"nodemask/internal/plots"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/explain"
-	"nodemask/plots"
 )
 
 // explainFlags are the flags of explain.

@@ -71,8 +71,8 @@ func TestExportNamesWhatIsWrongAndLeavesNothing(t *testing.T) {
 		says string
 		args []string
 	}{
-		{2, "nodemask: export: accepts 1 arg(s), received 0", nil},
-		{2, "nodemask: export: accepts 1 arg(s), received 2", []string{model, model}},
+		{2, "nodemask: expected 'nodemask export MODEL [flags]', found 'nodemask export'", nil},
+		{2, "nodemask: expected 'nodemask export MODEL [flags]', found 'nodemask export ", []string{model, model}},
 		{2, "unknown flag: --outptu. Did you mean --output?", []string{model, "--outptu", "x"}},
 		{2, "--output is empty: expected a file", []string{model, "-o", ""}},
 		{2, "--output " + model + ": this is the model itself: expected another file", []string{model}},

@@ -17,12 +17,12 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/datasets/parquet"
+	"nodemask/internal/plots"
 	"nodemask/internal/tidy"
 	"nodemask/internal/tidy/tidyfile"
 	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 )
 
 // openOptions are how commands open data sets: with all formats that there are.

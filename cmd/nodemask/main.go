@@ -21,7 +21,7 @@ import (
 
 	"nodemask/cmd/nodemask/internal/home"
 	"nodemask/internal/memory"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 	"nodemask/record"
 )
 
@@ -124,14 +124,14 @@ func prepare(c *cobra.Command) {
 		}
 		sub.Flags().SortFlags = false
 		sub.Args = func(c *cobra.Command, args []string) error {
-			err := check(c, args)
 			switch {
-			case err == nil:
+			case check(c, args) == nil:
 				return nil
 			case c.HasAvailableSubCommands() && len(args) > 0:
 				return unknownCommand(c, args[0])
 			}
-			return misusef("%s: %w", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "), err)
+			found := strings.Join(append([]string{c.CommandPath()}, args...), " ")
+			return misusef("expected '%s', found '%s'", c.UseLine(), found)
 		}
 	}
 }
@@ -195,24 +195,11 @@ func flagError(c *cobra.Command, err error) error {
 	if f, is := invalid.GetFlag().Value.(*axisFlag); is && f.Switch == "" { // whose errors name the value
 		return misusef("--%s: %w", f.Flag, invalid.Unwrap())
 	}
-	var number *strconv.NumError
-	isTime := invalid.GetFlag().Value.Type() == "duration"
-	if !errors.As(err, &number) && !isTime {
+	kind := strings.TrimSuffix(invalid.GetFlag().Value.Type(), "Slice")
+	expected := map[string]string{"int": "a whole number", "uint64": "a whole number from 0 up", "float64": "a number",
+		"bool": "true or false", "duration": "a time with its unit"}[kind]
+	if expected == "" {
 		return misuse{err}
-	}
-	expected, from := "a whole number", ""
-	if number != nil {
-		from = number.Func
-	}
-	switch from {
-	case "":
-		expected = "a time with its unit"
-	case "ParseUint":
-		expected = "a whole number from 0 up"
-	case "ParseFloat":
-		expected = "a number"
-	case "ParseBool":
-		expected = "true or false"
 	}
 	if errors.Is(err, strconv.ErrRange) {
 		expected += ", and none so large"

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -15,11 +14,10 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/evidence"
+	"nodemask/internal/measure"
 	"nodemask/internal/multiverse"
-	"nodemask/nmgnn/train"
 	"nodemask/paper"
 	"nodemask/record"
-	"nodemask/record/measure"
 	"nodemask/stats"
 )
 
@@ -84,7 +82,7 @@ where it stopped, and several may share a folder.`,
 type multiverseRun struct {
 	*multiverseFlags
 	*cobra.Command
-	store         *record.Store[record.Trajectory]
+	store         *record.Store
 	protocol      string
 	shard, shards int
 }
@@ -132,7 +130,7 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	if r.shard, r.shards, err = f.share(); err != nil {
 		return err
 	}
-	r.store = record.OpenTrajectories(f.folder, r.protocol)
+	r.store = record.OpenUnder(f.folder, r.protocol)
 	switch {
 	case f.again > 0:
 		return r.runAgain()
@@ -155,7 +153,7 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	return r.runReadings()
 }
 
-// runReadings trains all that the text allows, and says what came out.
+// runReadings trains all readings that the text allows, and prints the results.
 func (r multiverseRun) runReadings() error {
 	results := r.results()
 	var questions []multiverse.Question
@@ -184,9 +182,9 @@ func (r multiverseRun) runReadings() error {
 	return r.train(multiverse.Batch{Cells: cells, Seeds: seeds})
 }
 
-// results are the trajectories of the folder, which are read when they are asked for.
-func (r multiverseRun) results() *multiverse.Results {
-	return multiverse.LazyResults(r.store.ByCell(nil), nil)
+// results are the trials of the folder, which are read when they are asked for.
+func (r multiverseRun) results() *record.Results {
+	return r.store.Results(nil, nil)
 }
 
 // train runs what a batch lacks.
@@ -195,7 +193,7 @@ func (r multiverseRun) train(batch multiverse.Batch) error {
 	if err != nil {
 		return err
 	}
-	if _, err := multiverse.NewResults(all); err != nil {
+	if err := record.NewResults(all).Err(); err != nil {
 		return err
 	}
 	w := r.ErrOrStderr()
@@ -204,10 +202,10 @@ func (r multiverseRun) train(batch multiverse.Batch) error {
 		return err
 	}
 	say := progressOf(w)
-	return goesOn(measure.MissingTrajectories(r.Context(), b, r.store, batch.Cells, measure.Options[record.Trajectory]{
+	return goesOn(measure.Missing(r.Context(), b, r.store, batch.Cells, measure.Options{
 		Seeds: batch.Seeds, Batch: r.batch, Jobs: r.jobs, Shard: r.shard, Shards: r.shards, Open: r.open,
 		Unopened: sayUnopened(w), Protocol: r.protocol,
-		Progress: func(s measure.State[record.Trajectory]) {
+		Progress: func(s measure.State) {
 			if s.Last == nil {
 				return
 			}
@@ -246,7 +244,7 @@ func printAxes(out io.Writer, axes []multiverse.Axis) error {
 	return w.Flush()
 }
 
-func (r multiverseRun) printStatus(of string, results *multiverse.Results, cells []record.Cell, seeds []uint64) error {
+func (r multiverseRun) printStatus(of string, results *record.Results, cells []record.Cell, seeds []uint64) error {
 	done, complete, err := results.Count(cells, seeds)
 	if err != nil {
 		return err
@@ -256,8 +254,8 @@ func (r multiverseRun) printStatus(of string, results *multiverse.Results, cells
 	return err
 }
 
-// printSummary says what masking does over all readings, and over the calibrated ones.
-func (r multiverseRun) printSummary(results *multiverse.Results, questions []multiverse.Question) error {
+// printSummary prints the effect of masking over all readings, and over the calibrated ones.
+func (r multiverseRun) printSummary(results *record.Results, questions []multiverse.Question) error {
 	w := bufio.NewWriter(r.OutOrStdout())
 	calibration, err := evidence.Calibrate(results, r.model)
 	if err != nil {
@@ -267,7 +265,7 @@ func (r multiverseRun) printSummary(results *multiverse.Results, questions []mul
 		return err
 	}
 	for _, q := range questions {
-		effects, err := results.Effects(q)
+		effects, err := q.Effects(results)
 		if err != nil {
 			return err
 		}
@@ -315,7 +313,7 @@ func printCalibration(w io.Writer, calibration *multiverse.Calibration, model st
 	return err
 }
 
-// printEffects says what masking does over some readings together, and which axes explain how it differs.
+// printEffects prints the effect of masking over some readings together, and which axes explain how it differs.
 func printEffects(w io.Writer, name string, effects *multiverse.Effects) error {
 	if len(effects.Effects) == 0 {
 		_, err := fmt.Fprintf(w, "%s: none\n", name)
@@ -330,58 +328,32 @@ func printEffects(w io.Writer, name string, effects *multiverse.Effects) error {
 		"%s), "+
 		"below %.0f %% (p %s)\n", name, joint.Readings, joint.Splits, joint.Median, p(joint.MedianP), 100*joint.Positive,
 		p(joint.PositiveP), 100*joint.Negative, p(joint.NegativeP))
-	names, variance, err := effects.Explained()
+	names, shares, err := effects.Explained()
 	if err != nil {
 		return nil //nolint:nilerr // a single reading varies in nothing
 	}
-	for i, axis := range variance.Axes {
-		fmt.Fprintf(w, "    %s explains %.0f %% alone, %.0f %% beyond the others\n", names[i], 100*axis.Alone, 100*axis.Lost)
+	for i, share := range shares {
+		fmt.Fprintf(w, "    %s explains %.0f %%\n", names[i], 100*share)
 	}
 	return nil
 }
 
 // runAgain reruns recorded trials.
 func (r multiverseRun) runAgain() error {
-	most, err := r.most()
+	all, err := r.store.Load(record.Pair{Data: r.data, Model: r.model})
 	if err != nil {
 		return err
 	}
-	all, err := r.store.Load()
-	if err != nil {
-		return err
-	}
-	all = slices.DeleteFunc(all, func(t record.Trajectory) bool { return t.Data != r.data || t.Model != r.model })
 	if len(all) == 0 {
 		return misusef("--again: %s has no trials of %s on %s", r.folder, r.model, r.data)
 	}
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	backends := openOnce(r.ErrOrStderr())
-	differ, n := 0, min(r.again, len(all))
-	for _, old := range all[:n] {
-		b, err := backends(old.Backend)
-		if err != nil {
-			return err
+	all = all[:min(r.again, len(all))]
+	return r.rerun(r.Command, r.open, func() (old record.Record, place string, err error) {
+		if len(all) == 0 {
+			return old, "", io.EOF
 		}
-		_, differences, err := measure.TrajectoryAgain(r.Context(), b, r.open, old, most)
-		if errors.Is(err, train.ErrTooLarge) {
-			return fmt.Errorf("%s: split %d: %w: --memory allows more", r.folder, old.Seed, err)
-		}
-		if err != nil {
-			return err
-		}
-		cell, err := old.Cell()
-		if err != nil {
-			return err
-		}
-		said := "the same to the last digit"
-		if len(differences) > 0 {
-			differ++
-			said = "DIFFERS: " + strings.Join(differences, "; ")
-		}
-		fmt.Fprintf(r.OutOrStdout(), "%s, split %d: %s\n", cell.Key(), old.Seed, said)
-	}
-	if differ > 0 {
-		return fmt.Errorf("%d of %d trials came out otherwise, as another processor or version may have it", differ, n)
-	}
-	return nil
+		old, all = all[0], all[1:]
+		return old, fmt.Sprintf("%s: split %d", r.folder, old.Seed), nil
+	})
 }

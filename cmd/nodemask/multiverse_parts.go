@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
+	"nodemask/nmgnn/hyper"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -25,7 +27,7 @@ func oneOrAll(flag, value string, known []string) ([]string, error) {
 	return []string{value}, nil
 }
 
-// runCited trains what a part of the second protocol asks for, and says what came out.
+// runCited trains what a part of the second protocol asks for, and prints the results.
 func (r multiverseRun) runCited() error {
 	data, err := oneOrAll("data", r.data, cited.Data())
 	if err != nil {
@@ -86,11 +88,11 @@ func (r multiverseRun) runCited() error {
 	return nil
 }
 
-// printCited says what masking does in each reading that is asked about, over the sizes and at each.
-func (r multiverseRun) printCited(results *multiverse.Results, questions []multiverse.Question) error {
+// printCited prints the effect of masking in each reading that is asked about, over the sizes and at each.
+func (r multiverseRun) printCited(results *record.Results, questions []multiverse.Question) error {
 	w := bufio.NewWriter(r.OutOrStdout())
 	for _, q := range questions {
-		answers, err := cited.Each(results, cited.Part(r.part), q)
+		answers, err := cited.Each(results, q)
 		if err != nil {
 			return err
 		}
@@ -117,48 +119,57 @@ func pointsOf(t stats.TTest) string {
 		t.MeanDifference, t.Low, t.High, stats.ProbabilityText(t.P))
 }
 
-// runDepth chooses a body, trains it at all depths and keep rates, and says what came out.
+// runDepth trains networks of all depths at all keep rates, and prints the results.
 func (r multiverseRun) runDepth() error {
-	var results *multiverse.Results
-	var depth multiverse.Depth
-	ask := func() (next multiverse.Batch, err error) {
-		results = r.results()
-		depth, err = results.Depth(r.data)
-		return depth.Next, err
-	}
-	w := r.OutOrStdout()
-	done, err := r.stepwise("depth", ask, func() string { return depth.Chosen })
-	if done || err != nil {
-		return err
-	}
-	if depth.Chosen == "" {
-		_, err := fmt.Fprintln(w, "no body is chosen yet: run without --summary")
-		return err
-	}
-	fmt.Fprintf(w, "chosen at 16 layers without masking: %s (validation macro F1 %.1f)\n",
-		depth.Chosen, depth.Scores[depth.Chosen])
+	keepRates := []hyper.KeepRate{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}
+	cells := map[datasets.Setting][]record.Cell{}
+	var all []record.Cell
 	for _, setting := range datasets.Settings() {
-		scores, complete, err := results.DepthScores(depth, setting)
-		if err != nil {
+		for _, layers := range multiverse.Depths() {
+			for _, p := range keepRates {
+				c := multiverse.DepthCell(r.data, setting, layers).Masked(p)
+				cells[setting], all = append(cells[setting], c), append(all, c.Trained())
+			}
+		}
+	}
+	results, seeds := r.results(), multiverse.Seeds(multiverse.FirstSplit, multiverse.Splits)
+	if r.status {
+		return r.printStatus(r.data+", depth", results, all, seeds)
+	}
+	if !r.summary {
+		if err := r.train(multiverse.Batch{Cells: all, Seeds: seeds}); err != nil {
 			return err
 		}
-		for _, s := range scores {
+	}
+	w := bufio.NewWriter(r.OutOrStdout())
+	for _, setting := range datasets.Settings() {
+		var scores []multiverse.DepthScore
+		complete := true
+		for _, c := range cells[setting] {
+			s := multiverse.DepthScore{Layers: c.Parameters.Layers, KeepRate: c.Parameters.KeepRate.Probability()}
+			for _, trial := range results.ReadOff(c) {
+				if slices.Contains(seeds, trial.Seed) {
+					s.F1 = append(s.F1, trial.MacroF1)
+				}
+			}
+			complete = complete && len(s.F1) == len(seeds)
+			scores = append(scores, s)
 			if len(s.F1) > 0 {
-				fmt.Fprintf(w, "%s, %2d layers, keep rate %.1f: macro F1 %s over %d splits\n",
-					setting, s.Layers, s.KeepRate, stats.Summarize(s.F1).Text(2), len(s.F1))
+				fmt.Fprintf(w, "%s, %2d layers, keep rate %.1f: macro F1 %s over %d splits\n", setting, s.Layers, s.KeepRate,
+					stats.Summarize(s.F1).Text(2), len(s.F1))
 			}
 		}
 		if !complete {
 			continue
 		}
-		slope, err := multiverse.DepthSlope(scores)
+		mean, low, high, err := stats.ConfidenceInterval95(multiverse.DepthSlopes(scores))
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(w, "%s: each time the depth doubles, the best keep rate moves by %+.3f (95 %% interval %+.3f to %+.3f)\n",
-			setting, slope.MeanDifference, slope.Low, slope.High)
+			setting, mean, low, high)
 	}
-	return nil
+	return cmp.Or(results.Err(), w.Flush())
 }
 
 // stepwise trains one batch after the other, as ask says which is next, until nothing is left or the stage, which the
@@ -211,7 +222,7 @@ func (r multiverseRun) runTuned(design multiverse.Design) error {
 		all, next, stage = nil, multiverse.Batch{}, ""
 		results := r.results()
 		for _, q := range questions {
-			t, err := results.Tuned(design, q)
+			t, err := design.Tuned(results, q)
 			if err != nil {
 				return next, err
 			}

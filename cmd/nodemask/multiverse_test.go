@@ -38,7 +38,7 @@ func TestTheMultiverseIsListedTrainedCountedAndRunAgain(t *testing.T) {
 	code, _, errs = nodemask(t, append(few, "--splits", "1", "--shard", "2/2", "--jobs", "2")...)
 	require.Zero(t, code, errs)
 	require.Equal(t, "sbm:nodes=40,classes=2, sgat: 10 of 100 trials; 0 of 10 trainings have all 10 splits\n", status())
-	all, err := record.OpenTrajectories(folder, "").Load()
+	all, err := record.OpenStore(folder).Load()
 	require.NoError(t, err)
 	require.Len(t, all, 10)
 	for _, one := range all {
@@ -99,7 +99,7 @@ func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {
 		"--list: --part tuned has no readings to list": {"--list", "--part", "tuned"},
 		"its sizes and splits are the protocol's": {"--part", "depth", "--splits",
 			"3"},
-		"unknown command \"cora\"": {"cora"},
+		"found 'nodemask multiverse cora'": {"cora"},
 	} {
 		code, _, errs := nodemask(t, append([]string{"multiverse", "--results", folder}, arguments...)...)
 		require.Equal(t, 2, code, errs)
@@ -162,7 +162,10 @@ func TestTheCommandOfEachFindingShowsItsNumbers(t *testing.T) {
 		if shown[f.Command] == nil {
 			args := strings.Fields(f.Command)[1:]
 			folder := results
-			if args[0] == "multiverse" {
+			switch {
+			case slices.Contains(args, string(cited.Balanced)):
+				folder = filepath.Join(results, evidence.CitedFolder)
+			case args[0] == "multiverse":
 				folder = filepath.Join(results, evidence.MultiverseFolder)
 			}
 			code, out, errs := nodemask(t, append(args, "--results", folder)...)

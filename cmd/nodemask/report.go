@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/internal/evidence"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 func newReportCommand() *cobra.Command {
@@ -19,12 +19,12 @@ func newReportCommand() *cobra.Command {
 	var holm bool
 	c := &cobra.Command{
 		Use:   "report [ID…]",
-		Short: "Show the paper's tables and figures from the results that there are",
-		Long: `Show the paper's tables and figures from the results that there are, beside the published ones, with a verdict on each
-claim. The HTML page needs nothing but itself; unless tables or figures are named, it begins with what was found.
-'answers' is what node masking changes in the reading that the paper cites, 'summary' the verdict on each claim (each as a
-table, or drawn with --format svg). 'summary --format json' is for programs: docs/FORMATS.md says what each field holds.
-'summary --format ro-crate' describes the project's folder, which has that of results in it, as an RO-Crate.`,
+		Short: "Show the paper's tables and figures from the recorded results",
+		Long: `Show the paper's tables and figures from the recorded results, beside the published ones, with a verdict on each
+claim. The HTML page needs no other files; unless tables or figures are named, it begins with the findings. 'answers'
+is what node masking changes in the reading that the paper cites, 'summary' the verdict on each claim (each as a table,
+or drawn with --format svg). 'summary --format json' is for programs: docs/FORMATS.md describes its fields. 'summary
+--format ro-crate' describes the project's folder, with its results, as an RO-Crate.`,
 		Example: `  nodemask report -o report.html
   nodemask report table-gat --format markdown
   nodemask report summary
@@ -52,44 +52,32 @@ table, or drawn with --format svg). 'summary --format json' is for programs: doc
 		if err != nil {
 			return artifactError(err, ids, evidence.SummaryID, evidence.AnswersID)
 		}
-		svg := format == "svg" && overview != ""
-		forPrograms := format == "json" && overview == evidence.SummaryID
-		crate := format == "ro-crate" && overview == evidence.SummaryID
-		if !svg && !forPrograms && !crate && !slices.Contains(plots.Formats(), plots.Format(format)) {
-			return misusef("--format %s: expected one of %v", format, plots.Formats())
-		}
 		if !isFolder(folder) {
 			return misusef("--results %s: no folder of results there: "+
 				"run it in the folder of the project, or name its results", folder)
 		}
 		debug.SetGCPercent(400) // it reads, prints and ends: 130 MB more for a quarter less time
 		e := evidence.Open(folder)
-		if format == string(plots.FormatHTML) && overview == "" {
-			if output == "" {
-				output = "report.html"
-			}
-			if err := writeFile(output, func(w io.Writer) error {
+		page := format == string(plots.FormatHTML) && overview == ""
+		var text string
+		switch what := overview + " as " + format; {
+		case what == evidence.SummaryID+" as json":
+			text, err = textOf(func(w io.Writer) error { return evidence.WriteClaims(w, artifacts, e) })
+		case what == evidence.SummaryID+" as ro-crate":
+			text, err = textOf(func(w io.Writer) error { return evidence.WriteCrate(w, folder) })
+		case what == evidence.SummaryID+" as svg":
+			text, err = svgOf(evidence.ClaimsForest(artifacts, e), nil)
+		case what == evidence.AnswersID+" as svg":
+			text, err = svgOf(e.Gains())
+		case !slices.Contains(plots.Formats(), plots.Format(format)):
+			return misusef("--format %s: expected one of %v", format, plots.Formats())
+		case page:
+			output = cmp.Or(output, "report.html")
+			text, err = textOf(func(w io.Writer) error {
 				return evidence.WriteReport(w, artifacts, e, evidence.TableOptions{Holm: holm, Alone: len(ids) > 0})
-			}); err != nil {
-				return err
-			}
-			fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", output)
-			return nil
-		}
-		var text []byte
-		switch {
-		case svg:
-			text, err = drawOverview(overview, artifacts, e)
-		case forPrograms, crate:
-			var written bytes.Buffer
-			if crate {
-				err = evidence.WriteCrate(&written, folder)
-			} else {
-				err = evidence.WriteClaims(&written, artifacts, e)
-			}
-			text = written.Bytes()
+			})
 		default:
-			text, err = renderAll(overview, artifacts, e, plots.Format(format), holm)
+			text, err = tablesOf(overview, artifacts, e, plots.Format(format), holm)
 		}
 		if unread := e.Err(); unread != nil {
 			return unread
@@ -97,25 +85,33 @@ table, or drawn with --format svg). 'summary --format json' is for programs: doc
 		if err != nil {
 			return err
 		}
-		if output != "" {
-			return writeBytes(output, text)
+		if output == "" {
+			_, err = io.WriteString(c.OutOrStdout(), text)
+			return err
 		}
-		_, err = c.OutOrStdout().Write(text)
-		return err
+		if err := writeBytes(output, []byte(text)); err != nil || !page {
+			return err
+		}
+		fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", output)
+		return nil
 	}
 	return c
 }
 
-// drawOverview draws what 'report answers' and 'report summary' tabulate.
-func drawOverview(id string, artifacts []evidence.Artifact, e *evidence.Evidence) ([]byte, error) {
-	if id == evidence.SummaryID {
-		return evidence.ClaimsForest(artifacts, e).SVG()
-	}
-	gains, err := e.Gains()
+// textOf returns what is written.
+func textOf(write func(io.Writer) error) (string, error) {
+	var b strings.Builder
+	err := write(&b)
+	return b.String(), err
+}
+
+// svgOf returns a drawing.
+func svgOf(drawing interface{ SVG() ([]byte, error) }, err error) (string, error) {
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	return gains.SVG()
+	svg, err := drawing.SVG()
+	return string(svg), err
 }
 
 // artifactError marks an unknown ID as misuse, with the one that may be meant: an artifact's, or another name that the
@@ -133,32 +129,30 @@ func artifactError(err error, ids []string, others ...string) error {
 	return misuse{err}
 }
 
-// renderAll writes an overview, or artifacts one below the other; charts are the numbers that they draw.
-func renderAll(overview string, artifacts []evidence.Artifact, e *evidence.Evidence,
-	format plots.Format, holm bool) ([]byte, error) {
+// tablesOf returns an overview as a table, or artifacts one below the other; charts are the numbers that they draw.
+func tablesOf(overview string, artifacts []evidence.Artifact, e *evidence.Evidence, format plots.Format,
+	holm bool) (string, error) {
 	switch overview {
 	case evidence.SummaryID:
-		text, err := evidence.Summary(artifacts, e).Render(format)
-		return []byte(text), err
+		return evidence.Summary(artifacts, e).Render(format)
 	case evidence.AnswersID:
 		t, err := e.AnswersTable()
 		if err != nil {
-			return nil, err
+			return "", err
 		}
-		text, err := t.Render(format)
-		return []byte(text), err
+		return t.Render(format)
 	}
 	var parts []string
 	for _, a := range artifacts {
 		t, err := e.Table(a, evidence.TableOptions{Holm: holm})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", a.ID, err)
+		text := ""
+		if err == nil {
+			text, err = t.Render(format)
 		}
-		text, err := t.Render(format)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", a.ID, err)
+			return "", fmt.Errorf("%s: %w", a.ID, err)
 		}
 		parts = append(parts, strings.TrimRight(text, "\n")+"\n")
 	}
-	return []byte(strings.Join(parts, "\n")), nil
+	return strings.Join(parts, "\n"), nil
 }

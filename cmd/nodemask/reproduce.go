@@ -12,13 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
+	"nodemask/internal/cited"
 	"nodemask/internal/evidence"
-	"nodemask/nmgnn/hyper"
+	"nodemask/internal/measure"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/train"
-	"nodemask/paper"
-	"nodemask/plots"
 	"nodemask/record"
-	"nodemask/record/measure"
 )
 
 // reproduceFlags are the flags of reproduce.
@@ -104,17 +103,21 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 		return err
 	}
 	w := c.ErrOrStderr()
-	say := progressOf(w)
-	return goesOn(measure.Missing(c.Context(), b, record.OpenStore(f.folder), cells, measure.Options[record.Record]{
+	say, ran := progressOf(w), false
+	err = goesOn(measure.Missing(c.Context(), b, record.OpenStore(f.folder), cells, measure.Options{
 		Seeds: train.Seeds(1, f.trials), Jobs: f.jobs, Shard: shard, Shards: shards,
 		Open: f.open, Unopened: sayUnopened(w), Also: evidence.CellsOf(evidence.Artifacts()),
-		Progress: func(s measure.State[record.Record]) {
-			if s.Last != nil {
+		Progress: func(s measure.State) {
+			if ran = true; s.Last != nil {
 				say(s.Done, s.Total, s.Left, fmt.Sprintf("%s, seed %d, macro F1 %.2f; running: %s",
 					s.Last.Cell, s.Last.Seed, s.Last.MacroF1, strings.Join(s.Running, " ")))
 			}
 		},
 	}))
+	if err == nil && !ran {
+		fmt.Fprintln(w, "all of these trials are there already: 'nodemask report' shows them")
+	}
+	return err
 }
 
 // sayUnopened says on w what cannot run, before all else does. What no download can mend ends the command at once.
@@ -140,12 +143,8 @@ func (f *reproduceFlags) open(ctx context.Context, data string) (*datasets.Graph
 	return f.runFlags.open(ctx, data)
 }
 
-// runAgain runs the trials of records again. What differs more than another processor explains is an error.
-func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
-	most, err := f.most()
-	if err != nil {
-		return err
-	}
+// runAgain runs the trials of a file's records again.
+func (f *reproduceFlags) runAgain(c *cobra.Command) error {
 	in := c.InOrStdin()
 	if f.again != "-" {
 		file, err := openFile(f.again)
@@ -157,77 +156,100 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
 	}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
+	count := 0
+	return f.rerun(c, f.open, func() (old record.Record, place string, err error) {
+		if !lines.Scan() {
+			switch {
+			case lines.Err() != nil:
+				return old, "", fmt.Errorf("%s: line %d: %w", f.again, count+1, lines.Err())
+			case count == 0:
+				return old, "", misusef("%s: no record: expected a line of JSON for each, as 'nodemask results show' prints them",
+					f.again)
+			}
+			return old, "", io.EOF
+		}
+		count++
+		place = fmt.Sprintf("%s: line %d", f.again, count)
+		if old, err = record.ParseRecord(lines.Bytes()); err != nil {
+			return old, place, misusef("%s: %w", place, err)
+		}
+		return old, place, nil
+	})
+}
+
+// rerun runs the trials of records again, on their backends, and says how each came out. next returns each record and
+// its place, then io.EOF. What differs more than another processor explains is an error in the end, as is what could
+// not be run.
+func (f *runFlags) rerun(c *cobra.Command, open measure.Opener,
+	next func() (old record.Record, place string, err error)) error {
+	most, err := f.most()
+	if err != nil {
+		return err
+	}
 	count, far, left := 0, 0, 0
 	backends := openOnce(c.ErrOrStderr())
 	unopened := map[string]bool{} // data sets
 	var last *datasets.Graph      // of the record before
 	lastName := ""
-	open := func(ctx context.Context, data string) (g *datasets.Graph, err error) {
-		if last == nil || data != lastName {
-			if g, err = f.open(ctx, data); err != nil {
-				return nil, err
-			}
-			last, lastName = g, data
+	for {
+		old, place, err := next()
+		switch {
+		case err == io.EOF && far+left > 0:
+			return fmt.Errorf("of %d trials, %d came out otherwise and %d could not be run", count, far, left)
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
 		}
-		return last, nil
-	}
-	tooLarge := func(err error) error {
-		return fmt.Errorf("%s: line %d: %w: --memory allows more", f.again, count, err)
-	}
-	for lines.Scan() {
 		count++
-		old, err := record.ParseRecord(lines.Bytes())
-		if err != nil {
-			return misusef("%s: line %d: %w", f.again, count, err)
-		}
 		if err := measure.CheckData(old.Data, most); err != nil {
-			return tooLarge(err)
+			return fmt.Errorf("%s: %w: --memory allows more", place, err)
 		}
 		b, err := backends(old.Backend)
 		if err != nil {
 			return err
 		}
-		if !unopened[old.Data] {
-			_, err := open(c.Context(), old.Data)
-			if errors.Is(err, context.Canceled) || errors.As(err, new(misuse)) {
+		if !unopened[old.Data] && (last == nil || old.Data != lastName) {
+			g, err := open(c.Context(), old.Data)
+			switch {
+			case errors.Is(err, context.Canceled) || errors.As(err, new(misuse)):
 				return err
-			} else if err != nil {
+			case err != nil:
 				sayLeft(c.ErrOrStderr(), err)
 				unopened[old.Data] = true
+			default:
+				last, lastName = g, old.Data
 			}
 		}
 		if unopened[old.Data] {
 			left++
 			continue
 		}
-		again, differences, err := measure.Again(c.Context(), b, open, old, most)
+		now, differences, err := measure.Again(c.Context(), b, func(context.Context, string) (*datasets.Graph, error) {
+			return last, nil
+		}, old, most)
 		if errors.Is(err, train.ErrTooLarge) {
-			return tooLarge(err)
+			return fmt.Errorf("%s: %w: --memory allows more", place, err)
 		}
 		if err != nil {
 			return err
 		}
 		said := "the same to the last digit"
-		elsewhere := old.Device != again.Device || old.Version != again.Version || old.Kernels != again.Kernels
+		elsewhere := old.Device != now.Device || old.Version != now.Version || old.Kernels != now.Kernels
 		switch differ := strings.Join(differences, "; "); {
 		case len(differences) == 0:
-		case elsewhere && measure.Near(old, again):
+		case elsewhere && measure.Near(old, now):
 			said = fmt.Sprintf("within %v points, as another processor or version may have it: %s", measure.Tolerance, differ)
 		default:
 			far++
 			said = "DIFFERS: " + differ
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s, seed %d: %s\n", old.Cell, old.Seed, said)
+		seed := "seed"
+		if old.Readings != nil {
+			seed = "split"
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s, %s %d: %s\n", old.Cell, seed, old.Seed, said)
 	}
-	switch {
-	case lines.Err() != nil:
-		return fmt.Errorf("%s: line %d: %w", f.again, count+1, lines.Err())
-	case count == 0:
-		return misusef("%s: no record: expected a line of JSON for each, as 'nodemask results show' prints them", f.again)
-	case far > 0 || left > 0:
-		return fmt.Errorf("of %d trials, %d came out otherwise and %d could not be run", count, far, left)
-	}
-	return nil
 }
 
 func newDemoCommand() *cobra.Command {
@@ -244,11 +266,11 @@ func newDemoCommand() *cobra.Command {
 		},
 	}
 	addBackend(c.Flags(), &backendID, "")
-	c.Flags().IntVar(&trials, "trials", trials, "trials a cell")
+	c.Flags().IntVar(&trials, "trials", trials, "trials a cell, each on a split of its own")
 	return c
 }
 
-// demo measures Cora at 10 % in both settings, in the inductive one with both readings of how nodes arrive.
+// demo measures the first splits of what 'report answers' says of GIN on Cora at 10 %.
 func demo(c *cobra.Command, backendID string, trials int) error {
 	const trainPercent = 10
 	b, err := openBackend(c.ErrOrStderr(), backendID)
@@ -259,43 +281,35 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 	if err != nil {
 		return err
 	}
-	parameters, err := hyper.For("gin")
-	if err != nil {
-		return err
-	}
-	t := plots.Table{ID: "demo", Header: []string{"setting", "GIN", "paper", "GIN + node masking", "paper"}}
-	for _, row := range []struct {
-		setting  datasets.Setting
-		arrivals datasets.Arrivals
-		label    string
-	}{
-		{datasets.Transductive, datasets.AllEdges, "transductive"},
-		{datasets.Inductive, datasets.AllEdges, "inductive, arrivals with all their edges"},
-		{datasets.Inductive, datasets.TrainEdges, "inductive, arrivals with edges to train nodes"},
-	} {
-		cells := fields(row.label)
-		for _, keepRate := range []hyper.KeepRate{1, paper.MaskedKeepRate} {
-			parameters.KeepRate = keepRate
-			x := train.Experiment{Graph: graph, Parameters: parameters, Setting: row.setting, Arrivals: row.arrivals,
-				TrainPercent: trainPercent, SplitSeed: 1}
-			results, err := runTrials(c, b, x, train.Seeds(1, trials), 0, nil, x.Run)
+	t := plots.Table{ID: "demo", TextColumns: 1,
+		Header: []string{"setting", "GIN", "paper", "GIN + node masking", "paper"}}
+	for _, setting := range datasets.Settings() {
+		plain, masked, err := cited.Arms(graph.Name, "gin", setting, trainPercent)
+		if err != nil {
+			return err
+		}
+		row := fields(string(setting))
+		for _, cell := range []record.Cell{plain, masked} {
+			x := measure.Experiment(cell, graph)
+			x.Smoothness = false
+			results, err := runTrials(c, b, x, train.Seeds(cited.FirstSplit, trials), 0, nil, x.Run)
 			if err != nil {
 				return err
 			}
 			measured := scores(results, func(r *train.Result) float64 { return r.Test.MacroF1 })
-			published, _ := evidence.GINScore(graph.Name, row.setting, trainPercent, keepRate.Active())
-			cells = append(cells, fields(measured.Text(2), fmt.Sprintf("%.2f", published))...)
+			published := *evidence.Published(graph.Name, "gin", setting, trainPercent, cell.Parameters.KeepRate.Active())
+			row = append(row, fields(measured.Text(2), fmt.Sprintf("%.2f", published))...)
 		}
-		t.Rows = append(t.Rows, cells)
+		t.Rows = append(t.Rows, row)
 	}
 	out := c.OutOrStdout()
-	fmt.Fprintf(out, "Macro F1 in percent on Cora, %d %% to train on, mean ± standard deviation of %d trials on one "+
-		"split:\n", trainPercent, trials)
+	fmt.Fprintf(out, "Macro F1 in percent on Cora, %d %% to train on, mean ± standard deviation of %d trials, each on a "+
+		"split of its own:\n", trainPercent, trials)
 	if err := printTable(out, t, false); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, strings.TrimSpace(`
-Sentences of the paper disagree about the edges that nodes bring along when they arrive after training, so both readings
-are shown. 'nodemask train --help' lists what else can be chosen.`))
+Inductive: nodes arrive after training. Transductive: all are known in training. A few splits decide nothing:
+'nodemask report answers' has the answer of twenty, of which these are the first.`))
 	return nil
 }

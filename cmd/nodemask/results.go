@@ -57,13 +57,13 @@ func newResultsCommand() *cobra.Command {
 			}
 			return nil
 		})
-	add("verify", "Check every record: that it can be read, that it says what its cell says, and that no two contradict "+
+	add("verify", "Check every record: that it can be read, that it agrees with its cell, and that no two contradict "+
 		"each other", cobra.NoArgs, func(c *cobra.Command, _ []string) error {
 		records, err := record.OpenStore(folder).Verify()
 		trajectories := 0
 		for _, part := range [][2]string{{evidence.MultiverseFolder, paper.ProtocolHash()},
 			{evidence.CitedFolder, paper.CitedProtocolHash()}} {
-			n, more := record.OpenTrajectories(filepath.Join(folder, part[0]), part[1]).Verify()
+			n, more := record.OpenUnder(filepath.Join(folder, part[0]), part[1]).Verify()
 			trajectories, err = trajectories+n, errors.Join(err, more)
 		}
 		if err != nil {
@@ -112,16 +112,12 @@ flag of 'nodemask train' that says how it was trained. A field is empty (null, N
 			return err
 		}
 		if readings {
-			trajectories, err := record.OpenTrajectories(filepath.Join(*folder, evidence.MultiverseFolder), "").Load()
+			trials, err := record.OpenStore(filepath.Join(*folder, evidence.MultiverseFolder)).Load()
 			if err != nil {
 				return err
 			}
-			for _, t := range trajectories {
-				more, err := t.Records()
-				if err != nil {
-					return err
-				}
-				records = append(records, more...)
+			for _, t := range trials {
+				records = append(records, t.Records()...)
 			}
 		}
 		if len(records) == 0 {

@@ -13,12 +13,12 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/advice"
+	"nodemask/internal/measure"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/theorem"
 	"nodemask/nmgnn/train"
 	"nodemask/record"
-	"nodemask/record/measure"
 )
 
 func newServeCommand() *cobra.Command {
@@ -86,7 +86,7 @@ func serveTraining(ctx context.Context, t worker.Training, send func(worker.Even
 	}
 	send(worker.Event{Backend: b.Summary()})
 	return measure.Missing(ctx, b, record.OpenStore(t.Store), t.Cells,
-		measure.Options[record.Record]{Seeds: train.Seeds(max(t.FirstSeed, 1), cmp.Or(t.Trials, 10)),
+		measure.Options{Seeds: train.Seeds(max(t.FirstSeed, 1), cmp.Or(t.Trials, 10)),
 			Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
 				return datasets.Open(ctx, data, openOptions(""))
 			},
@@ -94,7 +94,7 @@ func serveTraining(ctx context.Context, t worker.Training, send func(worker.Even
 				send(worker.Event{Epoch: &worker.Epoch{Cell: c.Key(), Seed: seed, TrainLoss: worker.Number(e.TrainLoss),
 					ValidationLoss: worker.Number(e.ValidationLoss)}})
 			},
-			Progress: func(s measure.State[record.Record]) {
+			Progress: func(s measure.State) {
 				send(worker.Event{Trials: &worker.Trials{Done: s.Done, Before: s.Before, Left: s.Left}})
 			}})
 }
@@ -105,7 +105,7 @@ func serveAdvice(ctx context.Context, x worker.Advising, send func(worker.Event)
 		return err
 	}
 	o := advice.Options{Graph: g, Data: x.Data, Models: x.Models, Budget: x.Budget, Jobs: usualJobs()}
-	a, err := advise(ctx, io.Discard, o, "", "", func(what string, s measure.State[record.Record]) {
+	a, err := advise(ctx, io.Discard, o, "", "", func(what string, s measure.State) {
 		send(worker.Event{Doing: fmt.Sprintf("%s: %d of %d trials", what, s.Done-s.Before, s.Total-s.Before)})
 	})
 	if a != nil {

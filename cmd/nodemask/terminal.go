@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/term"
 
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/train"
-	"nodemask/plots"
 )
 
 // progressLine is one line on a terminal that follows the trials; it is silent anywhere else.

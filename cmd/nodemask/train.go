@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
+	"nodemask/internal/measure"
 	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/record"
-	"nodemask/record/measure"
 	"nodemask/stats"
 )
 
@@ -101,8 +101,9 @@ func presetHelp() string {
 			from += preset + " for " + strings.Join(of, ", ") + "; "
 		}
 	}
-	return fmt.Sprintf("hyperparameters that other flags change: %s (default: %s%s for the others)",
-		strings.Join(presets, ", "), from, presets[0])
+	return fmt.Sprintf("hyperparameters that other flags change: %s (default: %s%s for the others); paper is the paper's "+
+		"GIN, whose inductive tables have --arrivals %s too", strings.Join(presets, ", "), from, presets[0],
+		datasets.TrainEdges)
 }
 
 // cell is what the flags describe: the preset, changed by every axis whose flag was given.

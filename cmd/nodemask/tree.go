@@ -43,8 +43,8 @@ func newTreeCommand() *cobra.Command {
 the graph from there.
 
 The graph is a data set, whose nodes are called by their numbers, or a file of edges: two ids a line, separated by a
-comma, a tab or spaces, with comments after '#' at the start of a line. Large trees are drawn in part, but JSON has all
-of them. Text is cut at the terminal's width, or at 100 columns in a pipe; a file of --output has whole lines.`,
+comma, a tab or spaces, with comments after '#' at the start of a line. Large trees are drawn in
+part. Text is cut at the terminal's width, or at 100 columns in a pipe; a file of --output has whole lines.`,
 		Example: `  nodemask tree --data cora --root 5 --hops 2
   nodemask tree --data cora --root 5 --mask 3,17 --format svg -o tree.svg
   nodemask tree --data cora --root 5 --format html -o tree.html
@@ -62,7 +62,7 @@ of them. Text is cut at the terminal's width, or at 100 columns in a pipe; a fil
 	flags.BoolVar(&f.cached, "cached", false, "the tree as predicting from a cache sees it: the root arrives after "+
 		"training")
 	flags.IntVar(&f.train, "train", 50, "percentage of train nodes, for --cached")
-	flags.StringVar(&f.format, "format", "text", "text, svg, html (interactive) or json")
+	flags.StringVar(&f.format, "format", "text", "text, svg or html (interactive)")
 	addOutput(flags, &f.output, "", "file to write (default: the terminal)")
 	flags.BoolVar(&f.check, "check", false, "verify the definition, both lemmas and theorem 1 instead of drawing")
 	flags.BoolVar(&f.count, "count", false, "print the nodes at each depth, without building the tree")
@@ -79,7 +79,7 @@ of them. Text is cut at the terminal's width, or at 100 columns in a pipe; a fil
 			return err
 		}
 		write := func(w io.Writer) error { return f.write(c.Context(), w, graph) }
-		if out := c.OutOrStdout(); f.output == "" && f.format == string(draw.Text) && !f.check && !f.count {
+		if out := c.OutOrStdout(); f.output == "" && f.format == formatText && !f.check && !f.count {
 			var text bytes.Buffer
 			if err := write(&text); err != nil {
 				return err
@@ -130,14 +130,14 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 		return misusef("--cached and --format html: an interactive drawing shows trees of the graph itself: use --format svg")
 	case f.hops > explorer.MaxHops && f.format == formatHTML:
 		return misusef("--hops %d: expected at most %d with --format html", f.hops, explorer.MaxHops)
-	case f.format != formatHTML && !slices.Contains(draw.Formats(), draw.Format(f.format)):
-		return misusef("--format %s: expected one of %v", f.format, append(draw.Formats(), formatHTML))
+	case !slices.Contains([]string{formatText, formatSVG, formatHTML}, f.format):
+		return misusef("--format %s: expected text, svg or html", f.format)
 	}
 	return nil
 }
 
-// formatHTML is the interactive drawing, which is one of a graph and not of a tree.
-const formatHTML = "html"
+// The formats of tree. formatHTML is the interactive drawing, which is one of a graph and not of a tree.
+const formatText, formatSVG, formatHTML = "text", "svg", "html"
 
 // treeGraph is a graph, and what is asked of it.
 type treeGraph struct {
@@ -259,7 +259,10 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 	if f.check {
 		return f.writeCheck(ctx, w, g, tree, graph, mask)
 	}
-	return draw.Write(w, tree, draw.Format(f.format), o)
+	if f.format == formatText {
+		return draw.WriteText(w, tree, o)
+	}
+	return draw.WriteSVG(w, tree, o)
 }
 
 // arrive returns the cached tree of the root, which arrives after training on a split of the data set.

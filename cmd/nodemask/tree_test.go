@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,33 +28,8 @@ func TestTreeDrawsAUsersOwnGraphByItsNames(t *testing.T) {
 		"(masked)\n", out)
 }
 
-func TestTreeWritesJSONWithEveryNodeAndItsParent(t *testing.T) {
-	code, out, stderr := nodemask(t, "tree", "--data", "cora", "--root", "5", "--hops", "2", "--format", "json")
-	require.Zero(t, code, stderr)
-	var tree struct {
-		Root, Hops int
-		Nodes      []struct {
-			ID, Base, Parent, Depth int
-			Masked, Cached          bool
-		}
-	}
-	require.NoError(t, json.Unmarshal([]byte(out), &tree))
-	assert.Equal(t, 5, tree.Root)
-	assert.Equal(t, 2, tree.Hops)
-	assert.Len(t, tree.Nodes, 15)
-	for i, n := range tree.Nodes {
-		assert.Equal(t, i, n.ID)
-		if i == 0 {
-			assert.Equal(t, -1, n.Parent)
-			assert.Equal(t, 5, n.Base)
-			continue
-		}
-		assert.Equal(t, tree.Nodes[n.Parent].Depth+1, n.Depth)
-	}
-}
-
 func TestTreeWritesEveryFormatToAFile(t *testing.T) {
-	for format, begins := range map[string]string{"text": "0\n", "svg": "<svg ", "json": `{"root":0,`} {
+	for format, begins := range map[string]string{"text": "0\n", "svg": "<svg "} {
 		file := filepath.Join(t.TempDir(), "tree")
 		code, out, stderr := nodemask(t, "tree", "--data", "cora", "--root", "0", "--format", format, "-o", file)
 		require.Zero(t, code, stderr)

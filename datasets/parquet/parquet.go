@@ -62,12 +62,13 @@ func (Reader) Read(ctx context.Context, path string) (*datasets.Graph, error) {
 
 // readNodes reads ids, labels, the own split and features.
 func readNodes(t *table) (*graphfile.Rows, error) {
-	c, notes, err := t.nodes(graphfile.ClassNames...)
+	labels := graphfile.LabelColumns(t.ctx)
+	c, notes, err := t.nodes(labels...)
 	switch {
 	case err != nil:
 		return nil, err
 	case c.Label < 0:
-		return nil, t.missing(graphfile.ClassNames[0])
+		return nil, t.missing(labels[0])
 	case t.rows == 0:
 		return nil, t.errorf("no nodes: expected a row for each")
 	}

@@ -19,7 +19,7 @@ const (
 	maxFooter  = 64 << 20
 )
 
-// kind says what a column's values are to us.
+// kind is how a column's values are read.
 type kind int
 
 const (
@@ -126,7 +126,7 @@ func openTable(ctx context.Context, f *graphfile.File) (*table, error) {
 	return t, nil
 }
 
-// kindOf says what a type is to us. Dates, decimals and the like are stored as numbers, but are none.
+// kindOf returns how a type is read. Dates, decimals and the like are stored as numbers, but are not read as such.
 func kindOf(t parquet.Type) (k kind, unsigned bool) {
 	if l := t.LogicalType(); l != nil && l.Value != nil {
 		switch logical := l.Value.(type) {

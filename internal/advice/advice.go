@@ -1,6 +1,6 @@
 // Package advice says which regulariser, if any, helps a graph, and for which model. It chooses configurations by
-// validation on some splits, compares them on others until the answer is clear, and links no GoMLX: whoever asks
-// brings what trains.
+// validation on some splits, compares them on others until the answer is clear, and links no GoMLX: the caller
+// brings the function that trains.
 package advice
 
 import (
@@ -16,17 +16,20 @@ import (
 
 // The rule. It is that of the report's tuned comparison, with splits until the answer is clear in place of twenty.
 const (
-	firstTry   = 200 // splits that configurations are chosen on
-	tries      = 3
-	firstFresh = 300  // splits that the chosen ones are compared on
-	alpha      = 0.05 // chance that any interval at any time misses its true mean
+	firstTry    = 200 // splits that configurations are chosen on
+	tries       = 3
+	impatient   = 25   // patience of trials that choose: their best epochs come early, and many of them are for nothing
+	patientCost = 1.4  // how much longer others take, about
+	firstFresh  = 300  // splits that the chosen ones are compared on
+	alpha       = 0.05 // chance that any lower end of an interval at any time is above its true mean
+	alphaAbove  = 0.2  // of an interval that says that an arm gains too little: each time alone, and half of it above
 	// Margin is the difference in points of macro F1 that is worth having.
 	Margin = 1.0
 )
 
 // looks lists after how many fresh splits an arm is looked at. As the test is valid at any time, they are a matter of
 // cost alone: jobs wait for one another at each.
-func looks() []int { return []int{10, 20, 30, 45, 60, 80, 105, 140, 180} }
+func looks() []int { return []int{8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 65, 80, 105, 140, 180} }
 
 // Models lists the models that are asked about by default.
 func Models() []string { return []string{"gin", "gcn", "sage", "gat"} }
@@ -153,9 +156,10 @@ func (o *Options) comparisons() int { return len(arms()) * len(o.Models) * len(o
 // advice comes with the context's error too. What the lab has counts, so asking again goes on from there.
 //
 // The choice of configurations sees validation scores on splits 200 to 202 alone, and the comparison test scores on
-// splits 300 and on. Intervals are those of [stats.AnytimeTTest], at 0.05 divided by the number of comparisons
-// (Bonferroni), so that all of them hold their true means, at all times, with a probability of 95 %. An arm is settled
-// when its interval is above 0, or below [Margin].
+// splits 300 and on. Ends of intervals are those of [stats.AnytimeTTest]: lower ones at 0.05 divided by the number of
+// comparisons (Bonferroni), so that all of them are below their true means, at all times, with a probability of 95 %.
+// An upper end is to say only that more splits are not worth their time, and holds with 90 %, each by itself. An arm is
+// settled when its interval is above 0, or below [Margin].
 func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	o, err := o.Complete()
 	if err != nil {
@@ -189,7 +193,7 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 // says how long one would take: every trial has patience for at least 50 epochs.
 func (o *Options) Floor(epoch time.Duration) error {
 	questions := len(o.Models) * len(o.Settings)
-	trials := questions * (tries*(plainTried+fewTried*len(arms())) + (len(arms())+1)*looks()[0])
+	trials := questions * (choosing(plainTried) + choosing(fewTried)*len(arms()) + (len(arms())+1)*looks()[0])
 	least := time.Duration(trials) * 51 * epoch / time.Duration(o.Jobs)
 	if least <= 4*o.Budget { // it may come to less, and what is known in the end is worth having
 		return nil

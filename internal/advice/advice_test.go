@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -121,19 +122,69 @@ func TestWhereNothingHelpsOneInTwentyRunsAtMostSaysThatSomethingDoes(t *testing.
 }
 
 func TestAGainIsFoundAndItsIntervalHoldsIt(t *testing.T) {
-	missed, found := 0, 0
+	found, above, below := 0, 0, 0
 	for run := range uint64(40) {
 		a := advised(t, options("gin"), noisy(run, masked(2)))
 		arm := armOf(t, a, maskingArm)
 		if arm.Verdict == Helps {
 			found++
 		}
-		if e := arm.Effect; e.Low > 2 || e.High < 2 {
-			missed++
+		if arm.Effect.Low > 2 {
+			above++
+		}
+		if arm.Effect.High < 2 {
+			below++
 		}
 	}
+	t.Logf("found %d of 40, %d intervals above and %d below the gain", found, above, below)
 	assert.Equal(t, 40, found)
-	assert.LessOrEqual(t, missed, 2)
+	assert.LessOrEqual(t, above, 2, "5 %% for all comparisons together")
+	assert.LessOrEqual(t, below, 4, "10 %% for each")
+}
+
+func TestAGainOfAPointAndAHalfIsSettledAsLessInOneOfTenRunsAtMost(t *testing.T) {
+	less := 0
+	for run := range uint64(200) {
+		arm := armOf(t, advised(t, options("gin"), noisy(run, masked(1.5))), maskingArm)
+		if arm.Verdict == NoMatter {
+			less++
+		}
+	}
+	t.Logf("%d of 200", less)
+	assert.LessOrEqual(t, less, 20)
+}
+
+func TestTheBetterHalfOfConfigurationsIsTriedFurther(t *testing.T) {
+	score := func(c record.Cell, split uint64) float64 { // 1 to 6 on the first split, the other way round later
+		f1 := math.Round(100*c.Parameters.Dropout) / 10
+		if split > firstTry {
+			f1 = 10 - f1
+		}
+		return f1
+	}
+	lab := &fake{trained: map[string][]record.Record{}, score: score}
+	o, err := options("gin").Complete()
+	require.NoError(t, err)
+	var cells []record.Cell
+	for _, dropout := range []string{"0.1", "0.2", "0.3", "0.4", "0.5", "0.6"} {
+		c, err := o.cell("gin", datasets.Transductive, map[string]string{"dropout": dropout})
+		require.NoError(t, err)
+		cells = append(cells, c)
+	}
+	for {
+		s := study{Options: &o, lab: lab, seen: map[string]map[uint64]record.Record{}}
+		best, f1, err := s.choose(stageArms, "choosing", cells)
+		require.NoError(t, err)
+		if best >= 0 {
+			// 0.6, 0.5 and 0.4 go on; after 6+4, 5+5 and 4+6 the first two do, in order; 6+4+4 and 5+5+5 decide
+			assert.Equal(t, 4, best)
+			assert.InDelta(t, 5, f1, 1e-9)
+			break
+		}
+		require.NoError(t, lab.Train(t.Context(), "", s.next.cells, s.next.seeds))
+	}
+	assert.Equal(t, choosing(6), lab.trials)
+	assert.Equal(t, []int{6, 7, 11, 14}, []int{choosing(2), choosing(3), choosing(6), choosing(8)})
 }
 
 func TestTheSentenceNamesTheGainTheRateAndWhatToUse(t *testing.T) {
@@ -165,8 +216,9 @@ func TestConfigurationsAreChosenOnOtherSplitsThanTheyAreComparedOn(t *testing.T)
 		}
 	}
 	for _, arm := range a.Questions[0].Arms {
-		n := len(lab.trained[arm.cell.Key()])
-		assert.Len(t, arm.F1, n-tries, "what chose it is not in what it is compared by")
+		for _, r := range lab.trained[arm.cell.Key()] {
+			assert.GreaterOrEqual(t, r.Seed, uint64(firstFresh), "what chose it is not in what it is compared by")
+		}
 	}
 }
 
@@ -235,7 +287,7 @@ func TestWhenTheBudgetEndsWhatIsOpenIsSaid(t *testing.T) {
 	assert.Equal(t, "6 of 6 comparisons are not settled.", a.Rest())
 
 	ctx, cancel := context.WithCancel(t.Context())
-	lab.stopAt, lab.cancel = 180, cancel
+	lab.stopAt, lab.cancel = 150, cancel
 	a, err := Advise(ctx, options("gin"), lab)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Contains(t, a.Sentence, "nothing is shown to help GIN so far")
@@ -311,8 +363,8 @@ func TestABudgetThatCannotDoIsRefusedWithWhatWould(t *testing.T) {
 	o.Budget = 5 * time.Minute
 	assert.NoError(t, o.Floor(150*time.Millisecond), "17 minutes may come to less")
 	err = o.Floor(2 * time.Second)
-	assert.ErrorContains(t, err, "my-graph: an epoch takes 2s, and an answer at least 130 trials of 51 epochs: about 4h: "+
-		"expected --budget 5h or more")
+	assert.ErrorContains(t, err, "my-graph: an epoch takes 2s, and an answer at least 106 trials of 51 epochs: about 3h: "+
+		"expected --budget 4h or more")
 }
 
 func TestTheOwnSplitDecidesTheSettingAndTheSize(t *testing.T) {
@@ -391,7 +443,7 @@ func TestWhatIsAheadIsToBeUsedUntilItIsSettled(t *testing.T) {
 	lab := noisy(6, masked(2))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	lab.stopAt, lab.cancel = 24+6*6*3+7*10+1, cancel // after the first look
+	lab.stopAt, lab.cancel = choosing(plainTried)+6*choosing(mostTried)+7*looks()[0]+1, cancel // after the first look
 	a, err := Advise(ctx, options("gin"), lab)
 	require.ErrorIs(t, err, context.Canceled)
 	arm := armOf(t, a, maskingArm)

@@ -112,7 +112,7 @@ func (o *Options) cell(model string, setting datasets.Setting, values map[string
 	return c.Choose(values)
 }
 
-// words says what an arm has chosen of its own: "p = 0.7", "0.3".
+// words writes what an arm has chosen of its own: "p = 0.7", "0.3".
 func (a arm) words(chosen map[string]string) string {
 	value := strings.TrimPrefix(chosen[a.axis], a.prefix)
 	if a.axis == "keep" {

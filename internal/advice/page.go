@@ -5,7 +5,7 @@ import (
 	"html/template"
 	"io"
 
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 //go:embed page.html.tmpl

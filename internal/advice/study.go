@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -63,43 +64,64 @@ func seeds(first uint64, n int) []uint64 {
 	return all
 }
 
-// choose returns the best of configurations by mean validation macro F1, or -1 and wants what is missing.
+// choose returns the best of configurations by mean validation macro F1, or -1 and wants what is missing. All of them
+// run on the first split, the better half on the second too, and half of these, but two at least, on the third.
 func (s *study) choose(stage int, what string, cells []record.Cell) (best int, score float64, err error) {
-	best = -1
-	var missing []record.Cell
-	for i, c := range cells {
-		there, err := s.trials(c)
-		if err != nil {
-			return -1, 0, err
-		}
-		total, n := 0.0, 0
-		for _, seed := range seeds(firstTry, tries) {
-			if r, is := there[seed]; is {
-				total += r.ValidationF1 / tries
-				n++
+	type candidate struct {
+		at    int
+		total float64
+	}
+	var left []candidate
+	for i := range cells {
+		left = append(left, candidate{at: i})
+	}
+	for round, seed := range seeds(firstTry, tries) {
+		left = left[:lasting(len(cells), round)]
+		var missing []record.Cell
+		for i := range left {
+			there, err := s.trials(cells[left[i].at])
+			if err != nil {
+				return -1, 0, err
 			}
+			r, is := there[seed]
+			if !is {
+				missing = append(missing, cells[left[i].at])
+			}
+			left[i].total += r.ValidationF1
 		}
-		if n < tries {
-			missing = append(missing, c)
-		} else if best < 0 || total > score {
-			best, score = i, total
+		if len(missing) > 0 {
+			s.want(batch{stage + round, what, missing, []uint64{seed}})
+			return -1, 0, nil
 		}
+		slices.SortStableFunc(left, func(a, b candidate) int { return cmp.Compare(b.total, a.total) })
 	}
-	if len(missing) > 0 {
-		s.want(batch{stage, what, missing, seeds(firstTry, tries)})
-		return -1, 0, nil
-	}
-	return best, score, nil
+	return left[0].at, left[0].total / tries, nil
 }
 
-// stages of the work.
+// lasting is how many of n configurations are still chosen among in a round, from 0.
+func lasting(n, round int) int {
+	for range round {
+		n = max((n+1)/2, min(n, 2))
+	}
+	return n
+}
+
+// choosing is how many trials it takes to choose among n configurations.
+func choosing(n int) (trials int) {
+	for round := range tries {
+		trials += lasting(n, round)
+	}
+	return trials
+}
+
+// stages of the work; choosing has one a round.
 const (
-	stagePlain = iota
+	stagePlain = tries * iota
 	stageArms
 	stageFresh
 )
 
-// assess says what is known, and wants what is to be trained next.
+// assess returns what is known, and lists the trials to run next.
 func (s *study) assess() (*Advice, error) {
 	a := &Advice{Data: s.Data, TrainPercent: s.TrainPercent, Nodes: s.Graph.NumNodes(),
 		ValidationNodes: s.validationNodes, Budget: s.Budget, Comparisons: s.comparisons()}
@@ -159,11 +181,11 @@ func (s *study) tunePlain(q *Question) error {
 			}
 		}
 	}
-	q.seconds /= float64(n)
+	q.seconds *= patientCost / float64(n)
 	return nil
 }
 
-// cells are configurations of a question's model.
+// cells are configurations of a question's model, to be chosen among.
 func (s *study) cells(q *Question, values []map[string]string) ([]record.Cell, error) {
 	all := make([]record.Cell, len(values))
 	for i, v := range values {
@@ -171,6 +193,7 @@ func (s *study) cells(q *Question, values []map[string]string) ([]record.Cell, e
 		if all[i], err = s.cell(q.Model, q.Setting, v); err != nil {
 			return nil, err
 		}
+		all[i].Parameters.Patience = impatient
 	}
 	return all, nil
 }
@@ -198,7 +221,7 @@ func (s *study) affordable(questions []Question) int {
 // tuning is how long it takes to choose among n configurations of every arm of a question.
 func (s *study) tuning(q *Question, n int) (total time.Duration) {
 	for _, arm := range arms() {
-		total += s.cost(q, arm, n*tries)
+		total += s.cost(q, arm, choosing(n))
 	}
 	return total
 }
@@ -290,7 +313,7 @@ func seenAt(n int) (at int) {
 	return at
 }
 
-// judge says what the differences from the plain model say.
+// judge tests the differences from the plain model.
 func (a *Arm) judge(plain, own []float64, alpha float64) error {
 	a.Verdict = Open
 	if len(own) < 2 {
@@ -305,16 +328,17 @@ func (a *Arm) judge(plain, own []float64, alpha float64) error {
 		return err
 	}
 	a.alpha = alpha
-	if math.IsInf(t.High, 1) {
-		return nil
+	above, err := stats.AnytimeTTest(differences, alphaAbove)
+	if err != nil || math.IsInf(t.High, 1) {
+		return err
 	}
-	a.Effect = &Effect{Splits: t.N, Mean: t.Mean, StdDev: t.StdDev, Low: t.Low, High: t.High}
+	a.Effect = &Effect{Splits: t.N, Mean: t.Mean, StdDev: t.StdDev, Low: t.Low, High: above.High}
 	switch {
 	case t.Low > 0:
 		a.Verdict = Helps
 	case t.High < 0:
 		a.Verdict = Hurts
-	case t.High < Margin:
+	case above.High < Margin:
 		a.Verdict = NoMatter
 	}
 	return nil
@@ -356,8 +380,8 @@ func constantF1(g *datasets.Graph) float64 {
 // usual is how many splits settle an arm where nothing is known of it.
 const usual = 30
 
-// more is how many more splits are likely to settle the arm, if its mean and deviation stay; 0: none, or more than
-// there are to be.
+// more is how many more splits are likely to settle the arm either way, if its mean and deviation stay; 0: none, or
+// more than there are to be.
 func (a *Arm) more() int {
 	all := looks()[len(looks())-1]
 	switch e := a.Effect; {
@@ -366,7 +390,8 @@ func (a *Arm) more() int {
 	case e == nil:
 		return usual
 	default:
-		return max(stats.AnytimeSplits(e.StdDev, max(e.Mean, Margin-e.Mean), a.alpha, all)-e.Splits, 1)
+		helps := stats.AnytimeSplits(e.StdDev, e.Mean, a.alpha, all)
+		return max(min(helps, stats.AnytimeSplits(e.StdDev, Margin-e.Mean, alphaAbove, all))-e.Splits, 1)
 	}
 }
 

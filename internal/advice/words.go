@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"nodemask/datasets"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -20,7 +20,7 @@ type Verdict string
 const (
 	Open     Verdict = "open"              // the interval has both 0 and [Margin], or there is none
 	Helps    Verdict = "gains"             // the interval is above 0
-	Hurts    Verdict = "loses"             // the interval is below 0
+	Hurts    Verdict = "loses"             // it is below 0, with an upper end that holds as the lower one does
 	NoMatter Verdict = "less than a point" // whatever it gains is below [Margin]
 )
 
@@ -66,8 +66,8 @@ type Arm struct {
 	alpha float64
 }
 
-// Effect is the mean difference from the plain model, in points, over splits that both ran on. The interval holds at
-// any time, corrected for all comparisons.
+// Effect is the mean difference from the plain model, in points, over splits that both ran on. The ends of the interval
+// hold at any time, as [Advise] says.
 type Effect struct {
 	Splits int     `json:"splits"`
 	Mean   float64 `json:"mean"`
@@ -130,11 +130,10 @@ func (q *Question) open() (n int) {
 // finish fills in what follows from the rest.
 func (a *Advice) finish(s *study) {
 	a.Settled = !slices.ContainsFunc(a.Questions, func(q Question) bool { return q.open() > 0 })
-	if q, arm := a.use(""); arm != nil {
+	if _, arm := a.use(""); arm != nil {
 		c := arm.cell
 		c.Data = s.Data
 		a.Command = strings.TrimSuffix(c.Command(10), " --json")
-		_ = q
 	}
 	a.Sentence = a.sentence()
 }
@@ -188,7 +187,7 @@ func (a *Advice) sentence() string {
 	return strings.Join(parts, " ")
 }
 
-// of is what there is to say of a setting.
+// of is the sentence on a setting.
 func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string) {
 	var gains, none, open, ahead, unstable, masking []string
 	for i := range a.Questions {
@@ -250,11 +249,10 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 		switch {
 		case best.Name != plain:
 			with = " with " + strings.Replace(best.title(), " with ", ", ", 1)
-		case len(gains)+len(none) > 0 || best.Name == plain:
+		case len(gains) > 0:
+			with = " without it"
+		default:
 			with = " without any"
-			if len(gains) > 0 {
-				with = " without it"
-			}
 		}
 		verb := "Use"
 		if len(open) > 0 {
@@ -317,7 +315,7 @@ func joined(all []string, word string) string {
 	return strings.Join(all[:len(all)-1], ", ") + " " + word + " " + all[len(all)-1]
 }
 
-// Rest says what is not settled and how long it would take; "" if all is.
+// Rest says which arms are not settled yet and how long that would take; "" if all are.
 func (a *Advice) Rest() string {
 	if a.Settled {
 		return ""
@@ -364,7 +362,8 @@ func rounded(d time.Duration) time.Duration {
 func (a *Advice) Table() plots.Table {
 	t := plots.Table{ID: "advice", Title: "What each regulariser does",
 		Caption: fmt.Sprintf("Macro F1 on fresh splits, in percent, and its difference from the plain model on the same "+
-			"splits, in points, with an interval that holds at any time for all %d comparisons together.", a.Comparisons),
+			"splits, in points. Intervals hold at any time: the lower ends of all %d with 95 %%, an upper one with 90 %%.",
+			a.Comparisons),
 		Header:      []string{"model", "regulariser", "macro F1 %", "difference", "interval", "splits", "collapsed", ""},
 		TextColumns: 2, Sections: true}
 	for i := range a.Questions {
@@ -413,8 +412,8 @@ func signed(x float64) string {
 // Forest draws the effects; false if there is none yet.
 func (a *Advice) Forest() (plots.Forest, bool) {
 	f := plots.Forest{ID: "effects", Title: "What each regulariser adds to the plain model",
-		Caption: "Differences in macro F1 on the same splits, with intervals that hold at any time for all comparisons " +
-			"together.",
+		Caption: "Differences in macro F1 on the same splits, with intervals whose lower ends hold at any time for all " +
+			"comparisons together, and upper ends each by itself.",
 		XLabel: "difference in macro F1 (points)"}
 	for i := range a.Questions {
 		q := &a.Questions[i]

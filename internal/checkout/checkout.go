@@ -1,5 +1,5 @@
-// Package checkout finds the project's folder. What is run or loaded from there is code, so the working directory has
-// no say in it: only where the program was installed or built has.
+// Package checkout finds the project's folder. Code is run and loaded from there, so the folder depends on where the
+// program was installed or built, and never on the working directory.
 package checkout
 
 import (

@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
+	"strings"
 
 	"nodemask/datasets"
 	"nodemask/internal/multiverse"
@@ -42,7 +41,6 @@ type Answer struct {
 type Choice struct {
 	AllEdges   bool // new nodes arrive with all their edges, not with those to train nodes alone
 	SelfMasked bool // a masked node's own term is masked in GAT and SGAT, as eqs. 7 and 9 have it
-	Rescaled   bool // what is kept is divided by p: silent
 	Fair       bool // GAT and SGAT have no attention dropout in the plain arm either
 }
 
@@ -53,24 +51,20 @@ func Choices() []Choice {
 
 // String says what differs from the cited reading: "all edges"; "the cited reading" if nothing does.
 func (c Choice) String() string {
-	text := ""
+	var parts []string
 	for _, part := range []struct {
 		chosen bool
 		words  string
-	}{{c.AllEdges, "all edges"}, {c.SelfMasked, "own term masked"}, {c.Rescaled, "rescaled"}, {c.Fair,
+	}{{c.AllEdges, "all edges"}, {c.SelfMasked, "own term masked"}, {c.Fair,
 		"no attention dropout"}} {
-		if !part.chosen {
-			continue
+		if part.chosen {
+			parts = append(parts, part.words)
 		}
-		if text != "" {
-			text += ", "
-		}
-		text += part.words
 	}
-	if text == "" {
+	if len(parts) == 0 {
 		return "the cited reading"
 	}
-	return text
+	return strings.Join(parts, ", ")
 }
 
 // reading is the choice as a reading; what has no place in a model or setting changes nothing.
@@ -79,7 +73,7 @@ func (c Choice) reading(axes []multiverse.Axis, setting datasets.Setting) multiv
 	for _, choice := range []struct {
 		axis   string
 		chosen bool
-	}{{axisArrivals, c.AllEdges}, {axisSelf, c.SelfMasked}, {axisRescale, c.Rescaled}, {axisAttention, c.Fair}} {
+	}{{axisArrivals, c.AllEdges}, {axisSelf, c.SelfMasked}, {axisAttention, c.Fair}} {
 		if i := index(axes, choice.axis); choice.chosen && i >= 0 && axes[i].Matters(setting) {
 			r[i] = 1
 		}
@@ -89,7 +83,7 @@ func (c Choice) reading(axes []multiverse.Axis, setting datasets.Setting) multiv
 
 // Answers returns what masking does to all models on all data sets in both settings, in the order of Models, Data and
 // settings. Its p-values are corrected over all of them; those that lack splits count as 1.
-func Answers(r *multiverse.Results, choice Choice) ([]Answer, error) {
+func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 	var all []Answer
 	var p []float64
 	for _, model := range Models() {
@@ -118,9 +112,9 @@ func Answers(r *multiverse.Results, choice Choice) ([]Answer, error) {
 }
 
 // Ask returns what masking does to one model on one data set in a setting, or what another contrast is there, with a
-// p-value that nothing corrects, and no verdict. Errors are those of [multiverse.Results.Effects], and of a model that
+// p-value that nothing corrects, and no verdict. Errors are those of [multiverse.Question.Effects], and of a model that
 // the paper does not have.
-func Ask(r *multiverse.Results, data, model string, setting datasets.Setting, choice Choice,
+func Ask(r *record.Results, data, model string, setting datasets.Setting, choice Choice,
 	contrast multiverse.Contrast) (Answer, error) {
 	q, err := Question(Cited, data, model, setting)
 	if err != nil {
@@ -130,10 +124,10 @@ func Ask(r *multiverse.Results, data, model string, setting datasets.Setting, ch
 	return ask(r, q, choice.reading(q.Axes, setting))
 }
 
-func ask(r *multiverse.Results, q multiverse.Question, reading multiverse.Reading) (Answer, error) {
+func ask(r *record.Results, q multiverse.Question, reading multiverse.Reading) (Answer, error) {
 	q.Only = []multiverse.Reading{reading}
 	a := Answer{Question: q, Reading: reading, P: 1, Verdict: NotRun}
-	effects, err := r.Effects(q)
+	effects, err := q.Effects(r)
 	if err != nil {
 		return a, err
 	}
@@ -183,49 +177,31 @@ func (a Answer) BySize() ([]Gain, error) {
 	return all, nil
 }
 
-// Agreement says how near gains come to published ones.
-type Agreement struct {
-	Cells       int
-	RMS         float64 // root mean square of ours minus the published ones, in points
-	Correlation float64
-	Inside      int // of Cells: those in which the published gain is in our 95 % interval
-}
+// Published returns a published gain in points; nil: there is none.
+type Published func(data, model string, setting datasets.Setting, trainPercent int) *float64
 
-// Published returns a published gain in points.
-type Published func(data, model string, setting datasets.Setting, trainPercent int) (points float64, found bool)
-
-// Agree compares the gains of answers with published ones, over all cells that both have; answers that lack splits do
-// not count.
-func Agree(answers []Answer, published Published) (Agreement, error) {
-	var ours, theirs []float64
-	var a Agreement
+// Agree returns the root mean square of the gains of answers minus the published ones, in points, over all cells that
+// both have, and how many those are; answers that lack splits do not count.
+func Agree(answers []Answer, published Published) (rms float64, cells int, err error) {
 	for _, answer := range answers {
 		if answer.Splits < Splits {
 			continue
 		}
 		gains, err := answer.BySize()
 		if err != nil {
-			return a, err
+			return 0, 0, err
 		}
 		for _, g := range gains {
-			want, found := published(answer.Data, answer.Model, answer.Setting, g.TrainPercent)
-			if !found {
-				continue
-			}
-			ours, theirs = append(ours, g.Mean), append(theirs, want)
-			a.RMS += (g.Mean - want) * (g.Mean - want)
-			if g.Low <= want && want <= g.High {
-				a.Inside++
+			if want := published(answer.Data, answer.Model, answer.Setting, g.TrainPercent); want != nil {
+				rms += (g.Mean - *want) * (g.Mean - *want)
+				cells++
 			}
 		}
 	}
-	if a.Cells = len(ours); a.Cells > 0 {
-		a.RMS = math.Sqrt(a.RMS / float64(a.Cells))
+	if cells > 0 {
+		rms = math.Sqrt(rms / float64(cells))
 	}
-	if a.Cells > 2 {
-		a.Correlation = stat.Correlation(ours, theirs, nil)
-	}
-	return a, nil
+	return rms, cells, nil
 }
 
 // Robustness says what masking does in several readings.
@@ -237,7 +213,7 @@ type Robustness struct {
 
 // Robust returns what masking does, or what another contrast is, in all stated readings of a model on a data set in a
 // setting, and in the other choices that the protocol gives side by side. Readings that lack splits do not count.
-func Robust(r *multiverse.Results, data, model string, setting datasets.Setting,
+func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	contrast multiverse.Contrast) (Robustness, error) {
 	var all Robustness
 	q, err := Question(Stated, data, model, setting)
@@ -277,10 +253,9 @@ func Robust(r *multiverse.Results, data, model string, setting datasets.Setting,
 	return all, nil
 }
 
-// Each returns what masking does in each reading of a part's question, in its order, on those of the part's splits that
-// the reading has; corrected by nothing, and without verdicts.
-func Each(r *multiverse.Results, part Part, q multiverse.Question) ([]Answer, error) {
-	r = r.Where(func(t record.Trajectory) bool { return t.Seed < FirstSplit+uint64(part.Splits()) })
+// Each returns what masking does in each reading of a question, in its order, on those of its splits that the reading
+// has; corrected by nothing, and without verdicts.
+func Each(r *record.Results, q multiverse.Question) ([]Answer, error) {
 	var all []Answer
 	for _, reading := range q.Readings() {
 		a, err := ask(r, q, reading)

@@ -5,10 +5,10 @@ package cited
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"nodemask/datasets"
 	"nodemask/internal/multiverse"
-	"nodemask/nmgnn/hyper"
 )
 
 // The splits of the protocol: seeds from FirstSplit on.
@@ -40,64 +40,45 @@ const (
 // Axes lists the axes of a model. The first option of each is the cited reading's: [multiverse.Reading] of zeros is the
 // cited reading. It returns an error for models that the paper does not have.
 func Axes(model string) ([]multiverse.Axis, error) {
-	option := func(name string, choices ...string) multiverse.Option {
-		o := multiverse.Option{Name: name, Choices: map[string]string{}}
-		for i := 0; i < len(choices); i += 2 {
-			o.Choices[choices[i]] = choices[i+1]
-		}
-		return o
-	}
 	common := []multiverse.Axis{
 		{Name: axisRescale, Title: "What is kept is divided by p", Masked: true, Paper: "silent; dropout does it",
-			Options: []multiverse.Option{option("no"), option("yes", "rescale", "true")}},
+			Options: multiverse.Options("no", "yes: rescale=true")},
 		{Name: axisMasked, Title: "Nodes that can be masked", Setting: datasets.Transductive, Masked: true,
-			Paper: "“over the nodes in the train set”; section 4.1: “the set of nodes of a given graph”",
-			Options: []multiverse.Option{option("train nodes", "over", string(hyper.MaskTrain)),
-				option("all", "over", string(hyper.MaskAll))}},
+			Paper:   "“over the nodes in the train set”; section 4.1: “the set of nodes of a given graph”",
+			Options: multiverse.Options("train nodes: over=train", "all: over=all")},
 		{Name: axisStop, Title: "Early stopping follows", Read: true,
 			Paper: "“early stopping criterion”; GAT's code: either of loss and accuracy",
-			Options: []multiverse.Option{option("loss and accuracy", "stop", string(hyper.StopOnEither)),
-				option("loss", "stop", string(hyper.StopOnLoss)), option("macro F1", "stop",
-					string(hyper.StopOnF1)), option("accuracy", "stop", string(hyper.StopOnAccuracy))}},
+			Options: multiverse.Options("loss and accuracy: stop=either", "loss: stop=loss", "macro F1: stop=f1",
+				"accuracy: stop=accuracy")},
 		{Name: axisArrivals, Title: "New nodes arrive with", Setting: datasets.Inductive, Read: true,
 			Paper: "“into G along with the corresponding edges”; eq. 4 has cached representations, of train nodes, for " +
 				"all neighbours",
-			Options: []multiverse.Option{option("edges to train nodes", "arrivals", string(datasets.TrainEdges)),
-				option("all edges", "arrivals", string(datasets.AllEdges)), option("all but validation nodes", "arrivals",
-					string(datasets.NoValidation))}},
+			Options: multiverse.Options("edges to train nodes: arrivals=train-edges", "all edges: arrivals=all-edges",
+				"all but validation nodes: arrivals=no-validation")},
 	}
 	switch model {
 	case "gin":
-		body := func(mlp, norm, readout string) []string {
-			return []string{"mlp", mlp, "norm", norm, "readout", readout}
-		}
 		return append([]multiverse.Axis{
 			{Name: axisFeatures, Title: "Features", Paper: "silent",
-				Options: []multiverse.Option{option("divided by their sum", "normalize", "true"),
-					option("raw", "normalize", "false")}},
+				Options: multiverse.Options("divided by their sum: normalize=true", "raw: normalize=false")},
 			{Name: axisDropout, Title: "Dropout", Paper: "silent; GIN's authors have 0.5 or 0, on scores",
-				Options: []multiverse.Option{option("0.5 on scores", "dropout", "0.5", "dropout-on", string(hyper.DropoutOnScores)),
-					option("none", "dropout", "0", "dropout-on", "inputs")}},
+				Options: multiverse.Options("0.5 on scores: dropout=0.5 dropout-on=scores", "none: dropout=0 dropout-on=inputs")},
 			{Name: axisRates, Title: "Learning rate, L2", Paper: "silent; GIN's code has 0.01 and 0, GAT's 0.005 and 5e-4",
-				Options: []multiverse.Option{option("0.01, 0", "lr", "0.01", "decay", "0"),
-					option("0.005, 5e-4", "lr", "0.005", "decay", "0.0005")}},
+				Options: multiverse.Options("0.01, 0: lr=0.01 decay=0", "0.005, 5e-4: lr=0.005 decay=0.0005")},
 			{Name: axisBody, Title: "Body of GIN", Paper: "“behaves exactly like the GIN-0 architecture from the original " +
 				"paper”",
-				Options: []multiverse.Option{
-					option("GIN-0", body("2", "both", "all")...),
-					option("no normalisation", body("2", "none", "all")...),
-					option("one linear layer", body("1", "none", "all")...),
-					option("logits from the last representation", body("2", "both", "last")...),
-				}},
+				Options: multiverse.Options("GIN-0: mlp=2 norm=both readout=all", "no normalisation: mlp=2 norm=none readout=all",
+					"one linear layer: mlp=1 norm=none readout=all",
+					"logits from the last representation: mlp=2 norm=both readout=last")},
 		}, common...), nil
 	case "gat", "sgat":
 		return append([]multiverse.Axis{
 			{Name: axisSelf, Title: "A masked node to itself", Masked: true,
 				Paper:   "eq. 6: “can still appear as the root”; eqs. 7 and 9 mask it",
-				Options: []multiverse.Option{option("kept", "self", string(hyper.SelfKept)), option("masked", "self", "masked")}},
+				Options: multiverse.Options("kept: self=kept", "masked: self=masked")},
 			{Name: axisAttention, Title: "Attention dropout without masking", Plain: true,
 				Paper:   "“the exact same hyper-parameters as in the original paper”",
-				Options: []multiverse.Option{option("0.6", "attention-dropout", "0.6"), option("none", "attention-dropout", "0")}},
+				Options: multiverse.Options("0.6: attention-dropout=0.6", "none: attention-dropout=0")},
 		}, common...), nil
 	}
 	return nil, fmt.Errorf("no cited reading of %q: expected one of %q", model, Models())
@@ -141,7 +122,8 @@ func (p Part) Splits() int {
 // returns an error for a model that the paper does not have.
 func Question(part Part, data, model string, setting datasets.Setting) (multiverse.Question, error) {
 	axes, err := Axes(model)
-	q := multiverse.Question{Axes: axes, Data: data, Model: model, Setting: setting, Sizes: multiverse.Sizes()}
+	q := multiverse.Question{Axes: axes, Data: data, Model: model, Setting: setting, Sizes: multiverse.Sizes(),
+		Seeds: multiverse.Seeds(FirstSplit, part.Splits())}
 	if err != nil {
 		return q, err
 	}
@@ -215,18 +197,14 @@ func departures(axes []multiverse.Axis, setting datasets.Setting) []multiverse.R
 
 // Departure says in what a reading differs from the cited one, "rescale: yes", or that it is the cited one.
 func Departure(axes []multiverse.Axis, r multiverse.Reading) string {
-	var text string
+	var steps []string
 	for i, axis := range axes {
-		if r[i] == 0 {
-			continue
+		if r[i] > 0 {
+			steps = append(steps, axis.Name+": "+axis.Options[r[i]].Name)
 		}
-		if text != "" {
-			text += "; "
-		}
-		text += axis.Name + ": " + axis.Options[r[i]].Name
 	}
-	if text == "" {
+	if len(steps) == 0 {
 		return Choice{}.String()
 	}
-	return text
+	return strings.Join(steps, "; ")
 }

@@ -50,8 +50,3 @@ func Tuned() multiverse.Design {
 		},
 	}
 }
-
-// OfReadings returns those of the results whose splits readings are compared on: the balanced comparison has its own.
-func OfReadings(r *multiverse.Results) *multiverse.Results {
-	return r.Where(func(t record.Trajectory) bool { return t.Seed >= FirstSplit && t.Seed < FirstSplit+Splits })
-}

@@ -19,9 +19,7 @@ func TestEveryBalancedArmHasTheSameConfigurationsAndItsOwnRate(t *testing.T) {
 		multiverse.ArmDropout: 4 * 8}
 	for _, model := range d.Models {
 		q := multiverse.TunedQuestion{Data: "cora", Model: model, Setting: datasets.Inductive, TrainPercent: 10}
-		none, err := multiverse.NewResults(nil)
-		require.NoError(t, err)
-		tuned, err := none.Tuned(d, q)
+		tuned, err := d.Tuned(record.NewResults(nil), q)
 		require.NoError(t, err)
 		require.Len(t, tuned.Arms, len(own))
 		require.Equal(t, []uint64{600, 601, 602}, tuned.Next.Seeds)
@@ -59,9 +57,9 @@ func TestSplitsOfTheBalancedComparisonAreNoReadings(t *testing.T) {
 	more := trained(t, cited.Cited, "gin", 120, func(record.Cell, datasets.Arrivals, int) float64 { return 70 })
 	q, err := cited.Question(cited.Cited, "cora", "gin", datasets.Inductive)
 	require.NoError(t, err)
-	want, err := r.Effects(q)
+	want, err := q.Effects(r)
 	require.NoError(t, err)
-	found, err := cited.OfReadings(more).Effects(q)
+	found, err := q.Effects(more)
 	require.NoError(t, err)
 	require.Equal(t, want.Splits, found.Splits)
 }

@@ -10,9 +10,9 @@ import (
 	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/internal/cited"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
-	"nodemask/plots"
 )
 
 // Aggregates draws, for GIN and SGAT on a data set, what masking adds over how much larger what a node sums up is in
@@ -33,7 +33,7 @@ func (e *Evidence) Aggregates(g *datasets.Graph) (plots.Chart, error) {
 			if err != nil {
 				return c, err
 			}
-			answers, err := cited.Each(e.cited, cited.Scale, q)
+			answers, err := cited.Each(e.cited, q)
 			if err != nil {
 				return c, err
 			}
@@ -47,8 +47,7 @@ func (e *Evidence) Aggregates(g *datasets.Graph) (plots.Chart, error) {
 				if err != nil {
 					return c, err
 				}
-				s.X, s.Y, s.Low, s.High = append(s.X, ratio), append(s.Y, gain.Mean), append(s.Low, gain.Low), append(s.High,
-					gain.High)
+				s = withGain(s, ratio, gain)
 				ratios, effects = append(ratios, ratio), append(effects, gain.Mean)
 			}
 			if len(s.X) > 0 {

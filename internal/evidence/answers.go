@@ -8,8 +8,8 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 	"nodemask/stats"
 )
 
@@ -66,8 +66,7 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 		s := plots.Series{Name: name}
 		gains, err := a.BySize()
 		for _, g := range gains {
-			s.X, s.Y, s.Low, s.High = append(s.X, float64(g.TrainPercent)), append(s.Y, g.Mean), append(s.Low,
-				g.Low), append(s.High, g.High)
+			s = withGain(s, float64(g.TrainPercent), g)
 		}
 		return s, err
 	}
@@ -118,13 +117,20 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 	return p, nil
 }
 
+// withGain returns a series with a gain at x.
+func withGain(s plots.Series, x float64, g cited.Gain) plots.Series {
+	s.X, s.Y = append(s.X, x), append(s.Y, g.Mean)
+	s.Low, s.High = append(s.Low, g.Low), append(s.High, g.High)
+	return s
+}
+
 // departure returns what masking does one step away from an answer's reading.
 func (e *Evidence) departure(from cited.Answer, step string) (cited.Answer, error) {
 	q, err := cited.Question(cited.Departures, from.Data, from.Model, from.Setting)
 	if err != nil {
 		return cited.Answer{}, err
 	}
-	all, err := cited.Each(e.cited, cited.Departures, q)
+	all, err := cited.Each(e.cited, q)
 	for _, a := range all {
 		if cited.Departure(a.Axes, a.Reading) == step {
 			return a, err
@@ -177,8 +183,8 @@ func effectNote(a cited.Answer) string {
 	if a.Effect == nil {
 		return fmt.Sprintf("%d of %d splits", a.Splits, cited.Splits)
 	}
-	return fmt.Sprintf("%s points [%s, %s], %d of %d splits", signed(a.Effect.Pooled.MeanDifference, 2),
-		unsigned(a.Effect.Pooled.Low, 2), unsigned(a.Effect.Pooled.High, 2), a.Splits, cited.Splits)
+	return fmt.Sprintf("%s, %d of %d splits", strings.Replace(intervalText(a.Effect.Pooled, 2), " [", " points [", 1),
+		a.Splits, cited.Splits)
 }
 
 // Answer is what was found, for people.
@@ -201,7 +207,7 @@ func (e *Evidence) Answer() (Answer, error) {
 	var apart []string
 	for _, data := range cited.Data() {
 		of := slices.DeleteFunc(slices.Clone(answers), func(a cited.Answer) bool { return a.Data != data })
-		agreement, err := cited.Agree(of, publishedGainOf)
+		apartBy, cells, err := cited.Agree(of, publishedGain)
 		if err != nil {
 			return a, err
 		}
@@ -211,8 +217,8 @@ func (e *Evidence) Answer() (Answer, error) {
 				models = append(models, name)
 			}
 		}
-		if agreement.Cells > 0 {
-			text := fmt.Sprintf("%.1f points on %s", agreement.RMS, DataTitle(data))
+		if cells > 0 {
+			text := fmt.Sprintf("%.1f points on %s", apartBy, DataTitle(data))
 			if len(models) < len(cited.Models()) {
 				text += ", for " + and(models) + " alone"
 			}
@@ -345,14 +351,6 @@ func and(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-func publishedGainOf(data, model string, s datasets.Setting, size int) (float64, bool) {
-	gain := publishedGain(data, model, s, size)
-	if gain == nil {
-		return 0, false
-	}
-	return *gain, true
-}
-
 // AnswersTable returns the protocol's primary results: the pooled effect of the cited reading and of the other choices
 // beside it, how robust it is, and what the paper has.
 func (e *Evidence) AnswersTable() (plots.Table, error) {
@@ -379,8 +377,7 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		}
 		effect, p := "–", "–"
 		if a.Effect != nil {
-			effect = fmt.Sprintf("%s [%s, %s]", signed(a.Effect.Pooled.MeanDifference, 2), unsigned(a.Effect.Pooled.Low, 2),
-				unsigned(a.Effect.Pooled.High, 2))
+			effect = intervalText(a.Effect.Pooled, 2)
 			if a.Splits == cited.Splits {
 				p = stats.ProbabilityText(a.P)
 			}
@@ -436,7 +433,7 @@ func (e *Evidence) PartTable(part cited.Part) (plots.Table, error) {
 			if err != nil {
 				return t, err
 			}
-			answers, err := cited.Each(e.cited, part, q)
+			answers, err := cited.Each(e.cited, q)
 			if err != nil {
 				return t, err
 			}
@@ -448,8 +445,7 @@ func (e *Evidence) PartTable(part cited.Part) (plots.Table, error) {
 					return t, err
 				}
 				if a.Effect != nil {
-					row[3] = plots.Field{Text: fmt.Sprintf("%s [%s, %s]", signed(a.Effect.Pooled.MeanDifference, 2),
-						unsigned(a.Effect.Pooled.Low, 2), unsigned(a.Effect.Pooled.High, 2)), Bold: a.Effect.Sign() != 0}
+					row[3] = plots.Field{Text: intervalText(a.Effect.Pooled, 2), Bold: a.Effect.Sign() != 0}
 				}
 				for i := range multiverse.Sizes() {
 					text := "–"

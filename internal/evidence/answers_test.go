@@ -30,16 +30,14 @@ func citedOf(t *testing.T, gain func(c record.Cell, split int) float64, models .
 	}
 	cells, err := multiverse.Cells(questions)
 	require.NoError(t, err)
-	var all []record.Trajectory
+	var all []record.Record
 	for _, c := range cells {
 		for split := range cited.Splits {
 			f1 := 60.0
 			if c.Parameters.KeepRate.Active() {
 				f1 += gain(c, split)
 			}
-			one := record.Trajectory{Data: c.Data, Model: c.Parameters.Model, Setting: c.Setting, TrainPercent: c.TrainPercent,
-				Choices: c.TrainedChoices(),
-				Seed:    cited.FirstSplit + uint64(split), Split: "5eed", Backend: "go", Protocol: paper.CitedProtocolHash()}
+			var one record.Readings
 			for range hyper.StopOns() {
 				var scores, cachedScores []float64
 				var epochs []int
@@ -49,11 +47,10 @@ func citedOf(t *testing.T, gain func(c record.Cell, split int) float64, models .
 				one.F1, one.Cached = append(one.F1, scores), append(one.Cached, cachedScores)
 				one.ValidationF1, one.BestEpochs = one.F1, append(one.BestEpochs, epochs)
 			}
-			all = append(all, one)
+			all = append(all, under(paper.CitedProtocolHash(), c.Read(cited.FirstSplit+uint64(split), "5eed", one)))
 		}
 	}
-	e, err := NewEvidence(nil, all)
-	require.NoError(t, err)
+	e := newEvidence(t, all)
 	return e
 }
 
@@ -153,7 +150,7 @@ func TestResultsOfBothProtocolsCarryTheirHashes(t *testing.T) {
 	require.NotEqual(t, paper.ProtocolHash(), paper.CitedProtocolHash())
 	for folder, hash := range map[string]string{MultiverseFolder: paper.ProtocolHash(),
 		CitedFolder: paper.CitedProtocolHash()} {
-		all, err := record.OpenTrajectories("../../results/"+folder, "").Load()
+		all, err := record.OpenStore("../../results/" + folder).Load()
 		require.NoError(t, err)
 		require.NotEmpty(t, all)
 		for _, one := range all {

@@ -24,7 +24,6 @@ type Claim struct {
 	// it.
 	Ours  bool
 	Rule  string // how it is graded; "": as differences are, by the rule in docs/CLAIMS.md
-	Needs []record.Cell
 	Judge func(*Evidence) Verdict
 }
 
@@ -42,46 +41,6 @@ const (
 // Subjects lists what claims are about, in the order in which they are shown.
 func Subjects() []string {
 	return []string{aboutGIN, aboutAttention, aboutMAD, aboutCaching, aboutKeepRates, aboutLosses, aboutBeyond}
-}
-
-func claimsOf(a Artifact) []Claim {
-	switch a.ID {
-	case "table-gat":
-		return append(claimsOfGAT(a.ID, "cora"), claimOfMoreInductively(a.ID))
-	case "table-gat-citeseer":
-		return claimsOfGAT(a.ID, "citeseer")
-	case "table-mad":
-		return claimsOfMAD(a.ID)
-	case "table-gin-cora":
-		return append(claimsOfGIN(a.ID, "cora"), claimOfGINSmoothness(a.ID))
-	case "table-gin-pubmed":
-		return claimsOfGIN(a.ID, "pubmed")
-	case "table-gin-citeseer":
-		return claimsOfGIN(a.ID, "citeseer")
-	case "table-gin-reddit":
-		return claimsOfGIN(a.ID, "reddit")
-	case "table-scale-cora":
-		return claimsOfScale(a.ID, "cora")
-	case "table-scale-pubmed":
-		return claimsOfScale(a.ID, "pubmed")
-	case "fig-keep-rate-gin", "fig-keep-rate-others", "fig-keep-rate-gat":
-		return claimsOfKeepRates(a)
-	case "fig-depth":
-		return claimsOfDepth(a)
-	case "fig-loss-cora":
-		return claimsOfLoss(a.ID, "cora")
-	case "fig-loss-pubmed":
-		return claimsOfLoss(a.ID, "pubmed")
-	case "table-scores":
-		return []Claim{claimOfScores(a.ID)}
-	case "table-regularisers":
-		return claimsOfRegularisers(a.ID)
-	case tunedID, balancedID:
-		return claimsOfTuned(a.ID)
-	case "table-models":
-		return claimsOfModels(a.ID)
-	}
-	return nil
 }
 
 func asIs(c record.Cell) record.Cell { return c }
@@ -106,24 +65,11 @@ func gains(data, model string, settings []datasets.Setting, sizes []int,
 
 // publishedGain is what masking gains in the paper's tables; nil: they do not have it.
 func publishedGain(data, model string, s datasets.Setting, size int) *float64 {
-	if model == "gin" {
-		plain, found := GINScore(data, s, size, false)
-		with, both := GINScore(data, s, size, true)
-		if found && both {
-			return publish(with - plain)
-		}
+	plain, with := Published(data, model, s, size, false), Published(data, model, s, size, true)
+	if plain == nil || with == nil {
+		return nil
 	}
-	for _, p := range AttentionScores() {
-		if data == "cora" && p.Setting == s && p.TrainPercent == size {
-			switch model {
-			case "gat":
-				return publish(p.GATMasked - p.GAT)
-			case "sgat":
-				return publish(p.SGATMasked - p.SGAT)
-			}
-		}
-	}
-	return nil
+	return publish(*with - *plain)
 }
 
 // publishedOverReadings is the paper's mean gain over the sizes at which readings are compared; nil: it has none.
@@ -243,14 +189,12 @@ func (e *Evidence) judgeMoreInductively() Verdict {
 	if err != nil {
 		return notRun("%v", err)
 	}
-	v := Verdict{Effect: &pooled, Unit: points, command: "nodemask multiverse --part cited --data cora --model all " +
+	v := Verdict{Unit: points, command: "nodemask multiverse --part cited --data cora --model all " +
 		"--summary", files: []string{trialsFile(CitedFolder, leadingData, "gat"),
 		trialsFile(CitedFolder, leadingData, "sgat")}}
-	above, err := v.tally(all, 0)
-	if err != nil {
+	if err := v.gradeCited(all, pooled, 0); err != nil {
 		return notRun("%v", err)
 	}
-	v.Grade = gradeCited(pooled, 0, above, v.Of)
 	v.Figures = fmt.Sprintf("%s, significant in %s, %d the other way", v.EffectText(), v.Strict(), v.Against)
 	return v
 }

@@ -66,8 +66,7 @@ func publishedScore(p ScaleScore, s multiverse.Score) float64 {
 		return p.Cached
 	}
 	// it has all sizes of the table of caching
-	f1, _ := GINScore(p.Data, datasets.Inductive, p.TrainPercent, s.Arm == multiverse.Masked)
-	return f1
+	return *Published(p.Data, "gin", datasets.Inductive, p.TrainPercent, s.Arm == multiverse.Masked)
 }
 
 // publishedContrast is the paper's own difference at a size.

@@ -298,8 +298,8 @@ func claimsOfLoss(id, data string) []Claim {
 	}
 }
 
-func claimOfScores(id string) Claim {
-	return Claim{ID: id + "/agree", Subject: aboutLosses, Text: "Micro F1 and accuracy change with masking in the " +
+func claimsOfScores(id string) []Claim {
+	return []Claim{{ID: id + "/agree", Subject: aboutLosses, Text: "Micro F1 and accuracy change with masking in the " +
 		"direction in which macro F1 does (Cora).", Says: "we noted that all the trends are consistent with micro F1 and " +
 		"accuracy too",
 		Rule: "They disagree where the two differ in sign and one of them is significant. Reproduced if none does; " +
@@ -343,5 +343,5 @@ func claimOfScores(id string) Claim {
 			}
 			v.Figures = strings.Join(append([]string{v.Strict() + " agree"}, parts...), "; ")
 			return v
-		}}
+		}}}
 }

@@ -32,7 +32,7 @@ func TestTheBestKeepRateIsComparedWithTheBestOfTheOthers(t *testing.T) {
 				records = append(records, score(p.Entry.Cell, f1...)...)
 			}
 		}
-		return c.Judge(evidenceOf(t, records))
+		return c.Judge(newEvidence(t, records))
 	}
 	v := at(0.8, 73, 74.1, 75)
 	assert.Equal(t, multiverse.Reproduced, v.Grade)
@@ -65,7 +65,7 @@ func TestDepthIsJudgedUnderBothMeaningsOfPAndOnlyWhereNetworksTrain(t *testing.T
 				}
 			}
 		}
-		return claim(t, id).Judge(evidenceOf(t, records))
+		return claim(t, id).Judge(newEvidence(t, records))
 	}
 	trained := func(int, int) float64 { return 70 }
 	inductiveGuesses := func(setting, layers int) float64 {
@@ -99,7 +99,7 @@ func TestTwoLayersAreComparedWithDepthsThatTrain(t *testing.T) {
 				records = append(records, score(curve.Points[9].Entry.Cell, f1[i]-1, f1[i], f1[i]+1.5+0.1*float64(i))...)
 			}
 		}
-		return claim(t, "fig-depth/two").Judge(evidenceOf(t, records))
+		return claim(t, "fig-depth/two").Judge(newEvidence(t, records))
 	}
 	v := layers(80, 75, 17, 13)
 	assert.Equal(t, multiverse.Reproduced, v.Grade)
@@ -126,7 +126,7 @@ func TestLossesAreComparedTrialByTrial(t *testing.T) {
 			}
 		}
 	}
-	e := evidenceOf(t, records)
+	e := newEvidence(t, records)
 	v := claim(t, "fig-loss-cora/train").Judge(e)
 	assert.Equal(t, multiverse.Reproduced, v.Grade)
 	assert.InDelta(t, 1.0005, v.Effect.MeanDifference, 1e-9, "the third epoch has no pair")
@@ -157,7 +157,7 @@ func cached(t *testing.T) *Evidence {
 			records = append(records, r)
 		}
 	}
-	return evidenceOf(t, records)
+	return newEvidence(t, records)
 }
 
 func TestNodesThatCachingInvolvesAreCounted(t *testing.T) {
@@ -166,7 +166,7 @@ func TestNodesThatCachingInvolvesAreCounted(t *testing.T) {
 	assert.Equal(t, multiverse.Reproduced, as(e, "nodes"))
 	assert.Equal(t, multiverse.Reproduced, as(e, "saving"))
 	assert.Equal(t, multiverse.Inconclusive, as(e, "nodes-published"), "near at some sizes")
-	assert.Equal(t, multiverse.NotRun, as(evidenceOf(t, nil), "nodes"))
+	assert.Equal(t, multiverse.NotRun, as(newEvidence(t, nil), "nodes"))
 }
 
 func TestWhatCachingShouldDoIsTheDifferenceOfPublishedScores(t *testing.T) {
@@ -195,7 +195,7 @@ func TestScoresDisagreeOnlyBeyondNoise(t *testing.T) {
 				}
 			}
 		}
-		return c.Judge(evidenceOf(t, records))
+		return c.Judge(newEvidence(t, records))
 	}
 	assert.Equal(t, multiverse.Reproduced, scores(70.5, 68, 71).Grade, "−0.17 within noise, where macro F1 has +0.33")
 	v := scores(69, 69.1, 68.9)

@@ -91,13 +91,7 @@ func trialsFile(folder, data, model string) string { return path.Join(folder, da
 func (e *Evidence) filesOf(cells []record.Cell) []string {
 	files := []string{}
 	for _, c := range cells {
-		folder := ""
-		for i, of := range []string{CitedFolder, MultiverseFolder} {
-			if trials, err := e.tables[i].Of(c); err == nil && len(trials) > 0 && readOff().cells[c.Key()] {
-				folder = of
-				break
-			}
-		}
+		_, folder := e.readOff(c)
 		if len(e.Records.Trials(c)) > 0 {
 			files = append(files, trialsFile(folder, c.Data, c.Parameters.Model))
 		}

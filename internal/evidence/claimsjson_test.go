@@ -55,8 +55,7 @@ func TestNumbersThatJSONLacksAreNullInClaims(t *testing.T) {
 	a := Artifact{ID: "x", Claims: []Claim{{ID: "x/y", Subject: aboutGIN, Judge: func(*Evidence) Verdict {
 		return Verdict{Grade: multiverse.Inconclusive, Effect: &stats.TTest{N: 2, P: math.NaN(), Low: math.Inf(-1)}}
 	}}}}
-	e, err := NewEvidence(nil, nil)
-	require.NoError(t, err)
+	e := newEvidence(t, nil)
 	var text bytes.Buffer
 	require.NoError(t, WriteClaims(&text, []Artifact{a}, e))
 	require.Contains(t, text.String(), `"interval": null`)

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/internal/cited"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 var update = flag.Bool("update", false, "write what docs/ says of the committed results anew")

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -9,8 +8,8 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/plots"
 	"nodemask/paper"
-	"nodemask/plots"
 	"nodemask/record"
 )
 
@@ -22,14 +21,12 @@ type Evidence struct {
 	OnError func(error)
 
 	load     func(...record.Pair) ([]record.Record, error) // of pairs, or of all without pairs
+	all      *record.Results                               // of the first protocol
+	cited    *record.Results                               // of the second protocol
+	tables   []*record.Results                             // those that tables show: the first that has a cell counts
 	readings map[question]*Readings                        // nil: not all of them have been run
 	fits     map[string]*multiverse.Calibration            // by model
 	verdicts map[string]Verdict                            // by the claim's ID
-	results  *multiverse.Results                           // of readings
-	tables   []*multiverse.Results                         // those that tables show: the first that have a cell count
-	all      *multiverse.Results                           // of the first protocol
-	allCited *multiverse.Results                           // of the second protocol
-	cited    *multiverse.Results                           // of its readings
 	err      error
 
 	comparisons map[string]tunedComparison // by the table's ID
@@ -55,17 +52,15 @@ const MultiverseFolder = "multiverse"
 // first time.
 func Open(folder string) *Evidence {
 	e := &Evidence{load: record.OpenStore(folder).Load}
-	part := func(name, protocol string) *multiverse.Results {
-		return multiverse.LazyResults(record.OpenTrajectories(filepath.Join(folder, name), protocol).ByCell(nil), e.fail)
+	part := func(name, protocol string, only func(key string) bool) *record.Results {
+		return record.OpenUnder(filepath.Join(folder, name), protocol).Results(only, e.fail)
 	}
-	e.all, e.allCited = part(MultiverseFolder, paper.ProtocolHash()), part(CitedFolder, paper.CitedProtocolHash())
+	e.all = part(MultiverseFolder, paper.ProtocolHash(), nil)
+	e.cited = part(CitedFolder, paper.CitedProtocolHash(), nil)
 	e.prepare()
-	shown := func(name, protocol string) *multiverse.Results {
-		store := record.OpenTrajectories(filepath.Join(folder, name), protocol)
-		return multiverse.LazyResults(store.ByCell(func(key string) bool { return readOff().trained[key] }), e.fail)
-	}
-	e.tables = []*multiverse.Results{cited.OfReadings(shown(CitedFolder, paper.CitedProtocolHash())),
-		shown(MultiverseFolder, paper.ProtocolHash()).OfReadings()}
+	shown := func(key string) bool { return readOff().trained[key] }
+	e.tables = []*record.Results{part(CitedFolder, paper.CitedProtocolHash(), shown),
+		part(MultiverseFolder, paper.ProtocolHash(), shown)}
 	return e
 }
 
@@ -76,65 +71,35 @@ func OpenRecords(folder string) (*record.Results, error) {
 	return record.NewResults(records), e.Err()
 }
 
-// NewEvidence collects trials. Readings count where each of them has all splits of the protocol. It returns an error
-// for trajectories that were run under other rules than PROTOCOL.md's and PROTOCOL-2.md's.
-func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Evidence, error) {
-	of := map[string][]record.Trajectory{paper.ProtocolHash(): nil, paper.CitedProtocolHash(): nil}
-	for _, t := range trajectories {
-		if _, known := of[t.Protocol]; !known {
-			return nil, fmt.Errorf("a trajectory of %s on %s under protocol %.20q: expected %s or %s, the hashes of "+
-				"paper/PROTOCOL.md and paper/PROTOCOL-2.md; run it again", t.Model, t.Data, t.Protocol, paper.ProtocolHash(),
-				paper.CitedProtocolHash())
-		}
-		of[t.Protocol] = append(of[t.Protocol], t)
-	}
-	e := &Evidence{load: func(pairs ...record.Pair) (some []record.Record, err error) {
-		for _, r := range records {
-			if len(pairs) == 0 || slices.Contains(pairs, r.CellOf().Pair()) {
-				some = append(some, r)
-			}
-		}
-		return some, nil
-	}}
-	var err error
-	if e.allCited, err = multiverse.NewResults(of[paper.CitedProtocolHash()]); err != nil {
-		return nil, err
-	}
-	if e.all, err = multiverse.NewResults(of[paper.ProtocolHash()]); err != nil {
-		return nil, err
-	}
-	e.prepare()
-	return e, nil
-}
-
 // prepare sets what is read and judged later.
 func (e *Evidence) prepare() {
 	e.readings, e.fits, e.verdicts = map[question]*Readings{}, map[string]*multiverse.Calibration{}, map[string]Verdict{}
 	e.comparisons = map[string]tunedComparison{}
-	// Depth and the tuned comparisons have splits and models of their own.
-	e.results, e.cited = e.all.OfReadings(), cited.OfReadings(e.allCited)
-	e.tables = []*multiverse.Results{e.cited, e.results}
-	e.Records = record.LazyResults(func(p record.Pair) []record.Record {
-		records, err := e.load(p)
-		e.fail(err)
-		return records
-	}, e.readOff)
+	e.tables = []*record.Results{e.cited, e.all}
+	e.Records = record.LazyResults(func(p record.Pair) ([]record.Record, error) { return e.load(p) },
+		func(c record.Cell) []record.Record {
+			records, _ := e.readOff(c)
+			return records
+		}, e.fail)
 }
 
-// readOff returns what trajectories have of a cell of the tables with a split for each trial.
-func (e *Evidence) readOff(c record.Cell) []record.Record {
+// readOff returns what the protocols' trials have of a cell of the tables with a split for each trial, and the folder
+// that they are in.
+func (e *Evidence) readOff(c record.Cell) (records []record.Record, folder string) {
 	if !readOff().cells[c.Key()] {
-		return nil
+		return nil, ""
 	}
-	var records []record.Record
-	for i := 0; i < len(e.tables) && len(records) == 0; i++ {
-		trials, err := e.tables[i].Of(c)
-		e.fail(err)
-		for _, t := range trials {
-			records = append(records, t.Record(c))
+	// Depth's choice of a body and the tuned comparisons have splits of their own.
+	first := []uint64{cited.FirstSplit, multiverse.FirstSplit}
+	for i, n := range []uint64{cited.Splits, multiverse.Splits} {
+		records = slices.DeleteFunc(e.tables[i].ReadOff(c), func(r record.Record) bool {
+			return r.Seed < first[i] || r.Seed >= first[i]+n
+		})
+		if len(records) > 0 {
+			return records, []string{CitedFolder, MultiverseFolder}[i]
 		}
 	}
-	return records
+	return nil, ""
 }
 
 // fail notes an error.
@@ -167,7 +132,8 @@ func (e *Evidence) records() []record.Record {
 	}
 	for _, c := range tableCells() {
 		if !recorded[c.Key()] {
-			all = append(all, e.readOff(c)...)
+			some, _ := e.readOff(c)
+			all = append(all, some...)
 		}
 	}
 	return all
@@ -233,7 +199,7 @@ func (e *Evidence) ask(q question) (*Readings, error) {
 	if err != nil {
 		return nil, err
 	}
-	effects, err := e.results.Effects(ask)
+	effects, err := ask.Effects(e.all)
 	if err != nil || len(effects.Effects) == 0 || len(effects.Splits) < multiverse.Splits {
 		return nil, err
 	}
@@ -243,7 +209,7 @@ func (e *Evidence) ask(q question) (*Readings, error) {
 // calibration returns a model's calibration, made once.
 func (e *Evidence) calibration(model string) (c *multiverse.Calibration, err error) {
 	if e.fits[model] == nil {
-		e.fits[model], err = Calibrate(e.results, model)
+		e.fits[model], err = Calibrate(e.all, model)
 	}
 	return e.fits[model], err
 }

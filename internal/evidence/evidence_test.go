@@ -18,7 +18,7 @@ import (
 // readingsOf makes the trajectories of all readings of a model on Cora: gain is what masking adds to the published
 // plain F1 on a split, by its number from 0, and plain what the plain arm has beyond it. Caching costs a point.
 func readingsOf(t *testing.T, model string, splits int, gain func(c record.Cell, split int) float64,
-	plain func(c record.Cell) float64) []record.Trajectory {
+	plain func(c record.Cell) float64) []record.Record {
 	t.Helper()
 	var questions []multiverse.Question
 	for _, setting := range datasets.Settings() {
@@ -28,11 +28,9 @@ func readingsOf(t *testing.T, model string, splits int, gain func(c record.Cell,
 	}
 	cells, err := multiverse.Cells(questions)
 	require.NoError(t, err)
-	published := PublishedPlain(model)
-	var all []record.Trajectory
+	var all []record.Record
 	for _, c := range cells {
-		base, found := published(c.Setting, c.TrainPercent)
-		require.True(t, found)
+		base := *Published("cora", model, c.Setting, c.TrainPercent, false)
 		for split := range splits {
 			f1 := base + plain(c)
 			if c.Parameters.KeepRate != 1 {
@@ -45,17 +43,40 @@ func readingsOf(t *testing.T, model string, splits int, gain func(c record.Cell,
 				}
 				return lists
 			}
-			trajectory := record.Trajectory{Data: "cora", Model: model, Setting: c.Setting, TrainPercent: c.TrainPercent,
-				Choices: c.TrainedChoices(),
-				Seed:    multiverse.FirstSplit + uint64(split), Split: "5eed", F1: scores(f1), ValidationF1: scores(f1),
-				BestEpochs: epochs(c.Setting), Backend: "go", Protocol: paper.ProtocolHash()}
+			one := record.Readings{F1: scores(f1), ValidationF1: scores(f1), BestEpochs: epochs(c.Setting)}
 			if c.Setting == datasets.Inductive {
-				trajectory.Cached = scores(f1 - 1)
+				one.Cached = scores(f1 - 1)
 			}
-			all = append(all, trajectory)
+			all = append(all, under(paper.ProtocolHash(), c.Read(multiverse.FirstSplit+uint64(split), "5eed", one)))
 		}
 	}
 	return all
+}
+
+// newEvidence collects trials: those without readings are of tables, the others of the protocols.
+func newEvidence(t *testing.T, records []record.Record) *Evidence {
+	t.Helper()
+	of := map[string][]record.Record{}
+	for _, r := range records {
+		of[r.Protocol] = append(of[r.Protocol], r)
+	}
+	e := &Evidence{cited: record.NewResults(of[paper.CitedProtocolHash()]),
+		all: record.NewResults(of[paper.ProtocolHash()]),
+		load: func(pairs ...record.Pair) ([]record.Record, error) {
+			return slices.DeleteFunc(slices.Clone(of[""]), func(r record.Record) bool {
+				return len(pairs) > 0 && !slices.Contains(pairs, r.CellOf().Pair())
+			}), nil
+		}}
+	e.prepare()
+	require.NoError(t, e.cited.Err())
+	require.NoError(t, e.all.Err())
+	return e
+}
+
+// under is a record that was run under a protocol.
+func under(protocol string, r record.Record) record.Record {
+	r.Backend, r.Protocol = "go", protocol
+	return r
 }
 
 func epochs(s datasets.Setting) (best [][]int) {
@@ -80,8 +101,7 @@ func TestCurvesHaveEveryReading(t *testing.T) {
 		}
 		return -1 + wobble(split)
 	}
-	e, err := NewEvidence(nil, readingsOf(t, "gat", multiverse.Splits, gain, none))
-	require.NoError(t, err)
+	e := newEvidence(t, readingsOf(t, "gat", multiverse.Splits, gain, none))
 	v := claim(t, "table-gat/gat-inductive").Judge(e)
 	assert.Equal(t, multiverse.NotRun, v.Grade, "exploratory readings decide nothing")
 	assert.Equal(t, "0 of 20 splits", v.Figures)
@@ -98,34 +118,23 @@ func TestCurvesHaveEveryReading(t *testing.T) {
 }
 
 func TestReadingsThatLackASplitDoNotCount(t *testing.T) {
-	e, err := NewEvidence(nil, readingsOf(t, "gat", multiverse.Splits-1, func(record.Cell, int) float64 { return 2 },
+	e := newEvidence(t, readingsOf(t, "gat", multiverse.Splits-1, func(record.Cell, int) float64 { return 2 },
 		none))
-	require.NoError(t, err)
 	_, found := e.Readings("cora", "gat", datasets.Inductive)
 	assert.False(t, found)
 }
 
-func TestTrajectoriesOfOtherRulesAreAnError(t *testing.T) {
-	all := readingsOf(t, "gat", 2, func(record.Cell, int) float64 { return 2 }, none)
-	all[3].Protocol = "0123456789abcdef"
-	_, err := NewEvidence(nil, all)
-	require.EqualError(t, err,
-		`a trajectory of gat on cora under protocol "0123456789abcdef": expected `+paper.ProtocolHash()+` or `+paper.CitedProtocolHash()+`, the hashes of paper/PROTOCOL.md and paper/PROTOCOL-2.md; run it again`)
-}
-
 func TestTrialsOfOtherPartsOfTheProtocolAreNoReadings(t *testing.T) {
 	all := readingsOf(t, "gat", multiverse.Splits, func(record.Cell, int) float64 { return 2 }, none)
-	tuned := all[0]
-	tuned.Model, tuned.Choices, tuned.Seed = "gcn", nil, 300
-	all = append(all, tuned)
+	all = append(all, under(paper.ProtocolHash(), record.NewCell("cora", "gcn", datasets.Inductive, 10).Read(300, "5eed",
+		*all[0].Readings)))
 	for _, one := range all[:len(all)-1] {
 		if one.Seed == multiverse.FirstSplit {
 			one.Seed = 200
 			all = append(all, one)
 		}
 	}
-	e, err := NewEvidence(nil, all)
-	require.NoError(t, err)
+	e := newEvidence(t, all)
 	readings, found := e.Readings("cora", "gat", datasets.Inductive)
 	require.True(t, found)
 	assert.Equal(t, uint64(109), readings.All.Splits[len(readings.All.Splits)-1])

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"nodemask/internal/multiverse"
-	"nodemask/stats"
 )
 
 // Finding is a sentence of what was found, with the command that shows what it rests on.
@@ -37,7 +36,7 @@ func Findings(artifacts []Artifact, e *Evidence) []Finding {
 			continue
 		}
 		for _, other := range tunedOthers() {
-			text += fmt.Sprintf("; against %s tuned alike, over all models, %s", other.name,
+			text += fmt.Sprintf("; against %s tuned alike, over all these, %s", other.name,
 				effectOr(verdict[id+"/"+other.id].Verdict))
 		}
 		found = append(found, Finding{text + ".", e.tuned(id).command("--model all --summary")})
@@ -77,8 +76,7 @@ func effectOr(v Verdict) string {
 	if v.Effect == nil {
 		return string(v.Grade)
 	}
-	return fmt.Sprintf("%s [%s, %s]", signed(v.Effect.MeanDifference, 2), unsigned(v.Effect.Low, 2),
-		unsigned(v.Effect.High, 2))
+	return intervalText(*v.Effect, 2)
 }
 
 // Advice returns what follows for who uses masking: a sentence for each model and body of which a cell of a tuned
@@ -118,21 +116,21 @@ func (e *Evidence) advice(id string, model multiverse.TunedModel) string {
 	if id == tunedID && model.Name == "gin" {
 		name += " with one linear layer, not normalised"
 	}
-	text := fmt.Sprintf("%s: %s: %s points over %s (%s), significantly more in %d, less in %d", name,
-		tunedAdvice(*v.Effect), effectOr(v), cells, c.on(model), v.Holds, v.Against)
-	for _, other := range tunedOthers() {
-		text += fmt.Sprintf("; against %s tuned alike %s", other.name, effectOr(against(other.arm)))
+	advice, others := "expect no gain", ""
+	if v.Effect.Low > 0 {
+		advice = "worth a try"
 	}
+	for _, other := range tunedOthers() {
+		beside := against(other.arm)
+		others += fmt.Sprintf("; against %s tuned alike %s", other.name, effectOr(beside))
+		if v.Effect.Low > 0 && beside.Effect != nil && beside.Effect.High < 0 {
+			advice = "better than nothing, but try " + other.name + " first"
+		}
+	}
+	text := fmt.Sprintf("%s: %s: %s points over %s (%s), significantly more in %d, less in %d", name, advice, effectOr(v),
+		cells, c.on(model), v.Holds, v.Against) + others
 	if p, times := c.keepRate(model); times > 0 {
 		text += fmt.Sprintf("; validation F1 chose p = %s most often (%d of %d)", p, times, v.Of)
 	}
 	return text + "."
-}
-
-// tunedAdvice is what follows from the pooled effect of masking with p tuned.
-func tunedAdvice(effect stats.TTest) string {
-	if effect.Low > 0 {
-		return "worth a try"
-	}
-	return "expect no gain"
 }

@@ -3,41 +3,27 @@ package evidence
 import (
 	"nodemask/datasets"
 	"nodemask/internal/multiverse"
+	"nodemask/record"
 )
 
 // CitedFolder is where the trajectories of the second protocol are, in a folder of results.
 const CitedFolder = "cited"
-
-// PublishedPlain returns the paper's macro F1 of a model on Cora without node masking, by setting and size.
-func PublishedPlain(model string) func(setting datasets.Setting, trainPercent int) (percent float64, found bool) {
-	return func(setting datasets.Setting, trainPercent int) (float64, bool) {
-		if model == "gin" {
-			return GINScore("cora", setting, trainPercent, false)
-		}
-		for _, s := range AttentionScores() {
-			if s.Setting == setting && s.TrainPercent == trainPercent {
-				if model == "sgat" {
-					return s.SGAT, true
-				}
-				return s.GAT, model == "gat"
-			}
-		}
-		return 0, false
-	}
-}
 
 // calibratedOn is the data set that readings are calibrated on.
 const calibratedOn = "cora"
 
 // Calibrate compares a model's readings without masking with the paper's columns, on Cora, by the protocol's rule.
 // Without results for at least two splits there are no fits.
-func Calibrate(results *multiverse.Results, model string) (*multiverse.Calibration, error) {
-	return results.Calibrate(calibratedOn, model, PublishedPlain(model), model == "gin")
+func Calibrate(results *record.Results, model string) (*multiverse.Calibration, error) {
+	published := func(s datasets.Setting, trainPercent int) *float64 {
+		return Published(calibratedOn, model, s, trainPercent, false)
+	}
+	return multiverse.Calibrate(results, calibratedOn, model, published, model == "gin")
 }
 
 // Ask returns the protocol's question of a model on a data set in a setting: all readings, on PubMed the calibrated
 // ones. It returns an error for a model that has no readings.
-func Ask(results *multiverse.Results, data, model string, setting datasets.Setting) (multiverse.Question, error) {
+func Ask(results *record.Results, data, model string, setting datasets.Setting) (multiverse.Question, error) {
 	if data != "pubmed" {
 		return askAmong(nil, data, model, setting)
 	}

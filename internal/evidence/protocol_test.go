@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,7 +15,7 @@ import (
 )
 
 func TestReadingsWereRunUnderTheProtocolAsItStands(t *testing.T) {
-	all, err := record.OpenTrajectories("../../results/multiverse", "").Load()
+	all, err := record.OpenStore("../../results/multiverse").Load()
 	require.NoError(t, err)
 	if len(all) == 0 {
 		t.Skip("skipped: no readings are recorded yet")
@@ -36,27 +37,45 @@ func TestPublishedPlainColumnsAreTheTables(t *testing.T) {
 		want    float64
 	}{{"gin", datasets.Inductive, 10, 52.91}, {"gin", datasets.Transductive, 90, 86.67},
 		{"gat", datasets.Inductive, 25, 74.12}, {"sgat", datasets.Transductive, 50, 87.32}} {
-		got, found := PublishedPlain(c.model)(c.setting, c.size)
-		require.True(t, found)
-		require.Equal(t, c.want, got)
+		require.Equal(t, c.want, *Published("cora", c.model, c.setting, c.size, false))
 	}
 	for _, model := range []string{"gin", "gat", "gcn"} {
-		_, found := PublishedPlain(model)(datasets.Inductive, 11)
-		require.False(t, found)
+		require.Nil(t, Published("cora", model, datasets.Inductive, 11, false))
 	}
-	_, found := PublishedPlain("gcn")(datasets.Inductive, 10)
-	require.False(t, found)
+	require.Nil(t, Published("cora", "gcn", datasets.Inductive, 10, false))
+	require.Nil(t, Published("reddit", "gin", datasets.Transductive, 10, false))
 }
 
 func TestTheFigureOnDepthHasTheBodyThatTrainsBestWithoutMasking(t *testing.T) {
-	all, err := record.OpenTrajectories("../../results/multiverse", "").Load()
+	axes, err := multiverse.AxesOf("gin")
 	require.NoError(t, err)
-	results, err := multiverse.NewResults(all)
-	require.NoError(t, err)
-	depth, err := results.Depth("cora")
-	require.NoError(t, err)
-	require.Equal(t, "two, norm inside, all layers", depth.Chosen)
-	cell := depthCell(datasets.Transductive, 16)
+	results := record.OpenStore("../../results/multiverse").Results(nil, func(err error) { require.NoError(t, err) })
+	scores := map[[2]int]float64{} // mean validation F1 at 16 layers on three splits, by body and readout
+	best := [2]int{}
+	for body, option := range axes[0].Options {
+		for readout, from := range axes[1].Options {
+			for _, setting := range datasets.Settings() {
+				values := maps.Clone(option.Choices)
+				maps.Copy(values, from.Choices)
+				values["layers"], values["keep"], values["stop"] = "16", "1", string(hyper.StopOnF1)
+				c, err := record.NewCell("cora", "gin", setting, 10).Choose(values)
+				require.NoError(t, err)
+				n := 0
+				for _, trial := range results.ReadOff(c) {
+					if trial.Seed >= 200 && trial.Seed < 203 {
+						scores[[2]int{body, readout}] += trial.ValidationF1 / 6
+						n++
+					}
+				}
+				require.Equal(t, 3, n)
+			}
+			if scores[[2]int{body, readout}] > scores[best] {
+				best = [2]int{body, readout}
+			}
+		}
+	}
+	require.Equal(t, "two, norm inside, all layers", axes[0].Options[best[0]].Name+", "+axes[1].Options[best[1]].Name)
+	cell := multiverse.DepthCell("cora", datasets.Transductive, 16)
 	require.Equal(t, []any{2, hyper.NormInside, hyper.ReadoutAll, hyper.StopOnF1}, []any{cell.Parameters.MLPLayers,
 		cell.Parameters.Norm, cell.Parameters.Readout, cell.Parameters.StopOn})
 }

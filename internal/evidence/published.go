@@ -44,17 +44,30 @@ func GINScores() []Score {
 	}
 }
 
-// GINScore returns the published score of GIN, with node masking or without, and whether there is one.
-func GINScore(data string, setting datasets.Setting, trainPercent int, masked bool) (percent float64, found bool) {
+// Published returns the macro F1 that the paper prints of a model, with node masking or without, in percent; nil: it
+// has none.
+func Published(data, model string, setting datasets.Setting, trainPercent int, masked bool) *float64 {
+	either := func(plain, with float64) *float64 {
+		if masked {
+			return &with
+		}
+		return &plain
+	}
 	for _, s := range GINScores() {
-		if s.Data == data && s.Setting == setting && s.TrainPercent == trainPercent {
-			if masked {
-				return s.Masked, true
-			}
-			return s.GIN, true
+		if model == "gin" && s.Data == data && s.Setting == setting && s.TrainPercent == trainPercent {
+			return either(s.GIN, s.Masked)
 		}
 	}
-	return 0, false
+	for _, s := range AttentionScores() {
+		switch {
+		case data != "cora" || s.Setting != setting || s.TrainPercent != trainPercent:
+		case model == "gat":
+			return either(s.GAT, s.GATMasked)
+		case model == "sgat":
+			return either(s.SGAT, s.SGATMasked)
+		}
+	}
+	return nil
 }
 
 // AttentionScore is the published macro F1 of GAT and SGAT on Cora, without and with node masking (table 1), in

@@ -68,8 +68,7 @@ func TestPublishedNumbersAreThoseThatThePaperPrints(t *testing.T) {
 		add("%s,%d,%.2f,%.2f", table, s.TrainPercent, s.GIN, s.Masked)
 	}
 	for _, s := range ScaleScores() {
-		uncached, found := GINScore(s.Data, datasets.Inductive, s.TrainPercent, false)
-		require.True(t, found)
+		uncached := *Published(s.Data, "gin", datasets.Inductive, s.TrainPercent, false)
 		add("%s,%d,%.2f,%d,%.2f,%.2f,%d", map[string]string{"cora": "4a", "pubmed": "4b"}[s.Data], s.TrainPercent, uncached,
 			s.Nodes, s.Cached, s.Masked, s.NodesCached)
 	}
@@ -114,12 +113,7 @@ func TestTheRowsToCompareWithAreThoseOfThePapersSource(t *testing.T) {
 	require.Equal(t, rows, printed(t))
 }
 
-func TestAScoreThatWasNotPublishedIsNotFound(t *testing.T) {
-	_, found := GINScore("reddit", datasets.Transductive, 10, false)
-	require.False(t, found)
-}
-
-func ExampleGINScore() {
-	fmt.Println(GINScore("cora", datasets.Inductive, 10, true))
-	// Output: 56.38 true
+func ExamplePublished() {
+	fmt.Println(*Published("cora", "gin", datasets.Inductive, 10, true))
+	// Output: 56.38
 }

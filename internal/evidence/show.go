@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"nodemask/internal/plots"
 	"nodemask/paper"
-	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/plots"
 	"nodemask/paper"
-	"nodemask/plots"
 	"nodemask/record"
 )
 
@@ -61,7 +61,7 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 	plain.History = true
 	records := append(score(plain, 50, 51, 52), score(paper.Masked(plain, 0.1), 60, 61, 62)...)
 	var page bytes.Buffer
-	require.NoError(t, WriteReport(&page, all, evidenceOf(t, records), TableOptions{}))
+	require.NoError(t, WriteReport(&page, all, newEvidence(t, records), TableOptions{}))
 	text := page.String()
 	require.Less(t, len(text), 3<<20)
 	require.Contains(t, text, `51.00<small style="opacity:.8"> ± 1.00</small>`)
@@ -75,7 +75,7 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 		require.Contains(t, text, "nodemask reproduce "+a.ID)
 	}
 	var again bytes.Buffer
-	require.NoError(t, WriteReport(&again, all, evidenceOf(t, records), TableOptions{}))
+	require.NoError(t, WriteReport(&again, all, newEvidence(t, records), TableOptions{}))
 	require.Equal(t, text, again.String(), "the same results, the same bytes")
 	decoder := xml.NewDecoder(strings.NewReader(text[strings.Index(text, "<main>") : strings.Index(text,
 		"</main>")+len("</main>")]))

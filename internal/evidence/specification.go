@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"nodemask/datasets"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 )
 
 // Specification returns the effects of all readings as a curve, with the calibrated ones marked and each told in words.

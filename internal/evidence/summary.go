@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"nodemask/internal/multiverse"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 	"nodemask/record"
 )
 

@@ -39,16 +39,8 @@ func tableGAT(id, data string) Artifact {
 				entries := []Entry{{Cell: plain, Metric: record.MacroF1},
 					{Cell: plain.Fair(), Metric: record.MacroF1, Against: &plain}, {Cell: masked(plain), Metric: record.MacroF1,
 						Against: &plain}}
-				for _, p := range AttentionScores() {
-					if data != "cora" || p.Setting != setting || p.TrainPercent != size {
-						continue
-					}
-					if model == "gat" {
-						entries[0].Published, entries[2].Published = publish(p.GAT), publish(p.GATMasked)
-					} else {
-						entries[0].Published, entries[2].Published = publish(p.SGAT), publish(p.SGATMasked)
-					}
-				}
+				entries[0].Published = Published(data, model, setting, size, false)
+				entries[2].Published = Published(data, model, setting, size, true)
 				row.Entries = append(append(row.Entries, entries...), over...)
 			}
 			a.Rows = append(a.Rows, row)
@@ -148,9 +140,7 @@ func tableGIN(id, data string, sizes []int, settings []datasets.Setting) Artifac
 			entries := []Entry{{Cell: plain, Metric: record.MacroF1},
 				{Cell: masked(plain), Metric: record.MacroF1, Against: &plain}}
 			for i := range entries {
-				if score, found := GINScore(data, setting, size, i == 1); found {
-					entries[i].Published = &score
-				}
+				entries[i].Published = Published(data, "gin", setting, size, i == 1)
 			}
 			row.Entries = append(row.Entries, entries...)
 			if splits {
@@ -184,9 +174,7 @@ func tableScale(id, data string) Artifact {
 				row.Entries[3].Published, row.Entries[4].Published = publish(p.Cached), publish(p.Masked)
 			}
 		}
-		if score, found := GINScore(data, datasets.Inductive, size, false); found {
-			row.Entries[0].Published = &score
-		}
+		row.Entries[0].Published = Published(data, "gin", datasets.Inductive, size, false)
 		a.Rows = append(a.Rows, row)
 	}
 	return a
@@ -255,20 +243,12 @@ func figDepth() Artifact {
 			"validation F1; stopping follows macro F1."}
 	for _, setting := range datasets.Settings() {
 		for _, layers := range multiverse.Depths() {
-			curve := overKeepRates(fmt.Sprintf("%d layers", layers), depthCell(setting, layers), record.Cell.Masked)
+			curve := overKeepRates(fmt.Sprintf("%d layers", layers), multiverse.DepthCell("cora", setting, layers), record.Cell.Masked)
 			curve.Panel = string(setting)
 			a.Curves = append(a.Curves, curve)
 		}
 	}
 	return a
-}
-
-// depthCell is a network of the protocol's part on depth, without masking. What its body and readout are was found
-// there.
-func depthCell(setting datasets.Setting, layers int) record.Cell {
-	return resplit(record.NewCell("cora", "gin", setting, 10)).With(func(p *hyper.Parameters) {
-		p.Layers, p.MLPLayers, p.Norm, p.Readout, p.StopOn = layers, 2, hyper.NormInside, hyper.ReadoutAll, hyper.StopOnF1
-	})
 }
 
 func figLoss(id, data string) Artifact {

@@ -9,8 +9,8 @@ import (
 
 	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -43,10 +43,10 @@ func (e *Evidence) tuned(id string) tunedComparison {
 	results := e.all
 	c = tunedComparison{Design: multiverse.Drawn(), part: "tuned", folder: MultiverseFolder}
 	if id == balancedID {
-		c, results = tunedComparison{Design: cited.Tuned(), part: string(cited.Balanced), folder: CitedFolder}, e.allCited
+		c, results = tunedComparison{Design: cited.Tuned(), part: string(cited.Balanced), folder: CitedFolder}, e.cited
 	}
 	for _, q := range c.Questions() {
-		t, err := results.Tuned(c.Design, q)
+		t, err := c.Tuned(results, q)
 		e.fail(err)
 		if err == nil && !slices.ContainsFunc(t.Arms, func(arm multiverse.TunedArm) bool { return arm.F1 == nil }) {
 			c.cells = append(c.cells, t)

@@ -12,26 +12,21 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
 	"nodemask/record"
-	"nodemask/stats"
 )
 
 // answered runs the tuned comparison of a cell with scores that f1 gives.
 func answered(t *testing.T, d multiverse.Design, q multiverse.TunedQuestion, f1 func(c record.Cell,
-	seed uint64) float64) []record.Trajectory {
+	seed uint64) float64) []record.Record {
 	t.Helper()
-	var all []record.Trajectory
+	var all []record.Record
 	for range 3 {
-		results, err := multiverse.NewResults(all)
-		require.NoError(t, err)
-		answer, err := results.Tuned(d, q)
+		answer, err := d.Tuned(record.NewResults(all), q)
 		require.NoError(t, err)
 		for _, c := range answer.Next.Cells {
 			for _, seed := range answer.Next.Seeds {
-				one := record.Trajectory{Data: q.Data, Model: q.Model.Name, Setting: c.Setting, TrainPercent: c.TrainPercent,
-					Choices: c.TrainedChoices(),
-					Seed:    seed, Split: "5eed", BestEpochs: epochs(c.Setting), Backend: "go", Protocol: paper.ProtocolHash()}
+				one, protocol := record.Readings{BestEpochs: epochs(c.Setting)}, paper.ProtocolHash()
 				if d.Budget == 0 {
-					one.Protocol = paper.CitedProtocolHash()
+					protocol = paper.CitedProtocolHash()
 				}
 				for range hyper.StopOns() {
 					scores := make([]float64, record.NumArrivals(c.Setting))
@@ -40,7 +35,7 @@ func answered(t *testing.T, d multiverse.Design, q multiverse.TunedQuestion, f1 
 					}
 					one.F1, one.ValidationF1 = append(one.F1, scores), append(one.ValidationF1, scores)
 				}
-				all = append(all, one)
+				all = append(all, under(protocol, c.Read(seed, "5eed", one)))
 			}
 		}
 	}
@@ -59,8 +54,7 @@ func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
 		}
 		return score
 	})
-	e, err := NewEvidence(nil, all)
-	require.NoError(t, err)
+	e := newEvidence(t, all)
 	require.Len(t, e.tuned(tunedID).cells, 1)
 	found, err := Find("table-tuned")
 	require.NoError(t, err)
@@ -96,8 +90,7 @@ func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
 	assert.Contains(t, advice[0].Text, "validation F1 chose p = 0.9 most often (1 of 1).")
 
 	// Without the last trial of an arm nothing is compared.
-	e, err = NewEvidence(nil, all[:len(all)-1])
-	require.NoError(t, err)
+	e = newEvidence(t, all[:len(all)-1])
 	require.Empty(t, e.tuned(tunedID).cells)
 	require.Empty(t, Advice(e))
 }
@@ -110,15 +103,14 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 		}
 		return score
 	}
-	var all []record.Trajectory
+	var all []record.Record
 	for _, model := range cited.Tuned().Models[:2] {
 		all = append(all, answered(t, cited.Tuned(), multiverse.TunedQuestion{Data: "cora", Model: model,
 			Setting: datasets.Inductive, TrainPercent: 10}, f1)...)
 	}
 	all = append(all, answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: "cora",
 		Model: multiverse.TunedModel{Name: "gin"}, Setting: datasets.Transductive, TrainPercent: 10}, f1)...)
-	e, err := NewEvidence(nil, all)
-	require.NoError(t, err)
+	e := newEvidence(t, all)
 	advice := Advice(e)
 	require.Len(t, advice, 2, "a line for each body, none for the drawn comparison of GIN")
 	assert.Contains(t, advice[0].Text, "GIN: worth a try: +2.00 [")
@@ -147,23 +139,41 @@ func TestWhatTuningGainsNamesItsDataOnceIfTheyAreTheSame(t *testing.T) {
 			TrainPercent: 10}, masksAndGains)
 		all = append(all, answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: data, Model: multiverse.TunedModel{Name: "sage"}, Setting: datasets.Transductive,
 			TrainPercent: 10}, masksAndGains)...)
-		e, err := NewEvidence(nil, all)
-		require.NoError(t, err)
+		e := newEvidence(t, all)
 		return tunedGains(e, tunedID, func(id string) Verdict { return claim(t, id).Judge(e) })
 	}
 	assert.Regexp(t, `on 2 of 60 cells \(Cora\): GCN \+2\.00 \[[^]]*\], GraphSAGE \+2\.00 \[[^]]*\]$`, gains("cora"))
 	assert.Regexp(t, `on 2 of 60 cells: GCN \+2\.00 \[[^]]*\] \(Cora\), GraphSAGE \+2\.00 \[[^]]*\] \(CiteSeer\)$`,
 		gains("citeseer"))
 
-	e, err := NewEvidence(nil, nil)
-	require.NoError(t, err)
+	e := newEvidence(t, nil)
 	assert.Empty(t, tunedGains(e, tunedID, func(string) Verdict { return Verdict{} }))
 }
 
-func TestAdviceFollowsTheIntervalOfTheTunedEffect(t *testing.T) {
-	assert.Equal(t, "worth a try", tunedAdvice(stats.TTest{MeanDifference: 1, Low: 0.1, High: 1.9}))
-	assert.Equal(t, "expect no gain", tunedAdvice(stats.TTest{MeanDifference: 1, Low: -0.1, High: 2.1}))
-	assert.Equal(t, "expect no gain", tunedAdvice(stats.TTest{MeanDifference: -1, Low: -1.9, High: -0.1}))
+func TestAdviceFollowsTheIntervalOfTheTunedEffectAndOfOtherArms(t *testing.T) {
+	for want, gain := range map[string][3]float64{ // of masking, of DropEdge, of dropout
+		"GCN: worth a try: +2.00 [":                                {2, 1, 1},
+		"GCN: better than nothing, but try dropout first: +2.00 [": {2, 1, 3},
+		"GCN: expect no gain: 0.00 [":                              {0, 0, 0},
+		"GCN: expect no gain: −1.00 [":                             {-1, 1, 0},
+	} {
+		all := answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: "cora",
+			Model: multiverse.TunedModel{Name: "gcn"}, Setting: datasets.Transductive, TrainPercent: 10},
+			func(c record.Cell, seed uint64) float64 {
+				f1, p := 70+wobble(int(seed%10)), c.Parameters
+				switch {
+				case p.KeepRate.Active():
+					f1 += gain[0] + wobble(int(seed*3%10))
+				case p.Regulariser == hyper.DropEdgeRegulariser:
+					f1 += gain[1]
+				case p.Dropout != 0 && p.Dropout != 0.5:
+					f1 += gain[2]
+				}
+				return f1
+			})
+		e := newEvidence(t, all)
+		assert.Contains(t, Advice(e)[0].Text, want)
+	}
 }
 
 func TestTheTunedComparisonIsPooledAsClaimsAre(t *testing.T) {

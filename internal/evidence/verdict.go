@@ -47,13 +47,16 @@ func (v Verdict) EffectText() string {
 	if v.Effect == nil {
 		return ""
 	}
-	digits := digitsOf(v.Unit)
-	text := fmt.Sprintf("%s [%s, %s] %s", signed(v.Effect.MeanDifference, digits), unsigned(v.Effect.Low, digits),
-		unsigned(v.Effect.High, digits), v.Unit)
+	text := intervalText(*v.Effect, digitsOf(v.Unit)) + " " + v.Unit
 	if v.Published != nil {
 		text += fmt.Sprintf(" (paper: %s)", signed(*v.Published, 2))
 	}
 	return text
+}
+
+// intervalText is a difference with its interval, "+0.16 [−0.20, 0.52]".
+func intervalText(t stats.TTest, digits int) string {
+	return fmt.Sprintf("%s [%s, %s]", signed(t.MeanDifference, digits), unsigned(t.Low, digits), unsigned(t.High, digits))
 }
 
 func unsigned(x float64, digits int) string { return strings.TrimPrefix(signed(x, digits), "+") }
@@ -97,91 +100,118 @@ func between(name string, a record.Cell, ma record.Metric, b record.Cell, mb rec
 	return comparison{name, func(r *record.Results) []record.Difference { return r.Differences(a, ma, b, mb) }, published}
 }
 
-// tested is what a claim's comparisons give.
-type tested struct {
-	Verdict
-	trials int
-	parts  []string
-}
-
-// test compares each pair of trials, one place at a time and all together: each seed counts once, by its mean over the
-// comparisons. The grade is left open. ok is false if something is missing; the verdict says what.
-func test(r *record.Results, unit string, comparisons []comparison) (t tested, ok bool) {
-	t.Unit, t.Of, t.trials = unit, len(comparisons), math.MaxInt
-	run, published := 0, 0.0
-	all := make([]map[uint64]float64, len(comparisons))
+// judge grades a claim in one reading, by what [grade] says: each pair of trials is compared, one place at a time and
+// all together, where each seed counts once, by its mean over the comparisons.
+func judge(r *record.Results, unit string, comparisons []comparison) Verdict {
+	v, run, trials, published := Verdict{Unit: unit}, 0, math.MaxInt, 0.0
+	places, bySeed := make([][]float64, len(comparisons)), make([]map[uint64]float64, len(comparisons))
+	var seeds []uint64
 	for i, c := range comparisons {
-		differences := c.differences(r)
-		if len(differences) < 2 {
-			continue // one trial says nothing about significance
+		bySeed[i] = map[uint64]float64{}
+		for _, d := range c.differences(r) {
+			places[i], bySeed[i][d.Seed] = append(places[i], d.Value), d.Value
+			if i == 0 {
+				seeds = append(seeds, d.Seed)
+			}
 		}
-		run++
-		t.trials = min(t.trials, len(differences))
-		values := make([]float64, len(differences))
-		all[i] = map[uint64]float64{}
-		for k, d := range differences {
-			values[k], all[i][d.Seed] = d.Value, d.Value
+		if len(places[i]) >= 2 { // one trial says nothing about significance
+			run, trials = run+1, min(trials, len(places[i]))
 		}
-		single, err := stats.PairedTTest(values, make([]float64, len(values)))
-		if err != nil {
-			t.Verdict = notRun("%s: %v", c.name, err)
-			return t, false
-		}
-		mark := ""
-		switch {
-		case single.P < 0.05 && single.MeanDifference > 0:
-			t.Holds++
-			mark = " ✓"
-		case single.P < 0.05 && single.MeanDifference < 0:
-			t.Against++
-			mark = " ✗"
-		}
-		t.parts = append(t.parts, fmt.Sprintf("%s %s (p %s)%s", c.name, signed(single.MeanDifference, digitsOf(unit)),
-			stats.ProbabilityText(single.P), mark))
-		if c.published != nil && !math.IsNaN(published) {
-			published += *c.published / float64(len(comparisons))
-		} else {
+		if c.published == nil {
 			published = math.NaN()
+		} else {
+			published += *c.published / float64(len(comparisons))
 		}
 	}
 	if run < len(comparisons) {
-		t.Verdict = notRun("%d of %d comparisons have at least two trials", run, len(comparisons))
-		return t, false
+		return notRun("%d of %d comparisons have at least two trials", run, len(comparisons))
 	}
-	var differences [][]float64
-	for i := range comparisons {
-		differences = append(differences, nil)
-		for _, d := range comparisons[0].differences(r) { // in the order of seeds
-			everywhere := true
-			for _, other := range all {
-				_, is := other[d.Seed]
-				everywhere = everywhere && is
-			}
-			if everywhere {
-				differences[i] = append(differences[i], all[i][d.Seed])
-			}
+	singles, err := v.tally(places, 0)
+	if err != nil {
+		return notRun("%v", err)
+	}
+	differences := make([][]float64, len(comparisons))
+	for _, seed := range seeds {
+		if slices.ContainsFunc(bySeed, func(of map[uint64]float64) bool { _, is := of[seed]; return !is }) {
+			continue
+		}
+		for i, of := range bySeed {
+			differences[i] = append(differences[i], of[seed])
 		}
 	}
 	pooled, err := stats.Pooled(differences)
 	if err != nil {
-		t.Verdict = notRun("fewer than two seeds are in all %d comparisons", len(comparisons))
-		return t, false
+		return notRun("fewer than two seeds are in all %d comparisons", len(comparisons))
 	}
-	t.Effect = &pooled
+	v.Effect = &pooled
 	if !math.IsNaN(published) {
-		t.Published = &published
+		v.Published = &published
 	}
-	return t, true
+	v.Grade = grade(pooled, v.Holds, v.Against, v.Of, v.Published)
+	against := ""
+	if v.Against > 0 {
+		against = fmt.Sprintf(", %d the other way", v.Against)
+	}
+	var parts []string
+	for i, single := range singles {
+		parts = append(parts, fmt.Sprintf("%s %s (p %s)%s", comparisons[i].name, signed(single.MeanDifference, digitsOf(unit)),
+			stats.ProbabilityText(single.P), []string{" ✗", "", " ✓"}[1+side(single)]))
+	}
+	v.Figures = fmt.Sprintf("%s, p %s; significant in %s%s, %d or more trials each%s: %s", v.EffectText(),
+		stats.ProbabilityText(pooled.P), v.Strict(), against, trials, v.detect(), strings.Join(parts, "; "))
+	return v
 }
 
-// judge grades a claim in one reading, by what [grade] says.
-func judge(r *record.Results, unit string, comparisons []comparison) Verdict {
-	t, ok := test(r, unit, comparisons)
-	if !ok {
-		return t.Verdict
+// side is 1 or -1 for a difference that is significantly above or below what it is tested against, else 0.
+func side(t stats.TTest) int {
+	switch {
+	case t.P >= significant:
+		return 0
+	case t.MeanDifference > 0:
+		return 1
+	case t.MeanDifference < 0:
+		return -1
 	}
-	t.Grade = grade(*t.Effect, t.Holds, t.Against, t.Of, t.Published)
-	return t.described()
+	return 0
+}
+
+// significant is the paper's level.
+const significant = 0.05
+
+// tally tests the differences at each place against zero, and counts those that are significantly above and below.
+func (v *Verdict) tally(places [][]float64, zero float64) (singles []stats.TTest, err error) {
+	for _, differences := range places {
+		single, err := stats.PairedTTest(differences, slices.Repeat([]float64{zero}, len(differences)))
+		if err != nil {
+			return nil, err
+		}
+		v.Of++
+		switch side(single) {
+		case 1:
+			v.Holds++
+		case -1:
+			v.Against++
+		}
+		singles = append(singles, single)
+	}
+	return singles, nil
+}
+
+// detect says, of an inconclusive verdict, which true difference would have been found.
+func (v *Verdict) detect() string {
+	if v.Grade != multiverse.Inconclusive {
+		return ""
+	}
+	least, err := stats.Detectable(v.Effect.StdDev, v.Effect.N)
+	if err != nil {
+		return ""
+	}
+	v.Detectable = least
+	if least == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; a true difference of %.*f %s would have been found with a power of 80 %%", digitsOf(v.Unit), least,
+		v.Unit)
 }
 
 // grade is the rule for a claim that something is above something else, in one reading: of n comparisons k are
@@ -193,37 +223,16 @@ func judge(r *record.Results, unit string, comparisons []comparison) Verdict {
 //     does not leave 0 out.
 //   - inconclusive: otherwise.
 func grade(pooled stats.TTest, k, m, n int, published *float64) multiverse.Grade {
-	significant := pooled.P < 0.05
+	sure := pooled.P < significant
 	switch {
-	case significant && pooled.MeanDifference > 0 && 2*k >= n && m == 0:
+	case sure && pooled.MeanDifference > 0 && 2*k >= n && m == 0:
 		return multiverse.Reproduced
-	case significant && pooled.MeanDifference > 0:
+	case sure && pooled.MeanDifference > 0:
 		return multiverse.SameDirection
-	case significant, published != nil && *published > 0 && pooled.High < *published/2:
+	case sure, published != nil && *published > 0 && pooled.High < *published/2:
 		return multiverse.Contradicted
 	}
 	return multiverse.Inconclusive
-}
-
-// described fills in what stands beside the grade.
-func (t tested) described() Verdict {
-	if t.Grade == multiverse.Inconclusive {
-		if least, err := stats.Detectable(t.Effect.StdDev, t.Effect.N); err == nil {
-			t.Detectable = least
-		}
-	}
-	against := ""
-	if t.Against > 0 {
-		against = fmt.Sprintf(", %d the other way", t.Against)
-	}
-	t.Figures = fmt.Sprintf("%s, p %s; significant in %s%s, %d or more trials each", t.EffectText(),
-		stats.ProbabilityText(t.Effect.P), t.Strict(), against, t.trials)
-	if t.Detectable > 0 {
-		t.Figures += fmt.Sprintf("; a true difference of %.*f %s would have been found with a power of 80 %%",
-			digitsOf(t.Unit), t.Detectable, t.Unit)
-	}
-	t.Figures += ": " + strings.Join(t.parts, "; ")
-	return t.Verdict
 }
 
 // judgeCited grades a claim in the cited reading, or another of the choices that its protocol gives side by side, by
@@ -241,22 +250,13 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 		v.Figures = fmt.Sprintf("%d of %d splits", a.Splits, cited.Splits)
 		return v
 	}
-	zero := -contrast.Margin
-	v.Effect, v.files = &a.Effect.Pooled, []string{trialsFile(CitedFolder, data, model)}
 	v.command += " --summary"
-	above, err := v.tally(a.Effect.Differences, zero)
-	if err != nil {
+	v.files = []string{trialsFile(CitedFolder, data, model)}
+	if err := v.gradeCited(a.Effect.Differences, a.Effect.Pooled, -contrast.Margin); err != nil {
 		return notRun("%v", err)
 	}
-	v.Grade = gradeCited(a.Effect.Pooled, zero, above, v.Of)
 	v.Figures = fmt.Sprintf("%s, p %s over %d splits, significant in %s sizes: %s", v.EffectText(),
-		stats.ProbabilityText(a.Effect.Pooled.P), a.Splits, v.Strict(), choice)
-	if v.Grade == multiverse.Inconclusive {
-		if least, err := stats.Detectable(a.Effect.Pooled.StdDev, a.Effect.Pooled.N); err == nil {
-			v.Detectable = least
-			v.Figures += fmt.Sprintf("; a true difference of %.2f points would have been found with a power of 80 %%", least)
-		}
-	}
+		stats.ProbabilityText(a.Effect.Pooled.P), a.Splits, v.Strict(), choice) + v.detect()
 	if choice != (cited.Choice{}) {
 		return v
 	}
@@ -270,38 +270,28 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 	return v
 }
 
-// tally counts the places at which differences are significantly above and below zero, and returns at how many they are
-// above at all.
-func (v *Verdict) tally(places [][]float64, zero float64) (above int, err error) {
-	for _, differences := range places {
-		v.Of++
-		single, err := stats.PairedTTest(differences, slices.Repeat([]float64{zero}, len(differences)))
-		if err != nil {
-			return 0, err
-		}
+// gradeCited grades by PROTOCOL-2.md's rule for a claim that something is above zero at some places, and pooled.
+func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, zero float64) error {
+	singles, err := v.tally(places, zero)
+	if err != nil {
+		return err
+	}
+	above := 0
+	for _, single := range singles {
 		if single.MeanDifference > 0 {
 			above++
 		}
-		switch {
-		case single.P >= 0.05:
-		case single.MeanDifference > 0:
-			v.Holds++
-		default:
-			v.Against++
-		}
 	}
-	return above, nil
-}
-
-// gradeCited is PROTOCOL-2.md's rule for a claim that something is above zero: of n places so many are.
-func gradeCited(pooled stats.TTest, zero float64, above, n int) multiverse.Grade {
+	v.Effect = &pooled
 	switch {
 	case pooled.Low > zero:
-		return multiverse.Reproduced
+		v.Grade = multiverse.Reproduced
 	case pooled.High < zero:
-		return multiverse.Contradicted
-	case 10*above >= 9*n:
-		return multiverse.SameDirection
+		v.Grade = multiverse.Contradicted
+	case 10*above >= 9*v.Of:
+		v.Grade = multiverse.SameDirection
+	default:
+		v.Grade = multiverse.Inconclusive
 	}
-	return multiverse.Inconclusive
+	return nil
 }

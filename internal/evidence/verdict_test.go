@@ -14,13 +14,6 @@ import (
 	"nodemask/stats"
 )
 
-func evidenceOf(t *testing.T, records []record.Record) *Evidence {
-	t.Helper()
-	e, err := NewEvidence(records, nil)
-	require.NoError(t, err)
-	return e
-}
-
 func claim(t *testing.T, id string) Claim {
 	t.Helper()
 	for _, a := range Artifacts() {
@@ -66,7 +59,7 @@ func TestAVerdictHasTheStrictRuleThePooledEffectAndThePublishedOne(t *testing.T)
 	c := Claim{Judge: func(e *Evidence) Verdict {
 		return judge(e.Records, points, gains("cora", "gin", []datasets.Setting{datasets.Inductive}, Sizes(), asIs))
 	}}
-	require.Equal(t, multiverse.NotRun, c.Judge(evidenceOf(t, nil)).Grade)
+	require.Equal(t, multiverse.NotRun, c.Judge(newEvidence(t, nil)).Grade)
 	var records []record.Record
 	for i, size := range Sizes() {
 		plain := paper.Cell("cora", "gin", datasets.Inductive, size)
@@ -77,7 +70,7 @@ func TestAVerdictHasTheStrictRuleThePooledEffectAndThePublishedOne(t *testing.T)
 			records = append(records, score(paper.Masked(plain, 0.5), 72, 69, 72)...)
 		}
 	}
-	v := c.Judge(evidenceOf(t, records))
+	v := c.Judge(newEvidence(t, records))
 	// By seed: (4·2.9 + 3·2)/7 = 2.514, (4·3.1 − 3·2)/7 = 0.914, 4·3/7 = 1.714: mean 1.714, standard deviation 0.8.
 	assert.InDelta(t, 12.0/7, v.Effect.MeanDifference, 1e-9)
 	assert.InDelta(t, 12.0/7-4.3027*0.8/1.7320508, v.Effect.Low, 1e-3)
@@ -93,7 +86,7 @@ func TestAVerdictHasTheStrictRuleThePooledEffectAndThePublishedOne(t *testing.T)
 	assert.Equal(t, "+1.71 [−0.27, 3.70] points (paper: +2.35)", v.EffectText())
 
 	missing := records[:len(records)-3]
-	v = c.Judge(evidenceOf(t, missing))
+	v = c.Judge(newEvidence(t, missing))
 	assert.Equal(t, multiverse.NotRun, v.Grade)
 	assert.Equal(t, "6 of 7 comparisons have at least two trials", v.Figures)
 }
@@ -112,13 +105,13 @@ func TestASeedThatOneComparisonLacksIsNotPooled(t *testing.T) {
 			records = append(records, score(paper.Masked(paper.Cell("cora", "gcn", s, size), 0.5), gains...)...)
 		}
 	}
-	v := c.Judge(evidenceOf(t, records))
+	v := c.Judge(newEvidence(t, records))
 	assert.Equal(t, 3, v.Effect.N)
 	assert.InDelta(t, 2, v.Effect.MeanDifference, 1e-12)
 }
 
 func TestClaimsHaveNamesOfTheirOwnTheirWordsAndAVerdictWithoutData(t *testing.T) {
-	ids, texts, e := map[string]bool{}, map[string]bool{}, evidenceOf(t, nil)
+	ids, texts, e := map[string]bool{}, map[string]bool{}, newEvidence(t, nil)
 	for _, a := range Artifacts() {
 		for _, c := range a.Claims {
 			require.False(t, ids[c.ID] || texts[c.Text], "%s: %s", c.ID, c.Text)
@@ -154,7 +147,7 @@ func TestMADIsJudgedInEachRepresentation(t *testing.T) {
 				records = append(records, mad(paper.Masked(c, 0.5), masking[0], masking[1], masking[2])...)
 			}
 		}
-		return evidenceOf(t, records)
+		return newEvidence(t, records)
 	}
 	order := claim(t, "table-mad/order")
 	v := order.Judge(smooth([3]float64{0.3, 0.3, 0.3}, [3]float64{0.4, 0.4, 0.4}))
@@ -189,7 +182,7 @@ func TestMADOfGINIsTheSameIfBothAreNearThePublishedValue(t *testing.T) {
 				records = append(records, trials...)
 			}
 		}
-		return c.Judge(evidenceOf(t, records))
+		return c.Judge(newEvidence(t, records))
 	}
 	same := func(mean float64) means { return means{mean, mean, mean} }
 	assert.Equal(t, multiverse.Reproduced, gin(same(0.64), same(0.67)).Grade)

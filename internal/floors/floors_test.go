@@ -28,10 +28,10 @@ const (
 
 // forUsers is what commands and notebooks may import: all that people use by themselves.
 var forUsers = []string{
-	"csr", "plots", "stats", "internal/checkout", "datasets", "aggtree", "aggtree/draw", "aggtree/explorer",
+	"csr", "internal/plots", "stats", "internal/checkout", "datasets", "aggtree", "aggtree/draw", "aggtree/explorer",
 	"nmgnn", "nmgnn/backend", "nmgnn/batches", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/infer",
 	"internal/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
-	"record", "record/measure", "internal/advice", "paper", "internal/evidence", "internal/cited", "internal/multiverse",
+	"record", "internal/measure", "internal/advice", "paper", "internal/evidence", "internal/cited", "internal/multiverse",
 	"internal/page",
 }
 
@@ -39,7 +39,7 @@ var forUsers = []string{
 // the room of the nearest one above its folder: it may import that room's packages and what they may.
 var rooms = map[string][]string{
 	"csr":                nil,
-	"plots":              nil,
+	"internal/plots":     nil,
 	"stats":              nil,
 	"internal/checkout":  nil,
 	"internal/memory":    nil,
@@ -60,8 +60,8 @@ var rooms = map[string][]string{
 	"datasets": {"csr", "internal/memory", "internal/wholefile"},
 
 	"aggtree":          {"csr"},
-	"aggtree/draw":     {"aggtree", "csr", "plots"},
-	"aggtree/explorer": {"aggtree", "aggtree/draw", "csr", "plots"},
+	"aggtree/draw":     {"aggtree", "csr", "internal/plots"},
+	"aggtree/explorer": {"aggtree", "aggtree/draw", "csr", "internal/plots"},
 
 	"nmgnn/hyper":                nil,
 	"internal/kernels/fused":     nil,
@@ -84,29 +84,30 @@ var rooms = map[string][]string{
 		"nmgnn/hyper", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/mapped",
 		"nmgnn/internal/safetensors", "internal/kernels", "nmgnn/train", "stats"},
 	"nmgnn/explain": {"aggtree", "aggtree/draw", "csr", "datasets", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper",
-		"nmgnn/infer", "plots"},
+		"nmgnn/infer", "internal/plots"},
 	"nmgnn/theorem": {"aggtree", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/hyper",
 		"nmgnn/infer", "nmgnn/internal/learn"},
 	beam: {"csr", "datasets", "internal/tidy", "internal/tidy/tidyfile", "internal/wholefile", "nmgnn",
 		"nmgnn/backend", "nmgnn/cached", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/safetensors"},
 	"nmgnn/onnx": {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer"},
 
-	"internal/worker": {"internal/advice", "datasets", "internal/gobuild", "plots", "record"},
+	"internal/worker": {"internal/advice", "datasets", "internal/gobuild", "internal/plots", "record"},
 
-	"record":         {"datasets", "internal/tidy", "nmgnn/hyper", "stats"},
-	"record/measure": {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record"},
+	"record":           {"datasets", "internal/tidy", "nmgnn/hyper", "stats"},
+	"internal/measure": {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record"},
 
 	"paper":           {"datasets", "nmgnn/hyper", "record"},
-	"internal/advice": {"datasets", "nmgnn/hyper", "plots", "record", "stats"},
+	"internal/advice": {"datasets", "nmgnn/hyper", "internal/plots", "record", "stats"},
 
 	"internal/multiverse": {"datasets", "nmgnn/hyper", "paper", "record", "stats"},
 	"internal/cited":      {"datasets", "nmgnn/hyper", "internal/multiverse", "record", "stats"},
-	"internal/evidence": {"csr", "datasets", "nmgnn/hyper", "internal/cited", "internal/multiverse", "paper", "plots",
-		"record", "stats"},
+	"internal/evidence": {"csr", "datasets", "nmgnn/hyper", "internal/cited", "internal/multiverse", "paper",
+		"internal/plots", "record", "stats"},
 
 	"internal/page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",
 		"nmgnn/backend", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/train", "internal/advice",
-		"internal/evidence", "internal/cited", "internal/multiverse", "paper", "plots", "record", "record/measure", "stats"},
+		"internal/evidence", "internal/cited", "internal/multiverse", "paper", "internal/plots", "record",
+		"internal/measure", "stats"},
 
 	"nb": append([]string{"internal/worker"}, forUsers...),
 	"cmd": append([]string{"internal/memory", "internal/race", "internal/wholefile", "internal/tidy",
@@ -225,7 +226,7 @@ func TestTheTableOfRoomsHasNoCycle(t *testing.T) {
 func TestLayersAreReachedWithoutPaperRecordsOrTrees(t *testing.T) {
 	deps := listed(t)["nmgnn"].Deps
 	require.Contains(t, deps, module+"internal/kernels")
-	for _, high := range []string{"aggtree", "internal/evidence", "record", "stats", "plots"} {
+	for _, high := range []string{"aggtree", "internal/evidence", "record", "stats", "internal/plots"} {
 		for _, dep := range deps {
 			assert.False(t, dep == module+high || strings.HasPrefix(dep, module+high+"/"), "nmgnn depends on %s", dep)
 		}
@@ -244,7 +245,7 @@ func TestWhatComputesNothingNeedsNoGoMLX(t *testing.T) {
 		return found
 	}
 	require.NotEmpty(t, reaches("nmgnn"))
-	for _, folder := range []string{"csr", "plots", "stats", "datasets", "aggtree", "nmgnn/hyper", "record",
+	for _, folder := range []string{"csr", "internal/plots", "stats", "datasets", "aggtree", "nmgnn/hyper", "record",
 		"internal/evidence"} {
 		assert.Empty(t, reaches(folder), folder)
 	}

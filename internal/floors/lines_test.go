@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -41,6 +42,25 @@ func TestLinesAreLongOnlyWhereATextIs(t *testing.T) {
 		}
 	}
 	require.Empty(t, long, "lines of more than %d columns", columns)
+}
+
+// TestTheWalksOfTheArchitectureAreThere: each function that a walk stops at is in the file that it names.
+func TestTheWalksOfTheArchitectureAreThere(t *testing.T) {
+	root := filepath.Join("..", "..")
+	page, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
+	require.NoError(t, err)
+	stops := regexp.MustCompile("\\]\\(([^)]*\\.go)\\)\\s+`([A-Za-z.]+)`").FindAllStringSubmatch(string(page), -1)
+	require.Greater(t, len(stops), 5)
+	for _, stop := range stops {
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(stop[1])))
+		require.NoError(t, err)
+		receiver, name, isMethod := strings.Cut(stop[2], ".")
+		declaration := "(?m)^func " + receiver + "\\("
+		if isMethod {
+			declaration = `(?m)^func \(\w+ \*?` + receiver + `\) ` + name + `\(`
+		}
+		require.Regexp(t, declaration, string(text), "ARCHITECTURE.md says that %s has %s", stop[1], stop[2])
+	}
 }
 
 // mayBeLong reports whether a line cannot be broken: a string of Go, a formula or command in a comment, or a table,

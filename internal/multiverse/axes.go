@@ -1,14 +1,14 @@
-// Package multiverse holds every reading of the paper that it leaves open: the choices as one table of axes, what has
-// to be trained to have them all, and what node masking does in each. The rules are fixed in PROTOCOL.md, beside
+// Package multiverse holds every reading of the paper that it leaves open: the choices as one table of axes, the
+// trials that cover them, and what node masking does in each. The rules are fixed in PROTOCOL.md, beside
 // package paper.
 package multiverse
 
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
 	"nodemask/record"
 )
@@ -34,79 +34,68 @@ type Option struct {
 	Choices map[string]string
 }
 
-// choice is an option that sets one axis of records.
-func choice(name, axis, value string) Option {
-	return Option{Name: name, Choices: map[string]string{axis: value}}
-}
-
-const silent = "silent"
-
-// stops, arrivals and caching are read off trained models, whatever the model.
-func readAxes() []Axis {
-	stops := Axis{Name: "stop", Title: "Early stopping follows", Read: true,
-		Paper: "\u201ca small part that we designate as the validation set for evaluating the early stopping " +
-			"criterion\u201d; the criterion is not named"}
-	for _, on := range hyper.StopOns() {
-		stops.Options = append(stops.Options, choice(map[hyper.StopOn]string{hyper.StopOnLoss: "loss",
-			hyper.StopOnF1: "macro F1", hyper.StopOnAccuracy: "accuracy", hyper.StopOnEither: "loss and accuracy"}[on], "stop",
-			string(on)))
+// Options returns options by their names and what they choose, as "0.01, 5e-4: lr=0.01 decay=0.0005". A name alone
+// chooses nothing.
+func Options(texts ...string) (all []Option) {
+	for _, text := range texts {
+		name, choices, _ := strings.Cut(text, ": ")
+		o := Option{Name: name, Choices: map[string]string{}}
+		for _, choice := range strings.Fields(choices) {
+			axis, value, _ := strings.Cut(choice, "=")
+			o.Choices[axis] = value
+		}
+		all = append(all, o)
 	}
-	arrivals := Axis{Name: "arrivals", Title: "New nodes arrive with", Setting: datasets.Inductive, Read: true,
-		Paper: "\u201cwe introduce the relevant nodes from the dataset into G along with the corresponding edges\u201d"}
-	for _, way := range datasets.AllArrivals() {
-		arrivals.Options = append(arrivals.Options, choice(map[datasets.Arrivals]string{datasets.AllEdges: "all edges",
-			datasets.TrainEdges: "edges to train nodes", datasets.NoValidation: "all but validation nodes"}[way], "arrivals",
-			string(way)))
-	}
-	return []Axis{stops, arrivals}
-}
-
-// maskSet is which nodes are masked; inductively the train nodes are all there are.
-func maskSet() Axis {
-	return Axis{Name: "masked", Title: "Nodes that can be masked", Setting: datasets.Transductive, Masked: true,
-		Paper: "\u201cwe randomly sample a Bernoulli select function over the nodes in the train set\u201d",
-		Options: []Option{choice("all", "over", string(hyper.MaskAll)),
-			choice("train nodes", "over", string(hyper.MaskTrain))}}
+	return all
 }
 
 // AxesOf lists the axes of a model, those that are read last. It returns an error for models that the paper does not
 // have.
 func AxesOf(model string) ([]Axis, error) {
+	// Inductively the train nodes are all that can be masked. Stopping and arrivals are read off trained models, whatever
+	// the model.
+	common := []Axis{
+		{Name: "masked", Title: "Nodes that can be masked", Setting: datasets.Transductive, Masked: true,
+			Paper:   "“we randomly sample a Bernoulli select function over the nodes in the train set”",
+			Options: Options("all: over=all", "train nodes: over=train")},
+		{Name: "stop", Title: "Early stopping follows", Read: true,
+			Paper: "“a small part that we designate as the validation set for evaluating the early stopping criterion”; the " +
+				"criterion is not named",
+			Options: Options("loss: stop=loss", "macro F1: stop=f1", "accuracy: stop=accuracy",
+				"loss and accuracy: stop=either")},
+		{Name: "arrivals", Title: "New nodes arrive with", Setting: datasets.Inductive, Read: true,
+			Paper: "“we introduce the relevant nodes from the dataset into G along with the corresponding edges”",
+			Options: Options("all edges: arrivals=all-edges", "edges to train nodes: arrivals=train-edges",
+				"all but validation nodes: arrivals=no-validation")},
+	}
 	switch model {
 	case "gin":
 		return append([]Axis{
-			{Name: "body", Title: "Body of GIN", Paper: "\u201cbehaves exactly like the GIN-0 architecture from the original " +
-				"paper\u201d, whose MLPs have two linear layers with batch normalisation",
-				Options: []Option{
-					{Name: "one linear", Choices: map[string]string{"mlp": "1"}},
-					{Name: "two linear", Choices: map[string]string{"mlp": "2"}},
-					{Name: "two, norm inside", Choices: map[string]string{"mlp": "2", "norm": "inside"}},
-					{Name: "two, norm inside and after", Choices: map[string]string{"mlp": "2", "norm": "both"}},
-				}},
-			{Name: "readout", Title: "Prediction from", Paper: silent +
-				"; GIN's authors add up a linear layer on every layer's representation",
-				Options: []Option{{Name: "last layer"}, choice("all layers", "readout", "all")}},
-			{Name: "dropout", Title: "Dropout", Paper: silent + "; GIN's authors have 0 or 0.5",
-				Options: []Option{choice("none", "dropout", "0"), choice("0.5", "dropout", "0.5")}},
-			{Name: "features", Title: "Features", Paper: silent,
-				Options: []Option{choice("raw", "normalize", "false"), choice("divided by their sum", "normalize", "true")}},
-			{Name: "rates", Title: "Learning rate, L2", Paper: "\u201cWe use the Adam optimizer\u201d; the rates are not named",
-				Options: []Option{{Name: "0.01, 5e-4", Choices: map[string]string{"lr": "0.01", "decay": "0.0005"}},
-					{Name: "0.005, 0", Choices: map[string]string{"lr": "0.005", "decay": "0"}}}},
-			maskSet(),
-		}, readAxes()...), nil
+			{Name: "body", Title: "Body of GIN", Paper: "“behaves exactly like the GIN-0 architecture from the original " +
+				"paper”, whose MLPs have two linear layers with batch normalisation",
+				Options: Options("one linear: mlp=1", "two linear: mlp=2", "two, norm inside: mlp=2 norm=inside",
+					"two, norm inside and after: mlp=2 norm=both")},
+			{Name: "readout", Title: "Prediction from",
+				Paper:   "silent; GIN's authors add up a linear layer on every layer's representation",
+				Options: Options("last layer", "all layers: readout=all")},
+			{Name: "dropout", Title: "Dropout", Paper: "silent; GIN's authors have 0 or 0.5",
+				Options: Options("none: dropout=0", "0.5: dropout=0.5")},
+			{Name: "features", Title: "Features", Paper: "silent",
+				Options: Options("raw: normalize=false", "divided by their sum: normalize=true")},
+			{Name: "rates", Title: "Learning rate, L2", Paper: "“We use the Adam optimizer”; the rates are not named",
+				Options: Options("0.01, 5e-4: lr=0.01 decay=0.0005", "0.005, 0: lr=0.005 decay=0")},
+		}, common...), nil
 	case "gat", "sgat":
 		return append([]Axis{
 			{Name: "attention dropout", Title: "Attention dropout without masking", Plain: true,
-				Paper: "\u201cwe set the exact same hyper-parameters as in the original paper\u201d, which drops 0.6 of " +
-					"attention; masking is \u201cused instead of dropout on attention coefficients\u201d",
-				Options: []Option{choice("0.6", "attention-dropout", "0.6"), choice("none", "attention-dropout", "0")}},
+				Paper: "“we set the exact same hyper-parameters as in the original paper”, which drops 0.6 of " +
+					"attention; masking is “used instead of dropout on attention coefficients”",
+				Options: Options("0.6: attention-dropout=0.6", "none: attention-dropout=0")},
 			{Name: "self", Title: "A masked node to itself", Masked: true,
-				Paper: "eqs. 7 and 9 multiply it by \u03b4(v); eq. 6 does not: a masked node \u201ccan still appear as the " +
-					"root\u201d",
-				Options: []Option{{Name: "masked"}, choice("kept", "self", "kept")}},
-			maskSet(),
-		}, readAxes()...), nil
+				Paper: "eqs. 7 and 9 multiply it by δ(v); eq. 6 does not: a masked node “can still appear as the " +
+					"root”",
+				Options: Options("masked", "kept: self=kept")},
+		}, common...), nil
 	}
 	return nil, fmt.Errorf("no readings of %q: expected gin, gat or sgat", model)
 }
@@ -170,17 +159,13 @@ func (r Reading) Cell(axes []Axis, arm Arm, data, model string, setting datasets
 // Words describes a reading: "body: one linear; readout: all layers; …", without axes that do not matter in the
 // setting.
 func (r Reading) Words(axes []Axis, setting datasets.Setting) string {
-	var words string
+	var words []string
 	for i, axis := range axes {
-		if !axis.Matters(setting) {
-			continue
+		if axis.Matters(setting) {
+			words = append(words, axis.Name+": "+axis.Options[r[i]].Name)
 		}
-		if words != "" {
-			words += "; "
-		}
-		words += axis.Name + ": " + axis.Options[r[i]].Name
 	}
-	return words
+	return strings.Join(words, "; ")
 }
 
 // Cells lists what has to be trained to answer questions, both arms, each once.

@@ -1,11 +1,13 @@
 package multiverse
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
 	"nodemask/datasets"
+	"nodemask/record"
 )
 
 // Fit says how near the plain arm of a reading comes to the paper's plain columns.
@@ -18,8 +20,8 @@ type Fit struct {
 	Calibrated                    bool
 }
 
-// Published returns the paper's macro F1 without masking, in percent.
-type Published func(setting datasets.Setting, trainPercent int) (percent float64, found bool)
+// Published returns the paper's macro F1 without masking, in percent; nil: it has none.
+type Published func(setting datasets.Setting, trainPercent int) *float64
 
 // Calibration holds the fits of all readings, best first.
 type Calibration struct {
@@ -39,27 +41,23 @@ const MostCacheCost = 3.0
 
 // Calibrate compares the arm without masking with the published plain columns, by the protocol's rule. With cache, the
 // cost of caching counts too. Without results for at least two splits there are no fits.
-func (r *Results) Calibrate(data, model string, published Published, cache bool) (*Calibration, error) {
+func Calibrate(r *record.Results, data, model string, published Published, cache bool) (*Calibration, error) {
 	inductive, err := Ask(data, model, datasets.Inductive)
 	if err != nil {
 		return nil, err
 	}
 	transductive := inductive
 	transductive.Setting = datasets.Transductive
-	of := map[datasets.Setting]*keys{datasets.Inductive: inductive.keys(), datasets.Transductive: transductive.keys()}
-	seeds, err := r.splits(of[datasets.Inductive], Plain)
+	settings := []*lookup{inductive.look(r), transductive.look(r)}
+	seeds, err := settings[0].splits(Plain)
 	if err != nil {
 		return nil, err
 	}
-	others, err := r.splits(of[datasets.Transductive], Plain)
+	others, err := settings[1].splits(Plain)
 	if err != nil {
 		return nil, err
 	}
 	seeds = slices.DeleteFunc(seeds, func(seed uint64) bool { return !slices.Contains(others, seed) })
-	all, err := r.part(inductive.pair())
-	if err != nil {
-		return nil, err
-	}
 	c := &Calibration{Limit: firstLimit, Splits: seeds}
 	if len(seeds) < 2 {
 		return c, nil
@@ -70,24 +68,24 @@ func (r *Results) Calibrate(data, model string, published Published, cache bool)
 		}
 		fit := Fit{Reading: reading}
 		total := 0.0
-		for _, q := range []Question{inductive, transductive} {
+		for _, q := range settings {
 			sum, n := 0.0, 0
 			for _, size := range q.Sizes {
-				k, err := of[q.Setting].of(reading, Plain, size)
+				trials, at, err := q.of(reading, Plain, size)
 				if err != nil {
 					return nil, err
 				}
 				var f1, cost float64
 				for _, seed := range seeds {
-					t := all[k.cell][seed]
-					f1 += t.F1[k.stop][k.arrivals] / float64(len(seeds))
+					t := trials[seed]
+					f1 += t.F1[at.stop][at.arrivals] / float64(len(seeds))
 					if q.Setting == datasets.Inductive {
-						cost += (t.F1[k.stop][k.arrivals] - t.Cached[k.stop][k.arrivals]) / float64(len(seeds))
+						cost += (t.F1[at.stop][at.arrivals] - t.Cached[at.stop][at.arrivals]) / float64(len(seeds))
 					}
 				}
 				fit.CacheCost += cost / float64(len(q.Sizes))
-				if want, found := published(q.Setting, size); found {
-					sum += (f1 - want) * (f1 - want)
+				if want := published(q.Setting, size); want != nil {
+					sum += (f1 - *want) * (f1 - *want)
 					n++
 				}
 			}
@@ -105,15 +103,7 @@ func (r *Results) Calibrate(data, model string, published Published, cache bool)
 		fit.Both = math.Sqrt(total)
 		c.Fits = append(c.Fits, fit)
 	}
-	slices.SortStableFunc(c.Fits, func(a, b Fit) int {
-		switch {
-		case a.Both < b.Both:
-			return -1
-		case a.Both > b.Both:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(c.Fits, func(a, b Fit) int { return cmp.Compare(a.Both, b.Both) })
 	for ; ; c.Limit += limitStep {
 		passed, possible := 0, 0
 		for i, f := range c.Fits {

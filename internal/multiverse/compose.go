@@ -3,12 +3,10 @@ package multiverse
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"nodemask/datasets"
-	"nodemask/record"
 )
 
 // Matters reports whether the axis matters in a setting.
@@ -80,86 +78,4 @@ func (e *Effects) Find(r Reading) (effect Effect, rank int, found bool) {
 		}
 	}
 	return effect, rank, true
-}
-
-// F1 returns the macro F1 in percent that results have of an arm of a reading at a size, by the split's seed.
-func (r *Results) F1(q Question, reading Reading, arm Arm, size int) (map[uint64]float64, error) {
-	k, err := q.key(reading, arm, size)
-	if err != nil {
-		return nil, err
-	}
-	all, err := r.part(q.pair())
-	if err != nil {
-		return nil, err
-	}
-	scores := map[uint64]float64{}
-	for seed, t := range all[k.cell] {
-		scores[seed] = t.F1[k.stop][k.arrivals]
-	}
-	return scores, nil
-}
-
-// ofProtocol reports whether a seed is one of the splits that readings are compared on.
-func ofProtocol(seed uint64) bool { return seed >= FirstSplit && seed < FirstSplit+Splits }
-
-// IsReading reports whether a trajectory counts for readings: its model has some, and its split is one of theirs. Those
-// of the protocol's other parts need not.
-func IsReading(t record.Trajectory) bool {
-	return ofProtocol(t.Seed) && (t.Model == "gin" || t.Model == "gat" || t.Model == "sgat")
-}
-
-// OfReadings returns those of the results that readings are compared on ([IsReading]).
-func (r *Results) OfReadings() *Results { return r.Where(IsReading) }
-
-// Where returns those of the results that are kept.
-func (r *Results) Where(keep func(record.Trajectory) bool) *Results {
-	return LazyResults(func(p record.Pair) (map[string][]record.Trajectory, error) {
-		all, err := r.part(p)
-		some := map[string][]record.Trajectory{}
-		for cell, trials := range all {
-			for _, t := range trials {
-				if keep(t) {
-					some[cell] = append(some[cell], t)
-				}
-			}
-		}
-		return some, err
-	}, nil)
-}
-
-// Of returns what the results have of a cell as it is trained ([record.Cell.Trained]), by seed.
-func (r *Results) Of(c record.Cell) ([]record.Trajectory, error) {
-	c = c.Trained()
-	some, err := r.part(c.Pair())
-	if err != nil {
-		return nil, err
-	}
-	trials := some[c.Key()]
-	var all []record.Trajectory
-	for _, seed := range slices.Sorted(maps.Keys(trials)) {
-		all = append(all, trials[seed])
-	}
-	return all, nil
-}
-
-// Count returns how many trials of cells ([record.Cell.Trained]) the results have of these seeds, and how many cells
-// have all of them.
-func (r *Results) Count(cells []record.Cell, seeds []uint64) (trials, complete int, err error) {
-	for _, c := range cells {
-		some, err := r.part(c.Pair())
-		if err != nil {
-			return 0, 0, err
-		}
-		there, n := some[c.Key()], 0
-		for _, seed := range seeds {
-			if _, is := there[seed]; is {
-				n++
-			}
-		}
-		trials += n
-		if n == len(seeds) {
-			complete++
-		}
-	}
-	return trials, complete, nil
 }

@@ -50,7 +50,7 @@ func TestAReadingIsFoundWithItsRankAndItsScores(t *testing.T) {
 	})
 	q, err := Ask("cora", "gat", datasets.Inductive)
 	require.NoError(t, err)
-	e, err := r.Effects(q)
+	e, err := q.Effects(r)
 	require.NoError(t, err)
 	reading, err := Compose(q.Axes, q.Setting, "stop", "macro F1")
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func TestAReadingIsFoundWithItsRankAndItsScores(t *testing.T) {
 	_, _, found = (&Effects{Question: q}).Find(reading)
 	require.False(t, found)
 
-	scores, err := r.F1(q, reading, Masked, 25)
+	scores, err := q.F1(r, reading, Masked, 25)
 	require.NoError(t, err)
 	require.Equal(t, map[uint64]float64{100: 53, 101: 54}, scores)
 	cells, err := Cells(ofBoth(t, "gat", 10))
@@ -75,7 +75,7 @@ func TestAReadingIsFoundWithItsRankAndItsScores(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 20, trials)
 	require.Zero(t, complete)
-	trials, _, err = (&Results{}).Count(cells, Seeds(FirstSplit, 2))
+	trials, _, err = record.NewResults(nil).Count(cells, Seeds(FirstSplit, 2))
 	require.NoError(t, err)
 	require.Zero(t, trials)
 }

@@ -22,26 +22,21 @@ type Contrast struct {
 }
 
 // scores returns what is read of the trials of a reading at a size, by split.
-func (r *Results) scores(keys *keys, reading Reading, size int, score Score, splits []uint64) ([]float64, error) {
-	q := keys.q
-	if score.Cached && q.Setting != datasets.Inductive {
-		return nil, fmt.Errorf("a cached score in the %s setting: only the inductive one has them", q.Setting)
+func (l *lookup) scores(reading Reading, size int, score Score, splits []uint64) ([]float64, error) {
+	if score.Cached && l.Setting != datasets.Inductive {
+		return nil, fmt.Errorf("a cached score in the %s setting: only the inductive one has them", l.Setting)
 	}
-	k, err := keys.of(reading, score.Arm, size)
+	trials, at, err := l.of(reading, score.Arm, size)
 	if err != nil {
 		return nil, err
 	}
-	all, err := r.part(q.pair())
-	if err != nil {
-		return nil, err
-	}
-	f1, trials := make([]float64, len(splits)), all[k.cell]
+	f1 := make([]float64, len(splits))
 	for i, seed := range splits {
 		of := trials[seed].F1
 		if score.Cached {
 			of = trials[seed].Cached
 		}
-		f1[i] = of[k.stop][k.arrivals]
+		f1[i] = of[at.stop][at.arrivals]
 	}
 	return f1, nil
 }

@@ -33,7 +33,7 @@ func TestContrastsAreDifferencesOfSumsOfScores(t *testing.T) {
 		{Contrast{Plus: []Score{plain, maskedCached}, Minus: []Score{plainCached, masked}}, []float64{0.5, 0.4, 0.3}},
 	} {
 		q.Contrast = test.contrast
-		effects, err := results.Effects(q)
+		effects, err := q.Effects(results)
 		require.NoError(t, err)
 		require.Len(t, effects.Effects, 48)
 		for _, e := range effects.Effects {
@@ -47,6 +47,6 @@ func TestContrastsAreDifferencesOfSumsOfScores(t *testing.T) {
 	other, err := Ask("cora", "gat", datasets.Transductive)
 	require.NoError(t, err)
 	other.Contrast = q.Contrast
-	_, err = results.Effects(other)
+	_, err = other.Effects(results)
 	require.EqualError(t, err, "a cached score in the transductive setting: only the inductive one has them")
 }

@@ -30,18 +30,14 @@ func TestEffectsAndCalibrationAreThoseOfAnIndependentProgram(t *testing.T) {
 		Fits                       [][3]float64
 	}
 	require.NoError(t, json.Unmarshal(text, &fixture))
-	all, err := record.OpenTrajectories("../../results/multiverse", "").Load()
-	require.NoError(t, err)
-	results, err := multiverse.NewResults(all)
-	require.NoError(t, err)
-	results = results.OfReadings()
+	results := record.OpenStore("../../results/multiverse").Results(nil, nil)
 	const near = 1e-6
 	for _, model := range []string{"gin", "gat", "sgat"} {
 		for _, setting := range datasets.Settings() {
 			want := fixture[fmt.Sprint(model, " ", setting)]
 			q, err := multiverse.Ask("cora", model, setting)
 			require.NoError(t, err)
-			effects, err := results.Effects(q)
+			effects, err := q.Effects(results)
 			require.NoError(t, err)
 			require.Len(t, effects.Effects, len(want.Pooled))
 			for i, e := range effects.Effects {
@@ -58,15 +54,15 @@ func TestEffectsAndCalibrationAreThoseOfAnIndependentProgram(t *testing.T) {
 			assert.Equal(t, want.P, [3]float64{joint.MedianP, joint.PositiveP, joint.NegativeP})
 			_, variance, err := effects.Explained()
 			require.NoError(t, err)
-			require.Len(t, variance.Axes, len(want.Explained))
-			for i, axis := range variance.Axes {
-				assert.InDelta(t, want.Explained[i][0], axis.Alone, near)
-				assert.InDelta(t, want.Explained[i][1], axis.Lost, near)
+			require.Len(t, variance, len(want.Explained))
+			for i, axis := range variance {
+				assert.InDelta(t, want.Explained[i][0], axis, near)
+				assert.InDelta(t, want.Explained[i][1], axis, near, "all combinations are there equally often")
 			}
 		}
 	}
 	want := fixture["gin calibration"]
-	calibration, err := results.Calibrate("cora", "gin", evidence.PublishedPlain("gin"), true)
+	calibration, err := evidence.Calibrate(results, "gin")
 	require.NoError(t, err)
 	assert.InDelta(t, want.Limit, calibration.Limit, near)
 	calibrated := 0

@@ -115,15 +115,14 @@ func TestTheProtocolNamesTheSizesSplitsAndEveryWayToStop(t *testing.T) {
 // trials makes trajectories of all trainings of a model on splits from FirstSplit on, with scores by what was trained,
 // how it was stopped and what arrived.
 func trials(t *testing.T, model string, splits int, score func(c record.Cell, on hyper.StopOn, way datasets.Arrivals,
-	split int) (f1, cached float64)) *Results {
+	split int) (f1, cached float64)) *record.Results {
 	t.Helper()
 	cells, err := Cells(ofBoth(t, model, Sizes()...))
 	require.NoError(t, err)
-	var all []record.Trajectory
+	var all []record.Record
 	for _, c := range cells {
 		for split := range splits {
-			one := record.Trajectory{Data: "cora", Model: model, Setting: c.Setting, TrainPercent: c.TrainPercent,
-				Choices: c.TrainedChoices(), Seed: uint64(FirstSplit + split), Split: "x", Backend: "go"}
+			var one record.Readings
 			for _, on := range hyper.StopOns() {
 				var f1, cached []float64
 				for _, way := range datasets.AllArrivals()[:record.NumArrivals(c.Setting)] {
@@ -132,12 +131,10 @@ func trials(t *testing.T, model string, splits int, score func(c record.Cell, on
 				}
 				one.F1, one.Cached = append(one.F1, f1), append(one.Cached, cached)
 			}
-			all = append(all, one)
+			all = append(all, c.Read(uint64(FirstSplit+split), "x", one))
 		}
 	}
-	results, err := NewResults(all)
-	require.NoError(t, err)
-	return results
+	return record.NewResults(all)
 }
 
 func TestEffectsAreDifferencesOnTheSameSplitPooledOverSizes(t *testing.T) {
@@ -156,7 +153,7 @@ func TestEffectsAreDifferencesOnTheSameSplitPooledOverSizes(t *testing.T) {
 	})
 	q, err := Ask("cora", "gat", datasets.Inductive)
 	require.NoError(t, err)
-	effects, err := results.Effects(q)
+	effects, err := q.Effects(results)
 	require.NoError(t, err)
 	require.Equal(t, []uint64{100, 101, 102}, effects.Splits)
 	require.Len(t, effects.Effects, 48)
@@ -185,25 +182,33 @@ func TestEffectsAreDifferencesOnTheSameSplitPooledOverSizes(t *testing.T) {
 	names, variance, err := effects.Explained()
 	require.NoError(t, err)
 	require.Equal(t, []string{"attention dropout", "self", "stop", "arrivals"}, names)
-	require.InDelta(t, 1, variance.Axes[2].Alone, 1e-9, "stopping explains everything")
-	require.InDelta(t, 0, variance.Axes[1].Alone, 1e-9)
+	require.InDelta(t, 1, variance[2], 1e-9, "stopping explains everything")
+	require.InDelta(t, 0, variance[1], 1e-9)
 
 	// A split that one training lacks counts for none.
-	for _, trials := range results.parts[q.pair()] {
-		delete(trials, 101)
-		break
+	cells, err := Cells(ofBoth(t, "gat", Sizes()...))
+	require.NoError(t, err)
+	var all []record.Record
+	for _, c := range cells {
+		all = append(all, results.Trials(c)...)
 	}
-	effects, err = results.Effects(q)
+	results = record.NewResults(all[1:])
+	effects, err = q.Effects(results)
 	require.NoError(t, err)
 	other, err := Ask("cora", "gat", datasets.Transductive)
 	require.NoError(t, err)
-	rest, err := results.Effects(other)
+	rest, err := other.Effects(results)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []int{2, 3}, []int{len(effects.Splits), len(rest.Splits)})
 }
 
 func TestCalibrationLooksAtPlainColumnsAndTheCostOfCachingAlone(t *testing.T) {
-	published := func(s datasets.Setting, size int) (float64, bool) { return 80, size != 25 }
+	published := func(_ datasets.Setting, size int) *float64 {
+		if size == 25 {
+			return nil
+		}
+		return new(80.0)
+	}
 	results := trials(t, "gin", 2, func(c record.Cell, on hyper.StopOn, way datasets.Arrivals, split int) (float64,
 		float64) {
 		if c.Parameters.KeepRate.Active() {
@@ -232,7 +237,7 @@ func TestCalibrationLooksAtPlainColumnsAndTheCostOfCachingAlone(t *testing.T) {
 		}
 		return f1, f1 - cost
 	})
-	c, err := results.Calibrate("cora", "gin", published, true)
+	c, err := Calibrate(results, "cora", "gin", published, true)
 	require.NoError(t, err)
 	require.Len(t, c.Fits, 64*4*3)
 	require.Equal(t, []uint64{100, 101}, c.Splits)
@@ -256,10 +261,10 @@ func TestCalibrationLooksAtPlainColumnsAndTheCostOfCachingAlone(t *testing.T) {
 	require.False(t, c.Has(axes, datasets.Inductive, apart))
 	require.True(t, c.Has(axes, datasets.Transductive, apart))
 
-	without, err := results.Calibrate("cora", "gin", published, false)
+	without, err := Calibrate(results, "cora", "gin", published, false)
 	require.NoError(t, err)
 	require.InDelta(t, 3.0, without.Limit, 1e-9, "six readings are within 3 points when caching may cost anything")
-	none, err := results.Calibrate("cora", "sgat", published, false)
+	none, err := Calibrate(results, "cora", "sgat", published, false)
 	require.NoError(t, err)
 	require.Empty(t, none.Fits)
 }
@@ -271,12 +276,12 @@ func TestGATIsCalibratedByItsOwnBaseline(t *testing.T) {
 		}
 		return 80 + float64(split), 80
 	})
-	c, err := results.Calibrate("cora", "gat", func(datasets.Setting, int) (float64, bool) { return 80, true }, false)
+	c, err := Calibrate(results, "cora", "gat", func(datasets.Setting, int) *float64 { return new(80.0) }, false)
 	require.NoError(t, err)
 	require.Len(t, c.Fits, 4*3, "attention dropout 0.6, stops and arrivals")
 	q, err := Ask("cora", "gat", datasets.Inductive)
 	require.NoError(t, err)
-	effects, err := results.Effects(q)
+	effects, err := q.Effects(results)
 	require.NoError(t, err)
 	require.Len(t, effects.Calibrated(c).Effects, 48, "with any baseline and own term")
 
@@ -286,7 +291,7 @@ func TestGATIsCalibratedByItsOwnBaseline(t *testing.T) {
 		c.Fits[i].Calibrated = i == 0
 	}
 	require.Len(t, q.Readings(), 2*2, "one fit, with any baseline and own term")
-	alone, err := results.Effects(q)
+	alone, err := q.Effects(results)
 	require.NoError(t, err)
 	require.Len(t, alone.Effects, 4)
 	require.Equal(t, effects.Calibrated(c).Effects, alone.Effects)
@@ -295,72 +300,16 @@ func TestGATIsCalibratedByItsOwnBaseline(t *testing.T) {
 	require.Len(t, cells, 4*(2+2), "stops and arrivals are read off: two baselines and two own terms at four sizes")
 }
 
-func TestDepthChoosesABodyWithoutMaskingAndThenComparesKeepRates(t *testing.T) {
-	empty, err := NewResults(nil)
-	require.NoError(t, err)
-	d, err := empty.Depth("cora")
-	require.NoError(t, err)
-	require.Empty(t, d.Chosen)
-	require.Len(t, d.Next.Cells, 2*8)
-	require.Equal(t, []uint64{200, 201, 202}, d.Next.Seeds)
-
-	// Scores of what is asked for, until nothing is: one body is better at 16 layers; the best keep rate is 0.5 at two
-	// layers and 0.1 more each time the depth doubles.
-	var all []record.Trajectory
-	run := func(b Batch) {
-		for _, c := range b.Cells {
-			for _, seed := range b.Seeds {
-				p := c.Parameters
-				validation := 30.0
-				if p.Norm == hyper.NormBoth && p.Readout == hyper.ReadoutAll {
-					validation = 70
-				}
-				best := 0.4 + 0.1*math.Log2(float64(p.Layers))
-				f1 := 80 - 10*math.Abs(p.KeepRate.Probability()-best) + float64(seed%10)
-				one := record.Trajectory{Data: "cora", Model: "gin", Setting: c.Setting, TrainPercent: c.TrainPercent,
-					Choices: c.TrainedChoices(), Seed: seed, Split: "x", Backend: "go"}
-				for range hyper.StopOns() {
-					one.F1, one.ValidationF1 = append(one.F1, []float64{f1, f1, f1}), append(one.ValidationF1, []float64{validation})
-				}
-				all = append(all, one)
-			}
+func TestTheBestKeepRateOfEachSplitRisesByItsSlopeOverDepth(t *testing.T) {
+	// The best keep rate is 0.5 at two layers and 0.1 more each time the depth doubles.
+	var scores []DepthScore
+	for _, layers := range Depths() {
+		for p := 1; p <= 10; p++ {
+			f1 := 80 - 10*math.Abs(float64(p)/10-0.4-0.1*math.Log2(float64(layers)))
+			scores = append(scores, DepthScore{layers, float64(p) / 10, []float64{f1, f1 + 1}})
 		}
 	}
-	run(d.Next)
-	r, err := NewResults(all)
-	require.NoError(t, err)
-	d, err = r.Depth("cora")
-	require.NoError(t, err)
-	require.Equal(t, "two, norm inside and after, all layers", d.Chosen)
-	require.InDelta(t, 70, d.Scores[d.Chosen], 1e-9)
-	require.Len(t, d.Next.Cells, 2*4*10)
-	require.Len(t, d.Next.Seeds, 10)
-	_, complete, err := r.DepthScores(d, datasets.Inductive)
-	require.NoError(t, err)
-	require.False(t, complete)
-	// The body that was chosen has three trials at 16 layers without masking, on other splits: they do not count as fresh
-	// ones.
-	some := slices.DeleteFunc(slices.Clone(d.Next.Cells), func(c record.Cell) bool {
-		return c.Parameters.Layers != 16 || c.Parameters.KeepRate != 1
-	})
-	run(Batch{Cells: some, Seeds: d.Next.Seeds[:7]})
-	r, err = NewResults(all)
-	require.NoError(t, err)
-	d, err = r.Depth("cora")
-	require.NoError(t, err)
-	require.Len(t, d.Next.Cells, 2*4*10)
-	run(d.Next)
-	r, err = NewResults(all)
-	require.NoError(t, err)
-	d, err = r.Depth("cora")
-	require.NoError(t, err)
-	require.Empty(t, d.Next.Cells)
-	scores, complete, err := r.DepthScores(d, datasets.Transductive)
-	require.NoError(t, err)
-	require.True(t, complete)
-	slope, err := DepthSlope(scores)
-	require.NoError(t, err)
-	require.InDelta(t, 0.1, slope.MeanDifference, 1e-9)
+	require.InDeltaSlice(t, []float64{0.1, 0.1}, DepthSlopes(scores), 1e-9)
 }
 
 func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.T) {
@@ -383,11 +332,9 @@ func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.
 	}
 
 	q := TunedQuestion{"cora", TunedModel{Name: "gin"}, datasets.Transductive, 50}
-	var all []record.Trajectory
+	var all []record.Record
 	for step := range 3 {
-		r, err := NewResults(all)
-		require.NoError(t, err)
-		tuned, err := r.Tuned(d, q)
+		tuned, err := d.Tuned(record.NewResults(all), q)
 		require.NoError(t, err)
 		require.Len(t, tuned.Arms, 5)
 		switch step {
@@ -408,8 +355,7 @@ func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.
 		}
 		for _, c := range tuned.Next.Cells {
 			for _, seed := range tuned.Next.Seeds {
-				one := record.Trajectory{Data: "cora", Model: "gin", Setting: c.Setting, TrainPercent: c.TrainPercent,
-					Choices: c.TrainedChoices(), Seed: seed, Split: "x", Backend: "go"}
+				var one record.Readings
 				validation := 70.0
 				if c.Parameters.LearningRate == 0.01 && c.Parameters.Hidden == 64 && c.Parameters.WeightDecay == 0 {
 					validation = 80
@@ -417,21 +363,8 @@ func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.
 				for range hyper.StopOns() {
 					one.F1, one.ValidationF1 = append(one.F1, []float64{50}), append(one.ValidationF1, []float64{validation})
 				}
-				all = append(all, one)
+				all = append(all, c.Read(seed, "x", one))
 			}
 		}
 	}
-}
-
-func TestTrialsOnOtherFilesOfTheDataAreNotComparedWithTheseOnes(t *testing.T) {
-	one := record.Trajectory{Data: "cora", Model: "gin", Setting: datasets.Inductive, TrainPercent: 10, Seed: 100,
-		Split: "a"}
-	other := one
-	other.Setting, other.TrainPercent, other.Split = datasets.Transductive, 25, "b"
-	_, err := NewResults([]record.Trajectory{one, other})
-	require.NoError(t, err, "another size has another split")
-	other.TrainPercent = 10
-	_, err = NewResults([]record.Trajectory{one, other})
-	require.ErrorContains(t, err,
-		`cora, 10 %, seed 100 has the splits "a" and "b": some trials were run on other files of cora`)
 }

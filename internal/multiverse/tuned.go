@@ -212,7 +212,7 @@ type Tuned struct {
 }
 
 // Tuned says what every arm has chosen and how it does, and what is to be trained next.
-func (r *Results) Tuned(d Design, q TunedQuestion) (Tuned, error) {
+func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	t := Tuned{TunedQuestion: q}
 	stop, arrival := slices.Index(hyper.StopOns(), d.Stop), 0
 	if q.Setting == datasets.Inductive {
@@ -220,10 +220,6 @@ func (r *Results) Tuned(d Design, q TunedQuestion) (Tuned, error) {
 	}
 	tries, fresh := Seeds(d.FirstTry, tunedTries), Seeds(d.Fresh, tunedFresh)
 	var tuning, comparing []record.Cell
-	there, err := r.part(record.Pair{Data: q.Data, Model: q.Model.Name})
-	if err != nil {
-		return t, err
-	}
 	for _, name := range d.Arms {
 		arm := TunedArm{Name: name}
 		var best record.Cell
@@ -233,9 +229,9 @@ func (r *Results) Tuned(d Design, q TunedQuestion) (Tuned, error) {
 			if err != nil {
 				return t, err
 			}
-			total, n := 0.0, 0
+			total, n, there := 0.0, 0, r.Readings(c)
 			for _, seed := range tries {
-				if one, is := there[c.Key()][seed]; is {
+				if one, is := there[seed]; is {
 					total += one.ValidationF1[stop][arrival] / tunedTries
 					n++
 				}
@@ -252,8 +248,9 @@ func (r *Results) Tuned(d Design, q TunedQuestion) (Tuned, error) {
 			t.Arms = append(t.Arms, arm)
 			continue
 		}
+		there := r.Readings(best)
 		for _, seed := range fresh {
-			if one, is := there[best.Key()][seed]; is {
+			if one, is := there[seed]; is {
 				arm.F1 = append(arm.F1, one.F1[stop][arrival])
 			}
 		}
@@ -269,7 +266,7 @@ func (r *Results) Tuned(d Design, q TunedQuestion) (Tuned, error) {
 	case len(comparing) > 0:
 		t.Next = Batch{Cells: record.Merge(comparing), Seeds: fresh}
 	}
-	return t, nil
+	return t, r.Err()
 }
 
 // Differences subtracts one arm's macro F1 from another's, in points, by fresh split; nil if an arm of the cell has not

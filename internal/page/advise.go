@@ -8,9 +8,9 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/advice"
+	"nodemask/internal/measure"
 	"nodemask/nmgnn/hyper"
 	"nodemask/record"
-	"nodemask/record/measure"
 	"nodemask/stats"
 )
 
@@ -92,7 +92,7 @@ func (s *Session) trainable(ctx context.Context, r Request) (record.Cell, *datas
 	return c, g, nil
 }
 
-// advised says what differences of macro F1, in points, tell of a masked cell.
+// advised judges a masked cell by differences of macro F1, in points.
 func advised(c record.Cell, data string, differences []float64) *Advised {
 	p := c.Parameters
 	model, n := hyper.Title(p.Model), len(differences)

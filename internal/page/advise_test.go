@@ -8,8 +8,8 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/advice"
+	"nodemask/internal/measure"
 	"nodemask/record"
-	"nodemask/record/measure"
 )
 
 func TestAPageSaysWhetherMaskingHelps(t *testing.T) {

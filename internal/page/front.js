@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from internal/page/src and aggtree/explorer/src, SHA-256 ae86a57d62b6e8fc2146ffc959d736dbd1d322a8494b5a1bd4d47451ecaf85ac.
+ * nodemask's pages that train; built from internal/page/src and aggtree/explorer/src, SHA-256 462ff7529572952c1c7ed2ae2eeab62ba7ae7a1c99b7d6330233ea3bbf72fba3.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

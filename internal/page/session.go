@@ -15,6 +15,7 @@ import (
 	"nodemask/aggtree/explorer"
 	"nodemask/datasets"
 	"nodemask/internal/evidence"
+	"nodemask/internal/measure"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/explain"
@@ -22,7 +23,6 @@ import (
 	"nodemask/nmgnn/train"
 	"nodemask/paper"
 	"nodemask/record"
-	"nodemask/record/measure"
 	"nodemask/stats"
 )
 

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strconv"
 
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/explain"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 )
 
 // why explains a node's class by the model that was trained last, or unfolds a number of it.

@@ -6,15 +6,19 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
+
+	"nodemask/datasets"
 )
 
 // Lane describes a contender: a process that prints a line of JSON once it is ready and has run one epoch, then answers
@@ -39,7 +43,7 @@ type Lane struct {
 	Ready   func(*Lane) `json:"-"` // called once it is ready, if not nil
 	process *exec.Cmd
 	in      io.WriteCloser
-	answers chan []byte // closed when the process has nothing more to say
+	out     *bufio.Scanner
 	stderr  bytes.Buffer
 }
 
@@ -116,15 +120,8 @@ func (l *Lane) start(ctx context.Context, silence time.Duration) *answer {
 	if err := process.Start(); err != nil {
 		return l.fail(err)
 	}
-	l.process, l.in, l.answers = process, in, make(chan []byte)
-	go func() {
-		defer close(l.answers)
-		lines := bufio.NewScanner(out)
-		lines.Buffer(nil, 1<<24)
-		for lines.Scan() {
-			l.answers <- bytes.Clone(lines.Bytes())
-		}
-	}()
+	l.process, l.in, l.out = process, in, bufio.NewScanner(out)
+	l.out.Buffer(nil, 1<<24)
 	a := l.wait(ctx, silence)
 	if a != nil && !a.Ready {
 		return l.fail(errors.New("did not say that it is ready"))
@@ -145,29 +142,32 @@ func (l *Lane) ask(ctx context.Context, what string, epochs int, silence time.Du
 	return a
 }
 
+// wait reads an answer. What ends the context, and silence, kills the process, and with it its output.
 func (l *Lane) wait(ctx context.Context, silence time.Duration) *answer {
-	late := time.NewTimer(silence)
-	defer late.Stop()
-	select {
-	case <-ctx.Done():
-		return l.fail(ctx.Err())
-	case <-late.C:
-		return l.fail(fmt.Errorf("no answer for %v", silence))
-	case line, more := <-l.answers:
-		if !more {
-			l.stop() // its standard error is complete once it is gone
-			said := strings.TrimSpace(l.stderr.String())
-			return l.fail(errors.New("ended without an answer: " + said[strings.LastIndexByte(said, '\n')+1:]))
+	ctx, cancel := context.WithTimeoutCause(ctx, silence, fmt.Errorf("no answer for %v", silence))
+	defer cancel()
+	defer context.AfterFunc(ctx, killing(l.process))()
+	if !l.out.Scan() {
+		l.stop() // its standard error is complete once it is gone
+		if err := context.Cause(ctx); err != nil {
+			return l.fail(err)
 		}
-		var a answer
-		if err := json.Unmarshal(line, &a); err != nil {
-			return l.fail(fmt.Errorf("answered %.80q", line))
-		}
-		if a.Error != "" {
-			return l.fail(errors.New(a.Error))
-		}
-		return &a
+		said := strings.TrimSpace(l.stderr.String())
+		return l.fail(errors.New("ended without an answer: " + said[strings.LastIndexByte(said, '\n')+1:]))
 	}
+	var a answer
+	if err := json.Unmarshal(l.out.Bytes(), &a); err != nil {
+		return l.fail(fmt.Errorf("answered %.80q", l.out.Bytes()))
+	}
+	if a.Error != "" {
+		return l.fail(errors.New(a.Error))
+	}
+	return &a
+}
+
+// killing kills a process and what it started.
+func killing(process *exec.Cmd) func() {
+	return func() { _ = syscall.Kill(-process.Process.Pid, syscall.SIGKILL) }
 }
 
 // fail ends the process, which would take time from the others.
@@ -182,11 +182,9 @@ func (l *Lane) stop() {
 	if l.process == nil {
 		return
 	}
-	l.in.Close()
-	_ = syscall.Kill(-l.process.Process.Pid, syscall.SIGKILL)
-	_ = l.process.Wait()  // it was killed: there is no other way for it to end
-	for range l.answers { // until the reader, whose pipe is closed now, is done
-	}
+	_ = l.in.Close()
+	killing(l.process)()
+	_ = l.process.Wait() // it was killed: there is no other way for it to end
 	l.process = nil
 }
 
@@ -220,14 +218,6 @@ func Compete(ctx context.Context, in io.Reader, out *json.Encoder,
 	return questions.Err()
 }
 
-// Used returns the processor's time that a process took which has ended, and the most memory that it had, in MB.
-func Used(p *os.ProcessState) (processor time.Duration, peakMB float64) {
-	if u, is := p.SysUsage().(*syscall.Rusage); is {
-		peakMB = float64(u.Maxrss) / 1024
-	}
-	return p.UserTime() + p.SystemTime(), peakMB
-}
-
 type used struct {
 	cpu    time.Duration
 	peakMB float64
@@ -239,4 +229,36 @@ func usage() used {
 		return used{}
 	}
 	return used{time.Duration(u.Utime.Nano() + u.Stime.Nano()), float64(u.Maxrss) / 1024}
+}
+
+// Export writes a graph and its split as raw arrays that any language reads, for contenders of other libraries, into a
+// temporary folder of its own.
+func Export(g *datasets.Graph, view *datasets.View) (folder string, err error) {
+	if folder, err = os.MkdirTemp("", "nodemask-bench-"); err != nil {
+		return "", err
+	}
+	x := g.Features.RowNormalized()
+	about, err := json.Marshal(map[string]any{"nodes": g.NumNodes(), "edges": g.Edges.NumEdges(), "features": x.Width,
+		"classes": g.NumClasses(), "sparse": x.IsSparse()})
+	if err != nil {
+		return "", err
+	}
+	files := map[string]any{"meta.json": about, "offsets.i64": g.Edges.Offsets, "targets.i32": g.Edges.Indices,
+		"labels.i32": g.Labels, "train.i32": view.Train.Score, "validation.i32": view.Validation.Score}
+	if x.IsSparse() {
+		files["x_offsets.i64"], files["x_columns.i32"], files["x_values.f32"] = x.Offsets, x.Columns, x.Values
+	} else {
+		files["x.f32"] = x.Dense
+	}
+	for name, array := range files {
+		bytes, err := binary.Append(nil, binary.LittleEndian, array)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, name), bytes, 0o666)
+		}
+		if err != nil {
+			_ = os.RemoveAll(folder)
+			return "", fmt.Errorf("writing %s for other libraries: %w", name, err)
+		}
+	}
+	return folder, nil
 }

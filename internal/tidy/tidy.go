@@ -1,5 +1,5 @@
-// Package tidy holds tables of named, typed columns, a row an observation, and writes them as CSV: what pandas, R and
-// others read without being told how. Package tidyfile writes files, as Parquet too.
+// Package tidy holds tables of named, typed columns, a row an observation, and writes them as CSV, which pandas, R and
+// others read without any options. Package tidyfile writes files, as Parquet too.
 package tidy
 
 import (

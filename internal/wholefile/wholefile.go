@@ -1,5 +1,4 @@
-// Package wholefile writes files as a whole or not at all, and removes what writers that were killed have left beside
-// them.
+// Package wholefile writes files as a whole or not at all, and removes the temporary files of writers that were killed.
 package wholefile
 
 import (

@@ -10,7 +10,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/advice"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 	"nodemask/record"
 )
 

@@ -3,17 +3,14 @@ package incell
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"nodemask/datasets"
+	"nodemask/internal/plots"
 	"nodemask/nb"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/train"
-	"nodemask/plots"
 	"nodemask/stats"
 )
 
@@ -22,7 +19,7 @@ import (
 // experiments that differ in masking alone show what masking does to representations.
 func Embedding(experiments ...train.Experiment) {
 	charts := make([]plots.Chart, len(experiments))
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilStopped()
 	defer stop()
 	b := Backend()
 	for i, x := range experiments {
@@ -46,7 +43,7 @@ func embedding(ctx context.Context, b *backend.Backend, x train.Experiment, r *t
 		name += " + NM"
 	}
 	title := fmt.Sprintf("%s on %s: MAD %.2f, macro F1 %.1f %%", name, x.Graph.Name, mad, 100*r.Test.MacroF1)
-	return EmbeddingChart(title, hidden, x.Graph)
+	return scatter(title, hidden, x.Graph)
 }
 
 // lastHidden returns the representation of all nodes before the logits.
@@ -61,9 +58,9 @@ func lastHidden(b *backend.Backend, x train.Experiment, r *train.Result) (infer.
 	return all[len(all)-2], nil
 }
 
-// EmbeddingChart returns a chart of a representation's first two principal components, with a colour for each class of
+// scatter returns a chart of a representation's first two principal components, with a colour for each class of
 // the graph's nodes; nodes whose class is not known are left out. It returns the error of [stats.PCA].
-func EmbeddingChart(title string, h infer.Representation, g *datasets.Graph) (plots.Chart, error) {
+func scatter(title string, h infer.Representation, g *datasets.Graph) (plots.Chart, error) {
 	x, y, explained, err := stats.PCA(h.Values, h.Rows, h.Width)
 	if err != nil {
 		return plots.Chart{}, err

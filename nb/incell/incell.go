@@ -7,24 +7,36 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
+	"nodemask/datasets"
+	"nodemask/internal/measure"
 	"nodemask/nb"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
+	"nodemask/record"
 )
+
+// untilStopped is a context that ends when the notebook's stop button is pressed.
+func untilStopped() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+}
 
 // Backend opens $GOMLX_BACKEND or, if that is empty, the best backend usable here. It ends the cell if there is none.
 // Open one per cell: with XLA, each has threads of its own.
 func Backend() *backend.Backend { return nb.Must1(backend.Open("")) }
 
+// Experiment returns the experiment that a cell's trials run on a graph.
+func Experiment(c record.Cell, g *datasets.Graph) train.Experiment { return measure.Experiment(c, g) }
+
 // Train runs trials of an experiment on any graph, with a progress bar and the losses as they fall. Its results live in
 // this cell alone: save what you want to keep. The stop button ends it with the trials that are finished; if there are
 // none, it ends the cell.
 func Train(trials int, x train.Experiment) []*train.Result {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilStopped()
 	defer stop()
 	name := hyper.Title(x.Parameters.Model)
 	if x.Parameters.KeepRate.Active() {
@@ -44,12 +56,7 @@ func Train(trials int, x train.Experiment) []*train.Result {
 	if err != nil && !stopped {
 		nb.Must(err)
 	}
-	var finished []*train.Result
-	for _, r := range all {
-		if r != nil {
-			finished = append(finished, r)
-		}
-	}
+	finished := slices.DeleteFunc(all, func(r *train.Result) bool { return r == nil })
 	p.End(done, stopped)
 	if len(finished) == 0 {
 		os.Exit(1)

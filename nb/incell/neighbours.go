@@ -3,17 +3,14 @@ package incell
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"nodemask/datasets"
 	"nodemask/internal/cited"
+	"nodemask/internal/measure"
+	"nodemask/internal/plots"
 	"nodemask/nb"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
-	"nodemask/plots"
-	"nodemask/record/measure"
 	"nodemask/stats"
 )
 
@@ -27,7 +24,7 @@ func classNames() []string { return []string{"0", "1", "2", "3 to 4", "5 and mor
 // shows what masking adds to the accuracy of test nodes by how many of their neighbours are train nodes. In the
 // inductive setting these are all that a new node hears from.
 func ByTrainNeighbours(data, model string, setting datasets.Setting, trainPercent, splits int) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilStopped()
 	defer stop()
 	nb.Table(nb.Must1(byTrainNeighbours(ctx, data, model, setting, trainPercent, splits)))
 }

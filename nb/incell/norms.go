@@ -5,28 +5,25 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"nodemask/datasets"
 	"nodemask/internal/cited"
+	"nodemask/internal/measure"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/plots"
 	"nodemask/nb"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/train"
-	"nodemask/plots"
-	"nodemask/record/measure"
 )
 
 // NormsByLayer trains a model of the cited reading on one split, with batch normalisation and without where it has it,
 // with masking, with rescaled masking and with neither, and shows how large representations are, layer by layer: of
 // train nodes as training sees them, and of test nodes when nothing is masked any more.
 func NormsByLayer(data, model string, setting datasets.Setting, trainPercent int) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilStopped()
 	defer stop()
 	nb.Table(nb.Must1(normsByLayer(ctx, data, model, setting, trainPercent)))
 }

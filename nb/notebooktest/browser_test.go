@@ -301,11 +301,14 @@ func TestJupyterLabInABrowser(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "notebooks"), 0o755))
 	for to, from := range map[string]string{"00-start-here.ipynb": filepath.Join(notebooks, "00-start-here.ipynb"),
-		"executed.ipynb": filepath.Join(results, "00-start-here.ipynb")} {
+		"executed.ipynb":      filepath.Join(results, "00-start-here.ipynb"),
+		"40-playground.ipynb": filepath.Join(notebooks, "40-playground.ipynb")} {
 		data, err := os.ReadFile(from)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(folder, "notebooks", to), data, 0o644))
 	}
+	t.Setenv("NODEMASK_LIVE", filepath.Join(folder, "live"))
+	t.Setenv("NODEMASK_SMALL", "1")
 	address, token := startLab(t, folder)
 	ctx, complaints := openBrowser(t, address, strings.Replace(address, "http", "ws", 1))
 	require.NoError(t, chromedp.Run(ctx, chromedp.EmulateViewport(1300, 2400)))
@@ -344,5 +347,8 @@ func TestJupyterLabInABrowser(t *testing.T) {
 	until(t, ctx, `[...document.querySelectorAll('.jp-OutputArea img')].some(i => i.complete && i.naturalWidth > 0 && i.alt)`)
 	assert.Positive(t, eval[int](t, ctx, `document.querySelectorAll('.jp-OutputArea table').length`))
 	shoot(t, ctx, "jupyterlab-untrusted", false)
+
+	open("notebooks/40-playground.ipynb")
+	t.Run("the playground trains what its sliders say, and stops", func(t *testing.T) { play(t, ctx) })
 	assert.Empty(t, complaints())
 }

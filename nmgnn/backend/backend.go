@@ -1,5 +1,5 @@
 // Package backend finds and opens what computes: XLA on a GPU or CPU, or GoMLX's pure-Go backend. Where a faster one is
-// not available, it says what was lost and why.
+// not available, it reports which one, and why.
 package backend
 
 import (

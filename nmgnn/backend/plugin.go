@@ -83,7 +83,7 @@ var checked sync.Map // of files whose sums this process has compared
 // machines are the processors that libraries are compiled for.
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 
-// pluginFault says what keeps a file from being a plugin for this machine, or "".
+// pluginFault returns why a file is no plugin for this machine, or "".
 func pluginFault(r io.ReaderAt, size int64) string {
 	magic := make([]byte, len(elf.ELFMAG))
 	if _, err := r.ReadAt(magic, 0); err != nil || !bytes.Equal(magic, []byte(elf.ELFMAG)) {

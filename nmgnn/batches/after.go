@@ -12,26 +12,45 @@ import (
 	"nodemask/stats"
 )
 
-// measure adds to a result what the experiment asks of the trained weights: the cache, and the test nodes' scores as
-// predicted from it.
-func (t *trainer) measure(ctx context.Context, x train.Experiment, r *train.Result) (err error) {
-	defer gomlx.Guard(&err, "caching")
-	if x.Keep {
-		if r.Cache, err = t.cache(ctx, r.Weights); err != nil {
-			return err
-		}
-	}
-	if x.CacheInference {
-		if r.Cached, err = t.testCached(ctx, r.Weights, true); err == nil {
-			r.Apart, err = t.testCached(ctx, r.Weights, false)
-		}
-	}
-	return err
+// Predict implements [train.Program], as what follows does.
+func (t *trainer) Predict(ctx context.Context, trial *train.Trial) ([]int32, error) {
+	return t.predict(ctx, t.view.Test, trial)
 }
 
-// cache computes the train nodes' representations on the train graph, layer by layer, so in two clusters at least. They
+// PredictCached predicts over the graph that the cache sees.
+func (t *trainer) PredictCached(ctx context.Context, trial *train.Trial, together bool) (classes []int32, err error) {
+	defer gomlx.Guard(&err, "caching")
+	edges, err := cached.Edges(t.view, together)
+	if err != nil {
+		return nil, err
+	}
+	return t.predict(ctx, datasets.Phase{Edges: edges, Nodes: t.view.Test.Nodes}, trial)
+}
+
+// predict returns the class of every node of a phase's graph by the trial's weights.
+func (t *trainer) predict(ctx context.Context, phase datasets.Phase, trial *train.Trial) (classes []int32, err error) {
+	e := t.validation
+	if phase.Edges != t.view.Validation.Edges {
+		if e, err = t.engineFor(phase, false); err != nil {
+			return nil, err
+		}
+		defer e.close()
+	}
+	e.weights = trial.Weights
+	defer func() { e.weights = nil }()
+	classes, _, err = e.evaluate(ctx)
+	return classes, err
+}
+
+// Score measures the classes of all nodes of the test graph.
+func (t *trainer) Score(classes []int32) (stats.Metrics, error) {
+	return learn.Evaluate(t.graph, t.view.Test, classes)
+}
+
+// Cache computes the train nodes' representations on the train graph, layer by layer, so in two clusters at least. They
 // stay in files without names until the program ends.
-func (t *trainer) cache(ctx context.Context, weights []infer.Weight) (*cached.Cache, error) {
+func (t *trainer) Cache(ctx context.Context, trial *train.Trial) (_ *cached.Cache, err error) {
+	defer gomlx.Guard(&err, "caching")
 	phase, o := t.view.Train, t.options
 	clusters := clustersOf(phase, phase, max(o.Clusters, 2))
 	e, err := newEngine(t.backend, t.model, phase, t.features.features, clusters, nil, t.graph.NumClasses(), false, o)
@@ -39,7 +58,7 @@ func (t *trainer) cache(ctx context.Context, weights []infer.Weight) (*cached.Ca
 		return nil, err
 	}
 	defer e.close()
-	e.weights = weights
+	e.weights = trial.Weights
 	if err := e.represent(ctx); err != nil {
 		return nil, err
 	}
@@ -50,25 +69,4 @@ func (t *trainer) cache(ctx context.Context, weights []infer.Weight) (*cached.Ca
 		e.hidden[i+1] = nil // not to be closed with the engine
 	}
 	return cached.New(t.graph, phase, t.features.features.Select(phase.Nodes), hidden), nil
-}
-
-// testCached scores the test nodes as predicted from the cache: together, so that those that arrive see one another, or
-// apart.
-func (t *trainer) testCached(ctx context.Context, weights []infer.Weight, together bool) (*stats.Metrics, error) {
-	edges, err := cached.Edges(t.view, together)
-	if err != nil {
-		return nil, err
-	}
-	e, err := t.engineFor(datasets.Phase{Edges: edges, Nodes: t.view.Test.Nodes}, false)
-	if err != nil {
-		return nil, err
-	}
-	defer e.close()
-	e.weights = weights
-	classes, _, err := e.evaluate(ctx)
-	if err != nil {
-		return nil, err
-	}
-	m, err := learn.Evaluate(t.graph, t.view.Test, classes)
-	return &m, err
 }

@@ -114,7 +114,11 @@ func (t *trainer) save(trial *train.Trial, d *learn.Draws) error {
 		if err != nil {
 			return gomlx.Error(err)
 		}
-		if err := addTensor(file, statePrefix+v.Path(), value); err != nil {
+		of, err := codecOf(v)
+		if err == nil {
+			err = of.add(file, statePrefix+v.Path(), value)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -132,25 +136,25 @@ func (t *trainer) save(trial *train.Trial, d *learn.Draws) error {
 	return file.WriteFile(t.checkpoint(trial.Seed))
 }
 
-// errKind says that a variable is of a type that checkpoints do not keep; no optimizer of ours has one.
-func errKind(name string, kind dtypes.DType) error {
-	return fmt.Errorf("variable %s is of type %s, which checkpoints do not keep", name, kind)
+// codec writes and reads the values of variables of one type.
+type codec struct {
+	add  func(file *safetensors.Builder, name string, value *tensors.Tensor) error
+	read func(file *safetensors.File, v *model.Variable) error
 }
 
-func addTensor(file *safetensors.Builder, name string, value *tensors.Tensor) error {
-	switch kind := value.DType(); kind {
+// codecOf returns the codec of a variable. No optimizer of ours has variables of other types.
+func codecOf(v *model.Variable) (codec, error) {
+	switch kind := v.DType(); kind {
 	case dtypes.Float32:
-		return addNumbers[float32](file, name, value)
-	case dtypes.Int32:
-		return addNumbers[int32](file, name, value)
+		return codec{addNumbers[float32], readNumbers[float32]}, nil
 	case dtypes.Int64:
-		return addNumbers[int64](file, name, value)
+		return codec{addNumbers[int64], readNumbers[int64]}, nil
 	default:
-		return errKind(name, kind)
+		return codec{}, fmt.Errorf("variable %s is of type %s, which checkpoints do not keep", v.Path(), kind)
 	}
 }
 
-func addNumbers[T float32 | int32 | int64](file *safetensors.Builder, name string, value *tensors.Tensor) error {
+func addNumbers[T float32 | int64](file *safetensors.Builder, name string, value *tensors.Tensor) error {
 	values, err := tensors.CopyFlatData[T](value)
 	if err != nil {
 		return gomlx.Error(err)
@@ -238,7 +242,11 @@ func (t *trainer) read(file *safetensors.File, path string, d *learn.Draws) (*tr
 		if !learn.Owns(v) {
 			continue
 		}
-		if err := readTensor(file, v); err != nil {
+		of, err := codecOf(v)
+		if err == nil {
+			err = of.read(file, v)
+		}
+		if err != nil {
 			return nil, err
 		}
 		if infer.IsWeight(v) && file.Has(bestPrefix+v.Path()) {
@@ -252,20 +260,7 @@ func (t *trainer) read(file *safetensors.File, path string, d *learn.Draws) (*tr
 	return trial, nil
 }
 
-func readTensor(file *safetensors.File, v *model.Variable) error {
-	switch kind := v.DType(); kind {
-	case dtypes.Float32:
-		return readNumbers[float32](file, v)
-	case dtypes.Int32:
-		return readNumbers[int32](file, v)
-	case dtypes.Int64:
-		return readNumbers[int64](file, v)
-	default:
-		return errKind(v.Path(), kind)
-	}
-}
-
-func readNumbers[T float32 | int32 | int64](file *safetensors.File, v *model.Variable) error {
+func readNumbers[T float32 | int64](file *safetensors.File, v *model.Variable) error {
 	dimensions := v.Shape().Dimensions
 	values, _, err := safetensors.Get[T](file, statePrefix+v.Path(), dimensions...)
 	if err != nil {

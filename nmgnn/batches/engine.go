@@ -258,11 +258,7 @@ func (e *engine) cut(cluster int, skip func(u int32) bool) batch {
 
 // place puts a batch into the variables, with features if they are read, and with what gradients need.
 func (e *engine) place(b batch, features, gradients bool) error {
-	edges, rows := e.data.ReplaceEdges, e.data.ReplaceFeatures
-	if !gradients {
-		edges, rows = e.data.ReplaceEdgesForward, e.data.ReplaceFeaturesForward
-	}
-	if err := edges(b.edges); err != nil {
+	if err := e.data.ReplaceEdges(b.edges, gradients); err != nil {
 		return err
 	}
 	degrees, own := make([]float32, e.shape.nodes), make([]float32, e.shape.nodes)
@@ -286,7 +282,7 @@ func (e *engine) place(b batch, features, gradients bool) error {
 			return err
 		}
 	}
-	return rows(e.gather(b))
+	return e.data.ReplaceFeatures(e.gather(b), gradients)
 }
 
 // room makes the variable that layer i reads, once its width is known.

@@ -67,8 +67,7 @@ func (r *runner) trial(ctx context.Context, seed uint64, report func(epoch int, 
 	if err != nil {
 		return nil, err
 	}
-	result := &train.Result{Trial: trial, SplitSeed: r.split.Seed, SplitHash: r.split.Hash()}
-	return result, r.trainer.measure(ctx, r.experiment, result)
+	return r.experiment.ResultOf(ctx, r.trainer, trial, r.split)
 }
 
 // prepare makes the trainer for the trial of a seed.

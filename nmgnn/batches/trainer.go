@@ -192,11 +192,7 @@ func (t *trainer) compileStep(learns bool) (*model.Exec, error) {
 		// The pure-Go backend fails at programs whose last node is nobody's result.
 		return append(own, ReduceAllSum(logits))
 	}
-	exec, err := step.Compile(t.backend, e.store, e.shape.nodes)
-	if err != nil {
-		return nil, err
-	}
-	return exec, nil
+	return step.Compile(t.backend, e.store, e.shape.nodes)
 }
 
 // Train runs one trial from the seed: first weights, masks, dropout and the order of the batches all follow from it.
@@ -391,24 +387,6 @@ func (t *trainer) call(program *model.Exec, b batch, d *learn.Draws) ([]*tensors
 		}
 	})
 	return d.Run(program, delta, t.options.WeightDecay)
-}
-
-// Test predicts the test graph by the trial's weights, and scores it.
-func (t *trainer) Test(ctx context.Context, trial *train.Trial) (err error) {
-	e := t.validation
-	if t.view.Test.Edges != t.view.Validation.Edges {
-		if e, err = t.engineFor(t.view.Test, false); err != nil {
-			return err
-		}
-		defer e.close()
-	}
-	e.weights = trial.Weights
-	defer func() { e.weights = nil }()
-	if trial.Predictions, _, err = e.evaluate(ctx); err != nil {
-		return err
-	}
-	trial.Test, err = learn.Evaluate(t.graph, t.view.Test, trial.Predictions)
-	return err
 }
 
 // Close frees the compiled programs, the data on the device and the files.

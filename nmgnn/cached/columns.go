@@ -46,7 +46,7 @@ func (m *Model) Match(names []string, f datasets.Features, file string) (_ datas
 	for i, name := range m.FeatureNames {
 		from[i] = int32(slices.Index(names, name))
 	}
-	return rearranged(f, from), true, nil
+	return f.Rearranged(from), true, nil
 }
 
 // Lacks returns an error that says which features of the model a table lacks, by its header; nil if none, or if their
@@ -71,40 +71,4 @@ func (m *Model) Lacks(names []string, file string) error {
 	}
 	return fmt.Errorf("%s: features that the model was trained on are missing: %s%s: expected columns of these names",
 		file, strings.Join(lacks, ", "), more)
-}
-
-// rearranged returns features whose column i is column from[i] of f.
-func rearranged(f datasets.Features, from []int32) datasets.Features {
-	g := datasets.Features{Rows: f.Rows, Width: f.Width}
-	if !f.IsSparse() {
-		g.Dense = make([]float32, len(f.Dense))
-		for v := range f.Rows {
-			row := f.Dense[v*f.Width : (v+1)*f.Width]
-			for i, c := range from {
-				g.Dense[v*f.Width+i] = row[c]
-			}
-		}
-		return g
-	}
-	to := make([]int32, len(from))
-	for i, c := range from {
-		to[c] = int32(i)
-	}
-	type entry struct {
-		column int32
-		value  float32
-	}
-	g.Offsets = f.Offsets
-	var row []entry
-	for v := range f.Rows {
-		row = row[:0]
-		for i := f.Offsets[v]; i < f.Offsets[v+1]; i++ {
-			row = append(row, entry{to[f.Columns[i]], f.Values[i]})
-		}
-		slices.SortFunc(row, func(a, b entry) int { return int(a.column) - int(b.column) })
-		for _, e := range row {
-			g.Columns, g.Values = append(g.Columns, e.column), append(g.Values, e.value)
-		}
-	}
-	return g
 }

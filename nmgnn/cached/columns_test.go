@@ -18,7 +18,7 @@ func TestColumnsAreRearrangedAlikeDenseAndSparse(t *testing.T) {
 		f.Dense[i] = float32(r.IntN(3))
 	}
 	from := []int32{3, 0, 4, 1, 2}
-	dense, sparse := rearranged(f, from), rearranged(f.Stored(true), from)
+	dense, sparse := f.Rearranged(from), f.Stored(true).Rearranged(from)
 	require.NoError(t, sparse.Check())
 	for v := range f.Rows {
 		for i, c := range from {

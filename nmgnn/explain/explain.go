@@ -62,7 +62,7 @@ type Explanation struct {
 // Logit returns the logit that is explained.
 func (e *Explanation) Logit() float64 { return float64(e.Logits[e.Class]) }
 
-// Branch says what a tree node, and by it the path from the root, adds to the logit.
+// Branch holds what a tree node, and with it the path from the root, adds to the logit.
 type Branch struct {
 	// Share is the Shapley value of the tree node: what the logit gains when it is heard, averaged over random masks of
 	// all other tree nodes, at a keep rate drawn from 0 to 1 for each mask. The shares of all tree nodes add up to the

@@ -1,20 +1,21 @@
 package explain
 
 import (
-	"bufio"
+	_ "embed"
 	"encoding/json"
 	"fmt"
-	"html"
+	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"nodemask/aggtree/draw"
 	"nodemask/datasets"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 )
 
 // View is an explanation with the names of what is in it, for people to look at.
@@ -136,13 +137,16 @@ func (v View) Columns() plots.Table {
 	return t
 }
 
+// tables are those of both that have rows.
+func (v View) tables() []plots.Table {
+	return slices.DeleteFunc([]plots.Table{v.Branches(), v.Columns()},
+		func(t plots.Table) bool { return len(t.Rows) == 0 })
+}
+
 // Text returns the sentence and both tables for a terminal, or as Markdown.
 func (v View) Text(format plots.Format) (string, error) {
 	text := v.Sentence() + "\n"
-	for _, t := range []plots.Table{v.Branches(), v.Columns()} {
-		if len(t.Rows) == 0 {
-			continue
-		}
+	for _, t := range v.tables() {
 		table, err := t.Render(format)
 		if err != nil {
 			return "", err
@@ -161,54 +165,34 @@ func (v View) WriteSVG(w io.Writer) error {
 	}
 	class := v.Model.Classes[v.Class]
 	o.FlowNames = [2]string{"for " + class, "against " + class}
-	return draw.Write(w, v.Tree, draw.SVG, o.ByClass(v.Graph.Labels, v.Graph.Classes))
+	return draw.WriteSVG(w, v.Tree, o.ByClass(v.Graph.Labels, v.Graph.Classes))
 }
 
-// WriteHTML writes a page with the drawing and both tables. It needs no
-// network and no other files.
+//go:embed page.html.tmpl
+var pageText string
+
+// WriteHTML writes a page with the drawing and both tables. It needs no network and no other files.
 func (v View) WriteHTML(w io.Writer) error {
-	title := html.EscapeString(plots.Plain(fmt.Sprintf("Why node %s is %s", v.node(v.Tree.Base[0]),
-		v.Model.Classes[v.Class])))
-	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, `<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>%s</title>
-<style>
-:root{color-scheme:light dark}
-body{font:16px/1.5 %s;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
-table{border-collapse:collapse;font-size:.9rem;margin:1.5rem 0}
-h1{font-size:1.6rem;line-height:1.25;overflow-wrap:anywhere}
-p{max-width:46rem}
-caption{text-align:left;padding-bottom:.4rem;min-width:min(30rem,90vw);opacity:.8}
-caption b{display:block;font-size:1rem}
-tbody th{font-weight:500}
-th,td{padding:.15rem .8rem .15rem 0;text-align:right;font-variant-numeric:tabular-nums}
-th:first-child,td:first-child{text-align:left}
-thead th{border-bottom:1px solid currentColor}
-.drawing{overflow-x:auto}
-.drawing svg{max-width:none!important}
-@media (prefers-color-scheme:dark){body{color:#e6e6e6;background:#121212}}
-</style></head><body>
-<h1>%[1]s</h1>
-<p>%[3]s</p>
-<div class="drawing">
-`, title, plots.FontFamily, html.EscapeString(v.Sentence()))
-	if err := v.WriteSVG(out); err != nil {
+	page, err := template.New("explain").Parse(pageText)
+	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "</div>")
-	for _, t := range []plots.Table{v.Branches(), v.Columns()} {
-		if len(t.Rows) == 0 {
-			continue
-		}
+	var drawing strings.Builder
+	if err := v.WriteSVG(&drawing); err != nil {
+		return err
+	}
+	var tables []template.HTML
+	for _, t := range v.tables() {
 		table, err := t.Render(plots.FormatHTML)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(out, table)
+		tables = append(tables, template.HTML(table)) //nolint:gosec // plots escapes what it is given
 	}
-	fmt.Fprintln(out, "</body></html>")
-	return out.Flush()
+	return page.Execute(w, map[string]any{"Sentence": v.Sentence(), "Tables": tables,
+		"Title":   plots.Plain(fmt.Sprintf("Why node %s is %s", v.node(v.Tree.Base[0]), v.Model.Classes[v.Class])),
+		"Drawing": template.HTML(drawing.String()), //nolint:gosec // likewise, the drawing
+		"Font":    template.CSS(plots.FontFamily)}) //nolint:gosec // a constant
 }
 
 // explanationJSON is an explanation as JSON has it. docs/FORMATS.md says what each field holds.

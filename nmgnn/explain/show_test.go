@@ -13,10 +13,10 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/gnntest"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/explain"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 )
 
 // hostileView explains a node of a graph whose names want to be markup and to steer terminals.

@@ -2,7 +2,9 @@ package explain
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
@@ -43,7 +45,7 @@ type Step struct {
 // normEpsilon is what batch normalisation adds to the variance.
 const normEpsilon = 1e-5
 
-// formulas are those of the layers, as their types in package nmgnn have them.
+// formulas are those of the layers that can be unfolded, as their types in package nmgnn have them.
 var formulas = map[string]string{
 	"gin":   "h' = MLP((1+ε)·h_v + Σ δ(u)·h_u)",
 	"gcn":   "h' = Σ δ(u)·W·h_u/√(d_u·d_v) + b, over v too",
@@ -62,6 +64,9 @@ func Unfold(b *backend.Backend, m *cached.Model, g *datasets.Graph, v int32, lay
 		layers++
 	}
 	switch {
+	case formulas[m.Settings.Model] == "":
+		return nil, fmt.Errorf("the sums of the model %s: none of them are written out here: expected one of %q",
+			m.Settings.Model, slices.Sorted(maps.Keys(formulas)))
 	case v < 0 || int(v) >= g.Edges.NumNodes():
 		return nil, fmt.Errorf("node %d: the graph has %d nodes, numbered from 0", v, g.Edges.NumNodes())
 	case layer < 1 || layer > layers:
@@ -226,7 +231,7 @@ func (u *unfolder) unfold() {
 		of := 1 / float64(u.graph.Edges.Degree(u.node)+1)
 		u.term(u.node, "W·h", p.SelfTerm == hyper.SelfKept, u.times(own, "weights"), of)
 		u.neighbours("weights", func(int32) float64 { return of })
-	default:
+	case "gat", "gatv2":
 		u.attend(own)
 	}
 	if p.Model != "gin" {

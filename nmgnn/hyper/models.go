@@ -6,7 +6,7 @@ import (
 )
 
 // Traits tell one model from another: what it is called, where it starts from, what it can, and what it costs. A model
-// has one row of them, in the table below, and its constructor in nmgnn's.
+// has one row of them, in the table below, and its constructor beside its layer in package nmgnn.
 type Traits struct {
 	Name   string // as flags and records have it
 	Title  string // as people write it; "": the name in capitals
@@ -22,7 +22,7 @@ type Traits struct {
 	Matrices int  // of weights, in each linear layer; 0: 1
 }
 
-// Attention says what weighs the terms of a sum; its zero value is none.
+// Attention is how the terms of a sum are weighed; its zero value: not at all.
 type Attention int
 
 const (

@@ -62,7 +62,7 @@ func TestModelsTrainedOnCoraGiveTheirLogitsThereAndOnAnotherGraph(t *testing.T) 
 		}
 	}
 	require.GreaterOrEqual(t, alone, 100)
-	for _, model := range hyper.Models() {
+	for _, model := range exportable {
 		t.Run(model, func(t *testing.T) {
 			p, err := hyper.For(model)
 			require.NoError(t, err)

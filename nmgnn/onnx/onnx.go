@@ -126,7 +126,7 @@ func convert(m *cached.Model, o Options) (*modelProto, error) {
 	return &modelProto{producer: "nodemask", version: o.Version, doc: describe(m), metadata: metadata, graph: b.graph}, nil
 }
 
-// describe says what the model is, in a sentence.
+// describe describes the model in a sentence.
 func describe(m *cached.Model) string {
 	return fmt.Sprintf("A graph neural network (%s, %d layers) that sorts the nodes of a graph, each with %d features, "+
 		"into %d classes, as trained on %s. It reads the features x and the edges edge_index, and returns logits.",

@@ -64,17 +64,6 @@ func (t *Trainer) Cache() (c *cached.Cache, err error) {
 	return cached.New(t.graph, train, t.rows(train), all[:len(t.model.Layers)-1]), nil
 }
 
-// predictCached returns the class of every node of the test graph, with nodes outside the train graph computed by the
-// cache: together, so that they see one another, or apart, as if each arrived alone.
-func (t *Trainer) predictCached(together bool) (classes []int32, err error) {
-	defer gomlx.Guard(&err, "predicting from the cache")
-	all, err := t.representCached(together)
-	if err != nil {
-		return nil, err
-	}
-	return last(all).Classes(), nil
-}
-
 // allEdges is room for the edges of any test graph, if other splits are to find room.
 func (t *Trainer) allEdges() int {
 	if !t.options.Room {
@@ -104,7 +93,7 @@ func (t *Trainer) representCached(together bool) ([]infer.Representation, error)
 			}
 			a.data, err = t.test.data.WithEdges("/"+infer.DataScope+"/cached/"+name+"/edges", edges, t.allEdges())
 		} else {
-			err = a.data.ReplaceEdges(edges)
+			err = a.data.ReplaceEdges(edges, true)
 		}
 		if err != nil {
 			return nil, err

@@ -11,7 +11,6 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/internal/learn"
 	"nodemask/stats"
 )
 
@@ -144,11 +143,11 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	})
 }
 
-// OneTrial runs the trial of a seed. report, which is not nil, is to be called after each epoch.
-type OneTrial func(seed uint64, report func(epoch int, e Epoch)) (*Result, error)
+// oneTrial runs the trial of a seed. report, which is not nil, is to be called after each epoch.
+type oneTrial = func(seed uint64, report func(epoch int, e Epoch)) (*Result, error)
 
 // RunBy runs one trial per seed by a function, one after the other, as [Experiment.Run] does.
-func (x Experiment) RunBy(ctx context.Context, seeds []uint64, o RunOptions, trial OneTrial) ([]*Result, error) {
+func (x Experiment) RunBy(ctx context.Context, seeds []uint64, o RunOptions, trial oneTrial) ([]*Result, error) {
 	results := make([]*Result, len(seeds))
 	run := x.trials(seeds, results, o)
 	for i := range seeds {
@@ -160,10 +159,10 @@ func (x Experiment) RunBy(ctx context.Context, seeds []uint64, o RunOptions, tri
 }
 
 // trials returns what runs trial i and puts its result into results; several may run at once.
-func (x Experiment) trials(seeds []uint64, results []*Result, o RunOptions) func(context.Context, int, OneTrial) error {
+func (x Experiment) trials(seeds []uint64, results []*Result, o RunOptions) func(context.Context, int, oneTrial) error {
 	var reporting sync.Mutex
 	ended := x.ended(results, o)
-	return func(ctx context.Context, i int, trial OneTrial) error {
+	return func(ctx context.Context, i int, trial oneTrial) error {
 		r, err := trial(seeds[i], func(epoch int, e Epoch) {
 			if o.Progress != nil {
 				reporting.Lock()
@@ -235,44 +234,32 @@ func (x Experiment) score(r *Result) float64 {
 // forget frees what only a saved model needs.
 func (r *Result) forget() { r.Weights, r.Predictions, r.Cache = nil, nil, nil }
 
-// measure adds to a result what is computed from the trained weights.
-func (x Experiment) measure(ctx context.Context, t *Trainer, r *Result) error {
-	if x.Setting == datasets.Inductive {
-		counts := cached.CountNodes(t.view, len(t.model.Layers))
-		r.Nodes = &counts
-	}
-	if x.Smoothness {
-		s, err := t.Smoothness(ctx)
-		if err != nil {
-			return err
-		}
-		r.MAD = &s
-	}
+// ResultOf describes a trial that a program ran on a split, with what x measures by the cache.
+func (x Experiment) ResultOf(ctx context.Context, p Program, trial *Trial, split *datasets.Split) (r *Result,
+	err error) {
+	r = &Result{Trial: trial, SplitSeed: split.Seed, SplitHash: split.Hash()}
 	if x.Keep {
-		var err error
-		if r.Cache, err = t.Cache(); err != nil {
-			return err
+		if r.Cache, err = p.Cache(ctx, trial); err != nil {
+			return nil, err
 		}
 	}
-	if x.CacheInference {
-		var err error
-		if r.Cached, err = t.evaluateCached(true); err != nil {
-			return err
-		}
-		if r.Apart, err = t.evaluateCached(false); err != nil {
-			return err
-		}
+	if !x.CacheInference {
+		return r, nil
 	}
-	return nil
+	if r.Cached, err = scoreCached(ctx, p, trial, true); err != nil {
+		return nil, err
+	}
+	r.Apart, err = scoreCached(ctx, p, trial, false)
+	return r, err
 }
 
-// evaluateCached scores the test nodes as predicted from the cache.
-func (t *Trainer) evaluateCached(together bool) (*stats.Metrics, error) {
-	predictions, err := t.predictCached(together)
+// scoreCached scores the test nodes as predicted from the cache.
+func scoreCached(ctx context.Context, p Program, trial *Trial, together bool) (*stats.Metrics, error) {
+	classes, err := p.PredictCached(ctx, trial, together)
 	if err != nil {
 		return nil, err
 	}
-	m, err := learn.Evaluate(t.graph, t.view.Test, predictions)
+	m, err := p.Score(classes)
 	return &m, err
 }
 

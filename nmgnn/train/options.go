@@ -25,13 +25,14 @@ type Options struct {
 	NormalizeFeatures bool              // divide each node's features by the sum of their absolute values
 	Plan              *kernels.Plan     // how to compute; nil: what the backend does best
 
-	// Also lists further views of the same split, on whose validation graphs [Trainer.Follow] can stop.
+	// Also lists further views of the same split, on whose validation graphs [Trainer.Readings] can stop.
 	Also []*datasets.View
 	// Room makes room for the edges of other splits, so that [Trainer.Switch] seldom fails. It changes no number.
 	Room bool
 }
 
-func (o Options) withDefaults() Options {
+// Complete fills zero fields with defaults, and validates.
+func (o Options) Complete() (Options, error) {
 	if o.LearningRate == 0 {
 		o.LearningRate = 0.01
 	}
@@ -44,12 +45,6 @@ func (o Options) withDefaults() Options {
 	if o.StopOn == "" {
 		o.StopOn = hyper.StopOnLoss
 	}
-	return o
-}
-
-// Complete fills zero fields with defaults, and validates.
-func (o Options) Complete() (Options, error) {
-	o = o.withDefaults()
 	return o, o.check()
 }
 
@@ -66,7 +61,7 @@ func (o Options) check() error {
 		return err
 	}
 	if o.Regulariser != nil {
-		if err := o.Regulariser.Check(); err != nil {
+		if err := hyper.CheckDropRate(fmt.Sprintf("%T's rate", o.Regulariser), o.Regulariser.DropRate()); err != nil {
 			return err
 		}
 	}
@@ -80,10 +75,7 @@ func (o Options) check() error {
 	case o.Patience < 1:
 		return fmt.Errorf("patience %d: expected at least 1 epoch", o.Patience)
 	}
-	if err := o.StopOn.Check(); err != nil {
-		return err
-	}
-	return nil
+	return o.StopOn.Check()
 }
 
 // OptionsOf returns what the parameters say about training on a view.

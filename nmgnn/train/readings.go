@@ -29,7 +29,7 @@ type Reading struct {
 	// as their arrivals say.
 	Cached bool
 
-	BestEpoch, Epochs int // as [Stopped] has them
+	BestEpoch, Epochs int // as endedBy has them
 	ValidationLoss    float64
 	Validation, Test  stats.Metrics
 }
@@ -64,14 +64,14 @@ func readingViews(g *datasets.Graph, split *datasets.Split, setting datasets.Set
 // Readings are in the order of hyper.StopOns, then views, then without and with the cache.
 func (t *Trainer) Readings(ctx context.Context, seed uint64) (readings []Reading, err error) {
 	defer gomlx.Guard(&err, "reading a trial")
-	var stops []Stop
+	var stops []ending
 	views := t.views()
 	for _, on := range hyper.StopOns() {
 		for i := range views {
-			stops = append(stops, Stop{On: on, View: i})
+			stops = append(stops, ending{On: on, View: i})
 		}
 	}
-	stopped, err := t.Follow(ctx, seed, stops)
+	stopped, err := t.follow(ctx, seed, stops)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (t *Trainer) prepareReadings(views []*datasets.View) error {
 	add := func(view int, cached bool, edges *csr.Graph) (err error) {
 		if !fresh {
 			next++
-			return t.readings.graphs[next-1].data.ReplaceEdges(edges)
+			return t.readings.graphs[next-1].data.ReplaceEdges(edges, true)
 		}
 		g := readingGraph{view: view, cached: cached}
 		g.data, err = t.test.data.WithEdges(fmt.Sprintf("/%s/reading%d/edges", infer.DataScope, len(t.readings.graphs)),

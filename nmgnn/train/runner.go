@@ -11,6 +11,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/cached"
 )
 
 // Runner runs trials one after the other on one backend. It keeps the programs it compiled last for trials that can
@@ -136,9 +137,20 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
 	if err != nil {
 		return nil, err
 	}
-	result := &Result{Trial: trial, SplitSeed: r.split.Seed, SplitHash: r.split.Hash()}
-	if err := x.measure(ctx, r.trainer, result); err != nil {
+	result, err := x.ResultOf(ctx, whole{r.trainer}, trial, r.split)
+	if err != nil {
 		return nil, err
+	}
+	if x.Setting == datasets.Inductive {
+		counts := cached.CountNodes(r.trainer.view, x.Parameters.Layers)
+		result.Nodes = &counts
+	}
+	if x.Smoothness {
+		s, err := r.trainer.Smoothness(ctx)
+		if err != nil {
+			return nil, err
+		}
+		result.MAD = &s
 	}
 	return result, nil
 }

@@ -23,8 +23,8 @@ var errOtherProgram = errors.New("this needs another compiled program")
 // regulariser, the setting, the numbers of nodes, or that two rates are one. After an error the trainer can only be
 // closed.
 func (t *Trainer) Switch(view *datasets.View, o Options) error {
-	o = o.withDefaults()
-	if err := o.check(); err != nil {
+	o, err := o.Complete()
+	if err != nil {
 		return err
 	}
 	if o.Mask.KeepRate.Active() != t.options.Mask.KeepRate.Active() || o.Plan != t.options.Plan ||
@@ -62,7 +62,7 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 		p.phase, p.labels = now, learn.Labels(t.graph, now)
 		return p.targets.Replace(now.Score, p.labels)
 	}
-	err := scored(&t.train, view.Train)
+	err = scored(&t.train, view.Train)
 	validations, _ := validationsOf(view, o.Also)
 	for i := range t.validations {
 		if err == nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nodemask/internal/gomlx"
+	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/learn"
@@ -17,16 +18,16 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Stop is one way to end a trial.
-type Stop struct {
+// ending is one way to end a trial.
+type ending struct {
 	On hyper.StopOn
 	// View is on whose validation graph: 0 is the trainer's view, from 1 on those in [Options].Also.
 	View int
 }
 
-// Stopped is a trial as one way of stopping ends it.
-type Stopped struct {
-	Stop
+// endedBy is a trial as one way of stopping ends it.
+type endedBy struct {
+	ending
 	BestEpoch, Epochs int   // counted from 1: of the best scores, and the last one before patience ended
 	Best              Epoch // what was measured in the best epoch
 	Validation        stats.Metrics
@@ -40,10 +41,10 @@ func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int,
 	return TrainBy(ctx, whole{t}, t.options, seed, report)
 }
 
-// Follow runs one trial as [Trainer.Train] does, until all ways of stopping have ended it, and returns what each of
+// follow runs one trial as [Trainer.Train] does, until all ways of stopping have ended it, and returns what each of
 // them keeps: what Train would have kept with that way alone. Where the training loss stops being a number, no later
 // epoch could be better: each way keeps what it had. Nothing is evaluated on the test graph.
-func (t *Trainer) Follow(ctx context.Context, seed uint64, stops []Stop) (stopped []Stopped, err error) {
+func (t *Trainer) follow(ctx context.Context, seed uint64, stops []ending) (stopped []endedBy, err error) {
 	defer gomlx.Guard(&err, "training")
 	for _, stop := range stops {
 		if stop.View < 0 || stop.View >= len(t.validatedBy) {
@@ -68,14 +69,21 @@ type Program interface {
 	Keep(trial *Trial) error
 	// End is called when no more epochs follow.
 	End(trial *Trial)
-	// Test predicts the test graph by the trial's weights, and scores it.
-	Test(ctx context.Context, trial *Trial) error
+	// Predict returns the class of every node of the test graph by the trial's weights, and PredictCached with those
+	// outside the train graph computed by the cache: together, so that they see one another, or apart, as if each arrived
+	// alone.
+	Predict(ctx context.Context, trial *Trial) ([]int32, error)
+	PredictCached(ctx context.Context, trial *Trial, together bool) ([]int32, error)
+	// Cache returns what nodes that arrive later need, by the trial's weights.
+	Cache(ctx context.Context, trial *Trial) (*cached.Cache, error)
+	// Score measures the classes of all nodes of the test graph.
+	Score(classes []int32) (stats.Metrics, error)
 }
 
 // TrainBy runs one trial of a program, as [Trainer.Train] does.
 func TrainBy(ctx context.Context, p Program, o Options, seed uint64, report func(epoch int, e Epoch)) (*Trial, error) {
 	begin := time.Now()
-	trial, stopped, err := follow(ctx, p, o, seed, []Stop{{On: o.StopOn}}, report)
+	trial, stopped, err := follow(ctx, p, o, seed, []ending{{On: o.StopOn}}, report)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +92,10 @@ func TrainBy(ctx context.Context, p Program, o Options, seed uint64, report func
 		return nil, err
 	}
 	trial.BestEpoch, trial.Validation, trial.Weights = best.BestEpoch, best.Validation, best.Weights
-	if err := p.Test(ctx, trial); err != nil {
+	if trial.Predictions, err = p.Predict(ctx, trial); err != nil {
+		return nil, err
+	}
+	if trial.Test, err = p.Score(trial.Predictions); err != nil {
 		return nil, err
 	}
 	trial.Seconds = time.Since(begin).Seconds()
@@ -92,15 +103,15 @@ func TrainBy(ctx context.Context, p Program, o Options, seed uint64, report func
 }
 
 // follow runs epochs until all ways of stopping have ended the trial.
-func follow(ctx context.Context, p Program, o Options, seed uint64, stops []Stop,
-	report func(epoch int, e Epoch)) (*Trial, []Stopped, error) {
+func follow(ctx context.Context, p Program, o Options, seed uint64, stops []ending,
+	report func(epoch int, e Epoch)) (*Trial, []endedBy, error) {
 	trial, err := p.Begin(seed)
 	if err != nil {
 		return nil, nil, err
 	}
-	stopped, stopping, left := make([]Stopped, len(stops)), make([]earlyStopping, len(stops)), 0
+	stopped, stopping, left := make([]endedBy, len(stops)), make([]earlyStopping, len(stops)), 0
 	for i, stop := range stops {
-		stopped[i] = Stopped{Stop: stop, Validation: trial.Validation, Weights: trial.Weights}
+		stopped[i] = endedBy{ending: stop, Validation: trial.Validation, Weights: trial.Weights}
 		stopping[i] = earlyStopping{On: stop.On, Patience: o.Patience}
 		for _, e := range trial.History {
 			stopping[i].observe(e)
@@ -196,15 +207,26 @@ func (t whole) Weights() ([]infer.Weight, error) { return infer.WeightsOf(t.stor
 func (t whole) Keep(*Trial) error                { return nil }
 func (t whole) End(*Trial)                       {}
 
-func (t whole) Test(_ context.Context, trial *Trial) (err error) {
+func (t whole) Predict(_ context.Context, trial *Trial) ([]int32, error) {
 	if err := infer.SetWeights(t.store, trial.Weights); err != nil {
-		return err
+		return nil, err
 	}
-	if trial.Predictions, err = t.Predict(); err != nil {
-		return err
+	return t.Trainer.Predict()
+}
+
+func (t whole) PredictCached(_ context.Context, _ *Trial, together bool) (classes []int32, err error) {
+	defer gomlx.Guard(&err, "predicting from the cache")
+	all, err := t.representCached(together)
+	if err != nil {
+		return nil, err
 	}
-	trial.Test, err = learn.Evaluate(t.graph, t.view.Test, trial.Predictions)
-	return err
+	return last(all).Classes(), nil
+}
+
+func (t whole) Cache(context.Context, *Trial) (*cached.Cache, error) { return t.Trainer.Cache() }
+
+func (t whole) Score(classes []int32) (stats.Metrics, error) {
+	return learn.Evaluate(t.graph, t.view.Test, classes)
 }
 
 // step runs a compiled epoch on the next draws.

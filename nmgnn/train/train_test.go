@@ -372,7 +372,7 @@ func TestATrialThatDivergesIsAnErrorButWhatIsFollowedKeepsWhatItHad(t *testing.T
 		trainer := trainerOf(t, b, g, gnntest.View(t, g, 30, datasets.Transductive), p)
 		_, err := trainer.Train(t.Context(), 1, nil)
 		require.ErrorContains(t, err, "the learning rate 1e+30 may be too high")
-		stopped, err := trainer.Follow(t.Context(), 1, []Stop{{On: hyper.StopOnF1}, {On: hyper.StopOnAccuracy}})
+		stopped, err := trainer.follow(t.Context(), 1, []ending{{On: hyper.StopOnF1}, {On: hyper.StopOnAccuracy}})
 		require.NoError(t, err)
 		for _, s := range stopped {
 			require.Equal(t, 1, s.BestEpoch)

@@ -60,11 +60,10 @@ type phaseData struct {
 
 // New compiles m for training on the view's train graph, with validation and test on theirs.
 func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View, o Options) (_ *Trainer, err error) {
-	o = o.withDefaults()
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if err := o.check(); err != nil {
+	if o, err = o.Complete(); err != nil {
 		return nil, err
 	}
 	if err := learn.CheckTrainable(g, append([]*datasets.View{view}, o.Also...)...); err != nil {
@@ -221,11 +220,7 @@ func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 			return outputs
 		}
 	}
-	exec, err := step.Compile(t.backend, t.store, t.deltaSize)
-	if err != nil {
-		return nil, err
-	}
-	return exec, nil
+	return step.Compile(t.backend, t.store, t.deltaSize)
 }
 
 func last[T any](all []T) T { return all[len(all)-1] }

@@ -89,7 +89,7 @@ def locked(path):
 
 
 def sweep(parent):
-    """Removes what kernels left that were killed together with the process that looked after them."""
+    """Removes the files of kernels that were killed together with their parent process."""
     for folder in parent.glob(PREFIX + "*"):
         try:
             if folder.is_symlink() or folder.stat().st_uid != os.getuid():

@@ -157,7 +157,7 @@ class Front:
         self.advice = [Line(re.sub(r"^([^:]*: [^:]*):.*", r"\1.", a)) for a in generated(report, "advice")]
         self.trials = " ".join(generated(report, "trials"))
         self.gains = drawing(project / "docs/gains.svg", "front-")
-        self.masked = panels(drawing(project / "aggtree/draw/testdata/figure-masked.svg", "front-"), 4)
+        self.masked = panels(drawing(project / "docs/masked.svg", "front-"), 4)
         self.cards = [Card(page) for page in pages]
         self.waiting = sum("nodemask" not in page.notebook.metadata for page in pages)  # notebooks without a run
 

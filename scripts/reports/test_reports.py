@@ -82,7 +82,7 @@ class Folder(unittest.TestCase):
             "docs/gains.svg": '<svg xmlns="http://www.w3.org/2000/svg" id="e" aria-labelledby="e-title" '
                 'style="max-width:100%"><title id="e-title">E</title><style>#e .a{fill:red}</style>'
                 '<path id="e2" fill="url(#e2)"/></svg>',
-            "aggtree/draw/testdata/figure-masked.svg": '<svg id="m" viewBox="0 0 100 10">'
+            "docs/masked.svg": '<svg id="m" viewBox="0 0 100 10">'
             + "".join(f'<rect x="{x}" y="0" width="8" height="9"/>' for x in (1, 11, 31, 51, 61, 81)) + "</svg>",
         }.items():
             (project / name).parent.mkdir(parents=True, exist_ok=True)

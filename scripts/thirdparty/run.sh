@@ -6,7 +6,11 @@ cd "$(dirname "$0")/../.."
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 go build -C tools/supply -o "$scratch/go-licenses" github.com/google/go-licenses/v2
-printf '{{range .}}{{.Name}}\t{{.Version}}\t{{.LicenseName}}\t{{.LicensePath}}\n{{end}}' >"$scratch/template"
+printf '{{range .}}{{.Name}}\t{{.LicenseName}}\t{{.LicensePath}}\n{{end}}' >"$scratch/template"
+
+# Built with -trimpath, the tool does not know where Go is, and takes all that there is for Go's own.
+GOROOT=$(go env GOROOT)
+export GOROOT
 
 # list prints the licences of packages; the tool warns of what it cannot look up in the network, which is not asked for.
 list() { "$scratch/go-licenses" report --ignore nodemask --template "$scratch/template" "$@" 2>"$scratch/log" || { cat "$scratch/log" >&2; exit 1; }; }

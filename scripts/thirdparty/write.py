@@ -11,8 +11,8 @@ whoever passes them on passes on these notices too. `make third-party` writes th
 holds it to what is linked. `nodemask-beam`, a module of its own that whoever wants it builds, links Apache Beam, 80
 modules in all: `make sbom` lists them, with their licences, once it is built.
 
-| what | version | licence | linked into |
-|---|---|---|---|
+| what | licence | linked into |
+|---|---|---|
 """
 OTHERS = """
 | what else | licence | where |
@@ -30,21 +30,19 @@ Plotly is in none of this: charts are SVG of nodemask's own.
 
 Texts that differ in nothing but line breaks are here once.
 """
-KINDS = {"command": "command", "pages": "pages", "cells": "cells"}
+KINDS = ("command", "pages", "cells")
 
 
 def main(goroot, folder):
     used, kept = {}, {}
     for kind in KINDS:
         for line in (folder / kind).read_text(encoding="utf-8").splitlines():
-            name, version, licence, path = line.split("\t")
-            used.setdefault((name, version, licence, path), []).append(KINDS[kind])
-    go = (goroot / "VERSION").read_text(encoding="utf-8").splitlines()[0].removeprefix("go")
-    used["Go's standard library and run time", go, "BSD-3-Clause", str(goroot / "LICENSE")] = list(KINDS.values())
+            name, licence, path = line.split("\t")
+            used.setdefault((name, licence, path), []).append(kind)
+    used["Go's standard library and run time", "BSD-3-Clause", str(goroot / "LICENSE")] = list(KINDS)
     print(HEAD, end="")
-    for (name, version, licence, path), kinds in sorted(used.items()):
-        # Go's own version is that of whoever builds.
-        print(f"| {name} | {'' if name.startswith('Go') else version} | {licence} | {', '.join(kinds)} |")
+    for (name, licence, path), kinds in sorted(used.items()):
+        print(f"| {name} | {licence} | {', '.join(kinds)} |")
         text = pathlib.Path(path).read_text(encoding="utf-8").replace("\f", "")
         kept.setdefault(re.sub(r"\s+", " ", text).strip(), (text, []))[1].append(name)
     print(OTHERS, end="")

@@ -2,6 +2,7 @@ package graphfile
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -17,7 +18,7 @@ const (
 	maxName       = 4096 // bytes of an id, a class or an attribute's name
 )
 
-// classAttributes may be a node's class: the first that a file has is.
+// classAttributes may be a node's class, unless a [Choice] names another: the first that a file has is.
 var classAttributes = []string{"class", "label", "y"}
 
 // Builder makes a graph of nodes with attributes and edges by their ends' ids, in any order. An attribute called class,
@@ -36,8 +37,10 @@ type Builder struct {
 	columns []attribute
 	row     []entry // of the node that comes next
 	entries []entry
-	offsets []int64 // [nodes+1] into entries
-	class   [3]classColumn
+	offsets []int64       // [nodes+1] into entries
+	classes []string      // that may be a node's class
+	class   []classColumn // by the same numbers
+	chosen  string        // the class that a user names; "": any
 	masks   [3][]int32
 	masked  bool
 	found   int // the class names that the row has, by bits
@@ -63,8 +66,11 @@ type classColumn struct {
 
 // NewBuilder returns a builder of a graph in a format, whose content counts as in's. attribute is what the format calls
 // an attribute.
-func NewBuilder(in *File, format, attribute string) *Builder {
-	b := &Builder{in: in, Attribute: attribute, index: map[string]int32{}, names: map[string]int32{}, offsets: []int64{0}}
+func NewBuilder(ctx context.Context, in *File, format, attribute string) *Builder {
+	b := &Builder{in: in, Attribute: attribute, index: map[string]int32{}, names: map[string]int32{},
+		offsets: []int64{0}, chosen: ChoiceOf(ctx).Label}
+	b.classes = ChoiceOf(ctx).labels(classAttributes)
+	b.class = make([]classColumn, len(b.classes))
 	b.g.Format = format
 	return b
 }
@@ -130,7 +136,7 @@ func (b *Builder) Number(name string, value float64) error {
 
 // addClass takes a value of an attribute that may be the class, and reports whether it is one.
 func (b *Builder) addClass(name, value string) (bool, error) {
-	i := slices.IndexFunc(classAttributes, func(c string) bool { return strings.EqualFold(c, name) })
+	i := slices.IndexFunc(b.classes, func(c string) bool { return strings.EqualFold(c, name) })
 	if i < 0 {
 		return false, nil
 	}
@@ -258,6 +264,9 @@ func (b *Builder) Finish() (*Graph, error) {
 		g.Pairs[i] = csr.Edge{Node: b.numbers[e.Node], Neighbour: b.numbers[e.Neighbour]}
 	}
 	b.chooseClass()
+	if b.chosen != "" && g.Labels == nil {
+		return nil, fmt.Errorf("no node has %s %q: expected the classes there", b.Attribute, b.chosen)
+	}
 	b.setFeatures()
 	g.SetSplit(MasksSplit, b.masked, b.masks)
 	return g, nil
@@ -271,7 +280,7 @@ func (b *Builder) chooseClass() {
 		switch {
 		case c.labels == nil:
 		case g.Labels != nil:
-			g.Notef("%s %q: left out: the class is another", b.Attribute, classAttributes[i])
+			g.Notef("%s %q: left out: the class is another", b.Attribute, b.classes[i])
 		default:
 			g.Labels = unlabelledUpTo(c.labels, g.Nodes)
 			g.Classes = c.index.Finish(g.Labels)

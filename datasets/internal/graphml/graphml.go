@@ -27,7 +27,7 @@ func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	limited := &graphfile.TokenReader{Ctx: ctx, R: in, Most: maxToken, What: "tag or text"}
 	w := &walker{limited: limited, decoder: xml.NewDecoder(limited), keys: map[string]*key{},
 		edgeKeys: map[string]int{},
-		b:        graphfile.NewBuilder(in, "GraphML", "GraphML key")}
+		b:        graphfile.NewBuilder(ctx, in, "GraphML", "GraphML key")}
 	g, err := w.file()
 	if err != nil {
 		line, column := w.decoder.InputPos()

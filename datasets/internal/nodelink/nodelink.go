@@ -21,7 +21,7 @@ const maxToken = 16 << 20
 func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	limited := &graphfile.TokenReader{Ctx: ctx, R: in, Most: maxToken, What: "text or number"}
 	w := &walker{limited: limited, decoder: json.NewDecoder(limited),
-		b: graphfile.NewBuilder(in, "node-link JSON", "attribute")}
+		b: graphfile.NewBuilder(ctx, in, "node-link JSON", "attribute")}
 	w.decoder.UseNumber()
 	g, err := w.file()
 	if err != nil {

@@ -14,7 +14,7 @@ const (
 	maxElements = 1 << 40 // only keeps products far from overflowing
 )
 
-// Header says what an array holds.
+// Header describes an array.
 type Header struct {
 	Type    Dtype
 	Fortran bool // the first index runs fastest

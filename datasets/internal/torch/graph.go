@@ -1,6 +1,8 @@
 package torch
 
 import (
+	"cmp"
+
 	"nodemask/csr"
 	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/pickle"
@@ -16,13 +18,17 @@ func (f *file) graph(fields *pickle.Dict) (*graphfile.Graph, error) {
 	for _, note := range left {
 		g.Notef("%s", note)
 	}
+	label := cmp.Or(f.choice.Label, "y")
 	var tensors [3]*tensor
-	for i, name := range []string{"edge_index", "x", "y"} {
+	for i, name := range []string{"edge_index", "x", label} {
 		if tensors[i], err = f.tensor(fields, name); err != nil {
 			return nil, err
 		}
 	}
 	edges, x, y := tensors[0], tensors[1], tensors[2]
+	if y == nil && f.choice.Label != "" {
+		return nil, f.Errorf("no field %q: expected the classes there", label)
+	}
 	if edges == nil {
 		return nil, f.Errorf("no field edge_index: expected a tensor [2, edges]")
 	}
@@ -148,21 +154,21 @@ func (f *file) labels(g *graphfile.Graph, y *tensor) error {
 	}
 	rows, columns, ok := y.matrix()
 	if !ok || rows != int64(g.Nodes) || columns != 1 {
-		return f.Errorf("field \"y\" has shape %v: expected one class a node, [nodes] or [nodes, 1]", y.shape)
+		return f.Errorf("field %q has shape %v: expected one class a node, [nodes] or [nodes, 1]", y.field, y.shape)
 	}
 	var index graphfile.Classes
 	g.Labels = make([]int32, rows)
 	for v := range g.Labels {
 		label := y.kind.float(y.at(int64(v), 0))
 		if g.Labels[v], ok = index.AddNumber(label); !ok {
-			return f.Errorf("field \"y\": node %d has label %v: expected a whole number, or -1 for none", v, label)
+			return f.Errorf("field %q: node %d has label %v: expected a whole number, or -1 for none", y.field, v, label)
 		}
 	}
 	g.Classes = index.Finish(g.Labels)
 	return nil
 }
 
-// split reads the masks. Of several splits, a column each, it takes the first.
+// split reads the masks. Of several splits, a column each, it takes the first, unless another is chosen.
 func (f *file) split(g *graphfile.Graph, fields *pickle.Dict) error {
 	var sets [3][]int32
 	some := false
@@ -181,13 +187,18 @@ func (f *file) split(g *graphfile.Graph, fields *pickle.Dict) error {
 		if columns == 0 {
 			continue
 		}
-		if columns > 1 && len(mask.shape) > 1 {
-			g.Notef("field \"%[1]s\" has %d columns, a split each: the first is taken. For another, save data.%[1]s[:, k]",
-				field, columns)
+		column := int64(0) // a mask for all splits may have no columns, as the test set of Planetoid's files
+		if len(mask.shape) > 1 && columns > 1 {
+			if column = int64(f.choice.Mask); column >= columns {
+				return f.Errorf("field %q has %d columns, a split each: expected mask=0 to mask=%d, not mask=%d", field,
+					columns, columns-1, column)
+			}
+			g.Notef("field %q has %d columns, a split each: column %d, counted from 0, is taken. Another is PATH:mask=k",
+				field, columns, column)
 		}
 		some = true
 		for v := range rows {
-			if mask.kind.float(mask.at(v, 0)) != 0 {
+			if mask.kind.float(mask.at(v, column)) != 0 {
 				sets[i] = append(sets[i], int32(v))
 			}
 		}

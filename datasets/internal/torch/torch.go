@@ -4,6 +4,7 @@ package torch
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ type file struct {
 	*graphfile.Zip
 	ctx    context.Context
 	folder string
+	choice graphfile.Choice
 }
 
 // Read reads a file. Once ctx is done, reading ends with its error.
@@ -35,7 +37,7 @@ func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{Zip: archive, ctx: ctx}
+	f := &file{Zip: archive, ctx: ctx, choice: graphfile.ChoiceOf(ctx)}
 	for name, m := range f.Members {
 		if path.Base(name) == "data.pkl" && path.Dir(path.Dir(name)) == "." {
 			if f.folder != "" {
@@ -165,8 +167,8 @@ func (f *file) checkSlices(slices any) error {
 	return nil
 }
 
-// known are the fields that a graph is read from.
-var known = []string{"x", "edge_index", "y", "train_mask", "val_mask", "test_mask", "num_nodes"}
+// known are the fields that a graph is read from, beside its classes.
+var known = []string{"x", "edge_index", "train_mask", "val_mask", "test_mask", "num_nodes"}
 
 // named checks the keys of fields, and returns those that are left out.
 func (f *file) named(fields *pickle.Dict) (left []string, err error) {
@@ -180,7 +182,7 @@ func (f *file) named(fields *pickle.Dict) (left []string, err error) {
 			return nil, f.Errorf("data.pkl: the field %.80q is there twice", key)
 		}
 		seen[string(key)] = true
-		if _, none := e.Value.(pickle.None); !none && !slices.Contains(known, string(key)) &&
+		if _, none := e.Value.(pickle.None); !none && !slices.Contains(known, string(key)) && string(key) != cmp.Or(f.choice.Label, "y") &&
 			!strings.HasPrefix(string(key), "_") {
 			left = append(left, fmt.Sprintf("field %.80q (%s): left out", key, pickle.Describe(e.Value)))
 		}

@@ -26,6 +26,7 @@ export class Runs {
     } catch {
       this.lines = [] // what is stored there is not ours
     }
+    addEventListener('storage', ({key, newValue}) => key === place && this.hear(newValue))
     const {find} = page
     find('#save').addEventListener('click', () => this.save())
     find('#clear').addEventListener('click', () => this.clear())
@@ -49,6 +50,22 @@ export class Runs {
     } catch {
       page.find('#kept').textContent = 'This browser keeps nothing for this page: save the runs before you close it.'
     }
+  }
+
+  // hear takes what another tab kept or cleared. If both kept a run at the same moment, one is lost there: it is added again.
+  hear(kept) {
+    try {
+      const stored = JSON.parse(kept || '[]')
+      const both = once([...this.lines, ...stored])
+      this.lines = stored
+      if (kept !== null && both.length > stored.length) {
+        this.lines = both
+        localStorage.setItem(place, JSON.stringify(both))
+      }
+    } catch {
+      return // what is stored there is not ours
+    }
+    this.show()
   }
 
   clear() {

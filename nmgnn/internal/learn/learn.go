@@ -1,5 +1,5 @@
-// Package learn has what a training step is made of, whoever steps: the loss over scored nodes, Adam's update, the
-// values that everything starts from, and how much memory it all takes.
+// Package learn has the parts of a training step, for whole graphs and batches alike: the loss over scored nodes,
+// Adam's update, the initial values, and an estimate of the memory that all of it takes.
 package learn
 
 import (

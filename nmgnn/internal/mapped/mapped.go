@@ -1,4 +1,4 @@
-// Package mapped keeps numbers in files that are mapped into memory: the system holds of them what there is room for.
+// Package mapped keeps numbers in files that are mapped into memory: the system keeps in memory what fits there.
 package mapped
 
 import (

@@ -288,12 +288,12 @@ func appendJSON(out *bytes.Buffer, value any) error {
 
 func writeNumbers[T Number](w io.Writer, data []T) {
 	if littleEndian && len(data) > 0 { // as they lie in memory
-		w.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), len(data)*int(unsafe.Sizeof(data[0]))))
+		_, _ = w.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), len(data)*int(unsafe.Sizeof(data[0]))))
 		return
 	}
 	var buf []byte
 	for chunk := range slices.Chunk(data, 8192) {
 		buf, _ = binary.Append(buf[:0], binary.LittleEndian, chunk) // fails only for what has no fixed size
-		w.Write(buf)
+		_, _ = w.Write(buf)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// Output says what is written.
+// Output is where and how rows are written, and of which layer.
 type Output struct {
 	Folder string
 	// Layer is the one whose output is written, from 1 on; 0: the logits.

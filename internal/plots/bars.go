@@ -1,0 +1,160 @@
+package plots
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Bars describes a chart of bars from the left, one below the other: numbers of 0 or more, each with a name.
+type Bars struct {
+	ID, Title, Caption string
+	XLabel             string  // of the numbers, with the unit
+	MarkLabel          string  // what the marks are: "by chance"
+	Width              float64 // in CSS pixels; 0: 440
+	Rows               []Bar
+}
+
+// Bar holds a number and its name.
+type Bar struct {
+	Label string
+	Value float64
+	Mark  *float64 // what the number is to be compared with: a stroke across the bar; nil: nothing
+}
+
+// Sizes of bars in CSS pixels.
+const (
+	defaultBarsWidth = 440
+	barRow           = 22
+	barThickness     = 14
+)
+
+// Check returns an error unless there is a bar, and all numbers are finite and 0 or more.
+func (b Bars) Check() error {
+	err := checkSide("width", b.Width, minSide)
+	if err == nil && len(b.Rows) == 0 {
+		err = fmt.Errorf("no bars: expected at least one")
+	}
+	for _, bar := range b.Rows {
+		for _, v := range bar.values() {
+			if err == nil && !(v >= 0 && v <= maxValue) {
+				err = fmt.Errorf("bar %q: %v: expected a number from 0 to %g", bar.Label, v, maxValue)
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("bars %q: %w", b.ID, err)
+	}
+	return nil
+}
+
+// values are the bar's numbers.
+func (b Bar) values() []float64 {
+	if b.Mark == nil {
+		return []float64{b.Value}
+	}
+	return []float64{b.Value, *b.Mark}
+}
+
+// number is what is written beside a bar, and in tables.
+func (b Bar) number() string { return strconv.FormatFloat(b.Value, 'f', 1, 64) }
+
+// Table returns the numbers that the bars show.
+func (b Bars) Table() Table {
+	t := Table{ID: b.ID, Title: b.Title, Caption: b.Caption, Header: []string{"", b.XLabel}, TextColumns: 1}
+	marks := slices.ContainsFunc(b.Rows, func(bar Bar) bool { return bar.Mark != nil })
+	if marks {
+		t.Header = append(t.Header, b.MarkLabel)
+	}
+	for _, bar := range b.Rows {
+		row := []Field{{Text: bar.Label}, {Text: bar.number()}}
+		if bar.Mark != nil {
+			row = append(row, Field{Text: strconv.FormatFloat(*bar.Mark, 'f', 1, 64)})
+		} else if marks {
+			row = append(row, Field{})
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// SVG returns a drawing of b, as [Chart.SVG] does. A name that takes more than a third of the width stands in lines.
+func (b Bars) SVG() ([]byte, error) {
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
+	page := Sheet{ID: b.ID, Title: b.Title, Description: b.description(), Colours: []int{0}, Width: b.Width}
+	if page.Width == 0 {
+		page.Width = defaultBarsWidth
+	}
+	names, most, labels, numbers := make([][]string, len(b.Rows)), 0.0, 0.0, 0.0
+	top := page.top() + margin/2
+	bottom := top
+	for i, bar := range b.Rows {
+		names[i] = wrap(bar.Label, tickSize, page.Width/3)
+		labels, numbers = max(labels, widest(names[i], tickSize)), max(numbers, textWidth(bar.number(), tickSize))
+		most = max(most, slices.Max(bar.values()))
+		bottom += bar.height(names[i])
+	}
+	left, right := margin+labels+yTickLabel, page.Width-margin-numbers-yTickLabel
+	x := newAxis(0, most, max((right-left)/stepX, 2), false)
+	if most == 0 {
+		x = newAxis(0, 1, 2, false)
+	}
+	x.min, x.start, x.end = 0, left, right
+	xLabel := wrap(b.label(), labelSize, page.Width-2*margin)
+	page.Height = bottom + xTickLabel + xLabelGap + float64(len(xLabel)-1)*labelLine + labelDescent + margin
+
+	d := page.open()
+	x.drawBelow(d, bottom)
+	d.path(gridLine, x.upright(bottom, top))
+	var bars, marks strings.Builder
+	y := top
+	for i, bar := range b.Rows {
+		centre := y + bar.height(names[i])/2
+		y += bar.height(names[i])
+		d.label(point{left - yTickLabel, centre}, toTheLeft, names[i])
+		behind := x.at(bar.Value)
+		if above, below := centre-barThickness/2, centre+barThickness/2; behind > left {
+			bars.WriteString(polygon(point{left, above}, point{behind, above}, point{behind, below}, point{left, below}))
+		}
+		if bar.Mark != nil {
+			mark := x.at(*bar.Mark)
+			marks.WriteString(polyline(point{mark, centre - barRow/2 + 1}, point{mark, centre + barRow/2 - 1}))
+			if gap := mark - behind; gap >= 0 && gap < numbers+yTickLabel { // the number stands behind the stroke, not on it
+				behind = mark
+			}
+		}
+		d.label(point{behind + yTickLabel/2, centre}, "", []string{bar.number()})
+	}
+	d.path(Fill(0), bars.String())
+	d.path(`stroke="`+ink+`" stroke-width="2"`, marks.String())
+	d.path(axisLine, polyline(point{left, top}, point{left, bottom}))
+	x.drawLabel(d, bottom, xLabel)
+	return d.close(), nil
+}
+
+// height returns the height of the bar's row.
+func (b Bar) height(name []string) float64 { return barRow + float64(len(name)-1)*legendLine }
+
+// label is what stands below the bars.
+func (b Bars) label() string {
+	if b.MarkLabel == "" {
+		return Plain(b.XLabel)
+	}
+	return Plain(b.XLabel + "; stroke: " + b.MarkLabel)
+}
+
+// description returns the caption, and all numbers for those who do not see them.
+func (b Bars) description() string {
+	var rows []string
+	for _, bar := range b.Rows {
+		text := Plain(bar.Label) + " " + bar.number()
+		if bar.Mark != nil {
+			text += fmt.Sprintf(" (%.1f)", *bar.Mark)
+		}
+		rows = append(rows, text)
+	}
+	return sentences(b.Caption, strings.TrimSpace(b.label()+": "+strings.Join(rows, "; ")+"."))
+}

@@ -1,0 +1,476 @@
+package plots_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/internal/plots"
+)
+
+// charts are one with references, one with many lines, a narrow one, and one of a single point.
+func charts() []plots.Chart {
+	rates := []float64{0.1, 0.25, 0.5, 0.75, 1}
+	around := func(y []float64, by float64) (low, high []float64) {
+		for _, v := range y {
+			low, high = append(low, v-by), append(high, v+by)
+		}
+		return low, high
+	}
+	gin, gat := []float64{71.2, 74.9, 77.3, 76.8, 75.1}, []float64{76.4, 78.8, 80.2, 80.9, 80.7}
+	ginLow, ginHigh := around(gin, 1.4)
+	gatLow, gatHigh := around(gat, 0.8)
+	papers := plots.Chart{
+		ID: "keep-rate", Title: "Masking fewer nodes helps, up to a point", Caption: "Mean and 95 % interval of 10 trials.",
+		XLabel: "keep rate ρ (share of nodes)", YLabel: "macro F1 (%)",
+		Series: []plots.Series{
+			{Name: "GIN", X: rates, Y: gin, Low: ginLow, High: ginHigh},
+			{Name: "GIN, paper", X: rates, Y: []float64{70.1, 74.1, 78.2, 77.9, 75.9}, Reference: true},
+			{Name: "GAT", X: rates, Y: gat, Low: gatLow, High: gatHigh},
+			{Name: "GAT, paper", X: rates, Y: []float64{77.5, 79.6, 80.9, 81.8, 81.2}, Reference: true},
+		},
+	}
+
+	many := plots.Chart{
+		ID: "many", Title: "Validation loss of every model on every data set, with a title that is far too long for a " +
+			"single line of the chart",
+		XLabel: "epoch", YLabel: "cross-entropy (nats)", Width: 560, Height: 380,
+	}
+	for k := range 9 {
+		s := plots.Series{Name: fmt.Sprintf("model %d", k+1), HideMarkers: k%3 == 2, Reference: k == 8}
+		if k == 4 {
+			s.Name = "model 5 with a long name"
+		}
+		for x := 0.0; x <= 200; x += 20 {
+			s.X, s.Y = append(s.X, x), append(s.Y, 0.1*float64(k+1)+2*math.Exp(-x/(20+10*float64(k))))
+		}
+		many.Series = append(many.Series, s)
+	}
+
+	return []plots.Chart{
+		papers, many,
+		{ID: "phone", Title: "Time of an epoch", XLabel: "nodes", YLabel: "seconds", Width: 320, Height: 260,
+			Series: []plots.Series{
+				{Name: "pure Go", X: []float64{1e6, 2e6, 3e6, 5e6}, Y: []float64{0.0001, 0.0002, 0.00033, 0.0005}},
+				{Name: "XLA", X: []float64{1e6, 2e6, 3e6, 5e6}, Y: []float64{0.00005, 0.00007, 0.00012, 0.00018}},
+			}},
+		{ID: "point", XLabel: "trials", YLabel: "difference (points)", Width: 400, Height: 250, Series: []plots.Series{
+			{X: []float64{10}, Y: []float64{-0.4}, HideMarkers: true},
+		}},
+	}
+}
+
+// wellFormed reads all of an SVG, and returns its text.
+func wellFormed(t require.TestingT, svg []byte) string {
+	d := xml.NewDecoder(bytes.NewReader(svg))
+	var words strings.Builder
+	depth, ids := 0, map[string]bool{}
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		switch token := token.(type) {
+		case xml.StartElement:
+			depth++
+			for _, a := range token.Attr {
+				if a.Name.Local == "id" {
+					require.False(t, ids[a.Value], "id %s is there twice", a.Value)
+					ids[a.Value] = true
+				}
+			}
+		case xml.EndElement:
+			depth--
+		case xml.CharData:
+			words.Write(token)
+		}
+	}
+	require.Zero(t, depth)
+	return words.String()
+}
+
+// drawn returns a drawing, which is well-formed and the same when it is drawn again.
+func drawn(t require.TestingT, of interface{ SVG() ([]byte, error) }) string {
+	svg, err := of.SVG()
+	require.NoError(t, err)
+	again, err := of.SVG()
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(svg, again), "drawn twice, it differs")
+	wellFormed(t, svg)
+	return string(svg)
+}
+
+func TestTextsLieInTheDrawingAndNotOnEachOther(t *testing.T) {
+	texts := regexp.MustCompile(`<text x="([^"]*)" y="([^"]*)" font-size="(\d+)"([^>]*)>([^<]*)`)
+	for name, of := range map[string]interface{ SVG() ([]byte, error) }{
+		"references": charts()[0], "many": charts()[1], "phone": charts()[2], "bars": bars(), "claims": claims(),
+		"specification": specification(30),
+	} {
+		svg := drawn(t, of)
+		var width, height float64
+		_, err := fmt.Sscanf(regexp.MustCompile(`viewBox="0 0 [^"]*`).FindString(svg), `viewBox="0 0 %f %f`, &width, &height)
+		require.NoError(t, err)
+		type box struct {
+			text                     string
+			left, right, top, bottom float64
+		}
+		var boxes []box
+		for _, m := range texts.FindAllStringSubmatch(svg, -1) {
+			if strings.Contains(m[4], "rotate") {
+				continue
+			}
+			var x, y, size float64
+			_, err := fmt.Sscan(m[1]+" "+m[2]+" "+m[3], &x, &y, &size)
+			require.NoError(t, err)
+			wide := 0.45 * size * float64(len([]rune(html.UnescapeString(m[5])))) // at least
+			b := box{m[5], x, x + wide, y - 0.7*size, y}
+			switch {
+			case strings.Contains(m[4], `"middle"`):
+				b.left, b.right = x-wide/2, x+wide/2
+			case strings.Contains(m[4], `"end"`):
+				b.left, b.right = x-wide, x
+			}
+			assert.True(t, b.left >= 0 && b.right <= width && b.top >= 0 && b.bottom <= height, "%s: %v", name, b)
+			for _, other := range boxes {
+				assert.False(t, b.left < other.right && other.left < b.right && b.top < other.bottom && other.top < b.bottom,
+					"%s: %v and %v", name, b, other)
+			}
+			boxes = append(boxes, b)
+		}
+		assert.NotEmpty(t, boxes)
+	}
+}
+
+func TestNumbersOfAnySizeShareAPowerOfTenOrHaveFewDigits(t *testing.T) {
+	svg := drawn(t, charts()[2])
+	_, x := ticks(t, []byte(svg), "middle")
+	_, y := ticks(t, []byte(svg), "end")
+	assert.Equal(t, []string{"2×10⁶", "4×10⁶"}, x)
+	assert.Equal(t, []string{"0", "2×10⁻⁴", "4×10⁻⁴", "6×10⁻⁴"}, y)
+}
+
+func TestASinglePointHasAMarkerWhateverIsAsked(t *testing.T) {
+	assert.Equal(t, 1, strings.Count(drawn(t, charts()[3]), `<path class="fill0"`))
+}
+
+func TestChartTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
+	text := drawn(t, charts()[0])
+	assert.True(t, strings.HasPrefix(text,
+		`<svg xmlns="http://www.w3.org/2000/svg" id="keep-rate" role="img" aria-labelledby="keep-rate-title `+
+			`keep-rate-desc" width="640"`))
+	assert.Contains(t, text, `<title id="keep-rate-title">Masking fewer nodes helps, up to a point</title>`)
+	assert.Contains(t, text, `<desc id="keep-rate-desc">Mean and 95 % interval of 10 trials. Line chart of macro F1 `+
+		`(%) over keep rate ρ (share of nodes). `+
+		`Series: GIN; GIN, paper; GAT; GAT, paper.</desc>`)
+	assert.Contains(t, text, "@media (prefers-color-scheme:dark)")
+	assert.Contains(t, text, "max-width:100%")
+	assert.NotContains(t, text, "#FFFFFF")
+	assert.NotContains(t, text, "#000000")
+	assert.Contains(t, text, ">macro F1 (%)</text>")
+	assert.Contains(t, text, ">keep rate ρ (share of nodes)</text>")
+}
+
+func TestReferenceNamedAfterASeriesSharesItsColour(t *testing.T) {
+	svg := drawn(t, charts()[0])
+	colours := map[string]bool{}
+	for _, c := range regexp.MustCompile(`class="line\d" stroke="[^"]*"`).FindAllString(svg, -1) {
+		colours[c] = true
+	}
+	assert.Len(t, colours, 2, "GIN and GAT, ours and the paper's")
+}
+
+func TestEveryColourStandsOutOnWhiteAndOnADarkPage(t *testing.T) {
+	svg := drawn(t, charts()[1])
+	light := regexp.MustCompile(` (?:fill|stroke)="(#[0-9A-F]{6})"`).FindAllStringSubmatch(string(svg), -1)
+	dark := regexp.MustCompile(`{(?:fill|stroke):(#[0-9A-F]{6})}`).FindAllStringSubmatch(string(svg), -1)
+	require.NotEmpty(t, light)
+	require.NotEmpty(t, dark)
+	for _, c := range light {
+		assert.GreaterOrEqual(t, 1.05/(luminance(t, c[1])+0.05), 3.0, "%s on white", c[1])
+	}
+	for _, c := range dark {
+		assert.GreaterOrEqual(t, (luminance(t, c[1])+0.05)/(luminance(t, "#1E1E1E")+0.05), 3.0, "%s on dark", c[1])
+	}
+}
+
+func TestThePaletteStandsOutOnLightAndDarkPages(t *testing.T) {
+	require.Len(t, plots.Palette(), 7)
+	for _, c := range plots.Palette() {
+		assert.GreaterOrEqual(t, 1.05/(luminance(t, c.Light)+0.05), 3.0, "%s on white", c.Light)
+		assert.GreaterOrEqual(t, (luminance(t, c.Dark)+0.05)/(luminance(t, "#121212")+0.05), 3.0, "%s on #121212", c.Dark)
+	}
+	plots.Palette()[0].Light = "#FFFFFF"
+	assert.Equal(t, "#0072B2", plots.Palette()[0].Light, "the palette is the caller's own")
+}
+
+func TestASeriesOfAnotherSharesItsColourAndHasABrokenLine(t *testing.T) {
+	one := func(name, of string) plots.Series {
+		return plots.Series{Name: name, Of: of, X: []float64{1, 2}, Y: []float64{1, 2}, HideMarkers: true}
+	}
+	c := plots.Chart{ID: "pairs", Series: []plots.Series{one("GIN, train", ""), one("GIN, validation", "GIN, train"),
+		one("GIN + NM, train", ""), one("GIN + NM, validation", "GIN + NM, train")}}
+	svg, err := c.SVG()
+	require.NoError(t, err)
+	for _, colour := range []string{"#0072B2", "#D55E00"} {
+		lines := regexp.MustCompile(`<path [^>]*stroke="`+colour+`"[^>]*>`).FindAllString(string(svg), -1)
+		broken := 0
+		for _, line := range lines {
+			if strings.Contains(line, "stroke-dasharray") {
+				broken++
+			}
+		}
+		assert.Equal(t, 2*broken, len(lines), "half of the lines in %s are whole", colour)
+		assert.NotZero(t, broken)
+	}
+	c.Series[1].Of = "GAT"
+	_, err = c.SVG()
+	assert.ErrorContains(t, err, `series "GIN, validation": no series "GAT" before it`)
+}
+
+func TestFirstEightSeriesDifferInColour(t *testing.T) {
+	svg := drawn(t, charts()[1])
+	colours := map[string]bool{}
+	for _, c := range regexp.MustCompile(`class="line\d" stroke="([^"]*)"`).FindAllStringSubmatch(string(svg), -1) {
+		colours[c[1]] = true
+	}
+	assert.Len(t, colours, 8)
+}
+
+// ticks returns the numbers along an axis and where they are, from left to right or from below: those along x are in
+// the middle of their place, those along y end there.
+func ticks(t require.TestingT, svg []byte, anchor string) (at []float64, labels []string) {
+	for _, m := range regexp.MustCompile(
+		`<text x="([^"]*)" y="[^"]*" font-size="12" text-anchor="`+anchor+`">([^<]*)<`).FindAllStringSubmatch(string(svg),
+		-1) {
+		x, err := strconv.ParseFloat(m[1], 64)
+		require.NoError(t, err)
+		at, labels = append(at, x), append(labels, m[2])
+	}
+	return at, labels
+}
+
+func TestBothAxesHaveAtLeastTwoNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.OneOf(rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(-10, 10), rapid.Float64Range(1e7, 2e7))
+		c := plots.Chart{Width: rapid.Float64Range(200, 900).Draw(t, "width"), Height: rapid.Float64Range(200, 900).Draw(t,
+			"height"), Series: []plots.Series{{
+			X: rapid.SliceOfN(number, 2, 2).Draw(t, "x"), Y: rapid.SliceOfN(number, 2, 2).Draw(t, "y"),
+		}}}
+		svg, err := c.SVG()
+		require.NoError(t, err)
+		for _, anchor := range []string{"middle", "end"} {
+			_, labels := ticks(t, svg, anchor)
+			require.GreaterOrEqual(t, len(labels), 2, labels)
+		}
+	})
+}
+
+func TestLongNumbersAlongXDoNotRunIntoEachOther(t *testing.T) {
+	svg, err := plots.Chart{Series: []plots.Series{{X: []float64{12345678.1, 12345678.6}, Y: []float64{1, 2}}}}.SVG()
+	require.NoError(t, err)
+	at, labels := ticks(t, svg, "middle")
+	require.Equal(t, []string{"1.23456782×10⁷", "1.23456784×10⁷", "1.23456786×10⁷"}, labels)
+	for i := range at[1:] {
+		assert.Greater(t, at[i+1]-at[i], 112.0, "14 digits and signs of 8 pixels each")
+	}
+	assert.Less(t, at[len(at)-1], 640-56.0, "the last one ends inside of the drawing")
+}
+
+func TestBandOfASinglePointIsAsWideAsItsMarker(t *testing.T) {
+	svg, err := plots.Chart{Series: []plots.Series{{X: []float64{1}, Y: []float64{77}, Low: []float64{76},
+		High: []float64{78}}}}.SVG()
+	require.NoError(t, err)
+	band := regexp.MustCompile(`fill-opacity="0.18" d="M([\d.]+),([\d.]+) ([\d.]+),([\d.]+) `).FindStringSubmatch(
+		string(svg))
+	require.NotNil(t, band)
+	left, err := strconv.ParseFloat(band[1], 64)
+	require.NoError(t, err)
+	right, err := strconv.ParseFloat(band[3], 64)
+	require.NoError(t, err)
+	assert.InDelta(t, 8, right-left, 0.02)
+}
+
+func TestLabelsOfAnyLengthLeaveHalfOfTheDrawingToTheLines(t *testing.T) {
+	long := strings.Repeat("word ", 300)
+	svg, err := plots.Chart{Width: 200, Height: 200, XLabel: long, YLabel: long,
+		Series: []plots.Series{{X: []float64{0, 1}, Y: []float64{0, 1}}}}.SVG()
+	require.NoError(t, err)
+	var x1, y1, x2, y2 float64
+	axis := regexp.MustCompile(`stroke-opacity="0.55" d="(M[^M]*)`).FindSubmatch(svg)
+	require.NotNil(t, axis)
+	_, err = fmt.Sscanf(string(axis[1]), "M%f,%f %f,%f", &x1, &y1, &x2, &y2)
+	require.NoError(t, err)
+	assert.GreaterOrEqual(t, x2-x1, 50.0)
+	assert.GreaterOrEqual(t, y1, 100.0)
+}
+
+func TestLongTitleWrapsAndKeepsItsWords(t *testing.T) {
+	title := charts()[1].Title
+	svg := drawn(t, charts()[1])
+	var lines []string
+	for _, m := range regexp.MustCompile(`font-weight="bold">([^<]*)<`).FindAllStringSubmatch(string(svg), -1) {
+		lines = append(lines, m[1])
+	}
+	assert.Len(t, lines, 2)
+	assert.Equal(t, title, strings.Join(lines, " "))
+}
+
+// luminance is the relative luminance of #RRGGBB by WCAG 2.
+func luminance(t *testing.T, colour string) float64 {
+	var rgb [3]uint8
+	_, err := fmt.Sscanf(colour, "#%02X%02X%02X", &rgb[0], &rgb[1], &rgb[2])
+	require.NoError(t, err)
+	sum := 0.0
+	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+		v := float64(rgb[i]) / 255
+		if v <= 0.04045 {
+			v /= 12.92
+		} else {
+			v = math.Pow((v+0.055)/1.055, 2.4)
+		}
+		sum += weight * v
+	}
+	return sum
+}
+
+func TestScatteredPointsHaveSmallMarkersAndNoLine(t *testing.T) {
+	c := plots.Chart{ID: "points", XLabel: "first", YLabel: "second",
+		Series: []plots.Series{{Name: "red", X: []float64{1, 2, 3}, Y: []float64{3, 1, 2}, Scattered: true}}}
+	svg, err := c.SVG()
+	require.NoError(t, err)
+	assert.NotContains(t, string(svg), `class="line0"`)
+	assert.Equal(t, 4, strings.Count(string(svg), "a2.2,2.2 0 1 1 -4.4,0"), "three points, and one in the legend")
+	assert.Contains(t, string(svg), "Points of second over first.")
+}
+
+func TestPlacesAreWhereTheDrawingHasItsPoints(t *testing.T) {
+	c := plots.Chart{ID: "places", Title: "Places", XLabel: "x", YLabel: "y", Width: 500, Height: 320,
+		Series: []plots.Series{
+			{Name: "one", X: []float64{1, 2, 4}, Y: []float64{3, 1, 7}, Cells: []string{"first", "", "last"}},
+			{Name: "two", X: []float64{1, 3}, Y: []float64{2, 2}},
+		}}
+	svg, err := c.SVG()
+	require.NoError(t, err)
+	line := regexp.MustCompile(
+		`class="line[0-9]+" [^>]* d="M([0-9.]+),([0-9.]+) [0-9.,]+ ([0-9.]+),([0-9.]+)"`).FindSubmatch(svg)
+	require.NotNil(t, line)
+	places, err := c.Places()
+	require.NoError(t, err)
+	require.Len(t, places, 2)
+	for i, want := range []string{"one, 1: 3.00", "one, 4: 7.00"} {
+		x, err := strconv.ParseFloat(string(line[1+2*i]), 64)
+		require.NoError(t, err)
+		y, err := strconv.ParseFloat(string(line[2+2*i]), 64)
+		require.NoError(t, err)
+		require.InDelta(t, x, places[i].Left*500/100, 0.05)
+		require.InDelta(t, y, places[i].Top*320/100, 0.05)
+		require.Equal(t, want, places[i].Name)
+		require.Equal(t, []string{"first", "last"}[i], places[i].Cell)
+	}
+}
+
+func TestChartOfOtherNumbersIsAnotherDrawing(t *testing.T) {
+	c := charts()[0]
+	before, err := c.SVG()
+	require.NoError(t, err)
+	c.Series[0].Y[0]++
+	c.Series[0].High[0]++
+	after, err := c.SVG()
+	require.NoError(t, err)
+	assert.NotEqual(t, before, after)
+}
+
+func TestChartsThatCannotBeDrawnAreErrors(t *testing.T) {
+	one := []float64{1}
+	for name, series := range map[string]plots.Series{
+		"no points":        {},
+		"more x than y":    {X: []float64{1, 2}, Y: one},
+		"not a number":     {X: one, Y: []float64{math.NaN()}},
+		"infinite":         {X: []float64{math.Inf(-1)}, Y: one},
+		"too large":        {X: one, Y: []float64{2e300}},
+		"fewer cells":      {X: one, Y: one, Cells: []string{}},
+		"half a band":      {X: one, Y: one, Low: one},
+		"short band":       {X: one, Y: one, Low: []float64{}, High: one},
+		"band above y":     {X: one, Y: one, Low: []float64{1.5}, High: []float64{2}},
+		"band below y":     {X: one, Y: one, Low: []float64{0}, High: []float64{0.5}},
+		"band not finite":  {X: one, Y: one, Low: []float64{math.Inf(-1)}, High: one},
+		"band upside down": {X: one, Y: one, Low: []float64{2}, High: []float64{0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := plots.Chart{Series: []plots.Series{series}}
+			require.Error(t, c.Check())
+			_, err := c.SVG()
+			require.Error(t, err)
+			_, err = c.CSV()
+			require.Error(t, err)
+		})
+	}
+	require.Error(t, plots.Chart{}.Check(), "no series")
+	good := plots.Chart{Series: []plots.Series{{X: one, Y: one, Low: []float64{1 + 1e-12}, High: one}}}
+	require.NoError(t, good.Check(), "a band may be off by rounding")
+	for _, side := range []float64{-1, 1, 1e6, math.NaN()} {
+		good.Width = side
+		require.Error(t, good.Check(), "side %v", side)
+	}
+}
+
+func TestChartCSVHasOneLineForEachPoint(t *testing.T) {
+	got, err := plots.Chart{Series: []plots.Series{
+		{Name: "a, b", X: []float64{1, 2}, Y: []float64{0.5, 1e21}, Low: []float64{0.25, 0}, High: []float64{1, 1e22}},
+		{Name: "paper", X: []float64{1}, Y: []float64{-3}, Reference: true},
+	}}.CSV()
+	require.NoError(t, err)
+	assert.Equal(t, "series,x,y,low,high\n\"a, b\",1,0.5,0.25,1\n\"a, b\",2,1e+21,0,1e+22\npaper,1,-3,,\n", got)
+}
+
+func TestAnyFiniteChartIsValidXML(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.OneOf(rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(-10, 10),
+			rapid.SampledFrom([]float64{0, 5e-324, 1e-300, 1, 1 + 0x1p-52, 1e300}))
+		c := plots.Chart{
+			ID: anyText.Draw(t, "id"), Title: anyText.Draw(t, "title"), Caption: anyText.Draw(t, "caption"),
+			XLabel: anyText.Draw(t, "x label"), YLabel: anyText.Draw(t, "y label"),
+			Width:  rapid.SampledFrom([]float64{0, 200, 333.3, 10_000}).Draw(t, "width"),
+			Height: rapid.SampledFrom([]float64{0, 200, 333.3, 10_000}).Draw(t, "height"),
+		}
+		for range rapid.IntRange(1, 12).Draw(t, "series") {
+			n := rapid.IntRange(1, 6).Draw(t, "points")
+			s := plots.Series{
+				Name: anyText.Draw(t, "name"), X: rapid.SliceOfN(number, n, n).Draw(t, "x"),
+				Y:         rapid.SliceOfN(number, n, n).Draw(t, "y"),
+				Reference: rapid.Bool().Draw(t, "reference"), HideMarkers: rapid.Bool().Draw(t, "hide markers"),
+			}
+			if rapid.Bool().Draw(t, "band") {
+				for _, y := range s.Y {
+					s.Low, s.High = append(s.Low, max(y-1, -1e300)), append(s.High, min(y+1, 1e300))
+				}
+			}
+			c.Series = append(c.Series, s)
+		}
+		svg, err := c.SVG()
+		require.NoError(t, err)
+		wellFormed(t, svg)
+		for _, place := range regexp.MustCompile(` (?:d|x|y|transform|width|height|viewBox)="[^"]*"`).FindAll(svg, -1) {
+			require.NotRegexp(t, "NaN|Inf", string(place))
+		}
+
+		got, err := c.CSV()
+		require.NoError(t, err)
+		_, err = csv.NewReader(strings.NewReader(got)).ReadAll()
+		require.NoError(t, err)
+	})
+}

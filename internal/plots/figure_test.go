@@ -1,0 +1,153 @@
+package plots_test
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/internal/plots"
+)
+
+// wide returns a table of two blocks and two sections, with published numbers under ours.
+func wide() plots.Table {
+	return plots.Table{
+		ID: "wide", Title: "Wide", Caption: "In two blocks.", TextColumns: 2, Sections: true, Under: []int{3, 4},
+		Blocks: []int{5},
+		Header: []string{"setting", "train", "a: GIN", "paper", "Δ", "b: GIN", "b: NM"},
+		Rows: [][]plots.Field{
+			{{Text: "inductive"}, {Text: "10 %"}, {Text: "51.0 ± 1.0", Bold: true, Note: "3 trials"}, {Text: "52.9"},
+				{Text: "−1.9"}, {Text: "1"}, {Text: "2"}},
+			{{Text: "inductive"}, {Text: "20 %"}, {Text: "–"}, {}, {}, {Text: "3"}, {Text: "4"}},
+			{{Text: "<b>"}, {Text: "10 %"}, {Text: "5"}, {}, {}, {Text: "6"}, {Text: "7"}},
+		},
+	}
+}
+
+func TestAWideTableIsAFigureOfBlocksWithSections(t *testing.T) {
+	assert.Equal(t, `<figure id="wide" style="margin:0">
+<figcaption><b>Wide</b> In two blocks.</figcaption>
+<div style="display:flex;flex-wrap:wrap;align-items:flex-end;gap:12px 28px">
+<table>
+<thead>
+<tr><td colspan="1"></td><th scope="colgroup" colspan="1" style="text-align:center">a</th></tr>
+<tr><th scope="col" LEFT>train</th><th scope="col" RIGHT>GIN<br/><small SOFT>paper, Δ</small></th></tr>
+</thead>
+<tbody>
+<tr><th scope="rowgroup" colspan="2" LEFT>inductive</th></tr>
+<tr><th scope="row" LEFT>10 %</th><td NUMBER title="3 trials" tabindex="0"><b>51.0</b>`+
+		"<small SOFT> ± 1.0</small><br/><small SOFT>52.9\u2002−1.9</small></td></tr>\n"+
+		`<tr><th scope="row" LEFT>20 %</th><td NUMBER>–<br/><small SOFT>`+"\u00a0</small></td></tr>\n"+
+		`</tbody>
+<tbody>
+<tr><th scope="rowgroup" colspan="2" LEFT>&lt;b&gt;</th></tr>
+<tr><th scope="row" LEFT>10 %</th><td NUMBER>5<br/><small SOFT>`+"\u00a0</small></td></tr>\n"+
+		`</tbody>
+</table>
+<table>
+<thead>
+<tr><td colspan="1"></td><th scope="colgroup" colspan="2" style="text-align:center">b</th></tr>
+<tr><th scope="col" LEFT>train</th><th scope="col" RIGHT>GIN</th><th scope="col" RIGHT>NM</th></tr>
+</thead>
+<tbody>
+<tr><th scope="rowgroup" colspan="3" LEFT>inductive</th></tr>
+<tr><th scope="row" LEFT>10 %</th><td NUMBER>1</td><td NUMBER>2</td></tr>
+<tr><th scope="row" LEFT>20 %</th><td NUMBER>3</td><td NUMBER>4</td></tr>
+</tbody>
+<tbody>
+<tr><th scope="rowgroup" colspan="3" LEFT>&lt;b&gt;</th></tr>
+<tr><th scope="row" LEFT>10 %</th><td NUMBER>6</td><td NUMBER>7</td></tr>
+</tbody>
+</table>
+</div>
+</figure>
+`, unstyled(render(t, wide(), plots.FormatHTML)))
+}
+
+func TestOtherFormatsKeepAWideTablesColumnsSideBySide(t *testing.T) {
+	assert.Equal(t, "setting,train,a: GIN,paper,Δ,b: GIN,b: NM\ninductive,10 %,51.0 ± 1.0,52.9,−1.9,1,2\ninductive,20 "+
+		"%,–,,,3,4\n<b>,10 %,5,,,6,7\n",
+		render(t, wide(), plots.FormatCSV))
+	assert.Contains(t, render(t, wide(), plots.FormatMarkdown),
+		"| inductive | 10 % | **51.0 ± 1.0** | 52.9 | −1.9 | 1 "+
+			"| 2 |")
+}
+
+func TestAWideTablesGroupsAndFooterAreInEachBlock(t *testing.T) {
+	table := plots.Table{Header: []string{"seed", "a", "b"}, Blocks: []int{2}, Groups: []int{1},
+		Footer: []plots.Field{{Text: "mean"}, {Text: "2"}, {Text: "5"}},
+		Rows:   [][]plots.Field{{{Text: "1"}, {Text: "1"}, {Text: "4"}}, {{Text: "2"}, {Text: "3"}, {Text: "6"}}}}
+	html := render(t, table, plots.FormatHTML)
+	assert.Equal(t, 4, strings.Count(html, "<tbody>"))
+	assert.Equal(t, 2, strings.Count(html, "<tfoot>"))
+	assert.Equal(t, 8, strings.Count(html, "border-top:1px solid"))
+	assert.NotContains(t, html, "colgroup", "the columns share no prefix")
+	d := xml.NewDecoder(strings.NewReader(html))
+	for {
+		_, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+	}
+}
+
+func TestColumnsThatCannotBeUnderOthersOrBeginBlocksAreErrors(t *testing.T) {
+	for message, change := range map[string]func(*plots.Table){
+		"columns [2] under others or at the head of a block: expected ascending numbers from 3 to 6": func(
+			t *plots.Table) {
+			t.Under = []int{2}
+		},
+		"columns [5 5] under others or at the head of a block: expected ascending numbers from 3 to 6": func(
+			t *plots.Table) {
+			t.Blocks = []int{5, 5}
+		},
+		"columns [7] under others or at the head of a block: expected ascending numbers from 3 to 6": func(
+			t *plots.Table) {
+			t.Blocks = []int{7}
+		},
+		"column 3 begins a block and is under the one before: expected one of both": func(
+			t *plots.Table) {
+			t.Blocks = []int{3}
+		},
+		"sections take the only column of labels: expected at least 2": func(
+			t *plots.Table) {
+			t.TextColumns = 1
+		},
+	} {
+		table := wide()
+		require.NoError(t, table.Check())
+		change(&table)
+		require.EqualError(t, table.Check(), `table "wide": `+message)
+	}
+}
+
+func TestLongNamesOfAWideTableBreakIntoLines(t *testing.T) {
+	table := wide()
+	table.Header[5], table.Header[6] = "GAT, no att. dropout", "b: NM"
+	table.Rows[0][1].Text = "arrivals with edges to train <nodes>"
+	html := render(t, table, plots.FormatHTML)
+	assert.Contains(t, html, `<th scope="col" style="text-align:right">GAT, no att. <br/>dropout</th>`)
+	assert.Contains(t, html, `>arrivals with edges to <br/>train &lt;nodes&gt;</th>`)
+}
+
+func TestTextOfAWideTableSurvivesInHTML(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text, note := anyText.Draw(t, "text"), anyText.Draw(t, "note")
+		cell := plots.Field{Text: text, Note: note, Bold: rapid.Bool().Draw(t, "bold")}
+		table := plots.Table{Header: []string{"a", text, text}, Under: []int{2}, Title: text,
+			Rows: [][]plots.Field{{cell, cell, cell}}, Footer: []plots.Field{cell, cell, cell}}
+		html := render(t, table, plots.FormatHTML)
+		words := wellFormed(t, []byte(html))
+		letters := func(s string) string {
+			return strings.Join(strings.FieldsFunc(inXML(s), func(r rune) bool { return unicode.IsSpace(r) }), "")
+		}
+		require.GreaterOrEqual(t, strings.Count(letters(words), letters(text)), 1)
+	})
+}

@@ -1,0 +1,111 @@
+package plots_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/internal/plots"
+)
+
+// steers has what controls a terminal (ESC, its 8-bit form in UTF-8 and alone, backspace), ends lines, or turns the
+// direction of writing around for what follows.
+const steers = "a\x1b[31mb\u009b31mc\x9b31md\be\x00f\r\ng\u0085h\u2028i\u061c" +
+	"j\u200ek\u200fl\u202am\u202bn\u202co\u202dp\u202eq\u2066r\u2067s\u2068t\u2069u"
+
+// everywhere returns a table and a chart that show s wherever they show text.
+func everywhere(s string) (plots.Table, plots.Chart) {
+	cell := plots.Field{Text: s, Note: s, Bold: true}
+	return plots.Table{ID: s, Title: s, Caption: s, Header: []string{s, s}, Rows: [][]plots.Field{{cell, cell}},
+			Footer: []plots.Field{cell, cell}},
+		plots.Chart{ID: s, Title: s, Caption: s, XLabel: s, YLabel: s,
+			Series: []plots.Series{{Name: s, X: []float64{1}, Y: []float64{1}}}}
+}
+
+// steersIn returns a control or a direction of writing that is in s, other than the end of a line.
+func steersIn(s string) error {
+	for i, r := range s {
+		if unicode.IsControl(r) && r != '\n' || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r) {
+			return fmt.Errorf("%U at byte %d", r, i)
+		}
+	}
+	return nil
+}
+
+// cells are those of an HTML table: paragraphs of their own, out of which no direction of writing gets.
+var cells = regexp.MustCompile(`<t[hd] [^>]*>(?:<b>)?[^<]*`)
+
+func TestTextOfFilesSteersNeitherTheTerminalNorTheTextAroundIt(t *testing.T) {
+	check := func(t require.TestingT, s string) {
+		table, chart := everywhere(s)
+		for _, f := range []plots.Format{plots.FormatText, plots.FormatMarkdown, plots.FormatLaTeX} {
+			require.NoError(t, steersIn(render(t, table, f)), f)
+		}
+		require.NoError(t, steersIn(cells.ReplaceAllString(render(t, table, plots.FormatHTML), "")))
+		svg, err := chart.SVG()
+		require.NoError(t, err)
+		require.NoError(t, steersIn(string(svg)))
+	}
+	check(t, steers)
+	rapid.Check(t, func(t *rapid.T) {
+		check(t, rapid.StringOf(rapid.OneOf(rapid.Rune(),
+			rapid.SampledFrom([]rune(strings.ToValidUTF8(steers, "\x9b"))))).Draw(t, "text"))
+	})
+}
+
+func TestControlsBecomeSpacesAndTheLettersStay(t *testing.T) {
+	table := plots.Table{Header: []string{steers}}
+	assert.Equal(t, "| a [31mb 31mc�31md e f g h ijklmnopqrstu |",
+		strings.Split(strings.ReplaceAll(render(t, table, plots.FormatMarkdown), `\`, ""), "\n")[0])
+}
+
+func TestMarkdownCaptionIsAParagraphWhateverItBeginsWith(t *testing.T) {
+	for caption, want := range map[string]string{
+		"# heading": `\# heading`, "- item": `\- item`, "+ item": `\+ item`, "* item": `\* item`, "> quote": `\> quote`,
+		"1. item": `1\. item`, "12) item": `12\) item`, "---": `\---`, "7": "7", "10 trials.": "10 trials.",
+		"GIN - GAT": "GIN - GAT",
+	} {
+		table := plots.Table{Header: []string{"a"}, Caption: caption}
+		assert.Equal(t, "| a |\n| :--- |\n\n"+want+"\n", render(t, table, plots.FormatMarkdown))
+	}
+}
+
+func TestMarkdownMakesNoLinks(t *testing.T) {
+	table := plots.Table{Header: []string{"https://evil.example www.evil.example [a](b) ![a](b) <c> [d]: e"}}
+	assert.Contains(t, render(t, table, plots.FormatMarkdown),
+		`| https\://evil.example www\.evil.example \[a\](b) !\[a\](b) \<c\> \[d\]: e |`)
+}
+
+func TestLaTeXRowsBeginWithNoArgumentOfTheLineBefore(t *testing.T) {
+	table := plots.Table{Header: []string{`\input{/etc/passwd}`}, Rows: [][]plots.Field{{{Text: "[1cm]"}}, {{Text: "*"}}},
+		Title: "a\n\\end{document}"}
+	assert.Equal(t, `% a \end{document}
+\begin{tabular}{l}
+\toprule
+\textbackslash{}input\{/etc/passwd\} \\
+\midrule
+{[}1cm{]} \\
+{*} \\
+\bottomrule
+\end{tabular}
+`, render(t, table, plots.FormatLaTeX))
+}
+
+func TestNamesOpenNoElementsInHTMLAndSVG(t *testing.T) {
+	table, chart := everywhere(`}</style></title></text></td><script>alert(1)</script>"' onload='x`)
+	svg, err := chart.SVG()
+	require.NoError(t, err)
+	html := render(t, table, plots.FormatHTML)
+	for _, drawn := range []string{string(svg), html} {
+		assert.NotContains(t, drawn, "<script")
+		assert.NotRegexp(t, `<[^>]*[\s"']onload`, regexp.MustCompile(`"[^"]*"`).ReplaceAllString(drawn, `""`))
+	}
+	assert.Equal(t, 1, strings.Count(string(svg), "</style>"))
+	assert.Contains(t, string(svg), ` id="x---style---title---text---td--script-alert-1---script----onload--x"`)
+}

@@ -1,0 +1,257 @@
+package plots
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const (
+	longestName = 14 // of a column, in letters, before it breaks into lines
+	longestText = 24 // of a label
+
+	softly         = "opacity:.8"
+	blockSeparator = ": " // in the header: what a block's columns share is before it
+	deviation      = " ± "
+)
+
+// html returns one <table>, or with Under, Blocks or Sections a <figure> of tables, which a page sets side by side or,
+// where it is narrow, one below the other. Neither needs a style sheet: notebooks that are not trusted have none.
+func (t Table) html() string {
+	var b strings.Builder
+	id, title, caption := "", Escape(Plain(t.Title)), Escape(Plain(t.Caption))
+	if t.ID != "" {
+		id = fmt.Sprintf(` id="%s"`, ElementID(t.ID))
+	}
+	if title != "" {
+		title = "<b>" + title + "</b>"
+	}
+	caption = strings.TrimSpace(title + " " + caption)
+	if !t.figure() {
+		fmt.Fprintf(&b, "<table%s>\n", id)
+		if caption != "" {
+			fmt.Fprintf(&b, "<caption>%s</caption>\n", caption)
+		}
+		t.htmlBlock(&b, t.labels(), len(t.Header))
+		return b.String()
+	}
+	fmt.Fprintf(&b, "<figure%s style=\"margin:0\">\n", id)
+	if caption != "" {
+		fmt.Fprintf(&b, "<figcaption>%s</figcaption>\n", caption)
+	}
+	// Blocks have as many rows, and end at the same height, so that their rows are level.
+	b.WriteString("<div style=\"display:flex;flex-wrap:wrap;align-items:flex-end;gap:12px 28px\">\n")
+	begins := slices.Concat([]int{t.labels()}, t.Blocks, []int{len(t.Header)})
+	for i, begin := range begins[:len(begins)-1] {
+		b.WriteString("<table>\n")
+		t.htmlBlock(&b, begin, begins[i+1])
+	}
+	b.WriteString("</div>\n</figure>\n")
+	return b.String()
+}
+
+// figure tells whether HTML breaks the table into parts.
+func (t Table) figure() bool { return len(t.Under) > 0 || len(t.Blocks) > 0 || t.Sections }
+
+// block is a <table> of the labels and some columns of numbers.
+type block struct {
+	Table
+	*strings.Builder
+	labels, numbers []int // columns
+	twoLines        bool  // all numbers have a second line, so that the first ones are level
+}
+
+// htmlBlock writes a table of the labels and the columns from begin to before end, after its tag.
+func (t Table) htmlBlock(w *strings.Builder, begin, end int) {
+	b := block{Table: t, Builder: w}
+	for i := range t.labels() {
+		if i > 0 || !t.Sections {
+			b.labels = append(b.labels, i)
+		}
+	}
+	for i := begin; i < end; i++ {
+		if !slices.Contains(t.Under, i) {
+			b.numbers = append(b.numbers, i)
+		}
+		b.twoLines = b.twoLines || len(t.under(i)) > 0
+	}
+	b.header()
+	b.WriteString("<tbody>\n")
+	for r, row := range t.Rows {
+		section := t.Sections && (r == 0 || row[0].Text != t.Rows[r-1][0].Text)
+		if r > 0 && (t.ruled(r) || section) {
+			b.WriteString("</tbody>\n<tbody>\n")
+		}
+		if section {
+			fmt.Fprintf(b, "<tr><th scope=\"rowgroup\" colspan=\"%d\" style=\"text-align:left\">%s</th></tr>\n",
+				len(b.labels)+len(b.numbers), row[0].bolden(broken(row[0].Text, longestText)))
+		}
+		b.row(row, t.ruled(r))
+	}
+	b.WriteString("</tbody>\n")
+	if t.Footer != nil {
+		b.WriteString("<tfoot>\n")
+		b.row(t.Footer, true)
+		b.WriteString("</tfoot>\n")
+	}
+	b.WriteString("</table>\n")
+}
+
+// header writes the names of the columns, and above them what a block's numbers share.
+func (b block) header() {
+	b.WriteString("<thead>\n")
+	shared := b.sharedPrefix(b.numbers)
+	if shared != "" {
+		fmt.Fprintf(b, "<tr><td colspan=\"%d\"></td>"+
+			"<th scope=\"colgroup\" colspan=\"%d\" style=\"text-align:center\">%s</th></tr>\n",
+			len(b.labels), len(b.numbers), Escape(shared))
+	}
+	b.WriteString("<tr>")
+	for _, i := range slices.Concat(b.labels, b.numbers) {
+		text := b.Header[i]
+		if !b.isText(i) && shared != "" {
+			text = text[len(shared+blockSeparator):]
+		}
+		if b.figure() {
+			text = broken(text, longestName)
+		} else {
+			text = Escape(text)
+		}
+		fmt.Fprintf(b, `<th scope="col" style="text-align:%s">%s`, b.side(i), text)
+		var names []string
+		for _, k := range b.under(i) {
+			names = append(names, Escape(b.Header[k]))
+		}
+		if len(names) > 0 {
+			fmt.Fprintf(b, `<br/><small style="%s">%s</small>`, softly, strings.Join(names, ", "))
+		}
+		b.WriteString("</th>")
+	}
+	b.WriteString("</tr>\n</thead>\n")
+}
+
+// row writes one row, with a rule above it if ruled. Its first cell is its heading.
+func (b block) row(row []Field, ruled bool) {
+	b.WriteString("<tr>")
+	for at, i := range slices.Concat(b.labels, b.numbers) {
+		tag, scope, style := "td", "", "text-align:"+b.side(i)
+		if at == 0 {
+			tag, scope = "th", ` scope="row"`
+		}
+		if !b.isText(i) {
+			style += ";white-space:nowrap"
+		}
+		if ruled {
+			style += ";border-top:1px solid"
+		}
+		fmt.Fprintf(b, `<%s%s style="%s"%s>%s`, tag, scope, style, row[i].attributes(), b.cell(row, i))
+		if b.twoLines && !b.isText(i) {
+			var parts []string
+			for _, k := range b.under(i) {
+				if row[k].Text != "" {
+					parts = append(parts, row[k].number())
+				}
+			}
+			small := "\u00a0"
+			if len(parts) > 0 {
+				small = strings.Join(parts, "\u2002")
+			}
+			fmt.Fprintf(b, `<br/><small style="%s">%s</small>`, softly, small)
+		}
+		fmt.Fprintf(b, "</%s>", tag)
+	}
+	b.WriteString("</tr>\n")
+}
+
+// flags are words of a command that browsers would break after their hyphens.
+var flags = regexp.MustCompile(`--[a-z]+(-[a-z]+)*`)
+
+// cell returns the text of a row's column i as HTML. In a figure, labels break into lines and deviations are small.
+func (b block) cell(row []Field, i int) string {
+	f := row[i]
+	switch {
+	case !b.figure():
+		return f.bolden(flags.ReplaceAllString(Escape(f.Text), `<span style="white-space:nowrap">$0</span>`))
+	case b.isText(i):
+		return f.bolden(broken(f.Text, longestText))
+	default:
+		return f.number()
+	}
+}
+
+// broken returns text as HTML in lines of about so many letters, broken at spaces. A style sheet would do it better,
+// but notebooks that are not trusted have none.
+func broken(text string, letters int) string {
+	var lines []string
+	line := ""
+	for word := range strings.SplitSeq(text, " ") {
+		if line != "" && len([]rune(line))+1+len([]rune(word)) > letters {
+			lines = append(lines, Escape(line))
+			line = word
+			continue
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return strings.Join(append(lines, Escape(line)), " <br/>")
+}
+
+// sharedPrefix is what the names of all these columns of a figure have before a colon; "" if they differ there.
+func (t Table) sharedPrefix(columns []int) string {
+	shared := ""
+	for k, i := range columns {
+		prefix, _, found := strings.Cut(t.Header[i], blockSeparator)
+		if !t.figure() || !found || k > 0 && prefix != shared {
+			return ""
+		}
+		shared = prefix
+	}
+	return shared
+}
+
+// under returns the columns that are written under column i.
+func (t Table) under(i int) []int {
+	var columns []int
+	for k := i + 1; slices.Contains(t.Under, k); k++ {
+		columns = append(columns, k)
+	}
+	return columns
+}
+
+// side returns the side that a column is aligned to.
+func (t Table) side(column int) string {
+	if t.isText(column) {
+		return "left"
+	}
+	return "right"
+}
+
+// number is a number as HTML: a deviation after it is small.
+func (f Field) number() string {
+	number, sd, found := strings.Cut(f.Text, deviation)
+	s := f.bolden(Escape(number))
+	if found {
+		s += fmt.Sprintf(`<small style="%s">%s%s</small>`, softly, deviation, Escape(sd))
+	}
+	return s
+}
+
+// bolden returns HTML in bold if f is.
+func (f Field) bolden(html string) string {
+	if f.Bold {
+		return "<b>" + html + "</b>"
+	}
+	return html
+}
+
+// attributes are those of a field beside its style, each with a blank before it.
+func (f Field) attributes() string {
+	text := ""
+	if f.Note != "" {
+		text += fmt.Sprintf(` title="%s" tabindex="0"`, Escape(f.Note))
+	}
+	if f.Cell != "" {
+		text += fmt.Sprintf(` data-cell="%s"`, Escape(f.Cell))
+	}
+	return text
+}

@@ -1,0 +1,198 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Colour holds a colour as CSS writes it: one shade for a light page and one for a dark page.
+type Colour struct{ Light, Dark string }
+
+// Palette returns the colours of all drawings of this project: blue, vermilion, bluish green, reddish purple, orange,
+// sky blue and yellow of Okabe and Ito, which the colour-blind can tell apart too. They stand out at a contrast of 3:1
+// or more, the light shades on white and the dark ones on #121212. Okabe and Ito's black is the page's text
+// (currentColor).
+func Palette() []Colour {
+	return []Colour{
+		{"#0072B2", "#4AA3DF"},
+		{"#D55E00", "#E8742A"},
+		{"#009E73", "#1DB88C"},
+		{"#B9608F", "#CC79A7"},
+		{"#A87400", "#E69F00"},
+		{"#2F8FBF", "#56B4E9"},
+		{"#857C00", "#F0E442"},
+	}
+}
+
+// ink is the colour of the text around the chart.
+const ink = "currentColor"
+
+// colours are those of [Palette], and the page's ink.
+var colours = append(Palette(), Colour{ink, ink})
+
+// order has the colours of series, one after the other: ink comes before those that are close to others.
+var order = []int{0, 1, 2, 3, 4, 7, 5, 6}
+
+// dashes are those of plain series, referenceDashes those of references: all dashed evenly.
+var (
+	dashes          = []string{"", "10,3", "8,3,2,3", "2,2", "12,3,2,3,2,3", "5,2,2,2", "16,4"}
+	referenceDashes = []string{"5,4", "4,3", "6,5", "3,3", "7,4", "5,6", "7,7"}
+)
+
+// look is how a series is told from the others: by colour, dashes and shape of its markers.
+type look struct {
+	colour, shape int // of colours and of marker
+	dash          string
+	open          bool // for a reference: markers not filled
+	small         bool // of many points
+}
+
+// brokenDash is that of a series which shares the colour of another.
+const brokenDash = "5,3"
+
+// looks returns the look of each series; the first 56 differ in colour or shape. A reference named after another series
+// shares that one's colour and shape, and so does a series of another one.
+func looks(series []Series) []look {
+	all := make([]look, len(series))
+	next := 0
+	pairs := slices.ContainsFunc(series, func(s Series) bool { return s.Of != "" })
+	references := slices.ContainsFunc(series, func(s Series) bool { return s.Reference })
+	free := func(s Series) look {
+		l := look{colour: order[next%len(order)], shape: next % shapes, dash: dashes[next%len(dashes)]}
+		if pairs || references && !s.HideMarkers { // dashes have a meaning here: plain lines are whole
+			l.dash = ""
+		}
+		l.small = s.Scattered
+		next++
+		return l
+	}
+	for i, s := range series {
+		switch of := leader(series[:i], s.Of); {
+		case s.Reference:
+		case of >= 0:
+			all[i] = all[of]
+			all[i].dash = brokenDash
+		default:
+			all[i] = free(s)
+		}
+	}
+	drawn := 0
+	for i, s := range series {
+		if !s.Reference {
+			continue
+		}
+		if of := referred(series, s.Name); of >= 0 {
+			all[i] = all[of]
+		} else {
+			all[i] = free(s)
+		}
+		all[i].open = true
+		all[i].dash = referenceDashes[drawn%len(referenceDashes)]
+		drawn++
+	}
+	return all
+}
+
+// coloursOf returns the colours of the looks.
+func coloursOf(looks []look) []int {
+	used := make([]int, len(looks))
+	for i, l := range looks {
+		used[i] = l.colour
+	}
+	return used
+}
+
+// leader returns the index of the series of that name, or -1; "" names none.
+func leader(series []Series, name string) int {
+	if name == "" {
+		return -1
+	}
+	return slices.IndexFunc(series, func(s Series) bool { return s.Name == name && !s.Reference })
+}
+
+// referred returns the index of the series with the longest name that the reference's name begins with, or -1.
+func referred(series []Series, reference string) int {
+	of := -1
+	for i, s := range series {
+		longer := of < 0 || len(s.Name) > len(series[of].Name)
+		if !s.Reference && s.Name != "" && strings.HasPrefix(reference, s.Name) && longer {
+			of = i
+		}
+	}
+	return of
+}
+
+// Fill returns the attributes that fill a shape with a colour of [Palette]. The style sheet of [Sheet] finds it by its
+// class, and [Stroke]'s line too.
+func Fill(colour int) string {
+	return fmt.Sprintf(`class="fill%d" fill="%s"`, colour, colours[colour].Light)
+}
+
+// Stroke returns the attributes that draw a line in a colour of [Palette].
+func Stroke(colour int, width float64) string {
+	return fmt.Sprintf(`class="line%d" stroke="%s" stroke-width="%s" fill="none"`, colour, colours[colour].Light,
+		px(width))
+}
+
+// line returns the attributes of the line of a series.
+func (l look) line() string {
+	width := 2.0
+	if l.open {
+		width = 1.5
+	}
+	attributes := Stroke(l.colour, width) + ` stroke-linejoin="round"`
+	if l.dash != "" {
+		attributes += ` stroke-dasharray="` + l.dash + `"`
+	}
+	return attributes
+}
+
+// band returns the attributes of the band around a line.
+func (l look) band() string { return Fill(l.colour) + ` fill-opacity="0.18"` }
+
+// markers returns the attributes of the markers.
+func (l look) markers() string {
+	if l.open {
+		return Stroke(l.colour, 1.5)
+	}
+	return Fill(l.colour)
+}
+
+const (
+	markerRadius = 4
+	smallRadius  = 2.2
+	shapes       = 7 // of markers
+)
+
+// polygons are the shapes of markers after the circle: square, triangle, diamond, triangle upside down, pentagon, star.
+var polygons = [shapes - 1]struct {
+	corners             int
+	start, scale, inner float64 // the first corner's angle; the corners' radius, and that of every other one in its share
+}{
+	{4, math.Pi / 4, 1.2, 1}, {3, math.Pi / 2, 1.3, 1}, {4, math.Pi / 2, 1.3, 1}, {3, -math.Pi / 2, 1.3, 1},
+	{5, math.Pi / 2, 1.15, 1}, {10, math.Pi / 2, 1.5, 0.45},
+}
+
+// marker returns the path of a marker.
+func (l look) marker(at point) string {
+	radius := float64(markerRadius)
+	if l.small {
+		radius = smallRadius
+	}
+	if l.shape == 0 {
+		return circle(at, radius)
+	}
+	shape := polygons[l.shape-1]
+	points := make([]point, shape.corners)
+	for i := range points {
+		r := shape.scale * radius
+		if i%2 == 1 {
+			r *= shape.inner
+		}
+		sin, cos := math.Sincos(shape.start + 2*math.Pi*float64(i)/float64(shape.corners))
+		points[i] = point{at.x + r*cos, at.y - r*sin}
+	}
+	return polygon(points...)
+}

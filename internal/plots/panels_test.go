@@ -1,0 +1,66 @@
+package plots_test
+
+import (
+	"encoding/xml"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/internal/plots"
+)
+
+func panels() plots.Panels {
+	x := []float64{10, 50, 90}
+	chart := func(title string, y ...float64) plots.Chart {
+		return plots.Chart{ID: title, Title: title, Series: []plots.Series{
+			{Name: "here", X: x, Y: y, Low: []float64{y[0] - 1, y[1] - 1, y[2] - 1},
+				High: []float64{y[0] + 1, y[1] + 1, y[2] + 1}},
+			{Name: "there", X: x, Y: []float64{3, 2, 1}, Reference: true},
+		}}
+	}
+	return plots.Panels{ID: "p", Title: "Gains", XLabel: "nodes (%)", YLabel: "points",
+		Rows: [][]plots.Chart{{chart("A", 11, 4, 0), chart("B", -2, 0, 1)}, {chart("C", 1, 1, 1), chart("D", 2, 2, 2)}}}
+}
+
+func TestPanelsNameEachAndShareLegendAndLabels(t *testing.T) {
+	svg, err := panels().SVG()
+	require.NoError(t, err)
+	require.NoError(t, xml.Unmarshal(svg, new(struct{})))
+	for text, times := range map[string]int{">A<": 1, ">D<": 1, ">here<": 1, ">there<": 1, ">points<": 2, ">nodes (%)<": 2,
+		"<g transform": 4} {
+		require.Equal(t, times, strings.Count(string(svg), text), text)
+	}
+}
+
+func TestPanelsOfARowShareTheScaleOfY(t *testing.T) {
+	svg, err := panels().SVG()
+	require.NoError(t, err)
+	parts := strings.Split(string(svg), "<g transform")
+	require.Contains(t, parts[1], ">10<")
+	require.Contains(t, parts[2], `text-anchor="end">10</text>`, "B's own numbers end at 3")
+	require.NotContains(t, parts[3], `text-anchor="end">10</text>`)
+}
+
+func TestSeriesOfOneNameLookAlikeInAllPanels(t *testing.T) {
+	p := panels()
+	p.Rows[1][1].Series[0].Name = "elsewhere"
+	svg, err := p.SVG()
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(svg), ">elsewhere<"))
+	parts := strings.Split(string(svg), "<g transform")
+	band := func(part string) string {
+		_, rest, _ := strings.Cut(part, "fill-opacity")
+		return strings.SplitAfter(part[:len(part)-len(rest)],
+			"fill=")[len(strings.SplitAfter(part[:len(part)-len(rest)], "fill="))-1]
+	}
+	require.Equal(t, band(parts[1]), band(parts[3]))
+	require.NotEqual(t, band(parts[1]), band(parts[4]))
+}
+
+func TestPanelsThatCannotBeDrawnAreNamed(t *testing.T) {
+	require.ErrorContains(t, plots.Panels{ID: "none"}.Check(), "none")
+	p := panels()
+	p.Rows[0][0].Series[0].X = nil
+	require.ErrorContains(t, p.Check(), `chart "A": series "here": no points`)
+}

@@ -1,0 +1,334 @@
+package plots_test
+
+import (
+	"encoding/csv"
+	"encoding/xml"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/internal/plots"
+)
+
+// anyText is text with much of what the formats take for markup.
+var anyText = rapid.StringOf(rapid.OneOf(rapid.Rune(),
+	rapid.SampledFrom([]rune("<>&\"'|_%$#{}~^\\*[]`,;\r\n\t\x00\x1b\u0085\ufffe±− "))))
+
+func scores() plots.Table {
+	return plots.Table{
+		ID: "scores", Title: "Cora & co", Caption: "Macro F1, mean ± std.",
+		Header: []string{"model", "keep_rate", "macro F1 %"},
+		Rows: [][]plots.Field{
+			{{Text: "GIN"}, {Text: "0.5"}, {Text: "77.3 ± 1.4", Note: "10 trials", Bold: true}},
+			{{Text: "GAT | masked"}, {Text: "1"}, {Text: "−0.2"}},
+		},
+	}
+}
+
+func render(t require.TestingT, table plots.Table, f plots.Format) string {
+	got, err := table.Render(f)
+	require.NoError(t, err)
+	return got
+}
+
+func TestTextTableHasTheTitleAboveAndMarksBoldCellsByAStar(t *testing.T) {
+	assert.Equal(t, `Cora & co
+╭──────────────┬───────────┬─────────────╮
+│ model        │ keep_rate │  macro F1 % │
+├──────────────┼───────────┼─────────────┤
+│ GIN          │       0.5 │ 77.3 ± 1.4* │
+│ GAT | masked │         1 │        −0.2 │
+╰──────────────┴───────────┴─────────────╯
+Macro F1, mean ± std.
+`, render(t, scores(), plots.FormatText))
+}
+
+func TestMarkdownTableEscapesPipesAndAlignsNumbersRight(t *testing.T) {
+	assert.Equal(t, `**Cora \& co**
+
+| model | keep\_rate | macro F1 % |
+| :--- | ---: | ---: |
+| GIN | 0.5 | **77.3 ± 1.4** |
+| GAT \| masked | 1 | −0.2 |
+
+Macro F1, mean ± std.
+`, render(t, scores(), plots.FormatMarkdown))
+}
+
+func TestLaTeXTableIsABooktabsTabularWithMathSigns(t *testing.T) {
+	assert.Equal(t, `% Cora & co
+% Macro F1, mean ± std.
+\begin{tabular}{lrr}
+\toprule
+model & keep\_rate & macro F1 \% \\
+\midrule
+GIN & 0.5 & \textbf{77.3 $\pm$ 1.4} \\
+GAT \textbar{} masked & 1 & $-$0.2 \\
+\bottomrule
+\end{tabular}
+`, render(t, scores(), plots.FormatLaTeX))
+}
+
+func TestLaTeXMakesNoQuotesOrDashesOfText(t *testing.T) {
+	table := plots.Table{Header: []string{"``a'' --b-- ---c ,,d -e"}}
+	assert.Contains(t, render(t, table, plots.FormatLaTeX), `\textasciigrave{}\textasciigrave{}a'{}'{} -{}-{}b-{}-{} `+
+		`-{}-{}-c ,{},{}d -e \\`)
+}
+
+func TestLaTeXEscapesEverySpecialCharacterOnce(t *testing.T) {
+	table := plots.Table{Header: []string{`a&b%c$d#e_f{g}h~i^j\k`}}
+	assert.Contains(t, render(t, table, plots.FormatLaTeX),
+		`a\&b\%c\$d\#e\_f\{g\}h\textasciitilde{}i\textasciicircum{}j\textbackslash{}k \\`)
+}
+
+func TestCSVTableIsTheHeaderAndTheRows(t *testing.T) {
+	assert.Equal(t, "model,keep_rate,macro F1 %\nGIN,0.5,77.3 ± 1.4\nGAT | masked,1,−0.2\n",
+		render(t, scores(), plots.FormatCSV))
+}
+
+// unstyled returns an HTML table with a word for each style of its cells.
+func unstyled(html string) string {
+	return strings.NewReplacer(
+		`style="text-align:left"`, "LEFT", `style="text-align:right"`, "RIGHT", `style="text-align:right;white-space:nowrap"`,
+		"NUMBER",
+		`style="text-align:left;border-top:1px solid"`, "LEFT-RULED",
+		`style="text-align:right;white-space:nowrap;border-top:1px solid"`, "NUMBER-RULED",
+		`<small style="opacity:.8">`, "<small SOFT>",
+	).Replace(html)
+}
+
+func TestHTMLTableHasACaptionScopesAndNotes(t *testing.T) {
+	assert.Equal(t, `<table id="scores">
+<caption><b>Cora &amp; co</b> Macro F1, mean ± std.</caption>
+<thead>
+<tr><th scope="col" LEFT>model</th><th scope="col" RIGHT>keep_rate</th><th scope="col" RIGHT>macro F1 %</th></tr>
+</thead>
+<tbody>
+<tr><th scope="row" LEFT>GIN</th><td NUMBER>0.5</td><td NUMBER title="10 trials" tabindex="0"><b>77.3 ± 1.4</b></td></tr>
+<tr><th scope="row" LEFT>GAT | masked</th><td NUMBER>1</td><td NUMBER>−0.2</td></tr>
+</tbody>
+</table>
+`, unstyled(render(t, scores(), plots.FormatHTML)))
+}
+
+// trials is a table with two groups and a footer.
+func trials() plots.Table {
+	return plots.Table{
+		Header: []string{"seed", "macro F1 %"},
+		Rows: [][]plots.Field{{{Text: "1"}, {Text: "77.31"}}, {{Text: "2"}, {Text: "76.9", Bold: true}},
+			{{Text: "3"}, {Text: "–"}}},
+		Footer: []plots.Field{{Text: "mean ± std"}, {Text: "77.1 ± 0.3"}},
+		Groups: []int{1},
+	}
+}
+
+func TestTextTableHasRulesBetweenGroupsAndAboveTheFooter(t *testing.T) {
+	assert.Equal(t, `╭────────────┬────────────╮
+│ seed       │ macro F1 % │
+├────────────┼────────────┤
+│ 1          │      77.31 │
+├────────────┼────────────┤
+│ 2          │      76.9* │
+│ 3          │          – │
+├────────────┼────────────┤
+│ mean ± std │ 77.1 ± 0.3 │
+╰────────────┴────────────╯
+`, render(t, trials(), plots.FormatText))
+}
+
+func TestMarkdownTableEndsInTheFooter(t *testing.T) {
+	assert.Equal(t, `| seed | macro F1 % |
+| :--- | ---: |
+| 1 | 77.31 |
+| 2 | **76.9** |
+| 3 | – |
+| mean ± std | 77.1 ± 0.3 |
+`, render(t, trials(), plots.FormatMarkdown))
+}
+
+func TestLaTeXTableHasRulesBetweenGroupsAndAboveTheFooter(t *testing.T) {
+	assert.Equal(t, `\begin{tabular}{lr}
+\toprule
+seed & macro F1 \% \\
+\midrule
+1 & 77.31 \\
+\midrule
+2 & \textbf{76.9} \\
+3 & – \\
+\midrule
+mean $\pm$ std & 77.1 $\pm$ 0.3 \\
+\bottomrule
+\end{tabular}
+`, render(t, trials(), plots.FormatLaTeX))
+}
+
+func TestHTMLTableHasABodyForEachGroupAndAFooter(t *testing.T) {
+	assert.Equal(t, `<table>
+<thead>
+<tr><th scope="col" LEFT>seed</th><th scope="col" RIGHT>macro F1 %</th></tr>
+</thead>
+<tbody>
+<tr><th scope="row" LEFT>1</th><td NUMBER>77.31</td></tr>
+</tbody>
+<tbody>
+<tr><th scope="row" LEFT-RULED>2</th><td NUMBER-RULED><b>76.9</b></td></tr>
+<tr><th scope="row" LEFT>3</th><td NUMBER>–</td></tr>
+</tbody>
+<tfoot>
+<tr><th scope="row" LEFT-RULED>mean ± std</th><td NUMBER-RULED>77.1 ± 0.3</td></tr>
+</tfoot>
+</table>
+`, unstyled(render(t, trials(), plots.FormatHTML)))
+}
+
+func TestCSVHasNoFooterThatCouldBeTakenForData(t *testing.T) {
+	assert.Equal(t, "seed,macro F1 %\n1,77.31\n2,76.9\n3,–\n", render(t, trials(), plots.FormatCSV))
+}
+
+func TestTablesThatAreNotRectanglesAreErrors(t *testing.T) {
+	require.Error(t, plots.Table{}.Check(), "no header")
+	require.Error(t, plots.Table{Header: []string{"a"}, Rows: [][]plots.Field{{}}}.Check(), "a short row")
+	require.Error(t, plots.Table{Header: []string{"a"}, TextColumns: 2}.Check(), "more text columns than columns")
+	for _, f := range plots.Formats() {
+		_, err := plots.Table{}.Render(f)
+		require.Error(t, err)
+	}
+	odd := scores()
+	odd.Footer = []plots.Field{{Text: "mean"}}
+	require.ErrorContains(t, odd.Check(), "the footer has 1 cells: the header has 3")
+	for _, groups := range [][]int{{0}, {-1}, {2}, {1, 1}} {
+		odd := scores()
+		odd.Groups = groups
+		require.ErrorContains(t, odd.Check(), "groups", "%v", groups)
+	}
+	_, err := scores().Render("pdf")
+	require.ErrorContains(t, err, `"pdf"`)
+}
+
+func TestAnyTextSurvivesEveryFormat(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		columns := rapid.IntRange(1, 4).Draw(t, "columns")
+		table := plots.Table{
+			ID: anyText.Draw(t, "id"), Title: anyText.Draw(t, "title"), Caption: anyText.Draw(t, "caption"),
+			Header:      rapid.SliceOfN(anyText, columns, columns).Draw(t, "header"),
+			TextColumns: rapid.IntRange(0, columns).Draw(t, "text columns"),
+		}
+		cell := rapid.Custom(func(t *rapid.T) plots.Field {
+			return plots.Field{Text: anyText.Draw(t, "text"), Note: anyText.Draw(t, "note"), Bold: rapid.Bool().Draw(t, "bold")}
+		})
+		for range rapid.IntRange(0, 4).Draw(t, "rows") {
+			table.Rows = append(table.Rows, rapid.SliceOfN(cell, columns, columns).Draw(t, "row"))
+		}
+
+		// What is in the cells, the header first.
+		var texts [][]string
+		var notes []string
+		texts = append(texts, table.Header)
+		for _, row := range table.Rows {
+			var line []string
+			for _, c := range row {
+				line = append(line, c.Text)
+				if c.Note != "" {
+					notes = append(notes, inXML(c.Note))
+				}
+			}
+			texts = append(texts, line)
+		}
+
+		var inHTML [][]string
+		var titles []string
+		inCell := false
+		d := xml.NewDecoder(strings.NewReader(render(t, table, plots.FormatHTML)))
+		for token, err := d.Token(); token != nil; token, err = d.Token() {
+			require.NoError(t, err)
+			switch token := token.(type) {
+			case xml.StartElement:
+				switch token.Name.Local {
+				case "tr":
+					inHTML = append(inHTML, nil)
+				case "th", "td":
+					inHTML[len(inHTML)-1] = append(inHTML[len(inHTML)-1], "")
+					inCell = true
+				}
+				for _, a := range token.Attr {
+					if a.Name.Local == "title" {
+						titles = append(titles, a.Value)
+					}
+				}
+			case xml.CharData:
+				if inCell {
+					row := inHTML[len(inHTML)-1]
+					row[len(row)-1] += string(token)
+				}
+			case xml.EndElement:
+				if token.Name.Local != "b" {
+					inCell = false
+				}
+			}
+		}
+		require.Len(t, inHTML, len(texts))
+		for i, row := range texts {
+			for k, text := range row {
+				require.Equal(t, inXML(text), inHTML[i][k], "HTML, row %d, column %d", i, k)
+			}
+		}
+		require.Equal(t, notes, titles)
+
+		records, err := csv.NewReader(strings.NewReader(render(t, table, plots.FormatCSV))).ReadAll()
+		require.NoError(t, err)
+		require.Len(t, records, len(texts))
+		for i, row := range texts {
+			for k, text := range row {
+				require.Equal(t, strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), records[i][k],
+					"CSV, row %d, column %d", i, k)
+			}
+		}
+
+		lines := 0
+		for _, line := range strings.Split(render(t, table, plots.FormatMarkdown), "\n") {
+			if strings.HasPrefix(line, "|") {
+				lines++
+				require.Equal(t, columns+1, strings.Count(line, "|")-strings.Count(line, `\|`), "Markdown: %s", line)
+			}
+		}
+		require.Equal(t, len(texts)+1, lines)
+
+		text := render(t, table, plots.FormatText)
+		require.NotContains(t, text, "\x1b", "text may not steer the terminal")
+		latex := render(t, table, plots.FormatLaTeX)
+		rows := 0
+		for _, line := range strings.Split(latex, "\n") {
+			if !strings.HasPrefix(line, "%") && strings.HasSuffix(line, ` \\`) { // title and caption are comments
+				rows++
+			}
+		}
+		require.Equal(t, len(texts), rows)
+	})
+}
+
+// inXML is s as far as XML can hold it.
+func inXML(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xfffe || r == 0xffff {
+			return '\ufffd'
+		}
+		return r
+	}, s)
+}
+
+func TestAFieldTellsAPageWhichCellItIsInEveryKindOfTable(t *testing.T) {
+	table := plots.Table{ID: "t", Title: "T", Header: []string{"train", "GIN", "paper"},
+		Rows: [][]plots.Field{{{Text: "10 %"}, {Text: "79", Note: "ten", Cell: `{"data":"cora"}`}, {Text: "78"}}}}
+	for name, under := range map[string][]int{"a table": nil, "a figure of tables": {2}} {
+		table.Under = under
+		text, err := table.Render(plots.FormatHTML)
+		require.NoError(t, err)
+		require.Contains(t, text, ` title="ten" tabindex="0" data-cell="{&#34;data&#34;:&#34;cora&#34;}"`, name)
+		text, err = table.Render(plots.FormatMarkdown)
+		require.NoError(t, err)
+		require.NotContains(t, text, "cora", name)
+	}
+}

@@ -1,0 +1,234 @@
+package record
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+)
+
+// someTrajectory is a record with readings that could have been measured.
+func someTrajectory(c Cell, seed uint64) Record {
+	t := Readings{}
+	for range hyper.StopOns() {
+		scores := []float64{80.125, 81, 82}[:NumArrivals(c.Setting)]
+		t.F1, t.ValidationF1, t.BestEpochs = append(t.F1, scores), append(t.ValidationF1, scores),
+			append(t.BestEpochs, []int{1, 2, 3}[:len(scores)])
+		if c.Setting == datasets.Inductive {
+			t.Cached = append(t.Cached, scores)
+		}
+	}
+	r := c.Read(seed, "0123", t)
+	r.Epochs, r.Backend, r.Version, r.Protocol = 60, "go", "nodemask", "abc"
+	return r
+}
+
+func TestATrajectoryNamesTheTrainingThatItWas(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		model, setting := rapid.SampledFrom(hyper.Models()).Draw(t, "model"),
+			rapid.SampledFrom(datasets.Settings()).Draw(t, "setting")
+		c := NewCell("cora", model, setting, 10)
+		c.Arrivals, c.Parameters.StopOn = datasets.TrainEdges, hyper.StopOnF1
+		if rapid.Bool().Draw(t, "masked") {
+			c = c.Masked(0.5)
+		}
+		c.Parameters.AttentionDropout = rapid.SampledFrom([]float64{0, 0.6}).Draw(t, "attention dropout")
+		c.Parameters.LearningRate = rapid.SampledFrom([]float64{0.01, 0.005}).Draw(t, "learning rate")
+		trained := c.Trained()
+		require.True(t, trained.Resplit)
+		require.Empty(t, trained.Arrivals)
+		require.Equal(t, hyper.StopOnLoss, trained.Parameters.StopOn)
+		line, err := someTrajectory(c, 7).Line()
+		require.NoError(t, err)
+		read, err := ParseRecord(line)
+		require.NoError(t, err)
+		back := read.CellOf()
+		require.Equal(t, trained.Key(), back.Key())
+		require.Equal(t, trained.Key(), read.Cell)
+		back.Parameters.KeepRate, trained.Parameters.KeepRate = 0, 0 // 1 or the zero value that stands for it
+		require.Equal(t, trained, back)
+	})
+}
+
+func TestATrajectoryIsReadAsOneRecordForEachWayOfStoppingAndArriving(t *testing.T) {
+	cell := NewCell("cora", "gin", datasets.Inductive, 10).Masked(0.5)
+	one := someTrajectory(cell, 101)
+	one.Readings.F1[1] = []float64{70, 71, 72}
+	one.Readings.Cached[1] = []float64{60, 61, 62}
+	records := one.Records()
+	require.Len(t, records, 12)
+	cell.Resplit, cell.Parameters.StopOn, cell.Arrivals = true, hyper.StopOnF1, datasets.TrainEdges
+	results := NewResults(records)
+	require.Equal(t, []float64{71}, results.Values(cell, MacroF1))
+	require.Equal(t, []float64{61}, results.Values(cell, MacroF1Together))
+	for _, m := range []Metric{MicroF1, Accuracy, MacroF1Apart, MADLogits, NodesCached} {
+		require.Empty(t, results.Values(cell, m), "a trajectory does not keep it: %s", m)
+	}
+	trial := results.Trials(cell)[0]
+	require.Equal(t, cell.Key(), trial.CellOf().Key())
+	require.Equal(t, uint64(101), trial.Seed)
+	require.Equal(t, 2, trial.BestEpoch)
+	require.Equal(t, []Record{trial}, NewResults([]Record{one}).ReadOff(cell))
+	require.Empty(t, NewResults([]Record{one}).Trials(cell), "a record with readings is not one of a cell that has none")
+
+	require.Len(t, someTrajectory(NewCell("cora", "gin", datasets.Transductive, 10), 101).Records(), 4)
+}
+
+func TestTrajectoriesThatCannotBeAreRefused(t *testing.T) {
+	for want, change := range map[string]func(*trajectory){
+		`no model "gim"`:            func(t *trajectory) { t.Model = "gim" },
+		"expected names of axes":    func(t *trajectory) { t.Choices = map[string]string{"luck": "1"} },
+		"layers: ":                  func(t *trajectory) { t.Choices = map[string]string{"layers": "many"} },
+		"without data, split, seed": func(t *trajectory) { t.Split = "" },
+		"seed or protocol":          func(t *trajectory) { t.Protocol = "" },
+		"100% to train on":          func(t *trajectory) { t.TrainPercent = 100 },
+		`backend "xla:/evil.so"`:    func(t *trajectory) { t.Backend = "xla:/evil.so" },
+		"3 ways of stopping":        func(t *trajectory) { t.F1 = t.F1[:3] },
+		"2 kinds of arrivals":       func(t *trajectory) { t.Cached[3] = t.Cached[3][:2] },
+		"a score of 101":            func(t *trajectory) { t.ValidationF1[0] = []float64{1, 101, 2} },
+		`setting "deductive"`:       func(t *trajectory) { t.Setting = "deductive" },
+		"transductive trajectory":   func(t *trajectory) { t.Setting = datasets.Transductive },
+		"epochs for 3 ways":         func(t *trajectory) { t.BestEpochs = t.BestEpochs[1:] },
+		"epochs for 1 kinds":        func(t *trajectory) { t.BestEpochs[2] = t.BestEpochs[2][:1] },
+		"scores for 0 ways":         func(t *trajectory) { t.Cached = nil },
+		"-5 epochs: expected":       func(t *trajectory) { t.Epochs = -5 },
+		"best epoch 61 of 60":       func(t *trajectory) { t.BestEpochs[1] = []int{1, 61, 3} },
+		"-1 seconds: expected":      func(t *trajectory) { t.Seconds = -1 },
+		"no early stopping on":      func(t *trajectory) { t.Choices = map[string]string{"stop": "luck"} },
+	} {
+		bad := someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7).trajectory()
+		change(&bad)
+		line, err := json.Marshal(bad)
+		require.NoError(t, err)
+		_, err = ParseRecord(line)
+		require.ErrorContains(t, err, want)
+	}
+	_, err := ParseRecord([]byte(`{"f1":1}`))
+	require.ErrorContains(t, err, "not a trajectory")
+	good, err := someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7).Line()
+	require.NoError(t, err)
+	_, err = ParseRecord(append(good, "{}"...))
+	require.ErrorContains(t, err, "expected one per line")
+}
+
+func TestTrajectoriesAreKeptOnceAndACutLineIsMended(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "of [results]")
+	store := OpenStore(folder)
+	c := NewCell("cora", "gin", datasets.Inductive, 10)
+	require.NoError(t, store.Add(someTrajectory(c, 1)))
+	require.NoError(t, store.Add(someTrajectory(c, 1)))
+	require.NoError(t, store.Add(someTrajectory(c.Masked(0.5), 1)))
+	path := filepath.Join(folder, "cora-gin.jsonl")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, append(text, text[:100]...), 0o666))
+	all, err := store.Load()
+	require.NoError(t, err)
+	require.Len(t, all, 2, "the last line has no end")
+	require.NoError(t, store.Add(someTrajectory(c, 2)))
+	has := func(s *Store, c Cell, seed uint64) bool {
+		is, err := s.Has(c.Trained(), seed, "go")
+		require.NoError(t, err)
+		return is
+	}
+	require.True(t, has(store, c, 2))
+	require.False(t, has(store, c, 3))
+	require.NoError(t, OpenStore(folder).Add(someTrajectory(c, 3)))
+	require.True(t, has(store, c, 3), "what another process adds is seen")
+	require.True(t, has(store, c.Masked(0.5), 1))
+	require.False(t, has(store, NewCell("cora", "gat", datasets.Inductive, 10), 1))
+
+	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("x", 10)+"\n"), 0o666))
+	_, err = store.Load()
+	require.ErrorContains(t, err, path+": line 1: not a record")
+}
+
+func FuzzParseTrajectory(f *testing.F) {
+	line, err := someTrajectory(NewCell("cora", "gat", datasets.Transductive, 10).Masked(0.5), 7).Line()
+	require.NoError(f, err)
+	f.Add(line)
+	f.Fuzz(func(t *testing.T, line []byte) {
+		read, err := ParseRecord(line)
+		if err != nil {
+			return
+		}
+		again, err := read.Line()
+		require.NoError(t, err)
+		back, err := ParseRecord(again)
+		require.NoError(t, err)
+		require.Equal(t, read.ID(), back.ID())
+	})
+}
+
+func TestATrajectoryThatLacksOnlyItsEndIsKept(t *testing.T) {
+	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Inductive, 10)
+	require.NoError(t, OpenStore(folder).Add(someTrajectory(c, 1)))
+	path := filepath.Join(folder, "cora-gin.jsonl")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, text[:len(text)-1], 0o666))
+	store := OpenStore(folder)
+	for range 2 { // whoever asked before reads on behind what it has seen
+		for seed := range uint64(2) {
+			has, err := store.Has(c.Trained(), seed+1, "go")
+			require.NoError(t, err)
+			require.Equal(t, seed == 0, has)
+		}
+	}
+	require.NoError(t, store.Add(someTrajectory(c, 2)))
+	has, err := store.Has(c.Trained(), 2, "go")
+	require.NoError(t, err)
+	require.True(t, has)
+	all, err := store.Load()
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+}
+
+func TestCellsAreReadWithoutOthersWhoseSumsAreCheckedAllTheSame(t *testing.T) {
+	folder := t.TempDir()
+	store, c := OpenStore(folder), NewCell("cora", "gin", datasets.Inductive, 10)
+	wanted := c.Masked(0.5).Trained().Key()
+	for seed := range uint64(3) {
+		require.NoError(t, store.Add(someTrajectory(c, seed+1)))
+		require.NoError(t, store.Add(someTrajectory(c.Masked(0.5), seed+1)))
+	}
+	read := func() ([]Record, error) {
+		return store.LoadOnly(func(key string) bool { return key == wanted }, Pair{"cora", "gin"})
+	}
+	got, err := read()
+	require.NoError(t, err)
+	require.Equal(t, []Record{someTrajectory(c.Masked(0.5), 1), someTrajectory(c.Masked(0.5), 2),
+		someTrajectory(c.Masked(0.5), 3)}, got)
+	none, err := store.Load(Pair{"cora", "gat"})
+	require.NoError(t, err)
+	require.Empty(t, none)
+
+	path := filepath.Join(folder, "cora-gin.jsonl")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	// A line of another cell that says that it is of this one, and the reverse.
+	for _, change := range [][2]string{{`"train_percent":10,"seed":2`,
+		`"train_percent":10,"choices":{"keep":"0.5"},"seed":2`}, {`"keep":"0.5"`, `"keep":"0.6"`}} {
+		require.Contains(t, string(text), change[0])
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o666))
+		_, err = read()
+		require.ErrorContains(t, err, "was changed after it was written")
+	}
+}
+
+func TestTrialsOnOtherFilesOfTheDataAreNotComparedWithTheseOnes(t *testing.T) {
+	one := someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 100)
+	other := someTrajectory(NewCell("cora", "gin", datasets.Transductive, 25), 100)
+	other.SplitHash = "b"
+	require.NoError(t, NewResults([]Record{one, other}).Err(), "another size has another split")
+	other.TrainPercent = 10
+	require.EqualError(t, NewResults([]Record{one, other}).Err(), `cora, 10 %, seed 100 has the splits "0123" and "b": `+
+		`some trials were run on other files of cora, which order its nodes otherwise; keep them in a folder of their own`)
+}
