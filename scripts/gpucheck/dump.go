@@ -70,7 +70,12 @@ func readDump(folder, said string, entries int64) (m measured, err error) {
 		return string(text)
 	}
 	m.hlo = read("*gpu_after_optimizations.txt")
-	thunks, launches := read("*thunk_sequence.txt"), read("*thunk_sequence_after_thunk_passes.txt")
+	thunks := read("*thunk_sequence.txt")
+	launches := thunks // of a single kernel, which XLA leaves as it is
+	const passes = "*thunk_sequence_after_thunk_passes.txt"
+	if changed, _ := fs.Glob(os.DirFS(folder), passes); len(changed) > 0 {
+		launches = read(passes)
+	}
 	if err != nil {
 		return m, err
 	}
