@@ -139,7 +139,8 @@ func (v View) Columns() plots.Table {
 
 // tables are those of both that have rows.
 func (v View) tables() []plots.Table {
-	return slices.DeleteFunc([]plots.Table{v.Branches(), v.Columns()}, func(t plots.Table) bool { return len(t.Rows) == 0 })
+	both := []plots.Table{v.Branches(), v.Columns()}
+	return slices.DeleteFunc(both, func(t plots.Table) bool { return len(t.Rows) == 0 })
 }
 
 // Text returns the sentence and both tables for a terminal, or as Markdown.
