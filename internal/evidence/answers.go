@@ -252,6 +252,15 @@ func (e *Evidence) Answer() (Answer, error) {
 		normalised = fmt.Sprintf(" That is GIN with batch normalisation, as its authors have it; without, masking %s.",
 			inWords(bare))
 	}
+	// Where masking is tuned, other arms are tuned alike.
+	better, c, gin := "", e.tuned(balancedID), multiverse.TunedModel{Name: "gin"}
+	for _, other := range tunedOthers() {
+		v := claimOfTuned(balancedID, "", "", multiverse.ArmMaskedTuned, other.arm, gin).Judge(e)
+		if v.Effect != nil && v.Effect.High < 0 {
+			better += fmt.Sprintf(" Where both are tuned (%s), %s does better than masking by %.1f points.", c.on(gin),
+				other.name, -v.Effect.MeanDifference)
+		}
+	}
 	but := "but"
 	if find(answers, "gat", datasets.Inductive).Verdict == find(fair, "gat", datasets.Inductive).Verdict {
 		but = "and"
@@ -262,8 +271,9 @@ func (e *Evidence) Answer() (Answer, error) {
 		alike = ""
 	}
 	a.Sentences = []string{
-		fmt.Sprintf("In GIN on %s, masking %s where %s, and %s where %s.%s", DataTitle(leadingData),
-			says(answers, "gin", datasets.Inductive), arrive, says(answers, "gin", datasets.Transductive), known, normalised),
+		fmt.Sprintf("In GIN on %s, masking %s where %s, and %s where %s.%s%s", DataTitle(leadingData),
+			says(answers, "gin", datasets.Inductive), arrive, says(answers, "gin", datasets.Transductive), known, normalised,
+			better),
 		fmt.Sprintf("In GAT, masking takes the place of attention dropout. Where %s, it %s against a GAT with attention "+
 			"dropout, %s %s against one without%s%s.", arrive, says(answers, "gat", datasets.Inductive), but,
 			says(fair, "gat", datasets.Inductive), alike, elsewhere),

@@ -127,6 +127,28 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	assert.Contains(t, table.Caption, "Run so far: 2 of 48 rows.")
 }
 
+func TestTheAnswerNamesATunedArmThatDoesBetterThanTunedMasking(t *testing.T) {
+	said := func(gainOfDropout float64) string {
+		e := newEvidence(t, answered(t, cited.Tuned(), multiverse.TunedQuestion{Data: "cora",
+			Model: multiverse.TunedModel{Name: "gin"}, Setting: datasets.Inductive, TrainPercent: 10},
+			func(c record.Cell, seed uint64) float64 {
+				score := 70 + wobble(int(seed%10))
+				switch p := c.Parameters; {
+				case p.KeepRate.Active():
+					score += 1 + 0.1*wobble(int(seed*3%10))
+				case p.Dropout == 0.2:
+					score += gainOfDropout
+				}
+				return score
+			}))
+		answer, err := e.Answer()
+		require.NoError(t, err)
+		return answer.Sentences[0]
+	}
+	assert.Contains(t, said(3), " Where both are tuned (Cora), dropout does better than masking by 2.0 points.")
+	assert.NotContains(t, said(0.5), "tuned")
+}
+
 func TestWhatTuningGainsNamesItsDataOnceIfTheyAreTheSame(t *testing.T) {
 	gains := func(data string) string {
 		masksAndGains := func(c record.Cell, seed uint64) float64 {
