@@ -124,16 +124,24 @@ func eval[T any](t *testing.T, ctx context.Context, script string) (value T) {
 // until waits for a condition in JavaScript, which may not even be one before the page is there.
 func until(t *testing.T, ctx context.Context, condition string) {
 	t.Helper()
-	var last error
-	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); {
+	if soon(ctx, condition, 3*time.Minute) {
+		return
+	}
+	shoot(t, ctx, "failed", false)
+	require.Fail(t, "this has not come true in three minutes: "+condition, "%v",
+		chromedp.Run(ctx, chromedp.Evaluate("!!("+condition+")", nil)))
+}
+
+// soon returns whether a condition in JavaScript comes true within that time.
+func soon(ctx context.Context, condition string, within time.Duration) bool {
+	for end := time.Now().Add(within); time.Now().Before(end); {
 		var met bool
-		if last = chromedp.Run(ctx, chromedp.Evaluate("!!("+condition+")", &met)); met {
-			return
+		if _ = chromedp.Run(ctx, chromedp.Evaluate("!!("+condition+")", &met)); met {
+			return true
 		}
 		_ = chromedp.Run(ctx, chromedp.Sleep(50*time.Millisecond))
 	}
-	shoot(t, ctx, "failed", false)
-	require.Fail(t, "this has not come true in three minutes: "+condition, "%v", last)
+	return false
 }
 
 // executed runs the first notebook and writes pages, of the other notebooks too if they have been run. It returns where
