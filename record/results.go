@@ -181,12 +181,6 @@ type Comparison struct {
 	P          float64 // of a two-sided paired t-test; 1 with fewer than two trials
 }
 
-// Better reports whether a is significantly above b.
-func (c Comparison) Better() bool { return c.Difference > 0 && c.P < significant }
-
-// significant is the paper's level.
-const significant = 0.05
-
 // Difference is how much two cells differ in one trial of each, with the same seed and split.
 type Difference struct {
 	Seed  uint64
