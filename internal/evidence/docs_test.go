@@ -181,7 +181,7 @@ func specificationLinks(e *Evidence) string {
 
 // trialsText says how much was run of the tables.
 func trialsText(artifacts []Artifact, e *Evidence) string {
-	fewest, most := trialsPerCell(artifacts, e.Records)
+	fewest, most := e.trialsPerCell(artifacts)
 	if fewest == most {
 		return fmt.Sprintf("The tables rest on %d trials, %d a cell.", e.Trials(), most)
 	}
