@@ -424,50 +424,47 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 	return t, nil
 }
 
-// PartTable returns what masking does in each reading of a part of the second protocol on Cora: the departures from the
-// cited reading, or normalisation and rescaling.
-func (e *Evidence) PartTable(part cited.Part) (plots.Table, error) {
+// PartForest returns what masking does in each reading of a part of the second protocol on Cora, with its intervals: the
+// departures from the cited reading, or scale.
+func (e *Evidence) PartForest(part cited.Part) (plots.Forest, error) {
 	title := map[cited.Part]string{cited.Departures: "One step away from the cited reading",
-		cited.Scale: "Normalisation and rescaling", cited.Stated: "What the paper is silent about"}[part]
-	t := plots.Table{ID: string(part), Title: title + ": what node masking changes on Cora",
-		Header: []string{"model, setting", "reading", "splits", "effect [95 %]"}, Sections: true,
-		Caption: "Points of macro F1, mean over 10, 25, 50 and 90 % to train on. The first reading of each is the cited " +
-			"one; the others say what differs."}
+		cited.Scale: "Normalisation and rescaling"}[part]
+	f := plots.Forest{ID: string(part), Title: title + ": what node masking changes on Cora", Width: 1000,
+		XLabel: "gain, mean over the four sizes (points of macro F1)",
+		Caption: "The first reading of each is the cited one; the others say what differs. Points with 95 % intervals over " +
+			"splits; at each share of nodes to train on, macro F1 without masking, and what masking adds."}
 	for _, size := range multiverse.Sizes() {
-		t.Header = append(t.Header, fmt.Sprintf("%d %%", size))
+		f.Columns = append(f.Columns, fmt.Sprintf("%d %%", size))
 	}
-	t.TextColumns = len(t.Header)
 	for _, model := range cited.Models() {
 		for _, setting := range datasets.Settings() {
 			q, err := cited.Question(part, leadingData, model, setting)
 			if err != nil {
-				return t, err
+				return f, err
 			}
 			answers, err := cited.Each(e.cited, q)
 			if err != nil {
-				return t, err
+				return f, err
 			}
+			group := plots.ForestGroup{Name: hyper.Title(model) + ", " + nodesOf(setting)}
 			for _, a := range answers {
-				row := []plots.Field{{Text: hyper.Title(model) + ", " + nodesOf(setting)},
-					{Text: cited.Departure(a.Axes, a.Reading)}, {Text: fmt.Sprint(a.Splits)}, {Text: "–"}}
+				row := plots.Effect{Label: cited.Departure(a.Axes, a.Reading), TextOnly: true,
+					Fields: slices.Repeat([]string{"–"}, len(f.Columns))}
 				gains, err := a.BySize()
 				if err != nil {
-					return t, err
+					return f, err
 				}
 				if a.Effect != nil {
-					row[3] = plots.Field{Text: intervalText(a.Effect.Pooled, 2), Bold: a.Effect.Sign() != 0}
+					pooled := a.Effect.Pooled
+					row.TextOnly, row.Value, row.Low, row.High = false, pooled.MeanDifference, pooled.Low, pooled.High
 				}
-				for i := range multiverse.Sizes() {
-					text := "–"
-					if len(gains) > 0 {
-						text = fmt.Sprintf("%.1f, %s", gains[i].Plain, signed(gains[i].Mean, 1))
-					}
-					row = append(row, plots.Field{Text: text})
+				for i := range gains {
+					row.Fields[i] = fmt.Sprintf("%.1f, %s", gains[i].Plain, signed(gains[i].Mean, 1))
 				}
-				t.Rows = append(t.Rows, row)
+				group.Rows = append(group.Rows, row)
 			}
+			f.Groups = append(f.Groups, group)
 		}
 	}
-	t.Caption += " At each size: macro F1 without masking, and what masking adds."
-	return t, nil
+	return f, nil
 }

@@ -89,13 +89,6 @@ func TestDocsSumUpTheCommittedResults(t *testing.T) {
 	words, err = primary.Render(plots.FormatMarkdown)
 	require.NoError(t, err)
 	requireSays(t, "../../docs/REPRODUCTION.md", "nodemask report answers --format markdown", words)
-	for _, part := range []cited.Part{cited.Departures, cited.Scale} {
-		table, err := e.PartTable(part)
-		require.NoError(t, err)
-		words, err := table.Render(plots.FormatMarkdown)
-		require.NoError(t, err)
-		requireSays(t, "../../docs/REPRODUCTION.md", string(part), words)
-	}
 	requireSays(t, "../../docs/CLAIMS.md", "graded anew", regraded(t, artifacts, e))
 	requireSays(t, "../../docs/REPRODUCTION.md", "findings", listed(Findings(artifacts, e)))
 	requireSays(t, "../../docs/REPRODUCTION.md", "advice", listed(Advice(e)))
@@ -200,6 +193,11 @@ func TestTheFiguresInDocsDrawTheCommittedResults(t *testing.T) {
 	gains, err := e.Gains()
 	require.NoError(t, err)
 	drawings := map[string]func() ([]byte, error){gainsID: gains.SVG, "claims": ClaimsForest(artifacts, e).SVG}
+	for _, part := range []cited.Part{cited.Departures, cited.Scale} {
+		f, err := e.PartForest(part)
+		require.NoError(t, err)
+		drawings[string(part)] = f.SVG
+	}
 	for _, s := range drawnReadings(e) {
 		drawings[s.ID] = s.SVG
 	}
