@@ -1,6 +1,10 @@
 package nb
 
-import "nodemask/internal/cited"
+import (
+	"strings"
+
+	"nodemask/internal/cited"
+)
 
 // Answer shows what node masking does, in the reading that the paper and the works that it cites describe: the figure
 // that leads, the answer in a few sentences, and a word for each model, data set and setting.
@@ -15,6 +19,7 @@ func Answer() {
 	}
 	Markdown(text)
 	Table(Must1(e.Grid()))
+	Markdown("What this rests on:\n\n- " + strings.Join(answer.Limits, "\n- "))
 }
 
 // Scale shows whether the size of sums explains what masking does: batch normalisation and rescaling, with and without

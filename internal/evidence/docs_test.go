@@ -81,8 +81,8 @@ func TestDocsSumUpTheCommittedResults(t *testing.T) {
 	words, err := grid.Render(plots.FormatMarkdown)
 	require.NoError(t, err)
 	for _, file := range []string{"../../README.md", "../../docs/REPRODUCTION.md"} {
-		requireSays(t, file, "answer", fmt.Sprintf("**%s**\n\n- %s\n\n%s", answer.Headline,
-			strings.Join(answer.Sentences, "\n- "), words))
+		requireSays(t, file, "answer", fmt.Sprintf("**%s**\n\n- %s\n\n%s\nWhat this rests on:\n\n- %s\n", answer.Headline,
+			strings.Join(answer.Sentences, "\n- "), words, strings.Join(answer.Limits, "\n- ")))
 	}
 	primary, err := e.AnswersTable()
 	require.NoError(t, err)
