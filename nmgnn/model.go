@@ -99,4 +99,6 @@ func (m Model) Check() error {
 }
 
 // relu is max(x, 0), as a choice: the gradient of a maximum takes five operations where that of a choice is one.
-func relu(x *Node) *Node { return Where(GreaterOrEqual(x, ScalarZero(x.Graph(), x.DType())), x, ZerosLike(x)) }
+func relu(x *Node) *Node {
+	return Where(GreaterOrEqual(x, ScalarZero(x.Graph(), x.DType())), x, ZerosLike(x))
+}

@@ -421,8 +421,8 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 	return t, nil
 }
 
-// PartForest returns what masking does in each reading of a part of the second protocol on Cora, with its intervals: the
-// departures from the cited reading, or scale.
+// PartForest returns what masking does in each reading of a part of the second protocol on Cora, with its intervals:
+// the departures from the cited reading, or scale.
 func (e *Evidence) PartForest(part cited.Part) (plots.Forest, error) {
 	title := map[cited.Part]string{cited.Departures: "One step away from the cited reading",
 		cited.Scale: "Normalisation and rescaling"}[part]
