@@ -322,7 +322,7 @@ class Sidebar(Folder):
         found = (self.out / "site.js").read_text(encoding="utf-8")
         for entry in ('["Run","package a/b","go-a-b.html#Run"]', '["Part","N","0.html#Part"]',
             '["The command","","docs-COMMANDS.html"]',
-            '["All of it","The command","docs-COMMANDS.html#all-of-it"]'):
+            '["All of it","The command","docs-COMMANDS.html#all-of-it","play"]'):  # with the words below it
             self.assertIn(entry, found)
 
 
