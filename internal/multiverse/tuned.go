@@ -275,8 +275,8 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	return t, r.Err()
 }
 
-// Differences subtracts one arm's macro F1 from another's, in points, by fresh split; nil if one of the two or an arm of
-// the protocol has not run.
+// Differences subtracts one arm's macro F1 from another's, in points, by fresh split; nil if one of the two or an arm
+// of the protocol has not run.
 func (t Tuned) Differences(arm, against string) []float64 {
 	f1 := map[string][]float64{}
 	for _, a := range t.Arms {
@@ -293,8 +293,8 @@ func (t Tuned) Differences(arm, against string) []float64 {
 }
 
 // Pooled compares two arms of models over those cells of a tuned comparison in which both, and every arm of the
-// protocol, have run: the mean over the cells of their differences in macro F1, in points, with its interval over fresh splits, and how many cells there
-// are. Without one the effect is the zero value.
+// protocol, have run: the mean over the cells of their differences in macro F1, in points, with its interval over fresh
+// splits, and how many cells there are. Without one the effect is the zero value.
 func Pooled(all []Tuned, models []TunedModel, arm, against string) (effect stats.TTest, cells int, err error) {
 	var differences [][]float64
 	for _, t := range all {
