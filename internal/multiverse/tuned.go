@@ -177,11 +177,16 @@ func (d Design) configurations(model, arm string) []map[string]string {
 	return all[:min(d.Budget, len(all))]
 }
 
-func (d Design) cell(q TunedQuestion, values map[string]string) (record.Cell, error) {
+// cell returns the cell of a configuration, of what Base has returned for one with masking or without.
+func (d Design) cell(q TunedQuestion, values map[string]string, bases map[bool]record.Cell) (c record.Cell, err error) {
 	keep, is := values["keep"]
-	c, err := d.Base(q, is && keep != "1")
-	if err != nil {
-		return c, err
+	masked := is && keep != "1"
+	c, known := bases[masked]
+	if !known {
+		if c, err = d.Base(q, masked); err != nil {
+			return c, err
+		}
+		bases[masked] = c
 	}
 	c, err = c.Choose(values)
 	return c.Trained(), err
@@ -225,12 +230,13 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	}
 	tries, fresh := Seeds(d.FirstTry, tunedTries), Seeds(d.Fresh, tunedFresh)
 	var tuning, comparing []record.Cell
+	bases := map[bool]record.Cell{}
 	for i, name := range slices.Concat(d.Arms, d.Added) {
 		arm := TunedArm{Name: name}
 		var best record.Cell
 		complete := true
 		for _, values := range d.configurations(q.Model.Name, name) {
-			c, err := d.cell(q, values)
+			c, err := d.cell(q, values, bases)
 			if err != nil {
 				return t, err
 			}
