@@ -48,7 +48,7 @@ func (e *Evidence) tuned(id string) tunedComparison {
 	for _, q := range c.Questions() {
 		t, err := c.Tuned(results, q)
 		e.fail(err)
-		if err == nil && !slices.ContainsFunc(t.Arms, func(arm multiverse.TunedArm) bool { return arm.F1 == nil }) {
+		if err == nil && t.Complete {
 			c.cells = append(c.cells, t)
 		}
 	}
@@ -115,7 +115,7 @@ func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
 	for _, q := range c.cells {
 		row := []plots.Field{{Text: q.Model.Title()}, {Text: fmt.Sprintf("%s, %s, %d %%", DataTitle(q.Data), q.Setting,
 			q.TrainPercent)}}
-		for _, arm := range q.Arms {
+		for _, arm := range q.Arms[:len(a.Columns)] {
 			field := plots.Field{Text: stats.Summarize(arm.F1).Text(2), Note: arm.Words()}
 			if plain := q.Arms[0]; arm.Name != plain.Name {
 				test, err := stats.PairedTTest(arm.F1, plain.F1)
