@@ -1,6 +1,10 @@
 package nb
 
-import "nodemask/internal/cited"
+import (
+	"strings"
+
+	"nodemask/internal/cited"
+)
 
 // Answer shows what node masking does, in the reading that the paper and the works that it cites describe: the figure
 // that leads, the answer in a few sentences, and a word for each model, data set and setting.
@@ -15,17 +19,23 @@ func Answer() {
 	}
 	Markdown(text)
 	Table(Must1(e.Grid()))
+	Markdown("What this rests on:\n\n- " + strings.Join(answer.Limits, "\n- "))
 }
 
 // Scale shows whether the size of sums explains what masking does: batch normalisation and rescaling, with and without
 // masking, on Cora.
-func Scale() { Table(Must1(saved().PartTable(cited.Scale))) }
+func Scale() { partForest(cited.Scale) }
 
 // Aggregates shows whether what nodes sum up in testing, beside training, predicts what masking adds, on Cora.
 func Aggregates() { Chart(Must1(saved().Aggregates(Data("cora")))) }
 
 // Departures shows what masking does one step away from the cited reading, on Cora.
-func Departures() { Table(Must1(saved().PartTable(cited.Departures))) }
+func Departures() { partForest(cited.Departures) }
+
+func partForest(part cited.Part) {
+	f := Must1(saved().PartForest(part))
+	SVG(Must1(f.SVG()), f.Title+". "+f.Caption)
+}
 
 // Answers shows the numbers behind [Answer]: effects with intervals, beside the published ones, and how robust they
 // are.

@@ -6,6 +6,7 @@ import (
 
 	"nodemask/internal/checkout"
 	"nodemask/internal/evidence"
+	"nodemask/nmgnn/hyper"
 	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
@@ -107,6 +108,50 @@ func seriesOf(recorded *record.Results, cell record.Cell, metric record.Metric) 
 		return plots.Series{}
 	}
 	return charts[0].Series[0]
+}
+
+// SlopesOfMAD charts how the MAD of a model's representations changes from no regulariser to attention dropout and to
+// node masking, in both settings, of the recorded trials; dashed, the paper's.
+func SlopesOfMAD(model string) { Charts(slopesOfMAD(Recorded(), model)...) }
+
+func slopesOfMAD(recorded *record.Results, model string) []plots.Chart {
+	var charts []plots.Chart
+	of := artifact("table-mad")
+	for i, setting := range of.Columns {
+		var a evidence.Artifact
+		var paper []plots.Series
+		at := map[record.Metric]int{}
+		for _, row := range of.Rows {
+			e := row.Entries[i]
+			if e.Cell.Parameters.Model != model {
+				continue
+			}
+			n, known := at[e.Metric]
+			if !known {
+				n = len(a.Curves)
+				at[e.Metric] = n
+				a.Curves = append(a.Curves, evidence.Curve{Name: row.Labels[1]})
+				paper = append(paper, plots.Series{Name: row.Labels[1] + ", paper", Reference: true})
+			}
+			x := float64(len(a.Curves[n].Points))
+			a.Curves[n].Points = append(a.Curves[n].Points, evidence.Point{X: x, Entry: e})
+			if e.Published != nil {
+				paper[n].X, paper[n].Y = append(paper[n].X, x), append(paper[n].Y, *e.Published)
+			}
+		}
+		for _, c := range a.Charts(recorded) {
+			c.ID, c.Title, c.Width = "mad", fmt.Sprintf("MAD of %s, %s", hyper.Title(model), setting), 420
+			c.YLabel, c.XNames = "MAD", []string{"neither", "attention dropout", "masking"}
+			c.Caption = "Mean of the recorded trials, with a 95 % confidence interval. Dashed: the paper's."
+			for _, p := range paper {
+				if len(p.X) > 0 {
+					c.Series = append(c.Series, p)
+				}
+			}
+			charts = append(charts, c)
+		}
+	}
+	return charts
 }
 
 func meanOf(r *record.Results, c record.Cell) string {

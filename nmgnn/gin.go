@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/nmgnn/hyper"
@@ -43,7 +42,7 @@ func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 			z = BatchNorm(scope.In("norm%d", i), near, z)
 		}
 		w, b := linearWeights(scope.In("linear%d", i+1), h.Graph(), l.Width[i], width)
-		z = Add(Dense(activation.Relu(z)).Times(w), b)
+		z = Add(Dense(relu(z)).Times(w), b)
 	}
 	return z
 }

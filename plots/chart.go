@@ -34,14 +34,15 @@ type Chart struct {
 	XLabel, YLabel     string  // with the unit
 	Width, Height      float64 // in CSS pixels; 0: 640 and 400. A long legend adds to the height
 	Series             []Series
+	XNames             []string // what stands at x = 0, 1, …, instead of numbers; nil: numbers
 }
 
 const defaultWidth, defaultHeight = 640, 400
 
 // Check returns nil if c can be drawn: it has a series, and every series has at least one point, as many X as Y, as
 // many Low and High as Y or none of both, as many Cells or none, only finite numbers from -1e300 to 1e300, and Low ≤
-// Y ≤ High up to rounding. The series that [Series.Of] names stands before it. Width and Height are 0 or from 200 to
-// 10,000.
+// Y ≤ High up to rounding. The series that [Series.Of] names stands before it. With XNames each X is
+// the index of one. Width and Height are 0 or from 200 to 10,000.
 func (c Chart) Check() error {
 	err := cmp.Or(checkSide("side", c.Width, minSide), checkSide("side", c.Height, minSide))
 	if len(c.Series) == 0 {
@@ -51,7 +52,10 @@ func (c Chart) Check() error {
 		if err != nil {
 			break
 		}
-		if err = s.check(); err == nil && s.Of != "" && leader(c.Series[:i], s.Of) < 0 {
+		if err = s.check(); err == nil {
+			err = s.checkNamed(c.XNames)
+		}
+		if err == nil && s.Of != "" && leader(c.Series[:i], s.Of) < 0 {
 			err = fmt.Errorf("no series %q before it", s.Of)
 		}
 		if err != nil {
@@ -87,6 +91,16 @@ func (s Series) check() error {
 	return nil
 }
 
+// checkNamed returns an error if there are names and an X has none.
+func (s Series) checkNamed(names []string) error {
+	for i, x := range s.X {
+		if len(names) > 0 && (x != math.Trunc(x) || x < 0 || x >= float64(len(names))) {
+			return fmt.Errorf("point %d: x is %v: expected a whole number from 0 to %d, as there are names", i+1, x, len(names)-1)
+		}
+	}
+	return nil
+}
+
 // CSV returns a header and one line for each point: series, x, y, low and high. The last two are empty where there is
 // no band. The error is that of [Chart.Check].
 func (c Chart) CSV() (string, error) {
@@ -98,6 +112,9 @@ func (c Chart) CSV() (string, error) {
 	for _, s := range c.Series {
 		for i := range s.X {
 			record := []string{s.Name, number(s.X[i]), number(s.Y[i]), "", ""}
+			if len(c.XNames) > 0 {
+				record[1] = c.XNames[int(s.X[i])]
+			}
 			if s.Low != nil {
 				record[3], record[4] = number(s.Low[i]), number(s.High[i])
 			}

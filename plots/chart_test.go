@@ -437,6 +437,20 @@ func TestChartCSVHasOneLineForEachPoint(t *testing.T) {
 	assert.Equal(t, "series,x,y,low,high\n\"a, b\",1,0.5,0.25,1\n\"a, b\",2,1e+21,0,1e+22\npaper,1,-3,,\n", got)
 }
 
+func TestNamesStandForTheWholeNumbersAlongX(t *testing.T) {
+	c := plots.Chart{XNames: []string{"before", "a & b"}, Series: []plots.Series{{X: []float64{0, 1}, Y: []float64{1, 2}}}}
+	svg, err := c.SVG()
+	require.NoError(t, err)
+	assert.Regexp(t, `>before</text>\n<text[^>]*>a &amp; b</text>`, string(svg))
+	csv, err := c.CSV()
+	require.NoError(t, err)
+	assert.Equal(t, "series,x,y,low,high\n,before,1,,\n,a & b,2,,\n", csv)
+	for _, x := range []float64{-1, 0.5, 2} {
+		c.Series[0].X[1] = x
+		require.ErrorContains(t, c.Check(), "expected a whole number from 0 to 1")
+	}
+}
+
 func TestAnyFiniteChartIsValidXML(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.OneOf(rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(-10, 10),

@@ -49,6 +49,10 @@ func (c Chart) newFrame(width, height, top float64) frame {
 	// The longer the numbers along the x axis, the fewer there are.
 	for steps := (width - 2*margin - axesWords) / stepX; ; steps-- {
 		f.x = newAxis(minX, maxX, max(steps, 2), false)
+		if len(c.XNames) > 0 {
+			f.x = namedAxis(c.XNames)
+			break
+		}
 		if steps <= 2 || f.x.widest() < f.x.step/(f.x.max-f.x.min)*(f.right-f.left) {
 			break
 		}

@@ -238,6 +238,9 @@ func (f Field) number() string {
 
 // bolden returns HTML in bold if f is.
 func (f Field) bolden(html string) string {
+	if f.Bold && f.Down {
+		html += down
+	}
 	if f.Bold {
 		return "<b>" + html + "</b>"
 	}

@@ -12,7 +12,7 @@ var latexEscapes = strings.NewReplacer(append(escapes(`\`, "&%$#_{}"),
 	`"`, `\textquotedbl{}`,
 	"`", `\textasciigrave{}`, `--`, `-{}-{}`, `''`, `'{}'{}`, `,,`, `,{},{}`, // which TeX makes quotes and dashes of
 	`<`, `$<$`, `>`, `$>$`, `[`, `{[}`, `]`, `{]}`, `*`, `{*}`,
-	`±`, `$\pm$`, `−`, `$-$`, `×`, `$\times$`, `≤`, `$\le$`, `≥`, `$\ge$`, `≈`, `$\approx$`, `→`, `$\to$`,
+	`±`, `$\pm$`, `−`, `$-$`, `×`, `$\times$`, `≤`, `$\le$`, `≥`, `$\ge$`, `≈`, `$\approx$`, `→`, `$\to$`, `↓`, `$\downarrow$`,
 	`∞`, `$\infty$`,
 	`α`, `$\alpha$`, `δ`, `$\delta$`, `ε`, `$\epsilon$`, `σ`, `$\sigma$`, `Δ`, `$\Delta$`,
 )...)
@@ -40,7 +40,7 @@ func (t Table) latex() string {
 			if i > 0 {
 				b.WriteString(" & ")
 			}
-			s := latexEscapes.Replace(Plain(c.Text))
+			s := latexEscapes.Replace(c.marked())
 			if c.Bold {
 				s = `\textbf{` + s + `}`
 			}

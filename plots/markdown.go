@@ -42,7 +42,7 @@ func (t Table) markdown() string {
 	b.WriteString("|\n")
 	for _, row := range t.lines() {
 		for _, c := range row {
-			s := markdownEscapes.Replace(Plain(c.Text))
+			s := markdownEscapes.Replace(c.marked())
 			if c.Bold && s != "" {
 				s = "**" + s + "**"
 			}

@@ -13,6 +13,7 @@ type Field struct {
 	Text string
 	Note string // tooltip in HTML, not written elsewhere
 	Bold bool
+	Down bool // with Bold: an arrow behind it says that it is below what it is compared with, except in csv
 	// Cell is what a page's script needs to measure the number anew, for the attribute data-cell in HTML; "": nothing.
 	Cell string
 }
@@ -110,13 +111,23 @@ func ascending(numbers []int, least, most int) bool {
 	return true
 }
 
+// marked returns a field's text in one line, with an arrow behind it if it is below what it is compared with.
+func (f Field) marked() string {
+	if f.Bold && f.Down {
+		return Plain(f.Text) + down
+	}
+	return Plain(f.Text)
+}
+
+const down = " ↓"
+
 // labels is how many columns have labels.
 func (t Table) labels() int { return max(t.TextColumns, 1) }
 
 // Render returns t in the format f. Whatever is in a cell comes out as that text, never as markup or as something that
 // steers the terminal; only csv, which is for programs, keeps control characters.
 //
-//   - text is for the terminal: a bold cell ends in *.
+//   - text is for the terminal: a bold cell ends in *, or in the arrow.
 //   - markdown is a GitHub table, with the title in bold above it and the caption below. It has no rules between
 //     groups,
 //     and the footer is its last row.

@@ -46,6 +46,19 @@ Macro F1, mean ± std.
 `, render(t, scores(), plots.FormatText))
 }
 
+func TestAnArrowBehindABoldNumberSaysThatItIsBelow(t *testing.T) {
+	table := scores()
+	table.Rows[0][2].Down = true
+	for format, want := range map[plots.Format]string{
+		plots.FormatText: "77.3 ± 1.4 ↓ │", plots.FormatMarkdown: "**77.3 ± 1.4 ↓**", plots.FormatHTML: "<b>77.3 ± 1.4 ↓</b>",
+		plots.FormatLaTeX: `\textbf{77.3 $\pm$ 1.4 $\downarrow$}`, plots.FormatCSV: "77.3 ± 1.4\n",
+	} {
+		assert.Contains(t, render(t, table, format), want)
+	}
+	table.Rows[0][2].Bold = false
+	assert.NotContains(t, render(t, table, plots.FormatText), "↓")
+}
+
 func TestMarkdownTableEscapesPipesAndAlignsNumbersRight(t *testing.T) {
 	assert.Equal(t, `**Cora \& co**
 

@@ -26,8 +26,8 @@ func (t Table) text() string {
 	line := func(cells []Field) table.Row {
 		row := make(table.Row, len(cells))
 		for i, c := range cells {
-			s := Plain(c.Text)
-			if c.Bold {
+			s := c.marked()
+			if c.Bold && !c.Down {
 				s += "*"
 			}
 			row[i] = s

@@ -32,7 +32,7 @@ type Axis struct {
 
 // Choice is an axis on which a cell differs from its model's preset, and its value there.
 type Choice struct {
-	Axis  Axis
+	Axis  *Axis
 	Value string
 }
 
@@ -184,7 +184,7 @@ func (c Cell) Differences(usual Cell) []Choice {
 		if all[i].equal(&c, from) {
 			continue
 		}
-		choices = append(choices, Choice{all[i], all[i].Get(c)})
+		choices = append(choices, Choice{&all[i], all[i].Get(c)})
 	}
 	return choices
 }

@@ -63,6 +63,6 @@ func ExampleResults() {
 		trial(plain, 1, 78.5), trial(plain, 2, 79), trial(plain, 3, 78),
 		trial(masked, 1, 79.5), trial(masked, 2, 80.5), trial(masked, 3, 79.5)})
 	c := results.Compare(masked, record.MacroF1, plain, record.MacroF1)
-	fmt.Printf("%d pairs, %+.2f, p = %.3f, better: %v\n", c.Trials, c.Difference, c.P, c.Better())
-	// Output: 3 pairs, +1.33, p = 0.015, better: true
+	fmt.Printf("%d pairs, %+.2f, p = %.3f\n", c.Trials, c.Difference, c.P)
+	// Output: 3 pairs, +1.33, p = 0.015
 }

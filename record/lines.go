@@ -79,10 +79,14 @@ func readLines(path string, from int64, parse func([]byte) (Record, error),
 func (s *Store) read(
 	path string, from int64, reader *reader, do func(number int, t Record) error,
 ) (end int64, err error) {
+	var held Pair
 	return readLines(path, from, reader.parse, func(number int, t Record) error {
-		if p := t.pair(); !mayHold(path, p) {
-			return fmt.Errorf("a trial of %s on %s: expected it in %s; move the line there", p.Model, p.Data,
-				filepath.Base(s.path(p)))
+		if p := t.pair(); p != held {
+			if !mayHold(path, p) {
+				return fmt.Errorf("a trial of %s on %s: expected it in %s; move the line there", p.Model, p.Data,
+					filepath.Base(s.path(p)))
+			}
+			held = p
 		}
 		return do(number, t)
 	})

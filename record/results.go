@@ -3,7 +3,6 @@ package record
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 
@@ -67,10 +66,11 @@ func (r *Results) fail(err error) {
 }
 
 func (r *Results) add(records []Record) error {
-	byBackend := map[TrialID]map[string][]Record{}
-	for _, one := range records {
-		cell := TrialID{Cell: one.Cell, Readings: one.Readings != nil}
-		if cell.Readings {
+	byBackend := map[TrialID][]int{} // where a cell's records of a backend are
+	for i := range records {
+		one := &records[i]
+		id := TrialID{Cell: one.Cell, Backend: one.Backend, Readings: one.Readings != nil}
+		if id.Readings {
 			from := drawing{one.Data, one.TrainPercent, one.Seed}
 			if split, known := r.drawn[from]; known && split != one.SplitHash {
 				return fmt.Errorf("%s, %d %%, seed %d has the splits %.20q and %.20q: some trials were run on other files of "+
@@ -79,20 +79,24 @@ func (r *Results) add(records []Record) error {
 			}
 			r.drawn[from] = one.SplitHash
 		}
-		if byBackend[cell] == nil {
-			byBackend[cell] = map[string][]Record{}
-		}
-		byBackend[cell][one.Backend] = append(byBackend[cell][one.Backend], one)
+		byBackend[id] = append(byBackend[id], i)
 	}
-	for cell, backends := range byBackend {
-		var best []Record
-		for _, id := range slices.Sorted(maps.Keys(backends)) {
-			if len(backends[id]) > len(best) {
-				best = backends[id]
-			}
+	most := map[TrialID]TrialID{} // by cell, the backend with most records, the first by name of several
+	for id, at := range byBackend {
+		cell := TrialID{Cell: id.Cell, Readings: id.Readings}
+		best, known := most[cell]
+		if n := len(byBackend[best]); !known || len(at) > n || len(at) == n && id.Backend < best.Backend {
+			most[cell] = id
 		}
-		slices.SortFunc(best, func(a, b Record) int { return cmp.Compare(a.Seed, b.Seed) })
-		r.trials[cell] = best
+	}
+	for cell, id := range most {
+		bySeed := byBackend[id]
+		slices.SortStableFunc(bySeed, func(i, j int) int { return cmp.Compare(records[i].Seed, records[j].Seed) })
+		trials := make([]Record, len(bySeed))
+		for i, at := range bySeed {
+			trials[i] = records[at]
+		}
+		r.trials[cell] = trials
 	}
 	return nil
 }
@@ -176,12 +180,6 @@ type Comparison struct {
 	Difference float64 // mean of a minus b
 	P          float64 // of a two-sided paired t-test; 1 with fewer than two trials
 }
-
-// Better reports whether a is significantly above b.
-func (c Comparison) Better() bool { return c.Difference > 0 && c.P < significant }
-
-// significant is the paper's level.
-const significant = 0.05
 
 // Difference is how much two cells differ in one trial of each, with the same seed and split.
 type Difference struct {

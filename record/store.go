@@ -163,19 +163,33 @@ func (s *Store) Load(pairs ...Pair) ([]Record, error) { return s.LoadOnly(nil, p
 // sums are checked, and what says which cell they are of.
 func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []Record, err error) {
 	at := map[TrialID]int{}
+	var full [][]Record // a slice that grows is copied again and again
+	records = make([]Record, 0, slabSize)
 	err = s.each(only, func(_ string, _ int, t Record) error {
-		if i, known := at[t.ID()]; !known {
-			at[t.ID()] = len(records)
+		id := t.ID()
+		i, known := at[id]
+		switch {
+		case !known:
+			if len(records) == slabSize {
+				full, records = append(full, records), make([]Record, 0, slabSize)
+			}
+			at[id] = len(full)*slabSize + len(records)
 			records = append(records, t)
-		} else if !records[i].CellOf().Measures(t.CellOf()) {
-			records[i] = t
+		default:
+			slab := records
+			if n := i / slabSize; n < len(full) {
+				slab = full[n]
+			}
+			if old := &slab[i%slabSize]; !old.CellOf().Measures(t.CellOf()) {
+				*old = t
+			}
 		}
 		return nil
 	}, pairs...)
 	if err != nil {
 		return nil, err
 	}
-	return records, nil
+	return slices.Concat(append(full, records)...), nil
 }
 
 // Results returns what the store has, read pair by pair when it is asked for; with only, of cells alone whose key it

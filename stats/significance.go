@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -130,8 +131,16 @@ func interval95(mean, sd, n float64) (low, high float64) {
 	if sd == 0 {
 		return mean, mean
 	}
-	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * sd / math.Sqrt(n)
+	t, known := quantiles.Load(n)
+	if !known {
+		t = distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975)
+		quantiles.Store(n, t)
+	}
+	half := t.(float64) * sd / math.Sqrt(n)
 	return mean - half, mean + half
 }
+
+// quantiles keeps those of Student's t by the number of values: a report asks for thousands of a few sizes.
+var quantiles sync.Map
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

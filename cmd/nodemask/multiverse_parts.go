@@ -288,7 +288,7 @@ func printPooled(w io.Writer, all []multiverse.Tuned, design multiverse.Design) 
 	if len(design.Models) > 1 {
 		groups = append(groups, design.Models)
 	}
-	arms := design.Arms
+	arms := slices.Concat(design.Arms, design.Added)
 	for _, group := range groups {
 		said := false
 		for i, arm := range arms {

@@ -225,6 +225,9 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 	if f.count {
 		return f.writeCount(ctx, w, g)
 	}
+	if g.data != nil && f.root != strconv.Itoa(int(g.root)) {
+		g.names = g.data.NodeIDs // whoever asks by an id is answered in ids
+	}
 	o := draw.Options{Names: g.names, Graph: g.edges, Mask: g.mask, Ghosts: true, BaseGraph: true, ID: "tree-" + f.root}
 	if g.data != nil {
 		o = o.ByClass(g.data.Labels, g.data.Classes)
@@ -283,6 +286,9 @@ func renumber(o draw.Options, a *aggtree.Arrival) draw.Options {
 	names, colours := make([]string, len(a.Base)), make([]int, len(a.Base))
 	for i, v := range a.Base {
 		names[i], colours[i] = strconv.Itoa(int(v)), o.Colours[v]
+		if o.Names != nil {
+			names[i] = o.Names[v]
+		}
 	}
 	o.Names, o.Colours, o.Graph, o.Mask = names, colours, a.Train, a.Mask
 	return o

@@ -182,6 +182,7 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 			return nil, fmt.Errorf("%s: not all of its trials were trained, and no error was given", s.next.what)
 		}
 		stage = s.next.stage
+		a.longestFirst(s.next.cells)
 		err = lab.Train(within, s.next.what, record.Merge(s.next.cells), s.next.seeds)
 		if err != nil && within.Err() == nil {
 			return nil, err

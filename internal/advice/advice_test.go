@@ -322,7 +322,7 @@ func TestFewerConfigurationsAreTriedWhereTheBudgetIsSmall(t *testing.T) {
 		s.Jobs = 1
 		return s.affordable([]Question{q})
 	}
-	assert.Equal(t, []int{6, 3, 2}, []int{tried(0), tried(0.2), tried(10)})
+	assert.Equal(t, []int{6, 3, 2}, []int{tried(0), tried(0.4), tried(10)})
 }
 
 func TestGraphsThatNothingCanBeSaidAboutAreRefused(t *testing.T) {

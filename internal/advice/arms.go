@@ -30,9 +30,9 @@ const maskingArm = "node masking"
 
 // arms lists what is compared with the plain model.
 func arms() []arm {
-	return []arm{{maskingArm, "keep", "", 1}, {"DropEdge", "regulariser", "dropedge:", 1.5},
+	return []arm{{maskingArm, "keep", "", 1}, {"DropEdge", "regulariser", "dropedge:", 1},
 		{dropoutArm, "dropout", "", 1}, {"DropNode", "regulariser", "dropnode:", 1},
-		{"DropMessage", "regulariser", "dropmessage:", 5}, {"DropGNN", "regulariser", "dropgnn:", 3}}
+		{"DropMessage", "regulariser", "dropmessage:", 1.5}, {"DropGNN", "regulariser", "dropgnn:", 2}}
 }
 
 // Configurations: of the plain model, and at most and at least of each arm.

@@ -198,6 +198,22 @@ func (s *study) cells(q *Question, values []map[string]string) ([]record.Cell, e
 	return all, nil
 }
 
+// longestFirst sorts cells by how long their trials take, about, so that jobs end at about the same time.
+func (a *Advice) longestFirst(cells []record.Cell) {
+	seconds := func(c record.Cell) float64 {
+		at := slices.IndexFunc(a.Questions, func(q Question) bool {
+			return q.Model == c.Parameters.Model && q.Setting == c.Setting
+		})
+		for _, arm := range arms() {
+			if c.Parameters.Regulariser != "" && arm.prefix == string(c.Parameters.Regulariser)+":" {
+				return arm.cost * a.Questions[at].seconds
+			}
+		}
+		return a.Questions[at].seconds
+	}
+	slices.SortStableFunc(cells, func(a, b record.Cell) int { return cmp.Compare(seconds(b), seconds(a)) })
+}
+
 // cost is how long trials of one arm of a question take, side by side, with what goes on around them.
 func (s *study) cost(q *Question, of arm, trials int) time.Duration {
 	return time.Duration((of.cost*q.seconds + 0.2) * float64(trials) / float64(s.Jobs) * float64(time.Second))

@@ -11,27 +11,34 @@ import (
 const OneLayer = "one linear layer"
 
 // Tuned is the rule of the part [Balanced]. What the protocol does not say there is the cited reading's, and no arm has
-// attention dropout, so that arms differ in their own rate alone.
+// attention dropout, so that arms differ in their own rate alone. Added arms are those of ADDITIONS.md, beside package
+// paper.
 func Tuned() multiverse.Design {
 	return multiverse.Design{
 		Models: []multiverse.TunedModel{{Name: "gin"}, {Name: "gin", Body: OneLayer}, {Name: "gat"}, {Name: "sgat"}},
 		Data:   Data(),
 		Arms:   []string{multiverse.ArmPlain, multiverse.ArmMaskedTuned, multiverse.ArmDropEdge, multiverse.ArmDropout},
+		Added:  []string{multiverse.ArmDropMessage, multiverse.ArmDropGNN},
 		Stop:   hyper.StopOnEither, Arrivals: datasets.TrainEdges, FirstTry: 600, Fresh: 610,
 		Grids: func(_, arm string) []multiverse.Grid {
 			plain := multiverse.Grid{"lr": {"0.005", "0.01"}, "decay": {"0", "0.0005"}, "hidden": {"32", "64"},
 				"dropout": {"0", "0.5"}}
+			own := multiverse.Grid{}
 			switch arm {
+			case multiverse.ArmPlain:
+				return []multiverse.Grid{plain}
 			case multiverse.ArmMaskedTuned:
-				return []multiverse.Grid{plain, plain.With(multiverse.Grid{"keep": {"0.3", "0.5", "0.7", "0.9"},
-					"rescale": {"false", "true"}})}
-			case multiverse.ArmDropEdge:
-				return []multiverse.Grid{plain, plain.With(multiverse.Grid{"regulariser": {"dropedge:0.1", "dropedge:0.3",
-					"dropedge:0.5", "dropedge:0.7"}})}
+				own["keep"], own["rescale"] = []string{"0.3", "0.5", "0.7", "0.9"}, []string{"false", "true"}
 			case multiverse.ArmDropout:
-				return []multiverse.Grid{plain, plain.With(multiverse.Grid{"dropout": {"0.2", "0.4", "0.6", "0.8"}})}
+				own["dropout"] = []string{"0.2", "0.4", "0.6", "0.8"}
+			default:
+				name := map[string]hyper.RegulariserName{multiverse.ArmDropEdge: hyper.DropEdgeRegulariser,
+					multiverse.ArmDropMessage: hyper.DropMessageRegulariser, multiverse.ArmDropGNN: hyper.DropGNNRegulariser}[arm]
+				for _, rate := range []string{"0.1", "0.3", "0.5", "0.7"} {
+					own["regulariser"] = append(own["regulariser"], string(name)+":"+rate)
+				}
 			}
-			return []multiverse.Grid{plain}
+			return []multiverse.Grid{plain, plain.With(own)}
 		},
 		Base: func(q multiverse.TunedQuestion, masked bool) (record.Cell, error) {
 			axes, err := Axes(q.Model.Name)

@@ -16,7 +16,7 @@ func TestEveryBalancedArmHasTheSameConfigurationsAndItsOwnRate(t *testing.T) {
 	d := cited.Tuned()
 	require.Len(t, d.Questions(), 4*3*2*2)
 	own := map[string]int{multiverse.ArmPlain: 0, multiverse.ArmMaskedTuned: 8 * 16, multiverse.ArmDropEdge: 4 * 16,
-		multiverse.ArmDropout: 4 * 8}
+		multiverse.ArmDropout: 4 * 8, multiverse.ArmDropMessage: 4 * 16, multiverse.ArmDropGNN: 4 * 16}
 	for _, model := range d.Models {
 		q := multiverse.TunedQuestion{Data: "cora", Model: model, Setting: datasets.Inductive, TrainPercent: 10}
 		tuned, err := d.Tuned(record.NewResults(nil), q)
@@ -32,6 +32,10 @@ func TestEveryBalancedArmHasTheSameConfigurationsAndItsOwnRate(t *testing.T) {
 				arm = multiverse.ArmMaskedTuned
 			case p.Regulariser == hyper.DropEdgeRegulariser:
 				arm = multiverse.ArmDropEdge
+			case p.Regulariser == hyper.DropMessageRegulariser:
+				arm = multiverse.ArmDropMessage
+			case p.Regulariser == hyper.DropGNNRegulariser:
+				arm = multiverse.ArmDropGNN
 			case p.Dropout != 0 && p.Dropout != 0.5:
 				arm = multiverse.ArmDropout
 			}

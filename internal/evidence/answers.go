@@ -191,6 +191,7 @@ func effectNote(a cited.Answer) string {
 type Answer struct {
 	Headline  string
 	Sentences []string // of at most two numbers each
+	Limits    []string // what it rests on: what changes the answer, sentences alike
 }
 
 // Answer says what node masking does on Cora in the cited reading.
@@ -229,19 +230,11 @@ func (e *Evidence) Answer() (Answer, error) {
 	says := func(answers []cited.Answer, model string, s datasets.Setting) string {
 		return inWords(find(answers, model, s))
 	}
-	elsewhere := "" // where GAT against one without attention dropout gains or loses on other data
-	for _, x := range fair {
-		if x.Data != leadingData && x.Model == "gat" && x.Setting == datasets.Inductive &&
-			(x.Verdict == cited.Gains || x.Verdict == cited.Loses) {
-			elsewhere += fmt.Sprintf("; against such a one on %s it %s", DataTitle(x.Data), inWords(x))
-		}
-	}
 	arrive, known := situation(datasets.Inductive), situation(datasets.Transductive)
 	bare, err := e.departure(find(answers, "gin", datasets.Inductive), "body: no normalisation")
 	if err != nil {
 		return a, err
 	}
-	normalised := ""
 	if bare.Effect != nil && bare.Splits == cited.Splits {
 		bare.Verdict = cited.Inconclusive
 		if bare.Effect.Pooled.High < 0 {
@@ -249,16 +242,23 @@ func (e *Evidence) Answer() (Answer, error) {
 		} else if bare.Effect.Pooled.Low > 0 {
 			bare.Verdict = cited.Gains
 		}
-		normalised = fmt.Sprintf(" That is GIN with batch normalisation, as its authors have it; without, masking %s.",
-			inWords(bare))
+		a.Limits = append(a.Limits, fmt.Sprintf("GIN here has batch normalisation, as its authors have it; without, masking "+
+			"%s.", inWords(bare)))
 	}
 	// Where masking is tuned, other arms are tuned alike.
-	better, c, gin := "", e.tuned(balancedID), multiverse.TunedModel{Name: "gin"}
+	c, gin := e.tuned(balancedID), multiverse.TunedModel{Name: "gin"}
 	for _, other := range tunedOthers() {
 		v := claimOfTuned(balancedID, "", "", multiverse.ArmMaskedTuned, other.arm, gin).Judge(e)
 		if v.Effect != nil && v.Effect.High < 0 {
-			better += fmt.Sprintf(" Where both are tuned (%s), %s does better than masking by %.1f points.", c.on(gin),
-				other.name, -v.Effect.MeanDifference)
+			a.Limits = append(a.Limits, fmt.Sprintf("Where both are tuned (GIN on %s), %s does better than masking by %.1f "+
+				"points.", c.on(gin), other.name, -v.Effect.MeanDifference))
+		}
+	}
+	for _, x := range fair { // on other data, GAT against one without attention dropout
+		if x.Data != leadingData && x.Model == "gat" && x.Setting == datasets.Inductive &&
+			(x.Verdict == cited.Gains || x.Verdict == cited.Loses) {
+			a.Limits = append(a.Limits, fmt.Sprintf("On %s, where %s, masking %s in a GAT without attention dropout.",
+				DataTitle(x.Data), arrive, inWords(x)))
 		}
 	}
 	but := "but"
@@ -271,16 +271,13 @@ func (e *Evidence) Answer() (Answer, error) {
 		alike = ""
 	}
 	a.Sentences = []string{
-		fmt.Sprintf("In GIN on %s, masking %s where %s, and %s where %s.%s%s", DataTitle(leadingData),
-			says(answers, "gin", datasets.Inductive), arrive, says(answers, "gin", datasets.Transductive), known, normalised,
-			better),
-		fmt.Sprintf("In GAT, masking takes the place of attention dropout. Where %s, it %s against a GAT with attention "+
-			"dropout, %s %s against one without%s%s.", arrive, says(answers, "gat", datasets.Inductive), but,
-			says(fair, "gat", datasets.Inductive), alike, elsewhere),
+		fmt.Sprintf("In GIN on %s, masking %s where %s, and %s where %s.", DataTitle(leadingData),
+			says(answers, "gin", datasets.Inductive), arrive, says(answers, "gin", datasets.Transductive), known),
+		fmt.Sprintf("In GAT, where %s, masking %s against a GAT with attention dropout, %s %s against one without%s.", arrive,
+			says(answers, "gat", datasets.Inductive), but, says(fair, "gat", datasets.Inductive), alike),
 	}
 	if len(apart) > 0 {
-		a.Sentences = append(a.Sentences, fmt.Sprintf("These gains and the published ones differ by %s (root mean square "+
-			"over settings and train sizes).", and(apart)))
+		a.Sentences = append(a.Sentences, fmt.Sprintf("These gains and the published ones differ by %s.", and(apart)))
 	}
 	return a, nil
 }
@@ -424,50 +421,47 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 	return t, nil
 }
 
-// PartTable returns what masking does in each reading of a part of the second protocol on Cora: the departures from the
-// cited reading, or normalisation and rescaling.
-func (e *Evidence) PartTable(part cited.Part) (plots.Table, error) {
+// PartForest returns what masking does in each reading of a part of the second protocol on Cora, with its intervals:
+// the departures from the cited reading, or scale.
+func (e *Evidence) PartForest(part cited.Part) (plots.Forest, error) {
 	title := map[cited.Part]string{cited.Departures: "One step away from the cited reading",
-		cited.Scale: "Normalisation and rescaling", cited.Stated: "What the paper is silent about"}[part]
-	t := plots.Table{ID: string(part), Title: title + ": what node masking changes on Cora",
-		Header: []string{"model, setting", "reading", "splits", "effect [95 %]"}, Sections: true,
-		Caption: "Points of macro F1, mean over 10, 25, 50 and 90 % to train on. The first reading of each is the cited " +
-			"one; the others say what differs."}
+		cited.Scale: "Normalisation and rescaling"}[part]
+	f := plots.Forest{ID: string(part), Title: title + ": what node masking changes on Cora", Width: 1000,
+		XLabel: "gain, mean over the four sizes (points of macro F1)",
+		Caption: "The first reading of each is the cited one; the others say what differs. Points with 95 % intervals over " +
+			"splits; at each share of nodes to train on, macro F1 without masking, and what masking adds."}
 	for _, size := range multiverse.Sizes() {
-		t.Header = append(t.Header, fmt.Sprintf("%d %%", size))
+		f.Columns = append(f.Columns, fmt.Sprintf("%d %%", size))
 	}
-	t.TextColumns = len(t.Header)
 	for _, model := range cited.Models() {
 		for _, setting := range datasets.Settings() {
 			q, err := cited.Question(part, leadingData, model, setting)
 			if err != nil {
-				return t, err
+				return f, err
 			}
 			answers, err := cited.Each(e.cited, q)
 			if err != nil {
-				return t, err
+				return f, err
 			}
+			group := plots.ForestGroup{Name: hyper.Title(model) + ", " + nodesOf(setting)}
 			for _, a := range answers {
-				row := []plots.Field{{Text: hyper.Title(model) + ", " + nodesOf(setting)},
-					{Text: cited.Departure(a.Axes, a.Reading)}, {Text: fmt.Sprint(a.Splits)}, {Text: "–"}}
+				row := plots.Effect{Label: cited.Departure(a.Axes, a.Reading), TextOnly: true,
+					Fields: slices.Repeat([]string{"–"}, len(f.Columns))}
 				gains, err := a.BySize()
 				if err != nil {
-					return t, err
+					return f, err
 				}
 				if a.Effect != nil {
-					row[3] = plots.Field{Text: intervalText(a.Effect.Pooled, 2), Bold: a.Effect.Sign() != 0}
+					pooled := a.Effect.Pooled
+					row.TextOnly, row.Value, row.Low, row.High = false, pooled.MeanDifference, pooled.Low, pooled.High
 				}
-				for i := range multiverse.Sizes() {
-					text := "–"
-					if len(gains) > 0 {
-						text = fmt.Sprintf("%.1f, %s", gains[i].Plain, signed(gains[i].Mean, 1))
-					}
-					row = append(row, plots.Field{Text: text})
+				for i := range gains {
+					row.Fields[i] = fmt.Sprintf("%.1f, %s", gains[i].Plain, signed(gains[i].Mean, 1))
 				}
-				t.Rows = append(t.Rows, row)
+				group.Rows = append(group.Rows, row)
 			}
+			f.Groups = append(f.Groups, group)
 		}
 	}
-	t.Caption += " At each size: macro F1 without masking, and what masking adds."
-	return t, nil
+	return f, nil
 }

@@ -30,6 +30,7 @@ type Evidence struct {
 	err      error
 
 	comparisons map[string]tunedComparison // by the table's ID
+	cells       map[string][]record.Cell   // by the artifact's ID
 }
 
 // question names what readings are asked about.
@@ -74,7 +75,7 @@ func OpenRecords(folder string) (*record.Results, error) {
 // prepare sets what is read and judged later.
 func (e *Evidence) prepare() {
 	e.readings, e.fits, e.verdicts = map[question]*Readings{}, map[string]*multiverse.Calibration{}, map[string]Verdict{}
-	e.comparisons = map[string]tunedComparison{}
+	e.comparisons, e.cells = map[string]tunedComparison{}, map[string][]record.Cell{}
 	e.tables = []*record.Results{e.cited, e.all}
 	e.Records = record.LazyResults(func(p record.Pair) ([]record.Record, error) { return e.load(p) },
 		func(c record.Cell) []record.Record {
@@ -170,6 +171,16 @@ func (e *Evidence) Table(a Artifact, o TableOptions) (plots.Table, error) {
 		return a.Points(e.Records), e.Err()
 	}
 	return a.Table(e.Records, o), e.Err()
+}
+
+// cellsOf lists an artifact's cells, as [Artifact.Cells] does; each claim asks for them.
+func (e *Evidence) cellsOf(a Artifact) []record.Cell {
+	cells, known := e.cells[a.ID]
+	if !known {
+		cells = a.Cells()
+		e.cells[a.ID] = cells
+	}
+	return cells
 }
 
 // Readings returns what every reading gives for a model on a data set in a setting, and whether they have all been run.

@@ -63,6 +63,9 @@ var reportTemplate string
 func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions) error {
 	// scripts/reports puts its sidebar into the comment, which a template would drop.
 	site := template.HTML("<!-- site --><!-- end of site -->")
+	if !o.Alone {
+		e.tables = []*record.Results{e.cited, e.all} // all of both is asked for: files need not be read twice
+	}
 	contents := map[string]any{"Holm": o.Holm, "Alone": o.Alone, "Site": site}
 	var sections []section
 	for _, a := range artifacts {
@@ -119,7 +122,7 @@ func addOverview(contents map[string]any, artifacts []Artifact, e *Evidence) (er
 		return err
 	}
 	contents["Findings"], contents["Advice"], contents["Trials"] = Findings(artifacts, e), Advice(e), e.Trials()
-	contents["Fewest"], contents["Most"] = trialsPerCell(artifacts, e.Records)
+	contents["Fewest"], contents["Most"] = e.trialsPerCell(artifacts)
 	return nil
 }
 
@@ -157,14 +160,14 @@ func newAnswerSection(e *Evidence) (s answerSection, err error) {
 }
 
 // trialsPerCell are the least and the largest number of trials that a cell of the artifacts has.
-func trialsPerCell(artifacts []Artifact, r *record.Results) (fewest, most int) {
+func (e *Evidence) trialsPerCell(artifacts []Artifact) (fewest, most int) {
 	fewest = math.MaxInt
 	for _, a := range artifacts {
 		if a.Elsewhere {
 			continue
 		}
-		for _, c := range a.Cells() {
-			n := len(r.Trials(c))
+		for _, c := range e.cellsOf(a) {
+			n := len(e.Records.Trials(c))
 			fewest, most = min(fewest, n), max(most, n)
 		}
 	}
@@ -173,7 +176,7 @@ func trialsPerCell(artifacts []Artifact, r *record.Results) (fewest, most int) {
 
 func newSection(a Artifact, e *Evidence, o TableOptions) (section, error) {
 	r := e.Records
-	s := section{Artifact: a, Command: a.command(), CellCount: len(a.Cells())}
+	s := section{Artifact: a, Command: a.command(), CellCount: len(e.cellsOf(a))}
 	s.Of = paperTrials * s.CellCount
 	var csv string
 	if a.IsChart() {
@@ -209,16 +212,16 @@ func newSection(a Artifact, e *Evidence, o TableOptions) (section, error) {
 	}
 	s.CSV = template.URL("data:text/csv;charset=utf-8," + url.PathEscape(csv)) //nolint:gosec // text, escaped
 	s.Verdicts = Judge([]Artifact{a}, e)
-	s.describe(r)
+	s.describe(e)
 	return s, nil
 }
 
 // describe collects where an artifact's numbers come from.
-func (s *section) describe(r *record.Results) {
+func (s *section) describe(e *Evidence) {
 	backends, versions, devices := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	var least, most uint64
-	for _, c := range s.Cells() {
-		for _, t := range r.Trials(c) {
+	for _, c := range e.cellsOf(s.Artifact) {
+		for _, t := range e.Records.Trials(c) {
 			s.Trials++
 			s.Seconds += t.Seconds
 			backends[t.Backend], versions[t.Version], devices[t.Device] = true, true, true

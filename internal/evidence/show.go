@@ -28,7 +28,7 @@ type TableOptions struct {
 }
 
 // Table returns an artifact's results as a table: means ± standard deviations, followed by the published value and
-// the difference from it, with what is significantly better than its comparison in bold.
+// the difference from it, with what differs significantly from its comparison in bold.
 func (a Artifact) Table(r *record.Results, o TableOptions) plots.Table {
 	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, nil),
 		TextColumns: len(a.Labels)}
@@ -75,8 +75,16 @@ func (a Artifact) Table(r *record.Results, o TableOptions) plots.Table {
 		}
 		t.Rows = append(t.Rows, cells)
 	}
+	if slices.ContainsFunc(t.Rows, func(row []plots.Field) bool {
+		return slices.ContainsFunc(row, func(f plots.Field) bool { return f.Bold })
+	}) {
+		t.Caption += " " + boldText
+	}
 	return t
 }
+
+// boldText says what is bold in a table of results: losses as well as gains.
+const boldText = "Bold: significantly above what it is compared with (p < 0.05); with ↓, significantly below."
 
 // signed is a number with its sign, by the typographic minus.
 func signed(x float64, digits int) string {
@@ -169,7 +177,7 @@ func (e Entry) show(r *record.Results, adjusted map[string]float64) (plots.Field
 		if p, is := adjusted[e.comparison()]; is {
 			c.P, corrected = p, ", corrected"
 		}
-		cell.Bold = c.Better()
+		cell.Bold, cell.Down = c.P < significant, c.Difference < 0
 		cell.Note += fmt.Sprintf("; %s against %s, p %s (%d pairs%s)", signed(c.Difference, digits), e.Against.Key(),
 			stats.ProbabilityText(c.P), c.Trials, corrected)
 	}

@@ -46,8 +46,13 @@ func TestTablesShowMeansBesideThePaperAndMarkWhatIsSignificant(t *testing.T) {
 	require.Equal(t, "52.91", row[2].Text)
 	require.Equal(t, "−1.91", row[3].Text)
 	require.Equal(t, "61.17 ± 1.04", row[4].Text)
-	require.True(t, row[4].Bold)
+	require.True(t, row[4].Bold && !row[4].Down)
+	require.Contains(t, table.Caption, boldText)
 	require.Contains(t, row[4].Note, "3 trials; +10.17 against "+plain.Key()+", p < 0.001 (3 pairs)")
+	plain.TrainPercent = 20
+	loss := append(score(plain, 60, 61.5, 62), score(paper.Masked(plain, 0.5), 50, 51, 52)...)
+	lost := found[0].Table(record.NewResults(loss), TableOptions{}).Rows[1][4]
+	require.True(t, lost.Bold && lost.Down, "a loss is marked as a gain is")
 	require.Equal(t, "70.00", row[9].Text, "one trial has no deviation")
 	require.Equal(t, "–", row[12].Text)
 	require.Contains(t, row[12].Note,

@@ -43,7 +43,7 @@ func Judge(artifacts []Artifact, e *Evidence) []Judged {
 				if c.Subject != subject {
 					continue
 				}
-				j := Judged{Claim: c, Verdict: e.verdict(c), Command: a.command(), cells: a.Cells()}
+				j := Judged{Claim: c, Verdict: e.verdict(c), Command: a.command(), cells: e.cellsOf(a)}
 				if j.command != "" {
 					j.Command = j.command
 				}
@@ -86,7 +86,7 @@ func Summary(artifacts []Artifact, e *Evidence) plots.Table {
 		Header: []string{"claim", "verdict", "p < 0.05", "pooled effect [95 %]", "how robust", "command"}, TextColumns: 6,
 		Caption: CountText(all) + " Bold: the paper's claims; the others are ours. \u201cp < 0.05\u201d is the paper's own " +
 			"rule: in how many comparisons the claim holds significantly."}
-	if fewest, most := trialsPerCell(artifacts, e.Records); most > 0 && fewest < paperTrials {
+	if fewest, most := e.trialsPerCell(artifacts); most > 0 && fewest < paperTrials {
 		t.Caption += fmt.Sprintf(" Cells have %d to %d trials, where the paper has %d.", fewest, most, paperTrials)
 	}
 	for _, j := range all {

@@ -48,7 +48,7 @@ func (e *Evidence) tuned(id string) tunedComparison {
 	for _, q := range c.Questions() {
 		t, err := c.Tuned(results, q)
 		e.fail(err)
-		if err == nil && !slices.ContainsFunc(t.Arms, func(arm multiverse.TunedArm) bool { return arm.F1 == nil }) {
+		if err == nil && t.Complete {
 			c.cells = append(c.cells, t)
 		}
 	}
@@ -96,7 +96,7 @@ func tableTuned() Artifact {
 	return Artifact{ID: tunedID, Title: "The same budget of tuning for every arm",
 		Labels: []string{"model", "data, setting, train"}, Columns: multiverse.Drawn().Arms, Tuned: true,
 		About: "For each arm the best of twelve configurations by validation F1 on three splits, run once on twenty fresh " +
-			"ones. Bold: significantly above the plain model."}
+			"ones. Bold: significantly above the plain model, or with ↓ below it."}
 }
 
 func tableBalanced() Artifact {
@@ -104,7 +104,7 @@ func tableBalanced() Artifact {
 		Labels: []string{"model", "data, setting, train"}, Columns: cited.Tuned().Arms, Tuned: true,
 		About: "For each arm the best by validation F1 on three splits of the same sixteen configurations, and of these " +
 			"crossed with its own rate, run once on twenty fresh ones; no attention dropout. Bold: significantly above the " +
-			"plain model."}
+			"plain model, or with ↓ below it."}
 }
 
 // tunedTable shows what of a tuned comparison has been run.
@@ -115,14 +115,14 @@ func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
 	for _, q := range c.cells {
 		row := []plots.Field{{Text: q.Model.Title()}, {Text: fmt.Sprintf("%s, %s, %d %%", DataTitle(q.Data), q.Setting,
 			q.TrainPercent)}}
-		for _, arm := range q.Arms {
+		for _, arm := range q.Arms[:len(a.Columns)] {
 			field := plots.Field{Text: stats.Summarize(arm.F1).Text(2), Note: arm.Words()}
 			if plain := q.Arms[0]; arm.Name != plain.Name {
 				test, err := stats.PairedTTest(arm.F1, plain.F1)
 				if err != nil {
 					return t, err
 				}
-				field.Bold = test.P < 0.05 && test.MeanDifference > 0
+				field.Bold, field.Down = test.P < significant, test.MeanDifference < 0
 				field.Note += fmt.Sprintf("; %s against plain, p %s", signed(test.MeanDifference, 2), stats.ProbabilityText(test.P))
 			}
 			row = append(row, field)

@@ -321,7 +321,7 @@ func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.
 			require.Equal(t, drawn, d.configurations(model.Name, arm))
 			keys := map[string]bool{}
 			for _, values := range drawn {
-				c, err := d.cell(TunedQuestion{"cora", model, datasets.Inductive, 10}, values)
+				c, err := d.cell(TunedQuestion{"cora", model, datasets.Inductive, 10}, values, map[bool]record.Cell{})
 				require.NoError(t, err)
 				keys[c.Key()] = true
 				require.Equal(t, arm == ArmMasked || arm == ArmMaskedTuned, c.Parameters.KeepRate.Active())

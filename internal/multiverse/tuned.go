@@ -27,6 +27,8 @@ const (
 	ArmMaskedTuned = "masked, p tuned" // chooses its keep rate
 	ArmDropEdge    = "DropEdge, tuned"
 	ArmDropout     = "dropout, tuned"
+	ArmDropMessage = "DropMessage, tuned"
+	ArmDropGNN     = "DropGNN, tuned"
 )
 
 // Grid are values of record axes, by name, that a configuration has one each of.
@@ -61,6 +63,7 @@ type Design struct {
 	Models   []TunedModel
 	Data     []string
 	Arms     []string // the baseline first
+	Added    []string // arms that came after the protocol: a cell is complete without them
 	Stop     hyper.StopOn
 	Arrivals datasets.Arrivals
 	FirstTry uint64 // the splits that configurations are chosen on begin here,
@@ -174,11 +177,16 @@ func (d Design) configurations(model, arm string) []map[string]string {
 	return all[:min(d.Budget, len(all))]
 }
 
-func (d Design) cell(q TunedQuestion, values map[string]string) (record.Cell, error) {
+// cell returns the cell of a configuration, of what Base has returned for one with masking or without.
+func (d Design) cell(q TunedQuestion, values map[string]string, bases map[bool]record.Cell) (c record.Cell, err error) {
 	keep, is := values["keep"]
-	c, err := d.Base(q, is && keep != "1")
-	if err != nil {
-		return c, err
+	masked := is && keep != "1"
+	c, known := bases[masked]
+	if !known {
+		if c, err = d.Base(q, masked); err != nil {
+			return c, err
+		}
+		bases[masked] = c
 	}
 	c, err = c.Choose(values)
 	return c.Trained(), err
@@ -207,25 +215,28 @@ func (a TunedArm) Words() string {
 type Tuned struct {
 	TunedQuestion
 	Arms []TunedArm
+	// Complete says that every arm of the protocol has run on the fresh splits; added ones may be missing.
+	Complete bool
 	// Next is what is to be trained; the fresh splits come when every arm has chosen. Without cells everything is there.
 	Next Batch
 }
 
 // Tuned says what every arm has chosen and how it does, and what is to be trained next.
 func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
-	t := Tuned{TunedQuestion: q}
+	t := Tuned{TunedQuestion: q, Complete: true}
 	stop, arrival := slices.Index(hyper.StopOns(), d.Stop), 0
 	if q.Setting == datasets.Inductive {
 		arrival = slices.Index(datasets.AllArrivals(), d.Arrivals)
 	}
 	tries, fresh := Seeds(d.FirstTry, tunedTries), Seeds(d.Fresh, tunedFresh)
 	var tuning, comparing []record.Cell
-	for _, name := range d.Arms {
+	bases := map[bool]record.Cell{}
+	for i, name := range slices.Concat(d.Arms, d.Added) {
 		arm := TunedArm{Name: name}
 		var best record.Cell
 		complete := true
 		for _, values := range d.configurations(q.Model.Name, name) {
-			c, err := d.cell(q, values)
+			c, err := d.cell(q, values, bases)
 			if err != nil {
 				return t, err
 			}
@@ -245,7 +256,7 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 		}
 		if !complete {
 			arm.Chosen, arm.Validation = nil, 0
-			t.Arms = append(t.Arms, arm)
+			t.Arms, t.Complete = append(t.Arms, arm), t.Complete && i >= len(d.Arms)
 			continue
 		}
 		there := r.Readings(best)
@@ -257,6 +268,7 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 		if len(arm.F1) < tunedFresh {
 			arm.F1 = nil
 			comparing = append(comparing, best)
+			t.Complete = t.Complete && i >= len(d.Arms)
 		}
 		t.Arms = append(t.Arms, arm)
 	}
@@ -269,15 +281,15 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	return t, r.Err()
 }
 
-// Differences subtracts one arm's macro F1 from another's, in points, by fresh split; nil if an arm of the cell has not
-// run.
+// Differences subtracts one arm's macro F1 from another's, in points, by fresh split; nil if one of the two or an arm
+// of the protocol has not run.
 func (t Tuned) Differences(arm, against string) []float64 {
 	f1 := map[string][]float64{}
 	for _, a := range t.Arms {
-		if a.F1 == nil {
-			return nil
-		}
 		f1[a.Name] = a.F1
+	}
+	if !t.Complete || f1[arm] == nil || f1[against] == nil {
+		return nil
 	}
 	differences := slices.Clone(f1[arm])
 	for i := range differences {
@@ -286,9 +298,9 @@ func (t Tuned) Differences(arm, against string) []float64 {
 	return differences
 }
 
-// Pooled compares two arms of models over those cells of a tuned comparison in which every arm has run: the mean over
-// the cells of their differences in macro F1, in points, with its interval over fresh splits, and how many cells there
-// are. Without one the effect is the zero value.
+// Pooled compares two arms of models over those cells of a tuned comparison in which both, and every arm of the
+// protocol, have run: the mean over the cells of their differences in macro F1, in points, with its interval over fresh
+// splits, and how many cells there are. Without one the effect is the zero value.
 func Pooled(all []Tuned, models []TunedModel, arm, against string) (effect stats.TTest, cells int, err error) {
 	var differences [][]float64
 	for _, t := range all {

@@ -42,6 +42,9 @@ func embedding(ctx context.Context, b *backend.Backend, x train.Experiment, r *t
 	if x.Parameters.KeepRate.Active() {
 		name += " + NM"
 	}
+	if n := x.Parameters.Layers; n != 2 {
+		name += fmt.Sprintf(", %d layers", n)
+	}
 	title := fmt.Sprintf("%s on %s: MAD %.2f, macro F1 %.1f %%", name, x.Graph.Name, mad, 100*r.Test.MacroF1)
 	return scatter(title, hidden, x.Graph)
 }

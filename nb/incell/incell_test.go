@@ -32,7 +32,7 @@ func TestAnEmbeddingHasEveryNodeInTheColourOfItsClass(t *testing.T) {
 	t.Setenv("GOMLX_BACKEND", "go")
 	p, err := hyper.Preset("standard")
 	require.NoError(t, err)
-	p.Hidden, p.MaxEpochs = 8, 3
+	p.Hidden, p.MaxEpochs, p.Layers = 8, 3, 3
 	x := train.Experiment{Graph: nb.Data("sbm:nodes=90,classes=3"), Parameters: p.WithMasking(0.5),
 		Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 20, SplitSeed: 1}
 	b := Backend()
@@ -49,7 +49,7 @@ func TestAnEmbeddingHasEveryNodeInTheColourOfItsClass(t *testing.T) {
 		points += len(s.X)
 	}
 	assert.Equal(t, 90, points)
-	assert.Regexp(t, `^GIN \+ NM on sbm: MAD 0\.\d\d, macro F1 \d+\.\d %$`, c.Title)
+	assert.Regexp(t, `^GIN \+ NM, 3 layers on sbm: MAD 0\.\d\d, macro F1 \d+\.\d %$`, c.Title)
 	assert.Regexp(t, `^first principal component \(\d+ % of the variance\)$`, c.XLabel)
 }
 

@@ -215,11 +215,11 @@ func Open(id string) (*Backend, error) {
 		return nil, &Error{ID: cmp.Or(id, "any"), Reason: err.Error(), Err: err}
 	}
 	if id != "" {
-		return orError(openNamed(id))
+		return orError(openNamed(id, false))
 	}
 	var skipped []*Error
 	for _, id := range IDs() {
-		b, why := openNamed(id)
+		b, why := openNamed(id, false)
 		if why == nil {
 			if why = b.behindGo(); why == nil {
 				b.Skipped = skipped
@@ -254,7 +254,7 @@ func orError(b *Backend, why *Error) (*Backend, error) {
 	return b, nil
 }
 
-func openNamed(id string) (*Backend, *Error) {
+func openNamed(id string, onOneCore bool) (*Backend, *Error) {
 	name, config, _ := strings.Cut(id, ":")
 	switch name {
 	case pure:
@@ -269,18 +269,19 @@ func openNamed(id string) (*Backend, *Error) {
 		return &Backend{Backend: b, ID: pure, KernelsLost: fused.Intercepted(), asked: id, end: fused.Hasten(b)}, nil
 	case "xla", "pjrt", "hlo", "shlo", "stablehlo":
 		if config == "" {
-			if b, why := openXLA("cuda"); why == nil {
+			if b, why := openXLA("cuda", onOneCore); why == nil {
 				return b, nil
 			}
 			config = "cpu"
 		}
-		return openXLA(config)
+		return openXLA(config, onOneCore)
 	}
 	return nil, &Error{ID: id, Unknown: true, Reason: "no such backend: expected one of " + strings.Join(IDs(), ", ")}
 }
 
-// openXLA opens a plugin by its name or absolute path, with go-xla's options behind commas.
-func openXLA(config string) (*Backend, *Error) {
+// openXLA opens a plugin by its name or absolute path, with go-xla's options behind commas; onOneCore: for a thread
+// that keeps to one core.
+func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	asked := "xla:" + config
 	plugin, options, _ := strings.Cut(config, ",")
 	path, pin := plugin, ""
@@ -298,7 +299,7 @@ func openXLA(config string) (*Backend, *Error) {
 	if err := checkAddresses(limit, limited, runtime.NumCPU()); err != nil {
 		return nil, &Error{ID: asked, Reason: err.Error(), Err: err}
 	}
-	b, platform, digits, err := newXLA(plugin, path, options, pin != "")
+	b, platform, digits, err := newXLA(plugin, path, options, pin != "", onOneCore)
 	if err != nil {
 		reason := "the PJRT plugin does not start: " + strings.ReplaceAll(pluginProblem(err), path, filepath.Base(path))
 		if strings.Contains(reason, "No visible GPU devices") {
@@ -353,7 +354,7 @@ func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 		if err := onOneCore(job); err != nil {
 			return nil, err
 		}
-		return orError(openNamed(b.asked))
+		return orError(openNamed(b.asked, true))
 	}, nil
 }
 

@@ -22,7 +22,8 @@ const haveXLA = true
 // newXLA opens a PJRT plugin, by the name or path that it was asked for by and its absolute path, with go-xla's
 // options. It also returns what XLA calls its platform, "cpu" or "cuda" for instance; empty: it cannot be told; and which
 // digits it computes, if it is pinned.
-func newXLA(plugin, path, options string, pinned bool) (b compute.Backend, platform, digits string, err error) {
+func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Backend, platform, digits string,
+	err error) {
 	defer gomlx.Guard(&err, "opening it")
 	if !filepath.IsAbs(path) { // go-xla would fetch a plugin on its own
 		return nil, "", "", fmt.Errorf("%s: expected an absolute path", path)
@@ -54,6 +55,9 @@ func newXLA(plugin, path, options string, pinned bool) (b compute.Backend, platf
 	// that takes a quarter of the time from the thread that works. Other plugins do not know the option.
 	one := pjrt.NamedValuesMap{"cpu_device_count": int64(1)}
 	if plugin == "cpu" {
+		if pinned && onOneCore { // else each run changes from a thread to another and back
+			one["asynchronous"] = false
+		}
 		b, platform, err = open(one)
 		return b, platform, digits, err
 	}

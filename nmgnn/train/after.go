@@ -17,22 +17,33 @@ import (
 
 // represent runs the model over a phase: what [nmgnn.Model.Forward] returns for all its nodes, the logits last.
 func (t *Trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error) {
-	exec := t.represents[phase]
-	if exec == nil {
-		var err error
-		exec, err = model.NewExec(t.backend.Backend, t.store, func(scope *model.Scope, graph *Graph) []*Node {
-			return t.forward(scope, graph, phase)
-		})
-		if err != nil {
-			return nil, fmt.Errorf("%w", gomlx.Error(err))
-		}
-		t.represents[phase] = exec
+	exec, err := t.representer(phase)
+	if err != nil {
+		return nil, err
 	}
 	outputs, err := exec.Call()
 	if err != nil {
 		return nil, fmt.Errorf("%w", gomlx.Error(err))
 	}
 	return infer.Representations(outputs)
+}
+
+// representer returns the program that represent runs.
+func (t *Trainer) representer(phase *nmgnn.Loaded) (*model.Exec, error) {
+	if exec := t.represents[phase]; exec != nil {
+		return exec, nil
+	}
+	exec, err := model.NewExec(t.backend.Backend, t.store, func(scope *model.Scope, graph *Graph) []*Node {
+		return t.forward(scope, graph, phase)
+	})
+	if err == nil {
+		_, err = exec.Compile()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w", gomlx.Error(err))
+	}
+	t.represents[phase] = exec
+	return exec, nil
 }
 
 // Representations returns h^(1)…h^(k) of all nodes of the test graph, by the weights that training left. The last of

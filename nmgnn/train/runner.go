@@ -28,6 +28,8 @@ type Runner struct {
 	// readings says that the trainer validates and tests with all kinds of arrivals.
 	readings bool
 	compiled []compiled // those that are kept, the trainer's last
+	// predictors predict for all of them, if there may be several.
+	predictors []*predictor
 }
 
 // compiled is a trainer and what its program is for.
@@ -189,7 +191,13 @@ func (r *Runner) Predict() ([]int32, error) {
 }
 
 // Close frees the programs.
-func (r *Runner) Close() { r.keep(0) }
+func (r *Runner) Close() {
+	r.keep(0)
+	for _, p := range r.predictors {
+		p.trainer.Close()
+	}
+	r.predictors = nil
+}
 
 // keep frees all programs but the last so many.
 func (r *Runner) keep(programs int) {
@@ -227,7 +235,10 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 		return err
 	}
 	r.program, r.split, r.readings = x, split, readings
-	return nil
+	if r.Programs > 1 && !readings {
+		r.trainer.predictor, err = r.predictorOf(x)
+	}
+	return err
 }
 
 // divide returns the split and the views that an experiment trains on: those of the last trial, if they are the same.

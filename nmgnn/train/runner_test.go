@@ -90,15 +90,18 @@ func TestRatesThatShareAProgramHaveTheNumbersOfProgramsOfTheirOwn(t *testing.T) 
 				x.Parameters.Regulariser, x.Parameters.RegulariserRate = "", 0
 			}
 			shared, alone := NewRunner(b), NewRunner(b)
+			shared.Programs = 2 // so another program predicts
 			_, err := shared.Trial(t.Context(), x, 1, nil)
 			require.NoError(t, err)
 			program := shared.trainer
 			x.Parameters.Dropout, x.Parameters.RegulariserRate = 0.4, x.Parameters.RegulariserRate*2
 			x.Parameters.AttentionDropout *= 2
-			got, err := shared.Trial(t.Context(), x, 1, nil)
+			x.Parameters.NormalizeFeatures = !x.Parameters.NormalizeFeatures
+			got, err := shared.Trial(t.Context(), x, 2, nil)
 			require.NoError(t, err)
 			require.Same(t, program, shared.trainer, name)
-			want, err := alone.Trial(t.Context(), x, 1, nil)
+			require.Len(t, shared.predictors, 1, name)
+			want, err := alone.Trial(t.Context(), x, 2, nil)
 			require.NoError(t, err)
 			got.Seconds, want.Seconds = 0, 0
 			require.Equal(t, want, got, name)

@@ -211,6 +211,9 @@ func (t whole) Predict(_ context.Context, trial *Trial) ([]int32, error) {
 	if err := infer.SetWeights(t.store, trial.Weights); err != nil {
 		return nil, err
 	}
+	if t.predictor != nil {
+		return t.predictor.predict(t.Trainer, trial.Weights)
+	}
 	return t.Trainer.Predict()
 }
 

@@ -43,6 +43,7 @@ type Trainer struct {
 	represents  map[*nmgnn.Loaded]*model.Exec // all layers' outputs over a phase, once asked for
 	arrivals    map[bool]arrivals             // the test graph as the cache sees it, by together, once asked for
 	readings    *readingGraphs                // nil until they are asked for
+	predictor   *predictor                    // what predicts for it and others; nil: it does so itself
 	start       learn.Start                   // first values of the optimizer's own variables
 	deltaSize   int
 
@@ -136,12 +137,7 @@ func (t *Trainer) load() error {
 		if same := loaded[phase.Edges]; same != nil {
 			return same, nil
 		}
-		x, o := t.rows(phase), nmgnn.LoadOptions{Plan: t.plan, Gradients: gradients}
-		if t.options.Room {
-			o.Room = withRoom(len(phase.Edges.Indices), len(t.graph.Edges.Indices))
-			o.FeatureRoom = withRoom(len(x.Values), len(t.features.Values))
-		}
-		data, err := nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", infer.DataScope, name), phase.Edges, x, o)
+		data, err := t.loadPhase(name, phase, gradients)
 		loaded[phase.Edges] = data
 		return data, err
 	}
@@ -171,6 +167,15 @@ func (t *Trainer) load() error {
 	t.test = phaseData{phase: t.view.Test, labels: learn.Labels(t.graph, t.view.Test)}
 	t.test.data, err = load("test", t.view.Test, false)
 	return err
+}
+
+func (t *Trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (*nmgnn.Loaded, error) {
+	x, o := t.rows(phase), nmgnn.LoadOptions{Plan: t.plan, Gradients: gradients}
+	if t.options.Room {
+		o.Room = withRoom(len(phase.Edges.Indices), len(t.graph.Edges.Indices))
+		o.FeatureRoom = withRoom(len(x.Values), len(t.features.Values))
+	}
+	return nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", infer.DataScope, name), phase.Edges, x, o)
 }
 
 // validationsOf lists the different validation phases of views of one split, and which of them each view has: only
@@ -227,7 +232,9 @@ func last[T any](all []T) T { return all[len(all)-1] }
 
 // Close frees the compiled programs and the data on the device.
 func (t *Trainer) Close() {
-	t.epoch.Finalize()
+	if t.epoch != nil { // it trains
+		t.epoch.Finalize()
+	}
 	if t.trainOnly != nil {
 		t.trainOnly.Finalize()
 	}

@@ -24,8 +24,8 @@ def generated(path, name):
 
 
 def answer(path):
-    """What the answer's part of a document says: the headline, the sentences, and the rows of the grid, each a list
-    of HTML."""
+    """What the answer's part of a document says: the headline, the sentences, the rows of the grid, each a list of HTML,
+    and what the answer rests on: the items below the grid."""
     found = re.search(r"<!-- answer -->\n(.*?)<!-- end of answer -->", path.read_text(encoding="utf-8"), re.S)
     if not found:
         raise Fault(f"{path.name}: there is no part between <!-- answer --> and <!-- end of answer -->")
@@ -33,10 +33,12 @@ def answer(path):
     text = re.sub(r"(?<=[^\n|])\n+ *(?=[^\s|*-])", " ", found.group(1))
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     headline = next((re.sub(r"^\*\*|\*\*$", "", line) for line in lines if line.startswith("**")), "")
-    sentences = [inline(line[2:]) for line in lines if line.startswith("- ")]
+    rests = max((i for i, line in enumerate(lines) if line.startswith("|")), default=len(lines))
+    sentences, limits = ([inline(line[2:]) for line in part if line.startswith("- ")]
+        for part in (lines[:rests], lines[rests:]))
     rows = [[inline(cell.strip()) for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")
         and not re.match(r"\|[ :|-]+$", line)]
-    return inline(headline), sentences, rows
+    return inline(headline), sentences, rows, limits
 
 
 def inline(text):
@@ -149,7 +151,7 @@ class Front:
 
     def __init__(self, project, folder, pages, site=None):
         report = project / "docs/REPRODUCTION.md"
-        self.headline, self.sentences, self.grid = answer(project / "README.md")
+        self.headline, self.sentences, self.grid, self.limits = answer(project / "README.md")
         findings = generated(report, "findings")
         self.counts = counts(findings[0]) if findings else []
         self.claims = Line(findings[0]) if self.counts else None

@@ -76,7 +76,7 @@ class Folder(unittest.TestCase):
         project = self.folder / "project"
         for name, text in {
             "README.md": "# P\n\n<!-- answer -->\n**Yes, for GIN.**\n\n- It *gains*\n  < [here](there.md).\n- And there.\n\n"
-                "| model | Cora |\n| :--- | :--- |\n| GIN | **gains** |\n<!-- end of answer -->\n",
+                "| model | Cora |\n| :--- | :--- |\n| GIN | **gains** |\n\nWhat this rests on:\n\n- Much\n  of it.\n<!-- end of answer -->\n",
             "docs/REPRODUCTION.md": f"<!-- findings -->\n{findings}<!-- end of findings -->\n"
                 f"<!-- trials -->\n7 trials.\n<!-- end of trials -->\n<!-- advice -->\n{advice}<!-- end of advice -->\n",
             "docs/gains.svg": '<svg xmlns="http://www.w3.org/2000/svg" id="e" aria-labelledby="e-title" '
@@ -190,6 +190,12 @@ class Pages(Folder):
         faults = self.site(notebook(text("# A\n\n[x](no.ipynb) [y](#none)")))
         self.assertEqual(faults, ["0.html: the link no.html leads nowhere",
             "0.html: the link #none leads to a section that is not there"])
+
+    def test_drawings_in_text_may_be_wider_than_it_and_scroll(self):
+        (self.folder / "p.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="960" height="600"/>')
+        self.assertEqual(self.site(notebook(text("# T\n\n![a chart](p.svg)"))), [])
+        self.assertRegex(self.page(), r'<p><span class="scroll picture" tabindex="0"><img width="960" height="600" '
+            r'class="broad" src="[^"]*" alt="a chart"></span></p>')
 
     def test_outputs_keep_their_order_and_alt(self):
         self.site(notebook(text("# T"), cell("x", printed("one\n"), printed("two\n"),
@@ -343,6 +349,7 @@ class FrontPage(Folder):
         self.assertIn("<b>3</b> not run", out)
         self.assertIn('<p class="answer">Yes, for GIN.</p>', out)
         self.assertIn("<li>It <em>gains</em> &lt; here.</li>", out)
+        self.assertRegex(out, r"(?s)What this rests on</summary>.*<li>Much of it.</li>")
         self.assertIn("<tr><th>model</th><th>Cora</th></tr>", out)
         self.assertIn("<tr><th>GIN</th><td><strong>gains</strong></td></tr>", out)
         self.assertIn('<b>GIN</b> <span class="says">try it.</span>', out)
