@@ -160,8 +160,12 @@ func scanCSVNodes(t *graphfile.Table, c graphfile.Columns, each func(id, label [
 	return t.Err()
 }
 
-// Header returns the names of the columns of a table in CSV; nil if it cannot be read, which its reader tells.
-func Header(ctx context.Context, path string) (names []string) {
+// Header returns the names of the columns of a table in CSV, or in a format of one of the readers; nil if it cannot be
+// read, which its reader tells.
+func Header(ctx context.Context, path string, readers ...Reader) (names []string) {
+	if t := tablesOf(path, readers); t != nil {
+		return t.Header(ctx, path)
+	}
 	_ = withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error { names = t.Header; return nil })
 	return names
 }

@@ -24,49 +24,61 @@ type Newcomers struct {
 
 // ReadNewcomers reads two files laid out like those of [ReadCSV]: nodes with an id and width features, in the order
 // that the model was trained on, and edges with the ids of their ends. A column of labels is ignored. known returns the
-// node that an id stands for among those that the model knew.
+// node that an id stands for among those that the model knew. Either file may be in a format of one of the readers.
 func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
-	known func(id []byte) (int32, bool)) (*Newcomers, error) {
-	nodes, err := readNewNodes(ctx, nodesFile, width, known)
+	known func(id []byte) (int32, bool), readers ...Reader) (*Newcomers, error) {
+	accept := func(id []byte) error {
+		if _, found := known(id); found {
+			return fmt.Errorf("node %.80q is one that the model was trained on: only nodes that are new can be predicted "+
+				"from a cache", id)
+		}
+		return nil
+	}
+	read, scanEdges := readNewNodes, ScanEdges
+	if t := tablesOf(nodesFile, readers); t != nil {
+		read = t.NewNodes
+	}
+	if t := tablesOf(edgesFile, readers); t != nil {
+		scanEdges = t.ScanEdges
+	}
+	nodes, err := read(ctx, nodesFile, width, accept)
 	if err != nil {
 		return nil, err
 	}
 	n := &Newcomers{IDs: nodes.Graph.IDs, Features: Features(nodes.Graph.Features).compact()}
 	n.Known, n.Linked = make([][]int32, len(n.IDs)), make([][]int32, len(n.IDs))
-	if err := withCSV(ctx, graphfile.Open, edgesFile, func(edges *graphfile.Table) error {
-		number := func(id []byte) (v int32, isNew bool, err error) {
-			if v, isNew = nodes.Find(id); isNew {
-				return v, true, nil
-			}
-			v, found := known(id)
-			if !found {
-				err = edges.Errorf("the edge names node %.80q, which is neither in %s nor in the model's cache: that has the "+
-					"train nodes alone, so leave out edges to others", id, nodesFile)
-			}
-			return v, false, err
+	number := func(id []byte) (v int32, isNew bool, err error) {
+		if v, isNew = nodes.Find(id); isNew {
+			return v, true, nil
 		}
-		return readCSVPairs(edges, nodes.Graph, func(source, target []byte) error {
-			v, vNew, err := number(source)
-			if err != nil {
-				return err
-			}
-			u, uNew, err := number(target)
-			if err != nil {
-				return err
-			}
-			switch {
-			case !vNew && !uNew || vNew && uNew && v == u:
-				n.Ignored++
-			case vNew && uNew:
-				n.Linked[v] = append(n.Linked[v], u)
-				n.Linked[u] = append(n.Linked[u], v)
-			case vNew:
-				n.Known[v] = append(n.Known[v], u)
-			default:
-				n.Known[u] = append(n.Known[u], v)
-			}
-			return nil
-		})
+		v, found := known(id)
+		if !found {
+			err = fmt.Errorf("the edge names node %.80q, which is neither in %s nor in the model's cache: that has the "+
+				"train nodes alone, so leave out edges to others", id, nodesFile)
+		}
+		return v, false, err
+	}
+	if err := scanEdges(ctx, edgesFile, func(source, target []byte) error {
+		v, vNew, err := number(source)
+		if err != nil {
+			return err
+		}
+		u, uNew, err := number(target)
+		if err != nil {
+			return err
+		}
+		switch {
+		case !vNew && !uNew || vNew && uNew && v == u:
+			n.Ignored++
+		case vNew && uNew:
+			n.Linked[v] = append(n.Linked[v], u)
+			n.Linked[u] = append(n.Linked[u], v)
+		case vNew:
+			n.Known[v] = append(n.Known[v], u)
+		default:
+			n.Known[u] = append(n.Known[u], v)
+		}
+		return nil
 	}); err != nil {
 		return nil, err
 	}
@@ -96,8 +108,26 @@ func entries(rows [][]int32) (total int) {
 	return total
 }
 
-func readNewNodes(ctx context.Context, file string, width int,
-	known func(id []byte) (int32, bool)) (nodes *graphfile.Rows, err error) {
+// tables is a [Reader] of a format whose tables of nodes and of edges can be read by themselves.
+type tables interface {
+	ReadsTable(file string) bool
+	Header(ctx context.Context, file string) []string
+	NewNodes(ctx context.Context, file string, width int, accept func(id []byte) error) (*graphfile.Rows, error)
+	ScanEdges(ctx context.Context, file string, each func(source, target []byte) error) error
+}
+
+// tablesOf returns the reader of a file that is not CSV; nil: none is.
+func tablesOf(file string, readers []Reader) tables {
+	for _, r := range readers {
+		if t, is := r.(tables); is && t.ReadsTable(file) {
+			return t
+		}
+	}
+	return nil
+}
+
+func readNewNodes(ctx context.Context, file string, width int, accept func(id []byte) error) (nodes *graphfile.Rows,
+	err error) {
 	err = withCSV(ctx, graphfile.Open, file, func(t *graphfile.Table) error {
 		label := graphfile.Find(t.Header, "label")
 		c, _, err := csvColumns(t, label)
@@ -111,13 +141,7 @@ func readNewNodes(ctx context.Context, file string, width int,
 		if found := len(c.Features); found != width {
 			return t.Errorf("%d columns of features beside the id: expected %d, as the model was trained with", found, width)
 		}
-		nodes, err = readCSVNodes(t, label, func(id []byte) error {
-			if _, found := known(id); found {
-				return fmt.Errorf("node %.80q is one that the model was trained on: only nodes that are new can be predicted "+
-					"from a cache", id)
-			}
-			return nil
-		})
+		nodes, err = readCSVNodes(t, label, accept)
 		return err
 	})
 	return nodes, err

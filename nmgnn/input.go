@@ -54,15 +54,12 @@ func (d dense) Times(w *Node) *Node {
 	}
 	times := func(a, b *Node) *Node { return DotGeneral(a, []int{1}, nil, b, []int{0}, nil) }
 	if d.large {
-		// (vᵀ·X)ᵀ is Xᵀ·v: of the two, XLA copies the first factor in another order.
 		return kernels.Linear(w, d.node.Shape().Dimensions[0],
 			func(w *Node) *Node { return times(d.node, w) },
-			func(v *Node) *Node {
-				return TransposeAllAxes(DotGeneral(v, []int{0}, nil, d.node, []int{0}, nil), 1, 0)
-			})
+			func(v *Node) *Node { return kernels.DenseAdjoint(d.node, v) })
 	}
 	if d.transposed == nil {
-		return times(d.node, w)
+		return kernels.Dense(d.node, w)
 	}
 	return kernels.Linear(w, d.node.Shape().Dimensions[0],
 		func(w *Node) *Node { return times(d.node, w) },

@@ -169,7 +169,7 @@ func (k trials) lack(r Record) (bool, error) {
 	if !is {
 		return true, nil
 	}
-	if found := have.Differences(r); len(found) > 0 {
+	if found := have.Differences(r); len(found) > 0 && have.Digits == r.Digits {
 		return false, contradiction(r.ID(), "what is there", found)
 	}
 	return !have.CellOf().Measures(r.CellOf()), nil

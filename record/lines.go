@@ -279,12 +279,18 @@ func (s *Store) Verify() (trials int, err error) {
 		line   int
 		record Record
 	}
-	first := map[TrialID]place{}
+	type measured struct {
+		TrialID
+		digits string
+	}
+	first, seen := map[measured]place{}, map[TrialID]bool{}
 	var wrong []error
 	err = s.each(nil, func(path string, number int, t Record) error {
-		old, known := first[t.ID()]
+		id := measured{t.ID(), t.Digits}
+		seen[id.TrialID] = true
+		old, known := first[id]
 		if !known {
-			first[t.ID()] = place{path, number, t}
+			first[id] = place{path, number, t}
 		} else if found := old.record.Differences(t); len(found) > 0 {
 			earlier := fmt.Sprintf("%s, line %d", old.path, old.line)
 			wrong = append(wrong, fmt.Errorf("%s: line %d: %w: "+
@@ -293,7 +299,7 @@ func (s *Store) Verify() (trials int, err error) {
 		}
 		return nil
 	})
-	return len(first), errors.Join(named(wrong), err, s.checkEnds())
+	return len(seen), errors.Join(named(wrong), err, s.checkEnds())
 }
 
 // contradiction says that a record differs from an earlier one of its trial.

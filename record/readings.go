@@ -35,6 +35,7 @@ type trajectory struct {
 	Epochs   int     `json:"epochs"` // until the last way of stopping had ended it
 	Seconds  float64 `json:"seconds"`
 	Backend  string  `json:"backend"`
+	Digits   string  `json:"digits,omitempty"`
 	Version  string  `json:"version"`
 	Protocol string  `json:"protocol"`
 }
@@ -64,7 +65,7 @@ func (r Record) trajectory() trajectory {
 		choices[choice.Axis.Name] = choice.Value
 	}
 	return trajectory{r.Data, r.Model, r.Setting, r.TrainPercent, choices, r.Seed, r.SplitHash, *r.Readings, r.Epochs,
-		r.Seconds, r.Backend, r.Version, r.Protocol}
+		r.Seconds, r.Backend, r.Digits, r.Version, r.Protocol}
 }
 
 // record returns what the line of a record with readings says, and its cell, if that can be.
@@ -84,7 +85,8 @@ func (t trajectory) record() (r Record, c Cell, err error) {
 		return r, c, fmt.Errorf("a trajectory with %d%% to train on: expected 1 to 99", t.TrainPercent)
 	}
 	r = c.Read(t.Seed, t.Split, t.Readings)
-	r.Epochs, r.Seconds, r.Backend, r.Version, r.Protocol = t.Epochs, t.Seconds, t.Backend, t.Version, t.Protocol
+	r.Epochs, r.Seconds, r.Backend, r.Digits, r.Version, r.Protocol = t.Epochs, t.Seconds, t.Backend, t.Digits,
+		t.Version, t.Protocol
 	return r, c, nil
 }
 
@@ -92,6 +94,9 @@ func (t trajectory) record() (r Record, c Cell, err error) {
 func (r Record) checkReadings(c Cell) error {
 	if r.Data == "" || r.SplitHash == "" || r.Seed == 0 || r.Protocol == "" {
 		return errors.New("a trajectory without data, split, seed or protocol")
+	}
+	if err := r.checkDigits(); err != nil {
+		return fmt.Errorf("a trajectory with %w", err)
 	}
 	if !slices.Contains(Backends(), r.Backend) {
 		return fmt.Errorf("a trajectory of backend %.40q: expected one of %q", r.Backend, Backends())
@@ -159,6 +164,9 @@ func scanTrajectory(s *scanner, r *Record) {
 	r.Seconds = s.float()
 	s.needs(`,"backend":`)
 	r.Backend = s.text()
+	if s.has(`,"digits":`) {
+		r.Digits = s.text()
+	}
 	s.needs(`,"version":`)
 	r.Version = s.text()
 	s.needs(`,"protocol":`)

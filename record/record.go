@@ -48,6 +48,7 @@ type Record struct {
 	Backend      string  `json:"backend"`
 	Kernels      string  `json:"kernels,omitempty"` // how the backend computes sums over neighbours
 	Slower       string  `json:"slower,omitempty"`  // why the backend was slower than it could be
+	Digits       string  `json:"digits,omitempty"`  // "avx2": the same on any x86-64 with AVX2; "": the processor's own
 	Device       string  `json:"device"`
 	Version      string  `json:"version"`
 	Date         string  `json:"date,omitempty"` // UTC, when the trial ended; in stored results
@@ -132,6 +133,9 @@ func (r Record) checkRun() error {
 			}
 		}
 	}
+	if err := r.checkDigits(); err != nil {
+		return err
+	}
 	for _, losses := range [][]float64{r.TrainLosses, r.ValidationLosses} {
 		if losses != nil && len(losses) != r.Epochs {
 			return fmt.Errorf("%d losses of %d epochs: expected one each", len(losses), r.Epochs)
@@ -141,6 +145,13 @@ func (r Record) checkRun() error {
 		return fmt.Errorf("date %.40q: expected one like 2026-11-21T10:00:00Z", r.Date)
 	}
 	return checkTimes(r.BestEpoch, r.Epochs, r.MaxEpochs, r.Seconds)
+}
+
+func (r Record) checkDigits() error {
+	if r.Digits != "" && r.Digits != "avx2" {
+		return fmt.Errorf("digits %.40q: expected avx2, or none", r.Digits)
+	}
+	return nil
 }
 
 // checkTimes returns an error unless the best epoch is one of those that were trained, of no more than allowed, in a

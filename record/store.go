@@ -314,6 +314,7 @@ func scanRecord(s *scanner, r *Record) {
 	r.Backend = s.text()
 	text(`,"kernels":`, &r.Kernels)
 	text(`,"slower":`, &r.Slower)
+	text(`,"digits":`, &r.Digits)
 	s.needs(`,"device":`)
 	r.Device = s.text()
 	s.needs(`,"version":`)

@@ -80,6 +80,7 @@ func Tidy(records []Record) tidy.Table {
 		numbers("seconds", func(r Record) (float64, bool) { return r.Seconds, true }),
 		texts("backend", func(r Record) string { return r.Backend }),
 		texts("kernels", func(r Record) string { return r.Kernels }),
+		texts("digits", func(r Record) string { return r.Digits }),
 		texts("device", func(r Record) string { return r.Device }),
 		texts("version", func(r Record) string { return r.Version }),
 		texts("date", func(r Record) string { return r.Date }),

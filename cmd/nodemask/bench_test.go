@@ -26,6 +26,8 @@ const contenderLog = "NODEMASK_TEST_CONTENDER_LOG"
 func TestMain(m *testing.M) {
 	log := os.Getenv(contenderLog)
 	switch {
+	case len(os.Args) > 1 && os.Args[1] == "reproduce" || log == "" && len(os.Args) > 1 && os.Args[1] == "train":
+		os.Exit(run(os.Args[1:])) // in a process of its own
 	case log == "":
 		os.Exit(m.Run())
 	case os.Args[1] == "bench": // one of ours, started by 'nodemask bench' in a test

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nodemask/internal/tidy"
+	"nodemask/internal/tidy/tidyfile"
 	"nodemask/nmgnn/cached"
 )
 
@@ -66,6 +69,13 @@ func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
 	require.Equal(t, want, got)
 	require.Contains(t, diagnostics,
 		"its features are in another order than the model was trained on: they are matched by name")
+	table := tidy.Table{{Name: "y", Numbers: []float64{1, 0}}, {Name: "id", Texts: []string{"new", "also"}},
+		{Name: "x", Numbers: []float64{0.25, 1}}}
+	require.NoError(t, writeFile(at("nodes.parquet", ""), func(w io.Writer) error { return tidyfile.Parquet(w, table) }))
+	code, got, diagnostics = predict(at("nodes.parquet", ""))
+	require.Zero(t, code, diagnostics)
+	require.Equal(t, want, got)
+	require.Contains(t, diagnostics, "they are matched by name")
 	for _, table := range []string{turned(t, nodes, 0, 1), at("renamed.csv", "id,x,z\nnew,0.25,1\nalso,1,0\n")} {
 		code, _, diagnostics = predict(table)
 		require.Equal(t, 1, code)

@@ -62,6 +62,7 @@ func addMarkdown(flags *pflag.FlagSet, markdown *bool) {
 type runFlags struct {
 	jobs                                    int
 	backend, shard, folder, dataDir, memory string
+	scale                                   float64 // of reddit-like data; 0: the usual one
 }
 
 func (f *runFlags) add(flags *pflag.FlagSet, of, folder, help string) {

@@ -2,10 +2,14 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 
@@ -15,6 +19,7 @@ import (
 	"nodemask/internal/cited"
 	"nodemask/internal/evidence"
 	"nodemask/internal/measure"
+	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/train"
 	"nodemask/plots"
 	"nodemask/record"
@@ -24,10 +29,12 @@ import (
 type reproduceFlags struct {
 	runFlags
 	trials int
-	scale  float64
 	list   bool
 	again  string
 }
+
+// redditLikeScale is how much of Reddit the reddit-like data are, if nothing is said.
+const redditLikeScale = 0.02
 
 func newReproduceCommand() *cobra.Command {
 	var f reproduceFlags
@@ -48,8 +55,8 @@ code is 1.`,
 	flags := c.Flags()
 	flags.IntVar(&f.trials, "trials", 10, "trials of each cell")
 	f.add(flags, "cells", "results", "")
-	flags.Float64Var(&f.scale, "reddit-like-scale", 0.02, "size of the reddit-like data, as a share of Reddit's: 0.02 "+
-		"to 10")
+	flags.Float64Var(&f.scale, "reddit-like-scale", redditLikeScale, "size of the reddit-like data, as a share of "+
+		"Reddit's: 0.02 to 10")
 	flags.BoolVar(&f.list, "list", false, "list the artifacts and how many cells they have, and run nothing")
 	flags.StringVar(&f.again, "again", "",
 		"file with records (- is standard input): run their trials again, on their backends, and compare")
@@ -186,13 +193,25 @@ func (f *runFlags) rerun(c *cobra.Command, open measure.Opener,
 	if err != nil {
 		return err
 	}
+	asked, err := backend.AskedDigits()
+	if err != nil {
+		return misuse{err}
+	}
+	var others []byte // lines of records whose digits this process does not compute
 	count, far, left := 0, 0, 0
 	backends := openOnce(c.ErrOrStderr())
 	unopened := map[string]bool{} // data sets
 	var last *datasets.Graph      // of the record before
-	lastName := ""
+	lastName, lastInside := "", false
 	for {
 		old, place, err := next()
+		if err == io.EOF && others != nil {
+			differ, failed, err := f.rerunElsewhere(c, others, asked)
+			if err != nil {
+				return err
+			}
+			far, left, others = far+differ, left+failed, nil
+		}
 		switch {
 		case err == io.EOF && far+left > 0:
 			return fmt.Errorf("of %d trials, %d came out otherwise and %d could not be run", count, far, left)
@@ -205,12 +224,25 @@ func (f *runFlags) rerun(c *cobra.Command, open measure.Opener,
 		if err := measure.CheckData(old.Data, most); err != nil {
 			return fmt.Errorf("%s: %w: --memory allows more", place, err)
 		}
+		if old.Backend == "xla:cpu" && backend.HasAVX2Digits() && (old.Digits == "") != (asked == backend.ProcessorDigits) {
+			line, err := old.Line()
+			if err != nil {
+				return err
+			}
+			others = append(append(others, line...), '\n')
+			continue
+		}
 		b, err := backends(old.Backend)
 		if err != nil {
 			return err
 		}
-		if !unopened[old.Data] && (last == nil || old.Data != lastName) {
-			g, err := open(c.Context(), old.Data)
+		inside := ofProgram(c.Context(), old)
+		if !unopened[old.Data] && (last == nil || old.Data != lastName || inside != lastInside) {
+			from := open
+			if inside {
+				from = (&runFlags{}).open // whatever --data-dir has: nodes may be in another order there
+			}
+			g, err := from(c.Context(), old.Data)
 			switch {
 			case errors.Is(err, context.Canceled) || errors.As(err, new(misuse)):
 				return err
@@ -218,7 +250,7 @@ func (f *runFlags) rerun(c *cobra.Command, open measure.Opener,
 				sayLeft(c.ErrOrStderr(), err)
 				unopened[old.Data] = true
 			default:
-				last, lastName = g, old.Data
+				last, lastName, lastInside = g, old.Data, inside
 			}
 		}
 		if unopened[old.Data] {
@@ -235,7 +267,8 @@ func (f *runFlags) rerun(c *cobra.Command, open measure.Opener,
 			return err
 		}
 		said := "the same to the last digit"
-		elsewhere := old.Device != now.Device || old.Version != now.Version || old.Kernels != now.Kernels
+		elsewhere := old.Device != now.Device || old.Digits != now.Digits || old.Version != now.Version ||
+			old.Kernels != now.Kernels
 		switch differ := strings.Join(differences, "; "); {
 		case len(differences) == 0:
 		case elsewhere && measure.Near(old, now):
@@ -250,6 +283,50 @@ func (f *runFlags) rerun(c *cobra.Command, open measure.Opener,
 		}
 		fmt.Fprintf(c.OutOrStdout(), "%s, %s %d: %s\n", old.Cell, seed, old.Seed, said)
 	}
+}
+
+// ofProgram reports whether a record was made on a graph that is part of the program. One with readings says so by its
+// split alone.
+func ofProgram(ctx context.Context, r record.Record) bool {
+	if at, err := datasets.Locate(r.Data, datasets.OpenOptions{}); err != nil || at.String() != "embedded" {
+		return false
+	}
+	if r.Readings == nil {
+		return r.Source == "embedded"
+	}
+	g, err := datasets.Open(ctx, r.Data, datasets.OpenOptions{})
+	if err != nil {
+		return false
+	}
+	split, err := measure.Experiment(r.CellOf(), g).Split(r.Seed)
+	return err == nil && split.Hash() == r.SplitHash
+}
+
+// environment is what the process was started with: XLA has variables of its own set when it is opened.
+var environment = os.Environ()
+
+// rerunElsewhere runs the trials of lines again in a process that computes the digits that asked are not, and returns
+// how many came out otherwise and how many could not be run.
+func (f *runFlags) rerunElsewhere(c *cobra.Command, lines []byte, asked string) (differ, failed int, err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return 0, 0, err
+	}
+	digits := backend.AVX2Digits
+	if asked == digits {
+		digits = backend.ProcessorDigits
+	}
+	var out bytes.Buffer
+	child := exec.CommandContext(c.Context(), program, "reproduce", "--again", "-", "--memory", f.memory,
+		"--data-dir", f.dataDir, "--reddit-like-scale", fmt.Sprint(cmp.Or(f.scale, redditLikeScale)))
+	child.Env = append(slices.Clone(environment), backend.DigitsVariable+"="+digits)
+	child.Stdin, child.Stdout, child.Stderr = bytes.NewReader(lines), io.MultiWriter(c.OutOrStdout(), &out),
+		c.ErrOrStderr()
+	if err := child.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+		return 0, 0, fmt.Errorf("running trials with digits of %s: %w", digits, err)
+	}
+	failed = bytes.Count(lines, []byte{'\n'}) - strings.Count(out.String(), "\n")
+	return strings.Count(out.String(), ": DIFFERS: "), failed, c.Context().Err()
 }
 
 func newDemoCommand() *cobra.Command {

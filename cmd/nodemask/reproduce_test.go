@@ -272,7 +272,7 @@ func TestReproduceOpensRedditLikeDataOfTheUsualSizeAndRefusesOthersAtOnce(t *tes
 	usual := newReproduceCommand().Flags().Lookup("reddit-like-scale").DefValue
 	scale, err := strconv.ParseFloat(usual, 64)
 	require.NoError(t, err)
-	_, err = (&reproduceFlags{scale: scale}).open(t.Context(), "reddit-like")
+	_, err = (&reproduceFlags{runFlags: runFlags{scale: scale}}).open(t.Context(), "reddit-like")
 	require.NoError(t, err)
 	code, _, diagnostics := nodemask(t, "reproduce", "table-gin-reddit-like", "table-gin-cora", "--reddit-like-scale",
 		"0.01", "--backend", "go", "--results", t.TempDir())

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"nodemask/csr"
 	"nodemask/datasets"
@@ -60,6 +61,41 @@ func (Reader) Read(ctx context.Context, path string) (*datasets.Graph, error) {
 	return datasets.FromFile(rows.Graph, "", path)
 }
 
+// ReadsTable reports whether a file is a table of nodes or edges in Parquet, by its name.
+func (Reader) ReadsTable(file string) bool { return strings.EqualFold(filepath.Ext(file), ".parquet") }
+
+// Header returns the names of a table's columns; nil if it cannot be read.
+func (Reader) Header(ctx context.Context, file string) (names []string) {
+	_ = readTable(ctx, file, func(t *table) error { names = t.names; return nil })
+	return names
+}
+
+// ScanEdges is [ScanEdges].
+func (Reader) ScanEdges(ctx context.Context, file string, each func(source, target []byte) error) error {
+	return ScanEdges(ctx, file, each)
+}
+
+// NewNodes reads a table of nodes with so many features, whose ids accept takes: for [datasets.ReadNewcomers].
+func (Reader) NewNodes(ctx context.Context, file string, width int, accept func(id []byte) error) (
+	rows *graphfile.Rows, err error) {
+	err = readTable(ctx, file, func(t *table) error {
+		c, notes, err := t.nodes("label")
+		if err == nil && c.Label < 0 && len(c.Features) != width { // then a feature too many may be the class
+			c, notes, err = t.nodes("class", "y")
+		}
+		switch {
+		case err != nil:
+			return err
+		case len(c.Features) != width:
+			return t.errorf("%d columns of features beside the id: expected %d, as the model was trained with",
+				len(c.Features), width)
+		}
+		rows, err = readRows(t, c, notes, accept)
+		return err
+	})
+	return rows, err
+}
+
 // readNodes reads ids, labels, the own split and features.
 func readNodes(t *table) (*graphfile.Rows, error) {
 	labels := graphfile.LabelColumns(t.ctx)
@@ -72,12 +108,20 @@ func readNodes(t *table) (*graphfile.Rows, error) {
 	case t.rows == 0:
 		return nil, t.errorf("no nodes: expected a row for each")
 	}
+	return readRows(t, c, notes, func([]byte) error { return nil })
+}
+
+// readRows reads the columns of all nodes, whose ids accept takes.
+func readRows(t *table, c graphfile.Columns, notes []string, accept func(id []byte) error) (*graphfile.Rows, error) {
 	if most := limitCells(t.in.Size); t.rows*int64(len(c.Features)) > most {
 		return nil, t.errorf("%d rows of %d features in a file of %d bytes: expected at most %d numbers",
 			t.rows, len(c.Features), t.in.Size, most)
 	}
 	rows := graphfile.NewRows(c)
-	err = t.scanNodes(c, func(id, label []byte, masks [3][]byte, features []float32) error {
+	err := t.scanNodes(c, func(id, label []byte, masks [3][]byte, features []float32) error {
+		if err := accept(id); err != nil {
+			return err
+		}
 		bytes, err := rows.Add(id, label, masks, features)
 		if err != nil {
 			return err

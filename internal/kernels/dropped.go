@@ -54,8 +54,7 @@ func (d Dropped) Times(w *Node) *Node {
 		func(v *Node) *Node {
 			var sum *Node
 			d.blocks(func(x *Node, first, end int) *Node {
-				// (vᵀ·X)ᵀ is Xᵀ·v: of the two, XLA copies the first factor in another order.
-				product := DotGeneral(SliceAxis(v, 0, AxisRange(first, end)), []int{0}, nil, x, []int{0}, nil)
+				product := DenseAdjoint(x, SliceAxis(v, 0, AxisRange(first, end)))
 				if sum == nil {
 					sum = product
 				} else {
@@ -63,7 +62,7 @@ func (d Dropped) Times(w *Node) *Node {
 				}
 				return sum
 			}, v)
-			return TransposeAllAxes(sum, 1, 0)
+			return sum
 		})
 }
 

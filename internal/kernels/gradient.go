@@ -6,6 +6,8 @@ import (
 
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
+
+	"nodemask/internal/kernels/fused"
 )
 
 // Linear applies a linear map to x [m, width], giving [rows, width], and takes the map's adjoint for its gradient. What
@@ -17,6 +19,27 @@ func Linear(x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
 		panic(fmt.Errorf("a linear map returned %s: expected %d rows", y.Shape(), rows))
 	}
 	return WithAdjoints(y, Argument{x, adjoint})
+}
+
+// Dense returns x·w, x [rows, width], w [width, out], whose gradients add up in one order where [fused.SumsInOrder].
+func Dense(x, w *Node) *Node {
+	times := func(x, w *Node) *Node { return DotGeneral(x, []int{1}, nil, w, []int{0}, nil) }
+	if !fused.SumsInOrder(x.Graph()) {
+		return times(x, w)
+	}
+	fixed, weights := StopGradient(x), StopGradient(w)
+	return WithAdjoints(times(fixed, weights),
+		Argument{x, func(v *Node) *Node { return DotGeneral(v, []int{1}, nil, weights, []int{1}, nil) }},
+		Argument{w, func(v *Node) *Node { return fused.Outer(fixed, v) }})
+}
+
+// DenseAdjoint returns xᵀ·v, x [rows, width], v [rows, out], for an x that is large.
+func DenseAdjoint(x, v *Node) *Node {
+	if fused.SumsInOrder(x.Graph()) {
+		return fused.Outer(x, v)
+	}
+	// (vᵀ·X)ᵀ is Xᵀ·v: of the two, XLA copies the first factor in another order.
+	return TransposeAllAxes(DotGeneral(v, []int{0}, nil, x, []int{0}, nil), 1, 0)
 }
 
 // Argument is what a function is computed from, with the gradient towards it: Adjoint maps the gradient of the

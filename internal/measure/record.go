@@ -35,8 +35,8 @@ func Record(x train.Experiment, b *backend.Backend, r *train.Result) record.Reco
 		MacroF1: 100 * r.Test.MacroF1, MicroF1: 100 * r.Test.MicroF1, Accuracy: 100 * r.Test.Accuracy,
 		ValidationF1: 100 * r.Validation.MacroF1, Loss: r.History[r.BestEpoch-1].ValidationLoss,
 		BestEpoch: r.BestEpoch, Epochs: len(r.History), Seconds: math.Round(r.Seconds*1000) / 1000,
-		Backend: b.ID, Kernels: string(b.Kernel()), Slower: b.Slower(), Device: b.Device(), Version: record.Version(),
-		MAD: r.MAD}
+		Backend: b.ID, Kernels: string(b.Kernel()), Slower: b.Slower(), Digits: b.Digits, Device: b.Device(),
+		Version: record.Version(), MAD: r.MAD}
 	if x.Setting == datasets.Inductive {
 		c.Arrivals = x.Arrivals
 	}
@@ -96,5 +96,6 @@ func readings(ctx context.Context, r *train.Runner, b *backend.Backend, c record
 	trial := c.Read(seed, ran.SplitHash, all)
 	trial.Epochs, trial.Seconds, trial.Backend, trial.Version = ran.Epochs, math.Round(ran.Seconds*1000)/1000, b.ID,
 		record.Version()
+	trial.Digits = b.Digits
 	return trial, nil
 }

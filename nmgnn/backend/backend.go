@@ -3,6 +3,7 @@
 package backend
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
 	"github.com/gomlx/gomlx/core/graph"
+	"golang.org/x/sys/cpu"
 
 	"nodemask/internal/checkout"
 	"nodemask/internal/gomlx"
@@ -34,6 +36,8 @@ type Backend struct {
 	// KernelsLost says why a backend that should run the kernels of package fused cannot, and so is slow. It is nil if
 	// the backend runs them, and on a GPU that was not asked to.
 	KernelsLost error
+	// Digits is [AVX2Digits] if this is XLA on a CPU whose results are the same on every x86-64 with AVX2, and else "".
+	Digits string
 
 	scatters bool   // it is a GPU that was not asked to run the kernels of package fused
 	asked    string // opens it again
@@ -93,7 +97,7 @@ func (b *Backend) slower(say func(*Error) string) string {
 		reasons = append(reasons, say(b.Skipped[len(b.Skipped)-1]))
 	}
 	for _, why := range b.Skipped {
-		if b.ID == cpu && why.Err != nil { // a plugin for GPUs was set up, and does not start
+		if b.ID == onCPU && why.Err != nil { // a plugin for GPUs was set up, and does not start
 			reasons = append(reasons, say(why))
 		}
 	}
@@ -104,8 +108,6 @@ func (b *Backend) slower(say func(*Error) string) string {
 }
 
 // Device returns what computes, without any path of this machine: XLA compiles for the processor that it finds.
-// On x86-64 with AVX2 digits do not depend on what else it has, as far as that could be tried: on one processor, with
-// its instructions held to AVX2. On others the last ones may differ.
 func (b *Backend) Device() string {
 	text := fmt.Sprintf("%s %s/%s", b.Description(), runtime.GOOS, runtime.GOARCH)
 	if b.Plugin != "" {
@@ -156,17 +158,41 @@ func (e *Error) Error() string {
 var errNoXLA = errors.New("this program was built without XLA (it needs cgo, and Linux or macOS): rebuild it with " +
 	"CGO_ENABLED=1 and a C compiler, or use the backend go")
 
+// Digits that XLA on a CPU can compute, by $NODEMASK_DIGITS: the same on every x86-64 with AVX2, which is the default
+// there, or the processor's own, which all records before had.
+const (
+	AVX2Digits      = "avx2"
+	ProcessorDigits = "processor"
+
+	// DigitsVariable is the environment variable that chooses between them. It is read when XLA is first opened.
+	DigitsVariable = "NODEMASK_DIGITS"
+)
+
+// AskedDigits returns which digits XLA on a CPU computes, or an error if $NODEMASK_DIGITS is none of them.
+func AskedDigits() (string, error) {
+	switch asked := os.Getenv(DigitsVariable); {
+	case asked != "" && asked != AVX2Digits && asked != ProcessorDigits:
+		return "", fmt.Errorf("%s is %.40q: expected %s or %s", DigitsVariable, asked, AVX2Digits, ProcessorDigits)
+	case asked == ProcessorDigits || !HasAVX2Digits():
+		return ProcessorDigits, nil
+	}
+	return AVX2Digits, nil
+}
+
+// HasAVX2Digits reports whether this processor can compute [AVX2Digits].
+func HasAVX2Digits() bool { return cpu.X86.HasAVX2 && cpu.X86.HasFMA }
+
 // gpuKernels is the environment variable that says what adds up neighbours on a GPU.
 const gpuKernels = "NODEMASK_GPU_KERNELS"
 
 const (
-	cuda = "xla:cuda"
-	cpu  = "xla:cpu"
-	pure = "go"
+	onGPU = "xla:cuda"
+	onCPU = "xla:cpu"
+	pure  = "go"
 )
 
 // IDs lists the backends from the best to the one that always works.
-func IDs() []string { return []string{cuda, cpu, pure} }
+func IDs() []string { return []string{onGPU, onCPU, pure} }
 
 // Open opens the backend named by id: one of [IDs], or "xla:" and the absolute path of a PJRT plugin.
 // An empty id takes $GOMLX_BACKEND; if that is empty too, the best backend that really starts. Errors are
@@ -184,6 +210,9 @@ func IDs() []string { return []string{cuda, cpu, pure} }
 func Open(id string) (*Backend, error) {
 	if id == "" {
 		id = os.Getenv(compute.ConfigEnvVar)
+	}
+	if _, err := AskedDigits(); err != nil {
+		return nil, &Error{ID: cmp.Or(id, "any"), Reason: err.Error(), Err: err}
 	}
 	if id != "" {
 		return orError(openNamed(id, false))
@@ -211,10 +240,10 @@ func Open(id string) (*Backend, error) {
 // behindGo returns an error if this is XLA on a CPU without the kernels of package fused, which the pure-Go backend
 // has: then it is slower on all but small graphs (GIN: 12 ms an epoch against 8 on Cora, 1,180 against 58 on PubMed).
 func (b *Backend) behindGo() *Error {
-	if b.ID != cpu || b.KernelsLost == nil || fused.Intercepted() != nil {
+	if b.ID != onCPU || b.KernelsLost == nil || fused.Intercepted() != nil {
 		return nil
 	}
-	return &Error{ID: cpu, Reason: b.KernelsLost.Error() + "; without them it is slower than pure Go", Err: b.KernelsLost}
+	return &Error{ID: onCPU, Reason: b.KernelsLost.Error() + "; without them it is slower than pure Go", Err: b.KernelsLost}
 }
 
 // orError keeps the absence of an [*Error] from becoming an error that is not nil.
@@ -270,7 +299,7 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	if err := checkAddresses(limit, limited, runtime.NumCPU()); err != nil {
 		return nil, &Error{ID: asked, Reason: err.Error(), Err: err}
 	}
-	b, platform, err := newXLA(plugin, path, options, pin != "", onOneCore)
+	b, platform, digits, err := newXLA(plugin, path, options, pin != "", onOneCore)
 	if err != nil {
 		reason := "the PJRT plugin does not start: " + strings.ReplaceAll(pluginProblem(err), path, filepath.Base(path))
 		if strings.Contains(reason, "No visible GPU devices") {
@@ -281,9 +310,13 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	opened := &Backend{Backend: b, Plugin: path, asked: asked}
 	switch platform {
 	case "cpu":
-		opened.ID, opened.KernelsLost = cpu, fused.Register(b, path)
+		opened.ID, opened.KernelsLost = onCPU, fused.Register(b, path)
+		if digits == AVX2Digits && opened.KernelsLost == nil {
+			opened.Digits = digits
+			fused.HoldSums()
+		}
 	case "cuda":
-		opened.ID = cuda
+		opened.ID = onGPU
 		switch asked := os.Getenv(gpuKernels); asked {
 		case "", string(kernels.ScatterKernel):
 			opened.scatters = true
@@ -292,7 +325,7 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 		default:
 			b.Finalize()
 			err := fmt.Errorf("%s is %q: expected scatter or ours", gpuKernels, asked)
-			return nil, &Error{ID: cuda, Reason: err.Error(), Err: err}
+			return nil, &Error{ID: onGPU, Reason: err.Error(), Err: err}
 		}
 	default:
 		b.Finalize()
@@ -308,7 +341,7 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 // calls open first of all. On a CPU, each XLA job has a client that keeps to one core: two that share their threads are
 // slower than one.
 func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
-	if b.ID != cpu {
+	if b.ID != onCPU {
 		return func(int) (*Backend, error) { return b, nil }, nil
 	}
 	defer gomlx.Guard(&err, "preparing jobs")

@@ -6,6 +6,7 @@ import "github.com/gomlx/compute"
 
 const haveXLA = false
 
-func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Backend, platform string, err error) {
-	return nil, "", errNoXLA
+func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Backend, platform, digits string,
+	err error) {
+	return nil, "", "", errNoXLA
 }

@@ -20,18 +20,20 @@ import (
 const haveXLA = true
 
 // newXLA opens a PJRT plugin, by the name or path that it was asked for by and its absolute path, with go-xla's
-// options. It also returns what XLA calls its platform, "cpu" or "cuda" for instance; empty: it cannot be told.
-func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Backend, platform string, err error) {
+// options. It also returns what XLA calls its platform, "cpu" or "cuda" for instance; empty: it cannot be told; and which
+// digits it computes, if it is pinned.
+func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Backend, platform, digits string,
+	err error) {
 	defer gomlx.Guard(&err, "opening it")
 	if !filepath.IsAbs(path) { // go-xla would fetch a plugin on its own
-		return nil, "", fmt.Errorf("%s: expected an absolute path", path)
+		return nil, "", "", fmt.Errorf("%s: expected an absolute path", path)
 	}
 	if err := holdThreads(); err != nil {
-		return nil, "", err
+		return nil, "", "", err
 	}
 	if plugin == "cpu" && pinned {
-		if err := holdSums(); err != nil {
-			return nil, "", err
+		if digits, err = holdSums(); err != nil {
+			return nil, "", "", err
 		}
 	}
 	config := path
@@ -56,14 +58,15 @@ func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Bac
 		if pinned && onOneCore { // else each run changes from a thread to another and back
 			one["asynchronous"] = false
 		}
-		return open(one)
+		b, platform, err = open(one)
+		return b, platform, digits, err
 	}
 	b, platform, err = open(nil)
 	if err == nil && platform == "cpu" && b.NumDevices() > 1 {
 		b.Finalize()
-		return open(one)
+		b, platform, err = open(one)
 	}
-	return b, platform, err
+	return b, platform, "", err
 }
 
 // holdThreads and holdSums have XLA compute the same digits on every processor, by what its CPU client reads from the
@@ -79,20 +82,39 @@ var (
 		}
 		return os.Setenv(threads, "2") // C sees it too
 	})
-	// YNN's products sum in an order that the instruction set decides, and loops that are divided among the cores that the
-	// process may use round otherwise than whole ones. Both are off, in a plugin that is known to have the flags, as XLA
-	// ends the process over one that it does not know.
-	holdSums = sync.OnceValue(func() error {
+	// What XLA does by itself decides digits by the processor. Eigen's products sum in an order that the instruction set,
+	// the sizes of caches and the number of threads decide; YNN's in the order of the numbers. Loops that are divided
+	// among the cores that the process may use round otherwise than whole ones. Whether a·b+c is rounded once or twice
+	// depends on the instruction set where rows are narrow, and 1/√x begins with a guess that each maker's processors look
+	// up in a table of their own. Flags are set in a plugin that is known to have them, as XLA ends the process over one
+	// that it does not know. What is held is "" if the user's own settings are others.
+	holdSums = sync.OnceValues(func() (held string, err error) {
+		if held, err = AskedDigits(); err != nil {
+			return "", err
+		}
+		settings := []struct{ name, value string }{{"--xla_disable_hlo_passes=", "cpu-parallel-task-assigner"}}
+		const products, fusion = "ONEDNN_MAX_CPU_ISA", "--xla_cpu_experimental_ynn_fusion_type="
+		if held == ProcessorDigits {
+			settings = append(settings, struct{ name, value string }{fusion, ""})
+		} else {
+			settings = append(settings, []struct{ name, value string }{{fusion, "LIBRARY_FUSION_TYPE_DOT"},
+				{"--xla_cpu_enable_platform_dependent_math=", "false"}, {"--xla_cpu_max_isa=", "AVX2"}}...)
+			if os.Getenv(products) == "" {
+				if err := os.Setenv(products, "AVX2"); err != nil { // for oneDNN, which Eigen's products call
+					return "", err
+				}
+			}
+		}
 		const variable = "XLA_FLAGS"
 		flags := os.Getenv(variable)
-		for _, flag := range []struct{ name, value string }{
-			{"--xla_cpu_experimental_ynn_fusion_type=", ""},
-			{"--xla_disable_hlo_passes=", "cpu-parallel-task-assigner"},
-		} {
-			if !strings.Contains(flags, flag.name) {
+		for _, flag := range settings {
+			_, own, is := strings.Cut(flags, flag.name)
+			if value, _, _ := strings.Cut(own, " "); is && value != flag.value {
+				held = ""
+			} else if !is {
 				flags = strings.TrimSpace(flags + " " + flag.name + flag.value)
 			}
 		}
-		return os.Setenv(variable, flags)
+		return held, os.Setenv(variable, flags)
 	})
 )

@@ -28,6 +28,7 @@ type identity struct {
 	Setting    datasets.Setting  `json:"setting"`
 	Arrivals   datasets.Arrivals `json:"arrivals"`
 	Backend    string            `json:"backend"`
+	Digits     string            `json:"digits"` // of [backend.Backend]
 	Batches    int               `json:"batches"`
 	Sample     []int             `json:"sample"`
 	KeepBytes  int64             `json:"memory"` // decides whether batches are kept
@@ -43,8 +44,8 @@ func identify(b *backend.Backend, x train.Experiment, split *datasets.Split, o O
 	id := content
 	id.Version, id.Split = o.Version, split.Hash()
 	id.Setting, id.Arrivals, id.Parameters = x.Setting, x.Arrivals, x.Parameters
-	id.Backend, id.Batches, id.Sample, id.KeepBytes = fmt.Sprintf("%s, %s kernels", b.ID,
-		b.Kernel()), o.Clusters, o.Sample, o.keepBytes()
+	id.Backend, id.Digits = fmt.Sprintf("%s, %s kernels", b.ID, b.Kernel()), b.Digits
+	id.Batches, id.Sample, id.KeepBytes = o.Clusters, o.Sample, o.keepBytes()
 	text, err := json.Marshal(id)
 	return string(text), err
 }

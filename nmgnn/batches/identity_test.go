@@ -87,6 +87,11 @@ func TestACheckpointOfAnythingElseIsRefusedByName(t *testing.T) {
 			other.ID = "another"
 			y.b = &other
 		},
+		"digits": func(y *trial) {
+			other := *y.b
+			other.Digits = "avx2"
+			y.b = &other
+		},
 		"batches":         func(y *trial) { y.o.Clusters = 4 },
 		"sample":          func(y *trial) { y.o.Sample = []int{2, 2} },
 		"memory":          func(y *trial) { y.o.Memory = 1 << 40 },

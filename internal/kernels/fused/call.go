@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
@@ -26,6 +27,7 @@ const (
 	scoreKernel          = "nodemask_score"
 	scoreBackwardKernel  = "nodemask_score_backward"
 	eluKernel            = "nodemask_elu"
+	outerKernel          = "nodemask_outer" // in C alone
 
 	fromScores, dropout = "_scores", "_dropout" // behind attendKernel
 	heardOnly           = "_heard"              // behind all of that
@@ -278,6 +280,30 @@ func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 	total := func(parts *Node) *Node { return Reshape(ReduceSum(parts, 0), 1, width(x)) }
 	return out[0], total(out[1]), total(out[2])
 }
+
+// sumsInOrder is set once a backend is opened whose products of dense matrices are to be the same on every processor.
+var sumsInOrder atomic.Bool
+
+// HoldSums has [Outer] add up in an order of its own, in all that XLA on a CPU compiles in this process.
+func HoldSums() { sumsInOrder.Store(true) }
+
+// Outer returns xᵀ·v, x [rows, width], v [rows, out]. After [HoldSums] rows are added up in their order, in parts whose
+// number depends on the shapes alone; otherwise as the backend does, which on a CPU depends on the processor.
+func Outer(x, v *Node) *Node {
+	must("x", x, -1, -1)
+	must("v", v, x.Shape().Dimensions[0], -1)
+	if !SumsInOrder(x.Graph()) {
+		return DotGeneral(x, []int{0}, nil, v, []int{0}, nil)
+	}
+	const most = 1 << 18 // numbers
+	size := width(x) * width(v)
+	parts := max(1, min(16, x.Shape().Dimensions[0], most/size))
+	sums := call(outerKernel, [][2]int{{parts * width(x), width(v)}}, x, v)[0]
+	return ReduceSum(Reshape(sums, parts, width(x), width(v)), 0)
+}
+
+// SumsInOrder reports whether [HoldSums] holds for the backend that a computation is built for.
+func SumsInOrder(g *Graph) bool { return sumsInOrder.Load() && takesForeign(g) }
 
 // ELU returns x [rows, columns] where it is above zero, and exp(x) - 1 elsewhere.
 func ELU(x *Node) *Node {

@@ -372,6 +372,16 @@ HANDLER(elu, 1, 2, 1) {
 	return NULL;
 }
 
+// x [rows, width], v [rows, out] → [parts·width, out]
+HANDLER(outer, 2, 2, 1) {
+	(void)n;
+	outer_args a = {.x = x[0]->data, .v = x[1]->data, .rows = rows(x[0]), .width = columns(x[0]), .out = columns(x[1]), .y = y[0]->data};
+	EXPECT(outer, is(x[0], FFI_F32, -1, -1) && is(x[1], FFI_F32, a.rows, -1) && is(y[0], FFI_F32, -1, a.out) && rows(y[0]) % a.width == 0);
+	a.parts = rows(y[0]) / a.width;
+	for_rows(frame, nm_kernels()->outer, &a, a.parts * ((a.width + NM_OUTER - 1) / NM_OUTER), a.rows * a.width * a.out / 8, 8);
+	return NULL;
+}
+
 static const struct {
 	const char *name;
 	void *(*handler)(void *);
@@ -397,6 +407,7 @@ static const struct {
 	{"nodemask_score", nm_score},
 	{"nodemask_score_backward", nm_score_backward},
 	{"nodemask_elu", nm_elu},
+	{"nodemask_outer", nm_outer},
 };
 
 // XLA frees a program's intermediate results when it ends, and allocates them anew when it is called again. Left alone, the

@@ -90,6 +90,14 @@ typedef struct score_args {
 	float *x_gradient, *a_gradients, *b_gradients;
 } score_args;
 
+// y[part] = Σ x[r]ᵀ·v[r] over the rows r of a part, in their order: x [rows, width], v [rows, out], y [parts·width, out]. from and to count
+// blocks of NM_OUTER columns of x, those of a part after the other.
+typedef struct outer_args {
+	const float *x, *v;
+	int64_t rows, width, out, parts;
+	float *y;
+} outer_args;
+
 // ELU: y[i] = x[i] where that is above zero, else exp(x[i]) - 1. With v, the gradient towards y, it is the gradient towards x: y[i] = v[i]
 // where x[i] is above zero, else v[i]·exp(x[i]). Numbers come in chunks.
 typedef struct elu_args {
@@ -98,12 +106,12 @@ typedef struct elu_args {
 	float *y;
 } elu_args;
 
-enum { NM_CHUNK = 1024 };
+enum { NM_CHUNK = 1024, NM_OUTER = 64 };
 
 typedef void kernel(const void *args, int64_t from, int64_t to);
 
 typedef struct kernels {
-	kernel *times, *times_blocked, *total, *highest, *agreement, *attend, *attend_backward, *drop, *score, *score_backward, *elu;
+	kernel *times, *times_blocked, *total, *highest, *agreement, *attend, *attend_backward, *drop, *score, *score_backward, *elu, *outer;
 } kernels;
 
 // nm_kernels returns the fastest set for this processor.

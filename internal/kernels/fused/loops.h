@@ -626,6 +626,58 @@ static TARGET void FN(elu)(const void *args, int64_t from, int64_t to) {
 	}
 }
 
-static const kernels FN(set) = {FN(times), FN(times_blocked), FN(total), FN(highest), FN(agreement), FN(attend), FN(attend_backward), FN(drop), FN(score), FN(score_backward), FN(elu)};
+// Adds x[r]ᵀ·v[r], for the rows r of a panel, to m ≤ 4 rows of y and to low + high of its columns, 8 at most each.
+INLINE void FN(outer_tile)(const outer_args *a, const float *x, const float *v, float *y, int64_t rows, int m, int low, int high) {
+	v8 sums[4][2];
+	for (int j = 0; j < m; j++) {
+		sums[j][0] = low == 8 ? FN(load)(y + j * a->out) : FN(load_some)(y + j * a->out, low);
+		sums[j][1] = high == 8 ? FN(load)(y + j * a->out + 8) : high ? FN(load_some)(y + j * a->out + 8, high) : FN(all)(0);
+	}
+	for (int64_t r = 0; r < rows; r++, x += a->width, v += a->out) {
+		v8 v0 = low == 8 ? FN(load)(v) : FN(load_some)(v, low);
+		v8 v1 = high == 8 ? FN(load)(v + 8) : high ? FN(load_some)(v + 8, high) : FN(all)(0);
+		for (int j = 0; j < m; j++) {
+			sums[j][0] += FN(all)(x[j]) * v0;
+			if (high)
+				sums[j][1] += FN(all)(x[j]) * v1;
+		}
+	}
+	for (int j = 0; j < m; j++) {
+		FN(store_some)(y + j * a->out, sums[j][0], low);
+		if (high)
+			FN(store_some)(y + j * a->out + 8, sums[j][1], high);
+	}
+}
+
+static TARGET void FN(outer)(const void *args, int64_t from, int64_t to) {
+	enum { PANEL = 64 }; // rows of x and v that stay in the cache
+	const outer_args *a = args;
+	int64_t blocks = (a->width + NM_OUTER - 1) / NM_OUTER;
+	for (int64_t unit = from; unit < to; unit++) {
+		int64_t part = unit / blocks, first = unit % blocks * NM_OUTER, last = first + NM_OUTER < a->width ? first + NM_OUTER : a->width;
+		float *y = a->y + part * a->width * a->out;
+		memset(y + first * a->out, 0, (last - first) * a->out * sizeof *y);
+		int64_t end = (part + 1) * a->rows / a->parts;
+		for (int64_t r = part * a->rows / a->parts; r < end; r += PANEL) {
+			int64_t rows = r + PANEL < end ? PANEL : end - r;
+			for (int64_t i = first; i < last; i += 4) {
+				int m = last - i < 4 ? last - i : 4;
+				const float *x = a->x + r * a->width + i, *v = a->v + r * a->out;
+				for (int64_t k = 0; k < a->out; k += 16) {
+					int left = a->out - k < 16 ? a->out - k : 16, low = left < 8 ? left : 8;
+					float *to = y + i * a->out + k;
+					if (m == 4 && left == 16)
+						FN(outer_tile)(a, x, v + k, to, rows, 4, 8, 8);
+					else if (m == 4 && left <= 8)
+						FN(outer_tile)(a, x, v + k, to, rows, 4, low, 0);
+					else
+						FN(outer_tile)(a, x, v + k, to, rows, m, low, left - low);
+				}
+			}
+		}
+	}
+}
+
+static const kernels FN(set) = {FN(times), FN(times_blocked), FN(total), FN(highest), FN(agreement), FN(attend), FN(attend_backward), FN(drop), FN(score), FN(score_backward), FN(elu), FN(outer)};
 
 #undef INLINE
