@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"nodemask/internal/checkout"
 	"nodemask/internal/evidence"
 	"nodemask/plots"
 )
@@ -52,9 +54,14 @@ or drawn with --format svg). 'summary --format json' is for programs: docs/FORMA
 		if err != nil {
 			return artifactError(err, ids, evidence.SummaryID, evidence.AnswersID)
 		}
+		for _, project := range checkout.Folders() { // outside of it, a clone and an archive have results beside bin/
+			if beside := filepath.Join(project, folder); !c.Flags().Changed("results") && !isFolder(folder) && isFolder(beside) {
+				folder = beside
+			}
+		}
 		if !isFolder(folder) {
 			return misusef("--results %s: no folder of results there: "+
-				"run it in the folder of the project, or name its results", folder)
+				"run it in the folder of the project, which 'nodemask lab' of the wheel unpacks, or name its results", folder)
 		}
 		debug.SetGCPercent(400) // it reads, prints and ends: 130 MB more for a quarter less time
 		e := evidence.Open(folder)

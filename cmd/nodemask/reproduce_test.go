@@ -280,3 +280,13 @@ func TestReproduceOpensRedditLikeDataOfTheUsualSizeAndRefusesOthersAtOnce(t *tes
 	require.Contains(t, diagnostics, "expected a number from 0.02 to 10")
 	require.NotContains(t, diagnostics, "all other trials")
 }
+
+func TestAReportIsThereFromAnyFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, out, diagnostics := nodemask(t, "report", "table-mad", "--format", "csv")
+	require.Zero(t, code, diagnostics)
+	require.Contains(t, out, "GAT + NM,logits,")
+	code, _, diagnostics = nodemask(t, "report", "--results", "results")
+	require.Equal(t, 2, code, "what is named is not looked for elsewhere")
+	require.Contains(t, diagnostics, "no folder of results there")
+}

@@ -102,7 +102,9 @@ class Renderer(mistune.HTMLRenderer):
         return super().link(text, self.page.link(url), title)
 
     def image(self, text, url, title=None):
-        return f'<img src="{self.page.picture(url)}" alt="{html.escape(text)}">'
+        # Wider than text, so that letters in it can be read; on a phone it scrolls.
+        picture = sized(f'<img src="{self.page.picture(url)}" alt="{html.escape(text)}">')
+        return f'<span class="scroll picture" tabindex="0">{picture}</span>' if ' width="' in picture else picture
 
     def table(self, text):
         return f'<div class="scroll" tabindex="0">{render_table(self, text)}</div>\n'

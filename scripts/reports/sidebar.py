@@ -122,11 +122,17 @@ class Site:
         return "\n".join(out) + "\n</nav></details>"
 
     def index(self):
-        """What is searched: a title, where it is, and its address."""
+        """What is searched: a title, where it is, its address, and the words of the text below it."""
         plain = lambda text: html.unescape(re.sub(r"<[^>]+>", "", text))
+        words = lambda text: " ".join(sorted(set(re.findall(r"[a-z][\w-]{2,}",
+            html.unescape(re.sub(r"<[^>]+>", " ", text)).lower()))))
         out = [[title, "", target] for _, links in self.groups for target, title in links]
         for page in [*self.notebooks, *self.written]:
-            out += [[plain(text), page.title, f"{page.name}#{urllib.parse.quote(id)}"] for _, id, text in page.contents]
+            text = page.opening + page.body
+            starts = [text.find(f' id="{html.escape(id)}">') for _, id, _ in page.contents]
+            for (_, id, title), start, end in zip(page.contents, starts, [*starts[1:], len(text)]):
+                below = words(re.sub(r"^.*?</h\d>", "", text[start:end], flags=re.S))
+                out.append([plain(title), page.title, f"{page.name}#{urllib.parse.quote(id)}"] + ([below] if below else []))
         out += [[name, "package " + p.title, f"{p.name}#{name}"] for p in self.packages for name in p.names]
         return out
 

@@ -191,6 +191,12 @@ class Pages(Folder):
         self.assertEqual(faults, ["0.html: the link no.html leads nowhere",
             "0.html: the link #none leads to a section that is not there"])
 
+    def test_drawings_in_text_may_be_wider_than_it_and_scroll(self):
+        (self.folder / "p.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="960" height="600"/>')
+        self.assertEqual(self.site(notebook(text("# T\n\n![a chart](p.svg)"))), [])
+        self.assertRegex(self.page(), r'<p><span class="scroll picture" tabindex="0"><img width="960" height="600" '
+            r'class="broad" src="[^"]*" alt="a chart"></span></p>')
+
     def test_outputs_keep_their_order_and_alt(self):
         self.site(notebook(text("# T"), cell("x", printed("one\n"), printed("two\n"),
             html('<img src="data:," alt="a tree">'))))
@@ -316,7 +322,7 @@ class Sidebar(Folder):
         found = (self.out / "site.js").read_text(encoding="utf-8")
         for entry in ('["Run","package a/b","go-a-b.html#Run"]', '["Part","N","0.html#Part"]',
             '["The command","","docs-COMMANDS.html"]',
-            '["All of it","The command","docs-COMMANDS.html#all-of-it"]'):
+            '["All of it","The command","docs-COMMANDS.html#all-of-it","play"]'):  # with the words below it
             self.assertIn(entry, found)
 
 
