@@ -39,6 +39,7 @@ func Findings(artifacts []Artifact, e *Evidence) []Finding {
 			text += fmt.Sprintf("; against %s tuned alike, over all these, %s", other.name,
 				effectOr(verdict[id+"/"+other.id].Verdict))
 		}
+		text += e.againstAdded(id, e.tuned(id).Models...)
 		found = append(found, Finding{text + ".", e.tuned(id).command("--model all --summary")})
 	}
 	return found
@@ -128,7 +129,7 @@ func (e *Evidence) advice(id string, model multiverse.TunedModel) string {
 		}
 	}
 	text := fmt.Sprintf("%s: %s: %s points over %s (%s), significantly more in %d, less in %d", name, advice, effectOr(v),
-		cells, c.on(model), v.Holds, v.Against) + others
+		cells, c.on(model), v.Holds, v.Against) + others + e.againstAdded(id, model)
 	if p, times := c.keepRate(model); times > 0 {
 		text += fmt.Sprintf("; validation F1 chose p = %s most often (%d of %d)", p, times, v.Of)
 	}

@@ -56,6 +56,48 @@ func (e *Evidence) tuned(id string) tunedComparison {
 	return c
 }
 
+// whole lists those of models in whose cells an arm that came after the protocol has run as far as all others.
+func (c tunedComparison) whole(arm string, models []multiverse.TunedModel) []multiverse.TunedModel {
+	return slices.DeleteFunc(slices.Clone(models), func(model multiverse.TunedModel) bool {
+		cells := 0
+		for _, t := range c.cells {
+			if t.Model == model {
+				cells++
+				if t.Differences(arm, multiverse.ArmPlain) == nil {
+					return true
+				}
+			}
+		}
+		return cells == 0
+	})
+}
+
+// added lists the arms that came after the protocol and have run as far as others in some model.
+func (c tunedComparison) added() []string {
+	return slices.DeleteFunc(slices.Clone(c.Added), func(arm string) bool { return len(c.whole(arm, c.Models)) == 0 })
+}
+
+// againstAdded says what masking changes against each of them, over cells of some models.
+func (e *Evidence) againstAdded(id string, models ...multiverse.TunedModel) (text string) {
+	c := e.tuned(id)
+	for _, arm := range c.Added {
+		if of := c.whole(arm, models); len(of) > 0 {
+			v := claimOfTuned(id, "", "", multiverse.ArmMaskedTuned, arm, of...).Judge(e)
+			text += fmt.Sprintf("; against %s alike (exploratory, of %s) %s", strings.ReplaceAll(arm, ",", ""), titles(of),
+				effectOr(v))
+		}
+	}
+	return text
+}
+
+func titles(models []multiverse.TunedModel) string {
+	var all []string
+	for _, model := range models {
+		all = append(all, model.Title())
+	}
+	return strings.Join(all, " and ")
+}
+
 // tunedOther is an arm that masking is compared with beside the plain one.
 type tunedOther struct{ id, arm, name string }
 
@@ -109,25 +151,36 @@ func tableBalanced() Artifact {
 
 // tunedTable shows what of a tuned comparison has been run.
 func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
-	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, a.Columns),
-		TextColumns: len(a.Labels), Sections: true}
 	c := e.tuned(a.ID)
+	arms := slices.Concat(a.Columns, c.added())
+	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, arms),
+		TextColumns: len(a.Labels), Sections: true}
 	for _, q := range c.cells {
 		row := []plots.Field{{Text: q.Model.Title()}, {Text: fmt.Sprintf("%s, %s, %d %%", DataTitle(q.Data), q.Setting,
 			q.TrainPercent)}}
-		for _, arm := range q.Arms[:len(a.Columns)] {
+		for _, arm := range q.Arms {
+			switch {
+			case !slices.Contains(arms, arm.Name):
+				continue
+			case arm.F1 == nil:
+				row = append(row, plots.Field{Text: "–"})
+				continue
+			}
 			field := plots.Field{Text: stats.Summarize(arm.F1).Text(2), Note: arm.Words()}
 			if plain := q.Arms[0]; arm.Name != plain.Name {
 				test, err := stats.PairedTTest(arm.F1, plain.F1)
 				if err != nil {
 					return t, err
 				}
-				field.Bold, field.Down = test.P < significant, test.MeanDifference < 0
+				field.Bold = test.P < 0.05 && test.MeanDifference > 0
 				field.Note += fmt.Sprintf("; %s against plain, p %s", signed(test.MeanDifference, 2), stats.ProbabilityText(test.P))
 			}
 			row = append(row, field)
 		}
 		t.Rows = append(t.Rows, row)
+	}
+	if added := c.added(); len(added) > 0 {
+		t.Caption += fmt.Sprintf(" Added later, exploratory (paper/ADDITIONS.md): %s.", strings.Join(added, "; "))
 	}
 	if n := len(c.Questions()); len(c.cells) < n {
 		t.Caption += fmt.Sprintf(" Run so far: %d of %d rows.", len(c.cells), n)
@@ -165,7 +218,7 @@ func claimOfTuned(table, name, text, arm, against string, models ...multiverse.T
 			var files []string
 			c := e.tuned(table)
 			for _, q := range c.cells {
-				if !slices.Contains(models, q.Model) {
+				if !slices.Contains(models, q.Model) || q.Differences(arm, against) == nil {
 					continue
 				}
 				files = append(files, trialsFile(c.folder, q.Data, q.Model.Name))

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,6 +127,19 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 2)
 	assert.Contains(t, table.Caption, "Run so far: 2 of 48 rows.")
+
+	assert.Contains(t, table.Caption, "exploratory (paper/ADDITIONS.md): DropMessage, tuned; DropGNN, tuned.")
+	assert.Contains(t, advice[0].Text, "; against DropGNN tuned alike (exploratory, of GIN) +2.00 [")
+	// A row is complete without the arms that came after the protocol.
+	e = newEvidence(t, slices.DeleteFunc(all, func(r record.Record) bool {
+		p := r.Parameters
+		return p.Regulariser == hyper.DropGNNRegulariser || p.Regulariser == hyper.DropMessageRegulariser
+	}))
+	table, err = e.Table(tableBalanced(), TableOptions{})
+	require.NoError(t, err)
+	require.Len(t, table.Rows, 2)
+	require.Len(t, table.Header, 2+len(cited.Tuned().Arms))
+	assert.NotContains(t, Advice(e)[0].Text, "exploratory")
 }
 
 func TestTheAnswerNamesATunedArmThatDoesBetterThanTunedMasking(t *testing.T) {
