@@ -46,7 +46,11 @@ func (e *Evidence) tuned(id string) tunedComparison {
 		c, results = tunedComparison{Design: cited.Tuned(), part: string(cited.Balanced), folder: CitedFolder}, e.cited
 	}
 	for _, q := range c.Questions() {
-		t, err := c.Tuned(results, q)
+		begun, err := c.Begun(results, q)
+		var t multiverse.Tuned
+		if begun {
+			t, err = c.Tuned(results, q)
+		}
 		e.fail(err)
 		if err == nil && t.Complete {
 			c.cells = append(c.cells, t)

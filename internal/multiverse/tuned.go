@@ -192,6 +192,13 @@ func (d Design) cell(q TunedQuestion, values map[string]string, bases map[bool]r
 	return c.Trained(), err
 }
 
+// Begun reports whether the first configuration of a question's first arm has been trained. One that has not is not
+// complete, which is quicker to find out so than by [Design.Tuned].
+func (d Design) Begun(r *record.Results, q TunedQuestion) (bool, error) {
+	c, err := d.cell(q, d.configurations(q.Model.Name, d.Arms[0])[0], map[bool]record.Cell{})
+	return err == nil && len(r.Trials(c)) > 0, err
+}
+
 // TunedArm is what an arm's budget has found.
 type TunedArm struct {
 	Name       string
