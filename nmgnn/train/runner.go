@@ -217,6 +217,10 @@ func (r *Runner) find(p program) int {
 	return slices.IndexFunc(r.compiled, func(c compiled) bool { return c.of == p })
 }
 
+// dropsNothing is a rate that is compiled as dropout, keeps every number, and scales by 1: where several programs are
+// kept, one serves a model with dropout and without.
+const dropsNothing = 1e-12
+
 // prepare makes the trainer for a trial, unless the last one will do. With readings, it validates and tests with all
 // kinds of arrivals.
 func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
@@ -224,6 +228,9 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 	x.Resplit, x.SplitSeed = false, x.splitSeed(seed)
 	if x.Arrivals == "" {
 		x.Arrivals = datasets.AllEdges
+	}
+	if r.Programs > 1 && !readings && x.Parameters.Dropout == 0 {
+		x.Parameters.Dropout = dropsNothing
 	}
 	split, views, err := r.divide(x, readings)
 	if err != nil {

@@ -111,6 +111,32 @@ func TestRatesThatShareAProgramHaveTheNumbersOfProgramsOfTheirOwn(t *testing.T) 
 	})
 }
 
+func TestOneOfSeveralProgramsServesAModelWithDropoutAndWithout(t *testing.T) {
+	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 150, Classes: 3})
+	require.NoError(t, err)
+	p, err := hyper.Preset("standard")
+	require.NoError(t, err)
+	p.Hidden, p.MaxEpochs, p.KeepRate = 8, 5, hyper.KeepRate(0.5)
+	x := Experiment{Graph: g, Parameters: p, Setting: datasets.Inductive, TrainPercent: 20}
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		shared, alone := NewRunner(b), NewRunner(b)
+		defer shared.Close()
+		defer alone.Close()
+		shared.Programs = 2
+		_, err := shared.Trial(t.Context(), x, 1, nil)
+		require.NoError(t, err)
+		program, without := shared.trainer, x
+		without.Parameters.Dropout = 0
+		got, err := shared.Trial(t.Context(), without, 1, nil)
+		require.NoError(t, err)
+		require.Same(t, program, shared.trainer)
+		want, err := alone.Trial(t.Context(), without, 1, nil)
+		require.NoError(t, err)
+		got.Seconds, want.Seconds = 0, 0
+		require.Equal(t, want, got, "what drops nothing changes no number")
+	})
+}
+
 func TestARunnerKeepsAsManyProgramsAsItMay(t *testing.T) {
 	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 150, Classes: 3})
 	require.NoError(t, err)
