@@ -83,6 +83,26 @@ func TestARecordIsRunAgainWithTheDigitsThatItWasMadeWith(t *testing.T) {
 	require.Contains(t, diagnostics, "nodemask: of 2 trials, 2 came out otherwise and 0 could not be run\n")
 }
 
+func TestWhatEndsAProcessOfOtherDigitsIsSaidOnceWithItsPlace(t *testing.T) {
+	withXLA(t)
+	lines, err := os.ReadFile("testdata/foreign.jsonl")
+	require.NoError(t, err)
+	first, _, _ := strings.Cut(string(lines), "\n")
+	var r record.Record
+	require.NoError(t, json.Unmarshal([]byte(first), &r))
+	r.Digits, r.Parameters.Hidden, r.Parameters.Layers = "", 1<<16, 16
+	r.Cell = r.CellOf().Key()
+	line, err := r.Line()
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "wide.jsonl")
+	require.NoError(t, os.WriteFile(file, line, 0o600))
+	code, out, diagnostics := nodemask(t, "reproduce", "--again", file)
+	require.Equal(t, 1, code)
+	require.Empty(t, out)
+	require.Equal(t, 1, strings.Count(diagnostics, "nodemask: "), diagnostics)
+	require.Contains(t, diagnostics, "nodemask: "+file+": line 1: 16 layers of width 65536")
+}
+
 // stored returns the line that results keep of what train prints as JSON.
 func stored(t *testing.T, printed string) []byte {
 	t.Helper()

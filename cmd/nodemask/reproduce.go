@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -197,7 +198,8 @@ func (f *runFlags) rerun(c *cobra.Command, open measure.Opener,
 	if err != nil {
 		return misuse{err}
 	}
-	var others []byte // lines of records whose digits this process does not compute
+	var others []byte        // lines of records whose digits this process does not compute
+	var otherPlaces []string // theirs
 	count, far, left := 0, 0, 0
 	backends := openOnce(c.ErrOrStderr())
 	unopened := map[string]bool{} // data sets
@@ -206,7 +208,7 @@ func (f *runFlags) rerun(c *cobra.Command, open measure.Opener,
 	for {
 		old, place, err := next()
 		if err == io.EOF && others != nil {
-			differ, failed, err := f.rerunElsewhere(c, others, asked)
+			differ, failed, err := f.rerunElsewhere(c, others, otherPlaces, asked)
 			if err != nil {
 				return err
 			}
@@ -229,7 +231,7 @@ func (f *runFlags) rerun(c *cobra.Command, open measure.Opener,
 			if err != nil {
 				return err
 			}
-			others = append(append(others, line...), '\n')
+			others, otherPlaces = append(append(others, line...), '\n'), append(otherPlaces, place)
 			continue
 		}
 		b, err := backends(old.Backend)
@@ -305,9 +307,10 @@ func ofProgram(ctx context.Context, r record.Record) bool {
 // environment is what the process was started with: XLA has variables of its own set when it is opened.
 var environment = os.Environ()
 
-// rerunElsewhere runs the trials of lines again in a process that computes the digits that asked are not, and returns
-// how many came out otherwise and how many could not be run.
-func (f *runFlags) rerunElsewhere(c *cobra.Command, lines []byte, asked string) (differ, failed int, err error) {
+// rerunElsewhere runs the trials of lines, which come from places, again in a process that computes the digits that
+// asked are not. It returns how many came out otherwise and how many could not be run, and the error that ended it.
+func (f *runFlags) rerunElsewhere(c *cobra.Command, lines []byte, places []string, asked string,
+) (differ, failed int, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return 0, 0, err
@@ -316,17 +319,29 @@ func (f *runFlags) rerunElsewhere(c *cobra.Command, lines []byte, asked string) 
 	if asked == digits {
 		digits = backend.ProcessorDigits
 	}
-	var out bytes.Buffer
+	var out, diagnostics bytes.Buffer
 	child := exec.CommandContext(c.Context(), program, "reproduce", "--again", "-", "--memory", f.memory,
 		"--data-dir", f.dataDir, "--reddit-like-scale", fmt.Sprint(cmp.Or(f.scale, redditLikeScale)))
 	child.Env = append(slices.Clone(environment), backend.DigitsVariable+"="+digits)
-	child.Stdin, child.Stdout, child.Stderr = bytes.NewReader(lines), io.MultiWriter(c.OutOrStdout(), &out),
-		c.ErrOrStderr()
-	if err := child.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
-		return 0, 0, fmt.Errorf("running trials with digits of %s: %w", digits, err)
+	child.Stdin, child.Stdout, child.Stderr = bytes.NewReader(lines), io.MultiWriter(c.OutOrStdout(), &out), &diagnostics
+	err = child.Run()
+	said := diagnostics.String()
+	notes, why := said, ""
+	if at := strings.LastIndex("\n"+said, "\nnodemask: "); at >= 0 {
+		notes, why = said[:at], strings.TrimSpace(said[at+len("nodemask: "):])
 	}
-	failed = bytes.Count(lines, []byte{'\n'}) - strings.Count(out.String(), "\n")
-	return strings.Count(out.String(), ": DIFFERS: "), failed, c.Context().Err()
+	fmt.Fprint(c.ErrOrStderr(), notes)
+	number, what, _ := strings.Cut(strings.TrimPrefix(why, "-: line "), ": ")
+	switch n, wrong := strconv.Atoi(number); {
+	case c.Context().Err() != nil:
+		return 0, 0, c.Context().Err()
+	case wrong == nil && 0 < n && n <= len(places):
+		return 0, 0, fmt.Errorf("%s: %s", places[n-1], what)
+	case err != nil && !strings.HasPrefix(why, "of "): // how many: that is said here
+		return 0, 0, fmt.Errorf("running trials with digits of %s: %w: %s", digits, err, why)
+	}
+	failed = len(places) - strings.Count(out.String(), "\n")
+	return strings.Count(out.String(), ": DIFFERS: "), failed, nil
 }
 
 func newDemoCommand() *cobra.Command {
