@@ -196,3 +196,25 @@ func redditLikeParameters() []parameter {
 		{name: "seed", value: 1, min: 0, max: maxSeed, whole: true},
 	}
 }
+
+// Generated returns the sizes of a graph that [Open] generates by its name, its edges about. The second result is false
+// for other names, and for parameters that cannot be.
+func Generated(name string) (Info, bool) {
+	info, err := lookup(name)
+	if err != nil || !info.generated() {
+		return Info{}, false
+	}
+	if info.Name == "sbm" {
+		p, err := readParameters(name, sbmParameters())
+		info.Nodes, info.Classes, info.Features = int(p["nodes"]), int(p["classes"]), sbmFeatures
+		info.Edges = int64(p["nodes"] * p["degree"] / 2)
+		return info, err == nil
+	}
+	p, err := readParameters(name, redditLikeParameters())
+	info.Nodes, info.Edges = redditNodes(p["scale"]), int64(float64(reddit.directed/2)*p["scale"])
+	info.Classes, info.Features = reddit.classes, int(reddit.features)
+	return info, err == nil
+}
+
+// Memory estimates how many bytes a graph of these sizes takes, with dense features.
+func (i Info) Memory() int64 { return int64(i.Nodes)*(64+4*int64(i.Features)) + 8*i.Edges }

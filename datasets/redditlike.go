@@ -42,7 +42,7 @@ func RedditLike(scale float64, seed uint64) (*Graph, error) {
 		return nil, fmt.Errorf("RedditLike: scale is %v: expected %v to %v (1 is Reddit's size)",
 			scale, minRedditScale, maxRedditScale)
 	}
-	nodes := int(math.Round(float64(reddit.nodes) * scale))
+	nodes := redditNodes(scale)
 	if err := graphfile.Fits(int64(nodes)*(64+4*reddit.features) + int64(4*float64(reddit.directed)*scale)); err != nil {
 		return nil, fmt.Errorf("RedditLike of scale %v: %w", scale, err)
 	}
@@ -56,6 +56,8 @@ func RedditLike(scale float64, seed uint64) (*Graph, error) {
 	g.Features = gaussianFeatures(g.Labels, reddit.classes, int(reddit.features), redditSignal, seed)
 	return g, nil
 }
+
+func redditNodes(scale float64) int { return int(math.Round(float64(reddit.nodes) * scale)) }
 
 // skewed draws edges between nodes in proportion to the product of their weights, inside classes and between them.
 //

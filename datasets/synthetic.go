@@ -30,12 +30,14 @@ type SBMOptions struct {
 	Seed          uint64
 }
 
+const sbmFeatures = 16
+
 func (o SBMOptions) withDefaults() (SBMOptions, error) {
 	setDefault(&o.Nodes, 1000)
 	setDefault(&o.Classes, 4)
 	setDefault(&o.MeanDegree, 10)
 	setDefault(&o.Homophily, 0.80)
-	setDefault(&o.Features, 16)
+	setDefault(&o.Features, sbmFeatures)
 	setDefault(&o.FeatureSignal, 1)
 	switch {
 	case o.Nodes < 2 || o.Nodes > math.MaxInt32:

@@ -40,11 +40,21 @@ func TestUnderALimitOnAddressesTrainingWorksOrSaysWhyInOneLine(t *testing.T) {
 			c := exec.Command("sh", "-c", limited)
 			c.Stderr = &diagnostics
 			err := c.Run()
-			require.LessOrEqual(t, strings.Count(diagnostics.String(), "\n"), 2, "%d MiB: %s", megabytes, diagnostics.String())
+			// The backend, that nothing is masked, and that three epochs are too few: or two of them and the error.
+			require.LessOrEqual(t, strings.Count(diagnostics.String(), "\n"), 3, "%d MiB: %s", megabytes, diagnostics.String())
 			if err != nil {
 				require.Equal(t, 1, c.ProcessState.ExitCode(), megabytes)
 				require.Contains(t, diagnostics.String(), "nodemask: this process may have ", megabytes)
 			}
 		}
 	}
+}
+
+func TestAGraphThatIsTooLargeToTrainOnIsRefusedBeforeItIsGenerated(t *testing.T) {
+	const name = "sbm:nodes=50000000,classes=10000" // some GB themselves, and TB in training
+	code, out, diagnostics := nodemask(t, "train", "--data", name, "--backend", "go")
+	require.Equal(t, 1, code)
+	require.Empty(t, out)
+	require.Contains(t, diagnostics, "nodemask: "+name+": 2 layers of width 64 on 50000000 nodes with 16 features and "+
+		"10000 classes take about ")
 }

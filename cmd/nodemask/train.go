@@ -207,6 +207,15 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	if err := f.checkBatches(c, cell.Parameters); err != nil {
 		return err
 	}
+	var b *backend.Backend
+	if info, generated := datasets.Generated(f.data); generated && !f.batched.on { // refused before it is made
+		if b, err = openBackend(c.ErrOrStderr(), f.backend); err != nil {
+			return err
+		}
+		if err := measure.Experiment(cell, nil).CheckSize(b, info); err != nil {
+			return fmt.Errorf("%s: %w", f.data, err)
+		}
+	}
 	graph, err := openGraph(c.Context(), c.ErrOrStderr(), f.data, f.dataDir)
 	if err != nil {
 		return err
@@ -225,9 +234,10 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		return fmt.Errorf("%s has %d classes: expected at least two to tell apart; see 'nodemask data describe'", f.data,
 			graph.NumClasses())
 	}
-	b, err := openBackend(c.ErrOrStderr(), f.backend)
-	if err != nil {
-		return err
+	if b == nil {
+		if b, err = openBackend(c.ErrOrStderr(), f.backend); err != nil {
+			return err
+		}
 	}
 	if !c.Flags().Changed("keep-rate") && !cell.Parameters.KeepRate.Active() && cell.Parameters.Regulariser == "" {
 		fmt.Fprintln(c.ErrOrStderr(), "nothing is masked: --keep-rate is 1 unless given; the paper's tables have 0.5")

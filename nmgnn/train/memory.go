@@ -13,11 +13,18 @@ import (
 // Memory estimates how many bytes the experiment takes on a backend, with so many jobs; 0 where that is not known, as
 // on a GPU. It is rather too low than too high.
 func (x Experiment) Memory(b *backend.Backend, jobs int) float64 {
-	if b.ID == "xla:cuda" || x.Graph == nil {
+	if x.Graph == nil {
+		return 0
+	}
+	return x.memory(b, jobs, x.size())
+}
+
+func (x Experiment) memory(b *backend.Backend, jobs int, size learn.Size) float64 {
+	if b.ID == "xla:cuda" {
 		return 0
 	}
 	xla := b.Plugin != ""
-	job := x.size().Whole(x.Parameters, xla && x.Setting == datasets.Inductive)
+	job := size.Whole(x.Parameters, xla && x.Setting == datasets.Inductive)
 	if !xla {
 		return learn.ProcessBytes + float64(jobs)*job
 	}
@@ -72,16 +79,24 @@ func (x Experiment) inferenceFits(b *backend.Backend, left memory.Left) error {
 // would end the program, or grind to a halt.
 func (x Experiment) checkMemory(b *backend.Backend, jobs int) error {
 	left, _ := memory.Get()
-	return x.fits(b, jobs, left)
+	return x.fits(b, jobs, left, x.size())
 }
 
-func (x Experiment) fits(b *backend.Backend, jobs int, left memory.Left) error {
-	need := x.Memory(b, jobs)
+// CheckSize returns an error if there is less memory left than one trial takes on a graph of these sizes, which is not
+// there yet. Of the experiment, it reads Parameters and Setting.
+func (x Experiment) CheckSize(b *backend.Backend, of datasets.Info) error {
+	left, _ := memory.Get()
+	return x.fits(b, 1, left, learn.Size{Nodes: of.Nodes, Edges: int(2 * of.Edges), Features: of.Features,
+		Classes: of.Classes})
+}
+
+func (x Experiment) fits(b *backend.Backend, jobs int, left memory.Left, size learn.Size) error {
+	need := x.memory(b, jobs, size)
 	if need <= float64(left.Bytes) {
 		return nil
 	}
 	remedy := "take a smaller hidden width, or fewer layers or features"
-	if one := x.Memory(b, 1); jobs > 1 && one <= float64(left.Bytes) {
+	if one := x.memory(b, 1, size); jobs > 1 && one <= float64(left.Bytes) {
 		remedy = fmt.Sprintf("take fewer jobs: one takes %s", memory.About(one))
 	}
 	many := ""
@@ -89,7 +104,6 @@ func (x Experiment) fits(b *backend.Backend, jobs int, left memory.Left) error {
 		many = fmt.Sprintf(" in %d jobs", jobs)
 	}
 	return fmt.Errorf("%d layers of width %d on %d nodes with %d features and %d classes take about %s of "+
-		"memory%s, "+
-		"and %v: %s", x.Parameters.Layers, x.Parameters.Hidden, x.Graph.NumNodes(), x.Graph.Features.Width,
-		x.Graph.NumClasses(), memory.About(need), many, left, remedy)
+		"memory%s, and %v: %s", x.Parameters.Layers, x.Parameters.Hidden, size.Nodes, size.Features, size.Classes,
+		memory.About(need), many, left, remedy)
 }

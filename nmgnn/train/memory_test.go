@@ -29,12 +29,12 @@ func TestWhatDoesNotFitIntoMemoryIsRefusedBeforeItIsMade(t *testing.T) {
 			x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive,
 				Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
 			x.Parameters.Model, x.Parameters.Heads = model, 8
-			require.NoError(t, x.fits(b, 1, left), "as it is")
+			require.NoError(t, x.fits(b, 1, left, x.size()), "as it is")
 			change(&x)
-			err := x.fits(b, 1, left)
+			err := x.fits(b, 1, left, x.size())
 			if what == "a wide hidden layer" && model != "gin" {
 				x.Parameters.Layers = 3 // two wide ones behind one another
-				err = x.fits(b, 1, left)
+				err = x.fits(b, 1, left, x.size())
 			}
 			require.ErrorContains(t, err, "GB of memory, and this machine leaves 8.0 GB: take a smaller hidden width", "%s, %s",
 				what, model)
@@ -49,9 +49,9 @@ func TestJobsThatDoNotFitTogetherAreRefusedWithWhatOneTakes(t *testing.T) {
 	x.Parameters.Hidden, x.Parameters.MLPLayers = 4096, 2
 	one := x.Memory(gnntest.Go(t), 1)
 	left := memory.Left{Bytes: int64(8 * one), Of: "this machine"}
-	require.NoError(t, x.fits(gnntest.Go(t), 4, left))
-	require.ErrorContains(t, x.fits(gnntest.Go(t), 64, left), " in 64 jobs, and this machine leaves")
-	require.ErrorContains(t, x.fits(gnntest.Go(t), 64, left), "take fewer jobs: one takes ")
+	require.NoError(t, x.fits(gnntest.Go(t), 4, left, x.size()))
+	require.ErrorContains(t, x.fits(gnntest.Go(t), 64, left, x.size()), " in 64 jobs, and this machine leaves")
+	require.ErrorContains(t, x.fits(gnntest.Go(t), 64, left, x.size()), "take fewer jobs: one takes ")
 }
 
 func TestAPassThatDoesNotFitIntoMemoryIsRefused(t *testing.T) {
