@@ -110,6 +110,9 @@ func (t *table) scan(texts, numbers []int, each func(row int64, names [][]byte, 
 	names := make([][]byte, len(texts)*block)
 	values := make([]float32, block*len(numbers))
 	readers := make([]*cursor, 0, len(texts)+len(numbers))
+	if err := t.in.Take(int64(t.buffer * cap(readers))); err != nil {
+		return t.errorf("%w", err)
+	}
 	for _, c := range slices.Concat(texts, numbers) {
 		readers = append(readers, t.open(t.columns[c]))
 		defer readers[len(readers)-1].close()

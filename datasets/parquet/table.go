@@ -17,6 +17,11 @@ import (
 const (
 	maxColumns = 1 << 17
 	maxFooter  = 64 << 20
+
+	// What columns are read through: so much each, but all together no more than the next, or the least each.
+	mostBuffer, allBuffers, leastBuffer = 256 << 10, 32 << 20, 4 << 10
+	// What a footer has for a column of a group at least, as arrow writes it.
+	columnFooter = 64
 )
 
 // kind is how a column's values are read.
@@ -44,9 +49,12 @@ type table struct {
 	name    string // for errors
 	in      *graphfile.File
 	file    *parquet.File
+	buffer  int // bytes that a column is read through
 	rows    int64
 	columns []*column
 	names   []string // of the columns
+	// values has room for some of a page, for all cursors: whoever is given them has used them when another reads.
+	values [1024]parquet.Value
 }
 
 func (t *table) errorf(format string, args ...any) error {
@@ -96,8 +104,9 @@ func openTable(ctx context.Context, f *graphfile.File) (*table, error) {
 	if err != nil {
 		return nil, t.errorf("%w: %w", errDamaged, err)
 	}
+	t.buffer = max(leastBuffer, min(mostBuffer, allBuffers/(1+len(about)/columnFooter)))
 	if t.file, err = parquet.OpenFile(f, f.Size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true),
-		parquet.ReadBufferSize(1<<18)); err != nil {
+		parquet.ReadBufferSize(t.buffer)); err != nil {
 		return nil, t.errorf("%w: %.200s", errDamaged, oneLine(err.Error()))
 	}
 	for _, g := range t.file.RowGroups() {
@@ -240,9 +249,9 @@ type cursor struct {
 	groups []parquet.RowGroup
 	pages  parquet.Pages
 	page   parquet.Page
+	most   int64               // bytes of the largest page so far
 	left   batch               // of the page: numbers that are at hand
 	values parquet.ValueReader // of the page: if they are not
-	buffer [1024]parquet.Value
 }
 
 func (t *table) open(c *column) *cursor { return &cursor{t: t, c: c, groups: t.file.RowGroups()} }
@@ -271,6 +280,12 @@ func (r *cursor) read(n int, use func(b batch) error) error {
 			}
 			return r.t.errorf("column %.80q: %w", r.c.name, err)
 		}
+		if more := r.page.Size() - r.most; more > 0 {
+			r.most += more
+			if err := r.t.in.Take(more); err != nil {
+				return r.t.errorf("column %.80q: %w", r.c.name, err)
+			}
+		}
 		if err := use(b); err != nil {
 			return err
 		}
@@ -293,9 +308,9 @@ func (r *cursor) next(n int) (batch, error) {
 			return b, nil
 		}
 		if r.values != nil {
-			m, err := r.values.ReadValues(r.buffer[:min(n, len(r.buffer))])
+			m, err := r.values.ReadValues(r.t.values[:min(n, len(r.t.values))])
 			if m > 0 {
-				return batch{values: r.buffer[:m], unsigned: r.c.unsigned}, nil
+				return batch{values: r.t.values[:m], unsigned: r.c.unsigned}, nil
 			}
 			if err != nil && !errors.Is(err, io.EOF) {
 				return batch{}, err

@@ -40,6 +40,11 @@ type File struct {
 
 // Open opens a file. A folder, pipe or device is an error, and is not waited for.
 func Open(path string) (*File, error) {
+	if _, limited := memory.Addresses(); limited { // of which Go takes many at a time, and ends the program without
+		if err := Fits(2 * reserve); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
 	if err := Regular(os.Stat(path)); err != nil { // before it is opened: opening a pipe waits for whoever writes to it
 		return nil, named(path, err)
 	}
@@ -104,7 +109,8 @@ func (b *Budget) Take(bytes int64) error {
 	if b.taken-b.looked < step {
 		return nil
 	}
-	need := 2*(b.taken-b.looked) + reserve // a list that grows is there twice for a moment
+	// A list that grows is there twice for a moment, and of what was counted the graph itself is still to come.
+	need := b.taken/2 + 2*(b.taken-b.looked) + reserve
 	b.looked = b.taken
 	return Fits(need)
 }
