@@ -19,6 +19,7 @@ type Description struct {
 	Listed     int64 `json:"listed_pairs"`
 	SelfLoops  int64 `json:"self_loops"`
 	Duplicates int64 `json:"duplicates"`
+	Reverses   int64 `json:"reverses,omitempty"` // of the duplicates: an edge's other direction
 
 	MeanDegree   float64       `json:"mean_degree"`
 	MedianDegree int           `json:"median_degree"`
@@ -72,6 +73,7 @@ func Describe(g *Graph) Description {
 	d := Description{Name: g.Name, Source: g.Source, Format: g.Format, Nodes: g.NumNodes(),
 		Edges: g.Edges.NumEdges() / 2, Directed: g.Directed,
 		Listed: g.Report.Listed, SelfLoops: g.Report.SelfLoops, Duplicates: g.Report.Duplicates,
+		Reverses: g.Reverses,
 		Features: g.Features.Width, Sparse: g.Features.IsSparse(), NonZeros: g.Features.NonZeros(),
 		Constant: g.Features.constant(),
 		Classes:  make([]ClassCount, g.NumClasses()), Notes: g.Remarks()}
@@ -166,8 +168,12 @@ func (d Description) Facts() (facts [][2]string) {
 	if d.Directed {
 		directed = ", directed in the source or listed in one direction, and taken both ways"
 	}
-	add("edges", "%d%s (%d pairs listed, %d self-loops and %d duplicates dropped)",
-		d.Edges, directed, d.Listed, d.SelfLoops, d.Duplicates)
+	reverses := ""
+	if d.Reverses > 0 {
+		reverses = fmt.Sprintf(", %d of them an edge's other direction", d.Reverses)
+	}
+	add("edges", "%d%s (%d pairs listed%s, %d self-loops and %d duplicates dropped)",
+		d.Edges, directed, d.Listed, reverses, d.SelfLoops, d.Duplicates-d.Reverses)
 	add("degree", "mean %.2f, median %d, most %d", d.MeanDegree, d.MedianDegree, d.MaxDegree)
 	storage := "dense"
 	if d.Sparse {

@@ -22,7 +22,7 @@ func TestDescribeCountsByHand(t *testing.T) {
 		share := 0.5                // a-b of a-b and b-c
 		first, second := 2.0/3, 0.0 // of the neighbours of a and b, b, a and c; and of those of c, b
 		assert.Equal(t, Description{Name: "path", Source: "nodes.csv, edges.csv", Format: "CSV",
-			Nodes: 4, Edges: 2, Listed: 4, SelfLoops: 1, Duplicates: 1,
+			Nodes: 4, Edges: 2, Listed: 4, SelfLoops: 1, Duplicates: 1, Reverses: 1,
 			MeanDegree: 1, MedianDegree: 1, MaxDegree: 2, Isolated: 1, Degrees: []DegreeCount{{0, 0, 1}, {1, 1, 2}, {2, 2, 1}},
 			Features: 4, Sparse: sparse, NonZeros: 8, Constant: 2, Classes: []ClassCount{{"1", 2, &first, 0.75},
 				{"2", 1, &second, 0.25}}, Unlabelled: 1, EdgeHomophily: &share,
