@@ -37,11 +37,12 @@ type mutant struct {
 
 func main() {
 	every := flag.Int("every", 1, "try one in so many")
+	part := flag.String("file", "", "change files alone whose names contain this")
 	tests := flag.String("run", "", "tests to run, as go test has it")
 	within := flag.Duration("timeout", time.Minute, "what takes longer is noticed")
 	flag.Parse()
 	for _, folder := range flag.Args() {
-		if err := try(folder, *tests, *every, *within); err != nil {
+		if err := try(folder, *part, *tests, *every, *within); err != nil {
 			fmt.Fprintln(os.Stderr, "mutate:", err)
 			os.Exit(1)
 		}
@@ -49,8 +50,8 @@ func main() {
 }
 
 // try tries the mutants of the package in a folder.
-func try(folder, tests string, every int, within time.Duration) error {
-	all, err := find(folder)
+func try(folder, part, tests string, every int, within time.Duration) error {
+	all, err := find(folder, part)
 	if err != nil {
 		return err
 	}
@@ -71,14 +72,15 @@ func try(folder, tests string, every int, within time.Duration) error {
 	return nil
 }
 
-// find lists the mutants of a package.
-func find(folder string) (all []mutant, err error) {
+// find lists the mutants of those files of a package whose names contain part.
+func find(folder, part string) (all []mutant, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") ||
+			!strings.Contains(e.Name(), part) {
 			continue
 		}
 		path, files := filepath.Join(folder, e.Name()), token.NewFileSet()
