@@ -36,6 +36,7 @@ func TestAdviseSaysWhatItCannotDoInALineAndExitCode2(t *testing.T) {
 		{"--setting", []string{"--setting", "both"}},
 		{"--jobs 0: expected at least 1", []string{"--jobs", "0"}},
 		{"there is no folder", []string{"-o", filepath.Join(dir, "nowhere", "x.html")}},
+		{"advice.txt: expected a name that ends in .html", []string{"-o", filepath.Join(dir, "advice.txt")}},
 		{"has 1 classes: expected at least two", []string{"--data", write("one", "id,label,x\na,red,1\nb,red,0\nc,red,1\n")}},
 		{"change the shares or use a larger graph", []string{"--data", write("three",
 			"id,label,x\na,red,1\nb,green,0\nc,red,1\n")}},

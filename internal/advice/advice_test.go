@@ -203,6 +203,12 @@ func TestTheSentenceNamesTheGainTheRateAndWhatToUse(t *testing.T) {
 	assert.Contains(t, a.Command, "nodemask train --data my-graph --model gin --setting transductive --train 10 ")
 	assert.Contains(t, a.Command, "--keep-rate 0.7")
 	assert.NotContains(t, a.Command, "--json")
+	for _, q := range a.Questions {
+		for _, arm := range q.Arms {
+			assert.Contains(t, arm.Command, "nodemask train --data my-graph --model "+q.Model, arm.Name)
+			assert.Equal(t, arm.Name == "DropEdge", strings.Contains(arm.Command, "--regulariser dropedge:"), arm.Command)
+		}
+	}
 	assert.True(t, a.Settled)
 	assert.Empty(t, a.Rest())
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"nodemask/datasets"
@@ -156,7 +157,7 @@ func (s *study) assess() (*Advice, error) {
 		}
 	}
 	a.Left = s.left(a)
-	a.finish(s)
+	a.finish()
 	return a, nil
 }
 
@@ -278,6 +279,8 @@ func (s *study) compare(q *Question) error {
 			return err
 		}
 		a.cell = c
+		c.Data = s.Data
+		a.Command = strings.TrimSuffix(c.Command(10), " --json")
 		for seed := uint64(firstFresh); ; seed++ {
 			r, is := there[seed]
 			if !is {

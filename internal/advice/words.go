@@ -36,7 +36,7 @@ type Advice struct {
 	Left            time.Duration `json:"left_ns,omitempty"` // estimated, to settle what is open; 0: nothing, or unknown
 	Budget          time.Duration `json:"budget_ns"`
 	Spent           time.Duration `json:"spent_ns"` // by this run
-	// Command trains the model to use; "": not known yet.
+	// Command trains what to use; "": not known yet.
 	Command   string     `json:"command,omitempty"`
 	Questions []Question `json:"questions"`
 }
@@ -61,6 +61,7 @@ type Arm struct {
 	Collapsed  int               `json:"collapsed"`          // of these splits: on how many it learnt next to nothing
 	Effect     *Effect           `json:"effect,omitempty"`   // against the plain model; nil: too few splits
 	Verdict    Verdict           `json:"verdict,omitempty"`
+	Command    string            `json:"command,omitempty"` // trains it
 
 	cell  record.Cell
 	alpha float64
@@ -128,12 +129,10 @@ func (q *Question) open() (n int) {
 }
 
 // finish fills in what follows from the rest.
-func (a *Advice) finish(s *study) {
+func (a *Advice) finish() {
 	a.Settled = !slices.ContainsFunc(a.Questions, func(q Question) bool { return q.open() > 0 })
 	if _, arm := a.use(""); arm != nil {
-		c := arm.cell
-		c.Data = s.Data
-		a.Command = strings.TrimSuffix(c.Command(10), " --json")
+		a.Command = arm.Command
 	}
 	a.Sentence = a.sentence()
 }
