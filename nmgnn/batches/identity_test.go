@@ -1,10 +1,15 @@
 package batches
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -154,4 +159,39 @@ func TestAFolderOfCheckpointsHasOneProcess(t *testing.T) {
 	held, err = other.TryLock()
 	require.NoError(t, err)
 	require.True(t, held, "a trial that has ended holds nothing")
+}
+
+// Checksums tell damage alone: whoever makes a file computes them.
+func TestWhatACheckpointSaysIsCheckedThoughItsSumsFit(t *testing.T) {
+	g := gnntest.TwoCamps(t)
+	view := gnntest.View(t, g, 50, datasets.Transductive)
+	s := small("gin")
+	s.MaxEpochs = 1
+	o := optionsOf(t, view, s, 3)
+	o.Checkpoint, o.Identity = t.TempDir(), "this"
+	first := trainerOf(t, gnntest.Go(t), g, view, s, o)
+	trainOnce(t, first, 1)
+	sound, err := os.ReadFile(first.checkpoint(1))
+	require.NoError(t, err)
+	n := 8 + binary.LittleEndian.Uint64(sound)
+	sum := regexp.MustCompile(`"header_sha256":"[0-9a-f]{64}"`)
+	for _, change := range []struct{ from, into, says string }{
+		{`"cache":"\d"`, `"cache":"2"`, `cache "2": expected 0 or 1`},
+		{`"cache":"\d"`, `"cache":"-1"`, `cache "-1": expected 0 or 1`},
+		{`"generators":"\w+ `, `"generators":"`, "2 states of generators: expected 3"},
+		{`"generators":"\w+ `, `"generators":"00 `, "the state of generator 0"},
+		{`"validation":"\{`, `"validation":"[`, "what was measured: "},
+	} {
+		header := regexp.MustCompile(change.from).ReplaceAll(sound[8:n], []byte(change.into))
+		require.NotEqual(t, sound[8:n], header, change.from)
+		for len(header)%8 != 0 {
+			header = append(header, ' ')
+		}
+		header = sum.ReplaceAll(header, []byte(`"header_sha256":"`+strings.Repeat("0", 64)+`"`))
+		header = sum.ReplaceAll(header, fmt.Appendf(nil, `"header_sha256":"%x"`, sha256.Sum256(header)))
+		made := append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...)
+		require.NoError(t, os.WriteFile(first.checkpoint(1), append(made, sound[n:]...), 0o600))
+		_, err := trainerOf(t, gnntest.Go(t), g, view, s, o).Train(t.Context(), 1, nil)
+		require.ErrorContains(t, err, change.says)
+	}
 }
