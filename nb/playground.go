@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -24,8 +25,10 @@ import (
 	"nodemask/record"
 )
 
-// frontEndPatience is how long to wait for a browser's first word before assuming that there is none.
-const frontEndPatience = 15 * time.Second
+// frontEndPatience is how long each form waits for a browser's first word, before there is assumed to be none. gonb
+// gives a connection three seconds, which a busy machine exceeds, and a form without one is dead: a second one finds it
+// made.
+var frontEndPatience = []time.Duration{5 * time.Second, 15 * time.Second}
 
 // Playground shows sliders and menus for what can be chosen, and trains on demand: the losses grow while it trains, and
 // runs are compared side by side. It goes on until Close or the notebook's stop button is pressed.
@@ -41,20 +44,29 @@ func Playground() {
 	}
 	ctx, stop := interruptible()
 	defer stop()
-	p := newPlayground()
-	ready := make(chan struct{})
-	go func() {
-		p.build()
-		close(ready)
-	}()
-	select {
-	case <-ready:
-		p.serve(ctx)
-	case <-time.After(frontEndPatience):
-		staticPlayground("The sliders cannot reach this notebook, as behind a JupyterHub. Open it in JupyterLab on this " +
-			"computer (`make lab`), or open `reports/playground.html` (`make`) in a browser: it trains there, without a kernel.")
-	case <-ctx.Done():
+	output := "nodemask-playground-" + gonbui.UniqueId()
+	for _, patience := range frontEndPatience {
+		p := newPlayground()
+		ready := make(chan struct{})
+		building, giveUp := context.WithTimeout(ctx, patience)
+		defer giveUp()
+		go func() {
+			p.build(building, output)
+			close(ready)
+		}()
+		select {
+		case <-ready:
+			p.serve(ctx)
+			return
+		case <-building.Done():
+		}
+		if ctx.Err() != nil {
+			return
+		}
 	}
+	gonbui.UpdateHTML(output, "")
+	staticPlayground("The sliders cannot reach this notebook, as behind a JupyterHub. Open it in JupyterLab on this " +
+		"computer (`make lab`), or open `reports/playground.html` (`make`) in a browser: it trains there, without a kernel.")
 }
 
 // staticPlayground does once what the playground does on demand.
@@ -102,8 +114,9 @@ func newPlayground() *playground {
 	return p
 }
 
-// build shows the form and waits until the browser has answered for each of its parts.
-func (p *playground) build() {
+// build shows the form in an output and waits until the browser has answered for each of its parts. Once ctx is done,
+// the goroutine ends at the next part, as another form has taken its place.
+func (p *playground) build(ctx context.Context, output string) {
 	comms.Start()
 	row := func(name, label string) string {
 		return fmt.Sprintf(`<div style="display:flex;gap:.6em;align-items:center;margin:.3em 0">`+
@@ -118,9 +131,14 @@ func (p *playground) build() {
 	}
 	fmt.Fprintf(&b, `<div style="display:flex;gap:.6em;margin:.6em 0"><span id="%s-train-at"></span>`+
 		`<span id="%[1]s-stop-at"></span><span id="%[1]s-close-at"></span></div></div>`, p.id)
-	gonbui.DisplayHTML(b.String())
+	gonbui.UpdateHTML(output, b.String())
 	gonbui.Sync()
-	at := func(name string) string { return p.id + "-" + name + "-at" }
+	at := func(name string) string {
+		if ctx.Err() != nil {
+			runtime.Goexit()
+		}
+		return p.id + "-" + name + "-at"
+	}
 	id := func(name string) string { return p.id + "-" + name }
 	var settings, sizes, models []string
 	for _, s := range p.settings {

@@ -80,10 +80,10 @@ func TestDocsSumUpTheCommittedResults(t *testing.T) {
 	require.NoError(t, err)
 	words, err := grid.Render(plots.FormatMarkdown)
 	require.NoError(t, err)
-	for _, file := range []string{"../../README.md", "../../docs/REPRODUCTION.md"} {
-		requireSays(t, file, "answer", fmt.Sprintf("**%s**\n\n- %s\n\n%s\nWhat this rests on:\n\n- %s\n", answer.Headline,
-			strings.Join(answer.Sentences, "\n- "), words, strings.Join(answer.Limits, "\n- ")))
-	}
+	short := fmt.Sprintf("**%s**\n\n- %s\n", answer.Headline, strings.Join(answer.Sentences, "\n- "))
+	requireSays(t, "../../README.md", "answer", short)
+	requireSays(t, "../../docs/REPRODUCTION.md", "answer", fmt.Sprintf("%s\n%s\nWhat this rests on:\n\n- %s\n", short, words,
+		strings.Join(answer.Limits, "\n- ")))
 	primary, err := e.AnswersTable()
 	require.NoError(t, err)
 	words, err = primary.Render(plots.FormatMarkdown)

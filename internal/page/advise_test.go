@@ -88,6 +88,8 @@ func TestAReaderAsksWhetherMaskingHelps(t *testing.T) {
 	b := open(t, browser(t), written(t, func(o *Options) { o.Beside = "nodemask.js" }), 390)
 	var text string
 	b.set("#data", "sbm")
+	b.set("#hidden", "8")
+	b.set("#rate", "0.05")
 	b.click("#advise")
 	b.until(`document.querySelector('#status').textContent.includes('points of macro F1') || ` +
 		`document.querySelector('#advised strong')`)

@@ -1,4 +1,4 @@
-"""What the front page says: findings and advice as tests have written them into README.md and docs/, and a card for
+"""What the front page says: findings and advice as tests have written them into docs/, and a card for
 each notebook."""
 
 import os
@@ -151,7 +151,7 @@ class Front:
 
     def __init__(self, project, folder, pages, site=None):
         report = project / "docs/REPRODUCTION.md"
-        self.headline, self.sentences, self.grid, self.limits = answer(project / "README.md")
+        self.headline, self.sentences, self.grid, self.limits = answer(report)
         findings = generated(report, "findings")
         self.counts = counts(findings[0]) if findings else []
         self.claims = Line(findings[0]) if self.counts else None

@@ -106,6 +106,10 @@ class Renderer(mistune.HTMLRenderer):
         picture = sized(f'<img src="{self.page.picture(url)}" alt="{html.escape(text)}">')
         return f'<span class="scroll picture" tabindex="0">{picture}</span>' if ' width="' in picture else picture
 
+    def inline_html(self, html):
+        # An <img> of a stated width; Markdown has none.
+        return re.sub(r'(?<=<img src=")[^":]+', lambda m: self.page.picture(m.group()), html)
+
     def table(self, text):
         return f'<div class="scroll" tabindex="0">{render_table(self, text)}</div>\n'
 

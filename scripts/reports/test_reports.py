@@ -75,9 +75,10 @@ class Folder(unittest.TestCase):
         """A project with these findings and this advice, and pictures that refer to themselves."""
         project = self.folder / "project"
         for name, text in {
-            "README.md": "# P\n\n<!-- answer -->\n**Yes, for GIN.**\n\n- It *gains*\n  < [here](there.md).\n- And there.\n\n"
-                "| model | Cora |\n| :--- | :--- |\n| GIN | **gains** |\n\nWhat this rests on:\n\n- Much\n  of it.\n<!-- end of answer -->\n",
-            "docs/REPRODUCTION.md": f"<!-- findings -->\n{findings}<!-- end of findings -->\n"
+            "README.md": "# P\n",
+            "docs/REPRODUCTION.md": "<!-- answer -->\n**Yes, for GIN.**\n\n- It *gains*\n  < [here](there.md).\n- And there.\n\n"
+                "| model | Cora |\n| :--- | :--- |\n| GIN | **gains** |\n\nWhat this rests on:\n\n- Much\n  of it.\n<!-- end of answer -->\n"
+                f"<!-- findings -->\n{findings}<!-- end of findings -->\n"
                 f"<!-- trials -->\n7 trials.\n<!-- end of trials -->\n<!-- advice -->\n{advice}<!-- end of advice -->\n",
             "docs/gains.svg": '<svg xmlns="http://www.w3.org/2000/svg" id="e" aria-labelledby="e-title" '
                 'style="max-width:100%"><title id="e-title">E</title><style>#e .a{fill:red}</style>'
@@ -207,6 +208,8 @@ class Pages(Folder):
         self.assertEqual(self.site(notebook(text("# T\n\n![a tree](p.png)"))), [])
         self.assertIn(f'src="data:image/png;base64,{base64.b64encode(bytes([0x89]) + b"PNG").decode()}" alt="a tree"',
             self.page())
+        self.assertEqual(self.site(notebook(text('# T\n\n<img src="p.png" width="600" alt="a\ntree">'))), [])
+        self.assertRegex(self.page(), r'<img src="data:image/png;base64,[^"]+" width="600" alt="a\ntree">')
         with self.assertRaisesRegex(sources.Fault, "cell 1: there is no picture q.png"):
             self.site(notebook(text("# T\n\n![a](q.png)")))
 
@@ -267,11 +270,11 @@ class Sidebar(Folder):
     def faults(self, readme="# P\n\n[door](docs/COMMANDS.md#all-of-it), [code](x.go)\n"):
         """The faults of a site of a notebook, documents and a Go package."""
         project = self.project("- a: b.\n")
-        (project / "README.md").write_text((project / "README.md").read_text().replace("there.md", "docs/COMMANDS.md")
-            + readme.removeprefix("# P"))
+        (project / "README.md").write_text(readme)
         (project / "docs/COMMANDS.md").write_text(
             "# The command\n\n## All of it\n\n[up](../README.md), [play](../notebooks/0.ipynb)\n")
-        (project / "docs/REPRODUCTION.md").write_text("# R\n\n" + (project / "docs/REPRODUCTION.md").read_text())
+        (project / "docs/REPRODUCTION.md").write_text(
+            "# R\n\n" + (project / "docs/REPRODUCTION.md").read_text().replace("there.md", "COMMANDS.md"))
         (project / "x.go").write_text("package x")
         (project / "notebooks").mkdir(exist_ok=True)
         (project / "notebooks/0.ipynb").write_text("")
@@ -363,8 +366,8 @@ class FrontPage(Folder):
 
     def test_an_answer_that_is_not_there_is_a_fault(self):
         project = self.project("")
-        (project / "README.md").write_text("# P\n")
-        with self.assertRaisesRegex(sources.Fault, "README.md: there is no part between <!-- answer -->"):
+        (project / "docs/REPRODUCTION.md").write_text("# P\n")
+        with self.assertRaisesRegex(sources.Fault, "REPRODUCTION.md: there is no part between <!-- answer -->"):
             self.index({"00-a": notebook(text("# A"))}, project)
 
     def test_ids_of_drawings_begin_with_a_prefix(self):
