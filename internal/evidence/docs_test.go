@@ -80,9 +80,9 @@ func TestDocsSumUpTheCommittedResults(t *testing.T) {
 	require.NoError(t, err)
 	words, err := grid.Render(plots.FormatMarkdown)
 	require.NoError(t, err)
-	short := fmt.Sprintf("**%s**\n\n- %s\n", answer.Headline, strings.Join(answer.Sentences, "\n- "))
+	short := fmt.Sprintf("**%s**\n\n- %s\n\n%s", answer.Headline, strings.Join(answer.Sentences, "\n- "), words)
 	requireSays(t, "../../README.md", "answer", short)
-	requireSays(t, "../../docs/REPRODUCTION.md", "answer", fmt.Sprintf("%s\n%s\nWhat this rests on:\n\n- %s\n", short, words,
+	requireSays(t, "../../docs/REPRODUCTION.md", "answer", fmt.Sprintf("%s\nWhat this rests on:\n\n- %s\n", short,
 		strings.Join(answer.Limits, "\n- ")))
 	primary, err := e.AnswersTable()
 	require.NoError(t, err)
