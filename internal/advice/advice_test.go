@@ -293,8 +293,15 @@ func TestWhenTheBudgetEndsWhatIsOpenIsSaid(t *testing.T) {
 	assert.Equal(t, "6 of 6 comparisons are not settled.", a.Rest())
 
 	ctx, cancel := context.WithCancel(t.Context())
-	lab.stopAt, lab.cancel = 150, cancel
+	lab.stopAt, lab.cancel = 4, cancel
 	a, err := Advise(ctx, options("gin"), lab)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, "On my-graph nothing is known of GIN yet.", a.Sentence)
+	assert.Regexp(t, `^6 of 6 comparisons are not settled: about \d+s more, by the same command with --budget `, a.Rest())
+
+	ctx, cancel = context.WithCancel(t.Context())
+	lab.stopAt, lab.cancel = 150, cancel
+	a, err = Advise(ctx, options("gin"), lab)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Contains(t, a.Sentence, "nothing is shown to help GIN so far")
 	assert.Regexp(t, `^[1-6] of 6 comparisons are not settled: about [\dms]+ more, by the same command with `+

@@ -169,10 +169,9 @@ func (s *study) tunePlain(q *Question) error {
 		return err
 	}
 	best, score, err := s.choose(stagePlain, "choosing scaling and normalisation", cells)
-	if err != nil || best < 0 {
+	if err != nil {
 		return err
 	}
-	q.Arms[0].Chosen, q.Arms[0].Validation, q.Shared = values[best], score, shared(values[best])
 	n := 0
 	for _, c := range cells {
 		for _, seed := range seeds(firstTry, tries) { // later ones must not change the plan
@@ -182,7 +181,10 @@ func (s *study) tunePlain(q *Question) error {
 			}
 		}
 	}
-	q.seconds *= patientCost / float64(n)
+	q.seconds *= patientCost / float64(max(n, 1))
+	if best >= 0 {
+		q.Arms[0].Chosen, q.Arms[0].Validation, q.Shared = values[best], score, shared(values[best])
+	}
 	return nil
 }
 
@@ -420,6 +422,9 @@ func (s *study) left(a *Advice) (left time.Duration) {
 		q := &a.Questions[i]
 		if q.Arms[0].Chosen == nil || q.Arms[len(q.Arms)-1].Chosen == nil {
 			if q.seconds > 0 {
+				if q.Arms[0].Chosen == nil {
+					left += s.cost(q, arm{cost: 1}, choosing(plainTried))
+				}
 				left += s.tuning(q, max(s.tried, fewTried))
 				for _, arm := range arms() {
 					left += s.cost(q, arm, usual)
