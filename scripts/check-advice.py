@@ -1,11 +1,12 @@
-"""Compares what `nodemask advise --json` said with a longer run of everything, and prints a row of a table.
+"""Compares what `nodemask advise --json` said with a longer run of everything.
 
     bin/nodemask advise --data cora --models gin --budget 1h --json >advice.json
-    python scripts/check-advice.py bin/nodemask advice.json [trials=30]
+    python scripts/check-advice.py bin/nodemask advice.json      # options of train may follow, such as --data-dir
 
-Every arm, settled or not, is trained as it was chosen on further splits, from seed 1001. A comparison is wrong that was
-settled as a gain and has no interval above 0 there, or as less than a point and has an interval above a point.
+Every arm, settled or not, is trained as it was chosen on 30 further splits, from seed 1001. Wrong is a gain or loss
+whose interval has 0 there, and "less than a point" whose interval is above a point.
 """
+import functools
 import json
 import math
 import shlex
@@ -13,38 +14,39 @@ import statistics
 import subprocess
 import sys
 
-FIRST_SEED = 1001
-QUANTILES = {10: 2.262, 30: 2.045}  # of Student's t, 97.5 %, by trials
+TRIALS, FIRST_SEED = 30, 1001
+QUANTILE = 2.045  # of Student's t with 29 degrees of freedom, 97.5 %
 
 
-def scores(program, arm, trials, extra, done={}):
-    """Macro F1 by seed; dropout's arm may be the plain model itself."""
-    command = shlex.split(arm["command"].replace("--trials 10", f"--trials {trials}"))
-    command = [program, *command[1:], *extra, "--seed", str(FIRST_SEED), "--json"]
-    key = " ".join(command)
-    if key not in done:
-        lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-        done[key] = {r["seed"]: r["macro_f1"] for r in map(json.loads, lines)}
-        assert len(done[key]) == trials, key
-    return done[key]
+@functools.cache  # dropout's arm may be the plain model itself
+def scores(program, command, *extra):
+    """Macro F1 by seed of what a command trains."""
+    words = shlex.split(command.replace("--trials 10", f"--trials {TRIALS}"))[1:]
+    lines = subprocess.run([program, *words, *extra, "--seed", str(FIRST_SEED), "--json"], check=True,
+        stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    assert len(lines) == TRIALS, command
+    return {r["seed"]: r["macro_f1"] for r in map(json.loads, lines)}
 
 
-def main(program, file, trials="30", *extra):
-    trials = int(trials)
+def main(program, file, *extra):
     with open(file) as f:
         advice = json.load(f)
+    print(advice["sentence"])
     for q in advice["questions"]:
         plain, *arms = q["arms"]
-        base, found = scores(program, plain, trials, extra), {"plain": 0.0}
-        print(f"{advice['data']}, {q['setting']}, {q['model']}: {advice['sentence']}")
+        if not all("effect" in arm for arm in arms):
+            sys.exit(f"{file}: not all arms of {q['model']} were compared: run advise with a larger --budget")
+        base, found = scores(program, plain["command"], *extra), {"plain": 0.0}
+        print(f"{advice['data']}, {q['setting']}, {q['model']}:")
         settled = wrong = 0
         for arm in arms:
-            f1 = scores(program, arm, trials, extra)
+            f1 = scores(program, arm["command"], *extra)
             differences = [f1[seed] - base[seed] for seed in base]
             mean = found[arm["name"]] = statistics.mean(differences)
-            half = QUANTILES[trials] * statistics.stdev(differences) / math.sqrt(trials)
+            half = QUANTILE * statistics.stdev(differences) / math.sqrt(TRIALS)
             said, effect = arm["verdict"], arm["effect"]
-            is_wrong = said == "gains" and mean - half <= 0 or said == "less than a point" and mean - half > 1
+            is_wrong = {"gains": mean - half <= 0, "loses": mean + half >= 0, "less than a point": mean - half > 1,
+                "open": False}[said]
             settled, wrong = settled + (said != "open"), wrong + is_wrong
             print(f"  {arm['name']} {arm.get('chosen', '')}: said {effect['mean']:.1f} ({effect['low']:.1f} to "
                 f"{effect['high']:.1f}), {said}; further {mean:.1f} ± {half:.1f}" + is_wrong * "  WRONG")
