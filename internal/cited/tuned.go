@@ -32,11 +32,7 @@ func Tuned() multiverse.Design {
 			case multiverse.ArmDropout:
 				own["dropout"] = []string{"0.2", "0.4", "0.6", "0.8"}
 			default:
-				name := map[string]hyper.RegulariserName{multiverse.ArmDropEdge: hyper.DropEdgeRegulariser,
-					multiverse.ArmDropMessage: hyper.DropMessageRegulariser, multiverse.ArmDropGNN: hyper.DropGNNRegulariser}[arm]
-				for _, rate := range []string{"0.1", "0.3", "0.5", "0.7"} {
-					own["regulariser"] = append(own["regulariser"], string(name)+":"+rate)
-				}
+				own["regulariser"] = multiverse.WithRates(arm, []string{"0.1", "0.3", "0.5", "0.7"})
 			}
 			return []multiverse.Grid{plain, plain.With(own)}
 		},

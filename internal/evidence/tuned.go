@@ -60,46 +60,62 @@ func (e *Evidence) tuned(id string) tunedComparison {
 	return c
 }
 
-// whole lists those of models in whose cells an arm that came after the protocol has run as far as all others.
-func (c tunedComparison) whole(arm string, models []multiverse.TunedModel) []multiverse.TunedModel {
-	return slices.DeleteFunc(slices.Clone(models), func(model multiverse.TunedModel) bool {
-		cells := 0
-		for _, t := range c.cells {
-			if t.Model == model {
-				cells++
-				if t.Differences(arm, multiverse.ArmPlain) == nil {
-					return true
-				}
-			}
-		}
-		return cells == 0
+// whole reports whether an arm has run in all cells of a model on a data set that the protocol's arms have run in. One
+// that came after the protocol may have run in some of them only, and is not shown then.
+func (c tunedComparison) whole(arm string, model multiverse.TunedModel, data string) bool {
+	return slices.Contains(c.Arms, arm) || !slices.ContainsFunc(c.cells, func(t multiverse.Tuned) bool {
+		return t.Model == model && t.Data == data && t.Differences(arm, multiverse.ArmPlain) == nil
 	})
 }
 
-// added lists the arms that came after the protocol and have run as far as others in some model.
+// having lists the cells of some models that an arm has run in, where it is whole.
+func (c tunedComparison) having(arm string, models []multiverse.TunedModel) []multiverse.Tuned {
+	return slices.DeleteFunc(slices.Clone(c.cells), func(t multiverse.Tuned) bool {
+		return !slices.Contains(models, t.Model) || !c.whole(arm, t.Model, t.Data)
+	})
+}
+
+// added lists the arms that came after the protocol and are shown.
 func (c tunedComparison) added() []string {
-	return slices.DeleteFunc(slices.Clone(c.Added), func(arm string) bool { return len(c.whole(arm, c.Models)) == 0 })
+	return slices.DeleteFunc(slices.Clone(c.Added), func(arm string) bool { return len(c.having(arm, c.Models)) == 0 })
 }
 
 // againstAdded says what masking changes against each of them, over cells of some models.
 func (e *Evidence) againstAdded(id string, models ...multiverse.TunedModel) (text string) {
 	c := e.tuned(id)
-	for _, arm := range c.Added {
-		if of := c.whole(arm, models); len(of) > 0 {
-			v := claimOfTuned(id, "", "", multiverse.ArmMaskedTuned, arm, of...).Judge(e)
-			text += fmt.Sprintf("; against %s alike (exploratory, of %s) %s", strings.ReplaceAll(arm, ",", ""), titles(of),
-				effectOr(v))
+	for _, arm := range c.added() {
+		cells := c.having(arm, models)
+		if len(cells) == 0 {
+			continue
 		}
+		on := ""
+		if all := c.having(multiverse.ArmPlain, models); len(cells) < len(all) {
+			on = ", on " + strings.Join(titlesOf(cells, len(models) > 1), ", ")
+		}
+		v := claimOfTuned(id, "", "", multiverse.ArmMaskedTuned, arm, models...).Judge(e)
+		text += fmt.Sprintf("; against %s alike (exploratory%s) %s", strings.ReplaceAll(arm, ",", ""), on, effectOr(v))
 	}
 	return text
 }
 
-func titles(models []multiverse.TunedModel) string {
-	var all []string
-	for _, model := range models {
-		all = append(all, model.Title())
+// titlesOf lists the data sets of cells, with the models that were run on each where withModels says so.
+func titlesOf(cells []multiverse.Tuned, withModels bool) (all []string) {
+	models := map[string][]string{}
+	for _, t := range cells {
+		data := DataTitle(t.Data)
+		if !slices.Contains(all, data) {
+			all = append(all, data)
+		}
+		if title := t.Model.Title(); !slices.Contains(models[data], title) {
+			models[data] = append(models[data], title)
+		}
 	}
-	return strings.Join(all, " and ")
+	for i, data := range all {
+		if withModels {
+			all[i] += " (" + strings.Join(models[data], ", ") + ")"
+		}
+	}
+	return all
 }
 
 // tunedOther is an arm that masking is compared with beside the plain one.
@@ -111,13 +127,7 @@ func tunedOthers() []tunedOther {
 
 // on lists the data sets on which a cell of a model has been run.
 func (c tunedComparison) on(model multiverse.TunedModel) string {
-	var on []string
-	for _, t := range c.cells {
-		if title := DataTitle(t.Data); t.Model == model && !slices.Contains(on, title) {
-			on = append(on, title)
-		}
-	}
-	return strings.Join(on, ", ")
+	return strings.Join(titlesOf(c.having(multiverse.ArmPlain, []multiverse.TunedModel{model}), false), ", ")
 }
 
 // keepRate is the keep rate that validation F1 chose most often for a model, the largest of several, and how often.
@@ -166,7 +176,7 @@ func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
 			switch {
 			case !slices.Contains(arms, arm.Name):
 				continue
-			case arm.F1 == nil:
+			case arm.F1 == nil || !c.whole(arm.Name, q.Model, q.Data):
 				row = append(row, plots.Field{Text: "–"})
 				continue
 			}
@@ -221,10 +231,7 @@ func claimOfTuned(table, name, text, arm, against string, models ...multiverse.T
 			var all []comparison
 			var files []string
 			c := e.tuned(table)
-			for _, q := range c.cells {
-				if !slices.Contains(models, q.Model) || q.Differences(arm, against) == nil {
-					continue
-				}
+			for _, q := range c.having(against, models) {
 				files = append(files, trialsFile(c.folder, q.Data, q.Model.Name))
 				all = append(all, comparison{name: fmt.Sprintf("%s on %s, %s %d %%", q.Model.Title(), DataTitle(q.Data),
 					q.Setting, q.TrainPercent), differences: func(*record.Results) []record.Difference {

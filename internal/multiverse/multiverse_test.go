@@ -315,7 +315,7 @@ func TestTheBestKeepRateOfEachSplitRisesByItsSlopeOverDepth(t *testing.T) {
 func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.T) {
 	d := Drawn()
 	for _, model := range d.Models {
-		for _, arm := range d.Arms {
+		for _, arm := range slices.Concat(d.Arms, d.Added) {
 			drawn := d.configurations(model.Name, arm)
 			require.Len(t, drawn, 12, "%s, %s", model, arm)
 			require.Equal(t, drawn, d.configurations(model.Name, arm))
@@ -325,7 +325,8 @@ func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.
 				require.NoError(t, err)
 				keys[c.Key()] = true
 				require.Equal(t, arm == ArmMasked || arm == ArmMaskedTuned, c.Parameters.KeepRate.Active())
-				require.Equal(t, arm == ArmDropEdge, c.Parameters.Regulariser == hyper.DropEdgeRegulariser)
+				require.Equal(t, map[string]hyper.RegulariserName{ArmDropEdge: hyper.DropEdgeRegulariser,
+					ArmDropMessage: hyper.DropMessageRegulariser, ArmDropGNN: hyper.DropGNNRegulariser}[arm], c.Parameters.Regulariser)
 			}
 			require.Len(t, keys, 12, "all different")
 		}
@@ -336,14 +337,14 @@ func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.
 	for step := range 3 {
 		tuned, err := d.Tuned(record.NewResults(all), q)
 		require.NoError(t, err)
-		require.Len(t, tuned.Arms, 5)
+		require.Len(t, tuned.Arms, 7)
 		switch step {
 		case 0:
-			require.Len(t, tuned.Next.Cells, 5*12-3, "three are in the budgets of two arms")
+			require.Len(t, tuned.Next.Cells, 7*12-3, "three are in the budgets of two arms")
 			require.Equal(t, []uint64{200, 201, 202}, tuned.Next.Seeds)
 		case 1:
 			require.NotEmpty(t, tuned.Next.Cells)
-			require.LessOrEqual(t, len(tuned.Next.Cells), 5)
+			require.LessOrEqual(t, len(tuned.Next.Cells), 7)
 			require.Len(t, tuned.Next.Seeds, 20)
 			require.EqualValues(t, 300, tuned.Next.Seeds[0])
 			require.Equal(t, "0.01", tuned.Arms[0].Chosen["lr"], "the better in validation")
@@ -351,7 +352,7 @@ func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.
 			require.Nil(t, tuned.Arms[0].F1)
 		case 2:
 			require.Empty(t, tuned.Next.Cells)
-			require.Len(t, tuned.Arms[4].F1, 20)
+			require.Len(t, tuned.Arms[6].F1, 20)
 		}
 		for _, c := range tuned.Next.Cells {
 			for _, seed := range tuned.Next.Seeds {

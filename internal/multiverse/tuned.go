@@ -90,8 +90,9 @@ func (m TunedModel) Title() string {
 // Drawn is the tuned comparison of PROTOCOL.md: twelve configurations drawn for each arm.
 func Drawn() Design {
 	d := Design{Data: []string{"cora", "citeseer", "pubmed"},
-		Arms: []string{ArmPlain, ArmMasked, ArmMaskedTuned, ArmDropEdge, ArmDropout},
-		Stop: hyper.StopOnF1, Arrivals: datasets.AllEdges, FirstTry: 200, Fresh: 300, Budget: 12,
+		Arms:  []string{ArmPlain, ArmMasked, ArmMaskedTuned, ArmDropEdge, ArmDropout},
+		Added: []string{ArmDropMessage, ArmDropGNN},
+		Stop:  hyper.StopOnF1, Arrivals: datasets.AllEdges, FirstTry: 200, Fresh: 300, Budget: 12,
 		Base: func(q TunedQuestion, _ bool) (record.Cell, error) {
 			return record.NewCell(q.Data, q.Model.Name, q.Setting, q.TrainPercent), nil
 		}}
@@ -107,10 +108,8 @@ func Drawn() Design {
 			g["keep"] = []string{fmt.Sprint(KeepRate)}
 		case ArmMaskedTuned:
 			g["keep"] = rates
-		case ArmDropEdge:
-			for _, rate := range rates {
-				g["regulariser"] = append(g["regulariser"], "dropedge:"+rate)
-			}
+		case ArmDropEdge, ArmDropMessage, ArmDropGNN:
+			g["regulariser"] = WithRates(arm, rates)
 		case ArmDropout:
 			g["dropout"] = []string{"0", "0.2", "0.4", "0.6", "0.8"}
 		}
@@ -121,6 +120,17 @@ func Drawn() Design {
 		return []Grid{g}
 	}
 	return d
+}
+
+// WithRates lists an arm's regulariser with each of some rates, as the axis "regulariser" has them.
+func WithRates(arm string, rates []string) []string {
+	name := map[string]hyper.RegulariserName{ArmDropEdge: hyper.DropEdgeRegulariser,
+		ArmDropMessage: hyper.DropMessageRegulariser, ArmDropGNN: hyper.DropGNNRegulariser}[arm]
+	var all []string
+	for _, rate := range rates {
+		all = append(all, string(name)+":"+rate)
+	}
+	return all
 }
 
 // TunedSizes returns the sizes of the train set of the tuned comparisons, in percent.
