@@ -44,6 +44,10 @@ func TestTextTableHasTheTitleAboveAndMarksBoldCellsByAStar(t *testing.T) {
 ╰──────────────┴───────────┴─────────────╯
 Macro F1, mean ± std.
 `, render(t, scores(), plots.FormatText))
+	bold := scores()
+	bold.Caption = "Ten trials. Bold: significant."
+	assert.Contains(t, render(t, bold, plots.FormatText), "\nTen trials. *: significant.\n")
+	assert.Contains(t, render(t, bold, plots.FormatMarkdown), "Ten trials. Bold: significant.")
 }
 
 func TestAnArrowBehindABoldNumberSaysThatItIsBelow(t *testing.T) {

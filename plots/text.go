@@ -44,7 +44,9 @@ func (t Table) text() string {
 		w.AppendFooter(line(t.Footer))
 	}
 	var b strings.Builder
-	for _, part := range []string{Plain(t.Title), w.Render(), Plain(t.Caption)} {
+	// What a caption says of bold numbers it says of those with a star here.
+	caption := strings.Replace(Plain(t.Caption), "Bold: ", "*: ", 1)
+	for _, part := range []string{Plain(t.Title), w.Render(), caption} {
 		if part != "" {
 			b.WriteString(part + "\n")
 		}

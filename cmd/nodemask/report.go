@@ -23,7 +23,7 @@ func newReportCommand() *cobra.Command {
 		Use:   "report [ID…]",
 		Short: "Show the paper's tables and figures from the recorded results",
 		Long: `Show the paper's tables and figures from the recorded results, beside the published ones, with a verdict on each
-claim. The HTML page needs no other files; unless tables or figures are named, it begins with the findings. 'answers'
+claim. Those that are named are printed, or written as a page with -o; else the page has all, after the findings. 'answers'
 is what node masking changes in the reading that the paper cites, 'summary' the verdict on each claim (each as a table,
 or drawn with --format svg). 'summary --format json' is for programs: docs/FORMATS.md describes its fields. 'summary
 --format ro-crate' describes the project's folder, with its results, as an RO-Crate.`,
@@ -49,6 +49,9 @@ or drawn with --format svg). 'summary --format json' is for programs: docs/FORMA
 			if !c.Flags().Changed("format") {
 				format = string(plots.FormatText)
 			}
+		}
+		if len(ids) > 0 && output == "" && !c.Flags().Changed("format") {
+			format = string(plots.FormatText)
 		}
 		artifacts, err := evidence.Reported(ids...)
 		if err != nil {

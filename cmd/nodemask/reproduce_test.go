@@ -39,7 +39,7 @@ func someResults(t *testing.T) (folder string, cell record.Cell) {
 
 func TestReportShowsWhatResultsThereAreInEveryFormat(t *testing.T) {
 	folder, _ := someResults(t)
-	code, out, diagnostics := nodemask(t, "report", "table-gin-cora", "--results", folder, "--format", "text")
+	code, out, diagnostics := nodemask(t, "report", "table-gin-cora", "--results", folder)
 	require.Zero(t, code, diagnostics)
 	require.Contains(t, out, "79.00 ± 0.71")
 	require.Contains(t, out, "77.95", "as published")
