@@ -102,9 +102,8 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	all := len(cells)
 	cells = slices.DeleteFunc(cells, evidence.ReadOff)
 	if read := all - len(cells); read > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "%d cells have a split for each trial: 'nodemask multiverse --part cited', '--part "+
-			"tables' and "+
-			"'--part depth' run those\n", read)
+		fmt.Fprintf(c.ErrOrStderr(), "%d cells have a split for each trial: 'nodemask multiverse --part cited', "+
+			"'--part tables' and '--part depth' run those\n", read)
 	}
 	b, err := openBackend(c.ErrOrStderr(), f.backend)
 	if err != nil {
@@ -117,8 +116,8 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 		Open: f.open, Unopened: sayUnopened(w), Also: evidence.CellsOf(evidence.Artifacts()),
 		Progress: func(s measure.State) {
 			if ran = true; s.Last != nil {
-				say(s.Done, s.Total, s.Left, fmt.Sprintf("%s, seed %d, macro F1 %.2f; running: %s",
-					s.Last.Cell, s.Last.Seed, s.Last.MacroF1, strings.Join(s.Running, " ")))
+				say(s.Done, s.Total, s.Left, fmt.Sprintf("%s, seed %d, macro F1 %.2f", s.Last.Cell, s.Last.Seed,
+					s.Last.MacroF1))
 			}
 		},
 	}))

@@ -90,7 +90,7 @@ func (e *Evidence) againstAdded(id string, models ...multiverse.TunedModel) (tex
 		}
 		on := ""
 		if all := c.having(multiverse.ArmPlain, models); len(cells) < len(all) {
-			on = ", on " + strings.Join(titlesOf(cells, len(models) > 1), ", ")
+			on = ", on " + strings.Join(titlesOf(cells, models), ", ")
 		}
 		v := claimOfTuned(id, "", "", multiverse.ArmMaskedTuned, arm, models...).Judge(e)
 		text += fmt.Sprintf("; against %s alike (exploratory%s) %s", strings.ReplaceAll(arm, ",", ""), on, effectOr(v))
@@ -98,21 +98,21 @@ func (e *Evidence) againstAdded(id string, models ...multiverse.TunedModel) (tex
 	return text
 }
 
-// titlesOf lists the data sets of cells, with the models that were run on each where withModels says so.
-func titlesOf(cells []multiverse.Tuned, withModels bool) (all []string) {
-	models := map[string][]string{}
+// titlesOf lists the data sets of cells, with the models that were run on each where they are not all of models.
+func titlesOf(cells []multiverse.Tuned, models []multiverse.TunedModel) (all []string) {
+	on := map[string][]string{}
 	for _, t := range cells {
 		data := DataTitle(t.Data)
 		if !slices.Contains(all, data) {
 			all = append(all, data)
 		}
-		if title := t.Model.Title(); !slices.Contains(models[data], title) {
-			models[data] = append(models[data], title)
+		if title := t.Model.Title(); !slices.Contains(on[data], title) {
+			on[data] = append(on[data], title)
 		}
 	}
 	for i, data := range all {
-		if withModels {
-			all[i] += " (" + strings.Join(models[data], ", ") + ")"
+		if len(on[data]) < len(models) {
+			all[i] += " (" + strings.Join(on[data], ", ") + ")"
 		}
 	}
 	return all
@@ -127,7 +127,8 @@ func tunedOthers() []tunedOther {
 
 // on lists the data sets on which a cell of a model has been run.
 func (c tunedComparison) on(model multiverse.TunedModel) string {
-	return strings.Join(titlesOf(c.having(multiverse.ArmPlain, []multiverse.TunedModel{model}), false), ", ")
+	models := []multiverse.TunedModel{model}
+	return strings.Join(titlesOf(c.having(multiverse.ArmPlain, models), models), ", ")
 }
 
 // keepRate is the keep rate that validation F1 chose most often for a model, the largest of several, and how often.

@@ -51,7 +51,6 @@ type Options struct {
 type State struct {
 	Done, Total int            // trials, with those that were there before
 	Before      int            // of Done: there before
-	Running     []string       // keys of the cells in hand, by job; "" for none
 	Left        time.Duration  // estimated from the trials so far; 0: unknown
 	Last        *record.Record // the trial that has just ended
 }
@@ -87,7 +86,7 @@ func Missing(
 	total -= all.unopened.trials()
 	w := &work{Options: o, backend: b, store: store, also: map[string]record.Cell{}, graphs: all.graphs,
 		begin: time.Now(), missing: total - before,
-		state: State{Total: total, Before: before, Done: before, Running: make([]string, max(o.Jobs, 1))}}
+		state: State{Total: total, Before: before, Done: before}}
 	for _, c := range record.Merge(o.Also) {
 		w.also[c.Key()] = c
 	}
@@ -112,20 +111,15 @@ type work struct {
 
 	queue queue
 	mutex sync.Mutex
-	jobs  int // that have begun
 	state State
 }
 
 // job runs tasks until none is left.
 func (w *work) job(ctx context.Context, r *train.Runner) error {
-	w.mutex.Lock()
-	job := w.jobs
-	w.jobs++
-	w.mutex.Unlock()
 	has := func(c record.Cell) bool { return w.Pool != nil && r.Has(Experiment(c, w.graphs[c.Data])) }
 	return w.queue.work(ctx, has,
 		func(key string) (*record.Lease, error) { return w.store.Lease(key, w.backend.ID) },
-		func(t task) error { return w.run(ctx, r, job, t) })
+		func(t task) error { return w.run(ctx, r, t) })
 }
 
 // trial runs one trial and describes it.
@@ -153,7 +147,7 @@ func (w *work) trial(ctx context.Context, r *train.Runner, c record.Cell, seed u
 	return trial, nil
 }
 
-func (w *work) run(ctx context.Context, r *train.Runner, job int, t task) error {
+func (w *work) run(ctx context.Context, r *train.Runner, t task) error {
 	for _, seed := range t.seeds {
 		there, err := w.store.Has(t.cell, seed, w.backend.ID) // others may have run it since
 		if err != nil {
@@ -168,7 +162,6 @@ func (w *work) run(ctx context.Context, r *train.Runner, job int, t task) error 
 			})
 			continue
 		}
-		w.report(func(s *State) { s.Running[job], s.Last = t.cell.Key(), nil })
 		trial, err := w.trial(ctx, r, t.cell, seed)
 		if err != nil {
 			if errors.Is(err, context.Canceled) {
@@ -181,7 +174,7 @@ func (w *work) run(ctx context.Context, r *train.Runner, job int, t task) error 
 		}
 		w.report(func(s *State) {
 			s.Done++
-			s.Running[job], s.Last = "", &trial
+			s.Last = &trial
 			ran := s.Done - s.Before
 			s.Left = train.TimeLeft(time.Since(w.begin), ran, w.missing-ran)
 		})
