@@ -216,6 +216,10 @@ func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
 // setBothWays sets the edges to pairs that may be listed in one direction or in both, and says whether some edge is
 // listed in one alone. Files nearly always list both, so reading them as directed first takes half the memory.
 func (g *Graph) setBothWays(nodes int, pairs iter.Seq2[int32, int32]) error {
+	// Rows' offsets, twice over while they are filled and once more for the check of symmetry, and labels.
+	if err := graphfile.Fits(32 * int64(nodes)); err != nil {
+		return err
+	}
 	edges, report, err := csr.FromSeq(nodes, pairs, csr.Options{Directed: true})
 	if err != nil {
 		return err

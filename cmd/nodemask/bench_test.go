@@ -26,7 +26,8 @@ const contenderLog = "NODEMASK_TEST_CONTENDER_LOG"
 func TestMain(m *testing.M) {
 	log := os.Getenv(contenderLog)
 	switch {
-	case len(os.Args) > 1 && os.Args[1] == "reproduce" || log == "" && len(os.Args) > 1 && os.Args[1] == "train":
+	case len(os.Args) > 1 && (slices.Contains([]string{"reproduce", "data"}, os.Args[1]) ||
+		log == "" && os.Args[1] == "train"):
 		os.Exit(run(os.Args[1:])) // in a process of its own
 	case log == "":
 		os.Exit(m.Run())

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -46,6 +48,63 @@ func TestUnderALimitOnAddressesTrainingWorksOrSaysWhyInOneLine(t *testing.T) {
 				require.Equal(t, 1, c.ProcessState.ExitCode(), megabytes)
 				require.Contains(t, diagnostics.String(), "nodemask: this process may have ", megabytes)
 			}
+		}
+	}
+}
+
+// Of each format one that takes some 250 MB or more to read.
+func TestUnderALimitOnAddressesReadersSayWhyInOneLine(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("skipped: ulimit -v is kept on Linux alone")
+	}
+	const n = 300_000
+	dir := t.TempDir()
+	put := func(name, head, line, tail string) {
+		b := bytes.NewBufferString(head)
+		for v := range n {
+			fmt.Fprintf(b, line, v, v%5)
+		}
+		b.WriteString(tail)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o666))
+	}
+	put("nodes.csv", "id,label\n", "%0500d,%d\n", "")
+	put("edges.csv", "source,target\n", "%0500d,%[1]d\n", "")
+	put("g.json", `{"nodes":[{"id":"z"}`, `,{"id":"%0500d","label":%d}`, `],"links":[]}`)
+	put("g.graphml", `<graphml><graph edgedefault="undirected">`, `<node id="%0500d%d"/>`, "</graph></graphml>")
+	var npz bytes.Buffer
+	z := zip.NewWriter(&npz)
+	for name, length := range map[string]int{"adj_indptr": 1<<24 + 1, "adj_indices": 0, "labels": 1 << 24,
+		"adj_shape": 2} {
+		array := append(fmt.Appendf(nil, "\x93NUMPY\x01\x00\x76\x00%-117s\n",
+			fmt.Sprintf("{'descr': '<i8', 'fortran_order': False, 'shape': (%d,)}", length)), make([]byte, 8*length)...)
+		if length == 2 { // twice 1<<24
+			array[128+3], array[128+11] = 1, 1
+		}
+		w, err := z.Create(name + ".npy")
+		require.NoError(t, err)
+		_, err = w.Write(array)
+		require.NoError(t, err)
+	}
+	require.NoError(t, z.Close())
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "g.npz"), npz.Bytes(), 0o666))
+	for _, name := range []string{".", "g.json", "g.graphml", "g.npz"} {
+		limits := []int{2000} // at which each is refused
+		if name == "g.npz" {
+			limits = append(limits, 2100, 2200) // at which its graph is, and not what is read of it
+		}
+		for _, megabytes := range limits {
+			var out, diagnostics strings.Builder
+			limited := fmt.Sprintf("ulimit -v %d; exec %q data describe %q", megabytes<<10, os.Args[0], name)
+			c := exec.Command("sh", "-c", limited)
+			c.Stdout, c.Stderr, c.Dir = &out, &diagnostics, dir
+			code := 0
+			if c.Run() != nil {
+				code = c.ProcessState.ExitCode()
+				require.Empty(t, out.String(), "%s, %d MiB", name, megabytes)
+				require.Contains(t, diagnostics.String(), "of memory more", "%s, %d MiB", name, megabytes)
+			}
+			require.LessOrEqual(t, code, 1, "%s, %d MiB: %.300s", name, megabytes, diagnostics.String())
+			require.Equal(t, code, strings.Count(diagnostics.String(), "\n"), "%s, %d MiB", name, megabytes)
 		}
 	}
 }
