@@ -103,7 +103,8 @@ func TestUnderALimitOnAddressesReadersSayWhyInOneLine(t *testing.T) {
 				require.Empty(t, out.String(), "%s, %d MiB", name, megabytes)
 				require.Contains(t, diagnostics.String(), "of memory more", "%s, %d MiB", name, megabytes)
 			}
-			require.LessOrEqual(t, code, 1, "%s, %d MiB: %.300s", name, megabytes, diagnostics.String())
+			require.True(t, code == 1 || code == 0 && megabytes > 2000, "%s, %d MiB: %.300s", name, megabytes,
+				diagnostics.String())
 			require.Equal(t, code, strings.Count(diagnostics.String(), "\n"), "%s, %d MiB", name, megabytes)
 		}
 	}
