@@ -107,8 +107,9 @@ class Renderer(mistune.HTMLRenderer):
         return f'<span class="scroll picture" tabindex="0">{picture}</span>' if ' width="' in picture else picture
 
     def inline_html(self, html):
-        # An <img> of a stated width; Markdown has none.
-        return re.sub(r'(?<=<img src=")[^":]+', lambda m: self.page.picture(m.group()), html)
+        # An <img> of a stated width; Markdown has none. On a phone it is wider, and scrolls.
+        return re.sub(r'<img src="([^":]+)"([^>]*)>', lambda m: '<span class="scroll picture" tabindex="0">'
+            f'<img class="broad" src="{self.page.picture(m[1])}"{m[2]}></span>', html)
 
     def table(self, text):
         return f'<div class="scroll" tabindex="0">{render_table(self, text)}</div>\n'

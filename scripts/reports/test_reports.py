@@ -209,7 +209,8 @@ class Pages(Folder):
         self.assertIn(f'src="data:image/png;base64,{base64.b64encode(bytes([0x89]) + b"PNG").decode()}" alt="a tree"',
             self.page())
         self.assertEqual(self.site(notebook(text('# T\n\n<img src="p.png" width="600" alt="a\ntree">'))), [])
-        self.assertRegex(self.page(), r'<img src="data:image/png;base64,[^"]+" width="600" alt="a\ntree">')
+        self.assertRegex(self.page(), r'<span class="scroll picture" tabindex="0"><img class="broad" '
+            r'src="data:image/png;base64,[^"]+" width="600" alt="a\ntree"></span>')
         with self.assertRaisesRegex(sources.Fault, "cell 1: there is no picture q.png"):
             self.site(notebook(text("# T\n\n![a](q.png)")))
 
