@@ -58,9 +58,11 @@ class Kernel(unittest.TestCase):
             kernel.times("fmt.Println(undefinedName)")
         self.assertIn("undefined: undefinedName", str(failed.exception))
         self.assertNotIn("# gonb_", str(failed.exception), "the name of the package that gonb makes of a cell")
+        self.assertTrue((PROJECT / ".nodemask/lab/gopls/gopls").exists(), "there is no gopls: run 'make setup-lab'")
         # Until gopls has read the project it names nothing; gonb waits 8 seconds for it, and then says "error".
         until, answer = time.monotonic() + 300, {}
         while "Figure" not in answer.get("matches", ()) and time.monotonic() < until:
+            time.sleep(0.1)  # leaves gopls the processor
             answer = kernel.client.complete("%%\nnb.Fig", 9, reply=True, timeout=300)["content"]
         self.assertIn("Figure", answer["matches"], answer)
         kernel.client.inspect("%%\nnb.Figure", 8, reply=True, timeout=60)
