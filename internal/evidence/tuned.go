@@ -56,23 +56,45 @@ func (e *Evidence) tuned(id string) tunedComparison {
 			c.cells = append(c.cells, t)
 		}
 	}
+	c.hideUnfinished()
 	e.comparisons[id] = c
 	return c
 }
 
-// whole reports whether an arm has run in all cells of a model on a data set that the protocol's arms have run in. One
-// that came after the protocol may have run in some of them only, and is not shown then.
-func (c tunedComparison) whole(arm string, model multiverse.TunedModel, data string) bool {
-	return slices.Contains(c.Arms, arm) || !slices.ContainsFunc(c.cells, func(t multiverse.Tuned) bool {
-		return t.Model == model && t.Data == data && t.Differences(arm, multiverse.ArmPlain) == nil
-	})
+// hideUnfinished takes away what arms that came after the protocol scored where one has not run in all cells of a model
+// on a data set that the protocol's arms have run in.
+func (c tunedComparison) hideUnfinished() {
+	type where struct {
+		model     multiverse.TunedModel
+		data, arm string
+	}
+	unfinished := map[where]bool{}
+	for _, t := range c.cells {
+		for _, arm := range t.Arms {
+			if arm.F1 == nil {
+				unfinished[where{t.Model, t.Data, arm.Name}] = true
+			}
+		}
+	}
+	for _, t := range c.cells {
+		for i, arm := range t.Arms {
+			if unfinished[where{t.Model, t.Data, arm.Name}] {
+				t.Arms[i].F1 = nil
+			}
+		}
+	}
 }
 
-// having lists the cells of some models that an arm has run in, where it is whole.
-func (c tunedComparison) having(arm string, models []multiverse.TunedModel) []multiverse.Tuned {
-	return slices.DeleteFunc(slices.Clone(c.cells), func(t multiverse.Tuned) bool {
-		return !slices.Contains(models, t.Model) || !c.whole(arm, t.Model, t.Data)
-	})
+// having lists the cells of some models that show an arm.
+func (c tunedComparison) having(arm string, models []multiverse.TunedModel) (cells []multiverse.Tuned) {
+	for _, t := range c.cells {
+		if slices.Contains(models, t.Model) && slices.ContainsFunc(t.Arms, func(a multiverse.TunedArm) bool {
+			return a.Name == arm && a.F1 != nil
+		}) {
+			cells = append(cells, t)
+		}
+	}
+	return cells
 }
 
 // added lists the arms that came after the protocol and are shown.
@@ -177,7 +199,7 @@ func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
 			switch {
 			case !slices.Contains(arms, arm.Name):
 				continue
-			case arm.F1 == nil || !c.whole(arm.Name, q.Model, q.Data):
+			case arm.F1 == nil:
 				row = append(row, plots.Field{Text: "–"})
 				continue
 			}
