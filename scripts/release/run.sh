@@ -13,6 +13,9 @@ cd "$(dirname "$0")/../.."
 stop() { echo "release: $*" >&2; exit 1; }
 
 [[ $(uname -sm) == "Linux x86_64" ]] || stop "linux-amd64 is compiled with cgo: run this on Linux x86-64"
+for tool in go cc tar python3; do
+    command -v "$tool" >/dev/null || stop "there is no $tool: expected Go, a C compiler, GNU tar and Python 3"
+done
 out=${1:-dist}
 commit=$(git rev-parse HEAD) date=$(git show --no-patch --format=%ct HEAD)
 tag=$(git tag --points-at HEAD --list 'v*' | head -n1)
