@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/pickle"
 )
 
@@ -114,6 +115,9 @@ func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 	defer f.Close()
 	if f.Size > maxPlanetoidFile {
 		return nil, nil, r.damaged(part, fmt.Errorf("%d bytes: a Planetoid file needs far less", f.Size))
+	}
+	if err := graphfile.Fits(3 * f.Size); err != nil { // it is copied as it grows
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if data, err = io.ReadAll(io.LimitReader(f, f.Size)); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)

@@ -39,7 +39,8 @@ type unpickler struct {
 	stack []any
 	marks []int // stack heights
 	memo  map[uint64]any
-	spent int  // bytes counted against maxMemory
+	spent int  // bytes counted against most
+	most  int  // maxMemory, or half of what this process may still have
 	torch bool // PyTorch's globals are the ones admitted, not numpy's
 }
 
@@ -55,7 +56,10 @@ func read(data []byte, torch bool) (value any, err error) {
 		return nil, &Error{Err: fmt.Errorf("a pickle of %s: expected at most %s",
 			memory.Text(int64(len(data))), memory.Text(MaxSize))}
 	}
-	p := &unpickler{data: data, memo: map[uint64]any{}, torch: torch}
+	p := &unpickler{data: data, memo: map[uint64]any{}, torch: torch, most: maxMemory}
+	if left, known := memory.Get(); known {
+		p.most = int(min(maxMemory, left.Bytes/2))
+	}
 	defer func() {
 		switch fault := recover().(type) {
 		case nil:
@@ -241,9 +245,14 @@ func (p *unpickler) push(v any) {
 // spend counts bytes before they are allocated.
 func (p *unpickler) spend(bytes int) {
 	p.spent += bytes
-	if p.spent > maxMemory {
-		p.fail("this pickle's values take more than %s; those of a graph file need far less", memory.Text(maxMemory))
+	if p.spent <= p.most {
+		return
 	}
+	if p.most < maxMemory {
+		p.fail("this pickle's values take more than %s, half of what this process may still have",
+			memory.Text(int64(p.most)))
+	}
+	p.fail("this pickle's values take more than %s; those of a graph file need far less", memory.Text(maxMemory))
 }
 
 // floor is the height of the stack below which only a mark's own opcodes may reach.
