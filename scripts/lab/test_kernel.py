@@ -59,11 +59,19 @@ class Kernel(unittest.TestCase):
         self.assertIn("undefined: undefinedName", str(failed.exception))
         self.assertNotIn("# gonb_", str(failed.exception), "the name of the package that gonb makes of a cell")
         self.assertTrue((PROJECT / ".nodemask/lab/gopls/gopls").exists(), "there is no gopls: run 'make setup-lab'")
-        # Until gopls has read the project it names nothing; gonb waits 8 seconds for it, and then says "error".
-        until, answer = time.monotonic() + 300, {}
-        while "Figure" not in answer.get("matches", ()) and time.monotonic() < until:
-            time.sleep(0.1)  # leaves gopls the processor
-            answer = kernel.client.complete("%%\nnb.Fig", 9, reply=True, timeout=300)["content"]
+        # Until gopls has read the project it names nothing; gonb waits 8 seconds for it, and then says "error". Now and
+        # then a gopls names nothing at all, until another kernel starts another one.
+        answer = {}
+        for _ in range(3):
+            until = time.monotonic() + 60
+            while "Figure" not in answer.get("matches", ()) and time.monotonic() < until:
+                time.sleep(0.1)  # leaves gopls the processor
+                answer = kernel.client.complete("%%\nnb.Fig", 9, reply=True, timeout=300)["content"]
+            if "Figure" in answer.get("matches", ()):
+                break
+            kernel = time_cells.Kernel(PROJECT, **proxies, **settings)
+            self.addCleanup(kernel.end)
+            kernel.times(time_cells.CELLS[0])
         self.assertIn("Figure", answer["matches"], answer)
         kernel.client.inspect("%%\nnb.Figure", 8, reply=True, timeout=60)
         time.sleep(2)
