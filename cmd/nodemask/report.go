@@ -23,10 +23,11 @@ func newReportCommand() *cobra.Command {
 		Use:   "report [ID…]",
 		Short: "Show the paper's tables and figures from the recorded results",
 		Long: `Show the paper's tables and figures from the recorded results, beside the published ones, with a verdict on each
-claim. Those that are named are printed, or written as a page with -o; else the page has all, after the findings. 'answers'
-is what node masking changes in the reading that the paper cites, 'summary' the verdict on each claim (each as a table,
-or drawn with --format svg). 'summary --format json' is for programs: docs/FORMATS.md describes its fields. 'summary
---format ro-crate' describes the project's folder, with its results, as an RO-Crate.`,
+claim. Tables and figures that are named are printed, or written as a page with -o; without names the page has all of
+them, after the findings. It needs no other files. 'answers' is what node masking changes in the reading that the paper
+cites, 'summary' the verdict on each claim (each as a table, or drawn with --format svg). 'summary --format json' is for
+programs: docs/FORMATS.md describes its fields. 'summary --format ro-crate' describes the project's folder, with its
+results, as an RO-Crate.`,
 		Example: `  nodemask report -o report.html
   nodemask report table-gat --format markdown
   nodemask report summary

@@ -162,6 +162,7 @@ func (w *work) run(ctx context.Context, r *train.Runner, t task) error {
 			})
 			continue
 		}
+		w.report(func(s *State) { s.Last = nil }) // one begins: whoever watches sees that from the first on
 		trial, err := w.trial(ctx, r, t.cell, seed)
 		if err != nil {
 			if errors.Is(err, context.Canceled) {
