@@ -53,12 +53,16 @@ func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
 	var opened atomic.Int32
 	o := tinyOptions(&opened)
 	var states []State
+	begun := 0
 	o.Progress = func(s State) {
 		if s.Last != nil {
 			states = append(states, s)
+		} else if begun++; begun == 1 {
+			require.Zero(t, s.Done, "the first trial is heard of when it begins")
 		}
 	}
 	require.NoError(t, Missing(t.Context(), b, store, tiny(), o))
+	require.Equal(t, 9, begun)
 	require.EqualValues(t, 1, opened.Load(), "a data set is opened once")
 	require.Len(t, states, 9)
 	require.Equal(t, 9, states[8].Done)
