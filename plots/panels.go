@@ -10,11 +10,11 @@ import (
 type Panels struct {
 	ID, Title, Caption string
 	XLabel, YLabel     string    // of all; a panel's own are not written
-	Width              float64   // in CSS pixels; 0: 960
+	Width              float64   // in CSS pixels; 0: 840
 	Rows               [][]Chart // a panel's Title names it
 }
 
-const defaultPanelsWidth, panelsRow = 960, 260
+const defaultPanelsWidth, panelsRow = 840, 230
 
 // Check returns nil if p can be drawn: it has panels, and each of them can be.
 func (p Panels) Check() error {

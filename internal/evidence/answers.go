@@ -49,12 +49,12 @@ func nodesOf(s datasets.Setting) string {
 // cited reading, and what the paper prints. A panel without results has the paper's alone.
 func (e *Evidence) Gains() (plots.Panels, error) {
 	const (
-		here, published = "measured here, with a 95 % interval of the mean", "in the paper"
+		here, published = "measured here, with a 95 % interval", "in the paper"
 		unnormalised    = "here, GIN without batch normalisation"
-		fairly          = "here, against one without attention dropout"
+		fairly          = "here, against no attention dropout"
 	)
 	p := plots.Panels{ID: gainsID, Title: "What node masking adds to macro F1 on Cora",
-		XLabel: "nodes to train on (% of all)", YLabel: "points gained",
+		XLabel: "% to train on", YLabel: "points",
 		Caption: fmt.Sprintf("New nodes arrive after training (inductive); known nodes are there in training "+
 			"(transductive). In the reading that the paper and the works that it cites describe, mean of %d splits of the data.",
 			cited.Splits)}
@@ -148,7 +148,7 @@ func (e *Evidence) Grid() (plots.Table, error) {
 	t := plots.Table{ID: "grid", Header: []string{"model"}, TextColumns: 1}
 	for _, data := range cited.Data() {
 		for _, setting := range datasets.Settings() {
-			t.Header = append(t.Header, DataTitle(data)+", "+nodesOf(setting))
+			t.Header = append(t.Header, DataTitle(data)+", "+strings.TrimSuffix(nodesOf(setting), " nodes"))
 		}
 	}
 	t.TextColumns = len(t.Header)
@@ -172,8 +172,8 @@ func (e *Evidence) Grid() (plots.Table, error) {
 			row("", model, answers, true)
 			continue
 		}
-		row(", against attention dropout", model, answers, false)
-		row(", against none", model, fair, true)
+		row(" against attention dropout", model, answers, false)
+		row(" against none", model, fair, true)
 	}
 	return t, err
 }
@@ -230,7 +230,7 @@ func (e *Evidence) Answer() (Answer, error) {
 	says := func(answers []cited.Answer, model string, s datasets.Setting) string {
 		return inWords(find(answers, model, s))
 	}
-	arrive, known := situation(datasets.Inductive), situation(datasets.Transductive)
+	arrive := situation(datasets.Inductive)
 	bare, err := e.departure(find(answers, "gin", datasets.Inductive), "body: no normalisation")
 	if err != nil {
 		return a, err
@@ -271,9 +271,9 @@ func (e *Evidence) Answer() (Answer, error) {
 		alike = ""
 	}
 	a.Sentences = []string{
-		fmt.Sprintf("In GIN on %s, masking %s where %s, and %s where %s.", DataTitle(leadingData),
-			says(answers, "gin", datasets.Inductive), arrive, says(answers, "gin", datasets.Transductive), known),
-		fmt.Sprintf("In GAT, where %s, masking %s against a GAT with attention dropout, %s %s against one without%s.", arrive,
+		fmt.Sprintf("In GIN, masking %s where %s, and %s where all are known.",
+			says(answers, "gin", datasets.Inductive), arrive, says(answers, "gin", datasets.Transductive)),
+		fmt.Sprintf("In GAT, where %s, masking %s against attention dropout, %s %s against none%s.", arrive,
 			says(answers, "gat", datasets.Inductive), but, says(fair, "gat", datasets.Inductive), alike),
 	}
 	if len(apart) > 0 {
