@@ -2,10 +2,8 @@ package nmgnn
 
 import (
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"nodemask/internal/kernels"
 	"nodemask/nmgnn/hyper"
 )
 
@@ -38,8 +36,9 @@ func (l GATv2) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node)
 	}, 1))
 	source := Add(SliceAxis(both, 1, AxisRange(0, out)), ZeroWeights(scope, g, "source_biases", 1, out))
 	target := Add(SliceAxis(both, 1, AxisRange(out, 2*out)), ZeroWeights(scope, g, "target_biases", 1, out))
-	pairs := activation.LeakyReluWith(Add(near.Sources(source), near.Targets(target)), leak)
-	scores := kernels.HeadProducts(pairs, GlorotWeights(scope, g, "attention", heads, l.Width))
+	near.readsAll = true
+	scores := near.product.LeakyScores(source, target, GlorotWeights(scope, g, "attention", heads, l.Width), leak,
+		near.train)
 	return Add(near.Attention(scores, source, mask, l.Dropout), ZeroWeights(scope, g, "biases", 1, out))
 }
 

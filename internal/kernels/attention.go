@@ -59,6 +59,12 @@ func attendByParts(p Product, a Attention) *Node {
 		}})
 }
 
+// leakyScoresByParts is [Product.LeakyScores] by the other methods of a product.
+func leakyScoresByParts(p Product, source, target, a *Node, slope float64, gradients bool) *Node {
+	pairs := Add(Sources(p, source, gradients), Targets(p, target, gradients))
+	return HeadProducts(activation.LeakyReluWith(pairs, slope), a)
+}
+
 // RowSoftmax returns exp(e_vu) / Σ_w exp(e_vw) over the entries of each row, for each column of e [slots, heads] on
 // its own. present is as in [Attention].
 func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {

@@ -241,6 +241,35 @@ func (p *fusedProduct) PairScores(h, a, b *Node) (source, target *Node) {
 	return half(both, 0), half(both, 1)
 }
 
+// LeakyScores visits each entry once on GPUs, and twice for the gradients. With d the gradient of the scores, u_v = Σ_u
+// d_vu·LeakyReLU'(source_u + target_v) and w_u the same over v, in which a has no part, the gradients are a·u towards
+// target, a·w towards source, and, as LeakyReLU(x) = x·LeakyReLU'(x), Σ_v target_v·u_v + Σ_u source_u·w_u towards a.
+func (p *fusedProduct) LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node {
+	g := source.Graph()
+	if !fused.IsForGPU(g) {
+		return leakyScoresByParts(p, source, target, a, slope, gradients)
+	}
+	heads := a.Shape().Dimensions[0]
+	h, x, leak := StopGradient(source), StopGradient(target), Const(g, [][]float32{{float32(slope)}})
+	weights := StopGradient(Reshape(a, 1, a.Shape().Size()))
+	y := p.forward.in(g).LeakyScores(x, h, weights, leak, heads)
+	if !gradients {
+		return y
+	}
+	p.needTransposed()
+	ofTarget := Remember(func(d *Node) *Node { return p.forward.in(g).LeakySlopes(x, leak, h, d, nil) })
+	ofSource := Remember(func(d *Node) *Node {
+		return p.adjoint.in(g).LeakySlopes(h, leak, x, d, p.transposedAt().NodeValue(g))
+	})
+	return WithAdjoints(y,
+		Argument{source, func(d *Node) *Node { return Mul(ofSource(d), weights) }},
+		Argument{target, func(d *Node) *Node { return Mul(ofTarget(d), weights) }},
+		Argument{a, func(d *Node) *Node {
+			along := Add(ReduceSum(Mul(x, ofTarget(d)), 0), ReduceSum(Mul(h, ofSource(d)), 0))
+			return Reshape(along, a.Shape().Dimensions...)
+		}})
+}
+
 // ELU returns x above zero and exp(x)-1 below, for x of any shape, with its gradient.
 func ELU(x *Node) *Node {
 	fixed := StopGradient(x)

@@ -119,6 +119,9 @@ func differentiables() []differentiable {
 		{"RowSoftmax among some", perEntry, heads, []argument{scores, present},
 			func(p kernels.Product, x []*Node) *Node { return kernels.RowSoftmax(p, x[0], x[1], true) },
 			func(d definition, x []rows) rows { return d.softmax(x[0], x[1], heads) }},
+		{"LeakyScores", perEntry, heads, []argument{h, {perRow, width, nil}, {perHead, width / heads, nil}},
+			func(p kernels.Product, x []*Node) *Node { return p.LeakyScores(x[0], x[1], x[2], slope, true) },
+			func(d definition, x []rows) rows { return headProducts(d.pairs(x[0], x[1], slope), x[2]) }},
 		{"PairScores", perColumn, 2 * heads, []argument{h, {perHead, width / heads, nil}, {perHead, width / heads, nil}},
 			func(p kernels.Product, x []*Node) *Node {
 				y, z := p.PairScores(x[0], x[1], x[2])

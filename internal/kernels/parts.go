@@ -54,6 +54,9 @@ func (p *parts) Agreement(x, h *Node, heads int) *Node { return p.forward.agreem
 func (p *parts) PairScores(h, a, b *Node) (y, z *Node) { return HeadProducts(h, a), HeadProducts(h, b) }
 func (p *parts) Attend(a Attention) *Node              { return attendByParts(p, a) }
 func (p *parts) alone(x *Node) *Node                   { return p.forward.alone(x) }
+func (p *parts) LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node {
+	return leakyScoresByParts(p, source, target, a, slope, gradients)
+}
 func (p *parts) Mean(h, mask, by, keep *Node, gradients bool) *Node {
 	return Div(Sum(p, h, mask, keep, gradients), by)
 }

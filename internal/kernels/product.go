@@ -101,6 +101,10 @@ type Product interface {
 	// PairScores returns the inner products of each head's share of h [nodes, width] with its row of a and of b [heads,
 	// width/heads]: two nodes [nodes, heads], with gradients towards h, a and b.
 	PairScores(h, a, b *Node) (source, target *Node)
+	// LeakyScores returns a·LeakyReLU(source_u + target_v) for each entry (v, u) and head, with that slope below zero:
+	// source [columns, width], target [rows, width], a [heads, width/heads] → [slots, heads], with gradients towards these
+	// three if they are asked for.
+	LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node
 	// DropEntries returns x [slots, heads] with numbers set to zero with probability rate and the others divided by
 	// 1-rate; a nil x stands for ones. All kernels drop the same entries for the same stream.
 	DropEntries(s Stream, x *Node, heads int, rate float64) *Node

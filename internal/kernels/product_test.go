@@ -138,6 +138,7 @@ func checkMethods(t require.TestingT, b *backend.Backend, m csr.Matrix, o kernel
 		first, second := p.PairScores(hN, a1N, a2N)
 		add("PairScores", first, headProducts(h, a1), false, true)
 		add("PairScores", second, headProducts(h, a2), false, true)
+		add("LeakyScores", p.LeakyScores(hN, xN, a1N, slope, false), headProducts(d.pairs(h, x, slope), a1), true, true)
 		random := kernels.NewRandom(keyN, o.Kernel)
 		add("DropEntries of ones", p.DropEntries(random.Next(), nil, heads, rate), dropped(key, 0, nil, n, heads, rate), true,
 			false)

@@ -27,7 +27,9 @@ const (
 	scoreKernel          = "nodemask_score"
 	scoreBackwardKernel  = "nodemask_score_backward"
 	eluKernel            = "nodemask_elu"
-	outerKernel          = "nodemask_outer" // in C alone
+	outerKernel          = "nodemask_outer"        // in C alone
+	leakyScoresKernel    = "nodemask_leaky_scores" // these two for GPUs alone
+	leakySlopesKernel    = "nodemask_leaky_slopes"
 
 	fromScores, dropout = "_scores", "_dropout" // behind attendKernel
 	heardOnly           = "_heard"              // behind all of that
@@ -181,7 +183,7 @@ func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node) *Node {
 // SkipsDropped reports whether the backend that a computation is built for runs [Matrix.TimesDropped]. In Go it would
 // be slower than a product with dropped weights, or add up in another order.
 func SkipsDropped(g *Graph) bool {
-	return isForGPU(g) || takesForeign(g)
+	return IsForGPU(g) || takesForeign(g)
 }
 
 // times calls one of these kernels; those that leave something out have nodes that say what before theirs.
@@ -229,6 +231,27 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	mustDivide(width(x), heads)
 	m.check(nil)
 	return call(agreementKernel, [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h)[0]
+}
+
+// LeakyScores returns a·LeakyReLU(x + h) for each entry and head: x [rows, width] of its row, h [columns, width] of its
+// column, a [1, width], slope [1, 1], that where the sum is negative → [entries, heads]. It is for GPUs alone, as
+// [Matrix.LeakySlopes] is: see [IsForGPU].
+func (m Matrix) LeakyScores(x, h, a, slope *Node, heads int) *Node {
+	must("x", x, m.rows(), -1)
+	must("h", h, -1, width(x))
+	must("a", a, 1, width(x))
+	must("slope", slope, 1, 1)
+	mustDivide(width(x), heads)
+	m.check(nil)
+	return call(leakyScoresKernel, [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h, a, slope)[0]
+}
+
+// LeakySlopes returns Σ over the entries of each row of weight·LeakyReLU'(x + h), with weights and positions as for
+// [Matrix.Times], x, h and slope as for [Matrix.LeakyScores] → [rows, width].
+func (m Matrix) LeakySlopes(x, slope, h, weights, positions *Node) *Node {
+	must("x", x, m.rows(), width(h))
+	must("slope", slope, 1, 1)
+	return m.times(leakySlopesKernel, h, weights, positions, x, slope)
 }
 
 // Drop returns x [rows, columns] with some numbers set to zero and the others multiplied by scale [1, 1]; nil: all
@@ -320,7 +343,7 @@ func ELUBackward(x, v *Node) *Node {
 // Available reports whether the backend that a computation is built for runs all kernels: see [Intercepted] and
 // [Register]. After [ForGPU] it runs those of a [Matrix] alone, and this is false.
 func Available(g *Graph) bool {
-	if isForGPU(g) {
+	if IsForGPU(g) {
 		return false
 	}
 	_, isGo := runsInGo(g)
@@ -328,7 +351,7 @@ func Available(g *Graph) bool {
 }
 
 // Attends reports whether the backend that a computation is built for runs [Matrix.Attend] and its gradient.
-func Attends(g *Graph) bool { return isForGPU(g) || Available(g) }
+func Attends(g *Graph) bool { return IsForGPU(g) || Available(g) }
 
 // Scores describes what attention takes the softmax of, over each row: E [entries, heads]; or, if E is nil,
 // LeakyReLU(source of the entry's column + target of its row), with Source [columns, heads], Target [rows, heads] and
@@ -399,7 +422,7 @@ func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard, y *Node) (d, 
 		kernel += heardOnly
 	}
 	inputs := slices.Concat(given(heard, m.Offsets, m.Columns, h, alpha, kept, g), s.nodes())
-	if isForGPU(h.Graph()) {
+	if IsForGPU(h.Graph()) {
 		inputs = append(inputs, y)
 	}
 	out := call(kernel, results, inputs...)

@@ -70,13 +70,17 @@ func toTriton(name string, rows, columns int, x []*Node) (triton.Kernel, []*Node
 	case timesDroppedKernel:
 		s.Dropped = true
 		weighed(x[5:])
+	case leakySlopesKernel:
+		s.Leaky = true
+		weighed(x[5:])
 	case totalKernel, highestKernel:
 		s.Greatest, s.Own = name == highestKernel, len(x) == 2
 		if !s.Own {
 			x = []*Node{x[0], x[2], x[1]} // what belongs to an entry is the row of h in its column
 		}
-	case agreementKernel:
-		return triton.Agreement{Rows: x[2].Shape().Dimensions[0], Width: width(x[2]), Heads: columns}.Kernel(), x, nil
+	case agreementKernel, leakyScoresKernel:
+		return triton.Agreement{Rows: x[2].Shape().Dimensions[0], Width: width(x[2]), Heads: columns,
+			Leaky: name == leakyScoresKernel}.Kernel(), x, nil
 	default:
 		return triton.Kernel{}, nil, fmt.Errorf("there is no %s for GPUs", name)
 	}
@@ -112,13 +116,14 @@ func attendsInTriton(name string, x []*Node) (triton.Kernel, []*Node, error) {
 // parts returns what blocks of a kernel's entries add up to, if its rows are split.
 func parts(m Matrix, kernel string, width, entries int, inputs []*Node) []*Node {
 	blocks := entries / triton.Block
-	if !m.Long || blocks == 0 || !isForGPU(inputs[0].Graph()) {
+	if !m.Long || blocks == 0 || !IsForGPU(inputs[0].Graph()) {
 		return nil
 	}
 	return call(kernel+partsOfRows, [][2]int{{blocks, width}}, inputs...)
 }
 
-func isForGPU(g *Graph) bool {
+// IsForGPU reports whether a computation is for a GPU that runs our kernels: see [ForGPU].
+func IsForGPU(g *Graph) bool {
 	_, is := onGPU(g)
 	return is
 }

@@ -29,7 +29,8 @@ func takesForeign(*graph.Graph) bool { return false }
 
 func makeForeign(string, string, int32, []compute.Value) error { return errNoXLA }
 
-func isForGPU(*graph.Graph) bool { return false }
+// IsForGPU reports whether a computation is for a GPU that runs our kernels: never.
+func IsForGPU(*graph.Graph) bool { return false }
 
 func parts(Matrix, string, int, int, []*graph.Node) []*graph.Node { return nil }
 

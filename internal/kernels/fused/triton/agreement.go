@@ -4,14 +4,23 @@ import "math/bits"
 
 // Agreement describes y[i] = the inner products of each head's share of x[r] and h[columns[i]], for each entry i of row
 // r: y [entries, heads].
-type Agreement struct{ Rows, Width, Heads int }
+type Agreement struct {
+	Rows, Width, Heads int
+	// Leaky has y[i] = Σ a·LeakyReLU(x[r] + h[columns[i]]) over each head's share instead: a [1, width], slope [1].
+	Leaky bool
+}
 
-// Kernel returns it as a kernel of offsets, columns, x, h and y. Each program has a row and a head.
+// Kernel returns it as a kernel of offsets, columns, x, h, a and slope, if there are any, and y. Each program has a row
+// and a head.
 func (a Agreement) Kernel() Kernel {
 	share := a.Width / a.Heads
 	wide := 1 << bits.Len(uint(share-1))
 	deep := max(1, min(1024/wide, 32))
-	arguments := []argument{{"offsets", "i32"}, {"columns", "i32"}, {"x", "f32"}, {"h", "f32"}, {"y", "f32"}}
+	arguments := []argument{{"offsets", "i32"}, {"columns", "i32"}, {"x", "f32"}, {"h", "f32"}}
+	if a.Leaky {
+		arguments = append(arguments, argument{"a", "f32"}, argument{"slope", "f32"})
+	}
+	arguments = append(arguments, argument{"y", "f32"})
 	text := kernel("nodemask_agreement", arguments, func(p *printer, at map[string]value) {
 		row, head := p.program("x"), p.program("y")
 		from, to := p.get(at["offsets"], row, nil), p.get(at["offsets"], p.op("addi", row, p.int(1)), nil)
@@ -19,13 +28,21 @@ func (a Agreement) Kernel() Kernel {
 		valid := p.compare("slt", column, p.int(share))
 		column = p.op("addi", column, p.op("muli", head, p.int(share)))
 		x := p.column(p.get(at["x"], p.op("addi", column, p.op("muli", row, p.int(a.Width))), &valid))
+		pair := func(h value) value { return p.op("mulf", x, h) }
+		if a.Leaky {
+			weights, slope := p.column(p.get(at["a"], column, &valid)), p.get(at["slope"], p.int(0), nil)
+			pair = func(h value) value {
+				sum := p.op("addf", x, h)
+				return p.op("mulf", p.choose(p.isBelowZero(sum), p.op("mulf", sum, slope), sum), weights)
+			}
+		}
 		p.loop(from, to, p.int(deep), p.int(0), func(first, state value) value {
 			entry := p.op("addi", p.upTo(deep), first)
 			live := p.compare("slt", entry, to)
 			index := p.op("muli", p.get(at["columns"], entry, &live), p.int(a.Width))
 			there := p.op("andi", p.as(p.column(valid), []int{wide, deep}), p.row(live))
 			h := p.get(at["h"], p.op("addi", p.as(p.row(index), []int{wide, deep}), p.column(column)), &there)
-			p.put(at["y"], p.op("addi", p.op("muli", entry, p.int(a.Heads)), head), p.fold("addf", p.op("mulf", x, h)), live)
+			p.put(at["y"], p.op("addi", p.op("muli", entry, p.int(a.Heads)), head), p.fold("addf", pair(h)), live)
 			return state
 		})
 	})

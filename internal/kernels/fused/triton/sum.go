@@ -22,6 +22,9 @@ type Sum struct {
 	Dropped bool
 	// Own says that entry i has a row of h to itself, row i: there are no columns.
 	Own bool
+	// Leaky adds up weight(i)·LeakyReLU'(target[r] + h[columns[i]]) instead, 1 or slope [1] for each number: target [rows,
+	// width]. There must be Heads.
+	Leaky bool
 	// Greatest takes the greatest instead of the sum, and lowest for rows without entries.
 	Greatest bool
 	// Split has blocks of so many entries, numbers Split·b … Split·(b+1)-1, added up by [Sum.Parts] if they are all of one
@@ -48,6 +51,8 @@ func (s Sum) arguments() []argument {
 	add(s.Wanted, "wanted", "f32")
 	add(s.Dropped, "draw", "i32")
 	add(s.Dropped, "scale", "f32")
+	add(s.Leaky, "target", "f32")
+	add(s.Leaky, "slope", "f32")
 	add(true, "offsets", "i32")
 	add(!s.Own, "columns", "i32")
 	add(true, "h", "f32")
@@ -77,6 +82,7 @@ func tile(width int) (columns, entries int) {
 // tiles, in one order; then blocks, if rows are split: of parts [entries/Split, width].
 func (s Sum) Kernel() Kernel {
 	return s.kernel("nodemask_sum", s.arguments(), s.Rows, func(p *printer, at map[string]value, row value) (all entries) {
+		all.row = row
 		all.from, all.to = s.wanted(p, at, row, p.get(at["offsets"], row, nil),
 			p.get(at["offsets"], p.op("addi", row, p.int(1)), nil))
 		if s.Split > 0 {
@@ -107,15 +113,16 @@ func (s Sum) Parts(entriesOfAll int) Kernel {
 			return p.choose(p.compare("sle", p.get(at["offsets"], next, nil), all.from), next, row)
 		})
 		row = p.op("minsi", row, p.int(s.Rows-1)) // behind the last entry there is padding
+		all.row = row
 		isOne := p.compare("sle", end, p.get(at["offsets"], p.op("addi", row, p.int(1)), nil))
 		all.from, all.to = whole.wanted(p, at, row, all.from, p.choose(isOne, end, all.from))
 		return all
 	})
 }
 
-// entries are those that a program adds up: from … to-1, of which those not before a number lie further behind, and
-// blocks first … last-1.
-type entries struct{ from, to, before, skipped, first, last value }
+// entries are those of a row that a program adds up: from … to-1, of which those not before a number lie further
+// behind, and blocks first … last-1.
+type entries struct{ row, from, to, before, skipped, first, last value }
 
 // wanted leaves nothing of a row that is not wanted.
 func (s Sum) wanted(p *printer, at map[string]value, row, from, to value) (value, value) {
@@ -147,6 +154,11 @@ func (s Sum) kernel(name string, arguments []argument, rows int,
 				draw[i] = p.get(at["draw"], p.int(i), nil)
 			}
 			scale = p.get(at["scale"], p.int(0), nil)
+		}
+		var target, slope value
+		if s.Leaky {
+			slope = p.get(at["slope"], p.int(0), nil)
+			target = p.row(p.get(at["target"], p.op("addi", column, p.op("muli", of.row, p.int(s.Width))), &valid))
 		}
 		start, combine := float32(0), "addf"
 		if s.Greatest {
@@ -180,6 +192,9 @@ func (s Sum) kernel(name string, arguments []argument, rows int,
 				live = p.op("andi", live, p.compare("une", p.get(at["heard"], index, &live), p.float(0)))
 			}
 			x := get("h", index, live)
+			if s.Leaky {
+				x = p.choose(p.isBelowZero(p.op("addf", x, target)), p.as(slope, x.shape), p.float(1, x.shape...))
+			}
 			if s.Heads > 0 {
 				w := p.get(at["weights"], p.op("addi", p.op("muli", number, p.int(heads)), head), &live)
 				if s.Dropped {
@@ -214,7 +229,7 @@ func (p *printer) mix(x value) value {
 // compiled for GPUs.
 func (s Sum) Program(columns, entries int) string {
 	sizes := map[string]string{"heard": fmt.Sprintf("%dx1", columns), "wanted": fmt.Sprintf("%dx1", s.Rows), "draw": "1x3",
-		"scale":   "1x1",
+		"scale": "1x1", "target": fmt.Sprintf("%dx%d", s.Rows, s.Width), "slope": "1x1",
 		"offsets": fmt.Sprintf("%dx1", s.Rows+1), "columns": fmt.Sprintf("%dx1", entries), "h": fmt.Sprintf("%dx%d", columns,
 			s.Width),
 		"weights": fmt.Sprintf("%dx%d", entries, s.Heads), "positions": fmt.Sprintf("%dx1", entries)}

@@ -20,6 +20,7 @@ type example struct {
 	triton.Sum
 	offsets, columns, positions []int32
 	h, weights, heard, wanted   []float32
+	target                      []float32
 	draw                        [3]int32
 	scale                       float32
 }
@@ -44,12 +45,14 @@ func drawExample(r *rand.Rand, s triton.Sum, columns int, lengths ...int) *examp
 	}
 	n := len(e.columns)
 	e.h, e.weights = whole(columns*s.Width, -8, 8), whole(n*s.Heads, -3, 3)
-	e.heard, e.wanted = whole(columns, 0, 1), whole(e.Rows, 0, 1)
+	e.heard, e.wanted, e.target = whole(columns, 0, 1), whole(e.Rows, 0, 1), whole(e.Rows*s.Width, -8, 8)
 	for _, i := range r.Perm(n) {
 		e.positions = append(e.positions, int32(i))
 	}
 	return e
 }
+
+const slope = 0.25
 
 func mix(x uint32) uint32 {
 	x ^= x >> 16
@@ -80,7 +83,15 @@ func (e *example) define() (y []float64, reads []int) {
 				} else if e.Heads > 0 {
 					w = float64(e.weights[int(number)*e.Heads+k/(e.Width/e.Heads)])
 				}
-				y[r*e.Width+k] += w * float64(e.h[int(c)*e.Width+k])
+				x := float64(e.h[int(c)*e.Width+k])
+				if e.Leaky {
+					if x += float64(e.target[r*e.Width+k]); x < 0 {
+						x = slope
+					} else {
+						x = 1
+					}
+				}
+				y[r*e.Width+k] += w * x
 			}
 		}
 	}
@@ -108,6 +119,8 @@ func (e *example) checkParts(k, blocks triton.Kernel) error {
 	add(e.Wanted, interpreter.Floats(e.wanted))
 	add(e.Dropped, interpreter.Ints(e.draw[:]))
 	add(e.Dropped, interpreter.Floats([]float32{e.scale}))
+	add(e.Leaky, interpreter.Floats(e.target))
+	add(e.Leaky, interpreter.Floats([]float32{slope}))
 	add(true, interpreter.Ints(e.offsets))
 	add(true, interpreter.Ints(append([]int32{}, e.columns...)))
 	add(true, h)
@@ -161,6 +174,7 @@ func TestSumsAreWhatTheyAreDefinedAsAndMaskedRowsAreNotRead(t *testing.T) {
 				s.Dropped = true
 			}
 		}
+		s.Leaky = s.Heads > 0 && rapid.IntRange(0, 3).Draw(t, "leaky") == 0
 		s.Split = rapid.SampledFrom([]int{0, 0, 5, 16}).Draw(t, "split")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		lengths := rapid.SliceOfN(rapid.SampledFrom([]int{0, 0, 1, 2, 7, 8, 9, 33, 100}), 1, 6).Draw(t, "rows")
@@ -170,8 +184,9 @@ func TestSumsAreWhatTheyAreDefinedAsAndMaskedRowsAreNotRead(t *testing.T) {
 }
 
 func TestARowOfAHundredThousandEntriesIsSummed(t *testing.T) {
-	for _, split := range []int{0, 512} {
-		e := drawExample(rand.New(rand.NewPCG(1, 2)), triton.Sum{Width: 4, Heard: true, Split: split}, 5000, 3, 100_000, 0, 1)
+	for _, s := range []triton.Sum{{Width: 4, Heard: true}, {Width: 4, Heard: true, Split: 512},
+		{Width: 4, Heads: 1, Leaky: true, Positions: true, Split: 512}} {
+		e := drawExample(rand.New(rand.NewPCG(1, 2)), s, 5000, 3, 100_000, 0, 1)
 		require.NoError(t, e.check(e.Kernel()))
 	}
 }
@@ -197,6 +212,7 @@ func TestDefectsInAKernelAreFound(t *testing.T) {
 	w := drawExample(rand.New(rand.NewPCG(5, 8)), triton.Sum{Width: 7, Wanted: true}, 30, 9, 45, 3, 17, 8, 8)
 	l := drawExample(rand.New(rand.NewPCG(5, 9)), triton.Sum{Width: 7, Wanted: true, Split: 8}, 30, 9, 45, 3, 17, 8, 80)
 	l.wanted[1], l.wanted[5] = 1, 1
+	k := drawExample(rand.New(rand.NewPCG(5, 10)), triton.Sum{Width: 14, Heads: 2, Leaky: true}, 30, 9, 45, 3)
 	for _, c := range []struct {
 		what     string
 		of       *example
@@ -220,6 +236,9 @@ func TestDefectsInAKernelAreFound(t *testing.T) {
 		{"a maximum for a sum", w, "%sum = arith.addf", "%sum = arith.maxnumf"},
 		{"blocks of the next row, too", l, "arith.cmpi slt", "arith.cmpi sle"},
 		{"entries that blocks have", l, "arith.subi", "arith.addi"},
+		{"slopes above zero", k, "arith.cmpf olt", "arith.cmpf ogt"},
+		{"zero has a slope", k, "arith.cmpf olt", "arith.cmpf ole"},
+		{"differences for sums", k, "arith.addf", "arith.mulf"},
 		{"a block too few", l, "first: arith.constant 7 : i32", "arith.constant 8 : i32"},
 	} {
 		k := c.of.Kernel()
@@ -234,6 +253,91 @@ func TestDefectsInAKernelAreFound(t *testing.T) {
 		err := c.of.check(k)
 		require.Error(t, err, c.what)
 		t.Logf("%s: %v", c.what, err)
+	}
+}
+
+// agreement is an agreement and all that it is made of: whole numbers.
+type agreement struct {
+	triton.Agreement
+	offsets, columns []int32
+	x, h, a          []float32
+}
+
+func drawAgreement(r *rand.Rand, a triton.Agreement, columns int, lengths ...int) *agreement {
+	e := drawExample(r, triton.Sum{Width: a.Width}, columns, lengths...)
+	g := &agreement{a, e.offsets, e.columns, e.target, e.h, nil}
+	g.Rows = e.Rows
+	for range a.Width {
+		g.a = append(g.a, float32(r.IntN(7)-3))
+	}
+	return g
+}
+
+// check runs a kernel's text and compares what it returns with the definition, in double precision.
+func (g *agreement) check(k triton.Kernel) error {
+	y := interpreter.Output(len(g.columns) * g.Heads)
+	arrays := []*interpreter.Array{interpreter.Ints(g.offsets), interpreter.Ints(append([]int32{}, g.columns...)),
+		interpreter.Floats(g.x), interpreter.Floats(g.h)}
+	if g.Leaky {
+		arrays = append(arrays, interpreter.Floats(g.a), interpreter.Floats([]float32{slope}))
+	}
+	if err := run(k, append(arrays, y)); err != nil {
+		return err
+	}
+	for r := range g.Rows {
+		for i := int(g.offsets[r]); i < int(g.offsets[r+1]); i++ {
+			want := make([]float64, g.Heads)
+			for k := range g.Width {
+				x, h := float64(g.x[r*g.Width+k]), float64(g.h[int(g.columns[i])*g.Width+k])
+				switch {
+				case !g.Leaky:
+					x *= h
+				case x+h < 0:
+					x = slope * (x + h) * float64(g.a[k])
+				default:
+					x = (x + h) * float64(g.a[k])
+				}
+				want[k/(g.Width/g.Heads)] += x
+			}
+			for head, w := range want {
+				if at := i*g.Heads + head; float64(y.Floats[at]) != w || y.Writes[at] != 1 {
+					return fmt.Errorf("entry %d, head %d is %v, written %d times: expected %v, once", i, head, y.Floats[at],
+						y.Writes[at], w)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func TestAgreementsAreWhatTheyAreDefinedAs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := triton.Agreement{Heads: rapid.IntRange(1, 8).Draw(t, "heads"), Leaky: rapid.Bool().Draw(t, "leaky")}
+		a.Width = a.Heads * rapid.SampledFrom([]int{1, 2, 3, 7, 8, 16, 41, 130}).Draw(t, "share")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		lengths := rapid.SliceOfN(rapid.SampledFrom([]int{0, 0, 1, 2, 7, 8, 9, 33, 100}), 1, 6).Draw(t, "rows")
+		g := drawAgreement(r, a, rapid.IntRange(1, 40).Draw(t, "columns"), lengths...)
+		require.NoError(t, g.check(g.Kernel()))
+	})
+	g := drawAgreement(rand.New(rand.NewPCG(1, 2)), triton.Agreement{Width: 4, Heads: 2, Leaky: true}, 5000, 3, 100_000, 0, 1)
+	require.NoError(t, g.check(g.Kernel()), "a hundred thousand entries")
+}
+
+func TestDefectsInScoresAreFound(t *testing.T) {
+	g := drawAgreement(rand.New(rand.NewPCG(5, 11)), triton.Agreement{Width: 14, Heads: 2, Leaky: true}, 30, 0, 45, 3, 17)
+	for _, c := range []struct{ what, from, to string }{
+		{"slopes above zero", "arith.cmpf olt", "arith.cmpf ogt"},
+		{"not weighed", "arith.mulf", "arith.addf"},
+		{"products for sums", "arith.addf", "arith.mulf"},
+		{"the other head's share", "arith.constant 7 : i32", "arith.constant 6 : i32"},
+		{"the next row's entries", "arith.constant 1 : i32", "arith.constant 2 : i32"},
+	} {
+		k := g.Kernel()
+		require.NoError(t, g.check(k), c.what)
+		at := strings.Index(k.Text, c.from)
+		require.Positive(t, at, "%s\n%s", c.what, k.Text)
+		k.Text = k.Text[:at] + c.to + k.Text[at+len(c.from):]
+		require.Error(t, g.check(k), c.what)
 	}
 }
 

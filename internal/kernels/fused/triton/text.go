@@ -151,6 +151,9 @@ func (p *printer) choose(c, a, b value) value {
 	return p.made(a.of, a.shape, "arith.select %s, %s, %s : %s", c.name, a.name, b.name, kind)
 }
 
+// isBelowZero is where LeakyReLU has a slope, as GoMLX's does.
+func (p *printer) isBelowZero(x value) value { return p.compare("olt", x, p.float(0)) }
+
 func (p *printer) exp(x value) value {
 	return p.made(x.of, x.shape, "math.exp %s : %s", x.name, x.kind())
 }

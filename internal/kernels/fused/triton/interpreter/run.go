@@ -358,6 +358,7 @@ var orders = map[string]func(a, b float32) bool{
 	"une": func(a, b float32) bool { return a != b },
 	"oeq": func(a, b float32) bool { return a == b },
 	"ole": func(a, b float32) bool { return a <= b },
+	"olt": func(a, b float32) bool { return a < b },
 	"ogt": func(a, b float32) bool { return a > b },
 }
 
