@@ -4,6 +4,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn/hyper"
 )
 
@@ -22,7 +23,7 @@ func (l GCN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	near = near.WithSelf()
 	scale := Rsqrt(near.Degree(g))
 	wh := Mul(h.Times(GlorotWeights(scope, g, "weights", h.Width(), l.Width)), scale)
-	return Add(Mul(near.Sum(wh, mask), scale), ZeroWeights(scope, g, "biases", 1, l.Width))
+	return kernels.AddBias(Mul(near.Sum(wh, mask), scale), ZeroWeights(scope, g, "biases", 1, l.Width))
 }
 
 var _ = named("gcn", func(_ hyper.Parameters, width, _ int) Layer { return GCN{Width: width} })

@@ -6,6 +6,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn/hyper"
 )
 
@@ -36,13 +37,13 @@ func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	case l.Epsilon != 0:
 		root = MulScalar(z, 1+l.Epsilon)
 	}
-	z = Add(Add(root, near.Sum(z, mask)), b)
+	z = kernels.AddBias(Add(root, near.Sum(z, mask)), b)
 	for i, width := range l.Width[1:] {
 		if l.Norm {
 			z = BatchNorm(scope.In("norm%d", i), near, z)
 		}
 		w, b := linearWeights(scope.In("linear%d", i+1), h.Graph(), l.Width[i], width)
-		z = Add(Dense(relu(z)).Times(w), b)
+		z = kernels.AddBias(Dense(relu(z)).Times(w), b)
 	}
 	return z
 }

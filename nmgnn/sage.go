@@ -4,6 +4,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn/hyper"
 )
 
@@ -26,7 +27,7 @@ func (l SAGE) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) 
 		Weights(scope, g, "weights", in, in, l.Width), Weights(scope, g, "root_weights", in, in, l.Width)}, 1))
 	neighbours := SliceAxis(both, 1, AxisRange(0, l.Width))
 	root := SliceAxis(both, 1, AxisRange(l.Width, 2*l.Width))
-	return Add(Add(root, near.Mean(neighbours, mask)), Weights(scope, g, "biases", in, 1, l.Width))
+	return kernels.AddBias(Add(root, near.Mean(neighbours, mask)), Weights(scope, g, "biases", in, 1, l.Width))
 }
 
 var _ = named("sage", func(_ hyper.Parameters, width, _ int) Layer { return SAGE{Width: width} })

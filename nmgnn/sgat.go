@@ -5,6 +5,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn/hyper"
 )
 
@@ -37,7 +38,7 @@ func (l SGAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) 
 	} else {
 		mean = near.Mean(wh, mask)
 	}
-	return Add(mean, ZeroWeights(scope, g, "biases", 1, l.Width))
+	return kernels.AddBias(mean, ZeroWeights(scope, g, "biases", 1, l.Width))
 }
 
 var _ = named("sgat", func(p hyper.Parameters, width, heads int) Layer {

@@ -92,8 +92,19 @@ func Among(p Product, e, present *Node) (is, among *Node) {
 // HeadProducts returns a·x for each head's share of the columns: x [rows, heads·width], a [heads, width] → [rows,
 // heads].
 func HeadProducts(x, a *Node) *Node {
-	heads, width := a.Shape().Dimensions[0], a.Shape().Dimensions[1]
-	return ReduceSum(Mul(Reshape(x, x.Shape().Dimensions[0], heads, width), Reshape(a, 1, heads, width)), 2)
+	rows, heads, width := x.Shape().Dimensions[0], a.Shape().Dimensions[0], a.Shape().Dimensions[1]
+	products := func(x, a *Node) *Node {
+		return ReduceSum(Mul(Reshape(x, rows, heads, width), Reshape(a, 1, heads, width)), 2)
+	}
+	if !splitsColumns(x) {
+		return products(x, a)
+	}
+	fixed, weights := StopGradient(x), StopGradient(a)
+	return WithAdjoints(products(fixed, weights),
+		Argument{x, func(v *Node) *Node {
+			return Reshape(Mul(Reshape(v, rows, heads, 1), Reshape(weights, 1, heads, width)), rows, heads*width)
+		}},
+		Argument{a, func(v *Node) *Node { return Reshape(columnSums(perHead(fixed, v)), heads, width) }})
 }
 
 // perHead multiplies each head's share of x [rows, width] by its weight [rows, heads].

@@ -265,9 +265,34 @@ func (p *fusedProduct) LeakyScores(source, target, a *Node, slope float64, gradi
 		Argument{source, func(d *Node) *Node { return Mul(ofSource(d), weights) }},
 		Argument{target, func(d *Node) *Node { return Mul(ofTarget(d), weights) }},
 		Argument{a, func(d *Node) *Node {
-			along := Add(ReduceSum(Mul(x, ofTarget(d)), 0), ReduceSum(Mul(h, ofSource(d)), 0))
+			along := Add(columnSums(Mul(x, ofTarget(d))), columnSums(Mul(h, ofSource(d))))
 			return Reshape(along, a.Shape().Dimensions...)
 		}})
+}
+
+// AddBias returns y [rows, width] + b [1, width]. On a GPU a column of gradients towards b is added up by several
+// blocks where XLA would leave it to one.
+func AddBias(y, b *Node) *Node {
+	if !splitsColumns(y) {
+		return Add(y, b)
+	}
+	return WithAdjoints(Add(StopGradient(y), StopGradient(b)), Argument{y, func(v *Node) *Node { return v }},
+		Argument{b, columnSums})
+}
+
+// columnSums returns Σ over the rows of x [rows, width] → [1, width].
+func columnSums(x *Node) *Node {
+	if splitsColumns(x) {
+		return fused.ColumnSums(x)
+	}
+	return ReduceAndKeep(x, ReduceSum, 0)
+}
+
+// splitsColumns says where [fused.ColumnSums] is faster: XLA for GPUs splits columns of more than 4,096 numbers itself,
+// and those of up to 1,024 have a thread for each.
+func splitsColumns(x *Node) bool {
+	rows := x.Shape().Dimensions[0]
+	return rows > 1024 && rows <= 4096 && fused.IsForGPU(x.Graph())
 }
 
 // ELU returns x above zero and exp(x)-1 below, for x of any shape, with its gradient.

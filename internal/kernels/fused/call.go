@@ -3,6 +3,7 @@ package fused
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -252,6 +253,21 @@ func (m Matrix) LeakySlopes(x, slope, h, weights, positions *Node) *Node {
 	must("x", x, m.rows(), width(h))
 	must("slope", slope, 1, 1)
 	return m.times(leakySlopesKernel, h, weights, positions, x, slope)
+}
+
+// ColumnSums returns Σ over the rows of x [rows, width] → [1, width], for GPUs alone: blocks of √rows rows first, one
+// behind another, then these, in one order.
+func ColumnSums(x *Node) *Node {
+	must("x", x, -1, -1)
+	rows := x.Shape().Dimensions[0]
+	size := max(int(math.Sqrt(float64(rows))), 1)
+	offsets := [][]int32{{0}}
+	for end := 0; end < rows; {
+		end = min(end+size, rows)
+		offsets = append(offsets, []int32{int32(end)})
+	}
+	blocks := call(totalKernel, [][2]int{{len(offsets) - 1, width(x)}}, Const(x.Graph(), offsets), x)[0]
+	return ReduceAndKeep(blocks, ReduceSum, 0)
 }
 
 // Drop returns x [rows, columns] with some numbers set to zero and the others multiplied by scale [1, 1]; nil: all

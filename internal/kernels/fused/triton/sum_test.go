@@ -319,7 +319,8 @@ func TestAgreementsAreWhatTheyAreDefinedAs(t *testing.T) {
 		g := drawAgreement(r, a, rapid.IntRange(1, 40).Draw(t, "columns"), lengths...)
 		require.NoError(t, g.check(g.Kernel()))
 	})
-	g := drawAgreement(rand.New(rand.NewPCG(1, 2)), triton.Agreement{Width: 4, Heads: 2, Leaky: true}, 5000, 3, 100_000, 0, 1)
+	g := drawAgreement(rand.New(rand.NewPCG(1, 2)), triton.Agreement{Width: 4, Heads: 2, Leaky: true}, 5000,
+		3, 100_000, 0, 1)
 	require.NoError(t, g.check(g.Kernel()), "a hundred thousand entries")
 }
 
