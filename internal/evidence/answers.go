@@ -54,7 +54,7 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 		fairly          = "here, against no attention dropout"
 	)
 	p := plots.Panels{ID: gainsID, Title: "What node masking adds to macro F1 on Cora",
-		XLabel: "% to train on", YLabel: "points",
+		XLabel: "% of nodes to train on", YLabel: "points gained",
 		Caption: fmt.Sprintf("New nodes arrive after training (inductive); known nodes are there in training "+
 			"(transductive). In the reading that the paper and the works that it cites describe, mean of %d splits of the data.",
 			cited.Splits)}
@@ -219,9 +219,9 @@ func (e *Evidence) Answer() (Answer, error) {
 			}
 		}
 		if cells > 0 {
-			text := fmt.Sprintf("%.1f points on %s", apartBy, DataTitle(data))
+			text := fmt.Sprintf("by %.1f points on %s", apartBy, DataTitle(data))
 			if len(models) < len(cited.Models()) {
-				text += ", for " + and(models) + " alone"
+				text += ", where " + and(models) + " alone has run"
 			}
 			apart = append(apart, text)
 		}
@@ -242,7 +242,7 @@ func (e *Evidence) Answer() (Answer, error) {
 		} else if bare.Effect.Pooled.Low > 0 {
 			bare.Verdict = cited.Gains
 		}
-		a.Limits = append(a.Limits, fmt.Sprintf("GIN here has batch normalisation, as its authors have it; without, masking "+
+		a.Limits = append(a.Limits, fmt.Sprintf("GIN has batch normalisation here, as its authors have it; without, masking "+
 			"%s.", inWords(bare)))
 	}
 	// Where masking is tuned, other arms are tuned alike.
@@ -265,19 +265,21 @@ func (e *Evidence) Answer() (Answer, error) {
 	if find(answers, "gat", datasets.Inductive).Verdict == find(fair, "gat", datasets.Inductive).Verdict {
 		but = "and"
 	}
-	alike := " (SGAT is alike)"
+	alike := "; the same holds for SGAT"
 	if find(answers, "sgat", datasets.Inductive).Verdict != find(answers, "gat", datasets.Inductive).Verdict ||
 		find(fair, "sgat", datasets.Inductive).Verdict != find(fair, "gat", datasets.Inductive).Verdict {
 		alike = ""
 	}
 	a.Sentences = []string{
-		fmt.Sprintf("In GIN, masking %s where %s, and %s where all are known.",
-			says(answers, "gin", datasets.Inductive), arrive, says(answers, "gin", datasets.Transductive)),
+		fmt.Sprintf("In GIN with batch normalisation, masking %s where %s%s, and %s where all are known.",
+			says(answers, "gin", datasets.Inductive), arrive, elsewhere(answers, "gin", datasets.Inductive),
+			says(answers, "gin", datasets.Transductive)),
 		fmt.Sprintf("In GAT, where %s, masking %s against attention dropout, %s %s against none%s.", arrive,
 			says(answers, "gat", datasets.Inductive), but, says(fair, "gat", datasets.Inductive), alike),
 	}
 	if len(apart) > 0 {
-		a.Sentences = append(a.Sentences, fmt.Sprintf("These gains and the published ones differ by %s.", and(apart)))
+		a.Sentences = append(a.Sentences, "The published gains differ from these "+strings.Join(apart, ", and ")+
+			" (root mean square).")
 	}
 	return a, nil
 }
@@ -288,6 +290,20 @@ func find(answers []cited.Answer, model string, s datasets.Setting) cited.Answer
 		return a.Model == model &&
 			a.Data == leadingData && a.Setting == s
 	})]
+}
+
+// elsewhere names the other data sets on which masking gains as it does on the leading one, in brackets.
+func elsewhere(answers []cited.Answer, model string, s datasets.Setting) string {
+	var also []string
+	for _, a := range answers {
+		if a.Model == model && a.Setting == s && a.Data != leadingData && a.Verdict == cited.Gains {
+			also = append(also, DataTitle(a.Data))
+		}
+	}
+	if len(also) == 0 || find(answers, model, s).Verdict != cited.Gains {
+		return ""
+	}
+	return " (and gains on " + and(also) + ", too)"
 }
 
 // inWords says what masking does by an answer.
@@ -345,7 +361,7 @@ func headline(answers, fair []cited.Answer) string {
 		if len(replaced) > 1 {
 			does = "do"
 		}
-		text += " " + and(replaced) + " " + does + " as well by leaving attention dropout out."
+		text += " " + and(replaced) + " " + does + " as well without it, by leaving attention dropout out."
 	}
 	return text
 }
