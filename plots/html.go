@@ -164,8 +164,8 @@ func (b block) row(row []Field, ruled bool) {
 	b.WriteString("</tr>\n")
 }
 
-// whole is what browsers would break: words of a command after their hyphens, intervals and levels at their spaces.
-var whole = regexp.MustCompile(`--[a-z]+(-[a-z]+)*|\[[−+\d.]+, [−+\d.]+\]|\[\d+ %\]|p &lt; 0\.05`)
+// whole is what browsers would break: words of a command after their hyphens, intervals at their spaces.
+var whole = regexp.MustCompile(`--[a-z]+(-[a-z]+)*|\[[−+\d.]+, [−+\d.]+\]|\[\d+ %\]`)
 
 // unbroken returns text as HTML that is not broken where it should not be.
 func unbroken(text string) string {
