@@ -164,8 +164,8 @@ func (b block) row(row []Field, ruled bool) {
 	b.WriteString("</tr>\n")
 }
 
-// whole is what browsers would break: words of a command after their hyphens, intervals at their spaces.
-var whole = regexp.MustCompile(`--[a-z]+(-[a-z]+)*|\[[−+\d.]+, [−+\d.]+\]|\[\d+ %\]`)
+// whole is what browsers would break: words of a command after their hyphens, intervals and bounds at their spaces.
+var whole = regexp.MustCompile(`--[a-z]+(-[a-z]+)*|\[[−+\d.]+, [−+\d.]+\]|\[\d+ %\]|&lt; 0\.001`)
 
 // unbroken returns text as HTML that is not broken where it should not be.
 func unbroken(text string) string {
