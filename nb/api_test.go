@@ -173,6 +173,8 @@ func TestLiveLossesAreThoseOfTheLastTrialOfEachName(t *testing.T) {
 	require.Len(t, c.Series, 3, "a loss that is not a number has no point, and a line without any none")
 	assert.Equal(t, "GIN + NM, train", c.Series[2].Name)
 	require.NoError(t, c.Check())
+	p.order = []string{"GIN + NM", "GIN"}
+	assert.Equal(t, "GIN + NM, train", p.chart().Series[0].Name, "colours go by the order of the cells, not of the trials")
 }
 
 func TestWhatBecameOfAPieceOfWorkIsSaidInALine(t *testing.T) {

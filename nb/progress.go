@@ -20,7 +20,8 @@ import (
 type Progress struct {
 	id    string
 	title string
-	total int // trials; 0: there is no end to count down to
+	total int      // trials; 0: there is no end to count down to
+	order []string // names of curves in the order in which they are drawn; others follow
 
 	mutex  sync.Mutex
 	begin  time.Time
@@ -145,6 +146,13 @@ func (p *Progress) chart() plots.Chart {
 		}
 		last[curve.name] = curve
 	}
+	place := func(name string) int {
+		if i := slices.Index(p.order, name); i >= 0 {
+			return i
+		}
+		return len(p.order)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return place(a) - place(b) })
 	for _, name := range names {
 		curve := last[name]
 		prefix := ""

@@ -28,6 +28,9 @@ func trainShown(title string, label func(record.Cell) string, t worker.Training)
 	defer stop()
 	p := NewProgress(title, t.Trials*len(t.Cells))
 	p.kept = true
+	for _, c := range t.Cells {
+		p.order = append(p.order, label(c))
+	}
 	ran, err := trainInto(ctx, p, label, t)
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {

@@ -245,15 +245,21 @@ func (n Neighbours) Mean(h, mask *Node) *Node {
 	return n.product.Mean(h, mask, Max(degree, OnesLike(degree)), keep, n.train)
 }
 
-// Max maps h [nodes, width] to [nodes, width]: row v has the greatest δ(u)·h_u of the u ∈ N_v, column by column;
-// zeros for a node without neighbours.
+// Max maps h [nodes, width] to [nodes, width]: row v has the greatest h_u of the u ∈ N_v with δ(u) = 1, column by
+// column; zeros where there are none.
 func (n Neighbours) Max(h, mask *Node) *Node {
 	n.readsAll = true
-	messages := n.Sources(Masked(h, mask))
+	messages, present := n.Sources(h), n.present(h.Graph())
+	if mask != nil {
+		if present == nil {
+			present = kernels.Valid(n.product, h.Graph())
+		}
+		present = Mul(present, n.product.Gather(mask))
+	}
 	if drop := n.sent(h, nil); drop != nil {
 		messages = Mul(messages, drop)
 	}
-	return kernels.RowMax(n.product, messages, n.present(h.Graph()), n.train)
+	return kernels.RowMax(n.product, messages, present, n.train)
 }
 
 // Degree returns |N_v| of all nodes: [nodes, 1].

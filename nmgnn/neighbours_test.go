@@ -57,11 +57,12 @@ func TestMaxIsTheGreatestOfEachColumnAmongTheNeighbours(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
 		near := nearOf(t, store, plan, 5, fivePairs)
-		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, h, factors, alike *Node) []*Node {
-			y, tied := near(nil).Max(h, nil), near(nil).Max(alike, nil)
+		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, h, factors, alike, mask *Node) []*Node {
+			y, tied, masked := near(nil).Max(h, nil), near(nil).Max(alike, nil), near(nil).Max(h, mask)
 			return []*Node{y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], near(nil).WithSelf().Max(h, nil), tied,
-				Gradient(ReduceAllSum(Mul(factors, tied)), alike)[0]}
-		}, fiveRows, fiveFactors, [][]float32{{4}, {4}, {4}, {0}, {0}})
+				Gradient(ReduceAllSum(Mul(factors, tied)), alike)[0], masked,
+				Gradient(ReduceAllSum(Mul(factors, masked)), h)[0]}
+		}, fiveRows, fiveFactors, [][]float32{{4}, {4}, {4}, {0}, {0}}, [][]float32{{0}, {1}, {0}, {1}, {1}})
 		require.NoError(t, err)
 		// a hears b and c, b hears a and c, c hears a, b and d, d hears c, and e nobody: zero.
 		require.Equal(t, [][]float32{{4, -1}, {4, 9}, {8, 9}, {4, -3}, {0, 0}}, outputs[0].Value())
@@ -73,6 +74,10 @@ func TestMaxIsTheGreatestOfEachColumnAmongTheNeighbours(t *testing.T) {
 		// ½·1+½·10+1000.
 		require.Equal(t, [][]float32{{4}, {4}, {4}, {4}, {0}}, outputs[3].Value())
 		require.Equal(t, [][]float32{{55}, {50.5}, {1005.5}, {0}, {0}}, outputs[4].Value())
+		// With a and c masked, a hears b, c hears b and d, and b and d hear nobody: a's and c's -1 is not a zero of those
+		// masked.
+		require.Equal(t, [][]float32{{2, -1}, {0, 0}, {8, -1}, {0, 0}, {0, 0}}, outputs[5].Value())
+		require.Equal(t, [][]float32{{0, 0}, {1, 101}, {0, 0}, {100, 0}, {0, 0}}, outputs[6].Value())
 	})
 }
 

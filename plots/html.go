@@ -116,7 +116,7 @@ func (b block) header() {
 		if b.figure() {
 			text = broken(text, longestName)
 		} else {
-			text = Escape(text)
+			text = unbroken(text)
 		}
 		fmt.Fprintf(b, `<th scope="col" style="text-align:%s">%s`, b.side(i), text)
 		var names []string
@@ -164,15 +164,20 @@ func (b block) row(row []Field, ruled bool) {
 	b.WriteString("</tr>\n")
 }
 
-// flags are words of a command that browsers would break after their hyphens.
-var flags = regexp.MustCompile(`--[a-z]+(-[a-z]+)*`)
+// whole is what browsers would break: words of a command after their hyphens, intervals and bounds at their spaces.
+var whole = regexp.MustCompile(`--[a-z]+(-[a-z]+)*|\[[−+\d.]+, [−+\d.]+\]|\[\d+ %\]|&lt; 0\.001`)
+
+// unbroken returns text as HTML that is not broken where it should not be.
+func unbroken(text string) string {
+	return whole.ReplaceAllString(Escape(text), `<span style="white-space:nowrap">$0</span>`)
+}
 
 // cell returns the text of a row's column i as HTML. In a figure, labels break into lines and deviations are small.
 func (b block) cell(row []Field, i int) string {
 	f := row[i]
 	switch {
 	case !b.figure():
-		return f.bolden(flags.ReplaceAllString(Escape(f.Text), `<span style="white-space:nowrap">$0</span>`))
+		return f.bolden(unbroken(f.Text))
 	case b.isText(i):
 		return f.bolden(broken(f.Text, longestText))
 	default:

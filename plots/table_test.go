@@ -117,6 +117,14 @@ func unstyled(html string) string {
 	).Replace(html)
 }
 
+func TestHTMLTableDoesNotBreakIntervals(t *testing.T) {
+	html := render(t, plots.Table{Header: []string{"effect [95 %]"},
+		Rows: [][]plots.Field{{{Text: "−0.07 [−0.80, 0.65] points, p < 0.001"}}}}, plots.FormatHTML)
+	whole := `<span style="white-space:nowrap">`
+	assert.Contains(t, html, "effect "+whole+"[95 %]</span>")
+	assert.Contains(t, html, "−0.07 "+whole+"[−0.80, 0.65]</span> points, p "+whole+"&lt; 0.001</span>")
+}
+
 func TestHTMLTableHasACaptionScopesAndNotes(t *testing.T) {
 	assert.Equal(t, `<table id="scores">
 <caption><b>Cora &amp; co</b> Macro F1, mean ± std.</caption>

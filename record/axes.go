@@ -255,7 +255,7 @@ func oneOf[T ~string](name, flag, help, none string, names []T, field func(*hype
 			if text == none {
 				value = ""
 			} else if !slices.Contains(names, value) {
-				return fmt.Errorf("%q: expected %q or one of %q", text, none, names)
+				return fmt.Errorf("%q: expected one of %q", text, append([]T{T(none)}, names...))
 			}
 			*field(&c.Parameters) = value
 			return nil

@@ -211,8 +211,8 @@ func TestTrainTakesTheSplitThatTheDataComeWith(t *testing.T) {
 	}
 	code, out, stderr = nodemask(t, append(quick, "--split", "own", "--setting", "transductive")...)
 	require.Zero(t, code, stderr)
-	assert.Contains(t, out, "data ("+file+"), transductive, its own split of 2, 2 and 2 nodes: 2-layer GIN, no node "+
-		"masking")
+	assert.Contains(t, out, "data ("+file+"), transductive, its own split of 2, 2 and 2 nodes: 2-layer GIN (preset "+
+		"standard), no node masking")
 	for _, c := range [][]string{
 		{"--split own: the data say which nodes are which: leave out --train", "train", "--data", file, "--split", "own",
 			"--train", "10"},

@@ -130,6 +130,8 @@ func TestErrorsAreOneLineWithCommasInLists(t *testing.T) {
 	code, _, diagnostics := nodemask(t, "train", "--setting", "transductiv")
 	assert.Equal(t, 2, code)
 	assert.Equal(t, "nodemask: setting \"transductiv\": expected \"inductive\" or \"transductive\"\n", diagnostics)
+	_, _, diagnostics = nodemask(t, "train", "--norm", "insid")
+	assert.Equal(t, "nodemask: --norm: \"insid\": expected one of \"none\", \"inside\", \"both\"\n", diagnostics)
 	assert.Equal(t, "a; b", plain("a\nb\na"))
 	assert.Equal(t, `"x": expected one of "a b", "c"`, plain(`"x": expected one of ["a b" "c"]`))
 	assert.Equal(t, "expected one of a, b, with its rate", plain("expected one of [a b], with its rate"))

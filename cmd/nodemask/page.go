@@ -131,6 +131,9 @@ const mostInPage = 100 << 20
 func filesOf(ctx context.Context, path string) (files []page.File, err error) {
 	names := []string{path}
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if path == "cora" || path == "pubmed" {
+			return nil, errors.New("expected a file or a folder; a page has it without --data")
+		}
 		return nil, errors.New("there is no such file or folder")
 	} else if err != nil {
 		return nil, err

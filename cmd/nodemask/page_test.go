@@ -23,6 +23,7 @@ func TestAPageIsWrittenWithAGraphOfOnesOwnOrNotAtAll(t *testing.T) {
 	for want, data := range map[string]string{
 		"there is no such file or folder": filepath.Join(folder, "nowhere"),
 		"expected nodes.csv there":        folder,
+		"a page has it without --data":    "pubmed",
 	} {
 		code, _, diagnostics := nodemask(t, "page", "--data", data, "-o", output)
 		require.Equal(t, 2, code)

@@ -64,6 +64,7 @@ func TestReportShowsWhatResultsThereAreInEveryFormat(t *testing.T) {
 		`no artifact "table-9"`:            {"report", "table-9"},
 		"--format pdf: expected one of":    {"report", "--format", "pdf", "--results", folder},
 		"no folder of results there":       {"report", "--results", filepath.Join(folder, "nowhere")},
+		"nowhere: no records there":        {"results", "list", "--results", filepath.Join(folder, "nowhere")},
 		"--shard 3/2: expected i/n":        {"reproduce", "--shard", "3/2"},
 		"--shard 1/2x: expected i/n":       {"reproduce", "--shard", "1/2x"},
 		"--trials 0: expected":             {"reproduce", "--trials", "0"},

@@ -33,6 +33,9 @@ func newResultsCommand() *cobra.Command {
 				order = append(order, name)
 			}
 		}
+		if len(order) == 0 {
+			return misusef("--results %s: no records there: expected a folder of results", folder)
+		}
 		for _, name := range order {
 			fmt.Fprintf(c.OutOrStdout(), "%4d  %s\n", counts[name], name)
 		}

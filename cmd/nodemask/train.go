@@ -242,6 +242,9 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	if !c.Flags().Changed("keep-rate") && !cell.Parameters.KeepRate.Active() && cell.Parameters.Regulariser == "" {
 		fmt.Fprintln(c.ErrOrStderr(), "nothing is masked: --keep-rate is 1 unless given; the paper's tables have 0.5")
 	}
+	if f.preset == "paper" && setting == datasets.Inductive && !c.Flags().Changed("arrivals") {
+		fmt.Fprintln(c.ErrOrStderr(), "new nodes arrive with all their edges; the paper's tables have --arrivals train-edges")
+	}
 	x := measure.Experiment(cell, graph)
 	x.SplitSeed, x.Smoothness, x.Keep = f.splitSeed, f.json && !f.batched.on, f.saveCache != ""
 	out := c.OutOrStdout()
@@ -263,7 +266,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	}
 	results, err := runTrials(c, b, x, train.Seeds(f.seed, f.trials), f.jobs, emit, run)
 	if !f.json && len(results) > 0 {
-		fmt.Fprintln(out, title(x))
+		fmt.Fprintln(out, title(x, f.preset))
 		if err := printTable(out, trialTable(results), false); err != nil {
 			return err
 		}
@@ -425,8 +428,8 @@ func runTrials(c *cobra.Command, b *backend.Backend, x train.Experiment, seeds [
 	return results, err
 }
 
-// title is the experiment in one line.
-func title(x train.Experiment) string {
+// title is the experiment in one line, and the preset that it started from.
+func title(x train.Experiment, preset string) string {
 	masking := "no node masking"
 	if p := x.Parameters; p.Regulariser != "" {
 		masking = fmt.Sprintf("%s %v, no node masking", p.Regulariser, p.RegulariserRate)
@@ -451,8 +454,8 @@ func title(x train.Experiment) string {
 	if s := x.Graph.OwnSplit; x.OwnSplit {
 		split = fmt.Sprintf("its own split of %d, %d and %d nodes", len(s.Train), len(s.Validation), len(s.Test))
 	}
-	return fmt.Sprintf("%s%s, %s, %s%s: %d-layer %s, %s", x.Graph.Name, from, x.Setting, split, joined,
-		x.Parameters.Layers, hyper.Title(x.Parameters.Model), masking)
+	return fmt.Sprintf("%s%s, %s, %s%s: %d-layer %s (preset %s), %s", x.Graph.Name, from, x.Setting, split, joined,
+		x.Parameters.Layers, hyper.Title(x.Parameters.Model), preset, masking)
 }
 
 // scores summarizes scores of trials in percent.

@@ -52,7 +52,8 @@ func TestTrainPrintsEachTrialAndTheirMean(t *testing.T) {
 	dir := smallGraph(t)
 	code, out, diagnostics := nodemask(t, quickTrain(dir, "--keep-rate", "0.5")...)
 	require.Zero(t, code, diagnostics)
-	assert.Contains(t, out, "small ("+dir+"), inductive, 30% to train on: 2-layer GIN, node masking, keep rate 0.5")
+	assert.Contains(t, out, "small ("+dir+"), inductive, 30% to train on: 2-layer GIN (preset standard), node "+
+		"masking, keep rate 0.5")
 	assert.Contains(t, out, "mean ± std")
 	assert.Equal(t, 3, strings.Count(out, "\n│ 1 ")+strings.Count(out, "\n│ 2 ")+strings.Count(out, "\n│ 3 "))
 	assert.Contains(t, diagnostics, "backend: go")
@@ -217,6 +218,22 @@ func TestTrainSaysThatNothingIsMaskedUnlessToldWhatToDo(t *testing.T) {
 			code, _, diagnostics := nodemask(t, append(args, more...)...)
 			require.Zero(t, code, diagnostics)
 			assert.Equal(t, want, strings.Contains(diagnostics, "nothing is masked: --keep-rate is 1"), more)
+		}
+	}
+}
+
+func TestTrainSaysWhichEdgesTheTablesOfThePresetPaperHave(t *testing.T) {
+	dir := smallGraph(t)
+	for want, args := range map[bool][][]string{
+		true:  {{}},
+		false: {{"--arrivals", "all-edges"}, {"--setting", "transductive"}, {"--preset", "standard"}},
+	} {
+		for _, more := range args {
+			args := []string{"train", "--data", dir, "--preset", "paper", "--train", "50", "--trials", "1", "--max-epochs", "1",
+				"--backend", "go"}
+			code, _, diagnostics := nodemask(t, append(args, more...)...)
+			require.Zero(t, code, diagnostics)
+			assert.Equal(t, want, strings.Contains(diagnostics, "the paper's tables have --arrivals train-edges"), more)
 		}
 	}
 }

@@ -132,6 +132,28 @@ func TestOnlyThePrunedTreeNoticesALayerThatForgetsTheMask(t *testing.T) {
 	}
 }
 
+// highest is a layer that takes the greatest of the neighbours, column by column, below zero as all are here.
+type highest struct{}
+
+func (highest) Forward(_ *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, mask *Node) *Node {
+	same := OneHot(Iota(h.Graph(), shapes.Make(dtypes.Int32, h.Width()), 0), h.Width(), dtypes.Float32)
+	return near.Max(AddScalar(h.Times(same), -100), mask)
+}
+
+func TestTheorem1HoldsOfAMaximumWithoutTheMaskedNodes(t *testing.T) {
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		g := randomGraph(t, rand.New(rand.NewPCG(4, 1)), false)
+		g.Edges = gnntest.Undirected(t, g.Edges.NumNodes(), [][2]int32{{0, 1}, {0, 2}})
+		mask := make([]bool, g.Edges.NumNodes())
+		mask[1] = true
+		m, err := infer.Untrained(b, nmgnn.Model{Layers: []nmgnn.Layer{highest{}}}, 3, 1)
+		require.NoError(t, err)
+		check, err := Check(context.Background(), b, m, g, 0, Options{Mask: mask, Pruned: true})
+		require.NoError(t, err)
+		assert.True(t, check.Holds(), "%v on the graph, %v on the tree", check.OnGraph, check.OnTree)
+	})
+}
+
 func TestATreeAboveTheLimitAndACancelledContextEndTheCheck(t *testing.T) {
 	b := gnntest.Go(t)
 	g := randomGraph(t, rand.New(rand.NewPCG(2, 1)), false)
