@@ -209,7 +209,7 @@ func flagError(c *cobra.Command, err error) error {
 }
 
 // didYouMean adds to an error about a misspelt word the known one that may be meant, if cobra suggests one: the
-// nearest.
+// nearest; else the only one that ends in the word, as --max-epochs in --epochs.
 func didYouMean(err error, word string, known []string) error {
 	if word == "" || slices.Contains(known, word) {
 		return err
@@ -223,6 +223,10 @@ func didYouMean(err error, word string, known []string) error {
 		if near := words.SuggestionsFor(word); len(near) > 0 {
 			return fmt.Errorf("%w. Did you mean %s?", err, near[0])
 		}
+	}
+	ends := func(k string) bool { return strings.HasSuffix(k, "-"+strings.TrimLeft(word, "-")) }
+	if i := slices.IndexFunc(known, ends); i >= 0 && !slices.ContainsFunc(known[i+1:], ends) {
+		return fmt.Errorf("%w. Did you mean %s?", err, known[i])
 	}
 	return err
 }

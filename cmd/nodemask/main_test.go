@@ -70,9 +70,9 @@ func TestWhatAFlagCannotBeIsSaidInWordsByEveryCommand(t *testing.T) {
 }
 
 func TestASuggestionIsTheNearestWordAndNoneFar(t *testing.T) {
-	known := []string{"gin", "gat", "gcn", "cora", "table-gat"}
+	known := []string{"gin", "gat", "gcn", "cora", "table-gat", "--max-epochs", "--weight-decay", "--late-decay"}
 	for word, want := range map[string]string{"gni": "gin", "coar": "cora", "table-gta": "table-gat", "GIN": "gin",
-		"gin": "", "xyz": "", "": ""} {
+		"gin": "", "xyz": "", "": "", "--epochs": "--max-epochs", "--decay": ""} {
 		if want != "" {
 			want = ". Did you mean " + want + "?"
 		}
@@ -88,6 +88,7 @@ func TestMisspeltWordsAreMisuseAndGetASuggestion(t *testing.T) {
 		{[]string{"train", "--modle", "gin"}, "nodemask: unknown flag: --modle. Did you mean --model?\n"},
 		{[]string{"train", "--regularizer", "dropedge"}, "nodemask: unknown flag: --regularizer. Did you mean " +
 			"--regulariser?\n"},
+		{[]string{"train", "--epochs", "5"}, "nodemask: unknown flag: --epochs. Did you mean --max-epochs?\n"},
 		{[]string{"train", "--xyzzy"}, "nodemask: unknown flag: --xyzzy\n"},
 		{[]string{"train", "--data", "coar"}, ". Did you mean cora?\n"},
 		{[]string{"tree", "--data", "coar", "--root", "5"}, ". Did you mean cora?\n"},
