@@ -93,11 +93,14 @@ func TestLongRowsAreSplitOnGPUsAndAddUpToTheSame(t *testing.T) {
 	for c := range int32(3000) {
 		inRow[2] = append(inRow[2], c)
 	}
-	split := map[string]bool{}
-	b := interpreted(t, func(k triton.Kernel) { split[k.Name] = true })
+	split, warps := map[string]bool{}, map[string]int{}
+	b := interpreted(t, func(k triton.Kernel) { split[k.Name], warps[k.Name] = true, k.Warps })
 	checkMethods(t, b, fromRows(3000, inRow...), kernels.Options{Kernel: kernels.FusedKernel, Gradients: true}, 2, 4,
 		r.Uint64())
 	require.True(t, split["nodemask_parts"])
+	for _, kernel := range []string{"nodemask_attend", "nodemask_agreement"} {
+		require.Equal(t, 4, warps[kernel], kernel)
+	}
 }
 
 func TestColumnsOfGradientsAreAddedUpInBlocks(t *testing.T) {

@@ -114,12 +114,11 @@ func (c *check) run(models, targets, kinds []string) (failed []string, err error
 				}
 			}
 		}
-		for _, k := range sums(g) {
+		for _, k := range kernelsOf(g) {
 			if !alone {
 				break
 			}
-			if err := measure(data.name+" "+k.name+" alone", g.Edges.NumEdges(),
-				[]byte(k.Program(k.columns, k.entries))); err != nil {
+			if err := measure(data.name+" "+k.name+" alone", g.Edges.NumEdges(), []byte(k.program)); err != nil {
 				return failed, err
 			}
 		}

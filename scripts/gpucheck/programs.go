@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -160,26 +161,52 @@ func open(data string) (*datasets.Graph, error) {
 	return g, nil
 }
 
-// sum is one of our own kernels, of a matrix with so many columns and entries.
-type sum struct {
-	name             string
-	columns, entries int
-	triton.Sum
+// alone is one of our own kernels, as a program.
+type alone struct {
+	name    string
+	program string
 }
 
-// sums are the kernels that an epoch on a graph would call.
-func sums(g *datasets.Graph) []sum {
+// kernelsOf are the kernels that an epoch on a graph would call, and those that it would call for long rows, with 8
+// heads.
+func kernelsOf(g *datasets.Graph) (all []alone) {
+	const width, heads = 64, 8
 	n, entries := g.NumNodes(), int(g.Edges.NumEdges())
-	all := []sum{
-		{"sum masked", n, entries, triton.Sum{Rows: n, Width: 64, Heard: true}},
-		{"sum transposed", n, entries, triton.Sum{Rows: n, Width: 64, Wanted: true}},
-		{"sum weighed", n, entries, triton.Sum{Rows: n, Width: 64, Heads: 8, Positions: true, Wanted: true}},
+	one := [2]int{1, 1}
+	perEntry, perHead, perRow := [2]int{entries, heads}, [2]int{n, heads}, [2]int{n, width}
+	sizes := map[string][2]int{"heard": {n, 1}, "wanted": {n, 1}, "draw": {1, 3}, "scale": one, "slope": one,
+		"offsets": {n + 1, 1}, "columns": {entries, 1}, "positions": {entries, 1}, "h": perRow, "x": perRow, "g": perRow,
+		"y": perRow, "weights": perEntry, "alpha": perEntry, "kept": perEntry, "keep": perEntry, "d": perEntry,
+		"source": perHead, "target": perHead, "total": perHead, "a": {1, width}}
+	add := func(name string, k triton.Kernel, other map[string][2]int) {
+		all = append(all, alone{name, k.Program(other)})
 	}
-	if x := g.Features; x.IsSparse() {
-		all = append(all, sum{"features dropped", x.Width, len(x.Columns),
-			triton.Sum{Rows: n, Width: 64, Heads: 1, Dropped: true}},
-			sum{"features transposed", n, len(x.Columns), triton.Sum{Rows: x.Width, Width: 64, Heads: 1, Positions: true,
-				Dropped: true}})
+	with := func(name string, size [2]int) map[string][2]int {
+		other := maps.Clone(sizes)
+		other[name] = size
+		return other
 	}
+	add("sum masked", triton.Sum{Rows: n, Width: width, Heard: true}.Kernel(), sizes)
+	add("sum transposed", triton.Sum{Rows: n, Width: width, Wanted: true}.Kernel(), sizes)
+	add("sum weighed", triton.Sum{Rows: n, Width: width, Heads: heads, Positions: true, Wanted: true}.Kernel(), sizes)
+	add("slopes", triton.Sum{Rows: n, Width: width, Heads: heads, Positions: true, Leaky: true}.Kernel(),
+		with("target", perRow))
+	add("agreement long", triton.Agreement{Rows: n, Width: width, Heads: heads, Long: true}.Kernel(), with("y", perEntry))
+	add("scores long", triton.Agreement{Rows: n, Width: width, Heads: heads, Leaky: true, Long: true}.Kernel(),
+		with("y", perEntry))
+	attend := triton.Attend{Rows: n, Width: width, Heads: heads, Dropout: true, Heard: true, Long: true}
+	add("attention long", attend.Kernel(), sizes)
+	add("attention's gradient long", attend.Backward(), sizes)
+	x := g.Features
+	if !x.IsSparse() {
+		return all
+	}
+	values := [2]int{len(x.Columns), 1}
+	maps.Copy(sizes, map[string][2]int{"columns": values, "positions": values, "weights": values})
+	add("features dropped", triton.Sum{Rows: n, Width: width, Heads: 1, Dropped: true}.Kernel(),
+		with("h", [2]int{x.Width, width}))
+	maps.Copy(sizes, map[string][2]int{"offsets": {x.Width + 1, 1}, "y": {x.Width, width}})
+	add("features transposed", triton.Sum{Rows: x.Width, Width: width, Heads: 1, Positions: true, Dropped: true}.Kernel(),
+		sizes)
 	return all
 }

@@ -35,7 +35,8 @@ const (
 	fromScores, dropout = "_scores", "_dropout" // behind attendKernel
 	heardOnly           = "_heard"              // behind all of that
 
-	splitRows, partsOfRows = "_split", "_parts" // behind kernels that add up rows, for GPUs alone
+	// For GPUs alone: behind kernels that add up rows, and behind those that leave a long row to more warps.
+	splitRows, partsOfRows, longRows = "_split", "_parts", "_long"
 )
 
 // call calls a kernel that returns matrices of these rows and columns. It panics if the backend does not run kernels.
@@ -130,6 +131,14 @@ type Matrix struct {
 	Columns *Node // [entries, 1] int32
 	// Long says that rows may be so long that GPUs had better add them up in blocks.
 	Long bool
+}
+
+// named is a kernel's name for this matrix, in a node's computation.
+func (m Matrix) named(kernel string, x *Node) string {
+	if m.Long && IsForGPU(x.Graph()) {
+		return kernel + longRows
+	}
+	return kernel
 }
 
 func (m Matrix) rows() int { return m.Offsets.Shape().Dimensions[0] - 1 }
@@ -231,7 +240,7 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	must("h", h, -1, width(x))
 	mustDivide(width(x), heads)
 	m.check(nil)
-	return call(agreementKernel, [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h)[0]
+	return call(m.named(agreementKernel, x), [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h)[0]
 }
 
 // LeakyScores returns a·LeakyReLU(x + h) for each entry and head: x [rows, width] of its row, h [columns, width] of its
@@ -244,7 +253,8 @@ func (m Matrix) LeakyScores(x, h, a, slope *Node, heads int) *Node {
 	must("slope", slope, 1, 1)
 	mustDivide(width(x), heads)
 	m.check(nil)
-	return call(leakyScoresKernel, [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h, a, slope)[0]
+	kernel := m.named(leakyScoresKernel, x)
+	return call(kernel, [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h, a, slope)[0]
 }
 
 // LeakySlopes returns Σ over the entries of each row of weight·LeakyReLU'(x + h), with weights and positions as for
@@ -414,7 +424,8 @@ func (m Matrix) Attend(s Scores, h, keep, heard *Node) (y, alpha, kept *Node) {
 		must("heard", heard, h.Shape().Dimensions[0], 1)
 		kernel += heardOnly
 	}
-	out := call(kernel, results, slices.Concat(given(heard, m.Offsets, m.Columns, h), s.nodes(), given(keep))...)
+	out := call(m.named(kernel, h), results, slices.Concat(given(heard, m.Offsets, m.Columns, h), s.nodes(),
+		given(keep))...)
 	return out[0], out[1], out[len(out)-1]
 }
 
@@ -441,7 +452,7 @@ func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard, y *Node) (d, 
 	if IsForGPU(h.Graph()) {
 		inputs = append(inputs, y)
 	}
-	out := call(kernel, results, inputs...)
+	out := call(m.named(kernel, h), results, inputs...)
 	if s.E != nil {
 		return out[0], nil
 	}

@@ -42,8 +42,9 @@ func onGPU(g *Graph) (run func(k triton.Kernel, arrays []any) error, is bool) {
 
 // toTriton returns the kernel of that name in Triton's IR, and its inputs in the order in which it takes them.
 func toTriton(name string, rows, columns int, x []*Node) (triton.Kernel, []*Node, error) {
+	name, isLong := strings.CutSuffix(name, longRows)
 	if strings.HasPrefix(name, attendKernel) {
-		return attendsInTriton(name, x)
+		return attendsInTriton(name, isLong, x)
 	}
 	s := triton.Sum{Rows: rows, Width: columns}
 	name, isSplit := strings.CutSuffix(name, splitRows)
@@ -80,7 +81,7 @@ func toTriton(name string, rows, columns int, x []*Node) (triton.Kernel, []*Node
 		}
 	case agreementKernel, leakyScoresKernel:
 		return triton.Agreement{Rows: x[2].Shape().Dimensions[0], Width: width(x[2]), Heads: columns,
-			Leaky: name == leakyScoresKernel}.Kernel(), x, nil
+			Leaky: name == leakyScoresKernel, Long: isLong}.Kernel(), x, nil
 	default:
 		return triton.Kernel{}, nil, fmt.Errorf("there is no %s for GPUs", name)
 	}
@@ -95,14 +96,15 @@ func toTriton(name string, rows, columns int, x []*Node) (triton.Kernel, []*Node
 }
 
 // attendsInTriton is toTriton for attention and its gradient.
-func attendsInTriton(name string, x []*Node) (triton.Kernel, []*Node, error) {
+func attendsInTriton(name string, isLong bool, x []*Node) (triton.Kernel, []*Node, error) {
 	first := 0 // of the inputs that there always are: offsets, columns, h, and the scores or alpha
 	kind, heard := strings.CutSuffix(name, heardOnly)
 	if heard {
 		first = 1
 	}
 	a := triton.Attend{Rows: x[first].Shape().Dimensions[0] - 1, Width: width(x[first+2]), Heads: width(x[first+3]),
-		Scored: strings.Contains(kind, fromScores), Dropout: strings.HasSuffix(kind, dropout), Heard: heard}
+		Scored: strings.Contains(kind, fromScores), Dropout: strings.HasSuffix(kind, dropout), Heard: heard,
+		Long: isLong}
 	if kind != attendBackwardKernel {
 		return a.Kernel(), x, nil
 	}

@@ -8,6 +8,7 @@ type Agreement struct {
 	Rows, Width, Heads int
 	// Leaky has y[i] = Σ a·LeakyReLU(x[r] + h[columns[i]]) over each head's share instead: a [1, width], slope [1].
 	Leaky bool
+	Long  bool // as in [Attend]
 }
 
 // Kernel returns it as a kernel of offsets, columns, x, h, a and slope, if there are any, and y. Each program has a row
@@ -15,7 +16,8 @@ type Agreement struct {
 func (a Agreement) Kernel() Kernel {
 	share := a.Width / a.Heads
 	wide := 1 << bits.Len(uint(share-1))
-	deep := max(1, min(1024/wide, 32))
+	warps := warps(a.Long)
+	deep := max(1, min(1024/wide, 32)) * warps
 	arguments := []argument{{"offsets", "i32"}, {"columns", "i32"}, {"x", "f32"}, {"h", "f32"}}
 	if a.Leaky {
 		arguments = append(arguments, argument{"a", "f32"}, argument{"slope", "f32"})
@@ -46,5 +48,6 @@ func (a Agreement) Kernel() Kernel {
 			return state
 		})
 	})
-	return Kernel{Name: "nodemask_agreement", Text: text, Grid: [2]int{a.Rows, a.Heads}, Warps: 1, Outputs: 1}
+	return Kernel{Name: "nodemask_agreement", Text: text, Grid: [2]int{a.Rows, a.Heads}, Warps: warps, Outputs: 1,
+		arguments: arguments}
 }

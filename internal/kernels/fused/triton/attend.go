@@ -14,6 +14,9 @@ type Attend struct {
 	Dropout bool
 	// Heard leaves rows of h unread where heard [columns] is zero, which they are then. The softmax sees their entries.
 	Heard bool
+	// Long gives each program four warps instead of one, which visit four times as many entries at a time: for matrices
+	// with long rows.
+	Long bool
 }
 
 // arguments lists what the kernels forward and backward share, with more before the scores and behind them.
@@ -92,13 +95,16 @@ func (s *scores) heard(column, live value) value {
 func (a Attend) Kernel() Kernel {
 	share := a.Width / a.Heads
 	wide, deep := tile(share)
+	warps := warps(a.Long)
+	deep *= warps
 	blocks := (share + wide - 1) / wide
 	var keep []argument
 	results := []argument{{"y", "f32"}, {"alpha", "f32"}}
 	if a.Dropout {
 		keep, results = []argument{{"keep", "f32"}}, append(results, argument{"kept", "f32"})
 	}
-	text := kernel("nodemask_attend", a.arguments(nil, append(keep, results...)), func(p *printer, at map[string]value) {
+	all := a.arguments(nil, append(keep, results...))
+	text := kernel("nodemask_attend", all, func(p *printer, at map[string]value) {
 		row, block := p.program("x"), p.program("y")
 		within := p.op("remsi", block, p.int(blocks))
 		s := a.begin(p, at, row, p.op("divsi", block, p.int(blocks)))
@@ -134,8 +140,8 @@ func (a Attend) Kernel() Kernel {
 		})
 		p.put(at["y"], p.op("addi", column, p.op("muli", row, p.int(a.Width))), p.fold("addf", y), valid)
 	})
-	return Kernel{Name: "nodemask_attend", Text: text, Grid: [2]int{a.Rows, a.Heads * blocks}, Warps: 1,
-		Outputs: len(results)}
+	return Kernel{Name: "nodemask_attend", Text: text, Grid: [2]int{a.Rows, a.Heads * blocks}, Warps: warps,
+		Outputs: len(results), arguments: all}
 }
 
 // Backward returns the kernel of its gradient towards the scores, or towards what LeakyReLU makes them from: of heard,
@@ -145,7 +151,8 @@ func (a Attend) Kernel() Kernel {
 func (a Attend) Backward() Kernel {
 	share := a.Width / a.Heads
 	wide := 1 << bits.Len(uint(share-1))
-	deep := max(1, min(1024/wide, 32))
+	warps := warps(a.Long)
+	deep := max(1, min(1024/wide, 32)) * warps
 	before := []argument{{"alpha", "f32"}}
 	if a.Dropout {
 		before = append(before, argument{"kept", "f32"})
@@ -184,6 +191,6 @@ func (a Attend) Backward() Kernel {
 			p.put(at["total"], s.ofHead(row), p.fold("addf", total), p.compare("eq", p.int(0), p.int(0)))
 		}
 	})
-	return Kernel{Name: "nodemask_attend_backward", Text: text, Grid: [2]int{a.Rows, a.Heads}, Warps: 1,
-		Outputs: len(results)}
+	return Kernel{Name: "nodemask_attend_backward", Text: text, Grid: [2]int{a.Rows, a.Heads}, Warps: warps,
+		Outputs: len(results), arguments: all}
 }

@@ -236,7 +236,8 @@ func (x *attention) check() error {
 func TestAttentionIsAsDefinedAndMaskedRowsAreNotRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := triton.Attend{Heads: rapid.IntRange(1, 8).Draw(t, "heads"), Scored: rapid.Bool().Draw(t, "scored"),
-			Dropout: rapid.Bool().Draw(t, "dropout"), Heard: rapid.Bool().Draw(t, "heard")}
+			Dropout: rapid.Bool().Draw(t, "dropout"), Heard: rapid.Bool().Draw(t, "heard"),
+			Long: rapid.Bool().Draw(t, "long")}
 		a.Width = a.Heads * rapid.SampledFrom([]int{1, 2, 3, 7, 8, 16, 41}).Draw(t, "share")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		lengths := rapid.SliceOfN(rapid.SampledFrom([]int{0, 0, 1, 2, 7, 8, 9, 33, 100}), 1, 6).Draw(t, "rows")
@@ -251,7 +252,7 @@ func TestAttentionOfHeadsWiderThanABlock(t *testing.T) {
 }
 
 func TestAttentionOverAHundredThousandEntries(t *testing.T) {
-	a := triton.Attend{Width: 4, Heads: 2, Heard: true}
+	a := triton.Attend{Width: 4, Heads: 2, Heard: true, Long: true}
 	require.NoError(t, drawAttention(rand.New(rand.NewPCG(1, 2)), a, 5000, 3, 100_000, 0, 1).check())
 }
 

@@ -1,9 +1,6 @@
 package triton
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "math/bits"
 
 // Sum describes a product with a sparse matrix: y[r] = Σ over the entries i of row r, offsets[r] … offsets[r+1]-1,
 // of weight(i)·h[columns[i]].
@@ -76,6 +73,14 @@ func (s Sum) Inputs() (names []string) {
 func tile(width int) (columns, entries int) {
 	columns = min(1<<bits.Len(uint(width-1)), 128)
 	return columns, min(1024/columns, 32)
+}
+
+// warps returns how many a program has for a row.
+func warps(isLong bool) int {
+	if isLong {
+		return 4
+	}
+	return 1
 }
 
 // Kernel returns the sum as a kernel. Each program has a row and up to 128 of its columns, and adds up entries in
@@ -212,7 +217,7 @@ func (s Sum) kernel(name string, arguments []argument, rows int,
 		}
 		p.put(at["y"], p.op("addi", column, p.op("muli", row, p.int(s.Width))), p.fold(combine, sum), valid)
 	})
-	return Kernel{Name: name, Text: text, Grid: [2]int{rows, heads * blocks}, Warps: 1, Outputs: 1}
+	return Kernel{Name: name, Text: text, Grid: [2]int{rows, heads * blocks}, Warps: 1, Outputs: 1, arguments: arguments}
 }
 
 // mix is "lowbias32", by which dropout draws.
@@ -223,27 +228,4 @@ func (p *printer) mix(x value) value {
 	x = shifted(15)
 	x = p.op("muli", x, p.int(-0x7b935975)) // 0x846ca68b
 	return shifted(16)
-}
-
-// Program returns a StableHLO program that is this kernel alone, for a matrix of so many columns and entries: to be
-// compiled for GPUs.
-func (s Sum) Program(columns, entries int) string {
-	sizes := map[string]string{"heard": fmt.Sprintf("%dx1", columns), "wanted": fmt.Sprintf("%dx1", s.Rows), "draw": "1x3",
-		"scale": "1x1", "target": fmt.Sprintf("%dx%d", s.Rows, s.Width), "slope": "1x1",
-		"offsets": fmt.Sprintf("%dx1", s.Rows+1), "columns": fmt.Sprintf("%dx1", entries), "h": fmt.Sprintf("%dx%d", columns,
-			s.Width),
-		"weights": fmt.Sprintf("%dx%d", entries, s.Heads), "positions": fmt.Sprintf("%dx1", entries)}
-	parameters, operands, types := "", "", ""
-	arguments := s.arguments()
-	for i, a := range arguments[:len(arguments)-1] {
-		if i > 0 {
-			parameters, operands, types = parameters+", ", operands+", ", types+", "
-		}
-		of := fmt.Sprintf("tensor<%sx%s>", sizes[a.name], a.of)
-		parameters, operands, types = parameters+fmt.Sprintf("%%%s: %s", a.name, of), operands+"%"+a.name, types+of
-	}
-	result := fmt.Sprintf("tensor<%dx%dxf32>", s.Rows, s.Width)
-	return fmt.Sprintf("module @sum {\n  func.func @main(%s) -> %s {\n    %%r = \"stablehlo.custom_call\"(%s) "+
-		"{call_target_name = %q, backend_config = %q, api_version = 2 : i32} : (%s) -> %s\n    return %%r : %s\n  }\n}\n",
-		parameters, result, operands, Target, s.Kernel().Config(), types, result, result)
 }

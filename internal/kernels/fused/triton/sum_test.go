@@ -312,7 +312,8 @@ func (g *agreement) check(k triton.Kernel) error {
 
 func TestAgreementsAreWhatTheyAreDefinedAs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a := triton.Agreement{Heads: rapid.IntRange(1, 8).Draw(t, "heads"), Leaky: rapid.Bool().Draw(t, "leaky")}
+		a := triton.Agreement{Heads: rapid.IntRange(1, 8).Draw(t, "heads"), Leaky: rapid.Bool().Draw(t, "leaky"),
+			Long: rapid.Bool().Draw(t, "long")}
 		a.Width = a.Heads * rapid.SampledFrom([]int{1, 2, 3, 7, 8, 16, 41, 130}).Draw(t, "share")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		lengths := rapid.SliceOfN(rapid.SampledFrom([]int{0, 0, 1, 2, 7, 8, 9, 33, 100}), 1, 6).Draw(t, "rows")

@@ -17,7 +17,8 @@ type Kernel struct {
 	Grid  [2]int // programs
 	Warps int    // of 32 threads, for each program
 	// Outputs is how many of the arguments are, the last.
-	Outputs int
+	Outputs   int
+	arguments []argument
 }
 
 // Target is what a custom call of a kernel names; its API version is 2.
@@ -28,6 +29,26 @@ func (k Kernel) Config() string {
 	text := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(k.Text)
 	return fmt.Sprintf(`{name = "%s", ir = "%s", grid_x = %d : i32, grid_y = %d : i32, grid_z = 1 : i32, num_stages = 1 : i32, num_warps = %d : i32, debug = false}`,
 		k.Name, text, k.Grid[0], k.Grid[1], k.Warps)
+}
+
+// Program returns a StableHLO program that is this kernel alone, for arguments [rows, columns] by name: to be compiled
+// for GPUs.
+func (k Kernel) Program(sizes map[string][2]int) string {
+	var parameters, operands, types, results, returned []string
+	for i, a := range k.arguments {
+		of := fmt.Sprintf("tensor<%dx%dx%s>", sizes[a.name][0], sizes[a.name][1], a.of)
+		if r := i - len(k.arguments) + k.Outputs; r >= 0 {
+			results, returned = append(results, of), append(returned, fmt.Sprintf("%%r#%d", r))
+			continue
+		}
+		parameters, operands = append(parameters, fmt.Sprintf("%%%s: %s", a.name, of)), append(operands, "%"+a.name)
+		types = append(types, of)
+	}
+	list := func(all []string) string { return strings.Join(all, ", ") }
+	return fmt.Sprintf("module @alone {\n  func.func @main(%s) -> (%s) {\n    %%r:%d = \"stablehlo.custom_call\"(%s) "+
+		"{call_target_name = %q, backend_config = %q, api_version = 2 : i32} : (%s) -> (%s)\n    return %s : %s\n  }\n}\n",
+		list(parameters), list(results), k.Outputs, list(operands), Target, k.Config(), list(types), list(results),
+		list(returned), list(results))
 }
 
 // value is a number, a pointer, or a tensor of these.
