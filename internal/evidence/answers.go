@@ -173,7 +173,7 @@ func (e *Evidence) Grid() (plots.Table, error) {
 			continue
 		}
 		row(" against attention dropout", model, answers, false)
-		row(" against none", model, fair, true)
+		row(" against no attention dropout", model, fair, true)
 	}
 	return t, err
 }
@@ -219,7 +219,7 @@ func (e *Evidence) Answer() (Answer, error) {
 			}
 		}
 		if cells > 0 {
-			text := fmt.Sprintf("by %.1f points on %s", apartBy, DataTitle(data))
+			text := fmt.Sprintf("%.1f points on %s", apartBy, DataTitle(data))
 			if len(models) < len(cited.Models()) {
 				text += ", where " + and(models) + " alone has run"
 			}
@@ -274,12 +274,12 @@ func (e *Evidence) Answer() (Answer, error) {
 		fmt.Sprintf("In GIN with batch normalisation, masking %s where %s%s, and %s where all are known.",
 			says(answers, "gin", datasets.Inductive), arrive, elsewhere(answers, "gin", datasets.Inductive),
 			says(answers, "gin", datasets.Transductive)),
-		fmt.Sprintf("In GAT, where %s, masking %s against attention dropout, %s %s against none%s.", arrive,
+		fmt.Sprintf("In GAT, where %s, masking %s against attention dropout, %s %s against no attention dropout%s.", arrive,
 			says(answers, "gat", datasets.Inductive), but, says(fair, "gat", datasets.Inductive), alike),
 	}
 	if len(apart) > 0 {
-		a.Sentences = append(a.Sentences, "The published gains differ from these "+strings.Join(apart, ", and ")+
-			" (root mean square).")
+		a.Sentences = append(a.Sentences, "The gap to the published gains (root mean square) is "+
+			strings.Join(apart, ", and ")+".")
 	}
 	return a, nil
 }
@@ -361,7 +361,7 @@ func headline(answers, fair []cited.Answer) string {
 		if len(replaced) > 1 {
 			does = "do"
 		}
-		text += " " + and(replaced) + " " + does + " as well without it, by leaving attention dropout out."
+		text += " " + and(replaced) + " " + does + " as well with neither masking nor attention dropout."
 	}
 	return text
 }
