@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -20,8 +19,6 @@ const (
 	maxEdgeLine    = 4096 // bytes
 	maxListedEdges = 10_000_000
 )
-
-var edgeSeparator = regexp.MustCompile(`[ \t]*,[ \t]*|[ \t]+`)
 
 // ReadEdgeList reads an undirected graph from lines of two ids, separated by a comma, a tab or spaces. It returns the
 // graph and the id of each node, in the order of first appearance. Repeats and self-loops are dropped, and blank lines
@@ -53,8 +50,8 @@ func ReadEdgeList(ctx context.Context, r io.Reader, name string) (*csr.Graph, []
 		if !utf8.ValidString(line) {
 			return fail("not UTF-8: save the file as UTF-8")
 		}
-		ends := edgeSeparator.Split(line, -1)
-		if len(ends) != 2 || ends[0] == "" || ends[1] == "" {
+		ends, ok := twoIDs(line)
+		if !ok {
 			return fail("found %.80q: expected two ids, separated by a comma, a tab or spaces", line)
 		}
 		if len(edges) == maxListedEdges {
@@ -90,4 +87,19 @@ func ReadEdgeList(ctx context.Context, r io.Reader, name string) (*csr.Graph, []
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return g, ids, nil
+}
+
+// twoIDs splits a line at a comma with blanks around it, or at blanks alone; ok: there are two ids.
+func twoIDs(line string) (ends [2]string, ok bool) {
+	const blanks = " \t"
+	i := strings.IndexAny(line, blanks+",")
+	if i < 0 {
+		return ends, false
+	}
+	rest := strings.TrimLeft(line[i:], blanks)
+	if after, isComma := strings.CutPrefix(rest, ","); isComma {
+		rest = strings.TrimLeft(after, blanks)
+	}
+	ends = [2]string{line[:i], rest}
+	return ends, i > 0 && rest != "" && !strings.ContainsAny(rest, blanks+",")
 }

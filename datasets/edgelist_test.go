@@ -22,6 +22,9 @@ func TestEdgesAreReadWhateverSeparatesThem(t *testing.T) {
 		"a\n":                               `f: line 1: found "a": expected two ids`,
 		"a b c\n":                           `f: line 1: found "a b c": expected two ids`,
 		"a b\n,b\n":                         `f: line 2: found ",b": expected two ids`,
+		"a,,b\n":                            `f: line 1: found "a,,b": expected two ids`,
+		"a b ,c\n":                          `f: line 1: found "a b ,c": expected two ids`,
+		"a ,\n":                             `f: line 1: found "a ,": expected two ids`,
 		"a \xff\n":                          "f: line 1: not UTF-8",
 		"a b\n" + strings.Repeat("x", 5000): "f: line 2: longer than 4096 bytes",
 	} {
