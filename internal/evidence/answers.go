@@ -212,17 +212,21 @@ func (e *Evidence) Answer() (Answer, error) {
 		if err != nil {
 			return a, err
 		}
-		var models []string
+		var models []string // that the paper has there, and that have run
 		for _, a := range of {
-			if name := hyper.Title(a.Model); a.Verdict != cited.NotRun && !slices.Contains(models, name) {
+			published := slices.ContainsFunc(a.Sizes, func(size int) bool {
+				return publishedGain(a.Data, a.Model, a.Setting, size) != nil
+			})
+			if name := hyper.Title(a.Model); published && a.Verdict != cited.NotRun && !slices.Contains(models, name) {
 				models = append(models, name)
 			}
 		}
 		if cells > 0 {
-			text := fmt.Sprintf("%.1f points on %s", apartBy, DataTitle(data))
+			of := ""
 			if len(models) < len(cited.Models()) {
-				text += ", where " + and(models) + " alone has run"
+				of = " for " + and(models)
 			}
+			text := fmt.Sprintf("%.1f points%s on %s", apartBy, of, DataTitle(data))
 			apart = append(apart, text)
 		}
 	}
@@ -279,7 +283,7 @@ func (e *Evidence) Answer() (Answer, error) {
 	}
 	if len(apart) > 0 {
 		a.Sentences = append(a.Sentences, "The gap to the published gains (root mean square) is "+
-			strings.Join(apart, ", and ")+".")
+			and(apart)+".")
 	}
 	return a, nil
 }
