@@ -189,14 +189,14 @@ func kernelsOf(g *datasets.Graph) (all []alone) {
 	add("sum masked", triton.Sum{Rows: n, Width: width, Heard: true}.Kernel(), sizes)
 	add("sum transposed", triton.Sum{Rows: n, Width: width, Wanted: true}.Kernel(), sizes)
 	add("sum weighed", triton.Sum{Rows: n, Width: width, Heads: heads, Positions: true, Wanted: true}.Kernel(), sizes)
-	add("slopes", triton.Sum{Rows: n, Width: width, Heads: heads, Positions: true, Leaky: true}.Kernel(),
+	add("slopes weighed", triton.Sum{Rows: n, Width: width, Heads: heads, Positions: true, Leaky: true}.Kernel(),
 		with("target", perRow))
 	add("agreement long", triton.Agreement{Rows: n, Width: width, Heads: heads, Long: true}.Kernel(), with("y", perEntry))
 	add("scores long", triton.Agreement{Rows: n, Width: width, Heads: heads, Leaky: true, Long: true}.Kernel(),
 		with("y", perEntry))
 	attend := triton.Attend{Rows: n, Width: width, Heads: heads, Dropout: true, Heard: true, Long: true}
 	add("attention long", attend.Kernel(), sizes)
-	add("attention's gradient long", attend.Backward(), sizes)
+	add("gradient long", attend.Backward(), sizes)
 	x := g.Features
 	if !x.IsSparse() {
 		return all
