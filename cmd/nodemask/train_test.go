@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -207,33 +208,28 @@ func TestTrainFailsInOneLineWithExitCode1(t *testing.T) {
 }
 
 func TestTrainSaysThatNothingIsMaskedUnlessToldWhatToDo(t *testing.T) {
-	dir := smallGraph(t)
-	for want, args := range map[bool][][]string{
+	requireTrainSays(t, "nothing is masked: --keep-rate is 1", []string{"--model", "gcn"}, map[bool][][]string{
 		true:  {{}, {"--json"}},
 		false: {{"--keep-rate", "1"}, {"--keep-rate", "0.5"}, {"--regulariser", "dropedge:0.5"}},
-	} {
-		for _, more := range args {
-			args := []string{"train", "--data", dir, "--model", "gcn", "--train", "50", "--trials", "1", "--max-epochs", "1",
-				"--backend", "go"}
-			code, _, diagnostics := nodemask(t, append(args, more...)...)
-			require.Zero(t, code, diagnostics)
-			assert.Equal(t, want, strings.Contains(diagnostics, "nothing is masked: --keep-rate is 1"), more)
-		}
-	}
+	})
 }
 
 func TestTrainSaysWhichEdgesTheTablesOfThePresetPaperHave(t *testing.T) {
-	dir := smallGraph(t)
-	for want, args := range map[bool][][]string{
+	requireTrainSays(t, "the paper's tables have --arrivals train-edges", []string{"--preset", "paper"}, map[bool][][]string{
 		true:  {{}},
 		false: {{"--arrivals", "all-edges"}, {"--setting", "transductive"}, {"--preset", "standard"}},
-	} {
-		for _, more := range args {
-			args := []string{"train", "--data", dir, "--preset", "paper", "--train", "50", "--trials", "1", "--max-epochs", "1",
-				"--backend", "go"}
-			code, _, diagnostics := nodemask(t, append(args, more...)...)
+	})
+}
+
+// requireTrainSays requires that train, with these arguments, says a text with some further ones and not with others.
+func requireTrainSays(t *testing.T, text string, args []string, further map[bool][][]string) {
+	args = append([]string{"train", "--data", smallGraph(t), "--train", "50", "--trials", "1", "--max-epochs", "1",
+		"--backend", "go"}, args...)
+	for says, cases := range further {
+		for _, more := range cases {
+			code, _, diagnostics := nodemask(t, slices.Concat(args, more)...)
 			require.Zero(t, code, diagnostics)
-			assert.Equal(t, want, strings.Contains(diagnostics, "the paper's tables have --arrivals train-edges"), more)
+			assert.Equal(t, says, strings.Contains(diagnostics, text), more)
 		}
 	}
 }
