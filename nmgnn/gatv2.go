@@ -34,7 +34,7 @@ func (l GATv2) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node)
 	both := h.Times(Concatenate([]*Node{
 		GlorotWeights(scope, g, "source_weights", h.Width(), out),
 		GlorotWeights(scope, g, "target_weights", h.Width(), out),
-	}, 1))
+	}, -1))
 	source := kernels.AddBias(SliceAxis(both, 1, AxisRange(0, out)), ZeroWeights(scope, g, "source_biases", 1, out))
 	target := kernels.AddBias(SliceAxis(both, 1, AxisRange(out, 2*out)), ZeroWeights(scope, g, "target_biases", 1, out))
 	near.readsAll = true

@@ -33,7 +33,7 @@ func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	root := z
 	switch {
 	case l.LearnEpsilon:
-		root = Mul(z, AddScalar(ZeroWeights(scope, h.Graph(), "epsilon", 1, 1), 1+l.Epsilon))
+		root = kernels.WithTrials(Mul, z, AddScalar(ZeroWeights(scope, h.Graph(), "epsilon", 1, 1), 1+l.Epsilon))
 	case l.Epsilon != 0:
 		root = MulScalar(z, 1+l.Epsilon)
 	}

@@ -1,6 +1,8 @@
 package nmgnn
 
 import (
+	"slices"
+
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -95,8 +97,9 @@ func (d dense) scale(factors *Node) Input {
 
 // sparseFeatures is X by its nonzeros, in variables of a model.
 type sparseFeatures struct {
-	product kernels.Product
-	width   int
+	product kernels.Product // of all trials
+	width   int             // of one
+	trials  int
 	values  *model.Variable // [slots, 1]: zero in padding
 }
 
@@ -105,7 +108,7 @@ func newSparseFeatures(store *model.Store, path string, x csr.Matrix, o kernels.
 	if err != nil {
 		return nil, err
 	}
-	return &sparseFeatures{product: p, width: x.Columns, values: kernels.Values(p)}, nil
+	return &sparseFeatures{product: p, width: x.Columns, trials: max(o.Trials, 1), values: kernels.Values(p)}, nil
 }
 
 // sparseInput is X in a computation.
@@ -122,6 +125,9 @@ func (s sparseInput) Graph() *Graph { return s.graph }
 func (s sparseInput) Width() int    { return s.width }
 
 func (s sparseInput) Times(w *Node) *Node {
+	if w.Rank() == 3 { // of several trials, each with columns of its own
+		w = Reshape(w, -1, w.Shape().Dimensions[2])
+	}
 	if s.rate > 0 {
 		return s.product.SumDropped(w, s.dropped, s.rate, s.train)
 	}
@@ -162,5 +168,6 @@ func (s sparseInput) weigh(weighed *Node) sparseInput {
 }
 
 func (s sparseInput) Node() *Node {
-	return s.Times(DiagonalWithValue(ScalarOne(s.graph, dtypes.Float32), s.width))
+	unit := DiagonalWithValue(ScalarOne(s.graph, dtypes.Float32), s.width)
+	return s.Times(Concatenate(slices.Repeat([]*Node{unit}, s.trials), 0))
 }

@@ -48,9 +48,18 @@ func weights(scope *model.Scope, g *Graph, name string, bound float64, dimension
 	return variable(scope, name, 0, bound, dimensions...).NodeValue(g)
 }
 
+// SetTrials has a model in the store hold the weights of so many trials side by side: [trials, dimensions…]. Nodes'
+// rows are then those of one trial after the other, as [LoadOptions].Trials has them.
+func SetTrials(store *model.Store, trials int) { store.SetParam("/"+trialsKey, trials) }
+
+const trialsKey = "trials"
+
 // variable makes a variable that starts uniform in middle ± bound.
 func variable(scope *model.Scope, name string, middle, bound float64, dimensions ...int) *model.Variable {
 	scope.SetParam(name+firstSuffix, first{middle, bound})
+	if trials, found := scope.GetParam(trialsKey); found {
+		dimensions = append([]int{trials.(int)}, dimensions...)
+	}
 	return scope.VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
 }
 

@@ -2,6 +2,7 @@ package nmgnn
 
 import (
 	"fmt"
+	"slices"
 
 	"nodemask/internal/gomlx"
 
@@ -23,6 +24,7 @@ type Loaded struct {
 	denseT    *model.Variable // Xᵀ, if the backend profits from it
 	positions *model.Variable // of the entries of a sparse X stored densely, by which dropout numbers them
 	large     bool            // X is dense and not to be copied
+	trials    int             // side by side; see LoadOptions
 }
 
 // LoadOptions say how a graph is stored.
@@ -37,6 +39,9 @@ type LoadOptions struct {
 	// Share is the backend to share memory with, for graphs that are replaced often: see [kernels.Constants.Share]. Dense
 	// features then are zeros until [Loaded.FillFeatures] or a Replace.
 	Share compute.Backend
+	// Trials is for how many trials side by side the graph is there, with weights of their own ([SetTrials]): nodes are
+	// those of one trial after the other. 0: 1. There is no room then, and features are not stored in two orders.
+	Trials int
 }
 
 // Load stores a graph and its features below path. It returns an error unless there is a row of features for each node
@@ -46,9 +51,12 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 	if x.Rows != n {
 		return nil, fmt.Errorf("%d rows of features for %d nodes", x.Rows, n)
 	}
-	d := &Loaded{}
+	d := &Loaded{trials: max(o.Trials, 1)}
+	if d.trials > 1 {
+		plan.DenseFeatures, plan.Transposed = false, false
+	}
 	var err error
-	k := kernels.Options{Kernel: plan.Kernel, Gradients: gradients, Share: o.Share}
+	k := kernels.Options{Kernel: plan.Kernel, Gradients: gradients, Share: o.Share, Trials: d.trials}
 	k.Symmetric, k.Slots = !o.Directed && edges.IsSymmetric(), o.Room
 	if d.near, err = newAdjacency(store, path+"/edges", edges.Matrix(), k); err != nil {
 		return nil, fmt.Errorf("the graph: %w", err)
@@ -80,7 +88,7 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 // with room for so many entries (0: as many as there are).
 func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, error) {
 	other := *d
-	o := kernels.Options{Kernel: d.near.options.Kernel, Slots: room}
+	o := kernels.Options{Kernel: d.near.options.Kernel, Slots: room, Trials: d.trials}
 	var err error
 	if other.near, err = newAdjacency(d.near.store, path, edges.Matrix(), o); err != nil {
 		return nil, fmt.Errorf("the graph: %w", err)
@@ -122,6 +130,9 @@ func (d *Loaded) Features(g *Graph, train bool) Input {
 		return sparseInput{sparseFeatures: d.sparse, graph: g, train: train}
 	}
 	x := dense{node: d.dense.NodeValue(g), positions: d.positions, large: d.large && train}
+	if d.trials > 1 {
+		x.node = Concatenate(slices.Repeat([]*Node{x.node}, d.trials), 0)
+	}
 	if d.denseT != nil && train {
 		x.transposed = d.denseT.NodeValue(g)
 	}

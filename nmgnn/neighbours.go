@@ -118,7 +118,7 @@ func (a *adjacency) replace(m csr.Matrix, gradients bool) error {
 }
 
 // NumNodes returns the number of nodes.
-func (n Neighbours) NumNodes() int { return n.matrix.Rows }
+func (n Neighbours) NumNodes() int { return n.product.Rows() }
 
 // WithSelf aggregates over v ∪ N_v.
 func (n Neighbours) WithSelf() Neighbours {

@@ -1,8 +1,6 @@
 package nmgnn
 
 import (
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"nodemask/internal/kernels"
@@ -51,17 +49,13 @@ func (d DropNode) Apply(p Pass) Pass {
 	if d.Rate == 0 {
 		return p
 	}
-	p.Features = p.Features.ScaleRows(p.Random.Next().Keep(p.nodes(), d.Rate))
+	nodes := p.Random.Positions(p.Features.Graph(), p.Near.NumNodes(), 1)
+	p.Features = p.Features.ScaleRows(p.Random.Next().Keep(nodes, d.Rate))
 	return p
 }
 
 // DropRate returns Rate.
 func (d DropNode) DropRate() float64 { return d.Rate }
-
-// nodes numbers the nodes: [nodes, 1].
-func (p Pass) nodes() *Node {
-	return Iota(p.Features.Graph(), shapes.Make(dtypes.Uint32, p.Near.NumNodes(), 1), 0)
-}
 
 // DropMessage sets each number of each message with probability Rate to zero and divides the others by 1-Rate, in each
 // layer on its own (Fang et al. 2023). Messages are the terms of a sum over N_v, and over v ∪ N_v that of v itself too;
@@ -90,7 +84,8 @@ func (d DropGNN) Apply(p Pass) Pass {
 	if d.Rate == 0 {
 		return p
 	}
-	kept := p.Random.Next().Kept(p.nodes(), d.Rate)
+	nodes := p.Random.Positions(p.Features.Graph(), p.Near.NumNodes(), 1)
+	kept := p.Random.Next().Kept(nodes, d.Rate)
 	if p.Mask != nil {
 		kept = Mul(kept, p.Mask)
 	}
@@ -104,7 +99,11 @@ func (d DropGNN) DropRate() float64 { return d.Rate }
 // Forward runs a model as it is outside training: what [Model.Forward] returns, each the mean over masked runs, and for
 // logits the logarithms of the mean probabilities. The masks are the same whenever it runs at a rate; rates may be nil.
 func (d DropGNN) Forward(m Model, p Pass, kernel kernels.Kernel, rates *kernels.Rates) []*Node {
-	p.Random = kernels.NewRandom(Const(p.Features.Graph(), []uint32{0x9e3779b9, 0x7f4a7c15}), kernel).Reading(rates)
+	key := Const(p.Features.Graph(), []uint32{0x9e3779b9, 0x7f4a7c15})
+	if trials := p.Near.options.Trials; trials > 1 {
+		key = BroadcastToDims(Reshape(key, 1, 2), trials, 2)
+	}
+	p.Random = kernels.NewRandom(key, kernel).Reading(rates)
 	var mean []*Node
 	for range DropGNNRuns {
 		run := d.Apply(p)

@@ -24,7 +24,7 @@ func (l SAGE) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) 
 	in := h.Width()
 	// One product with both matrices side by side reads the features once.
 	both := h.Times(Concatenate([]*Node{
-		Weights(scope, g, "weights", in, in, l.Width), Weights(scope, g, "root_weights", in, in, l.Width)}, 1))
+		Weights(scope, g, "weights", in, in, l.Width), Weights(scope, g, "root_weights", in, in, l.Width)}, -1))
 	neighbours := SliceAxis(both, 1, AxisRange(0, l.Width))
 	root := SliceAxis(both, 1, AxisRange(l.Width, 2*l.Width))
 	return kernels.AddBias(Add(root, near.Mean(neighbours, mask)), Weights(scope, g, "biases", in, 1, l.Width))

@@ -383,7 +383,7 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 		for _, cell := range []record.Cell{plain, masked} {
 			x := measure.Experiment(cell, graph)
 			x.Smoothness = false
-			results, err := runTrials(c, b, x, train.Seeds(cited.FirstSplit, trials), 0, nil, x.Run)
+			results, err := runTrials(c, b, x, train.Seeds(cited.FirstSplit, trials), 0, 1, nil, x.Run)
 			if err != nil {
 				return err
 			}

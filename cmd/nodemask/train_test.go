@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -72,6 +73,9 @@ func TestAFlagThatTheModelDoesNotReadIsMisuse(t *testing.T) {
 		"--self-term: nothing is masked":               {"--model", "gat", "--heads", "2", "--self-term", "kept"},
 		"--preset paper: this is GIN":                  {"--model", "gat", "--preset", "paper"},
 		"--preset standard: it has no attention heads": {"--model", "gat", "--preset", "standard"},
+		"--together 0: expected at least 1 trial":      {"--together", "0"},
+		"--together 2: trials in one program share":    {"--together", "2", "--resplit"},
+		"--together 3: trials in one program share":    {"--together", "3", "--batches", "2"},
 	} {
 		code, _, diagnostics := nodemask(t, quickTrain(dir, more...)...)
 		assert.Equal(t, 2, code, of)
@@ -129,6 +133,19 @@ func TestTrainGivesTheSameNumbersForOneSeedHoweverManyJobs(t *testing.T) {
 		require.Equal(t, first, lines)
 	}
 	assert.NotEqual(t, first[0]["validation_loss"], first[1]["validation_loss"], "seeds differ")
+}
+
+func TestTrainGivesTheSameTableWithTrialsTogether(t *testing.T) {
+	dir, seconds := smallGraph(t), regexp.MustCompile(`[\d.]+ │$`)
+	table := func(together string) (lines []string) {
+		code, out, diagnostics := nodemask(t, quickTrain(dir, "--together", together, "--keep-rate", "0.5")...)
+		require.Zero(t, code, diagnostics)
+		for line := range strings.Lines(out) {
+			lines = append(lines, seconds.ReplaceAllString(strings.TrimSpace(line), ""))
+		}
+		return lines
+	}
+	require.Equal(t, table("1"), table("2"))
 }
 
 func TestTrainWithResplitDrawsASplitForEachTrial(t *testing.T) {

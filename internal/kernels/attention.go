@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"slices"
+
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/layers/activation"
 )
@@ -90,21 +92,30 @@ func Among(p Product, e, present *Node) (is, among *Node) {
 }
 
 // HeadProducts returns a·x for each head's share of the columns: x [rows, heads·width], a [heads, width] → [rows,
-// heads].
+// heads]. With a [trials, heads, width], the rows are those of as many trials, one after the other, each with its own.
 func HeadProducts(x, a *Node) *Node {
-	rows, heads, width := x.Shape().Dimensions[0], a.Shape().Dimensions[0], a.Shape().Dimensions[1]
-	products := func(x, a *Node) *Node {
-		return ReduceSum(Mul(Reshape(x, rows, heads, width), Reshape(a, 1, heads, width)), 2)
+	rows, trials, dims := x.Shape().Dimensions[0], []int(nil), a.Shape().Dimensions
+	if a.Rank() == 3 {
+		trials, dims = dims[:1], dims[1:]
+		rows /= trials[0]
 	}
-	if !splitsColumns(x) {
+	heads, width := dims[0], dims[1]
+	shaped := func(x *Node, dimensions ...int) *Node { return Reshape(x, slices.Concat(trials, dimensions)...) }
+	products := func(x, a *Node) *Node {
+		y := Mul(shaped(x, rows, heads, width), shaped(a, 1, heads, width))
+		return Reshape(ReduceSum(y, -1), -1, heads)
+	}
+	if !splitsColumns(shaped(x, rows, heads*width)) {
 		return products(x, a)
 	}
 	fixed, weights := StopGradient(x), StopGradient(a)
 	return WithAdjoints(products(fixed, weights),
 		Argument{x, func(v *Node) *Node {
-			return Reshape(Mul(Reshape(v, rows, heads, 1), Reshape(weights, 1, heads, width)), rows, heads*width)
+			return Reshape(Mul(shaped(v, rows, heads, 1), shaped(weights, 1, heads, width)), -1, heads*width)
 		}},
-		Argument{a, func(v *Node) *Node { return Reshape(columnSums(perHead(fixed, v)), heads, width) }})
+		Argument{a, func(v *Node) *Node {
+			return Reshape(ColumnSums(shaped(perHead(fixed, v), rows, heads*width)), a.Shape().Dimensions...)
+		}})
 }
 
 // perHead multiplies each head's share of x [rows, width] by its weight [rows, heads].

@@ -136,7 +136,7 @@ func (p *fusedProduct) Back(v, factor, weights *Node) *Node {
 
 func (p *fusedProduct) SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node {
 	g := h.Graph()
-	if !fused.SkipsDropped(g) {
+	if !fused.SkipsDropped(g) || s.trials() > 1 && !fused.IsForGPU(g) {
 		return sumOfDropped(p, h, s, rate, gradients)
 	}
 	draw, scale := s.dropped(rate)
@@ -157,7 +157,7 @@ func (p *fusedProduct) TotalBack(e *Node) *Node {
 }
 
 func (p *fusedProduct) DropEntries(s Stream, x *Node, heads int, rate float64) *Node {
-	if !fused.Available(s.key.Graph()) {
+	if !fused.Available(s.key.Graph()) || s.trials() > 1 {
 		return p.parts.DropEntries(s, x, heads, rate)
 	}
 	return s.drop(x, p.Slots(), heads, rate) // slots are entries
@@ -221,7 +221,7 @@ func (p *fusedProduct) cleared(e *Node) *Node {
 
 // PairScores takes one pass over h, and one for the gradients.
 func (p *fusedProduct) PairScores(h, a, b *Node) (source, target *Node) {
-	if !fused.Available(h.Graph()) {
+	if !fused.Available(h.Graph()) || a.Rank() == 3 {
 		return p.parts.PairScores(h, a, b)
 	}
 	flat := func(x *Node) *Node { return Reshape(StopGradient(x), 1, x.Shape().Size()) }
@@ -249,10 +249,13 @@ func (p *fusedProduct) LeakyScores(source, target, a *Node, slope float64, gradi
 	if !fused.IsForGPU(g) {
 		return leakyScoresByParts(p, source, target, a, slope, gradients)
 	}
-	heads := a.Shape().Dimensions[0]
+	heads, width := a.Shape().Dimensions[a.Rank()-2], source.Shape().Dimensions[1]
 	h, x, leak := StopGradient(source), StopGradient(target), Const(g, [][]float32{{float32(slope)}})
-	weights := StopGradient(Reshape(a, 1, a.Shape().Size()))
+	weights := StopGradient(Reshape(a, -1, width)) // [1 or trials, width]
 	y := p.forward.in(g).LeakyScores(x, h, weights, leak, heads)
+	if a.Rank() == 3 {
+		weights = Reshape(weights, -1, 1, width)
+	}
 	if !gradients {
 		return y
 	}
@@ -262,36 +265,47 @@ func (p *fusedProduct) LeakyScores(source, target, a *Node, slope float64, gradi
 		return p.adjoint.in(g).LeakySlopes(h, leak, x, d, p.transposedAt().NodeValue(g))
 	})
 	return WithAdjoints(y,
-		Argument{source, func(d *Node) *Node { return Mul(ofSource(d), weights) }},
-		Argument{target, func(d *Node) *Node { return Mul(ofTarget(d), weights) }},
+		Argument{source, func(d *Node) *Node { return WithTrials(Mul, ofSource(d), weights) }},
+		Argument{target, func(d *Node) *Node { return WithTrials(Mul, ofTarget(d), weights) }},
 		Argument{a, func(d *Node) *Node {
-			along := Add(columnSums(Mul(x, ofTarget(d))), columnSums(Mul(h, ofSource(d))))
+			along := Add(sumsLike(weights, Mul(x, ofTarget(d))), sumsLike(weights, Mul(h, ofSource(d))))
 			return Reshape(along, a.Shape().Dimensions...)
 		}})
 }
 
 // AddBias returns y [rows, width] + b [1, width]. On a GPU a column of gradients towards b is added up by several
-// blocks where XLA would leave it to one.
+// blocks where XLA would leave it to one. Trials' biases are as in [WithTrials].
 func AddBias(y, b *Node) *Node {
-	if !splitsColumns(y) {
-		return Add(y, b)
-	}
-	return WithAdjoints(Add(StopGradient(y), StopGradient(b)), Argument{y, func(v *Node) *Node { return v }},
-		Argument{b, columnSums})
+	return WithTrials(func(y, b *Node) *Node {
+		if !splitsColumns(y) {
+			return Add(y, b)
+		}
+		return WithAdjoints(Add(StopGradient(y), StopGradient(b)), Argument{y, func(v *Node) *Node { return v }},
+			Argument{b, ColumnSums})
+	}, y, b)
 }
 
-// columnSums returns Σ over the rows of x [rows, width] → [1, width].
-func columnSums(x *Node) *Node {
+// ColumnSums returns Σ over the rows of x […, rows, width] → […, 1, width].
+func ColumnSums(x *Node) *Node {
 	if splitsColumns(x) {
 		return fused.ColumnSums(x)
 	}
-	return ReduceAndKeep(x, ReduceSum, 0)
+	return ReduceAndKeep(x, ReduceSum, -2)
+}
+
+// sumsLike returns the sums over the rows of x [rows, width], or over those of each trial, as like is there for one or
+// for several: [1, width] or [trials, 1, width].
+func sumsLike(like, x *Node) *Node {
+	if like.Rank() == 3 {
+		x = PerTrial(x, like.Shape().Dimensions[0])
+	}
+	return ColumnSums(x)
 }
 
 // splitsColumns says where [fused.ColumnSums] is faster: XLA for GPUs splits columns of more than 4,096 numbers itself,
 // and those of up to 1,024 have a thread for each.
 func splitsColumns(x *Node) bool {
-	rows := x.Shape().Dimensions[0]
+	rows := x.Shape().Dimensions[x.Rank()-2]
 	return rows > 1024 && rows <= 4096 && fused.IsForGPU(x.Graph())
 }
 

@@ -28,7 +28,8 @@ type pattern interface {
 // parts is a [Product] put together from patterns.
 type parts struct {
 	constants        *Constants
-	matrix           csr.Matrix
+	matrix           csr.Matrix // of all trials
+	one              csr.Matrix // of one of them
 	options          Options
 	forward, adjoint pattern
 	lazy             map[string]lazy // what only some computations need, once asked for
@@ -116,12 +117,14 @@ func (p *parts) position() *model.Variable {
 }
 
 func (p *parts) Replace(m csr.Matrix, gradients bool) error {
-	if err := check(m); err != nil {
+	if err := check(m, p.options.Trials); err != nil {
 		return err
 	}
-	if m.Rows != p.matrix.Rows || m.Columns != p.matrix.Columns {
+	if m.Rows != p.one.Rows || m.Columns != p.one.Columns {
 		return ErrNoFit
 	}
+	p.one = m
+	m = m.Repeat(p.options.Trials)
 	if err := p.forward.replace(m); err != nil {
 		return err
 	}
@@ -178,11 +181,15 @@ func (p *parts) transposed(e *Node) *Node {
 }
 
 func (p *parts) Ints(name string, padding int32, of func(m csr.Matrix) []int32) *model.Variable {
-	return once(p, name, p.forward, padding, of)
+	return once(p, name, p.forward, padding, func(csr.Matrix) []int32 {
+		return slices.Repeat(of(p.one), p.options.Trials)
+	})
 }
 
 func (p *parts) Floats(name string, of func(m csr.Matrix) []float32) *model.Variable {
-	return once(p, name, p.forward, 0, of)
+	return once(p, name, p.forward, 0, func(csr.Matrix) []float32 {
+		return slices.Repeat(of(p.one), p.options.Trials)
+	})
 }
 
 // once makes a variable [slots, 1] for a direction of p the first time it is asked for, from a number for each entry.

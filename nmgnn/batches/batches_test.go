@@ -159,7 +159,7 @@ func stepped(t *testing.T, b *backend.Backend, cache func(v int32, masked bool, 
 	s := small("gin")
 	s.Dropout, s.WeightDecay, s.NormalizeFeatures = 0, 0, false
 	trainer := trainerOf(t, b, g, view, s, optionsOf(t, view, s, 3))
-	require.NoError(t, trainer.start.Reset(trainer.train.store, 4, 1e-30))
+	require.NoError(t, trainer.start.Reset(trainer.train.store, 1e-30, 4))
 	require.NoError(t, trainer.openCaches(1))
 	d := learn.NewDraws(1, trainer.train.phase.Edges.NumNodes())
 	for v := range d.Delta {
@@ -264,7 +264,7 @@ func TestWithoutLearningTheCacheBecomesTheFullPass(t *testing.T) {
 		s := small(model)
 		s.Layers, s.KeepRate, s.Dropout, s.AttentionDropout, s.WeightDecay, s.LearningRate = 4, 1, 0, 0, 0, 1e-30
 		trainer := trainerOf(t, gnntest.Go(t), g, view, s, optionsOf(t, view, s, 5))
-		require.NoError(t, trainer.start.Reset(trainer.train.store, 4, 1e-30))
+		require.NoError(t, trainer.start.Reset(trainer.train.store, 1e-30, 4))
 		require.NoError(t, trainer.openCaches(1))
 		d := learn.NewDraws(1, trainer.train.phase.Edges.NumNodes())
 		for epoch := range 5 {

@@ -75,7 +75,7 @@ func scoredOf(phase datasets.Phase, clusters [][]int32, labels []int32) scored {
 // newTargets makes the variables for scored nodes: of the only cluster, or padded.
 func (s scored) newTargets(store *model.Store, name string, classes int) (*learn.Targets, error) {
 	if len(s.nodes) == 1 {
-		return learn.NewTargets(store, name, s.nodes[0], s.labels[0], classes)
+		return learn.NewTargets(store, name, s.nodes[0], s.labels[0], classes, learn.Trials{})
 	}
 	return learn.NewPaddedTargets(store, name, s.most, classes)
 }

@@ -192,7 +192,7 @@ func (t *trainer) compileStep(learns bool) (*model.Exec, error) {
 		// The pure-Go backend fails at programs whose last node is nobody's result.
 		return append(own, ReduceAllSum(logits))
 	}
-	return step.Compile(t.backend, e.store, e.shape.nodes)
+	return step.Compile(t.backend, e.store, e.shape.nodes, 1)
 }
 
 // Train runs one trial from the seed: first weights, masks, dropout and the order of the batches all follow from it.
@@ -224,7 +224,7 @@ func (t *trainer) Begin(seed uint64) (trial *train.Trial, err error) {
 	}
 	if trial == nil {
 		trial = &train.Trial{Seed: seed}
-		err = t.start.Reset(t.train.store, seed, t.options.LearningRate)
+		err = t.start.Reset(t.train.store, t.options.LearningRate, seed)
 	}
 	t.trial = trial
 	return trial, err

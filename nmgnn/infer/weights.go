@@ -74,8 +74,8 @@ func SetWeights(store *model.Store, all []Weight) error {
 }
 
 // FirstValue returns the first values of a model's variable, drawn from the seed on the host, so that they are the same
-// on every backend.
-func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Tensor, error) {
+// on every backend; with several seeds, those of as many trials, one after the other.
+func FirstValue(store *model.Store, v *model.Variable, seeds ...uint64) (*tensors.Tensor, error) {
 	shape := v.Shape()
 	if shape.DType != dtypes.Float32 {
 		return nil, fmt.Errorf("variable %s is of type %s: expected float32, which models are made of", v.Path(),
@@ -86,10 +86,39 @@ func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Te
 		// Made without nmgnn.Weights: Glorot for matrices, zero for the rest.
 		limit = math.Sqrt(6 / float64(shape.Dimensions[shape.Rank()-2]+shape.Dimensions[shape.Rank()-1]))
 	}
-	r := nmgnn.HostRandom(seed, "weights"+v.Path())
-	values := make([]float32, shape.Size())
-	for i := range values {
-		values[i] = float32(middle + (2*r.Float64()-1)*limit)
+	values := make([]float32, 0, shape.Size())
+	for _, seed := range seeds {
+		r := nmgnn.HostRandom(seed, "weights"+v.Path())
+		for range shape.Size() / len(seeds) {
+			values = append(values, float32(middle+(2*r.Float64()-1)*limit))
+		}
 	}
 	return tensors.FromFlatDataAndDimensions(values, shape.Dimensions...), nil
+}
+
+// Together puts the weights of several trials side by side, as [nmgnn.SetTrials] has them.
+func Together(trials [][]Weight) (all []Weight) {
+	if len(trials) == 1 {
+		return trials[0]
+	}
+	for k, w := range trials[0] {
+		w.Dimensions, w.Values = append([]int{len(trials)}, w.Dimensions...), nil
+		for _, of := range trials {
+			w.Values = append(w.Values, of[k].Values...)
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+// OfTrial copies the weights of one of several trials side by side.
+func OfTrial(all []Weight, trial, trials int) (weights []Weight) {
+	if trials == 1 {
+		return all
+	}
+	for _, w := range all {
+		n := len(w.Values) / trials
+		weights = append(weights, Weight{w.Path, w.Dimensions[1:], slices.Clone(w.Values[trial*n : (trial+1)*n])})
+	}
+	return weights
 }

@@ -35,7 +35,7 @@ func TestNewNodesAreComputedFromCachedNeighboursAndThoseThatArriveWithThem(t *te
 			view, Options{Plan: &plan})
 		require.NoError(t, err)
 		defer trainer.Close()
-		require.NoError(t, trainer.start.Reset(trainer.store, 1, trainer.options.LearningRate))
+		require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 1))
 		require.NoError(t, infer.SetWeights(trainer.store, []infer.Weight{
 			{Path: "/model/layer0/linear0/weights", Dimensions: []int{1, 1}, Values: []float32{1}},
 			{Path: "/model/layer0/linear0/biases", Dimensions: []int{1, 1}, Values: []float32{0}},
@@ -103,7 +103,7 @@ func untrainedIsFirst(t *testing.T, b *backend.Backend, g *datasets.Graph, view 
 	trainer, err := New(b, m, g, view, OptionsOf(p, view))
 	require.NoError(t, err)
 	defer trainer.Close()
-	require.NoError(t, trainer.start.Reset(trainer.store, 7, trainer.options.LearningRate))
+	require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 7))
 	want, err := infer.WeightsOf(trainer.store)
 	require.NoError(t, err)
 	got, err := infer.Untrained(b, m, g.Features.Width, 7)

@@ -104,7 +104,10 @@ type Progress struct {
 
 // RunOptions say how trials are run. The zero value runs them one after the other and reports nothing.
 type RunOptions struct {
-	Jobs     int                // trials side by side; numbers do not depend on it. 0: 1
+	Jobs int // trials side by side; numbers do not depend on it. 0: 1
+	// Together is how many trials share one program, as [Trainer.TrainTogether] runs them, in one job: for GPUs. The last
+	// digits of numbers may depend on it. 0: 1.
+	Together int
 	Progress func(Progress)     // called after each epoch, never by two trials at once
 	Done     func(int, *Result) // called after each trial with its position in the list of seeds, likewise
 	// KeepBest has the result of the best validation score alone keep weights, predictions and cache, so that memory does
@@ -117,6 +120,9 @@ type RunOptions struct {
 func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64, o RunOptions) ([]*Result, error) {
 	if err := x.Check(); err != nil {
 		return nil, err
+	}
+	if o.Together > 1 && len(seeds) > 0 {
+		return x.runTogether(ctx, b, seeds, o)
 	}
 	if jobs := min(o.Jobs, len(seeds)); jobs > 1 { // one alone is checked where it compiles
 		if err := x.checkMemory(b, jobs); err != nil {

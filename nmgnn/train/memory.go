@@ -97,11 +97,11 @@ func (x Experiment) fits(b *backend.Backend, jobs int, left memory.Left, size le
 	}
 	remedy := "take a smaller hidden width, or fewer layers or features"
 	if one := x.memory(b, 1, size); jobs > 1 && one <= float64(left.Bytes) {
-		remedy = fmt.Sprintf("take fewer jobs: one takes %s", memory.About(one))
+		remedy = fmt.Sprintf("take fewer trials side by side: one takes %s", memory.About(one))
 	}
 	many := ""
 	if jobs > 1 {
-		many = fmt.Sprintf(" in %d jobs", jobs)
+		many = fmt.Sprintf(" with %d trials side by side", jobs)
 	}
 	return fmt.Errorf("%d layers of width %d on %d nodes with %d features and %d classes take about %s of "+
 		"memory%s, and %v: %s", x.Parameters.Layers, x.Parameters.Hidden, size.Nodes, size.Features, size.Classes,

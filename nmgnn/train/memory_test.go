@@ -50,8 +50,8 @@ func TestJobsThatDoNotFitTogetherAreRefusedWithWhatOneTakes(t *testing.T) {
 	one := x.Memory(gnntest.Go(t), 1)
 	left := memory.Left{Bytes: int64(8 * one), Of: "this machine"}
 	require.NoError(t, x.fits(gnntest.Go(t), 4, left, x.size()))
-	require.ErrorContains(t, x.fits(gnntest.Go(t), 64, left, x.size()), " in 64 jobs, and this machine leaves")
-	require.ErrorContains(t, x.fits(gnntest.Go(t), 64, left, x.size()), "take fewer jobs: one takes ")
+	require.ErrorContains(t, x.fits(gnntest.Go(t), 64, left, x.size()), " with 64 trials side by side, and this machine leaves")
+	require.ErrorContains(t, x.fits(gnntest.Go(t), 64, left, x.size()), "take fewer trials side by side: one takes ")
 }
 
 func TestAPassThatDoesNotFitIntoMemoryIsRefused(t *testing.T) {
@@ -71,7 +71,7 @@ func TestAnExperimentLooksForItsMemoryBeforeItTrains(t *testing.T) {
 		Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
 	x.Parameters.Hidden, x.Parameters.MLPLayers, x.Parameters.Layers = 1<<16, 2, 64
 	_, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 2), RunOptions{Jobs: 2})
-	require.ErrorContains(t, err, "of memory in 2 jobs, and ")
+	require.ErrorContains(t, err, "of memory with 2 trials side by side, and ")
 	_, err = x.Run(t.Context(), gnntest.Go(t), Seeds(1, 1), RunOptions{})
 	require.ErrorContains(t, err, "of memory, and ")
 }

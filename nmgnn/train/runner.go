@@ -132,20 +132,16 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
 	if err := x.Check(); err != nil {
 		return nil, err
 	}
-	if err := r.prepare(x, seed, false); err != nil {
+	if err := r.prepare(x, seed, false, 1); err != nil {
 		return nil, err
 	}
 	trial, err := r.trainer.Train(ctx, seed, report)
 	if err != nil {
 		return nil, err
 	}
-	result, err := x.ResultOf(ctx, whole{r.trainer}, trial, r.split)
+	result, err := r.resultOf(ctx, x, trial)
 	if err != nil {
 		return nil, err
-	}
-	if x.Setting == datasets.Inductive {
-		counts := cached.CountNodes(r.trainer.view, x.Parameters.Layers)
-		result.Nodes = &counts
 	}
 	if x.Smoothness {
 		s, err := r.trainer.Smoothness(ctx)
@@ -155,6 +151,16 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
 		result.MAD = &s
 	}
 	return result, nil
+}
+
+// resultOf describes a trial that the trainer ran.
+func (r *Runner) resultOf(ctx context.Context, x Experiment, trial *Trial) (*Result, error) {
+	result, err := x.ResultOf(ctx, whole{r.trainer}, trial, r.split)
+	if err == nil && x.Setting == datasets.Inductive {
+		counts := cached.CountNodes(r.trainer.view, x.Parameters.Layers)
+		result.Nodes = &counts
+	}
+	return result, err
 }
 
 // Masked returns the nodes that the last epoch masked, as numbers of the experiment's graph, in the order of the train
@@ -211,7 +217,7 @@ func (r *Runner) keep(programs int) {
 }
 
 // Has reports whether a trial of an experiment is likely to need no other program than those that are kept.
-func (r *Runner) Has(x Experiment) bool { return r.find(programOf(x, false)) >= 0 }
+func (r *Runner) Has(x Experiment) bool { return r.find(programOf(x, false, 1)) >= 0 }
 
 func (r *Runner) find(p program) int {
 	return slices.IndexFunc(r.compiled, func(c compiled) bool { return c.of == p })
@@ -221,9 +227,9 @@ func (r *Runner) find(p program) int {
 // kept, one serves a model with dropout and without.
 const dropsNothing = 1e-12
 
-// prepare makes the trainer for a trial, unless the last one will do. With readings, it validates and tests with all
-// kinds of arrivals.
-func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
+// prepare makes the trainer for a trial, or for several together, unless the last one will do. With readings, it
+// validates and tests with all kinds of arrivals.
+func (r *Runner) prepare(x Experiment, seed uint64, readings bool, together int) error {
 	room := x.Resplit || readings
 	x.Resplit, x.SplitSeed = false, x.splitSeed(seed)
 	if x.Arrivals == "" {
@@ -237,7 +243,7 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 		return err
 	}
 	o := OptionsOf(x.Parameters, views[0])
-	o.Also, o.Room = views[1:], room
+	o.Also, o.Room, o.Together = views[1:], room, together
 	if err := r.turnTo(x, views[0], o, readings); err != nil {
 		return err
 	}
@@ -272,7 +278,7 @@ func (r *Runner) divide(x Experiment, readings bool) (split *datasets.Split, vie
 
 // turnTo makes the trainer for a view: one that is there switches to it, if it can.
 func (r *Runner) turnTo(x Experiment, view *datasets.View, o Options, readings bool) error {
-	of := programOf(x, readings)
+	of := programOf(x, readings, o.Together)
 	if i := r.find(of); i >= 0 {
 		c := r.compiled[i]
 		r.compiled = slices.Delete(r.compiled, i, i+1)
@@ -290,10 +296,10 @@ func (r *Runner) turnTo(x Experiment, view *datasets.View, o Options, readings b
 		}
 	}
 	r.keep(max(r.Programs, 1) - 1)
-	err := x.checkMemory(r.backend, 1)
+	err := x.checkMemory(r.backend, o.Together)
 	if err != nil && len(r.compiled) > 0 {
 		r.Close()
-		err = x.checkMemory(r.backend, 1)
+		err = x.checkMemory(r.backend, o.Together)
 	}
 	if err != nil {
 		return err
@@ -309,14 +315,15 @@ func (r *Runner) turnTo(x Experiment, view *datasets.View, o Options, readings b
 type program struct {
 	Experiment
 	readings, masks       bool
+	together              int
 	drops, attention, own bool // there is such dropout, or a regulariser's rate
 }
 
 // programOf returns what an experiment's program depends on: nothing that [Trainer.Switch] can change.
-func programOf(x Experiment, readings bool) program {
+func programOf(x Experiment, readings bool, together int) program {
 	p := x.Parameters
-	of := program{readings: readings, masks: p.KeepRate.Active(), drops: p.Dropout > 0, attention: p.AttentionDropout > 0,
-		own: p.RegulariserRate > 0}
+	of := program{readings: readings, together: together, masks: p.KeepRate.Active(), drops: p.Dropout > 0,
+		attention: p.AttentionDropout > 0, own: p.RegulariserRate > 0}
 	p.Preset, p.KeepRate, p.MaskOver, p.Rescale, p.LearningRate, p.WeightDecay = "", 0, "", false, 0, 0
 	p.Dropout, p.AttentionDropout, p.RegulariserRate = 0, 0, 0
 	p.NormalizeFeatures, p.MaxEpochs, p.Patience, p.StopOn = false, 0, 0, ""

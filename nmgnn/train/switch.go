@@ -28,6 +28,7 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 		return err
 	}
 	if o.Mask.KeepRate.Active() != t.options.Mask.KeepRate.Active() || o.Plan != t.options.Plan ||
+		o.Together != t.options.Together ||
 		reflect.TypeOf(o.Regulariser) != reflect.TypeOf(t.options.Regulariser) || len(o.Also) != len(t.options.Also) {
 		return errOtherProgram
 	}

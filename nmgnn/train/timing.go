@@ -17,7 +17,7 @@ import (
 func (t *Trainer) TimeEpochs(ctx context.Context, epochs int, validate bool) (laps []time.Duration, err error) {
 	defer gomlx.Guard(&err, "training")
 	if t.timing == nil {
-		if err := t.start.Reset(t.store, 1, t.options.LearningRate); err != nil {
+		if err := t.start.Reset(t.store, t.options.LearningRate, 1); err != nil {
 			return nil, err
 		}
 		t.timing = learn.NewDraws(1, t.deltaSize)

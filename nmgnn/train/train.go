@@ -87,11 +87,9 @@ func TrainBy(ctx context.Context, p Program, o Options, seed uint64, report func
 	if err != nil {
 		return nil, err
 	}
-	best := stopped[0]
-	if err := o.fault(trial.History, best.BestEpoch); err != nil {
+	if err := trial.endedBy(stopped[0], o); err != nil {
 		return nil, err
 	}
-	trial.BestEpoch, trial.Validation, trial.Weights = best.BestEpoch, best.Validation, best.Weights
 	if trial.Predictions, err = p.Predict(ctx, trial); err != nil {
 		return nil, err
 	}
@@ -102,6 +100,12 @@ func TrainBy(ctx context.Context, p Program, o Options, seed uint64, report func
 	return trial, nil
 }
 
+// endedBy has the trial end as a way of stopping ended it, if it gives a result.
+func (t *Trial) endedBy(best endedBy, o Options) error {
+	t.BestEpoch, t.Validation, t.Weights = best.BestEpoch, best.Validation, best.Weights
+	return o.fault(t.History, best.BestEpoch)
+}
+
 // follow runs epochs until all ways of stopping have ended the trial.
 func follow(ctx context.Context, p Program, o Options, seed uint64, stops []ending,
 	report func(epoch int, e Epoch)) (*Trial, []endedBy, error) {
@@ -109,70 +113,113 @@ func follow(ctx context.Context, p Program, o Options, seed uint64, stops []endi
 	if err != nil {
 		return nil, nil, err
 	}
-	stopped, stopping, left := make([]endedBy, len(stops)), make([]earlyStopping, len(stops)), 0
-	for i, stop := range stops {
-		stopped[i] = endedBy{ending: stop, Validation: trial.Validation, Weights: trial.Weights}
-		stopping[i] = earlyStopping{On: stop.On, Patience: o.Patience}
-		for _, e := range trial.History {
-			stopping[i].observe(e)
-		}
-		if !stopping[i].over() {
-			left++
-		}
-	}
-	for epoch := len(trial.History) + 1; epoch <= o.MaxEpochs && left > 0; epoch++ {
+	f := newFollowed(trial, o, stops)
+	for f.goesOn() {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
 		measured, metrics, err := p.Epoch(ctx)
 		if err != nil {
-			return nil, nil, fmt.Errorf("epoch %d: %w", epoch, err)
+			return nil, nil, fmt.Errorf("epoch %d: %w", len(trial.History)+1, err)
 		}
-		trial.History = append(trial.History, measured[0])
+		if err := f.take(measured, metrics, p.Weights); err != nil {
+			return nil, nil, err
+		}
 		if diverged(trial.History) {
 			break
 		}
-		var weights []infer.Weight // of this epoch, if anybody keeps them
-		for i, stop := range stops {
-			if stopping[i].over() {
-				continue
-			}
-			if stopping[i].observe(measured[stop.View]) {
-				if weights == nil {
-					if weights, err = p.Weights(); err != nil {
-						return nil, nil, err
-					}
-				}
-				stopped[i].Best, stopped[i].Validation, stopped[i].Weights = measured[stop.View], metrics[stop.View], weights
-			}
-			stopped[i].Epochs = epoch
-			if stopping[i].over() {
-				left--
-			}
-		}
-		trial.Validation, trial.Weights = stopped[0].Validation, stopped[0].Weights
 		if err := p.Keep(trial); err != nil {
 			return nil, nil, err
 		}
 		if report != nil {
-			report(epoch, measured[0])
+			report(len(trial.History), measured[0])
 		}
 	}
 	p.End(trial)
-	for i := range stopped {
-		if stopped[i].BestEpoch = stopping[i].bestEpoch(); stopped[i].BestEpoch == 0 {
-			return nil, nil, o.fault(trial.History, 0)
+	stopped, err := f.end()
+	return trial, stopped, err
+}
+
+// followed is a trial, and what each way of stopping keeps of it.
+type followed struct {
+	trial    *Trial
+	options  Options
+	stopped  []endedBy
+	stopping []earlyStopping
+	left     int // ways that have not ended it
+}
+
+// newFollowed goes on from what was done of a trial.
+func newFollowed(trial *Trial, o Options, stops []ending) *followed {
+	f := &followed{trial: trial, options: o, stopped: make([]endedBy, len(stops)),
+		stopping: make([]earlyStopping, len(stops))}
+	for i, stop := range stops {
+		f.stopped[i] = endedBy{ending: stop, Validation: trial.Validation, Weights: trial.Weights}
+		f.stopping[i] = earlyStopping{On: stop.On, Patience: o.Patience}
+		for _, e := range trial.History {
+			f.stopping[i].observe(e)
+		}
+		if !f.stopping[i].over() {
+			f.left++
 		}
 	}
-	return trial, stopped, nil
+	return f
+}
+
+// goesOn reports whether there is another epoch.
+func (f *followed) goesOn() bool {
+	done := len(f.trial.History)
+	return done < f.options.MaxEpochs && f.left > 0 && (done == 0 || !diverged(f.trial.History))
+}
+
+// take takes what the next epoch measured on each view, and calls weights if anybody keeps them.
+func (f *followed) take(measured []Epoch, metrics []stats.Metrics, weights func() ([]infer.Weight, error)) (err error) {
+	f.trial.History = append(f.trial.History, measured[0])
+	if diverged(f.trial.History) {
+		return nil
+	}
+	var of []infer.Weight
+	for i := range f.stopped {
+		stop, stopping := &f.stopped[i], &f.stopping[i]
+		if stopping.over() {
+			continue
+		}
+		if stopping.observe(measured[stop.View]) {
+			if of == nil {
+				if of, err = weights(); err != nil {
+					return err
+				}
+			}
+			stop.Best, stop.Validation, stop.Weights = measured[stop.View], metrics[stop.View], of
+		}
+		stop.Epochs = len(f.trial.History)
+		if stopping.over() {
+			f.left--
+		}
+	}
+	f.trial.Validation, f.trial.Weights = f.stopped[0].Validation, f.stopped[0].Weights
+	return nil
+}
+
+// end returns what each way of stopping kept, or why one kept nothing.
+func (f *followed) end() ([]endedBy, error) {
+	for i := range f.stopped {
+		if f.stopped[i].BestEpoch = f.stopping[i].bestEpoch(); f.stopped[i].BestEpoch == 0 {
+			return nil, f.options.fault(f.trial.History, 0)
+		}
+	}
+	return f.stopped, nil
 }
 
 // whole is a trainer as a [Program].
 type whole struct{ *Trainer }
 
 func (t whole) Begin(seed uint64) (*Trial, error) {
+	if t.options.Together > 1 {
+		return nil, fmt.Errorf("one trial on a trainer of %d together: expected as many", t.options.Together)
+	}
 	t.drawn = learn.NewDraws(seed, t.deltaSize)
-	return &Trial{Seed: seed}, t.start.Reset(t.store, seed, t.options.LearningRate)
+	return &Trial{Seed: seed}, t.start.Reset(t.store, t.options.LearningRate, seed)
 }
 
 func (t whole) Epoch(context.Context) ([]Epoch, []stats.Metrics, error) {
@@ -180,27 +227,54 @@ func (t whole) Epoch(context.Context) ([]Epoch, []stats.Metrics, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	all, err := t.measured(outputs)
+	if err != nil {
+		return nil, nil, err
+	}
+	return all[0].epochs, all[0].metrics, nil
+}
+
+// measured is what an epoch of a trial measured on each view.
+type measured struct {
+	epochs  []Epoch
+	metrics []stats.Metrics
+}
+
+// measured reads what an epoch's program returned for each of the trials, and frees it.
+func (t *Trainer) measured(outputs []*tensors.Tensor) ([]measured, error) {
 	defer infer.Finalize(outputs)
-	measured, metrics := make([]Epoch, len(t.validatedBy)), make([]stats.Metrics, len(t.validatedBy))
-	for i, v := range t.validations {
-		predictions, err := tensors.CopyFlatData[int32](outputs[2+2*i])
+	all, views := make([]measured, t.options.Together), len(t.validatedBy)
+	losses, err := tensors.CopyFlatData[float32](outputs[0])
+	if err != nil {
+		return nil, gomlx.Error(err)
+	}
+	for i := range all {
+		all[i] = measured{make([]Epoch, views), make([]stats.Metrics, views)}
+	}
+	for k, v := range t.validations {
+		validated, err := tensors.CopyFlatData[float32](outputs[1+2*k])
 		if err != nil {
-			return nil, nil, gomlx.Error(err)
+			return nil, gomlx.Error(err)
 		}
-		m, err := stats.Evaluate(predictions, v.labels, t.classes)
+		predictions, err := tensors.CopyFlatData[int32](outputs[2+2*k])
 		if err != nil {
-			return nil, nil, err
+			return nil, gomlx.Error(err)
 		}
-		of := Epoch{TrainLoss: float64(tensors.ToScalar[float32](outputs[0])),
-			ValidationLoss: float64(tensors.ToScalar[float32](outputs[1+2*i])),
-			ValidationF1:   m.MacroF1, ValidationAccuracy: m.Accuracy}
-		for view, by := range t.validatedBy {
-			if by == i {
-				measured[view], metrics[view] = of, m
+		for i := range all {
+			m, err := stats.Evaluate(predictions[i*len(v.labels):(i+1)*len(v.labels)], v.labels, t.classes)
+			if err != nil {
+				return nil, err
+			}
+			of := Epoch{TrainLoss: float64(losses[i]), ValidationLoss: float64(validated[i]), ValidationF1: m.MacroF1,
+				ValidationAccuracy: m.Accuracy}
+			for view, by := range t.validatedBy {
+				if by == k {
+					all[i].epochs[view], all[i].metrics[view] = of, m
+				}
 			}
 		}
 	}
-	return measured, metrics, nil
+	return all, nil
 }
 
 func (t whole) Weights() ([]infer.Weight, error) { return infer.WeightsOf(t.store) }

@@ -205,7 +205,7 @@ func TestOneAdamStepMovesEveryWeightByTheLearningRateAgainstItsGradient(t *testi
 	s := small()
 	s.Dropout, s.KeepRate, s.MaxEpochs, s.LearningRate = 0, 1, 1, 0.125
 	trainer := trainerOf(t, gnntest.Go(t), g, view, s)
-	require.NoError(t, trainer.start.Reset(trainer.store, 1, trainer.options.LearningRate))
+	require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 1))
 	before, err := infer.WeightsOf(trainer.store)
 	require.NoError(t, err)
 	trial := trainOnce(t, trainer, 1)
@@ -229,7 +229,7 @@ func TestWeightDecayIsAddedToTheGradientOfEveryWeight(t *testing.T) {
 	s := small()
 	s.MaxEpochs, s.WeightDecay, s.LearningRate = 1, 1e6, 1e-4
 	trainer := trainerOf(t, gnntest.Go(t), g, view, s)
-	require.NoError(t, trainer.start.Reset(trainer.store, 1, trainer.options.LearningRate))
+	require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 1))
 	before, err := infer.WeightsOf(trainer.store)
 	require.NoError(t, err)
 	for i, w := range trainOnce(t, trainer, 1).Weights {

@@ -72,6 +72,9 @@ func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.Vi
 	}
 	t := &Trainer{backend: b, model: m, options: o, view: view, graph: g, classes: g.NumClasses(), store: model.NewStore(),
 		represents: map[*nmgnn.Loaded]*model.Exec{}, arrivals: map[bool]arrivals{}, deltaSize: view.Train.Edges.NumNodes()}
+	if o.Together > 1 {
+		nmgnn.SetTrials(t.store, o.Together)
+	}
 	begin := time.Now()
 	defer func() {
 		if err != nil {
@@ -80,7 +83,7 @@ func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.Vi
 	}()
 	defer gomlx.Guard(&err, "building the model")
 	if err := t.compile(g); err != nil {
-		return nil, err
+		return nil, t.notTogether(err)
 	}
 	t.CompileSeconds = time.Since(begin).Seconds()
 	return t, nil
@@ -103,6 +106,11 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 	}
 	if t.epoch, err = t.compileStep(true); err != nil {
 		return err
+	}
+	for v := range t.store.IterVariables() {
+		if _, _, found := nmgnn.FirstValues(t.store, v.Path()); infer.IsWeight(v) && t.options.Together > 1 && !found {
+			return fmt.Errorf("%s is not made by nmgnn.Weights or its siblings", v.Path())
+		}
 	}
 	// What the optimizer wants to start from, before it has run.
 	t.start, err = learn.StartOf(t.store)
@@ -146,7 +154,8 @@ func (t *Trainer) load() error {
 		if p.data, err = load(name, phase, gradients); err != nil {
 			return p, err
 		}
-		p.targets, err = learn.NewTargets(t.store, name, phase.Score, p.labels, t.classes)
+		p.targets, err = learn.NewTargets(t.store, name, phase.Score, p.labels, t.classes,
+			learn.Trials{Number: t.options.Together, Nodes: len(phase.Nodes)})
 		return p, err
 	}
 	var err error
@@ -170,7 +179,7 @@ func (t *Trainer) load() error {
 }
 
 func (t *Trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (*nmgnn.Loaded, error) {
-	x, o := t.rows(phase), nmgnn.LoadOptions{Plan: t.plan, Gradients: gradients}
+	x, o := t.rows(phase), nmgnn.LoadOptions{Plan: t.plan, Gradients: gradients, Trials: t.options.Together}
 	if t.options.Room {
 		o.Room = withRoom(len(phase.Edges.Indices), len(t.graph.Edges.Indices))
 		o.FeatureRoom = withRoom(len(x.Values), len(t.features.Values))
@@ -211,7 +220,7 @@ func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded)
 
 // compileStep compiles one epoch: δ [nodes, 1], a key [2] for what is drawn on the device and the weight decay [] →
 // the loss that was trained on and, with validate, for each validation graph the loss after it and the classes
-// predicted for its scored nodes.
+// predicted for its scored nodes. Several trials are as [learn.Step.Compile] has them.
 func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 	step := learn.Step{Model: t.model, Data: t.train.data, Masks: t.options.Mask.KeepRate.Active(),
 		Regulariser: t.options.Regulariser, Rates: t.rates,
@@ -225,7 +234,7 @@ func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 			return outputs
 		}
 	}
-	return step.Compile(t.backend, t.store, t.deltaSize)
+	return step.Compile(t.backend, t.store, t.deltaSize*t.options.Together, t.options.Together)
 }
 
 func last[T any](all []T) T { return all[len(all)-1] }

@@ -104,6 +104,18 @@ func (w *writer) logged(f func() error) ([]byte, error) {
 
 // epoch returns the program of one epoch with validation, keep rate 0.5.
 func (w *writer) epoch(model string, ours bool, g *datasets.Graph) ([]byte, error) {
+	return w.epochOf(1, model, ours, g)
+}
+
+// together is how many trials share a program, where that is checked.
+const together = 8
+
+// epochTogether returns the program of one epoch of several trials.
+func (w *writer) epochTogether(model string, ours bool, g *datasets.Graph) ([]byte, error) {
+	return w.epochOf(together, model, ours, g)
+}
+
+func (w *writer) epochOf(trials int, model string, ours bool, g *datasets.Graph) ([]byte, error) {
 	p, m, err := built(model, g)
 	if err != nil {
 		return nil, err
@@ -116,8 +128,10 @@ func (w *writer) epoch(model string, ours bool, g *datasets.Graph) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
+	o := train.OptionsOf(p, view)
+	o.Together = trials
 	return w.logged(func() error {
-		t, err := train.New(w.with(ours), m, g, view, train.OptionsOf(p, view))
+		t, err := train.New(w.with(ours), m, g, view, o)
 		if err == nil {
 			t.Close()
 		}
@@ -151,7 +165,10 @@ func built(model string, g *datasets.Graph) (hyper.Parameters, nmgnn.Model, erro
 }
 
 // graphs are what programs are made for, by their names in the bounds.
-var graphs = []struct{ name, data string }{{"cora", "cora"}, {"pubmed", "pubmed"}, {"reddit", "reddit-like:scale=0.02"}}
+var graphs = []struct {
+	name, data string
+	small      bool // an epoch is mostly launches: trials are trained together
+}{{"cora", "cora", true}, {"pubmed", "pubmed", false}, {"reddit", "reddit-like:scale=0.02", false}}
 
 func open(data string) (*datasets.Graph, error) {
 	g, err := datasets.Open(context.Background(), data, datasets.OpenOptions{})

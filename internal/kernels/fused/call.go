@@ -183,9 +183,14 @@ func (m Matrix) TimesWanted(wanted, h, weights, positions *Node) *Node {
 
 // TimesDropped is [Matrix.Times] with what [Drop] makes of weights [entries, 1], in the order of the entries, and reads
 // nothing for those that are dropped. Entry i counts as number numbers[i], numbers [entries, 1] int32; nil: i. Where
-// [SkipsDropped] is false, it panics.
+// [SkipsDropped] is false, it panics. On GPUs, draw may be [trials, 3]: rows and entries are then those of so many
+// trials, one after the other, and each numbers its own from 0.
 func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node) *Node {
-	mustDraw(draw, scale)
+	if IsForGPU(h.Graph()) {
+		must("draw", draw, -1, 3)
+	} else {
+		mustDraw(draw, scale)
+	}
 	must("weights", weights, m.entries(), 1)
 	return m.times(timesDroppedKernel, h, weights, numbers, draw, scale)
 }
@@ -244,12 +249,12 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 }
 
 // LeakyScores returns a·LeakyReLU(x + h) for each entry and head: x [rows, width] of its row, h [columns, width] of its
-// column, a [1, width], slope [1, 1], that where the sum is negative → [entries, heads]. It is for GPUs alone, as
-// [Matrix.LeakySlopes] is: see [IsForGPU].
+// column, a [trials, width] for the rows of so many trials, slope [1, 1], that where the sum is negative → [entries,
+// heads]. It is for GPUs alone, as [Matrix.LeakySlopes] is: see [IsForGPU].
 func (m Matrix) LeakyScores(x, h, a, slope *Node, heads int) *Node {
 	must("x", x, m.rows(), -1)
 	must("h", h, -1, width(x))
-	must("a", a, 1, width(x))
+	must("a", a, -1, width(x))
 	must("slope", slope, 1, 1)
 	mustDivide(width(x), heads)
 	m.check(nil)
@@ -265,19 +270,29 @@ func (m Matrix) LeakySlopes(x, slope, h, weights, positions *Node) *Node {
 	return m.times(leakySlopesKernel, h, weights, positions, x, slope)
 }
 
-// ColumnSums returns Σ over the rows of x [rows, width] → [1, width], for GPUs alone: blocks of √rows rows first, one
-// behind another, then these, in one order.
+// ColumnSums returns Σ over the rows of x [rows, width] → [1, width], or of x [trials, rows, width] → [trials, 1,
+// width], for GPUs alone: blocks of √rows rows first, one behind another, then these, in one order.
 func ColumnSums(x *Node) *Node {
+	trials, dims := 1, x.Shape().Dimensions
+	if x.Rank() == 3 {
+		trials = dims[0]
+		x = Reshape(x, trials*dims[1], dims[2])
+	}
 	must("x", x, -1, -1)
-	rows := x.Shape().Dimensions[0]
+	rows := x.Shape().Dimensions[0] / trials
 	size := max(int(math.Sqrt(float64(rows))), 1)
 	offsets := [][]int32{{0}}
-	for end := 0; end < rows; {
-		end = min(end+size, rows)
-		offsets = append(offsets, []int32{int32(end)})
+	for trial := range trials {
+		for end := 0; end < rows; {
+			end = min(end+size, rows)
+			offsets = append(offsets, []int32{int32(trial*rows + end)})
+		}
 	}
 	blocks := call(totalKernel, [][2]int{{len(offsets) - 1, width(x)}}, Const(x.Graph(), offsets), x)[0]
-	return ReduceAndKeep(blocks, ReduceSum, 0)
+	if len(dims) == 3 {
+		blocks = Reshape(blocks, trials, -1, dims[2])
+	}
+	return ReduceAndKeep(blocks, ReduceSum, -2)
 }
 
 // Drop returns x [rows, columns] with some numbers set to zero and the others multiplied by scale [1, 1]; nil: all

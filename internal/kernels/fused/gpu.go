@@ -69,7 +69,7 @@ func toTriton(name string, rows, columns int, x []*Node) (triton.Kernel, []*Node
 		s.Wanted = true
 		weighed(x[4:])
 	case timesDroppedKernel:
-		s.Dropped = true
+		s.Dropped, s.Trials = true, x[0].Shape().Dimensions[0]
 		weighed(x[5:])
 	case leakySlopesKernel:
 		s.Leaky = true
@@ -80,8 +80,11 @@ func toTriton(name string, rows, columns int, x []*Node) (triton.Kernel, []*Node
 			x = []*Node{x[0], x[2], x[1]} // what belongs to an entry is the row of h in its column
 		}
 	case agreementKernel, leakyScoresKernel:
-		return triton.Agreement{Rows: x[2].Shape().Dimensions[0], Width: width(x[2]), Heads: columns,
-			Leaky: name == leakyScoresKernel, Long: isLong}.Kernel(), x, nil
+		a := triton.Agreement{Rows: x[2].Shape().Dimensions[0], Width: width(x[2]), Heads: columns, Long: isLong}
+		if a.Leaky = name == leakyScoresKernel; a.Leaky {
+			a.Trials = x[4].Shape().Dimensions[0]
+		}
+		return a.Kernel(), x, nil
 	default:
 		return triton.Kernel{}, nil, fmt.Errorf("there is no %s for GPUs", name)
 	}

@@ -35,8 +35,9 @@ type Step struct {
 }
 
 // Compile compiles a step: δ [nodes, 1], a key [2] for what is drawn on the device and the weight decay [] → the
-// loss that was trained on, if the step has targets, and then what More returns.
-func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model.Exec, error) {
+// loss that was trained on, if the step has targets, and then what More returns. The nodes of several trials are one
+// trial's after the other's, and there are keys [trials, 2] and losses [trials].
+func (s Step) Compile(b *backend.Backend, store *model.Store, nodes, trials int) (*model.Exec, error) {
 	exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, delta, key, decay *Node) []*Node {
 		random := kernels.NewRandom(key, s.Data.Kernel()).Reading(s.Rates)
 		pass := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: s.Data.Neighbours(true, random),
@@ -52,7 +53,11 @@ func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model
 		var outputs []*Node
 		if s.Targets != nil {
 			loss := s.Targets.Loss(logits)
-			update(scope, loss, decay, s.LearningRate)
+			sum := loss
+			if trials > 1 {
+				sum = ReduceAllSum(loss) // no trial's weights change another's loss
+			}
+			update(scope, sum, decay, s.LearningRate)
 			outputs = append(outputs, loss)
 		}
 		if s.More != nil {
@@ -65,6 +70,9 @@ func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model
 		return nil, gomlx.Error(err)
 	}
 	delta, key, decay := shapes.Make(dtypes.Float32, nodes, 1), shapes.Make(dtypes.Uint32, 2), shapes.Make(dtypes.Float32)
+	if trials > 1 {
+		key = shapes.Make(dtypes.Uint32, trials, 2)
+	}
 	if _, err := exec.Compile(delta, key, decay); err != nil {
 		exec.Finalize()
 		return nil, fmt.Errorf("compiling for %s: %w", b.ID, gomlx.Error(err))
@@ -84,10 +92,19 @@ func NewDraws(seed uint64, nodes int) *Draws {
 		make([]float32, nodes)}
 }
 
+// Key returns the next key.
+func (d *Draws) Key() []uint32 {
+	keys := rand.New(d.Keys)
+	return []uint32{keys.Uint32(), keys.Uint32()}
+}
+
 // Run runs a compiled [Step] with this δ [nodes, 1], the next key and the weight decay.
 func (d *Draws) Run(step *model.Exec, delta *tensors.Tensor, decay float64) ([]*tensors.Tensor, error) {
-	keys := rand.New(d.Keys)
-	key := tensors.FromFlatDataAndDimensions([]uint32{keys.Uint32(), keys.Uint32()}, 2)
+	return Run(step, delta, tensors.FromFlatDataAndDimensions(d.Key(), 2), decay)
+}
+
+// Run runs a compiled [Step].
+func Run(step *model.Exec, delta, key *tensors.Tensor, decay float64) ([]*tensors.Tensor, error) {
 	outputs, err := step.Call(delta, key, tensors.FromScalar(float32(decay)))
 	return outputs, gomlx.Error(err)
 }

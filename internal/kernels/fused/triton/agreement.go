@@ -6,9 +6,11 @@ import "math/bits"
 // r: y [entries, heads].
 type Agreement struct {
 	Rows, Width, Heads int
-	// Leaky has y[i] = Σ a·LeakyReLU(x[r] + h[columns[i]]) over each head's share instead: a [1, width], slope [1].
+	// Leaky has y[i] = Σ a·LeakyReLU(x[r] + h[columns[i]]) over each head's share instead: a [Trials, width], slope [1].
 	Leaky bool
-	Long  bool // as in [Attend]
+	// Trials is how many trials the rows are of, as many of each, one after the other; 0: 1.
+	Trials int
+	Long   bool // as in [Attend]
 }
 
 // Kernel returns it as a kernel of offsets, columns, x, h, a and slope, if there are any, and y. Each program has a row
@@ -32,7 +34,8 @@ func (a Agreement) Kernel() Kernel {
 		x := p.column(p.get(at["x"], p.op("addi", column, p.op("muli", row, p.int(a.Width))), &valid))
 		pair := func(h value) value { return p.op("mulf", x, h) }
 		if a.Leaky {
-			weights, slope := p.column(p.get(at["a"], column, &valid)), p.get(at["slope"], p.int(0), nil)
+			own := p.op("muli", p.trialOf(row, a.Rows, a.Trials), p.int(a.Width))
+			weights, slope := p.column(p.get(at["a"], p.op("addi", column, own), &valid)), p.get(at["slope"], p.int(0), nil)
 			pair = func(h value) value {
 				sum := p.op("addf", x, h)
 				return p.op("mulf", p.choose(p.isBelowZero(sum), p.op("mulf", sum, slope), sum), weights)

@@ -17,6 +17,9 @@ type Sum struct {
 	// Dropped drops entries by a hash of their numbers, as dropout does, and reads neither weights nor rows of h for
 	// them. Heads must be 1.
 	Dropped bool
+	// Trials is how many trials the rows are of, as many of each, one after the other; 0: 1. With Dropped, each draws by a
+	// row of draw [Trials, 3], and numbers its entries anew.
+	Trials int
 	// Own says that entry i has a row of h to itself, row i: there are no columns.
 	Own bool
 	// Leaky adds up weight(i)·LeakyReLU'(target[r] + h[columns[i]]) instead, 1 or slope [1] for each number: target [rows,
@@ -153,12 +156,16 @@ func (s Sum) kernel(name string, arguments []argument, rows int,
 
 		of := of(p, at, row)
 		var draw [3]value
-		var scale value
+		var scale, before value // how many entries are of earlier trials
 		if s.Dropped {
+			trial := p.trialOf(of.row, s.Rows, s.Trials)
 			for i := range draw {
-				draw[i] = p.get(at["draw"], p.int(i), nil)
+				draw[i] = p.get(at["draw"], p.op("addi", p.op("muli", trial, p.int(3)), p.int(i)), nil)
 			}
 			scale = p.get(at["scale"], p.int(0), nil)
+			if before = p.int(0); s.Trials > 1 {
+				before = p.get(at["offsets"], p.op("muli", trial, p.int(s.Rows/s.Trials)), nil)
+			}
 		}
 		var target, slope value
 		if s.Leaky {
@@ -185,7 +192,7 @@ func (s Sum) kernel(name string, arguments []argument, rows int,
 				number = p.get(at["positions"], entry, &live)
 			}
 			if s.Dropped {
-				bits := p.mix(p.op("addi", p.mix(p.op("xori", number, draw[0])), draw[1]))
+				bits := p.mix(p.op("addi", p.mix(p.op("xori", p.op("subi", number, before), draw[0])), draw[1]))
 				live = p.op("andi", live, p.compare("uge", bits, draw[2]))
 				number = entry // weights lie in the matrix's own order
 			}
@@ -218,6 +225,14 @@ func (s Sum) kernel(name string, arguments []argument, rows int,
 		p.put(at["y"], p.op("addi", column, p.op("muli", row, p.int(s.Width))), p.fold(combine, sum), valid)
 	})
 	return Kernel{Name: name, Text: text, Grid: [2]int{rows, heads * blocks}, Warps: 1, Outputs: 1, arguments: arguments}
+}
+
+// trialOf returns the trial that one of their rows is of.
+func (p *printer) trialOf(row value, rows, trials int) value {
+	if trials < 2 {
+		return p.int(0)
+	}
+	return p.op("divsi", row, p.int(rows/trials))
 }
 
 // mix is "lowbias32", by which dropout draws.

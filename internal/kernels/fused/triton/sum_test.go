@@ -21,14 +21,16 @@ type example struct {
 	offsets, columns, positions []int32
 	h, weights, heard, wanted   []float32
 	target                      []float32
-	draw                        [3]int32
+	draw                        []int32 // three of each trial
 	scale                       float32
 }
 
 // draw makes a product of whole numbers, which add up exactly in any order, for rows of these lengths.
 func drawExample(r *rand.Rand, s triton.Sum, columns int, lengths ...int) *example {
-	e := &example{Sum: s, offsets: []int32{0}, scale: 2, draw: [3]int32{int32(r.Uint32()), int32(r.Uint32()),
-		math.MinInt32}}
+	e := &example{Sum: s, offsets: []int32{0}, scale: 2}
+	for range max(s.Trials, 1) {
+		e.draw = append(e.draw, int32(r.Uint32()), int32(r.Uint32()), math.MinInt32)
+	}
 	e.Rows = len(lengths)
 	for _, n := range lengths {
 		for range n {
@@ -65,14 +67,17 @@ func mix(x uint32) uint32 {
 // define computes the product in double precision, as [triton.Sum] says, and how often each row of h must be read.
 func (e *example) define() (y []float64, reads []int) {
 	y, reads = make([]float64, e.Rows*e.Width), make([]int, len(e.h)/e.Width)
+	perTrial := e.Rows / max(e.Trials, 1)
 	for r := range e.Rows {
+		trial := r / perTrial
+		draw, before := e.draw[3*trial:], e.offsets[trial*perTrial]
 		for i := e.offsets[r]; i < e.offsets[r+1]; i++ {
 			c, number := e.columns[i], i
 			if e.Positions {
 				number = e.positions[i]
 			}
 			if e.Heard && e.heard[c] == 0 || e.Wanted && e.wanted[r] == 0 ||
-				e.Dropped && mix(mix(uint32(number)^uint32(e.draw[0]))+uint32(e.draw[1])) < uint32(e.draw[2]) {
+				e.Dropped && mix(mix(uint32(number-before)^uint32(draw[0]))+uint32(draw[1])) < uint32(draw[2]) {
 				continue
 			}
 			reads[c]++
@@ -117,7 +122,7 @@ func (e *example) checkParts(k, blocks triton.Kernel) error {
 	}
 	add(e.Heard, interpreter.Floats(e.heard))
 	add(e.Wanted, interpreter.Floats(e.wanted))
-	add(e.Dropped, interpreter.Ints(e.draw[:]))
+	add(e.Dropped, interpreter.Ints(e.draw))
 	add(e.Dropped, interpreter.Floats([]float32{e.scale}))
 	add(e.Leaky, interpreter.Floats(e.target))
 	add(e.Leaky, interpreter.Floats([]float32{slope}))
@@ -178,6 +183,8 @@ func TestSumsAreWhatTheyAreDefinedAsAndMaskedRowsAreNotRead(t *testing.T) {
 		s.Split = rapid.SampledFrom([]int{0, 0, 5, 16}).Draw(t, "split")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		lengths := rapid.SliceOfN(rapid.SampledFrom([]int{0, 0, 1, 2, 7, 8, 9, 33, 100}), 1, 6).Draw(t, "rows")
+		s.Trials = rapid.SampledFrom([]int{0, 1, 2, 5}).Draw(t, "trials")
+		lengths = slices.Repeat(lengths, max(s.Trials, 1))
 		e := drawExample(r, s, rapid.IntRange(1, 40).Draw(t, "columns"), lengths...)
 		require.NoError(t, e.check(e.Kernel()))
 	})
@@ -267,7 +274,7 @@ func drawAgreement(r *rand.Rand, a triton.Agreement, columns int, lengths ...int
 	e := drawExample(r, triton.Sum{Width: a.Width}, columns, lengths...)
 	g := &agreement{a, e.offsets, e.columns, e.target, e.h, nil}
 	g.Rows = e.Rows
-	for range a.Width {
+	for range max(a.Trials, 1) * a.Width {
 		g.a = append(g.a, float32(r.IntN(7)-3))
 	}
 	return g
@@ -285,6 +292,7 @@ func (g *agreement) check(k triton.Kernel) error {
 		return err
 	}
 	for r := range g.Rows {
+		a := g.a[r/(g.Rows/max(g.Trials, 1))*g.Width:]
 		for i := int(g.offsets[r]); i < int(g.offsets[r+1]); i++ {
 			want := make([]float64, g.Heads)
 			for k := range g.Width {
@@ -293,9 +301,9 @@ func (g *agreement) check(k triton.Kernel) error {
 				case !g.Leaky:
 					x *= h
 				case x+h < 0:
-					x = slope * (x + h) * float64(g.a[k])
+					x = slope * (x + h) * float64(a[k])
 				default:
-					x = (x + h) * float64(g.a[k])
+					x = (x + h) * float64(a[k])
 				}
 				want[k/(g.Width/g.Heads)] += x
 			}
@@ -317,6 +325,8 @@ func TestAgreementsAreWhatTheyAreDefinedAs(t *testing.T) {
 		a.Width = a.Heads * rapid.SampledFrom([]int{1, 2, 3, 7, 8, 16, 41, 130}).Draw(t, "share")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		lengths := rapid.SliceOfN(rapid.SampledFrom([]int{0, 0, 1, 2, 7, 8, 9, 33, 100}), 1, 6).Draw(t, "rows")
+		a.Trials = rapid.SampledFrom([]int{0, 1, 2, 5}).Draw(t, "trials")
+		lengths = slices.Repeat(lengths, max(a.Trials, 1))
 		g := drawAgreement(r, a, rapid.IntRange(1, 40).Draw(t, "columns"), lengths...)
 		require.NoError(t, g.check(g.Kernel()))
 	})
@@ -340,6 +350,27 @@ func TestDefectsInScoresAreFound(t *testing.T) {
 		require.Positive(t, at, "%s\n%s", c.what, k.Text)
 		k.Text = k.Text[:at] + c.to + k.Text[at+len(c.from):]
 		require.Error(t, g.check(k), c.what)
+	}
+}
+
+func TestDefectsInWhatIsOfATrialAreFound(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 13))
+	rows := []int{3, 20, 0, 9, 31, 2}
+	e := drawExample(r, triton.Sum{Width: 5, Heads: 1, Dropped: true, Positions: true, Trials: 2}, 30, rows...)
+	g := drawAgreement(r, triton.Agreement{Width: 10, Heads: 2, Leaky: true, Trials: 2}, 30, rows...)
+	for _, c := range []struct {
+		what, from, to string
+		k              triton.Kernel
+		check          func(k triton.Kernel) error
+	}{
+		{"rows of another number for each trial", "arith.constant 3 : i32", "arith.constant 2 : i32", e.Kernel(), e.check},
+		{"entries that go on counting", "arith.subi", "arith.addi", e.Kernel(), e.check},
+		{"weights of another trial", "arith.constant 3 : i32", "arith.constant 6 : i32", g.Kernel(), g.check},
+	} {
+		require.NoError(t, c.check(c.k), c.what)
+		require.Contains(t, c.k.Text, c.from, c.what)
+		c.k.Text = strings.Replace(c.k.Text, c.from, c.to, 1)
+		require.Error(t, c.check(c.k), c.what)
 	}
 }
 

@@ -1,0 +1,165 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"nodemask/internal/gomlx"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/learn"
+)
+
+// TrainTogether runs a trial for each of [Options].Together seeds, side by side in one program: each trial has weights,
+// masks and dropout of its own, those that [Trainer.Train] would give it, and stops by itself; epochs go on until the
+// last one has stopped. Last digits may differ from those of the trial alone, as sums may be in another order. report,
+// if not nil, is called after each epoch of each trial, by its place in seeds.
+func (t *Trainer) TrainTogether(ctx context.Context, seeds []uint64,
+	report func(trial, epoch int, e Epoch)) (trials []*Trial, err error) {
+	defer gomlx.Guard(&err, "training")
+	if len(seeds) != t.options.Together {
+		return nil, fmt.Errorf("%d trials on a trainer of %d together: expected as many", len(seeds), t.options.Together)
+	}
+	begin := time.Now()
+	if err := t.start.Reset(t.store, t.options.LearningRate, seeds...); err != nil {
+		return nil, err
+	}
+	draws, all := make([]*learn.Draws, len(seeds)), make([]*followed, len(seeds))
+	for i, seed := range seeds {
+		draws[i] = learn.NewDraws(seed, t.deltaSize)
+		all[i] = newFollowed(&Trial{Seed: seed}, t.options, []ending{{On: t.options.StopOn}})
+	}
+	for slices.ContainsFunc(all, (*followed).goesOn) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := t.epochTogether(draws, all, report); err != nil {
+			return nil, err
+		}
+	}
+	weights := make([][]infer.Weight, len(seeds))
+	for i, f := range all {
+		stopped, err := f.end()
+		if err == nil {
+			err = f.trial.endedBy(stopped[0], t.options)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("seed %d: %w", seeds[i], err)
+		}
+		trials, weights[i] = append(trials, f.trial), f.trial.Weights
+	}
+	if err := infer.SetWeights(t.store, infer.Together(weights)); err != nil {
+		return nil, err
+	}
+	classes, err := t.Predict()
+	if err != nil {
+		return nil, err
+	}
+	n := len(classes) / len(seeds)
+	for i, trial := range trials {
+		trial.Predictions = classes[i*n : (i+1)*n]
+		if trial.Test, err = (whole{t}).Score(trial.Predictions); err != nil {
+			return nil, err
+		}
+	}
+	for _, trial := range trials {
+		trial.Seconds = time.Since(begin).Seconds() / float64(len(trials))
+	}
+	return trials, nil
+}
+
+// notTogether says what keeps a layer of one's own from being compiled for several trials.
+func (t *Trainer) notTogether(err error) error {
+	if t.options.Together == 1 {
+		return err
+	}
+	return fmt.Errorf("%d trials together: %w: expected layers that make all weights by nmgnn.Weights and its siblings, and "+
+		"use them in Input.Times alone, or trials one by one", t.options.Together, err)
+}
+
+// epochTogether trains all trials for an epoch, and takes what those measured that go on.
+func (t *Trainer) epochTogether(draws []*learn.Draws, all []*followed, report func(trial, epoch int, e Epoch)) error {
+	var delta []float32
+	var keys []uint32
+	for _, d := range draws {
+		t.options.Mask.Draw(rand.New(d.Masks), d.Delta)
+		delta, keys = append(delta, d.Delta...), append(keys, d.Key()...)
+	}
+	key := tensors.FromFlatDataAndDimensions(keys, len(draws), 2)
+	if len(draws) == 1 {
+		key = tensors.FromFlatDataAndDimensions(keys, 2)
+	}
+	outputs, err := learn.Run(t.epoch, tensors.FromFlatDataAndDimensions(delta, len(delta), 1), key, t.options.WeightDecay)
+	if err != nil {
+		return err
+	}
+	measured, err := t.measured(outputs)
+	if err != nil {
+		return err
+	}
+	var weights []infer.Weight // of all trials, if one keeps its own
+	for i, f := range all {
+		if !f.goesOn() {
+			continue
+		}
+		if err := f.take(measured[i].epochs, measured[i].metrics, func() (_ []infer.Weight, err error) {
+			if weights == nil {
+				if weights, err = infer.WeightsOf(t.store); err != nil {
+					return nil, err
+				}
+			}
+			return infer.OfTrial(weights, i, len(all)), nil
+		}); err != nil {
+			return err
+		}
+		if report != nil {
+			report(i, len(f.trial.History), measured[i].epochs[0])
+		}
+	}
+	return nil
+}
+
+// runTogether is [Experiment.Run] for [RunOptions].Together. Where too few seeds are left, the last is trained again.
+func (x Experiment) runTogether(ctx context.Context, b *backend.Backend, seeds []uint64,
+	o RunOptions) ([]*Result, error) {
+	if x.Resplit || x.Smoothness || x.CacheInference || x.Keep {
+		return nil, errors.New("trials together share a split and are only tested: expected an experiment without Resplit, " +
+			"Smoothness, CacheInference and Keep, or trials one by one")
+	}
+	results, together := make([]*Result, len(seeds)), min(o.Together, len(seeds))
+	ended := x.ended(results, o)
+	r := NewRunner(b)
+	defer r.Close()
+	if err := r.prepare(x, seeds[0], false, together); err != nil {
+		return results, err
+	}
+	for first := 0; first < len(seeds); first += together {
+		some := slices.Clone(seeds[first:min(first+together, len(seeds))])
+		left := len(some)
+		for len(some) < together {
+			some = append(some, some[left-1])
+		}
+		trials, err := r.trainer.TrainTogether(ctx, some, func(i, epoch int, e Epoch) {
+			if o.Progress != nil && i < left {
+				o.Progress(Progress{Trial: first + i, Seed: some[i], Epoch: epoch, Last: e})
+			}
+		})
+		if err != nil {
+			return results, err
+		}
+		for i, trial := range trials[:left] {
+			result, err := r.resultOf(ctx, x, trial)
+			if err != nil {
+				return results, err
+			}
+			ended(first+i, result)
+		}
+	}
+	return results, nil
+}
