@@ -101,21 +101,12 @@ func HeadProducts(x, a *Node) *Node {
 	}
 	heads, width := dims[0], dims[1]
 	shaped := func(x *Node, dimensions ...int) *Node { return Reshape(x, slices.Concat(trials, dimensions)...) }
-	products := func(x, a *Node) *Node {
-		y := Mul(shaped(x, rows, heads, width), shaped(a, 1, heads, width))
-		return Reshape(ReduceSum(y, -1), -1, heads)
+	if splitsColumns(shaped(x, rows, heads*width)) {
+		a = shaped(eachRow(shaped(a, 1, heads*width), rows), rows, heads, width)
+	} else {
+		a = shaped(a, 1, heads, width)
 	}
-	if !splitsColumns(shaped(x, rows, heads*width)) {
-		return products(x, a)
-	}
-	fixed, weights := StopGradient(x), StopGradient(a)
-	return WithAdjoints(products(fixed, weights),
-		Argument{x, func(v *Node) *Node {
-			return Reshape(Mul(shaped(v, rows, heads, 1), shaped(weights, 1, heads, width)), -1, heads*width)
-		}},
-		Argument{a, func(v *Node) *Node {
-			return Reshape(ColumnSums(shaped(perHead(fixed, v), rows, heads*width)), a.Shape().Dimensions...)
-		}})
+	return Reshape(ReduceSum(Mul(shaped(x, rows, heads, width), a), -1), -1, heads)
 }
 
 // perHead multiplies each head's share of x [rows, width] by its weight [rows, heads].

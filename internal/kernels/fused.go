@@ -1,6 +1,10 @@
 package kernels
 
 import (
+	"math"
+	"slices"
+
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -277,20 +281,35 @@ func (p *fusedProduct) LeakyScores(source, target, a *Node, slope float64, gradi
 // blocks where XLA would leave it to one. Trials' biases are as in [WithTrials].
 func AddBias(y, b *Node) *Node {
 	return WithTrials(func(y, b *Node) *Node {
-		if !splitsColumns(y) {
-			return Add(y, b)
+		if splitsColumns(y) {
+			b = eachRow(b, y.Shape().Dimensions[y.Rank()-2])
 		}
-		return WithAdjoints(Add(StopGradient(y), StopGradient(b)), Argument{y, func(v *Node) *Node { return v }},
-			Argument{b, ColumnSums})
+		return Add(y, b)
 	}, y, b)
+}
+
+// eachRow repeats b […, 1, width] for so many rows: […, rows, width]. Its gradient is added up by [ColumnSums].
+func eachRow(b *Node, rows int) *Node {
+	dimensions := slices.Clone(b.Shape().Dimensions)
+	dimensions[b.Rank()-2] = rows
+	return WithAdjoints(BroadcastToDims(StopGradient(b), dimensions...), Argument{b, ColumnSums})
 }
 
 // ColumnSums returns Σ over the rows of x […, rows, width] → […, 1, width].
 func ColumnSums(x *Node) *Node {
-	if splitsColumns(x) {
+	switch {
+	case !splitsColumns(x):
+		return ReduceAndKeep(x, ReduceSum, -2)
+	case fused.IsForGPU(x.Graph()):
 		return fused.ColumnSums(x)
 	}
-	return ReduceAndKeep(x, ReduceSum, -2)
+	// Two sums would be made one again; one over windows is not.
+	rows := x.Shape().Dimensions[x.Rank()-2]
+	size := int(math.Sqrt(float64(rows)))
+	windows, padding := slices.Repeat([]int{1}, x.Rank()), make([][2]int, x.Rank())
+	windows[x.Rank()-2], padding[x.Rank()-2][1] = size, (size-rows%size)%size
+	blocks := BackendReduceWindow(x, compute.ReduceOpSum, windows, windows, nil, nil, padding)
+	return ReduceAndKeep(blocks, ReduceSum, -2)
 }
 
 // sumsLike returns the sums over the rows of x [rows, width], or over those of each trial, as like is there for one or
@@ -302,11 +321,11 @@ func sumsLike(like, x *Node) *Node {
 	return ColumnSums(x)
 }
 
-// splitsColumns says where [fused.ColumnSums] is faster: XLA for GPUs splits columns of more than 4,096 numbers itself,
-// and those of up to 1,024 have a thread for each.
+// splitsColumns says where sums of columns are to be sums of blocks first: XLA for GPUs splits columns of more than
+// 4,096 numbers itself, and those of up to 1,024 have a thread for each.
 func splitsColumns(x *Node) bool {
 	rows := x.Shape().Dimensions[x.Rank()-2]
-	return rows > 1024 && rows <= 4096 && fused.IsForGPU(x.Graph())
+	return rows > 1024 && rows <= 4096 && (fused.IsForGPU(x.Graph()) || fused.IsPlainGPU(x.Graph()))
 }
 
 // ELU returns x above zero and exp(x)-1 below, for x of any shape, with its gradient.

@@ -55,7 +55,8 @@ func (p *scatterPattern) highest(e *Node) *Node {
 }
 
 func (p *scatterPattern) agreement(x, h *Node, heads int) *Node {
-	return sumHeads(Mul(p.spread(x), p.gather(h)), heads)
+	// As a product with a matrix, as [sumHeads] has it, it would be stored entry by entry.
+	return ReduceSum(Reshape(Mul(p.spread(x), p.gather(h)), p.entries, heads, -1), -1)
 }
 
 func (p *scatterPattern) replace(m csr.Matrix) error {

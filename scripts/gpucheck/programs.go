@@ -61,6 +61,7 @@ func newWriter(scratch string) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
+	fused.PlainGPU(a)
 	if err := fused.ForGPU(b, nil); err != nil {
 		return nil, err
 	}

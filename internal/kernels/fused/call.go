@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/gomlx/compute"
@@ -472,4 +473,16 @@ func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard, y *Node) (d, 
 		return out[0], nil
 	}
 	return out[0], out[1]
+}
+
+// plainGPU has the backends for a GPU on which XLA compiles all that is computed.
+var plainGPU sync.Map // compute.Backend → true
+
+// PlainGPU says that a backend is for a GPU and calls none of our kernels.
+func PlainGPU(b compute.Backend) { plainGPU.Store(b, true) }
+
+// IsPlainGPU reports whether [PlainGPU] said so of the backend that a computation is built for.
+func IsPlainGPU(g *Graph) bool {
+	_, is := plainGPU.Load(g.Backend())
+	return is
 }
