@@ -22,13 +22,18 @@ type Mask struct {
 	Only []int32
 }
 
+// Kept returns what a node is multiplied by that may be masked and is kept: 1, or 1/KeepRate with Rescale.
+func (m Mask) Kept() float32 {
+	if m.Rescale && m.KeepRate.Active() {
+		return float32(1 / m.KeepRate.Probability())
+	}
+	return 1
+}
+
 // Draw fills delta [nodes] with one draw: 1 for kept (or 1/KeepRate, with Rescale) and 0 for masked. It reads as many
 // random numbers as nodes that may be masked, whatever the rate: equal generators mask nested sets at different rates.
 func (m Mask) Draw(r *rand.Rand, delta []float32) {
-	keep, kept := m.KeepRate.Probability(), float32(1)
-	if m.Rescale && m.KeepRate.Active() {
-		kept = float32(1 / keep)
-	}
+	keep, kept := m.KeepRate.Probability(), m.Kept()
 	draw := func() float32 {
 		if u := r.Float64(); u >= keep {
 			return 0

@@ -325,7 +325,7 @@ func sumsLike(like, x *Node) *Node {
 // 4,096 numbers itself, and those of up to 1,024 have a thread for each.
 func splitsColumns(x *Node) bool {
 	rows := x.Shape().Dimensions[x.Rank()-2]
-	return rows > 1024 && rows <= 4096 && (fused.IsForGPU(x.Graph()) || fused.IsPlainGPU(x.Graph()))
+	return rows > 1024 && rows <= 4096 && fused.IsOnGPU(x.Graph().Backend())
 }
 
 // ELU returns x above zero and exp(x)-1 below, for x of any shape, with its gradient.

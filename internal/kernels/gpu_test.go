@@ -107,15 +107,10 @@ func TestColumnsOfGradientsAreAddedUpInBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for _, n := range []int{1000, 1025, 2708, 4096, 5000} {
 		var blocks int
-		b := interpreted(t, func(k triton.Kernel) { blocks = k.Grid[0] })
+		ours := interpreted(t, func(k triton.Kernel) { blocks = k.Grid[0] })
+		xlas := gnntest.Go(t)
+		fused.OnGPU(xlas.Backend)
 		x, v := whole(r, n, 4), whole(r, n, 4)
-		got, err := model.CallOnceN(b.Backend, model.NewStore(), func(_ *model.Scope, x, v, bias, a *Node) []*Node {
-			y, z := kernels.AddBias(x, bias), kernels.HeadProducts(x, a)
-			first := SliceAxis(v, 1, AxisRange(0, 2))
-			return append(append([]*Node{y, z}, Gradient(ReduceAllSum(Mul(y, v)), x, bias)...),
-				Gradient(ReduceAllSum(Mul(z, first)), x, a)...)
-		}, tensor(x, 4), tensor(v, 4), [][]float32{{1, 2, 3, 4}}, [][]float32{{1, 2}, {3, 4}})
-		require.NoError(t, err)
 		y, z, towardsX, towardsBias, towardsA := zeros(n, 4), zeros(n, 2), zeros(n, 4), zeros(1, 4), zeros(2, 2)
 		for i := range n {
 			for k := range 4 {
@@ -126,10 +121,32 @@ func TestColumnsOfGradientsAreAddedUpInBlocks(t *testing.T) {
 				towardsA[k/2][k%2] += v[i][k/2] * x[i][k]
 			}
 		}
-		for i, want := range []rows{y, z, v, towardsBias, towardsX, towardsA} {
-			require.Equal(t, want, rowsOf(got[i]), "%d rows, result %d", n, i)
+		for _, b := range []*backend.Backend{ours, xlas} {
+			got, err := model.CallOnceN(b.Backend, model.NewStore(), func(_ *model.Scope, x, v, bias, a *Node) []*Node {
+				y, z := kernels.AddBias(x, bias), kernels.HeadProducts(x, a)
+				first := SliceAxis(v, 1, AxisRange(0, 2))
+				return append(append([]*Node{y, z}, Gradient(ReduceAllSum(Mul(y, v)), x, bias)...),
+					Gradient(ReduceAllSum(Mul(z, first)), x, a)...)
+			}, tensor(x, 4), tensor(v, 4), [][]float32{{1, 2, 3, 4}}, [][]float32{{1, 2}, {3, 4}})
+			require.NoError(t, err)
+			for i, want := range []rows{y, z, v, towardsBias, towardsX, towardsA} {
+				require.Equal(t, want, rowsOf(got[i]), "%d rows, result %d", n, i)
+			}
 		}
 		require.Equal(t, n > 1024 && n <= 4096, blocks > 1, "%d rows: %d blocks", n, blocks)
+
+		// The same rows as two trials'.
+		for _, b := range []*backend.Backend{ours, xlas} {
+			sums, err := model.CallOnce(b.Backend, model.NewStore(), func(_ *model.Scope, x *Node) *Node {
+				return Reshape(kernels.ColumnSums(kernels.PerTrial(Concatenate([]*Node{x, Neg(x)}, 0), 2)), 2, 4)
+			}, tensor(v, 4))
+			require.NoError(t, err)
+			negative := zeros(1, 4)
+			for k := range negative[0] {
+				negative[0][k] = -towardsBias[0][k]
+			}
+			require.Equal(t, rows{towardsBias[0], negative[0]}, rowsOf(sums), "%d rows", n)
+		}
 	}
 }
 

@@ -320,7 +320,7 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 		switch asked := os.Getenv(gpuKernels); asked {
 		case "", string(kernels.ScatterKernel):
 			opened.scatters = true
-			fused.PlainGPU(b)
+			fused.OnGPU(b)
 		case "ours":
 			opened.KernelsLost = fused.ForGPU(b, nil)
 		default:

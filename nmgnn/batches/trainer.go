@@ -157,9 +157,8 @@ func (t *trainer) compileSampled() (err error) {
 	return err
 }
 
-// compileStep compiles one step on a batch: δ [nodes, 1], a key [2] for what is drawn on the device and the weight
-// decay [] → the loss that was trained on, and h^(i) of own nodes for each layer i that reads cached ones. Without
-// learn the weights stay.
+// compileStep compiles one step on a batch, as [learn.Step.Compile] has it: → the loss that was trained on, and h^(i) of
+// own nodes for each layer i that reads cached ones. Without learns the weights stay.
 func (t *trainer) compileStep(learns bool) (*model.Exec, error) {
 	e := t.train
 	step := learn.Step{Model: t.model, Data: e.data, Masks: t.options.Mask.KeepRate.Active(),
@@ -192,7 +191,7 @@ func (t *trainer) compileStep(learns bool) (*model.Exec, error) {
 		// The pure-Go backend fails at programs whose last node is nobody's result.
 		return append(own, ReduceAllSum(logits))
 	}
-	return step.Compile(t.backend, e.store, e.shape.nodes, 1)
+	return step.Compile(t.backend, e.store, e.shape.nodes)
 }
 
 // Train runs one trial from the seed: first weights, masks, dropout and the order of the batches all follow from it.
@@ -386,7 +385,7 @@ func (t *trainer) call(program *model.Exec, b batch, d *learn.Draws) ([]*tensors
 			flat[t.train.shape.own+i] = d.Delta[v]
 		}
 	})
-	return d.Run(program, delta, t.options.WeightDecay)
+	return learn.Run(program, []*learn.Draws{d}, t.options.WeightDecay, delta)
 }
 
 // Close frees the compiled programs, the data on the device and the files.

@@ -170,8 +170,9 @@ func (r *Runner) Masked() []int32 {
 		return nil
 	}
 	var masked []int32
+	delta := r.trainer.lastMask()
 	for i, v := range r.trainer.view.Train.Nodes {
-		if r.trainer.drawn.Delta[i] == 0 {
+		if delta[i] == 0 {
 			masked = append(masked, v)
 		}
 	}

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
-
-	"github.com/gomlx/gomlx/core/tensors"
 
 	"nodemask/internal/gomlx"
 	"nodemask/nmgnn/backend"
@@ -85,17 +82,7 @@ func (t *Trainer) notTogether(err error) error {
 
 // epochTogether trains all trials for an epoch, and takes what those measured that go on.
 func (t *Trainer) epochTogether(draws []*learn.Draws, all []*followed, report func(trial, epoch int, e Epoch)) error {
-	var delta []float32
-	var keys []uint32
-	for _, d := range draws {
-		t.options.Mask.Draw(rand.New(d.Masks), d.Delta)
-		delta, keys = append(delta, d.Delta...), append(keys, d.Key()...)
-	}
-	key := tensors.FromFlatDataAndDimensions(keys, len(draws), 2)
-	if len(draws) == 1 {
-		key = tensors.FromFlatDataAndDimensions(keys, 2)
-	}
-	outputs, err := learn.Run(t.epoch, tensors.FromFlatDataAndDimensions(delta, len(delta), 1), key, t.options.WeightDecay)
+	outputs, err := t.step(t.epoch, draws...)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/gnntest"
 	"nodemask/internal/kernels"
+	"nodemask/internal/kernels/fused"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
@@ -175,5 +176,47 @@ func TestALayerThatTrialsCannotShareIsRefused(t *testing.T) {
 		_, err = New(gnntest.Go(t), m, g, view, Options{Together: 3})
 		require.ErrorContains(t, err, "3 trials together: ")
 		require.ErrorContains(t, err, ": expected layers that make all weights by nmgnn.Weights and its siblings")
+	}
+}
+
+// On a GPU the device draws the masks: a backend that is said to be for one gives the same trials, and shows the same
+// nodes as masked.
+func TestADeviceMasksTheNodesThatTheHostDoes(t *testing.T) {
+	x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive,
+		Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
+	x.Parameters.MaxEpochs = 6
+	trials := func(b *backend.Backend) (all []*Trial, masked [][]int32) {
+		r := NewRunner(b)
+		defer r.Close()
+		for _, change := range []func(p *hyper.Parameters){
+			func(p *hyper.Parameters) {},
+			func(p *hyper.Parameters) { p.KeepRate, p.Rescale = 0.3, true }, // by the same program
+			func(p *hyper.Parameters) { p.MaskOver = hyper.MaskTrain },
+			func(p *hyper.Parameters) { p.KeepRate = 1 },
+		} {
+			of := x
+			change(&of.Parameters)
+			result, err := r.Trial(t.Context(), of, 3, func(int, Epoch) { masked = append(masked, r.Masked()) })
+			require.NoError(t, err)
+			all = append(all, forgetSeconds(result.Trial))
+		}
+		return all, masked
+	}
+	want, masked := trials(gnntest.Go(t))
+	device := gnntest.Go(t)
+	fused.OnGPU(device.Backend)
+	got, shown := trials(device)
+	require.Equal(t, want, got)
+	require.Equal(t, masked, shown)
+	require.NotEmpty(t, masked[0])
+	require.Nil(t, masked[len(masked)-1])
+
+	x.Parameters.KeepRate = 0.5
+	alone, err := x.Run(t.Context(), device, Seeds(3, 3), RunOptions{})
+	require.NoError(t, err)
+	together, err := x.Run(t.Context(), device, Seeds(3, 3), RunOptions{Together: 3})
+	require.NoError(t, err)
+	for i := range alone {
+		sameTrial(t, alone[i].Trial, together[i].Trial)
 	}
 }

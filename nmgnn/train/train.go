@@ -306,10 +306,38 @@ func (t whole) Score(classes []int32) (stats.Metrics, error) {
 	return learn.Evaluate(t.graph, t.view.Test, classes)
 }
 
-// step runs a compiled epoch on the next draws.
-func (t *Trainer) step(epoch *model.Exec, d *learn.Draws) ([]*tensors.Tensor, error) {
-	t.options.Mask.Draw(rand.New(d.Masks), d.Delta)
-	return d.Run(epoch, tensors.FromFlatDataAndDimensions(d.Delta, len(d.Delta), 1), t.options.WeightDecay)
+// step runs a compiled epoch on the next draws of the trials.
+func (t *Trainer) step(epoch *model.Exec, trials ...*learn.Draws) ([]*tensors.Tensor, error) {
+	var delta []float32
+	var draws []uint64
+	for _, d := range trials {
+		if t.masker == nil {
+			t.options.Mask.Draw(rand.New(d.Masks), d.Delta)
+			delta = append(delta, d.Delta...)
+			continue
+		}
+		t.undrawn = *d.Masks
+		draw, err := t.masker.Next(d.Masks, t.options.Mask)
+		if err != nil {
+			return nil, err
+		}
+		draws = append(draws, draw...)
+	}
+	mask := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(delta, len(delta), 1)}
+	if t.masker != nil {
+		mask = []*tensors.Tensor{tensors.FromFlatDataAndDimensions(draws, len(trials), 3),
+			tensors.FromScalar(t.options.Mask.Kept())}
+	}
+	return learn.Run(epoch, trials, t.options.WeightDecay, mask...)
+}
+
+// lastMask is δ of all nodes of the train graph in the last epoch.
+func (t *Trainer) lastMask() []float32 {
+	if t.masker != nil {
+		undrawn := t.undrawn
+		t.options.Mask.Draw(rand.New(&undrawn), t.drawn.Delta)
+	}
+	return t.drawn.Delta
 }
 
 // diverged reports whether the last epoch's training loss is not finite: no later epoch can be better.

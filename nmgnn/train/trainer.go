@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/gomlx/compute/dtypes"
@@ -12,6 +13,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/gomlx"
 	"nodemask/internal/kernels"
+	"nodemask/internal/kernels/fused"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
@@ -40,6 +42,8 @@ type Trainer struct {
 	trainOnly   *model.Exec                   // without validation; nil until it is timed
 	timing      *learn.Draws                  // of TimeEpochs
 	drawn       *learn.Draws                  // of the trial in hand, or the last one
+	masker      *learn.Masker                 // draws masks on the device; nil: the host does
+	undrawn     rand.PCG                      // what the masker drew the last mask from
 	represents  map[*nmgnn.Loaded]*model.Exec // all layers' outputs over a phase, once asked for
 	arrivals    map[bool]arrivals             // the test graph as the cache sees it, by together, once asked for
 	readings    *readingGraphs                // nil until they are asked for
@@ -103,6 +107,11 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 	var err error
 	if t.rates, err = kernels.NewRates(t.store, "/"+infer.DataScope+"/rates", t.options.rates()); err != nil {
 		return err
+	}
+	if fused.IsOnGPU(t.backend.Backend) && t.options.Mask.KeepRate.Active() {
+		if t.masker, err = learn.NewMasker(t.store, t.deltaSize, t.options.Mask.Only); err != nil {
+			return err
+		}
 	}
 	if t.epoch, err = t.compileStep(true); err != nil {
 		return err
@@ -218,11 +227,11 @@ func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded)
 	return t.model.Forward(pass)
 }
 
-// compileStep compiles one epoch: δ [nodes, 1], a key [2] for what is drawn on the device and the weight decay [] →
-// the loss that was trained on and, with validate, for each validation graph the loss after it and the classes
-// predicted for its scored nodes. Several trials are as [learn.Step.Compile] has them.
+// compileStep compiles one epoch as [learn.Step.Compile] has it: → the loss that was trained on and, with validate, for
+// each validation graph the loss after it and the classes predicted for its scored nodes.
 func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
-	step := learn.Step{Model: t.model, Data: t.train.data, Masks: t.options.Mask.KeepRate.Active(),
+	step := learn.Step{Model: t.model, Data: t.train.data, Masks: t.options.Mask.KeepRate.Active(), Masker: t.masker,
+		Trials:      t.options.Together,
 		Regulariser: t.options.Regulariser, Rates: t.rates,
 		LearningRate: t.options.LearningRate, Targets: t.train.targets}
 	if validate {
@@ -234,7 +243,7 @@ func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 			return outputs
 		}
 	}
-	return step.Compile(t.backend, t.store, t.deltaSize*t.options.Together, t.options.Together)
+	return step.Compile(t.backend, t.store, t.deltaSize*t.options.Together)
 }
 
 func last[T any](all []T) T { return all[len(all)-1] }

@@ -61,7 +61,7 @@ func newWriter(scratch string) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	fused.PlainGPU(a)
+	fused.OnGPU(a)
 	if err := fused.ForGPU(b, nil); err != nil {
 		return nil, err
 	}

@@ -475,14 +475,14 @@ func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard, y *Node) (d, 
 	return out[0], out[1]
 }
 
-// plainGPU has the backends for a GPU on which XLA compiles all that is computed.
-var plainGPU sync.Map // compute.Backend → true
+// gpus has the backends that compute on a GPU, or for one.
+var gpus sync.Map // compute.Backend → true
 
-// PlainGPU says that a backend is for a GPU and calls none of our kernels.
-func PlainGPU(b compute.Backend) { plainGPU.Store(b, true) }
+// OnGPU says that a backend is for a GPU. Unless [ForGPU] says more, it calls none of our kernels.
+func OnGPU(b compute.Backend) { gpus.Store(b, true) }
 
-// IsPlainGPU reports whether [PlainGPU] said so of the backend that a computation is built for.
-func IsPlainGPU(g *Graph) bool {
-	_, is := plainGPU.Load(g.Backend())
+// IsOnGPU reports whether a backend is for a GPU.
+func IsOnGPU(b compute.Backend) bool {
+	_, is := gpus.Load(b)
 	return is
 }

@@ -27,6 +27,7 @@ func ForGPU(b compute.Backend, run func(k triton.Kernel, arrays []any) error) er
 			return fmt.Errorf("XLA cannot call our kernels: %w", err)
 		}
 	}
+	OnGPU(b)
 	forGPU.Store(b, run)
 	return nil
 }

@@ -24,6 +24,8 @@ type Step struct {
 	Model        nmgnn.Model
 	Data         *nmgnn.Loaded
 	Masks        bool              // node masking is active
+	Masker       *Masker           // draws δ on the device; nil: it is an input
+	Trials       int               // side by side; 0: 1
 	Regulariser  nmgnn.Regulariser // nil: none
 	Rates        *kernels.Rates    // drop rates that are not compiled in; nil: all are
 	LearningRate float64           // of Adam
@@ -34,16 +36,21 @@ type Step struct {
 	More func(scope *model.Scope, logits *Node) []*Node
 }
 
-// Compile compiles a step: δ [nodes, 1], a key [2] for what is drawn on the device and the weight decay [] → the
-// loss that was trained on, if the step has targets, and then what More returns. The nodes of several trials are one
-// trial's after the other's, and there are keys [trials, 2] and losses [trials].
-func (s Step) Compile(b *backend.Backend, store *model.Store, nodes, trials int) (*model.Exec, error) {
-	exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, delta, key, decay *Node) []*Node {
+// Compile compiles a step: a key [2] for what is drawn on the device, the weight decay [] and δ [nodes, 1] → the loss
+// that was trained on, if the step has targets, and then what More returns. The nodes of several trials are one trial's
+// after the other's, and there are keys [trials, 2] and losses [trials]. With a Masker, what [Masker.Draw] takes is in
+// the place of δ.
+func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model.Exec, error) {
+	exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, in []*Node) []*Node {
+		key, decay, graph := in[0], in[1], in[0].Graph()
 		random := kernels.NewRandom(key, s.Data.Kernel()).Reading(s.Rates)
 		pass := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: s.Data.Neighbours(true, random),
-			Features: s.Data.Features(delta.Graph(), true), Random: random, After: s.After}
-		if s.Masks {
-			pass.Mask = delta
+			Features: s.Data.Features(graph, true), Random: random, After: s.After}
+		switch {
+		case s.Masks && s.Masker != nil:
+			pass.Mask = s.Masker.Draw(in[2], in[3])
+		case s.Masks:
+			pass.Mask = in[2]
 		}
 		if s.Regulariser != nil {
 			pass = s.Regulariser.Apply(pass)
@@ -54,7 +61,7 @@ func (s Step) Compile(b *backend.Backend, store *model.Store, nodes, trials int)
 		if s.Targets != nil {
 			loss := s.Targets.Loss(logits)
 			sum := loss
-			if trials > 1 {
+			if s.Trials > 1 {
 				sum = ReduceAllSum(loss) // no trial's weights change another's loss
 			}
 			update(scope, sum, decay, s.LearningRate)
@@ -63,17 +70,18 @@ func (s Step) Compile(b *backend.Backend, store *model.Store, nodes, trials int)
 		if s.More != nil {
 			outputs = append(outputs, s.More(scope, logits)...)
 		}
-		kernels.Donate(delta.Graph(), store)
+		kernels.Donate(graph, store)
 		return outputs
 	})
 	if err != nil {
 		return nil, gomlx.Error(err)
 	}
-	delta, key, decay := shapes.Make(dtypes.Float32, nodes, 1), shapes.Make(dtypes.Uint32, 2), shapes.Make(dtypes.Float32)
-	if trials > 1 {
-		key = shapes.Make(dtypes.Uint32, trials, 2)
+	trials, number := max(s.Trials, 1), shapes.Make(dtypes.Float32)
+	inputs := []shapes.Shape{keyShape(trials), number, shapes.Make(dtypes.Float32, nodes, 1)}
+	if s.Masker != nil {
+		inputs = append(inputs[:2], shapes.Make(dtypes.Uint64, trials, 3), number)
 	}
-	if _, err := exec.Compile(delta, key, decay); err != nil {
+	if _, err := exec.Compile(inputs...); err != nil {
 		exec.Finalize()
 		return nil, fmt.Errorf("compiling for %s: %w", b.ID, gomlx.Error(err))
 	}
@@ -92,20 +100,28 @@ func NewDraws(seed uint64, nodes int) *Draws {
 		make([]float32, nodes)}
 }
 
-// Key returns the next key.
-func (d *Draws) Key() []uint32 {
-	keys := rand.New(d.Keys)
-	return []uint32{keys.Uint32(), keys.Uint32()}
+// keyShape is that of a key, or of several trials' keys.
+func keyShape(trials int) shapes.Shape {
+	if trials == 1 {
+		return shapes.Make(dtypes.Uint32, 2)
+	}
+	return shapes.Make(dtypes.Uint32, trials, 2)
 }
 
-// Run runs a compiled [Step] with this δ [nodes, 1], the next key and the weight decay.
-func (d *Draws) Run(step *model.Exec, delta *tensors.Tensor, decay float64) ([]*tensors.Tensor, error) {
-	return Run(step, delta, tensors.FromFlatDataAndDimensions(d.Key(), 2), decay)
-}
-
-// Run runs a compiled [Step].
-func Run(step *model.Exec, delta, key *tensors.Tensor, decay float64) ([]*tensors.Tensor, error) {
-	outputs, err := step.Call(delta, key, tensors.FromScalar(float32(decay)))
+// Run runs a compiled [Step] with the next key of each trial, the weight decay, and δ [nodes, 1] or what a Masker draws
+// it by.
+func Run(step *model.Exec, trials []*Draws, decay float64, mask ...*tensors.Tensor) ([]*tensors.Tensor, error) {
+	var keys []uint32
+	for _, d := range trials {
+		r := rand.New(d.Keys)
+		keys = append(keys, r.Uint32(), r.Uint32())
+	}
+	inputs := []any{tensors.FromFlatDataAndDimensions(keys, keyShape(len(trials)).Dimensions...),
+		tensors.FromScalar(float32(decay))}
+	for _, x := range mask {
+		inputs = append(inputs, x)
+	}
+	outputs, err := step.Call(inputs...)
 	return outputs, gomlx.Error(err)
 }
 
