@@ -245,35 +245,43 @@ func (p *fusedProduct) PairScores(h, a, b *Node) (source, target *Node) {
 	return half(both, 0), half(both, 1)
 }
 
-// LeakyScores visits each entry once on GPUs, and twice for the gradients. With d the gradient of the scores, u_v = Σ_u
-// d_vu·LeakyReLU'(source_u + target_v) and w_u the same over v, in which a has no part, the gradients are a·u towards
-// target, a·w towards source, and, as LeakyReLU(x) = x·LeakyReLU'(x), Σ_v target_v·u_v + Σ_u source_u·w_u towards a.
+// LeakyScores visits each entry once on GPUs, and twice for the gradients.
 func (p *fusedProduct) LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node {
 	g := source.Graph()
 	if !fused.IsForGPU(g) {
 		return leakyScoresByParts(p, source, target, a, slope, gradients)
 	}
-	heads, width := a.Shape().Dimensions[a.Rank()-2], source.Shape().Dimensions[1]
 	h, x, leak := StopGradient(source), StopGradient(target), Const(g, [][]float32{{float32(slope)}})
-	weights := StopGradient(Reshape(a, -1, width)) // [1 or trials, width]
-	y := p.forward.in(g).LeakyScores(x, h, weights, leak, heads)
-	if a.Rank() == 3 {
-		weights = Reshape(weights, -1, 1, width)
-	}
+	weights := StopGradient(Reshape(a, -1, h.Shape().Dimensions[1])) // [1 or trials, width]
+	y := p.forward.in(g).LeakyScores(x, h, weights, leak, a.Shape().Dimensions[a.Rank()-2])
 	if !gradients {
 		return y
 	}
 	p.needTransposed()
-	ofTarget := Remember(func(d *Node) *Node { return p.forward.in(g).LeakySlopes(x, leak, h, d, nil) })
-	ofSource := Remember(func(d *Node) *Node {
-		return p.adjoint.in(g).LeakySlopes(h, leak, x, d, p.transposedAt().NodeValue(g))
-	})
+	return withLeakyAdjoints(y, source, target, a,
+		func(d *Node) *Node {
+			return p.adjoint.in(g).LeakySlopes(h, leak, x, d, p.transposedAt().NodeValue(g))
+		},
+		func(d *Node) *Node { return p.forward.in(g).LeakySlopes(x, leak, h, d, nil) })
+}
+
+// withLeakyAdjoints returns y = a·LeakyReLU(source_u + target_v) with gradients. With d the gradient of y, ofTarget
+// returns u_v = Σ_u d_vu·LeakyReLU'(source_u + target_v) and ofSource w_u, the same over v, in which a has no part. The
+// gradients are a·u towards target, a·w towards source, and, as LeakyReLU(x) = x·LeakyReLU'(x), Σ_v target_v·u_v + Σ_u
+// source_u·w_u towards a.
+func withLeakyAdjoints(y, source, target, a *Node, ofSource, ofTarget func(d *Node) *Node) *Node {
+	ofSource, ofTarget = Remember(ofSource), Remember(ofTarget)
+	flat := []int{1, source.Shape().Dimensions[1]}
+	if a.Rank() == 3 {
+		flat = append([]int{a.Shape().Dimensions[0]}, flat...)
+	}
+	weights := StopGradient(Reshape(a, flat...))
 	return WithAdjoints(y,
 		Argument{source, func(d *Node) *Node { return WithTrials(Mul, ofSource(d), weights) }},
 		Argument{target, func(d *Node) *Node { return WithTrials(Mul, ofTarget(d), weights) }},
 		Argument{a, func(d *Node) *Node {
-			along := Add(sumsLike(weights, Mul(x, ofTarget(d))), sumsLike(weights, Mul(h, ofSource(d))))
-			return Reshape(along, a.Shape().Dimensions...)
+			along := func(x, of *Node) *Node { return sumsLike(weights, Mul(StopGradient(x), of)) }
+			return Reshape(Add(along(target, ofTarget(d)), along(source, ofSource(d))), a.Shape().Dimensions...)
 		}})
 }
 

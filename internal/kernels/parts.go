@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
@@ -55,11 +56,26 @@ func (p *parts) Agreement(x, h *Node, heads int) *Node { return p.forward.agreem
 func (p *parts) PairScores(h, a, b *Node) (y, z *Node) { return HeadProducts(h, a), HeadProducts(h, b) }
 func (p *parts) Attend(a Attention) *Node              { return attendByParts(p, a) }
 func (p *parts) alone(x *Node) *Node                   { return p.forward.alone(x) }
-func (p *parts) LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node {
-	return leakyScoresByParts(p, source, target, a, slope, gradients)
-}
 func (p *parts) Mean(h, mask, by, keep *Node, gradients bool) *Node {
 	return Div(Sum(p, h, mask, keep, gradients), by)
+}
+
+// LeakyScores computes the pairs of rows anew wherever they are used, so that none is stored entry by entry.
+func (p *parts) LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node {
+	h, x := StopGradient(source), StopGradient(target)
+	y := HeadProducts(activation.LeakyReluWith(Add(p.Gather(h), p.Spread(x)), slope), StopGradient(a))
+	if !gradients {
+		return y
+	}
+	p.needTransposed()
+	slopes := func(of pattern, h, x, d *Node) *Node {
+		pairs := Add(of.gather(h), of.spread(x))
+		slopes := Where(LessThan(pairs, ZerosLike(pairs)), MulScalar(OnesLike(pairs), slope), OnesLike(pairs))
+		return of.total(perHead(slopes, d))
+	}
+	return withLeakyAdjoints(y, source, target, a,
+		func(d *Node) *Node { return slopes(p.adjoint, x, h, p.transposed(d)) },
+		func(d *Node) *Node { return slopes(p.forward, h, x, d) })
 }
 
 func (p *parts) SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node {

@@ -107,6 +107,9 @@ func (b *Backend) slower(say func(*Error) string) string {
 	return strings.Join(reasons, "; ")
 }
 
+// OnGPU reports whether the backend computes on a GPU.
+func (b *Backend) OnGPU() bool { return fused.IsOnGPU(b.Backend) }
+
 // Device returns what computes, without any path of this machine: XLA compiles for the processor that it finds.
 func (b *Backend) Device() string {
 	text := fmt.Sprintf("%s %s/%s", b.Description(), runtime.GOOS, runtime.GOARCH)

@@ -157,8 +157,8 @@ func (t *trainer) compileSampled() (err error) {
 	return err
 }
 
-// compileStep compiles one step on a batch, as [learn.Step.Compile] has it: → the loss that was trained on, and h^(i) of
-// own nodes for each layer i that reads cached ones. Without learns the weights stay.
+// compileStep compiles one step on a batch, as [learn.Step.Compile] has it: → the loss that was trained on, and h^(i)
+// of own nodes for each layer i that reads cached ones. Without learns the weights stay.
 func (t *trainer) compileStep(learns bool) (*model.Exec, error) {
 	e := t.train
 	step := learn.Step{Model: t.model, Data: e.data, Masks: t.options.Mask.KeepRate.Active(),

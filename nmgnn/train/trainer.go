@@ -13,7 +13,6 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/gomlx"
 	"nodemask/internal/kernels"
-	"nodemask/internal/kernels/fused"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
@@ -108,7 +107,7 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 	if t.rates, err = kernels.NewRates(t.store, "/"+infer.DataScope+"/rates", t.options.rates()); err != nil {
 		return err
 	}
-	if fused.IsOnGPU(t.backend.Backend) && t.options.Mask.KeepRate.Active() {
+	if t.backend.OnGPU() && t.options.Mask.KeepRate.Active() {
 		if t.masker, err = learn.NewMasker(t.store, t.deltaSize, t.options.Mask.Only); err != nil {
 			return err
 		}
