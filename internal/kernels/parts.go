@@ -197,15 +197,19 @@ func (p *parts) transposed(e *Node) *Node {
 }
 
 func (p *parts) Ints(name string, padding int32, of func(m csr.Matrix) []int32) *model.Variable {
-	return once(p, name, p.forward, padding, func(csr.Matrix) []int32 {
-		return slices.Repeat(of(p.one), p.options.Trials)
-	})
+	return once(p, name, p.forward, padding, ofTrials(p, of))
 }
 
 func (p *parts) Floats(name string, of func(m csr.Matrix) []float32) *model.Variable {
-	return once(p, name, p.forward, 0, func(csr.Matrix) []float32 {
-		return slices.Repeat(of(p.one), p.options.Trials)
-	})
+	return once(p, name, p.forward, 0, ofTrials(p, of))
+}
+
+// ofTrials repeats what belongs to the entries of one trial for all.
+func ofTrials[T any](p *parts, of func(m csr.Matrix) []T) func(csr.Matrix) []T {
+	if p.options.Trials == 1 {
+		return of
+	}
+	return func(csr.Matrix) []T { return slices.Repeat(of(p.one), p.options.Trials) }
 }
 
 // once makes a variable [slots, 1] for a direction of p the first time it is asked for, from a number for each entry.

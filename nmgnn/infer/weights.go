@@ -95,30 +95,3 @@ func FirstValue(store *model.Store, v *model.Variable, seeds ...uint64) (*tensor
 	}
 	return tensors.FromFlatDataAndDimensions(values, shape.Dimensions...), nil
 }
-
-// Together puts the weights of several trials side by side, as [nmgnn.SetTrials] has them.
-func Together(trials [][]Weight) (all []Weight) {
-	if len(trials) == 1 {
-		return trials[0]
-	}
-	for k, w := range trials[0] {
-		w.Dimensions, w.Values = append([]int{len(trials)}, w.Dimensions...), nil
-		for _, of := range trials {
-			w.Values = append(w.Values, of[k].Values...)
-		}
-		all = append(all, w)
-	}
-	return all
-}
-
-// OfTrial copies the weights of one of several trials side by side.
-func OfTrial(all []Weight, trial, trials int) (weights []Weight) {
-	if trials == 1 {
-		return all
-	}
-	for _, w := range all {
-		n := len(w.Values) / trials
-		weights = append(weights, Weight{w.Path, w.Dimensions[1:], slices.Clone(w.Values[trial*n : (trial+1)*n])})
-	}
-	return weights
-}

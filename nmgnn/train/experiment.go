@@ -121,7 +121,7 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	if err := x.Check(); err != nil {
 		return nil, err
 	}
-	if o.Together > 1 && len(seeds) > 0 {
+	if min(o.Together, len(seeds)) > 1 {
 		return x.runTogether(ctx, b, seeds, o)
 	}
 	if jobs := min(o.Jobs, len(seeds)); jobs > 1 { // one alone is checked where it compiles

@@ -20,8 +20,9 @@ import (
 func (t *Trainer) TrainTogether(ctx context.Context, seeds []uint64,
 	report func(trial, epoch int, e Epoch)) (trials []*Trial, err error) {
 	defer gomlx.Guard(&err, "training")
-	if len(seeds) != t.options.Together {
-		return nil, fmt.Errorf("%d trials on a trainer of %d together: expected as many", len(seeds), t.options.Together)
+	if len(seeds) != t.options.Together || len(seeds) < 2 {
+		return nil, fmt.Errorf("%d trials on a trainer of %d together: expected as many, and more than one", len(seeds),
+			t.options.Together)
 	}
 	begin := time.Now()
 	if err := t.start.Reset(t.store, t.options.LearningRate, seeds...); err != nil {
@@ -40,7 +41,6 @@ func (t *Trainer) TrainTogether(ctx context.Context, seeds []uint64,
 			return nil, err
 		}
 	}
-	weights := make([][]infer.Weight, len(seeds))
 	for i, f := range all {
 		stopped, err := f.end()
 		if err == nil {
@@ -49,9 +49,9 @@ func (t *Trainer) TrainTogether(ctx context.Context, seeds []uint64,
 		if err != nil {
 			return nil, fmt.Errorf("seed %d: %w", seeds[i], err)
 		}
-		trials, weights[i] = append(trials, f.trial), f.trial.Weights
+		trials = append(trials, f.trial)
 	}
-	if err := infer.SetWeights(t.store, infer.Together(weights)); err != nil {
+	if err := infer.SetWeights(t.store, together(trials)); err != nil {
 		return nil, err
 	}
 	classes, err := t.Predict()
@@ -101,7 +101,7 @@ func (t *Trainer) epochTogether(draws []*learn.Draws, all []*followed, report fu
 					return nil, err
 				}
 			}
-			return infer.OfTrial(weights, i, len(all)), nil
+			return ofTrial(weights, i, len(all)), nil
 		}); err != nil {
 			return err
 		}
@@ -112,6 +112,28 @@ func (t *Trainer) epochTogether(draws []*learn.Draws, all []*followed, report fu
 	return nil
 }
 
+// together puts the weights of several trials side by side, as [nmgnn.SetTrials] has them.
+func together(trials []*Trial) (all []infer.Weight) {
+	for k, w := range trials[0].Weights {
+		w.Dimensions, w.Values = append([]int{len(trials)}, w.Dimensions...), nil
+		for _, trial := range trials {
+			w.Values = append(w.Values, trial.Weights[k].Values...)
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+// ofTrial copies the weights of one of several trials side by side.
+func ofTrial(all []infer.Weight, trial, trials int) (weights []infer.Weight) {
+	for _, w := range all {
+		n := len(w.Values) / trials
+		w.Dimensions, w.Values = w.Dimensions[1:], slices.Clone(w.Values[trial*n:(trial+1)*n])
+		weights = append(weights, w)
+	}
+	return weights
+}
+
 // runTogether is [Experiment.Run] for [RunOptions].Together. Where too few seeds are left, the last is trained again.
 func (x Experiment) runTogether(ctx context.Context, b *backend.Backend, seeds []uint64,
 	o RunOptions) ([]*Result, error) {
@@ -119,17 +141,17 @@ func (x Experiment) runTogether(ctx context.Context, b *backend.Backend, seeds [
 		return nil, errors.New("trials together share a split and are only tested: expected an experiment without Resplit, " +
 			"Smoothness, CacheInference and Keep, or trials one by one")
 	}
-	results, together := make([]*Result, len(seeds)), min(o.Together, len(seeds))
+	results, side := make([]*Result, len(seeds)), min(o.Together, len(seeds))
 	ended := x.ended(results, o)
 	r := NewRunner(b)
 	defer r.Close()
-	if err := r.prepare(x, seeds[0], false, together); err != nil {
+	if err := r.prepare(x, seeds[0], false, side); err != nil {
 		return results, err
 	}
-	for first := 0; first < len(seeds); first += together {
-		some := slices.Clone(seeds[first:min(first+together, len(seeds))])
+	for first := 0; first < len(seeds); first += side {
+		some := slices.Clone(seeds[first:min(first+side, len(seeds))])
 		left := len(some)
-		for len(some) < together {
+		for len(some) < side {
 			some = append(some, some[left-1])
 		}
 		trials, err := r.trainer.TrainTogether(ctx, some, func(i, epoch int, e Epoch) {
