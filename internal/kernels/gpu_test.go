@@ -150,6 +150,10 @@ func TestColumnsOfGradientsAreAddedUpInBlocks(t *testing.T) {
 	}
 }
 
+func TestTrialsSideBySideOnAGPUComputeWhatEachComputesAlone(t *testing.T) {
+	checkTrials(t)(t, interpreted(t), kernels.FusedKernel)
+}
+
 func TestEntriesThatAreDroppedAreThoseOfOtherBackends(t *testing.T) {
 	m := uneven(rand.New(rand.NewPCG(3, 4)))
 	key, h := [2]uint32{7, 8}, whole(rand.New(rand.NewPCG(5, 6)), m.Columns, 64)

@@ -42,8 +42,8 @@ func ofTrial(p kernels.Product, kernel kernels.Kernel, in []*Node) []*Node {
 	return append(outputs, Gradient(loss, h, w, b, a, c)...)
 }
 
-// Trials side by side compute what each computes alone, with every kernel, and their gradients.
-func TestTrialsSideBySideComputeWhatEachComputesAlone(t *testing.T) {
+// checkTrials returns what holds trials side by side to what each computes alone, and their gradients.
+func checkTrials(t *testing.T) func(t *testing.T, b *backend.Backend, kernel kernels.Kernel) {
 	const n, width, trials = 30, 6, 3
 	r := rand.New(rand.NewPCG(4, 5))
 	pairs := make([][2]int32, 60)
@@ -92,7 +92,7 @@ func TestTrialsSideBySideComputeWhatEachComputesAlone(t *testing.T) {
 			all[k] = tensors.FromFlatDataAndDimensions(floats, append([]int{trials}, dim...)...)
 		}
 	}
-	check := func(t *testing.T, b *backend.Backend, kernel kernels.Kernel) {
+	return func(t *testing.T, b *backend.Backend, kernel kernels.Kernel) {
 		compute := func(trials int, numbers []*tensors.Tensor) []*tensors.Tensor {
 			var inputs []any
 			for _, x := range numbers {
@@ -118,10 +118,13 @@ func TestTrialsSideBySideComputeWhatEachComputesAlone(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestTrialsSideBySideComputeWhatEachComputesAlone(t *testing.T) {
+	check := checkTrials(t)
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		forEachKernel(t, func(t *testing.T, kernel kernels.Kernel) { check(t, b, kernel) })
 	})
-	t.Run("kernels of GPUs", func(t *testing.T) { check(t, interpreted(t), kernels.FusedKernel) })
 }
 
 // A product of trials takes another matrix as one of a single trial does.
