@@ -93,25 +93,33 @@ func checkTrials(t *testing.T) func(t *testing.T, b *backend.Backend, kernel ker
 		}
 	}
 	return func(t *testing.T, b *backend.Backend, kernel kernels.Kernel) {
-		compute := func(trials int, numbers []*tensors.Tensor) []*tensors.Tensor {
-			var inputs []any
-			for _, x := range numbers {
-				copied, err := x.LocalClone() // another backend has them next
-				require.NoError(t, err)
-				inputs = append(inputs, copied)
-			}
+		// program compiles it for so many trials.
+		program := func(trials int) func(numbers []*tensors.Tensor) []*tensors.Tensor {
 			store := model.NewStore()
-			defer store.Finalize()
 			p := newProduct(t, store, m, kernels.Options{Kernel: kernel, Symmetric: true, Gradients: true, Trials: trials})
-			outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, in []*Node) []*Node {
+			exec, err := model.NewExec(b.Backend, store, func(_ *model.Scope, in []*Node) []*Node {
 				return ofTrial(p, kernel, in)
-			}, inputs...)
+			})
 			require.NoError(t, err)
-			return outputs
+			t.Cleanup(func() {
+				exec.Finalize()
+				store.Finalize()
+			})
+			return func(numbers []*tensors.Tensor) []*tensors.Tensor {
+				var inputs []any
+				for _, x := range numbers {
+					copied, err := x.LocalClone() // another backend has them next
+					require.NoError(t, err)
+					inputs = append(inputs, copied)
+				}
+				outputs, err := exec.Call(inputs...)
+				require.NoError(t, err)
+				return outputs
+			}
 		}
-		got := compute(trials, all)
+		got, one := program(trials)(all), program(1)
 		for i := range trials {
-			for k, want := range compute(1, alone[i]) {
+			for k, want := range one(alone[i]) {
 				of := tensors.MustCopyFlatData[float32](got[k])
 				size := len(of) / trials
 				gnntest.InDelta(t, tensors.MustCopyFlatData[float32](want), of[i*size:(i+1)*size], 2e-4, "trial %d, output %d", i, k)
