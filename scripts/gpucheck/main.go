@@ -107,7 +107,7 @@ func (c *check) run(models, targets, kinds []string) (failed []string, err error
 		for _, model := range models {
 			passes := []pass{{"epoch", 1, w.epoch}, {"evaluation", 1, w.evaluation}}
 			if data.small {
-				passes = append(passes, pass{"epoch-of-8", together, w.epochTogether})
+				passes = append(passes, pass{fmt.Sprintf("epoch-of-%d", together), together, w.epochTogether})
 			}
 			for _, pass := range passes {
 				for _, kind := range kinds {
