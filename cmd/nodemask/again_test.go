@@ -3,7 +3,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -44,14 +43,10 @@ func TestRepeatingARecordOfAnotherBackendOpensNothing(t *testing.T) {
 		Parameters: c.Parameters,
 		Seed:       1, SplitSeed: 1, SplitHash: "5eed", Backend: "xla:" + plugin}.Line()
 	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "record.jsonl")
-	require.NoError(t, os.WriteFile(file, line, 0o666))
-	code, out, diagnostics := nodemask(t, "reproduce", "--again", file)
+	diagnostics := fails(t, 2, "record.jsonl: line 1: a record of backend ",
+		"reproduce", "--again", put(t, t.TempDir(), "record.jsonl", string(line)))
 	close(stop)
 	watching.Wait()
-	require.Equal(t, 2, code, diagnostics)
-	require.Empty(t, out)
-	require.Contains(t, diagnostics, "record.jsonl: line 1: a record of backend ")
 	require.Contains(t, diagnostics, "expected one of xla:cuda, xla:cpu, go")
 	require.Equal(t, 1, strings.Count(diagnostics, "\n"), diagnostics)
 }

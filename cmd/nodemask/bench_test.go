@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -35,13 +34,6 @@ func TestMain(m *testing.M) {
 		os.Exit(run(os.Args[1:]))
 	}
 	os.Exit(racetest.Contender(log, os.Args[1:]))
-}
-
-func logLines(t *testing.T, path string) []string {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return strings.Split(strings.TrimSpace(string(b)), "\n")
 }
 
 func benchLanes() []*race.Lane {
@@ -99,11 +91,10 @@ func TestBenchRunsOursAndThosePeersThatKnowTheModel(t *testing.T) {
 	t.Setenv(contenderLog, log)
 	t.Setenv("TMPDIR", temporary)
 	dir, self := smallGraph(t), os.Args[0]
-	code, out, diagnostics := nodemask(t, "bench", "--data", dir, "--models", "gin,sgat", "--keep-rates", "1,0.5",
+	out, _ := succeeds(t, "bench", "--data", dir, "--models", "gin,sgat", "--keep-rates", "1,0.5",
 		"--backends", "go",
 		"--peers", self+"=pyg,"+self+"=dgl", "--peers-script", "works", "--rounds", "2", "--epochs", "3", "--threads", "1",
 		"--json")
-	require.Zero(t, code, diagnostics)
 	var got []string
 	for _, line := range jsonLines(t, out) {
 		got = append(got, fmt.Sprint(line["model"], line["keep_rate"], " ", line["library"]))
@@ -118,10 +109,10 @@ func TestBenchRunsOursAndThosePeersThatKnowTheModel(t *testing.T) {
 	}
 	assert.Equal(t, []string{"gin1 nodemask go", "gin1 pyg", "gin1 dgl", "gin0.5 nodemask go", "gin0.5 pyg", "gin0.5 dgl",
 		"sgat1 nodemask go", "sgat1 pyg", "sgat0.5 nodemask go", "sgat0.5 pyg"}, got)
-	started := logLines(t, log)[0]
+	logged := strings.Split(fileText(t, log), "\n")
 	assert.Regexp(t, `^pyg --data \S+ --model gin --keep-rate 1 --threads 1 --layers 2 --hidden 64 .*--heads \d+ `+
-		`--dropout 0\.5 --attention-dropout 0 --learning-rate 0\.01 --weight-decay 0\.0005$`, started)
-	asked := slices.IndexFunc(logLines(t, log), func(line string) bool { return strings.Contains(line, "train 3") })
+		`--dropout 0\.5 --attention-dropout 0 --learning-rate 0\.01 --weight-decay 0\.0005$`, logged[0])
+	asked := slices.IndexFunc(logged, func(line string) bool { return strings.Contains(line, "train 3") })
 	assert.Equal(t, 4, asked, "both libraries are there for both keep rates of GIN before any has a turn")
 	left, err := os.ReadDir(temporary)
 	require.NoError(t, err)
@@ -147,7 +138,7 @@ func TestAContenderOfOursAnswersEachQuestion(t *testing.T) {
 }
 
 func TestBenchRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
-	for want, args := range map[string][]string{
+	refuses(t, []string{"bench"}, map[string][]string{
 		"--models gim: known are gin":                                       {"--models", "gim"},
 		"--keep-rates: keep rate 0: expected a prob":                        {"--keep-rates", "1,0"},
 		"--keep-rates: keep rate NaN: expected a prob":                      {"--keep-rates", "NaN"},
@@ -158,22 +149,15 @@ func TestBenchRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 		`"nowhere": no such data set: expected one of`:                      {"--data", "nowhere", "--peers", "python=pyg"},
 		"unknown flag: --round":                                             {"--round", "1"},
 		`invalid argument "1,x" for "--keep-rates" flag: expected a number`: {"--keep-rates", "1,x"},
-	} {
-		code, out, diagnostics := nodemask(t, append([]string{"bench"}, args...)...)
-		assert.Equal(t, 2, code, args)
-		assert.Contains(t, diagnostics, want)
-		assert.Empty(t, out, args)
-		assert.Equal(t, 1, strings.Count(diagnostics, "\n"), diagnostics)
-	}
+	})
 }
 
 // raw reads a file of little-endian numbers.
 func raw[T int32 | int64 | float32](t *testing.T, folder, name string) []T {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(folder, name))
-	require.NoError(t, err)
+	b := []byte(fileText(t, filepath.Join(folder, name)))
 	values := make([]T, len(b)/binary.Size(T(0)))
-	_, err = binary.Decode(b, binary.LittleEndian, values)
+	_, err := binary.Decode(b, binary.LittleEndian, values)
 	require.NoError(t, err)
 	return values
 }
@@ -190,10 +174,7 @@ func TestWhatPeersReadIsTheGraphTheFeaturesAndTheSplit(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(func() { os.RemoveAll(folder) })
 
-		b, err := os.ReadFile(filepath.Join(folder, "meta.json"))
-		require.NoError(t, err)
-		var meta map[string]any
-		require.NoError(t, json.Unmarshal(b, &meta), "%s", b)
+		meta := jsonLines(t, fileText(t, filepath.Join(folder, "meta.json")))[0]
 		x := g.Features.RowNormalized()
 		assert.Equal(t, map[string]any{"nodes": float64(g.NumNodes()), "edges": float64(g.Edges.NumEdges()),
 			"features": float64(x.Width),
