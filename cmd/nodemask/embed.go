@@ -43,19 +43,17 @@ distance of representations: the lower, the smoother.`,
 		"whose output: hidden (the last one before the logits), logits, or a number from 1 on")
 	addTableOutput(flags, &f.output)
 	addBackend(flags, &f.backend, "")
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		if f.model == "" {
-			return misusef("--model is missing: expected a file")
-		}
-		if err := checkTableFile(f.output); err != nil {
-			return err
-		}
-		return f.run(c)
-	}
+	c.RunE = f.run
 	return c
 }
 
-func (f *embedFlags) run(c *cobra.Command) error {
+func (f *embedFlags) run(c *cobra.Command, _ []string) error {
+	if f.model == "" {
+		return misusef("--model is missing: expected a file")
+	}
+	if err := checkEnding(f.output, tableEndings...); err != nil {
+		return err
+	}
 	m, g, err := openModelAndGraph(c.Context(), c.ErrOrStderr(), f.model, f.data, f.dataDir)
 	if err != nil {
 		return err

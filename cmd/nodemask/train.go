@@ -27,8 +27,7 @@ import (
 // trainGroups are the flags of train by what they are about.
 var trainGroups = []flagGroup{
 	{"What is trained on", []string{"data", "data-dir", "setting", "train", "split", "arrivals", "validation",
-		"split-seed",
-		"resplit", "raw-features"}},
+		"split-seed", "resplit", "raw-features"}},
 	{"Node masking, and what else regularises", []string{"keep-rate", "mask-over", "rescale", "self-term", "regulariser",
 		"dropout", "dropout-on", "attention-dropout"}},
 	{"The model", []string{"model", "preset", "layers", "hidden", "mlp-layers", "epsilon", "learn-epsilon", "norm",
