@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nodemask/datasets"
+	"nodemask/internal/notebook"
 	"nodemask/plots"
 )
 
@@ -26,7 +27,7 @@ func Describe(g *datasets.Graph) {
 	}
 	var pictures, text strings.Builder
 	for _, b := range all {
-		pictures.WriteString(image(Must1(b.SVG()), altOf(b.Title, b.Caption)) + "\n")
+		pictures.WriteString(notebook.Image(Must1(b.SVG()), altOf(b.Title, b.Caption)) + "\n")
 		text.WriteString(Must1(b.Table().Render(plots.FormatText)) + "\n")
 	}
 	if len(all) > 0 {

@@ -18,6 +18,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/evidence"
+	"nodemask/internal/notebook"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
@@ -42,7 +43,7 @@ func Playground() {
 			"and trains in your browser.")
 		return
 	}
-	ctx, stop := interruptible()
+	ctx, stop := notebook.UntilStopped()
 	defer stop()
 	output := "nodemask-playground-" + gonbui.UniqueId()
 	for _, patience := range frontEndPatience {
@@ -90,7 +91,7 @@ type playground struct {
 	size                       *widgets.SelectBuilder
 	keepRate, layers           *widgets.SliderBuilder
 	train, stop, close         *widgets.ButtonBuilder
-	progress                   *Progress
+	progress                   *notebook.Progress
 	cells                      []record.Cell // by when they were first trained
 	tableID                    string
 	running                    bool
@@ -169,8 +170,8 @@ func (p *playground) build(ctx context.Context, output string) {
 func (p *playground) serve(ctx context.Context) {
 	keepRate, layers := p.keepRate.Listen().LatestOnly(), p.layers.Listen().LatestOnly()
 	train, stop, done := p.train.Listen().LatestOnly(), p.stop.Listen().LatestOnly(), p.close.Listen().LatestOnly()
-	p.progress = newProgress("the runs so far", 0)
-	p.progress.say("Choose, then press Train.")
+	p.progress = notebook.NewProgress("the runs so far", 0)
+	p.progress.Say("Choose, then press Train.")
 	p.showValues(p.keepRate.Value(), p.layers.Value())
 	for {
 		select {
@@ -180,7 +181,7 @@ func (p *playground) serve(ctx context.Context) {
 			p.showValues(p.keepRate.Value(), v)
 		case <-train.C:
 			if p.running {
-				p.progress.say("It is training: press Stop first.")
+				p.progress.Say("It is training: press Stop first.")
 				continue
 			}
 			p.begin(ctx)
@@ -207,7 +208,7 @@ func (p *playground) leave(why string) {
 		p.cancel()
 		var _ error = <-p.finished // which no longer matters
 	}
-	p.progress.say(why + " Run the cell again for another round; trials that were finished are kept.")
+	p.progress.Say(why + " Run the cell again for another round; trials that were finished are kept.")
 	gonbui.Sync()
 }
 
@@ -246,7 +247,7 @@ func (p *playground) begin(ctx context.Context) {
 	trials := len(Live().Trials(c)) + 1
 	ctx, p.cancel = context.WithCancel(ctx)
 	p.running = true
-	p.progress.say("Compiling " + name + " …")
+	p.progress.Say("Compiling " + name + " …")
 	go func() {
 		_, err := trainInto(ctx, p.progress, func(record.Cell) string { return name },
 			worker.Training{Cells: []record.Cell{c}, Trials: trials})
@@ -257,11 +258,11 @@ func (p *playground) begin(ctx context.Context) {
 func (p *playground) end(err error) {
 	switch {
 	case errors.Is(err, context.Canceled):
-		p.progress.say("Stopped; this trial is not kept.")
+		p.progress.Say("Stopped; this trial is not kept.")
 	case err != nil:
-		p.progress.say("It could not be trained: " + strings.ReplaceAll(err.Error(), "\n", "; "))
+		p.progress.Say("It could not be trained: " + strings.ReplaceAll(err.Error(), "\n", "; "))
 	default:
-		p.progress.say("Done. Train again for another trial, or choose something else to compare with.")
+		p.progress.Say("Done. Train again for another trial, or choose something else to compare with.")
 	}
 	t := compareTable(Live(), Recorded(), p.cells...)
 	t.ID = p.tableID

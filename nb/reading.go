@@ -101,12 +101,11 @@ func (o OneReading) bySize(e *multiverse.Effects, effect multiverse.Effect) plot
 		cell := paper.Cell(e.Data, e.Model, e.Setting, size)
 		plain, has := evidence.PublishedF1(cell)
 		masked, both := evidence.PublishedF1(paper.Masked(cell, multiverse.KeepRate))
+		published := texts("–", "–", "–")
 		if has && both {
-			row = append(row, texts(fmt.Sprintf("%.2f", plain), fmt.Sprintf("%.2f", masked), points(masked-plain))...)
-		} else {
-			row = append(row, texts("–", "–", "–")...)
+			published = texts(fmt.Sprintf("%.2f", plain), fmt.Sprintf("%.2f", masked), points(masked-plain))
 		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, append(row, published...))
 	}
 	t.Footer = texts("all sizes", fmt.Sprintf("%.2f", stats.Summarize(effect.Plain).Mean),
 		fmt.Sprintf("%.2f", stats.Summarize(effect.Masked).Mean), points(effect.Pooled.MeanDifference),

@@ -13,6 +13,7 @@ import (
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
 	"nodemask/nmgnn/hyper"
+	"nodemask/paper"
 	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
@@ -157,7 +158,7 @@ func togetherOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Table {
 
 // showSpecification shows a specification curve to look into, or in plain text its readings.
 func showSpecification(s plots.Specification) {
-	HTML(Must1(s.HTML()), Must1(s.Table().Render(plots.FormatText)))
+	showHTML(Must1(s.HTML()), Must1(s.Table().Render(plots.FormatText)))
 }
 
 // points writes a difference with its sign, and one that is rounded to nothing without.
@@ -317,11 +318,8 @@ func plainOf(r *record.Results, model string, c *multiverse.Calibration) plots.T
 			for _, seed := range c.Splits {
 				f1 = append(f1, scores[seed])
 			}
-			published := "–"
-			if value := evidence.Published("cora", model, setting, size, false); value != nil {
-				published = fmt.Sprintf("%.2f", *value)
-			}
-			t.Rows = append(t.Rows, texts(string(setting), fmt.Sprintf("%d %%", size), stats.Summarize(f1).Text(2), published))
+			t.Rows = append(t.Rows, texts(string(setting), fmt.Sprintf("%d %%", size), stats.Summarize(f1).Text(2),
+				publishedText(paper.Cell("cora", model, setting, size))))
 		}
 	}
 	return t

@@ -134,11 +134,13 @@ func TestWhatExplainsTheSpreadIsInPercentOfTheVariance(t *testing.T) {
 	text := printed(t, func() { whatMatters(r, "cora", "gat") })
 	// Variances: 3²·¼·¾ = 1.6875 of stopping, 2²·½·½ = 1 of attention dropout, ¼ of the own term; 2.9375 in
 	// all.
-	for _, row := range []string{"│ stop              │        57 │           57 │",
-		"│ attention dropout │        34 │           34 │", "│ self              │         9 │            9 " +
-			"│",
-		"│ masked            │         – │            0 │", "│ all, added up     │       100 │          " +
-			"100 │"} {
+	for _, row := range []string{
+		"│ stop              │        57 │           57 │",
+		"│ attention dropout │        34 │           34 │",
+		"│ self              │         9 │            9 │",
+		"│ masked            │         – │            0 │",
+		"│ all, added up     │       100 │          100 │",
+	} {
 		assert.Contains(t, text, row)
 	}
 	assert.Less(t, strings.Index(text, "│ stop "), strings.Index(text, "│ attention dropout "),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"nodemask/datasets"
+	"nodemask/internal/notebook"
 	"nodemask/nb"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
@@ -19,14 +20,14 @@ import (
 // experiments that differ in masking alone show what masking does to representations.
 func Embedding(experiments ...train.Experiment) {
 	charts := make([]plots.Chart, len(experiments))
-	ctx, stop := untilStopped()
+	ctx, stop := notebook.UntilStopped()
 	defer stop()
 	b := Backend()
 	for i, x := range experiments {
 		r := nb.Must1(x.Run(ctx, b, train.Seeds(1, 1), train.RunOptions{}))
 		charts[i] = nb.Must1(embedding(ctx, b, x, r[0]))
 	}
-	nb.Charts(charts...)
+	nb.Chart(charts...)
 }
 
 func embedding(ctx context.Context, b *backend.Backend, x train.Experiment, r *train.Result) (plots.Chart, error) {

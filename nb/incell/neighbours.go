@@ -7,6 +7,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/measure"
+	"nodemask/internal/notebook"
 	"nodemask/nb"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
@@ -24,7 +25,7 @@ func classNames() []string { return []string{"0", "1", "2", "3 to 4", "5 and mor
 // shows what masking adds to the accuracy of test nodes by how many of their neighbours are train nodes. In the
 // inductive setting these are all that a new node hears from.
 func ByTrainNeighbours(data, model string, setting datasets.Setting, trainPercent, splits int) {
-	ctx, stop := untilStopped()
+	ctx, stop := notebook.UntilStopped()
 	defer stop()
 	nb.Table(nb.Must1(byTrainNeighbours(ctx, data, model, setting, trainPercent, splits)))
 }

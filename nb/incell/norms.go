@@ -11,6 +11,7 @@ import (
 	"nodemask/internal/cited"
 	"nodemask/internal/measure"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/notebook"
 	"nodemask/nb"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
@@ -23,7 +24,7 @@ import (
 // with masking, with rescaled masking and with neither, and shows how large representations are, layer by layer: of
 // train nodes as training sees them, and of test nodes when nothing is masked any more.
 func NormsByLayer(data, model string, setting datasets.Setting, trainPercent int) {
-	ctx, stop := untilStopped()
+	ctx, stop := notebook.UntilStopped()
 	defer stop()
 	nb.Table(nb.Must1(normsByLayer(ctx, data, model, setting, trainPercent)))
 }
