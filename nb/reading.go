@@ -25,10 +25,7 @@ type OneReading struct {
 // each size of the train set, as far as results/multiverse has them. choices are pairs, an axis's name and an option's,
 // as [Readings] lists them; an axis that is left out has its first option. [OneReading.Trials] trains it.
 func Reading(data, model string, setting datasets.Setting, choices ...string) OneReading {
-	return reading(recordedReadings(), data, model, setting, choices...)
-}
-
-func reading(results *record.Results, data, model string, setting datasets.Setting, choices ...string) OneReading {
+	results := recordedReadings()
 	o := Must1(compose(data, model, setting, choices...))
 	e := effectsOf(results, data, model, setting)
 	effect, rank, found := e.Find(o.reading)

@@ -56,10 +56,7 @@ func whereOf(axis multiverse.Axis) string {
 // curve of all effects to look into, and what they say together. It reads what is recorded in results/multiverse, and
 // says so where that is not complete. Calibrated readings are marked.
 func EveryReading(data, model string, setting datasets.Setting) {
-	everyReading(recordedReadings(), data, model, setting)
-}
-
-func everyReading(results *record.Results, data, model string, setting datasets.Setting) {
+	results := recordedReadings()
 	e := effectsOf(results, data, model, setting)
 	if len(e.Effects) == 0 {
 		Markdown(incomplete(results, data, model, setting))
@@ -71,7 +68,8 @@ func everyReading(results *record.Results, data, model string, setting datasets.
 }
 
 // recordedReadings returns the training runs of readings that came with the project: what 'nodemask multiverse' writes.
-func recordedReadings() *record.Results {
+// Tests have others.
+var recordedReadings = func() *record.Results {
 	return readingsIn(filepath.Join(Must1(checkout.Root()), "results", evidence.MultiverseFolder))
 }
 
@@ -173,10 +171,7 @@ func points(x float64) string {
 // combinations of options are there equally often, so that an axis explains as much beyond the others as by itself, and
 // shares add up.
 func WhatMatters(data, model string) {
-	whatMatters(recordedReadings(), data, model)
-}
-
-func whatMatters(results *record.Results, data, model string) {
+	results := recordedReadings()
 	t := plots.Table{ID: fmt.Sprintf("matters-%s-%s", data, model),
 		Title: fmt.Sprintf("What explains how effects differ between readings: %s on %s, percent of the variance",
 			hyper.Title(model), evidence.DataTitle(data)),
@@ -229,10 +224,7 @@ func percent(share float64) string { return fmt.Sprintf("%.0f", 100*share) }
 // calibrated ones before others, and the scores of the first one beside the published ones. No result with masking
 // plays any part.
 func Calibration(model string) {
-	showCalibration(recordedReadings(), model)
-}
-
-func showCalibration(results *record.Results, model string) {
+	results := recordedReadings()
 	c := calibrationOf(results, model)
 	if len(c.Fits) == 0 {
 		Markdown(incomplete(results, "cora", model, ""))

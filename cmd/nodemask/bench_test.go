@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -152,16 +153,6 @@ func TestBenchRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 	})
 }
 
-// raw reads a file of little-endian numbers.
-func raw[T int32 | int64 | float32](t *testing.T, folder, name string) []T {
-	t.Helper()
-	b := []byte(fileText(t, filepath.Join(folder, name)))
-	values := make([]T, len(b)/binary.Size(T(0)))
-	_, err := binary.Decode(b, binary.LittleEndian, values)
-	require.NoError(t, err)
-	return values
-}
-
 func TestWhatPeersReadIsTheGraphTheFeaturesAndTheSplit(t *testing.T) {
 	for _, data := range []string{smallGraph(t), "cora"} {
 		g, err := datasets.Open(t.Context(), data, datasets.OpenOptions{})
@@ -174,22 +165,21 @@ func TestWhatPeersReadIsTheGraphTheFeaturesAndTheSplit(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(func() { os.RemoveAll(folder) })
 
-		meta := jsonLines(t, fileText(t, filepath.Join(folder, "meta.json")))[0]
 		x := g.Features.RowNormalized()
 		assert.Equal(t, map[string]any{"nodes": float64(g.NumNodes()), "edges": float64(g.Edges.NumEdges()),
-			"features": float64(x.Width),
-			"classes":  float64(g.NumClasses()), "sparse": x.IsSparse()}, meta)
-		assert.Equal(t, g.Edges.Offsets, raw[int64](t, folder, "offsets.i64"))
-		assert.Equal(t, g.Edges.Indices, raw[int32](t, folder, "targets.i32"))
-		assert.Equal(t, g.Labels, raw[int32](t, folder, "labels.i32"))
-		assert.Equal(t, split.Train, raw[int32](t, folder, "train.i32"))
-		assert.Equal(t, split.Validation, raw[int32](t, folder, "validation.i32"))
+			"features": float64(x.Width), "classes": float64(g.NumClasses()), "sparse": x.IsSparse()},
+			jsonLines(t, fileText(t, filepath.Join(folder, "meta.json")))[0])
+		arrays := map[string]any{"offsets.i64": g.Edges.Offsets, "targets.i32": g.Edges.Indices, "labels.i32": g.Labels,
+			"train.i32": split.Train, "validation.i32": split.Validation}
 		if x.IsSparse() {
-			assert.Equal(t, x.Offsets, raw[int64](t, folder, "x_offsets.i64"))
-			assert.Equal(t, x.Columns, raw[int32](t, folder, "x_columns.i32"))
-			assert.Equal(t, x.Values, raw[float32](t, folder, "x_values.f32"))
+			maps.Copy(arrays, map[string]any{"x_offsets.i64": x.Offsets, "x_columns.i32": x.Columns, "x_values.f32": x.Values})
 		} else {
-			assert.Equal(t, x.Dense, raw[float32](t, folder, "x.f32"))
+			arrays["x.f32"] = x.Dense
+		}
+		for name, want := range arrays {
+			numbers, err := binary.Append(nil, binary.LittleEndian, want)
+			require.NoError(t, err)
+			assert.Equal(t, string(numbers), fileText(t, filepath.Join(folder, name)), name)
 		}
 	}
 }

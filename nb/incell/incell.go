@@ -14,7 +14,6 @@ import (
 	"nodemask/internal/notebook"
 	"nodemask/nb"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/record"
 )
@@ -32,10 +31,7 @@ func Experiment(c record.Cell, g *datasets.Graph) train.Experiment { return meas
 func Train(trials int, x train.Experiment) []*train.Result {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
-	name := hyper.Title(x.Parameters.Model)
-	if x.Parameters.KeepRate.Active() {
-		name += " + NM"
-	}
+	name := nameOf(x)
 	p := notebook.NewProgress(name+" on "+x.Graph.Name, trials)
 	p.Say("Starting …")
 	begin, done := time.Now(), 0
