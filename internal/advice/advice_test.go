@@ -89,9 +89,9 @@ func advised(t *testing.T, o Options, l Lab) *Advice {
 	return a
 }
 
-func armOf(t *testing.T, a *Advice, name string) Arm {
+func armOf(t *testing.T, a *Advice, name string) *Arm {
 	t.Helper()
-	i := slices.IndexFunc(a.Questions[0].Arms, func(arm Arm) bool { return arm.Name == name })
+	i := slices.IndexFunc(a.Questions[0].Arms, func(arm *Arm) bool { return arm.Name == name })
 	require.GreaterOrEqual(t, i, 0, name)
 	return a.Questions[0].Arms[i]
 }
@@ -112,7 +112,7 @@ func TestWhereNothingHelpsOneInTwentyRunsAtMostSaysThatSomethingDoes(t *testing.
 		if a.Settled {
 			settled++
 		}
-		if slices.ContainsFunc(a.Questions[0].Arms, func(arm Arm) bool { return arm.Verdict == Helps }) {
+		if slices.ContainsFunc(a.Questions[0].Arms, func(arm *Arm) bool { return arm.Verdict == Helps }) {
 			wrong++
 		}
 	}
@@ -333,7 +333,7 @@ func TestFewerConfigurationsAreTriedWhereTheBudgetIsSmall(t *testing.T) {
 		s := study{Options: &o}
 		q := Question{Model: "gin", seconds: seconds}
 		s.Jobs = 1
-		return s.affordable([]Question{q})
+		return s.affordable([]*Question{&q})
 	}
 	assert.Equal(t, []int{6, 3, 2}, []int{tried(0), tried(0.4), tried(10)})
 }
