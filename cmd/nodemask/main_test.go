@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"regexp"
@@ -160,4 +162,14 @@ func TestPresetHelpSaysWhichModelStartsFromWhich(t *testing.T) {
 		}
 		assert.Regexp(t, want, help, model)
 	}
+}
+
+func TestPredictionsObeyNoTextOfAFile(t *testing.T) {
+	const id = "a\x1b[31m\u009b31m\u202eé\x7f"
+	var b bytes.Buffer
+	require.NoError(t, json.NewEncoder(plainJSON{&b}).Encode(id))
+	require.Equal(t, "\"a\\u001b[31m\\u009b31m\\u202eé\\u007f\"\n", b.String())
+	var back string
+	require.NoError(t, json.Unmarshal(b.Bytes(), &back))
+	require.Equal(t, id, back)
 }

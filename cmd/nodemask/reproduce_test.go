@@ -9,7 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -227,4 +230,37 @@ func TestAReportIsThereFromAnyFolder(t *testing.T) {
 	require.Contains(t, out, "GAT + NM,logits,")
 	// What is named is not looked for elsewhere.
 	fails(t, 2, "no folder of results there", "report", "--results", "results")
+}
+
+func TestRepeatingARecordOfAnotherBackendOpensNothing(t *testing.T) {
+	// Pipes stand where the plugin and the data would be: whoever opens one is seen by the other end.
+	folder := t.TempDir()
+	plugin, data := filepath.Join(folder, "pjrt_c_api_cpu_plugin.so"), filepath.Join(folder, "nodes.csv")
+	stop := make(chan struct{})
+	var watching sync.WaitGroup
+	for _, path := range []string{plugin, data} {
+		require.NoError(t, syscall.Mkfifo(path, 0o666))
+		watching.Go(func() {
+			for {
+				if fd, err := syscall.Open(path, syscall.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil { // somebody reads
+					t.Errorf("%s was opened", filepath.Base(path))
+					_ = syscall.Close(fd)
+				}
+				select {
+				case <-stop:
+					return
+				case <-time.After(time.Millisecond):
+				}
+			}
+		})
+	}
+	c := record.NewCell(folder, "gin", datasets.Transductive, 10)
+	line := lineOf(t, record.Record{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
+		Parameters: c.Parameters, Seed: 1, SplitSeed: 1, SplitHash: "5eed", Backend: "xla:" + plugin})
+	diagnostics := fails(t, 2, "record.jsonl: line 1: a record of backend ",
+		"reproduce", "--again", put(t, t.TempDir(), "record.jsonl", line))
+	close(stop)
+	watching.Wait()
+	require.Contains(t, diagnostics, "expected one of xla:cuda, xla:cpu, go")
+	require.Equal(t, 1, strings.Count(diagnostics, "\n"), diagnostics)
 }
