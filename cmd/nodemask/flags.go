@@ -110,7 +110,7 @@ func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *record.Sto
 		return false, err
 	}
 	o.Jobs, o.Open = f.jobs, f.open
-	o.Unopened = func(err *measure.UnopenedError) error {
+	o.Unopened = func(err error) error {
 		if errors.As(err, new(misuse)) { // what no download can mend
 			return err
 		}

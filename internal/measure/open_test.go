@@ -39,13 +39,13 @@ func TestDataThatCannotBeOpenedAreSaidBeforeTheFirstTrialAndAllElseRuns(t *testi
 	b, store := openGo(t), record.OpenStore(t.TempDir())
 	o, opened := tinyOptions()
 	o.Open = openSome(o.Open, opened)
-	var said *UnopenedError
+	var said error
 	var last State
 	o.Progress = func(s State) {
 		require.NotNil(t, said, "said before the first trial")
 		last = s
 	}
-	o.Unopened = func(err *UnopenedError) error { said = err; return nil }
+	o.Unopened = func(err error) error { said = err; return nil }
 	err := Missing(t.Context(), b, store, append(elsewhere(), tiny()...), o)
 	require.ErrorIs(t, err, errFar)
 	require.Same(t, said, err)
@@ -61,7 +61,7 @@ func TestDataThatCannotBeOpenedAreAnErrorAtOnceIfNothingElseIsLeftOrNobodyIsTold
 	b, store := openGo(t), record.OpenStore(t.TempDir())
 	o, opened := tinyOptions()
 	o.Seeds, o.Open = train.Seeds(1, 1), openSome(o.Open, opened)
-	o.Unopened = func(err *UnopenedError) error { t.Error("said twice"); return err }
+	o.Unopened = func(err error) error { t.Error("said twice"); return err }
 	require.NoError(t, Missing(t.Context(), b, store, tiny(), o))
 	require.EqualError(t, Missing(t.Context(), b, store, append(elsewhere()[:1], tiny()...), o),
 		"cannot run 1 trial on far: not on this machine")
@@ -71,7 +71,7 @@ func TestDataThatCannotBeOpenedAreAnErrorAtOnceIfNothingElseIsLeftOrNobodyIsTold
 	require.ErrorIs(t, Missing(t.Context(), b, store, append(elsewhere(), tiny()...), o), errFar)
 
 	refused := errors.New("not without it")
-	o.Unopened = func(*UnopenedError) error { return refused }
+	o.Unopened = func(error) error { return refused }
 	require.Equal(t, refused, Missing(t.Context(), b, store, append(elsewhere(), tiny()...), o))
 
 	// What stops the run while data are opened is no fault of theirs.
