@@ -84,9 +84,7 @@ const playgroundNodes = 50_000
 // playground is the form, and the runs so far.
 type playground struct {
 	id                         string
-	data, models               []string // that can be chosen; data are those that can be had here
-	settings                   []datasets.Setting
-	sizes                      []int
+	data                       []string // that can be had here
 	dataMenu, model, setting   *widgets.SelectBuilder
 	size                       *widgets.SelectBuilder
 	keepRate, layers           *widgets.SliderBuilder
@@ -101,9 +99,8 @@ type playground struct {
 }
 
 func newPlayground() *playground {
-	p := &playground{id: "nm" + gonbui.UniqueId(), models: hyper.Models(), settings: datasets.Settings(),
-		sizes:   evidence.Sizes(),
-		tableID: "nodemask-table-" + gonbui.UniqueId(), finished: make(chan error, 1)}
+	p := &playground{id: "nm" + gonbui.UniqueId(), tableID: "nodemask-table-" + gonbui.UniqueId(),
+		finished: make(chan error, 1)}
 	for _, info := range datasets.Catalogue() {
 		if info.Nodes == 0 || info.Nodes > playgroundNodes {
 			continue
@@ -142,13 +139,13 @@ func (p *playground) build(ctx context.Context, output string) {
 	}
 	id := func(name string) string { return p.id + "-" + name }
 	var settings, sizes, models []string
-	for _, s := range p.settings {
+	for _, s := range datasets.Settings() {
 		settings = append(settings, string(s))
 	}
-	for _, s := range p.sizes {
+	for _, s := range evidence.Sizes() {
 		sizes = append(sizes, fmt.Sprintf("%d %%", s))
 	}
-	for _, m := range p.models {
+	for _, m := range hyper.Models() {
 		models = append(models, hyper.Title(m))
 	}
 	menu := func(name string, options []string) *widgets.SelectBuilder {
@@ -161,7 +158,7 @@ func (p *playground) build(ctx context.Context, output string) {
 		return widgets.Button(label).WithHtmlId(id(name)).AppendTo(at(name)).Done()
 	}
 	p.dataMenu, p.model, p.size = menu("data", p.data).Done(), menu("model", models).Done(), menu("size", sizes).Done()
-	p.setting = menu("setting", settings).SetDefault(slices.Index(p.settings, datasets.Transductive)).Done()
+	p.setting = menu("setting", settings).SetDefault(slices.Index(datasets.Settings(), datasets.Transductive)).Done()
 	p.keepRate, p.layers = slider("keep", 1, 10, 5), slider("layers", 1, 8, 2)
 	p.train, p.stop, p.close = button("train", "Train"), button("stop", "Stop"), button("close", "Close")
 }
@@ -229,8 +226,8 @@ func (p *playground) showValues(keepRate, layers int) {
 
 // chosen is the cell that the form describes.
 func (p *playground) chosen() record.Cell {
-	c := paper.Cell(p.data[p.dataMenu.Value()], p.models[p.model.Value()], p.settings[p.setting.Value()],
-		p.sizes[p.size.Value()])
+	c := paper.Cell(p.data[p.dataMenu.Value()], hyper.Models()[p.model.Value()],
+		datasets.Settings()[p.setting.Value()], evidence.Sizes()[p.size.Value()])
 	if keepRate := p.keepRate.Value(); keepRate < 10 {
 		c = paper.Masked(c, hyper.KeepRate(keepRate)/10)
 	}

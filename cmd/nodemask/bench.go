@@ -25,7 +25,6 @@ import (
 	"nodemask/stats"
 )
 
-// benchFlags are the flags of bench.
 type benchFlags struct {
 	data, models, backends, peers []string
 	keepRates                     []float64

@@ -16,7 +16,6 @@ import (
 	"nodemask/stats"
 )
 
-// embedFlags are the flags of embed.
 type embedFlags struct {
 	model, data, dataDir, layer, output, backend string
 }

@@ -20,7 +20,6 @@ import (
 	"nodemask/plots"
 )
 
-// explainFlags are the flags of explain.
 type explainFlags struct {
 	model, data, dataDir, class, output, backend string
 	nodes                                        []string
@@ -155,7 +154,6 @@ func (f *explainFlags) explain(ctx context.Context, notes io.Writer, each func(e
 	return nil
 }
 
-// serveExplain explains one node for a cell.
 func serveExplain(ctx context.Context, x worker.Explain, send func(worker.Event)) error {
 	f := explainFlags{model: x.Model, data: x.Data, nodes: []string{x.Node}, class: x.Class, backend: "go", seed: 1}
 	if x.Model == "" {

@@ -14,7 +14,6 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/measure"
-	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/record"
 )
@@ -70,15 +69,6 @@ func (f *runFlags) add(flags *pflag.FlagSet, of, folder, help string) {
 func (f *runFlags) addMemory(flags *pflag.FlagSet) {
 	flags.StringVar(&f.memory, "memory", "2GiB",
 		"with --again: most memory that a trial may take, as records may ask for more than anybody wants")
-}
-
-// most is what --memory says, in bytes.
-func (f *runFlags) most() (int64, error) {
-	most, err := memory.Parse(f.memory)
-	if err != nil {
-		return 0, misusef("--memory %s: %w", f.memory, err)
-	}
-	return most, nil
 }
 
 // share is what --shard says: the index of a share from 0 on, and how many there are.
@@ -239,17 +229,4 @@ func addAxes(flags *pflag.FlagSet) []*axisFlag {
 		all = append(all, f)
 	}
 	return all
-}
-
-// setAxes gives a cell what was given, in the order of the axes: masking takes attention dropout away, and one that is
-// given comes behind it.
-func setAxes(c *record.Cell, axes []*axisFlag) error {
-	for _, f := range axes {
-		if f.given {
-			if err := f.Axis.Set(c, f.text); err != nil {
-				return fmt.Errorf("--%s %w", f.Flag, err)
-			}
-		}
-	}
-	return nil
 }

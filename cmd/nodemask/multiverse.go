@@ -21,7 +21,6 @@ import (
 	"nodemask/stats"
 )
 
-// multiverseFlags are the flags of multiverse.
 type multiverseFlags struct {
 	runFlags
 	part, data, model     string
@@ -327,7 +326,6 @@ func printEffects(w io.Writer, name string, effects *multiverse.Effects) error {
 	return nil
 }
 
-// runAgain reruns recorded trials.
 func (r multiverseRun) runAgain() error {
 	all, err := r.store.Load(record.Pair{Data: r.data, Model: r.model})
 	if err != nil {

@@ -19,13 +19,13 @@ import (
 	"nodemask/internal/cited"
 	"nodemask/internal/evidence"
 	"nodemask/internal/measure"
+	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/train"
 	"nodemask/plots"
 	"nodemask/record"
 )
 
-// reproduceFlags are the flags of reproduce.
 type reproduceFlags struct {
 	runFlags
 	trials int
@@ -149,9 +149,9 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) error {
 // its place, then io.EOF. What differs more than another processor explains is an error in the end, as is what could
 // not be run.
 func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place string, err error)) error {
-	most, err := f.most()
+	most, err := memory.Parse(f.memory)
 	if err != nil {
-		return err
+		return misusef("--memory %s: %w", f.memory, err)
 	}
 	asked, err := backend.AskedDigits()
 	if err != nil {

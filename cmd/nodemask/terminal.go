@@ -127,19 +127,19 @@ func fields(texts ...string) []plots.Field {
 
 // trialTable lists the trials, and their mean and standard deviation.
 func trialTable(results []*train.Result) plots.Table {
-	columns := []struct {
+	type column struct {
 		name  string
 		score func(*train.Result) float64
-	}{
+	}
+	columns := []column{
 		{"macro F1 %", func(r *train.Result) float64 { return r.Test.MacroF1 }},
 		{"micro F1 %", func(r *train.Result) float64 { return r.Test.MicroF1 }},
 		{"accuracy %", func(r *train.Result) float64 { return r.Test.Accuracy }},
 	}
 	if results[0].Cached != nil {
-		columns = slices.Insert(columns, 1, columns[0], columns[0])
-		columns[1].name, columns[1].score = "cached: macro F1 %", func(r *train.Result) float64 { return r.Cached.MacroF1 }
-		columns[2].name, columns[2].score = "cached, apart: macro F1 %",
-			func(r *train.Result) float64 { return r.Apart.MacroF1 }
+		columns = slices.Insert(columns, 1,
+			column{"cached: macro F1 %", func(r *train.Result) float64 { return r.Cached.MacroF1 }},
+			column{"cached, apart: macro F1 %", func(r *train.Result) float64 { return r.Apart.MacroF1 }})
 	}
 	t := plots.Table{ID: "trials", Header: []string{"seed"}, Footer: fields("mean ± std")}
 	for _, c := range columns {

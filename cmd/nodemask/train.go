@@ -131,8 +131,12 @@ func (f *trainFlags) cell() (record.Cell, error) {
 	if c.Setting, err = datasets.ParseSetting(f.setting); err != nil {
 		return record.Cell{}, err
 	}
-	if err := setAxes(&c, f.axes); err != nil {
-		return record.Cell{}, err
+	for _, a := range f.axes { // masking takes attention dropout away, and one that is given comes behind it
+		if a.given {
+			if err := a.Axis.Set(&c, a.text); err != nil {
+				return record.Cell{}, fmt.Errorf("--%s %w", a.Flag, err)
+			}
+		}
 	}
 	return c, c.Parameters.Check()
 }
