@@ -84,8 +84,8 @@ func (byCommand) Read(ctx context.Context, path string) (g *datasets.Graph, err 
 	return g, err
 }
 
-// ask has a process of the command nodemask do what a request says, and calls each with every event. The notebook's stop
-// button ends it with the error of a context that was cancelled.
+// ask has a process of the command nodemask do what a request says, and calls each with every event. The stop button
+// ends it with the error of a context that was cancelled.
 func ask(r worker.Request, each func(worker.Event)) error {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

@@ -172,9 +172,9 @@ func (r multiverseRun) runDepth() error {
 	return cmp.Or(results.Err(), w.Flush())
 }
 
-// runTuned tunes every arm of a comparison, and compares what each has found on fresh splits: one batch after the other,
-// until nothing is left or the stage, which a trained batch should have moved on, is still what it was: the rest is
-// other shards'.
+// runTuned tunes every arm of a comparison, and compares what each has found on fresh splits, batch by batch: until
+// nothing is left, or the stage, which a trained batch should have moved on, is still what it was, as the rest is other
+// shards'.
 func (r multiverseRun) runTuned(design multiverse.Design) error {
 	var known []string
 	for _, m := range design.Models {

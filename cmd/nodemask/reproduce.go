@@ -219,9 +219,8 @@ func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place
 			left++
 			continue
 		}
-		now, differences, err := measure.Again(c.Context(), backends[old.Backend], func(context.Context, string) (*datasets.Graph, error) {
-			return last, nil
-		}, old, most)
+		opened := func(context.Context, string) (*datasets.Graph, error) { return last, nil }
+		now, differences, err := measure.Again(c.Context(), backends[old.Backend], opened, old, most)
 		if errors.Is(err, train.ErrTooLarge) {
 			return fmt.Errorf("%s: %w: --memory allows more", place, err)
 		}
