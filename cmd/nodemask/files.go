@@ -160,10 +160,6 @@ func filesBelow(path string) (files []string) {
 	return files
 }
 
-func withEnding(files []string, ending string) []string {
-	return slices.DeleteFunc(files, func(path string) bool { return filepath.Ext(path) != ending })
-}
-
 // openFile opens a file to read it. A pipe or device is an error, and is not waited for.
 func openFile(path string) (*os.File, error) {
 	info, err := os.Stat(path) // before it is opened: opening a pipe waits for whoever writes to it

@@ -47,7 +47,8 @@ func tinyOptions() (o Options, opened *atomic.Int32) {
 // loaded are the records of a store.
 func loaded(t *testing.T, store *record.Store) []record.Record {
 	t.Helper()
-	records := loaded(t, store)
+	records, err := store.Load()
+	require.NoError(t, err)
 	return records
 }
 
