@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"nodemask/internal/cited"
+	"nodemask/internal/notebook"
 )
 
 // Answer shows what node masking does, in the reading that the paper and the works that it cites describe: the figure
@@ -11,7 +12,7 @@ import (
 func Answer() {
 	e := saved()
 	gains := Must1(e.Gains())
-	HTML(image(Must1(gains.SVG()), gains.Title+". "+gains.Caption), gains.Title+". "+gains.Caption)
+	showHTML(notebook.Image(Must1(gains.SVG()), gains.Title+". "+gains.Caption), gains.Title+". "+gains.Caption)
 	answer := Must1(e.Answer())
 	text := "**" + answer.Headline + "**\n"
 	for _, sentence := range answer.Sentences {

@@ -3,7 +3,6 @@ package nb
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
 	"nodemask/internal/evidence"
+	"nodemask/internal/notebook"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
@@ -68,14 +68,10 @@ func TestComparisonsHaveWhatWasRunHereWhatIsRecordedAndThePaper(t *testing.T) {
 	live := record.NewResults([]record.Record{trial(1, 79)})
 	recorded := record.NewResults([]record.Record{trial(1, 78), trial(2, 80)})
 	table := compareTable(live, recorded, cell, paper.Masked(cell, 0.3))
-	text := func(row int) (cells []string) {
-		for _, c := range table.Rows[row] {
-			cells = append(cells, c.Text)
-		}
-		return cells
-	}
-	assert.Equal(t, []string{"cora: GIN", "transductive", "10 %", "79.00 (1)", "79.00 ± 1.41 (2)", "77.95"}, text(0))
-	assert.Equal(t, []string{"cora: GIN + NM, p = 0.3", "transductive", "10 %", "–", "–", "–"}, text(1))
+	assert.Equal(t, [][]string{
+		{"cora: GIN", "transductive", "10 %", "79.00 (1)", "79.00 ± 1.41 (2)", "77.95"},
+		{"cora: GIN + NM, p = 0.3", "transductive", "10 %", "–", "–", "–"},
+	}, textOf(table))
 }
 
 func TestLinesOverSizesHaveBandsFromThreeTrialsOn(t *testing.T) {
@@ -157,36 +153,6 @@ func TestSourceIsATypeWithItsMethodsOrAFunctionOfThePackage(t *testing.T) {
 	assert.EqualError(t, err, "no type or function Nothing in the package nmgnn of this project")
 }
 
-func TestLiveLossesAreThoseOfTheLastTrialOfEachName(t *testing.T) {
-	p := NewProgress("a test", 4)
-	p.Epoch("GIN", 1, 3, 6)
-	p.Epoch("GIN", 2, 2, 4)
-	p.Epoch("GIN", 2, 1, 2)
-	c := p.chart()
-	require.Len(t, c.Series, 2)
-	assert.Equal(t, []string{"train", "validation"}, []string{c.Series[0].Name, c.Series[1].Name})
-	assert.Equal(t, []float64{2, 1}, c.Series[0].Y)
-	assert.Equal(t, []float64{4, 2}, c.Series[1].Y)
-	assert.Equal(t, "train", c.Series[1].Of, "one colour for a model, one dash for validation")
-	p.Epoch("GIN + NM", 1, 5, math.NaN())
-	c = p.chart()
-	require.Len(t, c.Series, 3, "a loss that is not a number has no point, and a line without any none")
-	assert.Equal(t, "GIN + NM, train", c.Series[2].Name)
-	require.NoError(t, c.Check())
-	p.order = []string{"GIN + NM", "GIN"}
-	assert.Equal(t, "GIN + NM, train", p.chart().Series[0].Name, "colours go by the order of the cells, not of the trials")
-}
-
-func TestWhatBecameOfAPieceOfWorkIsSaidInALine(t *testing.T) {
-	assert.Equal(t, "Showing 4 saved trials: none was left to run.", summaryOf(0, 4, false, time.Second, ""))
-	assert.Equal(t, "3 of 4 trials run in 1.5 s, compiling included.", summaryOf(3, 4, false, 1500*time.Millisecond, ""))
-	assert.Equal(t, "3 of 4 trials run in 1.5 s, compiling included. Backend: go, fused kernels.",
-		summaryOf(3, 4, false, 1500*time.Millisecond, "go, fused kernels"))
-	assert.Equal(t, "Stopped: 2 trials were finished.", summaryOf(2, 4, true, time.Second, ""))
-	assert.Equal(t, "Showing 1 saved trial: none was left to run.", summaryOf(0, 1, false, time.Second, ""))
-	assert.Equal(t, "Stopped: 1 trial was finished.", summaryOf(1, 4, true, time.Second, ""))
-}
-
 // printed is what a function prints outside of a notebook.
 func printed(t *testing.T, show func()) string {
 	t.Helper()
@@ -201,31 +167,28 @@ func printed(t *testing.T, show func()) string {
 	return string(text)
 }
 
+// quickCell trains in an instant.
+func quickCell() record.Cell {
+	return record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive, 20).
+		With(func(s *hyper.Parameters) { s.Hidden, s.MaxEpochs = 8, 3 })
+}
+
 func TestTrainedTrialsAreKeptAndNotRunAgain(t *testing.T) {
 	t.Setenv("NODEMASK_LIVE", t.TempDir())
 	t.Setenv("GOMLX_BACKEND", "go")
-	cell := record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive,
-		20).With(func(s *hyper.Parameters) { s.Hidden, s.MaxEpochs = 8, 3 })
+	cell := quickCell()
 	assert.Contains(t, printed(t, func() { Train(2, cell) }), "2 of 2 trials run in ")
 	assert.Contains(t, printed(t, func() { Train(2, cell) }), "Showing 2 saved trials")
 	require.Len(t, Live().Trials(cell), 2)
 	last := Live().Trials(cell)[1]
-	p := NewProgress("a test", 2)
-	p.remember(Label(cell), last.Seed, last.TrainLosses, last.ValidationLosses)
-	assert.Len(t, p.chart().Series, 2, "the losses of what is not run again")
-}
-
-func TestTrialsOfThePlaygroundAreNotRunAgainByTrain(t *testing.T) {
-	t.Setenv("NODEMASK_LIVE", t.TempDir())
-	t.Setenv("GOMLX_BACKEND", "go")
-	cell := record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive,
-		20).With(func(s *hyper.Parameters) { s.Hidden, s.MaxEpochs = 8, 3 })
-	// as the playground does
-	ran, err := trainInto(t.Context(), newProgress("a test", 0), Label,
-		worker.Training{Cells: []record.Cell{cell}, Trials: 1})
+	assert.NotEmpty(t, last.TrainLosses, "to be shown where nothing is run again")
+	assert.NotEmpty(t, last.ValidationLosses)
+	// The playground's are neither.
+	ran, err := trainInto(t.Context(), notebook.NewProgress("a test", 0), Label,
+		worker.Training{Cells: []record.Cell{cell}, Trials: 3})
 	require.NoError(t, err)
 	assert.Equal(t, 1, ran)
-	assert.Contains(t, printed(t, func() { Train(1, cell) }), "none was left to run")
+	assert.Contains(t, printed(t, func() { Train(3, cell) }), "none was left to run")
 }
 
 // trainUntilStopped, if set, makes the test binary a cell that trains for long.
@@ -235,8 +198,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(trainUntilStopped) == "" {
 		os.Exit(m.Run())
 	}
-	Train(10_000, record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive,
-		20).With(func(s *hyper.Parameters) { s.Hidden, s.MaxEpochs = 8, 3 }))
+	Train(10_000, quickCell())
 }
 
 func TestTheStopButtonEndsTrainingAndKeepsFinishedTrials(t *testing.T) {

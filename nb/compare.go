@@ -23,14 +23,18 @@ func compareTable(live, recorded *record.Results, cells ...record.Cell) plots.Ta
 	t := plots.Table{ID: "compare", Title: "Macro F1 in percent, mean ± standard deviation (trials)",
 		Header: []string{"cell", "setting", "train", "run here", "recorded", "paper"}, TextColumns: 2}
 	for _, c := range cells {
-		published := "–"
-		if value, found := evidence.PublishedF1(c); found {
-			published = fmt.Sprintf("%.2f", value)
-		}
 		t.Rows = append(t.Rows, texts(c.Data+": "+Label(c), string(c.Setting), fmt.Sprintf("%d %%", c.TrainPercent),
-			meanOf(live, c), meanOf(recorded, c), published))
+			meanOf(live, c), meanOf(recorded, c), publishedText(c)))
 	}
 	return t
+}
+
+// publishedText is the F1 that the paper has of a cell, or a dash.
+func publishedText(c record.Cell) string {
+	if value, found := evidence.PublishedF1(c); found {
+		return fmt.Sprintf("%.2f", value)
+	}
+	return "–"
 }
 
 // OverSizes charts the macro F1 of cells over the size of the train set: the mean of the trials recorded with the
@@ -112,7 +116,7 @@ func seriesOf(recorded *record.Results, cell record.Cell, metric record.Metric) 
 
 // SlopesOfMAD charts how the MAD of a model's representations changes from no regulariser to attention dropout and to
 // node masking, in both settings, of the recorded trials; dashed, the paper's.
-func SlopesOfMAD(model string) { Charts(slopesOfMAD(Recorded(), model)...) }
+func SlopesOfMAD(model string) { Chart(slopesOfMAD(Recorded(), model)...) }
 
 func slopesOfMAD(recorded *record.Results, model string) []plots.Chart {
 	var charts []plots.Chart

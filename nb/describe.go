@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nodemask/datasets"
+	"nodemask/internal/notebook"
 	"nodemask/plots"
 )
 
@@ -18,18 +19,14 @@ func Describe(g *datasets.Graph) {
 		t.Rows = append(t.Rows, texts(fact[0], fact[1]))
 	}
 	Table(t)
-	var all []plots.Bars
+	var pictures, text strings.Builder
 	for _, b := range []plots.Bars{degreesOf(d), classesOf(d), homophilyOf(d)} {
 		if len(b.Rows) > 0 {
-			all = append(all, b)
+			pictures.WriteString(notebook.Image(Must1(b.SVG()), altOf(b.Title, b.Caption)) + "\n")
+			text.WriteString(Must1(b.Table().Render(plots.FormatText)) + "\n")
 		}
 	}
-	var pictures, text strings.Builder
-	for _, b := range all {
-		pictures.WriteString(image(Must1(b.SVG()), altOf(b.Title, b.Caption)) + "\n")
-		text.WriteString(Must1(b.Table().Render(plots.FormatText)) + "\n")
-	}
-	if len(all) > 0 {
+	if pictures.Len() > 0 {
 		sideBySide(pictures.String(), text.String())
 	}
 }

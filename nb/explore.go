@@ -26,6 +26,6 @@ func ExplorePaper() {
 func explore(g *datasets.Graph, root int32, hops int, o explorer.Options) {
 	var b bytes.Buffer
 	Must(explorer.WriteFragment(&b, g.Edges, root, hops, o))
-	HTML(b.String(), fmt.Sprintf("[the graph of %s, and the %d-aggregation tree of node %d, to play with]",
+	showHTML(b.String(), fmt.Sprintf("[the graph of %s, and the %d-aggregation tree of node %d, to play with]",
 		g.Name, hops, root))
 }

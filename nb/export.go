@@ -7,7 +7,7 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 
-	"nodemask/internal/checkout"
+	"nodemask/internal/notebook"
 	"nodemask/internal/worker"
 	"nodemask/plots"
 )
@@ -15,14 +15,11 @@ import (
 // Export writes a model that 'nodemask train --save-model' saved as an ONNX file, for other programs to run, and says
 // what it wrote. An empty output is the model's name with .onnx. It ends the cell if there is no such model.
 func Export(model, output string) {
-	ctx, stop := interruptible()
-	defer stop()
-	Must(worker.Run(ctx, Must1(checkout.Root()), worker.Request{Export: &worker.Export{Model: model, Output: output}},
-		func(e worker.Event) {
-			if e.Exported != nil {
-				Markdown(fmt.Sprintf("Wrote `%s`", e.Exported))
-			}
-		}))
+	Must(ask(worker.Request{Export: &worker.Export{Model: model, Output: output}}, func(e worker.Event) {
+		if e.Exported != nil {
+			Markdown(fmt.Sprintf("Wrote `%s`", e.Exported))
+		}
+	}))
 }
 
 // Explain says why a model that 'nodemask train --save-model' saved gives a node of a graph its class: its aggregation
@@ -30,10 +27,8 @@ func Export(model, output string) {
 // ten branches and features that count most. data is what [Data] takes. It ends the cell if there is no such model,
 // graph or node.
 func Explain(model, data string, node int32) {
-	ctx, stop := interruptible()
-	defer stop()
-	Must(worker.Run(ctx, Must1(checkout.Root()), worker.Request{Explain: &worker.Explain{Model: model, Data: data,
-		Node: strconv.Itoa(int(node))}}, func(e worker.Event) {
+	request := worker.Request{Explain: &worker.Explain{Model: model, Data: data, Node: strconv.Itoa(int(node))}}
+	Must(ask(request, func(e worker.Event) {
 		if e.Explained != nil {
 			showExplained(*e.Explained)
 		}
@@ -42,7 +37,7 @@ func Explain(model, data string, node int32) {
 
 // showExplained shows the sentence, the drawing and the tables, one below the other.
 func showExplained(e worker.Explained) {
-	page := "<p>" + html.EscapeString(e.Sentence) + "</p>\n" + image([]byte(e.SVG), "What each branch of the tree adds") +
+	page := "<p>" + html.EscapeString(e.Sentence) + "</p>\n" + notebook.Image([]byte(e.SVG), "What each branch of the tree adds") +
 		`<div style="display:flex;flex-wrap:wrap;gap:12px 40px;align-items:flex-start">`
 	for _, t := range e.Tables {
 		t.ID += "-" + gonbui.UniqueId()
@@ -50,5 +45,5 @@ func showExplained(e worker.Explained) {
 			page += "<div>" + Must1(t.Render(plots.FormatHTML)) + "</div>\n"
 		}
 	}
-	HTML(page+"</div>", e.Text)
+	showHTML(page+"</div>", e.Text)
 }

@@ -14,32 +14,30 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-func TestAPredictionIsExplainedInOneLine(t *testing.T) {
-	p, err := hyper.For("gcn")
+// untrained saves a model of a kind as it is before training.
+func untrained(t *testing.T, kind string, features int, classes ...string) (file string) {
+	t.Helper()
+	p, err := hyper.For(kind)
 	require.NoError(t, err)
 	b, err := backend.Open("go")
 	require.NoError(t, err)
-	network, err := infer.Untrained(b, nmgnn.Build(p, 3), 16, 1)
+	network, err := infer.Untrained(b, nmgnn.Build(p, len(classes)), features, 1)
 	require.NoError(t, err)
-	model := filepath.Join(t.TempDir(), "untrained.model")
-	m := &cached.Model{Settings: p, Classes: []string{"0", "1", "2"}, Features: 16, Data: "sbm", Weights: network.Weights}
-	require.NoError(t, m.Save(model))
+	file = filepath.Join(t.TempDir(), "pets.model")
+	m := &cached.Model{Settings: p, Classes: classes, Features: features, Data: "pets", Weights: network.Weights}
+	require.NoError(t, m.Save(file))
+	return file
+}
+
+func TestAPredictionIsExplainedInOneLine(t *testing.T) {
+	model := untrained(t, "gcn", 16, "0", "1", "2")
 	text := printed(t, func() { Explain(model, "sbm:nodes=90,classes=3", 7) })
 	assert.Contains(t, text, "GCN says that node 7 is ")
 	assert.Contains(t, text, "The branches that decide")
 }
 
 func TestASavedModelIsExportedInOneLine(t *testing.T) {
-	p, err := hyper.For("sage")
-	require.NoError(t, err)
-	b, err := backend.Open("go")
-	require.NoError(t, err)
-	network, err := infer.Untrained(b, nmgnn.Build(p, 3), 5, 1)
-	require.NoError(t, err)
-	model := filepath.Join(t.TempDir(), "pets.model")
-	m := &cached.Model{Settings: p, Classes: []string{"cat", "dog", "fox"}, Features: 5, Data: "pets",
-		Weights: network.Weights}
-	require.NoError(t, m.Save(model))
+	model := untrained(t, "sage", 5, "cat", "dog", "fox")
 	output := filepath.Join(filepath.Dir(model), "pets.onnx")
 	assert.Contains(t, printed(t, func() { Export(model, "") }), "Wrote `"+output+": GraphSAGE, 5 features, 3 classes, ")
 	assert.FileExists(t, output)

@@ -2,7 +2,6 @@ package nb
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"strings"
 )
@@ -10,7 +9,8 @@ import (
 // Must ends the cell if there is an error, with one line that says what is wrong and no stack trace.
 func Must(err error) {
 	if err != nil {
-		fail(os.Stderr, err)
+		// Joined errors come in several lines.
+		fmt.Fprintln(os.Stderr, strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
 		os.Exit(1)
 	}
 }
@@ -19,9 +19,4 @@ func Must(err error) {
 func Must1[T any](value T, err error) T {
 	Must(err)
 	return value
-}
-
-// fail writes an error as one line. Joined errors come in several.
-func fail(w io.Writer, err error) {
-	fmt.Fprintln(w, strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
 }

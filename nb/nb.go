@@ -10,8 +10,6 @@
 package nb
 
 import (
-	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -21,11 +19,12 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
+	"nodemask/internal/notebook"
 	"nodemask/plots"
 )
 
-// HTML shows an HTML fragment, or the fallback where there is no HTML.
-func HTML(fragment, fallback string) {
+// showHTML shows an HTML fragment, or the fallback where there is no HTML.
+func showHTML(fragment, fallback string) {
 	show(fallback, map[protocol.MIMEType]any{protocol.MIMETextHTML: fragment})
 }
 
@@ -36,22 +35,24 @@ func Markdown(text string) {
 
 // SVG shows a drawing as a picture. Screen readers read alt, which also stands for the picture in plain text.
 func SVG[T string | []byte](svg T, alt string) {
-	HTML(image([]byte(svg), alt), "["+alt+"]")
+	showHTML(notebook.Image([]byte(svg), alt), "["+alt+"]")
 }
 
 // Table shows a table.
 func Table(t plots.Table) {
 	t.ID += "-" + gonbui.UniqueId() // the same table may stand on a page twice
-	HTML(Must1(t.Render(plots.FormatHTML)), Must1(t.Render(plots.FormatText)))
+	showHTML(Must1(t.Render(plots.FormatHTML)), Must1(t.Render(plots.FormatText)))
 }
 
-// Chart shows a chart, or in plain text its points as CSV.
-func Chart(c plots.Chart) { HTML(picture(c), Must1(c.CSV())) }
-
-// Charts shows charts side by side, or where the page is narrow one below the other.
-func Charts(all ...plots.Chart) {
+// Chart shows a chart, or in plain text its points as CSV. Several stand side by side, or where the page is narrow one
+// below the other.
+func Chart(charts ...plots.Chart) {
+	if len(charts) == 1 {
+		showHTML(picture(charts[0]), Must1(charts[0].CSV()))
+		return
+	}
 	var pictures, text strings.Builder
-	for _, c := range all {
+	for _, c := range charts {
 		pictures.WriteString(picture(c) + "\n")
 		text.WriteString(c.Title + "\n" + Must1(c.CSV()))
 	}
@@ -60,12 +61,12 @@ func Charts(all ...plots.Chart) {
 
 // sideBySide shows pictures in a row, in rows where the page is narrow.
 func sideBySide(pictures, text string) {
-	HTML(`<div style="display:flex;flex-wrap:wrap;gap:12px 28px;overflow-x:auto">`+"\n"+pictures+"</div>", text)
+	showHTML(`<div style="display:flex;flex-wrap:wrap;gap:12px 28px;overflow-x:auto">`+"\n"+pictures+"</div>", text)
 }
 
 // picture is a chart as HTML.
 func picture(c plots.Chart) string {
-	picture := image(Must1(c.SVG()), altOf(c.Title, c.Caption))
+	picture := notebook.Image(Must1(c.SVG()), altOf(c.Title, c.Caption))
 	if places := Must1(c.Places()); len(places) > 0 {
 		// For the script of a page: places to click, each for one more trial.
 		places := html.EscapeString(string(Must1(json.Marshal(places))))
@@ -86,19 +87,6 @@ func texts(all ...string) []plots.Field {
 		row[i].Text = text
 	}
 	return row
-}
-
-// image is an <img> with the drawing inside. The drawing's own rules for dark mode still hold there, but it no longer
-// takes the colour of the text around it, so it gets a background that its ink can be seen on.
-func image(svg []byte, alt string) string {
-	if start := bytes.Index(svg, []byte("<svg")); start >= 0 {
-		if end := bytes.IndexByte(svg[start:], '>'); end >= 0 && svg[start+end-1] != '/' {
-			at := start + end + 1
-			svg = bytes.Join([][]byte{svg[:at], svg[at:]}, []byte("<style>:root{background:#fff}</style>"))
-		}
-	}
-	return fmt.Sprintf(`<img src="data:image/svg+xml;base64,%s" alt="%s">`, base64.StdEncoding.EncodeToString(svg),
-		html.EscapeString(alt))
 }
 
 // show sends data to the notebook, with a plain text beside it, or prints that text where there is no notebook.

@@ -18,6 +18,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/evidence"
+	"nodemask/internal/notebook"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
@@ -42,7 +43,7 @@ func Playground() {
 			"and trains in your browser.")
 		return
 	}
-	ctx, stop := interruptible()
+	ctx, stop := notebook.UntilStopped()
 	defer stop()
 	output := "nodemask-playground-" + gonbui.UniqueId()
 	for _, patience := range frontEndPatience {
@@ -83,14 +84,12 @@ const playgroundNodes = 50_000
 // playground is the form, and the runs so far.
 type playground struct {
 	id                         string
-	data, models               []string // that can be chosen; data are those that can be had here
-	settings                   []datasets.Setting
-	sizes                      []int
+	data                       []string // that can be had here
 	dataMenu, model, setting   *widgets.SelectBuilder
 	size                       *widgets.SelectBuilder
 	keepRate, layers           *widgets.SliderBuilder
 	train, stop, close         *widgets.ButtonBuilder
-	progress                   *Progress
+	progress                   *notebook.Progress
 	cells                      []record.Cell // by when they were first trained
 	tableID                    string
 	running                    bool
@@ -100,9 +99,8 @@ type playground struct {
 }
 
 func newPlayground() *playground {
-	p := &playground{id: "nm" + gonbui.UniqueId(), models: hyper.Models(), settings: datasets.Settings(),
-		sizes:   evidence.Sizes(),
-		tableID: "nodemask-table-" + gonbui.UniqueId(), finished: make(chan error, 1)}
+	p := &playground{id: "nm" + gonbui.UniqueId(), tableID: "nodemask-table-" + gonbui.UniqueId(),
+		finished: make(chan error, 1)}
 	for _, info := range datasets.Catalogue() {
 		if info.Nodes == 0 || info.Nodes > playgroundNodes {
 			continue
@@ -141,13 +139,13 @@ func (p *playground) build(ctx context.Context, output string) {
 	}
 	id := func(name string) string { return p.id + "-" + name }
 	var settings, sizes, models []string
-	for _, s := range p.settings {
+	for _, s := range datasets.Settings() {
 		settings = append(settings, string(s))
 	}
-	for _, s := range p.sizes {
+	for _, s := range evidence.Sizes() {
 		sizes = append(sizes, fmt.Sprintf("%d %%", s))
 	}
-	for _, m := range p.models {
+	for _, m := range hyper.Models() {
 		models = append(models, hyper.Title(m))
 	}
 	menu := func(name string, options []string) *widgets.SelectBuilder {
@@ -160,7 +158,7 @@ func (p *playground) build(ctx context.Context, output string) {
 		return widgets.Button(label).WithHtmlId(id(name)).AppendTo(at(name)).Done()
 	}
 	p.dataMenu, p.model, p.size = menu("data", p.data).Done(), menu("model", models).Done(), menu("size", sizes).Done()
-	p.setting = menu("setting", settings).SetDefault(slices.Index(p.settings, datasets.Transductive)).Done()
+	p.setting = menu("setting", settings).SetDefault(slices.Index(datasets.Settings(), datasets.Transductive)).Done()
 	p.keepRate, p.layers = slider("keep", 1, 10, 5), slider("layers", 1, 8, 2)
 	p.train, p.stop, p.close = button("train", "Train"), button("stop", "Stop"), button("close", "Close")
 }
@@ -169,8 +167,8 @@ func (p *playground) build(ctx context.Context, output string) {
 func (p *playground) serve(ctx context.Context) {
 	keepRate, layers := p.keepRate.Listen().LatestOnly(), p.layers.Listen().LatestOnly()
 	train, stop, done := p.train.Listen().LatestOnly(), p.stop.Listen().LatestOnly(), p.close.Listen().LatestOnly()
-	p.progress = newProgress("the runs so far", 0)
-	p.progress.say("Choose, then press Train.")
+	p.progress = notebook.NewProgress("the runs so far", 0)
+	p.progress.Say("Choose, then press Train.")
 	p.showValues(p.keepRate.Value(), p.layers.Value())
 	for {
 		select {
@@ -180,7 +178,7 @@ func (p *playground) serve(ctx context.Context) {
 			p.showValues(p.keepRate.Value(), v)
 		case <-train.C:
 			if p.running {
-				p.progress.say("It is training: press Stop first.")
+				p.progress.Say("It is training: press Stop first.")
 				continue
 			}
 			p.begin(ctx)
@@ -207,7 +205,7 @@ func (p *playground) leave(why string) {
 		p.cancel()
 		var _ error = <-p.finished // which no longer matters
 	}
-	p.progress.say(why + " Run the cell again for another round; trials that were finished are kept.")
+	p.progress.Say(why + " Run the cell again for another round; trials that were finished are kept.")
 	gonbui.Sync()
 }
 
@@ -228,8 +226,8 @@ func (p *playground) showValues(keepRate, layers int) {
 
 // chosen is the cell that the form describes.
 func (p *playground) chosen() record.Cell {
-	c := paper.Cell(p.data[p.dataMenu.Value()], p.models[p.model.Value()], p.settings[p.setting.Value()],
-		p.sizes[p.size.Value()])
+	c := paper.Cell(p.data[p.dataMenu.Value()], hyper.Models()[p.model.Value()],
+		datasets.Settings()[p.setting.Value()], evidence.Sizes()[p.size.Value()])
 	if keepRate := p.keepRate.Value(); keepRate < 10 {
 		c = paper.Masked(c, hyper.KeepRate(keepRate)/10)
 	}
@@ -246,7 +244,7 @@ func (p *playground) begin(ctx context.Context) {
 	trials := len(Live().Trials(c)) + 1
 	ctx, p.cancel = context.WithCancel(ctx)
 	p.running = true
-	p.progress.say("Compiling " + name + " …")
+	p.progress.Say("Compiling " + name + " …")
 	go func() {
 		_, err := trainInto(ctx, p.progress, func(record.Cell) string { return name },
 			worker.Training{Cells: []record.Cell{c}, Trials: trials})
@@ -257,11 +255,11 @@ func (p *playground) begin(ctx context.Context) {
 func (p *playground) end(err error) {
 	switch {
 	case errors.Is(err, context.Canceled):
-		p.progress.say("Stopped; this trial is not kept.")
+		p.progress.Say("Stopped; this trial is not kept.")
 	case err != nil:
-		p.progress.say("It could not be trained: " + strings.ReplaceAll(err.Error(), "\n", "; "))
+		p.progress.Say("It could not be trained: " + strings.ReplaceAll(err.Error(), "\n", "; "))
 	default:
-		p.progress.say("Done. Train again for another trial, or choose something else to compare with.")
+		p.progress.Say("Done. Train again for another trial, or choose something else to compare with.")
 	}
 	t := compareTable(Live(), Recorded(), p.cells...)
 	t.ID = p.tableID

@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
+	"nodemask/internal/notebook"
 	"nodemask/internal/worker"
 	"nodemask/record"
 )
@@ -85,7 +84,10 @@ func (byCommand) Read(ctx context.Context, path string) (g *datasets.Graph, err 
 	return g, err
 }
 
-// interruptible is a context that ends when the notebook's stop button is pressed.
-func interruptible() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+// ask has a process of the command nodemask do what a request says, and calls each with every event. The stop button
+// ends it with the error of a context that was cancelled.
+func ask(r worker.Request, each func(worker.Event)) error {
+	ctx, stop := notebook.UntilStopped()
+	defer stop()
+	return worker.Run(ctx, Must1(checkout.Root()), r, each)
 }

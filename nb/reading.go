@@ -25,10 +25,7 @@ type OneReading struct {
 // each size of the train set, as far as results/multiverse has them. choices are pairs, an axis's name and an option's,
 // as [Readings] lists them; an axis that is left out has its first option. [OneReading.Trials] trains it.
 func Reading(data, model string, setting datasets.Setting, choices ...string) OneReading {
-	return reading(recordedReadings(), data, model, setting, choices...)
-}
-
-func reading(results *record.Results, data, model string, setting datasets.Setting, choices ...string) OneReading {
+	results := recordedReadings()
 	o := Must1(compose(data, model, setting, choices...))
 	e := effectsOf(results, data, model, setting)
 	effect, rank, found := e.Find(o.reading)
@@ -101,12 +98,11 @@ func (o OneReading) bySize(e *multiverse.Effects, effect multiverse.Effect) plot
 		cell := paper.Cell(e.Data, e.Model, e.Setting, size)
 		plain, has := evidence.PublishedF1(cell)
 		masked, both := evidence.PublishedF1(paper.Masked(cell, multiverse.KeepRate))
+		published := texts("–", "–", "–")
 		if has && both {
-			row = append(row, texts(fmt.Sprintf("%.2f", plain), fmt.Sprintf("%.2f", masked), points(masked-plain))...)
-		} else {
-			row = append(row, texts("–", "–", "–")...)
+			published = texts(fmt.Sprintf("%.2f", plain), fmt.Sprintf("%.2f", masked), points(masked-plain))
 		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, append(row, published...))
 	}
 	t.Footer = texts("all sizes", fmt.Sprintf("%.2f", stats.Summarize(effect.Plain).Mean),
 		fmt.Sprintf("%.2f", stats.Summarize(effect.Masked).Mean), points(effect.Pooled.MeanDifference),

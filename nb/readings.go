@@ -13,6 +13,7 @@ import (
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
 	"nodemask/nmgnn/hyper"
+	"nodemask/paper"
 	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
@@ -55,10 +56,7 @@ func whereOf(axis multiverse.Axis) string {
 // curve of all effects to look into, and what they say together. It reads what is recorded in results/multiverse, and
 // says so where that is not complete. Calibrated readings are marked.
 func EveryReading(data, model string, setting datasets.Setting) {
-	everyReading(recordedReadings(), data, model, setting)
-}
-
-func everyReading(results *record.Results, data, model string, setting datasets.Setting) {
+	results := recordedReadings()
 	e := effectsOf(results, data, model, setting)
 	if len(e.Effects) == 0 {
 		Markdown(incomplete(results, data, model, setting))
@@ -70,7 +68,8 @@ func everyReading(results *record.Results, data, model string, setting datasets.
 }
 
 // recordedReadings returns the training runs of readings that came with the project: what 'nodemask multiverse' writes.
-func recordedReadings() *record.Results {
+// Tests have others.
+var recordedReadings = func() *record.Results {
 	return readingsIn(filepath.Join(Must1(checkout.Root()), "results", evidence.MultiverseFolder))
 }
 
@@ -157,7 +156,7 @@ func togetherOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Table {
 
 // showSpecification shows a specification curve to look into, or in plain text its readings.
 func showSpecification(s plots.Specification) {
-	HTML(Must1(s.HTML()), Must1(s.Table().Render(plots.FormatText)))
+	showHTML(Must1(s.HTML()), Must1(s.Table().Render(plots.FormatText)))
 }
 
 // points writes a difference with its sign, and one that is rounded to nothing without.
@@ -172,10 +171,7 @@ func points(x float64) string {
 // combinations of options are there equally often, so that an axis explains as much beyond the others as by itself, and
 // shares add up.
 func WhatMatters(data, model string) {
-	whatMatters(recordedReadings(), data, model)
-}
-
-func whatMatters(results *record.Results, data, model string) {
+	results := recordedReadings()
 	t := plots.Table{ID: fmt.Sprintf("matters-%s-%s", data, model),
 		Title: fmt.Sprintf("What explains how effects differ between readings: %s on %s, percent of the variance",
 			hyper.Title(model), evidence.DataTitle(data)),
@@ -228,10 +224,7 @@ func percent(share float64) string { return fmt.Sprintf("%.0f", 100*share) }
 // calibrated ones before others, and the scores of the first one beside the published ones. No result with masking
 // plays any part.
 func Calibration(model string) {
-	showCalibration(recordedReadings(), model)
-}
-
-func showCalibration(results *record.Results, model string) {
+	results := recordedReadings()
 	c := calibrationOf(results, model)
 	if len(c.Fits) == 0 {
 		Markdown(incomplete(results, "cora", model, ""))
@@ -317,11 +310,8 @@ func plainOf(r *record.Results, model string, c *multiverse.Calibration) plots.T
 			for _, seed := range c.Splits {
 				f1 = append(f1, scores[seed])
 			}
-			published := "–"
-			if value := evidence.Published("cora", model, setting, size, false); value != nil {
-				published = fmt.Sprintf("%.2f", *value)
-			}
-			t.Rows = append(t.Rows, texts(string(setting), fmt.Sprintf("%d %%", size), stats.Summarize(f1).Text(2), published))
+			t.Rows = append(t.Rows, texts(string(setting), fmt.Sprintf("%d %%", size), stats.Summarize(f1).Text(2),
+				publishedText(paper.Cell("cora", model, setting, size))))
 		}
 	}
 	return t

@@ -8,7 +8,7 @@ import (
 
 	"nodemask/aggtree"
 	"nodemask/datasets"
-	"nodemask/internal/checkout"
+	"nodemask/internal/notebook"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/plots"
@@ -75,7 +75,7 @@ func TreeSizes(g *datasets.Graph, root int32, hops int) {
 // CheckTree verifies what the paper says of T_root^hops: the definition, lemmas 1 and 2, and theorem 1 by running an
 // untrained network of every kind over the tree and over the graph.
 func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
-	ctx, stop := interruptible()
+	ctx, stop := notebook.UntilStopped()
 	defer stop()
 	mask := maskOf(g, masked)
 	t := Must1(aggtree.Build(ctx, g.Edges, root, hops, aggtree.Options{Mask: mask}))
@@ -93,7 +93,7 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 		figures = "no counterexample"
 	}
 	r := worker.Request{Check: &worker.Check{Graph: g, Root: root, Hops: hops, Mask: mask}}
-	Must(worker.Run(ctx, Must1(checkout.Root()), r, func(e worker.Event) {
+	Must(ask(r, func(e worker.Event) {
 		if e.Theorem == nil {
 			return
 		}
@@ -112,7 +112,7 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 // MaskingCurves charts what node masking does to T_root^hops on average, over the keep rate p: how many nodes the tree
 // has, and how many of them stand for the root itself, each as a share of the unmasked tree's.
 func MaskingCurves(g *datasets.Graph, root int32, hops int) {
-	ctx, stop := interruptible()
+	ctx, stop := notebook.UntilStopped()
 	defer stop()
 	size := plots.Series{Name: "tree nodes"}
 	replicas := plots.Series{Name: "replicas of the root"}
@@ -143,7 +143,7 @@ func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 // Repetition shows how much repeats in the k-aggregation trees of all nodes, for k from 1 to hops: the median over
 // nodes.
 func Repetition(g *datasets.Graph, hops int) {
-	ctx, stop := interruptible()
+	ctx, stop := notebook.UntilStopped()
 	defer stop()
 	var rows [][]any
 	for k := 1; k <= hops; k++ {
@@ -166,7 +166,7 @@ func Repetition(g *datasets.Graph, hops int) {
 // Twins shows how many groups of nodes no GNN of k layers can tell apart, for k from 0 to hops, by the features of
 // their neighbourhoods. With alike, it goes by structure alone, as if all nodes had the same features.
 func Twins(g *datasets.Graph, hops int, alike bool) {
-	ctx, stop := interruptible()
+	ctx, stop := notebook.UntilStopped()
 	defer stop()
 	colours := make([]uint64, g.Edges.NumNodes())
 	if !alike {

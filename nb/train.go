@@ -9,6 +9,7 @@ import (
 
 	"nodemask/internal/checkout"
 	"nodemask/internal/cited"
+	"nodemask/internal/notebook"
 	"nodemask/internal/worker"
 	"nodemask/paper"
 	"nodemask/record"
@@ -24,12 +25,13 @@ func Train(trials int, cells ...record.Cell) {
 // trainShown has what is missing trained, and shows how it comes along under a title and the cells' labels.
 func trainShown(title string, label func(record.Cell) string, t worker.Training) {
 	check(t.Cells)
-	ctx, stop := interruptible()
+	ctx, stop := notebook.UntilStopped()
 	defer stop()
-	p := NewProgress(title, t.Trials*len(t.Cells))
-	p.kept = true
+	p := notebook.NewProgress(title, t.Trials*len(t.Cells))
+	p.Say("Starting …")
+	p.Kept = true
 	for _, c := range t.Cells {
-		p.order = append(p.order, label(c))
+		p.Order = append(p.Order, label(c))
 	}
 	ran, err := trainInto(ctx, p, label, t)
 	stopped := errors.Is(err, context.Canceled)
@@ -40,7 +42,7 @@ func trainShown(title string, label func(record.Cell) string, t worker.Training)
 	for _, c := range t.Cells {
 		if all := live.Trials(c); len(all) > 0 {
 			last := all[len(all)-1]
-			p.remember(label(c), last.Seed, last.TrainLosses, last.ValidationLosses)
+			p.Remember(label(c), last.Seed, last.TrainLosses, last.ValidationLosses)
 		}
 	}
 	p.End(ran, stopped)
@@ -48,7 +50,7 @@ func trainShown(title string, label func(record.Cell) string, t worker.Training)
 
 // trainInto has the trials run that the store of live results lacks, shows how they come along under the cells' labels,
 // and returns how many were run.
-func trainInto(ctx context.Context, p *Progress, label func(record.Cell) string, t worker.Training) (ran int,
+func trainInto(ctx context.Context, p *notebook.Progress, label func(record.Cell) string, t worker.Training) (ran int,
 	err error) {
 	project, err := checkout.Root()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"nodemask/aggtree"
 	"nodemask/aggtree/draw"
 	"nodemask/datasets"
+	"nodemask/internal/notebook"
 )
 
 // Tree builds T_root^hops of a graph and draws it, coloured by class, beside the graph around the root. Masked nodes
@@ -29,7 +30,7 @@ func drawTree(t *aggtree.Tree, o draw.Options) {
 	Must(draw.WriteSVG(&svg, t, o))
 	Must(draw.WriteText(&text, t, o))
 	alt := fmt.Sprintf("The %d-aggregation tree of node %d: %d tree nodes", t.Hops, t.Base[0], t.NumNodes())
-	HTML(image(svg.Bytes(), alt), text.String())
+	showHTML(notebook.Image(svg.Bytes(), alt), text.String())
 }
 
 // Figure draws one of the paper's figures of graphs and trees: transductive, inductive, trees, invalid, new-node,

@@ -73,10 +73,10 @@ content, so the same command goes on where it stopped. docs/ADVICE.md has the ru
 			}
 			o.Settings = []datasets.Setting{one}
 		}
+		if err := checkEnding(output, ".html"); err != nil {
+			return err
+		}
 		if output != "" {
-			if strings.ToLower(filepath.Ext(output)) != ".html" {
-				return misusef("--output %s: expected a name that ends in .html", output)
-			}
 			if err := checkWritable("output", output); err != nil {
 				return err
 			}

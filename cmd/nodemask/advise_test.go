@@ -3,12 +3,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/internal/advice"
@@ -17,50 +15,32 @@ import (
 
 func TestAdviseSaysWhatItCannotDoInALineAndExitCode2(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name, nodes string) string {
-		folder := filepath.Join(dir, name)
-		require.NoError(t, os.MkdirAll(folder, 0o777))
-		require.NoError(t, os.WriteFile(filepath.Join(folder, "nodes.csv"), []byte(nodes), 0o666))
-		require.NoError(t, os.WriteFile(filepath.Join(folder, "edges.csv"), []byte("source,target\na,b\nb,c\n"), 0o666))
-		return folder
-	}
-	for _, c := range []struct {
-		want string
-		args []string
-	}{
-		{"no model \"gni\"", []string{"--models", "gni"}},
-		{"Did you mean cora?", []string{"--data", "coar"}},
-		{"--budget 0s: expected a time above 0", []string{"--budget", "0s"}},
-		{"--budget", []string{"--budget", "5"}},
-		{"--train 0: expected 1 to 99", []string{"--train", "0"}},
-		{"--setting", []string{"--setting", "both"}},
-		{"--jobs 0: expected at least 1", []string{"--jobs", "0"}},
-		{"there is no folder", []string{"-o", filepath.Join(dir, "nowhere", "x.html")}},
-		{"advice.txt: expected a name that ends in .html", []string{"-o", filepath.Join(dir, "advice.txt")}},
-		{"has 1 classes: expected at least two", []string{"--data", write("one", "id,label,x\na,red,1\nb,red,0\nc,red,1\n")}},
-		{"change the shares or use a larger graph", []string{"--data", write("three",
-			"id,label,x\na,red,1\nb,green,0\nc,red,1\n")}},
-	} {
-		code, out, diagnostics := nodemask(t, append([]string{"advise"}, c.args...)...)
-		assert.Equal(t, 2, code, c.args)
-		assert.Empty(t, out, c.args)
-		assert.Contains(t, diagnostics, c.want)
-		assert.Equal(t, 1, errorLines(diagnostics), diagnostics)
-	}
+	edges := "source,target\na,b\nb,c\n"
+	refuses(t, []string{"advise"}, map[string][]string{
+		"no model \"gni\"":                               {"--models", "gni"},
+		"Did you mean cora?":                             {"--data", "coar"},
+		"--budget 0s: expected a time above 0":           {"--budget", "0s"},
+		"--budget":                                       {"--budget", "5"},
+		"--train 0: expected 1 to 99":                    {"--train", "0"},
+		"--setting":                                      {"--setting", "both"},
+		"--jobs 0: expected at least 1":                  {"--jobs", "0"},
+		"there is no folder":                             {"-o", filepath.Join(dir, "nowhere", "x.html")},
+		"advice.txt: expected a name that ends in .html": {"-o", filepath.Join(dir, "advice.txt")},
+		"has 1 classes: expected at least two": {"--data", graphFolder(t, "one",
+			"id,label,x\na,red,1\nb,red,0\nc,red,1\n", edges)},
+		"change the shares or use a larger graph": {"--data", graphFolder(t, "three",
+			"id,label,x\na,red,1\nb,green,0\nc,red,1\n", edges)},
+	})
 }
 
 // easyGraph is a folder with a graph whose only feature is the class, so that all models score the same.
 func easyGraph(t *testing.T) string {
-	folder := filepath.Join(t.TempDir(), "easy")
-	require.NoError(t, os.Mkdir(folder, 0o777))
 	nodes, edges := "id,label,a,b\n", "source,target\n"
 	for v := range 80 {
 		nodes += fmt.Sprintf("n%d,c%d,%d,%d\n", v, v%2, v%2, 1-v%2)
 		edges += fmt.Sprintf("n%d,n%d\n", v, (v+2)%80)
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "nodes.csv"), []byte(nodes), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "edges.csv"), []byte(edges), 0o666))
-	return folder
+	return graphFolder(t, "easy", nodes, edges)
 }
 
 func TestAdviseAnswersKeepsItsTrialsAndWritesAPage(t *testing.T) {
@@ -68,19 +48,15 @@ func TestAdviseAnswersKeepsItsTrialsAndWritesAPage(t *testing.T) {
 	data, folder, page := easyGraph(t), t.TempDir(), filepath.Join(t.TempDir(), "advice.html")
 	arguments := []string{"advise", "--data", data, "--models", "gcn", "--setting", "transductive", "--train", "30",
 		"--results", folder, "--budget", "1h"}
-	code, out, diagnostics := nodemask(t, append(arguments, "-o", page)...)
-	require.Zero(t, code, diagnostics)
+	out, _ := succeeds(t, append(arguments, "-o", page)...)
 	require.Contains(t, out, "On "+data+" nothing gains GCN a point")
 	require.Contains(t, out, "Use GCN without any: 100.0.")
 	require.Contains(t, out, "nodemask train --data "+data+" --model gcn --setting transductive --train 30")
-	text, err := os.ReadFile(page)
-	require.NoError(t, err)
-	require.Contains(t, string(text), "What helps on "+data)
+	require.Contains(t, fileText(t, page), "What helps on "+data)
 	kept := contents(t, folder)
 	require.Len(t, kept, 1)
 
-	code, out, diagnostics = nodemask(t, append(arguments, "--json")...)
-	require.Zero(t, code, diagnostics)
+	out, _ = succeeds(t, append(arguments, "--json")...)
 	require.Equal(t, kept, contents(t, folder), "nothing is trained again")
 	var a advice.Advice
 	require.NoError(t, json.Unmarshal([]byte(out), &a))
@@ -89,14 +65,11 @@ func TestAdviseAnswersKeepsItsTrialsAndWritesAPage(t *testing.T) {
 	require.Len(t, a.Questions[0].Arms[0].F1, 8)
 
 	// The same name with other content is another graph.
-	require.NoError(t, os.WriteFile(filepath.Join(data, "edges.csv"), []byte("source,target\nn1,n3\n"), 0o666))
-	code, out, _ = nodemask(t, append(arguments, "--json", "--budget", "1ns")...)
-	require.Zero(t, code)
+	put(t, data, "edges.csv", "source,target\nn1,n3\n")
+	out, _ = succeeds(t, append(arguments, "--json", "--budget", "1ns")...)
 	require.Contains(t, out, "nothing is known of GCN yet")
 
-	code, _, diagnostics = nodemask(t, append(arguments, "-o", filepath.Join(data, "nodes.csv"))...)
-	require.Equal(t, 2, code, "what it reads is not written over")
-	require.Contains(t, diagnostics, "expected another file")
+	fails(t, 2, "expected another file", append(arguments, "-o", filepath.Join(data, "nodes.csv"))...)
 }
 
 func TestAdviceIsServedToNotebooks(t *testing.T) {

@@ -44,15 +44,13 @@ func newAttack(t *testing.T) *attack {
 	if os.Getenv(faults.Torture) == "" {
 		t.Skip("skipped: takes minutes: run it with NODEMASK_TORTURE=1")
 	}
-	a := &attack{T: t, program: filepath.Join(t.TempDir(), "bin", "nodemask"), seed: 33}
+	a := &attack{T: t, program: built(t), seed: 33}
 	if text := os.Getenv("NODEMASK_TORTURE_SEED"); text != "" {
 		var err error
 		a.seed, err = strconv.ParseUint(text, 10, 64)
 		require.NoError(t, err)
 	}
 	t.Logf("seed %d", a.seed)
-	built, err := exec.Command("go", "build", "-o", a.program, ".").CombinedOutput()
-	require.NoError(t, err, string(built))
 	t.Setenv("NODEMASK_DATA", "")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("GOMLX_BACKEND", "go")
@@ -119,6 +117,12 @@ func (a *attack) run(arguments ...string) (code int, out string) {
 	return p.ProcessState.ExitCode(), p.out.String()
 }
 
+// must runs the command, which must end with exit code 0.
+func (a *attack) must(arguments ...string) {
+	code, _ := a.run(arguments...)
+	require.Zero(a, code, arguments)
+}
+
 // target is what reads files of a kind.
 type target struct {
 	name   string
@@ -147,8 +151,7 @@ var others = []string{"gone", "empty", "pipe", "device", "folder", "loop", "hole
 
 // spoil changes a file, or puts something else in its place. It returns what it did.
 func spoil(t testing.TB, r *rand.Rand, path, kind string) string {
-	content, err := os.ReadFile(path)
-	require.NoError(t, err)
+	content := []byte(fileText(t, path))
 	if kind == "" {
 		require.NoError(t, os.WriteFile(path, mangled(r, path, content), 0o666))
 		return "changed"
@@ -237,31 +240,16 @@ func isSmall(path string) bool {
 
 // lines copies the first lines of a file, at most most.
 func lines(t testing.TB, from, to string, most int) {
-	content, err := os.ReadFile(from)
-	require.NoError(t, err)
-	all := bytes.SplitAfterN(content, []byte("\n"), most+1)
-	require.NoError(t, os.MkdirAll(filepath.Dir(to), 0o777))
-	require.NoError(t, os.WriteFile(to, slices.Concat(all[:min(most, len(all))]...), 0o666))
+	all := strings.SplitAfterN(fileText(t, from), "\n", most+1)
+	put(t, filepath.Dir(to), filepath.Base(to), strings.Join(all[:min(most, len(all))], ""))
 }
 
 func TestHostileInputsEndInOneLineWithinBounds(t *testing.T) {
 	a := newAttack(t)
 	dir := t.TempDir()
 	at := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
-	put := func(content string, parts ...string) {
-		require.NoError(t, os.MkdirAll(filepath.Dir(at(parts...)), 0o777))
-		require.NoError(t, os.WriteFile(at(parts...), []byte(content), 0o666))
-	}
 	testdata := filepath.Join("..", "..", "datasets", "testdata")
-	copied := func(from string, parts ...string) {
-		content, err := os.ReadFile(from)
-		require.NoError(t, err)
-		put(string(content), parts...)
-	}
-	must := func(arguments ...string) {
-		code, _ := a.run(arguments...)
-		require.Zero(t, code, arguments)
-	}
+	copied := func(from string, parts ...string) { put(t, dir, filepath.Join(parts...), fileText(t, from)) }
 
 	// What is sound.
 	g := smallGraph(t)
@@ -280,16 +268,16 @@ func TestHostileInputsEndInOneLineWithinBounds(t *testing.T) {
 		copied(filepath.Join(testdata, "..", "internal", "pickle", "testdata", "pickles", name+".pickle"), "planetoid",
 			"ind.cora."+part)
 	}
-	put("5\n3\n4\n", "planetoid", "ind.cora.test.index")
-	put("a b\nb c\nc d\na d\n", "edges", "edges.txt")
+	put(t, dir, "planetoid/ind.cora.test.index", "5\n3\n4\n")
+	put(t, dir, "edges/edges.txt", "a b\nb c\nc d\na d\n")
 	train := []string{"train", "--data", g, "--backend", "go", "--train", "30", "--trials", "1", "--max-epochs", "3",
 		"--hidden", "4"}
 	require.NoError(t, os.MkdirAll(at("saved"), 0o777))
-	must(append(train, "--save-model", at("saved", "m.safetensors"), "--save-cache", at("saved", "c.safetensors"))...)
-	put("id,x,y\nnew,0.25,1\nalso,1,0\n", "saved", "nodes.csv")
-	put("source,target\nnew,also\n", "saved", "edges.csv")
+	a.must(append(train, "--save-model", at("saved", "m.safetensors"), "--save-cache", at("saved", "c.safetensors"))...)
+	put(t, dir, "saved/nodes.csv", "id,x,y\nnew,0.25,1\nalso,1,0\n")
+	put(t, dir, "saved/edges.csv", "source,target\nnew,also\n")
 	checkpoint := append(train, "--batches", "2", "--checkpoint")
-	must(append(checkpoint, at("checkpoint"))...)
+	a.must(append(checkpoint, at("checkpoint"))...)
 	results := filepath.Join("..", "..", "results")
 	lines(t, filepath.Join(results, "cora-gin.jsonl"), at("records", "cora-gin.jsonl"), 4)
 	lines(t, filepath.Join(results, "cora-gat.jsonl"), at("records", "cora-gat.jsonl"), 2)
@@ -302,7 +290,7 @@ func TestHostileInputsEndInOneLineWithinBounds(t *testing.T) {
 	}
 	advise := []string{"advise", "--data", easyGraph(t), "--models", "gcn", "--setting", "transductive", "--budget", "20s",
 		"--backend", "go", "--results"}
-	must(append(advise, at("advice"))...)
+	a.must(append(advise, at("advice"))...)
 
 	oneOf := func(r *rand.Rand, commands ...[]string) []string { return commands[r.IntN(len(commands))] }
 	graph := func(r *rand.Rand, in, out string) []string {

@@ -17,8 +17,7 @@ import (
 // trained returns what --json says of trials, without what differs from run to run.
 func trained(t *testing.T, arguments ...string) []map[string]any {
 	t.Helper()
-	code, out, diagnostics := nodemask(t, append(arguments, "--json")...)
-	require.Zero(t, code, diagnostics)
+	out, _ := succeeds(t, append(arguments, "--json")...)
 	lines := jsonLines(t, out)
 	for _, l := range lines {
 		for _, key := range []string{"seconds", "mad", "batches", "sample", "nodes", "nodes_reached", "nodes_cached"} {
@@ -41,24 +40,20 @@ func TestTrainInBatchesSaysWhatItTakesBeforeItBegins(t *testing.T) {
 	dir := smallGraph(t)
 	for _, more := range [][]string{{"--batches", "3"}, {"--batches", "3", "--sample", "2,2"},
 		{"--batches", "3", "--memory", "20GB"}} {
-		code, out, diagnostics := nodemask(t, quickTrain(dir, append(more, "--batch-dir", t.TempDir(), "--json")...)...)
-		require.Zero(t, code, diagnostics)
+		out, diagnostics := succeeds(t, quickTrain(dir, append(more, "--batch-dir", t.TempDir(), "--json")...)...)
 		assert.Contains(t, diagnostics, "3 batches, of at most ")
 		assert.Contains(t, diagnostics, " of memory (")
 		for _, line := range jsonLines(t, out) {
 			assert.EqualValues(t, 3, line["batches"])
 		}
 	}
-	code, _, diagnostics := nodemask(t, quickTrain(dir, "--memory", "1MB")...)
-	assert.Equal(t, 1, code)
-	assert.Contains(t, diagnostics, "expected at most 1 MB: allow more memory, or sample neighbours")
+	fails(t, 1, "expected at most 1 MB: allow more memory, or sample neighbours", quickTrain(dir, "--memory", "1MB")...)
 }
 
 func TestATrialInBatchesSavesItsModelAndCache(t *testing.T) {
 	dir, to := smallGraph(t), t.TempDir()
 	m, c := filepath.Join(to, "m.safetensors"), filepath.Join(to, "c.safetensors")
-	code, _, diagnostics := nodemask(t, quickTrain(dir, "--batches", "3", "--save-model", m, "--save-cache", c)...)
-	require.Zero(t, code, diagnostics)
+	_, diagnostics := succeeds(t, quickTrain(dir, "--batches", "3", "--save-model", m, "--save-cache", c)...)
 	require.Contains(t, diagnostics, "saved the cache of ")
 	saved, err := cached.LoadModel(m)
 	require.NoError(t, err)
@@ -70,7 +65,7 @@ func TestATrialInBatchesSavesItsModelAndCache(t *testing.T) {
 
 func TestFlagsThatDoNotGoWithBatchesAreMisuse(t *testing.T) {
 	dir := smallGraph(t)
-	for of, more := range map[string][]string{
+	refuses(t, quickTrain(dir), map[string][]string{
 		"--batches 0: expected 1 or more":                   {"--batches", "0"},
 		"--memory lots: expected a size such as 2GiB":       {"--memory", "lots"},
 		"--memory -1GB: expected a size such as 2GiB":       {"--memory", "-1GB"},
@@ -81,29 +76,18 @@ func TestFlagsThatDoNotGoWithBatchesAreMisuse(t *testing.T) {
 		"--memory with --cache-inference or --save-cache":   {"--memory", "1G", "--cache-inference"},
 		"expected another regulariser, or one cluster":      {"--batches", "2", "--regulariser", "dropedge:0.5"},
 		"--batch-dir nowhere: there is no such folder":      {"--batches", "2", "--batch-dir", "nowhere"},
-	} {
-		code, _, diagnostics := nodemask(t, quickTrain(dir, more...)...)
-		assert.Equal(t, 2, code, of)
-		assert.Contains(t, diagnostics, of)
-	}
+	})
 }
 
 func TestATrialThatWasKilledGoesOnToTheSameNumbers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: builds the command")
 	}
-	binary := filepath.Join(t.TempDir(), "nodemask")
-	build, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput()
-	require.NoError(t, err, string(build))
-	dir, kept := smallGraph(t), filepath.Join(t.TempDir(), "kept")
-	arguments := quickTrain(dir, "--setting", "transductive", "--keep-rate", "0.5", "--batches", "3")
-	for i, a := range arguments {
-		if a == "--trials" {
-			arguments[i+1] = "40"
-		}
-	}
+	kept := filepath.Join(t.TempDir(), "kept")
+	arguments := quickTrain(smallGraph(t), "--setting", "transductive", "--keep-rate", "0.5", "--batches", "3", "--trials",
+		"40")
 	want := trained(t, arguments...)
-	command := exec.Command(binary, append(arguments, "--checkpoint", kept, "--json")...)
+	command := exec.Command(built(t), append(arguments, "--checkpoint", kept, "--json")...)
 	out, err := command.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, command.Start())

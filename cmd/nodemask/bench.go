@@ -25,7 +25,6 @@ import (
 	"nodemask/stats"
 )
 
-// benchFlags are the flags of bench.
 type benchFlags struct {
 	data, models, backends, peers []string
 	keepRates                     []float64
@@ -51,14 +50,14 @@ over all rounds, then the least.`,
 	flags := c.Flags()
 	flags.StringSliceVar(&f.data, "data", []string{"cora", "pubmed"}, "data sets")
 	flags.StringSliceVar(&f.models, "models", []string{"gin", "gat", "sgat"}, "models")
-	addKeepRates(flags, &f.keepRates)
+	flags.Float64SliceVar(&f.keepRates, "keep-rates", []float64{1, 0.5}, "keep rates of node masking; 1 is off")
 	flags.StringSliceVar(&f.backends, "backends", []string{"xla:cpu", "go"}, "backends of ours")
 	flags.StringSliceVar(&f.peers, "peers", nil, "other libraries, each as PYTHON=LIBRARY; see scripts/peers/README.md")
 	flags.StringVar(&f.peersScript, "peers-script", "scripts/peers/peers.py", "program that runs them")
 	flags.IntVar(&f.rounds, "rounds", f.rounds, "turns that each contender gets")
 	flags.IntVar(&f.epochs, "epochs", f.epochs, "epochs in a turn, and as many with validation")
 	flags.IntVar(&f.threads, "threads", f.threads, "threads of the other libraries")
-	addMarkdown(flags, &f.markdown)
+	flags.BoolVar(&f.markdown, "markdown", false, "print the table as Markdown")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a contender instead of the table")
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
 	c.AddCommand(newContenderCommand())
@@ -195,8 +194,7 @@ func (f *benchFlags) print(out io.Writer, lanes []*race.Lane) error {
 		return nil
 	}
 	t := plots.Table{ID: "bench", TextColumns: 2, Header: []string{"data", "model", "keep rate", "", "ms an epoch",
-		"ratio",
-		"with validation", "first epoch s", "peak MB"}}
+		"ratio", "with validation", "first epoch s", "peak MB"}}
 	var first *race.Lane
 	for i, l := range lanes {
 		if first == nil || first.Data != l.Data || first.Model != l.Model || first.KeepRate != l.KeepRate {

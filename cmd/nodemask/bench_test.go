@@ -3,8 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,13 +35,6 @@ func TestMain(m *testing.M) {
 		os.Exit(run(os.Args[1:]))
 	}
 	os.Exit(racetest.Contender(log, os.Args[1:]))
-}
-
-func logLines(t *testing.T, path string) []string {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return strings.Split(strings.TrimSpace(string(b)), "\n")
 }
 
 func benchLanes() []*race.Lane {
@@ -99,11 +92,10 @@ func TestBenchRunsOursAndThosePeersThatKnowTheModel(t *testing.T) {
 	t.Setenv(contenderLog, log)
 	t.Setenv("TMPDIR", temporary)
 	dir, self := smallGraph(t), os.Args[0]
-	code, out, diagnostics := nodemask(t, "bench", "--data", dir, "--models", "gin,sgat", "--keep-rates", "1,0.5",
+	out, _ := succeeds(t, "bench", "--data", dir, "--models", "gin,sgat", "--keep-rates", "1,0.5",
 		"--backends", "go",
 		"--peers", self+"=pyg,"+self+"=dgl", "--peers-script", "works", "--rounds", "2", "--epochs", "3", "--threads", "1",
 		"--json")
-	require.Zero(t, code, diagnostics)
 	var got []string
 	for _, line := range jsonLines(t, out) {
 		got = append(got, fmt.Sprint(line["model"], line["keep_rate"], " ", line["library"]))
@@ -118,10 +110,10 @@ func TestBenchRunsOursAndThosePeersThatKnowTheModel(t *testing.T) {
 	}
 	assert.Equal(t, []string{"gin1 nodemask go", "gin1 pyg", "gin1 dgl", "gin0.5 nodemask go", "gin0.5 pyg", "gin0.5 dgl",
 		"sgat1 nodemask go", "sgat1 pyg", "sgat0.5 nodemask go", "sgat0.5 pyg"}, got)
-	started := logLines(t, log)[0]
+	logged := strings.Split(fileText(t, log), "\n")
 	assert.Regexp(t, `^pyg --data \S+ --model gin --keep-rate 1 --threads 1 --layers 2 --hidden 64 .*--heads \d+ `+
-		`--dropout 0\.5 --attention-dropout 0 --learning-rate 0\.01 --weight-decay 0\.0005$`, started)
-	asked := slices.IndexFunc(logLines(t, log), func(line string) bool { return strings.Contains(line, "train 3") })
+		`--dropout 0\.5 --attention-dropout 0 --learning-rate 0\.01 --weight-decay 0\.0005$`, logged[0])
+	asked := slices.IndexFunc(logged, func(line string) bool { return strings.Contains(line, "train 3") })
 	assert.Equal(t, 4, asked, "both libraries are there for both keep rates of GIN before any has a turn")
 	left, err := os.ReadDir(temporary)
 	require.NoError(t, err)
@@ -147,7 +139,7 @@ func TestAContenderOfOursAnswersEachQuestion(t *testing.T) {
 }
 
 func TestBenchRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
-	for want, args := range map[string][]string{
+	refuses(t, []string{"bench"}, map[string][]string{
 		"--models gim: known are gin":                                       {"--models", "gim"},
 		"--keep-rates: keep rate 0: expected a prob":                        {"--keep-rates", "1,0"},
 		"--keep-rates: keep rate NaN: expected a prob":                      {"--keep-rates", "NaN"},
@@ -158,24 +150,7 @@ func TestBenchRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 		`"nowhere": no such data set: expected one of`:                      {"--data", "nowhere", "--peers", "python=pyg"},
 		"unknown flag: --round":                                             {"--round", "1"},
 		`invalid argument "1,x" for "--keep-rates" flag: expected a number`: {"--keep-rates", "1,x"},
-	} {
-		code, out, diagnostics := nodemask(t, append([]string{"bench"}, args...)...)
-		assert.Equal(t, 2, code, args)
-		assert.Contains(t, diagnostics, want)
-		assert.Empty(t, out, args)
-		assert.Equal(t, 1, strings.Count(diagnostics, "\n"), diagnostics)
-	}
-}
-
-// raw reads a file of little-endian numbers.
-func raw[T int32 | int64 | float32](t *testing.T, folder, name string) []T {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(folder, name))
-	require.NoError(t, err)
-	values := make([]T, len(b)/binary.Size(T(0)))
-	_, err = binary.Decode(b, binary.LittleEndian, values)
-	require.NoError(t, err)
-	return values
+	})
 }
 
 func TestWhatPeersReadIsTheGraphTheFeaturesAndTheSplit(t *testing.T) {
@@ -190,25 +165,21 @@ func TestWhatPeersReadIsTheGraphTheFeaturesAndTheSplit(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(func() { os.RemoveAll(folder) })
 
-		b, err := os.ReadFile(filepath.Join(folder, "meta.json"))
-		require.NoError(t, err)
-		var meta map[string]any
-		require.NoError(t, json.Unmarshal(b, &meta), "%s", b)
 		x := g.Features.RowNormalized()
 		assert.Equal(t, map[string]any{"nodes": float64(g.NumNodes()), "edges": float64(g.Edges.NumEdges()),
-			"features": float64(x.Width),
-			"classes":  float64(g.NumClasses()), "sparse": x.IsSparse()}, meta)
-		assert.Equal(t, g.Edges.Offsets, raw[int64](t, folder, "offsets.i64"))
-		assert.Equal(t, g.Edges.Indices, raw[int32](t, folder, "targets.i32"))
-		assert.Equal(t, g.Labels, raw[int32](t, folder, "labels.i32"))
-		assert.Equal(t, split.Train, raw[int32](t, folder, "train.i32"))
-		assert.Equal(t, split.Validation, raw[int32](t, folder, "validation.i32"))
+			"features": float64(x.Width), "classes": float64(g.NumClasses()), "sparse": x.IsSparse()},
+			jsonLines(t, fileText(t, filepath.Join(folder, "meta.json")))[0])
+		arrays := map[string]any{"offsets.i64": g.Edges.Offsets, "targets.i32": g.Edges.Indices, "labels.i32": g.Labels,
+			"train.i32": split.Train, "validation.i32": split.Validation}
 		if x.IsSparse() {
-			assert.Equal(t, x.Offsets, raw[int64](t, folder, "x_offsets.i64"))
-			assert.Equal(t, x.Columns, raw[int32](t, folder, "x_columns.i32"))
-			assert.Equal(t, x.Values, raw[float32](t, folder, "x_values.f32"))
+			maps.Copy(arrays, map[string]any{"x_offsets.i64": x.Offsets, "x_columns.i32": x.Columns, "x_values.f32": x.Values})
 		} else {
-			assert.Equal(t, x.Dense, raw[float32](t, folder, "x.f32"))
+			arrays["x.f32"] = x.Dense
+		}
+		for name, want := range arrays {
+			numbers, err := binary.Append(nil, binary.LittleEndian, want)
+			require.NoError(t, err)
+			assert.Equal(t, string(numbers), fileText(t, filepath.Join(folder, name)), name)
 		}
 	}
 }

@@ -22,8 +22,6 @@ type dataFlags struct {
 	json bool
 }
 
-func (f dataFlags) options() datasets.OpenOptions { return openOptions(f.dir) }
-
 // newDataCommand is 'nodemask data': what data sets there are, where they live, and how to get them.
 func newDataCommand() *cobra.Command {
 	var f dataFlags
@@ -112,12 +110,11 @@ func (f *dataFlags) list(c *cobra.Command, _ string) error {
 	var all []listed
 	for _, info := range datasets.Catalogue() {
 		where := "to be fetched"
-		at, err := datasets.Locate(info.Name, f.options())
-		var missing *datasets.NotFoundError
+		at, err := datasets.Locate(info.Name, openOptions(f.dir))
 		switch {
 		case err == nil:
 			where = at.String()
-		case !errors.As(err, &missing):
+		case !errors.As(err, new(*datasets.NotFoundError)):
 			return err
 		}
 		all = append(all, listed{info, where})
@@ -164,17 +161,17 @@ type fileState struct {
 }
 
 func (f *dataFlags) describe(c *cobra.Command, name string) error {
-	at, err := datasets.Locate(name, f.options())
+	at, err := datasets.Locate(name, openOptions(f.dir))
 	if err != nil {
 		return err
 	}
-	g, err := datasets.Open(c.Context(), name, f.options()) // whose remarks are among the facts
+	g, err := datasets.Open(c.Context(), name, openOptions(f.dir)) // whose remarks are among the facts
 	if err != nil {
 		return err
 	}
 	d := described{Description: datasets.Describe(g), What: at.Info.Description, Licence: at.Info.Licence,
 		Homepage: at.Info.Homepage}
-	checks, err := datasets.Verify(c.Context(), name, f.options())
+	checks, err := datasets.Verify(c.Context(), name, openOptions(f.dir))
 	if err != nil {
 		return err
 	}
@@ -251,7 +248,7 @@ func stateOf(c datasets.FileCheck) string {
 
 func (f *dataFlags) verify(c *cobra.Command, name string) error {
 	w := c.OutOrStdout()
-	checks, err := datasets.Verify(c.Context(), name, f.options())
+	checks, err := datasets.Verify(c.Context(), name, openOptions(f.dir))
 	if err != nil {
 		return err
 	}
@@ -266,7 +263,7 @@ func (f *dataFlags) verify(c *cobra.Command, name string) error {
 		return fmt.Errorf("%s: %d of %d files are missing or damaged: run 'nodemask data fetch %s'",
 			name, bad, len(checks), name)
 	}
-	g, err := datasets.Open(c.Context(), name, f.options())
+	g, err := datasets.Open(c.Context(), name, openOptions(f.dir))
 	if err != nil {
 		return err
 	}

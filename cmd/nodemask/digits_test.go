@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -46,9 +45,7 @@ func withXLA(t *testing.T) (program string) {
 func TestTrialsOfAnotherProcessorAreTheSameToTheLastDigit(t *testing.T) {
 	program := withXLA(t)
 	const file = "testdata/foreign.jsonl"
-	lines, err := os.ReadFile(file)
-	require.NoError(t, err)
-	want := strings.Count(string(lines), "\n")
+	want := strings.Count(fileText(t, file), "\n")
 	again := []string{program, "reproduce", "--again", file}
 	out, _ := apart(t, nil, again...)
 	require.Equal(t, want, strings.Count(out, ": the same to the last digit\n"), out)
@@ -62,22 +59,21 @@ func TestTrialsOfAnotherProcessorAreTheSameToTheLastDigit(t *testing.T) {
 
 func TestARecordIsRunAgainWithTheDigitsThatItWasMadeWith(t *testing.T) {
 	program := withXLA(t)
-	var lines []byte
+	lines := ""
 	for _, digits := range []string{backend.ProcessorDigits, backend.AVX2Digits} {
 		out, _ := apart(t, []string{"NODEMASK_DIGITS=" + digits}, program, "train", "--data", "cora", "--model", "gin",
 			"--mlp-layers", "2", "--norm", "both", "--max-epochs", "4", "--trials", "1", "--backend", "xla:cpu", "--json")
-		lines = append(lines, stored(t, out)...)
+		lines += stored(t, out)
 	}
-	require.Equal(t, 1, strings.Count(string(lines), `,"digits":"avx2",`), "%s", lines)
-	file := filepath.Join(t.TempDir(), "records.jsonl")
-	require.NoError(t, os.WriteFile(file, lines, 0o666))
+	require.Equal(t, 1, strings.Count(lines, `,"digits":"avx2",`), lines)
+	folder := t.TempDir()
+	file := put(t, folder, "records.jsonl", lines)
 	for _, variables := range [][]string{nil, {"NODEMASK_DIGITS=processor"}} {
 		out, _ := apart(t, variables, program, "reproduce", "--again", file)
 		require.Equal(t, 2, strings.Count(out, ": the same to the last digit\n"), out)
 	}
 	// What differs there counts here.
-	changed := strings.ReplaceAll(string(lines), `"split_hash":"`, `"split_hash":"0`)
-	require.NoError(t, os.WriteFile(file, []byte(changed), 0o666))
+	put(t, folder, "records.jsonl", strings.ReplaceAll(lines, `"split_hash":"`, `"split_hash":"0`))
 	code, _, diagnostics := nodemask(t, "reproduce", "--again", file)
 	require.Equal(t, 1, code)
 	require.Contains(t, diagnostics, "nodemask: of 2 trials, 2 came out otherwise and 0 could not be run\n")
@@ -85,50 +81,26 @@ func TestARecordIsRunAgainWithTheDigitsThatItWasMadeWith(t *testing.T) {
 
 func TestWhatEndsAProcessOfOtherDigitsIsSaidOnceWithItsPlace(t *testing.T) {
 	withXLA(t)
-	lines, err := os.ReadFile("testdata/foreign.jsonl")
-	require.NoError(t, err)
-	first, _, _ := strings.Cut(string(lines), "\n")
+	first, _, _ := strings.Cut(fileText(t, "testdata/foreign.jsonl"), "\n")
 	var r record.Record
 	require.NoError(t, json.Unmarshal([]byte(first), &r))
 	r.Digits, r.Parameters.Hidden, r.Parameters.Layers = "", 1<<16, 16
-	r.Cell = r.CellOf().Key()
-	line, err := r.Line()
-	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "wide.jsonl")
-	require.NoError(t, os.WriteFile(file, line, 0o600))
-	code, out, diagnostics := nodemask(t, "reproduce", "--again", file)
-	require.Equal(t, 1, code)
-	require.Empty(t, out)
+	file := put(t, t.TempDir(), "wide.jsonl", lineOf(t, r))
+	diagnostics := fails(t, 1, "nodemask: "+file+": line 1: 16 layers of width 65536", "reproduce", "--again", file)
 	require.Equal(t, 1, strings.Count(diagnostics, "nodemask: "), diagnostics)
-	require.Contains(t, diagnostics, "nodemask: "+file+": line 1: 16 layers of width 65536")
-}
-
-// stored returns the line that results keep of what train prints as JSON.
-func stored(t *testing.T, printed string) []byte {
-	t.Helper()
-	var trial record.Record
-	require.NoError(t, json.Unmarshal([]byte(printed), &trial))
-	trial.Cell = trial.CellOf().Key()
-	line, err := trial.Line()
-	require.NoError(t, err)
-	return append(line, '\n')
 }
 
 func TestARecordOfTheProgramsOwnGraphIsRunAgainOnItWhateverTheFolderOfDataHas(t *testing.T) {
-	_, out, diagnostics := nodemask(t, "train", "--data", "cora", "--backend", "go", "--trials", "1", "--max-epochs", "2",
-		"--hidden", "4", "--json")
+	out, _ := succeeds(t, "train", "--data", "cora", "--backend", "go", "--trials", "1", "--max-epochs", "2", "--hidden",
+		"4", "--json")
 	folder := t.TempDir()
-	file := filepath.Join(folder, "record.jsonl")
-	require.NoError(t, os.WriteFile(file, stored(t, out), 0o666), diagnostics)
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "ind.cora.x"), nil, 0o666))
-	code, out, diagnostics := nodemask(t, "reproduce", "--again", file, "--data-dir", folder)
-	require.Zero(t, code, diagnostics)
+	file := put(t, folder, "record.jsonl", stored(t, out))
+	put(t, folder, "ind.cora.x", "")
+	out, _ = succeeds(t, "reproduce", "--again", file, "--data-dir", folder)
 	require.Contains(t, out, "seed 1: the same to the last digit")
 }
 
 func TestDigitsThatThereAreNotAreRefused(t *testing.T) {
 	t.Setenv("NODEMASK_DIGITS", "avx9")
-	code, _, diagnostics := nodemask(t, "train", "--data", "cora", "--max-epochs", "1")
-	require.Equal(t, 1, code)
-	require.Contains(t, diagnostics, `NODEMASK_DIGITS is "avx9": expected avx2 or processor`)
+	fails(t, 1, `NODEMASK_DIGITS is "avx9": expected avx2 or processor`, "train", "--data", "cora", "--max-epochs", "1")
 }

@@ -16,7 +16,6 @@ import (
 	"nodemask/stats"
 )
 
-// embedFlags are the flags of embed.
 type embedFlags struct {
 	model, data, dataDir, layer, output, backend string
 }
@@ -43,19 +42,17 @@ distance of representations: the lower, the smoother.`,
 		"whose output: hidden (the last one before the logits), logits, or a number from 1 on")
 	addTableOutput(flags, &f.output)
 	addBackend(flags, &f.backend, "")
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		if f.model == "" {
-			return misusef("--model is missing: expected a file")
-		}
-		if err := checkTableFile(f.output); err != nil {
-			return err
-		}
-		return f.run(c)
-	}
+	c.RunE = f.run
 	return c
 }
 
-func (f *embedFlags) run(c *cobra.Command) error {
+func (f *embedFlags) run(c *cobra.Command, _ []string) error {
+	if f.model == "" {
+		return misusef("--model is missing: expected a file")
+	}
+	if err := checkEnding(f.output, tableEndings...); err != nil {
+		return err
+	}
 	m, g, err := openModelAndGraph(c.Context(), c.ErrOrStderr(), f.model, f.data, f.dataDir)
 	if err != nil {
 		return err
@@ -143,25 +140,16 @@ func embedded(g *datasets.Graph, classes []string, logits, h infer.Representatio
 		if known[v] = g.Labels != nil && g.Labels[v] != datasets.Unlabelled; known[v] {
 			labels[v] = g.Classes[g.Labels[v]]
 		}
-		predicted[v], probability[v] = classes[class], shortest(p.Row(v)[class])
+		predicted[v], probability[v] = classes[class], tidy.Shortest(p.Row(v)[class])
 	}
 	t := tidy.Table{{Name: "id", Texts: ids}, {Name: "class", Texts: labels, Known: known},
 		{Name: "predicted", Texts: predicted}, {Name: "probability", Numbers: probability}}
 	for k := range h.Width {
 		column := tidy.Column{Name: fmt.Sprintf("h%d", k), Numbers: make([]float64, n)}
 		for v := range n {
-			column.Numbers[v] = shortest(h.Row(v)[k])
+			column.Numbers[v] = tidy.Shortest(h.Row(v)[k])
 		}
 		t = append(t, column)
 	}
 	return t
-}
-
-// shortest is the number with the fewest digits that is x in 32 bits.
-func shortest(x float32) float64 {
-	y, err := strconv.ParseFloat(strconv.FormatFloat(float64(x), 'g', -1, 32), 64)
-	if err != nil {
-		return float64(x)
-	}
-	return y
 }

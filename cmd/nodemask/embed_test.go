@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/csv"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,13 +12,11 @@ import (
 
 func TestEveryNodeOfAGraphIsEmbedded(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "small.safetensors")
-	code, _, diagnostics := nodemask(t, "train", "--data", "sbm:nodes=90,classes=3", "--backend", "go", "--hidden", "8",
+	succeeds(t, "train", "--data", "sbm:nodes=90,classes=3", "--backend", "go", "--hidden", "8",
 		"--max-epochs", "5", "--trials", "1", "--readout", "all", "--save-model", model)
-	require.Zero(t, code, diagnostics)
 	read := func(arguments ...string) [][]string {
-		code, out, diagnostics := nodemask(t, append([]string{"embed", "--model", model, "--data", "sbm:nodes=90,classes=3",
+		out, diagnostics := succeeds(t, append([]string{"embed", "--model", model, "--data", "sbm:nodes=90,classes=3",
 			"--backend", "go"}, arguments...)...)
-		require.Zero(t, code, diagnostics)
 		require.Regexp(t, `\n90 nodes, [38] numbers each, MAD 0\.\d{4}\n$`, "\n"+diagnostics)
 		rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
 		require.NoError(t, err)
@@ -42,26 +39,20 @@ func TestEveryNodeOfAGraphIsEmbedded(t *testing.T) {
 		require.Equal(t, strconv.Itoa(at), row[2], "the class with the greatest logit is predicted")
 	}
 	output := filepath.Join(t.TempDir(), "nodes.parquet")
-	code, out, diagnostics := nodemask(t, "embed", "--model", model, "--data", "sbm:nodes=90,classes=3", "--backend", "go",
+	out, _ := succeeds(t, "embed", "--model", model, "--data", "sbm:nodes=90,classes=3", "--backend", "go",
 		"-o", output)
-	require.Zero(t, code, diagnostics)
 	require.Empty(t, out)
-	content, err := os.ReadFile(output)
-	require.NoError(t, err)
-	require.Equal(t, "PAR1", string(content[:4]))
+	require.Equal(t, "PAR1", fileText(t, output)[:4])
 
-	for want, arguments := range map[string][]string{
+	refuses(t, []string{"embed"}, map[string][]string{
 		"--model is missing": {"--data", "cora"},
 		"--layer 3: expected hidden, logits, or 1 to 2": {"--model", model, "--data", "sbm:nodes=90,classes=3", "--layer",
 			"3"},
 		"--output x.txt: expected a name that ends in .csv": {"--model", model, "-o", "x.txt"},
 		"--data cora: 1433 features a node: expected ":      {"--model", model},
-	} {
-		code, _, diagnostics := nodemask(t, append([]string{"embed"}, arguments...)...)
-		require.Equal(t, 2, code, want)
-		require.Contains(t, diagnostics, want)
+	})
+	for _, command := range [][]string{{"embed"}, {"explain", "--node", "1"}} {
+		require.Equal(t, "nodemask: --model no-such-model: no such file or directory\n",
+			fails(t, 1, "", append(command, "--model", "no-such-model")...))
 	}
-	code, _, diagnostics = nodemask(t, "embed", "--model", "no-such-model")
-	require.Equal(t, 1, code)
-	require.Equal(t, "nodemask: --model no-such-model: no such file or directory\n", diagnostics)
 }

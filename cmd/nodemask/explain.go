@@ -20,7 +20,6 @@ import (
 	"nodemask/plots"
 )
 
-// explainFlags are the flags of explain.
 type explainFlags struct {
 	model, data, dataDir, class, output, backend string
 	nodes                                        []string
@@ -63,18 +62,12 @@ docs/EXPLAIN.md says how good this is, and what others do.`,
 	flags.BoolVar(&f.json, "json", false, "print all of it, a line of JSON a node")
 	addOutput(flags, &f.output, "", "page or picture to write, .html or .svg (default: text on the terminal)")
 	addBackend(flags, &f.backend, "go")
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := f.misuse(); err != nil {
-			return err
-		}
-		return f.run(c)
-	}
+	c.RunE = f.run
 	return c
 }
 
 // misuse checks what can be checked without files.
 func (f *explainFlags) misuse() error {
-	format := strings.ToLower(filepath.Ext(f.output))
 	switch {
 	case f.model == "":
 		return misusef("--model is missing: expected a file")
@@ -88,13 +81,14 @@ func (f *explainFlags) misuse() error {
 		return misusef("--limit %d: expected a number of tree nodes", f.limit)
 	case f.json && f.output != "":
 		return misusef("--json and --output: expected one of them")
-	case f.output != "" && format != ".html" && format != ".svg":
-		return misusef("--output %s: expected a name that ends in .html or .svg", f.output)
 	}
-	return nil
+	return checkEnding(f.output, ".html", ".svg")
 }
 
-func (f *explainFlags) run(c *cobra.Command) error {
+func (f *explainFlags) run(c *cobra.Command, _ []string) error {
+	if err := f.misuse(); err != nil {
+		return err
+	}
 	out := bufio.NewWriter(c.OutOrStdout())
 	return f.explain(c.Context(), c.ErrOrStderr(), func(v explain.View) error {
 		switch format := strings.ToLower(filepath.Ext(f.output)); {
@@ -160,7 +154,6 @@ func (f *explainFlags) explain(ctx context.Context, notes io.Writer, each func(e
 	return nil
 }
 
-// serveExplain explains one node for a cell.
 func serveExplain(ctx context.Context, x worker.Explain, send func(worker.Event)) error {
 	f := explainFlags{model: x.Model, data: x.Data, nodes: []string{x.Node}, class: x.Class, backend: "go", seed: 1}
 	if x.Model == "" {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,12 +15,10 @@ func TestANodesPredictionIsExplainedInEveryFormat(t *testing.T) {
 	const data = "sbm:nodes=90,classes=3"
 	folder := t.TempDir()
 	model := filepath.Join(folder, "small.safetensors")
-	code, _, diagnostics := nodemask(t, "train", "--data", data, "--backend", "go", "--hidden", "8", "--max-epochs", "5",
+	succeeds(t, "train", "--data", data, "--backend", "go", "--hidden", "8", "--max-epochs", "5",
 		"--trials", "1", "--save-model", model)
-	require.Zero(t, code, diagnostics)
 	explained := func(arguments ...string) string {
-		code, out, diagnostics := nodemask(t, append([]string{"explain", "--model", model, "--data", data}, arguments...)...)
-		require.Zero(t, code, diagnostics)
+		out, _ := succeeds(t, append([]string{"explain", "--model", model, "--data", data}, arguments...)...)
 		return out
 	}
 	text := explained("--node", "17")
@@ -57,9 +54,7 @@ func TestANodesPredictionIsExplainedInEveryFormat(t *testing.T) {
 	for name, begins := range map[string]string{"why.svg": "<svg ", "why.HTML": "<!DOCTYPE html>"} {
 		output := filepath.Join(folder, name)
 		require.Empty(t, explained("--node", "17", "-o", output))
-		content, err := os.ReadFile(output)
-		require.NoError(t, err)
-		require.True(t, strings.HasPrefix(string(content), begins))
+		require.True(t, strings.HasPrefix(fileText(t, output), begins))
 	}
 
 	events := served(t, worker.Request{Explain: &worker.Explain{Model: model, Data: data, Node: "17"}})
@@ -67,7 +62,8 @@ func TestANodesPredictionIsExplainedInEveryFormat(t *testing.T) {
 	require.Equal(t, text, events[0].Explained.Text)
 	require.Len(t, events[0].Explained.Tables, 2)
 
-	for want, arguments := range map[string][]string{
+	command := []string{"explain", "--model", model, "--data", data}
+	refuses(t, command, map[string][]string{
 		"--model is missing: expected a file":         {"--model", "", "--node", "17"},
 		"--node is missing: expected a node":          {},
 		"--node 90: expected a node of " + data:       {"--node", "90"},
@@ -80,18 +76,7 @@ func TestANodesPredictionIsExplainedInEveryFormat(t *testing.T) {
 		"--output x.txt: expected a name that ends":   {"--node", "17", "-o", "x.txt"},
 		"--json and --output: expected one of them":   {"--node", "17", "--json", "-o", "x.html"},
 		"--data cora: 1433 features a node: expected": {"--node", "17", "--data", "cora"},
-	} {
-		code, out, diagnostics := nodemask(t, append([]string{"explain", "--model", model, "--data", data}, arguments...)...)
-		require.Equal(t, 2, code, want)
-		require.Empty(t, out)
-		require.Contains(t, diagnostics, "nodemask: "+want)
-		require.Equal(t, 1, errorLines(diagnostics), diagnostics)
-	}
-	code, _, diagnostics = nodemask(t, "explain", "--model", model, "--data", data, "--node", "17", "--limit", "2")
-	require.Equal(t, 1, code)
+	})
 	require.Regexp(t, `nodemask: the aggregation tree of node 17 has \d+ nodes, but the limit is 2: raise --limit\n$`,
-		diagnostics)
-	code, _, diagnostics = nodemask(t, "explain", "--model", "no-such-model", "--node", "1")
-	require.Equal(t, 1, code)
-	require.Equal(t, "nodemask: --model no-such-model: no such file or directory\n", diagnostics)
+		fails(t, 1, "", append(command, "--node", "17", "--limit", "2")...))
 }

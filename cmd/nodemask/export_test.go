@@ -17,9 +17,8 @@ import (
 // savedModel trains a model for a few epochs and saves it.
 func savedModel(t *testing.T, path string, more ...string) {
 	t.Helper()
-	code, _, diagnostics := nodemask(t, quickTrain(smallGraph(t),
+	succeeds(t, quickTrain(smallGraph(t),
 		append(more, "--trials", "1", "--save-model", path)...)...)
-	require.Zero(t, code, diagnostics)
 }
 
 func TestExportWritesASavedModelBesideItUnlessAFileIsNamed(t *testing.T) {
@@ -31,40 +30,30 @@ func TestExportWritesASavedModelBesideItUnlessAFileIsNamed(t *testing.T) {
 	want, err := onnx.Export(m, onnx.Options{Version: record.Version()})
 	require.NoError(t, err)
 
-	code, out, diagnostics := nodemask(t, "export", model)
-	require.Zero(t, code, diagnostics)
+	out, diagnostics := succeeds(t, "export", model)
 	require.Empty(t, out)
 	beside := filepath.Join(folder, "small.gat.onnx")
 	require.Contains(t, diagnostics, "wrote "+beside+": GAT, 2 features, 2 classes, ")
-	have, err := os.ReadFile(beside)
-	require.NoError(t, err)
-	require.Equal(t, want, have)
+	require.Equal(t, string(want), fileText(t, beside))
 
 	named := filepath.Join(folder, "other")
-	code, _, diagnostics = nodemask(t, "export", model, "-o", named)
-	require.Zero(t, code, diagnostics)
-	have, err = os.ReadFile(named)
-	require.NoError(t, err)
-	require.Equal(t, want, have)
+	succeeds(t, "export", model, "-o", named)
+	require.Equal(t, string(want), fileText(t, named))
 
 	require.NoError(t, os.Remove(beside))
 	events := served(t, worker.Request{Export: &worker.Export{Model: model}})
 	require.Len(t, events, 1)
 	require.Equal(t, worker.Exported{File: beside, Bytes: int64(len(want)), Model: "GAT", Features: 2, Classes: 2},
 		*events[0].Exported)
-	have, err = os.ReadFile(beside)
-	require.NoError(t, err)
-	require.Equal(t, want, have)
+	require.Equal(t, string(want), fileText(t, beside))
 }
 
 func TestExportNamesWhatIsWrongAndLeavesNothing(t *testing.T) {
 	folder := t.TempDir()
 	model := filepath.Join(folder, "model.onnx") // as its default output would be called
 	savedModel(t, model)
-	before, err := os.ReadFile(model)
-	require.NoError(t, err)
-	broken := filepath.Join(folder, "broken")
-	require.NoError(t, os.WriteFile(broken, before[:len(before)/2], 0o666))
+	before := fileText(t, model)
+	broken := put(t, folder, "broken", before[:len(before)/2])
 	missing := filepath.Join(folder, "missing")
 	for _, c := range []struct {
 		code int
@@ -81,16 +70,9 @@ func TestExportNamesWhatIsWrongAndLeavesNothing(t *testing.T) {
 		{1, "nodemask: " + missing + ": no such file or directory", []string{missing}},
 		{1, "nodemask: " + broken + ": ", []string{broken}},
 	} {
-		code, out, diagnostics := nodemask(t, append([]string{"export"}, c.args...)...)
-		require.Equal(t, c.code, code, diagnostics)
-		require.Empty(t, out)
-		require.Contains(t, diagnostics, c.says)
+		diagnostics := fails(t, c.code, c.says, append([]string{"export"}, c.args...)...)
 		require.Equal(t, 1, strings.Count(diagnostics, "\n"), diagnostics)
 	}
-	files, err := os.ReadDir(folder)
-	require.NoError(t, err)
-	require.Len(t, files, 2)
-	after, err := os.ReadFile(model)
-	require.NoError(t, err)
-	require.Equal(t, before, after)
+	require.Len(t, contents(t, folder), 2)
+	require.Equal(t, before, fileText(t, model))
 }

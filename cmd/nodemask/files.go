@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,60 +69,52 @@ func match(m *cached.Model, names []string, f datasets.Features, file string,
 // link leads there.
 var (
 	outputFlags = []string{"output", "save-model", "save-cache"}
-	inputFlags  = map[string]func(value, dataDir string) []string{
-		"data": graphFiles, "data-dir": func(string, string) []string { return nil }, // of which --data reads
-		"model":   func(value, _ string) []string { return without(value, hyper.Models()) }, // train's is a name
-		"results": func(value, _ string) []string { return withEnding(filesBelow(value), ".jsonl") },
-		"edges":   oneFile, "nodes": oneFile, "cache": oneFile, "again": oneFile,
-	}
+	inputFlags  = []string{"again", "cache", "data", "data-dir", "edges", "model", "nodes", "results"}
 )
 
-func oneFile(value, _ string) []string { return []string{value} }
-
-func without(value string, names []string) []string {
-	if slices.Contains(names, value) {
+// inputsOf lists the files that a command may read for a flag with this value.
+func inputsOf(flag, value, dataDir string) []string {
+	switch {
+	case flag == "data":
+		return graphFiles(value, dataDir)
+	case flag == "data-dir", // of which --data reads
+		flag == "model" && slices.Contains(hyper.Models(), value): // train's is a name
 		return nil
+	case flag == "results":
+		return slices.DeleteFunc(filesBelow(value), func(path string) bool { return filepath.Ext(path) != ".jsonl" })
 	}
 	return []string{value}
 }
 
 // checkOutputs returns an error if one of a command's outputs is one of its inputs, or another output.
-func checkOutputs(c *cobra.Command) error {
-	var named []string // flags of outputs
-	for _, name := range outputFlags {
-		if f := c.Flags().Lookup(name); f != nil && f.Value.String() != "" {
-			named = append(named, name)
-		}
-	}
+func checkOutputs(c *cobra.Command, _ []string) error {
 	value := func(flag string) string {
 		if f := c.Flags().Lookup(flag); f != nil {
 			return f.Value.String()
 		}
 		return ""
 	}
-	for i, name := range named {
-		for _, other := range named[:i] {
-			if wholefile.Same(value(name), value(other)) {
-				return misusef("--%s %s: --%s names the same file: expected another", name, value(name), other)
+	var named []string // flags of outputs
+	for _, name := range outputFlags {
+		output := value(name)
+		if output == "" {
+			continue
+		}
+		for _, other := range named {
+			if wholefile.Same(output, value(other)) {
+				return misusef("--%s %s: --%s names the same file: expected another", name, output, other)
 			}
 		}
-		for _, flag := range slices.Sorted(maps.Keys(inputFlags)) {
-			if value(flag) == "" || wholefile.Replaces(value(name), value(name)) == "" { // a file that is not there is no input
+		named = append(named, name)
+		for _, flag := range inputFlags {
+			if value(flag) == "" || wholefile.Replaces(output, output) == "" { // a file that is not there is no input
 				continue
 			}
-			inputs := inputFlags[flag](value(flag), value("data-dir"))
-			if err := checkOutput("--"+name, value(name), "--"+flag, inputs...); err != nil {
-				return err
+			if input := wholefile.Replaces(output, inputsOf(flag, value(flag), value("data-dir"))...); input != "" {
+				return misusef("--%s %s: this is %s of --%s, which the command reads: expected another file", name, output,
+					input, flag)
 			}
 		}
-	}
-	return nil
-}
-
-// checkOutput returns an error if writing a file would replace one of those that are read.
-func checkOutput(flag, output, of string, inputs ...string) error {
-	if input := wholefile.Replaces(output, inputs...); input != "" {
-		return misusef("%s %s: this is %s of %s, which the command reads: expected another file", flag, output, input, of)
 	}
 	return nil
 }
@@ -169,10 +160,6 @@ func filesBelow(path string) (files []string) {
 	return files
 }
 
-func withEnding(files []string, ending string) []string {
-	return slices.DeleteFunc(files, func(path string) bool { return filepath.Ext(path) != ending })
-}
-
 // openFile opens a file to read it. A pipe or device is an error, and is not waited for.
 func openFile(path string) (*os.File, error) {
 	info, err := os.Stat(path) // before it is opened: opening a pipe waits for whoever writes to it
@@ -198,13 +185,16 @@ func writeBytes(path string, content []byte) error {
 	return writeFile(path, func(w io.Writer) error { _, err := w.Write(content); return err })
 }
 
-// checkTableFile returns an error unless a table can be written to a file of that name; "" stands for standard output.
-func checkTableFile(name string) error {
-	if extension := strings.ToLower(filepath.Ext(name)); name != "" && extension != ".csv" && extension != ".parquet" {
-		return misusef("--output %s: expected a name that ends in .csv or .parquet", name)
+// checkEnding returns an error unless a file's name ends in one of these, whatever the case; "" is none.
+func checkEnding(output string, endings ...string) error {
+	if output != "" && !slices.Contains(endings, strings.ToLower(filepath.Ext(output))) {
+		return misusef("--output %s: expected a name that ends in %s", output, strings.Join(endings, " or "))
 	}
 	return nil
 }
+
+// tableEndings are what names of files end in that [writeTable] writes.
+var tableEndings = []string{".csv", ".parquet"}
 
 // writeTable writes a table to a file, or as CSV to standard output.
 func writeTable(c *cobra.Command, table tidy.Table, output string) error {
@@ -215,14 +205,9 @@ func writeTable(c *cobra.Command, table tidy.Table, output string) error {
 	return errors.Join(table.CSV(w), w.Flush())
 }
 
-// checkWritable returns an error unless a file can be written, as far as can be told before. A flag is named if there
-// is one.
+// checkWritable returns an error unless a flag's file can be written, as far as can be told before.
 func checkWritable(flag, file string) error {
-	name := file
-	if flag != "" {
-		name = "--" + flag + " " + file
-	}
-	folder := filepath.Dir(file)
+	name, folder := "--"+flag+" "+file, filepath.Dir(file)
 	if !isFolder(folder) {
 		return misusef("%s: there is no folder %s", name, folder)
 	}

@@ -18,9 +18,7 @@ func contents(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, path := range filesBelow(folder) {
-		content, err := os.ReadFile(path)
-		require.NoError(t, err)
-		all[path] = string(content)
+		all[path] = fileText(t, path)
 	}
 	return all
 }
@@ -29,12 +27,9 @@ func TestNoOutputReplacesAnInput(t *testing.T) {
 	g := smallGraph(t)
 	at := func(name string) string { return filepath.Join(g, name) }
 	model, cache := at("m.safetensors"), at("c.safetensors")
-	code, _, diagnostics := nodemask(t, quickTrain(g, "--save-model", model, "--save-cache", cache)...)
-	require.Zero(t, code, diagnostics)
-	require.NoError(t, os.Mkdir(at("results"), 0o700))
-	for name, content := range map[string]string{"edges.txt": "a b\n", "results/cora.jsonl": ""} {
-		require.NoError(t, os.WriteFile(at(name), []byte(content), 0o600))
-	}
+	succeeds(t, quickTrain(g, "--save-model", model, "--save-cache", cache)...)
+	put(t, g, "edges.txt", "a b\n")
+	put(t, g, "results/cora.jsonl", "")
 	links := t.TempDir()
 	link := func(name string) string {
 		soft := filepath.Join(links, "soft-"+name)
@@ -60,22 +55,18 @@ func TestNoOutputReplacesAnInput(t *testing.T) {
 		{"export", model, "-o", link("m.safetensors")},
 		{"report", "--results", at("results"), "-o", at("results/cora.jsonl")},
 	} {
-		code, _, diagnostics := nodemask(t, arguments...)
-		require.Equal(t, 2, code, "%s: %s", arguments, diagnostics)
+		diagnostics := fails(t, 2, "", arguments...)
 		require.Regexp(t, "which the command reads: expected another file|the model itself|the same file", diagnostics,
 			arguments)
 		require.Equal(t, before, contents(t, g), arguments)
 	}
 	t.Run("a data set by its name", func(t *testing.T) {
 		folder := t.TempDir()
-		for _, name := range []string{"ind.citeseer.x", "model.safetensors"} {
-			require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("old"), 0o600))
-		}
+		put(t, folder, "ind.citeseer.x", "old")
+		put(t, folder, "model.safetensors", "old")
 		from := []string{"train", "--data", "citeseer", "--data-dir", folder, "--backend", "go", "--save-model"}
-		code, _, diagnostics := nodemask(t, append(from, filepath.Join(folder, "ind.citeseer.x"))...)
-		require.Equal(t, 2, code)
-		require.Contains(t, diagnostics, "which the command reads")
-		_, _, diagnostics = nodemask(t, append(from, filepath.Join(folder, "model.safetensors"))...)
+		fails(t, 2, "which the command reads", append(from, filepath.Join(folder, "ind.citeseer.x"))...)
+		_, _, diagnostics := nodemask(t, append(from, filepath.Join(folder, "model.safetensors"))...)
 		require.NotContains(t, diagnostics, "which the command reads")
 	})
 	for _, arguments := range [][]string{ // what is no input may be replaced
@@ -84,8 +75,7 @@ func TestNoOutputReplacesAnInput(t *testing.T) {
 		append(embed, at("embedding.csv")),
 		{"tree", "--data", g, "--root", "0", "-o", os.DevNull},
 	} {
-		code, _, diagnostics := nodemask(t, arguments...)
-		require.Zero(t, code, "%s: %s", arguments, diagnostics)
+		succeeds(t, arguments...)
 	}
 }
 
@@ -102,9 +92,7 @@ func TestEveryFlagOfAFileIsKnownAsInputOrOutput(t *testing.T) {
 				says) && f.Shorthand != "o" {
 				return
 			}
-			_, input := inputFlags[f.Name]
-			require.True(t, input || slices.Contains(outputFlags, f.Name) || slices.Contains(neither, f.Name), "%s --%s",
-				c.CommandPath(), f.Name)
+			require.Contains(t, slices.Concat(inputFlags, outputFlags, neither), f.Name, c.CommandPath())
 		})
 		for _, child := range c.Commands() {
 			walk(child)
@@ -117,8 +105,7 @@ func TestNoCommandWaitsForAPipeOrReadsADevice(t *testing.T) {
 	g, dir := smallGraph(t), t.TempDir()
 	pipe, model, cache := filepath.Join(dir, "pipe"), filepath.Join(dir, "m"), filepath.Join(dir, "c")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
-	code, _, diagnostics := nodemask(t, quickTrain(g, "--save-model", model, "--save-cache", cache)...)
-	require.Zero(t, code, diagnostics)
+	succeeds(t, quickTrain(g, "--save-model", model, "--save-cache", cache)...)
 	nodes, edges := filepath.Join(g, "nodes.csv"), filepath.Join(g, "edges.csv")
 	for _, odd := range []string{pipe, "/dev/zero"} {
 		for _, arguments := range [][]string{

@@ -9,10 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"nodemask/datasets"
-	"nodemask/internal/memory"
+	"nodemask/internal/measure"
 	"nodemask/nmgnn/backend"
 	"nodemask/record"
 )
@@ -50,19 +51,11 @@ func addResults(flags *pflag.FlagSet, folder *string, value, help string) {
 	flags.StringVar(folder, "results", value, "folder of results"+help)
 }
 
-func addKeepRates(flags *pflag.FlagSet, rates *[]float64) {
-	flags.Float64SliceVar(rates, "keep-rates", []float64{1, 0.5}, "keep rates of node masking; 1 is off")
-}
-
-func addMarkdown(flags *pflag.FlagSet, markdown *bool) {
-	flags.BoolVar(markdown, "markdown", false, "print the table as Markdown")
-}
-
 // runFlags are the flags of commands that train what results lack, and run again what they have.
 type runFlags struct {
 	jobs                                    int
 	backend, shard, folder, dataDir, memory string
-	scale                                   float64 // of reddit-like data; 0: the usual one
+	scale                                   float64 // of reddit-like data, as a share of Reddit's
 }
 
 func (f *runFlags) add(flags *pflag.FlagSet, of, folder, help string) {
@@ -78,17 +71,11 @@ func (f *runFlags) addMemory(flags *pflag.FlagSet) {
 		"with --again: most memory that a trial may take, as records may ask for more than anybody wants")
 }
 
-// most is what --memory says, in bytes.
-func (f *runFlags) most() (int64, error) {
-	most, err := memory.Parse(f.memory)
-	if err != nil {
-		return 0, misusef("--memory %s: %w", f.memory, err)
-	}
-	return most, nil
-}
-
 // share is what --shard says: the index of a share from 0 on, and how many there are.
 func (f *runFlags) share() (index, of int, err error) {
+	if f.jobs < 1 {
+		return 0, 0, misusef("--jobs %d: expected at least 1", f.jobs)
+	}
 	n, err := fmt.Sscanf(f.shard, "%d/%d", &index, &of)
 	if n != 2 || err != nil || index < 1 || index > of || f.shard != fmt.Sprintf("%d/%d", index, of) {
 		return 0, 0, misusef("--shard %s: expected i/n with i from 1 to n", f.shard)
@@ -97,8 +84,41 @@ func (f *runFlags) share() (index, of int, err error) {
 }
 
 func (f *runFlags) open(ctx context.Context, data string) (*datasets.Graph, error) {
+	if data == "reddit-like" {
+		data = fmt.Sprintf("reddit-like:scale=%v", f.scale)
+	}
 	g, err := datasets.Open(ctx, data, openOptions(f.dataDir))
 	return g, dataError(err)
+}
+
+// train runs the trials of cells that a store lacks, says how far it is, and returns whether any was left to run. about
+// says which trial was the last; o has what these flags do not say.
+func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *record.Store, cells []record.Cell,
+	o measure.Options, about func(record.Record) string) (ran bool, err error) {
+	w := c.ErrOrStderr()
+	if o.Shard, o.Shards, err = f.share(); err != nil {
+		return false, err
+	}
+	o.Jobs, o.Open = f.jobs, f.open
+	o.Unopened = func(err error) error {
+		if errors.As(err, new(misuse)) { // what no download can mend
+			return err
+		}
+		sayLeft(w, err)
+		return nil
+	}
+	say := progressOf(w)
+	o.Progress = func(s measure.State) {
+		if ran = true; s.Last != nil {
+			say(s.Done, s.Total, s.Left, about(*s.Last))
+		}
+	}
+	return ran, goesOn(measure.Missing(c.Context(), b, store, cells, o))
+}
+
+// sayLeft says why trials are left out, before all others run.
+func sayLeft(w io.Writer, why error) {
+	fmt.Fprintf(w, "%s\nall other trials run now; the exit code will be 1\n", plain(why.Error()))
 }
 
 // progressOf returns a function that says on w how far a run is: every ten seconds at most, and at its end.
@@ -137,17 +157,6 @@ func openBackend(w io.Writer, id string) (*backend.Backend, error) {
 	}
 	fmt.Fprintf(w, "backend: %s\n", b)
 	return b, nil
-}
-
-// openOnce is [openBackend] that opens each backend once.
-func openOnce(w io.Writer) func(id string) (*backend.Backend, error) {
-	opened := map[string]*backend.Backend{}
-	return func(id string) (b *backend.Backend, err error) {
-		if opened[id] == nil {
-			opened[id], err = openBackend(w, id)
-		}
-		return opened[id], err
-	}
 }
 
 // withParameters puts the parameters of generated graphs, which commas took for data sets, back behind their names.
@@ -220,17 +229,4 @@ func addAxes(flags *pflag.FlagSet) []*axisFlag {
 		all = append(all, f)
 	}
 	return all
-}
-
-// setAxes gives a cell what was given, in the order of the axes: masking takes attention dropout away, and one that is
-// given comes behind it.
-func setAxes(c *record.Cell, axes []*axisFlag) error {
-	for _, f := range axes {
-		if f.given {
-			if err := f.Axis.Set(c, f.text); err != nil {
-				return fmt.Errorf("--%s %w", f.Flag, err)
-			}
-		}
-	}
-	return nil
 }

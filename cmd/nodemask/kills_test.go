@@ -31,8 +31,7 @@ func (a *attack) killEach(v victim) {
 	latest := v.longest
 	if latest == 0 {
 		before := time.Now()
-		code, _ := a.run(v.command...)
-		require.Zero(a, code, v.name)
+		a.must(v.command...)
 		latest = time.Since(before)
 	}
 	r := rand.New(rand.NewPCG(a.seed, uint64(v.kills)))
@@ -49,13 +48,11 @@ func (a *attack) killEach(v victim) {
 		p.cancel()
 		v.holds(v.name + " killed")
 		if v.again {
-			code, _ := a.run(v.command...)
-			require.Zero(a, code, v.name)
+			a.must(v.command...)
 			v.holds(v.name + " run again")
 		}
 	}
-	code, _ := a.run(v.command...)
-	require.Zero(a, code, v.name)
+	a.must(v.command...)
 	v.holds(v.name + " at the end")
 	a.Logf("%-12s %3d kills within %5.2f s, of which %d came too late, %.0f s", v.name, v.kills, latest.Seconds(), late,
 		time.Since(began).Seconds())
@@ -72,8 +69,8 @@ func newBench(t *testing.T) *bench {
 	b := &bench{attack: newAttack(t), dir: t.TempDir(), graph: smallGraph(t), easy: easyGraph(t)}
 	b.train = []string{"train", "--data", b.graph, "--backend", "go", "--train", "30", "--trials", "2", "--max-epochs",
 		"30", "--hidden", "16"}
-	require.NoError(t, os.WriteFile(b.at("nodes.csv"), []byte("id,x,y\nnew,0.25,1\n"), 0o666))
-	require.NoError(t, os.WriteFile(b.at("edges.csv"), []byte("source,target\nnew,new\n"), 0o666))
+	put(t, b.dir, "nodes.csv", "id,x,y\nnew,0.25,1\n")
+	put(t, b.dir, "edges.csv", "source,target\nnew,new\n")
 	return b
 }
 
@@ -112,12 +109,6 @@ func (b *bench) only(folder, when string, names ...string) {
 	}
 }
 
-func (b *bench) content(file string) string {
-	content, err := os.ReadFile(file)
-	require.NoError(b, err)
-	return string(content)
-}
-
 func (b *bench) advising(folder string) []string {
 	return []string{"advise", "--data", b.easy, "--models", "gcn", "--setting", "transductive", "--budget", "20s",
 		"--backend", "go", "--results", folder}
@@ -147,14 +138,13 @@ func TestKillsAtRandomMomentsLeaveNothingHalfAndTheNextRunEnds(t *testing.T) {
 	}})
 
 	embed := []string{"embed", "--model", filepath.Join(saved, "m"), "--data", b.graph, "--backend", "go", "-o", embedded}
-	code, _ := b.run(embed...)
-	require.Zero(t, code)
-	table := b.content(embedded)
+	b.must(embed...)
+	table := fileText(b, embedded)
 	b.killEach(victim{name: "tables", kills: 15, command: embed, again: true,
 		reset: func() { require.NoError(t, os.RemoveAll(embedded)) },
 		holds: func(when string) {
 			if _, err := os.Stat(embedded); err == nil || when != "tables killed" {
-				require.Equal(t, table, b.content(embedded), when)
+				require.Equal(t, table, fileText(b, embedded), when)
 			}
 			if when != "tables killed" {
 				b.only(b.at("embedded"), when, "e.parquet")
@@ -198,12 +188,11 @@ func TestTwoProcessesAtOnceLeaveWholeFilesOfOneOfThem(t *testing.T) {
 		b.both(append(checkpoint, folder), append(checkpoint, folder))
 	}
 	embed := []string{"embed", "--model", filepath.Join(saved, "m"), "--data", b.graph, "--backend", "go", "-o", table}
-	code, _ := b.run(embed...)
-	require.Zero(t, code)
-	want := b.content(table)
+	b.must(embed...)
+	want := fileText(b, table)
 	for range 8 {
 		b.both(embed, embed)
-		require.Equal(t, want, b.content(table))
+		require.Equal(t, want, fileText(b, table))
 		b.only(b.at("embedded"), "tables", "e.csv")
 	}
 	from := filepath.Join("..", "..", "results")
@@ -214,7 +203,7 @@ func TestTwoProcessesAtOnceLeaveWholeFilesOfOneOfThem(t *testing.T) {
 		b.both([]string{"results", "merge", b.at("one"), "--results", to}, []string{"results", "merge", b.at("two"),
 			"--results", to})
 		b.whole(to, "merged")
-		require.Equal(t, 300, strings.Count(b.content(filepath.Join(to, "cora-gin.jsonl")), "\n"))
+		require.Equal(t, 300, strings.Count(fileText(b, filepath.Join(to, "cora-gin.jsonl")), "\n"))
 	}
 	reproduce := []string{"reproduce", "fig-loss-cora", "--trials", "1", "--shard", "1/4", "--backend", "go", "--results",
 		b.at("records")}

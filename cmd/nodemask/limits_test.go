@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -30,9 +29,7 @@ func TestUnderALimitOnAddressesTrainingWorksOrSaysWhyInOneLine(t *testing.T) {
 	if os.Getenv("NODEMASK_TORTURE") != "1" || runtime.GOOS != "linux" {
 		t.Skip("skipped: builds the command and takes a minute on Linux: run it with NODEMASK_TORTURE=1")
 	}
-	program := filepath.Join(t.TempDir(), "nodemask")
-	built, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput()
-	require.NoError(t, err, string(built))
+	program := built(t)
 	// Below some 1.3 GB Go's own start fails, before any of the program runs.
 	for _, megabytes := range []int{1500, 1750, 1800, 2000, 2500, 3000, 3500, 5000} {
 		limited := fmt.Sprintf("ulimit -v %d; exec %q train --data cora --trials 1 --max-epochs 3 --hidden 4", megabytes<<10,
@@ -59,18 +56,18 @@ func TestUnderALimitOnAddressesReadersSayWhyInOneLine(t *testing.T) {
 	}
 	const n = 300_000
 	dir := t.TempDir()
-	put := func(name, head, line, tail string) {
+	nodes := func(name, head, line, tail string) {
 		b := bytes.NewBufferString(head)
 		for v := range n {
 			fmt.Fprintf(b, line, v, v%5)
 		}
 		b.WriteString(tail)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o666))
+		put(t, dir, name, b.String())
 	}
-	put("nodes.csv", "id,label\n", "%0500d,%d\n", "")
-	put("edges.csv", "source,target\n", "%0500d,%[1]d\n", "")
-	put("g.json", `{"nodes":[{"id":"z"}`, `,{"id":"%0500d","label":%d}`, `],"links":[]}`)
-	put("g.graphml", `<graphml><graph edgedefault="undirected">`, `<node id="%0500d%d"/>`, "</graph></graphml>")
+	nodes("nodes.csv", "id,label\n", "%0500d,%d\n", "")
+	nodes("edges.csv", "source,target\n", "%0500d,%[1]d\n", "")
+	nodes("g.json", `{"nodes":[{"id":"z"}`, `,{"id":"%0500d","label":%d}`, `],"links":[]}`)
+	nodes("g.graphml", `<graphml><graph edgedefault="undirected">`, `<node id="%0500d%d"/>`, "</graph></graphml>")
 	var npz bytes.Buffer
 	z := zip.NewWriter(&npz)
 	for name, length := range map[string]int{"adj_indptr": 1<<24 + 1, "adj_indices": 0, "labels": 1 << 24,
@@ -86,12 +83,12 @@ func TestUnderALimitOnAddressesReadersSayWhyInOneLine(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, z.Close())
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "g.npz"), npz.Bytes(), 0o666))
+	put(t, dir, "g.npz", npz.String())
 	pickle := "\x80\x02]" + strings.Repeat("("+strings.Repeat("K\x01", 1000)+"e", 30_000) + "."
 	for _, part := range []string{"x", "y", "tx", "ty", "allx", "ally", "graph"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "ind.cora."+part), []byte(pickle), 0o666))
+		put(t, dir, "ind.cora."+part, pickle)
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "ind.cora.test.index"), []byte("1\n"), 0o666))
+	put(t, dir, "ind.cora.test.index", "1\n")
 	for _, name := range []string{".", "g.json", "g.graphml", "g.npz", "cora"} {
 		limits := []int{2000} // at which each is refused
 		if name == "g.npz" {
@@ -117,9 +114,6 @@ func TestUnderALimitOnAddressesReadersSayWhyInOneLine(t *testing.T) {
 
 func TestAGraphThatIsTooLargeToTrainOnIsRefusedBeforeItIsGenerated(t *testing.T) {
 	const name = "sbm:nodes=50000000,classes=10000" // some GB themselves, and TB in training
-	code, out, diagnostics := nodemask(t, "train", "--data", name, "--backend", "go")
-	require.Equal(t, 1, code)
-	require.Empty(t, out)
-	require.Contains(t, diagnostics, "nodemask: "+name+": 2 layers of width 64 on 50000000 nodes with 16 features and "+
-		"10000 classes take about ")
+	fails(t, 1, "nodemask: "+name+": 2 layers of width 64 on 50000000 nodes with 16 features and 10000 classes take",
+		"train", "--data", name, "--backend", "go")
 }

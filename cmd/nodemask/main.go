@@ -99,7 +99,7 @@ func newRootCommand() *cobra.Command {
 		Version:           record.Version(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return checkOutputs(c) },
+		PersistentPreRunE: checkOutputs,
 	}
 	root.SetVersionTemplate("{{.Version}}\n") // which begins with the program's name
 	root.DisableSuggestions = true            // for ours, in one line

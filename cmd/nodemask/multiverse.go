@@ -21,7 +21,6 @@ import (
 	"nodemask/stats"
 )
 
-// multiverseFlags are the flags of multiverse.
 type multiverseFlags struct {
 	runFlags
 	part, data, model     string
@@ -34,7 +33,7 @@ type multiverseFlags struct {
 var otherParts = []string{"depth", "tuned"}
 
 func newMultiverseCommand() *cobra.Command {
-	var f multiverseFlags
+	f := multiverseFlags{runFlags: runFlags{scale: 0.1}} // as the data set has it by itself
 	c := &cobra.Command{
 		Use:   "multiverse",
 		Short: "Train every reading of the paper, or what is missing of them",
@@ -82,9 +81,8 @@ where it stopped, and several may share a folder.`,
 type multiverseRun struct {
 	*multiverseFlags
 	*cobra.Command
-	store         *record.Store
-	protocol      string
-	shard, shards int
+	store    *record.Store
+	protocol string
 }
 
 func (f *multiverseFlags) run(c *cobra.Command) error {
@@ -114,8 +112,6 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 		return misusef("--part %s: its sizes and splits are the protocol's: leave --sizes and --splits out", f.part)
 	case f.splits < 1 || f.splits > mostSplits:
 		return misusef("--splits %d: expected 1 to %d", f.splits, mostSplits)
-	case f.jobs < 1:
-		return misusef("--jobs %d: expected at least 1", f.jobs)
 	case f.batch < 1:
 		return misusef("--batch %d: expected at least 1", f.batch)
 	case f.again < 0:
@@ -126,8 +122,7 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 			return misusef("--sizes: %d: expected 1 to 99 percent", size)
 		}
 	}
-	var err error
-	if r.shard, r.shards, err = f.share(); err != nil {
+	if _, _, err := f.share(); err != nil {
 		return err
 	}
 	r.store = record.OpenUnder(f.folder, r.protocol)
@@ -196,23 +191,16 @@ func (r multiverseRun) train(batch multiverse.Batch) error {
 	if err := record.NewResults(all).Err(); err != nil {
 		return err
 	}
-	w := r.ErrOrStderr()
-	b, err := openBackend(w, r.backend)
+	b, err := openBackend(r.ErrOrStderr(), r.backend)
 	if err != nil {
 		return err
 	}
-	say := progressOf(w)
-	return goesOn(measure.Missing(r.Context(), b, r.store, batch.Cells, measure.Options{
-		Seeds: batch.Seeds, Batch: r.batch, Jobs: r.jobs, Shard: r.shard, Shards: r.shards, Open: r.open,
-		Unopened: sayUnopened(w), Protocol: r.protocol,
-		Progress: func(s measure.State) {
-			if s.Last == nil {
-				return
-			}
-			say(s.Done, s.Total, s.Left, fmt.Sprintf("%s, %s, %d%%, split %d, %d epochs in %.2f s",
-				s.Last.Model, s.Last.Setting, s.Last.TrainPercent, s.Last.Seed, s.Last.Epochs, s.Last.Seconds))
-		},
-	}))
+	_, err = r.runFlags.train(r.Command, b, r.store, batch.Cells, measure.Options{Seeds: batch.Seeds, Batch: r.batch,
+		Protocol: r.protocol}, func(last record.Record) string {
+		return fmt.Sprintf("%s, %s, %d%%, split %d, %d epochs in %.2f s", last.Model, last.Setting, last.TrainPercent,
+			last.Seed, last.Epochs, last.Seconds)
+	})
+	return err
 }
 
 func printAxes(out io.Writer, axes []multiverse.Axis) error {
@@ -338,7 +326,6 @@ func printEffects(w io.Writer, name string, effects *multiverse.Effects) error {
 	return nil
 }
 
-// runAgain reruns recorded trials.
 func (r multiverseRun) runAgain() error {
 	all, err := r.store.Load(record.Pair{Data: r.data, Model: r.model})
 	if err != nil {
@@ -349,7 +336,7 @@ func (r multiverseRun) runAgain() error {
 	}
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	all = all[:min(r.again, len(all))]
-	return r.rerun(r.Command, r.open, func() (old record.Record, place string, err error) {
+	return r.rerun(r.Command, func() (old record.Record, place string, err error) {
 		if len(all) == 0 {
 			return old, "", io.EOF
 		}

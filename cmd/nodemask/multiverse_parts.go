@@ -172,33 +172,9 @@ func (r multiverseRun) runDepth() error {
 	return cmp.Or(results.Err(), w.Flush())
 }
 
-// stepwise trains one batch after the other, as ask says which is next, until nothing is left or the stage, which the
-// trained batch should have moved on, is still what it was: the rest is other shards'. With --status it says how much
-// is left, and is done; with --summary it trains nothing.
-func (r multiverseRun) stepwise(part string, ask func() (multiverse.Batch, error), stage func() string) (done bool,
-	err error) {
-	next, err := ask()
-	if err != nil {
-		return false, err
-	}
-	if r.status {
-		_, err := fmt.Fprintf(r.OutOrStdout(), "%s, %s: %d trainings left to look at on %d splits\n",
-			r.data, part, len(next.Cells), len(next.Seeds))
-		return true, err
-	}
-	for !r.summary && len(next.Cells) > 0 {
-		before := stage()
-		if err := r.train(next); err != nil {
-			return false, err
-		}
-		if next, err = ask(); err != nil || stage() == before {
-			return false, err
-		}
-	}
-	return false, nil
-}
-
-// runTuned tunes every arm of a comparison, and compares what each has found on fresh splits.
+// runTuned tunes every arm of a comparison, and compares what each has found on fresh splits, batch by batch: until
+// nothing is left, or the stage, which a trained batch should have moved on, is still what it was, as the rest is other
+// shards'.
 func (r multiverseRun) runTuned(design multiverse.Design) error {
 	var known []string
 	for _, m := range design.Models {
@@ -213,35 +189,50 @@ func (r multiverseRun) runTuned(design multiverse.Design) error {
 		data = []string{r.data}
 	}
 	design = design.Of(data, models)
-	questions := design.Questions()
-	var all []multiverse.Tuned
-	var next multiverse.Batch
-	var stage string
-	// One model comes after the other, tuning first.
-	ask := func() (multiverse.Batch, error) {
-		all, next, stage = nil, multiverse.Batch{}, ""
-		results := r.results()
-		for _, q := range questions {
-			t, err := design.Tuned(results, q)
-			if err != nil {
-				return next, err
-			}
-			all = append(all, t)
-			if len(t.Next.Cells) == 0 || next.Seeds != nil && !strings.HasPrefix(stage, tunedName(q.Model)+":") {
-				continue
-			}
-			if next.Seeds == nil || t.Next.Seeds[0] < next.Seeds[0] {
-				next, stage = t.Next, fmt.Sprint(tunedName(q.Model), ":", t.Next.Seeds[0])
-			} else if t.Next.Seeds[0] == next.Seeds[0] {
-				next.Cells = append(next.Cells, t.Next.Cells...)
-			}
+	for before := ""; ; {
+		all, next, stage, err := r.tuned(design)
+		switch {
+		case err != nil:
+			return err
+		case r.status:
+			_, err := fmt.Fprintf(r.OutOrStdout(), "%s, %s: %d trainings left to look at on %d splits\n", r.data, r.part,
+				len(next.Cells), len(next.Seeds))
+			return err
+		case r.summary || len(next.Cells) == 0 || stage == before:
+			return r.printTuned(all, design)
 		}
-		return next, nil
+		if err := r.train(next); err != nil {
+			return err
+		}
+		before = stage
 	}
-	done, err := r.stepwise(r.part, ask, func() string { return stage })
-	if done || err != nil {
-		return err
+}
+
+// tuned is how far a comparison is, and the batch that comes next with the stage that it is of: one model comes after
+// the other, tuning first.
+func (r multiverseRun) tuned(design multiverse.Design) (all []multiverse.Tuned, next multiverse.Batch, stage string,
+	err error) {
+	results := r.results()
+	for _, q := range design.Questions() {
+		t, err := design.Tuned(results, q)
+		if err != nil {
+			return nil, next, "", err
+		}
+		all = append(all, t)
+		if len(t.Next.Cells) == 0 || next.Seeds != nil && !strings.HasPrefix(stage, tunedName(q.Model)+":") {
+			continue
+		}
+		if next.Seeds == nil || t.Next.Seeds[0] < next.Seeds[0] {
+			next, stage = t.Next, fmt.Sprint(tunedName(q.Model), ":", t.Next.Seeds[0])
+		} else if t.Next.Seeds[0] == next.Seeds[0] {
+			next.Cells = append(next.Cells, t.Next.Cells...)
+		}
 	}
+	return all, next, stage, nil
+}
+
+// printTuned prints what each arm chose and how it does, cell by cell and pooled.
+func (r multiverseRun) printTuned(all []multiverse.Tuned, design multiverse.Design) error {
 	w := bufio.NewWriter(r.OutOrStdout())
 	for _, t := range all {
 		fmt.Fprintf(w, "%s, %s, %s, %d%%\n", t.Data, tunedName(t.Model), t.Setting, t.TrainPercent)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,8 +17,7 @@ import (
 )
 
 func TestTheMultiverseIsListedTrainedCountedAndRunAgain(t *testing.T) {
-	code, out, _ := nodemask(t, "multiverse", "--list", "--model", "gin")
-	require.Zero(t, code)
+	out, _ := succeeds(t, "multiverse", "--list", "--model", "gin")
 	require.Contains(t, out, "two, norm inside and after")
 	require.Contains(t, out, "the paper: “behaves exactly like the GIN-0 architecture")
 	require.Contains(t, out, "inductive: 768 readings\ntransductive: 512 readings\n")
@@ -28,15 +26,12 @@ func TestTheMultiverseIsListedTrainedCountedAndRunAgain(t *testing.T) {
 	few := []string{"multiverse", "--backend", "go", "--data", "sbm:nodes=40,classes=2", "--model", "sgat", "--sizes",
 		"50", "--results", folder}
 	status := func() string {
-		code, out, errs := nodemask(t, append(few, "--status")...)
-		require.Zero(t, code, errs)
+		out, _ := succeeds(t, append(few, "--status")...)
 		return out
 	}
 	require.Equal(t, "sbm:nodes=40,classes=2, sgat: 0 of 100 trials; 0 of 10 trainings have all 10 splits\n", status())
-	code, _, errs := nodemask(t, append(few, "--splits", "1", "--shard", "1/2")...)
-	require.Zero(t, code, errs)
-	code, _, errs = nodemask(t, append(few, "--splits", "1", "--shard", "2/2", "--jobs", "2")...)
-	require.Zero(t, code, errs)
+	succeeds(t, append(few, "--splits", "1", "--shard", "1/2")...)
+	succeeds(t, append(few, "--splits", "1", "--shard", "2/2", "--jobs", "2")...)
 	require.Equal(t, "sbm:nodes=40,classes=2, sgat: 10 of 100 trials; 0 of 10 trainings have all 10 splits\n", status())
 	all, err := record.OpenStore(folder).Load()
 	require.NoError(t, err)
@@ -45,22 +40,17 @@ func TestTheMultiverseIsListedTrainedCountedAndRunAgain(t *testing.T) {
 		require.Equal(t, paper.ProtocolHash(), one.Protocol)
 		require.EqualValues(t, 100, one.Seed)
 	}
-	code, out, errs = nodemask(t, append(few, "--again", "2")...)
-	require.Zero(t, code, errs)
+	out, _ = succeeds(t, append(few, "--again", "2")...)
 	require.Equal(t, 2, strings.Count(out, "split 100: the same to the last digit\n"), out)
 
-	code, _, errs = nodemask(t, append(few, "--again", "1", "--memory", "1MB")...)
-	require.Equal(t, 1, code)
-	require.Contains(t, errs, "more memory than is allowed: expected at most 1 MB: --memory allows more")
+	fails(t, 1, "more memory than is allowed: expected at most 1 MB: --memory allows more",
+		append(few, "--again", "1", "--memory", "1MB")...)
 
-	code, out, errs = nodemask(t, append(few, "--summary")...)
-	require.Zero(t, code, errs)
+	out, _ = succeeds(t, append(few, "--summary")...)
 	require.Equal(t, "inductive: not all readings have two splits yet\ntransductive: not all readings have two splits "+
 		"yet\n", out)
-	code, _, errs = nodemask(t, append(few, "--splits", "2")...)
-	require.Zero(t, code, errs)
-	code, out, errs = nodemask(t, append(few, "--summary")...)
-	require.Zero(t, code, errs)
+	succeeds(t, append(few, "--splits", "2")...)
+	out, _ = succeeds(t, append(few, "--summary")...)
 	require.Contains(t, out, "inductive, all readings (48, 2 splits): median effect ")
 	require.Contains(t, out, "inductive, calibrated readings: none\n")
 	require.Contains(t, out, "    stop explains ")
@@ -74,9 +64,8 @@ func TestTheCommandOfAClaimShowsWhatItRestsOn(t *testing.T) {
 		if a.Verdict == cited.NotRun {
 			continue
 		}
-		code, out, errs := nodemask(t, "multiverse", "--results", "../../results/cited", "--part", "cited", "--data", a.Data,
+		out, _ := succeeds(t, "multiverse", "--results", "../../results/cited", "--part", "cited", "--data", a.Data,
 			"--model", a.Model, "--summary")
-		require.Zero(t, code, errs)
 		require.Contains(t, out, fmt.Sprintf("the cited reading: %+.2f points", a.Effect.Pooled.MeanDifference),
 			"whatever else of the part is still missing")
 	}
@@ -84,7 +73,7 @@ func TestTheCommandOfAClaimShowsWhatItRestsOn(t *testing.T) {
 
 func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {
 	folder := t.TempDir()
-	for want, arguments := range map[string][]string{
+	refuses(t, []string{"multiverse", "--results", folder}, map[string][]string{
 		`no readings of "gcn"`:           {"--model", "gcn"},
 		"--splits 11: expected 1 to 10":  {"--splits", "11"},
 		"--jobs 0":                       {"--jobs", "0"},
@@ -100,34 +89,24 @@ func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {
 		"its sizes and splits are the protocol's": {"--part", "depth", "--splits",
 			"3"},
 		"found 'nodemask multiverse cora'": {"cora"},
-	} {
-		code, _, errs := nodemask(t, append([]string{"multiverse", "--results", folder}, arguments...)...)
-		require.Equal(t, 2, code, errs)
-		require.Contains(t, errs, want)
-	}
-	path := filepath.Join(folder, "cora-gin.jsonl")
-	require.NoError(t, os.WriteFile(path, []byte("{}\n"), 0o666))
-	code, _, errs := nodemask(t, "multiverse", "--results", folder, "--status")
-	require.Equal(t, 1, code)
-	require.Contains(t, errs, path+": line 1: ")
-	require.Contains(t, errs, "remove the line, and 'nodemask reproduce' or 'nodemask multiverse'")
+	})
+	path := put(t, folder, "cora-gin.jsonl", "{}\n")
+	require.Contains(t, fails(t, 1, path+": line 1: ", "multiverse", "--results", folder, "--status"),
+		"remove the line, and 'nodemask reproduce' or 'nodemask multiverse'")
 }
 
 func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {
-	code, out, errs := nodemask(t, "multiverse", "--part", "tuned", "--data", "all", "--model", "all", "--results",
+	out, _ := succeeds(t, "multiverse", "--part", "tuned", "--data", "all", "--model", "all", "--results",
 		t.TempDir(), "--summary")
-	require.Zero(t, code, errs)
 	require.Equal(t, 60, strings.Count(out, "    plain: not tuned yet\n"))
 	require.NotContains(t, out, "over the")
-	code, out, errs = nodemask(t, "multiverse", "--part", "balanced", "--model", "gin", "--results", t.TempDir(), "--summary")
-	require.Zero(t, code, errs)
+	out, _ = succeeds(t, "multiverse", "--part", "balanced", "--model", "gin", "--results", t.TempDir(), "--summary")
 	require.Contains(t, out, "cora, gin with one linear layer, inductive, 10%\n    plain: not tuned yet\n")
 	require.Equal(t, 8, strings.Count(out, "    masked, p tuned: not tuned yet\n"))
 
 	e := evidence.Open("../../results")
-	code, out, errs = nodemask(t, "multiverse", "--part", "tuned", "--data", "all", "--model", "all", "--results",
+	out, _ = succeeds(t, "multiverse", "--part", "tuned", "--data", "all", "--model", "all", "--results",
 		"../../results/multiverse", "--summary")
-	require.Zero(t, code, errs)
 	number := strings.NewReplacer("+", "", "−", "-")
 	for _, id := range []string{"gin", "gat", "sgat", "gcn", "sage"} {
 		found, err := evidence.Find("table-tuned")
@@ -145,10 +124,9 @@ func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {
 }
 
 func TestTheMultiverseSaysHowManyTrialsLackTheirDataAndHowToGetThem(t *testing.T) {
-	code, _, errs := nodemask(t, "multiverse", "--backend", "go", "--data", "citeseer", "--model", "sgat", "--sizes", "10",
-		"--splits", "2", "--results", t.TempDir())
-	require.Equal(t, 1, code)
-	require.Contains(t, errs, "\nnodemask: cannot run 20 trials on citeseer: ind.citeseer.x is not there (looked in ")
+	errs := fails(t, 1, "\nnodemask: cannot run 20 trials on citeseer: ind.citeseer.x is not there (looked in ",
+		"multiverse", "--backend", "go", "--data", "citeseer", "--model", "sgat", "--sizes", "10", "--splits", "2",
+		"--results", t.TempDir())
 	require.Contains(t, errs, "run 'nodemask data fetch citeseer', or name the folder")
 }
 
@@ -168,8 +146,7 @@ func TestTheCommandOfEachFindingShowsItsNumbers(t *testing.T) {
 			case args[0] == "multiverse":
 				folder = filepath.Join(results, evidence.MultiverseFolder)
 			}
-			code, out, errs := nodemask(t, append(args, "--results", folder)...)
-			require.Zero(t, code, errs)
+			out, _ := succeeds(t, append(args, "--results", folder)...)
 			shown[f.Command] = map[string]bool{}
 			for _, number := range numbers.FindAllString(out, -1) {
 				shown[f.Command][number] = true

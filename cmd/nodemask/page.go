@@ -87,41 +87,35 @@ time.`,
 	return c
 }
 
-// besideOf writes scripts with data sets that the program does not hold into a site's folder, and returns the names of
-// those that are at hand. Scripts of others are removed.
-func besideOf(ctx context.Context, site string, names ...string) (beside []string, err error) {
-	for _, name := range names {
-		at, err := datasets.Locate(name, openOptions(""))
-		var missing *datasets.NotFoundError
-		if errors.As(err, &missing) {
-			if err := os.Remove(filepath.Join(site, page.DataScriptName(name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return nil, err
-			}
-			continue
-		} else if err != nil {
+// besideOf writes a script with a data set that the program does not hold into a site's folder, and returns its name if
+// it is at hand. If it is not, an older script is removed.
+func besideOf(ctx context.Context, site, name string) (beside []string, err error) {
+	path := filepath.Join(site, page.DataScriptName(name))
+	at, err := datasets.Locate(name, openOptions(""))
+	if errors.As(err, new(*datasets.NotFoundError)) {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		if _, err := datasets.Open(ctx, name, openOptions("")); err != nil { // damaged files show here, not on a page
-			return nil, err
-		}
-		var files []page.File
-		for _, f := range at.Info.Files {
-			content, err := os.ReadFile(filepath.Join(at.Dir, f.Name))
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, page.File{Name: f.Name, Bytes: content})
-		}
-		script, err := page.DataScript(name, files)
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	if _, err := datasets.Open(ctx, name, openOptions("")); err != nil { // damaged files show here, not on a page
+		return nil, err
+	}
+	var files []page.File
+	for _, f := range at.Info.Files {
+		content, err := os.ReadFile(filepath.Join(at.Dir, f.Name))
 		if err != nil {
 			return nil, err
 		}
-		if err := writeBytes(filepath.Join(site, page.DataScriptName(name)), script); err != nil {
-			return nil, err
-		}
-		beside = append(beside, name)
+		files = append(files, page.File{Name: f.Name, Bytes: content})
 	}
-	return beside, nil
+	script, err := page.DataScript(name, files)
+	if err != nil {
+		return nil, err
+	}
+	return []string{name}, writeBytes(path, script)
 }
 
 // mostInPage is the most that a page may hold of a user's own graph, in bytes.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -25,34 +24,24 @@ func TestAPageIsWrittenWithAGraphOfOnesOwnOrNotAtAll(t *testing.T) {
 		"expected nodes.csv there":        folder,
 		"a page has it without --data":    "pubmed",
 	} {
-		code, _, diagnostics := nodemask(t, "page", "--data", data, "-o", output)
-		require.Equal(t, 2, code)
-		require.Contains(t, diagnostics, want)
+		fails(t, 2, want, "page", "--data", data, "-o", output)
 	}
-	own := filepath.Join(folder, "fruit")
-	require.NoError(t, os.Mkdir(own, 0o777))
-	require.NoError(t, os.WriteFile(filepath.Join(own, "nodes.csv"), []byte("id,label,x\na,red,1\nb,green,none\n"), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(own, "edges.csv"), []byte("source,target\na,b\n"), 0o666))
-	code, _, diagnostics := nodemask(t, "page", "--data", own, "-o", output)
-	require.Equal(t, 2, code)
-	require.Contains(t, diagnostics, "nodes.csv: line 3")
+	own := graphFolder(t, "fruit", "id,label,x\na,red,1\nb,green,none\n", "source,target\na,b\n")
+	fails(t, 2, "nodes.csv: line 3", "page", "--data", own, "-o", output)
 	require.NoFileExists(t, output)
 
 	if testing.Short() {
 		t.Skip("skipped: compiles a program")
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(own, "nodes.csv"), []byte("id,label,x\na,red,1\nb,green,0\n"), 0o666))
-	code, _, diagnostics = nodemask(t, "page", "--data", own, "-o", output)
-	require.Zero(t, code, diagnostics)
-	text, err := os.ReadFile(output)
-	require.NoError(t, err)
-	require.Contains(t, string(text), "<title>Node masking on fruit</title>")
-	require.Contains(t, string(text), `"name":"nodes.csv"`)
-	require.Contains(t, string(text), `id="nodemask-module"`)
+	put(t, own, "nodes.csv", "id,label,x\na,red,1\nb,green,0\n")
+	succeeds(t, "page", "--data", own, "-o", output)
+	text := fileText(t, output)
+	require.Contains(t, text, "<title>Node masking on fruit</title>")
+	require.Contains(t, text, `"name":"nodes.csv"`)
+	require.Contains(t, text, `id="nodemask-module"`)
 
 	site := filepath.Join(folder, "site")
-	code, _, diagnostics = nodemask(t, "page", "--site", site)
-	require.Zero(t, code, diagnostics)
+	succeeds(t, "page", "--site", site)
 	for _, name := range []string{"playground.html", "nodemask.js", "front.js", "nodemask-exec.js",
 		"nodemask.wasm.packed"} {
 		require.FileExists(t, filepath.Join(site, name))
@@ -74,22 +63,16 @@ func TestRunsThatAPageSavedGoIntoAFolderOfResults(t *testing.T) {
 		}
 	})
 	folder, results := t.TempDir(), filepath.Join(t.TempDir(), "results")
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "nodemask-runs.jsonl"), []byte(saved), 0o666))
-	code, _, diagnostics := nodemask(t, "results", "merge", folder, "--results", results)
-	require.Zero(t, code, diagnostics)
-	code, out, _ := nodemask(t, "results", "list", "--results", results)
-	require.Zero(t, code)
+	runs := put(t, folder, "nodemask-runs.jsonl", saved)
+	succeeds(t, "results", "merge", folder, "--results", results)
+	out, _ := succeeds(t, "results", "list", "--results", results)
 	require.Contains(t, out, "   1  go sbm:nodes=100,classes=2/gin/inductive/30%/")
-	code, out, _ = nodemask(t, "results", "export", "--results", results)
-	require.Zero(t, code)
+	out, _ = succeeds(t, "results", "export", "--results", results)
 	require.Regexp(t, `(?s)^data,model,setting,train_percent,.*\n"sbm:nodes=100,classes=2",gin,inductive,30,`, out)
-	code, _, diagnostics = nodemask(t, "results", "export", "--results", results, "-o", filepath.Join(folder, "x.parquet"))
-	require.Zero(t, code, diagnostics)
+	_, diagnostics := succeeds(t, "results", "export", "--results", results, "-o", filepath.Join(folder, "x.parquet"))
 	require.Contains(t, diagnostics, "wrote 1 trials to ")
-	code, _, diagnostics = nodemask(t, "results", "export", "--results", results, "-o", "x.xls")
-	require.Equal(t, 2, code)
-	require.Contains(t, diagnostics, "--output x.xls: expected a name that ends in .csv or .parquet")
-	code, out, diagnostics = nodemask(t, "reproduce", "--again", filepath.Join(folder, "nodemask-runs.jsonl"))
-	require.Zero(t, code, diagnostics)
+	fails(t, 2, "--output x.xls: expected a name that ends in .csv or .parquet",
+		"results", "export", "--results", results, "-o", "x.xls")
+	out, _ = succeeds(t, "reproduce", "--again", runs)
 	require.Contains(t, out, "the same to the last digit")
 }

@@ -22,8 +22,6 @@ import (
 // writeArrivals writes the nodes of Cora that are not in the train set as CSV files, with all of their edges.
 func writeArrivals(t *testing.T, g *datasets.Graph, isTrain map[int32]bool) (nodes, edges string) {
 	t.Helper()
-	dir := t.TempDir()
-	nodes, edges = filepath.Join(dir, "nodes.csv"), filepath.Join(dir, "edges.csv")
 	var n, e strings.Builder
 	n.WriteString("id")
 	for i := range g.Features.Width {
@@ -45,9 +43,8 @@ func writeArrivals(t *testing.T, g *datasets.Graph, isTrain map[int32]bool) (nod
 			fmt.Fprintf(&e, "%s,%s\n", g.NodeIDs[u], g.NodeIDs[v])
 		}
 	}
-	require.NoError(t, os.WriteFile(nodes, []byte(n.String()), 0o666))
-	require.NoError(t, os.WriteFile(edges, []byte(e.String()), 0o666))
-	return nodes, edges
+	dir := t.TempDir()
+	return put(t, dir, "nodes.csv", n.String()), put(t, dir, "edges.csv", e.String())
 }
 
 func TestPredictionsFromFilesScoreAsTrainingSaid(t *testing.T) {
@@ -71,9 +68,8 @@ func TestPredictionsFromFilesScoreAsTrainingSaid(t *testing.T) {
 		train := append([]string{"train", "--backend", id, "--data", "cora", "--train", "50", "--trials", "1", "--model"},
 			strings.Fields(model)...)
 		saved, cache := filepath.Join(dir, "cora.model"), filepath.Join(dir, "cora.cache")
-		code, out, errs := nodemask(t, append(train, "--max-epochs", "20", "--json", "--cache-inference", "--save-model",
+		out, _ := succeeds(t, append(train, "--max-epochs", "20", "--json", "--cache-inference", "--save-model",
 			saved, "--save-cache", cache)...)
-		require.Zero(t, code, errs)
 		var trial record.Record
 		require.NoError(t, json.Unmarshal([]byte(out), &trial))
 		require.Equal(t, 2708, trial.Nodes)
@@ -86,9 +82,8 @@ func TestPredictionsFromFilesScoreAsTrainingSaid(t *testing.T) {
 			leftOut   bool
 			arguments []string
 		}{{*trial.MacroF1Together, false, nil}, {*trial.MacroF1Apart, true, []string{"--apart"}}} {
-			code, out, errs = nodemask(t, append([]string{"predict", "--backend", id, "--model", saved, "--cache", cache,
+			out, errs := succeeds(t, append([]string{"predict", "--backend", id, "--model", saved, "--cache", cache,
 				"--nodes", nodes, "--edges", edges}, how.arguments...)...)
-			require.Zero(t, code, errs)
 			require.Equal(t, how.leftOut, strings.Contains(errs, "edges left out: among new nodes, "), errs)
 			var predictions, labels []int32
 			for line := range bytes.Lines([]byte(out)) {
@@ -107,23 +102,15 @@ func TestPredictionsFromFilesScoreAsTrainingSaid(t *testing.T) {
 
 		// The same model of another run does not take this cache.
 		other := filepath.Join(dir, "other.model")
-		code, _, errs = nodemask(t, append(train, "--seed", "2", "--max-epochs", "1", "--save-model", other)...)
-		require.Zero(t, code, errs)
-		code, _, errs = nodemask(t, "predict", "--model", other, "--cache", cache, "--nodes", nodes, "--edges", edges)
-		require.Equal(t, 1, code)
-		require.Contains(t, errs, "save both from the same training run")
+		succeeds(t, append(train, "--seed", "2", "--max-epochs", "1", "--save-model", other)...)
+		fails(t, 1, "save both from the same training run",
+			"predict", "--model", other, "--cache", cache, "--nodes", nodes, "--edges", edges)
 	}
 }
 
 func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 	dir := t.TempDir()
-	file := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
-		return path
-	}
-	graph := filepath.Join(dir, "graph")
-	require.NoError(t, os.Mkdir(graph, 0o777))
+	file := func(name, text string) string { return put(t, dir, name, text) }
 	var nodes, edges strings.Builder
 	nodes.WriteString("id,label,x,y\n")
 	edges.WriteString("source,target\n")
@@ -131,20 +118,15 @@ func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 		fmt.Fprintf(&nodes, "n%d,%d,%d,1\n", i, i%2, i%2)
 		fmt.Fprintf(&edges, "n%d,n%d\n", i, (i+2)%20)
 	}
-	file("graph/nodes.csv", nodes.String())
-	file("graph/edges.csv", edges.String())
 	model, cache := filepath.Join(dir, "m"), filepath.Join(dir, "c")
-	code, _, errs := nodemask(t, "train", "--backend", "go", "--data", graph, "--train", "50", "--trials", "1",
-		"--max-epochs", "3", "--save-model", model, "--save-cache", cache)
-	require.Zero(t, code, errs)
+	succeeds(t, "train", "--backend", "go", "--data", graphFolder(t, "graph", nodes.String(), edges.String()), "--train",
+		"50", "--trials", "1", "--max-epochs", "3", "--save-model", model, "--save-cache", cache)
 
-	predict := func(nodes, edges string) (int, string, string) {
-		return nodemask(t, "predict", "--backend", "go", "--model", model, "--cache", cache, "--nodes", nodes, "--edges",
-			edges)
+	predict := func(model, cache, nodes, edges string) []string {
+		return []string{"predict", "--backend", "go", "--model", model, "--cache", cache, "--nodes", nodes, "--edges", edges}
 	}
 	good, none := file("good.csv", "id,x,y\nnew,1,1\nlonely,0,1\n"), file("none.csv", "source,target\n")
-	code, out, errs := predict(good, none)
-	require.Zero(t, code, errs)
+	out, _ := succeeds(t, predict(model, cache, good, none)...)
 	require.Equal(t, 2, strings.Count(out, `"neighbours":0,"arrivals":0`),
 		"nodes without a neighbour are predicted from themselves")
 
@@ -154,13 +136,10 @@ func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 	require.NoError(t, err)
 	linked := file("linked.csv", fmt.Sprintf("source,target\nnew,lonely\nnew,%[1]s\n%[1]s,%[2]s\n", kept.IDs[0],
 		kept.IDs[1]))
-	code, out, errs = predict(good, linked)
-	require.Zero(t, code, errs)
+	out, errs := succeeds(t, predict(model, cache, good, linked)...)
 	require.Equal(t, 2, strings.Count(out, `"arrivals":1`), "they see each other")
 	require.Contains(t, errs, "1 edges left out: among nodes that the model knew, or of a node with itself\n")
-	code, out, errs = nodemask(t, "predict", "--backend", "go", "--model", model, "--cache", cache, "--nodes", good,
-		"--edges", linked, "--apart")
-	require.Zero(t, code, errs)
+	out, errs = succeeds(t, append(predict(model, cache, good, linked), "--apart")...)
 	require.Equal(t, 2, strings.Count(out, `"arrivals":0`))
 	require.Contains(t, errs, "2 edges left out: among new nodes, among nodes that the model knew, or of a node with "+
 		"itself\n")
@@ -171,26 +150,38 @@ func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 		{good, file("ghost.csv", "source,target\nnew,ghost\n"), "ghost.csv: line 2: the edge names node \"ghost\""},
 		{filepath.Join(dir, "missing.csv"), none, "missing.csv: no such file"},
 	} {
-		code, out, errs := predict(c.nodes, c.edges)
-		require.Equal(t, 1, code)
-		require.Empty(t, out)
-		require.Contains(t, errs, c.says)
+		fails(t, 1, c.says, predict(model, cache, c.nodes, c.edges)...)
 	}
-	all, err := os.ReadFile(cache)
+	all := fileText(t, cache)
+	for name, broken := range map[string]string{"cut": all[:len(all)/2],
+		"flipped": all[:100] + string([]byte{all[100] ^ 4}) + all[101:], "empty": ""} {
+		path := file(name, broken)
+		fails(t, 1, path+": byte ", predict(model, path, good, none)...)
+	}
+	fails(t, 1, "this is a cache: expected a model", predict(cache, cache, good, none)...)
+	fails(t, 2, "--cache is missing", "predict", "--model", model)
+}
+
+func TestACacheIsSavedBeforeItsModelAndAnotherModelDoesNotTakeIt(t *testing.T) {
+	dir := smallGraph(t)
+	model, cache := filepath.Join(dir, "model.safetensors"), filepath.Join(dir, "cache.safetensors")
+	train := func(seed string) (order []string) {
+		_, errs := succeeds(t, quickTrain(dir, "--seed", seed, "--save-model", model, "--save-cache", cache)...)
+		for line := range strings.Lines(errs) {
+			if strings.HasPrefix(line, "saved the ") {
+				order = append(order, strings.Fields(line)[2])
+			}
+		}
+		return order
+	}
+	require.Equal(t, []string{"cache", "model"}, train("1"))
+	before := fileText(t, model)
+	require.Equal(t, []string{"cache", "model"}, train("100"))
+	require.NoError(t, os.WriteFile(model, []byte(before), 0o666)) // as if the second run had ended between the two
+	m, err := cached.LoadModel(model)
 	require.NoError(t, err)
-	for name, broken := range map[string][]byte{"cut": all[:len(all)/2],
-		"flipped": append(append([]byte{}, all[:100]...), append([]byte{all[100] ^ 4}, all[101:]...)...), "empty": {}} {
-		path := file(name, string(broken))
-		code, _, errs := nodemask(t, "predict", "--backend", "go", "--model", model, "--cache", path, "--nodes", good,
-			"--edges", none)
-		require.Equal(t, 1, code)
-		require.Contains(t, errs, path+": byte ")
-	}
-	code, _, errs = nodemask(t, "predict", "--backend", "go", "--model", cache, "--cache", cache, "--nodes", good,
-		"--edges", none)
-	require.Equal(t, 1, code)
-	require.Contains(t, errs, "this is a cache: expected a model")
-	code, _, errs = nodemask(t, "predict", "--model", model)
-	require.Equal(t, 2, code)
-	require.Contains(t, errs, "--cache is missing")
+	_, err = cached.LoadCache(cache, m)
+	require.ErrorContains(t, err, cache+": the cache of model ")
+	require.ErrorContains(t, err,
+		", not of this one ("+m.Fingerprint()+"): save both from the same training run, and to the end")
 }

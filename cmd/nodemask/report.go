@@ -109,14 +109,12 @@ results, as an RO-Crate.`,
 	return c
 }
 
-// textOf returns what is written.
 func textOf(write func(io.Writer) error) (string, error) {
 	var b strings.Builder
 	err := write(&b)
 	return b.String(), err
 }
 
-// svgOf returns a drawing.
 func svgOf(drawing interface{ SVG() ([]byte, error) }, err error) (string, error) {
 	if err != nil {
 		return "", err

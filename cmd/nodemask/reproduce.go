@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,22 +19,19 @@ import (
 	"nodemask/internal/cited"
 	"nodemask/internal/evidence"
 	"nodemask/internal/measure"
+	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/train"
 	"nodemask/plots"
 	"nodemask/record"
 )
 
-// reproduceFlags are the flags of reproduce.
 type reproduceFlags struct {
 	runFlags
 	trials int
 	list   bool
 	again  string
 }
-
-// redditLikeScale is how much of Reddit the reddit-like data are, if nothing is said.
-const redditLikeScale = 0.02
 
 func newReproduceCommand() *cobra.Command {
 	var f reproduceFlags
@@ -56,7 +52,7 @@ code is 1.`,
 	flags := c.Flags()
 	flags.IntVar(&f.trials, "trials", 10, "trials of each cell")
 	f.add(flags, "cells", "results", "")
-	flags.Float64Var(&f.scale, "reddit-like-scale", redditLikeScale, "size of the reddit-like data, as a share of "+
+	flags.Float64Var(&f.scale, "reddit-like-scale", 0.02, "size of the reddit-like data, as a share of "+
 		"Reddit's: 0.02 to 10")
 	flags.BoolVar(&f.list, "list", false, "list the artifacts and how many cells they have, and run nothing")
 	flags.StringVar(&f.again, "again", "",
@@ -79,15 +75,11 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	if err != nil {
 		return artifactError(err, ids)
 	}
-	shard, shards, err := f.share()
-	if err != nil {
+	if _, _, err := f.share(); err != nil {
 		return err
 	}
-	switch {
-	case f.trials < 1 || f.trials > 1_000_000:
+	if f.trials < 1 || f.trials > 1_000_000 {
 		return misusef("--trials %d: expected 1 to 1000000", f.trials)
-	case f.jobs < 1:
-		return misusef("--jobs %d: expected at least 1", f.jobs)
 	}
 	if f.list {
 		if len(ids) == 0 {
@@ -109,45 +101,14 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	if err != nil {
 		return err
 	}
-	w := c.ErrOrStderr()
-	say, ran := progressOf(w), false
-	err = goesOn(measure.Missing(c.Context(), b, record.OpenStore(f.folder), cells, measure.Options{
-		Seeds: train.Seeds(1, f.trials), Jobs: f.jobs, Shard: shard, Shards: shards,
-		Open: f.open, Unopened: sayUnopened(w), Also: evidence.CellsOf(evidence.Artifacts()),
-		Progress: func(s measure.State) {
-			if ran = true; s.Last != nil {
-				say(s.Done, s.Total, s.Left, fmt.Sprintf("%s, seed %d, macro F1 %.2f", s.Last.Cell, s.Last.Seed,
-					s.Last.MacroF1))
-			}
-		},
-	}))
+	ran, err := f.train(c, b, record.OpenStore(f.folder), cells, measure.Options{Seeds: train.Seeds(1, f.trials),
+		Also: evidence.CellsOf(evidence.Artifacts())}, func(last record.Record) string {
+		return fmt.Sprintf("%s, seed %d, macro F1 %.2f", last.Cell, last.Seed, last.MacroF1)
+	})
 	if err == nil && !ran {
-		fmt.Fprintln(w, "all of these trials are there already: 'nodemask report' shows them")
+		fmt.Fprintln(c.ErrOrStderr(), "all of these trials are there already: 'nodemask report' shows them")
 	}
 	return err
-}
-
-// sayUnopened says on w what cannot run, before all else does. What no download can mend ends the command at once.
-func sayUnopened(w io.Writer) func(*measure.UnopenedError) error {
-	return func(err *measure.UnopenedError) error {
-		if errors.As(err, new(misuse)) {
-			return err
-		}
-		sayLeft(w, err)
-		return nil
-	}
-}
-
-// sayLeft says why trials are left out.
-func sayLeft(w io.Writer, why error) {
-	fmt.Fprintf(w, "%s\nall other trials run now; the exit code will be 1\n", plain(why.Error()))
-}
-
-func (f *reproduceFlags) open(ctx context.Context, data string) (*datasets.Graph, error) {
-	if data == "reddit-like" {
-		data = fmt.Sprintf("reddit-like:scale=%v", f.scale)
-	}
-	return f.runFlags.open(ctx, data)
 }
 
 // runAgain runs the trials of a file's records again.
@@ -164,7 +125,7 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
 	count := 0
-	return f.rerun(c, f.open, func() (old record.Record, place string, err error) {
+	return f.rerun(c, func() (old record.Record, place string, err error) {
 		if !lines.Scan() {
 			switch {
 			case lines.Err() != nil:
@@ -187,11 +148,10 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) error {
 // rerun runs the trials of records again, on their backends, and says how each came out. next returns each record and
 // its place, then io.EOF. What differs more than another processor explains is an error in the end, as is what could
 // not be run.
-func (f *runFlags) rerun(c *cobra.Command, open measure.Opener,
-	next func() (old record.Record, place string, err error)) error {
-	most, err := f.most()
+func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place string, err error)) error {
+	most, err := memory.Parse(f.memory)
 	if err != nil {
-		return err
+		return misusef("--memory %s: %w", f.memory, err)
 	}
 	asked, err := backend.AskedDigits()
 	if err != nil {
@@ -200,7 +160,7 @@ func (f *runFlags) rerun(c *cobra.Command, open measure.Opener,
 	var others []byte        // lines of records whose digits this process does not compute
 	var otherPlaces []string // theirs
 	count, far, left := 0, 0, 0
-	backends := openOnce(c.ErrOrStderr())
+	backends := map[string]*backend.Backend{}
 	unopened := map[string]bool{} // data sets
 	var last *datasets.Graph      // of the record before
 	lastName, lastInside := "", false
@@ -233,17 +193,18 @@ func (f *runFlags) rerun(c *cobra.Command, open measure.Opener,
 			others, otherPlaces = append(append(others, line...), '\n'), append(otherPlaces, place)
 			continue
 		}
-		b, err := backends(old.Backend)
-		if err != nil {
-			return err
+		if backends[old.Backend] == nil {
+			if backends[old.Backend], err = openBackend(c.ErrOrStderr(), old.Backend); err != nil {
+				return err
+			}
 		}
 		inside := ofProgram(c.Context(), old)
 		if !unopened[old.Data] && (last == nil || old.Data != lastName || inside != lastInside) {
-			from := open
+			from := *f
 			if inside {
-				from = (&runFlags{}).open // whatever --data-dir has: nodes may be in another order there
+				from.dataDir = "" // nodes may be in another order there
 			}
-			g, err := from(c.Context(), old.Data)
+			g, err := from.open(c.Context(), old.Data)
 			switch {
 			case errors.Is(err, context.Canceled) || errors.As(err, new(misuse)):
 				return err
@@ -258,9 +219,8 @@ func (f *runFlags) rerun(c *cobra.Command, open measure.Opener,
 			left++
 			continue
 		}
-		now, differences, err := measure.Again(c.Context(), b, func(context.Context, string) (*datasets.Graph, error) {
-			return last, nil
-		}, old, most)
+		opened := func(context.Context, string) (*datasets.Graph, error) { return last, nil }
+		now, differences, err := measure.Again(c.Context(), backends[old.Backend], opened, old, most)
 		if errors.Is(err, train.ErrTooLarge) {
 			return fmt.Errorf("%s: %w: --memory allows more", place, err)
 		}
@@ -320,7 +280,7 @@ func (f *runFlags) rerunElsewhere(c *cobra.Command, lines []byte, places []strin
 	}
 	var out, diagnostics bytes.Buffer
 	child := exec.CommandContext(c.Context(), program, "reproduce", "--again", "-", "--memory", f.memory,
-		"--data-dir", f.dataDir, "--reddit-like-scale", fmt.Sprint(cmp.Or(f.scale, redditLikeScale)))
+		"--data-dir", f.dataDir, "--reddit-like-scale", fmt.Sprint(f.scale))
 	child.Env = append(slices.Clone(environment), backend.DigitsVariable+"="+digits)
 	child.Stdin, child.Stdout, child.Stderr = bytes.NewReader(lines), io.MultiWriter(c.OutOrStdout(), &out), &diagnostics
 	err = child.Run()

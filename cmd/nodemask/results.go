@@ -107,7 +107,7 @@ flag of 'nodemask train' that says how it was trained. A field is empty (null, N
 	c.Flags().BoolVar(&readings, "readings", false,
 		"also what 'nodemask multiverse' trained, a row for each way to stop and to arrive")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := checkTableFile(output); err != nil {
+		if err := checkEnding(output, tableEndings...); err != nil {
 			return err
 		}
 		records, err := record.OpenStore(*folder).Load()

@@ -76,6 +76,10 @@ func TestServedChecksTellOfEveryModel(t *testing.T) {
 		models = append(models, e.Theorem.Model)
 	}
 	assert.Equal(t, hyper.Models(), models)
+	bare := &datasets.Graph{Name: "bare", Edges: g.Edges, Features: datasets.Features{Rows: 60}}
+	assert.Len(t, served(t, worker.Request{Check: &worker.Check{Graph: bare, Root: 5, Hops: 2}}), len(models),
+		"without features")
+	assert.Empty(t, served(t, worker.Request{Check: &worker.Check{Graph: g, Root: 5}}), "without hops")
 }
 
 func TestServingEndsWithItsInput(t *testing.T) {
@@ -101,12 +105,4 @@ func TestRequestsThatCannotBeAreMisuse(t *testing.T) {
 		assert.ErrorAs(t, err, &m)
 		assert.EqualError(t, err, want)
 	}
-}
-
-func TestServedChecksOfAGraphWithoutFeaturesOrOfNoHopsEnd(t *testing.T) {
-	g, err := datasets.Open(t.Context(), "sbm:nodes=60,classes=3", datasets.OpenOptions{})
-	require.NoError(t, err)
-	bare := &datasets.Graph{Name: "bare", Edges: g.Edges, Features: datasets.Features{Rows: 60}}
-	assert.Len(t, served(t, worker.Request{Check: &worker.Check{Graph: bare, Root: 5, Hops: 2}}), len(hyper.Models()))
-	assert.Empty(t, served(t, worker.Request{Check: &worker.Check{Graph: g, Root: 5}}))
 }

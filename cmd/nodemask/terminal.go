@@ -19,8 +19,6 @@ import (
 type progressLine struct {
 	w            io.Writer
 	live         bool
-	width        func() int
-	now          func() time.Time
 	start, shown time.Time
 	end          time.Time // estimated; zero: unknown
 	trials, done int
@@ -28,18 +26,14 @@ type progressLine struct {
 }
 
 func newProgressLine(w io.Writer, x train.Experiment, trials int) *progressLine {
-	p := &progressLine{w: w, trials: trials, now: time.Now}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.live = true
-		p.width = func() int { return columns(f, 80) }
-	}
-	p.start = p.now()
+	f, is := w.(*os.File)
+	p := &progressLine{w: w, live: is && term.IsTerminal(int(f.Fd())), trials: trials, start: time.Now()}
 	p.show(fmt.Sprintf("%s %s: compiling …", x.Graph.Name, x.Setting))
 	return p
 }
 
 func (p *progressLine) epoch(e train.Progress) {
-	if !p.live || p.now().Sub(p.shown) < 100*time.Millisecond {
+	if !p.live || time.Since(p.shown) < 100*time.Millisecond {
 		return
 	}
 	p.show(fmt.Sprintf("trial %d/%d · epoch %d · loss %.3f train %.3f validation · validation F1 %.1f%s",
@@ -51,12 +45,12 @@ func (p *progressLine) left() string {
 	if p.end.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf(" · %s left", max(p.end.Sub(p.now()), 0).Round(time.Second))
+	return fmt.Sprintf(" · %s left", max(time.Until(p.end), 0).Round(time.Second))
 }
 
 func (p *progressLine) trial() {
 	p.done++
-	p.end = p.now().Add(train.TimeLeft(p.now().Sub(p.start), p.done, p.trials-p.done))
+	p.end = time.Now().Add(train.TimeLeft(time.Since(p.start), p.done, p.trials-p.done))
 }
 
 func (p *progressLine) show(text string) {
@@ -64,11 +58,10 @@ func (p *progressLine) show(text string) {
 		return
 	}
 	runes := []rune(text)
-	if width := p.width(); len(runes) >= width {
+	if width := columns(p.w, 80); len(runes) >= width {
 		runes = runes[:width-1]
 	}
-	p.text = string(runes)
-	p.shown = p.now()
+	p.text, p.shown = string(runes), time.Now()
 	fmt.Fprintf(p.w, "\r\x1b[2K%s", p.text)
 }
 
@@ -134,19 +127,19 @@ func fields(texts ...string) []plots.Field {
 
 // trialTable lists the trials, and their mean and standard deviation.
 func trialTable(results []*train.Result) plots.Table {
-	columns := []struct {
+	type column struct {
 		name  string
 		score func(*train.Result) float64
-	}{
+	}
+	columns := []column{
 		{"macro F1 %", func(r *train.Result) float64 { return r.Test.MacroF1 }},
 		{"micro F1 %", func(r *train.Result) float64 { return r.Test.MicroF1 }},
 		{"accuracy %", func(r *train.Result) float64 { return r.Test.Accuracy }},
 	}
 	if results[0].Cached != nil {
-		columns = slices.Insert(columns, 1, columns[0], columns[0])
-		columns[1].name, columns[1].score = "cached: macro F1 %", func(r *train.Result) float64 { return r.Cached.MacroF1 }
-		columns[2].name, columns[2].score = "cached, apart: macro F1 %",
-			func(r *train.Result) float64 { return r.Apart.MacroF1 }
+		columns = slices.Insert(columns, 1,
+			column{"cached: macro F1 %", func(r *train.Result) float64 { return r.Cached.MacroF1 }},
+			column{"cached, apart: macro F1 %", func(r *train.Result) float64 { return r.Apart.MacroF1 }})
 	}
 	t := plots.Table{ID: "trials", Header: []string{"seed"}, Footer: fields("mean ± std")}
 	for _, c := range columns {

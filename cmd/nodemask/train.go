@@ -27,8 +27,7 @@ import (
 // trainGroups are the flags of train by what they are about.
 var trainGroups = []flagGroup{
 	{"What is trained on", []string{"data", "data-dir", "setting", "train", "split", "arrivals", "validation",
-		"split-seed",
-		"resplit", "raw-features"}},
+		"split-seed", "resplit", "raw-features"}},
 	{"Node masking, and what else regularises", []string{"keep-rate", "mask-over", "rescale", "self-term", "regulariser",
 		"dropout", "dropout-on", "attention-dropout"}},
 	{"The model", []string{"model", "preset", "layers", "hidden", "mlp-layers", "epsilon", "learn-epsilon", "norm",
@@ -132,8 +131,12 @@ func (f *trainFlags) cell() (record.Cell, error) {
 	if c.Setting, err = datasets.ParseSetting(f.setting); err != nil {
 		return record.Cell{}, err
 	}
-	if err := setAxes(&c, f.axes); err != nil {
-		return record.Cell{}, err
+	for _, a := range f.axes { // masking takes attention dropout away, and one that is given comes behind it
+		if a.given {
+			if err := a.Axis.Set(&c, a.text); err != nil {
+				return record.Cell{}, fmt.Errorf("--%s %w", a.Flag, err)
+			}
+		}
 	}
 	return c, c.Parameters.Check()
 }

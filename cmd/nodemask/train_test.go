@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -22,17 +21,13 @@ import (
 // smallGraph writes a graph of 40 nodes in two classes that features tell apart.
 func smallGraph(t *testing.T) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "small")
-	require.NoError(t, os.Mkdir(dir, 0o777))
 	nodes, edges := "id,label,x,y\n", "source,target\n"
 	name := func(v int) string { return string(rune('a'+v%26)) + string(rune('a'+v/26)) }
 	for v := range 40 {
 		nodes += name(v) + [2]string{",even,1,0\n", ",odd,0,1\n"}[v%2]
 		edges += name(v) + "," + name((v+2)%40) + "\n" + name(v) + "," + name((v*7+4)%40) + "\n"
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "nodes.csv"), []byte(nodes), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "edges.csv"), []byte(edges), 0o666))
-	return dir
+	return graphFolder(t, "small", nodes, edges)
 }
 
 func quickTrain(dir string, more ...string) []string {
@@ -52,8 +47,7 @@ func jsonLines(t *testing.T, out string) (lines []map[string]any) {
 
 func TestTrainPrintsEachTrialAndTheirMean(t *testing.T) {
 	dir := smallGraph(t)
-	code, out, diagnostics := nodemask(t, quickTrain(dir, "--keep-rate", "0.5")...)
-	require.Zero(t, code, diagnostics)
+	out, diagnostics := succeeds(t, quickTrain(dir, "--keep-rate", "0.5")...)
 	assert.Contains(t, out, "small ("+dir+"), inductive, 30% to train on: 2-layer GIN (preset standard), node "+
 		"masking, keep rate 0.5")
 	assert.Contains(t, out, "mean ± std")
@@ -63,7 +57,7 @@ func TestTrainPrintsEachTrialAndTheirMean(t *testing.T) {
 
 func TestAFlagThatTheModelDoesNotReadIsMisuse(t *testing.T) {
 	dir := smallGraph(t)
-	for of, more := range map[string][]string{
+	refuses(t, quickTrain(dir), map[string][]string{
 		"--heads: the model gin does not read it":      {"--heads", "4"},
 		"--attention-dropout: the model gcn does not":  {"--model", "gcn", "--attention-dropout", "0.5"},
 		"--mlp-layers: the model gcn does not read it": {"--model", "gcn", "--mlp-layers", "2"},
@@ -76,21 +70,15 @@ func TestAFlagThatTheModelDoesNotReadIsMisuse(t *testing.T) {
 		"--together 0: expected at least 1 trial":      {"--together", "0"},
 		"--together 2: trials in one program share":    {"--together", "2", "--resplit"},
 		"--together 3: trials in one program share":    {"--together", "3", "--batches", "2"},
-	} {
-		code, _, diagnostics := nodemask(t, quickTrain(dir, more...)...)
-		assert.Equal(t, 2, code, of)
-		assert.Contains(t, diagnostics, of)
-	}
-	code, out, diagnostics := nodemask(t, quickTrain(dir, "--regulariser", "dropedge")...)
-	require.Zero(t, code, diagnostics)
+	})
+	out, _ := succeeds(t, quickTrain(dir, "--regulariser", "dropedge")...)
 	assert.Contains(t, out, "dropedge 0.5, no node masking")
 }
 
 func TestTrainWithJSONPrintsOneObjectATrialInTheOrderOfTheSeeds(t *testing.T) {
 	dir := smallGraph(t)
-	code, out, diagnostics := nodemask(t, quickTrain(dir, "--json", "--seed", "7", "--setting", "transductive", "--layers",
+	out, _ := succeeds(t, quickTrain(dir, "--json", "--seed", "7", "--setting", "transductive", "--layers",
 		"3")...)
-	require.Zero(t, code, diagnostics)
 	lines := jsonLines(t, out)
 	require.Len(t, lines, 3)
 	for i, line := range lines {
@@ -121,8 +109,7 @@ func TestTrainGivesTheSameNumbersForOneSeedHoweverManyJobs(t *testing.T) {
 	dir := smallGraph(t)
 	var first []map[string]any
 	for _, jobs := range []string{"1", "3", "1"} {
-		code, out, diagnostics := nodemask(t, quickTrain(dir, "--json", "--jobs", jobs, "--keep-rate", "0.5")...)
-		require.Zero(t, code, diagnostics)
+		out, _ := succeeds(t, quickTrain(dir, "--json", "--jobs", jobs, "--keep-rate", "0.5")...)
 		lines := jsonLines(t, out)
 		for _, line := range lines {
 			delete(line, "seconds")
@@ -138,8 +125,7 @@ func TestTrainGivesTheSameNumbersForOneSeedHoweverManyJobs(t *testing.T) {
 func TestTrainGivesTheSameTableWithTrialsTogether(t *testing.T) {
 	dir, seconds := smallGraph(t), regexp.MustCompile(`[\d.]+ │$`)
 	table := func(together string) (lines []string) {
-		code, out, diagnostics := nodemask(t, quickTrain(dir, "--together", together, "--keep-rate", "0.5")...)
-		require.Zero(t, code, diagnostics)
+		out, _ := succeeds(t, quickTrain(dir, "--together", together, "--keep-rate", "0.5")...)
 		for line := range strings.Lines(out) {
 			lines = append(lines, seconds.ReplaceAllString(strings.TrimSpace(line), ""))
 		}
@@ -158,7 +144,7 @@ func TestTrainWithResplitDrawsASplitForEachTrial(t *testing.T) {
 
 func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 	dir := smallGraph(t)
-	for want, args := range map[string][]string{
+	refuses(t, quickTrain(dir), map[string][]string{
 		"--train 0: expected 1 to 99":                                            {"--train", "0"},
 		"--train 100: expected 1 to 99":                                          {"--train", "100"},
 		"keep rate 1.5: expected a probability":                                  {"--keep-rate", "1.5"},
@@ -196,30 +182,20 @@ func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 		"flag needs an argument: --layers":                                 {"--layers"},
 		`"nowhere": no such data set: expected one of`:                     {"--data", "nowhere"},
 		`expected 'nodemask train [flags]', found 'nodemask train please'`: {"please"},
-	} {
-		code, out, diagnostics := nodemask(t, quickTrain(dir, args...)...)
-		assert.Equal(t, 2, code, args)
-		assert.Contains(t, diagnostics, want)
-		assert.NotContains(t, diagnostics, "strconv.")
-		assert.Empty(t, out, args)
-		assert.Equal(t, 1, errorLines(diagnostics), diagnostics)
-	}
+	})
 }
 
 func TestTrainFailsInOneLineWithExitCode1(t *testing.T) {
 	dir := smallGraph(t)
 	broken := smallGraph(t)
-	require.NoError(t, os.WriteFile(filepath.Join(broken, "edges.csv"), []byte("source,target\naa,nobody\n"), 0o666))
+	put(t, broken, "edges.csv", "source,target\naa,nobody\n")
 	for want, args := range map[string][]string{
 		"nodemask: backend xla:tpu: ":  {"--backend", "xla:tpu"},
 		`edges.csv: line 2`:            {"--data", broken},
 		"reddit_data.npz is not there": {"--data", "reddit"},
 		"the learning rate":            {"--data", dir, "--learning-rate", "1e30", "--dropout", "0"},
 	} {
-		code, out, diagnostics := nodemask(t, quickTrain(dir, args...)...)
-		assert.Equal(t, 1, code, args)
-		assert.Contains(t, diagnostics, want)
-		assert.Empty(t, out, args)
+		diagnostics := fails(t, 1, want, quickTrain(dir, args...)...)
 		assert.Equal(t, 1, errorLines(diagnostics), diagnostics)
 	}
 }
@@ -244,8 +220,7 @@ func requireTrainSays(t *testing.T, text string, args []string, further map[bool
 		"--backend", "go"}, args...)
 	for says, cases := range further {
 		for _, more := range cases {
-			code, _, diagnostics := nodemask(t, slices.Concat(args, more)...)
-			require.Zero(t, code, diagnostics)
+			_, diagnostics := succeeds(t, slices.Concat(args, more)...)
 			assert.Equal(t, says, strings.Contains(diagnostics, text), more)
 		}
 	}
@@ -275,18 +250,13 @@ func TestFilesThatCannotBeOpenedAreNamedWithTheirFlag(t *testing.T) {
 		{[]string{"tree", "--root", "5", "-o", "none/tree.svg", "--format", "svg"}, 1,
 			"nodemask: writing none/tree.svg: no such file or directory\n"},
 	} {
-		code, out, diagnostics := nodemask(t, c.args...)
-		assert.Equal(t, c.code, code, c.args)
-		assert.Empty(t, out, c.args)
-		assert.Equal(t, c.want, diagnostics, c.args)
+		assert.Equal(t, c.want, fails(t, c.code, "", c.args...))
 	}
 }
 
 func TestAPluginThatIsNoPluginFailsInOneLine(t *testing.T) {
-	plugin := filepath.Join(t.TempDir(), "pjrt_c_api_cpu_plugin.so")
-	require.NoError(t, os.WriteFile(plugin, []byte("not a library"), 0o666))
-	code, _, diagnostics := nodemask(t, quickTrain(smallGraph(t), "--backend", "xla:"+plugin)...)
-	assert.Equal(t, 1, code)
+	plugin := put(t, t.TempDir(), "pjrt_c_api_cpu_plugin.so", "not a library")
+	diagnostics := fails(t, 1, "", quickTrain(smallGraph(t), "--backend", "xla:"+plugin)...)
 	assert.Equal(t, 1, errorLines(diagnostics), diagnostics)
 }
 
@@ -307,16 +277,7 @@ func TestAnInterruptEndsTrainCleanlyWithTheTrialsThatWereFinished(t *testing.T) 
 	if testing.Short() {
 		t.Skip("skipped: builds the command")
 	}
-	binary := filepath.Join(t.TempDir(), "nodemask")
-	build, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput()
-	require.NoError(t, err, string(build))
-	args := quickTrain(smallGraph(t), "--json", "--jobs", "1")
-	for i, a := range args {
-		if a == "--trials" {
-			args[i+1] = "1000000"
-		}
-	}
-	command := exec.Command(binary, args...)
+	command := exec.Command(built(t), quickTrain(smallGraph(t), "--json", "--jobs", "1", "--trials", "1000000")...)
 	var diagnostics bytes.Buffer
 	command.Stderr = &diagnostics
 	out, err := command.StdoutPipe()
@@ -349,8 +310,7 @@ func TestATrialThatCollapsesIsNamedWithWhatToTry(t *testing.T) {
 		{[]string{"--learning-rate", "1e-30", "--model", "gcn", "--raw-features", "--json"},
 			`(?m)^seeds 1, 2, 3 collapsed: .*: try features that are divided by their sums \(without --raw-features\), or a --learning-rate below`},
 	} {
-		code, _, diagnostics := nodemask(t, quickTrain(dir, x.more...)...)
-		require.Zero(t, code, diagnostics)
+		_, diagnostics := succeeds(t, quickTrain(dir, x.more...)...)
 		require.Regexp(t, x.want, diagnostics)
 	}
 	_, _, diagnostics := nodemask(t, "train", "--data", "cora", "--setting", "transductive", "--trials", "1",
@@ -362,9 +322,8 @@ func TestWhatWasSavedIsReadBackAndCompared(t *testing.T) {
 	dir, to := smallGraph(t), t.TempDir()
 	at := func(name string) string { return filepath.Join(to, name) }
 	for name, seed := range map[string]string{"a": "1", "b": "2"} {
-		code, _, diagnostics := nodemask(t, quickTrain(dir, "--trials", "1", "--seed", seed, "--save-model", at(name),
+		succeeds(t, quickTrain(dir, "--trials", "1", "--seed", seed, "--save-model", at(name),
 			"--save-cache", at(name+" cache"))...)
-		require.Zero(t, code, diagnostics)
 	}
 	saved, err := cached.LoadModel(at("a"))
 	require.NoError(t, err)
@@ -374,10 +333,9 @@ func TestWhatWasSavedIsReadBackAndCompared(t *testing.T) {
 	require.NoError(t, readBack("a", at("a cache")))
 	require.ErrorContains(t, readBack("b", ""), "what was written reads as another model")
 	require.ErrorContains(t, readBack("a", at("b cache")), "b cache")
-	text, err := os.ReadFile(at("a cache"))
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(at("a cache"), text[:len(text)-1], 0o600))
+	text := fileText(t, at("a cache"))
+	put(t, to, "a cache", text[:len(text)-1])
 	require.ErrorContains(t, readBack("a", at("a cache")), "a cache")
-	require.NoError(t, os.WriteFile(at("a"), nil, 0o600))
+	put(t, to, "a", "")
 	require.ErrorContains(t, readBack("a", ""), "a: ")
 }

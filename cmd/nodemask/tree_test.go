@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,17 +12,13 @@ import (
 // tailedTriangle is a file of edges: a triangle ann, bob, cy, and dot, who knows cy alone.
 func tailedTriangle(t *testing.T) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "edges.txt")
-	require.NoError(t, os.WriteFile(file, []byte("# who knows whom\nann bob\nbob,cy\n\ncy\tann\ncy dot\n"), 0o666))
-	return file
+	return put(t, t.TempDir(), "edges.txt", "# who knows whom\nann bob\nbob,cy\n\ncy\tann\ncy dot\n")
 }
 
 func TestTreeDrawsAUsersOwnGraphByItsNames(t *testing.T) {
-	code, out, stderr := nodemask(t, "tree", "--edges", tailedTriangle(t), "--root", "dot")
-	assert.Zero(t, code, stderr)
+	out, _ := succeeds(t, "tree", "--edges", tailedTriangle(t), "--root", "dot")
 	assert.Equal(t, "dot\n└─ cy\n   ├─ ann\n   ├─ bob\n   └─ dot\n", out)
-	code, out, _ = nodemask(t, "tree", "--edges", tailedTriangle(t), "--root", "dot", "--mask", "dot,ann")
-	assert.Zero(t, code)
+	out, _ = succeeds(t, "tree", "--edges", tailedTriangle(t), "--root", "dot", "--mask", "dot,ann")
 	assert.Equal(t, "dot (masked, but the root)\n└─ cy\n   ├╌ ann (masked)\n   ├─ bob\n   └╌ dot "+
 		"(masked)\n", out)
 }
@@ -31,19 +26,16 @@ func TestTreeDrawsAUsersOwnGraphByItsNames(t *testing.T) {
 func TestTreeWritesEveryFormatToAFile(t *testing.T) {
 	for format, begins := range map[string]string{"text": "0\n", "svg": "<svg "} {
 		file := filepath.Join(t.TempDir(), "tree")
-		code, out, stderr := nodemask(t, "tree", "--data", "cora", "--root", "0", "--format", format, "-o", file)
-		require.Zero(t, code, stderr)
+		out, _ := succeeds(t, "tree", "--data", "cora", "--root", "0", "--format", format, "-o", file)
 		assert.Empty(t, out)
-		written, err := os.ReadFile(file)
-		require.NoError(t, err)
-		assert.True(t, strings.HasPrefix(string(written), begins), "%s begins with %.20q", format, written)
+		written := fileText(t, file)
+		assert.True(t, strings.HasPrefix(written, begins), "%s begins with %.20q", format, written)
 	}
 }
 
 func TestTheSameSeedMasksTheSameNodes(t *testing.T) {
 	draw := func(seed string) string {
-		code, out, stderr := nodemask(t, "tree", "--data", "cora", "--root", "0", "--keep-rate", "0.5", "--seed", seed)
-		require.Zero(t, code, stderr)
+		out, _ := succeeds(t, "tree", "--data", "cora", "--root", "0", "--keep-rate", "0.5", "--seed", seed)
 		return out
 	}
 	assert.Equal(t, draw("1"), draw("1"))
@@ -52,16 +44,13 @@ func TestTheSameSeedMasksTheSameNodes(t *testing.T) {
 }
 
 func TestCountSaysHowLargeATreeIsThatIsTooLargeToBuild(t *testing.T) {
-	code, out, stderr := nodemask(t, "tree", "--edges", tailedTriangle(t), "--root", "dot", "--count", "--hops", "3")
-	require.Zero(t, code, stderr)
+	out, _ := succeeds(t, "tree", "--edges", tailedTriangle(t), "--root", "dot", "--count", "--hops", "3")
 	assert.Equal(t, "depth 0  1\ndepth 1  1\ndepth 2  3\ndepth 3  5\nin all   10\n", out)
-	code, out, _ = nodemask(t, "tree", "--data", "cora", "--root", "1358", "--count", "--hops", "60")
-	require.Zero(t, code)
+	out, _ = succeeds(t, "tree", "--data", "cora", "--root", "1358", "--count", "--hops", "60")
 	assert.Contains(t, out, "in all   at least 18446744073709551615\n")
-	code, _, stderr = nodemask(t, "tree", "--edges", tailedTriangle(t), "--root", "dot", "--hops", "3", "--limit", "9")
-	assert.Equal(t, 1, code)
 	assert.Equal(t, "nodemask: the 3-aggregation tree of node dot has 10 nodes, but the limit is 9: ask for fewer "+
-		"--hops, mask nodes, or raise --limit\n", stderr)
+		"--hops, mask nodes, or raise --limit\n",
+		fails(t, 1, "", "tree", "--edges", tailedTriangle(t), "--root", "dot", "--hops", "3", "--limit", "9"))
 }
 
 func TestCheckVerifiesTheDefinitionTheLemmasAndTheTheorem(t *testing.T) {
@@ -69,39 +58,29 @@ func TestCheckVerifiesTheDefinitionTheLemmasAndTheTheorem(t *testing.T) {
 		{"--edges", tailedTriangle(t), "--root", "dot", "--hops", "3"},
 		{"--data", "cora", "--root", "5", "--keep-rate", "0.5", "--seed", "3"},
 	} {
-		code, out, stderr := nodemask(t, append([]string{"tree", "--check"}, args...)...)
-		require.Zero(t, code, stderr)
+		out, _ := succeeds(t, append([]string{"tree", "--check"}, args...)...)
 		assert.Contains(t, out, "its paths are the graph's walks, and lemmas 1 and 2 hold\n")
 		assert.Contains(t, out, "theorem 1 holds: untrained networks of ")
 	}
-	code, out, stderr := nodemask(t, "tree", "--check", "--data", "cora", "--root", "5", "--cached")
-	require.Zero(t, code, stderr)
+	out, _ := succeeds(t, "tree", "--check", "--data", "cora", "--root", "5", "--cached")
 	assert.Contains(t, out, "lemmas 1 and 2 hold\n")
 	assert.NotContains(t, out, "theorem", "a cached tree gives an approximation")
 }
 
 func TestARootMayBeAnIDOfTheGraphsFile(t *testing.T) {
-	folder := t.TempDir()
-	for name, text := range map[string]string{"nodes.csv": "id,label,x\nn1,a,1\nn5,b,2\nn7,a,3\n",
-		"edges.csv": "source,target\nn1,n5\nn5,n7\n"} {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
-	}
+	folder := graphFolder(t, "ids", "id,label,x\nn1,a,1\nn5,b,2\nn7,a,3\n", "source,target\nn1,n5\nn5,n7\n")
 	var trees []string
 	for _, root := range []string{"n5", "1"} {
-		code, out, diagnostics := nodemask(t, "tree", "--data", folder, "--root", root, "--mask", "n7", "--format", "text")
-		require.Zero(t, code, diagnostics)
+		out, _ := succeeds(t, "tree", "--data", folder, "--root", root, "--mask", "n7", "--format", "text")
 		trees = append(trees, out)
 	}
 	require.Equal(t, "1\n├─ 0\n", trees[1][:len("1\n├─ 0\n")])
 	require.Equal(t, "n5\n├─ n1\n", trees[0][:len("n5\n├─ n1\n")], "whoever asks by an id is answered in ids")
-	code, _, diagnostics := nodemask(t, "tree", "--data", folder, "--root", "n6")
-	require.Equal(t, 2, code)
-	require.Contains(t, diagnostics, "0 to 2, or an id of its file")
+	fails(t, 2, "0 to 2, or an id of its file", "tree", "--data", folder, "--root", "n6")
 }
 
 func TestACachedTreeHasItsRootOnce(t *testing.T) {
-	code, out, stderr := nodemask(t, "tree", "--data", "cora", "--root", "5", "--cached", "--hops", "3")
-	require.Zero(t, code, stderr)
+	out, _ := succeeds(t, "tree", "--data", "cora", "--root", "5", "--cached", "--hops", "3")
 	assert.Contains(t, out, " (cached)\n")
 	for _, line := range strings.Split(strings.TrimSpace(out), "\n")[1:] {
 		assert.False(t, strings.HasSuffix(line, "─ 5"), line)
@@ -109,8 +88,7 @@ func TestACachedTreeHasItsRootOnce(t *testing.T) {
 }
 
 func TestTreeEndsWithTwoForMisuseAndOneForFailureAndSaysWhyInOneLine(t *testing.T) {
-	bad := filepath.Join(t.TempDir(), "bad.txt")
-	require.NoError(t, os.WriteFile(bad, []byte("a b\na b c\n"), 0o666))
+	bad := put(t, t.TempDir(), "bad.txt", "a b\na b c\n")
 	for _, c := range []struct {
 		args []string
 		code int
@@ -133,10 +111,7 @@ func TestTreeEndsWithTwoForMisuseAndOneForFailureAndSaysWhyInOneLine(t *testing.
 		{[]string{"--edges", tailedTriangle(t), "--root", "eve"}, 2, "no edge of"},
 		{[]string{"--edges", filepath.Join(t.TempDir(), "none"), "--root", "a"}, 1, "no such file"},
 	} {
-		code, out, stderr := nodemask(t, append([]string{"tree"}, c.args...)...)
-		assert.Equal(t, c.code, code, "%v: %s", c.args, stderr)
-		assert.Empty(t, out)
-		assert.Contains(t, stderr, c.says)
+		stderr := fails(t, c.code, c.says, append([]string{"tree"}, c.args...)...)
 		assert.Equal(t, 1, strings.Count(strings.TrimSpace(stderr), "\n")+1, stderr)
 	}
 }
@@ -144,15 +119,29 @@ func TestTreeEndsWithTwoForMisuseAndOneForFailureAndSaysWhyInOneLine(t *testing.
 func TestTextIsCutAtAHundredColumnsInAPipeAndWholeInAFile(t *testing.T) {
 	long := strings.Repeat("é", 150)
 	dir := t.TempDir()
-	edges, file := filepath.Join(dir, "edges.txt"), filepath.Join(dir, "tree.txt")
-	require.NoError(t, os.WriteFile(edges, []byte("a,"+long+"\n"), 0o644))
-	code, out, _ := nodemask(t, "tree", "--edges", edges, "--root", "a", "--hops", "1")
-	require.Equal(t, 0, code)
+	edges, file := put(t, dir, "edges.txt", "a,"+long+"\n"), filepath.Join(dir, "tree.txt")
+	out, _ := succeeds(t, "tree", "--edges", edges, "--root", "a", "--hops", "1")
 	require.Equal(t, "a\n└─ "+strings.Repeat("é", 96)+"…\n", out)
-	code, out, _ = nodemask(t, "tree", "--edges", edges, "--root", "a", "--hops", "1", "-o", file)
-	require.Equal(t, 0, code)
+	out, _ = succeeds(t, "tree", "--edges", edges, "--root", "a", "--hops", "1", "-o", file)
 	require.Empty(t, out)
-	whole, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, "a\n└─ "+long+"\n", string(whole))
+	require.Equal(t, "a\n└─ "+long+"\n", fileText(t, file))
+}
+
+func TestTreeWritesAnInteractivePageWithTheWholeOfCora(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tree.html")
+	out, _ := succeeds(t, "tree", "--data", "cora", "--root", "0", "--keep-rate", "0.8", "--format", "html",
+		"-o", file)
+	assert.Empty(t, out)
+	page := fileText(t, file)
+	assert.Contains(t, page, `"nodes":2708,"entries":10556,`)
+	assert.Contains(t, page, `"keepRate":0.8,"seed":"1"`)
+	assert.Contains(t, page, `"classes":["Case_Based",`)
+	assert.Less(t, len(page), 200_000)
+}
+
+func TestTreeRefusesInteractivePagesThatCannotBe(t *testing.T) {
+	refuses(t, []string{"tree", "--data", "cora", "--root", "0", "--format", "html"}, map[string][]string{
+		"--cached and --format html":                        {"--cached"},
+		"--hops 11: expected at most 10 with --format html": {"--hops", "11"},
+	})
 }

@@ -89,9 +89,21 @@ func advised(t *testing.T, o Options, l Lab) *Advice {
 	return a
 }
 
-func armOf(t *testing.T, a *Advice, name string) Arm {
+// stopped is what is known when the context ends with a trial of a lab.
+func stopped(t *testing.T, o Options, l *fake, trial int) *Advice {
 	t.Helper()
-	i := slices.IndexFunc(a.Questions[0].Arms, func(arm Arm) bool { return arm.Name == name })
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	l.stopAt, l.cancel = trial, cancel
+	a, err := Advise(ctx, o, l)
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotNil(t, a, "what is known comes with the error")
+	return a
+}
+
+func armOf(t *testing.T, a *Advice, name string) *Arm {
+	t.Helper()
+	i := slices.IndexFunc(a.Questions[0].Arms, func(arm *Arm) bool { return arm.Name == name })
 	require.GreaterOrEqual(t, i, 0, name)
 	return a.Questions[0].Arms[i]
 }
@@ -112,7 +124,7 @@ func TestWhereNothingHelpsOneInTwentyRunsAtMostSaysThatSomethingDoes(t *testing.
 		if a.Settled {
 			settled++
 		}
-		if slices.ContainsFunc(a.Questions[0].Arms, func(arm Arm) bool { return arm.Verdict == Helps }) {
+		if slices.ContainsFunc(a.Questions[0].Arms, func(arm *Arm) bool { return arm.Verdict == Helps }) {
 			wrong++
 		}
 	}
@@ -268,12 +280,8 @@ func TestAStoppedRunGoesOnAndEndsAsOneThatWasNot(t *testing.T) {
 	whole := noisy(5, masked(1.5))
 	want := advised(t, options("gin"), whole)
 	for _, stopAt := range []int{1, 5, 40, 100, whole.trials - 1} {
-		ctx, cancel := context.WithCancel(t.Context())
 		lab := noisy(5, masked(1.5))
-		lab.stopAt, lab.cancel = stopAt, cancel
-		a, err := Advise(ctx, options("gin"), lab)
-		require.ErrorIs(t, err, context.Canceled)
-		require.NotNil(t, a, "what is known comes with the error")
+		a := stopped(t, options("gin"), lab, stopAt)
 		assert.False(t, a.Settled)
 		assert.NotEmpty(t, a.Sentence)
 		got := advised(t, options("gin"), lab)
@@ -292,17 +300,11 @@ func TestWhenTheBudgetEndsWhatIsOpenIsSaid(t *testing.T) {
 	assert.Equal(t, "On my-graph nothing is known of GIN yet.", a.Sentence)
 	assert.Equal(t, "6 of 6 comparisons are not settled.", a.Rest())
 
-	ctx, cancel := context.WithCancel(t.Context())
-	lab.stopAt, lab.cancel = 4, cancel
-	a, err := Advise(ctx, options("gin"), lab)
-	require.ErrorIs(t, err, context.Canceled)
+	a = stopped(t, options("gin"), lab, 4)
 	assert.Equal(t, "On my-graph nothing is known of GIN yet.", a.Sentence)
 	assert.Regexp(t, `^6 of 6 comparisons are not settled: about \d+s more, by the same command with --budget `, a.Rest())
 
-	ctx, cancel = context.WithCancel(t.Context())
-	lab.stopAt, lab.cancel = 150, cancel
-	a, err = Advise(ctx, options("gin"), lab)
-	require.ErrorIs(t, err, context.Canceled)
+	a = stopped(t, options("gin"), lab, 150)
 	assert.Contains(t, a.Sentence, "nothing is shown to help GIN so far")
 	assert.Regexp(t, `^[1-6] of 6 comparisons are not settled: about [\dms]+ more, by the same command with `+
 		`--budget [\dms]+, which goes on from here\.$`, a.Rest())
@@ -333,7 +335,7 @@ func TestFewerConfigurationsAreTriedWhereTheBudgetIsSmall(t *testing.T) {
 		s := study{Options: &o}
 		q := Question{Model: "gin", seconds: seconds}
 		s.Jobs = 1
-		return s.affordable([]Question{q})
+		return s.affordable([]*Question{&q})
 	}
 	assert.Equal(t, []int{6, 3, 2}, []int{tried(0), tried(0.4), tried(10)})
 }
@@ -454,11 +456,8 @@ func TestALabThatTrainsNothingIsAnError(t *testing.T) {
 
 func TestWhatIsAheadIsToBeUsedUntilItIsSettled(t *testing.T) {
 	lab := noisy(6, masked(2))
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	lab.stopAt, lab.cancel = choosing(plainTried)+6*choosing(mostTried)+7*looks()[0]+1, cancel // after the first look
-	a, err := Advise(ctx, options("gin"), lab)
-	require.ErrorIs(t, err, context.Canceled)
+	firstLook := choosing(plainTried) + 6*choosing(mostTried) + 7*looks()[0]
+	a := stopped(t, options("gin"), lab, firstLook+1)
 	arm := armOf(t, a, maskingArm)
 	require.Equal(t, Open, arm.Verdict)
 	require.Regexp(t, `^On my-graph nothing is shown to help GIN so far, and not all is settled\. So far node masking with `+

@@ -128,21 +128,20 @@ func (s *study) assess() (*Advice, error) {
 		ValidationNodes: s.validationNodes, Budget: s.Budget, Comparisons: s.comparisons()}
 	for _, model := range s.Models {
 		for _, setting := range s.Settings {
-			q := Question{Model: model, Setting: setting, Arms: []Arm{{Name: plain}}}
-			if err := s.tunePlain(&q); err != nil {
+			q := &Question{Model: model, Setting: setting, Arms: []*Arm{{Name: plain}}}
+			if err := s.tunePlain(q); err != nil {
 				return nil, err
 			}
 			a.Questions = append(a.Questions, q)
 		}
 	}
-	chosen := !slices.ContainsFunc(a.Questions, func(q Question) bool { return q.Arms[0].Chosen == nil })
+	chosen := !slices.ContainsFunc(a.Questions, func(q *Question) bool { return q.Arms[0].Chosen == nil })
 	if chosen {
 		s.tried = s.affordable(a.Questions)
 	}
-	for i := range a.Questions {
-		q := &a.Questions[i]
+	for _, q := range a.Questions {
 		for _, arm := range arms() {
-			q.Arms = append(q.Arms, Arm{Name: arm.name})
+			q.Arms = append(q.Arms, &Arm{Name: arm.name})
 		}
 		if !chosen {
 			continue
@@ -151,8 +150,8 @@ func (s *study) assess() (*Advice, error) {
 			return nil, err
 		}
 	}
-	for i := range a.Questions {
-		if err := s.compare(&a.Questions[i]); err != nil {
+	for _, q := range a.Questions {
+		if err := s.compare(q); err != nil {
 			return nil, err
 		}
 	}
@@ -204,7 +203,7 @@ func (s *study) cells(q *Question, values []map[string]string) ([]record.Cell, e
 // longestFirst sorts cells by how long their trials take, about, so that jobs end at about the same time.
 func (a *Advice) longestFirst(cells []record.Cell) {
 	seconds := func(c record.Cell) float64 {
-		at := slices.IndexFunc(a.Questions, func(q Question) bool {
+		at := slices.IndexFunc(a.Questions, func(q *Question) bool {
 			return q.Model == c.Parameters.Model && q.Setting == c.Setting
 		})
 		for _, arm := range arms() {
@@ -224,11 +223,11 @@ func (s *study) cost(q *Question, of arm, trials int) time.Duration {
 
 // affordable is how many configurations each arm has: fewer where all would take more than two fifths of the budget.
 // It depends on records and the budget alone, so that asking again chooses alike.
-func (s *study) affordable(questions []Question) int {
+func (s *study) affordable(questions []*Question) int {
 	for _, n := range []int{mostTried, mostTried / 2} { // with and without the other dropout
 		total := time.Duration(0)
-		for i := range questions {
-			total += s.tuning(&questions[i], n)
+		for _, q := range questions {
+			total += s.tuning(q, n)
 		}
 		if total <= 2*s.Budget/5 {
 			return n
@@ -257,7 +256,7 @@ func (s *study) tuneArms(q *Question) error {
 			return err
 		}
 		if best >= 0 {
-			a := &q.Arms[i+1]
+			a := q.Arms[i+1]
 			a.Chosen, a.Validation, a.Words = values[best], score, arm.words(values[best])
 		}
 	}
@@ -267,8 +266,7 @@ func (s *study) tuneArms(q *Question) error {
 // compare compares a question's arms with the plain model on fresh splits, and wants more of them for what is open.
 func (s *study) compare(q *Question) error {
 	var scores [][]float64 // by arm: on fresh splits, in order, as far as all are there
-	for i := range q.Arms {
-		a := &q.Arms[i]
+	for _, a := range q.Arms {
 		if a.Chosen == nil {
 			return nil // all arms are compared at once
 		}
@@ -296,8 +294,7 @@ func (s *study) compare(q *Question) error {
 	q.collapse(s.Graph, scores)
 	next := 0
 	var cells []record.Cell
-	for i := 1; i < len(q.Arms); i++ {
-		a := &q.Arms[i]
+	for _, a := range q.Arms[1:] {
 		n := min(len(a.F1), len(scores[0]))
 		if err := a.judge(scores[0][:n], a.F1[:n], alpha/float64(s.comparisons())); err != nil {
 			return err
@@ -418,8 +415,7 @@ func (a *Arm) more() int {
 
 // left estimates how long it would take to settle what is open; 0: nothing is.
 func (s *study) left(a *Advice) (left time.Duration) {
-	for i := range a.Questions {
-		q := &a.Questions[i]
+	for _, q := range a.Questions {
 		if q.Arms[0].Chosen == nil || q.Arms[len(q.Arms)-1].Chosen == nil {
 			if q.seconds > 0 {
 				if q.Arms[0].Chosen == nil {

@@ -37,8 +37,8 @@ type Advice struct {
 	Budget          time.Duration `json:"budget_ns"`
 	Spent           time.Duration `json:"spent_ns"` // by this run
 	// Command trains what to use; "": not known yet.
-	Command   string     `json:"command,omitempty"`
-	Questions []Question `json:"questions"`
+	Command   string      `json:"command,omitempty"`
+	Questions []*Question `json:"questions"`
 }
 
 // Question is a model in a setting, with what became of its arms, the plain one first.
@@ -46,7 +46,7 @@ type Question struct {
 	Model   string           `json:"model"`
 	Setting datasets.Setting `json:"setting"`
 	Shared  string           `json:"shared,omitempty"` // what all arms share, chosen for the plain one
-	Arms    []Arm            `json:"arms"`
+	Arms    []*Arm           `json:"arms"`
 
 	seconds float64 // of a trial
 }
@@ -78,10 +78,10 @@ type Effect struct {
 }
 
 // Score summarizes an arm's macro F1 over its fresh splits.
-func (a Arm) Score() stats.Summary { return stats.Summarize(a.F1) }
+func (a *Arm) Score() stats.Summary { return stats.Summarize(a.F1) }
 
 // title is the arm with what it has chosen: "node masking with p = 0.7", "DropEdge 0.3".
-func (a Arm) title() string {
+func (a *Arm) title() string {
 	switch {
 	case a.Words == "":
 		return a.Name
@@ -94,10 +94,9 @@ func (a Arm) title() string {
 // best is the arm to use of a question: of those that help the one with the largest gain, else likewise of those that
 // are ahead, else the plain one; nil: it has no score.
 func (q *Question) best() *Arm {
-	best := &q.Arms[0]
+	best := q.Arms[0]
 	for _, counts := range []func(*Arm) bool{func(a *Arm) bool { return a.Verdict == Helps }, (*Arm).ahead} {
-		for i := range q.Arms {
-			a := &q.Arms[i]
+		for _, a := range q.Arms {
 			if counts(a) && (best.Effect == nil || a.Effect.Mean > best.Effect.Mean) {
 				best = a
 			}
@@ -130,7 +129,7 @@ func (q *Question) open() (n int) {
 
 // finish fills in what follows from the rest.
 func (a *Advice) finish() {
-	a.Settled = !slices.ContainsFunc(a.Questions, func(q Question) bool { return q.open() > 0 })
+	a.Settled = !slices.ContainsFunc(a.Questions, func(q *Question) bool { return q.open() > 0 })
 	if _, arm := a.use(""); arm != nil {
 		a.Command = arm.Command
 	}
@@ -140,8 +139,7 @@ func (a *Advice) finish() {
 // use returns what to use in a setting, or in any: the arm with the best mean of those that questions recommend; nil if
 // none has a score.
 func (a *Advice) use(setting datasets.Setting) (of *Question, best *Arm) {
-	for i := range a.Questions {
-		q := &a.Questions[i]
+	for _, q := range a.Questions {
 		if arm := q.best(); arm != nil && (setting == "" || q.Setting == setting) &&
 			(best == nil || arm.Score().Mean > best.Score().Mean) {
 			of, best = q, arm
@@ -189,8 +187,7 @@ func (a *Advice) sentence() string {
 // of is the sentence on a setting.
 func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string) {
 	var gains, none, open, ahead, unstable, masking []string
-	for i := range a.Questions {
-		q := &a.Questions[i]
+	for _, q := range a.Questions {
 		if q.Setting != setting {
 			continue
 		}
@@ -284,14 +281,13 @@ func (a *Arm) verdictFor(model string) string {
 func (q *Question) stability() string {
 	base := q.Arms[0]
 	var best *Arm
-	for i := range q.Arms[1:] {
-		a := &q.Arms[i+1]
+	for _, a := range q.Arms[1:] {
 		n := min(len(a.F1), len(base.F1))
-		if n > 0 && (best == nil || share(*a) < share(*best)) {
+		if n > 0 && (best == nil || share(a) < share(best)) {
 			best = a
 		}
 	}
-	if best == nil || base.Collapsed < 2 || share(base) < 2*share(*best) || share(base)-share(*best) < 0.05 {
+	if best == nil || base.Collapsed < 2 || share(base) < 2*share(best) || share(base)-share(best) < 0.05 {
 		return ""
 	}
 	return fmt.Sprintf("What it buys is stability: plain %s collapsed on %d of %d splits (%s), with %s on %d of %d (%s).",
@@ -300,7 +296,7 @@ func (q *Question) stability() string {
 }
 
 // share is the share of an arm's splits that collapsed.
-func share(a Arm) float64 { return float64(a.Collapsed) / float64(max(len(a.F1), 1)) }
+func share(a *Arm) float64 { return float64(a.Collapsed) / float64(max(len(a.F1), 1)) }
 
 // list joins with commas, and "and" before the last.
 func list(all []string) string { return joined(all, "and") }
@@ -320,8 +316,8 @@ func (a *Advice) Rest() string {
 		return ""
 	}
 	open, of := 0, 0
-	for i := range a.Questions {
-		open, of = open+a.Questions[i].open(), of+len(a.Questions[i].Arms)-1
+	for _, q := range a.Questions {
+		open, of = open+q.open(), of+len(q.Arms)-1
 	}
 	text := fmt.Sprintf("%d of %d comparisons are not settled", open, of)
 	if a.Left > 0 {
@@ -365,8 +361,7 @@ func (a *Advice) Table() plots.Table {
 			a.Comparisons),
 		Header:      []string{"model", "regulariser", "macro F1 %", "difference", "interval", "splits", "collapsed", ""},
 		TextColumns: 2, Sections: true}
-	for i := range a.Questions {
-		q := &a.Questions[i]
+	for i, q := range a.Questions {
 		name := hyper.Title(q.Model)
 		if len(a.settings()) > 1 {
 			name += ", " + string(q.Setting)
@@ -378,8 +373,7 @@ func (a *Advice) Table() plots.Table {
 		if i > 0 {
 			t.Groups = append(t.Groups, len(t.Rows))
 		}
-		for k := range q.Arms {
-			arm := &q.Arms[k]
+		for k, arm := range q.Arms {
 			row := []plots.Field{{Text: name}, {Text: arm.title()}, {Text: arm.Score().Text(1)}, {}, {}, {}, {}, {}}
 			if e := arm.Effect; e != nil {
 				row[3].Text, row[4].Text = signed(e.Mean), signed(e.Low)+" to "+signed(e.High)
@@ -414,8 +408,7 @@ func (a *Advice) Forest() (plots.Forest, bool) {
 		Caption: "Differences in macro F1 on the same splits, with intervals whose lower ends hold at any time for all " +
 			"comparisons together, and upper ends each by itself.",
 		XLabel: "difference in macro F1 (points)"}
-	for i := range a.Questions {
-		q := &a.Questions[i]
+	for _, q := range a.Questions {
 		g := plots.ForestGroup{Name: fmt.Sprintf("%s, %s", hyper.Title(q.Model), q.Setting)}
 		for _, arm := range q.Arms[1:] {
 			if e := arm.Effect; e != nil {

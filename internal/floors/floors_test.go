@@ -91,7 +91,8 @@ var rooms = map[string][]string{
 		"nmgnn/backend", "nmgnn/cached", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/safetensors"},
 	"nmgnn/onnx": {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer"},
 
-	"internal/worker": {"internal/advice", "datasets", "internal/gobuild", "plots", "record"},
+	"internal/worker":   {"internal/advice", "datasets", "internal/gobuild", "plots", "record"},
+	"internal/notebook": {"plots"},
 
 	"record":           {"datasets", "internal/tidy", "nmgnn/hyper", "stats"},
 	"internal/measure": {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record"},
@@ -109,7 +110,7 @@ var rooms = map[string][]string{
 		"internal/evidence", "internal/cited", "internal/multiverse", "paper", "plots", "record",
 		"internal/measure", "stats"},
 
-	"nb": append([]string{"internal/worker"}, forUsers...),
+	"nb": append([]string{"internal/notebook", "internal/worker"}, forUsers...),
 	"cmd": append([]string{"internal/memory", "internal/race", "internal/wholefile", "internal/tidy",
 		"internal/tidy/tidyfile", "internal/worker"}, forUsers...),
 	"notebooks": {"nb"},

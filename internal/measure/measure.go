@@ -29,8 +29,9 @@ type Options struct {
 	// Open reads a data set, once for each that trials are missing on, before the first of them.
 	Open Opener
 	// Unopened is told, before the first trial, of data sets that cannot be opened. If it returns nil, all trials on
-	// others run, and the same error is returned in the end. A nil Unopened: it is returned at once.
-	Unopened func(*UnopenedError) error
+	// others run, and the same error is returned in the end. A nil Unopened: it is returned at once. The error joins an
+	// [Unopened] for each.
+	Unopened func(error) error
 	// Progress is called before and after each trial, by one job at a time.
 	Progress func(State)
 
@@ -83,7 +84,7 @@ func Missing(
 	if err != nil {
 		return err
 	}
-	total -= all.unopened.trials()
+	total -= all.trials
 	w := &work{Options: o, backend: b, store: store, also: map[string]record.Cell{}, graphs: all.graphs,
 		begin: time.Now(), missing: total - before,
 		state: State{Total: total, Before: before, Done: before}}

@@ -33,13 +33,23 @@ func tiny() []record.Cell {
 	return []record.Cell{plain, plain.Masked(0.5), history}
 }
 
-func tinyOptions(opened *atomic.Int32) Options {
+// tinyOptions measure them, and count how often data are opened.
+func tinyOptions() (o Options, opened *atomic.Int32) {
+	opened = new(atomic.Int32)
 	return Options{Seeds: train.Seeds(1, 3), Jobs: 2,
 		Now: func() time.Time { return time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC) },
 		Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
 			opened.Add(1)
 			return datasets.Open(ctx, "sbm:nodes=120,classes=3", datasets.OpenOptions{})
-		}}
+		}}, opened
+}
+
+// loaded are the records of a store.
+func loaded(t *testing.T, store *record.Store) []record.Record {
+	t.Helper()
+	records, err := store.Load()
+	require.NoError(t, err)
+	return records
 }
 
 func openGo(t *testing.T) *backend.Backend {
@@ -50,8 +60,7 @@ func openGo(t *testing.T) *backend.Backend {
 
 func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
 	b, store := openGo(t), record.OpenStore(t.TempDir())
-	var opened atomic.Int32
-	o := tinyOptions(&opened)
+	o, opened := tinyOptions()
 	var states []State
 	begun := 0
 	o.Progress = func(s State) {
@@ -66,8 +75,7 @@ func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
 	require.EqualValues(t, 1, opened.Load(), "a data set is opened once")
 	require.Len(t, states, 9)
 	require.Equal(t, 9, states[8].Done)
-	records, err := store.Load()
-	require.NoError(t, err)
+	records := loaded(t, store)
 	require.Len(t, records, 9)
 	results := record.NewResults(records)
 	for _, c := range tiny() {
@@ -120,8 +128,7 @@ func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
 
 func TestAnInterruptedRunKeepsWhatIsFinished(t *testing.T) {
 	b, store := openGo(t), record.OpenStore(t.TempDir())
-	var opened atomic.Int32
-	o := tinyOptions(&opened)
+	o, _ := tinyOptions()
 	o.Jobs = 1
 	ctx, cancel := context.WithCancel(t.Context())
 	o.Progress = func(s State) {
@@ -130,14 +137,12 @@ func TestAnInterruptedRunKeepsWhatIsFinished(t *testing.T) {
 		}
 	}
 	require.ErrorIs(t, Missing(ctx, b, store, tiny(), o), context.Canceled)
-	records, err := store.Load()
-	require.NoError(t, err)
+	records := loaded(t, store)
 	require.Len(t, records, 2)
 	require.NotEqual(t, records[0].Cell, records[1].Cell, "the first trial of each cell comes first")
 	o.Progress = nil
 	require.NoError(t, Missing(t.Context(), b, store, tiny(), o))
-	records, err = store.Load()
-	require.NoError(t, err)
+	records = loaded(t, store)
 	require.Len(t, records, 9)
 }
 
@@ -151,8 +156,7 @@ func TestMain(m *testing.M) {
 	}
 	b, err := backend.Open("go")
 	if err == nil {
-		var opened atomic.Int32
-		o := tinyOptions(&opened)
+		o, _ := tinyOptions()
 		o.Seeds = train.Seeds(1, 6)
 		err = Missing(context.Background(), b, record.OpenStore(folder), tiny(), o)
 	}
@@ -240,14 +244,12 @@ func TestTrialsMeasureAlongWhatOthersWantOfThem(t *testing.T) {
 	cell := cached
 	cell.Cached = false
 	history.Cached, history.History = false, true
-	var opened atomic.Int32
-	o := tinyOptions(&opened)
+	o, _ := tinyOptions()
 	o.Seeds = train.Seeds(1, 1)
 	o.Also = []record.Cell{cached, history, tiny()[2]}
 	store := record.OpenStore(t.TempDir())
 	require.NoError(t, Missing(t.Context(), openGo(t), store, []record.Cell{cell}, o))
-	records, err := store.Load()
-	require.NoError(t, err)
+	records := loaded(t, store)
 	require.Len(t, records, 1, "cells that others want alone are not run")
 	require.NotNil(t, records[0].MacroF1Together)
 	require.NotEmpty(t, records[0].ValidationLosses)

@@ -25,8 +25,7 @@ func elsewhere() []record.Cell {
 var errFar = errors.New("far: not on this machine")
 
 // openSome opens sbm, and nothing else.
-func openSome(counted *atomic.Int32) func(context.Context, string) (*datasets.Graph, error) {
-	sbm := tinyOptions(counted).Open
+func openSome(sbm Opener, counted *atomic.Int32) Opener {
 	return func(ctx context.Context, data string) (*datasets.Graph, error) {
 		if data != "sbm" {
 			counted.Add(1)
@@ -38,16 +37,15 @@ func openSome(counted *atomic.Int32) func(context.Context, string) (*datasets.Gr
 
 func TestDataThatCannotBeOpenedAreSaidBeforeTheFirstTrialAndAllElseRuns(t *testing.T) {
 	b, store := openGo(t), record.OpenStore(t.TempDir())
-	var opened atomic.Int32
-	o := tinyOptions(&opened)
-	o.Open = openSome(&opened)
-	var said *UnopenedError
+	o, opened := tinyOptions()
+	o.Open = openSome(o.Open, opened)
+	var said error
 	var last State
 	o.Progress = func(s State) {
 		require.NotNil(t, said, "said before the first trial")
 		last = s
 	}
-	o.Unopened = func(err *UnopenedError) error { said = err; return nil }
+	o.Unopened = func(err error) error { said = err; return nil }
 	err := Missing(t.Context(), b, store, append(elsewhere(), tiny()...), o)
 	require.ErrorIs(t, err, errFar)
 	require.Same(t, said, err)
@@ -55,17 +53,15 @@ func TestDataThatCannotBeOpenedAreSaidBeforeTheFirstTrialAndAllElseRuns(t *testi
 	require.EqualValues(t, 2, opened.Load(), "each is tried once")
 	require.Equal(t, 9, last.Done)
 	require.Equal(t, 9, last.Total, "what cannot run is not waited for")
-	records, err := store.Load()
-	require.NoError(t, err)
+	records := loaded(t, store)
 	require.Len(t, records, 9)
 }
 
 func TestDataThatCannotBeOpenedAreAnErrorAtOnceIfNothingElseIsLeftOrNobodyIsTold(t *testing.T) {
 	b, store := openGo(t), record.OpenStore(t.TempDir())
-	var opened atomic.Int32
-	o := tinyOptions(&opened)
-	o.Seeds, o.Open = train.Seeds(1, 1), openSome(&opened)
-	o.Unopened = func(err *UnopenedError) error { t.Error("said twice"); return err }
+	o, opened := tinyOptions()
+	o.Seeds, o.Open = train.Seeds(1, 1), openSome(o.Open, opened)
+	o.Unopened = func(err error) error { t.Error("said twice"); return err }
 	require.NoError(t, Missing(t.Context(), b, store, tiny(), o))
 	require.EqualError(t, Missing(t.Context(), b, store, append(elsewhere()[:1], tiny()...), o),
 		"cannot run 1 trial on far: not on this machine")
@@ -75,7 +71,7 @@ func TestDataThatCannotBeOpenedAreAnErrorAtOnceIfNothingElseIsLeftOrNobodyIsTold
 	require.ErrorIs(t, Missing(t.Context(), b, store, append(elsewhere(), tiny()...), o), errFar)
 
 	refused := errors.New("not without it")
-	o.Unopened = func(*UnopenedError) error { return refused }
+	o.Unopened = func(error) error { return refused }
 	require.Equal(t, refused, Missing(t.Context(), b, store, append(elsewhere(), tiny()...), o))
 
 	// What stops the run while data are opened is no fault of theirs.

@@ -90,12 +90,7 @@ func TestMaskedCellsOfOneProgramAreDoneTogether(t *testing.T) {
 
 func TestTrialsMayBeginAtAnySeed(t *testing.T) {
 	cell := record.NewCell("cora", "gin", datasets.Inductive, 10)
-	have := []record.Record{{Cell: cell.Key(), Seed: 1, Backend: "go", Parameters: cell.Parameters},
-		{Cell: cell.Key(), Seed: 101, Backend: "go", Parameters: cell.Parameters}}
-	for i, r := range have {
-		r.Data, r.Setting, r.TrainPercent = cell.Data, cell.Setting, cell.TrainPercent
-		have[i] = r
-	}
+	have := []record.Record{recorded(cell, 1), recorded(cell, 101)}
 	tasks, total := planned(t, []record.Cell{cell}, have, "go", Options{Seeds: train.Seeds(100, 3)})
 	require.Equal(t, 3, total)
 	require.Len(t, tasks, 2, "the first trial by itself")

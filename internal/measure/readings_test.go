@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/record"
@@ -25,23 +24,22 @@ func trajectoryCells() []record.Cell {
 		other.With(func(p *hyper.Parameters) { p.StopOn = hyper.StopOnLoss }).Trained()}
 }
 
-func trajectoryOptions(opened *atomic.Int32) Options {
-	return Options{Seeds: train.Seeds(100, 3), Batch: 2, Jobs: 2, Open: tinyOptions(opened).Open,
-		Protocol: "rules"}
+func trajectoryOptions() (o Options, opened *atomic.Int32) {
+	o, opened = tinyOptions()
+	o.Seeds, o.Batch, o.Protocol = train.Seeds(100, 3), 2, "rules"
+	return o, opened
 }
 
 func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
 	b, store := openGo(t), record.OpenStore(t.TempDir())
-	var opened atomic.Int32
-	o := trajectoryOptions(&opened)
+	o, opened := trajectoryOptions()
 	var last State
 	o.Progress = func(s State) { last = s }
 	require.NoError(t, Missing(t.Context(), b, store, trajectoryCells(), o))
 	require.Equal(t, 12, last.Done, "4 trainings, 3 splits")
 	require.Equal(t, 12, last.Total)
 	require.EqualValues(t, 1, opened.Load())
-	all, err := store.Load()
-	require.NoError(t, err)
+	all := loaded(t, store)
 	require.Len(t, all, 12)
 	splits := map[uint64]map[string]bool{}
 	for _, trajectory := range all {
@@ -78,8 +76,7 @@ func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
 
 func TestInterruptedTrajectoriesGoOnWhereTheyStoppedAndShardsShareThem(t *testing.T) {
 	b, whole, parts := openGo(t), record.OpenStore(t.TempDir()), record.OpenStore(t.TempDir())
-	var opened atomic.Int32
-	o := trajectoryOptions(&opened)
+	o, _ := trajectoryOptions()
 	require.NoError(t, Missing(t.Context(), b, whole, trajectoryCells(), o))
 	ctx, cancel := context.WithCancel(t.Context())
 	interrupted := o
@@ -90,8 +87,7 @@ func TestInterruptedTrajectoriesGoOnWhereTheyStoppedAndShardsShareThem(t *testin
 		}
 	}
 	require.ErrorIs(t, Missing(ctx, b, parts, trajectoryCells(), interrupted), context.Canceled)
-	some, err := parts.Load()
-	require.NoError(t, err)
+	some := loaded(t, parts)
 	require.Len(t, some, 5)
 	o.Shards = 3
 	for o.Shard = range o.Shards {
@@ -103,8 +99,7 @@ func TestInterruptedTrajectoriesGoOnWhereTheyStoppedAndShardsShareThem(t *testin
 
 // trajectoriesOf are all trajectories of a store without what differs from run to run.
 func trajectoriesOf(t *testing.T, store *record.Store) []record.Record {
-	all, err := store.Load()
-	require.NoError(t, err)
+	all := loaded(t, store)
 	for i := range all {
 		all[i].Seconds = 0
 	}
@@ -112,8 +107,7 @@ func trajectoriesOf(t *testing.T, store *record.Store) []record.Record {
 }
 
 func TestARecordThatAsksForTooMuchIsRefusedBeforeItIsTrained(t *testing.T) {
-	b, err := backend.Open("go")
-	require.NoError(t, err)
+	b := openGo(t)
 	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 60, Classes: 2, MeanDegree: 4, Seed: 1})
 	require.NoError(t, err)
 	opened := 0

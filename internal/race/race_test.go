@@ -35,14 +35,11 @@ func field(t *testing.T, kinds ...string) (lanes []*Lane, log func() []string) {
 		name := string(rune('a' + i))
 		lanes = append(lanes, &Lane{Library: name, Command: []string{os.Args[0], kind, name}})
 	}
-	return lanes, func() []string { return logLines(t, path) }
-}
-
-func logLines(t *testing.T, path string) []string {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return strings.Split(strings.TrimSpace(string(b)), "\n")
+	return lanes, func() []string {
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		return strings.Split(strings.TrimSpace(string(b)), "\n")
+	}
 }
 
 func TestContendersTakeTurnsAndTheFirstTurnGoesRound(t *testing.T) {

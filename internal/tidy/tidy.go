@@ -31,6 +31,15 @@ func (c Column) IsKnown(row int) bool {
 	return (c.Known == nil || c.Known[row]) && (c.Numbers == nil || !math.IsNaN(c.Numbers[row]))
 }
 
+// Shortest returns the number with the fewest digits that is x in 32 bits.
+func Shortest(x float32) float64 {
+	y, err := strconv.ParseFloat(strconv.FormatFloat(float64(x), 'g', -1, 32), 64)
+	if err != nil {
+		return float64(x)
+	}
+	return y
+}
+
 // Check returns nil if all columns have a name of their own, values of one kind, and as many of them as the others.
 func (t Table) Check() error {
 	names := map[string]bool{}

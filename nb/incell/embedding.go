@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"nodemask/datasets"
+	"nodemask/internal/notebook"
 	"nodemask/nb"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
@@ -19,29 +20,20 @@ import (
 // experiments that differ in masking alone show what masking does to representations.
 func Embedding(experiments ...train.Experiment) {
 	charts := make([]plots.Chart, len(experiments))
-	ctx, stop := untilStopped()
+	ctx, stop := notebook.UntilStopped()
 	defer stop()
 	b := Backend()
 	for i, x := range experiments {
 		r := nb.Must1(x.Run(ctx, b, train.Seeds(1, 1), train.RunOptions{}))
-		charts[i] = nb.Must1(embedding(ctx, b, x, r[0]))
+		charts[i] = embedding(ctx, b, x, r[0])
 	}
-	nb.Charts(charts...)
+	nb.Chart(charts...)
 }
 
-func embedding(ctx context.Context, b *backend.Backend, x train.Experiment, r *train.Result) (plots.Chart, error) {
-	hidden, err := lastHidden(b, x, r)
-	if err != nil {
-		return plots.Chart{}, err
-	}
-	mad, err := stats.MAD(ctx, hidden.Values, hidden.Rows, hidden.Width)
-	if err != nil {
-		return plots.Chart{}, err
-	}
-	name := hyper.Title(x.Parameters.Model)
-	if x.Parameters.KeepRate.Active() {
-		name += " + NM"
-	}
+func embedding(ctx context.Context, b *backend.Backend, x train.Experiment, r *train.Result) plots.Chart {
+	hidden := lastHidden(b, x, r)
+	mad := nb.Must1(stats.MAD(ctx, hidden.Values, hidden.Rows, hidden.Width))
+	name := nameOf(x)
 	if n := x.Parameters.Layers; n != 2 {
 		name += fmt.Sprintf(", %d layers", n)
 	}
@@ -49,25 +41,26 @@ func embedding(ctx context.Context, b *backend.Backend, x train.Experiment, r *t
 	return scatter(title, hidden, x.Graph)
 }
 
+// nameOf is the model of an experiment, and whether it is masked.
+func nameOf(x train.Experiment) string {
+	name := hyper.Title(x.Parameters.Model)
+	if x.Parameters.KeepRate.Active() {
+		name += " + NM"
+	}
+	return name
+}
+
 // lastHidden returns the representation of all nodes before the logits.
-func lastHidden(b *backend.Backend, x train.Experiment, r *train.Result) (infer.Representation, error) {
-	all, err := r.Saved(x).Network().Represent(b, x.Graph.Edges, x.Graph.Features, infer.Options{})
-	if err != nil {
-		return infer.Representation{}, err
-	}
-	if len(all) == 1 {
-		return all[0], nil // one layer has the logits alone
-	}
-	return all[len(all)-2], nil
+func lastHidden(b *backend.Backend, x train.Experiment, r *train.Result) infer.Representation {
+	all := nb.Must1(r.Saved(x).Network().Represent(b, x.Graph.Edges, x.Graph.Features, infer.Options{}))
+	return all[max(len(all)-2, 0)] // one layer has the logits alone
 }
 
 // scatter returns a chart of a representation's first two principal components, with a colour for each class of
-// the graph's nodes; nodes whose class is not known are left out. It returns the error of [stats.PCA].
-func scatter(title string, h infer.Representation, g *datasets.Graph) (plots.Chart, error) {
+// the graph's nodes; nodes whose class is not known are left out.
+func scatter(title string, h infer.Representation, g *datasets.Graph) plots.Chart {
 	x, y, explained, err := stats.PCA(h.Values, h.Rows, h.Width)
-	if err != nil {
-		return plots.Chart{}, err
-	}
+	nb.Must(err)
 	c := plots.Chart{ID: "embedding", Title: title, Width: 480, Height: 420,
 		XLabel: fmt.Sprintf("first principal component (%.0f %% of the variance)",
 			100*explained[0]), YLabel: fmt.Sprintf("second (%.0f %%)", 100*explained[1])}
@@ -82,5 +75,5 @@ func scatter(title string, h infer.Representation, g *datasets.Graph) (plots.Cha
 			c.Series = append(c.Series, s)
 		}
 	}
-	return c, nil
+	return c
 }

@@ -6,24 +6,17 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/signal"
 	"slices"
-	"syscall"
 	"time"
 
 	"nodemask/datasets"
 	"nodemask/internal/measure"
+	"nodemask/internal/notebook"
 	"nodemask/nb"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/record"
 )
-
-// untilStopped is a context that ends when the notebook's stop button is pressed.
-func untilStopped() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-}
 
 // Backend opens $GOMLX_BACKEND or, if that is empty, the best backend usable here. It ends the cell if there is none.
 // Open one per cell: with XLA, each has threads of its own.
@@ -36,13 +29,11 @@ func Experiment(c record.Cell, g *datasets.Graph) train.Experiment { return meas
 // this cell alone: save what you want to keep. The stop button ends it with the trials that are finished; if there are
 // none, it ends the cell.
 func Train(trials int, x train.Experiment) []*train.Result {
-	ctx, stop := untilStopped()
+	ctx, stop := notebook.UntilStopped()
 	defer stop()
-	name := hyper.Title(x.Parameters.Model)
-	if x.Parameters.KeepRate.Active() {
-		name += " + NM"
-	}
-	p := nb.NewProgress(name+" on "+x.Graph.Name, trials)
+	name := nameOf(x)
+	p := notebook.NewProgress(name+" on "+x.Graph.Name, trials)
+	p.Say("Starting …")
 	begin, done := time.Now(), 0
 	b := Backend()
 	p.RunsOn(b.Summary())

@@ -7,6 +7,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/measure"
+	"nodemask/internal/notebook"
 	"nodemask/nb"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
@@ -14,24 +15,23 @@ import (
 	"nodemask/stats"
 )
 
-// neighbourClasses are the classes of test nodes by their neighbours in the train set: the least of each.
-func neighbourClasses() []int { return []int{0, 1, 2, 3, 5} }
-
-// classNames name them.
-func classNames() []string { return []string{"0", "1", "2", "3 to 4", "5 and more"} }
+// The classes of test nodes by their neighbours in the train set: the names, and the least number of each.
+var (
+	classNames       = []string{"0", "1", "2", "3 to 4", "5 and more"}
+	neighbourClasses = []int{0, 1, 2, 3, 5}
+)
 
 // ByTrainNeighbours trains a model of the cited reading on splits of the protocol, without masking and with it, and
 // shows what masking adds to the accuracy of test nodes by how many of their neighbours are train nodes. In the
 // inductive setting these are all that a new node hears from.
 func ByTrainNeighbours(data, model string, setting datasets.Setting, trainPercent, splits int) {
-	ctx, stop := untilStopped()
+	ctx, stop := notebook.UntilStopped()
 	defer stop()
 	nb.Table(nb.Must1(byTrainNeighbours(ctx, data, model, setting, trainPercent, splits)))
 }
 
 func byTrainNeighbours(ctx context.Context, data, model string, setting datasets.Setting, trainPercent,
 	splits int) (plots.Table, error) {
-	names := classNames()
 	t := plots.Table{ID: "by-train-neighbours", Header: []string{"train neighbours", "test nodes", "plain", "masked",
 		"change"}, TextColumns: 1,
 		Title: fmt.Sprintf("What masking adds by the neighbours that a test node has in the train set: %s on %s, %s, %d "+
@@ -47,36 +47,27 @@ func byTrainNeighbours(ctx context.Context, data, model string, setting datasets
 	runner := train.NewRunner(b)
 	defer runner.Close()
 	// accuracy [arm][class][split], and the mean number of nodes.
-	accuracy := [2][][]float64{make([][]float64, len(names)), make([][]float64, len(names))}
-	nodes := make([]float64, len(names))
+	accuracy := [2][][]float64{make([][]float64, len(classNames)), make([][]float64, len(classNames))}
+	nodes := make([]float64, len(classNames))
 	for split := range splits {
 		seed := uint64(cited.FirstSplit + split)
-		s, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: trainPercent, Seed: seed})
-		if err != nil {
-			return t, err
-		}
+		s := nb.Must1(datasets.Stratified(g, datasets.SplitOptions{TrainPercent: trainPercent, Seed: seed}))
 		class := classesOf(g, s)
 		for arm, c := range []train.Experiment{measure.Experiment(plain, g), measure.Experiment(masked, g)} {
 			c.Smoothness = false
-			r, err := runner.Trial(ctx, c, seed, nil)
-			if err != nil {
-				return t, err
-			}
+			r := nb.Must1(runner.Trial(ctx, c, seed, nil))
 			if r.SplitHash != s.Hash() {
 				return t, fmt.Errorf("split %d: the trial's is %s: expected %s", seed, r.SplitHash, s.Hash())
 			}
-			predicted, err := runner.Predict()
-			if err != nil {
-				return t, err
-			}
-			right, all := make([]float64, len(names)), make([]float64, len(names))
+			predicted := nb.Must1(runner.Predict())
+			right, all := make([]float64, len(classNames)), make([]float64, len(classNames))
 			for i, v := range s.Test {
 				all[class[i]]++
 				if predicted[v] == g.Labels[v] {
 					right[class[i]]++
 				}
 			}
-			for k := range names {
+			for k := range classNames {
 				if all[k] > 0 {
 					accuracy[arm][k] = append(accuracy[arm][k], 100*right[k]/all[k])
 				}
@@ -84,7 +75,7 @@ func byTrainNeighbours(ctx context.Context, data, model string, setting datasets
 			}
 		}
 	}
-	for k, name := range names {
+	for k, name := range classNames {
 		row := []plots.Field{{Text: name}, {Text: fmt.Sprintf("%.0f", nodes[k])}}
 		for arm := range accuracy {
 			row = append(row, plots.Field{Text: nb.Mean(accuracy[arm][k])})
@@ -114,7 +105,7 @@ func classesOf(g *datasets.Graph, s *datasets.Split) []int {
 				neighbours++
 			}
 		}
-		for k, least := range neighbourClasses() {
+		for k, least := range neighbourClasses {
 			if neighbours >= least {
 				classes[i] = k
 			}

@@ -11,6 +11,7 @@ import (
 	"nodemask/internal/cited"
 	"nodemask/internal/measure"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/notebook"
 	"nodemask/nb"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
@@ -23,23 +24,19 @@ import (
 // with masking, with rescaled masking and with neither, and shows how large representations are, layer by layer: of
 // train nodes as training sees them, and of test nodes when nothing is masked any more.
 func NormsByLayer(data, model string, setting datasets.Setting, trainPercent int) {
-	ctx, stop := untilStopped()
+	ctx, stop := notebook.UntilStopped()
 	defer stop()
-	nb.Table(nb.Must1(normsByLayer(ctx, data, model, setting, trainPercent)))
+	nb.Table(normsByLayer(ctx, data, model, setting, trainPercent))
 }
 
-func normsByLayer(ctx context.Context, data, model string, setting datasets.Setting, trainPercent int) (plots.Table,
-	error) {
+func normsByLayer(ctx context.Context, data, model string, setting datasets.Setting, trainPercent int) plots.Table {
 	t := plots.Table{ID: "norms", TextColumns: 2,
 		Title: fmt.Sprintf("How large representations are in training and in testing: %s on %s, %s, %d %% to train on",
 			hyper.Title(model), data, setting, trainPercent),
 		Caption: "Mean Euclidean length of representations, by layer: of train nodes with the mask of training → of test " +
 			"nodes without it, and how many times larger the latter are. Batch normalisation uses what training left. One " +
 			"split."}
-	q, err := cited.Question(cited.Scale, data, model, setting)
-	if err != nil {
-		return t, err
-	}
+	q := nb.Must1(cited.Question(cited.Scale, data, model, setting))
 	b := Backend()
 	runner := train.NewRunner(b)
 	defer runner.Close()
@@ -50,20 +47,10 @@ func normsByLayer(ctx context.Context, data, model string, setting datasets.Sett
 			arms = []multiverse.Arm{multiverse.Plain, multiverse.Masked}
 		}
 		for _, arm := range arms {
-			c, err := reading.Cell(q.Axes, arm, data, model, setting, trainPercent)
-			if err != nil {
-				return t, err
-			}
+			c := nb.Must1(reading.Cell(q.Axes, arm, data, model, setting, trainPercent))
 			x := measure.Experiment(c, nb.Data(data))
 			x.Smoothness = false
-			r, err := runner.Trial(ctx, x, cited.FirstSplit, nil)
-			if err != nil {
-				return t, err
-			}
-			trained, tested, err := norms(x, r)
-			if err != nil {
-				return t, err
-			}
+			trained, tested := norms(x, nb.Must1(runner.Trial(ctx, x, cited.FirstSplit, nil)))
 			if t.Header == nil {
 				t.Header = []string{"reading", "masking"}
 				for l := range trained[1:] {
@@ -83,30 +70,18 @@ func normsByLayer(ctx context.Context, data, model string, setting datasets.Sett
 			t.Rows = append(t.Rows, row)
 		}
 	}
-	return t, nil
+	return t
 }
 
 // norms returns the mean Euclidean length of each layer's representations: of the train nodes in the train graph, under
 // a mask as training draws it, and of the test nodes in the test graph.
-func norms(x train.Experiment, r *train.Result) (trained, tested []float64, err error) {
-	split, err := x.Split(r.Seed)
-	if err != nil {
-		return nil, nil, err
-	}
-	view, err := datasets.NewView(x.Graph, split, x.Setting, x.Arrivals)
-	if err != nil {
-		return nil, nil, err
-	}
+func norms(x train.Experiment, r *train.Result) (trained, tested []float64) {
+	split := nb.Must1(x.Split(r.Seed))
+	view := nb.Must1(datasets.NewView(x.Graph, split, x.Setting, x.Arrivals))
 	network := r.Saved(x).Network()
-	b, err := backend.Open("go") // XLA would compile a second for each of two programs that run once
-	if err != nil {
-		return nil, nil, err
-	}
-	represent := func(phase datasets.Phase, o infer.Options) ([]float64, error) {
-		all, err := network.Represent(b, phase.Edges, x.Graph.Features.Select(phase.Nodes), o)
-		if err != nil {
-			return nil, err
-		}
+	b := nb.Must1(backend.Open("go")) // XLA would compile a second for each of two programs that run once
+	represent := func(phase datasets.Phase, o infer.Options) []float64 {
+		all := nb.Must1(network.Represent(b, phase.Edges, x.Graph.Features.Select(phase.Nodes), o))
 		means := make([]float64, len(all))
 		for l, h := range all {
 			for _, v := range phase.Score {
@@ -117,7 +92,7 @@ func norms(x train.Experiment, r *train.Result) (trained, tested []float64, err 
 				means[l] += math.Sqrt(sum) / float64(len(phase.Score))
 			}
 		}
-		return means, nil
+		return means
 	}
 	var o infer.Options
 	if x.Parameters.KeepRate.Active() {
@@ -125,9 +100,5 @@ func norms(x train.Experiment, r *train.Result) (trained, tested []float64, err 
 		mask := train.OptionsOf(x.Parameters, view).Mask
 		mask.Draw(rand.New(rand.NewPCG(r.Seed, 1)), o.Delta)
 	}
-	if trained, err = represent(view.Train, o); err != nil {
-		return nil, nil, err
-	}
-	tested, err = represent(view.Test, infer.Options{})
-	return trained, tested, err
+	return represent(view.Train, o), represent(view.Test, infer.Options{})
 }

@@ -27,37 +27,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"nodemask/internal/browsertest"
 	"nodemask/internal/page"
 )
 
 // openBrowser starts a headless Chromium, or skips the test. What goes wrong in its pages, and what they load from
 // anywhere but the places allowed (beginnings of addresses), is in what complaints returns.
 func openBrowser(t *testing.T, allowed ...string) (ctx context.Context, complaints func() []string) {
-	path := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
-		}
-	}
-	if path == "" {
-		t.Skip("needs a browser: install chromium")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update",
-			true), chromedp.WSURLReadTimeout(time.Minute))
-	allocator, stopAllocator := chromedp.NewExecAllocator(t.Context(), options...)
-	ctx, closeTab := chromedp.NewContext(allocator)
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
-	t.Cleanup(func() {
-		// Asks Chromium to end and waits for it, so that its profile can be removed.
-		_ = chromedp.Cancel(ctx)
-		cancel()
-		closeTab()
-		stopAllocator()
-	})
-
+	ctx = browsertest.Start(t, 10*time.Minute)
 	var mu sync.Mutex
 	var heard []string
 	complain := func(format string, args ...any) {

@@ -1,4 +1,4 @@
-package nb
+package notebook
 
 import (
 	"fmt"
@@ -18,10 +18,14 @@ import (
 // one output of the cell, updated in place, which stays as a picture when the work is done. Outside a notebook only
 // [Progress.End] shows anything. Its methods may be called from several goroutines.
 type Progress struct {
+	// Order has names of curves in the order in which they are drawn; others follow.
+	Order []string
+	// Kept says that finished trials are in a store.
+	Kept bool
+
 	id    string
 	title string
-	total int      // trials; 0: there is no end to count down to
-	order []string // names of curves in the order in which they are drawn; others follow
+	total int // trials; 0: there is no end to count down to
 
 	mutex  sync.Mutex
 	begin  time.Time
@@ -31,7 +35,6 @@ type Progress struct {
 	curves []*lossCurve
 	status string
 	on     string // what the trials run on
-	kept   bool   // finished trials are in a store
 }
 
 // lossCurve is one trial's losses.
@@ -44,15 +47,8 @@ type lossCurve struct {
 // refresh limits how often the output is redrawn.
 const refresh = 400 * time.Millisecond
 
-// NewProgress starts showing the training of a number of trials.
+// NewProgress returns the progress of a number of trials; 0: there is no end to count down to. It shows nothing yet.
 func NewProgress(title string, trials int) *Progress {
-	p := newProgress(title, trials)
-	p.say("Starting …")
-	return p
-}
-
-// newProgress is [NewProgress] that shows nothing yet.
-func newProgress(title string, trials int) *Progress {
 	return &Progress{id: "nodemask-" + gonbui.UniqueId(), title: title, total: trials, begin: time.Now()}
 }
 
@@ -90,8 +86,8 @@ func (p *Progress) Trials(done int, left time.Duration) {
 	p.update(true)
 }
 
-// say shows a line of text above the losses.
-func (p *Progress) say(status string) {
+// Say shows a line of text above the losses.
+func (p *Progress) Say(status string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.status = status
@@ -118,16 +114,24 @@ func (p *Progress) update(force bool) {
 	if p.on != "" {
 		fmt.Fprintf(&b, `<p><small>Backend: %s.</small></p>`, html.EscapeString(p.on))
 	}
-	if c := p.chart(); len(c.Series) > 0 {
-		if svg, err := c.SVG(); err == nil {
-			b.WriteString(image(svg, c.Title))
-		}
-	}
-	gonbui.UpdateHTML(p.id, b.String())
+	gonbui.UpdateHTML(p.id, b.String()+p.picture())
 }
 
-// remember adds the losses of a trial that an earlier cell ran, unless one of its name was run here.
-func (p *Progress) remember(name string, seed uint64, train, validation []float64) {
+// picture is the chart as HTML; "" if it has no lines.
+func (p *Progress) picture() string {
+	c := p.chart()
+	if len(c.Series) == 0 {
+		return ""
+	}
+	svg, err := c.SVG()
+	if err != nil {
+		return ""
+	}
+	return Image(svg, c.Title)
+}
+
+// Remember adds the losses of a trial that an earlier cell ran, unless one of its name was run here.
+func (p *Progress) Remember(name string, seed uint64, train, validation []float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if !slices.ContainsFunc(p.curves, func(c *lossCurve) bool { return c.name == name }) {
@@ -147,10 +151,10 @@ func (p *Progress) chart() plots.Chart {
 		last[curve.name] = curve
 	}
 	place := func(name string) int {
-		if i := slices.Index(p.order, name); i >= 0 {
+		if i := slices.Index(p.Order, name); i >= 0 {
 			return i
 		}
-		return len(p.order)
+		return len(p.Order)
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return place(a) - place(b) })
 	for _, name := range names {
@@ -189,19 +193,14 @@ func (p *Progress) End(ran int, stopped bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	summary := summaryOf(ran, p.total, stopped, time.Since(p.begin), p.on)
-	if stopped && p.kept {
+	if stopped && p.Kept {
 		summary += " What is finished is kept: run the cell again to go on."
 	}
-	c := p.chart()
 	if !gonbui.IsNotebook {
 		fmt.Println(summary)
 		return
 	}
-	text := "<p>" + html.EscapeString(summary) + "</p>"
-	if len(c.Series) > 0 {
-		text += image(Must1(c.SVG()), c.Title)
-	}
-	gonbui.UpdateHTML(p.id, text)
+	gonbui.UpdateHTML(p.id, "<p>"+html.EscapeString(summary)+"</p>"+p.picture())
 	gonbui.Sync()
 }
 

@@ -1,0 +1,32 @@
+// Package notebook has what nb and nb/incell share of showing things in a notebook: pictures, training as it happens,
+// and the stop button.
+package notebook
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"html"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// UntilStopped returns a context that ends when the notebook's stop button is pressed.
+func UntilStopped() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+}
+
+// Image returns an <img> with the drawing inside. The drawing's own rules for dark mode still hold there, but it no
+// longer takes the colour of the text around it, so it gets a background that its ink can be seen on.
+func Image(svg []byte, alt string) string {
+	if start := bytes.Index(svg, []byte("<svg")); start >= 0 {
+		if end := bytes.IndexByte(svg[start:], '>'); end >= 0 && svg[start+end-1] != '/' {
+			at := start + end + 1
+			svg = bytes.Join([][]byte{svg[:at], svg[at:]}, []byte("<style>:root{background:#fff}</style>"))
+		}
+	}
+	return fmt.Sprintf(`<img src="data:image/svg+xml;base64,%s" alt="%s">`, base64.StdEncoding.EncodeToString(svg),
+		html.EscapeString(alt))
+}
