@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"nodemask/internal/measure"
 	"nodemask/nmgnn/train"
 	"nodemask/plots"
 )
@@ -56,7 +57,7 @@ func (p *progressLine) left() string {
 
 func (p *progressLine) trial() {
 	p.done++
-	p.end = p.now().Add(train.TimeLeft(p.now().Sub(p.start), p.done, p.trials-p.done))
+	p.end = p.now().Add(measure.TimeLeft(p.now().Sub(p.start), p.done, p.trials-p.done))
 }
 
 func (p *progressLine) show(text string) {
