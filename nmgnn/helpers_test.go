@@ -17,7 +17,7 @@ import (
 	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // fixed is a model with fixed weights on a graph, to be computed once.
@@ -100,7 +100,7 @@ func (f fixed) program(t *testing.T, b *backend.Backend, plan kernels.Plan) *pro
 	}
 	for v := range store.IterVariables() {
 		if isRunning(v.Path()) && !v.HasValue() {
-			first, err := infer.FirstValue(store, v, 1)
+			first, err := variables.FirstValue(store, v, 1)
 			require.NoError(t, err)
 			require.NoError(t, v.SetValue(first))
 		}

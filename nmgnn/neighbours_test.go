@@ -14,6 +14,7 @@ import (
 	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/variables"
 )
 
 func TestSoftmaxIsOverNeighboursAndSurvivesLargeScores(t *testing.T) {
@@ -155,7 +156,7 @@ func TestAttentionDropoutDropsTheSameEntriesWithEveryKernel(t *testing.T) {
 func TestAttentionIsSoftmaxDropoutAndWeightedSumWithTheirGradients(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
-		r := nmgnn.HostRandom(5, "attention")
+		r := variables.HostRandom(5, "attention")
 		const nodes, heads, width = 40, 2, 6
 		var pairs [][2]int32
 		for v := range int32(nodes - 2) { // the last two stand alone

@@ -12,6 +12,7 @@ import (
 	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // Seeds give the numbers on record only as long as layers take the generator's streams in this order. A layer that is
@@ -84,8 +85,8 @@ func TestSGATReadsTheSecondOfItsStreams(t *testing.T) {
 
 func TestTheHostsGeneratorsAreThese(t *testing.T) {
 	// Weights, masks and splits on record follow from these numbers.
-	require.Equal(t, []uint64{6743862346269210244, 11959427466504650078}, []uint64{nmgnn.HostRandom(1, "mask").Uint64(),
-		nmgnn.HostRandom(1, "dropout").Uint64()})
-	require.Equal(t, nmgnn.HostRandom(1, "mask").Uint64(), nmgnn.HostRandom(1, "mask").Uint64())
-	require.NotEqual(t, nmgnn.HostRandom(1, "mask").Uint64(), nmgnn.HostRandom(2, "mask").Uint64())
+	require.Equal(t, []uint64{6743862346269210244, 11959427466504650078}, []uint64{variables.HostRandom(1, "mask").Uint64(),
+		variables.HostRandom(1, "dropout").Uint64()})
+	require.Equal(t, variables.HostRandom(1, "mask").Uint64(), variables.HostRandom(1, "mask").Uint64())
+	require.NotEqual(t, variables.HostRandom(1, "mask").Uint64(), variables.HostRandom(2, "mask").Uint64())
 }

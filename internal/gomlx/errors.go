@@ -1,9 +1,11 @@
-// Package gomlx turns what GoMLX reports into errors of one line.
+// Package gomlx turns what GoMLX reports into errors of one line, and frees what it returned.
 package gomlx
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gomlx/gomlx/core/tensors"
 )
 
 // Error returns err with its first line as message, or nil for nil: GoMLX's errors carry the stack traces of all
@@ -35,5 +37,12 @@ func Guard(err *error, doing string) {
 		*err = fmt.Errorf("%s: %w", doing, Error(r))
 	default:
 		panic(r)
+	}
+}
+
+// Finalize frees a program's outputs.
+func Finalize(outputs []*tensors.Tensor) {
+	for _, output := range outputs {
+		output.MustFinalizeAll()
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/learn"
+	"nodemask/nmgnn/internal/variables"
 	"nodemask/nmgnn/train"
 )
 
@@ -401,7 +402,7 @@ func TestSampledSumsKeepTheirExpectation(t *testing.T) {
 	require.NoError(t, err)
 	phase := datasets.Phase{Edges: star, Nodes: []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}}
 	p, seen := newPlaces(10), make([]float64, 10)
-	r := nmgnn.HostRandom(1, "sample")
+	r := variables.HostRandom(1, "sample")
 	const times = 20000
 	for range times {
 		b, scale := p.sample(phase, []int32{0}, []int{3}, shape{own: 10, nodes: 10, edges: 10}, r, nil)

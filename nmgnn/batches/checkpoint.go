@@ -24,6 +24,7 @@ import (
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/mapped"
 	"nodemask/nmgnn/internal/safetensors"
+	"nodemask/nmgnn/internal/variables"
 	"nodemask/nmgnn/train"
 )
 
@@ -249,7 +250,7 @@ func (t *trainer) read(file *safetensors.File, path string, d *learn.Draws) (*tr
 		if err != nil {
 			return nil, err
 		}
-		if infer.IsWeight(v) && file.Has(bestPrefix+v.Path()) {
+		if variables.IsWeight(v) && file.Has(bestPrefix+v.Path()) {
 			values, shape, err := safetensors.Get[float32](file, bestPrefix+v.Path(), v.Shape().Dimensions...)
 			if err != nil {
 				return nil, err

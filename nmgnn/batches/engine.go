@@ -15,6 +15,7 @@ import (
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/mapped"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // engine runs a model over one graph, batch by batch: a store with room for one batch, and programs over it.
@@ -288,7 +289,7 @@ func (e *engine) place(b batch, features, gradients bool) error {
 // room makes the variable that layer i reads, once its width is known.
 func (e *engine) room(i, width int) (*model.Variable, error) {
 	if e.rows[i] == nil {
-		into := kernels.NewConstants(e.store, "/"+infer.DataScope+"/rows").Share(e.backend.Backend)
+		into := kernels.NewConstants(e.store, "/"+variables.DataScope+"/rows").Share(e.backend.Backend)
 		e.rows[i] = into.Zeros(fmt.Sprint(i), e.shape.nodes, width)
 		return e.rows[i], into.Err()
 	}

@@ -11,7 +11,7 @@ import (
 
 	"nodemask/internal/gomlx"
 	"nodemask/nmgnn"
-	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // An evaluation runs layer by layer over all batches: what layer i makes of all nodes is there before layer i+1 reads
@@ -45,7 +45,7 @@ func (e *engine) layer(i int) (*model.Exec, error) {
 	}
 	last := e.last(i)
 	exec, err := model.NewExec(e.backend.Backend, e.store, func(scope *model.Scope, g *Graph) []*Node {
-		p := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: e.data.Neighbours(false, nil), Features: e.data.Features(g,
+		p := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: e.data.Neighbours(false, nil), Features: e.data.Features(g,
 			false)}
 		var all []*Node
 		if e.whole() {
@@ -99,7 +99,7 @@ func (e *engine) sweep(ctx context.Context, i int, take func(cluster int, b batc
 		return err
 	}
 	if e.weights != nil {
-		if err := infer.SetWeights(e.store, e.weights); err != nil {
+		if err := variables.SetWeights(e.store, e.weights); err != nil {
 			return err
 		}
 	}
@@ -126,7 +126,7 @@ func (e *engine) sweep(ctx context.Context, i int, take func(cluster int, b batc
 			return gomlx.Error(err)
 		}
 		err = take(c, b, outputs)
-		infer.Finalize(outputs)
+		gomlx.Finalize(outputs)
 		if err != nil {
 			return err
 		}

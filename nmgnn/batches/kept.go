@@ -8,11 +8,11 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/internal/gomlx"
-	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // graphPath is where the variables of a batch's graph and features are.
-const graphPath = "/" + infer.DataScope + "/graph"
+const graphPath = "/" + variables.DataScope + "/graph"
 
 // mostKept is how many bytes the batches of a graph may take together to be kept from epoch to epoch, where
 // [Options].Memory does not say: a quarter of that.

@@ -8,7 +8,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn/infer"
+	"nodemask/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
 )
 
@@ -143,7 +143,7 @@ func (t *trainer) sampled(ctx context.Context, d *learn.Draws) (loss float64, er
 			return 0, err
 		}
 		loss += float64(tensors.ToScalar[float32](outputs[0])) * float64(len(seeds))
-		infer.Finalize(outputs)
+		gomlx.Finalize(outputs)
 	}
 	return loss / float64(len(score)), nil
 }

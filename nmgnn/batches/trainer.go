@@ -19,6 +19,7 @@ import (
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/mapped"
 	"nodemask/nmgnn/internal/safetensors"
+	"nodemask/nmgnn/internal/variables"
 	"nodemask/nmgnn/train"
 	"nodemask/stats"
 )
@@ -253,7 +254,7 @@ func (t *trainer) prepareCaches(ctx context.Context, trial *train.Trial) error {
 	return t.firstCaches(ctx)
 }
 
-func (t *trainer) Weights() ([]infer.Weight, error) { return infer.WeightsOf(t.train.store) }
+func (t *trainer) Weights() ([]infer.Weight, error) { return variables.WeightsOf(t.train.store) }
 
 // Keep writes a checkpoint, if there is a folder for it.
 func (t *trainer) Keep(trial *train.Trial) error {
@@ -293,7 +294,7 @@ func (t *trainer) epoch(ctx context.Context, d *learn.Draws) (measured train.Epo
 	}
 	t.caches[0], t.caches[1], t.current = t.caches[1], t.caches[0], 1-t.current
 	if t.validation != t.train {
-		if t.validation.weights, err = infer.WeightsOf(t.train.store); err != nil {
+		if t.validation.weights, err = variables.WeightsOf(t.train.store); err != nil {
 			return measured, metrics, err
 		}
 	}
@@ -352,7 +353,7 @@ func (t *trainer) one(cluster int, d *learn.Draws) (loss float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer infer.Finalize(outputs)
+	defer gomlx.Finalize(outputs)
 	pushed := outputs
 	if program == t.step {
 		loss, pushed = float64(tensors.ToScalar[float32](outputs[0])), outputs[1:]

@@ -16,6 +16,7 @@ import (
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 )
 
 var update = flag.Bool("update", false, "write the models in testdata anew")
@@ -50,7 +51,7 @@ func pygModels(t *testing.T, b *backend.Backend) map[string]*cached.Model {
 		}
 		m, err := infer.Untrained(b, nmgnn.Build(p, 3), 5, 1)
 		require.NoError(t, err)
-		r := nmgnn.HostRandom(1, name)
+		r := variables.HostRandom(1, name)
 		for _, w := range m.Weights {
 			for i := range w.Values { // biases and statistics too
 				w.Values[i] += float32(r.Float64())/2 - 0.2

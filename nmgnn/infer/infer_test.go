@@ -14,6 +14,7 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // path returns 0–1–2, and features [3, 3] of which node 2's say how it is seen.
@@ -97,8 +98,8 @@ func TestWeightsOfAsManyNumbersInAnotherShapeAreRefused(t *testing.T) {
 	into.Floats("w", make([]float32, 6), 2, 3).SetTrainable(true)
 	require.NoError(t, into.Err())
 	own := []infer.Weight{{Path: "/model/w", Dimensions: []int{2, 3}, Values: []float32{1, 2, 3, 4, 5, 6}}}
-	require.NoError(t, infer.SetWeights(store, own))
-	kept, err := infer.WeightsOf(store)
+	require.NoError(t, variables.SetWeights(store, own))
+	kept, err := variables.WeightsOf(store)
 	require.NoError(t, err)
 	require.Equal(t, own, kept)
 	for _, wrong := range []infer.Weight{
@@ -106,10 +107,10 @@ func TestWeightsOfAsManyNumbersInAnotherShapeAreRefused(t *testing.T) {
 		{Path: "/model/w", Dimensions: []int{6}, Values: []float32{6, 5, 4, 3, 2, 1}},
 		{Path: "/model/v", Dimensions: []int{2, 3}, Values: []float32{6, 5, 4, 3, 2, 1}},
 	} {
-		require.EqualError(t, infer.SetWeights(store, []infer.Weight{wrong}),
+		require.EqualError(t, variables.SetWeights(store, []infer.Weight{wrong}),
 			"the model has no weights /model/w of shape [2 3]: they belong to other settings or features")
 	}
-	kept, err = infer.WeightsOf(store)
+	kept, err = variables.WeightsOf(store)
 	require.NoError(t, err)
 	require.Equal(t, own, kept, "weights that are refused change nothing")
 }

@@ -12,6 +12,7 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 )
 
@@ -102,7 +103,7 @@ func (t *Trainer) representCached(together bool) ([]infer.Representation, error)
 			if together {
 				name = "together"
 			}
-			a.data, err = t.test.data.WithEdges("/"+infer.DataScope+"/cached/"+name+"/edges", edges, t.allEdges())
+			a.data, err = t.test.data.WithEdges("/"+variables.DataScope+"/cached/"+name+"/edges", edges, t.allEdges())
 		} else {
 			err = a.data.ReplaceEdges(edges, true)
 		}

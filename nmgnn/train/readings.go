@@ -17,6 +17,7 @@ import (
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 )
 
@@ -140,7 +141,7 @@ func (t *Trainer) prepareReadings(views []*datasets.View) error {
 			return t.readings.graphs[next-1].data.ReplaceEdges(edges, true)
 		}
 		g := readingGraph{view: view, cached: cached}
-		g.data, err = t.test.data.WithEdges(fmt.Sprintf("/%s/reading%d/edges", infer.DataScope, len(t.readings.graphs)),
+		g.data, err = t.test.data.WithEdges(fmt.Sprintf("/%s/reading%d/edges", variables.DataScope, len(t.readings.graphs)),
 			edges, t.allEdges())
 		t.readings.graphs = append(t.readings.graphs, g)
 		return err
@@ -186,14 +187,14 @@ func (t *Trainer) prepareReadings(views []*datasets.View) error {
 
 // predict returns the class of every node over each graph, by these weights.
 func (r *readingGraphs) predict(store *model.Store, weights []infer.Weight) ([][]int32, error) {
-	if err := infer.SetWeights(store, weights); err != nil {
+	if err := variables.SetWeights(store, weights); err != nil {
 		return nil, err
 	}
 	outputs, err := r.exec.Call()
 	if err != nil {
 		return nil, fmt.Errorf("%w", gomlx.Error(err))
 	}
-	defer infer.Finalize(outputs)
+	defer gomlx.Finalize(outputs)
 	classes := make([][]int32, len(outputs))
 	for i, output := range outputs {
 		if classes[i], err = tensors.CopyFlatData[int32](output); err != nil {

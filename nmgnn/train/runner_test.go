@@ -15,6 +15,7 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/variables"
 )
 
 func TestTrialsThatShareAProgramHaveTheNumbersOfTrialsThatDoNot(t *testing.T) {
@@ -326,7 +327,7 @@ func TestAReportCanAskWhoIsMaskedAndWhatIsPredicted(t *testing.T) {
 	require.NoError(t, err)
 	view, err := datasets.NewView(g, split, x.Setting, x.Arrivals)
 	require.NoError(t, err)
-	random, delta := nmgnn.HostRandom(5, "mask"), make([]float32, len(view.Train.Nodes))
+	random, delta := variables.HostRandom(5, "mask"), make([]float32, len(view.Train.Nodes))
 	var best [][]int32
 	result, err := r.Trial(t.Context(), x, 5, func(int, Epoch) {
 		nmgnn.Mask{KeepRate: 0.3}.Draw(random, delta)

@@ -11,6 +11,7 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/learn"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // TrainTogether runs a trial for each of [Options].Together seeds, side by side in one program: each trial has weights,
@@ -51,7 +52,7 @@ func (t *Trainer) TrainTogether(ctx context.Context, seeds []uint64,
 		}
 		trials = append(trials, f.trial)
 	}
-	if err := infer.SetWeights(t.store, together(trials)); err != nil {
+	if err := variables.SetWeights(t.store, together(trials)); err != nil {
 		return nil, err
 	}
 	classes, err := t.Predict()
@@ -97,7 +98,7 @@ func (t *Trainer) epochTogether(draws []*learn.Draws, all []*followed, report fu
 		}
 		if err := f.take(measured[i].epochs, measured[i].metrics, func() (_ []infer.Weight, err error) {
 			if weights == nil {
-				if weights, err = infer.WeightsOf(t.store); err != nil {
+				if weights, err = variables.WeightsOf(t.store); err != nil {
 					return nil, err
 				}
 			}
@@ -112,7 +113,7 @@ func (t *Trainer) epochTogether(draws []*learn.Draws, all []*followed, report fu
 	return nil
 }
 
-// together puts the weights of several trials side by side, as [nmgnn.SetTrials] has them.
+// together puts the weights of several trials side by side, as [variables.SetTrials] has them.
 func together(trials []*Trial) (all []infer.Weight) {
 	for k, w := range trials[0].Weights {
 		w.Dimensions, w.Values = append([]int{len(trials)}, w.Dimensions...), nil

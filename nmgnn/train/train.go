@@ -12,6 +12,7 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/learn"
+	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 
 	"github.com/gomlx/gomlx/core/tensors"
@@ -242,7 +243,7 @@ type measured struct {
 
 // measured reads what an epoch's program returned for each of the trials, and frees it.
 func (t *Trainer) measured(outputs []*tensors.Tensor) ([]measured, error) {
-	defer infer.Finalize(outputs)
+	defer gomlx.Finalize(outputs)
 	all, views := make([]measured, t.options.Together), len(t.validatedBy)
 	losses, err := tensors.CopyFlatData[float32](outputs[0])
 	if err != nil {
@@ -277,12 +278,12 @@ func (t *Trainer) measured(outputs []*tensors.Tensor) ([]measured, error) {
 	return all, nil
 }
 
-func (t whole) Weights() ([]infer.Weight, error) { return infer.WeightsOf(t.store) }
+func (t whole) Weights() ([]infer.Weight, error) { return variables.WeightsOf(t.store) }
 func (t whole) Keep(*Trial) error                { return nil }
 func (t whole) End(*Trial)                       {}
 
 func (t whole) Predict(_ context.Context, trial *Trial) ([]int32, error) {
-	if err := infer.SetWeights(t.store, trial.Weights); err != nil {
+	if err := variables.SetWeights(t.store, trial.Weights); err != nil {
 		return nil, err
 	}
 	if t.predictor != nil {

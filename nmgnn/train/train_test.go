@@ -14,7 +14,7 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 )
 
@@ -86,7 +86,7 @@ func TestTheBestEpochsWeightsAreRestored(t *testing.T) {
 		predictions, err := trainer.Predict()
 		require.NoError(t, err)
 		require.Equal(t, trial.Predictions, predictions)
-		kept, err := infer.WeightsOf(trainer.store)
+		kept, err := variables.WeightsOf(trainer.store)
 		require.NoError(t, err)
 		require.Equal(t, trial.Weights, kept)
 	}
@@ -110,7 +110,7 @@ func TestRunningStatisticsAreThoseOfTheBestEpochAndOfNoTrialBefore(t *testing.T)
 		require.Equal(t, 4, running, "inside each of two layers, and after each: with a readout both are hidden")
 		// The losses of the best epoch come from the statistics that were kept, not from those of the last epoch.
 		require.Less(t, trial.BestEpoch, len(trial.History))
-		kept, err := infer.WeightsOf(trainer.store)
+		kept, err := variables.WeightsOf(trainer.store)
 		require.NoError(t, err)
 		require.Equal(t, trial.Weights, kept)
 		var scored []int32
@@ -206,7 +206,7 @@ func TestOneAdamStepMovesEveryWeightByTheLearningRateAgainstItsGradient(t *testi
 	s.Dropout, s.KeepRate, s.MaxEpochs, s.LearningRate = 0, 1, 1, 0.125
 	trainer := trainerOf(t, gnntest.Go(t), g, view, s)
 	require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 1))
-	before, err := infer.WeightsOf(trainer.store)
+	before, err := variables.WeightsOf(trainer.store)
 	require.NoError(t, err)
 	trial := trainOnce(t, trainer, 1)
 	moved := 0
@@ -230,7 +230,7 @@ func TestWeightDecayIsAddedToTheGradientOfEveryWeight(t *testing.T) {
 	s.MaxEpochs, s.WeightDecay, s.LearningRate = 1, 1e6, 1e-4
 	trainer := trainerOf(t, gnntest.Go(t), g, view, s)
 	require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 1))
-	before, err := infer.WeightsOf(trainer.store)
+	before, err := variables.WeightsOf(trainer.store)
 	require.NoError(t, err)
 	for i, w := range trainOnce(t, trainer, 1).Weights {
 		for j, value := range w.Values {
@@ -337,12 +337,12 @@ func TestEveryModelTakesGraphsWithIsolatedNodesWithoutEdgesOfOneNodeAndWithAClas
 			{2}, {3}}},
 	} {
 		for _, name := range hyper.Models() {
-			for _, regulariser := range append(hyper.Regularisers(), hyper.NoRegulariser, "readings") {
+			for _, regulariser := range append(hyper.Regularisers(), "", "readings") {
 				s, err := hyper.For(name)
 				require.NoError(t, err)
 				s.Hidden, s.Heads, s.MaxEpochs, s.KeepRate = 4, 2, 3, 0.5
 				switch regulariser {
-				case hyper.NoRegulariser:
+				case "":
 				case "readings": // all there are
 					if s.Readout, s.Residual = hyper.ReadoutAll, true; hyper.TraitsOf(name).SelfTerm {
 						s.SelfTerm = hyper.SelfKept

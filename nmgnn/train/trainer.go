@@ -15,8 +15,8 @@ import (
 	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/learn"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // Trainer is a model compiled for one view of a graph. It can train any number of trials, one after the other. Several
@@ -76,7 +76,7 @@ func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.Vi
 	t := &Trainer{backend: b, model: m, options: o, view: view, graph: g, classes: g.NumClasses(), store: model.NewStore(),
 		represents: map[*nmgnn.Loaded]*model.Exec{}, arrivals: map[bool]arrivals{}, deltaSize: view.Train.Edges.NumNodes()}
 	if o.Together > 1 {
-		nmgnn.SetTrials(t.store, o.Together)
+		variables.SetTrials(t.store, o.Together)
 	}
 	begin := time.Now()
 	defer func() {
@@ -104,7 +104,7 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 		return err
 	}
 	var err error
-	if t.rates, err = kernels.NewRates(t.store, "/"+infer.DataScope+"/rates", t.options.rates()); err != nil {
+	if t.rates, err = kernels.NewRates(t.store, "/"+variables.DataScope+"/rates", t.options.rates()); err != nil {
 		return err
 	}
 	if t.backend.OnGPU() && t.options.Mask.KeepRate.Active() {
@@ -116,7 +116,7 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 		return err
 	}
 	for v := range t.store.IterVariables() {
-		if _, _, found := nmgnn.FirstValues(t.store, v.Path()); infer.IsWeight(v) && t.options.Together > 1 && !found {
+		if t.options.Together > 1 && variables.IsWeight(v) && !variables.IsMade(t.store, v) {
 			return fmt.Errorf("%s is not made by nmgnn.Weights or its siblings", v.Path())
 		}
 	}
@@ -192,7 +192,7 @@ func (t *Trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (
 		o.Room = withRoom(len(phase.Edges.Indices), len(t.graph.Edges.Indices))
 		o.FeatureRoom = withRoom(len(x.Values), len(t.features.Values))
 	}
-	return nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", infer.DataScope, name), phase.Edges, x, o)
+	return nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", variables.DataScope, name), phase.Edges, x, o)
 }
 
 // validationsOf lists the different validation phases of views of one split, and which of them each view has: only
@@ -218,7 +218,7 @@ func withRoom(n, all int) int { return min(n+n/5+256, all) }
 // forward runs the model over a phase as it is outside training: without mask (but for DropGNN's), dropout or
 // gradients.
 func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded) []*Node {
-	pass := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: phase.Neighbours(false, nil),
+	pass := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: phase.Neighbours(false, nil),
 		Features: phase.Features(graph, false)}
 	if d, is := t.options.Regulariser.(nmgnn.DropGNN); is {
 		return d.Forward(t.model, pass, t.plan.Kernel, t.rates)

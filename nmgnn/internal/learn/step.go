@@ -15,7 +15,7 @@ import (
 	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 )
 
@@ -44,7 +44,7 @@ func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model
 	exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, in []*Node) []*Node {
 		key, decay, graph := in[0], in[1], in[0].Graph()
 		random := kernels.NewRandom(key, s.Data.Kernel()).Reading(s.Rates)
-		pass := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: s.Data.Neighbours(true, random),
+		pass := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: s.Data.Neighbours(true, random),
 			Features: s.Data.Features(graph, true), Random: random, After: s.After}
 		switch {
 		case s.Masks && s.Masker != nil:
@@ -96,7 +96,7 @@ type Draws struct {
 
 // NewDraws returns the draws of a trial.
 func NewDraws(seed uint64, nodes int) *Draws {
-	return &Draws{nmgnn.HostSource(seed, "mask"), nmgnn.HostSource(seed, "dropout"), nmgnn.HostSource(seed, "batches"),
+	return &Draws{variables.HostSource(seed, "mask"), variables.HostSource(seed, "dropout"), variables.HostSource(seed, "batches"),
 		make([]float32, nodes)}
 }
 
