@@ -2,7 +2,6 @@ package batches
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -44,7 +43,7 @@ func (e *engine) layer(i int) (*model.Exec, error) {
 		return e.layers[i], nil
 	}
 	last := e.last(i)
-	exec, err := model.NewExec(e.backend.Backend, e.store, func(scope *model.Scope, g *Graph) []*Node {
+	exec, err := gomlx.Compile(e.backend.Backend, e.backend.ID, e.store, func(scope *model.Scope, g *Graph) []*Node {
 		p := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: e.data.Neighbours(false, nil), Features: e.data.Features(g,
 			false)}
 		var all []*Node
@@ -71,15 +70,8 @@ func (e *engine) layer(i int) (*model.Exec, error) {
 		}
 		return []*Node{classes, e.targets.Loss(out)}
 	})
-	if err != nil {
-		return nil, gomlx.Error(err)
-	}
-	if _, err := exec.Compile(); err != nil {
-		exec.Finalize()
-		return nil, fmt.Errorf("compiling for %s: %w", e.backend.ID, gomlx.Error(err))
-	}
 	e.layers[i] = exec
-	return exec, nil
+	return exec, err
 }
 
 // sweep runs layer i over all batches, and calls take with what its program returns for each.

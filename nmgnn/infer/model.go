@@ -58,7 +58,7 @@ func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Featur
 	}
 	outputs, err := exec.Call()
 	if err != nil {
-		return nil, fmt.Errorf("%w", gomlx.Error(err))
+		return nil, gomlx.Error(err)
 	}
 	return Representations(outputs)
 }
@@ -108,21 +108,13 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 			return nil, into.Err()
 		}
 	}
-	exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, graph *Graph) []*Node {
+	return gomlx.Compile(b.Backend, b.ID, store, func(scope *model.Scope, graph *Graph) []*Node {
 		p := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: data.Neighbours(false, nil), Features: data.Features(graph, false)}
 		if delta != nil {
 			p.Mask = delta.NodeValue(graph)
 		}
 		return m.Model.Forward(p)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("%w", gomlx.Error(err))
-	}
-	if _, err := exec.Compile(); err != nil {
-		exec.Finalize()
-		return nil, fmt.Errorf("compiling for %s: %w", b.ID, gomlx.Error(err))
-	}
-	return exec, nil
 }
 
 // Untrained returns a model for a number of features a node with the weights that training begins with, drawn from
