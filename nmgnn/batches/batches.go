@@ -47,7 +47,6 @@ type Options struct {
 	Release func()
 
 	clusters map[*csr.Graph][][]int32 // that are known already
-	keepNone bool                     // batches are cut anew each time
 }
 
 // divided reports whether a batch is less than the graph.

@@ -89,26 +89,19 @@ func (s scored) place(t *learn.Targets, cluster int) error {
 	return t.Replace(s.nodes[cluster], s.labels[cluster])
 }
 
-// planFor returns how batches are computed with: by kernels whose programs do not depend on the graph.
-func planFor(b *backend.Backend, divided bool, density float64) kernels.Plan {
-	plan := b.PlanFor(density)
-	if divided {
-		plan.Transposed = false
-	}
-	return plan
-}
-
 // newEngine makes an engine for clusters, or for batches that are sampled from a phase's graph, if sample gives their
 // shape.
-func newEngine(b *backend.Backend, m nmgnn.Model, phase datasets.Phase, features datasets.Features, clusters [][]int32,
-	sample *shape, classes int, gradients bool, o Options) (_ *engine, err error) {
-	divided := len(clusters) > 1 || sample != nil
-	plan := planFor(b, divided, features.Density())
-	e := &engine{backend: b, model: m, phase: phase, features: features, clusters: clusters, classes: classes,
-		folder: o.Folder, release: o.Release, gradients: gradients, store: model.NewStore(),
-		places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, len(m.Layers)),
-		layers: make([]*model.Exec, len(m.Layers)),
-		hidden: make([]*mapped.Array[float32], len(m.Layers))}
+func (t *trainer) newEngine(phase datasets.Phase, clusters [][]int32, sample *shape, gradients bool) (_ *engine,
+	err error) {
+	b, features, depth, o := t.backend, t.features, len(t.model.Layers), t.options
+	plan := b.PlanFor(features.Density())
+	if len(clusters) > 1 || sample != nil {
+		plan.Transposed = false // programs of batches do not depend on the graph
+	}
+	e := &engine{backend: b, model: t.model, phase: phase, features: features, clusters: clusters,
+		classes: t.graph.NumClasses(), folder: o.Folder, release: o.Release, gradients: gradients, store: model.NewStore(),
+		places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, depth),
+		layers: make([]*model.Exec, depth), hidden: make([]*mapped.Array[float32], depth)}
 	e.places.release = o.Release
 	filler := plan.Kernel != kernels.FusedKernel
 	if sample == nil {
@@ -187,16 +180,14 @@ func (e *engine) gather(b batch) datasets.Features {
 	for _, v := range b.halo {
 		add(v)
 	}
-	for len(x.Offsets) < x.Rows {
+	for len(x.Offsets) <= x.Rows {
 		x.Offsets = append(x.Offsets, int64(len(x.Values)))
 	}
 	if e.shape.filler {
 		for len(x.Values) < e.shape.values {
 			x.Columns, x.Values = append(x.Columns, 0), append(x.Values, 0)
 		}
-	}
-	if len(x.Offsets) == x.Rows {
-		x.Offsets = append(x.Offsets, int64(len(x.Values)))
+		x.Offsets[x.Rows] = int64(len(x.Values))
 	}
 	return x
 }

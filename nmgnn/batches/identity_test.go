@@ -163,8 +163,7 @@ func TestAFolderOfCheckpointsHasOneProcess(t *testing.T) {
 
 // Checksums tell damage alone: whoever makes a file computes them.
 func TestWhatACheckpointSaysIsCheckedThoughItsSumsFit(t *testing.T) {
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 50, datasets.Transductive)
+	g, view := gnntest.Camps(t, 50, datasets.Transductive)
 	s := small("gin")
 	s.MaxEpochs = 1
 	o := optionsOf(t, view, s, 3)

@@ -28,10 +28,7 @@ type kept struct {
 // keepBytes returns how many bytes of batches may be kept. It depends on nothing that differs from run to run, as
 // numbers do on whether masked nodes are left out.
 func (o Options) keepBytes() int64 {
-	switch {
-	case o.keepNone:
-		return 0
-	case o.Memory > 0:
+	if o.Memory > 0 {
 		return o.Memory / 4
 	}
 	return mostKept
