@@ -328,7 +328,7 @@ func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 	// XLA starts the threads that compile for all clients when it first compiles. They must not come from a job, or they
 	// would all keep to its core, and jobs would wait for each other's programs.
 	if _, err := graph.CallOnce(b.Backend, graph.Neg, float32(0)); err != nil {
-		return nil, fmt.Errorf("%w", gomlx.Error(err))
+		return nil, gomlx.Error(err)
 	}
 	return func(job int) (*Backend, error) {
 		if err := onOneCore(job); err != nil {

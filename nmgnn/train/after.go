@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"fmt"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -24,7 +23,7 @@ func (t *Trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error)
 	}
 	outputs, err := exec.Call()
 	if err != nil {
-		return nil, fmt.Errorf("%w", gomlx.Error(err))
+		return nil, gomlx.Error(err)
 	}
 	return infer.Representations(outputs)
 }
@@ -41,7 +40,7 @@ func (t *Trainer) representer(phase *nmgnn.Loaded) (*model.Exec, error) {
 		_, err = exec.Compile()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w", gomlx.Error(err))
+		return nil, gomlx.Error(err)
 	}
 	t.represents[phase] = exec
 	return exec, nil

@@ -147,24 +147,22 @@ func (t *Trainer) prepareReadings(views []*datasets.View) error {
 		return err
 	}
 	for i, view := range views {
-		edges, err := onAllNodes(view.Test, t.graph.NumNodes())
-		if err != nil {
-			return err
+		phases := []datasets.Phase{view.Test}
+		if view.Setting == datasets.Inductive {
+			edges, err := cached.Edges(view, true)
+			if err != nil {
+				return err
+			}
+			phases = append(phases, datasets.Phase{Edges: edges, Nodes: view.Test.Nodes})
 		}
-		if err := add(i, false, edges); err != nil {
-			return err
-		}
-		if view.Setting != datasets.Inductive {
-			continue
-		}
-		if edges, err = cached.Edges(view, true); err != nil {
-			return err
-		}
-		if edges, err = onAllNodes(datasets.Phase{Edges: edges, Nodes: view.Test.Nodes}, t.graph.NumNodes()); err != nil {
-			return err
-		}
-		if err := add(i, true, edges); err != nil {
-			return err
+		for k, phase := range phases {
+			edges, err := onAllNodes(phase, t.graph.NumNodes())
+			if err == nil {
+				err = add(i, k == 1, edges)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	t.readings.of = t.view
@@ -179,7 +177,7 @@ func (t *Trainer) prepareReadings(views []*datasets.View) error {
 		return classes
 	})
 	if err != nil {
-		return fmt.Errorf("%w", gomlx.Error(err))
+		return gomlx.Error(err)
 	}
 	t.readings.exec = exec
 	return nil
@@ -192,13 +190,13 @@ func (r *readingGraphs) predict(store *model.Store, weights []infer.Weight) ([][
 	}
 	outputs, err := r.exec.Call()
 	if err != nil {
-		return nil, fmt.Errorf("%w", gomlx.Error(err))
+		return nil, gomlx.Error(err)
 	}
 	defer gomlx.Finalize(outputs)
 	classes := make([][]int32, len(outputs))
 	for i, output := range outputs {
 		if classes[i], err = tensors.CopyFlatData[int32](output); err != nil {
-			return nil, fmt.Errorf("%w", gomlx.Error(err))
+			return nil, gomlx.Error(err)
 		}
 	}
 	return classes, nil

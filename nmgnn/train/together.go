@@ -65,8 +65,6 @@ func (t *Trainer) TrainTogether(ctx context.Context, seeds []uint64,
 		if trial.Test, err = (whole{t}).Score(trial.Predictions); err != nil {
 			return nil, err
 		}
-	}
-	for _, trial := range trials {
 		trial.Seconds = time.Since(begin).Seconds() / float64(len(trials))
 	}
 	return trials, nil

@@ -47,11 +47,6 @@ func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int,
 // epoch could be better: each way keeps what it had. Nothing is evaluated on the test graph.
 func (t *Trainer) follow(ctx context.Context, seed uint64, stops []ending) (stopped []endedBy, err error) {
 	defer gomlx.Guard(&err, "training")
-	for _, stop := range stops {
-		if stop.View < 0 || stop.View >= len(t.validatedBy) {
-			return nil, fmt.Errorf("stopping by view %d of %d", stop.View, len(t.validatedBy))
-		}
-	}
 	_, stopped, err = follow(ctx, whole{t}, t.options, seed, stops, nil)
 	return stopped, err
 }
@@ -205,7 +200,7 @@ func (f *followed) take(measured []Epoch, metrics []stats.Metrics, weights func(
 // end returns what each way of stopping kept, or why one kept nothing.
 func (f *followed) end() ([]endedBy, error) {
 	for i := range f.stopped {
-		if f.stopped[i].BestEpoch = f.stopping[i].bestEpoch(); f.stopped[i].BestEpoch == 0 {
+		if f.stopped[i].BestEpoch = f.stopping[i].best; f.stopped[i].BestEpoch == 0 {
 			return nil, f.options.fault(f.trial.History, 0)
 		}
 	}

@@ -94,12 +94,10 @@ func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.Vi
 
 func (t *Trainer) compile(g *datasets.Graph) error {
 	t.features = t.normalized()
-	plan := t.options.Plan
-	if plan == nil {
-		best := t.backend.PlanFor(t.features.Density())
-		plan = &best
+	t.plan = t.backend.PlanFor(t.features.Density())
+	if t.options.Plan != nil {
+		t.plan = *t.options.Plan
 	}
-	t.plan = *plan
 	if err := t.load(); err != nil {
 		return err
 	}
