@@ -323,7 +323,7 @@ func TestATrialThatWasInterruptedGoesOnToTheSameNumbers(t *testing.T) {
 		s.MaxEpochs, s.MLPLayers, s.Norm = 8, 2, hyper.NormBoth
 		o := optionsOf(t, view, s, 3)
 		want := trainOnce(t, trainerOf(t, b, g, view, s, o), 2)
-		o.Checkpoint, o.Identity = filepath.Join(t.TempDir(), "checkpoint"), "this"
+		o.Checkpoint, o.identity = filepath.Join(t.TempDir(), "checkpoint"), "this"
 		ctx, cancel := context.WithCancel(t.Context())
 		first := trainerOf(t, b, g, view, s, o)
 		_, err := first.Train(ctx, 2, func(epoch int, _ train.Epoch) {
@@ -348,7 +348,7 @@ func TestATrialThatWasInterruptedGoesOnToTheSameNumbers(t *testing.T) {
 		require.NoError(t, err)
 		trial.Seconds = 0
 		require.Equal(t, want, trial)
-		o.Identity = "that"
+		o.identity = "that"
 		_, err = trainerOf(t, b, g, view, s, o).Train(t.Context(), 2, nil)
 		require.ErrorContains(t, err, "other data or settings")
 	})

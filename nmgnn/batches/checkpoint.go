@@ -107,7 +107,7 @@ func (t *trainer) save(trial *train.Trial) error {
 	if err != nil {
 		return err
 	}
-	file := safetensors.New(checkpointKind.Name, map[string]string{identityKey: t.options.Identity,
+	file := safetensors.New(checkpointKind.Name, map[string]string{identityKey: t.options.identity,
 		generatorsKey: strings.Join(states, " "),
 		validationKey: string(validation), currentKey: strconv.Itoa(t.current)})
 	for v := range t.train.store.IterVariables() {
@@ -197,10 +197,10 @@ func (t *trainer) read(file *safetensors.File, path string) (*train.Trial, error
 	if err != nil {
 		return nil, err
 	}
-	if identity != t.options.Identity {
+	if identity != t.options.identity {
 		return nil, fmt.Errorf("%s: the checkpoint of other data or settings: what differs is: %s: name another folder, or "+
 			"train as before",
-			path, differences(identity, t.options.Identity))
+			path, differences(identity, t.options.identity))
 	}
 	states, err := file.Metadata(generatorsKey)
 	if err != nil {

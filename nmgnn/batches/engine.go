@@ -28,7 +28,7 @@ type engine struct {
 	shape    shape
 	classes  int
 	folder   string // for what is computed over all nodes
-	release  func() // when features were read; may be nil
+	release  func() // when features were read
 	sampled  bool   // batches are sampled
 	// gradients says that training needs the variables too.
 	gradients bool
@@ -199,13 +199,13 @@ func (e *engine) gatherInto(b batch, rows []float32) {
 }
 
 // eachRow copies a row for each node of a batch to its place, for own nodes only if asked, and zeros to places without
-// a node. release is called each time that some rows were read; it may be nil.
+// a node. release is called each time that some rows were read.
 func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(v int32) []float32, release func()) {
 	at, read := 0, 0
 	put := func(v int32) {
 		copy(rows[at:], row(v))
 		at += width
-		if read += width; read >= numbersAtOnce && release != nil {
+		if read += width; read >= numbersAtOnce {
 			release()
 			read = 0
 		}
@@ -221,9 +221,7 @@ func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(
 		put(v)
 	}
 	clear(rows[at:])
-	if release != nil {
-		release()
-	}
+	release()
 }
 
 // put puts the batch of a cluster into the variables: its graph, without nodes outside it that are skipped, and with
@@ -242,9 +240,7 @@ func (e *engine) put(cluster int, features, gradients bool, skip func(u int32) b
 // cut takes the batch of a cluster out of the graph.
 func (e *engine) cut(cluster int, skip func(u int32) bool) batch {
 	b := e.places.cut(e.phase.Edges, e.clusters[cluster], e.shape, skip)
-	if e.release != nil {
-		e.release()
-	}
+	e.release()
 	return b
 }
 

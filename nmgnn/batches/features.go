@@ -38,7 +38,7 @@ const (
 )
 
 // readAs returns features as a model reads them: divided by the sums of their rows, if asked, and then on the disk.
-// release is called when some of x were read; it may be nil. own is the file that they are in, if they are not in x's.
+// release is called when some of x were read. own is the file that they are in, if they are not in x's.
 func readAs(x datasets.Features, normalized, onDisk bool, folder string,
 	release func()) (read datasets.Features, own *mapped.Array[float32], err error) {
 	switch {
@@ -55,9 +55,7 @@ func readAs(x datasets.Features, normalized, onDisk bool, folder string,
 		part := datasets.Features{Rows: end - begin, Width: x.Width, Dense: x.Dense[begin*x.Width : end*x.Width]}
 		copy(own.Values[begin*x.Width:], part.RowNormalized().Dense)
 		own.Release()
-		if release != nil {
-			release()
-		}
+		release()
 	}
 	return datasets.Features{Rows: x.Rows, Width: x.Width, Dense: own.Values}, own, nil
 }

@@ -167,7 +167,7 @@ func TestWhatACheckpointSaysIsCheckedThoughItsSumsFit(t *testing.T) {
 	s := small("gin")
 	s.MaxEpochs = 1
 	o := optionsOf(t, view, s, 3)
-	o.Checkpoint, o.Identity = t.TempDir(), "this"
+	o.Checkpoint, o.identity = t.TempDir(), "this"
 	first := trainerOf(t, gnntest.Go(t), g, view, s, o)
 	trainOnce(t, first, 1)
 	sound, err := os.ReadFile(first.checkpoint(1))

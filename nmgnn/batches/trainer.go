@@ -65,6 +65,9 @@ func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *data
 	if err := learn.CheckTrainable(g, view); err != nil {
 		return nil, err
 	}
+	if o.Release == nil {
+		o.Release = func() {}
+	}
 	t := &trainer{backend: b, model: m, options: o, view: view, graph: g}
 	defer func() {
 		if err != nil {
@@ -100,9 +103,8 @@ func (t *trainer) compile() error {
 	}
 	if own, graph := t.onDisk, t.options.Release; own != nil {
 		t.options.Release = func() {
-			if own.Release(); graph != nil {
-				graph()
-			}
+			own.Release()
+			graph()
 		}
 	}
 	if len(t.options.Sample) > 0 {
