@@ -44,8 +44,8 @@ func (e *engine) layer(i int) (*model.Exec, error) {
 	}
 	last := e.last(i)
 	exec, err := gomlx.Compile(e.backend.Backend, e.backend.ID, e.store, func(scope *model.Scope, g *Graph) []*Node {
-		p := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: e.data.Neighbours(false, nil), Features: e.data.Features(g,
-			false)}
+		p := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: e.data.Neighbours(false, nil),
+			Features: e.data.Features(g, false)}
 		var all []*Node
 		if e.whole() {
 			all = e.model.Forward(p)

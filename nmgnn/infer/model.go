@@ -109,7 +109,8 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 		}
 	}
 	return gomlx.Compile(b.Backend, b.ID, store, func(scope *model.Scope, graph *Graph) []*Node {
-		p := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: data.Neighbours(false, nil), Features: data.Features(graph, false)}
+		p := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: data.Neighbours(false, nil),
+			Features: data.Features(graph, false)}
 		if delta != nil {
 			p.Mask = delta.NodeValue(graph)
 		}

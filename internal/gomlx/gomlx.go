@@ -1,4 +1,4 @@
-// Package gomlx compiles programs of GoMLX's, turns what it reports into errors of one line, and frees what it returned.
+// Package gomlx compiles programs of GoMLX, turns what it reports into errors of one line, and frees what it returned.
 package gomlx
 
 import (
