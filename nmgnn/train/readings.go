@@ -99,7 +99,7 @@ func (t *Trainer) Readings(ctx context.Context, seed uint64) (readings []Reading
 			for k, v := range views[s.View].Test.Score {
 				classes[k] = predicted[s.BestEpoch][i][views[s.View].Test.Nodes[v]]
 			}
-			if r.Test, err = stats.Evaluate(classes, t.test.labels, t.classes); err != nil {
+			if r.Test, err = stats.Evaluate(classes, t.test.labels, t.graph.NumClasses()); err != nil {
 				return nil, err
 			}
 			readings = append(readings, r)

@@ -31,7 +31,7 @@ func (t *Trainer) TrainTogether(ctx context.Context, seeds []uint64,
 	}
 	draws, all := make([]*learn.Draws, len(seeds)), make([]*followed, len(seeds))
 	for i, seed := range seeds {
-		draws[i] = learn.NewDraws(seed, t.deltaSize)
+		draws[i] = learn.NewDraws(seed, t.trainNodes())
 		all[i] = newFollowed(&Trial{Seed: seed}, t.options, []ending{{On: t.options.StopOn}})
 	}
 	for slices.ContainsFunc(all, (*followed).goesOn) {

@@ -214,7 +214,7 @@ func (t whole) Begin(seed uint64) (*Trial, error) {
 	if t.options.Together > 1 {
 		return nil, fmt.Errorf("one trial on a trainer of %d together: expected as many", t.options.Together)
 	}
-	t.drawn = learn.NewDraws(seed, t.deltaSize)
+	t.drawn = learn.NewDraws(seed, t.trainNodes())
 	return &Trial{Seed: seed}, t.start.Reset(t.store, t.options.LearningRate, seed)
 }
 
@@ -257,7 +257,7 @@ func (t *Trainer) measured(outputs []*tensors.Tensor) ([]measured, error) {
 			return nil, gomlx.Error(err)
 		}
 		for i := range all {
-			m, err := stats.Evaluate(predictions[i*len(v.labels):(i+1)*len(v.labels)], v.labels, t.classes)
+			m, err := stats.Evaluate(predictions[i*len(v.labels):(i+1)*len(v.labels)], v.labels, t.graph.NumClasses())
 			if err != nil {
 				return nil, err
 			}

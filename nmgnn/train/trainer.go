@@ -30,7 +30,6 @@ type Trainer struct {
 	plan    kernels.Plan
 	// features of all nodes of the graph, as the model reads them
 	features datasets.Features
-	classes  int
 
 	store       *model.Store
 	rates       *kernels.Rates // that were compiled are those of model and options
@@ -48,7 +47,6 @@ type Trainer struct {
 	readings    *readingGraphs                // nil until they are asked for
 	predictor   *predictor                    // what predicts for it and others; nil: it does so itself
 	start       learn.Start                   // first values of the optimizer's own variables
-	deltaSize   int
 
 	// CompileSeconds is how long building and compiling the program took.
 	CompileSeconds float64
@@ -73,8 +71,8 @@ func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.Vi
 	if err := learn.CheckTrainable(g, append([]*datasets.View{view}, o.Also...)...); err != nil {
 		return nil, err
 	}
-	t := &Trainer{backend: b, model: m, options: o, view: view, graph: g, classes: g.NumClasses(), store: model.NewStore(),
-		represents: map[*nmgnn.Loaded]*model.Exec{}, arrivals: map[bool]arrivals{}, deltaSize: view.Train.Edges.NumNodes()}
+	t := &Trainer{backend: b, model: m, options: o, view: view, graph: g, store: model.NewStore(),
+		represents: map[*nmgnn.Loaded]*model.Exec{}, arrivals: map[bool]arrivals{}}
 	if o.Together > 1 {
 		variables.SetTrials(t.store, o.Together)
 	}
@@ -85,14 +83,14 @@ func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.Vi
 		}
 	}()
 	defer gomlx.Guard(&err, "building the model")
-	if err := t.compile(g); err != nil {
+	if err := t.compile(); err != nil {
 		return nil, t.notTogether(err)
 	}
 	t.CompileSeconds = time.Since(begin).Seconds()
 	return t, nil
 }
 
-func (t *Trainer) compile(g *datasets.Graph) error {
+func (t *Trainer) compile() error {
 	t.features = t.normalized()
 	t.plan = t.backend.PlanFor(t.features.Density())
 	if t.options.Plan != nil {
@@ -106,7 +104,7 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 		return err
 	}
 	if t.backend.OnGPU() && t.options.Mask.KeepRate.Active() {
-		if t.masker, err = learn.NewMasker(t.store, t.deltaSize, t.options.Mask.Only); err != nil {
+		if t.masker, err = learn.NewMasker(t.store, t.trainNodes(), t.options.Mask.Only); err != nil {
 			return err
 		}
 	}
@@ -127,6 +125,9 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 func (t *Trainer) views() []*datasets.View {
 	return append([]*datasets.View{t.view}, t.options.Also...)
 }
+
+// trainNodes is how many nodes the train graph has.
+func (t *Trainer) trainNodes() int { return t.view.Train.Edges.NumNodes() }
 
 // normalized is the features of all nodes as the model reads them.
 func (t *Trainer) normalized() datasets.Features {
@@ -160,7 +161,7 @@ func (t *Trainer) load() error {
 		if p.data, err = load(name, phase, gradients); err != nil {
 			return p, err
 		}
-		p.targets, err = learn.NewTargets(t.store, name, phase.Score, p.labels, t.classes,
+		p.targets, err = learn.NewTargets(t.store, name, phase.Score, p.labels, t.graph.NumClasses(),
 			learn.Trials{Number: t.options.Together, Nodes: len(phase.Nodes)})
 		return p, err
 	}
@@ -240,7 +241,7 @@ func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 			return outputs
 		}
 	}
-	return step.Compile(t.backend, t.store, t.deltaSize*t.options.Together)
+	return step.Compile(t.backend, t.store, t.trainNodes()*t.options.Together)
 }
 
 func last[T any](all []T) T { return all[len(all)-1] }
