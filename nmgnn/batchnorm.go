@@ -5,6 +5,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/internal/kernels"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // Of [BatchNorm], as PyTorch has them.
@@ -31,9 +32,9 @@ const (
 // Where only some rows are a batch's own ([Loaded].SetOwn), the rows are those.
 func BatchNorm(scope *model.Scope, near Neighbours, h *Node) (y *Node) {
 	g, width := h.Graph(), h.Shape().Dimensions[1]
-	gamma, beta := variable(scope, "gamma", 1, 0, 1, width).NodeValue(g), ZeroWeights(scope, g, "beta", 1, width)
-	mean := variable(scope, "running_mean", 0, 0, 1, width).SetTrainable(false)
-	variance := variable(scope, "running_variance", 1, 0, 1, width).SetTrainable(false)
+	gamma, beta := variables.Make(scope, "gamma", 1, 0, 1, width).NodeValue(g), ZeroWeights(scope, g, "beta", 1, width)
+	mean := variables.Make(scope, "running_mean", 0, 0, 1, width).SetTrainable(false)
+	variance := variables.Make(scope, "running_variance", 1, 0, 1, width).SetTrainable(false)
 	if gamma.Rank() == 3 { // of several trials
 		rows := h.Shape().Dimensions
 		defer func() { y = Reshape(y, rows...) }()

@@ -19,7 +19,7 @@ func TestBatchNormOverABatchsOwnRowsIsThatOfTheseRowsAlone(t *testing.T) {
 		store := gnntest.Store(t)
 		a := &adjacency{store: store, path: "/data/edges"}
 		if own != nil {
-			require.NoError(t, a.setOwn(own))
+			require.NoError(t, a.set(&a.own, "own", own))
 		}
 		exec, err := model.NewExec(gnntest.Go(t).Backend, store, func(scope *model.Scope, h, w *Node) []*Node {
 			out := BatchNorm(scope.WithInitializer(initializer.One).In("norm"), Neighbours{adjacency: a, train: true}, h)

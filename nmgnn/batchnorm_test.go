@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,7 +36,7 @@ func TestBatchNormCountsMaskedNodesAndRunsItsStatisticsOn(t *testing.T) {
 		// h + Σδh: a 1+1 = 2, b 2, c 0+1+1+4 = 6, d 4, e 6. Their mean is 4; off it by -2, -2, 2, 0, 2, whose squares add
 		// up to 16: the variance is 16/5, and 16/4 for the running one.
 		up := float32(2*2/math.Sqrt(3.2+1e-5) + 1) // c and e; a and b are below zero, and d is β
-		gnntest.InDelta(t, []float32{0, 0, 0, 0, up / 2, -up, 0.5, -1, up / 2, -up}, gnntest.Flatten(got.layers[0]), 1e-6,
+		gnntest.InDelta(t, []float32{0, 0, 0, 0, up / 2, -up, 0.5, -1, up / 2, -up}, slices.Concat(got.layers[0]...), 1e-6,
 			"in training")
 		gnntest.InDelta(t, []float32{0.4}, got.running["/model/layer0/norm0/running_mean"], 1e-6, "0.9·0 + 0.1·4")
 		gnntest.InDelta(t, []float32{1.3}, got.running["/model/layer0/norm0/running_variance"], 1e-6, "0.9·1 + 0.1·4")
@@ -46,7 +46,7 @@ func TestBatchNormCountsMaskedNodesAndRunsItsStatisticsOn(t *testing.T) {
 		// Outside training by these. c sends zero, masked or not, so sums are as above.
 		y := func(z float64) float32 { return float32(2*(z-0.76)/math.Sqrt(1.57+1e-5) + 1) }
 		want := []float32{y(2) / 2, -y(2), y(2) / 2, -y(2), y(6) / 2, -y(6), y(4) / 2, -y(4), y(6) / 2, -y(6)}
-		gnntest.InDelta(t, want, gnntest.Flatten(p.tested()), 1e-5, "outside training")
+		gnntest.InDelta(t, want, slices.Concat(p.tested()...), 1e-5, "outside training")
 		again := p.step().running
 		gnntest.InDelta(t, []float32{0.9*0.76 + 0.4}, again["/model/layer0/norm0/running_mean"], 1e-6,
 			"running outside training moves nothing")
@@ -72,13 +72,7 @@ func TestBatchNormOfASingleNodeIsBetaAndNotNaN(t *testing.T) {
 
 // normFixture is one case of testdata/norm_fixtures.json, computed by PyTorch in double precision.
 type normFixture struct {
-	Name     string
-	N        int
-	Edges    [][2]int32
-	X        [][]float32
-	Labels   []int32
-	Train    []int32
-	Mask     []float32
+	fixture
 	Eps      float64
 	Norm     string
 	Readout  string
@@ -86,7 +80,6 @@ type normFixture struct {
 	Widths   [][]int
 	Weights  map[string]json.RawMessage
 	Outputs  [][][]float32
-	Loss     float64
 	Grad     map[string]json.RawMessage
 	Once     map[string]json.RawMessage
 	Twice    map[string]json.RawMessage
@@ -94,87 +87,82 @@ type normFixture struct {
 }
 
 func TestBatchNormReadoutsAndResidualsAgreeWithPyTorch(t *testing.T) {
-	data, err := os.ReadFile("testdata/norm_fixtures.json")
-	require.NoError(t, err)
-	var file struct{ Cases []normFixture }
-	require.NoError(t, json.Unmarshal(data, &file))
-	require.NotEmpty(t, file.Cases)
+	cases := casesOf[normFixture](t, "norm_fixtures.json")
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		for _, c := range file.Cases {
+		for _, c := range cases {
 			t.Run(c.Name, func(t *testing.T) {
 				gnntest.Sampled(t, b, strings.Contains(c.Name, "random 14") || strings.Contains(c.Name, "4 layers") ||
 					plan.Kernel == kernels.FusedKernel && (c.Readout == "last" || strings.Contains(c.Name, "everything")))
 				classes := len(c.Tested[0])
-				f := fixed{edges: gnntest.Undirected(t, c.N, c.Edges), features: gnntest.SparseRows(c.X), mask: c.Mask,
-					labels: c.Labels,
-					score:  c.Train, classes: classes, weights: map[string][]float32{},
-					model: nmgnn.Model{Norm: c.Norm == "both", Residual: c.Residual}}
+				f := c.fixed(t, classes)
+				f.model = nmgnn.Model{Norm: c.Norm == "both", Residual: c.Residual}
 				if c.Readout != "" {
 					f.model.Readout = nmgnn.Readout{Classes: classes, All: c.Readout == "all"}
 				}
 				for _, widths := range c.Widths {
 					f.model.Layers = append(f.model.Layers, nmgnn.GIN{Width: widths, Epsilon: c.Eps, Norm: c.Norm != ""})
 				}
-				for name, raw := range c.Weights {
-					f.weights["/model/"+name], _ = numbers(t, raw)
-				}
-				agree := func(got map[string][]float32, want map[string]json.RawMessage, what string) {
-					require.Len(t, got, len(want), what)
-					for name, raw := range want {
-						numbers, _ := numbers(t, raw)
-						gnntest.InDelta(t, numbers, got["/model/"+name], 1e-5, "%s %s", what, name)
+				all := func(of map[string]json.RawMessage) map[string][]float32 {
+					byPath := map[string][]float32{}
+					for name, raw := range of {
+						byPath["/model/"+name], _ = numbers(t, raw)
 					}
+					return byPath
 				}
+				f.weights = all(c.Weights)
 				p := f.program(t, b, plan)
 				got := p.step()
-				require.Len(t, got.layers, len(c.Outputs))
-				for l, h := range c.Outputs {
-					gnntest.InDelta(t, gnntest.Flatten(h), gnntest.Flatten(got.layers[l]), 1e-5, "h^(%d)", l+1)
-				}
-				require.InDelta(t, c.Loss, got.loss, 1e-5, "loss")
-				agree(got.gradients, c.Grad, "gradient of")
-				agree(got.running, c.Once, "after one step,")
-				agree(p.step().running, c.Twice, "after two steps,")
-				gnntest.InDelta(t, gnntest.Flatten(c.Tested), gnntest.Flatten(p.tested()), 1e-5, "outside training")
+				c.agrees(t, got, c.Outputs, all(c.Grad))
+				allInDelta(t, all(c.Once), got.running, "after one step,")
+				allInDelta(t, all(c.Twice), p.step().running, "after two steps,")
+				gnntest.InDelta(t, slices.Concat(c.Tested...), slices.Concat(p.tested()...), 1e-5, "outside training")
 			})
 		}
 	})
+}
+
+// readOut runs a GIN layer of one output and a readout, with dropout, over 50 nodes without edges: h^(1) and the logits
+// for each of two keys. first gives the value of each weight, by its path below the model.
+func readOut(t *testing.T, b *backend.Backend, all, scoresOnly bool, x [][]float32,
+	first func(path string) float32) (hidden, logits [2][][]float32) {
+	t.Helper()
+	store := gnntest.Store(t)
+	plan := kernels.Plan{Kernel: kernels.FusedKernel}
+	near := nearOf(t, store, plan, 50, nil)
+	m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}}, Readout: nmgnn.Readout{Classes: 1, All: all},
+		Dropout: 0.5, ScoresOnly: scoresOnly}
+	exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, key, h *Node) []*Node {
+		r := kernels.NewRandom(key, plan.Kernel)
+		return m.Forward(nmgnn.Pass{Scope: scope.At("model"), Near: near(r), Features: nmgnn.Dense(h), Random: r})
+	})
+	require.NoError(t, err)
+	h := tensors.FromValue(x)
+	_, err = exec.Compile(tensors.FromValue([]uint32{3, 9}).Shape(), h.Shape())
+	require.NoError(t, err)
+	for v := range store.IterVariables() {
+		if path, is := strings.CutPrefix(v.Path(), "/model/"); is {
+			require.NoError(t, v.SetValue(tensors.FromFlatDataAndDimensions([]float32{first(path)}, 1, 1)))
+		}
+	}
+	for i := range logits {
+		outputs, err := exec.Call(tensors.FromValue([]uint32{uint32(3 + i), 9}), h)
+		require.NoError(t, err)
+		hidden[i], logits[i] = outputs[0].Value().([][]float32), outputs[1].Value().([][]float32)
+	}
+	return hidden, logits
 }
 
 func TestDropoutOnScoresAloneLeavesLayersInputs(t *testing.T) {
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		for _, all := range []bool{false, true} {
 			for _, scoresOnly := range []bool{false, true} {
-				store := gnntest.Store(t)
-				plan := kernels.Plan{Kernel: kernels.FusedKernel}
-				near := nearOf(t, store, plan, 50, nil)
-				m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}}, Readout: nmgnn.Readout{Classes: 1, All: all},
-					Dropout: 0.5, ScoresOnly: scoresOnly}
-				exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, key, h *Node) []*Node {
-					r := kernels.NewRandom(key, plan.Kernel)
-					return m.Forward(nmgnn.Pass{Scope: scope.At("model"), Near: near(r), Features: nmgnn.Dense(h), Random: r})
-				})
-				require.NoError(t, err)
-				h := tensors.FromValue(whole(50, 1, 1))
-				_, err = exec.Compile(tensors.FromValue([]uint32{3, 9}).Shape(), h.Shape())
-				require.NoError(t, err)
-				for _, path := range []string{"layer0/linear0/weights", "layer0/linear0/biases", "readout/weights",
-					"readout/biases", "readout0/weights", "readout0/biases", "readout1/weights", "readout1/biases"} {
-					if v := store.GetVariable("/model/" + path); v != nil {
-						require.NoError(t, v.SetValue(tensors.FromFlatDataAndDimensions([]float32{3}, 1, 1)))
-					}
-				}
-				one, err := exec.Call(tensors.FromValue([]uint32{3, 9}), h)
-				require.NoError(t, err)
-				other, err := exec.Call(tensors.FromValue([]uint32{4, 9}), h)
-				require.NoError(t, err)
-				require.Equal(t, scoresOnly, assert.ObjectsAreEqual(one[0].Value(), other[0].Value()),
+				hidden, logits := readOut(t, b, all, scoresOnly, whole(50, 1, 1), func(string) float32 { return 3 })
+				require.Equal(t, scoresOnly, assert.ObjectsAreEqual(hidden[0], hidden[1]),
 					"h^(1) with dropout on scores only: %v", scoresOnly)
-				require.NotEqual(t, one[1].Value(), other[1].Value(), "scores")
+				require.NotEqual(t, logits[0], logits[1], "scores")
 				if scoresOnly && !all { // dropout(3·h^(1) + 3), so some logits are 0, bias and all
-					hidden, logits := one[0].Value().([][]float32), one[1].Value().([][]float32)
-					for i := range logits {
-						require.Contains(t, []float32{0, 2 * (3*hidden[i][0] + 3)}, logits[i][0])
+					for i := range logits[0] {
+						require.Contains(t, []float32{0, 2 * (3*hidden[0][i][0] + 3)}, logits[0][i][0])
 					}
 				}
 			}
@@ -185,31 +173,12 @@ func TestDropoutOnScoresAloneLeavesLayersInputs(t *testing.T) {
 func TestReadoutsDropOutInTrainingAsTheyAreDefined(t *testing.T) {
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		for _, all := range []bool{false, true} {
-			store := gnntest.Store(t)
-			plan := kernels.Plan{Kernel: kernels.FusedKernel}
-			near := nearOf(t, store, plan, 50, nil)
-			m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}}, Readout: nmgnn.Readout{Classes: 1, All: all},
-				Dropout: 0.5}
-			exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, key, h *Node) []*Node {
-				r := kernels.NewRandom(key, plan.Kernel)
-				return m.Forward(nmgnn.Pass{Scope: scope.At("model"), Near: near(r), Features: nmgnn.Dense(h), Random: r})
-			})
-			require.NoError(t, err)
-			key, h := tensors.FromValue([]uint32{3, 9}), tensors.FromValue(whole(50, 1, 0))
-			_, err = exec.Compile(key.Shape(), h.Shape())
-			require.NoError(t, err)
 			// h^(1) = relu(0·h + 1) = 1 whatever is dropped. Scores: 2 for h^(1), and with all of them 4 for the features.
-			for path, value := range map[string]float32{"layer0/linear0/weights": 0, "layer0/linear0/biases": 1,
-				"readout/weights": 2, "readout/biases": 0,
-				"readout0/weights": 0, "readout0/biases": 4, "readout1/weights": 2, "readout1/biases": 0} {
-				if v := store.GetVariable("/model/" + path); v != nil {
-					require.NoError(t, v.SetValue(tensors.FromFlatDataAndDimensions([]float32{value}, 1, 1)))
-				}
-			}
-			outputs, err := exec.Call(key, h)
-			require.NoError(t, err)
+			weights := map[string]float32{"layer0/linear0/biases": 1, "readout/weights": 2, "readout0/biases": 4,
+				"readout1/weights": 2} // others are 0
+			_, logits := readOut(t, b, all, false, whole(50, 1, 0), func(path string) float32 { return weights[path] })
 			seen := map[float32]int{}
-			for _, row := range outputs[1].Value().([][]float32) {
+			for _, row := range logits[0] {
 				seen[row[0]]++
 			}
 			// Dropped at one half or doubled: twice 2; and with all, each score for itself.

@@ -10,7 +10,7 @@ import (
 func Build(p hyper.Parameters, classes int) Model {
 	m := Model{Dropout: DropoutOf(p), Norm: p.Norm == hyper.NormBoth, Residual: p.Residual,
 		ScoresOnly: p.DropoutOn == hyper.DropoutOnScores}
-	if p.Readout != hyper.ReadoutNone {
+	if p.Readout != "" {
 		m.Readout = Readout{Classes: classes, All: p.Readout == hyper.ReadoutAll}
 	}
 	if hyper.TraitsOf(p.Model).ELU {
@@ -18,7 +18,7 @@ func Build(p hyper.Parameters, classes int) Model {
 	}
 	for i := range p.Layers {
 		width, heads := p.Hidden, p.Heads
-		if i == p.Layers-1 && p.Readout == hyper.ReadoutNone {
+		if i == p.Layers-1 && p.Readout == "" {
 			width, heads = classes, 1
 		}
 		m.Layers = append(m.Layers, layers[p.Model](p, width, heads))

@@ -30,37 +30,19 @@ func (l Highway) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Inpu
 // A layer of one's own takes a dozen lines, and trains like any other.
 func Example_ownLayer() {
 	b, err := backend.Open("go")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	graph, err := datasets.SBM(datasets.SBMOptions{Nodes: 300, Classes: 3, FeatureSignal: 2, Seed: 1})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	split, err := datasets.Stratified(graph, datasets.SplitOptions{TrainPercent: 20, Seed: 1})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	view, err := datasets.NewView(graph, split, datasets.Inductive, datasets.AllEdges)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	m := nmgnn.Model{Layers: []nmgnn.Layer{Highway{Width: 16}, Highway{Width: graph.NumClasses()}}, Dropout: 0.2}
 	trainer, err := train.New(b, m, graph, view, train.Options{Mask: nmgnn.Mask{KeepRate: 0.5}, MaxEpochs: 200})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer trainer.Close()
 	trial, err := trainer.Train(context.Background(), 1, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println("macro F1 above 0.9:", trial.Test.MacroF1 > 0.9)
 	// Output: macro F1 above 0.9: true
 }
@@ -76,4 +58,10 @@ func ExampleNeighbours() {
 	}
 	fmt.Printf("%T\n", pool)
 	// Output: func(*model.Scope, nmgnn.Neighbours, nmgnn.Input, *graph.Node) *graph.Node
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
 }

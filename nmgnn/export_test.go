@@ -2,5 +2,8 @@ package nmgnn
 
 import . "github.com/gomlx/gomlx/core/graph"
 
+// DropGNNRuns is how many masked runs DropGNN averages, for tests.
+const DropGNNRuns = dropGNNRuns
+
 // Sent is what DropMessage multiplies entries with, for tests.
 func (n Neighbours) Sent(h, keep *Node) *Node { return n.sent(h, keep) }

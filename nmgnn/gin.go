@@ -51,5 +51,5 @@ func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 var _ = named("gin", func(p hyper.Parameters, width, _ int) Layer {
 	mlp := slices.Repeat([]int{p.Hidden}, p.MLPLayers)
 	mlp[len(mlp)-1] = width
-	return GIN{Width: mlp, Epsilon: p.Epsilon, LearnEpsilon: p.LearnEpsilon, Norm: p.Norm != hyper.NormNone}
+	return GIN{Width: mlp, Epsilon: p.Epsilon, LearnEpsilon: p.LearnEpsilon, Norm: p.Norm != ""}
 })

@@ -1,10 +1,9 @@
 package nmgnn_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
-	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -131,13 +130,7 @@ func TestGINLearnsEpsilonFromItsGradient(t *testing.T) {
 
 // ginFixture is one case of testdata/gin_fixtures.json, computed by PyTorch Geometric's GINConv in double precision.
 type ginFixture struct {
-	Name   string
-	N      int
-	Edges  [][2]int32
-	X      [][]float32
-	Labels []int32
-	Train  []int32
-	Mask   []float32
+	fixture
 	Eps    float64
 	Layers [][]struct {
 		W [][]float32
@@ -145,7 +138,6 @@ type ginFixture struct {
 	}
 	Hidden [][][]float32
 	Logits [][]float32
-	Loss   float64
 	Grad   struct {
 		Layers [][]struct {
 			W [][]float32
@@ -155,42 +147,28 @@ type ginFixture struct {
 }
 
 func TestGINAgreesWithPyTorchGeometricForwardAndBackward(t *testing.T) {
-	data, err := os.ReadFile("testdata/gin_fixtures.json")
-	require.NoError(t, err)
-	var file struct{ Cases []ginFixture }
-	require.NoError(t, json.Unmarshal(data, &file))
-	require.NotEmpty(t, file.Cases)
+	cases := casesOf[ginFixture](t, "gin_fixtures.json")
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		for _, c := range file.Cases {
+		for _, c := range cases {
 			t.Run(c.Name, func(t *testing.T) {
 				most := c.N == 40 || c.N == 20 && len(c.Layers[0]) == 2 // three layers and ε; isolated nodes
 				if plan.Kernel == kernels.FusedKernel {
 					most = most || c.N == 10 || c.N == 5 // no mask; no edges
 				}
 				gnntest.Sampled(t, b, most)
-				f := fixed{edges: gnntest.Undirected(t, c.N, c.Edges), features: gnntest.SparseRows(c.X), mask: c.Mask,
-					labels: c.Labels,
-					score:  c.Train, classes: len(c.Logits[0]), weights: map[string][]float32{}}
+				f := c.fixed(t, len(c.Logits[0]))
 				gradients := map[string][]float32{}
 				for l, mlp := range c.Layers {
 					gin := nmgnn.GIN{Epsilon: c.Eps}
 					for i, linear := range mlp {
 						gin.Width = append(gin.Width, len(linear.B))
 						at := fmt.Sprintf("/model/layer%d/linear%d/", l, i)
-						f.weights[at+"weights"], f.weights[at+"biases"] = gnntest.Flatten(linear.W), linear.B
-						gradients[at+"weights"], gradients[at+"biases"] = gnntest.Flatten(c.Grad.Layers[l][i].W), c.Grad.Layers[l][i].B
+						f.weights[at+"weights"], f.weights[at+"biases"] = slices.Concat(linear.W...), linear.B
+						gradients[at+"weights"], gradients[at+"biases"] = slices.Concat(c.Grad.Layers[l][i].W...), c.Grad.Layers[l][i].B
 					}
 					f.model.Layers = append(f.model.Layers, gin)
 				}
-				got := f.compute(t, b, plan)
-				for l, h := range append(c.Hidden, c.Logits) {
-					gnntest.InDelta(t, gnntest.Flatten(h), gnntest.Flatten(got.layers[l]), 1e-5, "h^(%d)", l+1)
-				}
-				require.InDelta(t, c.Loss, got.loss, 1e-5, "loss")
-				require.Len(t, got.gradients, len(gradients))
-				for path, want := range gradients {
-					gnntest.InDelta(t, want, got.gradients[path], 1e-5, "gradient of %s", path)
-				}
+				c.agrees(t, f.compute(t, b, plan), append(c.Hidden, c.Logits), gradients)
 			})
 		}
 	})

@@ -1,6 +1,9 @@
 package nmgnn_test
 
 import (
+	"encoding/json"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +20,7 @@ import (
 	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // fixed is a model with fixed weights on a graph, to be computed once.
@@ -100,7 +103,7 @@ func (f fixed) program(t *testing.T, b *backend.Backend, plan kernels.Plan) *pro
 	}
 	for v := range store.IterVariables() {
 		if isRunning(v.Path()) && !v.HasValue() {
-			first, err := infer.FirstValue(store, v, 1)
+			first, err := variables.FirstValue(store, v, 1)
 			require.NoError(t, err)
 			require.NoError(t, v.SetValue(first))
 		}
@@ -155,6 +158,56 @@ func (f fixed) loss(logits *Node) *Node {
 		picked[v][f.labels[v]] -= 1 / float32(len(f.score))
 	}
 	return ReduceAllSum(Mul(LogSoftmax(logits, 1), Const(logits.Graph(), picked)))
+}
+
+// fixture is what the cases of all testdata/*_fixtures.json have: a graph, the nodes that are trained on, and the loss.
+type fixture struct {
+	Name   string
+	N      int
+	Edges  [][2]int32
+	X      [][]float32
+	Labels []int32
+	Train  []int32
+	Mask   []float32
+	Loss   float64
+}
+
+// casesOf reads a file of fixtures.
+func casesOf[T any](t *testing.T, name string) []T {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	require.NoError(t, err)
+	var file struct{ Cases []T }
+	require.NoError(t, json.Unmarshal(data, &file))
+	require.NotEmpty(t, file.Cases)
+	return file.Cases
+}
+
+// fixed is the case but for its model and weights.
+func (c fixture) fixed(t *testing.T, classes int) fixed {
+	t.Helper()
+	return fixed{edges: gnntest.Undirected(t, c.N, c.Edges), features: gnntest.SparseRows(c.X), mask: c.Mask,
+		labels: c.Labels, score: c.Train, classes: classes, weights: map[string][]float32{}}
+}
+
+// agrees requires these representations and gradients, and the case's loss.
+func (c fixture) agrees(t *testing.T, got computed, layers [][][]float32, gradients map[string][]float32) {
+	t.Helper()
+	require.Len(t, got.layers, len(layers))
+	for l, h := range layers {
+		gnntest.InDelta(t, slices.Concat(h...), slices.Concat(got.layers[l]...), 1e-5, "h^(%d)", l+1)
+	}
+	require.InDelta(t, c.Loss, got.loss, 1e-5, "loss")
+	allInDelta(t, gradients, got.gradients, "gradient of")
+}
+
+// allInDelta requires the same paths, with nearly the same numbers.
+func allInDelta(t *testing.T, want, got map[string][]float32, what string) {
+	t.Helper()
+	require.Len(t, got, len(want), what)
+	for path, numbers := range want {
+		gnntest.InDelta(t, numbers, got[path], 1e-5, "%s %s", what, path)
+	}
 }
 
 // nearOf loads a small graph and returns its neighbours for one pass.

@@ -7,7 +7,6 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"nodemask/csr"
 	"nodemask/internal/kernels"
 )
 
@@ -54,18 +53,14 @@ func (d dense) Times(w *Node) *Node {
 	if d.dropped != nil {
 		return d.dropped.Times(w)
 	}
-	times := func(a, b *Node) *Node { return DotGeneral(a, []int{1}, nil, b, []int{0}, nil) }
+	product := func(a, b *Node) *Node { return DotGeneral(a, []int{1}, nil, b, []int{0}, nil) }
+	adjoint := func(v *Node) *Node { return product(d.transposed, v) }
 	if d.large {
-		return kernels.Linear(w, d.node.Shape().Dimensions[0],
-			func(w *Node) *Node { return times(d.node, w) },
-			func(v *Node) *Node { return kernels.DenseAdjoint(d.node, v) })
-	}
-	if d.transposed == nil {
+		adjoint = func(v *Node) *Node { return kernels.DenseAdjoint(d.node, v) }
+	} else if d.transposed == nil {
 		return kernels.Dense(d.node, w)
 	}
-	return kernels.Linear(w, d.node.Shape().Dimensions[0],
-		func(w *Node) *Node { return times(d.node, w) },
-		func(v *Node) *Node { return times(d.transposed, v) })
+	return kernels.Linear(w, d.node.Shape().Dimensions[0], func(w *Node) *Node { return product(d.node, w) }, adjoint)
 }
 
 func (d dense) Dropout(r *kernels.Random, rate float64) Input {
@@ -101,14 +96,6 @@ type sparseFeatures struct {
 	width   int             // of one
 	trials  int
 	values  *model.Variable // [slots, 1]: zero in padding
-}
-
-func newSparseFeatures(store *model.Store, path string, x csr.Matrix, o kernels.Options) (*sparseFeatures, error) {
-	p, err := kernels.New(store, path, x, o)
-	if err != nil {
-		return nil, err
-	}
-	return &sparseFeatures{product: p, width: x.Columns, trials: max(o.Trials, 1), values: kernels.Values(p)}, nil
 }
 
 // sparseInput is X in a computation.

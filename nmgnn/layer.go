@@ -3,10 +3,10 @@ package nmgnn
 import (
 	"math"
 
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/nmgnn/internal/variables"
 )
 
 // Layer is one update of all nodes: h^(k-1) → h^(k).
@@ -30,53 +30,21 @@ func Masked(h, mask *Node) *Node {
 // Weights makes a trained variable in scope and returns its value. It starts uniform in ±1/√fanIn, as PyTorch's
 // linear layers do, from the trial's seed.
 func Weights(scope *model.Scope, g *Graph, name string, fanIn int, dimensions ...int) *Node {
-	return weights(scope, g, name, 1/math.Sqrt(float64(max(fanIn, 1))), dimensions)
+	return variables.Make(scope, name, 0, 1/math.Sqrt(float64(max(fanIn, 1))), dimensions...).NodeValue(g)
 }
 
 // GlorotWeights makes a trained matrix [in, out] in scope and returns its value. It starts uniform in
 // ±√(6/(in+out)), as Glorot and Bengio (2010) have it, from the trial's seed.
 func GlorotWeights(scope *model.Scope, g *Graph, name string, in, out int) *Node {
-	return weights(scope, g, name, math.Sqrt(6/float64(max(in+out, 1))), []int{in, out})
+	return variables.Make(scope, name, 0, math.Sqrt(6/float64(max(in+out, 1))), in, out).NodeValue(g)
 }
 
 // ZeroWeights makes a trained variable in scope that starts at zero, as biases may, and returns its value.
 func ZeroWeights(scope *model.Scope, g *Graph, name string, dimensions ...int) *Node {
-	return weights(scope, g, name, 0, dimensions)
-}
-
-func weights(scope *model.Scope, g *Graph, name string, bound float64, dimensions []int) *Node {
-	return variable(scope, name, 0, bound, dimensions...).NodeValue(g)
-}
-
-// SetTrials has a model in the store hold the weights of so many trials side by side: [trials, dimensions…]. Nodes'
-// rows are then those of one trial after the other, as [LoadOptions].Trials has them.
-func SetTrials(store *model.Store, trials int) { store.SetParam("/"+trialsKey, trials) }
-
-const trialsKey = "trials"
-
-// variable makes a variable that starts uniform in middle ± bound.
-func variable(scope *model.Scope, name string, middle, bound float64, dimensions ...int) *model.Variable {
-	scope.SetParam(name+firstSuffix, first{middle, bound})
-	if trials, found := scope.GetParam(trialsKey); found {
-		dimensions = append([]int{trials.(int)}, dimensions...)
-	}
-	return scope.VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
+	return variables.Make(scope, name, 0, 0, dimensions...).NodeValue(g)
 }
 
 // linearWeights makes the weights [in, out] and biases [1, out] of a linear layer, h·w + b.
 func linearWeights(scope *model.Scope, g *Graph, in, out int) (w, b *Node) {
 	return Weights(scope, g, "weights", in, in, out), Weights(scope, g, "biases", in, 1, out)
-}
-
-// firstSuffix marks the parameter that tells where a variable's first values are drawn from.
-const firstSuffix = "_first"
-
-type first struct{ middle, bound float64 }
-
-// FirstValues returns where the first values of the variable at a path are drawn from: uniform in middle ± bound, as
-// [Weights] and its siblings noted in the store; not found for variables made otherwise.
-func FirstValues(store *model.Store, path string) (middle, bound float64, found bool) {
-	value, _ := store.GetParam(path + firstSuffix)
-	from, found := value.(first)
-	return from.middle, from.bound, found
 }

@@ -3,7 +3,7 @@ package nmgnn_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,19 +17,12 @@ import (
 
 // layerFixture is one case of testdata/layer_fixtures.json, computed by PyTorch Geometric in double precision.
 type layerFixture struct {
-	Name   string
+	fixture
 	Layer  string
-	N      int
-	Edges  [][2]int32
-	X      [][]float32
-	Labels []int32
-	Train  []int32
-	Mask   []float32
 	Kept   bool `json:"self_kept"`
 	Layers []map[string]json.RawMessage
 	Hidden [][][]float32
 	Logits [][]float32
-	Loss   float64
 	Grad   struct{ Layers []map[string]json.RawMessage }
 }
 
@@ -49,29 +42,24 @@ func numbers(t *testing.T, raw json.RawMessage) (flat []float32, columns int) {
 	t.Helper()
 	var rows [][]float32
 	if json.Unmarshal(raw, &rows) == nil {
-		return gnntest.Flatten(rows), len(rows[0])
+		return slices.Concat(rows...), len(rows[0])
 	}
 	require.NoError(t, json.Unmarshal(raw, &flat))
 	return flat, len(flat)
 }
 
 func TestLayersAgreeWithPyTorchGeometricForwardAndBackward(t *testing.T) {
-	data, err := os.ReadFile("testdata/layer_fixtures.json")
-	require.NoError(t, err)
-	var file struct{ Cases []layerFixture }
-	require.NoError(t, json.Unmarshal(data, &file))
+	cases := casesOf[layerFixture](t, "layer_fixtures.json")
 	seen := map[string]bool{}
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		for _, c := range file.Cases {
+		for _, c := range cases {
 			t.Run(c.Name, func(t *testing.T) {
 				most := c.N == 20 && c.Kept || c.N == 30 && !strings.Contains(c.Layer, "gat") // isolated nodes; three layers
 				if plan.Kernel == kernels.FusedKernel {
 					most = most || c.N == 30 || c.N == 12 && c.Mask == nil || c.N == 5 && !c.Kept // no mask; no edges
 				}
 				gnntest.Sampled(t, b, most)
-				f := fixed{edges: gnntest.Undirected(t, c.N, c.Edges), features: gnntest.SparseRows(c.X), mask: c.Mask,
-					labels: c.Labels,
-					score:  c.Train, classes: len(c.Logits[0]), weights: map[string][]float32{}}
+				f := c.fixed(t, len(c.Logits[0]))
 				if strings.Contains(c.Layer, "gat") {
 					f.model.Activation = kernels.ELU
 				}
@@ -107,15 +95,7 @@ func TestLayersAgreeWithPyTorchGeometricForwardAndBackward(t *testing.T) {
 					f.model.Layers = append(f.model.Layers, layer)
 				}
 				seen[c.Layer] = true
-				got := f.compute(t, b, plan)
-				for l, h := range append(c.Hidden, c.Logits) {
-					gnntest.InDelta(t, gnntest.Flatten(h), gnntest.Flatten(got.layers[l]), 1e-5, "h^(%d)", l+1)
-				}
-				require.InDelta(t, c.Loss, got.loss, 1e-5, "loss")
-				require.Len(t, got.gradients, len(gradients))
-				for path, want := range gradients {
-					gnntest.InDelta(t, want, got.gradients[path], 1e-5, "gradient of %s", path)
-				}
+				c.agrees(t, f.compute(t, b, plan), append(c.Hidden, c.Logits), gradients)
 			})
 		}
 	})

@@ -63,9 +63,11 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 	}
 	if x.IsSparse() && !plan.DenseFeatures {
 		k.Symmetric, k.Slots = false, o.FeatureRoom
-		if d.sparse, err = newSparseFeatures(store, path+"/features", x.Matrix(), k); err != nil {
+		p, err := kernels.New(store, path+"/features", x.Matrix(), k)
+		if err != nil {
 			return nil, fmt.Errorf("the features: %w", err)
 		}
+		d.sparse = &sparseFeatures{product: p, width: x.Width, trials: d.trials, values: kernels.Values(p)}
 		return d, nil
 	}
 	into := kernels.NewConstants(store, path).Share(o.Share)
@@ -140,18 +142,24 @@ func (d *Loaded) Features(g *Graph, train bool) Input {
 }
 
 // SetDegrees sets |N_v| where the rows hold only a part of the neighbours, as in a part of a larger graph.
-func (d *Loaded) SetDegrees(degrees []float32) error { return d.near.setDegrees(degrees) }
+func (d *Loaded) SetDegrees(degrees []float32) error {
+	return d.near.set(&d.near.degrees, "degree", degrees)
+}
 
 // Kernel returns what sums over the graph are computed by.
 func (d *Loaded) Kernel() kernels.Kernel { return d.near.options.Kernel }
 
 // SetOwn says which rows are a batch's own: own [nodes] is 1 for these and 0 for others, which [BatchNorm] leaves out.
-func (d *Loaded) SetOwn(own []float32) error { return d.near.setOwn(own) }
+func (d *Loaded) SetOwn(own []float32) error { return d.near.set(&d.near.own, "own", own) }
 
 // SetSampled says that the rows of the graph that comes next hold a sample of their neighbours: each entry of row v
 // stands for scale[v] of them in sums and means, so that these keep their expectation. It must be called before a pass
 // is built, and with numbers for as many nodes ever after.
-func (d *Loaded) SetSampled(scale []float32) { d.near.setScale(scale) }
+func (d *Loaded) SetSampled(scale []float32) {
+	if d.near.scale = scale; d.near.self != nil {
+		d.near.self.scale = scale
+	}
+}
 
 // NeedsMasked reports whether a pass that was built over the graph reads entries of masked neighbours too, as
 // attention does, whose softmax sees them. Sums and means do not.
@@ -178,20 +186,6 @@ func (d *Loaded) ReplaceFeatures(x datasets.Features, gradients bool) error {
 	if d.sparse != nil {
 		return d.sparse.product.Replace(x.Matrix(), gradients)
 	}
-	return d.replaceDense(x)
-}
-
-// FillFeatures lets fill write rows of dense features [nodes·width], without a copy in between where memory is shared.
-// It reports false, and does nothing, where features are stored otherwise.
-func (d *Loaded) FillFeatures(fill func(rows []float32)) (bool, error) {
-	if d.dense == nil || d.denseT != nil || d.positions != nil {
-		return false, nil
-	}
-	return true, kernels.Fill(d.dense, fill)
-}
-
-// replaceDense replaces features that are stored densely.
-func (d *Loaded) replaceDense(x datasets.Features) error {
 	if d.positions != nil && !x.IsSparse() {
 		return kernels.ErrNoFit
 	}
@@ -209,6 +203,15 @@ func (d *Loaded) replaceDense(x datasets.Features) error {
 		return gomlx.Error(d.positions.SetValue(tensors.FromFlatDataAndDimensions(densePositions(x), x.Rows, x.Width)))
 	}
 	return nil
+}
+
+// FillFeatures lets fill write rows of dense features [nodes·width], without a copy in between where memory is shared.
+// It reports false, and does nothing, where features are stored otherwise.
+func (d *Loaded) FillFeatures(fill func(rows []float32)) (bool, error) {
+	if d.dense == nil || d.denseT != nil || d.positions != nil {
+		return false, nil
+	}
+	return true, kernels.Fill(d.dense, fill)
 }
 
 // ReplaceEdges replaces the graph alone, as [Loaded.ReplaceFeatures] does the features.

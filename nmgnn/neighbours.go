@@ -56,31 +56,33 @@ func newAdjacency(store *model.Store, path string, m csr.Matrix, o kernels.Optio
 	return &adjacency{store: store, path: path, options: o, matrix: m, product: p}, err
 }
 
-// setDegrees sets the degrees, where rows hold only a part of the entries.
-func (a *adjacency) setDegrees(degrees []float32) error {
-	if a.degrees != nil {
-		return gomlx.Error(a.degrees.SetValue(tensors.FromFlatDataAndDimensions(degrees, len(degrees), 1)))
+// set puts a number for each row into one of the variables above, which it makes if it is nil.
+func (a *adjacency) set(v **model.Variable, name string, numbers []float32) error {
+	if *v != nil {
+		return gomlx.Error((*v).SetValue(tensors.FromFlatDataAndDimensions(numbers, len(numbers), 1)))
 	}
 	into := kernels.NewConstants(a.store, a.path)
-	a.degrees = into.Floats("degree", degrees, len(degrees), 1)
+	*v = into.Floats(name, numbers, len(numbers), 1)
 	return into.Err()
 }
 
-// setOwn says which rows are a batch's own.
-func (a *adjacency) setOwn(own []float32) error {
-	if a.own != nil {
-		return gomlx.Error(a.own.SetValue(tensors.FromFlatDataAndDimensions(own, len(own), 1)))
+// perEntry returns a number for each entry of a pattern, by its row and column.
+func perEntry(of func(v, u int32) float32) func(m csr.Matrix) []float32 {
+	return func(m csr.Matrix) []float32 {
+		numbers := make([]float32, m.NumEntries())
+		for i, v := range m.RowIndices() {
+			numbers[i] = of(v, m.Indices[i])
+		}
+		return numbers
 	}
-	into := kernels.NewConstants(a.store, a.path)
-	a.own = into.Floats("own", own, len(own), 1)
-	return into.Err()
 }
 
-// setScale sets what the rows of the next pattern stand for.
-func (a *adjacency) setScale(scale []float32) {
-	if a.scale = scale; a.self != nil {
-		a.self.scale = scale
+// times multiplies entries: keep, nil for ones, by x.
+func times(keep, x *Node) *Node {
+	if keep == nil {
+		return x
 	}
+	return Mul(keep, x)
 }
 
 // scaled multiplies entries by the rows' scale: keep [entries, 1], nil for ones → [entries, 1]; nil if nothing
@@ -90,19 +92,13 @@ func (n Neighbours) scaled(g *Graph, keep *Node) *Node {
 		return keep
 	}
 	a := n.adjacency
-	by := n.product.Floats("scale", func(m csr.Matrix) []float32 {
-		values := make([]float32, m.NumEntries())
-		for i, v := range m.RowIndices() {
-			if values[i] = 1; m.Indices[i] != v || !a.isSelf {
-				values[i] = a.scale[v]
-			}
+	by := n.product.Floats("scale", perEntry(func(v, u int32) float32 {
+		if u == v && a.isSelf {
+			return 1
 		}
-		return values
-	}).NodeValue(g)
-	if keep == nil {
-		return StopGradient(by)
-	}
-	return Mul(keep, StopGradient(by))
+		return a.scale[v]
+	})).NodeValue(g)
+	return times(keep, StopGradient(by))
 }
 
 // replace puts another pattern with as many rows and entries in the place of this one's.
@@ -162,23 +158,16 @@ func (n Neighbours) heard(keep *Node) *Node {
 	}
 	g := n.mask.Graph()
 	is := func(self bool) func(m csr.Matrix) []float32 {
-		return func(m csr.Matrix) []float32 {
-			values := make([]float32, m.NumEntries())
-			for i, v := range m.RowIndices() {
-				if (m.Indices[i] == v) == self {
-					values[i] = 1
-				}
+		return perEntry(func(v, u int32) float32 {
+			if (u == v) == self {
+				return 1
 			}
-			return values
-		}
+			return 0
+		})
 	}
 	// Both are zero in padding, as what multiplies entries has to be.
 	self, other := n.product.Floats("self", is(true)).NodeValue(g), n.product.Floats("other", is(false)).NodeValue(g)
-	heard := StopGradient(Add(self, Mul(other, n.product.Gather(n.mask))))
-	if keep == nil {
-		return heard
-	}
-	return Mul(keep, heard)
+	return times(keep, StopGradient(Add(self, Mul(other, n.product.Gather(n.mask)))))
 }
 
 // present is 1 for entries that a regulariser kept, 0 for those it dropped and for padding; nil if none drops any.
@@ -271,10 +260,11 @@ func (n Neighbours) Degree(g *Graph) *Node {
 		}
 		return degrees
 	}
-	if present := n.present(g); present != nil {
-		return n.product.Total(present)
+	present := n.present(g)
+	if present == nil {
+		present = kernels.Valid(n.product, g)
 	}
-	return n.product.Total(kernels.Valid(n.product, g))
+	return n.product.Total(present)
 }
 
 // Sources returns h_u for each entry: h [nodes, width] → [entries, width].
@@ -293,13 +283,7 @@ func (n Neighbours) Targets(h *Node) *Node {
 // and u ∈ N_v, by their numbers in the graph that is being computed over; name tells several such functions apart.
 func (n Neighbours) Weights(g *Graph, name string, of func(v, u int32) float32) *Node {
 	n.readsAll = true
-	return n.product.Floats("weights_"+name, func(m csr.Matrix) []float32 {
-		values := make([]float32, m.NumEntries())
-		for i, v := range m.RowIndices() {
-			values[i] = of(v, m.Indices[i])
-		}
-		return values
-	}).NodeValue(g)
+	return n.product.Floats("weights_"+name, perEntry(of)).NodeValue(g)
 }
 
 // Softmax returns exp(e_vu) / Σ_{w∈N_v} exp(e_vw), for each column of e [entries, heads] on its own.

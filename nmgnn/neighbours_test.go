@@ -2,6 +2,7 @@ package nmgnn_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -14,6 +15,7 @@ import (
 	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/variables"
 )
 
 func TestSoftmaxIsOverNeighboursAndSurvivesLargeScores(t *testing.T) {
@@ -36,7 +38,7 @@ func TestSoftmaxIsOverNeighboursAndSurvivesLargeScores(t *testing.T) {
 		// With themselves: 0 weighs 1000, 1001, −2000 by 1:e:0, and so does 1, without the last; 2 hears 1000 and itself;
 		// 3 itself.
 		mix := float32((1000 + 1001*math.E) / (1 + math.E))
-		gnntest.InDelta(t, []float32{mix, mix, 1000, 5}, gnntest.Flatten(outputs[1].Value().([][]float32)), 1e-3,
+		gnntest.InDelta(t, []float32{mix, mix, 1000, 5}, slices.Concat(outputs[1].Value().([][]float32)...), 1e-3,
 			"with itself")
 		require.Equal(t, [][]float32{{2}, {1}, {1}, {0}}, outputs[2].Value())
 		require.Equal(t, [][]float32{{3}, {2}, {2}, {1}}, outputs[3].Value())
@@ -155,7 +157,7 @@ func TestAttentionDropoutDropsTheSameEntriesWithEveryKernel(t *testing.T) {
 func TestAttentionIsSoftmaxDropoutAndWeightedSumWithTheirGradients(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
-		r := nmgnn.HostRandom(5, "attention")
+		r := variables.HostRandom(5, "attention")
 		const nodes, heads, width = 40, 2, 6
 		var pairs [][2]int32
 		for v := range int32(nodes - 2) { // the last two stand alone

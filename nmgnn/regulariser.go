@@ -72,12 +72,12 @@ func (d DropMessage) Apply(p Pass) Pass {
 func (d DropMessage) DropRate() float64 { return d.Rate }
 
 // DropGNN masks each node with probability Rate, in training and outside of it, where the class probabilities of
-// [DropGNNRuns] masked runs are averaged (after Papp, Martinkus, Faber and Wattenhofer 2021). Theirs averages in
+// four masked runs are averaged (after Papp, Martinkus, Faber and Wattenhofer 2021). Theirs averages in
 // training too; here an epoch has one mask, as with node masking. A mask that is there already stays.
 type DropGNN struct{ Rate float64 }
 
-// DropGNNRuns is how many masked runs [DropGNN] averages outside training.
-const DropGNNRuns = 4
+// dropGNNRuns is how many masked runs [DropGNN] averages outside training.
+const dropGNNRuns = 4
 
 // Apply masks nodes.
 func (d DropGNN) Apply(p Pass) Pass {
@@ -105,14 +105,14 @@ func (d DropGNN) Forward(m Model, p Pass, kernel kernels.Kernel, rates *kernels.
 	}
 	p.Random = kernels.NewRandom(key, kernel).Reading(rates)
 	var mean []*Node
-	for range DropGNNRuns {
+	for range dropGNNRuns {
 		run := d.Apply(p)
 		run.Random, run.Scope = nil, p.Scope.ResetVisited() // the same weights again
 		all := m.Forward(run)
 		logits := len(all) - 1
 		all[logits] = Softmax(all[logits])
 		for i, h := range all {
-			h = DivScalar(h, DropGNNRuns)
+			h = DivScalar(h, dropGNNRuns)
 			if mean == nil || i >= len(mean) {
 				mean = append(mean, h)
 			} else {

@@ -13,7 +13,7 @@ import (
 	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 )
 
 func TestDropEdgeDropsBothDirectionsAndNeverTheNodeItself(t *testing.T) {
@@ -257,7 +257,7 @@ func TestDropGNNAveragesTheProbabilitiesOfMaskedRuns(t *testing.T) {
 		outputs, err := model.CallOnceN(b.Backend, store, func(scope *model.Scope, key *Node) []*Node {
 			g := key.Graph()
 			pass := func() nmgnn.Pass {
-				return nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: data.Neighbours(false, nil),
+				return nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: data.Neighbours(false, nil),
 					Features: data.Features(g, false)}
 			}
 			run := func(rate float64) *Node {

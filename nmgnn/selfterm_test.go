@@ -41,7 +41,7 @@ func TestAKeptSelfTermIsNeitherMaskedNorRescaled(t *testing.T) {
 			for _, x := range c.want {
 				want = append(want, x, -x)
 			}
-			gnntest.InDelta(t, want, gnntest.Flatten(programs[c.keep].step().layers[0]), 1e-6, "kept: %t, mask %v", c.keep,
+			gnntest.InDelta(t, want, slices.Concat(programs[c.keep].step().layers[0]...), 1e-6, "kept: %t, mask %v", c.keep,
 				c.mask)
 		}
 	})
@@ -86,7 +86,7 @@ func TestMaskingOthersIsMaskingAllPlusWhatWasTakenFromTheNodeItself(t *testing.T
 		require.NoError(t, err)
 		for i := 0; i < len(outputs); i += 2 {
 			want, got := outputs[i].Value().([][]float32), outputs[i+1].Value().([][]float32)
-			gnntest.InDelta(t, gnntest.Flatten(want), gnntest.Flatten(got), 1e-4, "%s, with self: %t", names[i/4], i%4 == 0)
+			gnntest.InDelta(t, slices.Concat(want...), slices.Concat(got...), 1e-4, "%s, with self: %t", names[i/4], i%4 == 0)
 		}
 	})
 }

@@ -115,7 +115,8 @@ var axes = sync.OnceValue(func() []Axis {
 		boolean("rescale", "rescale", "true", "divide what is kept by the keep rate; not in the paper",
 			func(p *hyper.Parameters) *bool { return &p.Rescale }),
 		oneOf("self", "self-term", "a masked node's own term (gat, sgat, gatv2): kept, as eq. 6 can be read; eqs. 7 and 9 "+
-			"mask it", "masked", hyper.SelfTerms(), func(p *hyper.Parameters) *hyper.SelfTerm { return &p.SelfTerm }),
+			"mask it", "masked", []hyper.SelfTerm{hyper.SelfKept},
+			func(p *hyper.Parameters) *hyper.SelfTerm { return &p.SelfTerm }),
 		{Name: "regulariser", Flag: "regulariser", Help: "beside or instead of node masking: dropedge, dropnode, " +
 			"dropout, dropmessage or dropgnn (nodes masked in testing too, averaged), with its drop probability after a colon " +
 			"(dropedge:0.5)",
@@ -124,7 +125,7 @@ var axes = sync.OnceValue(func() []Axis {
 			same: func(a, b *Cell) bool {
 				p, q := &a.Parameters, &b.Parameters
 				return p.Regulariser == q.Regulariser &&
-					(p.Regulariser == hyper.NoRegulariser || sameNumber(p.RegulariserRate, q.RegulariserRate))
+					(p.Regulariser == "" || sameNumber(p.RegulariserRate, q.RegulariserRate))
 			}},
 		count("layers", "layers", "number of layers", func(p *hyper.Parameters) *int { return &p.Layers }),
 		count("hidden", "hidden", "width of hidden layers", func(p *hyper.Parameters) *int { return &p.Hidden }),
@@ -145,7 +146,8 @@ var axes = sync.OnceValue(func() []Axis {
 		float("dropout", "dropout", "probability that an entry of a layer's input is dropped",
 			func(p *hyper.Parameters) *float64 { return &p.Dropout }),
 		oneOf("dropout-on", "dropout-on", "where dropout is: on the scores of each representation that is read out, alone "+
-			"(scores)", "inputs", hyper.DropoutOns(), func(p *hyper.Parameters) *hyper.DropoutOn { return &p.DropoutOn }),
+			"(scores)", "inputs", []hyper.DropoutOn{hyper.DropoutOnScores},
+			func(p *hyper.Parameters) *hyper.DropoutOn { return &p.DropoutOn }),
 		float("attention-dropout", "attention-dropout", "probability that an attention weight is dropped (gat, sgat, "+
 			"gatv2; 0 with node masking unless given)", func(p *hyper.Parameters) *float64 { return &p.AttentionDropout }),
 		float("lr", "learning-rate", "learning rate of Adam", func(p *hyper.Parameters) *float64 { return &p.LearningRate }),
@@ -323,7 +325,7 @@ func setBool(into *bool, text string) error {
 const usualRate = 0.5
 
 func regulariser(p hyper.Parameters) string {
-	if p.Regulariser == hyper.NoRegulariser {
+	if p.Regulariser == "" {
 		return ""
 	}
 	return fmt.Sprintf("%s:%v", p.Regulariser, p.RegulariserRate)

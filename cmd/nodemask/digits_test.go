@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nodemask/internal/digits"
 	"nodemask/nmgnn/backend"
 	"nodemask/record"
 )
@@ -32,7 +33,7 @@ func withXLA(t *testing.T) (program string) {
 	if _, err := backend.Open("xla:cpu"); err != nil {
 		t.Skipf("skipped: %v", err)
 	}
-	if !backend.HasAVX2Digits() {
+	if !digits.HasAVX2() {
 		t.Skip("skipped: a processor without AVX2")
 	}
 	program, err := os.Executable()
@@ -60,8 +61,8 @@ func TestTrialsOfAnotherProcessorAreTheSameToTheLastDigit(t *testing.T) {
 func TestARecordIsRunAgainWithTheDigitsThatItWasMadeWith(t *testing.T) {
 	program := withXLA(t)
 	lines := ""
-	for _, digits := range []string{backend.ProcessorDigits, backend.AVX2Digits} {
-		out, _ := apart(t, []string{"NODEMASK_DIGITS=" + digits}, program, "train", "--data", "cora", "--model", "gin",
+	for _, asked := range []string{digits.Processor, digits.AVX2} {
+		out, _ := apart(t, []string{"NODEMASK_DIGITS=" + asked}, program, "train", "--data", "cora", "--model", "gin",
 			"--mlp-layers", "2", "--norm", "both", "--max-epochs", "4", "--trials", "1", "--backend", "xla:cpu", "--json")
 		lines += stored(t, out)
 	}

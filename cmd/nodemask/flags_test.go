@@ -101,13 +101,13 @@ func TestTheCommandOfAnyCellTrainsThatCell(t *testing.T) {
 		}
 		// Some models have no place for these.
 		if p := &c.Parameters; !hyper.TraitsOf(p.Model).MLP || p.MLPLayers < 2 {
-			p.Norm = hyper.NormNone
+			p.Norm = ""
 		}
-		if c.Parameters.Readout == hyper.ReadoutNone {
-			c.Parameters.DropoutOn = hyper.DropoutOnInputs
+		if c.Parameters.Readout == "" {
+			c.Parameters.DropoutOn = ""
 		}
 		if !hyper.TraitsOf(c.Parameters.Model).SelfTerm {
-			c.Parameters.SelfTerm = hyper.SelfMasked
+			c.Parameters.SelfTerm = ""
 		}
 		c.Cached = setting == datasets.Inductive && rapid.Bool().Draw(t, "cached")
 		require.NoError(t, c.Parameters.Check())

@@ -17,6 +17,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/cited"
+	"nodemask/internal/digits"
 	"nodemask/internal/evidence"
 	"nodemask/internal/measure"
 	"nodemask/internal/memory"
@@ -153,7 +154,7 @@ func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place
 	if err != nil {
 		return misusef("--memory %s: %w", f.memory, err)
 	}
-	asked, err := backend.AskedDigits()
+	asked, err := digits.Asked()
 	if err != nil {
 		return misuse{err}
 	}
@@ -185,7 +186,7 @@ func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place
 		if err := measure.CheckData(old.Data, most); err != nil {
 			return fmt.Errorf("%s: %w: --memory allows more", place, err)
 		}
-		if old.Backend == "xla:cpu" && backend.HasAVX2Digits() && (old.Digits == "") != (asked == backend.ProcessorDigits) {
+		if old.Backend == "xla:cpu" && digits.HasAVX2() && (old.Digits == "") != (asked == digits.Processor) {
 			line, err := old.Line()
 			if err != nil {
 				return err
@@ -274,14 +275,14 @@ func (f *runFlags) rerunElsewhere(c *cobra.Command, lines []byte, places []strin
 	if err != nil {
 		return 0, 0, err
 	}
-	digits := backend.AVX2Digits
-	if asked == digits {
-		digits = backend.ProcessorDigits
+	other := digits.AVX2
+	if asked == other {
+		other = digits.Processor
 	}
 	var out, diagnostics bytes.Buffer
 	child := exec.CommandContext(c.Context(), program, "reproduce", "--again", "-", "--memory", f.memory,
 		"--data-dir", f.dataDir, "--reddit-like-scale", fmt.Sprint(f.scale))
-	child.Env = append(slices.Clone(environment), backend.DigitsVariable+"="+digits)
+	child.Env = append(slices.Clone(environment), digits.Variable+"="+other)
 	child.Stdin, child.Stdout, child.Stderr = bytes.NewReader(lines), io.MultiWriter(c.OutOrStdout(), &out), &diagnostics
 	err = child.Run()
 	said := diagnostics.String()
@@ -297,7 +298,7 @@ func (f *runFlags) rerunElsewhere(c *cobra.Command, lines []byte, places []strin
 	case wrong == nil && 0 < n && n <= len(places):
 		return 0, 0, fmt.Errorf("%s: %s", places[n-1], what)
 	case err != nil && !strings.HasPrefix(why, "of "): // how many: that is said here
-		return 0, 0, fmt.Errorf("running trials with digits of %s: %w: %s", digits, err, why)
+		return 0, 0, fmt.Errorf("running trials with digits of %s: %w: %s", other, err, why)
 	}
 	failed = len(places) - strings.Count(out.String(), "\n")
 	return strings.Count(out.String(), ": DIFFERS: "), failed, nil

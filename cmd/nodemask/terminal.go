@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"nodemask/internal/measure"
 	"nodemask/nmgnn/train"
 	"nodemask/plots"
 )
@@ -50,7 +51,7 @@ func (p *progressLine) left() string {
 
 func (p *progressLine) trial() {
 	p.done++
-	p.end = time.Now().Add(train.TimeLeft(time.Since(p.start), p.done, p.trials-p.done))
+	p.end = time.Now().Add(measure.TimeLeft(time.Since(p.start), p.done, p.trials-p.done))
 }
 
 func (p *progressLine) show(text string) {

@@ -117,11 +117,11 @@ func (f *trainFlags) cell() (record.Cell, error) {
 		return record.Cell{}, err
 	}
 	p.Model = f.model
-	if p.Norm != hyper.NormNone && !hyper.TraitsOf(f.model).MLP {
+	if p.Norm != "" && !hyper.TraitsOf(f.model).MLP {
 		return record.Cell{}, fmt.Errorf("--preset %s: this is GIN; expected --model gin, or --preset %s", f.preset,
 			cmp.Or(hyper.TraitsOf(f.model).Preset, hyper.Presets()[0]))
 	}
-	attends := hyper.TraitsOf(f.model).Attention == hyper.HeadAttention
+	attends := hyper.TraitsOf(f.model).Heads
 	heads := func(a *axisFlag) bool { return a.Flag == "heads" && a.given }
 	if attends && p.Heads == 0 && !slices.ContainsFunc(f.axes, heads) {
 		return record.Cell{}, fmt.Errorf("--preset %s: it has no attention heads, which %s needs: leave it out, "+
@@ -153,7 +153,7 @@ func (f *trainFlags) checkRead(c *cobra.Command, keep hyper.KeepRate) error {
 		read  func(hyper.Traits) bool
 	}{
 		{[]string{"mlp-layers", "epsilon", "learn-epsilon"}, func(t hyper.Traits) bool { return t.MLP }},
-		{[]string{"heads", "attention-dropout"}, func(t hyper.Traits) bool { return t.Attention != 0 }},
+		{[]string{"heads", "attention-dropout"}, func(t hyper.Traits) bool { return t.Attention }},
 	} {
 		if of.read(hyper.TraitsOf(f.model)) {
 			continue

@@ -87,7 +87,7 @@ func plainConfigurations(model string) []map[string]string {
 	switch traits := hyper.TraitsOf(model); {
 	case traits.MLP:
 		third = []map[string]string{{"mlp": "1"}, {"mlp": "2", "norm": "both"}}
-	case traits.Attention != 0:
+	case traits.Attention:
 		third = []map[string]string{{"attention-dropout": "0.6"}, {"attention-dropout": "0"}}
 	}
 	var all []map[string]string

@@ -46,7 +46,7 @@ func TestEveryBalancedArmHasTheSameConfigurationsAndItsOwnRate(t *testing.T) {
 			}
 			want := hyper.NormBoth
 			if model.Body == cited.OneLayer {
-				want = hyper.NormNone
+				want = ""
 			}
 			require.Equal(t, want, p.Norm, "%s", c.Key())
 			require.Equal(t, hyper.DropoutOnScores, p.DropoutOn)

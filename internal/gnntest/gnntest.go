@@ -168,6 +168,13 @@ func TwoCamps(t testing.TB) *datasets.Graph {
 		"odd"}, Report: report}
 }
 
+// Camps returns [TwoCamps] and its [View].
+func Camps(t testing.TB, percent int, setting datasets.Setting) (*datasets.Graph, *datasets.View) {
+	t.Helper()
+	g := TwoCamps(t)
+	return g, View(t, g, percent, setting)
+}
+
 // FiveNodes returns the graph a(0)–b(1), a–c(2), b–c, c–d(3), d–e(4) with features 1, 2, 4, 8, 16, and a view
 // of it in which a, b and c are trained on, and d and e arrive.
 func FiveNodes(t testing.TB) (*datasets.Graph, *datasets.View) {
@@ -200,14 +207,6 @@ func View(t testing.TB, g *datasets.Graph, percent int, setting datasets.Setting
 	view, err := datasets.NewView(g, split, setting, datasets.AllEdges)
 	require.NoError(t, err)
 	return view
-}
-
-// Flatten returns the rows one after the other.
-func Flatten[T any](rows [][]T) (flat []T) {
-	for _, row := range rows {
-		flat = append(flat, row...)
-	}
-	return flat
 }
 
 // InDelta requires as many numbers as are wanted, each within delta of its own.

@@ -178,7 +178,7 @@ func (w *work) run(ctx context.Context, r *train.Runner, t task) error {
 			s.Done++
 			s.Last = &trial
 			ran := s.Done - s.Before
-			s.Left = train.TimeLeft(time.Since(w.begin), ran, w.missing-ran)
+			s.Left = TimeLeft(time.Since(w.begin), ran, w.missing-ran)
 		})
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"nodemask/nmgnn/explain"
-	"nodemask/nmgnn/hyper"
 	"nodemask/plots"
 )
 
@@ -44,7 +43,7 @@ func (s *Session) why(ctx context.Context, r Request) (Event, error) {
 	}
 	answer := Event{Kind: "unfolded", Names: map[int32]string{}}
 	layers := []int{layer}
-	if r.Depth == 0 && m.Settings.Readout != hyper.ReadoutNone {
+	if r.Depth == 0 && m.Settings.Readout != "" {
 		layers = []int{layer + 1, layer}
 	}
 	for _, layer := range layers {

@@ -41,7 +41,7 @@ func Train(trials int, x train.Experiment) []*train.Result {
 		Progress: func(e train.Progress) { p.Epoch(name, e.Seed, e.Last.TrainLoss, e.Last.ValidationLoss) },
 		Done: func(int, *train.Result) {
 			done++
-			p.Trials(done, train.TimeLeft(time.Since(begin), done, trials-done))
+			p.Trials(done, measure.TimeLeft(time.Since(begin), done, trials-done))
 		}})
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {

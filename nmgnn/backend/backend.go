@@ -15,9 +15,9 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
 	"github.com/gomlx/gomlx/core/graph"
-	"golang.org/x/sys/cpu"
 
 	"nodemask/internal/checkout"
+	"nodemask/internal/digits"
 	"nodemask/internal/gomlx"
 	"nodemask/internal/kernels"
 	"nodemask/internal/kernels/fused"
@@ -36,7 +36,7 @@ type Backend struct {
 	// KernelsLost says why a backend that should run the kernels of package fused cannot, and so is slow. It is nil if
 	// the backend runs them, and on a GPU that was not asked to.
 	KernelsLost error
-	// Digits is [AVX2Digits] if this is XLA on a CPU whose results are the same on every x86-64 with AVX2, and else "".
+	// Digits is "avx2" if this is XLA on a CPU whose results are the same on every x86-64 with AVX2, and else "".
 	Digits string
 
 	scatters bool   // it is a GPU that was not asked to run the kernels of package fused
@@ -161,30 +161,6 @@ func (e *Error) Error() string {
 var errNoXLA = errors.New("this program was built without XLA (it needs cgo, and Linux or macOS): rebuild it with " +
 	"CGO_ENABLED=1 and a C compiler, or use the backend go")
 
-// Digits that XLA on a CPU can compute, by $NODEMASK_DIGITS: the same on every x86-64 with AVX2, which is the default
-// there, or the processor's own, which all records before had.
-const (
-	AVX2Digits      = "avx2"
-	ProcessorDigits = "processor"
-
-	// DigitsVariable is the environment variable that chooses between them. It is read when XLA is first opened.
-	DigitsVariable = "NODEMASK_DIGITS"
-)
-
-// AskedDigits returns which digits XLA on a CPU computes, or an error if $NODEMASK_DIGITS is none of them.
-func AskedDigits() (string, error) {
-	switch asked := os.Getenv(DigitsVariable); {
-	case asked != "" && asked != AVX2Digits && asked != ProcessorDigits:
-		return "", fmt.Errorf("%s is %.40q: expected %s or %s", DigitsVariable, asked, AVX2Digits, ProcessorDigits)
-	case asked == ProcessorDigits || !HasAVX2Digits():
-		return ProcessorDigits, nil
-	}
-	return AVX2Digits, nil
-}
-
-// HasAVX2Digits reports whether this processor can compute [AVX2Digits].
-func HasAVX2Digits() bool { return cpu.X86.HasAVX2 && cpu.X86.HasFMA }
-
 // gpuKernels is the environment variable that says what adds up neighbours on a GPU.
 const gpuKernels = "NODEMASK_GPU_KERNELS"
 
@@ -214,7 +190,7 @@ func Open(id string) (*Backend, error) {
 	if id == "" {
 		id = os.Getenv(compute.ConfigEnvVar)
 	}
-	if _, err := AskedDigits(); err != nil {
+	if _, err := digits.Asked(); err != nil {
 		return nil, &Error{ID: cmp.Or(id, "any"), Reason: err.Error(), Err: err}
 	}
 	if id != "" {
@@ -302,7 +278,7 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	if err := checkAddresses(limit, limited, runtime.NumCPU()); err != nil {
 		return nil, &Error{ID: asked, Reason: err.Error(), Err: err}
 	}
-	b, platform, digits, err := newXLA(plugin, path, options, pin != "", onOneCore)
+	b, platform, held, err := newXLA(plugin, path, options, pin != "", onOneCore)
 	if err != nil {
 		reason := "the PJRT plugin does not start: " + strings.ReplaceAll(pluginProblem(err), path, filepath.Base(path))
 		if strings.Contains(reason, "No visible GPU devices") {
@@ -314,8 +290,8 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	switch platform {
 	case "cpu":
 		opened.ID, opened.KernelsLost = onCPU, fused.Register(b, path)
-		if digits == AVX2Digits && opened.KernelsLost == nil {
-			opened.Digits = digits
+		if held == digits.AVX2 && opened.KernelsLost == nil {
+			opened.Digits = held
 			fused.HoldSums()
 		}
 	case "cuda":
@@ -352,7 +328,7 @@ func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 	// XLA starts the threads that compile for all clients when it first compiles. They must not come from a job, or they
 	// would all keep to its core, and jobs would wait for each other's programs.
 	if _, err := graph.CallOnce(b.Backend, graph.Neg, float32(0)); err != nil {
-		return nil, fmt.Errorf("%w", gomlx.Error(err))
+		return nil, gomlx.Error(err)
 	}
 	return func(job int) (*Backend, error) {
 		if err := onOneCore(job); err != nil {

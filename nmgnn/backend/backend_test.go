@@ -54,9 +54,7 @@ func TestTheBestBackendThatStartsIsTakenAndTheOthersAreExplained(t *testing.T) {
 }
 
 func TestAPluginIsFoundInTheFolderThatTheEnvironmentNames(t *testing.T) {
-	if !haveXLA {
-		t.Skip("skipped: built without XLA")
-	}
+	needXLA(t)
 	dir := t.TempDir()
 	t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", dir)
 	_, _, why := findPlugin("xla:mine", "mine")
@@ -69,11 +67,17 @@ func TestAPluginIsFoundInTheFolderThatTheEnvironmentNames(t *testing.T) {
 	require.Empty(t, pin, "who names a folder answers for what is in it")
 }
 
-// A folder of data that somebody unpacks may hold anything, a go.mod and a library among it.
-func TestTheWorkingDirectoryNeverDecidesWhatIsLoaded(t *testing.T) {
+// needXLA skips a test of programs with XLA.
+func needXLA(t *testing.T) {
+	t.Helper()
 	if !haveXLA {
 		t.Skip("skipped: built without XLA")
 	}
+}
+
+// A folder of data that somebody unpacks may hold anything, a go.mod and a library among it.
+func TestTheWorkingDirectoryNeverDecidesWhatIsLoaded(t *testing.T) {
+	needXLA(t)
 	own, err := os.Executable()
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
@@ -220,15 +224,22 @@ func TestABackendSaysInOneLineWhyItIsSlowAndNamesNoFolderInRecords(t *testing.T)
 	}
 }
 
-func TestAPluginThatDoesNotStartIsNamedWithoutItsFolderInRecords(t *testing.T) {
-	if !haveXLA {
-		t.Skip("skipped: built without XLA")
+// withPlugins has plugins looked for in a folder in which both are this file, and returns the CPU's.
+func withPlugins(t *testing.T, content []byte) (folder, cpu string) {
+	t.Helper()
+	folder = t.TempDir()
+	t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", folder)
+	for _, name := range []string{"cuda", "cpu"} {
+		cpu = filepath.Join(folder, "pjrt_c_api_"+name+"_plugin.so")
+		require.NoError(t, os.WriteFile(cpu, content, 0o666))
 	}
-	dir := t.TempDir()
+	return folder, cpu
+}
+
+func TestAPluginThatDoesNotStartIsNamedWithoutItsFolderInRecords(t *testing.T) {
+	needXLA(t)
 	t.Setenv("GOMLX_BACKEND", "")
-	t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", dir)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "pjrt_c_api_cuda_plugin.so"), []byte("no library"), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "pjrt_c_api_cpu_plugin.so"), []byte("no library"), 0o666))
+	dir, _ := withPlugins(t, []byte("no library"))
 	b, err := Open("")
 	require.NoError(t, err)
 	require.Equal(t, "go", b.ID)
@@ -257,9 +268,7 @@ func TestWithoutAGPUItsPluginIsNamedInOneLineAndTheCPUTaken(t *testing.T) {
 }
 
 func TestABackendsErrorKeepsItsCause(t *testing.T) {
-	if !haveXLA {
-		t.Skip("skipped: built without XLA")
-	}
+	needXLA(t)
 	_, err := Open("xla:" + filepath.Join(t.TempDir(), "nowhere.so"))
 	var why *Error
 	require.ErrorAs(t, err, &why)
@@ -287,11 +296,7 @@ func TestAPluginThatIsDamagedIsNotLoadedButNamed(t *testing.T) {
 		"half of that":     {noPlugin[:len(noPlugin)/2], "pjrt_c_api_cpu_plugin.so is damaged or cut short"},
 		"noise behind 64k": {slices.Concat(noPlugin[:64<<10], noise), "pjrt_c_api_cpu_plugin.so is damaged or cut short"},
 	} {
-		dir := t.TempDir()
-		t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", dir)
-		file := filepath.Join(dir, "pjrt_c_api_cpu_plugin.so")
-		require.NoError(t, os.WriteFile(file, c.file, 0o666))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "pjrt_c_api_cuda_plugin.so"), c.file, 0o666))
+		_, file := withPlugins(t, c.file)
 		_, err := Open("xla:" + file)
 		require.ErrorContains(t, err, c.says, what)
 		require.ErrorContains(t, err, "run 'make setup'", what)

@@ -6,7 +6,7 @@ import "github.com/gomlx/compute"
 
 const haveXLA = false
 
-func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Backend, platform, digits string,
+func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Backend, platform, held string,
 	err error) {
 	return nil, "", "", errNoXLA
 }

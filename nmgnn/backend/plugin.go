@@ -118,10 +118,8 @@ func pluginFault(r io.ReaderAt, size int64) string {
 	if err != nil {
 		return fmt.Sprintf("is damaged: its symbols cannot be read (%v)", err)
 	}
-	if !slices.ContainsFunc(symbols, func(s elf.Symbol) bool {
-		return s.Name == pluginFunction &&
-			s.Section != elf.SHN_UNDEF
-	}) {
+	defines := func(s elf.Symbol) bool { return s.Name == pluginFunction && s.Section != elf.SHN_UNDEF }
+	if !slices.ContainsFunc(symbols, defines) {
 		return "is not a PJRT plugin: it has no function " + pluginFunction
 	}
 	return ""

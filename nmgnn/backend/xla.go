@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/go-xla/pjrt"
 
+	"nodemask/internal/digits"
 	"nodemask/internal/gomlx"
 	"nodemask/internal/kernels/fused"
 )
@@ -22,7 +23,7 @@ const haveXLA = true
 // newXLA opens a PJRT plugin, by the name or path that it was asked for by and its absolute path, with go-xla's
 // options. It also returns what XLA calls its platform, "cpu" or "cuda" for instance; empty: it cannot be told; and which
 // digits it computes, if it is pinned.
-func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Backend, platform, digits string,
+func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Backend, platform, held string,
 	err error) {
 	defer gomlx.Guard(&err, "opening it")
 	if !filepath.IsAbs(path) { // go-xla would fetch a plugin on its own
@@ -32,7 +33,7 @@ func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Bac
 		return nil, "", "", err
 	}
 	if plugin == "cpu" && pinned {
-		if digits, err = holdSums(); err != nil {
+		if held, err = holdSums(); err != nil {
 			return nil, "", "", err
 		}
 	}
@@ -59,7 +60,7 @@ func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Bac
 			one["asynchronous"] = false
 		}
 		b, platform, err = open(one)
-		return b, platform, digits, err
+		return b, platform, held, err
 	}
 	b, platform, err = open(nil)
 	if err == nil && platform == "cpu" && b.NumDevices() > 1 {
@@ -89,12 +90,12 @@ var (
 	// up in a table of their own. Flags are set in a plugin that is known to have them, as XLA ends the process over one
 	// that it does not know. What is held is "" if the user's own settings are others.
 	holdSums = sync.OnceValues(func() (held string, err error) {
-		if held, err = AskedDigits(); err != nil {
+		if held, err = digits.Asked(); err != nil {
 			return "", err
 		}
 		settings := []struct{ name, value string }{{"--xla_disable_hlo_passes=", "cpu-parallel-task-assigner"}}
 		const products, fusion = "ONEDNN_MAX_CPU_ISA", "--xla_cpu_experimental_ynn_fusion_type="
-		if held == ProcessorDigits {
+		if held == digits.Processor {
 			settings = append(settings, struct{ name, value string }{fusion, ""})
 		} else {
 			settings = append(settings, []struct{ name, value string }{{fusion, "LIBRARY_FUSION_TYPE_DOT"},

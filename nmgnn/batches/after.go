@@ -51,9 +51,8 @@ func (t *trainer) Score(classes []int32) (stats.Metrics, error) {
 // stay in files without names until the program ends.
 func (t *trainer) Cache(ctx context.Context, trial *train.Trial) (_ *cached.Cache, err error) {
 	defer gomlx.Guard(&err, "caching")
-	phase, o := t.view.Train, t.options
-	clusters := clustersOf(phase, phase, max(o.Clusters, 2))
-	e, err := newEngine(t.backend, t.model, phase, t.features.features, clusters, nil, t.graph.NumClasses(), false, o)
+	phase := t.view.Train
+	e, err := t.newEngine(phase, clustersOf(phase, phase, max(t.options.Clusters, 2)), nil, false)
 	if err != nil {
 		return nil, err
 	}
@@ -68,5 +67,5 @@ func (t *trainer) Cache(ctx context.Context, trial *train.Trial) (_ *cached.Cach
 		hidden = append(hidden, infer.Representation{Rows: rows, Width: len(h.Values) / rows, Values: h.Values})
 		e.hidden[i+1] = nil // not to be closed with the engine
 	}
-	return cached.New(t.graph, phase, t.features.features.Select(phase.Nodes), hidden), nil
+	return cached.New(t.graph, phase, t.features.Select(phase.Nodes), hidden), nil
 }

@@ -88,10 +88,10 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 		p.of[u] = int32(s.own + i)
 	}
 	l := &p.local
-	l.Offsets = slices.Grow(l.Offsets[:0], s.nodes+1)[:s.nodes+1]
+	l.Offsets = slices.Grow(l.Offsets[:0], s.nodes+1)
 	l.Indices = slices.Grow(l.Indices[:0], max(edges, s.edges))[:0]
-	for i, v := range own {
-		l.Offsets[i] = int64(len(l.Indices))
+	for _, v := range own {
+		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
 		// Columns ascend: own nodes first, then the others.
 		outside, row := 0, p.row(g, v)
 		for _, u := range row {
@@ -112,8 +112,16 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 			}
 		}
 	}
-	for i := len(own); i <= s.nodes; i++ {
-		l.Offsets[i] = int64(len(l.Indices))
+	s.pad(l)
+	p.forget(own, halo)
+	return batch{own: own, halo: halo, edges: l}
+}
+
+// pad ends a batch's graph with empty rows for all nodes that there is room for. If the kernel needs it, the last row
+// takes the entries that there is room for.
+func (s shape) pad(l *csr.Graph) {
+	for len(l.Offsets) <= s.nodes {
+		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
 	}
 	if s.filler {
 		for len(l.Indices) < s.edges {
@@ -121,8 +129,6 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 		}
 		l.Offsets[s.nodes] = int64(len(l.Indices))
 	}
-	p.forget(own, halo)
-	return batch{own: own, halo: halo, edges: l}
 }
 
 // sort sorts nodes, by looking at all if they are many.

@@ -41,13 +41,11 @@ type Options struct {
 	Checkpoint string
 	// Version of the program, which [Run] needs for checkpoints: those of another version are refused.
 	Version string
-	// Identity tells checkpoints of other data or settings apart. [Run] sets it.
-	Identity string
 	// Release is called when a batch has read something of the graph: see [Spill]. nil: nothing is.
 	Release func()
 
+	identity string                   // tells checkpoints of other data or settings apart
 	clusters map[*csr.Graph][][]int32 // that are known already
-	keepNone bool                     // batches are cut anew each time
 }
 
 // divided reports whether a batch is less than the graph.

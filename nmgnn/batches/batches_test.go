@@ -19,6 +19,7 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/learn"
+	"nodemask/nmgnn/internal/variables"
 	"nodemask/nmgnn/train"
 )
 
@@ -154,14 +155,14 @@ func (r reference) loss() (loss float64, hidden map[int32][]float64) {
 // computed.
 func stepped(t *testing.T, b *backend.Backend, cache func(v int32, masked bool, i int) float32) (float64, *trainer,
 	reference) {
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 50, datasets.Transductive)
+	g, view := gnntest.Camps(t, 50, datasets.Transductive)
 	s := small("gin")
 	s.Dropout, s.WeightDecay, s.NormalizeFeatures = 0, 0, false
 	trainer := trainerOf(t, b, g, view, s, optionsOf(t, view, s, 3))
 	require.NoError(t, trainer.start.Reset(trainer.train.store, 1e-30, 4))
 	require.NoError(t, trainer.openCaches(1))
 	d := learn.NewDraws(1, trainer.train.phase.Edges.NumNodes())
+	trainer.draws = d
 	for v := range d.Delta {
 		if v%3 != 0 {
 			d.Delta[v] = 1
@@ -184,7 +185,7 @@ func stepped(t *testing.T, b *backend.Backend, cache func(v int32, masked bool, 
 			}
 		}
 	}
-	loss, err := trainer.one(1, d)
+	loss, err := trainer.one(1)
 	require.NoError(t, err)
 	return loss, trainer, r
 }
@@ -247,8 +248,7 @@ func TestMaskedNodesAreNotReadFromTheCache(t *testing.T) {
 }
 
 func TestAttentionReadsMaskedNodesToo(t *testing.T) {
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 50, datasets.Transductive)
+	g, view := gnntest.Camps(t, 50, datasets.Transductive)
 	for model, reads := range map[string]bool{"gin": false, "gcn": false, "sage": false, "sgat": true, "gat": true,
 		"gatv2": true} {
 		s := small(model)
@@ -258,17 +258,16 @@ func TestAttentionReadsMaskedNodesToo(t *testing.T) {
 }
 
 func TestWithoutLearningTheCacheBecomesTheFullPass(t *testing.T) {
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 50, datasets.Transductive)
+	g, view := gnntest.Camps(t, 50, datasets.Transductive)
 	for _, model := range []string{"gin", "gat"} {
 		s := small(model)
 		s.Layers, s.KeepRate, s.Dropout, s.AttentionDropout, s.WeightDecay, s.LearningRate = 4, 1, 0, 0, 0, 1e-30
 		trainer := trainerOf(t, gnntest.Go(t), g, view, s, optionsOf(t, view, s, 5))
 		require.NoError(t, trainer.start.Reset(trainer.train.store, 1e-30, 4))
 		require.NoError(t, trainer.openCaches(1))
-		d := learn.NewDraws(1, trainer.train.phase.Edges.NumNodes())
+		trainer.draws = learn.NewDraws(1, trainer.train.phase.Edges.NumNodes())
 		for epoch := range 5 {
-			_, _, err := trainer.epoch(t.Context(), d)
+			_, _, err := trainer.epoch(t.Context())
 			require.NoError(t, err)
 			for i := 1; i < 4; i++ {
 				exact := trainer.train.hidden[i].Values // as the evaluation has just found it
@@ -318,14 +317,13 @@ func TestAGraphOfAnyShapeTrainsInAnyNumberOfBatches(t *testing.T) {
 }
 
 func TestATrialThatWasInterruptedGoesOnToTheSameNumbers(t *testing.T) {
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 50, datasets.Transductive)
+	g, view := gnntest.Camps(t, 50, datasets.Transductive)
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		s := small("gin")
 		s.MaxEpochs, s.MLPLayers, s.Norm = 8, 2, hyper.NormBoth
 		o := optionsOf(t, view, s, 3)
 		want := trainOnce(t, trainerOf(t, b, g, view, s, o), 2)
-		o.Checkpoint, o.Identity = filepath.Join(t.TempDir(), "checkpoint"), "this"
+		o.Checkpoint, o.identity = filepath.Join(t.TempDir(), "checkpoint"), "this"
 		ctx, cancel := context.WithCancel(t.Context())
 		first := trainerOf(t, b, g, view, s, o)
 		_, err := first.Train(ctx, 2, func(epoch int, _ train.Epoch) {
@@ -350,15 +348,14 @@ func TestATrialThatWasInterruptedGoesOnToTheSameNumbers(t *testing.T) {
 		require.NoError(t, err)
 		trial.Seconds = 0
 		require.Equal(t, want, trial)
-		o.Identity = "that"
+		o.identity = "that"
 		_, err = trainerOf(t, b, g, view, s, o).Train(t.Context(), 2, nil)
 		require.ErrorContains(t, err, "other data or settings")
 	})
 }
 
 func TestSamplesLearnAndGoOnToTheSameNumbers(t *testing.T) {
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 50, datasets.Transductive)
+	g, view := gnntest.Camps(t, 50, datasets.Transductive)
 	for _, model := range []string{"gin", "gat", "gcn", "sage"} {
 		s := small(model)
 		s.MaxEpochs, s.LearningRate, s.Dropout, s.AttentionDropout = 40, 0.02, 0, 0
@@ -379,8 +376,7 @@ func TestSamplesLearnAndGoOnToTheSameNumbers(t *testing.T) {
 }
 
 func TestASampleOfAllNeighboursGivesTheLossOfTheWholeGraph(t *testing.T) {
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 50, datasets.Transductive)
+	g, view := gnntest.Camps(t, 50, datasets.Transductive)
 	for _, model := range hyper.Models() {
 		s := small(model)
 		s.Dropout, s.AttentionDropout, s.WeightDecay, s.MaxEpochs = 0, 0, 0, 1
@@ -401,7 +397,7 @@ func TestSampledSumsKeepTheirExpectation(t *testing.T) {
 	require.NoError(t, err)
 	phase := datasets.Phase{Edges: star, Nodes: []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}}
 	p, seen := newPlaces(10), make([]float64, 10)
-	r := nmgnn.HostRandom(1, "sample")
+	r := variables.HostRandom(1, "sample")
 	const times = 20000
 	for range times {
 		b, scale := p.sample(phase, []int32{0}, []int{3}, shape{own: 10, nodes: 10, edges: 10}, r, nil)

@@ -28,9 +28,9 @@ func BenchmarkEpoch(b *testing.B) {
 				require.NoError(b, t.start.Reset(t.train.store, t.options.LearningRate, 1))
 				require.NoError(b, t.openCaches(1))
 				require.NoError(b, t.firstCaches(b.Context()))
-				d := learn.NewDraws(1, t.train.phase.Edges.NumNodes())
+				t.draws = learn.NewDraws(1, t.train.phase.Edges.NumNodes())
 				for b.Loop() {
-					_, _, err := t.epoch(b.Context(), d)
+					_, _, err := t.epoch(b.Context())
 					require.NoError(b, err)
 				}
 			})

@@ -24,6 +24,7 @@ import (
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/mapped"
 	"nodemask/nmgnn/internal/safetensors"
+	"nodemask/nmgnn/internal/variables"
 	"nodemask/nmgnn/train"
 )
 
@@ -64,7 +65,10 @@ func (t *trainer) cacheFolder() string {
 	return t.options.Checkpoint
 }
 
-func sources(d *learn.Draws) []*rand.PCG { return []*rand.PCG{d.Masks, d.Keys, d.Order} }
+// sources are the trial's generators.
+func (t *trainer) sources() []*rand.PCG {
+	return []*rand.PCG{t.draws.Masks, t.draws.Keys, t.draws.Order}
+}
 
 // own makes the folder of checkpoints, and keeps other processes from training into it until free is called.
 func (t *trainer) own() (free func(), err error) {
@@ -85,14 +89,14 @@ func (t *trainer) own() (free func(), err error) {
 }
 
 // save writes a checkpoint. What the epoch cached must be in t.caches[0].
-func (t *trainer) save(trial *train.Trial, d *learn.Draws) error {
+func (t *trainer) save(trial *train.Trial) error {
 	for _, i := range t.readers {
 		if err := t.caches[0][i].Sync(); err != nil {
 			return err
 		}
 	}
 	var states []string
-	for _, s := range sources(d) {
+	for _, s := range t.sources() {
 		state, err := s.MarshalBinary()
 		if err != nil {
 			return err
@@ -103,7 +107,7 @@ func (t *trainer) save(trial *train.Trial, d *learn.Draws) error {
 	if err != nil {
 		return err
 	}
-	file := safetensors.New(checkpointKind.Name, map[string]string{identityKey: t.options.Identity,
+	file := safetensors.New(checkpointKind.Name, map[string]string{identityKey: t.options.identity,
 		generatorsKey: strings.Join(states, " "),
 		validationKey: string(validation), currentKey: strconv.Itoa(t.current)})
 	for v := range t.train.store.IterVariables() {
@@ -165,7 +169,7 @@ func addNumbers[T float32 | int64](file *safetensors.Builder, name string, value
 
 // resume goes on from a trial's checkpoint, if there is one: it sets all that training changes, and t.current. It
 // returns nil if there is none.
-func (t *trainer) resume(seed uint64, d *learn.Draws) (trial *train.Trial, err error) {
+func (t *trainer) resume(seed uint64) (trial *train.Trial, err error) {
 	if t.options.Checkpoint == "" {
 		return nil, nil
 	}
@@ -179,7 +183,7 @@ func (t *trainer) resume(seed uint64, d *learn.Draws) (trial *train.Trial, err e
 	}
 	defer file.Close() // all is copied
 	err = safetensors.Guard(path, func() error {
-		trial, err = t.read(file, path, d)
+		trial, err = t.read(file, path)
 		return err
 	})
 	if trial != nil {
@@ -188,25 +192,25 @@ func (t *trainer) resume(seed uint64, d *learn.Draws) (trial *train.Trial, err e
 	return trial, err
 }
 
-func (t *trainer) read(file *safetensors.File, path string, d *learn.Draws) (*train.Trial, error) {
+func (t *trainer) read(file *safetensors.File, path string) (*train.Trial, error) {
 	identity, err := file.Metadata(identityKey)
 	if err != nil {
 		return nil, err
 	}
-	if identity != t.options.Identity {
+	if identity != t.options.identity {
 		return nil, fmt.Errorf("%s: the checkpoint of other data or settings: what differs is: %s: name another folder, or "+
 			"train as before",
-			path, differences(identity, t.options.Identity))
+			path, differences(identity, t.options.identity))
 	}
 	states, err := file.Metadata(generatorsKey)
 	if err != nil {
 		return nil, err
 	}
 	parts := strings.Fields(states)
-	if len(parts) != len(sources(d)) {
-		return nil, fmt.Errorf("%s: %d states of generators: expected %d", path, len(parts), len(sources(d)))
+	if len(parts) != len(t.sources()) {
+		return nil, fmt.Errorf("%s: %d states of generators: expected %d", path, len(parts), len(t.sources()))
 	}
-	for i, s := range sources(d) {
+	for i, s := range t.sources() {
 		state, err := hex.DecodeString(parts[i])
 		if err == nil {
 			err = s.UnmarshalBinary(state)
@@ -249,7 +253,7 @@ func (t *trainer) read(file *safetensors.File, path string, d *learn.Draws) (*tr
 		if err != nil {
 			return nil, err
 		}
-		if infer.IsWeight(v) && file.Has(bestPrefix+v.Path()) {
+		if variables.IsWeight(v) && file.Has(bestPrefix+v.Path()) {
 			values, shape, err := safetensors.Get[float32](file, bestPrefix+v.Path(), v.Shape().Dimensions...)
 			if err != nil {
 				return nil, err

@@ -42,13 +42,7 @@ func TestEveryNodeIsInOneClusterAndNoClusterIsEmptyOrTooLarge(t *testing.T) {
 
 // share returns the part of the edges that join two clusters.
 func share(g *csr.Graph, clusters [][]int32) float64 {
-	part := make([]int32, g.NumNodes())
-	for p, nodes := range clusters {
-		for _, v := range nodes {
-			part[v] = int32(p)
-		}
-	}
-	cut := 0
+	part, cut := inverse(clusters, g.NumNodes()), 0
 	for v, u := range g.All() {
 		if part[v] != part[u] {
 			cut++

@@ -15,6 +15,7 @@ import (
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/mapped"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // engine runs a model over one graph, batch by batch: a store with room for one batch, and programs over it.
@@ -27,7 +28,7 @@ type engine struct {
 	shape    shape
 	classes  int
 	folder   string // for what is computed over all nodes
-	release  func() // when features were read; may be nil
+	release  func() // when features were read
 	sampled  bool   // batches are sampled
 	// gradients says that training needs the variables too.
 	gradients bool
@@ -88,26 +89,19 @@ func (s scored) place(t *learn.Targets, cluster int) error {
 	return t.Replace(s.nodes[cluster], s.labels[cluster])
 }
 
-// planFor returns how batches are computed with: by kernels whose programs do not depend on the graph.
-func planFor(b *backend.Backend, divided bool, density float64) kernels.Plan {
-	plan := b.PlanFor(density)
-	if divided {
-		plan.Transposed = false
-	}
-	return plan
-}
-
 // newEngine makes an engine for clusters, or for batches that are sampled from a phase's graph, if sample gives their
 // shape.
-func newEngine(b *backend.Backend, m nmgnn.Model, phase datasets.Phase, features datasets.Features, clusters [][]int32,
-	sample *shape, classes int, gradients bool, o Options) (_ *engine, err error) {
-	divided := len(clusters) > 1 || sample != nil
-	plan := planFor(b, divided, features.Density())
-	e := &engine{backend: b, model: m, phase: phase, features: features, clusters: clusters, classes: classes,
-		folder: o.Folder, release: o.Release, gradients: gradients, store: model.NewStore(),
-		places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, len(m.Layers)),
-		layers: make([]*model.Exec, len(m.Layers)),
-		hidden: make([]*mapped.Array[float32], len(m.Layers))}
+func (t *trainer) newEngine(phase datasets.Phase, clusters [][]int32, sample *shape, gradients bool) (_ *engine,
+	err error) {
+	b, features, depth, o := t.backend, t.features, len(t.model.Layers), t.options
+	plan := b.PlanFor(features.Density())
+	if len(clusters) > 1 || sample != nil {
+		plan.Transposed = false // programs of batches do not depend on the graph
+	}
+	e := &engine{backend: b, model: t.model, phase: phase, features: features, clusters: clusters,
+		classes: t.graph.NumClasses(), folder: o.Folder, release: o.Release, gradients: gradients, store: model.NewStore(),
+		places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, depth),
+		layers: make([]*model.Exec, depth), hidden: make([]*mapped.Array[float32], depth)}
 	e.places.release = o.Release
 	filler := plan.Kernel != kernels.FusedKernel
 	if sample == nil {
@@ -186,16 +180,14 @@ func (e *engine) gather(b batch) datasets.Features {
 	for _, v := range b.halo {
 		add(v)
 	}
-	for len(x.Offsets) < x.Rows {
+	for len(x.Offsets) <= x.Rows {
 		x.Offsets = append(x.Offsets, int64(len(x.Values)))
 	}
 	if e.shape.filler {
 		for len(x.Values) < e.shape.values {
 			x.Columns, x.Values = append(x.Columns, 0), append(x.Values, 0)
 		}
-	}
-	if len(x.Offsets) == x.Rows {
-		x.Offsets = append(x.Offsets, int64(len(x.Values)))
+		x.Offsets[x.Rows] = int64(len(x.Values))
 	}
 	return x
 }
@@ -207,13 +199,13 @@ func (e *engine) gatherInto(b batch, rows []float32) {
 }
 
 // eachRow copies a row for each node of a batch to its place, for own nodes only if asked, and zeros to places without
-// a node. release is called each time that some rows were read; it may be nil.
+// a node. release is called each time that some rows were read.
 func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(v int32) []float32, release func()) {
 	at, read := 0, 0
 	put := func(v int32) {
 		copy(rows[at:], row(v))
 		at += width
-		if read += width; read >= numbersAtOnce && release != nil {
+		if read += width; read >= numbersAtOnce {
 			release()
 			read = 0
 		}
@@ -229,9 +221,7 @@ func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(
 		put(v)
 	}
 	clear(rows[at:])
-	if release != nil {
-		release()
-	}
+	release()
 }
 
 // put puts the batch of a cluster into the variables: its graph, without nodes outside it that are skipped, and with
@@ -250,9 +240,7 @@ func (e *engine) put(cluster int, features, gradients bool, skip func(u int32) b
 // cut takes the batch of a cluster out of the graph.
 func (e *engine) cut(cluster int, skip func(u int32) bool) batch {
 	b := e.places.cut(e.phase.Edges, e.clusters[cluster], e.shape, skip)
-	if e.release != nil {
-		e.release()
-	}
+	e.release()
 	return b
 }
 
@@ -288,7 +276,7 @@ func (e *engine) place(b batch, features, gradients bool) error {
 // room makes the variable that layer i reads, once its width is known.
 func (e *engine) room(i, width int) (*model.Variable, error) {
 	if e.rows[i] == nil {
-		into := kernels.NewConstants(e.store, "/"+infer.DataScope+"/rows").Share(e.backend.Backend)
+		into := kernels.NewConstants(e.store, "/"+variables.DataScope+"/rows").Share(e.backend.Backend)
 		e.rows[i] = into.Zeros(fmt.Sprint(i), e.shape.nodes, width)
 		return e.rows[i], into.Err()
 	}

@@ -2,7 +2,6 @@ package batches
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -11,7 +10,7 @@ import (
 
 	"nodemask/internal/gomlx"
 	"nodemask/nmgnn"
-	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // An evaluation runs layer by layer over all batches: what layer i makes of all nodes is there before layer i+1 reads
@@ -44,9 +43,9 @@ func (e *engine) layer(i int) (*model.Exec, error) {
 		return e.layers[i], nil
 	}
 	last := e.last(i)
-	exec, err := model.NewExec(e.backend.Backend, e.store, func(scope *model.Scope, g *Graph) []*Node {
-		p := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: e.data.Neighbours(false, nil), Features: e.data.Features(g,
-			false)}
+	exec, err := gomlx.Compile(e.backend.Backend, e.backend.ID, e.store, func(scope *model.Scope, g *Graph) []*Node {
+		p := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: e.data.Neighbours(false, nil),
+			Features: e.data.Features(g, false)}
 		var all []*Node
 		if e.whole() {
 			all = e.model.Forward(p)
@@ -71,15 +70,8 @@ func (e *engine) layer(i int) (*model.Exec, error) {
 		}
 		return []*Node{classes, e.targets.Loss(out)}
 	})
-	if err != nil {
-		return nil, gomlx.Error(err)
-	}
-	if _, err := exec.Compile(); err != nil {
-		exec.Finalize()
-		return nil, fmt.Errorf("compiling for %s: %w", e.backend.ID, gomlx.Error(err))
-	}
 	e.layers[i] = exec
-	return exec, nil
+	return exec, err
 }
 
 // sweep runs layer i over all batches, and calls take with what its program returns for each.
@@ -99,7 +91,7 @@ func (e *engine) sweep(ctx context.Context, i int, take func(cluster int, b batc
 		return err
 	}
 	if e.weights != nil {
-		if err := infer.SetWeights(e.store, e.weights); err != nil {
+		if err := variables.SetWeights(e.store, e.weights); err != nil {
 			return err
 		}
 	}
@@ -126,7 +118,7 @@ func (e *engine) sweep(ctx context.Context, i int, take func(cluster int, b batc
 			return gomlx.Error(err)
 		}
 		err = take(c, b, outputs)
-		infer.Finalize(outputs)
+		gomlx.Finalize(outputs)
 		if err != nil {
 			return err
 		}

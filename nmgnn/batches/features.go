@@ -31,12 +31,6 @@ func Spill(g *datasets.Graph, folder string) (release func(), err error) {
 	}, nil
 }
 
-// store is features, in files if they are not the graph's own.
-type store struct {
-	features datasets.Features
-	dense    *mapped.Array[float32]
-}
-
 // How much is copied before memory is given back.
 const (
 	rowsAtOnce    = 4096
@@ -44,29 +38,24 @@ const (
 )
 
 // readAs returns features as a model reads them: divided by the sums of their rows, if asked, and then on the disk.
-// release is called when some of x were read; it may be nil.
-func readAs(x datasets.Features, normalized, onDisk bool, folder string, release func()) (_ *store, err error) {
+// release is called when some of x were read. own is the file that they are in, if they are not in x's.
+func readAs(x datasets.Features, normalized, onDisk bool, folder string,
+	release func()) (read datasets.Features, own *mapped.Array[float32], err error) {
 	switch {
 	case !normalized:
-		return &store{features: x}, nil
+		return x, nil, nil
 	case x.IsSparse() || !onDisk:
-		return &store{features: x.RowNormalized()}, nil
+		return x.RowNormalized(), nil, nil
 	}
-	s := &store{features: datasets.Features{Rows: x.Rows, Width: x.Width}}
-	if s.dense, err = mapped.New[float32](folder, "", len(x.Dense)); err != nil {
-		return nil, err
+	if own, err = mapped.New[float32](folder, "", len(x.Dense)); err != nil {
+		return x, nil, err
 	}
 	for begin := 0; begin < x.Rows; begin += rowsAtOnce {
 		end := min(begin+rowsAtOnce, x.Rows)
 		part := datasets.Features{Rows: end - begin, Width: x.Width, Dense: x.Dense[begin*x.Width : end*x.Width]}
-		copy(s.dense.Values[begin*x.Width:], part.RowNormalized().Dense)
-		s.dense.Release()
-		if release != nil {
-			release()
-		}
+		copy(own.Values[begin*x.Width:], part.RowNormalized().Dense)
+		own.Release()
+		release()
 	}
-	s.features.Dense = s.dense.Values
-	return s, nil
+	return datasets.Features{Rows: x.Rows, Width: x.Width, Dense: own.Values}, own, nil
 }
-
-func (s *store) close() { _ = s.dense.Close() } // nothing in it is kept

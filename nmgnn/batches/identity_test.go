@@ -163,12 +163,11 @@ func TestAFolderOfCheckpointsHasOneProcess(t *testing.T) {
 
 // Checksums tell damage alone: whoever makes a file computes them.
 func TestWhatACheckpointSaysIsCheckedThoughItsSumsFit(t *testing.T) {
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 50, datasets.Transductive)
+	g, view := gnntest.Camps(t, 50, datasets.Transductive)
 	s := small("gin")
 	s.MaxEpochs = 1
 	o := optionsOf(t, view, s, 3)
-	o.Checkpoint, o.Identity = t.TempDir(), "this"
+	o.Checkpoint, o.identity = t.TempDir(), "this"
 	first := trainerOf(t, gnntest.Go(t), g, view, s, o)
 	trainOnce(t, first, 1)
 	sound, err := os.ReadFile(first.checkpoint(1))

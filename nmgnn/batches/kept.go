@@ -8,11 +8,11 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/internal/gomlx"
-	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // graphPath is where the variables of a batch's graph and features are.
-const graphPath = "/" + infer.DataScope + "/graph"
+const graphPath = "/" + variables.DataScope + "/graph"
 
 // mostKept is how many bytes the batches of a graph may take together to be kept from epoch to epoch, where
 // [Options].Memory does not say: a quarter of that.
@@ -28,10 +28,7 @@ type kept struct {
 // keepBytes returns how many bytes of batches may be kept. It depends on nothing that differs from run to run, as
 // numbers do on whether masked nodes are left out.
 func (o Options) keepBytes() int64 {
-	switch {
-	case o.keepNone:
-		return 0
-	case o.Memory > 0:
+	if o.Memory > 0 {
 		return o.Memory / 4
 	}
 	return mostKept

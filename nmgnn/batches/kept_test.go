@@ -31,7 +31,9 @@ func TestBatchesThatAreKeptTrainToTheNumbersOfThoseThatAreCutAnew(t *testing.T) 
 			trials := map[bool][]float64{}
 			for _, anew := range []bool{false, true} {
 				o := optionsOf(t, view, s, 3)
-				o.keepNone = anew
+				if anew {
+					o.Memory = 1 // too little to keep any
+				}
 				trainer := trainerOf(t, b, x.graph, view, s, o)
 				require.Equal(t, anew, trainer.train.kept == nil)
 				// Masked nodes are left out of batches that are cut anew: sums are the same, but for rounding.
@@ -44,15 +46,14 @@ func TestBatchesThatAreKeptTrainToTheNumbersOfThoseThatAreCutAnew(t *testing.T) 
 			s.KeepRate, s.Dropout = 1, 0.5
 			o := optionsOf(t, view, s, 3)
 			kept := trainOnce(t, trainerOf(t, b, x.graph, view, s, o), 3)
-			o.keepNone = true
+			o.Memory = 1
 			require.Equal(t, trainOnce(t, trainerOf(t, b, x.graph, view, s, o), 3), kept, "%s %s", x.model, x.setting)
 		}
 	})
 }
 
 func TestATrainerWithKeptBatchesTrainsEachTrialAsANewOne(t *testing.T) {
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 50, datasets.Inductive)
+	g, view := gnntest.Camps(t, 50, datasets.Inductive)
 	s := small("gin")
 	o := optionsOf(t, view, s, 3)
 	trainer := trainerOf(t, gnntest.Go(t), g, view, s, o)
@@ -62,8 +63,7 @@ func TestATrainerWithKeptBatchesTrainsEachTrialAsANewOne(t *testing.T) {
 }
 
 func TestBatchesAreKeptOnlyIfAllOfThemFitIntoAQuarterOfTheMemory(t *testing.T) {
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 50, datasets.Transductive)
+	g, view := gnntest.Camps(t, 50, datasets.Transductive)
 	s := small("gin")
 	for memory, keeps := range map[int64]bool{0: true, 1 << 30: true, 4: false} {
 		o := optionsOf(t, view, s, 3)

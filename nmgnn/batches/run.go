@@ -94,7 +94,7 @@ func (r *runner) prepare(seed uint64) (err error) {
 		if r.content.Features == "" {
 			r.content = contentOf(x.Graph, o.Release)
 		}
-		if o.Identity, err = identify(r.backend, x, r.split, o, r.content); err != nil {
+		if o.identity, err = identify(r.backend, x, r.split, o, r.content); err != nil {
 			return err
 		}
 	}

@@ -8,8 +8,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/learn"
+	"nodemask/internal/gomlx"
 )
 
 // sampleShape is room for any sample of so many neighbours a layer around the largest of a number of batches.
@@ -80,17 +79,7 @@ func (p *places) sample(phase datasets.Phase, seeds []int32, sizes []int, s shap
 		l.Indices = append(l.Indices, row...)
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
 	}
-	for len(l.Offsets) < s.nodes {
-		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
-	}
-	if s.filler {
-		for len(l.Indices) < s.edges {
-			l.Indices = append(l.Indices, int32(s.nodes-1))
-		}
-	}
-	if len(l.Offsets) == s.nodes {
-		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
-	}
+	s.pad(l)
 	p.forget(own, nil)
 	return batch{own: own, edges: l}, scale
 }
@@ -115,12 +104,12 @@ func draw(r *rand.Rand, n, k int) []int {
 }
 
 // sampled trains on samples around all scored nodes, dealt out to batches anew, and returns the mean loss.
-func (t *trainer) sampled(ctx context.Context, d *learn.Draws) (loss float64, err error) {
-	e, random := t.train, rand.New(d.Order)
+func (t *trainer) sampled(ctx context.Context) (loss float64, err error) {
+	e, random := t.train, rand.New(t.draws.Order)
 	score := t.view.Train.Score
 	order := random.Perm(len(score))
 	size := (len(score) + t.options.Clusters - 1) / t.options.Clusters
-	skip := t.skip(d)
+	skip := t.skip()
 	for chosen := range slices.Chunk(order, size) {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -138,12 +127,12 @@ func (t *trainer) sampled(ctx context.Context, d *learn.Draws) (loss float64, er
 		if err := t.targets.Replace(positions, labels); err != nil {
 			return 0, err
 		}
-		outputs, err := t.call(t.step, b, d)
+		outputs, err := t.call(t.step, b)
 		if err != nil {
 			return 0, err
 		}
 		loss += float64(tensors.ToScalar[float32](outputs[0])) * float64(len(seeds))
-		infer.Finalize(outputs)
+		gomlx.Finalize(outputs)
 	}
 	return loss / float64(len(score)), nil
 }

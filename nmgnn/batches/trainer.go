@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -19,6 +20,7 @@ import (
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/mapped"
 	"nodemask/nmgnn/internal/safetensors"
+	"nodemask/nmgnn/internal/variables"
 	"nodemask/nmgnn/train"
 	"nodemask/stats"
 )
@@ -31,7 +33,8 @@ type trainer struct {
 	view    *datasets.View
 	graph   *datasets.Graph
 
-	features   *store // as the model reads them
+	features   datasets.Features      // as the model reads them
+	onDisk     *mapped.Array[float32] // where they are, if not with the graph; nil: with it
 	train      *engine
 	validation *engine // the same one, if the graph is
 	targets    *learn.Targets
@@ -62,6 +65,9 @@ func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *data
 	if err := learn.CheckTrainable(g, view); err != nil {
 		return nil, err
 	}
+	if o.Release == nil {
+		o.Release = func() {}
+	}
 	t := &trainer{backend: b, model: m, options: o, view: view, graph: g}
 	defer func() {
 		if err != nil {
@@ -86,21 +92,19 @@ func (t *trainer) engineFor(phase datasets.Phase, gradients bool) (*engine, erro
 	if clusters == nil {
 		clusters = clustersOf(phase, t.view.Train, max(t.options.Clusters, 1))
 	}
-	return newEngine(t.backend, t.model, phase, t.features.features, clusters, nil, t.graph.NumClasses(), gradients,
-		t.options)
+	return t.newEngine(phase, clusters, nil, gradients)
 }
 
 func (t *trainer) compile() error {
 	var err error
-	if t.features, err = readAs(t.graph.Features, t.options.NormalizeFeatures, t.options.Clusters > 1, t.options.Folder,
-		t.options.Release); err != nil {
+	if t.features, t.onDisk, err = readAs(t.graph.Features, t.options.NormalizeFeatures, t.options.Clusters > 1,
+		t.options.Folder, t.options.Release); err != nil {
 		return err
 	}
-	if of, graph := t.features.dense, t.options.Release; of != nil {
+	if own, graph := t.onDisk, t.options.Release; own != nil {
 		t.options.Release = func() {
-			if of.Release(); graph != nil {
-				graph()
-			}
+			own.Release()
+			graph()
 		}
 	}
 	if len(t.options.Sample) > 0 {
@@ -124,11 +128,10 @@ func (t *trainer) compile() error {
 	if t.start, err = learn.StartOf(e.store); err != nil {
 		return err
 	}
-	for _, nodes := range t.scored.nodes {
-		if len(nodes) == 0 && len(t.readers) > 0 && t.push == nil {
-			if t.push, err = t.compileStep(false); err != nil {
-				return err
-			}
+	unscored := func(nodes []int32) bool { return len(nodes) == 0 }
+	if len(t.readers) > 0 && slices.ContainsFunc(t.scored.nodes, unscored) {
+		if t.push, err = t.compileStep(false); err != nil {
+			return err
 		}
 	}
 	t.validation = e
@@ -147,9 +150,8 @@ func (t *trainer) compile() error {
 func (t *trainer) compileSampled() (err error) {
 	phase := t.view.Train
 	t.options.Clusters = min(max(t.options.Clusters, 1), len(phase.Score))
-	s := sampleShape(phase, t.features.features, t.options.Clusters, t.options.Sample)
-	if t.train, err = newEngine(t.backend, t.model, phase, t.features.features, nil, &s, t.graph.NumClasses(), true,
-		t.options); err != nil {
+	s := sampleShape(phase, t.features, t.options.Clusters, t.options.Sample)
+	if t.train, err = t.newEngine(phase, nil, &s, true); err != nil {
 		return err
 	}
 	t.targets, err = learn.NewPaddedTargets(t.train.store, "train",
@@ -218,7 +220,7 @@ func (t *trainer) Train(ctx context.Context, seed uint64,
 func (t *trainer) Begin(seed uint64) (trial *train.Trial, err error) {
 	t.closeCaches()
 	t.current, t.draws = 0, learn.NewDraws(seed, t.train.phase.Edges.NumNodes())
-	if trial, err = t.resume(seed, t.draws); err != nil {
+	if trial, err = t.resume(seed); err != nil {
 		return nil, err
 	}
 	if trial == nil {
@@ -236,7 +238,7 @@ func (t *trainer) Epoch(ctx context.Context) ([]train.Epoch, []stats.Metrics, er
 			return nil, nil, err
 		}
 	}
-	measured, metrics, err := t.epoch(ctx, t.draws)
+	measured, metrics, err := t.epoch(ctx)
 	return []train.Epoch{measured}, []stats.Metrics{metrics}, err
 }
 
@@ -253,14 +255,14 @@ func (t *trainer) prepareCaches(ctx context.Context, trial *train.Trial) error {
 	return t.firstCaches(ctx)
 }
 
-func (t *trainer) Weights() ([]infer.Weight, error) { return infer.WeightsOf(t.train.store) }
+func (t *trainer) Weights() ([]infer.Weight, error) { return variables.WeightsOf(t.train.store) }
 
 // Keep writes a checkpoint, if there is a folder for it.
 func (t *trainer) Keep(trial *train.Trial) error {
 	if t.options.Checkpoint == "" {
 		return nil
 	}
-	return t.save(trial, t.draws)
+	return t.save(trial)
 }
 
 func (t *trainer) End(trial *train.Trial) { t.dropCaches(trial.Seed) }
@@ -281,19 +283,19 @@ func (t *trainer) firstCaches(ctx context.Context) error {
 }
 
 // epoch trains on all batches once and validates.
-func (t *trainer) epoch(ctx context.Context, d *learn.Draws) (measured train.Epoch, metrics stats.Metrics, err error) {
-	t.options.Mask.Draw(rand.New(d.Masks), d.Delta)
+func (t *trainer) epoch(ctx context.Context) (measured train.Epoch, metrics stats.Metrics, err error) {
+	t.options.Mask.Draw(rand.New(t.draws.Masks), t.draws.Delta)
 	if t.train.sampled {
-		measured.TrainLoss, err = t.sampled(ctx, d)
+		measured.TrainLoss, err = t.sampled(ctx)
 	} else {
-		measured.TrainLoss, err = t.clustered(ctx, d)
+		measured.TrainLoss, err = t.clustered(ctx)
 	}
 	if err != nil {
 		return measured, metrics, err
 	}
 	t.caches[0], t.caches[1], t.current = t.caches[1], t.caches[0], 1-t.current
 	if t.validation != t.train {
-		if t.validation.weights, err = infer.WeightsOf(t.train.store); err != nil {
+		if t.validation.weights, err = variables.WeightsOf(t.train.store); err != nil {
 			return measured, metrics, err
 		}
 	}
@@ -309,16 +311,16 @@ func (t *trainer) epoch(ctx context.Context, d *learn.Draws) (measured train.Epo
 }
 
 // clustered trains on all clusters, in an order of the epoch's own, and returns the mean loss.
-func (t *trainer) clustered(ctx context.Context, d *learn.Draws) (loss float64, err error) {
+func (t *trainer) clustered(ctx context.Context) (loss float64, err error) {
 	order := []int{0}
 	if !t.train.whole() {
-		order = rand.New(d.Order).Perm(len(t.train.clusters))
+		order = rand.New(t.draws.Order).Perm(len(t.train.clusters))
 	}
 	for _, c := range order {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		of, err := t.one(c, d)
+		of, err := t.one(c)
 		if err != nil {
 			return 0, err
 		}
@@ -328,14 +330,14 @@ func (t *trainer) clustered(ctx context.Context, d *learn.Draws) (loss float64, 
 }
 
 // one trains on the batch of a cluster, and caches what it computed.
-func (t *trainer) one(cluster int, d *learn.Draws) (loss float64, err error) {
+func (t *trainer) one(cluster int) (loss float64, err error) {
 	e, program := t.train, t.step
 	if len(t.scored.nodes[cluster]) == 0 {
 		if program = t.push; program == nil { // nothing to learn from, nothing to remember
 			return 0, nil
 		}
 	}
-	skip := t.skip(d)
+	skip := t.skip()
 	b, err := e.put(cluster, true, true, skip)
 	if err != nil {
 		return 0, err
@@ -348,11 +350,11 @@ func (t *trainer) one(cluster int, d *learn.Draws) (loss float64, err error) {
 			return 0, err
 		}
 	}
-	outputs, err := t.call(program, b, d)
+	outputs, err := t.call(program, b)
 	if err != nil {
 		return 0, err
 	}
-	defer infer.Finalize(outputs)
+	defer gomlx.Finalize(outputs)
 	pushed := outputs
 	if program == t.step {
 		loss, pushed = float64(tensors.ToScalar[float32](outputs[0])), outputs[1:]
@@ -367,25 +369,25 @@ func (t *trainer) one(cluster int, d *learn.Draws) (loss float64, err error) {
 
 // skip tells which neighbours a batch can do without: masked ones, where the model reads nothing of them. nil: it needs
 // all.
-func (t *trainer) skip(d *learn.Draws) func(u int32) bool {
+func (t *trainer) skip() func(u int32) bool {
 	if !t.options.Mask.KeepRate.Active() || t.train.data.NeedsMasked() {
 		return nil
 	}
-	return func(u int32) bool { return d.Delta[u] == 0 }
+	return func(u int32) bool { return t.draws.Delta[u] == 0 }
 }
 
 // call runs a program on a batch that is in place, with the epoch's mask and the next dropout.
-func (t *trainer) call(program *model.Exec, b batch, d *learn.Draws) ([]*tensors.Tensor, error) {
+func (t *trainer) call(program *model.Exec, b batch) ([]*tensors.Tensor, error) {
 	delta := tensors.FromShape(shapes.Make(dtypes.Float32, t.train.shape.nodes, 1))
 	tensors.MustMutableFlatData(delta, func(flat []float32) {
 		for i, v := range b.own {
-			flat[i] = d.Delta[v]
+			flat[i] = t.draws.Delta[v]
 		}
 		for i, v := range b.halo {
-			flat[t.train.shape.own+i] = d.Delta[v]
+			flat[t.train.shape.own+i] = t.draws.Delta[v]
 		}
 	})
-	return learn.Run(program, []*learn.Draws{d}, t.options.WeightDecay, delta)
+	return learn.Run(program, []*learn.Draws{t.draws}, t.options.WeightDecay, delta)
 }
 
 // Close frees the compiled programs, the data on the device and the files.
@@ -402,7 +404,5 @@ func (t *trainer) Close() {
 	if t.train != nil {
 		t.train.close()
 	}
-	if t.features != nil {
-		t.features.close()
-	}
+	_ = t.onDisk.Close() // nothing in it is kept
 }

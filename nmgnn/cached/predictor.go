@@ -17,6 +17,7 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/safetensors"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // Predictor predicts nodes that arrive after training from a model and its cache. For one node it reads the node's
@@ -228,11 +229,11 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 	}()
 	// Only this kernel's shapes depend on nothing but the number of entries.
 	plan := kernels.Plan{Kernel: kernels.ScatterKernel}
-	if program.data, err = nmgnn.Load(program.store, "/"+infer.DataScope, edges, x,
+	if program.data, err = nmgnn.Load(program.store, "/"+variables.DataScope, edges, x,
 		nmgnn.LoadOptions{Plan: plan}); err != nil {
 		return nil, err
 	}
-	into := kernels.NewConstants(program.store, "/"+infer.DataScope+"/hidden")
+	into := kernels.NewConstants(program.store, "/"+variables.DataScope+"/hidden")
 	for i, h := range p.cache.Hidden {
 		rows := shape.nodes - shape.newcomers
 		program.hidden = append(program.hidden, into.Floats(fmt.Sprint(i), make([]float32, rows*h.Width), rows, h.Width))
@@ -244,7 +245,7 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 		return nil, err
 	}
 	program.exec, err = model.NewExec(p.backend.Backend, program.store, func(scope *model.Scope, graph *Graph) *Node {
-		all := p.model.Forward(nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: program.data.Neighbours(false, nil),
+		all := p.model.Forward(nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: program.data.Neighbours(false, nil),
 			Features: program.data.Features(graph, false),
 			After: func(layer int, h *Node) *Node {
 				if layer == len(p.cache.Hidden) {
@@ -261,7 +262,7 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 	if _, err := program.exec.Compile(); err != nil {
 		return nil, fmt.Errorf("compiling for %s: %w", p.backend.ID, gomlx.Error(err))
 	}
-	if err := infer.SetWeights(program.store, p.saved.Weights); err != nil {
+	if err := variables.SetWeights(program.store, p.saved.Weights); err != nil {
 		return nil, err
 	}
 	p.programs[shape] = program

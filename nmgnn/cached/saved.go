@@ -18,6 +18,7 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/safetensors"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // What models and caches are called in files, and what to do if one is damaged.
@@ -70,7 +71,7 @@ func (m *Model) Network() infer.Model {
 }
 
 // scope is what the paths of all weights begin with.
-const scope = "/" + infer.ModelScope + "/"
+const scope = "/" + variables.ModelScope + "/"
 
 // tensorName is a weight's name in a file: layer0.linear0.weights for /model/layer0/linear0/weights.
 func tensorName(path string) (string, error) {

@@ -19,6 +19,7 @@ import (
 	"nodemask/nmgnn/explain"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // randomGraph has features of which about half are 0, stored dense or sparse.
@@ -51,7 +52,7 @@ func deepNetwork(t *testing.T, b *backend.Backend, name string, layers int, seed
 	p.Layers, p.Hidden, p.Heads = layers, 6, 2
 	m, err := infer.Untrained(b, nmgnn.Build(p, 3), 4, seed)
 	require.NoError(t, err)
-	r := nmgnn.HostRandom(seed, name)
+	r := variables.HostRandom(seed, name)
 	for _, w := range m.Weights {
 		for i := range w.Values {
 			w.Values[i] += float32(r.Float64()) - 0.4

@@ -11,6 +11,7 @@ import (
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // Sum is a node's representation in one layer, unfolded: what is summed, and what becomes of the sum. It is computed
@@ -60,7 +61,7 @@ var formulas = map[string]string{
 // node or layer that there is not.
 func Unfold(b *backend.Backend, m *cached.Model, g *datasets.Graph, v int32, layer int, mask []bool) (*Sum, error) {
 	layers := m.Settings.Layers
-	if m.Settings.Readout != hyper.ReadoutNone {
+	if m.Settings.Readout != "" {
 		layers++
 	}
 	switch {
@@ -122,9 +123,9 @@ func (u *unfolder) weight(name string) []float32 { return u.weights[u.path(name)
 
 func (u *unfolder) path(name string) string {
 	if u.layer > u.settings.Layers {
-		return fmt.Sprintf("/%s/%s", infer.ModelScope, name)
+		return fmt.Sprintf("/%s/%s", variables.ModelScope, name)
 	}
-	return fmt.Sprintf("/%s/layer%d/%s", infer.ModelScope, u.layer-1, name)
+	return fmt.Sprintf("/%s/layer%d/%s", variables.ModelScope, u.layer-1, name)
 }
 
 // times returns h·W.
@@ -209,7 +210,7 @@ func (u *unfolder) unfold() {
 		u.sum()
 		u.add("+ b", "linear0/biases")
 		for i := 1; i < p.MLPLayers; i++ {
-			if p.Norm != hyper.NormNone {
+			if p.Norm != "" {
 				u.norm("batch norm", fmt.Sprintf("norm%d", i-1))
 			}
 			u.step("ReLU", relu)
@@ -238,7 +239,7 @@ func (u *unfolder) unfold() {
 		u.sum()
 		u.add("+ b", "biases")
 	}
-	if u.layer < p.Layers || p.Readout != hyper.ReadoutNone {
+	if u.layer < p.Layers || p.Readout != "" {
 		if p.Norm == hyper.NormBoth {
 			u.norm("batch norm", "norm")
 		}

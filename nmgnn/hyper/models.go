@@ -14,7 +14,8 @@ type Traits struct {
 
 	ELU       bool // between layers, where others have ReLU
 	MLP       bool // a layer is an MLP of Parameters.MLPLayers linear layers, in which batch normalisation has a place
-	Attention Attention
+	Attention bool // the terms of a sum have weights, which can be dropped
+	Heads     bool // share the hidden width, and weigh terms each by itself; else all terms of a node weigh alike
 	SelfTerm  bool // a masked node's own term can be kept
 
 	// For estimates of memory.
@@ -22,23 +23,15 @@ type Traits struct {
 	Matrices int  // of weights, in each linear layer; 0: 1
 }
 
-// Attention is how the terms of a sum are weighed; its zero value: not at all.
-type Attention int
-
-const (
-	EqualAttention Attention = iota + 1 // all terms of a node alike, so that heads matter to attention dropout alone
-	HeadAttention                       // heads that share the hidden width
-)
-
 // table returns a row for each model, in the order in which they are listed.
 func table() []Traits {
 	return []Traits{
 		{Name: "gin", MLP: true},
-		{Name: "gat", Preset: "gat", ELU: true, Attention: HeadAttention, SelfTerm: true, WithSelf: true},
-		{Name: "sgat", Preset: "gat", ELU: true, Attention: EqualAttention, SelfTerm: true, WithSelf: true},
+		{Name: "gat", Preset: "gat", ELU: true, Attention: true, Heads: true, SelfTerm: true, WithSelf: true},
+		{Name: "sgat", Preset: "gat", ELU: true, Attention: true, SelfTerm: true, WithSelf: true},
 		{Name: "gcn", WithSelf: true},
 		{Name: "sage", Title: "GraphSAGE", Matrices: 2},
-		{Name: "gatv2", Title: "GATv2", Preset: "gat", ELU: true, Attention: HeadAttention, SelfTerm: true, WithSelf: true,
+		{Name: "gatv2", Title: "GATv2", Preset: "gat", ELU: true, Attention: true, Heads: true, SelfTerm: true, WithSelf: true,
 			Matrices: 2},
 	}
 }

@@ -72,11 +72,10 @@ const (
 	MaskTrain MaskOver = "train" // the train nodes; in the inductive setting these are all there are
 )
 
-// RegulariserName names what can stand beside node masking or in its place.
+// RegulariserName names what can stand beside node masking or in its place; "": nothing.
 type RegulariserName string
 
 const (
-	NoRegulariser       RegulariserName = ""
 	DropEdgeRegulariser RegulariserName = "dropedge"
 	DropNodeRegulariser RegulariserName = "dropnode"
 	DropoutRegulariser  RegulariserName = "dropout" // Dropout at RegulariserRate instead of the preset's
@@ -154,8 +153,8 @@ func (p Parameters) Check() error {
 	counts := []count{{"layers", p.Layers, 128}, {"hidden width", p.Hidden, 1 << 16}, {"linear layers of an MLP",
 		p.MLPLayers, 16},
 		{"epochs", p.MaxEpochs, 1 << 30}, {"patience", p.Patience, 1 << 30}}
-	attention := TraitsOf(p.Model).Attention
-	if attention == HeadAttention {
+	traits := TraitsOf(p.Model)
+	if traits.Heads {
 		counts = append(counts, count{"attention heads", p.Heads, 1024})
 	}
 	for _, c := range counts {
@@ -163,8 +162,8 @@ func (p Parameters) Check() error {
 			return fmt.Errorf("%s: %d: expected 1 to %d", c.name, c.value, c.most)
 		}
 	}
-	shared := attention == HeadAttention || attention == EqualAttention && p.AttentionDropout > 0
-	if hidden := p.Layers > 1 || p.Readout != ReadoutNone; shared && hidden && p.Hidden%max(p.Heads, 1) != 0 {
+	shared := traits.Heads || traits.Attention && p.AttentionDropout > 0
+	if hidden := p.Layers > 1 || p.Readout != ""; shared && hidden && p.Hidden%max(p.Heads, 1) != 0 {
 		return fmt.Errorf("hidden width %d: expected a multiple of the %d attention heads that share it", p.Hidden, p.Heads)
 	}
 	if err := p.KeepRate.Check(); err != nil {
@@ -176,10 +175,10 @@ func (p Parameters) Check() error {
 	if err := p.checkReadings(); err != nil {
 		return err
 	}
-	if p.Regulariser != NoRegulariser && !slices.Contains(Regularisers(), p.Regulariser) {
+	if p.Regulariser != "" && !slices.Contains(Regularisers(), p.Regulariser) {
 		return fmt.Errorf("no regulariser %q: expected one of %v", p.Regulariser, Regularisers())
 	}
-	if p.Regulariser == NoRegulariser && p.RegulariserRate != 0 {
+	if p.Regulariser == "" && p.RegulariserRate != 0 {
 		return fmt.Errorf("a regulariser's rate of %v without a regulariser: expected one of %v", p.RegulariserRate,
 			Regularisers())
 	}

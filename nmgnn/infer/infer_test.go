@@ -4,13 +4,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gomlx/gomlx/ml/model"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/internal/gnntest"
-	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
@@ -91,40 +89,21 @@ func TestWhatCannotBeRepresentedIsAnErrorThatSaysWhy(t *testing.T) {
 	require.ErrorContains(t, err, "at least one layer")
 }
 
-func TestWeightsOfAsManyNumbersInAnotherShapeAreRefused(t *testing.T) {
-	store := model.NewStore()
-	into := kernels.NewConstants(store, "/model")
-	into.Floats("w", make([]float32, 6), 2, 3).SetTrainable(true)
-	require.NoError(t, into.Err())
-	own := []infer.Weight{{Path: "/model/w", Dimensions: []int{2, 3}, Values: []float32{1, 2, 3, 4, 5, 6}}}
-	require.NoError(t, infer.SetWeights(store, own))
-	kept, err := infer.WeightsOf(store)
+// firstValues are those of a model's weights for three features a node, by path.
+func firstValues(t *testing.T, b *backend.Backend, m nmgnn.Model, seed uint64) map[string][]float32 {
+	t.Helper()
+	w, err := infer.Untrained(b, m, 3, seed)
 	require.NoError(t, err)
-	require.Equal(t, own, kept)
-	for _, wrong := range []infer.Weight{
-		{Path: "/model/w", Dimensions: []int{3, 2}, Values: []float32{6, 5, 4, 3, 2, 1}},
-		{Path: "/model/w", Dimensions: []int{6}, Values: []float32{6, 5, 4, 3, 2, 1}},
-		{Path: "/model/v", Dimensions: []int{2, 3}, Values: []float32{6, 5, 4, 3, 2, 1}},
-	} {
-		require.EqualError(t, infer.SetWeights(store, []infer.Weight{wrong}),
-			"the model has no weights /model/w of shape [2 3]: they belong to other settings or features")
+	values := map[string][]float32{}
+	for _, one := range w.Weights {
+		values[one.Path] = one.Values
 	}
-	kept, err = infer.WeightsOf(store)
-	require.NoError(t, err)
-	require.Equal(t, own, kept, "weights that are refused change nothing")
+	return values
 }
 
 func TestFirstValuesFollowFromTheSeedAndSpreadAsTheyWereMade(t *testing.T) {
 	m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GAT{Width: 50}, nmgnn.GIN{Width: []int{2}}}}
-	of := func(b *backend.Backend, seed uint64) map[string][]float32 {
-		w, err := infer.Untrained(b, m, 3, seed)
-		require.NoError(t, err)
-		values := map[string][]float32{}
-		for _, one := range w.Weights {
-			values[one.Path] = one.Values
-		}
-		return values
-	}
+	of := func(b *backend.Backend, seed uint64) map[string][]float32 { return firstValues(t, b, m, seed) }
 	first := of(gnntest.Go(t), 7)
 	require.Equal(t, first, of(gnntest.Go(t), 7))
 	require.NotEqual(t, first, of(gnntest.Go(t), 8))
@@ -155,13 +134,7 @@ func TestClassesAreTheFirstOfTheGreatestNumbersAndSoftmaxTheirProbabilities(t *t
 func TestNormsStartAtOneAndZeroAndMoveNoOtherFirstValue(t *testing.T) {
 	b := gnntest.Go(t)
 	of := func(norm bool) map[string][]float32 {
-		w, err := infer.Untrained(b, nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{3, 2}, Norm: norm}}}, 3, 7)
-		require.NoError(t, err)
-		values := map[string][]float32{}
-		for _, one := range w.Weights {
-			values[one.Path] = one.Values
-		}
-		return values
+		return firstValues(t, b, nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{3, 2}, Norm: norm}}}, 7)
 	}
 	plain, normed := of(false), of(true)
 	require.Len(t, normed, len(plain)+4)

@@ -14,6 +14,7 @@ import (
 	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // Model is a model with its weights, trained or not, which runs over any graph.
@@ -24,6 +25,10 @@ type Model struct {
 	// NormalizeFeatures divides each row of the features by the sum of its absolute values first.
 	NormalizeFeatures bool
 }
+
+// Weight is one variable of a model, trained or a running statistic that training keeps: its Path, its Dimensions, and
+// its Values row by row.
+type Weight = variables.Weight
 
 // Options say how a model is run over a graph. The zero value runs it as after training.
 type Options struct {
@@ -48,12 +53,12 @@ func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Featur
 		return nil, err
 	}
 	defer exec.Finalize()
-	if err := SetWeights(store, m.Weights); err != nil {
+	if err := variables.SetWeights(store, m.Weights); err != nil {
 		return nil, err
 	}
 	outputs, err := exec.Call()
 	if err != nil {
-		return nil, fmt.Errorf("%w", gomlx.Error(err))
+		return nil, gomlx.Error(err)
 	}
 	return Representations(outputs)
 }
@@ -74,7 +79,7 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 	if m.NormalizeFeatures {
 		x = x.RowNormalized()
 	}
-	data, err := nmgnn.Load(store, "/"+DataScope, edges, x, nmgnn.LoadOptions{Plan: b.PlanFor(x.Density())})
+	data, err := nmgnn.Load(store, "/"+variables.DataScope, edges, x, nmgnn.LoadOptions{Plan: b.PlanFor(x.Density())})
 	if err != nil {
 		return nil, err
 	}
@@ -98,26 +103,19 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 				}
 			}
 		}
-		into := kernels.NewConstants(store, "/"+DataScope)
+		into := kernels.NewConstants(store, "/"+variables.DataScope)
 		if delta = into.Floats("delta", values, n, 1); into.Err() != nil {
 			return nil, into.Err()
 		}
 	}
-	exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, graph *Graph) []*Node {
-		p := nmgnn.Pass{Scope: scope.At(ModelScope), Near: data.Neighbours(false, nil), Features: data.Features(graph, false)}
+	return gomlx.Compile(b.Backend, b.ID, store, func(scope *model.Scope, graph *Graph) []*Node {
+		p := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: data.Neighbours(false, nil),
+			Features: data.Features(graph, false)}
 		if delta != nil {
 			p.Mask = delta.NodeValue(graph)
 		}
 		return m.Model.Forward(p)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("%w", gomlx.Error(err))
-	}
-	if _, err := exec.Compile(); err != nil {
-		exec.Finalize()
-		return nil, fmt.Errorf("compiling for %s: %w", b.ID, gomlx.Error(err))
-	}
-	return exec, nil
 }
 
 // Untrained returns a model for a number of features a node with the weights that training begins with, drawn from
@@ -145,10 +143,10 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 	}
 	defer exec.Finalize()
 	for v := range store.IterVariables() {
-		if !IsWeight(v) {
+		if !variables.IsWeight(v) {
 			continue
 		}
-		value, err := FirstValue(store, v, seed)
+		value, err := variables.FirstValue(store, v, seed)
 		if err != nil {
 			return w, err
 		}
@@ -156,6 +154,6 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 			return w, gomlx.Error(err)
 		}
 	}
-	w.Weights, err = WeightsOf(store)
+	w.Weights, err = variables.WeightsOf(store)
 	return w, err
 }

@@ -53,7 +53,7 @@ func (r Representation) Softmax() Representation {
 
 // Representations copies a program's outputs, each [rows, width], to the host and frees them.
 func Representations(outputs []*tensors.Tensor) ([]Representation, error) {
-	defer Finalize(outputs)
+	defer gomlx.Finalize(outputs)
 	all := make([]Representation, len(outputs))
 	for i, output := range outputs {
 		all[i] = Representation{Rows: output.Shape().Dimensions[0], Width: output.Shape().Dimensions[1]}
@@ -63,11 +63,4 @@ func Representations(outputs []*tensors.Tensor) ([]Representation, error) {
 		}
 	}
 	return all, nil
-}
-
-// Finalize frees a program's outputs.
-func Finalize(outputs []*tensors.Tensor) {
-	for _, output := range outputs {
-		output.MustFinalizeAll()
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // Names of the graph's inputs and of its output.
@@ -79,7 +80,7 @@ func (b *builder) scalar(x float32) string {
 
 // path is that of a weight of the scope in hand.
 func (b *builder) path(name string) string {
-	return "/" + infer.ModelScope + "/" + b.scope + "/" + name
+	return "/" + variables.ModelScope + "/" + b.scope + "/" + name
 }
 
 // weight finds a weight of the scope in hand by its name and dimensions.

@@ -23,6 +23,7 @@ import (
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 )
 
 var update = flag.Bool("update", false, "write testdata/gin.onnx anew")
@@ -96,7 +97,7 @@ func (c testCase) trained(t *testing.T) *cached.Model {
 	network, err := infer.Untrained(gnntest.Go(t), nmgnn.Build(p, len(m.Classes)), m.Features, 1)
 	require.NoError(t, err)
 	for i, w := range network.Weights {
-		r := nmgnn.HostRandom(uint64(i), c.name+w.Path)
+		r := variables.HostRandom(uint64(i), c.name+w.Path)
 		for j := range w.Values {
 			w.Values[j] = float32(r.IntN(65)-32) / 64
 			if strings.HasSuffix(w.Path, "/running_variance") {

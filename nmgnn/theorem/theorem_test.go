@@ -61,6 +61,14 @@ func untrained(t *testing.T, b *backend.Backend, name string, layers int, seed u
 	return m
 }
 
+// ofLayer is a model of one layer.
+func ofLayer(t *testing.T, b *backend.Backend, layer nmgnn.Layer) infer.Model {
+	t.Helper()
+	m, err := infer.Untrained(b, nmgnn.Model{Layers: []nmgnn.Layer{layer}}, 3, 1)
+	require.NoError(t, err)
+	return m
+}
+
 func TestTheorem1HoldsForEveryModelGraphDepthAndMask(t *testing.T) {
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		graphs := map[string]uint64{"go": 12, "xla:cpu": 1}[b.ID] // XLA compiles for each graph and tree
@@ -123,8 +131,7 @@ func TestOnlyThePrunedTreeNoticesALayerThatForgetsTheMask(t *testing.T) {
 	g.Edges = gnntest.Undirected(t, g.Edges.NumNodes(), [][2]int32{{0, 1}})
 	mask := make([]bool, g.Edges.NumNodes())
 	mask[1] = true
-	m, err := infer.Untrained(b, nmgnn.Model{Layers: []nmgnn.Layer{forgetful{}}}, 3, 1)
-	require.NoError(t, err)
+	m := ofLayer(t, b, forgetful{})
 	for pruned, holds := range map[bool]bool{false: true, true: false} {
 		check, err := Check(context.Background(), b, m, g, 0, Options{Mask: mask, Pruned: pruned})
 		require.NoError(t, err)
@@ -146,8 +153,7 @@ func TestTheorem1HoldsOfAMaximumWithoutTheMaskedNodes(t *testing.T) {
 		g.Edges = gnntest.Undirected(t, g.Edges.NumNodes(), [][2]int32{{0, 1}, {0, 2}})
 		mask := make([]bool, g.Edges.NumNodes())
 		mask[1] = true
-		m, err := infer.Untrained(b, nmgnn.Model{Layers: []nmgnn.Layer{highest{}}}, 3, 1)
-		require.NoError(t, err)
+		m := ofLayer(t, b, highest{})
 		check, err := Check(context.Background(), b, m, g, 0, Options{Mask: mask, Pruned: true})
 		require.NoError(t, err)
 		assert.True(t, check.Holds(), "%v on the graph, %v on the tree", check.OnGraph, check.OnTree)
@@ -179,8 +185,7 @@ func (halfNaN) Forward(_ *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, _ *
 func TestANaNIsADifferenceWhereverItStands(t *testing.T) {
 	b := gnntest.Go(t)
 	g := randomGraph(t, rand.New(rand.NewPCG(3, 1)), false)
-	m, err := infer.Untrained(b, nmgnn.Model{Layers: []nmgnn.Layer{halfNaN{}}}, 3, 1)
-	require.NoError(t, err)
+	m := ofLayer(t, b, halfNaN{})
 	check, err := Check(context.Background(), b, m, g, 0, Options{})
 	require.NoError(t, err)
 	require.True(t, math.IsNaN(float64(check.OnGraph[0])))

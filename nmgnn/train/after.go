@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"fmt"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -12,6 +11,7 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 )
 
@@ -23,7 +23,7 @@ func (t *Trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error)
 	}
 	outputs, err := exec.Call()
 	if err != nil {
-		return nil, fmt.Errorf("%w", gomlx.Error(err))
+		return nil, gomlx.Error(err)
 	}
 	return infer.Representations(outputs)
 }
@@ -40,7 +40,7 @@ func (t *Trainer) representer(phase *nmgnn.Loaded) (*model.Exec, error) {
 		_, err = exec.Compile()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w", gomlx.Error(err))
+		return nil, gomlx.Error(err)
 	}
 	t.represents[phase] = exec
 	return exec, nil
@@ -102,7 +102,7 @@ func (t *Trainer) representCached(together bool) ([]infer.Representation, error)
 			if together {
 				name = "together"
 			}
-			a.data, err = t.test.data.WithEdges("/"+infer.DataScope+"/cached/"+name+"/edges", edges, t.allEdges())
+			a.data, err = t.test.data.WithEdges("/"+variables.DataScope+"/cached/"+name+"/edges", edges, t.allEdges())
 		} else {
 			err = a.data.ReplaceEdges(edges, true)
 		}

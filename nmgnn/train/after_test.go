@@ -12,6 +12,7 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // sixNodes is a triangle of train nodes a, b, c with features 1, 2, 4, and new nodes d, e, f with 8, 16, 32: d is
@@ -36,7 +37,7 @@ func TestNewNodesAreComputedFromCachedNeighboursAndThoseThatArriveWithThem(t *te
 		require.NoError(t, err)
 		defer trainer.Close()
 		require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 1))
-		require.NoError(t, infer.SetWeights(trainer.store, []infer.Weight{
+		require.NoError(t, variables.SetWeights(trainer.store, []infer.Weight{
 			{Path: "/model/layer0/linear0/weights", Dimensions: []int{1, 1}, Values: []float32{1}},
 			{Path: "/model/layer0/linear0/biases", Dimensions: []int{1, 1}, Values: []float32{0}},
 			{Path: "/model/layer1/linear0/weights", Dimensions: []int{1, 2}, Values: []float32{1, -1}},
@@ -104,7 +105,7 @@ func untrainedIsFirst(t *testing.T, b *backend.Backend, g *datasets.Graph, view 
 	require.NoError(t, err)
 	defer trainer.Close()
 	require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 7))
-	want, err := infer.WeightsOf(trainer.store)
+	want, err := variables.WeightsOf(trainer.store)
 	require.NoError(t, err)
 	got, err := infer.Untrained(b, m, g.Features.Width, 7)
 	require.NoError(t, err)

@@ -133,8 +133,7 @@ func TestEveryPlanTrainsTheSameOnCora(t *testing.T) {
 }
 
 func TestDenseFeaturesTrainTheSameWithoutDropout(t *testing.T) {
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 30, datasets.Transductive)
+	g, view := gnntest.Camps(t, 30, datasets.Transductive)
 	s := small()
 	s.Dropout, s.MaxEpochs = 0, 10
 	want := trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s), 1).History
@@ -148,8 +147,7 @@ func TestDenseFeaturesTrainTheSameWithoutDropout(t *testing.T) {
 }
 
 func TestDenseFeaturesDropTheSameEntriesInBothOrders(t *testing.T) {
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 30, datasets.Transductive)
+	g, view := gnntest.Camps(t, 30, datasets.Transductive)
 	s := small()
 	s.MaxEpochs = 10
 	var want []Epoch

@@ -14,7 +14,7 @@ type earlyStopping struct {
 	Patience int
 
 	loss, score  float64 // the best so far; score is the one followed, of which lower is better
-	epoch, seen  int     // epoch of the best, from 1
+	best, seen   int     // epochs: of the best scores, from 1 (0: none yet), and the last
 	waitingSince int     // epoch after which patience runs
 }
 
@@ -35,7 +35,7 @@ func (e *earlyStopping) observe(scores Epoch) (best bool) {
 		score = -scores.ValidationAccuracy
 	}
 	if score < e.score {
-		e.score, e.epoch, e.waitingSince = score, e.seen, e.seen
+		e.score, e.best, e.waitingSince = score, e.seen, e.seen
 		return true
 	}
 	return false
@@ -54,7 +54,7 @@ func (e *earlyStopping) observeEither(scores Epoch) (best bool) {
 		e.waitingSince = e.seen
 	}
 	if lower && better {
-		e.epoch = e.seen
+		e.best = e.seen
 		return true
 	}
 	return false
@@ -62,6 +62,3 @@ func (e *earlyStopping) observeEither(scores Epoch) (best bool) {
 
 // over reports whether patience has run out.
 func (e *earlyStopping) over() bool { return e.seen-e.waitingSince >= e.Patience }
-
-// bestEpoch returns the epoch of the best scores, counted from 1; 0 if there was none.
-func (e *earlyStopping) bestEpoch() int { return e.epoch }

@@ -23,7 +23,7 @@ func TestEarlyStoppingRemembersTheFirstBestAndStopsAfterPatience(t *testing.T) {
 		require.False(t, e.over())
 		require.False(t, e.observe(score(math.NaN())), "NaN is not better")
 		require.True(t, e.over())
-		require.Equal(t, 2, e.bestEpoch())
+		require.Equal(t, 2, e.best)
 	}
 }
 
@@ -47,5 +47,5 @@ func TestStoppingOnEitherWaitsForBothAndKeepsWhereBothAreBest(t *testing.T) {
 			"epoch %d", i+1)
 		require.Equal(t, epoch.stop, e.over(), "epoch %d", i+1)
 	}
-	require.Equal(t, 4, e.bestEpoch())
+	require.Equal(t, 4, e.best)
 }

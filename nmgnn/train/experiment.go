@@ -124,10 +124,16 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	if min(o.Together, len(seeds)) > 1 {
 		return x.runTogether(ctx, b, seeds, o)
 	}
-	if jobs := min(o.Jobs, len(seeds)); jobs > 1 { // one alone is checked where it compiles
-		if err := x.checkMemory(b, jobs); err != nil {
-			return nil, err
-		}
+	jobs := min(o.Jobs, len(seeds))
+	if jobs < 2 {
+		r := NewRunner(b)
+		defer r.Close()
+		return x.RunBy(ctx, seeds, o, func(seed uint64, report func(epoch int, e Epoch)) (*Result, error) {
+			return r.Trial(ctx, x, seed, report)
+		})
+	}
+	if err := x.checkMemory(b, jobs); err != nil { // one alone is checked where it compiles
+		return nil, err
 	}
 	results := make([]*Result, len(seeds))
 	todo := make(chan int, len(seeds))
@@ -136,7 +142,7 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	}
 	close(todo)
 	run := x.trials(seeds, results, o)
-	return results, inParallel(ctx, b, min(o.Jobs, len(seeds)), func(ctx context.Context, runner *Runner) error {
+	return results, Pinned(ctx, b, jobs, func(ctx context.Context, runner *Runner) error {
 		for i := range todo {
 			err := run(ctx, i, func(seed uint64, report func(epoch int, e Epoch)) (*Result, error) {
 				return runner.Trial(ctx, x, seed, report)

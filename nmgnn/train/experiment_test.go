@@ -31,8 +31,7 @@ func TestResultsDoNotDependOnTheNumberOfJobs(t *testing.T) {
 }
 
 func TestAnInterruptedExperimentReturnsTheTrialsThatWereFinished(t *testing.T) {
-	x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive,
-		Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
+	x := experiment(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	results, err := x.Run(ctx, gnntest.Go(t), Seeds(1, 5), RunOptions{Done: func(i int, _ *Result) {
 		if i == 1 {
@@ -76,8 +75,8 @@ func TestAnExperimentTrainsOnTheSplitThatTheGraphComesWith(t *testing.T) {
 
 func TestOnlyTheBestResultKeepsWhatIsSaved(t *testing.T) {
 	for _, stopOn := range []hyper.StopOn{hyper.StopOnLoss, hyper.StopOnF1} {
-		x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive,
-			Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1, Keep: true}
+		x := experiment(t)
+		x.Keep = true
 		x.Parameters.StopOn = stopOn
 		all, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 6), RunOptions{})
 		require.NoError(t, err)

@@ -10,15 +10,8 @@ import (
 	"nodemask/nmgnn/internal/learn"
 )
 
-// Memory estimates how many bytes the experiment takes on a backend, with so many jobs; 0 where that is not known, as
-// on a GPU. It is rather too low than too high.
-func (x Experiment) Memory(b *backend.Backend, jobs int) float64 {
-	if x.Graph == nil {
-		return 0
-	}
-	return x.memory(b, jobs, x.size())
-}
-
+// memory estimates how many bytes the experiment takes on a backend, with so many jobs on a graph of this size; 0 where
+// that is not known, as on a GPU. It is rather too low than too high.
 func (x Experiment) memory(b *backend.Backend, jobs int, size learn.Size) float64 {
 	if b.ID == "xla:cuda" {
 		return 0
@@ -47,7 +40,7 @@ var ErrTooLarge = errors.New("more memory than is allowed")
 // Within returns an error if the experiment is estimated to take more than so many bytes, or more than there are left:
 // for one that a file asks for, and not the user.
 func (x Experiment) Within(b *backend.Backend, most int64) error {
-	if need := x.Memory(b, 1); need > float64(most) {
+	if need := x.memory(b, 1, x.size()); need > float64(most) {
 		return fmt.Errorf("%d layers of width %d on %d nodes take about %s, %w: expected at most %s",
 			x.Parameters.Layers, x.Parameters.Hidden,
 			x.Graph.NumNodes(), memory.About(need), ErrTooLarge, memory.Text(most))

@@ -26,8 +26,7 @@ func TestWhatDoesNotFitIntoMemoryIsRefusedBeforeItIsMade(t *testing.T) {
 		},
 	} {
 		for _, model := range hyper.Models() {
-			x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive,
-				Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
+			x := experiment(t)
 			x.Parameters.Model, x.Parameters.Heads = model, 8
 			require.NoError(t, x.fits(b, 1, left, x.size()), "as it is")
 			change(&x)
@@ -44,10 +43,9 @@ func TestWhatDoesNotFitIntoMemoryIsRefusedBeforeItIsMade(t *testing.T) {
 }
 
 func TestJobsThatDoNotFitTogetherAreRefusedWithWhatOneTakes(t *testing.T) {
-	x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive,
-		Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
+	x := experiment(t)
 	x.Parameters.Hidden, x.Parameters.MLPLayers = 4096, 2
-	one := x.Memory(gnntest.Go(t), 1)
+	one := x.memory(gnntest.Go(t), 1, x.size())
 	left := memory.Left{Bytes: int64(8 * one), Of: "this machine"}
 	require.NoError(t, x.fits(gnntest.Go(t), 4, left, x.size()))
 	require.ErrorContains(t, x.fits(gnntest.Go(t), 64, left, x.size()), " with 64 trials side by side, and this machine leaves")
@@ -67,8 +65,7 @@ func TestAnExperimentLooksForItsMemoryBeforeItTrains(t *testing.T) {
 	if _, known := memory.Get(); !known {
 		t.Skip("skipped: this system does not say how much memory is left")
 	}
-	x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive,
-		Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
+	x := experiment(t)
 	x.Parameters.Hidden, x.Parameters.MLPLayers, x.Parameters.Layers = 1<<16, 2, 64
 	_, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 2), RunOptions{Jobs: 2})
 	require.ErrorContains(t, err, "of memory with 2 trials side by side, and ")

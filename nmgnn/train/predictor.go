@@ -12,6 +12,7 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // predictor predicts the test nodes for trainers that differ in training alone, so that one program is compiled for all
@@ -46,7 +47,7 @@ func (r *Runner) predictorOf(x Experiment) (p *predictor, err error) {
 	if d.Rate > 0 {
 		t.options.Regulariser = d
 	}
-	if t.rates, err = kernels.NewRates(t.store, "/"+infer.DataScope+"/rates", t.options.rates()); err != nil {
+	if t.rates, err = kernels.NewRates(t.store, "/"+variables.DataScope+"/rates", t.options.rates()); err != nil {
 		return nil, err
 	}
 	t.test.phase = t.view.Test
@@ -75,7 +76,7 @@ func (p *predictor) predict(of *Trainer, weights []infer.Weight) ([]int32, error
 		}
 		t.test.phase = now
 	}
-	if err := infer.SetWeights(t.store, weights); err != nil {
+	if err := variables.SetWeights(t.store, weights); err != nil {
 		return nil, err
 	}
 	return t.Predict()

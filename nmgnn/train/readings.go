@@ -17,6 +17,7 @@ import (
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 )
 
@@ -98,7 +99,7 @@ func (t *Trainer) Readings(ctx context.Context, seed uint64) (readings []Reading
 			for k, v := range views[s.View].Test.Score {
 				classes[k] = predicted[s.BestEpoch][i][views[s.View].Test.Nodes[v]]
 			}
-			if r.Test, err = stats.Evaluate(classes, t.test.labels, t.classes); err != nil {
+			if r.Test, err = stats.Evaluate(classes, t.test.labels, t.graph.NumClasses()); err != nil {
 				return nil, err
 			}
 			readings = append(readings, r)
@@ -140,30 +141,28 @@ func (t *Trainer) prepareReadings(views []*datasets.View) error {
 			return t.readings.graphs[next-1].data.ReplaceEdges(edges, true)
 		}
 		g := readingGraph{view: view, cached: cached}
-		g.data, err = t.test.data.WithEdges(fmt.Sprintf("/%s/reading%d/edges", infer.DataScope, len(t.readings.graphs)),
+		g.data, err = t.test.data.WithEdges(fmt.Sprintf("/%s/reading%d/edges", variables.DataScope, len(t.readings.graphs)),
 			edges, t.allEdges())
 		t.readings.graphs = append(t.readings.graphs, g)
 		return err
 	}
 	for i, view := range views {
-		edges, err := onAllNodes(view.Test, t.graph.NumNodes())
-		if err != nil {
-			return err
+		phases := []datasets.Phase{view.Test}
+		if view.Setting == datasets.Inductive {
+			edges, err := cached.Edges(view, true)
+			if err != nil {
+				return err
+			}
+			phases = append(phases, datasets.Phase{Edges: edges, Nodes: view.Test.Nodes})
 		}
-		if err := add(i, false, edges); err != nil {
-			return err
-		}
-		if view.Setting != datasets.Inductive {
-			continue
-		}
-		if edges, err = cached.Edges(view, true); err != nil {
-			return err
-		}
-		if edges, err = onAllNodes(datasets.Phase{Edges: edges, Nodes: view.Test.Nodes}, t.graph.NumNodes()); err != nil {
-			return err
-		}
-		if err := add(i, true, edges); err != nil {
-			return err
+		for k, phase := range phases {
+			edges, err := onAllNodes(phase, t.graph.NumNodes())
+			if err == nil {
+				err = add(i, k == 1, edges)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	t.readings.of = t.view
@@ -178,7 +177,7 @@ func (t *Trainer) prepareReadings(views []*datasets.View) error {
 		return classes
 	})
 	if err != nil {
-		return fmt.Errorf("%w", gomlx.Error(err))
+		return gomlx.Error(err)
 	}
 	t.readings.exec = exec
 	return nil
@@ -186,18 +185,18 @@ func (t *Trainer) prepareReadings(views []*datasets.View) error {
 
 // predict returns the class of every node over each graph, by these weights.
 func (r *readingGraphs) predict(store *model.Store, weights []infer.Weight) ([][]int32, error) {
-	if err := infer.SetWeights(store, weights); err != nil {
+	if err := variables.SetWeights(store, weights); err != nil {
 		return nil, err
 	}
 	outputs, err := r.exec.Call()
 	if err != nil {
-		return nil, fmt.Errorf("%w", gomlx.Error(err))
+		return nil, gomlx.Error(err)
 	}
-	defer infer.Finalize(outputs)
+	defer gomlx.Finalize(outputs)
 	classes := make([][]int32, len(outputs))
 	for i, output := range outputs {
 		if classes[i], err = tensors.CopyFlatData[int32](output); err != nil {
-			return nil, fmt.Errorf("%w", gomlx.Error(err))
+			return nil, gomlx.Error(err)
 		}
 	}
 	return classes, nil

@@ -41,22 +41,11 @@ type compiled struct {
 // NewRunner returns a runner. Close it after use.
 func NewRunner(b *backend.Backend) *Runner { return &Runner{backend: b} }
 
-// inParallel calls work once for each of a number of jobs (0: 1), all at the same time, each with a runner of its own,
-// and returns the first error, which cancels the others' context. On a CPU, XLA's jobs keep to one core each: threads
-// that they share would wait for one another.
-func inParallel(ctx context.Context, b *backend.Backend, jobs int, work func(ctx context.Context,
-	r *Runner) error) error {
-	if jobs < 2 {
-		r := NewRunner(b)
-		defer r.Close()
-		return work(ctx, r)
-	}
-	return Pinned(ctx, b, jobs, work)
-}
-
-// Pinned does what [inParallel] does, but keeps a single job to one core as well. XLA divides some sums by the cores
-// that it has, and so rounds them differently (seen for GAT, in the seventh digit): pinned, a trial has the same
-// numbers to the last digit whatever the number of jobs.
+// Pinned calls work once for each of a number of jobs (0: 1), all at the same time, each with a runner of its own, and
+// returns the first error, which cancels the others' context. On a CPU, XLA's jobs keep to one core each, a single one
+// too: threads that they share would wait for one another, and XLA divides some sums by the cores that it has, and so
+// rounds them differently (seen for GAT, in the seventh digit). Pinned, a trial has the same numbers to the last digit
+// whatever the number of jobs.
 func Pinned(ctx context.Context, b *backend.Backend, jobs int, work func(ctx context.Context, r *Runner) error) error {
 	p, err := NewPool(b, jobs, 1)
 	if err != nil {

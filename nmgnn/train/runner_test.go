@@ -15,14 +15,22 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/variables"
 )
 
-func TestTrialsThatShareAProgramHaveTheNumbersOfTrialsThatDoNot(t *testing.T) {
+// blocks is a graph of blocks, and parameters for so many epochs on it.
+func blocks(t testing.TB, epochs int) (*datasets.Graph, hyper.Parameters) {
+	t.Helper()
 	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 150, Classes: 3})
 	require.NoError(t, err)
-	settings, err := hyper.Preset("standard")
+	p, err := hyper.Preset("standard")
 	require.NoError(t, err)
-	settings.Hidden, settings.MaxEpochs = 8, 5
+	p.Hidden, p.MaxEpochs = 8, epochs
+	return g, p
+}
+
+func TestTrialsThatShareAProgramHaveTheNumbersOfTrialsThatDoNot(t *testing.T) {
+	g, settings := blocks(t, 5)
 	x := Experiment{Graph: g, Parameters: settings.WithMasking(0.3), Setting: datasets.Inductive, TrainPercent: 20,
 		SplitSeed: 1}
 	other := x
@@ -72,11 +80,7 @@ func TestTrialsThatShareAProgramHaveTheNumbersOfTrialsThatDoNot(t *testing.T) {
 }
 
 func TestRatesThatShareAProgramHaveTheNumbersOfProgramsOfTheirOwn(t *testing.T) {
-	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 150, Classes: 3})
-	require.NoError(t, err)
-	p, err := hyper.Preset("standard")
-	require.NoError(t, err)
-	p.Hidden, p.MaxEpochs = 8, 5
+	g, p := blocks(t, 5)
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		for _, name := range append(hyper.Regularisers(), "attention") {
 			if b.ID != "go" && name != hyper.DropGNNRegulariser && !gnntest.Torture() {
@@ -138,11 +142,7 @@ func TestOneOfSeveralProgramsServesAModelWithDropoutAndWithout(t *testing.T) {
 }
 
 func TestARunnerKeepsAsManyProgramsAsItMay(t *testing.T) {
-	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 150, Classes: 3})
-	require.NoError(t, err)
-	p, err := hyper.Preset("standard")
-	require.NoError(t, err)
-	p.Hidden, p.MaxEpochs = 8, 2
+	g, p := blocks(t, 2)
 	of := func(setting datasets.Setting, layers int) Experiment {
 		x := Experiment{Graph: g, Parameters: p, Setting: setting, Arrivals: datasets.AllEdges, TrainPercent: 20,
 			Resplit: true}
@@ -309,24 +309,20 @@ func TestReadingsAreWhatTrialsWithThatStoppingAndThoseArrivalsGive(t *testing.T)
 }
 
 func TestAReportCanAskWhoIsMaskedAndWhatIsPredicted(t *testing.T) {
-	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 150, Classes: 3})
-	require.NoError(t, err)
-	p, err := hyper.Preset("standard")
-	require.NoError(t, err)
-	p.Hidden, p.MaxEpochs = 8, 4
+	g, p := blocks(t, 4)
 	x := Experiment{Graph: g, Parameters: p.WithMasking(0.3), Setting: datasets.Inductive, Arrivals: datasets.NoValidation,
 		TrainPercent: 20, SplitSeed: 1}
 	r := NewRunner(gnntest.Go(t))
 	defer r.Close()
 	require.Empty(t, r.Masked())
-	_, err = r.Predict()
+	_, err := r.Predict()
 	require.ErrorContains(t, err, "no trial to predict with")
 
 	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 20, Seed: 1})
 	require.NoError(t, err)
 	view, err := datasets.NewView(g, split, x.Setting, x.Arrivals)
 	require.NoError(t, err)
-	random, delta := nmgnn.HostRandom(5, "mask"), make([]float32, len(view.Train.Nodes))
+	random, delta := variables.HostRandom(5, "mask"), make([]float32, len(view.Train.Nodes))
 	var best [][]int32
 	result, err := r.Trial(t.Context(), x, 5, func(int, Epoch) {
 		nmgnn.Mask{KeepRate: 0.3}.Draw(random, delta)

@@ -7,7 +7,6 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"nodemask/internal/gomlx"
-	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/learn"
 )
 
@@ -20,7 +19,7 @@ func (t *Trainer) TimeEpochs(ctx context.Context, epochs int, validate bool) (la
 		if err := t.start.Reset(t.store, t.options.LearningRate, 1); err != nil {
 			return nil, err
 		}
-		t.timing = learn.NewDraws(1, t.deltaSize)
+		t.timing = learn.NewDraws(1, t.trainNodes())
 	}
 	program := t.epoch
 	if !validate {
@@ -42,7 +41,7 @@ func (t *Trainer) TimeEpochs(ctx context.Context, epochs int, validate bool) (la
 		}
 		tensors.ToScalar[float32](outputs[0])
 		laps = append(laps, time.Since(begin))
-		infer.Finalize(outputs)
+		gomlx.Finalize(outputs)
 	}
 	return laps, nil
 }

@@ -11,6 +11,7 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/learn"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // TrainTogether runs a trial for each of [Options].Together seeds, side by side in one program: each trial has weights,
@@ -30,7 +31,7 @@ func (t *Trainer) TrainTogether(ctx context.Context, seeds []uint64,
 	}
 	draws, all := make([]*learn.Draws, len(seeds)), make([]*followed, len(seeds))
 	for i, seed := range seeds {
-		draws[i] = learn.NewDraws(seed, t.deltaSize)
+		draws[i] = learn.NewDraws(seed, t.trainNodes())
 		all[i] = newFollowed(&Trial{Seed: seed}, t.options, []ending{{On: t.options.StopOn}})
 	}
 	for slices.ContainsFunc(all, (*followed).goesOn) {
@@ -51,7 +52,7 @@ func (t *Trainer) TrainTogether(ctx context.Context, seeds []uint64,
 		}
 		trials = append(trials, f.trial)
 	}
-	if err := infer.SetWeights(t.store, together(trials)); err != nil {
+	if err := variables.SetWeights(t.store, together(trials)); err != nil {
 		return nil, err
 	}
 	classes, err := t.Predict()
@@ -64,8 +65,6 @@ func (t *Trainer) TrainTogether(ctx context.Context, seeds []uint64,
 		if trial.Test, err = (whole{t}).Score(trial.Predictions); err != nil {
 			return nil, err
 		}
-	}
-	for _, trial := range trials {
 		trial.Seconds = time.Since(begin).Seconds() / float64(len(trials))
 	}
 	return trials, nil
@@ -97,7 +96,7 @@ func (t *Trainer) epochTogether(draws []*learn.Draws, all []*followed, report fu
 		}
 		if err := f.take(measured[i].epochs, measured[i].metrics, func() (_ []infer.Weight, err error) {
 			if weights == nil {
-				if weights, err = infer.WeightsOf(t.store); err != nil {
+				if weights, err = variables.WeightsOf(t.store); err != nil {
 					return nil, err
 				}
 			}
@@ -112,7 +111,7 @@ func (t *Trainer) epochTogether(draws []*learn.Draws, all []*followed, report fu
 	return nil
 }
 
-// together puts the weights of several trials side by side, as [nmgnn.SetTrials] has them.
+// together puts the weights of several trials side by side, as [variables.SetTrials] has them.
 func together(trials []*Trial) (all []infer.Weight) {
 	for k, w := range trials[0].Weights {
 		w.Dimensions, w.Values = append([]int{len(trials)}, w.Dimensions...), nil

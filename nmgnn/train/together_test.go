@@ -115,8 +115,7 @@ func forgetSeconds(trial *Trial) *Trial {
 }
 
 func TestAnExperimentRunsTrialsTogether(t *testing.T) {
-	x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive,
-		Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
+	x := experiment(t)
 	seeds, epochs, order := Seeds(3, 5), make([]int, 5), []int(nil)
 	want, err := x.Run(t.Context(), gnntest.Go(t), seeds, RunOptions{})
 	require.NoError(t, err)
@@ -167,8 +166,7 @@ func (l plain) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Input,
 }
 
 func TestALayerThatTrialsCannotShareIsRefused(t *testing.T) {
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 30, datasets.Inductive)
+	g, view := gnntest.Camps(t, 30, datasets.Inductive)
 	for _, shared := range []bool{false, true} {
 		m := nmgnn.Model{Layers: []nmgnn.Layer{plain{shared}}}
 		trainer, err := New(gnntest.Go(t), m, g, view, Options{})
@@ -183,8 +181,7 @@ func TestALayerThatTrialsCannotShareIsRefused(t *testing.T) {
 // On a GPU the device draws the masks: a backend that is said to be for one gives the same trials, and shows the same
 // nodes as masked.
 func TestADeviceMasksTheNodesThatTheHostDoes(t *testing.T) {
-	x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive,
-		Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
+	x := experiment(t)
 	x.Parameters.MaxEpochs = 6
 	trials := func(b *backend.Backend) (all []*Trial, masked [][]int32) {
 		r := NewRunner(b)

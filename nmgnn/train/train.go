@@ -12,6 +12,7 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/learn"
+	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 
 	"github.com/gomlx/gomlx/core/tensors"
@@ -46,11 +47,6 @@ func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int,
 // epoch could be better: each way keeps what it had. Nothing is evaluated on the test graph.
 func (t *Trainer) follow(ctx context.Context, seed uint64, stops []ending) (stopped []endedBy, err error) {
 	defer gomlx.Guard(&err, "training")
-	for _, stop := range stops {
-		if stop.View < 0 || stop.View >= len(t.validatedBy) {
-			return nil, fmt.Errorf("stopping by view %d of %d", stop.View, len(t.validatedBy))
-		}
-	}
 	_, stopped, err = follow(ctx, whole{t}, t.options, seed, stops, nil)
 	return stopped, err
 }
@@ -204,7 +200,7 @@ func (f *followed) take(measured []Epoch, metrics []stats.Metrics, weights func(
 // end returns what each way of stopping kept, or why one kept nothing.
 func (f *followed) end() ([]endedBy, error) {
 	for i := range f.stopped {
-		if f.stopped[i].BestEpoch = f.stopping[i].bestEpoch(); f.stopped[i].BestEpoch == 0 {
+		if f.stopped[i].BestEpoch = f.stopping[i].best; f.stopped[i].BestEpoch == 0 {
 			return nil, f.options.fault(f.trial.History, 0)
 		}
 	}
@@ -218,7 +214,7 @@ func (t whole) Begin(seed uint64) (*Trial, error) {
 	if t.options.Together > 1 {
 		return nil, fmt.Errorf("one trial on a trainer of %d together: expected as many", t.options.Together)
 	}
-	t.drawn = learn.NewDraws(seed, t.deltaSize)
+	t.drawn = learn.NewDraws(seed, t.trainNodes())
 	return &Trial{Seed: seed}, t.start.Reset(t.store, t.options.LearningRate, seed)
 }
 
@@ -242,7 +238,7 @@ type measured struct {
 
 // measured reads what an epoch's program returned for each of the trials, and frees it.
 func (t *Trainer) measured(outputs []*tensors.Tensor) ([]measured, error) {
-	defer infer.Finalize(outputs)
+	defer gomlx.Finalize(outputs)
 	all, views := make([]measured, t.options.Together), len(t.validatedBy)
 	losses, err := tensors.CopyFlatData[float32](outputs[0])
 	if err != nil {
@@ -261,7 +257,7 @@ func (t *Trainer) measured(outputs []*tensors.Tensor) ([]measured, error) {
 			return nil, gomlx.Error(err)
 		}
 		for i := range all {
-			m, err := stats.Evaluate(predictions[i*len(v.labels):(i+1)*len(v.labels)], v.labels, t.classes)
+			m, err := stats.Evaluate(predictions[i*len(v.labels):(i+1)*len(v.labels)], v.labels, t.graph.NumClasses())
 			if err != nil {
 				return nil, err
 			}
@@ -277,12 +273,12 @@ func (t *Trainer) measured(outputs []*tensors.Tensor) ([]measured, error) {
 	return all, nil
 }
 
-func (t whole) Weights() ([]infer.Weight, error) { return infer.WeightsOf(t.store) }
+func (t whole) Weights() ([]infer.Weight, error) { return variables.WeightsOf(t.store) }
 func (t whole) Keep(*Trial) error                { return nil }
 func (t whole) End(*Trial)                       {}
 
 func (t whole) Predict(_ context.Context, trial *Trial) ([]int32, error) {
-	if err := infer.SetWeights(t.store, trial.Weights); err != nil {
+	if err := variables.SetWeights(t.store, trial.Weights); err != nil {
 		return nil, err
 	}
 	if t.predictor != nil {

@@ -15,8 +15,8 @@ import (
 	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/learn"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // Trainer is a model compiled for one view of a graph. It can train any number of trials, one after the other. Several
@@ -30,7 +30,6 @@ type Trainer struct {
 	plan    kernels.Plan
 	// features of all nodes of the graph, as the model reads them
 	features datasets.Features
-	classes  int
 
 	store       *model.Store
 	rates       *kernels.Rates // that were compiled are those of model and options
@@ -48,7 +47,6 @@ type Trainer struct {
 	readings    *readingGraphs                // nil until they are asked for
 	predictor   *predictor                    // what predicts for it and others; nil: it does so itself
 	start       learn.Start                   // first values of the optimizer's own variables
-	deltaSize   int
 
 	// CompileSeconds is how long building and compiling the program took.
 	CompileSeconds float64
@@ -73,10 +71,10 @@ func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.Vi
 	if err := learn.CheckTrainable(g, append([]*datasets.View{view}, o.Also...)...); err != nil {
 		return nil, err
 	}
-	t := &Trainer{backend: b, model: m, options: o, view: view, graph: g, classes: g.NumClasses(), store: model.NewStore(),
-		represents: map[*nmgnn.Loaded]*model.Exec{}, arrivals: map[bool]arrivals{}, deltaSize: view.Train.Edges.NumNodes()}
+	t := &Trainer{backend: b, model: m, options: o, view: view, graph: g, store: model.NewStore(),
+		represents: map[*nmgnn.Loaded]*model.Exec{}, arrivals: map[bool]arrivals{}}
 	if o.Together > 1 {
-		nmgnn.SetTrials(t.store, o.Together)
+		variables.SetTrials(t.store, o.Together)
 	}
 	begin := time.Now()
 	defer func() {
@@ -85,30 +83,28 @@ func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.Vi
 		}
 	}()
 	defer gomlx.Guard(&err, "building the model")
-	if err := t.compile(g); err != nil {
+	if err := t.compile(); err != nil {
 		return nil, t.notTogether(err)
 	}
 	t.CompileSeconds = time.Since(begin).Seconds()
 	return t, nil
 }
 
-func (t *Trainer) compile(g *datasets.Graph) error {
+func (t *Trainer) compile() error {
 	t.features = t.normalized()
-	plan := t.options.Plan
-	if plan == nil {
-		best := t.backend.PlanFor(t.features.Density())
-		plan = &best
+	t.plan = t.backend.PlanFor(t.features.Density())
+	if t.options.Plan != nil {
+		t.plan = *t.options.Plan
 	}
-	t.plan = *plan
 	if err := t.load(); err != nil {
 		return err
 	}
 	var err error
-	if t.rates, err = kernels.NewRates(t.store, "/"+infer.DataScope+"/rates", t.options.rates()); err != nil {
+	if t.rates, err = kernels.NewRates(t.store, "/"+variables.DataScope+"/rates", t.options.rates()); err != nil {
 		return err
 	}
 	if t.backend.OnGPU() && t.options.Mask.KeepRate.Active() {
-		if t.masker, err = learn.NewMasker(t.store, t.deltaSize, t.options.Mask.Only); err != nil {
+		if t.masker, err = learn.NewMasker(t.store, t.trainNodes(), t.options.Mask.Only); err != nil {
 			return err
 		}
 	}
@@ -116,7 +112,7 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 		return err
 	}
 	for v := range t.store.IterVariables() {
-		if _, _, found := nmgnn.FirstValues(t.store, v.Path()); infer.IsWeight(v) && t.options.Together > 1 && !found {
+		if t.options.Together > 1 && variables.IsWeight(v) && !variables.IsMade(t.store, v) {
 			return fmt.Errorf("%s is not made by nmgnn.Weights or its siblings", v.Path())
 		}
 	}
@@ -129,6 +125,9 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 func (t *Trainer) views() []*datasets.View {
 	return append([]*datasets.View{t.view}, t.options.Also...)
 }
+
+// trainNodes is how many nodes the train graph has.
+func (t *Trainer) trainNodes() int { return t.view.Train.Edges.NumNodes() }
 
 // normalized is the features of all nodes as the model reads them.
 func (t *Trainer) normalized() datasets.Features {
@@ -162,7 +161,7 @@ func (t *Trainer) load() error {
 		if p.data, err = load(name, phase, gradients); err != nil {
 			return p, err
 		}
-		p.targets, err = learn.NewTargets(t.store, name, phase.Score, p.labels, t.classes,
+		p.targets, err = learn.NewTargets(t.store, name, phase.Score, p.labels, t.graph.NumClasses(),
 			learn.Trials{Number: t.options.Together, Nodes: len(phase.Nodes)})
 		return p, err
 	}
@@ -192,7 +191,7 @@ func (t *Trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (
 		o.Room = withRoom(len(phase.Edges.Indices), len(t.graph.Edges.Indices))
 		o.FeatureRoom = withRoom(len(x.Values), len(t.features.Values))
 	}
-	return nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", infer.DataScope, name), phase.Edges, x, o)
+	return nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", variables.DataScope, name), phase.Edges, x, o)
 }
 
 // validationsOf lists the different validation phases of views of one split, and which of them each view has: only
@@ -218,7 +217,7 @@ func withRoom(n, all int) int { return min(n+n/5+256, all) }
 // forward runs the model over a phase as it is outside training: without mask (but for DropGNN's), dropout or
 // gradients.
 func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded) []*Node {
-	pass := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: phase.Neighbours(false, nil),
+	pass := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: phase.Neighbours(false, nil),
 		Features: phase.Features(graph, false)}
 	if d, is := t.options.Regulariser.(nmgnn.DropGNN); is {
 		return d.Forward(t.model, pass, t.plan.Kernel, t.rates)
@@ -242,7 +241,7 @@ func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 			return outputs
 		}
 	}
-	return step.Compile(t.backend, t.store, t.deltaSize*t.options.Together)
+	return step.Compile(t.backend, t.store, t.trainNodes()*t.options.Together)
 }
 
 func last[T any](all []T) T { return all[len(all)-1] }

@@ -16,12 +16,12 @@ import (
 
 	"nodemask/internal/gomlx"
 	"nodemask/internal/kernels"
-	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // Owns reports whether a variable is changed by training, unlike the data.
 func Owns(v *model.Variable) bool {
-	return !strings.HasPrefix(v.Path(), "/"+infer.DataScope+"/")
+	return !strings.HasPrefix(v.Path(), "/"+variables.DataScope+"/")
 }
 
 // fromGradients is what GoMLX's optimizers can do beyond optimizer.Interface.
@@ -54,7 +54,7 @@ type Start map[string]*tensors.Tensor
 func StartOf(store *model.Store) (Start, error) {
 	start := Start{}
 	for v := range store.IterVariables() {
-		if Owns(v) && !infer.IsWeight(v) && v.HasValue() {
+		if Owns(v) && !variables.IsWeight(v) && v.HasValue() {
 			value, err := v.Value()
 			if err != nil {
 				return nil, gomlx.Error(err)
@@ -83,8 +83,8 @@ func (s Start) Reset(store *model.Store, learningRate float64, seeds ...uint64) 
 		}
 		var err error
 		switch {
-		case infer.IsWeight(v):
-			value, err = infer.FirstValue(store, v, seeds...)
+		case variables.IsWeight(v):
+			value, err = variables.FirstValue(store, v, seeds...)
 		case value != nil:
 			value, err = value.LocalClone()
 		default:
@@ -113,7 +113,7 @@ type Trials struct{ Number, Nodes int }
 
 // NewTargets makes the variables for as many nodes; of each of several trials, if trials is not zero.
 func NewTargets(store *model.Store, name string, score, labels []int32, classes int, trials Trials) (*Targets, error) {
-	into := kernels.NewConstants(store, "/"+infer.DataScope+"/targets_"+name)
+	into := kernels.NewConstants(store, "/"+variables.DataScope+"/targets_"+name)
 	t := &Targets{classes: classes, trials: trials}
 	score, labels = t.ofAll(score, labels)
 	n := len(score)
@@ -140,7 +140,7 @@ func NewPaddedTargets(store *model.Store, name string, slots, classes int) (*Tar
 	if err != nil {
 		return nil, err
 	}
-	into := kernels.NewConstants(store, "/"+infer.DataScope+"/targets_"+name)
+	into := kernels.NewConstants(store, "/"+variables.DataScope+"/targets_"+name)
 	t.weights = into.Floats("weight", make([]float32, slots), slots, 1)
 	return t, into.Err()
 }

@@ -15,7 +15,7 @@ import (
 	"nodemask/internal/gomlx"
 	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
-	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // Masker draws δ on the device, to the last bit what [nmgnn.Mask.Draw] draws by a PCG on the host: a GPU is given a few
@@ -51,7 +51,7 @@ const pcgFactor = 0xda942042e4dd58b5
 
 // NewMasker makes what a mask's draws need for so many nodes, of which only some may be masked (nil: all).
 func NewMasker(store *model.Store, nodes int, only []int32) (*Masker, error) {
-	into := kernels.NewConstants(store, "/"+infer.DataScope+"/mask")
+	into := kernels.NewConstants(store, "/"+variables.DataScope+"/mask")
 	m := &Masker{jumps: into.Uints("jump", make([]uint64, 4*nodes), 4, nodes)}
 	if into.Err() != nil {
 		return nil, into.Err()

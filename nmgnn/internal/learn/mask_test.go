@@ -13,6 +13,7 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/variables"
 )
 
 func TestMasksThatADeviceDrawsAreThoseOfTheHost(t *testing.T) {
@@ -33,7 +34,7 @@ func TestMasksThatADeviceDrawsAreThoseOfTheHost(t *testing.T) {
 				mask.Only = only
 				var host, device [trials]*rand.PCG
 				for i := range host {
-					host[i], device[i] = nmgnn.HostSource(uint64(i), "mask"), nmgnn.HostSource(uint64(i), "mask")
+					host[i], device[i] = variables.HostSource(uint64(i), "mask"), variables.HostSource(uint64(i), "mask")
 				}
 				for range 3 {
 					var want []float32

@@ -42,14 +42,14 @@ func (s Size) numbers(p hyper.Parameters) (weights, hidden float64) {
 	}
 	for i := range p.Layers * linear {
 		out := float64(p.Hidden)
-		if i == p.Layers*linear-1 && p.Readout == hyper.ReadoutNone {
+		if i == p.Layers*linear-1 && p.Readout == "" {
 			out = float64(s.Classes)
 		} else {
 			hidden += out
 		}
 		weights, in = weights+float64(traits.Matrices)*in*out, out
 	}
-	if p.Readout != hyper.ReadoutNone {
+	if p.Readout != "" {
 		weights += in * float64(s.Classes)
 	}
 	return weights, hidden
@@ -115,7 +115,7 @@ func (s Size) Batch(p hyper.Parameters, dropped float64) int64 {
 	if traits.WithSelf { // v ∪ N_v is another pattern
 		edges *= 2
 	}
-	if traits.Attention != hyper.EqualAttention {
+	if traits.Heads || !traits.Attention {
 		edge += headBytes * float64(p.Heads)
 	}
 	hidden := float64(p.Hidden * max(p.MLPLayers, 1) * max(p.Layers, 1))

@@ -15,7 +15,7 @@ import (
 	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 )
 
@@ -41,10 +41,15 @@ type Step struct {
 // after the other's, and there are keys [trials, 2] and losses [trials]. With a Masker, what [Masker.Draw] takes is in
 // the place of δ.
 func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model.Exec, error) {
-	exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, in []*Node) []*Node {
+	trials, number := max(s.Trials, 1), shapes.Make(dtypes.Float32)
+	inputs := []shapes.Shape{keyShape(trials), number, shapes.Make(dtypes.Float32, nodes, 1)}
+	if s.Masker != nil {
+		inputs = append(inputs[:2], shapes.Make(dtypes.Uint64, trials, 3), number)
+	}
+	return gomlx.Compile(b.Backend, b.ID, store, func(scope *model.Scope, in []*Node) []*Node {
 		key, decay, graph := in[0], in[1], in[0].Graph()
 		random := kernels.NewRandom(key, s.Data.Kernel()).Reading(s.Rates)
-		pass := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: s.Data.Neighbours(true, random),
+		pass := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: s.Data.Neighbours(true, random),
 			Features: s.Data.Features(graph, true), Random: random, After: s.After}
 		switch {
 		case s.Masks && s.Masker != nil:
@@ -72,20 +77,7 @@ func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model
 		}
 		kernels.Donate(graph, store)
 		return outputs
-	})
-	if err != nil {
-		return nil, gomlx.Error(err)
-	}
-	trials, number := max(s.Trials, 1), shapes.Make(dtypes.Float32)
-	inputs := []shapes.Shape{keyShape(trials), number, shapes.Make(dtypes.Float32, nodes, 1)}
-	if s.Masker != nil {
-		inputs = append(inputs[:2], shapes.Make(dtypes.Uint64, trials, 3), number)
-	}
-	if _, err := exec.Compile(inputs...); err != nil {
-		exec.Finalize()
-		return nil, fmt.Errorf("compiling for %s: %w", b.ID, gomlx.Error(err))
-	}
-	return exec, nil
+	}, inputs...)
 }
 
 // Draws are what is drawn anew for each epoch of a trial.
@@ -96,7 +88,7 @@ type Draws struct {
 
 // NewDraws returns the draws of a trial.
 func NewDraws(seed uint64, nodes int) *Draws {
-	return &Draws{nmgnn.HostSource(seed, "mask"), nmgnn.HostSource(seed, "dropout"), nmgnn.HostSource(seed, "batches"),
+	return &Draws{variables.HostSource(seed, "mask"), variables.HostSource(seed, "dropout"), variables.HostSource(seed, "batches"),
 		make([]float32, nodes)}
 }
 

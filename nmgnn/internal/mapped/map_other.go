@@ -31,15 +31,4 @@ func flush(data []byte, f *os.File) error {
 
 func unmap([]byte) error { return nil }
 
-func reserve(f *os.File, size int64) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() != size {
-		if err := f.Truncate(0); err != nil {
-			return err
-		}
-	}
-	return f.Truncate(size)
-}
+func allocate(f *os.File, size int64) error { return f.Truncate(size) }

@@ -32,18 +32,3 @@ func flush(data []byte, f *os.File) error {
 }
 
 func unmap(data []byte) error { return unix.Munmap(data) }
-
-// reserve makes the file as long as it has to be and has the disk keep the room: a write to a mapped file without room
-// would end the program.
-func reserve(f *os.File, size int64) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() != size {
-		if err := f.Truncate(0); err != nil {
-			return err
-		}
-	}
-	return allocate(f, size)
-}

@@ -63,6 +63,21 @@ func New[T Number](dir, name string, n int) (_ *Array[T], err error) {
 	return a, nil
 }
 
+// reserve makes the file as long as it has to be and has the disk keep the room: a write to a mapped file without room
+// would end the program.
+func reserve(f *os.File, size int64) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() != size {
+		if err := f.Truncate(0); err != nil {
+			return err
+		}
+	}
+	return allocate(f, size)
+}
+
 // View returns the bytes of a file of some size as memory that the system fills when it is read, and what gives it
 // back.
 func View(f *os.File, size int64) ([]byte, func() error, error) {

@@ -16,6 +16,7 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/variables"
 )
 
 // most is how many numbers of input rows a part of a shard may have that is computed at once. It has a node at least.
@@ -158,7 +159,7 @@ func (r *run) program(edges *csr.Graph, x datasets.Features, degrees []float32, 
 	}
 	store := model.NewStore()
 	defer store.Finalize()
-	data, err := nmgnn.Load(store, "/"+infer.DataScope, edges, x,
+	data, err := nmgnn.Load(store, "/"+variables.DataScope, edges, x,
 		nmgnn.LoadOptions{Plan: b.PlanFor(x.Density()), Directed: true})
 	if err != nil {
 		return none, err
@@ -167,7 +168,7 @@ func (r *run) program(edges *csr.Graph, x datasets.Features, degrees []float32, 
 		return none, err
 	}
 	exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, g *Graph) []*Node {
-		return []*Node{do(nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: data.Neighbours(false, nil),
+		return []*Node{do(nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: data.Neighbours(false, nil),
 			Features: data.Features(g, false)})}
 	})
 	if err != nil {
@@ -177,7 +178,7 @@ func (r *run) program(edges *csr.Graph, x datasets.Features, degrees []float32, 
 	if _, err := exec.Compile(); err != nil {
 		return none, gomlx.Error(err)
 	}
-	if err := infer.SetWeights(store, r.model.Weights); err != nil {
+	if err := variables.SetWeights(store, r.model.Weights); err != nil {
 		return none, err
 	}
 	outputs, err := exec.Call()

@@ -1,9 +1,14 @@
-// Package gomlx turns what GoMLX reports into errors of one line.
+// Package gomlx compiles programs of GoMLX, turns what it reports into errors of one line, and frees what it returned.
 package gomlx
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
 )
 
 // Error returns err with its first line as message, or nil for nil: GoMLX's errors carry the stack traces of all
@@ -35,5 +40,26 @@ func Guard(err *error, doing string) {
 		*err = fmt.Errorf("%s: %w", doing, Error(r))
 	default:
 		panic(r)
+	}
+}
+
+// Compile compiles a program over a store for inputs of these shapes. id names the backend in errors.
+func Compile[F model.ExecGraphFn](b compute.Backend, id string, store *model.Store, build F,
+	inputs ...shapes.Shape) (*model.Exec, error) {
+	exec, err := model.NewExec(b, store, build)
+	if err != nil {
+		return nil, Error(err)
+	}
+	if _, err := exec.Compile(inputs...); err != nil {
+		exec.Finalize()
+		return nil, fmt.Errorf("compiling for %s: %w", id, Error(err))
+	}
+	return exec, nil
+}
+
+// Finalize frees a program's outputs.
+func Finalize(outputs []*tensors.Tensor) {
+	for _, output := range outputs {
+		output.MustFinalizeAll()
 	}
 }

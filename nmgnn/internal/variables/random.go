@@ -1,4 +1,4 @@
-package nmgnn
+package variables
 
 import "math/rand/v2"
 

@@ -1,0 +1,124 @@
+// Package variables has what models keep in a store: their weights, and where the first values of these come from.
+package variables
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/internal/gomlx"
+)
+
+// Scopes of a model's store: below ModelScope is what training changes, below DataScope the graphs.
+const (
+	ModelScope = "model"
+	DataScope  = "data"
+)
+
+// Weight is one variable of a model, as infer.Weight says.
+type Weight struct {
+	Path       string
+	Dimensions []int
+	Values     []float32 // row-major
+}
+
+// SetTrials has a model in the store hold the weights of so many trials side by side: [trials, dimensions…]. Nodes'
+// rows are then those of one trial after the other, as nmgnn.LoadOptions has them.
+func SetTrials(store *model.Store, trials int) { store.SetParam("/"+trialsKey, trials) }
+
+const trialsKey = "trials"
+
+// Make makes a variable that starts uniform in middle ± bound.
+func Make(scope *model.Scope, name string, middle, bound float64, dimensions ...int) *model.Variable {
+	scope.SetParam(name+firstSuffix, first{middle, bound})
+	if trials, found := scope.GetParam(trialsKey); found {
+		dimensions = append([]int{trials.(int)}, dimensions...)
+	}
+	return scope.VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
+}
+
+// firstSuffix marks the parameter that tells where a variable's first values are drawn from.
+const firstSuffix = "_first"
+
+type first struct{ middle, bound float64 }
+
+// IsMade reports whether [Make] made a variable.
+func IsMade(store *model.Store, v *model.Variable) bool {
+	_, found := store.GetParam(v.Path() + firstSuffix)
+	return found
+}
+
+// FirstValue returns the first values of a model's variable, drawn from the seed on the host, so that they are the same
+// on every backend; with several seeds, those of as many trials, one after the other.
+func FirstValue(store *model.Store, v *model.Variable, seeds ...uint64) (*tensors.Tensor, error) {
+	shape := v.Shape()
+	if shape.DType != dtypes.Float32 {
+		return nil, fmt.Errorf("variable %s is of type %s: expected float32, which models are made of", v.Path(),
+			shape.DType)
+	}
+	noted, _ := store.GetParam(v.Path() + firstSuffix)
+	from, found := noted.(first)
+	if !found && shape.Rank() >= 2 { // Glorot for matrices, zero for the rest
+		from.bound = math.Sqrt(6 / float64(shape.Dimensions[shape.Rank()-2]+shape.Dimensions[shape.Rank()-1]))
+	}
+	values := make([]float32, 0, shape.Size())
+	for _, seed := range seeds {
+		r := HostRandom(seed, "weights"+v.Path())
+		for range shape.Size() / len(seeds) {
+			values = append(values, float32(from.middle+(2*r.Float64()-1)*from.bound))
+		}
+	}
+	return tensors.FromFlatDataAndDimensions(values, shape.Dimensions...), nil
+}
+
+// IsWeight reports whether a variable is one of a model's: trained, or a running statistic.
+func IsWeight(v *model.Variable) bool { return strings.HasPrefix(v.Path(), "/"+ModelScope+"/") }
+
+// WeightsOf copies the variables of a store's model.
+func WeightsOf(store *model.Store) ([]Weight, error) {
+	var all []Weight
+	for v := range store.IterVariables() {
+		if !IsWeight(v) {
+			continue
+		}
+		value, err := v.Value()
+		if err != nil {
+			return nil, fmt.Errorf("variable %s: %w", v.Path(), gomlx.Error(err))
+		}
+		w := Weight{Path: v.Path(), Dimensions: slices.Clone(v.Shape().Dimensions)}
+		if w.Values, err = tensors.CopyFlatData[float32](value); err != nil {
+			return nil, fmt.Errorf("variable %s: %w", v.Path(), gomlx.Error(err))
+		}
+		all = append(all, w)
+	}
+	return all, nil
+}
+
+// SetWeights sets the variables of a store's model. It returns an error unless there is a weight of the right shape for
+// each.
+func SetWeights(store *model.Store, all []Weight) error {
+	weights := make(map[string]Weight, len(all))
+	for _, w := range all {
+		weights[w.Path] = w
+	}
+	for v := range store.IterVariables() {
+		if !IsWeight(v) {
+			continue
+		}
+		w, found := weights[v.Path()]
+		if !found || !slices.Equal(v.Shape().Dimensions, w.Dimensions) {
+			return fmt.Errorf("the model has no weights %s of shape %v: they belong to other settings or features",
+				v.Path(), v.Shape().Dimensions)
+		}
+		if err := v.SetValue(tensors.FromFlatDataAndDimensions(w.Values, w.Dimensions...)); err != nil {
+			return fmt.Errorf("variable %s: %w", w.Path, gomlx.Error(err))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package variables
+
+import (
+	"testing"
+
+	"nodemask/internal/kernels"
+
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/stretchr/testify/require"
+)
+
+func TestWeightsOfAsManyNumbersInAnotherShapeAreRefused(t *testing.T) {
+	store := model.NewStore()
+	into := kernels.NewConstants(store, "/model")
+	into.Floats("w", make([]float32, 6), 2, 3).SetTrainable(true)
+	require.NoError(t, into.Err())
+	own := []Weight{{Path: "/model/w", Dimensions: []int{2, 3}, Values: []float32{1, 2, 3, 4, 5, 6}}}
+	require.NoError(t, SetWeights(store, own))
+	kept, err := WeightsOf(store)
+	require.NoError(t, err)
+	require.Equal(t, own, kept)
+	for _, wrong := range []Weight{
+		{Path: "/model/w", Dimensions: []int{3, 2}, Values: []float32{6, 5, 4, 3, 2, 1}},
+		{Path: "/model/w", Dimensions: []int{6}, Values: []float32{6, 5, 4, 3, 2, 1}},
+		{Path: "/model/v", Dimensions: []int{2, 3}, Values: []float32{6, 5, 4, 3, 2, 1}},
+	} {
+		require.EqualError(t, SetWeights(store, []Weight{wrong}),
+			"the model has no weights /model/w of shape [2 3]: they belong to other settings or features")
+	}
+	kept, err = WeightsOf(store)
+	require.NoError(t, err)
+	require.Equal(t, own, kept, "weights that are refused change nothing")
+}
+
+func TestTheHostsGeneratorsAreThese(t *testing.T) {
+	// Weights, masks and splits on record follow from these numbers.
+	require.Equal(t, []uint64{6743862346269210244, 11959427466504650078}, []uint64{HostRandom(1, "mask").Uint64(),
+		HostRandom(1, "dropout").Uint64()})
+	require.Equal(t, HostRandom(1, "mask").Uint64(), HostRandom(1, "mask").Uint64())
+	require.NotEqual(t, HostRandom(1, "mask").Uint64(), HostRandom(2, "mask").Uint64())
+}
