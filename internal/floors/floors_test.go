@@ -39,8 +39,9 @@ var forUsers = []string{
 // the room of the nearest one above its folder: it may import that room's packages and what they may.
 var rooms = map[string][]string{
 	"csr":                nil,
-	"plots":              nil,
+	"plots":              {"internal/svg"},
 	"stats":              nil,
+	"internal/svg":       nil,
 	"internal/checkout":  nil,
 	"internal/memory":    nil,
 	"internal/race":      {"datasets"},
@@ -60,8 +61,8 @@ var rooms = map[string][]string{
 	"datasets": {"csr", "internal/memory", "internal/wholefile"},
 
 	"aggtree":          {"csr"},
-	"aggtree/draw":     {"aggtree", "csr", "plots"},
-	"aggtree/explorer": {"aggtree", "aggtree/draw", "csr", "plots"},
+	"aggtree/draw":     {"aggtree", "csr", "internal/svg"},
+	"aggtree/explorer": {"aggtree", "aggtree/draw", "csr", "internal/svg"},
 
 	"nmgnn/hyper":                nil,
 	"internal/kernels/fused":     nil,
@@ -84,7 +85,7 @@ var rooms = map[string][]string{
 		"nmgnn/hyper", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/mapped",
 		"nmgnn/internal/safetensors", "internal/kernels", "nmgnn/train", "stats"},
 	"nmgnn/explain": {"aggtree", "aggtree/draw", "csr", "datasets", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper",
-		"nmgnn/infer", "plots"},
+		"nmgnn/infer", "internal/svg", "plots"},
 	"nmgnn/theorem": {"aggtree", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/hyper",
 		"nmgnn/infer", "nmgnn/internal/learn"},
 	beam: {"csr", "datasets", "internal/tidy", "internal/tidy/tidyfile", "internal/wholefile", "nmgnn",
@@ -101,8 +102,8 @@ var rooms = map[string][]string{
 
 	"internal/multiverse": {"datasets", "nmgnn/hyper", "paper", "record", "stats"},
 	"internal/cited":      {"datasets", "nmgnn/hyper", "internal/multiverse", "record", "stats"},
-	"internal/evidence": {"csr", "datasets", "nmgnn/hyper", "internal/cited", "internal/multiverse", "paper", "plots",
-		"record", "stats"},
+	"internal/evidence": {"csr", "datasets", "nmgnn/hyper", "internal/cited", "internal/multiverse",
+		"paper", "plots", "record", "stats"},
 
 	"internal/page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",
 		"nmgnn/backend", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/train", "internal/advice",
@@ -110,7 +111,7 @@ var rooms = map[string][]string{
 		"internal/measure", "stats"},
 
 	"nb": append([]string{"internal/worker"}, forUsers...),
-	"cmd": append([]string{"internal/memory", "internal/race", "internal/wholefile", "internal/tidy",
+	"cmd": append([]string{"internal/memory", "internal/race", "internal/svg", "internal/wholefile", "internal/tidy",
 		"internal/tidy/tidyfile", "internal/worker"}, forUsers...),
 	"notebooks": {"nb"},
 }
