@@ -41,6 +41,7 @@ var rooms = map[string][]string{
 	"csr":                nil,
 	"plots":              {"internal/svg"},
 	"stats":              nil,
+	"internal/joint":     {"stats"},
 	"internal/svg":       nil,
 	"internal/checkout":  nil,
 	"internal/memory":    nil,
@@ -100,9 +101,9 @@ var rooms = map[string][]string{
 	"paper":           {"datasets", "nmgnn/hyper", "record"},
 	"internal/advice": {"datasets", "nmgnn/hyper", "plots", "record", "stats"},
 
-	"internal/multiverse": {"datasets", "nmgnn/hyper", "paper", "record", "stats"},
+	"internal/multiverse": {"datasets", "internal/joint", "nmgnn/hyper", "paper", "record", "stats"},
 	"internal/cited":      {"datasets", "nmgnn/hyper", "internal/multiverse", "record", "stats"},
-	"internal/evidence": {"csr", "datasets", "nmgnn/hyper", "internal/cited", "internal/multiverse",
+	"internal/evidence": {"csr", "datasets", "internal/joint", "nmgnn/hyper", "internal/cited", "internal/multiverse",
 		"paper", "plots", "record", "stats"},
 
 	"internal/page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",

@@ -62,9 +62,9 @@ func lastHidden(b *backend.Backend, x train.Experiment, r *train.Result) (infer.
 }
 
 // scatter returns a chart of a representation's first two principal components, with a colour for each class of
-// the graph's nodes; nodes whose class is not known are left out. It returns the error of [stats.PCA].
+// the graph's nodes; nodes whose class is not known are left out. It returns the error of [principalComponents].
 func scatter(title string, h infer.Representation, g *datasets.Graph) (plots.Chart, error) {
-	x, y, explained, err := stats.PCA(h.Values, h.Rows, h.Width)
+	x, y, explained, err := principalComponents(h.Values, h.Rows, h.Width)
 	if err != nil {
 		return plots.Chart{}, err
 	}

@@ -1,4 +1,4 @@
-package stats
+package joint
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"nodemask/stats"
 )
 
 // Pooled tests the mean of several cells' paired differences. differences[cell][split] is that of a cell, for instance
@@ -15,25 +17,25 @@ import (
 //	d_j = Σ_c differences[c][j] / cells
 //
 // The result is the paired t-test of the d_j against 0, with its interval over the splits. It is an error if there are
-// no cells or if cells differ in splits; other errors are those of [PairedTTest].
-func Pooled(differences [][]float64) (TTest, error) {
+// no cells or if cells differ in splits; other errors are those of [stats.PairedTTest].
+func Pooled(differences [][]float64) (stats.TTest, error) {
 	if len(differences) == 0 {
-		return TTest{}, fmt.Errorf("pooled effect of no cells: expected at least 1")
+		return stats.TTest{}, fmt.Errorf("pooled effect of no cells: expected at least 1")
 	}
 	splits := len(differences[0])
 	means := make([]float64, splits)
 	for c, cell := range differences {
 		if len(cell) != splits {
-			return TTest{}, fmt.Errorf("pooled effect: cell %d has %d splits, the first has %d: expected equally many", c,
+			return stats.TTest{}, fmt.Errorf("pooled effect: cell %d has %d splits, the first has %d: expected equally many", c,
 				len(cell), splits)
 		}
 		for j, d := range cell {
 			means[j] += d / float64(len(differences))
 		}
 	}
-	test, err := PairedTTest(means, make([]float64, splits))
+	test, err := stats.PairedTTest(means, make([]float64, splits))
 	if err != nil {
-		return TTest{}, fmt.Errorf("pooled effect: %w", err)
+		return stats.TTest{}, fmt.Errorf("pooled effect: %w", err)
 	}
 	return test, nil
 }
