@@ -12,10 +12,7 @@ import (
 
 	"nodemask/aggtree"
 	"nodemask/aggtree/internal/testgraph"
-	"nodemask/csr"
 )
-
-func edge(v, u int32) csr.Edge { return csr.Edge{Node: v, Neighbour: u} }
 
 // fromParents builds the tree that has, level by level, so many children below each node: all layout reads is shape.
 func fromParents(children [][]int) *aggtree.Tree {
