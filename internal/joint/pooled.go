@@ -59,14 +59,14 @@ func Detectable(sd float64, n int) (float64, error) {
 		return 0, fmt.Errorf("detectable difference: %d pairs: expected at least 2", n)
 	}
 	// The power grows with λ, from 0.05 at 0. At twice the critical value and 4 it is all but 1.
-	power := newTTestPower(float64(n - 1))
-	low, high := 0.0, 2*power.critical+4
+	critical, power := tTestPower(float64(n - 1))
+	low, high := 0.0, 2*critical+4
 	for {
 		lambda := (low + high) / 2
 		switch {
 		case lambda <= low || lambda >= high: // no number is between them
 			return lambda * sd / math.Sqrt(float64(n)), nil
-		case power.at(lambda) < detectPower:
+		case power(lambda) < detectPower:
 			low = lambda
 		default:
 			high = lambda
@@ -74,36 +74,27 @@ func Detectable(sd float64, n int) (float64, error) {
 	}
 }
 
-// tTestPower computes P(|T'| > c) for the noncentral t distribution with ν degrees of freedom. With T' = (Z+λ)/S, Z
-// normal and ν·S² chi-squared, for noncentrality λ:
+// tTestPower returns the critical value c of a t-test with ν degrees of freedom, and P(|T'| > c) for the noncentral t
+// distribution. With T' = (Z+λ)/S, Z normal and ν·S² chi-squared, for noncentrality λ:
 //
 //	P(|T'| > c) = ∫ f_S(s)·(Φ(λ - c·s) + Φ(-λ - c·s)) ds
-type tTestPower struct {
-	critical            float64   // c
-	s, weights, density []float64 // of the integral's nodes
-}
-
-func newTTestPower(nu float64) tTestPower {
+func tTestPower(nu float64) (c float64, power func(lambda float64) float64) {
 	// S is within 1 ± 10/√ν but for less than 1e-20, and the integrand is smooth: 300 nodes are far beyond what it
 	// needs.
-	const nodes = 300
-	p := tTestPower{distuv.StudentsT{Sigma: 1, Nu: nu}.Quantile(1 - significance/2), make([]float64, nodes),
-		make([]float64, nodes), make([]float64, nodes)}
+	var places, weights, density [300]float64
 	spread := 10 / math.Sqrt(nu)
-	quad.Legendre{}.FixedLocations(p.s, p.weights, max(0, 1-spread), 1+spread)
+	quad.Legendre{}.FixedLocations(places[:], weights[:], max(0, 1-spread), 1+spread)
 	logGamma, _ := math.Lgamma(nu / 2)
 	constant := math.Ln2 + nu/2*math.Log(nu/2) - logGamma
-	for i, s := range p.s {
-		p.density[i] = math.Exp(constant + (nu-1)*math.Log(s) - nu*s*s/2)
+	for i, s := range places {
+		density[i] = math.Exp(constant + (nu-1)*math.Log(s) - nu*s*s/2)
 	}
-	return p
-}
-
-// at returns the power for a noncentrality.
-func (p tTestPower) at(lambda float64) (integral float64) {
+	c = distuv.StudentsT{Sigma: 1, Nu: nu}.Quantile(1 - significance/2)
 	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
-	for i, s := range p.s {
-		integral += p.weights[i] * (p.density[i] * (phi(lambda-p.critical*s) + phi(-lambda-p.critical*s)))
+	return c, func(lambda float64) (integral float64) {
+		for i, s := range places {
+			integral += weights[i] * (density[i] * (phi(lambda-c*s) + phi(-lambda-c*s)))
+		}
+		return integral
 	}
-	return integral
 }
