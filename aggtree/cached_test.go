@@ -47,8 +47,7 @@ func TestACachedTreeByHand(t *testing.T) {
 
 	// Without a cache, 4 is below 0 and 3 too: h¹_0 = 1+2+4+16 = 23, h¹_3 = 8+4+16 = 28, and h²_4 = 25+23+28 = 76.
 	grown := testgraph.Undirected(t, 5, append(known, [2]int32{4, 0}, [2]int32{4, 3}))
-	full, err := Build(ctx, grown, 4, 2, Options{})
-	require.NoError(t, err)
+	full := built(t, grown, 4, 2, nil)
 	assert.Equal(t, []int32{4, 0, 3, 1, 2, 4, 2, 4}, full.Base)
 	assert.Equal(t, uint64(76), sum(full.AsGraph(), pick(features, full.Base), 2)[0])
 }
@@ -112,8 +111,7 @@ func TestACachedTreeHasTheShapeOfTheTreeOfAMaskedRoot(t *testing.T) {
 		require.NoError(t, err)
 		mask := make([]bool, n+1)
 		mask[n] = true
-		masked, err := Build(ctx, grown, int32(n), hops, Options{Mask: mask})
-		require.NoError(t, err)
+		masked := built(t, grown, int32(n), hops, mask)
 		require.True(t, masked.RootMasked)
 		masked.Hidden, masked.RootMasked, cached.Group = nil, false, nil
 		require.Equal(t, masked, cached)
@@ -129,8 +127,7 @@ func TestEveryGroupIsTheTreeThatTheCachedRepresentationCaptured(t *testing.T) {
 		first, end := tree.Children(0)
 		size := 1
 		for child := first; child < end; child++ {
-			want, err := Build(ctx, train, tree.Base[child], hops-1, Options{Mask: mask})
-			require.NoError(t, err)
+			want := built(t, train, tree.Base[child], hops-1, mask)
 			require.Equal(t, want, subtree(tree, child, hops))
 			size += want.NumNodes()
 			for _, level := range tree.Descendants(child, hops) {

@@ -147,8 +147,7 @@ func (g *growth) write(t *rapid.T) Arborescence {
 func anyTree(t *rapid.T) (*csr.Graph, []bool, *Tree) {
 	g := testgraph.Any(t, 6)
 	mask, root, hops := testgraph.AnyMask(t, g), testgraph.AnyNode(t, g, "root"), rapid.IntRange(1, 3).Draw(t, "hops")
-	tree, err := Build(ctx, g, root, hops, Options{Mask: mask})
-	require.NoError(t, err)
+	tree := built(t, g, root, hops, mask)
 	if tree.NumNodes() == 1 {
 		t.Skip("no edges")
 	}

@@ -122,10 +122,7 @@ func maskedFigure() figure {
 	f := figure{title: "2-aggregation trees of a, by the nodes that are masked"}
 	for i, c := range []struct{ caption, masked string }{{"No nodes masked", ""}, {"Node d is masked", "d"},
 		{"Node a is masked", "a"}, {"Nodes a and f are masked", "af"}} {
-		mask := make([]bool, g.NumNodes())
-		for v, name := range names {
-			mask[v] = strings.Contains(c.masked, name)
-		}
+		mask := maskOf(c.masked)
 		f.panels = append(f.panels, treePanel(fmt.Sprintf("(%c) %s", 'a'+i, c.caption), built(g, 0, 2, mask),
 			Options{Names: names, Graph: g, Mask: mask, Ghosts: true}))
 	}
@@ -148,6 +145,15 @@ func PaperGraph() (g *csr.Graph, names []string) {
 	}, csr.Options{})
 	must(err)
 	return g, []string{"a", "b", "c", "d", "e", "f"}
+}
+
+// maskOf masks the nodes of the paper's graph with these letters.
+func maskOf(letters string) []bool {
+	mask := make([]bool, 6)
+	for v := range mask {
+		mask[v] = strings.ContainsRune(letters, 'a'+rune(v))
+	}
+	return mask
 }
 
 // newNodeGraph returns a graph that v, node 0, has entered beside its neighbours u and w.

@@ -5,6 +5,7 @@ package explorer
 
 import (
 	"bufio"
+	"cmp"
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
@@ -97,9 +98,7 @@ func WritePage(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error
 	if err != nil {
 		return err
 	}
-	if title == "" {
-		title = "Aggregation trees round node " + svg.Name(root, o.Names)
-	}
+	title = cmp.Or(title, "Aggregation trees round node "+svg.Name(root, o.Names))
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, `<!DOCTYPE html>
 <html lang="en">
