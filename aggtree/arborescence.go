@@ -35,8 +35,7 @@ type shape struct {
 // childrenOf returns the children of node i.
 func (s *shape) childrenOf(i int32) []int32 { return s.children[s.first[i]:s.first[i+1]] }
 
-// newShape returns a [*Fault] unless each node but the root has one parent and a path from the
-// root.
+// newShape returns a [*Fault] unless each node but the root has one parent and a path from the root.
 func newShape(a Arborescence) (*shape, error) {
 	n := len(a.Base)
 	fault := func(nodes []int32, format string, arguments ...any) error {
@@ -45,12 +44,9 @@ func newShape(a Arborescence) (*shape, error) {
 	if a.Root < 0 || int(a.Root) >= n {
 		return nil, fault(nil, "the root is node %d, but there are %d nodes, numbered from 0", a.Root, n)
 	}
-	parent := make([]int32, n)
-	for i := range parent {
-		parent[i] = -1
-	}
+	parent := slices.Repeat([]int32{-1}, n)
 	s := &shape{Arborescence: a, parent: parent, first: make([]int32, n+1), children: make([]int32, len(a.Edges)),
-		depth: make([]int, n)}
+		depth: slices.Repeat([]int{-1}, n)}
 	for i, e := range a.Edges {
 		from, to := e[0], e[1]
 		switch {
@@ -73,9 +69,6 @@ func newShape(a Arborescence) (*shape, error) {
 	for _, e := range a.Edges {
 		s.children[next[e[0]]] = e[1]
 		next[e[0]]++
-	}
-	for i := range s.depth {
-		s.depth[i] = -1
 	}
 	s.depth[a.Root] = 0
 	reached := append(make([]int32, 0, n), a.Root)

@@ -55,7 +55,7 @@ func (e *TooLargeError) Error() string {
 // to its size. For a tree above the limit it returns a [*TooLargeError] before it takes any memory. Other errors are
 // for a root, hops, mask or limit out of range, or the context's if it ends first.
 func Build(ctx context.Context, g *csr.Graph, root int32, hops int, o Options) (*Tree, error) {
-	w, err := walksFrom(g, root, hops, o.Mask)
+	w, err := walksFrom(ctx, g, root, hops, o.Mask)
 	if err != nil {
 		return nil, err
 	}

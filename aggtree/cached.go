@@ -26,7 +26,7 @@ import (
 // each node of the train graph; predicting masks nothing, so it is normally nil. Errors are those of [Build], and
 // others for neighbours outside the train graph or listed twice.
 func BuildCached(ctx context.Context, train *csr.Graph, neighbours []int32, hops int, o Options) (*Tree, error) {
-	if err := checkArguments(train, hops, o.Mask); err != nil {
+	if err := checkArguments(ctx, train, hops, o.Mask); err != nil {
 		return nil, err
 	}
 	first := slices.Sorted(slices.Values(neighbours))
@@ -76,7 +76,7 @@ type Arrival struct {
 // train nodes. [Options.Mask] has an entry for each node of the graph. Errors are those of [Build], and others for
 // train nodes that are listed twice, are not in the graph, or include the node itself.
 func BuildArrival(ctx context.Context, g *csr.Graph, train []int32, node int32, hops int, o Options) (*Arrival, error) {
-	if _, err := walksFrom(g, node, hops, o.Mask); err != nil {
+	if _, err := walksFrom(ctx, g, node, hops, o.Mask); err != nil {
 		return nil, err
 	}
 	known, place, err := g.Induced(train) // place is -1 for nodes that are not train nodes

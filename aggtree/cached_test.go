@@ -26,8 +26,8 @@ func sum(g *csr.Graph, h []uint64, layers int) []uint64 {
 
 func TestACachedTreeByHand(t *testing.T) {
 	// The train graph is the triangle 0-1-2 with 3 at 2. Node 4 arrives, next to 0 and 3.
-	train := testgraph.Undirected(t, 4, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2},
-		csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3})
+	known := [][2]int32{{0, 1}, {1, 2}, {0, 2}, {2, 3}}
+	train := testgraph.Undirected(t, 4, known)
 	tree, err := BuildCached(ctx, train, []int32{3, 0}, 2, Options{})
 	require.NoError(t, err)
 	// In the train graph, 0 has 1 and 2 below it and 3 has 2. 4 is below neither.
@@ -46,11 +46,8 @@ func TestACachedTreeByHand(t *testing.T) {
 	assert.Equal(t, uint64(44), sum(tree.AsGraph(), pick(features, tree.Base), 2)[0])
 
 	// Without a cache, 4 is below 0 and 3 too: h¹_0 = 1+2+4+16 = 23, h¹_3 = 8+4+16 = 28, and h²_4 = 25+23+28 = 76.
-	grown := testgraph.Undirected(t, 5, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2},
-		csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3},
-		csr.Edge{Node: 4, Neighbour: 0}, csr.Edge{Node: 4, Neighbour: 3})
-	full, err := Build(ctx, grown, 4, 2, Options{})
-	require.NoError(t, err)
+	grown := testgraph.Undirected(t, 5, append(known, [2]int32{4, 0}, [2]int32{4, 3}))
+	full := built(t, grown, 4, 2, nil)
 	assert.Equal(t, []int32{4, 0, 3, 1, 2, 4, 2, 4}, full.Base)
 	assert.Equal(t, uint64(76), sum(full.AsGraph(), pick(features, full.Base), 2)[0])
 }
@@ -114,8 +111,7 @@ func TestACachedTreeHasTheShapeOfTheTreeOfAMaskedRoot(t *testing.T) {
 		require.NoError(t, err)
 		mask := make([]bool, n+1)
 		mask[n] = true
-		masked, err := Build(ctx, grown, int32(n), hops, Options{Mask: mask})
-		require.NoError(t, err)
+		masked := built(t, grown, int32(n), hops, mask)
 		require.True(t, masked.RootMasked)
 		masked.Hidden, masked.RootMasked, cached.Group = nil, false, nil
 		require.Equal(t, masked, cached)
@@ -131,8 +127,7 @@ func TestEveryGroupIsTheTreeThatTheCachedRepresentationCaptured(t *testing.T) {
 		first, end := tree.Children(0)
 		size := 1
 		for child := first; child < end; child++ {
-			want, err := Build(ctx, train, tree.Base[child], hops-1, Options{Mask: mask})
-			require.NoError(t, err)
+			want := built(t, train, tree.Base[child], hops-1, mask)
 			require.Equal(t, want, subtree(tree, child, hops))
 			size += want.NumNodes()
 			for _, level := range tree.Descendants(child, hops) {

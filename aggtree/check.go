@@ -18,10 +18,7 @@ import (
 // is right. So Check first compares paths, with such siblings taken together, and blames siblings only if the paths
 // are right.
 func Check(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool) error {
-	if _, err := walksFrom(g, root, hops, mask); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
+	if _, err := walksFrom(ctx, g, root, hops, mask); err != nil {
 		return err
 	}
 	s, err := newShape(candidate)

@@ -40,19 +40,14 @@ func TestEachFaultIsNamedWithItsNodesAndWalk(t *testing.T) {
 		"an edge to no node": {func(a *Arborescence) { a.Edges[1][1] = -1 }, nil, notArborescence, nil, nil,
 			"edge 1 runs from node 0 to node -1, but there are 8 nodes"},
 		"a node with two parents": {func(a *Arborescence) { a.Edges = append(a.Edges, [2]int32{1, 6}) }, nil, notArborescence,
-			[]int32{6, 2, 1}, nil,
-			"node 6 has two edges from parents: from node 2 and from node 1"},
+			[]int32{6, 2, 1}, nil, "node 6 has two edges from parents: from node 2 and from node 1"},
 		"an edge listed twice": {func(a *Arborescence) { a.Edges = append(a.Edges, a.Edges[3]) }, nil, notArborescence,
-			[]int32{4, 1, 1}, nil,
-			"node 4 has two edges from parents: from node 1 and from node 1"},
+			[]int32{4, 1, 1}, nil, "node 4 has two edges from parents: from node 1 and from node 1"},
 		"a root with a parent": {func(a *Arborescence) { a.Edges = append(a.Edges, [2]int32{7, 0}) }, nil, notArborescence,
-			[]int32{0, 7}, nil,
-			"the root, node 0, has a parent: node 7"},
+			[]int32{0, 7}, nil, "the root, node 0, has a parent: node 7"},
 		"a node without a parent": {func(a *Arborescence) { a.Edges = slices.Delete(a.Edges, 1, 2) }, nil, notArborescence,
-			[]int32{2}, nil,
-			"node 2 is not the root but has no parent"},
-		"a cycle": {func(a *Arborescence) { a.Edges[0][0] = 3 }, nil, notArborescence, []int32{1}, nil,
-			"lies on a cycle"},
+			[]int32{2}, nil, "node 2 is not the root but has no parent"},
+		"a cycle": {func(a *Arborescence) { a.Edges[0][0] = 3 }, nil, notArborescence, []int32{1}, nil, "lies on a cycle"},
 		"another root": {func(a *Arborescence) { a.Base[0] = 3 }, nil, wrongRoot, []int32{0}, []int32{3},
 			"wrong root: the root stands for node 3 of the graph; expected 0"},
 		"two leaves for one": {func(a *Arborescence) { a.Base, a.Edges = append(a.Base, 2), append(a.Edges, [2]int32{1, 8}) },
@@ -64,8 +59,7 @@ func TestEachFaultIsNamedWithItsNodesAndWalk(t *testing.T) {
 			a.Edges[3][0] = 8
 		}, nil, notSmallest, []int32{1, 8}, []int32{0, 1}, "tree nodes 1 and 8 are siblings and both stand for node 1"},
 		"an inner node twice, once without children": {func(a *Arborescence) {
-			a.Base, a.Edges = append(a.Base, 1),
-				append(a.Edges, [2]int32{0, 8})
+			a.Base, a.Edges = append(a.Base, 1), append(a.Edges, [2]int32{0, 8})
 		}, nil, leafTooEarly, []int32{8}, []int32{0, 1},
 			"leaf too early: tree node 8 is a leaf at depth 1, but node 1 has neighbours, so its leaves lie at depth 2; its " +
 				"walk is 0-1"},
@@ -77,16 +71,13 @@ func TestEachFaultIsNamedWithItsNodesAndWalk(t *testing.T) {
 		"a leaf that is no neighbour": {func(a *Arborescence) { a.Base[4] = 3 }, nil, extraWalk, []int32{4}, []int32{0, 1, 3},
 			"extra walk: tree node 4 stands for node 3, which is not a neighbour of node 1; its walk is 0-1-3"},
 		"a leaf that is not in the graph": {func(a *Arborescence) { a.Base[4] = 9 }, nil, extraWalk, []int32{4},
-			[]int32{0, 1, 9},
-			"which is not in the graph"},
+			[]int32{0, 1, 9}, "which is not in the graph"},
 		"a leaf with a child": {func(a *Arborescence) {
-			a.Base, a.Edges = append(a.Base, 2),
-				append(a.Edges, [2]int32{7, 8})
+			a.Base, a.Edges = append(a.Base, 2), append(a.Edges, [2]int32{7, 8})
 		}, nil, extraWalk, []int32{8}, []int32{0, 2, 3, 2},
 			"tree node 8 lies at depth 3, but all leaves lie at depth 2; its walk is 0-2-3-2"},
 		"a masked leaf": {func(a *Arborescence) {}, []bool{true, false, false, false, false}, extraWalk, []int32{3},
-			[]int32{0, 1, 0},
-			"tree node 3 stands for node 0, which is masked"},
+			[]int32{0, 1, 0}, "tree node 3 stands for node 0, which is masked"},
 	} {
 		a := candidate()
 		c.mutate(&a)
@@ -156,8 +147,7 @@ func (g *growth) write(t *rapid.T) Arborescence {
 func anyTree(t *rapid.T) (*csr.Graph, []bool, *Tree) {
 	g := testgraph.Any(t, 6)
 	mask, root, hops := testgraph.AnyMask(t, g), testgraph.AnyNode(t, g, "root"), rapid.IntRange(1, 3).Draw(t, "hops")
-	tree, err := Build(ctx, g, root, hops, Options{Mask: mask})
-	require.NoError(t, err)
+	tree := built(t, g, root, hops, mask)
 	if tree.NumNodes() == 1 {
 		t.Skip("no edges")
 	}
@@ -238,8 +228,8 @@ func TestABuiltTreeIsNoTreeForOtherHopsRootsOrGraphs(t *testing.T) {
 	assert.Equal(t, leafTooEarly, fault.Kind)
 	require.ErrorAs(t, Check(ctx, g, 1, 2, candidate(), nil), &fault)
 	assert.Equal(t, wrongRoot, fault.Kind)
-	require.ErrorAs(t, Check(ctx, testgraph.Undirected(t, 4, csr.Edge{Node: 0, Neighbour: 1}), 0, 2, candidate(), nil),
-		&fault)
+	pair := testgraph.Undirected(t, 4, [][2]int32{{0, 1}})
+	require.ErrorAs(t, Check(ctx, pair, 0, 2, candidate(), nil), &fault)
 	assert.Equal(t, extraWalk, fault.Kind)
 	require.ErrorAs(t, Check(ctx, g, 0, 2, Arborescence{}, nil), &fault)
 	assert.Equal(t, notArborescence, fault.Kind)

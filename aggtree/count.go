@@ -23,7 +23,7 @@ func (c Counts) Saturated() bool { return c.Total == math.MaxUint64 }
 // large the tree. It returns an error for a root, hops or mask that do not fit the graph, or the context's if it ends
 // first.
 func Count(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) (Counts, error) {
-	w, err := walksFrom(g, root, hops, mask)
+	w, err := walksFrom(ctx, g, root, hops, mask)
 	if err != nil {
 		return Counts{}, err
 	}

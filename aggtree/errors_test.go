@@ -99,8 +99,7 @@ func (l late) Err() error {
 func TestWorkUnderWayEndsWithItsContext(t *testing.T) {
 	g := citations()
 	root := int32(0)
-	tree, err := Build(ctx, g, root, 2, Options{})
-	require.NoError(t, err)
+	tree := built(t, g, root, 2, nil)
 	for asked := range 2 {
 		after := func() context.Context { n := asked; return late{ctx, &n} }
 		for name, err := range everything(after(), g, root, 5, nil) {

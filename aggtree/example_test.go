@@ -165,6 +165,6 @@ func ExampleGroupAll() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(groups.Members())
+	fmt.Println(groups)
 	// Output: [[0 1] [2] [3]]
 }

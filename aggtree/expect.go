@@ -35,9 +35,8 @@ func (e Expectation) Total() float64 {
 //
 // A walk is in the masked tree if all its nodes after the root are kept. Replicas share one draw, so a walk that visits
 // j distinct nodes after its start is there with probability p^j; the start counts among them if the walk comes back to
-// it. The expectation is the sum over all walks. Up to two hops no walk can repeat a node after its start, since there
-// are no self-loops, so one product a hop gives the exact sum: p^d times the number of walks. At greater depths Expect
-// enumerates walks as long as there are at most [DefaultLimit], and averages over 1000 draws below, always the same.
+// it. The expectation is the sum over all walks. Expect enumerates walks of up to two hops, and longer ones as long as
+// there are at most [DefaultLimit]. At greater depths it averages over 1000 draws, always the same.
 //
 // It returns an error for a keepRate outside 0 to 1, for a root or hops out of range, for a tree with too many nodes to
 // count, or the context's if it ends first.
@@ -49,7 +48,7 @@ func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate fl
 func expect(
 	ctx context.Context, g *csr.Graph, root int32, hops int, keepRate float64, limit uint64,
 ) (e Expectation, err error) {
-	w, err := walksFrom(g, root, hops, nil)
+	w, err := walksFrom(ctx, g, root, hops, nil)
 	if err != nil {
 		return e, err
 	}
@@ -72,15 +71,11 @@ func expect(
 		}
 		last = d
 	}
-	if last <= 2 {
-		last = min(2, hops)
-		e.short(w, keepRate, last)
-	} else {
-		walk := enumeration{walks: w, keep: keepRate, used: make([]int32, g.NumNodes()), last: last, e: &e,
-			tick: ticker{ctx: ctx}}
-		if err := walk.from(root, 0, 1); err != nil {
-			return Expectation{}, err
-		}
+	last = max(last, min(2, hops))
+	walk := enumeration{walks: w, keep: keepRate, used: make([]int32, g.NumNodes()), last: last, e: &e,
+		tick: ticker{ctx: ctx}}
+	if err := walk.from(root, 0, 1); err != nil {
+		return Expectation{}, err
 	}
 	if last < hops {
 		if err := e.sample(ctx, w, keepRate, last+1, hops); err != nil {
@@ -88,26 +83,6 @@ func expect(
 		}
 	}
 	return e, nil
-}
-
-// short sums over walks of at most two hops, whose nodes after the root have independent draws.
-func (e *Expectation) short(w walks, keep float64, hops int) {
-	e.Depth[0], e.Root[0] = 1, 1
-	for _, u := range w.first {
-		if hops < 1 {
-			break
-		}
-		e.Depth[1] += keep
-		if hops < 2 {
-			continue
-		}
-		for _, x := range w.graph.Neighbours(u) {
-			e.Depth[2] += keep * keep
-			if x == w.root {
-				e.Root[2] += keep * keep
-			}
-		}
-	}
 }
 
 // enumeration goes through all walks of at most last hops.

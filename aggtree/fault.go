@@ -42,12 +42,5 @@ func (f *Fault) Error() string { return fmt.Sprintf("%s: %s", f.Kind, f.text) }
 
 // walkText returns a walk as 0-3-1.
 func walkText(walk []int32) string {
-	var b strings.Builder
-	for i, v := range walk {
-		if i > 0 {
-			b.WriteByte('-')
-		}
-		fmt.Fprint(&b, v)
-	}
-	return b.String()
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(walk), " ", "-"), "[]")
 }

@@ -19,10 +19,7 @@ import (
 //
 // Errors are those of [Count], and one for a wrong number of colours.
 func HashAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) ([]uint64, error) {
-	if err := checkArguments(g, hops, mask); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
+	if err := checkArguments(ctx, g, hops, mask); err != nil {
 		return nil, err
 	}
 	n := g.NumNodes()
@@ -77,42 +74,27 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Groups divides the nodes of a graph by their trees: nodes of one group have isomorphic trees.
-type Groups struct {
-	Of    []int32 // the group of each node [nodes], numbered from 0 by its least member
-	Count int     // the number of groups
-}
-
-// Members returns the nodes of each group, ascending.
-func (g Groups) Members() [][]int32 {
-	members := make([][]int32, g.Count)
-	for v, group := range g.Of {
-		members[group] = append(members[group], int32(v))
-	}
-	return members
-}
-
-// GroupAll groups the nodes whose hops-aggregation trees are isomorphic. With nodes coloured by their features, a GNN
-// of as many layers computes the same representation for all nodes of a group, whatever its weights (theorem 1), since
-// it cannot tell the order of children. This holds for layers as in eq. 1, which know of a neighbour only its
-// representation; GCN reads its degree too. A GNN may or may not tell different groups apart; GIN can (section 2).
-// Groups come from hashes, so two of n nodes share one by mistake with a probability of at most about n²/2^65. Errors
-// are those of [HashAll].
-func GroupAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) (Groups, error) {
+// GroupAll groups the nodes whose hops-aggregation trees are isomorphic: it returns the nodes of each group, ascending,
+// and the groups by their least nodes. With nodes coloured by their features, a GNN of as many layers computes the same
+// representation for all nodes of a group, whatever its weights (theorem 1), since it cannot tell the order of
+// children. This holds for layers as in eq. 1, which know of a neighbour only its representation; GCN reads its degree
+// too. A GNN may or may not tell different groups apart; GIN can (section 2). Groups come from hashes, so two of n
+// nodes share one by mistake with a probability of at most about n²/2^65. Errors are those of [HashAll].
+func GroupAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) ([][]int32, error) {
 	all, err := HashAll(ctx, g, hops, colours, mask)
 	if err != nil {
-		return Groups{}, err
+		return nil, err
 	}
-	groups := Groups{Of: make([]int32, len(all))}
-	numbers := make(map[uint64]int32)
+	var groups [][]int32
+	numbers := make(map[uint64]int)
 	for v, hash := range all {
 		number, known := numbers[hash]
 		if !known {
-			number = int32(groups.Count)
+			number = len(groups)
 			numbers[hash] = number
-			groups.Count++
+			groups = append(groups, nil)
 		}
-		groups.Of[v] = number
+		groups[number] = append(groups[number], int32(v))
 	}
 	return groups, nil
 }

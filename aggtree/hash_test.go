@@ -1,6 +1,7 @@
 package aggtree
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -8,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"nodemask/aggtree/internal/testgraph"
-	"nodemask/csr"
 )
 
 // isomorphic compares two trees by matching children one by one, without hashes. Isomorphism being an equivalence, the
@@ -40,40 +40,38 @@ func TestHashesAreEqualExactlyForIsomorphicTrees(t *testing.T) {
 		require.NoError(t, err)
 		groups, err := GroupAll(ctx, g, hops, colours, mask)
 		require.NoError(t, err)
+		groupOf := map[int32]int{}
+		for number, members := range groups {
+			for _, v := range members {
+				groupOf[v] = number
+			}
+		}
 		representations := network(g, colours, hops, mask)[hops]
 		var trees []*growth
 		for v := range int32(g.NumNodes()) {
-			tree, err := Build(ctx, g, v, hops, Options{Mask: mask})
-			require.NoError(t, err)
+			tree := built(t, g, v, hops, mask)
 			trees = append(trees, grow(tree)[0])
 		}
 		for v, one := range trees {
 			for u, other := range trees {
 				same := isomorphic(one, other, colours)
 				require.Equal(t, same, all[v] == all[u])
-				require.Equal(t, same, groups.Of[v] == groups.Of[u])
+				require.Equal(t, same, groupOf[int32(v)] == groupOf[int32(u)])
 				// What no GNN can tell apart, and this one tells apart all else.
 				require.Equal(t, same, representations[v] == representations[u])
 			}
 		}
-		for number, members := range groups.Members() {
-			require.NotEmpty(t, members)
-			for _, v := range members {
-				require.Equal(t, int32(number), groups.Of[v])
-			}
-		}
+		require.Len(t, groupOf, len(trees), "each node is in a group")
+		require.Len(t, slices.Concat(groups...), len(trees), "and in no other")
 	})
 }
 
 func TestARingOf6AndTwoTrianglesAreOneToEveryGNN(t *testing.T) {
-	g := testgraph.Undirected(t, 12,
-		csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3},
-		csr.Edge{Node: 3, Neighbour: 4}, csr.Edge{Node: 4, Neighbour: 5}, csr.Edge{Node: 5, Neighbour: 0},
-		csr.Edge{Node: 6, Neighbour: 7}, csr.Edge{Node: 7, Neighbour: 8}, csr.Edge{Node: 8, Neighbour: 6},
-		csr.Edge{Node: 9, Neighbour: 10}, csr.Edge{Node: 10, Neighbour: 11}, csr.Edge{Node: 11, Neighbour: 9})
+	g := testgraph.Undirected(t, 12, [][2]int32{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0},
+		{6, 7}, {7, 8}, {8, 6}, {9, 10}, {10, 11}, {11, 9}})
 	groups, err := GroupAll(ctx, g, 5, nil, nil)
 	require.NoError(t, err)
-	assert.Equal(t, 1, groups.Count)
+	assert.Len(t, groups, 1)
 	// Colour one node of the ring and one of a triangle. 2 hops from 0 and from 6 look alike: two plain nodes, each above
 	// a coloured and a plain one. Only the third hop goes round the triangle, 6-7-8-6. From 1 and from 7 it takes 2:
 	// 7-8-6.
@@ -81,10 +79,10 @@ func TestARingOf6AndTwoTrianglesAreOneToEveryGNN(t *testing.T) {
 	colours[0], colours[6] = 1, 1
 	groups, err = GroupAll(ctx, g, 2, colours, nil)
 	require.NoError(t, err)
-	assert.Equal(t, [][]int32{{0, 6}, {1, 5}, {2, 4}, {3, 9, 10, 11}, {7, 8}}, groups.Members())
+	assert.Equal(t, [][]int32{{0, 6}, {1, 5}, {2, 4}, {3, 9, 10, 11}, {7, 8}}, groups)
 	groups, err = GroupAll(ctx, g, 3, colours, nil)
 	require.NoError(t, err)
-	assert.Equal(t, [][]int32{{0}, {1, 5}, {2, 4}, {3}, {6}, {7, 8}, {9, 10, 11}}, groups.Members())
+	assert.Equal(t, [][]int32{{0}, {1, 5}, {2, 4}, {3}, {6}, {7, 8}, {9, 10, 11}}, groups)
 }
 
 func TestColoursThatAreTooFewAreAnError(t *testing.T) {

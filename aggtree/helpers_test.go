@@ -5,10 +5,19 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stretchr/testify/require"
+
 	"nodemask/csr"
 )
 
 var ctx = context.Background()
+
+// built is the tree that Build returns.
+func built(t require.TestingT, g *csr.Graph, root int32, hops int, mask []bool) *Tree {
+	tree, err := Build(ctx, g, root, hops, Options{Mask: mask})
+	require.NoError(t, err)
+	return tree
+}
 
 // maximalWalks lists all walks from a walk's end that have so many hops more or cannot go on, by trying every node of
 // the graph at every step: it shares nothing with the package but the question whether there is an edge.

@@ -10,8 +10,8 @@ import (
 	"nodemask/csr"
 )
 
-// Counterexample says where a lemma fails on a candidate, which is therefore not an aggregation tree.
-type Counterexample struct {
+// counterexample says where a lemma fails on a candidate, which is therefore not an aggregation tree.
+type counterexample struct {
 	// Lemma is 1 or 2.
 	Lemma int
 	// Node is the node of the candidate where the lemma fails, and Base the node of the graph that it stands for.
@@ -26,7 +26,7 @@ type Counterexample struct {
 }
 
 // Error says where the lemma fails, and how.
-func (c *Counterexample) Error() string {
+func (c *counterexample) Error() string {
 	if c.Lemma == 1 {
 		return fmt.Sprintf("lemma 1 fails at tree node %d: its subtree down to depth %d is not the "+
 			"%d-aggregation tree of node %d: %s: %s",
@@ -46,7 +46,7 @@ func (c *Counterexample) Error() string {
 }
 
 // lemma1 checks lemma 1 on a candidate for a tree of so many hops: every subtree (any node with its descendants down to
-// any depth) is the aggregation tree of the node's base. It returns nil if so, else a [*Counterexample]: the smallest
+// any depth) is the aggregation tree of the node's base. It returns nil if so, else a [*counterexample]: the smallest
 // wrong subtree at the first node that has one. It compares all depths of all subtrees, in time proportional to the
 // nodes times hops². For a candidate that is not an arborescence it returns a [*Fault]; other errors are those of
 // [Check].
@@ -65,7 +65,7 @@ func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 			}
 			var fault *Fault
 			if errors.As(err, &fault) {
-				return &Counterexample{Lemma: 1, Node: i, Base: s.Base[i], Depth: depth, Fault: fault}
+				return &counterexample{Lemma: 1, Node: i, Base: s.Base[i], Depth: depth, Fault: fault}
 			}
 			return err
 		}
@@ -75,7 +75,7 @@ func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 
 // lemma2 checks lemma 2 on a candidate for a tree of so many hops: the child set of each node above that depth is the
 // neighbour set of its base, without masked nodes, and no two children have the same base. It returns nil if so, else
-// the first [*Counterexample]. A node further down that has children is not a leaf, so the lemma must hold for it too.
+// the first [*counterexample]. A node further down that has children is not a leaf, so the lemma must hold for it too.
 // Other errors are those of [lemma1].
 func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	s, err := lemmaShape(ctx, g, hops, candidate, mask)
@@ -103,7 +103,7 @@ func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 		if slices.Equal(have, want) {
 			continue
 		}
-		found := &Counterexample{Lemma: 2, Node: int32(i), Base: base}
+		found := &counterexample{Lemma: 2, Node: int32(i), Base: base}
 		for at, u := range have {
 			if at > 0 && have[at-1] == u && (len(found.Repeated) == 0 || found.Repeated[len(found.Repeated)-1] != u) {
 				found.Repeated = append(found.Repeated, u)
@@ -118,10 +118,7 @@ func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 
 // lemmaShape checks a caller's arguments and returns the candidate's shape.
 func lemmaShape(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) (*shape, error) {
-	if err := checkArguments(g, hops, mask); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
+	if err := checkArguments(ctx, g, hops, mask); err != nil {
 		return nil, err
 	}
 	return newShape(candidate)
@@ -143,7 +140,7 @@ type Statement struct {
 	Name string
 	// Text says in a few words what is claimed.
 	Text string
-	// Counterexample says where the candidate breaks the statement: a [*Counterexample] to a lemma, or a [*Fault]. nil:
+	// Counterexample says where the candidate breaks the statement: where a lemma fails, or a [*Fault]. nil:
 	// the statement holds.
 	Counterexample error
 }
@@ -165,7 +162,7 @@ func Verify(
 	}
 	for _, s := range statements {
 		var fault *Fault
-		var found *Counterexample
+		var found *counterexample
 		if !s.Holds() && !errors.As(s.Counterexample, &fault) && !errors.As(s.Counterexample, &found) {
 			return nil, s.Counterexample
 		}

@@ -15,7 +15,7 @@ import (
 func TestLemma1GivesTheSmallestSubtreeThatIsNoAggregationTree(t *testing.T) {
 	a := candidate()
 	a.Base[7] = 1 // below tree node 2 there is now 0, 1, 1 instead of 0, 1, 3
-	var found *Counterexample
+	var found *counterexample
 	require.ErrorAs(t, lemma1(ctx, testgraph.Triangle(t), 2, a, nil), &found)
 	// The subtrees of the root down to depths 0 and 1 are right; the whole tree is not.
 	assert.Equal(t, []int32{0, 0}, []int32{found.Node, found.Base})
@@ -29,7 +29,7 @@ func TestLemma1GivesTheSmallestSubtreeThatIsNoAggregationTree(t *testing.T) {
 func TestLemma1HasACounterexampleBelowARootThatStandsForNoNode(t *testing.T) {
 	a := candidate()
 	a.Base[0] = 9
-	var found *Counterexample
+	var found *counterexample
 	require.ErrorAs(t, lemma1(ctx, testgraph.Triangle(t), 2, a, nil), &found)
 	assert.Equal(t, extraWalk, found.Fault.Kind)
 	assert.ErrorContains(t, found.Fault, "tree node 0 stands for node 9, which is not in the graph")
@@ -38,19 +38,19 @@ func TestLemma1HasACounterexampleBelowARootThatStandsForNoNode(t *testing.T) {
 func TestLemma2GivesWhatIsMissingExtraAndRepeated(t *testing.T) {
 	a := candidate()
 	a.Base[5], a.Base[7] = 4, 1 // below tree node 2 there is now 4, 1, 1 instead of 0, 1, 3
-	var found *Counterexample
+	var found *counterexample
 	require.ErrorAs(t, lemma2(ctx, testgraph.Triangle(t), 2, a, nil), &found)
-	assert.Equal(t, &Counterexample{Lemma: 2, Node: 2, Base: 2, Missing: []int32{0, 3}, Extra: []int32{4},
+	assert.Equal(t, &counterexample{Lemma: 2, Node: 2, Base: 2, Missing: []int32{0, 3}, Extra: []int32{4},
 		Repeated: []int32{1}}, found)
 	assert.Equal(t, "lemma 2 fails at tree node 2: its child set is not the neighbour set of node 2: it lacks "+
 		"[0 3], has besides [4], repeats [1]", found.Error())
 }
 
 func TestMaskedChildrenAreACounterexampleToLemma2(t *testing.T) {
-	var found *Counterexample
+	var found *counterexample
 	require.ErrorAs(t, lemma2(ctx, testgraph.Triangle(t), 2, candidate(), []bool{false, false, false, true, false}),
 		&found)
-	assert.Equal(t, &Counterexample{Lemma: 2, Node: 2, Base: 2, Extra: []int32{3}}, found)
+	assert.Equal(t, &counterexample{Lemma: 2, Node: 2, Base: 2, Extra: []int32{3}}, found)
 }
 
 func TestTheLemmasSayNothingOfWhatIsNoArborescence(t *testing.T) {
@@ -58,7 +58,7 @@ func TestTheLemmasSayNothingOfWhatIsNoArborescence(t *testing.T) {
 	a.Edges = a.Edges[1:]
 	for _, lemma := range lemmas {
 		err := lemma(ctx, testgraph.Triangle(t), 2, a, nil)
-		var found *Counterexample
+		var found *counterexample
 		assert.False(t, errors.As(err, &found))
 		var fault *Fault
 		require.ErrorAs(t, err, &fault)
@@ -86,7 +86,7 @@ func TestBothLemmasFailWhereverACheckOfTheSameRootFails(t *testing.T) {
 				require.NoError(t, err)
 				continue
 			}
-			var found *Counterexample
+			var found *counterexample
 			require.ErrorAs(t, err, &found)
 			require.NotEmpty(t, found.Error())
 		}
@@ -115,7 +115,7 @@ func TestVerifyGivesTheThreeStatementsAndWhereEachFails(t *testing.T) {
 	require.ErrorAs(t, statements[0].Counterexample, &fault)
 	assert.Equal(t, missingWalk, fault.Kind)
 	for lemma, s := range statements[1:] {
-		var found *Counterexample
+		var found *counterexample
 		require.ErrorAs(t, s.Counterexample, &found)
 		assert.Equal(t, lemma+1, found.Lemma)
 	}

@@ -94,7 +94,7 @@ func TestExpectationsAreMeansOverAllMasks(t *testing.T) {
 }
 
 func TestReplicasShareOneDraw(t *testing.T) {
-	g := testgraph.Undirected(t, 2, csr.Edge{Node: 0, Neighbour: 1})
+	g := testgraph.Undirected(t, 2, [][2]int32{{0, 1}})
 	e, err := Expect(ctx, g, 0, 4, 0.5)
 	require.NoError(t, err)
 	// The only walk is 0-1-0-1-0: after its start it visits 1, then 0, then both again: p, p², p², p².
@@ -121,13 +121,7 @@ func TestSampledExpectationsAreNearTheExactOnes(t *testing.T) {
 
 func TestCountsThatAreTooLargeStopAndSaySo(t *testing.T) {
 	// In a complete graph of 40 nodes, 39¹³ walks of 13 hops are more than 2⁶⁴.
-	var edges []csr.Edge
-	for v := range int32(40) {
-		for u := range v {
-			edges = append(edges, csr.Edge{Node: v, Neighbour: u})
-		}
-	}
-	g := testgraph.Undirected(t, 40, edges...)
+	g := testgraph.Complete(t, 40)
 	c, err := Count(ctx, g, 3, 13, nil)
 	require.NoError(t, err)
 	assert.Equal(t, uint64(39*39), c.Depth[2])

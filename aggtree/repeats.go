@@ -32,10 +32,7 @@ func (s Summary) over(a, b float64) float64 {
 // Summaries returns the [Summary] of T_v^hops for every node v of the graph [nodes], without building any tree. It
 // takes the time of [Count] for each node in turn. Errors are those of [Count].
 func Summaries(ctx context.Context, g *csr.Graph, hops int, mask []bool) ([]Summary, error) {
-	if err := checkArguments(g, hops, mask); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
+	if err := checkArguments(ctx, g, hops, mask); err != nil {
 		return nil, err
 	}
 	n := g.NumNodes()

@@ -14,8 +14,7 @@ import (
 )
 
 func TestTheTwoHopTreeOfATriangleNode(t *testing.T) {
-	tree, err := Build(ctx, testgraph.Triangle(t), 0, 2, Options{})
-	require.NoError(t, err)
+	tree := built(t, testgraph.Triangle(t), 0, 2, nil)
 	// 0 has neighbours 1 and 2; 1 has 0 and 2; 2 has 0, 1 and 3.
 	assert.Equal(t, &Tree{
 		Hops:       2,
@@ -35,8 +34,7 @@ func TestTheTwoHopTreeOfATriangleNode(t *testing.T) {
 }
 
 func TestMaskedNodesAreInNoChildSetButMayBeTheRoot(t *testing.T) {
-	tree, err := Build(ctx, testgraph.Triangle(t), 0, 2, Options{Mask: []bool{true, false, false, true, false}})
-	require.NoError(t, err)
+	tree := built(t, testgraph.Triangle(t), 0, 2, []bool{true, false, false, true, false})
 	// Without 0 and 3 below the root: 0's children are 1 and 2; 1's is 2 (0 hidden), 2's is 1 (0 and 3 hidden).
 	assert.Equal(t, &Tree{
 		Hops:       2,
@@ -54,8 +52,7 @@ func TestAnIsolatedRootAndNoHopsGiveASingleNode(t *testing.T) {
 		root int32
 		hops int
 	}{{4, 3}, {2, 0}} {
-		tree, err := Build(ctx, testgraph.Triangle(t), c.root, c.hops, Options{})
-		require.NoError(t, err)
+		tree := built(t, testgraph.Triangle(t), c.root, c.hops, nil)
 		assert.Equal(t, []int32{c.root}, tree.Base)
 		assert.Equal(t, 0, tree.Depth(0))
 		assert.True(t, tree.IsLeaf(0))
@@ -69,8 +66,7 @@ func TestAWalkThatCannotGoOnEndsInALeafAboveTheLastLevel(t *testing.T) {
 	g, _, err := csr.FromEdges(3, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 0, Neighbour: 2}, {Node: 2, Neighbour: 1}},
 		csr.Options{Directed: true})
 	require.NoError(t, err)
-	tree, err := Build(ctx, g, 0, 2, Options{})
-	require.NoError(t, err)
+	tree := built(t, g, 0, 2, nil)
 	assert.Equal(t, []int32{0, 1, 2, 1}, tree.Base)
 	assert.True(t, tree.IsLeaf(1))
 	assert.Equal(t, 1, tree.Depth(1))
@@ -82,8 +78,7 @@ func TestBuiltTreesHoldExactlyTheWalksOfTheGraphOnceEach(t *testing.T) {
 		g := testgraph.Any(t, 6)
 		mask, root, hops := testgraph.AnyMask(t, g), testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
 		want := maximalWalks(g, []int32{root}, hops, mask)
-		tree, err := Build(ctx, g, root, hops, Options{Mask: mask})
-		require.NoError(t, err)
+		tree := built(t, g, root, hops, mask)
 
 		nodes, leaves := map[string]int{}, [][]int32{}
 		for i := range int32(tree.NumNodes()) {
@@ -134,8 +129,7 @@ func TestTheorem1HoldsForEveryRepresentationItSpeaksOf(t *testing.T) {
 		g := testgraph.Any(t, 6)
 		mask, root, hops := testgraph.AnyMask(t, g), testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
 		features := rapid.SliceOfN(rapid.Uint64(), g.NumNodes(), g.NumNodes()).Draw(t, "features")
-		tree, err := Build(ctx, g, root, hops, Options{Mask: mask})
-		require.NoError(t, err)
+		tree := built(t, g, root, hops, mask)
 		onGraph := network(g, features, hops, mask)
 		onTree := network(tree.AsGraph(), pick(features, tree.Base), hops, nil)
 		for i, base := range tree.Base {
@@ -166,13 +160,11 @@ func TestASubtreeIsTheTreeThatIsBuiltForItsBase(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := testgraph.Any(t, 6)
 		mask, root, hops := testgraph.AnyMask(t, g), testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
-		tree, err := Build(ctx, g, root, hops, Options{Mask: mask})
-		require.NoError(t, err)
+		tree := built(t, g, root, hops, mask)
 		for i := range int32(tree.NumNodes()) {
 			left := hops - tree.Depth(i)
 			for depth := 0; depth <= left; depth++ {
-				want, err := Build(ctx, g, tree.Base[i], depth, Options{Mask: mask})
-				require.NoError(t, err)
+				want := built(t, g, tree.Base[i], depth, mask)
 				require.Equal(t, want, subtree(tree, i, depth))
 			}
 			require.Equal(t, subtree(tree, i, left), subtree(tree, i, left+5))
@@ -199,13 +191,13 @@ func citations() *csr.Graph {
 func BenchmarkBuildAMillionNodes(b *testing.B) {
 	// In a ring where each node knows 10 others, the tree for 6 hops has 1 + 10 + ... + 10⁶ = 1,111,111 nodes.
 	const nodes = 5_000
-	var edges []csr.Edge
+	var edges [][2]int32
 	for v := range int32(nodes) {
 		for step := int32(1); step <= 5; step++ {
-			edges = append(edges, csr.Edge{Node: v, Neighbour: (v + step) % nodes})
+			edges = append(edges, [2]int32{v, (v + step) % nodes})
 		}
 	}
-	g := testgraph.Undirected(b, nodes, edges...)
+	g := testgraph.Undirected(b, nodes, edges)
 	b.ReportAllocs()
 	for b.Loop() {
 		tree, err := Build(ctx, g, 0, 6, Options{Limit: 2_000_000})
@@ -216,14 +208,7 @@ func BenchmarkBuildAMillionNodes(b *testing.B) {
 }
 
 func BenchmarkCheckAMillionNodes(b *testing.B) {
-	var edges []csr.Edge
-	for v := range int32(101) {
-		for u := range v {
-			edges = append(edges, csr.Edge{Node: v, Neighbour: u})
-		}
-	}
-	// complete: the tree for 3 hops has 1 + 100 + 100² + 100³ = 1,010,101 nodes
-	g := testgraph.Undirected(b, 101, edges...)
+	g := testgraph.Complete(b, 101) // the tree for 3 hops has 1 + 100 + 100² + 100³ = 1,010,101 nodes
 	tree, err := Build(ctx, g, 0, 3, Options{Limit: 2_000_000})
 	if err != nil {
 		b.Fatal(err)

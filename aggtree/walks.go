@@ -21,8 +21,8 @@ type walks struct {
 }
 
 // walksFrom checks a caller's arguments and returns the walks from a node of the graph.
-func walksFrom(g *csr.Graph, root int32, hops int, mask []bool) (walks, error) {
-	if err := checkArguments(g, hops, mask); err != nil {
+func walksFrom(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) (walks, error) {
+	if err := checkArguments(ctx, g, hops, mask); err != nil {
 		return walks{}, err
 	}
 	if root < 0 || int(root) >= g.NumNodes() {
@@ -31,8 +31,8 @@ func walksFrom(g *csr.Graph, root int32, hops int, mask []bool) (walks, error) {
 	return walks{graph: g, root: root, first: g.Neighbours(root), mask: mask}, nil
 }
 
-// checkArguments returns an error for no graph, or for hops or a mask that do not fit it.
-func checkArguments(g *csr.Graph, hops int, mask []bool) error {
+// checkArguments returns an error for no graph, for hops or a mask that do not fit it, or the context's if it is done.
+func checkArguments(ctx context.Context, g *csr.Graph, hops int, mask []bool) error {
 	switch {
 	case g == nil:
 		return errors.New("the graph is nil: build one with csr.FromEdges")
@@ -42,7 +42,7 @@ func checkArguments(g *csr.Graph, hops int, mask []bool) error {
 		return fmt.Errorf("the mask has %d entries, but the graph has %d nodes: give one entry a node, or nil",
 			len(mask), g.NumNodes())
 	}
-	return nil
+	return ctx.Err()
 }
 
 // bases returns one more than the largest base in the tree. An arriving node's number lies just outside the graph.

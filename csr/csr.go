@@ -114,12 +114,11 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 	}
 	g := &Graph{Offsets: offsets, Indices: indices}
 	g.sortRows()
-	dropped := g.dropRepeats()
+	report.Duplicates = g.dropRepeats()
 	if !o.Directed {
-		dropped /= 2
+		report.Duplicates /= 2
 	}
-	report.Duplicates = dropped
-	report.Edges = report.Listed - report.SelfLoops - dropped
+	report.Edges = report.Listed - report.SelfLoops - report.Duplicates
 	return g, report, nil
 }
 
@@ -160,8 +159,7 @@ func (g *Graph) sortRange(begin, end int) {
 
 // dropRepeats removes repeated indices from ascending rows in place and returns how many there were.
 func (g *Graph) dropRepeats() int64 {
-	var kept int64
-	var begin int64
+	var kept, begin int64
 	for v := range g.NumNodes() {
 		row := g.Indices[begin:g.Offsets[v+1]]
 		begin = g.Offsets[v+1]
@@ -286,37 +284,19 @@ func (g *Graph) Induced(nodes []int32) (sub *Graph, index []int32, err error) {
 
 // InducedWhere returns what [Graph.Induced] does, without the edges for which keep(v, u), in g's numbers, is false.
 func (g *Graph) InducedWhere(nodes []int32, keep func(v, u int32) bool) (sub *Graph, index []int32, err error) {
-	index, err = g.indexOf(nodes)
-	if err != nil {
-		return nil, nil, err
-	}
-	return g.filter(nodes, keep, index), index, nil
-}
-
-func (g *Graph) indexOf(nodes []int32) ([]int32, error) {
-	index := make([]int32, g.NumNodes())
-	for v := range index {
-		index[v] = -1
-	}
+	index = slices.Repeat([]int32{-1}, g.NumNodes())
+	most := 0
 	for i, v := range nodes {
 		if v < 0 || int(v) >= g.NumNodes() {
-			return nil, fmt.Errorf("node %d at position %d: the graph has %d nodes", v, i, g.NumNodes())
+			return nil, nil, fmt.Errorf("node %d at position %d: the graph has %d nodes", v, i, g.NumNodes())
 		}
 		if index[v] >= 0 {
-			return nil, fmt.Errorf("node %d is listed twice, at positions %d and %d", v, index[v], i)
+			return nil, nil, fmt.Errorf("node %d is listed twice, at positions %d and %d", v, index[v], i)
 		}
 		index[v] = int32(i)
+		most += g.Degree(v)
 	}
-	return index, nil
-}
-
-func (g *Graph) filter(nodes []int32, keep func(v, u int32) bool, index []int32) *Graph {
-	sub := &Graph{Offsets: make([]int64, len(nodes)+1)}
-	var most int64
-	for _, v := range nodes {
-		most += int64(g.Degree(v))
-	}
-	sub.Indices = make([]int32, 0, most)
+	sub = &Graph{Offsets: make([]int64, len(nodes)+1), Indices: make([]int32, 0, most)}
 	for i, v := range nodes {
 		for _, u := range g.Neighbours(v) {
 			if index[u] >= 0 && keep(v, u) {
@@ -327,5 +307,5 @@ func (g *Graph) filter(nodes []int32, keep func(v, u int32) bool, index []int32)
 	}
 	sub.Indices = slices.Clip(slices.Clone(sub.Indices))
 	sub.sortRows()
-	return sub
+	return sub, index, nil
 }

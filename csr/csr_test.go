@@ -1,6 +1,8 @@
 package csr
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"testing"
 
@@ -160,17 +162,9 @@ func anyPairs(t *rapid.T) (nodes int, pairs []Edge) {
 }
 
 func sorted(set map[Edge]bool) []Edge {
-	var edges []Edge
-	for e := range set {
-		edges = append(edges, e)
-	}
-	slices.SortFunc(edges, func(a, b Edge) int {
-		if a.Node != b.Node {
-			return int(a.Node - b.Node)
-		}
-		return int(a.Neighbour - b.Neighbour)
+	return slices.SortedFunc(maps.Keys(set), func(a, b Edge) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Neighbour, b.Neighbour))
 	})
-	return edges
 }
 
 func TestAnyPairsBuildTheSetOfTheirEdges(t *testing.T) {

@@ -176,13 +176,13 @@ func Twins(g *datasets.Graph, hops int, alike bool) {
 	for k := 0; k <= hops; k++ {
 		groups := Must1(aggtree.GroupAll(ctx, g.Edges, k, colours, nil))
 		together, largest := 0, 0
-		for _, members := range groups.Members() {
+		for _, members := range groups {
 			if len(members) > 1 {
 				together += len(members)
 			}
 			largest = max(largest, len(members))
 		}
-		rows = append(rows, []any{k, groups.Count, together, largest})
+		rows = append(rows, []any{k, len(groups), together, largest})
 	}
 	title := "Nodes of " + g.Name + " that no GNN of k layers can tell apart"
 	if alike {

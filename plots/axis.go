@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"nodemask/internal/svg"
 )
 
 // axis is the range of the numbers along one axis, with ticks at the multiples of step. In the drawing it runs from
@@ -13,11 +15,6 @@ type axis struct {
 	min, max, step float64
 	start, end     float64
 	names          []string // of the numbers from 0, instead of them
-}
-
-// namedAxis returns an axis for things with names, which stand at the whole numbers from 0.
-func namedAxis(names []string) axis {
-	return axis{min: -0.5, max: float64(len(names)) - 0.5, step: 1, names: names}
 }
 
 // newAxis returns an axis from low to high with about n steps of 1, 2 or 5 times a power of 10, and at least two ticks.
@@ -121,7 +118,7 @@ var superscripts = strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "
 // label returns v with as many decimals as step needs, with a power of 10 if the axis has very large or small numbers.
 func (a axis) label(v float64) string {
 	if a.names != nil {
-		return Plain(a.names[int(math.Round(v))])
+		return svg.Plain(a.names[int(math.Round(v))])
 	}
 	if math.Abs(v) < a.step/2 {
 		return "0"

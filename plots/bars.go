@@ -1,10 +1,14 @@
 package plots
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"nodemask/internal/svg"
 )
 
 // Bars describes a chart of bars from the left, one below the other: numbers of 0 or more, each with a name.
@@ -23,28 +27,24 @@ type Bar struct {
 	Mark  *float64 // what the number is to be compared with: a stroke across the bar; nil: nothing
 }
 
-// Sizes of bars in CSS pixels.
-const (
-	defaultBarsWidth = 440
-	barRow           = 22
-	barThickness     = 14
-)
+const defaultBarsWidth, barThickness = 440, 14
 
-// Check returns an error unless there is a bar, and all numbers are finite and 0 or more.
-func (b Bars) Check() error {
-	err := checkSide("width", b.Width, minSide)
-	if err == nil && len(b.Rows) == 0 {
-		err = fmt.Errorf("no bars: expected at least one")
+// Check returns the error of [Bars.SVG].
+func (b Bars) Check() error { return named("bars", b.ID, b.check()) }
+
+func (b Bars) check() error {
+	if err := checkSide("width", b.Width, minSide); err != nil {
+		return err
+	}
+	if len(b.Rows) == 0 {
+		return errors.New("no bars: expected at least one")
 	}
 	for _, bar := range b.Rows {
 		for _, v := range bar.values() {
-			if err == nil && !(v >= 0 && v <= maxValue) {
-				err = fmt.Errorf("bar %q: %v: expected a number from 0 to %g", bar.Label, v, maxValue)
+			if !(v >= 0 && v <= maxValue) {
+				return fmt.Errorf("bar %q: %v: expected a number from 0 to %g", bar.Label, v, maxValue)
 			}
 		}
-	}
-	if err != nil {
-		return fmt.Errorf("bars %q: %w", b.ID, err)
 	}
 	return nil
 }
@@ -79,41 +79,40 @@ func (b Bars) Table() Table {
 	return t
 }
 
-// SVG returns a drawing of b, as [Chart.SVG] does. A name that takes more than a third of the width stands in lines.
+// SVG returns a drawing of b, as [Chart.SVG] does. A name that takes more than a third of the width stands in lines. It
+// returns an error unless there is a bar, all numbers are finite and 0 or more, and the width is 0 or from 200 to
+// 10,000.
 func (b Bars) SVG() ([]byte, error) {
 	if err := b.Check(); err != nil {
 		return nil, err
 	}
-	page := Sheet{ID: b.ID, Title: b.Title, Description: b.description(), Colours: []int{0}, Width: b.Width}
-	if page.Width == 0 {
-		page.Width = defaultBarsWidth
-	}
+	d := newDrawing(b.ID, b.Title, b.description(), cmp.Or(b.Width, defaultBarsWidth), 0)
 	names, most, labels, numbers := make([][]string, len(b.Rows)), 0.0, 0.0, 0.0
-	top := page.top() + margin/2
+	top := d.top() + margin/2
 	bottom := top
 	for i, bar := range b.Rows {
-		names[i] = wrap(bar.Label, tickSize, page.Width/3)
+		names[i] = wrap(bar.Label, tickSize, d.Width/3)
 		labels, numbers = max(labels, widest(names[i], tickSize)), max(numbers, textWidth(bar.number(), tickSize))
 		most = max(most, slices.Max(bar.values()))
-		bottom += bar.height(names[i])
+		bottom += heightOf(names[i])
 	}
-	left, right := margin+labels+yTickLabel, page.Width-margin-numbers-yTickLabel
+	left, right := margin+labels+yTickLabel, d.Width-margin-numbers-yTickLabel
 	x := newAxis(0, most, max((right-left)/stepX, 2), false)
 	if most == 0 {
 		x = newAxis(0, 1, 2, false)
 	}
 	x.min, x.start, x.end = 0, left, right
-	xLabel := wrap(b.label(), labelSize, page.Width-2*margin)
-	page.Height = bottom + xTickLabel + xLabelGap + float64(len(xLabel)-1)*labelLine + labelDescent + margin
+	xLabel := wrap(b.label(), labelSize, d.Width-2*margin)
+	d.Height = bottom + xTickLabel + xLabelGap + float64(len(xLabel)-1)*labelLine + labelDescent + margin
 
-	d := page.open()
+	d.open()
 	x.drawBelow(d, bottom)
 	d.path(gridLine, x.upright(bottom, top))
 	var bars, marks strings.Builder
 	y := top
 	for i, bar := range b.Rows {
-		centre := y + bar.height(names[i])/2
-		y += bar.height(names[i])
+		centre := y + heightOf(names[i])/2
+		y += heightOf(names[i])
 		d.label(point{left - yTickLabel, centre}, toTheLeft, names[i])
 		behind := x.at(bar.Value)
 		if above, below := centre-barThickness/2, centre+barThickness/2; behind > left {
@@ -121,36 +120,33 @@ func (b Bars) SVG() ([]byte, error) {
 		}
 		if bar.Mark != nil {
 			mark := x.at(*bar.Mark)
-			marks.WriteString(polyline(point{mark, centre - barRow/2 + 1}, point{mark, centre + barRow/2 - 1}))
+			marks.WriteString(polyline(point{mark, centre - rowHeight/2 + 1}, point{mark, centre + rowHeight/2 - 1}))
 			if gap := mark - behind; gap >= 0 && gap < numbers+yTickLabel { // the number stands behind the stroke, not on it
 				behind = mark
 			}
 		}
 		d.label(point{behind + yTickLabel/2, centre}, "", []string{bar.number()})
 	}
-	d.path(Fill(0), bars.String())
-	d.path(`stroke="`+ink+`" stroke-width="2"`, marks.String())
+	d.path(svg.Fill(0), bars.String())
+	d.path(`stroke="`+svg.Ink+`" stroke-width="2"`, marks.String())
 	d.path(axisLine, polyline(point{left, top}, point{left, bottom}))
 	x.drawLabel(d, bottom, xLabel)
 	return d.close(), nil
 }
 
-// height returns the height of the bar's row.
-func (b Bar) height(name []string) float64 { return barRow + float64(len(name)-1)*legendLine }
-
 // label is what stands below the bars.
 func (b Bars) label() string {
 	if b.MarkLabel == "" {
-		return Plain(b.XLabel)
+		return svg.Plain(b.XLabel)
 	}
-	return Plain(b.XLabel + "; stroke: " + b.MarkLabel)
+	return svg.Plain(b.XLabel + "; stroke: " + b.MarkLabel)
 }
 
 // description returns the caption, and all numbers for those who do not see them.
 func (b Bars) description() string {
 	var rows []string
 	for _, bar := range b.Rows {
-		text := Plain(bar.Label) + " " + bar.number()
+		text := svg.Plain(bar.Label) + " " + bar.number()
 		if bar.Mark != nil {
 			text += fmt.Sprintf(" (%.1f)", *bar.Mark)
 		}

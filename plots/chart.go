@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"nodemask/internal/svg"
 )
 
 // Series describes one line of a [Chart].
@@ -39,36 +41,24 @@ type Chart struct {
 
 const defaultWidth, defaultHeight = 640, 400
 
-// Check returns nil if c can be drawn: it has a series, and every series has at least one point, as many X as Y, as
-// many Low and High as Y or none of both, as many Cells or none, only finite numbers from -1e300 to 1e300, and Low ≤
-// Y ≤ High up to rounding. The series that [Series.Of] names stands before it. With XNames each X is
-// the index of one. Width and Height are 0 or from 200 to 10,000.
+// Check returns the error of [Chart.SVG].
 func (c Chart) Check() error {
 	err := cmp.Or(checkSide("side", c.Width, minSide), checkSide("side", c.Height, minSide))
 	if len(c.Series) == 0 {
 		err = errors.New("no series: expected at least one")
 	}
 	for i, s := range c.Series {
-		if err != nil {
-			break
+		wrong := s.check(c.XNames)
+		if wrong == nil && s.Of != "" && leader(c.Series[:i], s.Of) < 0 {
+			wrong = fmt.Errorf("no series %q before it", s.Of)
 		}
-		if err = s.check(); err == nil {
-			err = s.checkNamed(c.XNames)
-		}
-		if err == nil && s.Of != "" && leader(c.Series[:i], s.Of) < 0 {
-			err = fmt.Errorf("no series %q before it", s.Of)
-		}
-		if err != nil {
-			err = fmt.Errorf("series %q: %w", s.Name, err)
-		}
+		err = cmp.Or(err, named("series", s.Name, wrong))
 	}
-	if err != nil {
-		return fmt.Errorf("chart %q: %w", c.ID, err)
-	}
-	return nil
+	return named("chart", c.ID, err)
 }
 
-func (s Series) check() error {
+// check returns an error if s cannot be drawn over an x axis with names, or over one of numbers if there are none.
+func (s Series) check(names []string) error {
 	switch {
 	case len(s.X) == 0:
 		return errors.New("no points")
@@ -80,9 +70,13 @@ func (s Series) check() error {
 		return fmt.Errorf("%d cells of %d points", len(s.Cells), len(s.X))
 	}
 	for i, y := range s.Y {
-		err := checkFinite(s.X[i], y)
+		x := s.X[i]
+		err := checkFinite(x, y)
 		if err == nil && s.Low != nil {
 			err = checkInterval(y, s.Low[i], s.High[i])
+		}
+		if err == nil && len(names) > 0 && (x != math.Trunc(x) || x < 0 || x >= float64(len(names))) {
+			err = fmt.Errorf("x is %v: expected a whole number from 0 to %d, as there are names", x, len(names)-1)
 		}
 		if err != nil {
 			return fmt.Errorf("point %d: %w", i+1, err)
@@ -91,18 +85,8 @@ func (s Series) check() error {
 	return nil
 }
 
-// checkNamed returns an error if there are names and an X has none.
-func (s Series) checkNamed(names []string) error {
-	for i, x := range s.X {
-		if len(names) > 0 && (x != math.Trunc(x) || x < 0 || x >= float64(len(names))) {
-			return fmt.Errorf("point %d: x is %v: expected a whole number from 0 to %d, as there are names", i+1, x, len(names)-1)
-		}
-	}
-	return nil
-}
-
 // CSV returns a header and one line for each point: series, x, y, low and high. The last two are empty where there is
-// no band. The error is that of [Chart.Check].
+// no band. The error is that of [Chart.SVG].
 func (c Chart) CSV() (string, error) {
 	if err := c.Check(); err != nil {
 		return "", err
@@ -129,22 +113,27 @@ func (s Series) marked() bool { return !s.HideMarkers || s.Scattered || len(s.X)
 
 // SVG returns a drawing of c. The legend is above the plot, so that it covers no data. The result is an <svg> element
 // that works as a file or inside HTML, in the colour of the text around it, without a background. The same chart always
-// gives the same bytes. The error is that of [Chart.Check].
+// gives the same bytes.
+//
+// It returns an error unless c has a series, and every series has at least one point, as many X as Y, as many Low and
+// High as Y or none of both, as many Cells or none, only finite numbers from -1e300 to 1e300, and Low ≤ Y ≤ High up to
+// rounding. The series that [Series.Of] names has to stand before it; with XNames each X has to be the index of one.
+// Width and Height are 0 or from 200 to 10,000.
 func (c Chart) SVG() ([]byte, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	l := c.layout()
-	d := l.page.open()
-	l.legend.draw(d, point{margin, l.legendTop})
-	l.frame.draw(d)
-	c.drawSeries(d, l.frame, l.looks)
-	return d.close(), nil
+	l.open()
+	l.legend.draw(l.drawing, point{margin, l.legendTop})
+	l.frame.draw(l.drawing)
+	c.drawSeries(l.drawing, l.frame, l.looks)
+	return l.close(), nil
 }
 
 // layout says where the parts of a chart are.
 type layout struct {
-	page      Sheet
+	*drawing
 	looks     []look
 	legend    legend
 	legendTop float64
@@ -153,23 +142,16 @@ type layout struct {
 
 func (c Chart) layout() layout {
 	l := layout{looks: looks(c.Series)}
-	l.page = Sheet{ID: c.ID, Title: c.Title, Description: c.description(), Colours: coloursOf(l.looks), Width: c.Width,
-		Height: c.Height}
-	if l.page.Width == 0 {
-		l.page.Width = defaultWidth
-	}
-	if l.page.Height == 0 {
-		l.page.Height = defaultHeight
-	}
-	l.legendTop = l.page.top()
+	width, height := cmp.Or(c.Width, defaultWidth), cmp.Or(c.Height, defaultHeight)
+	l.drawing = newDrawing(c.ID, c.Title, c.description(), width, coloursOf(l.looks)...)
+	l.legendTop = l.top()
 	if l.legendTop > margin {
 		l.legendTop += margin / 2
 	}
-	l.legend = newLegend(c.Series, l.looks, l.page.Width-2*margin)
+	l.legend = newLegend(c.Series, l.looks, width-2*margin)
 	above := l.legendTop + l.legend.height()
-	// Where the words take much of the height, the chart gets higher.
-	l.page.Height = max(l.page.Height, above+0.6*l.page.Height)
-	l.frame = c.newFrame(l.page.Width, l.page.Height, above)
+	l.Height = max(height, above+0.6*height) // where the words take much of the height, the chart gets higher
+	l.frame = c.newFrame(width, l.Height, above)
 	return l
 }
 
@@ -181,7 +163,7 @@ type Place struct {
 	Cell string  `json:"cell"` // what a page's script needs for it
 }
 
-// Places returns the points of the drawing by [Chart.SVG] that have a cell. The error is that of [Chart.Check].
+// Places returns the points of the drawing by [Chart.SVG] that have a cell. The error is that of [Chart.SVG].
 func (c Chart) Places() ([]Place, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -195,8 +177,8 @@ func (c Chart) Places() ([]Place, error) {
 				continue
 			}
 			at, x := l.frame.at(s.X[i], s.Y[i]), strconv.FormatFloat(s.X[i], 'g', 4, 64)
-			places = append(places, Place{Left: percent(at.x, l.page.Width), Top: percent(at.y, l.page.Height),
-				Name: fmt.Sprintf("%s, %s: %.2f", Plain(s.Name), x, s.Y[i]), Cell: cell})
+			places = append(places, Place{Left: percent(at.x, l.Width), Top: percent(at.y, l.Height),
+				Name: fmt.Sprintf("%s, %s: %.2f", svg.Plain(s.Name), x, s.Y[i]), Cell: cell})
 		}
 	}
 	return places, nil
@@ -235,7 +217,7 @@ func (c Chart) drawSeries(d *drawing, f frame, looks []look) {
 // description returns the caption, and what the chart shows for those who do not see it.
 func (c Chart) description() string {
 	axes, series := "", ""
-	if x, y := Plain(c.XLabel), Plain(c.YLabel); x != "" && y != "" {
+	if x, y := svg.Plain(c.XLabel), svg.Plain(c.YLabel); x != "" && y != "" {
 		kind := "Line chart"
 		if c.Series[0].Scattered {
 			kind = "Points"
@@ -244,7 +226,7 @@ func (c Chart) description() string {
 	}
 	var names []string
 	for _, s := range c.Series {
-		if n := Plain(s.Name); n != "" {
+		if n := svg.Plain(s.Name); n != "" {
 			names = append(names, n)
 		}
 	}

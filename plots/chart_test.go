@@ -74,8 +74,8 @@ func charts() []plots.Chart {
 }
 
 // wellFormed reads all of an SVG, and returns its text.
-func wellFormed(t require.TestingT, svg []byte) string {
-	d := xml.NewDecoder(bytes.NewReader(svg))
+func wellFormed(t require.TestingT, svg string) string {
+	d := xml.NewDecoder(strings.NewReader(svg))
 	var words strings.Builder
 	depth, ids := 0, map[string]bool{}
 	for {
@@ -103,22 +103,31 @@ func wellFormed(t require.TestingT, svg []byte) string {
 	return words.String()
 }
 
-// drawn returns a drawing, which is well-formed and the same when it is drawn again.
-func drawn(t require.TestingT, of interface{ SVG() ([]byte, error) }) string {
+// drawable is what can be drawn.
+type drawable interface{ SVG() ([]byte, error) }
+
+// places are the attributes that say where things are.
+var places = regexp.MustCompile(` (?:d|x|y|transform|width|height|viewBox)="[^"]*"`)
+
+// drawn returns a drawing, which is well-formed, all of finite numbers, and the same when it is drawn again.
+func drawn(t require.TestingT, of drawable) string {
 	svg, err := of.SVG()
 	require.NoError(t, err)
 	again, err := of.SVG()
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(svg, again), "drawn twice, it differs")
-	wellFormed(t, svg)
+	wellFormed(t, string(svg))
+	for _, place := range places.FindAllString(string(svg), -1) {
+		require.NotRegexp(t, "NaN|Inf", place)
+	}
 	return string(svg)
 }
 
 func TestTextsLieInTheDrawingAndNotOnEachOther(t *testing.T) {
 	texts := regexp.MustCompile(`<text x="([^"]*)" y="([^"]*)" font-size="(\d+)"([^>]*)>([^<]*)`)
-	for name, of := range map[string]interface{ SVG() ([]byte, error) }{
+	for name, of := range map[string]drawable{
 		"references": charts()[0], "many": charts()[1], "phone": charts()[2], "bars": bars(), "claims": claims(),
-		"specification": specification(30),
+		"specification": specification(30), "forest": narrow(0), "narrow forest": narrow(200), "wide forest": narrow(760),
 	} {
 		svg := drawn(t, of)
 		var width, height float64
@@ -157,8 +166,8 @@ func TestTextsLieInTheDrawingAndNotOnEachOther(t *testing.T) {
 
 func TestNumbersOfAnySizeShareAPowerOfTenOrHaveFewDigits(t *testing.T) {
 	svg := drawn(t, charts()[2])
-	_, x := ticks(t, []byte(svg), "middle")
-	_, y := ticks(t, []byte(svg), "end")
+	_, x := ticks(t, svg, "middle")
+	_, y := ticks(t, svg, "end")
 	assert.Equal(t, []string{"2×10⁶", "4×10⁶"}, x)
 	assert.Equal(t, []string{"0", "2×10⁻⁴", "4×10⁻⁴", "6×10⁻⁴"}, y)
 }
@@ -184,21 +193,22 @@ func TestChartTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
 	assert.Contains(t, text, ">keep rate ρ (share of nodes)</text>")
 }
 
-func TestReferenceNamedAfterASeriesSharesItsColour(t *testing.T) {
-	svg := drawn(t, charts()[0])
-	colours := map[string]bool{}
-	for _, c := range regexp.MustCompile(`class="line\d" stroke="[^"]*"`).FindAllString(svg, -1) {
-		colours[c] = true
+func TestSeriesDifferInColourUnlessOneIsNamedAfterAnother(t *testing.T) {
+	for i, want := range []int{2, 8} { // GIN and GAT, ours and the paper's; eight of nine
+		colours := map[string]bool{}
+		for _, c := range regexp.MustCompile(`class="line\d" stroke="[^"]*"`).FindAllString(drawn(t, charts()[i]), -1) {
+			colours[c] = true
+		}
+		assert.Len(t, colours, want)
 	}
-	assert.Len(t, colours, 2, "GIN and GAT, ours and the paper's")
 }
 
 func TestEveryColourStandsOutOnWhiteAndOnADarkPage(t *testing.T) {
 	svg := drawn(t, charts()[1])
-	light := regexp.MustCompile(` (?:fill|stroke)="(#[0-9A-F]{6})"`).FindAllStringSubmatch(string(svg), -1)
-	dark := regexp.MustCompile(`{(?:fill|stroke):(#[0-9A-F]{6})}`).FindAllStringSubmatch(string(svg), -1)
+	light := regexp.MustCompile(` (?:fill|stroke)="(#[0-9A-F]{6})"`).FindAllStringSubmatch(svg, -1)
+	dark := regexp.MustCompile(`{(?:fill|stroke):(#[0-9A-F]{6})}`).FindAllStringSubmatch(svg, -1)
 	require.NotEmpty(t, light)
-	require.NotEmpty(t, dark)
+	require.Len(t, dark, 14, "lines and fills in the seven colours of the palette")
 	for _, c := range light {
 		assert.GreaterOrEqual(t, 1.05/(luminance(t, c[1])+0.05), 3.0, "%s on white", c[1])
 	}
@@ -207,26 +217,15 @@ func TestEveryColourStandsOutOnWhiteAndOnADarkPage(t *testing.T) {
 	}
 }
 
-func TestThePaletteStandsOutOnLightAndDarkPages(t *testing.T) {
-	require.Len(t, plots.Palette(), 7)
-	for _, c := range plots.Palette() {
-		assert.GreaterOrEqual(t, 1.05/(luminance(t, c.Light)+0.05), 3.0, "%s on white", c.Light)
-		assert.GreaterOrEqual(t, (luminance(t, c.Dark)+0.05)/(luminance(t, "#121212")+0.05), 3.0, "%s on #121212", c.Dark)
-	}
-	plots.Palette()[0].Light = "#FFFFFF"
-	assert.Equal(t, "#0072B2", plots.Palette()[0].Light, "the palette is the caller's own")
-}
-
 func TestASeriesOfAnotherSharesItsColourAndHasABrokenLine(t *testing.T) {
 	one := func(name, of string) plots.Series {
 		return plots.Series{Name: name, Of: of, X: []float64{1, 2}, Y: []float64{1, 2}, HideMarkers: true}
 	}
 	c := plots.Chart{ID: "pairs", Series: []plots.Series{one("GIN, train", ""), one("GIN, validation", "GIN, train"),
 		one("GIN + NM, train", ""), one("GIN + NM, validation", "GIN + NM, train")}}
-	svg, err := c.SVG()
-	require.NoError(t, err)
+	svg := drawn(t, c)
 	for _, colour := range []string{"#0072B2", "#D55E00"} {
-		lines := regexp.MustCompile(`<path [^>]*stroke="`+colour+`"[^>]*>`).FindAllString(string(svg), -1)
+		lines := regexp.MustCompile(`<path [^>]*stroke="`+colour+`"[^>]*>`).FindAllString(svg, -1)
 		broken := 0
 		for _, line := range lines {
 			if strings.Contains(line, "stroke-dasharray") {
@@ -236,25 +235,13 @@ func TestASeriesOfAnotherSharesItsColourAndHasABrokenLine(t *testing.T) {
 		assert.Equal(t, 2*broken, len(lines), "half of the lines in %s are whole", colour)
 		assert.NotZero(t, broken)
 	}
-	c.Series[1].Of = "GAT"
-	_, err = c.SVG()
-	assert.ErrorContains(t, err, `series "GIN, validation": no series "GAT" before it`)
-}
-
-func TestFirstEightSeriesDifferInColour(t *testing.T) {
-	svg := drawn(t, charts()[1])
-	colours := map[string]bool{}
-	for _, c := range regexp.MustCompile(`class="line\d" stroke="([^"]*)"`).FindAllStringSubmatch(string(svg), -1) {
-		colours[c[1]] = true
-	}
-	assert.Len(t, colours, 8)
 }
 
 // ticks returns the numbers along an axis and where they are, from left to right or from below: those along x are in
 // the middle of their place, those along y end there.
-func ticks(t require.TestingT, svg []byte, anchor string) (at []float64, labels []string) {
+func ticks(t require.TestingT, svg string, anchor string) (at []float64, labels []string) {
 	for _, m := range regexp.MustCompile(
-		`<text x="([^"]*)" y="[^"]*" font-size="12" text-anchor="`+anchor+`">([^<]*)<`).FindAllStringSubmatch(string(svg),
+		`<text x="([^"]*)" y="[^"]*" font-size="12" text-anchor="`+anchor+`">([^<]*)<`).FindAllStringSubmatch(svg,
 		-1) {
 		x, err := strconv.ParseFloat(m[1], 64)
 		require.NoError(t, err)
@@ -270,8 +257,7 @@ func TestBothAxesHaveAtLeastTwoNumbers(t *testing.T) {
 			"height"), Series: []plots.Series{{
 			X: rapid.SliceOfN(number, 2, 2).Draw(t, "x"), Y: rapid.SliceOfN(number, 2, 2).Draw(t, "y"),
 		}}}
-		svg, err := c.SVG()
-		require.NoError(t, err)
+		svg := drawn(t, c)
 		for _, anchor := range []string{"middle", "end"} {
 			_, labels := ticks(t, svg, anchor)
 			require.GreaterOrEqual(t, len(labels), 2, labels)
@@ -280,8 +266,7 @@ func TestBothAxesHaveAtLeastTwoNumbers(t *testing.T) {
 }
 
 func TestLongNumbersAlongXDoNotRunIntoEachOther(t *testing.T) {
-	svg, err := plots.Chart{Series: []plots.Series{{X: []float64{12345678.1, 12345678.6}, Y: []float64{1, 2}}}}.SVG()
-	require.NoError(t, err)
+	svg := drawn(t, plots.Chart{Series: []plots.Series{{X: []float64{12345678.1, 12345678.6}, Y: []float64{1, 2}}}})
 	at, labels := ticks(t, svg, "middle")
 	require.Equal(t, []string{"1.23456782×10⁷", "1.23456784×10⁷", "1.23456786×10⁷"}, labels)
 	for i := range at[1:] {
@@ -291,15 +276,11 @@ func TestLongNumbersAlongXDoNotRunIntoEachOther(t *testing.T) {
 }
 
 func TestBandOfASinglePointIsAsWideAsItsMarker(t *testing.T) {
-	svg, err := plots.Chart{Series: []plots.Series{{X: []float64{1}, Y: []float64{77}, Low: []float64{76},
-		High: []float64{78}}}}.SVG()
-	require.NoError(t, err)
-	band := regexp.MustCompile(`fill-opacity="0.18" d="M([\d.]+),([\d.]+) ([\d.]+),([\d.]+) `).FindStringSubmatch(
-		string(svg))
-	require.NotNil(t, band)
-	left, err := strconv.ParseFloat(band[1], 64)
-	require.NoError(t, err)
-	right, err := strconv.ParseFloat(band[3], 64)
+	svg := drawn(t, plots.Chart{Series: []plots.Series{{X: []float64{1}, Y: []float64{77}, Low: []float64{76},
+		High: []float64{78}}}})
+	band := regexp.MustCompile(`fill-opacity="0.18" d="M[^Z]*`).FindString(svg)
+	var left, right, top float64
+	_, err := fmt.Sscanf(band, `fill-opacity="0.18" d="M%f,%f %f,`, &left, &top, &right)
 	require.NoError(t, err)
 	assert.InDelta(t, 8, right-left, 0.02)
 }
@@ -322,7 +303,7 @@ func TestLongTitleWrapsAndKeepsItsWords(t *testing.T) {
 	title := charts()[1].Title
 	svg := drawn(t, charts()[1])
 	var lines []string
-	for _, m := range regexp.MustCompile(`font-weight="bold">([^<]*)<`).FindAllStringSubmatch(string(svg), -1) {
+	for _, m := range regexp.MustCompile(`font-weight="bold">([^<]*)<`).FindAllStringSubmatch(svg, -1) {
 		lines = append(lines, m[1])
 	}
 	assert.Len(t, lines, 2)
@@ -350,11 +331,10 @@ func luminance(t *testing.T, colour string) float64 {
 func TestScatteredPointsHaveSmallMarkersAndNoLine(t *testing.T) {
 	c := plots.Chart{ID: "points", XLabel: "first", YLabel: "second",
 		Series: []plots.Series{{Name: "red", X: []float64{1, 2, 3}, Y: []float64{3, 1, 2}, Scattered: true}}}
-	svg, err := c.SVG()
-	require.NoError(t, err)
-	assert.NotContains(t, string(svg), `class="line0"`)
-	assert.Equal(t, 4, strings.Count(string(svg), "a2.2,2.2 0 1 1 -4.4,0"), "three points, and one in the legend")
-	assert.Contains(t, string(svg), "Points of second over first.")
+	svg := drawn(t, c)
+	assert.NotContains(t, svg, `class="line0"`)
+	assert.Equal(t, 4, strings.Count(svg, "a2.2,2.2 0 1 1 -4.4,0"), "three points, and one in the legend")
+	assert.Contains(t, svg, "Points of second over first.")
 }
 
 func TestPlacesAreWhereTheDrawingHasItsPoints(t *testing.T) {
@@ -363,18 +343,17 @@ func TestPlacesAreWhereTheDrawingHasItsPoints(t *testing.T) {
 			{Name: "one", X: []float64{1, 2, 4}, Y: []float64{3, 1, 7}, Cells: []string{"first", "", "last"}},
 			{Name: "two", X: []float64{1, 3}, Y: []float64{2, 2}},
 		}}
-	svg, err := c.SVG()
-	require.NoError(t, err)
+	svg := drawn(t, c)
 	line := regexp.MustCompile(
-		`class="line[0-9]+" [^>]* d="M([0-9.]+),([0-9.]+) [0-9.,]+ ([0-9.]+),([0-9.]+)"`).FindSubmatch(svg)
+		`class="line[0-9]+" [^>]* d="M([0-9.]+),([0-9.]+) [0-9.,]+ ([0-9.]+),([0-9.]+)"`).FindStringSubmatch(svg)
 	require.NotNil(t, line)
 	places, err := c.Places()
 	require.NoError(t, err)
 	require.Len(t, places, 2)
 	for i, want := range []string{"one, 1: 3.00", "one, 4: 7.00"} {
-		x, err := strconv.ParseFloat(string(line[1+2*i]), 64)
+		x, err := strconv.ParseFloat(line[1+2*i], 64)
 		require.NoError(t, err)
-		y, err := strconv.ParseFloat(string(line[2+2*i]), 64)
+		y, err := strconv.ParseFloat(line[2+2*i], 64)
 		require.NoError(t, err)
 		require.InDelta(t, x, places[i].Left*500/100, 0.05)
 		require.InDelta(t, y, places[i].Top*320/100, 0.05)
@@ -385,47 +364,11 @@ func TestPlacesAreWhereTheDrawingHasItsPoints(t *testing.T) {
 
 func TestChartOfOtherNumbersIsAnotherDrawing(t *testing.T) {
 	c := charts()[0]
-	before, err := c.SVG()
-	require.NoError(t, err)
+	before := drawn(t, c)
 	c.Series[0].Y[0]++
 	c.Series[0].High[0]++
-	after, err := c.SVG()
-	require.NoError(t, err)
+	after := drawn(t, c)
 	assert.NotEqual(t, before, after)
-}
-
-func TestChartsThatCannotBeDrawnAreErrors(t *testing.T) {
-	one := []float64{1}
-	for name, series := range map[string]plots.Series{
-		"no points":        {},
-		"more x than y":    {X: []float64{1, 2}, Y: one},
-		"not a number":     {X: one, Y: []float64{math.NaN()}},
-		"infinite":         {X: []float64{math.Inf(-1)}, Y: one},
-		"too large":        {X: one, Y: []float64{2e300}},
-		"fewer cells":      {X: one, Y: one, Cells: []string{}},
-		"half a band":      {X: one, Y: one, Low: one},
-		"short band":       {X: one, Y: one, Low: []float64{}, High: one},
-		"band above y":     {X: one, Y: one, Low: []float64{1.5}, High: []float64{2}},
-		"band below y":     {X: one, Y: one, Low: []float64{0}, High: []float64{0.5}},
-		"band not finite":  {X: one, Y: one, Low: []float64{math.Inf(-1)}, High: one},
-		"band upside down": {X: one, Y: one, Low: []float64{2}, High: []float64{0}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := plots.Chart{Series: []plots.Series{series}}
-			require.Error(t, c.Check())
-			_, err := c.SVG()
-			require.Error(t, err)
-			_, err = c.CSV()
-			require.Error(t, err)
-		})
-	}
-	require.Error(t, plots.Chart{}.Check(), "no series")
-	good := plots.Chart{Series: []plots.Series{{X: one, Y: one, Low: []float64{1 + 1e-12}, High: one}}}
-	require.NoError(t, good.Check(), "a band may be off by rounding")
-	for _, side := range []float64{-1, 1, 1e6, math.NaN()} {
-		good.Width = side
-		require.Error(t, good.Check(), "side %v", side)
-	}
 }
 
 func TestChartCSVHasOneLineForEachPoint(t *testing.T) {
@@ -439,16 +382,11 @@ func TestChartCSVHasOneLineForEachPoint(t *testing.T) {
 
 func TestNamesStandForTheWholeNumbersAlongX(t *testing.T) {
 	c := plots.Chart{XNames: []string{"before", "a & b"}, Series: []plots.Series{{X: []float64{0, 1}, Y: []float64{1, 2}}}}
-	svg, err := c.SVG()
-	require.NoError(t, err)
-	assert.Regexp(t, `>before</text>\n<text[^>]*>a &amp; b</text>`, string(svg))
+	svg := drawn(t, c)
+	assert.Regexp(t, `>before</text>\n<text[^>]*>a &amp; b</text>`, svg)
 	csv, err := c.CSV()
 	require.NoError(t, err)
 	assert.Equal(t, "series,x,y,low,high\n,before,1,,\n,a & b,2,,\n", csv)
-	for _, x := range []float64{-1, 0.5, 2} {
-		c.Series[0].X[1] = x
-		require.ErrorContains(t, c.Check(), "expected a whole number from 0 to 1")
-	}
 }
 
 func TestAnyFiniteChartIsValidXML(t *testing.T) {
@@ -475,13 +413,7 @@ func TestAnyFiniteChartIsValidXML(t *testing.T) {
 			}
 			c.Series = append(c.Series, s)
 		}
-		svg, err := c.SVG()
-		require.NoError(t, err)
-		wellFormed(t, svg)
-		for _, place := range regexp.MustCompile(` (?:d|x|y|transform|width|height|viewBox)="[^"]*"`).FindAll(svg, -1) {
-			require.NotRegexp(t, "NaN|Inf", string(place))
-		}
-
+		drawn(t, c)
 		got, err := c.CSV()
 		require.NoError(t, err)
 		_, err = csv.NewReader(strings.NewReader(got)).ReadAll()

@@ -1,9 +1,6 @@
 package plots_test
 
 import (
-	"encoding/xml"
-	"errors"
-	"io"
 	"strings"
 	"testing"
 	"unicode"
@@ -88,44 +85,7 @@ func TestAWideTablesGroupsAndFooterAreInEachBlock(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(html, "<tfoot>"))
 	assert.Equal(t, 8, strings.Count(html, "border-top:1px solid"))
 	assert.NotContains(t, html, "colgroup", "the columns share no prefix")
-	d := xml.NewDecoder(strings.NewReader(html))
-	for {
-		_, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		require.NoError(t, err)
-	}
-}
-
-func TestColumnsThatCannotBeUnderOthersOrBeginBlocksAreErrors(t *testing.T) {
-	for message, change := range map[string]func(*plots.Table){
-		"columns [2] under others or at the head of a block: expected ascending numbers from 3 to 6": func(
-			t *plots.Table) {
-			t.Under = []int{2}
-		},
-		"columns [5 5] under others or at the head of a block: expected ascending numbers from 3 to 6": func(
-			t *plots.Table) {
-			t.Blocks = []int{5, 5}
-		},
-		"columns [7] under others or at the head of a block: expected ascending numbers from 3 to 6": func(
-			t *plots.Table) {
-			t.Blocks = []int{7}
-		},
-		"column 3 begins a block and is under the one before: expected one of both": func(
-			t *plots.Table) {
-			t.Blocks = []int{3}
-		},
-		"sections take the only column of labels: expected at least 2": func(
-			t *plots.Table) {
-			t.TextColumns = 1
-		},
-	} {
-		table := wide()
-		require.NoError(t, table.Check())
-		change(&table)
-		require.EqualError(t, table.Check(), `table "wide": `+message)
-	}
+	wellFormed(t, html)
 }
 
 func TestLongNamesOfAWideTableBreakIntoLines(t *testing.T) {
@@ -144,7 +104,7 @@ func TestTextOfAWideTableSurvivesInHTML(t *testing.T) {
 		table := plots.Table{Header: []string{"a", text, text}, Under: []int{2}, Title: text,
 			Rows: [][]plots.Field{{cell, cell, cell}}, Footer: []plots.Field{cell, cell, cell}}
 		html := render(t, table, plots.FormatHTML)
-		words := wellFormed(t, []byte(html))
+		words := wellFormed(t, html)
 		letters := func(s string) string {
 			return strings.Join(strings.FieldsFunc(inXML(s), func(r rune) bool { return unicode.IsSpace(r) }), "")
 		}

@@ -1,9 +1,6 @@
 package plots
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // frame is the rectangle of the drawing that the lines are in, with its axes.
 type frame struct {
@@ -31,14 +28,17 @@ func (c Chart) newFrame(width, height, top float64) frame {
 	body := height - top - margin
 	f.xLabel = wrap(c.XLabel, labelSize, width-2*margin-axesWords)
 	f.yLabel = wrap(c.YLabel, labelSize, body-axesWords)
-	minX, maxX, minY, maxY := c.limits()
+	var xs, ys []float64
+	for _, s := range c.Series {
+		xs, ys = append(xs, s.X...), append(ys, slices.Concat(s.Y, s.Low, s.High)...)
+	}
 
 	f.bottom = height - margin - xTickLabel - labelDescent
 	if f.xLabel[0] != "" {
 		f.bottom -= xLabelGap + float64(len(f.xLabel)-1)*labelLine
 	}
 	f.bottom = max(f.bottom, (f.top+height)/2) // whatever the label is
-	f.y = newAxis(minY, maxY, max((body+margin-axesWords)/stepY, 2), true)
+	f.y = newAxis(slices.Min(ys), slices.Max(ys), max((body+margin-axesWords)/stepY, 2), true)
 	f.y.start, f.y.end = f.bottom, f.top
 
 	f.left = margin + f.y.widest() + yTickLabel
@@ -48,9 +48,9 @@ func (c Chart) newFrame(width, height, top float64) frame {
 	f.left = min(f.left, width/2)
 	// The longer the numbers along the x axis, the fewer there are.
 	for steps := (width - 2*margin - axesWords) / stepX; ; steps-- {
-		f.x = newAxis(minX, maxX, max(steps, 2), false)
+		f.x = newAxis(slices.Min(xs), slices.Max(xs), max(steps, 2), false)
 		if len(c.XNames) > 0 {
-			f.x = namedAxis(c.XNames)
+			f.x = axis{min: -0.5, max: float64(len(c.XNames)) - 0.5, step: 1, names: c.XNames}
 			break
 		}
 		if steps <= 2 || f.x.widest() < f.x.step/(f.x.max-f.x.min)*(f.right-f.left) {
@@ -63,18 +63,6 @@ func (c Chart) newFrame(width, height, top float64) frame {
 	f.right = max(min(f.right, f.left+overhang/f.x.part(last)), (f.left+width)/2)
 	f.x.start, f.x.end = f.left, f.right
 	return f
-}
-
-// limits returns the ends of the data.
-func (c Chart) limits() (minX, maxX, minY, maxY float64) {
-	minX, maxX, minY, maxY = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
-	for _, s := range c.Series {
-		minX, maxX = min(minX, slices.Min(s.X)), max(maxX, slices.Max(s.X))
-		for _, v := range slices.Concat(s.Y, s.Low, s.High) {
-			minY, maxY = min(minY, v), max(maxY, v)
-		}
-	}
-	return minX, maxX, minY, maxY
 }
 
 // at returns where the numbers x and y are in the drawing.

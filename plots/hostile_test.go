@@ -48,9 +48,8 @@ func TestTextOfFilesSteersNeitherTheTerminalNorTheTextAroundIt(t *testing.T) {
 			require.NoError(t, steersIn(render(t, table, f)), f)
 		}
 		require.NoError(t, steersIn(cells.ReplaceAllString(render(t, table, plots.FormatHTML), "")))
-		svg, err := chart.SVG()
-		require.NoError(t, err)
-		require.NoError(t, steersIn(string(svg)))
+		svg := drawn(t, chart)
+		require.NoError(t, steersIn(svg))
 	}
 	check(t, steers)
 	rapid.Check(t, func(t *rapid.T) {
@@ -99,13 +98,12 @@ func TestLaTeXRowsBeginWithNoArgumentOfTheLineBefore(t *testing.T) {
 
 func TestNamesOpenNoElementsInHTMLAndSVG(t *testing.T) {
 	table, chart := everywhere(`}</style></title></text></td><script>alert(1)</script>"' onload='x`)
-	svg, err := chart.SVG()
-	require.NoError(t, err)
+	svg := drawn(t, chart)
 	html := render(t, table, plots.FormatHTML)
-	for _, drawn := range []string{string(svg), html} {
+	for _, drawn := range []string{svg, html} {
 		assert.NotContains(t, drawn, "<script")
 		assert.NotRegexp(t, `<[^>]*[\s"']onload`, regexp.MustCompile(`"[^"]*"`).ReplaceAllString(drawn, `""`))
 	}
-	assert.Equal(t, 1, strings.Count(string(svg), "</style>"))
-	assert.Contains(t, string(svg), ` id="x---style---title---text---td--script-alert-1---script----onload--x"`)
+	assert.Equal(t, 1, strings.Count(svg, "</style>"))
+	assert.Contains(t, svg, ` id="x---style---title---text---td--script-alert-1---script----onload--x"`)
 }

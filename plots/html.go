@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"nodemask/internal/svg"
 )
 
 const (
@@ -20,25 +22,25 @@ const (
 // where it is narrow, one below the other. Neither needs a style sheet: notebooks that are not trusted have none.
 func (t Table) html() string {
 	var b strings.Builder
-	id, title, caption := "", Escape(Plain(t.Title)), Escape(Plain(t.Caption))
+	attributes, title, caption := "", svg.Escape(svg.Plain(t.Title)), svg.Escape(svg.Plain(t.Caption))
 	if t.ID != "" {
-		id = fmt.Sprintf(` id="%s"`, ElementID(t.ID))
+		attributes = fmt.Sprintf(` id="%s"`, svg.ElementID(t.ID))
 	}
 	if title != "" {
 		title = "<b>" + title + "</b>"
 	}
-	caption = strings.TrimSpace(title + " " + caption)
+	tag, inside := "table", "caption"
+	if t.figure() {
+		tag, inside = "figure", "figcaption"
+		attributes += ` style="margin:0"`
+	}
+	fmt.Fprintf(&b, "<%s%s>\n", tag, attributes)
+	if caption = strings.TrimSpace(title + " " + caption); caption != "" {
+		fmt.Fprintf(&b, "<%s>%s</%[1]s>\n", inside, caption)
+	}
 	if !t.figure() {
-		fmt.Fprintf(&b, "<table%s>\n", id)
-		if caption != "" {
-			fmt.Fprintf(&b, "<caption>%s</caption>\n", caption)
-		}
 		t.htmlBlock(&b, t.labels(), len(t.Header))
 		return b.String()
-	}
-	fmt.Fprintf(&b, "<figure%s style=\"margin:0\">\n", id)
-	if caption != "" {
-		fmt.Fprintf(&b, "<figcaption>%s</figcaption>\n", caption)
 	}
 	// Blocks have as many rows, and end at the same height, so that their rows are level.
 	b.WriteString("<div style=\"display:flex;flex-wrap:wrap;align-items:flex-end;gap:12px 28px\">\n")
@@ -105,7 +107,7 @@ func (b block) header() {
 	if shared != "" {
 		fmt.Fprintf(b, "<tr><td colspan=\"%d\"></td>"+
 			"<th scope=\"colgroup\" colspan=\"%d\" style=\"text-align:center\">%s</th></tr>\n",
-			len(b.labels), len(b.numbers), Escape(shared))
+			len(b.labels), len(b.numbers), svg.Escape(shared))
 	}
 	b.WriteString("<tr>")
 	for _, i := range slices.Concat(b.labels, b.numbers) {
@@ -121,7 +123,7 @@ func (b block) header() {
 		fmt.Fprintf(b, `<th scope="col" style="text-align:%s">%s`, b.side(i), text)
 		var names []string
 		for _, k := range b.under(i) {
-			names = append(names, Escape(b.Header[k]))
+			names = append(names, svg.Escape(b.Header[k]))
 		}
 		if len(names) > 0 {
 			fmt.Fprintf(b, `<br/><small style="%s">%s</small>`, softly, strings.Join(names, ", "))
@@ -169,7 +171,7 @@ var whole = regexp.MustCompile(`--[a-z]+(-[a-z]+)*|\[[−+\d.]+, [−+\d.]+\]|\[
 
 // unbroken returns text as HTML that is not broken where it should not be.
 func unbroken(text string) string {
-	return whole.ReplaceAllString(Escape(text), `<span style="white-space:nowrap">$0</span>`)
+	return whole.ReplaceAllString(svg.Escape(text), `<span style="white-space:nowrap">$0</span>`)
 }
 
 // cell returns the text of a row's column i as HTML. In a figure, labels break into lines and deviations are small.
@@ -192,13 +194,13 @@ func broken(text string, letters int) string {
 	line := ""
 	for word := range strings.SplitSeq(text, " ") {
 		if line != "" && len([]rune(line))+1+len([]rune(word)) > letters {
-			lines = append(lines, Escape(line))
+			lines = append(lines, svg.Escape(line))
 			line = word
 			continue
 		}
 		line = strings.TrimPrefix(line+" "+word, " ")
 	}
-	return strings.Join(append(lines, Escape(line)), " <br/>")
+	return strings.Join(append(lines, svg.Escape(line)), " <br/>")
 }
 
 // sharedPrefix is what the names of all these columns of a figure have before a colon; "" if they differ there.
@@ -234,9 +236,9 @@ func (t Table) side(column int) string {
 // number is a number as HTML: a deviation after it is small.
 func (f Field) number() string {
 	number, sd, found := strings.Cut(f.Text, deviation)
-	s := f.bolden(Escape(number))
+	s := f.bolden(svg.Escape(number))
 	if found {
-		s += fmt.Sprintf(`<small style="%s">%s%s</small>`, softly, deviation, Escape(sd))
+		s += fmt.Sprintf(`<small style="%s">%s%s</small>`, softly, deviation, svg.Escape(sd))
 	}
 	return s
 }
@@ -256,10 +258,10 @@ func (f Field) bolden(html string) string {
 func (f Field) attributes() string {
 	text := ""
 	if f.Note != "" {
-		text += fmt.Sprintf(` title="%s" tabindex="0"`, Escape(f.Note))
+		text += fmt.Sprintf(` title="%s" tabindex="0"`, svg.Escape(f.Note))
 	}
 	if f.Cell != "" {
-		text += fmt.Sprintf(` data-cell="%s"`, Escape(f.Cell))
+		text += fmt.Sprintf(` data-cell="%s"`, svg.Escape(f.Cell))
 	}
 	return text
 }

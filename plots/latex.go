@@ -3,6 +3,8 @@ package plots
 import (
 	"fmt"
 	"strings"
+
+	"nodemask/internal/svg"
 )
 
 // latexEscapes keeps TeX's special characters as text. Brackets are among them, as \\ takes one after it for its
@@ -19,36 +21,17 @@ var latexEscapes = strings.NewReplacer(append(escapes(`\`, "&%$#_{}"),
 
 func (t Table) latex() string {
 	var b strings.Builder
-	for _, line := range []string{Plain(t.Title), Plain(t.Caption)} {
-		if line != "" {
-			fmt.Fprintf(&b, "%% %s\n", line)
+	line := func(fields []Field) {
+		b.WriteString(strings.Join(inMarkup(fields, latexEscapes, `\textbf{`, "}"), " & ") + " \\\\\n")
+	}
+	for _, remark := range []string{svg.Plain(t.Title), svg.Plain(t.Caption)} {
+		if remark != "" {
+			fmt.Fprintf(&b, "%% %s\n", remark)
 		}
 	}
-	b.WriteString(`\begin{tabular}{`)
-	header := make([]Field, len(t.Header))
-	for i, name := range t.Header {
-		header[i].Text = name
-		if t.isText(i) {
-			b.WriteByte('l')
-		} else {
-			b.WriteByte('r')
-		}
-	}
-	b.WriteString("}\n\\toprule\n")
-	line := func(cells []Field) {
-		for i, c := range cells {
-			if i > 0 {
-				b.WriteString(" & ")
-			}
-			s := latexEscapes.Replace(c.marked())
-			if c.Bold {
-				s = `\textbf{` + s + `}`
-			}
-			b.WriteString(s)
-		}
-		b.WriteString(" \\\\\n")
-	}
-	line(header)
+	labels, numbers := t.labels(), len(t.Header)-t.labels()
+	fmt.Fprintf(&b, "\\begin{tabular}{%s%s}\n\\toprule\n", strings.Repeat("l", labels), strings.Repeat("r", numbers))
+	line(t.head())
 	b.WriteString("\\midrule\n")
 	for i, row := range t.lines() {
 		if t.ruled(i) {

@@ -1,5 +1,7 @@
 package plots
 
+import "nodemask/internal/svg"
+
 // legend is where the series' names go: in columns, filled one after the other, so that what comes first is seen first
 // where a page is too narrow for all of it.
 type legend struct {
@@ -25,7 +27,7 @@ const (
 func newLegend(series []Series, looks []look, width float64) legend {
 	var l legend
 	for i, s := range series {
-		if Plain(s.Name) == "" {
+		if svg.Plain(s.Name) == "" {
 			continue
 		}
 		e := legendEntry{s, looks[i], wrap(s.Name, tickSize, width-sampleWidth-legendGap)}

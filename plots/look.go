@@ -1,38 +1,15 @@
 package plots
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"nodemask/internal/svg"
 )
 
-// Colour holds a colour as CSS writes it: one shade for a light page and one for a dark page.
-type Colour struct{ Light, Dark string }
-
-// Palette returns the colours of all drawings of this project: blue, vermilion, bluish green, reddish purple, orange,
-// sky blue and yellow of Okabe and Ito, which the colour-blind can tell apart too. They stand out at a contrast of 3:1
-// or more, the light shades on white and the dark ones on #121212. Okabe and Ito's black is the page's text
-// (currentColor).
-func Palette() []Colour {
-	return []Colour{
-		{"#0072B2", "#4AA3DF"},
-		{"#D55E00", "#E8742A"},
-		{"#009E73", "#1DB88C"},
-		{"#B9608F", "#CC79A7"},
-		{"#A87400", "#E69F00"},
-		{"#2F8FBF", "#56B4E9"},
-		{"#857C00", "#F0E442"},
-	}
-}
-
-// ink is the colour of the text around the chart.
-const ink = "currentColor"
-
-// colours are those of [Palette], and the page's ink.
-var colours = append(Palette(), Colour{ink, ink})
-
-// order has the colours of series, one after the other: ink comes before those that are close to others.
+// order has the colours of series, one after the other: ink, behind the palette's last, comes before those that are
+// close to others.
 var order = []int{0, 1, 2, 3, 4, 7, 5, 6}
 
 // dashes are those of plain series, referenceDashes those of references: all dashed evenly.
@@ -43,7 +20,7 @@ var (
 
 // look is how a series is told from the others: by colour, dashes and shape of its markers.
 type look struct {
-	colour, shape int // of colours and of marker
+	colour, shape int // of the palette and of marker
 	dash          string
 	open          bool // for a reference: markers not filled
 	small         bool // of many points
@@ -124,25 +101,13 @@ func referred(series []Series, reference string) int {
 	return of
 }
 
-// Fill returns the attributes that fill a shape with a colour of [Palette]. The style sheet of [Sheet] finds it by its
-// class, and [Stroke]'s line too.
-func Fill(colour int) string {
-	return fmt.Sprintf(`class="fill%d" fill="%s"`, colour, colours[colour].Light)
-}
-
-// Stroke returns the attributes that draw a line in a colour of [Palette].
-func Stroke(colour int, width float64) string {
-	return fmt.Sprintf(`class="line%d" stroke="%s" stroke-width="%s" fill="none"`, colour, colours[colour].Light,
-		px(width))
-}
-
 // line returns the attributes of the line of a series.
 func (l look) line() string {
 	width := 2.0
 	if l.open {
 		width = 1.5
 	}
-	attributes := Stroke(l.colour, width) + ` stroke-linejoin="round"`
+	attributes := svg.Stroke(l.colour, width) + ` stroke-linejoin="round"`
 	if l.dash != "" {
 		attributes += ` stroke-dasharray="` + l.dash + `"`
 	}
@@ -150,14 +115,14 @@ func (l look) line() string {
 }
 
 // band returns the attributes of the band around a line.
-func (l look) band() string { return Fill(l.colour) + ` fill-opacity="0.18"` }
+func (l look) band() string { return svg.Fill(l.colour) + ` fill-opacity="0.18"` }
 
 // markers returns the attributes of the markers.
 func (l look) markers() string {
 	if l.open {
-		return Stroke(l.colour, 1.5)
+		return svg.Stroke(l.colour, 1.5)
 	}
-	return Fill(l.colour)
+	return svg.Fill(l.colour)
 }
 
 const (

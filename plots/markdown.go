@@ -3,6 +3,8 @@ package plots
 import (
 	"fmt"
 	"strings"
+
+	"nodemask/internal/svg"
 )
 
 // markdownEscapes has all that GitHub's Markdown might take for markup inside a line, or for a link.
@@ -25,32 +27,19 @@ func markdownParagraph(s string) string {
 
 func (t Table) markdown() string {
 	var b strings.Builder
-	if title := Plain(t.Title); title != "" {
+	line := func(fields []Field) {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(inMarkup(fields, markdownEscapes, "**", "**"), " | "))
+	}
+	if title := svg.Plain(t.Title); title != "" {
 		fmt.Fprintf(&b, "**%s**\n\n", markdownEscapes.Replace(title))
 	}
-	for _, name := range t.Header {
-		fmt.Fprintf(&b, "| %s ", markdownEscapes.Replace(Plain(name)))
-	}
-	b.WriteString("|\n")
-	for i := range t.Header {
-		if t.isText(i) {
-			b.WriteString("| :--- ")
-		} else {
-			b.WriteString("| ---: ")
-		}
-	}
-	b.WriteString("|\n")
+	line(t.head())
+	labels, numbers := t.labels(), len(t.Header)-t.labels()
+	b.WriteString(strings.Repeat("| :--- ", labels) + strings.Repeat("| ---: ", numbers) + "|\n")
 	for _, row := range t.lines() {
-		for _, c := range row {
-			s := markdownEscapes.Replace(c.marked())
-			if c.Bold && s != "" {
-				s = "**" + s + "**"
-			}
-			fmt.Fprintf(&b, "| %s ", s)
-		}
-		b.WriteString("|\n")
+		line(row)
 	}
-	if caption := Plain(t.Caption); caption != "" {
+	if caption := svg.Plain(t.Caption); caption != "" {
 		fmt.Fprintf(&b, "\n%s\n", markdownParagraph(caption))
 	}
 	return b.String()

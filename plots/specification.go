@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"nodemask/internal/svg"
 )
 
 // Specification describes a specification curve: the effect of one thing in every reading of an experiment, sorted, and
@@ -57,14 +59,8 @@ func bearingOf(low, high float64) bearing {
 
 func (r SpecificationReading) bearing() bearing { return bearingOf(r.Low, r.High) }
 
-// Check returns an error unless there is a reading and an axis, every axis has an option, every reading chooses one
-// option of each axis, all numbers are finite, and each effect lies in its interval. Width is 0 or from 480 to 10,000.
-func (s Specification) Check() error {
-	if err := s.check(); err != nil {
-		return fmt.Errorf("specification curve %q: %w", s.ID, err)
-	}
-	return nil
-}
+// Check returns the error of [Specification.SVG].
+func (s Specification) Check() error { return named("specification curve", s.ID, s.check()) }
 
 func (s Specification) check() error {
 	if err := checkSide("width", s.Width, minSpecificationWidth); err != nil {
@@ -131,7 +127,7 @@ func (s Specification) Table() Table {
 }
 
 func (s Specification) markName() string {
-	return cmp.Or(Plain(s.MarkName), "marked")
+	return cmp.Or(svg.Plain(s.MarkName), "marked")
 }
 
 // summary says how many of the readings there are, their median, and the share above 0.
@@ -144,12 +140,12 @@ func (s Specification) summary() string {
 			positive++
 		}
 	}
-	readings := "readings"
+	plural := "s"
 	if len(effects) == 1 {
-		readings = "reading"
+		plural = ""
 	}
 	share := 100 * float64(positive) / float64(len(effects))
-	return fmt.Sprintf("%d %s: median %s, %.0f %% above 0", len(effects), readings, signed(middleOf(effects)), share)
+	return fmt.Sprintf("%d reading%s: median %s, %.0f %% above 0", len(effects), plural, signed(middleOf(effects)), share)
 }
 
 // middleOf is the median of values.
@@ -193,9 +189,9 @@ func (s Specification) description() string {
 	for k, a := range s.Axes {
 		var options []string
 		for option, name := range a.Options {
-			options = append(options, Plain(name)+" "+s.medianOf(k, option, "no reading"))
+			options = append(options, svg.Plain(name)+" "+s.medianOf(k, option, "no reading"))
 		}
-		parts = append(parts, "Median by "+Plain(a.Name)+": "+strings.Join(options, ", ")+".")
+		parts = append(parts, "Median by "+svg.Plain(a.Name)+": "+strings.Join(options, ", ")+".")
 	}
 	return sentences(parts...)
 }

@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+
+	"nodemask/internal/svg"
 )
 
 // specificationScript makes the drawing interactive, in the look of specificationStyle.
@@ -42,28 +44,29 @@ type embeddedSpecification struct {
 //
 // For scripts on the page, the element of class nodemask-specification has a property nodemask: the functions shown
 // (numbers of readings by ascending effect, from 0), choose (axis, option, both from 0), select (number of a reading)
-// and words (of the selected one). The error is that of [Specification.Check].
+// and words (of the selected one). The error is that of
+// [Specification.SVG].
 func (s Specification) HTML() (string, error) {
-	svg, err := s.SVG()
+	drawing, err := s.SVG()
 	if err != nil {
 		return "", err
 	}
 	l := s.layout()
-	e := embeddedSpecification{Title: Plain(s.Title), Mark: s.markName(), Crop: l.legendTop - margin/2,
+	e := embeddedSpecification{Title: svg.Plain(s.Title), Mark: s.markName(), Crop: l.legendTop - margin/2,
 		Left: l.left, Right: l.right, Top: l.y.end, Bottom: l.matrixBottom, Margin: margin}
 	for _, a := range s.Axes {
-		axis := SpecificationAxis{Name: Plain(a.Name)}
+		axis := SpecificationAxis{Name: svg.Plain(a.Name)}
 		for _, o := range a.Options {
-			axis.Options = append(axis.Options, Plain(o))
+			axis.Options = append(axis.Options, svg.Plain(o))
 		}
 		e.Axes = append(e.Axes, axis)
 	}
 	for _, r := range s.sorted() {
-		r.Text = Plain(r.Text)
+		r.Text = svg.Plain(r.Text)
 		e.Readings = append(e.Readings, r)
 	}
 	e.Style = specificationStyle
-	for i, c := range colours[:2] {
+	for i, c := range svg.Palette[:2] {
 		e.Style += fmt.Sprintf(".dark .line%d{stroke:%s}.dark .fill%[1]d{fill:%[2]s}\n", i, c.Dark)
 	}
 	data, err := json.Marshal(e) // which escapes <, > and &, so that no name can end the element
@@ -73,14 +76,14 @@ func (s Specification) HTML() (string, error) {
 	// By itself, the image has no page to take the colour of its paper from.
 	const paper = "<style>:root{background:#fff}@media " +
 		"(prefers-color-scheme:dark){:root{background:#121212}}</style></svg>\n"
-	picture := append(bytes.TrimSuffix(svg, []byte("</svg>\n")), paper...)
-	alt := cmp.Or(Plain(s.Title), "Specification curve") + ". " + s.description()
+	picture := append(bytes.TrimSuffix(drawing, []byte("</svg>\n")), paper...)
+	alt := cmp.Or(svg.Plain(s.Title), "Specification curve") + ". " + s.description()
 	return fmt.Sprintf(`<div class="nodemask-specification" style="overflow-x:auto">
 <img loading="lazy" src="data:image/svg+xml;base64,%s" alt="%s" width="%s" height="%s" style="width:%[3]spx;max-width:none;height:auto">
 <script type="application/json">%[5]s</script>
 <script>
 %s</script>
 </div>
-`, base64.StdEncoding.EncodeToString(picture), Escape(alt), px(l.page.Width), px(l.page.Height),
+`, base64.StdEncoding.EncodeToString(picture), svg.Escape(alt), svg.Px(l.Width), svg.Px(l.Height),
 		data, specificationScript), nil
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"nodemask/internal/svg"
 )
 
 // Sizes of a specification curve in CSS pixels.
@@ -20,7 +22,7 @@ const (
 
 // specificationLayout says where things are.
 type specificationLayout struct {
-	page         Sheet
+	*drawing
 	summary      []string
 	legendTop    float64
 	legend       []specificationSample
@@ -51,11 +53,11 @@ type specificationSample struct {
 }
 
 func (s Specification) layout() specificationLayout {
-	l := specificationLayout{page: Sheet{ID: s.ID, Title: s.Title, Description: s.description(), Colours: []int{0, 1},
-		Width: cmp.Or(s.Width, defaultSpecificationWidth), Scrolls: true}}
-	width := l.page.Width
+	width := cmp.Or(s.Width, defaultSpecificationWidth)
+	l := specificationLayout{drawing: newDrawing(s.ID, s.Title, s.description(), width, 0, 1)}
+	l.Scrolls = true
 	l.summary = wrap(s.summary()+".", labelSize, width-2*margin)
-	l.legendTop = l.page.top() + float64(len(l.summary))*lineHeight*labelSize + margin/2
+	l.legendTop = l.top() + float64(len(l.summary))*lineHeight*labelSize + margin/2
 	top := l.placeLegend(s) + tickSize // half of the highest number is above
 
 	names, options := 0.0, 0.0
@@ -86,7 +88,7 @@ func (s Specification) layout() specificationLayout {
 		l.axes = append(l.axes, rows)
 	}
 	l.matrixBottom = at
-	l.page.Height = at + margin
+	l.Height = at + margin
 	return l
 }
 
@@ -105,7 +107,7 @@ func (l *specificationLayout) placeLegend(s Specification) float64 {
 	x, y := float64(margin), l.legendTop+optionLine/2
 	for _, sample := range samples {
 		width := 22 + textWidth(sample.text, tickSize) + 10
-		if x > margin && x+width > l.page.Width {
+		if x > margin && x+width > l.Width {
 			x = margin
 			y += optionLine
 		}
@@ -116,30 +118,28 @@ func (l *specificationLayout) placeLegend(s Specification) float64 {
 	return y + optionLine/2
 }
 
-// spacing is how far apart n readings are.
-func (l specificationLayout) spacing(n int) float64 { return (l.right - l.left) / float64(n) }
-
-// x returns where the k-th of n readings is.
-func (l specificationLayout) x(k, n int) float64 { return l.left + l.spacing(n)*(float64(k)+0.5) }
-
 // SVG returns a drawing of s, as [Chart.SVG] does, but never narrower than it is: its letters stay legible, and a page
 // scrolls. Above, the sorted effects with their intervals; below, a bar for each option that a reading chooses: up if
 // its interval is above 0, down if below, and short if it includes 0. The column at the right has each option's
 // median.
+//
+// It returns an error unless there is a reading and an axis, every axis has an option, every reading chooses one option
+// of each axis, all numbers are finite, each effect lies in its interval, and the width is 0 or from 480 to 10,000.
 func (s Specification) SVG() ([]byte, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	l := s.layout()
-	d := l.page.open()
-	d.lines(point{margin, l.page.top() + labelSize}, labelSize, lineHeight*labelSize, ` class="summary"`, l.summary)
+	d := l.drawing
+	l.open()
+	d.lines(point{margin, l.top() + labelSize}, labelSize, lineHeight*labelSize, ` class="summary"`, l.summary)
 	for _, sample := range l.legend {
 		d.group(sample.reading, "sample", "", sample.at.x)
 		d.path(sample.reading.pointLook(), sample.reading.point(sample.at.y, markerRadius))
 		d.WriteString("</g>\n")
 		d.label(point{sample.at.x + 14, sample.at.y}, ` class="legend"`, []string{sample.text})
 	}
-	l.drawFrame(d, Plain(s.YLabel))
+	l.drawFrame(d, svg.Plain(s.YLabel))
 	s.drawRows(d, l)
 	s.drawReadings(d, l)
 	return d.close(), nil
@@ -158,7 +158,7 @@ func (l specificationLayout) drawFrame(d *drawing, label string) {
 // drawRows draws the names of axes and options, and the medians.
 func (s Specification) drawRows(d *drawing, l specificationLayout) {
 	var rows, rules strings.Builder
-	end := l.page.Width - margin
+	end := l.Width - margin
 	d.text(point{end, l.y.start - 4}, tickSize, toTheLeft+` class="medians"`, "median")
 	for k, a := range l.axes {
 		rules.WriteString(polyline(point{margin, a.top - axisGap/2}, point{end, a.top - axisGap/2}))
@@ -179,12 +179,11 @@ func (s Specification) drawRows(d *drawing, l specificationLayout) {
 // drawReadings draws every reading as a group of its own, for scripts to move and to hide; marked ones lie on top.
 func (s Specification) drawReadings(d *drawing, l specificationLayout) {
 	readings := s.sorted()
-	n := len(readings)
 	_, marked := s.counts()
-	spacing := l.spacing(n)
+	spacing := (l.right - l.left) / float64(len(readings))
 	// The script does so too, for those shown.
 	radius, bar := min(max(0.42*spacing, 1.7), markerRadius), min(max(0.62*spacing, 0.9), 7)
-	d.printf("<g class=\"readings\" stroke-width=\"%s\">\n", px(bar))
+	d.printf("<g class=\"readings\" stroke-width=\"%s\">\n", svg.Px(bar))
 	for _, top := range []bool{false, true} {
 		for k, r := range readings {
 			if r.Marked != top {
@@ -194,18 +193,19 @@ func (s Specification) drawReadings(d *drawing, l specificationLayout) {
 			if r.Marked {
 				class += " marked"
 			}
-			d.group(r, class, fmt.Sprintf(` data-i="%d"`, k), l.x(k, n))
-			low, high, radius := px(l.y.at(r.Low)), px(l.y.at(r.High)), radius
-			interval := fmt.Sprintf(`class="interval" stroke-opacity="0.6" stroke-width="%s"`, px(min(max(0.5*spacing, 0.8), 2)))
+			d.group(r, class, fmt.Sprintf(` data-i="%d"`, k), l.left+spacing*(float64(k)+0.5))
+			low, high, radius := svg.Px(l.y.at(r.Low)), svg.Px(l.y.at(r.High)), radius
+			interval := fmt.Sprintf(`class="interval" stroke-opacity="0.6" stroke-width="%s"`,
+				svg.Px(min(max(0.5*spacing, 0.8), 2)))
 			look := `class="bars"`
 			switch {
 			case r.Marked:
 				radius = max(radius, min(max(0.3*spacing, 3.5), 6))
 				interval = `class="interval" stroke-width="2"`
-				look += fmt.Sprintf(` stroke="currentColor" stroke-width="%s"`, px(max(bar, 2.5)))
+				look += fmt.Sprintf(` stroke="currentColor" stroke-width="%s"`, svg.Px(max(bar, 2.5)))
 				if marked <= manyMarked {
 					d.path(`class="guide" stroke="currentColor" stroke-opacity="0.3" stroke-width="1"`,
-						fmt.Sprintf("M0,%sV%s", low, px(l.matrixBottom)))
+						fmt.Sprintf("M0,%sV%s", low, svg.Px(l.matrixBottom)))
 				}
 			case r.bearing() == neither:
 				interval = strings.Replace(interval, "0.6", "0.45", 1)
@@ -229,11 +229,11 @@ func (d *drawing) group(r SpecificationReading, class, attributes string, x floa
 	colour, look := "plain", `stroke="currentColor" fill="none"`
 	switch r.bearing() {
 	case above:
-		colour, look = "line0 fill0", fmt.Sprintf(`stroke="%s" fill="%[1]s"`, colours[0].Light)
+		colour, look = "line0 fill0", fmt.Sprintf(`stroke="%s" fill="%[1]s"`, svg.Palette[0].Light)
 	case below:
-		colour, look = "line1 fill1", fmt.Sprintf(`stroke="%s" fill="%[1]s"`, colours[1].Light)
+		colour, look = "line1 fill1", fmt.Sprintf(`stroke="%s" fill="%[1]s"`, svg.Palette[1].Light)
 	}
-	d.printf("<g class=\"%s %s\" %s%s transform=\"translate(%s)\">\n", class, colour, look, attributes, px(x))
+	d.printf("<g class=\"%s %s\" %s%s transform=\"translate(%s)\">\n", class, colour, look, attributes, svg.Px(x))
 }
 
 // pointLook returns the attributes of a reading's point.
@@ -273,14 +273,14 @@ func (r SpecificationReading) point(y, radius float64) string {
 func (r SpecificationReading) bar(middle float64) string {
 	switch r.bearing() {
 	case above:
-		return fmt.Sprintf("M0,%sv%d", px(middle), -barHeight)
+		return fmt.Sprintf("M0,%sv%d", svg.Px(middle), -barHeight)
 	case below:
-		return fmt.Sprintf("M0,%sv%d", px(middle), barHeight)
+		return fmt.Sprintf("M0,%sv%d", svg.Px(middle), barHeight)
 	default:
 		half := 2.0
 		if r.Marked {
 			half = 4
 		}
-		return fmt.Sprintf("M0,%sv%s", px(middle-half), px(2*half))
+		return fmt.Sprintf("M0,%sv%s", svg.Px(middle-half), svg.Px(2*half))
 	}
 }

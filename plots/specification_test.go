@@ -2,7 +2,6 @@ package plots_test
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -63,9 +62,8 @@ func readings(effects, low, high []float64) plots.Specification {
 func TestReadingsAreSortedAndToldApartByMoreThanColour(t *testing.T) {
 	s := readings([]float64{3, -3, 1}, []float64{2, -4, -1}, []float64{4, -2, 3})
 	s.Readings[2].Marked = true
-	svg, err := s.SVG()
-	require.NoError(t, err)
-	text := string(svg)
+	svg := drawn(t, s)
+	text := svg
 	words := wellFormed(t, svg)
 	for _, want := range []string{"3 readings: median +1.00, 67 % above 0.", "interval above 0: 1", "includes 0: 1",
 		"below 0: 1", "marked: 1", "median"} {
@@ -86,16 +84,15 @@ func TestReadingsAreSortedAndToldApartByMoreThanColour(t *testing.T) {
 }
 
 func TestASpecificationCurveScrollsAndItsLettersStayLegible(t *testing.T) {
-	svg, err := specification(600).SVG()
-	require.NoError(t, err)
-	assert.Contains(t, string(svg), `style="width:1100px;max-width:none;height:auto"`)
-	for _, size := range regexp.MustCompile(`font-size="(\d+)"`).FindAllStringSubmatch(string(svg), -1) {
+	svg := drawn(t, specification(600))
+	assert.Contains(t, svg, `style="width:1100px;max-width:none;height:auto"`)
+	for _, size := range regexp.MustCompile(`font-size="(\d+)"`).FindAllStringSubmatch(svg, -1) {
 		pixels, err := strconv.Atoi(size[1])
 		require.NoError(t, err)
 		assert.GreaterOrEqual(t, pixels, 11)
 	}
 	assert.Less(t, len(svg), 300_000)
-	x := regexp.MustCompile(`class="reading[^>]*translate\(([\d.]+)\)`).FindAllStringSubmatch(string(svg), -1)
+	x := regexp.MustCompile(`class="reading[^>]*translate\(([\d.]+)\)`).FindAllStringSubmatch(svg, -1)
 	require.Len(t, x, 600)
 	for _, at := range x {
 		v, err := strconv.ParseFloat(at[1], 64)
@@ -109,43 +106,6 @@ func TestTheTableOfASpecificationCurveHasItsReadingsInOrder(t *testing.T) {
 	s.MarkName, s.Readings[0].Marked, s.Readings[0].Text = "calibrated", true, "near the paper"
 	assert.Equal(t, "stop,note,effect,low,high\nF1,,−3.00,−4.00,−2.00\nloss,calibrated: near the paper,3.00,2.00,4.00\n",
 		render(t, s.Table(), plots.FormatCSV))
-}
-
-func TestSpecificationCurvesThatCannotBeDrawnAreErrors(t *testing.T) {
-	one := []float64{1}
-	for message, change := range map[string]func(*plots.Specification){
-		"no readings: expected at least 1": func(s *plots.Specification) { s.Readings = nil },
-		"no axes: expected at least 1":     func(s *plots.Specification) { s.Axes = nil },
-		`axis "stop" has no options: expected at least 1`: func(
-			s *plots.Specification) {
-			s.Axes[0].Options = nil
-		},
-		"reading 1 has 0 choices: expected one for each of 1 axes": func(
-			s *plots.Specification) {
-			s.Readings[0].Choices = nil
-		},
-		`reading 1: option 2 of axis "stop": expected 0 to 1`: func(
-			s *plots.Specification) {
-			s.Readings[0].Choices[0] = 2
-		},
-		"reading 1: NaN: expected a finite number of at most 1e+300": func(
-			s *plots.Specification) {
-			s.Readings[0].High = math.NaN()
-		},
-		"reading 1: 2: expected it between 1 and 1": func(
-			s *plots.Specification) {
-			s.Readings[0].Effect = 2
-		},
-		"a width of 300 pixels: expected 480 to 10000": func(s *plots.Specification) { s.Width = 300 },
-	} {
-		s := readings(one, one, one)
-		require.NoError(t, s.Check())
-		change(&s)
-		_, err := s.SVG()
-		require.EqualError(t, err, `specification curve "small": `+message)
-		_, err = s.HTML()
-		require.Error(t, err)
-	}
 }
 
 func TestAnyFiniteSpecificationCurveIsValidXMLAndOpensNoElements(t *testing.T) {
@@ -169,12 +129,7 @@ func TestAnyFiniteSpecificationCurveIsValidXMLAndOpensNoElements(t *testing.T) {
 			}
 			s.Readings = append(s.Readings, r)
 		}
-		svg, err := s.SVG()
-		require.NoError(t, err)
-		wellFormed(t, svg)
-		for _, place := range regexp.MustCompile(` (?:d|x|y|transform|width|height|viewBox)="[^"]*"`).FindAll(svg, -1) {
-			require.NotRegexp(t, "NaN|Inf", string(place))
-		}
+		drawn(t, s)
 		piece, err := s.HTML()
 		require.NoError(t, err)
 		require.Equal(t, 2, strings.Count(strings.ToLower(piece), "<script"))

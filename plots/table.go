@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+
+	"nodemask/internal/svg"
 )
 
 // Field holds one cell of a [Table].
@@ -55,15 +58,8 @@ func Formats() []Format {
 	return []Format{FormatText, FormatMarkdown, FormatCSV, FormatLaTeX, FormatHTML}
 }
 
-// Check returns nil if t has a header, every row and any footer are as long as the header, TextColumns is between 0
-// and that length, Groups names rows below the first, Under and Blocks name columns of numbers after the first and
-// none that the other does, and Sections leaves a label in each row.
-func (t Table) Check() error {
-	if err := t.check(); err != nil {
-		return fmt.Errorf("table %q: %w", t.ID, err)
-	}
-	return nil
-}
+// Check returns the error of [Table.Render] in a format that there is.
+func (t Table) Check() error { return named("table", t.ID, t.check()) }
 
 func (t Table) check() error {
 	columns := len(t.Header)
@@ -114,9 +110,9 @@ func ascending(numbers []int, least, most int) bool {
 // marked returns a field's text in one line, with an arrow behind it if it is below what it is compared with.
 func (f Field) marked() string {
 	if f.Bold && f.Down {
-		return Plain(f.Text) + down
+		return svg.Plain(f.Text) + down
 	}
-	return Plain(f.Text)
+	return svg.Plain(f.Text)
 }
 
 const down = " ↓"
@@ -129,14 +125,16 @@ func (t Table) labels() int { return max(t.TextColumns, 1) }
 //
 //   - text is for the terminal: a bold cell ends in *, or in the arrow.
 //   - markdown is a GitHub table, with the title in bold above it and the caption below. It has no rules between
-//     groups,
-//     and the footer is its last row.
+//     groups, and the footer is its last row.
 //   - csv is the header and the rows alone. All ends of lines inside a cell become \n.
 //   - latex is a tabular with the rules of the booktabs package; the title and caption are a comment above it.
 //     Letters that the fonts of pdfLaTeX lack need LuaLaTeX or XeLaTeX.
 //   - html is a <table> element with a <tbody> for each group; a cell with a note can be reached with the Tab key. A
-//     table
-//     with Under, Blocks or Sections is a <figure> of such tables, side by side where there is room.
+//     table with Under, Blocks or Sections is a <figure> of such tables, side by side where there is room.
+//
+// It returns an error for another format, and unless t has a header, every row and any footer are as long as the
+// header, TextColumns is between 0 and that length, Groups names rows below the first, Under and Blocks name columns of
+// numbers after the first and none that the other does, and Sections leaves a label in each row.
 func (t Table) Render(f Format) (string, error) {
 	if err := t.Check(); err != nil {
 		return "", err
@@ -159,6 +157,36 @@ func (t Table) Render(f Format) (string, error) {
 
 // isText tells whether column i, from 0, has labels rather than numbers.
 func (t Table) isText(i int) bool { return i < t.labels() }
+
+// head returns the header as fields.
+func (t Table) head() []Field {
+	fields := make([]Field, len(t.Header))
+	for i, name := range t.Header {
+		fields[i].Text = name
+	}
+	return fields
+}
+
+// inMarkup returns the texts of fields without what a format takes for markup, bold ones between two marks of its own.
+func inMarkup(fields []Field, escapes *strings.Replacer, bold, end string) []string {
+	texts := make([]string, len(fields))
+	for i, f := range fields {
+		texts[i] = escapes.Replace(f.marked())
+		if f.Bold && texts[i] != "" {
+			texts[i] = bold + texts[i] + end
+		}
+	}
+	return texts
+}
+
+// escapes returns arguments for [strings.NewReplacer] that put before in front of each of chars.
+func escapes(before, chars string) []string {
+	var pairs []string
+	for _, c := range chars {
+		pairs = append(pairs, string(c), before+string(c))
+	}
+	return pairs
+}
 
 // lines returns the rows, and the footer if there is one.
 func (t Table) lines() [][]Field {

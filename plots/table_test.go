@@ -213,26 +213,6 @@ func TestCSVHasNoFooterThatCouldBeTakenForData(t *testing.T) {
 	assert.Equal(t, "seed,macro F1 %\n1,77.31\n2,76.9\n3,–\n", render(t, trials(), plots.FormatCSV))
 }
 
-func TestTablesThatAreNotRectanglesAreErrors(t *testing.T) {
-	require.Error(t, plots.Table{}.Check(), "no header")
-	require.Error(t, plots.Table{Header: []string{"a"}, Rows: [][]plots.Field{{}}}.Check(), "a short row")
-	require.Error(t, plots.Table{Header: []string{"a"}, TextColumns: 2}.Check(), "more text columns than columns")
-	for _, f := range plots.Formats() {
-		_, err := plots.Table{}.Render(f)
-		require.Error(t, err)
-	}
-	odd := scores()
-	odd.Footer = []plots.Field{{Text: "mean"}}
-	require.ErrorContains(t, odd.Check(), "the footer has 1 cells: the header has 3")
-	for _, groups := range [][]int{{0}, {-1}, {2}, {1, 1}} {
-		odd := scores()
-		odd.Groups = groups
-		require.ErrorContains(t, odd.Check(), "groups", "%v", groups)
-	}
-	_, err := scores().Render("pdf")
-	require.ErrorContains(t, err, `"pdf"`)
-}
-
 func TestAnyTextSurvivesEveryFormat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		columns := rapid.IntRange(1, 4).Draw(t, "columns")

@@ -1,10 +1,13 @@
 package plots
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"nodemask/internal/svg"
 )
 
 func (t Table) text() string {
@@ -12,44 +15,35 @@ func (t Table) text() string {
 	style := table.StyleRounded
 	style.Format.Header, style.Format.Footer = text.FormatDefault, text.FormatDefault
 	w.SetStyle(style)
-	header := make(table.Row, len(t.Header))
 	var columns []table.ColumnConfig
-	for i, name := range t.Header {
-		header[i] = Plain(name)
-		if !t.isText(i) {
-			columns = append(columns, table.ColumnConfig{Number: i + 1,
-				Align: text.AlignRight, AlignHeader: text.AlignRight, AlignFooter: text.AlignRight})
-		}
+	for i := t.labels(); i < len(t.Header); i++ {
+		columns = append(columns, table.ColumnConfig{Number: i + 1,
+			Align: text.AlignRight, AlignHeader: text.AlignRight, AlignFooter: text.AlignRight})
 	}
-	w.AppendHeader(header)
 	w.SetColumnConfigs(columns)
-	line := func(cells []Field) table.Row {
-		row := make(table.Row, len(cells))
-		for i, c := range cells {
-			s := c.marked()
-			if c.Bold && !c.Down {
+	line := func(fields []Field) table.Row {
+		row := make(table.Row, len(fields))
+		for i, f := range fields {
+			s := f.marked()
+			if f.Bold && !f.Down {
 				s += "*"
 			}
 			row[i] = s
 		}
 		return row
 	}
-	for i, cells := range t.Rows {
+	w.AppendHeader(line(t.head()))
+	for i, fields := range t.Rows {
 		if t.ruled(i) {
 			w.AppendSeparator()
 		}
-		w.AppendRow(line(cells))
+		w.AppendRow(line(fields))
 	}
 	if t.Footer != nil {
 		w.AppendFooter(line(t.Footer))
 	}
-	var b strings.Builder
 	// What a caption says of bold numbers it says of those with a star here.
-	caption := strings.Replace(Plain(t.Caption), "Bold: ", "*: ", 1)
-	for _, part := range []string{Plain(t.Title), w.Render(), caption} {
-		if part != "" {
-			b.WriteString(part + "\n")
-		}
-	}
-	return b.String()
+	caption := strings.Replace(svg.Plain(t.Caption), "Bold: ", "*: ", 1)
+	parts := slices.DeleteFunc([]string{svg.Plain(t.Title), w.Render(), caption}, func(s string) bool { return s == "" })
+	return strings.Join(parts, "\n") + "\n"
 }

@@ -3,10 +3,9 @@ package plots
 import (
 	"strings"
 	"unicode"
-)
 
-// FontFamily is whatever the reader's system uses, as CSS and SVG write it, for other drawings beside these.
-const FontFamily = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif"
+	"nodemask/internal/svg"
+)
 
 const (
 	fontSlack = 1.28 // how much wider than Arial the reader's font may be: DejaVu Sans Bold is
@@ -56,7 +55,7 @@ func wrap(s string, size, width float64) []string {
 	fits := func(s string) bool { return textWidth(s, size) <= width }
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(Plain(s)) {
+	for _, word := range strings.Fields(svg.Plain(s)) {
 		if line != "" && fits(line+" "+word) {
 			line += " " + word
 			continue
@@ -75,3 +74,6 @@ func wrap(s string, size, width float64) []string {
 	}
 	return append(lines, line)
 }
+
+// sentences returns the parts in one line.
+func sentences(parts ...string) string { return svg.Plain(strings.Join(parts, " ")) }

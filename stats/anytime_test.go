@@ -48,8 +48,7 @@ func TestAnytimeIntervalEndsWhereTheEvidenceReachesOneOverAlpha(t *testing.T) {
 			require.NoError(t, err)
 			assert.InEpsilon(t, 1/alpha, at.E, 1e-9)
 		}
-		fixed, err := PairedTTest(d, make([]float64, len(d)))
-		require.NoError(t, err)
+		fixed := paired(t, d, make([]float64, len(d)))
 		assert.Less(t, r.Low, fixed.Low, "looking at any time has a price")
 		assert.InDelta(t, (r.Low+r.High)/2, r.Mean, 1e-12)
 	}
@@ -70,8 +69,7 @@ func TestAnytimeTTestIsWrongInAtMostAlphaOfRunsThatLookAtEachStep(t *testing.T) 
 			r, err := AnytimeTTest(d, alpha)
 			require.NoError(t, err)
 			missed = missed || r.Low > 3 || r.High < 3
-			test, err := PairedTTest(d, make([]float64, len(d)))
-			require.NoError(t, err)
+			test := paired(t, d, make([]float64, len(d)))
 			significant = significant || test.Low > 3 || test.High < 3
 		}
 		if missed {

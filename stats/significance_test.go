@@ -17,9 +17,15 @@ var (
 	sleep2 = []float64{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4}
 )
 
-func TestPairedTTestOfStudentsSleepDataIsThatOfR(t *testing.T) {
-	r, err := PairedTTest(sleep1, sleep2)
+// paired is the test of values that can be tested.
+func paired(t require.TestingT, a, b []float64) TTest {
+	r, err := PairedTTest(a, b)
 	require.NoError(t, err)
+	return r
+}
+
+func TestPairedTTestOfStudentsSleepDataIsThatOfR(t *testing.T) {
+	r := paired(t, sleep1, sleep2)
 	require.Equal(t, 10, r.N)
 	require.InDelta(t, -1.58, r.MeanDifference, 1e-12)
 	require.InDelta(t, 1.229995, r.StdDev, 1e-6)
@@ -33,8 +39,7 @@ func TestPairedTTestOfStudentsSleepDataIsThatOfR(t *testing.T) {
 func TestPairedTTestOfThreePairsByHand(t *testing.T) {
 	// Differences 1, 2, 6: mean 3, variance (4+1+9)/2 = 7, T = 3/√(7/3) = √(27/7). With two degrees of freedom,
 	// P = 1 - T/√(T²+2) = 1 - √(27/41).
-	r, err := PairedTTest([]float64{1, 3, 7}, []float64{0, 1, 1})
-	require.NoError(t, err)
+	r := paired(t, []float64{1, 3, 7}, []float64{0, 1, 1})
 	require.InDelta(t, math.Sqrt(7), r.StdDev, 1e-14)
 	require.InDelta(t, math.Sqrt(27.0/7), r.T, 1e-14)
 	require.InDelta(t, 1-math.Sqrt(27.0/41), r.P, 1e-14)
@@ -44,8 +49,7 @@ func TestPairedTTestWithOneDegreeOfFreedomIsCauchy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.Float64Range(1, 1e3).Draw(t, "x")
 		y := rapid.Float64Range(-1e3, -1).Draw(t, "y")
-		r, err := PairedTTest([]float64{x, y}, []float64{0, 0})
-		require.NoError(t, err)
+		r := paired(t, []float64{x, y}, []float64{0, 0})
 		require.InDelta(t, (x+y)/(x-y), r.T, 1e-12)
 		require.InDelta(t, 1-2/math.Pi*math.Atan(math.Abs(r.T)), r.P, 1e-8)
 	})
@@ -54,8 +58,7 @@ func TestPairedTTestWithOneDegreeOfFreedomIsCauchy(t *testing.T) {
 func TestTinyPValuesKeepTheirDigits(t *testing.T) {
 	for _, e := range []float64{0x1p-5, 0x1p-10, 0x1p-20} {
 		// T = √3/e. With two degrees of freedom, P = 1 - T/√(T²+2) = 2/(s·(s+T)), s = √(T²+2).
-		r, err := PairedTTest([]float64{1, 1 + e, 1 - e}, []float64{0, 0, 0})
-		require.NoError(t, err)
+		r := paired(t, []float64{1, 1 + e, 1 - e}, []float64{0, 0, 0})
 		require.InEpsilon(t, math.Sqrt(3)/e, r.T, 1e-12)
 		s := math.Sqrt(r.T*r.T + 2)
 		require.InEpsilon(t, 2/(s*(s+r.T)), r.P, 1e-10)
@@ -68,8 +71,7 @@ func TestTinyPValuesKeepTheirDigits(t *testing.T) {
 			a[i] = known.t/math.Sqrt(11) + []float64{-1, 1}[i%2]
 		}
 		a[10] = known.t / math.Sqrt(11)
-		r, err := PairedTTest(a, make([]float64, 11))
-		require.NoError(t, err)
+		r := paired(t, a, make([]float64, 11))
 		require.InEpsilon(t, known.t, r.T, 1e-12)
 		require.InEpsilon(t, known.p, r.P, 1e-10)
 	}
@@ -84,8 +86,7 @@ func TestPairedTTestIsThatOfMoremath(t *testing.T) {
 		for i := range n {
 			a[i], b[i] = random.NormFloat64(), random.NormFloat64()+shift
 		}
-		ours, err := PairedTTest(a, b)
-		require.NoError(t, err)
+		ours := paired(t, a, b)
 		theirs, err := stats.PairedTTest(a, b, 0, stats.LocationDiffers)
 		require.NoError(t, err)
 		require.InDelta(t, theirs.T, ours.T, 1e-9*(1+math.Abs(theirs.T)))
@@ -102,36 +103,29 @@ func TestThe95PercentIntervalTouchesZeroWherePIs5Percent(t *testing.T) {
 		for i := range a {
 			a[i] = random.NormFloat64()
 		}
-		r, err := PairedTTest(a, b)
-		require.NoError(t, err)
+		r := paired(t, a, b)
 		for i := range b {
 			b[i] = r.Low
 		}
-		r, err = PairedTTest(a, b)
-		require.NoError(t, err)
+		r = paired(t, a, b)
 		require.InDelta(t, 0.05, r.P, 1e-9)
 		require.InDelta(t, 0, r.Low, 1e-10)
 	})
 }
 
 func TestSwappingThePairsTurnsTheSign(t *testing.T) {
-	there, err := PairedTTest(sleep1, sleep2)
-	require.NoError(t, err)
-	back, err := PairedTTest(sleep2, sleep1)
-	require.NoError(t, err)
+	there := paired(t, sleep1, sleep2)
+	back := paired(t, sleep2, sleep1)
 	require.Equal(t, TTest{N: 10, MeanDifference: -there.MeanDifference, StdDev: there.StdDev, T: -there.T, DF: 9,
 		P: there.P, Low: -there.High, High: -there.Low}, back)
 }
 
 func TestEqualDifferencesLeaveNoDoubt(t *testing.T) {
-	r, err := PairedTTest([]float64{1, 2, 3}, []float64{1, 2, 3})
-	require.NoError(t, err)
+	r := paired(t, []float64{1, 2, 3}, []float64{1, 2, 3})
 	require.Equal(t, TTest{N: 3, DF: 2, P: 1}, r)
-	r, err = PairedTTest([]float64{1, 2, 3}, []float64{2, 3, 4})
-	require.NoError(t, err)
+	r = paired(t, []float64{1, 2, 3}, []float64{2, 3, 4})
 	require.Equal(t, TTest{N: 3, MeanDifference: -1, T: math.Inf(-1), DF: 2, Low: -1, High: -1}, r)
-	r, err = PairedTTest([]float64{0.1, 0.1, 0.1}, []float64{0, 0, 0}) // which do not add up to 0.3
-	require.NoError(t, err)
+	r = paired(t, []float64{0.1, 0.1, 0.1}, []float64{0, 0, 0}) // which do not add up to 0.3
 	require.Equal(t, TTest{N: 3, MeanDifference: 0.1, T: math.Inf(1), DF: 2, Low: 0.1, High: 0.1}, r)
 }
 
@@ -160,8 +154,7 @@ func TestConfidenceInterval95IsThatOfThePairedDifferences(t *testing.T) {
 	for i := range differences {
 		differences[i] = sleep1[i] - sleep2[i]
 	}
-	r, err := PairedTTest(sleep1, sleep2)
-	require.NoError(t, err)
+	r := paired(t, sleep1, sleep2)
 	mean, low, high, err := ConfidenceInterval95(differences)
 	require.NoError(t, err)
 	require.Equal(t, []float64{r.MeanDifference, r.Low, r.High}, []float64{mean, low, high})

@@ -7,7 +7,7 @@ import (
 
 	"nodemask/aggtree"
 	"nodemask/csr"
-	"nodemask/plots"
+	"nodemask/internal/svg"
 )
 
 // Options says how a tree is drawn. The zero value draws the tree alone and calls its nodes by number.
@@ -59,16 +59,5 @@ func (o Options) title(t *aggtree.Tree) string {
 	if t.Group != nil {
 		from = ", from a cache"
 	}
-	return fmt.Sprintf("The %d-aggregation tree of node %s%s", t.Hops, Name(t.Base[0], o.Names), from)
-}
-
-// Name returns the name of a node of the graph, on one line and free of what a terminal would obey, or its number if it
-// has none.
-func Name(node int32, names []string) string {
-	if int(node) < len(names) {
-		if name := plots.Plain(names[node]); name != "" {
-			return name
-		}
-	}
-	return fmt.Sprint(node)
+	return fmt.Sprintf("The %d-aggregation tree of node %s%s", t.Hops, svg.Name(t.Base[0], o.Names), from)
 }

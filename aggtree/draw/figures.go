@@ -22,7 +22,7 @@ type figure struct {
 type panel struct {
 	caption string
 	tree    *aggtree.Tree // nil if the panel shows something else
-	draw    func(s *svg, at point) (size point)
+	draw    func(s *picture, at point) (size point)
 }
 
 // paperFigures draws the paper's figures 1 to 7, by their ids.
@@ -44,19 +44,16 @@ func PaperFigure(id string) (svg []byte, words string, err error) {
 
 // transductiveFigure is figure 1: the nodes to be predicted, marked "?", are part of the graph during training.
 func transductiveFigure() figure {
-	g, names := PaperGraph()
 	return figure{"The transductive setting", []panel{
-		sketchPanel("Training sees all nodes and edges, and the classes of some (fills)",
-			settingSketch(g, names, []int32{2, 4}, false)),
+		sketchPanel("Training sees all nodes and edges, and the classes of some (fills)", settingSketch(false)),
 	}}
 }
 
 // inductiveFigure is figure 2: the nodes to be predicted arrive after training.
 func inductiveFigure() figure {
-	g, names := PaperGraph()
 	return figure{"The inductive setting", []panel{
-		sketchPanel("(a) A model is learned over some graph", settingSketch(g, names, []int32{2, 4}, true)),
-		sketchPanel("(b) It is then applied to new nodes and edges", settingSketch(g, names, []int32{2, 4}, false)),
+		sketchPanel("(a) A model is learned over some graph", settingSketch(true)),
+		sketchPanel("(b) It is then applied to new nodes and edges", settingSketch(false)),
 	}}
 }
 
@@ -125,10 +122,7 @@ func maskedFigure() figure {
 	f := figure{title: "2-aggregation trees of a, by the nodes that are masked"}
 	for i, c := range []struct{ caption, masked string }{{"No nodes masked", ""}, {"Node d is masked", "d"},
 		{"Node a is masked", "a"}, {"Nodes a and f are masked", "af"}} {
-		mask := make([]bool, g.NumNodes())
-		for v, name := range names {
-			mask[v] = strings.Contains(c.masked, name)
-		}
+		mask := maskOf(c.masked)
 		f.panels = append(f.panels, treePanel(fmt.Sprintf("(%c) %s", 'a'+i, c.caption), built(g, 0, 2, mask),
 			Options{Names: names, Graph: g, Mask: mask, Ghosts: true}))
 	}
@@ -151,6 +145,15 @@ func PaperGraph() (g *csr.Graph, names []string) {
 	}, csr.Options{})
 	must(err)
 	return g, []string{"a", "b", "c", "d", "e", "f"}
+}
+
+// maskOf masks the nodes of the paper's graph with these letters.
+func maskOf(letters string) []bool {
+	mask := make([]bool, 6)
+	for v := range mask {
+		mask[v] = strings.ContainsRune(letters, 'a'+rune(v))
+	}
+	return mask
 }
 
 // newNodeGraph returns a graph that v, node 0, has entered beside its neighbours u and w.
@@ -178,7 +181,7 @@ func must(err error) {
 
 // svg draws the panels side by side, and says what they show.
 func (f figure) svg(id string) (drawing []byte, words string) {
-	s := &svg{id: id, width: leastWidth}
+	s := &picture{id: id, width: leastWidth}
 	x, bottom := margin, 0.0
 	centres := make([]float64, len(f.panels))
 	captions := make([]string, len(f.panels))
@@ -186,7 +189,7 @@ func (f figure) svg(id string) (drawing []byte, words string) {
 		captions[i] = p.caption
 		room := columns(p.caption) * 6.6
 		// Drawn once to see how large it is, then in its place, centred over its caption.
-		size := p.draw(&svg{id: s.id, width: leastWidth}, point{})
+		size := p.draw(&picture{id: s.id, width: leastWidth}, point{})
 		wide := max(room, size.X)
 		p.draw(s, point{x + (wide-size.X)/2, margin})
 		bottom = max(bottom, margin+size.Y)

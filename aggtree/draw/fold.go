@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"nodemask/aggtree"
+	"nodemask/internal/svg"
 )
 
 // folded is the part of a tree that is drawn.
@@ -33,7 +34,7 @@ func (f *folded) text(i int32, names []string) string {
 	if f.More[i] > 0 {
 		return fmt.Sprintf("+%d", f.More[i])
 	}
-	return Name(f.Tree.Base[i], names)
+	return svg.Name(f.Tree.Base[i], names)
 }
 
 // remark says in words what sets a node apart; "": nothing.
@@ -52,17 +53,6 @@ func (f *folded) remark(i int32) string {
 // isCached reports whether i is the top of a cached subtree.
 func (f *folded) isCached(i int32) bool {
 	return f.Cached && f.Tree.Parent[i] == 0 && f.Node[i] >= 0
-}
-
-// members returns u and its descendants, at most depth levels further down.
-func (f *folded) members(u int32, depth int) []int32 {
-	var all []int32
-	for _, level := range f.Tree.Descendants(u, depth) {
-		for i := level[0]; i < level[1]; i++ {
-			all = append(all, i)
-		}
-	}
-	return all
 }
 
 // fold reduces a tree to what a page can show. It goes down level by level. Of each node of a level it keeps the

@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -12,10 +11,7 @@ import (
 
 	"nodemask/aggtree"
 	"nodemask/aggtree/internal/testgraph"
-	"nodemask/csr"
 )
-
-func edge(v, u int32) csr.Edge { return csr.Edge{Node: v, Neighbour: u} }
 
 // fromParents builds the tree that has, level by level, so many children below each node: all layout reads is shape.
 func fromParents(children [][]int) *aggtree.Tree {
@@ -215,9 +211,7 @@ func TestGhostsAreDrawnBesidesWhatIsThereWithinTheLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := testgraph.Any(t, 6)
 		mask := testgraph.AnyMask(t, g)
-		tree, err := aggtree.Build(context.Background(), g, testgraph.AnyNode(t, g, "root"),
-			rapid.IntRange(0, 3).Draw(t, "hops"), aggtree.Options{Mask: mask})
-		require.NoError(t, err)
+		tree := built(g, testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops"), mask)
 		o := Options{children: rapid.IntRange(2, 9).Draw(t, "children"), nodes: rapid.IntRange(2, 80).Draw(t, "nodes"),
 			Graph: g, Mask: mask, Ghosts: true}
 		f := o.fold(tree)

@@ -3,11 +3,11 @@ package draw
 import (
 	"fmt"
 
-	"nodemask/plots"
+	"nodemask/internal/svg"
 )
 
 // legend explains what the drawing has, in rows from x to right, and returns the y below the last.
-func (s *svg) legend(n neighbourhood, x, y, right float64) float64 {
+func (s *picture) legend(n neighbourhood, x, y, right float64) float64 {
 	type sample struct {
 		text, attributes string
 		radius           float64
@@ -37,13 +37,13 @@ func (s *svg) legend(n neighbourhood, x, y, right float64) float64 {
 			}
 		}
 	}
-	samples = append(samples, sample{"root", ringing(0, rootRing), 6, false})
+	samples = append(samples, sample{"root", svg.Stroke(0, rootRing), 6, false})
 	if len(s.looks.ring) > 1 {
-		samples = append(samples, sample{"same ring: replicas of one node", ringing(1, 2), 6, false})
+		samples = append(samples, sample{"same ring: replicas of one node", svg.Stroke(1, 2), 6, false})
 	}
 	if s.flow != nil {
 		for k, name := range s.o.FlowNames {
-			samples = append(samples, sample{text: name, attributes: ringing(k, 5), line: true})
+			samples = append(samples, sample{text: name, attributes: svg.Stroke(k, 5), line: true})
 		}
 	}
 	if ghost {
@@ -61,7 +61,7 @@ func (s *svg) legend(n neighbourhood, x, y, right float64) float64 {
 	s.b.WriteString("<g class=\"legend\">\n")
 	at := point{x, y + legendRow/2}
 	for _, sample := range samples {
-		text := plots.Plain(sample.text)
+		text := svg.Plain(sample.text)
 		room := 28 + columns(text)*7 + 14
 		if at.X > x && at.X+room > right {
 			at = point{x, at.Y + legendRow}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"nodemask/plots"
+	"nodemask/internal/svg"
 )
 
 // columns returns how many letters wide a text is. Letters of some scripts count as two.
@@ -20,7 +20,7 @@ func columns(s string) float64 {
 
 // cut returns a label, shortened to what fits into a node.
 func cut(label string) string {
-	label = plots.Plain(label)
+	label = svg.Plain(label)
 	if columns(label) <= longestLabel {
 		return label
 	}
@@ -34,7 +34,7 @@ func cut(label string) string {
 }
 
 // xmlText returns a text for an XML element.
-func xmlText(s string) string { return plots.Escape(plots.Plain(s)) }
+func xmlText(s string) string { return svg.Escape(svg.Plain(s)) }
 
 // px returns a coordinate to a tenth of a pixel.
 func px(x float64) string {

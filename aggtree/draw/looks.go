@@ -5,11 +5,11 @@ import (
 	"slices"
 
 	"nodemask/aggtree"
-	"nodemask/plots"
+	"nodemask/internal/svg"
 )
 
 // palette has the colours of all drawings of this project, for light and for dark pages.
-var palette = plots.Palette()
+var palette = svg.Palette
 
 const (
 	ringStyles = 3   // how often rings go through the palette: solid, dashed, dotted

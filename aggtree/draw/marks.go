@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"nodemask/plots"
+	"nodemask/internal/svg"
 )
 
 // Attributes of shapes without a colour of their own.
@@ -17,18 +17,16 @@ const (
 	folding = `fill="currentColor" fill-opacity="0.1"`
 )
 
-// filling returns the attributes of a fill in one of the colours, and ringing those of a ring.
-func filling(k int) string { return plots.Fill(k) + ` fill-opacity="0.28"` }
+// filling returns the attributes of a fill in one of the colours.
+func filling(k int) string { return svg.Fill(k) + ` fill-opacity="0.28"` }
 
-func ringing(k int, width float64) string { return plots.Stroke(k, width) }
-
-func (s *svg) heading(x, y float64, text string) {
+func (s *picture) heading(x, y float64, text string) {
 	s.printf("<text x=\"%s\" y=\"%s\" font-weight=\"bold\">%s</text>\n", px(x), px(y+fontSize), xmlText(text))
 }
 
 // boxes draws what cached representations captured as the paper does: a dotted box round each subtree of depth 1 and
 // more.
-func (s *svg) boxes(points []point) {
+func (s *picture) boxes(points []point) {
 	first, end := s.Tree.Children(0)
 	for u := first; u < end; u++ {
 		if !s.isCached(u) {
@@ -36,9 +34,11 @@ func (s *svg) boxes(points []point) {
 		}
 		for depth := s.full.Hops - 1; depth > 0 && s.pad(depth) > 0; depth-- {
 			low, high := points[u], points[u]
-			for _, i := range s.members(u, depth) {
-				low = point{min(low.X, points[i].X), min(low.Y, points[i].Y)}
-				high = point{max(high.X, points[i].X), max(high.Y, points[i].Y)}
+			for _, level := range s.Tree.Descendants(u, depth) {
+				for _, p := range points[level[0]:level[1]] {
+					low = point{min(low.X, p.X), min(low.Y, p.Y)}
+					high = point{max(high.X, p.X), max(high.Y, p.Y)}
+				}
 			}
 			x, y := s.width/2+s.pad(depth), boxHeight/2+s.pad(depth)
 			s.rect(low.X-x, low.Y-y, high.X-low.X+2*x, high.Y-low.Y+2*y, 10, captured)
@@ -48,7 +48,7 @@ func (s *svg) boxes(points []point) {
 }
 
 // edges draws the tree's edges: straight ones down, curves across. Those with a flow have its colour and width.
-func (s *svg) edges(points []point, across bool) {
+func (s *picture) edges(points []point, across bool) {
 	var plain, dashed, coloured strings.Builder
 	most := 0.0
 	for _, x := range s.flow {
@@ -76,9 +76,12 @@ func (s *svg) edges(points []point, across bool) {
 		case s.Ghost[i]:
 			dashed.WriteString(path)
 		case flows:
-			x := s.flow[node]
+			x, colour := s.flow[node], 0
+			if x < 0 {
+				colour = 1
+			}
 			fmt.Fprintf(&coloured, "<path d=\"%s\" %s><title>%+.3g</title></path>\n", path,
-				ringing(sign(x), 1+widestFlow*math.Abs(x)/most), x)
+				svg.Stroke(colour, 1+widestFlow*math.Abs(x)/most), x)
 		default:
 			plain.WriteString(path)
 		}
@@ -90,16 +93,8 @@ func (s *svg) edges(points []point, across bool) {
 // widestFlow is how much wider the edge with the largest flow is than one with none.
 const widestFlow = 8
 
-// sign is the colour of a flow, in the palette.
-func sign(x float64) int {
-	if x < 0 {
-		return 1
-	}
-	return 0
-}
-
 // lines draws two paths, the second dashed.
-func (s *svg) lines(plain, dashed, attributes string) {
+func (s *picture) lines(plain, dashed, attributes string) {
 	for _, l := range []struct{ path, dash string }{{plain, ""}, {dashed, ` stroke-dasharray="4 3"`}} {
 		if l.path != "" {
 			s.printf("<path d=\"%s\" fill=\"none\" stroke=\"currentColor\" stroke-opacity=\"0.55\"%s%s/>\n", l.path, l.dash,
@@ -109,7 +104,7 @@ func (s *svg) lines(plain, dashed, attributes string) {
 }
 
 // node draws a tree node as what it is.
-func (s *svg) node(i int32, at point) {
+func (s *picture) node(i int32, at point) {
 	base := s.Tree.Base[i]
 	label := s.text(i, s.o.Names)
 	switch {
@@ -123,7 +118,7 @@ func (s *svg) node(i int32, at point) {
 }
 
 // more draws a node that stands for others.
-func (s *svg) more(at point, label string, ghost bool) {
+func (s *picture) more(at point, label string, ghost bool) {
 	attributes := folding
 	if ghost {
 		attributes += " " + masked
@@ -134,7 +129,7 @@ func (s *svg) more(at point, label string, ghost bool) {
 
 // pill draws a node of the graph or a replica. Its fill lies a little inside its ring, so that nobody takes one for the
 // other.
-func (s *svg) pill(at point, label string, l look, dashed bool) {
+func (s *picture) pill(at point, label string, l look, dashed bool) {
 	rect := func(inset float64, attributes string) {
 		s.rect(at.X-s.width/2+inset, at.Y-boxHeight/2+inset, s.width-2*inset, boxHeight-2*inset, boxHeight/2-inset,
 			attributes)
@@ -152,7 +147,7 @@ func (s *svg) pill(at point, label string, l look, dashed bool) {
 		if l.root {
 			width = rootRing
 		}
-		ring = ringing(l.ring%len(palette), width)
+		ring = svg.Stroke(l.ring%len(palette), width)
 		dash = []string{"", "8 3", "2 3"}[l.ring/len(palette)%ringStyles]
 	}
 	if dashed {
@@ -173,11 +168,11 @@ func (s *svg) pill(at point, label string, l look, dashed bool) {
 }
 
 // label writes a label into a node. If it has to be cut, the whole is a tooltip.
-func (s *svg) label(at point, label, attributes string) {
+func (s *picture) label(at point, label, attributes string) {
 	short, tooltip := cut(label), ""
-	if short != plots.Plain(label) {
+	if short != svg.Plain(label) {
 		tooltip = "<title>" + xmlText(label) + "</title>"
 	}
 	s.printf("<text x=\"%s\" y=\"%s\" text-anchor=\"middle\"%s>%s%s</text>\n",
-		px(at.X), px(at.Y+0.35*fontSize), attributes, tooltip, plots.Escape(short))
+		px(at.X), px(at.Y+0.35*fontSize), attributes, tooltip, svg.Escape(short))
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"nodemask/plots"
+	"nodemask/internal/svg"
 )
 
 // mostNear is the largest number of nodes drawn of the graph.
@@ -25,7 +25,7 @@ type neighbourhood struct {
 
 // near finds the nodes breadth first, by number, whether masked or not, and arranges them. All nodes have one width, so
 // the tree's labels have to have widened it before. It is empty unless Options.BaseGraph is set.
-func (s *svg) near() neighbourhood {
+func (s *picture) near() neighbourhood {
 	g, t := s.o.Graph, s.full
 	if !s.o.BaseGraph || g == nil {
 		return neighbourhood{}
@@ -42,7 +42,7 @@ func (s *svg) near() neighbourhood {
 		return nil
 	}
 	n := neighbourhood{nodes: []int32{root}, heading: fmt.Sprintf("Graph, %d hops round %s", t.Hops,
-		cut(Name(root, s.o.Names)))}
+		cut(svg.Name(root, s.o.Names)))}
 	place, parent, level := map[int32]int{root: 0}, []int{-1}, []int{0}
 	left := map[int32]bool{}
 	for i := 0; i < len(n.nodes); i++ {
@@ -70,7 +70,7 @@ func (s *svg) near() neighbourhood {
 		}
 	}
 	for _, v := range n.nodes {
-		s.widen(Name(v, s.o.Names))
+		s.widen(svg.Name(v, s.o.Names))
 	}
 	n.arrange(parent, level, s.width)
 	return n
@@ -136,14 +136,14 @@ func (n *neighbourhood) clear(first, end int, width float64) bool {
 }
 
 // base draws the graph round the root, with its left top corner at x, y.
-func (s *svg) base(n neighbourhood, x, y float64) {
+func (s *picture) base(n neighbourhood, x, y float64) {
 	s.b.WriteString("<g class=\"graph\">\n")
 	s.heading(x, y, n.heading)
 	y += headingHeight
 	place := make(map[int32]point, len(n.nodes))
 	area := fmt.Sprintf(`x="%s" y="%s" width="%s" height="%s"`, px(x), px(y), px(n.width), px(n.height))
 	s.printf(`<mask id="%s-nodes" maskUnits="userSpaceOnUse" %s><rect %[2]s fill="#fff"/>`,
-		plots.ElementID(s.id), area)
+		svg.ElementID(s.id), area)
 	for i, v := range n.nodes {
 		place[v] = point{x + n.points[i].X, y + n.points[i].Y}
 		s.rect(place[v].X-s.width/2, place[v].Y-boxHeight/2, s.width, boxHeight, boxHeight/2, "")
@@ -157,16 +157,16 @@ func (s *svg) base(n neighbourhood, x, y float64) {
 		}
 		fmt.Fprintf(b, "M%s,%sL%s,%s", px(place[e[0]].X), px(place[e[0]].Y), px(place[e[1]].X), px(place[e[1]].Y))
 	}
-	s.lines(plain.String(), dashed.String(), fmt.Sprintf(` mask="url(#%s-nodes)"`, plots.ElementID(s.id)))
+	s.lines(plain.String(), dashed.String(), fmt.Sprintf(` mask="url(#%s-nodes)"`, svg.ElementID(s.id)))
 	for _, v := range n.nodes {
 		l := s.looks.of(v)
 		if s.masked(v) && !l.root {
 			l = look{fill: -1, ring: -1}
 		}
-		s.pill(place[v], Name(v, s.o.Names), l, s.masked(v))
+		s.pill(place[v], svg.Name(v, s.o.Names), l, s.masked(v))
 	}
 	s.b.WriteString("</g>\n")
 }
 
 // masked reports whether the mask hides node v of the graph.
-func (s *svg) masked(v int32) bool { return int(v) < len(s.o.Mask) && s.o.Mask[v] }
+func (s *picture) masked(v int32) bool { return int(v) < len(s.o.Mask) && s.o.Mask[v] }

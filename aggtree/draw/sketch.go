@@ -3,7 +3,6 @@ package draw
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"nodemask/aggtree"
@@ -26,7 +25,8 @@ type sketched struct {
 
 // graphSketch draws a graph round its first node.
 func graphSketch(g *csr.Graph, names []string) sketch {
-	s := svg{o: Options{Names: names, Graph: g, BaseGraph: true}, full: built(g, 0, g.NumNodes(), nil), width: leastWidth}
+	s := picture{o: Options{Names: names, Graph: g, BaseGraph: true}, full: built(g, 0, g.NumNodes(), nil),
+		width: leastWidth}
 	near := s.near()
 	out := sketch{nodes: make([]sketched, g.NumNodes())}
 	for i, v := range near.nodes {
@@ -42,14 +42,15 @@ func graphSketch(g *csr.Graph, names []string) sketch {
 	return out
 }
 
-// settingSketch draws two classes of nodes, and some whose class is to be predicted. The latter are left out if they
-// are new.
-func settingSketch(g *csr.Graph, names []string, predict []int32, areNew bool) sketch {
+// settingSketch draws the paper's graph with two classes of nodes, and c and e, whose class is to be predicted. These
+// are left out if they are new.
+func settingSketch(areNew bool) sketch {
+	g, names := PaperGraph()
 	s := graphSketch(g, names)
 	for v := range s.nodes {
 		n := &s.nodes[v]
 		n.look = look{fill: v % 2, ring: -1}
-		if slices.Contains(predict, int32(v)) {
+		if names[v] == "c" || names[v] == "e" {
 			n.look.fill, n.label, n.open, n.hidden = -1, names[v]+" ?", true, areNew
 		}
 	}
@@ -58,7 +59,7 @@ func settingSketch(g *csr.Graph, names []string, predict []int32, areNew bool) s
 
 // sketchPanel is a panel that shows a sketch.
 func sketchPanel(caption string, k sketch) panel {
-	return panel{caption: caption, draw: func(s *svg, at point) (size point) {
+	return panel{caption: caption, draw: func(s *picture, at point) (size point) {
 		var path strings.Builder
 		for _, e := range k.edges {
 			a, b := k.nodes[e[0]], k.nodes[e[1]]
@@ -88,8 +89,8 @@ func rim(from, to point) point {
 
 // treePanel is a panel that shows a tree.
 func treePanel(caption string, t *aggtree.Tree, o Options) panel {
-	return panel{caption: caption, tree: t, draw: func(s *svg, at point) point {
-		part := &svg{folded: o.fold(t), o: o, full: t, id: s.id, looks: looks{ring: map[int32]int{t.Base[0]: 0},
+	return panel{caption: caption, tree: t, draw: func(s *picture, at point) point {
+		part := &picture{folded: o.fold(t), o: o, full: t, id: s.id, looks: looks{ring: map[int32]int{t.Base[0]: 0},
 			root: t.Base[0]}, width: leastWidth}
 		points, across, width, height := part.places()
 		for i := range points {

@@ -167,11 +167,11 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 	})
 
 	t.Run("a large tree is folded, counted whole, and unfolds to the end", func(t *testing.T) {
-		var edges []csr.Edge
+		var edges [][2]int32
 		for v := int32(1); v <= 40; v++ {
-			edges = append(edges, csr.Edge{Node: 0, Neighbour: v})
+			edges = append(edges, [2]int32{0, v})
 		}
-		star := testgraph.Undirected(t, 41, edges...)
+		star := testgraph.Undirected(t, 41, edges)
 		p := open(t, chrome, pageOf(t, star, 0, 2, Options{}))
 		p.is(map[string]any{"depth": []int{1, 40, 40}, "total": 81, "distinct": 41, "replicas": 41}, `$.nodemask.counts()`)
 		p.is("+58", `find('.more text').textContent`) // 29 leaves, and the root below each

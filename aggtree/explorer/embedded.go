@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"nodemask/csr"
-	"nodemask/plots"
+	"nodemask/internal/svg"
 )
 
 // embedded is what the script reads: src/state.js is the other side. Nodes have the numbers of the excerpt.
@@ -27,26 +27,22 @@ type embedded struct {
 // embed returns what the script reads of a graph, of which it embeds a part.
 func (o Options) embed(g *csr.Graph, root int32, hops int, part excerpt) *embedded {
 	d := &embedded{
-		Graph: part.encode(g), AllNodes: g.NumNodes(), Complete: part.complete(), Root: part.place(root), Hops: hops,
+		Graph: part.encode(g), AllNodes: g.NumNodes(), Complete: part.full, Root: part.place(root), Hops: hops,
 		MostHops: max(offeredHops, hops),
-		KeepRate: o.KeepRate, Seed: fmt.Sprint(o.Seed), Title: plots.Plain(o.Title),
-	}
-	for v := range part.nodes() {
-		if int(v) < len(o.Names) && o.Names[v] != "" {
-			d.Names = make([]string, part.size)
-			break
-		}
+		KeepRate: o.KeepRate, Seed: fmt.Sprint(o.Seed), Title: svg.Plain(o.Title),
 	}
 	if o.Colours != nil {
 		d.Colours = make([]int, part.size)
 		for _, class := range o.Classes {
-			d.Classes = append(d.Classes, plots.Plain(class))
+			d.Classes = append(d.Classes, svg.Plain(class))
 		}
 	}
-	i := int32(0)
-	for v := range part.nodes() {
-		if d.Names != nil && int(v) < len(o.Names) {
-			d.Names[i] = plots.Plain(o.Names[v])
+	for i, v := range part.nodes() {
+		if int(v) < len(o.Names) && o.Names[v] != "" {
+			if d.Names == nil {
+				d.Names = make([]string, part.size)
+			}
+			d.Names[i] = svg.Plain(o.Names[v])
 		}
 		if d.Colours != nil {
 			if d.Colours[i] = -1; int(v) < len(o.Colours) {
@@ -56,7 +52,6 @@ func (o Options) embed(g *csr.Graph, root int32, hops int, part excerpt) *embedd
 		if o.Mask != nil && o.Mask[v] {
 			d.Mask = append(d.Mask, i)
 		}
-		i++
 	}
 	return d
 }

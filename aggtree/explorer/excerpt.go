@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"iter"
+	"maps"
 	"slices"
 
 	"nodemask/csr"
@@ -21,13 +22,14 @@ type excerpt struct {
 	ids  []int32 // the nodes, ascending; nil: all
 	has  []bool  // whether the neighbours of each of them are there; nil: all are
 	size int
+	full int // nodes whose neighbours are there
 }
 
 // newExcerpt chooses the nodes breadth first. Those within hops of the root bring along all their neighbours or, where
 // there is no room left, none of them. So a tree is right unless it comes to a node without its neighbours.
 func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64) excerpt {
 	if g.NumNodes() <= mostNodes && g.NumEdges() <= mostEntries {
-		return excerpt{size: g.NumNodes()}
+		return excerpt{size: g.NumNodes(), full: g.NumNodes()}
 	}
 	found, has := map[int32]bool{root: true}, map[int32]bool{}
 	level := []int32{root}
@@ -59,27 +61,23 @@ func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64
 		}
 		level = next
 	}
-	e := excerpt{size: len(found)}
-	for v := range found {
-		e.ids = append(e.ids, v)
-	}
-	slices.Sort(e.ids)
-	e.has = make([]bool, e.size)
+	e := excerpt{ids: slices.Sorted(maps.Keys(found)), has: make([]bool, len(found)), size: len(found),
+		full: len(has)}
 	for i, v := range e.ids {
 		e.has[i] = has[v]
 	}
 	return e
 }
 
-// nodes returns the nodes of the whole graph that are embedded, ascending.
-func (e excerpt) nodes() iter.Seq[int32] {
-	return func(yield func(int32) bool) {
-		for i := range e.size {
-			v := int32(i)
+// nodes yields the nodes that are embedded, ascending: their numbers among themselves and in the whole graph.
+func (e excerpt) nodes() iter.Seq2[int32, int32] {
+	return func(yield func(i, v int32) bool) {
+		for i := range int32(e.size) {
+			v := i
 			if e.ids != nil {
 				v = e.ids[i]
 			}
-			if !yield(v) {
+			if !yield(i, v) {
 				return
 			}
 		}
@@ -95,20 +93,6 @@ func (e excerpt) place(v int32) int32 {
 	return int32(i)
 }
 
-// complete returns the number of nodes that have their neighbours.
-func (e excerpt) complete() int {
-	if e.has == nil {
-		return e.size
-	}
-	n := 0
-	for _, has := range e.has {
-		if has {
-			n++
-		}
-	}
-	return n
-}
-
 // embeddedGraph is a graph as the script reads it: readGraph in src/core.js says what Rows holds.
 type embeddedGraph struct {
 	Nodes   int     `json:"nodes"`
@@ -121,14 +105,11 @@ type embeddedGraph struct {
 func (e excerpt) encode(g *csr.Graph) embeddedGraph {
 	d := embeddedGraph{Nodes: e.size, IDs: e.ids}
 	var rows []byte
-	i := 0
-	for v := range e.nodes() {
+	for i, v := range e.nodes() {
 		if e.has != nil && !e.has[i] {
 			rows = binary.AppendUvarint(rows, 0)
-			i++
 			continue
 		}
-		i++
 		row := g.Neighbours(v)
 		rows = binary.AppendUvarint(rows, uint64(len(row))+1)
 		before := int32(0)

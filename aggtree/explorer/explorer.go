@@ -5,6 +5,7 @@ package explorer
 
 import (
 	"bufio"
+	"cmp"
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
@@ -12,9 +13,8 @@ import (
 	"html"
 	"io"
 
-	"nodemask/aggtree/draw"
 	"nodemask/csr"
-	"nodemask/plots"
+	"nodemask/internal/svg"
 )
 
 // bundle is the script, which 'npm ci && npm run build' makes of src. It begins with the licence of the parts of d3
@@ -98,9 +98,7 @@ func WritePage(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error
 	if err != nil {
 		return err
 	}
-	if title == "" {
-		title = "Aggregation trees round node " + draw.Name(root, o.Names)
-	}
+	title = cmp.Or(title, "Aggregation trees round node "+svg.Name(root, o.Names))
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, `<!DOCTYPE html>
 <html lang="en">
@@ -119,7 +117,7 @@ h1{font-size:20px;margin:0 0 12px;overflow-wrap:anywhere}
 <body>
 <main>
 <h1>%[1]s</h1>
-`, html.EscapeString(plots.Plain(title)), plots.FontFamily)
+`, html.EscapeString(svg.Plain(title)), svg.FontFamily)
 	p.write(out)
 	out.WriteString("</main>\n</body>\n</html>\n")
 	return out.Flush()

@@ -112,7 +112,7 @@ func TestTheScriptBuildsAndCountsTheTreesOfBuild(t *testing.T) {
 }
 
 func TestAnEpochDrawsTheMaskOfGosGenerator(t *testing.T) {
-	g := testgraph.Undirected(t, 40)
+	g := testgraph.Undirected(t, 40, nil)
 	const seed, rate = 1<<63 + 12345, 0.7
 	for _, epoch := range []int{1, 2, 900} {
 		var got []int
@@ -221,11 +221,11 @@ return all`, &got)
 }
 
 func TestAGraphAboveTheLimitIsEmbeddedRoundTheRoot(t *testing.T) {
-	edges := []csr.Edge{}
+	var edges [][2]int32
 	for v := int32(1); v < 60_000; v++ {
-		edges = append(edges, csr.Edge{Node: v - 1, Neighbour: v})
+		edges = append(edges, [2]int32{v - 1, v})
 	}
-	path := testgraph.Undirected(t, 60_000, edges...)
+	path := testgraph.Undirected(t, 60_000, edges)
 	d := whole(t, path, 30_000, 2, Options{Mask: append(make([]bool, 59_999), true)})
 	assert.Equal(t, []int32{29_997, 29_998, 29_999, 30_000, 30_001, 30_002, 30_003}, d.Graph.IDs,
 		"the nodes within 3 hops of 30000")
@@ -333,13 +333,7 @@ func TestTheSameArgumentsWriteTheSameBytes(t *testing.T) {
 }
 
 func TestATreeTooLargeToBuildIsWrittenAllTheSame(t *testing.T) {
-	edges := []csr.Edge{}
-	for v := range int32(60) {
-		for u := range v {
-			edges = append(edges, csr.Edge{Node: u, Neighbour: v})
-		}
-	}
-	complete := testgraph.Undirected(t, 60, edges...)
+	complete := testgraph.Complete(t, 60)
 	assert.Contains(t, writeHTML(t, complete, 0, 9, Options{}), `alt="The 2-aggregation tree of node 0: 3541 nodes, `+
 		`1 at depth 0, 59 at depth 1, 3481 at depth 2"`)
 	var got []shownNode

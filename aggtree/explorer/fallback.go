@@ -10,7 +10,7 @@ import (
 	"nodemask/aggtree"
 	"nodemask/aggtree/draw"
 	"nodemask/csr"
-	"nodemask/plots"
+	"nodemask/internal/svg"
 )
 
 // fallbackLimit is the largest tree that is built for the image: more than it can show.
@@ -41,11 +41,11 @@ func (o Options) image(g *csr.Graph, tree *aggtree.Tree) ([]byte, error) {
 
 // altText describes the image.
 func altText(tree *aggtree.Tree, names []string) string {
-	alt := fmt.Sprintf("The %d-aggregation tree of node %s: %d nodes", tree.Hops, draw.Name(tree.Base[0], names),
+	alt := fmt.Sprintf("The %d-aggregation tree of node %s: %d nodes", tree.Hops, svg.Name(tree.Base[0], names),
 		tree.NumNodes())
 	for depth := range tree.Hops + 1 {
 		first, end := tree.AtDepth(depth)
 		alt += fmt.Sprintf(", %d at depth %d", end-first, depth)
 	}
-	return strings.TrimSpace(plots.Plain(alt))
+	return strings.TrimSpace(svg.Plain(alt))
 }

@@ -16,12 +16,12 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/datasets/parquet"
+	"nodemask/internal/svg"
 	"nodemask/internal/tidy"
 	"nodemask/internal/tidy/tidyfile"
 	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 )
 
 // openOptions are how commands open data sets: with all formats that there are.
@@ -36,7 +36,7 @@ func openGraph(ctx context.Context, w io.Writer, name, dir string) (*datasets.Gr
 		return nil, dataError(err)
 	}
 	for _, remark := range g.Remarks() {
-		fmt.Fprintln(w, plots.Plain(g.Name+": "+remark))
+		fmt.Fprintln(w, svg.Plain(g.Name+": "+remark))
 	}
 	return g, nil
 }

@@ -21,7 +21,7 @@ import (
 
 	"nodemask/cmd/nodemask/internal/home"
 	"nodemask/internal/memory"
-	"nodemask/plots"
+	"nodemask/internal/svg"
 	"nodemask/record"
 )
 
@@ -67,7 +67,7 @@ func run(args []string) int {
 	if n, _ := fmt.Sscanf(err.Error(), "unknown command %q for", &word); n == 1 && !errors.As(err, &m) {
 		err = unknownCommand(root, word)
 	}
-	fmt.Fprintln(os.Stderr, "nodemask:", plots.Plain(plain(err.Error())))
+	fmt.Fprintln(os.Stderr, "nodemask:", svg.Plain(plain(err.Error())))
 	if errors.As(err, &m) {
 		return 2
 	}

@@ -7,11 +7,11 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/cited"
+	"nodemask/internal/joint"
 	"nodemask/internal/multiverse"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
 	"nodemask/record"
-	"nodemask/stats"
 )
 
 // Claim is a statement that results support or contradict.
@@ -185,7 +185,7 @@ func (e *Evidence) judgeMoreInductively() Verdict {
 			all = append(all, more)
 		}
 	}
-	pooled, err := stats.Pooled(all)
+	pooled, err := joint.Pooled(all)
 	if err != nil {
 		return notRun("%v", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/cited"
+	"nodemask/internal/joint"
 	"nodemask/internal/multiverse"
 	"nodemask/record"
 	"nodemask/stats"
@@ -139,7 +140,7 @@ func judge(r *record.Results, unit string, comparisons []comparison) Verdict {
 			differences[i] = append(differences[i], of[seed])
 		}
 	}
-	pooled, err := stats.Pooled(differences)
+	pooled, err := joint.Pooled(differences)
 	if err != nil {
 		return notRun("fewer than two seeds are in all %d comparisons", len(comparisons))
 	}
@@ -202,7 +203,7 @@ func (v *Verdict) detect() string {
 	if v.Grade != multiverse.Inconclusive {
 		return ""
 	}
-	least, err := stats.Detectable(v.Effect.StdDev, v.Effect.N)
+	least, err := joint.Detectable(v.Effect.StdDev, v.Effect.N)
 	if err != nil {
 		return ""
 	}

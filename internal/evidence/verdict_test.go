@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/joint"
 	"nodemask/internal/multiverse"
 	"nodemask/paper"
 	"nodemask/record"
@@ -78,7 +79,7 @@ func TestAVerdictHasTheStrictRuleThePooledEffectAndThePublishedOne(t *testing.T)
 	// Published gains: 3.47, 3.28, 3.23, 2.14, 1.42, 1.42, 1.5.
 	assert.InDelta(t, 16.46/7, *v.Published, 1e-9)
 	assert.Equal(t, multiverse.Inconclusive, v.Grade, "p is 0.065")
-	least, err := stats.Detectable(v.Effect.StdDev, 3)
+	least, err := joint.Detectable(v.Effect.StdDev, 3)
 	require.NoError(t, err)
 	assert.Equal(t, least, v.Detectable)
 	assert.Contains(t, v.Figures, "significant in 4 of 7, 3 or more trials each")

@@ -39,8 +39,10 @@ var forUsers = []string{
 // the room of the nearest one above its folder: it may import that room's packages and what they may.
 var rooms = map[string][]string{
 	"csr":                nil,
-	"plots":              nil,
+	"plots":              {"internal/svg"},
 	"stats":              nil,
+	"internal/joint":     {"stats"},
+	"internal/svg":       nil,
 	"internal/checkout":  nil,
 	"internal/digits":    nil,
 	"internal/memory":    nil,
@@ -61,8 +63,8 @@ var rooms = map[string][]string{
 	"datasets": {"csr", "internal/memory", "internal/wholefile"},
 
 	"aggtree":          {"csr"},
-	"aggtree/draw":     {"aggtree", "csr", "plots"},
-	"aggtree/explorer": {"aggtree", "aggtree/draw", "csr", "plots"},
+	"aggtree/draw":     {"aggtree", "csr", "internal/svg"},
+	"aggtree/explorer": {"aggtree", "aggtree/draw", "csr", "internal/svg"},
 
 	"nmgnn/hyper":                nil,
 	"internal/kernels/fused":     nil,
@@ -88,7 +90,7 @@ var rooms = map[string][]string{
 		"nmgnn/hyper", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/mapped",
 		"nmgnn/internal/safetensors", "nmgnn/internal/variables", "internal/kernels", "nmgnn/train", "stats"},
 	"nmgnn/explain": {"aggtree", "aggtree/draw", "csr", "datasets", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper",
-		"nmgnn/infer", "nmgnn/internal/variables", "plots"},
+		"nmgnn/infer", "nmgnn/internal/variables", "internal/svg", "plots"},
 	"nmgnn/theorem": {"aggtree", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/hyper",
 		"nmgnn/infer", "nmgnn/internal/learn"},
 	beam: {"csr", "datasets", "internal/tidy", "internal/tidy/tidyfile", "internal/wholefile", "nmgnn",
@@ -106,10 +108,10 @@ var rooms = map[string][]string{
 	"paper":           {"datasets", "nmgnn/hyper", "record"},
 	"internal/advice": {"datasets", "nmgnn/hyper", "plots", "record", "stats"},
 
-	"internal/multiverse": {"datasets", "nmgnn/hyper", "paper", "record", "stats"},
+	"internal/multiverse": {"datasets", "internal/joint", "nmgnn/hyper", "paper", "record", "stats"},
 	"internal/cited":      {"datasets", "nmgnn/hyper", "internal/multiverse", "record", "stats"},
-	"internal/evidence": {"csr", "datasets", "nmgnn/hyper", "internal/cited", "internal/multiverse", "paper", "plots",
-		"record", "stats"},
+	"internal/evidence": {"csr", "datasets", "internal/joint", "nmgnn/hyper", "internal/cited", "internal/multiverse",
+		"paper", "plots", "record", "stats"},
 
 	"internal/page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",
 		"nmgnn/backend", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/train", "internal/advice",
@@ -117,8 +119,8 @@ var rooms = map[string][]string{
 		"internal/measure", "stats"},
 
 	"nb": append([]string{"internal/notebook", "internal/worker"}, forUsers...),
-	"cmd": append([]string{"internal/digits", "internal/memory", "internal/race", "internal/wholefile", "internal/tidy",
-		"internal/tidy/tidyfile", "internal/worker"}, forUsers...),
+	"cmd": append([]string{"internal/digits", "internal/memory", "internal/race", "internal/svg", "internal/wholefile",
+		"internal/tidy", "internal/tidy/tidyfile", "internal/worker"}, forUsers...),
 	"notebooks": {"nb"},
 }
 

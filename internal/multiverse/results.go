@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nodemask/datasets"
+	"nodemask/internal/joint"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -162,7 +163,7 @@ func (q Question) Effects(r *record.Results) (*Effects, error) {
 			e.Differences = append(e.Differences, differences)
 			e.Plain, e.Masked = append(e.Plain, mean(plain)), append(e.Masked, mean(masked))
 		}
-		if e.Pooled, err = stats.Pooled(e.Differences); err != nil {
+		if e.Pooled, err = joint.Pooled(e.Differences); err != nil {
 			return nil, fmt.Errorf("%s: %w", reading.Words(q.Axes, q.Setting), err)
 		}
 		all.Effects = append(all.Effects, e)
@@ -214,12 +215,12 @@ func (e Effect) side(x float64) int {
 }
 
 // Joint tests the pooled effects of all readings together, by turning the signs of whole splits.
-func (e *Effects) Joint() (stats.Joint, error) {
+func (e *Effects) Joint() (joint.Result, error) {
 	effects := make([][]float64, len(e.Effects))
 	for i, effect := range e.Effects {
 		effects[i] = effect.PerSplit()
 	}
-	return stats.JointTest(effects)
+	return joint.Test(effects)
 }
 
 // Explained says how much of the variance of the pooled effects each axis explains; names are those of axes that matter
@@ -239,6 +240,6 @@ func (e *Effects) Explained() (names []string, shares []float64, err error) {
 	for _, effect := range e.Effects {
 		y = append(y, effect.Pooled.MeanDifference)
 	}
-	shares, err = stats.Explained(y, factors)
+	shares, err = joint.Explained(y, factors)
 	return names, shares, err
 }

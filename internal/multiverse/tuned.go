@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nodemask/datasets"
+	"nodemask/internal/joint"
 	"nodemask/nmgnn/hyper"
 	"nodemask/record"
 	"nodemask/stats"
@@ -328,6 +329,6 @@ func Pooled(all []Tuned, models []TunedModel, arm, against string) (effect stats
 	if len(differences) == 0 {
 		return effect, 0, nil
 	}
-	effect, err = stats.Pooled(differences)
+	effect, err = joint.Pooled(differences)
 	return effect, len(differences), err
 }

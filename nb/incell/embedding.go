@@ -59,7 +59,7 @@ func lastHidden(b *backend.Backend, x train.Experiment, r *train.Result) infer.R
 // scatter returns a chart of a representation's first two principal components, with a colour for each class of
 // the graph's nodes; nodes whose class is not known are left out.
 func scatter(title string, h infer.Representation, g *datasets.Graph) plots.Chart {
-	x, y, explained, err := stats.PCA(h.Values, h.Rows, h.Width)
+	x, y, explained, err := principalComponents(h.Values, h.Rows, h.Width)
 	nb.Must(err)
 	c := plots.Chart{ID: "embedding", Title: title, Width: 480, Height: 420,
 		XLabel: fmt.Sprintf("first principal component (%.0f %% of the variance)",

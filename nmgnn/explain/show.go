@@ -13,6 +13,7 @@ import (
 
 	"nodemask/aggtree/draw"
 	"nodemask/datasets"
+	"nodemask/internal/svg"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/plots"
@@ -97,9 +98,9 @@ func (v View) Sentence() string {
 	s += fmt.Sprintf(". Its logit is %.3f: %.3f from the node alone, and %s from the %d branches of its tree, ",
 		v.Logit(), v.Alone, number(shares), v.Tree.NumNodes()-1)
 	if v.Exact {
-		return plots.Plain(s + fmt.Sprintf("exactly, from all %d masks that differ.", v.Masks))
+		return svg.Plain(s + fmt.Sprintf("exactly, from all %d masks that differ.", v.Masks))
 	}
-	return plots.Plain(s + fmt.Sprintf("each estimated from %d random orders.", v.Orders))
+	return svg.Plain(s + fmt.Sprintf("each estimated from %d random orders.", v.Orders))
 }
 
 // number is a change of a logit.
@@ -190,9 +191,9 @@ func (v View) WriteHTML(w io.Writer) error {
 		tables = append(tables, template.HTML(table)) //nolint:gosec // plots escapes what it is given
 	}
 	return page.Execute(w, map[string]any{"Sentence": v.Sentence(), "Tables": tables,
-		"Title":   plots.Plain(fmt.Sprintf("Why node %s is %s", v.node(v.Tree.Base[0]), v.Model.Classes[v.Class])),
+		"Title":   svg.Plain(fmt.Sprintf("Why node %s is %s", v.node(v.Tree.Base[0]), v.Model.Classes[v.Class])),
 		"Drawing": template.HTML(drawing.String()), //nolint:gosec // likewise, the drawing
-		"Font":    template.CSS(plots.FontFamily)}) //nolint:gosec // a constant
+		"Font":    template.CSS(svg.FontFamily)})   //nolint:gosec // a constant
 }
 
 // explanationJSON is an explanation as JSON has it. docs/FORMATS.md says what each field holds.

@@ -9,7 +9,11 @@ import (
 )
 
 // Undirected returns the graph with these edges, which must name its nodes.
-func Undirected(t require.TestingT, nodes int, edges ...csr.Edge) *csr.Graph {
+func Undirected(t require.TestingT, nodes int, pairs [][2]int32) *csr.Graph {
+	edges := make([]csr.Edge, len(pairs))
+	for i, p := range pairs {
+		edges[i] = csr.Edge{Node: p[0], Neighbour: p[1]}
+	}
 	g, _, err := csr.FromEdges(nodes, edges, csr.Options{})
 	require.NoError(t, err)
 	return g
@@ -17,8 +21,18 @@ func Undirected(t require.TestingT, nodes int, edges ...csr.Edge) *csr.Graph {
 
 // Triangle returns the triangle 0-1-2 with node 3 at 2, and node 4 alone.
 func Triangle(t require.TestingT) *csr.Graph {
-	return Undirected(t, 5, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2},
-		csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3})
+	return Undirected(t, 5, [][2]int32{{0, 1}, {1, 2}, {0, 2}, {2, 3}})
+}
+
+// Complete returns the graph of so many nodes with all edges.
+func Complete(t require.TestingT, nodes int) *csr.Graph {
+	var pairs [][2]int32
+	for v := range int32(nodes) {
+		for u := range v {
+			pairs = append(pairs, [2]int32{v, u})
+		}
+	}
+	return Undirected(t, nodes, pairs)
 }
 
 // Any draws a graph, directed or not, of 1 to most nodes.

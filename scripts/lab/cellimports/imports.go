@@ -125,35 +125,13 @@ func exports(folder, name string) (map[string]bool, error) {
 		if strings.HasSuffix(base, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(folder, base), nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(folder, base), nil, 0)
 		if err != nil || file.Name.Name != name {
 			continue // a file that is being written: the compiler will say so
 		}
-		for _, d := range file.Decls {
-			for _, identifier := range declared(d) {
-				exported[identifier.Name] = identifier.IsExported()
-			}
+		for symbol := range file.Scope.Objects {
+			exported[symbol] = ast.IsExported(symbol)
 		}
 	}
 	return exported, nil
-}
-
-// declared returns the names that a declaration gives to its package.
-func declared(d ast.Decl) (names []*ast.Ident) {
-	switch d := d.(type) {
-	case *ast.FuncDecl:
-		if d.Recv == nil {
-			names = append(names, d.Name)
-		}
-	case *ast.GenDecl:
-		for _, spec := range d.Specs {
-			switch spec := spec.(type) {
-			case *ast.TypeSpec:
-				names = append(names, spec.Name)
-			case *ast.ValueSpec:
-				names = append(names, spec.Names...)
-			}
-		}
-	}
-	return names
 }

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"slices"
-	"strconv"
 	"strings"
+
+	"nodemask/internal/svg"
 )
 
 // Sizes in CSS pixels.
@@ -16,6 +16,7 @@ const (
 	middle                         = 0.36 // of the font size: from the middle of the letters to their baseline
 	margin                         = 10
 	minSide, maxSide               = 200, 10_000
+	rowHeight                      = 22 // of a bar or an effect
 )
 
 // Attributes of the grid, the axes and of texts.
@@ -59,74 +60,42 @@ func checkInterval(v, low, high float64) error {
 	return nil
 }
 
-// Sheet is an SVG element, but for its shapes.
-type Sheet struct {
-	ID, Title, Description string
-	Colours                []int // of [Palette], that its shapes have
-	Width, Height          float64
-	Scrolls                bool // where it is too wide, instead of shrinking
+// named returns an error with the kind and id of what cannot be drawn or written before it; nil stays nil.
+func named(kind, id string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s %q: %w", kind, id, err)
+	}
+	return nil
+}
+
+// drawing is a sheet with what is drawn on it so far.
+type drawing struct {
+	svg.Sheet
+	bytes.Buffer
+}
+
+func newDrawing(id, title, description string, width float64, colours ...int) *drawing {
+	return &drawing{Sheet: svg.Sheet{ID: id, Title: title, Description: description, Colours: colours, Width: width}}
 }
 
 // heading returns the lines of the title.
-func (s Sheet) heading() []string {
-	if Plain(s.Title) == "" {
+func (d *drawing) heading() []string {
+	if svg.Plain(d.Title) == "" {
 		return nil
 	}
-	return wrap(s.Title, boldSlack*titleSize, s.Width-2*margin)
+	return wrap(d.Title, boldSlack*titleSize, d.Width-2*margin)
 }
 
 // top returns the height of the margin and the title.
-func (s Sheet) top() float64 { return margin + float64(len(s.heading()))*lineHeight*titleSize }
+func (d *drawing) top() float64 { return margin + float64(len(d.heading()))*lineHeight*titleSize }
 
-// open returns a drawing with the title alone.
-func (s Sheet) open() *drawing {
-	d := new(drawing)
-	d.WriteString(s.head())
-	d.lines(point{margin, margin + titleSize}, titleSize, lineHeight*titleSize, bold, s.heading())
-	return d
+// open writes the title; the width must not change any more.
+func (d *drawing) open() {
+	d.lines(point{margin, margin + titleSize}, titleSize, lineHeight*titleSize, bold, d.heading())
 }
-
-// SVG returns the drawing of shapes, which are elements of SVG. It takes its colours from the page, or where it is a
-// page of its own, from the reader's choice of light or dark.
-func (s Sheet) SVG(shapes string) []byte { return []byte(s.head() + shapes + "</svg>\n") }
-
-// head returns all that comes before the shapes.
-func (s Sheet) head() string {
-	var b strings.Builder
-	id, title, style := ElementID(s.ID), Plain(s.Title), "max-width:100%"
-	if title == "" {
-		title = "Chart"
-	}
-	if s.Scrolls {
-		style = fmt.Sprintf("width:%spx;max-width:none", px(s.Width))
-	}
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" id="%s" role="img" aria-labelledby="%[1]s-title %[1]s-desc" `,
-		id)
-	fmt.Fprintf(&b, `width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" style="%[3]s;height:auto" `, px(s.Width),
-		px(s.Height), style)
-	fmt.Fprintf(&b, "fill=\"%s\" font-size=\"%d\" font-family=\"%s\">\n", ink, tickSize, FontFamily)
-	fmt.Fprintf(&b, "<title id=\"%s-title\">%s</title>\n", id, Escape(title))
-	fmt.Fprintf(&b, "<desc id=\"%s-desc\">%s</desc>\n", id, Escape(s.Description))
-	// By itself the drawing is the root and has no text around it to take the colour from.
-	fmt.Fprintf(&b, "<style>\n#%s:root{color:#1a1a1a;color-scheme:light dark}\n", id)
-	fmt.Fprintf(&b, "@media (prefers-color-scheme:dark){\n#%s:root{color:#e6e6e6;background:#121212}\n", id)
-	for i, colour := range colours {
-		if colour.Dark != ink && slices.Contains(s.Colours, i) {
-			fmt.Fprintf(&b, "#%s .line%d{stroke:%s}#%[1]s .fill%[2]d{fill:%[3]s}\n", id, i, colour.Dark)
-		}
-	}
-	fmt.Fprintf(&b, "}\n@media print{#%s:root{color:#1a1a1a;background:none}}\n</style>\n", id)
-	return b.String()
-}
-
-// drawing is an SVG being written.
-type drawing struct{ bytes.Buffer }
 
 // close returns the finished drawing.
-func (d *drawing) close() []byte {
-	d.WriteString("</svg>\n")
-	return d.Bytes()
-}
+func (d *drawing) close() []byte { return d.Sheet.SVG(d.String()) }
 
 func (d *drawing) printf(format string, arguments ...any) { fmt.Fprintf(d, format, arguments...) }
 
@@ -140,7 +109,8 @@ func (d *drawing) path(attributes, data string) {
 // text writes one line with its baseline at a place. An empty line is left out.
 func (d *drawing) text(at point, size int, attributes, line string) {
 	if line != "" {
-		d.printf("<text x=\"%s\" y=\"%s\" font-size=\"%d\"%s>%s</text>\n", px(at.x), px(at.y), size, attributes, Escape(line))
+		d.printf("<text x=\"%s\" y=\"%s\" font-size=\"%d\"%s>%s</text>\n", svg.Px(at.x), svg.Px(at.y), size, attributes,
+			svg.Escape(line))
 	}
 }
 
@@ -160,9 +130,18 @@ func (d *drawing) label(at point, attributes string, lines []string) {
 // upwards writes lines to be read from below, the first centred on a place, the others at its right.
 func (d *drawing) upwards(at point, lines []string) {
 	for i, line := range lines {
-		turned := fmt.Sprintf(` transform="translate(%s,%s) rotate(-90)"`, px(at.x+float64(i)*labelLine), px(at.y))
+		turned := fmt.Sprintf(` transform="translate(%s,%s) rotate(-90)"`, svg.Px(at.x+float64(i)*labelLine), svg.Px(at.y))
 		d.text(point{}, labelSize, centred+turned, line)
 	}
+}
+
+// heightOf returns the height of the row of a bar or an effect with words in lines.
+func heightOf(words ...[]string) float64 {
+	lines := 0
+	for _, w := range words {
+		lines = max(lines, len(w))
+	}
+	return rowHeight + float64(lines-1)*legendLine
 }
 
 // point is a place in a drawing, in CSS pixels from its upper left corner.
@@ -173,7 +152,7 @@ func polyline(points ...point) string {
 	var b strings.Builder
 	for i, p := range points {
 		b.WriteByte("M "[min(i, 1)])
-		b.WriteString(px(p.x) + "," + px(p.y))
+		b.WriteString(svg.Px(p.x) + "," + svg.Px(p.y))
 	}
 	return b.String()
 }
@@ -183,11 +162,6 @@ func polygon(points ...point) string { return polyline(points...) + "Z" }
 
 // circle returns the data of a path round a point.
 func circle(at point, radius float64) string {
-	arc := px(radius) + "," + px(radius) + " 0 1 1 "
-	return fmt.Sprintf("M%s,%sa%s-%[4]s,0a%[3]s%[4]s,0Z", px(at.x+radius), px(at.y), arc, px(2*radius))
-}
-
-// px returns a length as SVG writes it, to a hundredth of a pixel.
-func px(v float64) string {
-	return strconv.FormatFloat(math.Round(100*v)/100+0, 'f', -1, 64) // +0: no -0
+	arc := svg.Px(radius) + "," + svg.Px(radius) + " 0 1 1 "
+	return fmt.Sprintf("M%s,%sa%s-%[4]s,0a%[3]s%[4]s,0Z", svg.Px(at.x+radius), svg.Px(at.y), arc, svg.Px(2*radius))
 }

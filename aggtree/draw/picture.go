@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"nodemask/aggtree"
-	"nodemask/plots"
+	"nodemask/internal/svg"
 )
 
 // Sizes in CSS pixels. Letters are as wide as in wide fonts.
@@ -24,8 +24,8 @@ const (
 	mostBoxes             = 4 // dotted boxes round one cached subtree: the outermost
 )
 
-// svg is a drawing in the making.
-type svg struct {
+// picture is a drawing in the making.
+type picture struct {
 	*folded
 	o     Options
 	full  *aggtree.Tree
@@ -41,7 +41,7 @@ func WriteSVG(w io.Writer, t *aggtree.Tree, o Options) error {
 	if err := notEmpty(t); err != nil {
 		return err
 	}
-	s := &svg{folded: o.fold(t), o: o, full: t, id: cmp.Or(o.ID, "aggtree"), looks: newLooks(t, o), width: leastWidth}
+	s := &picture{folded: o.fold(t), o: o, full: t, id: cmp.Or(o.ID, "aggtree"), looks: newLooks(t, o), width: leastWidth}
 	for i := range s.Tree.Base {
 		s.widen(s.text(int32(i), o.Names))
 	}
@@ -49,7 +49,7 @@ func WriteSVG(w io.Writer, t *aggtree.Tree, o Options) error {
 	points, across, width, height := s.places()
 
 	s.b.WriteString("<g class=\"tree\">\n")
-	heading := fmt.Sprintf("%d-aggregation tree of %s", t.Hops, cut(Name(t.Base[0], o.Names)))
+	heading := fmt.Sprintf("%d-aggregation tree of %s", t.Hops, cut(svg.Name(t.Base[0], o.Names)))
 	left, top := margin, margin
 	if len(near.nodes) > 0 {
 		left = margin + max(near.width, columns(near.heading)*letterWidth) + 3*margin
@@ -79,8 +79,8 @@ func WriteSVG(w io.Writer, t *aggtree.Tree, o Options) error {
 }
 
 // page returns the drawing as a file.
-func (s *svg) page(width, height float64, title, description string) []byte {
-	sheet := plots.Sheet{ID: s.id, Title: title, Description: plots.Plain(description), Width: math.Ceil(width),
+func (s *picture) page(width, height float64, title, description string) []byte {
+	sheet := svg.Sheet{ID: s.id, Title: title, Description: svg.Plain(description), Width: math.Ceil(width),
 		Height: math.Ceil(height)}
 	for k := range palette {
 		sheet.Colours = append(sheet.Colours, k)
@@ -89,7 +89,7 @@ func (s *svg) page(width, height float64, title, description string) []byte {
 }
 
 // places lays the tree out. It returns the centres of its nodes, whether it grows from left to right, and its size.
-func (s *svg) places() (points []point, across bool, width, height float64) {
+func (s *picture) places() (points []point, across bool, width, height float64) {
 	pad := s.pad(s.full.Hops - 1)
 	level := 64 + 2*max(pad-8, 0)
 	down := spacing{sibling: s.width + 10, cousin: s.width + 20, level: level}
@@ -119,7 +119,7 @@ func extent(points []point) (size point) {
 }
 
 // pad returns how far the dotted box round a cached subtree of a depth is from its nodes; 0: there is no box.
-func (s *svg) pad(depth int) float64 {
+func (s *picture) pad(depth int) float64 {
 	if !s.Cached || depth < 1 || depth < s.full.Hops-mostBoxes {
 		return 0
 	}
@@ -127,10 +127,10 @@ func (s *svg) pad(depth int) float64 {
 }
 
 // widen makes nodes wide enough for a label.
-func (s *svg) widen(label string) { s.width = max(s.width, columns(cut(label))*letterWidth+14) }
+func (s *picture) widen(label string) { s.width = max(s.width, columns(cut(label))*letterWidth+14) }
 
 // description says in words what the drawing shows.
-func (s *svg) description() string {
+func (s *picture) description() string {
 	var parts []string
 	for depth := range s.full.Hops + 1 {
 		first, end := s.full.AtDepth(depth)
@@ -147,7 +147,7 @@ func (s *svg) description() string {
 		}
 	}
 	if replicas > 1 {
-		text += fmt.Sprintf(" %d of them stand for the root's node %s.", replicas, Name(s.full.Base[0], s.o.Names))
+		text += fmt.Sprintf(" %d of them stand for the root's node %s.", replicas, svg.Name(s.full.Base[0], s.o.Names))
 	}
 	if s.full.RootMasked {
 		text += " The root is masked."
@@ -165,7 +165,7 @@ func (s *svg) description() string {
 }
 
 // rect draws a rectangle.
-func (s *svg) rect(x, y, width, height, radius float64, attributes string) {
+func (s *picture) rect(x, y, width, height, radius float64, attributes string) {
 	if attributes != "" {
 		attributes = " " + attributes
 	}
@@ -173,4 +173,4 @@ func (s *svg) rect(x, y, width, height, radius float64, attributes string) {
 		px(x), px(y), px(width), px(height), px(radius), attributes)
 }
 
-func (s *svg) printf(format string, arguments ...any) { fmt.Fprintf(&s.b, format, arguments...) }
+func (s *picture) printf(format string, arguments ...any) { fmt.Fprintf(&s.b, format, arguments...) }

@@ -1,4 +1,4 @@
-package stats
+package joint
 
 import (
 	"encoding/json"
@@ -46,7 +46,7 @@ func readFixtures(t *testing.T) (f fixtures) {
 
 func TestTheJointTestIsThatOfAllSignPatternsInExactFractions(t *testing.T) {
 	for _, want := range readFixtures(t).Joint {
-		got, err := JointTest(want.Effects)
+		got, err := Test(want.Effects)
 		require.NoError(t, err)
 		splits := len(want.Effects[0])
 		assert.Equal(t, len(want.Effects), got.Readings)
@@ -64,9 +64,9 @@ func TestTheJointTestOfThreeSplitsByHand(t *testing.T) {
 	// One reading 1, 2, 4. Sums over the 8 patterns: ±7, ±5, ±3, ±1, so only two are as far from 0 as 7. The mean is
 	// 7/3, v = 7/3, t = (7/3)/√(7/9) = 2.65 < 4.30: not significant, and every pattern has as many significant
 	// readings.
-	r, err := JointTest([][]float64{{1, 2, 4}})
+	r, err := Test([][]float64{{1, 2, 4}})
 	require.NoError(t, err)
-	require.Equal(t, Joint{Readings: 1, Splits: 3, Median: 7.0 / 3, MedianP: 0.25, PositiveP: 1, NegativeP: 1}, r)
+	require.Equal(t, Result{Readings: 1, Splits: 3, Median: 7.0 / 3, MedianP: 0.25, PositiveP: 1, NegativeP: 1}, r)
 }
 
 func TestTurningAllSignsSwapsTheShares(t *testing.T) {
@@ -77,9 +77,9 @@ func TestTurningAllSignsSwapsTheShares(t *testing.T) {
 			turned[r] = append(turned[r], -d)
 		}
 	}
-	a, err := JointTest(effects)
+	a, err := Test(effects)
 	require.NoError(t, err)
-	b, err := JointTest(turned)
+	b, err := Test(turned)
 	require.NoError(t, err)
 	b.Median, b.Positive, b.Negative, b.PositiveP, b.NegativeP = -b.Median, b.Negative, b.Positive, b.NegativeP,
 		b.PositiveP
@@ -93,17 +93,15 @@ func TestTheJointTestRefusesWhatHasNoAnswer(t *testing.T) {
 		"joint test: 14 splits: expected 2 to 13":      {make([]float64, 14)},
 		"joint test: reading 1 has 3 splits, the first has 2: expected equally many": {{1, 2},
 			{1, 2, 3}},
-		"joint test: reading 0, split 1 is NaN: expected a finite number": {{1,
-			math.NaN()}},
-		"joint test: reading 0: the differences' squares are not within the range of float64: scale them": {{1e200,
-			1}},
+		"joint test: reading 0, split 1 is NaN: expected a finite number":                                 {{1, math.NaN()}},
+		"joint test: reading 0: the differences' squares are not within the range of float64: scale them": {{1e200, 1}},
 	} {
-		_, err := JointTest(effects)
+		_, err := Test(effects)
 		require.EqualError(t, err, message)
 	}
 }
 
-func BenchmarkJointTestOf500ReadingsAnd10Splits(b *testing.B) {
+func BenchmarkTestOf500ReadingsAnd10Splits(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 0))
 	effects := make([][]float64, 500)
 	for r := range effects {
@@ -112,7 +110,7 @@ func BenchmarkJointTestOf500ReadingsAnd10Splits(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		if _, err := JointTest(effects); err != nil {
+		if _, err := Test(effects); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -139,17 +137,13 @@ func TestExplainedVarianceRefusesWhatHasNoAnswer(t *testing.T) {
 		y       []float64
 		factors [][]int
 	}{
-		"explained variance: 2 responses with factors of 1: expected equally many": {[]float64{1,
-			2}, [][]int{{0}}},
-		"explained variance: 0 values: expected at least 2": {nil, nil},
-		"explained variance: all 2 responses are 3: expected some that differ": {[]float64{3,
-			3}, [][]int{{0}, {1}}},
-		"explained variance: no axes: expected at least 1": {[]float64{1,
-			2}, [][]int{{}, {}}},
+		"explained variance: 2 responses with factors of 1: expected equally many": {[]float64{1, 2}, [][]int{{0}}},
+		"explained variance: 0 values: expected at least 2":                        {nil, nil},
+		"explained variance: all 2 responses are 3: expected some that differ":     {[]float64{3, 3}, [][]int{{0}, {1}}},
+		"explained variance: no axes: expected at least 1":                         {[]float64{1, 2}, [][]int{{}, {}}},
 		"explained variance: response 1 has options on 2 axes, the first on 1: expected equally many": {[]float64{1,
 			2}, [][]int{{0}, {0, 1}}},
-		"explained variance: value 1 is +Inf: expected a finite number": {[]float64{1,
-			math.Inf(1)}, [][]int{{0}, {1}}},
+		"explained variance: value 1 is +Inf: expected a finite number": {[]float64{1, math.Inf(1)}, [][]int{{0}, {1}}},
 	} {
 		_, err := Explained(c.y, c.factors)
 		require.EqualError(t, err, message)

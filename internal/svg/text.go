@@ -1,25 +1,20 @@
-package plots
+package svg
 
 import (
 	"encoding/xml"
+	"fmt"
 	"strings"
 	"unicode"
 )
+
+// FontFamily is whatever the reader's system uses, as CSS and SVG write it.
+const FontFamily = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif"
 
 // Escape returns s for the text or an attribute of HTML and XML. What XML cannot hold becomes U+FFFD.
 func Escape(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder never fails
 	return b.String()
-}
-
-// escapes returns arguments for [strings.NewReplacer] that put before in front of each of chars.
-func escapes(before, chars string) []string {
-	var pairs []string
-	for _, c := range chars {
-		pairs = append(pairs, string(c), before+string(c))
-	}
-	return pairs
 }
 
 // Plain returns s, such as a name from a file, in one line that changes nothing around it and that a terminal does not
@@ -41,15 +36,14 @@ func Plain(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' }), " ")
 }
 
-// sentences returns the parts that are not empty, in one line.
-func sentences(parts ...string) string {
-	var all []string
-	for _, part := range parts {
-		if part = Plain(part); part != "" {
-			all = append(all, part)
+// Name returns a node's name in one line, as [Plain] has it; its number if it has none.
+func Name(node int32, names []string) string {
+	if int(node) < len(names) {
+		if name := Plain(names[node]); name != "" {
+			return name
 		}
 	}
-	return strings.Join(all, " ")
+	return fmt.Sprint(node)
 }
 
 // ElementID returns s as the id of an element that HTML, XML and CSS all take: all but letters, digits, - and _ become

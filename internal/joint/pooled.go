@@ -1,4 +1,4 @@
-package stats
+package joint
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"nodemask/stats"
 )
 
 // Pooled tests the mean of several cells' paired differences. differences[cell][split] is that of a cell, for instance
@@ -15,25 +17,25 @@ import (
 //	d_j = Σ_c differences[c][j] / cells
 //
 // The result is the paired t-test of the d_j against 0, with its interval over the splits. It is an error if there are
-// no cells or if cells differ in splits; other errors are those of [PairedTTest].
-func Pooled(differences [][]float64) (TTest, error) {
+// no cells or if cells differ in splits; other errors are those of [stats.PairedTTest].
+func Pooled(differences [][]float64) (stats.TTest, error) {
 	if len(differences) == 0 {
-		return TTest{}, fmt.Errorf("pooled effect of no cells: expected at least 1")
+		return stats.TTest{}, fmt.Errorf("pooled effect of no cells: expected at least 1")
 	}
 	splits := len(differences[0])
 	means := make([]float64, splits)
 	for c, cell := range differences {
 		if len(cell) != splits {
-			return TTest{}, fmt.Errorf("pooled effect: cell %d has %d splits, the first has %d: expected equally many", c,
+			return stats.TTest{}, fmt.Errorf("pooled effect: cell %d has %d splits, the first has %d: expected equally many", c,
 				len(cell), splits)
 		}
 		for j, d := range cell {
 			means[j] += d / float64(len(differences))
 		}
 	}
-	test, err := PairedTTest(means, make([]float64, splits))
+	test, err := stats.PairedTTest(means, make([]float64, splits))
 	if err != nil {
-		return TTest{}, fmt.Errorf("pooled effect: %w", err)
+		return stats.TTest{}, fmt.Errorf("pooled effect: %w", err)
 	}
 	return test, nil
 }
@@ -57,14 +59,14 @@ func Detectable(sd float64, n int) (float64, error) {
 		return 0, fmt.Errorf("detectable difference: %d pairs: expected at least 2", n)
 	}
 	// The power grows with λ, from 0.05 at 0. At twice the critical value and 4 it is all but 1.
-	power := newTTestPower(float64(n - 1))
-	low, high := 0.0, 2*power.critical+4
+	critical, power := tTestPower(float64(n - 1))
+	low, high := 0.0, 2*critical+4
 	for {
 		lambda := (low + high) / 2
 		switch {
 		case lambda <= low || lambda >= high: // no number is between them
 			return lambda * sd / math.Sqrt(float64(n)), nil
-		case power.at(lambda) < detectPower:
+		case power(lambda) < detectPower:
 			low = lambda
 		default:
 			high = lambda
@@ -72,36 +74,27 @@ func Detectable(sd float64, n int) (float64, error) {
 	}
 }
 
-// tTestPower computes P(|T'| > c) for the noncentral t distribution with ν degrees of freedom. With T' = (Z+λ)/S, Z
-// normal and ν·S² chi-squared, for noncentrality λ:
+// tTestPower returns the critical value c of a t-test with ν degrees of freedom, and P(|T'| > c) for the noncentral t
+// distribution. With T' = (Z+λ)/S, Z normal and ν·S² chi-squared, for noncentrality λ:
 //
 //	P(|T'| > c) = ∫ f_S(s)·(Φ(λ - c·s) + Φ(-λ - c·s)) ds
-type tTestPower struct {
-	critical            float64   // c
-	s, weights, density []float64 // of the integral's nodes
-}
-
-func newTTestPower(nu float64) tTestPower {
+func tTestPower(nu float64) (c float64, power func(lambda float64) float64) {
 	// S is within 1 ± 10/√ν but for less than 1e-20, and the integrand is smooth: 300 nodes are far beyond what it
 	// needs.
-	const nodes = 300
-	p := tTestPower{distuv.StudentsT{Sigma: 1, Nu: nu}.Quantile(1 - significance/2), make([]float64, nodes),
-		make([]float64, nodes), make([]float64, nodes)}
+	var places, weights, density [300]float64
 	spread := 10 / math.Sqrt(nu)
-	quad.Legendre{}.FixedLocations(p.s, p.weights, max(0, 1-spread), 1+spread)
+	quad.Legendre{}.FixedLocations(places[:], weights[:], max(0, 1-spread), 1+spread)
 	logGamma, _ := math.Lgamma(nu / 2)
 	constant := math.Ln2 + nu/2*math.Log(nu/2) - logGamma
-	for i, s := range p.s {
-		p.density[i] = math.Exp(constant + (nu-1)*math.Log(s) - nu*s*s/2)
+	for i, s := range places {
+		density[i] = math.Exp(constant + (nu-1)*math.Log(s) - nu*s*s/2)
 	}
-	return p
-}
-
-// at returns the power for a noncentrality.
-func (p tTestPower) at(lambda float64) (integral float64) {
+	c = distuv.StudentsT{Sigma: 1, Nu: nu}.Quantile(1 - significance/2)
 	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
-	for i, s := range p.s {
-		integral += p.weights[i] * (p.density[i] * (phi(lambda-p.critical*s) + phi(-lambda-p.critical*s)))
+	return c, func(lambda float64) (integral float64) {
+		for i, s := range places {
+			integral += weights[i] * (density[i] * (phi(lambda-c*s) + phi(-lambda-c*s)))
+		}
+		return integral
 	}
-	return integral
 }

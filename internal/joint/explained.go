@@ -1,4 +1,4 @@
-package stats
+package joint
 
 import (
 	"errors"
@@ -20,22 +20,29 @@ import (
 //
 // It is an error if there are no responses or no axes, if factors is not [n][axes], if a response is not finite, or if
 // all are equal: then there is nothing to explain.
-func Explained(y []float64, factors [][]int) (shares []float64, err error) {
+func Explained(y []float64, factors [][]int) ([]float64, error) {
 	if len(factors) != len(y) {
 		return nil, fmt.Errorf("explained variance: %d responses with factors of %d: expected equally many", len(y),
 			len(factors))
 	}
-	mean, sd, err := meanStdDev(y)
-	if err == nil && sd == 0 {
-		err = fmt.Errorf("all %d responses are %v: expected some that differ", len(y), y[0])
+	if len(y) < 2 {
+		return nil, fmt.Errorf("explained variance: %d values: expected at least 2", len(y))
 	}
-	if err == nil && len(factors[0]) == 0 {
-		err = errors.New("no axes: expected at least 1")
+	for i, v := range y {
+		if !finite(v) {
+			return nil, fmt.Errorf("explained variance: value %d is %v: expected a finite number", i, v)
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("explained variance: %w", err)
+	mean, sd := stat.MeanStdDev(y, nil)
+	switch {
+	case slices.Min(y) == slices.Max(y):
+		return nil, fmt.Errorf("explained variance: all %d responses are %v: expected some that differ", len(y), y[0])
+	case sd == 0 || !finite(sd):
+		return nil, errors.New("explained variance: the values' variance is not within the range of float64: scale them")
+	case len(factors[0]) == 0:
+		return nil, errors.New("explained variance: no axes: expected at least 1")
 	}
-	shares = make([]float64, len(factors[0]))
+	shares := make([]float64, len(factors[0]))
 	for axis := range shares {
 		options := map[int][]float64{} // responses, from their mean in standard deviations: no square overflows
 		for i, row := range factors {

@@ -1,4 +1,4 @@
-"""Write joint_fixtures.json: what tests over many readings say, by other means than package stats.
+"""Write joint_fixtures.json: what tests over many readings say, by other means than package joint.
 
 Run it with: python3 -m venv /tmp/scipy && /tmp/scipy/bin/pip install numpy==2.4.6 scipy==1.17.1 &&
 /tmp/scipy/bin/python make_joint_fixtures.py

@@ -1,4 +1,4 @@
-package stats
+package incell
 
 import (
 	"errors"
@@ -8,11 +8,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// PCA returns the first two principal components of rows of numbers [rows, width]: x[i], y[i] of each row, and the
-// share of the variance that each explains. The sign of a component is that in which its largest loading is positive,
-// so that the same numbers always give the same picture. It returns an error for fewer than two rows or columns, and
-// for numbers that are not finite.
-func PCA(values []float32, rows, width int) (x, y []float64, explained [2]float64, err error) {
+// principalComponents returns the first two principal components of rows of numbers [rows, width]: x[i], y[i] of each
+// row, and the share of the variance that each explains. The sign of a component is that in which its largest loading
+// is positive, so that the same numbers always give the same picture. It returns an error for fewer than two rows or
+// columns, and for numbers that are not finite.
+func principalComponents(values []float32, rows, width int) (x, y []float64, explained [2]float64, err error) {
 	if rows < 2 || width < 2 || len(values) != rows*width {
 		return nil, nil, explained, fmt.Errorf("principal components of %d numbers as [%d, %d]: expected two rows "+
 			"and columns at least", len(values), rows, width)

@@ -1,4 +1,6 @@
-package stats
+// Package joint takes effects in many readings, cells or splits together: their joint test, their pool, what explains
+// their variance, and what could have been detected.
+package joint
 
 import (
 	"errors"
@@ -9,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Joint holds the result of a [JointTest]. Median is in the unit of the effects; shares and p-values are from 0 to 1.
-type Joint struct {
+// Result holds the result of a [Test]. Median is in the unit of the effects; shares and p-values are from 0 to 1.
+type Result struct {
 	Readings, Splits int
 
 	Median   float64 // over readings, of the mean over splits
@@ -27,7 +29,9 @@ const (
 	significance = 0.05
 )
 
-// JointTest asks whether there is an effect at all in many readings of one experiment, which share their splits and so
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// Test asks whether there is an effect at all in many readings of one experiment, which share their splits and so
 // are far from independent. effects[reading][split] is a paired difference. If there is no effect, the differences of
 // a split are as likely with all signs turned: of all readings at once, which keeps how they hang together (Simonsohn,
 // Simmons and Nelson 2020, "Specification curve analysis", do so by shuffling). With signs s ∈ {-1, 1}^splits and
@@ -42,10 +46,10 @@ const (
 //
 // It is an error if there are no readings, fewer than 2 splits or more than 13, if readings differ in splits, or if a
 // difference is not finite or so large that its square is not.
-func JointTest(effects [][]float64) (Joint, error) {
+func Test(effects [][]float64) (Result, error) {
 	t, err := newSignTest(effects)
 	if err != nil {
-		return Joint{}, fmt.Errorf("joint test: %w", err)
+		return Result{}, fmt.Errorf("joint test: %w", err)
 	}
 	readings, splits := len(effects), len(effects[0])
 	signs := make([]float64, splits)
@@ -53,7 +57,7 @@ func JointTest(effects [][]float64) (Joint, error) {
 		signs[j] = 1
 	}
 	observed := t.under(signs)
-	r := Joint{Readings: readings, Splits: splits, Median: observed.median / float64(splits),
+	r := Result{Readings: readings, Splits: splits, Median: observed.median / float64(splits),
 		Positive: float64(observed.positive) / float64(readings), Negative: float64(observed.negative) / float64(readings)}
 
 	var median, positive, negative int

@@ -1,4 +1,4 @@
-package stats
+package incell
 
 import (
 	"math"
@@ -10,7 +10,7 @@ import (
 func TestPrincipalComponentsAreTheAxesOfACross(t *testing.T) {
 	// Four points on a cross in the first two of three columns, turned by 45°: √2·4 along (1, 1), √2·1 along (1,
 	// −1).
-	x, y, explained, err := PCA([]float32{
+	x, y, explained, err := principalComponents([]float32{
 		4, 4, 7,
 		-4, -4, 7,
 		1, -1, 7,
@@ -23,17 +23,17 @@ func TestPrincipalComponentsAreTheAxesOfACross(t *testing.T) {
 	require.InDelta(t, 0, y[0], 1e-6)
 	require.InDelta(t, 64.0/68, explained[0], 1e-9)
 	require.InDelta(t, 4.0/68, explained[1], 1e-9)
-	again, _, _, err := PCA([]float32{-4, -4, 7, 4, 4, 7, 1, -1, 7, -1, 1, 7}, 4, 3)
+	again, _, _, err := principalComponents([]float32{-4, -4, 7, 4, 4, 7, 1, -1, 7, -1, 1, 7}, 4, 3)
 	require.NoError(t, err)
 	require.InDelta(t, -x[0], again[0], 1e-6, "the sign does not hang on the order of rows")
 }
 
 func TestWhatHasNoPrincipalComponentsIsRefused(t *testing.T) {
-	_, _, _, err := PCA([]float32{1, 2}, 1, 2)
+	_, _, _, err := principalComponents([]float32{1, 2}, 1, 2)
 	require.ErrorContains(t, err, "expected two rows and columns at least")
-	_, _, _, err = PCA([]float32{1, float32(math.NaN()), 3, 4}, 2, 2)
+	_, _, _, err = principalComponents([]float32{1, float32(math.NaN()), 3, 4}, 2, 2)
 	require.ErrorContains(t, err, "not finite")
-	x, y, explained, err := PCA(make([]float32, 6), 3, 2)
+	x, y, explained, err := principalComponents(make([]float32, 6), 3, 2)
 	require.NoError(t, err)
 	require.Equal(t, [2]float64{}, explained, "all rows are the same")
 	require.Equal(t, append(x, y...), make([]float64, 6))

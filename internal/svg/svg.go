@@ -1,0 +1,90 @@
+// Package svg has what all drawings of this project share: the sheet that they stand on, its colours for light and dark
+// pages, and text that is safe to write on it.
+package svg
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Ink is the colour of the text around a drawing.
+const Ink = "currentColor"
+
+// Colour holds a colour as CSS writes it: one shade for a light page and one for a dark page.
+type Colour struct{ Light, Dark string }
+
+// Palette has the colours of all drawings of this project: blue, vermilion, bluish green, reddish purple, orange,
+// sky blue and yellow of Okabe and Ito, which the colour-blind can tell apart too. They stand out at a contrast of 3:1
+// or more, the light shades on white and the dark ones on #121212. Okabe and Ito's black is [Ink].
+var Palette = []Colour{
+	{"#0072B2", "#4AA3DF"},
+	{"#D55E00", "#E8742A"},
+	{"#009E73", "#1DB88C"},
+	{"#B9608F", "#CC79A7"},
+	{"#A87400", "#E69F00"},
+	{"#2F8FBF", "#56B4E9"},
+	{"#857C00", "#F0E442"},
+}
+
+// light returns a colour of [Palette] on a light page; the number behind the last is [Ink].
+func light(colour int) string {
+	if colour == len(Palette) {
+		return Ink
+	}
+	return Palette[colour].Light
+}
+
+// Fill returns the attributes that fill a shape with a colour of [Palette], or with [Ink] behind the last. The style
+// sheet of [Sheet] finds it by its class, and [Stroke]'s line too.
+func Fill(colour int) string { return fmt.Sprintf(`class="fill%d" fill="%s"`, colour, light(colour)) }
+
+// Stroke returns the attributes that draw a line in a colour as [Fill] takes it.
+func Stroke(colour int, width float64) string {
+	return fmt.Sprintf(`class="line%d" stroke="%s" stroke-width="%s" fill="none"`, colour, light(colour), Px(width))
+}
+
+// Px returns a length as SVG writes it, to a hundredth of a pixel.
+func Px(v float64) string {
+	return strconv.FormatFloat(math.Round(100*v)/100+0, 'f', -1, 64) // +0: no -0
+}
+
+// Sheet is what a drawing stands on: its size, its colours on light and dark pages, and its words for screen readers.
+type Sheet struct {
+	ID, Title, Description string
+	Colours                []int   // of [Palette], that the drawing has
+	Width, Height          float64 // in CSS pixels
+	Scrolls                bool    // where it is too wide, instead of shrinking
+}
+
+// SVG returns the drawing of shapes, which are elements of SVG. It takes its colours from the page, or where it is a
+// page of its own, from the reader's choice of light or dark.
+func (s Sheet) SVG(shapes string) []byte {
+	var b strings.Builder
+	id, title, style := ElementID(s.ID), Plain(s.Title), "max-width:100%"
+	if title == "" {
+		title = "Chart"
+	}
+	if s.Scrolls {
+		style = fmt.Sprintf("width:%spx;max-width:none", Px(s.Width))
+	}
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" id="%s" role="img" aria-labelledby="%[1]s-title %[1]s-desc" `,
+		id)
+	fmt.Fprintf(&b, `width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" style="%[3]s;height:auto" `, Px(s.Width),
+		Px(s.Height), style)
+	fmt.Fprintf(&b, "fill=\"%s\" font-size=\"12\" font-family=\"%s\">\n", Ink, FontFamily)
+	fmt.Fprintf(&b, "<title id=\"%s-title\">%s</title>\n", id, Escape(title))
+	fmt.Fprintf(&b, "<desc id=\"%s-desc\">%s</desc>\n", id, Escape(s.Description))
+	// By itself the drawing is the root and has no text around it to take the colour from.
+	fmt.Fprintf(&b, "<style>\n#%s:root{color:#1a1a1a;color-scheme:light dark}\n", id)
+	fmt.Fprintf(&b, "@media (prefers-color-scheme:dark){\n#%s:root{color:#e6e6e6;background:#121212}\n", id)
+	for i, colour := range Palette {
+		if slices.Contains(s.Colours, i) {
+			fmt.Fprintf(&b, "#%s .line%d{stroke:%s}#%[1]s .fill%[2]d{fill:%[3]s}\n", id, i, colour.Dark)
+		}
+	}
+	fmt.Fprintf(&b, "}\n@media print{#%s:root{color:#1a1a1a;background:none}}\n</style>\n", id)
+	return []byte(b.String() + shapes + "</svg>\n")
+}

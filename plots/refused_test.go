@@ -1,0 +1,136 @@
+package plots_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/plots"
+)
+
+// changed returns a drawing with a change.
+func changed[T any](of T, change func(*T)) T {
+	change(&of)
+	return of
+}
+
+func TestWhatCannotBeDrawnIsRefused(t *testing.T) {
+	one, nan := []float64{1}, math.NaN()
+	series := func(s plots.Series) drawable { return plots.Chart{Series: []plots.Series{s}} }
+	named := func(x float64) drawable {
+		return plots.Chart{XNames: []string{"a", "b"}, Series: []plots.Series{{X: []float64{x}, Y: one}}}
+	}
+	sized := func(side float64) drawable {
+		return plots.Chart{Width: side, Series: []plots.Series{{X: one, Y: one}}}
+	}
+	bars := func(rows ...plots.Bar) drawable { return plots.Bars{Rows: rows} }
+	effects := func(change func(*plots.Forest)) drawable { return changed(forest(), change) }
+	curve := func(change func(*plots.Specification)) drawable {
+		return changed(readings([]float64{1}, []float64{1}, []float64{1}), change)
+	}
+	_, err := curve(func(*plots.Specification) {}).SVG()
+	require.NoError(t, err)
+	_, err = series(plots.Series{X: one, Y: one, Low: []float64{1 + 1e-12}, High: one}).SVG()
+	require.NoError(t, err, "a band may be off by rounding")
+	for _, c := range []struct {
+		want string
+		of   drawable
+	}{
+		{`chart "": no series: expected at least one`, plots.Chart{}},
+		{"no points", series(plots.Series{})},
+		{"2 x and 1 y", series(plots.Series{X: []float64{1, 2}, Y: one})},
+		{"NaN: expected a finite number", series(plots.Series{X: one, Y: []float64{nan}})},
+		{"-Inf: expected a finite number", series(plots.Series{X: []float64{math.Inf(-1)}, Y: one})},
+		{"2e+300: expected a finite number", series(plots.Series{X: one, Y: []float64{2e300}})},
+		{"0 cells of 1 points", series(plots.Series{X: one, Y: one, Cells: []string{}})},
+		{"a band of 1 low and 0 high", series(plots.Series{X: one, Y: one, Low: one})},
+		{"a band of 0 low and 1 high", series(plots.Series{X: one, Y: one, Low: []float64{}, High: one})},
+		{"1: expected it between 1.5 and 2", series(plots.Series{X: one, Y: one, Low: []float64{1.5}, High: []float64{2}})},
+		{"1: expected it between 0 and 0.5", series(plots.Series{X: one, Y: one, Low: []float64{0}, High: []float64{0.5}})},
+		{"-Inf: expected a finite", series(plots.Series{X: one, Y: one, Low: []float64{math.Inf(-1)}, High: one})},
+		{"1: expected it between 2 and 0", series(plots.Series{X: one, Y: one, Low: []float64{2}, High: []float64{0}})},
+		{"a side of -1 pixels: expected 200 to 10000", sized(-1)},
+		{"a side of 1 pixels", sized(1)},
+		{"a side of 1e+06 pixels", sized(1e6)},
+		{"a side of NaN pixels", sized(nan)},
+		{"expected a whole number from 0 to 1", named(-1)},
+		{"expected a whole number from 0 to 1", named(0.5)},
+		{"expected a whole number from 0 to 1", named(2)},
+		{`series "a": no series "GAT" before it`, series(plots.Series{Name: "a", Of: "GAT", X: one, Y: one})},
+
+		{`panels "none": none`, plots.Panels{ID: "none"}},
+		{`chart "A": series "here": no points`, changed(panels(), func(p *plots.Panels) { p.Rows[0][0].Series[0].X = nil })},
+
+		{`bars "": no bars: expected at least one`, bars()},
+		{`bar "x": -1: expected a number`, bars(plots.Bar{Label: "x", Value: -1})},
+		{`bar "x": NaN: expected a number`, bars(plots.Bar{Label: "x", Mark: &nan})},
+		{"a width of 3 pixels: expected 200 to", plots.Bars{Rows: []plots.Bar{{}}, Width: 3}},
+
+		{"no effects: expected at", effects(func(f *plots.Forest) { f.Groups = nil })},
+		{`effect "Cora, inductive": 3: expected`, effects(func(f *plots.Forest) { f.Groups[0].Rows[0].Value = 3 })},
+		{"NaN: expected a finite number", effects(func(f *plots.Forest) { f.Groups[1].Rows[0].Low = nan })},
+		{"a width of 10 pixels", effects(func(f *plots.Forest) { f.Width = 10 })},
+		{`forest plot "claims": effect "GAT, inductive": 1 fields: expected one for each of 2 columns, or none`,
+			changed(claims(), func(f *plots.Forest) { f.Groups[0].Rows[0].Fields = []string{"31 of 48"} })},
+		{`effect "Cora, inductive": text only, and has numbers: expected zeros`,
+			effects(func(f *plots.Forest) { f.Groups[0].Rows[0].TextOnly = true })},
+
+		{`specification curve "small": no readings: expected at least 1`,
+			curve(func(s *plots.Specification) { s.Readings = nil })},
+		{"no axes: expected at least 1", curve(func(s *plots.Specification) { s.Axes = nil })},
+		{`axis "stop" has no options: expected at least 1`,
+			curve(func(s *plots.Specification) { s.Axes[0].Options = nil })},
+		{"reading 1 has 0 choices: expected one for each of 1 axes",
+			curve(func(s *plots.Specification) { s.Readings[0].Choices = nil })},
+		{`reading 1: option 2 of axis "stop": expected 0 to 1`,
+			curve(func(s *plots.Specification) { s.Readings[0].Choices[0] = 2 })},
+		{"reading 1: NaN: expected a finite number of at most 1e+300",
+			curve(func(s *plots.Specification) { s.Readings[0].High = nan })},
+		{"reading 1: 2: expected it between 1 and 1", curve(func(s *plots.Specification) { s.Readings[0].Effect = 2 })},
+		{"a width of 300 pixels: expected 480 to 10000", curve(func(s *plots.Specification) { s.Width = 300 })},
+	} {
+		_, err := c.of.SVG()
+		require.ErrorContains(t, err, c.want)
+		switch of := c.of.(type) {
+		case plots.Chart:
+			_, err = of.CSV()
+			require.ErrorContains(t, err, c.want)
+		case plots.Specification:
+			_, err = of.HTML()
+			require.ErrorContains(t, err, c.want)
+		}
+	}
+}
+
+func TestTablesThatCannotBeWrittenAreErrors(t *testing.T) {
+	figure := func(change func(*plots.Table)) plots.Table { return changed(wide(), change) }
+	list := func(change func(*plots.Table)) plots.Table { return changed(scores(), change) }
+	groups := func(these ...int) plots.Table { return list(func(t *plots.Table) { t.Groups = these }) }
+	const columns = "under others or at the head of a block: expected ascending numbers from 3 to 6"
+	for _, c := range []struct {
+		want  string
+		table plots.Table
+	}{
+		{`table "": no header: expected at least one column`, plots.Table{}},
+		{"row 1 has 0 cells: the header has 1", plots.Table{Header: []string{"a"}, Rows: [][]plots.Field{{}}}},
+		{"2 text columns of 1", plots.Table{Header: []string{"a"}, TextColumns: 2}},
+		{"the footer has 1 cells: the header has 3", list(func(t *plots.Table) { t.Footer = []plots.Field{{Text: "mean"}} })},
+		{"groups begin at rows [0]", groups(0)}, {"groups begin at rows [-1]", groups(-1)},
+		{"groups begin at rows [2]", groups(2)}, {"groups begin at rows [1 1]", groups(1, 1)},
+		{"columns [2] " + columns, figure(func(t *plots.Table) { t.Under = []int{2} })},
+		{"columns [5 5] " + columns, figure(func(t *plots.Table) { t.Blocks = []int{5, 5} })},
+		{"columns [7] " + columns, figure(func(t *plots.Table) { t.Blocks = []int{7} })},
+		{`table "wide": column 3 begins a block and is under the one before: expected one of both`,
+			figure(func(t *plots.Table) { t.Blocks = []int{3} })},
+		{"sections take the only column of labels: expected at least 2",
+			figure(func(t *plots.Table) { t.TextColumns = 1 })},
+	} {
+		for _, f := range plots.Formats() {
+			_, err := c.table.Render(f)
+			require.ErrorContains(t, err, c.want)
+		}
+	}
+	_, err := scores().Render("pdf")
+	require.ErrorContains(t, err, `"pdf"`)
+}
