@@ -78,26 +78,26 @@ func TestCatalogueIsComplete(t *testing.T) {
 func TestCatalogueSizesAndSumsAreThoseOfTheRealFiles(t *testing.T) {
 	dir := planetoidDir(t)
 	for _, name := range []string{"cora", "citeseer", "pubmed"} {
-		checks, err := Verify(t.Context(), name, nowhere(t, dir))
+		at, err := Locate(name, nowhere(t, dir))
 		require.NoError(t, err)
-		info, err := lookup(name)
+		checks, err := at.Verify(t.Context())
 		require.NoError(t, err)
 		for i, c := range checks {
 			assert.False(t, c.Bad(), c.Name)
 			assert.Equal(t, "published", c.Origin)
 			stat, err := os.Stat(c.Path)
 			require.NoError(t, err)
-			assert.Equal(t, info.Files[i].Size, stat.Size(), c.Name)
+			assert.Equal(t, at.Info.Files[i].Size, stat.Size(), c.Name)
 		}
 	}
 }
 
 func TestParametersInANameReplaceDefaults(t *testing.T) {
-	values, err := readParameters("sbm:nodes=200, degree=2.5", sbmParameters())
+	values, err := readParameters("sbm:nodes=200, degree=2.5", generators["sbm"].parameters)
 	require.NoError(t, err)
 	assert.Equal(t, map[string]float64{"nodes": 200, "classes": 5, "degree": 2.5, "seed": 1}, values)
 	for _, name := range []string{"sbm", "sbm:"} {
-		values, err = readParameters(name, sbmParameters())
+		values, err = readParameters(name, generators["sbm"].parameters)
 		require.NoError(t, err)
 		assert.Equal(t, 1000.0, values["nodes"])
 	}
@@ -114,7 +114,7 @@ func TestParametersThatCannotBeAreMisuse(t *testing.T) {
 		"sbm:nodes=3,nodes=4": "nodes is there twice",
 		"sbm:,":               "no parameter",
 	} {
-		_, err := readParameters(name, sbmParameters())
+		_, err := readParameters(name, generators["sbm"].parameters)
 		var misuse *NameError
 		require.ErrorAs(t, err, &misuse, name)
 		requireOneLine(t, err, says)

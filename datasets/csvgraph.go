@@ -14,22 +14,6 @@ const (
 	csvEdgesFile = "edges.csv"
 )
 
-// ReadCSV reads a graph of your own from a folder with two comma-separated files, each with a header line:
-//
-//	nodes.csv   id,label,anything,…   one line a node; every further column is a feature, a finite number
-//	edges.csv   source,target         one line a pair of ids; further columns are left out, which the Notes say
-//
-// The label may be called class or y. Columns train_mask, val_mask and test_mask are the graph's own split, and a
-// column without a name, in which pandas numbers rows, is left out. Files are UTF-8.
-//
-// Ids and labels may be numbers or text. An empty label is a node without one. Classes are in natural order: by value
-// if all labels are numbers, and "class 2" before "class 10". Nodes are in the order of their lines. Edges are
-// undirected; repeats and self-loops are dropped and counted in the graph's Report. Features are stored sparse if at
-// most a quarter is not zero. Errors name the file and the line.
-func ReadCSV(ctx context.Context, dir string) (*Graph, error) {
-	return readCSV(ctx, folder(dir), dir)
-}
-
 // withCSV reads a table in a file, which open opens.
 func withCSV(ctx context.Context, open opener, file string, use func(t *graphfile.Table) error) error {
 	f, err := open(file)
@@ -44,6 +28,7 @@ func withCSV(ctx context.Context, open opener, file string, use func(t *graphfil
 	return use(t)
 }
 
+// readCSV reads nodes.csv and edges.csv, see [Open].
 func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 	var nodes *graphfile.Rows
 	err := withCSV(ctx, open, csvNodesFile, func(t *graphfile.Table) error {
@@ -170,10 +155,14 @@ func Header(ctx context.Context, path string, readers ...Reader) (names []string
 	return names
 }
 
-// ScanNodes reads a table of nodes laid out like nodes.csv of [ReadCSV], and calls each for every line: for readers
-// that keep no graph, or one of many files of a graph. A label may be missing, and is then empty. The slices are
-// overwritten by the next line. Errors, those of each too, name the file and the line.
-func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
+// ScanNodes reads a table of nodes laid out like the nodes.csv of [Open], or in a format of one of the readers, and
+// calls each for every line: for who keeps no graph, or one of many files of a graph. A label may be missing, and is
+// then empty. The slices are overwritten by the next line. Errors, those of each too, name the file and the line.
+func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error,
+	readers ...Reader) error {
+	if t := tablesOf(path, readers); t != nil {
+		return t.ScanNodes(ctx, path, each)
+	}
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
 		c, _, err := csvColumns(t, graphfile.Find(t.Header, "label"))
 		if err != nil {
@@ -184,7 +173,10 @@ func ScanNodes(ctx context.Context, path string, each func(id, label []byte, fea
 }
 
 // ScanEdges is [ScanNodes] for edges.csv.
-func ScanEdges(ctx context.Context, path string, each func(source, target []byte) error) error {
+func ScanEdges(ctx context.Context, path string, each func(source, target []byte) error, readers ...Reader) error {
+	if t := tablesOf(path, readers); t != nil {
+		return t.ScanEdges(ctx, path, each)
+	}
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
 		return readCSVPairs(t, &graphfile.Graph{}, func(source, target []byte) error {
 			if err := each(source, target); err != nil {

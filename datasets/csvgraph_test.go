@@ -129,16 +129,6 @@ func TestReadCSVErrorsNameFileAndLine(t *testing.T) {
 	}
 }
 
-func TestReadCSVStopsWhenTheContextIsDone(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "nodes.csv"), []byte(tinyNodes), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "edges.csv"), []byte(tinyEdges), 0o666))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := ReadCSV(ctx, dir)
-	require.ErrorIs(t, err, context.Canceled)
-}
-
 func TestFeaturesAreSparseUpToAQuarterNonzeroWhateverTheirOrder(t *testing.T) {
 	for _, density := range []float64{0, 0.1, 0.24, 0.26, 0.4, 0.6, 1} {
 		for _, ascending := range []bool{true, false} {
@@ -194,7 +184,7 @@ func TestReadCSVReadsAnyGraphAsItWasWritten(t *testing.T) {
 		g.Features = finish()
 		dir := t.TempDir()
 		writeCSV(rt, dir, g)
-		again, err := ReadCSV(context.Background(), dir)
+		again, err := Open(t.Context(), dir, OpenOptions{})
 		require.NoError(rt, err)
 		sameGraph(t, g, again)
 	})
@@ -226,7 +216,7 @@ func BenchmarkReadCSV(b *testing.B) {
 	b.ReportMetric(1.1e6*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
 }
 
-func ExampleReadCSV() {
+func ExampleOpen_csv() {
 	dir, err := os.MkdirTemp("", "graph")
 	if err != nil {
 		fmt.Println(err)
@@ -236,7 +226,7 @@ func ExampleReadCSV() {
 	_ = os.WriteFile(filepath.Join(dir, "nodes.csv"),
 		[]byte("id,label,age,likes tea\nann,cat,31,1\nbob,dog,27,0\ncy,,45,1\n"), 0o666)
 	_ = os.WriteFile(filepath.Join(dir, "edges.csv"), []byte("source,target\nann,bob\nbob,cy\n"), 0o666)
-	g, err := ReadCSV(context.Background(), dir)
+	g, err := Open(context.Background(), dir, OpenOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

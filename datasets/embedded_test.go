@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"hash/fnv"
@@ -48,7 +47,7 @@ func TestEmbeddedFilesHaveTheirChecksums(t *testing.T) {
 }
 
 func TestEmbeddedPubMedHasItsPublishedShape(t *testing.T) {
-	g, err := PubMed()
+	g, err := readEmbedded("pubmed")
 	require.NoError(t, err)
 	require.NoError(t, g.Check())
 	assert.Equal(t, 19717, g.NumNodes())
@@ -59,17 +58,15 @@ func TestEmbeddedPubMedHasItsPublishedShape(t *testing.T) {
 }
 
 func TestEmbeddedPubMedEqualsPlanetoidsBitForBit(t *testing.T) {
-	want, err := ReadPlanetoid(context.Background(), planetoidDir(t), "pubmed")
-	require.NoError(t, err)
-	got, err := PubMed()
+	want := openPlanetoid(t, "pubmed")
+	got, err := readEmbedded("pubmed")
 	require.NoError(t, err)
 	want.Source = got.Source
 	assert.True(t, reflect.DeepEqual(want, got))
 }
 
 func TestEmbeddedCoraIsPlanetoidsInAnotherOrder(t *testing.T) {
-	planetoid, err := ReadPlanetoid(context.Background(), planetoidDir(t), "cora")
-	require.NoError(t, err)
+	planetoid := openPlanetoid(t, "cora")
 	linqs, err := Cora()
 	require.NoError(t, err)
 	ours, theirs := signatures(planetoid), signatures(linqs)
@@ -141,7 +138,7 @@ func BenchmarkCora(b *testing.B) {
 
 func BenchmarkPubMed(b *testing.B) {
 	for b.Loop() {
-		if _, err := PubMed(); err != nil {
+		if _, err := readEmbedded("pubmed"); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -3,16 +3,19 @@ package datasets
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/graphfile"
 )
 
 // The graph of testdata/make_formats.py.
@@ -114,6 +117,22 @@ func TestFeaturesHaveTheNamesThatTheirFileGivesThem(t *testing.T) {
 	named = tiny().With(members{"attr_names": npy("|S1", []int{3}, "ebc")})
 	_, err = ReadMemory(t.Context(), "", map[string][]byte{"a.npz": named.Zip(zip.Store)})
 	assert.ErrorContains(t, err, "attr_names: shape [3]: expected [2]")
+}
+
+func TestReadersStopWhenTheContextIsDone(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, read := range map[string]func() (*Graph, error){
+		"CSV": func() (*Graph, error) {
+			return readCSV(ctx, opens(fstest.MapFS{csvNodesFile: {Data: []byte(tinyNodes)}}), "")
+		},
+		"npz":       func() (*Graph, error) { return readSingle(ctx, graphfile.Bytes("a.npz", tiny().Zip(zip.Store))) },
+		"Reddit":    func() (*Graph, error) { return readReddit(ctx, redditDir(t, ringGraph(), ringData()), ringLayout) },
+		"Planetoid": func() (*Graph, error) { return readPlanetoid(ctx, folder(t.TempDir()), "cora", false) },
+	} {
+		_, err := read()
+		require.ErrorIs(t, err, context.Canceled, name)
+	}
 }
 
 func TestOtherTensorsOfPyTorchGeometric(t *testing.T) {

@@ -77,7 +77,7 @@ func FuzzCSV(f *testing.F) {
 		sound(t, g)
 		dir := t.TempDir()
 		writeCSV(t, dir, g)
-		again, err := ReadCSV(t.Context(), dir)
+		again, err := Open(t.Context(), dir, OpenOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,7 +55,7 @@ func TestNoReaderWaitsForAPipeOrReadsADevice(t *testing.T) {
 func TestPlanetoidWaitsForNoPipe(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "ind.cora.x"), 0o600))
-	_, err := ReadPlanetoid(t.Context(), dir, "cora")
+	_, err := Open(t.Context(), "cora", OpenOptions{Dir: dir})
 	require.ErrorContains(t, err, "ind.cora.x: a pipe, socket or device")
 }
 

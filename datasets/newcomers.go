@@ -22,7 +22,7 @@ type Newcomers struct {
 	Ignored int64
 }
 
-// ReadNewcomers reads two files laid out like those of [ReadCSV]: nodes with an id and width features, in the order
+// ReadNewcomers reads two files laid out like the nodes.csv and edges.csv of [Open]: nodes with an id and width features, in the order
 // that the model was trained on, and edges with the ids of their ends. A column of labels is ignored. known returns the
 // node that an id stands for among those that the model knew. Either file may be in a format of one of the readers.
 func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
@@ -34,12 +34,9 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
 		}
 		return nil
 	}
-	read, scanEdges := readNewNodes, ScanEdges
+	read := readNewNodes
 	if t := tablesOf(nodesFile, readers); t != nil {
 		read = t.NewNodes
-	}
-	if t := tablesOf(edgesFile, readers); t != nil {
-		scanEdges = t.ScanEdges
 	}
 	nodes, err := read(ctx, nodesFile, width, accept)
 	if err != nil {
@@ -58,7 +55,7 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
 		}
 		return v, false, err
 	}
-	if err := scanEdges(ctx, edgesFile, func(source, target []byte) error {
+	if err := ScanEdges(ctx, edgesFile, func(source, target []byte) error {
 		v, vNew, err := number(source)
 		if err != nil {
 			return err
@@ -79,7 +76,7 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
 			n.Known[u] = append(n.Known[u], v)
 		}
 		return nil
-	}); err != nil {
+	}, readers...); err != nil {
 		return nil, err
 	}
 	for _, rows := range [][][]int32{n.Known, n.Linked} {
@@ -113,6 +110,7 @@ type tables interface {
 	ReadsTable(file string) bool
 	Header(ctx context.Context, file string) []string
 	NewNodes(ctx context.Context, file string, width int, accept func(id []byte) error) (*graphfile.Rows, error)
+	ScanNodes(ctx context.Context, file string, each func(id, label []byte, features []float32) error) error
 	ScanEdges(ctx context.Context, file string, each func(source, target []byte) error) error
 }
 

@@ -3,10 +3,8 @@ package datasets
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -43,7 +41,7 @@ func readMembers(t testing.TB, m members) (*Graph, error) {
 
 func TestReadNPZMakesTheGraphUndirectedAndCountsWhatItDrops(t *testing.T) {
 	path := writeNPZ(t, tiny(), "tiny.npz")
-	g, err := ReadNPZ(t.Context(), path)
+	g, err := Open(t.Context(), path, OpenOptions{})
 	require.NoError(t, err)
 	sound(t, g)
 	assert.Equal(t, "tiny", g.Name)
@@ -207,7 +205,7 @@ func TestClaimsOfAnNPZAreNotBelievedBeforeTheBytesAreCounted(t *testing.T) {
 
 func TestReadNPZReadsWhatNumpyAndScipyWrote(t *testing.T) {
 	for _, name := range []string{"plain.npz", "compressed.npz"} {
-		g, err := ReadNPZ(t.Context(), filepath.Join("testdata", "numpy", name))
+		g, err := Open(t.Context(), filepath.Join("testdata", "numpy", name), OpenOptions{})
 		require.NoError(t, err, name)
 		sound(t, g)
 		assert.Equal(t, csr.Report{Listed: 4, SelfLoops: 1, Duplicates: 1, Edges: 2}, g.Report)
@@ -218,21 +216,6 @@ func TestReadNPZReadsWhatNumpyAndScipyWrote(t *testing.T) {
 		assert.Equal(t, Features{Rows: 3, Width: 4, Offsets: []int64{0, 1, 1, 3}, Columns: []int32{1, 0, 3},
 			Values: []float32{0.5, 2, -1}}, g.Features)
 	}
-}
-
-func TestReadNPZStopsWhenTheContextIsDone(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := ReadNPZ(ctx, writeNPZ(t, tiny(), "tiny.npz"))
-	require.ErrorIs(t, err, context.Canceled)
-}
-
-func TestReadNPZSaysWhichFileIsNotThere(t *testing.T) {
-	_, err := ReadNPZ(t.Context(), "nowhere.npz")
-	require.ErrorIs(t, err, os.ErrNotExist)
-	require.ErrorContains(t, err, "nowhere.npz")
-	_, err = ReadNPZ(t.Context(), t.TempDir())
-	require.ErrorContains(t, err, "expected a file")
 }
 
 func TestASequenceThatFailsWhileItRunsSurfacesItsError(t *testing.T) {
@@ -269,14 +252,4 @@ func (s *shrinking) ReadAt(b []byte, at int64) (int, error) {
 		return 0, fmt.Errorf("the disk is gone")
 	}
 	return bytes.NewReader(s.data).ReadAt(b, at)
-}
-
-func ExampleReadNPZ() {
-	g, err := ReadNPZ(context.Background(), "testdata/numpy/plain.npz")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(g.Name, g.NumNodes(), g.Classes, g.Report)
-	// Output: plain 3 [apple pear] 2 edges (4 pairs listed, 1 self-loops and 1 duplicates dropped)
 }

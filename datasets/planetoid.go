@@ -14,12 +14,11 @@ import (
 	"strings"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/pickle"
+	"nodemask/internal/memory"
 )
 
-// ReadPlanetoid reads Cora, CiteSeer or PubMed (name "cora", "citeseer" or "pubmed") as Planetoid published them, from
-// the files ind.NAME.x, .y, .tx, .ty, .allx, .ally, .graph and .test.index of a folder.
+// readPlanetoid reads Cora, CiteSeer or PubMed as Planetoid published them, or any graph in that layout.
 //
 // Nodes keep Planetoid's order: the rows of allx, then those of tx where test.index puts them. A number that
 // test.index leaves out (15 of CiteSeer's are) becomes a node without features and label. It keeps the edges that the
@@ -27,16 +26,6 @@ import (
 //
 // Files are hostile until proven otherwise: the error for a damaged one names the file and the place, and damage that
 // still reads as a graph is caught by the published SHA-256.
-func ReadPlanetoid(ctx context.Context, dir, name string) (*Graph, error) {
-	g, err := readPlanetoid(ctx, folder(dir), name, false)
-	if err != nil {
-		return nil, err
-	}
-	g.Source = dir
-	return g, nil
-}
-
-// readPlanetoid reads files in Planetoid's layout: any at all, or only those that were published.
 func readPlanetoid(ctx context.Context, open opener, name string, anyFiles bool) (*Graph, error) {
 	published, known := planetoidPublished(name)
 	if !known && !anyFiles {
@@ -116,7 +105,7 @@ func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 	if f.Size > maxPlanetoidFile {
 		return nil, nil, r.damaged(part, fmt.Errorf("%d bytes: a Planetoid file needs far less", f.Size))
 	}
-	if err := graphfile.Fits(3 * f.Size); err != nil { // it is copied as it grows
+	if err := memory.Fits(3 * f.Size); err != nil { // it is copied as it grows
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if data, err = io.ReadAll(io.LimitReader(f, f.Size)); err != nil {

@@ -3,7 +3,6 @@ package datasets
 import (
 	"archive/zip"
 	"bufio"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -109,13 +108,6 @@ func TestReadRedditRefusesAnotherGraph(t *testing.T) {
 			require.ErrorContains(t, err, c.says)
 		})
 	}
-}
-
-func TestReadRedditStopsWhenTheContextIsDone(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := readReddit(ctx, redditDir(t, ringGraph(), ringData()), ringLayout)
-	require.ErrorIs(t, err, context.Canceled)
 }
 
 // tenth is a tenth of Reddit.
@@ -243,14 +235,4 @@ func TestReadRedditNeedsLessThanOneAndAHalfTimesWhatItReturns(t *testing.T) {
 			assert.Less(t, ratio, 1.5)
 		})
 	}
-}
-
-func ExampleReadReddit() {
-	// Needs Reddit's files ('nodemask data fetch reddit'), so this example is compiled and not run.
-	g, err := ReadReddit(context.Background(), "reddit")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(g.NumNodes(), g.Report)
 }

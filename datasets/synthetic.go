@@ -9,6 +9,7 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets/internal/graphfile"
+	"nodemask/internal/memory"
 )
 
 // SBMOptions describes the graph that [SBM] draws. The zero value is a small graph of four classes.
@@ -92,7 +93,7 @@ func SBM(o SBMOptions) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := graphfile.Fits(int64(o.Nodes)*(24+4*int64(o.width())) + int64(4*o.MeanDegree*float64(o.Nodes))); err != nil {
+	if err := memory.Fits(int64(o.Nodes)*(24+4*int64(o.width())) + int64(4*o.MeanDegree*float64(o.Nodes))); err != nil {
 		return nil, fmt.Errorf("SBM of %d nodes: %w", o.Nodes, err)
 	}
 	// Class c is the nodes order[c·n/k : (c+1)·n/k].

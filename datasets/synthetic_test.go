@@ -197,7 +197,7 @@ func TestTheSmallestSBMHasOneEdge(t *testing.T) {
 }
 
 func TestRedditLikeScalesNodesAndKeepsTheMeanDegree(t *testing.T) {
-	g, err := RedditLike(minRedditScale, 1)
+	g, err := redditLike(minRedditScale, 1)
 	require.NoError(t, err)
 	require.NoError(t, g.Check())
 	assert.Equal(t, 4659, g.NumNodes())
@@ -220,10 +220,10 @@ func TestRedditLikeScalesNodesAndKeepsTheMeanDegree(t *testing.T) {
 	assert.Less(t, median, 420, "skewed: the median lies below the mean of 492")
 	assert.Greater(t, degrees[len(degrees)-1], 6*median)
 
-	again, err := RedditLike(minRedditScale, 1)
+	again, err := redditLike(minRedditScale, 1)
 	require.NoError(t, err)
 	assert.Equal(t, g.Edges, again.Edges)
-	other, err := RedditLike(minRedditScale, 2)
+	other, err := redditLike(minRedditScale, 2)
 	require.NoError(t, err)
 	assert.NotEqual(t, g.Edges.Indices, other.Edges.Indices)
 }
@@ -231,7 +231,7 @@ func TestRedditLikeScalesNodesAndKeepsTheMeanDegree(t *testing.T) {
 func TestRedditLikeTakesLittleMoreMemoryThanItReturns(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	g, err := RedditLike(0.05, 1)
+	g, err := redditLike(0.05, 1)
 	require.NoError(t, err)
 	runtime.ReadMemStats(&after)
 	// What was ever allocated bounds the peak, whenever garbage is collected. It also sees room that a slice hides.
@@ -246,7 +246,7 @@ func TestRedditLikeTakesLittleMoreMemoryThanItReturns(t *testing.T) {
 
 func TestRedditLikeRefusesScalesItCannotKeepTheDegreeAt(t *testing.T) {
 	for _, scale := range []float64{0, 0.001, 11, -1, math.NaN(), math.Inf(1)} {
-		_, err := RedditLike(scale, 1)
+		_, err := redditLike(scale, 1)
 		assert.ErrorContains(t, err, "expected 0.02 to 10 (1 is Reddit's size)")
 	}
 }
@@ -290,14 +290,4 @@ func ExampleSBM() {
 	}
 	fmt.Println(g.NumNodes(), g.NumClasses(), g.Features.Width)
 	// Output: 500 3 16
-}
-
-func ExampleRedditLike() {
-	g, err := RedditLike(0.02, 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(g.NumNodes(), g.NumClasses(), g.Features.Width)
-	// Output: 4659 41 602
 }

@@ -174,7 +174,7 @@ func (f *dataFlags) describe(c *cobra.Command, name string) error {
 	}
 	d := described{Description: datasets.Describe(g), What: at.Info.Description, Licence: at.Info.Licence,
 		Homepage: at.Info.Homepage}
-	checks, err := datasets.Verify(c.Context(), name, f.options())
+	checks, err := at.Verify(c.Context())
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,11 @@ func stateOf(c datasets.FileCheck) string {
 
 func (f *dataFlags) verify(c *cobra.Command, name string) error {
 	w := c.OutOrStdout()
-	checks, err := datasets.Verify(c.Context(), name, f.options())
+	at, err := datasets.Locate(name, f.options())
+	if err != nil {
+		return err
+	}
+	checks, err := at.Verify(c.Context())
 	if err != nil {
 		return err
 	}

@@ -129,7 +129,8 @@ func (f *trainFlags) cell() (record.Cell, error) {
 			"for --preset %s, or give --heads", f.preset, f.model, hyper.TraitsOf(f.model).Preset)
 	}
 	c := record.Cell{Data: f.data, TrainPercent: f.trainPercent, Parameters: p, Cached: f.cacheInference}
-	if c.Setting, err = datasets.ParseSetting(f.setting); err != nil {
+	c.Setting = datasets.Setting(f.setting)
+	if err := c.Setting.Check(); err != nil {
 		return record.Cell{}, err
 	}
 	if err := setAxes(&c, f.axes); err != nil {

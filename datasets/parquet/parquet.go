@@ -21,7 +21,7 @@ const (
 	edgesFile = "edges.parquet"
 )
 
-// Reader reads a folder with two Parquet files, with the columns of [datasets.ReadCSV]:
+// Reader reads a folder with two Parquet files, with the columns that [datasets.Open] reads in CSV:
 //
 //	nodes.parquet   id, label, and any further column of numbers as a feature
 //	edges.parquet   source, target; further columns are left out
@@ -70,9 +70,38 @@ func (Reader) Header(ctx context.Context, file string) (names []string) {
 	return names
 }
 
-// ScanEdges is [ScanEdges].
+// ScanNodes is [datasets.ScanNodes] of one table. Errors name the file, the column and the row, counted from 0.
+func (Reader) ScanNodes(ctx context.Context, file string, each func(id, label []byte, features []float32) error) error {
+	return readTable(ctx, file, func(t *table) error {
+		c, _, err := t.nodes("label")
+		if err != nil {
+			return err
+		}
+		return t.scanNodes(c, func(id, label []byte, _ [3][]byte, features []float32) error {
+			return each(id, label, features)
+		})
+	})
+}
+
+// ScanEdges is [datasets.ScanEdges] of one table.
 func (Reader) ScanEdges(ctx context.Context, file string, each func(source, target []byte) error) error {
-	return ScanEdges(ctx, file, each)
+	return readTable(ctx, file, func(t *table) error {
+		ends, err := t.ends()
+		if err != nil {
+			return err
+		}
+		return t.scan(ends, nil, func(row int64, names [][]byte, _ []float32) error {
+			for i, name := range names {
+				if len(name) == 0 {
+					return t.errorf("column %q: row %d is empty: expected a node's id", t.names[ends[i]], row)
+				}
+			}
+			if err := each(names[0], names[1]); err != nil {
+				return t.errorf("row %d: %w", row, err)
+			}
+			return nil
+		})
+	})
 }
 
 // NewNodes reads a table of nodes with so many features, whose ids accept takes: for [datasets.ReadNewcomers].

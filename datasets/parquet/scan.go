@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -56,21 +55,6 @@ func (t *table) scanNodes(c graphfile.Columns,
 	})
 }
 
-// ScanNodes reads a file laid out like nodes.parquet of [Reader], and calls each for every row: for readers that keep
-// no graph, or one of many files of a graph. The label is empty where there is none. The slices are overwritten by the
-// next row. Errors name the file, the column and the row, counted from 0.
-func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
-	return readTable(ctx, path, func(t *table) error {
-		c, _, err := t.nodes("label")
-		if err != nil {
-			return err
-		}
-		return t.scanNodes(c, func(id, label []byte, _ [3][]byte, features []float32) error {
-			return each(id, label, features)
-		})
-	})
-}
-
 // ends finds the columns of a table of edges.
 func (t *table) ends() (ends []int, err error) {
 	for _, names := range [][]string{graphfile.SourceNames, graphfile.TargetNames} {
@@ -81,27 +65,6 @@ func (t *table) ends() (ends []int, err error) {
 		ends = append(ends, c)
 	}
 	return ends, nil
-}
-
-// ScanEdges is [ScanNodes] for edges.parquet.
-func ScanEdges(ctx context.Context, path string, each func(source, target []byte) error) error {
-	return readTable(ctx, path, func(t *table) error {
-		ends, err := t.ends()
-		if err != nil {
-			return err
-		}
-		return t.scan(ends, nil, func(row int64, names [][]byte, _ []float32) error {
-			for i, name := range names {
-				if len(name) == 0 {
-					return t.errorf("column %q: row %d is empty: expected a node's id", t.names[ends[i]], row)
-				}
-			}
-			if err := each(names[0], names[1]); err != nil {
-				return t.errorf("row %d: %w", row, err)
-			}
-			return nil
-		})
-	})
 }
 
 // scan reads columns side by side, some rows at a time: values as text, and as numbers.

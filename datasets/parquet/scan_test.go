@@ -29,7 +29,7 @@ func TestScanningAFileGivesWhatReadingItDoes(t *testing.T) {
 	g, err := parquet.Reader{}.Read(t.Context(), folder)
 	require.NoError(t, err)
 	var s scanned
-	require.NoError(t, parquet.ScanNodes(t.Context(), filepath.Join(folder, "nodes.parquet"), s.node))
+	require.NoError(t, datasets.ScanNodes(t.Context(), filepath.Join(folder, "nodes.parquet"), s.node, parquet.Reader{}))
 	require.Equal(t, g.NodeIDs, s.ids)
 	place := map[string]int32{}
 	for v, id := range s.ids {
@@ -41,11 +41,11 @@ func TestScanningAFileGivesWhatReadingItDoes(t *testing.T) {
 		}
 		require.Equal(t, label, s.labels[v])
 	}
-	require.NoError(t, parquet.ScanEdges(t.Context(), filepath.Join(folder, "edges.parquet"),
+	require.NoError(t, datasets.ScanEdges(t.Context(), filepath.Join(folder, "edges.parquet"),
 		func(source, target []byte) error {
 			s.pairs = append(s.pairs, csr.Edge{Node: place[string(source)], Neighbour: place[string(target)]})
 			return nil
-		}))
+		}, parquet.Reader{}))
 	edges, report, err := csr.FromEdges(len(s.ids), s.pairs, csr.Options{})
 	require.NoError(t, err)
 	require.Equal(t, g.Report, report)

@@ -42,6 +42,7 @@ var rooms = map[string][]string{
 	"plots":              nil,
 	"stats":              nil,
 	"internal/checkout":  nil,
+	"internal/edgelist":  {"csr", "internal/memory"},
 	"internal/memory":    nil,
 	"internal/race":      {"datasets"},
 	"internal/tidy":      nil,
@@ -57,7 +58,7 @@ var rooms = map[string][]string{
 	"scripts/gpucheck": {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "internal/kernels/fused",
 		"nmgnn/train"},
 
-	"datasets": {"csr", "internal/memory", "internal/wholefile"},
+	"datasets": {"csr", "internal/edgelist", "internal/memory", "internal/wholefile"},
 
 	"aggtree":          {"csr"},
 	"aggtree/draw":     {"aggtree", "csr", "plots"},
@@ -110,7 +111,7 @@ var rooms = map[string][]string{
 		"internal/measure", "stats"},
 
 	"nb": append([]string{"internal/worker"}, forUsers...),
-	"cmd": append([]string{"internal/memory", "internal/race", "internal/wholefile", "internal/tidy",
+	"cmd": append([]string{"internal/edgelist", "internal/memory", "internal/race", "internal/wholefile", "internal/tidy",
 		"internal/tidy/tidyfile", "internal/worker"}, forUsers...),
 	"notebooks": {"nb"},
 }

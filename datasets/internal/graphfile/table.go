@@ -58,7 +58,7 @@ func NewBareTable(ctx context.Context, in *File, r io.Reader) *Table {
 	return &Table{Name: in.Name, in: in, ctx: ctx, r: bufio.NewReaderSize(r, 1<<18)}
 }
 
-// Take counts bytes that the caller is about to keep of the table; see [Budget].
+// Take counts bytes that the caller is about to keep of the table; see [memory.Budget].
 func (t *Table) Take(bytes int64) error {
 	if err := t.in.Take(bytes); err != nil {
 		return t.Errorf("%w", err)

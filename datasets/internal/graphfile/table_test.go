@@ -1,7 +1,6 @@
 package graphfile
 
 import (
-	"context"
 	"io/fs"
 	"testing"
 
@@ -48,11 +47,4 @@ func (endless) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 func TestALineHasALimit(t *testing.T) {
 	_, err := NewTable(t.Context(), &File{Reader: endless{}, Name: "a.csv"})
 	require.ErrorContains(t, err, "a.csv: line 1: longer than 16777216 bytes")
-}
-
-func TestReadingStopsWhenTheContextIsDone(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := NewTable(ctx, &File{Reader: endless{}, Name: "a.csv"})
-	require.ErrorIs(t, err, context.Canceled)
 }

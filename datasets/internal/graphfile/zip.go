@@ -53,7 +53,7 @@ func (z *Zip) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", z.in.Name, fmt.Errorf(format, args...))
 }
 
-// Take counts bytes that the caller is about to keep of the file; see [Budget].
+// Take counts bytes that the caller is about to keep of the file; see [memory.Budget].
 func (z *Zip) Take(bytes int64) error {
 	if err := z.in.Take(bytes); err != nil {
 		return z.Errorf("%w", err)
