@@ -109,9 +109,9 @@ func (z *File) believe(f *zip.File, member string) error {
 	case f.Method != zip.Store && f.Method != zip.Deflate:
 		return z.Errorf("%s: packed by method %d: expected stored (0) or deflated (8), as numpy.savez and "+
 			"numpy.savez_compressed write", member, f.Method)
-	case packed > uint64(z.Size()):
+	case packed > uint64(z.Size):
 		return z.Errorf("%s: claims %d packed bytes in a file of %d. The file is damaged: get it again",
-			member, packed, z.Size())
+			member, packed, z.Size)
 	case f.Method == zip.Store && packed != full:
 		return z.Errorf("%s: stored, yet claims %d bytes packed and %d unpacked. The file is damaged: get it again",
 			member, packed, full)
