@@ -32,11 +32,15 @@ func withCSV(ctx context.Context, open opener, file string, use func(t *graphfil
 func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 	var nodes *graphfile.Rows
 	err := withCSV(ctx, open, csvNodesFile, func(t *graphfile.Table) error {
-		label, err := t.Column(graphfile.LabelColumns(ctx)...)
+		labels := graphfile.LabelColumns(ctx)
+		if _, err := t.Column(labels...); err != nil {
+			return err
+		}
+		c, notes, err := csvNodes{t}.columns(labels...)
 		if err != nil {
 			return err
 		}
-		nodes, err = readCSVNodes(t, label, func([]byte) error { return nil })
+		nodes, err = graphfile.ReadRows("CSV", c, notes, csvNodes{t}.scan, nil, t.Take)
 		if err == nil && nodes.Graph.Nodes == 0 {
 			err = t.Errorf("no nodes: expected a line for each")
 		}
@@ -74,13 +78,16 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 	return FromFile(g, "", source)
 }
 
-// csvColumns finds the columns of a table of nodes, in which label is the class's, or -1.
-func csvColumns(t *graphfile.Table, label int) (c graphfile.Columns, notes []string, err error) {
+// csvNodes is a table of nodes.
+type csvNodes struct{ *graphfile.Table }
+
+// columns finds the columns, of which the label's has one of the names.
+func (t csvNodes) columns(labels ...string) (c graphfile.Columns, notes []string, err error) {
 	id, err := t.Column("id")
 	if err != nil {
 		return c, nil, err
 	}
-	c, notes = graphfile.NodeColumns(t.Header, id, label, func(column int, _ bool) string {
+	c, notes = graphfile.NodeColumns(t.Header, id, graphfile.Find(t.Header, labels...), func(column int, _ bool) string {
 		if t.Header[column] != "" {
 			return ""
 		}
@@ -89,48 +96,19 @@ func csvColumns(t *graphfile.Table, label int) (c graphfile.Columns, notes []str
 	return c, notes, nil
 }
 
-// readCSVNodes reads all nodes. An id for which accept returns an error ends it.
-func readCSVNodes(t *graphfile.Table, label int, accept func(id []byte) error) (*graphfile.Rows, error) {
-	c, notes, err := csvColumns(t, label)
-	if err != nil {
-		return nil, err
-	}
-	rows := graphfile.NewRows(c)
-	err = scanCSVNodes(t, c, func(id, label []byte, features []float32) error {
-		if err := accept(id); err != nil {
-			return err
-		}
-		var masks [3][]byte
-		for set, column := range c.Masks {
-			if column >= 0 {
-				masks[set] = t.Fields[column]
-			}
-		}
-		bytes, err := rows.Add(id, label, masks, features)
-		if err != nil {
-			return err
-		}
-		return t.Take(bytes)
-	})
-	if err != nil {
-		return nil, err
-	}
-	rows.Finish("CSV", notes)
-	return rows, nil
-}
-
-// scanCSVNodes calls each for every line; its slices are overwritten by the next.
-func scanCSVNodes(t *graphfile.Table, c graphfile.Columns, each func(id, label []byte,
-	features []float32) error) error {
+// scan calls each for every line.
+func (t csvNodes) scan(c graphfile.Columns, each graphfile.Row) error {
 	row := make([]float32, len(c.Features))
 	for t.Next() {
-		id := t.Fields[c.ID]
+		field := func(column int) []byte {
+			if column < 0 {
+				return nil
+			}
+			return t.Fields[column]
+		}
+		id := field(c.ID)
 		if len(id) == 0 {
 			return t.Errorf("the id is empty: every node needs one")
-		}
-		var label []byte
-		if c.Label >= 0 {
-			label = t.Fields[c.Label]
 		}
 		for i, column := range c.Features {
 			var err error
@@ -138,7 +116,8 @@ func scanCSVNodes(t *graphfile.Table, c graphfile.Columns, each func(id, label [
 				return t.Errorf("column %.80q: %w", t.Header[column], err)
 			}
 		}
-		if err := each(id, label, row); err != nil {
+		masks := [3][]byte{field(c.Masks[0]), field(c.Masks[1]), field(c.Masks[2])}
+		if err := each(id, field(c.Label), masks, row); err != nil {
 			return t.Errorf("%w", err)
 		}
 	}
@@ -164,11 +143,13 @@ func ScanNodes(ctx context.Context, path string, each func(id, label []byte, fea
 		return t.ScanNodes(ctx, path, each)
 	}
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
-		c, _, err := csvColumns(t, graphfile.Find(t.Header, "label"))
+		c, _, err := csvNodes{t}.columns("label")
 		if err != nil {
 			return err
 		}
-		return scanCSVNodes(t, c, each)
+		return csvNodes{t}.scan(c, func(id, label []byte, _ [3][]byte, features []float32) error {
+			return each(id, label, features)
+		})
 	})
 }
 

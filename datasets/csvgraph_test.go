@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -26,20 +25,6 @@ const (
 
 func csvFrom(t testing.TB, nodes, edges string) (*Graph, error) {
 	return ReadMemory(t.Context(), "", map[string][]byte{csvNodesFile: []byte(nodes), csvEdgesFile: []byte(edges)})
-}
-
-// rows returns a collector of rows of features alone, and what makes them features; ids are numbers.
-func rows(width int) (add func(row []float32), finish func() Features) {
-	r := graphfile.NewRows(graphfile.Columns{Label: -1, Masks: [3]int{-1, -1, -1}, Features: make([]int, width)})
-	n := 0
-	add = func(row []float32) {
-		_, err := r.Add(strconv.AppendInt(nil, int64(n), 10), nil, [3][]byte{}, row)
-		n++
-		if err != nil {
-			panic(err)
-		}
-	}
-	return add, func() Features { r.Finish("", nil); return Features(r.Graph.Features).compact() }
 }
 
 func sameGraph(t testing.TB, want, got *Graph) {
@@ -132,7 +117,7 @@ func TestReadCSVErrorsNameFileAndLine(t *testing.T) {
 func TestFeaturesAreSparseUpToAQuarterNonzeroWhateverTheirOrder(t *testing.T) {
 	for _, density := range []float64{0, 0.1, 0.24, 0.26, 0.4, 0.6, 1} {
 		for _, ascending := range []bool{true, false} {
-			add, finish := rows(10)
+			rows := graphfile.NewFeatures(10)
 			var want []float32
 			const nodes = 1000
 			for v := range nodes {
@@ -147,9 +132,9 @@ func TestFeaturesAreSparseUpToAQuarterNonzeroWhateverTheirOrder(t *testing.T) {
 					}
 				}
 				want = append(want, row...)
-				add(row)
+				rows.Add(row)
 			}
-			f := finish()
+			f := Features(rows).compact()
 			assert.Equal(t, density < 0.25, f.IsSparse(), "%g", density)
 			if f.IsSparse() {
 				f = f.Stored(false)
@@ -174,14 +159,14 @@ func TestReadCSVReadsAnyGraphAsItWasWritten(t *testing.T) {
 		require.NoError(rt, err)
 		var index graphfile.Classes
 		label := rapid.SampledFrom([]string{"", "a", "b,", "10", "9", " x"})
-		add, finish := rows(2)
+		rows := graphfile.NewFeatures(2)
 		for v := range n {
 			g.Labels[v] = index.Add([]byte(label.Draw(rt, "label")))
-			add([]float32{rapid.SampledFrom([]float32{0, 1, 0.1, math.MaxFloat32, math.SmallestNonzeroFloat32,
+			rows.Add([]float32{rapid.SampledFrom([]float32{0, 1, 0.1, math.MaxFloat32, math.SmallestNonzeroFloat32,
 				-3.3333333}).Draw(rt, "x"), rapid.Float32Range(-1e30, 1e30).Draw(rt, "y")})
 		}
 		g.Classes = index.Finish(g.Labels)
-		g.Features = finish()
+		g.Features = Features(rows).compact()
 		dir := t.TempDir()
 		writeCSV(rt, dir, g)
 		again, err := Open(t.Context(), dir, OpenOptions{})

@@ -127,19 +127,11 @@ func tablesOf(file string, readers []Reader) tables {
 func readNewNodes(ctx context.Context, file string, width int, accept func(id []byte) error) (nodes *graphfile.Rows,
 	err error) {
 	err = withCSV(ctx, graphfile.Open, file, func(t *graphfile.Table) error {
-		label := graphfile.Find(t.Header, "label")
-		c, _, err := csvColumns(t, label)
-		if err == nil && len(c.Features) != width && label < 0 { // then a feature too many may be the class
-			label = graphfile.Find(t.Header, "class", "y")
-			c, _, err = csvColumns(t, label)
-		}
+		c, notes, err := graphfile.ColumnsFor(width, csvNodes{t}.columns, t.Errorf)
 		if err != nil {
 			return err
 		}
-		if found := len(c.Features); found != width {
-			return t.Errorf("%d columns of features beside the id: expected %d, as the model was trained with", found, width)
-		}
-		nodes, err = readCSVNodes(t, label, accept)
+		nodes, err = graphfile.ReadRows("CSV", c, notes, csvNodes{t}.scan, accept, t.Take)
 		return err
 	})
 	return nodes, err

@@ -108,16 +108,9 @@ func (Reader) ScanEdges(ctx context.Context, file string, each func(source, targ
 func (Reader) NewNodes(ctx context.Context, file string, width int, accept func(id []byte) error) (
 	rows *graphfile.Rows, err error) {
 	err = readTable(ctx, file, func(t *table) error {
-		c, notes, err := t.nodes("label")
-		if err == nil && c.Label < 0 && len(c.Features) != width { // then a feature too many may be the class
-			c, notes, err = t.nodes("class", "y")
-		}
-		switch {
-		case err != nil:
+		c, notes, err := graphfile.ColumnsFor(width, t.nodes, t.errorf)
+		if err != nil {
 			return err
-		case len(c.Features) != width:
-			return t.errorf("%d columns of features beside the id: expected %d, as the model was trained with",
-				len(c.Features), width)
 		}
 		rows, err = readRows(t, c, notes, accept)
 		return err
@@ -137,31 +130,16 @@ func readNodes(t *table) (*graphfile.Rows, error) {
 	case t.rows == 0:
 		return nil, t.errorf("no nodes: expected a row for each")
 	}
-	return readRows(t, c, notes, func([]byte) error { return nil })
+	return readRows(t, c, notes, nil)
 }
 
-// readRows reads the columns of all nodes, whose ids accept takes.
+// readRows reads the columns of all nodes, see [graphfile.ReadRows].
 func readRows(t *table, c graphfile.Columns, notes []string, accept func(id []byte) error) (*graphfile.Rows, error) {
 	if most := limitCells(t.in.Size); t.rows*int64(len(c.Features)) > most {
 		return nil, t.errorf("%d rows of %d features in a file of %d bytes: expected at most %d numbers",
 			t.rows, len(c.Features), t.in.Size, most)
 	}
-	rows := graphfile.NewRows(c)
-	err := t.scanNodes(c, func(id, label []byte, masks [3][]byte, features []float32) error {
-		if err := accept(id); err != nil {
-			return err
-		}
-		bytes, err := rows.Add(id, label, masks, features)
-		if err != nil {
-			return err
-		}
-		return t.in.Take(bytes)
-	})
-	if err != nil {
-		return nil, err
-	}
-	rows.Finish("Parquet", notes)
-	return rows, nil
+	return graphfile.ReadRows("Parquet", c, notes, t.scanNodes, accept, t.in.Take)
 }
 
 // readEdges reads pairs of ids.

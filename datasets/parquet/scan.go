@@ -31,9 +31,8 @@ func (t *table) nodes(labels ...string) (c graphfile.Columns, notes []string, er
 	return c, notes, nil
 }
 
-// scanNodes calls each for every row; its slices are overwritten by the next.
-func (t *table) scanNodes(c graphfile.Columns,
-	each func(id, label []byte, masks [3][]byte, features []float32) error) error {
+// scanNodes calls each for every row.
+func (t *table) scanNodes(c graphfile.Columns, each graphfile.Row) error {
 	texts, places := []int{c.ID}, []int{0} // each text's place among the label and the masks, from 1; the id's is 0
 	for i, column := range append([]int{c.Label}, c.Masks[:]...) {
 		if column >= 0 {

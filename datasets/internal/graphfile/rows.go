@@ -63,6 +63,20 @@ func NodeColumns(names []string, id, label int, leave func(column int, mask bool
 	return c, notes
 }
 
+// ColumnsFor finds the columns of a table of nodes with so many features, by find, which is given the names that the
+// label may have. A label may be missing.
+func ColumnsFor(width int, find func(labels ...string) (Columns, []string, error),
+	errorf func(format string, args ...any) error) (c Columns, notes []string, err error) {
+	c, notes, err = find("label")
+	if err == nil && c.Label < 0 && len(c.Features) != width { // then a feature too many may be the class
+		c, notes, err = find("class", "y")
+	}
+	if found := len(c.Features); err == nil && found != width {
+		err = errorf("%d columns of features beside the id: expected %d, as the model was trained with", found, width)
+	}
+	return c, notes, err
+}
+
 // NoteEdgeColumns notes the columns of a table of edges that are not their ends, such as weights.
 func (g *Graph) NoteEdgeColumns(names []string, ends ...int) {
 	for i, name := range names {
@@ -75,7 +89,7 @@ func (g *Graph) NoteEdgeColumns(names []string, ends ...int) {
 // Rows collects the nodes that a table lists, a row each, and finds them by their ids.
 type Rows struct {
 	IDs
-	Graph *Graph // of the rows, without edges, once [Rows.Finish] was called
+	Graph *Graph // of the rows, without edges
 
 	columns  Columns
 	ids      []string
@@ -85,13 +99,35 @@ type Rows struct {
 	features Features
 }
 
-// NewRows returns a collector of the rows of a table.
-func NewRows(c Columns) *Rows {
-	return &Rows{columns: c, features: NewFeatures(len(c.Features))}
+// A Row takes a row of a table of nodes: label and masks are empty where there is no column. Its slices are overwritten
+// by the next.
+type Row = func(id, label []byte, masks [3][]byte, features []float32) error
+
+// ReadRows collects the rows of a table in a format, which scan calls its function for. It ends with an error of accept,
+// which is given each id and may be nil, or of take, which counts bytes.
+func ReadRows(format string, c Columns, notes []string, scan func(Columns, Row) error, accept func(id []byte) error,
+	take func(bytes int64) error) (*Rows, error) {
+	r := &Rows{columns: c, features: NewFeatures(len(c.Features))}
+	if err := scan(c, func(id, label []byte, masks [3][]byte, features []float32) error {
+		if accept != nil {
+			if err := accept(id); err != nil {
+				return err
+			}
+		}
+		bytes, err := r.add(id, label, masks, features)
+		if err != nil {
+			return err
+		}
+		return take(bytes)
+	}); err != nil {
+		return nil, err
+	}
+	r.finish(format, notes)
+	return r, nil
 }
 
-// Add copies a row, and returns about how many bytes it takes. label and masks are empty where there is no column.
-func (r *Rows) Add(id, label []byte, masks [3][]byte, features []float32) (bytes int64, err error) {
+// add copies a row, and returns about how many bytes it takes.
+func (r *Rows) add(id, label []byte, masks [3][]byte, features []float32) (bytes int64, err error) {
 	v := int32(len(r.ids))
 	if v >= MaxNodes {
 		return 0, fmt.Errorf("more than %d nodes", MaxNodes)
@@ -116,9 +152,9 @@ func (r *Rows) Add(id, label []byte, masks [3][]byte, features []float32) (bytes
 // parseMask reads whether a node is in a set.
 func parseMask(field string) (bool, error) {
 	switch strings.ToLower(field) {
-	case "", "0", "false":
+	case "", "false":
 		return false, nil
-	case "1", "true":
+	case "true":
 		return true, nil
 	}
 	x, err := strconv.ParseFloat(field, 64)
@@ -128,8 +164,8 @@ func parseMask(field string) (bool, error) {
 	return x != 0, nil
 }
 
-// Finish makes the rows a graph in a format. No row may be added after it.
-func (r *Rows) Finish(format string, notes []string) {
+// finish makes the rows a graph in a format. No row may be added after it.
+func (r *Rows) finish(format string, notes []string) {
 	r.Seal()
 	g := &Graph{Format: format, Nodes: len(r.ids), IDs: r.ids, Labels: r.labels, Classes: r.classes.Finish(r.labels),
 		Features: r.features, FeatureNames: r.columns.Names, Notes: notes}
