@@ -74,7 +74,7 @@ func Catalogue() []Info {
 }
 
 func planetoidInfo(name, description string, embedded bool) Info {
-	c, _ := planetoidPublished(name)
+	c := planetoidPublished[name]
 	return Info{
 		Name:        name,
 		Description: description,

@@ -27,7 +27,7 @@ import (
 // Files are hostile until proven otherwise: the error for a damaged one names the file and the place, and damage that
 // still reads as a graph is caught by the published SHA-256.
 func readPlanetoid(ctx context.Context, open opener, name string, anyFiles bool) (*Graph, error) {
-	published, known := planetoidPublished(name)
+	published, known := planetoidPublished[name]
 	if !known && !anyFiles {
 		return nil, fmt.Errorf("%q is no graph of Planetoid: expected cora, citeseer or pubmed", name)
 	}
@@ -80,7 +80,7 @@ func (r *planetoidReader) file(part string) string { return "ind." + r.name + ".
 // damaged returns the error for a file whose content is wrong.
 func (r *planetoidReader) damaged(part string, err error) error {
 	advice := ""
-	if _, known := planetoidPublished(r.name); known {
+	if _, known := planetoidPublished[r.name]; known {
 		advice = fmt.Sprintf(". The file is damaged: fetch it again with 'nodemask data fetch %s'", r.name)
 	}
 	return fmt.Errorf("%s: %w%s", r.file(part), err, advice)
@@ -117,27 +117,21 @@ func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 	return data, wrong, nil
 }
 
-// value reads a pickle. The parser comes before the checksum because it can say where the damage is.
-func (r *planetoidReader) value(part string) (any, error) {
+// planetoidPart reads what a pickle is to hold. The parser comes before the checksum because it can say where the damage
+// is.
+func planetoidPart[T any](r *planetoidReader, part string, read func(any) (T, error)) (t T, err error) {
 	data, wrong, err := r.read(part)
 	if err != nil {
-		return nil, err
+		return t, err
 	}
 	v, err := pickle.Read(data)
 	if err != nil {
-		return nil, r.damaged(part, err)
+		return t, r.damaged(part, err)
 	}
-	return v, wrong
-}
-
-// planetoidPart reads what a pickle is to hold.
-func planetoidPart[T any](r *planetoidReader, part string, read func(any) (T, error)) (T, error) {
-	v, err := r.value(part)
-	if err != nil {
-		return *new(T), err
+	if wrong != nil {
+		return t, wrong
 	}
-	t, err := read(v)
-	if err != nil {
+	if t, err = read(v); err != nil {
 		return t, r.damaged(part, err)
 	}
 	return t, nil

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -34,12 +35,12 @@ type SBMOptions struct {
 const sbmFeatures = 16
 
 func (o SBMOptions) withDefaults() (SBMOptions, error) {
-	setDefault(&o.Nodes, 1000)
-	setDefault(&o.Classes, 4)
-	setDefault(&o.MeanDegree, 10)
-	setDefault(&o.Homophily, 0.80)
-	setDefault(&o.Features, sbmFeatures)
-	setDefault(&o.FeatureSignal, 1)
+	o.Nodes = cmp.Or(o.Nodes, 1000)
+	o.Classes = cmp.Or(o.Classes, 4)
+	o.MeanDegree = cmp.Or(o.MeanDegree, 10)
+	o.Homophily = cmp.Or(o.Homophily, 0.80)
+	o.Features = cmp.Or(o.Features, sbmFeatures)
+	o.FeatureSignal = cmp.Or(o.FeatureSignal, 1)
 	switch {
 	case o.Nodes < 2 || o.Nodes > math.MaxInt32:
 		return o, fmt.Errorf("SBM: Nodes is %d: expected 2 to %d", o.Nodes, math.MaxInt32)
@@ -73,12 +74,6 @@ func (o SBMOptions) width() int {
 		return 2 * o.ActiveFeatures
 	}
 	return o.Features
-}
-
-func setDefault[T int | float64](field *T, value T) {
-	if *field == 0 {
-		*field = value
-	}
 }
 
 // SBM draws a stochastic block model: edges fall inside a class or between two classes uniformly at random, and a

@@ -54,15 +54,19 @@ func TestNPYReadsEveryNumberTypeInBothByteOrders(t *testing.T) {
 }
 
 func TestNPYReadsNegativeNumbersAndBools(t *testing.T) {
-	a, err := readArray(numpytest.Array("|i1", []int{2}, []int8{-1, -128}))
-	require.NoError(t, err)
-	ints := make([]int64, 2)
-	require.NoError(t, a.Ints(ints))
-	assert.Equal(t, []int64{-1, -128}, ints)
-	a, err = readArray(numpytest.Array("|b1", []int{2}, []bool{true, false}))
-	require.NoError(t, err)
-	require.NoError(t, a.Ints(ints))
-	assert.Equal(t, []int64{1, 0}, ints)
+	for _, c := range []struct {
+		array []byte
+		want  []int64
+	}{
+		{numpytest.Array("|i1", []int{2}, []int8{-1, -128}), []int64{-1, -128}},
+		{numpytest.Array("|b1", []int{2}, []bool{true, false}), []int64{1, 0}},
+	} {
+		a, err := readArray(c.array)
+		require.NoError(t, err)
+		ints := make([]int64, 2)
+		require.NoError(t, a.Ints(ints))
+		assert.Equal(t, c.want, ints)
+	}
 }
 
 func TestNPYWidensHalfFloatsExactly(t *testing.T) {
@@ -76,25 +80,23 @@ func TestNPYWidensHalfFloatsExactly(t *testing.T) {
 	assert.True(t, half(0x7e00) != half(0x7e00), "NaN")
 }
 
-func TestNPYReadsTextAndBytes(t *testing.T) {
-	a, err := readArray(numpytest.Array("<U3", []int{2}, []uint32{'G', 'N', 'N', 'é', 0, 0}))
-	require.NoError(t, err)
-	text := make([]string, 2)
-	require.NoError(t, a.Strings(text))
-	assert.Equal(t, []string{"GNN", "é"}, text)
-	a, err = readArray(numpytest.Array("|S3", []int{2}, "GNNa\x00\x00"))
-	require.NoError(t, err)
-	require.NoError(t, a.Strings(text))
-	assert.Equal(t, []string{"GNN", "a"}, text)
-}
-
 // Halves are 0.333251953125 = 1365/4096, 65504 (the largest), infinity and NaN.
-func TestNPYWritesHalfFloatsAsText(t *testing.T) {
-	a, err := readArray(numpytest.Array("<f2", []int{4}, []uint16{0x3555, 0x7bff, 0x7c00, 0x7e00}))
-	require.NoError(t, err)
-	text := make([]string, 4)
-	require.NoError(t, a.Strings(text))
-	assert.Equal(t, []string{"0.33325195", "65504", "+Inf", "NaN"}, text)
+func TestNPYReadsTextAndWritesNumbersAsText(t *testing.T) {
+	for _, c := range []struct {
+		array []byte
+		want  []string
+	}{
+		{numpytest.Array("<U3", []int{2}, []uint32{'G', 'N', 'N', 'é', 0, 0}), []string{"GNN", "é"}},
+		{numpytest.Array("|S3", []int{2}, "GNNa\x00\x00"), []string{"GNN", "a"}},
+		{numpytest.Array("<f2", []int{4}, []uint16{0x3555, 0x7bff, 0x7c00, 0x7e00}),
+			[]string{"0.33325195", "65504", "+Inf", "NaN"}},
+	} {
+		a, err := readArray(c.array)
+		require.NoError(t, err)
+		text := make([]string, len(c.want))
+		require.NoError(t, a.Strings(text))
+		assert.Equal(t, c.want, text)
+	}
 }
 
 func TestNPYReadsWhatPython2AndVersions2And3Wrote(t *testing.T) {

@@ -145,18 +145,11 @@ func (r reader) one(file string) (int64, error) {
 
 // number reads a whole number from 0 to less than most.
 func number(t *graphfile.Table, field []byte, most int64) (int64, error) {
-	n := int64(0)
-	for _, c := range field {
-		if c < '0' || c > '9' || n > most {
-			n = -1
-			break
-		}
-		n = 10*n + int64(c-'0')
-	}
-	if len(field) == 0 || n < 0 || n >= most {
+	n, err := strconv.ParseUint(string(field), 10, 63)
+	if err != nil || int64(n) >= most {
 		return 0, t.Errorf("found %.40q: expected a whole number from 0 to %d", field, most-1)
 	}
-	return n, nil
+	return int64(n), nil
 }
 
 func (r reader) edges(g *graphfile.Graph, listed int64) error {

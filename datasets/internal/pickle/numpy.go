@@ -184,9 +184,4 @@ func (a *Array) Float(i int) float64 { return a.dtype.Float(a.data[i*a.dtype.Siz
 
 // Attribute returns an attribute of the matrix; scipy's are "_shape", "indptr", "indices" and "data". It returns nil if
 // there is none of the name, and the last if there are several.
-func (m *Matrix) Attribute(name string) any {
-	if m.state == nil {
-		return nil
-	}
-	return m.state.Get(name)
-}
+func (m *Matrix) Attribute(name string) any { return m.state.Get(name) }
