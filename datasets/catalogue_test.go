@@ -157,14 +157,6 @@ func TestOpenTellsAnUnknownNameFromAMissingFile(t *testing.T) {
 	require.ErrorAs(t, err, &name)
 }
 
-func TestOpenFindsTheEmbeddedGraphs(t *testing.T) {
-	for _, name := range []string{"cora", "pubmed"} {
-		g, err := Open(t.Context(), name, nowhere(t, ""))
-		require.NoError(t, err)
-		assert.Equal(t, "embedded", g.Source)
-	}
-}
-
 func TestFilesThatHappenToLieThereDoNotReplaceEmbeddedGraphs(t *testing.T) {
 	folder, cache := t.TempDir(), cachedIn(t, t.TempDir())
 	t.Setenv("NODEMASK_DATA", folder)

@@ -93,17 +93,6 @@ func TestFetchUnpacksAnArchiveAndRecordsChecksums(t *testing.T) {
 	assert.EqualValues(t, 2, h.requests.Load(), "fetched again")
 }
 
-func TestFetchRefusesAnArchiveOfSomethingElse(t *testing.T) {
-	for says, b := range map[string][]byte{
-		"no reddit_data.npz in it": zipOf(t, map[string][]byte{"x": []byte("y")}),
-		"not a whole zip file":     []byte("<html>"),
-	} {
-		h := serve(t, only(b))
-		info := Info{Name: "made-up", Files: []File{{Name: redditDataFile}}, Archive: &File{Name: "reddit.zip", URL: h.URL}}
-		requireOneLine(t, fetchInto(t.Context(), t.TempDir(), info, FetchOptions{Client: h.Client()}), says)
-	}
-}
-
 func TestTwoFetchesIntoOneFolderExcludeEachOther(t *testing.T) {
 	h := serve(t, only([]byte("x")))
 	dir := t.TempDir()

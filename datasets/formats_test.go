@@ -242,19 +242,15 @@ func TestHostilePicklesOfPyTorchAreErrorsThatNameTheByte(t *testing.T) {
 			"byte 0: pickle protocol 4: expected 0 to 3"},
 		"STACK_GLOBAL": {[]byte("\x80\x02U\x02osU\x06system\x93."),
 			"byte 14: opcode 0x93 is not one that graph files use"},
-		"INST":           {[]byte("(ios\nsystem\n."), "byte 1: opcode 0x69"},
-		"OBJ":            {[]byte("(cos\nsystem\no."), `byte 1: the file asks for "system"`},
-		"EXT1":           {[]byte("\x82\x01."), "byte 0: opcode 0x82"},
-		"PERSID":         {[]byte("Pstorage\n."), "byte 0: opcode 0x50"},
-		"bytes of 4 GiB": {[]byte("\x80\x02X\xff\xff\xff\xff"), "byte 2: this pickle asks for 4.3 GB in one piece"},
-		"marks":          {bytes.Repeat([]byte("("), 1<<17), "more than 65536 open marks"},
-		"a stack":        {bytes.Repeat([]byte("N"), 1<<17), "more than 65536 values on the stack"},
+		"INST":   {[]byte("(ios\nsystem\n."), "byte 1: opcode 0x69"},
+		"OBJ":    {[]byte("(cos\nsystem\no."), `byte 1: the file asks for "system"`},
+		"EXT1":   {[]byte("\x82\x01."), "byte 0: opcode 0x82"},
+		"PERSID": {[]byte("Pstorage\n."), "byte 0: opcode 0x50"},
 		"tuples of tuples": {append(append([]byte("N"), bytes.Repeat([]byte("\x85"), 1<<24)...), '.'),
 			"this pickle's values take more than 268 MB"},
 		"memo bomb": {append([]byte("]q\x00"),
 			bytes.Repeat([]byte("(h\x00h\x00h\x00h\x00h\x00h\x00h\x00h\x00lq\x000"),
 				1<<20)...), "this pickle's values take more than 268 MB"},
-		"a memo too large": {append([]byte("N"), memos()...), "more than 1048576 values are kept for later"},
 		"a list in itself": {[]byte("]q\x00h\x00a."), "data.pkl: a list: expected a Data object of PyTorch Geometric"},
 		"a dictionary in itself": {[]byte("}q\x00X\x0a\x00\x00\x00edge_indexh\x00s."),
 			`field "edge_index" is a dictionary: expected a tensor`},
@@ -300,15 +296,6 @@ func TestHostilePicklesOfPyTorchAreErrorsThatNameTheByte(t *testing.T) {
 			require.ErrorContains(t, err, "x.pt: ")
 		})
 	}
-}
-
-// memos keeps one value under a million names.
-func memos() []byte {
-	var b bytes.Buffer
-	for i := range 1 << 22 {
-		b.Write([]byte{'r', byte(i), byte(i >> 8), byte(i >> 16), 0})
-	}
-	return b.Bytes()
 }
 
 func TestHostileGraphMLAndJSONAreErrorsThatNameThePlace(t *testing.T) {

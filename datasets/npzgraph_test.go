@@ -70,19 +70,6 @@ func TestReadNPZTakesDenseFeaturesNamesAndTextLabels(t *testing.T) {
 	assert.Equal(t, []string{"a", "b", "c"}, g.NodeIDs)
 }
 
-// The bits of the halves 0.5, 1 and 2 are 0x3800, 0x3c00 and 0x4000.
-func TestReadNPZTakesHalfFloats(t *testing.T) {
-	g, err := readMembers(t, tiny().With(members{
-		"attr_data":  npy("<f2", []int{3}, []uint16{0x3c00, 0x4000, 0x3800}),
-		"labels":     npy("<f2", []int{3}, []uint16{0x3c00, 0, 0x4000}),
-		"node_names": npy("<f2", []int{3}, []uint16{0x3c00, 0, 0x3800}),
-	}))
-	require.NoError(t, err)
-	assert.Equal(t, []float32{1, 0.5, 2}, g.Features.Stored(true).Values)
-	assert.Equal(t, []int32{1, 0, 2}, g.Labels)
-	assert.Equal(t, []string{"1", "0", "0.5"}, g.NodeIDs)
-}
-
 func TestReadNPZTakesClassNamesAndPassesOverPickledOnes(t *testing.T) {
 	g, err := readMembers(t, tiny().With(members{"class_names": npy("|S1", []int{3}, "xyz")}))
 	require.NoError(t, err)
@@ -141,10 +128,6 @@ func TestReadNPZErrorsNameMemberAndPlace(t *testing.T) {
 		"label below -1": {members{"labels": npy("<i8", []int{3}, []int64{1, 0, -2})}, "labels: node 2 has label -2"},
 		"label of a fraction": {members{"labels": npy("<f8", []int{3}, []float64{1, 0, 0.5})},
 			"element 0.5 of type <f8 is not a whole number"},
-		"label of half a half": {members{"labels": npy("<f2", []int{3}, []uint16{0, 0, 0x3400})},
-			"element 0.25 of type <f2 is not a whole number"},
-		"a half's infinity": {members{"attr_data": npy("<f2", []int{3}, []uint16{0, 0x7c00, 0})},
-			"element +Inf of type <f2: expected a finite number"},
 		"label without a name": {members{"class_names": npy("|S1", []int{1}, "x")},
 			"label 1, but class_names names 1 classes"},
 		"pickled labels": {members{"labels": npy("|O", []int{3}, "pickle")},
