@@ -37,9 +37,6 @@ type File struct {
 // generated reports whether the data set is made by a generator, not read.
 func (i Info) generated() bool { return i.Parameters != "" }
 
-// downloadable reports whether [Fetch] can get the data set's files.
-func (i Info) downloadable() bool { return len(i.Files) > 0 }
-
 // Catalogue returns the data sets that [Open] knows by name.
 func Catalogue() []Info {
 	return []Info{

@@ -37,7 +37,7 @@ func Fetch(ctx context.Context, name string, o FetchOptions) (dir string, err er
 	if err != nil {
 		return "", err
 	}
-	if !info.downloadable() {
+	if info.generated() {
 		return "", &NameError{Name: name, Problem: "nothing to fetch: it is generated when it is opened"}
 	}
 	folders := OpenOptions{Dir: o.Dir}.folders()

@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -48,36 +50,27 @@ func openFixture(t *testing.T, name string) *Graph {
 }
 
 func TestEachFormatGivesTheGraphThatItsOwnLibraryWrote(t *testing.T) {
+	named, numbered := []string{"ant", "cat"}, []string{"0", "1"}
+	once, both := csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}, csr.Report{Listed: 15, SelfLoops: 1, Duplicates: 7, Edges: 7}
+	leftOut := func(attribute string) []string {
+		return []string{attribute + ` "weight" of edges: left out`, attribute + ` "nick" of type string: left out`}
+	}
 	for _, c := range []struct {
 		file, format string
-		ids          []string
-		classes      []string
+		ids, classes []string
 		directed     bool
 		notes        []string
 		report       csr.Report
 	}{
-		{"undirected.graphml", "GraphML", fixtureIDs, []string{"ant", "cat"}, false,
-			[]string{`GraphML key "weight" of edges: left out`,
-				`GraphML key "nick" of type string: left out`}, csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}},
-		{"directed.graphml", "GraphML", fixtureIDs, []string{"ant", "cat"}, true,
-			[]string{`GraphML key "weight" of edges: left out`,
-				`GraphML key "nick" of type string: left out`}, csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}},
-		{"undirected.json", "node-link JSON", fixtureIDs, []string{"ant", "cat"}, false,
-			[]string{`attribute "weight" of edges: left out`,
-				`attribute "nick" of type string: left out`}, csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}},
-		{"directed.json", "node-link JSON", fixtureIDs, []string{"ant", "cat"}, true,
-			[]string{`attribute "weight" of edges: left out`,
-				`attribute "nick" of type string: left out`}, csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}},
-		{"data.pt", "PyTorch Geometric", nil, []string{"0", "1"}, false, nil,
-			csr.Report{Listed: 15, SelfLoops: 1, Duplicates: 7, Edges: 7}},
-		{"dataset.pt", "PyTorch Geometric", nil, []string{"0", "1"}, false, nil,
-			csr.Report{Listed: 15, SelfLoops: 1, Duplicates: 7, Edges: 7}},
-		{"pair.pt", "PyTorch Geometric", nil, []string{"0", "1"}, false, nil,
-			csr.Report{Listed: 15, SelfLoops: 1, Duplicates: 7, Edges: 7}},
-		{"dict.pt", "PyTorch Geometric", nil, []string{"0", "1"}, false, nil,
-			csr.Report{Listed: 15, SelfLoops: 1, Duplicates: 7, Edges: 7}},
-		{"ogb", "Open Graph Benchmark", nil, []string{"0", "1"}, true, []string{`"raw/node_year.csv.gz": left out`},
-			csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}},
+		{"undirected.graphml", "GraphML", fixtureIDs, named, false, leftOut("GraphML key"), once},
+		{"directed.graphml", "GraphML", fixtureIDs, named, true, leftOut("GraphML key"), once},
+		{"undirected.json", "node-link JSON", fixtureIDs, named, false, leftOut("attribute"), once},
+		{"directed.json", "node-link JSON", fixtureIDs, named, true, leftOut("attribute"), once},
+		{"data.pt", "PyTorch Geometric", nil, numbered, false, nil, both},
+		{"dataset.pt", "PyTorch Geometric", nil, numbered, false, nil, both},
+		{"pair.pt", "PyTorch Geometric", nil, numbered, false, nil, both},
+		{"dict.pt", "PyTorch Geometric", nil, numbered, false, nil, both},
+		{"ogb", "Open Graph Benchmark", nil, numbered, true, []string{`"raw/node_year.csv.gz": left out`}, once},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			g := openFixture(t, c.file)
@@ -174,48 +167,44 @@ func TestFilesOfPyTorchThatHoldNoOneGraphSaySo(t *testing.T) {
 	}
 }
 
-// withPickle returns data.pt with another pickle inside.
-func withPickle(t testing.TB, pickle []byte) []byte {
-	r, err := zip.OpenReader(fixture("data.pt"))
+// membersOf returns the members of a zip, in its order.
+func membersOf(t testing.TB, file string) (names []string, contents [][]byte) {
+	r, err := zip.OpenReader(fixture(file))
 	require.NoError(t, err)
 	defer r.Close()
+	for _, m := range r.File {
+		f, err := m.Open()
+		require.NoError(t, err)
+		content, err := io.ReadAll(f)
+		require.NoError(t, err)
+		names, contents = append(names, m.Name), append(contents, content)
+	}
+	return names, contents
+}
+
+// isPickle reports whether a member holds the pickle.
+func isPickle(name string) bool { return strings.HasSuffix(name, "/data.pkl") }
+
+// withPickle returns data.pt with another pickle inside.
+func withPickle(t testing.TB, pickle []byte) []byte {
+	names, contents := membersOf(t, "data.pt")
+	contents[slices.IndexFunc(names, isPickle)] = pickle
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	for _, m := range r.File {
-		f, err := w.CreateHeader(&zip.FileHeader{Name: m.Name, Method: zip.Store})
+	for i, name := range names {
+		f, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
 		require.NoError(t, err)
-		content, err := m.Open()
-		require.NoError(t, err)
-		var whole bytes.Buffer
-		_, err = whole.ReadFrom(content)
-		require.NoError(t, err)
-		if strings.HasSuffix(m.Name, "/data.pkl") {
-			whole = *bytes.NewBuffer(pickle)
-		}
-		_, err = f.Write(whole.Bytes())
+		_, err = f.Write(contents[i])
 		require.NoError(t, err)
 	}
 	require.NoError(t, w.Close())
 	return b.Bytes()
 }
 
-// pickleOf returns the pickle in data.pt.
+// pickleOf returns the pickle in a file of torch.save.
 func pickleOf(t testing.TB, file string) []byte {
-	r, err := zip.OpenReader(fixture(file))
-	require.NoError(t, err)
-	defer r.Close()
-	for _, m := range r.File {
-		if strings.HasSuffix(m.Name, "/data.pkl") {
-			content, err := m.Open()
-			require.NoError(t, err)
-			var whole bytes.Buffer
-			_, err = whole.ReadFrom(content)
-			require.NoError(t, err)
-			return whole.Bytes()
-		}
-	}
-	t.Fatal("no pickle")
-	return nil
+	names, contents := membersOf(t, file)
+	return contents[slices.IndexFunc(names, isPickle)]
 }
 
 func TestHostilePicklesOfPyTorchAreErrorsThatNameTheByte(t *testing.T) {

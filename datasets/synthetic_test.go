@@ -153,13 +153,14 @@ func TestSBMCountsOfASeedNeverChange(t *testing.T) {
 }
 
 func TestASeedNamesOneSyntheticGraph(t *testing.T) {
-	a, err := SBM(SBMOptions{Seed: 1})
-	require.NoError(t, err)
-	b, err := SBM(SBMOptions{Seed: 1})
-	require.NoError(t, err)
-	assert.Equal(t, a, b)
-	c, err := SBM(SBMOptions{Seed: 2})
-	require.NoError(t, err)
+	var graphs [3]*Graph
+	for i, seed := range []uint64{1, 1, 2} {
+		var err error
+		graphs[i], err = SBM(SBMOptions{Seed: seed})
+		require.NoError(t, err)
+	}
+	a, c := graphs[0], graphs[2]
+	assert.Equal(t, a, graphs[1])
 	assert.NotEqual(t, a.Edges.Indices, c.Edges.Indices)
 	assert.NotEqual(t, a.Labels, c.Labels)
 	assert.NotEqual(t, a.Features.Dense, c.Features.Dense)

@@ -61,15 +61,23 @@ func whole(tag string, b []byte) http.HandlerFunc {
 	}
 }
 
-// half promises all and stops half-way.
-func halfway(tag string) http.HandlerFunc {
+// halfway promises all and stops half-way.
+func halfway(tag string, b []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", tag)
-		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
-		w.Write(content[:len(content)/2])
+		w.Header().Set("Content-Length", fmt.Sprint(len(b)))
+		w.Write(b[:len(b)/2])
 		w.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// stuck sends a little and falls silent.
+func stuck(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("ETag", `"1"`)
+	w.Write(content[:1000])
+	w.(http.Flusher).Flush()
+	<-r.Context().Done()
 }
 
 func status(code int) http.HandlerFunc {
@@ -157,17 +165,38 @@ func TestFetchReplacesAFileWhoseChecksumIsWrong(t *testing.T) {
 	f.requireWhole(t)
 }
 
-func TestFetchContinuesWhenTheServerStopsHalfWay(t *testing.T) {
-	h := serve(t, halfway(`"1"`), whole(`"1"`, content))
-	f := newFetching(t, h)
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-	assert.Equal(t, []string{"", fmt.Sprintf("bytes=%d-", len(content)/2)}, h.ranges)
-	assert.Equal(t, []time.Duration{time.Second}, f.waits)
+func TestFetchContinuesOrStartsAnewUntilTheFileIsWhole(t *testing.T) {
+	anotherRange := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Range", "bytes 0-9/1300000")
+		w.WriteHeader(http.StatusPartialContent)
+		w.Write(content[:10])
+	}
+	const rest = "bytes=650000-"
+	for name, c := range map[string]struct {
+		answers []http.HandlerFunc
+		ranges  []string // that are asked for
+	}{
+		"half-way":      {[]http.HandlerFunc{halfway(`"1"`, content), whole(`"1"`, content)}, []string{"", rest}},
+		"new version":   {[]http.HandlerFunc{halfway(`"old"`, content), whole(`"new"`, content)}, []string{"", rest}},
+		"no strong tag": {[]http.HandlerFunc{halfway(`W/"1"`, content), whole("", content)}, []string{"", ""}},
+		"another range": {[]http.HandlerFunc{halfway(`"1"`, content), anotherRange, whole(`"1"`, content)},
+			[]string{"", rest, ""}},
+		"too many requests": {[]http.HandlerFunc{status(http.StatusTooManyRequests), whole(`"1"`, content)},
+			[]string{"", ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := serve(t, c.answers...)
+			f := newFetching(t, h)
+			require.NoError(t, f.run(t.Context()))
+			f.requireWhole(t)
+			assert.Equal(t, c.ranges, h.ranges)
+			assert.Len(t, f.waits, len(c.ranges)-1)
+		})
+	}
 }
 
 func TestTheNextFetchContinuesWhatTheLastLeft(t *testing.T) {
-	h := serve(t, halfway(`"1"`), whole(`"1"`, content))
+	h := serve(t, halfway(`"1"`, content), whole(`"1"`, content))
 	f := newFetching(t, h)
 	f.o.retries = -1
 	requireOneLine(t, f.run(t.Context()), "a.bin", "the server stopped after 650000 of 1300000 bytes")
@@ -175,31 +204,6 @@ func TestTheNextFetchContinuesWhatTheLastLeft(t *testing.T) {
 	require.NoError(t, f.run(t.Context()))
 	f.requireWhole(t)
 	assert.Equal(t, "bytes=650000-", h.ranges[1])
-}
-
-func TestFetchStartsAnewWhenTheServerHasANewVersion(t *testing.T) {
-	f := newFetching(t, serve(t, halfway(`"old"`), whole(`"new"`, content)))
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-}
-
-func TestFetchStartsAnewWhenTheServerAnswersWithAnotherRange(t *testing.T) {
-	other := func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Range", "bytes 0-9/1300000")
-		w.WriteHeader(http.StatusPartialContent)
-		w.Write(content[:10])
-	}
-	f := newFetching(t, serve(t, halfway(`"1"`), other, whole(`"1"`, content)))
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-}
-
-func TestFetchStartsAnewWithoutAStrongETag(t *testing.T) {
-	h := serve(t, halfway(`W/"1"`), whole("", content))
-	f := newFetching(t, h)
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-	assert.Equal(t, []string{"", ""}, h.ranges)
 }
 
 func TestFetchRepeatsServerErrorsWithGrowingPausesAndThenGivesUp(t *testing.T) {
@@ -269,13 +273,6 @@ func TestFetchStatesTheChecksumOfAFileThatHasNonePublished(t *testing.T) {
 
 func TestFetchStopsWhenTheContextIsDoneAndKeepsThePart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	stuck := func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("ETag", `"1"`)
-		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
-		w.Write(content[:1000])
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-	}
 	h := serve(t, stuck, whole(`"1"`, content))
 	f := newFetching(t, h)
 	f.o.Progress = func(_ string, done, _ int64) {
@@ -294,12 +291,6 @@ func TestFetchStopsWhenTheContextIsDoneAndKeepsThePart(t *testing.T) {
 }
 
 func TestFetchTriesAgainWhenTheServerFallsSilent(t *testing.T) {
-	stuck := func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("ETag", `"1"`)
-		w.Write(content[:1000])
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-	}
 	f := newFetching(t, serve(t, stuck, whole(`"1"`, content)))
 	f.o.silence = 300 * time.Millisecond
 	require.NoError(t, f.run(t.Context()))
