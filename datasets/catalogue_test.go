@@ -178,29 +178,17 @@ func TestFilesThatHappenToLieThereDoNotReplaceEmbeddedGraphs(t *testing.T) {
 	}
 }
 
-func TestOpenReadsPlanetoidFilesOfAFolderThatIsNamedBeforeEmbeddedGraphs(t *testing.T) {
-	dir := planetoidDir(t)
-	for _, name := range []string{"cora", "citeseer", "pubmed"} {
-		g, err := Open(t.Context(), name, nowhere(t, dir))
-		require.NoError(t, err)
-		assert.Equal(t, dir, g.Source)
-	}
-}
-
 func TestOpenReadsAUsersOwnFiles(t *testing.T) {
 	g, err := Open(t.Context(), writeNPZ(t, tiny(), "mine.npz"), nowhere(t, ""))
 	require.NoError(t, err)
 	assert.Equal(t, "mine", g.Name)
-	dir := filepath.Join(t.TempDir(), "graph")
-	require.NoError(t, os.Mkdir(dir, 0o777))
-	_, err = Open(t.Context(), dir, nowhere(t, ""))
+	_, err = Open(t.Context(), t.TempDir(), nowhere(t, ""))
 	requireOneLine(t, err,
 		"no graph in this folder: expected an .npz, .graphml, .json or .pt file, a folder with nodes.csv and edges.csv, or")
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "nodes.csv"), []byte(tinyNodes), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "edges.csv"), []byte(tinyEdges), 0o666))
+	dir := tinyFolder(t)
 	g, err = Open(t.Context(), dir, nowhere(t, ""))
 	require.NoError(t, err)
-	assert.Equal(t, "graph", g.Name)
+	assert.Equal(t, filepath.Base(dir), g.Name)
 	assert.Equal(t, dir, g.Source)
 }
 

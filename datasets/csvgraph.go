@@ -51,25 +51,18 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 	}
 	g := nodes.Graph
 	err = withCSV(ctx, open, csvEdgesFile, func(t *graphfile.Table) error {
-		number := func(id []byte) (int32, error) {
-			v, found := nodes.Find(id)
-			if !found {
-				return 0, t.Errorf("the edge names node %.80q, which %s does not have: add it there, or remove the edge",
-					id, csvNodesFile)
-			}
-			return v, nil
-		}
 		return readCSVPairs(t, g, func(source, target []byte) error {
-			v, err := number(source)
-			if err != nil {
-				return err
+			var ends [2]int32
+			for i, id := range [2][]byte{source, target} {
+				v, found := nodes.Find(id)
+				if !found {
+					return t.Errorf("the edge names node %.80q, which %s does not have: add it there, or remove the edge",
+						id, csvNodesFile)
+				}
+				ends[i] = v
 			}
-			u, err := number(target)
-			g.Pairs = append(g.Pairs, csr.Edge{Node: v, Neighbour: u})
-			if err == nil {
-				err = t.Take(16) // and 8 more in the graph
-			}
-			return err
+			g.Pairs = append(g.Pairs, csr.Edge{Node: ends[0], Neighbour: ends[1]})
+			return t.Take(16) // and 8 more in the graph
 		})
 	})
 	if err != nil {

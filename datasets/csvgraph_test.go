@@ -23,6 +23,14 @@ const (
 	tinyEdges = "source,target\nann,bob\nbob,ann\ncy,cy\ncy,bob\n"
 )
 
+// tinyFolder returns a folder with the tiny graph.
+func tinyFolder(t testing.TB) string {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, csvNodesFile), []byte(tinyNodes), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, csvEdgesFile), []byte(tinyEdges), 0o600))
+	return dir
+}
+
 func csvFrom(t testing.TB, nodes, edges string) (*Graph, error) {
 	return ReadMemory(t.Context(), "", map[string][]byte{csvNodesFile: []byte(nodes), csvEdgesFile: []byte(edges)})
 }
@@ -221,10 +229,8 @@ func ExampleOpen_csv() {
 }
 
 func TestScanningAFileGivesWhatReadingItDoes(t *testing.T) {
-	folder := t.TempDir()
+	folder := tinyFolder(t)
 	nodes, edges := filepath.Join(folder, csvNodesFile), filepath.Join(folder, csvEdgesFile)
-	require.NoError(t, os.WriteFile(nodes, []byte(tinyNodes), 0o600))
-	require.NoError(t, os.WriteFile(edges, []byte(tinyEdges), 0o600))
 	var lines []string
 	require.NoError(t, ScanNodes(t.Context(), nodes, func(id, label []byte, features []float32) error {
 		lines = append(lines, fmt.Sprintf("%s,%s,%v", id, label, features))

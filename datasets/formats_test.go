@@ -51,7 +51,8 @@ func openFixture(t *testing.T, name string) *Graph {
 
 func TestEachFormatGivesTheGraphThatItsOwnLibraryWrote(t *testing.T) {
 	named, numbered := []string{"ant", "cat"}, []string{"0", "1"}
-	once, both := csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}, csr.Report{Listed: 15, SelfLoops: 1, Duplicates: 7, Edges: 7}
+	once := csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}
+	both := csr.Report{Listed: 15, SelfLoops: 1, Duplicates: 7, Edges: 7}
 	leftOut := func(attribute string) []string {
 		return []string{attribute + ` "weight" of edges: left out`, attribute + ` "nick" of type string: left out`}
 	}

@@ -22,9 +22,10 @@ type Newcomers struct {
 	Ignored int64
 }
 
-// ReadNewcomers reads two files laid out like the nodes.csv and edges.csv of [Open]: nodes with an id and width features, in the order
-// that the model was trained on, and edges with the ids of their ends. A column of labels is ignored. known returns the
-// node that an id stands for among those that the model knew. Either file may be in a format of one of the readers.
+// ReadNewcomers reads two files laid out like the nodes.csv and edges.csv of [Open]: nodes with an id and width
+// features, in the order that the model was trained on, and edges with the ids of their ends. A column of labels is
+// ignored. known returns the node that an id stands for among those that the model knew. Either file may be in a format
+// of one of the readers.
 func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
 	known func(id []byte) (int32, bool), readers ...Reader) (*Newcomers, error) {
 	accept := func(id []byte) error {

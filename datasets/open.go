@@ -174,9 +174,10 @@ func holdsAny(dir string, files []File) bool {
 // Behind a path, ":label=club" names the column, attribute or field of the classes, and ":mask=3" the column, counted
 // from 0, of a .pt file's train_mask and the others where they have several: "graph.pt:label=club,mask=3".
 //
-// Edges are undirected: a pair may be listed in one direction or both; repeats and self-loops are dropped and counted
-// in the graph's Report. Its Notes say what was left out. Features are stored sparse if at most a quarter is not zero.
-// Classes are in natural order: by value if all labels are numbers, and "class 2" before "class 10".
+// Of a graph of your own, edges are taken as undirected: a pair may be listed in one direction or both; repeats and
+// self-loops are dropped and counted in the graph's Report, and its Notes say what was left out. Features are stored
+// sparse if at most a quarter is not zero. Classes are in natural order: by value if all labels are numbers, and
+// "class 2" before "class 10".
 //
 // Known names win over paths: write ./cora for a folder called cora. See [Locate] for where files are looked for and
 // for the errors, and [Cora] for the order of its nodes. Counts must match the catalogue's.

@@ -36,7 +36,7 @@ func readPlanetoid(ctx context.Context, open opener, name string, anyFiles bool)
 	if err != nil {
 		return nil, err
 	}
-	if names := planetoidClasses(name); len(names) == g.NumClasses() {
+	if names := planetoidCoraClasses(); name == "cora" && len(names) == g.NumClasses() {
 		g.Classes = names
 	}
 	if err := g.Check(); err != nil {
@@ -111,14 +111,17 @@ func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 	if data, err = io.ReadAll(io.LimitReader(f, f.Size)); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if sum, want := sha256.Sum256(data), planetoidSHA256(name); !r.anyFiles && hex.EncodeToString(sum[:]) != want {
-		wrong = r.damaged(part, fmt.Errorf("SHA-256 is %x: expected %s", sum, want))
+	if !r.anyFiles {
+		i := slices.IndexFunc(allPlanetoidFiles[:], func(f File) bool { return f.Name == name })
+		if sum, want := sha256.Sum256(data), allPlanetoidFiles[i].SHA256; hex.EncodeToString(sum[:]) != want {
+			wrong = r.damaged(part, fmt.Errorf("SHA-256 is %x: expected %s", sum, want))
+		}
 	}
 	return data, wrong, nil
 }
 
-// planetoidPart reads what a pickle is to hold. The parser comes before the checksum because it can say where the damage
-// is.
+// planetoidPart reads what a pickle is to hold. The parser comes before the checksum because it can say where the
+// damage is.
 func planetoidPart[T any](r *planetoidReader, part string, read func(any) (T, error)) (t T, err error) {
 	data, wrong, err := r.read(part)
 	if err != nil {

@@ -15,14 +15,11 @@ var planetoidPublished = map[string]planetoidCounts{
 	"pubmed":   {19_717, 500, 3, 44_338, 3, 44_324},
 }
 
-// planetoidClasses returns the names of a published graph's classes; nil where the source has none.
+// planetoidCoraClasses returns the names of Cora's classes.
 //
 // Planetoid numbers the classes and does not name them. LINQS's Cora is the same graph: matching papers by features,
 // degree and neighbours (the tests do it again) gives each number one LINQS class.
-func planetoidClasses(name string) []string {
-	if name != "cora" {
-		return nil
-	}
+func planetoidCoraClasses() []string {
 	return []string{"Theory", "Reinforcement_Learning", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods",
 		"Case_Based", "Rule_Learning"}
 }
@@ -39,16 +36,6 @@ func planetoidFiles(name string) []File {
 		}
 	}
 	return files
-}
-
-// planetoidSHA256 returns the published SHA-256 of a file, in hex; "" if it is none of Planetoid's.
-func planetoidSHA256(file string) string {
-	for _, f := range allPlanetoidFiles {
-		if f.Name == file {
-			return f.SHA256
-		}
-	}
-	return ""
 }
 
 // allPlanetoidFiles is read only.

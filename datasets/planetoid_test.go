@@ -33,6 +33,7 @@ func TestPlanetoidGraphsHaveTheirPublishedShape(t *testing.T) {
 	} {
 		g := openPlanetoid(t, want.name)
 		require.NoError(t, g.Check())
+		assert.Equal(t, planetoidDir(t), g.Source, "not the embedded graph")
 		assert.Equal(t, want.nodes, g.NumNodes())
 		assert.Equal(t, want.width, g.Features.Width)
 		assert.Equal(t, int64(want.nonzeros), g.Features.NonZeros())

@@ -18,8 +18,8 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// Options says how files are downloaded: Client, Progress and Note are those of datasets.FetchOptions. The zero value is
-// what a user wants.
+// Options says how files are downloaded: Client, Progress and Note are those of datasets.FetchOptions. The zero value
+// is what a user wants.
 type Options struct {
 	Client   *http.Client
 	Progress func(file string, done, total int64)

@@ -72,7 +72,7 @@ func named(path string, err error) error {
 // Bytes returns a file that is at hand.
 func Bytes(name string, content []byte) *File {
 	r := bytes.NewReader(content)
-	return &File{Reader: r, ReaderAt: r, Name: name, Size: int64(len(content)), Budget: memory.NewBudget(int64(len(content))),
+	return &File{Reader: r, ReaderAt: r, Name: name, Size: r.Size(), Budget: memory.NewBudget(r.Size()),
 		close: func() error { return nil }}
 }
 

@@ -103,8 +103,8 @@ type Rows struct {
 // by the next.
 type Row = func(id, label []byte, masks [3][]byte, features []float32) error
 
-// ReadRows collects the rows of a table in a format, which scan calls its function for. It ends with an error of accept,
-// which is given each id and may be nil, or of take, which counts bytes.
+// ReadRows collects the rows of a table in a format, which scan calls its function for. It ends with an error of
+// accept, which is given each id and may be nil, or of take, which counts bytes.
 func ReadRows(format string, c Columns, notes []string, scan func(Columns, Row) error, accept func(id []byte) error,
 	take func(bytes int64) error) (*Rows, error) {
 	r := &Rows{columns: c, features: NewFeatures(len(c.Features))}

@@ -155,16 +155,16 @@ func number(t *graphfile.Table, field []byte, most int64) (int64, error) {
 func (r reader) edges(g *graphfile.Graph, listed int64) error {
 	nodes := int64(g.Nodes)
 	err := r.each(EdgeFile, 2, func(t *graphfile.Table) error {
-		source, err := number(t, t.Fields[0], nodes)
-		if err != nil {
-			return err
+		var ends [2]int32 // source and target
+		for i := range ends {
+			v, err := number(t, t.Fields[i], nodes)
+			if err != nil {
+				return err
+			}
+			ends[i] = int32(v)
 		}
-		target, err := number(t, t.Fields[1], nodes)
-		g.Pairs = append(g.Pairs, csr.Edge{Node: int32(target), Neighbour: int32(source)})
-		if err == nil {
-			err = t.Take(16) // and 8 more in the graph
-		}
-		return err
+		g.Pairs = append(g.Pairs, csr.Edge{Node: ends[1], Neighbour: ends[0]})
+		return t.Take(16) // and 8 more in the graph
 	})
 	if err == nil && int64(len(g.Pairs)) != listed {
 		err = fmt.Errorf("%s: %d edges: expected %d, as %s says. Get it again",

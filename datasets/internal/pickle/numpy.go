@@ -29,15 +29,6 @@ var globals = map[string]global{
 	"collections defaultdict": globalDefaultDict,
 }
 
-// numpyGlobal returns what numpy's pickles name.
-func (p *unpickler) numpyGlobal(module, name string) global {
-	g, is := globals[module+" "+name]
-	if !is {
-		p.fail("the pickle asks for %q from %q, which graph files do not use and this reader will not run", name, module)
-	}
-	return g
-}
-
 // Array holds a numpy array of numbers in C order, of at most two dimensions. The numbers stay in the file's memory
 // until asked for.
 type Array struct {

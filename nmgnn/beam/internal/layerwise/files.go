@@ -21,8 +21,8 @@ import (
 	"nodemask/nmgnn/cached"
 )
 
-// Input is the files of a graph: CSV or Parquet, with the columns that datasets.Open reads. Every worker must be able to
-// read them.
+// Input is the files of a graph: CSV or Parquet, with the columns that datasets.Open reads. Every worker must be able
+// to read them.
 type Input struct{ Nodes, Edges []string }
 
 // Find returns the files of a graph in a folder: nodes.csv and edges.csv, or shards nodes-….csv and edges-….csv, or
