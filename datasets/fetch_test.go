@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"archive/zip"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets/internal/fetch"
+	"nodemask/datasets/internal/numpy/numpytest"
 )
 
 // host serves files over https and counts requests.
@@ -50,23 +50,10 @@ func requireOneLine(t *testing.T, err error, says ...string) {
 	require.NotContains(t, err.Error(), "\n")
 }
 
-func zipOf(t *testing.T, files map[string][]byte) []byte {
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for name, text := range files {
-		w, err := z.Create(name)
-		require.NoError(t, err)
-		_, err = w.Write(text)
-		require.NoError(t, err)
-	}
-	require.NoError(t, z.Close())
-	return b.Bytes()
-}
-
 func TestFetchUnpacksAnArchiveAndRecordsChecksums(t *testing.T) {
 	graph, data := ringGraph().Zip(zip.Deflate), ringData().Zip(zip.Store)
-	h := serve(t, only(zipOf(t, map[string][]byte{"reddit/reddit_graph.npz": graph, "reddit/reddit_data.npz": data,
-		"../evil": []byte("x")})))
+	h := serve(t, only(numpytest.Zip(zip.Deflate, map[string][]byte{"reddit/reddit_graph.npz": graph,
+		"reddit/reddit_data.npz": data, "../evil": []byte("x")})))
 	dir := filepath.Join(t.TempDir(), "made-up")
 	info := Info{Name: "made-up", Files: []File{{Name: redditDataFile}, {Name: redditGraphFile}},
 		Archive: &File{Name: "reddit.zip", URL: h.URL + "/reddit.zip"}}

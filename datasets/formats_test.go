@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -18,6 +18,7 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets/internal/graphfile"
+	"nodemask/datasets/internal/numpy/numpytest"
 )
 
 // The graph of testdata/make_formats.py.
@@ -168,44 +169,35 @@ func TestFilesOfPyTorchThatHoldNoOneGraphSaySo(t *testing.T) {
 	}
 }
 
-// membersOf returns the members of a zip, in its order.
-func membersOf(t testing.TB, file string) (names []string, contents [][]byte) {
+// membersOf returns the members of a zip, and the name of that which is the pickle.
+func membersOf(t testing.TB, file string) (members map[string][]byte, pickle string) {
 	r, err := zip.OpenReader(fixture(file))
 	require.NoError(t, err)
 	defer r.Close()
+	members = map[string][]byte{}
 	for _, m := range r.File {
 		f, err := m.Open()
 		require.NoError(t, err)
-		content, err := io.ReadAll(f)
+		members[m.Name], err = io.ReadAll(f)
 		require.NoError(t, err)
-		names, contents = append(names, m.Name), append(contents, content)
+		if path.Base(m.Name) == "data.pkl" {
+			pickle = m.Name
+		}
 	}
-	return names, contents
+	return members, pickle
 }
-
-// isPickle reports whether a member holds the pickle.
-func isPickle(name string) bool { return strings.HasSuffix(name, "/data.pkl") }
 
 // withPickle returns data.pt with another pickle inside.
 func withPickle(t testing.TB, pickle []byte) []byte {
-	names, contents := membersOf(t, "data.pt")
-	contents[slices.IndexFunc(names, isPickle)] = pickle
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for i, name := range names {
-		f, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-		require.NoError(t, err)
-		_, err = f.Write(contents[i])
-		require.NoError(t, err)
-	}
-	require.NoError(t, w.Close())
-	return b.Bytes()
+	members, name := membersOf(t, "data.pt")
+	members[name] = pickle
+	return numpytest.Zip(zip.Store, members)
 }
 
 // pickleOf returns the pickle in a file of torch.save.
 func pickleOf(t testing.TB, file string) []byte {
-	names, contents := membersOf(t, file)
-	return contents[slices.IndexFunc(names, isPickle)]
+	members, name := membersOf(t, file)
+	return members[name]
 }
 
 func TestHostilePicklesOfPyTorchAreErrorsThatNameTheByte(t *testing.T) {

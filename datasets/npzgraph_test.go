@@ -108,7 +108,7 @@ func TestReadNPZErrorsNameMemberAndPlace(t *testing.T) {
 			"expected lengths from 0 to"},
 		"shape of a billion": {members{"adj_shape": npy("<i8", []int{2}, []int64{1e9, 1e9})},
 			"adj_indptr: shape [4]: expected [1000000001]"},
-		"a trillion labels": {members{"labels": oneBillionRows()}, "a.npz: labels: byte 10: the header claims"},
+		"a trillion labels": {members{"labels": numpytest.TooLarge()}, "a.npz: labels: byte 10: the header claims"},
 		"node out of range": {members{"adj_indices": npy("<i4", []int{5}, []int32{1, 2, 0, 3, 2})},
 			"adj_indices: element 3: names node 3, but there are 3 (0 to 2)"},
 		"negative node": {members{"adj_indices": npy("<i4", []int{5}, []int32{1, 2, 0, -1, 2})}, "names node -1"},

@@ -47,16 +47,12 @@ type NotFoundError struct {
 
 // Error says where a known data set was looked for and how to get it.
 func (e *NotFoundError) Error() string {
-	where := "nowhere: no folder is known"
-	if len(e.Folders) > 0 {
-		where = strings.Join(e.Folders, ", ")
-	}
 	if !e.Fetch {
 		return e.Name + ": no such file or folder"
 	}
-	text := fmt.Sprintf("%s: %s is not there (looked in %s)", e.Name, e.File, where)
-	return text + fmt.Sprintf(": run 'nodemask data fetch %s', or name the folder that holds it by --data-dir or "+
-		"NODEMASK_DATA", e.Name)
+	where := cmp.Or(strings.Join(e.Folders, ", "), "nowhere: no folder is known")
+	return fmt.Sprintf("%s: %s is not there (looked in %s): run 'nodemask data fetch %[1]s', or name the folder that holds "+
+		"it by --data-dir or NODEMASK_DATA", e.Name, e.File, where)
 }
 
 // Location says where a data set lives.

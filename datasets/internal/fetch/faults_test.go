@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 
 var small = content[:60_000] // of a few reads
 
-var packed = zipOf(map[string]string{"in/a.bin": "a", "in/b.bin": "b"})
+var packed = zipOf(map[string][]byte{"in/a.bin": []byte("a"), "in/b.bin": []byte("b")})
 
 // local answers with the first of two answers once, and with the second from then on.
 func local(first, then http.HandlerFunc) (*httptest.Server, Options) {

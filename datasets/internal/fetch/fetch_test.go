@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"nodemask/datasets/internal/numpy/numpytest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -367,26 +369,11 @@ func TestALockThatIsAPipeIsNotWaitedFor(t *testing.T) {
 	require.NoError(t, unlock())
 }
 
-func zipOf(files map[string]string) []byte {
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for name, text := range files {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-		if err == nil {
-			_, err = w.Write([]byte(text))
-		}
-		if err != nil {
-			panic(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-}
+func zipOf(files map[string][]byte) []byte { return numpytest.Zip(zip.Store, files) }
 
 func TestGetArchiveUnpacksRecordsAndRemoves(t *testing.T) {
-	h := serve(t, whole(`"1"`, zipOf(map[string]string{"in/a.bin": "a", "in/b.bin": "b", "../evil": "x"})))
+	h := serve(t, whole(`"1"`, zipOf(map[string][]byte{"in/a.bin": []byte("a"), "in/b.bin": []byte("b"),
+		"../evil": []byte("x")})))
 	f := newFetching(t, h)
 	require.NoError(t, New(f.o).GetArchive(t.Context(), filepath.Join(f.dir, "both.zip"), Source{URL: h.URL},
 		[]string{"b.bin", "a.bin"}))
@@ -396,9 +383,9 @@ func TestGetArchiveUnpacksRecordsAndRemoves(t *testing.T) {
 }
 
 func TestGetArchiveRefusesDamageAndArchivesOfSomethingElse(t *testing.T) {
-	good := zipOf(map[string]string{"a.bin": "node masking"})
+	good := zipOf(map[string][]byte{"a.bin": []byte("node masking")})
 	for says, b := range map[string][]byte{
-		"no a.bin in it":       zipOf(map[string]string{"x": "y"}),
+		"no a.bin in it":       zipOf(map[string][]byte{"x": []byte("y")}),
 		"not a whole zip file": []byte("<html>"),
 		"damaged: zip: checks": bytes.Replace(good, []byte("node"), []byte("n0de"), 1),
 	} {

@@ -53,14 +53,23 @@ func (m Members) With(changes Members) Members {
 	return out
 }
 
-// Zip writes the members in the order of their names, stored or deflated.
+// Zip writes the members, stored or deflated.
 func (m Members) Zip(method uint16) []byte {
+	files := map[string][]byte{}
+	for name, array := range m {
+		files[name+".npy"] = array
+	}
+	return Zip(method, files)
+}
+
+// Zip writes files in the order of their names, stored or deflated.
+func Zip(method uint16, files map[string][]byte) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: method})
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: method})
 		must(err)
-		_, err = w.Write(m[name])
+		_, err = w.Write(files[name])
 		must(err)
 	}
 	must(z.Close())
