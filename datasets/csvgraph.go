@@ -92,13 +92,13 @@ func (t csvNodes) columns(labels ...string) (c graphfile.Columns, notes []string
 // scan calls each for every line.
 func (t csvNodes) scan(c graphfile.Columns, each graphfile.Row) error {
 	row := make([]float32, len(c.Features))
-	for t.Next() {
-		field := func(column int) []byte {
-			if column < 0 {
-				return nil
-			}
-			return t.Fields[column]
+	field := func(column int) []byte {
+		if column < 0 {
+			return nil
 		}
+		return t.Fields[column]
+	}
+	for t.Next() {
 		id := field(c.ID)
 		if len(id) == 0 {
 			return t.Errorf("the id is empty: every node needs one")
