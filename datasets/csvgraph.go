@@ -36,11 +36,11 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 		if _, err := t.Column(labels...); err != nil {
 			return err
 		}
-		c, notes, err := csvNodes{t}.columns(labels...)
+		c, notes, err := csvNodes{t}.Columns(labels...)
 		if err != nil {
 			return err
 		}
-		nodes, err = graphfile.ReadRows("CSV", c, notes, csvNodes{t}.scan, nil, t.Take)
+		nodes, err = graphfile.ReadRows("CSV", csvNodes{t}, c, notes, nil)
 		if err == nil && nodes.Graph.Nodes == 0 {
 			err = t.Errorf("no nodes: expected a line for each")
 		}
@@ -74,8 +74,12 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 // csvNodes is a table of nodes.
 type csvNodes struct{ *graphfile.Table }
 
-// columns finds the columns, of which the label's has one of the names.
-func (t csvNodes) columns(labels ...string) (c graphfile.Columns, notes []string, err error) {
+func (t csvNodes) Names() []string { return t.Header }
+
+// Keep returns nil: every number takes bytes in the file.
+func (t csvNodes) Keep(graphfile.Columns) error { return nil }
+
+func (t csvNodes) Columns(labels ...string) (c graphfile.Columns, notes []string, err error) {
 	id, err := t.Column("id")
 	if err != nil {
 		return c, nil, err
@@ -89,8 +93,7 @@ func (t csvNodes) columns(labels ...string) (c graphfile.Columns, notes []string
 	return c, notes, nil
 }
 
-// scan calls each for every line.
-func (t csvNodes) scan(c graphfile.Columns, each graphfile.Row) error {
+func (t csvNodes) Scan(c graphfile.Columns, each graphfile.Row) error {
 	row := make([]float32, len(c.Features))
 	field := func(column int) []byte {
 		if column < 0 {
@@ -117,13 +120,18 @@ func (t csvNodes) scan(c graphfile.Columns, each graphfile.Row) error {
 	return t.Err()
 }
 
-// Header returns the names of the columns of a table in CSV, or in a format of one of the readers; nil if it cannot be
-// read, which its reader tells.
-func Header(ctx context.Context, path string, readers ...Reader) (names []string) {
+// withNodes opens a table of nodes in CSV, or in a format of one of the readers.
+func withNodes(ctx context.Context, path string, readers []Reader, use func(t graphfile.Nodes) error) error {
 	if t := tablesOf(path, readers); t != nil {
-		return t.Header(ctx, path)
+		return t.WithNodes(ctx, path, use)
 	}
-	_ = withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error { names = t.Header; return nil })
+	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error { return use(csvNodes{t}) })
+}
+
+// Header returns the names of the columns of a table of nodes in CSV, or in a format of one of the readers; nil if it
+// cannot be read, which its reader tells.
+func Header(ctx context.Context, path string, readers ...Reader) (names []string) {
+	_ = withNodes(ctx, path, readers, func(t graphfile.Nodes) error { names = t.Names(); return nil })
 	return names
 }
 
@@ -132,15 +140,12 @@ func Header(ctx context.Context, path string, readers ...Reader) (names []string
 // then empty. The slices are overwritten by the next line. Errors, those of each too, name the file and the line.
 func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error,
 	readers ...Reader) error {
-	if t := tablesOf(path, readers); t != nil {
-		return t.ScanNodes(ctx, path, each)
-	}
-	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
-		c, _, err := csvNodes{t}.columns("label")
+	return withNodes(ctx, path, readers, func(t graphfile.Nodes) error {
+		c, _, err := t.Columns("label")
 		if err != nil {
 			return err
 		}
-		return csvNodes{t}.scan(c, func(id, label []byte, _ [3][]byte, features []float32) error {
+		return t.Scan(c, func(id, label []byte, _ [3][]byte, features []float32) error {
 			return each(id, label, features)
 		})
 	})

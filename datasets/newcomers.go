@@ -35,11 +35,15 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
 		}
 		return nil
 	}
-	read := readNewNodes
-	if t := tablesOf(nodesFile, readers); t != nil {
-		read = t.NewNodes
-	}
-	nodes, err := read(ctx, nodesFile, width, accept)
+	var nodes *graphfile.Rows
+	err := withNodes(ctx, nodesFile, readers, func(t graphfile.Nodes) error {
+		c, notes, err := graphfile.ColumnsFor(width, t)
+		if err != nil {
+			return err
+		}
+		nodes, err = graphfile.ReadRows("", t, c, notes, accept)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -109,9 +113,7 @@ func entries(rows [][]int32) (total int) {
 // tables is a [Reader] of a format whose tables of nodes and of edges can be read by themselves.
 type tables interface {
 	ReadsTable(file string) bool
-	Header(ctx context.Context, file string) []string
-	NewNodes(ctx context.Context, file string, width int, accept func(id []byte) error) (*graphfile.Rows, error)
-	ScanNodes(ctx context.Context, file string, each func(id, label []byte, features []float32) error) error
+	WithNodes(ctx context.Context, file string, use func(t graphfile.Nodes) error) error
 	ScanEdges(ctx context.Context, file string, each func(source, target []byte) error) error
 }
 
@@ -123,19 +125,6 @@ func tablesOf(file string, readers []Reader) tables {
 		}
 	}
 	return nil
-}
-
-func readNewNodes(ctx context.Context, file string, width int, accept func(id []byte) error) (nodes *graphfile.Rows,
-	err error) {
-	err = withCSV(ctx, graphfile.Open, file, func(t *graphfile.Table) error {
-		c, notes, err := graphfile.ColumnsFor(width, csvNodes{t}.columns, t.Errorf)
-		if err != nil {
-			return err
-		}
-		nodes, err = graphfile.ReadRows("CSV", c, notes, csvNodes{t}.scan, accept, t.Take)
-		return err
-	})
-	return nodes, err
 }
 
 // String returns how many newcomers and edges there are, for people.

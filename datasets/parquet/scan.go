@@ -9,15 +9,18 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// nodes finds the columns of a table of nodes, in which the label has one of the names.
-func (t *table) nodes(labels ...string) (c graphfile.Columns, notes []string, err error) {
+// Names returns the names of the columns.
+func (t *table) Names() []string { return t.names }
+
+// Columns finds the columns of a table of nodes, in which the label has one of the names.
+func (t *table) Columns(labels ...string) (c graphfile.Columns, notes []string, err error) {
 	id, err := t.idColumn("id")
 	if err != nil {
 		return c, nil, err
 	}
 	label := graphfile.Find(t.names, labels...)
 	if label >= 0 && t.columns[label].kind == other {
-		return c, nil, t.errorf("column %q of type %s: expected numbers or text", t.names[label], t.columns[label].described)
+		return c, nil, t.Errorf("column %q of type %s: expected numbers or text", t.names[label], t.columns[label].described)
 	}
 	c, notes = graphfile.NodeColumns(t.names, id, label, func(i int, mask bool) string {
 		switch c := t.columns[i]; {
@@ -31,8 +34,20 @@ func (t *table) nodes(labels ...string) (c graphfile.Columns, notes []string, er
 	return c, notes, nil
 }
 
-// scanNodes calls each for every row.
-func (t *table) scanNodes(c graphfile.Columns, each graphfile.Row) error {
+// Keep returns an error if the features are more numbers than a file of this size may stand for.
+func (t *table) Keep(c graphfile.Columns) error {
+	if most := limitCells(t.in.Size); t.rows*int64(len(c.Features)) > most {
+		return t.Errorf("%d rows of %d features in a file of %d bytes: expected at most %d numbers",
+			t.rows, len(c.Features), t.in.Size, most)
+	}
+	return nil
+}
+
+// Take counts bytes of what is kept.
+func (t *table) Take(bytes int64) error { return t.in.Take(bytes) }
+
+// Scan calls each for every row of a table of nodes.
+func (t *table) Scan(c graphfile.Columns, each graphfile.Row) error {
 	texts, places := []int{c.ID}, []int{0} // each text's place among the label and the masks, from 1; the id's is 0
 	for i, column := range append([]int{c.Label}, c.Masks[:]...) {
 		if column >= 0 {
@@ -41,14 +56,14 @@ func (t *table) scanNodes(c graphfile.Columns, each graphfile.Row) error {
 	}
 	return t.scan(texts, c.Features, func(row int64, names [][]byte, numbers []float32) error {
 		if len(names[0]) == 0 {
-			return t.errorf("column %q: row %d: the id is empty: every node needs one", t.names[c.ID], row)
+			return t.Errorf("column %q: row %d: the id is empty: every node needs one", t.names[c.ID], row)
 		}
 		var all [5][]byte
 		for i, place := range places {
 			all[place] = names[i]
 		}
 		if err := each(all[0], all[1], [3][]byte(all[2:]), numbers); err != nil {
-			return t.errorf("row %d: %w", row, err)
+			return t.Errorf("row %d: %w", row, err)
 		}
 		return nil
 	})
@@ -73,7 +88,7 @@ func (t *table) scan(texts, numbers []int, each func(row int64, names [][]byte, 
 	values := make([]float32, block*len(numbers))
 	readers := make([]*cursor, 0, len(texts)+len(numbers))
 	if err := t.in.Take(int64(t.buffer * cap(readers))); err != nil {
-		return t.errorf("%w", err)
+		return t.Errorf("%w", err)
 	}
 	for _, c := range slices.Concat(texts, numbers) {
 		readers = append(readers, t.open(t.columns[c]))
@@ -89,11 +104,11 @@ func (t *table) scan(texts, numbers []int, each func(row int64, names [][]byte, 
 					case k < 0:
 						names[at*len(texts)+j] = b.text(names[at*len(texts)+j][:0], i, r.c.kind)
 					case b.null(i):
-						return t.errorf("column %.80q: row %d is empty: write 0", r.c.name, begin+int64(at))
+						return t.Errorf("column %.80q: row %d is empty: write 0", r.c.name, begin+int64(at))
 					default:
 						x, err := graphfile.Float32(b.float(i))
 						if err != nil {
-							return t.errorf("column %.80q: row %d: %w", r.c.name, begin+int64(at), err)
+							return t.Errorf("column %.80q: row %d: %w", r.c.name, begin+int64(at), err)
 						}
 						values[at*len(numbers)+k] = x
 					}

@@ -63,16 +63,33 @@ func NodeColumns(names []string, id, label int, leave func(column int, mask bool
 	return c, notes
 }
 
-// ColumnsFor finds the columns of a table of nodes with so many features, by find, which is given the names that the
-// label may have. A label may be missing.
-func ColumnsFor(width int, find func(labels ...string) (Columns, []string, error),
-	errorf func(format string, args ...any) error) (c Columns, notes []string, err error) {
-	c, notes, err = find("label")
+// A Row takes a row of a table of nodes: label and masks are empty where there is no column. Its slices are overwritten
+// by the next.
+type Row = func(id, label []byte, masks [3][]byte, features []float32) error
+
+// Nodes is a table of nodes, in any format.
+type Nodes interface {
+	// Names returns the names of the columns.
+	Names() []string
+	// Columns finds the columns, of which the label's has one of the names, or may be missing.
+	Columns(labels ...string) (c Columns, notes []string, err error)
+	// Scan calls each for every row.
+	Scan(c Columns, each Row) error
+	// Keep returns an error if the features are too many to keep, and Take if so many bytes more are.
+	Keep(c Columns) error
+	Take(bytes int64) error
+	// Errorf returns an error that names the file.
+	Errorf(format string, args ...any) error
+}
+
+// ColumnsFor finds the columns of a table of nodes with so many features. A label may be missing.
+func ColumnsFor(width int, t Nodes) (c Columns, notes []string, err error) {
+	c, notes, err = t.Columns("label")
 	if err == nil && c.Label < 0 && len(c.Features) != width { // then a feature too many may be the class
-		c, notes, err = find("class", "y")
+		c, notes, err = t.Columns("class", "y")
 	}
 	if found := len(c.Features); err == nil && found != width {
-		err = errorf("%d columns of features beside the id: expected %d, as the model was trained with", found, width)
+		err = t.Errorf("%d columns of features beside the id: expected %d, as the model was trained with", found, width)
 	}
 	return c, notes, err
 }
@@ -99,16 +116,13 @@ type Rows struct {
 	features Features
 }
 
-// A Row takes a row of a table of nodes: label and masks are empty where there is no column. Its slices are overwritten
-// by the next.
-type Row = func(id, label []byte, masks [3][]byte, features []float32) error
-
-// ReadRows collects the rows of a table in a format, which scan calls its function for. It ends with an error of
-// accept, which is given each id and may be nil, or of take, which counts bytes.
-func ReadRows(format string, c Columns, notes []string, scan func(Columns, Row) error, accept func(id []byte) error,
-	take func(bytes int64) error) (*Rows, error) {
+// ReadRows collects the rows of a table, whose ids accept takes; nil takes all. format is the graph's.
+func ReadRows(format string, t Nodes, c Columns, notes []string, accept func(id []byte) error) (*Rows, error) {
+	if err := t.Keep(c); err != nil {
+		return nil, err
+	}
 	r := &Rows{columns: c, features: NewFeatures(len(c.Features))}
-	if err := scan(c, func(id, label []byte, masks [3][]byte, features []float32) error {
+	if err := t.Scan(c, func(id, label []byte, masks [3][]byte, features []float32) error {
 		if accept != nil {
 			if err := accept(id); err != nil {
 				return err
@@ -118,7 +132,7 @@ func ReadRows(format string, c Columns, notes []string, scan func(Columns, Row) 
 		if err != nil {
 			return err
 		}
-		return take(bytes)
+		return t.Take(bytes)
 	}); err != nil {
 		return nil, err
 	}
