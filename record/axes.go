@@ -61,8 +61,12 @@ var axes = sync.OnceValue(func() []Axis {
 			"to train nodes (train-edges), or all but those to validation nodes (no-validation)",
 			Get: func(c Cell) string { return string(c.arrivals()) },
 			Set: func(c *Cell, text string) error {
-				c.Arrivals = cmp.Or(datasets.Arrivals(text), datasets.AllEdges)
-				return c.Arrivals.Check()
+				arrivals := cmp.Or(datasets.Arrivals(text), datasets.AllEdges)
+				if err := arrivals.Check(); err != nil {
+					return err
+				}
+				c.Arrivals = arrivals
+				return nil
 			},
 			same: func(a, b *Cell) bool { return a.arrivals() == b.arrivals() }},
 		{Name: "split", Flag: "split", Help: "how the nodes are divided: stratified (drawn, each class with its share of " +
