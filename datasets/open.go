@@ -131,15 +131,14 @@ func chosen(name string) (path string, c graphfile.Choice, err error) {
 	}
 	for choice := range strings.SplitSeq(name[at+1:], ",") {
 		key, value, _ := strings.Cut(choice, "=")
-		switch key {
-		case "label":
+		switch {
+		case key == "label" && value != "":
 			c.Label = value
-		case "mask":
+		case key == "mask":
 			if c.Mask, err = strconv.Atoi(value); err != nil || c.Mask < 0 || extension(path) != ".pt" {
 				return "", c, &NameError{Name: name, Problem: "expected mask=k of a .pt file, with columns from 0 on"}
 			}
-		}
-		if key != "mask" && (key != "label" || value == "") {
+		default:
 			return "", c, &NameError{Name: name, Problem: fmt.Sprintf("%.40q: expected label=NAME or mask=k behind the path",
 				choice)}
 		}

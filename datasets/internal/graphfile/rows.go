@@ -14,15 +14,15 @@ var (
 	TargetNames = []string{"target", "dst", "to"}
 )
 
-// ClassNames are what the column of the classes may be called: the first that a table has is.
-var ClassNames = []string{"label", "class", "y"}
+// classNames are what the column of the classes may be called: the first that a table has is.
+var classNames = []string{"label", "class", "y"}
 
-// MaskNames are the attributes that make up a split, by set; each has its own names.
-var MaskNames = [3][]string{{"train_mask"}, {"val_mask", "validation_mask"}, {"test_mask"}}
+// maskNames are the attributes that make up a split, by set; each has its own names.
+var maskNames = [3][]string{{"train_mask"}, {"val_mask", "validation_mask"}, {"test_mask"}}
 
 // maskSet returns the set that an attribute or column marks, 0 train, 1 validation or 2 test; -1 if it marks none.
 func maskSet(name string) int {
-	return slices.IndexFunc(MaskNames[:], func(names []string) bool { return slices.Contains(names, name) })
+	return slices.IndexFunc(maskNames[:], func(names []string) bool { return slices.Contains(names, name) })
 }
 
 // Find returns the column of the first of the wanted names that there is, in upper or lower case; -1 if there is none.
