@@ -111,7 +111,7 @@ func readEdges(t *table, known *graphfile.Rows) error {
 	if err != nil {
 		return err
 	}
-	if err := t.in.Take(16 * t.rows); err != nil {
+	if err := t.Take(16 * t.rows); err != nil {
 		return t.Errorf("%w", err)
 	}
 	pairs := make([]csr.Edge, t.rows)

@@ -36,15 +36,12 @@ func (t *table) Columns(labels ...string) (c graphfile.Columns, notes []string, 
 
 // Keep returns an error if the features are more numbers than a file of this size may stand for.
 func (t *table) Keep(c graphfile.Columns) error {
-	if most := limitCells(t.in.Size); t.rows*int64(len(c.Features)) > most {
+	if most := limitCells(t.Size); t.rows*int64(len(c.Features)) > most {
 		return t.Errorf("%d rows of %d features in a file of %d bytes: expected at most %d numbers",
-			t.rows, len(c.Features), t.in.Size, most)
+			t.rows, len(c.Features), t.Size, most)
 	}
 	return nil
 }
-
-// Take counts bytes of what is kept.
-func (t *table) Take(bytes int64) error { return t.in.Take(bytes) }
 
 // Scan calls each for every row of a table of nodes.
 func (t *table) Scan(c graphfile.Columns, each graphfile.Row) error {
@@ -87,7 +84,7 @@ func (t *table) scan(texts, numbers []int, each func(row int64, names [][]byte, 
 	names := make([][]byte, len(texts)*block)
 	values := make([]float32, block*len(numbers))
 	readers := make([]*cursor, 0, len(texts)+len(numbers))
-	if err := t.in.Take(int64(t.buffer * cap(readers))); err != nil {
+	if err := t.Take(int64(t.buffer * cap(readers))); err != nil {
 		return t.Errorf("%w", err)
 	}
 	for _, c := range slices.Concat(texts, numbers) {

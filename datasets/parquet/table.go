@@ -45,9 +45,8 @@ type column struct {
 
 // table is an open file.
 type table struct {
+	*graphfile.File
 	ctx     context.Context
-	name    string // for errors
-	in      *graphfile.File
 	file    *parquet.File
 	buffer  int // bytes that a column is read through
 	rows    int64
@@ -58,7 +57,7 @@ type table struct {
 }
 
 func (t *table) Errorf(format string, args ...any) error {
-	return fmt.Errorf("%s: %w", t.name, fmt.Errorf(format, args...))
+	return fmt.Errorf("%s: %w", t.Name, fmt.Errorf(format, args...))
 }
 
 // readTable opens a file for use. The library may panic over a damaged one, which becomes an error here.
@@ -83,7 +82,7 @@ func readTable(ctx context.Context, path string, use func(t *table) error) (err 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func openTable(ctx context.Context, f *graphfile.File) (*table, error) {
-	t := &table{ctx: ctx, name: f.Name, in: f}
+	t := &table{File: f, ctx: ctx}
 	var end [8]byte // the footer's length and a magic word
 	if f.Size < 12 {
 		return nil, t.Errorf("%d bytes: not a Parquet file", f.Size)
@@ -282,7 +281,7 @@ func (r *cursor) read(n int, use func(b batch) error) error {
 		}
 		if more := r.page.Size() - r.most; more > 0 {
 			r.most += more
-			if err := r.t.in.Take(more); err != nil {
+			if err := r.t.Take(more); err != nil {
 				return r.t.Errorf("column %.80q: %w", r.c.name, err)
 			}
 		}
