@@ -182,9 +182,7 @@ func (r *planetoidReader) graph() (*Graph, error) {
 	}
 	g := &Graph{Name: r.name, Source: "ind." + r.name + ".*"}
 	g.Features, g.Labels = assemble(all, test, labels[2], labels[1], places)
-	for c := range classes[0] {
-		g.Classes = append(g.Classes, strconv.Itoa(c))
-	}
+	g.Classes = numbered(classes[0])
 	g.Edges, g.Report, err = joinNeighbours(rows)
 	if err != nil {
 		return nil, r.damaged("graph", err)
