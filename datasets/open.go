@@ -175,7 +175,9 @@ func holdsAny(dir string, files []File) bool {
 // "class 2" before "class 10".
 //
 // Known names win over paths: write ./cora for a folder called cora. See [Locate] for where files are looked for and
-// for the errors, and [Cora] for the order of its nodes. Counts must match the catalogue's.
+// for the errors, and [Cora] for the order of its nodes. Counts must match the catalogue's. CiteSeer has 15 nodes
+// without features and label: papers that are cited, but have no text. Only the sizes of reddit-like are Reddit's:
+// scores on it say nothing about scores on Reddit.
 //
 // # CSV
 //
