@@ -356,14 +356,21 @@ func defaults(keys, nodes int) string {
 	return b.String()
 }
 
+// readText reads a sound graph from a file of a format.
+func readText(t *testing.T, file, content string) *Graph {
+	t.Helper()
+	g, err := ReadMemory(t.Context(), "", map[string][]byte{file: []byte(content)})
+	require.NoError(t, err)
+	sound(t, g)
+	return g
+}
+
 func TestAttributesOfNodesBecomeFeaturesClassesAndNotes(t *testing.T) {
-	g, err := ReadMemory(t.Context(), "", map[string][]byte{"a.JSON": []byte(`{"nodes": [
+	g := readText(t, "a.JSON", `{"nodes": [
 		{"id": 1, "y": 2.0, "x": [0, 1.5], "flag": true, "far": {"a": [1]}, "mixed": 1, "words": ["a", 1], "label": "one"},
 		{"id": 2.5, "y": -1, "x": [4, 0], "mixed": "one"},
 		{"id": "c", "y": null}], "links": [{"source": 1, "target": 2.5, "key": 0}, {"source": 2.5, "target": 1}],
-		"made": "by hand"}`)})
-	require.NoError(t, err)
-	sound(t, g)
+		"made": "by hand"}`)
 	assert.Equal(t, []string{"1", "2.5", "c"}, g.NodeIDs)
 	assert.Equal(t, []string{"one"}, g.Classes, "label comes before y")
 	assert.Equal(t, []float32{0, 1.5, 1, 4, 0, 0, 0, 0, 0}, g.Features.Stored(false).Dense)
@@ -380,13 +387,11 @@ func TestAttributesOfNodesBecomeFeaturesClassesAndNotes(t *testing.T) {
 		"1 of 3 nodes have no features: zeros there",
 	}, g.Notes)
 
-	g, err = ReadMemory(t.Context(), "", map[string][]byte{"a.graphml": []byte(`<?xml version="1.0"?>
+	g = readText(t, "a.graphml", `<?xml version="1.0"?>
 		<g:graphml xmlns:g="http://graphml.graphdrawing.org/xmlns">
 		<key id="k" for="all" attr.name="Label" attr.type="int"><default> 3 </default></key><key id="z" attr.type="xs:date"/>
 		<graph edgedefault="undirected"><edge source="b" target="a" directed="true"><data key="k">9</data></edge>
-		<node id="a"><data key="k">-1</data></node><node id="b"><data key="z"/><port/></node></graph></g:graphml>`)})
-	require.NoError(t, err)
-	sound(t, g)
+		<node id="a"><data key="k">-1</data></node><node id="b"><data key="z"/><port/></node></graph></g:graphml>`)
 	assert.True(t, g.Directed, "an edge of it is")
 	assert.Equal(t, []string{"a", "b"}, g.NodeIDs)
 	assert.Equal(t, []string{"3"}, g.Classes)
@@ -404,16 +409,13 @@ func TestAnOwnSplitThatCannotBeIsLeftOutWithTheReason(t *testing.T) {
 		`"train_mask":1`: "the split of train_mask, val_mask and test_mask: left out: its validation set is " +
 			"empty",
 	} {
-		g, err := ReadMemory(t.Context(), "", map[string][]byte{"a.json": []byte(`{"nodes":[{"id":"a","class":"x",` +
-			masks + `}],"links":[]}`)})
-		require.NoError(t, err)
+		g := readText(t, "a.json", `{"nodes":[{"id":"a","class":"x",`+masks+`}],"links":[]}`)
 		assert.Nil(t, g.OwnSplit)
 		assert.Equal(t, []string{says}, g.Notes)
 	}
-	g, err := ReadMemory(t.Context(), "", map[string][]byte{"a.json": []byte(`{
+	g := readText(t, "a.json", `{
 		"nodes":[{"id":1,"class":"x","train_mask":true},{"id":2,"train_mask":true},
-		{"id":3,"class":"x","val_mask":true},{"id":4,"class":"x","test_mask":true},{"id":5,"class":"y"}],"links":[]}`)})
-	require.NoError(t, err)
+		{"id":3,"class":"x","val_mask":true},{"id":4,"class":"x","test_mask":true},{"id":5,"class":"y"}],"links":[]}`)
 	assert.Equal(t, []int32{0}, g.OwnSplit.Train)
 	assert.Equal(t, []string{"the split of train_mask, val_mask and test_mask: 1 of its nodes have no label and are " +
 		"left out of it"}, g.Notes)
