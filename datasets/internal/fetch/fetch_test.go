@@ -123,8 +123,10 @@ func (f *fetching) left(t *testing.T) (names []string) {
 	return names
 }
 
-func (f *fetching) requireWhole(t *testing.T) {
+// requireFetched fetches the file, and requires all of it and nothing else.
+func (f *fetching) requireFetched(t *testing.T) {
 	t.Helper()
+	require.NoError(t, f.run(t.Context()))
 	got, err := os.ReadFile(f.path())
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(content, got), "the file is not what the server has")
@@ -151,8 +153,7 @@ func TestFetchDownloadsOnceAndThenKeepsTheFile(t *testing.T) {
 	f := newFetching(t, h)
 	var done, total int64
 	f.o.Progress = func(_ string, d, n int64) { done, total = d, n }
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
+	f.requireFetched(t)
 	assert.Equal(t, int64(len(content)), done)
 	assert.Equal(t, int64(len(content)), total)
 	require.NoError(t, f.run(t.Context()))
@@ -163,8 +164,7 @@ func TestFetchDownloadsOnceAndThenKeepsTheFile(t *testing.T) {
 func TestFetchReplacesAFileWhoseChecksumIsWrong(t *testing.T) {
 	f := newFetching(t, serve(t, whole(`"1"`, content)))
 	require.NoError(t, os.WriteFile(f.path(), []byte("old"), 0o666))
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
+	f.requireFetched(t)
 }
 
 func TestFetchContinuesOrStartsAnewUntilTheFileIsWhole(t *testing.T) {
@@ -189,8 +189,7 @@ func TestFetchContinuesOrStartsAnewUntilTheFileIsWhole(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := serve(t, c.answers...)
 			f := newFetching(t, h)
-			require.NoError(t, f.run(t.Context()))
-			f.requireWhole(t)
+			f.requireFetched(t)
 			assert.Equal(t, c.ranges, h.ranges)
 			assert.Len(t, f.waits, len(c.ranges)-1)
 		})
@@ -203,8 +202,7 @@ func TestTheNextFetchContinuesWhatTheLastLeft(t *testing.T) {
 	f.o.retries = -1
 	requireOneLine(t, f.run(t.Context()), "a.bin", "the server stopped after 650000 of 1300000 bytes")
 	f.requireNothing(t)
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
+	f.requireFetched(t)
 	assert.Equal(t, "bytes=650000-", h.ranges[1])
 }
 
@@ -268,8 +266,7 @@ func TestFetchKeepsNothingWhoseChecksumIsWrong(t *testing.T) {
 func TestFetchStatesTheChecksumOfAFileThatHasNonePublished(t *testing.T) {
 	f := newFetching(t, serve(t, whole("", content)))
 	f.source.SHA256 = ""
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
+	f.requireFetched(t)
 	assert.Contains(t, f.notes[0], sumOf(content))
 }
 
@@ -287,16 +284,14 @@ func TestFetchStopsWhenTheContextIsDoneAndKeepsThePart(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	f.requireNothing(t)
 	f.o.Progress = nil
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
+	f.requireFetched(t)
 	assert.Equal(t, "bytes=1000-", h.ranges[1])
 }
 
 func TestFetchTriesAgainWhenTheServerFallsSilent(t *testing.T) {
 	f := newFetching(t, serve(t, stuck, whole(`"1"`, content)))
 	f.o.silence = 300 * time.Millisecond
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
+	f.requireFetched(t)
 	assert.Contains(t, f.notes[0], "the server sent nothing for 300ms: trying again")
 }
 
@@ -329,8 +324,7 @@ func TestFetchSaysThatTheDiskIsFullAndContinuesOnceThereIsRoom(t *testing.T) {
 	f.requireNothing(t)
 	assert.Empty(t, f.waits, "waiting makes no room")
 	f.o.open = nil
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
+	f.requireFetched(t)
 	assert.Equal(t, "bytes=300000-", h.ranges[1])
 }
 
