@@ -17,13 +17,14 @@ import (
 	"nodemask/datasets/internal/nodelink"
 	"nodemask/datasets/internal/numpy"
 	"nodemask/datasets/internal/torch"
+	"nodemask/internal/memory"
 )
 
 // counted returns how many bytes a reader counts of a file, in steps of 64: the least that it must be allowed.
 func counted(content string, read func(in *graphfile.File) error) int {
 	return 64 * sort.Search(1<<16, func(limit int) bool {
 		in := graphfile.Bytes("file", []byte(content))
-		in.Budget = graphfile.NewBudget(int64(limit) - 256<<20/64) // without what every file may take
+		in.Budget = memory.NewBudget(int64(limit) - 256<<20/64) // without what every file may take
 		return read(in) == nil
 	})
 }

@@ -37,9 +37,6 @@ type File struct {
 // generated reports whether the data set is made by a generator, not read.
 func (i Info) generated() bool { return i.Parameters != "" }
 
-// downloadable reports whether [Fetch] can get the data set's files.
-func (i Info) downloadable() bool { return len(i.Files) > 0 }
-
 // Catalogue returns the data sets that [Open] knows by name.
 func Catalogue() []Info {
 	return []Info{
@@ -62,19 +59,19 @@ func Catalogue() []Info {
 			Name:        "reddit-like",
 			Description: "a generated graph of Reddit's shape, at any scale",
 			Licence:     "generated: none needed",
-			Parameters:  parameterText(redditLikeParameters()),
+			Parameters:  parameterText(generators["reddit-like"].parameters),
 		},
 		{
 			Name:        "sbm",
 			Description: "a generated stochastic block model: classes are blocks that edges prefer",
 			Licence:     "generated: none needed",
-			Parameters:  parameterText(sbmParameters()),
+			Parameters:  parameterText(generators["sbm"].parameters),
 		},
 	}
 }
 
 func planetoidInfo(name, description string, embedded bool) Info {
-	c, _ := planetoidPublished(name)
+	c := planetoidPublished[name]
 	return Info{
 		Name:        name,
 		Description: description,
@@ -179,22 +176,42 @@ func readParameters(name string, known []parameter) (map[string]float64, error) 
 // maxSeed is the last number up to which float64 holds every whole one.
 const maxSeed = 1 << 53
 
-// sbmParameters returns those of the stochastic block model.
-func sbmParameters() []parameter {
-	return []parameter{
-		{name: "nodes", value: 1000, min: 2, max: 50_000_000, whole: true},
-		{name: "classes", value: 5, min: 1, max: 10_000, whole: true},
-		{name: "degree", value: 8, min: 0.01, max: 10_000},
-		{name: "seed", value: 1, min: 0, max: maxSeed, whole: true},
-	}
+// generator draws the graphs of a name that takes parameters, and sets their sizes, edges about.
+type generator struct {
+	parameters []parameter
+	draw       func(p map[string]float64) (*Graph, error)
+	size       func(i *Info, p map[string]float64)
 }
 
-// redditLikeParameters returns those of the graph of Reddit's shape.
-func redditLikeParameters() []parameter {
-	return []parameter{
-		{name: "scale", value: 0.1, min: minRedditScale, max: maxRedditScale},
-		{name: "seed", value: 1, min: 0, max: maxSeed, whole: true},
-	}
+// generators are those of the data sets that have no files.
+var generators = map[string]generator{
+	"sbm": {
+		[]parameter{
+			{name: "nodes", value: 1000, min: 2, max: 50_000_000, whole: true},
+			{name: "classes", value: 5, min: 1, max: 10_000, whole: true},
+			{name: "degree", value: 8, min: 0.01, max: 10_000},
+			{name: "seed", value: 1, min: 0, max: maxSeed, whole: true},
+		},
+		func(p map[string]float64) (*Graph, error) {
+			return SBM(SBMOptions{Nodes: int(p["nodes"]), Classes: int(p["classes"]), MeanDegree: p["degree"],
+				Seed: uint64(p["seed"])})
+		},
+		func(i *Info, p map[string]float64) {
+			i.Nodes, i.Classes, i.Features = int(p["nodes"]), int(p["classes"]), sbmFeatures
+			i.Edges = int64(p["nodes"] * p["degree"] / 2)
+		},
+	},
+	"reddit-like": {
+		[]parameter{
+			{name: "scale", value: 0.1, min: minRedditScale, max: maxRedditScale},
+			{name: "seed", value: 1, min: 0, max: maxSeed, whole: true},
+		},
+		func(p map[string]float64) (*Graph, error) { return redditLike(p["scale"], uint64(p["seed"])) },
+		func(i *Info, p map[string]float64) {
+			i.Nodes, i.Edges = redditNodes(p["scale"]), int64(float64(reddit.directed/2)*p["scale"])
+			i.Classes, i.Features = reddit.classes, int(reddit.features)
+		},
+	},
 }
 
 // Generated returns the sizes of a graph that [Open] generates by its name, its edges about. The second result is false
@@ -204,15 +221,9 @@ func Generated(name string) (Info, bool) {
 	if err != nil || !info.generated() {
 		return Info{}, false
 	}
-	if info.Name == "sbm" {
-		p, err := readParameters(name, sbmParameters())
-		info.Nodes, info.Classes, info.Features = int(p["nodes"]), int(p["classes"]), sbmFeatures
-		info.Edges = int64(p["nodes"] * p["degree"] / 2)
-		return info, err == nil
-	}
-	p, err := readParameters(name, redditLikeParameters())
-	info.Nodes, info.Edges = redditNodes(p["scale"]), int64(float64(reddit.directed/2)*p["scale"])
-	info.Classes, info.Features = reddit.classes, int(reddit.features)
+	g := generators[info.Name]
+	p, err := readParameters(name, g.parameters)
+	g.size(&info, p)
 	return info, err == nil
 }
 

@@ -78,26 +78,26 @@ func TestCatalogueIsComplete(t *testing.T) {
 func TestCatalogueSizesAndSumsAreThoseOfTheRealFiles(t *testing.T) {
 	dir := planetoidDir(t)
 	for _, name := range []string{"cora", "citeseer", "pubmed"} {
-		checks, err := Verify(t.Context(), name, nowhere(t, dir))
+		at, err := Locate(name, nowhere(t, dir))
 		require.NoError(t, err)
-		info, err := lookup(name)
+		checks, err := at.Verify(t.Context())
 		require.NoError(t, err)
 		for i, c := range checks {
 			assert.False(t, c.Bad(), c.Name)
 			assert.Equal(t, "published", c.Origin)
 			stat, err := os.Stat(c.Path)
 			require.NoError(t, err)
-			assert.Equal(t, info.Files[i].Size, stat.Size(), c.Name)
+			assert.Equal(t, at.Info.Files[i].Size, stat.Size(), c.Name)
 		}
 	}
 }
 
 func TestParametersInANameReplaceDefaults(t *testing.T) {
-	values, err := readParameters("sbm:nodes=200, degree=2.5", sbmParameters())
+	values, err := readParameters("sbm:nodes=200, degree=2.5", generators["sbm"].parameters)
 	require.NoError(t, err)
 	assert.Equal(t, map[string]float64{"nodes": 200, "classes": 5, "degree": 2.5, "seed": 1}, values)
 	for _, name := range []string{"sbm", "sbm:"} {
-		values, err = readParameters(name, sbmParameters())
+		values, err = readParameters(name, generators["sbm"].parameters)
 		require.NoError(t, err)
 		assert.Equal(t, 1000.0, values["nodes"])
 	}
@@ -114,7 +114,7 @@ func TestParametersThatCannotBeAreMisuse(t *testing.T) {
 		"sbm:nodes=3,nodes=4": "nodes is there twice",
 		"sbm:,":               "no parameter",
 	} {
-		_, err := readParameters(name, sbmParameters())
+		_, err := readParameters(name, generators["sbm"].parameters)
 		var misuse *NameError
 		require.ErrorAs(t, err, &misuse, name)
 		requireOneLine(t, err, says)
@@ -157,14 +157,6 @@ func TestOpenTellsAnUnknownNameFromAMissingFile(t *testing.T) {
 	require.ErrorAs(t, err, &name)
 }
 
-func TestOpenFindsTheEmbeddedGraphs(t *testing.T) {
-	for _, name := range []string{"cora", "pubmed"} {
-		g, err := Open(t.Context(), name, nowhere(t, ""))
-		require.NoError(t, err)
-		assert.Equal(t, "embedded", g.Source)
-	}
-}
-
 func TestFilesThatHappenToLieThereDoNotReplaceEmbeddedGraphs(t *testing.T) {
 	folder, cache := t.TempDir(), cachedIn(t, t.TempDir())
 	t.Setenv("NODEMASK_DATA", folder)
@@ -186,29 +178,17 @@ func TestFilesThatHappenToLieThereDoNotReplaceEmbeddedGraphs(t *testing.T) {
 	}
 }
 
-func TestOpenReadsPlanetoidFilesOfAFolderThatIsNamedBeforeEmbeddedGraphs(t *testing.T) {
-	dir := planetoidDir(t)
-	for _, name := range []string{"cora", "citeseer", "pubmed"} {
-		g, err := Open(t.Context(), name, nowhere(t, dir))
-		require.NoError(t, err)
-		assert.Equal(t, dir, g.Source)
-	}
-}
-
 func TestOpenReadsAUsersOwnFiles(t *testing.T) {
 	g, err := Open(t.Context(), writeNPZ(t, tiny(), "mine.npz"), nowhere(t, ""))
 	require.NoError(t, err)
 	assert.Equal(t, "mine", g.Name)
-	dir := filepath.Join(t.TempDir(), "graph")
-	require.NoError(t, os.Mkdir(dir, 0o777))
-	_, err = Open(t.Context(), dir, nowhere(t, ""))
+	_, err = Open(t.Context(), t.TempDir(), nowhere(t, ""))
 	requireOneLine(t, err,
 		"no graph in this folder: expected an .npz, .graphml, .json or .pt file, a folder with nodes.csv and edges.csv, or")
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "nodes.csv"), []byte(tinyNodes), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "edges.csv"), []byte(tinyEdges), 0o666))
+	dir := tinyFolder(t)
 	g, err = Open(t.Context(), dir, nowhere(t, ""))
 	require.NoError(t, err)
-	assert.Equal(t, "graph", g.Name)
+	assert.Equal(t, filepath.Base(dir), g.Name)
 	assert.Equal(t, dir, g.Source)
 }
 

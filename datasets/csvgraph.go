@@ -14,22 +14,6 @@ const (
 	csvEdgesFile = "edges.csv"
 )
 
-// ReadCSV reads a graph of your own from a folder with two comma-separated files, each with a header line:
-//
-//	nodes.csv   id,label,anything,…   one line a node; every further column is a feature, a finite number
-//	edges.csv   source,target         one line a pair of ids; further columns are left out, which the Notes say
-//
-// The label may be called class or y. Columns train_mask, val_mask and test_mask are the graph's own split, and a
-// column without a name, in which pandas numbers rows, is left out. Files are UTF-8.
-//
-// Ids and labels may be numbers or text. An empty label is a node without one. Classes are in natural order: by value
-// if all labels are numbers, and "class 2" before "class 10". Nodes are in the order of their lines. Edges are
-// undirected; repeats and self-loops are dropped and counted in the graph's Report. Features are stored sparse if at
-// most a quarter is not zero. Errors name the file and the line.
-func ReadCSV(ctx context.Context, dir string) (*Graph, error) {
-	return readCSV(ctx, folder(dir), dir)
-}
-
 // withCSV reads a table in a file, which open opens.
 func withCSV(ctx context.Context, open opener, file string, use func(t *graphfile.Table) error) error {
 	f, err := open(file)
@@ -44,14 +28,19 @@ func withCSV(ctx context.Context, open opener, file string, use func(t *graphfil
 	return use(t)
 }
 
+// readCSV reads nodes.csv and edges.csv, see [Open].
 func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 	var nodes *graphfile.Rows
 	err := withCSV(ctx, open, csvNodesFile, func(t *graphfile.Table) error {
-		label, err := t.Column(graphfile.LabelColumns(ctx)...)
+		labels := graphfile.LabelColumns(ctx)
+		if _, err := t.Column(labels...); err != nil {
+			return err
+		}
+		c, notes, err := csvNodes{t}.Columns(labels...)
 		if err != nil {
 			return err
 		}
-		nodes, err = readCSVNodes(t, label, func([]byte) error { return nil })
+		nodes, err = graphfile.ReadRows("CSV", csvNodes{t}, c, notes, nil)
 		if err == nil && nodes.Graph.Nodes == 0 {
 			err = t.Errorf("no nodes: expected a line for each")
 		}
@@ -62,25 +51,18 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 	}
 	g := nodes.Graph
 	err = withCSV(ctx, open, csvEdgesFile, func(t *graphfile.Table) error {
-		number := func(id []byte) (int32, error) {
-			v, found := nodes.Find(id)
-			if !found {
-				return 0, t.Errorf("the edge names node %.80q, which %s does not have: add it there, or remove the edge",
-					id, csvNodesFile)
-			}
-			return v, nil
-		}
 		return readCSVPairs(t, g, func(source, target []byte) error {
-			v, err := number(source)
-			if err != nil {
-				return err
+			var ends [2]int32
+			for i, id := range [2][]byte{source, target} {
+				v, found := nodes.Find(id)
+				if !found {
+					return t.Errorf("the edge names node %.80q, which %s does not have: add it there, or remove the edge",
+						id, csvNodesFile)
+				}
+				ends[i] = v
 			}
-			u, err := number(target)
-			g.Pairs = append(g.Pairs, csr.Edge{Node: v, Neighbour: u})
-			if err == nil {
-				err = t.Take(16) // and 8 more in the graph
-			}
-			return err
+			g.Pairs = append(g.Pairs, csr.Edge{Node: ends[0], Neighbour: ends[1]})
+			return t.Take(16) // and 8 more in the graph
 		})
 	})
 	if err != nil {
@@ -89,13 +71,20 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 	return FromFile(g, "", source)
 }
 
-// csvColumns finds the columns of a table of nodes, in which label is the class's, or -1.
-func csvColumns(t *graphfile.Table, label int) (c graphfile.Columns, notes []string, err error) {
+// csvNodes is a table of nodes.
+type csvNodes struct{ *graphfile.Table }
+
+func (t csvNodes) Names() []string { return t.Header }
+
+// Keep returns nil: every number takes bytes in the file.
+func (t csvNodes) Keep(graphfile.Columns) error { return nil }
+
+func (t csvNodes) Columns(labels ...string) (c graphfile.Columns, notes []string, err error) {
 	id, err := t.Column("id")
 	if err != nil {
 		return c, nil, err
 	}
-	c, notes = graphfile.NodeColumns(t.Header, id, label, func(column int, _ bool) string {
+	c, notes = graphfile.NodeColumns(t.Header, id, graphfile.Find(t.Header, labels...), func(column int, _ bool) string {
 		if t.Header[column] != "" {
 			return ""
 		}
@@ -104,48 +93,18 @@ func csvColumns(t *graphfile.Table, label int) (c graphfile.Columns, notes []str
 	return c, notes, nil
 }
 
-// readCSVNodes reads all nodes. An id for which accept returns an error ends it.
-func readCSVNodes(t *graphfile.Table, label int, accept func(id []byte) error) (*graphfile.Rows, error) {
-	c, notes, err := csvColumns(t, label)
-	if err != nil {
-		return nil, err
-	}
-	rows := graphfile.NewRows(c)
-	err = scanCSVNodes(t, c, func(id, label []byte, features []float32) error {
-		if err := accept(id); err != nil {
-			return err
-		}
-		var masks [3][]byte
-		for set, column := range c.Masks {
-			if column >= 0 {
-				masks[set] = t.Fields[column]
-			}
-		}
-		bytes, err := rows.Add(id, label, masks, features)
-		if err != nil {
-			return err
-		}
-		return t.Take(bytes)
-	})
-	if err != nil {
-		return nil, err
-	}
-	rows.Finish("CSV", notes)
-	return rows, nil
-}
-
-// scanCSVNodes calls each for every line; its slices are overwritten by the next.
-func scanCSVNodes(t *graphfile.Table, c graphfile.Columns, each func(id, label []byte,
-	features []float32) error) error {
+func (t csvNodes) Scan(c graphfile.Columns, each graphfile.Row) error {
 	row := make([]float32, len(c.Features))
+	field := func(column int) []byte {
+		if column < 0 {
+			return nil
+		}
+		return t.Fields[column]
+	}
 	for t.Next() {
-		id := t.Fields[c.ID]
+		id := field(c.ID)
 		if len(id) == 0 {
 			return t.Errorf("the id is empty: every node needs one")
-		}
-		var label []byte
-		if c.Label >= 0 {
-			label = t.Fields[c.Label]
 		}
 		for i, column := range c.Features {
 			var err error
@@ -153,38 +112,50 @@ func scanCSVNodes(t *graphfile.Table, c graphfile.Columns, each func(id, label [
 				return t.Errorf("column %.80q: %w", t.Header[column], err)
 			}
 		}
-		if err := each(id, label, row); err != nil {
+		masks := [3][]byte{field(c.Masks[0]), field(c.Masks[1]), field(c.Masks[2])}
+		if err := each(id, field(c.Label), masks, row); err != nil {
 			return t.Errorf("%w", err)
 		}
 	}
 	return t.Err()
 }
 
-// Header returns the names of the columns of a table in CSV, or in a format of one of the readers; nil if it cannot be
-// read, which its reader tells.
-func Header(ctx context.Context, path string, readers ...Reader) (names []string) {
+// withNodes opens a table of nodes in CSV, or in a format of one of the readers.
+func withNodes(ctx context.Context, path string, readers []Reader, use func(t graphfile.Nodes) error) error {
 	if t := tablesOf(path, readers); t != nil {
-		return t.Header(ctx, path)
+		return t.WithNodes(ctx, path, use)
 	}
-	_ = withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error { names = t.Header; return nil })
+	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error { return use(csvNodes{t}) })
+}
+
+// Header returns the names of the columns of a table of nodes in CSV, or in a format of one of the readers; nil if it
+// cannot be read, which its reader tells.
+func Header(ctx context.Context, path string, readers ...Reader) (names []string) {
+	_ = withNodes(ctx, path, readers, func(t graphfile.Nodes) error { names = t.Names(); return nil })
 	return names
 }
 
-// ScanNodes reads a table of nodes laid out like nodes.csv of [ReadCSV], and calls each for every line: for readers
-// that keep no graph, or one of many files of a graph. A label may be missing, and is then empty. The slices are
-// overwritten by the next line. Errors, those of each too, name the file and the line.
-func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
-	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
-		c, _, err := csvColumns(t, graphfile.Find(t.Header, "label"))
+// ScanNodes reads a table of nodes laid out like the nodes.csv of [Open], or in a format of one of the readers, and
+// calls each for every line: for who keeps no graph, or one of many files of a graph. A label may be missing, and is
+// then empty. The slices are overwritten by the next line. Errors, those of each too, name the file and the line.
+func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error,
+	readers ...Reader) error {
+	return withNodes(ctx, path, readers, func(t graphfile.Nodes) error {
+		c, _, err := t.Columns("label")
 		if err != nil {
 			return err
 		}
-		return scanCSVNodes(t, c, each)
+		return t.Scan(c, func(id, label []byte, _ [3][]byte, features []float32) error {
+			return each(id, label, features)
+		})
 	})
 }
 
 // ScanEdges is [ScanNodes] for edges.csv.
-func ScanEdges(ctx context.Context, path string, each func(source, target []byte) error) error {
+func ScanEdges(ctx context.Context, path string, each func(source, target []byte) error, readers ...Reader) error {
+	if t := tablesOf(path, readers); t != nil {
+		return t.ScanEdges(ctx, path, each)
+	}
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
 		return readCSVPairs(t, &graphfile.Graph{}, func(source, target []byte) error {
 			if err := each(source, target); err != nil {

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -24,22 +23,16 @@ const (
 	tinyEdges = "source,target\nann,bob\nbob,ann\ncy,cy\ncy,bob\n"
 )
 
-func csvFrom(t testing.TB, nodes, edges string) (*Graph, error) {
-	return ReadMemory(t.Context(), "", map[string][]byte{csvNodesFile: []byte(nodes), csvEdgesFile: []byte(edges)})
+// tinyFolder returns a folder with the tiny graph.
+func tinyFolder(t testing.TB) string {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, csvNodesFile), []byte(tinyNodes), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, csvEdgesFile), []byte(tinyEdges), 0o600))
+	return dir
 }
 
-// rows returns a collector of rows of features alone, and what makes them features; ids are numbers.
-func rows(width int) (add func(row []float32), finish func() Features) {
-	r := graphfile.NewRows(graphfile.Columns{Label: -1, Masks: [3]int{-1, -1, -1}, Features: make([]int, width)})
-	n := 0
-	add = func(row []float32) {
-		_, err := r.Add(strconv.AppendInt(nil, int64(n), 10), nil, [3][]byte{}, row)
-		n++
-		if err != nil {
-			panic(err)
-		}
-	}
-	return add, func() Features { r.Finish("", nil); return Features(r.Graph.Features).compact() }
+func csvFrom(t testing.TB, nodes, edges string) (*Graph, error) {
+	return ReadMemory(t.Context(), "", map[string][]byte{csvNodesFile: []byte(nodes), csvEdgesFile: []byte(edges)})
 }
 
 func sameGraph(t testing.TB, want, got *Graph) {
@@ -129,20 +122,10 @@ func TestReadCSVErrorsNameFileAndLine(t *testing.T) {
 	}
 }
 
-func TestReadCSVStopsWhenTheContextIsDone(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "nodes.csv"), []byte(tinyNodes), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "edges.csv"), []byte(tinyEdges), 0o666))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := ReadCSV(ctx, dir)
-	require.ErrorIs(t, err, context.Canceled)
-}
-
 func TestFeaturesAreSparseUpToAQuarterNonzeroWhateverTheirOrder(t *testing.T) {
 	for _, density := range []float64{0, 0.1, 0.24, 0.26, 0.4, 0.6, 1} {
 		for _, ascending := range []bool{true, false} {
-			add, finish := rows(10)
+			rows := graphfile.NewFeatures(10)
 			var want []float32
 			const nodes = 1000
 			for v := range nodes {
@@ -157,9 +140,9 @@ func TestFeaturesAreSparseUpToAQuarterNonzeroWhateverTheirOrder(t *testing.T) {
 					}
 				}
 				want = append(want, row...)
-				add(row)
+				rows.Add(row)
 			}
-			f := finish()
+			f := Features(rows).compact()
 			assert.Equal(t, density < 0.25, f.IsSparse(), "%g", density)
 			if f.IsSparse() {
 				f = f.Stored(false)
@@ -184,17 +167,17 @@ func TestReadCSVReadsAnyGraphAsItWasWritten(t *testing.T) {
 		require.NoError(rt, err)
 		var index graphfile.Classes
 		label := rapid.SampledFrom([]string{"", "a", "b,", "10", "9", " x"})
-		add, finish := rows(2)
+		rows := graphfile.NewFeatures(2)
 		for v := range n {
 			g.Labels[v] = index.Add([]byte(label.Draw(rt, "label")))
-			add([]float32{rapid.SampledFrom([]float32{0, 1, 0.1, math.MaxFloat32, math.SmallestNonzeroFloat32,
+			rows.Add([]float32{rapid.SampledFrom([]float32{0, 1, 0.1, math.MaxFloat32, math.SmallestNonzeroFloat32,
 				-3.3333333}).Draw(rt, "x"), rapid.Float32Range(-1e30, 1e30).Draw(rt, "y")})
 		}
 		g.Classes = index.Finish(g.Labels)
-		g.Features = finish()
+		g.Features = Features(rows).compact()
 		dir := t.TempDir()
 		writeCSV(rt, dir, g)
-		again, err := ReadCSV(context.Background(), dir)
+		again, err := Open(t.Context(), dir, OpenOptions{})
 		require.NoError(rt, err)
 		sameGraph(t, g, again)
 	})
@@ -226,7 +209,7 @@ func BenchmarkReadCSV(b *testing.B) {
 	b.ReportMetric(1.1e6*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
 }
 
-func ExampleReadCSV() {
+func ExampleOpen_csv() {
 	dir, err := os.MkdirTemp("", "graph")
 	if err != nil {
 		fmt.Println(err)
@@ -236,7 +219,7 @@ func ExampleReadCSV() {
 	_ = os.WriteFile(filepath.Join(dir, "nodes.csv"),
 		[]byte("id,label,age,likes tea\nann,cat,31,1\nbob,dog,27,0\ncy,,45,1\n"), 0o666)
 	_ = os.WriteFile(filepath.Join(dir, "edges.csv"), []byte("source,target\nann,bob\nbob,cy\n"), 0o666)
-	g, err := ReadCSV(context.Background(), dir)
+	g, err := Open(context.Background(), dir, OpenOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -246,10 +229,8 @@ func ExampleReadCSV() {
 }
 
 func TestScanningAFileGivesWhatReadingItDoes(t *testing.T) {
-	folder := t.TempDir()
+	folder := tinyFolder(t)
 	nodes, edges := filepath.Join(folder, csvNodesFile), filepath.Join(folder, csvEdgesFile)
-	require.NoError(t, os.WriteFile(nodes, []byte(tinyNodes), 0o600))
-	require.NoError(t, os.WriteFile(edges, []byte(tinyEdges), 0o600))
 	var lines []string
 	require.NoError(t, ScanNodes(t.Context(), nodes, func(id, label []byte, features []float32) error {
 		lines = append(lines, fmt.Sprintf("%s,%s,%v", id, label, features))

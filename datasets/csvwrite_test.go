@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// writeCSV writes a graph that [ReadCSV] reads as the same: ids and classes have one line each.
+// writeCSV writes a graph that [Open] reads as the same: ids and classes have one line each.
 func writeCSV(t require.TestingT, dir string, g *Graph) {
 	var nodes, edges strings.Builder
 	nodes.WriteString("id,label")

@@ -22,14 +22,9 @@ var embedded embed.FS
 // is embedded, so it needs no file and no network.
 //
 // Nodes are in the order of LINQS's cora.content, their NodeIDs are its paper numbers, and classes are in the order of
-// their names. Planetoid's Cora, which [ReadPlanetoid] reads, is the same graph with nodes and classes in another
+// their names. Planetoid's Cora, which [Open] reads from files, is the same graph with nodes and classes in another
 // order: splits and node numbers do not carry over.
 func Cora() (*Graph, error) { return readEmbedded("cora") }
-
-// PubMed returns the citation graph PubMed of Planetoid: 19,717 papers on diabetes, 44,324 edges, 500 tf-idf features,
-// 3 classes. It is embedded, so it needs no file and no network, and equals what [ReadPlanetoid] reads, value for
-// value.
-func PubMed() (*Graph, error) { return readEmbedded("pubmed") }
 
 func readEmbedded(name string) (*Graph, error) {
 	file, err := embedded.ReadFile("embedded/" + name + ".bin")

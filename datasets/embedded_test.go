@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"hash/fnv"
@@ -15,18 +14,32 @@ import (
 	"nodemask/csr"
 )
 
-func TestEmbeddedCoraHasItsPublishedShape(t *testing.T) {
+func TestEmbeddedGraphsHaveTheirPublishedShape(t *testing.T) {
+	for _, want := range []struct {
+		name                   string
+		nodes, width, nonzeros int
+		report                 csr.Report
+		sizes                  []int
+	}{
+		{"cora", 2708, 1433, 49216, csr.Report{Listed: 5429, Duplicates: 151, Edges: 5278},
+			[]int{298, 418, 818, 426, 217, 180, 351}},
+		{"pubmed", 19717, 500, 988031, csr.Report{Listed: 44338, SelfLoops: 3, Duplicates: 11, Edges: 44324},
+			[]int{4103, 7739, 7875}},
+	} {
+		g, err := Open(t.Context(), want.name, nowhere(t, ""))
+		require.NoError(t, err)
+		require.NoError(t, g.Check())
+		assert.Equal(t, "embedded", g.Source)
+		assert.Equal(t, want.nodes, g.NumNodes())
+		assert.Equal(t, want.report, g.Report)
+		assert.Equal(t, want.width, g.Features.Width)
+		assert.Equal(t, int64(want.nonzeros), g.Features.NonZeros())
+		assert.Equal(t, want.sizes, classSizes(g))
+	}
 	g, err := Cora()
 	require.NoError(t, err)
-	require.NoError(t, g.Check())
-	assert.Equal(t, 2708, g.NumNodes())
-	assert.Equal(t, csr.Report{Listed: 5429, Duplicates: 151, Edges: 5278}, g.Report)
-	assert.Equal(t, int64(2*5278), g.Edges.NumEdges())
-	assert.Equal(t, 1433, g.Features.Width)
-	assert.Equal(t, int64(49216), g.Features.NonZeros())
 	assert.Equal(t, []string{"Case_Based", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods",
 		"Reinforcement_Learning", "Rule_Learning", "Theory"}, g.Classes)
-	assert.Equal(t, []int{298, 418, 818, 426, 217, 180, 351}, classSizes(g))
 	assert.Equal(t, "31336", g.NodeIDs[0])
 	for _, x := range g.Features.Values {
 		require.Equal(t, float32(1), x)
@@ -47,29 +60,16 @@ func TestEmbeddedFilesHaveTheirChecksums(t *testing.T) {
 	}
 }
 
-func TestEmbeddedPubMedHasItsPublishedShape(t *testing.T) {
-	g, err := PubMed()
-	require.NoError(t, err)
-	require.NoError(t, g.Check())
-	assert.Equal(t, 19717, g.NumNodes())
-	assert.Equal(t, csr.Report{Listed: 44338, SelfLoops: 3, Duplicates: 11, Edges: 44324}, g.Report)
-	assert.Equal(t, 500, g.Features.Width)
-	assert.Equal(t, int64(988031), g.Features.NonZeros())
-	assert.Equal(t, []int{4103, 7739, 7875}, classSizes(g))
-}
-
 func TestEmbeddedPubMedEqualsPlanetoidsBitForBit(t *testing.T) {
-	want, err := ReadPlanetoid(context.Background(), planetoidDir(t), "pubmed")
-	require.NoError(t, err)
-	got, err := PubMed()
+	want := openPlanetoid(t, "pubmed")
+	got, err := readEmbedded("pubmed")
 	require.NoError(t, err)
 	want.Source = got.Source
 	assert.True(t, reflect.DeepEqual(want, got))
 }
 
 func TestEmbeddedCoraIsPlanetoidsInAnotherOrder(t *testing.T) {
-	planetoid, err := ReadPlanetoid(context.Background(), planetoidDir(t), "cora")
-	require.NoError(t, err)
+	planetoid := openPlanetoid(t, "cora")
 	linqs, err := Cora()
 	require.NoError(t, err)
 	ours, theirs := signatures(planetoid), signatures(linqs)
@@ -141,7 +141,7 @@ func BenchmarkCora(b *testing.B) {
 
 func BenchmarkPubMed(b *testing.B) {
 	for b.Loop() {
-		if _, err := PubMed(); err != nil {
+		if _, err := readEmbedded("pubmed"); err != nil {
 			b.Fatal(err)
 		}
 	}

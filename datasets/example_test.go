@@ -19,16 +19,6 @@ func ExampleCora() {
 	// 31336 is about Neural_Networks
 }
 
-func ExamplePubMed() {
-	g, err := datasets.PubMed()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(g.NumNodes(), g.Features.Width, g.NumClasses())
-	// Output: 19717 500 3
-}
-
 func ExampleStratified() {
 	g, err := datasets.Cora()
 	if err != nil {

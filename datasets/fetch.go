@@ -37,7 +37,7 @@ func Fetch(ctx context.Context, name string, o FetchOptions) (dir string, err er
 	if err != nil {
 		return "", err
 	}
-	if !info.downloadable() {
+	if info.generated() {
 		return "", &NameError{Name: name, Problem: "nothing to fetch: it is generated when it is opened"}
 	}
 	folders := OpenOptions{Dir: o.Dir}.folders()
@@ -68,7 +68,7 @@ func fetchInto(ctx context.Context, dir string, info Info, o FetchOptions) (err 
 		}
 		return nil
 	}
-	checks, err := verifyDir(ctx, dir, info)
+	checks, err := Location{Info: info, Dir: dir}.Verify(ctx)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (f File) source(mirror string) fetch.Source {
 	return s
 }
 
-// FileCheck holds what [Verify] found about one file.
+// FileCheck holds what [Location.Verify] found about one file.
 type FileCheck struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`
@@ -109,19 +109,14 @@ func (c FileCheck) Bad() bool { return c.Err != nil || c.Want != "" && c.Want !=
 // Verify computes the SHA-256 of a data set's files where they live, and returns for each how it compares with the
 // published one, or else with the one recorded when it was fetched. Embedded and generated data sets have no files to
 // check.
-func Verify(ctx context.Context, name string, o OpenOptions) ([]FileCheck, error) {
-	at, err := Locate(name, o)
-	if err != nil || at.Dir == "" {
-		return nil, err
+func (l Location) Verify(ctx context.Context) ([]FileCheck, error) {
+	if l.Dir == "" {
+		return nil, nil
 	}
-	return verifyDir(ctx, at.Dir, at.Info)
-}
-
-func verifyDir(ctx context.Context, dir string, info Info) ([]FileCheck, error) {
-	recorded := fetch.Recorded(dir)
+	recorded := fetch.Recorded(l.Dir)
 	var checks []FileCheck
-	for _, file := range info.Files {
-		c := FileCheck{Name: file.Name, Path: filepath.Join(dir, file.Name), Want: file.SHA256, Origin: "published"}
+	for _, file := range l.Info.Files {
+		c := FileCheck{Name: file.Name, Path: filepath.Join(l.Dir, file.Name), Want: file.SHA256, Origin: "published"}
 		if c.Want == "" {
 			c.Want, c.Origin = recorded[file.Name], "as fetched"
 		}

@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"archive/zip"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets/internal/fetch"
+	"nodemask/datasets/internal/numpy/numpytest"
 )
 
 // host serves files over https and counts requests.
@@ -50,23 +50,10 @@ func requireOneLine(t *testing.T, err error, says ...string) {
 	require.NotContains(t, err.Error(), "\n")
 }
 
-func zipOf(t *testing.T, files map[string][]byte) []byte {
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for name, text := range files {
-		w, err := z.Create(name)
-		require.NoError(t, err)
-		_, err = w.Write(text)
-		require.NoError(t, err)
-	}
-	require.NoError(t, z.Close())
-	return b.Bytes()
-}
-
 func TestFetchUnpacksAnArchiveAndRecordsChecksums(t *testing.T) {
 	graph, data := ringGraph().Zip(zip.Deflate), ringData().Zip(zip.Store)
-	h := serve(t, only(zipOf(t, map[string][]byte{"reddit/reddit_graph.npz": graph, "reddit/reddit_data.npz": data,
-		"../evil": []byte("x")})))
+	h := serve(t, only(numpytest.Zip(zip.Deflate, map[string][]byte{"reddit/reddit_graph.npz": graph,
+		"reddit/reddit_data.npz": data, "../evil": []byte("x")})))
 	dir := filepath.Join(t.TempDir(), "made-up")
 	info := Info{Name: "made-up", Files: []File{{Name: redditDataFile}, {Name: redditGraphFile}},
 		Archive: &File{Name: "reddit.zip", URL: h.URL + "/reddit.zip"}}
@@ -74,7 +61,7 @@ func TestFetchUnpacksAnArchiveAndRecordsChecksums(t *testing.T) {
 	require.NoError(t, run())
 	_, err := readReddit(t.Context(), dir, ringLayout)
 	require.NoError(t, err)
-	checks, err := verifyDir(t.Context(), dir, info)
+	checks, err := Location{Info: info, Dir: dir}.Verify(t.Context())
 	require.NoError(t, err)
 	require.Len(t, checks, 2)
 	sum := sha256.Sum256(data)
@@ -86,22 +73,11 @@ func TestFetchUnpacksAnArchiveAndRecordsChecksums(t *testing.T) {
 	require.NoError(t, run())
 	assert.EqualValues(t, 1, h.requests.Load(), "fetched once")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, redditGraphFile), []byte("damaged"), 0o666))
-	checks, err = verifyDir(t.Context(), dir, info)
+	checks, err = Location{Info: info, Dir: dir}.Verify(t.Context())
 	require.NoError(t, err)
 	assert.True(t, checks[1].Bad())
 	require.NoError(t, run())
 	assert.EqualValues(t, 2, h.requests.Load(), "fetched again")
-}
-
-func TestFetchRefusesAnArchiveOfSomethingElse(t *testing.T) {
-	for says, b := range map[string][]byte{
-		"no reddit_data.npz in it": zipOf(t, map[string][]byte{"x": []byte("y")}),
-		"not a whole zip file":     []byte("<html>"),
-	} {
-		h := serve(t, only(b))
-		info := Info{Name: "made-up", Files: []File{{Name: redditDataFile}}, Archive: &File{Name: "reddit.zip", URL: h.URL}}
-		requireOneLine(t, fetchInto(t.Context(), t.TempDir(), info, FetchOptions{Client: h.Client()}), says)
-	}
 }
 
 func TestTwoFetchesIntoOneFolderExcludeEachOther(t *testing.T) {
@@ -132,7 +108,9 @@ func TestFetchOfAKnownDataSetFromAMirrorChecksItsPublishedSums(t *testing.T) {
 	folder, err := Fetch(t.Context(), "citeseer", FetchOptions{Dir: dir, Client: h.Client(), Mirror: h.URL + "/"})
 	require.NoError(t, err)
 	assert.Equal(t, filepath.Join(dir, "citeseer"), folder)
-	checks, err := Verify(t.Context(), "citeseer", OpenOptions{Dir: dir})
+	at, err := Locate("citeseer", OpenOptions{Dir: dir})
+	require.NoError(t, err)
+	checks, err := at.Verify(t.Context())
 	require.NoError(t, err)
 	require.Len(t, checks, 8)
 	for _, c := range checks {

@@ -17,6 +17,7 @@ import (
 	"nodemask/datasets/internal/nodelink"
 	"nodemask/datasets/internal/ogb"
 	"nodemask/datasets/internal/torch"
+	"nodemask/internal/memory"
 )
 
 // A Reader reads graphs of your own in a format that this package does not know, such as datasets/parquet's.
@@ -107,7 +108,7 @@ func openPath(ctx context.Context, path string, readers []Reader) (*Graph, error
 	problem := "no graph in this folder: expected " + layouts(readers)
 	switch nodes, edges := has(csvNodesFile), has(csvEdgesFile); {
 	case nodes && edges:
-		return ReadCSV(ctx, path)
+		return readCSV(ctx, folder(path), path)
 	case has(ogb.EdgeFile) && Chosen(ctx, path) != path:
 		problem = "nothing can be chosen in a folder of the Open Graph Benchmark"
 	case has(ogb.EdgeFile):
@@ -217,7 +218,7 @@ func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
 // listed in one alone. Files nearly always list both, so reading them as directed first takes half the memory.
 func (g *Graph) setBothWays(nodes int, pairs iter.Seq2[int32, int32]) error {
 	// Rows' offsets, twice over while they are filled and once more for the check of symmetry, and labels.
-	if err := graphfile.Fits(32 * int64(nodes)); err != nil {
+	if err := memory.Fits(32 * int64(nodes)); err != nil {
 		return err
 	}
 	edges, report, err := csr.FromSeq(nodes, pairs, csr.Options{Directed: true})

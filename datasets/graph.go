@@ -1,7 +1,7 @@
 // Package datasets reads and makes graphs with node features and class labels, and splits them for training.
 //
-// Cora and PubMed are embedded, so nothing needs to be downloaded. Planetoid and Reddit files, a user's own npz or CSV
-// files and synthetic graphs come through the same type, [Graph]. Every reader treats its file as hostile: lengths are
+// Cora and PubMed are embedded, so nothing needs to be downloaded: [Open] reads them, Planetoid and Reddit files, a
+// user's own graphs and synthetic ones as the same type, [Graph]. Every reader treats its file as hostile: lengths are
 // capped before anything is allocated, and errors name the file, the place, what was found and what was expected.
 package datasets
 

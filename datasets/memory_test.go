@@ -11,10 +11,10 @@ import (
 
 func TestPlanetoidsFilesAreReadFromMemoryAsFromTheirFolder(t *testing.T) {
 	dir := planetoidDir(t)
-	onDisk, err := ReadPlanetoid(t.Context(), dir, "citeseer")
-	require.NoError(t, err)
+	onDisk := openPlanetoid(t, "citeseer")
 	files := map[string][]byte{}
 	for _, f := range planetoidFiles("citeseer") {
+		var err error
 		files[f.Name], err = os.ReadFile(filepath.Join(dir, f.Name))
 		require.NoError(t, err)
 	}
@@ -44,7 +44,7 @@ func TestWhatIsReadFromMemoryIsWhatIsReadFromFiles(t *testing.T) {
 		files[upper], err = os.ReadFile(filepath.Join(dir, name))
 		require.NoError(t, err)
 	}
-	onDisk, err := ReadCSV(t.Context(), dir)
+	onDisk, err := Open(t.Context(), dir, OpenOptions{})
 	require.NoError(t, err)
 	g, err := ReadMemory(t.Context(), "mine", files)
 	require.NoError(t, err)

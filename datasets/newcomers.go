@@ -22,9 +22,10 @@ type Newcomers struct {
 	Ignored int64
 }
 
-// ReadNewcomers reads two files laid out like those of [ReadCSV]: nodes with an id and width features, in the order
-// that the model was trained on, and edges with the ids of their ends. A column of labels is ignored. known returns the
-// node that an id stands for among those that the model knew. Either file may be in a format of one of the readers.
+// ReadNewcomers reads two files laid out like the nodes.csv and edges.csv of [Open]: nodes with an id and width
+// features, in the order that the model was trained on, and edges with the ids of their ends. A column of labels is
+// ignored. known returns the node that an id stands for among those that the model knew. Either file may be in a format
+// of one of the readers.
 func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
 	known func(id []byte) (int32, bool), readers ...Reader) (*Newcomers, error) {
 	accept := func(id []byte) error {
@@ -34,14 +35,15 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
 		}
 		return nil
 	}
-	read, scanEdges := readNewNodes, ScanEdges
-	if t := tablesOf(nodesFile, readers); t != nil {
-		read = t.NewNodes
-	}
-	if t := tablesOf(edgesFile, readers); t != nil {
-		scanEdges = t.ScanEdges
-	}
-	nodes, err := read(ctx, nodesFile, width, accept)
+	var nodes *graphfile.Rows
+	err := withNodes(ctx, nodesFile, readers, func(t graphfile.Nodes) error {
+		c, notes, err := graphfile.ColumnsFor(width, t)
+		if err != nil {
+			return err
+		}
+		nodes, err = graphfile.ReadRows("", t, c, notes, accept)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +60,7 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
 		}
 		return v, false, err
 	}
-	if err := scanEdges(ctx, edgesFile, func(source, target []byte) error {
+	if err := ScanEdges(ctx, edgesFile, func(source, target []byte) error {
 		v, vNew, err := number(source)
 		if err != nil {
 			return err
@@ -79,7 +81,7 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
 			n.Known[u] = append(n.Known[u], v)
 		}
 		return nil
-	}); err != nil {
+	}, readers...); err != nil {
 		return nil, err
 	}
 	for _, rows := range [][][]int32{n.Known, n.Linked} {
@@ -111,8 +113,7 @@ func entries(rows [][]int32) (total int) {
 // tables is a [Reader] of a format whose tables of nodes and of edges can be read by themselves.
 type tables interface {
 	ReadsTable(file string) bool
-	Header(ctx context.Context, file string) []string
-	NewNodes(ctx context.Context, file string, width int, accept func(id []byte) error) (*graphfile.Rows, error)
+	WithNodes(ctx context.Context, file string, use func(t graphfile.Nodes) error) error
 	ScanEdges(ctx context.Context, file string, each func(source, target []byte) error) error
 }
 
@@ -124,27 +125,6 @@ func tablesOf(file string, readers []Reader) tables {
 		}
 	}
 	return nil
-}
-
-func readNewNodes(ctx context.Context, file string, width int, accept func(id []byte) error) (nodes *graphfile.Rows,
-	err error) {
-	err = withCSV(ctx, graphfile.Open, file, func(t *graphfile.Table) error {
-		label := graphfile.Find(t.Header, "label")
-		c, _, err := csvColumns(t, label)
-		if err == nil && len(c.Features) != width && label < 0 { // then a feature too many may be the class
-			label = graphfile.Find(t.Header, "class", "y")
-			c, _, err = csvColumns(t, label)
-		}
-		if err != nil {
-			return err
-		}
-		if found := len(c.Features); found != width {
-			return t.Errorf("%d columns of features beside the id: expected %d, as the model was trained with", found, width)
-		}
-		nodes, err = readCSVNodes(t, label, accept)
-		return err
-	})
-	return nodes, err
 }
 
 // String returns how many newcomers and edges there are, for people.

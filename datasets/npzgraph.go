@@ -11,27 +11,7 @@ import (
 	"nodemask/datasets/internal/numpy"
 )
 
-// ReadNPZ reads a graph of your own from one npz file in the layout of the gnn-benchmark collection:
-//
-//	adj_indptr, adj_indices, adj_shape                 the edges, as scipy's compressed sparse rows [nodes, nodes]
-//	attr_indptr, attr_indices, attr_data, attr_shape   the features, sparse [nodes, width]; or
-//	attr_matrix                                        the features, dense [nodes, width]
-//	labels                                             [nodes] numbers or text; -1 or "" is a node without a label
-//	node_names, class_names, attr_names                text; may be left out
-//
-// Edges are undirected: a pair may be listed in one direction or both; repeats and self-loops are dropped and counted
-// in the graph's Report. Weights (adj_data) are left out, which the Notes say. Members of Python objects are never
-// unpickled: names stored so are left out, and anything else stored so is an error. Errors name the file, the member
-// and the place in it.
-func ReadNPZ(ctx context.Context, path string) (*Graph, error) {
-	f, err := graphfile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readNPZFile(ctx, f)
-}
-
+// readNPZFile reads a graph in the layout of the gnn-benchmark collection, see [Open].
 func readNPZFile(ctx context.Context, in *graphfile.File) (*Graph, error) {
 	z, err := numpy.New(ctx, in)
 	if err != nil {

@@ -17,12 +17,7 @@ import (
 type members = numpytest.Members
 
 // npy writes an array.
-func npy(descr string, shape []int, elements any) []byte {
-	return numpytest.Array(descr, shape, elements)
-}
-
-// oneBillionRows is the start of an array that claims far more than is there.
-func oneBillionRows() []byte { return numpytest.TooLarge() }
+var npy = numpytest.Array
 
 func writeNPZ(t testing.TB, m members, name string) string {
 	path := filepath.Join(t.TempDir(), name)

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"nodemask/datasets/internal/graphfile"
+	"nodemask/internal/edgelist"
 )
 
 // OpenOptions says where data sets are looked for. The zero value looks where a user expects it.
@@ -46,16 +47,12 @@ type NotFoundError struct {
 
 // Error says where a known data set was looked for and how to get it.
 func (e *NotFoundError) Error() string {
-	where := "nowhere: no folder is known"
-	if len(e.Folders) > 0 {
-		where = strings.Join(e.Folders, ", ")
-	}
 	if !e.Fetch {
 		return e.Name + ": no such file or folder"
 	}
-	text := fmt.Sprintf("%s: %s is not there (looked in %s)", e.Name, e.File, where)
-	return text + fmt.Sprintf(": run 'nodemask data fetch %s', or name the folder that holds it by --data-dir or "+
-		"NODEMASK_DATA", e.Name)
+	where := cmp.Or(strings.Join(e.Folders, ", "), "nowhere: no folder is known")
+	return fmt.Sprintf("%s: %s is not there (looked in %s): run 'nodemask data fetch %[1]s', or name the folder that holds "+
+		"it by --data-dir or NODEMASK_DATA", e.Name, e.File, where)
 }
 
 // Location says where a data set lives.
@@ -134,15 +131,14 @@ func chosen(name string) (path string, c graphfile.Choice, err error) {
 	}
 	for choice := range strings.SplitSeq(name[at+1:], ",") {
 		key, value, _ := strings.Cut(choice, "=")
-		switch key {
-		case "label":
+		switch {
+		case key == "label" && value != "":
 			c.Label = value
-		case "mask":
+		case key == "mask":
 			if c.Mask, err = strconv.Atoi(value); err != nil || c.Mask < 0 || extension(path) != ".pt" {
 				return "", c, &NameError{Name: name, Problem: "expected mask=k of a .pt file, with columns from 0 on"}
 			}
-		}
-		if key != "mask" && (key != "label" || value == "") {
+		default:
 			return "", c, &NameError{Name: name, Problem: fmt.Sprintf("%.40q: expected label=NAME or mask=k behind the path",
 				choice)}
 		}
@@ -161,23 +157,54 @@ func holdsAny(dir string, files []File) bool {
 // Open reads a data set by its name, which is one of [Catalogue] (sbm and reddit-like may carry parameters, as in
 // "sbm:nodes=1000,classes=5,degree=8,seed=1"), or the path of a graph of your own:
 //
-//	.npz                          the gnn-benchmark collection's layout, see [ReadNPZ]
+//	.npz                          the gnn-benchmark collection's layout, see below
 //	.graphml                      GraphML, as NetworkX writes it
 //	.json                         NetworkX's node-link JSON
 //	.pt                           PyTorch Geometric's Data, (data, slices) or a dictionary, saved by torch.save;
 //	                              nothing of it is run
-//	nodes.csv and edges.csv       in a folder, see [ReadCSV]
+//	nodes.csv and edges.csv       in a folder, see below
 //	raw/edge.csv.gz and others    in a folder, as the Open Graph Benchmark has node property prediction
 //	any other                     that one of o.Readers reads
 //
 // Behind a path, ":label=club" names the column, attribute or field of the classes, and ":mask=3" the column, counted
 // from 0, of a .pt file's train_mask and the others where they have several: "graph.pt:label=club,mask=3".
 //
-// In GraphML and JSON, a node's attribute called class, label or y (the first that is there) is its class, train_mask,
-// val_mask and test_mask are the file's own split, and other numbers are features. A graph's Notes say what was left
-// out. Known names win over paths: write ./cora for a folder called cora. See [Locate] for where files are looked for
-// and for the errors. Embedded graphs and Planetoid's files may order nodes differently (see [Cora]). Counts must match
-// the catalogue's.
+// Of a graph of your own, edges are taken as undirected: a pair may be listed in one direction or both; repeats and
+// self-loops are dropped and counted in the graph's Report, and its Notes say what was left out. Features are stored
+// sparse if at most a quarter is not zero. Classes are in natural order: by value if all labels are numbers, and
+// "class 2" before "class 10".
+//
+// Known names win over paths: write ./cora for a folder called cora. See [Locate] for where files are looked for and
+// for the errors, and [Cora] for the order of its nodes. Counts must match the catalogue's. CiteSeer has 15 nodes
+// without features and label: papers that are cited, but have no text. Only the sizes of reddit-like are Reddit's:
+// scores on it say nothing about scores on Reddit.
+//
+// # CSV
+//
+// Two comma-separated files in UTF-8, each with a header line:
+//
+//	nodes.csv   id,label,anything,…   one line a node; every further column is a feature, a finite number
+//	edges.csv   source,target         one line a pair of ids; further columns are left out
+//
+// The label may be called class or y. Columns train_mask, val_mask and test_mask are the graph's own split, and a
+// column without a name, in which pandas numbers rows, is left out. Ids and labels may be numbers or text. An empty
+// label is a node without one. Nodes are in the order of their lines. Errors name the file and the line.
+//
+// # GraphML and JSON
+//
+// A node's attribute called class, label or y (the first that is there) is its class, train_mask, val_mask and
+// test_mask are the file's own split, and other numbers are features.
+//
+// # npz
+//
+//	adj_indptr, adj_indices, adj_shape                 the edges, as scipy's compressed sparse rows [nodes, nodes]
+//	attr_indptr, attr_indices, attr_data, attr_shape   the features, sparse [nodes, width]; or
+//	attr_matrix                                        the features, dense [nodes, width]
+//	labels                                             [nodes] numbers or text; -1 or "" is a node without a label
+//	node_names, class_names, attr_names                text; may be left out
+//
+// Weights (adj_data) are left out. Members of Python objects are never unpickled: names stored so are left out, and
+// anything else stored so is an error. Errors name the file, the member and the place in it.
 func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	at, err := Locate(name, o)
 	if err != nil {
@@ -200,32 +227,32 @@ func openAt(ctx context.Context, name string, at Location, readers []Reader) (*G
 	switch {
 	case at.Path != "":
 		return openPath(graphfile.WithChoice(ctx, at.choice), at.Path, readers)
-	case at.Info.Name == "sbm":
-		p, err := readParameters(name, sbmParameters())
+	case at.Info.generated():
+		g := generators[at.Info.Name]
+		p, err := readParameters(name, g.parameters)
 		if err != nil {
 			return nil, err
 		}
-		return SBM(SBMOptions{Nodes: int(p["nodes"]), Classes: int(p["classes"]), MeanDegree: p["degree"],
-			Seed: uint64(p["seed"])})
-	case at.Info.Name == "reddit-like":
-		p, err := readParameters(name, redditLikeParameters())
-		if err != nil {
-			return nil, err
-		}
-		return RedditLike(p["scale"], uint64(p["seed"]))
+		return g.draw(p)
 	case at.Info.Name == "reddit":
-		return ReadReddit(ctx, at.Dir)
+		return readReddit(ctx, at.Dir, reddit)
 	case at.Dir == "":
 		return readEmbedded(at.Info.Name)
 	}
-	return ReadPlanetoid(ctx, at.Dir, at.Info.Name)
+	g, err := readPlanetoid(ctx, folder(at.Dir), at.Info.Name, false)
+	if err != nil {
+		return nil, err
+	}
+	g.Source = at.Dir
+	return g, nil
 }
 
 // ReadMemory reads a graph of your own from files that are at hand as bytes, by name: one .npz, .graphml, .json or .pt
-// file (see [Open]), nodes.csv and edges.csv (see [ReadCSV]), Planetoid's eight files of a graph (see [ReadPlanetoid]),
-// or one list of edges (see [ReadEdgeList]; .txt, .tsv, .csv, .edges), which makes a graph without features and
-// classes. Capitals in names do not matter. The graph has the name of a single file, or else name. Errors name the file
-// and the place in it, and what was expected if the files are others.
+// file or nodes.csv and edges.csv (see [Open]), Planetoid's eight files of a graph (ind.NAME.x, .y, .tx, .ty, .allx,
+// .ally, .graph and .test.index), or one list of edges (.txt, .tsv, .csv, .edges), which makes a graph without features
+// and classes: lines of two ids, separated by a comma, a tab or spaces. Capitals in names do not matter. The graph has
+// the name of a single file, or else name. Errors name the file and the place in it, and what was expected if the files
+// are others.
 func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Graph, error) {
 	names := slices.Sorted(maps.Keys(files))
 	by := map[string]string{}
@@ -255,7 +282,7 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 		return g, nil
 	case len(names) == 1 && !hasNodes && !hasEdges && slices.Contains(edgeListExtensions, extension(names[0])):
 		file := names[0]
-		edges, ids, err := ReadEdgeList(ctx, bytes.NewReader(files[file]), file)
+		edges, ids, err := edgelist.Read(ctx, bytes.NewReader(files[file]), file)
 		if err != nil {
 			return nil, err
 		}

@@ -14,12 +14,11 @@ import (
 	"strings"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/pickle"
+	"nodemask/internal/memory"
 )
 
-// ReadPlanetoid reads Cora, CiteSeer or PubMed (name "cora", "citeseer" or "pubmed") as Planetoid published them, from
-// the files ind.NAME.x, .y, .tx, .ty, .allx, .ally, .graph and .test.index of a folder.
+// readPlanetoid reads Cora, CiteSeer or PubMed as Planetoid published them, or any graph in that layout.
 //
 // Nodes keep Planetoid's order: the rows of allx, then those of tx where test.index puts them. A number that
 // test.index leaves out (15 of CiteSeer's are) becomes a node without features and label. It keeps the edges that the
@@ -27,18 +26,8 @@ import (
 //
 // Files are hostile until proven otherwise: the error for a damaged one names the file and the place, and damage that
 // still reads as a graph is caught by the published SHA-256.
-func ReadPlanetoid(ctx context.Context, dir, name string) (*Graph, error) {
-	g, err := readPlanetoid(ctx, folder(dir), name, false)
-	if err != nil {
-		return nil, err
-	}
-	g.Source = dir
-	return g, nil
-}
-
-// readPlanetoid reads files in Planetoid's layout: any at all, or only those that were published.
 func readPlanetoid(ctx context.Context, open opener, name string, anyFiles bool) (*Graph, error) {
-	published, known := planetoidPublished(name)
+	published, known := planetoidPublished[name]
 	if !known && !anyFiles {
 		return nil, fmt.Errorf("%q is no graph of Planetoid: expected cora, citeseer or pubmed", name)
 	}
@@ -47,7 +36,7 @@ func readPlanetoid(ctx context.Context, open opener, name string, anyFiles bool)
 	if err != nil {
 		return nil, err
 	}
-	if names := planetoidClasses(name); len(names) == g.NumClasses() {
+	if names := planetoidCoraClasses(); name == "cora" && len(names) == g.NumClasses() {
 		g.Classes = names
 	}
 	if err := g.Check(); err != nil {
@@ -91,7 +80,7 @@ func (r *planetoidReader) file(part string) string { return "ind." + r.name + ".
 // damaged returns the error for a file whose content is wrong.
 func (r *planetoidReader) damaged(part string, err error) error {
 	advice := ""
-	if _, known := planetoidPublished(r.name); known {
+	if _, known := planetoidPublished[r.name]; known {
 		advice = fmt.Sprintf(". The file is damaged: fetch it again with 'nodemask data fetch %s'", r.name)
 	}
 	return fmt.Errorf("%s: %w%s", r.file(part), err, advice)
@@ -116,39 +105,36 @@ func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 	if f.Size > maxPlanetoidFile {
 		return nil, nil, r.damaged(part, fmt.Errorf("%d bytes: a Planetoid file needs far less", f.Size))
 	}
-	if err := graphfile.Fits(3 * f.Size); err != nil { // it is copied as it grows
+	if err := memory.Fits(3 * f.Size); err != nil { // it is copied as it grows
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if data, err = io.ReadAll(io.LimitReader(f, f.Size)); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if sum, want := sha256.Sum256(data), planetoidSHA256(name); !r.anyFiles && hex.EncodeToString(sum[:]) != want {
-		wrong = r.damaged(part, fmt.Errorf("SHA-256 is %x: expected %s", sum, want))
+	if !r.anyFiles {
+		i := slices.IndexFunc(allPlanetoidFiles[:], func(f File) bool { return f.Name == name })
+		if sum, want := sha256.Sum256(data), allPlanetoidFiles[i].SHA256; hex.EncodeToString(sum[:]) != want {
+			wrong = r.damaged(part, fmt.Errorf("SHA-256 is %x: expected %s", sum, want))
+		}
 	}
 	return data, wrong, nil
 }
 
-// value reads a pickle. The parser comes before the checksum because it can say where the damage is.
-func (r *planetoidReader) value(part string) (any, error) {
+// planetoidPart reads what a pickle is to hold. The parser comes before the checksum because it can say where the
+// damage is.
+func planetoidPart[T any](r *planetoidReader, part string, read func(any) (T, error)) (t T, err error) {
 	data, wrong, err := r.read(part)
 	if err != nil {
-		return nil, err
+		return t, err
 	}
 	v, err := pickle.Read(data)
 	if err != nil {
-		return nil, r.damaged(part, err)
+		return t, r.damaged(part, err)
 	}
-	return v, wrong
-}
-
-// planetoidPart reads what a pickle is to hold.
-func planetoidPart[T any](r *planetoidReader, part string, read func(any) (T, error)) (T, error) {
-	v, err := r.value(part)
-	if err != nil {
-		return *new(T), err
+	if wrong != nil {
+		return t, wrong
 	}
-	t, err := read(v)
-	if err != nil {
+	if t, err = read(v); err != nil {
 		return t, r.damaged(part, err)
 	}
 	return t, nil
@@ -196,9 +182,7 @@ func (r *planetoidReader) graph() (*Graph, error) {
 	}
 	g := &Graph{Name: r.name, Source: "ind." + r.name + ".*"}
 	g.Features, g.Labels = assemble(all, test, labels[2], labels[1], places)
-	for c := range classes[0] {
-		g.Classes = append(g.Classes, strconv.Itoa(c))
-	}
+	g.Classes = numbered(classes[0])
 	g.Edges, g.Report, err = joinNeighbours(rows)
 	if err != nil {
 		return nil, r.damaged("graph", err)

@@ -8,24 +8,18 @@ type planetoidCounts struct {
 	listed, selfLoops, edges int64 // pairs that the file lists; those that join a node to itself; distinct edges
 }
 
-// planetoidPublished returns the counts of a graph that Planetoid published, if there is one of that name.
-func planetoidPublished(name string) (counts planetoidCounts, found bool) {
-	counts, found = map[string]planetoidCounts{
-		"cora":     {2_708, 1_433, 7, 5_429, 0, 5_278},
-		"citeseer": {3_327, 3_703, 6, 4_732, 124, 4_552},
-		"pubmed":   {19_717, 500, 3, 44_338, 3, 44_324},
-	}[name]
-	return counts, found
+// planetoidPublished are the counts of the graphs that Planetoid published.
+var planetoidPublished = map[string]planetoidCounts{
+	"cora":     {2_708, 1_433, 7, 5_429, 0, 5_278},
+	"citeseer": {3_327, 3_703, 6, 4_732, 124, 4_552},
+	"pubmed":   {19_717, 500, 3, 44_338, 3, 44_324},
 }
 
-// planetoidClasses returns the names of a published graph's classes; nil where the source has none.
+// planetoidCoraClasses returns the names of Cora's classes.
 //
 // Planetoid numbers the classes and does not name them. LINQS's Cora is the same graph: matching papers by features,
 // degree and neighbours (the tests do it again) gives each number one LINQS class.
-func planetoidClasses(name string) []string {
-	if name != "cora" {
-		return nil
-	}
+func planetoidCoraClasses() []string {
 	return []string{"Theory", "Reinforcement_Learning", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods",
 		"Case_Based", "Rule_Learning"}
 }
@@ -42,16 +36,6 @@ func planetoidFiles(name string) []File {
 		}
 	}
 	return files
-}
-
-// planetoidSHA256 returns the published SHA-256 of a file, in hex; "" if it is none of Planetoid's.
-func planetoidSHA256(file string) string {
-	for _, f := range allPlanetoidFiles {
-		if f.Name == file {
-			return f.SHA256
-		}
-	}
-	return ""
 }
 
 // allPlanetoidFiles is read only.

@@ -1,11 +1,9 @@
 package datasets
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -33,9 +31,9 @@ func TestPlanetoidGraphsHaveTheirPublishedShape(t *testing.T) {
 		{"pubmed", 19717, 500, 988031, csr.Report{Listed: 44338, SelfLoops: 3, Duplicates: 11, Edges: 44324},
 			[]int{4103, 7739, 7875}},
 	} {
-		g, err := ReadPlanetoid(context.Background(), planetoidDir(t), want.name)
-		require.NoError(t, err)
+		g := openPlanetoid(t, want.name)
 		require.NoError(t, g.Check())
+		assert.Equal(t, planetoidDir(t), g.Source, "not the embedded graph")
 		assert.Equal(t, want.nodes, g.NumNodes())
 		assert.Equal(t, want.width, g.Features.Width)
 		assert.Equal(t, int64(want.nonzeros), g.Features.NonZeros())
@@ -46,7 +44,13 @@ func TestPlanetoidGraphsHaveTheirPublishedShape(t *testing.T) {
 
 var planetoidParts = []string{"x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"}
 
-// copyOf holds the eight files of one graph in memory, where a test may damage them.
+// openPlanetoid reads the real files of a graph.
+func openPlanetoid(t testing.TB, name string) *Graph {
+	g, err := Open(t.Context(), name, OpenOptions{Dir: planetoidDir(t)})
+	require.NoError(t, err)
+	return g
+}
+
 // opens opens the files of m.
 func opens(m fs.FS) opener {
 	return func(file string) (*graphfile.File, error) {
@@ -58,6 +62,7 @@ func opens(m fs.FS) opener {
 	}
 }
 
+// copyOf holds the eight files of one graph in memory, where a test may damage them.
 func copyOf(t testing.TB, files fs.FS, name string) fstest.MapFS {
 	m := fstest.MapFS{}
 	for _, part := range planetoidParts {
@@ -70,8 +75,7 @@ func copyOf(t testing.TB, files fs.FS, name string) fstest.MapFS {
 }
 
 func TestHolesInCiteSeersTestIndexHaveEdgesButNoFeaturesAndNoLabel(t *testing.T) {
-	g, err := ReadPlanetoid(context.Background(), planetoidDir(t), "citeseer")
-	require.NoError(t, err)
+	g := openPlanetoid(t, "citeseer")
 	var holes []int
 	isolated, edges := 0, 0
 	for v, c := range g.Labels {
@@ -91,10 +95,8 @@ func TestHolesInCiteSeersTestIndexHaveEdgesButNoFeaturesAndNoLabel(t *testing.T)
 }
 
 func TestTestRowsStandWhereTestIndexPutsThem(t *testing.T) {
-	files := os.DirFS(planetoidDir(t))
-	g, err := ReadPlanetoid(context.Background(), planetoidDir(t), "cora")
-	require.NoError(t, err)
-	data, err := fs.ReadFile(files, "ind.cora.tx")
+	g := openPlanetoid(t, "cora")
+	data, err := os.ReadFile(filepath.Join(planetoidDir(t), "ind.cora.tx"))
 	require.NoError(t, err)
 	v, err := pickle.Read(data)
 	require.NoError(t, err)
@@ -116,12 +118,12 @@ func TestEveryFlippedBitIsAnError(t *testing.T) {
 			at := i * (len(whole) - 1) / 39
 			file.Data = slices.Clone(whole)
 			file.Data[at] ^= 1 << (i % 8)
-			_, err := readPlanetoid(context.Background(), opens(cora), "cora", false)
+			_, err := readPlanetoid(t.Context(), opens(cora), "cora", false)
 			require.Error(t, err, "%s, byte %d", part, at)
 			require.NotErrorIs(t, err, pickle.ErrMistake)
 			require.Contains(t, err.Error(), "fetch it again with 'nodemask data fetch cora'")
 
-			g, err := readPlanetoid(context.Background(), opens(cora), "cora", true)
+			g, err := readPlanetoid(t.Context(), opens(cora), "cora", true)
 			if err == nil {
 				require.NoError(t, g.Check())
 				readable++
@@ -143,10 +145,10 @@ func TestEveryTruncationIsAnError(t *testing.T) {
 			whole := file.Data
 			for i := range 20 {
 				file.Data = whole[:i*(len(whole)-1)/19]
-				_, err := readPlanetoid(context.Background(), opens(m), name, false)
+				_, err := readPlanetoid(t.Context(), opens(m), name, false)
 				require.Error(t, err, "%s cut to %d bytes", part, len(file.Data))
 				require.Contains(t, err.Error(), "ind."+name+"."+part)
-				_, err = readPlanetoid(context.Background(), opens(m), name, true)
+				_, err = readPlanetoid(t.Context(), opens(m), name, true)
 				// Without its last byte, test.index lacks no more than a newline.
 				if part != "test.index" || i < 19 {
 					require.Error(t, err, "%s cut to %d bytes", part, len(file.Data))
@@ -160,29 +162,17 @@ func TestEveryTruncationIsAnError(t *testing.T) {
 func TestDamagedPickleNamesFileByteAndRemedy(t *testing.T) {
 	cora := copyOf(t, os.DirFS(planetoidDir(t)), "cora")
 	cora["ind.cora.allx"].Data = []byte{0x80, 2, 0x54, 0xff, 0xff, 0xff, 0x7f}
-	_, err := readPlanetoid(context.Background(), opens(cora), "cora", false)
+	_, err := readPlanetoid(t.Context(), opens(cora), "cora", false)
 	assert.EqualError(t, err,
 		"ind.cora.allx: byte 2: this pickle asks for 2.1 GB in one piece; a graph file needs at most 67 MB. The file "+
 			"is damaged: fetch it again with 'nodemask data fetch cora'")
 }
 
 func TestMissingPlanetoidFileIsNamed(t *testing.T) {
-	_, err := ReadPlanetoid(context.Background(), t.TempDir(), "pubmed")
+	_, err := readPlanetoid(t.Context(), folder(t.TempDir()), "pubmed", false)
 	assert.ErrorContains(t, err,
 		"ind.pubmed.x is missing: expected it beside the other ind.pubmed files; 'nodemask data fetch pubmed' fetches them")
 	assert.ErrorIs(t, err, fs.ErrNotExist)
-}
-
-func TestUnknownPlanetoidNameIsRefused(t *testing.T) {
-	_, err := ReadPlanetoid(context.Background(), t.TempDir(), "nell")
-	assert.EqualError(t, err, `"nell" is no graph of Planetoid: expected cora, citeseer or pubmed`)
-}
-
-func TestReadingStopsWhenTheContextDoes(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	_, err := ReadPlanetoid(ctx, t.TempDir(), "cora")
-	assert.True(t, errors.Is(err, context.Canceled))
 }
 
 // tinyPlanetoid is a graph in Planetoid's layout, made of the small pickles in testdata: allx has 3 rows, tx and x
@@ -201,7 +191,7 @@ func tinyPlanetoid(t testing.TB) fstest.MapFS {
 }
 
 func TestAnyChecksumReadsOtherGraphsInTheLayout(t *testing.T) {
-	g, err := readPlanetoid(context.Background(), opens(tinyPlanetoid(t)), "tiny", true)
+	g, err := readPlanetoid(t.Context(), opens(tinyPlanetoid(t)), "tiny", true)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"0", "1"}, g.Classes)
 	// Rows 0, 1 and 2 of tx are nodes 5, 3 and 4; row 1 has no features and no label.
@@ -231,13 +221,7 @@ func TestInconsistentPlanetoidFilesAreRefused(t *testing.T) {
 	} {
 		m := tinyPlanetoid(t)
 		m["ind.tiny."+c.part].Data = []byte(c.data)
-		_, err := readPlanetoid(context.Background(), opens(m), "tiny", true)
+		_, err := readPlanetoid(t.Context(), opens(m), "tiny", true)
 		assert.ErrorContains(t, err, c.want)
 	}
-}
-
-func ExampleReadPlanetoid() {
-	_, err := ReadPlanetoid(context.Background(), "no/such/folder", "cora")
-	fmt.Println(err != nil)
-	// Output: true
 }

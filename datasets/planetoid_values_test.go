@@ -22,11 +22,15 @@ func testPickle(t testing.TB, name string) []byte {
 	return data
 }
 
+func readPickle(t testing.TB, name string) any {
+	v, err := pickle.Read(testPickle(t, name))
+	require.NoError(t, err, name)
+	return v
+}
+
 func TestMatricesAreRead(t *testing.T) {
 	for _, name := range []string{"matrix-3", "python2-matrix"} {
-		v, err := pickle.Read(testPickle(t, name))
-		require.NoError(t, err, name)
-		f, err := pickledFeatures(v)
+		f, err := pickledFeatures(readPickle(t, name))
 		require.NoError(t, err, name)
 		assert.Equal(t, Features{Rows: 3, Width: 3, Offsets: []int64{0, 1, 1, 3}, Columns: []int32{1, 0, 2},
 			Values: []float32{1.5, 2, -3}}, f, name)
@@ -58,25 +62,19 @@ func TestRowsOfAMatrixMustFollowEachOtherFromTheFirstValueOn(t *testing.T) {
 
 func TestLabelsAreRead(t *testing.T) {
 	for _, name := range []string{"labels-3", "python2-labels"} {
-		v, err := pickle.Read(testPickle(t, name))
-		require.NoError(t, err, name)
-		labels, classes, err := pickledLabels(v)
+		labels, classes, err := pickledLabels(readPickle(t, name))
 		require.NoError(t, err, name)
 		assert.Equal(t, []int32{0, Unlabelled, 1}, labels, name)
 		assert.Equal(t, 2, classes)
 	}
-	v, err := pickle.Read(testPickle(t, "bigendian-3"))
-	require.NoError(t, err)
-	labels, _, err := pickledLabels(v)
+	labels, _, err := pickledLabels(readPickle(t, "bigendian-3"))
 	require.NoError(t, err)
 	assert.Equal(t, []int32{0, 1}, labels)
 }
 
 func TestGraphsAreRead(t *testing.T) {
 	for _, name := range []string{"graph-2", "graph-3"} {
-		v, err := pickle.Read(testPickle(t, name))
-		require.NoError(t, err, name)
-		rows, err := pickledNeighbours(v)
+		rows, err := pickledNeighbours(readPickle(t, name))
 		require.NoError(t, err, name)
 		assert.Equal(t, [][]int32{{1, 2}, {0}, {0, 2, 2}, {}}, rows, name)
 	}

@@ -26,13 +26,8 @@ type redditLayout struct {
 // user commented on both.
 var reddit = redditLayout{nodes: 232_965, directed: 114_615_892, features: 602, classes: 41}
 
-// ReadReddit reads Reddit from the folder that holds reddit_data.npz and reddit_graph.npz, and checks its counts:
-// 232,965 nodes, 57,307,946 undirected edges (114,615,892 as the file lists them), 602 features and 41 classes.
+// readReddit reads Reddit from the folder that holds reddit_data.npz and reddit_graph.npz, and checks its counts.
 // Features are dense. Files are streamed: peak memory stays below 1.5 times the size of the graph, about 1 GB.
-func ReadReddit(ctx context.Context, dir string) (*Graph, error) {
-	return readReddit(ctx, dir, reddit)
-}
-
 func readReddit(ctx context.Context, dir string, want redditLayout) (*Graph, error) {
 	g := &Graph{Name: "reddit", Source: dir}
 	if err := g.readRedditEdges(ctx, filepath.Join(dir, redditGraphFile), want); err != nil {

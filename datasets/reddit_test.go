@@ -3,7 +3,6 @@ package datasets
 import (
 	"archive/zip"
 	"bufio"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -20,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/numpy/numpytest"
 )
 
 // ring is the graph 0–1–2–3–0 in Reddit's layout.
@@ -94,7 +94,7 @@ func TestReadRedditRefusesAnotherGraph(t *testing.T) {
 			"reddit_graph.npz: col: element 5: names node 4"},
 		"format": {members{"row": nil, "indptr": npy("<i4", []int{1}, []int32{0})}, nil,
 			`no member "row", which a scipy matrix in coo`},
-		"trillion edges": {members{"row": oneBillionRows()}, nil, "reddit_graph.npz: row: byte 10"},
+		"trillion edges": {members{"row": numpytest.TooLarge()}, nil, "reddit_graph.npz: row: byte 10"},
 		"features": {nil, members{"feature": npy("<f4", []int{4, 2}, make([]float32, 8))},
 			"feature: 2 columns: expected 3"},
 		"feature rows": {nil, members{"feature": npy("<f4", []int{3, 3}, make([]float32, 9))},
@@ -109,13 +109,6 @@ func TestReadRedditRefusesAnotherGraph(t *testing.T) {
 			require.ErrorContains(t, err, c.says)
 		})
 	}
-}
-
-func TestReadRedditStopsWhenTheContextIsDone(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := readReddit(ctx, redditDir(t, ringGraph(), ringData()), ringLayout)
-	require.ErrorIs(t, err, context.Canceled)
 }
 
 // tenth is a tenth of Reddit.
@@ -243,14 +236,4 @@ func TestReadRedditNeedsLessThanOneAndAHalfTimesWhatItReturns(t *testing.T) {
 			assert.Less(t, ratio, 1.5)
 		})
 	}
-}
-
-func ExampleReadReddit() {
-	// Needs Reddit's files ('nodemask data fetch reddit'), so this example is compiled and not run.
-	g, err := ReadReddit(context.Background(), "reddit")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(g.NumNodes(), g.Report)
 }

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/graphfile"
+	"nodemask/internal/memory"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 	redditSignal = 2.0
 )
 
-// RedditLike draws a graph of Reddit's shape, for measuring speed and memory: at scale 1 it has 232,965 nodes, about
+// redditLike draws a graph of Reddit's shape, for measuring speed and memory: at scale 1 it has 232,965 nodes, about
 // 114.6 million directed edges (57.3 million undirected), 602 dense features and 41 classes of equal size. Nodes scale
 // linearly and the mean degree, 492, stays: scale 0.1 has 23,297 nodes and about 11.46 million directed edges. Scale
 // goes from 0.02 to 10.
@@ -37,13 +37,13 @@ const (
 // graphs on one platform; another may round a weight differently.
 //
 // Only its sizes are Reddit's: scores on it say nothing about scores on Reddit.
-func RedditLike(scale float64, seed uint64) (*Graph, error) {
+func redditLike(scale float64, seed uint64) (*Graph, error) {
 	if !(scale >= minRedditScale && scale <= maxRedditScale) {
 		return nil, fmt.Errorf("RedditLike: scale is %v: expected %v to %v (1 is Reddit's size)",
 			scale, minRedditScale, maxRedditScale)
 	}
 	nodes := redditNodes(scale)
-	if err := graphfile.Fits(int64(nodes)*(64+4*reddit.features) + int64(4*float64(reddit.directed)*scale)); err != nil {
+	if err := memory.Fits(int64(nodes)*(64+4*reddit.features) + int64(4*float64(reddit.directed)*scale)); err != nil {
 		return nil, fmt.Errorf("RedditLike of scale %v: %w", scale, err)
 	}
 	m := newSkewed(nodes, reddit.classes, math.Round(float64(reddit.directed/2)*scale), seed)

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -133,15 +134,7 @@ func apportion(sizes []int, times, over float64) []int {
 		total += size
 		sum += given[c]
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case remainders[a] > remainders[b]:
-			return -1
-		case remainders[a] < remainders[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(remainders[b], remainders[a]) })
 	left := int(math.Round(float64(total)*times/over)) - sum
 	for _, c := range order {
 		if left <= 0 {

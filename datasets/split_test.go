@@ -23,23 +23,35 @@ func labelled(classes int, labels ...int32) *Graph {
 	return g
 }
 
-func TestStratifiedOfFiveNodesWorkedByHand(t *testing.T) {
-	// Classes of 3 and 2 nodes. 40 % of 5 is 2 train nodes: the exact shares are 1.2 and 0.8, rounded down 1 and 0; the
-	// larger remainder, 0.8, gets the one left. 2 and 1 remain; a third of 3 is 1 validation node: 0.67 and 0.33.
-	g := labelled(2, 0, 1, 0, 1, 0)
-	s, err := Stratified(g, SplitOptions{TrainPercent: 40, ValidationShare: 1.0 / 3})
-	require.NoError(t, err)
-	count := func(set []int32, class int32) (n int) {
-		for _, v := range set {
-			if g.Labels[v] == class {
-				n++
-			}
+func TestStratifiedWorkedByHand(t *testing.T) {
+	for _, c := range []struct {
+		sizes []int // of the classes
+		o     SplitOptions
+		sets  [3][]int // how many of each class are train, validation and test nodes
+	}{
+		// 40 % of 5 is 2 train nodes: the exact shares are 1.2 and 0.8, rounded down 1 and 0; the larger remainder, 0.8, gets
+		// the one left. 2 and 1 remain; a third of 3 is 1 validation node: 0.67 and 0.33.
+		{[]int{3, 2}, SplitOptions{TrainPercent: 40, ValidationShare: 1.0 / 3}, [3][]int{{1, 1}, {1, 0}, {1, 1}}},
+		// 91 % of 60 is 55 train nodes: the exact shares are 27.3, 10.92, 7.28 and 9.1, rounded down 27, 10, 7 and 9, and the
+		// two left go to the remainders 0.92 and 0.3: 28, 11, 7 and 9. Of the 2, 1, 1 and 1 nodes left, a tenth of 5 is 0.5,
+		// rounded up to 1, and the remainder 0.2 gets it: 1, 0, 0 and 0. Class 0 has 30 - 28 - 1 = 1 test node, and its exact
+		// share is 30 · 0.09 · 0.9 = 2.43: a test set may be more than one node off its share of a class.
+		{[]int{30, 12, 8, 10}, SplitOptions{TrainPercent: 91}, [3][]int{{28, 11, 7, 9}, {1, 0, 0, 0}, {1, 1, 1, 1}}},
+	} {
+		var labels []int32
+		for class, size := range c.sizes {
+			labels = append(labels, slices.Repeat([]int32{int32(class)}, size)...)
 		}
-		return n
+		s, err := Stratified(labelled(len(c.sizes), labels...), c.o)
+		require.NoError(t, err)
+		for i, set := range [][]int32{s.Train, s.Validation, s.Test} {
+			count := make([]int, len(c.sizes))
+			for _, v := range set {
+				count[labels[v]]++
+			}
+			assert.Equal(t, c.sets[i], count)
+		}
 	}
-	assert.Equal(t, []int{1, 1}, []int{count(s.Train, 0), count(s.Train, 1)})
-	assert.Equal(t, []int{1, 0}, []int{count(s.Validation, 0), count(s.Validation, 1)})
-	assert.Equal(t, []int{1, 1}, []int{count(s.Test, 0), count(s.Test, 1)})
 }
 
 func TestStratifiedPartitionsTheLabelledNodesByClassShares(t *testing.T) {
@@ -95,24 +107,6 @@ func TestStratifiedPartitionsTheLabelledNodesByClassShares(t *testing.T) {
 		require.Equal(t, s, again)
 		require.Equal(t, s.Hash(), again.Hash())
 	})
-}
-
-func TestATestSetMayBeMoreThanOneNodeOffItsShareOfAClass(t *testing.T) {
-	// Four classes of 30, 12, 8 and 10 nodes. 91 % of 60 is 55 train nodes: the exact shares are 27.3, 10.92, 7.28 and
-	// 9.1, rounded down 27, 10, 7 and 9, and the two left go to the remainders 0.92 and 0.3: 28, 11, 7 and 9. Of the
-	// 2, 1, 1 and 1 nodes left, a tenth of 5 is 0.5, rounded up to 1, and the remainder 0.2 gets it: 1, 0, 0 and 0.
-	// Class 0 has 30 - 28 - 1 = 1 test node, and its exact share is 30 · 0.09 · 0.9 = 2.43.
-	g := labelled(4, slices.Concat(slices.Repeat([]int32{0}, 30), slices.Repeat([]int32{1}, 12),
-		slices.Repeat([]int32{2}, 8), slices.Repeat([]int32{3}, 10))...)
-	s, err := Stratified(g, SplitOptions{TrainPercent: 91})
-	require.NoError(t, err)
-	sets := [3][4]int{}
-	for i, set := range [][]int32{s.Train, s.Validation, s.Test} {
-		for _, v := range set {
-			sets[i][g.Labels[v]]++
-		}
-	}
-	assert.Equal(t, [3][4]int{{28, 11, 7, 9}, {1, 0, 0, 0}, {1, 1, 1, 1}}, sets)
 }
 
 func TestEverySeedIsASplitOfItsOwn(t *testing.T) {

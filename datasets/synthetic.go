@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets/internal/graphfile"
+	"nodemask/internal/memory"
 )
 
 // SBMOptions describes the graph that [SBM] draws. The zero value is a small graph of four classes.
@@ -33,12 +35,12 @@ type SBMOptions struct {
 const sbmFeatures = 16
 
 func (o SBMOptions) withDefaults() (SBMOptions, error) {
-	setDefault(&o.Nodes, 1000)
-	setDefault(&o.Classes, 4)
-	setDefault(&o.MeanDegree, 10)
-	setDefault(&o.Homophily, 0.80)
-	setDefault(&o.Features, sbmFeatures)
-	setDefault(&o.FeatureSignal, 1)
+	o.Nodes = cmp.Or(o.Nodes, 1000)
+	o.Classes = cmp.Or(o.Classes, 4)
+	o.MeanDegree = cmp.Or(o.MeanDegree, 10)
+	o.Homophily = cmp.Or(o.Homophily, 0.80)
+	o.Features = cmp.Or(o.Features, sbmFeatures)
+	o.FeatureSignal = cmp.Or(o.FeatureSignal, 1)
 	switch {
 	case o.Nodes < 2 || o.Nodes > math.MaxInt32:
 		return o, fmt.Errorf("SBM: Nodes is %d: expected 2 to %d", o.Nodes, math.MaxInt32)
@@ -74,12 +76,6 @@ func (o SBMOptions) width() int {
 	return o.Features
 }
 
-func setDefault[T int | float64](field *T, value T) {
-	if *field == 0 {
-		*field = value
-	}
-}
-
 // SBM draws a stochastic block model: edges fall inside a class or between two classes uniformly at random, and a
 // node's features are its class's mean plus Gaussian noise, or words that its class favours. It takes time and memory
 // linear in nodes, edges and features.
@@ -92,7 +88,7 @@ func SBM(o SBMOptions) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := graphfile.Fits(int64(o.Nodes)*(24+4*int64(o.width())) + int64(4*o.MeanDegree*float64(o.Nodes))); err != nil {
+	if err := memory.Fits(int64(o.Nodes)*(24+4*int64(o.width())) + int64(4*o.MeanDegree*float64(o.Nodes))); err != nil {
 		return nil, fmt.Errorf("SBM of %d nodes: %w", o.Nodes, err)
 	}
 	// Class c is the nodes order[c·n/k : (c+1)·n/k].

@@ -24,6 +24,14 @@ func homophily(g *Graph) float64 {
 	return float64(same) / float64(g.Edges.NumEdges())
 }
 
+// drawSBM draws a sound graph.
+func drawSBM(t require.TestingT, o SBMOptions) *Graph {
+	g, err := SBM(o)
+	require.NoError(t, err)
+	require.NoError(t, g.Check())
+	return g
+}
+
 func TestSBMComesNearItsDegreeAndHomophilyAtEveryDensity(t *testing.T) {
 	for _, o := range []SBMOptions{
 		{},
@@ -34,10 +42,8 @@ func TestSBMComesNearItsDegreeAndHomophilyAtEveryDensity(t *testing.T) {
 		{Nodes: 20_000, Classes: 3, MeanDegree: 10, Homophily: 1e-12},
 		{Nodes: 20_000, Classes: 1, MeanDegree: 10},
 	} {
-		g, err := SBM(o)
-		require.NoError(t, err)
-		require.NoError(t, g.Check())
-		o, err = o.withDefaults()
+		g := drawSBM(t, o)
+		o, err := o.withDefaults()
 		require.NoError(t, err)
 		degree := float64(g.Edges.NumEdges()) / float64(g.NumNodes())
 		assert.InEpsilon(t, o.MeanDegree, degree, 0.01, "%+v", o)
@@ -49,8 +55,7 @@ func TestSBMComesNearItsDegreeAndHomophilyAtEveryDensity(t *testing.T) {
 }
 
 func TestSBMFeaturesLieAroundTheirClassMeans(t *testing.T) {
-	g, err := SBM(SBMOptions{Nodes: 30_000, Classes: 3, Features: 8, FeatureSignal: 2})
-	require.NoError(t, err)
+	g := drawSBM(t, SBMOptions{Nodes: 30_000, Classes: 3, Features: 8, FeatureSignal: 2})
 	sums, counts := make([][8]float64, 3), classSizes(g)
 	variance := 0.0
 	for v, c := range g.Labels {
@@ -73,9 +78,7 @@ func TestSBMFeaturesLieAroundTheirClassMeans(t *testing.T) {
 
 func TestSBMWordsAreThoseTheirClassFavours(t *testing.T) {
 	o := SBMOptions{Nodes: 20_000, Classes: 4, Features: 400, ActiveFeatures: 20, FeatureSignal: 3, Seed: 1}
-	g, err := SBM(o)
-	require.NoError(t, err)
-	require.NoError(t, g.Check())
+	g := drawSBM(t, o)
 	assert.True(t, g.Features.IsSparse())
 	assert.Equal(t, 400, g.Features.Width)
 	favoured := 0
@@ -95,11 +98,8 @@ func TestSBMWordsAreThoseTheirClassFavours(t *testing.T) {
 	assert.InDelta(t, 15.0545, float64(favoured)/20_000, 0.05)
 	assert.InDelta(t, 15.0545+3.7278, float64(g.Features.NonZeros())/20_000, 0.05)
 
-	again, err := SBM(o)
-	require.NoError(t, err)
-	assert.Equal(t, g, again)
-	dense, err := SBM(SBMOptions{Nodes: 20_000, Classes: 4, Features: 2, Seed: 1})
-	require.NoError(t, err)
+	assert.Equal(t, g, drawSBM(t, o))
+	dense := drawSBM(t, SBMOptions{Nodes: 20_000, Classes: 4, Features: 2, Seed: 1})
 	assert.Equal(t, dense.Edges, g.Edges, "features do not decide the edges")
 }
 
@@ -112,9 +112,7 @@ func TestSBMWordsAreInRangeWhateverTheSizes(t *testing.T) {
 			Seed:          rapid.Uint64().Draw(t, "seed"),
 		}
 		o.ActiveFeatures = rapid.IntRange(1, o.Features).Draw(t, "active")
-		g, err := SBM(o)
-		require.NoError(t, err)
-		require.NoError(t, g.Check())
+		g := drawSBM(t, o)
 		if o.FeatureSignal == 1e6 && o.Features >= o.Classes {
 			require.LessOrEqual(t, g.Features.NonZeros(), int64(60*min(o.ActiveFeatures, (o.Features-1)/o.Classes+1)+2),
 				"all but one draw in a million is of a favoured word")
@@ -139,8 +137,7 @@ func TestSBMCountsOfASeedNeverChange(t *testing.T) {
 			[]int32{10, 16, 27, 35, 46, 51, 52, 71, 94, 96, 102, 110, 114, 116, 125, 129, 138, 165, 168, 176, 180, 187, 196},
 		},
 	} {
-		g, err := SBM(c.o)
-		require.NoError(t, err)
+		g := drawSBM(t, c.o)
 		inside := int64(0)
 		for v, u := range g.Edges.All() {
 			if v < u && g.Labels[v] == g.Labels[u] {
@@ -153,13 +150,8 @@ func TestSBMCountsOfASeedNeverChange(t *testing.T) {
 }
 
 func TestASeedNamesOneSyntheticGraph(t *testing.T) {
-	a, err := SBM(SBMOptions{Seed: 1})
-	require.NoError(t, err)
-	b, err := SBM(SBMOptions{Seed: 1})
-	require.NoError(t, err)
-	assert.Equal(t, a, b)
-	c, err := SBM(SBMOptions{Seed: 2})
-	require.NoError(t, err)
+	a, c := drawSBM(t, SBMOptions{Seed: 1}), drawSBM(t, SBMOptions{Seed: 2})
+	assert.Equal(t, a, drawSBM(t, SBMOptions{Seed: 1}))
 	assert.NotEqual(t, a.Edges.Indices, c.Edges.Indices)
 	assert.NotEqual(t, a.Labels, c.Labels)
 	assert.NotEqual(t, a.Features.Dense, c.Features.Dense)
@@ -191,13 +183,12 @@ func TestSBMSaysWhichOptionIsWrong(t *testing.T) {
 func TestTheSmallestSBMHasOneEdge(t *testing.T) {
 	_, err := SBM(SBMOptions{Nodes: 2, Classes: 1, MeanDegree: 1})
 	assert.ErrorContains(t, err, "expected at most 9 in 10")
-	g, err := SBM(SBMOptions{Nodes: 2, Classes: 1, MeanDegree: 0.8})
-	require.NoError(t, err)
+	g := drawSBM(t, SBMOptions{Nodes: 2, Classes: 1, MeanDegree: 0.8})
 	assert.Equal(t, int64(2), g.Edges.NumEdges())
 }
 
 func TestRedditLikeScalesNodesAndKeepsTheMeanDegree(t *testing.T) {
-	g, err := RedditLike(minRedditScale, 1)
+	g, err := redditLike(minRedditScale, 1)
 	require.NoError(t, err)
 	require.NoError(t, g.Check())
 	assert.Equal(t, 4659, g.NumNodes())
@@ -220,10 +211,10 @@ func TestRedditLikeScalesNodesAndKeepsTheMeanDegree(t *testing.T) {
 	assert.Less(t, median, 420, "skewed: the median lies below the mean of 492")
 	assert.Greater(t, degrees[len(degrees)-1], 6*median)
 
-	again, err := RedditLike(minRedditScale, 1)
+	again, err := redditLike(minRedditScale, 1)
 	require.NoError(t, err)
 	assert.Equal(t, g.Edges, again.Edges)
-	other, err := RedditLike(minRedditScale, 2)
+	other, err := redditLike(minRedditScale, 2)
 	require.NoError(t, err)
 	assert.NotEqual(t, g.Edges.Indices, other.Edges.Indices)
 }
@@ -231,7 +222,7 @@ func TestRedditLikeScalesNodesAndKeepsTheMeanDegree(t *testing.T) {
 func TestRedditLikeTakesLittleMoreMemoryThanItReturns(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	g, err := RedditLike(0.05, 1)
+	g, err := redditLike(0.05, 1)
 	require.NoError(t, err)
 	runtime.ReadMemStats(&after)
 	// What was ever allocated bounds the peak, whenever garbage is collected. It also sees room that a slice hides.
@@ -246,7 +237,7 @@ func TestRedditLikeTakesLittleMoreMemoryThanItReturns(t *testing.T) {
 
 func TestRedditLikeRefusesScalesItCannotKeepTheDegreeAt(t *testing.T) {
 	for _, scale := range []float64{0, 0.001, 11, -1, math.NaN(), math.Inf(1)} {
-		_, err := RedditLike(scale, 1)
+		_, err := redditLike(scale, 1)
 		assert.ErrorContains(t, err, "expected 0.02 to 10 (1 is Reddit's size)")
 	}
 }
@@ -290,14 +281,4 @@ func ExampleSBM() {
 	}
 	fmt.Println(g.NumNodes(), g.NumClasses(), g.Features.Width)
 	// Output: 500 3 16
-}
-
-func ExampleRedditLike() {
-	g, err := RedditLike(0.02, 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(g.NumNodes(), g.NumClasses(), g.Features.Width)
-	// Output: 4659 41 602
 }

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -20,13 +21,12 @@ const (
 // Settings lists the settings.
 func Settings() []Setting { return []Setting{Inductive, Transductive} }
 
-// ParseSetting reads "inductive" or "transductive".
-func ParseSetting(s string) (Setting, error) {
-	switch setting := Setting(s); setting {
-	case Inductive, Transductive:
-		return setting, nil
+// Check returns an error unless s is one of [Settings].
+func (s Setting) Check() error {
+	if !slices.Contains(Settings(), s) {
+		return fmt.Errorf("setting %q: expected %q or %q", s, Inductive, Transductive)
 	}
-	return "", fmt.Errorf("setting %q: expected %q or %q", s, Inductive, Transductive)
+	return nil
 }
 
 // Arrivals says which edges come along with the nodes that arrive after training, in the inductive setting.
@@ -45,16 +45,12 @@ const (
 // AllArrivals lists them.
 func AllArrivals() []Arrivals { return []Arrivals{AllEdges, TrainEdges, NoValidation} }
 
-// ParseArrivals reads one of [AllArrivals]; the empty string is "all-edges".
-func ParseArrivals(s string) (Arrivals, error) {
-	arrivals := Arrivals(s)
-	if arrivals == "" {
-		return AllEdges, nil
+// Check returns an error unless a is one of [AllArrivals], or empty.
+func (a Arrivals) Check() error {
+	if a != "" && !slices.Contains(AllArrivals(), a) {
+		return fmt.Errorf("arrivals %q: expected one of %q", a, AllArrivals())
 	}
-	if !slices.Contains(AllArrivals(), arrivals) {
-		return "", fmt.Errorf("arrivals %q: expected one of %q", s, AllArrivals())
-	}
-	return arrivals, nil
+	return nil
 }
 
 // Phase holds the graph as it is while a model trains, is validated or is tested.
@@ -82,14 +78,13 @@ type View struct {
 // It is an error if the setting or arrivals is unknown, if other arrivals than [AllEdges] are asked of the transductive
 // setting, where nothing arrives, or if s is not a split of g.
 func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, error) {
-	setting, err := ParseSetting(string(setting))
-	if err != nil {
+	if err := setting.Check(); err != nil {
 		return nil, err
 	}
-	arrivals, err = ParseArrivals(string(arrivals))
-	if err != nil {
+	if err := arrivals.Check(); err != nil {
 		return nil, err
 	}
+	arrivals = cmp.Or(arrivals, AllEdges)
 	if len(g.Labels) != g.NumNodes() {
 		return nil, fmt.Errorf("view: %d labels for %d nodes: expected one a node", len(g.Labels), g.NumNodes())
 	}
@@ -101,14 +96,13 @@ func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, err
 	for v := range all {
 		all[v] = int32(v)
 	}
+	whole := func(score []int32) Phase { return Phase{Edges: g.Edges, Nodes: all, Score: score} }
 	if setting == Transductive {
 		if arrivals != AllEdges {
 			return nil, fmt.Errorf("view: arrivals %q in the %s setting, where no node arrives: expected %q",
 				arrivals, setting, AllEdges)
 		}
-		view.Train = Phase{Edges: g.Edges, Nodes: all, Score: s.Train}
-		view.Validation = Phase{Edges: g.Edges, Nodes: all, Score: s.Validation}
-		view.Test = Phase{Edges: g.Edges, Nodes: all, Score: s.Test}
+		view.Train, view.Validation, view.Test = whole(s.Train), whole(s.Validation), whole(s.Test)
 		return view, nil
 	}
 
@@ -120,12 +114,8 @@ func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, err
 	for _, v := range s.Validation {
 		set[v] = validation
 	}
-	known := make([]int32, 0, len(s.Train)+len(s.Validation))
-	for v, in := range set {
-		if in != 0 {
-			known = append(known, int32(v))
-		}
-	}
+	known := slices.Concat(s.Train, s.Validation)
+	slices.Sort(known)
 	keep := func(v, u int32) bool {
 		return arrivals != TrainEdges || set[v] == train || set[u] == train
 	}
@@ -140,6 +130,7 @@ func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, err
 		}
 		return Phase{Edges: edges, Nodes: nodes, Score: local}, nil
 	}
+	var err error
 	if view.Train, err = phase(s.Train, s.Train); err != nil {
 		return nil, err
 	}
@@ -148,7 +139,7 @@ func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, err
 	}
 	switch arrivals {
 	case AllEdges:
-		view.Test = Phase{Edges: g.Edges, Nodes: all, Score: s.Test}
+		view.Test = whole(s.Test)
 		return view, nil
 	case NoValidation:
 		all = slices.DeleteFunc(all, func(v int32) bool { return set[v] == validation })

@@ -40,47 +40,37 @@ func TestTransductiveViewOfFiveNodesIsTheWholeGraphThrice(t *testing.T) {
 	assert.Equal(t, []int32{1}, view.Test.Score)
 }
 
-func TestInductiveViewOfFiveNodesGrows(t *testing.T) {
+func TestInductiveViewsOfFiveNodesGrow(t *testing.T) {
 	g, s := five(t)
-	view, err := NewView(g, s, Inductive, AllEdges)
-	require.NoError(t, err)
+	all := []int32{0, 1, 2, 3, 4}
+	for _, c := range []struct {
+		arrivals Arrivals
+		nodes    []int32    // of the test phase
+		edges    [][2]int32 // in local numbers
+	}{
+		{AllEdges, all, pairs(g.Edges)}, // everything, the unlabelled node 4 too
+		// Of the five edges only 3-4 has no train node.
+		{TrainEdges, all, [][2]int32{{0, 1}, {0, 4}, {1, 0}, {1, 2}, {2, 1}, {2, 3}, {3, 2}, {4, 0}}},
+		// Of 0-1, 1-2, 2-3, 3-4 and 4-0 those of node 3 are gone.
+		{NoValidation, []int32{0, 1, 2, 4}, [][2]int32{{0, 1}, {0, 3}, {1, 0}, {1, 2}, {2, 1}, {3, 0}}},
+	} {
+		view, err := NewView(g, s, Inductive, c.arrivals)
+		require.NoError(t, err)
 
-	// Train: nodes 0 and 2, which are not neighbours.
-	assert.Equal(t, []int32{0, 2}, view.Train.Nodes)
-	assert.Empty(t, pairs(view.Train.Edges))
-	assert.Equal(t, []int32{0, 1}, view.Train.Score)
+		// Train: nodes 0 and 2, which are not neighbours.
+		assert.Equal(t, []int32{0, 2}, view.Train.Nodes)
+		assert.Empty(t, pairs(view.Train.Edges))
+		assert.Equal(t, []int32{0, 1}, view.Train.Score)
 
-	// Validation: 3 arrives as local node 2, joined to 2, which is local node 1.
-	assert.Equal(t, []int32{0, 2, 3}, view.Validation.Nodes)
-	assert.Equal(t, [][2]int32{{1, 2}, {2, 1}}, pairs(view.Validation.Edges))
-	assert.Equal(t, []int32{2}, view.Validation.Score)
+		// Validation: 3 arrives as local node 2, joined to 2, which is local node 1.
+		assert.Equal(t, []int32{0, 2, 3}, view.Validation.Nodes)
+		assert.Equal(t, [][2]int32{{1, 2}, {2, 1}}, pairs(view.Validation.Edges))
+		assert.Equal(t, []int32{2}, view.Validation.Score)
 
-	// Test: everything, the unlabelled node 4 too.
-	assert.Equal(t, []int32{0, 1, 2, 3, 4}, view.Test.Nodes)
-	assert.Equal(t, pairs(g.Edges), pairs(view.Test.Edges))
-	assert.Equal(t, []int32{1}, view.Test.Score)
-}
-
-func TestTrainEdgesDropsEdgesBetweenArrivals(t *testing.T) {
-	g, s := five(t)
-	view, err := NewView(g, s, Inductive, TrainEdges)
-	require.NoError(t, err)
-	assert.Equal(t, [][2]int32{{1, 2}, {2, 1}}, pairs(view.Validation.Edges))
-	// Of the five edges only 3-4 has no train node.
-	assert.Equal(t, [][2]int32{{0, 1}, {0, 4}, {1, 0}, {1, 2}, {2, 1}, {2, 3}, {3, 2}, {4, 0}}, pairs(view.Test.Edges))
-}
-
-func TestValidationNodesAreGoneWhenOthersArriveIfAsked(t *testing.T) {
-	g, s := five(t)
-	view, err := NewView(g, s, Inductive, NoValidation)
-	require.NoError(t, err)
-	all, err := NewView(g, s, Inductive, AllEdges)
-	require.NoError(t, err)
-	assert.Equal(t, pairs(all.Validation.Edges), pairs(view.Validation.Edges))
-	// Of 0-1, 1-2, 2-3, 3-4 and 4-0 those of node 3 are gone.
-	assert.Equal(t, []int32{0, 1, 2, 4}, view.Test.Nodes)
-	assert.Equal(t, [][2]int32{{0, 1}, {0, 3}, {1, 0}, {1, 2}, {2, 1}, {3, 0}}, pairs(view.Test.Edges), "in local numbers")
-	assert.Equal(t, []int32{1}, view.Test.Score)
+		assert.Equal(t, c.nodes, view.Test.Nodes)
+		assert.Equal(t, c.edges, pairs(view.Test.Edges), c.arrivals)
+		assert.Equal(t, []int32{1}, view.Test.Score)
+	}
 }
 
 func TestViewsHoldExactlyTheEdgesOfTheDefinition(t *testing.T) {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -58,8 +59,15 @@ var axes = sync.OnceValue(func() []Axis {
 	return []Axis{
 		{Name: arrivalsAxis, Flag: "arrivals", Help: "inductive: nodes arrive with all their edges (all-edges), only those " +
 			"to train nodes (train-edges), or all but those to validation nodes (no-validation)",
-			Get:  func(c Cell) string { return string(c.arrivals()) },
-			Set:  func(c *Cell, text string) (err error) { c.Arrivals, err = datasets.ParseArrivals(text); return err },
+			Get: func(c Cell) string { return string(c.arrivals()) },
+			Set: func(c *Cell, text string) error {
+				arrivals := cmp.Or(datasets.Arrivals(text), datasets.AllEdges)
+				if err := arrivals.Check(); err != nil {
+					return err
+				}
+				c.Arrivals = arrivals
+				return nil
+			},
 			same: func(a, b *Cell) bool { return a.arrivals() == b.arrivals() }},
 		{Name: "split", Flag: "split", Help: "how the nodes are divided: stratified (drawn, each class with its share of " +
 			"each set), or own (as the data come with train, validation and test nodes; without --train)",

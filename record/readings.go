@@ -70,7 +70,7 @@ func (r Record) trajectory() trajectory {
 
 // record returns what the line of a record with readings says, and its cell, if that can be.
 func (t trajectory) record() (r Record, c Cell, err error) {
-	if _, err := datasets.ParseSetting(string(t.Setting)); err != nil {
+	if err := t.Setting.Check(); err != nil {
 		return r, c, fmt.Errorf("not a trajectory: %w", err)
 	}
 	if _, err = hyper.For(t.Model); err == nil {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/stats"
 )
@@ -224,10 +223,10 @@ func recordedCell(r Record) (Cell, error) {
 	if key := c.Key(); r.Cell != key {
 		return c, fmt.Errorf("a record of cell %q with the parameters of %q", r.Cell, key)
 	}
-	if _, err := datasets.ParseSetting(string(r.Setting)); err != nil {
+	if err := r.Setting.Check(); err != nil {
 		return c, fmt.Errorf("not a record: %w", err)
 	}
-	if _, err := datasets.ParseArrivals(string(r.Arrivals)); err != nil {
+	if err := r.Arrivals.Check(); err != nil {
 		return c, fmt.Errorf("not a record: %w", err)
 	}
 	if r.TrainPercent < 1 || r.TrainPercent > 99 {

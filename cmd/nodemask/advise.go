@@ -67,8 +67,8 @@ content, so the same command goes on where it stopped. docs/ADVICE.md has the ru
 			return misusef("--train %d: expected 1 to 99 percent of the nodes", o.TrainPercent)
 		}
 		if setting != "" {
-			one, err := datasets.ParseSetting(setting)
-			if err != nil {
+			one := datasets.Setting(setting)
+			if err := one.Check(); err != nil {
 				return misusef("--setting: %w", err)
 			}
 			o.Settings = []datasets.Setting{one}

@@ -171,7 +171,7 @@ func (f *dataFlags) describe(c *cobra.Command, name string) error {
 	}
 	d := described{Description: datasets.Describe(g), What: at.Info.Description, Licence: at.Info.Licence,
 		Homepage: at.Info.Homepage}
-	checks, err := datasets.Verify(c.Context(), name, openOptions(f.dir))
+	checks, err := at.Verify(c.Context())
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,11 @@ func stateOf(c datasets.FileCheck) string {
 
 func (f *dataFlags) verify(c *cobra.Command, name string) error {
 	w := c.OutOrStdout()
-	checks, err := datasets.Verify(c.Context(), name, openOptions(f.dir))
+	at, err := datasets.Locate(name, openOptions(f.dir))
+	if err != nil {
+		return err
+	}
+	checks, err := at.Verify(c.Context())
 	if err != nil {
 		return err
 	}

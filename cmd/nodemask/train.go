@@ -128,7 +128,8 @@ func (f *trainFlags) cell() (record.Cell, error) {
 			"for --preset %s, or give --heads", f.preset, f.model, hyper.TraitsOf(f.model).Preset)
 	}
 	c := record.Cell{Data: f.data, TrainPercent: f.trainPercent, Parameters: p, Cached: f.cacheInference}
-	if c.Setting, err = datasets.ParseSetting(f.setting); err != nil {
+	c.Setting = datasets.Setting(f.setting)
+	if err := c.Setting.Check(); err != nil {
 		return record.Cell{}, err
 	}
 	for _, a := range f.axes { // masking takes attention dropout away, and one that is given comes behind it

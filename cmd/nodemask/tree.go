@@ -21,6 +21,7 @@ import (
 	"nodemask/aggtree/explorer"
 	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/internal/edgelist"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/theorem"
@@ -155,7 +156,7 @@ func (f treeFlags) open(ctx context.Context, notes io.Writer) (*treeGraph, error
 			return nil, fileError("edges", f.edges, err)
 		}
 		defer file.Close()
-		edges, names, err := datasets.ReadEdgeList(ctx, file, f.edges)
+		edges, names, err := edgelist.Read(ctx, file, f.edges)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets/internal/graphfile"
+	"nodemask/internal/memory"
 )
 
 func TestNodesAndEdgesAreCounted(t *testing.T) {
@@ -27,7 +28,7 @@ func TestNodesAndEdgesAreCounted(t *testing.T) {
 			f, err := graphfile.Open(filepath.Join(dir, file))
 			require.NoError(t, err)
 			defer f.Close()
-			f.Budget = graphfile.NewBudget(int64(limit) - 256<<20/64) // without what every file may take
+			f.Budget = memory.NewBudget(int64(limit) - 256<<20/64) // without what every file may take
 			table, err := openTable(t.Context(), f)
 			require.NoError(t, err)
 			return read(table) == nil

@@ -21,7 +21,7 @@ const (
 	edgesFile = "edges.parquet"
 )
 
-// Reader reads a folder with two Parquet files, with the columns of [datasets.ReadCSV]:
+// Reader reads a folder with two Parquet files, with the columns that [datasets.Open] reads in CSV:
 //
 //	nodes.parquet   id, label, and any further column of numbers as a feature
 //	edges.parquet   source, target; further columns are left out
@@ -64,75 +64,45 @@ func (Reader) Read(ctx context.Context, path string) (*datasets.Graph, error) {
 // ReadsTable reports whether a file is a table of nodes or edges in Parquet, by its name.
 func (Reader) ReadsTable(file string) bool { return strings.EqualFold(filepath.Ext(file), ".parquet") }
 
-// Header returns the names of a table's columns; nil if it cannot be read.
-func (Reader) Header(ctx context.Context, file string) (names []string) {
-	_ = readTable(ctx, file, func(t *table) error { names = t.names; return nil })
-	return names
+// WithNodes opens a table of nodes.
+func (Reader) WithNodes(ctx context.Context, file string, use func(t graphfile.Nodes) error) error {
+	return readTable(ctx, file, func(t *table) error { return use(t) })
 }
 
-// ScanEdges is [ScanEdges].
+// ScanEdges is [datasets.ScanEdges] of one table.
 func (Reader) ScanEdges(ctx context.Context, file string, each func(source, target []byte) error) error {
-	return ScanEdges(ctx, file, each)
-}
-
-// NewNodes reads a table of nodes with so many features, whose ids accept takes: for [datasets.ReadNewcomers].
-func (Reader) NewNodes(ctx context.Context, file string, width int, accept func(id []byte) error) (
-	rows *graphfile.Rows, err error) {
-	err = readTable(ctx, file, func(t *table) error {
-		c, notes, err := t.nodes("label")
-		if err == nil && c.Label < 0 && len(c.Features) != width { // then a feature too many may be the class
-			c, notes, err = t.nodes("class", "y")
-		}
-		switch {
-		case err != nil:
+	return readTable(ctx, file, func(t *table) error {
+		ends, err := t.ends()
+		if err != nil {
 			return err
-		case len(c.Features) != width:
-			return t.errorf("%d columns of features beside the id: expected %d, as the model was trained with",
-				len(c.Features), width)
 		}
-		rows, err = readRows(t, c, notes, accept)
-		return err
+		return t.scan(ends, nil, func(row int64, names [][]byte, _ []float32) error {
+			for i, name := range names {
+				if len(name) == 0 {
+					return t.Errorf("column %q: row %d is empty: expected a node's id", t.names[ends[i]], row)
+				}
+			}
+			if err := each(names[0], names[1]); err != nil {
+				return t.Errorf("row %d: %w", row, err)
+			}
+			return nil
+		})
 	})
-	return rows, err
 }
 
 // readNodes reads ids, labels, the own split and features.
 func readNodes(t *table) (*graphfile.Rows, error) {
 	labels := graphfile.LabelColumns(t.ctx)
-	c, notes, err := t.nodes(labels...)
+	c, notes, err := t.Columns(labels...)
 	switch {
 	case err != nil:
 		return nil, err
 	case c.Label < 0:
 		return nil, t.missing(labels[0])
 	case t.rows == 0:
-		return nil, t.errorf("no nodes: expected a row for each")
+		return nil, t.Errorf("no nodes: expected a row for each")
 	}
-	return readRows(t, c, notes, func([]byte) error { return nil })
-}
-
-// readRows reads the columns of all nodes, whose ids accept takes.
-func readRows(t *table, c graphfile.Columns, notes []string, accept func(id []byte) error) (*graphfile.Rows, error) {
-	if most := limitCells(t.in.Size); t.rows*int64(len(c.Features)) > most {
-		return nil, t.errorf("%d rows of %d features in a file of %d bytes: expected at most %d numbers",
-			t.rows, len(c.Features), t.in.Size, most)
-	}
-	rows := graphfile.NewRows(c)
-	err := t.scanNodes(c, func(id, label []byte, masks [3][]byte, features []float32) error {
-		if err := accept(id); err != nil {
-			return err
-		}
-		bytes, err := rows.Add(id, label, masks, features)
-		if err != nil {
-			return err
-		}
-		return t.in.Take(bytes)
-	})
-	if err != nil {
-		return nil, err
-	}
-	rows.Finish("Parquet", notes)
-	return rows, nil
+	return graphfile.ReadRows("Parquet", t, c, notes, nil)
 }
 
 // readEdges reads pairs of ids.
@@ -141,8 +111,8 @@ func readEdges(t *table, known *graphfile.Rows) error {
 	if err != nil {
 		return err
 	}
-	if err := t.in.Take(16 * t.rows); err != nil {
-		return t.errorf("%w", err)
+	if err := t.Take(16 * t.rows); err != nil {
+		return t.Errorf("%w", err)
 	}
 	pairs := make([]csr.Edge, t.rows)
 	for end, at := range ends {
@@ -158,7 +128,7 @@ func readEdges(t *table, known *graphfile.Rows) error {
 					v, found = known.Find(b.values[i].ByteArray())
 				}
 				if !found {
-					return t.errorf("column %q: row %d names node %.80q, which %s does not have: add it there, or remove the edge",
+					return t.Errorf("column %q: row %d names node %.80q, which %s does not have: add it there, or remove the edge",
 						c.name, row+i, b.text(nil, i, c.kind), nodesFile)
 				}
 				if end == 0 {

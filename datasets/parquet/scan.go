@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -10,15 +9,18 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// nodes finds the columns of a table of nodes, in which the label has one of the names.
-func (t *table) nodes(labels ...string) (c graphfile.Columns, notes []string, err error) {
+// Names returns the names of the columns.
+func (t *table) Names() []string { return t.names }
+
+// Columns finds the columns of a table of nodes, in which the label has one of the names.
+func (t *table) Columns(labels ...string) (c graphfile.Columns, notes []string, err error) {
 	id, err := t.idColumn("id")
 	if err != nil {
 		return c, nil, err
 	}
 	label := graphfile.Find(t.names, labels...)
 	if label >= 0 && t.columns[label].kind == other {
-		return c, nil, t.errorf("column %q of type %s: expected numbers or text", t.names[label], t.columns[label].described)
+		return c, nil, t.Errorf("column %q of type %s: expected numbers or text", t.names[label], t.columns[label].described)
 	}
 	c, notes = graphfile.NodeColumns(t.names, id, label, func(i int, mask bool) string {
 		switch c := t.columns[i]; {
@@ -32,9 +34,17 @@ func (t *table) nodes(labels ...string) (c graphfile.Columns, notes []string, er
 	return c, notes, nil
 }
 
-// scanNodes calls each for every row; its slices are overwritten by the next.
-func (t *table) scanNodes(c graphfile.Columns,
-	each func(id, label []byte, masks [3][]byte, features []float32) error) error {
+// Keep returns an error if the features are more numbers than a file of this size may stand for.
+func (t *table) Keep(c graphfile.Columns) error {
+	if most := limitCells(t.Size); t.rows*int64(len(c.Features)) > most {
+		return t.Errorf("%d rows of %d features in a file of %d bytes: expected at most %d numbers",
+			t.rows, len(c.Features), t.Size, most)
+	}
+	return nil
+}
+
+// Scan calls each for every row of a table of nodes.
+func (t *table) Scan(c graphfile.Columns, each graphfile.Row) error {
 	texts, places := []int{c.ID}, []int{0} // each text's place among the label and the masks, from 1; the id's is 0
 	for i, column := range append([]int{c.Label}, c.Masks[:]...) {
 		if column >= 0 {
@@ -43,31 +53,16 @@ func (t *table) scanNodes(c graphfile.Columns,
 	}
 	return t.scan(texts, c.Features, func(row int64, names [][]byte, numbers []float32) error {
 		if len(names[0]) == 0 {
-			return t.errorf("column %q: row %d: the id is empty: every node needs one", t.names[c.ID], row)
+			return t.Errorf("column %q: row %d: the id is empty: every node needs one", t.names[c.ID], row)
 		}
 		var all [5][]byte
 		for i, place := range places {
 			all[place] = names[i]
 		}
 		if err := each(all[0], all[1], [3][]byte(all[2:]), numbers); err != nil {
-			return t.errorf("row %d: %w", row, err)
+			return t.Errorf("row %d: %w", row, err)
 		}
 		return nil
-	})
-}
-
-// ScanNodes reads a file laid out like nodes.parquet of [Reader], and calls each for every row: for readers that keep
-// no graph, or one of many files of a graph. The label is empty where there is none. The slices are overwritten by the
-// next row. Errors name the file, the column and the row, counted from 0.
-func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
-	return readTable(ctx, path, func(t *table) error {
-		c, _, err := t.nodes("label")
-		if err != nil {
-			return err
-		}
-		return t.scanNodes(c, func(id, label []byte, _ [3][]byte, features []float32) error {
-			return each(id, label, features)
-		})
 	})
 }
 
@@ -83,35 +78,14 @@ func (t *table) ends() (ends []int, err error) {
 	return ends, nil
 }
 
-// ScanEdges is [ScanNodes] for edges.parquet.
-func ScanEdges(ctx context.Context, path string, each func(source, target []byte) error) error {
-	return readTable(ctx, path, func(t *table) error {
-		ends, err := t.ends()
-		if err != nil {
-			return err
-		}
-		return t.scan(ends, nil, func(row int64, names [][]byte, _ []float32) error {
-			for i, name := range names {
-				if len(name) == 0 {
-					return t.errorf("column %q: row %d is empty: expected a node's id", t.names[ends[i]], row)
-				}
-			}
-			if err := each(names[0], names[1]); err != nil {
-				return t.errorf("row %d: %w", row, err)
-			}
-			return nil
-		})
-	})
-}
-
 // scan reads columns side by side, some rows at a time: values as text, and as numbers.
 func (t *table) scan(texts, numbers []int, each func(row int64, names [][]byte, values []float32) error) error {
 	const block = 1024
 	names := make([][]byte, len(texts)*block)
 	values := make([]float32, block*len(numbers))
 	readers := make([]*cursor, 0, len(texts)+len(numbers))
-	if err := t.in.Take(int64(t.buffer * cap(readers))); err != nil {
-		return t.errorf("%w", err)
+	if err := t.Take(int64(t.buffer * cap(readers))); err != nil {
+		return t.Errorf("%w", err)
 	}
 	for _, c := range slices.Concat(texts, numbers) {
 		readers = append(readers, t.open(t.columns[c]))
@@ -127,11 +101,11 @@ func (t *table) scan(texts, numbers []int, each func(row int64, names [][]byte, 
 					case k < 0:
 						names[at*len(texts)+j] = b.text(names[at*len(texts)+j][:0], i, r.c.kind)
 					case b.null(i):
-						return t.errorf("column %.80q: row %d is empty: write 0", r.c.name, begin+int64(at))
+						return t.Errorf("column %.80q: row %d is empty: write 0", r.c.name, begin+int64(at))
 					default:
 						x, err := graphfile.Float32(b.float(i))
 						if err != nil {
-							return t.errorf("column %.80q: row %d: %w", r.c.name, begin+int64(at), err)
+							return t.Errorf("column %.80q: row %d: %w", r.c.name, begin+int64(at), err)
 						}
 						values[at*len(numbers)+k] = x
 					}

@@ -45,9 +45,8 @@ type column struct {
 
 // table is an open file.
 type table struct {
+	*graphfile.File
 	ctx     context.Context
-	name    string // for errors
-	in      *graphfile.File
 	file    *parquet.File
 	buffer  int // bytes that a column is read through
 	rows    int64
@@ -57,8 +56,8 @@ type table struct {
 	values [1024]parquet.Value
 }
 
-func (t *table) errorf(format string, args ...any) error {
-	return fmt.Errorf("%s: %w", t.name, fmt.Errorf(format, args...))
+func (t *table) Errorf(format string, args ...any) error {
+	return fmt.Errorf("%s: %w", t.Name, fmt.Errorf(format, args...))
 }
 
 // readTable opens a file for use. The library may panic over a damaged one, which becomes an error here.
@@ -83,47 +82,47 @@ func readTable(ctx context.Context, path string, use func(t *table) error) (err 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func openTable(ctx context.Context, f *graphfile.File) (*table, error) {
-	t := &table{ctx: ctx, name: f.Name, in: f}
+	t := &table{File: f, ctx: ctx}
 	var end [8]byte // the footer's length and a magic word
 	if f.Size < 12 {
-		return nil, t.errorf("%d bytes: not a Parquet file", f.Size)
+		return nil, t.Errorf("%d bytes: not a Parquet file", f.Size)
 	}
 	if _, err := f.ReadAt(end[:], f.Size-8); err != nil {
-		return nil, t.errorf("%w", err)
+		return nil, t.Errorf("%w", err)
 	}
 	footer := int64(binary.LittleEndian.Uint32(end[:]))
 	if string(end[4:]) != "PAR1" || footer > min(maxFooter, f.Size-12) {
-		return nil, t.errorf("byte %d: found %q: expected the end of a Parquet file, the length of its footer and "+
+		return nil, t.Errorf("byte %d: found %q: expected the end of a Parquet file, the length of its footer and "+
 			"\"PAR1\". Get the file again", f.Size-8, end[:])
 	}
 	about := make([]byte, footer)
 	if _, err := f.ReadAt(about, f.Size-8-footer); err != nil {
-		return nil, t.errorf("%w", err)
+		return nil, t.Errorf("%w", err)
 	}
 	err := checkFooter(about)
 	if err != nil {
-		return nil, t.errorf("%w: %w", errDamaged, err)
+		return nil, t.Errorf("%w: %w", errDamaged, err)
 	}
 	t.buffer = max(leastBuffer, min(mostBuffer, allBuffers/(1+len(about)/columnFooter)))
 	if t.file, err = parquet.OpenFile(f, f.Size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true),
 		parquet.ReadBufferSize(t.buffer)); err != nil {
-		return nil, t.errorf("%w: %.200s", errDamaged, oneLine(err.Error()))
+		return nil, t.Errorf("%w: %.200s", errDamaged, oneLine(err.Error()))
 	}
 	for _, g := range t.file.RowGroups() {
 		if n := g.NumRows(); n < 0 || t.rows+n > limit(f.Size) {
-			return nil, t.errorf("more than %d rows in a file of %d bytes: expected fewer", limit(f.Size), f.Size)
+			return nil, t.Errorf("more than %d rows in a file of %d bytes: expected fewer", limit(f.Size), f.Size)
 		}
 		t.rows += g.NumRows()
 	}
 	fields := t.file.Schema().Fields()
 	if len(fields) > maxColumns {
-		return nil, t.errorf("%d columns: expected at most %d", len(fields), maxColumns)
+		return nil, t.Errorf("%d columns: expected at most %d", len(fields), maxColumns)
 	}
 	seen := map[string]bool{}
 	for _, field := range fields {
 		c := &column{name: field.Name(), leaf: -1, described: "nested"}
 		if seen[c.name] {
-			return nil, t.errorf("column %.80q is there twice", c.name)
+			return nil, t.Errorf("column %.80q is there twice", c.name)
 		}
 		seen[c.name] = true
 		if leaf, is := t.file.Schema().Lookup(c.name); is && field.Leaf() && !field.Repeated() {
@@ -159,7 +158,7 @@ func kindOf(t parquet.Type) (k kind, unsigned bool) {
 }
 
 func (t *table) missing(name string) error {
-	return t.errorf("no column %q: found %.200q", name, strings.Join(t.names[:min(len(t.names), 8)], ","))
+	return t.Errorf("no column %q: found %.200q", name, strings.Join(t.names[:min(len(t.names), 8)], ","))
 }
 
 // idColumn finds a column of ids.
@@ -169,7 +168,7 @@ func (t *table) idColumn(names ...string) (int, error) {
 		return 0, t.missing(names[0])
 	}
 	if c := t.columns[i]; c.kind != whole && c.kind != text {
-		return 0, t.errorf("column %q of type %s: expected whole numbers or text, as ids are", c.name, c.described)
+		return 0, t.Errorf("column %q of type %s: expected whole numbers or text, as ids are", c.name, c.described)
 	}
 	return i, nil
 }
@@ -278,12 +277,12 @@ func (r *cursor) read(n int, use func(b batch) error) error {
 			if r.t.ctx.Err() == nil {
 				err = fmt.Errorf("%w: %.200s", errDamaged, oneLine(err.Error()))
 			}
-			return r.t.errorf("column %.80q: %w", r.c.name, err)
+			return r.t.Errorf("column %.80q: %w", r.c.name, err)
 		}
 		if more := r.page.Size() - r.most; more > 0 {
 			r.most += more
-			if err := r.t.in.Take(more); err != nil {
-				return r.t.errorf("column %.80q: %w", r.c.name, err)
+			if err := r.t.Take(more); err != nil {
+				return r.t.Errorf("column %.80q: %w", r.c.name, err)
 			}
 		}
 		if err := use(b); err != nil {

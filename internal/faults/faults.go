@@ -28,10 +28,9 @@ const (
 
 // calls are the system calls at which a step fails, with the error of each.
 var calls = []struct{ name, errno string }{
-	{"openat", "EACCES"}, {"write", "ENOSPC"}, {"pwrite64", "ENOSPC"}, {"fsync", "EIO"}, {"flock", "ENOLCK"}, {"ftruncate",
-		"EIO"}, {"fchmod", "EPERM"},
-	{"renameat", "EIO"}, {"renameat2", "EIO"}, {"rename", "EIO"}, {"mkdirat", "EACCES"}, {"unlinkat", "EACCES"}, {"close",
-		"EIO"},
+	{"openat", "EACCES"}, {"write", "ENOSPC"}, {"pwrite64", "ENOSPC"}, {"fsync", "EIO"}, {"flock", "ENOLCK"},
+	{"ftruncate", "EIO"}, {"fchmod", "EPERM"}, {"renameat", "EIO"}, {"renameat2", "EIO"}, {"rename", "EIO"},
+	{"mkdirat", "EACCES"}, {"unlinkat", "EACCES"}, {"close", "EIO"},
 }
 
 // Pin is for an init function of the test's: a step has to make its system calls by the first thread, which is the one
@@ -75,9 +74,6 @@ type Test struct {
 // error, or the process is killed before it. Without the variable [Torture] it tries some of them.
 func Each(t *testing.T, f Test) {
 	t.Helper()
-	if _, err := exec.LookPath("strace"); err != nil {
-		t.Skip("skipped: strace is not installed")
-	}
 	whole := t.TempDir()
 	f.Prepare(t, whole)
 	log, ended := f.run(t, whole, "")
@@ -122,9 +118,6 @@ type place struct {
 // how it ended.
 func (f Test) Under(t *testing.T, folder, inject string) (said string, ended error) {
 	t.Helper()
-	if _, err := exec.LookPath("strace"); err != nil {
-		t.Skip("skipped: strace is not installed")
-	}
 	f.Prepare(t, folder)
 	return f.run(t, folder, inject)
 }
@@ -152,6 +145,9 @@ func (f Test) places(t *testing.T, folder, log string) (found []place) {
 // run returns what calls the step made, and how it ended.
 func (f Test) run(t *testing.T, folder, inject string) (log string, ended error) {
 	t.Helper()
+	if _, err := exec.LookPath("strace"); err != nil {
+		t.Skip("skipped: strace is not installed")
+	}
 	names := make([]string, len(calls))
 	for i, c := range calls {
 		names[i] = c.name

@@ -45,6 +45,7 @@ var rooms = map[string][]string{
 	"internal/svg":       nil,
 	"internal/checkout":  nil,
 	"internal/digits":    nil,
+	"internal/edgelist":  {"csr", "internal/memory"},
 	"internal/memory":    nil,
 	"internal/race":      {"datasets"},
 	"internal/tidy":      nil,
@@ -60,7 +61,7 @@ var rooms = map[string][]string{
 	"scripts/gpucheck": {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "internal/kernels/fused",
 		"nmgnn/train"},
 
-	"datasets": {"csr", "internal/memory", "internal/wholefile"},
+	"datasets": {"csr", "internal/edgelist", "internal/memory", "internal/wholefile"},
 
 	"aggtree":          {"csr"},
 	"aggtree/draw":     {"aggtree", "csr", "internal/svg"},
@@ -119,8 +120,8 @@ var rooms = map[string][]string{
 		"internal/measure", "stats"},
 
 	"nb": append([]string{"internal/notebook", "internal/worker"}, forUsers...),
-	"cmd": append([]string{"internal/digits", "internal/memory", "internal/race", "internal/svg", "internal/wholefile",
-		"internal/tidy", "internal/tidy/tidyfile", "internal/worker"}, forUsers...),
+	"cmd": append([]string{"internal/digits", "internal/edgelist", "internal/memory", "internal/race", "internal/svg",
+		"internal/wholefile", "internal/tidy", "internal/tidy/tidyfile", "internal/worker"}, forUsers...),
 	"notebooks": {"nb"},
 }
 

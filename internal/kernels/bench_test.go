@@ -20,17 +20,14 @@ import (
 // BenchmarkProduct times the products that an epoch is made of, alone: sums over neighbours (Σ), features by weights
 // (X·W), and the latter's gradient (Xᵀ·v), with dropout on the features.
 func BenchmarkProduct(b *testing.B) {
-	for _, data := range []struct {
-		name string
-		open func() (*datasets.Graph, error)
-	}{{"cora", datasets.Cora}, {"pubmed", datasets.PubMed}} {
+	for _, data := range []string{"cora", "pubmed"} {
 		for _, id := range []string{"xla:cpu", "go"} {
 			for _, kernel := range kernels.Kernels() {
 				backend, err := backend.Open(id)
 				if err != nil {
 					b.Skipf("skipped: %v", err)
 				}
-				g, err := data.open()
+				g, err := datasets.Open(b.Context(), data, datasets.OpenOptions{})
 				require.NoError(b, err)
 				features := g.Features.RowNormalized()
 				store := model.NewStore()
@@ -55,7 +52,7 @@ func BenchmarkProduct(b *testing.B) {
 					{"X·W", features.Width, func(h, key *Node) *Node { return x.Times(h, nil, dropped(h, key)) }},
 					{"Xᵀ·v", g.NumNodes(), func(h, key *Node) *Node { return x.Back(h, nil, dropped(h, key)) }},
 				} {
-					b.Run(fmt.Sprintf("%s/%s/%s/%s", data.name, id, op.name, kernel), func(b *testing.B) {
+					b.Run(fmt.Sprintf("%s/%s/%s/%s", data, id, op.name, kernel), func(b *testing.B) {
 						exec, err := model.NewExec(backend.Backend, store, func(_ *model.Scope, h, key *Node) *Node {
 							return op.run(h,
 								key)

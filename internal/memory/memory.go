@@ -1,5 +1,5 @@
 // Package memory tells how much more memory this process may take, so that what needs more is refused before the system
-// ends it.
+// ends it, and counts what files take of it.
 package memory
 
 import (

@@ -60,7 +60,7 @@ type Cell struct {
 // Cell returns the cell that is meant. It returns an error for an unknown setting, model or choice, and a size out of
 // range.
 func (c Cell) Cell() (record.Cell, error) {
-	if _, err := datasets.ParseSetting(string(c.Setting)); err != nil {
+	if err := c.Setting.Check(); err != nil {
 		return record.Cell{}, err
 	}
 	if c.TrainPercent < 1 || c.TrainPercent > 99 {

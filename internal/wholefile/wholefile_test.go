@@ -22,14 +22,19 @@ func names(t *testing.T, folder string) (found []string) {
 	return found
 }
 
+func holds(t *testing.T, path, text string) {
+	t.Helper()
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, text, string(got))
+}
+
 func TestAFileThatIsDiscardedLeavesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	p, err := Prepare(path, 0o600, func(w io.Writer) error { return nil })
 	require.NoError(t, err)
 	p.Discard()
-	entries, err := os.ReadDir(filepath.Dir(path))
-	require.NoError(t, err)
-	require.Empty(t, entries)
+	require.Empty(t, names(t, filepath.Dir(path)))
 }
 
 func TestAFileIsReplacedAsAWholeWithItsMode(t *testing.T) {
@@ -37,9 +42,7 @@ func TestAFileIsReplacedAsAWholeWithItsMode(t *testing.T) {
 	path := filepath.Join(folder, "ä [x] *.html")
 	for _, text := range []string{"old", "new"} {
 		require.NoError(t, WriteBytes(path, 0o640, []byte(text)))
-		got, err := os.ReadFile(path)
-		require.NoError(t, err)
-		assert.Equal(t, text, string(got))
+		holds(t, path, text)
 	}
 	info, err := os.Stat(path)
 	require.NoError(t, err)
@@ -55,9 +58,7 @@ func TestAFailureLeavesTheOldFileAndNothingElse(t *testing.T) {
 	err := Write(path, 0o644, func(w io.Writer) error { _, _ = w.Write([]byte("half")); return broken })
 	assert.ErrorIs(t, err, broken)
 	assert.EqualError(t, err, "broken")
-	got, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, "old", string(got))
+	holds(t, path, "old")
 	assert.Equal(t, []string{"a"}, names(t, folder))
 	missing := filepath.Join(folder, "no", "a")
 	assert.EqualError(t, WriteBytes(missing, 0o644, nil), "no such file or directory")
@@ -78,9 +79,7 @@ func TestPartsOfKilledWritersGoAndThoseOfOthersStay(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, []string{".a.7", ".a.x.part", ".b.7.part", "a", "a.7.part"}, names(t, folder))
-	got, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Empty(t, got, "the last that was renamed")
+	holds(t, path, "") // of the last that was renamed
 }
 
 func TestANameAsLongAsItCanBeIsWritten(t *testing.T) {

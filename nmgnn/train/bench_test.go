@@ -19,19 +19,16 @@ import (
 //
 //	GOOS=js GOARCH=wasm go test -exec "$(go env GOROOT)/lib/wasm/go_js_wasm_exec" ./nmgnn/train -run '^$' -bench Epoch/cora/go
 func BenchmarkEpoch(b *testing.B) {
-	for _, data := range []struct {
-		name string
-		open func() (*datasets.Graph, error)
-	}{{"cora", datasets.Cora}, {"pubmed", datasets.PubMed}} {
+	for _, data := range []string{"cora", "pubmed"} {
 		for _, id := range []string{"xla:cpu", "go"} {
 			for _, name := range hyper.Models() {
 				for _, validate := range []bool{false, true} {
-					b.Run(fmt.Sprintf("%s/%s/%s/validate=%t", data.name, id, name, validate), func(b *testing.B) {
+					b.Run(fmt.Sprintf("%s/%s/%s/validate=%t", data, id, name, validate), func(b *testing.B) {
 						backend, err := backend.Open(id)
 						if err != nil {
 							b.Skipf("skipped: %v", err)
 						}
-						g, err := data.open()
+						g, err := datasets.Open(b.Context(), data, datasets.OpenOptions{})
 						require.NoError(b, err)
 						s, err := hyper.For(name)
 						require.NoError(b, err)

@@ -92,8 +92,8 @@ func (f *Fetcher) attempt(ctx context.Context, part, name string, source Source)
 	if source.Size > 0 && have == source.Size {
 		return nil // stopped between the last byte and the renaming
 	}
-	ctx, silence := watch(ctx, f.o.silence)
-	defer silence.stop()
+	ctx, heard, stop := watch(ctx, f.o.silence)
+	defer stop()
 	defer func() {
 		if cause := context.Cause(ctx); errors.Is(cause, errSilence) && err != nil {
 			err = cause
@@ -149,17 +149,17 @@ func (f *Fetcher) attempt(ctx context.Context, part, name string, source Source)
 		return errFinal{err}
 	}
 	if resp.StatusCode == http.StatusOK {
-		if err := w.Truncate(0); err != nil {
-			return diskError(part, partKept, err)
+		if err = w.Truncate(0); err == nil {
+			err = writeValidator(part, validatorOf(resp))
 		}
-		if err := writeValidator(part, validatorOf(resp)); err != nil {
+		if err != nil {
 			return diskError(part, partKept, err)
 		}
 	}
 	if _, err := w.Seek(have, io.SeekStart); err != nil {
 		return errFinal{err}
 	}
-	if err := f.copy(w, silence.reader(resp.Body), part, name, source.Size, have, total); err != nil {
+	if err := f.copy(w, resp.Body, heard, part, name, source.Size, have, total); err != nil {
 		return err
 	}
 	if err := w.Sync(); err != nil {
@@ -173,38 +173,16 @@ const maxSilence = time.Minute
 
 var errSilence = errors.New("the server sent nothing")
 
-// silenceWatch cancels a request whose server falls silent, which no timeout of net/http covers for a body of any
-// length.
-type silenceWatch struct {
-	limit time.Duration
-	timer *time.Timer
-	stop  func()
-}
-
-func watch(ctx context.Context, limit time.Duration) (context.Context, *silenceWatch) {
-	ctx, cancel := context.WithCancelCause(ctx)
+// watch returns a context for a request, which ends if its server is not heard for so long: no timeout of net/http
+// covers that for a body of any length.
+func watch(ctx context.Context, limit time.Duration) (watched context.Context, heard, stop func()) {
+	watched, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(limit, func() { cancel(fmt.Errorf("%w for %v", errSilence, limit)) })
-	return ctx, &silenceWatch{limit: limit, timer: timer, stop: func() { timer.Stop(); cancel(nil) }}
+	return watched, func() { timer.Reset(limit) }, func() { timer.Stop(); cancel(nil) }
 }
 
-// reader returns r, with the watch reset by every read that brings something.
-func (s *silenceWatch) reader(r io.Reader) io.Reader { return watchedReader{s, r} }
-
-type watchedReader struct {
-	watch *silenceWatch
-	r     io.Reader
-}
-
-func (w watchedReader) Read(b []byte) (int, error) {
-	n, err := w.r.Read(b)
-	if n > 0 {
-		w.watch.timer.Reset(w.watch.limit)
-	}
-	return n, err
-}
-
-// copy writes the body, which must bring the part from have to total bytes.
-func (f *Fetcher) copy(w io.Writer, body io.Reader, part, name string, size, have, total int64) error {
+// copy writes the body, which must bring the part from have to total bytes, and calls heard whenever some arrive.
+func (f *Fetcher) copy(w io.Writer, body io.Reader, heard func(), part, name string, size, have, total int64) error {
 	limit := total
 	if limit < 0 {
 		limit = maxDownload
@@ -217,6 +195,9 @@ func (f *Fetcher) copy(w io.Writer, body io.Reader, part, name string, size, hav
 	f.o.Progress(name, done, total)
 	for {
 		n, readErr := body.Read(buf)
+		if n > 0 {
+			heard()
+		}
 		if done+int64(n) > limit {
 			return errFinal{fmt.Errorf("the server sends more than the %d bytes expected", limit)}
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/internal/faults"
@@ -27,16 +25,7 @@ func TestMain(m *testing.M) {
 
 var small = content[:60_000] // of a few reads
 
-// halfOfSmall promises all of it and stops half-way.
-func halfOfSmall(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("ETag", `"1"`)
-	w.Header().Set("Content-Length", fmt.Sprint(len(small)))
-	_, _ = w.Write(small[:len(small)/2])
-	w.(http.Flusher).Flush()
-	panic(http.ErrAbortHandler)
-}
-
-var packed = zipOf(map[string]string{"in/a.bin": "a", "in/b.bin": "b"})
+var packed = zipOf(map[string][]byte{"in/a.bin": []byte("a"), "in/b.bin": []byte("b")})
 
 // local answers with the first of two answers once, and with the second from then on.
 func local(first, then http.HandlerFunc) (*httptest.Server, Options) {
@@ -52,28 +41,30 @@ func local(first, then http.HandlerFunc) (*httptest.Server, Options) {
 }
 
 // getOne fetches a file from a server that stops half-way, and then goes on.
-func getOne(folder string) (err error) {
-	s, o := local(halfOfSmall, whole(`"1"`, small))
-	defer s.Close()
-	unlock, err := Lock(folder)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, unlock()) }()
-	return New(o).Get(context.Background(), filepath.Join(folder, "a.bin"),
-		Source{URL: s.URL + "/a.bin", Size: int64(len(small)), SHA256: sumOf(small)})
+func getOne(folder string) error {
+	return locked(folder, halfway(`"1"`, small), small, func(f *Fetcher, url string) error {
+		return f.Get(context.Background(), filepath.Join(folder, "a.bin"),
+			Source{URL: url + "/a.bin", Size: int64(len(small)), SHA256: sumOf(small)})
+	})
 }
 
-func getArchive(folder string) (err error) {
-	s, o := local(status(503), whole(`"1"`, packed))
+func getArchive(folder string) error {
+	return locked(folder, status(503), packed, func(f *Fetcher, url string) error {
+		return f.GetArchive(context.Background(), filepath.Join(folder, "both.zip"), Source{URL: url + "/both.zip"},
+			[]string{"a.bin", "b.bin"})
+	})
+}
+
+// locked fetches into a folder from a server that has a file, but answers the first request otherwise.
+func locked(folder string, first http.HandlerFunc, file []byte, get func(f *Fetcher, url string) error) (err error) {
+	s, o := local(first, whole(`"1"`, file))
 	defer s.Close()
 	unlock, err := Lock(folder)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	return New(o).GetArchive(context.Background(), filepath.Join(folder, "both.zip"), Source{URL: s.URL + "/both.zip"},
-		[]string{"a.bin", "b.bin"})
+	return get(New(o), s.URL)
 }
 
 // requireOneOf requires a file that is there to be whole; it may be missing unless must is set.
@@ -120,11 +111,4 @@ func TestWhateverFailsWhatAnArchiveHoldsIsUnpackedWhole(t *testing.T) {
 			require.Equal(t, []string{".lock", "SHA256SUMS", "a.bin", "b.bin"}, faults.Left(t, folder))
 		},
 	})
-}
-
-func TestAServerThatLimitsIsAskedAgainLater(t *testing.T) {
-	f := newFetching(t, serve(t, status(http.StatusTooManyRequests), whole(`"1"`, content)))
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-	assert.Equal(t, []time.Duration{time.Second}, f.waits)
 }

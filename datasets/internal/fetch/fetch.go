@@ -3,6 +3,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,16 +18,12 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// Options says how files are downloaded. The zero value is what a user wants.
+// Options says how files are downloaded: Client, Progress and Note are those of datasets.FetchOptions. The zero value
+// is what a user wants.
 type Options struct {
-	// Client makes the requests. Nil: one that requires TLS 1.2 and gives up on a silent server. In any case redirects are
-	// followed only to https.
-	Client *http.Client
-	// Progress is called as bytes of a file arrive; total is -1 if the server does not say. Nil: not at all.
+	Client   *http.Client
 	Progress func(file string, done, total int64)
-	// Note gets lines worth telling: files already there, repeats, checksums of files that have none published. Nil:
-	// dropped.
-	Note func(line string)
+	Note     func(line string)
 
 	// What tests set.
 	retries int // of a failed request; 0: 4, negative: none
@@ -63,9 +60,8 @@ func New(o Options) *Fetcher {
 	client := *o.Client
 	client.CheckRedirect = onlyHTTPS
 	o.Client = &client
-	if o.retries == 0 {
-		o.retries = 4
-	}
+	o.retries = cmp.Or(o.retries, 4)
+	o.silence = cmp.Or(o.silence, maxSilence)
 	if o.wait == nil {
 		o.wait = wait
 	}
@@ -77,9 +73,6 @@ func New(o Options) *Fetcher {
 	}
 	if o.open == nil {
 		o.open = func(path string) (part, error) { return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666) }
-	}
-	if o.silence == 0 {
-		o.silence = maxSilence
 	}
 	return &Fetcher{o}
 }

@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"nodemask/datasets/internal/numpy/numpytest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -61,15 +63,23 @@ func whole(tag string, b []byte) http.HandlerFunc {
 	}
 }
 
-// half promises all and stops half-way.
-func halfway(tag string) http.HandlerFunc {
+// halfway promises all and stops half-way.
+func halfway(tag string, b []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", tag)
-		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
-		w.Write(content[:len(content)/2])
+		w.Header().Set("Content-Length", fmt.Sprint(len(b)))
+		w.Write(b[:len(b)/2])
 		w.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// stuck sends a little and falls silent.
+func stuck(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("ETag", `"1"`)
+	w.Write(content[:1000])
+	w.(http.Flusher).Flush()
+	<-r.Context().Done()
 }
 
 func status(code int) http.HandlerFunc {
@@ -113,8 +123,10 @@ func (f *fetching) left(t *testing.T) (names []string) {
 	return names
 }
 
-func (f *fetching) requireWhole(t *testing.T) {
+// requireFetched fetches the file, and requires all of it and nothing else.
+func (f *fetching) requireFetched(t *testing.T) {
 	t.Helper()
+	require.NoError(t, f.run(t.Context()))
 	got, err := os.ReadFile(f.path())
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(content, got), "the file is not what the server has")
@@ -141,8 +153,7 @@ func TestFetchDownloadsOnceAndThenKeepsTheFile(t *testing.T) {
 	f := newFetching(t, h)
 	var done, total int64
 	f.o.Progress = func(_ string, d, n int64) { done, total = d, n }
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
+	f.requireFetched(t)
 	assert.Equal(t, int64(len(content)), done)
 	assert.Equal(t, int64(len(content)), total)
 	require.NoError(t, f.run(t.Context()))
@@ -153,53 +164,46 @@ func TestFetchDownloadsOnceAndThenKeepsTheFile(t *testing.T) {
 func TestFetchReplacesAFileWhoseChecksumIsWrong(t *testing.T) {
 	f := newFetching(t, serve(t, whole(`"1"`, content)))
 	require.NoError(t, os.WriteFile(f.path(), []byte("old"), 0o666))
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
+	f.requireFetched(t)
 }
 
-func TestFetchContinuesWhenTheServerStopsHalfWay(t *testing.T) {
-	h := serve(t, halfway(`"1"`), whole(`"1"`, content))
-	f := newFetching(t, h)
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-	assert.Equal(t, []string{"", fmt.Sprintf("bytes=%d-", len(content)/2)}, h.ranges)
-	assert.Equal(t, []time.Duration{time.Second}, f.waits)
-}
-
-func TestTheNextFetchContinuesWhatTheLastLeft(t *testing.T) {
-	h := serve(t, halfway(`"1"`), whole(`"1"`, content))
-	f := newFetching(t, h)
-	f.o.retries = -1
-	requireOneLine(t, f.run(t.Context()), "a.bin", "the server stopped after 650000 of 1300000 bytes")
-	f.requireNothing(t)
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-	assert.Equal(t, "bytes=650000-", h.ranges[1])
-}
-
-func TestFetchStartsAnewWhenTheServerHasANewVersion(t *testing.T) {
-	f := newFetching(t, serve(t, halfway(`"old"`), whole(`"new"`, content)))
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-}
-
-func TestFetchStartsAnewWhenTheServerAnswersWithAnotherRange(t *testing.T) {
-	other := func(w http.ResponseWriter, r *http.Request) {
+func TestFetchContinuesOrStartsAnewUntilTheFileIsWhole(t *testing.T) {
+	anotherRange := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Range", "bytes 0-9/1300000")
 		w.WriteHeader(http.StatusPartialContent)
 		w.Write(content[:10])
 	}
-	f := newFetching(t, serve(t, halfway(`"1"`), other, whole(`"1"`, content)))
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
+	const rest = "bytes=650000-"
+	for name, c := range map[string]struct {
+		answers []http.HandlerFunc
+		ranges  []string // that are asked for
+	}{
+		"half-way":      {[]http.HandlerFunc{halfway(`"1"`, content), whole(`"1"`, content)}, []string{"", rest}},
+		"new version":   {[]http.HandlerFunc{halfway(`"old"`, content), whole(`"new"`, content)}, []string{"", rest}},
+		"no strong tag": {[]http.HandlerFunc{halfway(`W/"1"`, content), whole("", content)}, []string{"", ""}},
+		"another range": {[]http.HandlerFunc{halfway(`"1"`, content), anotherRange, whole(`"1"`, content)},
+			[]string{"", rest, ""}},
+		"too many requests": {[]http.HandlerFunc{status(http.StatusTooManyRequests), whole(`"1"`, content)},
+			[]string{"", ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := serve(t, c.answers...)
+			f := newFetching(t, h)
+			f.requireFetched(t)
+			assert.Equal(t, c.ranges, h.ranges)
+			assert.Len(t, f.waits, len(c.ranges)-1)
+		})
+	}
 }
 
-func TestFetchStartsAnewWithoutAStrongETag(t *testing.T) {
-	h := serve(t, halfway(`W/"1"`), whole("", content))
+func TestTheNextFetchContinuesWhatTheLastLeft(t *testing.T) {
+	h := serve(t, halfway(`"1"`, content), whole(`"1"`, content))
 	f := newFetching(t, h)
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-	assert.Equal(t, []string{"", ""}, h.ranges)
+	f.o.retries = -1
+	requireOneLine(t, f.run(t.Context()), "a.bin", "the server stopped after 650000 of 1300000 bytes")
+	f.requireNothing(t)
+	f.requireFetched(t)
+	assert.Equal(t, "bytes=650000-", h.ranges[1])
 }
 
 func TestFetchRepeatsServerErrorsWithGrowingPausesAndThenGivesUp(t *testing.T) {
@@ -262,20 +266,12 @@ func TestFetchKeepsNothingWhoseChecksumIsWrong(t *testing.T) {
 func TestFetchStatesTheChecksumOfAFileThatHasNonePublished(t *testing.T) {
 	f := newFetching(t, serve(t, whole("", content)))
 	f.source.SHA256 = ""
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
+	f.requireFetched(t)
 	assert.Contains(t, f.notes[0], sumOf(content))
 }
 
 func TestFetchStopsWhenTheContextIsDoneAndKeepsThePart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	stuck := func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("ETag", `"1"`)
-		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
-		w.Write(content[:1000])
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-	}
 	h := serve(t, stuck, whole(`"1"`, content))
 	f := newFetching(t, h)
 	f.o.Progress = func(_ string, done, _ int64) {
@@ -288,22 +284,14 @@ func TestFetchStopsWhenTheContextIsDoneAndKeepsThePart(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	f.requireNothing(t)
 	f.o.Progress = nil
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
+	f.requireFetched(t)
 	assert.Equal(t, "bytes=1000-", h.ranges[1])
 }
 
 func TestFetchTriesAgainWhenTheServerFallsSilent(t *testing.T) {
-	stuck := func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("ETag", `"1"`)
-		w.Write(content[:1000])
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-	}
 	f := newFetching(t, serve(t, stuck, whole(`"1"`, content)))
 	f.o.silence = 300 * time.Millisecond
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
+	f.requireFetched(t)
 	assert.Contains(t, f.notes[0], "the server sent nothing for 300ms: trying again")
 }
 
@@ -336,8 +324,7 @@ func TestFetchSaysThatTheDiskIsFullAndContinuesOnceThereIsRoom(t *testing.T) {
 	f.requireNothing(t)
 	assert.Empty(t, f.waits, "waiting makes no room")
 	f.o.open = nil
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
+	f.requireFetched(t)
 	assert.Equal(t, "bytes=300000-", h.ranges[1])
 }
 
@@ -376,26 +363,11 @@ func TestALockThatIsAPipeIsNotWaitedFor(t *testing.T) {
 	require.NoError(t, unlock())
 }
 
-func zipOf(files map[string]string) []byte {
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for name, text := range files {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-		if err == nil {
-			_, err = w.Write([]byte(text))
-		}
-		if err != nil {
-			panic(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-}
+func zipOf(files map[string][]byte) []byte { return numpytest.Zip(zip.Store, files) }
 
 func TestGetArchiveUnpacksRecordsAndRemoves(t *testing.T) {
-	h := serve(t, whole(`"1"`, zipOf(map[string]string{"in/a.bin": "a", "in/b.bin": "b", "../evil": "x"})))
+	h := serve(t, whole(`"1"`, zipOf(map[string][]byte{"in/a.bin": []byte("a"), "in/b.bin": []byte("b"),
+		"../evil": []byte("x")})))
 	f := newFetching(t, h)
 	require.NoError(t, New(f.o).GetArchive(t.Context(), filepath.Join(f.dir, "both.zip"), Source{URL: h.URL},
 		[]string{"b.bin", "a.bin"}))
@@ -405,9 +377,9 @@ func TestGetArchiveUnpacksRecordsAndRemoves(t *testing.T) {
 }
 
 func TestGetArchiveRefusesDamageAndArchivesOfSomethingElse(t *testing.T) {
-	good := zipOf(map[string]string{"a.bin": "node masking"})
+	good := zipOf(map[string][]byte{"a.bin": []byte("node masking")})
 	for says, b := range map[string][]byte{
-		"no a.bin in it":       zipOf(map[string]string{"x": "y"}),
+		"no a.bin in it":       zipOf(map[string][]byte{"x": []byte("y")}),
 		"not a whole zip file": []byte("<html>"),
 		"damaged: zip: checks": bytes.Replace(good, []byte("node"), []byte("n0de"), 1),
 	} {

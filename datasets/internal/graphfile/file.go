@@ -14,26 +14,13 @@ import (
 // MaxDepth is how deep the values or elements of a file may be nested in one another.
 const MaxDepth = 64
 
-// What a file's content may take in memory, whatever it claims: so much anyway, and so much for each of its bytes.
-const (
-	anyway  = 256 << 20
-	perByte = 64
-)
-
-// step is how many bytes are taken between two looks at what the machine has left, and reserve what stays free for all
-// else.
-const (
-	step    = 16 << 20
-	reserve = 64 << 20
-)
-
 // File is a regular file, or one at hand as bytes.
 type File struct {
 	io.Reader
 	io.ReaderAt
 	Name string // for errors
 	Size int64  // in bytes
-	Budget
+	memory.Budget
 
 	close func() error
 }
@@ -41,7 +28,7 @@ type File struct {
 // Open opens a file. A folder, pipe or device is an error, and is not waited for.
 func Open(path string) (*File, error) {
 	if _, limited := memory.Addresses(); limited { // of which Go takes many at a time, and ends the program without
-		if err := Fits(2 * reserve); err != nil {
+		if err := memory.Fits(2 * memory.Reserve); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -56,7 +43,7 @@ func Open(path string) (*File, error) {
 	if err := Regular(info, err); err != nil { // it may be another by now
 		return nil, errors.Join(named(path, err), f.Close())
 	}
-	return &File{Reader: f, ReaderAt: f, Name: path, Size: info.Size(), Budget: NewBudget(info.Size()),
+	return &File{Reader: f, ReaderAt: f, Name: path, Size: info.Size(), Budget: memory.NewBudget(info.Size()),
 		close: f.Close}, nil
 }
 
@@ -85,44 +72,12 @@ func named(path string, err error) error {
 // Bytes returns a file that is at hand.
 func Bytes(name string, content []byte) *File {
 	r := bytes.NewReader(content)
-	return &File{Reader: r, ReaderAt: r, Name: name, Size: int64(len(content)), Budget: NewBudget(int64(len(content))),
+	return &File{Reader: r, ReaderAt: r, Name: name, Size: r.Size(), Budget: memory.NewBudget(r.Size()),
 		close: func() error { return nil }}
 }
 
 // Close closes the file.
 func (f *File) Close() error { return f.close() }
-
-// Budget counts the memory that a file's content takes.
-type Budget struct{ size, taken, looked int64 }
-
-// NewBudget returns the budget of a file of so many bytes.
-func NewBudget(size int64) Budget { return Budget{size: size} }
-
-// Take returns an error if so many bytes more, which the caller is about to allocate, are more than a file of this size
-// may stand for, or more than this process may have.
-func (b *Budget) Take(bytes int64) error {
-	if most := anyway + perByte*b.size; bytes < 0 || bytes > most-b.taken {
-		return fmt.Errorf("its content takes more than %s of memory, too much for a file of %s: expected one that is not "+
-			"made to grow so", memory.Text(most), memory.Text(b.size))
-	}
-	b.taken += bytes
-	if b.taken-b.looked < step {
-		return nil
-	}
-	// A list that grows is there twice for a moment, and of what was counted the graph itself is still to come.
-	need := b.taken/2 + 2*(b.taken-b.looked) + reserve
-	b.looked = b.taken
-	return Fits(need)
-}
-
-// Fits returns an error if so many bytes are more than this process may have.
-func Fits(bytes int64) error {
-	if left, known := memory.Get(); known && bytes > left.Bytes {
-		return fmt.Errorf("this takes about %s of memory more, and %s has %s left: free some, or take a smaller graph",
-			memory.Text(bytes), left.Of, memory.Text(left.Bytes))
-	}
-	return nil
-}
 
 // TokenReader reads R for a decoder that keeps each token whole, and ends with an error when one is of more than Most
 // bytes: the whole of R if [TokenReader.Next] is never called.

@@ -14,15 +14,15 @@ var (
 	TargetNames = []string{"target", "dst", "to"}
 )
 
-// ClassNames are what the column of the classes may be called: the first that a table has is.
-var ClassNames = []string{"label", "class", "y"}
+// classNames are what the column of the classes may be called: the first that a table has is.
+var classNames = []string{"label", "class", "y"}
 
-// MaskNames are the attributes that make up a split, by set; each has its own names.
-var MaskNames = [3][]string{{"train_mask"}, {"val_mask", "validation_mask"}, {"test_mask"}}
+// maskNames are the attributes that make up a split, by set; each has its own names.
+var maskNames = [3][]string{{"train_mask"}, {"val_mask", "validation_mask"}, {"test_mask"}}
 
 // maskSet returns the set that an attribute or column marks, 0 train, 1 validation or 2 test; -1 if it marks none.
 func maskSet(name string) int {
-	return slices.IndexFunc(MaskNames[:], func(names []string) bool { return slices.Contains(names, name) })
+	return slices.IndexFunc(maskNames[:], func(names []string) bool { return slices.Contains(names, name) })
 }
 
 // Find returns the column of the first of the wanted names that there is, in upper or lower case; -1 if there is none.
@@ -63,6 +63,37 @@ func NodeColumns(names []string, id, label int, leave func(column int, mask bool
 	return c, notes
 }
 
+// A Row takes a row of a table of nodes: label and masks are empty where there is no column. Its slices are overwritten
+// by the next.
+type Row = func(id, label []byte, masks [3][]byte, features []float32) error
+
+// Nodes is a table of nodes, in any format.
+type Nodes interface {
+	// Names returns the names of the columns.
+	Names() []string
+	// Columns finds the columns, of which the label's has one of the names, or may be missing.
+	Columns(labels ...string) (c Columns, notes []string, err error)
+	// Scan calls each for every row.
+	Scan(c Columns, each Row) error
+	// Keep returns an error if the features are too many to keep, and Take if so many bytes more are.
+	Keep(c Columns) error
+	Take(bytes int64) error
+	// Errorf returns an error that names the file.
+	Errorf(format string, args ...any) error
+}
+
+// ColumnsFor finds the columns of a table of nodes with so many features. A label may be missing.
+func ColumnsFor(width int, t Nodes) (c Columns, notes []string, err error) {
+	c, notes, err = t.Columns("label")
+	if err == nil && c.Label < 0 && len(c.Features) != width { // then a feature too many may be the class
+		c, notes, err = t.Columns("class", "y")
+	}
+	if found := len(c.Features); err == nil && found != width {
+		err = t.Errorf("%d columns of features beside the id: expected %d, as the model was trained with", found, width)
+	}
+	return c, notes, err
+}
+
 // NoteEdgeColumns notes the columns of a table of edges that are not their ends, such as weights.
 func (g *Graph) NoteEdgeColumns(names []string, ends ...int) {
 	for i, name := range names {
@@ -75,7 +106,7 @@ func (g *Graph) NoteEdgeColumns(names []string, ends ...int) {
 // Rows collects the nodes that a table lists, a row each, and finds them by their ids.
 type Rows struct {
 	IDs
-	Graph *Graph // of the rows, without edges, once [Rows.Finish] was called
+	Graph *Graph // of the rows, without edges
 
 	columns  Columns
 	ids      []string
@@ -85,13 +116,32 @@ type Rows struct {
 	features Features
 }
 
-// NewRows returns a collector of the rows of a table.
-func NewRows(c Columns) *Rows {
-	return &Rows{columns: c, features: NewFeatures(len(c.Features))}
+// ReadRows collects the rows of a table, whose ids accept takes; nil takes all. format is the graph's.
+func ReadRows(format string, t Nodes, c Columns, notes []string, accept func(id []byte) error) (*Rows, error) {
+	if err := t.Keep(c); err != nil {
+		return nil, err
+	}
+	r := &Rows{columns: c, features: NewFeatures(len(c.Features))}
+	if err := t.Scan(c, func(id, label []byte, masks [3][]byte, features []float32) error {
+		if accept != nil {
+			if err := accept(id); err != nil {
+				return err
+			}
+		}
+		bytes, err := r.add(id, label, masks, features)
+		if err != nil {
+			return err
+		}
+		return t.Take(bytes)
+	}); err != nil {
+		return nil, err
+	}
+	r.finish(format, notes)
+	return r, nil
 }
 
-// Add copies a row, and returns about how many bytes it takes. label and masks are empty where there is no column.
-func (r *Rows) Add(id, label []byte, masks [3][]byte, features []float32) (bytes int64, err error) {
+// add copies a row, and returns about how many bytes it takes.
+func (r *Rows) add(id, label []byte, masks [3][]byte, features []float32) (bytes int64, err error) {
 	v := int32(len(r.ids))
 	if v >= MaxNodes {
 		return 0, fmt.Errorf("more than %d nodes", MaxNodes)
@@ -116,9 +166,9 @@ func (r *Rows) Add(id, label []byte, masks [3][]byte, features []float32) (bytes
 // parseMask reads whether a node is in a set.
 func parseMask(field string) (bool, error) {
 	switch strings.ToLower(field) {
-	case "", "0", "false":
+	case "", "false":
 		return false, nil
-	case "1", "true":
+	case "true":
 		return true, nil
 	}
 	x, err := strconv.ParseFloat(field, 64)
@@ -128,8 +178,8 @@ func parseMask(field string) (bool, error) {
 	return x != 0, nil
 }
 
-// Finish makes the rows a graph in a format. No row may be added after it.
-func (r *Rows) Finish(format string, notes []string) {
+// finish makes the rows a graph in a format. No row may be added after it.
+func (r *Rows) finish(format string, notes []string) {
 	r.Seal()
 	g := &Graph{Format: format, Nodes: len(r.ids), IDs: r.ids, Labels: r.labels, Classes: r.classes.Finish(r.labels),
 		Features: r.features, FeatureNames: r.columns.Names, Notes: notes}

@@ -58,7 +58,7 @@ func NewBareTable(ctx context.Context, in *File, r io.Reader) *Table {
 	return &Table{Name: in.Name, in: in, ctx: ctx, r: bufio.NewReaderSize(r, 1<<18)}
 }
 
-// Take counts bytes that the caller is about to keep of the table; see [Budget].
+// Take counts bytes that the caller is about to keep of the table; see [memory.Budget].
 func (t *Table) Take(bytes int64) error {
 	if err := t.in.Take(bytes); err != nil {
 		return t.Errorf("%w", err)
@@ -119,7 +119,11 @@ func (t *Table) Next() bool {
 		case t.width == 0:
 			t.width = len(t.Fields)
 		case len(t.Fields) != t.width:
-			t.err = t.Errorf("%d columns: expected %d, as in the %s", len(t.Fields), t.width, t.first())
+			first := "header"
+			if t.Header == nil {
+				first = "first line"
+			}
+			t.err = t.Errorf("%d columns: expected %d, as in the %s", len(t.Fields), t.width, first)
 			return false
 		}
 		return true
@@ -140,14 +144,6 @@ func (t *Table) notUTF8(raw []byte) error {
 	return t.Errorf("byte %d of the line is 0x%02x, which is not UTF-8 (byte %d of the file, counted from 0): convert "+
 		"the file, for instance by 'iconv -f LATIN1 -t UTF-8', or save it as UTF-8",
 		at, raw[at], t.begin+int64(at))
-}
-
-// first is what the first line is called in errors.
-func (t *Table) first() string {
-	if t.Header == nil {
-		return "first line"
-	}
-	return "header"
 }
 
 // rawLine returns the next line without its end; io.EOF after the last.

@@ -1,32 +1,11 @@
 package graphfile
 
 import (
-	"context"
 	"io/fs"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-func TestATableIsReadLineByLine(t *testing.T) {
-	table, err := NewTable(t.Context(), Bytes("a.csv",
-		[]byte("\ufeffID, Label ,x\r\n\r\n\"a, \"\"b\"\"\" , cat,1\r\n c,\"\", 2 ")))
-	require.NoError(t, err)
-	assert.Equal(t, []string{"ID", "Label", "x"}, table.Header)
-	assert.Equal(t, 1, Find(table.Header, "name", "label"))
-	assert.Equal(t, -1, Find(table.Header, "name"))
-	var lines [][]string
-	for table.Next() {
-		var fields []string
-		for _, f := range table.Fields {
-			fields = append(fields, string(f))
-		}
-		lines = append(lines, fields)
-	}
-	require.NoError(t, table.Err())
-	assert.Equal(t, [][]string{{`a, "b"`, "cat", "1"}, {"c", "", "2"}}, lines)
-}
 
 func TestErrorsNameTheLineAndWrapTheirCause(t *testing.T) {
 	table, err := NewTable(t.Context(), Bytes("a.csv", []byte("id\n\n1\n")))
@@ -48,11 +27,4 @@ func (endless) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 func TestALineHasALimit(t *testing.T) {
 	_, err := NewTable(t.Context(), &File{Reader: endless{}, Name: "a.csv"})
 	require.ErrorContains(t, err, "a.csv: line 1: longer than 16777216 bytes")
-}
-
-func TestReadingStopsWhenTheContextIsDone(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := NewTable(ctx, &File{Reader: endless{}, Name: "a.csv"})
-	require.ErrorIs(t, err, context.Canceled)
 }

@@ -15,16 +15,16 @@ const maxMembers = 10_000
 
 // Zip is a file that is a zip of others. Members are streamed, and can be opened several times, even at once.
 type Zip struct {
+	*File
 	Members map[string]*zip.File
 
 	ctx context.Context
-	in  *File
 }
 
 // NewZip reads the list of members of a zip, whose names lose a suffix; kind is what the zip should be, for errors.
 // Once ctx is done, reading any member ends with its error.
 func NewZip(ctx context.Context, in *File, kind, suffix string) (*Zip, error) {
-	z := &Zip{Members: map[string]*zip.File{}, ctx: ctx, in: in}
+	z := &Zip{File: in, Members: map[string]*zip.File{}, ctx: ctx}
 	archive, err := zip.NewReader(in, in.Size)
 	if err != nil {
 		return nil, z.Errorf("%d bytes: not a whole %s (zip) file: %w. Get it again", in.Size, kind, err)
@@ -42,20 +42,14 @@ func NewZip(ctx context.Context, in *File, kind, suffix string) (*Zip, error) {
 	return z, nil
 }
 
-// Close closes the file.
-func (z *Zip) Close() error { return z.in.Close() }
-
-// Size returns how many bytes the file has.
-func (z *Zip) Size() int64 { return z.in.Size }
-
 // Errorf returns an error that names the file. It may wrap others, as fmt.Errorf's do.
 func (z *Zip) Errorf(format string, args ...any) error {
-	return fmt.Errorf("%s: %w", z.in.Name, fmt.Errorf(format, args...))
+	return fmt.Errorf("%s: %w", z.Name, fmt.Errorf(format, args...))
 }
 
-// Take counts bytes that the caller is about to keep of the file; see [Budget].
+// Take counts bytes that the caller is about to keep of the file; see [memory.Budget].
 func (z *Zip) Take(bytes int64) error {
-	if err := z.in.Take(bytes); err != nil {
+	if err := z.File.Take(bytes); err != nil {
 		return z.Errorf("%w", err)
 	}
 	return nil

@@ -8,21 +8,18 @@ import (
 	"io"
 	"testing"
 
+	"nodemask/datasets/internal/numpy/numpytest"
+
 	"github.com/stretchr/testify/require"
 )
 
 // zipOf returns a zip of members that hold their own names, stored.
-func zipOf(t *testing.T, names ...string) []byte {
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
+func zipOf(names ...string) []byte {
+	files := map[string][]byte{}
 	for _, name := range names {
-		m, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-		require.NoError(t, err)
-		_, err = m.Write([]byte("holds " + name))
-		require.NoError(t, err)
+		files[name] = []byte("holds " + name)
 	}
-	require.NoError(t, w.Close())
-	return b.Bytes()
+	return numpytest.Zip(zip.Store, files)
 }
 
 func TestAZipOfTooMuchOrTwiceTheSameIsRefused(t *testing.T) {
@@ -31,8 +28,8 @@ func TestAZipOfTooMuchOrTwiceTheSameIsRefused(t *testing.T) {
 		many[i] = fmt.Sprint(i)
 	}
 	for says, content := range map[string][]byte{
-		`a.zip: member "x" is there twice`:                       zipOf(t, "x.npy", "x"),
-		"a.zip: 10001 members: expected at most 10000":           zipOf(t, many...),
+		`a.zip: member "x" is there twice`:                       zipOf("x.npy", "x"),
+		"a.zip: 10001 members: expected at most 10000":           zipOf(many...),
 		"a.zip: 4 bytes: not a whole npz (zip) file: zip: not a": []byte("PK\x03\x04"),
 	} {
 		_, err := NewZip(t.Context(), Bytes("a.zip", content), "npz", ".npy")
@@ -41,7 +38,7 @@ func TestAZipOfTooMuchOrTwiceTheSameIsRefused(t *testing.T) {
 }
 
 func TestAMemberIsReadWholeOrNamedAsDamaged(t *testing.T) {
-	content := zipOf(t, "x.npy")
+	content := zipOf("x.npy")
 	read := func(ctx context.Context, content []byte) (string, error) {
 		z, err := NewZip(ctx, Bytes("a.zip", content), "npz", ".npy")
 		require.NoError(t, err)

@@ -84,22 +84,14 @@ func (w *walker) object(what string, t json.Token, field func(key string, t json
 	if t != json.Delim('{') {
 		return fmt.Errorf("%s is %s: expected an object", what, describe(t))
 	}
-	for {
+	return w.until('}', func(t json.Token) error {
+		key, _ := t.(string)
 		t, err := w.token()
 		if err != nil {
 			return err
 		}
-		if t == json.Delim('}') {
-			return nil
-		}
-		key, _ := t.(string)
-		if t, err = w.token(); err != nil {
-			return err
-		}
-		if err := field(key, t); err != nil {
-			return err
-		}
-	}
+		return field(key, t)
+	})
 }
 
 // list calls item for each item of a list that began with t, with the token that it begins with.
@@ -107,15 +99,17 @@ func (w *walker) list(what string, t json.Token, item func(t json.Token) error) 
 	if t != json.Delim('[') {
 		return fmt.Errorf("%s is %s: expected a list", what, describe(t))
 	}
+	return w.until(']', item)
+}
+
+// until calls each for every token up to the end, but for those that it reads itself.
+func (w *walker) until(end json.Delim, each func(t json.Token) error) error {
 	for {
 		t, err := w.token()
-		if err != nil {
+		if err != nil || t == end {
 			return err
 		}
-		if t == json.Delim(']') {
-			return nil
-		}
-		if err := item(t); err != nil {
+		if err := each(t); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,16 @@ func readArray(b []byte) (*Array, error) {
 	return newArray(bytes.NewReader(b), int64(len(b)), "a.npy")
 }
 
+// readAll reads n elements of an array that stands alone.
+func readAll[T any](t *testing.T, array []byte, n int, read func(a *Array, into []T) error) []T {
+	t.Helper()
+	a, err := readArray(array)
+	require.NoError(t, err)
+	values := make([]T, n)
+	require.NoError(t, read(a, values))
+	return values
+}
+
 func halfBits(v float32) uint16 { // exact for the values used in tests
 	bits := math.Float32bits(v)
 	return uint16(bits>>16&0x8000) | uint16((int(bits>>23&255)-127+15)<<10) | uint16(bits>>13&1023)
@@ -39,30 +49,17 @@ func TestNPYReadsEveryNumberTypeInBothByteOrders(t *testing.T) {
 			big.Write(little)
 		}
 		for _, b := range [][]byte{little, big.Bytes()} {
-			a, err := readArray(b)
-			require.NoError(t, err, descr)
-			ints := make([]int64, 3)
-			require.NoError(t, a.Ints(ints), descr)
-			assert.Equal(t, []int64{1, 0, 3}, ints, descr)
-			a, err = readArray(b)
-			require.NoError(t, err)
-			floats := make([]float32, 3)
-			require.NoError(t, a.Float32s(floats), descr)
-			assert.Equal(t, []float32{1, 0, 3}, floats, descr)
+			assert.Equal(t, []int64{1, 0, 3}, readAll(t, b, 3, (*Array).Ints), descr)
+			assert.Equal(t, []float32{1, 0, 3}, readAll(t, b, 3, (*Array).Float32s), descr)
 		}
 	}
 }
 
 func TestNPYReadsNegativeNumbersAndBools(t *testing.T) {
-	a, err := readArray(numpytest.Array("|i1", []int{2}, []int8{-1, -128}))
-	require.NoError(t, err)
-	ints := make([]int64, 2)
-	require.NoError(t, a.Ints(ints))
-	assert.Equal(t, []int64{-1, -128}, ints)
-	a, err = readArray(numpytest.Array("|b1", []int{2}, []bool{true, false}))
-	require.NoError(t, err)
-	require.NoError(t, a.Ints(ints))
-	assert.Equal(t, []int64{1, 0}, ints)
+	negative := numpytest.Array("|i1", []int{2}, []int8{-1, -128})
+	assert.Equal(t, []int64{-1, -128}, readAll(t, negative, 2, (*Array).Ints))
+	bools := numpytest.Array("|b1", []int{2}, []bool{true, false})
+	assert.Equal(t, []int64{1, 0}, readAll(t, bools, 2, (*Array).Ints))
 }
 
 func TestNPYWidensHalfFloatsExactly(t *testing.T) {
@@ -76,25 +73,14 @@ func TestNPYWidensHalfFloatsExactly(t *testing.T) {
 	assert.True(t, half(0x7e00) != half(0x7e00), "NaN")
 }
 
-func TestNPYReadsTextAndBytes(t *testing.T) {
-	a, err := readArray(numpytest.Array("<U3", []int{2}, []uint32{'G', 'N', 'N', 'é', 0, 0}))
-	require.NoError(t, err)
-	text := make([]string, 2)
-	require.NoError(t, a.Strings(text))
-	assert.Equal(t, []string{"GNN", "é"}, text)
-	a, err = readArray(numpytest.Array("|S3", []int{2}, "GNNa\x00\x00"))
-	require.NoError(t, err)
-	require.NoError(t, a.Strings(text))
-	assert.Equal(t, []string{"GNN", "a"}, text)
-}
-
 // Halves are 0.333251953125 = 1365/4096, 65504 (the largest), infinity and NaN.
-func TestNPYWritesHalfFloatsAsText(t *testing.T) {
-	a, err := readArray(numpytest.Array("<f2", []int{4}, []uint16{0x3555, 0x7bff, 0x7c00, 0x7e00}))
-	require.NoError(t, err)
-	text := make([]string, 4)
-	require.NoError(t, a.Strings(text))
-	assert.Equal(t, []string{"0.33325195", "65504", "+Inf", "NaN"}, text)
+func TestNPYReadsTextAndWritesNumbersAsText(t *testing.T) {
+	unicode := numpytest.Array("<U3", []int{2}, []uint32{'G', 'N', 'N', 'é', 0, 0})
+	assert.Equal(t, []string{"GNN", "é"}, readAll(t, unicode, 2, (*Array).Strings))
+	ascii := numpytest.Array("|S3", []int{2}, "GNNa\x00\x00")
+	assert.Equal(t, []string{"GNN", "a"}, readAll(t, ascii, 2, (*Array).Strings))
+	halves := numpytest.Array("<f2", []int{4}, []uint16{0x3555, 0x7bff, 0x7c00, 0x7e00})
+	assert.Equal(t, []string{"0.33325195", "65504", "+Inf", "NaN"}, readAll(t, halves, 4, (*Array).Strings))
 }
 
 func TestNPYReadsWhatPython2AndVersions2And3Wrote(t *testing.T) {
@@ -106,11 +92,7 @@ func TestNPYReadsWhatPython2AndVersions2And3Wrote(t *testing.T) {
 		length := binary.LittleEndian.Uint16(b[8:])
 		long := append([]byte("\x93NUMPY"), version, 0)
 		long = binary.LittleEndian.AppendUint32(long, uint32(length))
-		a, err := readArray(append(long, b[10:]...))
-		require.NoError(t, err)
-		one := make([]int64, 1)
-		require.NoError(t, a.Ints(one))
-		assert.Equal(t, int64(7), one[0])
+		assert.Equal(t, []int64{7}, readAll(t, append(long, b[10:]...), 1, (*Array).Ints))
 	}
 }
 

@@ -163,13 +163,9 @@ func (t Dtype) ints(b []byte, dst []int64) int {
 		for i := range dst {
 			dst[i] = int64(binary.LittleEndian.Uint64(b[8*i:]))
 		}
-	case t.Kind == 'i':
+	case t.Kind == 'i' || t.Kind == 'u' || t.Kind == 'b':
 		for i := range dst {
-			dst[i] = t.Int(b[i*t.Size:])
-		}
-	case t.Kind == 'u' || t.Kind == 'b':
-		for i := range dst {
-			if dst[i] = t.Int(b[i*t.Size:]); dst[i] < 0 {
+			if dst[i] = t.Int(b[i*t.Size:]); dst[i] < 0 && t.Kind != 'i' {
 				return i
 			}
 		}

@@ -109,9 +109,9 @@ func (z *File) believe(f *zip.File, member string) error {
 	case f.Method != zip.Store && f.Method != zip.Deflate:
 		return z.Errorf("%s: packed by method %d: expected stored (0) or deflated (8), as numpy.savez and "+
 			"numpy.savez_compressed write", member, f.Method)
-	case packed > uint64(z.Size()):
+	case packed > uint64(z.Size):
 		return z.Errorf("%s: claims %d packed bytes in a file of %d. The file is damaged: get it again",
-			member, packed, z.Size())
+			member, packed, z.Size)
 	case f.Method == zip.Store && packed != full:
 		return z.Errorf("%s: stored, yet claims %d bytes packed and %d unpacked. The file is damaged: get it again",
 			member, packed, full)
@@ -159,28 +159,25 @@ func (z *File) Vector(member string, length int64) (*Array, error) {
 
 // Ints reads a whole member of one dimension, as [File.Vector] opens it.
 func (z *File) Ints(member string, length int64) ([]int64, error) {
-	a, err := z.Vector(member, length)
-	if err != nil {
-		return nil, err
-	}
-	defer a.Close()
-	if err := z.Take(8 * a.Len()); err != nil {
-		return nil, err
-	}
-	values := make([]int64, a.Len())
-	return values, a.Ints(values)
+	return readWhole(z, member, length, func(Dtype) int { return 8 }, (*Array).Ints)
 }
 
 // Strings reads a whole member of one dimension as text, as [File.Vector] opens it.
 func (z *File) Strings(member string, length int64) ([]string, error) {
+	return readWhole(z, member, length, func(t Dtype) int { return 16 + t.Size }, (*Array).Strings)
+}
+
+// readWhole reads a whole member, of which each element takes so many bytes.
+func readWhole[T any](z *File, member string, length int64, bytes func(Dtype) int,
+	read func(a *Array, values []T) error) ([]T, error) {
 	a, err := z.Vector(member, length)
 	if err != nil {
 		return nil, err
 	}
 	defer a.Close()
-	if err := z.Take(16*a.Len() + a.Len()*int64(a.Type.Size)); err != nil {
+	if err := z.Take(a.Len() * int64(bytes(a.Type))); err != nil {
 		return nil, err
 	}
-	values := make([]string, a.Len())
-	return values, a.Strings(values)
+	values := make([]T, a.Len())
+	return values, read(a, values)
 }

@@ -3,7 +3,6 @@ package numpy
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -38,16 +37,6 @@ func TestNPZErrorsNameTheMemberAndDamageIsFound(t *testing.T) {
 		"a.npz: row: byte 140: the packed bytes are damaged (zip: checksum error): get the file again")
 	_, err = openBytes(t, good).Ints("col", 3)
 	assert.ErrorContains(t, err, `a.npz: no member "col"; found row`)
-}
-
-func TestNPZReadingStopsWhenTheContextIsDone(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	b := numpytest.Members{"row": numpytest.Array("<i4", []int{3}, []int32{5, 6, 7})}.Zip(zip.Store)
-	z, err := New(ctx, graphfile.Bytes("a.npz", b))
-	require.NoError(t, err)
-	cancel()
-	_, err = z.Ints("row", 3)
-	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestNPZRefusesWhatIsNotAZip(t *testing.T) {

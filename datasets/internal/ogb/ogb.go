@@ -145,33 +145,26 @@ func (r reader) one(file string) (int64, error) {
 
 // number reads a whole number from 0 to less than most.
 func number(t *graphfile.Table, field []byte, most int64) (int64, error) {
-	n := int64(0)
-	for _, c := range field {
-		if c < '0' || c > '9' || n > most {
-			n = -1
-			break
-		}
-		n = 10*n + int64(c-'0')
-	}
-	if len(field) == 0 || n < 0 || n >= most {
+	n, err := strconv.ParseUint(string(field), 10, 63)
+	if err != nil || int64(n) >= most {
 		return 0, t.Errorf("found %.40q: expected a whole number from 0 to %d", field, most-1)
 	}
-	return n, nil
+	return int64(n), nil
 }
 
 func (r reader) edges(g *graphfile.Graph, listed int64) error {
 	nodes := int64(g.Nodes)
 	err := r.each(EdgeFile, 2, func(t *graphfile.Table) error {
-		source, err := number(t, t.Fields[0], nodes)
-		if err != nil {
-			return err
+		var ends [2]int32 // source and target
+		for i := range ends {
+			v, err := number(t, t.Fields[i], nodes)
+			if err != nil {
+				return err
+			}
+			ends[i] = int32(v)
 		}
-		target, err := number(t, t.Fields[1], nodes)
-		g.Pairs = append(g.Pairs, csr.Edge{Node: int32(target), Neighbour: int32(source)})
-		if err == nil {
-			err = t.Take(16) // and 8 more in the graph
-		}
-		return err
+		g.Pairs = append(g.Pairs, csr.Edge{Node: ends[1], Neighbour: ends[0]})
+		return t.Take(16) // and 8 more in the graph
 	})
 	if err == nil && int64(len(g.Pairs)) != listed {
 		err = fmt.Errorf("%s: %d edges: expected %d, as %s says. Get it again",

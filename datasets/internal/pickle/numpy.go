@@ -29,15 +29,6 @@ var globals = map[string]global{
 	"collections defaultdict": globalDefaultDict,
 }
 
-// numpyGlobal returns what numpy's pickles name.
-func (p *unpickler) numpyGlobal(module, name string) global {
-	g, is := globals[module+" "+name]
-	if !is {
-		p.fail("the pickle asks for %q from %q, which graph files do not use and this reader will not run", name, module)
-	}
-	return g
-}
-
 // Array holds a numpy array of numbers in C order, of at most two dimensions. The numbers stay in the file's memory
 // until asked for.
 type Array struct {
@@ -184,9 +175,4 @@ func (a *Array) Float(i int) float64 { return a.dtype.Float(a.data[i*a.dtype.Siz
 
 // Attribute returns an attribute of the matrix; scipy's are "_shape", "indptr", "indices" and "data". It returns nil if
 // there is none of the name, and the last if there are several.
-func (m *Matrix) Attribute(name string) any {
-	if m.state == nil {
-		return nil
-	}
-	return m.state.Get(name)
-}
+func (m *Matrix) Attribute(name string) any { return m.state.Get(name) }

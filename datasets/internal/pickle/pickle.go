@@ -187,7 +187,11 @@ func (p *unpickler) globals(module, name []byte) any {
 	if p.torch {
 		return p.torchGlobal(string(module), string(name))
 	}
-	return p.numpyGlobal(string(module), string(name))
+	g, is := globals[string(module)+" "+string(name)]
+	if !is {
+		p.fail("the pickle asks for %q from %q, which graph files do not use and this reader will not run", name, module)
+	}
+	return g
 }
 
 // call calls a global, which does what the reader has for it.

@@ -110,20 +110,18 @@ func TestArraysMustHoldWhatTheirShapeSays(t *testing.T) {
 		_, err := Read(arrayPickle(c.state))
 		assert.ErrorContains(t, err, c.want)
 	}
-	v, err := Read(arrayPickle("K\x01\x85" + dtype + "\x89U\x04\x01\x00\x00\x00"))
-	require.NoError(t, err)
-	a := v.(*Array)
+	array := func(state string) *Array {
+		v, err := Read(arrayPickle(state))
+		require.NoError(t, err)
+		return v.(*Array)
+	}
+	a := array("K\x01\x85" + dtype + "\x89U\x04\x01\x00\x00\x00")
 	assert.Equal(t, int64(1), a.Int(0))
 	assert.Equal(t, 1, a.Len())
-	v, err = Read(arrayPickle("K\x01\x85" + dtype + "\x88U\x04\x01\x00\x00\x00"))
-	require.NoError(t, err, "of one dimension, both orders are the same")
-	assert.Equal(t, 1, v.(*Array).Len())
-	v, err = Read(arrayPickle("K\x00\x85" + dtype + "\x89U\x00"))
-	require.NoError(t, err)
-	assert.Zero(t, v.(*Array).Len())
-	v, err = Read(arrayPickle("K\x01\x85cnumpy\ndtype\nU\x02f2\x85R\x89U\x02\x00\x3e"))
-	require.NoError(t, err)
-	assert.Equal(t, 1.5, v.(*Array).Float(0), "a half")
+	a = array("K\x01\x85" + dtype + "\x88U\x04\x01\x00\x00\x00")
+	assert.Equal(t, 1, a.Len(), "of one dimension, both orders are the same")
+	assert.Zero(t, array("K\x00\x85"+dtype+"\x89U\x00").Len())
+	assert.Equal(t, 1.5, array("K\x01\x85cnumpy\ndtype\nU\x02f2\x85R\x89U\x02\x00\x3e").Float(0), "a half")
 }
 
 func TestNoPickleGrowsBeyondItsLimits(t *testing.T) {

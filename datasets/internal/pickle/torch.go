@@ -138,8 +138,11 @@ func (p *unpickler) sizes(what string, v any) []int64 {
 	return sizes
 }
 
-// Get returns the value of a text key, the last if there are several; nil if there is none.
+// Get returns the value of a text key, the last if there are several; nil if there is none, or no dictionary.
 func (d *Dict) Get(key string) any {
+	if d == nil {
+		return nil
+	}
 	for i := len(d.Entries) - 1; i >= 0; i-- {
 		if k, ok := d.Entries[i].Key.(String); ok && string(k) == key {
 			return d.Entries[i].Value

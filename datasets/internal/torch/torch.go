@@ -145,10 +145,8 @@ func (f *file) unwrap(value any) (*pickle.Dict, error) {
 	if !is {
 		return o.State, nil // PyTorch Geometric 1
 	}
-	if store.State != nil {
-		if mapping, is := store.State.Get("_mapping").(*pickle.Dict); is {
-			return mapping, nil
-		}
+	if mapping, is := store.State.Get("_mapping").(*pickle.Dict); is {
+		return mapping, nil
 	}
 	return nil, f.Errorf("data.pkl: a Data object without its _mapping: expected one that PyTorch Geometric saved")
 }

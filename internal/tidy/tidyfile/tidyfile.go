@@ -36,12 +36,15 @@ func Parquet(w io.Writer, t tidy.Table) error {
 	}
 	// A struct keeps the order of columns, which a map of them does not.
 	fields := make([]reflect.StructField, len(t))
+	cell := make([]func(row int) parquet.Value, len(t))
 	for i, c := range t {
 		if strings.ContainsAny(c.Name, "\",`") {
 			return fmt.Errorf("column %q: expected a name without commas and quotes", c.Name)
 		}
 		tag := reflect.StructTag(fmt.Sprintf(`parquet:"%s,optional,snappy"`, c.Name))
-		fields[i] = reflect.StructField{Name: fmt.Sprintf("Column%d", i), Type: kind(c), Tag: tag}
+		var kind reflect.Type
+		kind, cell[i] = cells(c)
+		fields[i] = reflect.StructField{Name: fmt.Sprintf("Column%d", i), Type: kind, Tag: tag}
 	}
 	schema := parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface())
 	out := parquet.NewGenericWriter[any](w, schema)
@@ -49,7 +52,7 @@ func Parquet(w io.Writer, t tidy.Table) error {
 	for row := range t.Rows() {
 		values := make(parquet.Row, len(t))
 		for i, c := range t {
-			values[i] = value(c, row).Level(0, 1, i)
+			values[i] = cell[i](row).Level(0, 1, i)
 			if !c.IsKnown(row) {
 				values[i] = parquet.NullValue().Level(0, 0, i)
 			}
@@ -67,28 +70,15 @@ func Parquet(w io.Writer, t tidy.Table) error {
 	return nil
 }
 
-func value(c tidy.Column, row int) parquet.Value {
+// cells returns the type of a column's values, and the one in a row as Parquet has it.
+func cells(c tidy.Column) (reflect.Type, func(row int) parquet.Value) {
 	switch {
 	case c.Texts != nil:
-		return parquet.ByteArrayValue([]byte(c.Texts[row]))
+		return reflect.TypeFor[string](), func(row int) parquet.Value { return parquet.ByteArrayValue([]byte(c.Texts[row])) }
 	case c.Numbers != nil:
-		return parquet.DoubleValue(c.Numbers[row])
+		return reflect.TypeFor[float64](), func(row int) parquet.Value { return parquet.DoubleValue(c.Numbers[row]) }
 	case c.Whole != nil:
-		return parquet.Int64Value(c.Whole[row])
-	default:
-		return parquet.BooleanValue(c.Flags[row])
+		return reflect.TypeFor[int64](), func(row int) parquet.Value { return parquet.Int64Value(c.Whole[row]) }
 	}
-}
-
-func kind(c tidy.Column) reflect.Type {
-	switch {
-	case c.Texts != nil:
-		return reflect.TypeFor[string]()
-	case c.Numbers != nil:
-		return reflect.TypeFor[float64]()
-	case c.Whole != nil:
-		return reflect.TypeFor[int64]()
-	default:
-		return reflect.TypeFor[bool]()
-	}
+	return reflect.TypeFor[bool](), func(row int) parquet.Value { return parquet.BooleanValue(c.Flags[row]) }
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -13,15 +14,11 @@ import (
 
 // Array writes an array as numpy does (version 1), with elements given as Go values of fixed size.
 func Array(descr string, shape []int, elements any) []byte {
-	return ArrayWith(fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, tuple(shape)), elements)
-}
-
-func tuple(shape []int) string {
-	text := "("
+	lengths := ""
 	for _, d := range shape {
-		text += fmt.Sprintf("%d,", d)
+		lengths += fmt.Sprintf("%d,", d)
 	}
-	return text + ")"
+	return ArrayWith(fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, lengths), elements)
 }
 
 // ArrayWith writes an array with any header. Elements that are a string are written as they are.
@@ -50,31 +47,29 @@ type Members map[string][]byte
 
 // With returns a copy in which some members are replaced, or left out if nil.
 func (m Members) With(changes Members) Members {
-	out := Members{}
-	for name, b := range m {
-		out[name] = b
-	}
-	for name, b := range changes {
-		if out[name] = b; b == nil {
-			delete(out, name)
-		}
-	}
+	out := maps.Clone(m)
+	maps.Copy(out, changes)
+	maps.DeleteFunc(out, func(_ string, array []byte) bool { return array == nil })
 	return out
 }
 
-// Zip writes the members in the order of their names, stored or deflated.
+// Zip writes the members, stored or deflated.
 func (m Members) Zip(method uint16) []byte {
+	files := map[string][]byte{}
+	for name, array := range m {
+		files[name+".npy"] = array
+	}
+	return Zip(method, files)
+}
+
+// Zip writes files in the order of their names, stored or deflated.
+func Zip(method uint16, files map[string][]byte) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	var names []string
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: method})
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: method})
 		must(err)
-		_, err = w.Write(m[name])
+		_, err = w.Write(files[name])
 		must(err)
 	}
 	must(z.Close())

@@ -21,8 +21,8 @@ import (
 	"nodemask/nmgnn/cached"
 )
 
-// Input is the files of a graph: CSV or Parquet, with the columns of datasets.ReadCSV. Every worker must be able to
-// read them.
+// Input is the files of a graph: CSV or Parquet, with the columns that datasets.Open reads. Every worker must be able
+// to read them.
 type Input struct{ Nodes, Edges []string }
 
 // Find returns the files of a graph in a folder: nodes.csv and edges.csv, or shards nodes-….csv and edges-….csv, or
@@ -253,15 +253,9 @@ func isParquet(path string) bool { return strings.EqualFold(filepath.Ext(path), 
 
 // scanNodes reads a file of nodes; slices are overwritten by the next.
 func scanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
-	if isParquet(path) {
-		return pq.ScanNodes(ctx, path, each)
-	}
-	return datasets.ScanNodes(ctx, path, each)
+	return datasets.ScanNodes(ctx, path, each, pq.Reader{})
 }
 
 func scanEdges(ctx context.Context, path string, each func(source, target []byte) error) error {
-	if isParquet(path) {
-		return pq.ScanEdges(ctx, path, each)
-	}
-	return datasets.ScanEdges(ctx, path, each)
+	return datasets.ScanEdges(ctx, path, each, pq.Reader{})
 }

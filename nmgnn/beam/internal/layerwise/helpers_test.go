@@ -165,7 +165,7 @@ func readGraph(t testing.TB, folder string) *datasets.Graph {
 		}
 	}
 	writeCSV(t, filepath.Join(whole, "edges.csv"), lines)
-	g, err := datasets.ReadCSV(t.Context(), whole)
+	g, err := datasets.Open(t.Context(), whole, datasets.OpenOptions{})
 	require.NoError(t, err)
 	return g
 }

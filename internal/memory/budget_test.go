@@ -1,4 +1,4 @@
-package graphfile
+package memory
 
 import (
 	"testing"

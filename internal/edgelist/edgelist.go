@@ -1,4 +1,5 @@
-package datasets
+// Package edgelist reads graphs that are nothing but a list of edges.
+package edgelist
 
 import (
 	"bufio"
@@ -11,26 +12,25 @@ import (
 	"unicode/utf8"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/graphfile"
+	"nodemask/internal/memory"
 )
 
-// Limits of a list of edges.
 const (
-	maxEdgeLine    = 4096 // bytes
-	maxListedEdges = 10_000_000
+	maxLine  = 4096 // bytes
+	maxEdges = 10_000_000
 )
 
-// ReadEdgeList reads an undirected graph from lines of two ids, separated by a comma, a tab or spaces. It returns the
+// Read reads an undirected graph from lines of two ids, separated by a comma, a tab or spaces. It returns the
 // graph and the id of each node, in the order of first appearance. Repeats and self-loops are dropped, and blank lines
 // and those that begin with # are left out. Errors begin with name, the file's, and give the line.
-func ReadEdgeList(ctx context.Context, r io.Reader, name string) (*csr.Graph, []string, error) {
+func Read(ctx context.Context, r io.Reader, name string) (*csr.Graph, []string, error) {
 	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, maxEdgeLine), maxEdgeLine)
+	lines.Buffer(make([]byte, 0, maxLine), maxLine)
 	index := map[string]int32{}
 	var ids []string
 	var edges []csr.Edge
 	at := 0
-	memory := graphfile.NewBudget(math.MaxInt64 / 128) // of a reader of any size
+	budget := memory.NewBudget(math.MaxInt64 / 128) // of a reader of any size
 	fail := func(format string, args ...any) (*csr.Graph, []string, error) {
 		return nil, nil, fmt.Errorf("%s: line %d: %w", name, at, fmt.Errorf(format, args...))
 	}
@@ -54,9 +54,9 @@ func ReadEdgeList(ctx context.Context, r io.Reader, name string) (*csr.Graph, []
 		if !ok {
 			return fail("found %.80q: expected two ids, separated by a comma, a tab or spaces", line)
 		}
-		if len(edges) == maxListedEdges {
+		if len(edges) == maxEdges {
 			return fail("more than %d edges: expected a smaller graph; larger ones can be read from an .npz file",
-				maxListedEdges)
+				maxEdges)
 		}
 		var pair [2]int32
 		known := len(ids)
@@ -69,14 +69,14 @@ func ReadEdgeList(ctx context.Context, r io.Reader, name string) (*csr.Graph, []
 			pair[i] = v
 		}
 		edges = append(edges, csr.Edge{Node: pair[0], Neighbour: pair[1]})
-		if err := memory.Take(16 + 96*int64(len(ids)-known) + int64(len(line))); err != nil {
+		if err := budget.Take(16 + 96*int64(len(ids)-known) + int64(len(line))); err != nil {
 			return fail("%w", err)
 		}
 	}
 	at++
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return fail("longer than %d bytes: expected two ids", maxEdgeLine)
+		return fail("longer than %d bytes: expected two ids", maxLine)
 	case err != nil:
 		return fail("%w", err)
 	case len(edges) == 0:

@@ -1,4 +1,4 @@
-package datasets
+package edgelist
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 )
 
 func TestEdgesAreReadWhateverSeparatesThem(t *testing.T) {
-	g, ids, err := ReadEdgeList(t.Context(), strings.NewReader("\ufeffa , b\r\nb\tc \n# note\n\n c   a\nd,d\n"), "f")
+	g, ids, err := Read(t.Context(), strings.NewReader("\ufeffa , b\r\nb\tc \n# note\n\n c   a\nd,d\n"), "f")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a", "b", "c", "d"}, ids)
 	assert.EqualValues(t, 6, g.NumEdges(), "both directions of three, and no loop")
@@ -28,15 +28,15 @@ func TestEdgesAreReadWhateverSeparatesThem(t *testing.T) {
 		"a \xff\n":                          "f: line 1: not UTF-8",
 		"a b\n" + strings.Repeat("x", 5000): "f: line 2: longer than 4096 bytes",
 	} {
-		_, _, err := ReadEdgeList(t.Context(), strings.NewReader(text), "f")
+		_, _, err := Read(t.Context(), strings.NewReader(text), "f")
 		assert.ErrorContains(t, err, says)
 	}
 }
 
-func TestReadEdgeListStopsWhenTheContextIsDone(t *testing.T) {
+func TestReadingStopsWhenTheContextIsDone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := ReadEdgeList(ctx, strings.NewReader(strings.Repeat("a b\n", 5000)), "f")
+	_, _, err := Read(ctx, strings.NewReader(strings.Repeat("a b\n", 5000)), "f")
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "f: line 4096: ")
 }
@@ -47,7 +47,7 @@ func FuzzEdges(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		g, ids, err := ReadEdgeList(t.Context(), bytes.NewReader(data), "f")
+		g, ids, err := Read(t.Context(), bytes.NewReader(data), "f")
 		if err != nil {
 			assert.True(t, strings.HasPrefix(err.Error(), "f: "), err.Error())
 			return
@@ -62,8 +62,8 @@ func FuzzEdges(f *testing.F) {
 	})
 }
 
-func ExampleReadEdgeList() {
-	g, ids, err := ReadEdgeList(context.Background(), strings.NewReader("ann bob\nbob,cy\n"), "friends.txt")
+func Example() {
+	g, ids, err := Read(context.Background(), strings.NewReader("ann bob\nbob,cy\n"), "friends.txt")
 	if err != nil {
 		fmt.Println(err)
 		return
