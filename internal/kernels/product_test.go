@@ -25,21 +25,26 @@ func TestEveryKernelComputesWhatTheDefinitionsSay(t *testing.T) {
 			if b.ID != "go" {
 				return // XLA compiles for each matrix
 			}
-			rapid.Check(t, func(t *rapid.T) {
-				m := drawMatrix(t)
-				symmetric := rapid.Bool().Draw(t, "symmetric")
-				if symmetric {
-					m = bothWays(m)
-				}
-				shape := rapid.SampledFrom([][2]int{{1, 1}, {1, 3}, {2, 2}, {2, 6}, {4, 4}, {1, 8}}).Draw(t, "heads and width")
-				checkMethods(t, b, m, kernels.Options{Kernel: kernel, Symmetric: symmetric, Gradients: true}, shape[0], shape[1],
-					rapid.Uint64().Draw(t, "seed"))
-			})
+			checkDrawn(t, b, kernel, [][2]int{{1, 1}, {1, 3}, {2, 2}, {2, 6}, {4, 4}, {1, 8}})
 		})
 		t.Run("no entries", func(t *testing.T) {
 			checkMethods(t, b, fromRows(2, nil, nil, nil), kernels.Options{Kernel: kernels.FusedKernel, Gradients: true}, 2, 6,
 				1)
 		})
+	})
+}
+
+// checkDrawn checks methods of products that are drawn, with one of these numbers of heads and widths.
+func checkDrawn(t *testing.T, b *backend.Backend, kernel kernels.Kernel, shapes [][2]int) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawMatrix(t)
+		symmetric := rapid.Bool().Draw(t, "symmetric")
+		if symmetric {
+			m = bothWays(m)
+		}
+		shape := rapid.SampledFrom(shapes).Draw(t, "heads and width")
+		checkMethods(t, b, m, kernels.Options{Kernel: kernel, Symmetric: symmetric, Gradients: true}, shape[0], shape[1],
+			rapid.Uint64().Draw(t, "seed"))
 	})
 }
 
@@ -237,13 +242,6 @@ func TestAReplacedProductComputesWhatAFreshOneDoes(t *testing.T) {
 			first, second := fromRows(4, []int32{0, 1, 3}, nil, []int32{2}), fromRows(4, []int32{1}, []int32{0, 2}, []int32{3})
 			store := model.NewStore()
 			p := newProduct(t, store, first, kernels.Options{Kernel: kernel})
-			name := func(m csr.Matrix) []float32 {
-				values := make([]float32, m.NumEntries())
-				for i, r := range m.RowIndices() {
-					values[i] = float32(10*r + m.Indices[i])
-				}
-				return values
-			}
 			exec, err := model.NewExec(b.Backend, store, func(_ *model.Scope, h, x, e *Node) []*Node {
 				names := p.Floats("names", name).NodeValue(h.Graph())
 				return []*Node{p.Times(h, nil, nil), p.Times(h, nil, e), p.Gather(h), p.Spread(x), p.Total(e), p.Highest(e),
@@ -286,6 +284,15 @@ func TestAReplacedProductComputesWhatAFreshOneDoes(t *testing.T) {
 	})
 }
 
+// name is a number for each entry, by its row and column.
+func name(m csr.Matrix) []float32 {
+	values := make([]float32, m.NumEntries())
+	for i, r := range m.RowIndices() {
+		values[i] = float32(10*r + m.Indices[i])
+	}
+	return values
+}
+
 func TestAnEmptyProductIsNotReplacedByOneWithEntries(t *testing.T) {
 	m := fromRows(2, []int32{0}, []int32{1})
 	none := fromRows(2, nil, nil)
@@ -305,13 +312,7 @@ func TestAProductWithRoomComputesAndDifferentiatesLikeOneWithout(t *testing.T) {
 			}
 			p := newProduct(t, store, m, kernels.Options{Kernel: kernels.FusedKernel, Gradients: true, Slots: room})
 			exec, err := model.NewExec(b.Backend, store, func(_ *model.Scope, h, a, key *Node) []*Node {
-				weights := p.Floats("weights", func(m csr.Matrix) []float32 {
-					values := make([]float32, m.NumEntries())
-					for i, r := range m.RowIndices() {
-						values[i] = float32(10*r+m.Indices[i]) / 7
-					}
-					return values
-				}).NodeValue(h.Graph())
+				weights := DivScalar(p.Floats("weights", name).NodeValue(h.Graph()), 7)
 				random := kernels.NewRandom(key, kernels.FusedKernel)
 				heads := kernels.HeadProducts(h, a)
 				outputs := []*Node{
