@@ -14,8 +14,8 @@ import (
 )
 
 // fusedPattern holds the entries in order of their rows and leaves the work to package fused; an entry's slot is its
-// place. Padding lies behind the entries, where no row reaches; it names a row and a column that there are, for those who
-// gather by them.
+// place. Padding lies behind the entries, where no row reaches. It names a row and a column that there are, for those
+// who gather by them.
 type fusedPattern struct {
 	room            int
 	matrix          csr.Matrix

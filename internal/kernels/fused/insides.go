@@ -83,8 +83,8 @@ func checkExecutors(table *executorTable) error {
 		checkExecutes(qkv, table[qkv], "fusedops.execFusedAttentionQKVProjection"))
 }
 
-// checkExecutes returns an error unless the function that executes an operation is GoMLX's of that name. Its type cannot
-// be had by reflection, but its name can.
+// checkExecutes returns an error unless the function that executes an operation is GoMLX's of that name. Its type
+// cannot be had by reflection, but its name can.
 func checkExecutes(op compute.OpType, function any, name string) error {
 	is, known := "nothing", goModule+"/internal/gobackend/"+name
 	if !reflect.ValueOf(function).IsNil() {
