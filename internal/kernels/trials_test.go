@@ -42,20 +42,6 @@ func ofTrial(p kernels.Product, kernel kernels.Kernel, in []*Node) []*Node {
 	return append(outputs, Gradient(loss, h, w, b, a, c)...)
 }
 
-// drawTrials draws an input of each trial, adds it to theirs, and returns those of all, of these dimensions together.
-func drawTrials[T float32 | uint32](alone [][]*tensors.Tensor, draw func() T, dim, together []int) *tensors.Tensor {
-	var all []T
-	for i := range alone {
-		x := make([]T, shapeOf(dim...).Size())
-		for k := range x {
-			x[k] = draw()
-		}
-		all = append(all, x...)
-		alone[i] = append(alone[i], tensors.FromFlatDataAndDimensions(x, dim...))
-	}
-	return tensors.FromFlatDataAndDimensions(all, together...)
-}
-
 // checkTrials returns what holds trials side by side to what each computes alone, and their gradients.
 func checkTrials(t *testing.T) func(t *testing.T, b *backend.Backend, kernel kernels.Kernel) {
 	const n, width, trials = 30, 6, 3
@@ -70,19 +56,40 @@ func checkTrials(t *testing.T) func(t *testing.T, b *backend.Backend, kernel ker
 	}
 	// Each input's dimensions in a trial.
 	dims := [][]int{{n, width}, {n, 1}, {2}, {width, width}, {1, width}, {2, width / 2}, {2, width / 2}}
-	around := func() float32 { return float32(r.NormFloat64()) / 2 }
+	draw := func(k int) any {
+		if k == 2 {
+			return []uint32{r.Uint32(), r.Uint32()}
+		}
+		x := make([]float32, dims[k][0]*dims[k][1])
+		for i := range x {
+			if x[i] = float32(r.NormFloat64()) / 2; k == 1 {
+				x[i] = float32(r.IntN(2))
+			}
+		}
+		return x
+	}
 	alone, all := make([][]*tensors.Tensor, trials), make([]*tensors.Tensor, len(dims))
 	for k, dim := range dims {
-		together := append([]int{trials}, dim...)
-		switch k {
-		case 0: // nodes follow one another
-			all[k] = drawTrials(alone, around, dim, []int{trials * n, width})
-		case 1:
-			all[k] = drawTrials(alone, func() float32 { return float32(r.IntN(2)) }, dim, []int{trials * n, 1})
-		case 2:
-			all[k] = drawTrials(alone, r.Uint32, dim, together)
+		var floats []float32
+		var ints []uint32
+		for i := range alone {
+			x := draw(k)
+			switch x := x.(type) {
+			case []float32:
+				floats = append(floats, x...)
+				alone[i] = append(alone[i], tensors.FromFlatDataAndDimensions(x, dim...))
+			case []uint32:
+				ints = append(ints, x...)
+				alone[i] = append(alone[i], tensors.FromFlatDataAndDimensions(x, dim...))
+			}
+		}
+		switch {
+		case ints != nil:
+			all[k] = tensors.FromFlatDataAndDimensions(ints, trials, 2)
+		case k < 2: // nodes follow one another
+			all[k] = tensors.FromFlatDataAndDimensions(floats, trials*n, dim[1])
 		default:
-			all[k] = drawTrials(alone, around, dim, together)
+			all[k] = tensors.FromFlatDataAndDimensions(floats, append([]int{trials}, dim...)...)
 		}
 	}
 	return func(t *testing.T, b *backend.Backend, kernel kernels.Kernel) {
