@@ -53,10 +53,8 @@ func BenchmarkProduct(b *testing.B) {
 					{"Xᵀ·v", g.NumNodes(), func(h, key *Node) *Node { return x.Back(h, nil, dropped(h, key)) }},
 				} {
 					b.Run(fmt.Sprintf("%s/%s/%s/%s", data, id, op.name, kernel), func(b *testing.B) {
-						exec, err := model.NewExec(backend.Backend, store, func(_ *model.Scope, h, key *Node) *Node {
-							return op.run(h,
-								key)
-						})
+						exec, err := model.NewExec(backend.Backend, store,
+							func(_ *model.Scope, h, key *Node) *Node { return op.run(h, key) })
 						require.NoError(b, err)
 						defer exec.Finalize()
 						h := tensors.FromShape(shapeOf(op.rows, width))

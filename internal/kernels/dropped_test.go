@@ -16,16 +16,7 @@ import (
 
 func TestAProductWithDroppedEntriesInBlocksIsThatWithTheDroppedMatrixAndSoIsItsGradient(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
-	numbers := func(rows, columns int) [][]float32 {
-		x := make([][]float32, rows)
-		for i := range x {
-			for range columns {
-				x[i] = append(x[i], float32(r.NormFloat64()))
-			}
-		}
-		return x
-	}
-	x, w, v := numbers(37, 11), numbers(11, 5), numbers(37, 5)
+	x, w, v := rowsAs32(normal(r, 37, 11)), rowsAs32(normal(r, 11, 5)), rowsAs32(normal(r, 37, 5))
 	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		for _, block := range []int{1, 3 * 11, 36 * 11, 1 << 20} { // numbers: rows of one, three and 36, and all at once
 			outputs, err := model.CallOnceN(b.Backend, model.NewStore(), func(_ *model.Scope, key, x, w, v *Node) []*Node {

@@ -14,44 +14,28 @@ import (
 )
 
 // fusedPattern holds the entries in order of their rows and leaves the work to package fused; an entry's slot is its
-// place. Padding lies behind the entries, where no row reaches.
+// place. Padding lies behind the entries, where no row reaches. It names a row and a column that there are, for those
+// who gather by them.
 type fusedPattern struct {
-	rows, room      int
+	room            int
 	matrix          csr.Matrix
 	long            bool
 	offsets, column *model.Variable // [rows+1, 1], [room, 1]
 	rowVar          *model.Variable // [room, 1], once asked for
-	makeRow         func() *model.Variable
+	into            *Constants
 }
 
 // longRow is how many entries make a row long: some of the blocks that GPUs add it up in.
 const longRow = 2048
 
 func newFused(into *Constants, m csr.Matrix, slots int) *fusedPattern {
-	p := &fusedPattern{rows: m.Rows, room: max(m.NumEntries(), slots), matrix: m}
+	p := &fusedPattern{room: max(m.NumEntries(), slots), matrix: m, into: into}
 	for r := range m.Rows {
 		p.long = p.long || m.Offsets[r+1]-m.Offsets[r] >= longRow
 	}
-	p.offsets, p.column = into.Ints("offset", narrow(m.Offsets), m.Rows+1, 1), into.Ints("column", p.padded(m.Indices),
-		p.room, 1)
-	p.makeRow = func() *model.Variable {
-		row := into.Ints("row", p.padded(p.matrix.RowIndices()), p.room, 1)
-		if into.err != nil {
-			panic(into.err)
-		}
-		return row
-	}
+	p.offsets, p.column = into.Ints("offset", narrow(m.Offsets), m.Rows+1, 1), into.Ints("column",
+		perSlot(p, m.Indices, 0), p.room, 1)
 	return p
-}
-
-// padded adds zeros behind the entries: a row and a column that there are, for those who gather by them.
-func (p *fusedPattern) padded(perEntry []int32) []int32 {
-	if len(perEntry) == p.room {
-		return perEntry
-	}
-	all := make([]int32, p.room)
-	copy(all, perEntry)
-	return all
 }
 
 // narrow is offsets as kernels read them; there are no more entries than int32 can number.
@@ -68,11 +52,11 @@ func (p *fusedPattern) in(g *Graph) fused.Matrix {
 	return fused.Matrix{Offsets: p.offsets.NodeValue(g), Columns: p.column.NodeValue(g), Long: p.long}
 }
 
-func (p *fusedPattern) slots() int                   { return p.room }
+func (p *fusedPattern) Slots() int                   { return p.room }
 func (p *fusedPattern) times(h, weights *Node) *Node { return p.in(h.Graph()).Times(h, weights, nil) }
-func (p *fusedPattern) gather(h *Node) *Node         { return Gather(h, p.column.NodeValue(h.Graph())) }
-func (p *fusedPattern) total(e *Node) *Node          { return p.in(e.Graph()).Total(e, nil) }
-func (p *fusedPattern) highest(e *Node) *Node        { return p.in(e.Graph()).Highest(e) }
+func (p *fusedPattern) Gather(h *Node) *Node         { return Gather(h, p.column.NodeValue(h.Graph())) }
+func (p *fusedPattern) Total(e *Node) *Node          { return p.in(e.Graph()).Total(e, nil) }
+func (p *fusedPattern) Highest(e *Node) *Node        { return p.in(e.Graph()).Highest(e) }
 
 // alone keeps XLA on a CPU from fusing what makes x into what uses it, where it would be computed anew for each entry:
 // OptimizationBarrier is gone before fusion begins. A scatter is never fused; this one adds zero to one row, in place.
@@ -85,13 +69,16 @@ func (p *fusedPattern) alone(x *Node) *Node {
 	return ScatterSum(x, Const(g, [][]int32{{0}, {0}}), zeros, true, false)
 }
 
-func (p *fusedPattern) agreement(x, h *Node, heads int) *Node {
+func (p *fusedPattern) Agreement(x, h *Node, heads int) *Node {
 	return p.in(x.Graph()).Agreement(x, h, heads)
 }
 
-func (p *fusedPattern) spread(x *Node) *Node {
+func (p *fusedPattern) Spread(x *Node) *Node {
 	if p.rowVar == nil {
-		p.rowVar = p.makeRow()
+		p.rowVar = p.into.Ints("row", perSlot(p, p.matrix.RowIndices(), 0), p.room, 1)
+		if p.into.err != nil {
+			panic(p.into.err)
+		}
 	}
 	return Gather(x, p.rowVar.NodeValue(x.Graph()), true)
 }
@@ -105,11 +92,11 @@ func (p *fusedPattern) replace(m csr.Matrix) error {
 		return err
 	}
 	if p.rowVar != nil {
-		if err := overwrite(p.rowVar, p.padded(m.RowIndices())); err != nil {
+		if err := overwrite(p.rowVar, perSlot(p, m.RowIndices(), 0)); err != nil {
 			return err
 		}
 	}
-	return overwrite(p.column, p.padded(m.Indices))
+	return overwrite(p.column, perSlot(p, m.Indices, 0))
 }
 
 // fusedProduct has what package fused does in fewer passes than the parts would take.
@@ -144,11 +131,9 @@ func (p *fusedProduct) SumDropped(h *Node, s Stream, rate float64, gradients boo
 		return sumOfDropped(p, h, s, rate, gradients)
 	}
 	draw, scale := s.dropped(rate)
-	apply := func(h *Node) *Node { return p.forward.in(g).TimesDropped(draw, scale, h, Values(p).NodeValue(g), nil) }
-	if !gradients {
-		return apply(h)
-	}
-	return Linear(h, p.Rows(), apply, func(v *Node) *Node {
+	return linear(gradients, h, p.Rows(), func(h *Node) *Node {
+		return p.forward.in(g).TimesDropped(draw, scale, h, Values(p).NodeValue(g), nil)
+	}, func(v *Node) *Node {
 		p.needTransposed()
 		return p.adjoint.in(g).TimesDropped(draw, scale, v, p.transposedValues().NodeValue(g), p.transposedAt().NodeValue(g))
 	})

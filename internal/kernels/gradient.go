@@ -21,6 +21,14 @@ func Linear(x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
 	return WithAdjoints(y, Argument{x, adjoint})
 }
 
+// linear is [Linear] with gradients, or apply alone.
+func linear(gradients bool, x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
+	if !gradients {
+		return apply(x)
+	}
+	return Linear(x, rows, apply, adjoint)
+}
+
 // Dense returns x·w, x [rows, width], w [width, out], whose gradients add up in one order where [fused.SumsInOrder].
 // With w [trials, width, out], the rows are those of as many trials, one after the other, each times its own.
 func Dense(x, w *Node) *Node {

@@ -60,6 +60,14 @@ func scaled(x, by rows) rows {
 	return y
 }
 
+// at is x[i]; nothing: i is below 0.
+func at[T any](x []T, i int) (none T) {
+	if i < 0 {
+		return none
+	}
+	return x[i]
+}
+
 func differentiables() []differentiable {
 	drawKey := [2]uint32{17, 4}
 	const width, slope = 4, 0.25
@@ -83,14 +91,10 @@ func differentiables() []differentiable {
 			},
 			func(d definition, x []rows) rows { return d.times(x[0], d.dropped(drawKey, 0.25)) }},
 		{"Sum of some rows", perRow, width, []argument{h, {perColumn, 1, upToTwo}},
-			func(p kernels.Product, x []*Node) *Node {
-				return kernels.Sum(p, x[0], x[1], nil, true)
-			},
+			func(p kernels.Product, x []*Node) *Node { return kernels.Sum(p, x[0], x[1], nil, true) },
 			func(d definition, x []rows) rows { return d.times(scaled(x[0], x[1]), nil) }},
 		{"Mean of some rows", perRow, width, []argument{h, divisor, {perColumn, 1, upToTwo}},
-			func(p kernels.Product, x []*Node) *Node {
-				return p.Mean(x[0], x[2], x[1], nil, true)
-			},
+			func(p kernels.Product, x []*Node) *Node { return p.Mean(x[0], x[2], x[1], nil, true) },
 			func(d definition, x []rows) rows { return d.mean(scaled(x[0], x[2]), x[1], nil) }},
 		{"Mean", perRow, width, []argument{h, divisor},
 			func(p kernels.Product, x []*Node) *Node { return p.Mean(x[0], nil, x[1], nil, true) },
@@ -141,34 +145,22 @@ func differentiables() []differentiable {
 		present, keep int // place among the extra ones; -1: nil
 	}{{"", nil, -1, -1}, {", some present", []argument{present}, 0, -1}, {", some kept", []argument{keep}, -1, 0},
 		{", some present and some kept", []argument{present, keep}, 0, 1}} {
-		nodeAt := func(x []*Node, i int) *Node {
-			if i < 0 {
-				return nil
-			}
-			return x[i]
-		}
-		rowsAt := func(x []rows, i int) rows {
-			if i < 0 {
-				return nil
-			}
-			return x[i]
-		}
 		all = append(all,
 			differentiable{"Attend by scores" + some.name, perRow, width, append([]argument{h, scores}, some.extra...),
 				func(p kernels.Product, x []*Node) *Node {
-					return p.Attend(kernels.Attention{Values: x[0], Scores: x[1], Present: nodeAt(x[2:], some.present),
-						Keep: nodeAt(x[2:], some.keep), Gradients: true})
+					return p.Attend(kernels.Attention{Values: x[0], Scores: x[1], Present: at(x[2:], some.present),
+						Keep: at(x[2:], some.keep), Gradients: true})
 				},
 				func(d definition, x []rows) rows {
-					return d.attend(x[1], x[0], rowsAt(x[2:], some.present), rowsAt(x[2:], some.keep), heads)
+					return d.attend(x[1], x[0], at(x[2:], some.present), at(x[2:], some.keep), heads)
 				}},
 			differentiable{"Attend by pairs" + some.name, perRow, width, append([]argument{h, source, target}, some.extra...),
 				func(p kernels.Product, x []*Node) *Node {
-					return p.Attend(kernels.Attention{Values: x[0], Source: x[1], Target: x[2], Slope: slope, Present: nodeAt(x[3:],
-						some.present), Keep: nodeAt(x[3:], some.keep), Gradients: true})
+					return p.Attend(kernels.Attention{Values: x[0], Source: x[1], Target: x[2], Slope: slope, Present: at(x[3:],
+						some.present), Keep: at(x[3:], some.keep), Gradients: true})
 				},
 				func(d definition, x []rows) rows {
-					return d.attend(d.pairs(x[1], x[2], slope), x[0], rowsAt(x[3:], some.present), rowsAt(x[3:], some.keep), heads)
+					return d.attend(d.pairs(x[1], x[2], slope), x[0], at(x[3:], some.present), at(x[3:], some.keep), heads)
 				}})
 	}
 	// Node masking: rows that are zero are neither read nor given a gradient.

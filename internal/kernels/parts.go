@@ -16,24 +16,27 @@ import (
 // pattern is what a kernel has to provide for one direction of a matrix; parts makes a [Product] of two.
 type pattern interface {
 	times(h, weights *Node) *Node
-	gather(h *Node) *Node
-	spread(x *Node) *Node
-	total(e *Node) *Node
-	highest(e *Node) *Node
-	alone(x *Node) *Node // see [Product]
-	agreement(x, h *Node, heads int) *Node
-	slots() int // an entry's slot is its place; those behind the entries are padding
 	replace(m csr.Matrix) error
+
+	// What [Product] says of these.
+	Gather(h *Node) *Node
+	Spread(x *Node) *Node
+	Total(e *Node) *Node
+	Highest(e *Node) *Node
+	Agreement(x, h *Node, heads int) *Node
+	Slots() int // an entry's slot is its place; those behind the entries are padding
+	alone(x *Node) *Node
 }
 
 // parts is a [Product] put together from patterns.
 type parts struct {
-	constants        *Constants
-	matrix           csr.Matrix // of all trials
-	one              csr.Matrix // of one of them
-	options          Options
-	forward, adjoint pattern
-	lazy             map[string]lazy // what only some computations need, once asked for
+	pattern   // of the matrix
+	adjoint   pattern
+	constants *Constants
+	matrix    csr.Matrix // of all trials
+	one       csr.Matrix // of one of them
+	options   Options
+	lazy      map[string]lazy // what only some computations need, once asked for
 	// while the matrix is replaced: the entries in the order of its transpose; may be missing
 	from []int32
 }
@@ -46,16 +49,9 @@ type lazy struct {
 }
 
 func (p *parts) Rows() int                             { return p.matrix.Rows }
-func (p *parts) Slots() int                            { return p.forward.slots() }
-func (p *parts) Times(h, _, weights *Node) *Node       { return p.forward.times(h, weights) }
-func (p *parts) Gather(h *Node) *Node                  { return p.forward.gather(h) }
-func (p *parts) Spread(x *Node) *Node                  { return p.forward.spread(x) }
-func (p *parts) Total(e *Node) *Node                   { return p.forward.total(e) }
-func (p *parts) Highest(e *Node) *Node                 { return p.forward.highest(e) }
-func (p *parts) Agreement(x, h *Node, heads int) *Node { return p.forward.agreement(x, h, heads) }
+func (p *parts) Times(h, _, weights *Node) *Node       { return p.times(h, weights) }
 func (p *parts) PairScores(h, a, b *Node) (y, z *Node) { return HeadProducts(h, a), HeadProducts(h, b) }
 func (p *parts) Attend(a Attention) *Node              { return attendByParts(p, a) }
-func (p *parts) alone(x *Node) *Node                   { return p.forward.alone(x) }
 func (p *parts) Mean(h, mask, by, keep *Node, gradients bool) *Node {
 	return Div(Sum(p, h, mask, keep, gradients), by)
 }
@@ -69,13 +65,13 @@ func (p *parts) LeakyScores(source, target, a *Node, slope float64, gradients bo
 	}
 	p.needTransposed()
 	slopes := func(of pattern, h, x, d *Node) *Node {
-		pairs := Add(of.gather(h), of.spread(x))
+		pairs := Add(of.Gather(h), of.Spread(x))
 		slopes := Where(LessThan(pairs, ZerosLike(pairs)), MulScalar(OnesLike(pairs), slope), OnesLike(pairs))
-		return of.total(perHead(slopes, d))
+		return of.Total(perHead(slopes, d))
 	}
 	return withLeakyAdjoints(y, source, target, a,
 		func(d *Node) *Node { return slopes(p.adjoint, x, h, p.transposed(d)) },
-		func(d *Node) *Node { return slopes(p.forward, h, x, d) })
+		func(d *Node) *Node { return slopes(p.pattern, h, x, d) })
 }
 
 func (p *parts) SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node {
@@ -94,7 +90,7 @@ func (p *parts) needTransposed() {
 
 func (p *parts) TotalBack(e *Node) *Node {
 	p.needTransposed()
-	return p.adjoint.total(p.transposed(e))
+	return p.adjoint.Total(p.transposed(e))
 }
 
 func (p *parts) Back(v, _, weights *Node) *Node {
@@ -141,7 +137,7 @@ func (p *parts) Replace(m csr.Matrix, gradients bool) error {
 	}
 	p.one = m
 	m = m.Repeat(p.options.Trials)
-	if err := p.forward.replace(m); err != nil {
+	if err := p.replace(m); err != nil {
 		return err
 	}
 	if gradients && p.hasTransposed() {
@@ -166,9 +162,7 @@ func (p *parts) Replace(m csr.Matrix, gradients bool) error {
 
 // transposedAt is the slot here of each of the adjoint's: [slots, 1], one behind all of them for padding.
 func (p *parts) transposedAt() *model.Variable {
-	return once(p, "transposed", p.adjoint, int32(p.forward.slots()), func(m csr.Matrix) []int32 {
-		return p.transposedFrom(m)
-	})
+	return once(p, "transposed", p.adjoint, int32(p.Slots()), p.transposedFrom)
 }
 
 // transposedFrom is the entry of m that each of the transposed matrix was.
@@ -193,15 +187,15 @@ func (p *parts) transposedValues() *model.Variable {
 
 // transposed moves what belongs to the entries into the slots of the adjoint: e [slots, width], zero in padding.
 func (p *parts) transposed(e *Node) *Node {
-	return Gather(padRows(e, p.forward.slots()+1), p.transposedAt().NodeValue(e.Graph()))
+	return Gather(padRows(e, p.Slots()+1), p.transposedAt().NodeValue(e.Graph()))
 }
 
 func (p *parts) Ints(name string, padding int32, of func(m csr.Matrix) []int32) *model.Variable {
-	return once(p, name, p.forward, padding, ofTrials(p, of))
+	return once(p, name, p.pattern, padding, ofTrials(p, of))
 }
 
 func (p *parts) Floats(name string, of func(m csr.Matrix) []float32) *model.Variable {
-	return once(p, name, p.forward, 0, ofTrials(p, of))
+	return once(p, name, p.pattern, 0, ofTrials(p, of))
 }
 
 // ofTrials repeats what belongs to the entries of one trial for all.
@@ -225,27 +219,31 @@ func once[T int32 | float32](p *parts, name string, direction pattern, padding T
 		panic(into.err)
 	}
 	p.lazy[name] = lazy{v, func() error { return overwrite(v, values()) }, direction == p.adjoint &&
-		direction != p.forward}
+		direction != p.pattern}
 	return v
 }
 
 // perSlot puts padding behind what belongs to each entry.
 func perSlot[T any](p pattern, perEntry []T, padding T) []T {
-	if missing := p.slots() - len(perEntry); missing > 0 {
-		return slices.Concat(perEntry, slices.Repeat([]T{padding}, missing))
+	if len(perEntry) == p.Slots() {
+		return perEntry
 	}
-	return perEntry
+	all := append(make([]T, 0, p.Slots()), perEntry...)
+	for len(all) < p.Slots() {
+		all = append(all, padding)
+	}
+	return all
 }
 
 // emptyPattern is a matrix without entries. It has one slot, of padding, since no node is empty.
 type emptyPattern struct{ rows int }
 
-func (p emptyPattern) slots() int             { return 1 }
+func (p emptyPattern) Slots() int             { return 1 }
 func (p emptyPattern) times(h, _ *Node) *Node { return p.zeros(h, p.rows) }
-func (p emptyPattern) gather(h *Node) *Node   { return p.zeros(h, 1) }
-func (p emptyPattern) spread(x *Node) *Node   { return p.zeros(x, 1) }
-func (p emptyPattern) total(e *Node) *Node    { return p.zeros(e, p.rows) }
-func (p emptyPattern) highest(e *Node) *Node  { return AddScalar(p.zeros(e, p.rows), Lowest) }
+func (p emptyPattern) Gather(h *Node) *Node   { return p.zeros(h, 1) }
+func (p emptyPattern) Spread(x *Node) *Node   { return p.zeros(x, 1) }
+func (p emptyPattern) Total(e *Node) *Node    { return p.zeros(e, p.rows) }
+func (p emptyPattern) Highest(e *Node) *Node  { return AddScalar(p.zeros(e, p.rows), Lowest) }
 func (p emptyPattern) alone(x *Node) *Node    { return x }
 func (p emptyPattern) replace(m csr.Matrix) error {
 	if m.NumEntries() > 0 {
@@ -253,7 +251,7 @@ func (p emptyPattern) replace(m csr.Matrix) error {
 	}
 	return nil
 }
-func (p emptyPattern) agreement(x, _ *Node, heads int) *Node {
+func (p emptyPattern) Agreement(x, _ *Node, heads int) *Node {
 	return Zeros(x.Graph(), shapes.Make(x.DType(), 1, heads))
 }
 func (p emptyPattern) zeros(x *Node, rows int) *Node {

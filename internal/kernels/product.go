@@ -159,7 +159,7 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 		return nil, fmt.Errorf("no kernel %q: expected one of %v", o.Kernel, Kernels())
 	}
 	if m.NumEntries() == 0 && !(o.Kernel == FusedKernel && o.Slots > 0) {
-		p.forward, p.adjoint = emptyPattern{m.Rows}, emptyPattern{m.Columns}
+		p.pattern, p.adjoint = emptyPattern{m.Rows}, emptyPattern{m.Columns}
 		return p, nil
 	}
 	behind := NewConstants(store, path+"_transposed").Share(o.Share)
@@ -187,7 +187,7 @@ func bothWays[P pattern](p *parts, behind *Constants, make func(into *Constants,
 		transposed, _ := p.matrix.Transpose()
 		adjoint = make(behind, transposed)
 	}
-	p.forward, p.adjoint = forward, adjoint
+	p.pattern, p.adjoint = forward, adjoint
 	return forward, adjoint
 }
 

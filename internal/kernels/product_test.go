@@ -25,21 +25,26 @@ func TestEveryKernelComputesWhatTheDefinitionsSay(t *testing.T) {
 			if b.ID != "go" {
 				return // XLA compiles for each matrix
 			}
-			rapid.Check(t, func(t *rapid.T) {
-				m := drawMatrix(t)
-				symmetric := rapid.Bool().Draw(t, "symmetric")
-				if symmetric {
-					m = bothWays(m)
-				}
-				shape := rapid.SampledFrom([][2]int{{1, 1}, {1, 3}, {2, 2}, {2, 6}, {4, 4}, {1, 8}}).Draw(t, "heads and width")
-				checkMethods(t, b, m, kernels.Options{Kernel: kernel, Symmetric: symmetric, Gradients: true}, shape[0], shape[1],
-					rapid.Uint64().Draw(t, "seed"))
-			})
+			checkDrawn(t, b, kernel, [][2]int{{1, 1}, {1, 3}, {2, 2}, {2, 6}, {4, 4}, {1, 8}})
 		})
 		t.Run("no entries", func(t *testing.T) {
 			checkMethods(t, b, fromRows(2, nil, nil, nil), kernels.Options{Kernel: kernels.FusedKernel, Gradients: true}, 2, 6,
 				1)
 		})
+	})
+}
+
+// checkDrawn checks methods of products that are drawn, with one of these numbers of heads and widths.
+func checkDrawn(t *testing.T, b *backend.Backend, kernel kernels.Kernel, shapes [][2]int) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawMatrix(t)
+		symmetric := rapid.Bool().Draw(t, "symmetric")
+		if symmetric {
+			m = bothWays(m)
+		}
+		shape := rapid.SampledFrom(shapes).Draw(t, "heads and width")
+		checkMethods(t, b, m, kernels.Options{Kernel: kernel, Symmetric: symmetric, Gradients: true}, shape[0], shape[1],
+			rapid.Uint64().Draw(t, "seed"))
 	})
 }
 
@@ -233,59 +238,59 @@ func TestAMatrixThatLeavesItsBoundsIsRefused(t *testing.T) {
 
 func TestAReplacedProductComputesWhatAFreshOneDoes(t *testing.T) {
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
-		for _, kernel := range []kernels.Kernel{kernels.FusedKernel, kernels.ScatterKernel} {
-			t.Run(string(kernel), func(t *testing.T) {
-				first, second := fromRows(4, []int32{0, 1, 3}, nil, []int32{2}), fromRows(4, []int32{1}, []int32{0, 2}, []int32{3})
-				store := model.NewStore()
-				p := newProduct(t, store, first, kernels.Options{Kernel: kernel})
-				name := func(m csr.Matrix) []float32 {
-					values := make([]float32, m.NumEntries())
-					for i, r := range m.RowIndices() {
-						values[i] = float32(10*r + m.Indices[i])
-					}
-					return values
-				}
-				exec, err := model.NewExec(b.Backend, store, func(_ *model.Scope, h, x, e *Node) []*Node {
-					names := p.Floats("names", name).NodeValue(h.Graph())
-					return []*Node{p.Times(h, nil, nil), p.Times(h, nil, e), p.Gather(h), p.Spread(x), p.Total(e), p.Highest(e),
-						p.Agreement(x, h, 1),
-						p.Attend(kernels.Attention{Scores: e, Values: h}), names}
-				})
-				require.NoError(t, err)
-				defer exec.Finalize()
-				r := rand.New(rand.NewPCG(1, 2))
-				h, x, e := whole(r, 4, 3), whole(r, 3, 3), whole(r, 4, 1)
-				compute := func(exec *model.Exec) (all []any) {
-					outputs, err := exec.Call(tensor(h, 3), tensor(x, 3), tensor(e, 1))
-					require.NoError(t, err)
-					for _, o := range outputs {
-						all = append(all, o.Value())
-					}
-					return all
-				}
-				before := compute(exec)
-				require.Equal(t, rowsAs32(definition{first}.times(h, nil)), before[0])
-				require.NoError(t, p.Replace(second, true))
-				after := compute(exec)
-				d := definition{second}
-				for i, want := range []rows{d.times(h, nil), d.times(h, e), d.gather(h), d.spread(x), d.total(e, 1),
-					d.highest(e, nil, 1, kernels.Lowest), d.agreement(x, h, 1)} {
-					require.Equal(t, rowsAs32(want), after[i], "output %d", i)
-				}
-				near(t, d.attend(e, h, nil, nil, 1), rowsFrom(after[7]), "attention")
-				require.Equal(t, [][]float32{{1}, {10}, {12}, {23}}, after[8],
-					"what was made of the first matrix is made of the second")
-
-				require.ErrorContains(t, p.Replace(fromRows(4, []int32{1}, []int32{0, 2}, []int32{4}), true),
-					"entry 3 is in column 4")
-				for _, other := range []csr.Matrix{fromRows(4, []int32{1}), fromRows(4, []int32{1, 2, 3, 0}),
-					fromRows(5, []int32{1}, []int32{0, 2}, []int32{3})} {
-					require.ErrorIs(t, p.Replace(other, true), kernels.ErrNoFit)
-				}
-				require.Equal(t, after, compute(exec), "a matrix that is refused changes nothing")
+		forEachKernel(t, func(t *testing.T, kernel kernels.Kernel) {
+			first, second := fromRows(4, []int32{0, 1, 3}, nil, []int32{2}), fromRows(4, []int32{1}, []int32{0, 2}, []int32{3})
+			store := model.NewStore()
+			p := newProduct(t, store, first, kernels.Options{Kernel: kernel})
+			exec, err := model.NewExec(b.Backend, store, func(_ *model.Scope, h, x, e *Node) []*Node {
+				names := p.Floats("names", name).NodeValue(h.Graph())
+				return []*Node{p.Times(h, nil, nil), p.Times(h, nil, e), p.Gather(h), p.Spread(x), p.Total(e), p.Highest(e),
+					p.Agreement(x, h, 1),
+					p.Attend(kernels.Attention{Scores: e, Values: h}), names}
 			})
-		}
+			require.NoError(t, err)
+			defer exec.Finalize()
+			r := rand.New(rand.NewPCG(1, 2))
+			h, x, e := whole(r, 4, 3), whole(r, 3, 3), whole(r, 4, 1)
+			compute := func(exec *model.Exec) (all []any) {
+				outputs, err := exec.Call(tensor(h, 3), tensor(x, 3), tensor(e, 1))
+				require.NoError(t, err)
+				for _, o := range outputs {
+					all = append(all, o.Value())
+				}
+				return all
+			}
+			before := compute(exec)
+			require.Equal(t, rowsAs32(definition{first}.times(h, nil)), before[0])
+			require.NoError(t, p.Replace(second, true))
+			after := compute(exec)
+			d := definition{second}
+			for i, want := range []rows{d.times(h, nil), d.times(h, e), d.gather(h), d.spread(x), d.total(e, 1),
+				d.highest(e, nil, 1, kernels.Lowest), d.agreement(x, h, 1)} {
+				require.Equal(t, rowsAs32(want), after[i], "output %d", i)
+			}
+			near(t, d.attend(e, h, nil, nil, 1), rowsFrom(after[7]), "attention")
+			require.Equal(t, [][]float32{{1}, {10}, {12}, {23}}, after[8],
+				"what was made of the first matrix is made of the second")
+
+			require.ErrorContains(t, p.Replace(fromRows(4, []int32{1}, []int32{0, 2}, []int32{4}), true),
+				"entry 3 is in column 4")
+			for _, other := range []csr.Matrix{fromRows(4, []int32{1}), fromRows(4, []int32{1, 2, 3, 0}),
+				fromRows(5, []int32{1}, []int32{0, 2}, []int32{3})} {
+				require.ErrorIs(t, p.Replace(other, true), kernels.ErrNoFit)
+			}
+			require.Equal(t, after, compute(exec), "a matrix that is refused changes nothing")
+		})
 	})
+}
+
+// name is a number for each entry, by its row and column.
+func name(m csr.Matrix) []float32 {
+	values := make([]float32, m.NumEntries())
+	for i, r := range m.RowIndices() {
+		values[i] = float32(10*r + m.Indices[i])
+	}
+	return values
 }
 
 func TestAnEmptyProductIsNotReplacedByOneWithEntries(t *testing.T) {
@@ -307,13 +312,7 @@ func TestAProductWithRoomComputesAndDifferentiatesLikeOneWithout(t *testing.T) {
 			}
 			p := newProduct(t, store, m, kernels.Options{Kernel: kernels.FusedKernel, Gradients: true, Slots: room})
 			exec, err := model.NewExec(b.Backend, store, func(_ *model.Scope, h, a, key *Node) []*Node {
-				weights := p.Floats("weights", func(m csr.Matrix) []float32 {
-					values := make([]float32, m.NumEntries())
-					for i, r := range m.RowIndices() {
-						values[i] = float32(10*r+m.Indices[i]) / 7
-					}
-					return values
-				}).NodeValue(h.Graph())
+				weights := DivScalar(p.Floats("weights", name).NodeValue(h.Graph()), 7)
 				random := kernels.NewRandom(key, kernels.FusedKernel)
 				heads := kernels.HeadProducts(h, a)
 				outputs := []*Node{
@@ -373,48 +372,33 @@ func rowsAs32(x rows) [][]float32 {
 
 func rowsFrom(x any) rows { return rowsOf(tensors.FromValue(x.([][]float32))) }
 
-func TestRowsThatAMaskMakesZeroAreNotRead(t *testing.T) {
-	b, err := backend.Open("xla:cpu")
-	if err != nil {
-		t.Skipf("skipped: %v", err)
-	}
-	m := bothWays(csr.Matrix{Rows: 3, Columns: 3, Offsets: []int64{0, 2, 3, 3}, Indices: []int32{1, 2, 2}})
+// onATriangle computes with the sums over a triangle's nodes, of x with the factors 2, 0 and 1.
+func onATriangle(t *testing.T, b *backend.Backend, f func(p kernels.Product, x, factors *Node) *Node,
+	x [][]float32) any {
 	store := model.NewStore()
 	defer store.Finalize()
-	p, err := kernels.New(store, "/m", m, kernels.Options{Kernel: kernels.FusedKernel, Symmetric: true, Gradients: true})
+	p := newProduct(t, store, fromRows(3, []int32{1, 2}, []int32{0, 2}, []int32{0, 1}),
+		kernels.Options{Kernel: kernels.FusedKernel, Symmetric: true, Gradients: true})
+	y, err := model.CallOnce(b.Backend, store, func(_ *model.Scope, x, factors *Node) *Node { return f(p, x, factors) },
+		x, [][]float32{{2}, {0}, {1}})
 	require.NoError(t, err)
-	exec, err := model.NewExec(b.Backend, store, func(_ *model.Scope, x, mask *Node) *Node {
-		return kernels.Sum(p, x, mask, nil, true)
-	})
-	require.NoError(t, err)
-	defer exec.Finalize()
+	return y.Value()
+}
+
+func TestRowsThatAMaskMakesZeroAreNotRead(t *testing.T) {
 	infinite := float32(math.Inf(1)) // times 0 it is not a number, if somebody looks
-	y, err := exec.Call([][]float32{{1, 10}, {infinite, infinite}, {3, 30}}, [][]float32{{2}, {0}, {1}})
-	require.NoError(t, err)
-	require.Equal(t, [][]float32{{3, 30}, {5, 50}, {2, 20}}, y[0].Value())
+	require.Equal(t, [][]float32{{3, 30}, {5, 50}, {2, 20}}, onATriangle(t, gnntest.XLA(t),
+		func(p kernels.Product, x, mask *Node) *Node { return kernels.Sum(p, x, mask, nil, true) },
+		[][]float32{{1, 10}, {infinite, infinite}, {3, 30}}))
 }
 
 func TestALearnedFactorOfRowsHasItsGradientWhereItIsZero(t *testing.T) {
-	for _, id := range []string{"go", "xla:cpu"} {
-		b, err := backend.Open(id)
-		if err != nil {
-			continue
-		}
-		m := bothWays(csr.Matrix{Rows: 3, Columns: 3, Offsets: []int64{0, 2, 3, 3}, Indices: []int32{1, 2, 2}})
-		store := model.NewStore()
-		defer store.Finalize()
-		p, err := kernels.New(store, "/m", m, kernels.Options{Kernel: kernels.FusedKernel, Symmetric: true, Gradients: true})
-		require.NoError(t, err)
-		exec, err := model.NewExec(b.Backend, store, func(_ *model.Scope, x, gate *Node) *Node {
-			sum := kernels.Sum(p, Mul(x, gate), nil, nil, true)
-			return Gradient(ReduceAllSum(Mul(sum, sum)), gate)[0]
-		})
-		require.NoError(t, err)
-		defer exec.Finalize()
-		// The graph is a triangle. With g = (2, 0, 1) on x = 1, 2, 3 the sums are 3, 5 and 2; what row 1 would add to is 3
-		// and 2.
-		y, err := exec.Call([][]float32{{1, 0}, {2, 0}, {3, 0}}, [][]float32{{2}, {0}, {1}})
-		require.NoError(t, err)
-		require.Equal(t, [][]float32{{2 * (5 + 2)}, {2 * 2 * (3 + 2)}, {2 * 3 * (3 + 5)}}, y[0].Value(), id)
-	}
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		// With g = (2, 0, 1) on x = 1, 2, 3 the sums are 3, 5 and 2; what row 1 would add to is 3 and 2.
+		require.Equal(t, [][]float32{{2 * (5 + 2)}, {2 * 2 * (3 + 2)}, {2 * 3 * (3 + 5)}}, onATriangle(t, b,
+			func(p kernels.Product, x, gate *Node) *Node {
+				sum := kernels.Sum(p, Mul(x, gate), nil, nil, true)
+				return Gradient(ReduceAllSum(Mul(sum, sum)), gate)[0]
+			}, [][]float32{{1, 0}, {2, 0}, {3, 0}}))
+	})
 }

@@ -23,40 +23,40 @@ func newScatter(into *Constants, m csr.Matrix) *scatterPattern {
 	return p
 }
 
-func (p *scatterPattern) slots() int { return p.entries }
+func (p *scatterPattern) Slots() int { return p.entries }
 
 // alone changes nothing: on a GPU, where this kernel is used, whatever is fused is one kernel less to launch.
 func (p *scatterPattern) alone(x *Node) *Node { return x }
 
 func (p *scatterPattern) times(h, weights *Node) *Node {
-	gathered := p.gather(h)
+	gathered := p.Gather(h)
 	if weights != nil {
 		gathered = perHead(gathered, weights)
 	}
-	return p.total(gathered)
+	return p.Total(gathered)
 }
 
-func (p *scatterPattern) gather(h *Node) *Node {
+func (p *scatterPattern) Gather(h *Node) *Node {
 	return Gather(h, p.column.NodeValue(h.Graph()))
 }
 
-func (p *scatterPattern) spread(x *Node) *Node {
+func (p *scatterPattern) Spread(x *Node) *Node {
 	return Gather(x, p.row.NodeValue(x.Graph()), true)
 }
 
-func (p *scatterPattern) total(e *Node) *Node {
+func (p *scatterPattern) Total(e *Node) *Node {
 	zeros := Zeros(e.Graph(), shapes.Make(e.DType(), p.rows, e.Shape().Dimensions[1]))
 	return ScatterSum(zeros, p.row.NodeValue(e.Graph()), e, true, false)
 }
 
-func (p *scatterPattern) highest(e *Node) *Node {
+func (p *scatterPattern) Highest(e *Node) *Node {
 	start := AddScalar(Zeros(e.Graph(), shapes.Make(e.DType(), p.rows, e.Shape().Dimensions[1])), Lowest)
 	return ScatterMax(start, p.row.NodeValue(e.Graph()), e, true, false)
 }
 
-func (p *scatterPattern) agreement(x, h *Node, heads int) *Node {
+func (p *scatterPattern) Agreement(x, h *Node, heads int) *Node {
 	// As a product with a matrix, as [sumHeads] has it, it would be stored entry by entry.
-	return ReduceSum(Reshape(Mul(p.spread(x), p.gather(h)), p.entries, heads, -1), -1)
+	return ReduceSum(Reshape(Mul(p.Spread(x), p.Gather(h)), p.entries, heads, -1), -1)
 }
 
 func (p *scatterPattern) replace(m csr.Matrix) error {

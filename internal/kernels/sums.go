@@ -14,11 +14,8 @@ import (
 // h, and none towards mask and keep. What is masked need not be read.
 func Sum(p Product, h, mask, keep *Node, gradients bool) *Node {
 	h, factor := masked(h, mask)
-	apply := func(h *Node) *Node { return p.Times(h, factor, keep) }
-	if !gradients {
-		return apply(h)
-	}
-	return Linear(h, p.Rows(), apply, func(v *Node) *Node { return p.Back(v, factor, keep) })
+	return linear(gradients, h, p.Rows(), func(h *Node) *Node { return p.Times(h, factor, keep) },
+		func(v *Node) *Node { return p.Back(v, factor, keep) })
 }
 
 // masked returns mask·h, and the factor that products may know of it.
@@ -59,30 +56,20 @@ func WeightedSum(p Product, weights, h *Node, gradients bool) *Node {
 
 // Sources returns h [columns, width] at each entry's column: [slots, width].
 func Sources(p Product, h *Node, gradients bool) *Node {
-	if !gradients {
-		return p.Gather(h)
-	}
-	return Linear(h, p.Slots(), p.Gather, func(v *Node) *Node { return p.TotalBack(Mul(v, Valid(p, h.Graph()))) })
+	return linear(gradients, h, p.Slots(), p.Gather,
+		func(v *Node) *Node { return p.TotalBack(Mul(v, Valid(p, h.Graph()))) })
 }
 
 // Targets returns h [rows, width] at each entry's row: [slots, width].
 func Targets(p Product, h *Node, gradients bool) *Node {
-	if !gradients {
-		return p.Spread(h)
-	}
-	return Linear(h, p.Slots(), p.Spread, func(v *Node) *Node { return totalOf(p, v) })
+	return linear(gradients, h, p.Slots(), p.Spread, func(v *Node) *Node { return Total(p, v, false) })
 }
 
 // Total returns the sum of the entries of each row, whatever stands in padding: e [slots, width] → [rows, width].
 func Total(p Product, e *Node, gradients bool) *Node {
-	total := func(e *Node) *Node { return totalOf(p, e) }
-	if !gradients {
-		return total(e)
-	}
-	return Linear(e, p.Rows(), total, p.Spread)
+	total := func(e *Node) *Node { return p.Total(Mul(e, Valid(p, e.Graph()))) }
+	return linear(gradients, e, p.Rows(), total, p.Spread)
 }
-
-func totalOf(p Product, e *Node) *Node { return p.Total(Mul(e, Valid(p, e.Graph()))) }
 
 // RowMax returns the greatest entry of each row, 0 for rows without entries: e [slots, width] → [rows, width].
 // present [slots, 1] is 1 for the entries that count; nil: all. With gradients, entries that are equally great share

@@ -82,9 +82,6 @@ func TestAPageComparesPairsOfTheSameSplit(t *testing.T) {
 }
 
 func TestAReaderAsksWhetherMaskingHelps(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: trains in a browser")
-	}
 	b := open(t, browser(t), written(t, func(o *Options) { o.Beside = "nodemask.js" }), 390)
 	var text string
 	b.set("#data", "sbm")

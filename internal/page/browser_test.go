@@ -33,8 +33,11 @@ var built = sync.OnceValues(func() (Module, error) {
 // tab is a page that trains, in the browser.
 type tab struct{ browsertest.Tab }
 
-// browser starts a browser for a test, which runs beside the others: much of the time one waits for it.
+// browser starts a browser for a test that trains in it, beside the others: much of the time one waits for it.
 func browser(t *testing.T) context.Context {
+	if testing.Short() {
+		t.Skip("skipped: trains in a browser for up to a minute")
+	}
 	t.Parallel()
 	return browsertest.Start(t, 5*time.Minute)
 }
@@ -107,9 +110,6 @@ func written(t *testing.T, change func(o *Options)) string {
 }
 
 func TestAPageTrainsAsTheCommandDoes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: trains in a browser for a minute")
-	}
 	ctx := browser(t)
 	b := open(t, ctx, written(t, func(o *Options) { o.Beside = "nodemask.js" }), 1280)
 	b.look("before")
@@ -142,7 +142,8 @@ func TestAPageTrainsAsTheCommandDoes(t *testing.T) {
 }
 
 func TestLettersOnAPhoneAreElevenPixelsHigh(t *testing.T) {
-	b := open(t, browser(t), written(t, func(o *Options) { o.Beside = "nodemask.js" }), 390)
+	t.Parallel()
+	b := open(t, browsertest.Start(t, 5*time.Minute), written(t, func(o *Options) { o.Beside = "nodemask.js" }), 390)
 	var height, wide float64
 	for _, drawing := range []string{`document.querySelector('.nodemask-explorer').shadowRoot`,
 		`document.querySelector('.charts')`} {
@@ -155,9 +156,7 @@ func TestLettersOnAPhoneAreElevenPixelsHigh(t *testing.T) {
 }
 
 func TestFromAServerTheProgramStreams(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: trains in a browser for seconds")
-	}
+	ctx := browser(t)
 	path := written(t, func(o *Options) { o.Beside, o.Files = "nodemask.js", fruit() })
 	module, err := built()
 	require.NoError(t, err)
@@ -179,7 +178,6 @@ func TestFromAServerTheProgramStreams(t *testing.T) {
 	defer server.Close()
 	address, err := url.Parse(server.URL + "/page.html")
 	require.NoError(t, err)
-	ctx := browser(t)
 	b := tab{browsertest.Visit(t, ctx, address, 1280)}
 	b.set("#seed", "2")
 	b.click("#go")
@@ -191,9 +189,6 @@ func TestFromAServerTheProgramStreams(t *testing.T) {
 }
 
 func TestTwoTabsAtOnceLoseNoRuns(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: trains in a browser for seconds")
-	}
 	ctx := browser(t)
 	path := written(t, func(o *Options) { o.Beside = "nodemask.js" })
 	first, second := open(t, ctx, path, 1280), open(t, ctx, path, 1280)
@@ -235,9 +230,6 @@ func (b tab) drop(files string) {
 const idle = `document.querySelector('#stop').disabled`
 
 func TestStoppingRubbishAndReloadingEndWell(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: trains in a browser for a minute")
-	}
 	ctx := browser(t)
 	b := open(t, ctx, written(t, func(*Options) {}), 1280) // a page that needs no other file
 	var status string
@@ -296,9 +288,6 @@ func fruit() []File {
 }
 
 func TestAGraphOfOnesOwnComesWithThePage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: trains in a browser for seconds")
-	}
 	b := open(t, browser(t), written(t, func(o *Options) {
 		o.Title = "Node masking on fruit"
 		o.Files = fruit()
@@ -341,9 +330,7 @@ func TestAGraphOfOnesOwnComesWithThePage(t *testing.T) {
 // A front page and a page of tables, as reports have them: with the script beside them, and a policy that lets no style
 // in.
 func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: trains in a browser for half a minute")
-	}
+	ctx := browser(t)
 	path := written(t, func(o *Options) { o.Beside, o.Data = "nodemask.js", []string{"fruit"} })
 	folder := filepath.Dir(path)
 	beside, err := DataScript("fruit", fruit())
@@ -359,7 +346,6 @@ func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
 <td id="elsewhere" title="10 trials" data-cell='{"data":"citeseer","model":"gin","setting":"transductive","train":50,"choices":{}}'>60.00</td></tr></table>
 <img alt="a chart" width="400" height="200" src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='400' height='200'/>" data-places='[{"left":25,"top":50,"name":"GIN, 0.5: 79.00","cell":"{\"data\":\"sbm:nodes=120,classes=3,degree=6,seed=1\",\"model\":\"gin\",\"setting\":\"inductive\",\"train\":50,\"choices\":{\"hidden\":\"8\",\"keep\":\"0.5\"}}"}]'>
 </main><script src="front.js" data-beside="fruit" defer></script></body></html>`), 0o644))
-	ctx := browser(t)
 	playground := open(t, ctx, path, 1280)
 	playground.set("#data", "fruit")
 	playground.until(`document.querySelector('#about').textContent.startsWith('80 nodes, 80 edges, 2 features, 2 classes')`)

@@ -158,7 +158,6 @@ type Compare struct {
 type Session struct {
 	backend *backend.Backend
 	runner  *train.Runner
-	now     func() time.Time
 
 	training sync.Mutex // held by the request that trains
 	mutex    sync.Mutex // of what follows
@@ -172,7 +171,7 @@ type Session struct {
 func NewSession(b *backend.Backend) *Session {
 	r := train.NewRunner(b)
 	r.Programs = 2 // with and without masking
-	return &Session{backend: b, runner: r, now: time.Now, graphs: map[string]*datasets.Graph{},
+	return &Session{backend: b, runner: r, graphs: map[string]*datasets.Graph{},
 		cancel: map[int]context.CancelFunc{}}
 }
 
@@ -326,12 +325,12 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 	}
 	x := measure.Experiment(c, g)
 	x.Smoothness = g.NumNodes() <= 5000 // over all pairs of nodes
-	began := s.now()
+	began := time.Now()
 	var watching error
 	result, err := s.runner.Trial(ctx, x, r.Seed, func(epoch int, e train.Epoch) {
 		event := Event{ID: r.ID, Kind: "epoch", Epoch: epoch, TrainLoss: e.TrainLoss, ValidationLoss: e.ValidationLoss,
 			ValidationF1: 100 * e.ValidationF1,
-			Milliseconds: float64(s.now().Sub(began).Microseconds()) / 1000}
+			Milliseconds: float64(time.Since(began).Microseconds()) / 1000}
 		if r.Watch && watching == nil {
 			event.Masked = s.runner.Masked()
 			event.Classes, watching = s.runner.Predict()
@@ -343,7 +342,7 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 			case <-time.After(min(time.Duration(r.Pace)*time.Millisecond, slowest)):
 			}
 		}
-		began = s.now()
+		began = time.Now()
 	})
 	if err := errors.Join(err, watching); err != nil {
 		return Event{}, err
@@ -352,7 +351,7 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 	s.model, s.modelOf = result.Saved(x), c.Data
 	s.mutex.Unlock()
 	stored := measure.Stored(c, x, s.backend, result)
-	stored.Date = s.now().UTC().Format(time.RFC3339)
+	stored.Date = time.Now().UTC().Format(time.RFC3339)
 	line, err := stored.Line()
 	if err != nil {
 		return Event{}, err

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strconv"
@@ -47,10 +49,18 @@ func ask(t *testing.T, s *Session, r Request) []Event {
 // sameAsHere compares a trial of a page with the same trial on this machine.
 func sameAsHere(t *testing.T, line string, c Cell, seed uint64) {
 	t.Helper()
-	events := ask(t, session(t), Request{ID: 1, Kind: "train", Cell: c, Seed: seed})
+	_, here := trained(t, session(t), Request{Cell: c, Seed: seed})
+	sameTrial(t, here.Record, line)
+}
+
+// trained returns all answers to a request to train, and what the last one says.
+func trained(t *testing.T, s *Session, r Request) ([]Event, *Trained) {
+	t.Helper()
+	r.Kind = "train"
+	events := ask(t, s, r)
 	last := events[len(events)-1]
 	require.Equal(t, "trained", last.Kind, last.Error)
-	sameTrial(t, last.Trained.Record, line)
+	return events, last.Trained
 }
 
 // sameTrial compares the records of one trial, trained here and elsewhere.
@@ -69,6 +79,46 @@ func sameTrial(t *testing.T, line, other string) {
 }
 
 var update = flag.Bool("update", false, "train the run that pages open with anew")
+
+// savedRun is what is saved.
+type savedRun struct {
+	Seed uint64     `json:"seed"`
+	Arms []savedArm `json:"arms"`
+}
+
+// savedArm is one trial of it: its curves, and who was masked and what was predicted in its last epoch.
+type savedArm struct {
+	Cell       Cell      `json:"cell"`
+	Train      []float64 `json:"train"`
+	Validation []float64 `json:"validation"`
+	F1         []float64 `json:"f1"` // on the validation nodes, in percent
+	Masked     []int32   `json:"masked,omitempty"`
+	Classes    []int32   `json:"classes"`
+	Trained    *Trained  `json:"trained"` // without what differs from run to run
+	record     string
+}
+
+// run trains an arm from its cell.
+func (a *savedArm) run(ctx context.Context, s *Session, seed uint64) error {
+	var last Event
+	s.Handle(ctx, Request{ID: 1, Kind: "train", Cell: a.Cell, Seed: seed, Watch: true}, func(e Event) {
+		last = e
+		if e.Kind != "epoch" {
+			return
+		}
+		a.Train, a.Validation = append(a.Train, short(e.TrainLoss)), append(a.Validation, short(e.ValidationLoss))
+		a.F1, a.Masked, a.Classes = append(a.F1, short(e.ValidationF1)), e.Masked, e.Classes
+	})
+	if last.Trained == nil {
+		return fmt.Errorf("training the run that pages open with: %s", last.Error)
+	}
+	a.Trained, a.record = last.Trained, last.Trained.Record
+	a.Trained.Record, a.Trained.Seconds = "", 0
+	return nil
+}
+
+// short is a number to five digits, as many as a curve shows.
+func short(x float64) float64 { return math.Round(x*1e5) / 1e5 }
 
 // defaults are both trials of what a page opens with, trained on this machine once for all tests.
 var defaults = sync.OnceValues(func() (savedRun, error) {
@@ -116,7 +166,7 @@ func smallCell(keep string) Cell {
 
 func TestATrialIsToldEpochByEpochWithItsMasksAndPredictions(t *testing.T) {
 	s := session(t)
-	events := ask(t, s, Request{ID: 7, Kind: "train", Cell: smallCell("0.5"), Seed: 3, Watch: true})
+	events, done := trained(t, s, Request{ID: 7, Cell: smallCell("0.5"), Seed: 3, Watch: true})
 	require.Len(t, events, 13)
 	for i, e := range events[:12] {
 		assert.Equal(t, 7, e.ID)
@@ -127,14 +177,12 @@ func TestATrialIsToldEpochByEpochWithItsMasksAndPredictions(t *testing.T) {
 		require.Len(t, e.Classes, 120)
 	}
 	assert.NotEqual(t, events[0].Masked, events[1].Masked)
-	trained := events[12].Trained
-	require.NotNil(t, trained, events[12].Error)
-	one, err := record.ParseRecord([]byte(trained.Record))
+	one, err := record.ParseRecord([]byte(done.Record))
 	require.NoError(t, err)
-	assert.Equal(t, one.Cell, trained.Key)
-	assert.Equal(t, one.MacroF1, trained.F1)
+	assert.Equal(t, one.Cell, done.Key)
+	assert.Equal(t, one.MacroF1, done.F1)
 	total := 0
-	for _, row := range trained.Confusion {
+	for _, row := range done.Confusion {
 		for _, n := range row {
 			total += n
 		}
@@ -142,10 +190,10 @@ func TestATrialIsToldEpochByEpochWithItsMasksAndPredictions(t *testing.T) {
 	assert.Equal(t, 54, total, "test nodes: 120 less 60 to train on and 6 to validate with")
 
 	// Watching changes no number.
-	again := ask(t, s, Request{ID: 8, Kind: "train", Cell: smallCell("0.5"), Seed: 3})
-	assert.Equal(t, trained.F1, again[len(again)-1].Trained.F1)
-	assert.Empty(t, again[0].Masked)
-	unmasked := ask(t, s, Request{ID: 9, Kind: "train", Cell: smallCell("1"), Seed: 3, Watch: true})
+	events, again := trained(t, s, Request{ID: 8, Cell: smallCell("0.5"), Seed: 3})
+	assert.Equal(t, done.F1, again.F1)
+	assert.Empty(t, events[0].Masked)
+	unmasked, _ := trained(t, s, Request{ID: 9, Cell: smallCell("1"), Seed: 3, Watch: true})
 	assert.Empty(t, unmasked[0].Masked)
 	require.Len(t, unmasked[0].Classes, 120)
 }
@@ -155,9 +203,8 @@ func TestRunsAreComparedWithTheirUnmaskedTwins(t *testing.T) {
 	var lines []string
 	for _, keep := range []string{"1", "0.5"} {
 		for seed := uint64(1); seed <= 3; seed++ {
-			events := ask(t, s, Request{Kind: "train", Cell: smallCell(keep), Seed: seed})
-			require.Equal(t, "trained", events[len(events)-1].Kind, events[len(events)-1].Error)
-			lines = append(lines, events[len(events)-1].Trained.Record)
+			_, one := trained(t, s, Request{Cell: smallCell(keep), Seed: seed})
+			lines = append(lines, one.Record)
 		}
 	}
 	answer := ask(t, s, Request{Kind: "compare", Records: lines})
@@ -173,31 +220,29 @@ func TestRunsAreComparedWithTheirUnmaskedTwins(t *testing.T) {
 	assert.Equal(t, "GIN + NM, hidden 8, epochs 12", rows[1].Label)
 	other := smallCell("0.5")
 	other.Choices["mlp"], other.Choices["norm"] = "1", "none"
-	events := ask(t, s, Request{Kind: "train", Cell: other, Seed: 1})
-	assert.Equal(t, "GIN + NM, hidden 8, mlp 1, norm none, epochs 12", events[len(events)-1].Trained.Label,
-		"what the tables do not have is said")
+	_, one := trained(t, s, Request{Cell: other, Seed: 1})
+	assert.Equal(t, "GIN + NM, hidden 8, mlp 1, norm none, epochs 12", one.Label, "what the tables do not have is said")
 	broken := ask(t, s, Request{Kind: "compare", Records: []string{`{"luck":1}`}})
 	assert.Contains(t, broken[0].Error, "line 1: ")
 }
 
 func TestWhatCannotBeIsSaidInWords(t *testing.T) {
 	s := session(t)
+	onCora := func(model string, setting datasets.Setting, percent int, choices map[string]string) Request {
+		return Request{Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: model, Setting: setting, TrainPercent: percent,
+			Choices: choices}}
+	}
 	for want, r := range map[string]Request{
 		`a request of kind "dance"`:          {Kind: "dance"},
 		`no data "/etc/passwd" on this page`: {Kind: "open", Data: "/etc/passwd"},
 		"expected one .npz, .graphml, .json or .pt file, nodes.csv": {Kind: "open", Data: "own:cat.jpg",
 			Files: map[string][]byte{"cat.jpg": {1}}},
-		"node 99999: expected 0 to 2707": {Kind: "tree", Data: "cora", Root: 99999, Hops: 2},
-		`no model "gim"`: {Kind: "train", Seed: 1,
-			Cell: Cell{Data: "cora", Model: "gim", Setting: "inductive", TrainPercent: 10}},
-		"0 % to train on: expected 1 to 99": {Kind: "train", Seed: 1,
-			Cell: Cell{Data: "cora", Model: "gin", Setting: "inductive"}},
-		"seed 0: expected 1 or more": {Kind: "train", Cell: smallCell("1")},
-		"expected names of axes": {Kind: "train", Seed: 1,
-			Cell: Cell{Data: "cora", Model: "gin", Setting: "inductive", TrainPercent: 10,
-				Choices: map[string]string{"luck": "1"}}},
-		`setting "deductive"`: {Kind: "train", Seed: 1,
-			Cell: Cell{Data: "cora", Model: "gin", Setting: "deductive", TrainPercent: 10}},
+		"node 99999: expected 0 to 2707":    {Kind: "tree", Data: "cora", Root: 99999, Hops: 2},
+		`no model "gim"`:                    onCora("gim", "inductive", 10, nil),
+		"0 % to train on: expected 1 to 99": onCora("gin", "inductive", 0, nil),
+		"expected names of axes":            onCora("gin", "inductive", 10, map[string]string{"luck": "1"}),
+		`setting "deductive"`:               onCora("gin", "deductive", 10, nil),
+		"seed 0: expected 1 or more":        {Kind: "train", Cell: smallCell("1")},
 	} {
 		events := ask(t, s, r)
 		require.Len(t, events, 1)
@@ -218,8 +263,7 @@ func TestAStoppedTrialEndsAndTheNextOneRuns(t *testing.T) {
 		}
 	})
 	assert.Equal(t, []string{"epoch", "epoch", "epoch", "stopped"}, kinds)
-	after := ask(t, s, Request{ID: 3, Kind: "train", Cell: smallCell("1"), Seed: 1})
-	assert.Equal(t, "trained", after[len(after)-1].Kind)
+	trained(t, s, Request{ID: 3, Cell: smallCell("1"), Seed: 1})
 	assert.Equal(t, "stopped", ask(t, s, Request{ID: 4, Kind: "stop", Stop: 99})[0].Kind, "there is nothing to stop")
 }
 
@@ -227,13 +271,10 @@ func TestAGraphOfOnesOwnIsOpenedDrawnAndTrainedOn(t *testing.T) {
 	s := session(t)
 	files := map[string][]byte{"nodes.csv": []byte("id,label,x,y\n"), "edges.csv": []byte("source,target\n")}
 	for v := range 60 {
-		class := "ab"[v%2 : v%2+1]
-		row := string(rune('A'+v%26)) + string(rune('a'+v/26)) + "," + class + "," + string(rune('0'+v%2)) + ",1\n"
-		files["nodes.csv"] = append(files["nodes.csv"], row...)
+		files["nodes.csv"] = fmt.Appendf(files["nodes.csv"], "n%d,%c,%d,1\n", v, "ab"[v%2], v%2)
 	}
 	for v := range 58 {
-		name := func(v int) string { return string(rune('A'+v%26)) + string(rune('a'+v/26)) }
-		files["edges.csv"] = append(files["edges.csv"], []byte(name(v)+","+name(v+2)+"\n")...)
+		files["edges.csv"] = fmt.Appendf(files["edges.csv"], "n%d,n%d\n", v, v+2)
 	}
 	opened := ask(t, s, Request{Kind: "open", Data: "own:x", Files: files})
 	require.Equal(t, "opened", opened[0].Kind, opened[0].Error)
@@ -243,10 +284,9 @@ func TestAGraphOfOnesOwnIsOpenedDrawnAndTrainedOn(t *testing.T) {
 	text, err := json.Marshal(tree[0].Tree)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"classes":["a","b"]`)
-	events := ask(t, s, Request{Kind: "train", Seed: 1, Cell: Cell{Data: "own:x", Model: "gin", Setting: "transductive",
+	_, one := trained(t, s, Request{Seed: 1, Cell: Cell{Data: "own:x", Model: "gin", Setting: "transductive",
 		TrainPercent: 50, Choices: map[string]string{"hidden": "8", "epochs": "5"}}})
-	require.Equal(t, "trained", events[len(events)-1].Kind, events[len(events)-1].Error)
-	_, err = record.ParseRecord([]byte(events[len(events)-1].Trained.Record))
+	_, err = record.ParseRecord([]byte(one.Record))
 	require.NoError(t, err)
 }
 
@@ -261,10 +301,10 @@ func TestAGraphWithoutClassesIsLookedAtAndNotTrainedOn(t *testing.T) {
 	text, err := json.Marshal(tree[0].Tree)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"cleo"`)
-	trained := ask(t, s, Request{Kind: "train", Seed: 1, Cell: Cell{Data: "own:friends", Model: "gin",
+	refused := ask(t, s, Request{Kind: "train", Seed: 1, Cell: Cell{Data: "own:friends", Model: "gin",
 		Setting: "transductive", TrainPercent: 50}})
 	assert.Equal(t, "friends has 0 features and 0 classes: it can be looked at; training needs features, and at least "+
-		"two classes to tell apart", trained[0].Error)
+		"two classes to tell apart", refused[0].Error)
 	without := ask(t, s, Request{Kind: "open", Data: "own:net",
 		Files: map[string][]byte{"net.graphml": []byte(`<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/>` +
 			`<edge source="a" target="b"/></graph></graphml>`)}})
@@ -311,6 +351,15 @@ func TestEveryChoiceThatThePaperLeavesOpenMakesTheCellOfItsReading(t *testing.T)
 	}
 }
 
+// cellOf is the cell that a table or figure says.
+func cellOf(t *testing.T, text string) record.Cell {
+	var chosen Cell
+	require.NoError(t, json.Unmarshal([]byte(text), &chosen))
+	c, err := chosen.Cell()
+	require.NoError(t, err)
+	return c
+}
+
 func TestEveryEntryOfATableSaysWhichCellItIs(t *testing.T) {
 	seen := 0
 	for _, a := range evidence.Artifacts() {
@@ -326,10 +375,7 @@ func TestEveryEntryOfATableSaysWhichCellItIs(t *testing.T) {
 				if field.Cell == "" {
 					continue
 				}
-				var chosen Cell
-				require.NoError(t, json.Unmarshal([]byte(field.Cell), &chosen))
-				c, err := chosen.Cell()
-				require.NoError(t, err)
+				c := cellOf(t, field.Cell)
 				require.True(t, keys[c.Key()], "%s is no cell of %s", c.Key(), a.ID)
 				seen++
 			}
@@ -351,10 +397,7 @@ func TestEveryPointOfAFigureSaysWhichCellItIs(t *testing.T) {
 			places, err := chart.Places()
 			require.NoError(t, err)
 			for _, place := range places {
-				var chosen Cell
-				require.NoError(t, json.Unmarshal([]byte(place.Cell), &chosen))
-				c, err := chosen.Cell()
-				require.NoError(t, err)
+				c := cellOf(t, place.Cell)
 				require.True(t, keys[c.Trained().Key()], "%s is no cell of %s", c.Key(), a.ID)
 				seen[a.ID]++
 			}
@@ -377,8 +420,7 @@ func TestManyTrialsInARowTakeNoMoreMemory(t *testing.T) {
 		for seed := from; seed <= to; seed++ {
 			cell := smallCell([]string{"1", "0.5"}[seed%2])
 			cell.Choices["layers"] = strconv.Itoa(1 + seed%3) // a program of its own
-			events := ask(t, s, Request{Kind: "train", Cell: cell, Seed: uint64(seed), Watch: true})
-			require.Equal(t, "trained", events[len(events)-1].Kind, events[len(events)-1].Error)
+			trained(t, s, Request{Cell: cell, Seed: uint64(seed), Watch: true})
 		}
 	}
 	train(1, 50)

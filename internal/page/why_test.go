@@ -20,8 +20,7 @@ func TestATrainedModelIsExplainedAndUnfolded(t *testing.T) {
 		return events[0]
 	}
 	require.Contains(t, asked(Request{Kind: "explain"}).Error, "no model was trained on")
-	events := ask(t, s, Request{ID: 1, Kind: "train", Cell: cell, Seed: 3})
-	require.Equal(t, "trained", events[len(events)-1].Kind)
+	trained(t, s, Request{ID: 1, Cell: cell, Seed: 3})
 
 	e := asked(Request{Kind: "explain", Root: 5})
 	require.Equal(t, "explained", e.Kind, e.Error)
@@ -57,9 +56,6 @@ func TestATrainedModelIsExplainedAndUnfolded(t *testing.T) {
 }
 
 func TestAReaderUnfoldsANumberOfTheTree(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: trains in a browser")
-	}
 	ctx := browser(t)
 	b := open(t, ctx, written(t, func(o *Options) { o.Beside = "nodemask.js" }), 390)
 	b.click("#watch") // epochs that nobody watches have no rest between them

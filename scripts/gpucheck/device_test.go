@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
@@ -29,16 +28,12 @@ type trained struct {
 }
 
 func trainOn(t *testing.T, b *backend.Backend, model string, g *datasets.Graph, epochs int) (y trained) {
-	p, err := hyper.For(model)
+	p, m, err := built(model, g)
 	require.NoError(t, err)
-	p = p.WithMasking(0.5)
-	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 10, Seed: 1})
+	view, o, err := setting(p, g)
 	require.NoError(t, err)
-	view, err := datasets.NewView(g, split, datasets.Transductive, datasets.AllEdges)
-	require.NoError(t, err)
-	o := train.OptionsOf(p, view)
 	o.MaxEpochs = 3
-	trainer, err := train.New(b, nmgnn.Build(p, g.NumClasses()), g, view, o)
+	trainer, err := train.New(b, m, g, view, o)
 	require.NoError(t, err)
 	defer trainer.Close()
 	y.compiling = trainer.CompileSeconds
@@ -54,7 +49,7 @@ func trainOn(t *testing.T, b *backend.Backend, model string, g *datasets.Graph, 
 	if g.NumNodes() > 3000 {
 		return y // one trial is enough for a GPU
 	}
-	of, err := train.New(b, nmgnn.Build(p, g.NumClasses()), g, view, o)
+	of, err := train.New(b, m, g, view, o)
 	require.NoError(t, err)
 	defer of.Close()
 	trials, err := of.TrainTogether(context.Background(), train.Seeds(1, together), nil)

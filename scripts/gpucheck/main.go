@@ -15,8 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"nodemask/datasets"
 )
 
 func main() {
@@ -45,11 +43,10 @@ func main() {
 	}
 }
 
-// pass is what a model is compiled for.
+// pass is what a model is compiled for: an epoch of so many trials; 0: an evaluation.
 type pass struct {
-	name    string
-	trials  int64
-	program func(model string, ours bool, g *datasets.Graph) ([]byte, error)
+	name   string
+	trials int
 }
 
 type check struct {
@@ -65,10 +62,8 @@ func (c *check) run(models, targets, kinds []string) (failed []string, err error
 	if c.bounds, err = readBounds(path); err != nil {
 		return nil, err
 	}
-	alone := slices.Contains(kinds, "alone")
-	kinds = slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return kind == "alone" })
 	for _, kind := range kinds {
-		if kind != "scatter" && kind != "ours" {
+		if !slices.Contains([]string{"scatter", "ours", "alone"}, kind) {
 			return nil, fmt.Errorf("kernels %q: expected scatter, ours or alone", kind)
 		}
 	}
@@ -105,27 +100,30 @@ func (c *check) run(models, targets, kinds []string) (failed []string, err error
 			return failed, err
 		}
 		for _, model := range models {
-			passes := []pass{{"epoch", 1, w.epoch}, {"evaluation", 1, w.evaluation}}
+			passes := []pass{{"epoch", 1}, {"evaluation", 0}}
 			if data.small {
-				passes = append(passes, pass{fmt.Sprintf("epoch-of-%d", together), together, w.epochTogether})
+				passes = append(passes, pass{fmt.Sprintf("epoch-of-%d", together), together})
 			}
 			for _, pass := range passes {
 				for _, kind := range kinds {
+					if kind == "alone" {
+						continue
+					}
 					name := strings.Join([]string{data.name, model, pass.name, kind}, " ")
-					text, err := pass.program(model, kind == "ours", g)
+					text, err := w.program(pass.trials, model, kind == "ours", g)
 					if err != nil {
 						return failed, fmt.Errorf("%s: %w", name, err)
 					}
-					if err := measure(name, pass.trials*g.Edges.NumEdges(), text); err != nil {
+					if err := measure(name, int64(max(pass.trials, 1))*g.Edges.NumEdges(), text); err != nil {
 						return failed, err
 					}
 				}
 			}
 		}
+		if !slices.Contains(kinds, "alone") {
+			continue
+		}
 		for _, k := range kernelsOf(g) {
-			if !alone {
-				break
-			}
 			if err := measure(data.name+" "+k.name+" alone", g.Edges.NumEdges(), []byte(k.program)); err != nil {
 				return failed, err
 			}

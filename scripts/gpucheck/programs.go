@@ -28,16 +28,8 @@ import (
 // writer makes the programs that a GPU would be given, with XLA for the CPU at hand: go-xla logs each before it
 // compiles it.
 type writer struct {
-	scatter, ours *backend.Backend // the same, with the plan that GPUs have, and with kernels of our own
-	log           bytes.Buffer
-}
-
-// with returns the backend that has kernels of our own or not.
-func (w *writer) with(ours bool) *backend.Backend {
-	if ours {
-		return w.ours
-	}
-	return w.scatter
+	backends map[bool]*backend.Backend // the same, with kernels of our own or not: then with the plan that GPUs have
+	log      bytes.Buffer
 }
 
 // newWriter opens XLA for the CPU by another name, by which it has none of the CPU's kernels.
@@ -65,8 +57,8 @@ func newWriter(scratch string) (*writer, error) {
 	if err := fused.ForGPU(b, nil); err != nil {
 		return nil, err
 	}
-	w := &writer{scatter: &backend.Backend{Backend: a, ID: "xla:cpu", Plugin: link, KernelsLost: errors.New("as XLA compiles them")},
-		ours: &backend.Backend{Backend: b, ID: "xla:cpu", Plugin: link}}
+	w := &writer{backends: map[bool]*backend.Backend{true: {Backend: b, ID: "xla:cpu", Plugin: link},
+		false: {Backend: a, ID: "xla:cpu", Plugin: link, KernelsLost: errors.New("as XLA compiles them")}}}
 	flags := flag.NewFlagSet("klog", flag.PanicOnError)
 	klog.InitFlags(flags)
 	return w, errors.Join(flags.Set("logtostderr", "false"), flags.Set("alsologtostderr", "false"),
@@ -103,36 +95,33 @@ func (w *writer) logged(f func() error) ([]byte, error) {
 	return bytes.Clone(longest), err
 }
 
-// epoch returns the program of one epoch with validation, keep rate 0.5.
-func (w *writer) epoch(model string, ours bool, g *datasets.Graph) ([]byte, error) {
-	return w.epochOf(1, model, ours, g)
-}
-
 // together is how many trials share a program, where that is checked.
 const together = 8
 
-// epochTogether returns the program of one epoch of several trials.
-func (w *writer) epochTogether(model string, ours bool, g *datasets.Graph) ([]byte, error) {
-	return w.epochOf(together, model, ours, g)
-}
-
-func (w *writer) epochOf(trials int, model string, ours bool, g *datasets.Graph) ([]byte, error) {
+// program returns the program of one epoch of so many trials, with validation; of 0 trials, that of one pass over the
+// graph.
+func (w *writer) program(trials int, model string, ours bool, g *datasets.Graph) ([]byte, error) {
 	p, m, err := built(model, g)
 	if err != nil {
 		return nil, err
 	}
-	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 10, Seed: 1})
+	if trials == 0 {
+		weights, err := infer.Untrained(w.backends[false], m, g.Features.Width, 1)
+		if err != nil {
+			return nil, err
+		}
+		return w.logged(func() error {
+			_, err := weights.Represent(w.backends[ours], g.Edges, g.Features, infer.Options{})
+			return err
+		})
+	}
+	view, o, err := setting(p, g)
 	if err != nil {
 		return nil, err
 	}
-	view, err := datasets.NewView(g, split, datasets.Transductive, datasets.AllEdges)
-	if err != nil {
-		return nil, err
-	}
-	o := train.OptionsOf(p, view)
 	o.Together = trials
 	return w.logged(func() error {
-		t, err := train.New(w.with(ours), m, g, view, o)
+		t, err := train.New(w.backends[ours], m, g, view, o)
 		if err == nil {
 			t.Close()
 		}
@@ -140,22 +129,7 @@ func (w *writer) epochOf(trials int, model string, ours bool, g *datasets.Graph)
 	})
 }
 
-// evaluation returns the program of one pass over the graph.
-func (w *writer) evaluation(model string, ours bool, g *datasets.Graph) ([]byte, error) {
-	_, m, err := built(model, g)
-	if err != nil {
-		return nil, err
-	}
-	weights, err := infer.Untrained(w.scatter, m, g.Features.Width, 1)
-	if err != nil {
-		return nil, err
-	}
-	return w.logged(func() error {
-		_, err := weights.Represent(w.with(ours), g.Edges, g.Features, infer.Options{})
-		return err
-	})
-}
-
+// built is a model with masking, keep rate 0.5.
 func built(model string, g *datasets.Graph) (hyper.Parameters, nmgnn.Model, error) {
 	p, err := hyper.For(model)
 	if err != nil {
@@ -163,6 +137,19 @@ func built(model string, g *datasets.Graph) (hyper.Parameters, nmgnn.Model, erro
 	}
 	p = p.WithMasking(0.5)
 	return p, nmgnn.Build(p, g.NumClasses()), nil
+}
+
+// setting is what it is trained on, and how.
+func setting(p hyper.Parameters, g *datasets.Graph) (*datasets.View, train.Options, error) {
+	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 10, Seed: 1})
+	if err != nil {
+		return nil, train.Options{}, err
+	}
+	view, err := datasets.NewView(g, split, datasets.Transductive, datasets.AllEdges)
+	if err != nil {
+		return nil, train.Options{}, err
+	}
+	return view, train.OptionsOf(p, view), nil
 }
 
 // graphs are what programs are made for, by their names in the bounds.

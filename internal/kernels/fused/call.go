@@ -12,6 +12,8 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
+
+	"nodemask/internal/kernels/fused/triton"
 )
 
 // The kernels, by the names that programs call them by. handlers.c lists their inputs and results.
@@ -73,19 +75,15 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 
 // replaceCall makes the call that returned results one of a kernel.
 func replaceCall(g *Graph, kernel string, results []*Node) error {
-	values := values(results)
 	if t, isGo := runsInGo(g); isGo {
-		c := &kernelCall{run: kernelsInGo[kernel]}
-		if c.run == nil {
+		run := kernelInGo(kernel)
+		if run == nil {
 			return errors.New("there is no such kernel in Go")
 		}
-		for _, y := range results {
-			c.results = append(c.results, y.Shape())
-		}
-		return t.replace(values, c)
+		return t.replace(results, run)
 	}
 	if takesForeign(g) {
-		return makeForeign(kernel, "", 4, values) // by the typed interface
+		return makeForeign(kernel, "", 4, values(results)) // by the typed interface
 	}
 	return errors.New("it does not run kernels: Intercepted or Register say why")
 }
@@ -217,7 +215,7 @@ func (m Matrix) times(kernel string, h, weights, positions *Node, before ...*Nod
 
 // sum calls a kernel that adds up the entries of each row.
 func (m Matrix) sum(kernel string, width int, inputs ...*Node) *Node {
-	if blocks := parts(m, kernel, width, m.entries(), inputs); blocks != nil {
+	if blocks := parts(m, kernel, width, inputs); blocks != nil {
 		kernel, inputs = kernel+splitRows, slices.Concat(inputs, blocks)
 	}
 	return call(kernel, [][2]int{{m.rows(), width}}, inputs...)[0]
@@ -475,11 +473,26 @@ func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard, y *Node) (d, 
 	return out[0], out[1]
 }
 
-// gpus has the backends that compute on a GPU, or for one.
-var gpus sync.Map // compute.Backend → true
+// gpus has the backends that compute on a GPU, or for one, and how they run our kernels.
+var gpus sync.Map // compute.Backend → *ours; nil: it runs none
+
+// ours runs a kernel, given the slices of numbers of its inputs and outputs; nil: XLA does.
+type ours struct {
+	run func(k triton.Kernel, arrays []any) error
+}
+
+// oursOn returns how our kernels for GPUs are run where a computation is built for; nil: they are not.
+func oursOn(g *Graph) *ours {
+	found, _ := gpus.Load(g.Backend())
+	is, _ := found.(*ours)
+	return is
+}
+
+// IsForGPU reports whether a computation is for a GPU that runs our kernels: see [ForGPU].
+func IsForGPU(g *Graph) bool { return oursOn(g) != nil }
 
 // OnGPU says that a backend is for a GPU. Unless [ForGPU] says more, it calls none of our kernels.
-func OnGPU(b compute.Backend) { gpus.Store(b, true) }
+func OnGPU(b compute.Backend) { gpus.LoadOrStore(b, (*ours)(nil)) }
 
 // IsOnGPU reports whether a backend is for a GPU.
 func IsOnGPU(b compute.Backend) bool {

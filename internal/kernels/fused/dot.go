@@ -81,28 +81,14 @@ func (a *dotArgs) rows(from, to int) {
 var dotScratch = sync.Pool{New: func() any { return new([]float32) }}
 
 // dot multiplies two matrices.
-func (t *goInsides) dot(own operation) operation {
-	return func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error) {
-		x, _, isX := t.numbers(inputs[0])
-		z, _, isZ := t.numbers(inputs[1])
-		if !isX || !isZ {
-			return own(backend, node, inputs, owned)
-		}
-		m, n, inner, transposed, found := t.product(node)
-		if !found || len(x) != m*inner || len(z) != n*inner || !haveLanes() && !inBlocks(m, n, inner) {
-			return own(backend, node, inputs, owned)
-		}
-		buffer, y, err := t.result(backend, node, inputs, owned)
-		if err != nil {
-			return nil, err
-		}
-		plain, panel := m, dotPanel
-		if m*n*inner < smallDot {
-			panel, plain = inner, m-m%dotRows
-			if transposed {
-				plain = 0
-			}
-		}
+func (t *goInsides) dot(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
+	x, _, isX := t.numbers(inputs[0])
+	z, _, isZ := t.numbers(inputs[1])
+	m, n, inner, transposed, found := t.product(node)
+	if !isX || !isZ || !found || len(x) != m*inner || len(z) != n*inner || !haveLanes() && !inBlocks(m, n, inner) {
+		return nil, nil
+	}
+	return func(y []float32) {
 		scratch := dotScratch.Get().(*[]float32)
 		defer dotScratch.Put(scratch)
 		if !haveLanes() {
@@ -117,12 +103,18 @@ func (t *goInsides) dot(own operation) operation {
 			}
 			a := dotArgs{x: x, z: z, y: y, columns: n, inner: inner}
 			forRows(m, m*n*inner/8, a.rows)
-			return buffer, nil
+			return
+		}
+		plain, panel := m, dotPanel
+		if m*n*inner < smallDot {
+			panel, plain = inner, m-m%dotRows
+			if transposed {
+				plain = 0
+			}
 		}
 		*scratch = slices.Grow((*scratch)[:0], inner*(n+7))[:inner*((n+7)&^7)]
-		lanes.Dot.Run(0, 0, lanes.Slice(x), lanes.Slice(z), lanes.Slice(y), lanes.Slice(*scratch), lanes.Int(m), lanes.Int(n),
-			lanes.Int(inner), lanes.Bool(transposed), lanes.Int(plain), lanes.Int(panel))
+		lanes.Dot.Run(0, 0, lanes.Slice(x), lanes.Slice(z), lanes.Slice(y), lanes.Slice(*scratch), lanes.Int(m),
+			lanes.Int(n), lanes.Int(inner), lanes.Bool(transposed), lanes.Int(plain), lanes.Int(panel))
 		runtime.KeepAlive(scratch)
-		return buffer, nil
-	}
+	}, nil
 }

@@ -33,14 +33,11 @@ func TestDropDropsWhatTheHashSays(t *testing.T) {
 					}
 				}
 			}
-			exec, err := NewExec(b.Backend, func(draw, scale, x *Node) []*Node {
-				return []*Node{fused.Drop(draw, scale, x, size[0], size[1]), fused.Drop(draw, scale, nil, size[0], size[1])}
-			})
-			require.NoError(t, err)
-			got, err := exec.Call(draw, [][]float32{{2}}, x)
-			require.NoError(t, err)
+			got := call(t, b, func(x []*Node) []*Node {
+				return []*Node{fused.Drop(x[0], x[1], x[2], size[0], size[1]), fused.Drop(x[0], x[1], nil, size[0], size[1])}
+			}, draw, [][]float32{{2}}, x)
 			for i, want := range [][][]float32{want, ones} {
-				for row, numbers := range got[i].Value().([][]float32) {
+				for row, numbers := range got[i].([][]float32) {
 					for k := range numbers {
 						numbers[k] += 0 // no negative zero
 					}
@@ -87,13 +84,10 @@ func TestSomeRowsAreDroppedAsInTheWholeMatrix(t *testing.T) {
 		x := numbers(r, 500, 33)
 		draw := [][]uint32{{r.Uint32(), r.Uint32(), 1 << 31}}
 		for _, of := range [][2]int{{0, 500}, {0, 1}, {499, 1}, {3, 200}, {77, 423}} {
-			exec, err := NewExec(b.Backend, func(draw, scale, x *Node) []*Node {
-				return []*Node{fused.Drop(draw, scale, x, 500, 33), fused.DropRows(draw, scale, x, of[0], of[1], scale)}
-			})
-			require.NoError(t, err)
-			got, err := exec.Call(draw, [][]float32{{2}}, x)
-			require.NoError(t, err)
-			require.Equal(t, got[0].Value().([][]float32)[of[0]:of[0]+of[1]], got[1].Value())
+			got := call(t, b, func(x []*Node) []*Node {
+				return []*Node{fused.Drop(x[0], x[1], x[2], 500, 33), fused.DropRows(x[0], x[1], x[2], of[0], of[1], x[1])}
+			}, draw, [][]float32{{2}}, x)
+			require.Equal(t, got[0].([][]float32)[of[0]:of[0]+of[1]], got[1])
 		}
 		for _, of := range [][2]int{{-1, 2}, {499, 2}, {0, 0}, {500, 1}} {
 			require.Panics(t, func() {

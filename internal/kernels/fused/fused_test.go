@@ -77,6 +77,19 @@ func numbers(r *rand.Rand, rows, columns int) [][]float32 {
 	return x
 }
 
+// silence makes rows of h zero, one in so many, and returns which are not, as numbers like this.
+func silence(r *rand.Rand, h [][]float32, oneIn int, number float32) (heard [][]float32) {
+	for _, row := range h {
+		of := []float32{number}
+		if r.IntN(oneIn) == 0 {
+			of[0] = 0
+			clear(row)
+		}
+		heard = append(heard, of)
+	}
+	return heard
+}
+
 // shuffled is the numbers below n as positions of entries.
 func shuffled(r *rand.Rand, n int) [][]int32 {
 	at := make([][]int32, n)
@@ -111,13 +124,13 @@ func near(t require.TestingT, want [][]float64, got any, what string) {
 // compute runs a computation once; the first two inputs are the pattern's.
 func compute(t require.TestingT, b *backend.Backend, p pattern, f func(m fused.Matrix, x []*Node) []*Node,
 	inputs ...any) []any {
-	exec, err := NewExec(b.Backend, func(x []*Node) []*Node {
-		return f(fused.Matrix{Offsets: x[0], Columns: x[1]},
-			x[2:])
-	})
-	require.NoError(t, err)
-	defer exec.Finalize()
-	outputs, err := exec.Call(append([]any{p.offsets, p.entries}, inputs...)...)
+	return call(t, b, func(x []*Node) []*Node { return f(fused.Matrix{Offsets: x[0], Columns: x[1]}, x[2:]) },
+		append([]any{p.offsets, p.entries}, inputs...)...)
+}
+
+// call is a computation without a pattern.
+func call(t require.TestingT, b *backend.Backend, f func(x []*Node) []*Node, inputs ...any) []any {
+	outputs, err := CallOnceN(b.Backend, f, inputs...)
 	require.NoError(t, err)
 	values := make([]any, len(outputs))
 	for i, o := range outputs {
@@ -176,13 +189,7 @@ func TestRowsThatAreNotHeardOrWantedChangeNoOther(t *testing.T) {
 	forEachShape(t, func(t *testing.T, b *backend.Backend, r *rand.Rand, s shape) {
 		p := draw(r, s.rows, s.columns, s.most)
 		h, w := numbers(r, s.columns, s.width), numbers(r, len(p.entries), s.heads)
-		heard, wanted := make([][]float32, s.columns), make([][]float32, s.rows)
-		for c := range heard {
-			if heard[c] = []float32{2}; r.IntN(2) == 0 {
-				heard[c][0] = 0
-				clear(h[c])
-			}
-		}
+		heard, wanted := silence(r, h, 2, 2), make([][]float32, s.rows)
 		for row := range wanted {
 			wanted[row] = []float32{float32(r.IntN(3))}
 		}
@@ -226,10 +233,8 @@ func TestTimesOfSmallWholeNumbersIsExact(t *testing.T) {
 					want[row][k] += h[c][k]
 				}
 			})
-			require.Equal(t, want, compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node {
-				return []*Node{m.Times(x[0], nil,
-					nil)}
-			}, h)[0])
+			got := compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node { return []*Node{m.Times(x[0], nil, nil)} }, h)
+			require.Equal(t, want, got[0])
 		})
 	})
 }
@@ -271,10 +276,10 @@ func TestAgreementIsTheInnerProductsOfHeads(t *testing.T) {
 				want[i][k/(s.width/s.heads)] += float64(x[row][k]) * float64(h[c][k])
 			}
 		})
-		near(t, want, compute(t, b, p, func(m fused.Matrix, n []*Node) []*Node {
-			return []*Node{m.Agreement(n[0], n[1],
-				s.heads)}
-		}, x, h)[0], "agreement")
+		got := compute(t, b, p, func(m fused.Matrix, n []*Node) []*Node {
+			return []*Node{m.Agreement(n[0], n[1], s.heads)}
+		}, x, h)
+		near(t, want, got[0], "agreement")
 	})
 }
 
@@ -316,13 +321,7 @@ func TestAttendIsTheSoftmaxTimesTheNeighboursAndItsGradient(t *testing.T) {
 			numbers(r, s.rows, s.width)
 		ones, keep, e := numbers(r, n, s.heads), numbers(r, n, s.heads), numbers(r, n, s.heads)
 		given, made := zeros(n, s.heads), zeros(n, s.heads)
-		heard := make([][]float32, s.columns)
-		for c := range heard {
-			if heard[c] = []float32{1}; r.IntN(3) == 0 {
-				heard[c][0] = 0
-				clear(h[c])
-			}
-		}
+		heard := silence(r, h, 3, 1)
 		p.each(func(row, i, c int) {
 			for head := range s.heads {
 				ones[i][head] = 1
@@ -395,7 +394,7 @@ func TestScoreIsTheInnerProductWithTwoRowsAndItsGradient(t *testing.T) {
 				dc[0][k] += float64(w[row][head]) * float64(x[row][k])
 			}
 		}
-		got := compute(t, b, draw(r, 1, 1, 1), func(_ fused.Matrix, n []*Node) []*Node {
+		got := call(t, b, func(n []*Node) []*Node {
 			y, z := fused.Score(n[0], n[1], n[2], s.heads)
 			dx, da, dc := fused.ScoreBackward(n[0], n[1], n[2], n[3], n[4])
 			return []*Node{y, z, dx, da, dc}
@@ -420,15 +419,12 @@ func TestELUIsExpMinusOneBelowZeroAndItsGradient(t *testing.T) {
 					}
 				}
 			}
-			exec, err := NewExec(b.Backend, func(x, v *Node) []*Node {
-				require.True(t, fused.Available(x.Graph()))
-				return []*Node{fused.ELU(x), fused.ELUBackward(x, v)}
-			})
-			require.NoError(t, err)
-			got, err := exec.Call(x, v)
-			require.NoError(t, err)
-			near(t, y, got[0].Value(), "ELU")
-			near(t, dx, got[1].Value(), "gradient")
+			got := call(t, b, func(x []*Node) []*Node {
+				require.True(t, fused.Available(x[0].Graph()))
+				return []*Node{fused.ELU(x[0]), fused.ELUBackward(x[0], x[1])}
+			}, x, v)
+			near(t, y, got[0], "ELU")
+			near(t, dx, got[1], "gradient")
 		}
 	})
 }

@@ -7,16 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/gomlx/compute"
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"nodemask/internal/kernels/fused/triton"
 )
-
-// forGPU has the backends whose programs are for a GPU, and how each runs a kernel, if not by XLA.
-var forGPU sync.Map // compute.Backend → func(triton.Kernel, []any)
 
 // ForGPU has computations for a backend call kernels in Triton's IR: with XLA, such as XLA compiles for CUDA. The
 // pure-Go backend runs them by run, which is given the slices of numbers of their inputs and outputs; for XLA it is
@@ -27,18 +23,8 @@ func ForGPU(b compute.Backend, run func(k triton.Kernel, arrays []any) error) er
 			return fmt.Errorf("XLA cannot call our kernels: %w", err)
 		}
 	}
-	OnGPU(b)
-	forGPU.Store(b, run)
+	gpus.Store(b, &ours{run})
 	return nil
-}
-
-// onGPU returns whether a computation is for a GPU, and what runs its kernels.
-func onGPU(g *Graph) (run func(k triton.Kernel, arrays []any) error, is bool) {
-	found, is := forGPU.Load(g.Backend())
-	if !is {
-		return nil, false
-	}
-	return found.(func(k triton.Kernel, arrays []any) error), true
 }
 
 // toTriton returns the kernel of that name in Triton's IR, and its inputs in the order in which it takes them.
@@ -54,27 +40,16 @@ func toTriton(name string, rows, columns int, x []*Node) (triton.Kernel, []*Node
 	if isSplit {
 		x, parts = x[:len(x)-1], x[len(x)-1:]
 	}
-	weighed := func(after []*Node) {
-		if len(after) > 0 {
-			s.Heads = width(after[0])
-		}
-		s.Positions = len(after) > 1
-	}
 	switch name {
 	case timesKernel:
-		weighed(x[3:])
 	case timesHeardKernel:
 		s.Heard = true
-		weighed(x[4:])
 	case timesWantedKernel:
 		s.Wanted = true
-		weighed(x[4:])
 	case timesDroppedKernel:
 		s.Dropped, s.Trials = true, x[0].Shape().Dimensions[0]
-		weighed(x[5:])
 	case leakySlopesKernel:
 		s.Leaky = true
-		weighed(x[5:])
 	case totalKernel, highestKernel:
 		s.Greatest, s.Own = name == highestKernel, len(x) == 2
 		if !s.Own {
@@ -88,6 +63,9 @@ func toTriton(name string, rows, columns int, x []*Node) (triton.Kernel, []*Node
 		return a.Kernel(), x, nil
 	default:
 		return triton.Kernel{}, nil, fmt.Errorf("there is no %s for GPUs", name)
+	}
+	if of := x[slices.Index(s.Inputs(), "h")+1:]; len(of) > 0 {
+		s.Heads, s.Positions = width(of[0]), len(of) > 1
 	}
 	switch {
 	case isParts:
@@ -120,32 +98,26 @@ func attendsInTriton(name string, isLong bool, x []*Node) (triton.Kernel, []*Nod
 }
 
 // parts returns what blocks of a kernel's entries add up to, if its rows are split.
-func parts(m Matrix, kernel string, width, entries int, inputs []*Node) []*Node {
-	blocks := entries / triton.Block
+func parts(m Matrix, kernel string, width int, inputs []*Node) []*Node {
+	blocks := m.entries() / triton.Block
 	if !m.Long || blocks == 0 || !IsForGPU(inputs[0].Graph()) {
 		return nil
 	}
 	return call(kernel+partsOfRows, [][2]int{{blocks, width}}, inputs...)
 }
 
-// IsForGPU reports whether a computation is for a GPU that runs our kernels: see [ForGPU].
-func IsForGPU(g *Graph) bool {
-	_, is := onGPU(g)
-	return is
-}
-
 // toGPU returns the inputs of a call of a kernel in the order in which Triton's takes them, and what makes the call
 // that returned results one of that; nil: the computation is not for a GPU.
 func toGPU(g *Graph, kernel string, result [2]int, inputs []*Node) (x []*Node, replace func(results []*Node) error) {
-	run, is := onGPU(g)
-	if !is {
+	ours := oursOn(g)
+	if ours == nil {
 		return inputs, nil
 	}
 	k, x, err := toTriton(kernel, result[0], result[1], inputs)
 	if err != nil {
 		panic(err)
 	}
-	return x, func(results []*Node) error { return replaceByTriton(g, k, run, results) }
+	return x, func(results []*Node) error { return replaceByTriton(g, k, ours.run, results) }
 }
 
 // replaceByTriton makes the call that returned results one of a kernel.
@@ -157,7 +129,7 @@ func replaceByTriton(g *Graph, k triton.Kernel, run func(k triton.Kernel, arrays
 	if !isGo {
 		return errors.New("neither XLA nor the pure-Go backend")
 	}
-	c := &kernelCall{run: func(x, y []array) {
+	return t.replace(results, func(x, y []array) {
 		var all []any
 		for _, a := range append(x, y...) {
 			switch {
@@ -172,9 +144,5 @@ func replaceByTriton(g *Graph, k triton.Kernel, run func(k triton.Kernel, arrays
 		if err := run(k, all); err != nil {
 			panic(err)
 		}
-	}}
-	for _, y := range results {
-		c.results = append(c.results, y.Shape())
-	}
-	return t.replace(values(results), c)
+	})
 }

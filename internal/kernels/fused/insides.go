@@ -1,6 +1,7 @@
 package fused
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -47,22 +48,10 @@ func field(of reflect.Type, name string, is reflect.Type) (reflect.StructField, 
 	return f, nil
 }
 
-// checkFunction returns an error unless a method has these parameters, its receiver first, and results; it may have
-// more parameters if rest says so.
-func checkFunction(name string, method reflect.Method, found bool, rest bool, in, out []reflect.Type) error {
-	if !found {
-		return fmt.Errorf("there is no method %s", name)
-	}
-	t := method.Type
-	same := t.NumOut() == len(out) && (t.NumIn() == len(in) || rest && t.NumIn() > len(in)) && !t.IsVariadic()
-	for i := 0; same && i < len(in); i++ {
-		same = t.In(i) == in[i]
-	}
-	for i := 0; same && i < len(out); i++ {
-		same = t.Out(i) == out[i]
-	}
-	if !same {
-		return fmt.Errorf("method %s is a %s, expected parameters %v and results %v", name, t, in, out)
+// checkMethod returns an error unless a method has these parameters, its receiver first, and results.
+func checkMethod(method reflect.Method, in, out []reflect.Type) error {
+	if method.Type != reflect.FuncOf(in, out, false) {
+		return fmt.Errorf("method %s is a %s, expected parameters %v and results %v", method.Name, method.Type, in, out)
 	}
 	return nil
 }
@@ -82,26 +71,27 @@ type (
 // kernelOp stands for our kernels in the table. No other node has it.
 const kernelOp = compute.OpTypeInvalid
 
-// checkExecutors returns an error unless the table holds what it should. The type of its functions cannot be had by
-// reflection, but their names can.
+// checkExecutors returns an error unless the table holds what it should.
 func checkExecutors(table *executorTable) error {
-	for _, known := range []struct {
-		op       compute.OpType
-		executor string
-	}{
-		{kernelOp, "nothing"},
-		{compute.OpTypeCall, goModule + "/internal/gobackend/ops.execCall"},
-		{compute.OpTypeRNGBitGenerator, goModule + "/internal/gobackend/ops.execRNGBitGenerator"},
-		{compute.OpTypeFusedAttentionQKVProjection, goModule +
-			"/internal/gobackend/fusedops.execFusedAttentionQKVProjection"},
-	} {
-		is := "nothing"
-		if e := table[known.op]; e != nil {
-			is, _ = sourceOf(e)
-		}
-		if is != known.executor {
-			return fmt.Errorf("%s executes %s, expected %s", is, known.op, known.executor)
-		}
+	if table[kernelOp] != nil {
+		is, _ := sourceOf(table[kernelOp])
+		return fmt.Errorf("%s executes %s, expected nothing", is, kernelOp)
+	}
+	const qkv = compute.OpTypeFusedAttentionQKVProjection
+	return cmp.Or(checkExecutes(compute.OpTypeCall, table[compute.OpTypeCall], "ops.execCall"),
+		checkExecutes(compute.OpTypeRNGBitGenerator, table[compute.OpTypeRNGBitGenerator], "ops.execRNGBitGenerator"),
+		checkExecutes(qkv, table[qkv], "fusedops.execFusedAttentionQKVProjection"))
+}
+
+// checkExecutes returns an error unless the function that executes an operation is GoMLX's of that name. Its type
+// cannot be had by reflection, but its name can.
+func checkExecutes(op compute.OpType, function any, name string) error {
+	is, known := "nothing", goModule+"/internal/gobackend/"+name
+	if !reflect.ValueOf(function).IsNil() {
+		is, _ = sourceOf(function)
+	}
+	if is != known {
+		return fmt.Errorf("%s executes %s, expected %s", is, op, known)
 	}
 	return nil
 }
@@ -132,7 +122,7 @@ func findGo(backend, node reflect.Type) (*goInsides, error) {
 		return nil, fmt.Errorf("%s has no method GetBuffer that returns a pointer and an error", backend)
 	}
 	buffer := get.Type.Out(0)
-	if err := checkFunction("GetBuffer", get, found, false, []reflect.Type{backend, reflect.TypeFor[shapes.Shape]()},
+	if err := checkMethod(get, []reflect.Type{backend, reflect.TypeFor[shapes.Shape]()},
 		[]reflect.Type{buffer, failed}); err != nil {
 		return nil, err
 	}
@@ -174,12 +164,14 @@ func findGo(backend, node reflect.Type) (*goInsides, error) {
 	}
 	buffers := reflect.SliceOf(buffer)
 	execute, found := reflect.PointerTo(executable).MethodByName("Execute")
-	if err := checkFunction("Execute", execute, found, true,
-		[]reflect.Type{reflect.PointerTo(executable), backend, buffers, reflect.TypeFor[[]bool]()}, []reflect.Type{buffers,
-			failed}); err != nil {
-		return nil, err
+	if !found {
+		return nil, errors.New("there is no method Execute")
 	}
-	return t, nil
+	in := []reflect.Type{reflect.PointerTo(executable), backend, buffers, reflect.TypeFor[[]bool]()}
+	for i := len(in); i < execute.Type.NumIn(); i++ { // it may have more
+		in = append(in, execute.Type.In(i))
+	}
+	return t, checkMethod(execute, in, []reflect.Type{buffers, failed})
 }
 
 // callOf returns the node that calls a function, a Node, from the values that the call returned.
@@ -229,10 +221,10 @@ func tryGo(b compute.Backend) (*goInsides, error) {
 		return nil, err
 	}
 	t, err := findGo(reflect.TypeOf(b), reflect.TypeOf(x))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		_, err = t.callOf(results)
 	}
-	if _, err := t.callOf(results); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	buffer, err := t.get(reflect.ValueOf(b), shape)
@@ -253,14 +245,9 @@ func tryGo(b compute.Backend) (*goInsides, error) {
 // of operations are one for all backends of the process, and programs read them while they compute. So they are changed
 // once, as the process starts: no program computes before that, and none sees them change. What stands there then asks
 // whose backend it is that computes.
-var interceptedGo = installGo()
+var interceptedGo, notIntercepted = installGo()
 
-type interception struct {
-	insides *goInsides
-	err     error
-}
-
-func installGo() (in interception) {
+func installGo() (*goInsides, error) {
 	b, err := gobackend.New("ops_sequential")
 	if err == nil {
 		defer b.Finalize()
@@ -271,15 +258,15 @@ func installGo() (in interception) {
 		t, err = intercept(b, &executors)
 	}
 	if err != nil {
-		return interception{err: fmt.Errorf("the Go backend cannot run our kernels: %w", err)}
+		return nil, fmt.Errorf("the Go backend cannot run our kernels: %w", err)
 	}
 	t.hasten(&operations)
-	return interception{insides: t}
+	return t, nil
 }
 
 // Intercepted returns nil if pure-Go backends run the kernels where a computation calls them, or else an error that
 // says why this version of GoMLX cannot; then nothing is changed in it.
-func Intercepted() error { return interceptedGo.err }
+func Intercepted() error { return notIntercepted }
 
 // intercept puts the kernels into a table, if it and the backend are as they should be.
 func intercept(b compute.Backend, table *executorTable) (*goInsides, error) {
@@ -303,7 +290,7 @@ func intercept(b compute.Backend, table *executorTable) (*goInsides, error) {
 // runsInGo returns what is known of the pure-Go backend if that is what a computation is built for, and it runs the
 // kernels.
 func runsInGo(g *Graph) (t *goInsides, runs bool) {
-	t = interceptedGo.insides
+	t = interceptedGo
 	return t, t != nil && reflect.TypeOf(g.Backend()) == t.backend
 }
 
@@ -314,10 +301,14 @@ type kernelCall struct {
 }
 
 // replace makes the call that returned results run a kernel instead.
-func (t *goInsides) replace(results []compute.Value, kernel *kernelCall) error {
-	call, err := t.callOf(results)
+func (t *goInsides) replace(results []*Node, run func(x, y []array)) error {
+	call, err := t.callOf(values(results))
 	if err != nil {
 		return err
+	}
+	kernel := &kernelCall{run: run}
+	for _, y := range results {
+		kernel.results = append(kernel.results, y.Shape())
 	}
 	call.FieldByName("Data").Set(reflect.ValueOf(kernel))
 	call.FieldByName("OpType").Set(reflect.ValueOf(kernelOp))

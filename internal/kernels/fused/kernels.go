@@ -1,5 +1,7 @@
 package fused
 
+import "strings"
+
 // array is a matrix that a kernel in Go reads or fills. Its numbers are in one of the slices, by their type.
 type array struct {
 	rows, columns int
@@ -10,10 +12,7 @@ type array struct {
 
 // kernelsInGo compute y from x. The methods of [Matrix] have checked their shapes.
 var kernelsInGo = map[string]func(x, y []array){
-	timesKernel: func(x, y []array) { times(x, y, nil) },
-	// Zeros are read and added like other numbers: entries are added in fours, and without some of them the sum would be
-	// rounded otherwise.
-	timesHeardKernel:  func(x, y []array) { times(x[1:], y, nil) },
+	timesKernel:       func(x, y []array) { times(x, y, nil) },
 	timesWantedKernel: func(x, y []array) { times(x[1:], y, x[0].floats) },
 	totalKernel: func(x, y []array) {
 		a := reduction(x, y)
@@ -28,16 +27,8 @@ var kernelsInGo = map[string]func(x, y []array){
 			heads: y[0].columns, y: y[0].floats}
 		forRows(x[2].rows, x[1].rows*a.width, a.rows)
 	},
-	attendKernel:                                    func(x, y []array) { attend(x[3:], x, y) },
-	attendKernel + dropout:                          func(x, y []array) { attend(x[3:6], x, y) },
-	attendKernel + fromScores:                       func(x, y []array) { attend(x[3:], x, y) },
-	attendKernel + fromScores + dropout:             func(x, y []array) { attend(x[3:4], x, y) },
-	attendKernel + heardOnly:                        func(x, y []array) { attend(x[4:], x[1:], y) },
-	attendKernel + dropout + heardOnly:              func(x, y []array) { attend(x[4:7], x[1:], y) },
-	attendKernel + fromScores + heardOnly:           func(x, y []array) { attend(x[4:], x[1:], y) },
-	attendKernel + fromScores + dropout + heardOnly: func(x, y []array) { attend(x[4:5], x[1:], y) },
-	attendBackwardKernel:                            attendBackward,
-	attendBackwardKernel + heardOnly:                func(x, y []array) { attendBackward(x[1:], y) },
+	attendKernel:         attend,
+	attendBackwardKernel: attendBackward,
 	dropKernel: func(x, y []array) {
 		a := dropArgs{draw: x[0].bits, scale: x[1].floats[0], y: y[0].floats}
 		if len(x) > 2 {
@@ -67,6 +58,21 @@ var kernelsInGo = map[string]func(x, y []array){
 			parts: y[1].rows, xGradient: y[0].floats, aGradients: y[1].floats, bGradients: y[2].floats}
 		forRows(a.parts, 3*len(a.x), a.backward)
 	},
+}
+
+// kernelInGo returns the kernel of that name; nil: there is none.
+func kernelInGo(name string) func(x, y []array) {
+	name, heard := strings.CutSuffix(name, heardOnly)
+	if strings.HasPrefix(name, attendKernel) && name != attendBackwardKernel {
+		name = attendKernel // which sees by its inputs and results what there is
+	}
+	run := kernelsInGo[name]
+	if run == nil || !heard {
+		return run
+	}
+	// Zeros are read and added like other numbers: entries are added in fours, and without some of them the sum would be
+	// rounded otherwise.
+	return func(x, y []array) { run(x[1:], y) }
 }
 
 func times(x, y []array, wanted []float32) {
@@ -99,12 +105,14 @@ func attention(scores, x []array) *attentionArgs {
 	return a
 }
 
-func attend(scores, x, y []array) {
-	a := attention(scores, x)
-	a.y, a.width, a.alpha, a.heads = y[0].floats, y[0].columns, y[1].floats, y[1].columns
-	if len(y) > 2 {
-		a.keep, a.kept = x[len(x)-1].floats, y[2].floats
+func attend(x, y []array) {
+	scores := x[3:]
+	var keep, kept []float32
+	if last := len(scores) - 1; len(y) > 2 {
+		scores, keep, kept = scores[:last], scores[last].floats, y[2].floats
 	}
+	a := attention(scores, x)
+	a.y, a.width, a.alpha, a.heads, a.keep, a.kept = y[0].floats, y[0].columns, y[1].floats, y[1].columns, keep, kept
 	forRows(y[0].rows, x[1].rows*a.width, a.attend)
 }
 

@@ -27,19 +27,12 @@ func TestARowIsTheSameToTheLastBitWithVectorInstructions(t *testing.T) {
 		}
 		n := rapid.IntRange(0, 13).Draw(t, "n")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		numbers := func(n int) []float32 {
-			x := make([]float32, n)
-			for i := range x {
-				x[i] = float32(r.NormFloat64())
-			}
-			return x
-		}
-		a := timesArgs{columns: make([]int32, 3+n), h: numbers(20 * width), width: width, heads: heads}
+		a := timesArgs{columns: make([]int32, 3+n), h: normal(r, 20*width), width: width, heads: heads}
 		for i := range a.columns {
 			a.columns[i] = int32(r.IntN(20))
 		}
 		if heads > 1 || rapid.Bool().Draw(t, "weights") {
-			a.weights = numbers(heads * len(a.columns))
+			a.weights = normal(r, heads*len(a.columns))
 			if rapid.Bool().Draw(t, "positions") {
 				for _, i := range r.Perm(len(a.columns)) {
 					a.positions = append(a.positions, int32(i))

@@ -29,10 +29,7 @@ func takesForeign(*graph.Graph) bool { return false }
 
 func makeForeign(string, string, int32, []compute.Value) error { return errNoXLA }
 
-// IsForGPU reports whether a computation is for a GPU that runs our kernels: never.
-func IsForGPU(*graph.Graph) bool { return false }
-
-func parts(Matrix, string, int, int, []*graph.Node) []*graph.Node { return nil }
+func parts(Matrix, string, int, []*graph.Node) []*graph.Node { return nil }
 
 func toGPU(_ *graph.Graph, _ string, _ [2]int, inputs []*graph.Node) ([]*graph.Node, func([]*graph.Node) error) {
 	return inputs, nil

@@ -1,7 +1,6 @@
 package fused
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"unsafe"
@@ -16,10 +15,13 @@ import (
 // all rows. Here are loops for the operations that training spends most of its time in. They compute the same numbers,
 // to the last bit.
 
-// An operation executes nodes of GoMLX's with one result. Its types stand for GoMLX's as those of an executor do.
 type (
+	// An operation executes nodes of GoMLX's with one result. Its types stand for GoMLX's as those of an executor do.
 	operation      func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error)
 	operationTable [compute.OpTypeLast]operation
+
+	// A loop returns what computes a node's result, and the inputs that this may be written over; nil: GoMLX computes it.
+	loop func(t *goInsides, node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int)
 )
 
 //go:linkname operations github.com/gomlx/compute/internal/gobackend.nodeExecutors
@@ -29,7 +31,7 @@ var operations operationTable
 var hastened = []struct {
 	op    compute.OpType
 	known string
-	make  func(t *goInsides, own operation) operation
+	loop  loop
 }{
 	{compute.OpTypeAdd, "ops.execAdd", binary(lanes.Sums)},
 	{compute.OpTypeSub, "ops.execSub", binary(lanes.Differences)},
@@ -48,12 +50,8 @@ var hastened = []struct {
 // checkOperations returns an error unless the table holds GoMLX's own functions.
 func checkOperations(table *operationTable) error {
 	for _, h := range hastened {
-		is, known := "nothing", goModule+"/internal/gobackend/"+h.known
-		if own := table[h.op]; own != nil {
-			is, _ = sourceOf(own)
-		}
-		if is != known {
-			return fmt.Errorf("%s executes %s, expected %s", is, h.op, known)
+		if err := checkExecutes(h.op, table[h.op], h.known); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -64,12 +62,20 @@ func (t *goInsides) hasten(table *operationTable) {
 	t.own = *table
 	for _, h := range hastened {
 		own := table[h.op]
-		ours := h.make(t, own)
 		table[h.op] = func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error) {
+			var fill func(y []float32)
+			var reuse []int
 			if _, asked := t.asked.Load(backend); asked {
-				return ours(backend, node, inputs, owned)
+				fill, reuse = h.loop(t, node, inputs)
 			}
-			return own(backend, node, inputs, owned)
+			if fill == nil {
+				return own(backend, node, inputs, owned)
+			}
+			buffer, y, err := t.result(backend, node, inputs, owned, reuse)
+			if err == nil {
+				fill(y)
+			}
+			return buffer, err
 		}
 	}
 }
@@ -78,7 +84,7 @@ func (t *goInsides) hasten(table *operationTable) {
 // same numbers to the last bit, until end is called. Other backends of the process run GoMLX's. Where [Intercepted]
 // returns an error, and for backends of other kinds, it does nothing.
 func Hasten(b compute.Backend) (end func()) {
-	t := interceptedGo.insides
+	t := interceptedGo
 	if t == nil || reflect.TypeOf(b) != t.backend {
 		return func() {}
 	}
@@ -101,7 +107,7 @@ func (t *goInsides) numbers(buffer unsafe.Pointer) (x []float32, dimensions []in
 
 // result returns a buffer for a node's result: an input that nobody else needs and that has its shape, or a new one.
 func (t *goInsides) result(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool,
-	reuse ...int) (buffer unsafe.Pointer, y []float32, err error) {
+	reuse []int) (buffer unsafe.Pointer, y []float32, err error) {
 	shape := (*shapes.Shape)(unsafe.Add(node, t.nodeShape))
 	for _, i := range reuse {
 		if x, dimensions, found := t.numbers(inputs[i]); found && owned[i] && slices.Equal(dimensions, shape.Dimensions) {
@@ -154,35 +160,28 @@ func walkOf(x, z []int, n, m int) (w walk, alike, found bool) {
 }
 
 // binary computes a number of y from each of x and z.
-func binary(f lanes.Function) func(*goInsides, operation) operation {
-	return func(t *goInsides, own operation) operation {
-		return func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error) {
-			x, xDimensions, isX := t.numbers(inputs[0])
-			z, zDimensions, isZ := t.numbers(inputs[1])
-			if !isX || !isZ || max(len(x), len(z)) < few {
-				return own(backend, node, inputs, owned)
-			}
-			w, alike, found := walkOf(xDimensions, zDimensions, len(x), len(z))
-			if !found || alike && !haveLanes() {
-				return own(backend, node, inputs, owned)
-			}
-			buffer, y, err := t.result(backend, node, inputs, owned, 1, 0)
-			if err != nil {
-				return nil, err
-			}
-			if haveLanes() {
-				f.Run(0, 0, lanes.Slice(x), lanes.Slice(z), lanes.Slice(y), lanes.Int(w.rows), lanes.Int(w.columns),
-					lanes.Int(w.xRow), lanes.Int(w.xColumn), lanes.Int(w.zRow), lanes.Int(w.zColumn))
-			} else {
-				w.each(f, x, z, y)
-			}
-			return buffer, nil
+func binary(f lanes.Function) loop {
+	return func(t *goInsides, _ unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
+		x, xDimensions, isX := t.numbers(inputs[0])
+		z, zDimensions, isZ := t.numbers(inputs[1])
+		if !isX || !isZ || max(len(x), len(z)) < few {
+			return nil, nil
 		}
+		w, alike, found := walkOf(xDimensions, zDimensions, len(x), len(z))
+		if !found || alike && !haveLanes() {
+			return nil, nil
+		}
+		return func(y []float32) { w.combine(f, x, z, y) }, []int{1, 0}
 	}
 }
 
-// each combines rows, where x or z is spread over rows or columns.
-func (w walk) each(f lanes.Function, x, z, y []float32) {
+// combine goes through x and z; without lanes, they are rows, and x or z is spread over rows or columns.
+func (w walk) combine(f lanes.Function, x, z, y []float32) {
+	if haveLanes() {
+		f.Run(0, 0, lanes.Slice(x), lanes.Slice(z), lanes.Slice(y), lanes.Int(w.rows), lanes.Int(w.columns),
+			lanes.Int(w.xRow), lanes.Int(w.xColumn), lanes.Int(w.zRow), lanes.Int(w.zColumn))
+		return
+	}
 	for r := range w.rows {
 		y := y[r*w.columns : (r+1)*w.columns]
 		x, z := x[r*w.xRow:], z[r*w.zRow:]
@@ -263,20 +262,13 @@ func numberAndRow(f lanes.Function, x float32, z, y []float32) {
 }
 
 // unary computes each number of y from one of x.
-func unary(f lanes.Function) func(*goInsides, operation) operation {
-	return func(t *goInsides, own operation) operation {
-		return func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error) {
-			x, _, found := t.numbers(inputs[0])
-			if !found || len(x) < few || !haveLanes() {
-				return own(backend, node, inputs, owned)
-			}
-			buffer, y, err := t.result(backend, node, inputs, owned, 0)
-			if err != nil {
-				return nil, err
-			}
-			f.Run(0, 0, lanes.Slice(x), lanes.Slice(y), lanes.Int(len(x)))
-			return buffer, nil
+func unary(f lanes.Function) loop {
+	return func(t *goInsides, _ unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
+		x, _, found := t.numbers(inputs[0])
+		if !found || len(x) < few || !haveLanes() {
+			return nil, nil
 		}
+		return func(y []float32) { f.Run(0, 0, lanes.Slice(x), lanes.Slice(y), lanes.Int(len(x))) }, []int{0}
 	}
 }
 
@@ -287,59 +279,45 @@ func (t *goInsides) axes(node unsafe.Pointer) []int {
 }
 
 // columnSums adds up the rows of a matrix.
-func (t *goInsides) columnSums(own operation) operation {
-	return func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error) {
-		x, d, found := t.numbers(inputs[0])
-		if !found || len(d) != 2 || len(x) < few || !slices.Equal(t.axes(node), []int{0}) {
-			return own(backend, node, inputs, owned)
-		}
-		buffer, y, err := t.result(backend, node, inputs, owned)
-		if err != nil {
-			return nil, err
-		}
+func (t *goInsides) columnSums(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
+	x, d, found := t.numbers(inputs[0])
+	if !found || len(d) != 2 || len(x) < few || !slices.Equal(t.axes(node), []int{0}) {
+		return nil, nil
+	}
+	return func(y []float32) {
 		if haveLanes() {
 			lanes.ColumnSums.Run(0, 0, lanes.Slice(x), lanes.Slice(y), lanes.Int(d[0]), lanes.Int(d[1]))
-			return buffer, nil
+			return
 		}
 		clear(y)
 		for r := range d[0] {
 			rows(lanes.Sums, y, x[r*d[1]:(r+1)*d[1]], y)
 		}
-		return buffer, nil
-	}
+	}, nil
 }
 
 // transpose turns a matrix, or leaves an array as it is where axes stay in place.
-func (t *goInsides) transpose(own operation) operation {
-	return func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error) {
-		x, d, found := t.numbers(inputs[0])
-		axes := t.axes(node)
-		turns := slices.Equal(axes, []int{1, 0})
-		if !found || len(axes) != len(d) || !turns && !slices.IsSorted(axes) {
-			return own(backend, node, inputs, owned)
-		}
-		if !turns {
-			buffer, y, err := t.result(backend, node, inputs, owned, 0)
-			if err == nil {
-				copy(y, x)
-			}
-			return buffer, err
-		}
-		buffer, y, err := t.result(backend, node, inputs, owned)
-		if err != nil {
-			return nil, err
-		}
+func (t *goInsides) transpose(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
+	x, d, found := t.numbers(inputs[0])
+	axes := t.axes(node)
+	turns := slices.Equal(axes, []int{1, 0})
+	if !found || len(axes) != len(d) || !turns && !slices.IsSorted(axes) {
+		return nil, nil
+	}
+	if !turns {
+		return func(y []float32) { copy(y, x) }, []int{0}
+	}
+	return func(y []float32) {
 		if haveLanes() && len(x) >= few {
 			lanes.Transpose.Run(0, 0, lanes.Slice(x), lanes.Slice(y), lanes.Int(d[0]), lanes.Int(d[1]))
-			return buffer, nil
+			return
 		}
 		for r := range d[0] {
 			for c, number := range x[r*d[1] : (r+1)*d[1]] {
 				y[c*d[0]+r] = number
 			}
 		}
-		return buffer, nil
-	}
+	}, nil
 }
 
 // says returns a field of what a node says, a pointer to a struct; not found if it has none of that name and kind.
@@ -362,46 +340,35 @@ func list[T any](t *goInsides, node unsafe.Pointer, name string) []T {
 }
 
 // slice copies a part of each of some rows.
-func (t *goInsides) slice(own operation) operation {
-	return func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error) {
-		x, d, found := t.numbers(inputs[0])
-		starts, to := list[int](t, node, "starts"), t.shapeOf(node)
-		if !found || len(d) != 2 || len(x) < few || len(starts) != 2 || !slices.Equal(list[int](t, node, "strides"),
-			[]int{1, 1}) {
-			return own(backend, node, inputs, owned)
-		}
-		buffer, y, err := t.result(backend, node, inputs, owned)
-		if err != nil {
-			return nil, err
-		}
+func (t *goInsides) slice(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
+	x, d, found := t.numbers(inputs[0])
+	starts, to := list[int](t, node, "starts"), t.shapeOf(node)
+	if !found || len(d) != 2 || len(x) < few || len(starts) != 2 ||
+		!slices.Equal(list[int](t, node, "strides"), []int{1, 1}) {
+		return nil, nil
+	}
+	return func(y []float32) {
 		for r := range to[0] {
 			copy(y[r*to[1]:(r+1)*to[1]], x[(starts[0]+r)*d[1]+starts[1]:])
 		}
-		return buffer, nil
-	}
+	}, nil
 }
 
 // pad copies rows into longer ones.
-func (t *goInsides) pad(own operation) operation {
-	return func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error) {
-		x, d, found := t.numbers(inputs[0])
-		fill, _, filled := t.numbers(inputs[1])
-		to, axes := t.shapeOf(node), list[compute.PadAxis](t, node, "axesConfig")
-		if !found || !filled || len(d) != 2 || len(x) < few || len(axes) != 2 || axes[0] != (compute.PadAxis{}) ||
-			axes[1].Interior != 0 ||
-			axes[1].Start < 0 || axes[1].Start+d[1] > to[1] {
-			return own(backend, node, inputs, owned)
-		}
-		buffer, y, err := t.result(backend, node, inputs, owned)
-		if err != nil {
-			return nil, err
-		}
+func (t *goInsides) pad(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
+	x, d, found := t.numbers(inputs[0])
+	number, _, filled := t.numbers(inputs[1])
+	to, axes := t.shapeOf(node), list[compute.PadAxis](t, node, "axesConfig")
+	if !found || !filled || len(d) != 2 || len(x) < few || len(axes) != 2 || axes[0] != (compute.PadAxis{}) ||
+		axes[1].Interior != 0 || axes[1].Start < 0 || axes[1].Start+d[1] > to[1] {
+		return nil, nil
+	}
+	return func(y []float32) {
 		for i := range y {
-			y[i] = fill[0]
+			y[i] = number[0]
 		}
 		for r := range d[0] {
 			copy(y[r*to[1]+axes[1].Start:], x[r*d[1]:(r+1)*d[1]])
 		}
-		return buffer, nil
-	}
+	}, nil
 }

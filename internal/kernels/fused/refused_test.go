@@ -19,23 +19,17 @@ func TestMatricesThatDoNotFitAreAnError(t *testing.T) {
 			expected string
 			f        func(m fused.Matrix, h, w, none *Node) *Node
 		}{
-			{"weights is (Float32)[2, 3], expected [1, -1]", func(m fused.Matrix, h, w, _ *Node) *Node {
-				return m.Times(h, w,
-					nil)
-			}},
-			{"offsets is (Float32)[2, 3], expected [-1, 1]", func(m fused.Matrix, h, w,
-				_ *Node) *Node {
+			{"weights is (Float32)[2, 3], expected [1, -1]",
+				func(m fused.Matrix, h, w, _ *Node) *Node { return m.Times(h, w, nil) }},
+			{"offsets is (Float32)[2, 3], expected [-1, 1]", func(m fused.Matrix, h, w, _ *Node) *Node {
 				m.Offsets = w
 				return m.Times(h, nil, nil)
 			}},
-			{"e is (Float32)[2, 3], expected [1, -1], where -1 stands for any number but 0 columns", func(m fused.Matrix, _, w,
-				_ *Node) *Node {
-				return m.Total(w, nil)
-			}},
+			{"e is (Float32)[2, 3], expected [1, -1], where -1 stands for any number but 0 columns",
+				func(m fused.Matrix, _, w, _ *Node) *Node { return m.Total(w, nil) }},
 			{"3 heads cannot share a width of 4", func(m fused.Matrix, h, _, _ *Node) *Node { return m.Agreement(h, h, 3) }},
 			{"0 heads cannot share a width of 4", func(_ fused.Matrix, h, _, _ *Node) *Node {
-				y, _ := fused.Score(h, h, h,
-					0)
+				y, _ := fused.Score(h, h, h, 0)
 				return y
 			}},
 			// Kernels divide by these widths.

@@ -5,32 +5,12 @@ package simd
 // Have returns false: this package has no vector instructions for this processor.
 func Have() bool { return false }
 
-const absent = "simd: not written for this processor"
+// What takes vector instructions is nil here, and panics.
+var (
+	addRows64, addRows8x8 func(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32)
 
-func addRows64(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32) {
-	panic(absent)
-}
+	addFours64, addFours32, addFours16, addFours8 func(y, h *float32, columns *int32, n, stride int, weights *float32,
+		positions *int32, step int)
 
-func addRows8x8(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32) {
-	panic(absent)
-}
-
-func addFours64(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32, step int) {
-	panic(absent)
-}
-
-func addFours32(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32, step int) {
-	panic(absent)
-}
-
-func addFours16(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32, step int) {
-	panic(absent)
-}
-
-func addFours8(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32, step int) {
-	panic(absent)
-}
-
-func drop8(y, x *float32, n int, first, key0, key1, bound uint32, scale float32) {
-	panic(absent)
-}
+	drop8 func(y, x *float32, n int, first, key0, key1, bound uint32, scale float32)
+)

@@ -1,7 +1,5 @@
 package triton
 
-import "math/bits"
-
 // Agreement describes y[i] = the inner products of each head's share of x[r] and h[columns[i]], for each entry i of row
 // r: y [entries, heads].
 type Agreement struct {
@@ -16,18 +14,16 @@ type Agreement struct {
 // Kernel returns it as a kernel of offsets, columns, x, h, a and slope, if there are any, and y. Each program has a row
 // and a head.
 func (a Agreement) Kernel() Kernel {
-	share := a.Width / a.Heads
-	wide := 1 << bits.Len(uint(share-1))
-	warps := warps(a.Long)
-	deep := max(1, min(1024/wide, 32)) * warps
-	arguments := []argument{{"offsets", "i32"}, {"columns", "i32"}, {"x", "f32"}, {"h", "f32"}}
+	share, wide, deep, warps := headTile(a.Width, a.Heads, a.Long)
+	arguments := []string{"offsets", "columns", "x", "h"}
 	if a.Leaky {
-		arguments = append(arguments, argument{"a", "f32"}, argument{"slope", "f32"})
+		arguments = append(arguments, "a", "slope")
 	}
-	arguments = append(arguments, argument{"y", "f32"})
-	text := kernel("nodemask_agreement", arguments, func(p *printer, at map[string]value) {
+	arguments = append(arguments, "y")
+	k := Kernel{Name: "nodemask_agreement", Grid: [2]int{a.Rows, a.Heads}, Warps: warps, Outputs: 1, arguments: arguments}
+	return k.printed(func(p *printer, at map[string]value) {
 		row, head := p.program("x"), p.program("y")
-		from, to := p.get(at["offsets"], row, nil), p.get(at["offsets"], p.op("addi", row, p.int(1)), nil)
+		from, to := p.entriesOf(row, at["offsets"])
 		column := p.upTo(wide)
 		valid := p.compare("slt", column, p.int(share))
 		column = p.op("addi", column, p.op("muli", head, p.int(share)))
@@ -51,6 +47,4 @@ func (a Agreement) Kernel() Kernel {
 			return state
 		})
 	})
-	return Kernel{Name: "nodemask_agreement", Text: text, Grid: [2]int{a.Rows, a.Heads}, Warps: warps, Outputs: 1,
-		arguments: arguments}
 }

@@ -1,6 +1,6 @@
 package triton
 
-import "math/bits"
+import "slices"
 
 // Attend describes attention: y[r] = Σ over the entries i of row r of kept[i]·h[columns[i]], with alpha the softmax of
 // the scores over all entries of a row, and kept = alpha·keep. Each head weighs its share of the width, in order.
@@ -20,18 +20,16 @@ type Attend struct {
 }
 
 // arguments lists what the kernels forward and backward share, with more before the scores and behind them.
-func (a Attend) arguments(before, behind []argument) []argument {
-	var all []argument
+func (a Attend) arguments(before, behind []string) []string {
+	var heard []string
 	if a.Heard {
-		all = append(all, argument{"heard", "f32"})
+		heard = []string{"heard"}
 	}
-	all = append(append(all, argument{"offsets", "i32"}, argument{"columns", "i32"}, argument{"h", "f32"}), before...)
+	scores := []string{"source", "target", "slope"}
 	if a.Scored {
-		all = append(all, argument{"e", "f32"})
-	} else {
-		all = append(all, argument{"source", "f32"}, argument{"target", "f32"}, argument{"slope", "f32"})
+		scores = []string{"e"}
 	}
-	return append(all, behind...)
+	return slices.Concat(heard, []string{"offsets", "columns", "h"}, before, scores, behind)
 }
 
 // scores are what a program knows of its row and head.
@@ -45,7 +43,7 @@ type scores struct {
 // begin reads what is the same for all entries of a row.
 func (a Attend) begin(p *printer, at map[string]value, row, head value) *scores {
 	s := &scores{Attend: a, printer: p, at: at, head: head}
-	s.from, s.to = p.get(at["offsets"], row, nil), p.get(at["offsets"], p.op("addi", row, p.int(1)), nil)
+	s.from, s.to = p.entriesOf(row, at["offsets"])
 	if !a.Scored {
 		s.target, s.slope = p.get(at["target"], s.ofHead(row), nil), p.get(at["slope"], p.int(0), nil)
 	}
@@ -98,13 +96,15 @@ func (a Attend) Kernel() Kernel {
 	warps := warps(a.Long)
 	deep *= warps
 	blocks := (share + wide - 1) / wide
-	var keep []argument
-	results := []argument{{"y", "f32"}, {"alpha", "f32"}}
+	var keep []string
+	results := []string{"y", "alpha"}
 	if a.Dropout {
-		keep, results = []argument{{"keep", "f32"}}, append(results, argument{"kept", "f32"})
+		keep, results = []string{"keep"}, append(results, "kept")
 	}
 	all := a.arguments(nil, append(keep, results...))
-	text := kernel("nodemask_attend", all, func(p *printer, at map[string]value) {
+	k := Kernel{Name: "nodemask_attend", Grid: [2]int{a.Rows, a.Heads * blocks}, Warps: warps, Outputs: len(results),
+		arguments: all}
+	return k.printed(func(p *printer, at map[string]value) {
 		row, block := p.program("x"), p.program("y")
 		within := p.op("remsi", block, p.int(blocks))
 		s := a.begin(p, at, row, p.op("divsi", block, p.int(blocks)))
@@ -140,8 +140,6 @@ func (a Attend) Kernel() Kernel {
 		})
 		p.put(at["y"], p.op("addi", column, p.op("muli", row, p.int(a.Width))), p.fold("addf", y), valid)
 	})
-	return Kernel{Name: "nodemask_attend", Text: text, Grid: [2]int{a.Rows, a.Heads * blocks}, Warps: warps,
-		Outputs: len(results), arguments: all}
 }
 
 // Backward returns the kernel of its gradient towards the scores, or towards what LeakyReLU makes them from: of heard,
@@ -149,20 +147,19 @@ func (a Attend) Kernel() Kernel {
 // the results d [entries, heads] and, unless entries are Scored, the sum of d over each row [rows, heads]. Each program
 // has a row and a head. What the entries of a row share, Σ kept·⟨g, h⟩, is ⟨g, y⟩, so that one visit is enough.
 func (a Attend) Backward() Kernel {
-	share := a.Width / a.Heads
-	wide := 1 << bits.Len(uint(share-1))
-	warps := warps(a.Long)
-	deep := max(1, min(1024/wide, 32)) * warps
-	before := []argument{{"alpha", "f32"}}
+	share, wide, deep, warps := headTile(a.Width, a.Heads, a.Long)
+	before := []string{"alpha"}
 	if a.Dropout {
-		before = append(before, argument{"kept", "f32"})
+		before = append(before, "kept")
 	}
-	results := []argument{{"d", "f32"}}
+	results := []string{"d"}
 	if !a.Scored {
-		results = append(results, argument{"total", "f32"})
+		results = append(results, "total")
 	}
-	all := a.arguments(append(before, argument{"g", "f32"}), append([]argument{{"y", "f32"}}, results...))
-	text := kernel("nodemask_attend_backward", all, func(p *printer, at map[string]value) {
+	all := a.arguments(append(before, "g"), append([]string{"y"}, results...))
+	k := Kernel{Name: "nodemask_attend_backward", Grid: [2]int{a.Rows, a.Heads}, Warps: warps, Outputs: len(results),
+		arguments: all}
+	return k.printed(func(p *printer, at map[string]value) {
 		row := p.program("x")
 		s := a.begin(p, at, row, p.program("y"))
 		column := p.upTo(wide)
@@ -191,6 +188,4 @@ func (a Attend) Backward() Kernel {
 			p.put(at["total"], s.ofHead(row), p.fold("addf", total), p.compare("eq", p.int(0), p.int(0)))
 		}
 	})
-	return Kernel{Name: "nodemask_attend_backward", Text: text, Grid: [2]int{a.Rows, a.Heads}, Warps: warps,
-		Outputs: len(results), arguments: all}
 }

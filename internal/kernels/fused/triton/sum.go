@@ -39,36 +39,19 @@ const Block = 512
 // lowest is below every score: that of package kernels.
 const lowest = -1e30
 
-// arguments lists the inputs of the kernel and its output, in order: name and type.
-func (s Sum) arguments() []argument {
-	var all []argument
-	add := func(has bool, name, of string) {
-		if has {
-			all = append(all, argument{name, of})
+// Inputs returns the names of the kernel's inputs, in order; its output is y.
+func (s Sum) Inputs() (names []string) {
+	for _, a := range []struct {
+		has  bool
+		name string
+	}{{s.Heard, "heard"}, {s.Wanted, "wanted"}, {s.Dropped, "draw"}, {s.Dropped, "scale"}, {s.Leaky, "target"},
+		{s.Leaky, "slope"}, {true, "offsets"}, {!s.Own, "columns"}, {true, "h"}, {s.Heads > 0, "weights"},
+		{s.Positions, "positions"}, {s.Split > 0, "parts"}} {
+		if a.has {
+			names = append(names, a.name)
 		}
 	}
-	add(s.Heard, "heard", "f32")
-	add(s.Wanted, "wanted", "f32")
-	add(s.Dropped, "draw", "i32")
-	add(s.Dropped, "scale", "f32")
-	add(s.Leaky, "target", "f32")
-	add(s.Leaky, "slope", "f32")
-	add(true, "offsets", "i32")
-	add(!s.Own, "columns", "i32")
-	add(true, "h", "f32")
-	add(s.Heads > 0, "weights", "f32")
-	add(s.Positions, "positions", "i32")
-	add(s.Split > 0, "parts", "f32")
-	add(true, "y", "f32")
-	return all
-}
-
-// Inputs returns the names of the kernel's inputs, in order.
-func (s Sum) Inputs() (names []string) {
-	for _, a := range s.arguments() {
-		names = append(names, a.name)
-	}
-	return names[:len(names)-1]
+	return names
 }
 
 // tile returns how many columns and entries a program has at a time, of a width: 32 numbers for each of a warp's
@@ -76,6 +59,13 @@ func (s Sum) Inputs() (names []string) {
 func tile(width int) (columns, entries int) {
 	columns = min(1<<bits.Len(uint(width-1)), 128)
 	return columns, min(1024/columns, 32)
+}
+
+// headTile is the tile of a program that has one head's share of a width: all of it, and entries for each warp.
+func headTile(width, heads int, isLong bool) (share, columns, entries, each int) {
+	share, each = width/heads, warps(isLong)
+	columns = 1 << bits.Len(uint(share-1))
+	return share, columns, max(1, min(1024/columns, 32)) * each, each
 }
 
 // warps returns how many a program has for a row.
@@ -89,10 +79,10 @@ func warps(isLong bool) int {
 // Kernel returns the sum as a kernel. Each program has a row and up to 128 of its columns, and adds up entries in
 // tiles, in one order; then blocks, if rows are split: of parts [entries/Split, width].
 func (s Sum) Kernel() Kernel {
-	return s.kernel("nodemask_sum", s.arguments(), s.Rows, func(p *printer, at map[string]value, row value) (all entries) {
+	return s.kernel("nodemask_sum", s.Rows, func(p *printer, at map[string]value, row value) (all entries) {
 		all.row = row
-		all.from, all.to = s.wanted(p, at, row, p.get(at["offsets"], row, nil),
-			p.get(at["offsets"], p.op("addi", row, p.int(1)), nil))
+		from, to := p.entriesOf(row, at["offsets"])
+		all.from, all.to = s.wanted(p, at, row, from, to)
 		if s.Split > 0 {
 			size := p.int(s.Split)
 			all.first = p.op("divsi", p.op("addi", all.from, p.int(s.Split-1)), size)
@@ -110,8 +100,7 @@ func (s Sum) Kernel() Kernel {
 func (s Sum) Parts(entriesOfAll int) Kernel {
 	size, whole := s.Split, s
 	s.Split = 0
-	return s.kernel("nodemask_parts", s.arguments(), entriesOfAll/size, func(p *printer, at map[string]value,
-		block value) (all entries) {
+	return s.kernel("nodemask_parts", entriesOfAll/size, func(p *printer, at map[string]value, block value) (all entries) {
 		all.from = p.op("muli", block, p.int(size))
 		end := p.op("addi", all.from, p.int(size))
 		// The last row that does not begin behind the block's first entry, by halving.
@@ -141,13 +130,13 @@ func (s Sum) wanted(p *printer, at map[string]value, row, from, to value) (value
 }
 
 // kernel returns a kernel that writes so many rows, each the sum of what of returns.
-func (s Sum) kernel(name string, arguments []argument, rows int,
-	of func(p *printer, at map[string]value, row value) entries) Kernel {
+func (s Sum) kernel(name string, rows int, of func(p *printer, at map[string]value, row value) entries) Kernel {
 	heads := max(s.Heads, 1)
 	share := s.Width / heads
 	wide, deep := tile(share)
 	blocks := (share + wide - 1) / wide // of a head
-	text := kernel(name, arguments, func(p *printer, at map[string]value) {
+	k := Kernel{Name: name, Grid: [2]int{rows, heads * blocks}, Warps: 1, Outputs: 1, arguments: append(s.Inputs(), "y")}
+	return k.printed(func(p *printer, at map[string]value) {
 		row, block := p.program("x"), p.program("y")
 		head, within := p.op("divsi", block, p.int(blocks)), p.op("remsi", block, p.int(blocks))
 		column := p.op("addi", p.upTo(wide), p.op("muli", within, p.int(wide)))
@@ -224,7 +213,6 @@ func (s Sum) kernel(name string, arguments []argument, rows int,
 		}
 		p.put(at["y"], p.op("addi", column, p.op("muli", row, p.int(s.Width))), p.fold(combine, sum), valid)
 	})
-	return Kernel{Name: name, Text: text, Grid: [2]int{rows, heads * blocks}, Warps: 1, Outputs: 1, arguments: arguments}
 }
 
 // trialOf returns the trial that one of their rows is of.

@@ -25,19 +25,25 @@ type example struct {
 	scale                       float32
 }
 
+// drawRows draws the columns of the entries of rows of these lengths.
+func drawRows(r *rand.Rand, columns int, lengths []int) (rows int, offsets, of []int32) {
+	offsets = []int32{0}
+	for _, n := range lengths {
+		for range n {
+			of = append(of, r.Int32N(int32(columns)))
+		}
+		offsets = append(offsets, int32(len(of)))
+	}
+	return len(lengths), offsets, of
+}
+
 // draw makes a product of whole numbers, which add up exactly in any order, for rows of these lengths.
 func drawExample(r *rand.Rand, s triton.Sum, columns int, lengths ...int) *example {
-	e := &example{Sum: s, offsets: []int32{0}, scale: 2}
+	e := &example{Sum: s, scale: 2}
 	for range max(s.Trials, 1) {
 		e.draw = append(e.draw, int32(r.Uint32()), int32(r.Uint32()), math.MinInt32)
 	}
-	e.Rows = len(lengths)
-	for _, n := range lengths {
-		for range n {
-			e.columns = append(e.columns, r.Int32N(int32(columns)))
-		}
-		e.offsets = append(e.offsets, int32(len(e.columns)))
-	}
+	e.Rows, e.offsets, e.columns = drawRows(r, columns, lengths)
 	whole := func(n, from, to int) []float32 {
 		x := make([]float32, n)
 		for i := range x {
@@ -221,46 +227,54 @@ func TestDefectsInAKernelAreFound(t *testing.T) {
 	l.wanted[1], l.wanted[5] = 1, 1
 	k := drawExample(rand.New(rand.NewPCG(5, 10)), triton.Sum{Width: 14, Heads: 2, Leaky: true}, 30, 9, 45, 3)
 	for _, c := range []struct {
-		what     string
-		of       *example
-		from, to string // the last from becomes to, or the first
+		of *example
+		defect
 	}{
-		{"entries behind the row's end", e, "arith.cmpi slt", "arith.cmpi uge"},
-		{"steps that are too long", e, "arith.constant 32 : i32", "arith.constant 64 : i32"},
-		{"masked rows are added", e, "arith.cmpf une", "arith.cmpf oeq"},
-		{"masks are ignored", e, "arith.andi", "arith.xori"},
-		{"weights of the other head", e, "arith.divsi", "arith.remsi"},
-		{"rows one behind another", e, "arith.constant 14 : i32", "arith.constant 13 : i32"},
-		{"a sum begins at one", e, "first: dense<0x00000000> : tensor<32x8xf32>", "dense<0x3F800000> : tensor<32x8xf32>"},
-		{"products become sums", e, "arith.mulf", "arith.addf"},
-		{"another hash", d, "first: arith.xori", "arith.addi"},
-		{"another order of bits", d, "arith.constant 15 : i32", "arith.constant 14 : i32"},
-		{"kept and dropped change places", d, "arith.cmpi uge", "arith.cmpi slt"},
-		{"unwanted rows are read", w, "arith.cmpf une", "arith.cmpf oeq"},
-		{"the next row's entries", w, "arith.constant 1 : i32", "arith.constant 2 : i32"},
-		{"columns beyond the width", w, "first: arith.cmpi slt", "arith.cmpi uge"},
-		{"reading a value that is not there", w, "%1 ", "%999 "},
-		{"a maximum for a sum", w, "%sum = arith.addf", "%sum = arith.maxnumf"},
-		{"blocks of the next row, too", l, "arith.cmpi slt", "arith.cmpi sle"},
-		{"entries that blocks have", l, "arith.subi", "arith.addi"},
-		{"slopes above zero", k, "arith.cmpf olt", "arith.cmpf ogt"},
-		{"zero has a slope", k, "arith.cmpf olt", "arith.cmpf ole"},
-		{"differences for sums", k, "arith.addf", "arith.mulf"},
-		{"a block too few", l, "first: arith.constant 7 : i32", "arith.constant 8 : i32"},
+		{e, defect{"entries behind the row's end", "arith.cmpi slt", "arith.cmpi uge"}},
+		{e, defect{"steps that are too long", "arith.constant 32 : i32", "arith.constant 64 : i32"}},
+		{e, defect{"masked rows are added", "arith.cmpf une", "arith.cmpf oeq"}},
+		{e, defect{"masks are ignored", "arith.andi", "arith.xori"}},
+		{e, defect{"weights of the other head", "arith.divsi", "arith.remsi"}},
+		{e, defect{"rows one behind another", "arith.constant 14 : i32", "arith.constant 13 : i32"}},
+		{e, defect{"a sum begins at one", "first: dense<0x00000000> : tensor<32x8xf32>",
+			"dense<0x3F800000> : tensor<32x8xf32>"}},
+		{e, defect{"products become sums", "arith.mulf", "arith.addf"}},
+		{d, defect{"another hash", "first: arith.xori", "arith.addi"}},
+		{d, defect{"another order of bits", "arith.constant 15 : i32", "arith.constant 14 : i32"}},
+		{d, defect{"kept and dropped change places", "arith.cmpi uge", "arith.cmpi slt"}},
+		{w, defect{"unwanted rows are read", "arith.cmpf une", "arith.cmpf oeq"}},
+		{w, defect{"the next row's entries", "arith.constant 1 : i32", "arith.constant 2 : i32"}},
+		{w, defect{"columns beyond the width", "first: arith.cmpi slt", "arith.cmpi uge"}},
+		{w, defect{"reading a value that is not there", "%1 ", "%999 "}},
+		{w, defect{"a maximum for a sum", "%sum = arith.addf", "%sum = arith.maxnumf"}},
+		{l, defect{"blocks of the next row, too", "arith.cmpi slt", "arith.cmpi sle"}},
+		{l, defect{"entries that blocks have", "arith.subi", "arith.addi"}},
+		{k, defect{"slopes above zero", "arith.cmpf olt", "arith.cmpf ogt"}},
+		{k, defect{"zero has a slope", "arith.cmpf olt", "arith.cmpf ole"}},
+		{k, defect{"differences for sums", "arith.addf", "arith.mulf"}},
+		{l, defect{"a block too few", "first: arith.constant 7 : i32", "arith.constant 8 : i32"}},
 	} {
-		k := c.of.Kernel()
-		require.NoError(t, c.of.check(k), c.what)
-		from, isFirst := strings.CutPrefix(c.from, "first: ")
-		at := strings.LastIndex(k.Text, from)
-		if isFirst {
-			at = strings.Index(k.Text, from)
-		}
-		require.Positive(t, at, c.what)
-		k.Text = k.Text[:at] + c.to + k.Text[at+len(from):]
-		err := c.of.check(k)
-		require.Error(t, err, c.what)
-		t.Logf("%s: %v", c.what, err)
+		c.found(t, c.of.Kernel(), c.of.check)
 	}
+}
+
+// defect is a change of a kernel's text: the last from becomes to; the first one if it says so.
+type defect struct{ what, from, to string }
+
+// found requires that a check of a kernel finds the defect, and nothing else.
+func (d defect) found(t *testing.T, k triton.Kernel, check func(k triton.Kernel) error) {
+	t.Helper()
+	require.NoError(t, check(k), d.what)
+	from, isFirst := strings.CutPrefix(d.from, "first: ")
+	at := strings.LastIndex(k.Text, from)
+	if isFirst {
+		at = strings.Index(k.Text, from)
+	}
+	require.Positive(t, at, "%s\n%s", d.what, k.Text)
+	k.Text = k.Text[:at] + d.to + k.Text[at+len(from):]
+	err := check(k)
+	require.Error(t, err, d.what)
+	t.Logf("%s: %v", d.what, err)
 }
 
 // agreement is an agreement and all that it is made of: whole numbers.
@@ -337,19 +351,14 @@ func TestAgreementsAreWhatTheyAreDefinedAs(t *testing.T) {
 
 func TestDefectsInScoresAreFound(t *testing.T) {
 	g := drawAgreement(rand.New(rand.NewPCG(5, 11)), triton.Agreement{Width: 14, Heads: 2, Leaky: true}, 30, 0, 45, 3, 17)
-	for _, c := range []struct{ what, from, to string }{
-		{"slopes above zero", "arith.cmpf olt", "arith.cmpf ogt"},
-		{"not weighed", "arith.mulf", "arith.addf"},
-		{"products for sums", "arith.addf", "arith.mulf"},
-		{"the other head's share", "arith.constant 7 : i32", "arith.constant 6 : i32"},
-		{"the next row's entries", "arith.constant 1 : i32", "arith.constant 2 : i32"},
+	for _, d := range []defect{
+		{"slopes above zero", "first: arith.cmpf olt", "arith.cmpf ogt"},
+		{"not weighed", "first: arith.mulf", "arith.addf"},
+		{"products for sums", "first: arith.addf", "arith.mulf"},
+		{"the other head's share", "first: arith.constant 7 : i32", "arith.constant 6 : i32"},
+		{"the next row's entries", "first: arith.constant 1 : i32", "arith.constant 2 : i32"},
 	} {
-		k := g.Kernel()
-		require.NoError(t, g.check(k), c.what)
-		at := strings.Index(k.Text, c.from)
-		require.Positive(t, at, "%s\n%s", c.what, k.Text)
-		k.Text = k.Text[:at] + c.to + k.Text[at+len(c.from):]
-		require.Error(t, g.check(k), c.what)
+		d.found(t, g.Kernel(), g.check)
 	}
 }
 
@@ -358,40 +367,21 @@ func TestDefectsInWhatIsOfATrialAreFound(t *testing.T) {
 	rows := []int{3, 20, 0, 9, 31, 2}
 	e := drawExample(r, triton.Sum{Width: 5, Heads: 1, Dropped: true, Positions: true, Trials: 2}, 30, rows...)
 	g := drawAgreement(r, triton.Agreement{Width: 10, Heads: 2, Leaky: true, Trials: 2}, 30, rows...)
-	for _, c := range []struct {
-		what, from, to string
-		k              triton.Kernel
-		check          func(k triton.Kernel) error
-	}{
-		{"rows of another number for each trial", "arith.constant 3 : i32", "arith.constant 2 : i32", e.Kernel(), e.check},
-		{"entries that go on counting", "arith.subi", "arith.addi", e.Kernel(), e.check},
-		{"weights of another trial", "arith.constant 3 : i32", "arith.constant 6 : i32", g.Kernel(), g.check},
-	} {
-		require.NoError(t, c.check(c.k), c.what)
-		require.Contains(t, c.k.Text, c.from, c.what)
-		c.k.Text = strings.Replace(c.k.Text, c.from, c.to, 1)
-		require.Error(t, c.check(c.k), c.what)
-	}
+	defect{"rows of another number for each trial", "first: arith.constant 3 : i32", "arith.constant 2 : i32"}.found(t,
+		e.Kernel(), e.check)
+	defect{"entries that go on counting", "first: arith.subi", "arith.addi"}.found(t, e.Kernel(), e.check)
+	defect{"weights of another trial", "first: arith.constant 3 : i32", "arith.constant 6 : i32"}.found(t, g.Kernel(),
+		g.check)
 }
 
 func TestDefectsInBlocksAreFound(t *testing.T) {
 	e := drawExample(rand.New(rand.NewPCG(5, 9)), triton.Sum{Width: 7, Split: 8}, 30, 16, 45, 3, 8, 8, 80)
-	k, blocks := e.Kernel(), e.Parts(len(e.columns))
-	require.NoError(t, e.checkParts(k, blocks))
-	for _, c := range []struct{ what, from, to string }{
+	for _, d := range []defect{
 		{"a row that begins with the block is not found", "first: arith.cmpi sle", "arith.cmpi slt"},
 		{"a row's last block is left out", "arith.cmpi sle", "arith.cmpi slt"},
 		{"too few halvings", "first: arith.constant 3 : i32", "arith.constant 1 : i32"},
 	} {
-		broken := blocks
-		from, isFirst := strings.CutPrefix(c.from, "first: ")
-		at := strings.LastIndex(blocks.Text, from)
-		if isFirst {
-			at = strings.Index(blocks.Text, from)
-		}
-		require.Positive(t, at, "%s\n%s", c.what, blocks.Text)
-		broken.Text = blocks.Text[:at] + c.to + blocks.Text[at+len(from):]
-		require.Error(t, e.checkParts(k, broken), c.what)
+		d.found(t, e.Parts(len(e.columns)), func(k triton.Kernel) error { return e.checkParts(e.Kernel(), k) })
 	}
 }
 

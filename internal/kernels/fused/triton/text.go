@@ -18,7 +18,7 @@ type Kernel struct {
 	Warps int    // of 32 threads, for each program
 	// Outputs is how many of the arguments are, the last.
 	Outputs   int
-	arguments []argument
+	arguments []string
 }
 
 // Target is what a custom call of a kernel names; its API version is 2.
@@ -36,12 +36,12 @@ func (k Kernel) Config() string {
 func (k Kernel) Program(sizes map[string][2]int) string {
 	var parameters, operands, types, results, returned []string
 	for i, a := range k.arguments {
-		of := fmt.Sprintf("tensor<%dx%dx%s>", sizes[a.name][0], sizes[a.name][1], a.of)
+		of := fmt.Sprintf("tensor<%dx%dx%s>", sizes[a][0], sizes[a][1], typeOf(a))
 		if r := i - len(k.arguments) + k.Outputs; r >= 0 {
 			results, returned = append(results, of), append(returned, fmt.Sprintf("%%r#%d", r))
 			continue
 		}
-		parameters, operands = append(parameters, fmt.Sprintf("%%%s: %s", a.name, of)), append(operands, "%"+a.name)
+		parameters, operands = append(parameters, fmt.Sprintf("%%%s: %s", a, of)), append(operands, "%"+a)
 		types = append(types, of)
 	}
 	list := func(all []string) string { return strings.Join(all, ", ") }
@@ -172,6 +172,11 @@ func (p *printer) choose(c, a, b value) value {
 	return p.made(a.of, a.shape, "arith.select %s, %s, %s : %s", c.name, a.name, b.name, kind)
 }
 
+// entriesOf reads where the entries of a row begin and where they end.
+func (p *printer) entriesOf(row, offsets value) (from, to value) {
+	return p.get(offsets, row, nil), p.get(offsets, p.op("addi", row, p.int(1)), nil)
+}
+
 // isBelowZero is where LeakyReLU has a slope, as GoMLX's does.
 func (p *printer) isBelowZero(x value) value { return p.compare("olt", x, p.float(0)) }
 
@@ -235,19 +240,26 @@ func (p *printer) loop(from, to, step, start value, body func(i, state value) va
 	return y
 }
 
-// argument is one of a kernel's.
-type argument struct{ name, of string }
+// typeOf is that of the numbers in an argument of a kernel.
+func typeOf(argument string) string {
+	switch argument {
+	case "offsets", "columns", "positions", "draw":
+		return "i32"
+	}
+	return "f32"
+}
 
-// kernel writes a function of these arguments.
-func kernel(name string, arguments []argument, body func(p *printer, at map[string]value)) string {
+// printed is the kernel with the text of a function of its arguments.
+func (k Kernel) printed(body func(p *printer, at map[string]value)) Kernel {
 	p, at := &printer{indent: "    "}, map[string]value{}
 	var list []string
-	for _, a := range arguments {
-		of := "!tt.ptr<" + a.of + ">"
-		at[a.name] = value{"%" + a.name, of, nil}
-		list = append(list, fmt.Sprintf("%%%s: %s", a.name, of))
+	for _, a := range k.arguments {
+		of := "!tt.ptr<" + typeOf(a) + ">"
+		at[a] = value{"%" + a, of, nil}
+		list = append(list, fmt.Sprintf("%%%s: %s", a, of))
 	}
 	body(p, at)
-	return fmt.Sprintf("module {\n  tt.func public @%s(%s) attributes {noinline = false} {\n%s    tt.return\n  }\n}\n",
-		name, strings.Join(list, ", "), p.body.String())
+	k.Text = fmt.Sprintf("module {\n  tt.func public @%s(%s) attributes {noinline = false} {\n%s    tt.return\n  }\n}\n",
+		k.Name, strings.Join(list, ", "), p.body.String())
+	return k
 }

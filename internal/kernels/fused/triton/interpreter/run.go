@@ -1,10 +1,12 @@
 package interpreter
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Array is what a kernel reads or writes: Floats or Ints. Reads and Writes count how often each number was.
@@ -29,17 +31,37 @@ func Output(n int) *Array {
 	return Floats(slices.Repeat([]float32{float32(math.NaN())}, n))
 }
 
-// tensor is a value: i holds whole numbers, truth values and offsets of pointers into an array.
+// get and set read and write a number's bits, and count that.
+func (a *Array) get(at uint32) (bits uint32, err error) {
+	if uint64(at) >= uint64(len(a.Reads)) {
+		return 0, fmt.Errorf("read at %d of an array of %d", int32(at), len(a.Reads))
+	}
+	a.Reads[at]++
+	if a.Ints != nil {
+		return uint32(a.Ints[at]), nil
+	}
+	return math.Float32bits(a.Floats[at]), nil
+}
+
+func (a *Array) set(at, bits uint32) error {
+	if uint64(at) >= uint64(len(a.Writes)) || a.Ints != nil {
+		return fmt.Errorf("write at %d of an array of %d", int32(at), len(a.Writes))
+	}
+	a.Writes[at]++
+	a.Floats[at] = math.Float32frombits(bits)
+	return nil
+}
+
+// tensor is a value: the bits of numbers, truth values, 0 or 1, or offsets of pointers into an array.
 type tensor struct {
 	kind
-	f  []float32
-	i  []int32
-	to *Array
+	bits []uint32
+	to   *Array
 }
 
 type run struct {
 	values  map[string]tensor
-	program [2]int32
+	program [2]uint32
 }
 
 // Run runs all programs of a grid. It returns an error that names the line for what is not defined: a type that does
@@ -50,13 +72,13 @@ func (f *Function) Run(grid [2]int, arrays ...*Array) (err error) {
 	}
 	for x := range grid[0] {
 		for y := range grid[1] {
-			r := &run{values: map[string]tensor{}, program: [2]int32{int32(x), int32(y)}}
+			r := &run{values: map[string]tensor{}, program: [2]uint32{uint32(x), uint32(y)}}
 			for i, name := range f.arguments {
 				of := "!tt.ptr<f32>"
 				if arrays[i].Ints != nil {
 					of = "!tt.ptr<i32>"
 				}
-				r.values[name] = tensor{kind: kind{of: of}, i: []int32{0}, to: arrays[i]}
+				r.values[name] = tensor{kind: kind{of: of}, bits: []uint32{0}, to: arrays[i]}
 			}
 			if _, err := r.block(f.body); err != nil {
 				return fmt.Errorf("program (%d, %d): %w", x, y, err)
@@ -122,8 +144,8 @@ func (r *run) instruction(i *instruction, in []tensor) (y tensor, err error) {
 			return y, err
 		}
 		state := in[3]
-		for at := in[0].i[0]; at < in[1].i[0]; at += in[2].i[0] {
-			r.values[i.index], r.values[i.state] = tensor{kind: number, i: []int32{at}}, state
+		for at := in[0].bits[0]; int32(at) < int32(in[1].bits[0]); at += in[2].bits[0] {
+			r.values[i.index], r.values[i.state] = tensor{kind: number, bits: []uint32{at}}, state
 			if state, err = r.block(i.body); err != nil {
 				return y, err
 			}
@@ -133,24 +155,25 @@ func (r *run) instruction(i *instruction, in []tensor) (y tensor, err error) {
 		}
 		return state, nil
 	case "arith.constant":
-		if i.of.of == "f32" {
-			bits, err := strconv.ParseUint(i.word, 0, 32)
-			y.f = slices.Repeat([]float32{math.Float32frombits(uint32(bits))}, n)
-			return y, err
-		}
 		x, err := strconv.ParseInt(i.word, 10, 32)
-		y.i = slices.Repeat([]int32{int32(x)}, n)
+		bits := uint32(x)
+		if i.of.of == "f32" {
+			var of uint64
+			of, err = strconv.ParseUint(i.word, 0, 32)
+			bits = uint32(of)
+		}
+		y.bits = slices.Repeat([]uint32{bits}, n)
 		return y, err
 	case "tt.get_program_id":
 		axis, known := map[string]int{"x": 0, "y": 1}[i.word]
 		if !known {
 			return y, fmt.Errorf("axis %q", i.word)
 		}
-		y.i = []int32{r.program[axis]}
+		y.bits = []uint32{r.program[axis]}
 		return y, nil
 	case "tt.make_range":
 		for x := range n {
-			y.i = append(y.i, int32(x))
+			y.bits = append(y.bits, uint32(x))
 		}
 		if strconv.Itoa(n) != i.word {
 			err = fmt.Errorf("a range to %s in %d places", i.word, n)
@@ -165,13 +188,13 @@ func (r *run) instruction(i *instruction, in []tensor) (y tensor, err error) {
 		if err := expect(in, i.of, of("i32")); err != nil {
 			return y, err
 		}
-		y.to, y.i = in[0].to, make([]int32, n)
-		for k := range y.i {
-			at := int64(in[0].i[k]) + int64(in[1].i[k])
+		y.to, y.bits = in[0].to, make([]uint32, n)
+		for k := range y.bits {
+			at := int64(int32(in[0].bits[k])) + int64(int32(in[1].bits[k]))
 			if at != int64(int32(at)) {
 				return y, fmt.Errorf("offset %d", at)
 			}
-			y.i[k] = int32(at)
+			y.bits[k] = uint32(at)
 		}
 		return y, nil
 	case "tt.load":
@@ -181,16 +204,13 @@ func (r *run) instruction(i *instruction, in []tensor) (y tensor, err error) {
 		if err := expect(in, i.of, value, of("i1")); err != nil {
 			return y, err
 		}
-		for k, at := range in[0].i {
-			if in[2].i[k] == 0 {
+		for k, at := range in[0].bits {
+			if in[2].bits[k] == 0 {
 				continue
 			}
-			a := in[0].to
-			if at < 0 || int(at) >= len(a.Writes) || a.Floats == nil {
-				return y, fmt.Errorf("write at %d of an array of %d", at, len(a.Writes))
+			if err := in[0].to.set(at, in[1].bits[k]); err != nil {
+				return y, err
 			}
-			a.Floats[at] = in[1].f[k]
-			a.Writes[at]++
 		}
 		return y, nil
 	case "tt.reduce":
@@ -202,16 +222,13 @@ func (r *run) instruction(i *instruction, in []tensor) (y tensor, err error) {
 		if !slices.Equal(i.to.shape, i.of.shape[1:]) {
 			return y, fmt.Errorf("%v from %v", i.to, i.of)
 		}
-		y.f = slices.Clone(in[0].f[:columns])
+		if i.word != "addf" && i.word != "maxnumf" || i.of.of != "f32" {
+			return y, fmt.Errorf("by %s", i.word)
+		}
+		combine := operations["arith."+i.word]
+		y.bits = slices.Clone(in[0].bits[:columns])
 		for k := columns; k < n; k++ {
-			switch i.word {
-			case "addf":
-				y.f[k%columns] += in[0].f[k]
-			case "maxnumf":
-				y.f[k%columns] = max(y.f[k%columns], in[0].f[k])
-			default:
-				return y, fmt.Errorf("by %s", i.word)
-			}
+			y.bits[k%columns] = combine(y.bits[k%columns], in[0].bits[k])
 		}
 		return y, nil
 	case "arith.select":
@@ -222,13 +239,19 @@ func (r *run) instruction(i *instruction, in []tensor) (y tensor, err error) {
 		if err := expect(in, by, i.of, i.of); err != nil {
 			return y, err
 		}
-		return chosen(in[0], in[1], in[2]), nil
+		y.bits, y.to = slices.Clone(in[2].bits), in[1].to
+		for k := range y.bits {
+			if in[0].bits[min(k, len(in[0].bits)-1)] != 0 { // one stands for all
+				y.bits[k] = in[1].bits[k]
+			}
+		}
+		return y, nil
 	case "math.exp":
 		if err := expect(in, kind{"f32", i.of.shape}); err != nil {
 			return y, err
 		}
-		for _, x := range in[0].f {
-			y.f = append(y.f, float32(math.Exp(float64(x))))
+		for _, x := range in[0].bits {
+			y.bits = append(y.bits, math.Float32bits(float32(math.Exp(float64(math.Float32frombits(x))))))
 		}
 		return y, nil
 	}
@@ -236,22 +259,6 @@ func (r *run) instruction(i *instruction, in []tensor) (y tensor, err error) {
 		return y, err
 	}
 	return arithmetic(i, in[0], in[1])
-}
-
-// chosen takes numbers of a where c is true, else of b; one c stands for all.
-func chosen(c, a, b tensor) tensor {
-	y := tensor{kind: a.kind, to: a.to, f: slices.Clone(b.f), i: slices.Clone(b.i)}
-	for k := range a.size() {
-		if c.i[min(k, len(c.i)-1)] == 0 {
-			continue
-		}
-		if a.f != nil {
-			y.f[k] = a.f[k]
-		} else {
-			y.i[k] = a.i[k]
-		}
-	}
-	return y
 }
 
 // reshaped repeats or renames the places of x.
@@ -268,7 +275,7 @@ func reshaped(i *instruction, x tensor) (tensor, error) {
 			i.to.shape) {
 			return y, fmt.Errorf("%v from %v along %s", i.to, i.of, i.word)
 		}
-		y.f, y.i = x.f, x.i
+		y.bits = x.bits
 		return y, nil
 	case i.op == "tt.broadcast" && len(from) == 2 && len(i.to.shape) == 2:
 		for d := range from {
@@ -285,11 +292,7 @@ func reshaped(i *instruction, x tensor) (tensor, error) {
 			row, column := k/i.to.shape[1], k%i.to.shape[1]
 			at = min(row, from[0]-1)*from[1] + min(column, from[1]-1)
 		}
-		if x.f != nil {
-			y.f = append(y.f, x.f[at])
-		} else {
-			y.i = append(y.i, x.i[at])
-		}
+		y.bits = append(y.bits, x.bits[at])
 	}
 	return y, nil
 }
@@ -303,99 +306,84 @@ func load(i *instruction, in []tensor) (y tensor, err error) {
 	if err := expect(in, kinds...); err != nil {
 		return y, err
 	}
-	a := in[0].to
-	for k, at := range in[0].i {
-		if len(in) > 1 && in[1].i[k] == 0 {
-			if y.of == "f32" {
-				y.f = append(y.f, in[2].f[k])
-			} else {
-				y.i = append(y.i, in[2].i[k])
-			}
-			continue
-		}
-		if at < 0 || int(at) >= len(a.Reads) {
-			return y, fmt.Errorf("read at %d of an array of %d", at, len(a.Reads))
-		}
-		a.Reads[at]++
-		if y.of == "f32" {
-			y.f = append(y.f, a.Floats[at])
-		} else {
-			y.i = append(y.i, a.Ints[at])
+	y.bits = make([]uint32, len(in[0].bits))
+	for k, at := range in[0].bits {
+		if len(in) > 1 && in[1].bits[k] == 0 {
+			y.bits[k] = in[2].bits[k]
+		} else if y.bits[k], err = in[0].to.get(at); err != nil {
+			return y, err
 		}
 	}
 	return y, nil
 }
 
-var floatOps = map[string]func(a, b float32) float32{
-	"arith.addf":    func(a, b float32) float32 { return a + b },
-	"arith.subf":    func(a, b float32) float32 { return a - b },
-	"arith.divf":    func(a, b float32) float32 { return a / b },
-	"arith.mulf":    func(a, b float32) float32 { return a * b },
-	"arith.maxnumf": func(a, b float32) float32 { return max(a, b) },
+// operations are those on two operands, by name, comparisons by their predicate too.
+var operations = map[string]func(a, b uint32) uint32{
+	"arith.addf":    floats(func(a, b float32) float32 { return a + b }),
+	"arith.subf":    floats(func(a, b float32) float32 { return a - b }),
+	"arith.divf":    floats(func(a, b float32) float32 { return a / b }),
+	"arith.mulf":    floats(func(a, b float32) float32 { return a * b }),
+	"arith.maxnumf": floats(func(a, b float32) float32 { return max(a, b) }),
+
+	"arith.addi":  whole(func(a, b int32) int32 { return a + b }),
+	"arith.subi":  whole(func(a, b int32) int32 { return a - b }),
+	"arith.muli":  whole(func(a, b int32) int32 { return a * b }),
+	"arith.minsi": whole(func(a, b int32) int32 { return min(a, b) }),
+	"arith.maxsi": whole(func(a, b int32) int32 { return max(a, b) }),
+	"arith.divsi": whole(func(a, b int32) int32 { return a / b }),
+	"arith.remsi": whole(func(a, b int32) int32 { return a % b }),
+	"arith.andi":  func(a, b uint32) uint32 { return a & b },
+	"arith.xori":  func(a, b uint32) uint32 { return a ^ b },
+	"arith.shrui": func(a, b uint32) uint32 { return a >> b },
+
+	"arith.cmpi eq":  func(a, b uint32) uint32 { return truth(a == b) },
+	"arith.cmpi slt": func(a, b uint32) uint32 { return truth(int32(a) < int32(b)) },
+	"arith.cmpi sle": func(a, b uint32) uint32 { return truth(int32(a) <= int32(b)) },
+	"arith.cmpi uge": func(a, b uint32) uint32 { return truth(a >= b) },
+
+	"arith.cmpf une": ordered(func(a, b float32) bool { return a != b }),
+	"arith.cmpf oeq": ordered(func(a, b float32) bool { return a == b }),
+	"arith.cmpf ole": ordered(func(a, b float32) bool { return a <= b }),
+	"arith.cmpf olt": ordered(func(a, b float32) bool { return a < b }),
+	"arith.cmpf ogt": ordered(func(a, b float32) bool { return a > b }),
 }
 
-var intOps = map[string]func(a, b int32) int32{
-	"arith.addi":  func(a, b int32) int32 { return a + b },
-	"arith.subi":  func(a, b int32) int32 { return a - b },
-	"arith.muli":  func(a, b int32) int32 { return a * b },
-	"arith.minsi": func(a, b int32) int32 { return min(a, b) },
-	"arith.maxsi": func(a, b int32) int32 { return max(a, b) },
-	"arith.andi":  func(a, b int32) int32 { return a & b },
-	"arith.xori":  func(a, b int32) int32 { return a ^ b },
-	"arith.shrui": func(a, b int32) int32 { return int32(uint32(a) >> b) },
-	"arith.divsi": func(a, b int32) int32 { return a / b },
-	"arith.remsi": func(a, b int32) int32 { return a % b },
-}
-
-var comparisons = map[string]func(a, b int32) bool{
-	"eq":  func(a, b int32) bool { return a == b },
-	"slt": func(a, b int32) bool { return a < b },
-	"sle": func(a, b int32) bool { return a <= b },
-	"uge": func(a, b int32) bool { return uint32(a) >= uint32(b) },
-}
-
-var orders = map[string]func(a, b float32) bool{
-	"une": func(a, b float32) bool { return a != b },
-	"oeq": func(a, b float32) bool { return a == b },
-	"ole": func(a, b float32) bool { return a <= b },
-	"olt": func(a, b float32) bool { return a < b },
-	"ogt": func(a, b float32) bool { return a > b },
-}
-
-func arithmetic(i *instruction, a, b tensor) (y tensor, err error) {
-	y.kind = i.of
-	float, isFloat := floatOps[i.op]
-	whole, isWhole := intOps[i.op]
-	compare, isCompared := comparisons[i.word]
-	ordered, isOrdered := orders[i.word]
-	decide := func(is func(k int) bool) {
-		y.of, y.i = "i1", make([]int32, i.of.size())
-		for k := range y.i {
-			if is(k) {
-				y.i[k] = 1
-			}
-		}
+func floats(op func(a, b float32) float32) func(a, b uint32) uint32 {
+	return func(a, b uint32) uint32 {
+		return math.Float32bits(op(math.Float32frombits(a), math.Float32frombits(b)))
 	}
-	switch {
-	case isFloat && a.f != nil:
-		y.f = make([]float32, len(a.f))
-		for k := range y.f {
-			y.f[k] = float(a.f[k], b.f[k])
-		}
-	case isWhole && a.i != nil:
-		y.i = make([]int32, len(a.i))
-		for k := range y.i {
-			if b.i[k] == 0 && (i.op == "arith.divsi" || i.op == "arith.remsi") {
-				return y, fmt.Errorf("division by zero")
-			}
-			y.i[k] = whole(a.i[k], b.i[k])
-		}
-	case i.op == "arith.cmpi" && isCompared && a.i != nil:
-		decide(func(k int) bool { return compare(a.i[k], b.i[k]) })
-	case i.op == "arith.cmpf" && isOrdered && a.f != nil:
-		decide(func(k int) bool { return ordered(a.f[k], b.f[k]) })
-	default:
+}
+
+func whole(op func(a, b int32) int32) func(a, b uint32) uint32 {
+	return func(a, b uint32) uint32 { return uint32(op(int32(a), int32(b))) }
+}
+
+func ordered(is func(a, b float32) bool) func(a, b uint32) uint32 {
+	return func(a, b uint32) uint32 { return truth(is(math.Float32frombits(a), math.Float32frombits(b))) }
+}
+
+func truth(is bool) uint32 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+func arithmetic(i *instruction, a, b tensor) (tensor, error) {
+	y, name := tensor{kind: i.of, bits: make([]uint32, len(a.bits))}, i.op
+	ofFloats := strings.HasSuffix(name, "f")
+	if strings.HasPrefix(name, "arith.cmp") {
+		y.of, name = "i1", name+" "+i.word
+	}
+	op, known := operations[name]
+	if !known || ofFloats != (i.of.of == "f32") {
 		return y, fmt.Errorf("not known here for %v", i.of)
+	}
+	if (i.op == "arith.divsi" || i.op == "arith.remsi") && slices.Contains(b.bits, 0) {
+		return y, errors.New("division by zero")
+	}
+	for k := range y.bits {
+		y.bits[k] = op(a.bits[k], b.bits[k])
 	}
 	return y, nil
 }
