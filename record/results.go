@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 
@@ -181,47 +182,40 @@ type Comparison struct {
 	P          float64 // of a two-sided paired t-test; 1 with fewer than two trials
 }
 
-// Difference is how much two cells differ in one trial of each, with the same seed and split.
-type Difference struct {
-	Seed  uint64
-	Value float64 // a minus b
-}
-
-// Differences returns a metric of a minus one of b, for each pair of trials with the same seed and split, by seed.
-func (r *Results) Differences(a Cell, ma Metric, b Cell, mb Metric) []Difference {
-	type draw struct {
-		seed  uint64
-		split string
-	}
-	other := map[draw]float64{}
-	for _, trial := range r.Trials(b) {
-		if value, is := mb.Of(trial); is {
-			other[draw{trial.Seed, trial.SplitHash}] = value
+// Pairs goes over the trials of a and b that have the same seed and split, by seed.
+func (r *Results) Pairs(a, b Cell) iter.Seq2[Record, Record] {
+	return func(yield func(one, other Record) bool) {
+		type draw struct {
+			seed  uint64
+			split string
+		}
+		others, at := r.Trials(b), map[draw]int{}
+		for i := range others {
+			at[draw{others[i].Seed, others[i].SplitHash}] = i
+		}
+		for _, one := range r.Trials(a) {
+			if i, both := at[draw{one.Seed, one.SplitHash}]; both && !yield(one, others[i]) {
+				return
+			}
 		}
 	}
-	var differences []Difference
-	for _, trial := range r.Trials(a) {
-		value, is := ma.Of(trial)
-		if against, both := other[draw{trial.Seed, trial.SplitHash}]; is && both {
-			differences = append(differences, Difference{trial.Seed, value - against})
-		}
-	}
-	return differences
 }
 
 // Compare compares a metric of a with one of b, over trials with the same seed and split. Without any, Trials is 0.
 func (r *Results) Compare(a Cell, ma Metric, b Cell, mb Metric) Comparison {
-	differences := r.Differences(a, ma, b, mb)
+	var differences []float64
+	for one, other := range r.Pairs(a, b) {
+		x, is := ma.Of(one)
+		y, both := mb.Of(other)
+		if is && both {
+			differences = append(differences, x-y)
+		}
+	}
 	c := Comparison{Trials: len(differences), P: 1}
-	if len(differences) == 0 {
-		return c
+	for _, d := range differences {
+		c.Difference += d / float64(len(differences))
 	}
-	x := make([]float64, len(differences))
-	for i, d := range differences {
-		x[i] = d.Value
-		c.Difference += d.Value / float64(len(differences))
-	}
-	if test, err := stats.PairedTTest(x, make([]float64, len(x))); err == nil {
+	if test, err := stats.PairedTTest(differences, make([]float64, len(differences))); err == nil {
 		c.P = test.P
 	}
 	return c

@@ -139,10 +139,13 @@ func ask(r *record.Results, q multiverse.Question, reading multiverse.Reading) (
 	return a, nil
 }
 
+// Complete reports whether the answer has an effect on all splits.
+func (a Answer) Complete() bool { return a.Effect != nil && a.Splits >= Splits }
+
 // verdict is the protocol's rule, which takes all splits.
 func (a Answer) verdict() Verdict {
 	switch {
-	case a.Effect == nil || a.Splits < Splits:
+	case !a.Complete():
 		return NotRun
 	case a.P < 0.05 && a.Effect.Pooled.MeanDifference > 0:
 		return Gains
@@ -235,7 +238,7 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 			return all, err
 		}
 		all.Of++
-		if a.Effect == nil || a.Splits < Splits {
+		if !a.Complete() {
 			continue
 		}
 		all.Readings++

@@ -252,7 +252,7 @@ func (e *Evidence) Answer() (Answer, error) {
 	// Where masking is tuned, other arms are tuned alike.
 	c, gin := e.tuned(balancedID), multiverse.TunedModel{Name: "gin"}
 	for _, other := range tunedOthers() {
-		v := claimOfTuned(balancedID, "", "", multiverse.ArmMaskedTuned, other.arm, gin).Judge(e)
+		v := e.judgeTuned(balancedID, other.arm, gin)
 		if v.Effect != nil && v.Effect.High < 0 {
 			a.Limits = append(a.Limits, fmt.Sprintf("Where both are tuned (GIN on %s), %s does better than masking by %.1f "+
 				"points.", c.on(gin), other.name, -v.Effect.MeanDifference))

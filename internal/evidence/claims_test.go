@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -118,9 +119,9 @@ func TestLossesAreComparedTrialByTrial(t *testing.T) {
 			for i, r := range score(c, 70, 71, 72) {
 				noise := 0.001 * float64(i)
 				if keep == 1 { // the least is 1, the end 1.2: a rise of 20 %
-					r.TrainLosses, r.ValidationLosses = []float64{2, 1}, append([]float64{2, 1 + noise}, constant(10, 1.2)...)
+					r.TrainLosses, r.ValidationLosses = []float64{2, 1}, append([]float64{2, 1 + noise}, slices.Repeat([]float64{1.2}, 10)...)
 				} else { // the least is 1.5, and so is the end
-					r.TrainLosses, r.ValidationLosses = []float64{3, 2 + noise, 100}, append([]float64{2}, constant(10, 1.5+noise)...)
+					r.TrainLosses, r.ValidationLosses = []float64{3, 2 + noise, 100}, append([]float64{2}, slices.Repeat([]float64{1.5+noise}, 10)...)
 				}
 				records = append(records, r)
 			}
@@ -138,14 +139,6 @@ func TestLossesAreComparedTrialByTrial(t *testing.T) {
 	v = claim(t, "fig-loss-cora/overfits").Judge(e)
 	assert.Equal(t, multiverse.Reproduced, v.Grade)
 	assert.InDelta(t, 15, v.Effect.MeanDifference, 0.2)
-}
-
-func constant(n int, x float64) []float64 {
-	all := make([]float64, n)
-	for i := range all {
-		all[i] = x
-	}
-	return all
 }
 
 // cached makes trials of GIN on Cora at every size, which involve ever fewer nodes.
@@ -173,7 +166,7 @@ func TestWhatCachingShouldDoIsTheDifferenceOfPublishedScores(t *testing.T) {
 	plain, masked := multiverse.Score{Arm: multiverse.Plain}, multiverse.Score{Arm: multiverse.Masked, Cached: true}
 	// Tables 3 and 4 of the paper, Cora, 10, 25, 50 and 90 %: GIN + NM cached less GIN.
 	want := ((55.82 - 52.91) + (77.32 - 74.71) + (83.95 - 83.07) + (85.85 - 85.13)) / 4
-	assert.InDelta(t, want, *publishedContrastOverReadings("cora", multiverse.Contrast{Plus: []multiverse.Score{masked},
+	assert.InDelta(t, want, *publishedContrast("cora", multiverse.Contrast{Plus: []multiverse.Score{masked},
 		Minus: []multiverse.Score{plain}}), 1e-9)
 }
 

@@ -163,7 +163,7 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	assert.Equal(t, multiverse.NotRun, claim(t, "table-balanced/gat").Judge(e).Grade)
 	assert.Equal(t, multiverse.NotRun, claim(t, "table-gin-cora/gain-inductive").Judge(e).Grade, "tuning is no reading")
 
-	table, err := e.Table(tableBalanced(), TableOptions{})
+	table, err := e.Table(tableTuned(balancedID), TableOptions{})
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 2)
 	assert.Contains(t, table.Caption, "Run so far: 2 of 48 rows.")
@@ -175,7 +175,7 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 		p := r.Parameters
 		return p.Regulariser == hyper.DropGNNRegulariser || p.Regulariser == hyper.DropMessageRegulariser
 	}))
-	table, err = e.Table(tableBalanced(), TableOptions{})
+	table, err = e.Table(tableTuned(balancedID), TableOptions{})
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 2)
 	require.Len(t, table.Header, 2+len(cited.Tuned().Arms))
