@@ -12,6 +12,7 @@ import (
 	"nodemask/internal/checkout"
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/hyper"
 	"nodemask/plots"
 	"nodemask/record"
@@ -75,7 +76,7 @@ func recordedReadings() *record.Results {
 }
 
 func readingsIn(folder string) *record.Results {
-	return record.OpenStore(folder).Results(nil, Must)
+	return recordstore.Open(folder).Results(nil, Must)
 }
 
 func effectsOf(r *record.Results, data, model string, setting datasets.Setting) *multiverse.Effects {

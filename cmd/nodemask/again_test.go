@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordstore"
 	"nodemask/record"
 )
 
@@ -40,9 +41,9 @@ func TestRepeatingARecordOfAnotherBackendOpensNothing(t *testing.T) {
 		})
 	}
 	c := record.NewCell(folder, "gin", datasets.Transductive, 10)
-	line, err := record.Record{Cell: c.Key(), Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
-		Parameters: c.Parameters,
-		Seed:       1, SplitSeed: 1, SplitHash: "5eed", Backend: "xla:" + plugin}.Line()
+	line, err := recordstore.Line(record.Record{Cell: c.Key(), Data: c.Data, Setting: c.Setting,
+		TrainPercent: c.TrainPercent, Parameters: c.Parameters, Seed: 1, SplitSeed: 1, SplitHash: "5eed",
+		Backend: "xla:" + plugin})
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "record.jsonl")
 	require.NoError(t, os.WriteFile(file, line, 0o666))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/backend"
 	"nodemask/record"
 )
@@ -92,7 +93,7 @@ func TestWhatEndsAProcessOfOtherDigitsIsSaidOnceWithItsPlace(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(first), &r))
 	r.Digits, r.Parameters.Hidden, r.Parameters.Layers = "", 1<<16, 16
 	r.Cell = r.CellOf().Key()
-	line, err := r.Line()
+	line, err := recordstore.Line(r)
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "wide.jsonl")
 	require.NoError(t, os.WriteFile(file, line, 0o600))
@@ -109,7 +110,7 @@ func stored(t *testing.T, printed string) []byte {
 	var trial record.Record
 	require.NoError(t, json.Unmarshal([]byte(printed), &trial))
 	trial.Cell = trial.CellOf().Key()
-	line, err := trial.Line()
+	line, err := recordstore.Line(trial)
 	require.NoError(t, err)
 	return append(line, '\n')
 }

@@ -20,6 +20,7 @@ import (
 	"nodemask/internal/cited"
 	"nodemask/internal/evidence"
 	"nodemask/internal/measure"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/train"
 	"nodemask/plots"
@@ -111,7 +112,7 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	}
 	w := c.ErrOrStderr()
 	say, ran := progressOf(w), false
-	err = goesOn(measure.Missing(c.Context(), b, record.OpenStore(f.folder), cells, measure.Options{
+	err = goesOn(measure.Missing(c.Context(), b, recordstore.Open(f.folder), cells, measure.Options{
 		Seeds: train.Seeds(1, f.trials), Jobs: f.jobs, Shard: shard, Shards: shards,
 		Open: f.open, Unopened: sayUnopened(w), Also: evidence.CellsOf(evidence.Artifacts()),
 		Progress: func(s measure.State) {
@@ -177,7 +178,7 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) error {
 		}
 		count++
 		place = fmt.Sprintf("%s: line %d", f.again, count)
-		if old, err = record.ParseRecord(lines.Bytes()); err != nil {
+		if old, err = recordstore.Parse(lines.Bytes()); err != nil {
 			return old, place, misusef("%s: %w", place, err)
 		}
 		return old, place, nil
@@ -226,7 +227,7 @@ func (f *runFlags) rerun(c *cobra.Command, open measure.Opener,
 			return fmt.Errorf("%s: %w: --memory allows more", place, err)
 		}
 		if old.Backend == "xla:cpu" && backend.HasAVX2Digits() && (old.Digits == "") != (asked == backend.ProcessorDigits) {
-			line, err := old.Line()
+			line, err := recordstore.Line(old)
 			if err != nil {
 				return err
 			}

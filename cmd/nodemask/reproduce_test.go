@@ -15,7 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/cited"
 	"nodemask/internal/evidence"
+	"nodemask/internal/multiverse"
+	"nodemask/internal/recordstore"
 	"nodemask/paper"
 	"nodemask/record"
 )
@@ -28,7 +31,7 @@ func someResults(t *testing.T) (folder string, cell record.Cell) {
 	for _, c := range []record.Cell{cell, paper.Masked(cell, 0.5)} {
 		for seed := range uint64(2) {
 			f1 := 78.5 + float64(seed) + 10*(1-c.Parameters.KeepRate.Probability())
-			require.NoError(t, record.OpenStore(folder).Add(record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded",
+			require.NoError(t, recordstore.Open(folder).Add(record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded",
 				Setting: c.Setting, TrainPercent: c.TrainPercent,
 				Parameters: c.Parameters, Seed: seed + 1, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1,
 				Backend: "go", Device: "d", Version: "v"}))
@@ -110,7 +113,7 @@ func TestResultsAreListedShownCheckedAndMerged(t *testing.T) {
 func TestResultsThatContradictEachOtherAreNotMergedAndNotInOrder(t *testing.T) {
 	folder, cell := someResults(t)
 	other := filepath.Join(t.TempDir(), "other")
-	require.NoError(t, record.OpenStore(other).Add(record.Record{Cell: cell.Key(), Data: cell.Data, Source: "embedded",
+	require.NoError(t, recordstore.Open(other).Add(record.Record{Cell: cell.Key(), Data: cell.Data, Source: "embedded",
 		Setting: cell.Setting, TrainPercent: cell.TrainPercent,
 		Parameters: cell.Parameters, Seed: 1, SplitSeed: 1, SplitHash: "5eed", MacroF1: 99, MicroF1: 99, Accuracy: 99,
 		Backend: "go", Device: "d", Version: "v"}))
@@ -138,8 +141,8 @@ func TestResultsThatContradictEachOtherAreNotMergedAndNotInOrder(t *testing.T) {
 	require.NoError(t, os.Rename(readings, filepath.Join(folder, evidence.CitedFolder)))
 	code, _, errs = nodemask(t, "results", "verify", "--results", folder)
 	require.Equal(t, 1, code)
-	require.Contains(t, errs, "line 1: a trajectory under protocol \""+paper.ProtocolHash()+"\": expected "+
-		""+paper.CitedProtocolHash())
+	require.Contains(t, errs, "line 1: a trajectory under protocol \""+multiverse.ProtocolHash()+"\": expected "+
+		""+cited.ProtocolHash())
 	for _, what := range []string{"--status", "--summary", "--splits=1"} {
 		code, out, errs = nodemask(t, "multiverse", "--part", "cited", what, "--backend", "go", "--results",
 			filepath.Join(folder, evidence.CitedFolder))
@@ -163,7 +166,7 @@ func TestReproduceListsItsArtifactsAndRepeatsARecord(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out), &trial))
 	trial.Data = "sbm:nodes=100,classes=2"
 	trial.Cell = trial.CellOf().Key()
-	line, err := trial.Line()
+	line, err := recordstore.Line(trial)
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "record.jsonl")
 	require.NoError(t, os.WriteFile(file, line, 0o666))
@@ -178,14 +181,14 @@ func TestReproduceListsItsArtifactsAndRepeatsARecord(t *testing.T) {
 	large := trial
 	large.Data = "reddit-like:scale=10"
 	large.Cell = large.CellOf().Key()
-	line, err = large.Line()
+	line, err = recordstore.Line(large)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file, line, 0o666))
 	code, _, diagnostics = nodemask(t, "reproduce", "--again", file)
 	require.Equal(t, 1, code)
 	require.Contains(t, diagnostics, "line 1: reddit-like:scale=10 takes about ")
 	trial.MacroF1 /= 2
-	line, err = trial.Line()
+	line, err = recordstore.Line(trial)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file, line, 0o666))
 	code, out, _ = nodemask(t, "reproduce", "--again", file)
@@ -208,7 +211,7 @@ func TestRepeatingRecordsLeavesOutThoseWhoseDataIsMissing(t *testing.T) {
 	for _, data := range []string{"citeseer", "sbm:nodes=100,classes=2", "citeseer"} {
 		trial.Data = data
 		trial.Cell = trial.CellOf().Key()
-		line, err := trial.Line()
+		line, err := recordstore.Line(trial)
 		require.NoError(t, err)
 		lines = append(append(lines, bytes.TrimSpace(line)...), '\n')
 	}
@@ -229,7 +232,7 @@ func TestReproducingOneTableMeasuresWhatTheOthersNeedOfItsTrials(t *testing.T) {
 	code, _, diagnostics := nodemask(t, "reproduce", "table-gin-cora", "--trials", "1", "--shard", "65/100", "--backend",
 		"go", "--results", folder)
 	require.Zero(t, code, diagnostics)
-	records, err := record.OpenStore(folder).Load()
+	records, err := recordstore.Open(folder).Load()
 	require.NoError(t, err)
 	want := paper.Masked(paper.Cell("cora", "gin", datasets.Inductive, 10), paper.MaskedKeepRate).Key()
 	at := slices.IndexFunc(records, func(r record.Record) bool { return r.Cell == want })
@@ -255,7 +258,7 @@ func TestReproduceRunsAllElseIfADataSetIsNotThereAndSaysSoFirstAndInTheEnd(t *te
 	require.Contains(t, first, "run 'nodemask data fetch citeseer', or name the folder that holds it by --data-dir or "+
 		"NODEMASK_DATA")
 	require.Contains(t, rest, "\nnodemask: "+said)
-	records, err := record.OpenStore(folder).Load()
+	records, err := recordstore.Open(folder).Load()
 	require.NoError(t, err)
 	require.Len(t, records, 1)
 	require.Equal(t, "cora", records[0].Data)

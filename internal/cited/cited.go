@@ -17,6 +17,9 @@ const (
 	Splits     = 20
 )
 
+// ProtocolHash returns the name of PROTOCOL-2.md that results carry.
+func ProtocolHash() string { return multiverse.HashOf("PROTOCOL-2.md") }
+
 // Models lists the models that the paper has, as its protocol orders them.
 func Models() []string { return []string{"gin", "gat", "sgat"} }
 

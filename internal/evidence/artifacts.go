@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordstore"
 	"nodemask/record"
 )
 
@@ -80,7 +81,7 @@ func (a Artifact) Cells() []record.Cell {
 			all = append(all, *c.Losses)
 		}
 	}
-	return record.Merge(all)
+	return recordstore.Merged(all)
 }
 
 // CellsOf lists the cells of several artifacts, each once.
@@ -89,7 +90,7 @@ func CellsOf(artifacts []Artifact) []record.Cell {
 	for _, a := range artifacts {
 		all = append(all, a.Cells()...)
 	}
-	return record.Merge(all)
+	return recordstore.Merged(all)
 }
 
 // Sizes returns the paper's sizes of the train set, in percent.

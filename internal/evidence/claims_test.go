@@ -9,6 +9,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/recordtest"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
 	"nodemask/record"
@@ -30,7 +31,7 @@ func TestTheBestKeepRateIsComparedWithTheBestOfTheOthers(t *testing.T) {
 				case 1:
 					f1 = []float64{unmasked, unmasked, unmasked}
 				}
-				records = append(records, score(p.Entry.Cell, f1...)...)
+				records = append(records, recordtest.Records(p.Entry.Cell, f1...)...)
 			}
 		}
 		return c.Judge(newEvidence(t, records))
@@ -62,7 +63,7 @@ func TestDepthIsJudgedUnderBothMeaningsOfPAndOnlyWhereNetworksTrain(t *testing.T
 					if i == 3 && p.X == 0.4 {
 						third = f1 + 10
 					}
-					records = append(records, score(p.Entry.Cell, f1-1, f1, third, f1+2)...)
+					records = append(records, recordtest.Records(p.Entry.Cell, f1-1, f1, third, f1+2)...)
 				}
 			}
 		}
@@ -97,7 +98,7 @@ func TestTwoLayersAreComparedWithDepthsThatTrain(t *testing.T) {
 		var records []record.Record
 		for _, panel := range depths(figDepth().Curves) {
 			for i, curve := range panel {
-				records = append(records, score(curve.Points[9].Entry.Cell, f1[i]-1, f1[i], f1[i]+1.5+0.1*float64(i))...)
+				records = append(records, recordtest.Records(curve.Points[9].Entry.Cell, f1[i]-1, f1[i], f1[i]+1.5+0.1*float64(i))...)
 			}
 		}
 		return claim(t, "fig-depth/two").Judge(newEvidence(t, records))
@@ -116,12 +117,12 @@ func TestLossesAreComparedTrialByTrial(t *testing.T) {
 		for _, keep := range []hyper.KeepRate{1, 0.5} {
 			c := paper.Masked(paper.Cell("cora", "gin", s, 10), keep)
 			c.History = true
-			for i, r := range score(c, 70, 71, 72) {
+			for i, r := range recordtest.Records(c, 70, 71, 72) {
 				noise := 0.001 * float64(i)
 				if keep == 1 { // the least is 1, the end 1.2: a rise of 20 %
 					r.TrainLosses, r.ValidationLosses = []float64{2, 1}, append([]float64{2, 1 + noise}, slices.Repeat([]float64{1.2}, 10)...)
 				} else { // the least is 1.5, and so is the end
-					r.TrainLosses, r.ValidationLosses = []float64{3, 2 + noise, 100}, append([]float64{2}, slices.Repeat([]float64{1.5+noise}, 10)...)
+					r.TrainLosses, r.ValidationLosses = []float64{3, 2 + noise, 100}, append([]float64{2}, slices.Repeat([]float64{1.5 + noise}, 10)...)
 				}
 				records = append(records, r)
 			}
@@ -145,7 +146,7 @@ func TestLossesAreComparedTrialByTrial(t *testing.T) {
 func cached(t *testing.T) *Evidence {
 	var records []record.Record
 	for i, size := range Sizes() {
-		for _, r := range score(paper.Cell("cora", "gin", datasets.Inductive, size), 70, 71) {
+		for _, r := range recordtest.Records(paper.Cell("cora", "gin", datasets.Inductive, size), 70, 71) {
 			r.NodesCached = 2700 - 100*i
 			records = append(records, r)
 		}
@@ -178,8 +179,8 @@ func TestScoresDisagreeOnlyBeyondNoise(t *testing.T) {
 			for _, s := range datasets.Settings() {
 				for _, size := range fewSizes() {
 					cell := paper.Cell("cora", model, s, size)
-					records = append(records, score(cell, 70, 70, 70)...)
-					for i, r := range score(paper.Masked(cell, 0.5), 71, 69, 71) {
+					records = append(records, recordtest.Records(cell, 70, 70, 70)...)
+					for i, r := range recordtest.Records(paper.Masked(cell, 0.5), 71, 69, 71) {
 						if model == "gin" {
 							r.MicroF1 = micro[i]
 						}

@@ -8,7 +8,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
-	"nodemask/paper"
+	"nodemask/internal/recordstore"
 	"nodemask/plots"
 	"nodemask/record"
 )
@@ -20,13 +20,13 @@ type Evidence struct {
 	// OnError is called when something cannot be read, if it is set.
 	OnError func(error)
 
-	load     func(...record.Pair) ([]record.Record, error) // of pairs, or of all without pairs
-	all      *record.Results                               // of the first protocol
-	cited    *record.Results                               // of the second protocol
-	tables   []*record.Results                             // those that tables show: the first that has a cell counts
-	readings map[question]*Readings                        // nil: not all of them have been run
-	fits     map[string]*multiverse.Calibration            // by model
-	verdicts map[string]Verdict                            // by the claim's ID
+	load     func(...recordstore.Pair) ([]record.Record, error) // of pairs, or of all without pairs
+	all      *record.Results                                    // of the first protocol
+	cited    *record.Results                                    // of the second protocol
+	tables   []*record.Results                                  // those that tables show: the first that has a cell counts
+	readings map[question]*Readings                             // nil: not all of them have been run
+	fits     map[string]*multiverse.Calibration                 // by model
+	verdicts map[string]Verdict                                 // by the claim's ID
 	err      error
 
 	comparisons map[string]tunedComparison // by the table's ID
@@ -52,16 +52,16 @@ const MultiverseFolder = "multiverse"
 // Open returns what a folder of results says. Of its files it reads those that hold what is asked for, the
 // first time.
 func Open(folder string) *Evidence {
-	e := &Evidence{load: record.OpenStore(folder).Load}
+	e := &Evidence{load: recordstore.Open(folder).Load}
 	part := func(name, protocol string, only func(key string) bool) *record.Results {
-		return record.OpenUnder(filepath.Join(folder, name), protocol).Results(only, e.fail)
+		return recordstore.OpenUnder(filepath.Join(folder, name), protocol).Results(only, e.fail)
 	}
-	e.all = part(MultiverseFolder, paper.ProtocolHash(), nil)
-	e.cited = part(CitedFolder, paper.CitedProtocolHash(), nil)
+	e.all = part(MultiverseFolder, multiverse.ProtocolHash(), nil)
+	e.cited = part(CitedFolder, cited.ProtocolHash(), nil)
 	e.prepare()
 	shown := func(key string) bool { return readOff().trained[key] }
-	e.tables = []*record.Results{part(CitedFolder, paper.CitedProtocolHash(), shown),
-		part(MultiverseFolder, paper.ProtocolHash(), shown)}
+	e.tables = []*record.Results{part(CitedFolder, cited.ProtocolHash(), shown),
+		part(MultiverseFolder, multiverse.ProtocolHash(), shown)}
 	return e
 }
 
@@ -77,7 +77,10 @@ func (e *Evidence) prepare() {
 	e.readings, e.fits, e.verdicts = map[question]*Readings{}, map[string]*multiverse.Calibration{}, map[string]Verdict{}
 	e.comparisons, e.cells = map[string]tunedComparison{}, map[string][]record.Cell{}
 	e.tables = []*record.Results{e.cited, e.all}
-	e.Records = record.LazyResults(func(p record.Pair) ([]record.Record, error) { return e.load(p) },
+	e.Records = record.LazyResults(
+		func(data, model string) ([]record.Record, error) {
+			return e.load(recordstore.Pair{Data: data, Model: model})
+		},
 		func(c record.Cell) []record.Record {
 			records, _ := e.readOff(c)
 			return records

@@ -9,20 +9,21 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
 	"nodemask/record"
 )
 
 func TestReadingsWereRunUnderTheProtocolAsItStands(t *testing.T) {
-	all, err := record.OpenStore("../../results/multiverse").Load()
+	all, err := recordstore.Open("../../results/multiverse").Load()
 	require.NoError(t, err)
 	if len(all) == 0 {
 		t.Skip("skipped: no readings are recorded yet")
 	}
 	versions := map[bool]map[string]bool{false: {}, true: {}}
 	for _, one := range all {
-		require.Equal(t, paper.ProtocolHash(), one.Protocol,
+		require.Equal(t, multiverse.ProtocolHash(), one.Protocol,
 			"%s on %s: rules that came later than results cannot have been fixed before", one.Model, one.Data)
 		regulariser := one.Parameters.Regulariser
 		added := regulariser == hyper.DropMessageRegulariser || regulariser == hyper.DropGNNRegulariser
@@ -43,7 +44,7 @@ func TestWhatThePaperDoesNotPrintIsNotPublished(t *testing.T) {
 func TestTheFigureOnDepthHasTheBodyThatTrainsBestWithoutMasking(t *testing.T) {
 	axes, err := multiverse.AxesOf("gin")
 	require.NoError(t, err)
-	results := record.OpenStore("../../results/multiverse").Results(nil, func(err error) { require.NoError(t, err) })
+	results := recordstore.Open("../../results/multiverse").Results(nil, func(err error) { require.NoError(t, err) })
 	scores := map[[2]int]float64{} // mean validation F1 at 16 layers on three splits, by body and readout
 	best := [2]int{}
 	for body, option := range axes[0].Options {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nodemask/internal/cited"
+	"nodemask/internal/recordstore"
 	"nodemask/paper"
 	"nodemask/record"
 )
@@ -121,10 +123,10 @@ func TestWhatCannotBeReadIsToldWhereverItIsShown(t *testing.T) {
 
 func TestTrialsOnOtherFilesOfTheDataAreToldInVerdictsToo(t *testing.T) {
 	folder := t.TempDir()
-	store := record.OpenStore(filepath.Join(folder, CitedFolder))
+	store := recordstore.Open(filepath.Join(folder, CitedFolder))
 	none := func(record.Cell) float64 { return 0 }
 	for i, one := range readingsOf(t, "gat", 1, func(record.Cell, int) float64 { return 0 }, none) {
-		one.Protocol, one.SplitHash = paper.CitedProtocolHash(), fmt.Sprint("split", i)
+		one.Protocol, one.SplitHash = cited.ProtocolHash(), fmt.Sprint("split", i)
 		require.NoError(t, store.Add(one))
 	}
 	e := Open(folder)

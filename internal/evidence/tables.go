@@ -407,6 +407,31 @@ func tableModels() Artifact {
 		[]string{"gcn", "sage", "gatv2"}, variant{"plain", record.Cell.Fair}, variant{"node masking", masked})
 }
 
+// Unmasked returns what a masked cell is compared with: the cell without node masking, and with its model's attention
+// dropout.
+func Unmasked(c record.Cell) record.Cell {
+	preset := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent).Parameters
+	return c.Masked(1).With(func(p *hyper.Parameters) {
+		p.AttentionDropout, p.MaskOver, p.SelfTerm, p.Rescale = preset.AttentionDropout, preset.MaskOver, preset.SelfTerm,
+			false
+	})
+}
+
+// Label returns a cell in a few words, by what differs from the tables' reading of the paper ([paper.Cell]): "GIN + NM,
+// layers 4".
+func Label(c record.Cell) string {
+	return c.Label(usual(c), paper.MaskedKeepRate)
+}
+
+// usual returns the cell of the tables that is most like c: masked if c is.
+func usual(c record.Cell) record.Cell {
+	like := paper.Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
+	if c.Parameters.KeepRate.Active() {
+		return paper.Masked(like, paper.MaskedKeepRate)
+	}
+	return like
+}
+
 // masked is a cell with the paper's node masking.
 func masked(c record.Cell) record.Cell { return paper.Masked(c, paper.MaskedKeepRate) }
 

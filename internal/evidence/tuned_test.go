@@ -12,7 +12,6 @@ import (
 	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper"
 	"nodemask/record"
 )
 
@@ -21,23 +20,16 @@ func answered(t *testing.T, d multiverse.Design, q multiverse.TunedQuestion, f1 
 	seed uint64) float64) []record.Record {
 	t.Helper()
 	var all []record.Record
+	protocol := multiverse.ProtocolHash()
+	if d.Budget == 0 {
+		protocol = cited.ProtocolHash()
+	}
 	for range 3 {
 		answer, err := d.Tuned(record.NewResults(all), q)
 		require.NoError(t, err)
 		for _, c := range answer.Next.Cells {
 			for _, seed := range answer.Next.Seeds {
-				one, protocol := record.Readings{BestEpochs: epochs(c.Setting)}, paper.ProtocolHash()
-				if d.Budget == 0 {
-					protocol = paper.CitedProtocolHash()
-				}
-				for range hyper.StopOns() {
-					scores := make([]float64, record.NumArrivals(c.Setting))
-					for i := range scores {
-						scores[i] = f1(c, seed)
-					}
-					one.F1, one.ValidationF1 = append(one.F1, scores), append(one.ValidationF1, scores)
-				}
-				all = append(all, under(protocol, c.Read(seed, "5eed", one)))
+				all = append(all, readAlike(protocol, c, seed, f1(c, seed)))
 			}
 		}
 	}

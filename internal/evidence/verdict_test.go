@@ -9,6 +9,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/recordtest"
 	"nodemask/paper"
 	"nodemask/record"
 	"nodemask/stats"
@@ -63,11 +64,11 @@ func TestAVerdictHasTheStrictRuleThePooledEffectAndThePublishedOne(t *testing.T)
 	var records []record.Record
 	for i, size := range Sizes() {
 		plain := paper.Cell("cora", "gin", datasets.Inductive, size)
-		records = append(records, score(plain, 70, 71, 72)...)
+		records = append(records, recordtest.Records(plain, 70, 71, 72)...)
 		if i < 4 { // gains 2.9, 3.1, 3: mean 3, far from noise
-			records = append(records, score(paper.Masked(plain, 0.5), 72.9, 74.1, 75)...)
+			records = append(records, recordtest.Records(paper.Masked(plain, 0.5), 72.9, 74.1, 75)...)
 		} else { // gains 2, −2, 0
-			records = append(records, score(paper.Masked(plain, 0.5), 72, 69, 72)...)
+			records = append(records, recordtest.Records(paper.Masked(plain, 0.5), 72, 69, 72)...)
 		}
 	}
 	v := c.Judge(newEvidence(t, records))
@@ -97,12 +98,12 @@ func TestASeedThatOneComparisonLacksIsNotPooled(t *testing.T) {
 	for _, s := range datasets.Settings() {
 		for _, size := range fewSizes() {
 			plain := paper.Cell("cora", "gcn", s, size).Fair()
-			records = append(records, score(plain, 70, 70, 70, 70)...)
+			records = append(records, recordtest.Records(plain, 70, 70, 70, 70)...)
 			gains := []float64{71, 73, 72, 99}
 			if s == datasets.Inductive {
 				gains = gains[:3]
 			}
-			records = append(records, score(paper.Masked(paper.Cell("cora", "gcn", s, size), 0.5), gains...)...)
+			records = append(records, recordtest.Records(paper.Masked(paper.Cell("cora", "gcn", s, size), 0.5), gains...)...)
 		}
 	}
 	v := c.Judge(newEvidence(t, records))
@@ -129,7 +130,7 @@ func TestClaimsHaveNamesOfTheirOwnTheirWordsAndAVerdictWithoutData(t *testing.T)
 func TestMADIsJudgedInEachRepresentation(t *testing.T) {
 	// mad makes trials whose MAD of hidden, logits and softmax is the mean given, with a little spread.
 	mad := func(c record.Cell, hidden, logits, softmax float64) []record.Record {
-		records := score(c, 70, 70, 70)
+		records := recordtest.Records(c, 70, 70, 70)
 		for i := range records {
 			noise := 0.001 * float64(i)
 			m := stats.Smoothness{Hidden: hidden + noise, Logits: logits - noise, Softmax: softmax + 2*noise}
@@ -173,7 +174,7 @@ func TestMADOfGINIsTheSameIfBothAreNearThePublishedValue(t *testing.T) {
 		for _, s := range datasets.Settings() {
 			cell := paper.Cell("cora", "gin", s, 10)
 			for mean, of := range map[means]record.Cell{unmasked: cell, with: paper.Masked(cell, 0.5)} {
-				trials := score(of, 70, 70, 70)
+				trials := recordtest.Records(of, 70, 70, 70)
 				for i := range trials {
 					noise := 0.001 * float64(i)
 					trials[i].MAD = &stats.Smoothness{Hidden: mean.hidden + noise, Logits: mean.logits + noise, Softmax: mean.softmax +

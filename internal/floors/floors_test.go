@@ -31,7 +31,7 @@ var forUsers = []string{
 	"csr", "plots", "stats", "internal/checkout", "datasets", "aggtree", "aggtree/draw", "aggtree/explorer",
 	"nmgnn", "nmgnn/backend", "nmgnn/batches", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/infer",
 	"internal/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
-	"record", "internal/measure", "internal/advice", "paper", "internal/evidence", "internal/cited", "internal/multiverse",
+	"record", "internal/recordstore", "internal/measure", "internal/advice", "paper", "internal/evidence", "internal/cited", "internal/multiverse",
 	"internal/page",
 }
 
@@ -93,21 +93,24 @@ var rooms = map[string][]string{
 
 	"internal/worker": {"internal/advice", "datasets", "internal/gobuild", "plots", "record"},
 
-	"record":           {"datasets", "internal/tidy", "nmgnn/hyper", "stats"},
-	"internal/measure": {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record"},
+	"record":               {"datasets", "nmgnn/hyper", "stats"},
+	"internal/recordstore": {"datasets", "internal/tidy", "nmgnn/hyper", "record", "stats"},
+	"internal/recordtest":  {"datasets", "nmgnn/hyper", "record"},
+	"internal/measure": {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record",
+		"internal/recordstore"},
 
 	"paper":           {"datasets", "nmgnn/hyper", "record"},
-	"internal/advice": {"datasets", "nmgnn/hyper", "plots", "record", "stats"},
+	"internal/advice": {"datasets", "nmgnn/hyper", "plots", "record", "internal/recordstore", "stats"},
 
-	"internal/multiverse": {"datasets", "nmgnn/hyper", "paper", "record", "stats"},
+	"internal/multiverse": {"datasets", "nmgnn/hyper", "paper", "record", "internal/recordstore", "stats"},
 	"internal/cited":      {"datasets", "nmgnn/hyper", "internal/multiverse", "record", "stats"},
 	"internal/evidence": {"csr", "datasets", "nmgnn/hyper", "internal/cited", "internal/multiverse", "paper", "plots",
-		"record", "stats"},
+		"record", "internal/recordstore", "stats"},
 
 	"internal/page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",
 		"nmgnn/backend", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/train", "internal/advice",
 		"internal/evidence", "internal/cited", "internal/multiverse", "paper", "plots", "record",
-		"internal/measure", "stats"},
+		"internal/recordstore", "internal/measure", "stats"},
 
 	"nb": append([]string{"internal/worker"}, forUsers...),
 	"cmd": append([]string{"internal/memory", "internal/race", "internal/wholefile", "internal/tidy",

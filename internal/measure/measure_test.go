@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
@@ -49,7 +50,7 @@ func openGo(t *testing.T) *backend.Backend {
 }
 
 func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
-	b, store := openGo(t), record.OpenStore(t.TempDir())
+	b, store := openGo(t), recordstore.Open(t.TempDir())
 	var opened atomic.Int32
 	o := tinyOptions(&opened)
 	var states []State
@@ -119,7 +120,7 @@ func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
 }
 
 func TestAnInterruptedRunKeepsWhatIsFinished(t *testing.T) {
-	b, store := openGo(t), record.OpenStore(t.TempDir())
+	b, store := openGo(t), recordstore.Open(t.TempDir())
 	var opened atomic.Int32
 	o := tinyOptions(&opened)
 	o.Jobs = 1
@@ -154,7 +155,7 @@ func TestMain(m *testing.M) {
 		var opened atomic.Int32
 		o := tinyOptions(&opened)
 		o.Seeds = train.Seeds(1, 6)
-		err = Missing(context.Background(), b, record.OpenStore(folder), tiny(), o)
+		err = Missing(context.Background(), b, recordstore.Open(folder), tiny(), o)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -185,10 +186,10 @@ func linesOf(t *testing.T, folder string) []string {
 		text, err := os.ReadFile(filepath.Join(folder, file.Name()))
 		require.NoError(t, err)
 		for line := range bytes.Lines(text) {
-			r, err := record.ParseRecord(line)
+			r, err := recordstore.Parse(line)
 			require.NoError(t, err)
 			r.Seconds = 0
-			line, err := r.Line()
+			line, err := recordstore.Line(r)
 			require.NoError(t, err)
 			all = append(all, string(line))
 		}
@@ -244,7 +245,7 @@ func TestTrialsMeasureAlongWhatOthersWantOfThem(t *testing.T) {
 	o := tinyOptions(&opened)
 	o.Seeds = train.Seeds(1, 1)
 	o.Also = []record.Cell{cached, history, tiny()[2]}
-	store := record.OpenStore(t.TempDir())
+	store := recordstore.Open(t.TempDir())
 	require.NoError(t, Missing(t.Context(), openGo(t), store, []record.Cell{cell}, o))
 	records, err := store.Load()
 	require.NoError(t, err)
@@ -253,7 +254,7 @@ func TestTrialsMeasureAlongWhatOthersWantOfThem(t *testing.T) {
 	require.NotEmpty(t, records[0].ValidationLosses)
 
 	// What is there already is enough for this cell: it is not run again for what others want.
-	store = record.OpenStore(t.TempDir())
+	store = recordstore.Open(t.TempDir())
 	o.Also = nil
 	require.NoError(t, Missing(t.Context(), openGo(t), store, []record.Cell{cell}, o))
 	o.Also = []record.Cell{cached}
@@ -262,5 +263,5 @@ func TestTrialsMeasureAlongWhatOthersWantOfThem(t *testing.T) {
 }
 
 func TestBackendsOfRecordsAreThoseThatThereAre(t *testing.T) {
-	require.Equal(t, backend.IDs(), record.Backends())
+	require.Equal(t, backend.IDs(), recordstore.Backends())
 }

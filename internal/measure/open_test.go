@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/train"
 	"nodemask/record"
 )
@@ -37,7 +38,7 @@ func openSome(counted *atomic.Int32) func(context.Context, string) (*datasets.Gr
 }
 
 func TestDataThatCannotBeOpenedAreSaidBeforeTheFirstTrialAndAllElseRuns(t *testing.T) {
-	b, store := openGo(t), record.OpenStore(t.TempDir())
+	b, store := openGo(t), recordstore.Open(t.TempDir())
 	var opened atomic.Int32
 	o := tinyOptions(&opened)
 	o.Open = openSome(&opened)
@@ -61,7 +62,7 @@ func TestDataThatCannotBeOpenedAreSaidBeforeTheFirstTrialAndAllElseRuns(t *testi
 }
 
 func TestDataThatCannotBeOpenedAreAnErrorAtOnceIfNothingElseIsLeftOrNobodyIsTold(t *testing.T) {
-	b, store := openGo(t), record.OpenStore(t.TempDir())
+	b, store := openGo(t), recordstore.Open(t.TempDir())
 	var opened atomic.Int32
 	o := tinyOptions(&opened)
 	o.Seeds, o.Open = train.Seeds(1, 1), openSome(&opened)

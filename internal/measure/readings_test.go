@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
@@ -31,7 +32,7 @@ func trajectoryOptions(opened *atomic.Int32) Options {
 }
 
 func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
-	b, store := openGo(t), record.OpenStore(t.TempDir())
+	b, store := openGo(t), recordstore.Open(t.TempDir())
 	var opened atomic.Int32
 	o := trajectoryOptions(&opened)
 	var last State
@@ -77,7 +78,7 @@ func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
 }
 
 func TestInterruptedTrajectoriesGoOnWhereTheyStoppedAndShardsShareThem(t *testing.T) {
-	b, whole, parts := openGo(t), record.OpenStore(t.TempDir()), record.OpenStore(t.TempDir())
+	b, whole, parts := openGo(t), recordstore.Open(t.TempDir()), recordstore.Open(t.TempDir())
 	var opened atomic.Int32
 	o := trajectoryOptions(&opened)
 	require.NoError(t, Missing(t.Context(), b, whole, trajectoryCells(), o))
@@ -102,7 +103,7 @@ func TestInterruptedTrajectoriesGoOnWhereTheyStoppedAndShardsShareThem(t *testin
 }
 
 // trajectoriesOf are all trajectories of a store without what differs from run to run.
-func trajectoriesOf(t *testing.T, store *record.Store) []record.Record {
+func trajectoriesOf(t *testing.T, store *recordstore.Store) []record.Record {
 	all, err := store.Load()
 	require.NoError(t, err)
 	for i := range all {

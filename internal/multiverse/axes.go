@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordstore"
 	"nodemask/paper"
 	"nodemask/record"
 )
@@ -184,7 +185,7 @@ func Cells(questions []Question) ([]record.Cell, error) {
 			}
 		}
 	}
-	return record.Merge(cells), nil
+	return recordstore.Merged(cells), nil
 }
 
 // Sizes returns the sizes of the train set that readings are compared at, in percent.

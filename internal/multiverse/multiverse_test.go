@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordtest"
 	"nodemask/nmgnn/hyper"
 	"nodemask/record"
 )
@@ -122,16 +123,8 @@ func trials(t *testing.T, model string, splits int, score func(c record.Cell, on
 	var all []record.Record
 	for _, c := range cells {
 		for split := range splits {
-			var one record.Readings
-			for _, on := range hyper.StopOns() {
-				var f1, cached []float64
-				for _, way := range datasets.AllArrivals()[:record.NumArrivals(c.Setting)] {
-					a, b := score(c, on, way, split)
-					f1, cached = append(f1, a), append(cached, b)
-				}
-				one.F1, one.Cached = append(one.F1, f1), append(one.Cached, cached)
-			}
-			all = append(all, c.Read(uint64(FirstSplit+split), "x", one))
+			all = append(all, recordtest.Read(c, uint64(FirstSplit+split),
+				func(on hyper.StopOn, way datasets.Arrivals) (float64, float64) { return score(c, on, way, split) }))
 		}
 	}
 	return record.NewResults(all)
@@ -356,15 +349,13 @@ func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.
 		}
 		for _, c := range tuned.Next.Cells {
 			for _, seed := range tuned.Next.Seeds {
-				var one record.Readings
-				validation := 70.0
+				f1 := 70.0
 				if c.Parameters.LearningRate == 0.01 && c.Parameters.Hidden == 64 && c.Parameters.WeightDecay == 0 {
-					validation = 80
+					f1 = 80
 				}
-				for range hyper.StopOns() {
-					one.F1, one.ValidationF1 = append(one.F1, []float64{50}), append(one.ValidationF1, []float64{validation})
-				}
-				all = append(all, c.Read(seed, "x", one))
+				all = append(all, recordtest.Read(c, seed, func(hyper.StopOn, datasets.Arrivals) (float64, float64) {
+					return f1, 0
+				}))
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/hyper"
 	"nodemask/record"
 	"nodemask/stats"
@@ -291,9 +292,9 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	}
 	switch {
 	case len(tuning) > 0:
-		t.Next = Batch{Cells: record.Merge(tuning), Seeds: tries}
+		t.Next = Batch{Cells: recordstore.Merged(tuning), Seeds: tries}
 	case len(comparing) > 0:
-		t.Next = Batch{Cells: record.Merge(comparing), Seeds: fresh}
+		t.Next = Batch{Cells: recordstore.Merged(comparing), Seeds: fresh}
 	}
 	return t, r.Err()
 }

@@ -17,6 +17,7 @@ import (
 	"nodemask/internal/cited"
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/backend"
 	"nodemask/record"
 )
@@ -56,9 +57,9 @@ func sameAsHere(t *testing.T, line string, c Cell, seed uint64) {
 // sameTrial compares the records of one trial, trained here and elsewhere.
 func sameTrial(t *testing.T, line, other string) {
 	t.Helper()
-	here, err := record.ParseRecord([]byte(line))
+	here, err := recordstore.Parse([]byte(line))
 	require.NoError(t, err)
-	there, err := record.ParseRecord([]byte(other))
+	there, err := recordstore.Parse([]byte(other))
 	require.NoError(t, err)
 	assert.Equal(t, here.Cell, there.Cell)
 	assert.Equal(t, here.SplitHash, there.SplitHash)
@@ -129,7 +130,7 @@ func TestATrialIsToldEpochByEpochWithItsMasksAndPredictions(t *testing.T) {
 	assert.NotEqual(t, events[0].Masked, events[1].Masked)
 	trained := events[12].Trained
 	require.NotNil(t, trained, events[12].Error)
-	one, err := record.ParseRecord([]byte(trained.Record))
+	one, err := recordstore.Parse([]byte(trained.Record))
 	require.NoError(t, err)
 	assert.Equal(t, one.Cell, trained.Key)
 	assert.Equal(t, one.MacroF1, trained.F1)
@@ -246,7 +247,7 @@ func TestAGraphOfOnesOwnIsOpenedDrawnAndTrainedOn(t *testing.T) {
 	events := ask(t, s, Request{Kind: "train", Seed: 1, Cell: Cell{Data: "own:x", Model: "gin", Setting: "transductive",
 		TrainPercent: 50, Choices: map[string]string{"hidden": "8", "epochs": "5"}}})
 	require.Equal(t, "trained", events[len(events)-1].Kind, events[len(events)-1].Error)
-	_, err = record.ParseRecord([]byte(events[len(events)-1].Trained.Record))
+	_, err = recordstore.Parse([]byte(events[len(events)-1].Trained.Record))
 	require.NoError(t, err)
 }
 

@@ -1,4 +1,4 @@
-package record
+package recordstore
 
 import (
 	"bytes"
@@ -12,27 +12,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordtest"
+	"nodemask/record"
 )
 
 func TestContradictoryRecordsOfATrialAreNamedWithBothPlaces(t *testing.T) {
-	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Inductive, 10)
+	folder, c := t.TempDir(), record.NewCell("cora", "gin", datasets.Inductive, 10)
 	more := c
 	more.Cached = true
-	store := OpenStore(folder)
-	for _, r := range []Record{recordOf(c, 1, 80), recordOf(c, 2, 80), recordOf(more, 2, 80), recordOf(c, 2, 80)} {
+	store := Open(folder)
+	for _, r := range []record.Record{recordtest.Record(c, 1, 80), recordtest.Record(c, 2, 80), recordtest.Record(more, 2, 80), recordtest.Record(c, 2, 80)} {
 		require.NoError(t, store.Add(r))
 	}
 	trials, err := store.Verify()
 	require.NoError(t, err, "records that say the same, or more")
 	require.Equal(t, 2, trials)
-	require.NoError(t, store.Add(recordOf(c, 1, 81)))
+	require.NoError(t, store.Add(recordtest.Record(c, 1, 81)))
 	_, err = store.Verify()
 	path := filepath.Join(folder, "cora-gin.jsonl")
 	require.ErrorContains(t, err, path+": line 5: contradicts "+path+", line 1, of the same trial "+
 		"(cora/gin/inductive/10%, seed 1, go): macro F1: 80, now 81; micro F1: 80, now 81")
 	for seed := range uint64(12) {
-		require.NoError(t, store.Add(recordOf(c, seed+10, 80)))
-		require.NoError(t, store.Add(recordOf(c, seed+10, 79)))
+		require.NoError(t, store.Add(recordtest.Record(c, seed+10, 80)))
+		require.NoError(t, store.Add(recordtest.Record(c, seed+10, 79)))
 	}
 	_, err = store.Verify()
 	require.ErrorContains(t, err, "and 3 more")
@@ -40,15 +42,15 @@ func TestContradictoryRecordsOfATrialAreNamedWithBothPlaces(t *testing.T) {
 }
 
 func TestContradictoryTrajectoriesOfATrialAreNamed(t *testing.T) {
-	c := NewCell("cora", "gin", datasets.Inductive, 10)
-	for want, change := range map[string]func(*Record){
-		"split: 0123, now 4567": func(t *Record) { t.SplitHash = "4567" },
-		"macro F1: [[":          func(t *Record) { t.Readings.F1[1] = []float64{1, 2, 3} },
-		"with caching: [[":      func(t *Record) { t.Readings.Cached[0] = []float64{1, 2, 3} },
-		"best epochs: [[":       func(t *Record) { t.Readings.BestEpochs[0] = []int{3, 2, 1} },
-		"epochs: 60, now 61":    func(t *Record) { t.Epochs = 61 },
+	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	for want, change := range map[string]func(*record.Record){
+		"split: 0123, now 4567": func(t *record.Record) { t.SplitHash = "4567" },
+		"macro F1: [[":          func(t *record.Record) { t.Readings.F1[1] = []float64{1, 2, 3} },
+		"with caching: [[":      func(t *record.Record) { t.Readings.Cached[0] = []float64{1, 2, 3} },
+		"best epochs: [[":       func(t *record.Record) { t.Readings.BestEpochs[0] = []int{3, 2, 1} },
+		"epochs: 60, now 61":    func(t *record.Record) { t.Epochs = 61 },
 	} {
-		store, other := OpenStore(t.TempDir()), someTrajectory(c, 1)
+		store, other := Open(t.TempDir()), someTrajectory(c, 1)
 		require.NoError(t, store.Add(someTrajectory(c, 1)))
 		require.NoError(t, store.Add(someTrajectory(c, 1)))
 		trials, err := store.Verify()
@@ -63,12 +65,12 @@ func TestContradictoryTrajectoriesOfATrialAreNamed(t *testing.T) {
 }
 
 func TestMergingLeavesContradictionsOutAndNamesThem(t *testing.T) {
-	c := NewCell("cora", "gin", datasets.Inductive, 10)
+	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
 	more := c
 	more.Cached = true
-	here, there := OpenStore(t.TempDir()), OpenStore(t.TempDir())
-	require.NoError(t, here.Add(recordOf(c, 1, 80)))
-	for _, r := range []Record{recordOf(more, 1, 81), recordOf(c, 2, 80), recordOf(c, 3, 80), recordOf(c, 3, 79)} {
+	here, there := Open(t.TempDir()), Open(t.TempDir())
+	require.NoError(t, here.Add(recordtest.Record(c, 1, 80)))
+	for _, r := range []record.Record{recordtest.Record(more, 1, 81), recordtest.Record(c, 2, 80), recordtest.Record(c, 3, 80), recordtest.Record(c, 3, 79)} {
 		require.NoError(t, there.Add(r))
 	}
 	added, err := here.Merge(there.folder)
@@ -78,12 +80,12 @@ func TestMergingLeavesContradictionsOutAndNamesThem(t *testing.T) {
 	require.ErrorContains(t, err, "seed 3, go): macro F1: 80, now 79")
 	loaded, err := here.Load()
 	require.NoError(t, err)
-	require.Equal(t, []Record{recordOf(c, 1, 80), recordOf(c, 2, 80), recordOf(c, 3, 80)}, loaded)
+	require.Equal(t, []record.Record{recordtest.Record(c, 1, 80), recordtest.Record(c, 2, 80), recordtest.Record(c, 3, 80)}, loaded)
 }
 
 func TestTrajectoriesOfAnotherProtocolAreNotCounted(t *testing.T) {
-	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Inductive, 10)
-	require.NoError(t, OpenStore(folder).Add(someTrajectory(c, 1)))
+	folder, c := t.TempDir(), record.NewCell("cora", "gin", datasets.Inductive, 10)
+	require.NoError(t, Open(folder).Add(someTrajectory(c, 1)))
 	loaded, err := OpenUnder(folder, "abc").Load()
 	require.NoError(t, err)
 	require.Len(t, loaded, 1)
@@ -99,16 +101,16 @@ func TestTrajectoriesOfAnotherProtocolAreNotCounted(t *testing.T) {
 
 func TestALineThatWasChangedAfterItWasWrittenIsRefused(t *testing.T) {
 	records, trajectories := t.TempDir(), t.TempDir()
-	c := NewCell("cora", "gin", datasets.Inductive, 10)
-	require.NoError(t, OpenStore(records).Add(recordOf(c, 1, 80)))
-	require.NoError(t, OpenStore(trajectories).Add(someTrajectory(c, 1)))
+	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	require.NoError(t, Open(records).Add(recordtest.Record(c, 1, 80)))
+	require.NoError(t, Open(trajectories).Add(someTrajectory(c, 1)))
 	for _, test := range []struct {
 		folder, from, to string
 		load             func() error
 	}{
-		{records, `"macro_f1":80`, `"macro_f1":81`, func() error { _, err := OpenStore(records).Load(); return err }},
+		{records, `"macro_f1":80`, `"macro_f1":81`, func() error { _, err := Open(records).Load(); return err }},
 		{trajectories, `[80.125,81,82]`, `[80.125,81,83]`,
-			func() error { _, err := OpenStore(trajectories).Load(); return err }},
+			func() error { _, err := Open(trajectories).Load(); return err }},
 	} {
 		require.NoError(t, test.load())
 		path := filepath.Join(test.folder, "cora-gin.jsonl")
@@ -127,7 +129,7 @@ func TestALineThatWasChangedAfterItWasWrittenIsRefused(t *testing.T) {
 }
 
 func TestALineSaysWhatItSaidBeforeItWasSealed(t *testing.T) {
-	line, err := recordOf(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80).Line()
+	line, err := Line(recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80))
 	require.NoError(t, err)
 	stored := sealed(line)
 	require.Equal(t, fmt.Sprintf("%s,", line[:len(line)-1]), string(stored[:len(line)]))

@@ -1,4 +1,4 @@
-package record
+package recordstore
 
 import (
 	"io/fs"
@@ -13,7 +13,7 @@ import (
 )
 
 func TestACellThatAnotherHasInHandIsLeasedOnce(t *testing.T) {
-	store := OpenStore(t.TempDir())
+	store := Open(t.TempDir())
 	first, err := store.Lease("cell", "go")
 	require.NoError(t, err)
 	require.NotNil(t, first)
@@ -39,7 +39,7 @@ func TestOneOfManyHasALeaseAtATime(t *testing.T) {
 	var jobs sync.WaitGroup
 	for range 8 {
 		jobs.Go(func() {
-			store := OpenStore(folder) // as another process would
+			store := Open(folder) // as another process would
 			for range 50 {
 				lease, err := store.Lease("cell", "go")
 				if err != nil {
