@@ -24,6 +24,9 @@ const (
 	NotRun       Verdict = "not run"
 )
 
+// Clear reports whether masking gains or loses.
+func (v Verdict) Clear() bool { return v == Gains || v == Loses }
+
 // relevant is the least effect, in points, that "no difference" has to leave out.
 const relevant = 1.0
 

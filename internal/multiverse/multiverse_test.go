@@ -159,7 +159,7 @@ func TestEffectsAreDifferencesOnTheSameSplitPooledOverSizes(t *testing.T) {
 		want := gain + 0.5 + 0.1
 		require.InDelta(t, want, e.Pooled.MeanDifference, 1e-9)
 		require.InDelta(t, 0.1, e.Pooled.StdDev, 1e-9)
-		require.InDeltaSlice(t, []float64{gain + 0.5, gain + 0.6, gain + 0.7}, e.PerSplit(), 1e-9)
+		require.InDeltaSlice(t, []float64{gain + 0.5, gain + 0.6, gain + 0.7}, e.perSplit(), 1e-9)
 		require.InDelta(t, 71, e.Plain[0], 1e-9)
 		require.InDelta(t, 71+gain+0.1, e.Masked[0], 1e-9)
 		if sign = -1; gain > 0 {

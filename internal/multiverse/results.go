@@ -188,8 +188,8 @@ func mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// PerSplit returns an effect's mean over sizes, by split.
-func (e Effect) PerSplit() []float64 {
+// perSplit returns an effect's mean over sizes, by split.
+func (e Effect) perSplit() []float64 {
 	means := make([]float64, len(e.Differences[0]))
 	for _, differences := range e.Differences {
 		for i, d := range differences {
@@ -200,14 +200,11 @@ func (e Effect) PerSplit() []float64 {
 }
 
 // Sign returns 1 or -1 for a pooled effect that is significantly above or below zero (p < 0.05), else 0.
-func (e Effect) Sign() int { return e.side(0) }
-
-// side returns 1 or -1 for a pooled effect that is significantly above or below x, else 0.
-func (e Effect) side(x float64) int {
+func (e Effect) Sign() int {
 	switch {
-	case e.Pooled.Low > x:
+	case e.Pooled.Low > 0:
 		return 1
-	case e.Pooled.High < x:
+	case e.Pooled.High < 0:
 		return -1
 	}
 	return 0
@@ -217,7 +214,7 @@ func (e Effect) side(x float64) int {
 func (e *Effects) Joint() (stats.Joint, error) {
 	effects := make([][]float64, len(e.Effects))
 	for i, effect := range e.Effects {
-		effects[i] = effect.PerSplit()
+		effects[i] = effect.perSplit()
 	}
 	return stats.JointTest(effects)
 }
