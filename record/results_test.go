@@ -76,5 +76,6 @@ func TestTrialsOnOtherFilesOfTheDataAreNotComparedWithTheseOnes(t *testing.T) {
 	require.NoError(t, record.NewResults([]record.Record{one, other}).Err(), "another size has another split")
 	other.TrainPercent = 10
 	require.EqualError(t, record.NewResults([]record.Record{one, other}).Err(),
-		`cora, 10 %, seed 100 has the splits "5eed" and "b": some trials were run on other files of cora, which order its nodes otherwise; keep them in a folder of their own`)
+		`cora, 10 %, seed 100 has the splits "5eed" and "b": `+
+			`some trials were run on other files of cora, which order its nodes otherwise; keep them in a folder of their own`)
 }

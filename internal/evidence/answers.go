@@ -234,8 +234,8 @@ func (e *Evidence) Answer() (a Answer, err error) {
 		alike = "; the same holds for SGAT"
 	}
 	a.Sentences = []string{
-		fmt.Sprintf("In GIN with batch normalisation, masking %s where %s%s, and %s where all are known.", inWords(gin), arrive,
-			elsewhere(answers, "gin", datasets.Inductive), inWords(find(answers, "gin", datasets.Transductive))),
+		fmt.Sprintf("In GIN with batch normalisation, masking %s where %s%s, and %s where all are known.", inWords(gin),
+			arrive, elsewhere(answers, "gin", datasets.Inductive), inWords(find(answers, "gin", datasets.Transductive))),
 		fmt.Sprintf("In GAT, where %s, masking %s against attention dropout, %s %s against no attention dropout%s.", arrive,
 			inWords(gat), but, inWords(fairGAT), alike),
 	}

@@ -107,8 +107,8 @@ func Artifacts() []Artifact {
 	both, inductive := datasets.Settings(), []datasets.Setting{datasets.Inductive}
 	redditLike := tableGIN("table-gin-reddit-like", "reddit-like", Sizes()[:5], inductive)
 	redditLike.Elsewhere, redditLike.Claims = true, nil
-	redditLike.About = "A generated graph of Reddit's shape, at a hundredth of its size, for where Reddit itself cannot be " +
-		"had. Its scores say nothing about Reddit's."
+	redditLike.About = "A generated graph of Reddit's shape, at a hundredth of its size, for where Reddit itself cannot " +
+		"be had. Its scores say nothing about Reddit's."
 	return []Artifact{
 		tableGAT("table-gat", "cora"), tableMAD(),
 		tableGIN("table-gin-cora", "cora", Sizes(), both), tableGIN("table-gin-pubmed", "pubmed", Sizes(), both),

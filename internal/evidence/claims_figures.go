@@ -120,9 +120,9 @@ const trains = 0.5
 const untrained = "%s reaches %.2f at best, where %s reaches %.2f: it does not train"
 
 func claimsOfDepth(a Artifact) []Claim {
-	const rule = "Settings in which a depth does not reach half of what 2 layers do are left out; without any it cannot be " +
-		"tested. In each other one, for each split the slope of its best keep rate over the binary logarithm of the number " +
-		"of layers, as differences are."
+	const rule = "Settings in which a depth does not reach half of what 2 layers do are left out; without any it cannot " +
+		"be tested. In each other one, for each split the slope of its best keep rate over the binary logarithm of the " +
+		"number of layers, as differences are."
 	falls := func(sign float64) func(*Evidence) Verdict {
 		return func(e *Evidence) Verdict { return judgeDepth(e.Records, a.Curves, sign) }
 	}

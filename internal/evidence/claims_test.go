@@ -98,7 +98,8 @@ func TestTwoLayersAreComparedWithDepthsThatTrain(t *testing.T) {
 		var records []record.Record
 		for _, panel := range depths(figDepth().Curves) {
 			for i, curve := range panel {
-				records = append(records, recordtest.Records(curve.Points[9].Entry.Cell, f1[i]-1, f1[i], f1[i]+1.5+0.1*float64(i))...)
+				of := recordtest.Records(curve.Points[9].Entry.Cell, f1[i]-1, f1[i], f1[i]+1.5+0.1*float64(i))
+				records = append(records, of...)
 			}
 		}
 		return claim(t, "fig-depth/two").Judge(newEvidence(t, records))
@@ -119,11 +120,13 @@ func TestLossesAreComparedTrialByTrial(t *testing.T) {
 			c.History = true
 			for i, r := range recordtest.Records(c, 70, 71, 72) {
 				noise := 0.001 * float64(i)
-				if keep == 1 { // the least is 1, the end 1.2: a rise of 20 %
-					r.TrainLosses, r.ValidationLosses = []float64{2, 1}, append([]float64{2, 1 + noise}, slices.Repeat([]float64{1.2}, 10)...)
-				} else { // the least is 1.5, and so is the end
-					r.TrainLosses, r.ValidationLosses = []float64{3, 2 + noise, 100}, append([]float64{2}, slices.Repeat([]float64{1.5 + noise}, 10)...)
+				begin, end := []float64{2, 1 + noise}, 1.2 // the least is 1, the end 1.2: a rise of 20 %
+				r.TrainLosses = []float64{2, 1}
+				if keep != 1 { // the least is 1.5, and so is the end
+					begin, end = []float64{2}, 1.5+noise
+					r.TrainLosses = []float64{3, 2 + noise, 100}
 				}
+				r.ValidationLosses = append(begin, slices.Repeat([]float64{end}, 10)...)
 				records = append(records, r)
 			}
 		}

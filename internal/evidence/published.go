@@ -71,8 +71,8 @@ func smoothnessScores() []smoothnessScore {
 	}
 }
 
-// caching is what the paper prints of GIN with caching, inductive, by [Sizes]: macro F1 in percent without and with node
-// masking, and the number of nodes involved, which is that of the graph without caching.
+// caching is what the paper prints of GIN with caching, inductive, by [Sizes]: macro F1 in percent without and with
+// node masking, and the number of nodes involved, which is that of the graph without caching.
 type caching struct {
 	plain, masked []float64
 	nodes         int

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,8 +86,9 @@ func TestHolmsCorrectionCountsTheComparisonsOfTheTable(t *testing.T) {
 	var records []record.Record
 	for _, size := range []int{10, 20} {
 		plain := paper.Cell("cora", "gin", datasets.Inductive, size)
-		records = append(records, recordtest.Records(plain, 50, 50, 50)...)
-		records = append(records, recordtest.Records(paper.Masked(plain, 0.5), 52, 51, 51.5)...) // t = 1.5·√3 / 0.5 = 5.196: p = 0.0351
+		// t = 1.5·√3 / 0.5 = 5.196: p = 0.0351
+		records = slices.Concat(records, recordtest.Records(plain, 50, 50, 50),
+			recordtest.Records(paper.Masked(plain, 0.5), 52, 51, 51.5))
 	}
 	r := record.NewResults(records)
 	for row := range 2 {

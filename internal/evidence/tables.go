@@ -211,8 +211,8 @@ func tableScale(id, data string) Artifact {
 	return a
 }
 
-// overKeepRates is a curve of a cell over the keep rates of the appendix, and 1, where nothing is masked: there [Masked]
-// leaves attention dropout out as well, so that nothing else changes.
+// overKeepRates is a curve of a cell over the keep rates of the appendix, and 1, where nothing is masked: there
+// [paper.Masked] leaves attention dropout out as well, so that nothing else changes.
 func overKeepRates(name string, c record.Cell, masked func(record.Cell, hyper.KeepRate) record.Cell) Curve {
 	curve := Curve{Name: name}
 	for _, p := range []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1} {
@@ -401,7 +401,8 @@ func tableRegularisers() Artifact {
 
 func tableModels() Artifact {
 	const id = "table-models"
-	return sideBySide(Artifact{ID: id, Claims: claimsOfModels(id), Title: "Node masking on GCN, GraphSAGE and GATv2, on Cora",
+	return sideBySide(Artifact{ID: id, Claims: claimsOfModels(id),
+		Title: "Node masking on GCN, GraphSAGE and GATv2, on Cora",
 		About: "The paper expects its technique to help other models that aggregate. GATv2 is without attention dropout in " +
 			"both rows."},
 		[]string{"gcn", "sage", "gatv2"}, variant{"plain", record.Cell.Fair}, variant{"node masking", masked})

@@ -36,8 +36,14 @@ func answered(t *testing.T, d multiverse.Design, q multiverse.TunedQuestion, f1 
 	return all
 }
 
+// tunedOn is a cell of a tuned comparison, with 10 % to train on.
+func tunedOn(data, model string, setting datasets.Setting) multiverse.TunedQuestion {
+	return multiverse.TunedQuestion{Data: data, Model: multiverse.TunedModel{Name: model}, Setting: setting,
+		TrainPercent: 10}
+}
+
 func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
-	q := multiverse.TunedQuestion{Data: "cora", Model: multiverse.TunedModel{Name: "gcn"}, Setting: datasets.Transductive, TrainPercent: 10}
+	q := tunedOn("cora", "gcn", datasets.Transductive)
 	all := answered(t, multiverse.Drawn(), q, func(c record.Cell, seed uint64) float64 {
 		score := 70 + wobble(int(seed%10))
 		if c.Parameters.KeepRate == 0.9 {
@@ -103,8 +109,7 @@ func TestAnArmThatCameLaterIsShownWhereItHasRunInAllCellsOfADataSet(t *testing.T
 	for data, settings := range map[string][]datasets.Setting{"cora": datasets.Settings(),
 		"citeseer": {datasets.Inductive}} {
 		for _, setting := range settings {
-			all = append(all, answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: data,
-				Model: multiverse.TunedModel{Name: "gcn"}, Setting: setting, TrainPercent: 10}, f1)...)
+			all = append(all, answered(t, multiverse.Drawn(), tunedOn(data, "gcn", setting), f1)...)
 		}
 	}
 	// One of Cora's two cells lacks its last trial of DropGNN.
@@ -139,11 +144,11 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	}
 	var all []record.Record
 	for _, model := range cited.Tuned().Models[:2] {
-		all = append(all, answered(t, cited.Tuned(), multiverse.TunedQuestion{Data: "cora", Model: model,
-			Setting: datasets.Inductive, TrainPercent: 10}, f1)...)
+		q := tunedOn("cora", "", datasets.Inductive)
+		q.Model = model
+		all = append(all, answered(t, cited.Tuned(), q, f1)...)
 	}
-	all = append(all, answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: "cora",
-		Model: multiverse.TunedModel{Name: "gin"}, Setting: datasets.Transductive, TrainPercent: 10}, f1)...)
+	all = append(all, answered(t, multiverse.Drawn(), tunedOn("cora", "gin", datasets.Transductive), f1)...)
 	e := newEvidence(t, all)
 	advice := Advice(e)
 	require.Len(t, advice, 2, "a line for each body, none for the drawn comparison of GIN")
@@ -176,8 +181,7 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 
 func TestTheAnswerNamesATunedArmThatDoesBetterThanTunedMasking(t *testing.T) {
 	said := func(gainOfDropout float64) string {
-		e := newEvidence(t, answered(t, cited.Tuned(), multiverse.TunedQuestion{Data: "cora",
-			Model: multiverse.TunedModel{Name: "gin"}, Setting: datasets.Inductive, TrainPercent: 10},
+		e := newEvidence(t, answered(t, cited.Tuned(), tunedOn("cora", "gin", datasets.Inductive),
 			func(c record.Cell, seed uint64) float64 {
 				score := 70 + wobble(int(seed%10))
 				switch p := c.Parameters; {
@@ -204,10 +208,8 @@ func TestWhatTuningGainsNamesItsDataOnceIfTheyAreTheSame(t *testing.T) {
 			}
 			return 70 + wobble(int(seed%10))
 		}
-		all := answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: "cora", Model: multiverse.TunedModel{Name: "gcn"}, Setting: datasets.Transductive,
-			TrainPercent: 10}, masksAndGains)
-		all = append(all, answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: data, Model: multiverse.TunedModel{Name: "sage"}, Setting: datasets.Transductive,
-			TrainPercent: 10}, masksAndGains)...)
+		all := answered(t, multiverse.Drawn(), tunedOn("cora", "gcn", datasets.Transductive), masksAndGains)
+		all = append(all, answered(t, multiverse.Drawn(), tunedOn(data, "sage", datasets.Transductive), masksAndGains)...)
 		e := newEvidence(t, all)
 		return tunedGains(e, tunedID, func(id string) Verdict { return claim(t, id).Judge(e) })
 	}
@@ -226,8 +228,7 @@ func TestAdviceFollowsTheIntervalOfTheTunedEffectAndOfOtherArms(t *testing.T) {
 		"GCN: expect no gain: 0.00 [":                              {0, 0, 0},
 		"GCN: expect no gain: −1.00 [":                             {-1, 1, 0},
 	} {
-		all := answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: "cora",
-			Model: multiverse.TunedModel{Name: "gcn"}, Setting: datasets.Transductive, TrainPercent: 10},
+		all := answered(t, multiverse.Drawn(), tunedOn("cora", "gcn", datasets.Transductive),
 			func(c record.Cell, seed uint64) float64 {
 				f1, p := 70+wobble(int(seed%10)), c.Parameters
 				switch {

@@ -92,7 +92,8 @@ type difference struct {
 }
 
 // differences lists how far a metric of a is above one of b, for each pair of trials that have both, by seed.
-func differences(r *record.Results, a record.Cell, ma record.Metric, b record.Cell, mb record.Metric) (all []difference) {
+func differences(r *record.Results, a record.Cell, ma record.Metric, b record.Cell,
+	mb record.Metric) (all []difference) {
 	for one, other := range r.Pairs(a, b) {
 		x, is := ma.Of(one)
 		y, both := mb.Of(other)

@@ -31,8 +31,8 @@ var forUsers = []string{
 	"csr", "plots", "stats", "internal/checkout", "datasets", "aggtree", "aggtree/draw", "aggtree/explorer",
 	"nmgnn", "nmgnn/backend", "nmgnn/batches", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/infer",
 	"internal/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
-	"record", "internal/recordstore", "internal/measure", "internal/advice", "paper", "internal/evidence", "internal/cited", "internal/multiverse",
-	"internal/page",
+	"record", "internal/recordstore", "internal/measure", "internal/advice", "paper", "internal/evidence",
+	"internal/cited", "internal/multiverse", "internal/page",
 }
 
 // rooms says what each package may import of this module, from the ground up. A package that is not listed belongs to

@@ -94,8 +94,8 @@ func Calibrate(r *record.Results, data, model string, published Published, cache
 	}
 }
 
-// distance returns the root mean square over sizes of what the plain arm of a reading scores less what is published, and
-// what caching costs it: nothing in the transductive setting.
+// distance returns the root mean square over sizes of what the plain arm of a reading scores less what is published,
+// and what caching costs it: nothing in the transductive setting.
 func (l *lookup) distance(reading Reading, seeds []uint64, published Published) (rms, cost float64, err error) {
 	sum, n := 0.0, 0
 	for _, size := range l.Sizes {

@@ -20,8 +20,7 @@ func TestRecordsSayWhoseDigitsTheyHaveAndThoseOfOthersContradictNothing(t *testi
 		store := Open(folder)
 		require.NoError(t, store.Add(own))
 		require.NoError(t, store.Add(everywhere))
-		line, err := Line(everywhere)
-		require.NoError(t, err)
+		line := lineOf(t, everywhere)
 		_, _, plain := newReader("").scan(line[:len(line)-1])
 		require.True(t, plain, "%s is read fast", line)
 		again, err := Parse(line)
@@ -35,8 +34,7 @@ func TestRecordsSayWhoseDigitsTheyHaveAndThoseOfOthersContradictNothing(t *testi
 		_, err = store.Verify()
 		require.ErrorContains(t, err, "line 3: contradicts ")
 		everywhere.Digits = "mine"
-		line, err = Line(everywhere)
-		require.NoError(t, err)
+		line = lineOf(t, everywhere)
 		_, err = Parse(line)
 		require.ErrorContains(t, err, `digits "mine": expected avx2, or none`)
 	}

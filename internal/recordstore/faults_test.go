@@ -66,8 +66,7 @@ func both(folder string) error { return errors.Join(reproduceThree(folder), merg
 // seedsOf are the seeds of a store's records, each of which must be there once.
 func seedsOf(t *testing.T, folder string) map[uint64]bool {
 	t.Helper()
-	records, err := Open(filepath.Join(folder, "results")).Load()
-	require.NoError(t, err)
+	records := recordsOf(t, Open(filepath.Join(folder, "results")))
 	seeds := map[uint64]bool{}
 	for _, r := range records {
 		require.False(t, seeds[r.Seed], "seed %d is there twice", r.Seed)
@@ -80,8 +79,7 @@ func seedsOf(t *testing.T, folder string) map[uint64]bool {
 // lines counts the whole lines of a store's one file.
 func lines(t *testing.T, folder string) int {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(folder, "results", "cora-gin.jsonl"))
-	require.NoError(t, err)
+	content := readFile(t, filepath.Join(folder, "results", "cora-gin.jsonl"))
 	return bytes.Count(content, []byte("\n"))
 }
 

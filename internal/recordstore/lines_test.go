@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,7 +20,7 @@ func TestContradictoryRecordsOfATrialAreNamedWithBothPlaces(t *testing.T) {
 	more := c
 	more.Cached = true
 	store := Open(folder)
-	for _, r := range []record.Record{recordtest.Record(c, 1, 80), recordtest.Record(c, 2, 80), recordtest.Record(more, 2, 80), recordtest.Record(c, 2, 80)} {
+	for _, r := range append(recordtest.Records(c, 80, 80), recordtest.Record(more, 2, 80), recordtest.Record(c, 2, 80)) {
 		require.NoError(t, store.Add(r))
 	}
 	trials, err := store.Verify()
@@ -70,7 +69,8 @@ func TestMergingLeavesContradictionsOutAndNamesThem(t *testing.T) {
 	more.Cached = true
 	here, there := Open(t.TempDir()), Open(t.TempDir())
 	require.NoError(t, here.Add(recordtest.Record(c, 1, 80)))
-	for _, r := range []record.Record{recordtest.Record(more, 1, 81), recordtest.Record(c, 2, 80), recordtest.Record(c, 3, 80), recordtest.Record(c, 3, 79)} {
+	for _, r := range []record.Record{recordtest.Record(more, 1, 81), recordtest.Record(c, 2, 80),
+		recordtest.Record(c, 3, 80), recordtest.Record(c, 3, 79)} {
 		require.NoError(t, there.Add(r))
 	}
 	added, err := here.Merge(there.folder)
@@ -78,17 +78,13 @@ func TestMergingLeavesContradictionsOutAndNamesThem(t *testing.T) {
 	require.ErrorContains(t, err, there.folder+": a record contradicts what is there, of the same trial "+
 		"(cora/gin/inductive/10%, seed 1, go): macro F1: 80, now 81")
 	require.ErrorContains(t, err, "seed 3, go): macro F1: 80, now 79")
-	loaded, err := here.Load()
-	require.NoError(t, err)
-	require.Equal(t, []record.Record{recordtest.Record(c, 1, 80), recordtest.Record(c, 2, 80), recordtest.Record(c, 3, 80)}, loaded)
+	require.Equal(t, recordtest.Records(c, 80, 80, 80), recordsOf(t, here))
 }
 
 func TestTrajectoriesOfAnotherProtocolAreNotCounted(t *testing.T) {
 	folder, c := t.TempDir(), record.NewCell("cora", "gin", datasets.Inductive, 10)
 	require.NoError(t, Open(folder).Add(someTrajectory(c, 1)))
-	loaded, err := OpenUnder(folder, "abc").Load()
-	require.NoError(t, err)
-	require.Len(t, loaded, 1)
+	require.Len(t, recordsOf(t, OpenUnder(folder, "abc")), 1)
 	for name, read := range map[string]func(*Store) error{
 		"load":   func(s *Store) error { _, err := s.Load(); return err },
 		"verify": func(s *Store) error { _, err := s.Verify(); return err },
@@ -114,23 +110,21 @@ func TestALineThatWasChangedAfterItWasWrittenIsRefused(t *testing.T) {
 	} {
 		require.NoError(t, test.load())
 		path := filepath.Join(test.folder, "cora-gin.jsonl")
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
+		text := readFile(t, path)
 		require.True(t, json.Valid(text), "still JSON")
 		require.Contains(t, string(text), test.from)
 		changed := bytes.Replace(text, []byte(test.from), []byte(test.to), 1)
-		require.NoError(t, os.WriteFile(path, changed, 0o666))
+		writeFile(t, path, changed)
 		require.ErrorContains(t, test.load(), "cora-gin.jsonl: line 1: a ")
 		require.ErrorContains(t, test.load(), "was changed after it was written: its CRC-32C is ")
 		without := append(changed[:bytes.LastIndexByte(changed, ',')], "}\n"...)
-		require.NoError(t, os.WriteFile(path, without, 0o666))
+		writeFile(t, path, without)
 		require.NoError(t, test.load(), "lines of programs before have no sum")
 	}
 }
 
 func TestALineSaysWhatItSaidBeforeItWasSealed(t *testing.T) {
-	line, err := Line(recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80))
-	require.NoError(t, err)
+	line := lineOf(t, recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80))
 	stored := sealed(line)
 	require.Equal(t, fmt.Sprintf("%s,", line[:len(line)-1]), string(stored[:len(line)]))
 	for _, text := range [][]byte{append(stored, '\n'), line} {

@@ -63,17 +63,14 @@ func TestRecordsOfAnyDataAreKeptInFilesOfTheirOwnInTheFolder(t *testing.T) {
 			require.False(t, lower[strings.ToLower(file.Name())])
 			lower[strings.ToLower(file.Name())] = true
 		}
-		loaded, err := Open(folder).Load()
-		require.NoError(t, err)
+		loaded := recordsOf(t, Open(folder))
 		found := map[string]record.Record{}
 		for _, r := range loaded {
 			found[r.Data] = r
 		}
 		require.Equal(t, want, found)
 		for data, r := range want {
-			has, err := Open(folder).Has(r.CellOf(), r.Seed, "go")
-			require.NoError(t, err)
-			require.True(t, has, data)
+			require.True(t, has(t, Open(folder), r.CellOf(), r.Seed, "go"), data)
 		}
 	})
 }

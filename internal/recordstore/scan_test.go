@@ -3,7 +3,6 @@ package recordstore
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,8 +39,7 @@ func TestEveryCommittedLineIsScannedAsEncodingJSONReadsIt(t *testing.T) {
 		require.NotEmpty(t, files)
 		reader := newReader("")
 		for _, path := range files {
-			text, err := os.ReadFile(path)
-			require.NoError(t, err)
+			text := readFile(t, path)
 			n := 0
 			for line := range bytes.Lines(text) {
 				n++
@@ -55,8 +53,7 @@ func TestEveryCommittedLineIsScannedAsEncodingJSONReadsIt(t *testing.T) {
 }
 
 func TestLinesThatAreWrittenOtherwiseAreReadToo(t *testing.T) {
-	line, err := Line(someTrajectory(record.NewCell("cora", "gin", datasets.Inductive, 10), 7))
-	require.NoError(t, err)
+	line := lineOf(t, someTrajectory(record.NewCell("cora", "gin", datasets.Inductive, 10), 7))
 	want, err := Parse(line)
 	require.NoError(t, err)
 	for _, change := range [][2]string{{`,"seed":7`, ` , "seed":7`}, {`"epochs":60`, `"epochs": 60`},
@@ -81,13 +78,9 @@ func TestLinesThatAreWrittenOtherwiseAreReadToo(t *testing.T) {
 func FuzzScan(f *testing.F) {
 	for _, c := range []record.Cell{record.NewCell("cora", "gin", datasets.Inductive, 10),
 		record.NewCell("cora", "gat", datasets.Transductive, 50).Masked(0.5)} {
-		line, err := Line(someTrajectory(c, 7))
-		require.NoError(f, err)
-		f.Add(line)
+		f.Add(lineOf(f, someTrajectory(c, 7)))
 		c.Cached, c.History = true, true
-		if line, err = Line(recordtest.Record(c, 7, 80)); err != nil {
-			f.Fatal(err)
-		}
+		line := lineOf(f, recordtest.Record(c, 7, 80))
 		f.Add(line)
 		f.Add(sealed(line))
 	}

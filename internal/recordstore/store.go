@@ -1,5 +1,5 @@
-// Package recordstore keeps records in folders: their lines of JSON and what they are checked for, files that any number
-// of processes append to, and leases of cells that a process measures.
+// Package recordstore keeps records in folders: their lines of JSON and what they are checked for, files that any
+// number of processes append to, and leases of cells that a process measures.
 package recordstore
 
 import (

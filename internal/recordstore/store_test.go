@@ -19,12 +19,38 @@ import (
 	"nodemask/stats"
 )
 
+func lineOf(t require.TestingT, r record.Record) []byte {
+	line, err := Line(r)
+	require.NoError(t, err)
+	return line
+}
+
+func recordsOf(t require.TestingT, s *Store) []record.Record {
+	all, err := s.Load()
+	require.NoError(t, err)
+	return all
+}
+
+func has(t require.TestingT, s *Store, c record.Cell, seed uint64, backend string) bool {
+	is, err := s.Has(c, seed, backend)
+	require.NoError(t, err)
+	return is
+}
+
+func readFile(t require.TestingT, path string) []byte {
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return text
+}
+
+func writeFile(t require.TestingT, path string, text []byte) {
+	require.NoError(t, os.WriteFile(path, text, 0o666))
+}
+
 func TestWhatIsAddedIsLoaded(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "results")
 	store := Open(folder)
-	none, err := store.Load()
-	require.NoError(t, err)
-	require.Empty(t, none, "a folder that is not there has no results")
+	require.Empty(t, recordsOf(t, store), "a folder that is not there has no results")
 	var all []record.Record
 	for i, c := range []record.Cell{record.NewCell("cora", "gat", datasets.Inductive, 10),
 		record.NewCell("cora", "gin", datasets.Transductive, 50).Masked(0.5)} {
@@ -33,29 +59,22 @@ func TestWhatIsAddedIsLoaded(t *testing.T) {
 		require.NoError(t, store.Add(r))
 		all = append(all, r)
 	}
-	loaded, err := store.Load()
-	require.NoError(t, err)
-	require.Equal(t, all, loaded)
+	require.Equal(t, all, recordsOf(t, store))
 }
 
 func TestALineCutShortByAKillIsLostAndNothingElse(t *testing.T) {
 	c := record.NewCell("cora", "gin", datasets.Transductive, 10)
-	line, err := Line(recordtest.Record(c, 2, 80))
-	require.NoError(t, err)
+	line := lineOf(t, recordtest.Record(c, 2, 80))
 	for _, torn := range []int{1, len(line) / 2, len(line) - 1} {
 		folder := t.TempDir()
 		store := Open(folder)
 		require.NoError(t, store.Add(recordtest.Record(c, 1, 79)))
 		path := filepath.Join(folder, "cora-gin.jsonl")
-		whole, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(path, append(whole, line[:torn]...), 0o666))
-		loaded, err := store.Load()
-		require.NoError(t, err)
-		require.Len(t, loaded, 1)
+		whole := readFile(t, path)
+		writeFile(t, path, append(whole, line[:torn]...))
+		require.Len(t, recordsOf(t, store), 1)
 		require.NoError(t, store.Add(recordtest.Record(c, 3, 81)))
-		loaded, err = store.Load()
-		require.NoError(t, err)
+		loaded := recordsOf(t, store)
 		require.Len(t, loaded, 2)
 		require.Equal(t, []uint64{1, 3}, []uint64{loaded[0].Seed, loaded[1].Seed})
 	}
@@ -67,17 +86,12 @@ func TestALastLineThatLacksOnlyItsEndIsKept(t *testing.T) {
 	require.NoError(t, store.Add(recordtest.Record(c, 1, 79)))
 	require.NoError(t, store.Add(recordtest.Record(c, 2, 80)))
 	path := filepath.Join(folder, "cora-gin.jsonl")
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, bytes.TrimSuffix(text, []byte("\n")), 0o666))
-	loaded, err := store.Load()
-	require.NoError(t, err)
-	require.Len(t, loaded, 2)
+	text := readFile(t, path)
+	writeFile(t, path, bytes.TrimSuffix(text, []byte("\n")))
+	require.Len(t, recordsOf(t, store), 2)
 	require.NoError(t, store.checkEnds())
 	require.NoError(t, store.Add(recordtest.Record(c, 3, 81)))
-	loaded, err = store.Load()
-	require.NoError(t, err)
-	require.Len(t, loaded, 3)
+	require.Len(t, recordsOf(t, store), 3)
 }
 
 func TestALineThatWasCutShortIsNamedWithItsPlace(t *testing.T) {
@@ -87,9 +101,8 @@ func TestALineThatWasCutShortIsNamedWithItsPlace(t *testing.T) {
 	require.NoError(t, store.Add(recordtest.Record(c, 1, 79)))
 	require.NoError(t, store.checkEnds())
 	path := filepath.Join(folder, "cora-gin.jsonl")
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, append(text, text[:10]...), 0o666))
+	text := readFile(t, path)
+	writeFile(t, path, append(text, text[:10]...))
 	require.ErrorContains(t, store.checkEnds(), fmt.Sprintf("cora-gin.jsonl: byte %d: the last line is cut short, after "+
 		"10 bytes", len(text)))
 }
@@ -97,8 +110,8 @@ func TestALineThatWasCutShortIsNamedWithItsPlace(t *testing.T) {
 func TestMergingAtTheSameTimeAddsEachTrialOnce(t *testing.T) {
 	there := Open(t.TempDir())
 	for seed := range uint64(50) {
-		require.NoError(t, there.Add(recordtest.Record(record.NewCell("cora", []string{"gin", "gat"}[seed%2], datasets.Inductive, 10),
-			seed+1, 80)))
+		c := record.NewCell("cora", []string{"gin", "gat"}[seed%2], datasets.Inductive, 10)
+		require.NoError(t, there.Add(recordtest.Record(c, seed+1, 80)))
 	}
 	folder := t.TempDir()
 	var merging sync.WaitGroup
@@ -115,8 +128,7 @@ func TestMergingAtTheSameTimeAddsEachTrialOnce(t *testing.T) {
 	merging.Wait()
 	require.EqualValues(t, 50, total.Load())
 	for _, name := range []string{"cora-gin.jsonl", "cora-gat.jsonl"} {
-		text, err := os.ReadFile(filepath.Join(folder, name))
-		require.NoError(t, err)
+		text := readFile(t, filepath.Join(folder, name))
 		require.Equal(t, 25, bytes.Count(text, []byte("\n")), name)
 	}
 }
@@ -136,15 +148,12 @@ func TestManyWritersLoseNothing(t *testing.T) {
 		})
 	}
 	writers.Wait()
-	loaded, err := Open(folder).Load()
-	require.NoError(t, err)
-	require.Len(t, loaded, 100)
+	require.Len(t, recordsOf(t, Open(folder)), 100)
 }
 
 func TestRecordsThatCannotBeAreRefusedWithFileAndLine(t *testing.T) {
 	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
-	good, err := Line(recordtest.Record(c, 1, 80))
-	require.NoError(t, err)
+	good := lineOf(t, recordtest.Record(c, 1, 80))
 	change := func(from, to string) string {
 		require.Contains(t, string(good), from)
 		return strings.Replace(string(good), from, to, 1)
@@ -162,13 +171,13 @@ func TestRecordsThatCannotBeAreRefusedWithFileAndLine(t *testing.T) {
 		_, err := Parse([]byte(line))
 		require.ErrorContains(t, err, want, line)
 		folder := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(folder, "x.jsonl"), []byte(string(good)+"\n"+line+"\n"), 0o666))
+		writeFile(t, filepath.Join(folder, "x.jsonl"), []byte(string(good)+"\n"+line+"\n"))
 		_, err = Open(folder).Load()
 		require.ErrorContains(t, err, "x.jsonl: line 2: ")
 	}
 	folder := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "x.jsonl"), bytes.Repeat([]byte("x"), longestLine+1), 0o666))
-	_, err = Open(folder).Load()
+	writeFile(t, filepath.Join(folder, "x.jsonl"), bytes.Repeat([]byte("x"), longestLine+1))
+	_, err := Open(folder).Load()
 	require.ErrorContains(t, err, "line 1")
 }
 
@@ -208,9 +217,8 @@ func TestRecordsThatTheirKeyCannotCatchAreRefusedToo(t *testing.T) {
 		r := recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
 		change(&r)
 		r.Cell = r.CellOf().Key() // its cell is called what it is
-		line, err := Line(r)
-		require.NoError(t, err)
-		_, err = Parse(line)
+		line := lineOf(t, r)
+		_, err := Parse(line)
 		require.ErrorContains(t, err, want)
 	}
 }
@@ -220,8 +228,7 @@ func TestEveryCommittedRecordIsOfTheCellThatItsParametersMake(t *testing.T) {
 	require.NoError(t, err)
 	count := 0
 	for _, path := range files {
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
+		text := readFile(t, path)
 		for line := range bytes.Lines(text) {
 			r, err := Parse(line)
 			require.NoError(t, err, path)
@@ -231,9 +238,7 @@ func TestEveryCommittedRecordIsOfTheCellThatItsParametersMake(t *testing.T) {
 		}
 	}
 	require.NotZero(t, count)
-	all, err := Open("../../results").Load()
-	require.NoError(t, err)
-	require.Len(t, all, count, "no trial is there twice")
+	require.Len(t, recordsOf(t, Open("../../results")), count, "no trial is there twice")
 }
 
 func TestFoldersOfAnyNameKeepTheirRecords(t *testing.T) {
@@ -241,25 +246,19 @@ func TestFoldersOfAnyNameKeepTheirRecords(t *testing.T) {
 		folder := filepath.Join(t.TempDir(), name)
 		r := recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
 		require.NoError(t, Open(folder).Add(r))
-		loaded, err := Open(folder).Load()
-		require.NoError(t, err)
-		require.Equal(t, []record.Record{r}, loaded, name)
+		require.Equal(t, []record.Record{r}, recordsOf(t, Open(folder)), name)
 	}
 }
 
 func TestLinkedFilesAreReadAsTheyAreWritten(t *testing.T) {
 	folder, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "all")
-	require.NoError(t, os.WriteFile(elsewhere, nil, 0o666))
+	writeFile(t, elsewhere, nil)
 	require.NoError(t, os.Symlink(elsewhere, filepath.Join(folder, "cora-gin.jsonl")))
 	require.NoError(t, os.Symlink(filepath.Join(folder, "nowhere"), filepath.Join(folder, "gone.jsonl")))
 	r := recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
 	require.NoError(t, Open(folder).Add(r))
-	has, err := Open(folder).Has(r.CellOf(), 1, "go")
-	require.NoError(t, err)
-	require.True(t, has)
-	loaded, err := Open(folder).Load()
-	require.NoError(t, err)
-	require.Equal(t, []record.Record{r}, loaded)
+	require.True(t, has(t, Open(folder), r.CellOf(), 1, "go"))
+	require.Equal(t, []record.Record{r}, recordsOf(t, Open(folder)))
 }
 
 func TestMergingAddsWhatIsMissingOnce(t *testing.T) {
@@ -275,8 +274,7 @@ func TestMergingAddsWhatIsMissingOnce(t *testing.T) {
 	added, err := here.Merge(there.folder)
 	require.NoError(t, err)
 	require.Equal(t, 2, added, "seed 3, and seed 1 with what is cached")
-	loaded, err := here.Load()
-	require.NoError(t, err)
+	loaded := recordsOf(t, here)
 	require.Len(t, loaded, 3)
 	require.NotNil(t, loaded[0].MacroF1Together)
 	added, err = here.Merge(there.folder)
@@ -292,8 +290,7 @@ func TestRecordsWithoutNodesThatSeeOneAnotherDoNotMeasureCaching(t *testing.T) {
 	both := recordtest.Record(c, 1, 80)
 	old := both
 	old.MacroF1Together = nil
-	line, err := Line(old)
-	require.NoError(t, err)
+	line := lineOf(t, old)
 	require.Contains(t, string(line), `"macro_f1_cached":80`, "what records before 0.4.0 have is the score apart")
 	read, err := Parse(line)
 	require.NoError(t, err)
@@ -308,17 +305,14 @@ func TestRecordsWithoutNodesThatSeeOneAnotherDoNotMeasureCaching(t *testing.T) {
 	store := Open(t.TempDir())
 	require.NoError(t, store.Add(old))
 	require.NoError(t, store.Add(both))
-	loaded, err := store.Load()
-	require.NoError(t, err)
-	require.Equal(t, []record.Record{both}, loaded, "a record with both takes the place of one with less")
+	require.Equal(t, []record.Record{both}, recordsOf(t, store), "a record with both takes the place of one with less")
 
 	for _, wrong := range []float64{-1, 101} {
 		for _, spoil := range []func(*record.Record){func(r *record.Record) { r.MacroF1Together = &wrong },
 			func(r *record.Record) { r.MacroF1Apart = &wrong }} {
 			r := both
 			spoil(&r)
-			line, err := Line(r)
-			require.NoError(t, err)
+			line := lineOf(t, r)
 			_, err = Parse(line)
 			require.ErrorContains(t, err, "expected 0 to 100 percent")
 		}
@@ -352,11 +346,10 @@ func TestPairsAreReadFromTheirFilesAndThoseThatMayHoldThem(t *testing.T) {
 	write := func(name string, records ...record.Record) {
 		var text []byte
 		for _, r := range records {
-			line, err := Line(r)
-			require.NoError(t, err)
+			line := lineOf(t, r)
 			text = append(append(text, sealed(line)...), '\n')
 		}
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o666))
+		writeFile(t, filepath.Join(folder, name), text)
 	}
 	gin, gat := recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80),
 		recordtest.Record(record.NewCell("cora", "gat", datasets.Inductive, 10), 1, 80)
@@ -364,7 +357,7 @@ func TestPairsAreReadFromTheirFilesAndThoseThatMayHoldThem(t *testing.T) {
 	more.Seed = 2
 	write("cora-gin.jsonl", gin)
 	write("x.jsonl", gat, more) // of any trials
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "pubmed-gin.jsonl"), []byte("damaged\n"), 0o666))
+	writeFile(t, filepath.Join(folder, "pubmed-gin.jsonl"), []byte("damaged\n"))
 	all, err := Open(folder).Load(PairOf(gin.CellOf()))
 	require.NoError(t, err)
 	require.Equal(t, []record.Record{gin, more}, all)

@@ -10,9 +10,9 @@ import (
 	"nodemask/record"
 )
 
-// Tidy returns records as a table, a row a trial: what was trained, a column for each axis ([record.Axes]), the seeds and the
-// split, the scores in percent, and what it ran on. Columns whose values are all numbers, or all true or false, are
-// that; a score that a record does not have is not known. Losses of every epoch are left out.
+// Tidy returns records as a table, a row a trial: what was trained, a column for each axis ([record.Axes]), the seeds
+// and the split, the scores in percent, and what it ran on. Columns whose values are all numbers, or all true or false,
+// are that; a score that a record does not have is not known. Losses of every epoch are left out.
 func Tidy(records []record.Record) tidy.Table {
 	n := len(records)
 	texts := func(name string, of func(record.Record) string) tidy.Column {
@@ -66,8 +66,8 @@ func Tidy(records []record.Record) tidy.Table {
 		name   string
 		metric record.Metric
 	}{
-		{"macro_f1", record.MacroF1}, {"micro_f1", record.MicroF1}, {"accuracy", record.Accuracy}, {"macro_f1_from_cache", record.MacroF1Together},
-		{"macro_f1_from_cache_apart", record.MacroF1Apart},
+		{"macro_f1", record.MacroF1}, {"micro_f1", record.MicroF1}, {"accuracy", record.Accuracy},
+		{"macro_f1_from_cache", record.MacroF1Together}, {"macro_f1_from_cache_apart", record.MacroF1Apart},
 		{"mad_hidden", record.MADHidden}, {"mad_logits", record.MADLogits}, {"mad_probabilities", record.MADSoftmax},
 		{"nodes", record.Nodes}, {"nodes_reached", record.NodesReached}, {"nodes_from_cache", record.NodesCached},
 	} {

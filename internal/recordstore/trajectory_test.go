@@ -2,7 +2,6 @@ package recordstore
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -47,8 +46,7 @@ func TestATrajectoryNamesTheTrainingThatItWas(t *testing.T) {
 		require.True(t, trained.Resplit)
 		require.Empty(t, trained.Arrivals)
 		require.Equal(t, hyper.StopOnLoss, trained.Parameters.StopOn)
-		line, err := Line(someTrajectory(c, 7))
-		require.NoError(t, err)
+		line := lineOf(t, someTrajectory(c, 7))
 		read, err := Parse(line)
 		require.NoError(t, err)
 		back := read.CellOf()
@@ -90,8 +88,7 @@ func TestTrajectoriesThatCannotBeAreRefused(t *testing.T) {
 	}
 	_, err := Parse([]byte(`{"f1":1}`))
 	require.ErrorContains(t, err, "not a trajectory")
-	good, err := Line(someTrajectory(record.NewCell("cora", "gin", datasets.Inductive, 10), 7))
-	require.NoError(t, err)
+	good := lineOf(t, someTrajectory(record.NewCell("cora", "gin", datasets.Inductive, 10), 7))
 	_, err = Parse(append(good, "{}"...))
 	require.ErrorContains(t, err, "expected one per line")
 }
@@ -104,16 +101,12 @@ func TestTrajectoriesAreKeptOnceAndACutLineIsMended(t *testing.T) {
 	require.NoError(t, store.Add(someTrajectory(c, 1)))
 	require.NoError(t, store.Add(someTrajectory(c.Masked(0.5), 1)))
 	path := filepath.Join(folder, "cora-gin.jsonl")
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, append(text, text[:100]...), 0o666))
-	all, err := store.Load()
-	require.NoError(t, err)
-	require.Len(t, all, 2, "the last line has no end")
+	text := readFile(t, path)
+	writeFile(t, path, append(text, text[:100]...))
+	require.Len(t, recordsOf(t, store), 2, "the last line has no end")
 	require.NoError(t, store.Add(someTrajectory(c, 2)))
 	has := func(s *Store, c record.Cell, seed uint64) bool {
-		is, err := s.Has(c.Trained(), seed, "go")
-		require.NoError(t, err)
+		is := has(t, s, c.Trained(), seed, "go")
 		return is
 	}
 	require.True(t, has(store, c, 2))
@@ -123,22 +116,20 @@ func TestTrajectoriesAreKeptOnceAndACutLineIsMended(t *testing.T) {
 	require.True(t, has(store, c.Masked(0.5), 1))
 	require.False(t, has(store, record.NewCell("cora", "gat", datasets.Inductive, 10), 1))
 
-	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("x", 10)+"\n"), 0o666))
-	_, err = store.Load()
+	writeFile(t, path, []byte(strings.Repeat("x", 10)+"\n"))
+	_, err := store.Load()
 	require.ErrorContains(t, err, path+": line 1: not a record")
 }
 
 func FuzzParseTrajectory(f *testing.F) {
-	line, err := Line(someTrajectory(record.NewCell("cora", "gat", datasets.Transductive, 10).Masked(0.5), 7))
-	require.NoError(f, err)
+	line := lineOf(f, someTrajectory(record.NewCell("cora", "gat", datasets.Transductive, 10).Masked(0.5), 7))
 	f.Add(line)
 	f.Fuzz(func(t *testing.T, line []byte) {
 		read, err := Parse(line)
 		if err != nil {
 			return
 		}
-		again, err := Line(read)
-		require.NoError(t, err)
+		again := lineOf(t, read)
 		back, err := Parse(again)
 		require.NoError(t, err)
 		require.Equal(t, idOf(read), idOf(back))
@@ -149,24 +140,18 @@ func TestATrajectoryThatLacksOnlyItsEndIsKept(t *testing.T) {
 	folder, c := t.TempDir(), record.NewCell("cora", "gin", datasets.Inductive, 10)
 	require.NoError(t, Open(folder).Add(someTrajectory(c, 1)))
 	path := filepath.Join(folder, "cora-gin.jsonl")
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, text[:len(text)-1], 0o666))
+	text := readFile(t, path)
+	writeFile(t, path, text[:len(text)-1])
 	store := Open(folder)
 	for range 2 { // whoever asked before reads on behind what it has seen
 		for seed := range uint64(2) {
-			has, err := store.Has(c.Trained(), seed+1, "go")
-			require.NoError(t, err)
+			has := has(t, store, c.Trained(), seed+1, "go")
 			require.Equal(t, seed == 0, has)
 		}
 	}
 	require.NoError(t, store.Add(someTrajectory(c, 2)))
-	has, err := store.Has(c.Trained(), 2, "go")
-	require.NoError(t, err)
-	require.True(t, has)
-	all, err := store.Load()
-	require.NoError(t, err)
-	require.Len(t, all, 2)
+	require.True(t, has(t, store, c.Trained(), 2, "go"))
+	require.Len(t, recordsOf(t, store), 2)
 }
 
 func TestCellsAreReadWithoutOthersWhoseSumsAreCheckedAllTheSame(t *testing.T) {
@@ -189,13 +174,12 @@ func TestCellsAreReadWithoutOthersWhoseSumsAreCheckedAllTheSame(t *testing.T) {
 	require.Empty(t, none)
 
 	path := filepath.Join(folder, "cora-gin.jsonl")
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
+	text := readFile(t, path)
 	// A line of another cell that says that it is of this one, and the reverse.
 	for _, change := range [][2]string{{`"train_percent":10,"seed":2`,
 		`"train_percent":10,"choices":{"keep":"0.5"},"seed":2`}, {`"keep":"0.5"`, `"keep":"0.6"`}} {
 		require.Contains(t, string(text), change[0])
-		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o666))
+		writeFile(t, path, []byte(strings.Replace(string(text), change[0], change[1], 1)))
 		_, err = read()
 		require.ErrorContains(t, err, "was changed after it was written")
 	}
