@@ -135,14 +135,13 @@ func TestTrialsOnOtherFilesOfTheDataAreToldInVerdictsToo(t *testing.T) {
 }
 
 func TestAPageOfNamedTablesSaysNothingOfOthers(t *testing.T) {
-	found, err := Find("table-scale-cora")
-	require.NoError(t, err)
+	found := artifact(t, "table-scale-cora")
 	files := []string{"cora-gin.jsonl", filepath.Join(CitedFolder, "cora-gin.jsonl")}
 	var page bytes.Buffer
-	require.NoError(t, WriteReport(&page, found, Open(damagedBut(t, files...)), TableOptions{Alone: true}))
+	require.NoError(t, WriteReport(&page, []Artifact{found}, Open(damagedBut(t, files...)), TableOptions{Alone: true}))
 	require.Equal(t, 1, strings.Count(page.String(), "<section "))
 	require.Contains(t, page.String(), `<section id="table-scale-cora">`)
-	require.Contains(t, page.String(), found[0].Claims[0].Text)
+	require.Contains(t, page.String(), found.Claims[0].Text)
 }
 
 // BenchmarkSavedTable shows a table from saved results, as 'nodemask report' does.

@@ -18,12 +18,11 @@ import (
 )
 
 func TestTablesShowMeansBesideThePaperAndMarkWhatIsSignificant(t *testing.T) {
-	found, err := Find("table-gin-cora")
-	require.NoError(t, err)
+	found := artifact(t, "table-gin-cora")
 	plain := paper.Cell("cora", "gin", datasets.Inductive, 10)
 	records := append(recordtest.Records(plain, 50, 51, 52), recordtest.Records(paper.Masked(plain, 0.5), 60, 61.5, 62)...)
 	records = append(records, recordtest.Records(paper.Cell("cora", "gin", datasets.Transductive, 10), 70)...)
-	table := found[0].Table(record.NewResults(records), TableOptions{})
+	table := found.Table(record.NewResults(records), TableOptions{})
 	require.NoError(t, table.Check())
 	row := table.Rows[0]
 	require.Equal(t, "10 %", row[0].Text)
@@ -36,7 +35,7 @@ func TestTablesShowMeansBesideThePaperAndMarkWhatIsSignificant(t *testing.T) {
 	require.Contains(t, row[4].Note, "3 trials; +10.17 against "+plain.Key()+", p < 0.001 (3 pairs)")
 	plain.TrainPercent = 20
 	loss := append(recordtest.Records(plain, 60, 61.5, 62), recordtest.Records(paper.Masked(plain, 0.5), 50, 51, 52)...)
-	lost := found[0].Table(record.NewResults(loss), TableOptions{}).Rows[1][4]
+	lost := found.Table(record.NewResults(loss), TableOptions{}).Rows[1][4]
 	require.True(t, lost.Bold && lost.Down, "a loss is marked as a gain is")
 	require.Equal(t, "70.00", row[9].Text, "one trial has no deviation")
 	require.Equal(t, "–", row[12].Text)
@@ -81,8 +80,7 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 }
 
 func TestHolmsCorrectionCountsTheComparisonsOfTheTable(t *testing.T) {
-	found, err := Find("table-gin-cora")
-	require.NoError(t, err)
+	found := artifact(t, "table-gin-cora")
 	var records []record.Record
 	for _, size := range []int{10, 20} {
 		plain := paper.Cell("cora", "gin", datasets.Inductive, size)
@@ -92,10 +90,10 @@ func TestHolmsCorrectionCountsTheComparisonsOfTheTable(t *testing.T) {
 	}
 	r := record.NewResults(records)
 	for row := range 2 {
-		plain := found[0].Table(r, TableOptions{}).Rows[row][4]
+		plain := found.Table(r, TableOptions{}).Rows[row][4]
 		require.True(t, plain.Bold)
 		require.Contains(t, plain.Note, "p 0.035 (3 pairs)")
-		corrected := found[0].Table(r, TableOptions{Holm: true}).Rows[row][4]
+		corrected := found.Table(r, TableOptions{Holm: true}).Rows[row][4]
 		require.False(t, corrected.Bold)
 		require.Contains(t, corrected.Note, "p 0.070 (3 pairs, corrected)")
 	}

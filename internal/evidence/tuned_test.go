@@ -56,9 +56,8 @@ func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
 	})
 	e := newEvidence(t, all)
 	require.Len(t, e.tuned(tunedID).cells, 1)
-	found, err := Find("table-tuned")
-	require.NoError(t, err)
-	table, err := e.Table(found[0], TableOptions{})
+	found := artifact(t, "table-tuned")
+	table, err := e.Table(found, TableOptions{})
 	require.NoError(t, err)
 	require.NoError(t, table.Check())
 	require.Len(t, table.Rows, 1)
@@ -124,9 +123,8 @@ func TestAnArmThatCameLaterIsShownWhereItHasRunInAllCellsOfADataSet(t *testing.T
 	assert.Contains(t, text, "; against DropGNN tuned alike (exploratory, on CiteSeer) +2.00 [")
 	assert.Contains(t, e.againstAdded(tunedID, multiverse.Drawn().Models...),
 		"; against DropGNN tuned alike (exploratory, on CiteSeer (GCN)) +2.00 [")
-	found, err := Find(tunedID)
-	require.NoError(t, err)
-	table, err := e.Table(found[0], TableOptions{})
+	found := artifact(t, tunedID)
+	table, err := e.Table(found, TableOptions{})
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 3)
 	for _, row := range table.Rows {

@@ -28,6 +28,13 @@ func claim(t *testing.T, id string) Claim {
 	return Claim{}
 }
 
+func artifact(t *testing.T, id string) Artifact {
+	t.Helper()
+	found, err := Find(id)
+	require.NoError(t, err)
+	return found[0]
+}
+
 func TestTheGradesOfOneReading(t *testing.T) {
 	published := 2.0
 	up, none := stats.TTest{MeanDifference: 1, Low: 0.5, High: 1.5, P: 0.01}, stats.TTest{MeanDifference: 0.5, Low: -0.5,

@@ -80,20 +80,6 @@ func TestALineCutShortByAKillIsLostAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestALastLineThatLacksOnlyItsEndIsKept(t *testing.T) {
-	folder, c := t.TempDir(), record.NewCell("cora", "gin", datasets.Transductive, 10)
-	store := Open(folder)
-	require.NoError(t, store.Add(recordtest.Record(c, 1, 79)))
-	require.NoError(t, store.Add(recordtest.Record(c, 2, 80)))
-	path := filepath.Join(folder, "cora-gin.jsonl")
-	text := readFile(t, path)
-	writeFile(t, path, bytes.TrimSuffix(text, []byte("\n")))
-	require.Len(t, recordsOf(t, store), 2)
-	require.NoError(t, store.checkEnds())
-	require.NoError(t, store.Add(recordtest.Record(c, 3, 81)))
-	require.Len(t, recordsOf(t, store), 3)
-}
-
 func TestALineThatWasCutShortIsNamedWithItsPlace(t *testing.T) {
 	folder, c := t.TempDir(), record.NewCell("cora", "gin", datasets.Transductive, 10)
 	store := Open(folder)
