@@ -192,9 +192,8 @@ func (e *Evidence) Readings(data, model string, setting datasets.Setting) (*Read
 	r, asked := e.readings[q]
 	if !asked {
 		var err error
-		if r, err = e.ask(q); err != nil {
-			e.fail(err)
-		}
+		r, err = e.ask(q)
+		e.fail(err)
 		e.readings[q] = r
 	}
 	return r, r != nil

@@ -14,31 +14,20 @@ import (
 // and the split, the scores in percent, and what it ran on. Columns whose values are all numbers, or all true or false,
 // are that; a score that a record does not have is not known. Losses of every epoch are left out.
 func Tidy(records []record.Record) tidy.Table {
-	n := len(records)
 	texts := func(name string, of func(record.Record) string) tidy.Column {
-		c := tidy.Column{Name: name, Texts: make([]string, n), Known: make([]bool, n)}
-		for i, r := range records {
-			c.Texts[i] = of(r)
-			c.Known[i] = c.Texts[i] != ""
-		}
-		return c
+		values := each(records, of)
+		return tidy.Column{Name: name, Texts: values, Known: each(values, func(text string) bool { return text != "" })}
 	}
 	whole := func(name string, of func(record.Record) int64) tidy.Column {
-		c := tidy.Column{Name: name, Whole: make([]int64, n)}
-		for i, r := range records {
-			c.Whole[i] = of(r)
-		}
-		return c
+		return tidy.Column{Name: name, Whole: each(records, of)}
 	}
 	numbers := func(name string, of func(record.Record) (float64, bool)) tidy.Column {
-		c := tidy.Column{Name: name, Numbers: make([]float64, n)}
-		for i, r := range records {
-			value, known := of(r)
-			if c.Numbers[i] = value; !known {
-				c.Numbers[i] = math.NaN()
+		return tidy.Column{Name: name, Numbers: each(records, func(r record.Record) float64 {
+			if value, known := of(r); known {
+				return value
 			}
-		}
-		return c
+			return math.NaN()
+		})}
 	}
 	t := tidy.Table{
 		texts("data", func(r record.Record) string { return r.Data }),
@@ -86,6 +75,15 @@ func Tidy(records []record.Record) tidy.Table {
 		texts("version", func(r record.Record) string { return r.Version }),
 		texts("date", func(r record.Record) string { return r.Date }),
 		texts("cell", func(r record.Record) string { return r.Cell }))
+}
+
+// each lists what of returns of each.
+func each[S, T any](all []S, of func(S) T) []T {
+	values := make([]T, len(all))
+	for i, x := range all {
+		values[i] = of(x)
+	}
+	return values
 }
 
 // typed is a column of texts as numbers, or as true and false, if all that are known are that.
