@@ -1,6 +1,7 @@
 package cited
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -52,32 +53,34 @@ func Choices() []Choice {
 	return []Choice{{}, {AllEdges: true}, {SelfMasked: true}, {AllEdges: true, SelfMasked: true}}
 }
 
+// disagreement is one of the three, by the axis whose second option it is.
+type disagreement struct {
+	axis   string
+	chosen bool
+	words  string
+}
+
+func (c Choice) parts() []disagreement {
+	return []disagreement{{axisArrivals, c.AllEdges, "all edges"}, {axisSelf, c.SelfMasked, "own term masked"},
+		{axisAttention, c.Fair, "no attention dropout"}}
+}
+
 // String says what differs from the cited reading: "all edges"; "the cited reading" if nothing does.
 func (c Choice) String() string {
-	var parts []string
-	for _, part := range []struct {
-		chosen bool
-		words  string
-	}{{c.AllEdges, "all edges"}, {c.SelfMasked, "own term masked"}, {c.Fair,
-		"no attention dropout"}} {
-		if part.chosen {
-			parts = append(parts, part.words)
+	var words []string
+	for _, p := range c.parts() {
+		if p.chosen {
+			words = append(words, p.words)
 		}
 	}
-	if len(parts) == 0 {
-		return "the cited reading"
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(words, ", "), "the cited reading")
 }
 
 // reading is the choice as a reading; what has no place in a model or setting changes nothing.
 func (c Choice) reading(axes []multiverse.Axis, setting datasets.Setting) multiverse.Reading {
 	r := make(multiverse.Reading, len(axes))
-	for _, choice := range []struct {
-		axis   string
-		chosen bool
-	}{{axisArrivals, c.AllEdges}, {axisSelf, c.SelfMasked}, {axisAttention, c.Fair}} {
-		if i := index(axes, choice.axis); choice.chosen && i >= 0 && axes[i].Matters(setting) {
+	for _, p := range c.parts() {
+		if i := index(axes, p.axis); p.chosen && i >= 0 && axes[i].Matters(setting) {
 			r[i] = 1
 		}
 	}
@@ -227,19 +230,18 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 		return all, err
 	}
 	q.Contrast = contrast
-	readings := q.Only
 	for _, choice := range Choices() {
 		reading := choice.reading(q.Axes, setting)
-		if !slices.ContainsFunc(readings, func(other multiverse.Reading) bool { return slices.Equal(other, reading) }) {
-			readings = append(readings, reading)
+		if !slices.ContainsFunc(q.Only, func(other multiverse.Reading) bool { return slices.Equal(other, reading) }) {
+			q.Only = append(q.Only, reading)
 		}
 	}
+	answers, err := Each(r, q)
+	if err != nil {
+		return all, err
+	}
 	var effects []float64
-	for _, reading := range readings {
-		a, err := ask(r, q, reading)
-		if err != nil {
-			return all, err
-		}
+	for _, a := range answers {
 		all.Of++
 		if !a.Complete() {
 			continue

@@ -3,6 +3,7 @@
 package cited
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -206,8 +207,5 @@ func Departure(axes []multiverse.Axis, r multiverse.Reading) string {
 			steps = append(steps, axis.Name+": "+axis.Options[r[i]].Name)
 		}
 	}
-	if len(steps) == 0 {
-		return Choice{}.String()
-	}
-	return strings.Join(steps, "; ")
+	return cmp.Or(strings.Join(steps, "; "), Choice{}.String())
 }

@@ -11,6 +11,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/hyper"
+	"nodemask/paper"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -106,7 +107,7 @@ func Drawn() Design {
 			"keep": {"1"}}
 		switch arm {
 		case ArmMasked:
-			g["keep"] = []string{fmt.Sprint(KeepRate)}
+			g["keep"] = []string{fmt.Sprint(paper.MaskedKeepRate)}
 		case ArmMaskedTuned:
 			g["keep"] = rates
 		case ArmDropEdge, ArmDropMessage, ArmDropGNN:
@@ -134,9 +135,6 @@ func WithRates(arm string, rates []string) []string {
 	return all
 }
 
-// TunedSizes returns the sizes of the train set of the tuned comparisons, in percent.
-func TunedSizes() []int { return []int{10, 50} }
-
 // TunedQuestion is one cell of a tuned comparison.
 type TunedQuestion struct {
 	Data         string
@@ -151,7 +149,7 @@ func (d Design) Questions() []TunedQuestion {
 	for _, model := range d.Models {
 		for _, on := range d.Data {
 			for _, setting := range datasets.Settings() {
-				for _, size := range TunedSizes() {
+				for _, size := range []int{10, 50} {
 					all = append(all, TunedQuestion{Data: on, Model: model, Setting: setting, TrainPercent: size})
 				}
 			}

@@ -17,11 +17,6 @@ import (
 // isWhole reports whether a last line without an end lacks nothing else: a record that was cut short is no JSON.
 func isWhole(line []byte) bool { return json.Valid(line) }
 
-// appendLines adds lines to a file that other processes append to as well.
-func appendLines(path string, lines ...[]byte) error {
-	return underLock(path, func() ([][]byte, error) { return lines, nil })
-}
-
 // underLock adds the lines that choose returns to a file, all at once. Nobody else appends from before choose is
 // called, so that it may look at what there is. A last line that was cut short, by a process that was killed while it
 // wrote, is removed first; one that lacks only its end gets it.

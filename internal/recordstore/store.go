@@ -62,7 +62,7 @@ func (s *Store) Add(r record.Record) error {
 	if err := os.MkdirAll(s.folder, 0o777); err != nil {
 		return err
 	}
-	return appendLines(s.path(pairOf(r)), line)
+	return underLock(s.path(pairOf(r)), func() ([][]byte, error) { return [][]byte{line}, nil })
 }
 
 // Pair names a part of a store, which has a file of its own: what is recorded of a model on a data set.
