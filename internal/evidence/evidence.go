@@ -94,13 +94,15 @@ func (e *Evidence) readOff(c record.Cell) (records []record.Record, folder strin
 		return nil, ""
 	}
 	// Depth's choice of a body and the tuned comparisons have splits of their own.
-	first := []uint64{cited.FirstSplit, multiverse.FirstSplit}
-	for i, n := range []uint64{cited.Splits, multiverse.Splits} {
+	for i, of := range []struct {
+		folder   string
+		first, n uint64
+	}{{CitedFolder, cited.FirstSplit, cited.Splits}, {MultiverseFolder, multiverse.FirstSplit, multiverse.Splits}} {
 		records = slices.DeleteFunc(e.tables[i].ReadOff(c), func(r record.Record) bool {
-			return r.Seed < first[i] || r.Seed >= first[i]+n
+			return r.Seed < of.first || r.Seed >= of.first+of.n
 		})
 		if len(records) > 0 {
-			return records, []string{CitedFolder, MultiverseFolder}[i]
+			return records, of.folder
 		}
 	}
 	return nil, ""
@@ -176,26 +178,27 @@ func (e *Evidence) Table(a Artifact, o TableOptions) (plots.Table, error) {
 	return a.Table(e.Records, o), e.Err()
 }
 
-// cellsOf lists an artifact's cells, as [Artifact.Cells] does; each claim asks for them.
-func (e *Evidence) cellsOf(a Artifact) []record.Cell {
-	cells, known := e.cells[a.ID]
+// once returns what is kept under a key, or makes it and keeps it.
+func once[K comparable, V any](kept map[K]V, key K, made func() V) V {
+	v, known := kept[key]
 	if !known {
-		cells = a.Cells()
-		e.cells[a.ID] = cells
+		v = made()
+		kept[key] = v
 	}
-	return cells
+	return v
 }
+
+// cellsOf lists an artifact's cells, as [Artifact.Cells] does; each claim asks for them.
+func (e *Evidence) cellsOf(a Artifact) []record.Cell { return once(e.cells, a.ID, a.Cells) }
 
 // Readings returns what every reading gives for a model on a data set in a setting, and whether they have all been run.
 func (e *Evidence) Readings(data, model string, setting datasets.Setting) (*Readings, bool) {
 	q := question{data, model, setting}
-	r, asked := e.readings[q]
-	if !asked {
-		var err error
-		r, err = e.ask(q)
+	r := once(e.readings, q, func() *Readings {
+		r, err := e.ask(q)
 		e.fail(err)
-		e.readings[q] = r
-	}
+		return r
+	})
 	return r, r != nil
 }
 

@@ -26,12 +26,7 @@ type Judged struct {
 
 // verdict judges a claim once.
 func (e *Evidence) verdict(c Claim) Verdict {
-	v, judged := e.verdicts[c.ID]
-	if !judged {
-		v = c.Judge(e)
-		e.verdicts[c.ID] = v
-	}
-	return v
+	return once(e.verdicts, c.ID, func() Verdict { return c.Judge(e) })
 }
 
 // Judge returns the verdicts on all claims of the artifacts, by subject.

@@ -46,27 +46,25 @@ func (c tunedComparison) command(arguments string) string {
 
 // tuned returns a comparison by its table.
 func (e *Evidence) tuned(id string) tunedComparison {
-	if c, known := e.comparisons[id]; known {
+	return once(e.comparisons, id, func() tunedComparison {
+		c, results := comparisonOf(id), e.all
+		if id == balancedID {
+			results = e.cited
+		}
+		for _, q := range c.Questions() {
+			begun, err := c.Begun(results, q)
+			var t multiverse.Tuned
+			if begun {
+				t, err = c.Tuned(results, q)
+			}
+			e.fail(err)
+			if err == nil && t.Complete {
+				c.cells = append(c.cells, t)
+			}
+		}
+		c.hideUnfinished()
 		return c
-	}
-	c, results := comparisonOf(id), e.all
-	if id == balancedID {
-		results = e.cited
-	}
-	for _, q := range c.Questions() {
-		begun, err := c.Begun(results, q)
-		var t multiverse.Tuned
-		if begun {
-			t, err = c.Tuned(results, q)
-		}
-		e.fail(err)
-		if err == nil && t.Complete {
-			c.cells = append(c.cells, t)
-		}
-	}
-	c.hideUnfinished()
-	e.comparisons[id] = c
-	return c
+	})
 }
 
 // hideUnfinished takes away what arms that came after the protocol scored where one has not run in all cells of a model
