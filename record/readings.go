@@ -41,7 +41,8 @@ func (r Record) Records() []Record {
 	var all []Record
 	c := r.CellOf()
 	_, arrivals := c.Ways()
-	for _, c.Parameters.StopOn = range hyper.StopOns() {
+	for _, on := range hyper.StopOns() {
+		c.Parameters.StopOn = on
 		for _, way := range datasets.AllArrivals()[:arrivals] {
 			if r.Setting == datasets.Inductive {
 				c.Arrivals = way

@@ -137,10 +137,13 @@ func Find(ids ...string) ([]Artifact, error) {
 	if len(ids) == 0 {
 		return slices.DeleteFunc(all, func(a Artifact) bool { return a.Elsewhere }), nil
 	}
+	var known []string
+	for _, a := range all {
+		known = append(known, a.ID)
+	}
 	var found []Artifact
 	for _, id := range ids {
-		var known []string
-		i := slices.IndexFunc(all, func(a Artifact) bool { known = append(known, a.ID); return a.ID == id })
+		i := slices.Index(known, id)
 		if i < 0 {
 			return nil, fmt.Errorf("no artifact %q: known are %s", id, strings.Join(known, ", "))
 		}

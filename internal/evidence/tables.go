@@ -306,7 +306,8 @@ func tableScores() Artifact {
 		for _, plain := range fewCells(model) {
 			row := Row{Labels: []string{strings.ToUpper(model), string(plain.Setting), percent(plain.TrainPercent)}}
 			for _, e := range []Entry{{Cell: plain}, {Cell: masked(plain), Against: &plain}} {
-				for _, e.Metric = range []record.Metric{record.MacroF1, record.MicroF1, record.Accuracy} {
+				for _, metric := range []record.Metric{record.MacroF1, record.MicroF1, record.Accuracy} {
+					e.Metric = metric
 					row.Entries = append(row.Entries, e)
 				}
 			}
