@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
 	"nodemask/internal/recordtest"
 	"nodemask/nmgnn/hyper"
@@ -178,17 +179,14 @@ func TestScoresDisagreeOnlyBeyondNoise(t *testing.T) {
 	c := claim(t, "table-scores/agree")
 	scores := func(micro ...float64) Verdict {
 		var records []record.Record
-		for _, model := range []string{"gin", "gat", "sgat"} {
-			for _, s := range datasets.Settings() {
-				for _, size := range fewSizes() {
-					cell := paper.Cell("cora", model, s, size)
-					records = append(records, recordtest.Records(cell, 70, 70, 70)...)
-					for i, r := range recordtest.Records(paper.Masked(cell, 0.5), 71, 69, 71) {
-						if model == "gin" {
-							r.MicroF1 = micro[i]
-						}
-						records = append(records, r)
+		for _, model := range cited.Models() {
+			for _, cell := range fewCells(model) {
+				records = append(records, recordtest.Records(cell, 70, 70, 70)...)
+				for i, r := range recordtest.Records(paper.Masked(cell, 0.5), 71, 69, 71) {
+					if model == "gin" {
+						r.MicroF1 = micro[i]
 					}
+					records = append(records, r)
 				}
 			}
 		}

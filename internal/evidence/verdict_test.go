@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,16 +103,13 @@ func TestAVerdictHasTheStrictRuleThePooledEffectAndThePublishedOne(t *testing.T)
 func TestASeedThatOneComparisonLacksIsNotPooled(t *testing.T) {
 	c := claim(t, "table-models/gcn")
 	var records []record.Record
-	for _, s := range datasets.Settings() {
-		for _, size := range fewSizes() {
-			plain := paper.Cell("cora", "gcn", s, size).Fair()
-			records = append(records, recordtest.Records(plain, 70, 70, 70, 70)...)
-			gains := []float64{71, 73, 72, 99}
-			if s == datasets.Inductive {
-				gains = gains[:3]
-			}
-			records = append(records, recordtest.Records(paper.Masked(paper.Cell("cora", "gcn", s, size), 0.5), gains...)...)
+	for _, cell := range fewCells("gcn") {
+		gains := []float64{71, 73, 72, 99}
+		if cell.Setting == datasets.Inductive {
+			gains = gains[:3]
 		}
+		records = slices.Concat(records, recordtest.Records(cell.Fair(), 70, 70, 70, 70),
+			recordtest.Records(masked(cell), gains...))
 	}
 	v := c.Judge(newEvidence(t, records))
 	assert.Equal(t, 3, v.Effect.N)
@@ -148,11 +146,9 @@ func TestMADIsJudgedInEachRepresentation(t *testing.T) {
 	smooth := func(dropout, masking [3]float64) *Evidence {
 		var records []record.Record
 		for _, model := range []string{"gat", "sgat"} {
-			for _, s := range datasets.Settings() {
-				c := paper.Cell("cora", model, s, 10)
-				records = append(records, mad(c.Fair(), 0.2, 0.2, 0.2)...)
-				records = append(records, mad(c, dropout[0], dropout[1], dropout[2])...)
-				records = append(records, mad(paper.Masked(c, 0.5), masking[0], masking[1], masking[2])...)
+			for _, c := range plainCells("cora", model, datasets.Settings(), []int{10}) {
+				records = slices.Concat(records, mad(c.Fair(), 0.2, 0.2, 0.2), mad(c, dropout[0], dropout[1], dropout[2]),
+					mad(masked(c), masking[0], masking[1], masking[2]))
 			}
 		}
 		return newEvidence(t, records)
@@ -178,16 +174,14 @@ func TestMADOfGINIsTheSameIfBothAreNearThePublishedValue(t *testing.T) {
 	type means struct{ hidden, logits, softmax float64 }
 	gin := func(unmasked, with means) Verdict {
 		var records []record.Record
-		for _, s := range datasets.Settings() {
-			cell := paper.Cell("cora", "gin", s, 10)
-			for mean, of := range map[means]record.Cell{unmasked: cell, with: paper.Masked(cell, 0.5)} {
-				trials := recordtest.Records(of, 70, 70, 70)
-				for i := range trials {
+		for _, cell := range plainCells("cora", "gin", datasets.Settings(), []int{10}) {
+			for mean, of := range map[means]record.Cell{unmasked: cell, with: masked(cell)} {
+				for i, r := range recordtest.Records(of, 70, 70, 70) {
 					noise := 0.001 * float64(i)
-					trials[i].MAD = &stats.Smoothness{Hidden: mean.hidden + noise, Logits: mean.logits + noise, Softmax: mean.softmax +
-						noise}
+					r.MAD = &stats.Smoothness{Hidden: mean.hidden + noise, Logits: mean.logits + noise,
+						Softmax: mean.softmax + noise}
+					records = append(records, r)
 				}
-				records = append(records, trials...)
 			}
 		}
 		return c.Judge(newEvidence(t, records))
