@@ -194,7 +194,7 @@ func (s *Store) addMissing(path string, more []record.Record, known trials) (
 	}
 	err = underLock(path, func() (lines [][]byte, err error) {
 		note := func(_ int, t record.Record) error { known.add(t); return nil }
-		if _, err := readLines(path, 0, newReader(s.protocol).parse, note); err != nil {
+		if _, err := s.read(path, 0, newReader(s.protocol), note); err != nil {
 			return nil, err
 		}
 		for _, t := range more {

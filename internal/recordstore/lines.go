@@ -23,10 +23,11 @@ import (
 // errNoFile says that there is a folder, pipe or device in a file's place.
 var errNoFile = errors.New("expected a file")
 
-// readLines reads a file's whole lines from a byte on, calls each with a line's number and what it holds, and returns
-// where the last one ends.
-func readLines(path string, from int64, parse func([]byte) (record.Record, error),
-	each func(number int, t record.Record) error) (end int64, err error) {
+// read reads a file's whole lines from a byte on, calls do with the number and value of each, and returns where the
+// last one ends.
+func (s *Store) read(
+	path string, from int64, reader *reader, do func(number int, t record.Record) error,
+) (end int64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0, err
@@ -47,6 +48,7 @@ func readLines(path string, from int64, parse func([]byte) (record.Record, error
 	}
 	lines := bufio.NewReaderSize(f, longestLine)
 	end = from
+	var held Pair
 	for number := 1; ; number++ {
 		line, err := lines.ReadSlice('\n')
 		unended := err == io.EOF
@@ -55,10 +57,16 @@ func readLines(path string, from int64, parse func([]byte) (record.Record, error
 		}
 		var t record.Record
 		if err == nil || unended {
-			t, err = parse(line)
+			t, err = reader.parse(line)
+		}
+		if p := pairOf(t); err == nil && p != held {
+			if held = p; !mayHold(path, p) {
+				err = fmt.Errorf("a trial of %s on %s: expected it in %s; move the line there", p.Model, p.Data,
+					filepath.Base(s.path(p)))
+			}
 		}
 		if err == nil {
-			err = each(number, t)
+			err = do(number, t)
 		}
 		if err != nil {
 			where := fmt.Sprintf("line %d", number)
@@ -74,23 +82,6 @@ func readLines(path string, from int64, parse func([]byte) (record.Record, error
 		}
 		end += int64(len(line))
 	}
-}
-
-// read calls do with the number and value of every trial in a file from a byte on, as [readLines] does.
-func (s *Store) read(
-	path string, from int64, reader *reader, do func(number int, t record.Record) error,
-) (end int64, err error) {
-	var held Pair
-	return readLines(path, from, reader.parse, func(number int, t record.Record) error {
-		if p := pairOf(t); p != held {
-			if !mayHold(path, p) {
-				return fmt.Errorf("a trial of %s on %s: expected it in %s; move the line there", p.Model, p.Data,
-					filepath.Base(s.path(p)))
-			}
-			held = p
-		}
-		return do(number, t)
-	})
 }
 
 // isNoFile reports whether what a folder lists is no file: a link may lead nowhere, or to a pipe.
