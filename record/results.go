@@ -45,8 +45,8 @@ func NewResults(records []Record) *Results {
 }
 
 // LazyResults returns results whose records load returns, by data and model, when the first of their cells is asked
-// for; other, if it is not nil, returns those of a cell that then has none. Both are called once for each. failed, if it
-// is not nil, is told of what cannot be loaded, as [Results.Err] is.
+// for; other, if it is not nil, returns those of a cell that then has none. Both are called once for each. failed, if
+// it is not nil, is told of what cannot be loaded, as [Results.Err] is.
 func LazyResults(load func(data, model string) ([]Record, error), other func(Cell) []Record,
 	failed func(error)) *Results {
 	return &Results{load: load, other: other, failed: failed, loaded: map[[2]string]bool{},

@@ -25,8 +25,8 @@ func TestResultsWereRunUnderTheProtocolsAsTheyStand(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEmpty(t, all)
 		for _, one := range all {
-			require.Equal(t, hash, one.Protocol, "%s: %s on %s: rules that came later than results cannot have been fixed before",
-				folder, one.Model, one.Data)
+			require.Equal(t, hash, one.Protocol,
+				"%s: %s on %s: rules that came later than results cannot have been fixed before", folder, one.Model, one.Data)
 			regulariser := one.Parameters.Regulariser
 			added := regulariser == hyper.DropMessageRegulariser || regulariser == hyper.DropGNNRegulariser
 			if folder == MultiverseFolder {
@@ -49,7 +49,8 @@ func TestWhatThePaperDoesNotPrintIsNotPublished(t *testing.T) {
 func TestTheFigureOnDepthHasTheBodyThatTrainsBestWithoutMasking(t *testing.T) {
 	axes, err := multiverse.AxesOf("gin")
 	require.NoError(t, err)
-	readings := recordstore.Open(filepath.Join(results, MultiverseFolder)).Results(nil, func(err error) { require.NoError(t, err) })
+	store := recordstore.Open(filepath.Join(results, MultiverseFolder))
+	readings := store.Results(nil, func(err error) { require.NoError(t, err) })
 	scores := map[[2]int]float64{} // mean validation F1 at 16 layers on three splits, by body and readout
 	best := [2]int{}
 	for body, option := range axes[0].Options {
