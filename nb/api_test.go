@@ -18,6 +18,7 @@ import (
 	"nodemask/internal/checkout"
 	"nodemask/internal/evidence"
 	"nodemask/internal/notebook"
+	"nodemask/internal/recordstore"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
@@ -208,7 +209,7 @@ func TestTheStopButtonEndsTrainingAndKeepsFinishedTrials(t *testing.T) {
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
 	require.NoError(t, c.Start())
-	store := record.OpenStore(folder)
+	store := recordstore.Open(folder)
 	require.Eventually(t, func() bool {
 		records, err := store.Load()
 		return err == nil && len(records) >= 2

@@ -9,6 +9,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
 	"nodemask/internal/notebook"
+	"nodemask/internal/recordstore"
 	"nodemask/internal/worker"
 	"nodemask/record"
 )
@@ -39,7 +40,7 @@ func liveFolder() (string, error) {
 
 // Live returns the results of what notebooks have trained on this machine.
 func Live() *record.Results {
-	return record.NewResults(Must1(record.OpenStore(Must1(liveFolder())).Load()))
+	return record.NewResults(Must1(recordstore.Open(Must1(liveFolder())).Load()))
 }
 
 // Recorded returns the results that came with the project: what 'nodemask report' shows.

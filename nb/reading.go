@@ -97,7 +97,7 @@ func (o OneReading) bySize(e *multiverse.Effects, effect multiverse.Effect) plot
 			points(mean), points(low)+" to "+points(high))
 		cell := paper.Cell(e.Data, e.Model, e.Setting, size)
 		plain, has := evidence.PublishedF1(cell)
-		masked, both := evidence.PublishedF1(paper.Masked(cell, multiverse.KeepRate))
+		masked, both := evidence.PublishedF1(paper.Masked(cell, paper.MaskedKeepRate))
 		published := texts("–", "–", "–")
 		if has && both {
 			published = texts(fmt.Sprintf("%.2f", plain), fmt.Sprintf("%.2f", masked), points(masked-plain))

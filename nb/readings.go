@@ -12,6 +12,7 @@ import (
 	"nodemask/internal/checkout"
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
 	"nodemask/plots"
@@ -74,7 +75,7 @@ var recordedReadings = func() *record.Results {
 }
 
 func readingsIn(folder string) *record.Results {
-	return record.OpenStore(folder).Results(nil, Must)
+	return recordstore.Open(folder).Results(nil, Must)
 }
 
 func effectsOf(r *record.Results, data, model string, setting datasets.Setting) *multiverse.Effects {

@@ -11,6 +11,8 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/recordstore"
+	"nodemask/internal/recordtest"
 	"nodemask/nmgnn/hyper"
 	"nodemask/plots"
 	"nodemask/record"
@@ -23,7 +25,7 @@ import (
 func readingsOfGAT(t *testing.T) *record.Results {
 	t.Helper()
 	folder := t.TempDir()
-	store := record.OpenStore(folder)
+	store := recordstore.Open(folder)
 	var questions []multiverse.Question
 	for _, setting := range datasets.Settings() {
 		q, err := multiverse.Ask("cora", "gat", setting)
@@ -34,35 +36,26 @@ func readingsOfGAT(t *testing.T) *record.Results {
 	require.NoError(t, err)
 	for _, c := range cells {
 		for split := range 2 {
-			var one record.Readings
-			for _, on := range hyper.StopOns() {
-				var f1 []float64
-				for _, way := range datasets.AllArrivals()[:record.NumArrivals(c.Setting)] {
-					x := math.Round(*evidence.Published("cora", "gat", c.Setting, c.TrainPercent, false)) + float64(2*split-1)
-					switch {
-					case c.Parameters.KeepRate.Active():
-						if on == hyper.StopOnF1 {
-							x += 3
-						}
-						if c.Parameters.SelfTerm == hyper.SelfKept {
-							x++
-						}
-					case c.Parameters.AttentionDropout == 0:
-						x += 2
+			trial := recordtest.Read(c, uint64(multiverse.FirstSplit+split), func(on hyper.StopOn,
+				way datasets.Arrivals) (float64, float64) {
+				x := math.Round(*evidence.Published("cora", "gat", c.Setting, c.TrainPercent, false)) + float64(2*split-1)
+				switch {
+				case c.Parameters.KeepRate.Active():
+					if on == hyper.StopOnF1 {
+						x += 3
 					}
-					if way == datasets.TrainEdges {
-						x -= 10
+					if c.Parameters.SelfTerm == hyper.SelfKept {
+						x++
 					}
-					f1 = append(f1, x)
+				case c.Parameters.AttentionDropout == 0:
+					x += 2
 				}
-				one.F1, one.ValidationF1, one.BestEpochs = append(one.F1, f1), append(one.ValidationF1, f1), append(one.BestEpochs,
-					make([]int, len(f1)))
-				if c.Setting == datasets.Inductive {
-					one.Cached = append(one.Cached, f1)
+				if way == datasets.TrainEdges {
+					x -= 10
 				}
-			}
-			trial := c.Read(uint64(multiverse.FirstSplit+split), "5eed", one)
-			trial.Backend, trial.Protocol = "go", "rules"
+				return x, x
+			})
+			trial.Protocol = "rules"
 			require.NoError(t, store.Add(trial))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"nodemask/internal/checkout"
 	"nodemask/internal/cited"
+	"nodemask/internal/evidence"
 	"nodemask/internal/notebook"
 	"nodemask/internal/worker"
 	"nodemask/paper"
@@ -90,7 +91,7 @@ func check(cells []record.Cell) {
 // preset, whichever is shorter: "GIN + NM, p = 0.9". Presets of the paper's models, which are not the paper's reading
 // of them, are called so.
 func Label(c record.Cell) string {
-	ofPaper := paper.Label(c)
+	ofPaper := evidence.Label(c)
 	preset := c.Label(record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent), paper.MaskedKeepRate)
 	if slices.Contains(cited.Models(), c.Parameters.Model) {
 		preset += ", preset"

@@ -47,28 +47,3 @@ func Masked(c record.Cell, keep hyper.KeepRate) record.Cell {
 	}
 	return c
 }
-
-// Unmasked returns what a masked cell is compared with: the cell without node masking, and with its model's attention
-// dropout.
-func Unmasked(c record.Cell) record.Cell {
-	preset := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent).Parameters
-	return c.Masked(1).With(func(p *hyper.Parameters) {
-		p.AttentionDropout, p.MaskOver, p.SelfTerm, p.Rescale = preset.AttentionDropout, preset.MaskOver, preset.SelfTerm,
-			false
-	})
-}
-
-// Label returns a cell in a few words, by what differs from the tables' reading of the paper ([Cell]): "GIN + NM,
-// layers 4".
-func Label(c record.Cell) string {
-	return c.Label(Usual(c), MaskedKeepRate)
-}
-
-// Usual returns the cell of the tables that is most like c: masked if c is.
-func Usual(c record.Cell) record.Cell {
-	like := Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
-	if c.Parameters.KeepRate.Active() {
-		return Masked(like, MaskedKeepRate)
-	}
-	return like
-}

@@ -1,30 +1,10 @@
 package paper
 
-import (
-	"crypto/sha256"
-	_ "embed" // the protocols
-	"encoding/hex"
-)
+import "embed"
 
-// protocol holds the rules that readings of the paper are run and judged under, fixed before the first run.
+// Protocols holds the rules that readings of the paper are run and judged under, each fixed before its first run:
+// PROTOCOL.md, of every reading that the text allows, and PROTOCOL-2.md, of the cited one. Results carry the first 16
+// hex digits of the SHA-256 of theirs.
 //
-//go:embed PROTOCOL.md
-var protocol string
-
-// ProtocolHash returns the name of the protocol that results carry: the first 16 hex digits of its SHA-256.
-func ProtocolHash() string {
-	h := sha256.Sum256([]byte(protocol))
-	return hex.EncodeToString(h[:8])
-}
-
-// citedProtocol holds the rules of package cited.
-//
-//go:embed PROTOCOL-2.md
-var citedProtocol string
-
-// CitedProtocolHash returns the name of the second protocol that results carry, as [ProtocolHash] does that of the
-// first.
-func CitedProtocolHash() string {
-	h := sha256.Sum256([]byte(citedProtocol))
-	return hex.EncodeToString(h[:8])
-}
+//go:embed PROTOCOL.md PROTOCOL-2.md
+var Protocols embed.FS

@@ -28,7 +28,8 @@ type Axis struct {
 	Set func(c *Cell, text string) error
 
 	words func(value string) string // in legends; nil: the name, then the value
-	same  func(a, b *Cell) bool     // whether Get returns the same for both; nil: Get says
+	// same reports whether Get returns the same for both. Keys ask it of each axis, so it makes no text.
+	same func(a, b *Cell) bool
 }
 
 // Choice is an axis on which a cell differs from its model's preset, and its value there.
@@ -87,7 +88,7 @@ var axes = sync.OnceValue(func() []Axis {
 			same: func(a, b *Cell) bool { return a.OwnSplit == b.OwnSplit }},
 		{Name: "resplit", Flag: "resplit", Switch: "true", Help: "draw a split for each trial, from the trial's seed",
 			Get:  func(c Cell) string { return fmt.Sprint(c.Resplit) },
-			Set:  func(c *Cell, text string) error { return setBool(&c.Resplit, text) },
+			Set:  func(c *Cell, text string) error { return set(&c.Resplit, text, parseBool) },
 			same: func(a, b *Cell) bool { return a.Resplit == b.Resplit }},
 		{Name: "validation", Flag: "validation", Help: "validation nodes, in percent of the nodes left after the train set",
 			Get: func(c Cell) string { return strconv.Itoa(c.validationPercent()) },
@@ -101,10 +102,10 @@ var axes = sync.OnceValue(func() []Axis {
 			},
 			same: func(a, b *Cell) bool { return a.validationPercent() == b.validationPercent() }},
 		{Name: keepAxis, Flag: "keep-rate", Help: "node masking: probability that a node is kept in an epoch; 1 is off",
-			Get: func(c Cell) string { return number(c.Parameters.KeepRate.Probability()) },
+			Get: func(c Cell) string { return fmt.Sprint(c.Parameters.KeepRate.Probability()) },
 			Set: func(c *Cell, text string) error {
-				var p float64
-				if err := setFloat(&p, text); err != nil {
+				p, err := parseFloat(text)
+				if err != nil {
 					return err
 				}
 				rate, err := hyper.NewKeepRate(p)
@@ -187,24 +188,15 @@ func (c Cell) Differences(usual Cell) []Choice {
 	var choices []Choice
 	all := axes()
 	for i := range all {
-		from := &usual
-		if all[i].Name == "attention-dropout" {
+		axis, from := &all[i], &usual
+		if axis.Name == "attention-dropout" {
 			from = &masked
 		}
-		if all[i].equal(&c, from) {
-			continue
+		if !axis.same(&c, from) {
+			choices = append(choices, Choice{axis, axis.Get(c)})
 		}
-		choices = append(choices, Choice{&all[i], all[i].Get(c)})
 	}
 	return choices
-}
-
-// equal reports whether cells have the same value. Keys ask it of each axis, so it makes no text if it can do without.
-func (a *Axis) equal(one, other *Cell) bool {
-	if a.same == nil {
-		return a.Get(*one) == a.Get(*other)
-	}
-	return a.same(one, other)
 }
 
 // presets returns the parameters of every model, made once.
@@ -220,22 +212,9 @@ var presets = sync.OnceValue(func() map[string]hyper.Parameters {
 	return all
 })
 
-func (c Cell) validationPercent() int {
-	if c.ValidationPercent == 0 {
-		return usualValidation
-	}
-	return c.ValidationPercent
-}
+func (c Cell) validationPercent() int { return cmp.Or(c.ValidationPercent, 10) }
 
-// usualValidation is the percentage of nodes left after the train set that are validation nodes.
-const usualValidation = 10
-
-func (c Cell) arrivals() datasets.Arrivals {
-	if c.Arrivals == "" {
-		return datasets.AllEdges
-	}
-	return c.Arrivals
-}
+func (c Cell) arrivals() datasets.Arrivals { return cmp.Or(c.Arrivals, datasets.AllEdges) }
 
 func (a Axis) label(value string) string {
 	if a.words != nil {
@@ -244,65 +223,63 @@ func (a Axis) label(value string) string {
 	return strings.ReplaceAll(a.Name, "-", " ") + " " + value
 }
 
-func text[T ~string](name, flag, help string, field func(*hyper.Parameters) *T) Axis {
+// parameter is an axis of a hyperparameter.
+func parameter[T comparable](name, flag, help string, field func(*hyper.Parameters) *T,
+	read func(text string) (T, error)) Axis {
 	return Axis{Name: name, Flag: flag, Help: help,
-		Get:  func(c Cell) string { return string(*field(&c.Parameters)) },
-		Set:  func(c *Cell, text string) error { *field(&c.Parameters) = T(text); return nil },
-		same: sameField(field)}
+		Get:  func(c Cell) string { return fmt.Sprint(*field(&c.Parameters)) },
+		Set:  func(c *Cell, text string) error { return set(field(&c.Parameters), text, read) },
+		same: func(a, b *Cell) bool { return *field(&a.Parameters) == *field(&b.Parameters) }}
+}
+
+// set gives a field the value that a text says, if it says one.
+func set[T any](into *T, text string, read func(string) (T, error)) error {
+	value, err := read(text)
+	if err == nil {
+		*into = value
+	}
+	return err
+}
+
+func text[T ~string](name, flag, help string, field func(*hyper.Parameters) *T) Axis {
+	return parameter(name, flag, help, field, func(text string) (T, error) { return T(text), nil })
 }
 
 // oneOf is an axis of names, of which none is the word for what no preset sets.
 func oneOf[T ~string](name, flag, help, none string, names []T, field func(*hyper.Parameters) *T) Axis {
-	return Axis{Name: name, Flag: flag, Help: help + "; " + none + " otherwise",
-		Get: func(c Cell) string {
-			if value := *field(&c.Parameters); value != "" {
-				return string(value)
-			}
-			return none
-		},
-		Set: func(c *Cell, text string) error {
-			value := T(text)
-			if text == none {
-				value = ""
-			} else if !slices.Contains(names, value) {
-				return fmt.Errorf("%q: expected one of %q", text, append([]T{T(none)}, names...))
-			}
-			*field(&c.Parameters) = value
-			return nil
-		},
-		same: sameField(field)}
+	a := parameter(name, flag, help+"; "+none+" otherwise", field, func(text string) (T, error) {
+		if text == none {
+			return "", nil
+		}
+		if !slices.Contains(names, T(text)) {
+			return "", fmt.Errorf("%q: expected one of %q", text, append([]T{T(none)}, names...))
+		}
+		return T(text), nil
+	})
+	a.Get = func(c Cell) string { return cmp.Or(string(*field(&c.Parameters)), none) }
+	return a
 }
 
 func count(name, flag, help string, field func(*hyper.Parameters) *int) Axis {
-	return Axis{Name: name, Flag: flag, Help: help,
-		Get: func(c Cell) string { return strconv.Itoa(*field(&c.Parameters)) },
-		Set: func(c *Cell, text string) error {
-			n, err := strconv.Atoi(text)
-			if err != nil {
-				return fmt.Errorf("%q: expected a whole number", text)
-			}
-			*field(&c.Parameters) = n
-			return nil
-		},
-		same: sameField(field)}
+	return parameter(name, flag, help, field, func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return 0, fmt.Errorf("%q: expected a whole number", text)
+		}
+		return n, nil
+	})
 }
 
 func float(name, flag, help string, field func(*hyper.Parameters) *float64) Axis {
-	return Axis{Name: name, Flag: flag, Help: help,
-		Get:  func(c Cell) string { return number(*field(&c.Parameters)) },
-		Set:  func(c *Cell, text string) error { return setFloat(field(&c.Parameters), text) },
-		same: func(a, b *Cell) bool { return sameNumber(*field(&a.Parameters), *field(&b.Parameters)) }}
+	a := parameter(name, flag, help, field, parseFloat)
+	a.same = func(a, b *Cell) bool { return sameNumber(*field(&a.Parameters), *field(&b.Parameters)) }
+	return a
 }
 
 func boolean(name, flag, on, help string, field func(*hyper.Parameters) *bool) Axis {
-	return Axis{Name: name, Flag: flag, Switch: on, Help: help,
-		Get:  func(c Cell) string { return strconv.FormatBool(*field(&c.Parameters)) },
-		Set:  func(c *Cell, text string) error { return setBool(field(&c.Parameters), text) },
-		same: sameField(field)}
-}
-
-func sameField[T comparable](field func(*hyper.Parameters) *T) func(a, b *Cell) bool {
-	return func(a, b *Cell) bool { return *field(&a.Parameters) == *field(&b.Parameters) }
+	a := parameter(name, flag, help, field, parseBool)
+	a.Switch = on
+	return a
 }
 
 // sameNumber reports whether numbers have one text: -0 is not 0.
@@ -310,23 +287,19 @@ func sameNumber(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
 }
 
-func number(x float64) string { return fmt.Sprint(x) }
-
-func setFloat(into *float64, text string) error {
+func parseFloat(text string) (float64, error) {
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return fmt.Errorf("%q: expected a number", text)
+		return 0, fmt.Errorf("%q: expected a number", text)
 	}
-	*into = x
-	return nil
+	return x, nil
 }
 
-func setBool(into *bool, text string) error {
+func parseBool(text string) (bool, error) {
 	if text != "true" && text != "false" {
-		return fmt.Errorf("%q: expected true or false", text)
+		return false, fmt.Errorf("%q: expected true or false", text)
 	}
-	*into = text == "true"
-	return nil
+	return text == "true", nil
 }
 
 // usualRate is a regulariser's rate if none is given.
@@ -348,5 +321,5 @@ func setRegulariser(c *Cell, text string) error {
 	if !given {
 		return nil
 	}
-	return setFloat(&c.Parameters.RegulariserRate, rate)
+	return set(&c.Parameters.RegulariserRate, rate, parseFloat)
 }

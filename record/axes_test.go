@@ -126,7 +126,7 @@ func TestAxesTellCellsApartAsTheirTextsDo(t *testing.T) {
 		for _, a := range cells {
 			for _, b := range cells {
 				same := axis.Get(a) == axis.Get(b)
-				require.Equal(t, same, axis.equal(&a, &b), "%s: %q and %q", axis.Name, axis.Get(a), axis.Get(b))
+				require.Equal(t, same, axis.same(&a, &b), "%s: %q and %q", axis.Name, axis.Get(a), axis.Get(b))
 				if !same {
 					differ++
 				}

@@ -1,5 +1,5 @@
-// Package record keeps what was measured: cells, the records of their trials, and the store that holds them. It knows
-// nothing of the paper, and computes nothing: package measure runs what a store lacks.
+// Package record says what was measured: cells, and the records of their trials. It knows nothing of the paper, and
+// computes nothing: package measure runs trials, and package recordstore keeps their records.
 package record
 
 import (
@@ -149,23 +149,4 @@ func quoted(word string) string {
 // Measures reports whether trials of c have all that trials of other have.
 func (c Cell) Measures(other Cell) bool {
 	return (c.Cached || !other.Cached) && (c.History || !other.History)
-}
-
-// Merge returns each cell once, with all that is to be measured of it, in the order of first appearance.
-func Merge(cells []Cell) []Cell {
-	at := map[TrialID]int{}
-	var merged []Cell
-	for _, c := range cells {
-		c.Cached = c.Cached && c.Setting == datasets.Inductive
-		id := TrialID{Cell: c.Key(), Readings: c.Readings}
-		i, known := at[id]
-		if !known {
-			at[id] = len(merged)
-			merged = append(merged, c)
-			continue
-		}
-		merged[i].Cached = merged[i].Cached || c.Cached
-		merged[i].History = merged[i].History || c.History
-	}
-	return merged
 }

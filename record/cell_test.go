@@ -64,21 +64,6 @@ func TestCommandsAreForAShellWhateverTheDataAreCalled(t *testing.T) {
 		"words that need no quotes have none")
 }
 
-func TestSharedCellsAreMergedWithAllThatIsToBeMeasured(t *testing.T) {
-	plain := NewCell("cora", "gin", datasets.Inductive, 10)
-	cached, history := plain, plain
-	cached.Cached, history.History = true, true
-	other := plain.Masked(0.5)
-	merged := Merge([]Cell{plain, other, cached, history})
-	require.Len(t, merged, 2)
-	require.True(t, merged[0].Cached && merged[0].History)
-	require.Equal(t, other, merged[1])
-
-	transductive := NewCell("cora", "gin", datasets.Transductive, 10)
-	transductive.Cached = true
-	require.False(t, Merge([]Cell{transductive})[0].Cached, "nothing arrives there")
-}
-
 func TestACellOfAMisspeltModelIsAnErrorThatNamesThem(t *testing.T) {
 	err := NewCell("cora", "gni", datasets.Inductive, 10).Parameters.Check()
 	require.ErrorContains(t, err, `no model "gni": expected one of gin, gat`)

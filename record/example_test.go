@@ -2,7 +2,6 @@ package record_test
 
 import (
 	"fmt"
-	"os"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
@@ -27,32 +26,7 @@ func ExampleCell() {
 // trial is a record as package measure makes it, with a score.
 func trial(c record.Cell, seed uint64, f1 float64) record.Record {
 	return record.Record{Cell: c.Key(), Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
-		Parameters: c.Parameters,
-		Seed:       seed, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, Backend: "go"}
-}
-
-// What is added to a store is there for other programs too, and after them.
-func ExampleStore() {
-	folder, err := os.MkdirTemp("", "results")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(folder)
-	cell := record.NewCell("cora", "gin", datasets.Transductive, 10)
-	if err := record.OpenStore(folder).Add(trial(cell, 1, 78.5)); err != nil {
-		fmt.Println(err)
-		return
-	}
-	records, err := record.OpenStore(folder).Load()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, r := range records {
-		fmt.Println(r.Cell, "seed", r.Seed, "macro F1", r.MacroF1)
-	}
-	// Output: cora/gin/transductive/10% seed 1 macro F1 78.5
+		Parameters: c.Parameters, Seed: seed, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, Backend: "go"}
 }
 
 // Cells are compared over trials of equal seeds.

@@ -1,5 +1,7 @@
 package record
 
+import "nodemask/stats"
+
 // Metric names what is read from a record.
 type Metric string
 
@@ -20,6 +22,10 @@ const (
 
 // Of returns the metric's value in a record, and whether the record has it.
 func (m Metric) Of(r Record) (float64, bool) {
+	var mad stats.Smoothness
+	if r.MAD != nil {
+		mad = *r.MAD
+	}
 	switch m {
 	case MacroF1:
 		return r.MacroF1, true
@@ -31,23 +37,18 @@ func (m Metric) Of(r Record) (float64, bool) {
 		return measured(r.MacroF1Together)
 	case MacroF1Apart:
 		return measured(r.MacroF1Apart)
+	case MADHidden:
+		return mad.Hidden, r.MAD != nil
+	case MADLogits:
+		return mad.Logits, r.MAD != nil
+	case MADSoftmax:
+		return mad.Softmax, r.MAD != nil
 	case Nodes:
 		return float64(r.Nodes), r.Nodes > 0
 	case NodesReached:
 		return float64(r.NodesReached), r.NodesReached > 0
 	case NodesCached:
 		return float64(r.NodesCached), r.NodesCached > 0
-	}
-	if r.MAD == nil {
-		return 0, false
-	}
-	switch m {
-	case MADHidden:
-		return r.MAD.Hidden, true
-	case MADLogits:
-		return r.MAD.Logits, true
-	case MADSoftmax:
-		return r.MAD.Softmax, true
 	}
 	return 0, false
 }
@@ -66,8 +67,7 @@ func measured(score *float64) (float64, bool) {
 
 // Digits returns how many digits after the point a metric is shown with.
 func (m Metric) Digits() int {
-	switch m {
-	case Nodes, NodesReached, NodesCached:
+	if m == Nodes || m == NodesReached || m == NodesCached {
 		return 0
 	}
 	return 2

@@ -1,9 +1,7 @@
 package record
 
 import (
-	"encoding/json"
 	"fmt"
-	"time"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
@@ -71,14 +69,6 @@ func (r Record) CellOf() Cell {
 		Readings: r.Readings != nil}
 }
 
-// Line returns the record as it is stored, without the line break.
-func (r Record) Line() ([]byte, error) {
-	if r.Readings != nil {
-		return json.Marshal(r.trajectory())
-	}
-	return json.Marshal(r)
-}
-
 // Differences lists what another record of the trial says otherwise of what both measured: nothing on the same device
 // and version.
 func (r Record) Differences(other Record) (differences []string) {
@@ -111,59 +101,4 @@ func (r Record) Differences(other Record) (differences []string) {
 		differ("best epochs", r.Readings.BestEpochs, other.Readings.BestEpochs)
 	}
 	return differences
-}
-
-// checkRun returns an error for what no training can give.
-func (r Record) checkRun() error {
-	if r.ValidationF1 < 0 || r.ValidationF1 > 100 {
-		return fmt.Errorf("validation macro F1 %v: expected 0 to 100 percent", r.ValidationF1)
-	}
-	if r.Loss < 0 {
-		return fmt.Errorf("validation loss %v: expected at least 0", r.Loss)
-	}
-	for _, n := range []int{r.Nodes, r.NodesReached, r.NodesCached} {
-		if n < 0 {
-			return fmt.Errorf("%d nodes: expected at least 0", n)
-		}
-	}
-	if m := r.MAD; m != nil {
-		for _, mad := range []float64{m.Hidden, m.Logits, m.Softmax} {
-			if mad < 0 || mad > 2 {
-				return fmt.Errorf("MAD %v: expected a mean of cosine distances, 0 to 2", mad)
-			}
-		}
-	}
-	if err := r.checkDigits(); err != nil {
-		return err
-	}
-	for _, losses := range [][]float64{r.TrainLosses, r.ValidationLosses} {
-		if losses != nil && len(losses) != r.Epochs {
-			return fmt.Errorf("%d losses of %d epochs: expected one each", len(losses), r.Epochs)
-		}
-	}
-	if _, err := time.Parse(time.RFC3339, r.Date); r.Date != "" && err != nil {
-		return fmt.Errorf("date %.40q: expected one like 2026-11-21T10:00:00Z", r.Date)
-	}
-	return checkTimes(r.BestEpoch, r.Epochs, r.MaxEpochs, r.Seconds)
-}
-
-func (r Record) checkDigits() error {
-	if r.Digits != "" && r.Digits != "avx2" {
-		return fmt.Errorf("digits %.40q: expected avx2, or none", r.Digits)
-	}
-	return nil
-}
-
-// checkTimes returns an error unless the best epoch is one of those that were trained, of no more than allowed, in a
-// time that can be. Zeros say that nobody kept them.
-func checkTimes(best, epochs, most int, seconds float64) error {
-	switch {
-	case epochs < 0 || epochs > most:
-		return fmt.Errorf("%d epochs: expected at most %d", epochs, most)
-	case best < 0 || best > epochs:
-		return fmt.Errorf("best epoch %d of %d: expected 1 to %[2]d", best, epochs)
-	case seconds < 0:
-		return fmt.Errorf("%v seconds: expected at least 0", seconds)
-	}
-	return nil
 }

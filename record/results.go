@@ -3,6 +3,8 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"sync"
 
@@ -12,14 +14,20 @@ import (
 // Results holds records by cell, each with the trials of one backend: the one that has most of them.
 type Results struct {
 	mutex  sync.Mutex
-	load   func(Pair) ([]Record, error) // nil: everything is there
-	other  func(Cell) []Record          // of cells that have no record; nil: there is none
-	failed func(error)                  // nil: nobody is told
+	load   func(data, model string) ([]Record, error) // nil: everything is there
+	other  func(Cell) []Record                        // of cells that have no record; nil: there is none
+	failed func(error)                                // nil: nobody is told
 	err    error
-	loaded map[Pair]bool
-	trials map[TrialID][]Record // of a cell, without seed and backend
-	keys   map[Cell]string      // of cells that were asked for, as claims ask for the same ones
-	drawn  map[drawing]string   // the splits of records with readings
+	loaded map[[2]string]bool
+	trials map[cellID][]Record
+	keys   map[Cell]string    // of cells that were asked for, as claims ask for the same ones
+	drawn  map[drawing]string // the splits of records with readings
+}
+
+// cellID tells cells apart, and those that are read in every way from those that are not.
+type cellID struct {
+	key      string
+	readings bool
 }
 
 // drawing is what a split is drawn from.
@@ -36,12 +44,14 @@ func NewResults(records []Record) *Results {
 	return r
 }
 
-// LazyResults returns results whose records load returns, pair by pair, when the first of their cells is asked for;
-// other, if it is not nil, returns those of a cell that then has none. Both are called once for each. failed, if it is
-// not nil, is told of what cannot be loaded, as [Results.Err] is.
-func LazyResults(load func(Pair) ([]Record, error), other func(Cell) []Record, failed func(error)) *Results {
-	return &Results{load: load, other: other, failed: failed, loaded: map[Pair]bool{}, trials: map[TrialID][]Record{},
-		keys: map[Cell]string{}, drawn: map[drawing]string{}}
+// LazyResults returns results whose records load returns, by data and model, when the first of their cells is asked
+// for; other, if it is not nil, returns those of a cell that then has none. Both are called once for each. failed, if
+// it is not nil, is told of what cannot be loaded, as [Results.Err] is.
+func LazyResults(load func(data, model string) ([]Record, error), other func(Cell) []Record,
+	failed func(error)) *Results {
+	return &Results{load: load, other: other, failed: failed, loaded: map[[2]string]bool{},
+		trials: map[cellID][]Record{},
+		keys:   map[Cell]string{}, drawn: map[drawing]string{}}
 }
 
 // Err returns the first error of loading what was asked for, or an error if records with readings of one seed have
@@ -66,11 +76,11 @@ func (r *Results) fail(err error) {
 }
 
 func (r *Results) add(records []Record) error {
-	byBackend := map[TrialID][]int{} // where a cell's records of a backend are
+	byBackend := map[cellID]map[string][]int{} // where a cell's records of a backend are
 	for i := range records {
 		one := &records[i]
-		id := TrialID{Cell: one.Cell, Backend: one.Backend, Readings: one.Readings != nil}
-		if id.Readings {
+		id := cellID{one.Cell, one.Readings != nil}
+		if id.readings {
 			from := drawing{one.Data, one.TrainPercent, one.Seed}
 			if split, known := r.drawn[from]; known && split != one.SplitHash {
 				return fmt.Errorf("%s, %d %%, seed %d has the splits %.20q and %.20q: some trials were run on other files of "+
@@ -79,24 +89,24 @@ func (r *Results) add(records []Record) error {
 			}
 			r.drawn[from] = one.SplitHash
 		}
-		byBackend[id] = append(byBackend[id], i)
-	}
-	most := map[TrialID]TrialID{} // by cell, the backend with most records, the first by name of several
-	for id, at := range byBackend {
-		cell := TrialID{Cell: id.Cell, Readings: id.Readings}
-		best, known := most[cell]
-		if n := len(byBackend[best]); !known || len(at) > n || len(at) == n && id.Backend < best.Backend {
-			most[cell] = id
+		if byBackend[id] == nil {
+			byBackend[id] = map[string][]int{}
 		}
+		byBackend[id][one.Backend] = append(byBackend[id][one.Backend], i)
 	}
-	for cell, id := range most {
-		bySeed := byBackend[id]
-		slices.SortStableFunc(bySeed, func(i, j int) int { return cmp.Compare(records[i].Seed, records[j].Seed) })
-		trials := make([]Record, len(bySeed))
-		for i, at := range bySeed {
+	for id, backends := range byBackend {
+		var most []int // the first backend by name of several
+		for _, name := range slices.Sorted(maps.Keys(backends)) {
+			if len(backends[name]) > len(most) {
+				most = backends[name]
+			}
+		}
+		slices.SortStableFunc(most, func(i, j int) int { return cmp.Compare(records[i].Seed, records[j].Seed) })
+		trials := make([]Record, len(most))
+		for i, at := range most {
 			trials[i] = records[at]
 		}
-		r.trials[cell] = trials
+		r.trials[id] = trials
 	}
 	return nil
 }
@@ -110,10 +120,10 @@ func (r *Results) Trials(c Cell) []Record {
 		key = c.Key()
 		r.keys[c] = key
 	}
-	cell := TrialID{Cell: key, Readings: c.Readings}
-	if p := c.Pair(); r.load != nil && !r.loaded[p] {
+	cell := cellID{key, c.Readings}
+	if p := [2]string{c.Data, c.Parameters.Model}; r.load != nil && !r.loaded[p] {
 		r.loaded[p] = true
-		records, err := r.load(p)
+		records, err := r.load(c.Data, c.Parameters.Model)
 		if err == nil {
 			err = r.add(records)
 		}
@@ -181,47 +191,40 @@ type Comparison struct {
 	P          float64 // of a two-sided paired t-test; 1 with fewer than two trials
 }
 
-// Difference is how much two cells differ in one trial of each, with the same seed and split.
-type Difference struct {
-	Seed  uint64
-	Value float64 // a minus b
-}
-
-// Differences returns a metric of a minus one of b, for each pair of trials with the same seed and split, by seed.
-func (r *Results) Differences(a Cell, ma Metric, b Cell, mb Metric) []Difference {
-	type draw struct {
-		seed  uint64
-		split string
-	}
-	other := map[draw]float64{}
-	for _, trial := range r.Trials(b) {
-		if value, is := mb.Of(trial); is {
-			other[draw{trial.Seed, trial.SplitHash}] = value
+// Pairs goes over the trials of a and b that have the same seed and split, by seed.
+func (r *Results) Pairs(a, b Cell) iter.Seq2[Record, Record] {
+	return func(yield func(one, other Record) bool) {
+		type draw struct {
+			seed  uint64
+			split string
+		}
+		others, at := r.Trials(b), map[draw]int{}
+		for i := range others {
+			at[draw{others[i].Seed, others[i].SplitHash}] = i
+		}
+		for _, one := range r.Trials(a) {
+			if i, both := at[draw{one.Seed, one.SplitHash}]; both && !yield(one, others[i]) {
+				return
+			}
 		}
 	}
-	var differences []Difference
-	for _, trial := range r.Trials(a) {
-		value, is := ma.Of(trial)
-		if against, both := other[draw{trial.Seed, trial.SplitHash}]; is && both {
-			differences = append(differences, Difference{trial.Seed, value - against})
-		}
-	}
-	return differences
 }
 
 // Compare compares a metric of a with one of b, over trials with the same seed and split. Without any, Trials is 0.
 func (r *Results) Compare(a Cell, ma Metric, b Cell, mb Metric) Comparison {
-	differences := r.Differences(a, ma, b, mb)
+	var differences []float64
+	for one, other := range r.Pairs(a, b) {
+		x, is := ma.Of(one)
+		y, both := mb.Of(other)
+		if is && both {
+			differences = append(differences, x-y)
+		}
+	}
 	c := Comparison{Trials: len(differences), P: 1}
-	if len(differences) == 0 {
-		return c
+	for _, d := range differences {
+		c.Difference += d / float64(len(differences))
 	}
-	x := make([]float64, len(differences))
-	for i, d := range differences {
-		x[i] = d.Value
-		c.Difference += d.Value / float64(len(differences))
-	}
-	if test, err := stats.PairedTTest(x, make([]float64, len(x))); err == nil {
+	if test, err := stats.PairedTTest(differences, make([]float64, len(differences))); err == nil {
 		c.P = test.P
 	}
 	return c

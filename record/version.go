@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"path"
 	"runtime"
 	"runtime/debug"
 )
@@ -15,12 +16,8 @@ func Version() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, dependency := range info.Deps {
 			switch dependency.Path {
-			case "github.com/gomlx/gomlx":
-				modules += ", gomlx " + dependency.Version
-			case "github.com/gomlx/compute":
-				modules += ", compute " + dependency.Version
-			case "github.com/gomlx/go-xla":
-				modules += ", go-xla " + dependency.Version
+			case "github.com/gomlx/gomlx", "github.com/gomlx/compute", "github.com/gomlx/go-xla":
+				modules += ", " + path.Base(dependency.Path) + " " + dependency.Version
 			}
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/advice"
 	"nodemask/internal/measure"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
@@ -130,7 +131,7 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 		return nil, err
 	}
 	defer pool.Close()
-	a, err := advice.Advise(ctx, o, &lab{Options: o, backend: b, pool: pool, store: record.OpenStore(folder),
+	a, err := advice.Advise(ctx, o, &lab{Options: o, backend: b, pool: pool, store: recordstore.Open(folder),
 		progress: progress})
 	return a, adviceError(err)
 }
@@ -152,7 +153,7 @@ type lab struct {
 	advice.Options
 	backend  *backend.Backend
 	pool     *train.Pool
-	store    *record.Store
+	store    *recordstore.Store
 	progress func(what string, s measure.State)
 
 	mutex sync.Mutex
@@ -163,7 +164,7 @@ type lab struct {
 
 func (l *lab) Trials(c record.Cell) ([]record.Record, error) {
 	key := c.Key()
-	all, err := l.store.LoadOnly(func(of string) bool { return of == key }, c.Pair())
+	all, err := l.store.LoadOnly(func(of string) bool { return of == key }, recordstore.PairOf(c))
 	// Others round otherwise.
 	return slices.DeleteFunc(all, func(r record.Record) bool { return r.Backend != l.backend.ID }), err
 }

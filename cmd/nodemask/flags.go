@@ -14,6 +14,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/measure"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/backend"
 	"nodemask/record"
 )
@@ -93,7 +94,7 @@ func (f *runFlags) open(ctx context.Context, data string) (*datasets.Graph, erro
 
 // train runs the trials of cells that a store lacks, says how far it is, and returns whether any was left to run. about
 // says which trial was the last; o has what these flags do not say.
-func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *record.Store, cells []record.Cell,
+func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *recordstore.Store, cells []record.Cell,
 	o measure.Options, about func(record.Record) string) (ran bool, err error) {
 	w := c.ErrOrStderr()
 	if o.Shard, o.Shards, err = f.share(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"nodemask/internal/recordstore"
 	"nodemask/record"
 )
 
@@ -116,7 +117,7 @@ func graphFolder(t testing.TB, name, nodes, edges string) string {
 func lineOf(t *testing.T, trial record.Record) string {
 	t.Helper()
 	trial.Cell = trial.CellOf().Key()
-	line, err := trial.Line()
+	line, err := recordstore.Line(trial)
 	require.NoError(t, err)
 	return string(line) + "\n"
 }

@@ -16,7 +16,7 @@ import (
 	"nodemask/internal/evidence"
 	"nodemask/internal/measure"
 	"nodemask/internal/multiverse"
-	"nodemask/paper"
+	"nodemask/internal/recordstore"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -81,16 +81,16 @@ where it stopped, and several may share a folder.`,
 type multiverseRun struct {
 	*multiverseFlags
 	*cobra.Command
-	store    *record.Store
+	store    *recordstore.Store
 	protocol string
 }
 
 func (f *multiverseFlags) run(c *cobra.Command) error {
 	ofCited := slices.Contains(cited.Parts(), cited.Part(f.part))
-	r := multiverseRun{multiverseFlags: f, Command: c, protocol: paper.ProtocolHash()}
+	r := multiverseRun{multiverseFlags: f, Command: c, protocol: multiverse.ProtocolHash()}
 	mostSplits := multiverse.Splits
 	if ofCited {
-		mostSplits, r.protocol = cited.Part(f.part).Splits(), paper.CitedProtocolHash()
+		mostSplits, r.protocol = cited.Part(f.part).Splits(), cited.ProtocolHash()
 		if !c.Flags().Changed("results") {
 			f.folder = filepath.Join("results", evidence.CitedFolder)
 		}
@@ -125,7 +125,7 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	if _, _, err := f.share(); err != nil {
 		return err
 	}
-	r.store = record.OpenUnder(f.folder, r.protocol)
+	r.store = recordstore.OpenUnder(f.folder, r.protocol)
 	switch {
 	case f.again > 0:
 		return r.runAgain()
@@ -327,7 +327,7 @@ func printEffects(w io.Writer, name string, effects *multiverse.Effects) error {
 }
 
 func (r multiverseRun) runAgain() error {
-	all, err := r.store.Load(record.Pair{Data: r.data, Model: r.model})
+	all, err := r.store.Load(recordstore.Pair{Data: r.data, Model: r.model})
 	if err != nil {
 		return err
 	}

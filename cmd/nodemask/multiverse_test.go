@@ -12,8 +12,8 @@ import (
 
 	"nodemask/internal/cited"
 	"nodemask/internal/evidence"
-	"nodemask/paper"
-	"nodemask/record"
+	"nodemask/internal/multiverse"
+	"nodemask/internal/recordstore"
 )
 
 func TestTheMultiverseIsListedTrainedCountedAndRunAgain(t *testing.T) {
@@ -33,11 +33,11 @@ func TestTheMultiverseIsListedTrainedCountedAndRunAgain(t *testing.T) {
 	succeeds(t, append(few, "--splits", "1", "--shard", "1/2")...)
 	succeeds(t, append(few, "--splits", "1", "--shard", "2/2", "--jobs", "2")...)
 	require.Equal(t, "sbm:nodes=40,classes=2, sgat: 10 of 100 trials; 0 of 10 trainings have all 10 splits\n", status())
-	all, err := record.OpenStore(folder).Load()
+	all, err := recordstore.Open(folder).Load()
 	require.NoError(t, err)
 	require.Len(t, all, 10)
 	for _, one := range all {
-		require.Equal(t, paper.ProtocolHash(), one.Protocol)
+		require.Equal(t, multiverse.ProtocolHash(), one.Protocol)
 		require.EqualValues(t, 100, one.Seed)
 	}
 	out, _ = succeeds(t, append(few, "--again", "2")...)

@@ -17,7 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/cited"
 	"nodemask/internal/evidence"
+	"nodemask/internal/multiverse"
+	"nodemask/internal/recordstore"
 	"nodemask/paper"
 	"nodemask/record"
 )
@@ -25,7 +28,7 @@ import (
 // addTrial adds a trial of a cell with this F1 to a folder of results.
 func addTrial(t *testing.T, folder string, c record.Cell, seed uint64, f1 float64) {
 	t.Helper()
-	require.NoError(t, record.OpenStore(folder).Add(record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded",
+	require.NoError(t, recordstore.Open(folder).Add(record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded",
 		Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: c.Parameters, Seed: seed, SplitSeed: 1,
 		SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1, Backend: "go", Device: "d", Version: "v"}))
 }
@@ -113,7 +116,7 @@ func TestResultsThatContradictEachOtherAreNotMergedAndNotInOrder(t *testing.T) {
 	out, _ = succeeds(t, "results", "verify", "--results", folder)
 	require.Equal(t, "0 records and 3 trajectories in order\n", out)
 	require.NoError(t, os.Rename(readings, filepath.Join(folder, evidence.CitedFolder)))
-	fails(t, 1, "line 1: a trajectory under protocol \""+paper.ProtocolHash()+"\": expected "+paper.CitedProtocolHash(),
+	fails(t, 1, "line 1: a trajectory under protocol \""+multiverse.ProtocolHash()+"\": expected "+cited.ProtocolHash(),
 		"results", "verify", "--results", folder)
 	for _, what := range []string{"--status", "--summary", "--splits=1"} {
 		fails(t, 1, "line 1: a trajectory under protocol", "multiverse", "--part", "cited", what, "--backend", "go",
@@ -177,7 +180,7 @@ func TestReproducingOneTableMeasuresWhatTheOthersNeedOfItsTrials(t *testing.T) {
 	folder := t.TempDir()
 	succeeds(t, "reproduce", "table-gin-cora", "--trials", "1", "--shard", "65/100", "--backend",
 		"go", "--results", folder)
-	records, err := record.OpenStore(folder).Load()
+	records, err := recordstore.Open(folder).Load()
 	require.NoError(t, err)
 	want := paper.Masked(paper.Cell("cora", "gin", datasets.Inductive, 10), paper.MaskedKeepRate).Key()
 	at := slices.IndexFunc(records, func(r record.Record) bool { return r.Cell == want })
@@ -202,7 +205,7 @@ func TestReproduceRunsAllElseIfADataSetIsNotThereAndSaysSoFirstAndInTheEnd(t *te
 	require.Contains(t, first, "run 'nodemask data fetch citeseer', or name the folder that holds it by --data-dir or "+
 		"NODEMASK_DATA")
 	require.Contains(t, rest, "\nnodemask: "+said)
-	records, err := record.OpenStore(folder).Load()
+	records, err := recordstore.Open(folder).Load()
 	require.NoError(t, err)
 	require.Len(t, records, 1)
 	require.Equal(t, "cora", records[0].Data)

@@ -8,8 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodemask/internal/cited"
 	"nodemask/internal/evidence"
-	"nodemask/paper"
+	"nodemask/internal/multiverse"
+	"nodemask/internal/recordstore"
 	"nodemask/record"
 )
 
@@ -22,7 +24,7 @@ func newResultsCommand() *cobra.Command {
 		c.AddCommand(&cobra.Command{Use: use, Short: short, Args: args, RunE: run})
 	}
 	add("list", "List the cells, and how many trials each has", cobra.NoArgs, func(c *cobra.Command, _ []string) error {
-		records, err := record.OpenStore(folder).Load()
+		records, err := recordstore.Open(folder).Load()
 		if err != nil {
 			return err
 		}
@@ -43,7 +45,7 @@ func newResultsCommand() *cobra.Command {
 	})
 	add("show CELL", "Print a cell's records, a line of JSON each", cobra.ExactArgs(1),
 		func(c *cobra.Command, args []string) error {
-			records, err := record.OpenStore(folder).Load()
+			records, err := recordstore.Open(folder).Load()
 			if err != nil {
 				return err
 			}
@@ -52,7 +54,7 @@ func newResultsCommand() *cobra.Command {
 				return misusef("no results of cell %q: 'nodemask results list' names those that there are", args[0])
 			}
 			for _, r := range records {
-				line, err := r.Line()
+				line, err := recordstore.Line(r)
 				if err != nil {
 					return err
 				}
@@ -62,11 +64,11 @@ func newResultsCommand() *cobra.Command {
 		})
 	add("verify", "Check every record: that it can be read, that it agrees with its cell, and that no two contradict "+
 		"each other", cobra.NoArgs, func(c *cobra.Command, _ []string) error {
-		records, err := record.OpenStore(folder).Verify()
+		records, err := recordstore.Open(folder).Verify()
 		trajectories := 0
-		for _, part := range [][2]string{{evidence.MultiverseFolder, paper.ProtocolHash()},
-			{evidence.CitedFolder, paper.CitedProtocolHash()}} {
-			n, more := record.OpenUnder(filepath.Join(folder, part[0]), part[1]).Verify()
+		for _, part := range [][2]string{{evidence.MultiverseFolder, multiverse.ProtocolHash()},
+			{evidence.CitedFolder, cited.ProtocolHash()}} {
+			n, more := recordstore.OpenUnder(filepath.Join(folder, part[0]), part[1]).Verify()
 			trajectories, err = trajectories+n, errors.Join(err, more)
 		}
 		if err != nil {
@@ -82,7 +84,7 @@ func newResultsCommand() *cobra.Command {
 	add("merge FOLDER…", "Add what is in other folders of results; records that contradict those that are there are "+
 		"left "+
 		"out, and named", cobra.MinimumNArgs(1), func(c *cobra.Command, args []string) error {
-		added, err := record.OpenStore(folder).Merge(args...)
+		added, err := recordstore.Open(folder).Merge(args...)
 		fmt.Fprintf(c.OutOrStdout(), "%d records added\n", added)
 		return err
 	})
@@ -110,12 +112,12 @@ flag of 'nodemask train' that says how it was trained. A field is empty (null, N
 		if err := checkEnding(output, tableEndings...); err != nil {
 			return err
 		}
-		records, err := record.OpenStore(*folder).Load()
+		records, err := recordstore.Open(*folder).Load()
 		if err != nil {
 			return err
 		}
 		if readings {
-			trials, err := record.OpenStore(filepath.Join(*folder, evidence.MultiverseFolder)).Load()
+			trials, err := recordstore.Open(filepath.Join(*folder, evidence.MultiverseFolder)).Load()
 			if err != nil {
 				return err
 			}
@@ -126,7 +128,7 @@ flag of 'nodemask train' that says how it was trained. A field is empty (null, N
 		if len(records) == 0 {
 			return fmt.Errorf("%s has no trials: expected a folder of results", *folder)
 		}
-		if err := writeTable(c, record.Tidy(records), output); err != nil || output == "" {
+		if err := writeTable(c, recordstore.Tidy(records), output); err != nil || output == "" {
 			return err
 		}
 		_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %d trials to %s\n", len(records), output)

@@ -14,6 +14,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/advice"
 	"nodemask/internal/measure"
+	"nodemask/internal/recordstore"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/theorem"
@@ -85,7 +86,7 @@ func serveTraining(ctx context.Context, t worker.Training, send func(worker.Even
 		return err
 	}
 	send(worker.Event{Backend: b.Summary()})
-	return measure.Missing(ctx, b, record.OpenStore(t.Store), t.Cells,
+	return measure.Missing(ctx, b, recordstore.Open(t.Store), t.Cells,
 		measure.Options{Seeds: train.Seeds(max(t.FirstSeed, 1), cmp.Or(t.Trials, 10)),
 			Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
 				return datasets.Open(ctx, data, openOptions(""))

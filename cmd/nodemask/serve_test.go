@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordstore"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/record"
@@ -61,7 +62,7 @@ func TestServedTrainingTellsOfEveryEpochAndTrial(t *testing.T) {
 	}
 	assert.Equal(t, 6, epochs)
 	assert.Equal(t, worker.Trials{Done: 2}, last)
-	records, err := record.OpenStore(folder).Load()
+	records, err := recordstore.Open(folder).Load()
 	require.NoError(t, err)
 	assert.Len(t, records, 2)
 	assert.Equal(t, []worker.Event{runsOn}, served(t, request), "all are there")

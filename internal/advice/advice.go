@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/hyper"
 	"nodemask/record"
 )
@@ -183,7 +184,7 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 		}
 		stage = s.next.stage
 		a.longestFirst(s.next.cells)
-		err = lab.Train(within, s.next.what, record.Merge(s.next.cells), s.next.seeds)
+		err = lab.Train(within, s.next.what, recordstore.Merged(s.next.cells), s.next.seeds)
 		if err != nil && within.Err() == nil {
 			return nil, err
 		}

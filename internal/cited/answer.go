@@ -1,6 +1,7 @@
 package cited
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -23,6 +24,9 @@ const (
 	Inconclusive Verdict = "inconclusive"
 	NotRun       Verdict = "not run"
 )
+
+// Clear reports whether masking gains or loses.
+func (v Verdict) Clear() bool { return v == Gains || v == Loses }
 
 // relevant is the least effect, in points, that "no difference" has to leave out.
 const relevant = 1.0
@@ -49,32 +53,34 @@ func Choices() []Choice {
 	return []Choice{{}, {AllEdges: true}, {SelfMasked: true}, {AllEdges: true, SelfMasked: true}}
 }
 
+// disagreement is one of the three, by the axis whose second option it is.
+type disagreement struct {
+	axis   string
+	chosen bool
+	words  string
+}
+
+func (c Choice) parts() []disagreement {
+	return []disagreement{{axisArrivals, c.AllEdges, "all edges"}, {axisSelf, c.SelfMasked, "own term masked"},
+		{axisAttention, c.Fair, "no attention dropout"}}
+}
+
 // String says what differs from the cited reading: "all edges"; "the cited reading" if nothing does.
 func (c Choice) String() string {
-	var parts []string
-	for _, part := range []struct {
-		chosen bool
-		words  string
-	}{{c.AllEdges, "all edges"}, {c.SelfMasked, "own term masked"}, {c.Fair,
-		"no attention dropout"}} {
-		if part.chosen {
-			parts = append(parts, part.words)
+	var words []string
+	for _, p := range c.parts() {
+		if p.chosen {
+			words = append(words, p.words)
 		}
 	}
-	if len(parts) == 0 {
-		return "the cited reading"
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(words, ", "), "the cited reading")
 }
 
 // reading is the choice as a reading; what has no place in a model or setting changes nothing.
 func (c Choice) reading(axes []multiverse.Axis, setting datasets.Setting) multiverse.Reading {
 	r := make(multiverse.Reading, len(axes))
-	for _, choice := range []struct {
-		axis   string
-		chosen bool
-	}{{axisArrivals, c.AllEdges}, {axisSelf, c.SelfMasked}, {axisAttention, c.Fair}} {
-		if i := index(axes, choice.axis); choice.chosen && i >= 0 && axes[i].Matters(setting) {
+	for _, p := range c.parts() {
+		if i := index(axes, p.axis); p.chosen && i >= 0 && axes[i].Matters(setting) {
 			r[i] = 1
 		}
 	}
@@ -139,10 +145,13 @@ func ask(r *record.Results, q multiverse.Question, reading multiverse.Reading) (
 	return a, nil
 }
 
+// Complete reports whether the answer has an effect on all splits.
+func (a Answer) Complete() bool { return a.Effect != nil && a.Splits >= Splits }
+
 // verdict is the protocol's rule, which takes all splits.
 func (a Answer) verdict() Verdict {
 	switch {
-	case a.Effect == nil || a.Splits < Splits:
+	case !a.Complete():
 		return NotRun
 	case a.P < 0.05 && a.Effect.Pooled.MeanDifference > 0:
 		return Gains
@@ -221,21 +230,20 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 		return all, err
 	}
 	q.Contrast = contrast
-	readings := q.Only
 	for _, choice := range Choices() {
 		reading := choice.reading(q.Axes, setting)
-		if !slices.ContainsFunc(readings, func(other multiverse.Reading) bool { return slices.Equal(other, reading) }) {
-			readings = append(readings, reading)
+		if !slices.ContainsFunc(q.Only, func(other multiverse.Reading) bool { return slices.Equal(other, reading) }) {
+			q.Only = append(q.Only, reading)
 		}
 	}
+	answers, err := Each(r, q)
+	if err != nil {
+		return all, err
+	}
 	var effects []float64
-	for _, reading := range readings {
-		a, err := ask(r, q, reading)
-		if err != nil {
-			return all, err
-		}
+	for _, a := range answers {
 		all.Of++
-		if a.Effect == nil || a.Splits < Splits {
+		if !a.Complete() {
 			continue
 		}
 		all.Readings++

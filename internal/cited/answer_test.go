@@ -8,6 +8,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/recordtest"
 	"nodemask/nmgnn/hyper"
 	"nodemask/record"
 )
@@ -28,15 +29,8 @@ func trained(t *testing.T, part cited.Part, model string, splits int, f1 func(c 
 	var all []record.Record
 	for _, c := range cells {
 		for split := range splits {
-			var one record.Readings
-			for range hyper.StopOns() {
-				var scores []float64
-				for _, way := range datasets.AllArrivals()[:record.NumArrivals(c.Setting)] {
-					scores = append(scores, f1(c, way, split))
-				}
-				one.F1 = append(one.F1, scores)
-			}
-			all = append(all, c.Read(cited.FirstSplit+uint64(split), "5eed", one))
+			all = append(all, recordtest.Read(c, cited.FirstSplit+uint64(split),
+				func(_ hyper.StopOn, way datasets.Arrivals) (float64, float64) { return f1(c, way, split), 0 }))
 		}
 	}
 	return record.NewResults(all)

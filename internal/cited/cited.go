@@ -3,6 +3,7 @@
 package cited
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,9 @@ const (
 	FirstSplit = 500
 	Splits     = 20
 )
+
+// ProtocolHash returns the name of PROTOCOL-2.md that results carry.
+func ProtocolHash() string { return multiverse.HashOf("PROTOCOL-2.md") }
 
 // Models lists the models that the paper has, as its protocol orders them.
 func Models() []string { return []string{"gin", "gat", "sgat"} }
@@ -203,8 +207,5 @@ func Departure(axes []multiverse.Axis, r multiverse.Reading) string {
 			steps = append(steps, axis.Name+": "+axis.Options[r[i]].Name)
 		}
 	}
-	if len(steps) == 0 {
-		return Choice{}.String()
-	}
-	return strings.Join(steps, "; ")
+	return cmp.Or(strings.Join(steps, "; "), Choice{}.String())
 }

@@ -48,17 +48,12 @@ func nodesOf(s datasets.Setting) string {
 // Gains returns the figure that leads: for each model on Cora what masking adds at each size of the train set in the
 // cited reading, and what the paper prints. A panel without results has the paper's alone.
 func (e *Evidence) Gains() (plots.Panels, error) {
-	const (
-		here, published = "measured here, with a 95 % interval", "in the paper"
-		unnormalised    = "here, GIN without batch normalisation"
-		fairly          = "here, against no attention dropout"
-	)
 	p := plots.Panels{ID: gainsID, Title: "What node masking adds to macro F1 on Cora",
 		XLabel: "% of nodes to train on", YLabel: "points gained",
 		Caption: fmt.Sprintf("New nodes arrive after training (inductive); known nodes are there in training "+
 			"(transductive). In the reading that the paper and the works that it cites describe, mean of %d splits of the data.",
 			cited.Splits)}
-	answers, err := e.Answers(cited.Choice{})
+	answers, fair, err := e.bothAnswers()
 	if err != nil {
 		return p, err
 	}
@@ -78,13 +73,13 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 			}
 			c := plots.Chart{ID: fmt.Sprintf("%s-%s-%s", gainsID, a.Model, setting), Title: hyper.Title(a.Model) + ", " +
 				nodesOf(setting)}
-			theirs := plots.Series{Name: published, Reference: true}
+			theirs := plots.Series{Name: "in the paper", Reference: true}
 			for _, size := range Sizes() {
 				if gain := publishedGain(a.Data, a.Model, setting, size); gain != nil {
 					theirs.X, theirs.Y = append(theirs.X, float64(size)), append(theirs.Y, *gain)
 				}
 			}
-			ours, err := series(here, a)
+			ours, err := series("measured here, with a 95 % interval", a)
 			if err != nil {
 				return p, err
 			}
@@ -92,21 +87,18 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 				c.Series = append(c.Series, ours)
 			}
 			c.Series = append(c.Series, theirs)
-			other, name := cited.Answer{}, fairly
+			other, name := find(fair, a.Model, setting), "here, against no attention dropout"
 			if a.Model == "gin" {
-				other, err = e.departure(a, "body: no normalisation")
-				name = unnormalised
-			} else {
-				other, err = cited.Ask(e.cited, a.Data, a.Model, setting, cited.Choice{Fair: true}, multiverse.Contrast{})
+				name = "here, GIN without batch normalisation"
+				if other, err = e.departure(a, "body: no normalisation"); err != nil {
+					return p, err
+				}
 			}
+			faint, err := series(name, other)
 			if err != nil {
 				return p, err
 			}
-			if other.Effect != nil {
-				faint, err := series(name, other)
-				if err != nil {
-					return p, err
-				}
+			if len(faint.X) > 0 {
 				faint.Low, faint.High, faint.HideMarkers = nil, nil, true
 				c.Series = append(c.Series, faint)
 			}
@@ -140,29 +132,24 @@ func (e *Evidence) departure(from cited.Answer, step string) (cited.Answer, erro
 }
 
 // Grid returns what masking does to each model on each data set in both settings, in a word each.
-func (e *Evidence) Grid() (plots.Table, error) {
-	answers, err := e.Answers(cited.Choice{})
+func (e *Evidence) Grid() (t plots.Table, err error) {
+	answers, fair, err := e.bothAnswers()
 	if err != nil {
-		return plots.Table{}, err
+		return t, err
 	}
-	t := plots.Table{ID: "grid", Header: []string{"model"}, TextColumns: 1}
+	t = plots.Table{ID: "grid", Header: []string{"model"}}
 	for _, data := range cited.Data() {
 		for _, setting := range datasets.Settings() {
 			t.Header = append(t.Header, DataTitle(data)+", "+strings.TrimSuffix(nodesOf(setting), " nodes"))
 		}
 	}
 	t.TextColumns = len(t.Header)
-	fair, err := e.Answers(cited.Choice{Fair: true})
-	if err != nil {
-		return t, err
-	}
 	// What is masking's own doing is bold.
 	row := func(against, model string, answers []cited.Answer, own bool) {
 		fields := []plots.Field{{Text: hyper.Title(model) + against}}
 		for _, a := range answers {
 			if a.Model == model {
-				fields = append(fields, plots.Field{Text: string(a.Verdict), Note: effectNote(a),
-					Bold: own && (a.Verdict == cited.Gains || a.Verdict == cited.Loses)})
+				fields = append(fields, plots.Field{Text: string(a.Verdict), Note: effectNote(a), Bold: own && a.Verdict.Clear()})
 			}
 		}
 		t.Rows = append(t.Rows, fields)
@@ -175,16 +162,24 @@ func (e *Evidence) Grid() (plots.Table, error) {
 		row(" against attention dropout", model, answers, false)
 		row(" against no attention dropout", model, fair, true)
 	}
-	return t, err
+	return t, nil
+}
+
+// bothAnswers are those of the cited reading, and of the fair comparison with it.
+func (e *Evidence) bothAnswers() (answers, fair []cited.Answer, err error) {
+	if answers, err = e.Answers(cited.Choice{}); err == nil {
+		fair, err = e.Answers(cited.Choice{Fair: true})
+	}
+	return answers, fair, err
 }
 
 // effectNote says what a verdict rests on.
 func effectNote(a cited.Answer) string {
-	if a.Effect == nil {
-		return fmt.Sprintf("%d of %d splits", a.Splits, cited.Splits)
+	note := fmt.Sprintf("%d of %d splits", a.Splits, cited.Splits)
+	if a.Effect != nil {
+		note = strings.Replace(intervalText(a.Effect.Pooled, 2), " [", " points [", 1) + ", " + note
 	}
-	return fmt.Sprintf("%s, %d of %d splits", strings.Replace(intervalText(a.Effect.Pooled, 2), " [", " points [", 1),
-		a.Splits, cited.Splits)
+	return note
 }
 
 // Answer is what was found, for people.
@@ -195,22 +190,71 @@ type Answer struct {
 }
 
 // Answer says what node masking does on Cora in the cited reading.
-func (e *Evidence) Answer() (Answer, error) {
-	var a Answer
-	answers, err := e.Answers(cited.Choice{})
+func (e *Evidence) Answer() (a Answer, err error) {
+	answers, fair, err := e.bothAnswers()
 	if err != nil {
 		return a, err
 	}
-	fair, err := e.Answers(cited.Choice{Fair: true})
+	apart, err := gapsToPublished(answers)
 	if err != nil {
 		return a, err
 	}
-	var apart []string
+	gin, gat, sgat := find(answers, "gin", datasets.Inductive), find(answers, "gat", datasets.Inductive),
+		find(answers, "sgat", datasets.Inductive)
+	fairGAT, fairSGAT := find(fair, "gat", datasets.Inductive), find(fair, "sgat", datasets.Inductive)
+	bare, err := e.departure(gin, "body: no normalisation")
+	if err != nil {
+		return a, err
+	}
+	a.Headline = headline(answers, fair)
+	arrive := situation(datasets.Inductive)
+	limit := func(format string, values ...any) { a.Limits = append(a.Limits, fmt.Sprintf(format, values...)) }
+	if bare.Complete() {
+		bare.Verdict = map[int]cited.Verdict{-1: cited.Loses, 0: cited.Inconclusive, 1: cited.Gains}[bare.Effect.Sign()]
+		limit("GIN has batch normalisation here, as its authors have it; without, masking %s.", inWords(bare))
+	}
+	// Where masking is tuned, other arms are tuned alike.
+	c, tuned := e.tuned(balancedID), multiverse.TunedModel{Name: "gin"}
+	for _, other := range tunedOthers() {
+		if v := e.judgeTuned(balancedID, other.arm, tuned); v.Effect != nil && v.Effect.High < 0 {
+			limit("Where both are tuned (GIN on %s), %s does better than masking by %.1f points.", c.on(tuned), other.name,
+				-v.Effect.MeanDifference)
+		}
+	}
+	for _, x := range fair { // on other data, GAT against one without attention dropout
+		if x.Data != leadingData && x.Model == "gat" && x.Setting == datasets.Inductive && x.Verdict.Clear() {
+			limit("On %s, where %s, masking %s in a GAT without attention dropout.", DataTitle(x.Data), arrive, inWords(x))
+		}
+	}
+	but, alike := "but", ""
+	if gat.Verdict == fairGAT.Verdict {
+		but = "and"
+	}
+	if sgat.Verdict == gat.Verdict && fairSGAT.Verdict == fairGAT.Verdict {
+		alike = "; the same holds for SGAT"
+	}
+	a.Sentences = []string{
+		fmt.Sprintf("In GIN with batch normalisation, masking %s where %s%s, and %s where all are known.", inWords(gin),
+			arrive, elsewhere(answers, "gin", datasets.Inductive), inWords(find(answers, "gin", datasets.Transductive))),
+		fmt.Sprintf("In GAT, where %s, masking %s against attention dropout, %s %s against no attention dropout%s.", arrive,
+			inWords(gat), but, inWords(fairGAT), alike),
+	}
+	if len(apart) > 0 {
+		a.Sentences = append(a.Sentences, "The gap to the published gains (root mean square) is "+and(apart)+".")
+	}
+	return a, nil
+}
+
+// gapsToPublished says for each data set how far answers are from the published gains, and for which models.
+func gapsToPublished(answers []cited.Answer) (gaps []string, err error) {
 	for _, data := range cited.Data() {
 		of := slices.DeleteFunc(slices.Clone(answers), func(a cited.Answer) bool { return a.Data != data })
-		apartBy, cells, err := cited.Agree(of, publishedGain)
+		gap, cells, err := cited.Agree(of, publishedGain)
 		if err != nil {
-			return a, err
+			return nil, err
+		}
+		if cells == 0 {
+			continue
 		}
 		var models []string // that the paper has there, and that have run
 		for _, a := range of {
@@ -221,78 +265,19 @@ func (e *Evidence) Answer() (Answer, error) {
 				models = append(models, name)
 			}
 		}
-		if cells > 0 {
-			of := ""
-			if len(models) < len(cited.Models()) {
-				of = " for " + and(models)
-			}
-			text := fmt.Sprintf("%.1f points%s on %s", apartBy, of, DataTitle(data))
-			apart = append(apart, text)
+		which := ""
+		if len(models) < len(cited.Models()) {
+			which = " for " + and(models)
 		}
+		gaps = append(gaps, fmt.Sprintf("%.1f points%s on %s", gap, which, DataTitle(data)))
 	}
-	a.Headline = headline(answers, fair)
-	says := func(answers []cited.Answer, model string, s datasets.Setting) string {
-		return inWords(find(answers, model, s))
-	}
-	arrive := situation(datasets.Inductive)
-	bare, err := e.departure(find(answers, "gin", datasets.Inductive), "body: no normalisation")
-	if err != nil {
-		return a, err
-	}
-	if bare.Effect != nil && bare.Splits == cited.Splits {
-		bare.Verdict = cited.Inconclusive
-		if bare.Effect.Pooled.High < 0 {
-			bare.Verdict = cited.Loses
-		} else if bare.Effect.Pooled.Low > 0 {
-			bare.Verdict = cited.Gains
-		}
-		a.Limits = append(a.Limits, fmt.Sprintf("GIN has batch normalisation here, as its authors have it; without, masking "+
-			"%s.", inWords(bare)))
-	}
-	// Where masking is tuned, other arms are tuned alike.
-	c, gin := e.tuned(balancedID), multiverse.TunedModel{Name: "gin"}
-	for _, other := range tunedOthers() {
-		v := claimOfTuned(balancedID, "", "", multiverse.ArmMaskedTuned, other.arm, gin).Judge(e)
-		if v.Effect != nil && v.Effect.High < 0 {
-			a.Limits = append(a.Limits, fmt.Sprintf("Where both are tuned (GIN on %s), %s does better than masking by %.1f "+
-				"points.", c.on(gin), other.name, -v.Effect.MeanDifference))
-		}
-	}
-	for _, x := range fair { // on other data, GAT against one without attention dropout
-		if x.Data != leadingData && x.Model == "gat" && x.Setting == datasets.Inductive &&
-			(x.Verdict == cited.Gains || x.Verdict == cited.Loses) {
-			a.Limits = append(a.Limits, fmt.Sprintf("On %s, where %s, masking %s in a GAT without attention dropout.",
-				DataTitle(x.Data), arrive, inWords(x)))
-		}
-	}
-	but := "but"
-	if find(answers, "gat", datasets.Inductive).Verdict == find(fair, "gat", datasets.Inductive).Verdict {
-		but = "and"
-	}
-	alike := "; the same holds for SGAT"
-	if find(answers, "sgat", datasets.Inductive).Verdict != find(answers, "gat", datasets.Inductive).Verdict ||
-		find(fair, "sgat", datasets.Inductive).Verdict != find(fair, "gat", datasets.Inductive).Verdict {
-		alike = ""
-	}
-	a.Sentences = []string{
-		fmt.Sprintf("In GIN with batch normalisation, masking %s where %s%s, and %s where all are known.",
-			says(answers, "gin", datasets.Inductive), arrive, elsewhere(answers, "gin", datasets.Inductive),
-			says(answers, "gin", datasets.Transductive)),
-		fmt.Sprintf("In GAT, where %s, masking %s against attention dropout, %s %s against no attention dropout%s.", arrive,
-			says(answers, "gat", datasets.Inductive), but, says(fair, "gat", datasets.Inductive), alike),
-	}
-	if len(apart) > 0 {
-		a.Sentences = append(a.Sentences, "The gap to the published gains (root mean square) is "+
-			and(apart)+".")
-	}
-	return a, nil
+	return gaps, nil
 }
 
 // find returns the answer for a model on the leading data set, which has all of them.
 func find(answers []cited.Answer, model string, s datasets.Setting) cited.Answer {
 	return answers[slices.IndexFunc(answers, func(a cited.Answer) bool {
-		return a.Model == model &&
-			a.Data == leadingData && a.Setting == s
+		return a.Model == model && a.Data == leadingData && a.Setting == s
 	})]
 }
 
@@ -402,39 +387,35 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		if err != nil {
 			return t, err
 		}
-		effect, p := "–", "–"
-		if a.Effect != nil {
-			effect = intervalText(a.Effect.Pooled, 2)
-			if a.Splits == cited.Splits {
-				p = stats.ProbabilityText(a.P)
-			}
-		}
-		row := []string{hyper.Title(a.Model), DataTitle(a.Data) + ", " + string(a.Setting), fmt.Sprint(a.Splits), effect, p,
+		row := []string{hyper.Title(a.Model), DataTitle(a.Data) + ", " + string(a.Setting), fmt.Sprint(a.Splits), "–", "–",
 			string(a.Verdict), "–"}
+		if a.Effect != nil {
+			row[3] = intervalText(a.Effect.Pooled, 2)
+		}
+		if a.Complete() {
+			row[4] = stats.ProbabilityText(a.P)
+		}
 		if published := publishedOverReadings(a.Data, a.Model, a.Setting); published != nil {
 			row[6] = signed(*published, 2)
 		}
 		for k, choice := range cited.Choices()[1:] {
-			other := columns[k+1][i]
+			other, text := columns[k+1][i], "–"
 			has := (!choice.AllEdges || a.Setting == datasets.Inductive) && (!choice.SelfMasked || a.Model != "gin")
-			if !has || other.Effect == nil || other.Splits < cited.Splits {
-				row = append(row, "–")
-			} else {
-				text := signed(other.Effect.Pooled.MeanDifference, 2)
-				if other.Verdict == cited.Gains || other.Verdict == cited.Loses {
+			if has && other.Complete() {
+				text = signed(other.Effect.Pooled.MeanDifference, 2)
+				if other.Verdict.Clear() {
 					text += " (" + string(other.Verdict) + ")"
 				}
-				row = append(row, text)
 			}
+			row = append(row, text)
 		}
 		above, below, median := "–", "–", "–"
 		if robust.Readings > 0 {
 			above, below, median = fmt.Sprint(robust.Above), fmt.Sprint(robust.Below), signed(robust.Median, 2)
 		}
-		row = append(row, above, below, fmt.Sprintf("%d/%d", robust.Readings, robust.Of), median)
 		var fields []plots.Field
-		for _, text := range row {
-			fields = append(fields, plots.Field{Text: strings.TrimSpace(text)})
+		for _, text := range append(row, above, below, fmt.Sprintf("%d/%d", robust.Readings, robust.Of), median) {
+			fields = append(fields, plots.Field{Text: text})
 		}
 		t.Rows = append(t.Rows, fields)
 	}

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,8 +10,6 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
-	"nodemask/nmgnn/hyper"
-	"nodemask/paper"
 	"nodemask/record"
 )
 
@@ -37,21 +34,10 @@ func citedOf(t *testing.T, gain func(c record.Cell, split int) float64, models .
 			if c.Parameters.KeepRate.Active() {
 				f1 += gain(c, split)
 			}
-			var one record.Readings
-			for range hyper.StopOns() {
-				var scores, cachedScores []float64
-				var epochs []int
-				for range record.NumArrivals(c.Setting) {
-					scores, cachedScores, epochs = append(scores, f1), append(cachedScores, f1-1), append(epochs, 1)
-				}
-				one.F1, one.Cached = append(one.F1, scores), append(one.Cached, cachedScores)
-				one.ValidationF1, one.BestEpochs = one.F1, append(one.BestEpochs, epochs)
-			}
-			all = append(all, under(paper.CitedProtocolHash(), c.Read(cited.FirstSplit+uint64(split), "5eed", one)))
+			all = append(all, readAlike(cited.ProtocolHash(), c, cited.FirstSplit+uint64(split), f1))
 		}
 	}
-	e := newEvidence(t, all)
-	return e
+	return newEvidence(t, all)
 }
 
 func TestTheHeadlineNamesWhoGainsAndWhen(t *testing.T) {
@@ -145,17 +131,4 @@ func TestClaimsAreGradedByTheCitedReadingOnceItHasAllSplits(t *testing.T) {
 	assert.Equal(t, multiverse.Inconclusive, claim(t, "table-scale-cora/not-degraded").Judge(e).Grade,
 		"it costs a point, which is the margin")
 	assert.Equal(t, multiverse.NotRun, claim(t, "table-gin-pubmed/gain-inductive").Judge(e).Grade)
-}
-
-func TestResultsOfBothProtocolsCarryTheirHashes(t *testing.T) {
-	require.NotEqual(t, paper.ProtocolHash(), paper.CitedProtocolHash())
-	for folder, hash := range map[string]string{MultiverseFolder: paper.ProtocolHash(),
-		CitedFolder: paper.CitedProtocolHash()} {
-		all, err := record.OpenStore("../../results/" + folder).Load()
-		require.NoError(t, err)
-		require.NotEmpty(t, all)
-		for _, one := range all {
-			require.Equal(t, hash, one.Protocol, strings.Join([]string{folder, one.Data, one.Model}, " "))
-		}
-	}
 }

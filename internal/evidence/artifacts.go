@@ -1,11 +1,13 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordstore"
 	"nodemask/record"
 )
 
@@ -79,7 +81,7 @@ func (a Artifact) Cells() []record.Cell {
 			all = append(all, *c.Losses)
 		}
 	}
-	return record.Merge(all)
+	return recordstore.Merged(all)
 }
 
 // CellsOf lists the cells of several artifacts, each once.
@@ -88,7 +90,7 @@ func CellsOf(artifacts []Artifact) []record.Cell {
 	for _, a := range artifacts {
 		all = append(all, a.Cells()...)
 	}
-	return record.Merge(all)
+	return recordstore.Merged(all)
 }
 
 // Sizes returns the paper's sizes of the train set, in percent.
@@ -102,44 +104,22 @@ func fewSizes() []int { return []int{10, 50} }
 
 // Artifacts lists every table and figure, in the paper's order, and then what goes beyond it.
 func Artifacts() []Artifact {
-	none := func(Artifact) []Claim { return nil }
-	on := func(claims func(id, data string) []Claim, data string) func(Artifact) []Claim {
-		return func(a Artifact) []Claim { return claims(a.ID, data) }
+	both, inductive := datasets.Settings(), []datasets.Setting{datasets.Inductive}
+	redditLike := tableGIN("table-gin-reddit-like", "reddit-like", Sizes()[:5], inductive)
+	redditLike.Elsewhere, redditLike.Claims = true, nil
+	redditLike.About = "A generated graph of Reddit's shape, at a hundredth of its size, for where Reddit itself cannot " +
+		"be had. Its scores say nothing about Reddit's."
+	return []Artifact{
+		tableGAT("table-gat", "cora"), tableMAD(),
+		tableGIN("table-gin-cora", "cora", Sizes(), both), tableGIN("table-gin-pubmed", "pubmed", Sizes(), both),
+		tableGIN("table-gin-reddit", "reddit", Sizes()[:5], inductive),
+		tableScale("table-scale-cora", "cora"), tableScale("table-scale-pubmed", "pubmed"),
+		figKeepRateGIN(), figKeepRateOthers(), figKeepRateGAT(), figDepth(),
+		figLoss("fig-loss-cora", "cora"), figLoss("fig-loss-pubmed", "pubmed"),
+		tableGIN("table-gin-citeseer", "citeseer", sizesOf("citeseer"), both), tableGAT("table-gat-citeseer", "citeseer"),
+		tableScores(), tableValidation(), tableRegularisers(), tableModels(), tableTuned(balancedID), tableTuned(tunedID),
+		redditLike,
 	}
-	of := func(claims func(id string) []Claim) func(Artifact) []Claim {
-		return func(a Artifact) []Claim { return claims(a.ID) }
-	}
-	and := func(claims func(Artifact) []Claim, more func(id string) Claim) func(Artifact) []Claim {
-		return func(a Artifact) []Claim { return append(claims(a), more(a.ID)) }
-	}
-	inductive := []datasets.Setting{datasets.Inductive}
-	var all []Artifact
-	for _, x := range []struct {
-		Artifact
-		claims func(Artifact) []Claim
-	}{
-		{tableGAT("table-gat", "cora"), and(on(claimsOfGAT, "cora"), claimOfMoreInductively)},
-		{tableMAD(), of(claimsOfMAD)},
-		{tableGIN("table-gin-cora", "cora", Sizes(), datasets.Settings()), and(on(claimsOfGIN, "cora"), claimOfGINSmoothness)},
-		{tableGIN("table-gin-pubmed", "pubmed", Sizes(), datasets.Settings()), on(claimsOfGIN, "pubmed")},
-		{tableGIN("table-gin-reddit", "reddit", Sizes()[:5], inductive), on(claimsOfGIN, "reddit")},
-		{tableScale("table-scale-cora", "cora"), on(claimsOfScale, "cora")},
-		{tableScale("table-scale-pubmed", "pubmed"), on(claimsOfScale, "pubmed")},
-		{figKeepRateGIN(), claimsOfKeepRates}, {figKeepRateOthers(), claimsOfKeepRates},
-		{figKeepRateGAT(), claimsOfKeepRates},
-		{figDepth(), claimsOfDepth},
-		{figLoss("fig-loss-cora", "cora"), on(claimsOfLoss, "cora")},
-		{figLoss("fig-loss-pubmed", "pubmed"), on(claimsOfLoss, "pubmed")},
-		{tableGIN("table-gin-citeseer", "citeseer", sizesOf("citeseer"), datasets.Settings()), on(claimsOfGIN, "citeseer")},
-		{tableGAT("table-gat-citeseer", "citeseer"), on(claimsOfGAT, "citeseer")},
-		{tableScores(), of(claimsOfScores)}, {tableValidation(), none}, {tableRegularisers(), of(claimsOfRegularisers)},
-		{tableModels(), of(claimsOfModels)}, {tableBalanced(), of(claimsOfTuned)}, {tableTuned(), of(claimsOfTuned)},
-		{tableReddit(), none},
-	} {
-		x.Claims = x.claims(x.Artifact)
-		all = append(all, x.Artifact)
-	}
-	return all
 }
 
 // Reported returns the artifacts of these ids, in order, as [Find] does; without ids, those too that run only by name
@@ -157,14 +137,14 @@ func Find(ids ...string) ([]Artifact, error) {
 	if len(ids) == 0 {
 		return slices.DeleteFunc(all, func(a Artifact) bool { return a.Elsewhere }), nil
 	}
+	var known []string
+	for _, a := range all {
+		known = append(known, a.ID)
+	}
 	var found []Artifact
 	for _, id := range ids {
-		i := slices.IndexFunc(all, func(a Artifact) bool { return a.ID == id })
+		i := slices.Index(known, id)
 		if i < 0 {
-			var known []string
-			for _, a := range all {
-				known = append(known, a.ID)
-			}
 			return nil, fmt.Errorf("no artifact %q: known are %s", id, strings.Join(known, ", "))
 		}
 		found = append(found, all[i])
@@ -172,20 +152,9 @@ func Find(ids ...string) ([]Artifact, error) {
 	return found, nil
 }
 
-func publish(x float64) *float64 { return &x }
-
 // DataTitle returns a data set's name as people write it: "PubMed" for "pubmed". What is not of the paper keeps its
 // name.
 func DataTitle(data string) string {
-	switch data {
-	case "cora":
-		return "Cora"
-	case "pubmed":
-		return "PubMed"
-	case "citeseer":
-		return "CiteSeer"
-	case "reddit":
-		return "Reddit"
-	}
-	return data
+	return cmp.Or(map[string]string{"cora": "Cora", "pubmed": "PubMed", "citeseer": "CiteSeer", "reddit": "Reddit"}[data],
+		data)
 }

@@ -81,10 +81,9 @@ func TestCellsOfAllArtifactsHaveAllThatAnyWantsMeasured(t *testing.T) {
 
 func TestPublishedNumbersStandWhereThePaperHasThem(t *testing.T) {
 	at := func(id string, row, column int) float64 {
-		found, err := Find(id)
-		require.NoError(t, err)
-		require.NotNil(t, found[0].Rows[row].Entries[column].Published, "%s %d %d", id, row, column)
-		return *found[0].Rows[row].Entries[column].Published
+		found := artifact(t, id)
+		require.NotNil(t, found.Rows[row].Entries[column].Published, "%s %d %d", id, row, column)
+		return *found.Rows[row].Entries[column].Published
 	}
 	require.Equal(t, 40.74, at("table-gat", 0, 0), "GAT, inductive, 10 %")
 	require.Equal(t, 87.22, at("table-gat", 13, 7), "SGAT + NM, transductive, 90 %")
@@ -92,9 +91,8 @@ func TestPublishedNumbersStandWhereThePaperHasThem(t *testing.T) {
 	require.Equal(t, 86.61, at("table-gin-pubmed", 6, 5))
 	require.Equal(t, 919.0, at("table-scale-cora", 6, 5))
 	require.Equal(t, 85.87, at("table-scale-pubmed", 6, 3))
-	found, err := Find("table-gat-citeseer")
-	require.NoError(t, err)
-	for _, row := range found[0].Rows {
+	found := artifact(t, "table-gat-citeseer")
+	for _, row := range found.Rows {
 		for _, e := range row.Entries {
 			require.Nil(t, e.Published, "the paper omits CiteSeer")
 		}

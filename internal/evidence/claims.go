@@ -2,15 +2,15 @@ package evidence
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/floats"
 
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/joint"
 	"nodemask/internal/multiverse"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper"
 	"nodemask/record"
 )
 
@@ -49,16 +49,12 @@ func asIs(c record.Cell) record.Cell { return c }
 func gains(data, model string, settings []datasets.Setting, sizes []int,
 	against func(record.Cell) record.Cell) []comparison {
 	var all []comparison
-	for _, s := range settings {
-		for _, size := range sizes {
-			c := paper.Cell(data, model, s, size)
-			published := publishedGain(data, model, s, size)
-			if against(c).Key() != c.Key() {
-				published = nil // the paper compares with the plain model
-			}
-			all = append(all, between(fmt.Sprintf("%s %d %%", s, size), masked(c), record.MacroF1, against(c), record.MacroF1,
-				published))
+	for _, c := range plainCells(data, model, settings, sizes) {
+		published := publishedGain(data, model, c.Setting, c.TrainPercent)
+		if against(c).Key() != c.Key() {
+			published = nil // the paper compares with the plain model
 		}
+		all = append(all, between(place(c), masked(c), record.MacroF1, against(c), record.MacroF1, published))
 	}
 	return all
 }
@@ -69,7 +65,7 @@ func publishedGain(data, model string, s datasets.Setting, size int) *float64 {
 	if plain == nil || with == nil {
 		return nil
 	}
-	return publish(*with - *plain)
+	return new(*with - *plain)
 }
 
 // publishedOverReadings is the paper's mean gain over the sizes at which readings are compared; nil: it has none.
@@ -93,27 +89,34 @@ const (
 		"inductive settings"
 )
 
+// inCited grades by the cited reading, as [Evidence.judgeCited] does: what masking adds, or adds to a model without
+// attention dropout, for which the paper has no number.
+func inCited(data, model string, setting datasets.Setting, fair bool) func(*Evidence) Verdict {
+	var published *float64
+	if !fair {
+		published = publishedOverReadings(data, model, setting)
+	}
+	return func(e *Evidence) Verdict {
+		return e.judgeCited(data, model, setting, cited.Choice{Fair: fair}, multiverse.Contrast{}, published)
+	}
+}
+
 // claimsOfGIN are about the gains of GIN, a claim for each setting.
 func claimsOfGIN(id, data string) []Claim {
 	var claims []Claim
 	for _, setting := range datasets.Settings() {
-		judged := func(e *Evidence) Verdict {
-			return e.judgeCited(data, "gin", setting, cited.Choice{}, multiverse.Contrast{},
-				publishedOverReadings(data, "gin", setting))
-		}
-		says := saysGIN
+		c := Claim{ID: id + "/gain-" + string(setting), Subject: aboutGIN, Says: saysGIN,
+			Text:  fmt.Sprintf("GIN + NM beats GIN on %s, %s.", DataTitle(data), setting),
+			Judge: inCited(data, "gin", setting, false)}
 		switch {
 		case data == "reddit" && setting == datasets.Transductive:
 			continue // the paper could not run it
 		case data == "reddit":
-			judged = func(e *Evidence) Verdict {
-				return judge(e.Records, points, gains(data, "gin", []datasets.Setting{setting}, Sizes()[:5], asIs))
-			}
+			c.Judge = overPairs(points, gains(data, "gin", []datasets.Setting{setting}, Sizes()[:5], asIs))
 		case data == "citeseer":
-			says = saysCiteSeer
+			c.Says = saysCiteSeer
 		}
-		claims = append(claims, Claim{ID: id + "/gain-" + string(setting), Subject: aboutGIN, Says: says, Judge: judged,
-			Text: fmt.Sprintf("GIN + NM beats GIN on %s, %s.", DataTitle(data), setting)})
+		claims = append(claims, c)
 	}
 	return claims
 }
@@ -129,18 +132,14 @@ func claimsOfGAT(id, data string) []Claim {
 	for _, model := range []string{"gat", "sgat"} {
 		name := strings.ToUpper(model)
 		for _, setting := range datasets.Settings() {
-			against := func(choice cited.Choice, published *float64) func(*Evidence) Verdict {
-				return func(e *Evidence) Verdict {
-					return e.judgeCited(data, model, setting, choice, multiverse.Contrast{}, published)
-				}
-			}
+			on := fmt.Sprintf(" on %s, %s.", DataTitle(data), setting)
+			of := fmt.Sprintf("%s/%s-%s", id, model, setting)
 			claims = append(claims,
-				Claim{ID: fmt.Sprintf("%s/%s-%s", id, model, setting), Subject: aboutAttention, Says: says,
-					Text:  fmt.Sprintf("%s + NM beats %[1]s on %s, %s.", name, DataTitle(data), setting),
-					Judge: against(cited.Choice{}, publishedOverReadings(data, model, setting))},
-				Claim{ID: fmt.Sprintf("%s/%s-%s-fair", id, model, setting), Subject: aboutAttention, Ours: true,
-					Text:  fmt.Sprintf("%s + NM beats %[1]s without attention dropout on %s, %s.", name, DataTitle(data), setting),
-					Judge: against(cited.Choice{Fair: true}, nil)})
+				Claim{ID: of, Subject: aboutAttention, Says: says, Text: name + " + NM beats " + name + on,
+					Judge: inCited(data, model, setting, false)},
+				Claim{ID: of + "-fair", Subject: aboutAttention, Ours: true,
+					Text:  name + " + NM beats " + name + " without attention dropout" + on,
+					Judge: inCited(data, model, setting, true)})
 		}
 	}
 	return claims
@@ -158,40 +157,32 @@ func claimOfMoreInductively(id string) Claim {
 
 // judgeMoreInductively compares gains with gains in the cited reading.
 func (e *Evidence) judgeMoreInductively() Verdict {
-	gain := map[string]map[datasets.Setting][][]float64{}
+	v := Verdict{Unit: points, command: "nodemask multiverse --part cited --data cora --model all --summary"}
+	const ten, fifty, ninety = 0, 2, 3 // of multiverse.Sizes
+	var all [][]float64
 	for _, model := range []string{"gat", "sgat"} {
-		gain[model] = map[datasets.Setting][][]float64{}
+		gain := map[datasets.Setting][][]float64{}
 		for _, setting := range datasets.Settings() {
 			a, err := cited.Ask(e.cited, leadingData, model, setting, cited.Choice{}, multiverse.Contrast{})
 			if err != nil {
 				return notRun("%v", err)
 			}
-			if a.Effect == nil || a.Splits < cited.Splits {
+			if !a.Complete() {
 				return notRun("%d of %d splits of %s, %s", a.Splits, cited.Splits, model, setting)
 			}
-			gain[model][setting] = a.Effect.Differences
+			gain[setting] = a.Effect.Differences
 		}
-	}
-	const ten, fifty, ninety = 0, 2, 3 // of multiverse.Sizes
-	var all [][]float64
-	for _, model := range []string{"gat", "sgat"} {
-		in, trans := gain[model][datasets.Inductive], gain[model][datasets.Transductive]
+		in, trans := gain[datasets.Inductive], gain[datasets.Transductive]
 		for _, pair := range [][2][]float64{{in[ten], trans[ten]}, {in[fifty], trans[fifty]}, {in[ten], in[ninety]},
 			{trans[ten], trans[ninety]}} {
-			more := slices.Clone(pair[0])
-			for i := range more {
-				more[i] -= pair[1][i]
-			}
-			all = append(all, more)
+			all = append(all, floats.SubTo(make([]float64, len(pair[0])), pair[0], pair[1]))
 		}
+		v.files = append(v.files, trialsFile(CitedFolder, leadingData, model))
 	}
 	pooled, err := joint.Pooled(all)
 	if err != nil {
 		return notRun("%v", err)
 	}
-	v := Verdict{Unit: points, command: "nodemask multiverse --part cited --data cora --model all " +
-		"--summary", files: []string{trialsFile(CitedFolder, leadingData, "gat"),
-		trialsFile(CitedFolder, leadingData, "sgat")}}
 	if err := v.gradeCited(all, pooled, 0); err != nil {
 		return notRun("%v", err)
 	}
@@ -200,26 +191,18 @@ func (e *Evidence) judgeMoreInductively() Verdict {
 }
 
 func claimsOfRegularisers(id string) []Claim {
-	without := func(c record.Cell) record.Cell { return c.With(func(s *hyper.Parameters) { s.Dropout = 0 }) }
-	names := map[hyper.RegulariserName]string{hyper.DropEdgeRegulariser: "DropEdge", hyper.DropNodeRegulariser: "DropNode",
-		hyper.DropoutRegulariser: "dropout"}
 	var claims []Claim
-	for _, other := range []hyper.RegulariserName{hyper.DropEdgeRegulariser, hyper.DropNodeRegulariser,
-		hyper.DropoutRegulariser} {
+	for _, other := range regularisers() {
 		var all []comparison
 		for _, model := range []string{"gin", "sgat"} {
-			for _, s := range datasets.Settings() {
-				for _, size := range fewSizes() {
-					c := paper.Cell("cora", model, s, size)
-					against := without(c.Fair()).With(func(s *hyper.Parameters) { s.Regulariser, s.RegulariserRate = other, 0.5 })
-					all = append(all, between(fmt.Sprintf("%s %s %d %%", strings.ToUpper(model), s, size), without(masked(c)),
-						record.MacroF1, against, record.MacroF1, nil))
-				}
+			for _, c := range fewCells(model) {
+				all = append(all, between(strings.ToUpper(model)+" "+place(c), withoutDropout(masked(c)), record.MacroF1,
+					other.of(c), record.MacroF1, nil))
 			}
 		}
-		claims = append(claims, Claim{ID: id + "/" + string(other), Subject: aboutBeyond, Ours: true,
-			Text:  fmt.Sprintf("Node masking alone beats %s alone, on GIN and SGAT (Cora).", names[other]),
-			Judge: func(e *Evidence) Verdict { return judge(e.Records, points, all) }})
+		claims = append(claims, Claim{ID: id + "/" + strings.ToLower(other.name), Subject: aboutBeyond, Ours: true,
+			Text:  fmt.Sprintf("Node masking alone beats %s alone, on GIN and SGAT (Cora).", other.name),
+			Judge: overPairs(points, all)})
 	}
 	return claims
 }
@@ -228,10 +211,8 @@ func claimsOfModels(id string) []Claim {
 	var claims []Claim
 	for _, model := range []string{"gcn", "sage", "gatv2"} {
 		claims = append(claims, Claim{ID: id + "/" + model, Subject: aboutBeyond, Ours: true,
-			Text: fmt.Sprintf("Node masking helps %s too (Cora).", hyper.Title(model)),
-			Judge: func(e *Evidence) Verdict {
-				return judge(e.Records, points, gains("cora", model, datasets.Settings(), fewSizes(), record.Cell.Fair))
-			}})
+			Text:  fmt.Sprintf("Node masking helps %s too (Cora).", hyper.Title(model)),
+			Judge: overPairs(points, gains("cora", model, datasets.Settings(), fewSizes(), record.Cell.Fair))})
 	}
 	return claims
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"nodemask/datasets"
+	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
 	"nodemask/paper"
 	"nodemask/record"
@@ -16,6 +17,8 @@ import (
 
 // inPaper reports whether the paper's figures have a keep rate: 1, where nothing is masked, is ours.
 func inPaper(p float64) bool { return p < 1 }
+
+func unmasked(p float64) bool { return !inPaper(p) }
 
 // best returns the point of a curve with the highest mean among those included, and how many trials the fewest of them
 // have.
@@ -36,13 +39,13 @@ func (c Curve) best(r *record.Results, include func(p float64) bool) (at Point, 
 
 // bestAgainst compares the best keep rate of some with the best of the paper's others, seed by seed.
 func (c Curve) bestAgainst(include func(p float64) bool) comparison {
-	return comparison{name: c.Name, differences: func(r *record.Results) []record.Difference {
+	return comparison{name: c.Name, differences: func(r *record.Results) []difference {
 		a, _, n := c.best(r, include)
 		b, _, m := c.best(r, func(p float64) bool { return inPaper(p) && !include(p) })
 		if n < 2 || m < 2 {
 			return nil
 		}
-		return r.Differences(a.Entry.Cell, a.Entry.Metric, b.Entry.Cell, b.Entry.Metric)
+		return differences(r, a.Entry.Cell, a.Entry.Metric, b.Entry.Cell, b.Entry.Metric)
 	}}
 }
 
@@ -55,7 +58,7 @@ func tops(r *record.Results, curves []Curve) string {
 			continue
 		}
 		part := fmt.Sprintf("%s: best at p = %v with %.2f", c.Name, at.X, mean)
-		if _, none, n := c.best(r, func(p float64) bool { return p == 1 }); n > 0 {
+		if _, none, n := c.best(r, unmasked); n > 0 {
 			part += fmt.Sprintf(", without masking %.2f", none)
 		}
 		parts = append(parts, part)
@@ -104,7 +107,7 @@ func claimsOfKeepRates(a Artifact) []Claim {
 func belowNone(r *record.Results, curves []Curve) bool {
 	for _, c := range curves {
 		_, best, _ := c.best(r, inPaper)
-		if _, none, n := c.best(r, func(p float64) bool { return p == 1 }); n > 0 && best < none {
+		if _, none, n := c.best(r, unmasked); n > 0 && best < none {
 			return true
 		}
 	}
@@ -117,17 +120,18 @@ const trains = 0.5
 const untrained = "%s reaches %.2f at best, where %s reaches %.2f: it does not train"
 
 func claimsOfDepth(a Artifact) []Claim {
-	const says = "as the depth increases, the p at which the optimal performance is achieved decreases"
-	rule := "Settings in which a depth does not reach half of what 2 layers do are left out; without any it cannot be " +
-		"tested. In each other one, for each split the slope of its best keep rate over the binary logarithm of the number " +
-		"of layers, as differences are."
+	const rule = "Settings in which a depth does not reach half of what 2 layers do are left out; without any it cannot " +
+		"be tested. In each other one, for each split the slope of its best keep rate over the binary logarithm of the " +
+		"number of layers, as differences are."
+	falls := func(sign float64) func(*Evidence) Verdict {
+		return func(e *Evidence) Verdict { return judgeDepth(e.Records, a.Curves, sign) }
+	}
 	return []Claim{
 		{ID: a.ID + "/falls", Subject: aboutKeepRates, Text: "The best p falls as GIN gets deeper, with p the probability " +
-			"of keeping (Cora, 10 %).", Says: says, Rule: rule,
-			Judge: func(e *Evidence) Verdict { return judgeDepth(e.Records, a.Curves, -1) }},
-		{ID: a.ID + "/falls-dropping", Subject: aboutKeepRates, Ours: true,
-			Text: "The best p falls as GIN gets deeper, with p the probability of dropping (Cora, 10 %).", Rule: rule,
-			Judge: func(e *Evidence) Verdict { return judgeDepth(e.Records, a.Curves, 1) }},
+			"of keeping (Cora, 10 %).", Rule: rule, Judge: falls(-1),
+			Says: "as the depth increases, the p at which the optimal performance is achieved decreases"},
+		{ID: a.ID + "/falls-dropping", Subject: aboutKeepRates, Ours: true, Rule: rule, Judge: falls(1),
+			Text: "The best p falls as GIN gets deeper, with p the probability of dropping (Cora, 10 %)."},
 		{ID: a.ID + "/two", Subject: aboutKeepRates, Text: "Two layers are best for GIN (Cora, 10 %, without masking).",
 			Says:  "Akin to GAT, we found a 2-layer GIN to be optimal for all the datasets",
 			Rule:  "As differences are, against those depths that reach half of what 2 layers do.",
@@ -169,21 +173,26 @@ func judgeDepth(r *record.Results, curves []Curve, sign float64) Verdict {
 			continue
 		}
 		said = append(said, panel[0].Panel+": "+tops(r, panel))
-		all = append(all, comparison{name: panel[0].Panel, differences: func(r *record.Results) []record.Difference {
+		all = append(all, comparison{name: panel[0].Panel, differences: func(r *record.Results) []difference {
 			return slopes(r, panel, sign)
 		}})
 	}
+	return judgeTrained(r, "of keep rate each time the depth doubles", all, said, out)
+}
+
+// judgeTrained judges what is said of networks that train; out says which do not.
+func judgeTrained(r *record.Results, unit string, all []comparison, said, out []string) Verdict {
 	if len(all) == 0 {
 		return Verdict{Grade: multiverse.CannotTest, Figures: strings.Join(out, "; ")}
 	}
-	v := judge(r, "of keep rate each time the depth doubles", all)
+	v := judge(r, unit, all)
 	v.Figures = strings.Join(slices.Concat([]string{v.Figures}, said, out), "; ")
 	v.command = "nodemask multiverse --part depth"
 	return v
 }
 
 // slopes are those of the best keep rates of a panel over depth, by split: of the splits that all points have.
-func slopes(r *record.Results, panel []Curve, sign float64) []record.Difference {
+func slopes(r *record.Results, panel []Curve, sign float64) []difference {
 	scores := make([]multiverse.DepthScore, 0, len(panel)*len(panel[0].Points))
 	var seeds []uint64
 	for i, curve := range panel {
@@ -201,15 +210,15 @@ func slopes(r *record.Results, panel []Curve, sign float64) []record.Difference 
 			scores = append(scores, s)
 		}
 	}
-	var all []record.Difference
+	var all []difference
 	for i, slope := range multiverse.DepthSlopes(scores) {
-		all = append(all, record.Difference{Seed: seeds[i], Value: sign * slope})
+		all = append(all, difference{seeds[i], sign * slope})
 	}
 	return all
 }
 
 func judgeTwoLayers(r *record.Results, curves []Curve) Verdict {
-	plain := func(c Curve) (Point, float64, int) { return c.best(r, func(p float64) bool { return p == 1 }) }
+	plain := func(c Curve) (Point, float64, int) { return c.best(r, unmasked) }
 	var all []comparison
 	var out []string
 	for _, panel := range depths(curves) {
@@ -227,13 +236,7 @@ func judgeTwoLayers(r *record.Results, curves []Curve) Verdict {
 				nil))
 		}
 	}
-	if len(all) == 0 {
-		return Verdict{Grade: multiverse.CannotTest, Figures: strings.Join(out, "; ")}
-	}
-	v := judge(r, points, all)
-	v.Figures = strings.Join(append([]string{v.Figures}, out...), "; ")
-	v.command = "nodemask multiverse --part depth"
-	return v
+	return judgeTrained(r, points, all, nil, out)
 }
 
 // rise is how far the validation loss of a trial stands above its least when training ends, in percent of the least.
@@ -247,17 +250,13 @@ func losses(data string, compare func(plain, masked record.Record) float64) []co
 	var all []comparison
 	for _, s := range datasets.Settings() {
 		c := paper.Cell(data, "gin", s, 10)
-		all = append(all, comparison{name: string(s), differences: func(r *record.Results) []record.Difference {
-			var differences []record.Difference
-			for _, plain := range r.Trials(c) {
-				for _, with := range r.Trials(masked(c)) {
-					if plain.Seed == with.Seed && plain.SplitHash == with.SplitHash &&
-						len(plain.ValidationLosses) > 0 && len(with.ValidationLosses) > 0 {
-						differences = append(differences, record.Difference{Seed: plain.Seed, Value: compare(plain, with)})
-					}
+		all = append(all, comparison{name: string(s), differences: func(r *record.Results) (all []difference) {
+			for plain, with := range r.Pairs(c, masked(c)) {
+				if len(plain.ValidationLosses) > 0 && len(with.ValidationLosses) > 0 {
+					all = append(all, difference{plain.Seed, compare(plain, with)})
 				}
 			}
-			return differences
+			return all
 		}})
 	}
 	return all
@@ -265,21 +264,18 @@ func losses(data string, compare func(plain, masked record.Record) float64) []co
 
 func claimsOfLoss(id, data string) []Claim {
 	on := " (" + DataTitle(data) + ", GIN, 10 %)."
-	usual := func(unit string, all []comparison) func(*Evidence) Verdict {
-		return func(e *Evidence) Verdict { return judge(e.Records, unit, all) }
-	}
 	const percent = "% of the least loss"
 	return []Claim{
 		{ID: id + "/train", Subject: aboutLosses, Text: "The training loss is higher with node masking" + on,
 			Says: "node masking leads to higher training losses in both the transductive and inductive settings",
 			Rule: "The mean over the epochs that both trials of a seed have, as differences are.",
-			Judge: usual(crossEntropy, losses(data, func(plain, masked record.Record) float64 {
+			Judge: overPairs(crossEntropy, losses(data, func(plain, masked record.Record) float64 {
 				n := min(len(plain.TrainLosses), len(masked.TrainLosses))
 				return stat.Mean(masked.TrainLosses[:n], nil) - stat.Mean(plain.TrainLosses[:n], nil)
 			}))},
 		{ID: id + "/lower", Subject: aboutLosses, Text: "The least validation loss is lower with node masking" + on,
 			Says: "the model is able to achieve a lower validation loss meaning that it generalizes better",
-			Judge: usual(crossEntropy, losses(data, func(plain, masked record.Record) float64 {
+			Judge: overPairs(crossEntropy, losses(data, func(plain, masked record.Record) float64 {
 				return slices.Min(plain.ValidationLosses) - slices.Min(masked.ValidationLosses)
 			}))},
 		{ID: id + "/regularises", Subject: aboutLosses, Text: "The validation loss rises less after its minimum with node " +
@@ -288,13 +284,13 @@ func claimsOfLoss(id, data string) []Claim {
 				"the model has over-fit. With node masking, such an over-fitting phenomenon is neither observed in the " +
 				"transductive setting nor in the inductive setting",
 			Rule: "The rise is the mean of the last ten epochs before training stops over the least, as differences are.",
-			Judge: usual(percent, losses(data, func(plain, masked record.Record) float64 {
+			Judge: overPairs(percent, losses(data, func(plain, masked record.Record) float64 {
 				return rise(plain) - rise(masked)
 			}))},
 		{ID: id + "/overfits", Subject: aboutLosses, Ours: true,
 			Text:  "Without node masking it rises by more than 5 % of its minimum" + on,
 			Rule:  "The rise less 5 %, as differences are.",
-			Judge: usual(percent, losses(data, func(plain, _ record.Record) float64 { return rise(plain) - 5 }))},
+			Judge: overPairs(percent, losses(data, func(plain, _ record.Record) float64 { return rise(plain) - 5 }))},
 	}
 }
 
@@ -304,44 +300,43 @@ func claimsOfScores(id string) []Claim {
 		"accuracy too",
 		Rule: "They disagree where the two differ in sign and one of them is significant. Reproduced if none does; " +
 			"contradicted if half do; else inconclusive.",
-		Judge: func(e *Evidence) Verdict {
-			v := Verdict{}
-			var parts []string
-			for _, model := range []string{"gin", "gat", "sgat"} {
-				for _, s := range datasets.Settings() {
-					for _, size := range fewSizes() {
-						c := paper.Cell("cora", model, s, size)
-						macro := e.Records.Compare(masked(c), record.MacroF1, c, record.MacroF1)
-						micro := e.Records.Compare(masked(c), record.MicroF1, c, record.MicroF1)
-						if macro.Trials < 2 {
-							return notRun("not all comparisons have at least two trials")
-						}
-						v.Of++
-						if macro.Difference*micro.Difference >= 0 {
-							v.Holds++
-							continue
-						}
-						within := "within noise"
-						if macro.P < 0.05 || micro.P < 0.05 {
-							v.Against++
-							within = "significant"
-						} else {
-							v.Holds++
-						}
-						parts = append(parts, fmt.Sprintf("%s %s %d %%: macro %s, micro %s, %s", strings.ToUpper(model), s, size,
-							signed(macro.Difference, 2), signed(micro.Difference, 2), within))
-					}
-				}
+		Judge: func(e *Evidence) Verdict { return judgeScores(e.Records) }}}
+}
+
+func judgeScores(r *record.Results) Verdict {
+	v := Verdict{}
+	var parts []string
+	for _, model := range cited.Models() {
+		for _, c := range fewCells(model) {
+			macro := r.Compare(masked(c), record.MacroF1, c, record.MacroF1)
+			micro := r.Compare(masked(c), record.MicroF1, c, record.MicroF1)
+			if macro.Trials < 2 {
+				return notRun("not all comparisons have at least two trials")
 			}
-			switch {
-			case v.Against == 0:
-				v.Grade = multiverse.Reproduced
-			case 2*v.Against >= v.Of:
-				v.Grade = multiverse.Contradicted
-			default:
-				v.Grade = multiverse.Inconclusive
+			v.Of++
+			if macro.Difference*micro.Difference >= 0 {
+				v.Holds++
+				continue
 			}
-			v.Figures = strings.Join(append([]string{v.Strict() + " agree"}, parts...), "; ")
-			return v
-		}}}
+			within := "within noise"
+			if macro.P < significant || micro.P < significant {
+				v.Against++
+				within = "significant"
+			} else {
+				v.Holds++
+			}
+			parts = append(parts, fmt.Sprintf("%s %s: macro %s, micro %s, %s", strings.ToUpper(model), place(c),
+				signed(macro.Difference, 2), signed(micro.Difference, 2), within))
+		}
+	}
+	switch {
+	case v.Against == 0:
+		v.Grade = multiverse.Reproduced
+	case 2*v.Against >= v.Of:
+		v.Grade = multiverse.Contradicted
+	default:
+		v.Grade = multiverse.Inconclusive
+	}
+	v.Figures = strings.Join(append([]string{v.Strict() + " agree"}, parts...), "; ")
+	return v
 }

@@ -1,8 +1,10 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
@@ -13,17 +15,6 @@ import (
 	"nodemask/record"
 	"nodemask/stats"
 )
-
-// representation is what MAD is taken of, which the paper does not say.
-type representation struct {
-	name   string
-	metric record.Metric
-}
-
-func representations() []representation {
-	return []representation{{"class probabilities", record.MADSoftmax}, {"logits", record.MADLogits},
-		{"last hidden representation", record.MADHidden}}
-}
 
 // smoothness compares MAD of one kind of training with that of another, on GAT and SGAT in both settings.
 func smoothness(metric record.Metric, above, below trained) []comparison {
@@ -45,19 +36,18 @@ type trained struct {
 	dropout, masked bool
 }
 
-// published returns the row's values by setting, in the order of datasets.Settings.
-func (t trained) published(model string) []float64 {
-	for _, p := range SmoothnessScores() {
-		if p.Model == model && p.AttentionDropout == t.dropout && p.Masked == t.masked {
-			return []float64{p.Inductive, p.Transductive}
-		}
-	}
-	panic("no MAD of " + model) // the table has every row of both models
+// published returns the row's values by setting, in the order of datasets.Settings; the table has every row of both
+// models.
+func (t trained) published(model string) [2]float64 {
+	all := smoothnessScores()
+	return all[slices.IndexFunc(all, func(p smoothnessScore) bool {
+		return p.model == model && p.dropout == t.dropout && p.masked == t.masked
+	})].mad
 }
 
 func claimsOfMAD(id string) []Claim {
-	none, dropout, masking := trained{record.Cell.Fair, false, false}, trained{asIs, true, false}, trained{masked, false,
-		true}
+	none, dropout := trained{record.Cell.Fair, false, false}, trained{asIs, true, false}
+	masking := trained{masked, false, true}
 	return []Claim{
 		{ID: id + "/order", Subject: aboutMAD, Text: "MAD with node masking is above MAD with attention dropout (GAT and " +
 			"SGAT on Cora, 10 %).",
@@ -88,51 +78,39 @@ func overSmoothness(above, below trained) func(*Evidence) Verdict {
 	}
 }
 
-// overRepresentations grades a claim by its verdicts on each representation, which are readings of the paper.
+// overRepresentations grades a claim by its verdicts on each representation: the paper does not say which MAD is of.
 func overRepresentations(judge func(record.Metric) Verdict) Verdict {
 	v := Verdict{Unit: "MAD"}
 	var grades []multiverse.Grade
 	var parts []string
-	for _, of := range representations() {
-		one := judge(of.metric)
+	for _, metric := range []record.Metric{record.MADSoftmax, record.MADLogits, record.MADHidden} {
+		one := judge(metric)
 		if one.Grade == multiverse.NotRun {
 			return one
 		}
 		v.Holds, v.Against, v.Of = v.Holds+one.Holds, v.Against+one.Against, v.Of+one.Of
 		grades = append(grades, one.Grade)
-		parts = append(parts, fmt.Sprintf("%s (%s): %s", of.name, one.Grade, one.Figures))
+		parts = append(parts, fmt.Sprintf("%s (%s): %s", representation(metric), one.Grade, one.Figures))
 	}
 	v.Grade = overReadings(grades)
 	v.Figures = strings.Join(parts, "; ")
 	return v
 }
 
-// worse returns the grade that says less for a claim.
-func worse(a, b multiverse.Grade) multiverse.Grade {
-	for _, g := range []multiverse.Grade{multiverse.Contradicted, multiverse.Inconclusive, multiverse.SameDirection} {
-		if a == g || b == g {
-			return g
-		}
-	}
-	return multiverse.Reproduced
-}
+// representation says what MAD is taken of.
+func representation(m record.Metric) string { return strings.TrimPrefix(string(m), "MAD of the ") }
 
 // overReadings grades a claim by its grades in a few readings.
 func overReadings(grades []multiverse.Grade) multiverse.Grade {
-	holds, contradicted, worst := 0, 0, multiverse.Reproduced
-	for _, g := range grades {
-		worst = worse(worst, g)
-		switch g {
-		case multiverse.Reproduced, multiverse.SameDirection:
-			holds++
-		case multiverse.Contradicted:
-			contradicted++
-		}
+	rank := func(a, b multiverse.Grade) int {
+		return cmp.Compare(slices.Index(multiverse.Grades(), a), slices.Index(multiverse.Grades(), b))
 	}
+	holds := func(g multiverse.Grade) bool { return rank(g, multiverse.SameDirection) <= 0 }
+	best, worst := slices.MinFunc(grades, rank), slices.MaxFunc(grades, rank)
 	switch {
-	case holds == len(grades), contradicted == len(grades):
+	case holds(worst), best == multiverse.Contradicted:
 		return worst
-	case holds > 0:
+	case holds(best):
 		return multiverse.Depends
 	}
 	return multiverse.Inconclusive
@@ -170,10 +148,9 @@ func judgeGINSmoothness(r *record.Results, metric record.Metric) Verdict {
 	near, apart := 0, false
 	for _, s := range datasets.Settings() {
 		c := paper.Cell("cora", "gin", s, 10)
-		differences := r.Differences(masked(c), metric, c, metric)
-		values := make([]float64, len(differences))
-		for i, d := range differences {
-			values[i] = d.Value
+		var values []float64
+		for _, d := range differences(r, masked(c), metric, c, metric) {
+			values = append(values, d.value)
 		}
 		mean, low, high, err := stats.ConfidenceInterval95(values)
 		if err != nil {

@@ -1,13 +1,16 @@
 package evidence
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/recordtest"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
 	"nodemask/record"
@@ -29,7 +32,7 @@ func TestTheBestKeepRateIsComparedWithTheBestOfTheOthers(t *testing.T) {
 				case 1:
 					f1 = []float64{unmasked, unmasked, unmasked}
 				}
-				records = append(records, score(p.Entry.Cell, f1...)...)
+				records = append(records, recordtest.Records(p.Entry.Cell, f1...)...)
 			}
 		}
 		return c.Judge(newEvidence(t, records))
@@ -61,7 +64,7 @@ func TestDepthIsJudgedUnderBothMeaningsOfPAndOnlyWhereNetworksTrain(t *testing.T
 					if i == 3 && p.X == 0.4 {
 						third = f1 + 10
 					}
-					records = append(records, score(p.Entry.Cell, f1-1, f1, third, f1+2)...)
+					records = append(records, recordtest.Records(p.Entry.Cell, f1-1, f1, third, f1+2)...)
 				}
 			}
 		}
@@ -96,7 +99,8 @@ func TestTwoLayersAreComparedWithDepthsThatTrain(t *testing.T) {
 		var records []record.Record
 		for _, panel := range depths(figDepth().Curves) {
 			for i, curve := range panel {
-				records = append(records, score(curve.Points[9].Entry.Cell, f1[i]-1, f1[i], f1[i]+1.5+0.1*float64(i))...)
+				of := recordtest.Records(curve.Points[9].Entry.Cell, f1[i]-1, f1[i], f1[i]+1.5+0.1*float64(i))
+				records = append(records, of...)
 			}
 		}
 		return claim(t, "fig-depth/two").Judge(newEvidence(t, records))
@@ -115,13 +119,15 @@ func TestLossesAreComparedTrialByTrial(t *testing.T) {
 		for _, keep := range []hyper.KeepRate{1, 0.5} {
 			c := paper.Masked(paper.Cell("cora", "gin", s, 10), keep)
 			c.History = true
-			for i, r := range score(c, 70, 71, 72) {
+			for i, r := range recordtest.Records(c, 70, 71, 72) {
 				noise := 0.001 * float64(i)
-				if keep == 1 { // the least is 1, the end 1.2: a rise of 20 %
-					r.TrainLosses, r.ValidationLosses = []float64{2, 1}, append([]float64{2, 1 + noise}, constant(10, 1.2)...)
-				} else { // the least is 1.5, and so is the end
-					r.TrainLosses, r.ValidationLosses = []float64{3, 2 + noise, 100}, append([]float64{2}, constant(10, 1.5+noise)...)
+				begin, end := []float64{2, 1 + noise}, 1.2 // the least is 1, the end 1.2: a rise of 20 %
+				r.TrainLosses = []float64{2, 1}
+				if keep != 1 { // the least is 1.5, and so is the end
+					begin, end = []float64{2}, 1.5+noise
+					r.TrainLosses = []float64{3, 2 + noise, 100}
 				}
+				r.ValidationLosses = append(begin, slices.Repeat([]float64{end}, 10)...)
 				records = append(records, r)
 			}
 		}
@@ -140,19 +146,11 @@ func TestLossesAreComparedTrialByTrial(t *testing.T) {
 	assert.InDelta(t, 15, v.Effect.MeanDifference, 0.2)
 }
 
-func constant(n int, x float64) []float64 {
-	all := make([]float64, n)
-	for i := range all {
-		all[i] = x
-	}
-	return all
-}
-
 // cached makes trials of GIN on Cora at every size, which involve ever fewer nodes.
 func cached(t *testing.T) *Evidence {
 	var records []record.Record
 	for i, size := range Sizes() {
-		for _, r := range score(paper.Cell("cora", "gin", datasets.Inductive, size), 70, 71) {
+		for _, r := range recordtest.Records(paper.Cell("cora", "gin", datasets.Inductive, size), 70, 71) {
 			r.NodesCached = 2700 - 100*i
 			records = append(records, r)
 		}
@@ -173,7 +171,7 @@ func TestWhatCachingShouldDoIsTheDifferenceOfPublishedScores(t *testing.T) {
 	plain, masked := multiverse.Score{Arm: multiverse.Plain}, multiverse.Score{Arm: multiverse.Masked, Cached: true}
 	// Tables 3 and 4 of the paper, Cora, 10, 25, 50 and 90 %: GIN + NM cached less GIN.
 	want := ((55.82 - 52.91) + (77.32 - 74.71) + (83.95 - 83.07) + (85.85 - 85.13)) / 4
-	assert.InDelta(t, want, *publishedContrastOverReadings("cora", multiverse.Contrast{Plus: []multiverse.Score{masked},
+	assert.InDelta(t, want, *publishedContrast("cora", multiverse.Contrast{Plus: []multiverse.Score{masked},
 		Minus: []multiverse.Score{plain}}), 1e-9)
 }
 
@@ -181,17 +179,14 @@ func TestScoresDisagreeOnlyBeyondNoise(t *testing.T) {
 	c := claim(t, "table-scores/agree")
 	scores := func(micro ...float64) Verdict {
 		var records []record.Record
-		for _, model := range []string{"gin", "gat", "sgat"} {
-			for _, s := range datasets.Settings() {
-				for _, size := range fewSizes() {
-					cell := paper.Cell("cora", model, s, size)
-					records = append(records, score(cell, 70, 70, 70)...)
-					for i, r := range score(paper.Masked(cell, 0.5), 71, 69, 71) {
-						if model == "gin" {
-							r.MicroF1 = micro[i]
-						}
-						records = append(records, r)
+		for _, model := range cited.Models() {
+			for _, cell := range fewCells(model) {
+				records = append(records, recordtest.Records(cell, 70, 70, 70)...)
+				for i, r := range recordtest.Records(paper.Masked(cell, 0.5), 71, 69, 71) {
+					if model == "gin" {
+						r.MicroF1 = micro[i]
 					}
+					records = append(records, r)
 				}
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
-	"nodemask/paper"
+	"nodemask/internal/recordstore"
 	"nodemask/plots"
 	"nodemask/record"
 )
@@ -20,13 +20,13 @@ type Evidence struct {
 	// OnError is called when something cannot be read, if it is set.
 	OnError func(error)
 
-	load     func(...record.Pair) ([]record.Record, error) // of pairs, or of all without pairs
-	all      *record.Results                               // of the first protocol
-	cited    *record.Results                               // of the second protocol
-	tables   []*record.Results                             // those that tables show: the first that has a cell counts
-	readings map[question]*Readings                        // nil: not all of them have been run
-	fits     map[string]*multiverse.Calibration            // by model
-	verdicts map[string]Verdict                            // by the claim's ID
+	load     func(...recordstore.Pair) ([]record.Record, error) // of pairs, or of all without pairs
+	all      *record.Results                                    // of the first protocol
+	cited    *record.Results                                    // of the second protocol
+	tables   []*record.Results                                  // those that tables show: the first that has a cell counts
+	readings map[question]*Readings                             // nil: not all of them have been run
+	fits     map[string]*multiverse.Calibration                 // by model
+	verdicts map[string]Verdict                                 // by the claim's ID
 	err      error
 
 	comparisons map[string]tunedComparison // by the table's ID
@@ -52,16 +52,16 @@ const MultiverseFolder = "multiverse"
 // Open returns what a folder of results says. Of its files it reads those that hold what is asked for, the
 // first time.
 func Open(folder string) *Evidence {
-	e := &Evidence{load: record.OpenStore(folder).Load}
+	e := &Evidence{load: recordstore.Open(folder).Load}
 	part := func(name, protocol string, only func(key string) bool) *record.Results {
-		return record.OpenUnder(filepath.Join(folder, name), protocol).Results(only, e.fail)
+		return recordstore.OpenUnder(filepath.Join(folder, name), protocol).Results(only, e.fail)
 	}
-	e.all = part(MultiverseFolder, paper.ProtocolHash(), nil)
-	e.cited = part(CitedFolder, paper.CitedProtocolHash(), nil)
+	e.all = part(MultiverseFolder, multiverse.ProtocolHash(), nil)
+	e.cited = part(CitedFolder, cited.ProtocolHash(), nil)
 	e.prepare()
 	shown := func(key string) bool { return readOff().trained[key] }
-	e.tables = []*record.Results{part(CitedFolder, paper.CitedProtocolHash(), shown),
-		part(MultiverseFolder, paper.ProtocolHash(), shown)}
+	e.tables = []*record.Results{part(CitedFolder, cited.ProtocolHash(), shown),
+		part(MultiverseFolder, multiverse.ProtocolHash(), shown)}
 	return e
 }
 
@@ -77,7 +77,10 @@ func (e *Evidence) prepare() {
 	e.readings, e.fits, e.verdicts = map[question]*Readings{}, map[string]*multiverse.Calibration{}, map[string]Verdict{}
 	e.comparisons, e.cells = map[string]tunedComparison{}, map[string][]record.Cell{}
 	e.tables = []*record.Results{e.cited, e.all}
-	e.Records = record.LazyResults(func(p record.Pair) ([]record.Record, error) { return e.load(p) },
+	e.Records = record.LazyResults(
+		func(data, model string) ([]record.Record, error) {
+			return e.load(recordstore.Pair{Data: data, Model: model})
+		},
 		func(c record.Cell) []record.Record {
 			records, _ := e.readOff(c)
 			return records
@@ -91,13 +94,15 @@ func (e *Evidence) readOff(c record.Cell) (records []record.Record, folder strin
 		return nil, ""
 	}
 	// Depth's choice of a body and the tuned comparisons have splits of their own.
-	first := []uint64{cited.FirstSplit, multiverse.FirstSplit}
-	for i, n := range []uint64{cited.Splits, multiverse.Splits} {
+	for i, of := range []struct {
+		folder   string
+		first, n uint64
+	}{{CitedFolder, cited.FirstSplit, cited.Splits}, {MultiverseFolder, multiverse.FirstSplit, multiverse.Splits}} {
 		records = slices.DeleteFunc(e.tables[i].ReadOff(c), func(r record.Record) bool {
-			return r.Seed < first[i] || r.Seed >= first[i]+n
+			return r.Seed < of.first || r.Seed >= of.first+of.n
 		})
 		if len(records) > 0 {
-			return records, []string{CitedFolder, MultiverseFolder}[i]
+			return records, of.folder
 		}
 	}
 	return nil, ""
@@ -173,27 +178,27 @@ func (e *Evidence) Table(a Artifact, o TableOptions) (plots.Table, error) {
 	return a.Table(e.Records, o), e.Err()
 }
 
-// cellsOf lists an artifact's cells, as [Artifact.Cells] does; each claim asks for them.
-func (e *Evidence) cellsOf(a Artifact) []record.Cell {
-	cells, known := e.cells[a.ID]
+// once returns what is kept under a key, or makes it and keeps it.
+func once[K comparable, V any](kept map[K]V, key K, made func() V) V {
+	v, known := kept[key]
 	if !known {
-		cells = a.Cells()
-		e.cells[a.ID] = cells
+		v = made()
+		kept[key] = v
 	}
-	return cells
+	return v
 }
+
+// cellsOf lists an artifact's cells, as [Artifact.Cells] does; each claim asks for them.
+func (e *Evidence) cellsOf(a Artifact) []record.Cell { return once(e.cells, a.ID, a.Cells) }
 
 // Readings returns what every reading gives for a model on a data set in a setting, and whether they have all been run.
 func (e *Evidence) Readings(data, model string, setting datasets.Setting) (*Readings, bool) {
 	q := question{data, model, setting}
-	r, asked := e.readings[q]
-	if !asked {
-		var err error
-		if r, err = e.ask(q); err != nil {
-			e.fail(err)
-		}
-		e.readings[q] = r
-	}
+	r := once(e.readings, q, func() *Readings {
+		r, err := e.ask(q)
+		e.fail(err)
+		return r
+	})
 	return r, r != nil
 }
 

@@ -9,9 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/recordstore"
+	"nodemask/internal/recordtest"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper"
 	"nodemask/record"
 )
 
@@ -36,18 +38,7 @@ func readingsOf(t *testing.T, model string, splits int, gain func(c record.Cell,
 			if c.Parameters.KeepRate != 1 {
 				f1 += gain(c, split)
 			}
-			scores := func(f1 float64) [][]float64 {
-				var lists [][]float64
-				for range hyper.StopOns() {
-					lists = append(lists, slices.Repeat([]float64{f1}, record.NumArrivals(c.Setting)))
-				}
-				return lists
-			}
-			one := record.Readings{F1: scores(f1), ValidationF1: scores(f1), BestEpochs: epochs(c.Setting)}
-			if c.Setting == datasets.Inductive {
-				one.Cached = scores(f1 - 1)
-			}
-			all = append(all, under(paper.ProtocolHash(), c.Read(multiverse.FirstSplit+uint64(split), "5eed", one)))
+			all = append(all, readAlike(multiverse.ProtocolHash(), c, multiverse.FirstSplit+uint64(split), f1))
 		}
 	}
 	return all
@@ -60,11 +51,11 @@ func newEvidence(t *testing.T, records []record.Record) *Evidence {
 	for _, r := range records {
 		of[r.Protocol] = append(of[r.Protocol], r)
 	}
-	e := &Evidence{cited: record.NewResults(of[paper.CitedProtocolHash()]),
-		all: record.NewResults(of[paper.ProtocolHash()]),
-		load: func(pairs ...record.Pair) ([]record.Record, error) {
+	e := &Evidence{cited: record.NewResults(of[cited.ProtocolHash()]),
+		all: record.NewResults(of[multiverse.ProtocolHash()]),
+		load: func(pairs ...recordstore.Pair) ([]record.Record, error) {
 			return slices.DeleteFunc(slices.Clone(of[""]), func(r record.Record) bool {
-				return len(pairs) > 0 && !slices.Contains(pairs, r.CellOf().Pair())
+				return len(pairs) > 0 && !slices.Contains(pairs, recordstore.PairOf(r.CellOf()))
 			}), nil
 		}}
 	e.prepare()
@@ -73,17 +64,11 @@ func newEvidence(t *testing.T, records []record.Record) *Evidence {
 	return e
 }
 
-// under is a record that was run under a protocol.
-func under(protocol string, r record.Record) record.Record {
-	r.Backend, r.Protocol = "go", protocol
+// readAlike is a trial of a protocol that reads one score in every way, and a point less from the cache.
+func readAlike(protocol string, c record.Cell, seed uint64, f1 float64) record.Record {
+	r := recordtest.Read(c, seed, func(hyper.StopOn, datasets.Arrivals) (float64, float64) { return f1, f1 - 1 })
+	r.Protocol = protocol
 	return r
-}
-
-func epochs(s datasets.Setting) (best [][]int) {
-	for range hyper.StopOns() {
-		best = append(best, make([]int, record.NumArrivals(s)))
-	}
-	return best
 }
 
 // wobble is noise without a trend over ten splits.
@@ -126,8 +111,8 @@ func TestReadingsThatLackASplitDoNotCount(t *testing.T) {
 
 func TestTrialsOfOtherPartsOfTheProtocolAreNoReadings(t *testing.T) {
 	all := readingsOf(t, "gat", multiverse.Splits, func(record.Cell, int) float64 { return 2 }, none)
-	all = append(all, under(paper.ProtocolHash(), record.NewCell("cora", "gcn", datasets.Inductive, 10).Read(300, "5eed",
-		*all[0].Readings)))
+	gcn := record.NewCell("cora", "gcn", datasets.Inductive, 10)
+	all = append(all, readAlike(multiverse.ProtocolHash(), gcn, 300, 60))
 	for _, one := range all[:len(all)-1] {
 		if one.Seed == multiverse.FirstSplit {
 			one.Seed = 200

@@ -33,3 +33,14 @@ func ExamplePublishedF1() {
 	// 51.25 true
 	// 0 false
 }
+
+// What a masked cell is called, and compared with.
+func ExampleUnmasked() {
+	plain := paper.Cell("cora", "gat", datasets.Inductive, 10)
+	masked := paper.Masked(plain, paper.MaskedKeepRate)
+	fmt.Println(evidence.Label(plain), "|", evidence.Label(masked))
+	fmt.Println(evidence.Unmasked(masked) == plain)
+	// Output:
+	// GAT | GAT + NM
+	// true
+}

@@ -58,11 +58,8 @@ func tunedGains(e *Evidence, id string, verdict func(claim string) Verdict) stri
 	if len(gains) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("Tuned with the same budget, p among the rest, masking against none, on %d of %d cells",
+	text := fmt.Sprintf("Tuned with the same %s, p among the rest, masking against none, on %d of %d cells", c.alike,
 		len(c.cells), len(c.Questions()))
-	if id == balancedID {
-		text = strings.Replace(text, "budget", "configurations", 1)
-	}
 	if len(slices.Compact(slices.Clone(on))) == 1 {
 		return text + " (" + on[0] + "): " + strings.Join(gains, ", ")
 	}
@@ -102,10 +99,7 @@ func Advice(e *Evidence) []Finding {
 // advice says what follows from a comparison for a model; "" if none of its cells has been run.
 func (e *Evidence) advice(id string, model multiverse.TunedModel) string {
 	c := e.tuned(id)
-	against := func(arm string) Verdict {
-		return claimOfTuned(id, "", "", multiverse.ArmMaskedTuned, arm, model).Judge(e)
-	}
-	v := against(multiverse.ArmPlain)
+	v := e.judgeTuned(id, multiverse.ArmPlain, model)
 	if v.Effect == nil {
 		return ""
 	}
@@ -122,7 +116,7 @@ func (e *Evidence) advice(id string, model multiverse.TunedModel) string {
 		advice = "worth a try"
 	}
 	for _, other := range tunedOthers() {
-		beside := against(other.arm)
+		beside := e.judgeTuned(id, other.arm, model)
 		others += fmt.Sprintf("; against %s tuned alike %s", other.name, effectOr(beside))
 		if v.Effect.Low > 0 && beside.Effect != nil && beside.Effect.High < 0 {
 			advice = "better than nothing, but try " + other.name + " first"

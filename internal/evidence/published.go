@@ -4,140 +4,91 @@
 package evidence
 
 import (
+	"slices"
+
 	"nodemask/datasets"
 	"nodemask/record"
 )
 
-// Score is one published macro F1 score, in percent.
-type Score struct {
-	Data         string
-	Setting      datasets.Setting
-	TrainPercent int
-	GIN, Masked  float64 // without and with node masking
+// column is the published macro F1 of a model without and with node masking, in percent, by [Sizes].
+type column struct {
+	data, model   string
+	setting       datasets.Setting
+	plain, masked []float64
 }
 
-// GINScores returns the paper's tables of GIN on Cora, PubMed and Reddit (tables 3a to 3c), in the paper's order.
-func GINScores() []Score {
-	const inductive, transductive = datasets.Inductive, datasets.Transductive
-	return []Score{
-		{"cora", inductive, 10, 52.91, 56.38}, {"cora", transductive, 10, 77.95, 79.65},
-		{"cora", inductive, 20, 71.10, 74.38}, {"cora", transductive, 20, 81.65, 82.66},
-		{"cora", inductive, 25, 74.71, 77.94}, {"cora", transductive, 25, 82.72, 83.87},
-		{"cora", inductive, 33, 78.84, 80.98}, {"cora", transductive, 33, 83.78, 84.61},
-		{"cora", inductive, 50, 83.07, 84.49}, {"cora", transductive, 50, 85.63, 86.57},
-		{"cora", inductive, 75, 85.46, 86.88}, {"cora", transductive, 75, 87.40, 87.91},
-		{"cora", inductive, 90, 85.13, 86.63}, {"cora", transductive, 90, 86.67, 87.82},
-
-		{"pubmed", inductive, 10, 77.51, 78.31}, {"pubmed", transductive, 10, 83.65, 84.34},
-		{"pubmed", inductive, 20, 82.11, 82.86}, {"pubmed", transductive, 20, 84.61, 85.20},
-		{"pubmed", inductive, 25, 82.95, 83.94}, {"pubmed", transductive, 25, 85.03, 85.47},
-		{"pubmed", inductive, 33, 83.78, 84.46}, {"pubmed", transductive, 33, 85.35, 85.84},
-		{"pubmed", inductive, 50, 85.25, 85.79}, {"pubmed", transductive, 50, 85.89, 86.42},
-		{"pubmed", inductive, 75, 85.99, 86.53}, {"pubmed", transductive, 75, 86.38, 86.55},
-		{"pubmed", inductive, 90, 86.42, 86.80}, {"pubmed", transductive, 90, 86.43, 86.61},
-
-		{"reddit", inductive, 10, 78.12, 87.09},
-		{"reddit", inductive, 20, 83.38, 87.73},
-		{"reddit", inductive, 25, 86.76, 88.74},
-		{"reddit", inductive, 33, 87.57, 88.94},
-		{"reddit", inductive, 50, 88.93, 90.97},
-	}
+// columns are the paper's tables of GIN on Cora, PubMed and Reddit (3a to 3c), and of GAT and SGAT on Cora (1).
+var columns = []column{
+	{"cora", "gin", datasets.Inductive, []float64{52.91, 71.10, 74.71, 78.84, 83.07, 85.46, 85.13},
+		[]float64{56.38, 74.38, 77.94, 80.98, 84.49, 86.88, 86.63}},
+	{"cora", "gin", datasets.Transductive, []float64{77.95, 81.65, 82.72, 83.78, 85.63, 87.40, 86.67},
+		[]float64{79.65, 82.66, 83.87, 84.61, 86.57, 87.91, 87.82}},
+	{"pubmed", "gin", datasets.Inductive, []float64{77.51, 82.11, 82.95, 83.78, 85.25, 85.99, 86.42},
+		[]float64{78.31, 82.86, 83.94, 84.46, 85.79, 86.53, 86.80}},
+	{"pubmed", "gin", datasets.Transductive, []float64{83.65, 84.61, 85.03, 85.35, 85.89, 86.38, 86.43},
+		[]float64{84.34, 85.20, 85.47, 85.84, 86.42, 86.55, 86.61}},
+	{"reddit", "gin", datasets.Inductive, []float64{78.12, 83.38, 86.76, 87.57, 88.93},
+		[]float64{87.09, 87.73, 88.74, 88.94, 90.97}},
+	{"cora", "gat", datasets.Inductive, []float64{40.74, 68.40, 74.12, 80.44, 84.77, 87.00, 86.86},
+		[]float64{51.25, 74.65, 78.71, 82.56, 85.52, 87.03, 86.72}},
+	{"cora", "gat", datasets.Transductive, []float64{82.01, 84.20, 84.95, 85.87, 86.61, 87.93, 87.25},
+		[]float64{82.77, 85.04, 85.38, 86.35, 87.35, 88.18, 87.36}},
+	{"cora", "sgat", datasets.Inductive, []float64{40.57, 68.50, 74.34, 80.30, 85.04, 87.16, 86.46},
+		[]float64{50.64, 74.82, 79.32, 82.74, 85.44, 87.29, 86.94}},
+	{"cora", "sgat", datasets.Transductive, []float64{82.17, 84.35, 85.12, 85.86, 87.32, 88.43, 87.24},
+		[]float64{83.46, 85.34, 85.88, 86.72, 87.61, 88.44, 87.22}},
 }
 
 // Published returns the macro F1 that the paper prints of a model, with node masking or without, in percent; nil: it
 // has none.
 func Published(data, model string, setting datasets.Setting, trainPercent int, masked bool) *float64 {
-	either := func(plain, with float64) *float64 {
-		if masked {
-			return &with
-		}
-		return &plain
-	}
-	for _, s := range GINScores() {
-		if model == "gin" && s.Data == data && s.Setting == setting && s.TrainPercent == trainPercent {
-			return either(s.GIN, s.Masked)
-		}
-	}
-	for _, s := range AttentionScores() {
+	at := slices.Index(Sizes(), trainPercent)
+	for _, c := range columns {
 		switch {
-		case data != "cora" || s.Setting != setting || s.TrainPercent != trainPercent:
-		case model == "gat":
-			return either(s.GAT, s.GATMasked)
-		case model == "sgat":
-			return either(s.SGAT, s.SGATMasked)
+		case c.data != data || c.model != model || c.setting != setting || at < 0 || at >= len(c.plain):
+		case masked:
+			return new(c.masked[at])
+		default:
+			return new(c.plain[at])
 		}
 	}
 	return nil
 }
 
-// AttentionScore is the published macro F1 of GAT and SGAT on Cora, without and with node masking (table 1), in
-// percent.
-type AttentionScore struct {
-	Setting                          datasets.Setting
-	TrainPercent                     int
-	GAT, GATMasked, SGAT, SGATMasked float64
+// smoothnessScore is a published MAD value on Cora, 10 % to train on (table 2).
+type smoothnessScore struct {
+	model           string
+	dropout, masked bool       // of attention, and of nodes
+	mad             [2]float64 // in the order of datasets.Settings
 }
 
-// AttentionScores returns table 1, in the paper's order.
-func AttentionScores() []AttentionScore {
-	const inductive, transductive = datasets.Inductive, datasets.Transductive
-	return []AttentionScore{
-		{inductive, 10, 40.74, 51.25, 40.57, 50.64},
-		{inductive, 20, 68.40, 74.65, 68.50, 74.82},
-		{inductive, 25, 74.12, 78.71, 74.34, 79.32},
-		{inductive, 33, 80.44, 82.56, 80.30, 82.74},
-		{inductive, 50, 84.77, 85.52, 85.04, 85.44},
-		{inductive, 75, 87.00, 87.03, 87.16, 87.29},
-		{inductive, 90, 86.86, 86.72, 86.46, 86.94},
-		{transductive, 10, 82.01, 82.77, 82.17, 83.46},
-		{transductive, 20, 84.20, 85.04, 84.35, 85.34},
-		{transductive, 25, 84.95, 85.38, 85.12, 85.88},
-		{transductive, 33, 85.87, 86.35, 85.86, 86.72},
-		{transductive, 50, 86.61, 87.35, 87.32, 87.61},
-		{transductive, 75, 87.93, 88.18, 88.43, 88.44},
-		{transductive, 90, 87.25, 87.36, 87.24, 87.22},
+// smoothnessScores returns table 2, in the paper's order.
+func smoothnessScores() []smoothnessScore {
+	return []smoothnessScore{
+		{"gat", false, false, [2]float64{0.20, 0.46}}, {"gat", true, false, [2]float64{0.23, 0.52}},
+		{"gat", false, true, [2]float64{0.29, 0.57}}, {"sgat", false, false, [2]float64{0.20, 0.44}},
+		{"sgat", true, false, [2]float64{0.24, 0.51}}, {"sgat", false, true, [2]float64{0.27, 0.56}},
 	}
 }
 
-// SmoothnessScore is a published MAD value on Cora, 10 % to train on (table 2).
-type SmoothnessScore struct {
-	Model                   string
-	AttentionDropout        bool
-	Masked                  bool
-	Inductive, Transductive float64
+// caching is what the paper prints of GIN with caching, inductive, by [Sizes]: macro F1 in percent without and with
+// node masking, and the number of nodes involved, which is that of the graph without caching.
+type caching struct {
+	plain, masked []float64
+	nodes         int
+	cached        []int // nodes
 }
 
-// SmoothnessScores returns table 2, in the paper's order.
-func SmoothnessScores() []SmoothnessScore {
-	return []SmoothnessScore{
-		{"gat", false, false, 0.20, 0.46}, {"gat", true, false, 0.23, 0.52}, {"gat", false, true, 0.29, 0.57},
-		{"sgat", false, false, 0.20, 0.44}, {"sgat", true, false, 0.24, 0.51}, {"sgat", false, true, 0.27, 0.56},
+// publishedCaching returns table 4a, of Cora, or 4b, of PubMed.
+func publishedCaching(data string) caching {
+	if data == "cora" {
+		return caching{[]float64{51.89, 69.59, 73.55, 77.60, 82.50, 84.90, 84.81},
+			[]float64{55.82, 74.17, 77.32, 80.72, 83.95, 86.59, 85.85},
+			2708, []int{2698, 2672, 2644, 2605, 2426, 1781, 919}}
 	}
-}
-
-// ScaleScore is a published result of GIN with caching, inductive (tables 4a and 4b): macro F1 in percent without and
-// with node masking, and the number of nodes involved without and with caching.
-type ScaleScore struct {
-	Data               string
-	TrainPercent       int
-	Cached, Masked     float64
-	Nodes, NodesCached int
-}
-
-// ScaleScores returns tables 4a and 4b, in the paper's order.
-func ScaleScores() []ScaleScore {
-	return []ScaleScore{
-		{"cora", 10, 51.89, 55.82, 2708, 2698}, {"cora", 20, 69.59, 74.17, 2708, 2672}, {"cora", 25, 73.55, 77.32, 2708,
-			2644},
-		{"cora", 33, 77.60, 80.72, 2708, 2605}, {"cora", 50, 82.50, 83.95, 2708, 2426}, {"cora", 75, 84.90, 86.59, 2708,
-			1781},
-		{"cora", 90, 84.81, 85.85, 2708, 919},
-		{"pubmed", 10, 76.25, 78.33, 19717, 19614}, {"pubmed", 20, 81.47, 82.75, 19717, 19300}, {"pubmed", 25, 82.24, 83.77,
-			19717, 19059},
-		{"pubmed", 33, 82.83, 84.15, 19717, 18553}, {"pubmed", 50, 84.27, 85.34, 19717, 16733}, {"pubmed", 75, 85.46, 86.01,
-			19717, 11944},
-		{"pubmed", 90, 85.87, 86.61, 19717, 6682},
-	}
+	return caching{[]float64{76.25, 81.47, 82.24, 82.83, 84.27, 85.46, 85.87},
+		[]float64{78.33, 82.75, 83.77, 84.15, 85.34, 86.01, 86.61},
+		19717, []int{19614, 19300, 19059, 18553, 16733, 11944, 6682}}
 }
 
 // PublishedF1 returns the macro F1 that the paper has for a cell, in percent, and whether it has one.

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -36,19 +37,8 @@ type section struct {
 
 // Mark returns a sign for a grade, beside its words.
 func (v Verdict) Mark() string {
-	switch v.Grade {
-	case multiverse.Reproduced:
-		return "✓"
-	case multiverse.SameDirection:
-		return "↗"
-	case multiverse.Depends:
-		return "±"
-	case multiverse.Inconclusive:
-		return "?"
-	case multiverse.Contradicted:
-		return "✗"
-	}
-	return "…"
+	return cmp.Or(map[multiverse.Grade]string{multiverse.Reproduced: "✓", multiverse.SameDirection: "↗",
+		multiverse.Depends: "±", multiverse.Inconclusive: "?", multiverse.Contradicted: "✗"}[v.Grade], "…")
 }
 
 // Class returns the grade as a class of the page's style.
@@ -78,7 +68,8 @@ func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions)
 	contents["Sections"] = sections
 	if !o.Alone {
 		// Pictures first: each chapter is folded, so that the page is short and quick until somebody asks for more.
-		slices.SortStableFunc(sections, func(a, b section) int { return charts(b) - charts(a) })
+		rank := map[bool]int{true: 0, false: 1}
+		slices.SortStableFunc(sections, func(a, b section) int { return rank[a.IsChart()] - rank[b.IsChart()] })
 		if err := addOverview(contents, artifacts, e); err != nil {
 			return err
 		}
@@ -93,12 +84,9 @@ func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions)
 	return page.Execute(w, contents)
 }
 
-// charts is 1 for a chart and 0 for a table.
-func charts(s section) int {
-	if s.IsChart() {
-		return 1
-	}
-	return 0
+// trusted is what package plots draws or writes, which escapes all that it is given.
+func trusted[T string | []byte](text T, err error) (template.HTML, error) {
+	return template.HTML(text), err //nolint:gosec // escaped
 }
 
 // addOverview adds what was found over all artifacts to the contents of a page.
@@ -106,17 +94,16 @@ func addOverview(contents map[string]any, artifacts []Artifact, e *Evidence) (er
 	if slices.ContainsFunc(artifacts, func(a Artifact) bool { return len(a.Claims) > 0 }) {
 		var curves []template.HTML
 		for _, curve := range e.Specifications() {
-			html, err := curve.HTML()
+			html, err := trusted(curve.HTML())
 			if err != nil {
 				return err
 			}
-			curves = append(curves, template.HTML(html)) //nolint:gosec // drawn by plots, which escapes
+			curves = append(curves, html)
 		}
-		svg, err := ClaimsForest(artifacts, e).SVG()
-		if err != nil {
+		contents["Curves"] = curves
+		if contents["Forest"], err = trusted(ClaimsForest(artifacts, e).SVG()); err != nil {
 			return err
 		}
-		contents["Curves"], contents["Forest"] = curves, template.HTML(svg) //nolint:gosec // drawn by plots, which escapes
 	}
 	if contents["Answer"], err = newAnswerSection(e); err != nil {
 		return err
@@ -140,21 +127,17 @@ func newAnswerSection(e *Evidence) (s answerSection, err error) {
 	if err != nil {
 		return s, err
 	}
-	svg, err := gains.SVG()
-	if err != nil {
+	if s.Picture, err = trusted(gains.SVG()); err != nil {
 		return s, err
 	}
-	s.Picture = template.HTML(svg) //nolint:gosec // drawn by plots, which escapes
 	for into, table := range map[*template.HTML]func() (plots.Table, error){&s.Grid: e.Grid, &s.Table: e.AnswersTable} {
 		t, err := table()
 		if err != nil {
 			return s, err
 		}
-		fragment, err := t.Render("html")
-		if err != nil {
+		if *into, err = trusted(t.Render("html")); err != nil {
 			return s, err
 		}
-		*into = template.HTML(fragment) //nolint:gosec // written by plots, which escapes
 	}
 	return s, nil
 }
@@ -174,46 +157,37 @@ func (e *Evidence) trialsPerCell(artifacts []Artifact) (fewest, most int) {
 	return min(fewest, most), most
 }
 
-func newSection(a Artifact, e *Evidence, o TableOptions) (section, error) {
-	r := e.Records
-	s := section{Artifact: a, Command: a.command(), CellCount: len(e.cellsOf(a))}
+func newSection(a Artifact, e *Evidence, o TableOptions) (s section, err error) {
+	s = section{Artifact: a, Command: a.command(), CellCount: len(e.cellsOf(a))}
 	s.Of = paperTrials * s.CellCount
-	var csv string
+	var t plots.Table
 	if a.IsChart() {
-		charts := a.Charts(r)
+		charts := a.Charts(e.Records)
+		t = a.Points(e.Records)
 		s.NothingFound = len(charts) == 0
 		for _, c := range charts {
 			c.ID += "-chart" // the section has the artifact's ID
-			svg, err := c.SVG()
+			svg, err := trusted(c.SVG())
 			if err != nil {
 				return s, err
 			}
-			s.Content += template.HTML(svg) //nolint:gosec // drawn by plots, which escapes
-		}
-		var err error
-		if csv, err = a.Points(r).Render("csv"); err != nil {
-			return s, err
+			s.Content += svg
 		}
 	} else {
-		t, err := e.Table(a, o)
-		if err != nil {
+		if t, err = e.Table(a, o); err != nil {
 			return s, err
 		}
 		inPage := t
 		inPage.ID += "-table"
-		fragment, err := inPage.Render("html")
-		if err != nil {
-			return s, err
-		}
-		s.Content = template.HTML(fragment) //nolint:gosec // written by plots, which escapes
-		if csv, err = t.Render("csv"); err != nil {
+		if s.Content, err = trusted(inPage.Render("html")); err != nil {
 			return s, err
 		}
 	}
+	csv, err := t.Render("csv")
 	s.CSV = template.URL("data:text/csv;charset=utf-8," + url.PathEscape(csv)) //nolint:gosec // text, escaped
 	s.Verdicts = Judge([]Artifact{a}, e)
 	s.describe(e)
-	return s, nil
+	return s, err
 }
 
 // describe collects where an artifact's numbers come from.

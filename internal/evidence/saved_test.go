@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nodemask/internal/cited"
+	"nodemask/internal/recordstore"
 	"nodemask/paper"
 	"nodemask/record"
 )
@@ -121,10 +123,10 @@ func TestWhatCannotBeReadIsToldWhereverItIsShown(t *testing.T) {
 
 func TestTrialsOnOtherFilesOfTheDataAreToldInVerdictsToo(t *testing.T) {
 	folder := t.TempDir()
-	store := record.OpenStore(filepath.Join(folder, CitedFolder))
+	store := recordstore.Open(filepath.Join(folder, CitedFolder))
 	none := func(record.Cell) float64 { return 0 }
 	for i, one := range readingsOf(t, "gat", 1, func(record.Cell, int) float64 { return 0 }, none) {
-		one.Protocol, one.SplitHash = paper.CitedProtocolHash(), fmt.Sprint("split", i)
+		one.Protocol, one.SplitHash = cited.ProtocolHash(), fmt.Sprint("split", i)
 		require.NoError(t, store.Add(one))
 	}
 	e := Open(folder)
@@ -133,14 +135,13 @@ func TestTrialsOnOtherFilesOfTheDataAreToldInVerdictsToo(t *testing.T) {
 }
 
 func TestAPageOfNamedTablesSaysNothingOfOthers(t *testing.T) {
-	found, err := Find("table-scale-cora")
-	require.NoError(t, err)
+	found := artifact(t, "table-scale-cora")
 	files := []string{"cora-gin.jsonl", filepath.Join(CitedFolder, "cora-gin.jsonl")}
 	var page bytes.Buffer
-	require.NoError(t, WriteReport(&page, found, Open(damagedBut(t, files...)), TableOptions{Alone: true}))
+	require.NoError(t, WriteReport(&page, []Artifact{found}, Open(damagedBut(t, files...)), TableOptions{Alone: true}))
 	require.Equal(t, 1, strings.Count(page.String(), "<section "))
 	require.Contains(t, page.String(), `<section id="table-scale-cora">`)
-	require.Contains(t, page.String(), found[0].Claims[0].Text)
+	require.Contains(t, page.String(), found.Claims[0].Text)
 }
 
 // BenchmarkSavedTable shows a table from saved results, as 'nodemask report' does.

@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"nodemask/paper"
 	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
@@ -150,7 +149,7 @@ func Chosen(c record.Cell) string {
 	if rate := c.Parameters.KeepRate; rate.Active() {
 		choices["keep"] = fmt.Sprint(rate.Probability())
 	}
-	for _, choice := range c.Differences(paper.Usual(c)) {
+	for _, choice := range c.Differences(usual(c)) {
 		choices[choice.Axis.Name] = choice.Value
 	}
 	text, err := json.Marshal(map[string]any{"data": c.Data, "model": c.Parameters.Model, "setting": c.Setting,

@@ -4,41 +4,25 @@ import (
 	"bytes"
 	"encoding/xml"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordtest"
 	"nodemask/paper"
 	"nodemask/plots"
 	"nodemask/record"
 )
 
-// score makes records of a cell with these scores, from seed 1 on.
-func score(c record.Cell, f1 ...float64) []record.Record {
-	var records []record.Record
-	for i, x := range f1 {
-		r := record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent,
-			Arrivals: c.Arrivals, Resplit: c.Resplit,
-			Parameters: c.Parameters, Seed: uint64(i + 1), SplitSeed: 1, SplitHash: "5eed", MacroF1: x, MicroF1: x, Accuracy: x,
-			BestEpoch: 1, Epochs: 51,
-			Backend: "go", Device: "d", Version: "v", Date: "2026-11-21T10:00:00Z"}
-		if c.History {
-			r.TrainLosses, r.ValidationLosses = []float64{2, 1}, []float64{2, 1.5}
-		}
-		records = append(records, r)
-	}
-	return records
-}
-
 func TestTablesShowMeansBesideThePaperAndMarkWhatIsSignificant(t *testing.T) {
-	found, err := Find("table-gin-cora")
-	require.NoError(t, err)
+	found := artifact(t, "table-gin-cora")
 	plain := paper.Cell("cora", "gin", datasets.Inductive, 10)
-	records := append(score(plain, 50, 51, 52), score(paper.Masked(plain, 0.5), 60, 61.5, 62)...)
-	records = append(records, score(paper.Cell("cora", "gin", datasets.Transductive, 10), 70)...)
-	table := found[0].Table(record.NewResults(records), TableOptions{})
+	records := append(recordtest.Records(plain, 50, 51, 52), recordtest.Records(paper.Masked(plain, 0.5), 60, 61.5, 62)...)
+	records = append(records, recordtest.Records(paper.Cell("cora", "gin", datasets.Transductive, 10), 70)...)
+	table := found.Table(record.NewResults(records), TableOptions{})
 	require.NoError(t, table.Check())
 	row := table.Rows[0]
 	require.Equal(t, "10 %", row[0].Text)
@@ -50,8 +34,8 @@ func TestTablesShowMeansBesideThePaperAndMarkWhatIsSignificant(t *testing.T) {
 	require.Contains(t, table.Caption, boldText)
 	require.Contains(t, row[4].Note, "3 trials; +10.17 against "+plain.Key()+", p < 0.001 (3 pairs)")
 	plain.TrainPercent = 20
-	loss := append(score(plain, 60, 61.5, 62), score(paper.Masked(plain, 0.5), 50, 51, 52)...)
-	lost := found[0].Table(record.NewResults(loss), TableOptions{}).Rows[1][4]
+	loss := append(recordtest.Records(plain, 60, 61.5, 62), recordtest.Records(paper.Masked(plain, 0.5), 50, 51, 52)...)
+	lost := found.Table(record.NewResults(loss), TableOptions{}).Rows[1][4]
 	require.True(t, lost.Bold && lost.Down, "a loss is marked as a gain is")
 	require.Equal(t, "70.00", row[9].Text, "one trial has no deviation")
 	require.Equal(t, "–", row[12].Text)
@@ -64,7 +48,7 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 	require.NoError(t, err)
 	plain := paper.Cell("cora", "gin", datasets.Inductive, 10)
 	plain.History = true
-	records := append(score(plain, 50, 51, 52), score(paper.Masked(plain, 0.1), 60, 61, 62)...)
+	records := append(recordtest.Records(plain, 50, 51, 52), recordtest.Records(paper.Masked(plain, 0.1), 60, 61, 62)...)
 	var page bytes.Buffer
 	require.NoError(t, WriteReport(&page, all, newEvidence(t, records), TableOptions{}))
 	text := page.String()
@@ -96,20 +80,20 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 }
 
 func TestHolmsCorrectionCountsTheComparisonsOfTheTable(t *testing.T) {
-	found, err := Find("table-gin-cora")
-	require.NoError(t, err)
+	found := artifact(t, "table-gin-cora")
 	var records []record.Record
 	for _, size := range []int{10, 20} {
 		plain := paper.Cell("cora", "gin", datasets.Inductive, size)
-		records = append(records, score(plain, 50, 50, 50)...)
-		records = append(records, score(paper.Masked(plain, 0.5), 52, 51, 51.5)...) // t = 1.5·√3 / 0.5 = 5.196: p = 0.0351
+		// t = 1.5·√3 / 0.5 = 5.196: p = 0.0351
+		records = slices.Concat(records, recordtest.Records(plain, 50, 50, 50),
+			recordtest.Records(paper.Masked(plain, 0.5), 52, 51, 51.5))
 	}
 	r := record.NewResults(records)
 	for row := range 2 {
-		plain := found[0].Table(r, TableOptions{}).Rows[row][4]
+		plain := found.Table(r, TableOptions{}).Rows[row][4]
 		require.True(t, plain.Bold)
 		require.Contains(t, plain.Note, "p 0.035 (3 pairs)")
-		corrected := found[0].Table(r, TableOptions{Holm: true}).Rows[row][4]
+		corrected := found.Table(r, TableOptions{Holm: true}).Rows[row][4]
 		require.False(t, corrected.Bold)
 		require.Contains(t, corrected.Note, "p 0.070 (3 pairs, corrected)")
 	}
@@ -123,8 +107,8 @@ func TestHolmsCorrectionTellsComparisonsOfOneCellApart(t *testing.T) {
 		Rows: []Row{{Labels: []string{""}, Entries: []Entry{{Cell: masked, Metric: record.MacroF1, Against: &plain},
 			{Cell: masked, Metric: record.MacroF1, Against: &fair}, {Cell: masked, Metric: record.MacroF1, Against: &plain}}}}}
 	// The masked cell is better than plain GAT, p = 0.035, and no better than GAT without attention dropout.
-	records := append(score(plain, 50, 50, 50), score(masked, 52, 51, 51.5)...)
-	records = append(records, score(fair, 51, 52, 51.5)...)
+	records := append(recordtest.Records(plain, 50, 50, 50), recordtest.Records(masked, 52, 51, 51.5)...)
+	records = append(records, recordtest.Records(fair, 51, 52, 51.5)...)
 	text := noteOf(t, table.Table(record.NewResults(records), TableOptions{Holm: true}), " against "+plain.Key()+",")
 	require.Contains(t, text, "p 0.070 (3 pairs, corrected)", "of two comparisons, however often they stand in the table")
 }

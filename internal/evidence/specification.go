@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nodemask/datasets"
+	"nodemask/internal/cited"
 	"nodemask/nmgnn/hyper"
 	"nodemask/plots"
 )
@@ -63,8 +64,8 @@ func numbers(all []int) string {
 // Specifications returns the curves of all that has been run in every reading: GIN first, then by data set and setting.
 func (e *Evidence) Specifications() []plots.Specification {
 	var all []plots.Specification
-	for _, model := range []string{"gin", "gat", "sgat"} {
-		for _, data := range []string{"cora", "citeseer", "pubmed"} {
+	for _, model := range cited.Models() {
+		for _, data := range cited.Data() {
 			for _, s := range datasets.Settings() {
 				if readings, found := e.Readings(data, model, s); found {
 					all = append(all, readings.Specification())

@@ -26,12 +26,7 @@ type Judged struct {
 
 // verdict judges a claim once.
 func (e *Evidence) verdict(c Claim) Verdict {
-	v, judged := e.verdicts[c.ID]
-	if !judged {
-		v = c.Judge(e)
-		e.verdicts[c.ID] = v
-	}
-	return v
+	return once(e.verdicts, c.ID, func() Verdict { return c.Judge(e) })
 }
 
 // Judge returns the verdicts on all claims of the artifacts, by subject.
@@ -106,25 +101,20 @@ func ClaimsForest(artifacts []Artifact, e *Evidence) plots.Forest {
 			"verdict"},
 		Caption: "Each claim with its pooled effect and 95 % interval over seeds, where it is about F1; in how many " +
 			"comparisons it holds significantly; and its grade. \u201c(ours)\u201d marks what the paper does not claim."}
-	for _, subject := range Subjects() {
-		g := plots.ForestGroup{Name: subject}
-		for _, j := range all {
-			if j.Subject != subject {
-				continue
-			}
-			row := plots.Effect{Label: strings.TrimSuffix(j.Text, "."), TextOnly: true,
-				Fields: []string{j.Strict(), string(j.Grade)}}
-			if j.Ours && subject != aboutBeyond {
-				row.Label += " (ours)"
-			}
-			if j.Effect != nil && j.Unit == points {
-				row.TextOnly, row.Value, row.Low, row.High = false, j.Effect.MeanDifference, j.Effect.Low, j.Effect.High
-			}
-			g.Rows = append(g.Rows, row)
+	for _, j := range all { // by subject
+		if n := len(f.Groups); n == 0 || f.Groups[n-1].Name != j.Subject {
+			f.Groups = append(f.Groups, plots.ForestGroup{Name: j.Subject})
 		}
-		if len(g.Rows) > 0 {
-			f.Groups = append(f.Groups, g)
+		row := plots.Effect{Label: strings.TrimSuffix(j.Text, "."), TextOnly: true,
+			Fields: []string{j.Strict(), string(j.Grade)}}
+		if j.Ours && j.Subject != aboutBeyond {
+			row.Label += " (ours)"
 		}
+		if j.Effect != nil && j.Unit == points {
+			row.TextOnly, row.Value, row.Low, row.High = false, j.Effect.MeanDifference, j.Effect.Low, j.Effect.High
+		}
+		g := &f.Groups[len(f.Groups)-1]
+		g.Rows = append(g.Rows, row)
 	}
 	return f
 }

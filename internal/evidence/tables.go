@@ -1,15 +1,61 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"nodemask/datasets"
+	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
 	"nodemask/record"
 )
+
+func percent(size int) string { return fmt.Sprintf("%d %%", size) }
+
+// place says which number of a table without masking a cell is, of its model and data: "inductive 10 %".
+func place(c record.Cell) string { return string(c.Setting) + " " + percent(c.TrainPercent) }
+
+// plainCells lists cells of a model on a data set without masking, by setting, then by size.
+func plainCells(data, model string, settings []datasets.Setting, sizes []int) (all []record.Cell) {
+	for _, setting := range settings {
+		for _, size := range sizes {
+			all = append(all, paper.Cell(data, model, setting, size))
+		}
+	}
+	return all
+}
+
+// fewCells lists those on Cora that go beyond the paper.
+func fewCells(model string) []record.Cell {
+	return plainCells("cora", model, datasets.Settings(), fewSizes())
+}
+
+// fewColumns lists the cells of [fewCells] by size, then by setting.
+func fewColumns(model string) []record.Cell {
+	all := fewCells(model)
+	slices.SortStableFunc(all, func(a, b record.Cell) int { return cmp.Compare(a.TrainPercent, b.TrainPercent) })
+	return all
+}
+
+// bothArms are the entries of a plain cell and the masked one, beside what the paper has there.
+func bothArms(plain record.Cell) []Entry {
+	all := []Entry{{Cell: plain, Metric: record.MacroF1},
+		{Cell: masked(plain), Metric: record.MacroF1, Against: &plain}}
+	if plain.Resplit {
+		return all // the paper has one split
+	}
+	for i := range all {
+		all[i].Published = Published(plain.Data, plain.Parameters.Model, plain.Setting, plain.TrainPercent, i == 1)
+	}
+	return all
+}
+
+// overSplits are the entries of a plain cell and the masked one with a split for each trial.
+func overSplits(plain record.Cell) []Entry { return bothArms(resplit(plain)) }
 
 func tableGAT(id, data string) Artifact {
 	a := Artifact{ID: id, Title: "Macro F1 of GAT and SGAT on " + DataTitle(data),
@@ -27,24 +73,23 @@ func tableGAT(id, data string) Artifact {
 			a.Columns = append(a.Columns, name+", twenty splits", name+" + NM, twenty splits")
 		}
 	}
-	for _, setting := range datasets.Settings() {
-		for _, size := range sizesOf(data) {
-			row := Row{Labels: []string{string(setting), fmt.Sprintf("%d %%", size)}}
-			for _, model := range []string{"gat", "sgat"} {
-				plain := paper.Cell(data, model, setting, size)
-				over := overSplits(plain)
-				if !oneSplit(data) {
-					plain, over = resplit(plain), nil
-				}
-				entries := []Entry{{Cell: plain, Metric: record.MacroF1},
-					{Cell: plain.Fair(), Metric: record.MacroF1, Against: &plain}, {Cell: masked(plain), Metric: record.MacroF1,
-						Against: &plain}}
-				entries[0].Published = Published(data, model, setting, size, false)
-				entries[2].Published = Published(data, model, setting, size, true)
-				row.Entries = append(append(row.Entries, entries...), over...)
+	for _, gat := range plainCells(data, "gat", datasets.Settings(), sizesOf(data)) {
+		row := Row{Labels: []string{string(gat.Setting), percent(gat.TrainPercent)}}
+		for _, model := range []string{"gat", "sgat"} {
+			plain := paper.Cell(data, model, gat.Setting, gat.TrainPercent)
+			over := overSplits(plain)
+			if !oneSplit(data) {
+				plain, over = resplit(plain), nil
 			}
-			a.Rows = append(a.Rows, row)
+			arms := bothArms(plain)
+			fair := Entry{Cell: plain.Fair(), Metric: record.MacroF1, Against: &plain}
+			row.Entries = slices.Concat(row.Entries, []Entry{arms[0], fair, arms[1]}, over)
 		}
+		a.Rows = append(a.Rows, row)
+	}
+	a.Claims = claimsOfGAT(id, data)
+	if data == "cora" {
+		a.Claims = append(a.Claims, claimOfMoreInductively(id))
 	}
 	return a
 }
@@ -69,45 +114,40 @@ func splitsAbout(data string) string {
 	return " Twenty trials on a split each; the paper has no table of it."
 }
 
-// overSplits are the entries of a plain cell and the masked one with a split for each trial.
-func overSplits(plain record.Cell) []Entry {
-	plain = resplit(plain)
-	return []Entry{{Cell: plain, Metric: record.MacroF1}, {Cell: masked(plain), Metric: record.MacroF1, Against: &plain}}
-}
-
 func tableMAD() Artifact {
 	a := Artifact{ID: "table-mad", Title: "MAD of GAT and SGAT on Cora, 10 % to train on",
 		About: "MAD is the mean cosine distance over all pairs of nodes: the lower, the smoother. The paper does not say " +
 			"of which representation, and it matters: all three are here. The published values stand beside the class " +
 			"probabilities', which come nearest.",
 		Labels: []string{"model", "of"}, Columns: []string{"inductive", "transductive"}}
-	for _, p := range SmoothnessScores() {
-		name := strings.ToUpper(p.Model)
+	for _, p := range smoothnessScores() {
+		name := strings.ToUpper(p.model)
 		switch {
-		case p.Masked:
+		case p.masked:
 			name += " + NM"
-		case !p.AttentionDropout:
+		case !p.dropout:
 			name += ", no att. dropout"
 		}
 		for _, metric := range []record.Metric{record.MADHidden, record.MADLogits, record.MADSoftmax} {
-			row := Row{Labels: []string{name, strings.TrimPrefix(string(metric), "MAD of the ")}}
+			row := Row{Labels: []string{name, representation(metric)}}
 			for i, setting := range datasets.Settings() {
-				plain := paper.Cell("cora", p.Model, setting, 10)
+				plain := paper.Cell("cora", p.model, setting, 10)
 				e := Entry{Cell: plain, Metric: metric}
 				switch {
-				case p.Masked:
+				case p.masked:
 					e.Cell, e.Against = masked(plain), &plain
-				case !p.AttentionDropout:
+				case !p.dropout:
 					e.Cell = plain.Fair()
 				}
 				if metric == record.MADSoftmax {
-					e.Published = publish([]float64{p.Inductive, p.Transductive}[i])
+					e.Published = &p.mad[i]
 				}
 				row.Entries = append(row.Entries, e)
 			}
 			a.Rows = append(a.Rows, row)
 		}
 	}
+	a.Claims = claimsOfMAD(a.ID)
 	return a
 }
 
@@ -130,24 +170,20 @@ func tableGIN(id, data string, sizes []int, settings []datasets.Setting) Artifac
 		}
 	}
 	for _, size := range sizes {
-		row := Row{Labels: []string{fmt.Sprintf("%d %%", size)}}
-		for _, setting := range settings {
-			plain := paper.Cell(data, "gin", setting, size)
-			if !oneSplit(data) {
-				row.Entries = append(row.Entries, overSplits(plain)...)
-				continue
+		row := Row{Labels: []string{percent(size)}}
+		for _, plain := range plainCells(data, "gin", settings, []int{size}) {
+			if oneSplit(data) {
+				row.Entries = append(row.Entries, bothArms(plain)...)
 			}
-			entries := []Entry{{Cell: plain, Metric: record.MacroF1},
-				{Cell: masked(plain), Metric: record.MacroF1, Against: &plain}}
-			for i := range entries {
-				entries[i].Published = Published(data, "gin", setting, size, i == 1)
-			}
-			row.Entries = append(row.Entries, entries...)
-			if splits {
+			if splits || !oneSplit(data) {
 				row.Entries = append(row.Entries, overSplits(plain)...)
 			}
 		}
 		a.Rows = append(a.Rows, row)
+	}
+	a.Claims = claimsOfGIN(id, data)
+	if data == "cora" {
+		a.Claims = append(a.Claims, claimOfGINSmoothness(id))
 	}
 	return a
 }
@@ -159,88 +195,76 @@ func tableScale(id, data string) Artifact {
 			"the train nodes next to one of them.",
 		Labels:  []string{"train"},
 		Columns: []string{"GIN", "#nodes", "reached", "cached: GIN", "cached: GIN + NM", "cached: #nodes"}, Blocks: []int{3}}
-	for _, size := range Sizes() {
+	p := publishedCaching(data)
+	for i, size := range Sizes() {
 		plain := paper.Cell(data, "gin", datasets.Inductive, size)
 		plain.Cached = true
-		masked := masked(plain)
-		row := Row{Labels: []string{fmt.Sprintf("%d %%", size)}, Entries: []Entry{
-			{Cell: plain, Metric: record.MacroF1}, {Cell: plain, Metric: record.Nodes}, {Cell: plain,
-				Metric: record.NodesReached},
-			{Cell: plain, Metric: record.MacroF1Together}, {Cell: masked, Metric: record.MacroF1Together,
-				Against: &plain}, {Cell: plain, Metric: record.NodesCached}}}
-		for _, p := range ScaleScores() {
-			if p.Data == data && p.TrainPercent == size {
-				row.Entries[1].Published, row.Entries[5].Published = publish(float64(p.Nodes)), publish(float64(p.NodesCached))
-				row.Entries[3].Published, row.Entries[4].Published = publish(p.Cached), publish(p.Masked)
-			}
-		}
-		row.Entries[0].Published = Published(data, "gin", datasets.Inductive, size, false)
-		a.Rows = append(a.Rows, row)
+		a.Rows = append(a.Rows, Row{Labels: []string{percent(size)}, Entries: []Entry{
+			{plain, record.MacroF1, Published(data, "gin", datasets.Inductive, size, false), nil},
+			{plain, record.Nodes, new(float64(p.nodes)), nil},
+			{plain, record.NodesReached, nil, nil},
+			{plain, record.MacroF1Together, &p.plain[i], nil},
+			{masked(plain), record.MacroF1Together, &p.masked[i], &plain},
+			{plain, record.NodesCached, new(float64(p.cached[i])), nil}}})
 	}
+	a.Claims = claimsOfScale(id, data)
 	return a
 }
 
-// keepRates are those of the appendix.
-func keepRates() []float64 { return []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9} }
-
-// overKeepRates is a curve of a cell over the keep rate, up to 1, where nothing is masked: there [Masked] leaves
-// attention dropout out as well, so that nothing else changes.
+// overKeepRates is a curve of a cell over the keep rates of the appendix, and 1, where nothing is masked: there
+// [paper.Masked] leaves attention dropout out as well, so that nothing else changes.
 func overKeepRates(name string, c record.Cell, masked func(record.Cell, hyper.KeepRate) record.Cell) Curve {
 	curve := Curve{Name: name}
-	for _, p := range append(keepRates(), 1) {
+	for _, p := range []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1} {
 		curve.Points = append(curve.Points, Point{p, Entry{Cell: masked(c, hyper.KeepRate(p)), Metric: record.MacroF1}})
 	}
 	return curve
 }
 
-// keepRateAbout says how to read a curve over the keep rate.
-const keepRateAbout = "Mean of the trials, with a 95 % confidence interval, cut at 0 and 100. At p = 1 nothing is " +
-	"masked; the paper's figures end at 0.9."
-
-const keepRateAxis, f1Axis = "keep rate p (probability that a node is kept)", "macro F1 (%)"
+// figKeepRate is a figure of curves over the keep rate.
+func figKeepRate(id, title string) Artifact {
+	return Artifact{ID: id, Title: title, XLabel: "keep rate p (probability that a node is kept)", YLabel: "macro F1 (%)",
+		About: "Mean of the trials, with a 95 % confidence interval, cut at 0 and 100. At p = 1 nothing is masked; the " +
+			"paper's figures end at 0.9."}
+}
 
 func figKeepRateGIN() Artifact {
-	a := Artifact{ID: "fig-keep-rate-gin", Title: "GIN + NM on Cora over the keep rate, 10 % to train on",
-		XLabel: keepRateAxis, YLabel: f1Axis,
-		About: keepRateAbout}
-	for _, setting := range datasets.Settings() {
-		a.Curves = append(a.Curves, overKeepRates(string(setting), paper.Cell("cora", "gin", setting, 10), paper.Masked))
+	a := figKeepRate("fig-keep-rate-gin", "GIN + NM on Cora over the keep rate, 10 % to train on")
+	for _, plain := range plainCells("cora", "gin", datasets.Settings(), []int{10}) {
+		a.Curves = append(a.Curves, overKeepRates(string(plain.Setting), plain, paper.Masked))
 	}
+	a.Claims = claimsOfKeepRates(a)
 	return a
 }
 
 func figKeepRateOthers() Artifact {
-	a := Artifact{ID: "fig-keep-rate-others", Title: "GIN + NM on CiteSeer and PubMed over the keep rate, 10 % to train " +
-		"on", XLabel: keepRateAxis, YLabel: f1Axis,
-		Elsewhere: true, About: keepRateAbout + " The paper says that the trends of Cora hold, and shows nothing; it runs " +
-			"only if asked for by name."}
+	a := figKeepRate("fig-keep-rate-others", "GIN + NM on CiteSeer and PubMed over the keep rate, 10 % to train on")
+	a.Elsewhere = true
+	a.About += " The paper says that the trends of Cora hold, and shows nothing; it runs only if asked for by name."
 	for _, data := range []string{"citeseer", "pubmed"} {
-		for _, setting := range datasets.Settings() {
-			a.Curves = append(a.Curves, overKeepRates(DataTitle(data)+", "+string(setting), paper.Cell(data, "gin", setting, 10),
-				paper.Masked))
+		for _, plain := range plainCells(data, "gin", datasets.Settings(), []int{10}) {
+			a.Curves = append(a.Curves, overKeepRates(DataTitle(data)+", "+string(plain.Setting), plain, paper.Masked))
 		}
 	}
+	a.Claims = claimsOfKeepRates(a)
 	return a
 }
 
 func figKeepRateGAT() Artifact {
-	a := Artifact{ID: "fig-keep-rate-gat", Title: "GAT + NM and SGAT + NM on Cora over the keep rate, 10 % to train on, " +
-		"inductive", XLabel: keepRateAxis, YLabel: f1Axis,
-		About: keepRateAbout}
+	a := figKeepRate("fig-keep-rate-gat", "GAT + NM and SGAT + NM on Cora over the keep rate, 10 % to train on, inductive")
 	for _, model := range []string{"gat", "sgat"} {
 		a.Curves = append(a.Curves, overKeepRates(strings.ToUpper(model)+" + NM",
-			paper.Cell("cora", model, datasets.Inductive, 10),
-			paper.Masked))
+			paper.Cell("cora", model, datasets.Inductive, 10), paper.Masked))
 	}
+	a.Claims = claimsOfKeepRates(a)
 	return a
 }
 
 func figDepth() Artifact {
-	a := Artifact{ID: "fig-depth", Title: "GIN + NM on Cora over the keep rate, by depth, 10 % to train on",
-		XLabel: keepRateAxis, YLabel: f1Axis,
-		About: keepRateAbout + " A split for each trial. The body and the readout (two linear layers with batch " +
-			"normalisation inside, predictions from all layers) are those that do best at 16 layers without masking, by " +
-			"validation F1; stopping follows macro F1."}
+	a := figKeepRate("fig-depth", "GIN + NM on Cora over the keep rate, by depth, 10 % to train on")
+	a.About += " A split for each trial. The body and the readout (two linear layers with batch normalisation inside, " +
+		"predictions from all layers) are those that do best at 16 layers without masking, by validation F1; stopping " +
+		"follows macro F1."
 	for _, setting := range datasets.Settings() {
 		for _, layers := range multiverse.Depths() {
 			curve := overKeepRates(fmt.Sprintf("%d layers", layers), multiverse.DepthCell("cora", setting, layers), record.Cell.Masked)
@@ -248,6 +272,7 @@ func figDepth() Artifact {
 			a.Curves = append(a.Curves, curve)
 		}
 	}
+	a.Claims = claimsOfDepth(a)
 	return a
 }
 
@@ -268,6 +293,7 @@ func figLoss(id, data string) Artifact {
 				Validation: true, Of: train.Name})
 		}
 	}
+	a.Claims = claimsOfLoss(id, data)
 	return a
 }
 
@@ -276,21 +302,19 @@ func tableScores() Artifact {
 		About:  "The paper says that they agree. With one class for each node, micro F1 and accuracy are the same number.",
 		Labels: []string{"model", "setting", "train"}, Columns: []string{"macro F1", "micro F1", "accuracy", "+ NM: macro F1",
 			"+ NM: micro F1", "+ NM: accuracy"}, Blocks: []int{3}}
-	for _, model := range []string{"gin", "gat", "sgat"} {
-		for _, s := range datasets.Settings() {
-			for _, size := range fewSizes() {
-				plain := paper.Cell("cora", model, s, size)
-				row := Row{Labels: []string{strings.ToUpper(model), string(s), fmt.Sprintf("%d %%", size)}}
-				for _, m := range []record.Metric{record.MacroF1, record.MicroF1, record.Accuracy} {
-					row.Entries = append(row.Entries, Entry{Cell: plain, Metric: m})
+	for _, model := range cited.Models() {
+		for _, plain := range fewCells(model) {
+			row := Row{Labels: []string{strings.ToUpper(model), string(plain.Setting), percent(plain.TrainPercent)}}
+			for _, e := range []Entry{{Cell: plain}, {Cell: masked(plain), Against: &plain}} {
+				for _, metric := range []record.Metric{record.MacroF1, record.MicroF1, record.Accuracy} {
+					e.Metric = metric
+					row.Entries = append(row.Entries, e)
 				}
-				for _, m := range []record.Metric{record.MacroF1, record.MicroF1, record.Accuracy} {
-					row.Entries = append(row.Entries, Entry{Cell: masked(plain), Metric: m, Against: &plain})
-				}
-				a.Rows = append(a.Rows, row)
 			}
+			a.Rows = append(a.Rows, row)
 		}
 	}
+	a.Claims = claimsOfScores(a.ID)
 	return a
 }
 
@@ -299,25 +323,18 @@ func tableValidation() Artifact {
 		About: "The paper does not say how many of the nodes left after the train set are for validation; everywhere else " +
 			"here it is 10 %. Ten trials on a split each; what is significant is tested against the same share without masking.",
 		Labels: []string{"model", "validation"}}
-	for _, size := range fewSizes() {
-		for _, s := range datasets.Settings() {
-			if len(a.Columns) > 0 {
-				a.Blocks = append(a.Blocks, len(a.Columns))
-			}
-			a.Columns = append(a.Columns, fmt.Sprintf("%s %d %%: plain", s, size), fmt.Sprintf("%s %d %%: + NM", s, size))
+	for _, c := range fewColumns("gin") {
+		if len(a.Columns) > 0 {
+			a.Blocks = append(a.Blocks, len(a.Columns))
 		}
+		a.Columns = append(a.Columns, place(c)+": plain", place(c)+": + NM")
 	}
-	for _, model := range []string{"gin", "gat", "sgat"} {
-		for _, share := range []int{10, 5} {
-			row := Row{Labels: []string{hyper.Title(model), fmt.Sprintf("%d %%", share)}}
-			for _, size := range fewSizes() {
-				for _, s := range datasets.Settings() {
-					plain := paper.Cell("cora", model, s, size)
-					if share != 10 {
-						plain.ValidationPercent = share
-					}
-					row.Entries = append(row.Entries, overSplits(plain)...)
-				}
+	for _, model := range cited.Models() {
+		for _, share := range []int{0, 5} { // 0: 10
+			row := Row{Labels: []string{hyper.Title(model), percent(cmp.Or(share, 10))}}
+			for _, plain := range fewColumns(model) {
+				plain.ValidationPercent = share
+				row.Entries = append(row.Entries, overSplits(plain)...)
 			}
 			a.Rows = append(a.Rows, row)
 		}
@@ -325,30 +342,28 @@ func tableValidation() Artifact {
 	return a
 }
 
-// sideBySide makes a table with a row for each variant and columns for Cora, 10 and 50 %, in both settings.
-func sideBySide(a Artifact, variants []struct {
+// variant is a way to train a plain cell.
+type variant struct {
 	name string
 	of   func(record.Cell) record.Cell
-}, models []string) Artifact {
+}
+
+// sideBySide makes a table with a row for each variant, compared with the first, and columns for Cora, 10 and 50 %, in
+// both settings.
+func sideBySide(a Artifact, models []string, variants ...variant) Artifact {
 	a.Labels, a.Blocks = []string{"model", "trained with"}, []int{len(datasets.Settings())}
-	for _, size := range fewSizes() {
-		for _, s := range datasets.Settings() {
-			a.Columns = append(a.Columns, fmt.Sprintf("%s %d %%", s, size))
-		}
+	for _, c := range fewColumns("gin") {
+		a.Columns = append(a.Columns, place(c))
 	}
 	for _, model := range models {
 		for i, v := range variants {
 			row := Row{Labels: []string{hyper.Title(model), v.name}}
-			for _, size := range fewSizes() {
-				for _, s := range datasets.Settings() {
-					plain := paper.Cell("cora", model, s, size)
-					e := Entry{Cell: v.of(plain), Metric: record.MacroF1}
-					if i > 0 {
-						first := variants[0].of(plain)
-						e.Against = &first
-					}
-					row.Entries = append(row.Entries, e)
+			for _, plain := range fewColumns(model) {
+				e := Entry{Cell: v.of(plain), Metric: record.MacroF1}
+				if i > 0 {
+					e.Against = new(variants[0].of(plain))
 				}
+				row.Entries = append(row.Entries, e)
 			}
 			a.Rows = append(a.Rows, row)
 		}
@@ -356,48 +371,67 @@ func sideBySide(a Artifact, variants []struct {
 	return a
 }
 
-func tableRegularisers() Artifact {
-	regularised := func(name hyper.RegulariserName) func(record.Cell) record.Cell {
-		return func(c record.Cell) record.Cell {
-			return c.Fair().With(func(s *hyper.Parameters) { s.Dropout, s.Regulariser, s.RegulariserRate = 0, name, 0.5 })
-		}
+func withoutDropout(c record.Cell) record.Cell {
+	return c.With(func(p *hyper.Parameters) { p.Dropout = 0 })
+}
+
+// regularisers are those that masking stands beside, each alone.
+func regularisers() (all []variant) {
+	for _, v := range []struct {
+		name string
+		is   hyper.RegulariserName
+	}{{"DropEdge", hyper.DropEdgeRegulariser}, {"DropNode", hyper.DropNodeRegulariser},
+		{"dropout", hyper.DropoutRegulariser}} {
+		all = append(all, variant{v.name, func(c record.Cell) record.Cell {
+			return withoutDropout(c.Fair()).With(func(p *hyper.Parameters) { p.Regulariser, p.RegulariserRate = v.is, 0.5 })
+		}})
 	}
-	return sideBySide(Artifact{ID: "table-regularisers", Title: "Node masking beside DropEdge, DropNode and dropout on " +
-		"Cora",
-		About: "Each is alone, at a rate of 0.5, without any other dropout; compared with the unregularised model."},
-		[]struct {
-			name string
-			of   func(record.Cell) record.Cell
-		}{
-			{"nothing", func(c record.Cell) record.Cell { return c.Fair().With(func(s *hyper.Parameters) { s.Dropout = 0 }) }},
-			{"node masking", func(c record.Cell) record.Cell {
-				return masked(c).With(func(s *hyper.Parameters) { s.Dropout = 0 })
-			}},
-			{"DropEdge", regularised(hyper.DropEdgeRegulariser)},
-			{"DropNode", regularised(hyper.DropNodeRegulariser)},
-			{"dropout", regularised(hyper.DropoutRegulariser)},
-		}, []string{"gin", "sgat"})
+	return all
+}
+
+func tableRegularisers() Artifact {
+	const id = "table-regularisers"
+	return sideBySide(Artifact{ID: id, Title: "Node masking beside DropEdge, DropNode and dropout on Cora",
+		Claims: claimsOfRegularisers(id),
+		About:  "Each is alone, at a rate of 0.5, without any other dropout; compared with the unregularised model."},
+		[]string{"gin", "sgat"}, append([]variant{
+			{"nothing", func(c record.Cell) record.Cell { return withoutDropout(c.Fair()) }},
+			{"node masking", func(c record.Cell) record.Cell { return withoutDropout(masked(c)) }},
+		}, regularisers()...)...)
 }
 
 func tableModels() Artifact {
-	return sideBySide(Artifact{ID: "table-models", Title: "Node masking on GCN, GraphSAGE and GATv2, on Cora",
+	const id = "table-models"
+	return sideBySide(Artifact{ID: id, Claims: claimsOfModels(id),
+		Title: "Node masking on GCN, GraphSAGE and GATv2, on Cora",
 		About: "The paper expects its technique to help other models that aggregate. GATv2 is without attention dropout in " +
 			"both rows."},
-		[]struct {
-			name string
-			of   func(record.Cell) record.Cell
-		}{
-			{"plain", record.Cell.Fair},
-			{"node masking", masked},
-		}, []string{"gcn", "sage", "gatv2"})
+		[]string{"gcn", "sage", "gatv2"}, variant{"plain", record.Cell.Fair}, variant{"node masking", masked})
 }
 
-func tableReddit() Artifact {
-	a := tableGIN("table-gin-reddit-like", "reddit-like", Sizes()[:5], []datasets.Setting{datasets.Inductive})
-	a.Elsewhere = true
-	a.About = "A generated graph of Reddit's shape, at a hundredth of its size, for where Reddit itself cannot be had. " +
-		"Its scores say nothing about Reddit's."
-	return a
+// Unmasked returns what a masked cell is compared with: the cell without node masking, and with its model's attention
+// dropout.
+func Unmasked(c record.Cell) record.Cell {
+	preset := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent).Parameters
+	return c.Masked(1).With(func(p *hyper.Parameters) {
+		p.AttentionDropout, p.MaskOver, p.SelfTerm, p.Rescale = preset.AttentionDropout, preset.MaskOver, preset.SelfTerm,
+			false
+	})
+}
+
+// Label returns a cell in a few words, by what differs from the tables' reading of the paper ([paper.Cell]): "GIN + NM,
+// layers 4".
+func Label(c record.Cell) string {
+	return c.Label(usual(c), paper.MaskedKeepRate)
+}
+
+// usual returns the cell of the tables that is most like c: masked if c is.
+func usual(c record.Cell) record.Cell {
+	like := paper.Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
+	if c.Parameters.KeepRate.Active() {
+		return paper.Masked(like, paper.MaskedKeepRate)
+	}
+	return like
 }
 
 // masked is a cell with the paper's node masking.

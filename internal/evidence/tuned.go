@@ -27,6 +27,16 @@ type tunedComparison struct {
 	multiverse.Design
 	cells        []multiverse.Tuned
 	part, folder string
+	alike        string // what all arms have
+}
+
+// comparisonOf returns a comparison by its table, without cells.
+func comparisonOf(id string) tunedComparison {
+	if id == balancedID {
+		return tunedComparison{Design: cited.Tuned(), part: string(cited.Balanced), folder: CitedFolder,
+			alike: "configurations"}
+	}
+	return tunedComparison{Design: multiverse.Drawn(), part: "tuned", folder: MultiverseFolder, alike: "budget"}
 }
 
 // command returns what shows the comparison.
@@ -36,29 +46,25 @@ func (c tunedComparison) command(arguments string) string {
 
 // tuned returns a comparison by its table.
 func (e *Evidence) tuned(id string) tunedComparison {
-	c, known := e.comparisons[id]
-	if known {
+	return once(e.comparisons, id, func() tunedComparison {
+		c, results := comparisonOf(id), e.all
+		if id == balancedID {
+			results = e.cited
+		}
+		for _, q := range c.Questions() {
+			begun, err := c.Begun(results, q)
+			var t multiverse.Tuned
+			if begun {
+				t, err = c.Tuned(results, q)
+			}
+			e.fail(err)
+			if err == nil && t.Complete {
+				c.cells = append(c.cells, t)
+			}
+		}
+		c.hideUnfinished()
 		return c
-	}
-	results := e.all
-	c = tunedComparison{Design: multiverse.Drawn(), part: "tuned", folder: MultiverseFolder}
-	if id == balancedID {
-		c, results = tunedComparison{Design: cited.Tuned(), part: string(cited.Balanced), folder: CitedFolder}, e.cited
-	}
-	for _, q := range c.Questions() {
-		begun, err := c.Begun(results, q)
-		var t multiverse.Tuned
-		if begun {
-			t, err = c.Tuned(results, q)
-		}
-		e.fail(err)
-		if err == nil && t.Complete {
-			c.cells = append(c.cells, t)
-		}
-	}
-	c.hideUnfinished()
-	e.comparisons[id] = c
-	return c
+	})
 }
 
 // hideUnfinished takes away what arms that came after the protocol scored where one has not run in all cells of a model
@@ -114,7 +120,7 @@ func (e *Evidence) againstAdded(id string, models ...multiverse.TunedModel) (tex
 		if all := c.having(multiverse.ArmPlain, models); len(cells) < len(all) {
 			on = ", on " + strings.Join(titlesOf(cells, models), ", ")
 		}
-		v := claimOfTuned(id, "", "", multiverse.ArmMaskedTuned, arm, models...).Judge(e)
+		v := e.judgeTuned(id, arm, models...)
 		text += fmt.Sprintf("; against %s alike (exploratory%s) %s", strings.ReplaceAll(arm, ",", ""), on, effectOr(v))
 	}
 	return text
@@ -171,19 +177,18 @@ func (c tunedComparison) keepRate(model multiverse.TunedModel) (p string, times 
 	return p, times
 }
 
-func tableTuned() Artifact {
-	return Artifact{ID: tunedID, Title: "The same budget of tuning for every arm",
-		Labels: []string{"model", "data, setting, train"}, Columns: multiverse.Drawn().Arms, Tuned: true,
+func tableTuned(id string) Artifact {
+	a := Artifact{ID: id, Title: "The same budget of tuning for every arm", Tuned: true, Claims: claimsOfTuned(id),
+		Labels: []string{"model", "data, setting, train"}, Columns: comparisonOf(id).Arms,
 		About: "For each arm the best of twelve configurations by validation F1 on three splits, run once on twenty fresh " +
-			"ones. Bold: significantly above the plain model, or with ↓ below it."}
-}
-
-func tableBalanced() Artifact {
-	return Artifact{ID: balancedID, Title: "The same configurations for every arm",
-		Labels: []string{"model", "data, setting, train"}, Columns: cited.Tuned().Arms, Tuned: true,
-		About: "For each arm the best by validation F1 on three splits of the same sixteen configurations, and of these " +
-			"crossed with its own rate, run once on twenty fresh ones; no attention dropout. Bold: significantly above the " +
-			"plain model, or with ↓ below it."}
+			"ones."}
+	if id == balancedID {
+		a.Title = "The same configurations for every arm"
+		a.About = "For each arm the best by validation F1 on three splits of the same sixteen configurations, and of these " +
+			"crossed with its own rate, run once on twenty fresh ones; no attention dropout."
+	}
+	a.About += " Bold: significantly above the plain model, or with ↓ below it."
+	return a
 }
 
 // tunedTable shows what of a tuned comparison has been run.
@@ -226,9 +231,9 @@ func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
 }
 
 func claimsOfTuned(id string) []Claim {
-	models, budget := multiverse.Drawn().Models, "With the same budget of tuning"
+	models, budget := comparisonOf(id).Models, "With the same budget of tuning"
 	if id == balancedID {
-		models, budget = cited.Tuned().Models, "With the same configurations for every arm"
+		budget = "With the same configurations for every arm"
 	}
 	var claims []Claim
 	for _, model := range models {
@@ -237,46 +242,42 @@ func claimsOfTuned(id string) []Claim {
 			name += "-" + strings.ReplaceAll(model.Body, " ", "-")
 			text += ", both with " + model.Body
 		}
-		claims = append(claims, claimOfTuned(id, name, text+".", multiverse.ArmMaskedTuned, multiverse.ArmPlain, model))
+		claims = append(claims, claimOfTuned(id, name, text+".", multiverse.ArmPlain, model))
 	}
 	for _, other := range tunedOthers() {
-		claims = append(claims, claimOfTuned(id, other.id, fmt.Sprintf("%s, node masking beats %s, over all models.", budget,
-			other.name), multiverse.ArmMaskedTuned, other.arm, models...))
+		text := fmt.Sprintf("%s, node masking beats %s, over all models.", budget, other.name)
+		claims = append(claims, claimOfTuned(id, other.id, text, other.arm, models...))
 	}
 	return claims
 }
 
-// claimOfTuned compares two arms of models in a tuned comparison, over all of its cells that have been run.
-func claimOfTuned(table, name, text, arm, against string, models ...multiverse.TunedModel) Claim {
+// claimOfTuned says that tuned masking beats another arm, over all cells of models that have been run.
+func claimOfTuned(table, name, text, against string, models ...multiverse.TunedModel) Claim {
 	return Claim{ID: table + "/" + name, Subject: aboutBeyond, Ours: true, Text: text,
-		Rule: "Over the cells of the tuned comparison that have been run, on twenty fresh splits, as differences are.",
-		Judge: func(e *Evidence) Verdict {
-			var all []comparison
-			var files []string
-			c := e.tuned(table)
-			for _, q := range c.having(against, models) {
-				files = append(files, trialsFile(c.folder, q.Data, q.Model.Name))
-				all = append(all, comparison{name: fmt.Sprintf("%s on %s, %s %d %%", q.Model.Title(), DataTitle(q.Data),
-					q.Setting, q.TrainPercent), differences: func(*record.Results) []record.Difference {
-					return tunedDifferences(q, arm, against)
-				}})
-			}
-			if len(all) == 0 {
-				v := notRun("no cell of the tuned comparison has all arms")
-				v.command = c.command("--model all")
-				return v
-			}
-			v := judge(e.Records, points, all)
-			v.command, v.files = c.command("--model all"), files
-			return v
-		}}
+		Rule:  "Over the cells of the tuned comparison that have been run, on twenty fresh splits, as differences are.",
+		Judge: func(e *Evidence) Verdict { return e.judgeTuned(table, against, models...) }}
 }
 
-// tunedDifferences subtracts one arm's F1 from another's, by fresh split.
-func tunedDifferences(q multiverse.Tuned, arm, against string) []record.Difference {
-	var all []record.Difference
-	for i, d := range q.Differences(arm, against) {
-		all = append(all, record.Difference{Seed: uint64(i + 1), Value: d})
+// judgeTuned compares tuned masking with another arm of models in a tuned comparison.
+func (e *Evidence) judgeTuned(table, against string, models ...multiverse.TunedModel) Verdict {
+	var all []comparison
+	var files []string
+	c := e.tuned(table)
+	for _, q := range c.having(against, models) {
+		files = append(files, trialsFile(c.folder, q.Data, q.Model.Name))
+		name := fmt.Sprintf("%s on %s, %s %d %%", q.Model.Title(), DataTitle(q.Data), q.Setting, q.TrainPercent)
+		all = append(all, comparison{name: name, differences: func(*record.Results) (all []difference) {
+			for i, d := range q.Differences(multiverse.ArmMaskedTuned, against) { // by fresh split
+				all = append(all, difference{uint64(i + 1), d})
+			}
+			return all
+		}})
 	}
-	return all
+	v := notRun("no cell of the tuned comparison has all arms")
+	if len(all) > 0 {
+		v = judge(e.Records, points, all)
+		v.files = files
+	}
+	v.command = c.command("--model all")
+	return v
 }

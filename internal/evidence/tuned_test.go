@@ -12,7 +12,6 @@ import (
 	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper"
 	"nodemask/record"
 )
 
@@ -21,31 +20,30 @@ func answered(t *testing.T, d multiverse.Design, q multiverse.TunedQuestion, f1 
 	seed uint64) float64) []record.Record {
 	t.Helper()
 	var all []record.Record
+	protocol := multiverse.ProtocolHash()
+	if d.Budget == 0 {
+		protocol = cited.ProtocolHash()
+	}
 	for range 3 {
 		answer, err := d.Tuned(record.NewResults(all), q)
 		require.NoError(t, err)
 		for _, c := range answer.Next.Cells {
 			for _, seed := range answer.Next.Seeds {
-				one, protocol := record.Readings{BestEpochs: epochs(c.Setting)}, paper.ProtocolHash()
-				if d.Budget == 0 {
-					protocol = paper.CitedProtocolHash()
-				}
-				for range hyper.StopOns() {
-					scores := make([]float64, record.NumArrivals(c.Setting))
-					for i := range scores {
-						scores[i] = f1(c, seed)
-					}
-					one.F1, one.ValidationF1 = append(one.F1, scores), append(one.ValidationF1, scores)
-				}
-				all = append(all, under(protocol, c.Read(seed, "5eed", one)))
+				all = append(all, readAlike(protocol, c, seed, f1(c, seed)))
 			}
 		}
 	}
 	return all
 }
 
+// tunedOn is a cell of a tuned comparison, with 10 % to train on.
+func tunedOn(data, model string, setting datasets.Setting) multiverse.TunedQuestion {
+	return multiverse.TunedQuestion{Data: data, Model: multiverse.TunedModel{Name: model}, Setting: setting,
+		TrainPercent: 10}
+}
+
 func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
-	q := multiverse.TunedQuestion{Data: "cora", Model: multiverse.TunedModel{Name: "gcn"}, Setting: datasets.Transductive, TrainPercent: 10}
+	q := tunedOn("cora", "gcn", datasets.Transductive)
 	all := answered(t, multiverse.Drawn(), q, func(c record.Cell, seed uint64) float64 {
 		score := 70 + wobble(int(seed%10))
 		if c.Parameters.KeepRate == 0.9 {
@@ -58,9 +56,8 @@ func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
 	})
 	e := newEvidence(t, all)
 	require.Len(t, e.tuned(tunedID).cells, 1)
-	found, err := Find("table-tuned")
-	require.NoError(t, err)
-	table, err := e.Table(found[0], TableOptions{})
+	found := artifact(t, "table-tuned")
+	table, err := e.Table(found, TableOptions{})
 	require.NoError(t, err)
 	require.NoError(t, table.Check())
 	require.Len(t, table.Rows, 1)
@@ -111,8 +108,7 @@ func TestAnArmThatCameLaterIsShownWhereItHasRunInAllCellsOfADataSet(t *testing.T
 	for data, settings := range map[string][]datasets.Setting{"cora": datasets.Settings(),
 		"citeseer": {datasets.Inductive}} {
 		for _, setting := range settings {
-			all = append(all, answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: data,
-				Model: multiverse.TunedModel{Name: "gcn"}, Setting: setting, TrainPercent: 10}, f1)...)
+			all = append(all, answered(t, multiverse.Drawn(), tunedOn(data, "gcn", setting), f1)...)
 		}
 	}
 	// One of Cora's two cells lacks its last trial of DropGNN.
@@ -127,9 +123,8 @@ func TestAnArmThatCameLaterIsShownWhereItHasRunInAllCellsOfADataSet(t *testing.T
 	assert.Contains(t, text, "; against DropGNN tuned alike (exploratory, on CiteSeer) +2.00 [")
 	assert.Contains(t, e.againstAdded(tunedID, multiverse.Drawn().Models...),
 		"; against DropGNN tuned alike (exploratory, on CiteSeer (GCN)) +2.00 [")
-	found, err := Find(tunedID)
-	require.NoError(t, err)
-	table, err := e.Table(found[0], TableOptions{})
+	found := artifact(t, tunedID)
+	table, err := e.Table(found, TableOptions{})
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 3)
 	for _, row := range table.Rows {
@@ -147,11 +142,11 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	}
 	var all []record.Record
 	for _, model := range cited.Tuned().Models[:2] {
-		all = append(all, answered(t, cited.Tuned(), multiverse.TunedQuestion{Data: "cora", Model: model,
-			Setting: datasets.Inductive, TrainPercent: 10}, f1)...)
+		q := tunedOn("cora", "", datasets.Inductive)
+		q.Model = model
+		all = append(all, answered(t, cited.Tuned(), q, f1)...)
 	}
-	all = append(all, answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: "cora",
-		Model: multiverse.TunedModel{Name: "gin"}, Setting: datasets.Transductive, TrainPercent: 10}, f1)...)
+	all = append(all, answered(t, multiverse.Drawn(), tunedOn("cora", "gin", datasets.Transductive), f1)...)
 	e := newEvidence(t, all)
 	advice := Advice(e)
 	require.Len(t, advice, 2, "a line for each body, none for the drawn comparison of GIN")
@@ -163,7 +158,7 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	assert.Equal(t, multiverse.NotRun, claim(t, "table-balanced/gat").Judge(e).Grade)
 	assert.Equal(t, multiverse.NotRun, claim(t, "table-gin-cora/gain-inductive").Judge(e).Grade, "tuning is no reading")
 
-	table, err := e.Table(tableBalanced(), TableOptions{})
+	table, err := e.Table(tableTuned(balancedID), TableOptions{})
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 2)
 	assert.Contains(t, table.Caption, "Run so far: 2 of 48 rows.")
@@ -175,7 +170,7 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 		p := r.Parameters
 		return p.Regulariser == hyper.DropGNNRegulariser || p.Regulariser == hyper.DropMessageRegulariser
 	}))
-	table, err = e.Table(tableBalanced(), TableOptions{})
+	table, err = e.Table(tableTuned(balancedID), TableOptions{})
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 2)
 	require.Len(t, table.Header, 2+len(cited.Tuned().Arms))
@@ -184,8 +179,7 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 
 func TestTheAnswerNamesATunedArmThatDoesBetterThanTunedMasking(t *testing.T) {
 	said := func(gainOfDropout float64) string {
-		e := newEvidence(t, answered(t, cited.Tuned(), multiverse.TunedQuestion{Data: "cora",
-			Model: multiverse.TunedModel{Name: "gin"}, Setting: datasets.Inductive, TrainPercent: 10},
+		e := newEvidence(t, answered(t, cited.Tuned(), tunedOn("cora", "gin", datasets.Inductive),
 			func(c record.Cell, seed uint64) float64 {
 				score := 70 + wobble(int(seed%10))
 				switch p := c.Parameters; {
@@ -212,10 +206,8 @@ func TestWhatTuningGainsNamesItsDataOnceIfTheyAreTheSame(t *testing.T) {
 			}
 			return 70 + wobble(int(seed%10))
 		}
-		all := answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: "cora", Model: multiverse.TunedModel{Name: "gcn"}, Setting: datasets.Transductive,
-			TrainPercent: 10}, masksAndGains)
-		all = append(all, answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: data, Model: multiverse.TunedModel{Name: "sage"}, Setting: datasets.Transductive,
-			TrainPercent: 10}, masksAndGains)...)
+		all := answered(t, multiverse.Drawn(), tunedOn("cora", "gcn", datasets.Transductive), masksAndGains)
+		all = append(all, answered(t, multiverse.Drawn(), tunedOn(data, "sage", datasets.Transductive), masksAndGains)...)
 		e := newEvidence(t, all)
 		return tunedGains(e, tunedID, func(id string) Verdict { return claim(t, id).Judge(e) })
 	}
@@ -234,8 +226,7 @@ func TestAdviceFollowsTheIntervalOfTheTunedEffectAndOfOtherArms(t *testing.T) {
 		"GCN: expect no gain: 0.00 [":                              {0, 0, 0},
 		"GCN: expect no gain: −1.00 [":                             {-1, 1, 0},
 	} {
-		all := answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: "cora",
-			Model: multiverse.TunedModel{Name: "gcn"}, Setting: datasets.Transductive, TrainPercent: 10},
+		all := answered(t, multiverse.Drawn(), tunedOn("cora", "gcn", datasets.Transductive),
 			func(c record.Cell, seed uint64) float64 {
 				f1, p := 70+wobble(int(seed%10)), c.Parameters
 				switch {

@@ -75,8 +75,7 @@ func digitsOf(unit string) int {
 
 // GradeText returns the grade, and of an inconclusive one what would have been found.
 func (v Verdict) GradeText() string {
-	switch {
-	case v.Grade == multiverse.Inconclusive && v.Detectable > 0:
+	if v.Grade == multiverse.Inconclusive && v.Detectable > 0 {
 		return fmt.Sprintf("%s (%.*f %s would have been found)", v.Grade, digitsOf(v.Unit), v.Detectable, v.Unit)
 	}
 	return string(v.Grade)
@@ -87,18 +86,42 @@ func notRun(format string, a ...any) Verdict {
 	return Verdict{Grade: multiverse.NotRun, Figures: fmt.Sprintf(format, a...)}
 }
 
+// difference is how far two trials of a seed are apart.
+type difference struct {
+	seed  uint64
+	value float64
+}
+
+// differences lists how far a metric of a is above one of b, for each pair of trials that have both, by seed.
+func differences(r *record.Results, a record.Cell, ma record.Metric, b record.Cell,
+	mb record.Metric) (all []difference) {
+	for one, other := range r.Pairs(a, b) {
+		x, is := ma.Of(one)
+		y, both := mb.Of(other)
+		if is && both {
+			all = append(all, difference{one.Seed, x - y})
+		}
+	}
+	return all
+}
+
 // comparison is one place at which a claim is tested.
 type comparison struct {
 	name string
 	// differences, one for each pair of trials, are above 0 if they are as the claim says.
-	differences func(*record.Results) []record.Difference
+	differences func(*record.Results) []difference
 	published   *float64 // the paper's own difference; nil: it has none
 }
 
 // between compares a metric of a with one of b: the claim is that a's is above.
 func between(name string, a record.Cell, ma record.Metric, b record.Cell, mb record.Metric,
 	published *float64) comparison {
-	return comparison{name, func(r *record.Results) []record.Difference { return r.Differences(a, ma, b, mb) }, published}
+	return comparison{name, func(r *record.Results) []difference { return differences(r, a, ma, b, mb) }, published}
+}
+
+// overPairs grades a claim by [judge].
+func overPairs(unit string, all []comparison) func(*Evidence) Verdict {
+	return func(e *Evidence) Verdict { return judge(e.Records, unit, all) }
 }
 
 // judge grades a claim in one reading, by what [grade] says: each pair of trials is compared, one place at a time and
@@ -110,9 +133,9 @@ func judge(r *record.Results, unit string, comparisons []comparison) Verdict {
 	for i, c := range comparisons {
 		bySeed[i] = map[uint64]float64{}
 		for _, d := range c.differences(r) {
-			places[i], bySeed[i][d.Seed] = append(places[i], d.Value), d.Value
+			places[i], bySeed[i][d.seed] = append(places[i], d.value), d.value
 			if i == 0 {
-				seeds = append(seeds, d.Seed)
+				seeds = append(seeds, d.seed)
 			}
 		}
 		if len(places[i]) >= 2 { // one trial says nothing about significance
@@ -131,16 +154,16 @@ func judge(r *record.Results, unit string, comparisons []comparison) Verdict {
 	if err != nil {
 		return notRun("%v", err)
 	}
-	differences := make([][]float64, len(comparisons))
+	common := make([][]float64, len(comparisons))
 	for _, seed := range seeds {
 		if slices.ContainsFunc(bySeed, func(of map[uint64]float64) bool { _, is := of[seed]; return !is }) {
 			continue
 		}
 		for i, of := range bySeed {
-			differences[i] = append(differences[i], of[seed])
+			common[i] = append(common[i], of[seed])
 		}
 	}
-	pooled, err := joint.Pooled(differences)
+	pooled, err := joint.Pooled(common)
 	if err != nil {
 		return notRun("fewer than two seeds are in all %d comparisons", len(comparisons))
 	}

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/joint"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/recordtest"
 	"nodemask/paper"
 	"nodemask/record"
 	"nodemask/stats"
@@ -26,6 +28,13 @@ func claim(t *testing.T, id string) Claim {
 	}
 	t.Fatalf("no claim %s", id)
 	return Claim{}
+}
+
+func artifact(t *testing.T, id string) Artifact {
+	t.Helper()
+	found, err := Find(id)
+	require.NoError(t, err)
+	return found[0]
 }
 
 func TestTheGradesOfOneReading(t *testing.T) {
@@ -64,11 +73,11 @@ func TestAVerdictHasTheStrictRuleThePooledEffectAndThePublishedOne(t *testing.T)
 	var records []record.Record
 	for i, size := range Sizes() {
 		plain := paper.Cell("cora", "gin", datasets.Inductive, size)
-		records = append(records, score(plain, 70, 71, 72)...)
+		records = append(records, recordtest.Records(plain, 70, 71, 72)...)
 		if i < 4 { // gains 2.9, 3.1, 3: mean 3, far from noise
-			records = append(records, score(paper.Masked(plain, 0.5), 72.9, 74.1, 75)...)
+			records = append(records, recordtest.Records(paper.Masked(plain, 0.5), 72.9, 74.1, 75)...)
 		} else { // gains 2, −2, 0
-			records = append(records, score(paper.Masked(plain, 0.5), 72, 69, 72)...)
+			records = append(records, recordtest.Records(paper.Masked(plain, 0.5), 72, 69, 72)...)
 		}
 	}
 	v := c.Judge(newEvidence(t, records))
@@ -95,16 +104,13 @@ func TestAVerdictHasTheStrictRuleThePooledEffectAndThePublishedOne(t *testing.T)
 func TestASeedThatOneComparisonLacksIsNotPooled(t *testing.T) {
 	c := claim(t, "table-models/gcn")
 	var records []record.Record
-	for _, s := range datasets.Settings() {
-		for _, size := range fewSizes() {
-			plain := paper.Cell("cora", "gcn", s, size).Fair()
-			records = append(records, score(plain, 70, 70, 70, 70)...)
-			gains := []float64{71, 73, 72, 99}
-			if s == datasets.Inductive {
-				gains = gains[:3]
-			}
-			records = append(records, score(paper.Masked(paper.Cell("cora", "gcn", s, size), 0.5), gains...)...)
+	for _, cell := range fewCells("gcn") {
+		gains := []float64{71, 73, 72, 99}
+		if cell.Setting == datasets.Inductive {
+			gains = gains[:3]
 		}
+		records = slices.Concat(records, recordtest.Records(cell.Fair(), 70, 70, 70, 70),
+			recordtest.Records(masked(cell), gains...))
 	}
 	v := c.Judge(newEvidence(t, records))
 	assert.Equal(t, 3, v.Effect.N)
@@ -130,7 +136,7 @@ func TestClaimsHaveNamesOfTheirOwnTheirWordsAndAVerdictWithoutData(t *testing.T)
 func TestMADIsJudgedInEachRepresentation(t *testing.T) {
 	// mad makes trials whose MAD of hidden, logits and softmax is the mean given, with a little spread.
 	mad := func(c record.Cell, hidden, logits, softmax float64) []record.Record {
-		records := score(c, 70, 70, 70)
+		records := recordtest.Records(c, 70, 70, 70)
 		for i := range records {
 			noise := 0.001 * float64(i)
 			m := stats.Smoothness{Hidden: hidden + noise, Logits: logits - noise, Softmax: softmax + 2*noise}
@@ -141,11 +147,9 @@ func TestMADIsJudgedInEachRepresentation(t *testing.T) {
 	smooth := func(dropout, masking [3]float64) *Evidence {
 		var records []record.Record
 		for _, model := range []string{"gat", "sgat"} {
-			for _, s := range datasets.Settings() {
-				c := paper.Cell("cora", model, s, 10)
-				records = append(records, mad(c.Fair(), 0.2, 0.2, 0.2)...)
-				records = append(records, mad(c, dropout[0], dropout[1], dropout[2])...)
-				records = append(records, mad(paper.Masked(c, 0.5), masking[0], masking[1], masking[2])...)
+			for _, c := range plainCells("cora", model, datasets.Settings(), []int{10}) {
+				records = slices.Concat(records, mad(c.Fair(), 0.2, 0.2, 0.2), mad(c, dropout[0], dropout[1], dropout[2]),
+					mad(masked(c), masking[0], masking[1], masking[2]))
 			}
 		}
 		return newEvidence(t, records)
@@ -171,16 +175,14 @@ func TestMADOfGINIsTheSameIfBothAreNearThePublishedValue(t *testing.T) {
 	type means struct{ hidden, logits, softmax float64 }
 	gin := func(unmasked, with means) Verdict {
 		var records []record.Record
-		for _, s := range datasets.Settings() {
-			cell := paper.Cell("cora", "gin", s, 10)
-			for mean, of := range map[means]record.Cell{unmasked: cell, with: paper.Masked(cell, 0.5)} {
-				trials := score(of, 70, 70, 70)
-				for i := range trials {
+		for _, cell := range plainCells("cora", "gin", datasets.Settings(), []int{10}) {
+			for mean, of := range map[means]record.Cell{unmasked: cell, with: masked(cell)} {
+				for i, r := range recordtest.Records(of, 70, 70, 70) {
 					noise := 0.001 * float64(i)
-					trials[i].MAD = &stats.Smoothness{Hidden: mean.hidden + noise, Logits: mean.logits + noise, Softmax: mean.softmax +
-						noise}
+					r.MAD = &stats.Smoothness{Hidden: mean.hidden + noise, Logits: mean.logits + noise,
+						Softmax: mean.softmax + noise}
+					records = append(records, r)
 				}
-				records = append(records, trials...)
 			}
 		}
 		return c.Judge(newEvidence(t, records))

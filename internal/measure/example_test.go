@@ -7,6 +7,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/measure"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/record"
@@ -25,7 +26,7 @@ func ExampleMissing() {
 		fmt.Println(err)
 		return
 	}
-	store := record.OpenStore(folder)
+	store := recordstore.Open(folder)
 	cell := record.NewCell("sbm", "gin", datasets.Transductive, 20).
 		With(func(p *hyper.Parameters) { p.Hidden, p.MaxEpochs = 8, 3 })
 	options := measure.Options{Seeds: []uint64{1, 2},

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/train"
 	"nodemask/record"
 )
@@ -36,7 +37,7 @@ func openSome(sbm Opener, counted *atomic.Int32) Opener {
 }
 
 func TestDataThatCannotBeOpenedAreSaidBeforeTheFirstTrialAndAllElseRuns(t *testing.T) {
-	b, store := openGo(t), record.OpenStore(t.TempDir())
+	b, store := openGo(t), recordstore.Open(t.TempDir())
 	o, opened := tinyOptions()
 	o.Open = openSome(o.Open, opened)
 	var said error
@@ -58,7 +59,7 @@ func TestDataThatCannotBeOpenedAreSaidBeforeTheFirstTrialAndAllElseRuns(t *testi
 }
 
 func TestDataThatCannotBeOpenedAreAnErrorAtOnceIfNothingElseIsLeftOrNobodyIsTold(t *testing.T) {
-	b, store := openGo(t), record.OpenStore(t.TempDir())
+	b, store := openGo(t), recordstore.Open(t.TempDir())
 	o, opened := tinyOptions()
 	o.Seeds, o.Open = train.Seeds(1, 1), openSome(o.Open, opened)
 	o.Unopened = func(err error) error { t.Error("said twice"); return err }

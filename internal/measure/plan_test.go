@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/record"
@@ -23,7 +24,7 @@ func TestShardsHaveEveryCellOnce(t *testing.T) {
 			}
 		}
 	}
-	cells = record.Merge(cells)
+	cells = recordstore.Merged(cells)
 	require.Len(t, cells, 6*2*3*3)
 	seen := map[string]int{}
 	programs := map[string]int{}
@@ -52,7 +53,7 @@ func planned(
 ) (tasks []task, total int) {
 	groups, total, err := plan(cells, o, func(c record.Cell, seed uint64) (bool, error) {
 		return slices.ContainsFunc(have, func(r record.Record) bool {
-			return r.ID() == record.TrialID{Cell: c.Key(), Seed: seed, Backend: backend} && r.CellOf().Measures(c)
+			return r.Cell == c.Key() && r.Seed == seed && r.Backend == backend && r.CellOf().Measures(c)
 		}), nil
 	})
 	require.NoError(t, err)

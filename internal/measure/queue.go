@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"nodemask/internal/recordstore"
 	"nodemask/record"
 )
 
@@ -35,7 +36,8 @@ func (q *queue) next(has func(record.Cell) bool) []task {
 // work calls run for tasks until none is left, each under the lease of its cell. Those that another job or process has
 // in hand are left for last, when it may have done them: run is to look. If it is killed instead, they are run here.
 // has tells for which cells the job has a program.
-func (q *queue) work(ctx context.Context, has func(record.Cell) bool, leaseOf func(key string) (*record.Lease, error),
+func (q *queue) work(ctx context.Context, has func(record.Cell) bool,
+	leaseOf func(key string) (*recordstore.Lease, error),
 	run func(task) error) error {
 	var later []task
 	for {

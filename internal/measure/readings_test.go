@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/record"
@@ -31,7 +32,7 @@ func trajectoryOptions() (o Options, opened *atomic.Int32) {
 }
 
 func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
-	b, store := openGo(t), record.OpenStore(t.TempDir())
+	b, store := openGo(t), recordstore.Open(t.TempDir())
 	o, opened := trajectoryOptions()
 	var last State
 	o.Progress = func(s State) { last = s }
@@ -75,7 +76,7 @@ func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
 }
 
 func TestInterruptedTrajectoriesGoOnWhereTheyStoppedAndShardsShareThem(t *testing.T) {
-	b, whole, parts := openGo(t), record.OpenStore(t.TempDir()), record.OpenStore(t.TempDir())
+	b, whole, parts := openGo(t), recordstore.Open(t.TempDir()), recordstore.Open(t.TempDir())
 	o, _ := trajectoryOptions()
 	require.NoError(t, Missing(t.Context(), b, whole, trajectoryCells(), o))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -98,7 +99,7 @@ func TestInterruptedTrajectoriesGoOnWhereTheyStoppedAndShardsShareThem(t *testin
 }
 
 // trajectoriesOf are all trajectories of a store without what differs from run to run.
-func trajectoriesOf(t *testing.T, store *record.Store) []record.Record {
+func trajectoriesOf(t *testing.T, store *recordstore.Store) []record.Record {
 	all := loaded(t, store)
 	for i := range all {
 		all[i].Seconds = 0

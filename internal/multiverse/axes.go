@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordstore"
 	"nodemask/paper"
 	"nodemask/record"
 )
@@ -133,9 +134,6 @@ const (
 	Masked Arm = true  // with it, at the paper's keep rate
 )
 
-// KeepRate of masked arms: the paper's p.
-const KeepRate = paper.MaskedKeepRate
-
 // Cell returns what is trained for an arm of a reading, and how it is read: its stopping and arrivals are set too.
 func (r Reading) Cell(axes []Axis, arm Arm, data, model string, setting datasets.Setting,
 	trainPercent int) (record.Cell, error) {
@@ -143,7 +141,7 @@ func (r Reading) Cell(axes []Axis, arm Arm, data, model string, setting datasets
 	c.Resplit = true
 	values := map[string]string{"keep": "1"}
 	if arm == Masked {
-		values["keep"] = fmt.Sprint(KeepRate)
+		values["keep"] = fmt.Sprint(paper.MaskedKeepRate)
 	}
 	for i, axis := range axes {
 		if axis.Masked && arm != Masked || axis.Plain && arm != Plain || !axis.Matters(setting) {
@@ -184,7 +182,7 @@ func Cells(questions []Question) ([]record.Cell, error) {
 			}
 		}
 	}
-	return record.Merge(cells), nil
+	return recordstore.Merged(cells), nil
 }
 
 // Sizes returns the sizes of the train set that readings are compared at, in percent.

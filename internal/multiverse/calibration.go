@@ -46,18 +46,17 @@ func Calibrate(r *record.Results, data, model string, published Published, cache
 	if err != nil {
 		return nil, err
 	}
+	in := inductive.look(r)
+	seeds, err := in.splits(Plain)
+	if err != nil {
+		return nil, err
+	}
 	transductive := inductive
-	transductive.Setting = datasets.Transductive
-	settings := []*lookup{inductive.look(r), transductive.look(r)}
-	seeds, err := settings[0].splits(Plain)
-	if err != nil {
+	transductive.Setting, transductive.Seeds = datasets.Transductive, seeds
+	trans := transductive.look(r)
+	if seeds, err = trans.splits(Plain); err != nil {
 		return nil, err
 	}
-	others, err := settings[1].splits(Plain)
-	if err != nil {
-		return nil, err
-	}
-	seeds = slices.DeleteFunc(seeds, func(seed uint64) bool { return !slices.Contains(others, seed) })
 	c := &Calibration{Limit: firstLimit, Splits: seeds}
 	if len(seeds) < 2 {
 		return c, nil
@@ -67,40 +66,13 @@ func Calibrate(r *record.Results, data, model string, published Published, cache
 			continue // the same plain arm as another, or a baseline that is not the paper's
 		}
 		fit := Fit{Reading: reading}
-		total := 0.0
-		for _, q := range settings {
-			sum, n := 0.0, 0
-			for _, size := range q.Sizes {
-				trials, at, err := q.of(reading, Plain, size)
-				if err != nil {
-					return nil, err
-				}
-				var f1, cost float64
-				for _, seed := range seeds {
-					t := trials[seed]
-					f1 += t.F1[at.stop][at.arrivals] / float64(len(seeds))
-					if q.Setting == datasets.Inductive {
-						cost += (t.F1[at.stop][at.arrivals] - t.Cached[at.stop][at.arrivals]) / float64(len(seeds))
-					}
-				}
-				fit.CacheCost += cost / float64(len(q.Sizes))
-				if want := published(q.Setting, size); want != nil {
-					sum += (f1 - *want) * (f1 - *want)
-					n++
-				}
-			}
-			if n == 0 {
-				return nil, fmt.Errorf("nothing is published of %s on %s, %s", model, data, q.Setting)
-			}
-			rms := math.Sqrt(sum / float64(n))
-			if q.Setting == datasets.Inductive {
-				fit.Inductive = rms
-			} else {
-				fit.Transductive = rms
-			}
-			total += rms * rms / 2
+		if fit.Inductive, fit.CacheCost, err = in.distance(reading, seeds, published); err != nil {
+			return nil, err
 		}
-		fit.Both = math.Sqrt(total)
+		if fit.Transductive, _, err = trans.distance(reading, seeds, published); err != nil {
+			return nil, err
+		}
+		fit.Both = math.Sqrt(fit.Inductive*fit.Inductive/2 + fit.Transductive*fit.Transductive/2)
 		c.Fits = append(c.Fits, fit)
 	}
 	slices.SortStableFunc(c.Fits, func(a, b Fit) int { return cmp.Compare(a.Both, b.Both) })
@@ -122,6 +94,35 @@ func Calibrate(r *record.Results, data, model string, published Published, cache
 	}
 }
 
+// distance returns the root mean square over sizes of what the plain arm of a reading scores less what is published,
+// and what caching costs it: nothing in the transductive setting.
+func (l *lookup) distance(reading Reading, seeds []uint64, published Published) (rms, cost float64, err error) {
+	sum, n := 0.0, 0
+	for _, size := range l.Sizes {
+		trials, at, err := l.of(reading, Plain, size)
+		if err != nil {
+			return 0, 0, err
+		}
+		var f1, lost float64
+		for _, seed := range seeds {
+			t := trials[seed]
+			f1 += t.F1[at.stop][at.arrivals] / float64(len(seeds))
+			if l.Setting == datasets.Inductive {
+				lost += (t.F1[at.stop][at.arrivals] - t.Cached[at.stop][at.arrivals]) / float64(len(seeds))
+			}
+		}
+		cost += lost / float64(len(l.Sizes))
+		if want := published(l.Setting, size); want != nil {
+			sum += (f1 - *want) * (f1 - *want)
+			n++
+		}
+	}
+	if n == 0 {
+		return 0, 0, fmt.Errorf("nothing is published of %s on %s, %s", l.Model, l.Data, l.Setting)
+	}
+	return math.Sqrt(sum / float64(n)), cost, nil
+}
+
 // plain is a reading without what matters to masked trials alone, and with the first option, the paper's, of what
 // matters to plain ones alone: all that the calibration looks at.
 func (r Reading) plain(axes []Axis) Reading {
@@ -136,32 +137,24 @@ func (r Reading) plain(axes []Axis) Reading {
 
 // Best returns the best calibrated fit, and whether there is one.
 func (c *Calibration) Best() (Fit, bool) {
-	for _, f := range c.Fits {
-		if f.Calibrated {
-			return f, true
-		}
+	i := slices.IndexFunc(c.Fits, func(f Fit) bool { return f.Calibrated })
+	if i < 0 {
+		return Fit{}, false
 	}
-	return Fit{}, false
+	return c.Fits[i], true
 }
 
 // Has reports whether a reading is calibrated in a setting: in the transductive one, if it is with any arrivals.
 func (c *Calibration) Has(axes []Axis, setting datasets.Setting, r Reading) bool {
 	r = r.plain(axes)
-	for _, f := range c.Fits {
-		if !f.Calibrated {
-			continue
-		}
-		same := true
+	return slices.ContainsFunc(c.Fits, func(f Fit) bool {
 		for i, axis := range axes {
-			if axis.Matters(setting) {
-				same = same && f.Reading[i] == r[i]
+			if axis.Matters(setting) && f.Reading[i] != r[i] {
+				return false
 			}
 		}
-		if same {
-			return true
-		}
-	}
-	return false
+		return f.Calibrated
+	})
 }
 
 // Calibrated returns the effects of calibrated readings alone.

@@ -48,10 +48,8 @@ func TestAReadingIsFoundWithItsRankAndItsScores(t *testing.T) {
 		}
 		return f1, f1
 	})
-	q, err := Ask("cora", "gat", datasets.Inductive)
-	require.NoError(t, err)
-	e, err := q.Effects(r)
-	require.NoError(t, err)
+	q := asked(t, "gat", datasets.Inductive)
+	e := effectsOf(t, q, r)
 	reading, err := Compose(q.Axes, q.Setting, "stop", "macro F1")
 	require.NoError(t, err)
 	effect, rank, found := e.Find(reading)
@@ -65,8 +63,7 @@ func TestAReadingIsFoundWithItsRankAndItsScores(t *testing.T) {
 	scores, err := q.F1(r, reading, Masked, 25)
 	require.NoError(t, err)
 	require.Equal(t, map[uint64]float64{100: 53, 101: 54}, scores)
-	cells, err := Cells(ofBoth(t, "gat", 10))
-	require.NoError(t, err)
+	cells := cellsOf(t, ofBoth(t, "gat", 10))
 	trials, complete, err := r.Count(cells, Seeds(FirstSplit, 2))
 	require.NoError(t, err)
 	require.Equal(t, 20, trials, "4 trainings in the inductive setting, 6 in the transductive one, 2 splits")

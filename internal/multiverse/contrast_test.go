@@ -18,8 +18,7 @@ func TestContrastsAreDifferencesOfSumsOfScores(t *testing.T) {
 		}
 		return 70, 69
 	})
-	q, err := Ask("cora", "gat", datasets.Inductive)
-	require.NoError(t, err)
+	q := asked(t, "gat", datasets.Inductive)
 	plain, plainCached := Score{Arm: Plain}, Score{Arm: Plain, Cached: true}
 	masked, maskedCached := Score{Arm: Masked}, Score{Arm: Masked, Cached: true}
 	for _, test := range []struct {
@@ -33,20 +32,18 @@ func TestContrastsAreDifferencesOfSumsOfScores(t *testing.T) {
 		{Contrast{Plus: []Score{plain, maskedCached}, Minus: []Score{plainCached, masked}}, []float64{0.5, 0.4, 0.3}},
 	} {
 		q.Contrast = test.contrast
-		effects, err := q.Effects(results)
-		require.NoError(t, err)
+		effects := effectsOf(t, q, results)
 		require.Len(t, effects.Effects, 48)
 		for _, e := range effects.Effects {
-			require.InDeltaSlice(t, test.want, e.PerSplit(), 1e-9)
+			require.InDeltaSlice(t, test.want, e.perSplit(), 1e-9)
 			require.InDelta(t, 70, e.Plain[0], 1e-9, "whatever is contrasted")
 			require.InDelta(t, 73, e.Masked[0], 1e-9)
 		}
 	}
 
 	q.Contrast = Contrast{Plus: []Score{maskedCached}, Minus: []Score{masked}}
-	other, err := Ask("cora", "gat", datasets.Transductive)
-	require.NoError(t, err)
+	other := asked(t, "gat", datasets.Transductive)
 	other.Contrast = q.Contrast
-	_, err = other.Effects(results)
+	_, err := other.Effects(results)
 	require.EqualError(t, err, "a cached score in the transductive setting: only the inductive one has them")
 }

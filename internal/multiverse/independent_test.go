@@ -12,7 +12,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
-	"nodemask/record"
+	"nodemask/internal/recordstore"
 )
 
 // The fixture is what another program, which shares no code with this one, made of the same trajectories:
@@ -30,7 +30,7 @@ func TestEffectsAndCalibrationAreThoseOfAnIndependentProgram(t *testing.T) {
 		Fits                       [][3]float64
 	}
 	require.NoError(t, json.Unmarshal(text, &fixture))
-	results := record.OpenStore("../../results/multiverse").Results(nil, nil)
+	results := recordstore.Open("../../results/multiverse").Results(nil, nil)
 	const near = 1e-6
 	for _, model := range []string{"gin", "gat", "sgat"} {
 		for _, setting := range datasets.Settings() {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordtest"
 	"nodemask/nmgnn/hyper"
 	"nodemask/record"
 )
@@ -19,6 +20,28 @@ func axesOf(t *testing.T, model string) []Axis {
 	axes, err := AxesOf(model)
 	require.NoError(t, err)
 	return axes
+}
+
+// asked is the question of all readings of a model on Cora.
+func asked(t *testing.T, model string, setting datasets.Setting) Question {
+	t.Helper()
+	q, err := Ask("cora", model, setting)
+	require.NoError(t, err)
+	return q
+}
+
+func effectsOf(t *testing.T, q Question, r *record.Results) *Effects {
+	t.Helper()
+	effects, err := q.Effects(r)
+	require.NoError(t, err)
+	return effects
+}
+
+func cellsOf(t *testing.T, questions []Question) []record.Cell {
+	t.Helper()
+	cells, err := Cells(questions)
+	require.NoError(t, err)
+	return cells
 }
 
 func TestAReadingTakesOneOptionOfEachAxisThatMatters(t *testing.T) {
@@ -52,8 +75,7 @@ func TestAReadingTakesOneOptionOfEachAxisThatMatters(t *testing.T) {
 	}
 	_, err := AxesOf("gcn")
 	require.ErrorContains(t, err, `no readings of "gcn"`)
-	cells, err := Cells(ofBoth(t, "gin", Sizes()...))
-	require.NoError(t, err)
+	cells := cellsOf(t, ofBoth(t, "gin", Sizes()...))
 	require.Len(t, cells, 4*(2+3)*64)
 }
 
@@ -62,8 +84,7 @@ func ofBoth(t *testing.T, model string, sizes ...int) []Question {
 	t.Helper()
 	var both []Question
 	for _, setting := range datasets.Settings() {
-		q, err := Ask("cora", model, setting)
-		require.NoError(t, err)
+		q := asked(t, model, setting)
 		q.Sizes = sizes
 		both = append(both, q)
 	}
@@ -117,21 +138,12 @@ func TestTheProtocolNamesTheSizesSplitsAndEveryWayToStop(t *testing.T) {
 func trials(t *testing.T, model string, splits int, score func(c record.Cell, on hyper.StopOn, way datasets.Arrivals,
 	split int) (f1, cached float64)) *record.Results {
 	t.Helper()
-	cells, err := Cells(ofBoth(t, model, Sizes()...))
-	require.NoError(t, err)
+	cells := cellsOf(t, ofBoth(t, model, Sizes()...))
 	var all []record.Record
 	for _, c := range cells {
 		for split := range splits {
-			var one record.Readings
-			for _, on := range hyper.StopOns() {
-				var f1, cached []float64
-				for _, way := range datasets.AllArrivals()[:record.NumArrivals(c.Setting)] {
-					a, b := score(c, on, way, split)
-					f1, cached = append(f1, a), append(cached, b)
-				}
-				one.F1, one.Cached = append(one.F1, f1), append(one.Cached, cached)
-			}
-			all = append(all, c.Read(uint64(FirstSplit+split), "x", one))
+			all = append(all, recordtest.Read(c, uint64(FirstSplit+split),
+				func(on hyper.StopOn, way datasets.Arrivals) (float64, float64) { return score(c, on, way, split) }))
 		}
 	}
 	return record.NewResults(all)
@@ -151,10 +163,8 @@ func TestEffectsAreDifferencesOnTheSameSplitPooledOverSizes(t *testing.T) {
 		}
 		return f1, f1
 	})
-	q, err := Ask("cora", "gat", datasets.Inductive)
-	require.NoError(t, err)
-	effects, err := q.Effects(results)
-	require.NoError(t, err)
+	q := asked(t, "gat", datasets.Inductive)
+	effects := effectsOf(t, q, results)
 	require.Equal(t, []uint64{100, 101, 102}, effects.Splits)
 	require.Len(t, effects.Effects, 48)
 	stop := slices.IndexFunc(q.Axes, func(a Axis) bool { return a.Name == "stop" })
@@ -166,7 +176,7 @@ func TestEffectsAreDifferencesOnTheSameSplitPooledOverSizes(t *testing.T) {
 		want := gain + 0.5 + 0.1
 		require.InDelta(t, want, e.Pooled.MeanDifference, 1e-9)
 		require.InDelta(t, 0.1, e.Pooled.StdDev, 1e-9)
-		require.InDeltaSlice(t, []float64{gain + 0.5, gain + 0.6, gain + 0.7}, e.PerSplit(), 1e-9)
+		require.InDeltaSlice(t, []float64{gain + 0.5, gain + 0.6, gain + 0.7}, e.perSplit(), 1e-9)
 		require.InDelta(t, 71, e.Plain[0], 1e-9)
 		require.InDelta(t, 71+gain+0.1, e.Masked[0], 1e-9)
 		if sign = -1; gain > 0 {
@@ -186,19 +196,15 @@ func TestEffectsAreDifferencesOnTheSameSplitPooledOverSizes(t *testing.T) {
 	require.InDelta(t, 0, variance[1], 1e-9)
 
 	// A split that one training lacks counts for none.
-	cells, err := Cells(ofBoth(t, "gat", Sizes()...))
-	require.NoError(t, err)
+	cells := cellsOf(t, ofBoth(t, "gat", Sizes()...))
 	var all []record.Record
 	for _, c := range cells {
 		all = append(all, results.Trials(c)...)
 	}
 	results = record.NewResults(all[1:])
-	effects, err = q.Effects(results)
-	require.NoError(t, err)
-	other, err := Ask("cora", "gat", datasets.Transductive)
-	require.NoError(t, err)
-	rest, err := other.Effects(results)
-	require.NoError(t, err)
+	effects = effectsOf(t, q, results)
+	other := asked(t, "gat", datasets.Transductive)
+	rest := effectsOf(t, other, results)
 	require.ElementsMatch(t, []int{2, 3}, []int{len(effects.Splits), len(rest.Splits)})
 }
 
@@ -279,10 +285,8 @@ func TestGATIsCalibratedByItsOwnBaseline(t *testing.T) {
 	c, err := Calibrate(results, "cora", "gat", func(datasets.Setting, int) *float64 { return new(80.0) }, false)
 	require.NoError(t, err)
 	require.Len(t, c.Fits, 4*3, "attention dropout 0.6, stops and arrivals")
-	q, err := Ask("cora", "gat", datasets.Inductive)
-	require.NoError(t, err)
-	effects, err := q.Effects(results)
-	require.NoError(t, err)
+	q := asked(t, "gat", datasets.Inductive)
+	effects := effectsOf(t, q, results)
 	require.Len(t, effects.Calibrated(c).Effects, 48, "with any baseline and own term")
 
 	q.Among = c
@@ -291,12 +295,10 @@ func TestGATIsCalibratedByItsOwnBaseline(t *testing.T) {
 		c.Fits[i].Calibrated = i == 0
 	}
 	require.Len(t, q.Readings(), 2*2, "one fit, with any baseline and own term")
-	alone, err := q.Effects(results)
-	require.NoError(t, err)
+	alone := effectsOf(t, q, results)
 	require.Len(t, alone.Effects, 4)
 	require.Equal(t, effects.Calibrated(c).Effects, alone.Effects)
-	cells, err := Cells([]Question{q})
-	require.NoError(t, err)
+	cells := cellsOf(t, []Question{q})
 	require.Len(t, cells, 4*(2+2), "stops and arrivals are read off: two baselines and two own terms at four sizes")
 }
 
@@ -356,15 +358,13 @@ func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.
 		}
 		for _, c := range tuned.Next.Cells {
 			for _, seed := range tuned.Next.Seeds {
-				var one record.Readings
-				validation := 70.0
+				f1 := 70.0
 				if c.Parameters.LearningRate == 0.01 && c.Parameters.Hidden == 64 && c.Parameters.WeightDecay == 0 {
-					validation = 80
+					f1 = 80
 				}
-				for range hyper.StopOns() {
-					one.F1, one.ValidationF1 = append(one.F1, []float64{50}), append(one.ValidationF1, []float64{validation})
-				}
-				all = append(all, c.Read(seed, "x", one))
+				all = append(all, recordtest.Read(c, seed, func(hyper.StopOn, datasets.Arrivals) (float64, float64) {
+					return f1, 0
+				}))
 			}
 		}
 	}

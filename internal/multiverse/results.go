@@ -189,8 +189,8 @@ func mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// PerSplit returns an effect's mean over sizes, by split.
-func (e Effect) PerSplit() []float64 {
+// perSplit returns an effect's mean over sizes, by split.
+func (e Effect) perSplit() []float64 {
 	means := make([]float64, len(e.Differences[0]))
 	for _, differences := range e.Differences {
 		for i, d := range differences {
@@ -201,14 +201,11 @@ func (e Effect) PerSplit() []float64 {
 }
 
 // Sign returns 1 or -1 for a pooled effect that is significantly above or below zero (p < 0.05), else 0.
-func (e Effect) Sign() int { return e.side(0) }
-
-// side returns 1 or -1 for a pooled effect that is significantly above or below x, else 0.
-func (e Effect) side(x float64) int {
+func (e Effect) Sign() int {
 	switch {
-	case e.Pooled.Low > x:
+	case e.Pooled.Low > 0:
 		return 1
-	case e.Pooled.High < x:
+	case e.Pooled.High < 0:
 		return -1
 	}
 	return 0
@@ -218,7 +215,7 @@ func (e Effect) side(x float64) int {
 func (e *Effects) Joint() (joint.Result, error) {
 	effects := make([][]float64, len(e.Effects))
 	for i, effect := range e.Effects {
-		effects[i] = effect.PerSplit()
+		effects[i] = effect.perSplit()
 	}
 	return joint.Test(effects)
 }

@@ -10,7 +10,9 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/joint"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/hyper"
+	"nodemask/paper"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -106,7 +108,7 @@ func Drawn() Design {
 			"keep": {"1"}}
 		switch arm {
 		case ArmMasked:
-			g["keep"] = []string{fmt.Sprint(KeepRate)}
+			g["keep"] = []string{fmt.Sprint(paper.MaskedKeepRate)}
 		case ArmMaskedTuned:
 			g["keep"] = rates
 		case ArmDropEdge, ArmDropMessage, ArmDropGNN:
@@ -134,9 +136,6 @@ func WithRates(arm string, rates []string) []string {
 	return all
 }
 
-// TunedSizes returns the sizes of the train set of the tuned comparisons, in percent.
-func TunedSizes() []int { return []int{10, 50} }
-
 // TunedQuestion is one cell of a tuned comparison.
 type TunedQuestion struct {
 	Data         string
@@ -151,7 +150,7 @@ func (d Design) Questions() []TunedQuestion {
 	for _, model := range d.Models {
 		for _, on := range d.Data {
 			for _, setting := range datasets.Settings() {
-				for _, size := range TunedSizes() {
+				for _, size := range []int{10, 50} {
 					all = append(all, TunedQuestion{Data: on, Model: model, Setting: setting, TrainPercent: size})
 				}
 			}
@@ -292,9 +291,9 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	}
 	switch {
 	case len(tuning) > 0:
-		t.Next = Batch{Cells: record.Merge(tuning), Seeds: tries}
+		t.Next = Batch{Cells: recordstore.Merged(tuning), Seeds: tries}
 	case len(comparing) > 0:
-		t.Next = Batch{Cells: record.Merge(comparing), Seeds: fresh}
+		t.Next = Batch{Cells: recordstore.Merged(comparing), Seeds: fresh}
 	}
 	return t, r.Err()
 }

@@ -18,7 +18,7 @@ import (
 
 	"nodemask/internal/browsertest"
 	"nodemask/internal/checkout"
-	"nodemask/record"
+	"nodemask/internal/recordstore"
 )
 
 // built is the program of pages, compiled once for all tests.
@@ -205,7 +205,7 @@ func TestTwoTabsAtOnceLoseNoRuns(t *testing.T) {
 	first.js(`JSON.parse(localStorage.getItem('nodemask-runs'))`, &lines)
 	seeds := map[uint64]int{}
 	for _, line := range lines {
-		r, err := record.ParseRecord([]byte(line))
+		r, err := recordstore.Parse([]byte(line))
 		require.NoError(t, err)
 		seeds[r.Seed]++
 	}
@@ -319,7 +319,7 @@ func TestAGraphOfOnesOwnComesWithThePage(t *testing.T) {
 	b.js(`JSON.parse(localStorage.getItem('nodemask-runs'))`, &lines)
 	arms := map[string]bool{}
 	for _, line := range lines {
-		r, err := record.ParseRecord([]byte(line))
+		r, err := recordstore.Parse([]byte(line))
 		require.NoError(t, err)
 		require.False(t, arms[fmt.Sprint(r.Cell, r.Seed)], "each seed once an arm")
 		arms[fmt.Sprint(r.Cell, r.Seed)] = true

@@ -16,6 +16,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/evidence"
 	"nodemask/internal/measure"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/explain"
@@ -352,11 +353,11 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 	s.mutex.Unlock()
 	stored := measure.Stored(c, x, s.backend, result)
 	stored.Date = time.Now().UTC().Format(time.RFC3339)
-	line, err := stored.Line()
+	line, err := recordstore.Line(stored)
 	if err != nil {
 		return Event{}, err
 	}
-	done := &Trained{Record: string(line), Key: c.Key(), Label: paper.Label(c), F1: stored.MacroF1,
+	done := &Trained{Record: string(line), Key: c.Key(), Label: evidence.Label(c), F1: stored.MacroF1,
 		BestEpoch: stored.BestEpoch, Epochs: stored.Epochs,
 		Seconds: stored.Seconds, Confusion: result.Test.Confusion, Classes: g.Classes}
 	if published, found := evidence.PublishedF1(c); found {
@@ -375,7 +376,7 @@ const slowest = 5 * time.Second
 func (s *Session) compare(r Request) (Event, error) {
 	var records []record.Record
 	for i, line := range r.Records {
-		one, err := record.ParseRecord([]byte(line))
+		one, err := recordstore.Parse([]byte(line))
 		if err != nil {
 			return Event{}, fmt.Errorf("line %d: %w", i+1, err)
 		}
@@ -392,7 +393,7 @@ func (s *Session) compare(r Request) (Event, error) {
 		seen[c.Key()] = true
 		values := results.Values(c, record.MacroF1)
 		summary := stats.Summarize(values)
-		row := Compare{Key: c.Key(), Label: paper.Label(c), Data: c.Data, Setting: string(c.Setting),
+		row := Compare{Key: c.Key(), Label: evidence.Label(c), Data: c.Data, Setting: string(c.Setting),
 			TrainPercent: c.TrainPercent, Trials: summary.N, Mean: summary.Mean}
 		if summary.N > 1 {
 			row.Spread = &summary.StdDev
@@ -401,7 +402,7 @@ func (s *Session) compare(r Request) (Event, error) {
 			row.Published = &published
 		}
 		if c.Parameters.KeepRate.Active() {
-			plain := paper.Unmasked(c)
+			plain := evidence.Unmasked(c)
 			if of := results.Compare(c, record.MacroF1, plain, record.MacroF1); of.Trials > 0 {
 				row.Pairs, row.Difference = of.Trials, &of.Difference
 				if of.Trials > 1 {

@@ -19,6 +19,7 @@ import (
 	"nodemask/internal/cited"
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/backend"
 	"nodemask/record"
 )
@@ -66,9 +67,9 @@ func trained(t *testing.T, s *Session, r Request) ([]Event, *Trained) {
 // sameTrial compares the records of one trial, trained here and elsewhere.
 func sameTrial(t *testing.T, line, other string) {
 	t.Helper()
-	here, err := record.ParseRecord([]byte(line))
+	here, err := recordstore.Parse([]byte(line))
 	require.NoError(t, err)
-	there, err := record.ParseRecord([]byte(other))
+	there, err := recordstore.Parse([]byte(other))
 	require.NoError(t, err)
 	assert.Equal(t, here.Cell, there.Cell)
 	assert.Equal(t, here.SplitHash, there.SplitHash)
@@ -177,7 +178,7 @@ func TestATrialIsToldEpochByEpochWithItsMasksAndPredictions(t *testing.T) {
 		require.Len(t, e.Classes, 120)
 	}
 	assert.NotEqual(t, events[0].Masked, events[1].Masked)
-	one, err := record.ParseRecord([]byte(done.Record))
+	one, err := recordstore.Parse([]byte(done.Record))
 	require.NoError(t, err)
 	assert.Equal(t, one.Cell, done.Key)
 	assert.Equal(t, one.MacroF1, done.F1)
@@ -286,7 +287,7 @@ func TestAGraphOfOnesOwnIsOpenedDrawnAndTrainedOn(t *testing.T) {
 	assert.Contains(t, string(text), `"classes":["a","b"]`)
 	_, one := trained(t, s, Request{Seed: 1, Cell: Cell{Data: "own:x", Model: "gin", Setting: "transductive",
 		TrainPercent: 50, Choices: map[string]string{"hidden": "8", "epochs": "5"}}})
-	_, err = record.ParseRecord([]byte(one.Record))
+	_, err = recordstore.Parse([]byte(one.Record))
 	require.NoError(t, err)
 }
 

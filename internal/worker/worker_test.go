@@ -21,6 +21,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
 	"nodemask/internal/evidence"
+	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/hyper"
 	"nodemask/record"
 )
@@ -172,7 +173,7 @@ func TestAProcessDoesNotOutliveAKilledCell(t *testing.T) {
 	c.Env = append(os.Environ(), mark, "GOMLX_BACKEND=go")
 	require.NoError(t, c.Start())
 	require.Eventually(t, func() bool {
-		records, err := record.OpenStore(folder).Load()
+		records, err := recordstore.Open(folder).Load()
 		return err == nil && len(records) > 0
 	}, time.Minute, 10*time.Millisecond)
 	require.Equal(t, 2, processesWith(mark), "the cell, and the process that trains for it")

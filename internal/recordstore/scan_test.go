@@ -1,9 +1,8 @@
-package record
+package recordstore
 
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordtest"
+	"nodemask/record"
 )
 
 // scanned checks that what is scanned of a line, if it is, is what encoding/json reads, and reports whether it is.
@@ -33,13 +34,12 @@ func scanned(t *testing.T, r *reader, line []byte) bool {
 
 func TestEveryCommittedLineIsScannedAsEncodingJSONReadsIt(t *testing.T) {
 	for _, folder := range []string{"", "cited", "multiverse"} {
-		files, err := filepath.Glob(filepath.Join("../results", folder, "*.jsonl"))
+		files, err := filepath.Glob(filepath.Join("../../results", folder, "*.jsonl"))
 		require.NoError(t, err)
 		require.NotEmpty(t, files)
 		reader := newReader("")
 		for _, path := range files {
-			text, err := os.ReadFile(path)
-			require.NoError(t, err)
+			text := readFile(t, path)
 			n := 0
 			for line := range bytes.Lines(text) {
 				n++
@@ -53,9 +53,8 @@ func TestEveryCommittedLineIsScannedAsEncodingJSONReadsIt(t *testing.T) {
 }
 
 func TestLinesThatAreWrittenOtherwiseAreReadToo(t *testing.T) {
-	line, err := someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7).Line()
-	require.NoError(t, err)
-	want, err := ParseRecord(line)
+	line := lineOf(t, someTrajectory(record.NewCell("cora", "gin", datasets.Inductive, 10), 7))
+	want, err := Parse(line)
 	require.NoError(t, err)
 	for _, change := range [][2]string{{`,"seed":7`, ` , "seed":7`}, {`"epochs":60`, `"epochs": 60`},
 		{"80.125", "8.0125e1"},
@@ -66,7 +65,7 @@ func TestLinesThatAreWrittenOtherwiseAreReadToo(t *testing.T) {
 		if change[1] == "" { // a field in another place
 			text = strings.Replace(text, `{`, `{"split":"0123",`, 1)
 		}
-		got, err := ParseRecord([]byte(text))
+		got, err := Parse([]byte(text))
 		if !json.Valid([]byte(text)) {
 			require.Error(t, err, text)
 			continue
@@ -77,15 +76,11 @@ func TestLinesThatAreWrittenOtherwiseAreReadToo(t *testing.T) {
 }
 
 func FuzzScan(f *testing.F) {
-	for _, c := range []Cell{NewCell("cora", "gin", datasets.Inductive, 10),
-		NewCell("cora", "gat", datasets.Transductive, 50).Masked(0.5)} {
-		line, err := someTrajectory(c, 7).Line()
-		require.NoError(f, err)
-		f.Add(line)
+	for _, c := range []record.Cell{record.NewCell("cora", "gin", datasets.Inductive, 10),
+		record.NewCell("cora", "gat", datasets.Transductive, 50).Masked(0.5)} {
+		f.Add(lineOf(f, someTrajectory(c, 7)))
 		c.Cached, c.History = true, true
-		if line, err = recordOf(c, 7, 80).Line(); err != nil {
-			f.Fatal(err)
-		}
+		line := lineOf(f, recordtest.Record(c, 7, 80))
 		f.Add(line)
 		f.Add(sealed(line))
 	}

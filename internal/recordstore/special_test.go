@@ -1,6 +1,6 @@
 //go:build unix
 
-package record
+package recordstore
 
 import (
 	"errors"
@@ -13,12 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordtest"
+	"nodemask/record"
 )
 
 func TestPipesAndFoldersAreNoResultsWhateverTheyAreCalled(t *testing.T) {
 	folder := t.TempDir()
-	store := OpenStore(folder)
-	r := recordOf(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
+	store := Open(folder)
+	r := recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
 	require.NoError(t, store.Add(r))
 	require.NoError(t, unix.Mkfifo(filepath.Join(folder, "x.jsonl"), 0o666))
 	require.NoError(t, unix.Mkfifo(filepath.Join(folder, "pubmed-gin.jsonl"), 0o666))
@@ -30,7 +32,7 @@ func TestPipesAndFoldersAreNoResultsWhateverTheyAreCalled(t *testing.T) {
 		if err != nil || len(loaded) != 1 {
 			t.Errorf("%d records, %v", len(loaded), err)
 		}
-		if _, err := store.Has(NewCell("pubmed", "gin", datasets.Inductive, 10), 1, "go"); err == nil {
+		if _, err := store.Has(record.NewCell("pubmed", "gin", datasets.Inductive, 10), 1, "go"); err == nil {
 			t.Error("trials are sought in a pipe")
 		}
 		if err := errors.Join(store.checkEnds(), checkEnd(filepath.Join(folder, "x.jsonl"))); err != nil {
@@ -45,6 +47,6 @@ func TestPipesAndFoldersAreNoResultsWhateverTheyAreCalled(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("a pipe is waited for")
 	}
-	pubmed := recordOf(NewCell("pubmed", "gin", datasets.Inductive, 10), 1, 80)
+	pubmed := recordtest.Record(record.NewCell("pubmed", "gin", datasets.Inductive, 10), 1, 80)
 	require.Error(t, store.Add(pubmed), "a record would be lost in a pipe")
 }

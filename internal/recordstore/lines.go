@@ -1,4 +1,4 @@
-package record
+package recordstore
 
 import (
 	"bufio"
@@ -17,15 +17,17 @@ import (
 	"strings"
 
 	"nodemask/nmgnn/hyper"
+	"nodemask/record"
 )
 
 // errNoFile says that there is a folder, pipe or device in a file's place.
 var errNoFile = errors.New("expected a file")
 
-// readLines reads a file's whole lines from a byte on, calls each with a line's number and what it holds, and returns
-// where the last one ends.
-func readLines(path string, from int64, parse func([]byte) (Record, error),
-	each func(number int, t Record) error) (end int64, err error) {
+// read reads a file's whole lines from a byte on, calls do with the number and value of each, and returns where the
+// last one ends.
+func (s *Store) read(
+	path string, from int64, reader *reader, do func(number int, t record.Record) error,
+) (end int64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0, err
@@ -46,18 +48,25 @@ func readLines(path string, from int64, parse func([]byte) (Record, error),
 	}
 	lines := bufio.NewReaderSize(f, longestLine)
 	end = from
+	var held Pair
 	for number := 1; ; number++ {
 		line, err := lines.ReadSlice('\n')
 		unended := err == io.EOF
 		if unended && !isWhole(line) {
 			return end, nil // being written, or cut short
 		}
-		var t Record
+		var t record.Record
 		if err == nil || unended {
-			t, err = parse(line)
+			t, err = reader.parse(line)
+		}
+		if p := pairOf(t); err == nil && p != held {
+			if held = p; !mayHold(path, p) {
+				err = fmt.Errorf("a trial of %s on %s: expected it in %s; move the line there", p.Model, p.Data,
+					filepath.Base(s.path(p)))
+			}
 		}
 		if err == nil {
-			err = each(number, t)
+			err = do(number, t)
 		}
 		if err != nil {
 			where := fmt.Sprintf("line %d", number)
@@ -75,30 +84,13 @@ func readLines(path string, from int64, parse func([]byte) (Record, error),
 	}
 }
 
-// read calls do with the number and value of every trial in a file from a byte on, as [readLines] does.
-func (s *Store) read(
-	path string, from int64, reader *reader, do func(number int, t Record) error,
-) (end int64, err error) {
-	var held Pair
-	return readLines(path, from, reader.parse, func(number int, t Record) error {
-		if p := t.pair(); p != held {
-			if !mayHold(path, p) {
-				return fmt.Errorf("a trial of %s on %s: expected it in %s; move the line there", p.Model, p.Data,
-					filepath.Base(s.path(p)))
-			}
-			held = p
-		}
-		return do(number, t)
-	})
-}
-
 // isNoFile reports whether what a folder lists is no file: a link may lead nowhere, or to a pipe.
 func isNoFile(err error) bool { return errors.Is(err, errNoFile) || errors.Is(err, fs.ErrNotExist) }
 
 // each calls do with the path, line and value of every trial of pairs, or of all without pairs, in the order of files
 // and lines; of cells alone whose key only accepts if it is not nil.
 func (s *Store) each(
-	only func(key string) bool, do func(path string, number int, t Record) error, pairs ...Pair,
+	only func(key string) bool, do func(path string, number int, t record.Record) error, pairs ...Pair,
 ) error {
 	files, err := s.files(pairs...)
 	if err != nil {
@@ -107,8 +99,8 @@ func (s *Store) each(
 	reader := newReader(s.protocol)
 	reader.only = only
 	for _, path := range files {
-		_, err := s.read(path, 0, reader, func(number int, t Record) error {
-			if t.skipped() || len(pairs) > 0 && !slices.Contains(pairs, t.pair()) {
+		_, err := s.read(path, 0, reader, func(number int, t record.Record) error {
+			if skipped(t) || len(pairs) > 0 && !slices.Contains(pairs, pairOf(t)) {
 				return nil
 			}
 			return do(path, number, t)
@@ -131,8 +123,8 @@ type reader struct {
 
 // head is what stands before the seed.
 type head struct {
-	record Record
-	cell   Cell
+	record record.Record
+	cell   record.Cell
 	skip   bool
 }
 
@@ -141,41 +133,41 @@ func newReader(protocol string) *reader {
 }
 
 // skipped reports whether a record is of none of the cells to read. Then it says its data and model alone.
-func (r Record) skipped() bool { return r.Cell == "" }
+func skipped(r record.Record) bool { return r.Cell == "" }
 
 // parse reads a line and checks all that it says, its sum first if it has one.
-func (r *reader) parse(line []byte) (record Record, err error) {
+func (r *reader) parse(line []byte) (one record.Record, err error) {
 	body, end, err := unsealed(line)
 	if err != nil {
-		return record, fmt.Errorf("%s %w", kind(line), err)
+		return one, fmt.Errorf("%s %w", kind(line), err)
 	}
-	record, h, plain := r.scan(body)
+	one, h, plain := r.scan(body)
 	if plain && h.skip {
-		return Record{Data: record.Data, Parameters: hyper.Parameters{Model: record.Model}}, nil
+		return record.Record{Data: one.Data, Parameters: hyper.Parameters{Model: one.Model}}, nil
 	}
 	if !plain {
-		if record, h.cell, err = decode(append(body[:len(body):len(body)], end...), hasReadings(body)); err != nil {
-			return record, err
+		if one, h.cell, err = decode(append(body[:len(body):len(body)], end...), hasReadings(body)); err != nil {
+			return one, err
 		}
 	}
-	if r.protocol != "" && record.Protocol != r.protocol {
-		return record, fmt.Errorf("%s under protocol %.20q: expected %s; keep those of other rules in a folder of their own",
-			kind(line), record.Protocol, r.protocol)
+	if r.protocol != "" && one.Protocol != r.protocol {
+		return one, fmt.Errorf("%s under protocol %.20q: expected %s; keep those of other rules in a folder of their own",
+			kind(line), one.Protocol, r.protocol)
 	}
-	return record, record.check(h.cell)
+	return one, check(one, h.cell)
 }
 
 // scan reads an object without its last brace, if it is as this program writes it; of one to skip, the head alone.
-func (r *reader) scan(body []byte) (record Record, h head, ok bool) {
+func (r *reader) scan(body []byte) (one record.Record, h head, ok bool) {
 	at := bytes.Index(body, []byte(seedField))
 	if at < 0 {
-		return record, h, false
+		return one, h, false
 	}
 	h, known := r.heads[string(body[:at])]
 	if !known {
 		var err error
 		if h.record, h.cell, err = decode(append(body[:at:at], '}'), hasReadings(body)); err != nil {
-			return record, h, false
+			return one, h, false
 		}
 		h.skip = r.only != nil && !r.only(h.record.Cell)
 		r.heads[string(body[:at])] = h
@@ -183,14 +175,14 @@ func (r *reader) scan(body []byte) (record Record, h head, ok bool) {
 	if h.skip {
 		return h.record, h, true
 	}
-	record = h.record
+	one = h.record
 	s := scanner{rest: body[at:], slabs: &r.slabs}
 	if h.cell.Readings {
-		scanTrajectory(&s, &record)
+		s.trajectory(&one)
 	} else {
-		scanRecord(&s, &record)
+		s.record(&one)
 	}
-	return record, h, !s.failed && len(s.rest) == 0
+	return one, h, !s.failed && len(s.rest) == 0
 }
 
 // hasReadings reports whether a line is written as a trajectory.
@@ -205,7 +197,7 @@ func kind(line []byte) string {
 }
 
 // decode reads a line of JSON without unknown fields, and returns its record's cell, if all that it says of it can be.
-func decode(line []byte, readings bool) (r Record, c Cell, err error) {
+func decode(line []byte, readings bool) (r record.Record, c record.Cell, err error) {
 	if readings {
 		t, err := decodeAs[trajectory](line, "a trajectory")
 		if err != nil {
@@ -213,7 +205,7 @@ func decode(line []byte, readings bool) (r Record, c Cell, err error) {
 		}
 		return t.record()
 	}
-	if r, err = decodeAs[Record](line, "a record"); err != nil {
+	if r, err = decodeAs[record.Record](line, "a record"); err != nil {
 		return r, c, err
 	}
 	c, err = recordedCell(r)
@@ -277,17 +269,17 @@ func (s *Store) Verify() (trials int, err error) {
 	type place struct {
 		path   string
 		line   int
-		record Record
+		record record.Record
 	}
 	type measured struct {
-		TrialID
+		trialID
 		digits string
 	}
-	first, seen := map[measured]place{}, map[TrialID]bool{}
+	first, seen := map[measured]place{}, map[trialID]bool{}
 	var wrong []error
-	err = s.each(nil, func(path string, number int, t Record) error {
-		id := measured{t.ID(), t.Digits}
-		seen[id.TrialID] = true
+	err = s.each(nil, func(path string, number int, t record.Record) error {
+		id := measured{idOf(t), t.Digits}
+		seen[id.trialID] = true
 		old, known := first[id]
 		if !known {
 			first[id] = place{path, number, t}
@@ -295,7 +287,7 @@ func (s *Store) Verify() (trials int, err error) {
 			earlier := fmt.Sprintf("%s, line %d", old.path, old.line)
 			wrong = append(wrong, fmt.Errorf("%s: line %d: %w: "+
 				"remove what is wrong of both, or both, and the trial is run again",
-				path, number, contradiction(t.ID(), earlier, found)))
+				path, number, contradiction(idOf(t), earlier, found)))
 		}
 		return nil
 	})
@@ -303,7 +295,7 @@ func (s *Store) Verify() (trials int, err error) {
 }
 
 // contradiction says that a record differs from an earlier one of its trial.
-func contradiction(id TrialID, earlier string, differences []string) error {
+func contradiction(id trialID, earlier string, differences []string) error {
 	return fmt.Errorf("contradicts %s, of the same trial (%s, seed %d, %s): %s",
 		earlier, id.Cell, id.Seed, id.Backend, strings.Join(differences, "; "))
 }

@@ -1,4 +1,4 @@
-package record
+package recordstore
 
 import (
 	"bytes"
@@ -10,15 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"nodemask/record"
 )
 
 // isWhole reports whether a last line without an end lacks nothing else: a record that was cut short is no JSON.
 func isWhole(line []byte) bool { return json.Valid(line) }
-
-// appendLines adds lines to a file that other processes append to as well.
-func appendLines(path string, lines ...[]byte) error {
-	return underLock(path, func() ([][]byte, error) { return lines, nil })
-}
 
 // underLock adds the lines that choose returns to a file, all at once. Nobody else appends from before choose is
 // called, so that it may look at what there is. A last line that was cut short, by a process that was killed while it
@@ -124,7 +121,7 @@ func checkEnd(path string) (err error) {
 // the error.
 func (s *Store) Merge(folders ...string) (added int, err error) {
 	known := trials{}
-	note := func(_ string, _ int, t Record) error { known.add(t); return nil }
+	note := func(_ string, _ int, t record.Record) error { known.add(t); return nil }
 	if err := s.each(nil, note); err != nil {
 		return 0, err
 	}
@@ -134,9 +131,9 @@ func (s *Store) Merge(folders ...string) (added int, err error) {
 			return added, fmt.Errorf("no folder %s", folder)
 		}
 		var order []string
-		missing := map[string][]Record{} // by the files that they go to
-		if err := OpenUnder(folder, s.protocol).each(nil, func(_ string, _ int, t Record) error {
-			path := s.path(t.pair())
+		missing := map[string][]record.Record{} // by the files that they go to
+		if err := OpenUnder(folder, s.protocol).each(nil, func(_ string, _ int, t record.Record) error {
+			path := s.path(pairOf(t))
 			if missing[path] == nil {
 				order = append(order, path)
 			}
@@ -160,34 +157,34 @@ func (s *Store) Merge(folders ...string) (added int, err error) {
 }
 
 // trials holds the most complete record of each.
-type trials map[TrialID]Record
+type trials map[trialID]record.Record
 
 // lack reports whether a record is of another trial, or has a measurement that theirs lacks. It returns an error if
 // both contradict each other.
-func (k trials) lack(r Record) (bool, error) {
-	have, is := k[r.ID()]
+func (k trials) lack(r record.Record) (bool, error) {
+	have, is := k[idOf(r)]
 	if !is {
 		return true, nil
 	}
 	if found := have.Differences(r); len(found) > 0 && have.Digits == r.Digits {
-		return false, contradiction(r.ID(), "what is there", found)
+		return false, contradiction(idOf(r), "what is there", found)
 	}
 	return !have.CellOf().Measures(r.CellOf()), nil
 }
 
 // add takes note of a record. Of contradictory ones, the first counts.
-func (k trials) add(r Record) {
+func (k trials) add(r record.Record) {
 	if lack, err := k.lack(r); lack && err == nil {
-		k[r.ID()] = r
+		k[idOf(r)] = r
 	}
 }
 
 // addMissing adds those lines to a file that neither it has by now, nor known, which it adds them to, and returns those
 // that contradict either.
-func (s *Store) addMissing(path string, more []Record, known trials) (
+func (s *Store) addMissing(path string, more []record.Record, known trials) (
 	added int, contradictions []error, err error,
 ) {
-	if !slices.ContainsFunc(more, func(t Record) bool { lack, err := known.lack(t); return lack || err != nil }) {
+	if !slices.ContainsFunc(more, func(t record.Record) bool { lack, err := known.lack(t); return lack || err != nil }) {
 		return 0, nil, nil // what only reads needs no right to write
 	}
 	s.mutex.Lock()
@@ -196,8 +193,8 @@ func (s *Store) addMissing(path string, more []Record, known trials) (
 		return 0, nil, err
 	}
 	err = underLock(path, func() (lines [][]byte, err error) {
-		note := func(_ int, t Record) error { known.add(t); return nil }
-		if _, err := readLines(path, 0, newReader(s.protocol).parse, note); err != nil {
+		note := func(_ int, t record.Record) error { known.add(t); return nil }
+		if _, err := s.read(path, 0, newReader(s.protocol), note); err != nil {
 			return nil, err
 		}
 		for _, t := range more {
@@ -208,7 +205,7 @@ func (s *Store) addMissing(path string, more []Record, known trials) (
 			if !lack {
 				continue
 			}
-			line, err := t.Line()
+			line, err := Line(t)
 			if err != nil {
 				return nil, err
 			}

@@ -1,4 +1,4 @@
-package record
+package recordstore
 
 import (
 	"bytes"
@@ -16,6 +16,8 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/faults"
+	"nodemask/internal/recordtest"
+	"nodemask/record"
 )
 
 func init() { faults.Pin() }
@@ -25,12 +27,12 @@ func TestMain(m *testing.M) {
 		"hold": holdLease})
 }
 
-func someCell() Cell { return NewCell("cora", "gin", datasets.Transductive, 10) }
+func someCell() record.Cell { return record.NewCell("cora", "gin", datasets.Transductive, 10) }
 
 // reproduceThree does what reproduce does for the seeds 1 to 3, without training: it leases the cell and adds what is
 // missing.
 func reproduceThree(folder string) (err error) {
-	s, c := OpenStore(filepath.Join(folder, "results")), someCell()
+	s, c := Open(filepath.Join(folder, "results")), someCell()
 	lease, err := s.Lease(c.Key(), "go")
 	if err != nil {
 		return err
@@ -47,7 +49,7 @@ func reproduceThree(folder string) (err error) {
 		if have {
 			continue
 		}
-		if err := s.Add(recordOf(c, seed+1, 80)); err != nil {
+		if err := s.Add(recordtest.Record(c, seed+1, 80)); err != nil {
 			return err
 		}
 	}
@@ -55,7 +57,7 @@ func reproduceThree(folder string) (err error) {
 }
 
 func mergeFrom(folder string) error {
-	_, err := OpenStore(filepath.Join(folder, "results")).Merge(filepath.Join(folder, "other"))
+	_, err := Open(filepath.Join(folder, "results")).Merge(filepath.Join(folder, "other"))
 	return err
 }
 
@@ -64,12 +66,11 @@ func both(folder string) error { return errors.Join(reproduceThree(folder), merg
 // seedsOf are the seeds of a store's records, each of which must be there once.
 func seedsOf(t *testing.T, folder string) map[uint64]bool {
 	t.Helper()
-	records, err := OpenStore(filepath.Join(folder, "results")).Load()
-	require.NoError(t, err)
+	records := recordsOf(t, Open(filepath.Join(folder, "results")))
 	seeds := map[uint64]bool{}
 	for _, r := range records {
 		require.False(t, seeds[r.Seed], "seed %d is there twice", r.Seed)
-		require.Equal(t, recordOf(someCell(), r.Seed, 80), r)
+		require.Equal(t, recordtest.Record(someCell(), r.Seed, 80), r)
 		seeds[r.Seed] = true
 	}
 	return seeds
@@ -78,17 +79,16 @@ func seedsOf(t *testing.T, folder string) map[uint64]bool {
 // lines counts the whole lines of a store's one file.
 func lines(t *testing.T, folder string) int {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(folder, "results", "cora-gin.jsonl"))
-	require.NoError(t, err)
+	content := readFile(t, filepath.Join(folder, "results", "cora-gin.jsonl"))
 	return bytes.Count(content, []byte("\n"))
 }
 
 func prepare(t *testing.T, folder string) {
 	t.Helper()
-	mine, other := OpenStore(filepath.Join(folder, "results")), OpenStore(filepath.Join(folder, "other"))
-	require.NoError(t, mine.Add(recordOf(someCell(), 1, 80)))
+	mine, other := Open(filepath.Join(folder, "results")), Open(filepath.Join(folder, "other"))
+	require.NoError(t, mine.Add(recordtest.Record(someCell(), 1, 80)))
 	for seed := range uint64(3) {
-		require.NoError(t, other.Add(recordOf(someCell(), seed+1, 80)))
+		require.NoError(t, other.Add(recordtest.Record(someCell(), seed+1, 80)))
 	}
 	// What a process that was killed while it wrote left behind.
 	f, err := os.OpenFile(filepath.Join(folder, "results", "cora-gin.jsonl"), os.O_WRONLY|os.O_APPEND, 0)
@@ -169,7 +169,7 @@ func TestReproducingAndMergingAtOnceLoseAndDoubleNothing(t *testing.T) {
 
 // holdLease has the cell's lease, and says so, until its input ends.
 func holdLease(folder string) error {
-	lease, err := OpenStore(filepath.Join(folder, "results")).Lease(someCell().Key(), "go")
+	lease, err := Open(filepath.Join(folder, "results")).Lease(someCell().Key(), "go")
 	if err != nil || lease == nil {
 		return fmt.Errorf("no lease: %w", err)
 	}
@@ -193,37 +193,31 @@ func TestASuspendedProcessKeepsItsCellAndNobodyWaitsForIt(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "held\n", string(said))
 	require.NoError(t, c.Process.Signal(syscall.SIGSTOP))
-	s := OpenStore(filepath.Join(folder, "results"))
-	lease, err := s.Lease(someCell().Key(), "go")
-	require.NoError(t, err)
+	s := Open(filepath.Join(folder, "results"))
+	lease := leaseOf(t, s, someCell().Key(), "go")
 	require.Nil(t, lease, "it may go on at any time")
-	require.NoError(t, s.Add(recordOf(someCell(), 1, 80)), "others add results")
-	other, err := s.Lease(someCell().Masked(0.5).Key(), "go")
-	require.NoError(t, err)
+	require.NoError(t, s.Add(recordtest.Record(someCell(), 1, 80)), "others add results")
+	other := leaseOf(t, s, someCell().Masked(0.5).Key(), "go")
 	require.NotNil(t, other, "others run other cells")
 	require.NoError(t, other.Release())
 	require.NoError(t, c.Process.Kill())
 	_ = c.Wait()
-	lease, err = s.Lease(someCell().Key(), "go")
-	require.NoError(t, err)
+	lease = leaseOf(t, s, someCell().Key(), "go")
 	require.NotNil(t, lease, "a dead process has nothing")
 	require.NoError(t, lease.Release())
 }
 
 func TestAResultsFolderThatVanishesIsMadeAgain(t *testing.T) {
 	folder := t.TempDir()
-	s := OpenStore(filepath.Join(folder, "results"))
-	lease, err := s.Lease(someCell().Key(), "go")
-	require.NoError(t, err)
+	s := Open(filepath.Join(folder, "results"))
+	lease := leaseOf(t, s, someCell().Key(), "go")
 	require.NoError(t, os.RemoveAll(filepath.Join(folder, "results")))
-	require.NoError(t, s.Add(recordOf(someCell(), 1, 80)))
+	require.NoError(t, s.Add(recordtest.Record(someCell(), 1, 80)))
 	require.Len(t, seedsOf(t, folder), 1)
-	other, err := s.Lease(someCell().Key(), "go")
-	require.NoError(t, err)
+	other := leaseOf(t, s, someCell().Key(), "go")
 	require.NotNil(t, other, "its file went with the folder")
 	require.NoError(t, lease.Release())
-	third, err := s.Lease(someCell().Key(), "go")
-	require.NoError(t, err)
+	third := leaseOf(t, s, someCell().Key(), "go")
 	require.Nil(t, third, "the first gave back nothing of the second's")
 	require.NoError(t, other.Release())
 }
@@ -233,9 +227,9 @@ func TestAPipeAmongResultsHangsNobody(t *testing.T) {
 	prepare(t, folder)
 	require.NoError(t, syscall.Mkfifo(filepath.Join(folder, "results", "pipe.jsonl"), 0o666))
 	assert.Len(t, seedsOf(t, folder), 1)
-	s := OpenStore(filepath.Join(folder, "results"))
+	s := Open(filepath.Join(folder, "results"))
 	require.NoError(t, syscall.Mkfifo(filepath.Join(folder, "results", "cora-gat.jsonl"), 0o666))
-	err := s.Add(recordOf(NewCell("cora", "gat", datasets.Transductive, 10), 1, 80))
+	err := s.Add(recordtest.Record(record.NewCell("cora", "gat", datasets.Transductive, 10), 1, 80))
 	require.Error(t, err)
 	assert.True(t, strings.Contains(err.Error(), "cora-gat.jsonl"), err)
 }

@@ -1,4 +1,4 @@
-package record
+package recordstore
 
 import (
 	"io/fs"
@@ -12,24 +12,28 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// leaseOf returns a cell's lease; nil: somebody else has it.
+func leaseOf(t *testing.T, s *Store, key, backend string) *Lease {
+	t.Helper()
+	lease, err := s.Lease(key, backend)
+	require.NoError(t, err)
+	return lease
+}
+
 func TestACellThatAnotherHasInHandIsLeasedOnce(t *testing.T) {
-	store := OpenStore(t.TempDir())
-	first, err := store.Lease("cell", "go")
-	require.NoError(t, err)
+	store := Open(t.TempDir())
+	first := leaseOf(t, store, "cell", "go")
 	require.NotNil(t, first)
-	second, err := store.Lease("cell", "go")
-	require.NoError(t, err)
+	second := leaseOf(t, store, "cell", "go")
 	require.Nil(t, second)
-	other, err := store.Lease("cell", "xla:cpu")
-	require.NoError(t, err)
+	other := leaseOf(t, store, "cell", "xla:cpu")
 	require.NotNil(t, other)
 	require.NoError(t, first.Release())
-	second, err = store.Lease("cell", "go")
-	require.NoError(t, err)
+	second = leaseOf(t, store, "cell", "go")
 	require.NotNil(t, second)
 	require.NoError(t, second.Release())
 	require.NoError(t, other.Release())
-	_, err = os.Stat(filepath.Join(store.folder, leasesFolder))
+	_, err := os.Stat(filepath.Join(store.folder, leasesFolder))
 	require.ErrorIs(t, err, fs.ErrNotExist, "no leases are left")
 }
 
@@ -39,7 +43,7 @@ func TestOneOfManyHasALeaseAtATime(t *testing.T) {
 	var jobs sync.WaitGroup
 	for range 8 {
 		jobs.Go(func() {
-			store := OpenStore(folder) // as another process would
+			store := Open(folder) // as another process would
 			for range 50 {
 				lease, err := store.Lease("cell", "go")
 				if err != nil {

@@ -1,4 +1,4 @@
-package record
+package recordstore
 
 import (
 	"os"
@@ -10,7 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordtest"
 	"nodemask/nmgnn/hyper"
+	"nodemask/record"
 )
 
 // drawName draws a data set's name as a record may have it: of letters of every kind, of what leads out of folders, or
@@ -42,11 +44,11 @@ func TestRecordsOfAnyDataAreKeptInFilesOfTheirOwnInTheFolder(t *testing.T) {
 		first := drawName(t, "first")
 		second := disguised(t, first)
 		model := rapid.SampledFrom(hyper.Models()).Draw(t, "model")
-		want := map[string]Record{}
+		want := map[string]record.Record{}
 		for i, data := range []string{first, second} {
-			r := recordOf(NewCell(data, model, datasets.Inductive, 10), uint64(i+1), 80)
+			r := recordtest.Record(record.NewCell(data, model, datasets.Inductive, 10), uint64(i+1), 80)
 			want[data] = r // of one name, the second is the second trial
-			require.NoError(t, OpenStore(folder).Add(r))
+			require.NoError(t, Open(folder).Add(r))
 		}
 		beside, err := os.ReadDir(outer)
 		require.NoError(t, err)
@@ -61,17 +63,14 @@ func TestRecordsOfAnyDataAreKeptInFilesOfTheirOwnInTheFolder(t *testing.T) {
 			require.False(t, lower[strings.ToLower(file.Name())])
 			lower[strings.ToLower(file.Name())] = true
 		}
-		loaded, err := OpenStore(folder).Load()
-		require.NoError(t, err)
-		found := map[string]Record{}
+		loaded := recordsOf(t, Open(folder))
+		found := map[string]record.Record{}
 		for _, r := range loaded {
 			found[r.Data] = r
 		}
 		require.Equal(t, want, found)
 		for data, r := range want {
-			has, err := OpenStore(folder).Has(r.CellOf(), r.Seed, "go")
-			require.NoError(t, err)
-			require.True(t, has, data)
+			require.True(t, has(t, Open(folder), r.CellOf(), r.Seed, "go"), data)
 		}
 	})
 }

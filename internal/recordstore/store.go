@@ -1,4 +1,6 @@
-package record
+// Package recordstore keeps records in folders: their lines of JSON and what they are checked for, files that any
+// number of processes append to, and leases of cells that a process measures.
+package recordstore
 
 import (
 	"errors"
@@ -11,8 +13,9 @@ import (
 	"strings"
 	"sync"
 
+	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
-	"nodemask/stats"
+	"nodemask/record"
 )
 
 // Store keeps records in a folder: files of JSON lines, one for each data set and model. Programs may append to the
@@ -26,12 +29,12 @@ type Store struct {
 
 // seen is what was read of a file so far: what was measured of each trial, and how far that goes.
 type seen struct {
-	measured map[TrialID]Cell
+	measured map[trialID]record.Cell
 	end      int64
 }
 
-// OpenStore opens a folder of records, which is made when something is first added.
-func OpenStore(folder string) *Store { return OpenUnder(folder, "") }
+// Open opens a folder of records, which is made when something is first added.
+func Open(folder string) *Store { return OpenUnder(folder, "") }
 
 // OpenUnder opens a folder of records of a protocol: reading it is an error if there is one of another, which counts
 // for nothing under this one's rules; "" takes all.
@@ -46,8 +49,8 @@ const (
 )
 
 // Add appends a record and returns once it is on the disk.
-func (s *Store) Add(r Record) error {
-	line, err := r.Line()
+func (s *Store) Add(r record.Record) error {
+	line, err := Line(r)
 	if err != nil {
 		return err
 	}
@@ -59,16 +62,16 @@ func (s *Store) Add(r Record) error {
 	if err := os.MkdirAll(s.folder, 0o777); err != nil {
 		return err
 	}
-	return appendLines(s.path(r.pair()), line)
+	return underLock(s.path(pairOf(r)), func() ([][]byte, error) { return [][]byte{line}, nil })
 }
 
 // Pair names a part of a store, which has a file of its own: what is recorded of a model on a data set.
 type Pair struct{ Data, Model string }
 
-// Pair returns the part of a store that a cell's trials are in.
-func (c Cell) Pair() Pair { return Pair{c.Data, c.Parameters.Model} }
+// PairOf returns the part of a store that a cell's trials are in.
+func PairOf(c record.Cell) Pair { return Pair{c.Data, c.Parameters.Model} }
 
-func (r Record) pair() Pair { return Pair{r.Data, r.Model} }
+func pairOf(r record.Record) Pair { return Pair{r.Data, r.Model} }
 
 // mayHold reports whether a file may have a pair's trials: the pair's own, and one whose name does not end as others'
 // do.
@@ -105,28 +108,28 @@ func fileName(name string) string {
 
 // Has reports whether a trial of a cell is there, with all that is wanted of it. Of files it reads what was added
 // since it was last asked.
-func (s *Store) Has(c Cell, seed uint64, backend string) (bool, error) {
+func (s *Store) Has(c record.Cell, seed uint64, backend string) (bool, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	files, err := s.files(c.Pair())
+	files, err := s.files(PairOf(c))
 	if err != nil {
 		return false, err
 	}
-	id := TrialID{c.Key(), seed, backend, c.Readings}
+	id := trialID{c.Key(), seed, backend, c.Readings}
 	found := false
 	for _, path := range files {
 		file := s.seen[path]
 		if file == nil {
-			file = &seen{measured: map[TrialID]Cell{}}
+			file = &seen{measured: map[trialID]record.Cell{}}
 			s.seen[path] = file
 		}
-		file.end, err = s.read(path, file.end, s.reader, func(_ int, t Record) error {
-			if old, known := file.measured[t.ID()]; !known || !old.Measures(t.CellOf()) {
-				file.measured[t.ID()] = t.CellOf()
+		file.end, err = s.read(path, file.end, s.reader, func(_ int, t record.Record) error {
+			if old, known := file.measured[idOf(t)]; !known || !old.Measures(t.CellOf()) {
+				file.measured[idOf(t)] = t.CellOf()
 			}
 			return nil
 		})
-		if err != nil && (!isNoFile(err) || path == s.path(c.Pair())) { // what is added would be lost in a pipe
+		if err != nil && (!isNoFile(err) || path == s.path(PairOf(c))) { // what is added would be lost in a pipe
 			return false, err
 		}
 		measured, known := file.measured[id]
@@ -156,21 +159,21 @@ func (s *Store) files(pairs ...Pair) ([]string, error) {
 // Load reads the records of pairs, or all without pairs, in the order of files and lines. Only files that may hold
 // them are read. Merged files may repeat a trial: the repeat is left out, unless it has a measurement that the earlier
 // one lacks; then it takes its place. [Store.Verify] says whether both say the same.
-func (s *Store) Load(pairs ...Pair) ([]Record, error) { return s.LoadOnly(nil, pairs...) }
+func (s *Store) Load(pairs ...Pair) ([]record.Record, error) { return s.LoadOnly(nil, pairs...) }
 
 // LoadOnly does what [Store.Load] does, of cells alone whose key only accepts if it is not nil. Of others' lines the
 // sums are checked, and what says which cell they are of.
-func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []Record, err error) {
-	at := map[TrialID]int{}
-	var full [][]Record // a slice that grows is copied again and again
-	records = make([]Record, 0, slabSize)
-	err = s.each(only, func(_ string, _ int, t Record) error {
-		id := t.ID()
+func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []record.Record, err error) {
+	at := map[trialID]int{}
+	var full [][]record.Record // a slice that grows is copied again and again
+	records = make([]record.Record, 0, slabSize)
+	err = s.each(only, func(_ string, _ int, t record.Record) error {
+		id := idOf(t)
 		i, known := at[id]
 		switch {
 		case !known:
 			if len(records) == slabSize {
-				full, records = append(full, records), make([]Record, 0, slabSize)
+				full, records = append(full, records), make([]record.Record, 0, slabSize)
 			}
 			at[id] = len(full)*slabSize + len(records)
 			records = append(records, t)
@@ -193,136 +196,45 @@ func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []R
 
 // Results returns what the store has, read pair by pair when it is asked for; with only, of cells alone whose key it
 // accepts. failed, if it is not nil, is told of what cannot be read.
-func (s *Store) Results(only func(key string) bool, failed func(error)) *Results {
-	return LazyResults(func(p Pair) ([]Record, error) { return s.LoadOnly(only, p) }, nil, failed)
+func (s *Store) Results(only func(key string) bool, failed func(error)) *record.Results {
+	load := func(data, model string) ([]record.Record, error) { return s.LoadOnly(only, Pair{data, model}) }
+	return record.LazyResults(load, nil, failed)
 }
 
-// TrialID tells trials apart: one cell, seed and backend give one result.
-type TrialID struct {
+// trialID tells trials apart: one cell, seed and backend give one result.
+type trialID struct {
 	Cell     string
 	Seed     uint64
 	Backend  string
 	Readings bool // it is read in every way
 }
 
-// ID returns what tells the record's trial from others.
-func (r Record) ID() TrialID { return TrialID{r.Cell, r.Seed, r.Backend, r.Readings != nil} }
+func idOf(r record.Record) trialID { return trialID{r.Cell, r.Seed, r.Backend, r.Readings != nil} }
 
 // Backends lists what a record may name as its backend. None is a path: a record comes from elsewhere, and what it
 // names is opened to run it again.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 
-// ParseRecord reads a stored record and checks that its cell's name fits its parameters, that its setting, size,
+// Parse reads a stored record and checks that its cell's name fits its parameters, that its setting, size,
 // parameters scores, epochs and times are within their ranges, that what is read off it is complete, and that its
 // backend is one of [Backends].
-func ParseRecord(line []byte) (Record, error) { return newReader("").parse(line) }
+func Parse(line []byte) (record.Record, error) { return newReader("").parse(line) }
 
-// recordedCell returns a record's cell, if all that the record says of it can be.
-func recordedCell(r Record) (Cell, error) {
-	c := r.CellOf()
-	if key := c.Key(); r.Cell != key {
-		return c, fmt.Errorf("a record of cell %q with the parameters of %q", r.Cell, key)
-	}
-	if err := r.Setting.Check(); err != nil {
-		return c, fmt.Errorf("not a record: %w", err)
-	}
-	if err := r.Arrivals.Check(); err != nil {
-		return c, fmt.Errorf("not a record: %w", err)
-	}
-	if r.TrainPercent < 1 || r.TrainPercent > 99 {
-		return c, fmt.Errorf("a record with %d%% to train on: expected 1 to 99", r.TrainPercent)
-	}
-	if r.ValidationPercent < 0 || r.ValidationPercent > 99 {
-		return c, fmt.Errorf("a record with %d%% of the rest to validate with: expected 1 to 99", r.ValidationPercent)
-	}
-	if err := r.Parameters.Check(); err != nil {
-		return c, fmt.Errorf("a record with invalid parameters: %w", err)
-	}
-	return c, nil
-}
-
-// check returns an error for what no trial of a cell can give.
-func (r Record) check(c Cell) error {
-	if r.Readings != nil {
-		return r.checkReadings(c)
-	}
-	for _, score := range []*float64{&r.MacroF1, &r.MicroF1, &r.Accuracy, r.MacroF1Together, r.MacroF1Apart} {
-		if score != nil && !(*score >= 0 && *score <= 100) {
-			return fmt.Errorf("a score of %v: expected 0 to 100 percent", *score)
+// Merged returns each cell once, with all that is to be measured of it, in the order of first appearance.
+func Merged(cells []record.Cell) []record.Cell {
+	at := map[trialID]int{}
+	var merged []record.Cell
+	for _, c := range cells {
+		c.Cached = c.Cached && c.Setting == datasets.Inductive
+		id := trialID{Cell: c.Key(), Readings: c.Readings}
+		i, known := at[id]
+		if !known {
+			at[id] = len(merged)
+			merged = append(merged, c)
+			continue
 		}
+		merged[i].Cached = merged[i].Cached || c.Cached
+		merged[i].History = merged[i].History || c.History
 	}
-	if r.SplitHash == "" || r.Seed == 0 {
-		return errors.New("a record without split or seed")
-	}
-	if err := r.checkRun(); err != nil {
-		return fmt.Errorf("a record with %w", err)
-	}
-	if !slices.Contains(Backends(), r.Backend) {
-		return fmt.Errorf("a record of backend %.40q: expected one of %s", r.Backend, strings.Join(Backends(), ", "))
-	}
-	return nil
-}
-
-// scanRecord reads a record from its seed on, as [Record.Line] writes it.
-func scanRecord(s *scanner, r *Record) {
-	float := func(field string, into *float64) { s.needs(field); *into = s.float() }
-	count := func(field string, into *int) {
-		if s.has(field) {
-			*into = int(s.whole())
-		}
-	}
-	text := func(field string, into *string) {
-		if s.has(field) {
-			*into = s.text()
-		}
-	}
-	score := func(field string, into **float64) {
-		if s.has(field) {
-			x := s.float()
-			*into = &x
-		}
-	}
-	s.needs(seedField)
-	r.Seed = s.whole()
-	s.needs(`,"split_seed":`)
-	r.SplitSeed = s.whole()
-	s.needs(`,"split_hash":`)
-	r.SplitHash = s.text()
-	float(`,"macro_f1":`, &r.MacroF1)
-	float(`,"micro_f1":`, &r.MicroF1)
-	float(`,"accuracy":`, &r.Accuracy)
-	if s.has(`,"mad":{"hidden":`) {
-		r.MAD = &stats.Smoothness{Hidden: s.float()}
-		float(`,"logits":`, &r.MAD.Logits)
-		float(`,"softmax":`, &r.MAD.Softmax)
-		s.needs("}")
-	}
-	count(`,"nodes":`, &r.Nodes)
-	count(`,"nodes_reached":`, &r.NodesReached)
-	count(`,"nodes_cached":`, &r.NodesCached)
-	score(`,"macro_f1_together":`, &r.MacroF1Together)
-	score(`,"macro_f1_cached":`, &r.MacroF1Apart)
-	float(`,"validation_macro_f1":`, &r.ValidationF1)
-	float(`,"validation_loss":`, &r.Loss)
-	s.needs(`,"best_epoch":`)
-	r.BestEpoch = int(s.whole())
-	s.needs(`,"epochs":`)
-	r.Epochs = int(s.whole())
-	float(`,"seconds":`, &r.Seconds)
-	s.needs(`,"backend":`)
-	r.Backend = s.text()
-	text(`,"kernels":`, &r.Kernels)
-	text(`,"slower":`, &r.Slower)
-	text(`,"digits":`, &r.Digits)
-	s.needs(`,"device":`)
-	r.Device = s.text()
-	s.needs(`,"version":`)
-	r.Version = s.text()
-	text(`,"date":`, &r.Date)
-	if s.has(`,"train_losses":`) {
-		r.TrainLosses = s.row()
-	}
-	if s.has(`,"validation_losses":`) {
-		r.ValidationLosses = s.row()
-	}
+	return merged
 }

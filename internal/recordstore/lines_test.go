@@ -1,10 +1,9 @@
-package record
+package recordstore
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,27 +11,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordtest"
+	"nodemask/record"
 )
 
 func TestContradictoryRecordsOfATrialAreNamedWithBothPlaces(t *testing.T) {
-	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Inductive, 10)
+	folder, c := t.TempDir(), record.NewCell("cora", "gin", datasets.Inductive, 10)
 	more := c
 	more.Cached = true
-	store := OpenStore(folder)
-	for _, r := range []Record{recordOf(c, 1, 80), recordOf(c, 2, 80), recordOf(more, 2, 80), recordOf(c, 2, 80)} {
+	store := Open(folder)
+	for _, r := range append(recordtest.Records(c, 80, 80), recordtest.Record(more, 2, 80), recordtest.Record(c, 2, 80)) {
 		require.NoError(t, store.Add(r))
 	}
 	trials, err := store.Verify()
 	require.NoError(t, err, "records that say the same, or more")
 	require.Equal(t, 2, trials)
-	require.NoError(t, store.Add(recordOf(c, 1, 81)))
+	require.NoError(t, store.Add(recordtest.Record(c, 1, 81)))
 	_, err = store.Verify()
 	path := filepath.Join(folder, "cora-gin.jsonl")
 	require.ErrorContains(t, err, path+": line 5: contradicts "+path+", line 1, of the same trial "+
 		"(cora/gin/inductive/10%, seed 1, go): macro F1: 80, now 81; micro F1: 80, now 81")
 	for seed := range uint64(12) {
-		require.NoError(t, store.Add(recordOf(c, seed+10, 80)))
-		require.NoError(t, store.Add(recordOf(c, seed+10, 79)))
+		require.NoError(t, store.Add(recordtest.Record(c, seed+10, 80)))
+		require.NoError(t, store.Add(recordtest.Record(c, seed+10, 79)))
 	}
 	_, err = store.Verify()
 	require.ErrorContains(t, err, "and 3 more")
@@ -40,15 +41,15 @@ func TestContradictoryRecordsOfATrialAreNamedWithBothPlaces(t *testing.T) {
 }
 
 func TestContradictoryTrajectoriesOfATrialAreNamed(t *testing.T) {
-	c := NewCell("cora", "gin", datasets.Inductive, 10)
-	for want, change := range map[string]func(*Record){
-		"split: 0123, now 4567": func(t *Record) { t.SplitHash = "4567" },
-		"macro F1: [[":          func(t *Record) { t.Readings.F1[1] = []float64{1, 2, 3} },
-		"with caching: [[":      func(t *Record) { t.Readings.Cached[0] = []float64{1, 2, 3} },
-		"best epochs: [[":       func(t *Record) { t.Readings.BestEpochs[0] = []int{3, 2, 1} },
-		"epochs: 60, now 61":    func(t *Record) { t.Epochs = 61 },
+	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	for want, change := range map[string]func(*record.Record){
+		"split: 0123, now 4567": func(t *record.Record) { t.SplitHash = "4567" },
+		"macro F1: [[":          func(t *record.Record) { t.Readings.F1[1] = []float64{1, 2, 3} },
+		"with caching: [[":      func(t *record.Record) { t.Readings.Cached[0] = []float64{1, 2, 3} },
+		"best epochs: [[":       func(t *record.Record) { t.Readings.BestEpochs[0] = []int{3, 2, 1} },
+		"epochs: 60, now 61":    func(t *record.Record) { t.Epochs = 61 },
 	} {
-		store, other := OpenStore(t.TempDir()), someTrajectory(c, 1)
+		store, other := Open(t.TempDir()), someTrajectory(c, 1)
 		require.NoError(t, store.Add(someTrajectory(c, 1)))
 		require.NoError(t, store.Add(someTrajectory(c, 1)))
 		trials, err := store.Verify()
@@ -63,12 +64,13 @@ func TestContradictoryTrajectoriesOfATrialAreNamed(t *testing.T) {
 }
 
 func TestMergingLeavesContradictionsOutAndNamesThem(t *testing.T) {
-	c := NewCell("cora", "gin", datasets.Inductive, 10)
+	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
 	more := c
 	more.Cached = true
-	here, there := OpenStore(t.TempDir()), OpenStore(t.TempDir())
-	require.NoError(t, here.Add(recordOf(c, 1, 80)))
-	for _, r := range []Record{recordOf(more, 1, 81), recordOf(c, 2, 80), recordOf(c, 3, 80), recordOf(c, 3, 79)} {
+	here, there := Open(t.TempDir()), Open(t.TempDir())
+	require.NoError(t, here.Add(recordtest.Record(c, 1, 80)))
+	for _, r := range []record.Record{recordtest.Record(more, 1, 81), recordtest.Record(c, 2, 80),
+		recordtest.Record(c, 3, 80), recordtest.Record(c, 3, 79)} {
 		require.NoError(t, there.Add(r))
 	}
 	added, err := here.Merge(there.folder)
@@ -76,17 +78,13 @@ func TestMergingLeavesContradictionsOutAndNamesThem(t *testing.T) {
 	require.ErrorContains(t, err, there.folder+": a record contradicts what is there, of the same trial "+
 		"(cora/gin/inductive/10%, seed 1, go): macro F1: 80, now 81")
 	require.ErrorContains(t, err, "seed 3, go): macro F1: 80, now 79")
-	loaded, err := here.Load()
-	require.NoError(t, err)
-	require.Equal(t, []Record{recordOf(c, 1, 80), recordOf(c, 2, 80), recordOf(c, 3, 80)}, loaded)
+	require.Equal(t, recordtest.Records(c, 80, 80, 80), recordsOf(t, here))
 }
 
 func TestTrajectoriesOfAnotherProtocolAreNotCounted(t *testing.T) {
-	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Inductive, 10)
-	require.NoError(t, OpenStore(folder).Add(someTrajectory(c, 1)))
-	loaded, err := OpenUnder(folder, "abc").Load()
-	require.NoError(t, err)
-	require.Len(t, loaded, 1)
+	folder, c := t.TempDir(), record.NewCell("cora", "gin", datasets.Inductive, 10)
+	require.NoError(t, Open(folder).Add(someTrajectory(c, 1)))
+	require.Len(t, recordsOf(t, OpenUnder(folder, "abc")), 1)
 	for name, read := range map[string]func(*Store) error{
 		"load":   func(s *Store) error { _, err := s.Load(); return err },
 		"verify": func(s *Store) error { _, err := s.Verify(); return err },
@@ -99,36 +97,34 @@ func TestTrajectoriesOfAnotherProtocolAreNotCounted(t *testing.T) {
 
 func TestALineThatWasChangedAfterItWasWrittenIsRefused(t *testing.T) {
 	records, trajectories := t.TempDir(), t.TempDir()
-	c := NewCell("cora", "gin", datasets.Inductive, 10)
-	require.NoError(t, OpenStore(records).Add(recordOf(c, 1, 80)))
-	require.NoError(t, OpenStore(trajectories).Add(someTrajectory(c, 1)))
+	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	require.NoError(t, Open(records).Add(recordtest.Record(c, 1, 80)))
+	require.NoError(t, Open(trajectories).Add(someTrajectory(c, 1)))
 	for _, test := range []struct {
 		folder, from, to string
 		load             func() error
 	}{
-		{records, `"macro_f1":80`, `"macro_f1":81`, func() error { _, err := OpenStore(records).Load(); return err }},
+		{records, `"macro_f1":80`, `"macro_f1":81`, func() error { _, err := Open(records).Load(); return err }},
 		{trajectories, `[80.125,81,82]`, `[80.125,81,83]`,
-			func() error { _, err := OpenStore(trajectories).Load(); return err }},
+			func() error { _, err := Open(trajectories).Load(); return err }},
 	} {
 		require.NoError(t, test.load())
 		path := filepath.Join(test.folder, "cora-gin.jsonl")
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
+		text := readFile(t, path)
 		require.True(t, json.Valid(text), "still JSON")
 		require.Contains(t, string(text), test.from)
 		changed := bytes.Replace(text, []byte(test.from), []byte(test.to), 1)
-		require.NoError(t, os.WriteFile(path, changed, 0o666))
+		writeFile(t, path, changed)
 		require.ErrorContains(t, test.load(), "cora-gin.jsonl: line 1: a ")
 		require.ErrorContains(t, test.load(), "was changed after it was written: its CRC-32C is ")
 		without := append(changed[:bytes.LastIndexByte(changed, ',')], "}\n"...)
-		require.NoError(t, os.WriteFile(path, without, 0o666))
+		writeFile(t, path, without)
 		require.NoError(t, test.load(), "lines of programs before have no sum")
 	}
 }
 
 func TestALineSaysWhatItSaidBeforeItWasSealed(t *testing.T) {
-	line, err := recordOf(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80).Line()
-	require.NoError(t, err)
+	line := lineOf(t, recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80))
 	stored := sealed(line)
 	require.Equal(t, fmt.Sprintf("%s,", line[:len(line)-1]), string(stored[:len(line)]))
 	for _, text := range [][]byte{append(stored, '\n'), line} {

@@ -1,4 +1,4 @@
-package record
+package recordstore
 
 import (
 	"testing"
@@ -6,23 +6,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordtest"
+	"nodemask/record"
 )
 
 func TestRecordsSayWhoseDigitsTheyHaveAndThoseOfOthersContradictNothing(t *testing.T) {
-	c := NewCell("cora", "gin", datasets.Inductive, 10)
-	for _, own := range []Record{recordOf(c, 1, 80), someTrajectory(c, 1)} {
+	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	for _, own := range []record.Record{recordtest.Record(c, 1, 80), someTrajectory(c, 1)} {
 		everywhere := own
 		everywhere.Digits = "avx2"
 		everywhere.Epochs++
 		folder := t.TempDir()
-		store := OpenStore(folder)
+		store := Open(folder)
 		require.NoError(t, store.Add(own))
 		require.NoError(t, store.Add(everywhere))
-		line, err := everywhere.Line()
-		require.NoError(t, err)
+		line := lineOf(t, everywhere)
 		_, _, plain := newReader("").scan(line[:len(line)-1])
 		require.True(t, plain, "%s is read fast", line)
-		again, err := ParseRecord(line)
+		again, err := Parse(line)
 		require.NoError(t, err)
 		require.Equal(t, "avx2", again.Digits)
 		trials, err := store.Verify()
@@ -33,9 +34,8 @@ func TestRecordsSayWhoseDigitsTheyHaveAndThoseOfOthersContradictNothing(t *testi
 		_, err = store.Verify()
 		require.ErrorContains(t, err, "line 3: contradicts ")
 		everywhere.Digits = "mine"
-		line, err = everywhere.Line()
-		require.NoError(t, err)
-		_, err = ParseRecord(line)
+		line = lineOf(t, everywhere)
+		_, err = Parse(line)
 		require.ErrorContains(t, err, `digits "mine": expected avx2, or none`)
 	}
 }

@@ -1,8 +1,8 @@
-package record
+package recordstore
 
 import (
+	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,14 +11,17 @@ import (
 	"pgregory.net/rapid"
 
 	"nodemask/datasets"
+	"nodemask/internal/recordtest"
 	"nodemask/nmgnn/hyper"
+	"nodemask/record"
 )
 
 // someTrajectory is a record with readings that could have been measured.
-func someTrajectory(c Cell, seed uint64) Record {
-	t := Readings{}
-	for range hyper.StopOns() {
-		scores := []float64{80.125, 81, 82}[:NumArrivals(c.Setting)]
+func someTrajectory(c record.Cell, seed uint64) record.Record {
+	t := record.Readings{}
+	stops, arrivals := c.Ways()
+	for range stops {
+		scores := []float64{80.125, 81, 82}[:arrivals]
 		t.F1, t.ValidationF1, t.BestEpochs = append(t.F1, scores), append(t.ValidationF1, scores),
 			append(t.BestEpochs, []int{1, 2, 3}[:len(scores)])
 		if c.Setting == datasets.Inductive {
@@ -34,7 +37,7 @@ func TestATrajectoryNamesTheTrainingThatItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		model, setting := rapid.SampledFrom(hyper.Models()).Draw(t, "model"),
 			rapid.SampledFrom(datasets.Settings()).Draw(t, "setting")
-		c := NewCell("cora", model, setting, 10)
+		c := record.NewCell("cora", model, setting, 10)
 		c.Arrivals, c.Parameters.StopOn = datasets.TrainEdges, hyper.StopOnF1
 		if rapid.Bool().Draw(t, "masked") {
 			c = c.Masked(0.5)
@@ -45,9 +48,8 @@ func TestATrajectoryNamesTheTrainingThatItWas(t *testing.T) {
 		require.True(t, trained.Resplit)
 		require.Empty(t, trained.Arrivals)
 		require.Equal(t, hyper.StopOnLoss, trained.Parameters.StopOn)
-		line, err := someTrajectory(c, 7).Line()
-		require.NoError(t, err)
-		read, err := ParseRecord(line)
+		line := lineOf(t, someTrajectory(c, 7))
+		read, err := Parse(line)
 		require.NoError(t, err)
 		back := read.CellOf()
 		require.Equal(t, trained.Key(), back.Key())
@@ -55,30 +57,6 @@ func TestATrajectoryNamesTheTrainingThatItWas(t *testing.T) {
 		back.Parameters.KeepRate, trained.Parameters.KeepRate = 0, 0 // 1 or the zero value that stands for it
 		require.Equal(t, trained, back)
 	})
-}
-
-func TestATrajectoryIsReadAsOneRecordForEachWayOfStoppingAndArriving(t *testing.T) {
-	cell := NewCell("cora", "gin", datasets.Inductive, 10).Masked(0.5)
-	one := someTrajectory(cell, 101)
-	one.Readings.F1[1] = []float64{70, 71, 72}
-	one.Readings.Cached[1] = []float64{60, 61, 62}
-	records := one.Records()
-	require.Len(t, records, 12)
-	cell.Resplit, cell.Parameters.StopOn, cell.Arrivals = true, hyper.StopOnF1, datasets.TrainEdges
-	results := NewResults(records)
-	require.Equal(t, []float64{71}, results.Values(cell, MacroF1))
-	require.Equal(t, []float64{61}, results.Values(cell, MacroF1Together))
-	for _, m := range []Metric{MicroF1, Accuracy, MacroF1Apart, MADLogits, NodesCached} {
-		require.Empty(t, results.Values(cell, m), "a trajectory does not keep it: %s", m)
-	}
-	trial := results.Trials(cell)[0]
-	require.Equal(t, cell.Key(), trial.CellOf().Key())
-	require.Equal(t, uint64(101), trial.Seed)
-	require.Equal(t, 2, trial.BestEpoch)
-	require.Equal(t, []Record{trial}, NewResults([]Record{one}).ReadOff(cell))
-	require.Empty(t, NewResults([]Record{one}).Trials(cell), "a record with readings is not one of a cell that has none")
-
-	require.Len(t, someTrajectory(NewCell("cora", "gin", datasets.Transductive, 10), 101).Records(), 4)
 }
 
 func TestTrajectoriesThatCannotBeAreRefused(t *testing.T) {
@@ -103,132 +81,112 @@ func TestTrajectoriesThatCannotBeAreRefused(t *testing.T) {
 		"-1 seconds: expected":      func(t *trajectory) { t.Seconds = -1 },
 		"no early stopping on":      func(t *trajectory) { t.Choices = map[string]string{"stop": "luck"} },
 	} {
-		bad := someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7).trajectory()
+		bad := trajectoryOf(someTrajectory(record.NewCell("cora", "gin", datasets.Inductive, 10), 7))
 		change(&bad)
 		line, err := json.Marshal(bad)
 		require.NoError(t, err)
-		_, err = ParseRecord(line)
+		_, err = Parse(line)
 		require.ErrorContains(t, err, want)
 	}
-	_, err := ParseRecord([]byte(`{"f1":1}`))
+	_, err := Parse([]byte(`{"f1":1}`))
 	require.ErrorContains(t, err, "not a trajectory")
-	good, err := someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7).Line()
-	require.NoError(t, err)
-	_, err = ParseRecord(append(good, "{}"...))
+	good := lineOf(t, someTrajectory(record.NewCell("cora", "gin", datasets.Inductive, 10), 7))
+	_, err = Parse(append(good, "{}"...))
 	require.ErrorContains(t, err, "expected one per line")
 }
 
 func TestTrajectoriesAreKeptOnceAndACutLineIsMended(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "of [results]")
-	store := OpenStore(folder)
-	c := NewCell("cora", "gin", datasets.Inductive, 10)
+	store := Open(folder)
+	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
 	require.NoError(t, store.Add(someTrajectory(c, 1)))
 	require.NoError(t, store.Add(someTrajectory(c, 1)))
 	require.NoError(t, store.Add(someTrajectory(c.Masked(0.5), 1)))
 	path := filepath.Join(folder, "cora-gin.jsonl")
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, append(text, text[:100]...), 0o666))
-	all, err := store.Load()
-	require.NoError(t, err)
-	require.Len(t, all, 2, "the last line has no end")
+	text := readFile(t, path)
+	writeFile(t, path, append(text, text[:100]...))
+	require.Len(t, recordsOf(t, store), 2, "the last line has no end")
 	require.NoError(t, store.Add(someTrajectory(c, 2)))
-	has := func(s *Store, c Cell, seed uint64) bool {
-		is, err := s.Has(c.Trained(), seed, "go")
-		require.NoError(t, err)
+	has := func(s *Store, c record.Cell, seed uint64) bool {
+		is := has(t, s, c.Trained(), seed, "go")
 		return is
 	}
 	require.True(t, has(store, c, 2))
 	require.False(t, has(store, c, 3))
-	require.NoError(t, OpenStore(folder).Add(someTrajectory(c, 3)))
+	require.NoError(t, Open(folder).Add(someTrajectory(c, 3)))
 	require.True(t, has(store, c, 3), "what another process adds is seen")
 	require.True(t, has(store, c.Masked(0.5), 1))
-	require.False(t, has(store, NewCell("cora", "gat", datasets.Inductive, 10), 1))
+	require.False(t, has(store, record.NewCell("cora", "gat", datasets.Inductive, 10), 1))
 
-	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("x", 10)+"\n"), 0o666))
-	_, err = store.Load()
+	writeFile(t, path, []byte(strings.Repeat("x", 10)+"\n"))
+	_, err := store.Load()
 	require.ErrorContains(t, err, path+": line 1: not a record")
 }
 
 func FuzzParseTrajectory(f *testing.F) {
-	line, err := someTrajectory(NewCell("cora", "gat", datasets.Transductive, 10).Masked(0.5), 7).Line()
-	require.NoError(f, err)
+	line := lineOf(f, someTrajectory(record.NewCell("cora", "gat", datasets.Transductive, 10).Masked(0.5), 7))
 	f.Add(line)
 	f.Fuzz(func(t *testing.T, line []byte) {
-		read, err := ParseRecord(line)
+		read, err := Parse(line)
 		if err != nil {
 			return
 		}
-		again, err := read.Line()
+		again := lineOf(t, read)
+		back, err := Parse(again)
 		require.NoError(t, err)
-		back, err := ParseRecord(again)
-		require.NoError(t, err)
-		require.Equal(t, read.ID(), back.ID())
+		require.Equal(t, idOf(read), idOf(back))
 	})
 }
 
-func TestATrajectoryThatLacksOnlyItsEndIsKept(t *testing.T) {
-	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Inductive, 10)
-	require.NoError(t, OpenStore(folder).Add(someTrajectory(c, 1)))
-	path := filepath.Join(folder, "cora-gin.jsonl")
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, text[:len(text)-1], 0o666))
-	store := OpenStore(folder)
-	for range 2 { // whoever asked before reads on behind what it has seen
-		for seed := range uint64(2) {
-			has, err := store.Has(c.Trained(), seed+1, "go")
-			require.NoError(t, err)
-			require.Equal(t, seed == 0, has)
+func TestALastLineThatLacksOnlyItsEndIsKept(t *testing.T) {
+	plain := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	for c, trial := range map[record.Cell]func(record.Cell, uint64) record.Record{plain.Trained(): someTrajectory,
+		plain: func(c record.Cell, seed uint64) record.Record { return recordtest.Record(c, seed, 80) }} {
+		folder := t.TempDir()
+		require.NoError(t, Open(folder).Add(trial(c, 1)))
+		path := filepath.Join(folder, "cora-gin.jsonl")
+		writeFile(t, path, bytes.TrimSuffix(readFile(t, path), []byte("\n")))
+		store := Open(folder)
+		require.NoError(t, store.checkEnds())
+		for range 2 { // whoever asked before reads on behind what it has seen
+			for seed := range uint64(2) {
+				require.Equal(t, seed == 0, has(t, store, c, seed+1, "go"))
+			}
 		}
+		require.Len(t, recordsOf(t, store), 1)
+		require.NoError(t, store.Add(trial(c, 2)))
+		require.True(t, has(t, store, c, 2, "go"))
+		require.Len(t, recordsOf(t, store), 2)
 	}
-	require.NoError(t, store.Add(someTrajectory(c, 2)))
-	has, err := store.Has(c.Trained(), 2, "go")
-	require.NoError(t, err)
-	require.True(t, has)
-	all, err := store.Load()
-	require.NoError(t, err)
-	require.Len(t, all, 2)
 }
 
 func TestCellsAreReadWithoutOthersWhoseSumsAreCheckedAllTheSame(t *testing.T) {
 	folder := t.TempDir()
-	store, c := OpenStore(folder), NewCell("cora", "gin", datasets.Inductive, 10)
+	store, c := Open(folder), record.NewCell("cora", "gin", datasets.Inductive, 10)
 	wanted := c.Masked(0.5).Trained().Key()
 	for seed := range uint64(3) {
 		require.NoError(t, store.Add(someTrajectory(c, seed+1)))
 		require.NoError(t, store.Add(someTrajectory(c.Masked(0.5), seed+1)))
 	}
-	read := func() ([]Record, error) {
+	read := func() ([]record.Record, error) {
 		return store.LoadOnly(func(key string) bool { return key == wanted }, Pair{"cora", "gin"})
 	}
 	got, err := read()
 	require.NoError(t, err)
-	require.Equal(t, []Record{someTrajectory(c.Masked(0.5), 1), someTrajectory(c.Masked(0.5), 2),
+	require.Equal(t, []record.Record{someTrajectory(c.Masked(0.5), 1), someTrajectory(c.Masked(0.5), 2),
 		someTrajectory(c.Masked(0.5), 3)}, got)
 	none, err := store.Load(Pair{"cora", "gat"})
 	require.NoError(t, err)
 	require.Empty(t, none)
 
 	path := filepath.Join(folder, "cora-gin.jsonl")
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
+	text := readFile(t, path)
 	// A line of another cell that says that it is of this one, and the reverse.
 	for _, change := range [][2]string{{`"train_percent":10,"seed":2`,
 		`"train_percent":10,"choices":{"keep":"0.5"},"seed":2`}, {`"keep":"0.5"`, `"keep":"0.6"`}} {
 		require.Contains(t, string(text), change[0])
-		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o666))
+		writeFile(t, path, []byte(strings.Replace(string(text), change[0], change[1], 1)))
 		_, err = read()
 		require.ErrorContains(t, err, "was changed after it was written")
 	}
-}
-
-func TestTrialsOnOtherFilesOfTheDataAreNotComparedWithTheseOnes(t *testing.T) {
-	one := someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 100)
-	other := someTrajectory(NewCell("cora", "gin", datasets.Transductive, 25), 100)
-	other.SplitHash = "b"
-	require.NoError(t, NewResults([]Record{one, other}).Err(), "another size has another split")
-	other.TrainPercent = 10
-	require.EqualError(t, NewResults([]Record{one, other}).Err(), `cora, 10 %, seed 100 has the splits "0123" and "b": `+
-		`some trials were run on other files of cora, which order its nodes otherwise; keep them in a folder of their own`)
 }

@@ -1,8 +1,11 @@
-package record
+package recordstore
 
 import (
 	"bytes"
 	"strconv"
+
+	"nodemask/record"
+	"nodemask/stats"
 )
 
 // A scanner reads a line of JSON as this program writes it: fields in their order, without blanks, escapes or numbers
@@ -161,4 +164,90 @@ func (s *scanner) counts() (all [][]int) {
 		all = append(all, s.ints[from:len(s.ints):len(s.ints)])
 	})
 	return all
+}
+
+// Each of these reads the value of a field that has to come next.
+func (s *scanner) textOf(field string) string   { s.needs(field); return s.text() }
+func (s *scanner) floatOf(field string) float64 { s.needs(field); return s.float() }
+func (s *scanner) countOf(field string) int     { s.needs(field); return int(s.whole()) }
+
+// record reads a record from its seed on, as [Line] writes it.
+func (s *scanner) record(r *record.Record) {
+	count := func(field string, into *int) {
+		if s.has(field) {
+			*into = int(s.whole())
+		}
+	}
+	text := func(field string, into *string) {
+		if s.has(field) {
+			*into = s.text()
+		}
+	}
+	score := func(field string, into **float64) {
+		if s.has(field) {
+			*into = new(s.float())
+		}
+	}
+	losses := func(field string, into *[]float64) {
+		if s.has(field) {
+			*into = s.row()
+		}
+	}
+	s.needs(seedField)
+	r.Seed = s.whole()
+	s.needs(`,"split_seed":`)
+	r.SplitSeed = s.whole()
+	r.SplitHash = s.textOf(`,"split_hash":`)
+	r.MacroF1 = s.floatOf(`,"macro_f1":`)
+	r.MicroF1 = s.floatOf(`,"micro_f1":`)
+	r.Accuracy = s.floatOf(`,"accuracy":`)
+	if s.has(`,"mad":{"hidden":`) {
+		r.MAD = &stats.Smoothness{Hidden: s.float(), Logits: s.floatOf(`,"logits":`), Softmax: s.floatOf(`,"softmax":`)}
+		s.needs("}")
+	}
+	count(`,"nodes":`, &r.Nodes)
+	count(`,"nodes_reached":`, &r.NodesReached)
+	count(`,"nodes_cached":`, &r.NodesCached)
+	score(`,"macro_f1_together":`, &r.MacroF1Together)
+	score(`,"macro_f1_cached":`, &r.MacroF1Apart)
+	r.ValidationF1 = s.floatOf(`,"validation_macro_f1":`)
+	r.Loss = s.floatOf(`,"validation_loss":`)
+	r.BestEpoch = s.countOf(`,"best_epoch":`)
+	r.Epochs = s.countOf(`,"epochs":`)
+	r.Seconds = s.floatOf(`,"seconds":`)
+	r.Backend = s.textOf(`,"backend":`)
+	text(`,"kernels":`, &r.Kernels)
+	text(`,"slower":`, &r.Slower)
+	text(`,"digits":`, &r.Digits)
+	r.Device = s.textOf(`,"device":`)
+	r.Version = s.textOf(`,"version":`)
+	text(`,"date":`, &r.Date)
+	losses(`,"train_losses":`, &r.TrainLosses)
+	losses(`,"validation_losses":`, &r.ValidationLosses)
+}
+
+// trajectory reads a record with readings from its seed on, as [Line] writes it.
+func (s *scanner) trajectory(r *record.Record) {
+	s.needs(seedField)
+	r.Seed = s.whole()
+	r.SplitSeed = r.Seed
+	r.SplitHash = s.textOf(`,"split":`)
+	r.Readings = &record.Readings{}
+	s.needs(`,"f1":`)
+	r.Readings.F1 = s.table()
+	if s.has(`,"cached":`) {
+		r.Readings.Cached = s.table()
+	}
+	s.needs(`,"validation_f1":`)
+	r.Readings.ValidationF1 = s.table()
+	s.needs(`,"best_epochs":`)
+	r.Readings.BestEpochs = s.counts()
+	r.Epochs = s.countOf(`,"epochs":`)
+	r.Seconds = s.floatOf(`,"seconds":`)
+	r.Backend = s.textOf(`,"backend":`)
+	if s.has(`,"digits":`) {
+		r.Digits = s.text()
+	}
+	r.Version = s.textOf(`,"version":`)
+	r.Protocol = s.textOf(`,"protocol":`)
 }
