@@ -88,7 +88,7 @@ func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backe
 	if err != nil {
 		return fileError("nodes", nodesFile, fileError("edges", edgesFile, err))
 	}
-	names := cached.FeatureNames(header, m.Features)
+	names := m.FeaturesIn(header)
 	if newcomers.Features, err = match(m, names, newcomers.Features, nodesFile, c.ErrOrStderr()); err != nil {
 		return err
 	}

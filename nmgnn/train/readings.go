@@ -14,9 +14,9 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/gomlx"
 	"nodemask/nmgnn"
-	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/newcomers"
 	"nodemask/stats"
 )
 
@@ -156,7 +156,7 @@ func (t *Trainer) prepareReadings(views []*datasets.View) error {
 		if view.Setting != datasets.Inductive {
 			continue
 		}
-		if edges, err = cached.Edges(view, true); err != nil {
+		if edges, err = newcomers.Edges(view, true); err != nil {
 			return err
 		}
 		if edges, err = onAllNodes(datasets.Phase{Edges: edges, Nodes: view.Test.Nodes}, t.graph.NumNodes()); err != nil {

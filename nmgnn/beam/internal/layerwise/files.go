@@ -241,7 +241,7 @@ func checkColumns(ctx context.Context, m *cached.Model, nodes []string) error {
 		if err := m.Lacks(header, path); err != nil {
 			return err
 		}
-		if names := cached.FeatureNames(header, m.Features); names != nil && !slices.Equal(names, m.FeatureNames) {
+		if names := m.FeaturesIn(header); names != nil && !slices.Equal(names, m.FeatureNames) {
 			return fmt.Errorf("%s: its features are in another order than the model was trained on: expected %.200q", path,
 				m.FeatureNames)
 		}
