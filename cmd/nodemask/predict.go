@@ -162,7 +162,7 @@ func exportModel(model, output string) (worker.Exported, error) {
 	if err := checkWritable("output", output); err != nil {
 		return worker.Exported{}, err
 	}
-	if err := onnx.Save(output, m, onnx.Options{Version: record.Version()}); err != nil {
+	if err := onnx.Save(output, m, record.Version()); err != nil {
 		return worker.Exported{}, err
 	}
 	info, err := os.Stat(output)

@@ -42,9 +42,45 @@ func fields(t *testing.T, b []byte) (all []fieldOf) {
 	return all
 }
 
-// decode reads what encode wrote, field by field.
-func decode(t *testing.T, file []byte) (m modelProto) {
+// The messages of a file, as far as files have them.
+type (
+	modelProto struct {
+		producer, version, doc string
+		metadata               map[string]string
+		graph                  graphProto
+	}
+	graphProto struct {
+		name            string
+		nodes           []nodeProto
+		initializers    []tensorProto
+		inputs, outputs []valueInfo
+	}
+	nodeProto struct {
+		inputs           []string
+		output, name, op string
+		attributes       map[string]attribute
+	}
+	attribute struct {
+		float  float32
+		int    int64
+		text   string
+		tensor tensorProto
+	}
+	tensorProto struct {
+		name string
+		array
+	}
+	valueInfo struct {
+		name, doc string
+		element   uint64
+		dims      []any // a number, or the name of one
+	}
+)
+
+// decode reads a file, field by field.
+func decode(t *testing.T, file []byte) modelProto {
 	t.Helper()
+	m := modelProto{metadata: map[string]string{}}
 	for _, f := range fields(t, file) {
 		switch f.number {
 		case 1:
@@ -61,7 +97,7 @@ func decode(t *testing.T, file []byte) (m modelProto) {
 			require.Equal(t, []fieldOf{{number: 2, int: 18}}, fields(t, f.bytes), "the standard operators, version 18")
 		case 14:
 			e := fields(t, f.bytes)
-			m.metadata = append(m.metadata, entry{string(e[0].bytes), string(e[1].bytes)})
+			m.metadata[string(e[0].bytes)] = string(e[1].bytes)
 		default:
 			t.Fatalf("field %d of a model", f.number)
 		}
@@ -89,7 +125,8 @@ func decodeGraph(t *testing.T, b []byte) (g graphProto) {
 	return g
 }
 
-func decodeNode(t *testing.T, b []byte) (n nodeProto) {
+func decodeNode(t *testing.T, b []byte) nodeProto {
+	n := nodeProto{attributes: map[string]attribute{}}
 	for _, f := range fields(t, b) {
 		switch f.number {
 		case 1:
@@ -101,26 +138,8 @@ func decodeNode(t *testing.T, b []byte) (n nodeProto) {
 		case 4:
 			n.op = string(f.bytes)
 		case 5:
-			a := attribute{}
-			for _, f := range fields(t, f.bytes) {
-				switch f.number {
-				case 1:
-					a.name = string(f.bytes)
-				case 2:
-					a.float = math.Float32frombits(uint32(f.int))
-				case 3:
-					a.int = int64(f.int)
-				case 4:
-					a.text = string(f.bytes)
-				case 5:
-					a.tensor = decodeTensor(t, f.bytes)
-				case 20:
-					a.kind = attributeKind(f.int)
-				default:
-					t.Fatalf("field %d of an attribute", f.number)
-				}
-			}
-			n.attributes = append(n.attributes, a)
+			name, a := decodeAttribute(t, f.bytes)
+			n.attributes[name] = a
 		default:
 			t.Fatalf("field %d of a node", f.number)
 		}
@@ -128,29 +147,50 @@ func decodeNode(t *testing.T, b []byte) (n nodeProto) {
 	return n
 }
 
+func decodeAttribute(t *testing.T, b []byte) (name string, a attribute) {
+	all := fields(t, b)
+	require.Len(t, all, 3, "a name, a value and its kind")
+	name = string(all[0].bytes)
+	f := all[1]
+	switch f.number {
+	case 2:
+		a.float = math.Float32frombits(uint32(f.int))
+	case 3:
+		a.int = int64(f.int)
+	case 4:
+		a.text = string(f.bytes)
+	case 5:
+		a.tensor = decodeTensor(t, f.bytes)
+	}
+	kind := map[protowire.Number]uint64{2: 1, 3: 2, 4: 3, 5: 4}[f.number]
+	require.Equal(t, fieldOf{number: 20, int: kind}, all[2])
+	return name, a
+}
+
 func decodeTensor(t *testing.T, b []byte) (x tensorProto) {
-	element := elementType(0)
+	element := uint64(0)
 	for _, f := range fields(t, b) {
 		switch f.number {
 		case 1:
-			x.dims = append(x.dims, int64(f.int))
+			x.dims = append(x.dims, int(f.int))
 		case 2:
-			element = elementType(f.int)
+			element = f.int
 		case 8:
 			x.name = string(f.bytes)
 		case 9:
 			for raw := f.bytes; len(raw) > 0; {
 				if element == int64s {
-					x.ints, raw = append(x.ints, int64(binary.LittleEndian.Uint64(raw))), raw[8:]
+					x.data, raw = append(x.data, float64(int64(binary.LittleEndian.Uint64(raw)))), raw[8:]
 				} else {
-					require.Equal(t, float32s, element)
-					x.floats, raw = append(x.floats, math.Float32frombits(binary.LittleEndian.Uint32(raw))), raw[4:]
+					require.EqualValues(t, float32s, element)
+					x.data, raw = append(x.data, float64(math.Float32frombits(binary.LittleEndian.Uint32(raw)))), raw[4:]
 				}
 			}
 		default:
 			t.Fatalf("field %d of a tensor", f.number)
 		}
 	}
+	require.Len(t, x.data, product(x.dims), x.name)
 	return x
 }
 
@@ -162,12 +202,15 @@ func decodeInfo(t *testing.T, b []byte) (v valueInfo) {
 		case 2:
 			for _, f := range fields(t, fields(t, f.bytes)[0].bytes) {
 				if f.number == 1 {
-					v.element = elementType(f.int)
+					v.element = f.int
 					continue
 				}
 				for _, f := range fields(t, f.bytes) {
-					d := fields(t, f.bytes)[0]
-					v.dims = append(v.dims, dimension{value: int64(d.int), param: string(d.bytes)})
+					if d := fields(t, f.bytes)[0]; d.number == 1 {
+						v.dims = append(v.dims, int(d.int))
+					} else {
+						v.dims = append(v.dims, string(d.bytes))
+					}
 				}
 			}
 		case 3:
