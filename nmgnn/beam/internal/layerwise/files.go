@@ -3,6 +3,7 @@ package layerwise
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,10 +15,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
-
 	"nodemask/datasets"
-	pq "nodemask/datasets/parquet"
+	"nodemask/datasets/parquet"
 	"nodemask/nmgnn/cached"
 )
 
@@ -49,8 +48,7 @@ func find(folder, name string) (all []string, err error) {
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%s: no %[2]s.csv or %[2]s.parquet there, and no %[2]s-….csv or %[2]s-….parquet: "+
-			"expected "+
-			"one of them", folder, name)
+			"expected one of them", folder, name)
 	}
 	return checked(all)
 }
@@ -150,7 +148,7 @@ func checkCopies(paths []string) error {
 	for _, size := range slices.Sorted(maps.Keys(alike)) {
 		seen := map[[sha256.Size]byte]string{}
 		for _, path := range alike[size] {
-			if len(alike[size]) == 1 || empty(path, size) {
+			if len(alike[size]) == 1 || empty(path) {
 				continue
 			}
 			sum, err := hashOf(path)
@@ -178,48 +176,12 @@ func hashOf(path string) (sum [sha256.Size]byte, err error) {
 	return [sha256.Size]byte(h.Sum(nil)), err
 }
 
-// empty reports whether a file has no rows. What is wrong with it, reading it tells.
-func empty(path string, size int64) bool {
-	if isParquet(path) {
-		_, rows := inParquet(path)
-		return rows == 0
-	}
-	if size > 1<<16 {
-		return false
-	}
-	raw, err := os.ReadFile(path)
-	_, rest, _ := strings.Cut(string(raw), "\n")
-	return err == nil && strings.TrimSpace(rest) == ""
-}
-
-// inParquet returns the names of the columns of a file of Parquet, and how many rows it has. Names are nil if one is
-// no plain column, such as a list for the features; rows are -1 if the file cannot be read.
-func inParquet(path string) (names []string, rows int64) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, -1
-	}
-	defer f.Close()
-	defer func() {
-		if recover() != nil { // the library may panic over a damaged file
-			names, rows = nil, -1
-		}
-	}()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, -1
-	}
-	file, err := parquet.OpenFile(f, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	if err != nil {
-		return nil, -1
-	}
-	for _, field := range file.Schema().Fields() {
-		if !field.Leaf() {
-			return nil, file.NumRows()
-		}
-		names = append(names, field.Name())
-	}
-	return names, file.NumRows()
+// empty reports whether a file has no row of nodes or edges. What is wrong with it, reading it tells.
+func empty(path string) bool {
+	found, ctx := errors.New("a row"), context.Background() // one row takes no time
+	nodes := scanNodes(ctx, path, func(_, _ []byte, _ []float32) error { return found })
+	edges := scanEdges(ctx, path, func(_, _ []byte) error { return found })
+	return !errors.Is(nodes, found) && !errors.Is(edges, found)
 }
 
 // checkColumns returns an error unless the features in files of nodes have the names that the model was trained with,
@@ -229,12 +191,7 @@ func checkColumns(ctx context.Context, m *cached.Model, nodes []string) error {
 		return nil
 	}
 	for _, path := range nodes {
-		var header []string
-		if isParquet(path) {
-			header, _ = inParquet(path)
-		} else {
-			header = datasets.Header(ctx, path)
-		}
+		header := datasets.Header(ctx, path, parquet.Reader{})
 		if header == nil {
 			continue // what is wrong, reading it tells
 		}
@@ -254,14 +211,14 @@ func isParquet(path string) bool { return strings.EqualFold(filepath.Ext(path), 
 // scanNodes reads a file of nodes; slices are overwritten by the next.
 func scanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
 	if isParquet(path) {
-		return pq.ScanNodes(ctx, path, each)
+		return parquet.ScanNodes(ctx, path, each)
 	}
 	return datasets.ScanNodes(ctx, path, each)
 }
 
 func scanEdges(ctx context.Context, path string, each func(source, target []byte) error) error {
 	if isParquet(path) {
-		return pq.ScanEdges(ctx, path, each)
+		return parquet.ScanEdges(ctx, path, each)
 	}
 	return datasets.ScanEdges(ctx, path, each)
 }

@@ -41,20 +41,20 @@ func killed() error {
 		return err
 	}
 	pipelines := 0
-	run := func(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error) {
+	run := func(ctx context.Context, p *beam.Pipeline) error {
 		pipelines++
 		second := pipelines == 3 // after the graph and the first layer
 		if second && os.Getenv(killedAt) == "begin" {
 			fmt.Println("here")
 		}
-		result, err := beamx.RunWithMetrics(ctx, p)
+		err := beamx.Run(ctx, p)
 		if second && os.Getenv(killedAt) == "end" {
 			fmt.Println("here")
 		}
 		if second {
 			select {}
 		}
-		return result, err
+		return err
 	}
 	work := os.Getenv(killedWork)
 	_, err = layerwise.Embed(ctx, m, in, layerwise.Output{Folder: filepath.Join(work, "out")},
