@@ -60,8 +60,7 @@ func arrivalsOf(g *datasets.Graph, view *datasets.View) *datasets.Newcomers {
 // anyModel returns a model of a kind with weights that are far from each other and from zero, biases too.
 func anyModel(t testing.TB, b *backend.Backend, kind string, g *datasets.Graph, layers int) *cached.Model {
 	t.Helper()
-	p, err := hyper.For(kind)
-	require.NoError(t, err)
+	p := parametersOf(t, kind)
 	p.Layers = layers
 	return modelOf(t, b, p, g)
 }
@@ -95,6 +94,28 @@ func cacheOf(t testing.TB, b *backend.Backend, m *cached.Model, g *datasets.Grap
 		own = own.RowNormalized()
 	}
 	return cached.New(g, view.Train, own, all[:m.Settings.Layers-1])
+}
+
+// predictorOf is closed when the test ends.
+func predictorOf(t testing.TB, b *backend.Backend, m *cached.Model, c *cached.Cache) *cached.Predictor {
+	t.Helper()
+	p, err := cached.NewPredictor(b, m, c)
+	require.NoError(t, err)
+	t.Cleanup(p.Close)
+	return p
+}
+
+// parametersOf are the default ones of a kind of model.
+func parametersOf(t testing.TB, kind string) hyper.Parameters {
+	t.Helper()
+	p, err := hyper.For(kind)
+	require.NoError(t, err)
+	return p
+}
+
+// nothing is for predictions that fail.
+func nothing(t *testing.T) func(cached.Prediction) error {
+	return func(cached.Prediction) error { t.Fatal("nothing can be predicted"); return nil }
 }
 
 // predictsWhatTheModelSays checks predictions of newcomers, called by their numbers, against class probabilities of all
@@ -138,19 +159,15 @@ func TestPredictingInBatchesFromACacheIsWhatEquationFourSays(t *testing.T) {
 		for _, kind := range hyper.Models() {
 			models[kind] = anyModel(t, b, kind, g, 3)
 		}
-		deep, err := hyper.For("gin")
-		require.NoError(t, err)
+		deep := parametersOf(t, "gin")
 		deep.Layers, deep.MLPLayers, deep.Norm, deep.Readout, deep.Residual = 3, 2, hyper.NormBoth, hyper.ReadoutAll, true
 		models["gin with all there is"] = modelOf(t, b, deep, g)
-		last, err := hyper.For("gat")
-		require.NoError(t, err)
+		last := parametersOf(t, "gat")
 		last.Readout, last.SelfTerm = hyper.ReadoutLast, hyper.SelfKept
 		models["gat with a readout"] = modelOf(t, b, last, g)
 		for kind, m := range models {
 			t.Run(kind, func(t *testing.T) {
-				p, err := cached.NewPredictor(b, m, cacheOf(t, b, m, g, view))
-				require.NoError(t, err)
-				defer p.Close()
+				p := predictorOf(t, b, m, cacheOf(t, b, m, g, view))
 				var first infer.Representation
 				for _, together := range []bool{true, false} {
 					// To run the model over the test graph as the cache sees it is to compute all new nodes at once.
@@ -218,9 +235,7 @@ func TestAChainOfNewNodesLongerThanABatchIsPredictedAsOneAndInOrder(t *testing.T
 
 	b := gnntest.Go(t)
 	m := anyModel(t, b, "sage", g, 3)
-	p, err := cached.NewPredictor(b, m, cacheOf(t, b, m, g, view))
-	require.NoError(t, err)
-	defer p.Close()
+	p := predictorOf(t, b, m, cacheOf(t, b, m, g, view))
 	seen, err := newcomers.Edges(view, true)
 	require.NoError(t, err)
 	all, err := m.Network().Represent(b, seen, g.Features, infer.Options{})
@@ -273,9 +288,7 @@ func TestBatchesOfOneShapeShareAProgram(t *testing.T) {
 	g := gnntest.TwoCamps(t)
 	view := gnntest.View(t, g, 50, datasets.Inductive)
 	m := anyModel(t, b, "gin", g, 2)
-	p, err := cached.NewPredictor(b, m, cacheOf(t, b, m, g, view))
-	require.NoError(t, err)
-	defer p.Close()
+	p := predictorOf(t, b, m, cacheOf(t, b, m, g, view))
 	var together, alone []cached.Prediction
 	into := func(all *[]cached.Prediction) func(cached.Prediction) error {
 		return func(got cached.Prediction) error { *all = append(*all, got); return nil }
@@ -306,12 +319,10 @@ func TestWhatDoesNotFitAModelIsRefused(t *testing.T) {
 	cache := cacheOf(t, b, m, g, view)
 	_, err := cached.NewPredictor(b, anyModel(t, b, "gin", g, 3), cache)
 	require.ErrorContains(t, err, "a cache of 4 features and 1 hidden layers for a model with 4 and 2")
-	p, err := cached.NewPredictor(b, m, cache)
-	require.NoError(t, err)
-	defer p.Close()
+	p := predictorOf(t, b, m, cache)
 	wide := &datasets.Newcomers{IDs: []string{"x"}, Known: [][]int32{nil}, Features: datasets.Features{Rows: 1, Width: 5,
 		Dense: make([]float32, 5)}}
-	none := func(cached.Prediction) error { t.Fatal("nothing can be predicted"); return nil }
+	none := nothing(t)
 	require.ErrorContains(t, p.Predict(t.Context(), wide, none), "5 features a node: the model was trained with 4")
 	for says, linked := range map[string][][]int32{
 		"newcomer 0 is linked to newcomer 1: expected 0 to 0": {{1}},
@@ -330,8 +341,7 @@ func TestWhatDoesNotFitAModelIsRefused(t *testing.T) {
 func TestRunningStatisticsAreSavedWithTheirModel(t *testing.T) {
 	b := gnntest.Go(t)
 	g := gnntest.TwoCamps(t)
-	p, err := hyper.For("gin")
-	require.NoError(t, err)
+	p := parametersOf(t, "gin")
 	p.MLPLayers, p.Norm, p.Readout = 2, hyper.NormBoth, hyper.ReadoutAll
 	m := modelOf(t, b, p, g)
 	path := filepath.Join(t.TempDir(), "model")
@@ -340,14 +350,12 @@ func TestRunningStatisticsAreSavedWithTheirModel(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, m, back)
 	own := slices.DeleteFunc(slices.Clone(back.Weights), func(w infer.Weight) bool {
-		return !strings.Contains(w.Path,
-			"/running_")
+		return !strings.Contains(w.Path, "/running_")
 	})
 	require.Len(t, own, 8, "a mean and a variance inside each of two MLPs and after each")
 	// A model that lost them is refused, and predicts nothing.
 	back.Weights = slices.DeleteFunc(back.Weights, func(w infer.Weight) bool {
-		return strings.HasSuffix(w.Path,
-			"layer1/norm/running_mean")
+		return strings.HasSuffix(w.Path, "layer1/norm/running_mean")
 	})
 	_, err = back.Network().Represent(b, g.Edges, g.Features, infer.Options{})
 	require.ErrorContains(t, err, "the model has no weights /model/layer1/norm/running_mean of shape [1 6]")

@@ -1,6 +1,7 @@
 package cached_test
 
 import (
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -105,12 +106,9 @@ func TestAMappedCachePredictsAsTheOneInMemory(t *testing.T) {
 		defer mapped.Close()
 		var all [2][]cached.Prediction
 		for i, from := range []*cached.Cache{c, mapped} {
-			p, err := cached.NewPredictor(b, m, from)
-			require.NoError(t, err)
-			defer p.Close()
+			p := predictorOf(t, b, m, from)
 			require.NoError(t, p.Predict(t.Context(), newcomers, func(one cached.Prediction) error {
-				all[i] = append(all[i],
-					one)
+				all[i] = append(all[i], one)
 				return nil
 			}))
 		}
@@ -123,7 +121,6 @@ func TestPredictingFromACacheThatWasCutOrClosedIsAnError(t *testing.T) {
 	b := gnntest.Go(t)
 	g := gnntest.TwoCamps(t)
 	view := gnntest.View(t, g, 50, datasets.Inductive)
-	none := func(cached.Prediction) error { t.Fatal("nothing can be predicted"); return nil }
 	m, _, _, cache := savedPair(t, b, "gin", false)
 	for says, spoil := range map[string]func(*cached.Cache) error{
 		cache + ": the file was cut or its disk failed while it was read": func(*cached.Cache) error {
@@ -135,11 +132,9 @@ func TestPredictingFromACacheThatWasCutOrClosedIsAnError(t *testing.T) {
 		require.NoError(t, again.Save(cache, m))
 		kept, err := cached.LoadCache(cache, m)
 		require.NoError(t, err)
-		p, err := cached.NewPredictor(b, m, kept)
-		require.NoError(t, err)
+		p := predictorOf(t, b, m, kept)
 		require.NoError(t, spoil(kept))
-		require.ErrorContains(t, p.Predict(t.Context(), arrivalsOf(g, view), none), says)
-		p.Close()
+		require.ErrorContains(t, p.Predict(t.Context(), arrivalsOf(g, view), nothing(t)), says)
 		_ = kept.Close()
 	}
 }
@@ -148,13 +143,11 @@ func TestColumnsThatAFileChangesWhileItIsInUseAreAnError(t *testing.T) {
 	b := gnntest.Go(t)
 	g := gnntest.TwoCamps(t)
 	m, c, _, _ := savedPair(t, b, "gin", true)
-	p, err := cached.NewPredictor(b, m, c)
-	require.NoError(t, err)
-	defer p.Close()
+	p := predictorOf(t, b, m, c)
 	for i := range c.Features.Columns {
 		c.Features.Columns[i] = 1 << 30
 	}
-	err = p.Predict(t.Context(), arrivalsOf(g, gnntest.View(t, g, 50, datasets.Inductive)), nil)
+	err := p.Predict(t.Context(), arrivalsOf(g, gnntest.View(t, g, 50, datasets.Inductive)), nil)
 	require.ErrorContains(t, err, "a column of the features is not there any more: the file was changed while it was in "+
 		"use")
 }
@@ -178,6 +171,22 @@ func TestACacheOfManyNodesIsNotReadIntoMemory(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20), "40 MB are on the disk, the ids are in memory")
 	require.NoError(t, kept.Close())
+}
+
+// writtenFile is a file of a kind with metadata and tensors of one's own.
+func writtenFile(t *testing.T, kind string, metadata map[string]string, add func(*safetensors.Builder)) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), kind+".safetensors")
+	file := safetensors.New(kind, metadata)
+	add(file)
+	require.NoError(t, file.WriteFile(path))
+	return path
+}
+
+// cacheFile is a file of a cache of a model, with tensors of one's own.
+func cacheFile(t *testing.T, m *cached.Model, add func(*safetensors.Builder)) string {
+	t.Helper()
+	return writtenFile(t, "cache", map[string]string{"model": m.Fingerprint(), "features": "4"}, add)
 }
 
 // spoilt saves a cache of a model after changing it, so that checksums fit, and returns its path.
@@ -211,12 +220,11 @@ func TestACacheThatWouldLeadPredictionsAstrayIsRefused(t *testing.T) {
 		if change != nil {
 			path = spoilt(t, m, *c, change)
 		} else {
-			path = filepath.Join(t.TempDir(), "cache.safetensors")
-			file := safetensors.New("cache", map[string]string{"model": m.Fingerprint(), "features": "4"})
-			safetensors.Add(file, "ids.offsets", make([]int64, 31), 31)
-			safetensors.Add(file, "ids.text", []byte{}, 0)
-			safetensors.Add(file, "degrees", make([]int32, 31), 31)
-			require.NoError(t, file.WriteFile(path))
+			path = cacheFile(t, m, func(file *safetensors.Builder) {
+				safetensors.Add(file, "ids.offsets", make([]int64, 31), 31)
+				safetensors.Add(file, "ids.text", []byte{}, 0)
+				safetensors.Add(file, "degrees", make([]int32, 31), 31)
+			})
 		}
 		_, err := cached.LoadCache(path, m)
 		require.ErrorContains(t, err, path+": ")
@@ -232,8 +240,8 @@ func TestACacheThatWouldLeadPredictionsAstrayIsRefused(t *testing.T) {
 	other := *m
 	other.Seed++
 	_, err = cached.LoadCache(cache, &other)
-	require.ErrorContains(t, err, cache+": the cache of model "+
-		""+m.Fingerprint()+", not of this one ("+other.Fingerprint()+"): save both from the same training run")
+	require.ErrorContains(t, err, cache+": the cache of model "+m.Fingerprint()+", not of this one ("+
+		other.Fingerprint()+"): save both from the same training run")
 	_, err = cached.LoadModel(cache)
 	require.ErrorContains(t, err, cache+": byte 8: this is a cache: expected a model")
 }
@@ -251,11 +259,10 @@ func TestIDsThatAreNoTextsAreErrors(t *testing.T) {
 		`the id of node 0 runs from 0 to 9: expected 0 to 2`:                  {[]int64{0, 9, 2}, "ab"},
 		`the id of node 0 is "\xc3": expected UTF-8`:                          {[]int64{0, 1, 2}, "é"},
 	} {
-		path := filepath.Join(t.TempDir(), "cache.safetensors")
-		file := safetensors.New("cache", map[string]string{"model": m.Fingerprint(), "features": "4"})
-		safetensors.Add(file, "ids.offsets", c.offsets, len(c.offsets))
-		safetensors.Add(file, "ids.text", []byte(c.text), len(c.text))
-		require.NoError(t, file.WriteFile(path))
+		path := cacheFile(t, m, func(file *safetensors.Builder) {
+			safetensors.Add(file, "ids.offsets", c.offsets, len(c.offsets))
+			safetensors.Add(file, "ids.text", []byte(c.text), len(c.text))
+		})
 		_, err := cached.LoadCache(path, m)
 		require.ErrorContains(t, err, path+": ")
 		require.ErrorContains(t, err, says)
@@ -275,9 +282,7 @@ func TestWeightsOfAnotherShapeAreRefusedThoughTheyAreAsMany(t *testing.T) {
 	require.Equal(t, []int{6, 4}, back.Weights[0].Dimensions)
 	_, err = back.Network().Represent(b, g.Edges, g.Features, infer.Options{})
 	require.ErrorContains(t, err, "the model has no weights /model/layer0/linear0/weights of shape [4 6]")
-	p, err := cached.NewPredictor(b, back, c)
-	require.NoError(t, err)
-	defer p.Close()
+	p := predictorOf(t, b, back, c)
 	require.ErrorContains(t, p.Predict(t.Context(), arrivalsOf(g, gnntest.View(t, g, 50, datasets.Inductive)), nil),
 		"the model has no weights /model/layer0/linear0/weights of shape [4 6]")
 }
@@ -294,22 +299,16 @@ func TestAModelThatCannotBeBuiltIsRefused(t *testing.T) {
 		`tensor "w" is I32 of shape [1]: expected F32`:                {"w": "I32"},
 		`tensor "w" of shape [0 3] is empty: expected weights`:        {"w": "empty"},
 	} {
-		file, metadata := "", map[string]string{}
-		for key, value := range settings {
-			metadata[key] = value
-		}
-		for key, value := range change {
-			metadata[key] = value
-		}
-		b := safetensors.New("model", metadata)
-		switch change["w"] {
-		case "I32":
-			safetensors.Add(b, "w", []int32{1}, 1)
-		case "empty":
-			safetensors.Add(b, "w", []float32{}, 0, 3)
-		}
-		file = filepath.Join(t.TempDir(), "model.safetensors")
-		require.NoError(t, b.WriteFile(file))
+		metadata := maps.Clone(settings)
+		maps.Copy(metadata, change)
+		file := writtenFile(t, "model", metadata, func(b *safetensors.Builder) {
+			switch change["w"] {
+			case "I32":
+				safetensors.Add(b, "w", []int32{1}, 1)
+			case "empty":
+				safetensors.Add(b, "w", []float32{}, 0, 3)
+			}
+		})
 		_, err := cached.LoadModel(file)
 		require.ErrorContains(t, err, file+": ")
 		require.ErrorContains(t, err, says)
@@ -328,15 +327,14 @@ func TestAModelThatCannotBeBuiltIsRefused(t *testing.T) {
 
 func TestAModelThatNamesItselfWronglyIsRefused(t *testing.T) {
 	for _, named := range []string{"0123456789abcdef", ""} {
-		path := filepath.Join(t.TempDir(), "model.safetensors")
 		metadata := map[string]string{"settings": `{"model":"gin","layers":1,"hidden":1,"mlp_layers":1,"keep_rate":1,"mask_over":"all","learning_rate":1,"max_epochs":1,"patience":1,"stop_on":"loss"}`,
 			"classes": `["a"]`, "features": "4", "data": "", "seed": "1"}
 		if named != "" {
 			metadata["fingerprint"] = named
 		}
-		file := safetensors.New("model", metadata)
-		safetensors.Add(file, "w", []float32{1}, 1)
-		require.NoError(t, file.WriteFile(path))
+		path := writtenFile(t, "model", metadata, func(file *safetensors.Builder) {
+			safetensors.Add(file, "w", []float32{1}, 1)
+		})
 		_, err := cached.LoadModel(path)
 		if named == "" {
 			require.NoError(t, err, "one that does not name itself is fine")
