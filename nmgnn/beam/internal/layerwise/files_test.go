@@ -1,6 +1,7 @@
 package layerwise_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,10 +12,8 @@ import (
 )
 
 func TestAnyChangedByteBetweenStepsNamesItsFile(t *testing.T) {
-	folder := oddFiles(t)
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
-	m, work := testCases()[0].model(t, readGraph(t, folder)), t.TempDir()
+	_, in, g := odd(t)
+	m, work := testCases()[0].model(t, g), t.TempDir()
 	run := func() error {
 		_, err := layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: t.TempDir()},
 			layerwise.Options{Work: work, Shards: 1})
@@ -33,7 +32,7 @@ func TestAnyChangedByteBetweenStepsNamesItsFile(t *testing.T) {
 		require.NoError(t, os.RemoveAll(filepath.Join(work, "layer2")))
 		require.NoError(t, os.RemoveAll(next))
 		for _, at := range []int{0, len(whole) / 3, len(whole) / 2, len(whole) - 5, len(whole) - 1} {
-			changed := append([]byte(nil), whole...)
+			changed := bytes.Clone(whole)
 			changed[at] ^= 4
 			require.NoError(t, os.WriteFile(path, changed, 0o644))
 			err := run()

@@ -139,6 +139,38 @@ func oddFiles(t testing.TB) (folder string) {
 	return folder
 }
 
+// odd is what oddFiles writes: its files, and the graph as one machine reads it.
+func odd(t testing.TB) (folder string, in layerwise.Input, g *datasets.Graph) {
+	t.Helper()
+	folder = oddFiles(t)
+	return folder, find(t, folder), readGraph(t, folder)
+}
+
+func find(t testing.TB, folder string) layerwise.Input {
+	t.Helper()
+	in, err := layerwise.Find(folder)
+	require.NoError(t, err)
+	return in
+}
+
+// represented is what one machine computes: each layer's output, and the logits last.
+func represented(t testing.TB, m *cached.Model, g *datasets.Graph) (all []infer.Representation,
+	logits infer.Representation) {
+	t.Helper()
+	all, err := m.Network().Represent(gnntest.Go(t), g.Edges, g.Features, infer.Options{})
+	require.NoError(t, err)
+	return all, all[len(all)-1]
+}
+
+// graphIn writes nodes.csv and edges.csv.
+func graphIn(t testing.TB, lines [2][][]string) layerwise.Input {
+	t.Helper()
+	folder := t.TempDir()
+	writeCSV(t, filepath.Join(folder, "nodes.csv"), lines[0])
+	writeCSV(t, filepath.Join(folder, "edges.csv"), lines[1])
+	return find(t, folder)
+}
+
 func writeCSV(t testing.TB, path string, lines [][]string) {
 	t.Helper()
 	f, err := os.Create(path)

@@ -14,10 +14,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/gnntest"
 	"nodemask/nmgnn/beam/internal/layerwise"
 	"nodemask/nmgnn/cached"
-	"nodemask/nmgnn/infer"
 )
 
 // How a run that is to be killed is told what to do.
@@ -63,15 +61,11 @@ func killed() error {
 }
 
 func TestAKilledRunGoesOnBehindTheLastLayerThatWasDone(t *testing.T) {
-	folder := oddFiles(t)
-	g := readGraph(t, folder)
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
+	folder, in, g := odd(t)
 	m := testCases()[1].model(t, g) // of 3 layers
 	model := filepath.Join(t.TempDir(), "model.safetensors")
 	require.NoError(t, m.Save(model))
-	all, err := m.Network().Represent(gnntest.Go(t), g.Edges, g.Features, infer.Options{})
-	require.NoError(t, err)
+	_, logits := represented(t, m, g)
 	for _, at := range []string{"begin", "end"} {
 		t.Run(at, func(t *testing.T) {
 			work := t.TempDir()
@@ -115,20 +109,17 @@ func TestAKilledRunGoesOnBehindTheLastLayerThatWasDone(t *testing.T) {
 			got := written(t, out.Folder)
 			require.Len(t, got, g.NumNodes(), "nothing is lost")
 			for v, id := range g.NodeIDs {
-				requireRow(t, all[len(all)-1].Row(v), got[id], tolerance, id)
+				requireRow(t, logits.Row(v), got[id], tolerance, id)
 			}
 		})
 	}
 }
 
 func TestAFolderOfOtherWorkIsRefused(t *testing.T) {
-	folder := oddFiles(t)
-	g := readGraph(t, folder)
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
+	_, in, g := odd(t)
 	m, work := testCases()[0].model(t, g), t.TempDir()
 	out := layerwise.Output{Folder: t.TempDir()}
-	_, err = layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: work})
+	_, err := layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: work})
 	require.NoError(t, err)
 	_, err = layerwise.Embed(t.Context(), testCases()[2].model(t, g), in, out, layerwise.Options{Work: work})
 	require.ErrorContains(t, err, "belongs to another model, other files or another number of shards")
@@ -142,11 +133,8 @@ func TestAFolderThatNoStepHasWrittenIsLeftAlone(t *testing.T) {
 	folder := filepath.Join(work, "graph") // what a step's folder is called, too
 	require.NoError(t, os.CopyFS(folder, os.DirFS(oddFiles(t))))
 	m := testCases()[0].model(t, readGraph(t, folder))
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
-	_, err = layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: t.TempDir()}, layerwise.Options{Work: work})
+	in := find(t, folder)
+	_, err := layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: t.TempDir()}, layerwise.Options{Work: work})
 	require.ErrorContains(t, err, "which no step has written: choose another work folder")
-	again, err := layerwise.Find(folder)
-	require.NoError(t, err)
-	require.Equal(t, in, again, "the graph is still there")
+	require.Equal(t, in, find(t, folder), "the graph is still there")
 }

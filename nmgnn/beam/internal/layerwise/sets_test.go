@@ -51,11 +51,9 @@ func TestShardsOfTheInputAreAllThere(t *testing.T) {
 }
 
 func TestACopyAmongLargeShardsOfParquetIsFound(t *testing.T) {
-	folder := oddFiles(t)
-	m, out := testCases()[0].model(t, readGraph(t, folder)), t.TempDir()
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
-	_, err = layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: out}, layerwise.Options{Work: t.TempDir(),
+	_, in, g := odd(t)
+	m, out := testCases()[0].model(t, g), t.TempDir()
+	_, err := layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: out}, layerwise.Options{Work: t.TempDir(),
 		Shards: 3})
 	require.NoError(t, err)
 	pattern := filepath.Join(out, "nodes-*.parquet")
@@ -69,10 +67,8 @@ func TestACopyAmongLargeShardsOfParquetIsFound(t *testing.T) {
 }
 
 func TestAShardLostOrExchangedBetweenStepsIsNamed(t *testing.T) {
-	folder := oddFiles(t)
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
-	m, work := testCases()[0].model(t, readGraph(t, folder)), t.TempDir()
+	_, in, g := odd(t)
+	m, work := testCases()[0].model(t, g), t.TempDir()
 	run := func() error {
 		_, err := layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: t.TempDir(),
 			Layer: 1}, layerwise.Options{Work: work, Shards: 3})
@@ -114,8 +110,7 @@ func TestOutputNeverReplacesShardsOfTheInput(t *testing.T) {
 	require.NoError(t, os.Rename(filepath.Join(folder, "nodes.csv"), filepath.Join(folder, "nodes-00000-of-00001.csv")))
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(folder, link))
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
+	in := find(t, folder)
 	for _, out := range []string{folder, link} {
 		_, err = layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: out,
 			CSV: true}, layerwise.Options{Work: t.TempDir(), Shards: 1})
@@ -136,10 +131,8 @@ func TestShardsThatArePipesAreNotWaitedFor(t *testing.T) {
 }
 
 func TestFeaturesInAnotherOrderAreRefused(t *testing.T) {
-	folder := oddFiles(t) // features a, b, c and d
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
-	m := testCases()[0].model(t, readGraph(t, folder))
+	_, in, g := odd(t) // features a, b, c and d
+	m := testCases()[0].model(t, g)
 	run := func() error {
 		_, err := layerwise.Embed(t.Context(), m, in,
 			layerwise.Output{Folder: t.TempDir()}, layerwise.Options{Work: t.TempDir()})
