@@ -132,11 +132,6 @@ func (b *builder) plus(h value, name string) value {
 	return b.elementwise("Add", h, b.matrix(name, 1, h.width))
 }
 
-// linear returns h·W + b, of weights below a name.
-func (b *builder) linear(h value, name string, out int) value {
-	return b.plus(b.times(h, name+"/weights", out), name+"/biases")
-}
-
 // filled returns a number for each node and column.
 func (b *builder) filled(x float32, width int) value {
 	nodes := b.add("Shape", []string{inputFeatures}, integer("end", 1))

@@ -100,7 +100,8 @@ func (b *builder) gin(l nmgnn.GIN, h value) value {
 		if l.Norm {
 			z = b.norm(z, fmt.Sprintf("norm%d", i))
 		}
-		z = b.linear(b.elementwise("Relu", z), fmt.Sprintf("linear%d", i+1), width)
+		z = b.times(b.elementwise("Relu", z), fmt.Sprintf("linear%d/weights", i+1), width)
+		z = b.plus(z, fmt.Sprintf("linear%d/biases", i+1))
 	}
 	return z
 }

@@ -88,8 +88,8 @@ var setNames = regexp.MustCompile(`^(.*)-(\d{1,9})-of-(\d{1,9})(\.[^.]+)$`)
 // checkSets returns an error unless sets of shards are whole, and no shard is a copy of another.
 func checkSets(paths []string) error {
 	type set struct {
-		first, of string
-		files     map[int]string
+		first []string // its first file, and what setNames finds in its name
+		files map[int]string
 	}
 	sets := map[string]*set{}
 	var names []string
@@ -102,29 +102,28 @@ func checkSets(paths []string) error {
 		of, _ := strconv.Atoi(m[3])
 		s := sets[m[1]+m[4]]
 		if s == nil {
-			s = &set{path, m[3], map[int]string{}}
+			s = &set{m, map[int]string{}}
 			sets[m[1]+m[4]], names = s, append(names, m[1]+m[4])
 		}
 		switch other := s.files[number]; {
 		case number >= of:
 			return fmt.Errorf("%s: shard %d of %d: expected 0 to %d", path, number, of, of-1)
-		case s.of != m[3]:
+		case s.first[3] != m[3]:
 			return fmt.Errorf("%s: a shard of %s, and %s is one of %s: remove those that do not belong here", path, m[3],
-				s.first, s.of)
+				s.first[0], s.first[3])
 		case other != "":
 			return fmt.Errorf("%s: the same shard as %s: remove one of them", path, other)
 		}
 		s.files[number] = path
 	}
 	for _, name := range names {
-		s := sets[name]
-		m := setNames.FindStringSubmatch(s.first)
-		of, _ := strconv.Atoi(s.of)
+		s, m := sets[name], sets[name].first
+		of, _ := strconv.Atoi(m[3])
 		all := make([]string, 0, len(s.files))
 		for number := range of {
 			if s.files[number] == "" {
 				return fmt.Errorf("%s-%0*d-of-%s%s: this shard is missing: %d of %d are there: expected all", m[1], len(m[2]),
-					number, s.of, m[4], len(s.files), of)
+					number, m[3], m[4], len(s.files), of)
 			}
 			all = append(all, s.files[number])
 		}
