@@ -85,30 +85,16 @@ func weightPath(name string) string { return scope + strings.ReplaceAll(name, ".
 
 // Save writes the model to a safetensors file, whole or not at all. docs/FORMATS.md says what the tensors are called,
 // and what each multiplies.
-func (m *Model) Save(path string) error {
-	file, err := m.builder(path)
-	if err != nil {
-		return err
-	}
-	return file.WriteFile(path)
-}
+func (m *Model) Save(path string) error { return m.builder().WriteFile(path) }
 
 // SaveBoth saves a model and its cache, each as by Save. Both are whole on the disk before either takes its name, so
 // that an error leaves the old pair or the new one. While they take their names the old cache is kept under a third
 // one, by which [LoadCache] finds it if the program is killed then: there is the old pair or the new one. On a file
 // system without hard links a kill at that moment leaves neither.
 func SaveBoth(m *Model, modelPath string, c *Cache, cachePath string) error {
-	model, err := m.builder(modelPath)
-	if err != nil {
-		return err
-	}
-	cache, err := c.builder(cachePath, m)
-	if err != nil {
-		return err
-	}
 	// The old cache stays if the model cannot take its name: whichever model is there then has its own.
-	if err := model.WriteFileAfter(modelPath, func() error {
-		return cache.WriteFileAfter(cachePath, func() error {
+	if err := m.builder().WriteFileAfter(modelPath, func() error {
+		return c.builder(m).WriteFileAfter(cachePath, func() error {
 			keepOld(modelPath, cachePath)
 			return nil
 		})
@@ -158,16 +144,16 @@ func (m *Model) described() map[string]any {
 		namesKey: &m.FeatureNames}
 }
 
-func (m *Model) builder(path string) (*safetensors.Builder, error) {
+func (m *Model) builder() *safetensors.Builder {
 	if err := errors.Join(CheckText("class", m.Classes), CheckText("feature", m.FeatureNames),
 		CheckText("data set", []string{m.Data})); err != nil {
-		return nil, fmt.Errorf("%s: the model cannot be written: %w", path, err)
+		return safetensors.Failed(modelKind.Name, err)
 	}
 	metadata := map[string]string{dataKey: m.Data, fingerprintKey: m.Fingerprint()}
 	for key, value := range m.described() {
 		text, err := json.Marshal(value)
 		if err != nil {
-			return nil, fmt.Errorf("%s: the %s of the model: %w", path, key, err)
+			return safetensors.Failed(modelKind.Name, fmt.Errorf("its %s: %w", key, err))
 		}
 		metadata[key] = string(text)
 	}
@@ -178,11 +164,11 @@ func (m *Model) builder(path string) (*safetensors.Builder, error) {
 	for _, w := range m.Weights {
 		name, err := tensorName(w.Path)
 		if err != nil {
-			return nil, fmt.Errorf("%s: the model cannot be written: %w", path, err)
+			return safetensors.Failed(modelKind.Name, err)
 		}
 		safetensors.Add(file, name, w.Values, w.Dimensions...)
 	}
-	return file, nil
+	return file
 }
 
 // LoadModel reads a model that [Model.Save] wrote, and checks all of it.

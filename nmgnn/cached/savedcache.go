@@ -17,22 +17,16 @@ import (
 
 // Save writes the cache of a model to a safetensors file, whole or not at all. The file names the model by its
 // fingerprint. [SaveBoth] saves it together with the model.
-func (c *Cache) Save(path string, m *Model) error {
-	file, err := c.builder(path, m)
-	if err != nil {
-		return err
-	}
-	return file.WriteFile(path)
-}
+func (c *Cache) Save(path string, m *Model) error { return c.builder(m).WriteFile(path) }
 
-func (c *Cache) builder(path string, m *Model) (*safetensors.Builder, error) {
+func (c *Cache) builder(m *Model) *safetensors.Builder {
 	nodes := len(c.IDs)
 	file := safetensors.New(cacheKind.Name, map[string]string{ofModelKey: m.Fingerprint(),
 		featuresKey: strconv.Itoa(c.Features.Width)})
 	ends, text := make([]int64, 1, nodes+1), []byte{}
 	for i, id := range c.IDs {
 		if !utf8.ValidString(id) {
-			return nil, fmt.Errorf("%s: the cache cannot be written: the id of node %d is %.40q: expected UTF-8", path, i, id)
+			return safetensors.Failed(cacheKind.Name, fmt.Errorf("the id of node %d is %.40q: expected UTF-8", i, id))
 		}
 		text = append(text, id...)
 		ends = append(ends, int64(len(text)))
@@ -50,7 +44,7 @@ func (c *Cache) builder(path string, m *Model) (*safetensors.Builder, error) {
 	for i, h := range c.Hidden {
 		safetensors.Add(file, hiddenName(i), h.Values, nodes, h.Width)
 	}
-	return file, nil
+	return file
 }
 
 // hiddenName is what h̃^(i+1) is called in a file.

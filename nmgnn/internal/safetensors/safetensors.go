@@ -124,6 +124,9 @@ func New(kind string, metadata map[string]string) *Builder {
 	return b
 }
 
+// Failed returns a file of a kind that cannot be written, for a reason that [Builder.WriteFile] reports.
+func Failed(kind string, err error) *Builder { return &Builder{kind: kind, err: err} }
+
 func (b *Builder) fail(format string, args ...any) {
 	if b.err == nil {
 		b.err = fmt.Errorf(format, args...)
