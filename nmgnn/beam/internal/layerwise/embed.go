@@ -128,11 +128,8 @@ func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 	inputs := slices.Concat(a.Nodes, a.Edges)
 	if a.Cache != "" {
 		inputs = append(inputs, a.Cache)
-		if err := out.prepare(o.Shards); err != nil {
-			return Counts{}, err
-		}
 	}
-	if err := out.replaces(o.Shards, inputs...); err != nil {
+	if err := out.check(o.Shards, inputs...); err != nil {
 		return Counts{}, err
 	}
 	if err := checkColumns(ctx, m, a.Nodes); err != nil {
@@ -151,10 +148,11 @@ func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 	if err != nil {
 		return graph.Counts, err
 	}
-	if len(graph.Shards) == 0 && a.Cache != "" {
+	switch {
+	case len(graph.Shards) > 0:
+	case a.Cache != "":
 		return graph.Counts, nil // nothing arrives
-	}
-	if len(graph.Shards) == 0 {
+	default:
 		return graph.Counts, fmt.Errorf("%s: no nodes: expected a line for each in the files of nodes", r.path(graphStep, ""))
 	}
 	for i := range m.Settings.Layers {
@@ -164,7 +162,7 @@ func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 			return graph.Counts, err
 		}
 	}
-	if err := out.prepare(o.Shards); err != nil {
+	if err := os.MkdirAll(out.Folder, 0o755); err != nil {
 		return graph.Counts, err
 	}
 	err = o.pipeline(ctx, "output", func(s beam.Scope) {

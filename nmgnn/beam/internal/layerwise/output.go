@@ -34,30 +34,20 @@ func (o Output) path(shard, shards int) string {
 	return filepath.Join(o.Folder, fmt.Sprintf("nodes-%05d-of-%05d.%s", shard, shards, extension))
 }
 
-// replaces returns an error if the output would replace one of the files that are read.
-func (o Output) replaces(shards int, inputs ...string) error {
+// check returns an error if the output would replace one of the files that are read, or if there are files in its folder
+// that would stand beside it.
+func (o Output) check(shards int, inputs ...string) error {
+	own := map[string]bool{}
 	for shard := range shards {
 		path := o.path(shard, shards)
 		if input := wholefile.Replaces(path, inputs...); input != "" {
 			return fmt.Errorf("%s: this is %s, which is read: expected another folder for the output", path, input)
 		}
-	}
-	return nil
-}
-
-// prepare makes the folder. It returns an error if there are files in it that would stand beside those that are
-// written.
-func (o Output) prepare(shards int) error {
-	if err := os.MkdirAll(o.Folder, 0o755); err != nil {
-		return err
+		own[filepath.Base(path)] = true
 	}
 	there, err := fs.Glob(os.DirFS(o.Folder), "nodes-*-of-*")
 	if err != nil {
 		return err
-	}
-	own := map[string]bool{}
-	for shard := range shards {
-		own[filepath.Base(o.path(shard, shards))] = true
 	}
 	for _, file := range there {
 		if !own[file] {
