@@ -73,7 +73,7 @@ type (
 		name            string
 		nodes           []nodeProto
 		initializers    []tensorProto
-		inputs, outputs []valueInfo
+		inputs, outputs []infoProto
 	}
 	nodeProto struct {
 		inputs           []string
@@ -90,7 +90,7 @@ type (
 		name string
 		array
 	}
-	valueInfo struct {
+	infoProto struct {
 		name, doc string
 		element   uint64
 		dims      []any // a number, or the name of one
@@ -171,10 +171,10 @@ func decodeTensor(t *testing.T, b []byte) tensorProto {
 	return x
 }
 
-func decodeInfo(t *testing.T, b []byte) valueInfo {
+func decodeInfo(t *testing.T, b []byte) infoProto {
 	all := parse(t, b, 1, 2, 3)
 	tensor := parse(t, parse(t, all.one(t, 2).bytes, 1).one(t, 1).bytes, 1, 2)
-	v := valueInfo{name: all.text(t, 1), doc: all.text(t, 3), element: tensor.one(t, 1).int}
+	v := infoProto{name: all.text(t, 1), doc: all.text(t, 3), element: tensor.one(t, 1).int}
 	for _, f := range parse(t, tensor.one(t, 2).bytes, 1)[1] {
 		if d := parse(t, f.bytes, 1, 2); len(d[1]) > 0 {
 			v.dims = append(v.dims, int(d.one(t, 1).int))

@@ -112,10 +112,10 @@ func convert(m *cached.Model, version string) (message, error) {
 		b.initializers[i] = nil // it may be large
 	}
 	graph = graph.
-		bytes(11, described(inputFeatures, "features of the nodes", float32s, "nodes", m.Features)).
-		bytes(11, described(inputEdges, "sources and targets of directed edges; an undirected one is listed in both "+
+		bytes(11, valueInfo(inputFeatures, "features of the nodes", float32s, "nodes", m.Features)).
+		bytes(11, valueInfo(inputEdges, "sources and targets of directed edges; an undirected one is listed in both "+
 			"directions", int64s, 2, "edges")).
-		bytes(12, described(outputLogits, "scores of the classes, before a softmax", float32s, "nodes", len(m.Classes)))
+		bytes(12, valueInfo(outputLogits, "scores of the classes, before a softmax", float32s, "nodes", len(m.Classes)))
 	file := message{}.int(1, irVersion).text(2, "nodemask").text(3, version).text(6, describe(m)).bytes(7, graph).
 		bytes(8, message{}.int(2, opsetVersion))
 	for _, e := range metadata {

@@ -115,8 +115,8 @@ func tensorOf(name string, element uint64, size int, dims []int) message {
 	return protowire.AppendVarint(m, uint64(size))
 }
 
-// described is a ValueInfoProto of a tensor. A dimension is a number, or the name of one that differs between graphs.
-func described(name, doc string, element uint64, dims ...any) message {
+// valueInfo is a ValueInfoProto of a tensor. A dimension is a number, or the name of one that differs between graphs.
+func valueInfo(name, doc string, element uint64, dims ...any) message {
 	var shape message
 	for _, d := range dims {
 		var dimension message
