@@ -66,7 +66,8 @@ func deepNetwork(t *testing.T, b *backend.Backend, name string, layers int, seed
 func explained(t *testing.T, b *backend.Backend, m infer.Model, g *datasets.Graph, v int32,
 	o explain.Options) *explain.Explanation {
 	t.Helper()
-	e := explained(t, b, m, g, v, o)
+	e, err := explain.Node(t.Context(), b, m, g, v, o)
+	require.NoError(t, err)
 	return e
 }
 

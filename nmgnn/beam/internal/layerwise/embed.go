@@ -148,11 +148,10 @@ func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 	if err != nil {
 		return graph.Counts, err
 	}
-	switch {
-	case len(graph.Shards) > 0:
-	case a.Cache != "":
-		return graph.Counts, nil // nothing arrives
-	default:
+	if len(graph.Shards) == 0 {
+		if a.Cache != "" {
+			return graph.Counts, nil // nothing arrives
+		}
 		return graph.Counts, fmt.Errorf("%s: no nodes: expected a line for each in the files of nodes", r.path(graphStep, ""))
 	}
 	for i := range m.Settings.Layers {
