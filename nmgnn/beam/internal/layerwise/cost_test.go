@@ -16,7 +16,6 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/tidy"
-	"nodemask/internal/tidy/tidyfile"
 	"nodemask/nmgnn/beam/internal/layerwise"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
@@ -26,12 +25,6 @@ import (
 func graphFiles(t testing.TB, g *datasets.Graph, shards int) layerwise.Input {
 	t.Helper()
 	folder := t.TempDir()
-	write := func(name string, table tidy.Table) {
-		f, err := os.Create(filepath.Join(folder, name))
-		require.NoError(t, err)
-		require.NoError(t, tidyfile.Parquet(f, table))
-		require.NoError(t, f.Close())
-	}
 	for shard := range shards {
 		nodes := make(tidy.Table, 1+g.Features.Width)
 		nodes[0].Name = "id"
@@ -47,8 +40,8 @@ func graphFiles(t testing.TB, g *datasets.Graph, shards int) layerwise.Input {
 				}
 			}
 		}
-		write(fmt.Sprintf("nodes-%03d.parquet", shard), nodes)
-		write(fmt.Sprintf("edges-%03d.parquet", shard), edges)
+		writeParquet(t, filepath.Join(folder, fmt.Sprintf("nodes-%03d.parquet", shard)), nodes)
+		writeParquet(t, filepath.Join(folder, fmt.Sprintf("edges-%03d.parquet", shard)), edges)
 	}
 	return find(t, folder)
 }
@@ -102,8 +95,7 @@ func TestPubMedEqualsOneMachine(t *testing.T) {
 			_, logits := represented(t, m, g)
 			out := layerwise.Output{Folder: t.TempDir()}
 			// Two shards are so large that each is computed in parts.
-			_, err = layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: t.TempDir(), Shards: 2})
-			require.NoError(t, err)
+			require.NoError(t, embed(t, m, in, out, layerwise.Options{Shards: 2}))
 			requireEqual(t, logits, out.Folder)
 		})
 	}

@@ -3,7 +3,6 @@ package layerwise_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/internal/tidy"
-	"nodemask/internal/tidy/tidyfile"
 	"nodemask/nmgnn/beam/internal/layerwise"
 )
 
@@ -87,8 +85,7 @@ func TestANodeOfVeryManyNeighboursEqualsOneMachine(t *testing.T) {
 			m := c.model(t, g)
 			_, want := represented(t, m, g)
 			out := layerwise.Output{Folder: t.TempDir(), CSV: true}
-			_, err := layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: t.TempDir()})
-			require.NoError(t, err)
+			require.NoError(t, embed(t, m, in, out, layerwise.Options{}))
 			got := written(t, out.Folder)
 			require.Len(t, got, g.NumNodes())
 			for _, v := range []int{0, 1, 2, 3, leaves} {
@@ -116,12 +113,8 @@ func TestFilesInParquetAreReadLikeCSV(t *testing.T) {
 	}
 	table[0], table[1] = ids, labels
 	ends[0].Name, ends[1].Name = "source", "target"
-	for name, t1 := range map[string]tidy.Table{"nodes-0.parquet": table, "edges.parquet": ends[:]} {
-		f, err := os.Create(filepath.Join(folder, name))
-		require.NoError(t, err)
-		require.NoError(t, tidyfile.Parquet(f, t1))
-		require.NoError(t, f.Close())
-	}
+	writeParquet(t, filepath.Join(folder, "nodes-0.parquet"), table)
+	writeParquet(t, filepath.Join(folder, "edges.parquet"), ends[:])
 	m := testCases()[0].model(t, g)
 	_, logits := represented(t, m, g)
 	out := layerwise.Output{Folder: t.TempDir(), CSV: true}
@@ -150,7 +143,7 @@ func TestGraphsThatCannotBeAreRefused(t *testing.T) {
 		"nodes.csv: line 2: 3 features: expected 4, as the": {{header[:5], x[:5]}, {{"source", "target"}}},
 	} {
 		out := layerwise.Output{Folder: filepath.Join(t.TempDir(), "out")}
-		_, err := layerwise.Embed(t.Context(), m, graphIn(t, lines), out, layerwise.Options{Work: t.TempDir()})
+		err := embed(t, m, graphIn(t, lines), out, layerwise.Options{})
 		require.ErrorContains(t, err, says)
 		require.NotContains(t, err.Error(), "\n", "plain")
 		require.NoDirExists(t, out.Folder)

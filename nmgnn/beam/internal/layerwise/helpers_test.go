@@ -1,6 +1,7 @@
 package layerwise_test
 
 import (
+	"cmp"
 	"encoding/csv"
 	"flag"
 	"fmt"
@@ -17,6 +18,8 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/gnntest"
+	"nodemask/internal/tidy"
+	"nodemask/internal/tidy/tidyfile"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/beam/internal/layerwise"
 	"nodemask/nmgnn/cached"
@@ -169,6 +172,22 @@ func graphIn(t testing.TB, lines [2][][]string) layerwise.Input {
 	writeCSV(t, filepath.Join(folder, "nodes.csv"), lines[0])
 	writeCSV(t, filepath.Join(folder, "edges.csv"), lines[1])
 	return find(t, folder)
+}
+
+// embed computes a graph. Folders that are not named are new ones.
+func embed(t testing.TB, m *cached.Model, in layerwise.Input, out layerwise.Output, o layerwise.Options) error {
+	t.Helper()
+	out.Folder, o.Work = cmp.Or(out.Folder, t.TempDir()), cmp.Or(o.Work, t.TempDir())
+	_, err := layerwise.Embed(t.Context(), m, in, out, o)
+	return err
+}
+
+func writeParquet(t testing.TB, path string, table tidy.Table) {
+	t.Helper()
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	require.NoError(t, tidyfile.Parquet(f, table))
+	require.NoError(t, f.Close())
 }
 
 func writeCSV(t testing.TB, path string, lines [][]string) {

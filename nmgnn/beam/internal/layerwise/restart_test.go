@@ -119,13 +119,12 @@ func TestAFolderOfOtherWorkIsRefused(t *testing.T) {
 	_, in, g := odd(t)
 	m, work := testCases()[0].model(t, g), t.TempDir()
 	out := layerwise.Output{Folder: t.TempDir()}
-	_, err := layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: work})
-	require.NoError(t, err)
-	_, err = layerwise.Embed(t.Context(), testCases()[2].model(t, g), in, out, layerwise.Options{Work: work})
-	require.ErrorContains(t, err, "belongs to another model, other files or another number of shards")
+	require.NoError(t, embed(t, m, in, out, layerwise.Options{Work: work}))
+	require.ErrorContains(t, embed(t, testCases()[2].model(t, g), in, out, layerwise.Options{Work: work}),
+		"belongs to another model, other files or another number of shards")
 	out.CSV = true
-	_, err = layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: work})
-	require.ErrorContains(t, err, "nodes-00000-of-00008.parquet: a file of another run")
+	require.ErrorContains(t, embed(t, m, in, out, layerwise.Options{Work: work}),
+		"nodes-00000-of-00008.parquet: a file of another run")
 }
 
 func TestAFolderThatNoStepHasWrittenIsLeftAlone(t *testing.T) {
@@ -134,7 +133,6 @@ func TestAFolderThatNoStepHasWrittenIsLeftAlone(t *testing.T) {
 	require.NoError(t, os.CopyFS(folder, os.DirFS(oddFiles(t))))
 	m := testCases()[0].model(t, readGraph(t, folder))
 	in := find(t, folder)
-	_, err := layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: t.TempDir()}, layerwise.Options{Work: work})
-	require.ErrorContains(t, err, "which no step has written: choose another work folder")
+	require.ErrorContains(t, embed(t, m, in, layerwise.Output{}, layerwise.Options{Work: work}), "which no step has written: choose another work folder")
 	require.Equal(t, in, find(t, folder), "the graph is still there")
 }
