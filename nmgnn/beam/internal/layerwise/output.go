@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"nodemask/datasets"
 	"nodemask/internal/tidy"
@@ -82,7 +81,7 @@ func (f *outputFn) table(shard int) error {
 	predicted, probability := make([]string, len(ids)), make([]float64, len(ids))
 	p := logits.Softmax()
 	for v, class := range logits.Classes() {
-		predicted[v], probability[v] = f.model.Classes[class], shortest(p.Row(v)[class])
+		predicted[v], probability[v] = f.model.Classes[class], tidy.Short(p.Row(v)[class])
 	}
 	t := tidy.Table{{Name: "id", Texts: ids}}
 	if f.Cache == "" {
@@ -100,13 +99,7 @@ func (f *outputFn) table(shard int) error {
 		}
 		t = append(t, counts...)
 	}
-	for k := range shown.Width {
-		column := make([]float64, shown.Rows)
-		for v := range column {
-			column[v] = shortest(shown.Dense[v*shown.Width+k])
-		}
-		t = append(t, tidy.Column{Name: fmt.Sprint("h", k), Numbers: column})
-	}
+	t = append(t, tidy.Matrix(shown.Dense, shown.Rows, shown.Width)...)
 	path := f.Output.path(shard, f.Shards)
 	if err := wholefile.Write(path, 0o644, func(w io.Writer) error { return tidyfile.Write(w, t, path) }); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -158,13 +151,4 @@ func (f *outputFn) counted(shard int) (tidy.Table, error) {
 		}
 	}
 	return tidy.Table{{Name: "neighbours", Whole: known}, {Name: "arrivals", Whole: arrive}}, nil
-}
-
-// shortest is the number with the fewest digits that is x in 32 bits.
-func shortest(x float32) float64 {
-	y, err := strconv.ParseFloat(strconv.FormatFloat(float64(x), 'g', -1, 32), 64)
-	if err != nil {
-		return float64(x)
-	}
-	return y
 }
