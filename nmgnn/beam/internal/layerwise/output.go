@@ -33,8 +33,8 @@ func (o Output) path(shard, shards int) string {
 	return filepath.Join(o.Folder, fmt.Sprintf("nodes-%05d-of-%05d.%s", shard, shards, extension))
 }
 
-// check returns an error if the output would replace one of the files that are read, or if there are files in its folder
-// that would stand beside it.
+// check returns an error if the output would replace one of the files that are read, or if there are files in its
+// folder that would stand beside it.
 func (o Output) check(shards int, inputs ...string) error {
 	own := map[string]bool{}
 	for shard := range shards {
