@@ -140,16 +140,9 @@ func embedded(g *datasets.Graph, classes []string, logits, h infer.Representatio
 		if known[v] = g.Labels != nil && g.Labels[v] != datasets.Unlabelled; known[v] {
 			labels[v] = g.Classes[g.Labels[v]]
 		}
-		predicted[v], probability[v] = classes[class], tidy.Shortest(p.Row(v)[class])
+		predicted[v], probability[v] = classes[class], tidy.Short(p.Row(v)[class])
 	}
 	t := tidy.Table{{Name: "id", Texts: ids}, {Name: "class", Texts: labels, Known: known},
 		{Name: "predicted", Texts: predicted}, {Name: "probability", Numbers: probability}}
-	for k := range h.Width {
-		column := tidy.Column{Name: fmt.Sprintf("h%d", k), Numbers: make([]float64, n)}
-		for v := range n {
-			column.Numbers[v] = tidy.Shortest(h.Row(v)[k])
-		}
-		t = append(t, column)
-	}
-	return t
+	return append(t, tidy.Matrix(h.Values, n, h.Width)...)
 }

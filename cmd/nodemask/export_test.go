@@ -27,7 +27,7 @@ func TestExportWritesASavedModelBesideItUnlessAFileIsNamed(t *testing.T) {
 	savedModel(t, model, "--model", "gat", "--heads", "2")
 	m, err := cached.LoadModel(model)
 	require.NoError(t, err)
-	want, err := onnx.Export(m, onnx.Options{Version: record.Version()})
+	want, err := onnx.Export(m, record.Version())
 	require.NoError(t, err)
 
 	out, diagnostics := succeeds(t, "export", model)

@@ -88,7 +88,7 @@ func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backe
 	if err != nil {
 		return fileError("nodes", nodesFile, fileError("edges", edgesFile, err))
 	}
-	names := cached.FeatureNames(header, m.Features)
+	names := m.FeaturesIn(header)
 	if newcomers.Features, err = match(m, names, newcomers.Features, nodesFile, c.ErrOrStderr()); err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func exportModel(model, output string) (worker.Exported, error) {
 	if err := checkWritable("output", output); err != nil {
 		return worker.Exported{}, err
 	}
-	if err := onnx.Save(output, m, onnx.Options{Version: record.Version()}); err != nil {
+	if err := onnx.Save(output, m, record.Version()); err != nil {
 		return worker.Exported{}, err
 	}
 	info, err := os.Stat(output)

@@ -31,13 +31,25 @@ func (c Column) IsKnown(row int) bool {
 	return (c.Known == nil || c.Known[row]) && (c.Numbers == nil || !math.IsNaN(c.Numbers[row]))
 }
 
-// Shortest returns the number with the fewest digits that is x in 32 bits.
-func Shortest(x float32) float64 {
+// Short returns the number with the fewest digits that is x in 32 bits.
+func Short(x float32) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(float64(x), 'g', -1, 32), 64)
 	if err != nil {
 		return float64(x)
 	}
 	return y
+}
+
+// Matrix returns the columns h0, h1 and so on of numbers [rows, width], row-major, each [Short].
+func Matrix(numbers []float32, rows, width int) (t Table) {
+	for k := range width {
+		column := Column{Name: fmt.Sprintf("h%d", k), Numbers: make([]float64, rows)}
+		for v := range rows {
+			column.Numbers[v] = Short(numbers[v*width+k])
+		}
+		t = append(t, column)
+	}
+	return t
 }
 
 // Check returns nil if all columns have a name of their own, values of one kind, and as many of them as the others.

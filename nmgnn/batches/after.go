@@ -8,6 +8,7 @@ import (
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/learn"
+	"nodemask/nmgnn/internal/newcomers"
 	"nodemask/nmgnn/train"
 	"nodemask/stats"
 )
@@ -20,7 +21,7 @@ func (t *trainer) Predict(ctx context.Context, trial *train.Trial) ([]int32, err
 // PredictCached predicts over the graph that the cache sees.
 func (t *trainer) PredictCached(ctx context.Context, trial *train.Trial, together bool) (classes []int32, err error) {
 	defer gomlx.Guard(&err, "caching")
-	edges, err := cached.Edges(t.view, together)
+	edges, err := newcomers.Edges(t.view, together)
 	if err != nil {
 		return nil, err
 	}

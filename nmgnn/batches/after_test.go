@@ -7,10 +7,10 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/gnntest"
-	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/learn"
+	"nodemask/nmgnn/internal/newcomers"
 	"nodemask/nmgnn/train"
 )
 
@@ -42,7 +42,7 @@ func TestTheCacheOfATrialInBatchesIsThatOfItsWeights(t *testing.T) {
 			}
 			require.Equal(t, features.Select(view.Train.Nodes), r.Cache.Features)
 			for together, got := range map[bool]float64{true: r.Cached.MacroF1, false: r.Apart.MacroF1} {
-				edges, err := cached.Edges(view, together)
+				edges, err := newcomers.Edges(view, together)
 				require.NoError(t, err)
 				all, err := network.Represent(b, edges, features.Select(view.Test.Nodes), infer.Options{})
 				require.NoError(t, err)

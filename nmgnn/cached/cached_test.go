@@ -21,6 +21,7 @@ import (
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/newcomers"
 )
 
 // arrivalsOf are the nodes of a view that are not in its train graph, joined to each other and to train nodes by their
@@ -59,8 +60,7 @@ func arrivalsOf(g *datasets.Graph, view *datasets.View) *datasets.Newcomers {
 // anyModel returns a model of a kind with weights that are far from each other and from zero, biases too.
 func anyModel(t testing.TB, b *backend.Backend, kind string, g *datasets.Graph, layers int) *cached.Model {
 	t.Helper()
-	p, err := hyper.For(kind)
-	require.NoError(t, err)
+	p := parametersOf(t, kind)
 	p.Layers = layers
 	return modelOf(t, b, p, g)
 }
@@ -96,6 +96,28 @@ func cacheOf(t testing.TB, b *backend.Backend, m *cached.Model, g *datasets.Grap
 	return cached.New(g, view.Train, own, all[:m.Settings.Layers-1])
 }
 
+// predictorOf is closed when the test ends.
+func predictorOf(t testing.TB, b *backend.Backend, m *cached.Model, c *cached.Cache) *cached.Predictor {
+	t.Helper()
+	p, err := cached.NewPredictor(b, m, c)
+	require.NoError(t, err)
+	t.Cleanup(p.Close)
+	return p
+}
+
+// parametersOf are the default ones of a kind of model.
+func parametersOf(t testing.TB, kind string) hyper.Parameters {
+	t.Helper()
+	p, err := hyper.For(kind)
+	require.NoError(t, err)
+	return p
+}
+
+// nothing is for predictions that fail.
+func nothing(t *testing.T) func(cached.Prediction) error {
+	return func(cached.Prediction) error { t.Fatal("nothing can be predicted"); return nil }
+}
+
 // predictsWhatTheModelSays checks predictions of newcomers, called by their numbers, against class probabilities of all
 // nodes, and returns how many classes there are among them.
 func predictsWhatTheModelSays(t *testing.T, p *cached.Predictor, newcomers *datasets.Newcomers, classes []string,
@@ -129,42 +151,38 @@ func TestPredictingInBatchesFromACacheIsWhatEquationFourSays(t *testing.T) {
 		Seed: 5})
 	require.NoError(t, err)
 	view := gnntest.View(t, g, 10, datasets.Inductive)
-	newcomers := arrivalsOf(g, view)
-	require.Greater(t, len(newcomers.IDs), cached.LargestBatch, "more than one batch apart")
-	require.Greater(t, len(cached.Batches(newcomers.Linked)[0]), cached.LargestBatch, "one that is larger together")
+	arriving := arrivalsOf(g, view)
+	require.Greater(t, len(arriving.IDs), cached.LargestBatch, "more than one batch apart")
+	require.Greater(t, len(cached.Batches(arriving.Linked)[0]), cached.LargestBatch, "one that is larger together")
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		models := map[string]*cached.Model{}
 		for _, kind := range hyper.Models() {
 			models[kind] = anyModel(t, b, kind, g, 3)
 		}
-		deep, err := hyper.For("gin")
-		require.NoError(t, err)
+		deep := parametersOf(t, "gin")
 		deep.Layers, deep.MLPLayers, deep.Norm, deep.Readout, deep.Residual = 3, 2, hyper.NormBoth, hyper.ReadoutAll, true
 		models["gin with all there is"] = modelOf(t, b, deep, g)
-		last, err := hyper.For("gat")
-		require.NoError(t, err)
+		last := parametersOf(t, "gat")
 		last.Readout, last.SelfTerm = hyper.ReadoutLast, hyper.SelfKept
 		models["gat with a readout"] = modelOf(t, b, last, g)
 		for kind, m := range models {
 			t.Run(kind, func(t *testing.T) {
-				p, err := cached.NewPredictor(b, m, cacheOf(t, b, m, g, view))
-				require.NoError(t, err)
-				defer p.Close()
+				p := predictorOf(t, b, m, cacheOf(t, b, m, g, view))
 				var first infer.Representation
 				for _, together := range []bool{true, false} {
 					// To run the model over the test graph as the cache sees it is to compute all new nodes at once.
-					edges, err := cached.Edges(view, together)
+					edges, err := newcomers.Edges(view, together)
 					require.NoError(t, err)
 					all, err := m.Network().Represent(b, edges, g.Features.Select(view.Test.Nodes), infer.Options{})
 					require.NoError(t, err)
 					want := all[len(all)-1].Softmax()
 					if together {
 						first = want
-						predictsWhatTheModelSays(t, p, newcomers, g.Classes, want)
+						predictsWhatTheModelSays(t, p, arriving, g.Classes, want)
 						continue
 					}
 					require.NotEqual(t, first, want, "whom a node sees matters")
-					require.Greater(t, predictsWhatTheModelSays(t, p, newcomers.Apart(), g.Classes, want), 1, "not all the same")
+					require.Greater(t, predictsWhatTheModelSays(t, p, arriving.Apart(), g.Classes, want), 1, "not all the same")
 				}
 			})
 		}
@@ -208,23 +226,21 @@ func TestAChainOfNewNodesLongerThanABatchIsPredictedAsOneAndInOrder(t *testing.T
 	}
 	view, err := datasets.NewView(g, split, datasets.Inductive, datasets.AllEdges)
 	require.NoError(t, err)
-	newcomers := arrivalsOf(g, view)
+	arriving := arrivalsOf(g, view)
 	sizes := []int{}
-	for _, batch := range cached.Batches(newcomers.Linked) {
+	for _, batch := range cached.Batches(arriving.Linked) {
 		sizes = append(sizes, len(batch))
 	}
 	require.Equal(t, []int{700, 511, 189}, sizes, "the chain whole, pairs as they fit")
 
 	b := gnntest.Go(t)
 	m := anyModel(t, b, "sage", g, 3)
-	p, err := cached.NewPredictor(b, m, cacheOf(t, b, m, g, view))
-	require.NoError(t, err)
-	defer p.Close()
-	seen, err := cached.Edges(view, true)
+	p := predictorOf(t, b, m, cacheOf(t, b, m, g, view))
+	seen, err := newcomers.Edges(view, true)
 	require.NoError(t, err)
 	all, err := m.Network().Represent(b, seen, g.Features, infer.Options{})
 	require.NoError(t, err)
-	require.Greater(t, predictsWhatTheModelSays(t, p, newcomers, g.Classes, all[len(all)-1].Softmax()), 1)
+	require.Greater(t, predictsWhatTheModelSays(t, p, arriving, g.Classes, all[len(all)-1].Softmax()), 1)
 }
 
 func TestBatchesKeepLinkedNodesTogether(t *testing.T) {
@@ -272,9 +288,7 @@ func TestBatchesOfOneShapeShareAProgram(t *testing.T) {
 	g := gnntest.TwoCamps(t)
 	view := gnntest.View(t, g, 50, datasets.Inductive)
 	m := anyModel(t, b, "gin", g, 2)
-	p, err := cached.NewPredictor(b, m, cacheOf(t, b, m, g, view))
-	require.NoError(t, err)
-	defer p.Close()
+	p := predictorOf(t, b, m, cacheOf(t, b, m, g, view))
 	var together, alone []cached.Prediction
 	into := func(all *[]cached.Prediction) func(cached.Prediction) error {
 		return func(got cached.Prediction) error { *all = append(*all, got); return nil }
@@ -305,12 +319,10 @@ func TestWhatDoesNotFitAModelIsRefused(t *testing.T) {
 	cache := cacheOf(t, b, m, g, view)
 	_, err := cached.NewPredictor(b, anyModel(t, b, "gin", g, 3), cache)
 	require.ErrorContains(t, err, "a cache of 4 features and 1 hidden layers for a model with 4 and 2")
-	p, err := cached.NewPredictor(b, m, cache)
-	require.NoError(t, err)
-	defer p.Close()
+	p := predictorOf(t, b, m, cache)
 	wide := &datasets.Newcomers{IDs: []string{"x"}, Known: [][]int32{nil}, Features: datasets.Features{Rows: 1, Width: 5,
 		Dense: make([]float32, 5)}}
-	none := func(cached.Prediction) error { t.Fatal("nothing can be predicted"); return nil }
+	none := nothing(t)
 	require.ErrorContains(t, p.Predict(t.Context(), wide, none), "5 features a node: the model was trained with 4")
 	for says, linked := range map[string][][]int32{
 		"newcomer 0 is linked to newcomer 1: expected 0 to 0": {{1}},
@@ -326,159 +338,10 @@ func TestWhatDoesNotFitAModelIsRefused(t *testing.T) {
 	require.ErrorIs(t, p.Predict(ctx, arrivalsOf(g, view), none), context.Canceled)
 }
 
-func TestNodesAreCountedByHand(t *testing.T) {
-	_, view := gnntest.FiveNodes(t)
-	// All 5. Test node e reaches d in one hop and c in two: 3. Cached: d and e are new, and c is next to d, which is a
-	// validation node: 3.
-	require.Equal(t, cached.NodeCounts{All: 5, Reached: 3, Cached: 3}, cached.CountNodes(view, 2))
-	view.Test.Score = []int32{3}
-	// d reaches c and e, then a and b: all 5. Cached as before, whatever is scored.
-	require.Equal(t, cached.NodeCounts{All: 5, Reached: 5, Cached: 3}, cached.CountNodes(view, 2))
-	require.Equal(t, 1, cached.CountNodes(view, 0).Reached)
-}
-
-func TestCountsOfCoraAndPubMedStandBesideThePapers(t *testing.T) {
-	// Our counts on split 1, and the paper's #nodes with caching (table 4), whose splits and validation sets are not
-	// known. Up to a third of PubMed to train on they agree within 0.2 % of the graph; beyond that ours are up to 4 %
-	// above.
-	for name, sizes := range map[string]map[int][2]int{
-		"cora": {10: {2700, 2698}, 20: {2683, 2672}, 25: {2662, 2644}, 33: {2631, 2605}, 50: {2487, 2426}, 75: {1892, 1781},
-			90: {982, 919}},
-		"pubmed": {10: {19620, 19614}, 20: {19332, 19300}, 25: {19048, 19059}, 33: {18557, 18553}, 50: {16863, 16733},
-			75: {12230, 11944}, 90: {7033, 6682}},
-	} {
-		g, err := datasets.Open(t.Context(), name, datasets.OpenOptions{})
-		require.NoError(t, err)
-		for percent, counts := range sizes {
-			ours, published := counts[0], counts[1]
-			require.Equal(t, ours, cached.CountNodes(gnntest.View(t, g, percent, datasets.Inductive), 2).Cached, "%s at %d %%",
-				name, percent)
-			within := 0.045
-			if name == "pubmed" && percent <= 33 {
-				within = 0.002
-			}
-			require.InDelta(t, published, ours, within*float64(g.NumNodes()), "%s at %d %%", name, percent)
-		}
-	}
-}
-
-// arriving draws a view of a random graph with some nodes to train on. Only test and train graphs are there.
-func arriving(t *rapid.T) *datasets.View {
-	n := rapid.IntRange(2, 12).Draw(t, "nodes")
-	var pairs []csr.Edge
-	for v := range n {
-		for u := range v {
-			if rapid.Bool().Draw(t, "edge") {
-				pairs = append(pairs, csr.Edge{Node: int32(u), Neighbour: int32(v)})
-			}
-		}
-	}
-	edges, _, err := csr.FromEdges(n, pairs, csr.Options{})
-	require.NoError(t, err)
-	var train, all []int32
-	for v := range int32(n) {
-		all = append(all, v)
-		if rapid.Bool().Draw(t, "train") {
-			train = append(train, v)
-		}
-	}
-	known, _, err := edges.Induced(train)
-	require.NoError(t, err)
-	return &datasets.View{Train: datasets.Phase{Edges: known, Nodes: train}, Test: datasets.Phase{Edges: edges,
-		Nodes: all}}
-}
-
-func TestTheCacheSeesTrainRowsAsTheyWereAndNewRowsApartWithTrainNeighboursOnly(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		view := arriving(t)
-		got, err := cached.Edges(view, false)
-		require.NoError(t, err)
-		for v := range int32(got.NumNodes()) {
-			var want []int32
-			for _, u := range view.Test.Edges.Neighbours(v) {
-				if slices.Contains(view.Train.Nodes, u) {
-					want = append(want, u)
-				}
-			}
-			require.Equal(t, want, append([]int32(nil), got.Neighbours(v)...))
-		}
-	})
-}
-
-func TestTogetherIsWhatEquationFourSaysNodeByNode(t *testing.T) {
-	const layers = 3
-	rapid.Check(t, func(t *rapid.T) {
-		view := arriving(t)
-		n := int32(view.Test.Edges.NumNodes())
-		x := make([]int64, n)
-		for v := range x {
-			x[v] = rapid.Int64Range(1, 1000).Draw(t, "x")
-		}
-		// A layer is h' = (|N_v| + 1)·h + Σ h_u, which sees degrees too. As the equation says it, node by node: what is
-		// cached knows the train graph alone, by its own numbers; what is new asks both.
-		local := map[int32]int32{}
-		for i, v := range view.Train.Nodes {
-			local[v] = int32(i)
-		}
-		read := map[int32]bool{}
-		var kept, fresh func(v int32, k int) int64
-		kept = func(v int32, k int) int64 {
-			if k == 0 {
-				return x[v]
-			}
-			neighbours := view.Train.Edges.Neighbours(local[v])
-			h := int64(len(neighbours)+1) * kept(v, k-1)
-			for _, u := range neighbours {
-				h += kept(view.Train.Nodes[u], k-1)
-			}
-			return h
-		}
-		fresh = func(v int32, k int) int64 {
-			read[v] = true
-			if k == 0 {
-				return x[v]
-			}
-			neighbours := view.Test.Edges.Neighbours(v)
-			h := int64(len(neighbours)+1) * fresh(v, k-1)
-			for _, u := range neighbours {
-				if _, train := local[u]; train {
-					read[u] = true
-					h += kept(u, k-1)
-				} else {
-					h += fresh(u, k-1)
-				}
-			}
-			return h
-		}
-		edges, err := cached.Edges(view, true)
-		require.NoError(t, err)
-		h := slices.Clone(x)
-		for range layers {
-			next := make([]int64, n)
-			for v := range n {
-				next[v] = int64(edges.Degree(v)+1) * h[v]
-				for _, u := range edges.Neighbours(v) {
-					next[v] += h[u]
-				}
-			}
-			h = next
-		}
-		for v := range n {
-			if _, train := local[v]; train {
-				require.Equal(t, kept(v, layers), h[v])
-			} else {
-				require.Equal(t, fresh(v, layers), h[v])
-			}
-		}
-		require.Equal(t, len(read), cached.CountNodes(view, layers).Cached, "what was read is what is counted")
-	})
-}
-
 func TestRunningStatisticsAreSavedWithTheirModel(t *testing.T) {
 	b := gnntest.Go(t)
 	g := gnntest.TwoCamps(t)
-	p, err := hyper.For("gin")
-	require.NoError(t, err)
+	p := parametersOf(t, "gin")
 	p.MLPLayers, p.Norm, p.Readout = 2, hyper.NormBoth, hyper.ReadoutAll
 	m := modelOf(t, b, p, g)
 	path := filepath.Join(t.TempDir(), "model")
@@ -487,14 +350,12 @@ func TestRunningStatisticsAreSavedWithTheirModel(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, m, back)
 	own := slices.DeleteFunc(slices.Clone(back.Weights), func(w infer.Weight) bool {
-		return !strings.Contains(w.Path,
-			"/running_")
+		return !strings.Contains(w.Path, "/running_")
 	})
 	require.Len(t, own, 8, "a mean and a variance inside each of two MLPs and after each")
 	// A model that lost them is refused, and predicts nothing.
 	back.Weights = slices.DeleteFunc(back.Weights, func(w infer.Weight) bool {
-		return strings.HasSuffix(w.Path,
-			"layer1/norm/running_mean")
+		return strings.HasSuffix(w.Path, "layer1/norm/running_mean")
 	})
 	_, err = back.Network().Represent(b, g.Edges, g.Features, infer.Options{})
 	require.ErrorContains(t, err, "the model has no weights /model/layer1/norm/running_mean of shape [1 6]")

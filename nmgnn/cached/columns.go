@@ -14,16 +14,16 @@ var (
 	seldomFeature = []string{"", "unnamed: 0", "class", "y", "train_mask", "val_mask", "test_mask"}
 )
 
-// FeatureNames returns the names of so many features, in the order of a table's columns; nil if the header does not say
-// which those are.
-func FeatureNames(header []string, width int) []string {
+// FeaturesIn returns the names of a table's features, in the order of its columns: as many as the model has; nil if the
+// header does not say which those are.
+func (m *Model) FeaturesIn(header []string) []string {
 	left := header
 	for _, others := range [][]string{noFeatures, seldomFeature} {
 		left = slices.DeleteFunc(slices.Clone(left), func(name string) bool {
 			return slices.Contains(others, strings.ToLower(name))
 		})
-		if len(left) == width {
-			if sorted := slices.Compact(slices.Sorted(slices.Values(left))); len(sorted) != width {
+		if len(left) == m.Features {
+			if sorted := slices.Compact(slices.Sorted(slices.Values(left))); len(sorted) != m.Features {
 				return nil // two of one name
 			}
 			return left

@@ -2,7 +2,6 @@ package cached_test
 
 import (
 	"math"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -40,24 +39,23 @@ func FuzzCache(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, ends []byte, text string, degrees, offsets, columns []byte, width uint8, sparse bool) {
 		nodes := max(0, len(ends)-1)
-		path := filepath.Join(t.TempDir(), "cache.safetensors")
-		file := safetensors.New("cache", map[string]string{"model": m.Fingerprint(), "features": "4"})
-		safetensors.Add(file, "ids.offsets", longs(ends), len(ends))
-		safetensors.Add(file, "ids.text", []byte(text), len(text))
-		safetensors.Add(file, "degrees", ints(degrees), len(degrees))
-		if sparse {
-			safetensors.Add(file, "features.offsets", longs(offsets), len(offsets))
-			safetensors.Add(file, "features.columns", ints(columns), len(columns))
-			safetensors.Add(file, "features.values", make([]float32, len(columns)), len(columns))
-		} else {
-			safetensors.Add(file, "features", make([]float32, len(columns)/4*4), len(columns)/4, 4)
-		}
 		hidden := make([]float32, nodes*int(width))
 		for i := range hidden {
 			hidden[i] = float32(i % 5)
 		}
-		safetensors.Add(file, "hidden1", hidden, nodes, int(width))
-		require.NoError(t, file.WriteFile(path))
+		path := cacheFile(t, m, func(file *safetensors.Builder) {
+			safetensors.Add(file, "ids.offsets", longs(ends), len(ends))
+			safetensors.Add(file, "ids.text", []byte(text), len(text))
+			safetensors.Add(file, "degrees", ints(degrees), len(degrees))
+			if sparse {
+				safetensors.Add(file, "features.offsets", longs(offsets), len(offsets))
+				safetensors.Add(file, "features.columns", ints(columns), len(columns))
+				safetensors.Add(file, "features.values", make([]float32, len(columns)), len(columns))
+			} else {
+				safetensors.Add(file, "features", make([]float32, len(columns)/4*4), len(columns)/4, 4)
+			}
+			safetensors.Add(file, "hidden1", hidden, nodes, int(width))
+		})
 		c, err := cached.LoadCache(path, m)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), path+": ") || strings.Contains(err.Error(), "\n") {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -157,7 +158,7 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 	// The rows of all nodes, with padding in the last one, where it does no harm.
 	edges := &csr.Graph{Offsets: make([]int64, 1, shape.nodes+1), Indices: make([]int32, 0, shape.edges)}
 	degrees := make([]float32, shape.nodes)
-	x := batchFeatures{width: features.Width, sparse: features.IsSparse()}
+	x := newBatchFeatures(features.Width, features.IsSparse())
 	for row := range shape.nodes {
 		switch at := row - shape.newcomers; {
 		case row < len(members):
@@ -174,9 +175,8 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 			degrees[row] = float32(p.cache.Degrees[cached[at]])
 			x.add(p.cache.Features, int(cached[at]))
 		case row == filler:
-			for len(edges.Indices) < shape.edges {
-				edges.Indices = append(edges.Indices, int32(filler))
-			}
+			padding := slices.Repeat([]int32{int32(filler)}, shape.edges-len(edges.Indices))
+			edges.Indices = append(edges.Indices, padding...)
 			shape.features = x.fill()
 		default:
 			x.end()
@@ -187,7 +187,7 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 		return infer.Representation{}, fmt.Errorf("%s: a column of the features is not there any more: the file was "+
 			"changed while it was in use", p.cache.path)
 	}
-	program, err := p.program(shape, edges, x.finish())
+	program, err := p.program(shape, edges, x.Features)
 	if err != nil {
 		return infer.Representation{}, err
 	}
@@ -269,12 +269,7 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 	return program, nil
 }
 
-func firstRows(x *Node, rows int) *Node {
-	if x.Shape().Dimensions[0] == rows {
-		return x
-	}
-	return SliceAxis(x, 0, AxisRangeFromStart(rows))
-}
+func firstRows(x *Node, rows int) *Node { return SliceAxis(x, 0, AxisRangeFromStart(rows)) }
 
 // Close frees the compiled programs.
 func (p *Predictor) Close() {
@@ -293,52 +288,49 @@ func (p *batchProgram) free() {
 
 // batchFeatures gathers rows from several places.
 type batchFeatures struct {
-	width  int
-	sparse bool
-	f      datasets.Features
-	wrong  bool // a column is out of range, which kernels do not check
+	datasets.Features
+	wrong bool // a column is out of range, which kernels do not check
+}
+
+func newBatchFeatures(width int, sparse bool) batchFeatures {
+	x := batchFeatures{Features: datasets.Features{Width: width}}
+	if sparse {
+		x.Offsets = []int64{0}
+	}
+	return x
 }
 
 func (b *batchFeatures) add(from datasets.Features, row int) {
-	if !b.sparse {
-		b.f.Dense = append(b.f.Dense, from.Dense[row*b.width:(row+1)*b.width]...)
-		b.f.Rows++
+	if !b.IsSparse() {
+		b.Dense = append(b.Dense, from.Dense[row*b.Width:(row+1)*b.Width]...)
+		b.Rows++
 		return
 	}
 	begin, end := from.Offsets[row], from.Offsets[row+1]
 	for _, column := range from.Columns[begin:end] {
-		b.wrong = b.wrong || column < 0 || int(column) >= b.width
+		b.wrong = b.wrong || column < 0 || int(column) >= b.Width
 	}
-	b.f.Columns = append(b.f.Columns, from.Columns[begin:end]...)
-	b.f.Values = append(b.f.Values, from.Values[begin:end]...)
+	b.Columns = append(b.Columns, from.Columns[begin:end]...)
+	b.Values = append(b.Values, from.Values[begin:end]...)
 	b.end()
 }
 
-// end ends a row; a row without entries is zero.
+// end ends a row. What it has no entries for is zero.
 func (b *batchFeatures) end() {
-	if b.f.Rows++; b.sparse {
-		if b.f.Offsets == nil {
-			b.f.Offsets = []int64{0}
-		}
-		b.f.Offsets = append(b.f.Offsets, int64(len(b.f.Columns)))
-	} else if missing := b.f.Rows*b.width - len(b.f.Dense); missing > 0 {
-		b.f.Dense = append(b.f.Dense, make([]float32, missing)...)
+	if b.Rows++; b.IsSparse() {
+		b.Offsets = append(b.Offsets, int64(len(b.Columns)))
+	} else {
+		b.Dense = append(b.Dense, make([]float32, b.Width)...)
 	}
 }
 
 // fill ends the last row, with zeros until the number of entries is a power of two, and returns it.
 func (b *batchFeatures) fill() int {
-	if b.sparse {
-		for want := atLeast(len(b.f.Columns) + 1); len(b.f.Columns) < want; {
-			b.f.Columns = append(b.f.Columns, 0)
-			b.f.Values = append(b.f.Values, 0)
-		}
+	if b.IsSparse() {
+		padding := atLeast(len(b.Columns)+1) - len(b.Columns)
+		b.Columns = append(b.Columns, make([]int32, padding)...)
+		b.Values = append(b.Values, make([]float32, padding)...)
 	}
 	b.end()
-	return len(b.f.Columns)
-}
-
-func (b *batchFeatures) finish() datasets.Features {
-	b.f.Width = b.width
-	return b.f
+	return len(b.Columns)
 }

@@ -43,8 +43,7 @@ func pygModels(t *testing.T, b *backend.Backend) map[string]*cached.Model {
 	models := map[string]*cached.Model{}
 	for _, name := range []string{"gin", "gat", "sgat", "gcn", "sage", "gatv2", "gin-all"} {
 		kind, all, _ := strings.Cut(name, "-")
-		p, err := hyper.For(kind)
-		require.NoError(t, err)
+		p := parametersOf(t, kind)
 		p.Layers, p.Hidden, p.Heads = 2, 6, 2
 		if all != "" {
 			p.Layers, p.MLPLayers, p.Epsilon, p.LearnEpsilon, p.Norm, p.Readout, p.Residual = 3, 2, 0.25, true, hyper.NormBoth,

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -87,48 +86,21 @@ func weightPath(name string) string { return scope + strings.ReplaceAll(name, ".
 
 // Save writes the model to a safetensors file, whole or not at all. docs/FORMATS.md says what the tensors are called,
 // and what each multiplies.
-func (m *Model) Save(path string) error {
-	file, err := m.builder(path)
-	if err != nil {
-		return err
-	}
-	return file.WriteFile(path)
-}
+func (m *Model) Save(path string) error { return m.builder().WriteFile(path) }
 
 // SaveBoth saves a model and its cache, each as by Save. Both are whole on the disk before either takes its name, so
 // that an error leaves the old pair or the new one. While they take their names the old cache is kept under a third
 // one, by which [LoadCache] finds it if the program is killed then: there is the old pair or the new one. On a file
 // system without hard links a kill at that moment leaves neither.
 func SaveBoth(m *Model, modelPath string, c *Cache, cachePath string) error {
-	model, err := m.builder(modelPath)
-	if err != nil {
+	// The old cache stays if the model cannot take its name: whichever model is there then has its own.
+	if err := m.builder().WriteFileAfter(modelPath, func() error {
+		return c.builder(m).WriteFileAfter(cachePath, func() error {
+			keepOld(modelPath, cachePath)
+			return nil
+		})
+	}); err != nil {
 		return err
-	}
-	cache, err := c.builder(cachePath, m.Fingerprint())
-	if err != nil {
-		return err
-	}
-	var pending []*safetensors.Pending
-	defer func() {
-		for _, p := range pending {
-			p.Discard()
-		}
-	}()
-	for _, f := range []struct {
-		file *safetensors.Builder
-		path string
-	}{{cache, cachePath}, {model, modelPath}} {
-		p, err := f.file.Prepare(f.path)
-		if err != nil {
-			return err
-		}
-		pending = append(pending, p)
-	}
-	keepOld(modelPath, cachePath)
-	for _, p := range pending { // the old cache stays if this fails: whichever model is there then has its own
-		if err := p.Commit(); err != nil {
-			return err
-		}
 	}
 	_ = os.Remove(oldOf(cachePath)) // it belongs to no model any more
 	return nil
@@ -167,38 +139,37 @@ func CheckText(what string, names []string) error {
 	return nil
 }
 
-func (m *Model) builder(path string) (*safetensors.Builder, error) {
-	if err := errors.Join(CheckText("class", m.Classes), CheckText("feature", m.FeatureNames), CheckText("data set",
-		[]string{m.Data})); err != nil {
-		return nil, fmt.Errorf("%s: the model cannot be written: %w", path, err)
+// described is what a file's metadata has as JSON, by key.
+func (m *Model) described() map[string]any {
+	return map[string]any{settingsKey: &m.Settings, classesKey: &m.Classes, featuresKey: &m.Features, seedKey: &m.Seed,
+		namesKey: &m.FeatureNames}
+}
+
+func (m *Model) builder() *safetensors.Builder {
+	if err := errors.Join(CheckText("class", m.Classes), CheckText("feature", m.FeatureNames),
+		CheckText("data set", []string{m.Data})); err != nil {
+		return safetensors.Failed(modelKind.Name, err)
 	}
-	settings, err := json.Marshal(m.Settings)
-	if err != nil {
-		return nil, fmt.Errorf("%s: the settings of the model: %w", path, err)
-	}
-	classes, err := json.Marshal(m.Classes)
-	if err != nil {
-		return nil, fmt.Errorf("%s: the classes of the model: %w", path, err)
-	}
-	metadata := map[string]string{settingsKey: string(settings), classesKey: string(classes),
-		featuresKey: strconv.Itoa(m.Features),
-		dataKey:     m.Data, seedKey: strconv.FormatUint(m.Seed, 10), fingerprintKey: m.Fingerprint()}
-	if m.FeatureNames != nil {
-		names, err := json.Marshal(m.FeatureNames)
+	metadata := map[string]string{dataKey: m.Data, fingerprintKey: m.Fingerprint()}
+	for key, value := range m.described() {
+		text, err := json.Marshal(value)
 		if err != nil {
-			return nil, fmt.Errorf("%s: the names of the features: %w", path, err)
+			return safetensors.Failed(modelKind.Name, fmt.Errorf("its %s: %w", key, err))
 		}
-		metadata[namesKey] = string(names)
+		metadata[key] = string(text)
+	}
+	if m.FeatureNames == nil {
+		delete(metadata, namesKey)
 	}
 	file := safetensors.New(modelKind.Name, metadata)
 	for _, w := range m.Weights {
 		name, err := tensorName(w.Path)
 		if err != nil {
-			return nil, fmt.Errorf("%s: the model cannot be written: %w", path, err)
+			return safetensors.Failed(modelKind.Name, err)
 		}
 		safetensors.Add(file, name, w.Values, w.Dimensions...)
 	}
-	return file, nil
+	return file
 }
 
 // LoadModel reads a model that [Model.Save] wrote, and checks all of it.
@@ -217,8 +188,10 @@ func LoadModel(path string) (m *Model, err error) {
 
 func readModel(file *safetensors.File, path string) (*Model, error) {
 	m := &Model{}
-	for key, into := range map[string]any{settingsKey: &m.Settings, classesKey: &m.Classes, featuresKey: &m.Features,
-		seedKey: &m.Seed} {
+	for key, into := range m.described() {
+		if _, err := file.Metadata(key); err != nil && key == namesKey {
+			continue // older files have none
+		}
 		if err := decodeMetadata(file, path, key, into); err != nil {
 			return nil, err
 		}
@@ -226,11 +199,6 @@ func readModel(file *safetensors.File, path string) (*Model, error) {
 	var err error
 	if m.Data, err = file.Metadata(dataKey); err != nil {
 		return nil, err
-	}
-	if _, err := file.Metadata(namesKey); err == nil { // older files have none
-		if err := decodeMetadata(file, path, namesKey, &m.FeatureNames); err != nil {
-			return nil, err
-		}
 	}
 	for _, name := range file.Names() {
 		values, shape, err := safetensors.Get[float32](file, name)

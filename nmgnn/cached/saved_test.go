@@ -1,6 +1,7 @@
 package cached_test
 
 import (
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -35,15 +36,6 @@ func savedPair(t *testing.T, b *backend.Backend, kind string, sparse bool) (m *c
 	return m, c, model, cache
 }
 
-// sameCache compares all that a cache holds.
-func sameCache(t *testing.T, want, got *cached.Cache) {
-	t.Helper()
-	require.Equal(t, want.IDs, got.IDs)
-	require.Equal(t, want.Features, got.Features)
-	require.Equal(t, want.Hidden, got.Hidden)
-	require.Equal(t, want.Degrees, got.Degrees)
-}
-
 func TestAModelAndItsCacheAreReadAsTheyWereSaved(t *testing.T) {
 	b := gnntest.Go(t)
 	for _, kind := range hyper.Models() {
@@ -54,7 +46,8 @@ func TestAModelAndItsCacheAreReadAsTheyWereSaved(t *testing.T) {
 			require.Equal(t, m, back)
 			kept, err := cached.LoadCache(cache, back)
 			require.NoError(t, err)
-			sameCache(t, c, kept)
+			require.Equal(t, []any{c.IDs, c.Features, c.Hidden, c.Degrees},
+				[]any{kept.IDs, kept.Features, kept.Hidden, kept.Degrees})
 			require.NoError(t, kept.Close())
 			require.Empty(t, kept.IDs)
 			require.NoError(t, kept.Close(), "once more")
@@ -105,12 +98,9 @@ func TestAMappedCachePredictsAsTheOneInMemory(t *testing.T) {
 		defer mapped.Close()
 		var all [2][]cached.Prediction
 		for i, from := range []*cached.Cache{c, mapped} {
-			p, err := cached.NewPredictor(b, m, from)
-			require.NoError(t, err)
-			defer p.Close()
+			p := predictorOf(t, b, m, from)
 			require.NoError(t, p.Predict(t.Context(), newcomers, func(one cached.Prediction) error {
-				all[i] = append(all[i],
-					one)
+				all[i] = append(all[i], one)
 				return nil
 			}))
 		}
@@ -123,7 +113,6 @@ func TestPredictingFromACacheThatWasCutOrClosedIsAnError(t *testing.T) {
 	b := gnntest.Go(t)
 	g := gnntest.TwoCamps(t)
 	view := gnntest.View(t, g, 50, datasets.Inductive)
-	none := func(cached.Prediction) error { t.Fatal("nothing can be predicted"); return nil }
 	m, _, _, cache := savedPair(t, b, "gin", false)
 	for says, spoil := range map[string]func(*cached.Cache) error{
 		cache + ": the file was cut or its disk failed while it was read": func(*cached.Cache) error {
@@ -135,11 +124,9 @@ func TestPredictingFromACacheThatWasCutOrClosedIsAnError(t *testing.T) {
 		require.NoError(t, again.Save(cache, m))
 		kept, err := cached.LoadCache(cache, m)
 		require.NoError(t, err)
-		p, err := cached.NewPredictor(b, m, kept)
-		require.NoError(t, err)
+		p := predictorOf(t, b, m, kept)
 		require.NoError(t, spoil(kept))
-		require.ErrorContains(t, p.Predict(t.Context(), arrivalsOf(g, view), none), says)
-		p.Close()
+		require.ErrorContains(t, p.Predict(t.Context(), arrivalsOf(g, view), nothing(t)), says)
 		_ = kept.Close()
 	}
 }
@@ -148,13 +135,11 @@ func TestColumnsThatAFileChangesWhileItIsInUseAreAnError(t *testing.T) {
 	b := gnntest.Go(t)
 	g := gnntest.TwoCamps(t)
 	m, c, _, _ := savedPair(t, b, "gin", true)
-	p, err := cached.NewPredictor(b, m, c)
-	require.NoError(t, err)
-	defer p.Close()
+	p := predictorOf(t, b, m, c)
 	for i := range c.Features.Columns {
 		c.Features.Columns[i] = 1 << 30
 	}
-	err = p.Predict(t.Context(), arrivalsOf(g, gnntest.View(t, g, 50, datasets.Inductive)), nil)
+	err := p.Predict(t.Context(), arrivalsOf(g, gnntest.View(t, g, 50, datasets.Inductive)), nil)
 	require.ErrorContains(t, err, "a column of the features is not there any more: the file was changed while it was in "+
 		"use")
 }
@@ -180,20 +165,30 @@ func TestACacheOfManyNodesIsNotReadIntoMemory(t *testing.T) {
 	require.NoError(t, kept.Close())
 }
 
-// spoilt saves a cache of a model after changing it, so that checksums fit, and returns its path.
-func spoilt(t *testing.T, m *cached.Model, c cached.Cache, change func(*cached.Cache)) string {
+// writtenFile is a file of a kind with metadata and tensors of one's own.
+func writtenFile(t *testing.T, kind string, metadata map[string]string, add func(*safetensors.Builder)) string {
 	t.Helper()
-	c.Degrees = slices.Clone(c.Degrees)
-	c.Features.Columns = slices.Clone(c.Features.Columns)
-	change(&c)
-	path := filepath.Join(t.TempDir(), "cache.safetensors")
-	require.NoError(t, c.Save(path, m))
+	path := filepath.Join(t.TempDir(), kind+".safetensors")
+	file := safetensors.New(kind, metadata)
+	add(file)
+	require.NoError(t, file.WriteFile(path))
 	return path
+}
+
+// cacheFile is a file of a cache of a model, with tensors of one's own.
+func cacheFile(t *testing.T, m *cached.Model, add func(*safetensors.Builder)) string {
+	t.Helper()
+	return writtenFile(t, "cache", map[string]string{"model": m.Fingerprint(), "features": "4"}, add)
 }
 
 func TestACacheThatWouldLeadPredictionsAstrayIsRefused(t *testing.T) {
 	b := gnntest.Go(t)
 	m, c, _, cache := savedPair(t, b, "gcn", true)
+	refused := func(path, says string) {
+		_, err := cached.LoadCache(path, m)
+		require.ErrorContains(t, err, path+": ")
+		require.ErrorContains(t, err, says)
+	}
 	for says, change := range map[string]func(*cached.Cache){
 		"node 3 has degree -1: expected 0 or more": func(c *cached.Cache) { c.Degrees[3] = -1 },
 		"row 0 names column 1000: expected 0 to 3": func(c *cached.Cache) {
@@ -205,23 +200,19 @@ func TestACacheThatWouldLeadPredictionsAstrayIsRefused(t *testing.T) {
 		"hidden layer 1 of the cache is of shape [30, 3]: expected [30, 6]": func(c *cached.Cache) {
 			c.Hidden = []infer.Representation{{Rows: 30, Width: 3, Values: c.Hidden[0].Values[:90]}}
 		},
-		`tensor "degrees" is I32 of shape [31]: expected I32 of shape [30]`: nil,
 	} {
-		path := ""
-		if change != nil {
-			path = spoilt(t, m, *c, change)
-		} else {
-			path = filepath.Join(t.TempDir(), "cache.safetensors")
-			file := safetensors.New("cache", map[string]string{"model": m.Fingerprint(), "features": "4"})
-			safetensors.Add(file, "ids.offsets", make([]int64, 31), 31)
-			safetensors.Add(file, "ids.text", []byte{}, 0)
-			safetensors.Add(file, "degrees", make([]int32, 31), 31)
-			require.NoError(t, file.WriteFile(path))
-		}
-		_, err := cached.LoadCache(path, m)
-		require.ErrorContains(t, err, path+": ")
-		require.ErrorContains(t, err, says)
+		spoilt := *c
+		spoilt.Degrees, spoilt.Features.Columns = slices.Clone(c.Degrees), slices.Clone(c.Features.Columns)
+		change(&spoilt)
+		path := filepath.Join(t.TempDir(), "cache.safetensors")
+		require.NoError(t, spoilt.Save(path, m))
+		refused(path, says)
 	}
+	refused(cacheFile(t, m, func(file *safetensors.Builder) {
+		safetensors.Add(file, "ids.offsets", make([]int64, 31), 31)
+		safetensors.Add(file, "ids.text", []byte{}, 0)
+		safetensors.Add(file, "degrees", make([]int32, 31), 31)
+	}), `tensor "degrees" is I32 of shape [31]: expected I32 of shape [30]`)
 	c.Degrees[3] = -1
 	_, err := cached.NewPredictor(b, m, c)
 	require.ErrorContains(t, err, "node 3 has degree -1: expected 0 or more", "one in memory, too")
@@ -232,8 +223,8 @@ func TestACacheThatWouldLeadPredictionsAstrayIsRefused(t *testing.T) {
 	other := *m
 	other.Seed++
 	_, err = cached.LoadCache(cache, &other)
-	require.ErrorContains(t, err, cache+": the cache of model "+
-		""+m.Fingerprint()+", not of this one ("+other.Fingerprint()+"): save both from the same training run")
+	require.ErrorContains(t, err, cache+": the cache of model "+m.Fingerprint()+", not of this one ("+
+		other.Fingerprint()+"): save both from the same training run")
 	_, err = cached.LoadModel(cache)
 	require.ErrorContains(t, err, cache+": byte 8: this is a cache: expected a model")
 }
@@ -251,11 +242,10 @@ func TestIDsThatAreNoTextsAreErrors(t *testing.T) {
 		`the id of node 0 runs from 0 to 9: expected 0 to 2`:                  {[]int64{0, 9, 2}, "ab"},
 		`the id of node 0 is "\xc3": expected UTF-8`:                          {[]int64{0, 1, 2}, "é"},
 	} {
-		path := filepath.Join(t.TempDir(), "cache.safetensors")
-		file := safetensors.New("cache", map[string]string{"model": m.Fingerprint(), "features": "4"})
-		safetensors.Add(file, "ids.offsets", c.offsets, len(c.offsets))
-		safetensors.Add(file, "ids.text", []byte(c.text), len(c.text))
-		require.NoError(t, file.WriteFile(path))
+		path := cacheFile(t, m, func(file *safetensors.Builder) {
+			safetensors.Add(file, "ids.offsets", c.offsets, len(c.offsets))
+			safetensors.Add(file, "ids.text", []byte(c.text), len(c.text))
+		})
 		_, err := cached.LoadCache(path, m)
 		require.ErrorContains(t, err, path+": ")
 		require.ErrorContains(t, err, says)
@@ -275,9 +265,7 @@ func TestWeightsOfAnotherShapeAreRefusedThoughTheyAreAsMany(t *testing.T) {
 	require.Equal(t, []int{6, 4}, back.Weights[0].Dimensions)
 	_, err = back.Network().Represent(b, g.Edges, g.Features, infer.Options{})
 	require.ErrorContains(t, err, "the model has no weights /model/layer0/linear0/weights of shape [4 6]")
-	p, err := cached.NewPredictor(b, back, c)
-	require.NoError(t, err)
-	defer p.Close()
+	p := predictorOf(t, b, back, c)
 	require.ErrorContains(t, p.Predict(t.Context(), arrivalsOf(g, gnntest.View(t, g, 50, datasets.Inductive)), nil),
 		"the model has no weights /model/layer0/linear0/weights of shape [4 6]")
 }
@@ -294,22 +282,16 @@ func TestAModelThatCannotBeBuiltIsRefused(t *testing.T) {
 		`tensor "w" is I32 of shape [1]: expected F32`:                {"w": "I32"},
 		`tensor "w" of shape [0 3] is empty: expected weights`:        {"w": "empty"},
 	} {
-		file, metadata := "", map[string]string{}
-		for key, value := range settings {
-			metadata[key] = value
-		}
-		for key, value := range change {
-			metadata[key] = value
-		}
-		b := safetensors.New("model", metadata)
-		switch change["w"] {
-		case "I32":
-			safetensors.Add(b, "w", []int32{1}, 1)
-		case "empty":
-			safetensors.Add(b, "w", []float32{}, 0, 3)
-		}
-		file = filepath.Join(t.TempDir(), "model.safetensors")
-		require.NoError(t, b.WriteFile(file))
+		metadata := maps.Clone(settings)
+		maps.Copy(metadata, change)
+		file := writtenFile(t, "model", metadata, func(b *safetensors.Builder) {
+			switch change["w"] {
+			case "I32":
+				safetensors.Add(b, "w", []int32{1}, 1)
+			case "empty":
+				safetensors.Add(b, "w", []float32{}, 0, 3)
+			}
+		})
 		_, err := cached.LoadModel(file)
 		require.ErrorContains(t, err, file+": ")
 		require.ErrorContains(t, err, says)
@@ -328,15 +310,14 @@ func TestAModelThatCannotBeBuiltIsRefused(t *testing.T) {
 
 func TestAModelThatNamesItselfWronglyIsRefused(t *testing.T) {
 	for _, named := range []string{"0123456789abcdef", ""} {
-		path := filepath.Join(t.TempDir(), "model.safetensors")
 		metadata := map[string]string{"settings": `{"model":"gin","layers":1,"hidden":1,"mlp_layers":1,"keep_rate":1,"mask_over":"all","learning_rate":1,"max_epochs":1,"patience":1,"stop_on":"loss"}`,
 			"classes": `["a"]`, "features": "4", "data": "", "seed": "1"}
 		if named != "" {
 			metadata["fingerprint"] = named
 		}
-		file := safetensors.New("model", metadata)
-		safetensors.Add(file, "w", []float32{1}, 1)
-		require.NoError(t, file.WriteFile(path))
+		path := writtenFile(t, "model", metadata, func(file *safetensors.Builder) {
+			safetensors.Add(file, "w", []float32{1}, 1)
+		})
 		_, err := cached.LoadModel(path)
 		if named == "" {
 			require.NoError(t, err, "one that does not name itself is fine")

@@ -1,6 +1,7 @@
 package cached
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,24 +17,16 @@ import (
 
 // Save writes the cache of a model to a safetensors file, whole or not at all. The file names the model by its
 // fingerprint. [SaveBoth] saves it together with the model.
-func (c *Cache) Save(path string, m *Model) error { return c.save(path, m.Fingerprint()) }
+func (c *Cache) Save(path string, m *Model) error { return c.builder(m).WriteFile(path) }
 
-func (c *Cache) save(path, fingerprint string) error {
-	file, err := c.builder(path, fingerprint)
-	if err != nil {
-		return err
-	}
-	return file.WriteFile(path)
-}
-
-func (c *Cache) builder(path, fingerprint string) (*safetensors.Builder, error) {
+func (c *Cache) builder(m *Model) *safetensors.Builder {
 	nodes := len(c.IDs)
-	file := safetensors.New(cacheKind.Name, map[string]string{ofModelKey: fingerprint,
+	file := safetensors.New(cacheKind.Name, map[string]string{ofModelKey: m.Fingerprint(),
 		featuresKey: strconv.Itoa(c.Features.Width)})
 	ends, text := make([]int64, 1, nodes+1), []byte{}
 	for i, id := range c.IDs {
 		if !utf8.ValidString(id) {
-			return nil, fmt.Errorf("%s: the cache cannot be written: the id of node %d is %.40q: expected UTF-8", path, i, id)
+			return safetensors.Failed(cacheKind.Name, fmt.Errorf("the id of node %d is %.40q: expected UTF-8", i, id))
 		}
 		text = append(text, id...)
 		ends = append(ends, int64(len(text)))
@@ -51,7 +44,7 @@ func (c *Cache) builder(path, fingerprint string) (*safetensors.Builder, error) 
 	for i, h := range c.Hidden {
 		safetensors.Add(file, hiddenName(i), h.Values, nodes, h.Width)
 	}
-	return file, nil
+	return file
 }
 
 // hiddenName is what h̃^(i+1) is called in a file.
@@ -63,8 +56,7 @@ func hiddenName(i int) string { return fmt.Sprintf("hidden%d", i+1) }
 //
 // Before that the whole file is read through once, to hold it against its checksums and to find numbers that are not
 // finite, and what is small or sparse once more, for what no checksum tells: degrees below 0, columns out of range.
-// That takes some
-// 0.9 s of one core a gigabyte, or as long as the disk takes.
+// That takes some 0.9 s of one core a gigabyte, or as long as the disk takes.
 //
 // The file must not be changed in place while the cache is in use; to save another over it is fine. Close the cache
 // when nothing reads it any more.
@@ -135,10 +127,12 @@ func readCache(file *safetensors.File, path string, m *Model) (*Cache, error) {
 		}
 		c.Hidden = append(c.Hidden, infer.Representation{Rows: nodes, Width: shape[1], Values: values})
 	}
-	if err := c.check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	// That dense numbers are finite, opening the file has found.
+	err = c.checkDegrees()
+	if err == nil && c.Features.IsSparse() {
+		err = c.Features.Check()
 	}
-	if err := c.fits(m); err != nil {
+	if err := cmp.Or(err, c.fits(m)); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return c, nil
@@ -172,20 +166,9 @@ func readIDs(file *safetensors.File, path string) ([]string, error) {
 	return ids, nil
 }
 
-// check returns an error if something in the cache would lead a prediction astray. That dense numbers are finite, it
-// takes for granted: they may be many.
-func (c *Cache) check() error {
-	if err := c.checkDegrees(); err != nil || !c.Features.IsSparse() {
-		return err
-	}
-	return c.Features.Check()
-}
-
 func (c *Cache) checkDegrees() error {
-	for v, degree := range c.Degrees {
-		if degree < 0 {
-			return fmt.Errorf("node %d has degree %d: expected 0 or more", v, degree)
-		}
+	if v := slices.IndexFunc(c.Degrees, func(degree int32) bool { return degree < 0 }); v >= 0 {
+		return fmt.Errorf("node %d has degree %d: expected 0 or more", v, c.Degrees[v])
 	}
 	return nil
 }
@@ -201,12 +184,11 @@ func (c *Cache) fits(m *Model) error {
 		return fmt.Errorf("a cache of %d ids, %d degrees and %d rows of features: expected as many of each", nodes,
 			len(c.Degrees), c.Features.Rows)
 	}
-	if i := slices.IndexFunc(c.Hidden, func(h infer.Representation) bool {
-		return h.Width != m.Settings.Hidden ||
-			h.Rows != nodes
-	}); i >= 0 {
-		return fmt.Errorf("hidden layer %d of the cache is of shape [%d, %d]: expected [%d, %d]", i+1, c.Hidden[i].Rows,
-			c.Hidden[i].Width, nodes, m.Settings.Hidden)
+	for i, h := range c.Hidden {
+		if h.Width != m.Settings.Hidden || h.Rows != nodes {
+			return fmt.Errorf("hidden layer %d of the cache is of shape [%d, %d]: expected [%d, %d]", i+1, h.Rows, h.Width,
+				nodes, m.Settings.Hidden)
+		}
 	}
 	return nil
 }

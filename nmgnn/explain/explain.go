@@ -8,12 +8,14 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
 
 	"nodemask/aggtree"
+	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
@@ -87,12 +89,7 @@ type Feature struct {
 // for a node or class that there is not.
 func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, v int32,
 	o Options) (*Explanation, error) {
-	if o.Masks == 0 {
-		o.Masks = DefaultMasks
-	}
-	if o.Limit == 0 {
-		o.Limit = DefaultLimit
-	}
+	o.Masks, o.Limit = cmp.Or(o.Masks, DefaultMasks), cmp.Or(o.Limit, DefaultLimit)
 	if o.Masks < 1 || o.Limit < 1 {
 		return nil, fmt.Errorf("%d masks of a tree of at most %d nodes: expected at least 1", o.Masks, o.Limit)
 	}
@@ -100,9 +97,10 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 	if err != nil {
 		return nil, err
 	}
-	x := newExplainer(ctx, b, m, g, tree)
+	x := &explainer{ctx: ctx, backend: b, model: m, graph: g, features: g.Features.Select(tree.Base),
+		forest: newForest(tree)}
 	e := &Explanation{Tree: tree, Branches: make([]Branch, tree.NumNodes())}
-	e.Features = x.features()
+	e.Features = x.ownFeatures()
 	shares := newShares(tree, o)
 	e.Exact, e.Masks, e.Orders = shares.orders == 0, shares.masks(), shares.orders
 
@@ -148,7 +146,7 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 		}
 	}
 	e.Logits = logits[0]
-	e.Predicted = largest(e.Logits)
+	e.Predicted = slices.Index(e.Logits, slices.Max(e.Logits))
 	e.Class = e.Predicted
 	if o.Class != nil {
 		if e.Class = *o.Class; e.Class < 0 || e.Class >= len(e.Logits) {
@@ -174,25 +172,7 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 }
 
 // descending orders numbers by their sizes, the largest first.
-func descending(a, b float64) int {
-	switch a, b = math.Abs(a), math.Abs(b); {
-	case a > b:
-		return -1
-	case a < b:
-		return 1
-	}
-	return 0
-}
-
-func largest(x []float32) int {
-	best := 0
-	for c := range x {
-		if x[c] > x[best] {
-			best = c
-		}
-	}
-	return best
-}
+func descending(a, b float64) int { return cmp.Compare(math.Abs(b), math.Abs(a)) }
 
 // Top returns the tree nodes whose shares are the largest in size, at most so many, the largest first.
 func (e *Explanation) Top(most int) []int32 {
@@ -204,24 +184,21 @@ func (e *Explanation) Top(most int) []int32 {
 	return nodes[:min(most, len(nodes))]
 }
 
-// explainer asks a forest for logits, and runs it whenever it is full.
+// explainer asks a forest for logits, and runs the model over it whenever it is full.
 type explainer struct {
-	program
 	*forest
-	ctx   context.Context
-	found [][]float32
-	err   error // the first, after which nothing is run
+	ctx      context.Context
+	backend  *backend.Backend
+	model    infer.Model
+	graph    *datasets.Graph
+	features datasets.Features // those of the tree's nodes, and behind them others that are asked for
+	found    [][]float32
+	err      error // the first, after which nothing is run
 }
 
-func newExplainer(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph,
-	tree *aggtree.Tree) *explainer {
-	return &explainer{ctx: ctx, forest: newForest(tree),
-		program: program{backend: b, model: m, graph: g, features: g.Features.Select(tree.Base)}}
-}
-
-// features lists the root's features, and puts a row that lacks one behind the features of the tree for each.
-func (x *explainer) features() []Feature {
-	n, f := x.tree.NumNodes(), x.program.features
+// ownFeatures lists the root's features, and puts a row that lacks one behind the features of the tree for each.
+func (x *explainer) ownFeatures() []Feature {
+	n, f := x.tree.NumNodes(), x.features
 	var all []Feature
 	for column, value := range f.Row(0, nil) {
 		if value != 0 {
@@ -244,7 +221,7 @@ func (x *explainer) features() []Feature {
 			}
 		}
 	}
-	x.program.features = f
+	x.features = f
 	return all
 }
 
@@ -262,9 +239,29 @@ func (x *explainer) runFull() {
 // run returns the logits of all that was asked for so far, in that order.
 func (x *explainer) run() ([][]float32, error) {
 	if x.err == nil && len(x.asked) > 0 {
-		var found [][]float32
-		found, x.err = x.program.run(x.ctx, x.forest)
-		x.found = append(x.found, found...)
+		x.err = x.represent()
 	}
 	return x.found, x.err
+}
+
+// represent finds the logits of all trees in the forest that were asked for, and clears it.
+func (x *explainer) represent() error {
+	if err := x.ctx.Err(); err != nil {
+		return err
+	}
+	o := infer.Options{Degrees: make([]int32, len(x.node)), Mask: x.masked}
+	for j, i := range x.node {
+		o.Degrees[j] = int32(x.graph.Edges.Degree(x.tree.Base[i]))
+	}
+	edges := &csr.Graph{Offsets: x.offsets, Indices: x.indices}
+	all, err := x.model.Represent(x.backend, edges, x.features.Select(x.row), o)
+	if err != nil {
+		return fmt.Errorf("on the tree: %w", err)
+	}
+	logits := all[len(all)-1]
+	for _, id := range x.asked {
+		x.found = append(x.found, slices.Clone(logits.Row(int(id))))
+	}
+	x.clear()
+	return nil
 }

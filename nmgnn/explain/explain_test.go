@@ -2,13 +2,14 @@ package explain_test
 
 import (
 	"context"
-	"errors"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat/combin"
 
 	"nodemask/aggtree"
 	"nodemask/csr"
@@ -62,6 +63,24 @@ func deepNetwork(t *testing.T, b *backend.Backend, name string, layers int, seed
 	return m
 }
 
+// explained is [explain.Node], which succeeds.
+func explained(t *testing.T, b *backend.Backend, m infer.Model, g *datasets.Graph, v int32,
+	o explain.Options) *explain.Explanation {
+	t.Helper()
+	e, err := explain.Node(t.Context(), b, m, g, v, o)
+	require.NoError(t, err)
+	return e
+}
+
+// logits are those of all nodes of a graph with features x.
+func logits(t *testing.T, b *backend.Backend, m infer.Model, edges *csr.Graph, x datasets.Features,
+	o infer.Options) infer.Representation {
+	t.Helper()
+	all, err := m.Represent(b, edges, x, o)
+	require.NoError(t, err)
+	return all[len(all)-1]
+}
+
 // onTree runs a model on the tree with a mask of its own, as it runs on graphs, and returns the root's logit.
 func onTree(t *testing.T, b *backend.Backend, m infer.Model, g *datasets.Graph, tree *aggtree.Tree, kept []bool,
 	class int) float64 {
@@ -71,9 +90,7 @@ func onTree(t *testing.T, b *backend.Backend, m infer.Model, g *datasets.Graph, 
 		// Below a masked node nothing is masked: whether it is matters to attention, which sees what is masked.
 		o.Mask[i], o.Degrees[i] = !kept[i] && heard(tree, kept, tree.Parent[i]), int32(g.Edges.Degree(base))
 	}
-	all, err := m.Represent(b, tree.AsGraph(), g.Features.Select(tree.Base), o)
-	require.NoError(t, err)
-	return float64(all[len(all)-1].Row(0)[class])
+	return float64(logits(t, b, m, tree.AsGraph(), g.Features.Select(tree.Base), o).Row(0)[class])
 }
 
 // heard reports whether all from the root to i are kept.
@@ -91,16 +108,14 @@ func TestTheUnmaskedTreeHasTheLogitsOfTheGraph(t *testing.T) {
 		for k, name := range hyper.Models() {
 			g := randomGraph(t, rand.New(rand.NewPCG(uint64(k), 1)), 12, 20, k%2 == 0)
 			m := network(t, b, name, uint64(k))
-			all, err := m.Represent(b, g.Edges, g.Features, infer.Options{})
-			require.NoError(t, err)
+			all := logits(t, b, m, g.Edges, g.Features, infer.Options{})
 			for _, v := range []int32{0, 7} {
-				e, err := explain.Node(t.Context(), b, m, g, v, explain.Options{})
-				require.NoError(t, err)
-				want := all[len(all)-1].Row(int(v))
+				e := explained(t, b, m, g, v, explain.Options{})
+				want := all.Row(int(v))
 				for c := range want {
 					require.InDelta(t, want[c], e.Logits[c], 1e-5*math.Max(1, math.Abs(float64(want[c]))), "%s, node %d", name, v)
 				}
-				require.Equal(t, int(all[len(all)-1].Classes()[v]), e.Predicted)
+				require.Equal(t, int(all.Classes()[v]), e.Predicted)
 				require.Equal(t, e.Predicted, e.Class)
 			}
 		}
@@ -121,8 +136,7 @@ func TestBranchesAddWhatMaskingTheTreeChanges(t *testing.T) {
 		}
 		m := deepNetwork(t, b, name, layers, uint64(k))
 		class := 1
-		e, err := explain.Node(t.Context(), b, m, g, 0, explain.Options{Class: &class})
-		require.NoError(t, err)
+		e := explained(t, b, m, g, 0, explain.Options{Class: &class})
 		n := e.Tree.NumNodes() - 1
 		require.Equal(t, 6, n)
 		require.True(t, e.Exact)
@@ -142,8 +156,8 @@ func TestBranchesAddWhatMaskingTheTreeChanges(t *testing.T) {
 		for i := range n {
 			shapley := 0.0
 			for set := range values {
-				if size := bits(set); set&(1<<i) != 0 {
-					shapley += (values[set] - values[set&^(1<<i)]) / (float64(n) * choose(n-1, size-1))
+				if size := bits.OnesCount(uint(set)); set&(1<<i) != 0 {
+					shapley += (values[set] - values[set&^(1<<i)]) / (float64(n * combin.Binomial(n-1, size-1)))
 				}
 			}
 			at := e.Branches[i+1]
@@ -171,34 +185,17 @@ func TestBranchesAddWhatMaskingTheTreeChanges(t *testing.T) {
 	}
 }
 
-func bits(set int) (n int) {
-	for ; set > 0; set &= set - 1 {
-		n++
-	}
-	return n
-}
-
-func choose(n, k int) float64 {
-	c := 1.0
-	for i := range k {
-		c = c * float64(n-i) / float64(i+1)
-	}
-	return c
-}
-
 func TestEstimatedSharesAreNearTheExactOnesByTheirErrors(t *testing.T) {
 	b := gnntest.Go(t)
 	g := randomGraph(t, rand.New(rand.NewPCG(9, 9)), 6, 0, true)
 	g.Edges = gnntest.Undirected(t, 6, [][2]int32{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {2, 3}, {3, 4}, {4, 5}})
 	m := network(t, b, "gin", 2)
-	exact, err := explain.Node(t.Context(), b, m, g, 0, explain.Options{})
-	require.NoError(t, err)
+	exact := explained(t, b, m, g, 0, explain.Options{})
 	require.True(t, exact.Exact)
 	n := exact.Tree.NumNodes()
 	require.Equal(t, 405, exact.Masks, "(1 + 2²)·(1 + 2³)·(1 + 2³)")
 	o := explain.Options{Masks: 400, Seed: 3}
-	e, err := explain.Node(t.Context(), b, m, g, 0, o)
-	require.NoError(t, err)
+	e := explained(t, b, m, g, 0, o)
 	require.False(t, e.Exact)
 	require.Equal(t, e.Orders*(n-1), e.Masks)
 	sum := e.Alone
@@ -208,12 +205,10 @@ func TestEstimatedSharesAreNearTheExactOnesByTheirErrors(t *testing.T) {
 		sum += e.Branches[i].Share
 	}
 	require.InDelta(t, e.Logit(), sum, 1e-4, "the shares of every order add up")
-	again, err := explain.Node(t.Context(), b, m, g, 0, o)
-	require.NoError(t, err)
+	again := explained(t, b, m, g, 0, o)
 	require.Equal(t, e, again)
 	o.Seed++
-	other, err := explain.Node(t.Context(), b, m, g, 0, o)
-	require.NoError(t, err)
+	other := explained(t, b, m, g, 0, o)
 	require.NotEqual(t, e.Branches, other.Branches)
 }
 
@@ -223,8 +218,7 @@ func TestFeaturesChangeWhatLeavingThemOutOfTheGraphChanges(t *testing.T) {
 		for seed := range uint64(4) {
 			g := randomGraph(t, rand.New(rand.NewPCG(seed, 3)), 8, 12, sparse)
 			m := network(t, b, []string{"gin", "gat", "gcn", "sage"}[seed], seed)
-			e, err := explain.Node(t.Context(), b, m, g, 2, explain.Options{})
-			require.NoError(t, err)
+			e := explained(t, b, m, g, 2, explain.Options{})
 			var columns []int
 			for _, f := range e.Features {
 				columns = append(columns, f.Column)
@@ -232,9 +226,8 @@ func TestFeaturesChangeWhatLeavingThemOutOfTheGraphChanges(t *testing.T) {
 				x.Dense = slices.Clone(x.Dense)
 				require.Equal(t, x.Dense[2*4+f.Column], f.Value)
 				x.Dense[2*4+f.Column] = 0
-				all, err := m.Represent(b, g.Edges, x, infer.Options{})
-				require.NoError(t, err)
-				require.InDelta(t, e.Logit()-float64(all[len(all)-1].Row(2)[e.Class]), f.Change, 1e-5)
+				without := logits(t, b, m, g.Edges, x, infer.Options{}).Row(2)[e.Class]
+				require.InDelta(t, e.Logit()-float64(without), f.Change, 1e-5)
 			}
 			slices.Sort(columns)
 			require.Equal(t, int(g.Features.Select([]int32{2}).NonZeros()), len(slices.Compact(columns)))
@@ -255,7 +248,7 @@ func TestWhatCannotBeExplainedIsAnErrorThatSaysWhy(t *testing.T) {
 	require.EqualError(t, err, "-1 masks of a tree of at most 5000 nodes: expected at least 1")
 	var tooLarge *aggtree.TooLargeError
 	_, err = explain.Node(t.Context(), b, m, g, 0, explain.Options{Limit: 2})
-	require.True(t, errors.As(err, &tooLarge))
+	require.ErrorAs(t, err, &tooLarge)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = explain.Node(ctx, b, m, g, 0, explain.Options{})
@@ -265,8 +258,7 @@ func TestWhatCannotBeExplainedIsAnErrorThatSaysWhy(t *testing.T) {
 func TestANodeWithoutNeighboursIsItsOwnExplanation(t *testing.T) {
 	b := gnntest.Go(t)
 	g := randomGraph(t, rand.New(rand.NewPCG(1, 1)), 3, 0, true)
-	e, err := explain.Node(t.Context(), b, network(t, b, "gat", 1), g, 1, explain.Options{})
-	require.NoError(t, err)
+	e := explained(t, b, network(t, b, "gat", 1), g, 1, explain.Options{})
 	require.True(t, e.Exact)
 	require.Equal(t, e.Logit(), e.Alone)
 	require.Empty(t, e.Top(10))

@@ -1,17 +1,11 @@
 package explain
 
 import (
-	"context"
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"strconv"
 
 	"nodemask/aggtree"
-	"nodemask/csr"
-	"nodemask/datasets"
-	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/infer"
 )
 
 // mostEntries is how many nodes and edges a forest may have before it is run: each run takes memory for its forest.
@@ -122,35 +116,4 @@ func (f *forest) askFor(row int32) {
 		states[i] = f.add(i, own, false, children)
 	}
 	f.asked = append(f.asked, states[0])
-}
-
-// program is what a forest is run with.
-type program struct {
-	backend  *backend.Backend
-	model    infer.Model
-	graph    *datasets.Graph
-	features datasets.Features // those of the tree's nodes, and behind them others that were asked for
-}
-
-// run returns the logits of all trees that were asked for, in that order, and clears the forest.
-func (p program) run(ctx context.Context, f *forest) ([][]float32, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	o := infer.Options{Degrees: make([]int32, len(f.node)), Mask: f.masked}
-	for j, i := range f.node {
-		o.Degrees[j] = int32(p.graph.Edges.Degree(f.tree.Base[i]))
-	}
-	edges := &csr.Graph{Offsets: f.offsets, Indices: f.indices}
-	all, err := p.model.Represent(p.backend, edges, p.features.Select(f.row), o)
-	if err != nil {
-		return nil, fmt.Errorf("on the tree: %w", err)
-	}
-	logits := all[len(all)-1]
-	found := make([][]float32, len(f.asked))
-	for k, id := range f.asked {
-		found[k] = slices.Clone(logits.Row(int(id)))
-	}
-	f.clear()
-	return found, nil
 }

@@ -1,7 +1,6 @@
 package explain_test
 
 import (
-	"cmp"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -9,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/integrate"
+	"gonum.org/v1/gonum/stat"
 
 	"nodemask/aggtree"
 	"nodemask/csr"
@@ -85,27 +86,11 @@ func house(v int32) int32 {
 	return (v - baseNodes) / houseSize
 }
 
-// auc is the probability that one of those that are true scores higher than one of those that are not.
+// auc is the probability that one of those that are true scores higher than one of those that are not. It sorts both.
 func auc(scores []float64, is []bool) float64 {
-	order := make([]int, len(scores))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
-	var below, wins, positive float64 // not true, and seen so far
-	for first := 0; first < len(order); {
-		end, alike, of := first, 0.0, 0.0
-		for ; end < len(order) && scores[order[end]] == scores[order[first]]; end++ {
-			if is[order[end]] {
-				of++
-			} else {
-				alike++
-			}
-		}
-		wins, positive, below = wins+of*(below+alike/2), positive+of, below+alike
-		first = end
-	}
-	return wins / positive / below
+	stat.SortWeightedLabeled(scores, is, nil)
+	hits, falseAlarms, _ := stat.ROC(nil, scores, is, nil)
+	return integrate.Trapezoidal(falseAlarms, hits)
 }
 
 // motifAUC trains a GCN on BA-Shapes and returns how well edges of a node's own house are told from the others that its
@@ -154,7 +139,7 @@ func motifAUC(t *testing.T, seed uint64) (bySize, bySign float64, nodes int) {
 			own = append(own, house(edge[0]) == house(v) && house(edge[1]) == house(v))
 		}
 		if slices.Contains(own, false) {
-			bySize, bySign, nodes = bySize+auc(sizes, own), bySign+auc(signed, own), nodes+1
+			bySize, bySign, nodes = bySize+auc(sizes, slices.Clone(own)), bySign+auc(signed, own), nodes+1
 		}
 	}
 	return bySize / float64(nodes), bySign / float64(nodes), nodes

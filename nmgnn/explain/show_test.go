@@ -25,16 +25,15 @@ func hostileView(t *testing.T, masks int) explain.View {
 	const evil = "<script>\x1b[31m&\"\u202e"
 	b := gnntest.Go(t)
 	edges := gnntest.Undirected(t, 5, [][2]int32{{0, 1}, {0, 2}, {2, 3}, {2, 4}})
-	g := &datasets.Graph{Name: "evil", Edges: edges, Features: datasets.Features{Rows: 5, Width: 4,
-		Dense: []float32{1, 2, 0,
-			0, 1, 0, 1, 0, 0, 0, 1, 1, 2, 0, 0, 1, 1, 1, 0, 0}}, Labels: []int32{0, 1, 2, 0, 1},
+	x := datasets.Features{Rows: 5, Width: 4,
+		Dense: []float32{1, 2, 0, 0, 1, 0, 1, 0, 0, 0, 1, 1, 2, 0, 0, 1, 1, 1, 0, 0}}
+	g := &datasets.Graph{Name: "evil", Edges: edges, Features: x, Labels: []int32{0, 1, 2, 0, 1},
 		Classes: []string{evil, "b", "c"}, NodeIDs: []string{evil, "bob", "cy", "dot", "eve"}}
 	p, err := hyper.For("gin")
 	require.NoError(t, err)
 	m := network(t, b, "gin", 2)
 	class := 0
-	e, err := explain.Node(t.Context(), b, m, g, 0, explain.Options{Masks: masks, Class: &class})
-	require.NoError(t, err)
+	e := explained(t, b, m, g, 0, explain.Options{Masks: masks, Class: &class})
 	return explain.View{Explanation: e, Graph: g, Model: &cached.Model{Settings: p, Classes: g.Classes, Features: 4,
 		Weights: m.Weights}, Features: []string{evil, "", "x", "y"}}
 }

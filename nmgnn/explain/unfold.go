@@ -119,18 +119,16 @@ func (u *unfolder) h(v int32, layer int) []float64 {
 }
 
 // weight returns a weight of this layer, or of the readout.
-func (u *unfolder) weight(name string) []float32 { return u.weights[u.path(name)].Values }
-
-func (u *unfolder) path(name string) string {
-	if u.layer > u.settings.Layers {
-		return fmt.Sprintf("/%s/%s", variables.ModelScope, name)
+func (u *unfolder) weight(name string) infer.Weight {
+	if u.layer <= u.settings.Layers {
+		name = fmt.Sprintf("layer%d/%s", u.layer-1, name)
 	}
-	return fmt.Sprintf("/%s/layer%d/%s", variables.ModelScope, u.layer-1, name)
+	return u.weights["/"+variables.ModelScope+"/"+name]
 }
 
 // times returns h·W.
 func (u *unfolder) times(h []float64, name string) []float64 {
-	w := u.weights[u.path(name)]
+	w := u.weight(name)
 	width := w.Dimensions[1]
 	out := make([]float64, width)
 	for i, x := range h {
@@ -164,7 +162,7 @@ func (u *unfolder) step(name string, of func(i int, x float64) float64) {
 }
 
 func (u *unfolder) add(name, weight string) {
-	b := u.weight(weight)
+	b := u.weight(weight).Values
 	u.step(name, func(i int, x float64) float64 { return x + float64(b[i]) })
 }
 
@@ -180,8 +178,8 @@ func (u *unfolder) sum() {
 }
 
 func (u *unfolder) norm(name, scope string) {
-	gamma, beta := u.weight(scope+"/gamma"), u.weight(scope+"/beta")
-	mean, variance := u.weight(scope+"/running_mean"), u.weight(scope+"/running_variance")
+	gamma, beta := u.weight(scope+"/gamma").Values, u.weight(scope+"/beta").Values
+	mean, variance := u.weight(scope+"/running_mean").Values, u.weight(scope+"/running_variance").Values
 	u.step(name, func(i int, x float64) float64 {
 		return (x-float64(mean[i]))/math.Sqrt(float64(variance[i])+normEpsilon)*float64(gamma[i]) + float64(beta[i])
 	})
@@ -203,7 +201,7 @@ func (u *unfolder) unfold() {
 	case "gin":
 		epsilon := p.Epsilon
 		if p.LearnEpsilon {
-			epsilon += float64(u.weight("epsilon")[0])
+			epsilon += float64(u.weight("epsilon").Values[0])
 		}
 		u.term(u.node, "W·h", true, u.times(own, "linear0/weights"), 1+epsilon)
 		u.neighbours("linear0/weights", func(int32) float64 { return 1 })
@@ -295,7 +293,7 @@ func leaky(x float64) float64 { return max(x, 0.2*x) }
 
 // scoreGAT returns W·h_u and e_vu of each head.
 func (u *unfolder) scoreGAT(h, own []float64) (values, scores []float64) {
-	source, target := u.weights[u.path("source")], u.weight("target")
+	source, target := u.weight("source"), u.weight("target").Values
 	values, ofOwn := u.times(h, "weights"), u.times(own, "weights")
 	heads := source.Dimensions[0]
 	scores = make([]float64, heads)
@@ -310,8 +308,8 @@ func (u *unfolder) scoreGAT(h, own []float64) (values, scores []float64) {
 
 // scoreGATv2 returns s_u and e_vu of each head.
 func (u *unfolder) scoreGATv2(h, own []float64) (values, scores []float64) {
-	a := u.weights[u.path("attention")]
-	sourceBiases, targetBiases := u.weight("source_biases"), u.weight("target_biases")
+	a := u.weight("attention")
+	sourceBiases, targetBiases := u.weight("source_biases").Values, u.weight("target_biases").Values
 	values, target := u.times(h, "source_weights"), u.times(own, "target_weights")
 	scores = make([]float64, a.Dimensions[0])
 	for i := range values {
@@ -331,7 +329,7 @@ func (u *unfolder) readout() {
 	}
 	for j := first; j <= u.settings.Layers; j++ {
 		values := u.times(u.h(u.node, j), name(j)+"/weights")
-		for i, b := range u.weight(name(j) + "/biases") {
+		for i, b := range u.weight(name(j) + "/biases").Values {
 			values[i] += float64(b)
 		}
 		u.term(u.node, fmt.Sprintf("W·h^(%d) + b", j), true, values, 1)

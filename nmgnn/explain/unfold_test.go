@@ -84,10 +84,7 @@ func TestUnfoldedSumsAreWhatTheModelComputes(t *testing.T) {
 func TestUnfoldedSumsAreWhatTheTrainerComputes(t *testing.T) {
 	b := gnntest.Go(t)
 	g := gnntest.TwoCamps(t)
-	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 50, Seed: 1})
-	require.NoError(t, err)
-	view, err := datasets.NewView(g, split, datasets.Transductive, datasets.AllEdges)
-	require.NoError(t, err)
+	view := gnntest.View(t, g, 50, datasets.Transductive)
 	for _, name := range []string{"gin", "gcn", "sage", "gat", "sgat"} {
 		p, err := hyper.For(name)
 		require.NoError(t, err)

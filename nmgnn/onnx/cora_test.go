@@ -93,10 +93,7 @@ func TestModelsTrainedOnCoraGiveTheirLogitsThereAndOnAnotherGraph(t *testing.T) 
 func BenchmarkPredictingCora(b *testing.B) {
 	cora, err := datasets.Cora()
 	require.NoError(b, err)
-	split, err := datasets.Stratified(cora, datasets.SplitOptions{TrainPercent: 50, Seed: 1})
-	require.NoError(b, err)
-	view, err := datasets.NewView(cora, split, datasets.Transductive, datasets.AllEdges)
-	require.NoError(b, err)
+	view := gnntest.View(b, cora, 50, datasets.Transductive)
 	// in WebAssembly there is Go alone
 	for name, open := range map[string]func(testing.TB) *backend.Backend{"xla:cpu": gnntest.XLA, "go": gnntest.Go} {
 		for _, model := range []string{"gin", "gat"} {

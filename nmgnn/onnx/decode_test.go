@@ -11,18 +11,23 @@ import (
 
 // fieldOf is one field of a message: a number or bytes.
 type fieldOf struct {
-	number protowire.Number
-	int    uint64
-	bytes  []byte
+	int   uint64
+	bytes []byte
 }
 
-func fields(t *testing.T, b []byte) (all []fieldOf) {
+// fieldsOf are a message's fields, by their numbers.
+type fieldsOf map[protowire.Number][]fieldOf
+
+// parse reads a message that has no other fields than those that are known.
+func parse(t *testing.T, b []byte, known ...protowire.Number) fieldsOf {
 	t.Helper()
+	all := fieldsOf{}
 	for len(b) > 0 {
 		number, kind, n := protowire.ConsumeTag(b)
 		require.Positive(t, n)
+		require.Contains(t, known, number)
 		b = b[n:]
-		f := fieldOf{number: number}
+		var f fieldOf
 		switch kind {
 		case protowire.VarintType:
 			f.int, n = protowire.ConsumeVarint(b)
@@ -37,143 +42,144 @@ func fields(t *testing.T, b []byte) (all []fieldOf) {
 		}
 		require.GreaterOrEqual(t, n, 0)
 		b = b[n:]
-		all = append(all, f)
+		all[number] = append(all[number], f)
 	}
 	return all
 }
 
-// decode reads what encode wrote, field by field.
-func decode(t *testing.T, file []byte) (m modelProto) {
+// one is a field that is there at most once.
+func (all fieldsOf) one(t *testing.T, number protowire.Number) (f fieldOf) {
 	t.Helper()
-	for _, f := range fields(t, file) {
-		switch f.number {
-		case 1:
-			require.EqualValues(t, 8, f.int, "IR version")
-		case 2:
-			m.producer = string(f.bytes)
-		case 3:
-			m.version = string(f.bytes)
-		case 6:
-			m.doc = string(f.bytes)
-		case 7:
-			m.graph = decodeGraph(t, f.bytes)
-		case 8:
-			require.Equal(t, []fieldOf{{number: 2, int: 18}}, fields(t, f.bytes), "the standard operators, version 18")
-		case 14:
-			e := fields(t, f.bytes)
-			m.metadata = append(m.metadata, entry{string(e[0].bytes), string(e[1].bytes)})
-		default:
-			t.Fatalf("field %d of a model", f.number)
-		}
+	require.LessOrEqual(t, len(all[number]), 1)
+	if len(all[number]) == 1 {
+		f = all[number][0]
+	}
+	return f
+}
+
+func (all fieldsOf) text(t *testing.T, number protowire.Number) string {
+	t.Helper()
+	return string(all.one(t, number).bytes)
+}
+
+// The messages of a file, as far as files have them.
+type (
+	modelProto struct {
+		producer, version, doc string
+		metadata               map[string]string
+		graph                  graphProto
+	}
+	graphProto struct {
+		name            string
+		nodes           []nodeProto
+		initializers    []tensorProto
+		inputs, outputs []infoProto
+	}
+	nodeProto struct {
+		inputs           []string
+		output, name, op string
+		attributes       map[string]attribute
+	}
+	attribute struct {
+		float  float32
+		int    int64
+		text   string
+		tensor tensorProto
+	}
+	tensorProto struct {
+		name string
+		array
+	}
+	infoProto struct {
+		name, doc string
+		element   uint64
+		dims      []any // a number, or the name of one
+	}
+)
+
+// decode reads a file, field by field.
+func decode(t *testing.T, file []byte) modelProto {
+	t.Helper()
+	all := parse(t, file, 1, 2, 3, 6, 7, 8, 14)
+	require.EqualValues(t, 8, all.one(t, 1).int, "IR version")
+	operators := parse(t, all.one(t, 8).bytes, 2)
+	require.EqualValues(t, 18, operators.one(t, 2).int, "the standard operators, version 18")
+	m := modelProto{producer: all.text(t, 2), version: all.text(t, 3), doc: all.text(t, 6),
+		graph: decodeGraph(t, all.one(t, 7).bytes), metadata: map[string]string{}}
+	for _, f := range all[14] {
+		entry := parse(t, f.bytes, 1, 2)
+		m.metadata[entry.text(t, 1)] = entry.text(t, 2)
 	}
 	return m
 }
 
-func decodeGraph(t *testing.T, b []byte) (g graphProto) {
-	for _, f := range fields(t, b) {
-		switch f.number {
-		case 1:
-			g.nodes = append(g.nodes, decodeNode(t, f.bytes))
-		case 2:
-			g.name = string(f.bytes)
-		case 5:
-			g.initializers = append(g.initializers, decodeTensor(t, f.bytes))
-		case 11:
-			g.inputs = append(g.inputs, decodeInfo(t, f.bytes))
-		case 12:
-			g.outputs = append(g.outputs, decodeInfo(t, f.bytes))
-		default:
-			t.Fatalf("field %d of a graph", f.number)
-		}
+func decodeGraph(t *testing.T, b []byte) graphProto {
+	all := parse(t, b, 1, 2, 5, 11, 12)
+	g := graphProto{name: all.text(t, 2)}
+	for _, f := range all[1] {
+		g.nodes = append(g.nodes, decodeNode(t, f.bytes))
+	}
+	for _, f := range all[5] {
+		g.initializers = append(g.initializers, decodeTensor(t, f.bytes))
+	}
+	for _, f := range all[11] {
+		g.inputs = append(g.inputs, decodeInfo(t, f.bytes))
+	}
+	for _, f := range all[12] {
+		g.outputs = append(g.outputs, decodeInfo(t, f.bytes))
 	}
 	return g
 }
 
-func decodeNode(t *testing.T, b []byte) (n nodeProto) {
-	for _, f := range fields(t, b) {
-		switch f.number {
-		case 1:
-			n.inputs = append(n.inputs, string(f.bytes))
-		case 2:
-			n.output = string(f.bytes)
-		case 3:
-			n.name = string(f.bytes)
-		case 4:
-			n.op = string(f.bytes)
-		case 5:
-			a := attribute{}
-			for _, f := range fields(t, f.bytes) {
-				switch f.number {
-				case 1:
-					a.name = string(f.bytes)
-				case 2:
-					a.float = math.Float32frombits(uint32(f.int))
-				case 3:
-					a.int = int64(f.int)
-				case 4:
-					a.text = string(f.bytes)
-				case 5:
-					a.tensor = decodeTensor(t, f.bytes)
-				case 20:
-					a.kind = attributeKind(f.int)
-				default:
-					t.Fatalf("field %d of an attribute", f.number)
-				}
-			}
-			n.attributes = append(n.attributes, a)
-		default:
-			t.Fatalf("field %d of a node", f.number)
+func decodeNode(t *testing.T, b []byte) nodeProto {
+	all := parse(t, b, 1, 2, 3, 4, 5)
+	n := nodeProto{output: all.text(t, 2), name: all.text(t, 3), op: all.text(t, 4), attributes: map[string]attribute{}}
+	for _, f := range all[1] {
+		n.inputs = append(n.inputs, string(f.bytes))
+	}
+	for _, f := range all[5] {
+		of := parse(t, f.bytes, 1, 2, 3, 4, 5, 20)
+		require.Len(t, of, 3, "a name, a value and its kind")
+		value := protowire.Number(of.one(t, 20).int + 1) // kinds are numbered as the fields of their values
+		require.Contains(t, of, value)
+		a := attribute{float: math.Float32frombits(uint32(of.one(t, 2).int)), int: int64(of.one(t, 3).int),
+			text: of.text(t, 4)}
+		if value == 5 {
+			a.tensor = decodeTensor(t, of.one(t, 5).bytes)
 		}
+		n.attributes[of.text(t, 1)] = a
 	}
 	return n
 }
 
-func decodeTensor(t *testing.T, b []byte) (x tensorProto) {
-	element := elementType(0)
-	for _, f := range fields(t, b) {
-		switch f.number {
-		case 1:
-			x.dims = append(x.dims, int64(f.int))
-		case 2:
-			element = elementType(f.int)
-		case 8:
-			x.name = string(f.bytes)
-		case 9:
-			for raw := f.bytes; len(raw) > 0; {
-				if element == int64s {
-					x.ints, raw = append(x.ints, int64(binary.LittleEndian.Uint64(raw))), raw[8:]
-				} else {
-					require.Equal(t, float32s, element)
-					x.floats, raw = append(x.floats, math.Float32frombits(binary.LittleEndian.Uint32(raw))), raw[4:]
-				}
-			}
-		default:
-			t.Fatalf("field %d of a tensor", f.number)
+func decodeTensor(t *testing.T, b []byte) tensorProto {
+	all := parse(t, b, 1, 2, 8, 9)
+	x := tensorProto{name: all.text(t, 8)}
+	for _, d := range all[1] {
+		x.dims = append(x.dims, int(d.int))
+	}
+	element := all.one(t, 2).int
+	for raw := all.one(t, 9).bytes; len(raw) > 0; {
+		if element == int64s {
+			x.data, raw = append(x.data, float64(int64(binary.LittleEndian.Uint64(raw)))), raw[8:]
+		} else {
+			require.EqualValues(t, float32s, element)
+			x.data, raw = append(x.data, float64(math.Float32frombits(binary.LittleEndian.Uint32(raw)))), raw[4:]
 		}
 	}
+	require.Len(t, x.data, product(x.dims), x.name)
 	return x
 }
 
-func decodeInfo(t *testing.T, b []byte) (v valueInfo) {
-	for _, f := range fields(t, b) {
-		switch f.number {
-		case 1:
-			v.name = string(f.bytes)
-		case 2:
-			for _, f := range fields(t, fields(t, f.bytes)[0].bytes) {
-				if f.number == 1 {
-					v.element = elementType(f.int)
-					continue
-				}
-				for _, f := range fields(t, f.bytes) {
-					d := fields(t, f.bytes)[0]
-					v.dims = append(v.dims, dimension{value: int64(d.int), param: string(d.bytes)})
-				}
-			}
-		case 3:
-			v.doc = string(f.bytes)
-		default:
-			t.Fatalf("field %d of a value", f.number)
+func decodeInfo(t *testing.T, b []byte) infoProto {
+	all := parse(t, b, 1, 2, 3)
+	tensor := parse(t, parse(t, all.one(t, 2).bytes, 1).one(t, 1).bytes, 1, 2)
+	v := infoProto{name: all.text(t, 1), doc: all.text(t, 3), element: tensor.one(t, 1).int}
+	for _, f := range parse(t, tensor.one(t, 2).bytes, 1)[1] {
+		if d := parse(t, f.bytes, 1, 2); len(d[1]) > 0 {
+			v.dims = append(v.dims, int(d.one(t, 1).int))
+		} else {
+			v.dims = append(v.dims, d.text(t, 2))
 		}
 	}
 	return v

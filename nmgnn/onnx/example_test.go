@@ -31,7 +31,7 @@ func ExampleSave() {
 	check(err)
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "pets.onnx")
-	check(onnx.Save(path, untrained(), onnx.Options{Version: "example 1.0"}))
+	check(onnx.Save(path, untrained(), "example 1.0"))
 	info, err := os.Stat(path)
 	check(err)
 	fmt.Println("holds more than the weights, 26 kB:", info.Size() > 4*(100*64+64+64*2+2))
@@ -42,7 +42,7 @@ func ExampleSave() {
 func ExampleExport() {
 	m := untrained()
 	m.Classes = nil
-	_, err := onnx.Export(m, onnx.Options{})
+	_, err := onnx.Export(m, "")
 	fmt.Println(err)
 	// Output: 100 features and 0 classes: expected at least one of each
 }

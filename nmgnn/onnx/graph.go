@@ -23,12 +23,13 @@ type value struct {
 
 // builder puts together a graph. What goes wrong first stays in err; what is added after that does no harm.
 type builder struct {
-	graph   graphProto
-	weights map[string]infer.Weight
-	scope   string         // what the next operators belong to: "layer0"
-	used    map[string]int // how often a name was asked for
-	known   map[string]bool
-	err     error
+	nodes        []node
+	initializers []message
+	weights      map[string]infer.Weight
+	scope        string         // what the next operators belong to: "layer0"
+	used         map[string]int // how often a name was asked for
+	known        map[string]bool
+	err          error
 
 	// The edges: [edges] each, for Gather; and targets [edges, 1], which scatter repeats to each width.
 	source, target, targets string
@@ -43,13 +44,12 @@ func (b *builder) fail(format string, args ...any) {
 }
 
 // add adds an operator, and returns its output's name.
-func (b *builder) add(op string, inputs []string, attributes ...attribute) string {
+func (b *builder) add(op string, inputs []string, attributes ...message) string {
 	name := b.scope + "/" + op
 	if b.used[name]++; b.used[name] > 1 {
 		name = fmt.Sprintf("%s_%d", name, b.used[name])
 	}
-	b.graph.nodes = append(b.graph.nodes, nodeProto{op: op, name: name, inputs: inputs, output: name,
-		attributes: attributes})
+	b.nodes = append(b.nodes, node{op: op, name: name, inputs: inputs, output: name, attributes: attributes})
 	return name
 }
 
@@ -61,21 +61,23 @@ func (b *builder) elementwise(op string, v value, others ...string) value {
 func (b *builder) sum(v, w value) value { return b.elementwise("Add", v, w.name) }
 
 // constant adds an initializer, once for each name.
-func (b *builder) constant(t tensorProto) string {
-	if !b.known[t.name] {
-		b.known[t.name] = true
-		b.graph.initializers = append(b.graph.initializers, t)
+func (b *builder) constant(name string, tensor message) string {
+	if !b.known[name] {
+		b.known[name] = true
+		b.initializers = append(b.initializers, tensor)
 	}
-	return t.name
+	return name
 }
 
 // ints is a constant of whole numbers: a shape, or axes.
 func (b *builder) ints(numbers ...int64) string {
-	return b.constant(tensorProto{name: fmt.Sprint("ints", numbers), dims: []int64{int64(len(numbers))}, ints: numbers})
+	name := fmt.Sprint("ints", numbers)
+	return b.constant(name, ints(name, numbers, len(numbers)))
 }
 
 func (b *builder) scalar(x float32) string {
-	return b.constant(tensorProto{name: fmt.Sprint("float ", x), floats: []float32{x}})
+	name := fmt.Sprint("float ", x)
+	return b.constant(name, floats(name, []float32{x}))
 }
 
 // path is that of a weight of the scope in hand.
@@ -111,14 +113,14 @@ func (b *builder) weight(name string, dims ...int) []float32 {
 
 // matrix is an initializer with a weight of the scope in hand.
 func (b *builder) matrix(name string, rows, columns int) string {
-	return b.constant(tensorProto{name: b.scope + "/" + name, dims: []int64{int64(rows), int64(columns)},
-		floats: b.weight(name, rows, columns)})
+	own := b.scope + "/" + name
+	return b.constant(own, floats(own, b.weight(name, rows, columns), rows, columns))
 }
 
 // vector is a weight [1, width] as an initializer [width].
 func (b *builder) vector(name string, width int) string {
-	return b.constant(tensorProto{name: b.scope + "/" + name, dims: []int64{int64(width)},
-		floats: b.weight(name, 1, width)})
+	own := b.scope + "/" + name
+	return b.constant(own, floats(own, b.weight(name, 1, width), width))
 }
 
 // times returns h·W for a weight W [h.width, out].
@@ -131,25 +133,19 @@ func (b *builder) plus(h value, name string) value {
 	return b.elementwise("Add", h, b.matrix(name, 1, h.width))
 }
 
-// linear returns h·W + b, of weights below a name.
-func (b *builder) linear(h value, name string, out int) value {
-	return b.plus(b.times(h, name+"/weights", out), name+"/biases")
-}
-
 // filled returns a number for each node and column.
 func (b *builder) filled(x float32, width int) value {
 	nodes := b.add("Shape", []string{inputFeatures}, integer("end", 1))
 	shape := b.add("Concat", []string{nodes, b.ints(int64(width))}, integer("axis", 0))
-	return value{b.add("ConstantOfShape", []string{shape}, attribute{name: "value", kind: tensorAttribute,
-		tensor: tensorProto{dims: []int64{1}, floats: []float32{x}}}), width}
+	return value{b.add("ConstantOfShape", []string{shape}, tensor("value", floats("", []float32{x}, 1))), width}
 }
 
 // edges takes edge_index apart. Self-loops are left out, as where a graph is read: layers add v to N_v themselves.
 func (b *builder) edges() {
 	b.scope = "edges"
 	row := func(from string, number int64) string {
-		return b.add("Gather", []string{from,
-			b.constant(tensorProto{name: fmt.Sprint("int ", number), ints: []int64{number}})}, integer("axis", 0))
+		name := fmt.Sprint("int ", number)
+		return b.add("Gather", []string{from, b.constant(name, ints(name, []int64{number}))}, integer("axis", 0))
 	}
 	loops := b.add("Equal", []string{row(inputEdges, 0), row(inputEdges, 1)})
 	kept := b.add("Compress", []string{inputEdges, b.add("Not", []string{loops})}, integer("axis", 1))
@@ -179,7 +175,7 @@ func (b *builder) scatter(reduction string, first, edges value) value {
 		index = b.repeated[edges.width]
 	}
 	return value{b.add("ScatterElements", []string{first.name, index, edges.name}, integer("axis", 0),
-		attribute{name: "reduction", kind: stringAttribute, text: reduction}), first.width}
+		text("reduction", reduction)), first.width}
 }
 
 // degree returns |N_v|, or |v ∪ N_v|: [nodes, 1].

@@ -100,7 +100,8 @@ func (b *builder) gin(l nmgnn.GIN, h value) value {
 		if l.Norm {
 			z = b.norm(z, fmt.Sprintf("norm%d", i))
 		}
-		z = b.linear(b.elementwise("Relu", z), fmt.Sprintf("linear%d", i+1), width)
+		z = b.times(b.elementwise("Relu", z), fmt.Sprintf("linear%d/weights", i+1), width)
+		z = b.plus(z, fmt.Sprintf("linear%d/biases", i+1))
 	}
 	return z
 }
@@ -124,8 +125,7 @@ func (b *builder) gatv2(l nmgnn.GATv2, h value) value {
 }
 
 func (b *builder) leaky(x value) value {
-	return value{b.add("LeakyRelu", []string{x.name}, attribute{name: "alpha", kind: floatAttribute, float: leak}),
-		x.width}
+	return value{b.add("LeakyRelu", []string{x.name}, float("alpha", leak)), x.width}
 }
 
 // attend sums h over v ∪ N_v, weighed by the softmax of scores: of v itself, own [nodes, heads], and of the edges
@@ -146,10 +146,11 @@ func (b *builder) norm(h value, name string) value {
 			b.fail("weights %s: number %d is %v: expected a variance from 0 up", b.path(name+"/running_variance"), i, x)
 		}
 	}
-	return value{b.add("BatchNormalization", []string{h.name, b.vector(name+"/gamma", h.width),
-		b.vector(name+"/beta", h.width),
-		b.vector(name+"/running_mean", h.width), b.vector(name+"/running_variance", h.width)},
-		attribute{name: "epsilon", kind: floatAttribute, float: normEpsilon}), h.width}
+	inputs := []string{h.name}
+	for _, weight := range []string{"gamma", "beta", "running_mean", "running_variance"} {
+		inputs = append(inputs, b.vector(name+"/"+weight, h.width))
+	}
+	return value{b.add("BatchNormalization", inputs, float("epsilon", normEpsilon)), h.width}
 }
 
 // rowNormalized divides each row by the sum of its absolute values; a row of zeros stays as it is.

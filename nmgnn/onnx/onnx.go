@@ -36,23 +36,13 @@ import (
 // maxBytes is what a protobuf message may take.
 const maxBytes = 1<<31 - 1
 
-// Options say what a file tells of its origin. The zero value tells nothing.
-type Options struct {
-	Version string // of the program that writes it
-}
-
-// Export returns the model as an ONNX file. Equal models make equal files. It returns an error that names the setting
-// or weight which is missing or invalid, or says that the file would be larger than ONNX allows, 2 GiB.
-func Export(m *cached.Model, o Options) ([]byte, error) {
-	file, err := export(m, o, maxBytes)
-	if err != nil {
-		return nil, err
-	}
-	return file, nil
-}
+// Export returns the model as an ONNX file, which names the version of the program that writes it; "" names none. Equal
+// models make equal files. It returns an error that names the setting or weight which is missing or invalid, or says
+// that the file would be larger than ONNX allows, 2 GiB.
+func Export(m *cached.Model, version string) ([]byte, error) { return export(m, version, maxBytes) }
 
 // export is [Export] to a file of so many bytes at most.
-func export(m *cached.Model, o Options, most int) ([]byte, error) {
+func export(m *cached.Model, version string, most int) ([]byte, error) {
 	size := 0
 	for _, w := range m.Weights {
 		size += 4 * len(w.Values)
@@ -60,11 +50,10 @@ func export(m *cached.Model, o Options, most int) ([]byte, error) {
 	if size > most { // before it is encoded
 		return nil, fmt.Errorf("the weights take %d bytes: an ONNX file holds %d at most", size, most)
 	}
-	p, err := convert(m, o)
+	file, err := convert(m, version)
 	if err != nil {
 		return nil, err
 	}
-	file := p.encode()
 	if len(file) > most {
 		return nil, fmt.Errorf("the model takes %d bytes: an ONNX file holds %d at most", len(file), most)
 	}
@@ -72,8 +61,8 @@ func export(m *cached.Model, o Options, most int) ([]byte, error) {
 }
 
 // Save writes the model as an ONNX file, whole or not at all. It returns the errors of [Export], and those of writing.
-func Save(path string, m *cached.Model, o Options) error {
-	file, err := Export(m, o)
+func Save(path string, m *cached.Model, version string) error {
+	file, err := Export(m, version)
 	if err != nil {
 		return err
 	}
@@ -83,8 +72,8 @@ func Save(path string, m *cached.Model, o Options) error {
 	return nil
 }
 
-// convert makes the model's ONNX message.
-func convert(m *cached.Model, o Options) (*modelProto, error) {
+// convert makes the model's ModelProto, of the standard operators alone.
+func convert(m *cached.Model, version string) (message, error) {
 	if err := m.Settings.Check(); err != nil {
 		return nil, fmt.Errorf("settings: %w", err)
 	}
@@ -95,7 +84,7 @@ func convert(m *cached.Model, o Options) (*modelProto, error) {
 	for _, w := range m.Weights {
 		weights[w.Path] = w
 	}
-	metadata, err := metadataOf(m, o)
+	metadata, err := metadataOf(m, version)
 	if err != nil {
 		return nil, err
 	}
@@ -112,18 +101,27 @@ func convert(m *cached.Model, o Options) (*modelProto, error) {
 		return nil, b.err
 	}
 	// The last operator computes the logits, and none reads them.
-	b.graph.nodes[len(b.graph.nodes)-1].output = outputLogits
-	b.graph.name = m.Settings.Model
-	nodes, edges := dimension{param: "nodes"}, dimension{param: "edges"}
-	b.graph.inputs = []valueInfo{
-		{name: inputFeatures, element: float32s, dims: []dimension{nodes, {value: int64(m.Features)}},
-			doc: "features of the nodes"},
-		{name: inputEdges, element: int64s, dims: []dimension{{value: 2}, edges},
-			doc: "sources and targets of directed edges; an undirected one is listed in both directions"},
+	b.nodes[len(b.nodes)-1].output = outputLogits
+	var graph message
+	for _, n := range b.nodes {
+		graph = graph.bytes(1, n.encode())
 	}
-	b.graph.outputs = []valueInfo{{name: outputLogits, element: float32s,
-		dims: []dimension{nodes, {value: int64(len(m.Classes))}}, doc: "scores of the classes, before a softmax"}}
-	return &modelProto{producer: "nodemask", version: o.Version, doc: describe(m), metadata: metadata, graph: b.graph}, nil
+	graph = graph.text(2, m.Settings.Model)
+	for i, t := range b.initializers {
+		graph = graph.bytes(5, t)
+		b.initializers[i] = nil // it may be large
+	}
+	graph = graph.
+		bytes(11, valueInfo(inputFeatures, "features of the nodes", float32s, "nodes", m.Features)).
+		bytes(11, valueInfo(inputEdges, "sources and targets of directed edges; an undirected one is listed in both "+
+			"directions", int64s, 2, "edges")).
+		bytes(12, valueInfo(outputLogits, "scores of the classes, before a softmax", float32s, "nodes", len(m.Classes)))
+	file := message{}.int(1, irVersion).text(2, "nodemask").text(3, version).text(6, describe(m)).bytes(7, graph).
+		bytes(8, message{}.int(2, opsetVersion))
+	for _, e := range metadata {
+		file = file.bytes(14, message{}.text(1, e[0]).text(2, e[1]))
+	}
+	return file, nil
 }
 
 // describe describes the model in a sentence.
@@ -133,15 +131,15 @@ func describe(m *cached.Model) string {
 		hyper.Title(m.Settings.Model), m.Settings.Layers, m.Features, len(m.Classes), strconv.QuoteToGraphic(m.Data))
 }
 
-// metadataOf returns the file's metadata_props.
-func metadataOf(m *cached.Model, o Options) ([]entry, error) {
+// metadataOf returns the file's metadata_props, key and value.
+func metadataOf(m *cached.Model, version string) ([][2]string, error) {
 	for i, class := range m.Classes {
 		if !utf8.ValidString(class) {
 			return nil, fmt.Errorf("classes: name %d is %q: expected UTF-8", i, class)
 		}
 	}
-	if !utf8.ValidString(m.Data) || !utf8.ValidString(o.Version) {
-		return nil, fmt.Errorf("data %q, version %q: expected UTF-8", m.Data, o.Version)
+	if !utf8.ValidString(m.Data) || !utf8.ValidString(version) {
+		return nil, fmt.Errorf("data %q, version %q: expected UTF-8", m.Data, version)
 	}
 	classes, err := json.Marshal(m.Classes)
 	if err != nil {
@@ -151,9 +149,9 @@ func metadataOf(m *cached.Model, o Options) ([]entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("settings: %w", err)
 	}
-	all := []entry{{"classes", string(classes)}, {"settings", string(settings)}, {"seed", strconv.FormatUint(m.Seed, 10)}}
-	for _, e := range []entry{{"data", m.Data}, {"version", o.Version}} {
-		if e.value != "" {
+	all := [][2]string{{"classes", string(classes)}, {"settings", string(settings)}, {"seed", fmt.Sprint(m.Seed)}}
+	for _, e := range [][2]string{{"data", m.Data}, {"version", version}} {
+		if e[1] != "" {
 			all = append(all, e)
 		}
 	}

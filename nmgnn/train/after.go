@@ -11,6 +11,7 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/newcomers"
 	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 )
@@ -93,7 +94,7 @@ type arrivals struct {
 func (t *Trainer) representCached(together bool) ([]infer.Representation, error) {
 	a := t.arrivals[together]
 	if a.of != t.view {
-		edges, err := cached.Edges(t.view, together)
+		edges, err := newcomers.Edges(t.view, together)
 		if err != nil {
 			return nil, err
 		}

@@ -76,16 +76,28 @@ func errNoSplit(g *datasets.Graph) error {
 		name, why)
 }
 
+// NodeCounts counts the different nodes that predicting the test nodes needs.
+type NodeCounts struct {
+	// All is the number of nodes of the test graph: what the paper counts without caching.
+	All int
+	// Reached counts the test nodes and all nodes within as many hops of them as the model has layers: what predicting
+	// them without a cache really reads.
+	Reached int
+	// Cached counts the nodes outside the train graph, validation nodes too, and the train nodes next to one of them: what
+	// predicting all of them from the cache reads.
+	Cached int
+}
+
 // Result is a trial and where it belongs.
 type Result struct {
 	*Trial
 	SplitSeed uint64
 	SplitHash string
-	Nodes     *cached.NodeCounts // in the inductive setting
-	MAD       *stats.Smoothness  // if the experiment measures it
-	Cached    *stats.Metrics     // of the test nodes predicted from the cache together, if the experiment does that
-	Apart     *stats.Metrics     // likewise, as if each arrived alone
-	Cache     *cached.Cache      // if the experiment keeps it
+	Nodes     *NodeCounts       // in the inductive setting
+	MAD       *stats.Smoothness // if the experiment measures it
+	Cached    *stats.Metrics    // of the test nodes predicted from the cache together, if the experiment does that
+	Apart     *stats.Metrics    // likewise, as if each arrived alone
+	Cache     *cached.Cache     // if the experiment keeps it
 }
 
 // Saved returns the trained model of a result of x, ready to be saved.

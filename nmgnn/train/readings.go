@@ -14,9 +14,9 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/gomlx"
 	"nodemask/nmgnn"
-	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/newcomers"
 	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 )
@@ -149,7 +149,7 @@ func (t *Trainer) prepareReadings(views []*datasets.View) error {
 	for i, view := range views {
 		phases := []datasets.Phase{view.Test}
 		if view.Setting == datasets.Inductive {
-			edges, err := cached.Edges(view, true)
+			edges, err := newcomers.Edges(view, true)
 			if err != nil {
 				return err
 			}

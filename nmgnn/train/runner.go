@@ -11,7 +11,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/internal/newcomers"
 )
 
 // Runner runs trials one after the other on one backend. It keeps the programs it compiled last for trials that can
@@ -146,8 +146,8 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
 func (r *Runner) resultOf(ctx context.Context, x Experiment, trial *Trial) (*Result, error) {
 	result, err := x.ResultOf(ctx, whole{r.trainer}, trial, r.split)
 	if err == nil && x.Setting == datasets.Inductive {
-		counts := cached.CountNodes(r.trainer.view, x.Parameters.Layers)
-		result.Nodes = &counts
+		all, reached, cached := newcomers.Count(r.trainer.view, x.Parameters.Layers)
+		result.Nodes = &NodeCounts{All: all, Reached: reached, Cached: cached}
 	}
 	return result, err
 }

@@ -73,17 +73,9 @@ func (p *headerParser) entry(name string) error {
 		case "dtype":
 			t.dtype, err = next[string](p, "a type")
 		case "shape":
-			var sizes []int64
-			sizes, err = p.numbers(maxRank)
-			t.shape = make([]int, len(sizes))
-			for i, size := range sizes {
-				if size > math.MaxInt {
-					return p.wrong("tensor %.60q has the shape %v: expected sizes up to %d", name, sizes, math.MaxInt)
-				}
-				t.shape[i] = int(size)
-			}
+			t.shape, err = numbers[int](p, maxRank)
 		case "data_offsets":
-			offsets, err = p.numbers(2)
+			offsets, err = numbers[int64](p, 2)
 		default:
 			return p.wrong("tensor %.60q has %.40q: expected dtype, shape and data_offsets", name, key)
 		}
@@ -141,21 +133,21 @@ func (p *headerParser) object(value func(name string) error) error {
 }
 
 // numbers reads a list of at most so many whole numbers from 0 up.
-func (p *headerParser) numbers(most int) ([]int64, error) {
+func numbers[T int | int64](p *headerParser, most int) ([]T, error) {
 	if err := p.delimiter('['); err != nil {
 		return nil, err
 	}
-	list := []int64{}
+	list := []T{}
 	for p.tokens.More() {
 		literal, err := next[json.Number](p, "a number")
 		if err != nil {
 			return nil, err
 		}
 		n, err := strconv.ParseInt(literal.String(), 10, 64)
-		if err != nil || n < 0 || len(list) == most {
+		if err != nil || n < 0 || int64(T(n)) != n || len(list) == most {
 			return nil, p.wrong("%.40q in a list: expected at most %d whole numbers from 0 up", literal, most)
 		}
-		list = append(list, n)
+		list = append(list, T(n))
 	}
 	return list, p.delimiter(']')
 }

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"nodemask/nmgnn/internal/mapped"
@@ -165,8 +166,7 @@ func (f *File) identify() error {
 // place holds the tensors' places against one another and the data, which begins at a byte of the file.
 func (f *File) place(start int64) error {
 	slices.SortStableFunc(f.tensors, func(s, t tensor) int {
-		return cmp.Or(cmp.Compare(s.begin, t.begin),
-			cmp.Compare(s.end, t.end))
+		return cmp.Or(cmp.Compare(s.begin, t.begin), cmp.Compare(s.end, t.end))
 	})
 	at := int64(0)
 	for i, t := range f.tensors {
@@ -192,20 +192,12 @@ func (f *File) place(start int64) error {
 
 // verify holds header and data against their checksums, and looks for NaNs and infinities, in one pass.
 func (f *File) verify(header []byte) error {
-	sum := sha256.New()
-	own := []byte(f.metadata[headerSumKey])
-	for rest, found := header, true; found; {
-		var before []byte
-		before, rest, found = bytes.Cut(rest, own)
-		sum.Write(before)
-		if found {
-			sum.Write([]byte(none))
-		}
-	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != string(own) {
+	own := f.metadata[headerSumKey]
+	ofHeader := sha256.Sum256(bytes.ReplaceAll(header, []byte(own), []byte(none)))
+	if got := hex.EncodeToString(ofHeader[:]); got != own {
 		return f.damaged(lengthSize, "the header's checksum is %.12s…, but that of what is there is %.12s…", own, got)
 	}
-	sum.Reset()
+	sum := sha256.New()
 	start := lengthSize + int64(len(header))
 	var wrong error // after the checksum: damage is likelier
 	for _, t := range f.tensors {
@@ -275,10 +267,8 @@ func Get[T Number](f *File, name string, sizes ...int) (values []T, shape []int,
 			name, len(f.tensors), f.kind.Remedy)
 	}
 	t := f.tensors[i]
-	fits := len(sizes) == 0 || len(sizes) == len(t.shape)
-	for i := range min(len(sizes), len(t.shape)) {
-		fits = fits && (sizes[i] == Any || sizes[i] == t.shape[i])
-	}
+	fits := len(sizes) == 0 ||
+		slices.EqualFunc(sizes, t.shape, func(want, size int) bool { return want == Any || want == size })
 	if want := typeOf[T](); t.dtype != want || !fits {
 		return nil, nil, f.errorf(lengthSize,
 			"tensor %.60q is %s of shape %v: expected %s%s. Another nodemask wrote this: %s",
@@ -295,18 +285,7 @@ func described(sizes []int) string {
 	if len(sizes) == 0 {
 		return ""
 	}
-	text := " of shape ["
-	for i, size := range sizes {
-		if i > 0 {
-			text += " "
-		}
-		if size == Any {
-			text += "any"
-		} else {
-			text += fmt.Sprint(size)
-		}
-	}
-	return text + "]"
+	return " of shape " + strings.ReplaceAll(fmt.Sprint(sizes), fmt.Sprint(Any), "any")
 }
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1

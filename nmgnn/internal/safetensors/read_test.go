@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,8 +17,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
-
-func writeNothing(io.Writer) {}
 
 func sumOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
@@ -189,34 +186,19 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	require.NoError(t, err, "the frame of all these is right")
 	_, err = f.Metadata("seed")
 	require.ErrorContains(t, err, `file.model: byte 8: the metadata has no "seed"`)
-	for want, get := range map[string]func() error{
-		`there is no tensor "v" among 1`: func() error {
-			_, _,
-				err := Get[float32](f, "v")
-			return err
-		},
-		`tensor "w" is F32 of shape [4]: expected I32`: func() error {
-			_, _,
-				err := Get[int32](f, "w")
-			return err
-		},
-		`tensor "w" is F32 of shape [4]: expected F32 of shape [2 2]`: func() error {
-			_, _,
-				err := Get[float32](f, "w", 2, 2)
-			return err
-		},
-		`tensor "w" is F32 of shape [4]: expected F32 of shape [5]`: func() error {
-			_, _,
-				err := Get[float32](f, "w", 5)
-			return err
-		},
-		`tensor "w" is F32 of shape [4]: expected F32 of shape [any any]`: func() error {
-			_, _,
-				err := Get[float32](f, "w", Any, Any)
-			return err
-		},
+	floats := func(name string, sizes ...int) error {
+		_, _, err := Get[float32](f, name, sizes...)
+		return err
+	}
+	_, _, ofAnotherType := Get[int32](f, "w")
+	for want, err := range map[string]error{
+		`there is no tensor "v" among 1`:                                  floats("v"),
+		`tensor "w" is F32 of shape [4]: expected I32`:                    ofAnotherType,
+		`tensor "w" is F32 of shape [4]: expected F32 of shape [2 2]`:     floats("w", 2, 2),
+		`tensor "w" is F32 of shape [4]: expected F32 of shape [5]`:       floats("w", 5),
+		`tensor "w" is F32 of shape [4]: expected F32 of shape [any any]`: floats("w", Any, Any),
 	} {
-		require.ErrorContains(t, get(), "file.model: byte 8: "+want)
+		require.ErrorContains(t, err, "file.model: byte 8: "+want)
 	}
 }
 
@@ -269,8 +251,7 @@ func TestALargeFileTakesNoMemory(t *testing.T) {
 	f, err := Open(path, modelKind)
 	require.NoError(t, err)
 	defer f.Close()
-	values, _, err := Get[float32](f, "w")
-	require.NoError(t, err)
+	values, _ := get[float32](t, f, "w")
 	require.Zero(t, values[len(values)-1])
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20), "for a file of 64 MiB")
@@ -284,18 +265,16 @@ func TestAFileThatIsCutWhileItIsMappedIsAnErrorAndNoCrash(t *testing.T) {
 	f, err := Open(path, modelKind)
 	require.NoError(t, err)
 	defer f.Close()
-	values, _, err := Get[float32](f, "w")
-	require.NoError(t, err)
+	values, _ := get[float32](t, f, "w")
 	require.NoError(t, os.Truncate(path, 4096))
 	rows := make([]float32, 10)
 	err = Guard(path, func() error { copy(rows, values[len(values)-10:]); return nil })
 	require.ErrorContains(t, err, path+": the file was cut or its disk failed while it was read (")
 
+	errOther := errors.New("another error")
 	require.ErrorIs(t, Guard(path, func() error { return errOther }), errOther, "other errors go on")
 	require.PanicsWithValue(t, "a defect", func() { _ = Guard(path, func() error { panic("a defect") }) })
 }
-
-var errOther = errors.New("another error")
 
 func TestOnlyRegularFilesOfBearableSizeAreRead(t *testing.T) {
 	dir := t.TempDir()

@@ -109,24 +109,27 @@ func New(kind string, metadata map[string]string) *Builder {
 	for key, value := range map[string]string{formatKey: formatName, kindKey: kind, versionKey: version,
 		dataSumKey: none, headerSumKey: none} {
 		if _, taken := b.metadata[key]; taken {
-			b.fail(fmt.Errorf("the metadata has %q, which is the format's own", key))
+			b.fail("the metadata has %q, which is the format's own", key)
 		}
 		b.metadata[key] = value
 	}
 	for key, value := range b.metadata {
 		if !utf8.ValidString(key) || !utf8.ValidString(value) {
-			b.fail(fmt.Errorf("the metadata has %.40q: %.40q: expected UTF-8", key, value))
+			b.fail("the metadata has %.40q: %.40q: expected UTF-8", key, value)
 		}
 	}
 	if len(b.metadata) > maxMetadata {
-		b.fail(fmt.Errorf("%d keys of metadata: expected at most %d", len(b.metadata), maxMetadata))
+		b.fail("%d keys of metadata: expected at most %d", len(b.metadata), maxMetadata)
 	}
 	return b
 }
 
-func (b *Builder) fail(err error) {
+// Failed returns a file of a kind that cannot be written, for a reason that [Builder.WriteFile] reports.
+func Failed(kind string, err error) *Builder { return &Builder{kind: kind, err: err} }
+
+func (b *Builder) fail(format string, args ...any) {
 	if b.err == nil {
-		b.err = err
+		b.err = fmt.Errorf(format, args...)
 	}
 }
 
@@ -136,24 +139,24 @@ func Add[T Number](b *Builder, name string, values []T, shape ...int) {
 	size := 1
 	for _, d := range shape {
 		if d < 0 || d > 0 && size > math.MaxInt/d {
-			b.fail(fmt.Errorf("tensor %.60q has the shape %v: expected sizes from 0 up", name, shape))
+			b.fail("tensor %.60q has the shape %v: expected sizes from 0 up", name, shape)
 			return
 		}
 		size *= d
 	}
 	switch {
 	case name == "" || name == metadataKey || !utf8.ValidString(name):
-		b.fail(fmt.Errorf("a tensor is called %.60q: expected another name, in UTF-8", name))
+		b.fail("a tensor is called %.60q: expected another name, in UTF-8", name)
 	case slices.ContainsFunc(b.tensors, func(t tensor) bool { return t.name == name }):
-		b.fail(fmt.Errorf("two tensors are called %.60q", name))
+		b.fail("two tensors are called %.60q", name)
 	case len(b.tensors) == maxTensors:
-		b.fail(fmt.Errorf("more than %d tensors", maxTensors))
+		b.fail("more than %d tensors", maxTensors)
 	case size != len(values) || len(shape) > maxRank:
-		b.fail(fmt.Errorf("tensor %.60q has %d numbers for the shape %v", name, len(values), shape))
+		b.fail("tensor %.60q has %d numbers for the shape %v", name, len(values), shape)
 	}
 	if floats, are := any(values).([]float32); are {
 		if i := notFinite(floats); i >= 0 {
-			b.fail(fmt.Errorf("tensor %.60q: number %d is %v: expected a finite one", name, i, floats[i]))
+			b.fail("tensor %.60q: number %d is %v: expected a finite one", name, i, floats[i])
 		}
 	}
 	t.end = int64(len(values)) * widths[t.dtype]
@@ -167,45 +170,29 @@ func notFinite(values []float32) int {
 
 // WriteFile writes the file under another name, syncs it and renames it: path is whole or as it was.
 func (b *Builder) WriteFile(path string) error {
-	p, err := b.Prepare(path)
-	if err != nil {
-		return err
-	}
-	return p.Commit()
+	return b.WriteFileAfter(path, func() error { return nil })
 }
 
-// Pending is a file that is whole on the disk, but under another name.
-type Pending struct {
-	file       *wholefile.Pending
-	path, kind string
-}
-
-// Prepare does what [Builder.WriteFile] does but for the renaming.
-func (b *Builder) Prepare(path string) (*Pending, error) {
+// WriteFileAfter is [Builder.WriteFile] that calls before when the file is whole on the disk, but has not taken its
+// name. If that fails it removes the file, and returns the error as it is.
+func (b *Builder) WriteFileAfter(path string, before func() error) error {
+	failed := func(err error) error { return fmt.Errorf("%s: the %s cannot be written: %w", path, b.kind, err) }
 	if b.err != nil {
-		return nil, failed(path, b.kind, b.err)
+		return failed(b.err)
 	}
 	file, err := wholefile.Prepare(path, 0o644, b.write)
 	if err != nil {
-		return nil, failed(path, b.kind, err)
+		return failed(err)
 	}
-	return &Pending{file, path, b.kind}, nil
-}
-
-func failed(path, kind string, err error) error {
-	return fmt.Errorf("%s: the %s cannot be written: %w", path, kind, err)
-}
-
-// Commit gives the file its name.
-func (p *Pending) Commit() error {
-	if err := p.file.Commit(); err != nil {
-		return failed(p.path, p.kind, err)
+	defer file.Discard() // unless it has its name
+	if err := before(); err != nil {
+		return err
+	}
+	if err := file.Commit(); err != nil {
+		return failed(err)
 	}
 	return nil
 }
-
-// Discard removes the file, unless it was committed.
-func (p *Pending) Discard() { p.file.Discard() }
 
 // write streams: what it holds besides the tensors is small. It goes through them twice, since their checksum comes
 // first.
@@ -223,10 +210,7 @@ func (b *Builder) write(to io.Writer) error {
 		t.write(sum)
 	}
 	b.metadata[dataSumKey] = hex.EncodeToString(sum.Sum(nil))
-	header, err := b.header()
-	if err != nil {
-		return err
-	}
+	header := b.header()
 	if len(header) > maxHeader {
 		return fmt.Errorf("its description takes %d bytes: expected at most %d", len(header), maxHeader)
 	}
@@ -243,26 +227,20 @@ func (b *Builder) write(to io.Writer) error {
 }
 
 // header returns the header with both checksums. Equal contents, put in the same order, make equal bytes.
-func (b *Builder) header() ([]byte, error) {
+func (b *Builder) header() []byte {
 	b.metadata[headerSumKey] = none
 	var out bytes.Buffer
 	out.WriteString(`{"` + metadataKey + `":`)
-	if err := appendJSON(&out, b.metadata); err != nil {
-		return nil, err
-	}
+	appendJSON(&out, b.metadata)
 	for _, t := range b.tensors {
 		out.WriteByte(',')
-		if err := appendJSON(&out, t.name); err != nil {
-			return nil, err
-		}
+		appendJSON(&out, t.name)
 		out.WriteByte(':')
-		if err := appendJSON(&out, struct {
+		appendJSON(&out, struct {
 			Type    string   `json:"dtype"`
 			Shape   []int    `json:"shape"`
 			Offsets [2]int64 `json:"data_offsets"`
-		}{t.dtype, append([]int{}, t.shape...), [2]int64{t.begin, t.end}}); err != nil {
-			return nil, err
-		}
+		}{t.dtype, append([]int{}, t.shape...), [2]int64{t.begin, t.end}})
 	}
 	out.WriteByte('}')
 	for out.Len()%headerAlignment != 0 {
@@ -272,18 +250,15 @@ func (b *Builder) header() ([]byte, error) {
 	sum := sha256.Sum256(header)
 	own := []byte(`"` + headerSumKey + `":"`)
 	hex.Encode(header[bytes.Index(header, append(own, none...))+len(own):], sum[:])
-	return header, nil
+	return header
 }
 
 // appendJSON appends a value without the escapes that only HTML needs.
-func appendJSON(out *bytes.Buffer, value any) error {
+func appendJSON(out *bytes.Buffer, value any) {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
-		return err
-	}
+	_ = e.Encode(value)         // texts and whole numbers cannot fail
 	out.Truncate(out.Len() - 1) // the line's end
-	return nil
 }
 
 func writeNumbers[T Number](w io.Writer, data []T) {

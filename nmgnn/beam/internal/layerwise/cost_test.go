@@ -3,6 +3,7 @@ package layerwise_test
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,9 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/internal/tidy"
-	"nodemask/internal/tidy/tidyfile"
 	"nodemask/nmgnn/beam/internal/layerwise"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
@@ -26,12 +25,6 @@ import (
 func graphFiles(t testing.TB, g *datasets.Graph, shards int) layerwise.Input {
 	t.Helper()
 	folder := t.TempDir()
-	write := func(name string, table tidy.Table) {
-		f, err := os.Create(filepath.Join(folder, name))
-		require.NoError(t, err)
-		require.NoError(t, tidyfile.Parquet(f, table))
-		require.NoError(t, f.Close())
-	}
 	for shard := range shards {
 		nodes := make(tidy.Table, 1+g.Features.Width)
 		nodes[0].Name = "id"
@@ -47,12 +40,10 @@ func graphFiles(t testing.TB, g *datasets.Graph, shards int) layerwise.Input {
 				}
 			}
 		}
-		write(fmt.Sprintf("nodes-%03d.parquet", shard), nodes)
-		write(fmt.Sprintf("edges-%03d.parquet", shard), edges)
+		writeParquet(t, filepath.Join(folder, fmt.Sprintf("nodes-%03d.parquet", shard)), nodes)
+		writeParquet(t, filepath.Join(folder, fmt.Sprintf("edges-%03d.parquet", shard)), edges)
 	}
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
-	return in
+	return find(t, folder)
 }
 
 // requireEqual holds an output in Parquet to the logits of one machine.
@@ -74,7 +65,7 @@ func requireEqual(t testing.TB, want infer.Representation, folder string) {
 				numbers := row[4:] // behind id, class, predicted and probability
 				require.Len(t, numbers, want.Width)
 				for k, x := range want.Row(v) {
-					most = max(most, abs(float64(x)-numbers[k].Double()))
+					most = max(most, math.Abs(float64(x)-numbers[k].Double()))
 				}
 				seen++
 			}
@@ -90,8 +81,6 @@ func requireEqual(t testing.TB, want infer.Representation, folder string) {
 	t.Logf("%d nodes: logits differ by at most %.1e", seen, most)
 }
 
-func abs(x float64) float64 { return max(x, -x) }
-
 func TestPubMedEqualsOneMachine(t *testing.T) {
 	g, err := datasets.Open(t.Context(), "pubmed", datasets.OpenOptions{})
 	require.NoError(t, err)
@@ -103,13 +92,11 @@ func TestPubMedEqualsOneMachine(t *testing.T) {
 				require.NoError(t, err)
 			}}
 			m := c.model(t, g)
-			all, err := m.Network().Represent(gnntest.Go(t), g.Edges, g.Features, infer.Options{})
-			require.NoError(t, err)
+			_, logits := represented(t, m, g)
 			out := layerwise.Output{Folder: t.TempDir()}
 			// Two shards are so large that each is computed in parts.
-			_, err = layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: t.TempDir(), Shards: 2})
-			require.NoError(t, err)
-			requireEqual(t, all[len(all)-1], out.Folder)
+			require.NoError(t, embed(t, m, in, out, layerwise.Options{Shards: 2}))
+			requireEqual(t, logits, out.Folder)
 		})
 	}
 }
@@ -135,9 +122,8 @@ func BenchmarkEmbed(b *testing.B) {
 				_, err = layerwise.Embed(b.Context(), m, in, layerwise.Output{Folder: out},
 					layerwise.Options{Work: b.TempDir(), Progress: progress})
 				require.NoError(b, err)
-				all, err := m.Network().Represent(gnntest.Go(b), g.Edges, g.Features, infer.Options{})
-				require.NoError(b, err)
-				requireEqual(b, all[len(all)-1], out)
+				_, logits := represented(b, m, g)
+				requireEqual(b, logits, out)
 			}
 		})
 	}

@@ -44,23 +44,18 @@ type Options struct {
 	// Progress is told of each step, and whether an earlier run had done it already; nil: nobody is.
 	Progress func(step string, before bool)
 	// Run runs a pipeline; nil: on the runner that Beam's flags choose.
-	Run func(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error)
+	Run func(ctx context.Context, p *beam.Pipeline) error
 }
 
 func (o Options) withDefaults() (Options, error) {
-	if o.Shards == 0 {
-		o.Shards = 8
-	}
-	if o.Shards < 1 || o.Shards > 1<<17 {
+	if o.Shards = cmp.Or(o.Shards, 8); o.Shards < 1 || o.Shards > 1<<17 {
 		return o, fmt.Errorf("layerwise: %d shards: expected 1 to %d", o.Shards, 1<<17)
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, bool) {}
 	}
 	if o.Run == nil {
-		o.Run = func(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error) {
-			return nil, beamx.Run(ctx, p)
-		}
+		o.Run = beamx.Run
 	}
 	return o, nil
 }
@@ -75,7 +70,7 @@ type Counts struct {
 
 // Register tells Beam what runs on workers. A program calls it once, before beam.Init.
 func Register() {
-	for _, function := range []any{nodesInFn{}, edgesInFn{}, nodesFn{}, nearFn{}, layerFn{}, outputFn{}} {
+	for _, function := range []any{filesFn{}, nodesFn{}, nearFn{}, layerFn{}, outputFn{}} {
 		beam.RegisterType(reflect.TypeOf(function))
 	}
 	beam.RegisterFunction(endFn)
@@ -133,11 +128,8 @@ func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 	inputs := slices.Concat(a.Nodes, a.Edges)
 	if a.Cache != "" {
 		inputs = append(inputs, a.Cache)
-		if err := out.prepare(o.Shards); err != nil {
-			return Counts{}, err
-		}
 	}
-	if err := out.replaces(o.Shards, inputs...); err != nil {
+	if err := out.check(o.Shards, inputs...); err != nil {
 		return Counts{}, err
 	}
 	if err := checkColumns(ctx, m, a.Nodes); err != nil {
@@ -156,10 +148,10 @@ func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 	if err != nil {
 		return graph.Counts, err
 	}
-	if len(graph.Shards) == 0 && a.Cache != "" {
-		return graph.Counts, nil // nothing arrives
-	}
 	if len(graph.Shards) == 0 {
+		if a.Cache != "" {
+			return graph.Counts, nil // nothing arrives
+		}
 		return graph.Counts, fmt.Errorf("%s: no nodes: expected a line for each in the files of nodes", r.path(graphStep, ""))
 	}
 	for i := range m.Settings.Layers {
@@ -169,7 +161,7 @@ func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 			return graph.Counts, err
 		}
 	}
-	if err := out.prepare(o.Shards); err != nil {
+	if err := os.MkdirAll(out.Folder, 0o755); err != nil {
 		return graph.Counts, err
 	}
 	err = o.pipeline(ctx, "output", func(s beam.Scope) {
@@ -256,7 +248,7 @@ func step(ctx context.Context, o Options, r run, name string, shards []int, buil
 func (o Options) pipeline(ctx context.Context, step string, build func(s beam.Scope)) error {
 	p, s := beam.NewPipelineWithRoot()
 	build(s)
-	_, err := o.Run(ctx, p)
+	err := o.Run(ctx, p)
 	switch {
 	case err == nil:
 		return nil

@@ -3,34 +3,26 @@ package layerwise_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/internal/tidy"
-	"nodemask/internal/tidy/tidyfile"
 	"nodemask/nmgnn/beam/internal/layerwise"
-	"nodemask/nmgnn/infer"
 )
 
 func TestEveryModelEqualsOneMachineOnAnOddGraph(t *testing.T) {
-	folder := oddFiles(t)
-	g := readGraph(t, folder)
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
+	_, in, g := odd(t)
 	require.Len(t, in.Edges, 2)
 	require.Positive(t, g.Report.SelfLoops)
 	require.Positive(t, g.Report.Duplicates)
 	for _, c := range testCases() {
 		t.Run(c.name, func(t *testing.T) {
 			m := c.model(t, g)
-			all, err := m.Network().Represent(gnntest.Go(t), g.Edges, g.Features, infer.Options{})
-			require.NoError(t, err)
+			all, logits := represented(t, m, g)
+			classes, probability := logits.Classes(), logits.Softmax()
 			work := t.TempDir()
 			for _, layer := range []int{0, 1} {
 				out := layerwise.Output{Folder: filepath.Join(t.TempDir(), "out"), Layer: layer, CSV: true}
@@ -40,8 +32,7 @@ func TestEveryModelEqualsOneMachineOnAnOddGraph(t *testing.T) {
 					Loops: int64(g.Report.SelfLoops), Repeats: int64(g.Report.Duplicates)}, counts)
 				got := written(t, out.Folder)
 				require.Len(t, got, g.NumNodes())
-				shown := all[len(all)-1]
-				classes, probability := shown.Classes(), shown.Softmax()
+				shown := logits
 				if layer > 0 {
 					shown = all[layer-1]
 				}
@@ -61,9 +52,8 @@ func TestEveryModelEqualsOneMachineOnAnOddGraph(t *testing.T) {
 }
 
 // star is a graph with a node that has very many neighbours, and another that has some of them.
-func star(t testing.TB, leaves int) (*datasets.Graph, string) {
+func star(t testing.TB, leaves int) layerwise.Input {
 	t.Helper()
-	folder := t.TempDir()
 	r := rand.New(rand.NewPCG(3, 4))
 	nodes, edges := [][]string{{"id", "label", "a", "b", "c", "d"}}, [][]string{{"source", "target"}}
 	for v := range leaves + 1 {
@@ -79,29 +69,23 @@ func star(t testing.TB, leaves int) (*datasets.Graph, string) {
 			edges = append(edges, []string{"1", fmt.Sprint(v)})
 		}
 	}
-	writeCSV(t, filepath.Join(folder, "nodes.csv"), nodes)
-	writeCSV(t, filepath.Join(folder, "edges.csv"), edges)
-	return readGraph(t, folder), folder
+	return graphIn(t, [2][][]string{nodes, edges})
 }
 
 func TestANodeOfVeryManyNeighboursEqualsOneMachine(t *testing.T) {
 	const leaves = 100_000
-	g, folder := star(t, leaves)
+	in := star(t, leaves)
+	g := readGraph(t, filepath.Dir(in.Nodes[0]))
 	require.Equal(t, leaves, g.Edges.Degree(0))
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
 	for _, c := range testCases() {
 		if c.name != "sage" && c.name != "gat, 1 layer, raw features" { // a sum and a softmax
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
 			m := c.model(t, g)
-			all, err := m.Network().Represent(gnntest.Go(t), g.Edges, g.Features, infer.Options{})
-			require.NoError(t, err)
-			want := all[len(all)-1]
+			_, want := represented(t, m, g)
 			out := layerwise.Output{Folder: t.TempDir(), CSV: true}
-			_, err = layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: t.TempDir()})
-			require.NoError(t, err)
+			require.NoError(t, embed(t, m, in, out, layerwise.Options{}))
 			got := written(t, out.Folder)
 			require.Len(t, got, g.NumNodes())
 			for _, v := range []int{0, 1, 2, 3, leaves} {
@@ -112,7 +96,7 @@ func TestANodeOfVeryManyNeighboursEqualsOneMachine(t *testing.T) {
 }
 
 func TestFilesInParquetAreReadLikeCSV(t *testing.T) {
-	g := readGraph(t, oddFiles(t))
+	_, _, g := odd(t)
 	folder := t.TempDir()
 	ids, labels := tidy.Column{Name: "id"}, tidy.Column{Name: "label"}
 	table := make(tidy.Table, 2+g.Features.Width)
@@ -129,30 +113,23 @@ func TestFilesInParquetAreReadLikeCSV(t *testing.T) {
 	}
 	table[0], table[1] = ids, labels
 	ends[0].Name, ends[1].Name = "source", "target"
-	for name, t1 := range map[string]tidy.Table{"nodes-0.parquet": table, "edges.parquet": ends[:]} {
-		f, err := os.Create(filepath.Join(folder, name))
-		require.NoError(t, err)
-		require.NoError(t, tidyfile.Parquet(f, t1))
-		require.NoError(t, f.Close())
-	}
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
+	writeParquet(t, filepath.Join(folder, "nodes-0.parquet"), table)
+	writeParquet(t, filepath.Join(folder, "edges.parquet"), ends[:])
 	m := testCases()[0].model(t, g)
-	all, err := m.Network().Represent(gnntest.Go(t), g.Edges, g.Features, infer.Options{})
-	require.NoError(t, err)
+	_, logits := represented(t, m, g)
 	out := layerwise.Output{Folder: t.TempDir(), CSV: true}
-	counts, err := layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: t.TempDir()})
+	counts, err := layerwise.Embed(t.Context(), m, find(t, folder), out, layerwise.Options{Work: t.TempDir()})
 	require.NoError(t, err)
 	require.Equal(t, counts.Edges, counts.Repeats, "each edge was listed both ways")
 	got := written(t, out.Folder)
 	for v, id := range g.NodeIDs {
-		requireRow(t, all[len(all)-1].Row(v), got[id], tolerance, id)
+		requireRow(t, logits.Row(v), got[id], tolerance, id)
 		require.Equal(t, []string{"red", ""}[v%2], got[id]["class"])
 	}
 }
 
 func TestGraphsThatCannotBeAreRefused(t *testing.T) {
-	g := readGraph(t, oddFiles(t))
+	_, _, g := odd(t)
 	m := testCases()[0].model(t, g)
 	header := []string{"id", "label", "a", "b", "c", "d"}
 	x := []string{"x", "", "1", "1", "1", "1"}
@@ -165,13 +142,8 @@ func TestGraphsThatCannotBeAreRefused(t *testing.T) {
 		"edges.csv: line 1: no column \"source\"":           {{header, x}, {{"u", "v"}}},
 		"nodes.csv: line 2: 3 features: expected 4, as the": {{header[:5], x[:5]}, {{"source", "target"}}},
 	} {
-		folder := t.TempDir()
-		writeCSV(t, filepath.Join(folder, "nodes.csv"), lines[0])
-		writeCSV(t, filepath.Join(folder, "edges.csv"), lines[1])
-		in, err := layerwise.Find(folder)
-		require.NoError(t, err)
 		out := layerwise.Output{Folder: filepath.Join(t.TempDir(), "out")}
-		_, err = layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: t.TempDir()})
+		err := embed(t, m, graphIn(t, lines), out, layerwise.Options{})
 		require.ErrorContains(t, err, says)
 		require.NotContains(t, err.Error(), "\n", "plain")
 		require.NoDirExists(t, out.Folder)

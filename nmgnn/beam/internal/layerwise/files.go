@@ -3,6 +3,7 @@ package layerwise
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,10 +15,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
-
 	"nodemask/datasets"
-	pq "nodemask/datasets/parquet"
+	"nodemask/datasets/parquet"
 	"nodemask/nmgnn/cached"
 )
 
@@ -49,8 +48,7 @@ func find(folder, name string) (all []string, err error) {
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%s: no %[2]s.csv or %[2]s.parquet there, and no %[2]s-….csv or %[2]s-….parquet: "+
-			"expected "+
-			"one of them", folder, name)
+			"expected one of them", folder, name)
 	}
 	return checked(all)
 }
@@ -90,8 +88,8 @@ var setNames = regexp.MustCompile(`^(.*)-(\d{1,9})-of-(\d{1,9})(\.[^.]+)$`)
 // checkSets returns an error unless sets of shards are whole, and no shard is a copy of another.
 func checkSets(paths []string) error {
 	type set struct {
-		first, of string
-		files     map[int]string
+		first []string // its first file, and what setNames finds in its name
+		files map[int]string
 	}
 	sets := map[string]*set{}
 	var names []string
@@ -104,29 +102,28 @@ func checkSets(paths []string) error {
 		of, _ := strconv.Atoi(m[3])
 		s := sets[m[1]+m[4]]
 		if s == nil {
-			s = &set{path, m[3], map[int]string{}}
+			s = &set{m, map[int]string{}}
 			sets[m[1]+m[4]], names = s, append(names, m[1]+m[4])
 		}
 		switch other := s.files[number]; {
 		case number >= of:
 			return fmt.Errorf("%s: shard %d of %d: expected 0 to %d", path, number, of, of-1)
-		case s.of != m[3]:
+		case s.first[3] != m[3]:
 			return fmt.Errorf("%s: a shard of %s, and %s is one of %s: remove those that do not belong here", path, m[3],
-				s.first, s.of)
+				s.first[0], s.first[3])
 		case other != "":
 			return fmt.Errorf("%s: the same shard as %s: remove one of them", path, other)
 		}
 		s.files[number] = path
 	}
 	for _, name := range names {
-		s := sets[name]
-		m := setNames.FindStringSubmatch(s.first)
-		of, _ := strconv.Atoi(s.of)
+		s, m := sets[name], sets[name].first
+		of, _ := strconv.Atoi(m[3])
 		all := make([]string, 0, len(s.files))
 		for number := range of {
 			if s.files[number] == "" {
 				return fmt.Errorf("%s-%0*d-of-%s%s: this shard is missing: %d of %d are there: expected all", m[1], len(m[2]),
-					number, s.of, m[4], len(s.files), of)
+					number, m[3], m[4], len(s.files), of)
 			}
 			all = append(all, s.files[number])
 		}
@@ -150,7 +147,7 @@ func checkCopies(paths []string) error {
 	for _, size := range slices.Sorted(maps.Keys(alike)) {
 		seen := map[[sha256.Size]byte]string{}
 		for _, path := range alike[size] {
-			if len(alike[size]) == 1 || empty(path, size) {
+			if len(alike[size]) == 1 || empty(path) {
 				continue
 			}
 			sum, err := hashOf(path)
@@ -178,48 +175,12 @@ func hashOf(path string) (sum [sha256.Size]byte, err error) {
 	return [sha256.Size]byte(h.Sum(nil)), err
 }
 
-// empty reports whether a file has no rows. What is wrong with it, reading it tells.
-func empty(path string, size int64) bool {
-	if isParquet(path) {
-		_, rows := inParquet(path)
-		return rows == 0
-	}
-	if size > 1<<16 {
-		return false
-	}
-	raw, err := os.ReadFile(path)
-	_, rest, _ := strings.Cut(string(raw), "\n")
-	return err == nil && strings.TrimSpace(rest) == ""
-}
-
-// inParquet returns the names of the columns of a file of Parquet, and how many rows it has. Names are nil if one is
-// no plain column, such as a list for the features; rows are -1 if the file cannot be read.
-func inParquet(path string) (names []string, rows int64) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, -1
-	}
-	defer f.Close()
-	defer func() {
-		if recover() != nil { // the library may panic over a damaged file
-			names, rows = nil, -1
-		}
-	}()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, -1
-	}
-	file, err := parquet.OpenFile(f, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	if err != nil {
-		return nil, -1
-	}
-	for _, field := range file.Schema().Fields() {
-		if !field.Leaf() {
-			return nil, file.NumRows()
-		}
-		names = append(names, field.Name())
-	}
-	return names, file.NumRows()
+// empty reports whether a file has no row of nodes or edges. What is wrong with it, reading it tells.
+func empty(path string) bool {
+	found, ctx := errors.New("a row"), context.Background() // one row takes no time
+	nodes := scanNodes(ctx, path, func(_, _ []byte, _ []float32) error { return found })
+	edges := scanEdges(ctx, path, func(_, _ []byte) error { return found })
+	return !errors.Is(nodes, found) && !errors.Is(edges, found)
 }
 
 // checkColumns returns an error unless the features in files of nodes have the names that the model was trained with,
@@ -229,19 +190,14 @@ func checkColumns(ctx context.Context, m *cached.Model, nodes []string) error {
 		return nil
 	}
 	for _, path := range nodes {
-		var header []string
-		if isParquet(path) {
-			header, _ = inParquet(path)
-		} else {
-			header = datasets.Header(ctx, path)
-		}
+		header := datasets.Header(ctx, path, parquet.Reader{})
 		if header == nil {
 			continue // what is wrong, reading it tells
 		}
 		if err := m.Lacks(header, path); err != nil {
 			return err
 		}
-		if names := cached.FeatureNames(header, m.Features); names != nil && !slices.Equal(names, m.FeatureNames) {
+		if names := m.FeaturesIn(header); names != nil && !slices.Equal(names, m.FeatureNames) {
 			return fmt.Errorf("%s: its features are in another order than the model was trained on: expected %.200q", path,
 				m.FeatureNames)
 		}
@@ -253,9 +209,9 @@ func isParquet(path string) bool { return strings.EqualFold(filepath.Ext(path), 
 
 // scanNodes reads a file of nodes; slices are overwritten by the next.
 func scanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
-	return datasets.ScanNodes(ctx, path, each, pq.Reader{})
+	return datasets.ScanNodes(ctx, path, each, parquet.Reader{})
 }
 
 func scanEdges(ctx context.Context, path string, each func(source, target []byte) error) error {
-	return datasets.ScanEdges(ctx, path, each, pq.Reader{})
+	return datasets.ScanEdges(ctx, path, each, parquet.Reader{})
 }

@@ -22,27 +22,24 @@ type parcel struct {
 	IDs, Labels []string
 	Features    datasets.Features
 	A, B        []string
-
-	rows *rows
 }
 
-// rows collects rows of features.
-type rows struct{ f datasets.Features }
-
-func newRows(width int) *rows { return &rows{datasets.Features{Width: width, Offsets: []int64{0}}} }
-
-func (r *rows) add(row []float32) {
-	for j, x := range row {
-		if x != 0 {
-			r.f.Columns, r.f.Values = append(r.f.Columns, int32(j)), append(r.f.Values, x)
+// add appends a row to sparse features, or to none.
+func add(x *datasets.Features, row []float32) {
+	if x.Rows == 0 {
+		*x = datasets.Features{Width: len(row), Offsets: []int64{0}}
+	}
+	for j, value := range row {
+		if value != 0 {
+			x.Columns, x.Values = append(x.Columns, int32(j)), append(x.Values, value)
 		}
 	}
-	r.f.Rows++
-	r.f.Offsets = append(r.f.Offsets, int64(len(r.f.Values)))
+	x.Rows++
+	x.Offsets = append(x.Offsets, int64(len(x.Values)))
 }
 
-// finish returns them in the form that takes less.
-func (r *rows) finish() datasets.Features { return r.f.Stored(r.f.Density() <= 0.25) }
+// packed returns features in the form that takes less.
+func packed(x datasets.Features) datasets.Features { return x.Stored(x.Density() <= 0.25) }
 
 // dealer puts what is read from a file into parcels, and these into files, whose names it emits for each shard.
 type dealer struct {
@@ -73,9 +70,7 @@ func (d *dealer) spill() error {
 		if len(p.IDs)+len(p.A) == 0 {
 			continue
 		}
-		if p.rows != nil {
-			p.Features = p.rows.finish()
-		}
+		p.Features = packed(p.Features)
 		var b bytes.Buffer
 		if err := gob.NewEncoder(&b).Encode(p); err != nil {
 			return err
@@ -93,67 +88,67 @@ func (r *run) shardOf(id string) int {
 	return int(h.Sum32() % uint32(r.Shards))
 }
 
-// nodesInFn reads files of nodes.
-type nodesInFn struct {
+// Kinds of files that are read.
+const (
+	ofNodes = "nodes"
+	ofEdges = "edges"
+)
+
+// filesFn reads files of a kind.
+type filesFn struct {
 	run
+	Kind  string
 	Files []string
 }
 
-// ProcessElement deals a file's nodes out.
-func (f *nodesInFn) ProcessElement(ctx context.Context, number int, emit func(int, string)) error {
-	d := &dealer{run: &f.run, name: fmt.Sprintf("%s-nodes-%d", sentKind, number), emit: emit, to: make([]parcel, f.Shards)}
+// ProcessElement deals out what is in a file.
+func (f *filesFn) ProcessElement(ctx context.Context, number int, emit func(int, string)) error {
+	d := &dealer{run: &f.run, name: fmt.Sprintf("%s-%s-%d", sentKind, f.Kind, number), emit: emit,
+		to: make([]parcel, f.Shards)}
+	deal := d.nodes
+	if f.Kind == ofEdges {
+		deal = d.edges
+	}
 	return f.guard(ctx, func() error {
-		err := scanNodes(ctx, f.Files[number], func(id, label []byte, features []float32) error {
-			if len(features) != f.model.Features {
-				return fmt.Errorf("%d features: expected %d, as the model was trained with", len(features), f.model.Features)
-			}
-			name := string(id)
-			p, err := d.parcel(name, 2+len(features))
-			if err != nil {
-				return err
-			}
-			if p.rows == nil {
-				p.rows = newRows(len(features))
-			}
-			p.IDs, p.Labels = append(p.IDs, name), append(p.Labels, string(label))
-			p.rows.add(features)
-			return nil
-		})
-		if err != nil {
+		if err := deal(ctx, f.Files[number]); err != nil {
 			return err
 		}
 		return d.spill()
 	})
 }
 
-// edgesInFn reads files of edges.
-type edgesInFn struct {
-	run
-	Files []string
-}
-
-// ProcessElement deals a file's edges out, both ways, and those of a node with itself once.
-func (f *edgesInFn) ProcessElement(ctx context.Context, number int, emit func(int, string)) error {
-	d := &dealer{run: &f.run, name: fmt.Sprintf("%s-edges-%d", sentKind, number), emit: emit, to: make([]parcel, f.Shards)}
-	return f.guard(ctx, func() error {
-		put := func(a, b string) error {
-			p, err := d.parcel(a, 2)
-			if err == nil {
-				p.A, p.B = append(p.A, a), append(p.B, b)
-			}
-			return err
+// nodes deals a file's nodes out.
+func (d *dealer) nodes(ctx context.Context, path string) error {
+	return scanNodes(ctx, path, func(id, label []byte, features []float32) error {
+		if len(features) != d.model.Features {
+			return fmt.Errorf("%d features: expected %d, as the model was trained with", len(features), d.model.Features)
 		}
-		err := scanEdges(ctx, f.Files[number], func(source, target []byte) error {
-			a, b := string(source), string(target)
-			if err := put(a, b); err != nil || a == b {
-				return err
-			}
-			return put(b, a)
-		})
+		name := string(id)
+		p, err := d.parcel(name, 2+len(features))
 		if err != nil {
 			return err
 		}
-		return d.spill()
+		p.IDs, p.Labels = append(p.IDs, name), append(p.Labels, string(label))
+		add(&p.Features, features)
+		return nil
+	})
+}
+
+// edges deals a file's edges out, both ways, and those of a node with itself once.
+func (d *dealer) edges(ctx context.Context, path string) error {
+	put := func(a, b string) error {
+		p, err := d.parcel(a, 2)
+		if err == nil {
+			p.A, p.B = append(p.A, a), append(p.B, b)
+		}
+		return err
+	}
+	return scanEdges(ctx, path, func(source, target []byte) error {
+		a, b := string(source), string(target)
+		if err := put(a, b); err != nil || a == b {
+			return err
+		}
+		return put(b, a)
 	})
 }
 
@@ -224,7 +219,8 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 	// By their ids, so that who writes a shard again writes the same.
 	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.id, b.id) })
 	nodes, names := nodeIDs{Counts: Counts{Nodes: int64(len(places))}}, named{Offsets: []int64{0}}
-	x, row := newRows(f.model.Features), []float32(nil)
+	var x datasets.Features
+	var row []float32
 	for i, v := range places {
 		if i > 0 && v.id == places[i-1].id {
 			return false, fmt.Errorf("the id %.80q is there twice in the files of nodes: ids must differ", v.id)
@@ -237,7 +233,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 		if f.model.Settings.NormalizeFeatures {
 			datasets.NormalizeRow(row)
 		}
-		x.add(row)
+		add(&x, row)
 		nodes.IDs, nodes.Labels = append(nodes.IDs, v.id), append(nodes.Labels, all[v.parcel].Labels[v.row])
 		names.Near = append(names.Near, nodes.Counts.different(v.id, near[v.id])...)
 		names.Offsets = append(names.Offsets, int64(len(names.Near)))
@@ -257,7 +253,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 		return false, nil
 	}
 	return true, cmp.Or(f.write(graphStep, f.file(idsKind, shard), nodes),
-		f.write(graphStep, f.file(rowsKind, shard), x.finish()), f.write(graphStep, f.file(namesKind, shard), names))
+		f.write(graphStep, f.file(rowsKind, shard), packed(x)), f.write(graphStep, f.file(namesKind, shard), names))
 }
 
 // different returns a node's neighbours without itself, each once, and counts edges where they are seen from their
@@ -366,16 +362,14 @@ func (f *nearFn) lookUp(names []string) ([]int64, error) {
 
 // buildGraph reads a graph and writes its shards.
 func buildGraph(s beam.Scope, r run, in Input, apart bool) {
-	numbers := func(files []string) beam.PCollection {
-		all := make([]int, len(files))
-		for i := range all {
-			all[i] = i
+	dealt := func(kind string, files []string) beam.PCollection {
+		numbers := make([]int, len(files))
+		for i := range numbers {
+			numbers[i] = i
 		}
-		return beam.Reshuffle(s, beam.CreateList(s, all))
+		return beam.ParDo(s.Scope(kind), &filesFn{r, kind, files}, beam.Reshuffle(s, beam.CreateList(s, numbers)))
 	}
-	nodes := beam.ParDo(s.Scope("nodes"), &nodesInFn{r, in.Nodes}, numbers(in.Nodes))
-	edges := beam.ParDo(s.Scope("edges"), &edgesInFn{r, in.Edges}, numbers(in.Edges))
-	sent := beam.GroupByKey(s, beam.Flatten(s, nodes, edges))
+	sent := beam.GroupByKey(s, beam.Flatten(s, dealt(ofNodes, in.Nodes), dealt(ofEdges, in.Edges)))
 	written := beam.GroupByKey(s, beam.ParDo(s.Scope("shards"), &nodesFn{r}, sent))
 	end(s, beam.ParDo(s.Scope("near"), &nearFn{r, apart}, written))
 }

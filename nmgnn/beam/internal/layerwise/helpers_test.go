@@ -1,6 +1,7 @@
 package layerwise_test
 
 import (
+	"cmp"
 	"encoding/csv"
 	"flag"
 	"fmt"
@@ -17,6 +18,8 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/gnntest"
+	"nodemask/internal/tidy"
+	"nodemask/internal/tidy/tidyfile"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/beam/internal/layerwise"
 	"nodemask/nmgnn/cached"
@@ -138,6 +141,54 @@ func oddFiles(t testing.TB) (folder string) {
 	writeCSV(t, filepath.Join(folder, "edges-1.csv"), shards[0])
 	writeCSV(t, filepath.Join(folder, "edges-2.csv"), shards[1])
 	return folder
+}
+
+// odd is what oddFiles writes: its files, and the graph as one machine reads it.
+func odd(t testing.TB) (folder string, in layerwise.Input, g *datasets.Graph) {
+	t.Helper()
+	folder = oddFiles(t)
+	return folder, find(t, folder), readGraph(t, folder)
+}
+
+func find(t testing.TB, folder string) layerwise.Input {
+	t.Helper()
+	in, err := layerwise.Find(folder)
+	require.NoError(t, err)
+	return in
+}
+
+// represented is what one machine computes: each layer's output, and the logits last.
+func represented(t testing.TB, m *cached.Model, g *datasets.Graph) (all []infer.Representation,
+	logits infer.Representation) {
+	t.Helper()
+	all, err := m.Network().Represent(gnntest.Go(t), g.Edges, g.Features, infer.Options{})
+	require.NoError(t, err)
+	return all, all[len(all)-1]
+}
+
+// graphIn writes nodes.csv and edges.csv.
+func graphIn(t testing.TB, lines [2][][]string) layerwise.Input {
+	t.Helper()
+	folder := t.TempDir()
+	writeCSV(t, filepath.Join(folder, "nodes.csv"), lines[0])
+	writeCSV(t, filepath.Join(folder, "edges.csv"), lines[1])
+	return find(t, folder)
+}
+
+// embed computes a graph. Folders that are not named are new ones.
+func embed(t testing.TB, m *cached.Model, in layerwise.Input, out layerwise.Output, o layerwise.Options) error {
+	t.Helper()
+	out.Folder, o.Work = cmp.Or(out.Folder, t.TempDir()), cmp.Or(o.Work, t.TempDir())
+	_, err := layerwise.Embed(t.Context(), m, in, out, o)
+	return err
+}
+
+func writeParquet(t testing.TB, path string, table tidy.Table) {
+	t.Helper()
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	require.NoError(t, tidyfile.Parquet(f, table))
+	require.NoError(t, f.Close())
 }
 
 func writeCSV(t testing.TB, path string, lines [][]string) {

@@ -46,7 +46,7 @@ func (f *layerFn) compute(ctx context.Context, shard int) error {
 	if f.Layer > 0 {
 		width = int64(f.model.Settings.Hidden)
 	}
-	var all infer.Representation
+	var all datasets.Features
 	for begin, end := 0, 0; begin < own; begin = end {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -58,10 +58,9 @@ func (f *layerFn) compute(ctx context.Context, shard int) error {
 		if err != nil {
 			return err
 		}
-		all = infer.Representation{Rows: end, Width: part.Width, Values: append(all.Values, part.Values...)}
+		all = datasets.Features{Rows: end, Width: part.Width, Dense: append(all.Dense, part.Values...)}
 	}
-	return f.write(layerName(f.Layer+1), f.file(rowsKind, shard), datasets.Features{Rows: all.Rows, Width: all.Width,
-		Dense: all.Values})
+	return f.write(layerName(f.Layer+1), f.file(rowsKind, shard), all)
 }
 
 // part computes some of a shard's nodes, with the rows of their neighbours behind theirs.

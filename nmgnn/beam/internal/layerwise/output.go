@@ -33,30 +33,20 @@ func (o Output) path(shard, shards int) string {
 	return filepath.Join(o.Folder, fmt.Sprintf("nodes-%05d-of-%05d.%s", shard, shards, extension))
 }
 
-// replaces returns an error if the output would replace one of the files that are read.
-func (o Output) replaces(shards int, inputs ...string) error {
+// check returns an error if the output would replace one of the files that are read, or if there are files in its
+// folder that would stand beside it.
+func (o Output) check(shards int, inputs ...string) error {
+	own := map[string]bool{}
 	for shard := range shards {
 		path := o.path(shard, shards)
 		if input := wholefile.Replaces(path, inputs...); input != "" {
 			return fmt.Errorf("%s: this is %s, which is read: expected another folder for the output", path, input)
 		}
-	}
-	return nil
-}
-
-// prepare makes the folder. It returns an error if there are files in it that would stand beside those that are
-// written.
-func (o Output) prepare(shards int) error {
-	if err := os.MkdirAll(o.Folder, 0o755); err != nil {
-		return err
+		own[filepath.Base(path)] = true
 	}
 	there, err := fs.Glob(os.DirFS(o.Folder), "nodes-*-of-*")
 	if err != nil {
 		return err
-	}
-	own := map[string]bool{}
-	for shard := range shards {
-		own[filepath.Base(o.path(shard, shards))] = true
 	}
 	for _, file := range there {
 		if !own[file] {
@@ -91,7 +81,7 @@ func (f *outputFn) table(shard int) error {
 	predicted, probability := make([]string, len(ids)), make([]float64, len(ids))
 	p := logits.Softmax()
 	for v, class := range logits.Classes() {
-		predicted[v], probability[v] = f.model.Classes[class], tidy.Shortest(p.Row(v)[class])
+		predicted[v], probability[v] = f.model.Classes[class], tidy.Short(p.Row(v)[class])
 	}
 	t := tidy.Table{{Name: "id", Texts: ids}}
 	if f.Cache == "" {
@@ -109,13 +99,7 @@ func (f *outputFn) table(shard int) error {
 		}
 		t = append(t, counts...)
 	}
-	for k := range shown.Width {
-		column := make([]float64, shown.Rows)
-		for v := range column {
-			column[v] = tidy.Shortest(shown.Dense[v*shown.Width+k])
-		}
-		t = append(t, tidy.Column{Name: fmt.Sprint("h", k), Numbers: column})
-	}
+	t = append(t, tidy.Matrix(shown.Dense, shown.Rows, shown.Width)...)
 	path := f.Output.path(shard, f.Shards)
 	if err := wholefile.Write(path, 0o644, func(w io.Writer) error { return tidyfile.Write(w, t, path) }); err != nil {
 		return fmt.Errorf("%s: %w", path, err)

@@ -20,14 +20,13 @@ import (
 // those of a node with itself and some twice.
 func arriving(t testing.TB, m *cached.Model, g *datasets.Graph, view *datasets.View) layerwise.Arrivals {
 	t.Helper()
-	folder := t.TempDir()
 	own := g.Features.Select(view.Train.Nodes)
 	all, err := m.Network().Represent(gnntest.Go(t), view.Train.Edges, own, infer.Options{})
 	require.NoError(t, err)
 	if m.Settings.NormalizeFeatures {
 		own = own.RowNormalized()
 	}
-	a := layerwise.Arrivals{Cache: filepath.Join(folder, "cache.safetensors")}
+	a := layerwise.Arrivals{Cache: filepath.Join(t.TempDir(), "cache.safetensors")}
 	require.NoError(t, cached.New(g, view.Train, own, all[:m.Settings.Layers-1]).Save(a.Cache, m))
 
 	nodes, edges := [][]string{{"id"}}, [][]string{{"source", "target"}, {"0", "0"}}
@@ -47,10 +46,7 @@ func arriving(t testing.TB, m *cached.Model, g *datasets.Graph, view *datasets.V
 			edges = append(edges, []string{fmt.Sprint(u), fmt.Sprint(v)}) // those among new nodes both ways
 		}
 	}
-	writeCSV(t, filepath.Join(folder, "nodes.csv"), nodes)
-	writeCSV(t, filepath.Join(folder, "edges.csv"), edges)
-	a.Input, err = layerwise.Find(folder)
-	require.NoError(t, err)
+	a.Input = graphIn(t, [2][][]string{nodes, edges})
 	return a
 }
 
@@ -111,12 +107,8 @@ func TestArrivalsThatCannotBeAreRefused(t *testing.T) {
 		"an edge names node \"y\", which is neither in the files of node": {{header, node("x")}, {ends, {"x", "y"}}},
 		"nodes.csv: line 2: 3 features: expected 4":                       {{header[:4], node("x")[:4]}, {ends}},
 	} {
-		folder := t.TempDir()
-		writeCSV(t, filepath.Join(folder, "nodes.csv"), lines[0])
-		writeCSV(t, filepath.Join(folder, "edges.csv"), lines[1])
 		wrong := a
-		wrong.Input, err = layerwise.Find(folder)
-		require.NoError(t, err)
+		wrong.Input = graphIn(t, lines)
 		err = layerwise.Predict(t.Context(), m, wrong, layerwise.Output{Folder: t.TempDir()}, layerwise.Options{})
 		require.ErrorContains(t, err, says)
 		require.NotContains(t, err.Error(), "\n", "plain")

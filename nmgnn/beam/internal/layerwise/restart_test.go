@@ -14,10 +14,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/gnntest"
 	"nodemask/nmgnn/beam/internal/layerwise"
 	"nodemask/nmgnn/cached"
-	"nodemask/nmgnn/infer"
 )
 
 // How a run that is to be killed is told what to do.
@@ -41,20 +39,20 @@ func killed() error {
 		return err
 	}
 	pipelines := 0
-	run := func(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error) {
+	run := func(ctx context.Context, p *beam.Pipeline) error {
 		pipelines++
 		second := pipelines == 3 // after the graph and the first layer
 		if second && os.Getenv(killedAt) == "begin" {
 			fmt.Println("here")
 		}
-		result, err := beamx.RunWithMetrics(ctx, p)
+		err := beamx.Run(ctx, p)
 		if second && os.Getenv(killedAt) == "end" {
 			fmt.Println("here")
 		}
 		if second {
 			select {}
 		}
-		return result, err
+		return err
 	}
 	work := os.Getenv(killedWork)
 	_, err = layerwise.Embed(ctx, m, in, layerwise.Output{Folder: filepath.Join(work, "out")},
@@ -63,15 +61,11 @@ func killed() error {
 }
 
 func TestAKilledRunGoesOnBehindTheLastLayerThatWasDone(t *testing.T) {
-	folder := oddFiles(t)
-	g := readGraph(t, folder)
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
+	folder, in, g := odd(t)
 	m := testCases()[1].model(t, g) // of 3 layers
 	model := filepath.Join(t.TempDir(), "model.safetensors")
 	require.NoError(t, m.Save(model))
-	all, err := m.Network().Represent(gnntest.Go(t), g.Edges, g.Features, infer.Options{})
-	require.NoError(t, err)
+	_, logits := represented(t, m, g)
 	for _, at := range []string{"begin", "end"} {
 		t.Run(at, func(t *testing.T) {
 			work := t.TempDir()
@@ -115,26 +109,22 @@ func TestAKilledRunGoesOnBehindTheLastLayerThatWasDone(t *testing.T) {
 			got := written(t, out.Folder)
 			require.Len(t, got, g.NumNodes(), "nothing is lost")
 			for v, id := range g.NodeIDs {
-				requireRow(t, all[len(all)-1].Row(v), got[id], tolerance, id)
+				requireRow(t, logits.Row(v), got[id], tolerance, id)
 			}
 		})
 	}
 }
 
 func TestAFolderOfOtherWorkIsRefused(t *testing.T) {
-	folder := oddFiles(t)
-	g := readGraph(t, folder)
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
+	_, in, g := odd(t)
 	m, work := testCases()[0].model(t, g), t.TempDir()
 	out := layerwise.Output{Folder: t.TempDir()}
-	_, err = layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: work})
-	require.NoError(t, err)
-	_, err = layerwise.Embed(t.Context(), testCases()[2].model(t, g), in, out, layerwise.Options{Work: work})
-	require.ErrorContains(t, err, "belongs to another model, other files or another number of shards")
+	require.NoError(t, embed(t, m, in, out, layerwise.Options{Work: work}))
+	require.ErrorContains(t, embed(t, testCases()[2].model(t, g), in, out, layerwise.Options{Work: work}),
+		"belongs to another model, other files or another number of shards")
 	out.CSV = true
-	_, err = layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: work})
-	require.ErrorContains(t, err, "nodes-00000-of-00008.parquet: a file of another run")
+	require.ErrorContains(t, embed(t, m, in, out, layerwise.Options{Work: work}),
+		"nodes-00000-of-00008.parquet: a file of another run")
 }
 
 func TestAFolderThatNoStepHasWrittenIsLeftAlone(t *testing.T) {
@@ -142,11 +132,7 @@ func TestAFolderThatNoStepHasWrittenIsLeftAlone(t *testing.T) {
 	folder := filepath.Join(work, "graph") // what a step's folder is called, too
 	require.NoError(t, os.CopyFS(folder, os.DirFS(oddFiles(t))))
 	m := testCases()[0].model(t, readGraph(t, folder))
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
-	_, err = layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: t.TempDir()}, layerwise.Options{Work: work})
-	require.ErrorContains(t, err, "which no step has written: choose another work folder")
-	again, err := layerwise.Find(folder)
-	require.NoError(t, err)
-	require.Equal(t, in, again, "the graph is still there")
+	in := find(t, folder)
+	require.ErrorContains(t, embed(t, m, in, layerwise.Output{}, layerwise.Options{Work: work}), "which no step has written: choose another work folder")
+	require.Equal(t, in, find(t, folder), "the graph is still there")
 }

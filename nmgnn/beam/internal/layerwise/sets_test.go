@@ -1,6 +1,7 @@
 package layerwise_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -51,15 +52,11 @@ func TestShardsOfTheInputAreAllThere(t *testing.T) {
 }
 
 func TestACopyAmongLargeShardsOfParquetIsFound(t *testing.T) {
-	folder := oddFiles(t)
-	m, out := testCases()[0].model(t, readGraph(t, folder)), t.TempDir()
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
-	_, err = layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: out}, layerwise.Options{Work: t.TempDir(),
-		Shards: 3})
-	require.NoError(t, err)
+	_, in, g := odd(t)
+	m, out := testCases()[0].model(t, g), t.TempDir()
+	require.NoError(t, embed(t, m, in, layerwise.Output{Folder: out}, layerwise.Options{Shards: 3}))
 	pattern := filepath.Join(out, "nodes-*.parquet")
-	_, err = layerwise.Expand(pattern)
+	_, err := layerwise.Expand(pattern)
 	require.NoError(t, err)
 	one, err := os.ReadFile(filepath.Join(out, "nodes-00002-of-00003.parquet"))
 	require.NoError(t, err)
@@ -69,14 +66,10 @@ func TestACopyAmongLargeShardsOfParquetIsFound(t *testing.T) {
 }
 
 func TestAShardLostOrExchangedBetweenStepsIsNamed(t *testing.T) {
-	folder := oddFiles(t)
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
-	m, work := testCases()[0].model(t, readGraph(t, folder)), t.TempDir()
+	_, in, g := odd(t)
+	m, work := testCases()[0].model(t, g), t.TempDir()
 	run := func() error {
-		_, err := layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: t.TempDir(),
-			Layer: 1}, layerwise.Options{Work: work, Shards: 3})
-		return err
+		return embed(t, m, in, layerwise.Output{Layer: 1}, layerwise.Options{Work: work, Shards: 3})
 	}
 	require.NoError(t, run())
 	for _, step := range []string{"graph", "layer1", "layer2"} {
@@ -106,6 +99,39 @@ func TestAShardLostOrExchangedBetweenStepsIsNamed(t *testing.T) {
 	}
 }
 
+func TestAnyChangedByteBetweenStepsNamesItsFile(t *testing.T) {
+	_, in, g := odd(t)
+	m, work := testCases()[0].model(t, g), t.TempDir()
+	run := func() error { return embed(t, m, in, layerwise.Output{}, layerwise.Options{Work: work, Shards: 1}) }
+	require.NoError(t, run())
+	const rows = "rows-00000-of-00001.shard"
+	for step, name := range map[string]string{"graph": "near-00000-of-00001.shard", "layer1": rows} {
+		path := filepath.Join(work, step, name)
+		whole, err := os.ReadFile(path)
+		require.NoError(t, err)
+		next := filepath.Join(work, "layer2")
+		if step == "graph" {
+			next = filepath.Join(work, "layer1")
+		}
+		require.NoError(t, os.RemoveAll(filepath.Join(work, "layer2")))
+		require.NoError(t, os.RemoveAll(next))
+		for _, at := range []int{0, len(whole) / 3, len(whole) / 2, len(whole) - 5, len(whole) - 1} {
+			changed := bytes.Clone(whole)
+			changed[at] ^= 4
+			require.NoError(t, os.WriteFile(path, changed, 0o644))
+			err := run()
+			require.ErrorContains(t, err, name+": the file is damaged", "byte %d", at)
+			require.ErrorContains(t, err, "delete the folder and run the command again")
+		}
+		for _, size := range []int{0, 3, len(whole) - 1} {
+			require.NoError(t, os.WriteFile(path, whole[:size], 0o644))
+			require.ErrorContains(t, run(), name+": the file is damaged", "%d bytes", size)
+		}
+		require.NoError(t, os.WriteFile(path, whole, 0o644))
+		require.NoError(t, run())
+	}
+}
+
 func TestOutputNeverReplacesShardsOfTheInput(t *testing.T) {
 	folder := oddFiles(t)
 	m := testCases()[0].model(t, readGraph(t, folder))
@@ -114,11 +140,9 @@ func TestOutputNeverReplacesShardsOfTheInput(t *testing.T) {
 	require.NoError(t, os.Rename(filepath.Join(folder, "nodes.csv"), filepath.Join(folder, "nodes-00000-of-00001.csv")))
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(folder, link))
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
+	in := find(t, folder)
 	for _, out := range []string{folder, link} {
-		_, err = layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: out,
-			CSV: true}, layerwise.Options{Work: t.TempDir(), Shards: 1})
+		err = embed(t, m, in, layerwise.Output{Folder: out, CSV: true}, layerwise.Options{Shards: 1})
 		require.ErrorContains(t, err, "nodes-00000-of-00001.csv, which is read: expected another folder")
 	}
 	left, err := os.ReadFile(filepath.Join(folder, "nodes-00000-of-00001.csv"))
@@ -136,15 +160,9 @@ func TestShardsThatArePipesAreNotWaitedFor(t *testing.T) {
 }
 
 func TestFeaturesInAnotherOrderAreRefused(t *testing.T) {
-	folder := oddFiles(t) // features a, b, c and d
-	in, err := layerwise.Find(folder)
-	require.NoError(t, err)
-	m := testCases()[0].model(t, readGraph(t, folder))
-	run := func() error {
-		_, err := layerwise.Embed(t.Context(), m, in,
-			layerwise.Output{Folder: t.TempDir()}, layerwise.Options{Work: t.TempDir()})
-		return err
-	}
+	_, in, g := odd(t) // features a, b, c and d
+	m := testCases()[0].model(t, g)
+	run := func() error { return embed(t, m, in, layerwise.Output{}, layerwise.Options{}) }
 	m.FeatureNames = []string{"a", "b", "c", "d"}
 	require.NoError(t, run())
 	m.FeatureNames = []string{"b", "a", "c", "d"}

@@ -1,0 +1,78 @@
+// Package newcomers says what the nodes that arrive after training see of a graph when they are predicted from a cache
+// (section 4; package cached has the equation), and how many nodes that reads.
+package newcomers
+
+import (
+	"nodemask/csr"
+	"nodemask/datasets"
+)
+
+// Edges returns the test graph as the cache sees it: a train node has its neighbours of the train graph; any other node
+// has those among the train nodes and, together, those that arrive with it. Running a model over it uses the cache for
+// all new nodes at once: train nodes get their h̃, since none of them sees a new node.
+func Edges(view *datasets.View, together bool) (*csr.Graph, error) {
+	isNew := arrive(view)
+	local := make([]int32, len(isNew))
+	for v := range local {
+		local[v] = int32(v)
+	}
+	edges, _, err := view.Test.Edges.InducedWhere(local, func(v, u int32) bool {
+		return !isNew[u] || together && isNew[v]
+	})
+	return edges, err
+}
+
+// arrive marks the nodes of the test graph that the train graph lacks.
+func arrive(view *datasets.View) []bool {
+	train := make(map[int32]bool, len(view.Train.Nodes))
+	for _, v := range view.Train.Nodes {
+		train[v] = true
+	}
+	isNew := make([]bool, len(view.Test.Nodes))
+	for i, v := range view.Test.Nodes {
+		isNew[i] = !train[v]
+	}
+	return isNew
+}
+
+// Count counts the different nodes that predicting the test nodes needs, for a model with a number of layers: those of
+// the test graph; the test nodes and all within as many hops of them as there are layers; and those outside the train
+// graph with the train nodes next to one of them.
+func Count(view *datasets.View, layers int) (all, reached, cached int) {
+	edges := view.Test.Edges
+	all = edges.NumNodes()
+	seen, read := make([]bool, all), make([]bool, all)
+	first := func(marks []bool, v int32, count *int) bool {
+		if marks[v] {
+			return false
+		}
+		marks[v] = true
+		*count++
+		return true
+	}
+	frontier := view.Test.Score
+	for _, v := range frontier {
+		first(seen, v, &reached)
+	}
+	for range layers {
+		var found []int32
+		for _, v := range frontier {
+			for _, u := range edges.Neighbours(v) {
+				if first(seen, u, &reached) {
+					found = append(found, u)
+				}
+			}
+		}
+		frontier = found
+	}
+	for v, isNew := range arrive(view) {
+		if !isNew {
+			continue
+		}
+		first(read, int32(v), &cached)
+		for _, u := range edges.Neighbours(int32(v)) {
+			first(read, u, &cached)
+		}
+	}
+	return all, reached, cached
+}
