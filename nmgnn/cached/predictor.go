@@ -269,7 +269,12 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 	return program, nil
 }
 
-func firstRows(x *Node, rows int) *Node { return SliceAxis(x, 0, AxisRangeFromStart(rows)) }
+func firstRows(x *Node, rows int) *Node {
+	if x.Shape().Dimensions[0] == rows {
+		return x
+	}
+	return SliceAxis(x, 0, AxisRangeFromStart(rows))
+}
 
 // Close frees the compiled programs.
 func (p *Predictor) Close() {

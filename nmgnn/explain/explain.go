@@ -146,7 +146,7 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 		}
 	}
 	e.Logits = logits[0]
-	e.Predicted = slices.Index(e.Logits, slices.Max(e.Logits))
+	e.Predicted = largest(e.Logits)
 	e.Class = e.Predicted
 	if o.Class != nil {
 		if e.Class = *o.Class; e.Class < 0 || e.Class >= len(e.Logits) {
@@ -169,6 +169,17 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 	slices.SortStableFunc(e.Features, func(a, b Feature) int { return descending(a.Change, b.Change) })
 	shares.give(e.Branches, e.Alone, values[2*n+len(e.Features):])
 	return e, nil
+}
+
+// largest returns where the first of the largest numbers is; NaNs, which weights that overflow give, are none.
+func largest(x []float32) int {
+	best := 0
+	for c := range x {
+		if x[c] > x[best] {
+			best = c
+		}
+	}
+	return best
 }
 
 // descending orders numbers by their sizes, the largest first.
