@@ -113,7 +113,7 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 		for same < len(children) && c.shape.Base[children[same]] == u {
 			same++
 		}
-		if _, found := slices.BinarySearch(want, u); !found {
+		if _, ok := slices.BinarySearch(want, u); !ok {
 			return nil, c.extra(children[0], base, u)
 		}
 		if same > 1 && c.repeats == nil {

@@ -88,8 +88,8 @@ func GroupAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mas
 	var groups [][]int32
 	numbers := make(map[uint64]int)
 	for v, hash := range all {
-		number, known := numbers[hash]
-		if !known {
+		number, ok := numbers[hash]
+		if !ok {
 			number = len(groups)
 			numbers[hash] = number
 			groups = append(groups, nil)

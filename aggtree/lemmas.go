@@ -127,7 +127,7 @@ func lemmaShape(ctx context.Context, g *csr.Graph, hops int, candidate Arboresce
 // without returns what of the ascending a is not in the ascending b.
 func without(a, b []int32) (rest []int32) {
 	for _, u := range a {
-		if _, found := slices.BinarySearch(b, u); !found {
+		if _, ok := slices.BinarySearch(b, u); !ok {
 			rest = append(rest, u)
 		}
 	}

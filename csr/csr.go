@@ -245,8 +245,8 @@ func (g *Graph) MaxDegree() int {
 
 // HasEdge reports whether u ∈ N_v, by binary search.
 func (g *Graph) HasEdge(v, u int32) bool {
-	_, found := slices.BinarySearch(g.Neighbours(v), u)
-	return found
+	_, ok := slices.BinarySearch(g.Neighbours(v), u)
+	return ok
 }
 
 // All yields every stored directed edge (v, u) with u ∈ N_v, in ascending order.

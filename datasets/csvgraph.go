@@ -54,8 +54,8 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 		return readCSVPairs(t, g, func(source, target []byte) error {
 			var ends [2]int32
 			for i, id := range [2][]byte{source, target} {
-				v, found := nodes.Find(id)
-				if !found {
+				v, ok := nodes.Find(id)
+				if !ok {
 					return t.Errorf("the edge names node %.80q, which %s does not have: add it there, or remove the edge",
 						id, csvNodesFile)
 				}

@@ -29,7 +29,7 @@ type Newcomers struct {
 func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
 	known func(id []byte) (int32, bool), readers ...Reader) (*Newcomers, error) {
 	accept := func(id []byte) error {
-		if _, found := known(id); found {
+		if _, ok := known(id); ok {
 			return fmt.Errorf("node %.80q is one that the model was trained on: only nodes that are new can be predicted "+
 				"from a cache", id)
 		}
@@ -53,8 +53,8 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
 		if v, isNew = nodes.Find(id); isNew {
 			return v, true, nil
 		}
-		v, found := known(id)
-		if !found {
+		v, ok := known(id)
+		if !ok {
 			err = fmt.Errorf("the edge names node %.80q, which is neither in %s nor in the model's cache: that has the "+
 				"train nodes alone, so leave out edges to others", id, nodesFile)
 		}
@@ -120,7 +120,7 @@ type tables interface {
 // tablesOf returns the reader of a file that is not CSV; nil: none is.
 func tablesOf(file string, readers []Reader) tables {
 	for _, r := range readers {
-		if t, is := r.(tables); is && t.ReadsTable(file) {
+		if t, ok := r.(tables); ok && t.ReadsTable(file) {
 			return t
 		}
 	}

@@ -260,27 +260,27 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 		by[strings.ToLower(file)] = file
 	}
 	open := func(file string) (*graphfile.File, error) {
-		content, found := files[cmp.Or(by[file], file)]
-		if !found {
+		content, ok := files[cmp.Or(by[file], file)]
+		if !ok {
 			return nil, &fs.PathError{Op: "open", Path: file, Err: fs.ErrNotExist}
 		}
 		return graphfile.Bytes(cmp.Or(by[file], file), content), nil
 	}
-	nodesFile, hasNodes := by[csvNodesFile]
+	nodesFile, ok := by[csvNodesFile]
 	edgesFile, hasEdges := by[csvEdgesFile]
 	switch {
 	case len(names) == 1 && single[extension(names[0])] != nil:
 		return readSingle(ctx, graphfile.Bytes(names[0], files[names[0]]))
 	case planetoidName(files) != "":
 		return readPlanetoid(ctx, open, planetoidName(files), false)
-	case hasNodes && hasEdges && len(names) == 2:
+	case ok && hasEdges && len(names) == 2:
 		g, err := readCSV(ctx, open, nodesFile+", "+edgesFile)
 		if err != nil {
 			return nil, err
 		}
 		g.Name = name
 		return g, nil
-	case len(names) == 1 && !hasNodes && !hasEdges && slices.Contains(edgeListExtensions, extension(names[0])):
+	case len(names) == 1 && !ok && !hasEdges && slices.Contains(edgeListExtensions, extension(names[0])):
 		file := names[0]
 		edges, ids, err := edgelist.Read(ctx, bytes.NewReader(files[file]), file)
 		if err != nil {

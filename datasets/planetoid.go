@@ -27,8 +27,8 @@ import (
 // Files are hostile until proven otherwise: the error for a damaged one names the file and the place, and damage that
 // still reads as a graph is caught by the published SHA-256.
 func readPlanetoid(ctx context.Context, open opener, name string, anyFiles bool) (*Graph, error) {
-	published, known := planetoidPublished[name]
-	if !known && !anyFiles {
+	published, ok := planetoidPublished[name]
+	if !ok && !anyFiles {
 		return nil, fmt.Errorf("%q is no graph of Planetoid: expected cora, citeseer or pubmed", name)
 	}
 	r := &planetoidReader{ctx: ctx, open: open, name: name, anyFiles: anyFiles}
@@ -80,7 +80,7 @@ func (r *planetoidReader) file(part string) string { return "ind." + r.name + ".
 // damaged returns the error for a file whose content is wrong.
 func (r *planetoidReader) damaged(part string, err error) error {
 	advice := ""
-	if _, known := planetoidPublished[r.name]; known {
+	if _, ok := planetoidPublished[r.name]; ok {
 		advice = fmt.Sprintf(". The file is damaged: fetch it again with 'nodemask data fetch %s'", r.name)
 	}
 	return fmt.Errorf("%s: %w%s", r.file(part), err, advice)

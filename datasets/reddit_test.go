@@ -192,7 +192,7 @@ func peakRSS() (int64, error) {
 		return 0, err
 	}
 	for line := range strings.Lines(string(status)) {
-		if text, found := strings.CutPrefix(line, "VmHWM:"); found {
+		if text, ok := strings.CutPrefix(line, "VmHWM:"); ok {
 			kib, err := strconv.ParseInt(strings.Fields(text)[0], 10, 64)
 			return kib << 10, err
 		}

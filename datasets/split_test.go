@@ -115,8 +115,8 @@ func TestEverySeedIsASplitOfItsOwn(t *testing.T) {
 	for seed := range uint64(200) {
 		s, err := Stratified(g, SplitOptions{TrainPercent: 10, Seed: seed})
 		require.NoError(t, err)
-		before, repeated := seen[s.Hash()]
-		require.False(t, repeated, "seeds %d and %d", before, seed)
+		before, ok := seen[s.Hash()]
+		require.False(t, ok, "seeds %d and %d", before, seed)
 		seen[s.Hash()] = seed
 	}
 }

@@ -31,7 +31,7 @@ func compareTable(live, recorded *record.Results, cells ...record.Cell) plots.Ta
 
 // publishedText is the F1 that the paper has of a cell, or a dash.
 func publishedText(c record.Cell) string {
-	if value, found := evidence.PublishedF1(c); found {
+	if value, ok := evidence.PublishedF1(c); ok {
 		return fmt.Sprintf("%.2f", value)
 	}
 	return "–"
@@ -68,7 +68,7 @@ func overSizes(recorded *record.Results, cells ...record.Cell) plots.Chart {
 		theirs := plots.Series{Name: Label(cell) + ", paper", Reference: true}
 		for _, size := range evidence.Sizes() {
 			cell.TrainPercent = size
-			if published, found := evidence.PublishedF1(cell); found {
+			if published, ok := evidence.PublishedF1(cell); ok {
 				theirs.X, theirs.Y = append(theirs.X, float64(size)), append(theirs.Y, published)
 			}
 		}
@@ -130,8 +130,8 @@ func slopesOfMAD(recorded *record.Results, model string) []plots.Chart {
 			if e.Cell.Parameters.Model != model {
 				continue
 			}
-			n, known := at[e.Metric]
-			if !known {
+			n, ok := at[e.Metric]
+			if !ok {
 				n = len(a.Curves)
 				at[e.Metric] = n
 				a.Curves = append(a.Curves, evidence.Curve{Name: row.Labels[1]})

@@ -183,7 +183,7 @@ func (o OneReading) liveTable(live *record.Results, recorded *record.Results,
 
 // scoreOf is a split's score as text, or a dash.
 func scoreOf(scores map[uint64]float64, seed uint64) string {
-	if f1, is := scores[seed]; is {
+	if f1, ok := scores[seed]; ok {
 		return fmt.Sprintf("%.2f", f1)
 	}
 	return "–"
@@ -191,9 +191,9 @@ func scoreOf(scores map[uint64]float64, seed uint64) string {
 
 // effectText is masked minus plain on a split as text, or a dash.
 func effectText(arms [2]map[uint64]float64, seed uint64) string {
-	plain, is := arms[0][seed]
+	plain, ok := arms[0][seed]
 	masked, both := arms[1][seed]
-	if !is || !both {
+	if !ok || !both {
 		return "–"
 	}
 	return points(masked - plain)

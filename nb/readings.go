@@ -209,7 +209,7 @@ func WhatMatters(data, model string) {
 	for _, axis := range axes {
 		row := []string{axis.Name, "–", "–"}
 		for i, setting := range settings {
-			if share, is := shares[setting][axis.Name]; is {
+			if share, ok := shares[setting][axis.Name]; ok {
 				row[i+1] = percent(share)
 			}
 		}

@@ -44,8 +44,8 @@ func sourceOf(project, pkg, name string) (string, error) {
 			return "", err
 		}
 		for _, declaration := range file.Decls {
-			doc, found := declares(declaration, name)
-			if !found {
+			doc, ok := declares(declaration, name)
+			if !ok {
 				continue
 			}
 			from := declaration.Pos()
@@ -64,21 +64,21 @@ func sourceOf(project, pkg, name string) (string, error) {
 }
 
 // declares says whether a declaration is the type or function of that name, or a method of the type.
-func declares(d ast.Decl, name string) (doc *ast.CommentGroup, found bool) {
+func declares(d ast.Decl, name string) (doc *ast.CommentGroup, ok bool) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
 		if d.Recv == nil {
 			return d.Doc, d.Name.Name == name
 		}
 		receiver := d.Recv.List[0].Type
-		if star, is := receiver.(*ast.StarExpr); is {
+		if star, ok := receiver.(*ast.StarExpr); ok {
 			receiver = star.X
 		}
-		identifier, is := receiver.(*ast.Ident)
-		return d.Doc, is && identifier.Name == name
+		identifier, ok := receiver.(*ast.Ident)
+		return d.Doc, ok && identifier.Name == name
 	case *ast.GenDecl:
 		for _, spec := range d.Specs {
-			if t, is := spec.(*ast.TypeSpec); is && t.Name.Name == name {
+			if t, ok := spec.(*ast.TypeSpec); ok && t.Name.Name == name {
 				return d.Doc, true
 			}
 		}

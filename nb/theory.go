@@ -28,7 +28,7 @@ func Rows(title string, header []string, rows ...[]any) {
 			case int, int32, int64, uint64:
 				text = grouped(text)
 			}
-			if _, is := value.(string); is && i == t.TextColumns {
+			if _, ok := value.(string); ok && i == t.TextColumns {
 				t.TextColumns++
 			}
 			cells = append(cells, text)

@@ -140,7 +140,7 @@ func readOut(t *testing.T, b *backend.Backend, all, scoresOnly bool, x [][]float
 	_, err = exec.Compile(tensors.FromValue([]uint32{3, 9}).Shape(), h.Shape())
 	require.NoError(t, err)
 	for v := range store.IterVariables() {
-		if path, is := strings.CutPrefix(v.Path(), "/model/"); is {
+		if path, ok := strings.CutPrefix(v.Path(), "/model/"); ok {
 			require.NoError(t, v.SetValue(tensors.FromFlatDataAndDimensions([]float32{first(path)}, 1, 1)))
 		}
 	}

@@ -41,7 +41,7 @@ func (p Panels) SVG() ([]byte, error) {
 	index := map[string]int{}                                            // of a name among them
 	for _, c := range slices.Concat(p.Rows...) {
 		for _, s := range c.Series {
-			if _, found := index[s.Name]; !found {
+			if _, ok := index[s.Name]; !ok {
 				index[s.Name] = len(all.Series)
 				all.Series = append(all.Series, s)
 			}

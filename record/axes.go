@@ -174,8 +174,8 @@ var axes = sync.OnceValue(func() []Axis {
 
 // Choices lists where a cell differs from its model's preset.
 func (c Cell) Choices() []Choice {
-	preset, known := presets()[c.Parameters.Model]
-	if !known {
+	preset, ok := presets()[c.Parameters.Model]
+	if !ok {
 		preset = c.Parameters // it has no preset to differ from
 	}
 	return c.Differences(Cell{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: preset})

@@ -35,8 +35,8 @@ func TestWhatIsSetOnAnAxisIsReadBackAndShownInKeyLabelAndCommand(t *testing.T) {
 		require.False(t, names[axis.Name] || flags[axis.Flag], "%s twice", axis.Name)
 		names[axis.Name], flags[axis.Flag] = true, true
 		require.NotEmpty(t, axis.Help, axis.Name)
-		value, known := values[axis.Name]
-		require.True(t, known, "no value for the axis %s", axis.Name)
+		value, ok := values[axis.Name]
+		require.True(t, ok, "no value for the axis %s", axis.Name)
 		for _, model := range hyper.Models() {
 			usual := NewCell("cora", model, datasets.Inductive, 10)
 			c := usual

@@ -37,8 +37,8 @@ type Cell struct {
 // NewCell returns a cell with the model's preset. For a model that does not exist, Parameters.Check returns an error,
 // as does all that trains the cell.
 func NewCell(data, model string, setting datasets.Setting, trainPercent int) Cell {
-	p, known := presets()[model]
-	if !known {
+	p, ok := presets()[model]
+	if !ok {
 		p.Model = model
 	}
 	return Cell{Data: data, Setting: setting, TrainPercent: trainPercent, Parameters: p}
@@ -62,8 +62,8 @@ func (c Cell) With(change func(*hyper.Parameters)) Cell {
 func (c Cell) Choose(values map[string]string) (Cell, error) {
 	left := len(values)
 	for _, axis := range axes() {
-		value, is := values[axis.Name]
-		if !is {
+		value, ok := values[axis.Name]
+		if !ok {
 			continue
 		}
 		if err := axis.Set(&c, value); err != nil {

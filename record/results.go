@@ -82,7 +82,7 @@ func (r *Results) add(records []Record) error {
 		id := cellID{one.Cell, one.Readings != nil}
 		if id.readings {
 			from := drawing{one.Data, one.TrainPercent, one.Seed}
-			if split, known := r.drawn[from]; known && split != one.SplitHash {
+			if split, ok := r.drawn[from]; ok && split != one.SplitHash {
 				return fmt.Errorf("%s, %d %%, seed %d has the splits %.20q and %.20q: some trials were run on other files of "+
 					"%[1]s, which order its nodes otherwise; keep them in a folder of their own", one.Data, one.TrainPercent,
 					one.Seed, split, one.SplitHash)
@@ -115,8 +115,8 @@ func (r *Results) add(records []Record) error {
 func (r *Results) Trials(c Cell) []Record {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	key, known := r.keys[c]
-	if !known {
+	key, ok := r.keys[c]
+	if !ok {
 		key = c.Key()
 		r.keys[c] = key
 	}
@@ -129,7 +129,7 @@ func (r *Results) Trials(c Cell) []Record {
 		}
 		r.fail(err)
 	}
-	if _, there := r.trials[cell]; !there && r.other != nil {
+	if _, ok := r.trials[cell]; !ok && r.other != nil {
 		r.trials[cell] = nil
 		r.fail(r.add(r.other(c)))
 	}
@@ -177,7 +177,7 @@ func (r *Results) Count(cells []Cell, seeds []uint64) (trials, complete int, err
 func (r *Results) Values(c Cell, m Metric) []float64 {
 	var values []float64
 	for _, trial := range r.Trials(c) {
-		if value, is := m.Of(trial); is {
+		if value, ok := m.Of(trial); ok {
 			values = append(values, value)
 		}
 	}
@@ -203,7 +203,7 @@ func (r *Results) Pairs(a, b Cell) iter.Seq2[Record, Record] {
 			at[draw{others[i].Seed, others[i].SplitHash}] = i
 		}
 		for _, one := range r.Trials(a) {
-			if i, both := at[draw{one.Seed, one.SplitHash}]; both && !yield(one, others[i]) {
+			if i, ok := at[draw{one.Seed, one.SplitHash}]; ok && !yield(one, others[i]) {
 				return
 			}
 		}
@@ -214,9 +214,9 @@ func (r *Results) Pairs(a, b Cell) iter.Seq2[Record, Record] {
 func (r *Results) Compare(a Cell, ma Metric, b Cell, mb Metric) Comparison {
 	var differences []float64
 	for one, other := range r.Pairs(a, b) {
-		x, is := ma.Of(one)
+		x, ok := ma.Of(one)
 		y, both := mb.Of(other)
-		if is && both {
+		if ok && both {
 			differences = append(differences, x-y)
 		}
 	}

@@ -131,8 +131,8 @@ func interval95(mean, sd, n float64) (low, high float64) {
 	if sd == 0 {
 		return mean, mean
 	}
-	t, known := quantiles.Load(n)
-	if !known {
+	t, ok := quantiles.Load(n)
+	if !ok {
 		t = distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975)
 		quantiles.Store(n, t)
 	}

@@ -34,8 +34,8 @@ var paperFigures = map[string]func() figure{"transductive": transductiveFigure, 
 // the two settings ("transductive", "inductive"), "trees", "invalid", "new-node", "cached" or "masked". The same figure
 // gives the same bytes. The id of the SVG element is that of the figure.
 func PaperFigure(id string) (svg []byte, words string, err error) {
-	draw, found := paperFigures[id]
-	if !found {
+	draw, ok := paperFigures[id]
+	if !ok {
 		return nil, "", fmt.Errorf("no figure %q: expected one of %v", id, slices.Sorted(maps.Keys(paperFigures)))
 	}
 	svg, words = draw().svg(id)

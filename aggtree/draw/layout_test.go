@@ -143,8 +143,8 @@ func TestSubtreesOfOneShapeAreDrawnAlike(t *testing.T) {
 				shape[i] += shape[c]
 			}
 			shape[i] = "(" + shape[i] + ")"
-			other, found := seen[shape[i]]
-			if !found {
+			other, ok := seen[shape[i]]
+			if !ok {
 				seen[shape[i]] = i
 				continue
 			}

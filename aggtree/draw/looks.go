@@ -54,7 +54,7 @@ func newLooks(t *aggtree.Tree, o Options) looks {
 // of returns the look of a base.
 func (l looks) of(base int32) look {
 	one := look{fill: -1, ring: -1, root: base == l.root}
-	if ring, found := l.ring[base]; found {
+	if ring, ok := l.ring[base]; ok {
 		one.ring = ring
 	}
 	if int(base) < len(l.colours) && l.colours[base] >= 0 {

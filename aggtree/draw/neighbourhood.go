@@ -50,7 +50,7 @@ func (s *picture) near() neighbourhood {
 			break
 		}
 		for _, u := range row(n.nodes[i]) {
-			if _, found := place[u]; found || left[u] {
+			if _, ok := place[u]; ok || left[u] {
 				continue
 			}
 			if len(n.nodes) == mostNear {
@@ -64,7 +64,7 @@ func (s *picture) near() neighbourhood {
 	n.more = len(left)
 	for i, v := range n.nodes {
 		for _, u := range row(v) {
-			if j, found := place[u]; found && (i < j || !slices.Contains(row(u), v)) {
+			if j, ok := place[u]; ok && (i < j || !slices.Contains(row(u), v)) {
 				n.edges = append(n.edges, [2]int32{v, u})
 			}
 		}

@@ -42,7 +42,7 @@ func mangled(r *rand.Rand, name string, content []byte) []byte {
 			return packed(mangledText(r, text))
 		}
 	case ".safetensors":
-		if inside, is := mangledTensors(r, b); is && r.IntN(4) > 0 {
+		if inside, ok := mangledTensors(r, b); ok && r.IntN(4) > 0 {
 			return inside
 		}
 	case ".jsonl":

@@ -192,7 +192,7 @@ func flagError(c *cobra.Command, err error) error {
 	if !errors.As(err, &invalid) {
 		return misuse{err}
 	}
-	if f, is := invalid.GetFlag().Value.(*axisFlag); is && f.Switch == "" { // whose errors name the value
+	if f, ok := invalid.GetFlag().Value.(*axisFlag); ok && f.Switch == "" { // whose errors name the value
 		return misusef("--%s: %w", f.Flag, invalid.Unwrap())
 	}
 	kind := strings.TrimSuffix(invalid.GetFlag().Value.Type(), "Slice")

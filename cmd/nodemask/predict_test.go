@@ -89,7 +89,7 @@ func TestPredictionsFromFilesScoreAsTrainingSaid(t *testing.T) {
 			for line := range bytes.Lines([]byte(out)) {
 				var p cached.Prediction
 				require.NoError(t, json.Unmarshal(line, &p))
-				if v, found := isTest[p.ID]; found {
+				if v, ok := isTest[p.ID]; ok {
 					predictions = append(predictions, int32(slices.Index(g.Classes, p.Class)))
 					labels = append(labels, g.Labels[v])
 				}

@@ -27,8 +27,8 @@ type progressLine struct {
 }
 
 func newProgressLine(w io.Writer, x train.Experiment, trials int) *progressLine {
-	f, is := w.(*os.File)
-	p := &progressLine{w: w, live: is && term.IsTerminal(int(f.Fd())), trials: trials, start: time.Now()}
+	f, ok := w.(*os.File)
+	p := &progressLine{w: w, live: ok && term.IsTerminal(int(f.Fd())), trials: trials, start: time.Now()}
 	p.show(fmt.Sprintf("%s %s: compiling …", x.Graph.Name, x.Setting))
 	return p
 }
@@ -68,7 +68,7 @@ func (p *progressLine) show(text string) {
 
 // columns returns how many characters a line of w may have: the terminal's width, or those of no terminal.
 func columns(w io.Writer, otherwise int) int {
-	if f, is := w.(interface{ Fd() uintptr }); is && term.IsTerminal(int(f.Fd())) {
+	if f, ok := w.(interface{ Fd() uintptr }); ok && term.IsTerminal(int(f.Fd())) {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 20 {
 			return width
 		}

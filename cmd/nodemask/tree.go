@@ -177,8 +177,8 @@ func (f treeFlags) choose(g *treeGraph) error {
 	}
 	find := func(flag, id string) (int32, error) {
 		if g.names != nil {
-			v, found := number[id]
-			if !found {
+			v, ok := number[id]
+			if !ok {
 				return 0, misusef("--%s %s: no edge of %s names this node", flag, id, f.edges)
 			}
 			return v, nil
@@ -275,7 +275,7 @@ func (f treeFlags) arrive(ctx context.Context, g *treeGraph) (*aggtree.Arrival, 
 	if err != nil {
 		return nil, err
 	}
-	if _, is := slices.BinarySearch(split.Train, g.root); is {
+	if _, ok := slices.BinarySearch(split.Train, g.root); ok {
 		return nil, misusef("--root %d: it is a train node at --train %d, which the model knew: "+
 			"expected a node that arrives later, for instance %d", g.root, f.train, split.Test[0])
 	}

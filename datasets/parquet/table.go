@@ -125,7 +125,7 @@ func openTable(ctx context.Context, f *graphfile.File) (*table, error) {
 			return nil, t.Errorf("column %.80q is there twice", c.name)
 		}
 		seen[c.name] = true
-		if leaf, is := t.file.Schema().Lookup(c.name); is && field.Leaf() && !field.Repeated() {
+		if leaf, ok := t.file.Schema().Lookup(c.name); ok && field.Leaf() && !field.Repeated() {
 			c.leaf, c.described = leaf.ColumnIndex, field.Type().String()
 			c.kind, c.unsigned = kindOf(field.Type())
 		}

@@ -125,9 +125,9 @@ func (a arm) words(chosen map[string]string) string {
 func shared(chosen map[string]string) string {
 	var parts []string
 	for _, axis := range record.Axes() {
-		value, is := chosen[axis.Name]
+		value, ok := chosen[axis.Name]
 		switch {
-		case !is:
+		case !ok:
 		case axis.Name == "normalize" && value == "true":
 			parts = append(parts, "features divided by their sums")
 		case axis.Name == "normalize":

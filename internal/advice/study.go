@@ -84,8 +84,8 @@ func (s *study) choose(stage int, what string, cells []record.Cell) (best int, s
 			if err != nil {
 				return -1, 0, err
 			}
-			r, is := there[seed]
-			if !is {
+			r, ok := there[seed]
+			if !ok {
 				missing = append(missing, cells[left[i].at])
 			}
 			left[i].total += r.ValidationF1
@@ -174,7 +174,7 @@ func (s *study) tunePlain(q *Question) error {
 	n := 0
 	for _, c := range cells {
 		for _, seed := range seeds(firstTry, tries) { // later ones must not change the plan
-			if r, is := s.seen[c.Key()][seed]; is {
+			if r, ok := s.seen[c.Key()][seed]; ok {
 				q.seconds += r.Seconds
 				n++
 			}
@@ -282,8 +282,8 @@ func (s *study) compare(q *Question) error {
 		c.Data = s.Data
 		a.Command = strings.TrimSuffix(c.Command(10), " --json")
 		for seed := uint64(firstFresh); ; seed++ {
-			r, is := there[seed]
-			if !is {
+			r, ok := there[seed]
+			if !ok {
 				break
 			}
 			a.F1 = append(a.F1, r.MacroF1)

@@ -61,8 +61,8 @@ func Read(ctx context.Context, r io.Reader, name string) (*csr.Graph, []string, 
 		var pair [2]int32
 		known := len(ids)
 		for i, id := range ends {
-			v, found := index[id]
-			if !found {
+			v, ok := index[id]
+			if !ok {
 				v = int32(len(ids))
 				index[id], ids = v, append(ids, id)
 			}

@@ -24,8 +24,8 @@ func TestEveryCellOfEveryArtifactCanBeTrainedAndHasAKeyOfItsOwn(t *testing.T) {
 		}
 		for _, c := range a.Cells() {
 			require.NoError(t, c.Parameters.Check(), c.Key())
-			known, is := byKey[c.Key()]
-			if is {
+			known, ok := byKey[c.Key()]
+			if ok {
 				known.Cached, known.History = c.Cached, c.History
 				require.Equal(t, known, c, "one key, one cell")
 			}

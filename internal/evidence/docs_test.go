@@ -153,8 +153,8 @@ func regraded(t *testing.T, artifacts []Artifact, e *Evidence) string {
 	require.NoError(t, json.Unmarshal(file, &before))
 	text := "| claim | before | now | how robust |\n|---|---|---|---|\n"
 	for _, j := range Judge(artifacts, e) {
-		was, known := before[j.Text]
-		if grade, _, _ := strings.Cut(was, " ("); known && grade != string(j.Grade) {
+		was, ok := before[j.Text]
+		if grade, _, _ := strings.Cut(was, " ("); ok && grade != string(j.Grade) {
 			text += fmt.Sprintf("| %s | %s | %s | %s |\n", j.Text, was, j.GradeText(), j.Robust)
 		}
 	}

@@ -180,8 +180,8 @@ func (e *Evidence) Table(a Artifact, o TableOptions) (plots.Table, error) {
 
 // once returns what is kept under a key, or makes it and keeps it.
 func once[K comparable, V any](kept map[K]V, key K, made func() V) V {
-	v, known := kept[key]
-	if !known {
+	v, ok := kept[key]
+	if !ok {
 		v = made()
 		kept[key] = v
 	}

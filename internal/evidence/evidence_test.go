@@ -105,8 +105,8 @@ func TestCurvesHaveEveryReading(t *testing.T) {
 func TestReadingsThatLackASplitDoNotCount(t *testing.T) {
 	e := newEvidence(t, readingsOf(t, "gat", multiverse.Splits-1, func(record.Cell, int) float64 { return 2 },
 		none))
-	_, found := e.Readings("cora", "gat", datasets.Inductive)
-	assert.False(t, found)
+	_, ok := e.Readings("cora", "gat", datasets.Inductive)
+	assert.False(t, ok)
 }
 
 func TestTrialsOfOtherPartsOfTheProtocolAreNoReadings(t *testing.T) {
@@ -120,7 +120,7 @@ func TestTrialsOfOtherPartsOfTheProtocolAreNoReadings(t *testing.T) {
 		}
 	}
 	e := newEvidence(t, all)
-	readings, found := e.Readings("cora", "gat", datasets.Inductive)
-	require.True(t, found)
+	readings, ok := e.Readings("cora", "gat", datasets.Inductive)
+	require.True(t, ok)
 	assert.Equal(t, uint64(109), readings.All.Splits[len(readings.All.Splits)-1])
 }

@@ -92,7 +92,7 @@ func publishedCaching(data string) caching {
 }
 
 // PublishedF1 returns the macro F1 that the paper has for a cell, in percent, and whether it has one.
-func PublishedF1(c record.Cell) (percent float64, found bool) {
+func PublishedF1(c record.Cell) (percent float64, ok bool) {
 	for _, a := range Artifacts() {
 		for _, row := range a.Rows {
 			for _, e := range row.Entries {

@@ -115,7 +115,7 @@ func (a Artifact) adjusted(r *record.Results) map[string]float64 {
 	var p []float64
 	for _, row := range a.Rows {
 		for _, e := range row.Entries {
-			if c, is := e.against(r); is && !slices.Contains(keys, e.comparison()) {
+			if c, ok := e.against(r); ok && !slices.Contains(keys, e.comparison()) {
 				keys, p = append(keys, e.comparison()), append(p, c.P)
 			}
 		}
@@ -171,9 +171,9 @@ func (e Entry) show(r *record.Results, adjusted map[string]float64) (plots.Field
 	if summary.N == 1 {
 		cell.Note = "1 trial"
 	}
-	if c, is := e.against(r); is {
+	if c, ok := e.against(r); ok {
 		corrected := ""
-		if p, is := adjusted[e.comparison()]; is {
+		if p, ok := adjusted[e.comparison()]; ok {
 			c.P, corrected = p, ", corrected"
 		}
 		cell.Bold, cell.Down = c.P < significant, c.Difference < 0
@@ -273,7 +273,7 @@ func (a Artifact) Points(r *record.Results) plots.Table {
 	for _, c := range a.Charts(r) {
 		for _, s := range c.Series {
 			name := s.Name
-			if panel, found := strings.CutPrefix(c.ID, a.ID+"-"); found {
+			if panel, ok := strings.CutPrefix(c.ID, a.ID+"-"); ok {
 				name = panel + ", " + name
 			}
 			for i := range s.X {

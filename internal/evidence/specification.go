@@ -67,7 +67,7 @@ func (e *Evidence) Specifications() []plots.Specification {
 	for _, model := range cited.Models() {
 		for _, data := range cited.Data() {
 			for _, s := range datasets.Settings() {
-				if readings, found := e.Readings(data, model, s); found {
+				if readings, ok := e.Readings(data, model, s); ok {
 					all = append(all, readings.Specification())
 				}
 			}

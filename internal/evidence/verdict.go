@@ -96,9 +96,9 @@ type difference struct {
 func differences(r *record.Results, a record.Cell, ma record.Metric, b record.Cell,
 	mb record.Metric) (all []difference) {
 	for one, other := range r.Pairs(a, b) {
-		x, is := ma.Of(one)
+		x, ok := ma.Of(one)
 		y, both := mb.Of(other)
-		if is && both {
+		if ok && both {
 			all = append(all, difference{one.Seed, x - y})
 		}
 	}
@@ -156,7 +156,7 @@ func judge(r *record.Results, unit string, comparisons []comparison) Verdict {
 	}
 	common := make([][]float64, len(comparisons))
 	for _, seed := range seeds {
-		if slices.ContainsFunc(bySeed, func(of map[uint64]float64) bool { _, is := of[seed]; return !is }) {
+		if slices.ContainsFunc(bySeed, func(of map[uint64]float64) bool { _, ok := of[seed]; return !ok }) {
 			continue
 		}
 		for i, of := range bySeed {

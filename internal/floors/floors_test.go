@@ -175,7 +175,7 @@ func listedIn(t *testing.T, folder string) map[string]goPackage {
 // roomOf is the nearest folder in the table, up from a package's; "" if there is none.
 func roomOf(folder string) string {
 	for folder != "." {
-		if _, found := rooms[folder]; found {
+		if _, ok := rooms[folder]; ok {
 			return folder
 		}
 		folder = filepath.ToSlash(filepath.Dir(folder))
@@ -198,8 +198,8 @@ func TestEachPackageImportsOnlyTheFloorsBelowIt(t *testing.T) {
 			continue
 		}
 		for _, path := range p.Imports {
-			own, is := strings.CutPrefix(path, module)
-			if !is {
+			own, ok := strings.CutPrefix(path, module)
+			if !ok {
 				continue
 			}
 			below := roomOf(own)

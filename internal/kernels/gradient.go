@@ -112,7 +112,7 @@ func WithAdjoints(y *Node, arguments ...Argument) *Node {
 func Remember[T any](f func(v *Node) T) func(v *Node) T {
 	made := map[*Node]T{}
 	return func(v *Node) T {
-		if _, done := made[v]; !done {
+		if _, ok := made[v]; !ok {
 			made[v] = f(v)
 		}
 		return made[v]

@@ -209,7 +209,7 @@ func ofTrials[T any](p *parts, of func(m csr.Matrix) []T) func(csr.Matrix) []T {
 // once makes a variable [slots, 1] for a direction of p the first time it is asked for, from a number for each entry.
 func once[T int32 | float32](p *parts, name string, direction pattern, padding T,
 	of func(m csr.Matrix) []T) *model.Variable {
-	if v, made := p.lazy[name]; made {
+	if v, ok := p.lazy[name]; ok {
 		return v.Variable
 	}
 	values := func() []T { return perSlot(direction, of(p.matrix), padding) }

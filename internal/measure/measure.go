@@ -135,7 +135,7 @@ func (w *work) trial(ctx context.Context, r *train.Runner, c record.Cell, seed u
 	if w.Epoch != nil {
 		epochs = func(epoch int, e train.Epoch) { w.Epoch(c, seed, epoch, e) }
 	}
-	if more, known := w.also[c.Key()]; known {
+	if more, ok := w.also[c.Key()]; ok {
 		c.Cached, c.History = c.Cached || more.Cached, c.History || more.History
 	}
 	x := Experiment(c, w.graphs[c.Data])

@@ -64,8 +64,8 @@ func grouped(tasks []task) (groups [][]task) {
 	at := map[string]int{}
 	for _, t := range tasks {
 		program := programOf(t.cell)
-		i, known := at[program]
-		if !known {
+		i, ok := at[program]
+		if !ok {
 			i = len(groups)
 			at[program] = i
 			groups = append(groups, nil)

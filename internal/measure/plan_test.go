@@ -35,7 +35,7 @@ func TestShardsHaveEveryCellOnce(t *testing.T) {
 		require.Equal(t, len(tasks), total)
 		for _, task := range tasks {
 			seen[task.cell.Key()]++
-			if other, known := programs[programOf(task.cell)]; known {
+			if other, ok := programs[programOf(task.cell)]; ok {
 				require.Equal(t, other, shard, "cells that share a program stay together: %s", task.cell.Key())
 			}
 			programs[programOf(task.cell)] = shard

@@ -40,7 +40,7 @@ func (b *Budget) Take(bytes int64) error {
 
 // Fits returns an error if so many bytes are more than this process may have.
 func Fits(bytes int64) error {
-	if left, known := Get(); known && bytes > left.Bytes {
+	if left, ok := Get(); ok && bytes > left.Bytes {
 		return fmt.Errorf("this takes about %s of memory more, and %s has %s left: free some, or take a smaller graph",
 			Text(bytes), left.Of, Text(left.Bytes))
 	}

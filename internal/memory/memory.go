@@ -35,14 +35,14 @@ func Text(bytes int64) string {
 }
 
 // least returns the one with the fewest bytes; not found, and no limit, if there is none.
-func least(all []Left) (l Left, found bool) {
+func least(all []Left) (l Left, ok bool) {
 	l.Bytes = math.MaxInt64
 	for _, one := range all {
-		if one.Bytes = max(one.Bytes, 0); !found || one.Bytes < l.Bytes {
-			l, found = one, true
+		if one.Bytes = max(one.Bytes, 0); !ok || one.Bytes < l.Bytes {
+			l, ok = one, true
 		}
 	}
-	return l, found
+	return l, ok
 }
 
 // unlimited is above what a group that has no limit says in version 1.
@@ -50,7 +50,7 @@ const unlimited = 1 << 60
 
 // machine returns what the machine has available, of the files of a Linux system.
 func machine(system fs.FS) []Left {
-	if kilobytes, found := numberOf(system, "proc/meminfo", "MemAvailable:"); found {
+	if kilobytes, ok := numberOf(system, "proc/meminfo", "MemAvailable:"); ok {
 		return []Left{{kilobytes << 10, "this machine"}}
 	}
 	return nil
@@ -78,7 +78,7 @@ func groups(system fs.FS) (all []Left) {
 		// A container sees its own group as the root, whatever it is called outside.
 		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
 			folder := path.Join(root, group)
-			if most, found := numberOf(system, path.Join(folder, limit), ""); found && most < unlimited {
+			if most, ok := numberOf(system, path.Join(folder, limit), ""); ok && most < unlimited {
 				used, _ := numberOf(system, path.Join(folder, usage), "")
 				cached, _ := numberOf(system, path.Join(folder, "memory.stat"), idle+" ") // which the system gives back
 				all = append(all, Left{most - max(used-cached, 0), "this process's control group (" + limit + ")"})
@@ -92,14 +92,14 @@ func groups(system fs.FS) (all []Left) {
 }
 
 // numberOf returns the number behind a key at the start of a line, or the file's first one for no key.
-func numberOf(system fs.FS, name, key string) (number int64, found bool) {
+func numberOf(system fs.FS, name, key string) (number int64, ok bool) {
 	text, err := fs.ReadFile(system, name)
 	if err != nil {
 		return 0, false
 	}
 	for line := range strings.Lines(string(text)) {
-		rest, is := strings.CutPrefix(line, key)
-		if fields := strings.Fields(rest); is && len(fields) > 0 {
+		rest, ok := strings.CutPrefix(line, key)
+		if fields := strings.Fields(rest); ok && len(fields) > 0 {
 			number, err := strconv.ParseInt(fields[0], 10, 64)
 			return number, err == nil && number >= 0
 		}

@@ -39,21 +39,21 @@ func TestWhatIsLeftIsTheLeastThatMachineAndGroupsLeave(t *testing.T) {
 			"sys/fs/cgroup/memory.max": "100\n", "sys/fs/cgroup/memory.current": "300\n"}, 0, "this process's control group " +
 			"(memory.max)"},
 	} {
-		left, found := least(append(machine(files(c.texts)), groups(files(c.texts))...))
-		require.True(t, found, what)
+		left, ok := least(append(machine(files(c.texts)), groups(files(c.texts))...))
+		require.True(t, ok, what)
 		require.Equal(t, Left{c.left, c.of}, left, what)
 	}
 	rubbish := files(map[string]string{"proc/self/cgroup": "rubbish\n::\n"})
-	_, found := least(append(machine(files(nil)), groups(rubbish)...))
-	require.False(t, found, "a system that does not say")
+	_, ok := least(append(machine(files(nil)), groups(rubbish)...))
+	require.False(t, ok, "a system that does not say")
 }
 
 func TestThisMachineSaysHowMuchIsLeft(t *testing.T) {
-	left, found := Get()
+	left, ok := Get()
 	if runtime.GOOS != "linux" {
 		t.Skip("skipped: only Linux says")
 	}
-	require.True(t, found)
+	require.True(t, ok)
 	require.Positive(t, left.Bytes)
 	require.NotEmpty(t, left.Of)
 	require.Greater(t, Resident(), int64(1<<20), "a program in Go takes more than a megabyte")

@@ -16,8 +16,8 @@ func Parse(text string) (bytes int64, err error) {
 	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
 		{"TB", 1e12}, {"B", 1}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"", 1}}
 	for _, u := range units {
-		number, found := strings.CutSuffix(text, u.name)
-		if !found {
+		number, ok := strings.CutSuffix(text, u.name)
+		if !ok {
 			continue
 		}
 		x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)

@@ -66,7 +66,7 @@ func (a Axis) optionNames() []string {
 
 // Find returns a reading's effect, and its rank among all by pooled effect, from 1 for the least. Readings that tie
 // share the least rank. found is false if there is none.
-func (e *Effects) Find(r Reading) (effect Effect, rank int, found bool) {
+func (e *Effects) Find(r Reading) (effect Effect, rank int, ok bool) {
 	i := slices.IndexFunc(e.Effects, func(other Effect) bool { return slices.Equal(other.Reading, r) })
 	if i < 0 {
 		return Effect{}, 0, false

@@ -52,7 +52,7 @@ func DepthSlopes(scores []DepthScore) []float64 {
 	for split := range scores[0].F1 {
 		best, at := map[int]float64{}, map[int]float64{}
 		for _, s := range scores {
-			if f1, known := best[s.Layers]; !known || s.F1[split] > f1 {
+			if f1, ok := best[s.Layers]; !ok || s.F1[split] > f1 {
 				best[s.Layers], at[s.Layers] = s.F1[split], s.KeepRate
 			}
 		}

@@ -93,16 +93,16 @@ func (l *lookup) of(r Reading, arm Arm, size int) (trials map[uint64]*record.Rea
 	if arm == Masked {
 		trained[len(r)+1] = 1
 	}
-	trials, known := l.trained[string(trained)]
+	trials, ok := l.trained[string(trained)]
 	at, both := l.ways[string(read)]
-	if known && both {
+	if ok && both {
 		return trials, at, nil
 	}
 	c, err := r.Cell(l.Axes, arm, l.Data, l.Model, l.Setting, size)
 	if err != nil {
 		return nil, at, err
 	}
-	if !known {
+	if !ok {
 		trials = l.results.Readings(c)
 		l.trained[string(trained)] = trials
 	}

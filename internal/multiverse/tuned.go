@@ -189,8 +189,8 @@ func (d Design) configurations(model, arm string) []map[string]string {
 
 // cell returns the cell of a configuration, of what Base has returned for one with masking or without.
 func (d Design) cell(q TunedQuestion, values map[string]string, bases map[bool]record.Cell) (c record.Cell, err error) {
-	keep, is := values["keep"]
-	masked := is && keep != "1"
+	keep, ok := values["keep"]
+	masked := ok && keep != "1"
 	c, known := bases[masked]
 	if !known {
 		if c, err = d.Base(q, masked); err != nil {
@@ -221,7 +221,7 @@ type TunedArm struct {
 func (a TunedArm) Words() string {
 	var parts []string
 	for _, axis := range record.Axes() {
-		if value, is := a.Chosen[axis.Name]; is {
+		if value, ok := a.Chosen[axis.Name]; ok {
 			parts = append(parts, axis.Name+" "+value)
 		}
 	}
@@ -259,7 +259,7 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 			}
 			total, n, there := 0.0, 0, r.Readings(c)
 			for _, seed := range tries {
-				if one, is := there[seed]; is {
+				if one, ok := there[seed]; ok {
 					total += one.ValidationF1[stop][arrival] / tunedTries
 					n++
 				}
@@ -278,7 +278,7 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 		}
 		there := r.Readings(best)
 		for _, seed := range fresh {
-			if one, is := there[seed]; is {
+			if one, ok := there[seed]; ok {
 				arm.F1 = append(arm.F1, one.F1[stop][arrival])
 			}
 		}

@@ -360,7 +360,7 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 	done := &Trained{Record: string(line), Key: c.Key(), Label: evidence.Label(c), F1: stored.MacroF1,
 		BestEpoch: stored.BestEpoch, Epochs: stored.Epochs,
 		Seconds: stored.Seconds, Confusion: result.Test.Confusion, Classes: g.Classes}
-	if published, found := evidence.PublishedF1(c); found {
+	if published, ok := evidence.PublishedF1(c); ok {
 		done.Published = &published
 	}
 	if inPages(c.Data) {
@@ -398,7 +398,7 @@ func (s *Session) compare(r Request) (Event, error) {
 		if summary.N > 1 {
 			row.Spread = &summary.StdDev
 		}
-		if published, found := evidence.PublishedF1(c); found {
+		if published, ok := evidence.PublishedF1(c); ok {
 			row.Published = &published
 		}
 		if c.Parameters.KeepRate.Active() {

@@ -162,8 +162,8 @@ type trials map[trialID]record.Record
 // lack reports whether a record is of another trial, or has a measurement that theirs lacks. It returns an error if
 // both contradict each other.
 func (k trials) lack(r record.Record) (bool, error) {
-	have, is := k[idOf(r)]
-	if !is {
+	have, ok := k[idOf(r)]
+	if !ok {
 		return true, nil
 	}
 	if found := have.Differences(r); len(found) > 0 && have.Digits == r.Digits {

@@ -248,7 +248,7 @@ func unsealed(line []byte) (body []byte, end string, err error) {
 	line = bytes.TrimRight(line, "\r\n")
 	at := len(line) - sumSize
 	if at < 0 || !bytes.HasPrefix(line[at:], []byte(sumField)) || !bytes.HasSuffix(line, []byte(sumEnd)) {
-		if body, is := bytes.CutSuffix(line, []byte("}")); is {
+		if body, ok := bytes.CutSuffix(line, []byte("}")); ok {
 			return body, "}", nil
 		}
 		return line, "", nil
@@ -280,8 +280,8 @@ func (s *Store) Verify() (trials int, err error) {
 	err = s.each(nil, func(path string, number int, t record.Record) error {
 		id := measured{idOf(t), t.Digits}
 		seen[id.trialID] = true
-		old, known := first[id]
-		if !known {
+		old, ok := first[id]
+		if !ok {
 			first[id] = place{path, number, t}
 		} else if found := old.record.Differences(t); len(found) > 0 {
 			earlier := fmt.Sprintf("%s, line %d", old.path, old.line)

@@ -58,7 +58,7 @@ func (s *scanner) text() string {
 	}
 	raw := s.rest[:end]
 	s.rest = s.rest[end+1:]
-	if text, known := s.texts[string(raw)]; known {
+	if text, ok := s.texts[string(raw)]; ok {
 		return text
 	}
 	for _, c := range raw {

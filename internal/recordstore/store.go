@@ -124,7 +124,7 @@ func (s *Store) Has(c record.Cell, seed uint64, backend string) (bool, error) {
 			s.seen[path] = file
 		}
 		file.end, err = s.read(path, file.end, s.reader, func(_ int, t record.Record) error {
-			if old, known := file.measured[idOf(t)]; !known || !old.Measures(t.CellOf()) {
+			if old, ok := file.measured[idOf(t)]; !ok || !old.Measures(t.CellOf()) {
 				file.measured[idOf(t)] = t.CellOf()
 			}
 			return nil
@@ -132,8 +132,8 @@ func (s *Store) Has(c record.Cell, seed uint64, backend string) (bool, error) {
 		if err != nil && (!isNoFile(err) || path == s.path(PairOf(c))) { // what is added would be lost in a pipe
 			return false, err
 		}
-		measured, known := file.measured[id]
-		found = found || known && measured.Measures(c)
+		measured, ok := file.measured[id]
+		found = found || ok && measured.Measures(c)
 	}
 	return found, nil
 }
@@ -169,9 +169,9 @@ func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []r
 	records = make([]record.Record, 0, slabSize)
 	err = s.each(only, func(_ string, _ int, t record.Record) error {
 		id := idOf(t)
-		i, known := at[id]
+		i, ok := at[id]
 		switch {
-		case !known:
+		case !ok:
 			if len(records) == slabSize {
 				full, records = append(full, records), make([]record.Record, 0, slabSize)
 			}
@@ -227,8 +227,8 @@ func Merged(cells []record.Cell) []record.Cell {
 	for _, c := range cells {
 		c.Cached = c.Cached && c.Setting == datasets.Inductive
 		id := trialID{Cell: c.Key(), Readings: c.Readings}
-		i, known := at[id]
-		if !known {
+		i, ok := at[id]
+		if !ok {
 			at[id] = len(merged)
 			merged = append(merged, c)
 			continue

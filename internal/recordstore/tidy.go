@@ -23,7 +23,7 @@ func Tidy(records []record.Record) tidy.Table {
 	}
 	numbers := func(name string, of func(record.Record) (float64, bool)) tidy.Column {
 		return tidy.Column{Name: name, Numbers: each(records, func(r record.Record) float64 {
-			if value, known := of(r); known {
+			if value, ok := of(r); ok {
 				return value
 			}
 			return math.NaN()

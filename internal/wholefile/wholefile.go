@@ -153,9 +153,9 @@ func sweep(folder, start string) {
 		return // what is wrong with the folder, making a file there tells
 	}
 	for _, e := range entries {
-		number, found := strings.CutPrefix(e.Name(), start)
+		number, ok := strings.CutPrefix(e.Name(), start)
 		number, is := strings.CutSuffix(number, suffix)
-		if _, err := strconv.ParseUint(number, 10, 64); err != nil || !found || !is || !e.Type().IsRegular() {
+		if _, err := strconv.ParseUint(number, 10, 64); err != nil || !ok || !is || !e.Type().IsRegular() {
 			continue
 		}
 		path := filepath.Join(folder, e.Name())

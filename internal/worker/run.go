@@ -125,7 +125,7 @@ func reason(output []byte, err error) string {
 	first := ""
 	for line := range strings.SplitSeq(string(output), "\n") {
 		line = strings.TrimSpace(line)
-		if text, is := strings.CutPrefix(line, "nodemask: "); is {
+		if text, ok := strings.CutPrefix(line, "nodemask: "); ok {
 			return text
 		}
 		if first == "" && !strings.HasPrefix(line, "#") {

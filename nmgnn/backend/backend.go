@@ -387,8 +387,8 @@ func pluginPlaces(name string) []pluginPlace {
 // installedPlaces lists where set-up puts a plugin, or pip: a program from a wheel is in the folder nodemask of
 // Python's packages, and the plugin from a wheel of its own is beside that.
 func installedPlaces(name string, roots []string) []pluginPlace {
-	set, known := setUp[name]
-	if !known {
+	set, ok := setUp[name]
+	if !ok {
 		return nil
 	}
 	var places []pluginPlace

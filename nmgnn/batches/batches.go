@@ -56,11 +56,11 @@ func (o Options) check(layers int) error {
 	if o.Clusters < 0 {
 		return fmt.Errorf("%d clusters: expected 1 or more", o.Clusters)
 	}
-	if _, drops := o.Regulariser.(nmgnn.DropEdge); drops && o.divided() {
+	if _, ok := o.Regulariser.(nmgnn.DropEdge); ok && o.divided() {
 		return fmt.Errorf("DropEdge drops both directions of an edge alike, and the ends of an edge may be in two batches: " +
 			"expected another regulariser, or one cluster")
 	}
-	if _, averages := o.Regulariser.(nmgnn.DropGNN); averages {
+	if _, ok := o.Regulariser.(nmgnn.DropGNN); ok {
 		return fmt.Errorf("DropGNN masks nodes in testing too, which batches do not: expected another regulariser")
 	}
 	if i := slices.IndexFunc(o.Sample, func(k int) bool { return k < 1 }); i >= 0 {

@@ -133,7 +133,7 @@ func (r reference) loss() (loss float64, hidden map[int32][]float64) {
 		hidden[v] = layer(features, v, r.w["layer0/linear0/weights"], r.w["layer0/linear0/biases"], r.wide, relu)
 	}
 	h := func(v int32) []float64 {
-		if own, is := hidden[v]; is {
+		if own, ok := hidden[v]; ok {
 			return own
 		}
 		row := make([]float64, r.wide)
@@ -177,7 +177,7 @@ func stepped(t *testing.T, b *backend.Backend, cache func(v int32, masked bool, 
 		score: trainer.scored.nodes[1], w: map[string][]float64{}, wide: s.Hidden}
 	require.NotEmpty(t, r.score)
 	for v := range trainer.train.store.IterVariables() {
-		if path, is := strings.CutPrefix(v.Path(), "/model/"); is {
+		if path, ok := strings.CutPrefix(v.Path(), "/model/"); ok {
 			value, err := v.Value()
 			require.NoError(t, err)
 			for _, x := range tensors.MustCopyFlatData[float32](value) {

@@ -64,7 +64,7 @@ func TestACheckpointOfAnythingElseIsRefusedByName(t *testing.T) {
 		"edges": func(y *trial) {
 			moved := map[int32]int32{44: 46, 46: 44} // of test nodes
 			other := func(v int32) int32 {
-				if to, moves := moved[v]; moves {
+				if to, ok := moved[v]; ok {
 					return to
 				}
 				return v

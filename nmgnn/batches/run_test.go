@@ -36,7 +36,7 @@ func TestATrialInBatchesThatDivergesEndsWithItsSeedItsEpochAndWhatToDo(t *testin
 }
 
 func TestBatchesThatDoNotFitIntoMemoryAreRefusedBeforeTheyAreMade(t *testing.T) {
-	if _, known := memory.Get(); !known {
+	if _, ok := memory.Get(); !ok {
 		t.Skip("skipped: this system does not say how much memory is left")
 	}
 	x := experiment(t, "gin")

@@ -35,7 +35,7 @@ func arrivalsOf(g *datasets.Graph, view *datasets.View) *datasets.Newcomers {
 	var rows []int32
 	own := map[int32]int32{}
 	for v := range int32(g.NumNodes()) {
-		if _, known := place[v]; !known {
+		if _, ok := place[v]; !ok {
 			own[v] = int32(len(rows))
 			rows = append(rows, v)
 		}
@@ -43,7 +43,7 @@ func arrivalsOf(g *datasets.Graph, view *datasets.View) *datasets.Newcomers {
 	for _, v := range rows {
 		var known, linked []int32
 		for _, u := range g.Edges.Neighbours(v) {
-			if at, is := place[u]; is {
+			if at, ok := place[u]; ok {
 				known = append(known, at)
 			} else {
 				linked = append(linked, own[u])

@@ -58,7 +58,7 @@ func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
 	p := &Predictor{backend: b, saved: m, model: nmgnn.Build(m.Settings, len(m.Classes)), cache: c,
 		known: make(map[string]int32, len(c.IDs)), programs: map[batchShape]*batchProgram{}}
 	for i, id := range c.IDs {
-		if before, twice := p.known[id]; twice {
+		if before, ok := p.known[id]; ok {
 			return nil, fmt.Errorf("nodes %d and %d of the cache are both called %.40q: expected different ids", before,
 				i, id)
 		}
@@ -69,8 +69,8 @@ func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
 
 // Known finds a node of the cache by its id.
 func (p *Predictor) Known(id []byte) (int32, bool) {
-	v, found := p.known[string(id)]
-	return v, found
+	v, ok := p.known[string(id)]
+	return v, ok
 }
 
 // Predict calls emit for each newcomer, in order. Newcomers see one another along their edges; those of
@@ -145,7 +145,7 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 		own[v] = int32(i)
 		entries += len(known[v]) + len(linked[v])
 		for _, u := range known[v] {
-			if _, there := place[u]; !there {
+			if _, ok := place[u]; !ok {
 				place[u] = int32(len(cached))
 				cached = append(cached, u)
 			}

@@ -59,7 +59,7 @@ func (f *forest) add(i, row int32, masked bool, children []int32) int32 {
 			k = binary.AppendVarint(k, int64(c))
 		}
 		key = string(k)
-		if id, found := f.known[key]; found {
+		if id, ok := f.known[key]; ok {
 			return id
 		}
 	}

@@ -88,13 +88,13 @@ func (b *builder) path(name string) string {
 // weight finds a weight of the scope in hand by its name and dimensions.
 func (b *builder) weight(name string, dims ...int) []float32 {
 	path := b.path(name)
-	w, found := b.weights[path]
+	w, ok := b.weights[path]
 	size := 1
 	for _, d := range dims {
 		size *= d
 	}
 	switch {
-	case !found:
+	case !ok:
 		b.fail("the model has no weights %s: expected dimensions %v by its settings", path, dims)
 	case !slices.Equal(w.Dimensions, dims) || len(w.Values) != size:
 		b.fail("weights %s: %d numbers of dimensions %v: expected %v by the model's settings", path, len(w.Values),
@@ -180,7 +180,7 @@ func (b *builder) scatter(reduction string, first, edges value) value {
 
 // degree returns |N_v|, or |v ∪ N_v|: [nodes, 1].
 func (b *builder) degree(withSelf bool) value {
-	if d, found := b.degrees[withSelf]; found {
+	if d, ok := b.degrees[withSelf]; ok {
 		return d
 	}
 	first := float32(0)

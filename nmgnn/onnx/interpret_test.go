@@ -41,7 +41,7 @@ func interpret(t *testing.T, g graphProto, inputs map[string]*array) *array {
 		require.NotNil(t, given, in.name)
 		require.Len(t, given.dims, len(in.dims))
 		for i, d := range in.dims {
-			if number, is := d.(int); is {
+			if number, ok := d.(int); ok {
 				require.Equal(t, number, given.dims[i], in.name)
 			}
 		}

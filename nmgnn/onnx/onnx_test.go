@@ -238,8 +238,8 @@ func TestEveryModelIsByteForByteTheOneThatONNXRuntimeAgreedWith(t *testing.T) {
 	require.Len(t, checked.Models, len(cases))
 	for _, c := range cases {
 		sum := sha256.Sum256(exported(t, c.trained(t)))
-		seen, found := checked.Models[c.name]
-		require.True(t, found, c.name)
+		seen, ok := checked.Models[c.name]
+		require.True(t, ok, c.name)
 		assert.Equal(t, seen.SHA256, hex.EncodeToString(sum[:]), "%s: testdata/check_onnx.py checks it anew", c.name)
 		assert.Less(t, seen.Difference, tolerance, c.name)
 	}

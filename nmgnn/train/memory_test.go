@@ -62,7 +62,7 @@ func TestAPassThatDoesNotFitIntoMemoryIsRefused(t *testing.T) {
 }
 
 func TestAnExperimentLooksForItsMemoryBeforeItTrains(t *testing.T) {
-	if _, known := memory.Get(); !known {
+	if _, ok := memory.Get(); !ok {
 		t.Skip("skipped: this system does not say how much memory is left")
 	}
 	x := experiment(t)

@@ -200,8 +200,8 @@ func validationsOf(view *datasets.View, also []*datasets.View) (phases []dataset
 	at := map[bool]int{}
 	for _, v := range append([]*datasets.View{view}, also...) {
 		apart := v.Arrivals == datasets.TrainEdges
-		i, known := at[apart]
-		if !known {
+		i, ok := at[apart]
+		if !ok {
 			i = len(phases)
 			at[apart] = i
 			phases = append(phases, v.Validation)
@@ -219,7 +219,7 @@ func withRoom(n, all int) int { return min(n+n/5+256, all) }
 func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded) []*Node {
 	pass := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: phase.Neighbours(false, nil),
 		Features: phase.Features(graph, false)}
-	if d, is := t.options.Regulariser.(nmgnn.DropGNN); is {
+	if d, ok := t.options.Regulariser.(nmgnn.DropGNN); ok {
 		return d.Forward(t.model, pass, t.plan.Kernel, t.rates)
 	}
 	return t.model.Forward(pass)

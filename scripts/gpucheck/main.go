@@ -218,8 +218,8 @@ func (all limits) holds(name, target string, m measured) (out []string) {
 	say := func(format string, args ...any) {
 		out = append(out, fmt.Sprintf("%s for %s: ", name, target)+fmt.Sprintf(format, args...))
 	}
-	l, known := all[name+" "+target]
-	if !known {
+	l, ok := all[name+" "+target]
+	if !ok {
 		say("no bounds in bounds.tsv: measured %d kernels, a peak of %d MB, spills %t", m.kernels, m.peakMB(), m.spills)
 		return out
 	}

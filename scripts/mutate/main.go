@@ -89,7 +89,7 @@ func find(folder, part string) (all []mutant, err error) {
 			return nil, err
 		}
 		add := func(at token.Pos, from token.Token) {
-			if into, is := mutants[from]; is {
+			if into, ok := mutants[from]; ok {
 				all = append(all, mutant{path, files.Position(at), from, into})
 			}
 		}

@@ -164,8 +164,8 @@ func unlabelledUpTo(labels []int32, nodes int) []int32 {
 
 // attribute returns what is known of an attribute, which the next node has.
 func (b *Builder) attribute(name string) (*attribute, error) {
-	i, known := b.names[name]
-	if !known {
+	i, ok := b.names[name]
+	if !ok {
 		if len(name) > maxName {
 			return nil, fmt.Errorf("the name of a %s has %d bytes: expected at most %d", b.Attribute, len(name), maxName)
 		}
@@ -210,7 +210,7 @@ func (b *Builder) Node(id string) error {
 
 // number returns the number of an id, a new one if it is new.
 func (b *Builder) number(id string) (int32, error) {
-	if v, known := b.index[id]; known {
+	if v, ok := b.index[id]; ok {
 		return v, nil
 	}
 	switch {

@@ -22,7 +22,7 @@ func (c *Classes) Add(name []byte) int32 {
 	if len(name) == 0 {
 		return Unlabelled
 	}
-	if i, found := c.index[string(name)]; found {
+	if i, ok := c.index[string(name)]; ok {
 		return i
 	}
 	if c.index == nil {
@@ -73,8 +73,8 @@ func plain(names []string) []string {
 	truths := map[string]string{"false": "0", "true": "1"}
 	booleans, numbers := true, true
 	for _, name := range names {
-		_, is := truths[strings.ToLower(name)]
-		booleans = booleans && is
+		_, ok := truths[strings.ToLower(name)]
+		booleans = booleans && ok
 		_, err := strconv.ParseFloat(name, 64)
 		numbers = numbers && err == nil
 	}

@@ -44,7 +44,7 @@ func ParseNumber[T string | []byte](id T) (int64, bool) {
 
 // Add gives a node its id. If another has it, Add changes nothing and returns that.
 func (x *IDs) Add(id string, node int32) (old int32, again bool) {
-	if n, is := ParseNumber(id); is {
+	if n, ok := ParseNumber(id); ok {
 		return x.AddNumber(n, node)
 	}
 	if old, again = x.names[id]; again {
@@ -88,18 +88,18 @@ func (x *IDs) Seal() {
 
 // Find returns the node of an id.
 func (x *IDs) Find(id []byte) (int32, bool) {
-	if n, is := ParseNumber(id); is {
+	if n, ok := ParseNumber(id); ok {
 		return x.FindNumber(n)
 	}
-	node, found := x.names[string(id)]
-	return node, found
+	node, ok := x.names[string(id)]
+	return node, ok
 }
 
 // FindNumber is Find for a number.
 func (x *IDs) FindNumber(id int64) (int32, bool) {
 	if x.places == nil {
-		node, found := x.numbers[id]
-		return node, found
+		node, ok := x.numbers[id]
+		return node, ok
 	}
 	if at := uint64(id) - uint64(x.low); at < uint64(len(x.places)) {
 		node := x.places[at]

@@ -12,14 +12,14 @@ import (
 func TestNumbersAreParsedAsTheyAreWrittenOnly(t *testing.T) {
 	for text, want := range map[string]int64{"0": 0, "7": 7, "-7": -7, "9223372036854775807": 1<<63 - 1,
 		"-9223372036854775808": -1 << 63} {
-		n, is := ParseNumber(text)
-		assert.True(t, is, text)
+		n, ok := ParseNumber(text)
+		assert.True(t, ok, text)
 		assert.Equal(t, want, n)
 	}
 	for _, text := range []string{"", "-", "-0", "00", "007", "+1", "1.0", "1e3", " 1", "١", "9223372036854775808",
 		"-9223372036854775809", "19999999999999999999", "a"} {
-		_, is := ParseNumber([]byte(text))
-		assert.False(t, is, text)
+		_, ok := ParseNumber([]byte(text))
+		assert.False(t, ok, text)
 	}
 }
 
@@ -33,10 +33,10 @@ func TestAnIndexIsAMap(t *testing.T) {
 		want := map[string]int32{}
 		for _, name := range rapid.SliceOf(id).Draw(t, "ids") {
 			node := int32(len(want))
-			old, known := want[name]
+			old, ok := want[name]
 			found, again := x.Add(name, node)
-			require.Equal(t, known, again, name)
-			if known {
+			require.Equal(t, ok, again, name)
+			if ok {
 				require.Equal(t, old, found)
 				continue
 			}
@@ -45,19 +45,19 @@ func TestAnIndexIsAMap(t *testing.T) {
 		other := rapid.SliceOf(id).Draw(t, "others")
 		for range 2 {
 			for name, node := range want {
-				found, is := x.Find([]byte(name))
-				require.True(t, is, name)
+				found, ok := x.Find([]byte(name))
+				require.True(t, ok, name)
 				require.Equal(t, node, found)
 				if n, err := strconv.ParseInt(name, 10, 64); err == nil && strconv.FormatInt(n, 10) == name {
-					found, is = x.FindNumber(n)
-					require.True(t, is, name)
+					found, ok = x.FindNumber(n)
+					require.True(t, ok, name)
 					require.Equal(t, node, found)
 				}
 			}
 			for _, name := range other {
-				_, known := want[name]
+				_, ok := want[name]
 				_, is := x.Find([]byte(name))
-				require.Equal(t, known, is, name)
+				require.Equal(t, ok, is, name)
 			}
 			x.Seal()
 		}

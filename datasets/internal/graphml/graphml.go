@@ -156,8 +156,8 @@ func (w *walker) file() (*graphfile.Graph, error) {
 			}
 			break
 		}
-		e, is := t.(xml.StartElement)
-		if !is {
+		e, ok := t.(xml.StartElement)
+		if !ok {
 			continue
 		}
 		if root || e.Name.Local != "graphml" {
@@ -188,7 +188,7 @@ func (w *walker) file() (*graphfile.Graph, error) {
 
 func (w *walker) key(e xml.StartElement) error {
 	id := attribute(e, "id")
-	if _, again := w.keys[id]; again {
+	if _, ok := w.keys[id]; ok {
 		return fmt.Errorf("the key %.80q is declared twice", id)
 	}
 	if len(w.keys) == maxKeys {

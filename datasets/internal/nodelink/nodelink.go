@@ -147,8 +147,8 @@ func (w *walker) file() (*graphfile.Graph, error) {
 		}
 		switch key {
 		case "directed":
-			directed, is := t.(bool)
-			if !is {
+			directed, ok := t.(bool)
+			if !ok {
 				return fmt.Errorf("%q is %s: expected true or false", key, describe(t))
 			}
 			w.b.Directed(directed)
@@ -240,10 +240,10 @@ func (w *walker) value(key string, t json.Token) error {
 	i := 0
 	other := false
 	return w.list(key, t, func(t json.Token) error {
-		number, is := t.(json.Number)
+		number, ok := t.(json.Number)
 		switch {
 		case other:
-		case is:
+		case ok:
 			i++
 			return w.value(fmt.Sprintf("%s[%d]", key, i-1), number)
 		default:

@@ -57,7 +57,7 @@ func read(data []byte, torch bool) (value any, err error) {
 			memory.Text(int64(len(data))), memory.Text(MaxSize))}
 	}
 	p := &unpickler{data: data, memo: map[uint64]any{}, torch: torch, most: maxMemory}
-	if left, known := memory.Get(); known {
+	if left, ok := memory.Get(); ok {
 		p.most = int(min(maxMemory, left.Bytes/2))
 	}
 	defer func() {
@@ -187,8 +187,8 @@ func (p *unpickler) globals(module, name []byte) any {
 	if p.torch {
 		return p.torchGlobal(string(module), string(name))
 	}
-	g, is := globals[string(module)+" "+string(name)]
-	if !is {
+	g, ok := globals[string(module)+" "+string(name)]
+	if !ok {
 		p.fail("the pickle asks for %q from %q, which graph files do not use and this reader will not run", name, module)
 	}
 	return g
@@ -325,7 +325,7 @@ func (p *unpickler) setItems(items []any) {
 }
 
 func (p *unpickler) put(key uint64) {
-	if _, old := p.memo[key]; !old && len(p.memo) == maxMemo {
+	if _, ok := p.memo[key]; !ok && len(p.memo) == maxMemo {
 		p.fail("more than %d values are kept for later", maxMemo)
 	}
 	p.spend(2 * entryMemory)

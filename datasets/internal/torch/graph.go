@@ -72,13 +72,13 @@ func (f *file) count(g *graphfile.Graph, fields *pickle.Dict, edges, x, y *tenso
 		}
 		nodes, source = t.shape[0], t.field
 	}
-	claimed, isClaimed := fields.Get("num_nodes").(int64)
+	claimed, ok := fields.Get("num_nodes").(int64)
 	switch {
-	case nodes >= 0 && isClaimed && claimed != nodes:
+	case nodes >= 0 && ok && claimed != nodes:
 		return f.Errorf("num_nodes is %d, but %s has %d rows: expected one a node", claimed, source, nodes)
 	case nodes < 0:
 		nodes, source = most+1, "the largest number in edge_index"
-		if isClaimed {
+		if ok {
 			nodes, source = claimed, "num_nodes"
 		}
 		if err := graphfile.ClaimError(source, nodes, int(edges.shape[1])); err != nil {

@@ -41,11 +41,11 @@ func (k kind) float(b []byte) float64 {
 // tensor reads a field that is a tensor; nil if there is none.
 func (f *file) tensor(fields *pickle.Dict, field string) (*tensor, error) {
 	value := fields.Get(field)
-	if _, none := value.(pickle.None); none || value == nil {
+	if _, ok := value.(pickle.None); ok || value == nil {
 		return nil, nil
 	}
-	t, is := value.(*pickle.Tensor)
-	if !is {
+	t, ok := value.(*pickle.Tensor)
+	if !ok {
 		return nil, f.Errorf("field %q is %s: expected a tensor", field, pickle.Describe(value))
 	}
 	dtype, err := numpy.ParseDtype(kinds[t.Storage.Type])

@@ -55,7 +55,7 @@ func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	if f.folder == "" {
 		return nil, f.Errorf("no member data.pkl: expected a file of torch.save")
 	}
-	if order, is := f.Members[f.folder+"/byteorder"]; is {
+	if order, ok := f.Members[f.folder+"/byteorder"]; ok {
 		text, err := f.read(order, 16)
 		if err != nil {
 			return nil, err
@@ -134,18 +134,18 @@ func (f *file) fields(value any) (*pickle.Dict, error) {
 
 // unwrap returns the fields of a Data object, or of a dictionary.
 func (f *file) unwrap(value any) (*pickle.Dict, error) {
-	if dict, is := value.(*pickle.Dict); is {
+	if dict, ok := value.(*pickle.Dict); ok {
 		return dict, nil
 	}
-	o, is := value.(*pickle.Object)
-	if !is || o.Class != "Data" || o.State == nil {
+	o, ok := value.(*pickle.Object)
+	if !ok || o.Class != "Data" || o.State == nil {
 		return nil, f.Errorf("data.pkl: %s: expected a Data object of PyTorch Geometric", pickle.Describe(value))
 	}
-	store, is := o.State.Get("_store").(*pickle.Object)
-	if !is {
+	store, ok := o.State.Get("_store").(*pickle.Object)
+	if !ok {
 		return o.State, nil // PyTorch Geometric 1
 	}
-	if mapping, is := store.State.Get("_mapping").(*pickle.Dict); is {
+	if mapping, ok := store.State.Get("_mapping").(*pickle.Dict); ok {
 		return mapping, nil
 	}
 	return nil, f.Errorf("data.pkl: a Data object without its _mapping: expected one that PyTorch Geometric saved")
@@ -153,12 +153,12 @@ func (f *file) unwrap(value any) (*pickle.Dict, error) {
 
 // checkSlices returns an error if slices say that several graphs were put together.
 func (f *file) checkSlices(slices any) error {
-	dict, is := slices.(*pickle.Dict)
-	if !is {
+	dict, ok := slices.(*pickle.Dict)
+	if !ok {
 		return nil
 	}
 	for _, e := range dict.Entries {
-		if t, is := e.Value.(*pickle.Tensor); is && len(t.Shape) == 1 && t.Shape[0] > 2 {
+		if t, ok := e.Value.(*pickle.Tensor); ok && len(t.Shape) == 1 && t.Shape[0] > 2 {
 			return f.Errorf("data.pkl: slices of %d graphs: expected one graph", t.Shape[0]-1)
 		}
 	}
@@ -172,15 +172,15 @@ var known = []string{"x", "edge_index", "train_mask", "val_mask", "test_mask", "
 func (f *file) named(fields *pickle.Dict) (left []string, err error) {
 	seen := map[string]bool{}
 	for _, e := range fields.Entries {
-		key, is := e.Key.(pickle.String)
-		if !is || len(key) > 256 {
+		key, ok := e.Key.(pickle.String)
+		if !ok || len(key) > 256 {
 			return nil, f.Errorf("data.pkl: a field named by %s: expected names of fields", pickle.Describe(e.Key))
 		}
 		if seen[string(key)] {
 			return nil, f.Errorf("data.pkl: the field %.80q is there twice", key)
 		}
 		seen[string(key)] = true
-		if _, none := e.Value.(pickle.None); !none && !slices.Contains(known, string(key)) && string(key) != cmp.Or(f.choice.Label, "y") &&
+		if _, ok := e.Value.(pickle.None); !ok && !slices.Contains(known, string(key)) && string(key) != cmp.Or(f.choice.Label, "y") &&
 			!strings.HasPrefix(string(key), "_") {
 			left = append(left, fmt.Sprintf("field %.80q (%s): left out", key, pickle.Describe(e.Value)))
 		}

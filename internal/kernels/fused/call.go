@@ -496,6 +496,6 @@ func OnGPU(b compute.Backend) { gpus.LoadOrStore(b, (*ours)(nil)) }
 
 // IsOnGPU reports whether a backend is for a GPU.
 func IsOnGPU(b compute.Backend) bool {
-	_, is := gpus.Load(b)
-	return is
+	_, ok := gpus.Load(b)
+	return ok
 }

@@ -20,11 +20,11 @@ const (
 
 // product is what a node says of the matrices that it multiplies, [rows, inner] and [inner, columns], or [columns,
 // inner] if that is transposed; not found if there are several of them, or if the node says it otherwise.
-func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, transposed, found bool) {
+func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, transposed, ok bool) {
 	var says [5]int
 	for i, name := range []string{"LHSCrossSize", "RHSCrossSize", "ContractingSize", "BatchSize", "Layout"} {
-		f, found := t.says(node, name, reflect.Int)
-		if !found {
+		f, ok := t.says(node, name, reflect.Int)
+		if !ok {
 			return 0, 0, 0, false, false
 		}
 		says[i] = int(f.Int())

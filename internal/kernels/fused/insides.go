@@ -38,9 +38,9 @@ func field(of reflect.Type, name string, is reflect.Type) (reflect.StructField, 
 	if of.Kind() != reflect.Struct {
 		return reflect.StructField{}, fmt.Errorf("%s is not a struct", of)
 	}
-	f, found := of.FieldByName(name)
+	f, ok := of.FieldByName(name)
 	switch {
-	case !found || len(f.Index) > 1: // that of an embedded struct has another offset
+	case !ok || len(f.Index) > 1: // that of an embedded struct has another offset
 		return f, fmt.Errorf("%s has no field %s", of, name)
 	case is != nil && f.Type != is:
 		return f, fmt.Errorf("%s.%s is a %s, expected %s", of, name, f.Type, is)
@@ -117,8 +117,8 @@ func findGo(backend, node reflect.Type) (*goInsides, error) {
 		}
 	}
 	failed := reflect.TypeFor[error]()
-	get, found := backend.MethodByName("GetBuffer")
-	if !found || get.Type.NumOut() != 2 || get.Type.Out(0).Kind() != reflect.Pointer {
+	get, ok := backend.MethodByName("GetBuffer")
+	if !ok || get.Type.NumOut() != 2 || get.Type.Out(0).Kind() != reflect.Pointer {
 		return nil, fmt.Errorf("%s has no method GetBuffer that returns a pointer and an error", backend)
 	}
 	buffer := get.Type.Out(0)
@@ -163,8 +163,8 @@ func findGo(backend, node reflect.Type) (*goInsides, error) {
 		executable = f.Type.Elem()
 	}
 	buffers := reflect.SliceOf(buffer)
-	execute, found := reflect.PointerTo(executable).MethodByName("Execute")
-	if !found {
+	execute, ok := reflect.PointerTo(executable).MethodByName("Execute")
+	if !ok {
 		return nil, errors.New("there is no method Execute")
 	}
 	in := []reflect.Type{reflect.PointerTo(executable), backend, buffers, reflect.TypeFor[[]bool]()}
@@ -278,8 +278,8 @@ func intercept(b compute.Backend, table *executorTable) (*goInsides, error) {
 		return nil, err
 	}
 	table[kernelOp] = func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, _ []bool) ([]unsafe.Pointer, error) {
-		call, isKernel := (*(*any)(unsafe.Add(node, t.data))).(*kernelCall)
-		if !isKernel {
+		call, ok := (*(*any)(unsafe.Add(node, t.data))).(*kernelCall)
+		if !ok {
 			return nil, fmt.Errorf("a node of operation %s is none of ours", kernelOp)
 		}
 		return t.execute(call, reflect.NewAt(t.backend.Elem(), backend), inputs)
@@ -341,7 +341,7 @@ func (t *goInsides) execute(call *kernelCall, backend reflect.Value,
 // get returns a new buffer.
 func (t *goInsides) get(backend reflect.Value, shape shapes.Shape) (unsafe.Pointer, error) {
 	out := t.getBuffer.Call([]reflect.Value{backend, reflect.ValueOf(shape)})
-	if err, failed := out[1].Interface().(error); failed {
+	if err, ok := out[1].Interface().(error); ok {
 		return nil, err
 	}
 	return out[0].UnsafePointer(), nil

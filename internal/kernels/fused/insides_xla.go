@@ -63,8 +63,8 @@ func pointer[T, S any](of *S, name string) (*T, error) {
 // Platform returns what XLA itself calls the platform of a backend: "cpu" or "cuda", for instance. It returns an error
 // if the backend is not XLA's, or this version of go-xla does not say.
 func Platform(b compute.Backend) (string, error) {
-	x, isXLA := b.(*xla.Backend)
-	if !isXLA {
+	x, ok := b.(*xla.Backend)
+	if !ok {
 		return "", fmt.Errorf("%s is not an XLA backend", b.Name())
 	}
 	client, err := pointer[pjrt.Client](x, clientOfBackend)
@@ -91,8 +91,8 @@ func Register(b compute.Backend, plugin string) error {
 }
 
 func register(b compute.Backend, plugin string) error {
-	x, isXLA := b.(*xla.Backend)
-	if !isXLA {
+	x, ok := b.(*xla.Backend)
+	if !ok {
 		return fmt.Errorf("%s is not an XLA backend", b.Name())
 	}
 	if err := checkXLA(); err != nil {
@@ -116,8 +116,8 @@ func register(b compute.Backend, plugin string) error {
 
 // takesForeign returns whether a computation is built for a backend whose plugin knows the kernels.
 func takesForeign(g *Graph) bool {
-	x, isXLA := g.Backend().(*xla.Backend)
-	if !isXLA {
+	x, ok := g.Backend().(*xla.Backend)
+	if !ok {
 		return false
 	}
 	p, err := pjrt.GetPlugin(x.PluginName())
@@ -132,8 +132,8 @@ func takesForeign(g *Graph) bool {
 // computation changes, but go-xla does not say so in the program, without which XLA allocates anew. Other backends, and
 // versions of go-xla whose insides are others, go on without.
 func Donate(parameter *Node) {
-	node, isXLA := InternalBackendOutputs(parameter)[0].(*xla.Node)
-	if !isXLA {
+	node, ok := InternalBackendOutputs(parameter)[0].(*xla.Node)
+	if !ok {
 		return
 	}
 	value, err := pointer[stablehlo.Value](node, valueOfNode)
@@ -146,8 +146,8 @@ func Donate(parameter *Node) {
 func makeForeign(kernel, config string, version int32, results []compute.Value) error {
 	var call *stablehlo.Statement
 	for i, result := range results {
-		node, isXLA := result.(*xla.Node)
-		if !isXLA {
+		node, ok := result.(*xla.Node)
+		if !ok {
 			return fmt.Errorf("result %d is a %T, not XLA's", i, result)
 		}
 		value, err := pointer[stablehlo.Value](node, valueOfNode)

@@ -100,9 +100,9 @@ const few = 64
 var haveLanes = lanes.Have
 
 // numbers returns what a buffer of float32 holds, and its dimensions; not found for other types.
-func (t *goInsides) numbers(buffer unsafe.Pointer) (x []float32, dimensions []int, found bool) {
-	x, found = (*(*any)(unsafe.Add(buffer, t.flat))).([]float32)
-	return x, (*shapes.Shape)(unsafe.Add(buffer, t.shape)).Dimensions, found
+func (t *goInsides) numbers(buffer unsafe.Pointer) (x []float32, dimensions []int, ok bool) {
+	x, ok = (*(*any)(unsafe.Add(buffer, t.flat))).([]float32)
+	return x, (*shapes.Shape)(unsafe.Add(buffer, t.shape)).Dimensions, ok
 }
 
 // result returns a buffer for a node's result: an input that nobody else needs and that has its shape, or a new one.
@@ -133,7 +133,7 @@ type walk struct{ rows, columns, xRow, xColumn, zRow, zColumn int }
 
 // walkOf returns how to combine arrays of these dimensions, with n and m numbers; not found if GoMLX does it as fast.
 // alike is whether they have the same shape, or one is a single number.
-func walkOf(x, z []int, n, m int) (w walk, alike, found bool) {
+func walkOf(x, z []int, n, m int) (w walk, alike, ok bool) {
 	switch {
 	case m == 1:
 		return walk{1, n, n, 1, 0, 0}, true, true
@@ -321,7 +321,7 @@ func (t *goInsides) transpose(node unsafe.Pointer, inputs []unsafe.Pointer) (fil
 }
 
 // says returns a field of what a node says, a pointer to a struct; not found if it has none of that name and kind.
-func (t *goInsides) says(node unsafe.Pointer, name string, kind reflect.Kind) (f reflect.Value, found bool) {
+func (t *goInsides) says(node unsafe.Pointer, name string, kind reflect.Kind) (f reflect.Value, ok bool) {
 	is := reflect.ValueOf(*(*any)(unsafe.Add(node, t.data)))
 	if is.Kind() != reflect.Pointer || is.Elem().Kind() != reflect.Struct {
 		return f, false
@@ -332,8 +332,8 @@ func (t *goInsides) says(node unsafe.Pointer, name string, kind reflect.Kind) (f
 
 // list is a field that is a slice; nil if there is none of that name and type.
 func list[T any](t *goInsides, node unsafe.Pointer, name string) []T {
-	f, found := t.says(node, name, reflect.Slice)
-	if !found || f.Type() != reflect.TypeFor[[]T]() {
+	f, ok := t.says(node, name, reflect.Slice)
+	if !ok || f.Type() != reflect.TypeFor[[]T]() {
 		return nil
 	}
 	return unsafe.Slice((*T)(f.UnsafePointer()), f.Len())

@@ -132,7 +132,7 @@ func TestTogetherIsWhatEquationFourSaysNodeByNode(t *testing.T) {
 			neighbours := view.Test.Edges.Neighbours(v)
 			h := int64(len(neighbours)+1) * fresh(v, k-1)
 			for _, u := range neighbours {
-				if _, train := local[u]; train {
+				if _, ok := local[u]; ok {
 					read[u] = true
 					h += kept(u, k-1)
 				} else {
@@ -155,7 +155,7 @@ func TestTogetherIsWhatEquationFourSaysNodeByNode(t *testing.T) {
 			h = next
 		}
 		for v := range n {
-			if _, train := local[v]; train {
+			if _, ok := local[v]; ok {
 				require.Equal(t, kept(v, layers), h[v])
 			} else {
 				require.Equal(t, fresh(v, layers), h[v])

@@ -53,7 +53,7 @@ func (p *headerParser) entry(name string) error {
 	p.names[name] = true
 	if name == metadataKey {
 		return p.object(func(key string) error {
-			if _, twice := p.metadata[key]; twice || len(p.metadata) == maxMetadata {
+			if _, ok := p.metadata[key]; ok || len(p.metadata) == maxMetadata {
 				return p.wrong("key %.60q of the metadata: expected at most %d keys, each once", key, maxMetadata)
 			}
 			text, err := next[string](p, "a text")
@@ -167,8 +167,8 @@ func next[T any](p *headerParser, what string) (T, error) {
 	if err != nil {
 		return none, p.wrong("the header cannot be read: %.120w", err)
 	}
-	found, is := token.(T)
-	if !is {
+	found, ok := token.(T)
+	if !ok {
 		return none, p.wrong("found %.40q: expected %s", fmt.Sprint(token), what)
 	}
 	return found, nil

@@ -94,10 +94,10 @@ func Guard(path string, read func() error) (err error) {
 		if r == nil {
 			return
 		}
-		if fault, is := r.(interface {
+		if fault, ok := r.(interface {
 			runtime.Error
 			Addr() uintptr
-		}); is {
+		}); ok {
 			err = fmt.Errorf("%s: the file was cut or its disk failed while it was read (%w): get it again", path, fault)
 			return
 		}
@@ -232,8 +232,8 @@ func (f *File) damaged(at int64, format string, args ...any) error {
 
 // Metadata returns the text of a key. It is an error if there is none.
 func (f *File) Metadata(key string) (string, error) {
-	text, found := f.metadata[key]
-	if !found {
+	text, ok := f.metadata[key]
+	if !ok {
 		return "", f.errorf(lengthSize, "the metadata has no %q. Another nodemask wrote this: %s", key, f.kind.Remedy)
 	}
 	return text, nil
@@ -250,8 +250,8 @@ func (f *File) Names() []string {
 
 // Has reports whether there is a tensor of that name.
 func (f *File) Has(name string) bool {
-	_, found := f.byName[name]
-	return found
+	_, ok := f.byName[name]
+	return ok
 }
 
 // Any stands for any size in the shape given to [Get].
@@ -261,8 +261,8 @@ const Any = -1
 // cannot be changed, nor read once the file is closed. It is an error if there is no tensor of that name, or if it has
 // another type or shape; with no sizes given, any shape will do.
 func Get[T Number](f *File, name string, sizes ...int) (values []T, shape []int, err error) {
-	i, found := f.byName[name]
-	if !found {
+	i, ok := f.byName[name]
+	if !ok {
 		return nil, nil, f.errorf(lengthSize, "there is no tensor %.60q among %d. Another nodemask wrote this: %s",
 			name, len(f.tensors), f.kind.Remedy)
 	}

@@ -108,7 +108,7 @@ func New(kind string, metadata map[string]string) *Builder {
 	}
 	for key, value := range map[string]string{formatKey: formatName, kindKey: kind, versionKey: version,
 		dataSumKey: none, headerSumKey: none} {
-		if _, taken := b.metadata[key]; taken {
+		if _, ok := b.metadata[key]; ok {
 			b.fail("the metadata has %q, which is the format's own", key)
 		}
 		b.metadata[key] = value
@@ -154,7 +154,7 @@ func Add[T Number](b *Builder, name string, values []T, shape ...int) {
 	case size != len(values) || len(shape) > maxRank:
 		b.fail("tensor %.60q has %d numbers for the shape %v", name, len(values), shape)
 	}
-	if floats, are := any(values).([]float32); are {
+	if floats, ok := any(values).([]float32); ok {
 		if i := notFinite(floats); i >= 0 {
 			b.fail("tensor %.60q: number %d is %v: expected a finite one", name, i, floats[i])
 		}

@@ -37,7 +37,7 @@ const trialsKey = "trials"
 // Make makes a variable that starts uniform in middle ± bound.
 func Make(scope *model.Scope, name string, middle, bound float64, dimensions ...int) *model.Variable {
 	scope.SetParam(name+firstSuffix, first{middle, bound})
-	if trials, found := scope.GetParam(trialsKey); found {
+	if trials, ok := scope.GetParam(trialsKey); ok {
 		dimensions = append([]int{trials.(int)}, dimensions...)
 	}
 	return scope.VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
@@ -50,8 +50,8 @@ type first struct{ middle, bound float64 }
 
 // IsMade reports whether [Make] made a variable.
 func IsMade(store *model.Store, v *model.Variable) bool {
-	_, found := store.GetParam(v.Path() + firstSuffix)
-	return found
+	_, ok := store.GetParam(v.Path() + firstSuffix)
+	return ok
 }
 
 // FirstValue returns the first values of a model's variable, drawn from the seed on the host, so that they are the same
@@ -63,8 +63,8 @@ func FirstValue(store *model.Store, v *model.Variable, seeds ...uint64) (*tensor
 			shape.DType)
 	}
 	noted, _ := store.GetParam(v.Path() + firstSuffix)
-	from, found := noted.(first)
-	if !found && shape.Rank() >= 2 { // Glorot for matrices, zero for the rest
+	from, ok := noted.(first)
+	if !ok && shape.Rank() >= 2 { // Glorot for matrices, zero for the rest
 		from.bound = math.Sqrt(6 / float64(shape.Dimensions[shape.Rank()-2]+shape.Dimensions[shape.Rank()-1]))
 	}
 	values := make([]float32, 0, shape.Size())
@@ -111,8 +111,8 @@ func SetWeights(store *model.Store, all []Weight) error {
 		if !IsWeight(v) {
 			continue
 		}
-		w, found := weights[v.Path()]
-		if !found || !slices.Equal(v.Shape().Dimensions, w.Dimensions) {
+		w, ok := weights[v.Path()]
+		if !ok || !slices.Equal(v.Shape().Dimensions, w.Dimensions) {
 			return fmt.Errorf("the model has no weights %s of shape %v: they belong to other settings or features",
 				v.Path(), v.Shape().Dimensions)
 		}

@@ -74,8 +74,8 @@ func missing(file *ast.File) map[string][]string {
 	}
 	wanted := map[string][]string{}
 	ast.Inspect(file, func(n ast.Node) bool {
-		if s, is := n.(*ast.SelectorExpr); is {
-			if x, is := s.X.(*ast.Ident); is && unresolved[x] && !imported[x.Name] {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok && unresolved[x] && !imported[x.Name] {
 				wanted[x.Name] = append(wanted[x.Name], s.Sel.Name)
 			}
 		}
@@ -102,7 +102,7 @@ func named(project string, wanted map[string][]string) (map[string][]string, err
 		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
 			return filepath.SkipDir
 		}
-		if _, is := wanted[name]; is {
+		if _, ok := wanted[name]; ok {
 			relative, err := filepath.Rel(project, folder)
 			if err != nil {
 				return err

@@ -28,7 +28,7 @@ func ArrayWith(header string, elements any) []byte {
 	b.WriteString("\x93NUMPY\x01\x00")
 	must(binary.Write(&b, binary.LittleEndian, uint16(len(header))))
 	b.WriteString(header)
-	if text, isText := elements.(string); isText {
+	if text, ok := elements.(string); ok {
 		b.WriteString(text)
 	} else {
 		must(binary.Write(&b, binary.LittleEndian, elements))

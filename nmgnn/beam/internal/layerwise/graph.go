@@ -225,7 +225,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 		if i > 0 && v.id == places[i-1].id {
 			return false, fmt.Errorf("the id %.80q is there twice in the files of nodes: ids must differ", v.id)
 		}
-		if _, is := known[v.id]; is {
+		if _, ok := known[v.id]; ok {
 			return false, fmt.Errorf("node %.80q is one that the model was trained on: only nodes that are new can be "+
 				"predicted from a cache", v.id)
 		}
@@ -240,7 +240,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 		delete(near, v.id)
 	}
 	for id := range near {
-		if _, is := known[id]; is {
+		if _, ok := known[id]; ok {
 			continue
 		}
 		where := "which no file of nodes has"
@@ -330,7 +330,7 @@ func (f *nearFn) lookUp(names []string) ([]int64, error) {
 	}
 	refs, left := make([]int64, len(names)), make([][]int32, f.Shards)
 	for i, u := range names {
-		if number, is := known[u]; is {
+		if number, ok := known[u]; ok {
 			refs[i] = reference(f.Shards, int(number))
 		} else {
 			left[f.shardOf(u)] = append(left[f.shardOf(u)], int32(i))
@@ -349,8 +349,8 @@ func (f *nearFn) lookUp(names []string) ([]int64, error) {
 			numbers[id] = v
 		}
 		for _, i := range places {
-			number, there := numbers[names[i]]
-			if !there {
+			number, ok := numbers[names[i]]
+			if !ok {
 				return nil, fmt.Errorf("%s: node %.80q is not there: the files in the work folder do not belong together: "+
 					"delete it", f.path(graphStep, f.file(idsKind, of)), names[i])
 			}

@@ -244,8 +244,8 @@ func written(t testing.TB, folder string) map[string]map[string]string {
 			for i, name := range lines[0] {
 				row[name] = line[i]
 			}
-			_, twice := all[row["id"]] // require.NotContains looks at every key
-			require.False(t, twice, row["id"])
+			_, ok := all[row["id"]] // require.NotContains looks at every key
+			require.False(t, ok, row["id"])
 			all[row["id"]] = row
 		}
 	}

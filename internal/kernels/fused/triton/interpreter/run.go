@@ -94,8 +94,8 @@ func (r *run) block(body []instruction) (yielded tensor, err error) {
 		i := &body[n]
 		in := make([]tensor, len(i.operands))
 		for k, name := range i.operands {
-			v, known := r.values[name]
-			if !known {
+			v, ok := r.values[name]
+			if !ok {
 				return yielded, fmt.Errorf("line %d: %s has no value", i.line, name)
 			}
 			in[k] = v
@@ -165,8 +165,8 @@ func (r *run) instruction(i *instruction, in []tensor) (y tensor, err error) {
 		y.bits = slices.Repeat([]uint32{bits}, n)
 		return y, err
 	case "tt.get_program_id":
-		axis, known := map[string]int{"x": 0, "y": 1}[i.word]
-		if !known {
+		axis, ok := map[string]int{"x": 0, "y": 1}[i.word]
+		if !ok {
 			return y, fmt.Errorf("axis %q", i.word)
 		}
 		y.bits = []uint32{r.program[axis]}
@@ -375,8 +375,8 @@ func arithmetic(i *instruction, a, b tensor) (tensor, error) {
 	if strings.HasPrefix(name, "arith.cmp") {
 		y.of, name = "i1", name+" "+i.word
 	}
-	op, known := operations[name]
-	if !known || ofFloats != (i.of.of == "f32") {
+	op, ok := operations[name]
+	if !ok || ofFloats != (i.of.of == "f32") {
 		return y, fmt.Errorf("not known here for %v", i.of)
 	}
 	if (i.op == "arith.divsi" || i.op == "arith.remsi") && slices.Contains(b.bits, 0) {
