@@ -118,7 +118,7 @@ func TestACachedTreeHasTheShapeOfTheTreeOfAMaskedRoot(t *testing.T) {
 	})
 }
 
-func TestEveryGroupIsTheTreeThatTheCachedRepresentationCaptured(t *testing.T) {
+func TestEveryGroupIsItsCachedTree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		train, neighbours := anyTrain(t)
 		mask, hops := testgraph.AnyMask(t, train), rapid.IntRange(1, 4).Draw(t, "hops")
@@ -144,7 +144,7 @@ func TestEveryGroupIsTheTreeThatTheCachedRepresentationCaptured(t *testing.T) {
 	})
 }
 
-func TestNeighboursThatAreNoTrainNodesOrComeTwiceAreErrors(t *testing.T) {
+func TestUnknownOrRepeatedNeighboursAreErrors(t *testing.T) {
 	for _, bad := range []int32{-1, 5} {
 		_, err := BuildCached(ctx, testgraph.Triangle(t), []int32{0, bad}, 2, Options{})
 		assert.ErrorContains(t, err, "the train graph has 5 nodes, numbered from 0: leave out neighbours that are not "+
@@ -174,7 +174,7 @@ func TestAnArrivalByHand(t *testing.T) {
 	assert.False(t, a.Tree.RootMasked)
 }
 
-func TestAnArrivalsTreeIsTheAggregationTreeOfItsGrownGraph(t *testing.T) {
+func TestAnArrivalsTreeIsThatOfTheGrownGraph(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := testgraph.Any(t, 7)
 		mask, node, hops := testgraph.AnyMask(t, g), testgraph.AnyNode(t, g, "node"), rapid.IntRange(0, 3).Draw(t, "hops")

@@ -12,7 +12,7 @@ import (
 	"nodemask/aggtree/internal/testgraph"
 )
 
-func TestLemma1GivesTheSmallestSubtreeThatIsNoAggregationTree(t *testing.T) {
+func TestLemma1GivesTheSmallestCounterexample(t *testing.T) {
 	a := candidate()
 	a.Base[7] = 1 // below tree node 2 there is now 0, 1, 1 instead of 0, 1, 3
 	var found *counterexample
@@ -26,7 +26,7 @@ func TestLemma1GivesTheSmallestSubtreeThatIsNoAggregationTree(t *testing.T) {
 		"tree node 2 has no child that stands for node 3, a neighbour of node 2; the walk 0-2-3 is missing", found.Error())
 }
 
-func TestLemma1HasACounterexampleBelowARootThatStandsForNoNode(t *testing.T) {
+func TestLemma1HasACounterexampleBelowAnyRoot(t *testing.T) {
 	a := candidate()
 	a.Base[0] = 9
 	var found *counterexample

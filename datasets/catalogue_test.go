@@ -121,7 +121,7 @@ func TestParametersThatCannotBeAreMisuse(t *testing.T) {
 	}
 }
 
-func TestLocateLooksInTheFlagThenTheEnvironmentThenTheCache(t *testing.T) {
+func TestLocateLooksInFlagEnvironmentAndCache(t *testing.T) {
 	flag, env, cache := t.TempDir(), t.TempDir(), cachedIn(t, t.TempDir())
 	t.Setenv("NODEMASK_DATA", env)
 	o := OpenOptions{Dir: flag}
@@ -157,7 +157,7 @@ func TestOpenTellsAnUnknownNameFromAMissingFile(t *testing.T) {
 	require.ErrorAs(t, err, &name)
 }
 
-func TestFilesThatHappenToLieThereDoNotReplaceEmbeddedGraphs(t *testing.T) {
+func TestStrayFilesDoNotReplaceEmbeddedGraphs(t *testing.T) {
 	folder, cache := t.TempDir(), cachedIn(t, t.TempDir())
 	t.Setenv("NODEMASK_DATA", folder)
 	for _, name := range []string{"cora", "pubmed"} {

@@ -61,7 +61,7 @@ func TestReadCSVReadsIdsLabelsFeaturesAndEdges(t *testing.T) {
 	assert.Equal(t, []float32{1, 0, 0, 0, 0.5, -0.2}, g.Features.Dense, "half is not zero: dense")
 }
 
-func TestReadCSVToleratesByteOrderMarkCRLFBlankLinesQuotesAndSpaces(t *testing.T) {
+func TestReadCSVToleratesWhatEditorsWrite(t *testing.T) {
 	g, err := csvFrom(t, "\ufeffID, Label ,x\r\n\r\n\"a, \"\"b\"\"\" , cat,1\r\n c,\"\", 2 ",
 		"src,weight,dst\r\n\"a, \"\"b\"\"\",0.5,c")
 	require.NoError(t, err)
@@ -122,7 +122,7 @@ func TestReadCSVErrorsNameFileAndLine(t *testing.T) {
 	}
 }
 
-func TestFeaturesAreSparseUpToAQuarterNonzeroWhateverTheirOrder(t *testing.T) {
+func TestFeaturesAreSparseUpToAQuarterNonzero(t *testing.T) {
 	for _, density := range []float64{0, 0.1, 0.24, 0.26, 0.4, 0.6, 1} {
 		for _, ascending := range []bool{true, false} {
 			rows := graphfile.NewFeatures(10)

@@ -102,7 +102,7 @@ func TestFetchRefusesNamesItCannotFetch(t *testing.T) {
 	}
 }
 
-func TestFetchOfAKnownDataSetFromAMirrorChecksItsPublishedSums(t *testing.T) {
+func TestFetchFromAMirrorChecksPublishedSums(t *testing.T) {
 	h := serve(t, http.FileServer(http.Dir(planetoidDir(t))))
 	dir := t.TempDir()
 	folder, err := Fetch(t.Context(), "citeseer", FetchOptions{Dir: dir, Client: h.Client(), Mirror: h.URL + "/"})

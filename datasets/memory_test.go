@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPlanetoidsFilesAreReadFromMemoryAsFromTheirFolder(t *testing.T) {
+func TestPlanetoidReadsFromMemoryAsFromAFolder(t *testing.T) {
 	dir := planetoidDir(t)
 	onDisk := openPlanetoid(t, "citeseer")
 	files := map[string][]byte{}

@@ -20,7 +20,7 @@ func readNewcomers(t *testing.T, nodes, edges string) (*Newcomers, error) {
 	})
 }
 
-func TestNewcomersKeepTheirEdgesToKnownNodesAndToEachOther(t *testing.T) {
+func TestNewcomersKeepAllTheirEdges(t *testing.T) {
 	n, err := readNewcomers(t, "x,id,Label,y\n1,ann,cat,0\n0,bob,,2\n3,cid,,0\n",
 		"source,target\n1,ann\nann,0\nann,1\nann,bob\n0,1\ncid,ann\nbob,ann\nbob,bob\n")
 	require.NoError(t, err)

@@ -74,7 +74,7 @@ func copyOf(t testing.TB, files fs.FS, name string) fstest.MapFS {
 	return m
 }
 
-func TestHolesInCiteSeersTestIndexHaveEdgesButNoFeaturesAndNoLabel(t *testing.T) {
+func TestHolesInCiteSeersTestIndexHaveEdgesAlone(t *testing.T) {
 	g := openPlanetoid(t, "citeseer")
 	var holes []int
 	isolated, edges := 0, 0

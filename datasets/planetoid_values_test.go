@@ -37,7 +37,7 @@ func TestMatricesAreRead(t *testing.T) {
 	}
 }
 
-func TestRowsOfAMatrixMustFollowEachOtherFromTheFirstValueOn(t *testing.T) {
+func TestRowsOfAMatrixMustBeContiguous(t *testing.T) {
 	offsets := func(numbers ...byte) []byte {
 		var b []byte
 		for _, n := range numbers {

@@ -202,9 +202,9 @@ func peakRSS() (int64, error) {
 
 const measureEnv = "NODEMASK_TEST_MEASURE_REDDIT"
 
-// TestReadRedditNeedsLessThanOneAndAHalfTimesWhatItReturns reads a tenth of Reddit in a process of its own and compares
+// TestReadRedditUsesLittleExtraMemory reads a tenth of Reddit in a process of its own and compares
 // all memory that process ever held with the size of the graph.
-func TestReadRedditNeedsLessThanOneAndAHalfTimesWhatItReturns(t *testing.T) {
+func TestReadRedditUsesLittleExtraMemory(t *testing.T) {
 	if dir := os.Getenv(measureEnv); dir != "" {
 		g, err := readReddit(t.Context(), dir, tenth)
 		require.NoError(t, err)

@@ -54,7 +54,7 @@ func TestStratifiedWorkedByHand(t *testing.T) {
 	}
 }
 
-func TestStratifiedPartitionsTheLabelledNodesByClassShares(t *testing.T) {
+func TestStratifiedPartitionsByClassShares(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		classes := rapid.IntRange(1, 6).Draw(t, "classes")
 		labels := rapid.SliceOfN(rapid.Int32Range(-1, int32(classes-1)), 30, 300).Draw(t, "labels")

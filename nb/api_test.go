@@ -51,7 +51,7 @@ func TestSmallNotebooksRunOneTrial(t *testing.T) {
 	}
 }
 
-func TestLabelsLeaveOutThePapersKeepRateAndTitlesSayWhatIsShared(t *testing.T) {
+func TestLabelsAndTitlesSayWhatDiffersAndIsShared(t *testing.T) {
 	gin := paper.Cell("cora", "gin", datasets.Inductive, 10)
 	assert.Equal(t, "GIN + NM", Label(paper.Masked(gin, 0.5)))
 	assert.Equal(t, "GIN + NM, p = 0.9", Label(paper.Masked(gin, 0.9)))
@@ -61,7 +61,7 @@ func TestLabelsLeaveOutThePapersKeepRateAndTitlesSayWhatIsShared(t *testing.T) {
 	assert.Equal(t, "several data sets, both settings, several sizes", titleOf([]record.Cell{gin, other}))
 }
 
-func TestComparisonsHaveWhatWasRunHereWhatIsRecordedAndThePaper(t *testing.T) {
+func TestComparisonsShowHereRecordedAndPaper(t *testing.T) {
 	cell := paper.Cell("cora", "gin", datasets.Transductive, 10)
 	trial := func(seed uint64, f1 float64) record.Record {
 		return record.Record{Cell: cell.Key(), Backend: "go", Seed: seed, MacroF1: f1}
@@ -119,7 +119,7 @@ func TestCachingIsADashedLineBesideTheWholeGraphs(t *testing.T) {
 	assert.Equal(t, []float64{60}, c.Series[1].Y)
 }
 
-func TestSlopesOfMADBeginWithoutARegulariserAndEndWithMasking(t *testing.T) {
+func TestSlopesOfMADEndWithMasking(t *testing.T) {
 	gat := paper.Cell("cora", "gat", datasets.Inductive, 10)
 	var records []record.Record
 	for i, c := range []record.Cell{gat.Fair(), gat, paper.Masked(gat, 0.5)} {
@@ -138,7 +138,7 @@ func TestSlopesOfMADBeginWithoutARegulariserAndEndWithMasking(t *testing.T) {
 	assert.Equal(t, []float64{0.2, 0.23, 0.29}, c.Series[3].Y)
 }
 
-func TestSourceIsATypeWithItsMethodsOrAFunctionOfThePackage(t *testing.T) {
+func TestSourceIsATypeWithMethodsOrAFunction(t *testing.T) {
 	project, err := checkout.Root()
 	require.NoError(t, err)
 	text, err := sourceOf(project, "nmgnn", "GIN")

@@ -77,7 +77,7 @@ func textOf(t plots.Table) (rows [][]string) {
 	return rows
 }
 
-func TestTheCurveHasEveryReadingWithItsEffectAndMarksTheCalibrated(t *testing.T) {
+func TestTheCurveHasEveryReadingWithItsEffect(t *testing.T) {
 	r := readingsOfGAT(t)
 	e, c := effectsOf(r, "cora", "gat", datasets.Inductive), calibrationOf(r, "gat")
 	s := curveOf(e, c)
@@ -177,7 +177,7 @@ func TestAReadingShowsWhereItStandsAndItsEffectBySize(t *testing.T) {
 	assert.ErrorContains(t, err, "expected gin, gat or sgat")
 }
 
-func TestWhatIsRunHereStandsBesideWhatIsRecordedSplitBySplit(t *testing.T) {
+func TestRunHereStandsBesideRecorded(t *testing.T) {
 	recorded := readingsOfGAT(t)
 	o, err := compose("cora", "gat", datasets.Inductive, "stop", "macro F1")
 	require.NoError(t, err)
@@ -223,7 +223,7 @@ func TestTheTableOfAxesHasEveryOptionAndWhereItMatters(t *testing.T) {
 	assert.Contains(t, text, "│ attention dropout │ Attention dropout without masking: 0.6 | none")
 }
 
-func TestCalibratedReadingsComeBeforeNearerOnesThatTheCacheCostsTooMuch(t *testing.T) {
+func TestCalibratedReadingsComeFirst(t *testing.T) {
 	axes, err := multiverse.AxesOf("gin")
 	require.NoError(t, err)
 	c := &multiverse.Calibration{Limit: 3.5, Splits: make([]uint64, 10)}

@@ -48,7 +48,7 @@ func numbers(t *testing.T, raw json.RawMessage) (flat []float32, columns int) {
 	return flat, len(flat)
 }
 
-func TestLayersAgreeWithPyTorchGeometricForwardAndBackward(t *testing.T) {
+func TestLayersAgreeWithPyTorchGeometric(t *testing.T) {
 	cases := casesOf[layerFixture](t, "layer_fixtures.json")
 	seen := map[string]bool{}
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {

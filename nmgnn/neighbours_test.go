@@ -116,7 +116,7 @@ func TestWeightsAreThoseOfEachPairOfNodes(t *testing.T) {
 	})
 }
 
-func TestAttentionDropoutDropsTheSameEntriesWithEveryKernel(t *testing.T) {
+func TestAllKernelsDropTheSameAttention(t *testing.T) {
 	var first []float32
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
@@ -154,7 +154,7 @@ func TestAttentionDropoutDropsTheSameEntriesWithEveryKernel(t *testing.T) {
 	})
 }
 
-func TestAttentionIsSoftmaxDropoutAndWeightedSumWithTheirGradients(t *testing.T) {
+func TestAttentionIsSoftmaxDropoutAndSum(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
 		r := variables.HostRandom(5, "attention")

@@ -105,7 +105,7 @@ func TestDropEdgeHoldsForMaximaAndWeightedSums(t *testing.T) {
 	})
 }
 
-func TestDropNodeDropsWholeRowsOfTheFeaturesAndScalesTheOthers(t *testing.T) {
+func TestDropNodeDropsRowsAndScalesTheOthers(t *testing.T) {
 	x := make([][]float32, 60)
 	for v := range x {
 		x[v] = []float32{float32(v + 1), 0, -1}

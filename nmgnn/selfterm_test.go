@@ -47,7 +47,7 @@ func TestAKeptSelfTermIsNeitherMaskedNorRescaled(t *testing.T) {
 	})
 }
 
-func TestMaskingOthersIsMaskingAllPlusWhatWasTakenFromTheNodeItself(t *testing.T) {
+func TestMaskingOthersKeepsTheOwnTerm(t *testing.T) {
 	const n = 12
 	var pairs [][2]int32
 	for v := range int32(n) {

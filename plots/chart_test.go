@@ -176,7 +176,7 @@ func TestASinglePointHasAMarkerWhateverIsAsked(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(drawn(t, charts()[3]), `<path class="fill0"`))
 }
 
-func TestChartTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
+func TestChartUsesPageColoursAndDescribesItself(t *testing.T) {
 	text := drawn(t, charts()[0])
 	assert.True(t, strings.HasPrefix(text,
 		`<svg xmlns="http://www.w3.org/2000/svg" id="keep-rate" role="img" aria-labelledby="keep-rate-title `+

@@ -28,7 +28,7 @@ func TestAForestPlotSaysItsNumbers(t *testing.T) {
 	assert.Contains(t, words, "−4.00 [−5.00, −3.00]")
 }
 
-func TestAForestPlotFillsThePointsWhoseIntervalLeavesZeroOut(t *testing.T) {
+func TestPointsAreFilledIfTheirIntervalLeavesZeroOut(t *testing.T) {
 	f := forest()
 	f.Groups = f.Groups[:1]
 	svg := drawn(t, f)

@@ -41,7 +41,7 @@ func steersIn(s string) error {
 // cells are those of an HTML table: paragraphs of their own, out of which no direction of writing gets.
 var cells = regexp.MustCompile(`<t[hd] [^>]*>(?:<b>)?[^<]*`)
 
-func TestTextOfFilesSteersNeitherTheTerminalNorTheTextAroundIt(t *testing.T) {
+func TestTextOfFilesSteersNoTerminal(t *testing.T) {
 	check := func(t require.TestingT, s string) {
 		table, chart := everywhere(s)
 		for _, f := range []plots.Format{plots.FormatText, plots.FormatMarkdown, plots.FormatLaTeX} {

@@ -17,7 +17,7 @@ import (
 	"nodemask/internal/browsertest"
 )
 
-func TestASpecificationCurveIsLookedIntoByPointerAndByKeys(t *testing.T) {
+func TestSpecificationCurvesTakePointerAndKeys(t *testing.T) {
 	s := readings([]float64{3, -3, 1, 2}, []float64{2, -4, -1, 1}, []float64{4, -2, 3, 3})
 	s.Title, s.MarkName, s.Readings[0].Marked, s.Readings[0].Text = "Curve", "calibrated", true, "near the paper"
 	piece, err := s.HTML()

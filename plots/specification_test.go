@@ -83,7 +83,7 @@ func TestReadingsAreSortedAndToldApartByMoreThanColour(t *testing.T) {
 	assert.Regexp(t, `class="bars" d="M0,[\d.]+v-7"`, group(2), "up")
 }
 
-func TestASpecificationCurveScrollsAndItsLettersStayLegible(t *testing.T) {
+func TestSpecificationCurvesScrollAndStayLegible(t *testing.T) {
 	svg := drawn(t, specification(600))
 	assert.Contains(t, svg, `style="width:1100px;max-width:none;height:auto"`)
 	for _, size := range regexp.MustCompile(`font-size="(\d+)"`).FindAllStringSubmatch(svg, -1) {
@@ -101,14 +101,14 @@ func TestASpecificationCurveScrollsAndItsLettersStayLegible(t *testing.T) {
 	}
 }
 
-func TestTheTableOfASpecificationCurveHasItsReadingsInOrder(t *testing.T) {
+func TestSpecificationTableKeepsTheOrder(t *testing.T) {
 	s := readings([]float64{3, -3}, []float64{2, -4}, []float64{4, -2})
 	s.MarkName, s.Readings[0].Marked, s.Readings[0].Text = "calibrated", true, "near the paper"
 	assert.Equal(t, "stop,note,effect,low,high\nF1,,−3.00,−4.00,−2.00\nloss,calibrated: near the paper,3.00,2.00,4.00\n",
 		render(t, s.Table(), plots.FormatCSV))
 }
 
-func TestAnyFiniteSpecificationCurveIsValidXMLAndOpensNoElements(t *testing.T) {
+func TestAnyFiniteSpecificationCurveIsValidXML(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.OneOf(rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(-10, 10),
 			rapid.SampledFrom([]float64{0, 5e-324, 1, 1e300}))

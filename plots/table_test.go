@@ -34,7 +34,7 @@ func render(t require.TestingT, table plots.Table, f plots.Format) string {
 	return got
 }
 
-func TestTextTableHasTheTitleAboveAndMarksBoldCellsByAStar(t *testing.T) {
+func TestTextTableMarksBoldCellsByAStar(t *testing.T) {
 	assert.Equal(t, `Cora & co
 ╭──────────────┬───────────┬─────────────╮
 │ model        │ keep_rate │  macro F1 % │

@@ -27,7 +27,7 @@ func otherValues() map[string]string {
 	}
 }
 
-func TestWhatIsSetOnAnAxisIsReadBackAndShownInKeyLabelAndCommand(t *testing.T) {
+func TestAxisValuesAreReadBackAndShown(t *testing.T) {
 	values := otherValues()
 	require.Len(t, values, len(Axes()))
 	names, flags := map[string]bool{}, map[string]bool{}

@@ -42,7 +42,7 @@ func trajectory(c record.Cell, seed uint64) record.Record {
 	return recordtest.Read(c, seed, func(hyper.StopOn, datasets.Arrivals) (float64, float64) { return 80, 79 })
 }
 
-func TestATrajectoryIsReadAsOneRecordForEachWayOfStoppingAndArriving(t *testing.T) {
+func TestEachStoppingAndArrivalReadsAsARecord(t *testing.T) {
 	cell := record.NewCell("cora", "gin", datasets.Inductive, 10).Masked(0.5)
 	one := trajectory(cell, 101)
 	one.Readings.BestEpochs[1] = []int{1, 2, 3}
@@ -69,7 +69,7 @@ func TestATrajectoryIsReadAsOneRecordForEachWayOfStoppingAndArriving(t *testing.
 	require.Len(t, trajectory(record.NewCell("cora", "gin", datasets.Transductive, 10), 101).Records(), 4)
 }
 
-func TestTrialsOnOtherFilesOfTheDataAreNotComparedWithTheseOnes(t *testing.T) {
+func TestTrialsOnOtherFilesAreNotCompared(t *testing.T) {
 	one := trajectory(record.NewCell("cora", "gin", datasets.Inductive, 10), 100)
 	other := trajectory(record.NewCell("cora", "gin", datasets.Transductive, 25), 100)
 	other.SplitHash = "b"

@@ -34,7 +34,7 @@ func TestAnytimeEvidenceIsItsMixtureOfLikelihoods(t *testing.T) {
 	}
 }
 
-func TestAnytimeIntervalEndsWhereTheEvidenceReachesOneOverAlpha(t *testing.T) {
+func TestAnytimeIntervalEndsAtOneOverAlpha(t *testing.T) {
 	d := []float64{0.4, 1.3, -0.2, 0.9, 0.7, 1.8, 0.1, 0.6, 1.1, 0.3}
 	for _, alpha := range []float64{0.05, 0.002} {
 		r, err := AnytimeTTest(d, alpha)
@@ -54,7 +54,7 @@ func TestAnytimeIntervalEndsWhereTheEvidenceReachesOneOverAlpha(t *testing.T) {
 	}
 }
 
-func TestAnytimeTTestIsWrongInAtMostAlphaOfRunsThatLookAtEachStep(t *testing.T) {
+func TestAnytimeTTestIsWrongInAtMostAlphaOfRuns(t *testing.T) {
 	const runs, most, alpha = 2000, 60, 0.05
 	random := rand.New(rand.NewPCG(1, 2))
 	outside, fixed := 0, 0

@@ -172,7 +172,7 @@ func TestAMirroredTreeHasTheMirroredDrawing(t *testing.T) {
 	})
 }
 
-func TestFoldedTreesKeepToTheirLimitsAndCountWhatTheyLeaveOut(t *testing.T) {
+func TestFoldedTreesCountWhatTheyLeaveOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := drawnTree(t)
 		o := Options{children: rapid.IntRange(2, 9).Draw(t, "children"), nodes: rapid.IntRange(2, 80).Draw(t, "nodes")}

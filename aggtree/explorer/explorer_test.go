@@ -138,7 +138,7 @@ type shownNode struct {
 
 const shownCode = `return s.shown().map(n => ({walk: n.base < 0 ? null : s.walkOf(n), more: n.more, ghost: n.ghost}))`
 
-func TestWhateverIsFoldedDrawnAndFoldedNodesAddUpToTheTree(t *testing.T) {
+func TestDrawnAndFoldedNodesAddUpToTheTree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := testgraph.Any(t, 30)
 		mask, root, hops := testgraph.AnyMask(t, g), testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
@@ -164,7 +164,7 @@ func TestWhateverIsFoldedDrawnAndFoldedNodesAddUpToTheTree(t *testing.T) {
 	})
 }
 
-func TestUnfoldedToTheEndTheWalksOfTheTreeAreDrawnOnceEach(t *testing.T) {
+func TestUnfoldedTreesDrawEachWalkOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := testgraph.Any(t, 12)
 		mask, root, hops := testgraph.AnyMask(t, g), testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops")
@@ -191,7 +191,7 @@ func walksOf(t require.TestingT, g *csr.Graph, root int32, hops int, mask []bool
 	return walks
 }
 
-func TestAnExcerptsTreesAreThoseOfTheGraphOrSayThatTheyAreCut(t *testing.T) {
+func TestExcerptTreesAreWholeOrSaidToBeCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := testgraph.Any(t, 14)
 		root, hops := testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops")

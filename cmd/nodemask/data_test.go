@@ -63,7 +63,7 @@ func TestDataVerifyAcceptsAUsersOwnGraph(t *testing.T) {
 		"classes")
 }
 
-func TestDataEndsWithTwoForMisuseAndOneForFailureAndSaysWhyInOneLine(t *testing.T) {
+func TestDataExitsTwoForMisuseOneForFailure(t *testing.T) {
 	broken := ownGraph(t)
 	put(t, broken, "edges.csv", "source,target\nann,dan\n")
 	for _, c := range []struct {

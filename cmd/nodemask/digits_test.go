@@ -80,7 +80,7 @@ func TestARecordIsRunAgainWithTheDigitsThatItWasMadeWith(t *testing.T) {
 	require.Contains(t, diagnostics, "nodemask: of 2 trials, 2 came out otherwise and 0 could not be run\n")
 }
 
-func TestWhatEndsAProcessOfOtherDigitsIsSaidOnceWithItsPlace(t *testing.T) {
+func TestOtherDigitsAreReportedOnceWithTheirPlace(t *testing.T) {
 	withXLA(t)
 	first, _, _ := strings.Cut(fileText(t, "testdata/foreign.jsonl"), "\n")
 	var r record.Record
@@ -91,7 +91,7 @@ func TestWhatEndsAProcessOfOtherDigitsIsSaidOnceWithItsPlace(t *testing.T) {
 	require.Equal(t, 1, strings.Count(diagnostics, "nodemask: "), diagnostics)
 }
 
-func TestARecordOfTheProgramsOwnGraphIsRunAgainOnItWhateverTheFolderOfDataHas(t *testing.T) {
+func TestRecordsOfEmbeddedGraphsRerunOnThem(t *testing.T) {
 	out, _ := succeeds(t, "train", "--data", "cora", "--backend", "go", "--trials", "1", "--max-epochs", "2", "--hidden",
 		"4", "--json")
 	folder := t.TempDir()

@@ -21,7 +21,7 @@ func savedModel(t *testing.T, path string, more ...string) {
 		append(more, "--trials", "1", "--save-model", path)...)...)
 }
 
-func TestExportWritesASavedModelBesideItUnlessAFileIsNamed(t *testing.T) {
+func TestExportWritesBesideTheModelByDefault(t *testing.T) {
 	folder := t.TempDir()
 	model := filepath.Join(folder, "small.gat.model")
 	savedModel(t, model, "--model", "gat", "--heads", "2")

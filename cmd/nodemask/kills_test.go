@@ -114,7 +114,7 @@ func (b *bench) advising(folder string) []string {
 		"--backend", "go", "--results", folder}
 }
 
-func TestKillsAtRandomMomentsLeaveNothingHalfAndTheNextRunEnds(t *testing.T) {
+func TestKillsLeaveNothingHalf(t *testing.T) {
 	b := newBench(t)
 	for _, folder := range []string{"saved", "checkpoint", "embedded"} {
 		require.NoError(t, os.Mkdir(b.at(folder), 0o777))

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWithoutAHomeNothingIsLoggedBeforeTheCommandBegins(t *testing.T) {
+func TestWithoutAHomeNothingIsLogged(t *testing.T) {
 	without := slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "HOME=") })
 	for _, env := range [][]string{without, append(slices.Clone(without), "HOME=")} {
 		c := exec.Command(os.Args[0], "-test.run=^$") // all packages of the command are initialised in it, too
@@ -25,7 +25,7 @@ func TestWithoutAHomeNothingIsLoggedBeforeTheCommandBegins(t *testing.T) {
 	}
 }
 
-func TestUnderALimitOnAddressesTrainingWorksOrSaysWhyInOneLine(t *testing.T) {
+func TestTrainingUnderAnAddressLimit(t *testing.T) {
 	if os.Getenv("NODEMASK_TORTURE") != "1" || runtime.GOOS != "linux" {
 		t.Skip("skipped: builds the command and takes a minute on Linux: run it with NODEMASK_TORTURE=1")
 	}
@@ -112,7 +112,7 @@ func TestUnderALimitOnAddressesReadersSayWhyInOneLine(t *testing.T) {
 	}
 }
 
-func TestAGraphThatIsTooLargeToTrainOnIsRefusedBeforeItIsGenerated(t *testing.T) {
+func TestTooLargeGraphsAreRefusedBeforeGeneration(t *testing.T) {
 	const name = "sbm:nodes=50000000,classes=10000" // some GB themselves, and TB in training
 	fails(t, 1, "nodemask: "+name+": 2 layers of width 64 on 50000000 nodes with 16 features and 10000 classes take",
 		"train", "--data", name, "--backend", "go")

@@ -123,7 +123,7 @@ func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {
 	require.Contains(t, out, "\ngin, gat, sgat, gcn, sage, over the ")
 }
 
-func TestTheMultiverseSaysHowManyTrialsLackTheirDataAndHowToGetThem(t *testing.T) {
+func TestMultiverseSaysWhichDataAreMissing(t *testing.T) {
 	errs := fails(t, 1, "\nnodemask: cannot run 20 trials on citeseer: ind.citeseer.x is not there (looked in ",
 		"multiverse", "--backend", "go", "--data", "citeseer", "--model", "sgat", "--sizes", "10", "--splits", "2",
 		"--results", t.TempDir())

@@ -162,7 +162,7 @@ func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 	fails(t, 2, "--cache is missing", "predict", "--model", model)
 }
 
-func TestACacheIsSavedBeforeItsModelAndAnotherModelDoesNotTakeIt(t *testing.T) {
+func TestACacheIsSavedFirstAndFitsItsModelAlone(t *testing.T) {
 	dir := smallGraph(t)
 	model, cache := filepath.Join(dir, "model.safetensors"), filepath.Join(dir, "cache.safetensors")
 	train := func(seed string) (order []string) {

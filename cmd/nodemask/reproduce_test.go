@@ -97,7 +97,7 @@ func TestResultsAreListedShownCheckedAndMerged(t *testing.T) {
 	fails(t, 1, "nowhere has no records", "results", "verify", "--results", filepath.Join(other, "nowhere"))
 }
 
-func TestResultsThatContradictEachOtherAreNotMergedAndNotInOrder(t *testing.T) {
+func TestContradictoryResultsAreNotMerged(t *testing.T) {
 	folder, cell := someResults(t)
 	other := filepath.Join(t.TempDir(), "other")
 	addTrial(t, other, cell, 1, 99)
@@ -173,7 +173,7 @@ func TestRepeatingRecordsLeavesOutThoseWhoseDataIsMissing(t *testing.T) {
 	require.Contains(t, diagnostics, "of 3 trials, 0 came out otherwise and 2 could not be run")
 }
 
-func TestReproducingOneTableMeasuresWhatTheOthersNeedOfItsTrials(t *testing.T) {
+func TestOneTableMeasuresWhatOthersNeed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: trains on Cora for seconds")
 	}
@@ -189,7 +189,7 @@ func TestReproducingOneTableMeasuresWhatTheOthersNeedOfItsTrials(t *testing.T) {
 	require.NotEmpty(t, records[at].ValidationLosses, "for fig-loss-cora")
 }
 
-func TestReproduceRunsAllElseIfADataSetIsNotThereAndSaysSoFirstAndInTheEnd(t *testing.T) {
+func TestReproduceRunsAllElseIfDataAreMissing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: trains on Cora for seconds")
 	}
@@ -216,7 +216,7 @@ func TestReproduceRunsAllElseIfADataSetIsNotThereAndSaysSoFirstAndInTheEnd(t *te
 	succeeds(t, append(arguments, "--shard", "1/68")...)
 }
 
-func TestReproduceOpensRedditLikeDataOfTheUsualSizeAndRefusesOthersAtOnce(t *testing.T) {
+func TestReproduceOpensRedditLikeDataOfOneSize(t *testing.T) {
 	usual := newReproduceCommand().Flags().Lookup("reddit-like-scale").DefValue
 	scale, err := strconv.ParseFloat(usual, 64)
 	require.NoError(t, err)

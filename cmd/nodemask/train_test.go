@@ -75,7 +75,7 @@ func TestAFlagThatTheModelDoesNotReadIsMisuse(t *testing.T) {
 	assert.Contains(t, out, "dropedge 0.5, no node masking")
 }
 
-func TestTrainWithJSONPrintsOneObjectATrialInTheOrderOfTheSeeds(t *testing.T) {
+func TestTrainPrintsJSONInTheOrderOfSeeds(t *testing.T) {
 	dir := smallGraph(t)
 	out, _ := succeeds(t, quickTrain(dir, "--json", "--seed", "7", "--setting", "transductive", "--layers",
 		"3")...)
@@ -105,7 +105,7 @@ func TestTrainWithJSONPrintsOneObjectATrialInTheOrderOfTheSeeds(t *testing.T) {
 	}
 }
 
-func TestTrainGivesTheSameNumbersForOneSeedHoweverManyJobs(t *testing.T) {
+func TestTrainGivesTheSameNumbersForAnyJobs(t *testing.T) {
 	dir := smallGraph(t)
 	var first []map[string]any
 	for _, jobs := range []string{"1", "3", "1"} {
@@ -273,7 +273,7 @@ func errorLines(diagnostics string) int {
 	return n
 }
 
-func TestAnInterruptEndsTrainCleanlyWithTheTrialsThatWereFinished(t *testing.T) {
+func TestAnInterruptKeepsFinishedTrials(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: builds the command")
 	}

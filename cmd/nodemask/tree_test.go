@@ -87,7 +87,7 @@ func TestACachedTreeHasItsRootOnce(t *testing.T) {
 	}
 }
 
-func TestTreeEndsWithTwoForMisuseAndOneForFailureAndSaysWhyInOneLine(t *testing.T) {
+func TestTreeExitsTwoForMisuseOneForFailure(t *testing.T) {
 	bad := put(t, t.TempDir(), "bad.txt", "a b\na b c\n")
 	for _, c := range []struct {
 		args []string

@@ -117,7 +117,7 @@ func masked(by float64) func(record.Cell) float64 {
 	}
 }
 
-func TestWhereNothingHelpsOneInTwentyRunsAtMostSaysThatSomethingDoes(t *testing.T) {
+func TestFalseAdviceComesInOneOfTwentyRunsAtMost(t *testing.T) {
 	wrong, settled := 0, 0
 	for run := range uint64(500) {
 		a := advised(t, options("gin"), noisy(run, nil))
@@ -154,7 +154,7 @@ func TestAGainIsFoundAndItsIntervalHoldsIt(t *testing.T) {
 	assert.LessOrEqual(t, below, 4, "10 %% for each")
 }
 
-func TestAGainOfAPointAndAHalfIsSettledAsLessInOneOfTenRunsAtMost(t *testing.T) {
+func TestARealGainIsMissedInOneOfTenRunsAtMost(t *testing.T) {
 	less := 0
 	for run := range uint64(200) {
 		arm := armOf(t, advised(t, options("gin"), noisy(run, masked(1.5))), maskingArm)
@@ -225,7 +225,7 @@ func TestTheSentenceNamesTheGainTheRateAndWhatToUse(t *testing.T) {
 	assert.Empty(t, a.Rest())
 }
 
-func TestConfigurationsAreChosenOnOtherSplitsThanTheyAreComparedOn(t *testing.T) {
+func TestTuningAndComparisonUseOtherSplits(t *testing.T) {
 	lab := noisy(1, nil)
 	a := advised(t, options("gin"), lab)
 	for key, all := range lab.trained {

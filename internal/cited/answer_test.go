@@ -132,7 +132,7 @@ func TestChoicesAreReadWhereTheyMatter(t *testing.T) {
 	}
 }
 
-func TestAgreementIsTheRootMeanSquareOverCellsThatBothHave(t *testing.T) {
+func TestAgreementIsTheRMSOverSharedCells(t *testing.T) {
 	r := trained(t, cited.Cited, "gin", cited.Splits, func(c record.Cell, _ datasets.Arrivals, split int) float64 {
 		if !c.Parameters.KeepRate.Active() {
 			return 60

@@ -12,7 +12,7 @@ import (
 	"nodemask/record"
 )
 
-func TestEveryBalancedArmHasTheSameConfigurationsAndItsOwnRate(t *testing.T) {
+func TestBalancedArmsShareConfigurations(t *testing.T) {
 	d := cited.Tuned()
 	require.Len(t, d.Questions(), 4*3*2*2)
 	own := map[string]int{multiverse.ArmPlain: 0, multiverse.ArmMaskedTuned: 8 * 16, multiverse.ArmDropEdge: 4 * 16,

@@ -114,7 +114,7 @@ func TestWhatDroppingNoAttentionGainsIsNotMaskings(t *testing.T) {
 	assert.Equal(t, "Not everything has been measured yet.", headline(all, fair))
 }
 
-func TestClaimsAreGradedByTheCitedReadingOnceItHasAllSplits(t *testing.T) {
+func TestClaimsAreGradedOnceAllSplitsAreThere(t *testing.T) {
 	e := citedOf(t, func(c record.Cell, split int) float64 {
 		if c.Setting == datasets.Transductive {
 			return -1 + wobble(split%10)/10

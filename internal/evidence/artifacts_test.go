@@ -11,7 +11,7 @@ import (
 	"nodemask/record"
 )
 
-func TestEveryCellOfEveryArtifactCanBeTrainedAndHasAKeyOfItsOwn(t *testing.T) {
+func TestEveryArtifactCellTrainsAndHasItsKey(t *testing.T) {
 	byKey := map[string]record.Cell{}
 	ids := map[string]bool{}
 	for _, a := range Artifacts() {

@@ -46,7 +46,7 @@ func TestTheBestKeepRateIsComparedWithTheBestOfTheOthers(t *testing.T) {
 	assert.Equal(t, multiverse.SameDirection, at(0.8, 73, 74.1, 75).Grade, "no masking is better still")
 }
 
-func TestDepthIsJudgedUnderBothMeaningsOfPAndOnlyWhereNetworksTrain(t *testing.T) {
+func TestDepthIsJudgedUnderBothMeaningsOfP(t *testing.T) {
 	panels := depths(figDepth().Curves)
 	require.Len(t, panels, 2)
 	// depth has the best keep rate of each depth; base is what a network of that depth scores.
@@ -167,7 +167,7 @@ func TestNodesThatCachingInvolvesAreCounted(t *testing.T) {
 	assert.Equal(t, multiverse.NotRun, as(newEvidence(t, nil), "nodes"))
 }
 
-func TestWhatCachingShouldDoIsTheDifferenceOfPublishedScores(t *testing.T) {
+func TestExpectedCachingIsOfPublishedScores(t *testing.T) {
 	plain, masked := multiverse.Score{Arm: multiverse.Plain}, multiverse.Score{Arm: multiverse.Masked, Cached: true}
 	// Tables 3 and 4 of the paper, Cora, 10, 25, 50 and 90 %: GIN + NM cached less GIN.
 	want := ((55.82 - 52.91) + (77.32 - 74.71) + (83.95 - 83.07) + (85.85 - 85.13)) / 4

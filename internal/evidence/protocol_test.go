@@ -46,7 +46,7 @@ func TestWhatThePaperDoesNotPrintIsNotPublished(t *testing.T) {
 	require.Nil(t, Published("reddit", "gin", datasets.Transductive, 10, false))
 }
 
-func TestTheFigureOnDepthHasTheBodyThatTrainsBestWithoutMasking(t *testing.T) {
+func TestTheDepthFigureHasTheBestUnmaskedBody(t *testing.T) {
 	axes, err := multiverse.AxesOf("gin")
 	require.NoError(t, err)
 	store := recordstore.Open(filepath.Join(results, MultiverseFolder))

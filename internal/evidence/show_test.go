@@ -17,7 +17,7 @@ import (
 	"nodemask/record"
 )
 
-func TestTablesShowMeansBesideThePaperAndMarkWhatIsSignificant(t *testing.T) {
+func TestTablesShowMeansBesideThePaper(t *testing.T) {
 	found := artifact(t, "table-gin-cora")
 	plain := paper.Cell("cora", "gin", datasets.Inductive, 10)
 	records := append(recordtest.Records(plain, 50, 51, 52), recordtest.Records(paper.Masked(plain, 0.5), 60, 61.5, 62)...)

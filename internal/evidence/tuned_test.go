@@ -42,7 +42,7 @@ func tunedOn(data, model string, setting datasets.Setting) multiverse.TunedQuest
 		TrainPercent: 10}
 }
 
-func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
+func TestTunedComparisonNeedsEveryArm(t *testing.T) {
 	q := tunedOn("cora", "gcn", datasets.Transductive)
 	all := answered(t, multiverse.Drawn(), q, func(c record.Cell, seed uint64) float64 {
 		score := 70 + wobble(int(seed%10))
@@ -97,7 +97,7 @@ func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
 	require.Empty(t, Advice(e))
 }
 
-func TestAnArmThatCameLaterIsShownWhereItHasRunInAllCellsOfADataSet(t *testing.T) {
+func TestALaterArmIsShownWhereItHasRunWholly(t *testing.T) {
 	f1 := func(c record.Cell, seed uint64) float64 {
 		if c.Parameters.KeepRate.Active() {
 			return 72 + 0.1*wobble(int(seed*3%10))
@@ -177,7 +177,7 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	assert.NotContains(t, Advice(e)[0].Text, "exploratory")
 }
 
-func TestTheAnswerNamesATunedArmThatDoesBetterThanTunedMasking(t *testing.T) {
+func TestTheAnswerNamesABetterTunedArm(t *testing.T) {
 	said := func(gainOfDropout float64) string {
 		e := newEvidence(t, answered(t, cited.Tuned(), tunedOn("cora", "gin", datasets.Inductive),
 			func(c record.Cell, seed uint64) float64 {
@@ -219,7 +219,7 @@ func TestWhatTuningGainsNamesItsDataOnceIfTheyAreTheSame(t *testing.T) {
 	assert.Empty(t, tunedGains(e, tunedID, func(string) Verdict { return Verdict{} }))
 }
 
-func TestAdviceFollowsTheIntervalOfTheTunedEffectAndOfOtherArms(t *testing.T) {
+func TestAdviceFollowsTunedIntervals(t *testing.T) {
 	for want, gain := range map[string][3]float64{ // of masking, of DropEdge, of dropout
 		"GCN: worth a try: +2.00 [":                                {2, 1, 1},
 		"GCN: better than nothing, but try dropout first: +2.00 [": {2, 1, 3},

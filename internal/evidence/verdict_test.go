@@ -65,7 +65,7 @@ func TestTheGradesOfOneReading(t *testing.T) {
 	}
 }
 
-func TestAVerdictHasTheStrictRuleThePooledEffectAndThePublishedOne(t *testing.T) {
+func TestAVerdictHasRulePooledAndPublishedEffect(t *testing.T) {
 	c := Claim{Judge: func(e *Evidence) Verdict {
 		return judge(e.Records, points, gains("cora", "gin", []datasets.Setting{datasets.Inductive}, Sizes(), asIs))
 	}}
@@ -117,7 +117,7 @@ func TestASeedThatOneComparisonLacksIsNotPooled(t *testing.T) {
 	assert.InDelta(t, 2, v.Effect.MeanDifference, 1e-12)
 }
 
-func TestClaimsHaveNamesOfTheirOwnTheirWordsAndAVerdictWithoutData(t *testing.T) {
+func TestClaimsHaveNamesWordsAndVerdicts(t *testing.T) {
 	ids, texts, e := map[string]bool{}, map[string]bool{}, newEvidence(t, nil)
 	for _, a := range Artifacts() {
 		for _, c := range a.Claims {

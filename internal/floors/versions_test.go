@@ -29,7 +29,7 @@ func number(t *testing.T, version string) []int {
 	return parts
 }
 
-func TestChangelogCitationProgramAndTagsHaveTheSameVersions(t *testing.T) {
+func TestVersionsAgreeEverywhere(t *testing.T) {
 	root, err := checkout.Root()
 	require.NoError(t, err)
 	read := func(name string) string {

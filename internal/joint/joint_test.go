@@ -44,7 +44,7 @@ func readFixtures(t *testing.T) (f fixtures) {
 	return f
 }
 
-func TestTheJointTestIsThatOfAllSignPatternsInExactFractions(t *testing.T) {
+func TestJointTestSumsAllSignPatternsExactly(t *testing.T) {
 	for _, want := range readFixtures(t).Joint {
 		got, err := Test(want.Effects)
 		require.NoError(t, err)
@@ -180,7 +180,7 @@ func TestTheDetectableDifferenceIsThatOfTheNoncentralT(t *testing.T) {
 	}
 }
 
-func TestWithTheTextbooks34PairsHalfADeviationIsDetectable(t *testing.T) {
+func TestDetectableMatchesTheTextbook(t *testing.T) {
 	// Cohen's 1988 tables, and G*Power: an effect of 0.5 needs 34 pairs for a power of 0.8, and 33 are too few.
 	enough, err := Detectable(1, 34)
 	require.NoError(t, err)

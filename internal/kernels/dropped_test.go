@@ -14,7 +14,7 @@ import (
 	"nodemask/nmgnn/backend"
 )
 
-func TestAProductWithDroppedEntriesInBlocksIsThatWithTheDroppedMatrixAndSoIsItsGradient(t *testing.T) {
+func TestDroppingEntriesInBlocksIsDroppingThemAll(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	x, w, v := rowsAs32(normal(r, 37, 11)), rowsAs32(normal(r, 11, 5)), rowsAs32(normal(r, 37, 5))
 	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {

@@ -139,7 +139,7 @@ func TestColumnsOfGradientsAreAddedUpInBlocks(t *testing.T) {
 	}
 }
 
-func TestTrialsSideBySideOnAGPUComputeWhatEachComputesAlone(t *testing.T) {
+func TestGPUTrialsSideBySideKeepTheirNumbers(t *testing.T) {
 	checkTrials(t)(t, interpreted(t), kernels.FusedKernel)
 }
 

@@ -342,7 +342,7 @@ func TestEntriesThatAreEquallyGreatShareTheGradient(t *testing.T) {
 	})
 }
 
-func TestAProductMadeWithoutGradientsHasNoTransposedMatrix(t *testing.T) {
+func TestWithoutGradientsNoMatrixIsTransposed(t *testing.T) {
 	forEachKernel(t, func(t *testing.T, kernel kernels.Kernel) {
 		for _, use := range []func(p kernels.Product, x *Node) *Node{
 			func(p kernels.Product, x *Node) *Node { return p.Back(x, nil, nil) },
@@ -365,7 +365,7 @@ func TestAProductMadeWithoutGradientsHasNoTransposedMatrix(t *testing.T) {
 	})
 }
 
-func TestLinearHasTheValueOfTheMapAndTheGradientOfTheAdjoint(t *testing.T) {
+func TestLinearHasTheMapAndItsAdjoint(t *testing.T) {
 	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		// S is 2×3: rows (1, 2, 0) and (0, 0, 3); x = (1, 10, 100)ᵀ; loss = 5·y₀ + 7·y₁.
 		m := csr.Matrix{Rows: 2, Columns: 3, Offsets: []int64{0, 2, 3}, Indices: []int32{0, 1, 2}, Values: []float32{1, 2, 3}}

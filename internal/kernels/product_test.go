@@ -300,7 +300,7 @@ func TestAnEmptyProductIsNotReplacedByOneWithEntries(t *testing.T) {
 		true), kernels.ErrNoFit)
 }
 
-func TestAProductWithRoomComputesAndDifferentiatesLikeOneWithout(t *testing.T) {
+func TestRoomForEntriesChangesNoProductOrGradient(t *testing.T) {
 	first, second := fromRows(4, []int32{0, 1, 3}, nil, []int32{2}, []int32{1}), fromRows(4, []int32{1}, []int32{0, 2},
 		[]int32{0, 1, 3}, nil)
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {

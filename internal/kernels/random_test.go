@@ -58,7 +58,7 @@ func TestEveryKernelDropsTheSameEntriesInBothDirections(t *testing.T) {
 	})
 }
 
-func TestDropoutKeepsTheExpectationAndDrawsAnewForEveryStreamAndKey(t *testing.T) {
+func TestDropoutKeepsTheExpectation(t *testing.T) {
 	b := gnntest.Go(t)
 	const n = 100_000
 	draw := func(key []uint32) (first, second []float32) {
@@ -95,7 +95,7 @@ func TestDropoutKeepsTheExpectationAndDrawsAnewForEveryStreamAndKey(t *testing.T
 	require.InDelta(t, 0.49, both(a[1:], a[:n-1]), 0.008, "neighbouring positions are independent")
 }
 
-func TestDropoutIsTheHashOfKeyStreamAndPositionWhateverTheKernel(t *testing.T) {
+func TestDropoutIsAHashOfKeyStreamAndPosition(t *testing.T) {
 	const n, width, rate = 50, 3, 0.3
 	key := [2]uint32{11, 0xfffffff0}
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
@@ -121,7 +121,7 @@ func TestDropoutIsTheHashOfKeyStreamAndPositionWhateverTheKernel(t *testing.T) {
 	})
 }
 
-func TestWithoutAGeneratorOrARateNothingIsDroppedAndNoStreamTaken(t *testing.T) {
+func TestWithoutAGeneratorNothingIsDropped(t *testing.T) {
 	_, err := model.CallOnce(gnntest.Go(t).Backend, model.NewStore(), func(_ *model.Scope, key *Node) *Node {
 		x := Ones(key.Graph(), shapeOf(2, 2))
 		var none *kernels.Random

@@ -202,7 +202,7 @@ func linesOf(t *testing.T, folder string) []string {
 	return all
 }
 
-func TestKillingAtTwentyRandomMomentsAndResumingGivesTheRecordsOfAnUndisturbedRun(t *testing.T) {
+func TestKilledAndResumedRunsGiveTheSameRecords(t *testing.T) {
 	undisturbed, killed := t.TempDir(), t.TempDir()
 	begin := time.Now()
 	require.NoError(t, measuring(t, undisturbed).Wait())

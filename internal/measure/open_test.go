@@ -36,7 +36,7 @@ func openSome(sbm Opener, counted *atomic.Int32) Opener {
 	}
 }
 
-func TestDataThatCannotBeOpenedAreSaidBeforeTheFirstTrialAndAllElseRuns(t *testing.T) {
+func TestUnopenableDataAreNamedFirstAndAllElseRuns(t *testing.T) {
 	b, store := openGo(t), recordstore.Open(t.TempDir())
 	o, opened := tinyOptions()
 	o.Open = openSome(o.Open, opened)
@@ -58,7 +58,7 @@ func TestDataThatCannotBeOpenedAreSaidBeforeTheFirstTrialAndAllElseRuns(t *testi
 	require.Len(t, records, 9)
 }
 
-func TestDataThatCannotBeOpenedAreAnErrorAtOnceIfNothingElseIsLeftOrNobodyIsTold(t *testing.T) {
+func TestUnopenableDataAreAnErrorAtOnceIfNothingElseIsLeft(t *testing.T) {
 	b, store := openGo(t), recordstore.Open(t.TempDir())
 	o, opened := tinyOptions()
 	o.Seeds, o.Open = train.Seeds(1, 1), openSome(o.Open, opened)

@@ -75,7 +75,7 @@ func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
 	require.Contains(t, differences[0], "macro F1: ")
 }
 
-func TestInterruptedTrajectoriesGoOnWhereTheyStoppedAndShardsShareThem(t *testing.T) {
+func TestInterruptedRunsResumeAndShardsShareThem(t *testing.T) {
 	b, whole, parts := openGo(t), recordstore.Open(t.TempDir()), recordstore.Open(t.TempDir())
 	o, _ := trajectoryOptions()
 	require.NoError(t, Missing(t.Context(), b, whole, trajectoryCells(), o))
@@ -107,7 +107,7 @@ func trajectoriesOf(t *testing.T, store *recordstore.Store) []record.Record {
 	return all
 }
 
-func TestARecordThatAsksForTooMuchIsRefusedBeforeItIsTrained(t *testing.T) {
+func TestARecordThatAsksForTooMuchIsRefused(t *testing.T) {
 	b := openGo(t)
 	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 60, Classes: 2, MeanDegree: 4, Seed: 1})
 	require.NoError(t, err)

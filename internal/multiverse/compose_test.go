@@ -10,7 +10,7 @@ import (
 	"nodemask/record"
 )
 
-func TestAReadingIsComposedByNamesAndWhatIsNotNamedIsTheFirstOption(t *testing.T) {
+func TestUnnamedChoicesTakeTheFirstOption(t *testing.T) {
 	axes := axesOf(t, "gin")
 	r, err := Compose(axes, datasets.Inductive, "body", "two, norm inside", "stop", "MACRO f1")
 	require.NoError(t, err)

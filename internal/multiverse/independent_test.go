@@ -17,7 +17,7 @@ import (
 
 // The fixture is what another program, which shares no code with this one, made of the same trajectories:
 // testdata/make_effects_fixture.py.
-func TestEffectsAndCalibrationAreThoseOfAnIndependentProgram(t *testing.T) {
+func TestAnIndependentProgramFindsTheSameEffects(t *testing.T) {
 	text, err := os.ReadFile("testdata/effects_fixture.json")
 	require.NoError(t, err)
 	var fixture map[string]struct {

@@ -149,7 +149,7 @@ func trials(t *testing.T, model string, splits int, score func(c record.Cell, on
 	return record.NewResults(all)
 }
 
-func TestEffectsAreDifferencesOnTheSameSplitPooledOverSizes(t *testing.T) {
+func TestEffectsPairSplitsAndPoolSizes(t *testing.T) {
 	// Plain 70 + split. Masked gains 1 where stopping follows F1 and loses 1 elsewhere, 2 more at 90 %, and the split's
 	// number in tenths.
 	results := trials(t, "gat", 3, func(c record.Cell, on hyper.StopOn, way datasets.Arrivals, split int) (float64,
@@ -208,7 +208,7 @@ func TestEffectsAreDifferencesOnTheSameSplitPooledOverSizes(t *testing.T) {
 	require.ElementsMatch(t, []int{2, 3}, []int{len(effects.Splits), len(rest.Splits)})
 }
 
-func TestCalibrationLooksAtPlainColumnsAndTheCostOfCachingAlone(t *testing.T) {
+func TestCalibrationUsesPlainColumnsAndCaching(t *testing.T) {
 	published := func(_ datasets.Setting, size int) *float64 {
 		if size == 25 {
 			return nil
@@ -302,7 +302,7 @@ func TestGATIsCalibratedByItsOwnBaseline(t *testing.T) {
 	require.Len(t, cells, 4*(2+2), "stops and arrivals are read off: two baselines and two own terms at four sizes")
 }
 
-func TestTheBestKeepRateOfEachSplitRisesByItsSlopeOverDepth(t *testing.T) {
+func TestTheBestKeepRateRisesByItsSlope(t *testing.T) {
 	// The best keep rate is 0.5 at two layers and 0.1 more each time the depth doubles.
 	var scores []DepthScore
 	for _, layers := range Depths() {
@@ -314,7 +314,7 @@ func TestTheBestKeepRateOfEachSplitRisesByItsSlopeOverDepth(t *testing.T) {
 	require.InDeltaSlice(t, []float64{0.1, 0.1}, DepthSlopes(scores), 1e-9)
 }
 
-func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.T) {
+func TestTunedArmsShareBudgetAndFreshSplits(t *testing.T) {
 	d := Drawn()
 	for _, model := range d.Models {
 		for _, arm := range slices.Concat(d.Arms, d.Added) {

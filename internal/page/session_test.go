@@ -165,7 +165,7 @@ func smallCell(keep string) Cell {
 		Choices: map[string]string{"keep": keep, "hidden": "8", "epochs": "12"}}
 }
 
-func TestATrialIsToldEpochByEpochWithItsMasksAndPredictions(t *testing.T) {
+func TestEachEpochTellsMasksAndPredictions(t *testing.T) {
 	s := session(t)
 	events, done := trained(t, s, Request{ID: 7, Cell: smallCell("0.5"), Seed: 3, Watch: true})
 	require.Len(t, events, 13)
@@ -317,7 +317,7 @@ func TestAGraphWithoutClassesIsLookedAtAndNotTrainedOn(t *testing.T) {
 	assert.Contains(t, broken[0].Error, `x.txt: line 2: found "a": expected two ids`)
 }
 
-func TestEveryChoiceThatThePaperLeavesOpenMakesTheCellOfItsReading(t *testing.T) {
+func TestEveryChoiceMakesTheCellOfItsReading(t *testing.T) {
 	all, err := axes()
 	require.NoError(t, err)
 	for model, listed := range all {

@@ -10,7 +10,7 @@ import (
 	"nodemask/record"
 )
 
-func TestRecordsSayWhoseDigitsTheyHaveAndThoseOfOthersContradictNothing(t *testing.T) {
+func TestRecordsSayWhoseDigitsTheyHave(t *testing.T) {
 	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
 	for _, own := range []record.Record{recordtest.Record(c, 1, 80), someTrajectory(c, 1)} {
 		everywhere := own

@@ -15,7 +15,7 @@ import (
 	"nodemask/record"
 )
 
-func TestContradictoryRecordsOfATrialAreNamedWithBothPlaces(t *testing.T) {
+func TestContradictoryRecordsAreNamedWithBothPlaces(t *testing.T) {
 	folder, c := t.TempDir(), record.NewCell("cora", "gin", datasets.Inductive, 10)
 	more := c
 	more.Cached = true

@@ -35,7 +35,7 @@ func disguised(t *rapid.T, name string) string {
 		name + name}).Draw(t, "disguise")
 }
 
-func TestRecordsOfAnyDataAreKeptInFilesOfTheirOwnInTheFolder(t *testing.T) {
+func TestRecordsOfAnyDataHaveTheirFile(t *testing.T) {
 	parent := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		outer, err := os.MkdirTemp(parent, "")

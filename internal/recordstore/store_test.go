@@ -209,7 +209,7 @@ func TestRecordsThatTheirKeyCannotCatchAreRefusedToo(t *testing.T) {
 	}
 }
 
-func TestEveryCommittedRecordIsOfTheCellThatItsParametersMake(t *testing.T) {
+func TestCommittedRecordsBelongToTheirCells(t *testing.T) {
 	files, err := filepath.Glob("../../results/*.jsonl")
 	require.NoError(t, err)
 	count := 0
@@ -270,7 +270,7 @@ func TestMergingAddsWhatIsMissingOnce(t *testing.T) {
 	require.ErrorContains(t, err, "no folder")
 }
 
-func TestRecordsWithoutNodesThatSeeOneAnotherDoNotMeasureCaching(t *testing.T) {
+func TestLoneArrivalsDoNotMeasureCaching(t *testing.T) {
 	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
 	c.Cached = true
 	both := recordtest.Record(c, 1, 80)
@@ -327,7 +327,7 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-func TestPairsAreReadFromTheirFilesAndThoseThatMayHoldThem(t *testing.T) {
+func TestPairsAreReadFromFilesThatMayHoldThem(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name string, records ...record.Record) {
 		var text []byte

@@ -160,7 +160,7 @@ func TestALastLineThatLacksOnlyItsEndIsKept(t *testing.T) {
 	}
 }
 
-func TestCellsAreReadWithoutOthersWhoseSumsAreCheckedAllTheSame(t *testing.T) {
+func TestOneCellIsReadAndEverySumChecked(t *testing.T) {
 	folder := t.TempDir()
 	store, c := Open(folder), record.NewCell("cora", "gin", datasets.Inductive, 10)
 	wanted := c.Masked(0.5).Trained().Key()

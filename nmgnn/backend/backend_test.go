@@ -41,7 +41,7 @@ func TestTheEnvironmentNamesTheBackendIfNothingElseDoes(t *testing.T) {
 	require.Equal(t, "go, fused kernels", b.String())
 }
 
-func TestTheBestBackendThatStartsIsTakenAndTheOthersAreExplained(t *testing.T) {
+func TestTheBestBackendThatStartsIsTaken(t *testing.T) {
 	t.Setenv("GOMLX_BACKEND", "")
 	b, err := Open("")
 	require.NoError(t, err)
@@ -158,7 +158,7 @@ func TestAPluginIsWhatXLASaysWhateverItsFileIsCalled(t *testing.T) {
 	}
 }
 
-func TestABackendThatLostItsKernelsSaysWhyAndDoesWithoutThem(t *testing.T) {
+func TestABackendWithoutKernelsSaysWhy(t *testing.T) {
 	for _, id := range []string{"go", "xla:cpu"} {
 		b, err := Open(id)
 		if err != nil {
@@ -197,7 +197,7 @@ func ExampleOpen() {
 	// Output: go, fused kernels
 }
 
-func TestABackendSaysInOneLineWhyItIsSlowAndNamesNoFolderInRecords(t *testing.T) {
+func TestWhyABackendIsSlowIsOneLineWithoutFolders(t *testing.T) {
 	gpu := &Error{ID: "xla:cuda", Reason: "no PJRT plugin a.so", Looked: []string{"/home/me"}}
 	cpu := &Error{ID: "xla:cpu", Reason: "no PJRT plugin b.so", Looked: []string{"/home/me", "/opt"}}
 	for _, c := range []struct {
@@ -236,7 +236,7 @@ func withPlugins(t *testing.T, content []byte) (folder, cpu string) {
 	return folder, cpu
 }
 
-func TestAPluginThatDoesNotStartIsNamedWithoutItsFolderInRecords(t *testing.T) {
+func TestABrokenPluginIsNamedWithoutItsFolder(t *testing.T) {
 	needXLA(t)
 	t.Setenv("GOMLX_BACKEND", "")
 	dir, _ := withPlugins(t, []byte("no library"))
@@ -248,7 +248,7 @@ func TestAPluginThatDoesNotStartIsNamedWithoutItsFolderInRecords(t *testing.T) {
 	require.NotContains(t, b.Slower(), dir)
 }
 
-func TestWithoutAGPUItsPluginIsNamedInOneLineAndTheCPUTaken(t *testing.T) {
+func TestWithoutAGPUTheCPUIsTakenWithALine(t *testing.T) {
 	broken := &Error{ID: "xla:cuda", Reason: "no GPU", Err: os.ErrInvalid}
 	require.Equal(t, "backend xla:cuda: no GPU", (&Backend{ID: "xla:cpu", Skipped: []*Error{broken}}).Slower())
 	path, pin, why := findPlugin("xla:cuda", "cuda")

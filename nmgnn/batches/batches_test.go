@@ -190,7 +190,7 @@ func stepped(t *testing.T, b *backend.Backend, cache func(v int32, masked bool, 
 	return loss, trainer, r
 }
 
-func TestABatchIsComputedFromItsNodesAndTheCacheOfOthersAsDefined(t *testing.T) {
+func TestABatchIsItsNodesAndTheCacheOfOthers(t *testing.T) {
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		loss, trainer, r := stepped(t, b, func(_ int32, _ bool, i int) float32 { return float32(math.Sin(float64(i))) })
 		want, hidden := r.loss()
@@ -375,7 +375,7 @@ func TestSamplesLearnAndGoOnToTheSameNumbers(t *testing.T) {
 	}
 }
 
-func TestASampleOfAllNeighboursGivesTheLossOfTheWholeGraph(t *testing.T) {
+func TestSamplingAllNeighboursGivesTheWholeLoss(t *testing.T) {
 	g, view := gnntest.Camps(t, 50, datasets.Transductive)
 	for _, model := range hyper.Models() {
 		s := small(model)

@@ -14,7 +14,7 @@ import (
 	"nodemask/internal/gnntest"
 )
 
-func TestEveryNodeIsInOneClusterAndNoClusterIsEmptyOrTooLarge(t *testing.T) {
+func TestClustersPartitionNodesEvenly(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(r, "nodes")
 		var edges []csr.Edge
@@ -51,7 +51,7 @@ func share(g *csr.Graph, clusters [][]int32) float64 {
 	return float64(cut) / float64(max(g.NumEdges(), 1))
 }
 
-func TestClustersCutFarFewerEdgesThanRandomPartsWhereThereAreCommunities(t *testing.T) {
+func TestClustersFollowCommunities(t *testing.T) {
 	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 4000, Classes: 40, MeanDegree: 10, Homophily: 0.9, Seed: 1})
 	require.NoError(t, err)
 	for _, x := range []struct {

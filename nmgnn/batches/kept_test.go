@@ -10,7 +10,7 @@ import (
 	"nodemask/nmgnn/backend"
 )
 
-func TestBatchesThatAreKeptTrainToTheNumbersOfThoseThatAreCutAnew(t *testing.T) {
+func TestKeptBatchesTrainToTheSameNumbers(t *testing.T) {
 	g := gnntest.TwoCamps(t)
 	sparse := *g
 	sparse.Features = g.Features.Stored(true)
@@ -62,7 +62,7 @@ func TestATrainerWithKeptBatchesTrainsEachTrialAsANewOne(t *testing.T) {
 	require.Equal(t, first, trainOnce(t, trainer, 1))
 }
 
-func TestBatchesAreKeptOnlyIfAllOfThemFitIntoAQuarterOfTheMemory(t *testing.T) {
+func TestBatchesAreKeptInAQuarterOfMemory(t *testing.T) {
 	g, view := gnntest.Camps(t, 50, datasets.Transductive)
 	s := small("gin")
 	for memory, keeps := range map[int64]bool{0: true, 1 << 30: true, 4: false} {

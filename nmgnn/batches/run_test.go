@@ -19,7 +19,7 @@ func experiment(t *testing.T, model string) train.Experiment {
 		TrainPercent: 30, SplitSeed: 1}
 }
 
-func TestATrialInBatchesThatDivergesEndsWithItsSeedItsEpochAndWhatToDo(t *testing.T) {
+func TestDivergingBatchesNameSeedEpochAndRemedy(t *testing.T) {
 	for _, on := range hyper.StopOns() {
 		x := experiment(t, "gin")
 		x.Parameters.LearningRate, x.Parameters.StopOn, x.Parameters.Dropout = 1e38, on, 0
@@ -35,7 +35,7 @@ func TestATrialInBatchesThatDivergesEndsWithItsSeedItsEpochAndWhatToDo(t *testin
 	}
 }
 
-func TestBatchesThatDoNotFitIntoMemoryAreRefusedBeforeTheyAreMade(t *testing.T) {
+func TestTooLargeBatchesAreRefusedBeforehand(t *testing.T) {
 	if _, ok := memory.Get(); !ok {
 		t.Skip("skipped: this system does not say how much memory is left")
 	}

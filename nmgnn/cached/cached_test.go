@@ -146,7 +146,7 @@ func predictsWhatTheModelSays(t *testing.T, p *cached.Predictor, newcomers *data
 	return len(sides)
 }
 
-func TestPredictingInBatchesFromACacheIsWhatEquationFourSays(t *testing.T) {
+func TestPredictingInBatchesIsEquationFour(t *testing.T) {
 	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 700, Classes: 3, MeanDegree: 6, Homophily: 0.8, Features: 12,
 		Seed: 5})
 	require.NoError(t, err)
@@ -189,7 +189,7 @@ func TestPredictingInBatchesFromACacheIsWhatEquationFourSays(t *testing.T) {
 	})
 }
 
-func TestAChainOfNewNodesLongerThanABatchIsPredictedAsOneAndInOrder(t *testing.T) {
+func TestAChainLongerThanABatchIsPredictedInOrder(t *testing.T) {
 	// Ten train nodes in a ring; then 1400 new ones: every other one is of one chain, the others are in pairs, and every
 	// seventh is joined to a train node.
 	const train, nodes = 10, 1410

@@ -144,7 +144,7 @@ func killedBetween(t *testing.T, folder string, seed uint64) {
 	require.NoError(t, os.Rename(filepath.Join(fresh, "cache.safetensors"), cache))
 }
 
-func TestAPairWhoseSavesWereKilledAgainAndAgainIsStillThere(t *testing.T) {
+func TestAPairSurvivesKilledSaves(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, saveBoth(folder, 1))
 	for seed := range uint64(3) {

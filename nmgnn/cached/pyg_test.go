@@ -63,7 +63,7 @@ func pygModels(t *testing.T, b *backend.Backend) map[string]*cached.Model {
 	return models
 }
 
-func TestSavedModelsAreWhatPyTorchGeometricMakesOfTheirFiles(t *testing.T) {
+func TestSavedModelsRunInPyTorchGeometric(t *testing.T) {
 	const within = 1e-4
 	g := readPyGGraph(t)
 	edges, x := gnntest.Undirected(t, g.N, g.Edges), gnntest.SparseRows(g.X)

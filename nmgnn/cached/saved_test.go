@@ -252,7 +252,7 @@ func TestIDsThatAreNoTextsAreErrors(t *testing.T) {
 	}
 }
 
-func TestWeightsOfAnotherShapeAreRefusedThoughTheyAreAsMany(t *testing.T) {
+func TestWeightsOfAnotherShapeAreRefused(t *testing.T) {
 	b := gnntest.Go(t)
 	g := gnntest.TwoCamps(t)
 	m, c, model, _ := savedPair(t, b, "gin", false)

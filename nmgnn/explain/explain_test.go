@@ -212,7 +212,7 @@ func TestEstimatedSharesAreNearTheExactOnesByTheirErrors(t *testing.T) {
 	require.NotEqual(t, e.Branches, other.Branches)
 }
 
-func TestFeaturesChangeWhatLeavingThemOutOfTheGraphChanges(t *testing.T) {
+func TestFeatureSharesMatchLeavingFeaturesOut(t *testing.T) {
 	b := gnntest.Go(t)
 	for _, sparse := range []bool{false, true} {
 		for seed := range uint64(4) {

@@ -101,7 +101,7 @@ func firstValues(t *testing.T, b *backend.Backend, m nmgnn.Model, seed uint64) m
 	return values
 }
 
-func TestFirstValuesFollowFromTheSeedAndSpreadAsTheyWereMade(t *testing.T) {
+func TestFirstValuesFollowFromTheSeed(t *testing.T) {
 	m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GAT{Width: 50}, nmgnn.GIN{Width: []int{2}}}}
 	of := func(b *backend.Backend, seed uint64) map[string][]float32 { return firstValues(t, b, m, seed) }
 	first := of(gnntest.Go(t), 7)
@@ -119,7 +119,7 @@ func TestFirstValuesFollowFromTheSeedAndSpreadAsTheyWereMade(t *testing.T) {
 	t.Run("xla:cpu", func(t *testing.T) { require.Equal(t, first, of(gnntest.XLA(t), 7), "on every backend alike") })
 }
 
-func TestClassesAreTheFirstOfTheGreatestNumbersAndSoftmaxTheirProbabilities(t *testing.T) {
+func TestClassesAndSoftmax(t *testing.T) {
 	r := infer.Representation{Rows: 3, Width: 3, Values: []float32{1, 3, 2, 5, 5, 5, 1000, -1000, 0}}
 	require.Equal(t, []int32{1, 0, 0}, r.Classes())
 	p := r.Softmax()

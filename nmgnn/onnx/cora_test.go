@@ -45,7 +45,7 @@ func otherCora(t *testing.T, cora *datasets.Graph) testGraph {
 	return testGraph{"other Cora", gnntest.Undirected(t, int(n), pairs), cora.Features.Select(rows)}
 }
 
-func TestModelsTrainedOnCoraGiveTheirLogitsThereAndOnAnotherGraph(t *testing.T) {
+func TestCoraModelsGiveTheirLogitsElsewhereToo(t *testing.T) {
 	cora, err := datasets.Cora()
 	require.NoError(t, err)
 	b := gnntest.Go(t)

@@ -201,7 +201,7 @@ func difference(t *testing.T, want infer.Representation, got *array) (greatest f
 	return greatest
 }
 
-func TestEveryModelAndOptionGivesItsOwnLogitsOnGraphsItNeverSaw(t *testing.T) {
+func TestONNXGivesOwnLogitsOnUnseenGraphs(t *testing.T) {
 	graphs := testGraphs(t)
 	out := newCollection(t)
 	for _, c := range testCases() {
@@ -229,7 +229,7 @@ type checkedFile struct {
 	} `json:"models"`
 }
 
-func TestEveryModelIsByteForByteTheOneThatONNXRuntimeAgreedWith(t *testing.T) {
+func TestModelsAreThoseThatONNXRuntimeRan(t *testing.T) {
 	text, err := os.ReadFile("testdata/checked.json")
 	require.NoError(t, err)
 	var checked checkedFile

@@ -160,7 +160,7 @@ func TestTheorem1HoldsOfAMaximumWithoutTheMaskedNodes(t *testing.T) {
 	})
 }
 
-func TestATreeAboveTheLimitAndACancelledContextEndTheCheck(t *testing.T) {
+func TestLimitAndContextEndTheCheck(t *testing.T) {
 	b := gnntest.Go(t)
 	g := randomGraph(t, rand.New(rand.NewPCG(2, 1)), false)
 	m := untrained(t, b, "gin", 2, 1)

@@ -29,7 +29,7 @@ func sixNodes(t *testing.T) (*datasets.Graph, *datasets.View) {
 	return g, view
 }
 
-func TestNewNodesAreComputedFromCachedNeighboursAndThoseThatArriveWithThem(t *testing.T) {
+func TestNewNodesUseTheCacheAndOneAnother(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		g, view := sixNodes(t)
 		trainer, err := New(b, nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}, nmgnn.GIN{Width: []int{2}}}}, g,

@@ -9,7 +9,7 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-func TestEarlyStoppingRemembersTheFirstBestAndStopsAfterPatience(t *testing.T) {
+func TestEarlyStoppingKeepsTheFirstBest(t *testing.T) {
 	for on, score := range map[hyper.StopOn]func(x float64) Epoch{
 		"":                   func(x float64) Epoch { return Epoch{ValidationLoss: x} },
 		hyper.StopOnLoss:     func(x float64) Epoch { return Epoch{ValidationLoss: x} },
@@ -27,7 +27,7 @@ func TestEarlyStoppingRemembersTheFirstBestAndStopsAfterPatience(t *testing.T) {
 	}
 }
 
-func TestStoppingOnEitherWaitsForBothAndKeepsWhereBothAreBest(t *testing.T) {
+func TestStoppingOnEitherWaitsForBoth(t *testing.T) {
 	e := earlyStopping{On: hyper.StopOnEither, Patience: 2}
 	for i, epoch := range []struct {
 		loss, accuracy float64

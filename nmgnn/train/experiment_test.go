@@ -30,7 +30,7 @@ func TestResultsDoNotDependOnTheNumberOfJobs(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedExperimentReturnsTheTrialsThatWereFinished(t *testing.T) {
+func TestInterruptionReturnsFinishedTrials(t *testing.T) {
 	x := experiment(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	results, err := x.Run(ctx, gnntest.Go(t), Seeds(1, 5), RunOptions{Done: func(i int, _ *Result) {
@@ -44,7 +44,7 @@ func TestAnInterruptedExperimentReturnsTheTrialsThatWereFinished(t *testing.T) {
 	require.Equal(t, []*Result{nil, nil, nil}, results[2:])
 }
 
-func TestAnExperimentTrainsOnTheSplitThatTheGraphComesWith(t *testing.T) {
+func TestAnExperimentUsesTheGraphsOwnSplit(t *testing.T) {
 	g := gnntest.TwoCamps(t)
 	x := Experiment{Graph: g, Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges,
 		TrainPercent: 30, SplitSeed: 1, OwnSplit: true}

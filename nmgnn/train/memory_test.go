@@ -42,7 +42,7 @@ func TestWhatDoesNotFitIntoMemoryIsRefusedBeforeItIsMade(t *testing.T) {
 	}
 }
 
-func TestJobsThatDoNotFitTogetherAreRefusedWithWhatOneTakes(t *testing.T) {
+func TestJobsThatDoNotFitTogetherAreRefused(t *testing.T) {
 	x := experiment(t)
 	x.Parameters.Hidden, x.Parameters.MLPLayers = 4096, 2
 	one := x.memory(gnntest.Go(t), 1, x.size())

@@ -29,7 +29,7 @@ func blocks(t testing.TB, epochs int) (*datasets.Graph, hyper.Parameters) {
 	return g, p
 }
 
-func TestTrialsThatShareAProgramHaveTheNumbersOfTrialsThatDoNot(t *testing.T) {
+func TestTrialsThatShareAProgramKeepTheirNumbers(t *testing.T) {
 	g, settings := blocks(t, 5)
 	x := Experiment{Graph: g, Parameters: settings.WithMasking(0.3), Setting: datasets.Inductive, TrainPercent: 20,
 		SplitSeed: 1}
@@ -79,7 +79,7 @@ func TestTrialsThatShareAProgramHaveTheNumbersOfTrialsThatDoNot(t *testing.T) {
 	}
 }
 
-func TestRatesThatShareAProgramHaveTheNumbersOfProgramsOfTheirOwn(t *testing.T) {
+func TestRatesThatShareAProgramKeepTheirNumbers(t *testing.T) {
 	g, p := blocks(t, 5)
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		for _, name := range append(hyper.Regularisers(), "attention") {
@@ -115,7 +115,7 @@ func TestRatesThatShareAProgramHaveTheNumbersOfProgramsOfTheirOwn(t *testing.T) 
 	})
 }
 
-func TestOneOfSeveralProgramsServesAModelWithDropoutAndWithout(t *testing.T) {
+func TestProgramsServeModelsWithAndWithoutDropout(t *testing.T) {
 	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 150, Classes: 3})
 	require.NoError(t, err)
 	p, err := hyper.Preset("standard")
@@ -209,7 +209,7 @@ func onData(t *testing.T, test func(t *testing.T, b *backend.Backend, x Experime
 	}
 }
 
-func TestSplitsAndOptionsThatShareAProgramHaveTheNumbersOfProgramsOfTheirOwn(t *testing.T) {
+func TestSharedProgramsKeepTheNumbers(t *testing.T) {
 	onData(t, func(t *testing.T, b *backend.Backend, x Experiment) {
 		for _, model := range []string{"gin", "gat"} {
 			if b.ID != "go" && (model == "gin") != (x.Setting == datasets.Inductive) && !gnntest.Torture() {
@@ -249,7 +249,7 @@ func TestSplitsAndOptionsThatShareAProgramHaveTheNumbersOfProgramsOfTheirOwn(t *
 	})
 }
 
-func TestReadingsAreWhatTrialsWithThatStoppingAndThoseArrivalsGive(t *testing.T) {
+func TestReadingsAreWhatSuchTrialsGive(t *testing.T) {
 	onData(t, func(t *testing.T, b *backend.Backend, x Experiment) {
 		x.Smoothness = false
 		x.Parameters.MLPLayers, x.Parameters.Norm = 2, hyper.NormInside

@@ -48,7 +48,7 @@ func trainOnce(t testing.TB, trainer *Trainer, seed uint64) *Trial {
 	return trial
 }
 
-func TestOneSeedGivesOneTrialToTheLastDigitAndAnotherSeedAnother(t *testing.T) {
+func TestOneSeedGivesOneTrialToTheLastDigit(t *testing.T) {
 	g := gnntest.TwoCamps(t)
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		for _, setting := range []datasets.Setting{datasets.Inductive, datasets.Transductive} {
@@ -98,7 +98,7 @@ func TestTheBestEpochsWeightsAreRestored(t *testing.T) {
 	}
 }
 
-func TestRunningStatisticsAreThoseOfTheBestEpochAndOfNoTrialBefore(t *testing.T) {
+func TestRunningStatisticsAreOfTheBestEpoch(t *testing.T) {
 	g, view := gnntest.Camps(t, 30, datasets.Transductive)
 	s := small()
 	s.MLPLayers, s.Norm, s.Readout, s.MaxEpochs, s.Patience = 2, hyper.NormBoth, hyper.ReadoutAll, 200, 10
@@ -200,7 +200,7 @@ func TestTheZeroKeepRateTrainsAsOneDoes(t *testing.T) {
 		trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, small().WithMasking(0)), 1))
 }
 
-func TestOneAdamStepMovesEveryWeightByTheLearningRateAgainstItsGradient(t *testing.T) {
+func TestOneAdamStepMovesByTheLearningRate(t *testing.T) {
 	// Adam's first step is lr·g/(|g|+ε): its length is the learning rate, whatever the gradient.
 	g, view := gnntest.Camps(t, 30, datasets.Transductive)
 	s := small()
@@ -313,7 +313,7 @@ func phasesOf(g *datasets.Graph, train, validation, test []int32) *datasets.View
 		Test: phase(test)}
 }
 
-func TestEveryModelTakesGraphsWithIsolatedNodesWithoutEdgesOfOneNodeAndWithAClassNeverTrainedOn(t *testing.T) {
+func TestEveryModelTakesDegenerateGraphs(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		g    *datasets.Graph
@@ -354,7 +354,7 @@ func TestEveryModelTakesGraphsWithIsolatedNodesWithoutEdgesOfOneNodeAndWithAClas
 	}
 }
 
-func TestATrialThatDivergesIsAnErrorButWhatIsFollowedKeepsWhatItHad(t *testing.T) {
+func TestADivergingTrialKeepsItsHistory(t *testing.T) {
 	g := gnntest.TwoCamps(t)
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		p := small()
@@ -372,7 +372,7 @@ func TestATrialThatDivergesIsAnErrorButWhatIsFollowedKeepsWhatItHad(t *testing.T
 	})
 }
 
-func TestATrialThatDivergesEndsWithItsSeedItsEpochAndWhatToDo(t *testing.T) {
+func TestDivergingTrialsNameSeedEpochAndRemedy(t *testing.T) {
 	for _, on := range hyper.StopOns() {
 		x := experiment(t)
 		x.Parameters.LearningRate, x.Parameters.StopOn = 1e38, on

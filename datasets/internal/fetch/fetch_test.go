@@ -206,7 +206,7 @@ func TestTheNextFetchContinuesWhatTheLastLeft(t *testing.T) {
 	assert.Equal(t, "bytes=650000-", h.ranges[1])
 }
 
-func TestFetchRepeatsServerErrorsWithGrowingPausesAndThenGivesUp(t *testing.T) {
+func TestFetchRetriesServerErrorsThenGivesUp(t *testing.T) {
 	h := serve(t, status(503))
 	f := newFetching(t, h)
 	requireOneLine(t, f.run(t.Context()), "a.bin: "+h.URL+"/a.bin: the server answered", "503")
@@ -263,7 +263,7 @@ func TestFetchKeepsNothingWhoseChecksumIsWrong(t *testing.T) {
 	assert.Empty(t, f.left(t))
 }
 
-func TestFetchStatesTheChecksumOfAFileThatHasNonePublished(t *testing.T) {
+func TestFetchStatesUnpublishedChecksums(t *testing.T) {
 	f := newFetching(t, serve(t, whole("", content)))
 	f.source.SHA256 = ""
 	f.requireFetched(t)
@@ -311,7 +311,7 @@ func (d *fullDisk) Write(b []byte) (int, error) {
 	return d.part.Write(b)
 }
 
-func TestFetchSaysThatTheDiskIsFullAndContinuesOnceThereIsRoom(t *testing.T) {
+func TestFetchContinuesAfterAFullDisk(t *testing.T) {
 	h := serve(t, whole(`"1"`, content))
 	f := newFetching(t, h)
 	f.o.open = func(path string) (part, error) {
@@ -376,7 +376,7 @@ func TestGetArchiveUnpacksRecordsAndRemoves(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(f.dir, "..", "evil"))
 }
 
-func TestGetArchiveRefusesDamageAndArchivesOfSomethingElse(t *testing.T) {
+func TestGetArchiveRefusesDamageAndOtherArchives(t *testing.T) {
 	good := zipOf(map[string][]byte{"a.bin": []byte("node masking")})
 	for says, b := range map[string][]byte{
 		"no a.bin in it":       zipOf(map[string][]byte{"x": []byte("y")}),

@@ -48,7 +48,7 @@ func TestDropDropsWhatTheHashSays(t *testing.T) {
 	})
 }
 
-func TestAProductWithoutDroppedEntriesIsThatWithDroppedWeightsToTheLastBit(t *testing.T) {
+func TestDroppingEntriesIsDroppingWeightsBitForBit(t *testing.T) {
 	forEachShape(t, func(t *testing.T, b *backend.Backend, r *rand.Rand, s shape) {
 		p := draw(r, s.rows, s.columns, s.most)
 		h, w, at := numbers(r, s.columns, s.width), numbers(r, len(p.entries), 1), shuffled(r, len(p.entries))

@@ -312,7 +312,7 @@ func attention(p pattern, e [][]float64, keep, h, g [][]float32, s shape) (y, al
 	return y, alpha, d
 }
 
-func TestAttendIsTheSoftmaxTimesTheNeighboursAndItsGradient(t *testing.T) {
+func TestAttendIsSoftmaxTimesNeighbours(t *testing.T) {
 	const slope = 0.2
 	forEachShape(t, func(t *testing.T, b *backend.Backend, r *rand.Rand, s shape) {
 		p := draw(r, s.rows, s.columns, s.most)
@@ -429,7 +429,7 @@ func TestELUIsExpMinusOneBelowZeroAndItsGradient(t *testing.T) {
 	})
 }
 
-func TestARowWiderThanTheCacheIsAddedUpOftenerThanThereAreRows(t *testing.T) {
+func TestARowWiderThanTheCacheIsSplit(t *testing.T) {
 	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		const width, entries = 300_000, 20
 		h := [][]float32{make([]float32, width)}

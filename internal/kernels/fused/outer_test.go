@@ -13,7 +13,7 @@ import (
 )
 
 // Shapes with rows, columns and classes left over from those that are added up together.
-func TestProductsOfDenseMatricesAndTheirGradientsAreThoseOfTheDefinition(t *testing.T) {
+func TestDenseProductsAndGradientsAreAsDefined(t *testing.T) {
 	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		exec, err := NewExec(b.Backend, func(x, w, v *Node) []*Node {
 			require.Equal(t, b.Digits != "", fused.SumsInOrder(x.Graph()))

@@ -31,7 +31,7 @@ func TestTheLossIsTheMeanCrossEntropyOfTheScoredNodes(t *testing.T) {
 	}
 }
 
-func TestTargetsTakeAsManyNodesAsTheyHaveAndPaddedOnesUpToThat(t *testing.T) {
+func TestTargetsTakeUpToTheirSize(t *testing.T) {
 	store := model.NewStore()
 	exact, err := NewTargets(store, "exact", []int32{0, 2}, []int32{0, 1}, 2, Trials{})
 	require.NoError(t, err)

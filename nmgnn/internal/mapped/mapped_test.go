@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnArrayWithoutANameLeavesNothingBehindAndOneWithANameKeepsItsNumbers(t *testing.T) {
+func TestOnlyNamedArraysRemain(t *testing.T) {
 	dir := t.TempDir()
 	unnamed, err := New[float32](dir, "", small/4)
 	require.NoError(t, err)

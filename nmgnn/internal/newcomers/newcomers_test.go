@@ -79,7 +79,7 @@ func arriving(t *rapid.T) *datasets.View {
 		Nodes: all}}
 }
 
-func TestTheCacheSeesTrainRowsAsTheyWereAndNewRowsApartWithTrainNeighboursOnly(t *testing.T) {
+func TestTheCacheSeesTrainNeighboursOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		view := arriving(t)
 		got, err := newcomers.Edges(view, false)

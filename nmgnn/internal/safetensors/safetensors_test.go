@@ -335,7 +335,7 @@ func (d *fullDisk) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func TestWritingWhereNothingMayBeWrittenLeavesNothingBehind(t *testing.T) {
+func TestRefusedWritesLeaveNothingBehind(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "taken")
 	require.NoError(t, os.MkdirAll(filepath.Join(folder, "inside"), 0o777))

@@ -54,7 +54,7 @@ func TestWhatIsImportedOrIsNoGoStaysAsItIs(t *testing.T) {
 	}
 }
 
-func TestOfPackagesOfOneNameThatIsTakenWhichHasAllThatIsUsed(t *testing.T) {
+func TestThePackageWithAllUsedNamesIsImported(t *testing.T) {
 	project := t.TempDir()
 	for path, source := range map[string]string{
 		"a/stat/stat.go":          "package stat\n\nfunc Mean() {}\nconst Both = 1\n",

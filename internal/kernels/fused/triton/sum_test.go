@@ -170,7 +170,7 @@ func (e *example) checkParts(k, blocks triton.Kernel) error {
 	return nil
 }
 
-func TestSumsAreWhatTheyAreDefinedAsAndMaskedRowsAreNotRead(t *testing.T) {
+func TestSumsAreAsDefinedAndSkipMaskedRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := triton.Sum{Heads: rapid.IntRange(0, 8).Draw(t, "heads")}
 		s.Width = max(s.Heads, 1) * rapid.SampledFrom([]int{1, 2, 3, 7, 8, 16, 41, 130}).Draw(t, "share")
