@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/tidy"
-	"nodemask/internal/tidy/tidyfile"
+	"nodemask/internal/dataframe"
+	"nodemask/internal/dataframe/framefile"
 	"nodemask/nmgnn/cached"
 )
 
@@ -49,10 +49,10 @@ func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
 	want, diagnostics := succeeds(t, predict(nodes)...)
 	require.NotContains(t, diagnostics, "another order")
 	other := turned(t, nodes, 2, 0, 1)
-	table := tidy.Table{{Name: "y", Numbers: []float64{1, 0}}, {Name: "id", Texts: []string{"new", "also"}},
+	table := dataframe.Table{{Name: "y", Numbers: []float64{1, 0}}, {Name: "id", Texts: []string{"new", "also"}},
 		{Name: "x", Numbers: []float64{0.25, 1}}}
 	packed := filepath.Join(dir, "nodes.parquet")
-	require.NoError(t, writeFile(packed, func(w io.Writer) error { return tidyfile.Parquet(w, table) }))
+	require.NoError(t, writeFile(packed, func(w io.Writer) error { return framefile.Parquet(w, table) }))
 	for _, nodes := range []string{other, packed} {
 		got, diagnostics := succeeds(t, predict(nodes)...)
 		require.Equal(t, want, got)

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
-	"nodemask/internal/tidy"
+	"nodemask/internal/dataframe"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/train"
@@ -127,7 +127,7 @@ func layerOf(text string, layers, outputs int) (int, error) {
 }
 
 // embedded is a table of a graph's nodes.
-func embedded(g *datasets.Graph, classes []string, logits, h infer.Representation) tidy.Table {
+func embedded(g *datasets.Graph, classes []string, logits, h infer.Representation) dataframe.Table {
 	n := h.Rows
 	ids, labels, predicted := make([]string, n), make([]string, n), make([]string, n)
 	known, probability := make([]bool, n), make([]float64, n)
@@ -140,9 +140,9 @@ func embedded(g *datasets.Graph, classes []string, logits, h infer.Representatio
 		if known[v] = g.Labels != nil && g.Labels[v] != datasets.Unlabelled; known[v] {
 			labels[v] = g.Classes[g.Labels[v]]
 		}
-		predicted[v], probability[v] = classes[class], tidy.Short(p.Row(v)[class])
+		predicted[v], probability[v] = classes[class], dataframe.Short(p.Row(v)[class])
 	}
-	t := tidy.Table{{Name: "id", Texts: ids}, {Name: "class", Texts: labels, Known: known},
+	t := dataframe.Table{{Name: "id", Texts: ids}, {Name: "class", Texts: labels, Known: known},
 		{Name: "predicted", Texts: predicted}, {Name: "probability", Numbers: probability}}
-	return append(t, tidy.Matrix(h.Values, n, h.Width)...)
+	return append(t, dataframe.Matrix(h.Values, n, h.Width)...)
 }

@@ -16,9 +16,9 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/datasets/parquet"
+	"nodemask/internal/dataframe"
+	"nodemask/internal/dataframe/framefile"
 	"nodemask/internal/svg"
-	"nodemask/internal/tidy"
-	"nodemask/internal/tidy/tidyfile"
 	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
@@ -197,9 +197,9 @@ func checkEnding(output string, endings ...string) error {
 var tableEndings = []string{".csv", ".parquet"}
 
 // writeTable writes a table to a file, or as CSV to standard output.
-func writeTable(c *cobra.Command, table tidy.Table, output string) error {
+func writeTable(c *cobra.Command, table dataframe.Table, output string) error {
 	if output != "" {
-		return writeFile(output, func(w io.Writer) error { return tidyfile.Write(w, table, output) })
+		return writeFile(output, func(w io.Writer) error { return framefile.Write(w, table, output) })
 	}
 	w := bufio.NewWriter(c.OutOrStdout())
 	return errors.Join(table.CSV(w), w.Flush())

@@ -48,12 +48,12 @@ var rooms = map[string][]string{
 	"internal/edgelist":  {"csr", "internal/memory"},
 	"internal/memory":    nil,
 	"internal/race":      {"datasets"},
-	"internal/tidy":      nil,
+	"internal/dataframe": nil,
 	"internal/wholefile": nil,
 	"internal/gobuild":   {"internal/wholefile"},
 	"internal/faults":    nil,
 
-	"internal/tidy/tidyfile": {"internal/tidy"},
+	"internal/dataframe/framefile": {"internal/dataframe"},
 
 	"internal/browsertest": nil,
 	"scripts":              nil,
@@ -96,7 +96,7 @@ var rooms = map[string][]string{
 		"nmgnn/infer", "nmgnn/internal/variables", "internal/svg", "plots"},
 	"nmgnn/theorem": {"aggtree", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/hyper",
 		"nmgnn/infer", "nmgnn/internal/learn"},
-	beam: {"csr", "datasets", "internal/tidy", "internal/tidy/tidyfile", "internal/wholefile", "nmgnn",
+	beam: {"csr", "datasets", "internal/dataframe", "internal/dataframe/framefile", "internal/wholefile", "nmgnn",
 		"nmgnn/backend", "nmgnn/cached", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/safetensors",
 		"nmgnn/internal/variables"},
 	"nmgnn/onnx": {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer",
@@ -106,7 +106,7 @@ var rooms = map[string][]string{
 	"internal/notebook": {"plots"},
 
 	"record":               {"datasets", "nmgnn/hyper", "stats"},
-	"internal/recordstore": {"datasets", "internal/tidy", "nmgnn/hyper", "record", "stats"},
+	"internal/recordstore": {"datasets", "internal/dataframe", "nmgnn/hyper", "record", "stats"},
 	"internal/recordtest":  {"datasets", "nmgnn/hyper", "record"},
 	"internal/measure": {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record",
 		"internal/recordstore"},
@@ -127,7 +127,7 @@ var rooms = map[string][]string{
 
 	"nb": append([]string{"internal/notebook", "internal/worker"}, forUsers...),
 	"cmd": append([]string{"internal/digits", "internal/edgelist", "internal/memory", "internal/race", "internal/svg",
-		"internal/wholefile", "internal/tidy", "internal/tidy/tidyfile", "internal/worker"}, forUsers...),
+		"internal/wholefile", "internal/dataframe", "internal/dataframe/framefile", "internal/worker"}, forUsers...),
 	"notebooks": {"nb"},
 }
 

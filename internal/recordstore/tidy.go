@@ -6,30 +6,30 @@ import (
 	"strings"
 
 	"nodemask/datasets"
-	"nodemask/internal/tidy"
+	"nodemask/internal/dataframe"
 	"nodemask/record"
 )
 
 // Tidy returns records as a table, a row a trial: what was trained, a column for each axis ([record.Axes]), the seeds
 // and the split, the scores in percent, and what it ran on. Columns whose values are all numbers, or all true or false,
 // are that; a score that a record does not have is not known. Losses of every epoch are left out.
-func Tidy(records []record.Record) tidy.Table {
-	texts := func(name string, of func(record.Record) string) tidy.Column {
+func Tidy(records []record.Record) dataframe.Table {
+	texts := func(name string, of func(record.Record) string) dataframe.Column {
 		values := each(records, of)
-		return tidy.Column{Name: name, Texts: values, Known: each(values, func(text string) bool { return text != "" })}
+		return dataframe.Column{Name: name, Texts: values, Known: each(values, func(text string) bool { return text != "" })}
 	}
-	whole := func(name string, of func(record.Record) int64) tidy.Column {
-		return tidy.Column{Name: name, Whole: each(records, of)}
+	whole := func(name string, of func(record.Record) int64) dataframe.Column {
+		return dataframe.Column{Name: name, Whole: each(records, of)}
 	}
-	numbers := func(name string, of func(record.Record) (float64, bool)) tidy.Column {
-		return tidy.Column{Name: name, Numbers: each(records, func(r record.Record) float64 {
+	numbers := func(name string, of func(record.Record) (float64, bool)) dataframe.Column {
+		return dataframe.Column{Name: name, Numbers: each(records, func(r record.Record) float64 {
 			if value, ok := of(r); ok {
 				return value
 			}
 			return math.NaN()
 		})}
 	}
-	t := tidy.Table{
+	t := dataframe.Table{
 		texts("data", func(r record.Record) string { return r.Data }),
 		texts("model", func(r record.Record) string { return r.Parameters.Model }),
 		texts("setting", func(r record.Record) string { return string(r.Setting) }),
@@ -87,7 +87,7 @@ func each[S, T any](all []S, of func(S) T) []T {
 }
 
 // typed is a column of texts as numbers, or as true and false, if all that are known are that.
-func typed(c tidy.Column) tidy.Column {
+func typed(c dataframe.Column) dataframe.Column {
 	numbers, flags := make([]float64, len(c.Texts)), make([]bool, len(c.Texts))
 	allNumbers, allFlags, some := true, true, false
 	for i, text := range c.Texts {
@@ -105,9 +105,9 @@ func typed(c tidy.Column) tidy.Column {
 	}
 	switch {
 	case some && allNumbers:
-		return tidy.Column{Name: c.Name, Numbers: numbers}
+		return dataframe.Column{Name: c.Name, Numbers: numbers}
 	case some && allFlags:
-		return tidy.Column{Name: c.Name, Flags: flags, Known: c.Known}
+		return dataframe.Column{Name: c.Name, Flags: flags, Known: c.Known}
 	}
 	return c
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/tidy"
+	"nodemask/internal/dataframe"
 	"nodemask/nmgnn/hyper"
 	"nodemask/record"
 )
@@ -24,14 +24,14 @@ func TestRecordsAreATidyTable(t *testing.T) {
 			SplitSeed: 4, MacroF1: 80, Accuracy: 81, Backend: "xla:cpu"},
 	})
 	require.NoError(t, table.Check())
-	column := func(name string) tidy.Column {
+	column := func(name string) dataframe.Column {
 		for _, c := range table {
 			if c.Name == name {
 				return c
 			}
 		}
 		require.Fail(t, "no column", name)
-		return tidy.Column{}
+		return dataframe.Column{}
 	}
 	require.Equal(t, []string{"cora", "my, data"}, column("data").Texts)
 	require.Equal(t, []string{"gin", "gat"}, column("model").Texts)

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/tidy"
+	"nodemask/internal/dataframe"
 	"nodemask/nmgnn/beam/internal/layerwise"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
@@ -26,9 +26,9 @@ func graphFiles(t testing.TB, g *datasets.Graph, shards int) layerwise.Input {
 	t.Helper()
 	folder := t.TempDir()
 	for shard := range shards {
-		nodes := make(tidy.Table, 1+g.Features.Width)
+		nodes := make(dataframe.Table, 1+g.Features.Width)
 		nodes[0].Name = "id"
-		edges := tidy.Table{{Name: "source"}, {Name: "target"}}
+		edges := dataframe.Table{{Name: "source"}, {Name: "target"}}
 		for v := shard; v < g.NumNodes(); v += shards {
 			nodes[0].Whole = append(nodes[0].Whole, int64(v))
 			for k, x := range g.Features.Row(v, nil) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/tidy"
+	"nodemask/internal/dataframe"
 	"nodemask/nmgnn/beam/internal/layerwise"
 )
 
@@ -98,9 +98,9 @@ func TestANodeOfVeryManyNeighboursEqualsOneMachine(t *testing.T) {
 func TestFilesInParquetAreReadLikeCSV(t *testing.T) {
 	_, _, g := odd(t)
 	folder := t.TempDir()
-	ids, labels := tidy.Column{Name: "id"}, tidy.Column{Name: "label"}
-	table := make(tidy.Table, 2+g.Features.Width)
-	var ends [2]tidy.Column
+	ids, labels := dataframe.Column{Name: "id"}, dataframe.Column{Name: "label"}
+	table := make(dataframe.Table, 2+g.Features.Width)
+	var ends [2]dataframe.Column
 	for v, id := range g.NodeIDs {
 		ids.Texts, labels.Texts = append(ids.Texts, id), append(labels.Texts, "red")
 		labels.Known = append(labels.Known, v%2 == 0)

@@ -17,9 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/dataframe"
+	"nodemask/internal/dataframe/framefile"
 	"nodemask/internal/gnntest"
-	"nodemask/internal/tidy"
-	"nodemask/internal/tidy/tidyfile"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/beam/internal/layerwise"
 	"nodemask/nmgnn/cached"
@@ -183,11 +183,11 @@ func embed(t testing.TB, m *cached.Model, in layerwise.Input, out layerwise.Outp
 	return err
 }
 
-func writeParquet(t testing.TB, path string, table tidy.Table) {
+func writeParquet(t testing.TB, path string, table dataframe.Table) {
 	t.Helper()
 	f, err := os.Create(path)
 	require.NoError(t, err)
-	require.NoError(t, tidyfile.Parquet(f, table))
+	require.NoError(t, framefile.Parquet(f, table))
 	require.NoError(t, f.Close())
 }
 

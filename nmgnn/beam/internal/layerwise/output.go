@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 
 	"nodemask/datasets"
-	"nodemask/internal/tidy"
-	"nodemask/internal/tidy/tidyfile"
+	"nodemask/internal/dataframe"
+	"nodemask/internal/dataframe/framefile"
 	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/infer"
 )
@@ -81,17 +81,17 @@ func (f *outputFn) table(shard int) error {
 	predicted, probability := make([]string, len(ids)), make([]float64, len(ids))
 	p := logits.Softmax()
 	for v, class := range logits.Classes() {
-		predicted[v], probability[v] = f.model.Classes[class], tidy.Short(p.Row(v)[class])
+		predicted[v], probability[v] = f.model.Classes[class], dataframe.Short(p.Row(v)[class])
 	}
-	t := tidy.Table{{Name: "id", Texts: ids}}
+	t := dataframe.Table{{Name: "id", Texts: ids}}
 	if f.Cache == "" {
 		known := make([]bool, len(ids))
 		for v, label := range labels {
 			known[v] = label != ""
 		}
-		t = append(t, tidy.Column{Name: "class", Texts: labels, Known: known})
+		t = append(t, dataframe.Column{Name: "class", Texts: labels, Known: known})
 	}
-	t = append(t, tidy.Column{Name: "predicted", Texts: predicted}, tidy.Column{Name: "probability", Numbers: probability})
+	t = append(t, dataframe.Column{Name: "predicted", Texts: predicted}, dataframe.Column{Name: "probability", Numbers: probability})
 	if f.Cache != "" {
 		counts, err := f.counted(shard)
 		if err != nil {
@@ -99,9 +99,9 @@ func (f *outputFn) table(shard int) error {
 		}
 		t = append(t, counts...)
 	}
-	t = append(t, tidy.Matrix(shown.Dense, shown.Rows, shown.Width)...)
+	t = append(t, dataframe.Matrix(shown.Dense, shown.Rows, shown.Width)...)
 	path := f.Output.path(shard, f.Shards)
-	if err := wholefile.Write(path, 0o644, func(w io.Writer) error { return tidyfile.Write(w, t, path) }); err != nil {
+	if err := wholefile.Write(path, 0o644, func(w io.Writer) error { return framefile.Write(w, t, path) }); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
@@ -135,7 +135,7 @@ func (f *outputFn) numbers(shard int) (logits infer.Representation, shown datase
 }
 
 // counted counts a node's neighbours: those that the model knew, and those that arrive too.
-func (f *outputFn) counted(shard int) (tidy.Table, error) {
+func (f *outputFn) counted(shard int) (dataframe.Table, error) {
 	var n near
 	if err := f.read(graphStep, f.file(nearKind, shard), &n); err != nil {
 		return nil, err
@@ -150,5 +150,5 @@ func (f *outputFn) counted(shard int) (tidy.Table, error) {
 			}
 		}
 	}
-	return tidy.Table{{Name: "neighbours", Whole: known}, {Name: "arrivals", Whole: arrive}}, nil
+	return dataframe.Table{{Name: "neighbours", Whole: known}, {Name: "arrivals", Whole: arrive}}, nil
 }

@@ -1,4 +1,4 @@
-package tidyfile
+package framefile
 
 import (
 	"bytes"
@@ -9,11 +9,11 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/tidy"
+	"nodemask/internal/dataframe"
 )
 
-func table() tidy.Table {
-	return tidy.Table{
+func table() dataframe.Table {
+	return dataframe.Table{
 		{Name: "model", Texts: []string{"gin", "sgat, kept"}},
 		{Name: "f1", Numbers: []float64{79.3125, math.NaN()}},
 		{Name: "seed", Whole: []int64{1, 1<<62 + 1}},
@@ -55,6 +55,6 @@ func TestFilesAreOfTheKindThatTheirNameSays(t *testing.T) {
 	require.True(t, bytes.HasPrefix(out.Bytes(), []byte("PAR1")))
 	require.ErrorContains(t, Write(io.Discard, table(), "x.xls"),
 		`x.xls: a name that ends in ".xls": expected .csv or .parquet`)
-	require.ErrorContains(t, Parquet(io.Discard, tidy.Table{{Name: "a,b", Whole: []int64{1}}}),
+	require.ErrorContains(t, Parquet(io.Discard, dataframe.Table{{Name: "a,b", Whole: []int64{1}}}),
 		"expected a name without commas")
 }

@@ -1,5 +1,5 @@
-// Package tidyfile writes tidy tables to files, as CSV or Parquet.
-package tidyfile
+// Package framefile writes tidy tables to files, as CSV or Parquet.
+package framefile
 
 import (
 	"fmt"
@@ -10,12 +10,12 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"nodemask/internal/tidy"
+	"nodemask/internal/dataframe"
 )
 
 // Write writes a table in the format that the end of a file's name says, .csv or .parquet. It returns an error for
-// other ends, and those of [tidy.Table.Check].
-func Write(w io.Writer, t tidy.Table, name string) error {
+// other ends, and those of [dataframe.Table.Check].
+func Write(w io.Writer, t dataframe.Table, name string) error {
 	switch extension := strings.ToLower(filepath.Ext(name)); extension {
 	case ".csv":
 		return t.CSV(w)
@@ -30,7 +30,7 @@ func Write(w io.Writer, t tidy.Table, name string) error {
 const rowsAtOnce = 1024
 
 // Parquet writes the table as Parquet, every column optional: UTF-8 texts, doubles, 64-bit integers, booleans.
-func Parquet(w io.Writer, t tidy.Table) error {
+func Parquet(w io.Writer, t dataframe.Table) error {
 	if err := t.Check(); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func Parquet(w io.Writer, t tidy.Table) error {
 }
 
 // cells returns the type of a column's values, and the one in a row as Parquet has it.
-func cells(c tidy.Column) (reflect.Type, func(row int) parquet.Value) {
+func cells(c dataframe.Column) (reflect.Type, func(row int) parquet.Value) {
 	switch {
 	case c.Texts != nil:
 		return reflect.TypeFor[string](), func(row int) parquet.Value { return parquet.ByteArrayValue([]byte(c.Texts[row])) }

@@ -1,6 +1,6 @@
-// Package tidy holds tables of named, typed columns, a row an observation, and writes them as CSV, which pandas, R and
-// others read without any options. Package tidyfile writes files, as Parquet too.
-package tidy
+// Package dataframe holds tables of named, typed columns, a row an observation, and writes them as CSV, which pandas, R and
+// others read without any options. Package framefile writes files, as Parquet too.
+package dataframe
 
 import (
 	"encoding/csv"
