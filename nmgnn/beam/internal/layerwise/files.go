@@ -205,8 +205,6 @@ func checkColumns(ctx context.Context, m *cached.Model, nodes []string) error {
 	return nil
 }
 
-func isParquet(path string) bool { return strings.EqualFold(filepath.Ext(path), ".parquet") }
-
 // scanNodes reads a file of nodes; slices are overwritten by the next.
 func scanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
 	return datasets.ScanNodes(ctx, path, each, parquet.Reader{})
