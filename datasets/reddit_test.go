@@ -222,7 +222,7 @@ func TestReadRedditUsesLittleExtraMemory(t *testing.T) {
 			writeTenth(t, dir, shuffled)
 			self, err := os.Executable()
 			require.NoError(t, err)
-			cmd := exec.CommandContext(t.Context(), self, "-test.run", "^TestReadRedditNeedsLess")
+			cmd := exec.CommandContext(t.Context(), self, "-test.run", "^TestReadRedditUsesLittle")
 			cmd.Env = append(os.Environ(), measureEnv+"="+dir)
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s", out)
