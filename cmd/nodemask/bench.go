@@ -234,6 +234,7 @@ func newContenderCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		b.KeepMemory()
 		g, view, err := benchView(c.Context(), data)
 		if err != nil {
 			return err

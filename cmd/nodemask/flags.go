@@ -156,6 +156,7 @@ func openBackend(w io.Writer, id string) (*backend.Backend, error) {
 		}
 		return nil, err
 	}
+	b.KeepMemory()
 	fmt.Fprintf(w, "backend: %s\n", b)
 	return b, nil
 }

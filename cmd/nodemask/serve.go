@@ -85,6 +85,7 @@ func serveTraining(ctx context.Context, t worker.Training, send func(worker.Even
 	if err != nil {
 		return err
 	}
+	b.KeepMemory()
 	send(worker.Event{Backend: b.Summary()})
 	return measure.Missing(ctx, b, recordstore.Open(t.Store), t.Cells,
 		measure.Options{Seeds: train.Seeds(max(t.FirstSeed, 1), cmp.Or(t.Trials, 10)),

@@ -19,8 +19,13 @@ import (
 )
 
 // Backend opens $GOMLX_BACKEND or, if that is empty, the best backend usable here. It ends the cell if there is none.
-// Open one per cell: with XLA, each has threads of its own.
-func Backend() *backend.Backend { return nb.Must1(backend.Open("")) }
+// Open one per cell: with XLA, each has threads of its own. The cell's process keeps memory: see
+// [backend.Backend.KeepMemory].
+func Backend() *backend.Backend {
+	b := nb.Must1(backend.Open(""))
+	b.KeepMemory()
+	return b
+}
 
 // Experiment returns the experiment that a cell's trials run on a graph.
 func Experiment(c record.Cell, g *datasets.Graph) train.Experiment { return measure.Experiment(c, g) }

@@ -413,7 +413,7 @@ static const struct {
 // XLA frees a program's intermediate results when it ends, and allocates them anew when it is called again. Left alone, the
 // allocator returns such blocks to the system, which hands them out again page by page, each cleared first: for GAT on PubMed that
 // takes longer than everything else.
-static void keep_memory(void) {
+void nm_keep_memory(void) {
 #ifdef __GLIBC__
 	if (getenv("MALLOC_TRIM_THRESHOLD_") || getenv("MALLOC_MMAP_THRESHOLD_") || getenv("GLIBC_TUNABLES"))
 		return; // the user decided
@@ -443,7 +443,6 @@ int nm_register(const void *plugin, char *problem, size_t size) {
 			((void (*)(pjrt_error_destroy *))api->error_destroy)(&destroy);
 			return 0;
 		}
-		keep_memory();
 		return 1;
 	}
 	strncpy(problem, "the plugin does not support custom calls: it lacks PJRT's FFI extension", size - 1);

@@ -79,10 +79,7 @@ func Platform(b compute.Backend) (string, error) {
 var registered sync.Map // *pjrt.Plugin → func() error
 
 // Register makes XLA on a CPU call the kernels where a computation asks for them. plugin is the file of the backend's
-// plugin. It may be called any number of times. An error says why this backend cannot call them. With the first plugin,
-// glibc's allocator keeps the memory that it gets, in the whole process, unless MALLOC_TRIM_THRESHOLD_,
-// MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES are set: XLA frees and allocates all intermediate results of a program each
-// time that it runs.
+// plugin. It may be called any number of times. An error says why this backend cannot call them.
 func Register(b compute.Backend, plugin string) error {
 	if err := register(b, plugin); err != nil {
 		return fmt.Errorf("XLA cannot call our kernels: %w", err)

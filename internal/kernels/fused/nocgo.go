@@ -22,6 +22,9 @@ func Platform(compute.Backend) (string, error) { return "", errNoXLA }
 // ForGPU returns an error: XLA is not part of this build.
 func ForGPU(compute.Backend, func(triton.Kernel, []any) error) error { return errNoXLA }
 
+// KeepMemory does nothing: XLA is not part of this build.
+func KeepMemory() {}
+
 // Donate does nothing: XLA is not part of this build.
 func Donate(*graph.Node) {}
 

@@ -27,6 +27,11 @@ import (
 	"unsafe"
 )
 
+// KeepMemory has glibc's allocator keep the memory that it gets, in the whole process, unless MALLOC_TRIM_THRESHOLD_,
+// MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES are set: XLA frees and allocates all intermediate results of a program each
+// time that it runs.
+func KeepMemory() { C.nm_keep_memory() }
+
 // registerHandlers makes a plugin, a file that is loaded already, know the kernels.
 func registerHandlers(plugin string) error {
 	path := C.CString(plugin)
