@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 )
 
 // principalComponents returns the first two principal components of rows of numbers [rows, width]: x[i], y[i] of each
@@ -17,51 +19,34 @@ func principalComponents(values []float32, rows, width int) (x, y []float64, exp
 		return nil, nil, explained, fmt.Errorf("principal components of %d numbers as [%d, %d]: expected two rows "+
 			"and columns at least", len(values), rows, width)
 	}
-	means := make([]float64, width)
-	for i, v := range values {
-		means[i%width] += float64(v) / float64(rows)
-	}
-	covariance := mat.NewSymDense(width, nil)
-	total := 0.0
-	row := make([]float64, width)
-	for r := range rows {
-		for c := range row {
-			row[c] = float64(values[r*width+c]) - means[c]
-		}
-		covariance.SymRankOne(covariance, 1, mat.NewVecDense(width, row))
-	}
-	for c := range width {
-		total += covariance.At(c, c)
-	}
-	if math.IsNaN(total) || math.IsInf(total, 0) {
+	all := mat.NewDense(rows, width, nil)
+	all.Apply(func(r, c int, _ float64) float64 { return float64(values[r*width+c]) }, all)
+	if sum := mat.Sum(all); math.IsNaN(sum) || math.IsInf(sum, 0) {
 		return nil, nil, explained, errors.New("principal components of numbers that are not finite")
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(covariance, true) {
+	var components stat.PC
+	if !components.PrincipalComponents(all, nil) {
 		return nil, nil, explained, errors.New("principal components were not found: the decomposition did not converge")
 	}
 	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	places := [2][]float64{make([]float64, rows), make([]float64, rows)}
+	components.VectorsTo(&vectors)
+	variances := components.VarsTo(nil)
+	var places [2][]float64
 	for k := range places {
-		loadings := mat.Col(nil, width-1-k, &vectors) // eigenvalues ascend
+		loadings := mat.Col(nil, k, &vectors)
 		largest := 0
 		for c, l := range loadings {
 			if math.Abs(l) > math.Abs(loadings[largest])+1e-12 {
 				largest = c
 			}
 		}
-		sign := 1.0
-		if loadings[largest] < 0 {
-			sign = -1
-		}
-		for r := range rows {
-			for c, l := range loadings {
-				places[k][r] += sign * l * (float64(values[r*width+c]) - means[c])
-			}
-		}
-		if total > 0 {
-			explained[k] = max(0, eigen.Values(nil)[width-1-k]) / total
+		floats.Scale(math.Copysign(1, loadings[largest]), loadings)
+		var place mat.VecDense
+		place.MulVec(all, mat.NewVecDense(width, loadings))
+		places[k] = place.RawVector().Data
+		floats.AddConst(-stat.Mean(places[k], nil), places[k])
+		if total := floats.Sum(variances); total > 0 {
+			explained[k] = variances[k] / total
 		}
 	}
 	return places[0], places[1], explained, nil
