@@ -109,15 +109,15 @@ func parts(m Matrix, kernel string, width int, inputs []*Node) []*Node {
 // toGPU returns the inputs of a call of a kernel in the order in which Triton's takes them, and what makes the call
 // that returned results one of that; nil: the computation is not for a GPU.
 func toGPU(g *Graph, kernel string, result [2]int, inputs []*Node) (x []*Node, replace func(results []*Node) error) {
-	ours := oursOn(g)
-	if ours == nil {
+	how := oursOn(g)
+	if how == nil {
 		return inputs, nil
 	}
 	k, x, err := toTriton(kernel, result[0], result[1], inputs)
 	if err != nil {
 		panic(err)
 	}
-	return x, func(results []*Node) error { return replaceByTriton(g, k, ours.run, results) }
+	return x, func(results []*Node) error { return replaceByTriton(g, k, how.run, results) }
 }
 
 // replaceByTriton makes the call that returned results one of a kernel.
