@@ -264,10 +264,10 @@ func (r multiverseRun) printTuned(all []multiverse.Tuned, design multiverse.Desi
 
 // tunedName is a model of a tuned comparison, as the flag has it, and its body.
 func tunedName(m multiverse.TunedModel) string {
-	if m.Body == "" {
+	if m.With == "" {
 		return m.Name
 	}
-	return m.Name + " with " + m.Body
+	return m.Name + " with " + m.With
 }
 
 // printPooled says of each model, and of all together, how the arms do from one another over all cells that have run.
@@ -277,7 +277,7 @@ func printPooled(w io.Writer, all []multiverse.Tuned, design multiverse.Design) 
 		groups = append(groups, []multiverse.TunedModel{model})
 	}
 	if len(design.Models) > 1 {
-		groups = append(groups, design.Models)
+		groups = append(groups, design.Protocol().Models)
 	}
 	arms := slices.Concat(design.Arms, design.Added)
 	for _, group := range groups {

@@ -46,6 +46,9 @@ type Choice struct {
 	AllEdges   bool // new nodes arrive with all their edges, not with those to train nodes alone
 	SelfMasked bool // a masked node's own term is masked in GAT and SGAT, as eqs. 7 and 9 have it
 	Fair       bool // GAT and SGAT have no attention dropout in the plain arm either
+	// RawFeatures leaves GIN's features as they are, not divided by their sum: a departure, of which the paper says
+	// nothing.
+	RawFeatures bool
 }
 
 // Choices lists those that the protocol gives side by side, the cited reading's first.
@@ -53,7 +56,7 @@ func Choices() []Choice {
 	return []Choice{{}, {AllEdges: true}, {SelfMasked: true}, {AllEdges: true, SelfMasked: true}}
 }
 
-// disagreement is one of the three, by the axis whose second option it is.
+// disagreement is one of these, by the axis whose second option it is.
 type disagreement struct {
 	axis   string
 	chosen bool
@@ -62,7 +65,7 @@ type disagreement struct {
 
 func (c Choice) parts() []disagreement {
 	return []disagreement{{axisArrivals, c.AllEdges, "all edges"}, {axisSelf, c.SelfMasked, "own term masked"},
-		{axisAttention, c.Fair, "no attention dropout"}}
+		{axisAttention, c.Fair, "no attention dropout"}, {axisFeatures, c.RawFeatures, "raw features"}}
 }
 
 // String says what differs from the cited reading: "all edges"; "the cited reading" if nothing does.
@@ -87,12 +90,16 @@ func (c Choice) reading(axes []multiverse.Axis, setting datasets.Setting) multiv
 	return r
 }
 
-// Answers returns what masking does to all models on all data sets in both settings, in the order of Models, Data and
-// settings. Its p-values are corrected over all of them; those that lack splits count as 1.
+// Answers returns what masking does to all models (with raw features: to GIN) on all data sets in both settings, in the
+// order of Models, Data and settings. Its p-values are corrected over all of them; those that lack splits count as 1.
 func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 	var all []Answer
 	var p []float64
-	for _, model := range Models() {
+	models := Models()
+	if choice.RawFeatures {
+		models = []string{"gin"}
+	}
+	for _, model := range models {
 		for _, data := range Data() {
 			for _, setting := range datasets.Settings() {
 				a, err := Ask(r, data, model, setting, choice, multiverse.Contrast{})

@@ -96,7 +96,8 @@ const (
 	// Cited is the cited reading with every value of what the paper's sentences disagree on (the edges of new nodes, a
 	// masked node's own term), with and without rescaling, and for GAT and SGAT against no attention dropout too.
 	Cited Part = "cited"
-	// Departures are one step away from the cited reading, on Cora.
+	// Departures are one step away from the cited reading, on Cora. On PubMed raw features are one of GIN's, as that step
+	// is in the half of the stated readings that is not run there (ADDITIONS.md, beside package paper).
 	Departures Part = "departures"
 	// Stated are all readings in which what is stated or cited is fixed, and what the paper is silent about varies. On
 	// PubMed those of GIN are a half fraction.
@@ -138,6 +139,9 @@ func Question(part Part, data, model string, setting datasets.Setting) (multiver
 		q.Only = vary(axes, setting, axisArrivals, axisSelf, axisRescale, axisAttention)
 	case Departures:
 		q.Only = departures(axes, setting)
+		if data == "pubmed" && model == "gin" {
+			q.Only = append(q.Only, Choice{RawFeatures: true}.reading(axes, setting))
+		}
 	case Stated:
 		q.Only = vary(axes, setting, axisFeatures, axisDropout, axisRates, axisRescale)
 		if data == "pubmed" && model == "gin" {

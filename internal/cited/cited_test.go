@@ -55,6 +55,8 @@ func TestEachPartAsksAboutTheReadingsThatTheProtocolLists(t *testing.T) {
 		{cited.Cited, "cora", "gin", datasets.Transductive, 2, 3},                  // rescaling
 		{cited.Cited, "pubmed", "gat", datasets.Inductive, 2 * 2 * 2 * 2, 6},       // × own term × attention dropout
 		{cited.Departures, "cora", "gin", datasets.Transductive, 1 + 3 + 3 + 1, 9}, // body, stopping, masked nodes
+		// body, stopping, arrivals, and raw features, which the half of the stated readings leaves out
+		{cited.Departures, "pubmed", "gin", datasets.Inductive, 1 + 3 + 3 + 2 + 1, 10},
 		// stopping, arrivals, own term and attention dropout
 		{cited.Departures, "cora", "sgat", datasets.Inductive, 1 + 3 + 2 + 2, 4},
 		{cited.Stated, "citeseer", "gin", datasets.Inductive, 2 * 2 * 2 * 2, 24},

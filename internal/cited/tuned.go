@@ -7,16 +7,20 @@ import (
 	"nodemask/record"
 )
 
-// OneLayer is GIN's other body in the balanced comparison.
-const OneLayer = "one linear layer"
+// What GIN is with in the balanced comparison, besides the cited body and features.
+const (
+	OneLayer    = "one linear layer"
+	RawFeatures = "raw features"
+)
 
 // Tuned is the rule of the part [Balanced]. What the protocol does not say there is the cited reading's, and no arm has
-// attention dropout, so that arms differ in their own rate alone. Added arms are those of ADDITIONS.md, beside package
-// paper.
+// attention dropout, so that arms differ in their own rate alone. Added arms and models are those of ADDITIONS.md,
+// beside package paper.
 func Tuned() multiverse.Design {
 	return multiverse.Design{
-		Models: []multiverse.TunedModel{{Name: "gin"}, {Name: "gin", Body: OneLayer}, {Name: "gat"}, {Name: "sgat"}},
-		Data:   Data(),
+		Models: []multiverse.TunedModel{{Name: "gin"}, {Name: "gin", With: OneLayer},
+			{Name: "gin", With: RawFeatures, Added: true}, {Name: "gat"}, {Name: "sgat"}},
+		Data:  Data(),
 		Arms:   []string{multiverse.ArmPlain, multiverse.ArmMaskedTuned, multiverse.ArmDropEdge, multiverse.ArmDropout},
 		Added:  []string{multiverse.ArmDropMessage, multiverse.ArmDropGNN},
 		Stop:   hyper.StopOnEither, Arrivals: datasets.TrainEdges, FirstTry: 600, Fresh: 610,
@@ -42,8 +46,11 @@ func Tuned() multiverse.Design {
 				return record.Cell{}, err
 			}
 			reading := Choice{Fair: true}.reading(axes, q.Setting)
-			if q.Model.Body == OneLayer {
+			switch q.Model.With {
+			case OneLayer:
 				reading[index(axes, axisBody)] = 2
+			case RawFeatures:
+				reading[index(axes, axisFeatures)] = 1
 			}
 			arm := multiverse.Plain
 			if masked {

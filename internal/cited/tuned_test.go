@@ -14,7 +14,8 @@ import (
 
 func TestBalancedArmsShareConfigurations(t *testing.T) {
 	d := cited.Tuned()
-	require.Len(t, d.Questions(), 4*3*2*2)
+	require.Len(t, d.Questions(), 5*3*2*2)
+	require.Len(t, d.Protocol().Questions(), 4*3*2*2, "raw features were added")
 	own := map[string]int{multiverse.ArmPlain: 0, multiverse.ArmMaskedTuned: 8 * 16, multiverse.ArmDropEdge: 4 * 16,
 		multiverse.ArmDropout: 4 * 8, multiverse.ArmDropMessage: 4 * 16, multiverse.ArmDropGNN: 4 * 16}
 	for _, model := range d.Models {
@@ -45,11 +46,12 @@ func TestBalancedArmsShareConfigurations(t *testing.T) {
 				continue
 			}
 			want := hyper.NormBoth
-			if model.Body == cited.OneLayer {
+			if model.With == cited.OneLayer {
 				want = ""
 			}
 			require.Equal(t, want, p.Norm, "%s", c.Key())
 			require.Equal(t, hyper.DropoutOnScores, p.DropoutOn)
+			require.Equal(t, model.With != cited.RawFeatures, p.NormalizeFeatures)
 		}
 		own[multiverse.ArmPlain] = 16
 		require.Equal(t, own, found)

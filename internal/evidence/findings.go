@@ -39,7 +39,7 @@ func Findings(artifacts []Artifact, e *Evidence) []Finding {
 			text += fmt.Sprintf("; against %s tuned alike, over all these, %s", other.name,
 				effectOr(verdict[id+"/"+other.id].Verdict))
 		}
-		text += e.againstAdded(id, e.tuned(id).Models...)
+		text += e.againstAdded(id, e.tuned(id).Protocol().Models...)
 		found = append(found, Finding{text + ".", e.tuned(id).command("--model all --summary")})
 	}
 	return found
@@ -49,8 +49,9 @@ func Findings(artifacts []Artifact, e *Evidence) []Finding {
 // for all.
 func tunedGains(e *Evidence, id string, verdict func(claim string) Verdict) string {
 	c := e.tuned(id)
+	asked := c.Protocol()
 	var gains, on []string
-	for i, model := range c.Models {
+	for i, model := range asked.Models {
 		if v := verdict(claimsOfTuned(id)[i].ID); v.Effect != nil {
 			gains, on = append(gains, model.Title()+" "+effectOr(v)), append(on, c.on(model))
 		}
@@ -59,7 +60,7 @@ func tunedGains(e *Evidence, id string, verdict func(claim string) Verdict) stri
 		return ""
 	}
 	text := fmt.Sprintf("Tuned with the same %s, p among the rest, masking against none, on %d of %d cells", c.alike,
-		len(c.cells), len(c.Questions()))
+		len(c.having(multiverse.ArmPlain, asked.Models)), len(asked.Questions()))
 	if len(slices.Compact(slices.Clone(on))) == 1 {
 		return text + " (" + on[0] + "): " + strings.Join(gains, ", ")
 	}
@@ -110,6 +111,9 @@ func (e *Evidence) advice(id string, model multiverse.TunedModel) string {
 	name := model.Title()
 	if id == tunedID && model.Name == "gin" {
 		name += " with one linear layer, not normalised"
+	}
+	if model.Added {
+		name += " (exploratory)"
 	}
 	advice, others := "expect no gain", ""
 	if v.Effect.Low > 0 {

@@ -231,16 +231,16 @@ func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
 }
 
 func claimsOfTuned(id string) []Claim {
-	models, budget := comparisonOf(id).Models, "With the same budget of tuning"
+	models, budget := comparisonOf(id).Protocol().Models, "With the same budget of tuning"
 	if id == balancedID {
 		budget = "With the same configurations for every arm"
 	}
 	var claims []Claim
 	for _, model := range models {
 		name, text := model.Name, fmt.Sprintf("%s, %s + NM beats %[2]s", budget, hyper.Title(model.Name))
-		if model.Body != "" {
-			name += "-" + strings.ReplaceAll(model.Body, " ", "-")
-			text += ", both with " + model.Body
+		if model.With != "" {
+			name += "-" + strings.ReplaceAll(model.With, " ", "-")
+			text += ", both with " + model.With
 		}
 		claims = append(claims, claimOfTuned(id, name, text+".", multiverse.ArmPlain, model))
 	}

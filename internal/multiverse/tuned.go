@@ -79,15 +79,18 @@ type Design struct {
 	Base func(q TunedQuestion, masked bool) (record.Cell, error)
 }
 
-// TunedModel is a model of a tuned comparison. One of another body than the design's usual one names it.
-type TunedModel struct{ Name, Body string }
+// TunedModel is a model of a tuned comparison. One with another body or features than the design's usual ones says so.
+type TunedModel struct {
+	Name, With string
+	Added      bool // came after the protocol
+}
 
-// Title returns the model's name and body for people.
+// Title returns the model's name for people, and what it is with.
 func (m TunedModel) Title() string {
-	if m.Body == "" {
+	if m.With == "" {
 		return hyper.Title(m.Name)
 	}
-	return hyper.Title(m.Name) + " with " + m.Body
+	return hyper.Title(m.Name) + " with " + m.With
 }
 
 // Drawn is the tuned comparison of PROTOCOL.md: twelve configurations drawn for each arm.
@@ -142,6 +145,13 @@ type TunedQuestion struct {
 	Model        TunedModel
 	Setting      datasets.Setting
 	TrainPercent int
+}
+
+// Protocol returns the comparison without the models that were added to its protocol. Their cells are no part of what
+// is said of all models.
+func (d Design) Protocol() Design {
+	d.Models = slices.DeleteFunc(slices.Clone(d.Models), func(m TunedModel) bool { return m.Added })
+	return d
 }
 
 // Questions lists the cells of the comparison, by model, data set, setting and size.
