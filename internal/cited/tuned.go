@@ -21,9 +21,9 @@ func Tuned() multiverse.Design {
 		Models: []multiverse.TunedModel{{Name: "gin"}, {Name: "gin", With: OneLayer},
 			{Name: "gin", With: RawFeatures, Added: true}, {Name: "gat"}, {Name: "sgat"}},
 		Data:  Data(),
-		Arms:   []string{multiverse.ArmPlain, multiverse.ArmMaskedTuned, multiverse.ArmDropEdge, multiverse.ArmDropout},
-		Added:  []string{multiverse.ArmDropMessage, multiverse.ArmDropGNN},
-		Stop:   hyper.StopOnEither, Arrivals: datasets.TrainEdges, FirstTry: 600, Fresh: 610,
+		Arms:  []string{multiverse.ArmPlain, multiverse.ArmMaskedTuned, multiverse.ArmDropEdge, multiverse.ArmDropout},
+		Added: []string{multiverse.ArmDropMessage, multiverse.ArmDropGNN},
+		Stop:  hyper.StopOnEither, Arrivals: datasets.TrainEdges, FirstTry: 600, Fresh: 610,
 		Grids: func(_, arm string) []multiverse.Grid {
 			plain := multiverse.Grid{"lr": {"0.005", "0.01"}, "decay": {"0", "0.0005"}, "hidden": {"32", "64"},
 				"dropout": {"0", "0.5"}}
