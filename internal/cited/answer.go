@@ -79,6 +79,16 @@ func (c Choice) String() string {
 	return cmp.Or(strings.Join(words, ", "), "the cited reading")
 }
 
+// Has reports whether an answer's reading takes what a choice does: that and perhaps more.
+func (a Answer) Has(c Choice) bool {
+	for i, option := range c.reading(a.Axes, a.Setting) {
+		if option > 0 && a.Reading[i] != option {
+			return false
+		}
+	}
+	return true
+}
+
 // reading is the choice as a reading; what has no place in a model or setting changes nothing.
 func (c Choice) reading(axes []multiverse.Axis, setting datasets.Setting) multiverse.Reading {
 	r := make(multiverse.Reading, len(axes))

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -53,7 +54,7 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 		Caption: fmt.Sprintf("New nodes arrive after training (inductive); known nodes are there in training "+
 			"(transductive). In the reading that the paper and the works that it cites describe, mean of %d splits of the data.",
 			cited.Splits)}
-	answers, fair, err := e.bothAnswers()
+	answers, fair, raw, err := e.sideBySide()
 	if err != nil {
 		return p, err
 	}
@@ -94,13 +95,19 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 					return p, err
 				}
 			}
-			faint, err := series(name, other)
-			if err != nil {
-				return p, err
+			beside := map[string]cited.Answer{name: other}
+			if a.Model == "gin" {
+				beside["here, GIN with raw features"] = find(raw, a.Model, setting)
 			}
-			if len(faint.X) > 0 {
-				faint.Low, faint.High, faint.HideMarkers = nil, nil, true
-				c.Series = append(c.Series, faint)
+			for _, name := range slices.Sorted(maps.Keys(beside)) {
+				faint, err := series(name, beside[name])
+				if err != nil {
+					return p, err
+				}
+				if len(faint.X) > 0 {
+					faint.Low, faint.High, faint.HideMarkers = nil, nil, true
+					c.Series = append(c.Series, faint)
+				}
 			}
 			row = append(row, c)
 		}
@@ -118,11 +125,7 @@ func withGain(s plots.Series, x float64, g cited.Gain) plots.Series {
 
 // departure returns what masking does one step away from an answer's reading.
 func (e *Evidence) departure(from cited.Answer, step string) (cited.Answer, error) {
-	q, err := cited.Question(cited.Departures, from.Data, from.Model, from.Setting)
-	if err != nil {
-		return cited.Answer{}, err
-	}
-	all, err := cited.Each(e.cited, q)
+	all, err := e.each(cited.Departures, from.Data, from.Model, from.Setting)
 	for _, a := range all {
 		if cited.Departure(a.Axes, a.Reading) == step {
 			return a, err
@@ -133,7 +136,7 @@ func (e *Evidence) departure(from cited.Answer, step string) (cited.Answer, erro
 
 // Grid returns what masking does to each model on each data set in both settings, in a word each.
 func (e *Evidence) Grid() (t plots.Table, err error) {
-	answers, fair, err := e.bothAnswers()
+	answers, fair, raw, err := e.sideBySide()
 	if err != nil {
 		return t, err
 	}
@@ -157,6 +160,7 @@ func (e *Evidence) Grid() (t plots.Table, err error) {
 	for _, model := range cited.Models() {
 		if model == "gin" {
 			row("", model, answers, true)
+			row(" with raw features", model, raw, true)
 			continue
 		}
 		row(" against attention dropout", model, answers, false)
@@ -165,12 +169,16 @@ func (e *Evidence) Grid() (t plots.Table, err error) {
 	return t, nil
 }
 
-// bothAnswers are those of the cited reading, and of the fair comparison with it.
-func (e *Evidence) bothAnswers() (answers, fair []cited.Answer, err error) {
+// sideBySide are the answers of the cited reading, of the fair comparison with it, and those for GIN with raw features,
+// which come in the order of the first.
+func (e *Evidence) sideBySide() (answers, fair, raw []cited.Answer, err error) {
 	if answers, err = e.Answers(cited.Choice{}); err == nil {
 		fair, err = e.Answers(cited.Choice{Fair: true})
 	}
-	return answers, fair, err
+	if err == nil {
+		raw, err = e.Answers(cited.Choice{RawFeatures: true})
+	}
+	return answers, fair, raw, err
 }
 
 // effectNote says what a verdict rests on.
@@ -191,7 +199,7 @@ type Answer struct {
 
 // Answer says what node masking does on Cora in the cited reading.
 func (e *Evidence) Answer() (a Answer, err error) {
-	answers, fair, err := e.bothAnswers()
+	answers, fair, raw, err := e.sideBySide()
 	if err != nil {
 		return a, err
 	}
@@ -206,12 +214,20 @@ func (e *Evidence) Answer() (a Answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	a.Headline = headline(answers, fair)
+	rawGIN := find(raw, "gin", datasets.Inductive)
+	better, err := e.betterUnmasked(rawGIN, gin)
+	if err != nil {
+		return a, err
+	}
+	a.Headline = headline(answers, fair, better)
 	arrive := situation(datasets.Inductive)
 	limit := func(format string, values ...any) { a.Limits = append(a.Limits, fmt.Sprintf(format, values...)) }
 	if bare.Complete() {
 		bare.Verdict = map[int]cited.Verdict{-1: cited.Loses, 0: cited.Inconclusive, 1: cited.Gains}[bare.Effect.Sign()]
 		limit("GIN has batch normalisation here, as its authors have it; without, masking %s.", inWords(bare))
+	}
+	for _, text := range featuresMatter(answers, raw) {
+		limit("%s", text)
 	}
 	// Where masking is tuned, other arms are tuned alike.
 	c, tuned := e.tuned(balancedID), multiverse.TunedModel{Name: "gin"}
@@ -233,14 +249,18 @@ func (e *Evidence) Answer() (a Answer, err error) {
 	if sgat.Verdict == gat.Verdict && fairSGAT.Verdict == fairGAT.Verdict {
 		alike = "; the same holds for SGAT"
 	}
-	a.Sentences = []string{
-		fmt.Sprintf("In GIN with batch normalisation, masking %s where %s%s, and %s where all are known.", inWords(gin),
-			arrive, elsewhere(answers, "gin", datasets.Inductive), inWords(find(answers, "gin", datasets.Transductive))),
-		fmt.Sprintf("In GAT, where %s, masking %s against attention dropout, %s %s against no attention dropout%s.", arrive,
-			inWords(gat), but, inWords(fairGAT), alike),
+	a.Sentences = []string{fmt.Sprintf("In GIN with batch normalisation, masking %s where %s%s, and %s where all are known.",
+		inWords(gin), arrive, elsewhere(answers, "gin", datasets.Inductive),
+		inWords(find(answers, "gin", datasets.Transductive)))}
+	if rawGIN.Complete() {
+		a.Sentences = append(a.Sentences, fmt.Sprintf("With raw features, not divided by their sum as above, GIN scores %s "+
+			"where %s, and masking adds %s.", moreOrLess(average(rawGIN.Effect.Plain)-average(gin.Effect.Plain)), arrive,
+			strings.TrimPrefix(signed(rawGIN.Effect.Pooled.MeanDifference, 1), "+")))
 	}
+	a.Sentences = append(a.Sentences, fmt.Sprintf("In GAT, where %s, masking %s against attention dropout, %s %s against no "+
+		"attention dropout%s.", arrive, inWords(gat), but, inWords(fairGAT), alike))
 	if len(apart) > 0 {
-		a.Sentences = append(a.Sentences, "The gap to the published gains (root mean square) is "+and(apart)+".")
+		limit("The gap to the published gains (root mean square) is %s.", and(apart))
 	}
 	return a, nil
 }
@@ -310,9 +330,10 @@ func inWords(a cited.Answer) string {
 	return "has not been measured in full"
 }
 
-// headline says which models gain on Cora, and when. What GAT and SGAT gain against dropout of attention is masking's
-// only where they gain against none, too.
-func headline(answers, fair []cited.Answer) string {
+// headline says which models gain on Cora, and when, and which do as well or better without. What GAT and SGAT gain
+// against dropout of attention is masking's only where they gain against none, too. Better says that GIN with raw
+// features and no masking is above the masked one.
+func headline(answers, fair []cited.Answer, better bool) string {
 	when := map[[2]bool][]string{} // gains inductively, transductively
 	var replaced []string
 	for _, model := range cited.Models() {
@@ -345,12 +366,19 @@ func headline(answers, fair []cited.Answer) string {
 	if len(parts) > 0 {
 		text = "On Cora, yes for " + strings.Join(parts, "; for ") + "."
 	}
+	var without []string
+	if better && !slices.Contains(when[[2]bool{}], hyper.Title("gin")) {
+		without = append(without, "GIN does better still with raw features and no masking")
+	}
 	if len(replaced) > 0 {
 		does := "does"
 		if len(replaced) > 1 {
 			does = "do"
 		}
-		text += " " + and(replaced) + " " + does + " as well with neither masking nor attention dropout."
+		without = append(without, and(replaced)+" "+does+" as well with neither masking nor attention dropout")
+	}
+	if len(without) > 0 {
+		text += " But " + strings.Join(without, ", and ") + "."
 	}
 	return text
 }
@@ -368,12 +396,13 @@ func and(names []string) string {
 func (e *Evidence) AnswersTable() (plots.Table, error) {
 	t := plots.Table{ID: AnswersID, Title: "What node masking changes in the cited reading", Sections: true,
 		Header: []string{"model", "data, setting", "splits", "effect [95 %]", "p (Holm)", "verdict", "paper", "all edges",
-			"own term masked", "both", "stated readings: above", "below", "of", "median"}}
+			"own term masked", "both", "raw features", "stated readings: above", "below", "of", "median"}}
 	t.TextColumns = len(t.Header)
 	t.Caption = "Points of macro F1, mean over 10, 25, 50 and 90 % to train on. The cited reading: new nodes bring " +
 		"their edges to train nodes, a masked node keeps its own term; beside it the other choices, in words if they " +
 		"gain or lose. Stated readings: what is stated or cited is fixed, " +
-		"what the paper is silent about varies; in how many the effect is significantly above and below zero."
+		"what the paper is silent about varies, raw features among it; in how many the effect is significantly above and " +
+		"below zero."
 	var columns [][]cited.Answer
 	for _, choice := range cited.Choices() {
 		answers, err := e.Answers(choice)
@@ -381,6 +410,10 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 			return t, err
 		}
 		columns = append(columns, answers)
+	}
+	raw, err := e.Answers(cited.Choice{RawFeatures: true})
+	if err != nil {
+		return t, err
 	}
 	for i, a := range columns[0] {
 		robust, err := cited.Robust(e.cited, a.Data, a.Model, a.Setting, multiverse.Contrast{})
@@ -398,9 +431,8 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		if published := publishedOverReadings(a.Data, a.Model, a.Setting); published != nil {
 			row[6] = signed(*published, 2)
 		}
-		for k, choice := range cited.Choices()[1:] {
-			other, text := columns[k+1][i], "–"
-			has := (!choice.AllEdges || a.Setting == datasets.Inductive) && (!choice.SelfMasked || a.Model != "gin")
+		add := func(other cited.Answer, has bool) {
+			text := "–"
 			if has && other.Complete() {
 				text = signed(other.Effect.Pooled.MeanDifference, 2)
 				if other.Verdict.Clear() {
@@ -408,6 +440,14 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 				}
 			}
 			row = append(row, text)
+		}
+		for k, choice := range cited.Choices()[1:] {
+			add(columns[k+1][i], (!choice.AllEdges || a.Setting == datasets.Inductive) && (!choice.SelfMasked || a.Model != "gin"))
+		}
+		if i < len(raw) {
+			add(raw[i], true)
+		} else {
+			add(cited.Answer{}, false)
 		}
 		above, below, median := "–", "–", "–"
 		if robust.Readings > 0 {
@@ -420,49 +460,4 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		t.Rows = append(t.Rows, fields)
 	}
 	return t, nil
-}
-
-// PartForest returns what masking does in each reading of a part of the second protocol on Cora, with its intervals:
-// the departures from the cited reading, or scale.
-func (e *Evidence) PartForest(part cited.Part) (plots.Forest, error) {
-	title := map[cited.Part]string{cited.Departures: "One step away from the cited reading",
-		cited.Scale: "Normalisation and rescaling"}[part]
-	f := plots.Forest{ID: string(part), Title: title + ": what node masking changes on Cora", Width: 1000,
-		XLabel: "gain, mean over the four sizes (points of macro F1)",
-		Caption: "The first reading of each is the cited one; the others say what differs. Points with 95 % intervals over " +
-			"splits; at each share of nodes to train on, macro F1 without masking, and what masking adds."}
-	for _, size := range multiverse.Sizes() {
-		f.Columns = append(f.Columns, fmt.Sprintf("%d %%", size))
-	}
-	for _, model := range cited.Models() {
-		for _, setting := range datasets.Settings() {
-			q, err := cited.Question(part, leadingData, model, setting)
-			if err != nil {
-				return f, err
-			}
-			answers, err := cited.Each(e.cited, q)
-			if err != nil {
-				return f, err
-			}
-			group := plots.ForestGroup{Name: hyper.Title(model) + ", " + nodesOf(setting)}
-			for _, a := range answers {
-				row := plots.Effect{Label: cited.Departure(a.Axes, a.Reading), TextOnly: true,
-					Fields: slices.Repeat([]string{"–"}, len(f.Columns))}
-				gains, err := a.BySize()
-				if err != nil {
-					return f, err
-				}
-				if a.Effect != nil {
-					pooled := a.Effect.Pooled
-					row.TextOnly, row.Value, row.Low, row.High = false, pooled.MeanDifference, pooled.Low, pooled.High
-				}
-				for i := range gains {
-					row.Fields[i] = fmt.Sprintf("%.1f, %s", gains[i].Plain, signed(gains[i].Mean, 1))
-				}
-				group.Rows = append(group.Rows, row)
-			}
-			f.Groups = append(f.Groups, group)
-		}
-	}
-	return f, nil
 }

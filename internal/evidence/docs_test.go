@@ -192,7 +192,10 @@ func TestTheFiguresInDocsDrawTheCommittedResults(t *testing.T) {
 	artifacts, e := reported(t), committed(t)
 	gains, err := e.Gains()
 	require.NoError(t, err)
-	drawings := map[string]func() ([]byte, error){gainsID: gains.SVG, "claims": ClaimsForest(artifacts, e).SVG}
+	levels, err := e.Levels()
+	require.NoError(t, err)
+	drawings := map[string]func() ([]byte, error){gainsID: gains.SVG, levelsID: levels.SVG,
+		"claims": ClaimsForest(artifacts, e).SVG}
 	for _, part := range []cited.Part{cited.Departures, cited.Scale} {
 		f, err := e.PartForest(part)
 		require.NoError(t, err)
