@@ -30,10 +30,12 @@ func Scale() { partForest(cited.Scale) }
 // Aggregates shows whether what nodes sum up in testing, beside training, predicts what masking adds, on Cora.
 func Aggregates() { Chart(Must1(saved().Aggregates(Data("cora")))) }
 
-// Levels shows what masking adds to GIN in each reading of what the paper is silent about, by how GIN does without it.
+// Levels shows what masking adds to GIN in each reading of what the paper is silent about, by how GIN does without it,
+// and the numbers of the readings next to the cited one.
 func Levels() {
 	levels := Must1(saved().Levels())
 	SVG(Must1(levels.SVG()), levels.Title+". "+levels.Caption)
+	Table(Must1(saved().GINTable()))
 }
 
 // Departures shows what masking does one step away from the cited reading, on Cora.

@@ -46,9 +46,9 @@ type Choice struct {
 	AllEdges   bool // new nodes arrive with all their edges, not with those to train nodes alone
 	SelfMasked bool // a masked node's own term is masked in GAT and SGAT, as eqs. 7 and 9 have it
 	Fair       bool // GAT and SGAT have no attention dropout in the plain arm either
-	// RawFeatures leaves GIN's features as they are, not divided by their sum: a departure, of which the paper says
-	// nothing.
-	RawFeatures bool
+	// StopF1 stops GIN on macro F1, not on loss and accuracy, and RawFeatures leaves its features as they are, not divided
+	// by their sum. Both are departures, of which the text says nothing.
+	StopF1, RawFeatures bool
 }
 
 // Choices lists those that the protocol gives side by side, the cited reading's first.
@@ -56,16 +56,21 @@ func Choices() []Choice {
 	return []Choice{{}, {AllEdges: true}, {SelfMasked: true}, {AllEdges: true, SelfMasked: true}}
 }
 
-// disagreement is one of these, by the axis whose second option it is.
+// ForGIN lists the departures that stand beside the cited reading of GIN.
+func ForGIN() []Choice { return []Choice{{StopF1: true}, {RawFeatures: true}} }
+
+// disagreement is one of these, by an option of an axis.
 type disagreement struct {
 	axis   string
+	option int
 	chosen bool
 	words  string
 }
 
 func (c Choice) parts() []disagreement {
-	return []disagreement{{axisArrivals, c.AllEdges, "all edges"}, {axisSelf, c.SelfMasked, "own term masked"},
-		{axisAttention, c.Fair, "no attention dropout"}, {axisFeatures, c.RawFeatures, "raw features"}}
+	return []disagreement{{axisArrivals, 1, c.AllEdges, "all edges"}, {axisSelf, 1, c.SelfMasked, "own term masked"},
+		{axisAttention, 1, c.Fair, "no attention dropout"}, {axisStop, 2, c.StopF1, "stopped on macro F1"},
+		{axisFeatures, 1, c.RawFeatures, "with raw features"}}
 }
 
 // String says what differs from the cited reading: "all edges"; "the cited reading" if nothing does.
@@ -79,34 +84,62 @@ func (c Choice) String() string {
 	return cmp.Or(strings.Join(words, ", "), "the cited reading")
 }
 
-// Has reports whether an answer's reading takes what a choice does: that and perhaps more.
-func (a Answer) Has(c Choice) bool {
-	for i, option := range c.reading(a.Axes, a.Setting) {
-		if option > 0 && a.Reading[i] != option {
-			return false
-		}
-	}
-	return true
-}
-
 // reading is the choice as a reading; what has no place in a model or setting changes nothing.
 func (c Choice) reading(axes []multiverse.Axis, setting datasets.Setting) multiverse.Reading {
 	r := make(multiverse.Reading, len(axes))
 	for _, p := range c.parts() {
 		if i := index(axes, p.axis); p.chosen && i >= 0 && axes[i].Matters(setting) {
-			r[i] = 1
+			r[i] = p.option
 		}
 	}
 	return r
 }
 
-// Answers returns what masking does to all models (with raw features: to GIN) on all data sets in both settings, in the
+// On returns a question with a choice taken in each of its readings.
+func (c Choice) On(q multiverse.Question) multiverse.Question {
+	taken := c.reading(q.Axes, q.Setting)
+	var only []multiverse.Reading
+	for _, r := range q.Readings() {
+		r = slices.Clone(r)
+		for i, option := range taken {
+			if option > 0 {
+				r[i] = option
+			}
+		}
+		only = append(only, r)
+	}
+	q.Only = only
+	return q
+}
+
+// Levels returns the stated readings of GIN in three parts: with features divided by their sum, the same stopped on macro
+// F1, and with raw features, among which is that departure.
+func Levels(data string, setting datasets.Setting) (divided, onF1, raw multiverse.Question, err error) {
+	divided, err = Question(Stated, data, "gin", setting)
+	if err != nil {
+		return divided, onF1, raw, err
+	}
+	raw = divided
+	features := index(raw.Axes, axisFeatures)
+	isRaw := func(r multiverse.Reading) bool { return r[features] > 0 }
+	departure := Choice{RawFeatures: true}.reading(raw.Axes, setting)
+	raw.Only = []multiverse.Reading{departure}
+	for _, r := range divided.Only {
+		if isRaw(r) && !slices.Equal(r, departure) {
+			raw.Only = append(raw.Only, r)
+		}
+	}
+	divided.Only = slices.DeleteFunc(slices.Clone(divided.Only), isRaw)
+	return divided, Choice{StopF1: true}.On(divided), raw, nil
+}
+
+// Answers returns what masking does to all models (by a choice of [ForGIN]: to GIN) on all data sets in both settings, in the
 // order of Models, Data and settings. Its p-values are corrected over all of them; those that lack splits count as 1.
 func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 	var all []Answer
 	var p []float64
 	models := Models()
-	if choice.RawFeatures {
+	if slices.Contains(ForGIN(), choice) {
 		models = []string{"gin"}
 	}
 	for _, model := range models {

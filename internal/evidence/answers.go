@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -54,7 +53,7 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 		Caption: fmt.Sprintf("New nodes arrive after training (inductive); known nodes are there in training "+
 			"(transductive). In the reading that the paper and the works that it cites describe, mean of %d splits of the data.",
 			cited.Splits)}
-	answers, fair, raw, err := e.sideBySide()
+	answers, fair, departed, err := e.sideBySide()
 	if err != nil {
 		return p, err
 	}
@@ -95,12 +94,13 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 					return p, err
 				}
 			}
-			beside := map[string]cited.Answer{name: other}
-			if a.Model == "gin" {
-				beside["here, GIN with raw features"] = find(raw, a.Model, setting)
+			names, others := []string{name}, []cited.Answer{other}
+			if a.Model == "gin" { // the departure that the sentences tell of
+				names = append(names, "here, GIN "+cited.ForGIN()[0].String())
+				others = append(others, find(departed[0], a.Model, setting))
 			}
-			for _, name := range slices.Sorted(maps.Keys(beside)) {
-				faint, err := series(name, beside[name])
+			for i, other := range others {
+				faint, err := series(names[i], other)
 				if err != nil {
 					return p, err
 				}
@@ -136,7 +136,7 @@ func (e *Evidence) departure(from cited.Answer, step string) (cited.Answer, erro
 
 // Grid returns what masking does to each model on each data set in both settings, in a word each.
 func (e *Evidence) Grid() (t plots.Table, err error) {
-	answers, fair, raw, err := e.sideBySide()
+	answers, fair, departed, err := e.sideBySide()
 	if err != nil {
 		return t, err
 	}
@@ -160,7 +160,9 @@ func (e *Evidence) Grid() (t plots.Table, err error) {
 	for _, model := range cited.Models() {
 		if model == "gin" {
 			row("", model, answers, true)
-			row(" with raw features", model, raw, true)
+			for i, choice := range cited.ForGIN() {
+				row(" "+choice.String(), model, departed[i], true)
+			}
 			continue
 		}
 		row(" against attention dropout", model, answers, false)
@@ -169,16 +171,20 @@ func (e *Evidence) Grid() (t plots.Table, err error) {
 	return t, nil
 }
 
-// sideBySide are the answers of the cited reading, of the fair comparison with it, and those for GIN with raw features,
+// sideBySide are the answers of the cited reading, of the fair comparison with it, and those of each of cited.ForGIN,
 // which come in the order of the first.
-func (e *Evidence) sideBySide() (answers, fair, raw []cited.Answer, err error) {
+func (e *Evidence) sideBySide() (answers, fair []cited.Answer, departed [][]cited.Answer, err error) {
 	if answers, err = e.Answers(cited.Choice{}); err == nil {
 		fair, err = e.Answers(cited.Choice{Fair: true})
 	}
-	if err == nil {
-		raw, err = e.Answers(cited.Choice{RawFeatures: true})
+	for _, choice := range cited.ForGIN() {
+		if err == nil {
+			var of []cited.Answer
+			of, err = e.Answers(choice)
+			departed = append(departed, of)
+		}
 	}
-	return answers, fair, raw, err
+	return answers, fair, departed, err
 }
 
 // effectNote says what a verdict rests on.
@@ -199,7 +205,7 @@ type Answer struct {
 
 // Answer says what node masking does on Cora in the cited reading.
 func (e *Evidence) Answer() (a Answer, err error) {
-	answers, fair, raw, err := e.sideBySide()
+	answers, fair, departed, err := e.sideBySide()
 	if err != nil {
 		return a, err
 	}
@@ -214,10 +220,15 @@ func (e *Evidence) Answer() (a Answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	rawGIN := find(raw, "gin", datasets.Inductive)
-	better, err := e.betterUnmasked(rawGIN, gin)
-	if err != nil {
-		return a, err
+	var better []string
+	for i, choice := range cited.ForGIN() {
+		does, err := e.betterUnmasked(find(departed[i], "gin", datasets.Inductive), gin)
+		if err != nil {
+			return a, err
+		}
+		if does {
+			better = append(better, choice.String())
+		}
 	}
 	a.Headline = headline(answers, fair, better)
 	arrive := situation(datasets.Inductive)
@@ -226,8 +237,13 @@ func (e *Evidence) Answer() (a Answer, err error) {
 		bare.Verdict = map[int]cited.Verdict{-1: cited.Loses, 0: cited.Inconclusive, 1: cited.Gains}[bare.Effect.Sign()]
 		limit("GIN has batch normalisation here, as its authors have it; without, masking %s.", inWords(bare))
 	}
-	for _, text := range featuresMatter(answers, raw) {
-		limit("%s", text)
+	var steps []string // one for each departure
+	for i, choice := range cited.ForGIN() {
+		if d := find(departed[i], "gin", datasets.Inductive); d.Complete() && gin.Complete() {
+			more := average(d.Effect.Plain) - average(gin.Effect.Plain)
+			steps = append(steps, fmt.Sprintf("GIN %s scores %s without masking where %s, and masking adds %s.", choice,
+				moreOrLess(more), arrive, strings.TrimPrefix(signed(d.Effect.Pooled.MeanDifference, 1), "+")))
+		}
 	}
 	// Where masking is tuned, other arms are tuned alike.
 	c, tuned := e.tuned(balancedID), multiverse.TunedModel{Name: "gin"}
@@ -252,10 +268,9 @@ func (e *Evidence) Answer() (a Answer, err error) {
 	a.Sentences = []string{fmt.Sprintf("In GIN with batch normalisation, masking %s where %s%s, and %s where all are known.",
 		inWords(gin), arrive, elsewhere(answers, "gin", datasets.Inductive),
 		inWords(find(answers, "gin", datasets.Transductive)))}
-	if rawGIN.Complete() {
-		a.Sentences = append(a.Sentences, fmt.Sprintf("With raw features, not divided by their sum as above, GIN scores %s "+
-			"where %s, and masking adds %s.", moreOrLess(average(rawGIN.Effect.Plain)-average(gin.Effect.Plain)), arrive,
-			strings.TrimPrefix(signed(rawGIN.Effect.Pooled.MeanDifference, 1), "+")))
+	if len(steps) > 0 {
+		a.Sentences = append(a.Sentences, steps[0])
+		a.Limits = append(steps[1:], a.Limits...)
 	}
 	a.Sentences = append(a.Sentences, fmt.Sprintf("In GAT, where %s, masking %s against attention dropout, %s %s against no "+
 		"attention dropout%s.", arrive, inWords(gat), but, inWords(fairGAT), alike))
@@ -331,9 +346,9 @@ func inWords(a cited.Answer) string {
 }
 
 // headline says which models gain on Cora, and when, and which do as well or better without. What GAT and SGAT gain
-// against dropout of attention is masking's only where they gain against none, too. Better says that GIN with raw
-// features and no masking is above the masked one.
-func headline(answers, fair []cited.Answer, better bool) string {
+// against dropout of attention is masking's only where they gain against none, too. Better are the departures in which
+// GIN without masking is above the masked one.
+func headline(answers, fair []cited.Answer, better []string) string {
 	when := map[[2]bool][]string{} // gains inductively, transductively
 	var replaced []string
 	for _, model := range cited.Models() {
@@ -367,8 +382,8 @@ func headline(answers, fair []cited.Answer, better bool) string {
 		text = "On Cora, yes for " + strings.Join(parts, "; for ") + "."
 	}
 	var without []string
-	if better && !slices.Contains(when[[2]bool{}], hyper.Title("gin")) {
-		without = append(without, "GIN does better still with raw features and no masking")
+	if len(better) > 0 && !slices.Contains(when[[2]bool{}], hyper.Title("gin")) {
+		without = append(without, "GIN does better still without masking if "+strings.Join(better, " or "))
 	}
 	if len(replaced) > 0 {
 		does := "does"
@@ -396,7 +411,7 @@ func and(names []string) string {
 func (e *Evidence) AnswersTable() (plots.Table, error) {
 	t := plots.Table{ID: AnswersID, Title: "What node masking changes in the cited reading", Sections: true,
 		Header: []string{"model", "data, setting", "splits", "effect [95 %]", "p (Holm)", "verdict", "paper", "all edges",
-			"own term masked", "both", "raw features", "stated readings: above", "below", "of", "median"}}
+			"own term masked", "both", "stopped on macro F1", "with raw features", "stated readings: above", "below", "of", "median"}}
 	t.TextColumns = len(t.Header)
 	t.Caption = "Points of macro F1, mean over 10, 25, 50 and 90 % to train on. The cited reading: new nodes bring " +
 		"their edges to train nodes, a masked node keeps its own term; beside it the other choices, in words if they " +
@@ -411,7 +426,7 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		}
 		columns = append(columns, answers)
 	}
-	raw, err := e.Answers(cited.Choice{RawFeatures: true})
+	_, _, departed, err := e.sideBySide()
 	if err != nil {
 		return t, err
 	}
@@ -444,10 +459,12 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		for k, choice := range cited.Choices()[1:] {
 			add(columns[k+1][i], (!choice.AllEdges || a.Setting == datasets.Inductive) && (!choice.SelfMasked || a.Model != "gin"))
 		}
-		if i < len(raw) {
-			add(raw[i], true)
-		} else {
-			add(cited.Answer{}, false)
+		for _, of := range departed {
+			if i < len(of) {
+				add(of[i], true)
+			} else {
+				row = append(row, "–")
+			}
 		}
 		above, below, median := "–", "–", "–"
 		if robust.Readings > 0 {
