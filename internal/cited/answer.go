@@ -112,8 +112,8 @@ func (c Choice) On(q multiverse.Question) multiverse.Question {
 	return q
 }
 
-// Levels returns the stated readings of GIN in three parts: with features divided by their sum, the same stopped on macro
-// F1, and with raw features, among which is that departure.
+// Levels returns the stated readings of GIN in three parts: with features divided by their sum, the same stopped on
+// macro F1, and with raw features, among which is that departure.
 func Levels(data string, setting datasets.Setting) (divided, onF1, raw multiverse.Question, err error) {
 	divided, err = Question(Stated, data, "gin", setting)
 	if err != nil {
@@ -133,8 +133,9 @@ func Levels(data string, setting datasets.Setting) (divided, onF1, raw multivers
 	return divided, Choice{StopF1: true}.On(divided), raw, nil
 }
 
-// Answers returns what masking does to all models (by a choice of [ForGIN]: to GIN) on all data sets in both settings, in the
-// order of Models, Data and settings. Its p-values are corrected over all of them; those that lack splits count as 1.
+// Answers returns what masking does to all models (by a choice of [ForGIN]: to GIN) on all data sets in both settings,
+// in the order of Models, Data and settings. Its p-values are corrected over all of them; those that lack splits count
+// as 1.
 func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 	var all []Answer
 	var p []float64
