@@ -10,6 +10,7 @@ import (
 // What GIN is with in the balanced comparison, besides the cited body and features.
 const (
 	OneLayer    = "one linear layer"
+	StoppedOnF1 = "early stopping on macro F1"
 	RawFeatures = "raw features"
 )
 
@@ -19,6 +20,7 @@ const (
 func Tuned() multiverse.Design {
 	return multiverse.Design{
 		Models: []multiverse.TunedModel{{Name: "gin"}, {Name: "gin", With: OneLayer},
+			{Name: "gin", With: StoppedOnF1, Added: true, Stop: hyper.StopOnF1},
 			{Name: "gin", With: RawFeatures, Added: true}, {Name: "gat"}, {Name: "sgat"}},
 		Data:  Data(),
 		Arms:  []string{multiverse.ArmPlain, multiverse.ArmMaskedTuned, multiverse.ArmDropEdge, multiverse.ArmDropout},

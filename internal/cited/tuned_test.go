@@ -14,8 +14,8 @@ import (
 
 func TestBalancedArmsShareConfigurations(t *testing.T) {
 	d := cited.Tuned()
-	require.Len(t, d.Questions(), 5*3*2*2)
-	require.Len(t, d.Protocol().Questions(), 4*3*2*2, "raw features were added")
+	require.Len(t, d.Questions(), 6*3*2*2)
+	require.Len(t, d.Protocol().Questions(), 4*3*2*2, "two were added")
 	own := map[string]int{multiverse.ArmPlain: 0, multiverse.ArmMaskedTuned: 8 * 16, multiverse.ArmDropEdge: 4 * 16,
 		multiverse.ArmDropout: 4 * 8, multiverse.ArmDropMessage: 4 * 16, multiverse.ArmDropGNN: 4 * 16}
 	for _, model := range d.Models {

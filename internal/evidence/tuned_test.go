@@ -161,7 +161,7 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	table, err := e.Table(tableTuned(balancedID), TableOptions{})
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 2)
-	assert.Contains(t, table.Caption, "Run so far: 2 of 60 rows.")
+	assert.Contains(t, table.Caption, "Run so far: 2 of 72 rows.")
 
 	assert.Contains(t, table.Caption, "exploratory (paper/ADDITIONS.md): DropMessage, tuned; DropGNN, tuned.")
 	assert.Contains(t, advice[0].Text, "; against DropGNN tuned alike (exploratory) +2.00 [")

@@ -1,6 +1,7 @@
 package multiverse
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -79,10 +80,12 @@ type Design struct {
 	Base func(q TunedQuestion, masked bool) (record.Cell, error)
 }
 
-// TunedModel is a model of a tuned comparison. One with another body or features than the design's usual ones says so.
+// TunedModel is a model of a tuned comparison. One with another body, features or early stopping than the design's
+// usual ones says so.
 type TunedModel struct {
 	Name, With string
-	Added      bool // came after the protocol
+	Added      bool         // came after the protocol
+	Stop       hyper.StopOn // "": as the design has it
 }
 
 // Title returns the model's name for people, and what it is with.
@@ -251,7 +254,7 @@ type Tuned struct {
 // Tuned says what every arm has chosen and how it does, and what is to be trained next.
 func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	t := Tuned{TunedQuestion: q, Complete: true}
-	stop, arrival := slices.Index(hyper.StopOns(), d.Stop), 0
+	stop, arrival := slices.Index(hyper.StopOns(), cmp.Or(q.Model.Stop, d.Stop)), 0
 	if q.Setting == datasets.Inductive {
 		arrival = slices.Index(datasets.AllArrivals(), d.Arrivals)
 	}
