@@ -287,46 +287,15 @@ func (f *trainFlags) run(c *cobra.Command) error {
 				"%d with cached train nodes.\n", n.Reached, x.Parameters.Layers, n.All, n.Cached)
 		}
 	}
-	if note := collapsed(x, results); err == nil && note != "" {
-		fmt.Fprintln(c.ErrOrStderr(), note)
+	for _, note := range []string{collapsed(x, results), stoppedEarly(x, results)} {
+		if err == nil && note != "" {
+			fmt.Fprintln(c.ErrOrStderr(), note)
+		}
 	}
 	if err == nil && f.saveModel != "" {
 		return f.save(c, x, results)
 	}
 	return err
-}
-
-// collapsed names the trials that learnt nothing, and what to try; "" if there is none.
-func collapsed(x train.Experiment, results []*train.Result) string {
-	var seeds, try []string
-	best, constant := 0.0, 0.0
-	for _, r := range results {
-		if r.Validation.Collapsed() {
-			seeds = append(seeds, fmt.Sprint(r.Seed))
-			constant, _ = r.Validation.Constant()
-			best = max(best, r.Validation.MacroF1)
-		}
-	}
-	if len(seeds) == 0 {
-		return ""
-	}
-	p := x.Parameters
-	if hyper.TraitsOf(p.Model).MLP && p.Norm == "" {
-		try = append(try, "--norm both")
-	}
-	if p.NormalizeFeatures {
-		try = append(try, "--raw-features")
-	} else {
-		try = append(try, "features that are divided by their sums (without --raw-features)")
-	}
-	try = append(try, fmt.Sprintf("a --learning-rate below %v", p.LearningRate))
-	which := "seed"
-	if len(seeds) > 1 {
-		which = "seeds"
-	}
-	return fmt.Sprintf("%s %s collapsed: macro F1 on validation is at most %.1f %%, and one class for every node has "+
-		"%.1f %%: try %s",
-		which, strings.Join(seeds, ", "), 100*best, 100*constant, strings.Join(try, ", or "))
 }
 
 // checkText returns an error unless the names in a graph can be saved.

@@ -112,9 +112,6 @@ func (e *Evidence) advice(id string, model multiverse.TunedModel) string {
 	if id == tunedID && model.Name == "gin" {
 		name += " with one linear layer, not normalised"
 	}
-	if model.Added {
-		name += " (exploratory)"
-	}
 	advice, others := "expect no gain", ""
 	if v.Effect.Low > 0 {
 		advice = "worth a try"

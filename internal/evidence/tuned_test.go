@@ -149,10 +149,11 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	all = append(all, answered(t, multiverse.Drawn(), tunedOn("cora", "gin", datasets.Transductive), f1)...)
 	e := newEvidence(t, all)
 	advice := Advice(e)
-	require.Len(t, advice, 2, "a line for each body, none for the drawn comparison of GIN")
+	require.Len(t, advice, 3, "a line for each body and for the stopping, none for the drawn comparison of GIN")
 	assert.Contains(t, advice[0].Text, "GIN: worth a try: +2.00 [")
 	assert.Contains(t, advice[1].Text, "GIN with one linear layer: worth a try: +2.00 [")
 	assert.Contains(t, advice[1].Text, "validation F1 chose p = 0.9 most often (1 of 1).")
+	assert.Contains(t, advice[2].Text, "GIN with early stopping on macro F1 (exploratory): worth a try: +2.00 [")
 	assert.Equal(t, "nodemask multiverse --part balanced --data all --summary --model gin", advice[0].Command)
 	assert.Equal(t, multiverse.Reproduced, claim(t, "table-balanced/gin-one-linear-layer").Judge(e).Grade)
 	assert.Equal(t, multiverse.NotRun, claim(t, "table-balanced/gat").Judge(e).Grade)
@@ -160,8 +161,8 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 
 	table, err := e.Table(tableTuned(balancedID), TableOptions{})
 	require.NoError(t, err)
-	require.Len(t, table.Rows, 2)
-	assert.Contains(t, table.Caption, "Run so far: 2 of 72 rows.")
+	require.Len(t, table.Rows, 3)
+	assert.Contains(t, table.Caption, "Run so far: 3 of 72 rows.")
 
 	assert.Contains(t, table.Caption, "exploratory (paper/ADDITIONS.md): DropMessage, tuned; DropGNN, tuned.")
 	assert.Contains(t, advice[0].Text, "; against DropGNN tuned alike (exploratory) +2.00 [")
@@ -172,7 +173,7 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	}))
 	table, err = e.Table(tableTuned(balancedID), TableOptions{})
 	require.NoError(t, err)
-	require.Len(t, table.Rows, 2)
+	require.Len(t, table.Rows, 3)
 	require.Len(t, table.Header, 2+len(cited.Tuned().Arms))
 	assert.NotContains(t, Advice(e)[0].Text, "exploratory")
 }

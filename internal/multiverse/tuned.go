@@ -88,12 +88,16 @@ type TunedModel struct {
 	Stop       hyper.StopOn // "": as the design has it
 }
 
-// Title returns the model's name for people, and what it is with.
+// Title returns the model's name for people, what it is with, and whether it is exploratory.
 func (m TunedModel) Title() string {
-	if m.With == "" {
-		return hyper.Title(m.Name)
+	title := hyper.Title(m.Name)
+	if m.With != "" {
+		title += " with " + m.With
 	}
-	return hyper.Title(m.Name) + " with " + m.With
+	if m.Added {
+		title += " (exploratory)"
+	}
+	return title
 }
 
 // Drawn is the tuned comparison of PROTOCOL.md: twelve configurations drawn for each arm.

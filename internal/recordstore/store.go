@@ -25,6 +25,15 @@ type Store struct {
 	mutex            sync.Mutex
 	reader           *reader
 	seen             map[string]*seen // by file
+	drawn            map[drawing]record.Record
+}
+
+// drawing is what a trial that is read in every way has in common with others: a split, of which the store keeps the
+// first record that it has seen.
+type drawing struct {
+	data         string
+	trainPercent int
+	seed         uint64
 }
 
 // seen is what was read of a file so far: what was measured of each trial, and how far that goes.
@@ -39,7 +48,8 @@ func Open(folder string) *Store { return OpenUnder(folder, "") }
 // OpenUnder opens a folder of records of a protocol: reading it is an error if there is one of another, which counts
 // for nothing under this one's rules; "" takes all.
 func OpenUnder(folder, protocol string) *Store {
-	return &Store{folder: folder, protocol: protocol, reader: newReader(protocol), seen: map[string]*seen{}}
+	return &Store{folder: folder, protocol: protocol, reader: newReader(protocol), seen: map[string]*seen{},
+		drawn: map[drawing]record.Record{}}
 }
 
 const (
@@ -48,7 +58,8 @@ const (
 	longestName = 100 // of what a file's name keeps of a data set's
 )
 
-// Add appends a record and returns once it is on the disk.
+// Add appends a record and returns once it is on the disk. It returns an error for a trial that is read in every way on
+// another split than one of the same seed that [Store.Has] has seen, as other files of a data set may give.
 func (s *Store) Add(r record.Record) error {
 	line, err := Line(r)
 	if err != nil {
@@ -59,6 +70,11 @@ func (s *Store) Add(r record.Record) error {
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	if first, ok := s.drawn[drawing{r.Data, r.TrainPercent, r.Seed}]; ok && r.Readings != nil {
+		if err := record.NewResults([]record.Record{first, r}).Err(); err != nil {
+			return err
+		}
+	}
 	if err := os.MkdirAll(s.folder, 0o777); err != nil {
 		return err
 	}
@@ -126,6 +142,11 @@ func (s *Store) Has(c record.Cell, seed uint64, backend string) (bool, error) {
 		file.end, err = s.read(path, file.end, s.reader, func(_ int, t record.Record) error {
 			if old, ok := file.measured[idOf(t)]; !ok || !old.Measures(t.CellOf()) {
 				file.measured[idOf(t)] = t.CellOf()
+			}
+			if split := (drawing{t.Data, t.TrainPercent, t.Seed}); t.Readings != nil {
+				if _, ok := s.drawn[split]; !ok {
+					s.drawn[split] = t
+				}
 			}
 			return nil
 		})
