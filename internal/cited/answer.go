@@ -69,8 +69,8 @@ type disagreement struct {
 
 func (c Choice) parts() []disagreement {
 	return []disagreement{{axisArrivals, 1, c.AllEdges, "all edges"}, {axisSelf, 1, c.SelfMasked, "own term masked"},
-		{axisAttention, 1, c.Fair, "no attention dropout"}, {axisStop, 2, c.StopF1, "stopped on macro F1"},
-		{axisFeatures, 1, c.RawFeatures, "with raw features"}}
+		{axisAttention, 1, c.Fair, "no attention dropout"}, {axisStop, 2, c.StopF1, "early stopping on validation F1"},
+		{axisFeatures, 1, c.RawFeatures, "raw features"}}
 }
 
 // String says what differs from the cited reading: "all edges"; "the cited reading" if nothing does.

@@ -10,7 +10,7 @@ import (
 // What GIN is with in the balanced comparison, besides the cited body and features.
 const (
 	OneLayer    = "one linear layer"
-	StoppedOnF1 = "early stopping on macro F1"
+	StoppedOnF1 = "early stopping on validation F1"
 	RawFeatures = "raw features"
 )
 

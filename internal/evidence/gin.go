@@ -43,12 +43,12 @@ func (e *Evidence) betterUnmasked(plain, masked cited.Answer) (bool, error) {
 	return effect.Low > 0, err
 }
 
-// moreOrLess says a difference in words: "5.8 points more".
-func moreOrLess(points float64) string {
+// betterOrWorse says a difference in words: "5.8 points better".
+func betterOrWorse(points float64) string {
 	if points < 0 {
-		return fmt.Sprintf("%.1f points less", -points)
+		return fmt.Sprintf("%.1f points worse", -points)
 	}
-	return fmt.Sprintf("%.1f points more", points)
+	return fmt.Sprintf("%.1f points better", points)
 }
 
 func average(x []float64) (mean float64) {

@@ -153,7 +153,7 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	assert.Contains(t, advice[0].Text, "GIN: worth a try: +2.00 [")
 	assert.Contains(t, advice[1].Text, "GIN with one linear layer: worth a try: +2.00 [")
 	assert.Contains(t, advice[1].Text, "validation F1 chose p = 0.9 most often (1 of 1).")
-	assert.Contains(t, advice[2].Text, "GIN with early stopping on macro F1 (exploratory): worth a try: +2.00 [")
+	assert.Contains(t, advice[2].Text, "GIN with early stopping on validation F1 (exploratory): worth a try: +2.00 [")
 	assert.Equal(t, "nodemask multiverse --part balanced --data all --summary --model gin", advice[0].Command)
 	assert.Equal(t, multiverse.Reproduced, claim(t, "table-balanced/gin-one-linear-layer").Judge(e).Grade)
 	assert.Equal(t, multiverse.NotRun, claim(t, "table-balanced/gat").Judge(e).Grade)
