@@ -128,7 +128,7 @@ func TestWhatDroppingNoAttentionGainsIsNotMaskings(t *testing.T) {
 }
 
 func TestDeparturesOfGINStandBesideTheCitedReading(t *testing.T) {
-	// Masking adds 2 points to 60 where nodes arrive, and half a point with raw features.
+	// Masking adds 2 points to 60 where nodes arrive, and half a point with raw features; at 90 % there are 4 more.
 	with := func(raw float64) *Evidence {
 		return partsOf(t, []cited.Part{cited.Cited, cited.Stated}, func(c record.Cell, split int) float64 {
 			f1, gain := 60.0, 2.0
@@ -137,6 +137,9 @@ func TestDeparturesOfGINStandBesideTheCitedReading(t *testing.T) {
 			}
 			if c.Setting == datasets.Inductive && c.Parameters.KeepRate.Active() {
 				f1 += gain + wobble(split%10)/10
+			}
+			if c.TrainPercent == 90 {
+				f1 += 4
 			}
 			return f1 + wobble(split%10)/10
 		}, "gin", "gat", "sgat")
@@ -170,8 +173,8 @@ func TestDeparturesOfGINStandBesideTheCitedReading(t *testing.T) {
 		row = append(row, field.Text)
 	}
 	assert.Equal(t, []string{"Cora, new nodes", "74.0", "+2.41"}, row[:3])
-	assert.Equal(t, "60.0 (18.9)", row[3], "√((7.09² + 14.71² + 23.07² + 25.13²)/4)")
-	assert.Equal(t, "66.0 (15.0)", row[7])
+	assert.Equal(t, "61.0 (17.6)", row[3], "√((7.09² + 14.71² + 23.07² + 21.13²)/4)")
+	assert.Equal(t, "67.0 (13.9)", row[7])
 	assert.Regexp(t, `^\+0\.5\d \[`, row[8])
 	assert.Equal(t, "–", beside.Rows[2][3].Text, "CiteSeer has not been run")
 
@@ -183,7 +186,7 @@ func TestDeparturesOfGINStandBesideTheCitedReading(t *testing.T) {
 	require.Len(t, series, 3)
 	assert.Equal(t, "raw features", series[2].Name)
 	assert.Len(t, series[2].X, 8, "dropout, rates and rescaling vary")
-	assert.InDelta(t, 66, series[2].X[0], 0.1)
+	assert.InDelta(t, 67, series[2].X[0], 0.1)
 	assert.InDelta(t, 0.5, series[2].Y[0], 0.1)
 
 	a, err = with(61.9).Answer()
