@@ -409,7 +409,7 @@ func and(names []string) string {
 func (e *Evidence) AnswersTable() (plots.Table, error) {
 	t := plots.Table{ID: AnswersID, Title: "What node masking changes in the cited reading", Sections: true,
 		Header: []string{"model", "data, setting", "splits", "effect [95 %]", "p (Holm)", "verdict", "paper", "all edges",
-			"own term masked", "both", "stopped on F1", "raw features", "stated readings: above", "below", "of", "median"}}
+			"own term masked", "both", "stated readings: above", "below", "of", "median"}}
 	t.TextColumns = len(t.Header)
 	t.Caption = "Points of macro F1, mean over 10, 25, 50 and 90 % to train on. The cited reading: new nodes bring " +
 		"their edges to train nodes, a masked node keeps its own term; beside it the other choices, in words if they " +
@@ -423,10 +423,6 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 			return t, err
 		}
 		columns = append(columns, answers)
-	}
-	_, _, departed, err := e.sideBySide()
-	if err != nil {
-		return t, err
 	}
 	for i, a := range columns[0] {
 		robust, err := cited.Robust(e.cited, a.Data, a.Model, a.Setting, multiverse.Contrast{})
@@ -444,8 +440,9 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		if published := publishedOverReadings(a.Data, a.Model, a.Setting); published != nil {
 			row[6] = signed(*published, 2)
 		}
-		add := func(other cited.Answer, has bool) {
-			text := "–"
+		for k, choice := range cited.Choices()[1:] {
+			other, text := columns[k+1][i], "–"
+			has := (!choice.AllEdges || a.Setting == datasets.Inductive) && (!choice.SelfMasked || a.Model != "gin")
 			if has && other.Complete() {
 				text = signed(other.Effect.Pooled.MeanDifference, 2)
 				if other.Verdict.Clear() {
@@ -453,16 +450,6 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 				}
 			}
 			row = append(row, text)
-		}
-		for k, choice := range cited.Choices()[1:] {
-			add(columns[k+1][i], (!choice.AllEdges || a.Setting == datasets.Inductive) && (!choice.SelfMasked || a.Model != "gin"))
-		}
-		for _, of := range departed {
-			if i < len(of) {
-				add(of[i], true)
-			} else {
-				row = append(row, "–")
-			}
 		}
 		above, below, median := "–", "–", "–"
 		if robust.Readings > 0 {
