@@ -61,7 +61,7 @@ func average(x []float64) (mean float64) {
 // GINTable returns how GIN does without masking and what masking adds, in the paper, in the cited reading and in the
 // departures that stand beside it.
 func (e *Evidence) GINTable() (plots.Table, error) {
-	t := plots.Table{ID: ginID, Title: "GIN without masking, and what masking adds", Sections: true,
+	t := plots.Table{ID: ginID, Title: "GIN without masking, and what masking adds",
 		Header: []string{"data, nodes", "paper: without", "adds", "cited reading: without", "adds"},
 		Caption: "Macro F1 in percent without masking, in brackets how far that is from the paper's (root mean square over " +
 			"sizes), and the points that masking adds, with a 95 % interval; means of 10, 25, 50 and 90 % to train on and " +
