@@ -262,7 +262,7 @@ func (r multiverseRun) printTuned(all []multiverse.Tuned, design multiverse.Desi
 	return w.Flush()
 }
 
-// tunedName is a model of a tuned comparison, as the flag has it, and its body.
+// tunedName is a model of a tuned comparison, as the flag has it, and what it is with.
 func tunedName(m multiverse.TunedModel) string {
 	if m.With == "" {
 		return m.Name

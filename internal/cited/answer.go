@@ -59,18 +59,18 @@ func Choices() []Choice {
 // ForGIN lists the departures that stand beside the cited reading of GIN.
 func ForGIN() []Choice { return []Choice{{StopF1: true}, {RawFeatures: true}} }
 
-// disagreement is one of these, by an option of an axis.
-type disagreement struct {
+// step is one away from the cited reading: an option of an axis.
+type step struct {
 	axis   string
 	option int
 	chosen bool
 	words  string
 }
 
-func (c Choice) parts() []disagreement {
-	return []disagreement{{axisArrivals, 1, c.AllEdges, "all edges"}, {axisSelf, 1, c.SelfMasked, "own term masked"},
-		{axisAttention, 1, c.Fair, "no attention dropout"}, {axisStop, 2, c.StopF1, "early stopping on validation F1"},
-		{axisFeatures, 1, c.RawFeatures, "raw features"}}
+func (c Choice) parts() []step {
+	return []step{{axisArrivals, 1, c.AllEdges, "all edges"}, {axisSelf, 1, c.SelfMasked, "own term masked"},
+		{axisAttention, 1, c.Fair, "no attention dropout"}, {axisStop, 2, c.StopF1, StoppedOnF1},
+		{axisFeatures, 1, c.RawFeatures, RawFeatures}}
 }
 
 // String says what differs from the cited reading: "all edges"; "the cited reading" if nothing does.

@@ -47,12 +47,9 @@ func Tuned() multiverse.Design {
 			if err != nil {
 				return record.Cell{}, err
 			}
-			reading := Choice{Fair: true}.reading(axes, q.Setting)
-			switch q.Model.With {
-			case OneLayer:
+			reading := Choice{Fair: true, RawFeatures: q.Model.With == RawFeatures}.reading(axes, q.Setting)
+			if q.Model.With == OneLayer {
 				reading[index(axes, axisBody)] = 2
-			case RawFeatures:
-				reading[index(axes, axisFeatures)] = 1
 			}
 			arm := multiverse.Plain
 			if masked {
