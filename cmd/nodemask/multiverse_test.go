@@ -130,30 +130,30 @@ func TestMultiverseSaysWhichDataAreMissing(t *testing.T) {
 	require.Contains(t, errs, "run 'nodemask data fetch citeseer', or name the folder")
 }
 
-func TestTheCommandOfEachFindingShowsItsNumbers(t *testing.T) {
+func TestCommandsShowTheNumbersOfFindingsAndAdvice(t *testing.T) {
 	results := filepath.Join("..", "..", "results")
 	e := evidence.Open(results)
-	advice := evidence.Advice(e)
 	numbers := regexp.MustCompile(`\d+(\.\d+| %)`) // without signs: A against B may be shown as B against A
-	shown := map[string]map[string]bool{}          // what the commands print
-	for _, f := range append(evidence.Findings(evidence.Artifacts(), e), advice[0]) {
-		if shown[f.Command] == nil {
-			args := strings.Fields(f.Command)[1:]
-			folder := results
-			switch {
-			case slices.Contains(args, string(cited.Balanced)):
-				folder = filepath.Join(results, evidence.CitedFolder)
-			case args[0] == "multiverse":
-				folder = filepath.Join(results, evidence.MultiverseFolder)
-			}
-			out, _ := succeeds(t, append(args, "--results", folder)...)
-			shown[f.Command] = map[string]bool{}
-			for _, number := range numbers.FindAllString(out, -1) {
-				shown[f.Command][number] = true
-			}
+	said := map[string]string{}                    // by the command that shows it
+	for _, f := range evidence.Findings(evidence.Artifacts(), e) {
+		said[f.Command+" --results "+results] += f.Text
+	}
+	for _, row := range e.Advice().Rows {
+		part, folder := string(cited.Balanced), evidence.CitedFolder
+		if !strings.HasPrefix(row[0].Text, "GIN") {
+			part, folder = "tuned", evidence.MultiverseFolder
 		}
-		for _, number := range numbers.FindAllString(f.Text, -1) {
-			require.True(t, shown[f.Command][number], "%s: %s does not show %s", f.Text, f.Command, number)
+		for _, field := range row[3:] {
+			said["nodemask multiverse --part "+part+" --data all --model all --summary --results "+
+				filepath.Join(results, folder)] += " " + field.Text
+		}
+	}
+	require.Len(t, said, 3)
+	for command, text := range said {
+		out, _ := succeeds(t, strings.Fields(command)[1:]...)
+		shown := numbers.FindAllString(out, -1)
+		for _, number := range numbers.FindAllString(text, -1) {
+			require.Contains(t, shown, number, "%s does not show it", command)
 		}
 	}
 }

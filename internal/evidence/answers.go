@@ -248,8 +248,8 @@ func (e *Evidence) Answer() (a Answer, err error) {
 	c, tuned := e.tuned(balancedID), multiverse.TunedModel{Name: "gin"}
 	for _, other := range tunedOthers() {
 		if v := e.judgeTuned(balancedID, other.arm, tuned); v.Effect != nil && v.Effect.High < 0 {
-			limit("Where both are tuned (GIN on %s), %s does better than masking by %.1f points.", c.on(tuned), other.name,
-				-v.Effect.MeanDifference)
+			limit("Where both are tuned (GIN on %s), %s does better than masking by %.1f points.",
+				c.on(multiverse.ArmPlain, tuned), other.name, -v.Effect.MeanDifference)
 		}
 	}
 	for _, x := range fair { // on other data, GAT against one without attention dropout

@@ -96,7 +96,9 @@ func TestDocsSumUpTheCommittedResults(t *testing.T) {
 	requireSays(t, "../../docs/REPRODUCTION.md", "GIN without masking", words)
 	requireSays(t, "../../docs/CLAIMS.md", "graded anew", regraded(t, artifacts, e))
 	requireSays(t, "../../docs/REPRODUCTION.md", "findings", listed(Findings(artifacts, e)))
-	requireSays(t, "../../docs/REPRODUCTION.md", "advice", listed(Advice(e)))
+	words, err = e.Advice().Render(plots.FormatMarkdown)
+	require.NoError(t, err)
+	requireSays(t, "../../docs/REPRODUCTION.md", "advice", words)
 	requireSays(t, "../../docs/REPRODUCTION.md", "curves", specificationLinks(e))
 	requireSays(t, "../../docs/REPRODUCTION.md", "trials", trialsText(artifacts, e)+"\n")
 }

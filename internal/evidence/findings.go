@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nodemask/internal/multiverse"
+	"nodemask/plots"
 )
 
 // Finding is a sentence of what was found, with the command that shows what it rests on.
@@ -30,44 +31,7 @@ func Findings(artifacts []Artifact, e *Evidence) []Finding {
 	found = append(found, Finding{fmt.Sprintf("Predicting new nodes from the cache with masking against GIN without "+
 		"either: on Cora %s; on PubMed %s.", graded("table-scale-cora/exceeds"), graded("table-scale-pubmed/exceeds")),
 		"nodemask report summary"})
-	for _, id := range []string{balancedID, tunedID} {
-		text := tunedGains(e, id, func(claim string) Verdict { return verdict[claim].Verdict })
-		if text == "" {
-			continue
-		}
-		for _, other := range tunedOthers() {
-			text += fmt.Sprintf("; against %s tuned alike, over all these, %s", other.name,
-				effectOr(verdict[id+"/"+other.id].Verdict))
-		}
-		text += e.againstAdded(id, e.tuned(id).Protocol().Models...)
-		found = append(found, Finding{text + ".", e.tuned(id).command("--model all --summary")})
-	}
 	return found
-}
-
-// tunedGains says what masking changes in each model of a tuned comparison, and on which data: once, if it is the same
-// for all.
-func tunedGains(e *Evidence, id string, verdict func(claim string) Verdict) string {
-	c := e.tuned(id)
-	asked := c.Protocol()
-	var gains, on []string
-	for i, model := range asked.Models {
-		if v := verdict(claimsOfTuned(id)[i].ID); v.Effect != nil {
-			gains, on = append(gains, model.Title()+" "+effectOr(v)), append(on, c.on(model))
-		}
-	}
-	if len(gains) == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("Tuned with the same %s, p among the rest, masking against none, on %d of %d cells", c.alike,
-		len(c.having(multiverse.ArmPlain, asked.Models)), len(asked.Questions()))
-	if len(slices.Compact(slices.Clone(on))) == 1 {
-		return text + " (" + on[0] + "): " + strings.Join(gains, ", ")
-	}
-	for i := range gains {
-		gains[i] += " (" + on[i] + ")"
-	}
-	return text + ": " + strings.Join(gains, ", ")
 }
 
 // effectOr is a verdict's effect with its interval, "+0.16 [−0.20, 0.52]", or its grade where there is none.
@@ -78,55 +42,90 @@ func effectOr(v Verdict) string {
 	return intervalText(*v.Effect, 2)
 }
 
-// Advice returns what follows for who uses masking: a sentence for each model and body of which a cell of a tuned
-// comparison has been run; of a model that the balanced one has, from that alone. It says what masking gains where p is
-// tuned by validation F1, and every other arm alike.
-func Advice(e *Evidence) []Finding {
-	var all []Finding
+// Advice returns what follows for who uses masking: a row for each model and body of which a cell of a tuned comparison
+// has been run; of a model that the balanced one has, from that alone. It says what masking gains where p is tuned by
+// validation F1, and every other arm alike.
+func (e *Evidence) Advice() plots.Table {
+	var added []string // arms, of either comparison
+	for _, id := range []string{balancedID, tunedID} {
+		for _, arm := range e.tuned(id).added() {
+			if !slices.Contains(added, arm) {
+				added = append(added, arm)
+			}
+		}
+	}
+	t := plots.Table{ID: "advice", Title: "What masking gains where every arm is tuned alike",
+		Header: []string{"model", "advice", "on", "against none", "cells", "p chosen"}, Under: []int{2, 4, 5},
+		Caption: "Points of macro F1 by which masking, with p tuned by validation F1, is above another arm tuned alike, with a " +
+			"95 % interval over twenty fresh splits, pooled over cells (data, setting, size); in how many of them it is " +
+			"significantly up and down; and the p chosen most often."}
+	for _, other := range tunedOthers() {
+		t.Header = append(t.Header, "against "+other.name)
+	}
+	if len(added) > 0 {
+		t.Blocks = []int{len(t.Header)}
+	}
+	for _, arm := range added {
+		name, _, _ := strings.Cut(arm, ",")
+		t.Header = append(t.Header, "against "+name+"†")
+	}
+	var partly []string // the data that starred entries are of
 	advised := map[string]bool{}
 	for _, id := range []string{balancedID, tunedID} {
 		c := e.tuned(id)
 		before := maps.Clone(advised)
 		for _, model := range c.Models {
-			if text := e.advice(id, model); text != "" && !before[model.Name] {
-				advised[model.Name] = true
-				all = append(all, Finding{text, c.command("--summary --model " + model.Name)})
+			v := e.judgeTuned(id, multiverse.ArmPlain, model)
+			if v.Effect == nil || before[model.Name] {
+				continue
 			}
+			advised[model.Name] = true
+			on := c.on(multiverse.ArmPlain, model)
+			cells := fmt.Sprintf("up in %d of %d, down in %d", v.Holds, v.Of, v.Against)
+			title := strings.Replace(model.Title(), " (exploratory)", "†", 1)
+			texts := []string{title, e.advice(id, model), on, effectOr(v), cells, "p = " + c.keepRate(model)}
+			for _, other := range tunedOthers() {
+				texts = append(texts, effectOr(e.judgeTuned(id, other.arm, model)))
+			}
+			for _, arm := range added {
+				switch of := c.on(arm, model); of {
+				case "":
+					texts = append(texts, "–")
+				case on:
+					texts = append(texts, effectOr(e.judgeTuned(id, arm, model)))
+				default:
+					texts = append(texts, effectOr(e.judgeTuned(id, arm, model))+"*")
+					if !slices.Contains(partly, of) {
+						partly = append(partly, of)
+					}
+				}
+			}
+			var row []plots.Field
+			for _, text := range texts {
+				row = append(row, plots.Field{Text: text})
+			}
+			t.Rows = append(t.Rows, row)
 		}
 	}
-	return all
+	if strings.Contains(fmt.Sprint(t.Header, t.Rows), "†") {
+		t.Caption += " †: added later, exploratory."
+	}
+	if len(partly) > 0 {
+		t.Caption += " *: of the cells on " + strings.Join(partly, "; ") + " alone."
+	}
+	return t
 }
 
-// advice says what follows from a comparison for a model; "" if none of its cells has been run.
+// advice says in words what follows from a comparison for a model.
 func (e *Evidence) advice(id string, model multiverse.TunedModel) string {
-	c := e.tuned(id)
-	v := e.judgeTuned(id, multiverse.ArmPlain, model)
-	if v.Effect == nil {
-		return ""
+	if e.judgeTuned(id, multiverse.ArmPlain, model).Effect.Low <= 0 {
+		return "expect no gain"
 	}
-	cells := fmt.Sprintf("%d cells", v.Of)
-	if v.Of == 1 {
-		cells = "1 cell"
-	}
-	name := model.Title()
-	if id == tunedID && model.Name == "gin" {
-		name += " with one linear layer, not normalised"
-	}
-	advice, others := "expect no gain", ""
-	if v.Effect.Low > 0 {
-		advice = "worth a try"
-	}
+	advice := "worth a try"
 	for _, other := range tunedOthers() {
-		beside := e.judgeTuned(id, other.arm, model)
-		others += fmt.Sprintf("; against %s tuned alike %s", other.name, effectOr(beside))
-		if v.Effect.Low > 0 && beside.Effect != nil && beside.Effect.High < 0 {
-			advice = "better than nothing, but try " + other.name + " first"
+		if v := e.judgeTuned(id, other.arm, model); v.Effect != nil && v.Effect.High < 0 {
+			advice = "try " + other.name + " first"
 		}
 	}
-	text := fmt.Sprintf("%s: %s: %s points over %s (%s), significantly more in %d, less in %d", name, advice, effectOr(v),
-		cells, c.on(model), v.Holds, v.Against) + others + e.againstAdded(id, model)
-	if p, times := c.keepRate(model); times > 0 {
-		text += fmt.Sprintf("; validation F1 chose p = %s most often (%d of %d)", p, times, v.Of)
-	}
-	return text + "."
+	return advice
 }

@@ -108,7 +108,10 @@ func addOverview(contents map[string]any, artifacts []Artifact, e *Evidence) (er
 	if contents["Answer"], err = newAnswerSection(e); err != nil {
 		return err
 	}
-	contents["Findings"], contents["Advice"], contents["Trials"] = Findings(artifacts, e), Advice(e), e.Trials()
+	if contents["Advice"], err = trusted(e.Advice().Render("html")); err != nil {
+		return err
+	}
+	contents["Findings"], contents["Trials"] = Findings(artifacts, e), e.Trials()
 	contents["Fewest"], contents["Most"] = e.trialsPerCell(artifacts)
 	return nil
 }

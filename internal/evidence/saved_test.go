@@ -107,7 +107,7 @@ func TestWhatCannotBeReadIsToldWhereverItIsShown(t *testing.T) {
 	for name, show := range map[string]func(*Evidence){
 		"summary":        func(e *Evidence) { Summary(Artifacts(), e) },
 		"findings":       func(e *Evidence) { Findings(Artifacts(), e) },
-		"advice":         func(e *Evidence) { Advice(e) },
+		"advice":         func(e *Evidence) { e.Advice() },
 		"forest":         func(e *Evidence) { ClaimsForest(Artifacts(), e) },
 		"specifications": func(e *Evidence) { e.Specifications() },
 		"records":        func(e *Evidence) { e.Records.Trials(paper.Cell("cora", "gin", "inductive", 10)) },

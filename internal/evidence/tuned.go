@@ -27,16 +27,14 @@ type tunedComparison struct {
 	multiverse.Design
 	cells        []multiverse.Tuned
 	part, folder string
-	alike        string // what all arms have
 }
 
 // comparisonOf returns a comparison by its table, without cells.
 func comparisonOf(id string) tunedComparison {
 	if id == balancedID {
-		return tunedComparison{Design: cited.Tuned(), part: string(cited.Balanced), folder: CitedFolder,
-			alike: "configurations"}
+		return tunedComparison{Design: cited.Tuned(), part: string(cited.Balanced), folder: CitedFolder}
 	}
-	return tunedComparison{Design: multiverse.Drawn(), part: "tuned", folder: MultiverseFolder, alike: "budget"}
+	return tunedComparison{Design: multiverse.Drawn(), part: "tuned", folder: MultiverseFolder}
 }
 
 // command returns what shows the comparison.
@@ -108,44 +106,6 @@ func (c tunedComparison) added() []string {
 	return slices.DeleteFunc(slices.Clone(c.Added), func(arm string) bool { return len(c.having(arm, c.Models)) == 0 })
 }
 
-// againstAdded says what masking changes against each of them, over cells of some models.
-func (e *Evidence) againstAdded(id string, models ...multiverse.TunedModel) (text string) {
-	c := e.tuned(id)
-	for _, arm := range c.added() {
-		cells := c.having(arm, models)
-		if len(cells) == 0 {
-			continue
-		}
-		on := ""
-		if all := c.having(multiverse.ArmPlain, models); len(cells) < len(all) {
-			on = ", on " + strings.Join(titlesOf(cells, models), ", ")
-		}
-		v := e.judgeTuned(id, arm, models...)
-		text += fmt.Sprintf("; against %s alike (exploratory%s) %s", strings.ReplaceAll(arm, ",", ""), on, effectOr(v))
-	}
-	return text
-}
-
-// titlesOf lists the data sets of cells, with the models that were run on each where they are not all of models.
-func titlesOf(cells []multiverse.Tuned, models []multiverse.TunedModel) (all []string) {
-	on := map[string][]string{}
-	for _, t := range cells {
-		data := DataTitle(t.Data)
-		if !slices.Contains(all, data) {
-			all = append(all, data)
-		}
-		if title := t.Model.Title(); !slices.Contains(on[data], title) {
-			on[data] = append(on[data], title)
-		}
-	}
-	for i, data := range all {
-		if len(on[data]) < len(models) {
-			all[i] += " (" + strings.Join(on[data], ", ") + ")"
-		}
-	}
-	return all
-}
-
 // tunedOther is an arm that masking is compared with beside the plain one.
 type tunedOther struct{ id, arm, name string }
 
@@ -153,14 +113,19 @@ func tunedOthers() []tunedOther {
 	return []tunedOther{{"dropedge", multiverse.ArmDropEdge, "DropEdge"}, {"dropout", multiverse.ArmDropout, "dropout"}}
 }
 
-// on lists the data sets on which a cell of a model has been run.
-func (c tunedComparison) on(model multiverse.TunedModel) string {
-	models := []multiverse.TunedModel{model}
-	return strings.Join(titlesOf(c.having(multiverse.ArmPlain, models), models), ", ")
+// on lists the data sets on which a cell of a model shows an arm.
+func (c tunedComparison) on(arm string, model multiverse.TunedModel) string {
+	var all []string
+	for _, t := range c.having(arm, []multiverse.TunedModel{model}) {
+		if data := DataTitle(t.Data); !slices.Contains(all, data) {
+			all = append(all, data)
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
-// keepRate is the keep rate that validation F1 chose most often for a model, the largest of several, and how often.
-func (c tunedComparison) keepRate(model multiverse.TunedModel) (p string, times int) {
+// keepRate is the keep rate that validation F1 chose most often for a model, the largest of several.
+func (c tunedComparison) keepRate(model multiverse.TunedModel) (p string) {
 	chosen := map[string]int{}
 	for _, t := range c.cells {
 		for _, arm := range t.Arms {
@@ -170,11 +135,11 @@ func (c tunedComparison) keepRate(model multiverse.TunedModel) (p string, times 
 		}
 	}
 	for _, rate := range slices.Sorted(maps.Keys(chosen)) {
-		if chosen[rate] >= times {
-			p, times = rate, chosen[rate]
+		if chosen[rate] >= chosen[p] {
+			p = rate
 		}
 	}
-	return p, times
+	return p
 }
 
 func tableTuned(id string) Artifact {

@@ -80,13 +80,14 @@ func TestTunedComparisonNeedsEveryArm(t *testing.T) {
 	assert.InDelta(t, 1, v.Effect.MeanDifference, 0.05)
 	assert.Equal(t, multiverse.NotRun, claim(t, "table-tuned/gin").Judge(e).Grade)
 
-	advice := Advice(e)
+	advice := adviceOf(t, e)
 	require.Len(t, advice, 1)
-	assert.Equal(t, "nodemask multiverse --part tuned --data all --summary --model gcn", advice[0].Command)
-	assert.Contains(t, advice[0].Text, "GCN: worth a try: +2.00 [")
-	assert.Contains(t, advice[0].Text,
-		"points over 1 cell (Cora), significantly more in 1, less in 0; against DropEdge tuned alike +1.00 [")
-	assert.Contains(t, advice[0].Text, "validation F1 chose p = 0.9 most often (1 of 1).")
+	assert.Equal(t, "up in 1 of 1, down in 0", advice["GCN"]["cells"])
+	assert.Equal(t, "Cora", advice["GCN"]["on"])
+	assert.Equal(t, "worth a try", advice["GCN"]["advice"])
+	assert.Contains(t, advice["GCN"]["against none"], "+2.00 [")
+	assert.Contains(t, advice["GCN"]["against DropEdge"], "+1.00 [")
+	assert.Equal(t, "p = 0.9", advice["GCN"]["p chosen"])
 
 	// Without the last trial of an arm of the protocol nothing is compared.
 	all = slices.DeleteFunc(all, func(r record.Record) bool {
@@ -94,7 +95,21 @@ func TestTunedComparisonNeedsEveryArm(t *testing.T) {
 	})
 	e = newEvidence(t, all)
 	require.Empty(t, e.tuned(tunedID).cells)
-	require.Empty(t, Advice(e))
+	require.Empty(t, adviceOf(t, e))
+}
+
+// adviceOf is the table of advice: by model, by column.
+func adviceOf(t *testing.T, e *Evidence) map[string]map[string]string {
+	t.Helper()
+	table, all := e.Advice(), map[string]map[string]string{}
+	require.NoError(t, table.Check())
+	for _, row := range table.Rows {
+		all[row[0].Text] = map[string]string{}
+		for i, field := range row {
+			all[row[0].Text][table.Header[i]] = field.Text
+		}
+	}
+	return all
 }
 
 func TestALaterArmIsShownWhereItHasRunWholly(t *testing.T) {
@@ -117,12 +132,11 @@ func TestALaterArmIsShownWhereItHasRunWholly(t *testing.T) {
 			r.Setting == datasets.Inductive && r.Seed == 319
 	})
 	e := newEvidence(t, all)
-	text := Advice(e)[0].Text
-	assert.Contains(t, text, "points over 3 cells (Cora, CiteSeer)")
-	assert.Contains(t, text, "; against DropMessage tuned alike (exploratory) +2.00 [")
-	assert.Contains(t, text, "; against DropGNN tuned alike (exploratory, on CiteSeer) +2.00 [")
-	assert.Contains(t, e.againstAdded(tunedID, multiverse.Drawn().Models...),
-		"; against DropGNN tuned alike (exploratory, on CiteSeer (GCN)) +2.00 [")
+	advice := adviceOf(t, e)["GCN"]
+	assert.Equal(t, "up in 3 of 3, down in 0", advice["cells"])
+	assert.Regexp(t, `^\+2\.00 \[.*]$`, advice["against DropMessage†"])
+	assert.Regexp(t, `^\+2\.00 \[.*]\*$`, advice["against DropGNN†"])
+	assert.Contains(t, e.Advice().Caption, " *: of the cells on CiteSeer alone.")
 	found := artifact(t, tunedID)
 	table, err := e.Table(found, TableOptions{})
 	require.NoError(t, err)
@@ -148,13 +162,14 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	}
 	all = append(all, answered(t, multiverse.Drawn(), tunedOn("cora", "gin", datasets.Transductive), f1)...)
 	e := newEvidence(t, all)
-	advice := Advice(e)
-	require.Len(t, advice, 3, "a line for each body and for the stopping, none for the drawn comparison of GIN")
-	assert.Contains(t, advice[0].Text, "GIN: worth a try: +2.00 [")
-	assert.Contains(t, advice[1].Text, "GIN with one linear layer: worth a try: +2.00 [")
-	assert.Contains(t, advice[1].Text, "validation F1 chose p = 0.9 most often (1 of 1).")
-	assert.Contains(t, advice[2].Text, "GIN with early stopping on validation F1 (exploratory): worth a try: +2.00 [")
-	assert.Equal(t, "nodemask multiverse --part balanced --data all --summary --model gin", advice[0].Command)
+	advice := adviceOf(t, e)
+	require.Len(t, advice, 3, "a row for each body and for the stopping, none for the drawn comparison of GIN")
+	for _, model := range []string{"GIN", "GIN with one linear layer",
+		"GIN with early stopping on validation F1†"} {
+		require.Contains(t, advice[model]["against none"], "+2.00 [", model)
+		require.Equal(t, "up in 1 of 1, down in 0", advice[model]["cells"], model)
+		require.Equal(t, "p = 0.9", advice[model]["p chosen"], model)
+	}
 	assert.Equal(t, multiverse.Reproduced, claim(t, "table-balanced/gin-one-linear-layer").Judge(e).Grade)
 	assert.Equal(t, multiverse.NotRun, claim(t, "table-balanced/gat").Judge(e).Grade)
 	assert.Equal(t, multiverse.NotRun, claim(t, "table-gin-cora/gain-inductive").Judge(e).Grade, "tuning is no reading")
@@ -165,7 +180,7 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	assert.Contains(t, table.Caption, "Run so far: 3 of 72 rows.")
 
 	assert.Contains(t, table.Caption, "exploratory (paper/ADDITIONS.md): DropMessage, tuned; DropGNN, tuned.")
-	assert.Contains(t, advice[0].Text, "; against DropGNN tuned alike (exploratory) +2.00 [")
+	assert.Contains(t, advice["GIN"]["against DropGNN†"], "+2.00 [")
 	// A row is complete without the arms that came after the protocol.
 	e = newEvidence(t, slices.DeleteFunc(all, func(r record.Record) bool {
 		p := r.Parameters
@@ -175,7 +190,7 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 3)
 	require.Len(t, table.Header, 2+len(cited.Tuned().Arms))
-	assert.NotContains(t, Advice(e)[0].Text, "exploratory")
+	assert.NotContains(t, strings.Join(e.Advice().Header, " "), "†")
 }
 
 func TestTheAnswerNamesABetterTunedArm(t *testing.T) {
@@ -199,33 +214,12 @@ func TestTheAnswerNamesABetterTunedArm(t *testing.T) {
 	assert.NotContains(t, said(0.5), "tuned")
 }
 
-func TestWhatTuningGainsNamesItsDataOnceIfTheyAreTheSame(t *testing.T) {
-	gains := func(data string) string {
-		masksAndGains := func(c record.Cell, seed uint64) float64 {
-			if c.Parameters.KeepRate < 1 {
-				return 72 + 0.1*wobble(int(seed*3%10))
-			}
-			return 70 + wobble(int(seed%10))
-		}
-		all := answered(t, multiverse.Drawn(), tunedOn("cora", "gcn", datasets.Transductive), masksAndGains)
-		all = append(all, answered(t, multiverse.Drawn(), tunedOn(data, "sage", datasets.Transductive), masksAndGains)...)
-		e := newEvidence(t, all)
-		return tunedGains(e, tunedID, func(id string) Verdict { return claim(t, id).Judge(e) })
-	}
-	assert.Regexp(t, `on 2 of 60 cells \(Cora\): GCN \+2\.00 \[[^]]*\], GraphSAGE \+2\.00 \[[^]]*\]$`, gains("cora"))
-	assert.Regexp(t, `on 2 of 60 cells: GCN \+2\.00 \[[^]]*\] \(Cora\), GraphSAGE \+2\.00 \[[^]]*\] \(CiteSeer\)$`,
-		gains("citeseer"))
-
-	e := newEvidence(t, nil)
-	assert.Empty(t, tunedGains(e, tunedID, func(string) Verdict { return Verdict{} }))
-}
-
 func TestAdviceFollowsTunedIntervals(t *testing.T) {
-	for want, gain := range map[string][3]float64{ // of masking, of DropEdge, of dropout
-		"GCN: worth a try: +2.00 [":                                {2, 1, 1},
-		"GCN: better than nothing, but try dropout first: +2.00 [": {2, 1, 3},
-		"GCN: expect no gain: 0.00 [":                              {0, 0, 0},
-		"GCN: expect no gain: −1.00 [":                             {-1, 1, 0},
+	for gain, want := range map[[3]float64]string{ // of masking, of DropEdge, of dropout
+		{2, 1, 1}:  "worth a try",
+		{2, 1, 3}:  "try dropout first",
+		{0, 0, 0}:  "expect no gain",
+		{-1, 1, 0}: "expect no gain",
 	} {
 		all := answered(t, multiverse.Drawn(), tunedOn("cora", "gcn", datasets.Transductive),
 			func(c record.Cell, seed uint64) float64 {
@@ -241,7 +235,7 @@ func TestAdviceFollowsTunedIntervals(t *testing.T) {
 				return f1
 			})
 		e := newEvidence(t, all)
-		assert.Contains(t, Advice(e)[0].Text, want)
+		assert.Equal(t, want, adviceOf(t, e)["GCN"]["advice"], "%v", gain)
 	}
 }
 
