@@ -80,8 +80,8 @@ func stands(e *multiverse.Effects, effect multiverse.Effect, rank int, calibrate
 	}
 	return fmt.Sprintf("Masking changes its macro F1 by %s points, 95 %% interval %s to %s, %s (%s). By effect it is "+
 		"number %d of %d readings, from the least. It %s among the calibrated ones.",
-		points(effect.Pooled.MeanDifference), points(effect.Pooled.Low), points(effect.Pooled.High), side,
-		ofSplits(e.Splits), rank, len(e.Effects), is)
+		plots.Signed(effect.Pooled.MeanDifference, 2), plots.Signed(effect.Pooled.Low, 2),
+		plots.Signed(effect.Pooled.High, 2), side, ofSplits(e.Splits), rank, len(e.Effects), is)
 }
 
 // bySize is the reading's effect at each size of the train set, beside the paper's.
@@ -94,19 +94,19 @@ func (o OneReading) bySize(e *multiverse.Effects, effect multiverse.Effect) plot
 		mean, low, high, err := stats.ConfidenceInterval95(effect.Differences[i])
 		Must(err)
 		row := texts(fmt.Sprintf("%d %%", size), fmt.Sprintf("%.2f", effect.Plain[i]), fmt.Sprintf("%.2f", effect.Masked[i]),
-			points(mean), points(low)+" to "+points(high))
+			plots.Signed(mean, 2), plots.Signed(low, 2)+" to "+plots.Signed(high, 2))
 		cell := paper.Cell(e.Data, e.Model, e.Setting, size)
 		plain, has := evidence.PublishedF1(cell)
 		masked, both := evidence.PublishedF1(paper.Masked(cell, paper.MaskedKeepRate))
 		published := texts("–", "–", "–")
 		if has && both {
-			published = texts(fmt.Sprintf("%.2f", plain), fmt.Sprintf("%.2f", masked), points(masked-plain))
+			published = texts(fmt.Sprintf("%.2f", plain), fmt.Sprintf("%.2f", masked), plots.Signed(masked-plain, 2))
 		}
 		t.Rows = append(t.Rows, append(row, published...))
 	}
 	t.Footer = texts("all sizes", fmt.Sprintf("%.2f", stats.Summarize(effect.Plain).Mean),
-		fmt.Sprintf("%.2f", stats.Summarize(effect.Masked).Mean), points(effect.Pooled.MeanDifference),
-		points(effect.Pooled.Low)+" to "+points(effect.Pooled.High), "", "", "")
+		fmt.Sprintf("%.2f", stats.Summarize(effect.Masked).Mean), plots.Signed(effect.Pooled.MeanDifference, 2),
+		plots.Signed(effect.Pooled.Low, 2)+" to "+plots.Signed(effect.Pooled.High, 2), "", "", "")
 	return t
 }
 
@@ -196,5 +196,5 @@ func effectText(arms [2]map[uint64]float64, seed uint64) string {
 	if !ok || !both {
 		return "–"
 	}
-	return points(masked - plain)
+	return plots.Signed(masked-plain, 2)
 }

@@ -3,7 +3,6 @@ package nb
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -147,7 +146,7 @@ func togetherOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Table {
 		if len(which.effects.Effects) > 0 {
 			joint := Must1(which.effects.Joint())
 			p := func(x float64) string { return fmt.Sprintf("%.3f", x) }
-			row = append(row[:2], points(joint.Median), p(joint.MedianP), percent(joint.Positive)+" %", p(joint.PositiveP),
+			row = append(row[:2], plots.Signed(joint.Median, 2), p(joint.MedianP), percent(joint.Positive)+" %", p(joint.PositiveP),
 				percent(joint.Negative)+" %", p(joint.NegativeP))
 		}
 		t.Rows = append(t.Rows, texts(row...))
@@ -158,14 +157,6 @@ func togetherOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Table {
 // showSpecification shows a specification curve to look into, or in plain text its readings.
 func showSpecification(s plots.Specification) {
 	showHTML(Must1(s.HTML()), Must1(s.Table().Render(plots.FormatText)))
-}
-
-// points writes a difference with its sign, and one that is rounded to nothing without.
-func points(x float64) string {
-	if math.Abs(x) < 0.005 {
-		return "0.00"
-	}
-	return strings.ReplaceAll(fmt.Sprintf("%+.2f", x), "-", "−")
 }
 
 // WhatMatters shows how much of the variance of effects over readings each axis explains, in both settings. All
@@ -286,7 +277,7 @@ func fitsOf(model string, c *multiverse.Calibration) plots.Table {
 	add("distance, inductive", func(f multiverse.Fit) string { return distance(f.Inductive) })
 	add("distance, transductive", func(f multiverse.Fit) string { return distance(f.Transductive) })
 	add("distance, both", func(f multiverse.Fit) string { return distance(f.Both) })
-	add("cost of the cache", func(f multiverse.Fit) string { return points(f.CacheCost) })
+	add("cost of the cache", func(f multiverse.Fit) string { return plots.Signed(f.CacheCost, 2) })
 	for i := range t.Rows[0][1:] {
 		t.Header = append(t.Header, fmt.Sprintf("no. %d", i+1))
 	}

@@ -143,9 +143,10 @@ func minus(number string) string { return strings.Replace(number, "-", "−", 1)
 func fixed(v float64) string { return minus(strconv.FormatFloat(v, 'f', 2, 64)) }
 
 // signed writes v with its sign and two decimals.
-func signed(v float64) string {
-	if math.Abs(v) < 0.005 {
-		return "0.00"
+// Signed writes a difference with its sign, "+0.16", "−0.20", to so many digits; what rounds to nothing has none.
+func Signed(x float64, digits int) string {
+	if math.Abs(x) < 0.5*math.Pow10(-digits) {
+		return fmt.Sprintf("%.*f", digits, 0.0)
 	}
-	return minus(fmt.Sprintf("%+.2f", v))
+	return minus(fmt.Sprintf("%+.*f", digits, x))
 }

@@ -164,8 +164,8 @@ func (e Effect) numbers() string {
 	if e.TextOnly {
 		return ""
 	}
-	bound := func(v float64) string { return strings.TrimPrefix(signed(v), "+") }
-	return signed(e.Value) + " [" + bound(e.Low) + ", " + bound(e.High) + "]"
+	bound := func(v float64) string { return strings.TrimPrefix(Signed(v, 2), "+") }
+	return Signed(e.Value, 2) + " [" + bound(e.Low) + ", " + bound(e.High) + "]"
 }
 
 // description returns the caption, and all effects for those who do not see them.

@@ -145,7 +145,7 @@ func (s Specification) summary() string {
 		plural = ""
 	}
 	share := 100 * float64(positive) / float64(len(effects))
-	return fmt.Sprintf("%d reading%s: median %s, %.0f %% above 0", len(effects), plural, signed(middleOf(effects)), share)
+	return fmt.Sprintf("%d reading%s: median %s, %.0f %% above 0", len(effects), plural, Signed(middleOf(effects), 2), share)
 }
 
 // middleOf is the median of values.
@@ -165,7 +165,7 @@ func (s Specification) medianOf(axis, option int, none string) string {
 	if len(effects) == 0 {
 		return none
 	}
-	return signed(middleOf(effects))
+	return Signed(middleOf(effects), 2)
 }
 
 // counts returns how many readings there are of each bearing, and how many marked ones.

@@ -17,6 +17,7 @@ import (
 	"nodemask/internal/measure"
 	"nodemask/internal/multiverse"
 	"nodemask/internal/recordstore"
+	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -110,6 +111,8 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 		return misusef("--list: --part %s has no readings to list", f.part)
 	case !hasReadings && (c.Flags().Changed("sizes") || c.Flags().Changed("splits")):
 		return misusef("--part %s: its sizes and splits are the protocol's: leave --sizes and --splits out", f.part)
+	case f.part == "depth" && f.model != "gin":
+		return misusef("--model %s: --part depth is about GIN: leave --model out", f.model)
 	case f.splits < 1 || f.splits > mostSplits:
 		return misusef("--splits %d: expected 1 to %d", f.splits, mostSplits)
 	case f.batch < 1:
@@ -312,9 +315,9 @@ func printEffects(w io.Writer, name string, effects *multiverse.Effects) error {
 		return err
 	}
 	p := stats.ProbabilityText
-	fmt.Fprintf(w, "%s (%d, %d splits): median effect %+.2f points (joint p %s); significantly above zero %.0f %% (p "+
+	fmt.Fprintf(w, "%s (%d, %d splits): median effect %s points (joint p %s); significantly above zero %.0f %% (p "+
 		"%s), "+
-		"below %.0f %% (p %s)\n", name, joint.Readings, joint.Splits, joint.Median, p(joint.MedianP), 100*joint.Positive,
+		"below %.0f %% (p %s)\n", name, joint.Readings, joint.Splits, plots.Signed(joint.Median, 2), p(joint.MedianP), 100*joint.Positive,
 		p(joint.PositiveP), 100*joint.Negative, p(joint.NegativeP))
 	names, shares, err := effects.Explained()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
 	"nodemask/nmgnn/hyper"
+	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -115,8 +116,8 @@ func (r multiverseRun) printCited(results *record.Results, questions []multivers
 
 // pointsOf is a difference in points, with its interval and p.
 func pointsOf(t stats.TTest) string {
-	return fmt.Sprintf("%+.2f points (95 %% interval %+.2f to %+.2f, p %s)",
-		t.MeanDifference, t.Low, t.High, stats.ProbabilityText(t.P))
+	return fmt.Sprintf("%s points (95 %% interval %s to %s, p %s)", plots.Signed(t.MeanDifference, 2),
+		plots.Signed(t.Low, 2), plots.Signed(t.High, 2), stats.ProbabilityText(t.P))
 }
 
 // runDepth trains networks of all depths at all keep rates, and prints the results.
@@ -270,7 +271,8 @@ func tunedName(m multiverse.TunedModel) string {
 	return m.Name + " with " + m.With
 }
 
-// printPooled says of each model, and of all together, how the arms do from one another over all cells that have run.
+// printPooled says of each model, and of all together, how the arms do from one another over all cells that have run,
+// and how masking does in each setting.
 func printPooled(w io.Writer, all []multiverse.Tuned, design multiverse.Design) error {
 	var groups [][]multiverse.TunedModel
 	for _, model := range design.Models {
@@ -281,26 +283,36 @@ func printPooled(w io.Writer, all []multiverse.Tuned, design multiverse.Design) 
 	}
 	arms := slices.Concat(design.Arms, design.Added)
 	for _, group := range groups {
-		said := false
-		for i, arm := range arms {
-			for _, against := range arms[:i] {
-				effect, cells, err := multiverse.Pooled(all, group, arm, against)
-				if err != nil {
-					return err
-				}
-				if cells == 0 {
-					continue
-				}
-				if !said {
-					var names []string
-					for _, model := range group {
-						names = append(names, tunedName(model))
+		var names []string
+		for _, model := range group {
+			names = append(names, tunedName(model))
+		}
+		for _, setting := range append([]datasets.Setting{""}, datasets.Settings()...) {
+			said := false
+			for i, arm := range arms {
+				for _, against := range arms[:i] {
+					if setting != "" && arm != multiverse.ArmMaskedTuned && against != multiverse.ArmMaskedTuned {
+						continue
 					}
-					fmt.Fprintf(w, "%s, over the %d cells above that have every arm\n", strings.Join(names, ", "), cells)
-					said = true
+					effect, cells, err := multiverse.Pooled(all, setting, group, arm, against)
+					if err != nil {
+						return err
+					}
+					if cells == 0 {
+						continue
+					}
+					if !said {
+						title := strings.Join(names, ", ")
+						if setting != "" {
+							title += ", " + string(setting)
+						}
+						fmt.Fprintf(w, "%s, over the cells above that have both arms, and every arm of the protocol\n", title)
+						said = true
+					}
+					fmt.Fprintf(w, "    %s: %s points (95 %% interval %s to %s) from %s, %d cells\n", arm,
+						plots.Signed(effect.MeanDifference, 2), plots.Signed(effect.Low, 2), plots.Signed(effect.High, 2), against,
+						cells)
 				}
-				fmt.Fprintf(w, "    %s: %+.2f points (95 %% interval %+.2f to %+.2f) from %s\n",
-					arm, effect.MeanDifference, effect.Low, effect.High, against)
 			}
 		}
 	}

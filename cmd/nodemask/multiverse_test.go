@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
 	"nodemask/internal/recordstore"
+	"nodemask/plots"
 )
 
 func TestTheMultiverseIsListedTrainedCountedAndRunAgain(t *testing.T) {
@@ -66,7 +68,7 @@ func TestTheCommandOfAClaimShowsWhatItRestsOn(t *testing.T) {
 		}
 		out, _ := succeeds(t, "multiverse", "--results", "../../results/cited", "--part", "cited", "--data", a.Data,
 			"--model", a.Model, "--summary")
-		require.Contains(t, out, fmt.Sprintf("the cited reading: %+.2f points", a.Effect.Pooled.MeanDifference),
+		require.Contains(t, out, fmt.Sprintf("the cited reading: %s points", plots.Signed(a.Effect.Pooled.MeanDifference, 2)),
 			"whatever else of the part is still missing")
 	}
 }
@@ -86,6 +88,7 @@ func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {
 		"has no trials of gcn on pubmed": {"--again", "1", "--part",
 			"tuned", "--data", "pubmed", "--model", "gcn"},
 		"--list: --part tuned has no readings to list": {"--list", "--part", "tuned"},
+		"--part depth is about GIN: leave --model out": {"--part", "depth", "--model", "gat"},
 		"its sizes and splits are the protocol's": {"--part", "depth", "--splits",
 			"3"},
 		"found 'nodemask multiverse cora'": {"cora"},
@@ -107,20 +110,35 @@ func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {
 	e := evidence.Open("../../results")
 	out, _ = succeeds(t, "multiverse", "--part", "tuned", "--data", "all", "--model", "all", "--results",
 		"../../results/multiverse", "--summary")
-	number := strings.NewReplacer("+", "", "−", "-")
 	for _, id := range []string{"gin", "gat", "sgat", "gcn", "sage"} {
 		found, err := evidence.Find("table-tuned")
 		require.NoError(t, err)
 		i := slices.IndexFunc(found[0].Claims, func(c evidence.Claim) bool { return c.ID == "table-tuned/"+id })
 		v := found[0].Claims[i].Judge(e)
-		_, of, is := strings.Cut(out, fmt.Sprintf("\n%s, over the %d cells above that have every arm\n", id, v.Of))
+		_, of, is := strings.Cut(out, fmt.Sprintf("\n%s, over the cells above that have both arms", id))
 		require.True(t, is, out)
 		_, said, _ := strings.Cut(of, "    masked, p tuned: ")
-		said, _, _ = strings.Cut(said, " from plain")
-		want := fmt.Sprintf("%.2f points (95 %% interval %.2f to %.2f)", v.Effect.MeanDifference, v.Effect.Low, v.Effect.High)
-		require.Equal(t, want, number.Replace(said), "%s: the claim's own arithmetic", id)
+		said, _, _ = strings.Cut(said, "\n")
+		want := fmt.Sprintf("%s points (95 %% interval %s to %s) from plain, %d cells", plots.Signed(v.Effect.MeanDifference, 2),
+			plots.Signed(v.Effect.Low, 2), plots.Signed(v.Effect.High, 2), v.Of)
+		require.Equal(t, want, said, "%s: the claim's own arithmetic", id)
 	}
+	require.Regexp(t, `DropGNN, tuned: .* from masked, p tuned, 8 cells\n`, out, "PubMed lacks an arm that came later")
 	require.Contains(t, out, "\ngin, gat, sgat, gcn, sage, over the ")
+}
+
+func TestReadingsOfBothProtocolsAreExported(t *testing.T) {
+	results := t.TempDir()
+	for _, part := range []string{evidence.MultiverseFolder, evidence.CitedFolder} {
+		all, err := os.ReadFile(filepath.Join("../../results", part, "cora-gat.jsonl"))
+		require.NoError(t, err)
+		line, _, _ := strings.Cut(string(all), "\n")
+		require.NoError(t, os.Mkdir(filepath.Join(results, part), 0o700))
+		put(t, filepath.Join(results, part), "cora-gat.jsonl", line+"\n")
+	}
+	out, _ := succeeds(t, "results", "export", "--readings", "--results", results)
+	require.Regexp(t, `\ncora,gat,.*,100,`, out)
+	require.Regexp(t, `\ncora,gat,.*,500,`, out)
 }
 
 func TestMultiverseSaysWhichDataAreMissing(t *testing.T) {
@@ -140,10 +158,10 @@ func TestCommandsShowTheNumbersOfFindingsAndAdvice(t *testing.T) {
 	}
 	for _, row := range e.Advice().Rows {
 		part, folder := string(cited.Balanced), evidence.CitedFolder
-		if !strings.HasPrefix(row[0].Text, "GIN") {
+		if !strings.HasPrefix(row[0].Text, "GIN") || strings.HasSuffix(row[0].Text, "not normalised") {
 			part, folder = "tuned", evidence.MultiverseFolder
 		}
-		for _, field := range row[3:] {
+		for _, field := range row[4:] {
 			said["nodemask multiverse --part "+part+" --data all --model all --summary --results "+
 				filepath.Join(results, folder)] += " " + field.Text
 		}

@@ -117,12 +117,14 @@ flag of 'nodemask train' that says how it was trained. A field is empty (null, N
 			return err
 		}
 		if readings {
-			trials, err := recordstore.Open(filepath.Join(*folder, evidence.MultiverseFolder)).Load()
-			if err != nil {
-				return err
-			}
-			for _, t := range trials {
-				records = append(records, t.Records()...)
+			for _, part := range []string{evidence.MultiverseFolder, evidence.CitedFolder} {
+				trials, err := recordstore.Open(filepath.Join(*folder, part)).Load()
+				if err != nil {
+					return err
+				}
+				for _, t := range trials {
+					records = append(records, t.Records()...)
+				}
 			}
 		}
 		if len(records) == 0 {

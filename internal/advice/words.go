@@ -376,7 +376,7 @@ func (a *Advice) Table() plots.Table {
 		for k, arm := range q.Arms {
 			row := []plots.Field{{Text: name}, {Text: arm.title()}, {Text: arm.Score().Text(1)}, {}, {}, {}, {}, {}}
 			if e := arm.Effect; e != nil {
-				row[3].Text, row[4].Text = signed(e.Mean), signed(e.Low)+" to "+signed(e.High)
+				row[3].Text, row[4].Text = plots.Signed(e.Mean, 1), plots.Signed(e.Low, 1)+" to "+plots.Signed(e.High, 1)
 			}
 			if n := len(arm.F1); n > 0 {
 				row[5].Text, row[6].Text = fmt.Sprint(n), fmt.Sprint(arm.Collapsed)
@@ -391,15 +391,6 @@ func (a *Advice) Table() plots.Table {
 		}
 	}
 	return t
-}
-
-// signed is a difference with its sign: "+1.2", "−0.3", "0.0".
-func signed(x float64) string {
-	text := fmt.Sprintf("%+.1f", x)
-	if text == "-0.0" || text == "+0.0" {
-		return "0.0"
-	}
-	return strings.Replace(text, "-", "−", 1)
 }
 
 // Forest draws the effects; false if there is none yet.

@@ -58,7 +58,7 @@ func (e *Evidence) Aggregates(g *datasets.Graph) (plots.Chart, error) {
 	if len(ratios) > 1 {
 		c.Caption = fmt.Sprintf("A point for each size of the train set; splits: %d. Kendall's rank correlation over all "+
 			"points: %s.",
-			cited.Scale.Splits(), signed(stat.Kendall(ratios, effects, nil), 2))
+			cited.Scale.Splits(), plots.Signed(stat.Kendall(ratios, effects, nil), 2))
 	}
 	return c, nil
 }

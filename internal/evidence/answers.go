@@ -241,15 +241,17 @@ func (e *Evidence) Answer() (a Answer, err error) {
 		if d := find(departed[i], "gin", datasets.Inductive); d.Complete() && gin.Complete() {
 			steps = append(steps, fmt.Sprintf("With %s, GIN without masking is %s on new nodes, and masking adds %s to that.",
 				choice, betterOrWorse(average(d.Effect.Plain)-average(gin.Effect.Plain)),
-				strings.TrimPrefix(signed(d.Effect.Pooled.MeanDifference, 1), "+")))
+				strings.TrimPrefix(plots.Signed(d.Effect.Pooled.MeanDifference, 1), "+")))
 		}
 	}
 	// Where masking is tuned, other arms are tuned alike.
 	c, tuned := e.tuned(balancedID), multiverse.TunedModel{Name: "gin"}
 	for _, other := range tunedOthers() {
-		if v := e.judgeTuned(balancedID, other.arm, tuned); v.Effect != nil && v.Effect.High < 0 {
-			limit("Where both are tuned (GIN on %s), %s does better than masking by %.1f points.",
-				c.on(multiverse.ArmPlain, tuned), other.name, -v.Effect.MeanDifference)
+		for _, setting := range datasets.Settings() {
+			if v := e.judgeTuned(balancedID, other.arm, setting, tuned); v.Effect != nil && v.Effect.High < 0 {
+				limit("Where both are tuned (GIN on %s), %s does better than masking by %.1f points on %s.",
+					c.on(multiverse.ArmPlain, tuned), other.name, -v.Effect.MeanDifference, nodesOf(setting))
+			}
 		}
 	}
 	for _, x := range fair { // on other data, GAT against one without attention dropout
@@ -438,13 +440,13 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 			row[4] = stats.ProbabilityText(a.P)
 		}
 		if published := publishedOverReadings(a.Data, a.Model, a.Setting); published != nil {
-			row[6] = signed(*published, 2)
+			row[6] = plots.Signed(*published, 2)
 		}
 		for k, choice := range cited.Choices()[1:] {
 			other, text := columns[k+1][i], "–"
 			has := (!choice.AllEdges || a.Setting == datasets.Inductive) && (!choice.SelfMasked || a.Model != "gin")
 			if has && other.Complete() {
-				text = signed(other.Effect.Pooled.MeanDifference, 2)
+				text = plots.Signed(other.Effect.Pooled.MeanDifference, 2)
 				if other.Verdict.Clear() {
 					text += " (" + string(other.Verdict) + ")"
 				}
@@ -453,7 +455,7 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		}
 		above, below, median := "–", "–", "–"
 		if robust.Readings > 0 {
-			above, below, median = fmt.Sprint(robust.Above), fmt.Sprint(robust.Below), signed(robust.Median, 2)
+			above, below, median = fmt.Sprint(robust.Above), fmt.Sprint(robust.Below), plots.Signed(robust.Median, 2)
 		}
 		var fields []plots.Field
 		for _, text := range append(row, above, below, fmt.Sprintf("%d/%d", robust.Readings, robust.Of), median) {

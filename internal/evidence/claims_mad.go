@@ -12,6 +12,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/multiverse"
 	"nodemask/paper"
+	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -166,7 +167,7 @@ func judgeGINSmoothness(r *record.Results, metric record.Metric) Verdict {
 		}
 		apart = apart || low > tolerance || high < -tolerance
 		parts = append(parts, fmt.Sprintf("%s: %.2f without, %.2f with masking, difference %s [%s, %s]", s, a, b,
-			signed(mean, 2), unsigned(low, 2), unsigned(high, 2)))
+			plots.Signed(mean, 2), unsigned(low, 2), unsigned(high, 2)))
 	}
 	switch {
 	case near == v.Of:

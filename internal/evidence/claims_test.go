@@ -46,6 +46,22 @@ func TestTheBestKeepRateIsComparedWithTheBestOfTheOthers(t *testing.T) {
 	assert.Equal(t, multiverse.SameDirection, at(0.8, 73, 74.1, 75).Grade, "no masking is better still")
 }
 
+func TestTheBestOfManyKeepRatesGainsNothingByChance(t *testing.T) {
+	var records []record.Record
+	for _, curve := range figKeepRateGAT().Curves {
+		for i, p := range curve.Points {
+			f1 := []float64{70, 70, 70}
+			if p.X != paper.MaskedKeepRate {
+				f1[i%3] = 80 // a single trial, which makes the mean of its rate the best
+			}
+			records = append(records, recordtest.Records(p.Entry.Cell, f1...)...)
+		}
+	}
+	v := claim(t, "fig-keep-rate-gat/half").Judge(newEvidence(t, records))
+	require.NotNil(t, v.Effect)
+	require.Zero(t, v.Effect.MeanDifference, v.Figures)
+}
+
 func TestDepthIsJudgedUnderBothMeaningsOfP(t *testing.T) {
 	panels := depths(figDepth().Curves)
 	require.Len(t, panels, 2)

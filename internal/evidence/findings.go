@@ -2,10 +2,10 @@ package evidence
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
+	"nodemask/datasets"
 	"nodemask/internal/multiverse"
 	"nodemask/plots"
 )
@@ -42,8 +42,8 @@ func effectOr(v Verdict) string {
 	return intervalText(*v.Effect, 2)
 }
 
-// Advice returns what follows for who uses masking: a row for each model and body of which a cell of a tuned comparison
-// has been run; of a model that the balanced one has, from that alone. It says what masking gains where p is tuned by
+// Advice returns what follows for who uses masking: for each model and body a row a setting in which a cell of a tuned
+// comparison has been run; of what the balanced one has, from that alone. It says what masking gains where p is tuned by
 // validation F1, and every other arm alike.
 func (e *Evidence) Advice() plots.Table {
 	var added []string // arms, of either comparison
@@ -55,9 +55,10 @@ func (e *Evidence) Advice() plots.Table {
 		}
 	}
 	t := plots.Table{ID: "advice", Title: "What masking gains where every arm is tuned alike",
-		Header: []string{"model", "advice", "on", "against none", "cells", "p chosen"}, Under: []int{2, 4, 5},
+		TextColumns: 2, Sections: true,
+		Header: []string{"model", "nodes", "advice", "on", "against none", "cells", "p chosen"}, Under: []int{3, 5, 6},
 		Caption: "Points of macro F1 by which masking, with p tuned by validation F1, is above another arm tuned alike, with a " +
-			"95 % interval over twenty fresh splits, pooled over cells (data, setting, size); in how many of them it is " +
+			"95 % interval over twenty fresh splits, pooled over cells (data and size); in how many of them it is " +
 			"significantly up and down; and the p chosen most often."}
 	for _, other := range tunedOthers() {
 		t.Header = append(t.Header, "against "+other.name)
@@ -73,38 +74,42 @@ func (e *Evidence) Advice() plots.Table {
 	advised := map[string]bool{}
 	for _, id := range []string{balancedID, tunedID} {
 		c := e.tuned(id)
-		before := maps.Clone(advised)
 		for _, model := range c.Models {
-			v := e.judgeTuned(id, multiverse.ArmPlain, model)
-			if v.Effect == nil || before[model.Name] {
+			title, on := strings.Replace(model.Title(), " (exploratory)", "†", 1), c.on(multiverse.ArmPlain, model)
+			if id == tunedID && model.Name == "gin" {
+				title += " with one linear layer, not normalised"
+			}
+			if on == "" || advised[title] {
 				continue
 			}
-			advised[model.Name] = true
-			on := c.on(multiverse.ArmPlain, model)
-			cells := fmt.Sprintf("up in %d of %d, down in %d", v.Holds, v.Of, v.Against)
-			title := strings.Replace(model.Title(), " (exploratory)", "†", 1)
-			texts := []string{title, e.advice(id, model), on, effectOr(v), cells, "p = " + c.keepRate(model)}
-			for _, other := range tunedOthers() {
-				texts = append(texts, effectOr(e.judgeTuned(id, other.arm, model)))
-			}
-			for _, arm := range added {
-				switch of := c.on(arm, model); of {
-				case "":
-					texts = append(texts, "–")
-				case on:
-					texts = append(texts, effectOr(e.judgeTuned(id, arm, model)))
-				default:
-					texts = append(texts, effectOr(e.judgeTuned(id, arm, model))+"*")
-					if !slices.Contains(partly, of) {
-						partly = append(partly, of)
-					}
+			advised[title] = true
+			for _, setting := range datasets.Settings() {
+				v := e.judgeTuned(id, multiverse.ArmPlain, setting, model)
+				if v.Effect == nil {
+					continue
 				}
+				cells := fmt.Sprintf("up in %d of %d, down in %d", v.Holds, v.Of, v.Against)
+				texts := []string{title, nodesOf(setting), e.advice(id, setting, model), on, effectOr(v), cells,
+					"p = " + c.keepRates(setting, model)}
+				for _, other := range tunedOthers() {
+					texts = append(texts, effectOr(e.judgeTuned(id, other.arm, setting, model)))
+				}
+				for _, arm := range added {
+					text, of := effectOr(e.judgeTuned(id, arm, setting, model)), c.on(arm, model)
+					if of != "" && of != on {
+						text += "*"
+						if !slices.Contains(partly, of) {
+							partly = append(partly, of)
+						}
+					}
+					texts = append(texts, text)
+				}
+				var row []plots.Field
+				for _, text := range texts {
+					row = append(row, plots.Field{Text: text})
+				}
+				t.Rows = append(t.Rows, row)
 			}
-			var row []plots.Field
-			for _, text := range texts {
-				row = append(row, plots.Field{Text: text})
-			}
-			t.Rows = append(t.Rows, row)
 		}
 	}
 	if strings.Contains(fmt.Sprint(t.Header, t.Rows), "†") {
@@ -116,14 +121,14 @@ func (e *Evidence) Advice() plots.Table {
 	return t
 }
 
-// advice says in words what follows from a comparison for a model.
-func (e *Evidence) advice(id string, model multiverse.TunedModel) string {
-	if e.judgeTuned(id, multiverse.ArmPlain, model).Effect.Low <= 0 {
+// advice says in words what follows from a comparison for a model in a setting.
+func (e *Evidence) advice(id string, setting datasets.Setting, model multiverse.TunedModel) string {
+	if e.judgeTuned(id, multiverse.ArmPlain, setting, model).Effect.Low <= 0 {
 		return "expect no gain"
 	}
 	advice := "worth a try"
 	for _, other := range tunedOthers() {
-		if v := e.judgeTuned(id, other.arm, model); v.Effect != nil && v.Effect.High < 0 {
+		if v := e.judgeTuned(id, other.arm, setting, model); v.Effect != nil && v.Effect.High < 0 {
 			advice = "try " + other.name + " first"
 		}
 	}

@@ -84,7 +84,7 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 			}
 		}
 		if gain := publishedOverReadings(a.Data, a.Model, a.Setting); gain != nil && len(published) == len(a.Sizes) {
-			texts[1], texts[2] = fmt.Sprintf("%.1f", average(published)), signed(*gain, 2)
+			texts[1], texts[2] = fmt.Sprintf("%.1f", average(published)), plots.Signed(*gain, 2)
 		}
 		of := []cited.Answer{a}
 		for _, d := range departed {

@@ -67,7 +67,7 @@ func (a Artifact) Table(r *record.Results, o TableOptions) plots.Table {
 			if e.Published != nil {
 				theirs.Text = fmt.Sprintf("%.*f", e.Metric.Digits(), *e.Published)
 				if !math.IsNaN(number) {
-					difference.Text = signed(number-*e.Published, e.Metric.Digits())
+					difference.Text = plots.Signed(number-*e.Published, e.Metric.Digits())
 				}
 			}
 			cells = append(cells, theirs, difference)
@@ -84,15 +84,6 @@ func (a Artifact) Table(r *record.Results, o TableOptions) plots.Table {
 
 // boldText says what is bold in a table of results: losses as well as gains.
 const boldText = "Bold: significantly above what it is compared with (p < 0.05); with ↓, significantly below."
-
-// signed is a number with its sign, by the typographic minus.
-func signed(x float64, digits int) string {
-	text := fmt.Sprintf("%+.*f", digits, x)
-	if math.Abs(x) < 0.5*math.Pow10(-digits) {
-		return fmt.Sprintf("%.*f", digits, 0.0)
-	}
-	return strings.Replace(text, "-", "−", 1)
-}
 
 // against is what an entry is compared with: what there is of it; none with fewer than two pairs of trials.
 func (e Entry) against(r *record.Results) (record.Comparison, bool) {
@@ -177,7 +168,7 @@ func (e Entry) show(r *record.Results, adjusted map[string]float64) (plots.Field
 			c.P, corrected = p, ", corrected"
 		}
 		cell.Bold, cell.Down = c.P < significant, c.Difference < 0
-		cell.Note += fmt.Sprintf("; %s against %s, p %s (%d pairs%s)", signed(c.Difference, digits), e.Against.Key(),
+		cell.Note += fmt.Sprintf("; %s against %s, p %s (%d pairs%s)", plots.Signed(c.Difference, digits), e.Against.Key(),
 			stats.ProbabilityText(c.P), c.Trials, corrected)
 	}
 	return cell, summary.Mean

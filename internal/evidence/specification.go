@@ -109,7 +109,7 @@ func (e *Evidence) PartForest(part cited.Part) (plots.Forest, error) {
 					row.TextOnly, row.Value, row.Low, row.High = false, pooled.MeanDifference, pooled.Low, pooled.High
 				}
 				for i := range gains {
-					row.Fields[i] = fmt.Sprintf("%.1f, %s", gains[i].Plain, signed(gains[i].Mean, 1))
+					row.Fields[i] = fmt.Sprintf("%.1f, %s", gains[i].Plain, plots.Signed(gains[i].Mean, 1))
 				}
 				group.Rows = append(group.Rows, row)
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
 	"nodemask/nmgnn/hyper"
@@ -89,10 +90,11 @@ func (c tunedComparison) hideUnfinished() {
 	}
 }
 
-// having lists the cells of some models that show an arm.
-func (c tunedComparison) having(arm string, models []multiverse.TunedModel) (cells []multiverse.Tuned) {
+// having lists the cells of some models in a setting, or both (""), that show an arm.
+func (c tunedComparison) having(arm string, setting datasets.Setting,
+	models ...multiverse.TunedModel) (cells []multiverse.Tuned) {
 	for _, t := range c.cells {
-		if slices.Contains(models, t.Model) && slices.ContainsFunc(t.Arms, func(a multiverse.TunedArm) bool {
+		if t.In(setting, models) && slices.ContainsFunc(t.Arms, func(a multiverse.TunedArm) bool {
 			return a.Name == arm && a.F1 != nil
 		}) {
 			cells = append(cells, t)
@@ -103,7 +105,7 @@ func (c tunedComparison) having(arm string, models []multiverse.TunedModel) (cel
 
 // added lists the arms that came after the protocol and are shown.
 func (c tunedComparison) added() []string {
-	return slices.DeleteFunc(slices.Clone(c.Added), func(arm string) bool { return len(c.having(arm, c.Models)) == 0 })
+	return slices.DeleteFunc(slices.Clone(c.Added), func(arm string) bool { return len(c.having(arm, "", c.Models...)) == 0 })
 }
 
 // tunedOther is an arm that masking is compared with beside the plain one.
@@ -116,7 +118,7 @@ func tunedOthers() []tunedOther {
 // on lists the data sets on which a cell of a model shows an arm.
 func (c tunedComparison) on(arm string, model multiverse.TunedModel) string {
 	var all []string
-	for _, t := range c.having(arm, []multiverse.TunedModel{model}) {
+	for _, t := range c.having(arm, "", model) {
 		if data := DataTitle(t.Data); !slices.Contains(all, data) {
 			all = append(all, data)
 		}
@@ -124,22 +126,19 @@ func (c tunedComparison) on(arm string, model multiverse.TunedModel) string {
 	return strings.Join(all, ", ")
 }
 
-// keepRate is the keep rate that validation F1 chose most often for a model, the largest of several.
-func (c tunedComparison) keepRate(model multiverse.TunedModel) (p string) {
+// keepRates are the keep rates that validation F1 chose most often for a model in a setting.
+func (c tunedComparison) keepRates(setting datasets.Setting, model multiverse.TunedModel) string {
 	chosen := map[string]int{}
-	for _, t := range c.cells {
+	for _, t := range c.having(multiverse.ArmMaskedTuned, setting, model) {
 		for _, arm := range t.Arms {
-			if t.Model == model && arm.Name == multiverse.ArmMaskedTuned {
+			if arm.Name == multiverse.ArmMaskedTuned {
 				chosen[cmp.Or(arm.Chosen["keep"], "1")]++
 			}
 		}
 	}
-	for _, rate := range slices.Sorted(maps.Keys(chosen)) {
-		if chosen[rate] >= chosen[p] {
-			p = rate
-		}
-	}
-	return p
+	most := slices.Max(slices.Collect(maps.Values(chosen)))
+	maps.DeleteFunc(chosen, func(_ string, times int) bool { return times < most })
+	return strings.Join(slices.Sorted(maps.Keys(chosen)), ", ")
 }
 
 func tableTuned(id string) Artifact {
@@ -179,8 +178,8 @@ func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
 				if err != nil {
 					return t, err
 				}
-				field.Bold = test.P < 0.05 && test.MeanDifference > 0
-				field.Note += fmt.Sprintf("; %s against plain, p %s", signed(test.MeanDifference, 2), stats.ProbabilityText(test.P))
+				field.Bold, field.Down = test.P < significant, test.MeanDifference < 0
+				field.Note += fmt.Sprintf("; %s against plain, p %s", plots.Signed(test.MeanDifference, 2), stats.ProbabilityText(test.P))
 			}
 			row = append(row, field)
 		}
@@ -220,15 +219,16 @@ func claimsOfTuned(id string) []Claim {
 func claimOfTuned(table, name, text, against string, models ...multiverse.TunedModel) Claim {
 	return Claim{ID: table + "/" + name, Subject: aboutBeyond, Ours: true, Text: text,
 		Rule:  "Over the cells of the tuned comparison that have been run, on twenty fresh splits, as differences are.",
-		Judge: func(e *Evidence) Verdict { return e.judgeTuned(table, against, models...) }}
+		Judge: func(e *Evidence) Verdict { return e.judgeTuned(table, against, "", models...) }}
 }
 
-// judgeTuned compares tuned masking with another arm of models in a tuned comparison.
-func (e *Evidence) judgeTuned(table, against string, models ...multiverse.TunedModel) Verdict {
+// judgeTuned compares tuned masking with another arm of models in a tuned comparison, in one setting or both ("").
+func (e *Evidence) judgeTuned(table, against string, setting datasets.Setting,
+	models ...multiverse.TunedModel) Verdict {
 	var all []comparison
 	var files []string
 	c := e.tuned(table)
-	for _, q := range c.having(against, models) {
+	for _, q := range c.having(against, setting, models...) {
 		files = append(files, trialsFile(c.folder, q.Data, q.Model.Name))
 		name := fmt.Sprintf("%s on %s, %s %d %%", q.Model.Title(), DataTitle(q.Data), q.Setting, q.TrainPercent)
 		all = append(all, comparison{name: name, differences: func(*record.Results) (all []difference) {

@@ -72,6 +72,18 @@ func TestTunedComparisonNeedsEveryArm(t *testing.T) {
 	assert.Contains(t, row[4].Note, "+2.00 against plain, p < 0.001")
 	assert.Contains(t, table.Caption, "Run so far: 1 of 60 rows.")
 
+	worse := newEvidence(t, answered(t, multiverse.Drawn(), q, func(c record.Cell, seed uint64) float64 {
+		score := 70 + wobble(int(seed%10))
+		if c.Parameters.Regulariser == hyper.DropEdgeRegulariser {
+			score -= 2 + 0.1*wobble(int(seed*3%10))
+		}
+		return score
+	}))
+	table, err = worse.Table(found, TableOptions{})
+	require.NoError(t, err)
+	dropEdge := table.Rows[0][slices.Index(table.Header, multiverse.ArmDropEdge)]
+	assert.True(t, dropEdge.Bold && dropEdge.Down, "what is significantly below plain is marked, as the caption says")
+
 	v := claim(t, "table-tuned/gcn").Judge(e)
 	assert.Equal(t, multiverse.Reproduced, v.Grade)
 	assert.InDelta(t, 2, v.Effect.MeanDifference, 0.05)
@@ -82,12 +94,13 @@ func TestTunedComparisonNeedsEveryArm(t *testing.T) {
 
 	advice := adviceOf(t, e)
 	require.Len(t, advice, 1)
-	assert.Equal(t, "up in 1 of 1, down in 0", advice["GCN"]["cells"])
-	assert.Equal(t, "Cora", advice["GCN"]["on"])
-	assert.Equal(t, "worth a try", advice["GCN"]["advice"])
-	assert.Contains(t, advice["GCN"]["against none"], "+2.00 [")
-	assert.Contains(t, advice["GCN"]["against DropEdge"], "+1.00 [")
-	assert.Equal(t, "p = 0.9", advice["GCN"]["p chosen"])
+	known := advice["GCN, known nodes"]
+	assert.Equal(t, "up in 1 of 1, down in 0", known["cells"])
+	assert.Equal(t, "Cora", known["on"])
+	assert.Equal(t, "worth a try", known["advice"])
+	assert.Contains(t, known["against none"], "+2.00 [")
+	assert.Contains(t, known["against DropEdge"], "+1.00 [")
+	assert.Equal(t, "p = 0.9", known["p chosen"])
 
 	// Without the last trial of an arm of the protocol nothing is compared.
 	all = slices.DeleteFunc(all, func(r record.Record) bool {
@@ -98,15 +111,16 @@ func TestTunedComparisonNeedsEveryArm(t *testing.T) {
 	require.Empty(t, adviceOf(t, e))
 }
 
-// adviceOf is the table of advice: by model, by column.
+// adviceOf is the table of advice: by model and nodes, by column.
 func adviceOf(t *testing.T, e *Evidence) map[string]map[string]string {
 	t.Helper()
 	table, all := e.Advice(), map[string]map[string]string{}
 	require.NoError(t, table.Check())
 	for _, row := range table.Rows {
-		all[row[0].Text] = map[string]string{}
+		of := row[0].Text + ", " + row[1].Text
+		all[of] = map[string]string{}
 		for i, field := range row {
-			all[row[0].Text][table.Header[i]] = field.Text
+			all[of][table.Header[i]] = field.Text
 		}
 	}
 	return all
@@ -132,8 +146,8 @@ func TestALaterArmIsShownWhereItHasRunWholly(t *testing.T) {
 			r.Setting == datasets.Inductive && r.Seed == 319
 	})
 	e := newEvidence(t, all)
-	advice := adviceOf(t, e)["GCN"]
-	assert.Equal(t, "up in 3 of 3, down in 0", advice["cells"])
+	advice := adviceOf(t, e)["GCN, new nodes"]
+	assert.Equal(t, "up in 2 of 2, down in 0", advice["cells"])
 	assert.Regexp(t, `^\+2\.00 \[.*]$`, advice["against DropMessage†"])
 	assert.Regexp(t, `^\+2\.00 \[.*]\*$`, advice["against DropGNN†"])
 	assert.Contains(t, e.Advice().Caption, " *: of the cells on CiteSeer alone.")
@@ -163,12 +177,14 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	all = append(all, answered(t, multiverse.Drawn(), tunedOn("cora", "gin", datasets.Transductive), f1)...)
 	e := newEvidence(t, all)
 	advice := adviceOf(t, e)
-	require.Len(t, advice, 3, "a row for each body and for the stopping, none for the drawn comparison of GIN")
+	require.Len(t, advice, 4, "a row for each body and for the stopping, and one for the body of the drawn comparison")
+	require.Contains(t, advice["GIN with one linear layer, not normalised, known nodes"]["against none"], "0.00 [")
 	for _, model := range []string{"GIN", "GIN with one linear layer",
 		"GIN with early stopping on validation F1†"} {
-		require.Contains(t, advice[model]["against none"], "+2.00 [", model)
-		require.Equal(t, "up in 1 of 1, down in 0", advice[model]["cells"], model)
-		require.Equal(t, "p = 0.9", advice[model]["p chosen"], model)
+		of := advice[model+", new nodes"]
+		require.Contains(t, of["against none"], "+2.00 [", model)
+		require.Equal(t, "up in 1 of 1, down in 0", of["cells"], model)
+		require.Equal(t, "p = 0.9", of["p chosen"], model)
 	}
 	assert.Equal(t, multiverse.Reproduced, claim(t, "table-balanced/gin-one-linear-layer").Judge(e).Grade)
 	assert.Equal(t, multiverse.NotRun, claim(t, "table-balanced/gat").Judge(e).Grade)
@@ -180,7 +196,7 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	assert.Contains(t, table.Caption, "Run so far: 3 of 72 rows.")
 
 	assert.Contains(t, table.Caption, "exploratory (paper/ADDITIONS.md): DropMessage, tuned; DropGNN, tuned.")
-	assert.Contains(t, advice["GIN"]["against DropGNN†"], "+2.00 [")
+	assert.Contains(t, advice["GIN, new nodes"]["against DropGNN†"], "+2.00 [")
 	// A row is complete without the arms that came after the protocol.
 	e = newEvidence(t, slices.DeleteFunc(all, func(r record.Record) bool {
 		p := r.Parameters
@@ -210,7 +226,7 @@ func TestTheAnswerNamesABetterTunedArm(t *testing.T) {
 		require.NoError(t, err)
 		return strings.Join(answer.Limits, " ")
 	}
-	assert.Contains(t, said(3), "Where both are tuned (GIN on Cora), dropout does better than masking by 2.0 points.")
+	assert.Contains(t, said(3), "Where both are tuned (GIN on Cora), dropout does better than masking by 2.0 points on new nodes.")
 	assert.NotContains(t, said(0.5), "tuned")
 }
 
@@ -235,7 +251,7 @@ func TestAdviceFollowsTunedIntervals(t *testing.T) {
 				return f1
 			})
 		e := newEvidence(t, all)
-		assert.Equal(t, want, adviceOf(t, e)["GCN"]["advice"], "%v", gain)
+		assert.Equal(t, want, adviceOf(t, e)["GCN, known nodes"]["advice"], "%v", gain)
 	}
 }
 
@@ -244,7 +260,7 @@ func TestTheTunedComparisonIsPooledAsClaimsAre(t *testing.T) {
 	c := e.tuned(tunedID)
 	for _, other := range tunedOthers() {
 		v := claim(t, tunedID+"/"+other.id).Judge(e)
-		effect, cells, err := multiverse.Pooled(c.cells, c.Models, multiverse.ArmMaskedTuned, other.arm)
+		effect, cells, err := multiverse.Pooled(c.cells, "", c.Models, multiverse.ArmMaskedTuned, other.arm)
 		require.NoError(t, err)
 		require.Equal(t, v.Of, cells)
 		require.InDelta(t, v.Effect.MeanDifference, effect.MeanDifference, 1e-9)

@@ -10,6 +10,7 @@ import (
 	"nodemask/internal/cited"
 	"nodemask/internal/joint"
 	"nodemask/internal/multiverse"
+	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -50,17 +51,17 @@ func (v Verdict) EffectText() string {
 	}
 	text := intervalText(*v.Effect, digitsOf(v.Unit)) + " " + v.Unit
 	if v.Published != nil {
-		text += fmt.Sprintf(" (paper: %s)", signed(*v.Published, 2))
+		text += fmt.Sprintf(" (paper: %s)", plots.Signed(*v.Published, 2))
 	}
 	return text
 }
 
 // intervalText is a difference with its interval, "+0.16 [−0.20, 0.52]".
 func intervalText(t stats.TTest, digits int) string {
-	return fmt.Sprintf("%s [%s, %s]", signed(t.MeanDifference, digits), unsigned(t.Low, digits), unsigned(t.High, digits))
+	return fmt.Sprintf("%s [%s, %s]", plots.Signed(t.MeanDifference, digits), unsigned(t.Low, digits), unsigned(t.High, digits))
 }
 
-func unsigned(x float64, digits int) string { return strings.TrimPrefix(signed(x, digits), "+") }
+func unsigned(x float64, digits int) string { return strings.TrimPrefix(plots.Signed(x, digits), "+") }
 
 // crossEntropy is the unit of losses, which differ by thousandths.
 const crossEntropy = "cross-entropy"
@@ -178,7 +179,7 @@ func judge(r *record.Results, unit string, comparisons []comparison) Verdict {
 	}
 	var parts []string
 	for i, single := range singles {
-		parts = append(parts, fmt.Sprintf("%s %s (p %s)%s", comparisons[i].name, signed(single.MeanDifference, digitsOf(unit)),
+		parts = append(parts, fmt.Sprintf("%s %s (p %s)%s", comparisons[i].name, plots.Signed(single.MeanDifference, digitsOf(unit)),
 			stats.ProbabilityText(single.P), []string{" ✗", "", " ✓"}[1+side(single)]))
 	}
 	v.Figures = fmt.Sprintf("%s, p %s; significant in %s%s, %d or more trials each%s: %s", v.EffectText(),

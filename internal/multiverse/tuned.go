@@ -332,13 +332,19 @@ func (t Tuned) Differences(arm, against string) []float64 {
 	return differences
 }
 
-// Pooled compares two arms of models over those cells of a tuned comparison in which both, and every arm of the
-// protocol, have run: the mean over the cells of their differences in macro F1, in points, with its interval over fresh
-// splits, and how many cells there are. Without one the effect is the zero value.
-func Pooled(all []Tuned, models []TunedModel, arm, against string) (effect stats.TTest, cells int, err error) {
+// In reports whether a cell is one of models in a setting; "": in any.
+func (q TunedQuestion) In(setting datasets.Setting, models []TunedModel) bool {
+	return slices.Contains(models, q.Model) && (setting == "" || setting == q.Setting)
+}
+
+// Pooled compares two arms of models in a setting ("": in both) over those cells of a tuned comparison in which both,
+// and every arm of the protocol, have run: the mean over the cells of their differences in macro F1, in points, with
+// its interval over fresh splits, and how many cells there are. Without one the effect is the zero value.
+func Pooled(all []Tuned, setting datasets.Setting, models []TunedModel, arm, against string) (effect stats.TTest,
+	cells int, err error) {
 	var differences [][]float64
 	for _, t := range all {
-		if d := t.Differences(arm, against); d != nil && slices.Contains(models, t.Model) {
+		if d := t.Differences(arm, against); d != nil && t.In(setting, models) {
 			differences = append(differences, d)
 		}
 	}

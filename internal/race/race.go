@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -228,7 +229,11 @@ func usage() used {
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return used{}
 	}
-	return used{time.Duration(u.Utime.Nano() + u.Stime.Nano()), float64(u.Maxrss) / 1024}
+	unit := 1024.0 // Linux has kilobytes
+	if runtime.GOOS == "darwin" {
+		unit *= 1024 // and macOS bytes
+	}
+	return used{time.Duration(u.Utime.Nano() + u.Stime.Nano()), float64(u.Maxrss) / unit}
 }
 
 // Export writes a graph and its split as raw arrays that any language reads, for contenders of other libraries, into a

@@ -261,7 +261,7 @@ class Trainer:
             self.epoch(validate)
             ms.append(1000 * (time.perf_counter() - start))
         return {"ms": ms, "cpu_ms": 1000 * (time.process_time() - cpu) / max(epochs, 1),
-                "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+                "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)}
 
 
 def build(args):
