@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"nodemask/datasets"
 	"nodemask/internal/multiverse"
 	"nodemask/record"
@@ -49,6 +51,7 @@ type Choice struct {
 	// StopF1 stops GIN on macro F1, not on loss and accuracy, and RawFeatures leaves its features as they are, not divided
 	// by their sum. Both are departures, of which the text says nothing.
 	StopF1, RawFeatures bool
+	Rescale             bool // what is kept is divided by p, as dropout does; silent, too
 }
 
 // Choices lists those that the protocol gives side by side, the cited reading's first.
@@ -57,7 +60,7 @@ func Choices() []Choice {
 }
 
 // ForGIN lists the departures that stand beside the cited reading of GIN.
-func ForGIN() []Choice { return []Choice{{StopF1: true}, {RawFeatures: true}} }
+func ForGIN() []Choice { return []Choice{{Rescale: true}, {StopF1: true}, {RawFeatures: true}} }
 
 // step is one away from the cited reading: an option of an axis.
 type step struct {
@@ -70,7 +73,7 @@ type step struct {
 func (c Choice) parts() []step {
 	return []step{{axisArrivals, 1, c.AllEdges, "all edges"}, {axisSelf, 1, c.SelfMasked, "own term masked"},
 		{axisAttention, 1, c.Fair, "no attention dropout"}, {axisStop, 2, c.StopF1, StoppedOnF1},
-		{axisFeatures, 1, c.RawFeatures, RawFeatures}}
+		{axisFeatures, 1, c.RawFeatures, RawFeatures}, {axisRescale, 1, c.Rescale, "rescaling as in dropout"}}
 }
 
 // String says what differs from the cited reading: "all edges"; "the cited reading" if nothing does.
@@ -134,11 +137,12 @@ func Levels(data string, setting datasets.Setting) (divided, onF1, raw multivers
 }
 
 // Answers returns what masking does to all models (by a choice of [ForGIN]: to GIN) on all data sets in both settings,
-// in the order of Models, Data and settings. Its p-values are corrected over all of them; those that lack splits count
-// as 1.
+// in the order of Models, Data and settings. Its p-values are corrected over all of them that the choice changes; those
+// that lack splits count as 1.
 func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 	var all []Answer
 	var p []float64
+	var of []int // what the choice changes, of all
 	models := Models()
 	if slices.Contains(ForGIN(), choice) {
 		models = []string{"gin"}
@@ -153,7 +157,10 @@ func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 				if a.Splits < Splits {
 					a.P = 1
 				}
-				all, p = append(all, a), append(p, a.P)
+				if choice == (Choice{}) || slices.Max(a.Reading) > 0 {
+					of, p = append(of, len(all)), append(p, a.P)
+				}
+				all = append(all, a)
 			}
 		}
 	}
@@ -161,8 +168,10 @@ func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cited: %w", err)
 	}
+	for k, i := range of {
+		all[i].P = corrected[k]
+	}
 	for i := range all {
-		all[i].P = corrected[i]
 		all[i].Verdict = all[i].verdict()
 	}
 	return all, nil
@@ -240,28 +249,39 @@ func (a Answer) BySize() ([]Gain, error) {
 // Published returns a published gain in points; nil: there is none.
 type Published func(data, model string, setting datasets.Setting, trainPercent int) *float64
 
-// Agree returns the root mean square of the gains of answers minus the published ones, in points, over all cells that
-// both have, and how many those are; answers that lack splits do not count.
-func Agree(answers []Answer, published Published) (rms float64, cells int, err error) {
+// Agreement is how near gains are to the published ones, over all cells that have both.
+type Agreement struct {
+	RMS           float64 // root mean square of the differences, in points
+	Correlation   float64
+	Within, Cells int // of how many cells the interval has the published gain in it, and how many there are
+}
+
+// Agree compares the gains of answers with the published ones; answers that lack splits do not count.
+func Agree(answers []Answer, published Published) (a Agreement, err error) {
+	var ours, theirs []float64
 	for _, answer := range answers {
 		if answer.Splits < Splits {
 			continue
 		}
 		gains, err := answer.BySize()
 		if err != nil {
-			return 0, 0, err
+			return a, err
 		}
 		for _, g := range gains {
 			if want := published(answer.Data, answer.Model, answer.Setting, g.TrainPercent); want != nil {
-				rms += (g.Mean - *want) * (g.Mean - *want)
-				cells++
+				a.RMS += (g.Mean - *want) * (g.Mean - *want)
+				ours, theirs = append(ours, g.Mean), append(theirs, *want)
+				if g.Low <= *want && *want <= g.High {
+					a.Within++
+				}
 			}
 		}
 	}
-	if cells > 0 {
-		rms = math.Sqrt(rms / float64(cells))
+	if a.Cells = len(ours); a.Cells > 0 {
+		a.RMS = math.Sqrt(a.RMS / float64(a.Cells))
+		a.Correlation = stat.Correlation(ours, theirs, nil)
 	}
-	return rms, cells, nil
+	return a, nil
 }
 
 // Robustness says what masking does in several readings.

@@ -141,15 +141,17 @@ func TestAgreementIsTheRMSOverSharedCells(t *testing.T) {
 	})
 	all, err := cited.Answers(r, cited.Choice{})
 	require.NoError(t, err)
-	rms, cells, err := cited.Agree(all, func(data, model string, setting datasets.Setting, percent int) *float64 {
+	agreement, err := cited.Agree(all, func(data, model string, setting datasets.Setting, percent int) *float64 {
 		if setting != datasets.Inductive || percent == 90 {
 			return nil
 		}
 		return new(map[int]float64{10: 1, 25: 2.5, 50: 8}[percent])
 	})
 	require.NoError(t, err)
-	require.Equal(t, 3, cells)
-	require.InDelta(t, 1.7320508, rms, 1e-6) // (0 + 0 + 3²) / 3
+	require.Equal(t, 3, agreement.Cells)
+	require.Equal(t, 2, agreement.Within)
+	require.InDelta(t, 1.7320508, agreement.RMS, 1e-6)         // (0 + 0 + 3²) / 3
+	require.InDelta(t, 0.9846703, agreement.Correlation, 1e-6) // 14.667 / √(8.167 × 27.167)
 }
 
 func TestRobustnessCountsStatedReadingsAndTheOtherChoices(t *testing.T) {

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -95,9 +96,11 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 				}
 			}
 			names, others := []string{name}, []cited.Answer{other}
-			if a.Model == "gin" { // the departure that the sentences tell of
-				names = append(names, "here, GIN with "+cited.ForGIN()[0].String())
-				others = append(others, find(departed[0], a.Model, setting))
+			for i, choice := range cited.ForGIN() {
+				if a.Model == "gin" && choice.StopF1 { // the departure that the sentences tell of
+					names = append(names, "here, GIN with "+choice.String())
+					others = append(others, find(departed[i], a.Model, setting))
+				}
 			}
 			for i, other := range others {
 				faint, err := series(names[i], other)
@@ -209,39 +212,65 @@ func (e *Evidence) Answer() (a Answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	apart, err := gapsToPublished(answers)
+	apart, err := e.gapsToPublished(answers)
 	if err != nil {
 		return a, err
 	}
 	gin, gat, sgat := find(answers, "gin", datasets.Inductive), find(answers, "gat", datasets.Inductive),
 		find(answers, "sgat", datasets.Inductive)
 	fairGAT, fairSGAT := find(fair, "gat", datasets.Inductive), find(fair, "sgat", datasets.Inductive)
-	bare, err := e.departure(gin, "body: no normalisation")
-	if err != nil {
-		return a, err
-	}
+	limit := func(format string, values ...any) { a.Limits = append(a.Limits, fmt.Sprintf(format, values...)) }
+	ginKnown, rescaled := find(answers, "gin", datasets.Transductive), ""
 	var better []string
+	var steps []string // one for each departure that changes GIN without masking, too
 	for i, choice := range cited.ForGIN() {
-		does, err := e.betterUnmasked(find(departed[i], "gin", datasets.Inductive), gin)
+		d := find(departed[i], "gin", datasets.Inductive)
+		if choice.Rescale {
+			if known := find(departed[i], "gin", datasets.Transductive); known.Verdict.Clear() {
+				rescaled = fmt.Sprintf("; with %s it %s %.1f points there", choice, known.Verdict,
+					math.Abs(known.Effect.Pooled.MeanDifference))
+			}
+			continue
+		}
+		bySize, above, err := e.unmaskedAbove(d, gin)
 		if err != nil {
 			return a, err
 		}
-		if does {
+		if above {
 			better = append(better, choice.String())
 		}
-	}
-	a.Headline = headline(answers, fair, better)
-	limit := func(format string, values ...any) { a.Limits = append(a.Limits, fmt.Sprintf(format, values...)) }
-	if bare.Complete() {
-		bare.Verdict = map[int]cited.Verdict{-1: cited.Loses, 0: cited.Inconclusive, 1: cited.Gains}[bare.Effect.Sign()]
-		limit("GIN has batch normalisation here, as its authors have it; without, masking %s.", inWords(bare))
-	}
-	var steps []string // one for each departure
-	for i, choice := range cited.ForGIN() {
-		if d := find(departed[i], "gin", datasets.Inductive); d.Complete() && gin.Complete() {
+		if d.Complete() && gin.Complete() {
 			steps = append(steps, fmt.Sprintf("With %s, GIN without masking is %s on new nodes, and masking adds %s to that.",
 				choice, betterOrWorse(average(d.Effect.Plain)-average(gin.Effect.Plain)),
 				strings.TrimPrefix(plots.Signed(d.Effect.Pooled.MeanDifference, 1), "+")))
+		}
+		if above && slices.Min(bySize) < 0 {
+			var points, sizes []string
+			for k, x := range bySize {
+				points, sizes = append(points, plots.Signed(x, 1)), append(sizes, fmt.Sprint(gin.Sizes[k]))
+			}
+			limit("With %s, GIN without masking is above the masked one of the cited reading by %s points with %s %% to train on.",
+				choice, and(points), and(sizes))
+		}
+	}
+	a.Headline = headline(answers, fair, better)
+	for _, step := range []struct{ model, step, words string }{
+		{"gin", "body: no normalisation", "GIN has batch normalisation here, as its authors have it; without, masking"},
+		{"gat", "masked: all", "If all nodes can be masked, not train nodes alone, masking in GAT"},
+		{"gat", "stop: macro F1", "With " + cited.StoppedOnF1 + ", masking in GAT in place of attention dropout"}} {
+		var does []string
+		for _, setting := range datasets.Settings() {
+			d, err := e.departure(find(answers, step.model, setting), step.step)
+			if err != nil {
+				return a, err
+			}
+			if d.Complete() {
+				d.Verdict = map[int]cited.Verdict{-1: cited.Loses, 0: cited.Inconclusive, 1: cited.Gains}[d.Effect.Sign()]
+				does = append(does, inWords(d)+" on "+nodesOf(setting))
+			}
+		}
+		if len(does) > 0 {
+			limit("%s %s.", step.words, and(does))
 		}
 	}
 	// Where masking is tuned, other arms are tuned alike.
@@ -266,8 +295,8 @@ func (e *Evidence) Answer() (a Answer, err error) {
 	if sgat.Verdict == gat.Verdict && fairSGAT.Verdict == fairGAT.Verdict {
 		alike = "; so it is in SGAT"
 	}
-	a.Sentences = []string{fmt.Sprintf("In GIN masking %s on new nodes%s, and %s on known ones.", inWords(gin),
-		elsewhere(answers, "gin", datasets.Inductive), inWords(find(answers, "gin", datasets.Transductive)))}
+	a.Sentences = []string{fmt.Sprintf("In GIN masking %s on new nodes%s, and %s on known ones%s.", inWords(gin),
+		elsewhere(answers, "gin", datasets.Inductive), inWords(ginKnown), rescaled)}
 	if len(steps) > 0 {
 		a.Sentences = append(a.Sentences, steps[0])
 		a.Limits = append(steps[1:], a.Limits...)
@@ -275,24 +304,30 @@ func (e *Evidence) Answer() (a Answer, err error) {
 	a.Sentences = append(a.Sentences, fmt.Sprintf("In GAT masking in place of attention dropout %s on new nodes, %s %s where "+
 		"there was none%s.", inWords(gat), but, inWords(fairGAT), alike))
 	if len(apart) > 0 {
-		limit("The gap to the published gains (root mean square) is %s.", and(apart))
+		limit("From the published gains ours differ by %s.", strings.Join(apart, "; by "))
 	}
 	return a, nil
 }
 
 // gapsToPublished says for each data set how far answers are from the published gains, and for which models.
-func gapsToPublished(answers []cited.Answer) (gaps []string, err error) {
+func (e *Evidence) gapsToPublished(answers []cited.Answer) (gaps []string, err error) {
 	for _, data := range cited.Data() {
 		of := slices.DeleteFunc(slices.Clone(answers), func(a cited.Answer) bool { return a.Data != data })
-		gap, cells, err := cited.Agree(of, publishedGain)
+		near, err := cited.Agree(of, publishedGain)
 		if err != nil {
 			return nil, err
 		}
-		if cells == 0 {
+		if near.Cells == 0 {
 			continue
 		}
 		var models []string // that the paper has there, and that have run
+		var rescaled []cited.Answer
 		for _, a := range of {
+			other, err := cited.Ask(e.cited, a.Data, a.Model, a.Setting, cited.Choice{Rescale: true}, multiverse.Contrast{})
+			if err != nil {
+				return nil, err
+			}
+			rescaled = append(rescaled, other)
 			published := slices.ContainsFunc(a.Sizes, func(size int) bool {
 				return publishedGain(a.Data, a.Model, a.Setting, size) != nil
 			})
@@ -304,7 +339,16 @@ func gapsToPublished(answers []cited.Answer) (gaps []string, err error) {
 		if len(models) < len(cited.Models()) {
 			which = " for " + and(models)
 		}
-		gaps = append(gaps, fmt.Sprintf("%.1f points%s on %s", gap, which, DataTitle(data)))
+		alike, err := cited.Agree(rescaled, publishedGain)
+		if err != nil {
+			return nil, err
+		}
+		also := ""
+		if alike.Cells == near.Cells {
+			also = fmt.Sprintf("; %.1f with %s", alike.RMS, cited.Choice{Rescale: true})
+		}
+		gaps = append(gaps, fmt.Sprintf("%.1f points%s on %s (root mean square%s), with a correlation of %.2f, and %d of %d "+
+			"are in our intervals", near.RMS, which, DataTitle(data), also, near.Correlation, near.Within, near.Cells))
 	}
 	return gaps, nil
 }

@@ -43,8 +43,8 @@ func effectOr(v Verdict) string {
 }
 
 // Advice returns what follows for who uses masking: for each model and body a row a setting in which a cell of a tuned
-// comparison has been run; of what the balanced one has, from that alone. It says what masking gains where p is tuned by
-// validation F1, and every other arm alike.
+// comparison has been run; of what the balanced one has, from that alone. It says what masking gains where p is tuned
+// by validation F1, and every other arm alike.
 func (e *Evidence) Advice() plots.Table {
 	var added []string // arms, of either comparison
 	for _, id := range []string{balancedID, tunedID} {

@@ -17,30 +17,30 @@ const (
 	ginID    = "gin-without"
 )
 
-// betterUnmasked reports whether GIN in one answer, without masking, is significantly above the masked one of another,
-// over sizes and splits; false if one of the two lacks splits.
-func (e *Evidence) betterUnmasked(plain, masked cited.Answer) (bool, error) {
+// unmaskedAbove returns by how much GIN in one answer, without masking, is above the masked one of another: at each
+// size, and whether it is significantly so over sizes and splits; nothing if one of the two lacks splits.
+func (e *Evidence) unmaskedAbove(plain, masked cited.Answer) (bySize []float64, better bool, err error) {
 	if !plain.Complete() || !masked.Complete() {
-		return false, nil
+		return nil, false, nil
 	}
 	var differences [][]float64
 	for _, size := range plain.Sizes {
 		without, err := plain.F1(e.cited, plain.Reading, multiverse.Plain, size)
 		if err != nil {
-			return false, err
+			return nil, false, err
 		}
 		with, err := masked.F1(e.cited, masked.Reading, multiverse.Masked, size)
 		if err != nil {
-			return false, err
+			return nil, false, err
 		}
 		var bySplit []float64
 		for _, seed := range plain.Seeds {
 			bySplit = append(bySplit, without[seed]-with[seed])
 		}
-		differences = append(differences, bySplit)
+		differences, bySize = append(differences, bySplit), append(bySize, average(bySplit))
 	}
 	effect, err := joint.Pooled(differences)
-	return effect.Low > 0, err
+	return bySize, effect.Low > 0, err
 }
 
 // betterOrWorse says a difference in words: "5.8 points better".
@@ -67,6 +67,10 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 			"sizes), and the points that masking adds, with a 95 % interval; means of 10, 25, 50 and 90 % to train on and " +
 			"twenty splits."}
 	for _, choice := range cited.ForGIN() {
+		if choice.Rescale { // without masking it is the cited reading
+			t.Header = append(t.Header, "adds, rescaled")
+			continue
+		}
 		t.Header = append(t.Header, choice.String()+": without", "adds")
 	}
 	t.TextColumns = len(t.Header)
@@ -90,20 +94,22 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 		for _, d := range departed {
 			of = append(of, d[i])
 		}
-		for _, a := range of {
-			if !a.Complete() {
-				texts = append(texts, "–", "–")
-				continue
+		for k, a := range of {
+			plain, adds := "–", "–"
+			if a.Complete() {
+				plain, adds = fmt.Sprintf("%.1f", average(a.Effect.Plain)), intervalText(a.Effect.Pooled, 2)
 			}
-			plain := fmt.Sprintf("%.1f", average(a.Effect.Plain))
-			if len(published) == len(a.Sizes) {
+			if a.Complete() && len(published) == len(a.Sizes) {
 				squares := 0.0
 				for k, f1 := range published {
 					squares += (a.Effect.Plain[k] - f1) * (a.Effect.Plain[k] - f1) / float64(len(published))
 				}
 				plain += fmt.Sprintf(" (%.1f)", math.Sqrt(squares))
 			}
-			texts = append(texts, plain, intervalText(a.Effect.Pooled, 2))
+			if k == 0 || !cited.ForGIN()[k-1].Rescale {
+				texts = append(texts, plain)
+			}
+			texts = append(texts, adds)
 		}
 		var row []plots.Field
 		for _, text := range texts {
