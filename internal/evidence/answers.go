@@ -220,16 +220,18 @@ func (e *Evidence) Answer() (a Answer, err error) {
 		find(answers, "sgat", datasets.Inductive)
 	fairGAT, fairSGAT := find(fair, "gat", datasets.Inductive), find(fair, "sgat", datasets.Inductive)
 	limit := func(format string, values ...any) { a.Limits = append(a.Limits, fmt.Sprintf(format, values...)) }
-	ginKnown, rescaled := find(answers, "gin", datasets.Transductive), ""
+	ginKnown, rescaled, mends := find(answers, "gin", datasets.Transductive), "", false
 	var better []string
 	var steps []string // one for each departure that changes GIN without masking, too
 	for i, choice := range cited.ForGIN() {
 		d := find(departed[i], "gin", datasets.Inductive)
 		if choice.Rescale {
-			if known := find(departed[i], "gin", datasets.Transductive); known.Verdict.Clear() {
-				rescaled = fmt.Sprintf("; with %s it %s %.1f points there", choice, known.Verdict,
-					math.Abs(known.Effect.Pooled.MeanDifference))
+			known := find(departed[i], "gin", datasets.Transductive)
+			if known.Verdict.Clear() {
+				rescaled = fmt.Sprintf("; with %s it %s %.1f points there%s", choice, known.Verdict,
+					math.Abs(known.Effect.Pooled.MeanDifference), elsewhere(departed[i], "gin", datasets.Transductive))
 			}
+			mends = known.Verdict == cited.Gains && ginKnown.Verdict != cited.Gains
 			continue
 		}
 		bySize, above, err := e.unmaskedAbove(d, gin)
@@ -253,7 +255,7 @@ func (e *Evidence) Answer() (a Answer, err error) {
 				choice, and(points), and(sizes))
 		}
 	}
-	a.Headline = headline(answers, fair, better)
+	a.Headline = headline(answers, fair, better, mends)
 	for _, step := range []struct{ model, step, words string }{
 		{"gin", "body: no normalisation", "GIN has batch normalisation here, as its authors have it; without, masking"},
 		{"gat", "masked: all", "If all nodes can be masked, not train nodes alone, masking in GAT"},
@@ -391,8 +393,9 @@ func inWords(a cited.Answer) string {
 
 // headline says which models gain on Cora, and when, and which do as well or better without. What GAT and SGAT gain
 // against dropout of attention is masking's only where they gain against none, too. Better are the departures in which
-// GIN without masking is above the masked one of the cited reading.
-func headline(answers, fair []cited.Answer, better []string) string {
+// GIN without masking is above the masked one of the cited reading; mends says that GIN gains transductively once it is
+// rescaled, and not without.
+func headline(answers, fair []cited.Answer, better []string, mends bool) string {
 	when := map[[2]bool][]string{} // gains inductively, transductively
 	var replaced []string
 	for _, model := range cited.Models() {
@@ -418,7 +421,11 @@ func headline(answers, fair []cited.Answer, better []string) string {
 	}{{[2]bool{true, true}, ""}, {[2]bool{true, false}, ", where " + situation(datasets.Inductive)}, {[2]bool{false, true},
 		", where " + situation(datasets.Transductive)}} {
 		if models := when[group.gains]; len(models) > 0 {
-			parts = append(parts, and(models)+group.words)
+			part := and(models) + group.words
+			if mends && slices.Contains(models, hyper.Title("gin")) {
+				part += ", and with " + cited.Choice{Rescale: true}.String() + " also where " + situation(datasets.Transductive)
+			}
+			parts = append(parts, part)
 		}
 	}
 	text := "Not on Cora."

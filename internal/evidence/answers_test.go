@@ -113,18 +113,22 @@ func TestWhatDroppingNoAttentionGainsIsNotMaskings(t *testing.T) {
 	}
 	better := []string{"early stopping on validation F1", "raw features"}
 	replaced := "GAT and SGAT do as well with neither masking nor attention dropout."
-	assert.Equal(t, "On Cora, yes for GIN, where nodes arrive after training. But "+replaced, headline(all, fair, nil))
+	assert.Equal(t, "On Cora, yes for GIN, where nodes arrive after training. But "+replaced,
+		headline(all, fair, nil, false))
 	assert.Equal(t, "On Cora, yes for GIN, where nodes arrive after training. But GIN gains more from early "+
-		"stopping on validation F1 or raw features, and "+replaced, headline(all, fair, better))
-	assert.Equal(t, "On Cora, yes for GIN, GAT and SGAT, where nodes arrive after training.", headline(all, all, nil))
-	assert.Equal(t, "Not on Cora.", headline(fair, fair, better))
+		"stopping on validation F1 or raw features, and "+replaced, headline(all, fair, better, false))
+	assert.Equal(t, "On Cora, yes for GIN, GAT and SGAT, where nodes arrive after training.",
+		headline(all, all, nil, false))
+	assert.Equal(t, "Not on Cora.", headline(fair, fair, better, false))
+	assert.Equal(t, "On Cora, yes for GIN, where nodes arrive after training, and with rescaling as in dropout also "+
+		"where all nodes are known in training. But "+replaced, headline(all, fair, nil, true))
 	for i := range fair {
 		fair[i].Verdict = cited.Inconclusive
 	}
-	assert.Equal(t, "On Cora, yes for GIN, where nodes arrive after training.", headline(all, fair, nil),
+	assert.Equal(t, "On Cora, yes for GIN, where nodes arrive after training.", headline(all, fair, nil, false),
 		"what is not known is not said")
 	fair[len(fair)-1].Verdict = cited.NotRun
-	assert.Equal(t, "Not everything has been measured yet.", headline(all, fair, nil))
+	assert.Equal(t, "Not everything has been measured yet.", headline(all, fair, nil, false))
 }
 
 func TestDeparturesOfGINStandBesideTheCitedReading(t *testing.T) {
