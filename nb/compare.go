@@ -23,7 +23,7 @@ func compareTable(live, recorded *record.Results, cells ...record.Cell) plots.Ta
 	t := plots.Table{ID: "compare", Title: "Macro F1 in percent, mean ± standard deviation (trials)",
 		Header: []string{"cell", "setting", "train", "run here", "recorded", "paper"}, TextColumns: 2}
 	for _, c := range cells {
-		t.Rows = append(t.Rows, texts(c.Data+": "+Label(c), string(c.Setting), fmt.Sprintf("%d %%", c.TrainPercent),
+		t.Rows = append(t.Rows, plots.Fields(c.Data+": "+Label(c), string(c.Setting), fmt.Sprintf("%d %%", c.TrainPercent),
 			meanOf(live, c), meanOf(recorded, c), publishedText(c)))
 	}
 	return t
@@ -191,7 +191,7 @@ func Claims(id string) {
 		if j.Ours {
 			whose = "ours"
 		}
-		row := texts(j.Text, whose, j.GradeText(), j.Strict(), j.EffectText())
+		row := plots.Fields(j.Text, whose, j.GradeText(), j.Strict(), j.EffectText())
 		row[0].Note, row[2].Note = j.Says, j.Figures
 		t.Rows = append(t.Rows, row)
 	}

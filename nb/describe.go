@@ -16,7 +16,7 @@ func Describe(g *datasets.Graph) {
 	d := datasets.Describe(g)
 	t := plots.Table{ID: "description", Header: []string{"name", d.Name}, TextColumns: 2}
 	for _, fact := range d.Facts() {
-		t.Rows = append(t.Rows, texts(fact[0], fact[1]))
+		t.Rows = append(t.Rows, plots.Fields(fact[0], fact[1]))
 	}
 	Table(t)
 	var pictures, text strings.Builder

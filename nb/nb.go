@@ -80,15 +80,6 @@ func altOf(title, caption string) string {
 	return strings.TrimSpace(strings.TrimSuffix(title, ".") + ". " + caption)
 }
 
-// texts are texts as the fields of a table's row.
-func texts(all ...string) []plots.Field {
-	row := make([]plots.Field, len(all))
-	for i, text := range all {
-		row[i].Text = text
-	}
-	return row
-}
-
 // show sends data to the notebook, with a plain text beside it, or prints that text where there is no notebook.
 func show(text string, data map[protocol.MIMEType]any) {
 	if !gonbui.IsNotebook {

@@ -93,18 +93,18 @@ func (o OneReading) bySize(e *multiverse.Effects, effect multiverse.Effect) plot
 	for i, size := range e.Sizes {
 		mean, low, high, err := stats.ConfidenceInterval95(effect.Differences[i])
 		Must(err)
-		row := texts(fmt.Sprintf("%d %%", size), fmt.Sprintf("%.2f", effect.Plain[i]), fmt.Sprintf("%.2f", effect.Masked[i]),
+		row := plots.Fields(fmt.Sprintf("%d %%", size), fmt.Sprintf("%.2f", effect.Plain[i]), fmt.Sprintf("%.2f", effect.Masked[i]),
 			plots.Signed(mean, 2), plots.Signed(low, 2)+" to "+plots.Signed(high, 2))
 		cell := paper.Cell(e.Data, e.Model, e.Setting, size)
 		plain, has := evidence.PublishedF1(cell)
 		masked, both := evidence.PublishedF1(paper.Masked(cell, paper.MaskedKeepRate))
-		published := texts("–", "–", "–")
+		published := plots.Fields("–", "–", "–")
 		if has && both {
-			published = texts(fmt.Sprintf("%.2f", plain), fmt.Sprintf("%.2f", masked), plots.Signed(masked-plain, 2))
+			published = plots.Fields(fmt.Sprintf("%.2f", plain), fmt.Sprintf("%.2f", masked), plots.Signed(masked-plain, 2))
 		}
 		t.Rows = append(t.Rows, append(row, published...))
 	}
-	t.Footer = texts("all sizes", fmt.Sprintf("%.2f", stats.Summarize(effect.Plain).Mean),
+	t.Footer = plots.Fields("all sizes", fmt.Sprintf("%.2f", stats.Summarize(effect.Plain).Mean),
 		fmt.Sprintf("%.2f", stats.Summarize(effect.Masked).Mean), plots.Signed(effect.Pooled.MeanDifference, 2),
 		plots.Signed(effect.Pooled.Low, 2)+" to "+plots.Signed(effect.Pooled.High, 2), "", "", "")
 	return t
@@ -170,11 +170,11 @@ func (o OneReading) liveTable(live *record.Results, recorded *record.Results,
 			}
 		}
 		for seed := uint64(multiverse.FirstSplit); seed < multiverse.FirstSplit+uint64(splits); seed++ {
-			row := texts(fmt.Sprintf("%d %%", size), fmt.Sprint(seed))
+			row := plots.Fields(fmt.Sprintf("%d %%", size), fmt.Sprint(seed))
 			for i := range arms {
-				row = append(row, texts(scoreOf(here[i], seed), scoreOf(there[i], seed))...)
+				row = append(row, plots.Fields(scoreOf(here[i], seed), scoreOf(there[i], seed))...)
 			}
-			t.Rows = append(t.Rows, append(row, texts(effectText(here, seed), effectText(there, seed))...))
+			t.Rows = append(t.Rows, append(row, plots.Fields(effectText(here, seed), effectText(there, seed))...))
 		}
 	}
 	t.TextColumns = 2

@@ -32,7 +32,7 @@ func Readings(model string) {
 		for i, o := range axis.Options {
 			options[i] = o.Name
 		}
-		t.Rows = append(t.Rows, texts(axis.Name, axis.Title+whereOf(axis)+": "+strings.Join(options, " | "), axis.Paper))
+		t.Rows = append(t.Rows, plots.Fields(axis.Name, axis.Title+whereOf(axis)+": "+strings.Join(options, " | "), axis.Paper))
 	}
 	Table(t)
 }
@@ -149,7 +149,7 @@ func togetherOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Table {
 			row = append(row[:2], plots.Signed(joint.Median, 2), p(joint.MedianP), percent(joint.Positive)+" %", p(joint.PositiveP),
 				percent(joint.Negative)+" %", p(joint.NegativeP))
 		}
-		t.Rows = append(t.Rows, texts(row...))
+		t.Rows = append(t.Rows, plots.Fields(row...))
 	}
 	return t
 }
@@ -204,9 +204,9 @@ func WhatMatters(data, model string) {
 				row[i+1] = percent(share)
 			}
 		}
-		t.Rows = append(t.Rows, texts(row...))
+		t.Rows = append(t.Rows, plots.Fields(row...))
 	}
-	t.Footer = texts("all, added up", additive[datasets.Inductive], additive[datasets.Transductive])
+	t.Footer = plots.Fields("all, added up", additive[datasets.Inductive], additive[datasets.Transductive])
 	Table(t)
 }
 
@@ -259,7 +259,7 @@ func fitsOf(model string, c *multiverse.Calibration) plots.Table {
 		for _, f := range best {
 			row = append(row, of(f))
 		}
-		t.Rows = append(t.Rows, texts(row...))
+		t.Rows = append(t.Rows, plots.Fields(row...))
 	}
 	for i, axis := range axes {
 		if axis.Matters(datasets.Inductive) && !axis.Masked {
@@ -302,7 +302,7 @@ func plainOf(r *record.Results, model string, c *multiverse.Calibration) plots.T
 			for _, seed := range c.Splits {
 				f1 = append(f1, scores[seed])
 			}
-			t.Rows = append(t.Rows, texts(string(setting), fmt.Sprintf("%d %%", size), stats.Summarize(f1).Text(2),
+			t.Rows = append(t.Rows, plots.Fields(string(setting), fmt.Sprintf("%d %%", size), stats.Summarize(f1).Text(2),
 				publishedText(paper.Cell("cora", model, setting, size))))
 		}
 	}

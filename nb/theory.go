@@ -33,7 +33,7 @@ func Rows(title string, header []string, rows ...[]any) {
 			}
 			cells = append(cells, text)
 		}
-		t.Rows = append(t.Rows, texts(cells...))
+		t.Rows = append(t.Rows, plots.Fields(cells...))
 	}
 	Table(t)
 }

@@ -31,7 +31,7 @@ func (t Table) latex() string {
 	}
 	labels, numbers := t.labels(), len(t.Header)-t.labels()
 	fmt.Fprintf(&b, "\\begin{tabular}{%s%s}\n\\toprule\n", strings.Repeat("l", labels), strings.Repeat("r", numbers))
-	line(t.head())
+	line(Fields(t.Header...))
 	b.WriteString("\\midrule\n")
 	for i, row := range t.lines() {
 		if t.ruled(i) {

@@ -33,7 +33,7 @@ func (t Table) markdown() string {
 	if title := svg.Plain(t.Title); title != "" {
 		fmt.Fprintf(&b, "**%s**\n\n", markdownEscapes.Replace(title))
 	}
-	line(t.head())
+	line(Fields(t.Header...))
 	labels, numbers := t.labels(), len(t.Header)-t.labels()
 	b.WriteString(strings.Repeat("| :--- ", labels) + strings.Repeat("| ---: ", numbers) + "|\n")
 	for _, row := range t.lines() {

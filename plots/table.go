@@ -21,6 +21,15 @@ type Field struct {
 	Cell string
 }
 
+// Fields returns texts as a row of a [Table].
+func Fields(texts ...string) []Field {
+	row := make([]Field, len(texts))
+	for i, text := range texts {
+		row[i].Text = text
+	}
+	return row
+}
+
 // Table holds a header and rows of text.
 type Table struct {
 	ID, Title, Caption string
@@ -157,15 +166,6 @@ func (t Table) Render(f Format) (string, error) {
 
 // isText tells whether column i, from 0, has labels rather than numbers.
 func (t Table) isText(i int) bool { return i < t.labels() }
-
-// head returns the header as fields.
-func (t Table) head() []Field {
-	fields := make([]Field, len(t.Header))
-	for i, name := range t.Header {
-		fields[i].Text = name
-	}
-	return fields
-}
 
 // inMarkup returns the texts of fields without what a format takes for markup, bold ones between two marks of its own.
 func inMarkup(fields []Field, escapes *strings.Replacer, bold, end string) []string {

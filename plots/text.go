@@ -32,7 +32,7 @@ func (t Table) text() string {
 		}
 		return row
 	}
-	w.AppendHeader(line(t.head()))
+	w.AppendHeader(line(Fields(t.Header...)))
 	for i, fields := range t.Rows {
 		if t.ruled(i) {
 			w.AppendSeparator()

@@ -203,16 +203,16 @@ func (f *benchFlags) print(out io.Writer, lanes []*race.Lane) error {
 			}
 			first = l
 		}
-		row := fields(l.Data, l.Model, fmt.Sprint(l.KeepRate), l.Library)
+		row := plots.Fields(l.Data, l.Model, fmt.Sprint(l.KeepRate), l.Library)
 		if l.Error != "" {
-			t.Rows = append(t.Rows, append(row, fields(l.Error, "", "", "", "")...))
+			t.Rows = append(t.Rows, append(row, plots.Fields(l.Error, "", "", "", "")...))
 			continue
 		}
 		ratio := ""
 		if first.Error == "" {
 			ratio = fmt.Sprintf("%.1f", stats.Median(l.Train)/stats.Median(first.Train))
 		}
-		t.Rows = append(t.Rows, append(row, fields(spread(l.Train), ratio, spread(l.Validate),
+		t.Rows = append(t.Rows, append(row, plots.Fields(spread(l.Train), ratio, spread(l.Validate),
 			fmt.Sprintf("%.1f", l.FirstEpoch), fmt.Sprintf("%.0f", l.PeakMB))...))
 	}
 	return printTable(out, t, f.markdown)

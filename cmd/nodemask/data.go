@@ -126,7 +126,7 @@ func (f *dataFlags) list(c *cobra.Command, _ string) error {
 		Header:  []string{"name", "where", "what", "nodes", "edges", "features", "classes"},
 		Caption: "To fetch one, for instance: nodemask data fetch reddit"}
 	for _, l := range all {
-		t.Rows = append(t.Rows, fields(l.Name, l.Where, l.Description, count(int64(l.Nodes)), count(l.Edges),
+		t.Rows = append(t.Rows, plots.Fields(l.Name, l.Where, l.Description, count(int64(l.Nodes)), count(l.Edges),
 			count(int64(l.Features)), count(int64(l.Classes))))
 	}
 	return printTable(w, t, false)
@@ -201,7 +201,7 @@ func (d described) tables() []plots.Table {
 	facts := plots.Table{ID: "data", Header: []string{"name", d.Name}, TextColumns: 2}
 	add := func(name, value string) {
 		if value != "" {
-			facts.Rows = append(facts.Rows, fields(name, value))
+			facts.Rows = append(facts.Rows, plots.Fields(name, value))
 		}
 	}
 	add("source", d.Source)
@@ -229,7 +229,7 @@ func (d described) tables() []plots.Table {
 		if c.Homophily != nil {
 			homophily, chance = fmt.Sprintf("%.1f", 100**c.Homophily), fmt.Sprintf("%.1f", 100*c.Chance)
 		}
-		classes.Rows = append(classes.Rows, append(row, fields(homophily, chance)...))
+		classes.Rows = append(classes.Rows, append(row, plots.Fields(homophily, chance)...))
 	}
 	return []plots.Table{facts, degrees, classes}
 }
@@ -290,5 +290,5 @@ func share(name string, n, of int) []plots.Field {
 	if of > 0 {
 		percent = 100 * float64(n) / float64(of)
 	}
-	return fields(name, strings.Repeat("█", int(percent/2.5+0.5)), fmt.Sprint(n), fmt.Sprintf("%.1f", percent))
+	return plots.Fields(name, strings.Repeat("█", int(percent/2.5+0.5)), fmt.Sprint(n), fmt.Sprintf("%.1f", percent))
 }

@@ -341,7 +341,7 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 		if err != nil {
 			return err
 		}
-		row := fields(string(setting))
+		row := plots.Fields(string(setting))
 		for _, cell := range []record.Cell{plain, masked} {
 			x := measure.Experiment(cell, graph)
 			x.Smoothness = false
@@ -351,7 +351,7 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 			}
 			measured := scores(results, func(r *train.Result) float64 { return r.Test.MacroF1 })
 			published := *evidence.Published(graph.Name, "gin", setting, trainPercent, cell.Parameters.KeepRate.Active())
-			row = append(row, fields(measured.Text(2), fmt.Sprintf("%.2f", published))...)
+			row = append(row, plots.Fields(measured.Text(2), fmt.Sprintf("%.2f", published))...)
 		}
 		t.Rows = append(t.Rows, row)
 	}

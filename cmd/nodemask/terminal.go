@@ -119,15 +119,6 @@ func (p plainJSON) Write(value []byte) (int, error) {
 	return len(value), nil
 }
 
-// fields are texts as the fields of a table's row.
-func fields(texts ...string) []plots.Field {
-	row := make([]plots.Field, len(texts))
-	for i, text := range texts {
-		row[i].Text = text
-	}
-	return row
-}
-
 // trialTable lists the trials, and their mean and standard deviation.
 func trialTable(results []*train.Result) plots.Table {
 	type column struct {
@@ -144,7 +135,7 @@ func trialTable(results []*train.Result) plots.Table {
 			column{"cached: macro F1 %", func(r *train.Result) float64 { return r.Cached.MacroF1 }},
 			column{"cached, apart: macro F1 %", func(r *train.Result) float64 { return r.Apart.MacroF1 }})
 	}
-	t := plots.Table{ID: "trials", Header: []string{"seed"}, Footer: fields("mean ± std")}
+	t := plots.Table{ID: "trials", Header: []string{"seed"}, Footer: plots.Fields("mean ± std")}
 	for _, c := range columns {
 		t.Header = append(t.Header, c.name)
 		t.Footer = append(t.Footer, plots.Field{Text: scores(results, c.score).Text(2)})
@@ -152,11 +143,11 @@ func trialTable(results []*train.Result) plots.Table {
 	t.Header, t.Footer = append(t.Header, "best epoch", "epochs", "seconds"), append(t.Footer, plots.Field{},
 		plots.Field{}, plots.Field{})
 	for _, r := range results {
-		row := fields(fmt.Sprint(r.Seed))
+		row := plots.Fields(fmt.Sprint(r.Seed))
 		for _, c := range columns {
 			row = append(row, plots.Field{Text: fmt.Sprintf("%.2f", 100*c.score(r))})
 		}
-		t.Rows = append(t.Rows, append(row, fields(fmt.Sprint(r.BestEpoch), fmt.Sprint(len(r.History)),
+		t.Rows = append(t.Rows, append(row, plots.Fields(fmt.Sprint(r.BestEpoch), fmt.Sprint(len(r.History)),
 			fmt.Sprintf("%.1f", r.Seconds))...))
 	}
 	return t

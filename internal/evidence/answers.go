@@ -551,11 +551,8 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		if robust.Readings > 0 {
 			above, below, median = fmt.Sprint(robust.Above), fmt.Sprint(robust.Below), plots.Signed(robust.Median, 2)
 		}
-		var fields []plots.Field
-		for _, text := range append(row, above, below, fmt.Sprintf("%d/%d", robust.Readings, robust.Of), median) {
-			fields = append(fields, plots.Field{Text: text})
-		}
-		t.Rows = append(t.Rows, fields)
+		row = append(row, above, below, fmt.Sprintf("%d/%d", robust.Readings, robust.Of), median)
+		t.Rows = append(t.Rows, plots.Fields(row...))
 	}
 	return t, nil
 }

@@ -104,11 +104,7 @@ func (e *Evidence) Advice() plots.Table {
 					}
 					texts = append(texts, text)
 				}
-				var row []plots.Field
-				for _, text := range texts {
-					row = append(row, plots.Field{Text: text})
-				}
-				t.Rows = append(t.Rows, row)
+				t.Rows = append(t.Rows, plots.Fields(texts...))
 			}
 		}
 	}

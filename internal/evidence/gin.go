@@ -111,11 +111,7 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 			}
 			texts = append(texts, adds)
 		}
-		var row []plots.Field
-		for _, text := range texts {
-			row = append(row, plots.Field{Text: text})
-		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, plots.Fields(texts...))
 	}
 	return t, nil
 }

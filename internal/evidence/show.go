@@ -53,10 +53,7 @@ func (a Artifact) Table(r *record.Results, o TableOptions) plots.Table {
 		adjusted = a.adjusted(r)
 	}
 	for _, row := range a.Rows {
-		var cells []plots.Field
-		for _, label := range row.Labels {
-			cells = append(cells, plots.Field{Text: label})
-		}
+		cells := plots.Fields(row.Labels...)
 		for i, e := range row.Entries {
 			value, number := e.show(r, adjusted)
 			cells = append(cells, value)
