@@ -110,8 +110,8 @@ func (b Tab) Run(actions ...chromedp.Action) {
 // Try runs actions and returns their error.
 func (b Tab) Try(actions ...chromedp.Action) error { return chromedp.Run(b.ctx, actions...) }
 
-// In returns the tab for expressions in which $ is the first element that a selector finds, and find looks for one in its
-// shadow.
+// In returns the tab for expressions in which $ is the first element that a selector finds, and find looks for one in
+// its shadow.
 func (b Tab) In(selector string) Tab {
 	b.host = selector
 	return b
