@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 
 	"nodemask/csr"
@@ -22,12 +21,8 @@ type SBMOptions struct {
 	// give a share too small to matter, such as 1e-12.
 	Homophily float64
 	Features  int // columns; 0 means 16
-	// ActiveFeatures makes the features sparse and binary, like a bag of words: so many words are drawn for each node, and
-	// one drawn twice counts once. 0 means dense features.
-	ActiveFeatures int
 	// FeatureSignal is how far a class's mean lies from the origin, in standard deviations of a feature's noise, in a
-	// random direction; 0 means 1. For sparse features it is the odds that a word is drawn from those the class favours
-	// (class c: c, c+Classes, …) rather than from all.
+	// random direction; 0 means 1.
 	FeatureSignal float64
 	Seed          uint64
 }
@@ -52,12 +47,6 @@ func (o SBMOptions) withDefaults() (SBMOptions, error) {
 		o.Homophily = 1 // there is no other class to join
 	case o.Features < 1 || o.Features > graphfile.MaxWidth:
 		return o, fmt.Errorf("SBM: Features is %d: expected 1 to %d", o.Features, graphfile.MaxWidth)
-	case o.ActiveFeatures < 0 || o.ActiveFeatures > o.Features:
-		return o, fmt.Errorf("SBM: ActiveFeatures is %d: expected 0 to %d, the number of Features",
-			o.ActiveFeatures, o.Features)
-	case o.ActiveFeatures > 0 && !(o.FeatureSignal >= 0):
-		return o, fmt.Errorf("SBM: FeatureSignal is %v: expected odds of at least 0 with ActiveFeatures",
-			o.FeatureSignal)
 	case math.IsNaN(o.FeatureSignal) || math.Abs(o.FeatureSignal) > 1e6:
 		return o, fmt.Errorf("SBM: FeatureSignal is %v: expected at most 1e6", o.FeatureSignal)
 	}
@@ -68,17 +57,9 @@ func (o SBMOptions) withDefaults() (SBMOptions, error) {
 	return o, nil
 }
 
-// width returns how many numbers are stored for each node's features.
-func (o SBMOptions) width() int {
-	if o.ActiveFeatures > 0 {
-		return 2 * o.ActiveFeatures
-	}
-	return o.Features
-}
-
 // SBM draws a stochastic block model: edges fall inside a class or between two classes uniformly at random, and a
-// node's features are its class's mean plus Gaussian noise, or words that its class favours. It takes time and memory
-// linear in nodes, edges and features.
+// node's features are its class's mean plus Gaussian noise. It takes time and memory linear in nodes, edges and
+// features.
 //
 // Pairs are drawn with replacement, more than the edges wanted, so that about as many are left when repeats are
 // dropped: the tests find the mean degree within 1 % of MeanDegree, up to half of all possible edges. It is an error if
@@ -88,7 +69,7 @@ func SBM(o SBMOptions) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := memory.Fits(int64(o.Nodes)*(24+4*int64(o.width())) + int64(4*o.MeanDegree*float64(o.Nodes))); err != nil {
+	if err := memory.Fits(int64(o.Nodes)*(24+4*int64(o.Features)) + int64(4*o.MeanDegree*float64(o.Nodes))); err != nil {
 		return nil, fmt.Errorf("SBM of %d nodes: %w", o.Nodes, err)
 	}
 	// Class c is the nodes order[c·n/k : (c+1)·n/k].
@@ -154,11 +135,7 @@ func SBM(o SBMOptions) (*Graph, error) {
 	if g.Edges, g.Report, err = csr.FromSeq(nodes, pairs, csr.Options{}); err != nil {
 		return nil, fmt.Errorf("SBM: %w", err)
 	}
-	if o.ActiveFeatures > 0 {
-		g.Features = wordFeatures(g.Labels, o)
-	} else {
-		g.Features = gaussianFeatures(g.Labels, classes, o.Features, o.FeatureSignal, o.Seed)
-	}
+	g.Features = gaussianFeatures(g.Labels, classes, o.Features, o.FeatureSignal, o.Seed)
 	return g, nil
 }
 
@@ -211,34 +188,6 @@ func gaussianFeatures(labels []int32, classes, width int, signal float64, seed u
 		for i := range row {
 			row[i] = mean[i] + float32(r.NormFloat64())
 		}
-	}
-	return f
-}
-
-// wordFeatures draws the words of each node. A class beyond the number of words favours one that another does too.
-func wordFeatures(labels []int32, o SBMOptions) Features {
-	source := rand.NewPCG(o.Seed, 2)
-	favours := o.FeatureSignal / (1 + o.FeatureSignal)
-	f := Features{Rows: len(labels), Width: o.Features, Offsets: make([]int64, len(labels)+1)}
-	f.Columns = make([]int32, 0, len(labels)*o.ActiveFeatures)
-	row := make([]int32, o.ActiveFeatures)
-	for v, c := range labels {
-		first := int(c) % o.Features
-		favoured := uint64((o.Features-1-first)/o.Classes + 1)
-		for i := range row {
-			if float64(source.Uint64()>>11)*0x1p-53 < favours {
-				row[i] = int32(first + int(below(source, favoured))*o.Classes)
-			} else {
-				row[i] = int32(below(source, uint64(o.Features)))
-			}
-		}
-		slices.Sort(row)
-		f.Columns = append(f.Columns, slices.Compact(row)...)
-		f.Offsets[v+1] = int64(len(f.Columns))
-	}
-	f.Values = make([]float32, len(f.Columns))
-	for i := range f.Values {
-		f.Values[i] = 1
 	}
 	return f
 }

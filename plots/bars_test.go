@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"nodemask/internal/svg/svgtest"
 	"nodemask/plots"
 )
 
@@ -22,7 +23,7 @@ func bars() plots.Bars {
 }
 
 func TestBarsSayTheirNumbers(t *testing.T) {
-	words := wellFormed(t, drawn(t, bars()))
+	words := svgtest.WellFormed(t, drawn(t, bars()))
 	assert.Contains(t, words, "81.3")
 	assert.Contains(t, words, "ants & <others>")
 }

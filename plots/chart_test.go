@@ -3,11 +3,8 @@ package plots_test
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/xml"
-	"errors"
 	"fmt"
 	"html"
-	"io"
 	"math"
 	"regexp"
 	"strconv"
@@ -18,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"nodemask/internal/svg/svgtest"
 	"nodemask/plots"
 )
 
@@ -73,36 +71,6 @@ func charts() []plots.Chart {
 	}
 }
 
-// wellFormed reads all of an SVG, and returns its text.
-func wellFormed(t require.TestingT, svg string) string {
-	d := xml.NewDecoder(strings.NewReader(svg))
-	var words strings.Builder
-	depth, ids := 0, map[string]bool{}
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		require.NoError(t, err)
-		switch token := token.(type) {
-		case xml.StartElement:
-			depth++
-			for _, a := range token.Attr {
-				if a.Name.Local == "id" {
-					require.False(t, ids[a.Value], "id %s is there twice", a.Value)
-					ids[a.Value] = true
-				}
-			}
-		case xml.EndElement:
-			depth--
-		case xml.CharData:
-			words.Write(token)
-		}
-	}
-	require.Zero(t, depth)
-	return words.String()
-}
-
 // drawable is what can be drawn.
 type drawable interface{ SVG() ([]byte, error) }
 
@@ -116,7 +84,7 @@ func drawn(t require.TestingT, of drawable) string {
 	again, err := of.SVG()
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(svg, again), "drawn twice, it differs")
-	wellFormed(t, string(svg))
+	svgtest.WellFormed(t, string(svg))
 	for _, place := range places.FindAllString(string(svg), -1) {
 		require.NotRegexp(t, "NaN|Inf", place)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"nodemask/internal/svg/svgtest"
 	"nodemask/plots"
 )
 
@@ -23,7 +24,7 @@ func forest() plots.Forest {
 }
 
 func TestAForestPlotSaysItsNumbers(t *testing.T) {
-	words := wellFormed(t, drawn(t, forest()))
+	words := svgtest.WellFormed(t, drawn(t, forest()))
 	assert.Contains(t, words, "+1.50 [0.50, 2.50]")
 	assert.Contains(t, words, "−4.00 [−5.00, −3.00]")
 }

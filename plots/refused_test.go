@@ -117,7 +117,7 @@ func TestTablesThatCannotBeWrittenAreErrors(t *testing.T) {
 		{"2 text columns of 1", plots.Table{Header: []string{"a"}, TextColumns: 2}},
 		{"the footer has 1 cells: the header has 3", list(func(t *plots.Table) { t.Footer = []plots.Field{{Text: "mean"}} })},
 		{"groups begin at rows [0]", groups(0)}, {"groups begin at rows [-1]", groups(-1)},
-		{"groups begin at rows [2]", groups(2)}, {"groups begin at rows [1 1]", groups(1, 1)},
+		{"groups begin at rows [3]", groups(3)}, {"groups begin at rows [1 1]", groups(1, 1)},
 		{"columns [2] " + columns, figure(func(t *plots.Table) { t.Under = []int{2} })},
 		{"columns [5 5] " + columns, figure(func(t *plots.Table) { t.Blocks = []int{5, 5} })},
 		{"columns [7] " + columns, figure(func(t *plots.Table) { t.Blocks = []int{7} })},

@@ -1,8 +1,6 @@
 package plots_test
 
 import (
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,7 +9,6 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/internal/browsertest"
@@ -24,17 +21,8 @@ func TestSpecificationCurvesTakePointerAndKeys(t *testing.T) {
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "page.html")
 	require.NoError(t, os.WriteFile(file, []byte("<!DOCTYPE html><meta charset=\"utf-8\"><body>"+piece+piece), 0o644))
-	tab := browsertest.Open(t, browsertest.Start(t, 2*time.Minute), file, 1300)
-	run := tab.Run
-	is := func(want any, expression string) {
-		t.Helper()
-		var got json.RawMessage
-		run(chromedp.Evaluate(`(() => { const $ = document.querySelector('.nodemask-specification'), find = s => `+
-			`$.shadowRoot.querySelector(s); return `+expression+` })()`, &got))
-		encoded, err := json.Marshal(want)
-		require.NoError(t, err)
-		assert.JSONEq(t, string(encoded), string(got), expression)
-	}
+	tab := browsertest.Open(t, browsertest.Start(t, 2*time.Minute), file, 1300).In(".nodemask-specification")
+	run, is := tab.Run, tab.Is
 	const label = `find('.option[data-option="1"]')`
 	is(true, `[...document.querySelectorAll('.nodemask-specification')].every(h => h.nodemask)`)
 	is("4 readings: median +1.50, 75 % above 0", `find('.count').textContent`)
@@ -47,23 +35,19 @@ func TestSpecificationCurvesTakePointerAndKeys(t *testing.T) {
 		`p.textContent.includes('sideways')).length`
 	is(0, sideways)
 	run(chromedp.EmulateViewport(390, 800))
-	const host = `const $ = document.querySelector('.nodemask-specification'); `
-	run(chromedp.Poll(`(() => { `+host+`return `+sideways+` === 1 })()`, nil))
-	run(chromedp.EmulateViewport(1300, 900),
-		chromedp.Poll(`(() => { const $ = document.querySelector('.nodemask-specification'); return `+sideways+` === 0 })()`,
-			nil))
+	tab.Until(sideways + " === 1")
+	run(chromedp.EmulateViewport(1300, 900))
+	tab.Until(sideways + " === 0")
 
 	// The third of four readings is in the middle of the third quarter of the plot.
 	var box []float64
-	run(chromedp.Evaluate(`(() => { const b = `+
-		`document.querySelector('.nodemask-specification').shadowRoot.querySelector('.plot').getBoundingClientRect(); `+
-		`return [b.left, b.top, b.width, b.height] })()`, &box))
+	tab.JS(`(b => [b.left, b.top, b.width, b.height])(find('.plot').getBoundingClientRect())`, &box)
 	run(input.DispatchMouseEvent(input.MouseMoved, box[0]+box[2]*5/8, box[1]+20))
 	is("+2.00 [1.00, 3.00], interval above 0. stop: F1.", `$.nodemask.words()`)
 	is("+2.00 [1.00, 3.00]reading 3 of 4stopF1", `find('.card').textContent`)
 
-	run(chromedp.Evaluate(`document.querySelector('.nodemask-specification').shadowRoot.querySelector('.plot').focus()`,
-		nil), chromedp.KeyEvent(kb.ArrowRight))
+	is(nil, `find('.plot').focus()`)
+	run(chromedp.KeyEvent(kb.ArrowRight))
 	is("Reading 4 of 4: +3.00 [2.00, 4.00], interval above 0, calibrated, near the paper. stop: loss.",
 		`find('.plot').getAttribute('aria-valuetext')`)
 	run(chromedp.KeyEvent(kb.Home))
@@ -72,10 +56,7 @@ func TestSpecificationCurvesTakePointerAndKeys(t *testing.T) {
 	run(chromedp.KeyEvent(kb.Escape))
 	is("", `$.nodemask.words()`)
 
-	click := fmt.Sprintf(`(() => { const $ = document.querySelector('.nodemask-specification'), find = s => `+
-		`$.shadowRoot.querySelector(s); %s.dispatchEvent(new MouseEvent('click', {bubbles: true})); %[1]s.focus() })()`,
-		label)
-	run(chromedp.Evaluate(click, nil))
+	is(nil, label+`.dispatchEvent(new MouseEvent('click', {bubbles: true})), `+label+`.focus()`)
 	is("2 of 4 readings: median −0.50, 50 % above 0", `find('.count').textContent`)
 	is("true", label+`.getAttribute('aria-pressed')`)
 	is([]int{0, 2}, `$.nodemask.shown()`)
@@ -87,9 +68,8 @@ func TestSpecificationCurvesTakePointerAndKeys(t *testing.T) {
 	is("4 readings: median +1.50, 75 % above 0", `find('.count').textContent`)
 	is("false", label+`.getAttribute('aria-pressed')`)
 
-	run(chromedp.EmulateViewport(800, 900),
-		chromedp.Poll(`(() => { `+host+
-			`return $.shadowRoot.querySelector('svg').getBoundingClientRect().width < 800 })()`, nil))
+	run(chromedp.EmulateViewport(800, 900))
+	tab.Until(`find('svg').getBoundingClientRect().width < 800`)
 	is(true, `find('.scroll').scrollWidth <= find('.scroll').clientWidth`)
 	is(true, `[...document.querySelectorAll('.nodemask-specification')].every(h => h.nodemask)`)
 	is("4 readings: median +1.50, 75 % above 0", `find('.count').textContent`)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"nodemask/internal/svg/svgtest"
 	"nodemask/plots"
 )
 
@@ -64,7 +65,7 @@ func TestReadingsAreSortedAndToldApartByMoreThanColour(t *testing.T) {
 	s.Readings[2].Marked = true
 	svg := drawn(t, s)
 	text := svg
-	words := wellFormed(t, svg)
+	words := svgtest.WellFormed(t, svg)
 	for _, want := range []string{"3 readings: median +1.00, 67 % above 0.", "interval above 0: 1", "includes 0: 1",
 		"below 0: 1", "marked: 1", "median"} {
 		assert.Contains(t, words, want)

@@ -17,6 +17,7 @@ import (
 var anyText = rapid.StringOf(rapid.OneOf(rapid.Rune(),
 	rapid.SampledFrom([]rune("<>&\"'|_%$#{}~^\\*[]`,;\r\n\t\x00\x1b\u0085\ufffe±− "))))
 
+// scores is a table with two groups and a footer.
 func scores() plots.Table {
 	return plots.Table{
 		ID: "scores", Title: "Cora & co", Caption: "Macro F1, mean ± std.",
@@ -24,7 +25,10 @@ func scores() plots.Table {
 		Rows: [][]plots.Field{
 			{{Text: "GIN"}, {Text: "0.5"}, {Text: "77.3 ± 1.4", Note: "10 trials", Bold: true}},
 			{{Text: "GAT | masked"}, {Text: "1"}, {Text: "−0.2"}},
+			{{Text: "SGAT"}, {Text: "1"}, {Text: "–"}},
 		},
+		Footer: []plots.Field{{Text: "mean ± std"}, {Text: ""}, {Text: "38.6 ± 54.8"}},
+		Groups: []int{1},
 	}
 }
 
@@ -34,13 +38,17 @@ func render(t require.TestingT, table plots.Table, f plots.Format) string {
 	return got
 }
 
-func TestTextTableMarksBoldCellsByAStar(t *testing.T) {
+func TestTextTableMarksBoldCellsByAStarAndHasRulesBetweenGroupsAndAboveTheFooter(t *testing.T) {
 	assert.Equal(t, `Cora & co
 ╭──────────────┬───────────┬─────────────╮
 │ model        │ keep_rate │  macro F1 % │
 ├──────────────┼───────────┼─────────────┤
 │ GIN          │       0.5 │ 77.3 ± 1.4* │
+├──────────────┼───────────┼─────────────┤
 │ GAT | masked │         1 │        −0.2 │
+│ SGAT         │         1 │           – │
+├──────────────┼───────────┼─────────────┤
+│ mean ± std   │           │ 38.6 ± 54.8 │
 ╰──────────────┴───────────┴─────────────╯
 Macro F1, mean ± std.
 `, render(t, scores(), plots.FormatText))
@@ -63,19 +71,21 @@ func TestAnArrowBehindABoldNumberSaysThatItIsBelow(t *testing.T) {
 	assert.NotContains(t, render(t, table, plots.FormatText), "↓")
 }
 
-func TestMarkdownTableEscapesPipesAndAlignsNumbersRight(t *testing.T) {
+func TestMarkdownTableEscapesPipesAlignsNumbersRightAndEndsInTheFooter(t *testing.T) {
 	assert.Equal(t, `**Cora \& co**
 
 | model | keep\_rate | macro F1 % |
 | :--- | ---: | ---: |
 | GIN | 0.5 | **77.3 ± 1.4** |
 | GAT \| masked | 1 | −0.2 |
+| SGAT | 1 | – |
+| mean ± std |  | 38.6 ± 54.8 |
 
 Macro F1, mean ± std.
 `, render(t, scores(), plots.FormatMarkdown))
 }
 
-func TestLaTeXTableIsABooktabsTabularWithMathSigns(t *testing.T) {
+func TestLaTeXTableIsABooktabsTabularWithMathSignsAndRulesBetweenGroups(t *testing.T) {
 	assert.Equal(t, `% Cora & co
 % Macro F1, mean ± std.
 \begin{tabular}{lrr}
@@ -83,7 +93,11 @@ func TestLaTeXTableIsABooktabsTabularWithMathSigns(t *testing.T) {
 model & keep\_rate & macro F1 \% \\
 \midrule
 GIN & 0.5 & \textbf{77.3 $\pm$ 1.4} \\
+\midrule
 GAT \textbar{} masked & 1 & $-$0.2 \\
+SGAT & 1 & – \\
+\midrule
+mean $\pm$ std &  & 38.6 $\pm$ 54.8 \\
 \bottomrule
 \end{tabular}
 `, render(t, scores(), plots.FormatLaTeX))
@@ -101,8 +115,8 @@ func TestLaTeXEscapesEverySpecialCharacterOnce(t *testing.T) {
 		`a\&b\%c\$d\#e\_f\{g\}h\textasciitilde{}i\textasciicircum{}j\textbackslash{}k \\`)
 }
 
-func TestCSVTableIsTheHeaderAndTheRows(t *testing.T) {
-	assert.Equal(t, "model,keep_rate,macro F1 %\nGIN,0.5,77.3 ± 1.4\nGAT | masked,1,−0.2\n",
+func TestCSVTableIsTheHeaderAndTheRowsWithoutAFooterThatCouldBeTakenForData(t *testing.T) {
+	assert.Equal(t, "model,keep_rate,macro F1 %\nGIN,0.5,77.3 ± 1.4\nGAT | masked,1,−0.2\nSGAT,1,–\n",
 		render(t, scores(), plots.FormatCSV))
 }
 
@@ -125,7 +139,7 @@ func TestHTMLTableDoesNotBreakIntervals(t *testing.T) {
 	assert.Contains(t, html, "−0.07 "+whole+"[−0.80, 0.65]</span> points, p "+whole+"&lt; 0.001</span>")
 }
 
-func TestHTMLTableHasACaptionScopesAndNotes(t *testing.T) {
+func TestHTMLTableHasACaptionScopesNotesABodyForEachGroupAndAFooter(t *testing.T) {
 	assert.Equal(t, `<table id="scores">
 <caption><b>Cora &amp; co</b> Macro F1, mean ± std.</caption>
 <thead>
@@ -133,84 +147,28 @@ func TestHTMLTableHasACaptionScopesAndNotes(t *testing.T) {
 </thead>
 <tbody>
 <tr><th scope="row" LEFT>GIN</th><td NUMBER>0.5</td><td NUMBER title="10 trials" tabindex="0"><b>77.3 ± 1.4</b></td></tr>
-<tr><th scope="row" LEFT>GAT | masked</th><td NUMBER>1</td><td NUMBER>−0.2</td></tr>
 </tbody>
+<tbody>
+<tr><th scope="row" LEFT-RULED>GAT | masked</th><td NUMBER-RULED>1</td><td NUMBER-RULED>−0.2</td></tr>
+<tr><th scope="row" LEFT>SGAT</th><td NUMBER>1</td><td NUMBER>–</td></tr>
+</tbody>
+<tfoot>
+<tr><th scope="row" LEFT-RULED>mean ± std</th><td NUMBER-RULED></td><td NUMBER-RULED>38.6 ± 54.8</td></tr>
+</tfoot>
 </table>
 `, unstyled(render(t, scores(), plots.FormatHTML)))
 }
 
-// trials is a table with two groups and a footer.
-func trials() plots.Table {
-	return plots.Table{
-		Header: []string{"seed", "macro F1 %"},
-		Rows: [][]plots.Field{{{Text: "1"}, {Text: "77.31"}}, {{Text: "2"}, {Text: "76.9", Bold: true}},
-			{{Text: "3"}, {Text: "–"}}},
-		Footer: []plots.Field{{Text: "mean ± std"}, {Text: "77.1 ± 0.3"}},
-		Groups: []int{1},
+func TestATableWithoutTitleCaptionAndIDBeginsAndEndsInItself(t *testing.T) {
+	table := plots.Table{Header: []string{"a"}, Rows: [][]plots.Field{{{Text: "1"}}}}
+	for format, want := range map[plots.Format]string{
+		plots.FormatText: "╭───╮\n│ a │\n├───┤\n│ 1 │\n╰───╯\n", plots.FormatMarkdown: "| a |\n| :--- |\n| 1 |\n",
+		plots.FormatLaTeX: "\\begin{tabular}{l}\n\\toprule\na \\\\\n\\midrule\n1 \\\\\n\\bottomrule\n\\end{tabular}\n",
+		plots.FormatHTML: "<table>\n<thead>\n<tr><th scope=\"col\" LEFT>a</th></tr>\n</thead>\n<tbody>\n" +
+			"<tr><th scope=\"row\" LEFT>1</th></tr>\n</tbody>\n</table>\n",
+	} {
+		assert.Equal(t, want, unstyled(render(t, table, format)))
 	}
-}
-
-func TestTextTableHasRulesBetweenGroupsAndAboveTheFooter(t *testing.T) {
-	assert.Equal(t, `╭────────────┬────────────╮
-│ seed       │ macro F1 % │
-├────────────┼────────────┤
-│ 1          │      77.31 │
-├────────────┼────────────┤
-│ 2          │      76.9* │
-│ 3          │          – │
-├────────────┼────────────┤
-│ mean ± std │ 77.1 ± 0.3 │
-╰────────────┴────────────╯
-`, render(t, trials(), plots.FormatText))
-}
-
-func TestMarkdownTableEndsInTheFooter(t *testing.T) {
-	assert.Equal(t, `| seed | macro F1 % |
-| :--- | ---: |
-| 1 | 77.31 |
-| 2 | **76.9** |
-| 3 | – |
-| mean ± std | 77.1 ± 0.3 |
-`, render(t, trials(), plots.FormatMarkdown))
-}
-
-func TestLaTeXTableHasRulesBetweenGroupsAndAboveTheFooter(t *testing.T) {
-	assert.Equal(t, `\begin{tabular}{lr}
-\toprule
-seed & macro F1 \% \\
-\midrule
-1 & 77.31 \\
-\midrule
-2 & \textbf{76.9} \\
-3 & – \\
-\midrule
-mean $\pm$ std & 77.1 $\pm$ 0.3 \\
-\bottomrule
-\end{tabular}
-`, render(t, trials(), plots.FormatLaTeX))
-}
-
-func TestHTMLTableHasABodyForEachGroupAndAFooter(t *testing.T) {
-	assert.Equal(t, `<table>
-<thead>
-<tr><th scope="col" LEFT>seed</th><th scope="col" RIGHT>macro F1 %</th></tr>
-</thead>
-<tbody>
-<tr><th scope="row" LEFT>1</th><td NUMBER>77.31</td></tr>
-</tbody>
-<tbody>
-<tr><th scope="row" LEFT-RULED>2</th><td NUMBER-RULED><b>76.9</b></td></tr>
-<tr><th scope="row" LEFT>3</th><td NUMBER>–</td></tr>
-</tbody>
-<tfoot>
-<tr><th scope="row" LEFT-RULED>mean ± std</th><td NUMBER-RULED>77.1 ± 0.3</td></tr>
-</tfoot>
-</table>
-`, unstyled(render(t, trials(), plots.FormatHTML)))
-}
-
-func TestCSVHasNoFooterThatCouldBeTakenForData(t *testing.T) {
-	assert.Equal(t, "seed,macro F1 %\n1,77.31\n2,76.9\n3,–\n", render(t, trials(), plots.FormatCSV))
 }
 
 func TestAnyTextSurvivesEveryFormat(t *testing.T) {

@@ -3,7 +3,6 @@ package draw
 import (
 	"bytes"
 	"context"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 
 	"nodemask/aggtree"
 	"nodemask/aggtree/internal/testgraph"
+	"nodemask/internal/svg/svgtest"
 )
 
 type drawing struct {
@@ -60,18 +60,6 @@ func textOf(t require.TestingT, tree *aggtree.Tree, o Options) string {
 	var b bytes.Buffer
 	require.NoError(t, WriteText(&b, tree, o))
 	return b.String()
-}
-
-// wellFormed reads XML to its end.
-func wellFormed(t require.TestingT, text string) {
-	d := xml.NewDecoder(strings.NewReader(text))
-	for {
-		if _, err := d.Token(); errors.Is(err, io.EOF) {
-			return
-		} else {
-			require.NoError(t, err)
-		}
-	}
 }
 
 // shapes lists what is in a drawing: its texts from left to right as they are drawn, without the legend, and how many
@@ -204,7 +192,7 @@ func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 			o.Classes = rapid.SliceOf(rapid.String()).Draw(t, "classes")
 		}
 		drawing := svgOf(t, tree, o)
-		wellFormed(t, drawing)
+		svgtest.WellFormed(t, drawing)
 		apart(t, drawing)
 		f := o.fold(tree)
 		assert.Equal(t, f.Tree.NumNodes(), strings.Count(textOf(t, tree, o), "\n"))
@@ -306,7 +294,7 @@ func TestThePapersFiguresShowTheirPanels(t *testing.T) {
 		again, _, err := PaperFigure(id)
 		require.NoError(t, err)
 		assert.Equal(t, svg, again)
-		wellFormed(t, string(svg))
+		svgtest.WellFormed(t, string(svg))
 		f := paperFigures[id]()
 		labels, nodes, dashed, boxes := shapes(string(svg))
 		for _, p := range f.panels {

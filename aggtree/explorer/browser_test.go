@@ -23,49 +23,25 @@ import (
 	"nodemask/aggtree/internal/testgraph"
 	"nodemask/csr"
 	"nodemask/internal/browsertest"
+	"nodemask/internal/svg/svgtest"
 )
 
-// tab is a page with a fragment in the browser.
+// tab is a page with a fragment in the browser. In expressions $ is the first one.
 type tab struct{ browsertest.Tab }
 
 func open(t *testing.T, ctx context.Context, text string, before ...chromedp.Action) tab {
 	file := filepath.Join(t.TempDir(), "page.html")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
-	return tab{browsertest.Open(t, ctx, file, 1300, before...)}
-}
-
-// js computes an expression in which $ is the first fragment, and find looks inside it.
-func (b tab) js(expression string, result any) {
-	b.Helper()
-	var text string
-	b.Run(chromedp.Evaluate(fmt.Sprintf(
-		`(() => { const $ = document.querySelector('.nodemask-explorer'), find = s => $.shadowRoot.querySelector(s); `+
-			`return JSON.stringify((%s) ?? null) })()`, expression), &text))
-	require.NoError(b, json.Unmarshal([]byte(text), result))
-}
-
-func (b tab) is(want any, expression string) {
-	b.Helper()
-	encoded, err := json.Marshal(want)
-	require.NoError(b, err)
-	var got json.RawMessage
-	b.js(expression, &got)
-	assert.JSONEq(b, string(encoded), string(got), expression)
+	return tab{browsertest.Open(t, ctx, file, 1300, before...).In(".nodemask-explorer")}
 }
 
 // click clicks in the middle of the element that a selector finds in the first fragment.
 func (b tab) click(selector string, keys ...input.Modifier) {
 	b.Helper()
 	var at struct{ X, Y float64 }
-	b.js(fmt.Sprintf(`(e => { e.scrollIntoView({block: 'center', behavior: 'instant'}); const r = `+
+	b.JS(fmt.Sprintf(`(e => { e.scrollIntoView({block: 'center', behavior: 'instant'}); const r = `+
 		`e.getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2} })(find(%q))`, selector), &at)
 	b.Run(chromedp.MouseClickXY(at.X, at.Y, chromedp.ButtonModifiers(keys...)))
-}
-
-func (b tab) until(expression string) {
-	b.Helper()
-	b.Run(chromedp.Poll(`(() => { const $ = document.querySelector('.nodemask-explorer'); return `+expression+` })()`, nil,
-		chromedp.WithPollingTimeout(30*time.Second)))
 }
 
 // shows checks the tree on the page, node by node, and the one that the page hands out, against Build.
@@ -79,7 +55,7 @@ func (b tab) shows(g *csr.Graph, root int32, hops int, masked ...int32) {
 		Walks []string
 		Tree  *plainTree
 	}
-	b.js(`{walks: [...$.shadowRoot.querySelectorAll('.tree [data-walk]')].map(e => e.dataset.walk), tree: `+
+	b.JS(`{walks: [...$.shadowRoot.querySelectorAll('.tree [data-walk]')].map(e => e.dataset.walk), tree: `+
 		`$.nodemask.tree()}`, &got)
 	var want []string
 	for _, walk := range walksOf(b, g, root, hops, mask) {
@@ -113,7 +89,7 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 		p.shows(g, c, 2)
 		p.click(node(b), input.ModifierShift)
 		p.shows(g, c, 2, b)
-		p.is("1 of 6 nodes masked", `find('.masked').textContent`)
+		p.Is("1 of 6 nodes masked", `find('.masked').textContent`)
 		p.click(".unmask")
 		p.click(walkTo("2-1"), input.ModifierShift)
 		p.shows(g, c, 2, b)
@@ -122,7 +98,7 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 		p.click(".switch")
 		p.click(node(c))
 		p.shows(g, c, 2, c)
-		p.is(true, `find('.masked.root') !== null`)
+		p.Is(true, `find('.masked.root') !== null`)
 	})
 
 	t.Run("keys do what the mouse does", func(t *testing.T) {
@@ -134,35 +110,35 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 		p.Run(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(input.ModifierShift)))
 		p.shows(g, a, 2)
 		p.Run(chromedp.KeyEvent(kb.Tab)) // from the graph, which is one stop, to the tree
-		p.is("0", `$.shadowRoot.activeElement.dataset.walk`)
+		p.Is("0", `$.shadowRoot.activeElement.dataset.walk`)
 		p.Run(chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowRight))
-		p.is("0-3", `$.shadowRoot.activeElement.dataset.walk`)
+		p.Is("0-3", `$.shadowRoot.activeElement.dataset.walk`)
 		p.Run(chromedp.KeyEvent(kb.Enter))
-		p.is("false", `$.shadowRoot.activeElement.getAttribute('aria-expanded')`)
-		p.is(2, `$.nodemask.shown().find(n => n.more > 0).more`)
+		p.Is("false", `$.shadowRoot.activeElement.getAttribute('aria-expanded')`)
+		p.Is(2, `$.nodemask.shown().find(n => n.more > 0).more`)
 		p.Run(chromedp.KeyEvent(kb.Enter))
 		p.shows(g, a, 2)
 		p.Run(chromedp.KeyEvent("r"))
 		p.shows(g, d, 2)
-		p.is(true, `find('[role=status]').textContent.startsWith('2-aggregation tree of d: 7 nodes; 1 at depth 0, 2 at `+
+		p.Is(true, `find('[role=status]').textContent.startsWith('2-aggregation tree of d: 7 nodes; 1 at depth 0, 2 at `+
 			`depth 1, 4 at depth 2.')`)
 	})
 
 	t.Run("epochs draw, play and pause, and the keep rate nests their masks", func(t *testing.T) {
 		p := open(t, chrome, pageOf(t, g, a, 3, Options{Names: names, KeepRate: 0.5, Seed: 4}))
 		p.click(".step")
-		p.is(1, `$.nodemask.epoch()`)
+		p.Is(1, `$.nodemask.epoch()`)
 		var masked, fewer []int32
-		p.js(`$.nodemask.masked()`, &masked)
+		p.JS(`$.nodemask.masked()`, &masked)
 		p.shows(g, a, 3, masked...)
-		p.js(`(r => { r.value = 0.8; r.dispatchEvent(new Event('input')); return $.nodemask.masked() })(find('#rate'))`,
+		p.JS(`(r => { r.value = 0.8; r.dispatchEvent(new Event('input')); return $.nodemask.masked() })(find('#rate'))`,
 			&fewer)
 		assert.Subset(t, masked, fewer)
 		p.click(".play")
-		p.until(`$.nodemask.epoch() >= 3`)
+		p.Until(`$.nodemask.epoch() >= 3`)
 		p.click(".play")
-		p.is(true, `find('.play').textContent.includes('Play')`)
-		p.js(`$.nodemask.masked()`, &masked)
+		p.Is(true, `find('.play').textContent.includes('Play')`)
+		p.JS(`$.nodemask.masked()`, &masked)
 		p.shows(g, a, 3, masked...)
 	})
 
@@ -173,31 +149,31 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 		}
 		star := testgraph.Undirected(t, 41, edges)
 		p := open(t, chrome, pageOf(t, star, 0, 2, Options{}))
-		p.is(map[string]any{"depth": []int{1, 40, 40}, "total": 81, "distinct": 41, "replicas": 41}, `$.nodemask.counts()`)
-		p.is("+58", `find('.more text').textContent`) // 29 leaves, and the root below each
-		for more := true; more; p.js(`find('.more') !== null`, &more) {
+		p.Is(map[string]any{"depth": []int{1, 40, 40}, "total": 81, "distinct": 41, "replicas": 41}, `$.nodemask.counts()`)
+		p.Is("+58", `find('.more text').textContent`) // 29 leaves, and the root below each
+		for more := true; more; p.JS(`find('.more') !== null`, &more) {
 			p.click(".more")
 		}
 		p.shows(star, 0, 2)
 		p.click(".refold")
-		p.is("+58", `find('.more text').textContent`)
-		p.js(`(r => { r.value = 1; r.dispatchEvent(new Event('input')); return $.nodemask.hops() })(find('#hops'))`, new(int))
-		p.is([]int{1, 40}, `$.nodemask.counts().depth`)
+		p.Is("+58", `find('.more text').textContent`)
+		p.JS(`(r => { r.value = 1; r.dispatchEvent(new Event('input')); return $.nodemask.hops() })(find('#hops'))`, new(int))
+		p.Is([]int{1, 40}, `$.nodemask.counts().depth`)
 	})
 
 	t.Run("a node and its walk light up in both drawings", func(t *testing.T) {
 		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: names}))
-		p.js(`find('.tree [data-walk="0-1-0"]').dispatchEvent(new MouseEvent('mouseenter'))`, new(bool))
-		p.is([]string{"0", "0-1-0", "0-3-0"}, `[...$.shadowRoot.querySelectorAll('.tree .lit')].map(e => e.dataset.walk)`)
-		p.is([]string{"0"}, `[...$.shadowRoot.querySelectorAll('.graph .lit')].map(e => e.dataset.node)`)
-		p.is(2, `$.shadowRoot.querySelectorAll('.tree .link.walk').length`)
-		p.is("Walk a → b → a · 3 in the tree", `find('.detail').textContent`)
+		p.JS(`find('.tree [data-walk="0-1-0"]').dispatchEvent(new MouseEvent('mouseenter'))`, new(bool))
+		p.Is([]string{"0", "0-1-0", "0-3-0"}, `[...$.shadowRoot.querySelectorAll('.tree .lit')].map(e => e.dataset.walk)`)
+		p.Is([]string{"0"}, `[...$.shadowRoot.querySelectorAll('.graph .lit')].map(e => e.dataset.node)`)
+		p.Is(2, `$.shadowRoot.querySelectorAll('.tree .link.walk').length`)
+		p.Is("Walk a → b → a · 3 in the tree", `find('.detail').textContent`)
 	})
 
 	t.Run("the search takes names and numbers and says what it does not know", func(t *testing.T) {
 		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: names}))
 		search := func(text string) {
-			p.js(fmt.Sprintf(`(find('#root').value = %q, find('form').requestSubmit(), 0)`, text), new(int))
+			p.JS(fmt.Sprintf(`(find('#root').value = %q, find('form').requestSubmit(), 0)`, text), new(int))
 		}
 		search("f")
 		p.shows(g, f, 2)
@@ -205,7 +181,7 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 		p.shows(g, d, 2)
 		search("nobody")
 		p.shows(g, d, 2)
-		p.is("No node nobody here: expected a node’s name or number", `find('#root-error').textContent`)
+		p.Is("No node nobody here: expected a node’s name or number", `find('#root-error').textContent`)
 	})
 
 	t.Run("two fragments on a page leave each other alone", func(t *testing.T) {
@@ -213,7 +189,7 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 			Options{Names: names, Title: "Second"}))
 		p.click(node(c))
 		p.shows(g, c, 2)
-		p.is([]int{1, 1}, `(e => [e.root(), e.hops()])(document.querySelectorAll('.nodemask-explorer')[1].nodemask)`)
+		p.Is([]int{1, 1}, `(e => [e.root(), e.hops()])(document.querySelectorAll('.nodemask-explorer')[1].nodemask)`)
 	})
 
 	t.Run("a fragment starts where scripts are copied into a page, as in JupyterLab, and follows its theme",
@@ -234,18 +210,18 @@ document.body.setAttribute('data-jp-theme-light', 'true')
 document.body.append(host)
 0}`, nil))
 			p.shows(g, a, 2)
-			p.is(false, `find('.explorer').classList.contains('dark')`)
+			p.Is(false, `find('.explorer').classList.contains('dark')`)
 			p.Run(chromedp.Evaluate(`document.body.setAttribute('data-jp-theme-light', 'false')`, nil))
-			p.until(`$.shadowRoot.querySelector('.explorer').classList.contains('dark')`)
-			p.is("true", `$.getAttribute('data-lm-suppress-shortcuts')`)
+			p.Until(`find('.explorer').classList.contains('dark')`)
+			p.Is("true", `$.getAttribute('data-lm-suppress-shortcuts')`)
 		})
 
 	t.Run("without scripts the image of the tree is seen, with them it is not", func(t *testing.T) {
 		text := pageOf(t, g, a, 2, Options{Names: names})
 		p := open(t, chrome, text)
-		p.is(0, `$.querySelector('img').getClientRects().length`)
+		p.Is(0, `$.querySelector('img').getClientRects().length`)
 		p = open(t, chrome, text, emulation.SetScriptExecutionDisabled(true))
-		p.is(true, `$.shadowRoot === null && $.querySelector('img').naturalWidth > 200 && `+
+		p.Is(true, `$.shadowRoot === null && $.querySelector('img').naturalWidth > 200 && `+
 			`$.querySelector('img').getClientRects().length === 1`)
 	})
 
@@ -253,23 +229,23 @@ document.body.append(host)
 		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: hostile, Classes: hostile, Colours: []int{0, 1, 2, 3, 4, 5},
 			Title: hostile[0]}))
 		p.shows(g, a, 2)
-		p.is(hostile[0], `document.title`)
-		p.is("2-aggregation tree of "+hostile[0], `find('#tree-head').textContent.trim()`)
+		p.Is(hostile[0], `document.title`)
+		p.Is("2-aggregation tree of "+hostile[0], `find('#tree-head').textContent.trim()`)
 	})
 
 	t.Run("the saved SVG is well-formed and stands alone", func(t *testing.T) {
 		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: hostile, Classes: hostile, Colours: []int{0, 1, 2, 3, 4, 5},
 			Mask: []bool{true, true, false, false, false, false}}))
 		var text string
-		p.js(`$.nodemask.svg()`, &text)
-		isXML(t, text)
+		p.JS(`$.nodemask.svg()`, &text)
+		svgtest.WellFormed(t, text)
 		assert.NotContains(t, text, "var(--")
 		assert.NotContains(t, text, "tabindex")
 	})
 
 	t.Run("a phone's width is enough", func(t *testing.T) {
 		p := open(t, chrome, pageOf(t, g, a, 5, Options{Names: names}), emulation.SetDeviceMetricsOverride(360, 740, 2, true))
-		p.is(360, `document.documentElement.scrollWidth`)
-		p.is(true, `find('.tree').getBoundingClientRect().top > find('.graph').getBoundingClientRect().bottom`)
+		p.Is(360, `document.documentElement.scrollWidth`)
+		p.Is(true, `find('.tree').getBoundingClientRect().top > find('.graph').getBoundingClientRect().bottom`)
 	})
 }

@@ -5,10 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -268,18 +266,6 @@ func writeHTML(t require.TestingT, g *csr.Graph, root int32, hops int, o Options
 	var b bytes.Buffer
 	require.NoError(t, WriteFragment(&b, g, root, hops, o))
 	return b.String()
-}
-
-// isXML reads XML to its end.
-func isXML(t require.TestingT, text string) {
-	d := xml.NewDecoder(strings.NewReader(text))
-	for {
-		if _, err := d.Token(); errors.Is(err, io.EOF) {
-			return
-		} else {
-			require.NoError(t, err)
-		}
-	}
 }
 
 var hostile = []string{`</script><script>alert(1)</script>`, `<!--<script>`, `"'&`, "line\nbreak \u202e reversed",

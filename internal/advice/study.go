@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -57,14 +58,6 @@ func (s *study) trials(c record.Cell) (map[uint64]record.Record, error) {
 	return s.seen[key], nil
 }
 
-func seeds(first uint64, n int) []uint64 {
-	all := make([]uint64, n)
-	for i := range all {
-		all[i] = first + uint64(i)
-	}
-	return all
-}
-
 // choose returns the best of configurations by mean validation macro F1, or -1 and wants what is missing. All of them
 // run on the first split, the better half on the second too, and half of these, but two at least, on the third.
 func (s *study) choose(stage int, what string, cells []record.Cell) (best int, score float64, err error) {
@@ -76,7 +69,7 @@ func (s *study) choose(stage int, what string, cells []record.Cell) (best int, s
 	for i := range cells {
 		left = append(left, candidate{at: i})
 	}
-	for round, seed := range seeds(firstTry, tries) {
+	for round, seed := range hyper.Seeds(firstTry, tries) {
 		left = left[:lasting(len(cells), round)]
 		var missing []record.Cell
 		for i := range left {
@@ -173,7 +166,7 @@ func (s *study) tunePlain(q *Question) error {
 	}
 	n := 0
 	for _, c := range cells {
-		for _, seed := range seeds(firstTry, tries) { // later ones must not change the plan
+		for _, seed := range hyper.Seeds(firstTry, tries) { // later ones must not change the plan
 			if r, ok := s.seen[c.Key()][seed]; ok {
 				q.seconds += r.Seconds
 				n++
@@ -315,7 +308,7 @@ func (s *study) compare(q *Question) error {
 	}
 	if next > 0 {
 		s.want(batch{stageFresh + next, fmt.Sprintf("comparing on up to %d fresh splits", next),
-			append(cells, q.Arms[0].cell), seeds(firstFresh, next)})
+			append(cells, q.Arms[0].cell), hyper.Seeds(firstFresh, next)})
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package browsertest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"os/exec"
@@ -48,7 +49,8 @@ func Start(t *testing.T, limit time.Duration) context.Context {
 // fails the test.
 type Tab struct {
 	*testing.T
-	ctx context.Context
+	ctx  context.Context
+	host string // the selector of [Tab.In]
 }
 
 // Open shows the page in a file, in a window of a width, after some actions.
@@ -92,7 +94,7 @@ func Visit(t *testing.T, ctx context.Context, address *url.URL, width int64, bef
 		defer mutex.Unlock()
 		assert.Empty(t, wrong)
 	})
-	b := Tab{t, ctx}
+	b := Tab{T: t, ctx: ctx}
 	b.Run(traffic.Enable(), emulation.SetDeviceMetricsOverride(width, 900, 1, false))
 	b.Run(before...)
 	b.Run(chromedp.Navigate(address.String()))
@@ -107,3 +109,48 @@ func (b Tab) Run(actions ...chromedp.Action) {
 
 // Try runs actions and returns their error.
 func (b Tab) Try(actions ...chromedp.Action) error { return chromedp.Run(b.ctx, actions...) }
+
+// In returns the tab for expressions in which $ is the first element that a selector finds, and find looks for one in
+// its shadow.
+func (b Tab) In(selector string) Tab {
+	b.host = selector
+	return b
+}
+
+func (b Tab) of(expression string) string {
+	if b.host == "" {
+		return expression
+	}
+	return fmt.Sprintf(`(() => { const $ = document.querySelector(%q), find = s => $.shadowRoot.querySelector(s); `+
+		`return (%s) })()`, b.host, expression)
+}
+
+// JS computes an expression.
+func (b Tab) JS(expression string, result any) {
+	b.Helper()
+	var text string
+	b.Run(chromedp.Evaluate(fmt.Sprintf(`JSON.stringify((%s) ?? null)`, b.of(expression)), &text))
+	require.NoError(b, json.Unmarshal([]byte(text), result), text)
+}
+
+// Is holds what an expression computes to what is wanted.
+func (b Tab) Is(want any, expression string, why ...any) {
+	b.Helper()
+	encoded, err := json.Marshal(want)
+	require.NoError(b, err)
+	var got json.RawMessage
+	b.JS(expression, &got)
+	require.JSONEq(b, string(encoded), string(got), "%s %s", expression, fmt.Sprint(why...))
+}
+
+// Until waits for an expression to be true, of a tab in the background too.
+func (b Tab) Until(expression string) {
+	b.Helper()
+	err := b.Try(chromedp.Poll(b.of(expression), nil, chromedp.WithPollingInterval(100*time.Millisecond),
+		chromedp.WithPollingTimeout(2*time.Minute)))
+	if err != nil {
+		var status string
+		b.JS(`(document.querySelector('#status') || document.body).textContent`, &status)
+		require.NoError(b, err, "%s has not come true; the page says: %s", expression, status)
+	}
+}

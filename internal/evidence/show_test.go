@@ -2,8 +2,6 @@ package evidence
 
 import (
 	"bytes"
-	"encoding/xml"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +10,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/recordtest"
+	"nodemask/internal/svg/svgtest"
 	"nodemask/paper"
 	"nodemask/plots"
 	"nodemask/record"
@@ -66,17 +65,7 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 	var again bytes.Buffer
 	require.NoError(t, WriteReport(&again, all, newEvidence(t, records), TableOptions{}))
 	require.Equal(t, text, again.String(), "the same results, the same bytes")
-	decoder := xml.NewDecoder(strings.NewReader(text[strings.Index(text, "<main>") : strings.Index(text,
-		"</main>")+len("</main>")]))
-	decoder.Strict, decoder.Entity = true, xml.HTMLEntity
-	decoder.AutoClose = xml.HTMLAutoClose
-	for {
-		if _, err := decoder.Token(); err == io.EOF {
-			break
-		} else {
-			require.NoError(t, err, "elements are closed in order")
-		}
-	}
+	svgtest.WellFormed(t, text[strings.Index(text, "<main>"):strings.Index(text, "</main>")+len("</main>")])
 }
 
 func TestHolmsCorrectionCountsTheComparisonsOfTheTable(t *testing.T) {

@@ -74,6 +74,8 @@ var rooms = map[string][]string{
 	"nmgnn/internal/mapped":      nil,
 	"nmgnn/internal/variables":   {"internal/gomlx"},
 	"nmgnn/internal/newcomers":   {"csr", "datasets"},
+	"nmgnn/internal/modelcase": {"internal/gnntest", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer",
+		"nmgnn/internal/variables"},
 	"nmgnn/internal/learn": {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "internal/gomlx", "internal/kernels",
 		"nmgnn/internal/variables", "stats"},
 	"internal/kernels": {"csr", "internal/gomlx", "internal/kernels/fused"},

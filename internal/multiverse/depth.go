@@ -14,14 +14,8 @@ type Batch struct {
 	Seeds []uint64
 }
 
-// Seeds lists n seeds from the first on.
-func Seeds(first uint64, n int) []uint64 {
-	seeds := make([]uint64, n)
-	for i := range seeds {
-		seeds[i] = first + uint64(i)
-	}
-	return seeds
-}
+// Seeds is [hyper.Seeds].
+func Seeds(first uint64, n int) []uint64 { return hyper.Seeds(first, n) }
 
 // Depths returns the numbers of layers that are compared.
 func Depths() []int { return []int{2, 4, 8, 16} }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"nodemask/datasets"
 	"nodemask/internal/joint"
 	"nodemask/record"
@@ -161,7 +163,7 @@ func (q Question) Effects(r *record.Results) (*Effects, error) {
 				return nil, err
 			}
 			e.Differences = append(e.Differences, differences)
-			e.Plain, e.Masked = append(e.Plain, mean(plain)), append(e.Masked, mean(masked))
+			e.Plain, e.Masked = append(e.Plain, stat.Mean(plain, nil)), append(e.Masked, stat.Mean(masked, nil))
 		}
 		if e.Pooled, err = joint.Pooled(e.Differences); err != nil {
 			return nil, fmt.Errorf("%s: %w", reading.Words(q.Axes, q.Setting), err)
@@ -179,14 +181,6 @@ func (q Question) F1(r *record.Results, reading Reading, arm Arm, size int) (map
 		scores[seed] = t.F1[at.stop][at.arrivals]
 	}
 	return scores, err
-}
-
-func mean(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v
-	}
-	return sum / float64(len(x))
 }
 
 // perSplit returns an effect's mean over sizes, by split.

@@ -88,11 +88,11 @@ func TestAReaderAsksWhetherMaskingHelps(t *testing.T) {
 	b.set("#hidden", "8")
 	b.set("#rate", "0.05")
 	b.click("#advise")
-	b.until(`document.querySelector('#status').textContent.includes('points of macro F1') || ` +
+	b.Until(`document.querySelector('#status').textContent.includes('points of macro F1') || ` +
 		`document.querySelector('#advised strong')`)
-	b.js(`(button => { if (!button.disabled) button.click(); return '' })(document.querySelector('#stop'))`, &text)
-	b.until(`document.querySelector('#advised code') && !document.querySelector('#go').disabled`)
-	b.js(`document.querySelector('#advised').textContent`, &text)
+	b.JS(`(button => { if (!button.disabled) button.click(); return '' })(document.querySelector('#stop'))`, &text)
+	b.Until(`document.querySelector('#advised code') && !document.querySelector('#go').disabled`)
+	b.JS(`document.querySelector('#advised').textContent`, &text)
 	require.Regexp(t, `^(Yes|No|Not settled): .* points? of macro F1 \(.* splits`, text)
 	require.Contains(t, text, "nodemask advise --data sbm --models gin --setting transductive --train 10")
 	b.look("advised")

@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -46,33 +45,12 @@ func open(t *testing.T, ctx context.Context, path string, width int64) tab {
 	return tab{browsertest.Open(t, ctx, path, width)}
 }
 
-// js computes an expression.
-func (b tab) js(expression string, result any) {
-	b.Helper()
-	var text string
-	b.Run(chromedp.Evaluate(fmt.Sprintf(`JSON.stringify((%s) ?? null)`, expression), &text))
-	require.NoError(b, json.Unmarshal([]byte(text), result), text)
-}
-
 // click clicks as a reader does, wherever on the page it is.
 func (b tab) click(selector string) {
 	b.Helper()
 	var there bool
-	b.js(fmt.Sprintf(`(element => { if (element && !element.disabled) element.click(); return Boolean(element) })(document.querySelector(%q))`, selector), &there)
+	b.JS(fmt.Sprintf(`(element => { if (element && !element.disabled) element.click(); return Boolean(element) })(document.querySelector(%q))`, selector), &there)
 	require.True(b, there, selector)
-}
-
-// until waits for an expression to be true.
-func (b tab) until(expression string) {
-	b.Helper()
-	var done bool
-	err := b.Try(chromedp.Poll(expression, &done, chromedp.WithPollingInterval(100*time.Millisecond),
-		chromedp.WithPollingTimeout(2*time.Minute)))
-	if err != nil {
-		var status string
-		b.js(`(document.querySelector('#status') || document.body).textContent`, &status)
-		require.NoError(b, err, "%s has not come true; the page says: %s", expression, status)
-	}
 }
 
 // look keeps a picture of the whole page where NODEMASK_PICTURES says, for people.
@@ -114,22 +92,21 @@ func TestAPageTrainsAsTheCommandDoes(t *testing.T) {
 	b := open(t, ctx, written(t, func(o *Options) { o.Beside = "nodemask.js" }), 1280)
 	b.look("before")
 	var said string
-	b.js(`document.querySelector('#saved').textContent`, &said)
+	b.JS(`document.querySelector('#saved').textContent`, &said)
 	require.Contains(t, said, "A saved run")
 	require.Contains(t, said, "seed 1")
-	b.js(`document.querySelectorAll('#loss polyline').length + ' ' + document.querySelectorAll('#outcome p').length + `+
-		`' ' + Boolean(document.querySelector('.nodemask-explorer').nodemask)`, &said)
-	require.Equal(t, "4 2 true", said, "curves, scores and the tree of a run are there before anything is pressed")
-	b.js(`[...document.querySelectorAll('#outcome p')].map(p => p.textContent.replace(/ Recorded:.*/, '')).join()`, &said)
+	b.Is("4 2 true", `document.querySelectorAll('#loss polyline').length + ' ' + document.querySelectorAll('#outcome p').length + `+
+		`' ' + Boolean(document.querySelector('.nodemask-explorer').nodemask)`,
+		"curves, scores and the tree of a run are there before anything is pressed")
+	b.JS(`[...document.querySelectorAll('#outcome p')].map(p => p.textContent.replace(/ Recorded:.*/, '')).join()`, &said)
 	b.click("#both")
-	b.until(`document.querySelector('#saved').hidden`)
-	b.until(`document.querySelectorAll('#outcome p').length === 2 && !document.querySelector('#go').disabled`)
+	b.Until(`document.querySelector('#saved').hidden`)
+	b.Until(`document.querySelectorAll('#outcome p').length === 2 && !document.querySelector('#go').disabled`)
 	b.look("both")
-	var again string
-	b.js(`[...document.querySelectorAll('#outcome p')].map(p => p.textContent.replace(/ Recorded:.*/, '')).join()`, &again)
-	require.Equal(t, said, again, "what is saved is what the page trains")
+	b.Is(said, `[...document.querySelectorAll('#outcome p')].map(p => p.textContent.replace(/ Recorded:.*/, '')).join()`,
+		"what is saved is what the page trains")
 	var lines []string
-	b.js(`JSON.parse(localStorage.getItem('nodemask-runs'))`, &lines)
+	b.JS(`JSON.parse(localStorage.getItem('nodemask-runs'))`, &lines)
 	require.Len(t, lines, 2)
 	here, err := defaults()
 	require.NoError(t, err)
@@ -137,22 +114,21 @@ func TestAPageTrainsAsTheCommandDoes(t *testing.T) {
 		sameTrial(t, arm.record, lines[i])
 	}
 	var masked int
-	b.js(`document.querySelector('.nodemask-explorer').nodemask.masked().length`, &masked)
+	b.JS(`document.querySelector('.nodemask-explorer').nodemask.masked().length`, &masked)
 	require.Positive(t, masked, "the picture shows the last epoch's mask")
 }
 
 func TestLettersOnAPhoneAreElevenPixelsHigh(t *testing.T) {
 	t.Parallel()
 	b := open(t, browsertest.Start(t, 5*time.Minute), written(t, func(o *Options) { o.Beside = "nodemask.js" }), 390)
-	var height, wide float64
+	var height float64
 	for _, drawing := range []string{`document.querySelector('.nodemask-explorer').shadowRoot`,
 		`document.querySelector('.charts')`} {
-		b.js(`Math.min(...[...`+drawing+`.querySelectorAll('svg text')].filter(t => t.textContent).map(t => `+
+		b.JS(`Math.min(...[...`+drawing+`.querySelectorAll('svg text')].filter(t => t.textContent).map(t => `+
 			`parseFloat(getComputedStyle(t).fontSize) * Math.hypot(t.getScreenCTM().a, t.getScreenCTM().b)))`, &height)
 		require.GreaterOrEqual(t, height, 10.99, drawing)
 	}
-	b.js(`document.documentElement.scrollWidth`, &wide)
-	require.EqualValues(t, 390, wide, "nothing is wider than the phone")
+	b.Is(390, `document.documentElement.scrollWidth`, "nothing is wider than the phone")
 }
 
 func TestFromAServerTheProgramStreams(t *testing.T) {
@@ -181,7 +157,7 @@ func TestFromAServerTheProgramStreams(t *testing.T) {
 	b := tab{browsertest.Visit(t, ctx, address, 1280)}
 	b.set("#seed", "2")
 	b.click("#go")
-	b.until(`document.querySelector('#status').textContent.startsWith('Done')`)
+	b.Until(`document.querySelector('#status').textContent.startsWith('Done')`)
 	mutex.Lock()
 	delete(asked, "/favicon.ico")
 	require.Equal(t, map[string]int{"/page.html": 1, "/nodemask-exec.js": 1, "/nodemask.wasm.packed": 1}, asked)
@@ -199,10 +175,10 @@ func TestTwoTabsAtOnceLoseNoRuns(t *testing.T) {
 		b.click("#both")
 	}
 	for _, b := range tabs {
-		b.until(`document.querySelectorAll('#outcome p').length === 2 && ` + idle)
+		b.Until(`document.querySelectorAll('#outcome p').length === 2 && ` + idle)
 	}
 	var lines []string
-	first.js(`JSON.parse(localStorage.getItem('nodemask-runs'))`, &lines)
+	first.JS(`JSON.parse(localStorage.getItem('nodemask-runs'))`, &lines)
 	seeds := map[uint64]int{}
 	for _, line := range lines {
 		r, err := recordstore.Parse([]byte(line))
@@ -216,7 +192,7 @@ func TestTwoTabsAtOnceLoseNoRuns(t *testing.T) {
 func (b tab) set(selector, value string) {
 	b.Helper()
 	var there bool
-	b.js(fmt.Sprintf(`(element => { if (!element) return false; if (element.type === 'checkbox') element.checked = %[2]q === 'true'; else element.value = %[2]q; for (const kind of ['input', 'change']) element.dispatchEvent(new Event(kind, {bubbles: true})); return true })(document.querySelector(%[1]q))`, selector, value), &there)
+	b.JS(fmt.Sprintf(`(element => { if (!element) return false; if (element.type === 'checkbox') element.checked = %[2]q === 'true'; else element.value = %[2]q; for (const kind of ['input', 'change']) element.dispatchEvent(new Event(kind, {bubbles: true})); return true })(document.querySelector(%[1]q))`, selector, value), &there)
 	require.True(b, there, selector)
 }
 
@@ -224,7 +200,7 @@ func (b tab) set(selector, value string) {
 func (b tab) drop(files string) {
 	b.Helper()
 	var done bool
-	b.js(fmt.Sprintf(`(() => { const data = new DataTransfer(); for (const [name, content] of %s) data.items.add(new File([content], name)); document.querySelector('#drop').dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true})); return true })()`, files), &done)
+	b.JS(fmt.Sprintf(`(() => { const data = new DataTransfer(); for (const [name, content] of %s) data.items.add(new File([content], name)); document.querySelector('#drop').dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true})); return true })()`, files), &done)
 }
 
 const idle = `document.querySelector('#stop').disabled`
@@ -232,49 +208,46 @@ const idle = `document.querySelector('#stop').disabled`
 func TestStoppingRubbishAndReloadingEndWell(t *testing.T) {
 	ctx := browser(t)
 	b := open(t, ctx, written(t, func(*Options) {}), 1280) // a page that needs no other file
-	var status string
 	b.set("#data", "sbm")
-	b.until(`document.querySelector('#about').textContent.includes('nodes')`)
+	b.Until(`document.querySelector('#about').textContent.includes('nodes')`)
 
 	b.set("#slow", "true")
 	b.click("#go")
-	b.until(`document.querySelector('#status').textContent.includes('epoch 2')`)
+	b.Until(`document.querySelector('#status').textContent.includes('epoch 2')`)
 	b.click("#stop")
-	b.until(`document.querySelector('#status').textContent.startsWith('Stopped after')`)
-	b.until(idle)
+	b.Until(`document.querySelector('#status').textContent.startsWith('Stopped after')`)
+	b.Until(idle)
 	b.set("#slow", "false")
-	b.js(`document.querySelector('#no-runs').hidden ? 'kept' : 'none'`, &status)
-	require.Equal(t, "none", status, "a trial that was stopped is not kept")
+	b.Is("none", `document.querySelector('#no-runs').hidden ? 'kept' : 'none'`, "a trial that was stopped is not kept")
 
 	b.drop(`[['cat.jpg', 'meow']]`)
-	b.until(`document.querySelector('#status').textContent.includes('expected one .npz, .graphml, .json or .pt file, nodes.csv and edges.csv together, or a list of edges')`)
+	b.Until(`document.querySelector('#status').textContent.includes('expected one .npz, .graphml, .json or .pt file, nodes.csv and edges.csv together, or a list of edges')`)
 	b.drop(`[['x.npz', 'not a zip']]`)
-	b.until(`document.querySelector('#status').textContent.includes('not a whole npz')`)
+	b.Until(`document.querySelector('#status').textContent.includes('not a whole npz')`)
 	b.drop(`[['nodes.csv', 'id,label,x\na,1,0.5\nb,2,zero\n'], ['edges.csv', 'source,target\na,b\n']]`)
-	b.until(`document.querySelector('#status').textContent.includes('nodes.csv: line 3')`)
+	b.Until(`document.querySelector('#status').textContent.includes('nodes.csv: line 3')`)
 
 	b.drop(`[['friends.txt', 'ann bob\nbob cleo\n']]`)
-	b.until(`document.querySelector('#about').textContent.includes('3 nodes, 2 edges, 0 features, 0 classes: it can be looked at')`)
+	b.Until(`document.querySelector('#about').textContent.includes('3 nodes, 2 edges, 0 features, 0 classes: it can be looked at')`)
 	b.click("#go")
-	b.until(`document.querySelector('#status').textContent.includes('training needs features, and at least two classes')`)
-	b.until(idle)
+	b.Until(`document.querySelector('#status').textContent.includes('training needs features, and at least two classes')`)
+	b.Until(idle)
 
 	b.set("#data", "sbm")
 	b.click("#go")
-	b.until(`document.querySelector('#status').textContent.startsWith('Done')`)
+	b.Until(`document.querySelector('#status').textContent.startsWith('Done')`)
 	b.Run(chromedp.Reload())
-	b.until(`document.querySelectorAll('#runs tbody tr').length === 1`)
-	b.js(`document.querySelector('#count').textContent`, &status)
-	require.Equal(t, "1 trial kept in this browser.", status)
+	b.Until(`document.querySelectorAll('#runs tbody tr').length === 1`)
+	b.Is("1 trial kept in this browser.", `document.querySelector('#count').textContent`)
 
 	// What is stored may be anybody's.
 	b.Run(chromedp.Evaluate(`localStorage.setItem('nodemask-runs', '["{}"]')`, nil), chromedp.Reload())
-	b.until(`document.querySelector('#count').textContent.includes('cannot be read')`)
+	b.Until(`document.querySelector('#count').textContent.includes('cannot be read')`)
 	b.click("#clear")
-	b.until(`!document.querySelector('#no-runs').hidden`)
+	b.Until(`!document.querySelector('#no-runs').hidden`)
 	b.set("#data", "sbm")
 	b.click("#go")
-	b.until(`document.querySelectorAll('#runs tbody tr').length === 1`)
+	b.Until(`document.querySelectorAll('#runs tbody tr').length === 1`)
 }
 
 // fruit is a graph of two classes that no feature tells: trials of the seeds 2, 4 and 5 stop after some 60 epochs.
@@ -294,29 +267,25 @@ func TestAGraphOfOnesOwnComesWithThePage(t *testing.T) {
 	}), 390)
 	b.set("#seed", "2")
 	b.click("#both")
-	b.until(`document.querySelectorAll('#outcome p').length === 2 && ` + idle)
-	var wide, chosen string
-	b.js(`String(document.documentElement.scrollWidth)`, &wide)
-	require.Equal(t, "390", wide, "nothing is wider than a phone")
-	b.js(`document.querySelector('#data').selectedOptions[0].textContent`, &chosen)
-	require.Equal(t, "fruit", chosen)
+	b.Until(`document.querySelectorAll('#outcome p').length === 2 && ` + idle)
+	b.Is(390, `document.documentElement.scrollWidth`, "nothing is wider than a phone")
+	b.Is("fruit", `document.querySelector('#data').selectedOptions[0].textContent`)
 	b.look("phone")
 
 	b.set("#seed", "4")
 	b.set("#trials", "2")
 	b.click("#both")
-	b.until(`document.querySelector('#status').textContent.startsWith('Done: 4 trials')`)
-	var status, seed string
-	b.js(`document.querySelector('#status').textContent`, &status)
+	b.Until(`document.querySelector('#status').textContent.startsWith('Done: 4 trials')`)
+	var status string
+	b.JS(`document.querySelector('#status').textContent`, &status)
 	require.Regexp(t, `^Done: 4 trials in \d+\.\d s, [1-4] at once\.$`, status)
-	b.js(`document.querySelector('#seed').value`, &seed)
-	require.Equal(t, "4", seed, "what was chosen stays: only what the reader changes changes")
-	b.js(`[...document.querySelectorAll('#outcome p')].map(p => p.textContent).join(' ')`, &status)
+	b.Is("4", `document.querySelector('#seed').value`, "what was chosen stays: only what the reader changes changes")
+	b.JS(`[...document.querySelectorAll('#outcome p')].map(p => p.textContent).join(' ')`, &status)
 	require.Regexp(t, `^GIN: macro F1 [\d.]+ ± [\d.]+ on the test nodes, 2 trials\. GIN \+ NM: macro F1 [\d.]+ ± [\d.]+ on the test nodes, 2 trials\.$`, status)
-	b.until(`[...document.querySelectorAll('#runs tbody tr')].map(r => r.cells[2].textContent).filter(text => text.includes('(3)')).length === 2`)
+	b.Until(`[...document.querySelectorAll('#runs tbody tr')].map(r => r.cells[2].textContent).filter(text => text.includes('(3)')).length === 2`)
 	b.look("trials")
 	var lines []string
-	b.js(`JSON.parse(localStorage.getItem('nodemask-runs'))`, &lines)
+	b.JS(`JSON.parse(localStorage.getItem('nodemask-runs'))`, &lines)
 	arms := map[string]bool{}
 	for _, line := range lines {
 		r, err := recordstore.Parse([]byte(line))
@@ -348,52 +317,47 @@ func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
 </main><script src="front.js" data-beside="fruit" defer></script></body></html>`), 0o644))
 	playground := open(t, ctx, path, 1280)
 	playground.set("#data", "fruit")
-	playground.until(`document.querySelector('#about').textContent.startsWith('80 nodes, 80 edges, 2 features, 2 classes')`)
+	playground.Until(`document.querySelector('#about').textContent.startsWith('80 nodes, 80 edges, 2 features, 2 classes')`)
 	b := open(t, ctx, report, 1280)
-	b.until(`document.querySelector('.nm-go') !== null`)
+	b.Until(`document.querySelector('.nm-go') !== null`)
 	var text string
-	b.js(`document.querySelector('#still').textContent`, &text)
-	require.Equal(t, "a picture", text, "what was there stays until something is trained")
+	b.Is("a picture", `document.querySelector('#still').textContent`, "what was there stays until something is trained")
 
 	b.click("[data-cell]")
-	b.js(`document.querySelector('dialog').open + ' ' + document.querySelector('.nm-recorded').textContent`, &text)
-	require.Equal(t, "true In the table: 79.00 ± 1.00 (10 trials).", text)
+	b.Is("true In the table: 79.00 ± 1.00 (10 trials).", `document.querySelector('dialog').open + ' ' + document.querySelector('.nm-recorded').textContent`)
 	b.click("dialog .nm-go")
-	b.until(`document.querySelectorAll('.nm-results li').length === 1`)
-	b.js(`document.querySelector('.nm-results li').textContent`, &text)
+	b.Until(`document.querySelectorAll('.nm-results li').length === 1`)
+	b.JS(`document.querySelector('.nm-results li').textContent`, &text)
 	require.Regexp(t, `^seed 1001: macro F1 \d+\.\d\d$`, text)
 	b.look("entry")
 	b.click("dialog .nm-close")
 
-	b.js(`document.querySelector('#fruit').getAttribute('role') + ' ' + document.querySelector('#elsewhere').getAttribute('role')`, &text)
-	require.Equal(t, "button null", text, "what is not at hand cannot be run")
+	b.Is("button null", `document.querySelector('#fruit').getAttribute('role') + ' ' + document.querySelector('#elsewhere').getAttribute('role')`,
+		"what is not at hand cannot be run")
 	b.click("#fruit")
 	b.click("dialog .nm-go")
-	b.until(`document.querySelectorAll('.nm-results li').length === 1`)
+	b.Until(`document.querySelectorAll('.nm-results li').length === 1`)
 	b.click("dialog .nm-close")
 
-	b.js(`(point => { const [p, i] = [point.getBoundingClientRect(), point.parentElement.querySelector('img').getBoundingClientRect()]; return [p.x + p.width / 2 - i.x, p.y + p.height / 2 - i.y].map(Math.round).join(' ') + ' ' + point.getAttribute('aria-label') })(document.querySelector('.nm-point'))`, &text)
-	require.Equal(t, "100 100 GIN, 0.5: 79.00. Run it here", text)
+	b.Is("100 100 GIN, 0.5: 79.00. Run it here", `(point => { const [p, i] = [point.getBoundingClientRect(), point.parentElement.querySelector('img').getBoundingClientRect()]; return [p.x + p.width / 2 - i.x, p.y + p.height / 2 - i.y].map(Math.round).join(' ') + ' ' + point.getAttribute('aria-label') })(document.querySelector('.nm-point'))`)
 	b.click(".nm-point")
-	b.js(`document.querySelector('dialog').open + ' ' + document.querySelector('.nm-recorded').textContent`, &text)
-	require.Equal(t, "true In the figure: GIN, 0.5: 79.00.", text)
+	b.Is("true In the figure: GIN, 0.5: 79.00.", `document.querySelector('dialog').open + ' ' + document.querySelector('.nm-recorded').textContent`)
 	b.click("dialog .nm-close")
 
 	// The panel is closed, opened and set to work before the browser says that it has closed: what runs now is not what
 	// was meant.
-	b.js(`document.querySelector('.nm-point').click(), document.querySelector('dialog .nm-close').click(), document.querySelector('.nm-point').click(), document.querySelector('dialog .nm-go').click(), document.querySelector('dialog .nm-go').textContent`, &text)
-	require.Equal(t, "Stop", text)
-	b.until(`document.querySelectorAll('.nm-results li').length === 1`)
+	b.Is("Stop", `document.querySelector('.nm-point').click(), document.querySelector('dialog .nm-close').click(), document.querySelector('.nm-point').click(), document.querySelector('dialog .nm-go').click(), document.querySelector('dialog .nm-go').textContent`)
+	b.Until(`document.querySelectorAll('.nm-results li').length === 1`)
 	b.look("point")
 	b.click("dialog .nm-close")
 
 	b.click("[data-nodemask-live] .nm-go")
-	b.until(`document.querySelector('[data-nodemask-live] .nm-status').textContent.includes('seed 1, epoch 2')`)
+	b.Until(`document.querySelector('[data-nodemask-live] .nm-status').textContent.includes('seed 1, epoch 2')`)
 	if os.Getenv("NODEMASK_TORTURE") == "" {
 		return // two networks on half of Cora: half a minute
 	}
-	b.until(`document.querySelector('[data-nodemask-live] .nm-status').textContent.startsWith('Macro F1 on the test nodes, masked: ')`)
-	b.js(`document.querySelector('[data-nodemask-live] .nm-status').textContent`, &text)
+	b.Until(`document.querySelector('[data-nodemask-live] .nm-status').textContent.startsWith('Macro F1 on the test nodes, masked: ')`)
+	b.JS(`document.querySelector('[data-nodemask-live] .nm-status').textContent`, &text)
 	require.Regexp(t, `masked: \d+\.\d; nothing masked: \d+\.\d \(seed 1\)\.`, text)
 	b.look("live")
 }

@@ -60,29 +60,25 @@ func TestAReaderUnfoldsANumberOfTheTree(t *testing.T) {
 	b := open(t, ctx, written(t, func(o *Options) { o.Beside = "nodemask.js" }), 390)
 	b.click("#watch") // epochs that nobody watches have no rest between them
 	b.click("#go")
-	b.until(`!document.querySelector('#explain').disabled && document.querySelector('#go').disabled === false`)
+	b.Until(`!document.querySelector('#explain').disabled && document.querySelector('#go').disabled === false`)
 	b.click("#explain")
-	b.until(`document.querySelectorAll('#because table').length === 2`)
+	b.Until(`document.querySelectorAll('#because table').length === 2`)
 	var text string
-	b.js(`document.querySelector('#because p').textContent`, &text)
+	b.JS(`document.querySelector('#because p').textContent`, &text)
 	require.Contains(t, text, "GIN says that node ")
 	click := func(level int) {
 		var done bool
-		b.js(fmt.Sprintf(`document.querySelector('#live .nodemask-explorer').shadowRoot.querySelector('.tree [aria-level="%d"]')`+
+		b.JS(fmt.Sprintf(`document.querySelector('#live .nodemask-explorer').shadowRoot.querySelector('.tree [aria-level="%d"]')`+
 			`.dispatchEvent(new MouseEvent('click', {bubbles: true}))`, level), &done)
 	}
 	click(2)
-	b.until(`document.querySelectorAll('#sums table').length === 1`)
-	b.js(`document.querySelector('#sums p').textContent`, &text)
+	b.Until(`document.querySelectorAll('#sums table').length === 1`)
+	b.JS(`document.querySelector('#sums p').textContent`, &text)
 	require.Contains(t, text, "The last row is what the network itself computes")
-	var unfolded bool
-	b.js(`Boolean(document.querySelector('#live .nodemask-explorer').shadowRoot.querySelector('.tree [aria-level="3"]'))`,
-		&unfolded)
-	require.True(t, unfolded, "nothing was folded")
+	b.Is(true, `Boolean(document.querySelector('#live .nodemask-explorer').shadowRoot.querySelector('.tree [aria-level="3"]'))`,
+		"nothing was folded")
 	click(1)
-	b.until(`document.querySelectorAll('#sums table').length === 2`)
-	var wide string
-	b.js(`String(document.documentElement.scrollWidth)`, &wide)
-	require.Equal(t, "390", wide, "tables scroll, and the page does not")
+	b.Until(`document.querySelectorAll('#sums table').length === 2`)
+	b.Is(390, `document.documentElement.scrollWidth`, "tables scroll, and the page does not")
 	b.look("unfolded")
 }

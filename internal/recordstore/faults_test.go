@@ -7,11 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
@@ -220,16 +218,4 @@ func TestAResultsFolderThatVanishesIsMadeAgain(t *testing.T) {
 	third := leaseOf(t, s, someCell().Key(), "go")
 	require.Nil(t, third, "the first gave back nothing of the second's")
 	require.NoError(t, other.Release())
-}
-
-func TestAPipeAmongResultsHangsNobody(t *testing.T) {
-	folder := t.TempDir()
-	prepare(t, folder)
-	require.NoError(t, syscall.Mkfifo(filepath.Join(folder, "results", "pipe.jsonl"), 0o666))
-	assert.Len(t, seedsOf(t, folder), 1)
-	s := Open(filepath.Join(folder, "results"))
-	require.NoError(t, syscall.Mkfifo(filepath.Join(folder, "results", "cora-gat.jsonl"), 0o666))
-	err := s.Add(recordtest.Record(record.NewCell("cora", "gat", datasets.Transductive, 10), 1, 80))
-	require.Error(t, err)
-	assert.True(t, strings.Contains(err.Error(), "cora-gat.jsonl"), err)
 }

@@ -3,9 +3,6 @@ package explain_test
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/xml"
-	"errors"
-	"io"
 	"strings"
 	"testing"
 
@@ -13,6 +10,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/gnntest"
+	"nodemask/internal/svg/svgtest"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/explain"
 	"nodemask/nmgnn/hyper"
@@ -52,14 +50,7 @@ func TestNamesInAnExplanationAreTextAndNothingElse(t *testing.T) {
 		require.NotContains(t, out, "<script")
 		require.NotContains(t, out, "\x1b")
 	}
-	d := xml.NewDecoder(strings.NewReader(svg.String()))
-	for {
-		if _, err := d.Token(); errors.Is(err, io.EOF) {
-			break
-		} else {
-			require.NoError(t, err)
-		}
-	}
+	svgtest.WellFormed(t, svg.String())
 }
 
 func TestADrawingHasAnEdgeOfItsShareForEachBranch(t *testing.T) {

@@ -220,3 +220,12 @@ func CheckDropRate(what string, rate float64) error {
 	}
 	return nil
 }
+
+// Seeds returns the seeds of a number of trials: first, first+1, ….
+func Seeds(first uint64, trials int) []uint64 {
+	seeds := make([]uint64, max(trials, 0))
+	for i := range seeds {
+		seeds[i] = first + uint64(i)
+	}
+	return seeds
+}

@@ -19,92 +19,23 @@ import (
 	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/internal/gnntest"
-	"nodemask/nmgnn"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/variables"
+	"nodemask/nmgnn/internal/modelcase"
 )
 
 var update = flag.Bool("update", false, "write testdata/gin.onnx anew")
 
 const (
-	testFeatures = 6
-	testVersion  = "nodemask 0.0.0 (test)"
-	tolerance    = 1e-4 // of logits
+	testVersion = "nodemask 0.0.0 (test)"
+	tolerance   = 1e-4 // of logits
 )
-
-// testCase is a model to export.
-type testCase struct {
-	name   string
-	change func(p *hyper.Parameters)
-}
 
 // exportable lists the models that an export is written for.
 var exportable = []string{"gin", "gat", "sgat", "gcn", "sage", "gatv2"}
 
-// testCases has each of these models with every option that changes what is computed outside training.
-func testCases() (all []testCase) {
-	add := func(name string, change func(p *hyper.Parameters)) { all = append(all, testCase{name, change}) }
-	for _, model := range exportable {
-		add(model, func(p *hyper.Parameters) {})
-		add(model+", 1 layer", func(p *hyper.Parameters) { p.Layers = 1 })
-		add(model+", 3 layers, readout last", func(p *hyper.Parameters) { p.Layers, p.Readout = 3, hyper.ReadoutLast })
-		add(model+", 3 layers, readout all, residual", func(p *hyper.Parameters) {
-			p.Layers, p.Readout, p.Residual = 3, hyper.ReadoutAll, true
-		})
-		add(model+", residual from features, raw", func(p *hyper.Parameters) {
-			p.Layers, p.Hidden, p.Residual, p.NormalizeFeatures = 3, testFeatures, true, false
-		})
-	}
-	add("gin, epsilon", func(p *hyper.Parameters) { p.Epsilon = 0.3 })
-	add("gin, learned epsilon, 2 linear layers", func(p *hyper.Parameters) {
-		p.LearnEpsilon, p.Epsilon, p.MLPLayers = true, -0.25, 2
-	})
-	add("gin, norm inside, 3 linear layers", func(p *hyper.Parameters) { p.Norm, p.MLPLayers = hyper.NormInside, 3 })
-	add("gin, norm both, 2 linear layers, readout all, residual", func(p *hyper.Parameters) {
-		p.Norm, p.MLPLayers, p.Readout, p.Residual, p.Layers = hyper.NormBoth, 2, hyper.ReadoutAll, true, 3
-	})
-	for _, model := range []string{"gat", "gatv2", "sgat"} {
-		add(model+", 3 heads, self kept, masked", func(p *hyper.Parameters) {
-			p.Heads, p.SelfTerm, p.KeepRate = 3, hyper.SelfKept, 0.5
-		})
-		add(model+", 1 head", func(p *hyper.Parameters) { p.Heads = 1 })
-	}
-	add("gin, masked, rescaled, dropnode", func(p *hyper.Parameters) {
-		p.KeepRate, p.Rescale, p.Regulariser, p.RegulariserRate = 0.5, true, hyper.DropNodeRegulariser, 0.3
-	})
-	for i := range all { // the model is the first word
-		model, _, _ := strings.Cut(all[i].name, ",")
-		change := all[i].change
-		all[i].change = func(p *hyper.Parameters) { p.Model, p.Heads, p.Hidden = model, 2, 12; change(p) }
-	}
-	return all
-}
-
-// trained makes a model of a case. Weights are multiples of 1/64, the same everywhere.
-func (c testCase) trained(t *testing.T) *cached.Model {
-	t.Helper()
-	p, err := hyper.For("gin")
-	require.NoError(t, err)
-	c.change(&p)
-	require.NoError(t, p.Check(), c.name)
-	m := &cached.Model{Settings: p, Classes: []string{"red", "grün", `"blue"`}, Features: testFeatures, Data: "a test",
-		Seed: 7}
-	network, err := infer.Untrained(gnntest.Go(t), nmgnn.Build(p, len(m.Classes)), m.Features, 1)
-	require.NoError(t, err)
-	for i, w := range network.Weights {
-		r := variables.HostRandom(uint64(i), c.name+w.Path)
-		for j := range w.Values {
-			w.Values[j] = float32(r.IntN(65)-32) / 64
-			if strings.HasSuffix(w.Path, "/running_variance") {
-				w.Values[j] += 1.5
-			}
-		}
-	}
-	m.Weights = network.Weights
-	return m
-}
+func testCases() []modelcase.Case { return modelcase.All(exportable) }
 
 // testGraph is a graph with features that no model was trained on.
 type testGraph struct {
@@ -118,9 +49,9 @@ func testGraphs(t *testing.T) (all []testGraph) {
 	add := func(name string, edges *csr.Graph) {
 		n := edges.NumNodes()
 		r := rand.New(rand.NewPCG(uint64(n), 3))
-		x := datasets.Features{Rows: n, Width: testFeatures, Dense: make([]float32, n*testFeatures)}
+		x := datasets.Features{Rows: n, Width: modelcase.Features, Dense: make([]float32, n*modelcase.Features)}
 		for i := range x.Dense {
-			if i/testFeatures%4 != 1 && r.IntN(2) == 0 { // some rows have nothing
+			if i/modelcase.Features%4 != 1 && r.IntN(2) == 0 { // some rows have nothing
 				x.Dense[i] = float32(r.IntN(257)-128) / 64
 			}
 		}
@@ -205,8 +136,8 @@ func TestONNXGivesOwnLogitsOnUnseenGraphs(t *testing.T) {
 	graphs := testGraphs(t)
 	out := newCollection(t)
 	for _, c := range testCases() {
-		t.Run(c.name, func(t *testing.T) {
-			m := c.trained(t)
+		t.Run(c.Name, func(t *testing.T) {
+			m := c.Model(t, modelcase.Features)
 			file := exported(t, m)
 			written := decode(t, file).graph
 			for _, g := range graphs {
@@ -214,7 +145,7 @@ func TestONNXGivesOwnLogitsOnUnseenGraphs(t *testing.T) {
 				sources, targets := sourcesAndTargets(g.edges)
 				got := interpret(t, written, inputsOf(g.x, sources, targets))
 				assert.LessOrEqual(t, difference(t, want, got), tolerance, g.name)
-				out.add(t, c.name, file, g, want)
+				out.add(t, c.Name, file, g, want)
 			}
 		})
 	}
@@ -237,17 +168,17 @@ func TestModelsAreThoseThatONNXRuntimeRan(t *testing.T) {
 	cases := testCases()
 	require.Len(t, checked.Models, len(cases))
 	for _, c := range cases {
-		sum := sha256.Sum256(exported(t, c.trained(t)))
-		seen, ok := checked.Models[c.name]
-		require.True(t, ok, c.name)
-		assert.Equal(t, seen.SHA256, hex.EncodeToString(sum[:]), "%s: testdata/check_onnx.py checks it anew", c.name)
-		assert.Less(t, seen.Difference, tolerance, c.name)
+		sum := sha256.Sum256(exported(t, c.Model(t, modelcase.Features)))
+		seen, ok := checked.Models[c.Name]
+		require.True(t, ok, c.Name)
+		assert.Equal(t, seen.SHA256, hex.EncodeToString(sum[:]), "%s: testdata/check_onnx.py checks it anew", c.Name)
+		assert.Less(t, seen.Difference, tolerance, c.Name)
 	}
 }
 
 func TestASmallModelIsTheCommittedFile(t *testing.T) {
 	c := testCases()[0]
-	file := exported(t, c.trained(t))
+	file := exported(t, c.Model(t, modelcase.Features))
 	if *update {
 		require.NoError(t, os.WriteFile("testdata/gin.onnx", file, 0o666))
 	}
@@ -258,7 +189,7 @@ func TestASmallModelIsTheCommittedFile(t *testing.T) {
 }
 
 func TestAFileSaysWhatItIsAndTakesGraphsOfAnySize(t *testing.T) {
-	m := testCases()[0].trained(t)
+	m := testCases()[0].Model(t, modelcase.Features)
 	p := decode(t, exported(t, m))
 	require.Equal(t, "nodemask", p.producer)
 	require.Equal(t, testVersion, p.version)
@@ -335,7 +266,8 @@ func TestWhatCannotBeExportedIsNamed(t *testing.T) {
 	missing := func(path, dimensions string) string {
 		return "the model has no weights /model/" + path + ": expected dimensions " + dimensions + " by its settings"
 	}
-	normed := testCase{"gin", func(p *hyper.Parameters) { p.MLPLayers, p.Hidden, p.Norm = 2, 4, hyper.NormInside }}
+	normed := modelcase.Case{Name: "gin",
+		Change: func(p *hyper.Parameters) { p.MLPLayers, p.Hidden, p.Norm = 2, 4, hyper.NormInside }}
 	type model = *cached.Model
 	for want, spoil := range map[string]func(m model){
 		`settings: no model "transformer": expected one of ` + strings.Join(hyper.Models(), ", "): func(m model) {
@@ -368,13 +300,13 @@ func TestWhatCannotBeExportedIsNamed(t *testing.T) {
 			weight(m, "/model/layer0/norm0/running_variance").Values[3] = -1
 		},
 	} {
-		m := normed.trained(t)
+		m := normed.Model(t, modelcase.Features)
 		spoil(m)
 		file, err := Export(m, testVersion)
 		assert.EqualError(t, err, want)
 		assert.Nil(t, file)
 	}
-	m := normed.trained(t)
+	m := normed.Model(t, modelcase.Features)
 	whole := len(exported(t, m))
 	_, err := export(m, testVersion, whole)
 	require.NoError(t, err)
@@ -393,7 +325,7 @@ func TestSavingReplacesAFileAsAWholeOrLeavesIt(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "model.onnx")
 	require.NoError(t, os.WriteFile(path, []byte("before"), 0o666))
-	m := testCases()[0].trained(t)
+	m := testCases()[0].Model(t, modelcase.Features)
 	bad := *m
 	bad.Classes = nil
 	require.Error(t, Save(path, &bad, ""))

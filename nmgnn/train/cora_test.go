@@ -18,24 +18,6 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-func TestGoAndXLAHaveTheSameLossesOnCora(t *testing.T) {
-	g, xla := gnntest.Cora(t), gnntest.XLA(t)
-	for _, setting := range []datasets.Setting{datasets.Inductive, datasets.Transductive} {
-		view := gnntest.View(t, g, 10, setting)
-		s, err := hyper.Preset("standard")
-		require.NoError(t, err)
-		s.KeepRate, s.MaxEpochs = 0.5, 5
-		// First weights and masks are made on the host; dropout is the same by construction.
-		mine := trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s), 1)
-		theirs := trainOnce(t, trainerOf(t, xla, g, view, s), 1)
-		for i := range mine.History {
-			require.InDelta(t, mine.History[i].TrainLoss, theirs.History[i].TrainLoss, 1e-4, "%s epoch %d", setting, i+1)
-			require.InDelta(t, mine.History[i].ValidationLoss, theirs.History[i].ValidationLoss, 1e-4, "%s epoch %d", setting,
-				i+1)
-		}
-	}
-}
-
 // recorded is what a line of results says of a trial.
 type recorded struct {
 	Setting      datasets.Setting  `json:"setting"`
@@ -119,17 +101,21 @@ func trainPlan(t *testing.T, b *backend.Backend, g *datasets.Graph, view *datase
 
 func TestEveryPlanTrainsTheSameOnCora(t *testing.T) {
 	g := gnntest.Cora(t)
-	view := gnntest.View(t, g, 10, datasets.Inductive)
 	s, err := hyper.Preset("standard")
 	require.NoError(t, err)
 	s.KeepRate, s.MaxEpochs = 0.5, 3
-	want := trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s), 1).History
-	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		for i, e := range trainPlan(t, b, g, view, s, plan).History {
-			require.InDelta(t, want[i].TrainLoss, e.TrainLoss, 1e-4, "epoch %d", i+1)
-			require.InDelta(t, want[i].ValidationLoss, e.ValidationLoss, 1e-4, "epoch %d", i+1)
-		}
-	})
+	for _, setting := range []datasets.Setting{datasets.Inductive, datasets.Transductive} {
+		view := gnntest.View(t, g, 10, setting)
+		// First weights and masks are made on the host; dropout is the same by construction.
+		want := trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s), 1).History
+		gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+			gnntest.Sampled(t, b, setting == datasets.Inductive || plan == kernels.Plan{Kernel: kernels.FusedKernel})
+			for i, e := range trainPlan(t, b, g, view, s, plan).History {
+				require.InDelta(t, want[i].TrainLoss, e.TrainLoss, 1e-4, "%s epoch %d", setting, i+1)
+				require.InDelta(t, want[i].ValidationLoss, e.ValidationLoss, 1e-4, "%s epoch %d", setting, i+1)
+			}
+		})
+	}
 }
 
 func TestDenseFeaturesTrainTheSameWithoutDropout(t *testing.T) {

@@ -288,10 +288,4 @@ func scoreCached(ctx context.Context, p Program, trial *Trial, together bool) (*
 }
 
 // Seeds returns the seeds of a number of trials: first, first+1, ….
-func Seeds(first uint64, trials int) []uint64 {
-	seeds := make([]uint64, max(trials, 0))
-	for i := range seeds {
-		seeds[i] = first + uint64(i)
-	}
-	return seeds
-}
+func Seeds(first uint64, trials int) []uint64 { return hyper.Seeds(first, trials) }

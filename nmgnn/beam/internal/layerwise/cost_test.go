@@ -19,6 +19,7 @@ import (
 	"nodemask/nmgnn/beam/internal/layerwise"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/modelcase"
 )
 
 // graphFiles writes a graph in Parquet, in shards.
@@ -87,11 +88,11 @@ func TestPubMedEqualsOneMachine(t *testing.T) {
 	in := graphFiles(t, g, 2)
 	for _, kind := range []string{"gin", "gat"} {
 		t.Run(kind, func(t *testing.T) {
-			c := testCase{kind, func(p *hyper.Parameters) {
+			c := modelcase.Case{Name: kind, Change: func(p *hyper.Parameters) {
 				*p, err = hyper.For(kind)
 				require.NoError(t, err)
 			}}
-			m := c.model(t, g)
+			m := c.Model(t, g.Features.Width)
 			_, logits := represented(t, m, g)
 			out := layerwise.Output{Folder: t.TempDir()}
 			// Two shards are so large that each is computed in parts.
@@ -110,7 +111,8 @@ func BenchmarkEmbed(b *testing.B) {
 			require.NoError(b, err)
 			in := graphFiles(b, g, 8)
 			b.Logf("before: most memory so far %.2f GB", memory(b))
-			m := testCase{"sage", func(p *hyper.Parameters) { p.Model, p.Hidden = "sage", 16 }}.model(b, g)
+			m := modelcase.Case{Name: "sage",
+				Change: func(p *hyper.Parameters) { p.Model, p.Hidden = "sage", 16 }}.Model(b, g.Features.Width)
 			for b.Loop() {
 				out := b.TempDir()
 				begin, used := time.Now(), processor(b)

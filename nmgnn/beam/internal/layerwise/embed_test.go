@@ -11,6 +11,7 @@ import (
 
 	"nodemask/internal/dataframe"
 	"nodemask/nmgnn/beam/internal/layerwise"
+	"nodemask/nmgnn/hyper"
 )
 
 func TestEveryModelEqualsOneMachineOnAnOddGraph(t *testing.T) {
@@ -18,9 +19,11 @@ func TestEveryModelEqualsOneMachineOnAnOddGraph(t *testing.T) {
 	require.Len(t, in.Edges, 2)
 	require.Positive(t, g.Report.SelfLoops)
 	require.Positive(t, g.Report.Duplicates)
-	for _, c := range testCases() {
-		t.Run(c.name, func(t *testing.T) {
-			m := c.model(t, g)
+	cases := testCases()
+	require.Len(t, cases, 2*len(hyper.Models())+5)
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			m := c.Model(t, g.Features.Width)
 			all, logits := represented(t, m, g)
 			classes, probability := logits.Classes(), logits.Softmax()
 			work := t.TempDir()
@@ -78,11 +81,11 @@ func TestANodeOfVeryManyNeighboursEqualsOneMachine(t *testing.T) {
 	g := readGraph(t, filepath.Dir(in.Nodes[0]))
 	require.Equal(t, leaves, g.Edges.Degree(0))
 	for _, c := range testCases() {
-		if c.name != "sage" && c.name != "gat, 1 layer, raw features" { // a sum and a softmax
+		if c.Name != "sage" && c.Name != "gat, 1 layer" { // a sum and a softmax
 			continue
 		}
-		t.Run(c.name, func(t *testing.T) {
-			m := c.model(t, g)
+		t.Run(c.Name, func(t *testing.T) {
+			m := c.Model(t, g.Features.Width)
 			_, want := represented(t, m, g)
 			out := layerwise.Output{Folder: t.TempDir(), CSV: true}
 			require.NoError(t, embed(t, m, in, out, layerwise.Options{}))
@@ -115,7 +118,7 @@ func TestFilesInParquetAreReadLikeCSV(t *testing.T) {
 	ends[0].Name, ends[1].Name = "source", "target"
 	writeParquet(t, filepath.Join(folder, "nodes-0.parquet"), table)
 	writeParquet(t, filepath.Join(folder, "edges.parquet"), ends[:])
-	m := testCases()[0].model(t, g)
+	m := testCases()[0].Model(t, g.Features.Width)
 	_, logits := represented(t, m, g)
 	out := layerwise.Output{Folder: t.TempDir(), CSV: true}
 	counts, err := layerwise.Embed(t.Context(), m, find(t, folder), out, layerwise.Options{Work: t.TempDir()})
@@ -130,7 +133,7 @@ func TestFilesInParquetAreReadLikeCSV(t *testing.T) {
 
 func TestGraphsThatCannotBeAreRefused(t *testing.T) {
 	_, _, g := odd(t)
-	m := testCases()[0].model(t, g)
+	m := testCases()[0].Model(t, g.Features.Width)
 	header := []string{"id", "label", "a", "b", "c", "d"}
 	x := []string{"x", "", "1", "1", "1", "1"}
 	for says, lines := range map[string][2][][]string{

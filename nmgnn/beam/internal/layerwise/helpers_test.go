@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,12 +21,11 @@ import (
 	"nodemask/internal/dataframe"
 	"nodemask/internal/dataframe/framefile"
 	"nodemask/internal/gnntest"
-	"nodemask/nmgnn"
 	"nodemask/nmgnn/beam/internal/layerwise"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/variables"
+	"nodemask/nmgnn/internal/modelcase"
 )
 
 const tolerance = 1e-4 // of logits
@@ -55,56 +55,13 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// testCase is a model by what is different in it.
-type testCase struct {
-	name   string
-	change func(p *hyper.Parameters)
-}
-
-// testCases has every model, and every option that changes what is computed outside training.
-func testCases() (all []testCase) {
-	add := func(name string, change func(p *hyper.Parameters)) { all = append(all, testCase{name, change}) }
-	for _, model := range hyper.Models() {
-		add(model, func(*hyper.Parameters) {})
-		add(model+", 3 layers, readout all, residual", func(p *hyper.Parameters) {
-			p.Layers, p.Readout, p.Residual = 3, hyper.ReadoutAll, true
-		})
-	}
-	add("gat, 1 layer, raw features", func(p *hyper.Parameters) { p.Layers, p.NormalizeFeatures = 1, false })
-	add("sage, readout last", func(p *hyper.Parameters) { p.Readout = hyper.ReadoutLast })
-	add("gin, learned epsilon, norm both, 2 linear layers", func(p *hyper.Parameters) {
-		p.LearnEpsilon, p.Epsilon, p.Norm, p.MLPLayers = true, -0.25, hyper.NormBoth, 2
+// testCases has every model, and every option that the pipelines read.
+func testCases() []modelcase.Case {
+	return slices.DeleteFunc(modelcase.All(hyper.Models()), func(c modelcase.Case) bool {
+		return !slices.Contains(hyper.Models(), c.Name) && !strings.HasSuffix(c.Name, ", 3 layers, readout all, residual") &&
+			!slices.Contains([]string{"gat, 1 layer", "gat, residual from features, raw", "sage, 3 layers, readout last",
+				"gin, learned epsilon, 2 linear layers", "gin, norm both, 2 linear layers, readout all, residual"}, c.Name)
 	})
-	for i := range all { // the model is the first word
-		model, _, _ := strings.Cut(all[i].name, ",")
-		change := all[i].change
-		all[i].change = func(p *hyper.Parameters) { p.Model, p.Heads, p.Hidden = model, 2, 12; change(p) }
-	}
-	return all
-}
-
-// model makes a model of a case, for a graph. Its weights are drawn.
-func (c testCase) model(t testing.TB, g *datasets.Graph) *cached.Model {
-	t.Helper()
-	p, err := hyper.For("gin")
-	require.NoError(t, err)
-	c.change(&p)
-	require.NoError(t, p.Check(), c.name)
-	m := &cached.Model{Settings: p, Classes: []string{"red", "grün", "blue"}, Features: g.Features.Width, Data: "a test",
-		Seed: 7}
-	network, err := infer.Untrained(gnntest.Go(t), nmgnn.Build(p, len(m.Classes)), m.Features, 1)
-	require.NoError(t, err)
-	for i, w := range network.Weights {
-		r := variables.HostRandom(uint64(i), c.name+w.Path)
-		for j := range w.Values {
-			w.Values[j] = float32(r.IntN(65)-32) / 64
-			if strings.HasSuffix(w.Path, "/running_variance") {
-				w.Values[j] += 1.5
-			}
-		}
-	}
-	m.Weights = network.Weights
-	return m
 }
 
 // oddFiles writes a graph with all that files may have: isolated nodes, one that nothing but a loop names, edges

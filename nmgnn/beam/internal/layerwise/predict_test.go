@@ -56,8 +56,8 @@ func TestEveryModelPredictsArrivalsLikeOneMachine(t *testing.T) {
 	view := gnntest.View(t, g, 50, datasets.Inductive)
 	b := gnntest.Go(t)
 	for _, c := range testCases() {
-		t.Run(c.name, func(t *testing.T) {
-			m := c.model(t, g)
+		t.Run(c.Name, func(t *testing.T) {
+			m := c.Model(t, g.Features.Width)
 			a := arriving(t, m, g, view)
 			kept, err := cached.LoadCache(a.Cache, m)
 			require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestArrivalsThatCannotBeAreRefused(t *testing.T) {
 	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 40, Classes: 3, MeanDegree: 3, Features: 4, Seed: 5})
 	require.NoError(t, err)
 	view := gnntest.View(t, g, 50, datasets.Inductive)
-	m := testCases()[0].model(t, g)
+	m := testCases()[0].Model(t, g.Features.Width)
 	a := arriving(t, m, g, view)
 	known := fmt.Sprint(view.Train.Nodes[0])
 	header, ends := []string{"id", "a", "b", "c", "d"}, []string{"source", "target"}

@@ -62,7 +62,7 @@ func killed() error {
 
 func TestAKilledRunGoesOnBehindTheLastLayerThatWasDone(t *testing.T) {
 	folder, in, g := odd(t)
-	m := testCases()[1].model(t, g) // of 3 layers
+	m := testCases()[1].Model(t, g.Features.Width) // of 3 layers
 	model := filepath.Join(t.TempDir(), "model.safetensors")
 	require.NoError(t, m.Save(model))
 	_, logits := represented(t, m, g)
@@ -117,10 +117,10 @@ func TestAKilledRunGoesOnBehindTheLastLayerThatWasDone(t *testing.T) {
 
 func TestAFolderOfOtherWorkIsRefused(t *testing.T) {
 	_, in, g := odd(t)
-	m, work := testCases()[0].model(t, g), t.TempDir()
+	m, work := testCases()[0].Model(t, g.Features.Width), t.TempDir()
 	out := layerwise.Output{Folder: t.TempDir()}
 	require.NoError(t, embed(t, m, in, out, layerwise.Options{Work: work}))
-	require.ErrorContains(t, embed(t, testCases()[2].model(t, g), in, out, layerwise.Options{Work: work}),
+	require.ErrorContains(t, embed(t, testCases()[2].Model(t, g.Features.Width), in, out, layerwise.Options{Work: work}),
 		"belongs to another model, other files or another number of shards")
 	out.CSV = true
 	require.ErrorContains(t, embed(t, m, in, out, layerwise.Options{Work: work}),
@@ -131,7 +131,7 @@ func TestAFolderThatNoStepHasWrittenIsLeftAlone(t *testing.T) {
 	work := t.TempDir()
 	folder := filepath.Join(work, "graph") // what a step's folder is called, too
 	require.NoError(t, os.CopyFS(folder, os.DirFS(oddFiles(t))))
-	m := testCases()[0].model(t, readGraph(t, folder))
+	m := testCases()[0].Model(t, readGraph(t, folder).Features.Width)
 	in := find(t, folder)
 	require.ErrorContains(t, embed(t, m, in, layerwise.Output{}, layerwise.Options{Work: work}), "which no step has written: choose another work folder")
 	require.Equal(t, in, find(t, folder), "the graph is still there")

@@ -53,7 +53,7 @@ func TestShardsOfTheInputAreAllThere(t *testing.T) {
 
 func TestACopyAmongLargeShardsOfParquetIsFound(t *testing.T) {
 	_, in, g := odd(t)
-	m, out := testCases()[0].model(t, g), t.TempDir()
+	m, out := testCases()[0].Model(t, g.Features.Width), t.TempDir()
 	require.NoError(t, embed(t, m, in, layerwise.Output{Folder: out}, layerwise.Options{Shards: 3}))
 	pattern := filepath.Join(out, "nodes-*.parquet")
 	_, err := layerwise.Expand(pattern)
@@ -67,7 +67,7 @@ func TestACopyAmongLargeShardsOfParquetIsFound(t *testing.T) {
 
 func TestAShardLostOrExchangedBetweenStepsIsNamed(t *testing.T) {
 	_, in, g := odd(t)
-	m, work := testCases()[0].model(t, g), t.TempDir()
+	m, work := testCases()[0].Model(t, g.Features.Width), t.TempDir()
 	run := func() error {
 		return embed(t, m, in, layerwise.Output{Layer: 1}, layerwise.Options{Work: work, Shards: 3})
 	}
@@ -101,7 +101,7 @@ func TestAShardLostOrExchangedBetweenStepsIsNamed(t *testing.T) {
 
 func TestAnyChangedByteBetweenStepsNamesItsFile(t *testing.T) {
 	_, in, g := odd(t)
-	m, work := testCases()[0].model(t, g), t.TempDir()
+	m, work := testCases()[0].Model(t, g.Features.Width), t.TempDir()
 	run := func() error { return embed(t, m, in, layerwise.Output{}, layerwise.Options{Work: work, Shards: 1}) }
 	require.NoError(t, run())
 	const rows = "rows-00000-of-00001.shard"
@@ -134,7 +134,7 @@ func TestAnyChangedByteBetweenStepsNamesItsFile(t *testing.T) {
 
 func TestOutputNeverReplacesShardsOfTheInput(t *testing.T) {
 	folder := oddFiles(t)
-	m := testCases()[0].model(t, readGraph(t, folder))
+	m := testCases()[0].Model(t, readGraph(t, folder).Features.Width)
 	nodes, err := os.ReadFile(filepath.Join(folder, "nodes.csv"))
 	require.NoError(t, err)
 	require.NoError(t, os.Rename(filepath.Join(folder, "nodes.csv"), filepath.Join(folder, "nodes-00000-of-00001.csv")))
@@ -161,7 +161,7 @@ func TestShardsThatArePipesAreNotWaitedFor(t *testing.T) {
 
 func TestFeaturesInAnotherOrderAreRefused(t *testing.T) {
 	_, in, g := odd(t) // features a, b, c and d
-	m := testCases()[0].model(t, g)
+	m := testCases()[0].Model(t, g.Features.Width)
 	run := func() error { return embed(t, m, in, layerwise.Output{}, layerwise.Options{}) }
 	m.FeatureNames = []string{"a", "b", "c", "d"}
 	require.NoError(t, run())
