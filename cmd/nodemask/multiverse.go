@@ -316,9 +316,8 @@ func printEffects(w io.Writer, name string, effects *multiverse.Effects) error {
 	}
 	p := stats.ProbabilityText
 	fmt.Fprintf(w, "%s (%d, %d splits): median effect %s points (joint p %s); significantly above zero %.0f %% (p "+
-		"%s), "+
-		"below %.0f %% (p %s)\n", name, joint.Readings, joint.Splits, plots.Signed(joint.Median, 2), p(joint.MedianP), 100*joint.Positive,
-		p(joint.PositiveP), 100*joint.Negative, p(joint.NegativeP))
+		"%s), below %.0f %% (p %s)\n", name, joint.Readings, joint.Splits, plots.Signed(joint.Median, 2), p(joint.MedianP),
+		100*joint.Positive, p(joint.PositiveP), 100*joint.Negative, p(joint.NegativeP))
 	names, shares, err := effects.Explained()
 	if err != nil {
 		return nil //nolint:nilerr // a single reading varies in nothing
