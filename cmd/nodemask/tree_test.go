@@ -79,6 +79,29 @@ func TestARootMayBeAnIDOfTheGraphsFile(t *testing.T) {
 	fails(t, 2, "0 to 2, or an id of its file", "tree", "--data", folder, "--root", "n6")
 }
 
+func TestAnIDComesBeforeANumberAndANoteNamesTheOtherNode(t *testing.T) {
+	folder := graphFolder(t, "ids", "id,label,x\n1,a,1\n5,b,2\n2,a,3\n7,b,4\n", "source,target\n1,5\n5,2\n2,7\n")
+	for _, c := range []struct{ root, tree, says string }{
+		{"1", "1\n└─ 5\n", "--root 1: this is the id of node number 0, which is taken; the node with number 1 has the id 5: " +
+			"write --root 5 for it\n"},
+		{"2", "2\n├─ 5\n└─ 7\n", ""}, // its own number
+		{"7", "7\n└─ 2\n", ""},
+		{"0", "0\n└─ 1\n", ""}, // no id: a number, and answered in numbers
+	} {
+		out, notes := succeeds(t, "tree", "--data", folder, "--hops", "1", "--root", c.root)
+		require.Equal(t, c.tree, out, c.root)
+		require.Equal(t, c.says, notes, c.root)
+	}
+	out, notes := succeeds(t, "tree", "--data", folder, "--hops", "1", "--root", "0", "--mask", "1,5")
+	require.Equal(t, "0 (masked, but the root)\n└╌ 1 (masked)\n", out)
+	require.Contains(t, notes, "--mask 1: this is the id of node number 0")
+	_, notes = succeeds(t, "tree", "--data", "cora", "--root", "5", "--hops", "1")
+	require.Empty(t, notes, "the documents ask for this one by its number")
+	out, notes = succeeds(t, "tree", "--data", "cora", "--root", "35", "--hops", "0")
+	require.Equal(t, "35\n", out)
+	require.Contains(t, notes, "--root 35: this is the id of node number 163")
+}
+
 func TestACachedTreeHasItsRootOnce(t *testing.T) {
 	out, _ := succeeds(t, "tree", "--data", "cora", "--root", "5", "--cached", "--hops", "3")
 	assert.Contains(t, out, " (cached)\n")
