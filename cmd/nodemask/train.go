@@ -198,6 +198,12 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		cell.Resplit):
 		return misusef("--split own: the data say which nodes are which: leave out --train, --validation, --split-seed and " +
 			"--resplit")
+	case cell.Resplit && c.Flags().Changed("split-seed"):
+		return misusef("--split-seed and --resplit: each trial's seed draws its split then: leave out --split-seed, or " +
+			"--resplit")
+	case cell.Parameters.Regulariser == hyper.DropoutRegulariser && c.Flags().Changed("dropout"):
+		return misusef("--regulariser %s and --dropout %v: both set the rate of dropout: leave out --dropout, or "+
+			"--regulariser", c.Flag("regulariser").Value, cell.Parameters.Dropout)
 	case f.trials < 1 || f.trials > 1_000_000:
 		return misusef("--trials %d: expected 1 to 1000000", f.trials)
 	case f.jobs < 0:
