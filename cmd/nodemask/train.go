@@ -201,7 +201,8 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	case cell.Resplit && c.Flags().Changed("split-seed"):
 		return misusef("--split-seed and --resplit: each trial's seed draws its split then: leave out --split-seed, or " +
 			"--resplit")
-	case cell.Parameters.Regulariser == hyper.DropoutRegulariser && c.Flags().Changed("dropout"):
+	case cell.Parameters.Regulariser == hyper.DropoutRegulariser && c.Flags().Changed("dropout") &&
+		cell.Parameters.Dropout != 0: // 0 leaves it to the regulariser, as the paper's tables of regularisers have it
 		return misusef("--regulariser %s and --dropout %v: both set the rate of dropout: leave out --dropout, or "+
 			"--regulariser", c.Flag("regulariser").Value, cell.Parameters.Dropout)
 	case f.trials < 1 || f.trials > 1_000_000:

@@ -73,6 +73,7 @@ func TestAFlagThatTheModelDoesNotReadIsMisuse(t *testing.T) {
 	})
 	out, _ := succeeds(t, quickTrain(dir, "--regulariser", "dropedge")...)
 	assert.Contains(t, out, "dropedge 0.5, no node masking")
+	succeeds(t, quickTrain(dir, "--regulariser", "dropout:0.5", "--dropout", "0")...) // record.Cell.Command writes both
 }
 
 func TestTrainPrintsJSONInTheOrderOfSeeds(t *testing.T) {
