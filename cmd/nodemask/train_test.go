@@ -55,6 +55,28 @@ func TestTrainPrintsEachTrialAndTheirMean(t *testing.T) {
 	assert.Contains(t, diagnostics, "backend: go")
 }
 
+func TestTheTitleNamesWhatDiffersFromThePreset(t *testing.T) {
+	command := []string{"train", "--data", smallGraph(t), "--backend", "go", "--train", "30", "--trials", "1",
+		"--setting", "transductive"}
+	for want, more := range map[string]string{
+		"GIN (preset standard), no node masking":                           "--keep-rate 1 --dropout 0.5",
+		"dropedge 0.5 and node masking, keep rate 0.5":                     "--regulariser dropedge:0.5 --keep-rate 0.5",
+		"dropnode 0.2, no node masking":                                    "--regulariser dropnode:0.2",
+		"keep rate 0.5, --mask-over train --rescale":                       "--keep-rate 0.5 --rescale --mask-over train",
+		"g, --mlp-layers 2 --norm both --residual --stop-on f1":            "--stop-on f1 --norm both --mlp-layers 2 --residual",
+		"masking, --resplit --validation 20 --raw-features":                "--raw-features --resplit --validation 20",
+		"masking, --raw-features --split-seed 3":                           "--raw-features --split-seed 3",
+		"(preset paper), no node masking, --readout last --weight-decay 1": "--preset paper --readout last --weight-decay 1",
+		"GAT (preset gat), node masking, keep rate 0.5":                    "--model gat --keep-rate 0.5",
+		"keep rate 0.5, --attention-dropout 0.6":                           "--model gat --keep-rate 0.5 --attention-dropout 0.6",
+		"masking, --batches 2":                                             "--batches 2",
+		"masking, --sample 2,3":                                            "--sample 2,3",
+	} {
+		out, _ := succeeds(t, append(command[:len(command):len(command)], strings.Fields(more)...)...)
+		require.Contains(t, out, want+"\n")
+	}
+}
+
 func TestAFlagThatTheModelDoesNotReadIsMisuse(t *testing.T) {
 	dir := smallGraph(t)
 	refuses(t, quickTrain(dir), map[string][]string{
