@@ -153,12 +153,28 @@ func trialTable(results []*train.Result) plots.Table {
 	return t
 }
 
-// collapsed names the trials that learnt nothing, and what to try; "" if there is none.
+// fewestValidated is how many nodes have to validate for a trial to be named as collapsed or as stopped early: of fewer,
+// one node that is taken otherwise moves the score by more than 5 points, and two by more than lateGain.
+const fewestValidated = 20
+
+// tells reports whether the scores on validation of a trial mean anything for one trial alone.
+func tells(r *train.Result) bool {
+	nodes := 0
+	for _, row := range r.Validation.Confusion {
+		for _, n := range row {
+			nodes += n
+		}
+	}
+	return nodes >= fewestValidated
+}
+
+// collapsed names the trials that learnt nothing, and what to try; "" if there is none. What was better in a later epoch
+// did learn something: [stoppedEarly] names it.
 func collapsed(x train.Experiment, results []*train.Result) string {
 	var seeds, try []string
 	best, constant := 0.0, 0.0
 	for _, r := range results {
-		if r.Validation.Collapsed() {
+		if _, late := laterF1(x, r); tells(r) && r.Validation.Collapsed() && !late {
 			seeds = append(seeds, fmt.Sprint(r.Seed))
 			constant, _ = r.Validation.Constant()
 			best = max(best, r.Validation.MacroF1)
@@ -185,20 +201,22 @@ func collapsed(x train.Experiment, results []*train.Result) string {
 // named: more than scores on the 27 validation nodes of Cora's largest train set wobble.
 const lateGain = 0.1
 
+// laterF1 is the best validation macro F1 after the epoch that early stopping kept, and whether it is far better than
+// there. What stops on F1 kept the best.
+func laterF1(x train.Experiment, r *train.Result) (best float64, late bool) {
+	for _, epoch := range r.History[min(r.BestEpoch, len(r.History)):] {
+		best = max(best, epoch.ValidationF1)
+	}
+	return best, x.Parameters.StopOn != hyper.StopOnF1 && best >= r.Validation.MacroF1+lateGain
+}
+
 // stoppedEarly names the trials whose validation macro F1 was far better in a later epoch than in the one that early
 // stopping kept, as where the loss is lowest before the model predicts well; "" if there is none.
 func stoppedEarly(x train.Experiment, results []*train.Result) string {
-	if x.Parameters.StopOn == hyper.StopOnF1 {
-		return ""
-	}
 	var seeds, epochs []string
 	kept, later := 0.0, 0.0 // the best of each
 	for _, r := range results {
-		best := 0.0
-		for _, epoch := range r.History[min(r.BestEpoch, len(r.History)):] {
-			best = max(best, epoch.ValidationF1)
-		}
-		if best >= r.Validation.MacroF1+lateGain {
+		if best, late := laterF1(x, r); tells(r) && late {
 			seeds, epochs = append(seeds, fmt.Sprint(r.Seed)), append(epochs, fmt.Sprint(r.BestEpoch))
 			kept, later = max(kept, r.Validation.MacroF1), max(later, best)
 		}

@@ -337,8 +337,10 @@ func TestATrialThatCollapsesIsNamedWithWhatToTry(t *testing.T) {
 		{[]string{"--learning-rate", "1e-30", "--model", "gcn", "--raw-features", "--json"},
 			`(?m)^seeds 1, 2, 3 collapsed: .*: try features that are divided by their sums \(without --raw-features\), or a --learning-rate below`},
 	} {
-		_, diagnostics := succeeds(t, quickTrain(dir, x.more...)...)
+		_, diagnostics := succeeds(t, quickTrain(dir, append(x.more, "--validation", "75")...)...)
 		require.Regexp(t, x.want, diagnostics)
+		_, diagnostics = succeeds(t, quickTrain(dir, x.more...)...)
+		require.NotContains(t, diagnostics, "collapsed", "three nodes validate")
 	}
 	_, _, diagnostics := nodemask(t, "train", "--data", "cora", "--setting", "transductive", "--trials", "1",
 		"--max-epochs", "60", "--backend", "go")
