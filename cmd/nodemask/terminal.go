@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -12,6 +13,7 @@ import (
 
 	"golang.org/x/term"
 
+	"nodemask/datasets"
 	"nodemask/internal/measure"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
@@ -151,6 +153,56 @@ func trialTable(results []*train.Result) plots.Table {
 			fmt.Sprintf("%.1f", r.Seconds))...))
 	}
 	return t
+}
+
+// sizes says how many nodes a split has in each set.
+func sizes(s *datasets.Split) string {
+	say := func(nodes []int32, one, many string) string {
+		if len(nodes) == 1 {
+			return "1 " + one
+		}
+		return fmt.Sprint(len(nodes)) + " " + many
+	}
+	return say(s.Train, "node trains", "nodes train") + ", " + say(s.Validation, "validates", "validate") + " and " +
+		say(s.Test, "tests", "test")
+}
+
+// fewestTested is how many nodes have to be tested for scores to say something: one of ten is 10 points of accuracy.
+const fewestTested = 10
+
+// thinSplit says what makes the scores of a split say little: few nodes to test, and classes that no node trains, though
+// some have a label of them.
+func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
+	fewer, more := "expected a lower --validation or --train", "expected a higher --train"
+	if x.OwnSplit {
+		fewer, more = "expected --split stratified", "expected --split stratified"
+	}
+	if n := len(s.Test); n < fewestTested {
+		say := fmt.Sprintf("%d nodes test", n)
+		if n == 1 {
+			say = "1 node tests"
+		}
+		notes = append(notes, fmt.Sprintf("%s: scores on fewer than %d say little: %s", say, fewestTested, fewer))
+	}
+	trained := make([]bool, x.Graph.NumClasses())
+	for _, v := range s.Train {
+		trained[x.Graph.Labels[v]] = true
+	}
+	var without []string
+	for _, v := range slices.Concat(s.Validation, s.Test) {
+		if c := x.Graph.Labels[v]; !trained[c] {
+			trained[c] = true // named once
+			without = append(without, strconv.Quote(x.Graph.Classes[c]))
+		}
+	}
+	switch n := len(without); {
+	case n == 1:
+		notes = append(notes, fmt.Sprintf("no node of class %s trains: it cannot be learnt: %s", without[0], more))
+	case n > 1:
+		notes = append(notes, fmt.Sprintf("no node of %d classes trains, among them %s: they cannot be learnt: %s", n,
+			strings.Join(without[:2], " and "), more))
+	}
+	return notes
 }
 
 // fewestValidated is how many nodes have to validate for a trial to be named as collapsed or as stopped early: of fewer,

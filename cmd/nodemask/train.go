@@ -277,6 +277,13 @@ func (f *trainFlags) run(c *cobra.Command) error {
 			return encoder.Encode(measure.Record(x, b, r))
 		}
 	}
+	split, err := x.Split(f.seed)
+	if err != nil {
+		return err
+	}
+	for _, note := range thinSplit(x, split) {
+		fmt.Fprintln(c.ErrOrStderr(), note)
+	}
 	run := x.Run
 	if f.batched.on {
 		if run, err = f.batched.runner(c, x); err != nil {
@@ -286,6 +293,9 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	results, err := runTrials(c, b, x, train.Seeds(f.seed, f.trials), f.jobs, f.together, emit, run)
 	if !f.json && len(results) > 0 {
 		fmt.Fprintln(out, title(x, f.preset)+f.changed(c, cell))
+		if !x.OwnSplit { // whose sizes the title has; those of drawn splits are the same for every seed
+			fmt.Fprintln(out, sizes(split))
+		}
 		if err := printTable(out, trialTable(results), false); err != nil {
 			return err
 		}

@@ -77,6 +77,20 @@ func TestTheTitleNamesWhatDiffersFromThePreset(t *testing.T) {
 	}
 }
 
+func TestTrainSaysHowManyNodesTrainValidateAndTest(t *testing.T) {
+	dir := smallGraph(t)
+	out, diagnostics := succeeds(t, quickTrain(dir)...)
+	assert.Contains(t, out, "masking, --hidden 4 --max-epochs 5\n12 nodes train, 3 validate and 25 test\n")
+	assert.NotContains(t, diagnostics, "test,")
+	out, diagnostics = succeeds(t, quickTrain(dir, "--validation", "95", "--resplit")...)
+	assert.Contains(t, out, "\n12 nodes train, 27 validate and 1 tests\n")
+	assert.Contains(t, diagnostics, "1 node tests: scores on fewer than 10 say little: expected a lower "+
+		"--validation or --train\n")
+	out, diagnostics = succeeds(t, quickTrain(dir, "--train", "3", "--json")...)
+	assert.NotContains(t, out, "nodes train")
+	assert.Contains(t, diagnostics, "no node of class \"odd\" trains: it cannot be learnt: expected a higher --train\n")
+}
+
 func TestAFlagThatTheModelDoesNotReadIsMisuse(t *testing.T) {
 	dir := smallGraph(t)
 	refuses(t, quickTrain(dir), map[string][]string{
