@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,8 +49,8 @@ The graph is a data set, whose nodes are called by their ids or else by their nu
 ids a line, separated by a comma, a tab or spaces, with comments after '#' at the start of a line. A text that is the id
 of one node and the number of another is taken as the id, and a note says so. Large trees are drawn in part. Text is cut at the terminal's width, or at 100 columns in a pipe; a file of --output has whole lines.`,
 		Example: `  nodemask tree --data cora --root 5 --hops 2
-  nodemask tree --data cora --root 5 --mask 3,17 --format svg -o tree.svg
-  nodemask tree --data cora --root 5 --format html -o tree.html
+  nodemask tree --data cora --root 5 --mask 3,17 -o tree.svg
+  nodemask tree --data cora --root 5 -o tree.html
   nodemask tree --data cora --root 5 --cached --train 50 --check
   nodemask tree --edges friends.txt --root ann --count --hops 9`,
 	}
@@ -64,12 +65,16 @@ of one node and the number of another is taken as the id, and a note says so. La
 	flags.BoolVar(&f.cached, "cached", false, "the tree as predicting from a cache sees it: the root arrives after "+
 		"training")
 	flags.IntVar(&f.train, "train", 50, "percentage of train nodes, for --cached")
-	flags.StringVar(&f.format, "format", "text", "text, svg or html (interactive)")
+	flags.StringVar(&f.format, "format", "text", "text, svg or html (interactive); without it, the ending of "+
+		"--output says which: .txt, .svg or .html")
 	addOutput(flags, &f.output, "", "file to write (default: the terminal)")
 	flags.BoolVar(&f.check, "check", false, "verify the definition, both lemmas and theorem 1 instead of drawing")
 	flags.BoolVar(&f.count, "count", false, "print the nodes at each depth, without building the tree")
 	flags.IntVar(&f.limit, "limit", 0, fmt.Sprintf("largest tree to build (default %d)", aggtree.DefaultLimit))
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := f.takeEnding(flags.Changed); err != nil {
+			return err
+		}
 		if err := f.misuse(flags.Changed); err != nil {
 			return err
 		}
@@ -94,6 +99,28 @@ of one node and the number of another is taken as the id, and a note says so. La
 		return writeFile(f.output, write)
 	}
 	return c
+}
+
+// takeEnding lets the ending of --output choose the format, unless --format does; the two must agree.
+func (f *treeFlags) takeEnding(changed func(string) bool) error {
+	format := map[string]string{".txt": formatText, ".svg": formatSVG, ".html": formatHTML}
+	ending := strings.ToLower(filepath.Ext(f.output))
+	chosen, known := format[ending]
+	switch {
+	case known && changed("format"):
+		for of, other := range format {
+			if other == f.format && other != chosen {
+				return misusef("--output %s: expected a name that ends in %s, or --format %s", f.output, of, chosen)
+			}
+		}
+	case known && chosen != formatText && (f.check || f.count):
+		return misusef("--output %s: --check and --count write text only: expected a name that ends in .txt", f.output)
+	case known:
+		f.format = chosen
+	case ending != "" && !changed("format") && !f.check && !f.count:
+		return checkEnding(f.output, ".txt", ".svg", ".html")
+	}
+	return nil
 }
 
 // misuse checks what can be checked without the graph.

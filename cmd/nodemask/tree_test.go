@@ -33,6 +33,25 @@ func TestTreeWritesEveryFormatToAFile(t *testing.T) {
 	}
 }
 
+func TestTheEndingOfItsFileSaysInWhichFormatATreeIsWritten(t *testing.T) {
+	for name, begins := range map[string]string{"t.txt": "0\n", "t": "0\n", "t.svg": "<svg ", "t.SVG": "<svg ",
+		"t.html": "<!DOCTYPE html>"} {
+		file := filepath.Join(t.TempDir(), name)
+		succeeds(t, "tree", "--data", "cora", "--root", "0", "-o", file)
+		require.True(t, strings.HasPrefix(fileText(t, file), begins), name)
+	}
+	at := func(name string) string { return filepath.Join(t.TempDir(), name) }
+	succeeds(t, "tree", "--data", "cora", "--root", "0", "--count", "-o", at("t.log"))
+	succeeds(t, "tree", "--data", "cora", "--root", "0", "--format", "svg", "-o", at("t.xml"))
+	refuses(t, []string{"tree", "--data", "cora", "--root", "0"}, map[string][]string{
+		"t.svg: expected a name that ends in .txt, or --format svg":   {"--format", "text", "-o", at("t.svg")},
+		"t.svg: expected a name that ends in .html, or --format svg":  {"--format", "html", "-o", at("t.svg")},
+		"t.log: expected a name that ends in .txt or .svg or .html":   {"-o", at("t.log")},
+		"t.svg: --check and --count write text only: expected a name": {"--check", "-o", at("t.svg")},
+		"--format png": {"--format", "png", "-o", at("t.svg")},
+	})
+}
+
 func TestTheSameSeedMasksTheSameNodes(t *testing.T) {
 	draw := func(seed string) string {
 		out, _ := succeeds(t, "tree", "--data", "cora", "--root", "0", "--keep-rate", "0.5", "--seed", seed)
