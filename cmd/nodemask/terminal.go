@@ -170,8 +170,8 @@ func sizes(s *datasets.Split) string {
 // fewestTested is how many nodes have to be tested for scores to say something: one of ten is 10 points of accuracy.
 const fewestTested = 10
 
-// thinSplit says what makes the scores of a split say little: few nodes to test, and classes that no node trains, though
-// some have a label of them.
+// thinSplit says what makes the scores of a split say little: few nodes to test, and classes that no node trains,
+// though some have a label of them.
 func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
 	fewer, more := "expected a lower --validation or --train", "expected a higher --train"
 	if x.OwnSplit {
@@ -205,8 +205,8 @@ func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
 	return notes
 }
 
-// fewestValidated is how many nodes have to validate for a trial to be named as collapsed or as stopped early: of fewer,
-// one node that is taken otherwise moves the score by more than 5 points, and two by more than lateGain.
+// fewestValidated is how many nodes have to validate for a trial to be named as collapsed or as stopped early: of
+// fewer, one node that is taken otherwise moves the score by more than 5 points, and two by more than lateGain.
 const fewestValidated = 20
 
 // tells reports whether the scores on validation of a trial mean anything for one trial alone.
@@ -220,8 +220,8 @@ func tells(r *train.Result) bool {
 	return nodes >= fewestValidated
 }
 
-// collapsed names the trials that learnt nothing, and what to try; "" if there is none. What was better in a later epoch
-// did learn something: [stoppedEarly] names it.
+// collapsed names the trials that learnt nothing, and what to try; "" if there is none. What was better in a later
+// epoch did learn something: [stoppedEarly] names it.
 func collapsed(x train.Experiment, results []*train.Result) string {
 	var seeds, try []string
 	best, constant := 0.0, 0.0

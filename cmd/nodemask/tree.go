@@ -47,7 +47,8 @@ the graph from there.
 
 The graph is a data set, whose nodes are called by their ids or else by their numbers from 0, or a file of edges: two
 ids a line, separated by a comma, a tab or spaces, with comments after '#' at the start of a line. A text that is the id
-of one node and the number of another is taken as the id, and a note says so. Large trees are drawn in part. Text is cut at the terminal's width, or at 100 columns in a pipe; a file of --output has whole lines.`,
+of one node and the number of another is taken as the id, and a note says so. Large trees are drawn in part. Text is cut
+at the terminal's width, or at 100 columns in a pipe; a file of --output has whole lines.`,
 		Example: `  nodemask tree --data cora --root 5 --hops 2
   nodemask tree --data cora --root 5 --mask 3,17 -o tree.svg
   nodemask tree --data cora --root 5 -o tree.html
