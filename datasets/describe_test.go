@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"nodemask/csr"
 )
 
 // The path a-b-c with classes 1, 1 and 2, a node d without any, and features of which the first is 1 throughout and the
@@ -57,4 +59,17 @@ func ExampleDescribe() {
 	d := Describe(g)
 	fmt.Printf("mean degree %.2f, homophily %.3f, %d isolated\n", d.MeanDegree, *d.EdgeHomophily, d.Isolated)
 	// Output: mean degree 3.90, homophily 0.810, 0 isolated
+}
+
+func TestATextIsTheIDOfANodeBeforeItIsANumber(t *testing.T) {
+	edges, err := csr.New(make([]int64, 5), nil)
+	require.NoError(t, err)
+	g := &Graph{Edges: edges, NodeIDs: []string{"1", "b", "2", "9"}}
+	for text, want := range map[string][2]int32{"1": {0, 1}, "2": {2, -1}, "b": {1, -1}, "9": {3, -1}, "0": {0, -1},
+		"3": {3, -1}, "4": {-1, -1}, "-1": {-1, -1}, "": {-1, -1}} {
+		node, also := g.FindNode(text)
+		require.Equal(t, want, [2]int32{node, also}, text)
+	}
+	node, also := (&Graph{Edges: g.Edges}).FindNode("3")
+	require.Equal(t, [2]int32{3, -1}, [2]int32{node, also}, "without ids, numbers")
 }

@@ -11,6 +11,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 
 	"nodemask/csr"
 	"nodemask/datasets/internal/graphfile"
@@ -44,6 +46,22 @@ func (g *Graph) NumNodes() int { return g.Edges.NumNodes() }
 
 // NumClasses returns the number of classes.
 func (g *Graph) NumClasses() int { return len(g.Classes) }
+
+// FindNode returns the node that a text names: the one with this id, or else the one with this number, from 0; -1 if
+// there is none. Of a text that is an id and also the number of another node, alsoNumber is that node, and else -1.
+func (g *Graph) FindNode(text string) (node, alsoNumber int32) {
+	node, alsoNumber = int32(slices.Index(g.NodeIDs, text)), -1
+	if v, err := strconv.ParseInt(text, 10, 32); err == nil && v >= 0 && int(v) < g.NumNodes() {
+		alsoNumber = int32(v)
+	}
+	switch {
+	case node < 0:
+		return alsoNumber, -1
+	case node == alsoNumber:
+		return node, -1
+	}
+	return node, alsoNumber
+}
 
 // ContentHash returns a SHA-256, in hex, of what a model is trained on: nodes in their order, edges, features, labels
 // and the graph's own split. Names, sources and notes do not count.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -12,6 +13,7 @@ import (
 
 	"golang.org/x/term"
 
+	"nodemask/datasets"
 	"nodemask/internal/measure"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
@@ -153,12 +155,78 @@ func trialTable(results []*train.Result) plots.Table {
 	return t
 }
 
-// collapsed names the trials that learnt nothing, and what to try; "" if there is none.
+// sizes says how many nodes a split has in each set.
+func sizes(s *datasets.Split) string {
+	say := func(nodes []int32, one, many string) string {
+		if len(nodes) == 1 {
+			return "1 " + one
+		}
+		return fmt.Sprint(len(nodes)) + " " + many
+	}
+	return say(s.Train, "node trains", "nodes train") + ", " + say(s.Validation, "validates", "validate") + " and " +
+		say(s.Test, "tests", "test")
+}
+
+// fewestTested is how many nodes have to be tested for scores to say something: one of ten is 10 points of accuracy.
+const fewestTested = 10
+
+// thinSplit says what makes the scores of a split say little: few nodes to test, and classes that no node trains,
+// though some have a label of them.
+func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
+	fewer, more := "expected a lower --validation or --train", "expected a higher --train"
+	if x.OwnSplit {
+		fewer, more = "expected --split stratified", "expected --split stratified"
+	}
+	if n := len(s.Test); n < fewestTested {
+		say := fmt.Sprintf("%d nodes test", n)
+		if n == 1 {
+			say = "1 node tests"
+		}
+		notes = append(notes, fmt.Sprintf("%s: scores on fewer than %d say little: %s", say, fewestTested, fewer))
+	}
+	trained := make([]bool, x.Graph.NumClasses())
+	for _, v := range s.Train {
+		trained[x.Graph.Labels[v]] = true
+	}
+	var without []string
+	for _, v := range slices.Concat(s.Validation, s.Test) {
+		if c := x.Graph.Labels[v]; !trained[c] {
+			trained[c] = true // named once
+			without = append(without, strconv.Quote(x.Graph.Classes[c]))
+		}
+	}
+	switch n := len(without); {
+	case n == 1:
+		notes = append(notes, fmt.Sprintf("no node of class %s trains: it cannot be learnt: %s", without[0], more))
+	case n > 1:
+		notes = append(notes, fmt.Sprintf("no node of %d classes trains, among them %s: they cannot be learnt: %s", n,
+			strings.Join(without[:2], " and "), more))
+	}
+	return notes
+}
+
+// fewestValidated is how many nodes have to validate for a trial to be named as collapsed or as stopped early: of
+// fewer, one node that is taken otherwise moves the score by more than 5 points, and two by more than lateGain.
+const fewestValidated = 20
+
+// tells reports whether the scores on validation of a trial mean anything for one trial alone.
+func tells(r *train.Result) bool {
+	nodes := 0
+	for _, row := range r.Validation.Confusion {
+		for _, n := range row {
+			nodes += n
+		}
+	}
+	return nodes >= fewestValidated
+}
+
+// collapsed names the trials that learnt nothing, and what to try; "" if there is none. What was better in a later
+// epoch did learn something: [stoppedEarly] names it.
 func collapsed(x train.Experiment, results []*train.Result) string {
 	var seeds, try []string
 	best, constant := 0.0, 0.0
 	for _, r := range results {
-		if r.Validation.Collapsed() {
+		if _, late := laterF1(x, r); tells(r) && r.Validation.Collapsed() && !late {
 			seeds = append(seeds, fmt.Sprint(r.Seed))
 			constant, _ = r.Validation.Constant()
 			best = max(best, r.Validation.MacroF1)
@@ -185,20 +253,22 @@ func collapsed(x train.Experiment, results []*train.Result) string {
 // named: more than scores on the 27 validation nodes of Cora's largest train set wobble.
 const lateGain = 0.1
 
+// laterF1 is the best validation macro F1 after the epoch that early stopping kept, and whether it is far better than
+// there. What stops on F1 kept the best.
+func laterF1(x train.Experiment, r *train.Result) (best float64, late bool) {
+	for _, epoch := range r.History[min(r.BestEpoch, len(r.History)):] {
+		best = max(best, epoch.ValidationF1)
+	}
+	return best, x.Parameters.StopOn != hyper.StopOnF1 && best >= r.Validation.MacroF1+lateGain
+}
+
 // stoppedEarly names the trials whose validation macro F1 was far better in a later epoch than in the one that early
 // stopping kept, as where the loss is lowest before the model predicts well; "" if there is none.
 func stoppedEarly(x train.Experiment, results []*train.Result) string {
-	if x.Parameters.StopOn == hyper.StopOnF1 {
-		return ""
-	}
 	var seeds, epochs []string
 	kept, later := 0.0, 0.0 // the best of each
 	for _, r := range results {
-		best := 0.0
-		for _, epoch := range r.History[min(r.BestEpoch, len(r.History)):] {
-			best = max(best, epoch.ValidationF1)
-		}
-		if best >= r.Validation.MacroF1+lateGain {
+		if best, late := laterF1(x, r); tells(r) && late {
 			seeds, epochs = append(seeds, fmt.Sprint(r.Seed)), append(epochs, fmt.Sprint(r.BestEpoch))
 			kept, later = max(kept, r.Validation.MacroF1), max(later, best)
 		}

@@ -198,6 +198,13 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		cell.Resplit):
 		return misusef("--split own: the data say which nodes are which: leave out --train, --validation, --split-seed and " +
 			"--resplit")
+	case cell.Resplit && c.Flags().Changed("split-seed"):
+		return misusef("--split-seed and --resplit: each trial's seed draws its split then: leave out --split-seed, or " +
+			"--resplit")
+	case cell.Parameters.Regulariser == hyper.DropoutRegulariser && c.Flags().Changed("dropout") &&
+		cell.Parameters.Dropout != 0: // 0 leaves it to the regulariser, as the paper's tables of regularisers have it
+		return misusef("--regulariser %s and --dropout %v: both set the rate of dropout: leave out --dropout, or "+
+			"--regulariser", c.Flag("regulariser").Value, cell.Parameters.Dropout)
 	case f.trials < 1 || f.trials > 1_000_000:
 		return misusef("--trials %d: expected 1 to 1000000", f.trials)
 	case f.jobs < 0:
@@ -270,6 +277,13 @@ func (f *trainFlags) run(c *cobra.Command) error {
 			return encoder.Encode(measure.Record(x, b, r))
 		}
 	}
+	split, err := x.Split(f.seed)
+	if err != nil {
+		return err
+	}
+	for _, note := range thinSplit(x, split) {
+		fmt.Fprintln(c.ErrOrStderr(), note)
+	}
 	run := x.Run
 	if f.batched.on {
 		if run, err = f.batched.runner(c, x); err != nil {
@@ -278,7 +292,10 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	}
 	results, err := runTrials(c, b, x, train.Seeds(f.seed, f.trials), f.jobs, f.together, emit, run)
 	if !f.json && len(results) > 0 {
-		fmt.Fprintln(out, title(x, f.preset))
+		fmt.Fprintln(out, title(x, f.preset)+f.changed(c, cell))
+		if !x.OwnSplit { // whose sizes the title has; those of drawn splits are the same for every seed
+			fmt.Fprintln(out, sizes(split))
+		}
 		if err := printTable(out, trialTable(results), false); err != nil {
 			return err
 		}
@@ -410,14 +427,55 @@ func runTrials(c *cobra.Command, b *backend.Backend, x train.Experiment, seeds [
 	return results, err
 }
 
+// titled are the flags of axes that [title] has in words.
+var titled = []string{"arrivals", "split", "keep-rate", "regulariser", "layers"}
+
+// changed is what a title adds: the flags, as they are given, of what differs from the preset and changes numbers, so
+// that no two runs with different numbers have one title; "" if there are none.
+func (f *trainFlags) changed(c *cobra.Command, cell record.Cell) string {
+	usual, err := hyper.Preset(f.preset)
+	if err != nil {
+		return "" // the cell was made from it
+	}
+	usual.Model = f.model
+	var flags []string
+	for _, choice := range cell.Differences(record.Cell{Parameters: usual}) {
+		switch a := choice.Axis; {
+		case slices.Contains(titled, a.Flag):
+		case a.Switch == "":
+			flags = append(flags, "--"+a.Flag+" "+choice.Value)
+		case a.Switch == choice.Value:
+			flags = append(flags, "--"+a.Flag)
+		default:
+			flags = append(flags, "--"+a.Flag+"=false")
+		}
+	}
+	if f.splitSeed != 1 {
+		flags = append(flags, fmt.Sprintf("--split-seed %d", f.splitSeed))
+	}
+	for _, flag := range []string{"batches", "memory", "sample"} {
+		if c.Flags().Changed(flag) {
+			flags = append(flags, "--"+flag+" "+strings.Trim(c.Flag(flag).Value.String(), "[]"))
+		}
+	}
+	if len(flags) == 0 {
+		return ""
+	}
+	return ", " + strings.Join(flags, " ")
+}
+
 // title is the experiment in one line, and the preset that it started from.
 func title(x train.Experiment, preset string) string {
 	masking := "no node masking"
-	if p := x.Parameters; p.Regulariser != "" {
-		masking = fmt.Sprintf("%s %v, no node masking", p.Regulariser, p.RegulariserRate)
-	}
 	if p := x.Parameters.KeepRate; p.Active() {
 		masking = fmt.Sprintf("node masking, keep rate %v", p.Probability())
+	}
+	if p := x.Parameters; p.Regulariser != "" {
+		and := ","
+		if p.KeepRate.Active() {
+			and = " and"
+		}
+		masking = fmt.Sprintf("%s %v%s %s", p.Regulariser, p.RegulariserRate, and, masking)
 	}
 	joined := ""
 	if x.Setting == datasets.Inductive {

@@ -55,6 +55,42 @@ func TestTrainPrintsEachTrialAndTheirMean(t *testing.T) {
 	assert.Contains(t, diagnostics, "backend: go")
 }
 
+func TestTheTitleNamesWhatDiffersFromThePreset(t *testing.T) {
+	command := []string{"train", "--data", smallGraph(t), "--backend", "go", "--train", "30", "--trials", "1",
+		"--setting", "transductive"}
+	for want, more := range map[string]string{
+		"GIN (preset standard), no node masking":                           "--keep-rate 1 --dropout 0.5",
+		"dropedge 0.5 and node masking, keep rate 0.5":                     "--regulariser dropedge:0.5 --keep-rate 0.5",
+		"dropnode 0.2, no node masking":                                    "--regulariser dropnode:0.2",
+		"keep rate 0.5, --mask-over train --rescale":                       "--keep-rate 0.5 --rescale --mask-over train",
+		"g, --mlp-layers 2 --norm both --residual --stop-on f1":            "--stop-on f1 --norm both --mlp-layers 2 --residual",
+		"masking, --resplit --validation 20 --raw-features":                "--raw-features --resplit --validation 20",
+		"masking, --raw-features --split-seed 3":                           "--raw-features --split-seed 3",
+		"(preset paper), no node masking, --readout last --weight-decay 1": "--preset paper --readout last --weight-decay 1",
+		"GAT (preset gat), node masking, keep rate 0.5":                    "--model gat --keep-rate 0.5",
+		"keep rate 0.5, --attention-dropout 0.6":                           "--model gat --keep-rate 0.5 --attention-dropout 0.6",
+		"masking, --batches 2":                                             "--batches 2",
+		"masking, --sample 2,3":                                            "--sample 2,3",
+	} {
+		out, _ := succeeds(t, append(command[:len(command):len(command)], strings.Fields(more)...)...)
+		require.Contains(t, out, want+"\n")
+	}
+}
+
+func TestTrainSaysHowManyNodesTrainValidateAndTest(t *testing.T) {
+	dir := smallGraph(t)
+	out, diagnostics := succeeds(t, quickTrain(dir)...)
+	assert.Contains(t, out, "masking, --hidden 4 --max-epochs 5\n12 nodes train, 3 validate and 25 test\n")
+	assert.NotContains(t, diagnostics, "test,")
+	out, diagnostics = succeeds(t, quickTrain(dir, "--validation", "95", "--resplit")...)
+	assert.Contains(t, out, "\n12 nodes train, 27 validate and 1 tests\n")
+	assert.Contains(t, diagnostics, "1 node tests: scores on fewer than 10 say little: expected a lower "+
+		"--validation or --train\n")
+	out, diagnostics = succeeds(t, quickTrain(dir, "--train", "3", "--json")...)
+	assert.NotContains(t, out, "nodes train")
+	assert.Contains(t, diagnostics, "no node of class \"odd\" trains: it cannot be learnt: expected a higher --train\n")
+}
+
 func TestAFlagThatTheModelDoesNotReadIsMisuse(t *testing.T) {
 	dir := smallGraph(t)
 	refuses(t, quickTrain(dir), map[string][]string{
@@ -73,6 +109,7 @@ func TestAFlagThatTheModelDoesNotReadIsMisuse(t *testing.T) {
 	})
 	out, _ := succeeds(t, quickTrain(dir, "--regulariser", "dropedge")...)
 	assert.Contains(t, out, "dropedge 0.5, no node masking")
+	succeeds(t, quickTrain(dir, "--regulariser", "dropout:0.5", "--dropout", "0")...) // record.Cell.Command writes both
 }
 
 func TestTrainPrintsJSONInTheOrderOfSeeds(t *testing.T) {
@@ -173,10 +210,14 @@ func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 		`--regulariser: "dropp": expected one of dropedge, dropnode, dropout`:   {"--regulariser", "dropp"},
 		"--regulariser dropgnn: what is saved or cached": {"--regulariser", "dropgnn", "--cache-inference", "--setting",
 			"inductive"},
-		"--regulariser dropgnn in batches: it masks nodes in testing too":  {"--regulariser", "dropgnn", "--batches", "2"},
-		`--regulariser: "x": expected a number`:                            {"--regulariser", "dropedge:x"},
-		"regulariser's rate 2: expected a probability":                     {"--regulariser", "dropedge:2"},
-		`no masking over "some": expected "all" or "train"`:                {"--mask-over", "some"},
+		"--regulariser dropgnn in batches: it masks nodes in testing too": {"--regulariser", "dropgnn", "--batches", "2"},
+		`--regulariser: "x": expected a number`:                           {"--regulariser", "dropedge:x"},
+		"regulariser's rate 2: expected a probability":                    {"--regulariser", "dropedge:2"},
+		`no masking over "some": expected "all" or "train"`:               {"--mask-over", "some"},
+		"--regulariser dropout:0.7 and --dropout 0.2: both set the rate of dropout: leave out --dropout": {"--regulariser",
+			"dropout:0.7", "--dropout", "0.2"},
+		"--split-seed and --resplit: each trial's seed draws its split then: leave out --split-seed": {"--split-seed", "3",
+			"--resplit"},
 		"unknown flag: --regulariser-rate":                                 {"--regulariser-rate", "0.5"},
 		"unknown shorthand flag: 'x' in -x":                                {"-x"},
 		"flag needs an argument: --layers":                                 {"--layers"},
@@ -310,8 +351,10 @@ func TestATrialThatCollapsesIsNamedWithWhatToTry(t *testing.T) {
 		{[]string{"--learning-rate", "1e-30", "--model", "gcn", "--raw-features", "--json"},
 			`(?m)^seeds 1, 2, 3 collapsed: .*: try features that are divided by their sums \(without --raw-features\), or a --learning-rate below`},
 	} {
-		_, diagnostics := succeeds(t, quickTrain(dir, x.more...)...)
+		_, diagnostics := succeeds(t, quickTrain(dir, append(x.more, "--validation", "75")...)...)
 		require.Regexp(t, x.want, diagnostics)
+		_, diagnostics = succeeds(t, quickTrain(dir, x.more...)...)
+		require.NotContains(t, diagnostics, "collapsed", "three nodes validate")
 	}
 	_, _, diagnostics := nodemask(t, "train", "--data", "cora", "--setting", "transductive", "--trials", "1",
 		"--max-epochs", "60", "--backend", "go")

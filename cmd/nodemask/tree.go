@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/internal/edgelist"
+	"nodemask/internal/svg"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/theorem"
@@ -43,19 +45,20 @@ func newTreeCommand() *cobra.Command {
 		Long: `Draw, count or check the aggregation tree of a node: what a graph neural network of so many layers sees of
 the graph from there.
 
-The graph is a data set, whose nodes are called by their numbers, or a file of edges: two ids a line, separated by a
-comma, a tab or spaces, with comments after '#' at the start of a line. Large trees are drawn in
-part. Text is cut at the terminal's width, or at 100 columns in a pipe; a file of --output has whole lines.`,
+The graph is a data set, whose nodes are called by their ids or else by their numbers from 0, or a file of edges: two
+ids a line, separated by a comma, a tab or spaces, with comments after '#' at the start of a line. A text that is the id
+of one node and the number of another is taken as the id, and a note says so. Large trees are drawn in part. Text is cut
+at the terminal's width, or at 100 columns in a pipe; a file of --output has whole lines.`,
 		Example: `  nodemask tree --data cora --root 5 --hops 2
-  nodemask tree --data cora --root 5 --mask 3,17 --format svg -o tree.svg
-  nodemask tree --data cora --root 5 --format html -o tree.html
+  nodemask tree --data cora --root 5 --mask 3,17 -o tree.svg
+  nodemask tree --data cora --root 5 -o tree.html
   nodemask tree --data cora --root 5 --cached --train 50 --check
   nodemask tree --edges friends.txt --root ann --count --hops 9`,
 	}
 	flags := c.Flags()
 	addData(flags, &f.data, &f.dataDir)
 	flags.StringVar(&f.edges, "edges", "", "file of edges, instead of --data")
-	flags.StringVar(&f.root, "root", "", "node whose tree it is: its number, from 0, or its id (with --edges its id)")
+	flags.StringVar(&f.root, "root", "", "node whose tree it is: its id, or else its number, from 0 (with --edges its id)")
 	flags.IntVar(&f.hops, "hops", 2, "hops from the root to the leaves: layers of the network")
 	flags.StringVar(&f.mask, "mask", "", "nodes to mask, separated by commas")
 	flags.Float64Var(&f.keepRate, "keep-rate", 1, "mask nodes at random, each being kept with this probability")
@@ -63,12 +66,16 @@ part. Text is cut at the terminal's width, or at 100 columns in a pipe; a file o
 	flags.BoolVar(&f.cached, "cached", false, "the tree as predicting from a cache sees it: the root arrives after "+
 		"training")
 	flags.IntVar(&f.train, "train", 50, "percentage of train nodes, for --cached")
-	flags.StringVar(&f.format, "format", "text", "text, svg or html (interactive)")
+	flags.StringVar(&f.format, "format", "text", "text, svg or html (interactive); without it, the ending of "+
+		"--output says which: .txt, .svg or .html")
 	addOutput(flags, &f.output, "", "file to write (default: the terminal)")
 	flags.BoolVar(&f.check, "check", false, "verify the definition, both lemmas and theorem 1 instead of drawing")
 	flags.BoolVar(&f.count, "count", false, "print the nodes at each depth, without building the tree")
 	flags.IntVar(&f.limit, "limit", 0, fmt.Sprintf("largest tree to build (default %d)", aggtree.DefaultLimit))
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := f.takeEnding(flags.Changed); err != nil {
+			return err
+		}
 		if err := f.misuse(flags.Changed); err != nil {
 			return err
 		}
@@ -76,7 +83,7 @@ part. Text is cut at the terminal's width, or at 100 columns in a pipe; a file o
 		if err != nil {
 			return err
 		}
-		if err := f.choose(graph); err != nil {
+		if err := f.choose(c.ErrOrStderr(), graph); err != nil {
 			return err
 		}
 		write := func(w io.Writer) error { return f.write(c.Context(), w, graph) }
@@ -93,6 +100,28 @@ part. Text is cut at the terminal's width, or at 100 columns in a pipe; a file o
 		return writeFile(f.output, write)
 	}
 	return c
+}
+
+// takeEnding lets the ending of --output choose the format, unless --format does; the two must agree.
+func (f *treeFlags) takeEnding(changed func(string) bool) error {
+	format := map[string]string{".txt": formatText, ".svg": formatSVG, ".html": formatHTML}
+	ending := strings.ToLower(filepath.Ext(f.output))
+	chosen, known := format[ending]
+	switch {
+	case known && changed("format"):
+		for of, other := range format {
+			if other == f.format && other != chosen {
+				return misusef("--output %s: expected a name that ends in %s, or --format %s", f.output, of, chosen)
+			}
+		}
+	case known && chosen != formatText && (f.check || f.count):
+		return misusef("--output %s: --check and --count write text only: expected a name that ends in .txt", f.output)
+	case known:
+		f.format = chosen
+	case ending != "" && !changed("format") && !f.check && !f.count:
+		return checkEnding(f.output, ".txt", ".svg", ".html")
+	}
+	return nil
 }
 
 // misuse checks what can be checked without the graph.
@@ -169,25 +198,32 @@ func (f treeFlags) open(ctx context.Context, notes io.Writer) (*treeGraph, error
 	return &treeGraph{edges: data.Edges, data: data}, nil
 }
 
-// choose finds the root and the masked nodes.
-func (f treeFlags) choose(g *treeGraph) error {
+// choose finds the root and the masked nodes, and says on notes which texts may be read otherwise.
+func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
 	number := map[string]int32{}
 	for v, name := range g.names {
 		number[name] = int32(v)
 	}
 	find := func(flag, id string) (int32, error) {
-		if g.names != nil {
+		if g.data == nil {
 			v, ok := number[id]
 			if !ok {
 				return 0, misusef("--%s %s: no edge of %s names this node", flag, id, f.edges)
 			}
 			return v, nil
 		}
-		return nodeOf("--"+flag, id, f.data, g.data)
+		v, err := nodeOf("--"+flag, id, f.data, g.data)
+		if note := otherNode("--"+flag, id, g.data); err == nil && note != "" {
+			fmt.Fprintln(notes, note)
+		}
+		return v, err
 	}
 	var err error
 	if g.root, err = find("root", f.root); err != nil {
 		return err
+	}
+	if g.data != nil && g.data.NodeIDs != nil && g.data.NodeIDs[g.root] == f.root {
+		g.names = g.data.NodeIDs // whoever asks by an id is answered in ids
 	}
 	switch {
 	case f.mask != "":
@@ -210,24 +246,27 @@ func (f treeFlags) choose(g *treeGraph) error {
 	return nil
 }
 
-// nodeOf finds a node of a data set by its number, or else by the id that its file has.
+// nodeOf finds a node of a data set as [datasets.Graph.FindNode] does: by its id, or else by its number.
 func nodeOf(flag, id, data string, g *datasets.Graph) (int32, error) {
-	v, err := strconv.ParseInt(id, 10, 32)
-	if err == nil && v >= 0 && int(v) < g.Edges.NumNodes() {
-		return int32(v), nil
-	}
-	if v := slices.Index(g.NodeIDs, id); v >= 0 {
-		return int32(v), nil
+	if v, _ := g.FindNode(id); v >= 0 {
+		return v, nil
 	}
 	return 0, misusef("%s %s: expected a node of %s, 0 to %d, or an id of its file", flag, id, data, g.Edges.NumNodes()-1)
+}
+
+// otherNode says which other node a text may mean that is an id and a number; "" if there is none.
+func otherNode(flag, id string, g *datasets.Graph) string {
+	node, other := g.FindNode(id)
+	if other < 0 {
+		return ""
+	}
+	return svg.Plain(fmt.Sprintf("%s %s: this is the id of node number %d, which is taken; the node with number %d has the id "+
+		"%s: write %s %s for it", flag, id, node, other, g.NodeIDs[other], flag, g.NodeIDs[other]))
 }
 
 func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 	if f.count {
 		return f.writeCount(ctx, w, g)
-	}
-	if g.data != nil && f.root != strconv.Itoa(int(g.root)) {
-		g.names = g.data.NodeIDs // whoever asks by an id is answered in ids
 	}
 	o := draw.Options{Names: g.names, Graph: g.edges, Mask: g.mask, Ghosts: true, BaseGraph: true, ID: "tree-" + f.root}
 	if g.data != nil {
@@ -276,8 +315,12 @@ func (f treeFlags) arrive(ctx context.Context, g *treeGraph) (*aggtree.Arrival, 
 		return nil, err
 	}
 	if _, ok := slices.BinarySearch(split.Train, g.root); ok {
-		return nil, misusef("--root %d: it is a train node at --train %d, which the model knew: "+
-			"expected a node that arrives later, for instance %d", g.root, f.train, split.Test[0])
+		later := strconv.Itoa(int(split.Test[0]))
+		if v, _ := g.data.FindNode(later); g.names != nil || v != split.Test[0] {
+			later = g.data.NodeIDs[split.Test[0]]
+		}
+		return nil, misusef("--root %s: it is a train node at --train %d, which the model knew: "+
+			"expected a node that arrives later, for instance %s", f.root, f.train, later)
 	}
 	return aggtree.BuildArrival(ctx, g.edges, split.Train, g.root, f.hops, aggtree.Options{Limit: f.limit, Mask: g.mask})
 }

@@ -33,6 +33,25 @@ func TestTreeWritesEveryFormatToAFile(t *testing.T) {
 	}
 }
 
+func TestTheEndingOfItsFileSaysInWhichFormatATreeIsWritten(t *testing.T) {
+	for name, begins := range map[string]string{"t.txt": "0\n", "t": "0\n", "t.svg": "<svg ", "t.SVG": "<svg ",
+		"t.html": "<!DOCTYPE html>"} {
+		file := filepath.Join(t.TempDir(), name)
+		succeeds(t, "tree", "--data", "cora", "--root", "0", "-o", file)
+		require.True(t, strings.HasPrefix(fileText(t, file), begins), name)
+	}
+	at := func(name string) string { return filepath.Join(t.TempDir(), name) }
+	succeeds(t, "tree", "--data", "cora", "--root", "0", "--count", "-o", at("t.log"))
+	succeeds(t, "tree", "--data", "cora", "--root", "0", "--format", "svg", "-o", at("t.xml"))
+	refuses(t, []string{"tree", "--data", "cora", "--root", "0"}, map[string][]string{
+		"t.svg: expected a name that ends in .txt, or --format svg":   {"--format", "text", "-o", at("t.svg")},
+		"t.svg: expected a name that ends in .html, or --format svg":  {"--format", "html", "-o", at("t.svg")},
+		"t.log: expected a name that ends in .txt or .svg or .html":   {"-o", at("t.log")},
+		"t.svg: --check and --count write text only: expected a name": {"--check", "-o", at("t.svg")},
+		"--format png": {"--format", "png", "-o", at("t.svg")},
+	})
+}
+
 func TestTheSameSeedMasksTheSameNodes(t *testing.T) {
 	draw := func(seed string) string {
 		out, _ := succeeds(t, "tree", "--data", "cora", "--root", "0", "--keep-rate", "0.5", "--seed", seed)
@@ -77,6 +96,29 @@ func TestARootMayBeAnIDOfTheGraphsFile(t *testing.T) {
 	require.Equal(t, "1\n├─ 0\n", trees[1][:len("1\n├─ 0\n")])
 	require.Equal(t, "n5\n├─ n1\n", trees[0][:len("n5\n├─ n1\n")], "whoever asks by an id is answered in ids")
 	fails(t, 2, "0 to 2, or an id of its file", "tree", "--data", folder, "--root", "n6")
+}
+
+func TestAnIDComesBeforeANumberAndANoteNamesTheOtherNode(t *testing.T) {
+	folder := graphFolder(t, "ids", "id,label,x\n1,a,1\n5,b,2\n2,a,3\n7,b,4\n", "source,target\n1,5\n5,2\n2,7\n")
+	for _, c := range []struct{ root, tree, says string }{
+		{"1", "1\n└─ 5\n", "--root 1: this is the id of node number 0, which is taken; the node with number 1 has the id 5: " +
+			"write --root 5 for it\n"},
+		{"2", "2\n├─ 5\n└─ 7\n", ""}, // its own number
+		{"7", "7\n└─ 2\n", ""},
+		{"0", "0\n└─ 1\n", ""}, // no id: a number, and answered in numbers
+	} {
+		out, notes := succeeds(t, "tree", "--data", folder, "--hops", "1", "--root", c.root)
+		require.Equal(t, c.tree, out, c.root)
+		require.Equal(t, c.says, notes, c.root)
+	}
+	out, notes := succeeds(t, "tree", "--data", folder, "--hops", "1", "--root", "0", "--mask", "1,5")
+	require.Equal(t, "0 (masked, but the root)\n└╌ 1 (masked)\n", out)
+	require.Contains(t, notes, "--mask 1: this is the id of node number 0")
+	_, notes = succeeds(t, "tree", "--data", "cora", "--root", "5", "--hops", "1")
+	require.Empty(t, notes, "the documents ask for this one by its number")
+	out, notes = succeeds(t, "tree", "--data", "cora", "--root", "35", "--hops", "0")
+	require.Equal(t, "35\n", out)
+	require.Contains(t, notes, "--root 35: this is the id of node number 163")
 }
 
 func TestACachedTreeHasItsRootOnce(t *testing.T) {
