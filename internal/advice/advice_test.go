@@ -461,9 +461,57 @@ func TestWhatIsAheadIsToBeUsedUntilItIsSettled(t *testing.T) {
 	arm := armOf(t, a, maskingArm)
 	require.Equal(t, Open, arm.Verdict)
 	require.Regexp(t, `^On my-graph nothing is shown to help GIN so far, and not all is settled\. So far node masking with `+
-		`p = 0\.\d is ahead for GIN, by \d\.\d points \(−?\d\.\d to \d\.\d\)\. Until then, use GIN with node masking, `+
-		`p = 0\.\d: 8\d\.\d\.$`, a.Sentence)
+		`p = 0\.7 without dropout is ahead for GIN, by \d\.\d points \(−?\d\.\d to \d\.\d\)\. Until then, use GIN `+
+		`with node masking, p = 0\.7 without dropout: 8\d\.\d\.$`, a.Sentence)
 	require.Contains(t, a.Command, "--keep-rate")
 	arm.Effect.Low = -arm.Effect.Mean
 	require.False(t, arm.ahead())
+}
+
+// dropping scores cells by their dropout: the plain model, and every arm beside it, has what is named; dropout's own arm
+// is best there, too.
+func dropping(rate float64) func(record.Cell) float64 {
+	return func(c record.Cell) float64 {
+		if c.Parameters.Dropout == rate {
+			return 6
+		}
+		return 0
+	}
+}
+
+func TestWhatDropoutThePlainModelHasIsSaid(t *testing.T) {
+	a := advised(t, options("gin"), noisy(1, dropping(0.5)))
+	assert.Contains(t, a.Sentence, " Use plain GIN (dropout 0.5): 8")
+	assert.Contains(t, a.Table().Caption, "; dropout 0.5, unless a row says otherwise.")
+	assert.Equal(t, "plain, dropout 0.5", a.Table().Rows[0][1].Text)
+
+	a = advised(t, options("gin"), noisy(1, dropping(0)))
+	assert.Contains(t, a.Sentence, " Use plain GIN (no dropout): 8")
+	assert.Contains(t, a.Table().Caption, "; no dropout, unless a row says otherwise.")
+	assert.Equal(t, "plain, no dropout", a.Table().Rows[0][1].Text)
+}
+
+func TestArmsWhoseDropoutIsNotThePlainModelsSaySo(t *testing.T) {
+	q := Question{Model: "gin", Arms: []*Arm{{Name: plain, Chosen: map[string]string{"dropout": "0.5"}}}}
+	arm := func(name, words, dropout string) *Arm {
+		return &Arm{Name: name, Words: words, Chosen: map[string]string{"dropout": dropout}}
+	}
+	assert.Equal(t, "node masking with p = 0.7", q.title(arm(maskingArm, "p = 0.7", "0.5")))
+	assert.Equal(t, "node masking with p = 0.7 without dropout", q.title(arm(maskingArm, "p = 0.7", "0")))
+	assert.Equal(t, "DropEdge 0.3 without dropout", q.title(arm("DropEdge", "0.3", "0")))
+	assert.Equal(t, "dropout 0.1", q.title(arm(dropoutArm, "0.1", "0.1")))
+	q.Arms[0].Chosen["dropout"] = "0"
+	assert.Equal(t, "node masking with p = 0.7 and dropout 0.5", q.title(arm(maskingArm, "p = 0.7", "0.5")))
+	assert.Equal(t, "DropEdge 0.3 with dropout 0.5", q.title(arm("DropEdge", "0.3", "0.5")))
+}
+
+func TestAnArmThatIsThePlainModelIsNotComparedWithIt(t *testing.T) {
+	a := advised(t, options("gin"), noisy(1, dropping(0.5)))
+	arm := armOf(t, a, dropoutArm)
+	require.Equal(t, "0.5", arm.Words)
+	assert.Equal(t, Same, arm.Verdict)
+	assert.Nil(t, arm.Effect)
+	assert.True(t, a.Settled)
+	row := a.Table().Rows[slices.Index(a.Questions[0].Arms, arm)]
+	assert.Equal(t, []string{"", "", "is the plain model"}, []string{row[3].Text, row[4].Text, row[len(row)-1].Text})
 }

@@ -3,6 +3,7 @@ package advice
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -288,6 +289,10 @@ func (s *study) compare(q *Question) error {
 	next := 0
 	var cells []record.Cell
 	for _, a := range q.Arms[1:] {
+		if maps.Equal(a.Chosen, q.Arms[0].Chosen) {
+			a.Verdict = Same
+			continue
+		}
 		n := min(len(a.F1), len(scores[0]))
 		if err := a.judge(scores[0][:n], a.F1[:n], alpha/float64(s.comparisons())); err != nil {
 			return err

@@ -18,10 +18,11 @@ type Verdict string
 
 // The verdicts.
 const (
-	Open     Verdict = "open"              // the interval has both 0 and [Margin], or there is none
-	Helps    Verdict = "gains"             // the interval is above 0
-	Hurts    Verdict = "loses"             // it is below 0, with an upper end that holds as the lower one does
-	NoMatter Verdict = "less than a point" // whatever it gains is below [Margin]
+	Open     Verdict = "open"               // the interval has both 0 and [Margin], or there is none
+	Helps    Verdict = "gains"              // the interval is above 0
+	Hurts    Verdict = "loses"              // it is below 0, with an upper end that holds as the lower one does
+	NoMatter Verdict = "less than a point"  // whatever it gains is below [Margin]
+	Same     Verdict = "is the plain model" // it chose what the plain model has: there is nothing to compare
 )
 
 // Advice is what is known of a graph.
@@ -80,15 +81,45 @@ type Effect struct {
 // Score summarizes an arm's macro F1 over its fresh splits.
 func (a *Arm) Score() stats.Summary { return stats.Summarize(a.F1) }
 
-// title is the arm with what it has chosen: "node masking with p = 0.7", "DropEdge 0.3".
-func (a *Arm) title() string {
-	switch {
-	case a.Words == "":
-		return a.Name
-	case a.Name == maskingArm:
-		return a.Name + " with " + a.Words
+// dropoutWords says what dropout an arm has: "dropout 0.5" or "no dropout"; "" while nothing is chosen.
+func (a *Arm) dropoutWords() string {
+	switch rate := a.Chosen[dropoutArm]; rate {
+	case "":
+		return ""
+	case "0":
+		return "no dropout"
+	default:
+		return "dropout " + rate
 	}
-	return a.Name + " " + a.Words
+}
+
+// title is an arm with what it has chosen, and its dropout where that is not the plain model's: "node masking with
+// p = 0.7", "DropEdge 0.3 with dropout 0.5", "DropNode 0.1 without dropout".
+func (q *Question) title(a *Arm) string {
+	if a.Words == "" {
+		return a.Name
+	}
+	title, with := a.Name+" "+a.Words, " with "
+	if a.Name == maskingArm {
+		title, with = a.Name+" with "+a.Words, " and "
+	}
+	switch own := a.Chosen[dropoutArm]; {
+	case a.Name == dropoutArm || own == q.Arms[0].Chosen[dropoutArm]:
+		return title
+	case own == "0":
+		return title + " without dropout"
+	default:
+		return title + with + a.dropoutWords()
+	}
+}
+
+// plainTitle names the plain model with its dropout, which it may have chosen: "plain GIN (dropout 0.5)".
+func (q *Question) plainTitle() string {
+	title := plain + " " + hyper.Title(q.Model)
+	if words := q.Arms[0].dropoutWords(); words != "" {
+		title += " (" + words + ")"
+	}
+	return title
 }
 
 // best is the arm to use of a question: of those that help the one with the largest gain, else likewise of those that
@@ -194,11 +225,11 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 		model, best := hyper.Title(q.Model), q.best()
 		helps := best != nil && best.Verdict == Helps
 		if best != nil && best.Verdict == Open {
-			ahead = append(ahead, fmt.Sprintf("%s is ahead for %s, by %s", best.title(), model, best.Effect.words()))
+			ahead = append(ahead, fmt.Sprintf("%s is ahead for %s, by %s", q.title(best), model, best.Effect.words()))
 		}
 		switch {
 		case helps:
-			gains = append(gains, fmt.Sprintf("%s gains %s %s", best.title(), model, best.Effect.words()))
+			gains = append(gains, fmt.Sprintf("%s gains %s %s", q.title(best), model, best.Effect.words()))
 		case q.open() > 0:
 			open = append(open, model)
 		default:
@@ -241,20 +272,15 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 	}
 	sentences = append(sentences, unstable...)
 	if best != nil {
-		with := ""
-		switch {
-		case best.Name != plain:
-			with = " with " + strings.Replace(best.title(), " with ", ", ", 1)
-		case len(gains) > 0:
-			with = " without it"
-		default:
-			with = " without any"
+		what := use.plainTitle()
+		if best.Name != plain {
+			what = hyper.Title(use.Model) + " with " + strings.Replace(use.title(best), " with ", ", ", 1)
 		}
 		verb := "Use"
 		if len(open) > 0 {
 			verb = "Until then, use"
 		}
-		sentences = append(sentences, fmt.Sprintf("%s %s%s: %.1f.", verb, hyper.Title(use.Model), with, best.Score().Mean))
+		sentences = append(sentences, fmt.Sprintf("%s %s: %.1f.", verb, what, best.Score().Mean))
 	}
 	return sentences
 }
@@ -291,7 +317,7 @@ func (q *Question) stability() string {
 		return ""
 	}
 	return fmt.Sprintf("What it buys is stability: plain %s collapsed on %d of %d splits (%s), with %s on %d of %d (%s).",
-		hyper.Title(q.Model), base.Collapsed, len(base.F1), base.Score().Text(1), best.title(), best.Collapsed, len(best.F1),
+		hyper.Title(q.Model), base.Collapsed, len(base.F1), base.Score().Text(1), q.title(best), best.Collapsed, len(best.F1),
 		best.Score().Text(1))
 }
 
@@ -367,19 +393,23 @@ func (a *Advice) Table() plots.Table {
 			name += ", " + string(q.Setting)
 		}
 		if q.Shared != "" {
-			t.Caption += fmt.Sprintf(" All of %s: %s.", name, q.Shared)
+			t.Caption += fmt.Sprintf(" All of %s: %s; %s, unless a row says otherwise.", name, q.Shared,
+				q.Arms[0].dropoutWords())
 		}
 		best := q.best()
 		if i > 0 {
 			t.Groups = append(t.Groups, len(t.Rows))
 		}
 		for k, arm := range q.Arms {
-			row := []plots.Field{{Text: name}, {Text: arm.title()}, {Text: arm.Score().Text(1)}, {}, {}, {}, {}, {}}
+			row := []plots.Field{{Text: name}, {Text: q.title(arm)}, {Text: arm.Score().Text(1)}, {}, {}, {}, {}, {}}
 			if e := arm.Effect; e != nil {
 				row[3].Text, row[4].Text = plots.Signed(e.Mean, 1), plots.Signed(e.Low, 1)+" to "+plots.Signed(e.High, 1)
 			}
 			if n := len(arm.F1); n > 0 {
 				row[5].Text, row[6].Text = fmt.Sprint(n), fmt.Sprint(arm.Collapsed)
+			}
+			if k == 0 && q.Shared != "" {
+				row[1].Text += ", " + arm.dropoutWords()
 			}
 			if k > 0 {
 				row[7].Text = string(arm.Verdict)
@@ -403,7 +433,7 @@ func (a *Advice) Forest() (plots.Forest, bool) {
 		g := plots.ForestGroup{Name: fmt.Sprintf("%s, %s", hyper.Title(q.Model), q.Setting)}
 		for _, arm := range q.Arms[1:] {
 			if e := arm.Effect; e != nil {
-				g.Rows = append(g.Rows, plots.Effect{Label: arm.title(), Value: e.Mean, Low: e.Low, High: e.High})
+				g.Rows = append(g.Rows, plots.Effect{Label: q.title(arm), Value: e.Mean, Low: e.Low, High: e.High})
 			}
 		}
 		if len(g.Rows) > 0 {
