@@ -32,6 +32,9 @@ const (
 // cost alone: jobs wait for one another at each.
 func looks() []int { return []int{8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 65, 80, 105, 140, 180} }
 
+// mostSplits is how many fresh splits there are to be.
+func mostSplits() int { return looks()[len(looks())-1] }
+
 // Models lists the models that are asked about by default.
 func Models() []string { return []string{"gin", "gcn", "sage", "gat"} }
 

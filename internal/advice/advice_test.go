@@ -515,3 +515,44 @@ func TestAnArmThatIsThePlainModelIsNotComparedWithIt(t *testing.T) {
 	row := a.Table().Rows[slices.Index(a.Questions[0].Arms, arm)]
 	assert.Equal(t, []string{"", "", "is the plain model"}, []string{row[3].Text, row[4].Text, row[len(row)-1].Text})
 }
+
+func TestARowsMeansAreOfTheSplitsThatItsDifferenceRestsOn(t *testing.T) {
+	lab := noisy(6, masked(2))
+	a := advised(t, options("gin"), lab)
+	arm, cell := armOf(t, a, maskingArm), a.Questions[0].Arms[0].cell
+	require.Greater(t, len(arm.F1), 12)
+	// A round that was cut off: the plain model has only as many splits as of the look before.
+	lab.trained[cell.Key()] = slices.DeleteFunc(lab.trained[cell.Key()], func(r record.Record) bool {
+		return r.Seed >= firstFresh+13
+	})
+	a = stopped(t, options("gin"), lab, lab.trials+1)
+	table := a.Table()
+	require.NotNil(t, armOf(t, a, maskingArm).Effect)
+	for k, arm := range a.Questions[0].Arms {
+		if len(arm.F1) < 12 || arm.Effect == nil {
+			continue
+		}
+		assert.Len(t, arm.F1, arm.Effect.Splits, arm.Name)
+		row := table.Rows[k]
+		assert.Equal(t, "12", row[6].Text, "%s: splits that the plain model has too", arm.Name)
+		plainThere := arm.Score().Mean - arm.Effect.Mean
+		assert.Equal(t, fmt.Sprintf("%.1f", plainThere), row[3].Text, arm.Name)
+	}
+}
+
+func TestWhenAllSplitsAreUsedTheRestStaysOpen(t *testing.T) {
+	// Masking's gain changes its sign from split to split, by so much that no number of them tells.
+	wild := func(c record.Cell, split uint64) float64 {
+		if c.Parameters.KeepRate.Active() {
+			return 60 + 30*noise(1, c.Key(), split)
+		}
+		return 60 + noise(1, c.Key(), split)
+	}
+	a := advised(t, options("gin"), &fake{trained: map[string][]record.Record{}, score: wild})
+	require.Equal(t, Open, armOf(t, a, maskingArm).Verdict)
+	require.Len(t, armOf(t, a, maskingArm).F1, 180)
+	assert.Contains(t, a.Sentence, "On my-graph nothing is shown to help GIN, and not all is settled. All 180 splits are "+
+		"used for GIN: what is open there stays open.")
+	assert.NotRegexp(t, `Until then|so far|So far|yet`, a.Sentence)
+	assert.Equal(t, "1 of 6 comparisons are not settled: all 180 splits are used, and the rest stays open.", a.Rest())
+}

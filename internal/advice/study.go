@@ -283,6 +283,9 @@ func (s *study) compare(q *Question) error {
 			a.F1 = append(a.F1, r.MacroF1)
 		}
 		a.F1 = a.F1[:seenAt(len(a.F1))]
+		if len(scores) > 0 { // a round that was cut off may leave the plain model behind
+			a.F1 = a.F1[:min(len(a.F1), len(scores[0]))]
+		}
 		scores = append(scores, a.F1)
 	}
 	q.collapse(s.Graph, scores)
@@ -293,8 +296,8 @@ func (s *study) compare(q *Question) error {
 			a.Verdict = Same
 			continue
 		}
-		n := min(len(a.F1), len(scores[0]))
-		if err := a.judge(scores[0][:n], a.F1[:n], alpha/float64(s.comparisons())); err != nil {
+		n := len(a.F1)
+		if err := a.judge(scores[0][:n], a.F1, alpha/float64(s.comparisons())); err != nil {
 			return err
 		}
 		if a.settled() {
@@ -399,7 +402,7 @@ const usual = 30
 // more is how many more splits are likely to settle the arm either way, if its mean and deviation stay; 0: none, or
 // more than there are to be.
 func (a *Arm) more() int {
-	all := looks()[len(looks())-1]
+	all := mostSplits()
 	switch e := a.Effect; {
 	case a.settled() || e != nil && e.Splits >= all:
 		return 0

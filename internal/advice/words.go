@@ -58,7 +58,7 @@ type Arm struct {
 	Words      string            `json:"chosen,omitempty"`     // its own rate: "p = 0.7"
 	Chosen     map[string]string `json:"parameters,omitempty"` // values of record axes; nil: not chosen yet
 	Validation float64           `json:"validation_macro_f1,omitempty"`
-	F1         []float64         `json:"macro_f1,omitempty"` // on fresh splits, in order
+	F1         []float64         `json:"macro_f1,omitempty"` // on fresh splits, in order, which the plain model ran on too
 	Collapsed  int               `json:"collapsed"`          // of these splits: on how many it learnt next to nothing
 	Effect     *Effect           `json:"effect,omitempty"`   // against the plain model; nil: too few splits
 	Verdict    Verdict           `json:"verdict,omitempty"`
@@ -158,6 +158,16 @@ func (q *Question) open() (n int) {
 	return n
 }
 
+// usedUp counts the arms that stay open: they are not settled on as many splits as there are to be.
+func (q *Question) usedUp() (n int) {
+	for _, a := range q.Arms[1:] {
+		if a.Verdict == Open && len(a.F1) >= mostSplits() {
+			n++
+		}
+	}
+	return n
+}
+
 // finish fills in what follows from the rest.
 func (a *Advice) finish() {
 	a.Settled = !slices.ContainsFunc(a.Questions, func(q *Question) bool { return q.open() > 0 })
@@ -217,7 +227,7 @@ func (a *Advice) sentence() string {
 
 // of is the sentence on a setting.
 func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string) {
-	var gains, none, open, ahead, unstable, masking []string
+	var gains, none, open, going, used, ahead, unstable, masking []string // going: open ones that more splits may settle
 	for _, q := range a.Questions {
 		if q.Setting != setting {
 			continue
@@ -226,6 +236,12 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 		helps := best != nil && best.Verdict == Helps
 		if best != nil && best.Verdict == Open {
 			ahead = append(ahead, fmt.Sprintf("%s is ahead for %s, by %s", q.title(best), model, best.Effect.words()))
+		}
+		switch stays := q.usedUp(); {
+		case stays > 0 && stays == q.open():
+			used = append(used, model)
+		case q.open() > 0:
+			going = append(going, model)
 		}
 		switch {
 		case helps:
@@ -245,30 +261,38 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 		}
 	}
 	use, best := a.use(setting)
+	yet, soFar, leading := " yet", " so far", "So far "
+	if len(going) == 0 {
+		yet, soFar, leading = "", "", "On these splits "
+	}
 	switch {
 	case len(gains) > 0 && len(none)+len(open) == 0:
 		sentences = append(sentences, begin+" "+list(gains)+".")
 	case len(gains) > 0 && len(open) == 0:
 		sentences = append(sentences, begin+" "+list(gains)+"; no other model gains a point by anything.")
 	case len(gains) > 0:
-		sentences = append(sentences, begin+" "+list(gains)+"; for "+list(open)+" not all is settled yet.")
+		sentences = append(sentences, begin+" "+list(gains)+"; for "+list(open)+" not all is settled"+yet+".")
 	case len(open) == 0:
 		sentences = append(sentences, begin+" nothing gains "+orList(none)+" a point: neither node masking nor another "+
 			"regulariser is worth its trouble.")
 	case len(none) == 0 && best == nil:
 		return append(sentences, begin+" nothing is known of "+orList(open)+" yet.")
 	case len(none) == 0:
-		sentences = append(sentences, begin+" nothing is shown to help "+orList(open)+" so far, and not all is settled.")
+		sentences = append(sentences, begin+" nothing is shown to help "+orList(open)+soFar+", and not all is settled.")
 	default:
 		sentences = append(sentences, begin+" nothing gains "+orList(none)+" a point, and for "+list(open)+
-			" not all is settled yet.")
+			" not all is settled"+yet+".")
+	}
+	if len(used) > 0 {
+		sentences = append(sentences, fmt.Sprintf("All %d splits are used for %s: what is open there stays open.",
+			mostSplits(), list(used)))
 	}
 	if len(masking) > 0 {
 		text := list(masking)
 		sentences = append(sentences, strings.ToUpper(text[:1])+text[1:]+".")
 	}
 	if len(ahead) > 0 {
-		sentences = append(sentences, "So far "+list(ahead)+".")
+		sentences = append(sentences, leading+list(ahead)+".")
 	}
 	sentences = append(sentences, unstable...)
 	if best != nil {
@@ -277,7 +301,7 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 			what = hyper.Title(use.Model) + " with " + strings.Replace(use.title(best), " with ", ", ", 1)
 		}
 		verb := "Use"
-		if len(open) > 0 {
+		if len(going) > 0 {
 			verb = "Until then, use"
 		}
 		sentences = append(sentences, fmt.Sprintf("%s %s: %.1f.", verb, what, best.Score().Mean))
@@ -341,11 +365,17 @@ func (a *Advice) Rest() string {
 	if a.Settled {
 		return ""
 	}
-	open, of := 0, 0
+	open, of, stays := 0, 0, 0
 	for _, q := range a.Questions {
-		open, of = open+q.open(), of+len(q.Arms)-1
+		open, of, stays = open+q.open(), of+len(q.Arms)-1, stays+q.usedUp()
 	}
 	text := fmt.Sprintf("%d of %d comparisons are not settled", open, of)
+	switch {
+	case stays == open:
+		return fmt.Sprintf("%s: all %d splits are used, and the rest stays open.", text, mostSplits())
+	case stays > 0:
+		text += fmt.Sprintf(", %d of them with all %d splits used, which stay open", stays, mostSplits())
+	}
 	if a.Left > 0 {
 		text += fmt.Sprintf(": about %s more, by the same command with --budget %s, which goes on from here",
 			spoken(a.Left), spoken(a.Left+a.Left/4))
@@ -382,10 +412,10 @@ func rounded(d time.Duration) time.Duration {
 // Table lists arms × models.
 func (a *Advice) Table() plots.Table {
 	t := plots.Table{ID: "advice", Title: "What each regulariser does",
-		Caption: fmt.Sprintf("Macro F1 on fresh splits, in percent, and its difference from the plain model on the same "+
-			"splits, in points. Intervals hold at any time: the lower ends of all %d with 95 %%, an upper one with 90 %%.",
+		Caption: fmt.Sprintf("Macro F1 on fresh splits, in percent, that of the plain model on the same splits, and the "+
+			"difference, in points. Intervals hold at any time: the lower ends of all %d with 95 %%, an upper one with 90 %%.",
 			a.Comparisons),
-		Header:      []string{"model", "regulariser", "macro F1 %", "difference", "interval", "splits", "collapsed", ""},
+		Header:      []string{"model", "regulariser", "macro F1 %", "plain there", "difference", "interval", "splits", "collapsed", ""},
 		TextColumns: 2, Sections: true}
 	for i, q := range a.Questions {
 		name := hyper.Title(q.Model)
@@ -401,18 +431,19 @@ func (a *Advice) Table() plots.Table {
 			t.Groups = append(t.Groups, len(t.Rows))
 		}
 		for k, arm := range q.Arms {
-			row := []plots.Field{{Text: name}, {Text: q.title(arm)}, {Text: arm.Score().Text(1)}, {}, {}, {}, {}, {}}
+			row := plots.Fields(name, q.title(arm), arm.Score().Text(1), "", "", "", "", "", "")
 			if e := arm.Effect; e != nil {
-				row[3].Text, row[4].Text = plots.Signed(e.Mean, 1), plots.Signed(e.Low, 1)+" to "+plots.Signed(e.High, 1)
+				row[3].Text = fmt.Sprintf("%.1f", stats.Summarize(q.Arms[0].F1[:e.Splits]).Mean)
+				row[4].Text, row[5].Text = plots.Signed(e.Mean, 1), plots.Signed(e.Low, 1)+" to "+plots.Signed(e.High, 1)
 			}
 			if n := len(arm.F1); n > 0 {
-				row[5].Text, row[6].Text = fmt.Sprint(n), fmt.Sprint(arm.Collapsed)
+				row[6].Text, row[7].Text = fmt.Sprint(n), fmt.Sprint(arm.Collapsed)
 			}
 			if k == 0 && q.Shared != "" {
 				row[1].Text += ", " + arm.dropoutWords()
 			}
 			if k > 0 {
-				row[7].Text = string(arm.Verdict)
+				row[8].Text = string(arm.Verdict)
 			}
 			for f := 1; f < len(row); f++ {
 				row[f].Bold = arm == best && row[f].Text != ""
