@@ -556,3 +556,23 @@ func TestWhenAllSplitsAreUsedTheRestStaysOpen(t *testing.T) {
 	assert.NotRegexp(t, `Until then|so far|So far|yet`, a.Sentence)
 	assert.Equal(t, "1 of 6 comparisons are not settled: all 180 splits are used, and the rest stays open.", a.Rest())
 }
+
+// The seventh rule of docs/ADVICE.md: a better mean alone does not decide.
+func TestAnOpenArmThatIsAheadByLessThanItsIntervalAllowsIsNotToBeUsed(t *testing.T) {
+	arm := func(verdict Verdict, mean, low float64) *Arm {
+		return &Arm{Name: fmt.Sprint(mean), Verdict: verdict, F1: []float64{80 + mean}, Effect: &Effect{Mean: mean, Low: low}}
+	}
+	base := &Arm{Name: plain, F1: []float64{80}}
+	for want, arms := range map[*Arm][]*Arm{
+		base:                  {arm(Open, 2.1, -2.2), arm(Open, 0.9, -0.5), arm(NoMatter, 0.4, -0.2)},
+		arm(Open, 2.1, -2.0):  {arm(Open, 1.1, -0.5)},
+		arm(Helps, 0.8, 0.1):  {arm(Open, 3, -2)},
+		arm(Helps, 1.5, 0.01): {arm(Helps, 1.4, 0.9)},
+	} {
+		q := Question{Arms: append([]*Arm{base, want}, arms...)}
+		if want == base {
+			q.Arms = q.Arms[1:]
+		}
+		assert.Same(t, want, q.best(), want.Name)
+	}
+}
