@@ -298,7 +298,8 @@ func TestWhenTheBudgetEndsWhatIsOpenIsSaid(t *testing.T) {
 	a := advised(t, o, lab)
 	assert.False(t, a.Settled)
 	assert.Equal(t, "On my-graph nothing is known of GIN yet.", a.Sentence)
-	assert.Equal(t, "6 of 6 comparisons are not settled.", a.Rest())
+	assert.Equal(t, "6 of 6 comparisons are not settled. No trial ended in the budget of 1ns, so it is not known how long "+
+		"an answer takes: expected a longer --budget, such as 5m.", a.Rest())
 
 	a = stopped(t, options("gin"), lab, 4)
 	assert.Equal(t, "On my-graph nothing is known of GIN yet.", a.Sentence)
@@ -575,4 +576,27 @@ func TestAnOpenArmThatIsAheadByLessThanItsIntervalAllowsIsNotToBeUsed(t *testing
 		}
 		assert.Same(t, want, q.best(), want.Name)
 	}
+}
+
+// hasty is a lab whose budget ends before any trial of its does.
+type hasty struct{ *fake }
+
+func (hasty) Train(ctx context.Context, _ string, _ []record.Cell, _ []uint64) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestABudgetTooShortForOneTrialIsNamed(t *testing.T) {
+	lab := noisy(2, nil)
+	o := options("gin")
+	o.Budget = 5 * time.Millisecond
+	a := advised(t, o, hasty{lab})
+	assert.True(t, a.Stalled)
+	assert.Contains(t, a.Rest(), " No trial ended in the budget of 5ms, so it is not known how long an answer takes: "+
+		"expected a longer --budget, such as 5m.")
+
+	assert.False(t, stopped(t, options("gin"), lab, 4).Stalled, "somebody stopped it")
+	a = advised(t, o, hasty{lab})
+	assert.Regexp(t, `^6 of 6 comparisons are not settled: about [\dm]+s more, by the same command with --budget [\dm]+s, which `+
+		`goes on from here\. No trial ended in the budget of 5ms: the same budget again would be too short for one, too\.$`, a.Rest())
 }

@@ -59,6 +59,22 @@ func (s *study) trials(c record.Cell) (map[uint64]record.Record, error) {
 	return s.seen[key], nil
 }
 
+// there counts the trials of a batch that there are.
+func (s *study) there(b batch) (n int, err error) {
+	for _, c := range b.cells {
+		trials, err := s.trials(c)
+		if err != nil {
+			return 0, err
+		}
+		for _, seed := range b.seeds {
+			if _, ok := trials[seed]; ok {
+				n++
+			}
+		}
+	}
+	return n, nil
+}
+
 // choose returns the best of configurations by mean validation macro F1, or -1 and wants what is missing. All of them
 // run on the first split, the better half on the second too, and half of these, but two at least, on the third.
 func (s *study) choose(stage int, what string, cells []record.Cell) (best int, score float64, err error) {

@@ -36,7 +36,8 @@ type Advice struct {
 	Settled         bool          `json:"settled"`
 	Left            time.Duration `json:"left_ns,omitempty"` // estimated, to settle what is open; 0: nothing, or unknown
 	Budget          time.Duration `json:"budget_ns"`
-	Spent           time.Duration `json:"spent_ns"` // by this run
+	Spent           time.Duration `json:"spent_ns"`                   // by this run
+	Stalled         bool          `json:"nothing_finished,omitempty"` // the budget ended before a single trial did
 	// Command trains what to use; "": not known yet.
 	Command   string      `json:"command,omitempty"`
 	Questions []*Question `json:"questions"`
@@ -380,7 +381,15 @@ func (a *Advice) Rest() string {
 		text += fmt.Sprintf(": about %s more, by the same command with --budget %s, which goes on from here",
 			spoken(a.Left), spoken(a.Left+a.Left/4))
 	}
-	return text + "."
+	text += "."
+	switch {
+	case a.Stalled && a.Left > 0:
+		text += fmt.Sprintf(" No trial ended in the budget of %v: the same budget again would be too short for one, too.", a.Budget)
+	case a.Stalled:
+		text += fmt.Sprintf(" No trial ended in the budget of %v, so it is not known how long an answer takes: expected a "+
+			"longer --budget, such as %s.", a.Budget, spoken(max(usualBudget, 4*a.Budget)))
+	}
+	return text
 }
 
 // spoken is a time as people write it: "59m", not "59m0s".
