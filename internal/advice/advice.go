@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"nodemask/datasets"
@@ -113,11 +114,13 @@ func (o Options) Complete() (Options, error) {
 			return o, misusef("the model %q twice: expected each once", model)
 		}
 	}
-	if len(o.Models) == 0 || len(o.Settings) == 0 || o.Budget < 0 {
-		return o, misusef("%d models, %d settings, a budget of %v: expected some of each", len(o.Models), len(o.Settings),
-			o.Budget)
-	}
 	switch {
+	case len(o.Models) == 0:
+		return o, misusef("no model is named: expected --models with some of %s", strings.Join(hyper.Models(), ","))
+	case len(o.Settings) == 0:
+		return o, misusef("no setting is named: expected %s, %s or both", datasets.Inductive, datasets.Transductive)
+	case o.Budget < 0:
+		return o, misusef("a budget of %v: expected a time above 0", o.Budget)
 	case g.NumClasses() < 2:
 		return o, misusef("%s has %d classes: expected at least two to tell apart", o.Data, g.NumClasses())
 	case g.Features.Width == 0:

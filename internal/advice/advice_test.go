@@ -361,8 +361,9 @@ func TestGraphsThatNothingCanBeSaidAboutAreRefused(t *testing.T) {
 		{func(o *Options) { o.Graph = tiny }, "train nodes for 5 classes, and none of class"},
 		{func(o *Options) { o.Models = []string{"gni"} }, `no model "gni"`},
 		{func(o *Options) { o.Models = []string{"gin", "gin"} }, `the model "gin" twice`},
-		{func(o *Options) { o.Models = []string{} }, "0 models"},
-		{func(o *Options) { o.Budget = -1 }, "a budget of -1ns"},
+		{func(o *Options) { o.Models = []string{} }, "no model is named: expected --models with some of gin,gat,"},
+		{func(o *Options) { o.Settings = []datasets.Setting{} }, "no setting is named: expected inductive, transductive"},
+		{func(o *Options) { o.Budget = -1 }, "a budget of -1ns: expected a time above 0"},
 	} {
 		o := options("gin")
 		c.change(&o)
