@@ -598,6 +598,7 @@ func TestABudgetTooShortForOneTrialIsNamed(t *testing.T) {
 
 	assert.False(t, stopped(t, options("gin"), lab, 4).Stalled, "somebody stopped it")
 	a = advised(t, o, hasty{lab})
-	assert.Regexp(t, `^6 of 6 comparisons are not settled: about [\dm]+s more, by the same command with --budget [\dm]+s, which `+
-		`goes on from here\. No trial ended in the budget of 5ms: the same budget again would be too short for one, too\.$`, a.Rest())
+	assert.Regexp(t, `^6 of 6 comparisons are not settled: about [\dm]+s more, by the same command with --budget [\dm]+s, `+
+		`which goes on from here\. No trial ended in the budget of 5ms: the same budget again would be too short for one, `+
+		`too\.$`, a.Rest())
 }

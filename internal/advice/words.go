@@ -384,7 +384,8 @@ func (a *Advice) Rest() string {
 	text += "."
 	switch {
 	case a.Stalled && a.Left > 0:
-		text += fmt.Sprintf(" No trial ended in the budget of %v: the same budget again would be too short for one, too.", a.Budget)
+		text += fmt.Sprintf(" No trial ended in the budget of %v: the same budget again would be too short for one, too.",
+			a.Budget)
 	case a.Stalled:
 		text += fmt.Sprintf(" No trial ended in the budget of %v, so it is not known how long an answer takes: expected a "+
 			"longer --budget, such as %s.", a.Budget, spoken(max(usualBudget, 4*a.Budget)))
@@ -424,7 +425,8 @@ func (a *Advice) Table() plots.Table {
 		Caption: fmt.Sprintf("Macro F1 on fresh splits, in percent, that of the plain model on the same splits, and the "+
 			"difference, in points. Intervals hold at any time: the lower ends of all %d with 95 %%, an upper one with 90 %%.",
 			a.Comparisons),
-		Header:      []string{"model", "regulariser", "macro F1 %", "plain there", "difference", "interval", "splits", "collapsed", ""},
+		Header: []string{"model", "regulariser", "macro F1 %", "plain there", "difference", "interval", "splits", "collapsed",
+			""},
 		TextColumns: 2, Sections: true}
 	for i, q := range a.Questions {
 		name := hyper.Title(q.Model)
