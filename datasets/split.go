@@ -83,9 +83,9 @@ func Stratified(g *Graph, o SplitOptions) (*Split, error) {
 	slices.Sort(s.Validation)
 	slices.Sort(s.Test)
 	if len(s.Train) == 0 || len(s.Validation) == 0 || len(s.Test) == 0 {
-		return nil, fmt.Errorf("split: %d labelled nodes at TrainPercent %d and ValidationShare %v make %d "+
+		return nil, fmt.Errorf("split: %d labelled nodes, of which %d %% train and %.4g %% of the rest validate, make %d "+
 			"train, %d validation and %d test nodes: each set needs at least one, so change the shares or use a larger graph",
-			total, o.TrainPercent, o.ValidationShare, len(s.Train), len(s.Validation), len(s.Test))
+			total, o.TrainPercent, 100*o.ValidationShare, len(s.Train), len(s.Validation), len(s.Test))
 	}
 	return s, nil
 }

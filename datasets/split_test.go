@@ -157,7 +157,7 @@ func TestStratifiedSaysWhatIsAllowed(t *testing.T) {
 		{g, SplitOptions{TrainPercent: 10, ValidationShare: -0.1}, "ValidationShare is -0.1"},
 		{g, SplitOptions{TrainPercent: 10, ValidationShare: math.NaN()}, "ValidationShare is NaN"},
 		{labelled(1, 0, 0, 0), SplitOptions{TrainPercent: 50},
-			"3 labelled nodes at TrainPercent 50 and ValidationShare 0.1 make 2 train, 0 validation and 1 test nodes"},
+			"3 labelled nodes, of which 50 % train and 10 % of the rest validate, make 2 train, 0 validation and 1 test nodes"},
 		{labelled(1, 0, 3), SplitOptions{TrainPercent: 50}, "node 1 has label 3: expected 0 to 0, or -1"},
 		{&Graph{Edges: &csr.Graph{Offsets: make([]int64, 3)}, Labels: []int32{0}}, SplitOptions{TrainPercent: 50},
 			"1 labels for 2 nodes"},

@@ -38,9 +38,9 @@ func (o SBMOptions) withDefaults() (SBMOptions, error) {
 	o.FeatureSignal = cmp.Or(o.FeatureSignal, 1)
 	switch {
 	case o.Nodes < 2 || o.Nodes > math.MaxInt32:
-		return o, fmt.Errorf("SBM: Nodes is %d: expected 2 to %d", o.Nodes, math.MaxInt32)
+		return o, fmt.Errorf("SBM: %d nodes: expected 2 to %d", o.Nodes, math.MaxInt32)
 	case o.Classes < 1 || o.Classes > o.Nodes:
-		return o, fmt.Errorf("SBM: Classes is %d: expected 1 to %d, the number of nodes", o.Classes, o.Nodes)
+		return o, fmt.Errorf("SBM: %d classes: expected 1 to %d, the number of nodes", o.Classes, o.Nodes)
 	case !(o.Homophily > 0 && o.Homophily <= 1):
 		return o, fmt.Errorf("SBM: Homophily is %v: expected more than 0, up to 1", o.Homophily)
 	case o.Classes == 1 && o.Homophily < 1:
@@ -51,7 +51,7 @@ func (o SBMOptions) withDefaults() (SBMOptions, error) {
 		return o, fmt.Errorf("SBM: FeatureSignal is %v: expected at most 1e6", o.FeatureSignal)
 	}
 	if !(o.MeanDegree > 0 && o.MeanDegree <= float64(o.Nodes-1)) {
-		return o, fmt.Errorf("SBM: MeanDegree is %v: expected more than 0 and at most %d, all other nodes",
+		return o, fmt.Errorf("SBM: a degree of %v in the mean: expected more than 0 and at most %d, all other nodes",
 			o.MeanDegree, o.Nodes-1)
 	}
 	return o, nil
@@ -155,8 +155,8 @@ func draws(distinct, pairs float64, where string) (int64, error) {
 		return 0, nil
 	}
 	if distinct > 0.9*pairs {
-		return 0, fmt.Errorf("SBM: MeanDegree and Homophily ask for %.0f edges %s, where %.0f pairs exist: "+
-			"expected at most 9 in 10; change one of the two", distinct, where, pairs)
+		return 0, fmt.Errorf("SBM: the degree asks for %.0f edges %s, where %.0f pairs exist: expected at most 9 in 10: "+
+			"lower the degree, take more nodes, or change the homophily if you set it", distinct, where, pairs)
 	}
 	if pairs == 1 {
 		return 1, nil

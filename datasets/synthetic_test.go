@@ -115,18 +115,18 @@ func TestASeedNamesOneSyntheticGraph(t *testing.T) {
 
 func TestSBMSaysWhichOptionIsWrong(t *testing.T) {
 	for want, o := range map[string]SBMOptions{
-		"Nodes is 1: expected 2 to":                                {Nodes: 1},
-		"Nodes is -5":                                              {Nodes: -5},
-		"Classes is 11: expected 1 to 10":                          {Nodes: 10, Classes: 11},
-		"Homophily is 1.5: expected more than 0, up to 1":          {Homophily: 1.5},
-		"Homophily is NaN":                                         {Homophily: math.NaN()},
-		"Features is -1":                                           {Features: -1},
-		"FeatureSignal is NaN":                                     {FeatureSignal: math.NaN()},
-		"MeanDegree is 10: expected more than 0 and at most 4":     {Nodes: 5},
-		"MeanDegree is NaN":                                        {MeanDegree: math.NaN()},
-		"ask for 40000 edges inside classes, where 4500 pairs":     {Nodes: 1000, Classes: 100, MeanDegree: 100},
-		"ask for 4 edges inside classes, where 0 pairs exist":      {Nodes: 4, Classes: 4, MeanDegree: 2, Homophily: 1},
-		"ask for 45 edges between classes, where 25 pairs exist: ": {Nodes: 10, Classes: 2, MeanDegree: 9, Homophily: 1e-9},
+		"SBM: 1 nodes: expected 2 to":                     {Nodes: 1},
+		"SBM: -5 nodes":                                   {Nodes: -5},
+		"SBM: 11 classes: expected 1 to 10":               {Nodes: 10, Classes: 11},
+		"Homophily is 1.5: expected more than 0, up to 1": {Homophily: 1.5},
+		"Homophily is NaN":                                {Homophily: math.NaN()},
+		"Features is -1":                                  {Features: -1},
+		"FeatureSignal is NaN":                            {FeatureSignal: math.NaN()},
+		"SBM: a degree of 10 in the mean: expected more than 0 and at most 4": {Nodes: 5},
+		"a degree of NaN": {MeanDegree: math.NaN()},
+		"asks for 40000 edges inside classes, where 4500 pairs":     {Nodes: 1000, Classes: 100, MeanDegree: 100},
+		"asks for 4 edges inside classes, where 0 pairs exist":      {Nodes: 4, Classes: 4, MeanDegree: 2, Homophily: 1},
+		"asks for 45 edges between classes, where 25 pairs exist: ": {Nodes: 10, Classes: 2, MeanDegree: 9, Homophily: 1e-9},
 	} {
 		_, err := SBM(o)
 		assert.ErrorContains(t, err, want)

@@ -119,6 +119,10 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 		}
 		folder = filepath.Join(cache, "nodemask", "advise")
 	}
+	if err := os.MkdirAll(folder, 0o777); err != nil { // before anything is trained that could not be kept
+		return nil, fmt.Errorf("%w: what is trained is kept there: expected --results with a folder that can be written to",
+			err)
+	}
 	b, err := openBackend(w, backendID)
 	if err != nil {
 		return nil, err

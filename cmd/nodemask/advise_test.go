@@ -17,7 +17,8 @@ func TestAdviseSaysWhatItCannotDoInALineAndExitCode2(t *testing.T) {
 	dir := t.TempDir()
 	edges := "source,target\na,b\nb,c\n"
 	refuses(t, []string{"advise"}, map[string][]string{
-		"no model \"gni\"":                               {"--models", "gni"},
+		"no model \"gni\"": {"--models", "gni"},
+		"no model is named: expected --models with some": {"--models", ""},
 		"Did you mean cora?":                             {"--data", "coar"},
 		"--budget 0s: expected a time above 0":           {"--budget", "0s"},
 		"--budget":                                       {"--budget", "5"},
@@ -50,7 +51,7 @@ func TestAdviseAnswersKeepsItsTrialsAndWritesAPage(t *testing.T) {
 		"--results", folder, "--budget", "1h"}
 	out, _ := succeeds(t, append(arguments, "-o", page)...)
 	require.Contains(t, out, "On "+data+" nothing gains GCN a point")
-	require.Contains(t, out, "Use GCN without any: 100.0.")
+	require.Contains(t, out, "Use plain GCN (dropout 0.5): 100.0.")
 	require.Contains(t, out, "nodemask train --data "+data+" --model gcn --setting transductive --train 30")
 	require.Contains(t, fileText(t, page), "What helps on "+data)
 	kept := contents(t, folder)
@@ -80,4 +81,11 @@ func TestAdviceIsServedToNotebooks(t *testing.T) {
 	require.Len(t, events, 1)
 	require.NotNil(t, events[0].Advice)
 	require.Contains(t, events[0].Advice.Sentence, "nothing is known of GCN yet")
+}
+
+func TestAdviseNamesTheFlagWhereNothingCanBeKept(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	put(t, filepath.Dir(file), "file", "")
+	fails(t, 1, "what is trained is kept there: expected --results with a folder that can be written to", "advise",
+		"--data", easyGraph(t), "--results", file, "--budget", "1s")
 }

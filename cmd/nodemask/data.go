@@ -43,13 +43,14 @@ A node's attribute or column label, class or y is its class; train_mask, val_mas
 split ('train --split own'); other numbers are features. PATH:label=club names the classes otherwise, and
 PATH.pt:mask=3 takes column 3, from 0 on, of masks that have several. CSV is UTF-8. What is left out, such as weights
 of edges, is said. Files are regular files, no pipes, and what one takes in memory is bounded by its size: 256 MiB and
-64 times its bytes. Data sets are looked for in --data-dir, in $NODEMASK_DATA and in the user's cache; Cora and PubMed
-are part of the program, and are read from files only where --data-dir names their folder.`,
+64 times its bytes. Data sets are looked for in --data-dir, or without it in $NODEMASK_DATA and in the user's cache;
+Cora and PubMed are part of the program, and are read from files only where --data-dir names their folder.`,
 		RunE: func(*cobra.Command, []string) error {
 			return misusef("data: expected list, describe, fetch or verify; see 'nodemask data --help'")
 		},
 	}
-	data.PersistentFlags().StringVar(&f.dir, "data-dir", "", "folder of data sets, looked in first")
+	data.PersistentFlags().StringVar(&f.dir, "data-dir", "", "folder of data sets (default $NODEMASK_DATA, then the "+
+		"user's cache)")
 	add := func(use, short string, args cobra.PositionalArgs,
 		run func(c *cobra.Command, name string) error) *cobra.Command {
 		c := &cobra.Command{Use: use, Short: short, Args: args}
@@ -161,6 +162,9 @@ type fileState struct {
 }
 
 func (f *dataFlags) describe(c *cobra.Command, name string) error {
+	if err := checkDataDir(name, f.dir); err != nil {
+		return err
+	}
 	at, err := datasets.Locate(name, openOptions(f.dir))
 	if err != nil {
 		return err
@@ -248,6 +252,9 @@ func stateOf(c datasets.FileCheck) string {
 
 func (f *dataFlags) verify(c *cobra.Command, name string) error {
 	w := c.OutOrStdout()
+	if err := checkDataDir(name, f.dir); err != nil {
+		return err
+	}
 	at, err := datasets.Locate(name, openOptions(f.dir))
 	if err != nil {
 		return err
@@ -272,8 +279,18 @@ func (f *dataFlags) verify(c *cobra.Command, name string) error {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "%s (%s): %d nodes, %s, %d features, %d classes: sound\n", g.Name, g.Source, g.NumNodes(),
-		g.Report, g.Features.Width, g.NumClasses())
+		edgesOf(g), g.Features.Width, g.NumClasses())
 	return err
+}
+
+// edgesOf counts a graph's edges and what was dropped, as describe does: an edge's other direction is no duplicate.
+func edgesOf(g *datasets.Graph) string {
+	r, reverses := g.Report, ""
+	if g.Reverses > 0 {
+		reverses = fmt.Sprintf(", %d of them an edge's other direction", g.Reverses)
+	}
+	return fmt.Sprintf("%d edges (%d pairs listed%s, %d self-loops and %d duplicates dropped)", r.Edges, r.Listed, reverses,
+		r.SelfLoops, r.Duplicates-g.Reverses)
 }
 
 // span is a range of degrees.

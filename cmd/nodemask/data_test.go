@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,9 +59,11 @@ func TestDataVerifyFindsADamagedFile(t *testing.T) {
 }
 
 func TestDataVerifyAcceptsAUsersOwnGraph(t *testing.T) {
+	const dropped = " (3 pairs listed, 1 of them an edge's other direction, 1 self-loops and 0 duplicates dropped)"
 	out, _ := succeeds(t, "data", "verify", ownGraph(t))
-	assert.Contains(t, out, "3 nodes, 1 edges (3 pairs listed, 1 self-loops and 1 duplicates dropped), 2 features, 2 "+
-		"classes")
+	assert.Contains(t, out, "3 nodes, 1 edges"+dropped+", 2 features, 2 classes")
+	out, _ = succeeds(t, "data", "describe", ownGraph(t))
+	assert.Contains(t, out, "1"+dropped, "one count, one meaning")
 }
 
 func TestDataExitsTwoForMisuseOneForFailure(t *testing.T) {
@@ -161,4 +164,23 @@ func TestTrainTakesTheSplitThatTheDataComeWith(t *testing.T) {
 		"--split own: cora has no train, validation and test nodes of its own": {"--data", "cora", "--split", "own"},
 		`"half": expected "stratified" or "own"`:                               {"--split", "half"},
 	})
+}
+
+func TestAFolderThatDoesNotHaveTheDataSetIsNotReplacedByAnother(t *testing.T) {
+	empty := t.TempDir()
+	for _, dir := range []string{empty, filepath.Join(empty, "nowhere")} {
+		for _, command := range [][]string{{"train"}, {"tree", "--root", "1"}, {"advise"}, {"data", "describe"}, {"data", "verify"}} {
+			named := []string{"cora"}
+			if command[0] != "data" {
+				named = []string{"--data", "cora"}
+			}
+			args := slices.Concat(command, named, []string{"--data-dir", dir})
+			fails(t, 1, "--data-dir "+dir+": ind.cora.x of cora is neither there nor in its folders cora and planetoid: "+
+				"expected the folder that holds it, or no --data-dir, which reads the one at hand (embedded)", args...)
+		}
+	}
+	t.Setenv("NODEMASK_DATA", empty) // the usual folders stay as they were
+	succeeds(t, "data", "describe", "cora")
+	succeeds(t, "data", "describe", "sbm:nodes=50", "--data-dir", empty)
+	succeeds(t, "data", "describe", ownGraph(t), "--data-dir", empty)
 }

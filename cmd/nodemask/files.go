@@ -29,8 +29,26 @@ func openOptions(dir string) datasets.OpenOptions {
 	return datasets.OpenOptions{Dir: dir, Readers: []datasets.Reader{parquet.Reader{}}}
 }
 
+// checkDataDir returns an error if a folder that --data-dir names does not have the files of the data set: those found
+// elsewhere may be others, and Planetoid's Cora has other splits than the embedded one.
+func checkDataDir(name, dir string) error {
+	at, err := datasets.Locate(name, openOptions(dir))
+	if err != nil || dir == "" || len(at.Info.Files) == 0 {
+		return nil //nolint:nilerr // opening it reports the error; graphs of one's own and drawn ones are not looked for
+	}
+	within := []string{dir, filepath.Join(dir, at.Info.Name), filepath.Join(dir, "planetoid")}
+	if slices.Contains(within, at.Dir) {
+		return nil
+	}
+	return fmt.Errorf("--data-dir %s: %s of %s is neither there nor in its folders %[3]s and planetoid: expected the folder "+
+		"that holds it, or no --data-dir, which reads the one at hand (%[4]s)", dir, at.Info.Files[0].Name, at.Info.Name, at)
+}
+
 // openGraph opens a data set and says on w what its reader left out or took otherwise than it stands there.
 func openGraph(ctx context.Context, w io.Writer, name, dir string) (*datasets.Graph, error) {
+	if err := checkDataDir(name, dir); err != nil {
+		return nil, err
+	}
 	g, err := datasets.Open(ctx, name, openOptions(dir))
 	if err != nil {
 		return nil, dataError(err)

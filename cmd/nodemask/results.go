@@ -133,7 +133,11 @@ flag of 'nodemask train' that says how it was trained. A field is empty (null, N
 		if err := writeTable(c, recordstore.Tidy(records), output); err != nil || output == "" {
 			return err
 		}
-		_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %d trials to %s\n", len(records), output)
+		what := "trials"
+		if readings { // a trial there has a row for each way to stop and to arrive
+			what = "rows"
+		}
+		_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %d %s to %s\n", len(records), what, output)
 		return err
 	}
 	return c

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"nodemask/datasets"
@@ -31,6 +32,12 @@ const (
 // looks lists after how many fresh splits an arm is looked at. As the test is valid at any time, they are a matter of
 // cost alone: jobs wait for one another at each.
 func looks() []int { return []int{8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 65, 80, 105, 140, 180} }
+
+// mostSplits is how many fresh splits there are to be.
+func mostSplits() int { return looks()[len(looks())-1] }
+
+// usualBudget is how long training may take by default.
+const usualBudget = 5 * time.Minute
 
 // Models lists the models that are asked about by default.
 func Models() []string { return []string{"gin", "gcn", "sage", "gat"} }
@@ -96,7 +103,7 @@ func (o Options) Complete() (Options, error) {
 		}
 	}
 	if o.Budget == 0 {
-		o.Budget = 5 * time.Minute
+		o.Budget = usualBudget
 	}
 	o.Jobs = max(o.Jobs, 1)
 	for i, model := range o.Models {
@@ -107,11 +114,13 @@ func (o Options) Complete() (Options, error) {
 			return o, misusef("the model %q twice: expected each once", model)
 		}
 	}
-	if len(o.Models) == 0 || len(o.Settings) == 0 || o.Budget < 0 {
-		return o, misusef("%d models, %d settings, a budget of %v: expected some of each", len(o.Models), len(o.Settings),
-			o.Budget)
-	}
 	switch {
+	case len(o.Models) == 0:
+		return o, misusef("no model is named: expected --models with some of %s", strings.Join(hyper.Models(), ","))
+	case len(o.Settings) == 0:
+		return o, misusef("no setting is named: expected %s, %s or both", datasets.Inductive, datasets.Transductive)
+	case o.Budget < 0:
+		return o, misusef("a budget of %v: expected a time above 0", o.Budget)
 	case g.NumClasses() < 2:
 		return o, misusef("%s has %d classes: expected at least two to tell apart", o.Data, g.NumClasses())
 	case g.Features.Width == 0:
@@ -169,6 +178,7 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	begin := time.Now()
 	within, cancel := context.WithDeadline(ctx, begin.Add(o.Budget))
 	defer cancel()
+	finished, before, last := false, 0, batch{}
 	for stage := -1; ; {
 		s := study{Options: &o, lab: lab, seen: map[string]map[uint64]record.Record{}}
 		a, err := s.assess()
@@ -176,13 +186,22 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 			return nil, err
 		}
 		a.Spent = time.Since(begin)
+		there, err := s.there(last)
+		if err != nil {
+			return nil, err
+		}
+		finished = finished || there > before
 		if len(s.next.cells) == 0 || within.Err() != nil {
+			a.Stalled = !finished && len(s.next.cells) > 0 && ctx.Err() == nil
 			return a, ctx.Err()
 		}
 		if s.next.stage <= stage {
 			return nil, fmt.Errorf("%s: not all of its trials were trained, and no error was given", s.next.what)
 		}
-		stage = s.next.stage
+		stage, last = s.next.stage, s.next
+		if before, err = s.there(last); err != nil {
+			return nil, err
+		}
 		a.longestFirst(s.next.cells)
 		err = lab.Train(within, s.next.what, recordstore.Merged(s.next.cells), s.next.seeds)
 		if err != nil && within.Err() == nil {

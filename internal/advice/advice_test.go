@@ -298,7 +298,8 @@ func TestWhenTheBudgetEndsWhatIsOpenIsSaid(t *testing.T) {
 	a := advised(t, o, lab)
 	assert.False(t, a.Settled)
 	assert.Equal(t, "On my-graph nothing is known of GIN yet.", a.Sentence)
-	assert.Equal(t, "6 of 6 comparisons are not settled.", a.Rest())
+	assert.Equal(t, "6 of 6 comparisons are not settled. No trial ended in the budget of 1ns, so it is not known how long "+
+		"an answer takes: expected a longer --budget, such as 5m.", a.Rest())
 
 	a = stopped(t, options("gin"), lab, 4)
 	assert.Equal(t, "On my-graph nothing is known of GIN yet.", a.Sentence)
@@ -360,8 +361,9 @@ func TestGraphsThatNothingCanBeSaidAboutAreRefused(t *testing.T) {
 		{func(o *Options) { o.Graph = tiny }, "train nodes for 5 classes, and none of class"},
 		{func(o *Options) { o.Models = []string{"gni"} }, `no model "gni"`},
 		{func(o *Options) { o.Models = []string{"gin", "gin"} }, `the model "gin" twice`},
-		{func(o *Options) { o.Models = []string{} }, "0 models"},
-		{func(o *Options) { o.Budget = -1 }, "a budget of -1ns"},
+		{func(o *Options) { o.Models = []string{} }, "no model is named: expected --models with some of gin,gat,"},
+		{func(o *Options) { o.Settings = []datasets.Setting{} }, "no setting is named: expected inductive, transductive"},
+		{func(o *Options) { o.Budget = -1 }, "a budget of -1ns: expected a time above 0"},
 	} {
 		o := options("gin")
 		c.change(&o)
@@ -461,9 +463,142 @@ func TestWhatIsAheadIsToBeUsedUntilItIsSettled(t *testing.T) {
 	arm := armOf(t, a, maskingArm)
 	require.Equal(t, Open, arm.Verdict)
 	require.Regexp(t, `^On my-graph nothing is shown to help GIN so far, and not all is settled\. So far node masking with `+
-		`p = 0\.\d is ahead for GIN, by \d\.\d points \(−?\d\.\d to \d\.\d\)\. Until then, use GIN with node masking, `+
-		`p = 0\.\d: 8\d\.\d\.$`, a.Sentence)
+		`p = 0\.7 without dropout is ahead for GIN, by \d\.\d points \(−?\d\.\d to \d\.\d\)\. Until then, use GIN `+
+		`with node masking, p = 0\.7 without dropout: 8\d\.\d\.$`, a.Sentence)
 	require.Contains(t, a.Command, "--keep-rate")
 	arm.Effect.Low = -arm.Effect.Mean
 	require.False(t, arm.ahead())
+}
+
+// dropping scores cells by their dropout: the plain model, and every arm beside it, has what is named; dropout's own arm
+// is best there, too.
+func dropping(rate float64) func(record.Cell) float64 {
+	return func(c record.Cell) float64 {
+		if c.Parameters.Dropout == rate {
+			return 6
+		}
+		return 0
+	}
+}
+
+func TestWhatDropoutThePlainModelHasIsSaid(t *testing.T) {
+	a := advised(t, options("gin"), noisy(1, dropping(0.5)))
+	assert.Contains(t, a.Sentence, " Use plain GIN (dropout 0.5): 8")
+	assert.Contains(t, a.Table().Caption, "; dropout 0.5, unless a row says otherwise.")
+	assert.Equal(t, "plain, dropout 0.5", a.Table().Rows[0][1].Text)
+
+	a = advised(t, options("gin"), noisy(1, dropping(0)))
+	assert.Contains(t, a.Sentence, " Use plain GIN (no dropout): 8")
+	assert.Contains(t, a.Table().Caption, "; no dropout, unless a row says otherwise.")
+	assert.Equal(t, "plain, no dropout", a.Table().Rows[0][1].Text)
+}
+
+func TestArmsWhoseDropoutIsNotThePlainModelsSaySo(t *testing.T) {
+	q := Question{Model: "gin", Arms: []*Arm{{Name: plain, Chosen: map[string]string{"dropout": "0.5"}}}}
+	arm := func(name, words, dropout string) *Arm {
+		return &Arm{Name: name, Words: words, Chosen: map[string]string{"dropout": dropout}}
+	}
+	assert.Equal(t, "node masking with p = 0.7", q.title(arm(maskingArm, "p = 0.7", "0.5")))
+	assert.Equal(t, "node masking with p = 0.7 without dropout", q.title(arm(maskingArm, "p = 0.7", "0")))
+	assert.Equal(t, "DropEdge 0.3 without dropout", q.title(arm("DropEdge", "0.3", "0")))
+	assert.Equal(t, "dropout 0.1", q.title(arm(dropoutArm, "0.1", "0.1")))
+	q.Arms[0].Chosen["dropout"] = "0"
+	assert.Equal(t, "node masking with p = 0.7 and dropout 0.5", q.title(arm(maskingArm, "p = 0.7", "0.5")))
+	assert.Equal(t, "DropEdge 0.3 with dropout 0.5", q.title(arm("DropEdge", "0.3", "0.5")))
+}
+
+func TestAnArmThatIsThePlainModelIsNotComparedWithIt(t *testing.T) {
+	a := advised(t, options("gin"), noisy(1, dropping(0.5)))
+	arm := armOf(t, a, dropoutArm)
+	require.Equal(t, "0.5", arm.Words)
+	assert.Equal(t, Same, arm.Verdict)
+	assert.Nil(t, arm.Effect)
+	assert.True(t, a.Settled)
+	row := a.Table().Rows[slices.Index(a.Questions[0].Arms, arm)]
+	assert.Equal(t, []string{"", "", "is the plain model"}, []string{row[3].Text, row[4].Text, row[len(row)-1].Text})
+}
+
+func TestARowsMeansAreOfTheSplitsThatItsDifferenceRestsOn(t *testing.T) {
+	lab := noisy(6, masked(2))
+	a := advised(t, options("gin"), lab)
+	arm, cell := armOf(t, a, maskingArm), a.Questions[0].Arms[0].cell
+	require.Greater(t, len(arm.F1), 12)
+	// A round that was cut off: the plain model has only as many splits as of the look before.
+	lab.trained[cell.Key()] = slices.DeleteFunc(lab.trained[cell.Key()], func(r record.Record) bool {
+		return r.Seed >= firstFresh+13
+	})
+	a = stopped(t, options("gin"), lab, lab.trials+1)
+	table := a.Table()
+	require.NotNil(t, armOf(t, a, maskingArm).Effect)
+	for k, arm := range a.Questions[0].Arms {
+		if len(arm.F1) < 12 || arm.Effect == nil {
+			continue
+		}
+		assert.Len(t, arm.F1, arm.Effect.Splits, arm.Name)
+		row := table.Rows[k]
+		assert.Equal(t, "12", row[6].Text, "%s: splits that the plain model has too", arm.Name)
+		plainThere := arm.Score().Mean - arm.Effect.Mean
+		assert.Equal(t, fmt.Sprintf("%.1f", plainThere), row[3].Text, arm.Name)
+	}
+}
+
+func TestWhenAllSplitsAreUsedTheRestStaysOpen(t *testing.T) {
+	// Masking's gain changes its sign from split to split, by so much that no number of them tells.
+	wild := func(c record.Cell, split uint64) float64 {
+		if c.Parameters.KeepRate.Active() {
+			return 60 + 30*noise(1, c.Key(), split)
+		}
+		return 60 + noise(1, c.Key(), split)
+	}
+	a := advised(t, options("gin"), &fake{trained: map[string][]record.Record{}, score: wild})
+	require.Equal(t, Open, armOf(t, a, maskingArm).Verdict)
+	require.Len(t, armOf(t, a, maskingArm).F1, 180)
+	assert.Contains(t, a.Sentence, "On my-graph nothing is shown to help GIN, and not all is settled. All 180 splits are "+
+		"used for GIN: what is open there stays open.")
+	assert.NotRegexp(t, `Until then|so far|So far|yet`, a.Sentence)
+	assert.Equal(t, "1 of 6 comparisons are not settled: all 180 splits are used, and the rest stays open.", a.Rest())
+}
+
+// The seventh rule of docs/ADVICE.md: a better mean alone does not decide.
+func TestAnOpenArmThatIsAheadByLessThanItsIntervalAllowsIsNotToBeUsed(t *testing.T) {
+	arm := func(verdict Verdict, mean, low float64) *Arm {
+		return &Arm{Name: fmt.Sprint(mean), Verdict: verdict, F1: []float64{80 + mean}, Effect: &Effect{Mean: mean, Low: low}}
+	}
+	base := &Arm{Name: plain, F1: []float64{80}}
+	for want, arms := range map[*Arm][]*Arm{
+		base:                  {arm(Open, 2.1, -2.2), arm(Open, 0.9, -0.5), arm(NoMatter, 0.4, -0.2)},
+		arm(Open, 2.1, -2.0):  {arm(Open, 1.1, -0.5)},
+		arm(Helps, 0.8, 0.1):  {arm(Open, 3, -2)},
+		arm(Helps, 1.5, 0.01): {arm(Helps, 1.4, 0.9)},
+	} {
+		q := Question{Arms: append([]*Arm{base, want}, arms...)}
+		if want == base {
+			q.Arms = q.Arms[1:]
+		}
+		assert.Same(t, want, q.best(), want.Name)
+	}
+}
+
+// hasty is a lab whose budget ends before any trial of its does.
+type hasty struct{ *fake }
+
+func (hasty) Train(ctx context.Context, _ string, _ []record.Cell, _ []uint64) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestABudgetTooShortForOneTrialIsNamed(t *testing.T) {
+	lab := noisy(2, nil)
+	o := options("gin")
+	o.Budget = 5 * time.Millisecond
+	a := advised(t, o, hasty{lab})
+	assert.True(t, a.Stalled)
+	assert.Contains(t, a.Rest(), " No trial ended in the budget of 5ms, so it is not known how long an answer takes: "+
+		"expected a longer --budget, such as 5m.")
+
+	assert.False(t, stopped(t, options("gin"), lab, 4).Stalled, "somebody stopped it")
+	a = advised(t, o, hasty{lab})
+	assert.Regexp(t, `^6 of 6 comparisons are not settled: about [\dm]+s more, by the same command with --budget [\dm]+s, `+
+		`which goes on from here\. No trial ended in the budget of 5ms: the same budget again would be too short for one, `+
+		`too\.$`, a.Rest())
 }

@@ -3,6 +3,7 @@ package advice
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -56,6 +57,22 @@ func (s *study) trials(c record.Cell) (map[uint64]record.Record, error) {
 		}
 	}
 	return s.seen[key], nil
+}
+
+// there counts the trials of a batch that there are.
+func (s *study) there(b batch) (n int, err error) {
+	for _, c := range b.cells {
+		trials, err := s.trials(c)
+		if err != nil {
+			return 0, err
+		}
+		for _, seed := range b.seeds {
+			if _, ok := trials[seed]; ok {
+				n++
+			}
+		}
+	}
+	return n, nil
 }
 
 // choose returns the best of configurations by mean validation macro F1, or -1 and wants what is missing. All of them
@@ -282,14 +299,21 @@ func (s *study) compare(q *Question) error {
 			a.F1 = append(a.F1, r.MacroF1)
 		}
 		a.F1 = a.F1[:seenAt(len(a.F1))]
+		if len(scores) > 0 { // a round that was cut off may leave the plain model behind
+			a.F1 = a.F1[:min(len(a.F1), len(scores[0]))]
+		}
 		scores = append(scores, a.F1)
 	}
 	q.collapse(s.Graph, scores)
 	next := 0
 	var cells []record.Cell
 	for _, a := range q.Arms[1:] {
-		n := min(len(a.F1), len(scores[0]))
-		if err := a.judge(scores[0][:n], a.F1[:n], alpha/float64(s.comparisons())); err != nil {
+		if maps.Equal(a.Chosen, q.Arms[0].Chosen) {
+			a.Verdict = Same
+			continue
+		}
+		n := len(a.F1)
+		if err := a.judge(scores[0][:n], a.F1, alpha/float64(s.comparisons())); err != nil {
 			return err
 		}
 		if a.settled() {
@@ -394,7 +418,7 @@ const usual = 30
 // more is how many more splits are likely to settle the arm either way, if its mean and deviation stay; 0: none, or
 // more than there are to be.
 func (a *Arm) more() int {
-	all := looks()[len(looks())-1]
+	all := mostSplits()
 	switch e := a.Effect; {
 	case a.settled() || e != nil && e.Splits >= all:
 		return 0

@@ -18,10 +18,11 @@ type Verdict string
 
 // The verdicts.
 const (
-	Open     Verdict = "open"              // the interval has both 0 and [Margin], or there is none
-	Helps    Verdict = "gains"             // the interval is above 0
-	Hurts    Verdict = "loses"             // it is below 0, with an upper end that holds as the lower one does
-	NoMatter Verdict = "less than a point" // whatever it gains is below [Margin]
+	Open     Verdict = "open"               // the interval has both 0 and [Margin], or there is none
+	Helps    Verdict = "gains"              // the interval is above 0
+	Hurts    Verdict = "loses"              // it is below 0, with an upper end that holds as the lower one does
+	NoMatter Verdict = "less than a point"  // whatever it gains is below [Margin]
+	Same     Verdict = "is the plain model" // it chose what the plain model has: there is nothing to compare
 )
 
 // Advice is what is known of a graph.
@@ -35,7 +36,8 @@ type Advice struct {
 	Settled         bool          `json:"settled"`
 	Left            time.Duration `json:"left_ns,omitempty"` // estimated, to settle what is open; 0: nothing, or unknown
 	Budget          time.Duration `json:"budget_ns"`
-	Spent           time.Duration `json:"spent_ns"` // by this run
+	Spent           time.Duration `json:"spent_ns"`                   // by this run
+	Stalled         bool          `json:"nothing_finished,omitempty"` // the budget ended before a single trial did
 	// Command trains what to use; "": not known yet.
 	Command   string      `json:"command,omitempty"`
 	Questions []*Question `json:"questions"`
@@ -57,7 +59,7 @@ type Arm struct {
 	Words      string            `json:"chosen,omitempty"`     // its own rate: "p = 0.7"
 	Chosen     map[string]string `json:"parameters,omitempty"` // values of record axes; nil: not chosen yet
 	Validation float64           `json:"validation_macro_f1,omitempty"`
-	F1         []float64         `json:"macro_f1,omitempty"` // on fresh splits, in order
+	F1         []float64         `json:"macro_f1,omitempty"` // on fresh splits, in order, which the plain model ran on too
 	Collapsed  int               `json:"collapsed"`          // of these splits: on how many it learnt next to nothing
 	Effect     *Effect           `json:"effect,omitempty"`   // against the plain model; nil: too few splits
 	Verdict    Verdict           `json:"verdict,omitempty"`
@@ -80,15 +82,45 @@ type Effect struct {
 // Score summarizes an arm's macro F1 over its fresh splits.
 func (a *Arm) Score() stats.Summary { return stats.Summarize(a.F1) }
 
-// title is the arm with what it has chosen: "node masking with p = 0.7", "DropEdge 0.3".
-func (a *Arm) title() string {
-	switch {
-	case a.Words == "":
-		return a.Name
-	case a.Name == maskingArm:
-		return a.Name + " with " + a.Words
+// dropoutWords says what dropout an arm has: "dropout 0.5" or "no dropout"; "" while nothing is chosen.
+func (a *Arm) dropoutWords() string {
+	switch rate := a.Chosen[dropoutArm]; rate {
+	case "":
+		return ""
+	case "0":
+		return "no dropout"
+	default:
+		return "dropout " + rate
 	}
-	return a.Name + " " + a.Words
+}
+
+// title is an arm with what it has chosen, and its dropout where that is not the plain model's: "node masking with
+// p = 0.7", "DropEdge 0.3 with dropout 0.5", "DropNode 0.1 without dropout".
+func (q *Question) title(a *Arm) string {
+	if a.Words == "" {
+		return a.Name
+	}
+	title, with := a.Name+" "+a.Words, " with "
+	if a.Name == maskingArm {
+		title, with = a.Name+" with "+a.Words, " and "
+	}
+	switch own := a.Chosen[dropoutArm]; {
+	case a.Name == dropoutArm || own == q.Arms[0].Chosen[dropoutArm]:
+		return title
+	case own == "0":
+		return title + " without dropout"
+	default:
+		return title + with + a.dropoutWords()
+	}
+}
+
+// plainTitle names the plain model with its dropout, which it may have chosen: "plain GIN (dropout 0.5)".
+func (q *Question) plainTitle() string {
+	title := plain + " " + hyper.Title(q.Model)
+	if words := q.Arms[0].dropoutWords(); words != "" {
+		title += " (" + words + ")"
+	}
+	return title
 }
 
 // best is the arm to use of a question: of those that help the one with the largest gain, else likewise of those that
@@ -121,6 +153,16 @@ func (a *Arm) ahead() bool {
 func (q *Question) open() (n int) {
 	for _, a := range q.Arms[1:] {
 		if !a.settled() || a.Verdict == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// usedUp counts the arms that stay open: they are not settled on as many splits as there are to be.
+func (q *Question) usedUp() (n int) {
+	for _, a := range q.Arms[1:] {
+		if a.Verdict == Open && len(a.F1) >= mostSplits() {
 			n++
 		}
 	}
@@ -186,7 +228,7 @@ func (a *Advice) sentence() string {
 
 // of is the sentence on a setting.
 func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string) {
-	var gains, none, open, ahead, unstable, masking []string
+	var gains, none, open, going, used, ahead, unstable, masking []string // going: open ones that more splits may settle
 	for _, q := range a.Questions {
 		if q.Setting != setting {
 			continue
@@ -194,11 +236,17 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 		model, best := hyper.Title(q.Model), q.best()
 		helps := best != nil && best.Verdict == Helps
 		if best != nil && best.Verdict == Open {
-			ahead = append(ahead, fmt.Sprintf("%s is ahead for %s, by %s", best.title(), model, best.Effect.words()))
+			ahead = append(ahead, fmt.Sprintf("%s is ahead for %s, by %s", q.title(best), model, best.Effect.words()))
+		}
+		switch stays := q.usedUp(); {
+		case stays > 0 && stays == q.open():
+			used = append(used, model)
+		case q.open() > 0:
+			going = append(going, model)
 		}
 		switch {
 		case helps:
-			gains = append(gains, fmt.Sprintf("%s gains %s %s", best.title(), model, best.Effect.words()))
+			gains = append(gains, fmt.Sprintf("%s gains %s %s", q.title(best), model, best.Effect.words()))
 		case q.open() > 0:
 			open = append(open, model)
 		default:
@@ -214,47 +262,50 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 		}
 	}
 	use, best := a.use(setting)
+	yet, soFar, leading := " yet", " so far", "So far "
+	if len(going) == 0 {
+		yet, soFar, leading = "", "", "On these splits "
+	}
 	switch {
 	case len(gains) > 0 && len(none)+len(open) == 0:
 		sentences = append(sentences, begin+" "+list(gains)+".")
 	case len(gains) > 0 && len(open) == 0:
 		sentences = append(sentences, begin+" "+list(gains)+"; no other model gains a point by anything.")
 	case len(gains) > 0:
-		sentences = append(sentences, begin+" "+list(gains)+"; for "+list(open)+" not all is settled yet.")
+		sentences = append(sentences, begin+" "+list(gains)+"; for "+list(open)+" not all is settled"+yet+".")
 	case len(open) == 0:
 		sentences = append(sentences, begin+" nothing gains "+orList(none)+" a point: neither node masking nor another "+
 			"regulariser is worth its trouble.")
 	case len(none) == 0 && best == nil:
 		return append(sentences, begin+" nothing is known of "+orList(open)+" yet.")
 	case len(none) == 0:
-		sentences = append(sentences, begin+" nothing is shown to help "+orList(open)+" so far, and not all is settled.")
+		sentences = append(sentences, begin+" nothing is shown to help "+orList(open)+soFar+", and not all is settled.")
 	default:
 		sentences = append(sentences, begin+" nothing gains "+orList(none)+" a point, and for "+list(open)+
-			" not all is settled yet.")
+			" not all is settled"+yet+".")
+	}
+	if len(used) > 0 {
+		sentences = append(sentences, fmt.Sprintf("All %d splits are used for %s: what is open there stays open.",
+			mostSplits(), list(used)))
 	}
 	if len(masking) > 0 {
 		text := list(masking)
 		sentences = append(sentences, strings.ToUpper(text[:1])+text[1:]+".")
 	}
 	if len(ahead) > 0 {
-		sentences = append(sentences, "So far "+list(ahead)+".")
+		sentences = append(sentences, leading+list(ahead)+".")
 	}
 	sentences = append(sentences, unstable...)
 	if best != nil {
-		with := ""
-		switch {
-		case best.Name != plain:
-			with = " with " + strings.Replace(best.title(), " with ", ", ", 1)
-		case len(gains) > 0:
-			with = " without it"
-		default:
-			with = " without any"
+		what := use.plainTitle()
+		if best.Name != plain {
+			what = hyper.Title(use.Model) + " with " + strings.Replace(use.title(best), " with ", ", ", 1)
 		}
 		verb := "Use"
-		if len(open) > 0 {
+		if len(going) > 0 {
 			verb = "Until then, use"
 		}
-		sentences = append(sentences, fmt.Sprintf("%s %s%s: %.1f.", verb, hyper.Title(use.Model), with, best.Score().Mean))
+		sentences = append(sentences, fmt.Sprintf("%s %s: %.1f.", verb, what, best.Score().Mean))
 	}
 	return sentences
 }
@@ -291,7 +342,7 @@ func (q *Question) stability() string {
 		return ""
 	}
 	return fmt.Sprintf("What it buys is stability: plain %s collapsed on %d of %d splits (%s), with %s on %d of %d (%s).",
-		hyper.Title(q.Model), base.Collapsed, len(base.F1), base.Score().Text(1), best.title(), best.Collapsed, len(best.F1),
+		hyper.Title(q.Model), base.Collapsed, len(base.F1), base.Score().Text(1), q.title(best), best.Collapsed, len(best.F1),
 		best.Score().Text(1))
 }
 
@@ -315,16 +366,31 @@ func (a *Advice) Rest() string {
 	if a.Settled {
 		return ""
 	}
-	open, of := 0, 0
+	open, of, stays := 0, 0, 0
 	for _, q := range a.Questions {
-		open, of = open+q.open(), of+len(q.Arms)-1
+		open, of, stays = open+q.open(), of+len(q.Arms)-1, stays+q.usedUp()
 	}
 	text := fmt.Sprintf("%d of %d comparisons are not settled", open, of)
+	switch {
+	case stays == open:
+		return fmt.Sprintf("%s: all %d splits are used, and the rest stays open.", text, mostSplits())
+	case stays > 0:
+		text += fmt.Sprintf(", %d of them with all %d splits used, which stay open", stays, mostSplits())
+	}
 	if a.Left > 0 {
 		text += fmt.Sprintf(": about %s more, by the same command with --budget %s, which goes on from here",
 			spoken(a.Left), spoken(a.Left+a.Left/4))
 	}
-	return text + "."
+	text += "."
+	switch {
+	case a.Stalled && a.Left > 0:
+		text += fmt.Sprintf(" No trial ended in the budget of %v: the same budget again would be too short for one, too.",
+			a.Budget)
+	case a.Stalled:
+		text += fmt.Sprintf(" No trial ended in the budget of %v, so it is not known how long an answer takes: expected a "+
+			"longer --budget, such as %s.", a.Budget, spoken(max(usualBudget, 4*a.Budget)))
+	}
+	return text
 }
 
 // spoken is a time as people write it: "59m", not "59m0s".
@@ -356,10 +422,11 @@ func rounded(d time.Duration) time.Duration {
 // Table lists arms × models.
 func (a *Advice) Table() plots.Table {
 	t := plots.Table{ID: "advice", Title: "What each regulariser does",
-		Caption: fmt.Sprintf("Macro F1 on fresh splits, in percent, and its difference from the plain model on the same "+
-			"splits, in points. Intervals hold at any time: the lower ends of all %d with 95 %%, an upper one with 90 %%.",
+		Caption: fmt.Sprintf("Macro F1 on fresh splits, in percent, that of the plain model on the same splits, and the "+
+			"difference, in points. Intervals hold at any time: the lower ends of all %d with 95 %%, an upper one with 90 %%.",
 			a.Comparisons),
-		Header:      []string{"model", "regulariser", "macro F1 %", "difference", "interval", "splits", "collapsed", ""},
+		Header: []string{"model", "regulariser", "macro F1 %", "plain there", "difference", "interval", "splits", "collapsed",
+			""},
 		TextColumns: 2, Sections: true}
 	for i, q := range a.Questions {
 		name := hyper.Title(q.Model)
@@ -367,22 +434,27 @@ func (a *Advice) Table() plots.Table {
 			name += ", " + string(q.Setting)
 		}
 		if q.Shared != "" {
-			t.Caption += fmt.Sprintf(" All of %s: %s.", name, q.Shared)
+			t.Caption += fmt.Sprintf(" All of %s: %s; %s, unless a row says otherwise.", name, q.Shared,
+				q.Arms[0].dropoutWords())
 		}
 		best := q.best()
 		if i > 0 {
 			t.Groups = append(t.Groups, len(t.Rows))
 		}
 		for k, arm := range q.Arms {
-			row := []plots.Field{{Text: name}, {Text: arm.title()}, {Text: arm.Score().Text(1)}, {}, {}, {}, {}, {}}
+			row := plots.Fields(name, q.title(arm), arm.Score().Text(1), "", "", "", "", "", "")
 			if e := arm.Effect; e != nil {
-				row[3].Text, row[4].Text = plots.Signed(e.Mean, 1), plots.Signed(e.Low, 1)+" to "+plots.Signed(e.High, 1)
+				row[3].Text = fmt.Sprintf("%.1f", stats.Summarize(q.Arms[0].F1[:e.Splits]).Mean)
+				row[4].Text, row[5].Text = plots.Signed(e.Mean, 1), plots.Signed(e.Low, 1)+" to "+plots.Signed(e.High, 1)
 			}
 			if n := len(arm.F1); n > 0 {
-				row[5].Text, row[6].Text = fmt.Sprint(n), fmt.Sprint(arm.Collapsed)
+				row[6].Text, row[7].Text = fmt.Sprint(n), fmt.Sprint(arm.Collapsed)
+			}
+			if k == 0 && q.Shared != "" {
+				row[1].Text += ", " + arm.dropoutWords()
 			}
 			if k > 0 {
-				row[7].Text = string(arm.Verdict)
+				row[8].Text = string(arm.Verdict)
 			}
 			for f := 1; f < len(row); f++ {
 				row[f].Bold = arm == best && row[f].Text != ""
@@ -403,7 +475,7 @@ func (a *Advice) Forest() (plots.Forest, bool) {
 		g := plots.ForestGroup{Name: fmt.Sprintf("%s, %s", hyper.Title(q.Model), q.Setting)}
 		for _, arm := range q.Arms[1:] {
 			if e := arm.Effect; e != nil {
-				g.Rows = append(g.Rows, plots.Effect{Label: arm.title(), Value: e.Mean, Low: e.Low, High: e.High})
+				g.Rows = append(g.Rows, plots.Effect{Label: q.title(arm), Value: e.Mean, Low: e.Low, High: e.High})
 			}
 		}
 		if len(g.Rows) > 0 {

@@ -1,6 +1,7 @@
 package batches
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -74,4 +75,14 @@ func TestNoNumberOfBatchesThatWouldFitIsPassedOver(t *testing.T) {
 		last = e
 	}
 	require.Greater(t, passed, 10)
+}
+
+func TestMoreBatchesThanNodesAreRefused(t *testing.T) {
+	x := experiment(t, "gin")
+	_, err := Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 100_000}, train.Seeds(7, 1), train.RunOptions{})
+	n := x.Graph.NumNodes()
+	require.ErrorContains(t, err, fmt.Sprintf("100000 batches of a graph of %d nodes to train on: expected at most one a "+
+		"node: give --batches fewer", n))
+	_, err = Run(t.Context(), gnntest.Go(t), x, Options{Clusters: n}, train.Seeds(7, 1), train.RunOptions{})
+	require.NoError(t, err)
 }

@@ -152,7 +152,7 @@ func (p Parameters) Check() error {
 	}
 	counts := []count{{"layers", p.Layers, 128}, {"hidden width", p.Hidden, 1 << 16}, {"linear layers of an MLP",
 		p.MLPLayers, 16},
-		{"epochs", p.MaxEpochs, 1 << 30}, {"patience", p.Patience, 1 << 30}}
+		{"most epochs (--max-epochs)", p.MaxEpochs, 1 << 30}, {"patience (--patience)", p.Patience, 1 << 30}}
 	traits := TraitsOf(p.Model)
 	if traits.Heads {
 		counts = append(counts, count{"attention heads", p.Heads, 1024})
@@ -194,13 +194,14 @@ func (p Parameters) Check() error {
 }
 
 func (p Parameters) checkTraining() error {
+	const most = 1e6 // beyond, sums in float32 overflow, and the fault seems to be the learning rate's
 	switch {
 	case !(p.LearningRate > 0) || math.IsInf(p.LearningRate, 0):
 		return fmt.Errorf("learning rate %v: expected a number above 0", p.LearningRate)
-	case !(p.WeightDecay >= 0) || math.IsInf(p.WeightDecay, 0):
-		return fmt.Errorf("weight decay %v: expected a number from 0 up", p.WeightDecay)
-	case math.IsNaN(p.Epsilon) || math.IsInf(p.Epsilon, 0):
-		return fmt.Errorf("epsilon %v: expected a finite number", p.Epsilon)
+	case !(p.WeightDecay >= 0 && p.WeightDecay <= most):
+		return fmt.Errorf("weight decay %v: expected a number from 0 to %g", p.WeightDecay, most)
+	case !(math.Abs(p.Epsilon) <= most):
+		return fmt.Errorf("epsilon %v: expected a number from %g to %g", p.Epsilon, -most, most)
 	}
 	return p.StopOn.Check()
 }

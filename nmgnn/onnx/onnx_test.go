@@ -273,15 +273,15 @@ func TestWhatCannotBeExportedIsNamed(t *testing.T) {
 		`settings: no model "transformer": expected one of ` + strings.Join(hyper.Models(), ", "): func(m model) {
 			m.Settings.Model = "transformer"
 		},
-		"settings: layers: 0: expected 1 to 128":                       func(m model) { m.Settings.Layers = 0 },
-		"6 features and 0 classes: expected at least one of each":      func(m model) { m.Classes = nil },
-		"0 features and 3 classes: expected at least one of each":      func(m model) { m.Features = 0 },
-		`classes: name 1 is "\xff": expected UTF-8`:                    func(m model) { m.Classes[1] = "\xff" },
-		`data "\xff", version "nodemask 0.0.0 (test)": expected UTF-8`: func(m model) { m.Data = "\xff" },
-		"settings: epsilon 1e+300: expected one that float32 holds":    func(m model) { m.Settings.Epsilon = 1e300 },
-		missing("layer0/linear0/weights", "[6 4]"):                     func(m model) { weight(m, first).Path = "/model/w" },
-		missing("layer0/epsilon", "[1 1]"):                             func(m model) { m.Settings.LearnEpsilon = true },
-		missing("layer0/norm/running_variance", "[1 4]"):               func(m model) { m.Settings.Norm = hyper.NormBoth },
+		"settings: layers: 0: expected 1 to 128":                           func(m model) { m.Settings.Layers = 0 },
+		"6 features and 0 classes: expected at least one of each":          func(m model) { m.Classes = nil },
+		"0 features and 3 classes: expected at least one of each":          func(m model) { m.Features = 0 },
+		`classes: name 1 is "\xff": expected UTF-8`:                        func(m model) { m.Classes[1] = "\xff" },
+		`data "\xff", version "nodemask 0.0.0 (test)": expected UTF-8`:     func(m model) { m.Data = "\xff" },
+		"settings: epsilon 1e+300: expected a number from -1e+06 to 1e+06": func(m model) { m.Settings.Epsilon = 1e300 },
+		missing("layer0/linear0/weights", "[6 4]"):                         func(m model) { weight(m, first).Path = "/model/w" },
+		missing("layer0/epsilon", "[1 1]"):                                 func(m model) { m.Settings.LearnEpsilon = true },
+		missing("layer0/norm/running_variance", "[1 4]"):                   func(m model) { m.Settings.Norm = hyper.NormBoth },
 		missing("readout/weights", "[4 3]"): func(m model) {
 			m.Settings.Readout, m.Settings.Layers = hyper.ReadoutLast, 1
 		},
