@@ -156,7 +156,7 @@ func draws(distinct, pairs float64, where string) (int64, error) {
 	}
 	if distinct > 0.9*pairs {
 		return 0, fmt.Errorf("SBM: the degree asks for %.0f edges %s, where %.0f pairs exist: expected at most 9 in 10: "+
-			"lower the degree, take more nodes, or change the homophily if you set it", distinct, where, pairs)
+			"lower the degree or take more nodes", distinct, where, pairs)
 	}
 	if pairs == 1 {
 		return 1, nil

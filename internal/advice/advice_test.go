@@ -470,8 +470,7 @@ func TestWhatIsAheadIsToBeUsedUntilItIsSettled(t *testing.T) {
 	require.False(t, arm.ahead())
 }
 
-// dropping scores cells by their dropout: the plain model, and every arm beside it, has what is named; dropout's own arm
-// is best there, too.
+// dropping scores cells by their dropout: one rate is best for the plain model and for every arm, dropout's own too.
 func dropping(rate float64) func(record.Cell) float64 {
 	return func(c record.Cell) float64 {
 		if c.Parameters.Dropout == rate {
