@@ -67,7 +67,11 @@ func (f *embedFlags) run(c *cobra.Command, _ []string) error {
 	if err := (train.Experiment{Graph: g, Parameters: m.Settings}).CheckInference(b); err != nil {
 		return err
 	}
-	all, err := m.Network().Represent(b, g.Edges, g.Features, infer.Options{})
+	var all []infer.Representation
+	err = unlessInterrupted(c.Context(), func() (err error) {
+		all, err = m.Network().Represent(b, g.Edges, g.Features, infer.Options{})
+		return err
+	})
 	if err != nil {
 		return err
 	}

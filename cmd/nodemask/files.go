@@ -31,7 +31,11 @@ func openOptions(dir string) datasets.OpenOptions {
 
 // openGraph opens a data set and says on w what its reader left out or took otherwise than it stands there.
 func openGraph(ctx context.Context, w io.Writer, name, dir string) (*datasets.Graph, error) {
-	g, err := datasets.Open(ctx, name, openOptions(dir))
+	var g *datasets.Graph
+	err := unlessInterrupted(ctx, func() (err error) { // making a graph by its name looks at no context
+		g, err = datasets.Open(ctx, name, openOptions(dir))
+		return err
+	})
 	if err != nil {
 		return nil, dataError(err)
 	}
@@ -199,10 +203,25 @@ var tableEndings = []string{".csv", ".parquet"}
 // writeTable writes a table to a file, or as CSV to standard output.
 func writeTable(c *cobra.Command, table dataframe.Table, output string) error {
 	if output != "" {
-		return writeFile(output, func(w io.Writer) error { return framefile.Write(w, table, output) })
+		return writeFile(output, func(w io.Writer) error {
+			return framefile.Write(whileWanted{c.Context(), w}, table, output)
+		})
 	}
-	w := bufio.NewWriter(c.OutOrStdout())
+	w := bufio.NewWriter(whileWanted{c.Context(), c.OutOrStdout()})
 	return errors.Join(table.CSV(w), w.Flush())
+}
+
+// whileWanted writes until a context ends.
+type whileWanted struct {
+	ctx context.Context
+	io.Writer
+}
+
+func (w whileWanted) Write(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.Writer.Write(p)
 }
 
 // checkWritable returns an error unless a flag's file can be written, as far as can be told before.
