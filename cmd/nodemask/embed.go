@@ -53,6 +53,9 @@ func (f *embedFlags) run(c *cobra.Command, _ []string) error {
 	if err := checkEnding(f.output, tableEndings...); err != nil {
 		return err
 	}
+	if err := checkOutput(f.output); err != nil {
+		return err
+	}
 	m, g, err := openModelAndGraph(c.Context(), c.ErrOrStderr(), f.model, f.data, f.dataDir)
 	if err != nil {
 		return err

@@ -90,6 +90,9 @@ func (f *explainFlags) run(c *cobra.Command, _ []string) error {
 	if err := f.misuse(); err != nil {
 		return err
 	}
+	if err := checkOutput(f.output); err != nil {
+		return err
+	}
 	out := bufio.NewWriter(c.OutOrStdout())
 	return f.explain(c.Context(), c.ErrOrStderr(), func(v explain.View) error {
 		switch format := strings.ToLower(filepath.Ext(f.output)); {

@@ -224,6 +224,14 @@ func (w whileWanted) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
+// checkOutput is [checkWritable] of --output; "" is the terminal.
+func checkOutput(file string) error {
+	if file == "" {
+		return nil
+	}
+	return checkWritable("output", file)
+}
+
 // checkWritable returns an error unless a flag's file can be written, as far as can be told before.
 func checkWritable(flag, file string) error {
 	name, folder := "--"+flag+" "+file, filepath.Dir(file)

@@ -40,6 +40,32 @@ func TestWhatIsInterruptedEndsSoonAndAsNoSuccess(t *testing.T) {
 	}
 }
 
+func TestAMissingFolderOfAnOutputIsFoundBeforeAllElse(t *testing.T) {
+	for _, command := range [][]string{
+		{"embed", "--model", "missing", "--data", "missing", "-o", "nowhere/x.csv"},
+		{"explain", "--model", "missing", "--node", "1", "-o", "nowhere/x.svg"},
+		{"report", "--results", "../../results", "-o", "nowhere/x.html"},
+		{"page", "--data", "missing", "-o", "nowhere/x.html"},
+	} {
+		fails(t, 2, "there is no folder nowhere", command...)
+	}
+}
+
+func TestReportNamesTheFormatsThatAnOverviewHas(t *testing.T) {
+	command := []string{"report", "--results", "../../results", "--format", "png"}
+	refuses(t, command, map[string][]string{
+		"--format png: expected one of text, markdown, csv, latex, html, svg, json, ro-crate": {"summary"},
+		"--format png: expected one of text, markdown, csv, latex, html, svg\n":               {"answers"},
+	})
+}
+
+func TestHelpSaysOneDefaultOfAFlag(t *testing.T) {
+	out, _ := succeeds(t, "explain", "--help")
+	require.Contains(t, out, `xla:cuda, xla:cpu or go (default "go")`)
+	out, _ = succeeds(t, "embed", "--help")
+	require.Contains(t, out, "xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)")
+}
+
 func TestAnInterruptedCommandIsNoSuccessThoughItsWorkIsDone(t *testing.T) {
 	require.EqualError(t, interrupted(nil), "interrupted when all was done: what it wrote is whole")
 	require.EqualError(t, interrupted(errors.Join(errors.New("writing x"), context.Canceled)), "interrupted")

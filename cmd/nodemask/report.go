@@ -75,10 +75,8 @@ results, as an RO-Crate.`,
 		if page {
 			output = cmp.Or(output, "report.html")
 		}
-		if output != "" {
-			if err := checkWritable("output", output); err != nil {
-				return err
-			}
+		if err := checkOutput(output); err != nil {
+			return err
 		}
 		debug.SetGCPercent(400) // it reads, prints and ends: 130 MB more for a quarter less time
 		e := evidence.Open(folder)
