@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/aggtree"
+	"nodemask/datasets"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/explain"
 	"nodemask/plots"
@@ -131,9 +132,12 @@ func (f *explainFlags) explain(ctx context.Context, notes io.Writer, each func(e
 	}
 	var roots []int32
 	for _, id := range f.nodes {
-		root, err := nodeOf("--node", id, f.data, g)
-		if err != nil {
-			return err
+		// Of a graph of one's own an id wins over a number; data sets of the catalogue are numbered.
+		root := int32(slices.Index(g.NodeIDs, id))
+		if at, err := datasets.Locate(f.data, openOptions(f.dataDir)); root < 0 || err == nil && at.Path == "" {
+			if root, err = nodeOf("--node", id, f.data, g); err != nil {
+				return err
+			}
 		}
 		roots = append(roots, root)
 	}
