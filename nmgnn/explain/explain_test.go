@@ -300,7 +300,7 @@ func TestAHubIsExplainedInTheMemoryOfAFewForests(t *testing.T) {
 	e := explained(t, b, m, g, 0, explain.Options{})
 	done()
 	// An order of the branches alone has 9 million entries, and a forest 2 million.
-	require.Less(t, (<-most)-before.HeapAlloc, uint64(250<<20))
+	require.Less(t, (<-most)-before.HeapAlloc, uint64(200<<20))
 	sum := e.Alone
 	for _, branch := range e.Branches {
 		sum += branch.Share
