@@ -71,6 +71,21 @@ var peerModels = map[string][]string{
 }
 
 func (f *benchFlags) check() error {
+	switch {
+	case len(f.models) == 0:
+		return misusef("--models is empty: expected one or more of %s", strings.Join(hyper.Models(), ", "))
+	case len(f.data) == 0:
+		return misusef("--data is empty: expected a data set or more")
+	case len(f.keepRates) == 0:
+		return misusef("--keep-rates is empty: expected a keep rate or more")
+	case len(f.backends)+len(f.peers) == 0:
+		return misusef("--backends is empty: expected one or more of %s", strings.Join(backend.IDs(), ", "))
+	}
+	for _, b := range f.backends {
+		if name, _, _ := strings.Cut(b, ":"); name != "go" && name != "xla" {
+			return misusef("--backends %s: expected %s or xla: and a plugin's path", b, strings.Join(backend.IDs(), ", "))
+		}
+	}
 	for _, m := range f.models {
 		if !slices.Contains(hyper.Models(), m) {
 			err := fmt.Errorf("--models %s: known are %s", m, strings.Join(hyper.Models(), ", "))
@@ -145,7 +160,19 @@ func (f *benchFlags) run(c *cobra.Command) error {
 			lines = append(lines, lanes...)
 		}
 	}
-	return f.print(c.OutOrStdout(), lines)
+	if err := f.print(c.OutOrStdout(), lines); err != nil {
+		return err
+	}
+	failed := 0
+	for _, l := range lines {
+		if l.Error != "" {
+			failed++
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d contenders failed: what was printed says why", failed, len(lines))
+	}
+	return nil
 }
 
 // lanes are the contenders for one model on one data set; the first is what the others are compared with.

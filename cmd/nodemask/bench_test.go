@@ -140,17 +140,30 @@ func TestAContenderOfOursAnswersEachQuestion(t *testing.T) {
 
 func TestBenchRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 	refuses(t, []string{"bench"}, map[string][]string{
-		"--models gim: known are gin":                                       {"--models", "gim"},
-		"--keep-rates: keep rate 0: expected a prob":                        {"--keep-rates", "1,0"},
-		"--keep-rates: keep rate NaN: expected a prob":                      {"--keep-rates", "NaN"},
-		"--peers pyg: expected PYTHON=LIBRARY":                              {"--peers", "pyg"},
-		"--peers python=jax: expected PYTHON=LIBRARY":                       {"--peers", "python=jax"},
-		"expected at least 1 of each":                                       {"--rounds", "0"},
-		`expected 'nodemask bench [flags]', found 'nodemask bench please'`:  {"please"},
-		`"nowhere": no such data set: expected one of`:                      {"--data", "nowhere", "--peers", "python=pyg"},
-		"unknown flag: --round":                                             {"--round", "1"},
-		`invalid argument "1,x" for "--keep-rates" flag: expected a number`: {"--keep-rates", "1,x"},
+		"--models is empty: expected one or more of gin":                     {"--models", ""},
+		"--data is empty: expected a data set or more":                       {"--data", ""},
+		"--backends is empty: expected one or more of xla:cuda, xla:cpu, go": {"--backends", ""},
+		"--backends foo: expected xla:cuda, xla:cpu, go or xla:":             {"--backends", "go,foo"},
+		"--models gim: known are gin":                                        {"--models", "gim"},
+		"--keep-rates: keep rate 0: expected a prob":                         {"--keep-rates", "1,0"},
+		"--keep-rates: keep rate NaN: expected a prob":                       {"--keep-rates", "NaN"},
+		"--peers pyg: expected PYTHON=LIBRARY":                               {"--peers", "pyg"},
+		"--peers python=jax: expected PYTHON=LIBRARY":                        {"--peers", "python=jax"},
+		"expected at least 1 of each":                                        {"--rounds", "0"},
+		`expected 'nodemask bench [flags]', found 'nodemask bench please'`:   {"please"},
+		`"nowhere": no such data set: expected one of`:                       {"--data", "nowhere", "--peers", "python=pyg"},
+		"unknown flag: --round":                                              {"--round", "1"},
+		`invalid argument "1,x" for "--keep-rates" flag: expected a number`:  {"--keep-rates", "1,x"},
 	})
+}
+
+func TestABenchWhoseContendersFailIsNoSuccess(t *testing.T) {
+	t.Setenv(contenderLog, filepath.Join(t.TempDir(), "log"))
+	code, out, said := nodemask(t, "bench", "--data", smallGraph(t), "--models", "gin", "--keep-rates", "1",
+		"--backends", "go,xla:/no/such/plugin.so", "--rounds", "1", "--epochs", "1")
+	require.Equal(t, 1, code)
+	require.Contains(t, out, "nodemask go", "the others are shown")
+	require.Contains(t, said, "nodemask: 1 of 2 contenders failed: what was printed says why")
 }
 
 func TestWhatPeersReadIsTheGraphTheFeaturesAndTheSplit(t *testing.T) {

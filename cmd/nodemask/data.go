@@ -169,12 +169,17 @@ func (f *dataFlags) describe(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	g, err := datasets.Open(c.Context(), name, openOptions(f.dir)) // whose remarks are among the facts
+	d := described{What: at.Info.Description, Licence: at.Info.Licence, Homepage: at.Info.Homepage}
+	err = unlessInterrupted(c.Context(), func() error {
+		g, err := datasets.Open(c.Context(), name, openOptions(f.dir)) // whose remarks are among the facts
+		if err == nil {
+			d.Description = datasets.Describe(g)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	d := described{Description: datasets.Describe(g), What: at.Info.Description, Licence: at.Info.Licence,
-		Homepage: at.Info.Homepage}
 	checks, err := at.Verify(c.Context())
 	if err != nil {
 		return err

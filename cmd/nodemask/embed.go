@@ -53,6 +53,9 @@ func (f *embedFlags) run(c *cobra.Command, _ []string) error {
 	if err := checkEnding(f.output, tableEndings...); err != nil {
 		return err
 	}
+	if err := checkOutput(f.output); err != nil {
+		return err
+	}
 	m, g, err := openModelAndGraph(c.Context(), c.ErrOrStderr(), f.model, f.data, f.dataDir)
 	if err != nil {
 		return err
@@ -67,7 +70,11 @@ func (f *embedFlags) run(c *cobra.Command, _ []string) error {
 	if err := (train.Experiment{Graph: g, Parameters: m.Settings}).CheckInference(b); err != nil {
 		return err
 	}
-	all, err := m.Network().Represent(b, g.Edges, g.Features, infer.Options{})
+	var all []infer.Representation
+	err = unlessInterrupted(c.Context(), func() (err error) {
+		all, err = m.Network().Represent(b, g.Edges, g.Features, infer.Options{})
+		return err
+	})
 	if err != nil {
 		return err
 	}

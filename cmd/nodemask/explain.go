@@ -52,11 +52,12 @@ docs/EXPLAIN.md says how good this is, and what others do.`,
 	flags := c.Flags()
 	addSavedModel(flags, &f.model)
 	addData(flags, &f.data, &f.dataDir)
-	flags.StringSliceVar(&f.nodes, "node", nil, "node to explain, by its number from 0 or its id; several with --json, "+
+	flags.StringSliceVar(&f.nodes, "node", nil, "node to explain, by its id, or else its number from 0; several with --json, "+
 		"separated by commas")
 	flags.StringVar(&f.class, "class", "",
 		"class whose logit is explained, by its name or number (default: the predicted one)")
-	flags.IntVar(&f.masks, "masks", explain.DefaultMasks, "masks to compute for the shares, at most")
+	flags.IntVar(&f.masks, "masks", explain.DefaultMasks,
+		"masks to compute for the shares, at most; 16 for each branch are the least where not all can be")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random orders where not all masks are computed")
 	flags.IntVar(&f.limit, "limit", explain.DefaultLimit, "largest tree to explain, in tree nodes")
 	flags.BoolVar(&f.json, "json", false, "print all of it, a line of JSON a node")
@@ -75,8 +76,8 @@ func (f *explainFlags) misuse() error {
 		return misusef("--node is missing: expected a node")
 	case len(f.nodes) > 1 && !f.json:
 		return misusef("--node: %d nodes: expected one, or --json", len(f.nodes))
-	case f.masks < 1:
-		return misusef("--masks %d: expected at least 1", f.masks)
+	case f.masks < 1 || f.masks > explain.MostMasks:
+		return misusef("--masks %d: expected 1 to %d", f.masks, explain.MostMasks)
 	case f.limit < 1:
 		return misusef("--limit %d: expected a number of tree nodes", f.limit)
 	case f.json && f.output != "":
@@ -87,6 +88,9 @@ func (f *explainFlags) misuse() error {
 
 func (f *explainFlags) run(c *cobra.Command, _ []string) error {
 	if err := f.misuse(); err != nil {
+		return err
+	}
+	if err := checkOutput(f.output); err != nil {
 		return err
 	}
 	out := bufio.NewWriter(c.OutOrStdout())
@@ -127,7 +131,7 @@ func (f *explainFlags) explain(ctx context.Context, notes io.Writer, each func(e
 	}
 	var roots []int32
 	for _, id := range f.nodes {
-		root, err := nodeOf("--node", id, f.data, g)
+		root, err := nodeOf(notes, "--node", id, f.data, g)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +11,20 @@ import (
 
 	"nodemask/internal/worker"
 )
+
+func TestAnIdOfOnesOwnGraphWinsOverANumber(t *testing.T) {
+	var nodes, edges strings.Builder
+	for v := range 40 {
+		fmt.Fprintf(&nodes, "%d,%c,%d\n", 39-v, 'a'+v%2, v%3)
+		fmt.Fprintf(&edges, "%d,%d\n", v, (v+1)%40)
+	}
+	folder := graphFolder(t, "shuffled", "id,label,x\n"+nodes.String(), "source,target\n"+edges.String())
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	succeeds(t, "train", "--data", folder, "--backend", "go", "--hidden", "8", "--max-epochs", "3", "--trials", "1",
+		"--setting", "transductive", "--train", "50", "--save-model", model)
+	out, _ := succeeds(t, "explain", "--model", model, "--data", folder, "--node", "1")
+	require.Contains(t, out, "says that node 38 (id 1) is ")
+}
 
 func TestANodesPredictionIsExplainedInEveryFormat(t *testing.T) {
 	const data = "sbm:nodes=90,classes=3"
@@ -71,7 +86,8 @@ func TestANodesPredictionIsExplainedInEveryFormat(t *testing.T) {
 		"--node: 2 nodes: expected one, or --json":    {"--node", "1,2"},
 		"--class x: expected one of ":                 {"--node", "17", "--class", "x"},
 		"--class 3: expected one of ":                 {"--node", "17", "--class", "3"},
-		"--masks 0: expected at least 1":              {"--node", "17", "--masks", "0"},
+		"--masks 0: expected 1 to 16777216":           {"--node", "17", "--masks", "0"},
+		"--masks 99999999999: expected 1 to 16777216": {"--node", "17", "--masks", "99999999999"},
 		"--limit 0: expected a number of tree nodes":  {"--node", "17", "--limit", "0"},
 		"--output x.txt: expected a name that ends":   {"--node", "17", "-o", "x.txt"},
 		"--json and --output: expected one of them":   {"--node", "17", "--json", "-o", "x.html"},

@@ -49,7 +49,11 @@ func openGraph(ctx context.Context, w io.Writer, name, dir string) (*datasets.Gr
 	if err := checkDataDir(name, dir); err != nil {
 		return nil, err
 	}
-	g, err := datasets.Open(ctx, name, openOptions(dir))
+	var g *datasets.Graph
+	err := unlessInterrupted(ctx, func() (err error) { // making a graph by its name looks at no context
+		g, err = datasets.Open(ctx, name, openOptions(dir))
+		return err
+	})
 	if err != nil {
 		return nil, dataError(err)
 	}
@@ -217,10 +221,33 @@ var tableEndings = []string{".csv", ".parquet"}
 // writeTable writes a table to a file, or as CSV to standard output.
 func writeTable(c *cobra.Command, table dataframe.Table, output string) error {
 	if output != "" {
-		return writeFile(output, func(w io.Writer) error { return framefile.Write(w, table, output) })
+		return writeFile(output, func(w io.Writer) error {
+			return framefile.Write(whileWanted{c.Context(), w}, table, output)
+		})
 	}
-	w := bufio.NewWriter(c.OutOrStdout())
+	w := bufio.NewWriter(whileWanted{c.Context(), c.OutOrStdout()})
 	return errors.Join(table.CSV(w), w.Flush())
+}
+
+// whileWanted writes until a context ends.
+type whileWanted struct {
+	ctx context.Context
+	io.Writer
+}
+
+func (w whileWanted) Write(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.Writer.Write(p)
+}
+
+// checkOutput is [checkWritable] of --output; "" is the terminal.
+func checkOutput(file string) error {
+	if file == "" {
+		return nil
+	}
+	return checkWritable("output", file)
 }
 
 // checkWritable returns an error unless a flag's file can be written, as far as can be told before.

@@ -121,4 +121,5 @@ func TestNoCommandWaitsForAPipeOrReadsADevice(t *testing.T) {
 			require.Regexp(t, "regular file|not a graph", diagnostics, arguments)
 		}
 	}
+	fails(t, 1, "writing "+pipe+": this is a pipe that nobody reads", "tree", "--data", g, "--root", "0", "-o", pipe)
 }

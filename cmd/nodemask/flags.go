@@ -32,8 +32,11 @@ func addDataDir(flags *pflag.FlagSet, dir *string) {
 }
 
 func addBackend(flags *pflag.FlagSet, id *string, value string) {
-	flags.StringVar(id, "backend", value,
-		"xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)")
+	help := "xla:cuda, xla:cpu or go"
+	if value == "" { // else pflag says the default
+		help += " (default $GOMLX_BACKEND, then the best that is usable)"
+	}
+	flags.StringVar(id, "backend", value, help)
 }
 
 func addOutput(flags *pflag.FlagSet, output *string, value, help string) {

@@ -58,6 +58,9 @@ func run(args []string) int {
 	if err == nil {
 		err = out.err
 	}
+	if ctx.Err() != nil {
+		err = interrupted(err)
+	}
 	if err == nil {
 		return 0
 	}
@@ -72,6 +75,30 @@ func run(args []string) int {
 		return 2
 	}
 	return 1
+}
+
+// interrupted is what a command that was interrupted ends with: never as a success, so that a script stops too.
+func interrupted(err error) error {
+	switch {
+	case err == nil:
+		return errors.New("interrupted when all was done: what it wrote is whole")
+	case errors.Is(err, context.Canceled):
+		return errors.New("interrupted")
+	}
+	return err
+}
+
+// unlessInterrupted runs what takes long and does not look at a context, and returns the context's error if that ends
+// first. What runs goes on until the process ends, so it must write no file.
+func unlessInterrupted(ctx context.Context, compute func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- compute() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // standardOutput remembers the first error of writing, which most commands do not look for: a command whose output is

@@ -129,6 +129,15 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 		return err
 	}
 	r.store = recordstore.OpenUnder(f.folder, r.protocol)
+	if f.status || f.summary { // they read, compute and print
+		return unlessInterrupted(c.Context(), r.runPart)
+	}
+	return r.runPart()
+}
+
+// runPart runs the part of the command, whose flags fit it.
+func (r multiverseRun) runPart() error {
+	f, ofCited := r.multiverseFlags, slices.Contains(cited.Parts(), cited.Part(r.part))
 	switch {
 	case f.again > 0:
 		return r.runAgain()
@@ -144,7 +153,7 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	case err != nil:
 		return misusef("--model: %w", err)
 	case f.list:
-		return printAxes(c.OutOrStdout(), axes)
+		return printAxes(r.OutOrStdout(), axes)
 	case f.part == "depth":
 		return r.runDepth()
 	}

@@ -95,7 +95,7 @@ func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {
 	})
 	path := put(t, folder, "cora-gin.jsonl", "{}\n")
 	require.Contains(t, fails(t, 1, path+": line 1: ", "multiverse", "--results", folder, "--status"),
-		"remove the line, and 'nodemask reproduce' or 'nodemask multiverse'")
+		"remove the line, and the command that trained it ('nodemask reproduce', 'multiverse' or 'advise')")
 }
 
 func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {

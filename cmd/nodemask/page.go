@@ -41,6 +41,11 @@ time.`,
 		"if it is at hand")
 	addResults(flags, &folder, "results", " to compare with")
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if site == "" {
+			if err := checkOutput(output); err != nil {
+				return err
+			}
+		}
 		o := page.Options{}
 		var err error
 		if data != "" {

@@ -67,32 +67,39 @@ results, as an RO-Crate.`,
 			return misusef("--results %s: no folder of results there: "+
 				"run it in the folder of the project, which 'nodemask lab' of the wheel unpacks, or name its results", folder)
 		}
+		formats := map[string][]plots.Format{evidence.SummaryID: {"svg", "json", "ro-crate"}, evidence.AnswersID: {"svg"}}
+		if known := append(plots.Formats(), formats[overview]...); !slices.Contains(known, plots.Format(format)) {
+			return misusef("--format %s: expected one of %v", format, known)
+		}
+		page := format == string(plots.FormatHTML) && overview == ""
+		if page {
+			output = cmp.Or(output, "report.html")
+		}
+		if err := checkOutput(output); err != nil {
+			return err
+		}
 		debug.SetGCPercent(400) // it reads, prints and ends: 130 MB more for a quarter less time
 		e := evidence.Open(folder)
-		page := format == string(plots.FormatHTML) && overview == ""
 		var text string
-		switch what := overview + " as " + format; {
-		case what == evidence.SummaryID+" as json":
-			text, err = textOf(func(w io.Writer) error { return evidence.WriteClaims(w, artifacts, e) })
-		case what == evidence.SummaryID+" as ro-crate":
-			text, err = textOf(func(w io.Writer) error { return evidence.WriteCrate(w, folder) })
-		case what == evidence.SummaryID+" as svg":
-			text, err = svgOf(evidence.ClaimsForest(artifacts, e), nil)
-		case what == evidence.AnswersID+" as svg":
-			text, err = svgOf(e.Gains())
-		case !slices.Contains(plots.Formats(), plots.Format(format)):
-			return misusef("--format %s: expected one of %v", format, plots.Formats())
-		case page:
-			output = cmp.Or(output, "report.html")
-			text, err = textOf(func(w io.Writer) error {
-				return evidence.WriteReport(w, artifacts, e, evidence.TableOptions{Holm: holm, Alone: len(ids) > 0})
-			})
-		default:
-			text, err = tablesOf(overview, artifacts, e, plots.Format(format), holm)
-		}
-		if unread := e.Err(); unread != nil {
-			return unread
-		}
+		err = unlessInterrupted(c.Context(), func() (err error) {
+			switch what := overview + " as " + format; {
+			case what == evidence.SummaryID+" as json":
+				text, err = textOf(func(w io.Writer) error { return evidence.WriteClaims(w, artifacts, e) })
+			case what == evidence.SummaryID+" as ro-crate":
+				text, err = textOf(func(w io.Writer) error { return evidence.WriteCrate(w, folder) })
+			case what == evidence.SummaryID+" as svg":
+				text, err = svgOf(evidence.ClaimsForest(artifacts, e), nil)
+			case what == evidence.AnswersID+" as svg":
+				text, err = svgOf(e.Gains())
+			case page:
+				text, err = textOf(func(w io.Writer) error {
+					return evidence.WriteReport(w, artifacts, e, evidence.TableOptions{Holm: holm, Alone: len(ids) > 0})
+				})
+			default:
+				text, err = tablesOf(overview, artifacts, e, plots.Format(format), holm)
+			}
+			return cmp.Or(e.Err(), err)
+		})
 		if err != nil {
 			return err
 		}

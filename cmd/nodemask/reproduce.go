@@ -95,9 +95,15 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	cells := evidence.CellsOf(artifacts)
 	all := len(cells)
 	cells = slices.DeleteFunc(cells, evidence.ReadOff)
-	if read := all - len(cells); read > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "%d cells have a split for each trial: 'nodemask multiverse --part cited', "+
-			"'--part tables' and '--part depth' run those\n", read)
+	const parts = "'nodemask multiverse --part cited', '--part tables' and '--part depth'"
+	if read := all - len(cells); read > 0 && len(cells) > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "%d cells have a split for each trial: %s run those\n", read, parts)
+	} else if read > 0 {
+		return misusef("%s: all %d cells have a split for each trial: %s run those", strings.Join(ids, " "), read, parts)
+	}
+	if all == 0 { // what is tuned is chosen by trials, and has no cells before
+		return misusef("%s: its cells are chosen while they are tuned: 'nodemask multiverse --part balanced' and '--part "+
+			"tuned' run them", strings.Join(ids, " "))
 	}
 	b, err := openBackend(c.ErrOrStderr(), f.backend)
 	if err != nil {

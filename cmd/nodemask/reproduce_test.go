@@ -136,6 +136,15 @@ func aTrial(t *testing.T) record.Record {
 	return trial
 }
 
+func TestReproduceSaysWhatRunsTheTrialsThatItDoesNot(t *testing.T) {
+	refuses(t, []string{"reproduce", "--trials", "1", "--results", t.TempDir(), "--backend", "go"}, map[string][]string{
+		"table-gin-citeseer: all 16 cells have a split for each trial: 'nodemask multiverse --part cited'": {
+			"table-gin-citeseer"},
+		"table-balanced: its cells are chosen while they are tuned: 'nodemask multiverse --part balanced'": {"table-balanced"},
+		"table-tuned: its cells are chosen while they are tuned":                                           {"table-tuned"},
+	})
+}
+
 func TestReproduceListsItsArtifactsAndRepeatsARecord(t *testing.T) {
 	out, _ := succeeds(t, "reproduce", "--list")
 	require.Contains(t, out, "table-mad")

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/internal/cited"
+	"nodemask/internal/dataframe"
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
 	"nodemask/internal/recordstore"
@@ -112,33 +113,48 @@ flag of 'nodemask train' that says how it was trained. A field is empty (null, N
 		if err := checkEnding(output, tableEndings...); err != nil {
 			return err
 		}
-		records, err := recordstore.Open(*folder).Load()
+		var trials dataframe.Table
+		count := 0
+		err := unlessInterrupted(c.Context(), func() error {
+			records, err := loaded(*folder, readings)
+			trials, count = recordstore.Tidy(records), len(records)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		if readings {
-			for _, part := range []string{evidence.MultiverseFolder, evidence.CitedFolder} {
-				trials, err := recordstore.Open(filepath.Join(*folder, part)).Load()
-				if err != nil {
-					return err
-				}
-				for _, t := range trials {
-					records = append(records, t.Records()...)
-				}
-			}
-		}
-		if len(records) == 0 {
-			return fmt.Errorf("%s has no trials: expected a folder of results", *folder)
-		}
-		if err := writeTable(c, recordstore.Tidy(records), output); err != nil || output == "" {
+		if err := writeTable(c, trials, output); err != nil || output == "" {
 			return err
 		}
 		what := "trials"
 		if readings { // a trial there has a row for each way to stop and to arrive
 			what = "rows"
 		}
-		_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %d %s to %s\n", len(records), what, output)
+		_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %d %s to %s\n", count, what, output)
 		return err
 	}
 	return c
+}
+
+// loaded returns the trials of a folder, of which it must have some.
+func loaded(folder string, readings bool) ([]record.Record, error) {
+	records, err := recordstore.Open(folder).Load()
+	if err != nil {
+		return nil, err
+	}
+	if readings {
+		for _, part := range []string{evidence.MultiverseFolder, evidence.CitedFolder} {
+			trials, err := recordstore.Open(filepath.Join(folder, part)).Load()
+			if err != nil {
+				return nil, err
+			}
+			for _, t := range trials {
+				records = append(records, t.Records()...)
+			}
+		}
+	}
+	if len(records) == 0 {
+		return nil, fmt.Errorf("%s has no trials: expected a folder of results", folder)
+	}
+	return records, nil
 }

@@ -212,11 +212,7 @@ func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
 			}
 			return v, nil
 		}
-		v, err := nodeOf("--"+flag, id, f.data, g.data)
-		if note := otherNode("--"+flag, id, g.data); err == nil && note != "" {
-			fmt.Fprintln(notes, note)
-		}
-		return v, err
+		return nodeOf(notes, "--"+flag, id, f.data, g.data)
 	}
 	var err error
 	if g.root, err = find("root", f.root); err != nil {
@@ -246,22 +242,19 @@ func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
 	return nil
 }
 
-// nodeOf finds a node of a data set as [datasets.Graph.FindNode] does: by its id, or else by its number.
-func nodeOf(flag, id, data string, g *datasets.Graph) (int32, error) {
-	if v, _ := g.FindNode(id); v >= 0 {
-		return v, nil
-	}
-	return 0, misusef("%s %s: expected a node of %s, 0 to %d, or an id of its file", flag, id, data, g.Edges.NumNodes()-1)
-}
-
-// otherNode says which other node a text may mean that is an id and a number; "" if there is none.
-func otherNode(flag, id string, g *datasets.Graph) string {
+// nodeOf finds a node of a data set as [datasets.Graph.FindNode] does: by its id, or else by its number. Which other node
+// the text may mean it says in notes.
+func nodeOf(notes io.Writer, flag, id, data string, g *datasets.Graph) (int32, error) {
 	node, other := g.FindNode(id)
-	if other < 0 {
-		return ""
+	if node < 0 {
+		return 0, misusef("%s %s: expected a node of %s, 0 to %d, or an id of its file", flag, id, data,
+			g.Edges.NumNodes()-1)
 	}
-	return svg.Plain(fmt.Sprintf("%s %s: this is the id of node number %d, which is taken; the node with number %d has the id "+
-		"%s: write %s %s for it", flag, id, node, other, g.NodeIDs[other], flag, g.NodeIDs[other]))
+	if other >= 0 {
+		fmt.Fprintln(notes, svg.Plain(fmt.Sprintf("%s %s: this is the id of node number %d, which is taken; the node with "+
+			"number %d has the id %s: write %s %[5]s for it", flag, id, node, other, g.NodeIDs[other], flag)))
+	}
+	return node, nil
 }
 
 func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {

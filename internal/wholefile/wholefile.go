@@ -44,7 +44,11 @@ type Pending struct {
 // name.
 func Prepare(path string, mode fs.FileMode, write func(io.Writer) error) (*Pending, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
-		return new(Pending), through(path, write) // /dev/stdout and the like are not to be replaced
+		open := openPipe
+		if info.Mode()&fs.ModeDevice != 0 {
+			open = func(path string) (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) }
+		}
+		return new(Pending), through(path, open, write) // /dev/stdout and the like are not to be replaced
 	}
 	folder, start := filepath.Dir(path), partStart(path)
 	sweep(folder, start)
@@ -104,8 +108,8 @@ func WriteBytes(path string, mode fs.FileMode, content []byte) error {
 }
 
 // through writes to a device or pipe.
-func through(path string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+func through(path string, open func(string) (*os.File, error), write func(io.Writer) error) error {
+	f, err := open(path)
 	if err != nil {
 		return cause(err)
 	}

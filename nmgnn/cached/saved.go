@@ -23,7 +23,7 @@ import (
 // What models and caches are called in files, and what to do if one is damaged.
 var (
 	modelKind = safetensors.Kind{Name: "model", Remedy: "get it again, or train the model again"}
-	cacheKind = safetensors.Kind{Name: "cache", Remedy: "delete it and run the same command, which makes it again"}
+	cacheKind = safetensors.Kind{Name: "cache", Remedy: "get it again, or train the same model again with 'nodemask train --save-model --save-cache'"}
 )
 
 // Keys of the metadata. docs/FORMATS.md says what each holds.

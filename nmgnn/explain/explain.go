@@ -17,6 +17,7 @@ import (
 	"nodemask/aggtree"
 	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
 )
@@ -26,8 +27,9 @@ type Options struct {
 	// Class is the class whose logit is explained; nil: the predicted one.
 	Class *int
 	// Masks is how many masks of the tree are computed at most for the shares; 0: [DefaultMasks]. Where all that differ
-	// are no more than that the shares are exact, else they are estimated from random orders of the branches, at least 16
-	// of them.
+	// are no more than that the shares are exact, else they are estimated from random orders of the branches, each of
+	// which takes a mask a branch, and of which there are at least 16 however few masks these are. It is [MostMasks] or
+	// less.
 	Masks int
 	// Seed is that of the random orders.
 	Seed uint64
@@ -40,7 +42,9 @@ const (
 	DefaultMasks = 1 << 14
 	// DefaultLimit is the largest tree that is explained where [Options] set no limit.
 	DefaultLimit = 5000
-	leastPairs   = 8 // of a random order and its reverse
+	// MostMasks is the largest number of masks that [Options] may set.
+	MostMasks   = 1 << 24
+	leastOrders = 16 // of the branches, each second one being the reverse of the one before
 )
 
 // Explanation says why a model gives a node a logit.
@@ -86,22 +90,30 @@ type Feature struct {
 // Node explains what a model of as many layers as hops makes of a node of a graph, on which nothing is masked.
 //
 // It returns an [*aggtree.TooLargeError] for a tree above the limit, the context's error if it ends first, and an error
-// for a node or class that there is not.
+// for a node or class that there is not, and if it would take more memory than is left.
 func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, v int32,
 	o Options) (*Explanation, error) {
 	o.Masks, o.Limit = cmp.Or(o.Masks, DefaultMasks), cmp.Or(o.Limit, DefaultLimit)
-	if o.Masks < 1 || o.Limit < 1 {
-		return nil, fmt.Errorf("%d masks of a tree of at most %d nodes: expected at least 1", o.Masks, o.Limit)
+	if o.Masks < 1 || o.Limit < 1 || o.Masks > MostMasks {
+		return nil, fmt.Errorf("%d masks of a tree of at most %d nodes: expected 1 to %d masks, and 1 node or more",
+			o.Masks, o.Limit, MostMasks)
+	}
+	left, _ := memory.Get()
+	if err := treeFits(ctx, g, v, len(m.Layers), o, left); err != nil {
+		return nil, err
 	}
 	tree, err := aggtree.Build(ctx, g.Edges, v, len(m.Layers), aggtree.Options{Limit: o.Limit})
 	if err != nil {
+		return nil, err
+	}
+	shares := newShares(tree, o)
+	if err := fits(g, v, float64(tree.NumNodes()), float64(shares.masks()), left); err != nil {
 		return nil, err
 	}
 	x := &explainer{ctx: ctx, backend: b, model: m, graph: g, features: g.Features.Select(tree.Base),
 		forest: newForest(tree)}
 	e := &Explanation{Tree: tree, Branches: make([]Branch, tree.NumNodes())}
 	e.Features = x.ownFeatures()
-	shares := newShares(tree, o)
 	e.Exact, e.Masks, e.Orders = shares.orders == 0, shares.masks(), shares.orders
 
 	// Asked for in this order: all, the root alone, each branch masked, each alone, the features, and for the shares.
@@ -115,11 +127,11 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 	}
 	ask(func(int32) bool { return true })
 	ask(func(i int32) bool { return i == 0 })
-	for one := int32(1); one < int32(n); one++ {
+	for one := int32(1); one < int32(n) && x.goesOn(); one++ {
 		ask(func(i int32) bool { return i != one })
 	}
 	onPath := make([]bool, n)
-	for one := int32(1); one < int32(n); one++ {
+	for one := int32(1); one < int32(n) && x.goesOn(); one++ {
 		clear(onPath)
 		for i := one; i >= 0; i = tree.Parent[i] {
 			onPath[i] = true
@@ -131,7 +143,10 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 		})
 	}
 	for k := range e.Features {
-		x.askFor(int32(n + k))
+		if x.goesOn() {
+			x.askFor(int32(n + k))
+			x.runFull()
+		}
 	}
 	shares.ask(x)
 	logits, err := x.run()
@@ -169,6 +184,38 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 	slices.SortStableFunc(e.Features, func(a, b Feature) int { return descending(a.Change, b.Change) })
 	shares.give(e.Branches, e.Alone, values[2*n+len(e.Features):])
 	return e, nil
+}
+
+// fits returns an error if explaining a node of a tree of n nodes by so many masks takes more memory than is left: what
+// each mask gives is kept to the end, and a forest, which has the tree once for each state of its nodes.
+func fits(g *datasets.Graph, v int32, n, masks float64, left memory.Left) error {
+	const (
+		eachMask = 24 + 16 + 8 + 4 // a slice, the logits in it, the explained one, and its number in the forest
+		eachNode = 256             // of the tree: itself, heard and masked in the forest, by a key, and its shares
+	)
+	need := (masks+2*n)*eachMask + n*eachNode
+	if !g.Features.IsSparse() {
+		need += n * float64(g.Features.Width) * 4
+	}
+	if need <= float64(left.Bytes) {
+		return nil
+	}
+	return fmt.Errorf("explaining node %d by %.0f masks of its tree of %.0f nodes takes about %s of memory, and %v: ask for "+
+		"fewer masks, of which each branch needs %d, or for a node with a smaller tree", v, masks, n, memory.About(need),
+		left, leastOrders)
+}
+
+// treeFits is [fits] before the tree is built. A tree above the limit is left to [aggtree.Build] to refuse.
+func treeFits(ctx context.Context, g *datasets.Graph, v int32, hops int, o Options, left memory.Left) error {
+	counts, err := aggtree.Count(ctx, g.Edges, v, hops, nil)
+	if err != nil || counts.Total > uint64(o.Limit) {
+		return err
+	}
+	n, masks := float64(counts.Total), 0.0
+	if n > float64(o.Masks) { // there are at least as many masks as nodes, so not all of them are computed
+		masks = leastOrders * (n - 1)
+	}
+	return fits(g, v, n, masks, left)
 }
 
 // largest returns where the first of the largest numbers is; NaNs, which weights that overflow give, are none.
@@ -237,14 +284,27 @@ func (x *explainer) ownFeatures() []Feature {
 }
 
 func (x *explainer) ask(kept []bool) {
-	x.forest.ask(kept)
-	x.runFull()
+	if x.goesOn() {
+		x.forest.ask(kept)
+		x.runFull()
+	}
 }
 
-func (x *explainer) runFull() {
-	if x.full() {
+// goesOn reports whether more is to be asked for: nothing failed so far, and the context has not ended.
+func (x *explainer) goesOn() bool {
+	if x.err == nil {
+		x.err = x.ctx.Err()
+	}
+	return x.err == nil
+}
+
+// runFull runs the model if the forest is full, which is empty then, and reports whether it was.
+func (x *explainer) runFull() bool {
+	full := x.full()
+	if full {
 		_, _ = x.run()
 	}
+	return full
 }
 
 // run returns the logits of all that was asked for so far, in that order.

@@ -5,8 +5,10 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/combin"
@@ -245,7 +247,9 @@ func TestWhatCannotBeExplainedIsAnErrorThatSaysWhy(t *testing.T) {
 	_, err = explain.Node(t.Context(), b, m, g, 0, explain.Options{Class: &class})
 	require.EqualError(t, err, "class 3: the model has classes 0 to 2")
 	_, err = explain.Node(t.Context(), b, m, g, 0, explain.Options{Masks: -1})
-	require.EqualError(t, err, "-1 masks of a tree of at most 5000 nodes: expected at least 1")
+	require.EqualError(t, err, "-1 masks of a tree of at most 5000 nodes: expected 1 to 16777216 masks, and 1 node or more")
+	_, err = explain.Node(t.Context(), b, m, g, 0, explain.Options{Masks: 99999999999})
+	require.ErrorContains(t, err, "expected 1 to 16777216 masks")
 	var tooLarge *aggtree.TooLargeError
 	_, err = explain.Node(t.Context(), b, m, g, 0, explain.Options{Limit: 2})
 	require.ErrorAs(t, err, &tooLarge)
@@ -262,4 +266,55 @@ func TestANodeWithoutNeighboursIsItsOwnExplanation(t *testing.T) {
 	require.True(t, e.Exact)
 	require.Equal(t, e.Logit(), e.Alone)
 	require.Empty(t, e.Top(10))
+}
+
+// hub returns a graph of a node, 0, and so many neighbours of it, with a number a node.
+func hub(t *testing.T, neighbours int) *datasets.Graph {
+	edges := make([][2]int32, neighbours)
+	x := datasets.Features{Rows: neighbours + 1, Width: 4, Dense: make([]float32, 4*(neighbours+1))}
+	for k := range edges {
+		edges[k] = [2]int32{0, int32(k + 1)}
+		x.Dense[4*k] = float32(k%7) - 3
+	}
+	return &datasets.Graph{Name: "hub", Edges: gnntest.Undirected(t, neighbours+1, edges), Features: x}
+}
+
+func TestAHubIsExplainedInTheMemoryOfAFewForests(t *testing.T) {
+	var before, after runtime.MemStats
+	b := gnntest.Go(t)
+	g := hub(t, 3000)
+	m := deepNetwork(t, b, "gin", 1, 1)
+	most := make(chan uint64)
+	ctx, done := context.WithCancel(t.Context())
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	go func() {
+		largest := uint64(0)
+		for ctx.Err() == nil {
+			runtime.ReadMemStats(&after)
+			largest = max(largest, after.HeapAlloc)
+			time.Sleep(20 * time.Millisecond)
+		}
+		most <- largest
+	}()
+	e := explained(t, b, m, g, 0, explain.Options{})
+	done()
+	// An order of the branches alone has 9 million entries, and a forest 2 million.
+	require.Less(t, (<-most)-before.HeapAlloc, uint64(200<<20))
+	sum := e.Alone
+	for _, branch := range e.Branches {
+		sum += branch.Share
+	}
+	require.InDelta(t, e.Logit(), sum, 1e-2)
+}
+
+func TestExplainingAHubEndsSoonAfterItsContext(t *testing.T) {
+	b := gnntest.Go(t)
+	g := hub(t, 20_000)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	begin := time.Now()
+	_, err := explain.Node(ctx, b, deepNetwork(t, b, "gin", 1, 1), g, 0, explain.Options{Limit: 100_000})
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Less(t, time.Since(begin), 10*time.Second)
 }

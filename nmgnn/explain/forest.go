@@ -91,6 +91,15 @@ func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	return f.add(i, i, false, children)
 }
 
+// states returns the forest's node of each tree node with the children that are kept, also of those that are masked.
+func (f *forest) states(kept []bool) []int32 {
+	states := make([]int32, len(kept))
+	for i := int32(len(kept)) - 1; i >= 0; i-- {
+		states[i] = f.branch(i, kept, states)
+	}
+	return states
+}
+
 // ask asks for the root's logits on the tree of the nodes that are kept. What is below a masked node does not matter.
 func (f *forest) ask(kept []bool) {
 	states := make([]int32, len(kept))

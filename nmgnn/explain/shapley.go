@@ -28,7 +28,7 @@ func newShares(t *aggtree.Tree, o Options) *shares {
 		s.enumerate(1, kept)
 		return s
 	}
-	s.orders = 2 * max(leastPairs, o.Masks/(2*n))
+	s.orders = max(leastOrders, o.Masks/(2*n)*2)
 	return s
 }
 
@@ -90,11 +90,15 @@ func (s *shares) ask(x *explainer) {
 		x.ask(kept)
 	}
 	s.each(func(order []int32) {
-		kept, states := make([]bool, len(order)+1), make([]int32, len(order)+1)
-		for i := range states {
-			states[i] = x.branch(int32(i), kept, nil)
-		}
+		kept := make([]bool, len(order)+1)
+		states := x.states(kept)
 		for _, i := range order {
+			if !x.goesOn() {
+				return
+			}
+			if x.runFull() { // an order of a node with many neighbours fills many forests
+				states = x.states(kept)
+			}
 			kept[i] = true
 			for i != 0 && kept[i] {
 				i = s.tree.Parent[i]

@@ -81,14 +81,27 @@ func (v View) probability() float64 {
 	return 1 / sum
 }
 
+// rootName is what the root is called in a sentence: where its number and its id differ, by both.
+func (v View) rootName() string {
+	root := v.Tree.Base[0]
+	name, number := v.node(root), strconv.Itoa(int(root))
+	if v.Nodes != nil || v.Graph.NodeIDs == nil || v.Graph.NodeIDs[root] == number {
+		return name
+	}
+	if name == number {
+		return fmt.Sprintf("%s (id %s)", number, v.Graph.NodeIDs[root])
+	}
+	return fmt.Sprintf("%s (number %s)", name, number)
+}
+
 // Sentence says in words what the model predicts, and how much of it comes from where. Names in it steer no terminal.
 func (v View) Sentence() string {
 	title := hyper.Title(v.Model.Settings.Model)
 	root := v.Tree.Base[0]
-	s := fmt.Sprintf("%s says that node %s is %s, with probability %.2f", title, v.node(root),
+	s := fmt.Sprintf("%s says that node %s is %s, with probability %.2f", title, v.rootName(),
 		v.Model.Classes[v.Predicted], v.probability())
 	if v.Class != v.Predicted {
-		s = fmt.Sprintf("%s gives node %s the class %s with probability %.2f (it predicts %s)", title, v.node(root),
+		s = fmt.Sprintf("%s gives node %s the class %s with probability %.2f (it predicts %s)", title, v.rootName(),
 			v.Model.Classes[v.Class], v.probability(), v.Model.Classes[v.Predicted])
 	}
 	if v.Graph.Labels != nil && v.Graph.Labels[root] != datasets.Unlabelled {

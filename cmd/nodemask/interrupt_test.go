@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestWhatIsInterruptedEndsSoonAndAsNoSuccess(t *testing.T) {
+	program := built(t)
+	folder := t.TempDir()
+	large := "sbm:nodes=1000000,classes=3"
+	for name, command := range map[string][]string{
+		"describe": {"data", "describe", large},
+		"tree":     {"tree", "--data", large, "--root", "5"},
+		"report":   {"report", "--results", "../../results", "-o", filepath.Join(folder, "report.html")},
+		"export":   {"results", "export", "--readings", "--results", "../../results", "-o", filepath.Join(folder, "all.csv")},
+		"bench":    {"bench", "--backends", "go", "--data", "cora", "--rounds", "100"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			said, err := os.Create(filepath.Join(folder, name))
+			require.NoError(t, err)
+			c := exec.Command(program, command...)
+			c.Stderr = said
+			require.NoError(t, c.Start())
+			time.Sleep(600 * time.Millisecond)
+			require.NoError(t, c.Process.Signal(os.Interrupt))
+			begin := time.Now()
+			require.Error(t, c.Wait())
+			require.Equal(t, 1, c.ProcessState.ExitCode())
+			require.Less(t, time.Since(begin), 5*time.Second)
+			require.Regexp(t, `(?m)^nodemask: interrupted$`, written(t, said))
+		})
+	}
+}
+
+func TestAMissingFolderOfAnOutputIsFoundBeforeAllElse(t *testing.T) {
+	for _, command := range [][]string{
+		{"embed", "--model", "missing", "--data", "missing", "-o", "nowhere/x.csv"},
+		{"explain", "--model", "missing", "--node", "1", "-o", "nowhere/x.svg"},
+		{"report", "--results", "../../results", "-o", "nowhere/x.html"},
+		{"page", "--data", "missing", "-o", "nowhere/x.html"},
+	} {
+		fails(t, 2, "there is no folder nowhere", command...)
+	}
+}
+
+func TestReportNamesTheFormatsThatAnOverviewHas(t *testing.T) {
+	command := []string{"report", "--results", "../../results", "--format", "png"}
+	refuses(t, command, map[string][]string{
+		"--format png: expected one of text, markdown, csv, latex, html, svg, json, ro-crate": {"summary"},
+		"--format png: expected one of text, markdown, csv, latex, html, svg\n":               {"answers"},
+	})
+}
+
+func TestHelpSaysOneDefaultOfAFlag(t *testing.T) {
+	out, _ := succeeds(t, "explain", "--help")
+	require.Contains(t, out, `xla:cuda, xla:cpu or go (default "go")`)
+	out, _ = succeeds(t, "embed", "--help")
+	require.Contains(t, out, "xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)")
+}
+
+func TestAnInterruptedCommandIsNoSuccessThoughItsWorkIsDone(t *testing.T) {
+	require.EqualError(t, interrupted(nil), "interrupted when all was done: what it wrote is whole")
+	require.EqualError(t, interrupted(errors.Join(errors.New("writing x"), context.Canceled)), "interrupted")
+	other := errors.New("no space left")
+	require.Equal(t, other, interrupted(other))
+}
