@@ -242,8 +242,8 @@ func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
 	return nil
 }
 
-// nodeOf finds a node of a data set as [datasets.Graph.FindNode] does: by its id, or else by its number. Which other node
-// the text may mean it says in notes.
+// nodeOf finds a node of a data set as [datasets.Graph.FindNode] does: by its id, or else by its number. Which other
+// node the text may mean it says in notes.
 func nodeOf(notes io.Writer, flag, id, data string, g *datasets.Graph) (int32, error) {
 	node, other := g.FindNode(id)
 	if node < 0 {
