@@ -72,8 +72,10 @@ func drawValue(t *rapid.T, axis record.Axis) string {
 		return fmt.Sprint(number(0, 0.999))
 	case "epsilon":
 		return fmt.Sprint(number(-10, 10))
-	case "lr", "decay":
+	case "lr":
 		return fmt.Sprint(number(1e-12, 1e12))
+	case "decay":
+		return fmt.Sprint(number(1e-12, 1e6))
 	case "validation":
 		return fmt.Sprint(whole(99))
 	case "hidden":
@@ -98,6 +100,9 @@ func TestTheCommandOfAnyCellTrainsThatCell(t *testing.T) {
 			if rapid.IntRange(0, 2).Draw(t, axis.Name+"?") == 0 {
 				require.NoError(t, axis.Set(&c, drawValue(t, axis)))
 			}
+		}
+		if c.Parameters.Regulariser == hyper.DropoutRegulariser {
+			c.Parameters.Dropout = 0 // the regulariser's rate is all the dropout that there is
 		}
 		// Some models have no place for these.
 		if p := &c.Parameters; !hyper.TraitsOf(p.Model).MLP || p.MLPLayers < 2 {
