@@ -18,6 +18,7 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/plots"
+	"nodemask/stats"
 )
 
 // progressLine is one line on a terminal that follows the trials; it is silent anywhere else.
@@ -289,4 +290,13 @@ func seedsInWords(seeds []string) string {
 		return "seed " + seeds[0]
 	}
 	return "seeds " + strings.Join(seeds, ", ")
+}
+
+// scores summarizes scores of trials in percent.
+func scores(results []*train.Result, score func(*train.Result) float64) stats.Summary {
+	percent := make([]float64, len(results))
+	for i, r := range results {
+		percent[i] = 100 * score(r)
+	}
+	return stats.Summarize(percent)
 }

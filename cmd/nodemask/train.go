@@ -21,7 +21,6 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/record"
-	"nodemask/stats"
 )
 
 // trainGroups are the flags of train by what they are about.
@@ -496,13 +495,4 @@ func title(x train.Experiment, preset string) string {
 	}
 	return fmt.Sprintf("%s%s, %s, %s%s: %d-layer %s (preset %s), %s", x.Graph.Name, from, x.Setting, split, joined,
 		x.Parameters.Layers, hyper.Title(x.Parameters.Model), preset, masking)
-}
-
-// scores summarizes scores of trials in percent.
-func scores(results []*train.Result, score func(*train.Result) float64) stats.Summary {
-	percent := make([]float64, len(results))
-	for i, r := range results {
-		percent[i] = 100 * score(r)
-	}
-	return stats.Summarize(percent)
 }

@@ -159,6 +159,28 @@ func (e *Evidence) Levels() (plots.Panels, error) {
 	return p, nil
 }
 
+// placesAbove counts the data sets and settings that have all splits of a choice in some models, and those of them in
+// which the interval of what masking adds, which nothing corrects, is above 0.
+func (e *Evidence) placesAbove(choice cited.Choice, models []string) (above, places int, err error) {
+	for _, model := range models {
+		for _, data := range cited.Data() {
+			for _, setting := range datasets.Settings() {
+				a, err := cited.Ask(e.cited, data, model, setting, choice, multiverse.Contrast{})
+				if err != nil {
+					return 0, 0, err
+				}
+				if a.Complete() {
+					places++
+				}
+				if a.Complete() && a.Effect.Pooled.Low > 0 {
+					above++
+				}
+			}
+		}
+	}
+	return above, places, nil
+}
+
 // each returns what masking does in every reading of a part of the second protocol.
 func (e *Evidence) each(part cited.Part, data, model string, setting datasets.Setting) ([]cited.Answer, error) {
 	q, err := cited.Question(part, data, model, setting)

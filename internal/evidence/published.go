@@ -4,9 +4,13 @@
 package evidence
 
 import (
+	"fmt"
 	"slices"
 
 	"nodemask/datasets"
+	"nodemask/internal/cited"
+	"nodemask/internal/multiverse"
+	"nodemask/nmgnn/hyper"
 	"nodemask/record"
 )
 
@@ -103,4 +107,48 @@ func PublishedF1(c record.Cell) (percent float64, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// gapsToPublished says for each data set how far answers are from the published gains, and for which models.
+func (e *Evidence) gapsToPublished(answers []cited.Answer) (gaps []string, err error) {
+	for _, data := range cited.Data() {
+		of := slices.DeleteFunc(slices.Clone(answers), func(a cited.Answer) bool { return a.Data != data })
+		near, err := cited.Agree(of, publishedGain)
+		if err != nil {
+			return nil, err
+		}
+		if near.Cells == 0 {
+			continue
+		}
+		var models []string // that the paper has there, and that have run
+		var rescaled []cited.Answer
+		for _, a := range of {
+			other, err := cited.Ask(e.cited, a.Data, a.Model, a.Setting, cited.Choice{Rescale: true}, multiverse.Contrast{})
+			if err != nil {
+				return nil, err
+			}
+			rescaled = append(rescaled, other)
+			published := slices.ContainsFunc(a.Sizes, func(size int) bool {
+				return publishedGain(a.Data, a.Model, a.Setting, size) != nil
+			})
+			if name := hyper.Title(a.Model); published && a.Verdict != cited.NotRun && !slices.Contains(models, name) {
+				models = append(models, name)
+			}
+		}
+		which := ""
+		if len(models) < len(cited.Models()) {
+			which = " for " + and(models)
+		}
+		alike, err := cited.Agree(rescaled, publishedGain)
+		if err != nil {
+			return nil, err
+		}
+		also := ""
+		if alike.Cells == near.Cells {
+			also = fmt.Sprintf("; %.1f with %s", alike.RMS, cited.Choice{Rescale: true})
+		}
+		gaps = append(gaps, fmt.Sprintf("%.1f points%s on %s (root mean square%s), with a correlation of %.2f, and %d of %d "+
+			"are in our intervals", near.RMS, which, DataTitle(data), also, near.Correlation, near.Within, near.Cells))
+	}
+	return gaps, nil
 }
