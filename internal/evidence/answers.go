@@ -255,26 +255,12 @@ func (e *Evidence) Answer() (a Answer, err error) {
 				choice, and(points), and(sizes))
 		}
 	}
-	var above []string // how often masking that is rescaled gains
-	for _, of := range []struct {
-		choice cited.Choice
-		models []string
-		words  string
-	}{{cited.Choice{Rescale: true}, []string{"gin"}, "in GIN"},
-		{cited.Choice{Rescale: true, StopF1: true}, []string{"gin"}, "in GIN stopped on validation F1"},
-		{cited.Choice{Rescale: true, RawFeatures: true}, []string{"gin"}, "in GIN with raw features"},
-		{cited.Choice{Rescale: true}, []string{"gat", "sgat"}, "in GAT and SGAT against attention dropout"},
-		{cited.Choice{Rescale: true, Fair: true}, []string{"gat", "sgat"}, "in these against none"}} {
-		n, places, err := e.placesAbove(of.choice, of.models)
-		if err != nil {
-			return a, err
-		}
-		if places > 0 {
-			above = append(above, fmt.Sprintf("in %d of %d places %s", n, places, of.words))
-		}
+	rescaling, err := e.rescaledGains()
+	if err != nil {
+		return a, err
 	}
-	if len(above) > 0 {
-		limit("With %s, what masking adds has an interval above 0 %s.", cited.Choice{Rescale: true}, and(above))
+	if rescaling != "" {
+		limit("%s", rescaling)
 	}
 	a.Headline = headline(answers, fair, better, mends)
 	for _, step := range []struct{ model, step, words string }{

@@ -101,8 +101,8 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 			}
 			if a.Complete() && len(published) == len(a.Sizes) {
 				squares := 0.0
-				for k, f1 := range published {
-					squares += (a.Effect.Plain[k] - f1) * (a.Effect.Plain[k] - f1) / float64(len(published))
+				for size, f1 := range published {
+					squares += (a.Effect.Plain[size] - f1) * (a.Effect.Plain[size] - f1) / float64(len(published))
 				}
 				plain += fmt.Sprintf(" (%.1f)", math.Sqrt(squares))
 			}
@@ -157,6 +157,33 @@ func (e *Evidence) Levels() (plots.Panels, error) {
 		}
 	}
 	return p, nil
+}
+
+// rescaledGains says in how many places rescaled masking gains: in GIN also stopped or fed otherwise, in GAT and SGAT
+// against attention dropout and against none; "" if none of them has run.
+func (e *Evidence) rescaledGains() (string, error) {
+	var above []string // how often masking that is rescaled gains
+	for _, of := range []struct {
+		choice cited.Choice
+		models []string
+		words  string
+	}{{cited.Choice{Rescale: true}, []string{"gin"}, "in GIN"},
+		{cited.Choice{Rescale: true, StopF1: true}, []string{"gin"}, "in GIN stopped on validation F1"},
+		{cited.Choice{Rescale: true, RawFeatures: true}, []string{"gin"}, "in GIN with raw features"},
+		{cited.Choice{Rescale: true}, []string{"gat", "sgat"}, "in GAT and SGAT against attention dropout"},
+		{cited.Choice{Rescale: true, Fair: true}, []string{"gat", "sgat"}, "in these against none"}} {
+		n, places, err := e.placesAbove(of.choice, of.models)
+		if err != nil {
+			return "", err
+		}
+		if places > 0 {
+			above = append(above, fmt.Sprintf("in %d of %d places %s", n, places, of.words))
+		}
+	}
+	if len(above) == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("With %s, what masking adds has an interval above 0 %s.", cited.Choice{Rescale: true}, and(above)), nil
 }
 
 // placesAbove counts the data sets and settings that have all splits of a choice in some models, and those of them in

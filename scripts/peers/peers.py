@@ -260,8 +260,9 @@ class Trainer:
             start = time.perf_counter()
             self.epoch(validate)
             ms.append(1000 * (time.perf_counter() - start))
+        unit = 1 << 20 if sys.platform == "darwin" else 1 << 10  # macOS has bytes, Linux kilobytes
         return {"ms": ms, "cpu_ms": 1000 * (time.process_time() - cpu) / max(epochs, 1),
-                "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)}
+                "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit}
 
 
 def build(args):
