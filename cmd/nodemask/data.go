@@ -283,19 +283,15 @@ func (f *dataFlags) verify(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%s (%s): %d nodes, %s, %d features, %d classes: sound\n", g.Name, g.Source, g.NumNodes(),
-		edgesOf(g), g.Features.Width, g.NumClasses())
-	return err
-}
-
-// edgesOf counts a graph's edges and what was dropped, as describe does: an edge's other direction is no duplicate.
-func edgesOf(g *datasets.Graph) string {
-	r, reverses := g.Report, ""
-	if g.Reverses > 0 {
-		reverses = fmt.Sprintf(", %d of them an edge's other direction", g.Reverses)
+	edges := "" // and what was dropped, in describe's words
+	for _, fact := range datasets.Describe(g).Facts() {
+		if fact[0] == "edges" {
+			edges = strings.Replace(fact[1], " (", " edges (", 1)
+		}
 	}
-	return fmt.Sprintf("%d edges (%d pairs listed%s, %d self-loops and %d duplicates dropped)", r.Edges, r.Listed, reverses,
-		r.SelfLoops, r.Duplicates-g.Reverses)
+	_, err = fmt.Fprintf(w, "%s (%s): %d nodes, %s, %d features, %d classes: sound\n", g.Name, g.Source, g.NumNodes(),
+		edges, g.Features.Width, g.NumClasses())
+	return err
 }
 
 // span is a range of degrees.
