@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -179,7 +180,7 @@ const maxSeed = 1 << 53
 // generator draws the graphs of a name that takes parameters, and sets their sizes, edges about.
 type generator struct {
 	parameters []parameter
-	draw       func(p map[string]float64) (*Graph, error)
+	draw       func(ctx context.Context, p map[string]float64) (*Graph, error)
 	size       func(i *Info, p map[string]float64)
 }
 
@@ -192,8 +193,8 @@ var generators = map[string]generator{
 			{name: "degree", value: 8, min: 0.01, max: 10_000},
 			{name: "seed", value: 1, min: 0, max: maxSeed, whole: true},
 		},
-		func(p map[string]float64) (*Graph, error) {
-			return SBM(SBMOptions{Nodes: int(p["nodes"]), Classes: int(p["classes"]), MeanDegree: p["degree"],
+		func(ctx context.Context, p map[string]float64) (*Graph, error) {
+			return SBM(ctx, SBMOptions{Nodes: int(p["nodes"]), Classes: int(p["classes"]), MeanDegree: p["degree"],
 				Seed: uint64(p["seed"])})
 		},
 		func(i *Info, p map[string]float64) {
@@ -206,7 +207,9 @@ var generators = map[string]generator{
 			{name: "scale", value: 0.1, min: minRedditScale, max: maxRedditScale},
 			{name: "seed", value: 1, min: 0, max: maxSeed, whole: true},
 		},
-		func(p map[string]float64) (*Graph, error) { return redditLike(p["scale"], uint64(p["seed"])) },
+		func(ctx context.Context, p map[string]float64) (*Graph, error) {
+			return redditLike(ctx, p["scale"], uint64(p["seed"]))
+		},
 		func(i *Info, p map[string]float64) {
 			i.Nodes, i.Edges = redditNodes(p["scale"]), int64(float64(reddit.directed/2)*p["scale"])
 			i.Classes, i.Features = reddit.classes, int(reddit.features)

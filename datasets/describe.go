@@ -205,7 +205,7 @@ func (d *Description) warn() {
 	if labelled := d.Nodes - d.Unlabelled; labelled > 0 && len(d.Classes) == labelled && labelled > fewNodes {
 		warn("every labelled node has a class of its own: the labels may be names")
 	} else if len(d.Classes) < 2 {
-		warn("%d classes: expected at least two to tell apart", len(d.Classes))
+		warn("number of classes: %d, expected at least two to tell apart", len(d.Classes))
 	} else {
 		var few []string
 		for _, c := range d.Classes {

@@ -38,9 +38,9 @@ func TestDescribeWarns(t *testing.T) {
 	for nodes, says := range map[string][]string{
 		"id,label,x\na,a,1\nb,b,2\nc,c,3\nd,d,4\n": {"every labelled node has a class of its own: the labels may be names",
 			"no edges: there is nothing to aggregate"},
-		"id,label,x\na,a,1\nb,a,1\nc,a,1\n": {"1 classes: expected at least two to tell apart",
+		"id,label,x\na,a,1\nb,a,1\nc,a,1\n": {"number of classes: 1, expected at least two to tell apart",
 			"all features are the same on all nodes: they say nothing", "no edges: there is nothing to aggregate"},
-		"id,label\na,\n": {"0 classes: expected at least two to tell apart",
+		"id,label\na,\n": {"number of classes: 0, expected at least two to tell apart",
 			"the nodes have no features", "no edges: there is nothing to aggregate"},
 	} {
 		g, err := ReadMemory(t.Context(), "g", map[string][]byte{"nodes.csv": []byte(nodes),

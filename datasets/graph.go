@@ -47,6 +47,18 @@ func (g *Graph) NumNodes() int { return g.Edges.NumNodes() }
 // NumClasses returns the number of classes.
 func (g *Graph) NumClasses() int { return len(g.Classes) }
 
+// CheckTrainable returns an error that says what a graph lacks for a model to learn its classes: two of them, or
+// features.
+func (g *Graph) CheckTrainable() error {
+	switch n := g.NumClasses(); {
+	case n < 2:
+		return fmt.Errorf("number of classes: %d, expected at least two to tell apart", n)
+	case g.Features.Width == 0:
+		return errors.New("no features: a model needs at least one number for each node, if only 1 for all")
+	}
+	return nil
+}
+
 // FindNode returns the node that a text names: the one with this id, or else the one with this number, from 0; -1 if
 // there is none. Of a text that is an id and also the number of another node, alsoNumber is that node, and else -1.
 func (g *Graph) FindNode(text string) (node, alsoNumber int32) {

@@ -33,7 +33,7 @@ func TestPlanetoidReadsFromMemoryAsFromAFolder(t *testing.T) {
 
 func TestWhatIsReadFromMemoryIsWhatIsReadFromFiles(t *testing.T) {
 	dir := t.TempDir()
-	want, err := SBM(SBMOptions{Nodes: 60, Classes: 3, MeanDegree: 4, Seed: 1})
+	want, err := SBM(t.Context(), SBMOptions{Nodes: 60, Classes: 3, MeanDegree: 4, Seed: 1})
 	require.NoError(t, err)
 	for v := range want.NumNodes() {
 		want.NodeIDs = append(want.NodeIDs, fmt.Sprint("node ", v))

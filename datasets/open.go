@@ -233,7 +233,7 @@ func openAt(ctx context.Context, name string, at Location, readers []Reader) (*G
 		if err != nil {
 			return nil, err
 		}
-		return g.draw(p)
+		return g.draw(ctx, p)
 	case at.Info.Name == "reddit":
 		return readReddit(ctx, at.Dir, reddit)
 	case at.Dir == "":

@@ -1,12 +1,12 @@
 package datasets
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"math"
 	"math/rand/v2"
 
-	"nodemask/csr"
 	"nodemask/internal/memory"
 )
 
@@ -37,7 +37,7 @@ const (
 // graphs on one platform; another may round a weight differently.
 //
 // Only its sizes are Reddit's: scores on it say nothing about scores on Reddit.
-func redditLike(scale float64, seed uint64) (*Graph, error) {
+func redditLike(ctx context.Context, scale float64, seed uint64) (*Graph, error) {
 	if !(scale >= minRedditScale && scale <= maxRedditScale) {
 		return nil, fmt.Errorf("RedditLike: scale is %v: expected %v to %v (1 is Reddit's size)",
 			scale, minRedditScale, maxRedditScale)
@@ -49,11 +49,9 @@ func redditLike(scale float64, seed uint64) (*Graph, error) {
 	m := newSkewed(nodes, reddit.classes, math.Round(float64(reddit.directed/2)*scale), seed)
 	g := &Graph{Name: "reddit-like", Labels: m.labels, Classes: numbered(reddit.classes),
 		Source: fmt.Sprintf("RedditLike(%v, %d)", scale, seed)}
-	var err error
-	if g.Edges, g.Report, err = csr.FromSeq(nodes, m.pairs(), csr.Options{}); err != nil {
+	if err := g.draw(ctx, m.pairs(), int(reddit.features), redditSignal, seed); err != nil {
 		return nil, fmt.Errorf("RedditLike: %w", err)
 	}
-	g.Features = gaussianFeatures(g.Labels, reddit.classes, int(reddit.features), redditSignal, seed)
 	return g, nil
 }
 

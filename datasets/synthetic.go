@@ -2,7 +2,9 @@ package datasets
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -59,12 +61,12 @@ func (o SBMOptions) withDefaults() (SBMOptions, error) {
 
 // SBM draws a stochastic block model: edges fall inside a class or between two classes uniformly at random, and a
 // node's features are its class's mean plus Gaussian noise. It takes time and memory linear in nodes, edges and
-// features.
+// features. An error of the context says that it was cut off.
 //
 // Pairs are drawn with replacement, more than the edges wanted, so that about as many are left when repeats are
 // dropped: the tests find the mean degree within 1 % of MeanDegree, up to half of all possible edges. It is an error if
 // MeanDegree and Homophily ask for more than 9 in 10 of the pairs that exist inside classes or between them.
-func SBM(o SBMOptions) (*Graph, error) {
+func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
@@ -132,11 +134,29 @@ func SBM(o SBMOptions) (*Graph, error) {
 			}
 		}
 	}
-	if g.Edges, g.Report, err = csr.FromSeq(nodes, pairs, csr.Options{}); err != nil {
+	if err := g.draw(ctx, pairs, o.Features, o.FeatureSignal, o.Seed); err != nil {
 		return nil, fmt.Errorf("SBM: %w", err)
 	}
-	g.Features = gaussianFeatures(g.Labels, classes, o.Features, o.FeatureSignal, o.Seed)
 	return g, nil
+}
+
+// draw draws the edges and features of a graph that has labels, unless the context ends.
+func (g *Graph) draw(ctx context.Context, pairs iter.Seq2[int32, int32], width int, signal float64,
+	seed uint64) (err error) {
+	const together = 1 << 16 // pairs between two looks at the context
+	g.Edges, g.Report, err = csr.FromSeq(len(g.Labels), func(yield func(int32, int32) bool) {
+		n := 0
+		for v, u := range pairs {
+			if n++; n%together == 0 && ctx.Err() != nil || !yield(v, u) {
+				return
+			}
+		}
+	}, csr.Options{})
+	if err := cmp.Or(ctx.Err(), err); err != nil { // a sequence that was cut short is an error of its own, too
+		return err
+	}
+	g.Features = gaussianFeatures(ctx, g.Labels, len(g.Classes), width, signal, seed)
+	return ctx.Err()
 }
 
 // numbered returns the class names "0", "1", ….
@@ -165,8 +185,8 @@ func draws(distinct, pairs float64, where string) (int64, error) {
 }
 
 // gaussianFeatures draws a mean for each class, signal away from the origin in a random direction, and for each node
-// its class's mean plus standard normal noise.
-func gaussianFeatures(labels []int32, classes, width int, signal float64, seed uint64) Features {
+// its class's mean plus standard normal noise, unless the context ends.
+func gaussianFeatures(ctx context.Context, labels []int32, classes, width int, signal float64, seed uint64) Features {
 	r := rand.New(rand.NewPCG(seed, 2))
 	means := make([]float32, classes*width)
 	for c := range classes {
@@ -183,6 +203,9 @@ func gaussianFeatures(labels []int32, classes, width int, signal float64, seed u
 	}
 	f := Features{Rows: len(labels), Width: width, Dense: make([]float32, len(labels)*width)}
 	for v, c := range labels {
+		if ctx.Err() != nil {
+			break
+		}
 		row := f.Dense[v*width : (v+1)*width]
 		mean := means[int(c)*width : (int(c)+1)*width]
 		for i := range row {

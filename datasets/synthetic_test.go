@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -25,7 +26,7 @@ func homophily(g *Graph) float64 {
 
 // drawSBM draws a sound graph.
 func drawSBM(t require.TestingT, o SBMOptions) *Graph {
-	g, err := SBM(o)
+	g, err := SBM(context.Background(), o)
 	require.NoError(t, err)
 	require.NoError(t, g.Check())
 	return g
@@ -128,20 +129,47 @@ func TestSBMSaysWhichOptionIsWrong(t *testing.T) {
 		"asks for 4 edges inside classes, where 0 pairs exist":      {Nodes: 4, Classes: 4, MeanDegree: 2, Homophily: 1},
 		"asks for 45 edges between classes, where 25 pairs exist: ": {Nodes: 10, Classes: 2, MeanDegree: 9, Homophily: 1e-9},
 	} {
-		_, err := SBM(o)
+		_, err := SBM(t.Context(), o)
 		assert.ErrorContains(t, err, want)
 	}
 }
 
+// cutOff is a context that ends once it has been asked so many times.
+type cutOff struct {
+	context.Context
+	asked, last int
+}
+
+func (c *cutOff) Err() error {
+	if c.asked++; c.asked > c.last {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestADrawnGraphIsCutOffByItsContext(t *testing.T) {
+	counted := &cutOff{t.Context(), 0, math.MaxInt}
+	_, err := redditLike(counted, minRedditScale, 1)
+	require.NoError(t, err)
+	require.Greater(t, counted.asked, redditNodes(minRedditScale), "asked while edges and features are drawn")
+	for _, last := range []int{0, 3, 20, 25, 1000, counted.asked - 1} {
+		c := &cutOff{t.Context(), 0, last}
+		g, err := redditLike(c, minRedditScale, 1)
+		require.ErrorIs(t, err, context.Canceled, "after %d looks", last)
+		require.Nil(t, g)
+		require.LessOrEqual(t, c.asked, last+4, "after %d looks", last)
+	}
+}
+
 func TestTheSmallestSBMHasOneEdge(t *testing.T) {
-	_, err := SBM(SBMOptions{Nodes: 2, Classes: 1, MeanDegree: 1})
+	_, err := SBM(t.Context(), SBMOptions{Nodes: 2, Classes: 1, MeanDegree: 1})
 	assert.ErrorContains(t, err, "expected at most 9 in 10")
 	g := drawSBM(t, SBMOptions{Nodes: 2, Classes: 1, MeanDegree: 0.8})
 	assert.Equal(t, int64(2), g.Edges.NumEdges())
 }
 
 func TestRedditLikeScalesNodesAndKeepsTheMeanDegree(t *testing.T) {
-	g, err := redditLike(minRedditScale, 1)
+	g, err := redditLike(t.Context(), minRedditScale, 1)
 	require.NoError(t, err)
 	require.NoError(t, g.Check())
 	assert.Equal(t, 4659, g.NumNodes())
@@ -164,10 +192,10 @@ func TestRedditLikeScalesNodesAndKeepsTheMeanDegree(t *testing.T) {
 	assert.Less(t, median, 420, "skewed: the median lies below the mean of 492")
 	assert.Greater(t, degrees[len(degrees)-1], 6*median)
 
-	again, err := redditLike(minRedditScale, 1)
+	again, err := redditLike(t.Context(), minRedditScale, 1)
 	require.NoError(t, err)
 	assert.Equal(t, g.Edges, again.Edges)
-	other, err := redditLike(minRedditScale, 2)
+	other, err := redditLike(t.Context(), minRedditScale, 2)
 	require.NoError(t, err)
 	assert.NotEqual(t, g.Edges.Indices, other.Edges.Indices)
 }
@@ -175,7 +203,7 @@ func TestRedditLikeScalesNodesAndKeepsTheMeanDegree(t *testing.T) {
 func TestRedditLikeTakesLittleMoreMemoryThanItReturns(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	g, err := redditLike(0.05, 1)
+	g, err := redditLike(t.Context(), 0.05, 1)
 	require.NoError(t, err)
 	runtime.ReadMemStats(&after)
 	// What was ever allocated bounds the peak, whenever garbage is collected. It also sees room that a slice hides.
@@ -190,7 +218,7 @@ func TestRedditLikeTakesLittleMoreMemoryThanItReturns(t *testing.T) {
 
 func TestRedditLikeRefusesScalesItCannotKeepTheDegreeAt(t *testing.T) {
 	for _, scale := range []float64{0, 0.001, 11, -1, math.NaN(), math.Inf(1)} {
-		_, err := redditLike(scale, 1)
+		_, err := redditLike(t.Context(), scale, 1)
 		assert.ErrorContains(t, err, "expected 0.02 to 10 (1 is Reddit's size)")
 	}
 }
@@ -220,14 +248,14 @@ func TestCumulatedWeightsDrawInProportionFromAnyRange(t *testing.T) {
 func BenchmarkSBMOfAMillionNodes(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := SBM(SBMOptions{Nodes: 1_000_000, MeanDegree: 10}); err != nil {
+		if _, err := SBM(b.Context(), SBMOptions{Nodes: 1_000_000, MeanDegree: 10}); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func ExampleSBM() {
-	g, err := SBM(SBMOptions{Nodes: 500, Classes: 3, MeanDegree: 6})
+	g, err := SBM(context.Background(), SBMOptions{Nodes: 500, Classes: 3, MeanDegree: 6})
 	if err != nil {
 		fmt.Println(err)
 		return

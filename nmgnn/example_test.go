@@ -31,7 +31,8 @@ func (l Highway) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Inpu
 func Example_ownLayer() {
 	b, err := backend.Open("go")
 	check(err)
-	graph, err := datasets.SBM(datasets.SBMOptions{Nodes: 300, Classes: 3, FeatureSignal: 2, Seed: 1})
+	graph, err := datasets.SBM(context.Background(), datasets.SBMOptions{Nodes: 300, Classes: 3, FeatureSignal: 2,
+		Seed: 1})
 	check(err)
 	split, err := datasets.Stratified(graph, datasets.SplitOptions{TrainPercent: 20, Seed: 1})
 	check(err)

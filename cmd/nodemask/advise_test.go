@@ -27,7 +27,7 @@ func TestAdviseSaysWhatItCannotDoInALineAndExitCode2(t *testing.T) {
 		"--jobs 0: expected at least 1":                  {"--jobs", "0"},
 		"there is no folder":                             {"-o", filepath.Join(dir, "nowhere", "x.html")},
 		"advice.txt: expected a name that ends in .html": {"-o", filepath.Join(dir, "advice.txt")},
-		"has 1 classes: expected at least two": {"--data", graphFolder(t, "one",
+		"number of classes: 1, expected at least two": {"--data", graphFolder(t, "one",
 			"id,label,x\na,red,1\nb,red,0\nc,red,1\n", edges)},
 		"change the shares or use a larger graph": {"--data", graphFolder(t, "three",
 			"id,label,x\na,red,1\nb,green,0\nc,red,1\n", edges)},

@@ -49,11 +49,7 @@ func openGraph(ctx context.Context, w io.Writer, name, dir string) (*datasets.Gr
 	if err := checkDataDir(name, dir); err != nil {
 		return nil, err
 	}
-	var g *datasets.Graph
-	err := unlessInterrupted(ctx, func() (err error) { // making a graph by its name looks at no context
-		g, err = datasets.Open(ctx, name, openOptions(dir))
-		return err
-	})
+	g, err := datasets.Open(ctx, name, openOptions(dir))
 	if err != nil {
 		return nil, dataError(err)
 	}

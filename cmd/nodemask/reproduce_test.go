@@ -94,7 +94,7 @@ func TestResultsAreListedShownCheckedAndMerged(t *testing.T) {
 	fails(t, 1, "torn.jsonl: byte 0: the last line is cut short", verify...)
 	put(t, other, "broken.jsonl", "{}\n")
 	fails(t, 1, "broken.jsonl: line 1: ", verify...)
-	fails(t, 1, "nowhere has no records", "results", "verify", "--results", filepath.Join(other, "nowhere"))
+	fails(t, 2, "nowhere: no records there", "results", "verify", "--results", filepath.Join(other, "nowhere"))
 }
 
 func TestContradictoryResultsAreNotMerged(t *testing.T) {

@@ -37,7 +37,7 @@ func newResultsCommand() *cobra.Command {
 			}
 		}
 		if len(order) == 0 {
-			return misusef("--results %s: no records there: expected a folder of results", folder)
+			return noRecords(folder)
 		}
 		for _, name := range order {
 			fmt.Fprintf(c.OutOrStdout(), "%4d  %s\n", counts[name], name)
@@ -76,7 +76,7 @@ func newResultsCommand() *cobra.Command {
 			return err
 		}
 		if records+trajectories == 0 {
-			return fmt.Errorf("%s has no records: expected a folder of results", folder)
+			return noRecords(folder)
 		}
 		_, err = fmt.Fprintf(c.OutOrStdout(), "%d records and %d trajectories in order\n", records, trajectories)
 		return err
@@ -90,6 +90,11 @@ func newResultsCommand() *cobra.Command {
 		return err
 	})
 	return c
+}
+
+// noRecords is the error of a folder without a record: another is likely meant.
+func noRecords(folder string) error {
+	return misusef("--results %s: no records there: expected a folder of results", folder)
 }
 
 // newExportResultsCommand writes the trials of a folder as one table.
@@ -154,7 +159,7 @@ func loaded(folder string, readings bool) ([]record.Record, error) {
 		}
 	}
 	if len(records) == 0 {
-		return nil, fmt.Errorf("%s has no trials: expected a folder of results", folder)
+		return nil, noRecords(folder)
 	}
 	return records, nil
 }

@@ -248,9 +248,8 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		}
 		cell.TrainPercent = graph.OwnSplit.TrainPercent
 	}
-	if graph.NumClasses() < 2 {
-		return fmt.Errorf("%s has %d classes: expected at least two to tell apart; see 'nodemask data describe'", f.data,
-			graph.NumClasses())
+	if err := graph.CheckTrainable(); err != nil {
+		return misusef("--data %s: %w; see 'nodemask data describe'", f.data, err)
 	}
 	if b == nil {
 		if b, err = openBackend(c.ErrOrStderr(), f.backend); err != nil {

@@ -121,10 +121,8 @@ func (o Options) Complete() (Options, error) {
 		return o, misusef("no setting is named: expected %s, %s or both", datasets.Inductive, datasets.Transductive)
 	case o.Budget < 0:
 		return o, misusef("a budget of %v: expected a time above 0", o.Budget)
-	case g.NumClasses() < 2:
-		return o, misusef("%s has %d classes: expected at least two to tell apart", o.Data, g.NumClasses())
-	case g.Features.Width == 0:
-		return o, misusef("%s has no features: a model needs at least one number for each node, if only 1 for all", o.Data)
+	case g.CheckTrainable() != nil:
+		return o, misusef("%s: %w", o.Data, g.CheckTrainable())
 	case len(g.Edges.Indices) == 0:
 		return o, misusef("%s has no edges: whatever regularises the sums over neighbours, there are none", o.Data)
 	}

@@ -69,7 +69,7 @@ func noisy(run uint64, add func(c record.Cell) float64) *fake {
 }
 
 var sbm = func() *datasets.Graph {
-	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 1000, Classes: 5, MeanDegree: 8, Seed: 1})
+	g, err := datasets.SBM(context.Background(), datasets.SBMOptions{Nodes: 1000, Classes: 5, MeanDegree: 8, Seed: 1})
 	if err != nil {
 		panic(err)
 	}
@@ -300,17 +300,17 @@ func TestGraphsThatNothingCanBeSaidAboutAreRefused(t *testing.T) {
 		change(&g)
 		return &g
 	}
-	tiny, err := datasets.SBM(datasets.SBMOptions{Nodes: 20, Classes: 5, MeanDegree: 3, Seed: 1})
+	tiny, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 20, Classes: 5, MeanDegree: 3, Seed: 1})
 	require.NoError(t, err)
 	for _, c := range []struct {
 		change func(o *Options)
 		says   string
 	}{
 		{func(o *Options) { o.Graph = with(func(g *datasets.Graph) { g.Classes = g.Classes[:1] }) },
-			"my-graph has 1 classes: expected at least two"},
+			"my-graph: number of classes: 1, expected at least two"},
 		{func(o *Options) {
 			o.Graph = with(func(g *datasets.Graph) { g.Features = datasets.Features{Rows: 1000, Dense: []float32{}} })
-		}, "has no features"},
+		}, "my-graph: no features"},
 		{func(o *Options) { o.Graph = tiny }, "train nodes for 5 classes, and none of class"},
 		{func(o *Options) { o.Models = []string{"gni"} }, `no model "gni"`},
 		{func(o *Options) { o.Models = []string{"gin", "gin"} }, `the model "gin" twice`},

@@ -109,7 +109,7 @@ func trajectoriesOf(t *testing.T, store *recordstore.Store) []record.Record {
 
 func TestARecordThatAsksForTooMuchIsRefused(t *testing.T) {
 	b := openGo(t)
-	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 60, Classes: 2, MeanDegree: 4, Seed: 1})
+	g, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 60, Classes: 2, MeanDegree: 4, Seed: 1})
 	require.NoError(t, err)
 	opened := 0
 	open := func(context.Context, string) (*datasets.Graph, error) { opened++; return g, nil }

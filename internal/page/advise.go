@@ -85,9 +85,8 @@ func (s *Session) trainable(ctx context.Context, r Request) (record.Cell, *datas
 	if err != nil {
 		return c, nil, err
 	}
-	if g.NumClasses() < 2 || g.Features.Width == 0 {
-		return c, nil, fmt.Errorf("%s has %d features and %d classes: it can be looked at; training needs features, and "+
-			"at least two classes to tell apart", g.Name, g.Features.Width, g.NumClasses())
+	if err := g.CheckTrainable(); err != nil {
+		return c, nil, fmt.Errorf("%s can be looked at, but not trained on: %w", g.Name, err)
 	}
 	return c, g, nil
 }

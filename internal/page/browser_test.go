@@ -230,7 +230,7 @@ func TestStoppingRubbishAndReloadingEndWell(t *testing.T) {
 	b.drop(`[['friends.txt', 'ann bob\nbob cleo\n']]`)
 	b.Until(`document.querySelector('#about').textContent.includes('3 nodes, 2 edges, 0 features, 0 classes: it can be looked at')`)
 	b.click("#go")
-	b.Until(`document.querySelector('#status').textContent.includes('training needs features, and at least two classes')`)
+	b.Until(`document.querySelector('#status').textContent.includes('not trained on: number of classes: 0, expected at least two')`)
 	b.Until(idle)
 
 	b.set("#data", "sbm")

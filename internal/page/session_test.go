@@ -304,8 +304,8 @@ func TestAGraphWithoutClassesIsLookedAtAndNotTrainedOn(t *testing.T) {
 	assert.Contains(t, string(text), `"cleo"`)
 	refused := ask(t, s, Request{Kind: "train", Seed: 1, Cell: Cell{Data: "own:friends", Model: "gin",
 		Setting: "transductive", TrainPercent: 50}})
-	assert.Equal(t, "friends has 0 features and 0 classes: it can be looked at; training needs features, and at least "+
-		"two classes to tell apart", refused[0].Error)
+	assert.Equal(t, "friends can be looked at, but not trained on: number of classes: 0, expected at least two to tell apart",
+		refused[0].Error)
 	without := ask(t, s, Request{Kind: "open", Data: "own:net",
 		Files: map[string][]byte{"net.graphml": []byte(`<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/>` +
 			`<edge source="a" target="b"/></graph></graphml>`)}})

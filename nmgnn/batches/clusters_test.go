@@ -52,7 +52,8 @@ func share(g *csr.Graph, clusters [][]int32) float64 {
 }
 
 func TestClustersFollowCommunities(t *testing.T) {
-	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 4000, Classes: 40, MeanDegree: 10, Homophily: 0.9, Seed: 1})
+	g, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 4000, Classes: 40, MeanDegree: 10, Homophily: 0.9,
+		Seed: 1})
 	require.NoError(t, err)
 	for _, x := range []struct {
 		of    string

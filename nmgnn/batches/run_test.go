@@ -50,7 +50,7 @@ func TestTooLargeBatchesAreRefusedBeforehand(t *testing.T) {
 }
 
 func TestNoNumberOfBatchesThatWouldFitIsPassedOver(t *testing.T) {
-	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 3000, Classes: 20, MeanDegree: 6, Seed: 1})
+	g, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 3000, Classes: 20, MeanDegree: 6, Seed: 1})
 	require.NoError(t, err)
 	view := gnntest.View(t, g, 10, datasets.Transductive)
 	p := small("gin")

@@ -29,7 +29,7 @@ func BenchmarkPredict(b *testing.B) {
 	}
 	sbm := func(nodes int) func() (*datasets.Graph, error) {
 		return func() (*datasets.Graph, error) {
-			return datasets.SBM(datasets.SBMOptions{Nodes: nodes, MeanDegree: 10, Features: 32, Seed: 1})
+			return datasets.SBM(b.Context(), datasets.SBMOptions{Nodes: nodes, MeanDegree: 10, Features: 32, Seed: 1})
 		}
 	}
 	for _, data := range []struct {

@@ -147,8 +147,8 @@ func predictsWhatTheModelSays(t *testing.T, p *cached.Predictor, newcomers *data
 }
 
 func TestPredictingInBatchesIsEquationFour(t *testing.T) {
-	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 700, Classes: 3, MeanDegree: 6, Homophily: 0.8, Features: 12,
-		Seed: 5})
+	g, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 700, Classes: 3, MeanDegree: 6, Homophily: 0.8,
+		Features: 12, Seed: 5})
 	require.NoError(t, err)
 	view := gnntest.View(t, g, 10, datasets.Inductive)
 	arriving := arrivalsOf(g, view)

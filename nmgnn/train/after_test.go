@@ -85,7 +85,7 @@ func TestNewNodesUseTheCacheAndOneAnother(t *testing.T) {
 
 func TestUntrainedModelsAreWhatTrainingBeginsWith(t *testing.T) {
 	b := gnntest.Go(t)
-	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 60, Classes: 3, Seed: 1})
+	g, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 60, Classes: 3, Seed: 1})
 	require.NoError(t, err)
 	view := gnntest.View(t, g, 50, datasets.Transductive)
 	for _, kind := range []string{"gat", "gin"} {

@@ -21,7 +21,7 @@ import (
 // blocks is a graph of blocks, and parameters for so many epochs on it.
 func blocks(t testing.TB, epochs int) (*datasets.Graph, hyper.Parameters) {
 	t.Helper()
-	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 150, Classes: 3})
+	g, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 150, Classes: 3})
 	require.NoError(t, err)
 	p, err := hyper.Preset("standard")
 	require.NoError(t, err)
@@ -116,7 +116,7 @@ func TestRatesThatShareAProgramKeepTheirNumbers(t *testing.T) {
 }
 
 func TestProgramsServeModelsWithAndWithoutDropout(t *testing.T) {
-	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 150, Classes: 3})
+	g, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 150, Classes: 3})
 	require.NoError(t, err)
 	p, err := hyper.Preset("standard")
 	require.NoError(t, err)
@@ -187,7 +187,7 @@ func TestARunnerKeepsAsManyProgramsAsItMay(t *testing.T) {
 // onData runs a test on a sparse and a dense data set, in both settings, on all backends. XLA takes some seconds to
 // compile each program: it has each data set and each setting once, and with 'make torture' all four pairs.
 func onData(t *testing.T, test func(t *testing.T, b *backend.Backend, x Experiment)) {
-	sparse, err := datasets.SBM(datasets.SBMOptions{Nodes: 150, Classes: 3})
+	sparse, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 150, Classes: 3})
 	require.NoError(t, err)
 	dense := *sparse
 	dense.Features = sparse.Features.Stored(false)

@@ -266,7 +266,7 @@ func TestAGraphWithoutFeaturesIsRefused(t *testing.T) {
 	g := gnntest.TwoCamps(t)
 	g.Features = datasets.Features{Rows: g.NumNodes()}
 	_, err := New(gnntest.Go(t), nmgnn.Build(small(), 2), g, gnntest.View(t, g, 30, datasets.Inductive), Options{})
-	require.ErrorContains(t, err, "two camps has no features")
+	require.ErrorContains(t, err, "two camps: no features")
 }
 
 func TestAGraphWithoutEdgesTrainsOnFeaturesAlone(t *testing.T) {

@@ -52,8 +52,13 @@ func NodeColumns(names []string, id, label int, leave func(column int, mask bool
 			continue
 		}
 		set := maskSet(name)
+		again := name != "" && slices.ContainsFunc([]int{id, label}, func(column int) bool {
+			return column >= 0 && strings.EqualFold(name, names[column])
+		})
 		if why := leave(i, set >= 0); why != "" {
 			notes = append(notes, why+": left out")
+		} else if again || set >= 0 && c.Masks[set] >= 0 { // as a feature it would tell the class
+			notes = append(notes, fmt.Sprintf("another column called %.80q: left out", name))
 		} else if set >= 0 {
 			c.Masks[set] = i
 		} else {

@@ -126,9 +126,8 @@ func CheckTrainable(g *datasets.Graph, views ...*datasets.View) error {
 				len(v.Validation.Score))
 		}
 	}
-	if g.Features.Width == 0 {
-		return fmt.Errorf("%s has no features: a model needs at least one number for each node, if only 1 for all",
-			g.Name)
+	if err := g.CheckTrainable(); err != nil {
+		return fmt.Errorf("%s: %w", g.Name, err)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func arriving(t testing.TB, m *cached.Model, g *datasets.Graph, view *datasets.V
 }
 
 func TestEveryModelPredictsArrivalsLikeOneMachine(t *testing.T) {
-	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 120, Classes: 3, MeanDegree: 5, Features: 4, Seed: 5})
+	g, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 120, Classes: 3, MeanDegree: 5, Features: 4, Seed: 5})
 	require.NoError(t, err)
 	view := gnntest.View(t, g, 50, datasets.Inductive)
 	b := gnntest.Go(t)
@@ -93,7 +93,7 @@ func TestEveryModelPredictsArrivalsLikeOneMachine(t *testing.T) {
 }
 
 func TestArrivalsThatCannotBeAreRefused(t *testing.T) {
-	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 40, Classes: 3, MeanDegree: 3, Features: 4, Seed: 5})
+	g, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 40, Classes: 3, MeanDegree: 3, Features: 4, Seed: 5})
 	require.NoError(t, err)
 	view := gnntest.View(t, g, 50, datasets.Inductive)
 	m := testCases()[0].Model(t, g.Features.Width)
