@@ -30,14 +30,6 @@ func (e *Evidence) Answers(choice cited.Choice) ([]cited.Answer, error) {
 // leadingData is the data set that the paper has all models on.
 const leadingData = "cora"
 
-// situation says in words what a setting is.
-func situation(s datasets.Setting) string {
-	if s == datasets.Inductive {
-		return "nodes arrive after training"
-	}
-	return "all nodes are known in training"
-}
-
 // nodesOf names a setting by the nodes that are predicted in it.
 func nodesOf(s datasets.Setting) string {
 	if s == datasets.Inductive {
@@ -302,16 +294,20 @@ func (e *Evidence) Answer() (a Answer, err error) {
 		but = "and"
 	}
 	if sgat.Verdict == gat.Verdict && fairSGAT.Verdict == fairGAT.Verdict {
-		alike = "; so it is in SGAT"
+		alike = "; the same holds for SGAT"
 	}
-	a.Sentences = []string{fmt.Sprintf("In GIN masking %s on new nodes%s, and %s on known ones%s.", inWords(gin),
-		elsewhere(answers, "gin", datasets.Inductive), inWords(ginKnown), rescaled)}
+	known := "and " + inWords(ginKnown)
+	if ginKnown.Verdict != gin.Verdict {
+		known = "but " + inWords(ginKnown)
+	}
+	a.Sentences = []string{fmt.Sprintf("In GIN masking %s on new nodes%s, %s on known ones%s.", inWords(gin),
+		elsewhere(answers, "gin", datasets.Inductive), known, rescaled)}
 	if len(steps) > 0 {
 		a.Sentences = append(a.Sentences, steps[0])
 		a.Limits = append(steps[1:], a.Limits...)
 	}
-	a.Sentences = append(a.Sentences, fmt.Sprintf("In GAT masking in place of attention dropout %s on new nodes, %s %s where "+
-		"there was none%s.", inWords(gat), but, inWords(fairGAT), alike))
+	a.Sentences = append(a.Sentences, fmt.Sprintf("In GAT masking in place of attention dropout %s on new nodes, %s %s in a "+
+		"GAT without attention dropout%s.", inWords(gat), but, inWords(fairGAT), alike))
 	if len(apart) > 0 {
 		limit("From the published gains ours differ by %s.", strings.Join(apart, "; by "))
 	}
@@ -336,7 +332,11 @@ func elsewhere(answers []cited.Answer, model string, s datasets.Setting) string 
 	if len(also) == 0 || find(answers, model, s).Verdict != cited.Gains {
 		return ""
 	}
-	return " (and gains on " + and(also) + ", too)"
+	gain := "gains"
+	if len(also) > 1 {
+		gain = "gain"
+	}
+	return fmt.Sprintf(" (%s %s too)", and(also), gain)
 }
 
 // inWords says what masking does by an answer.
@@ -381,19 +381,19 @@ func headline(answers, fair []cited.Answer, better []string, mends bool) string 
 	for _, group := range []struct {
 		gains [2]bool
 		words string
-	}{{[2]bool{true, true}, ""}, {[2]bool{true, false}, ", where " + situation(datasets.Inductive)}, {[2]bool{false, true},
-		", where " + situation(datasets.Transductive)}} {
+	}{{[2]bool{true, true}, "new and known nodes"}, {[2]bool{true, false}, nodesOf(datasets.Inductive)},
+		{[2]bool{false, true}, nodesOf(datasets.Transductive)}} {
 		if models := when[group.gains]; len(models) > 0 {
-			part := and(models) + group.words
+			part := and(models) + " on " + group.words
 			if mends && slices.Contains(models, hyper.Title("gin")) {
-				part += ", and with " + cited.Choice{Rescale: true}.String() + " also where " + situation(datasets.Transductive)
+				part += " and, with " + cited.Choice{Rescale: true}.String() + ", on " + nodesOf(datasets.Transductive) + " too"
 			}
 			parts = append(parts, part)
 		}
 	}
-	text := "Not on Cora."
+	text := "On Cora it does not help."
 	if len(parts) > 0 {
-		text = "On Cora, yes for " + strings.Join(parts, "; for ") + "."
+		text = "On Cora it helps " + strings.Join(parts, "; and ") + "."
 	}
 	var without []string
 	if len(better) > 0 && !slices.Contains(when[[2]bool{}], hyper.Title("gin")) {

@@ -61,7 +61,7 @@ func TestTheHeadlineNamesWhoGainsAndWhen(t *testing.T) {
 	}, "gin", "gat", "sgat")
 	a, err := e.Answer()
 	require.NoError(t, err)
-	assert.Equal(t, "On Cora, yes for GIN; for GAT, where nodes arrive after training.", a.Headline)
+	assert.Equal(t, "On Cora it helps GIN on new and known nodes; and GAT on new nodes.", a.Headline)
 	assert.Equal(t, "In GIN masking raises macro F1 by 2.0 points on new nodes, and raises macro F1 by 1.0 points on known "+
 		"ones; with rescaling as in dropout it gains 1.0 points there.", a.Sentences[0])
 	grid, err := e.Grid()
@@ -113,19 +113,19 @@ func TestWhatDroppingNoAttentionGainsIsNotMaskings(t *testing.T) {
 	}
 	better := []string{"early stopping on validation F1", "raw features"}
 	replaced := "GAT and SGAT do as well with neither masking nor attention dropout."
-	assert.Equal(t, "On Cora, yes for GIN, where nodes arrive after training. But "+replaced,
+	assert.Equal(t, "On Cora it helps GIN on new nodes. But "+replaced,
 		headline(all, fair, nil, false))
-	assert.Equal(t, "On Cora, yes for GIN, where nodes arrive after training. But GIN gains more from early "+
+	assert.Equal(t, "On Cora it helps GIN on new nodes. But GIN gains more from early "+
 		"stopping on validation F1 or raw features, and "+replaced, headline(all, fair, better, false))
-	assert.Equal(t, "On Cora, yes for GIN, GAT and SGAT, where nodes arrive after training.",
+	assert.Equal(t, "On Cora it helps GIN, GAT and SGAT on new nodes.",
 		headline(all, all, nil, false))
-	assert.Equal(t, "Not on Cora.", headline(fair, fair, better, false))
-	assert.Equal(t, "On Cora, yes for GIN, where nodes arrive after training, and with rescaling as in dropout also "+
-		"where all nodes are known in training. But "+replaced, headline(all, fair, nil, true))
+	assert.Equal(t, "On Cora it does not help.", headline(fair, fair, better, false))
+	assert.Equal(t, "On Cora it helps GIN on new nodes and, with rescaling as in dropout, on "+
+		"known nodes too. But "+replaced, headline(all, fair, nil, true))
 	for i := range fair {
 		fair[i].Verdict = cited.Inconclusive
 	}
-	assert.Equal(t, "On Cora, yes for GIN, where nodes arrive after training.", headline(all, fair, nil, false),
+	assert.Equal(t, "On Cora it helps GIN on new nodes.", headline(all, fair, nil, false),
 		"what is not known is not said")
 	fair[len(fair)-1].Verdict = cited.NotRun
 	assert.Equal(t, "Not everything has been measured yet.", headline(all, fair, nil, false))

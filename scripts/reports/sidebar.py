@@ -125,7 +125,7 @@ class Site:
         """What is searched: a title, where it is, its address, and the words of the text below it."""
         plain = lambda text: html.unescape(re.sub(r"<[^>]+>", "", text))
         words = lambda text: " ".join(sorted(set(re.findall(r"[a-z][\w-]{2,}",
-            html.unescape(re.sub(r"<[^>]+>", " ", text)).lower()))))
+            html.unescape(re.sub(r"<(script|style)\b.*?</\1>|<[^>]+>", " ", text, flags=re.S)).lower()))))
         out = [[title, "", target] for _, links in self.groups for target, title in links]
         for page in [*self.notebooks, *self.written]:
             text = page.opening + page.body

@@ -286,7 +286,8 @@ class Sidebar(Folder):
         out.mkdir(exist_ok=True)
         (out / "playground.html").write_text("<body><!-- site --><!-- end of site --><h1>ours</h1>")
         notebooks = [project / "notebooks/0.ipynb"]
-        pages = [page.Page(notebooks[0], notebook(text("# N\n\n## Part\n\n[c](../docs/COMMANDS.md)")),
+        pages = [page.Page(notebooks[0], notebook(text("# N\n\n## Part\n\n[c](../docs/COMMANDS.md)"),
+            cell("%%\nf()", html("<b>drawn</b><style>p{color:red}</style><script>\nlet seen = 1 < 2;</script>"))),
             sidebar.targets(project, notebooks), out)]
         packages = [sidebar.Package({"path": "a/b", "synopsis": "", "html": '<h2>F</h2><h3 id="Run">Run</h3>',
             "names": ["Run"]})]
@@ -324,7 +325,7 @@ class Sidebar(Folder):
             self.assertEqual(written.count('<script src="site.js" defer>'), 1, name)
             self.assertEqual(written.count('aria-current="page"'), 1, name)
         found = (self.out / "site.js").read_text(encoding="utf-8")
-        for entry in ('["Run","package a/b","go-a-b.html#Run"]', '["Part","N","0.html#Part"]',
+        for entry in ('["Run","package a/b","go-a-b.html#Run"]', '["Part","N","0.html#Part","code drawn"]',
             '["The command","","docs-COMMANDS.html"]',
             '["All of it","The command","docs-COMMANDS.html#all-of-it","play"]'):  # with the words below it
             self.assertIn(entry, found)
