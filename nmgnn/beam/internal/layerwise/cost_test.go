@@ -107,7 +107,7 @@ func TestPubMedEqualsOneMachine(t *testing.T) {
 func BenchmarkEmbed(b *testing.B) {
 	for _, nodes := range []int{10_000, 100_000, 300_000, 1_000_000} {
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
-			g, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: nodes, Features: 16, Seed: 1})
+			g, err := datasets.SBM(b.Context(), datasets.SBMOptions{Nodes: nodes, Features: 16, Seed: 1})
 			require.NoError(b, err)
 			in := graphFiles(b, g, 8)
 			b.Logf("before: most memory so far %.2f GB", memory(b))
