@@ -89,7 +89,7 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 			}
 			names, others := []string{name}, []cited.Answer{other}
 			for i, choice := range cited.ForGIN() {
-				if a.Model == "gin" && choice.StopF1 { // the departure that the sentences tell of
+				if a.Model == "gin" && !choice.RawFeatures { // the departures that the headline's sentences tell of
 					names = append(names, "here, GIN with "+choice.String())
 					others = append(others, find(departed[i], a.Model, setting))
 				}

@@ -88,7 +88,7 @@ func TestTheLeadingFigureHasOursAndThePublishedGains(t *testing.T) {
 	require.Len(t, p.Rows, 2)
 	gin := p.Rows[0][0]
 	assert.Equal(t, "GIN, new nodes", gin.Title)
-	require.Len(t, gin.Series, 3, "each trial is stopped on macro F1, too")
+	require.Len(t, gin.Series, 4, "rescaled, and each trial is stopped on macro F1, too")
 	assert.Equal(t, []float64{10, 25, 50, 90}, gin.Series[0].X)
 	assert.InDelta(t, 2, gin.Series[0].Y[0], 0.1)
 	assert.InDelta(t, 56.38-52.91, gin.Series[1].Y[0], 1e-9, "published, at 10 %")
@@ -165,7 +165,8 @@ func TestDeparturesOfGINStandBesideTheCitedReading(t *testing.T) {
 	assert.Equal(t, "no difference", grid.Rows[3][2].Text)
 	gains, err := e.Gains()
 	require.NoError(t, err)
-	assert.Equal(t, "here, GIN with early stopping on validation F1", gains.Rows[0][0].Series[2].Name)
+	assert.Equal(t, "here, GIN with rescaling as in dropout", gains.Rows[0][0].Series[2].Name)
+	assert.Equal(t, "here, GIN with early stopping on validation F1", gains.Rows[0][0].Series[3].Name)
 
 	beside, err := e.GINTable()
 	require.NoError(t, err)
