@@ -151,7 +151,7 @@ func TestADrawnGraphIsCutOffByItsContext(t *testing.T) {
 	counted := &cutOff{t.Context(), 0, math.MaxInt}
 	_, err := redditLike(counted, minRedditScale, 1)
 	require.NoError(t, err)
-	require.Greater(t, counted.asked, redditNodes(minRedditScale), "asked while edges and features are drawn")
+	require.Greater(t, counted.asked, redditNodes(minRedditScale)+30, "at each node's features, and while edges are drawn")
 	for _, last := range []int{0, 3, 20, 25, 1000, counted.asked - 1} {
 		c := &cutOff{t.Context(), 0, last}
 		g, err := redditLike(c, minRedditScale, 1)
