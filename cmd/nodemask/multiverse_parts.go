@@ -210,10 +210,10 @@ func (r multiverseRun) runTuned(design multiverse.Design) error {
 }
 
 // tuned is how far a comparison is, and the batch that comes next with the stage that it is of: one model comes after
-// the other, tuning first.
+// the other, and its stages in order.
 func (r multiverseRun) tuned(design multiverse.Design) (all []multiverse.Tuned, next multiverse.Batch, stage string,
 	err error) {
-	results := r.results()
+	results, earliest := r.results(), 0
 	for _, q := range design.Questions() {
 		t, err := design.Tuned(results, q)
 		if err != nil {
@@ -223,9 +223,9 @@ func (r multiverseRun) tuned(design multiverse.Design) (all []multiverse.Tuned, 
 		if len(t.Next.Cells) == 0 || next.Seeds != nil && !strings.HasPrefix(stage, tunedName(q.Model)+":") {
 			continue
 		}
-		if next.Seeds == nil || t.Next.Seeds[0] < next.Seeds[0] {
-			next, stage = t.Next, fmt.Sprint(tunedName(q.Model), ":", t.Next.Seeds[0])
-		} else if t.Next.Seeds[0] == next.Seeds[0] {
+		if next.Seeds == nil || t.Stage < earliest {
+			next, earliest, stage = t.Next, t.Stage, fmt.Sprint(tunedName(q.Model), ":", t.Stage)
+		} else if t.Stage == earliest {
 			next.Cells = append(next.Cells, t.Next.Cells...)
 		}
 	}

@@ -1,6 +1,7 @@
 package cited_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +17,7 @@ func TestBalancedArmsShareConfigurations(t *testing.T) {
 	d := cited.Tuned()
 	require.Len(t, d.Questions(), 6*3*2*2)
 	require.Len(t, d.Protocol().Questions(), 4*3*2*2, "two were added")
+	d.Arms, d.Added = slices.Concat(d.Arms, d.Added), nil // so that all of them come at once
 	own := map[string]int{multiverse.ArmPlain: 0, multiverse.ArmMaskedTuned: 8 * 16, multiverse.ArmDropEdge: 4 * 16,
 		multiverse.ArmDropout: 4 * 8, multiverse.ArmDropMessage: 4 * 16, multiverse.ArmDropGNN: 4 * 16}
 	for _, model := range d.Models {

@@ -24,10 +24,18 @@ func answered(t *testing.T, d multiverse.Design, q multiverse.TunedQuestion, f1 
 	if d.Budget == 0 {
 		protocol = cited.ProtocolHash()
 	}
-	for range 3 {
+	for stage := 0; ; stage++ {
 		answer, err := d.Tuned(record.NewResults(all), q)
 		require.NoError(t, err)
+		if len(answer.Next.Cells) == 0 {
+			break
+		}
+		require.GreaterOrEqual(t, answer.Stage, stage, "every stage comes once")
+		stage = answer.Stage
 		for _, c := range answer.Next.Cells {
+			if stage < 2 {
+				require.NotEqual(t, hyper.DropMessageRegulariser, c.Parameters.Regulariser, "added arms come last")
+			}
 			for _, seed := range answer.Next.Seeds {
 				all = append(all, readAlike(protocol, c, seed, f1(c, seed)))
 			}

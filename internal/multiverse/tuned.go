@@ -251,8 +251,11 @@ type Tuned struct {
 	Arms []TunedArm
 	// Complete says that every arm of the protocol has run on the fresh splits; added ones may be missing.
 	Complete bool
-	// Next is what is to be trained; the fresh splits come when every arm has chosen. Without cells everything is there.
+	// Next is what is to be trained. Without cells everything is there.
 	Next Batch
+	// Stage is what Next is of. 0: the protocol's arms choose; 1: on fresh splits they are compared, when all of them
+	// have chosen; 2 and 3: the same of added arms, which never delay the protocol.
+	Stage int
 }
 
 // Tuned says what every arm has chosen and how it does, and what is to be trained next.
@@ -263,10 +266,14 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 		arrival = slices.Index(datasets.AllArrivals(), d.Arrivals)
 	}
 	tries, fresh := Seeds(d.FirstTry, tunedTries), Seeds(d.Fresh, tunedFresh)
-	var tuning, comparing []record.Cell
+	var left [4][]record.Cell // by stage
 	bases := map[bool]record.Cell{}
 	for i, name := range slices.Concat(d.Arms, d.Added) {
-		arm := TunedArm{Name: name}
+		arm, added := TunedArm{Name: name}, i >= len(d.Arms)
+		stage := 0
+		if added {
+			stage = 2
+		}
 		var best record.Cell
 		complete := true
 		for _, values := range d.configurations(q.Model.Name, name) {
@@ -283,14 +290,14 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 			}
 			if n < tunedTries {
 				complete = false
-				tuning = append(tuning, c)
+				left[stage] = append(left[stage], c)
 			} else if arm.Chosen == nil || total > arm.Validation {
 				arm.Chosen, arm.Validation, best = values, total, c
 			}
 		}
 		if !complete {
 			arm.Chosen, arm.Validation = nil, 0
-			t.Arms, t.Complete = append(t.Arms, arm), t.Complete && i >= len(d.Arms)
+			t.Arms, t.Complete = append(t.Arms, arm), t.Complete && added
 			continue
 		}
 		there := r.Readings(best)
@@ -301,16 +308,16 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 		}
 		if len(arm.F1) < tunedFresh {
 			arm.F1 = nil
-			comparing = append(comparing, best)
-			t.Complete = t.Complete && i >= len(d.Arms)
+			left[stage+1] = append(left[stage+1], best)
+			t.Complete = t.Complete && added
 		}
 		t.Arms = append(t.Arms, arm)
 	}
-	switch {
-	case len(tuning) > 0:
-		t.Next = Batch{Cells: recordstore.Merged(tuning), Seeds: tries}
-	case len(comparing) > 0:
-		t.Next = Batch{Cells: recordstore.Merged(comparing), Seeds: fresh}
+	for stage, cells := range left {
+		if len(cells) > 0 {
+			t.Stage, t.Next = stage, Batch{Cells: recordstore.Merged(cells), Seeds: [][]uint64{tries, fresh}[stage%2]}
+			break
+		}
 	}
 	return t, r.Err()
 }
