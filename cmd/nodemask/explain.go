@@ -57,7 +57,7 @@ docs/EXPLAIN.md says how good this is, and what others do.`,
 	flags.StringVar(&f.class, "class", "",
 		"class whose logit is explained, by its name or number (default: the predicted one)")
 	flags.IntVar(&f.masks, "masks", explain.DefaultMasks,
-		"masks to compute for the shares, at most; 16 for each branch are the least where not all can be")
+		"most masks to compute for the shares: at least 16 for each branch where not all can be computed")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random orders where not all masks are computed")
 	flags.IntVar(&f.limit, "limit", explain.DefaultLimit, "largest tree to explain, in tree nodes")
 	flags.BoolVar(&f.json, "json", false, "print all of it, a line of JSON a node")

@@ -64,9 +64,9 @@ where it stopped, and several may share a folder.`,
 	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat; all, of the parts of PROTOCOL-2.md and of --part tuned, "+
 		"which has gcn and sage too")
 	flags.IntSliceVar(&f.sizes, "sizes", multiverse.Sizes(),
-		"sizes of the train set, in percent; 20,33,75 of the part tables")
+		"sizes of the train set, in percent; 20,33,75 for the part tables")
 	flags.IntVar(&f.splits, "splits", multiverse.Splits,
-		"splits of each size, one trial each; 20 of the parts of PROTOCOL-2.md, 10 of scale")
+		"splits of each size, one trial each; 20 for the parts of PROTOCOL-2.md, 10 for scale")
 	flags.IntVar(&f.batch, "batch", 5, "splits that all readings are done for before the next ones")
 	f.add(flags, "readings", "results/multiverse", "; of the parts of PROTOCOL-2.md: results/cited")
 	flags.BoolVar(&f.list, "list", false, "list the choices, and run nothing")

@@ -17,7 +17,7 @@ import (
 )
 
 func newResultsCommand() *cobra.Command {
-	c := &cobra.Command{Use: "results", Short: "List, show, check, export and merge the results that there are",
+	c := &cobra.Command{Use: "results", Short: "List, show, check, export and merge recorded results",
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	var folder string
 	addResults(c.PersistentFlags(), &folder, "results", "")

@@ -397,7 +397,7 @@ func headline(answers, fair []cited.Answer, better []string, mends bool) string 
 	}
 	var without []string
 	if len(better) > 0 && !slices.Contains(when[[2]bool{}], hyper.Title("gin")) {
-		without = append(without, "GIN gains more from "+strings.Join(better, " or "))
+		without = append(without, "on average GIN gains more from "+strings.Join(better, " or "))
 	}
 	if len(replaced) > 0 {
 		does := "does"

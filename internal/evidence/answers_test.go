@@ -115,7 +115,7 @@ func TestWhatDroppingNoAttentionGainsIsNotMaskings(t *testing.T) {
 	replaced := "GAT and SGAT do as well with neither masking nor attention dropout."
 	assert.Equal(t, "On Cora it helps GIN on new nodes. But "+replaced,
 		headline(all, fair, nil, false))
-	assert.Equal(t, "On Cora it helps GIN on new nodes. But GIN gains more from early "+
+	assert.Equal(t, "On Cora it helps GIN on new nodes. But on average GIN gains more from early "+
 		"stopping on validation F1 or raw features, and "+replaced, headline(all, fair, better, false))
 	assert.Equal(t, "On Cora it helps GIN, GAT and SGAT on new nodes.",
 		headline(all, all, nil, false))
@@ -151,7 +151,7 @@ func TestDeparturesOfGINStandBesideTheCitedReading(t *testing.T) {
 	e := with(66)
 	a, err := e.Answer()
 	require.NoError(t, err)
-	assert.Contains(t, a.Headline, "But GIN gains more from raw features.")
+	assert.Contains(t, a.Headline, "But on average GIN gains more from raw features.")
 	assert.Equal(t, "With early stopping on validation F1, GIN without masking is 0.0 points better on new nodes, and masking adds "+
 		"2.0 to that.", a.Sentences[1], "the evidence is alike for all ways of stopping")
 	assert.Equal(t, "With raw features, GIN without masking is 6.0 points better on new nodes, and masking adds 0.5 to that.", a.Limits[0])

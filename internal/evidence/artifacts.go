@@ -96,8 +96,9 @@ func CellsOf(artifacts []Artifact) []record.Cell {
 // Sizes returns the paper's sizes of the train set, in percent.
 func Sizes() []int { return []int{10, 20, 25, 33, 50, 75, 90} }
 
-// command returns what computes an artifact.
+// command returns what computes an artifact; shown returns what shows it.
 func (a Artifact) command() string { return "nodemask reproduce " + a.ID }
+func (a Artifact) shown() string   { return "nodemask report " + a.ID }
 
 // fewSizes returns the sizes that go beyond the paper: a small train set and a large one.
 func fewSizes() []int { return []int{10, 50} }

@@ -42,7 +42,7 @@ func claimsOfScale(id, data string) []Claim {
 			contrast: multiverse.Contrast{Plus: scores{plain, maskedCached}, Minus: scores{plainCached, masked}}},
 		{name: "not-degraded", text: "With node masking, caching does not degrade F1 by a point",
 			says:     "This approximation does not degrade the performance when node masking is employed",
-			rule:     fmt.Sprintf("By the protocol, with −%v points for 0.", loss),
+			rule:     fmt.Sprintf("As in the protocol, but the interval has to lie above −%v points.", loss),
 			contrast: multiverse.Contrast{Plus: scores{maskedCached}, Minus: scores{masked}, Margin: loss}},
 	} {
 		claims = append(claims, Claim{ID: id + "/" + about.name, Subject: aboutCaching, Text: about.text + " (" +

@@ -117,8 +117,8 @@ func claimsOfKeepRates(a Artifact) []Claim {
 		Text: "The best keep rate of GIN + NM is above 0.5, in both settings (Cora, 10 %).",
 		Says: "GIN+NM achieves the best performance under both the transductive setting as well as the inductive setting " +
 			"at p > 0.5",
-		Rule: "The best p above 0.5 against the best of the others, each chosen by the trials of the other seeds, as " +
-			"differences are; same direction at most where no masking is better still."}
+		Rule: "The best p above 0.5 against the best of the others, each chosen by the trials of the other seeds; " +
+			"same direction at most where no masking is better still."}
 	include := func(p float64) bool { return inPaper(p) && p > paper.MaskedKeepRate }
 	switch a.ID {
 	case "fig-keep-rate-others":
@@ -128,7 +128,7 @@ func claimsOfKeepRates(a Artifact) []Claim {
 	case "fig-keep-rate-gat":
 		c.ID, c.Text = a.ID+"/half", "The best keep rate of GAT + NM and SGAT + NM is 0.5 (Cora, 10 %, inductive)."
 		c.Says = "GAT+NM and SGAT+NM achieve the best performance at p=0.5 only"
-		c.Rule = "0.5 against the best of the others, chosen by the trials of the other seeds, as differences are; same " +
+		c.Rule = "0.5 against the best of the others, chosen by the trials of the other seeds; same " +
 			"direction at most where no masking is better still."
 		include = func(p float64) bool { return p == paper.MaskedKeepRate }
 	}
@@ -168,7 +168,7 @@ const untrained = "%s reaches %.2f at best, where %s reaches %.2f: it does not t
 func claimsOfDepth(a Artifact) []Claim {
 	const rule = "Settings in which a depth does not reach half of what 2 layers do are left out; without any it cannot " +
 		"be tested. In each other one, for each split the slope of its best keep rate over the binary logarithm of the " +
-		"number of layers, as differences are."
+		"number of layers."
 	falls := func(sign float64) func(*Evidence) Verdict {
 		return func(e *Evidence) Verdict { return judgeDepth(e.Records, a.Curves, sign) }
 	}
@@ -180,7 +180,7 @@ func claimsOfDepth(a Artifact) []Claim {
 			Text: "The best p falls as GIN gets deeper, with p the probability of dropping (Cora, 10 %)."},
 		{ID: a.ID + "/two", Subject: aboutKeepRates, Text: "Two layers are best for GIN (Cora, 10 %, without masking).",
 			Says:  "Akin to GAT, we found a 2-layer GIN to be optimal for all the datasets",
-			Rule:  "As differences are, against those depths that reach half of what 2 layers do.",
+			Rule:  "Against those depths that reach half of what two layers do.",
 			Judge: func(e *Evidence) Verdict { return judgeTwoLayers(e.Records, a.Curves) }},
 	}
 }
@@ -233,7 +233,7 @@ func judgeTrained(r *record.Results, unit string, all []comparison, said, out []
 	}
 	v := judge(r, unit, all)
 	v.Figures = strings.Join(slices.Concat([]string{v.Figures}, said, out), "; ")
-	v.command = "nodemask multiverse --part depth"
+	v.setCommand("nodemask multiverse --part depth")
 	return v
 }
 
@@ -314,7 +314,7 @@ func claimsOfLoss(id, data string) []Claim {
 	return []Claim{
 		{ID: id + "/train", Subject: aboutLosses, Text: "The training loss is higher with node masking" + on,
 			Says: "node masking leads to higher training losses in both the transductive and inductive settings",
-			Rule: "The mean over the epochs that both trials of a seed have, as differences are.",
+			Rule: "The mean over the epochs that both trials of a seed have.",
 			Judge: overPairs(crossEntropy, losses(data, func(plain, masked record.Record) float64 {
 				n := min(len(plain.TrainLosses), len(masked.TrainLosses))
 				return stat.Mean(masked.TrainLosses[:n], nil) - stat.Mean(plain.TrainLosses[:n], nil)
@@ -329,13 +329,13 @@ func claimsOfLoss(id, data string) []Claim {
 			Says: "the validation losses go up sharply after a point when node masking is not used, clearly indicating that " +
 				"the model has over-fit. With node masking, such an over-fitting phenomenon is neither observed in the " +
 				"transductive setting nor in the inductive setting",
-			Rule: "The rise is the mean of the last ten epochs before training stops over the least, as differences are.",
+			Rule: "The rise is the mean of the last ten epochs before training stops over the least.",
 			Judge: overPairs(percent, losses(data, func(plain, masked record.Record) float64 {
 				return rise(plain) - rise(masked)
 			}))},
 		{ID: id + "/overfits", Subject: aboutLosses, Ours: true,
 			Text:  "Without node masking it rises by more than 5 % of its minimum" + on,
-			Rule:  "The rise less 5 %, as differences are.",
+			Rule:  "The rise less 5 %.",
 			Judge: overPairs(percent, losses(data, func(plain, _ record.Record) float64 { return rise(plain) - 5 }))},
 	}
 }

@@ -54,16 +54,21 @@ func claimsOfMAD(id string) []Claim {
 			"SGAT on Cora, 10 %).",
 			Says: "We see that node masking is significantly better at alleviating over-smoothing than the stochastic " +
 				"exclusion of edges",
-			Rule:  "In each of three representations. Over them: as all do; \u201cdepends\u201d if it holds in some.",
+			Rule:  overThree,
 			Judge: overSmoothness(masking, dropout)},
-		{ID: id + "/dropout", Subject: aboutMAD, Text: "Attention dropout raises MAD a little.", Rule: "As for masking.",
+		{ID: id + "/dropout", Subject: aboutMAD, Text: "Attention dropout raises MAD a little.", Rule: overThree,
 			Says:  "the dropout on attention coefficients to not be a very effective tool against over-smoothing",
 			Judge: overSmoothness(dropout, none)},
 		{ID: id + "/fair", Subject: aboutMAD, Ours: true, Text: "MAD with node masking is above MAD with neither.",
-			Rule:  "As for attention dropout.",
+			Rule:  overThree,
 			Judge: overSmoothness(masking, none)},
 	}
 }
+
+// overThree is the rule of [overReadings] for the three representations.
+const overThree = "MAD is taken of three representations, each graded by itself. Over them, the lowest grade counts if " +
+	"the claim holds in all of them, and if it is contradicted in all; if it holds in some it \u201cdepends\u201d; else it " +
+	"is inconclusive."
 
 // overSmoothness grades the claim that MAD of one kind of training is above that of another, with each representation
 // as a reading.
@@ -129,9 +134,9 @@ func claimOfGINSmoothness(id string) Claim {
 		"%).",
 		Says: "We found the MAD values for GIN and GIN+NM to be almost identical, e.g., 0.65 for Cora with a train set of " +
 			"size 10%",
-		Rule: fmt.Sprintf("In each of three representations: reproduced if in both settings both means are within %v of "+
-			"%v, and of one another; same direction if of one another alone; contradicted if in either setting the "+
-			"difference's interval lies beyond. Over them: as for masking.", tolerance, publishedMADOfGIN),
+		Rule: fmt.Sprintf("%s A representation is reproduced if in both settings both means are within %v of %v, and of "+
+			"one another; same direction if of one another alone; contradicted if in either setting the difference's "+
+			"interval lies beyond.", overThree, tolerance, publishedMADOfGIN),
 		Judge: func(e *Evidence) Verdict {
 			v := overRepresentations(func(metric record.Metric) Verdict { return judgeGINSmoothness(e.Records, metric) })
 			if v.Grade != multiverse.NotRun {

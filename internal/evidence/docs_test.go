@@ -135,17 +135,26 @@ func wrapped(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// rules lists the rules of claims that have their own.
+// rules lists the rules of claims that have their own, each once.
 func rules(artifacts []Artifact) string {
-	var b strings.Builder
+	claims := map[string][]string{} // by rule
+	var inOrder []string
 	for _, subject := range Subjects() {
 		for _, a := range artifacts {
 			for _, c := range a.Claims {
-				if c.Subject == subject && c.Rule != "" {
-					fmt.Fprintf(&b, "- *%s* %s\n", c.Text, c.Rule)
+				if c.Subject != subject || c.Rule == "" {
+					continue
 				}
+				if claims[c.Rule] == nil {
+					inOrder = append(inOrder, c.Rule)
+				}
+				claims[c.Rule] = append(claims[c.Rule], "*"+c.Text+"*")
 			}
 		}
+	}
+	var b strings.Builder
+	for _, rule := range inOrder {
+		fmt.Fprintf(&b, "- %s %s\n", strings.Join(claims[rule], " "), rule)
 	}
 	return b.String()
 }

@@ -38,9 +38,12 @@ func Judge(artifacts []Artifact, e *Evidence) []Judged {
 				if c.Subject != subject {
 					continue
 				}
-				j := Judged{Claim: c, Verdict: e.verdict(c), Command: a.command(), cells: e.cellsOf(a)}
-				if j.command != "" {
+				j := Judged{Claim: c, Verdict: e.verdict(c), Command: a.shown(), cells: e.cellsOf(a)}
+				switch {
+				case j.command != "":
 					j.Command = j.command
+				case j.Grade == multiverse.NotRun:
+					j.Command = a.command()
 				}
 				all = append(all, j)
 			}

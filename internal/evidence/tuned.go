@@ -218,7 +218,7 @@ func claimsOfTuned(id string) []Claim {
 // claimOfTuned says that tuned masking beats another arm, over all cells of models that have been run.
 func claimOfTuned(table, name, text, against string, models ...multiverse.TunedModel) Claim {
 	return Claim{ID: table + "/" + name, Subject: aboutBeyond, Ours: true, Text: text,
-		Rule:  "Over the cells of the tuned comparison that have been run, on twenty fresh splits, as differences are.",
+		Rule:  "Over the cells of the tuned comparison that have been run, on twenty fresh splits.",
 		Judge: func(e *Evidence) Verdict { return e.judgeTuned(table, against, "", models...) }}
 }
 
@@ -243,6 +243,6 @@ func (e *Evidence) judgeTuned(table, against string, setting datasets.Setting,
 		v = judge(e.Records, points, all)
 		v.files = files
 	}
-	v.command = c.command("--model all")
+	v.setCommand(c.command("--model all"))
 	return v
 }

@@ -28,7 +28,7 @@ type Verdict struct {
 	Robust     string   // what the readings around the cited one say; "": they were not asked
 	Detectable float64  // of Inconclusive: the true difference that would have been found with a power of 80 %
 	Figures    string   // all there is to say, in a line
-	command    string   // computes what it rests on; "": the command of the claim's table
+	command    string   // shows what it rests on, or trains it; "": the command of the claim's table
 	files      []string // of results, with the trials that it rests on; nil: those with the cells of the claim's table
 }
 
@@ -80,6 +80,14 @@ func (v Verdict) GradeText() string {
 		return fmt.Sprintf("%s (%.*f %s would have been found)", v.Grade, digitsOf(v.Unit), v.Detectable, v.Unit)
 	}
 	return string(v.Grade)
+}
+
+// setCommand says which part of 'multiverse' shows the evidence, or trains it where there is none.
+func (v *Verdict) setCommand(multiversePart string) {
+	v.command = multiversePart
+	if v.Grade != multiverse.NotRun {
+		v.command += " --summary"
+	}
 }
 
 // notRun is the verdict where something is missing.
@@ -269,17 +277,18 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 	if err != nil {
 		return notRun("%v", err)
 	}
-	v := Verdict{Grade: multiverse.NotRun, Unit: points, Published: published,
-		command: fmt.Sprintf("nodemask multiverse --part cited --data %s --model %s", data, model)}
+	v := Verdict{Grade: multiverse.NotRun, Unit: points, Published: published}
+	command := fmt.Sprintf("nodemask multiverse --part cited --data %s --model %s", data, model)
 	if a.Effect == nil || a.Splits < cited.Splits {
 		v.Figures = fmt.Sprintf("%d of %d splits", a.Splits, cited.Splits)
+		v.setCommand(command)
 		return v
 	}
-	v.command += " --summary"
 	v.files = []string{trialsFile(CitedFolder, data, model)}
 	if err := v.gradeCited(a.Effect.Differences, a.Effect.Pooled, -contrast.Margin); err != nil {
 		return notRun("%v", err)
 	}
+	v.setCommand(command)
 	v.Figures = fmt.Sprintf("%s, p %s over %d splits, significant in %s sizes: %s", v.EffectText(),
 		stats.ProbabilityText(a.Effect.Pooled.P), a.Splits, v.Strict(), choice) + v.detect()
 	if choice != (cited.Choice{}) {

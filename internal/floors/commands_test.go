@@ -2,6 +2,8 @@ package floors
 
 import (
 	"os"
+	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -52,4 +54,43 @@ func TestDocsNameTestsThatThereAre(t *testing.T) {
 		}
 	}
 	require.Greater(t, found, 15)
+}
+
+// TestDocsNameTestsWhereTheyAre: each test that the docs name is there, and in the folder that they say, as in
+// "`TestThis`, `TestThat` (`nmgnn/cached`)".
+func TestDocsNameTestsWhereTheyAre(t *testing.T) {
+	root := filepath.Join("..", "..")
+	out, err := exec.Command("git", "-C", root, "ls-files", "*_test.go").Output()
+	if err != nil {
+		t.Skipf("skipped: git does not list the files: %v", err)
+	}
+	folders := map[string][]string{} // by test
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	for _, file := range strings.Fields(string(out)) {
+		source, err := os.ReadFile(filepath.Join(root, file))
+		require.NoError(t, err)
+		for _, test := range declared.FindAllStringSubmatch(string(source), -1) {
+			folders[test[1]] = append(folders[test[1]], path.Dir(file))
+		}
+	}
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	require.NoError(t, err)
+	groups := regexp.MustCompile("((?:`Test\\w+`(?:,? |, and | and )?)+)(?:\\(|in )`([\\w/]+)`")
+	named := regexp.MustCompile("`(Test\\w+)`")
+	found := 0
+	for _, page := range pages {
+		content, err := os.ReadFile(page)
+		require.NoError(t, err)
+		text := strings.Join(strings.Fields(string(content)), " ")
+		for _, test := range named.FindAllStringSubmatch(text, -1) {
+			assert.NotEmpty(t, folders[test[1]], "%s: there is no %s", page, test[1])
+			found++
+		}
+		for _, group := range groups.FindAllStringSubmatch(text, -1) {
+			for _, test := range named.FindAllStringSubmatch(group[1], -1) {
+				assert.Contains(t, folders[test[1]], group[2], "%s: %s is elsewhere", page, test[1])
+			}
+		}
+	}
+	require.Greater(t, found, 50)
 }
