@@ -106,5 +106,5 @@ func relu(x *Node) *Node {
 	if runtime.GOARCH == "wasm" {
 		return activation.Relu(x)
 	}
-	return Where(GreaterOrEqual(x, ScalarZero(x.Graph(), x.DType())), x, ZerosLike(x))
+	return Where(LessThan(x, ScalarZero(x.Graph(), x.DType())), ZerosLike(x), x) // NaN stays NaN
 }

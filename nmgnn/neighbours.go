@@ -1,7 +1,9 @@
 package nmgnn
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 
 	"nodemask/internal/gomlx"
 
@@ -143,9 +145,10 @@ func (n Neighbours) withoutEdges(r *kernels.Random, rate float64) Neighbours {
 }
 
 // MaskOthers multiplies what each u ≠ v contributes to v by δ(u), and leaves v's own contribution in v ∪ N_v
-// alone: eq. 6 read as keeping a masked root. Sum, Mean, WeightedSum, Attention and PairAttention heed it; no softmax
-// sees it. mask is [nodes, 1]; nil: inactive.
+// alone: eq. 6 read as keeping a masked root. Sums, Mean, Max and attention heed it; no softmax sees it. mask is
+// [nodes, 1]; nil: inactive.
 func (n Neighbours) MaskOthers(mask *Node) Neighbours {
+	n.delta(mask)
 	n.mask = mask
 	return n
 }
@@ -219,15 +222,48 @@ func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 	return number
 }
 
+// ofNodes panics unless x has a row for each node, and so many columns; 0: any number. Kernels read memory by the rows
+// that it is to have.
+func (n Neighbours) ofNodes(name string, x *Node, columns int) { mustBe(name, x, n.product.Rows(), "node", columns) }
+
+// ofEntries panics unless x has a row for each entry.
+func (n Neighbours) ofEntries(name string, x *Node) { mustBe(name, x, n.product.Slots(), "entry", 0) }
+
+func mustBe(name string, x *Node, rows int, of string, columns int) {
+	if x == nil {
+		panic(fmt.Errorf("%s is nil: expected a row for each %s", name, of))
+	}
+	shape := x.Shape()
+	if shape.Rank() == 2 && shape.Dimensions[0] == rows && (columns == 0 || shape.Dimensions[1] == columns) {
+		return
+	}
+	width := "width"
+	if columns > 0 {
+		width = strconv.Itoa(columns)
+	}
+	panic(fmt.Errorf("%s has the shape %v: expected [%d, %s], a row for each %s", name, shape.Dimensions, rows, width, of))
+}
+
+// delta panics unless a mask is nil or has a number for each node.
+func (n Neighbours) delta(mask *Node) {
+	if mask != nil {
+		n.ofNodes("mask", mask, 1)
+	}
+}
+
 // Sum maps h [nodes, width] to [nodes, width]: row v is Σ_{u∈N_v} δ(u)·h_u. Here and in what follows, mask [nodes,
 // 1] holds δ, has no gradient, and nil stands for ones.
 func (n Neighbours) Sum(h, mask *Node) *Node {
+	n.ofNodes("h", h, 0)
+	n.delta(mask)
 	g := h.Graph()
 	return kernels.Sum(n.product, h, mask, n.sent(h, n.scaled(g, n.heard(n.present(g)))), n.train)
 }
 
 // Mean returns Sum divided by |N_v|, or zeros for a node without neighbours.
 func (n Neighbours) Mean(h, mask *Node) *Node {
+	n.ofNodes("h", h, 0)
+	n.delta(mask)
 	g := h.Graph()
 	degree := n.Degree(g)
 	keep := n.sent(h, n.scaled(g, n.heard(n.present(g))))
@@ -237,8 +273,8 @@ func (n Neighbours) Mean(h, mask *Node) *Node {
 // Max maps h [nodes, width] to [nodes, width]: row v has the greatest h_u of the u ∈ N_v with δ(u) = 1, column by
 // column; zeros where there are none.
 func (n Neighbours) Max(h, mask *Node) *Node {
-	n.readsAll = true
-	messages, present := n.Sources(h), n.present(h.Graph())
+	n.delta(mask)
+	messages, present := n.Sources(h), n.heard(n.present(h.Graph()))
 	if mask != nil {
 		if present == nil {
 			present = kernels.Valid(n.product, h.Graph())
@@ -269,12 +305,14 @@ func (n Neighbours) Degree(g *Graph) *Node {
 
 // Sources returns h_u for each entry: h [nodes, width] → [entries, width].
 func (n Neighbours) Sources(h *Node) *Node {
+	n.ofNodes("h", h, 0)
 	n.readsAll = true
 	return kernels.Sources(n.product, h, n.train)
 }
 
 // Targets returns h_v for each entry: h [nodes, width] → [entries, width].
 func (n Neighbours) Targets(h *Node) *Node {
+	n.ofNodes("h", h, 0)
 	n.readsAll = true
 	return kernels.Targets(n.product, h, n.train)
 }
@@ -288,6 +326,7 @@ func (n Neighbours) Weights(g *Graph, name string, of func(v, u int32) float32) 
 
 // Softmax returns exp(e_vu) / Σ_{w∈N_v} exp(e_vw), for each column of e [entries, heads] on its own.
 func (n Neighbours) Softmax(e *Node) *Node {
+	n.ofEntries("e", e)
 	n.readsAll = true
 	return kernels.RowSoftmax(n.product, e, n.present(e.Graph()), n.train)
 }
@@ -298,6 +337,7 @@ func (n Neighbours) drops(rate float64) bool { return n.random != nil && rate > 
 // EntryDropout sets entries of e [entries, heads] to zero with probability rate and divides the others by 1-rate;
 // outside training it leaves them alone.
 func (n Neighbours) EntryDropout(e *Node, rate float64) *Node {
+	n.ofEntries("e", e)
 	if !n.drops(rate) {
 		return e
 	}
@@ -313,6 +353,9 @@ func (n Neighbours) keepEntries(heads int, rate float64) *Node {
 // WeightedSum returns Σ_{u∈N_v} weights_vu·δ(u)·h_u: weights [entries, heads], h [nodes, width] → [nodes,
 // width]. Each head weighs its share of the width, in order.
 func (n Neighbours) WeightedSum(weights, h, mask *Node) *Node {
+	n.ofEntries("weights", weights)
+	n.ofNodes("h", h, 0)
+	n.delta(mask)
 	n.readsAll = true
 	if present := n.present(h.Graph()); present != nil {
 		weights = Mul(weights, present)
@@ -322,17 +365,22 @@ func (n Neighbours) WeightedSum(weights, h, mask *Node) *Node {
 
 // Attention returns WeightedSum(EntryDropout(Softmax(e), rate), h, mask), in half the time.
 func (n Neighbours) Attention(e, h, mask *Node, rate float64) *Node {
+	n.ofEntries("e", e)
 	return n.attend(kernels.Attention{Scores: e, Values: h, Mask: mask}, e.Shape().Dimensions[1], rate)
 }
 
 // PairAttention is [Neighbours.Attention] with e_vu = LeakyReLU(source_u + target_v), with that slope below zero:
 // source, target [nodes, heads]. Where it can be, e is never stored.
 func (n Neighbours) PairAttention(source, target *Node, slope float64, h, mask *Node, rate float64) *Node {
+	n.ofNodes("source", source, 0)
+	n.ofNodes("target", target, source.Shape().Dimensions[1])
 	return n.attend(kernels.Attention{Source: source, Target: target, Slope: slope, Values: h, Mask: mask},
 		source.Shape().Dimensions[1], rate)
 }
 
 func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {
+	n.ofNodes("h", a.Values, 0)
+	n.delta(a.Mask)
 	n.readsAll = true
 	if n.drops(n.messages) { // one by one: a product with attention has a number for each head alone
 		e := a.Scores
@@ -354,5 +402,6 @@ func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {
 // Scores returns the inner products of each head's share of h [nodes, width] with its row of a and of b [heads,
 // width/heads], for [Neighbours.PairAttention]: two nodes [nodes, heads].
 func (n Neighbours) Scores(h, a, b *Node) (source, target *Node) {
+	n.ofNodes("h", h, 0)
 	return n.product.PairScores(h, a, b)
 }

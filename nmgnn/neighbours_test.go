@@ -63,7 +63,8 @@ func TestMaxIsTheGreatestOfEachColumnAmongTheNeighbours(t *testing.T) {
 			y, tied, masked := near(nil).Max(h, nil), near(nil).Max(alike, nil), near(nil).Max(h, mask)
 			return []*Node{y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], near(nil).WithSelf().Max(h, nil), tied,
 				Gradient(ReduceAllSum(Mul(factors, tied)), alike)[0], masked,
-				Gradient(ReduceAllSum(Mul(factors, masked)), h)[0]}
+				Gradient(ReduceAllSum(Mul(factors, masked)), h)[0], near(nil).MaskOthers(mask).Max(h, nil),
+				near(nil).WithSelf().MaskOthers(mask).Max(h, nil)}
 		}, fiveRows, fiveFactors, [][]float32{{4}, {4}, {4}, {0}, {0}}, [][]float32{{0}, {1}, {0}, {1}, {1}})
 		require.NoError(t, err)
 		// a hears b and c, b hears a and c, c hears a, b and d, d hears c, and e nobody: zero.
@@ -80,7 +81,45 @@ func TestMaxIsTheGreatestOfEachColumnAmongTheNeighbours(t *testing.T) {
 		// masked.
 		require.Equal(t, [][]float32{{2, -1}, {0, 0}, {8, -1}, {0, 0}, {0, 0}}, outputs[5].Value())
 		require.Equal(t, [][]float32{{0, 0}, {1, 101}, {0, 0}, {100, 0}, {0, 0}}, outputs[6].Value())
+		require.Equal(t, outputs[5].Value(), outputs[7].Value(), "all but v itself")
+		require.Equal(t, [][]float32{{2, 9}, {2, -1}, {8, -1}, {8, -5}, {16, 7}}, outputs[8].Value(), "v itself is heard")
 	})
+}
+
+func TestNumbersThatAreNotOneForEachNodeAreRefused(t *testing.T) {
+	// Kernels would read what lies behind them in memory.
+	few := func(x *Node) *Node { return Slice(x, AxisRange(0, 2)) }
+	const nodes, entries = "has the shape [2 2]: expected [5, width], a row for each node",
+		"has the shape [2 2]: expected [8, width], a row for each entry"
+	const mask = "mask has the shape [5 2]: expected [5, 1], a row for each node"
+	for _, c := range []struct {
+		says string
+		of   func(n nmgnn.Neighbours, h *Node) *Node
+	}{
+		{nodes, func(n nmgnn.Neighbours, h *Node) *Node { return n.Sum(few(h), nil) }},
+		{nodes, func(n nmgnn.Neighbours, h *Node) *Node { return n.Mean(few(h), nil) }},
+		{nodes, func(n nmgnn.Neighbours, h *Node) *Node { return n.Max(few(h), nil) }},
+		{nodes, func(n nmgnn.Neighbours, h *Node) *Node { return n.Sources(few(h)) }},
+		{nodes, func(n nmgnn.Neighbours, h *Node) *Node { return n.Targets(few(h)) }},
+		{nodes, func(n nmgnn.Neighbours, h *Node) *Node { return n.WeightedSum(n.Sources(h), few(h), nil) }},
+		{nodes, func(n nmgnn.Neighbours, h *Node) *Node { return n.Attention(n.Sources(h), few(h), nil, 0) }},
+		{nodes, func(n nmgnn.Neighbours, h *Node) *Node { return n.PairAttention(few(h), few(h), 0.2, h, nil, 0) }},
+		{entries, func(n nmgnn.Neighbours, h *Node) *Node { return n.Softmax(few(h)) }},
+		{entries, func(n nmgnn.Neighbours, h *Node) *Node { return n.EntryDropout(few(h), 0.5) }},
+		{entries, func(n nmgnn.Neighbours, h *Node) *Node { return n.WeightedSum(few(h), h, nil) }},
+		{mask, func(n nmgnn.Neighbours, h *Node) *Node { return n.Sum(h, h) }},
+		{mask, func(n nmgnn.Neighbours, h *Node) *Node { return n.MaskOthers(h).Sum(h, nil) }},
+		{"h is nil: expected a row for each node", func(n nmgnn.Neighbours, h *Node) *Node { return n.Sum(nil, nil) }},
+		{"has the shape [8 2]", func(n nmgnn.Neighbours, h *Node) *Node { return n.Sum(n.Sources(h), nil) }},
+	} {
+		gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+			near := nearOf(t, gnntest.Store(t), plan, 5, fivePairs)
+			_, err := model.CallOnceN(b.Backend, gnntest.Store(t), func(_ *model.Scope, h *Node) []*Node {
+				return []*Node{c.of(near(nil), h)}
+			}, fiveRows)
+			assert.ErrorContains(t, err, c.says)
+		})
+	}
 }
 
 func TestWeightsAreThoseOfEachPairOfNodes(t *testing.T) {
