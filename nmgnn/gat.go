@@ -44,3 +44,5 @@ func (l GAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 var _ = named("gat", func(p hyper.Parameters, width, heads int) Layer {
 	return GAT{Heads: heads, Width: width / heads, Dropout: p.AttentionDropout, KeepSelf: p.SelfTerm == hyper.SelfKept}
 })
+
+func (l GAT) check() error { return checkAttention(l.Heads, l.Width, l.Dropout) }

@@ -46,3 +46,5 @@ func (l GATv2) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node)
 var _ = named("gatv2", func(p hyper.Parameters, width, heads int) Layer {
 	return GATv2{Heads: heads, Width: width / heads, Dropout: p.AttentionDropout, KeepSelf: p.SelfTerm == hyper.SelfKept}
 })
+
+func (l GATv2) check() error { return checkAttention(l.Heads, l.Width, l.Dropout) }

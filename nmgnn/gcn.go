@@ -27,3 +27,5 @@ func (l GCN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 }
 
 var _ = named("gcn", func(_ hyper.Parameters, width, _ int) Layer { return GCN{Width: width} })
+
+func (l GCN) check() error { return checkWidths(l.Width) }

@@ -53,3 +53,5 @@ var _ = named("gin", func(p hyper.Parameters, width, _ int) Layer {
 	mlp[len(mlp)-1] = width
 	return GIN{Width: mlp, Epsilon: p.Epsilon, LearnEpsilon: p.LearnEpsilon, Norm: p.Norm != ""}
 })
+
+func (l GIN) check() error { return checkWidths(l.Width...) }

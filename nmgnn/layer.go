@@ -12,8 +12,10 @@ import (
 // Layer is one update of all nodes: h^(k-1) → h^(k).
 type Layer interface {
 	// Forward adds the layer to a computation: h [nodes, in] → [nodes, out]. Weights are made in scope, with [Weights],
-	// [GlorotWeights] or [ZeroWeights]. mask [nodes, 1] holds δ and multiplies what a node contributes to others, never
-	// what it is to itself unless the equation says so; nil: inactive. Layers never draw a mask of their own.
+	// [GlorotWeights] or [ZeroWeights], or with the scope's VariableWithValue, to start at values of the layer's own. A
+	// name used twice in a scope is one variable. mask [nodes, 1] holds δ and multiplies what a node contributes to
+	// others, never what it is to itself unless the equation says so; nil: inactive. Layers never draw a mask of their
+	// own.
 	Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node
 }
 

@@ -3,6 +3,7 @@ package nmgnn
 import (
 	"fmt"
 	"runtime"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/layers/activation"
@@ -97,7 +98,39 @@ func (m Model) Check() error {
 	if len(m.Layers) == 0 {
 		return fmt.Errorf("a model needs at least one layer")
 	}
+	for i, l := range m.Layers {
+		if l == nil {
+			return fmt.Errorf("layer %d is nil", i)
+		}
+		if c, ok := l.(interface{ check() error }); ok {
+			if err := c.check(); err != nil {
+				return fmt.Errorf("layer %d: %w", i, err)
+			}
+		}
+	}
+	if m.Readout.Classes < 0 {
+		return fmt.Errorf("a readout of %d classes: expected 0, for none, or more", m.Readout.Classes)
+	}
 	return hyper.CheckDropRate("dropout", m.Dropout)
+}
+
+// checkWidths returns an error for a layer without outputs, or with a number of them below 1.
+func checkWidths(all ...int) error {
+	if len(all) == 0 || slices.Min(all) < 1 {
+		return fmt.Errorf("Width is %v: expected at least 1", all)
+	}
+	return nil
+}
+
+// checkAttention returns an error for settings that no attention has.
+func checkAttention(heads, width int, dropout float64) error {
+	if heads < 0 {
+		return fmt.Errorf("Heads is %d: expected 1 or more; 0 is 1", heads)
+	}
+	if err := checkWidths(width); err != nil {
+		return err
+	}
+	return hyper.CheckDropRate("Dropout", dropout)
 }
 
 // relu is max(x, 0), as a choice: the gradient of a maximum takes five operations where that of a choice is one. In

@@ -224,7 +224,9 @@ func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 
 // ofNodes panics unless x has a row for each node, and so many columns; 0: any number. Kernels read memory by the rows
 // that it is to have.
-func (n Neighbours) ofNodes(name string, x *Node, columns int) { mustBe(name, x, n.product.Rows(), "node", columns) }
+func (n Neighbours) ofNodes(name string, x *Node, columns int) {
+	mustBe(name, x, n.product.Rows(), "node", columns)
+}
 
 // ofEntries panics unless x has a row for each entry.
 func (n Neighbours) ofEntries(name string, x *Node) { mustBe(name, x, n.product.Slots(), "entry", 0) }

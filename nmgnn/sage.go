@@ -31,3 +31,5 @@ func (l SAGE) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) 
 }
 
 var _ = named("sage", func(_ hyper.Parameters, width, _ int) Layer { return SAGE{Width: width} })
+
+func (l SAGE) check() error { return checkWidths(l.Width) }

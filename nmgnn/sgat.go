@@ -44,3 +44,5 @@ func (l SGAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) 
 var _ = named("sgat", func(p hyper.Parameters, width, heads int) Layer {
 	return SGAT{Heads: heads, Width: width, Dropout: p.AttentionDropout, KeepSelf: p.SelfTerm == hyper.SelfKept}
 })
+
+func (l SGAT) check() error { return checkAttention(l.Heads, l.Width, l.Dropout) }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/csr"
@@ -117,6 +119,19 @@ func TestFirstValuesFollowFromTheSeed(t *testing.T) {
 		require.GreaterOrEqual(t, slices.Min(first[path]), -bound, path)
 	}
 	t.Run("xla:cpu", func(t *testing.T) { require.Equal(t, first, of(gnntest.XLA(t), 7), "on every backend alike") })
+}
+
+// ramp is a layer of one's own that says itself what its scale starts at.
+type ramp struct{}
+
+func (ramp) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, mask *Node) *Node {
+	scale := scope.VariableWithValue("scale", [][]float32{{1, 2}}).NodeValue(h.Graph())
+	return Mul(near.Sum(h.Times(nmgnn.ZeroWeights(scope, h.Graph(), "w", h.Width(), 2)), mask), scale)
+}
+
+func TestALayersOwnFirstValuesAreKept(t *testing.T) {
+	values := firstValues(t, gnntest.Go(t), nmgnn.Model{Layers: []nmgnn.Layer{ramp{}}}, 7)
+	require.Equal(t, []float32{1, 2}, values["/model/layer0/scale"])
 }
 
 func TestClassesAndSoftmax(t *testing.T) {

@@ -143,7 +143,7 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 	}
 	defer exec.Finalize()
 	for v := range store.IterVariables() {
-		if !variables.IsWeight(v) {
+		if !variables.IsWeight(v) || v.HasValue() && !variables.IsMade(store, v) { // a layer's own values stay
 			continue
 		}
 		value, err := variables.FirstValue(store, v, seed)

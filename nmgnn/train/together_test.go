@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/gomlx/compute/shapes"
@@ -17,6 +18,7 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
 )
 
 // sameTrial holds a trial to another one, up to what sums in another order make of its numbers.
@@ -163,6 +165,29 @@ func (l plain) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Input,
 		return Add(y, scope.VariableWithShape("b", shapes.Make(y.DType(), 1, 2)).NodeValue(h.Graph()))
 	}
 	return Add(y, nmgnn.ZeroWeights(scope, h.Graph(), "b", 1, 2))
+}
+
+// ramp is a layer of one's own that says itself what its scale starts at.
+type ramp struct{}
+
+func (ramp) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, mask *Node) *Node {
+	scale := scope.VariableWithValue("scale", [][]float32{{1, 2}}).NodeValue(h.Graph())
+	return Mul(near.Sum(h.Times(nmgnn.Weights(scope, h.Graph(), "w", h.Width(), h.Width(), 2)), mask), scale)
+}
+
+func TestALayersOwnFirstValuesAreThoseOfEveryTrial(t *testing.T) {
+	g, view := gnntest.Camps(t, 30, datasets.Inductive)
+	for _, b := range []*backend.Backend{gnntest.Go(t), gnntest.XLA(t)} {
+		trainer, err := New(b, nmgnn.Model{Layers: []nmgnn.Layer{ramp{}}}, g, view, Options{LearningRate: 1e-12, MaxEpochs: 2})
+		require.NoError(t, err)
+		defer trainer.Close()
+		for seed := range uint64(2) {
+			trial, err := trainer.Train(t.Context(), seed, nil)
+			require.NoError(t, err)
+			i := slices.IndexFunc(trial.Weights, func(w infer.Weight) bool { return w.Path == "/model/layer0/scale" })
+			gnntest.InDelta(t, []float32{1, 2}, trial.Weights[i].Values, 1e-6, "seed %d", seed)
+		}
+	}
 }
 
 func TestALayerThatTrialsCannotShareIsRefused(t *testing.T) {

@@ -47,14 +47,14 @@ func update(scope *model.Scope, loss, decay *Node, learningRate float64) {
 // learningRatePath is where GoMLX's optimizers keep the learning rate.
 func learningRatePath() string { return "/" + optimizer.Scope + "/" + optimizer.ParamLearningRate }
 
-// Start holds what the optimizer's own variables start from, by path.
+// Start holds what the optimizer's own variables start from, and those weights that a layer gave values itself, by path.
 type Start map[string]*tensors.Tensor
 
-// StartOf copies the optimizer's variables of a store in which a step was compiled and never run.
+// StartOf copies these variables of a store in which a step was compiled and never run.
 func StartOf(store *model.Store) (Start, error) {
 	start := Start{}
 	for v := range store.IterVariables() {
-		if Owns(v) && !variables.IsWeight(v) && v.HasValue() {
+		if Owns(v) && v.HasValue() && !variables.IsMade(store, v) {
 			value, err := v.Value()
 			if err != nil {
 				return nil, gomlx.Error(err)
@@ -83,10 +83,10 @@ func (s Start) Reset(store *model.Store, learningRate float64, seeds ...uint64) 
 		}
 		var err error
 		switch {
-		case variables.IsWeight(v):
-			value, err = variables.FirstValue(store, v, seeds...)
 		case value != nil:
 			value, err = value.LocalClone()
+		case variables.IsWeight(v):
+			value, err = variables.FirstValue(store, v, seeds...)
 		default:
 			value = tensors.FromShape(v.Shape())
 		}
