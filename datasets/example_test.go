@@ -3,8 +3,28 @@ package datasets_test
 import (
 	"fmt"
 
+	"nodemask/csr"
 	"nodemask/datasets"
 )
+
+// A graph from slices, as a program has them.
+func ExampleGraph() {
+	var pairs []csr.Edge
+	for _, pair := range [][2]int32{{0, 1}, {1, 2}, {2, 3}, {2, 1}} {
+		pairs = append(pairs, csr.Edge{Node: pair[0], Neighbour: pair[1]})
+	}
+	edges, report, err := csr.FromEdges(4, pairs, csr.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	g := &datasets.Graph{Name: "path", Edges: edges, Labels: []int32{0, 0, 1, datasets.Unlabelled},
+		Classes:  []string{"near", "far"},
+		Features: datasets.Features{Rows: 4, Width: 2, Dense: []float32{1, 0, 0.5, 0.5, 0, 1, 0, 2}}}
+	fmt.Println(report, g.Check())
+	// Output:
+	// 3 edges (4 pairs listed, 0 self-loops and 1 duplicates dropped) <nil>
+}
 
 func ExampleCora() {
 	g, err := datasets.Cora()

@@ -178,7 +178,8 @@ func (ramp) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, ma
 func TestALayersOwnFirstValuesAreThoseOfEveryTrial(t *testing.T) {
 	g, view := gnntest.Camps(t, 30, datasets.Inductive)
 	for _, b := range []*backend.Backend{gnntest.Go(t), gnntest.XLA(t)} {
-		trainer, err := New(b, nmgnn.Model{Layers: []nmgnn.Layer{ramp{}}}, g, view, Options{LearningRate: 1e-12, MaxEpochs: 2})
+		m := nmgnn.Model{Layers: []nmgnn.Layer{ramp{}}}
+		trainer, err := New(b, m, g, view, Options{LearningRate: 1e-12, MaxEpochs: 2})
 		require.NoError(t, err)
 		defer trainer.Close()
 		for seed := range uint64(2) {

@@ -47,7 +47,7 @@ func update(scope *model.Scope, loss, decay *Node, learningRate float64) {
 // learningRatePath is where GoMLX's optimizers keep the learning rate.
 func learningRatePath() string { return "/" + optimizer.Scope + "/" + optimizer.ParamLearningRate }
 
-// Start holds what the optimizer's own variables start from, and those weights that a layer gave values itself, by path.
+// Start holds, by path, what the optimizer's own variables start from, and weights that a layer gave values itself.
 type Start map[string]*tensors.Tensor
 
 // StartOf copies these variables of a store in which a step was compiled and never run.
