@@ -183,9 +183,9 @@ func TestMaskingIsNotTurnedOnOrOffInACompiledProgram(t *testing.T) {
 	masked := trainerAt(0.5)
 	half := trainOnce(t, masked, 1)
 	for _, off := range []hyper.KeepRate{0, 1} {
-		require.ErrorIs(t, masked.Switch(view, at(off)), errOtherProgram)
+		require.ErrorIs(t, masked.Switch(view, at(off)), ErrOtherProgram)
 		plain := trainerAt(off)
-		require.ErrorIs(t, plain.Switch(view, at(0.5)), errOtherProgram)
+		require.ErrorIs(t, plain.Switch(view, at(0.5)), ErrOtherProgram)
 		require.NoError(t, plain.Switch(view, at(1)))
 		require.NoError(t, plain.Switch(view, at(0)), "which is 1")
 	}
