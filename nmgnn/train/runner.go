@@ -17,9 +17,9 @@ import (
 
 // Runner runs trials one after the other on one backend. It keeps the programs it compiled last for trials that can
 // share one ([Trainer.Switch]): trials of one experiment, with splits of their own too, and of experiments that mask or
-// drop at other rates, learn at another rate or stop otherwise. It knows a graph by its pointer, and checks and reads it
-// once: what is changed in a graph between two trials, features or labels, is not seen; make another graph of it. Only
-// one goroutine may use a runner at a time.
+// drop at other rates, learn at another rate or stop otherwise. It knows a graph by its pointer, and checks and reads
+// it once: what is changed in a graph between two trials, as features, is not seen: make another graph of it. Only one
+// goroutine may use a runner at a time.
 type Runner struct {
 	// Programs is how many are kept while there is memory for another one; 0: 1.
 	Programs int
