@@ -104,6 +104,9 @@ func (g *Graph) ContentHash() string {
 // Check reports the first fault of g; nil if g is what [Graph] promises: sizes that agree, labels in range, edges
 // stored in both rows, sound and finite features.
 func (g *Graph) Check() error {
+	if g == nil {
+		return errors.New("the graph is nil: expected one that datasets.Open reads")
+	}
 	if err := g.check(); err != nil {
 		return fmt.Errorf("graph %q: %w", g.Name, err)
 	}

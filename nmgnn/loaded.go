@@ -39,8 +39,8 @@ type LoadOptions struct {
 	// Share is the backend to share memory with, for graphs that are replaced often: see [kernels.Constants.Share]. Dense
 	// features then are zeros until [Loaded.FillFeatures] or a Replace.
 	Share compute.Backend
-	// Trials is for how many trials side by side the graph is there, with weights of their own ([SetTrials]): nodes are
-	// those of one trial after the other. 0: 1. There is no room then, and features are not stored in two orders.
+	// Trials is for how many trials side by side the graph is there, each with weights of its own: nodes are those of one
+	// trial after the other. 0: 1. There is no room then, and features are not stored in two orders.
 	Trials int
 }
 

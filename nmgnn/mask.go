@@ -18,7 +18,9 @@ type Mask struct {
 	// Rescale divides by KeepRate what is kept, so that sums over neighbours keep their expectation. Not in the paper.
 	Rescale bool
 	// Only limits masking to these nodes; others are always kept. nil: all nodes. The paper says "over the nodes in the
-	// train set", which in the transductive setting can be read as Only the train nodes.
+	// train set", which in the transductive setting can be read as Only the train nodes. Nodes are numbered as the graph
+	// that is trained on: in a view, by their place in View.Train.Nodes, as View.Train.Score has them. In the inductive
+	// setting these are not the whole graph's numbers.
 	Only []int32
 }
 

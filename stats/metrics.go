@@ -44,10 +44,14 @@ func (m Metrics) Collapsed() bool {
 }
 
 // Evaluate compares predictions with labels, both [nodes] and in 0…classes-1. Classes that neither occur nor are
-// predicted are left out of the macro F1 (as scikit-learn does by default).
+// predicted are left out of the macro F1 (as scikit-learn does by default). It returns an error unless there are as
+// many predictions as labels, all in that range; of no nodes all scores are 0.
 func Evaluate(predictions, labels []int32, classes int) (Metrics, error) {
 	if len(predictions) != len(labels) {
 		return Metrics{}, fmt.Errorf("%d predictions for %d labels", len(predictions), len(labels))
+	}
+	if classes < 0 {
+		return Metrics{}, fmt.Errorf("%d classes: expected 0 or more", classes)
 	}
 	m := Metrics{Confusion: make([][]int, classes)}
 	for c := range m.Confusion {

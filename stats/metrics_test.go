@@ -46,6 +46,8 @@ func TestPredictionsThatAreNoClassAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "node 0 has label 0 and prediction 3: expected both in 0 to 2")
 	_, err = Evaluate([]int32{0, 1}, []int32{0}, 3)
 	require.ErrorContains(t, err, "2 predictions for 1 labels")
+	_, err = Evaluate(nil, nil, -1)
+	require.ErrorContains(t, err, "-1 classes: expected 0 or more")
 }
 
 func ExampleEvaluate() {

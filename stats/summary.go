@@ -38,9 +38,10 @@ func (s Summary) Text(digits int) string {
 	return fmt.Sprintf("%.*f ± %.*f", digits, s.Mean, digits, s.StdDev)
 }
 
-// Median returns the middle of the values, the mean of the two middle ones if there are an even number; NaN for none.
+// Median returns the middle of the values, the mean of the two middle ones if there are an even number; NaN for none,
+// and if one is NaN.
 func Median(x []float64) float64 {
-	if len(x) == 0 {
+	if len(x) == 0 || slices.ContainsFunc(x, math.IsNaN) {
 		return math.NaN()
 	}
 	x = slices.Sorted(slices.Values(x))

@@ -33,6 +33,7 @@ func TestTheMedianIsTheMiddleOrTheMeanOfTheTwoMiddleOnes(t *testing.T) {
 	require.Equal(t, []float64{5, 1, 3}, x, "the values stay in order")
 	require.Equal(t, 2.0, Median([]float64{9, 1, 3, 0}))
 	require.True(t, math.IsNaN(Median(nil)))
+	require.True(t, math.IsNaN(Median([]float64{1, math.NaN(), 3})), "nobody knows where in the order it belongs")
 }
 
 func ExampleSummarize() {

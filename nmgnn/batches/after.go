@@ -15,7 +15,11 @@ import (
 
 // Predict implements [train.Program], as what follows does.
 func (t *trainer) Predict(ctx context.Context, trial *train.Trial) ([]int32, error) {
-	return t.predict(ctx, t.view.Test, trial)
+	classes, err := t.predict(ctx, t.view.Test, trial)
+	if err != nil {
+		return nil, err
+	}
+	return learn.OnGraph(t.graph, t.view.Test, classes), nil
 }
 
 // PredictCached predicts over the graph that the cache sees.
@@ -25,7 +29,11 @@ func (t *trainer) PredictCached(ctx context.Context, trial *train.Trial, togethe
 	if err != nil {
 		return nil, err
 	}
-	return t.predict(ctx, datasets.Phase{Edges: edges, Nodes: t.view.Test.Nodes}, trial)
+	classes, err = t.predict(ctx, datasets.Phase{Edges: edges, Nodes: t.view.Test.Nodes}, trial)
+	if err != nil {
+		return nil, err
+	}
+	return learn.OnGraph(t.graph, t.view.Test, classes), nil
 }
 
 // predict returns the class of every node of a phase's graph by the trial's weights.
@@ -43,9 +51,9 @@ func (t *trainer) predict(ctx context.Context, phase datasets.Phase, trial *trai
 	return classes, err
 }
 
-// Score measures the classes of all nodes of the test graph.
+// Score measures what Predict or PredictCached returned.
 func (t *trainer) Score(classes []int32) (stats.Metrics, error) {
-	return learn.Evaluate(t.graph, t.view.Test, classes)
+	return learn.EvaluateOnGraph(t.graph, t.view.Test, classes)
 }
 
 // Cache computes the train nodes' representations on the train graph, layer by layer, so in two clusters at least. They

@@ -20,9 +20,8 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// Options say how to train in batches. The zero value trains on the whole graph.
+// Options say how to divide what is trained on. The zero value trains on the whole graph.
 type Options struct {
-	train.Options
 	// Clusters of the train graph; 0: 1. Graphs of validation and test have as many more as they are larger.
 	Clusters int
 	// Memory limits what [Run] takes, in bytes: it takes Clusters, or as many more as that needs. 0: nothing limits it.
@@ -41,9 +40,10 @@ type Options struct {
 	Checkpoint string
 	// Version of the program, which [Run] needs for checkpoints: those of another version are refused.
 	Version string
-	// Release is called when a batch has read something of the graph: see [Spill]. nil: nothing is.
+	// Release is called when a batch has read something of the graph: it is what [Spill] returned. nil: nothing is.
 	Release func()
 
+	training train.Options            // what the experiment's parameters say
 	identity string                   // tells checkpoints of other data or settings apart
 	clusters map[*csr.Graph][][]int32 // that are known already
 }
@@ -56,11 +56,14 @@ func (o Options) check(layers int) error {
 	if o.Clusters < 0 {
 		return fmt.Errorf("%d clusters: expected 1 or more", o.Clusters)
 	}
-	if _, ok := o.Regulariser.(nmgnn.DropEdge); ok && o.divided() {
+	if o.Memory < 0 {
+		return fmt.Errorf("%d bytes of memory: expected 1 or more, or 0 for no limit", o.Memory)
+	}
+	if _, ok := o.training.Regulariser.(nmgnn.DropEdge); ok && o.divided() {
 		return fmt.Errorf("DropEdge drops both directions of an edge alike, and the ends of an edge may be in two batches: " +
 			"expected another regulariser, or one cluster")
 	}
-	if _, ok := o.Regulariser.(nmgnn.DropGNN); ok {
+	if _, ok := o.training.Regulariser.(nmgnn.DropGNN); ok {
 		return fmt.Errorf("DropGNN masks nodes in testing too, which batches do not: expected another regulariser")
 	}
 	if i := slices.IndexFunc(o.Sample, func(k int) bool { return k < 1 }); i >= 0 {
@@ -69,9 +72,6 @@ func (o Options) check(layers int) error {
 	if len(o.Sample) > 0 && len(o.Sample) != layers {
 		return fmt.Errorf("samples of neighbours for %d layers: expected as many as the model has, %d",
 			len(o.Sample), layers)
-	}
-	if len(o.Also) > 0 {
-		return fmt.Errorf("%d further views: expected none", len(o.Also))
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func small(model string) hyper.Parameters {
 func optionsOf(t testing.TB, view *datasets.View, s hyper.Parameters, clusters int) Options {
 	t.Helper()
 	require.NoError(t, s.Check())
-	return Options{Options: train.OptionsOf(s, view), Clusters: clusters, Folder: t.TempDir()}
+	return Options{training: train.OptionsOf(s, view), Clusters: clusters, Folder: t.TempDir()}
 }
 
 func trainerOf(t testing.TB, b *backend.Backend, g *datasets.Graph, view *datasets.View, s hyper.Parameters,

@@ -25,7 +25,7 @@ func BenchmarkEpoch(b *testing.B) {
 				require.NoError(b, err)
 				s.KeepRate = keepRate
 				t := trainerOf(b, xla, g, view, s, optionsOf(b, view, s, clusters))
-				require.NoError(b, t.start.Reset(t.train.store, t.options.LearningRate, 1))
+				require.NoError(b, t.start.Reset(t.train.store, t.options.training.LearningRate, 1))
 				require.NoError(b, t.openCaches(1))
 				require.NoError(b, t.firstCaches(b.Context()))
 				t.draws = learn.NewDraws(1, t.train.phase.Edges.NumNodes())

@@ -45,8 +45,8 @@ func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Opti
 	o.Clusters = max(o.Clusters, 1)
 	now, nodes := memory.Resident(), view.Train.Edges.NumNodes()
 	if o.Clusters > nodes {
-		return Estimate{}, fmt.Errorf("%d batches of a graph of %d nodes to train on: expected at most one a node: give "+
-			"--batches fewer", o.Clusters, nodes)
+		return Estimate{}, fmt.Errorf("%d batches of a graph of %d nodes to train on: expected at most one a node: take "+
+			"fewer", o.Clusters, nodes)
 	}
 	fixed := now + int64(nodes)*learn.PlaceBytes
 	var last, best Estimate

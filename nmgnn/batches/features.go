@@ -9,8 +9,12 @@ import (
 
 // Spill moves the graph's edges, and its features if they are dense, to files that are mapped into memory: the graph
 // reads them there from then on, for as long as the program runs. The files have no names, and go when the program
-// ends. release gives back the memory that reading took ([Options].Release).
+// ends. release gives back the memory that reading took ([Options].Release). Spill returns an error for a graph that is
+// not what it promises ([datasets.Graph.Check]), or if the files cannot be written.
 func Spill(g *datasets.Graph, folder string) (release func(), err error) {
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
 	edges, err := mapped.New[int32](folder, "", len(g.Edges.Indices))
 	if err != nil {
 		return nil, err

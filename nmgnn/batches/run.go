@@ -3,27 +3,34 @@ package batches
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/train"
 )
 
 // Run runs one trial of an experiment per seed, one after the other, and returns their results in the order of the
 // seeds, as [train.Experiment.Run] does. Of what an experiment measures after training it measures what is predicted
-// from the cache, and keeps the cache if asked, in the inductive setting; their memory is not part of [Estimate].
+// from the cache, and keeps the cache if asked; their memory is not part of [Estimate]. Results have no Nodes: counting
+// them jumps about in the whole graph. A graph that [Spill] moved is not checked again.
 func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options, seeds []uint64,
 	r train.RunOptions) ([]*train.Result, error) {
 	if err := x.Check(); err != nil {
 		return nil, err
 	}
+	if err := learn.CheckBackend(b); err != nil {
+		return nil, err
+	}
+	if o.Release == nil {
+		if err := x.Graph.Check(); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case x.Smoothness:
 		return nil, errors.New("MAD reads the whole graph at once: expected an experiment without")
-	case x.Keep && x.Setting != datasets.Inductive:
-		return nil, fmt.Errorf("caching needs nodes that arrive after training: the %s setting has none", x.Setting)
 	case (x.CacheInference || x.Keep) && o.Memory > 0:
 		return nil, errors.New("what caching takes is not estimated: expected a number of clusters, and no limit")
 	}
@@ -82,7 +89,10 @@ func (r *runner) prepare(seed uint64) (err error) {
 	if err != nil {
 		return err
 	}
-	o.Options = train.OptionsOf(x.Parameters, view)
+	o.training = train.OptionsOf(x.Parameters, view)
+	if err := o.check(x.Parameters.Layers); err != nil {
+		return err
+	}
 	said, err := choose(r.backend, x, view, &o)
 	if err != nil {
 		return err

@@ -2,6 +2,8 @@ package batches
 
 import (
 	"fmt"
+	"math"
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,6 +11,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/gnntest"
 	"nodemask/internal/memory"
+	"nodemask/nmgnn"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/train"
@@ -82,7 +85,72 @@ func TestMoreBatchesThanNodesAreRefused(t *testing.T) {
 	_, err := Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 100_000}, train.Seeds(7, 1), train.RunOptions{})
 	n := x.Graph.NumNodes()
 	require.ErrorContains(t, err, fmt.Sprintf("100000 batches of a graph of %d nodes to train on: expected at most one a "+
-		"node: give --batches fewer", n))
+		"node: take fewer", n))
 	_, err = Run(t.Context(), gnntest.Go(t), x, Options{Clusters: n}, train.Seeds(7, 1), train.RunOptions{})
 	require.NoError(t, err)
+}
+
+func TestOptionsThatCannotBeTrainedWithAreRefused(t *testing.T) {
+	for want, o := range map[string]Options{
+		"-1 clusters: expected 1 or more":           {Clusters: -1},
+		"-1 bytes of memory: expected 1 or more":    {Memory: -1},
+		"a sample of 0 neighbours: expected":        {Sample: []int{5, 0}},
+		"samples of neighbours for 1 layers: expec": {Sample: []int{5}},
+	} {
+		_, err := Run(t.Context(), gnntest.Go(t), experiment(t, "gin"), o, train.Seeds(1, 1), train.RunOptions{})
+		require.ErrorContains(t, err, want)
+	}
+	x, view := experiment(t, "gin"), gnntest.View(t, gnntest.TwoCamps(t), 30, datasets.Transductive)
+	x.Parameters.Regulariser, x.Parameters.RegulariserRate = hyper.DropEdgeRegulariser, 0.5
+	_, err := newTrainer(gnntest.Go(t), nmgnn.Build(x.Parameters, 2), x.Graph, view, optionsOf(t, view, x.Parameters, 2))
+	require.ErrorContains(t, err, "DropEdge drops both directions", "a limit of memory may lead to more clusters than one")
+	_, ok := reflect.TypeFor[Options]().FieldByName("MaxEpochs")
+	require.False(t, ok, "how to train is what the experiment's parameters say")
+}
+
+func TestBatchesRefuseWhatTheWholeGraphRefuses(t *testing.T) {
+	x := experiment(t, "gin")
+	run := func() error {
+		_, err := Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 2}, train.Seeds(1, 1), train.RunOptions{})
+		return err
+	}
+	_, err := Run(t.Context(), nil, x, Options{}, train.Seeds(1, 1), train.RunOptions{})
+	require.ErrorContains(t, err, "the backend is nil: expected one that backend.Open returns")
+	x.Graph.Features.Dense[5] = float32(math.NaN())
+	const notFinite = "features: row 1, column 1 is NaN: expected a finite number"
+	require.ErrorContains(t, run(), notFinite)
+	_, err = Spill(x.Graph, t.TempDir())
+	require.ErrorContains(t, err, notFinite)
+	x.Graph = nil
+	require.ErrorContains(t, run(), "the graph is nil: expected one that datasets.Open reads")
+}
+
+func TestBatchesKeepTheCacheThatTheWholeGraphKeeps(t *testing.T) {
+	for _, setting := range datasets.Settings() {
+		x := experiment(t, "gin")
+		x.Setting, x.Keep = setting, true
+		whole, err := x.Run(t.Context(), gnntest.Go(t), train.Seeds(1, 1), train.RunOptions{})
+		require.NoError(t, err)
+		divided, err := Run(t.Context(), gnntest.Go(t), x, Options{}, train.Seeds(1, 1), train.RunOptions{})
+		require.NoError(t, err)
+		want, got := whole[0].Cache, divided[0].Cache
+		require.Equal(t, whole[0].Weights, divided[0].Weights)
+		require.Equal(t, want.IDs, got.IDs)
+		require.Equal(t, want.Features, got.Features)
+		require.Len(t, got.Hidden, 1)
+		require.InDeltaSlice(t, want.Hidden[0].Values, got.Hidden[0].Values, 1e-5)
+	}
+}
+
+func TestPredictionsOfBatchesAreNumberedAsTheGraphIs(t *testing.T) {
+	x := experiment(t, "gin")
+	x.Setting, x.Arrivals, x.CacheInference = datasets.Inductive, datasets.NoValidation, true
+	whole, err := x.Run(t.Context(), gnntest.Go(t), train.Seeds(1, 1), train.RunOptions{})
+	require.NoError(t, err)
+	divided, err := Run(t.Context(), gnntest.Go(t), x, Options{}, train.Seeds(1, 1), train.RunOptions{})
+	require.NoError(t, err)
+	require.Len(t, divided[0].Predictions, x.Graph.NumNodes())
+	require.Equal(t, whole[0].Predictions, divided[0].Predictions)
+	require.Equal(t, whole[0].Test, divided[0].Test)
+	require.Equal(t, whole[0].Cached, divided[0].Cached)
 }

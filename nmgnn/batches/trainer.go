@@ -56,10 +56,10 @@ func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *data
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if err := o.check(len(m.Layers)); err != nil {
+	if err := o.check(len(m.Layers)); err != nil { // with the number of clusters that a limit of memory led to
 		return nil, err
 	}
-	if o.Options, err = o.Options.Complete(); err != nil {
+	if o.training, err = o.training.Complete(); err != nil {
 		return nil, err
 	}
 	if err := learn.CheckTrainable(g, view); err != nil {
@@ -97,7 +97,7 @@ func (t *trainer) engineFor(phase datasets.Phase, gradients bool) (*engine, erro
 
 func (t *trainer) compile() error {
 	var err error
-	if t.features, t.onDisk, err = readAs(t.graph.Features, t.options.NormalizeFeatures, t.options.Clusters > 1,
+	if t.features, t.onDisk, err = readAs(t.graph.Features, t.options.training.NormalizeFeatures, t.options.Clusters > 1,
 		t.options.Folder, t.options.Release); err != nil {
 		return err
 	}
@@ -163,8 +163,8 @@ func (t *trainer) compileSampled() (err error) {
 // of own nodes for each layer i that reads cached ones. Without learns the weights stay.
 func (t *trainer) compileStep(learns bool) (*model.Exec, error) {
 	e := t.train
-	step := learn.Step{Model: t.model, Data: e.data, Masks: t.options.Mask.KeepRate.Active(),
-		Regulariser: t.options.Regulariser, LearningRate: t.options.LearningRate}
+	step := learn.Step{Model: t.model, Data: e.data, Masks: t.options.training.Mask.KeepRate.Active(),
+		Regulariser: t.options.training.Regulariser, LearningRate: t.options.training.LearningRate}
 	var own []*Node
 	if len(t.readers) > 0 {
 		step.After = func(layer int, h *Node) *Node {
@@ -202,7 +202,7 @@ func (t *trainer) Train(ctx context.Context, seed uint64,
 	report func(epoch int, e train.Epoch)) (trial *train.Trial, err error) {
 	defer gomlx.Guard(&err, "training")
 	if t.options.Checkpoint == "" {
-		return train.TrainBy(ctx, t, t.options.Options, seed, report)
+		return train.TrainBy(ctx, t, t.options.training, seed, report)
 	}
 	free, err := t.own()
 	if err != nil {
@@ -210,7 +210,7 @@ func (t *trainer) Train(ctx context.Context, seed uint64,
 	}
 	defer free()
 	err = safetensors.Guard(t.options.Checkpoint, func() error {
-		trial, err = train.TrainBy(ctx, t, t.options.Options, seed, report)
+		trial, err = train.TrainBy(ctx, t, t.options.training, seed, report)
 		return err
 	})
 	return trial, err
@@ -225,7 +225,7 @@ func (t *trainer) Begin(seed uint64) (trial *train.Trial, err error) {
 	}
 	if trial == nil {
 		trial = &train.Trial{Seed: seed}
-		err = t.start.Reset(t.train.store, t.options.LearningRate, seed)
+		err = t.start.Reset(t.train.store, t.options.training.LearningRate, seed)
 	}
 	t.trial = trial
 	return trial, err
@@ -284,7 +284,7 @@ func (t *trainer) firstCaches(ctx context.Context) error {
 
 // epoch trains on all batches once and validates.
 func (t *trainer) epoch(ctx context.Context) (measured train.Epoch, metrics stats.Metrics, err error) {
-	t.options.Mask.Draw(rand.New(t.draws.Masks), t.draws.Delta)
+	t.options.training.Mask.Draw(rand.New(t.draws.Masks), t.draws.Delta)
 	if t.train.sampled {
 		measured.TrainLoss, err = t.sampled(ctx)
 	} else {
@@ -370,7 +370,7 @@ func (t *trainer) one(cluster int) (loss float64, err error) {
 // skip tells which neighbours a batch can do without: masked ones, where the model reads nothing of them. nil: it needs
 // all.
 func (t *trainer) skip() func(u int32) bool {
-	if !t.options.Mask.KeepRate.Active() || t.train.data.NeedsMasked() {
+	if !t.options.training.Mask.KeepRate.Active() || t.train.data.NeedsMasked() {
 		return nil
 	}
 	return func(u int32) bool { return t.draws.Delta[u] == 0 }
@@ -387,7 +387,7 @@ func (t *trainer) call(program *model.Exec, b batch) ([]*tensors.Tensor, error) 
 			flat[t.train.shape.own+i] = t.draws.Delta[v]
 		}
 	})
-	return learn.Run(program, []*learn.Draws{t.draws}, t.options.WeightDecay, delta)
+	return learn.Run(program, []*learn.Draws{t.draws}, t.options.training.WeightDecay, delta)
 }
 
 // Close frees the compiled programs, the data on the device and the files.

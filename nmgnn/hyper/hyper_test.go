@@ -26,8 +26,8 @@ func TestParametersOutOfRangeAreNamedWithTheirRange(t *testing.T) {
 		"linear layers of an MLP: 0":                                func(p *Parameters) { p.MLPLayers = 0 },
 		"epsilon 1e+300: expected a number from -1e+06 to 1e+06":    func(p *Parameters) { p.Epsilon = 1e300 },
 		"weight decay 1e+300: expected a number from 0 to 1e+06":    func(p *Parameters) { p.WeightDecay = 1e300 },
-		"most epochs (--max-epochs): 0: expected 1 to":              func(p *Parameters) { p.MaxEpochs = 0 },
-		"patience (--patience): 0: expected 1 to":                   func(p *Parameters) { p.Patience = 0 },
+		"max epochs: 0: expected 1 to":                              func(p *Parameters) { p.MaxEpochs = 0 },
+		"patience: 0: expected 1 to":                                func(p *Parameters) { p.Patience = 0 },
 		"epsilon NaN":                                               func(p *Parameters) { p.Epsilon = math.NaN() },
 		"epsilon +Inf":                                              func(p *Parameters) { p.Epsilon = math.Inf(1) },
 		`no regulariser "luck"`:                                     func(p *Parameters) { p.Regulariser = "luck" },
@@ -77,9 +77,27 @@ func TestMaskingTakesAttentionDropoutAway(t *testing.T) {
 	p, err := Preset("gat")
 	require.NoError(t, err)
 	require.Equal(t, 0.6, p.WithMasking(1).AttentionDropout)
-	require.Equal(t, 0.6, p.WithMasking(0).AttentionDropout)
 	require.Equal(t, 0.0, p.WithMasking(0.5).AttentionDropout)
 	require.Equal(t, KeepRate(0.5), p.WithMasking(0.5).KeepRate)
+}
+
+func TestMaskingAtARateOfZeroIsRefusedAndNotTakenForNone(t *testing.T) {
+	p, err := Preset("gat")
+	require.NoError(t, err)
+	require.EqualError(t, p.WithMasking(0).Check(), "keep rate 0: expected a probability above 0 and up to 1, where 1 keeps "+
+		"every node and 0 would mask every one")
+	text, err := json.Marshal(p.WithMasking(0))
+	require.NoError(t, err)
+	var back Parameters
+	require.NoError(t, json.Unmarshal(text, &back))
+	require.ErrorContains(t, back.Check(), "keep rate 0: expected")
+}
+
+func TestAKeepRateWithoutAnInverseInFloat32IsRefused(t *testing.T) {
+	require.EqualError(t, KeepRate(1e-300).Check(), "keep rate 1e-300: expected at least 3e-39: float32 does not hold what "+
+		"divides by less, as rescaling does")
+	require.NoError(t, KeepRate(3e-39).Check())
+	require.False(t, math.IsInf(float64(float32(1/3e-39)), 1))
 }
 
 func TestTheZeroKeepRateKeepsEveryNodeAsOneDoes(t *testing.T) {
@@ -100,8 +118,8 @@ func TestAKeepRateThatIsNoProbabilityIsRefused(t *testing.T) {
 		require.ErrorContains(t, err, "expected a probability above 0 and up to 1")
 	}
 	_, err := NewKeepRate(0)
-	require.EqualError(t, err, "keep rate 0: expected a probability above 0 and up to 1, where 1 keeps every node",
-		"who asks for 0 does not mean 1")
+	require.EqualError(t, err, "keep rate 0: expected a probability above 0 and up to 1, where 1 keeps every node and 0 would "+
+		"mask every one", "who asks for 0 does not mean 1")
 	p, err := NewKeepRate(0.5)
 	require.NoError(t, err)
 	require.Equal(t, KeepRate(0.5), p)

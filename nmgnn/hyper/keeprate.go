@@ -1,17 +1,29 @@
 package hyper
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // KeepRate is the paper's "node masking rate" p: the probability that a node is kept in an epoch, above 0 and up to 1.
 // At 1 every node is kept and node masking is inactive; the zero value stands for 1. (Dropout rates elsewhere are the
 // probability of the opposite.)
 type KeepRate float64
 
-// NewKeepRate returns the keep rate that a user asked for. It returns an error unless p is a probability above 0.
-// Unlike the zero value, a p of 0 is an error: a model whose nodes are all masked learns nothing from neighbours.
+// nobody is the rate of who asked for 0 where the zero value would stand for 1.
+const nobody KeepRate = math.SmallestNonzeroFloat64
+
+// NewKeepRate returns the keep rate that a user asked for. It returns an error unless p is a probability above 0, and
+// large enough for float32 to hold 1/p. Unlike the zero value, a p of 0 is an error: a model whose nodes are all masked
+// learns nothing from neighbours.
 func NewKeepRate(p float64) (KeepRate, error) {
-	if !(p > 0 && p <= 1) {
-		return 0, fmt.Errorf("keep rate %v: expected a probability above 0 and up to 1, where 1 keeps every node", p)
+	switch {
+	case !(p > 0 && p <= 1):
+		return 0, fmt.Errorf("keep rate %v: expected a probability above 0 and up to 1, where 1 keeps every node and 0 would "+
+			"mask every one", p)
+	case math.IsInf(float64(float32(1/p)), 1):
+		return 0, fmt.Errorf("keep rate %v: expected at least 3e-39: float32 does not hold what divides by less, as rescaling "+
+			"does", p)
 	}
 	return KeepRate(p), nil
 }
@@ -27,8 +39,12 @@ func (p KeepRate) Probability() float64 {
 // Active reports whether any node can be masked.
 func (p KeepRate) Active() bool { return p.Probability() != 1 }
 
-// Check returns an error unless [KeepRate.Probability] is above 0 and up to 1.
+// Check returns an error unless [NewKeepRate] takes [KeepRate.Probability].
 func (p KeepRate) Check() error {
+	if p == nobody {
+		_, err := NewKeepRate(0)
+		return err
+	}
 	_, err := NewKeepRate(p.Probability())
 	return err
 }

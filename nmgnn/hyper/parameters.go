@@ -133,8 +133,13 @@ func For(model string) (Parameters, error) {
 }
 
 // WithMasking returns the parameters with node masking at a keep rate. A rate below 1 removes attention dropout, as in
-// the paper; to have both, set AttentionDropout afterwards.
+// the paper; to have both, set AttentionDropout afterwards. A rate of 1 does not bring it back: in a loop over rates,
+// call it on parameters without masking. A rate of 0, at which every node would be masked, is one that
+// [Parameters.Check] refuses, and not the zero value that stands for 1.
 func (p Parameters) WithMasking(keepRate KeepRate) Parameters {
+	if keepRate == 0 {
+		keepRate = nobody
+	}
 	if p.KeepRate = keepRate; keepRate.Active() {
 		p.AttentionDropout = 0
 	}
@@ -152,7 +157,7 @@ func (p Parameters) Check() error {
 	}
 	counts := []count{{"layers", p.Layers, 128}, {"hidden width", p.Hidden, 1 << 16}, {"linear layers of an MLP",
 		p.MLPLayers, 16},
-		{"most epochs (--max-epochs)", p.MaxEpochs, 1 << 30}, {"patience (--patience)", p.Patience, 1 << 30}}
+		{"max epochs", p.MaxEpochs, 1 << 30}, {"patience", p.Patience, 1 << 30}}
 	traits := TraitsOf(p.Model)
 	if traits.Heads {
 		counts = append(counts, count{"attention heads", p.Heads, 1024})

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -16,8 +17,14 @@ import (
 	"nodemask/stats"
 )
 
+// errUntrained is what asks for predictions by the first weights, which are random.
+var errUntrained = errors.New("nothing was trained yet: expected Train or its siblings before")
+
 // represent runs the model over a phase: what [nmgnn.Model.Forward] returns for all its nodes, the logits last.
 func (t *Trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error) {
+	if !t.trained {
+		return nil, errUntrained
+	}
 	exec, err := t.representer(phase)
 	if err != nil {
 		return nil, err
@@ -47,15 +54,16 @@ func (t *Trainer) representer(phase *nmgnn.Loaded) (*model.Exec, error) {
 	return exec, nil
 }
 
-// Representations returns h^(1)…h^(k) of all nodes of the test graph, by the weights that training left. The last of
-// them is the logits; with a readout, the logits come behind it.
+// Representations returns h^(1)…h^(k) of all nodes of the test graph, in the order of View.Test.Nodes, by the weights
+// that training left. The last of them is the logits; with a readout, the logits come behind it. Like what follows, it
+// returns an error before anything was trained.
 func (t *Trainer) Representations() (all []infer.Representation, err error) {
 	defer gomlx.Guard(&err, "computing representations")
 	return t.represent(t.test.data)
 }
 
-// Predict returns the class of every node of the test graph, by the weights that training left, without mask or
-// dropout.
+// Predict returns the class of every node of the test graph, in the order of View.Test.Nodes, by the weights that
+// training left, without mask or dropout.
 func (t *Trainer) Predict() (classes []int32, err error) {
 	defer gomlx.Guard(&err, "predicting")
 	all, err := t.represent(t.test.data)

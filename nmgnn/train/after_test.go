@@ -37,6 +37,7 @@ func TestNewNodesUseTheCacheAndOneAnother(t *testing.T) {
 		require.NoError(t, err)
 		defer trainer.Close()
 		require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 1))
+		trainer.trained = true // as far as it knows
 		require.NoError(t, variables.SetWeights(trainer.store, []infer.Weight{
 			{Path: "/model/layer0/linear0/weights", Dimensions: []int{1, 1}, Values: []float32{1}},
 			{Path: "/model/layer0/linear0/biases", Dimensions: []int{1, 1}, Values: []float32{0}},
@@ -105,6 +106,7 @@ func untrainedIsFirst(t *testing.T, b *backend.Backend, g *datasets.Graph, view 
 	require.NoError(t, err)
 	defer trainer.Close()
 	require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 7))
+	trainer.trained = true // as far as it knows
 	want, err := variables.WeightsOf(trainer.store)
 	require.NoError(t, err)
 	got, err := infer.Untrained(b, m, g.Features.Width, 7)

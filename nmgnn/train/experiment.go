@@ -11,6 +11,7 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/learn"
 	"nodemask/stats"
 )
 
@@ -38,24 +39,40 @@ type Experiment struct {
 	// CacheInference also predicts the test nodes from cached representations of the train nodes, in the inductive
 	// setting: once with new nodes that see one another, once apart.
 	CacheInference bool
-	// Keep fills a cache after each trial, from which new nodes can be predicted later.
+	// Keep fills a cache after each trial, from which new nodes can be predicted later: of the nodes of the train graph.
 	Keep bool
 }
 
-// Check returns an error for an experiment that no trial can be run of.
+// Check returns an error for an experiment that no trial can be run of. It does not look into the graph, as what runs
+// trials does, once ([datasets.Graph.Check]).
 func (x Experiment) Check() error {
 	if err := x.Parameters.Check(); err != nil {
+		return err
+	}
+	if err := x.Setting.Check(); err != nil {
+		return err
+	}
+	if err := x.Arrivals.Check(); err != nil {
 		return err
 	}
 	if x.CacheInference && x.Setting != datasets.Inductive {
 		return fmt.Errorf("caching needs nodes that arrive after training: the %s setting has none", x.Setting)
 	}
 	switch {
+	case x.Graph == nil || x.Graph.Edges == nil:
+		return x.Graph.Check()
+	case x.Setting == datasets.Transductive && x.Arrivals != "" && x.Arrivals != datasets.AllEdges:
+		return fmt.Errorf("arrivals %q in the %s setting, where no node arrives: expected %q", x.Arrivals, x.Setting,
+			datasets.AllEdges)
+	case !x.OwnSplit && (x.TrainPercent < 1 || x.TrainPercent > 99):
+		return fmt.Errorf("TrainPercent is %d: expected 1 to 99", x.TrainPercent)
+	case !x.OwnSplit && (x.ValidationPercent < 0 || x.ValidationPercent > 99):
+		return fmt.Errorf("ValidationPercent is %d: expected 1 to 99, or 0 for 10", x.ValidationPercent)
 	case x.Parameters.Regulariser == hyper.DropGNNRegulariser && (x.CacheInference || x.Keep):
 		return errors.New("caching with DropGNN: it averages runs of all nodes: expected another regulariser, or no cache")
 	case x.OwnSplit && x.Resplit:
 		return errors.New("an experiment with both Resplit and OwnSplit: expected one of the two")
-	case x.OwnSplit && (x.Graph == nil || x.Graph.OwnSplit == nil):
+	case x.OwnSplit && x.Graph.OwnSplit == nil:
 		return errNoSplit(x.Graph)
 	}
 	return nil
@@ -63,17 +80,14 @@ func (x Experiment) Check() error {
 
 // errNoSplit says that a graph comes without a split, and why if its reader did.
 func errNoSplit(g *datasets.Graph) error {
-	name, why := "", ""
-	if g != nil {
-		name = g.Name
-		for _, note := range g.Notes {
-			if strings.HasPrefix(note, "the split") {
-				why = " (" + note + ")"
-			}
+	why := ""
+	for _, note := range g.Notes {
+		if strings.HasPrefix(note, "the split") {
+			why = " (" + note + ")"
 		}
 	}
 	return fmt.Errorf("graph %q has no train, validation and test nodes of its own%s: expected a stratified split",
-		name, why)
+		g.Name, why)
 }
 
 // NodeCounts counts the different nodes that predicting the test nodes needs.
@@ -93,7 +107,7 @@ type Result struct {
 	*Trial
 	SplitSeed uint64
 	SplitHash string
-	Nodes     *NodeCounts       // in the inductive setting
+	Nodes     *NodeCounts       // in the inductive setting; nil of trials in batches
 	MAD       *stats.Smoothness // if the experiment measures it
 	Cached    *stats.Metrics    // of the test nodes predicted from the cache together, if the experiment does that
 	Apart     *stats.Metrics    // likewise, as if each arrived alone
@@ -128,9 +142,16 @@ type RunOptions struct {
 }
 
 // Run runs one trial per seed and returns their results in the order of the seeds. When the context is cancelled, or
-// a trial fails, the results so far come with the error; missing ones are nil.
+// a trial fails, the results so far come with the error; missing ones are nil. It returns an error without results for
+// an experiment that no trial can be run of, and for a graph that is not what it promises ([datasets.Graph.Check]).
 func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64, o RunOptions) ([]*Result, error) {
 	if err := x.Check(); err != nil {
+		return nil, err
+	}
+	if err := learn.CheckBackend(b); err != nil {
+		return nil, err
+	}
+	if err := x.Graph.Check(); err != nil {
 		return nil, err
 	}
 	if min(o.Together, len(seeds)) > 1 {
@@ -138,7 +159,7 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	}
 	jobs := min(o.Jobs, len(seeds))
 	if jobs < 2 {
-		r := NewRunner(b)
+		r := &Runner{backend: b, checked: x.Graph}
 		defer r.Close()
 		return x.RunBy(ctx, seeds, o, func(seed uint64, report func(epoch int, e Epoch)) (*Result, error) {
 			return r.Trial(ctx, x, seed, report)
@@ -155,6 +176,7 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	close(todo)
 	run := x.trials(seeds, results, o)
 	return results, Pinned(ctx, b, jobs, func(ctx context.Context, runner *Runner) error {
+		runner.checked = x.Graph
 		for i := range todo {
 			err := run(ctx, i, func(seed uint64, report func(epoch int, e Epoch)) (*Result, error) {
 				return runner.Trial(ctx, x, seed, report)

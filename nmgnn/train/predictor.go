@@ -41,7 +41,8 @@ func (r *Runner) predictorOf(x Experiment) (p *predictor, err error) {
 	}
 	was := r.trainer
 	t := &Trainer{backend: was.backend, model: was.model, view: was.view, graph: was.graph, plan: was.plan,
-		features: was.features, store: model.NewStore(), represents: map[*nmgnn.Loaded]*model.Exec{}}
+		features: was.features, store: model.NewStore(), represents: map[*nmgnn.Loaded]*model.Exec{},
+		trained: true} // it takes weights of those that are
 	r.predictors = append(r.predictors, &predictor{key, t, d.Rate})
 	t.options.NormalizeFeatures, t.options.Room = was.options.NormalizeFeatures, was.options.Room
 	if d.Rate > 0 {

@@ -11,18 +11,22 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/newcomers"
 )
 
 // Runner runs trials one after the other on one backend. It keeps the programs it compiled last for trials that can
 // share one ([Trainer.Switch]): trials of one experiment, with splits of their own too, and of experiments that mask or
-// drop at other rates, learn at another rate or stop otherwise. Only one goroutine may use it at a time.
+// drop at other rates, learn at another rate or stop otherwise. It knows a graph by its pointer, and checks and reads
+// it once: what is changed in a graph between two trials, as features, is not seen: make another graph of it. Only one
+// goroutine may use a runner at a time.
 type Runner struct {
 	// Programs is how many are kept while there is memory for another one; 0: 1.
 	Programs int
 
 	backend *backend.Backend
-	program Experiment // what the trainer trained last
+	checked *datasets.Graph // the last one, which is what it promises
+	program Experiment      // what the trainer trained last
 	split   *datasets.Split
 	trainer *Trainer
 	// readings says that the trainer validates and tests with all kinds of arrivals.
@@ -58,13 +62,16 @@ func Pinned(ctx context.Context, b *backend.Backend, jobs int, work func(ctx con
 // Pool has a runner for each of several jobs, as [Pinned] has them, for work that comes piece by piece: programs are
 // kept from one to the next.
 type Pool struct {
-	jobs []chan func(*Runner, error)
+	jobs []chan func(*Runner, error) // nil: closed
 	wait sync.WaitGroup
 }
 
 // NewPool starts a number of jobs (0: 1), which wait for [Pool.Run]; each keeps so many programs. Close the pool after
 // use.
 func NewPool(b *backend.Backend, jobs, programs int) (*Pool, error) {
+	if err := learn.CheckBackend(b); err != nil {
+		return nil, err
+	}
 	open, err := b.ForJobs()
 	if err != nil {
 		return nil, err
@@ -89,8 +96,11 @@ func NewPool(b *backend.Backend, jobs, programs int) (*Pool, error) {
 }
 
 // Run has each job call work once, all at the same time, and returns the first error, which cancels the others'
-// context. Nobody else may run or close the pool meanwhile.
+// context. Nobody else may run or close the pool meanwhile. It returns an error if the pool is closed.
 func (p *Pool) Run(ctx context.Context, work func(ctx context.Context, r *Runner) error) error {
+	if p.jobs == nil {
+		return errors.New("the pool is closed: expected a new one")
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, todo := range p.jobs {
 		group.Go(func() error {
@@ -107,11 +117,12 @@ func (p *Pool) Run(ctx context.Context, work func(ctx context.Context, r *Runner
 	return group.Wait()
 }
 
-// Close ends the jobs and frees their programs.
+// Close ends the jobs and frees their programs; a second time it does nothing.
 func (p *Pool) Close() {
 	for _, todo := range p.jobs {
 		close(todo)
 	}
+	p.jobs = nil
 	p.wait.Wait()
 }
 
@@ -179,11 +190,7 @@ func (r *Runner) Predict() ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := slices.Repeat([]int32{-1}, r.program.Graph.NumNodes())
-	for i, v := range r.trainer.view.Test.Nodes {
-		all[v] = classes[i]
-	}
-	return all, nil
+	return learn.OnGraph(r.program.Graph, r.trainer.view.Test, classes), nil
 }
 
 // Close frees the programs.
@@ -220,6 +227,9 @@ const dropsNothing = 1e-12
 // prepare makes the trainer for a trial, or for several together, unless the last one will do. With readings, it
 // validates and tests with all kinds of arrivals.
 func (r *Runner) prepare(x Experiment, seed uint64, readings bool, together int) error {
+	if err := r.check(x.Graph); err != nil {
+		return err
+	}
 	room := x.Resplit || readings
 	x.Resplit, x.SplitSeed = false, x.splitSeed(seed)
 	if x.Arrivals == "" {
@@ -242,6 +252,18 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool, together int)
 		r.trainer.predictor, err = r.predictorOf(x)
 	}
 	return err
+}
+
+// check returns an error unless there is a backend and the graph is what it promises.
+func (r *Runner) check(g *datasets.Graph) error {
+	if err := learn.CheckBackend(r.backend); err != nil || g == r.checked {
+		return err
+	}
+	if err := g.Check(); err != nil {
+		return err
+	}
+	r.checked = g
+	return nil
 }
 
 // divide returns the split and the views that an experiment trains on: those of the last trial, if they are the same.
@@ -281,7 +303,7 @@ func (r *Runner) turnTo(x Experiment, view *datasets.View, o Options, readings b
 		if c.trainer == r.trainer {
 			r.trainer = nil
 		}
-		if !errors.Is(err, errOtherProgram) {
+		if !errors.Is(err, ErrOtherProgram) {
 			return err
 		}
 	}
@@ -294,7 +316,7 @@ func (r *Runner) turnTo(x Experiment, view *datasets.View, o Options, readings b
 	if err != nil {
 		return err
 	}
-	trainer, err := New(r.backend, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, view, o)
+	trainer, err := newTrainer(r.backend, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, view, o)
 	if err == nil {
 		r.trainer, r.compiled = trainer, append(r.compiled, compiled{of, trainer})
 	}

@@ -12,13 +12,13 @@ import (
 	"nodemask/nmgnn/internal/learn"
 )
 
-// errOtherProgram says that a compiled trainer cannot do what is asked of it: another one has to be made.
-var errOtherProgram = errors.New("this needs another compiled program")
+// ErrOtherProgram says that a compiled trainer cannot do what is asked of it: another one has to be made.
+var ErrOtherProgram = errors.New("this needs another compiled program")
 
 // Switch turns to another view of the same graph and to other options, without compiling again: to another split of the
 // same sizes, keep rate, set of nodes to mask, rates of dropout and of the regulariser above 0, learning rate, weight
 // decay, stopping, features as they are or divided.
-// What the trainer computes then is what one made anew would compute. It returns [errOtherProgram] if the program has
+// What the trainer computes then is what one made anew would compute. It returns [ErrOtherProgram] if the program has
 // no room for the split's edges ([Options].Room) or if something else was compiled in: whether there is a mask, which
 // regulariser, the setting, the numbers of nodes, or that two rates are one. After an error the trainer can only be
 // closed.
@@ -27,17 +27,23 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 	if err != nil {
 		return err
 	}
+	if err := learn.CheckTrainable(t.graph, append([]*datasets.View{view}, o.Also...)...); err != nil {
+		return err
+	}
 	if o.Mask.KeepRate.Active() != t.options.Mask.KeepRate.Active() || o.Plan != t.options.Plan ||
 		o.Together != t.options.Together ||
 		reflect.TypeOf(o.Regulariser) != reflect.TypeOf(t.options.Regulariser) || len(o.Also) != len(t.options.Also) {
-		return errOtherProgram
+		return ErrOtherProgram
 	}
 	for i, v := range append([]*datasets.View{view}, o.Also...) {
 		was := t.views()[i]
 		if v.Setting != was.Setting || v.Arrivals != was.Arrivals || len(v.Train.Nodes) != len(was.Train.Nodes) ||
 			len(v.Validation.Nodes) != len(was.Validation.Nodes) || len(v.Test.Nodes) != len(was.Test.Nodes) {
-			return errOtherProgram
+			return ErrOtherProgram
 		}
+	}
+	if err := learn.CheckMask(o.Mask, view); err != nil {
+		return err
 	}
 	if err := t.rates.Replace(o.rates()); err != nil {
 		return switched(err)
@@ -86,7 +92,7 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 // switched is what Switch returns for an error of putting something else in something's place.
 func switched(err error) error {
 	if errors.Is(err, kernels.ErrNoFit) {
-		return fmt.Errorf("%w: %w", errOtherProgram, err)
+		return fmt.Errorf("%w: %w", ErrOtherProgram, err)
 	}
 	return err
 }

@@ -19,7 +19,7 @@ func (t *Trainer) TimeEpochs(ctx context.Context, epochs int, validate bool) (la
 		if err := t.start.Reset(t.store, t.options.LearningRate, 1); err != nil {
 			return nil, err
 		}
-		t.timing = learn.NewDraws(1, t.trainNodes())
+		t.timing, t.trained = learn.NewDraws(1, t.trainNodes()), true
 	}
 	program := t.epoch
 	if !validate {

@@ -26,6 +26,7 @@ func (t *Trainer) TrainTogether(ctx context.Context, seeds []uint64,
 			t.options.Together)
 	}
 	begin := time.Now()
+	t.trained = true
 	if err := t.start.Reset(t.store, t.options.LearningRate, seeds...); err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (t *Trainer) TrainTogether(ctx context.Context, seeds []uint64,
 	}
 	n := len(classes) / len(seeds)
 	for i, trial := range trials {
-		trial.Predictions = classes[i*n : (i+1)*n]
+		trial.Predictions = learn.OnGraph(t.graph, t.view.Test, classes[i*n:(i+1)*n])
 		if trial.Test, err = (whole{t}).Score(trial.Predictions); err != nil {
 			return nil, err
 		}
@@ -142,7 +143,7 @@ func (x Experiment) runTogether(ctx context.Context, b *backend.Backend, seeds [
 	}
 	results, side := make([]*Result, len(seeds)), min(o.Together, len(seeds))
 	ended := x.ended(results, o)
-	r := NewRunner(b)
+	r := &Runner{backend: b, checked: x.Graph}
 	defer r.Close()
 	if err := r.prepare(x, seeds[0], false, side); err != nil {
 		return results, err

@@ -65,14 +65,14 @@ type Program interface {
 	Keep(trial *Trial) error
 	// End is called when no more epochs follow.
 	End(trial *Trial)
-	// Predict returns the class of every node of the test graph by the trial's weights, and PredictCached with those
-	// outside the train graph computed by the cache: together, so that they see one another, or apart, as if each arrived
-	// alone.
+	// Predict returns the class of every node of the whole graph by the trial's weights, -1 of those that are not in the
+	// test graph, and PredictCached with those outside the train graph computed by the cache: together, so that they see
+	// one another, or apart, as if each arrived alone.
 	Predict(ctx context.Context, trial *Trial) ([]int32, error)
 	PredictCached(ctx context.Context, trial *Trial, together bool) ([]int32, error)
 	// Cache returns what nodes that arrive later need, by the trial's weights.
 	Cache(ctx context.Context, trial *Trial) (*cached.Cache, error)
-	// Score measures the classes of all nodes of the test graph.
+	// Score measures what Predict or PredictCached returned on the test nodes.
 	Score(classes []int32) (stats.Metrics, error)
 }
 
@@ -214,7 +214,7 @@ func (t whole) Begin(seed uint64) (*Trial, error) {
 	if t.options.Together > 1 {
 		return nil, fmt.Errorf("one trial on a trainer of %d together: expected as many", t.options.Together)
 	}
-	t.drawn = learn.NewDraws(seed, t.trainNodes())
+	t.drawn, t.trained = learn.NewDraws(seed, t.trainNodes()), true
 	return &Trial{Seed: seed}, t.start.Reset(t.store, t.options.LearningRate, seed)
 }
 
@@ -278,13 +278,20 @@ func (t whole) Keep(*Trial) error                { return nil }
 func (t whole) End(*Trial)                       {}
 
 func (t whole) Predict(_ context.Context, trial *Trial) ([]int32, error) {
-	if err := variables.SetWeights(t.store, trial.Weights); err != nil {
+	err := variables.SetWeights(t.store, trial.Weights)
+	if err != nil {
 		return nil, err
 	}
+	var classes []int32
 	if t.predictor != nil {
-		return t.predictor.predict(t.Trainer, trial.Weights)
+		classes, err = t.predictor.predict(t.Trainer, trial.Weights)
+	} else {
+		classes, err = t.Trainer.Predict()
 	}
-	return t.Trainer.Predict()
+	if err != nil {
+		return nil, err
+	}
+	return learn.OnGraph(t.graph, t.view.Test, classes), nil
 }
 
 func (t whole) PredictCached(_ context.Context, _ *Trial, together bool) (classes []int32, err error) {
@@ -293,13 +300,13 @@ func (t whole) PredictCached(_ context.Context, _ *Trial, together bool) (classe
 	if err != nil {
 		return nil, err
 	}
-	return last(all).Classes(), nil
+	return learn.OnGraph(t.graph, t.view.Test, last(all).Classes()), nil
 }
 
 func (t whole) Cache(context.Context, *Trial) (*cached.Cache, error) { return t.Trainer.Cache() }
 
 func (t whole) Score(classes []int32) (stats.Metrics, error) {
-	return learn.Evaluate(t.graph, t.view.Test, classes)
+	return learn.EvaluateOnGraph(t.graph, t.view.Test, classes)
 }
 
 // step runs a compiled epoch on the next draws of the trials.

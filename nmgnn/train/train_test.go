@@ -173,16 +173,19 @@ func TestTheFirstLossIsThatOfTheFirstWeights(t *testing.T) {
 
 func TestMaskingIsNotTurnedOnOrOffInACompiledProgram(t *testing.T) {
 	g, view := gnntest.Camps(t, 30, datasets.Transductive)
-	at := func(rate hyper.KeepRate) Options { return OptionsOf(small().WithMasking(rate), view) }
-	trainerAt := func(rate hyper.KeepRate) *Trainer {
-		return trainerOf(t, gnntest.Go(t), g, view, small().WithMasking(rate))
+	with := func(rate hyper.KeepRate) hyper.Parameters {
+		p := small()
+		p.KeepRate = rate
+		return p
 	}
+	at := func(rate hyper.KeepRate) Options { return OptionsOf(with(rate), view) }
+	trainerAt := func(rate hyper.KeepRate) *Trainer { return trainerOf(t, gnntest.Go(t), g, view, with(rate)) }
 	masked := trainerAt(0.5)
 	half := trainOnce(t, masked, 1)
 	for _, off := range []hyper.KeepRate{0, 1} {
-		require.ErrorIs(t, masked.Switch(view, at(off)), errOtherProgram)
+		require.ErrorIs(t, masked.Switch(view, at(off)), ErrOtherProgram)
 		plain := trainerAt(off)
-		require.ErrorIs(t, plain.Switch(view, at(0.5)), errOtherProgram)
+		require.ErrorIs(t, plain.Switch(view, at(0.5)), ErrOtherProgram)
 		require.NoError(t, plain.Switch(view, at(1)))
 		require.NoError(t, plain.Switch(view, at(0)), "which is 1")
 	}
@@ -196,8 +199,10 @@ func TestMaskingIsNotTurnedOnOrOffInACompiledProgram(t *testing.T) {
 
 func TestTheZeroKeepRateTrainsAsOneDoes(t *testing.T) {
 	g, view := gnntest.Camps(t, 30, datasets.Transductive)
+	unset := small()
+	unset.KeepRate = 0
 	require.Equal(t, trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, small().WithMasking(1)), 1),
-		trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, small().WithMasking(0)), 1))
+		trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, unset), 1))
 }
 
 func TestOneAdamStepMovesByTheLearningRate(t *testing.T) {

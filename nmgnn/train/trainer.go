@@ -45,6 +45,7 @@ type Trainer struct {
 	represents  map[*nmgnn.Loaded]*model.Exec // all layers' outputs over a phase, once asked for
 	arrivals    map[bool]arrivals             // the test graph as the cache sees it, by together, once asked for
 	readings    *readingGraphs                // nil until they are asked for
+	trained     bool                          // the weights are not the first ones
 	predictor   *predictor                    // what predicts for it and others; nil: it does so itself
 	start       learn.Start                   // first values of the optimizer's own variables
 
@@ -60,8 +61,22 @@ type phaseData struct {
 	targets *learn.Targets // of those that a loss is computed for
 }
 
-// New compiles m for training on the view's train graph, with validation and test on theirs.
-func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View, o Options) (_ *Trainer, err error) {
+// New compiles m for training on the view's train graph, with validation and test on theirs. It returns an error unless
+// the graph is what it promises ([datasets.Graph.Check]) and the view has nodes to train on, to validate with and to
+// test.
+func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View, o Options) (*Trainer, error) {
+	if err := learn.CheckBackend(b); err != nil {
+		return nil, err
+	}
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
+	return newTrainer(b, m, g, view, o)
+}
+
+// newTrainer is [New] for a graph that was checked.
+func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View,
+	o Options) (_ *Trainer, err error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -69,6 +84,9 @@ func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.Vi
 		return nil, err
 	}
 	if err := learn.CheckTrainable(g, append([]*datasets.View{view}, o.Also...)...); err != nil {
+		return nil, err
+	}
+	if err := learn.CheckMask(o.Mask, view); err != nil {
 		return nil, err
 	}
 	t := &Trainer{backend: b, model: m, options: o, view: view, graph: g, store: model.NewStore(),

@@ -19,6 +19,6 @@ type Trial struct {
 	Seconds     float64       // training and evaluation, without compiling
 	Validation  stats.Metrics // at the best epoch, in the validation graph
 	Test        stats.Metrics // in the test graph
-	Predictions []int32       // class of every node of the test graph
+	Predictions []int32       // class of every node of the whole graph; -1 of those that are not in the test graph
 	Weights     []infer.Weight
 }

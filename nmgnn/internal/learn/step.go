@@ -1,8 +1,10 @@
 package learn
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -117,13 +119,24 @@ func Run(step *model.Exec, trials []*Draws, decay float64, mask ...*tensors.Tens
 	return outputs, gomlx.Error(err)
 }
 
-// CheckTrainable returns an error unless views of a graph have nodes to train on and to validate with, and the nodes
-// have features.
+// CheckBackend returns an error if there is no backend.
+func CheckBackend(b *backend.Backend) error {
+	if b == nil {
+		return errors.New("the backend is nil: expected one that backend.Open returns")
+	}
+	return nil
+}
+
+// CheckTrainable returns an error unless views of a graph have nodes to train on, to validate with and to test, and the
+// nodes have features.
 func CheckTrainable(g *datasets.Graph, views ...*datasets.View) error {
 	for _, v := range views {
-		if len(v.Train.Score) == 0 || len(v.Validation.Score) == 0 {
-			return fmt.Errorf("%d nodes to train on and %d to validate with: each needs at least one", len(v.Train.Score),
-				len(v.Validation.Score))
+		if v == nil {
+			return errors.New("the view is nil: expected one that datasets.NewView returns")
+		}
+		if len(v.Train.Score) == 0 || len(v.Validation.Score) == 0 || len(v.Test.Score) == 0 {
+			return fmt.Errorf("a view of %d train, %d validation and %d test nodes: each needs at least one",
+				len(v.Train.Score), len(v.Validation.Score), len(v.Test.Score))
 		}
 	}
 	if err := g.CheckTrainable(); err != nil {
@@ -132,11 +145,44 @@ func CheckTrainable(g *datasets.Graph, views ...*datasets.View) error {
 	return nil
 }
 
+// CheckMask returns an error if a mask names a node that the train graph of a view lacks.
+func CheckMask(m nmgnn.Mask, view *datasets.View) error {
+	nodes := view.Train.Edges.NumNodes()
+	for _, v := range m.Only {
+		if v < 0 || int(v) >= nodes {
+			return fmt.Errorf("Mask.Only names node %d: the train graph has %d nodes, numbered by their place in "+
+				"View.Train.Nodes: expected such numbers, as View.Train.Score has", v, nodes)
+		}
+	}
+	return nil
+}
+
+// OnGraph numbers the classes of all nodes of a phase as the whole graph does, with -1 for nodes that it lacks.
+func OnGraph(g *datasets.Graph, phase datasets.Phase, classes []int32) []int32 {
+	if len(classes) == g.NumNodes() {
+		return classes
+	}
+	all := slices.Repeat([]int32{-1}, g.NumNodes())
+	for i, v := range phase.Nodes {
+		all[v] = classes[i]
+	}
+	return all
+}
+
 // Evaluate measures the classes of all nodes of a phase on its scored ones.
 func Evaluate(g *datasets.Graph, phase datasets.Phase, classes []int32) (stats.Metrics, error) {
 	predicted := make([]int32, len(phase.Score))
 	for i, v := range phase.Score {
 		predicted[i] = classes[v]
+	}
+	return stats.Evaluate(predicted, Labels(g, phase), g.NumClasses())
+}
+
+// EvaluateOnGraph measures classes that are numbered as [OnGraph] does on a phase's scored nodes.
+func EvaluateOnGraph(g *datasets.Graph, phase datasets.Phase, classes []int32) (stats.Metrics, error) {
+	predicted := make([]int32, len(phase.Score))
+	for i, v := range phase.Score {
+		predicted[i] = classes[phase.Nodes[v]]
 	}
 	return stats.Evaluate(predicted, Labels(g, phase), g.NumClasses())
 }

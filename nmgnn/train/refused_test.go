@@ -1,0 +1,201 @@
+package train
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/csr"
+	"nodemask/datasets"
+	"nodemask/internal/gnntest"
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/hyper"
+)
+
+func TestGraphsThatBreakTheirPromisesAreRefused(t *testing.T) {
+	for want, change := range map[string]func(g *datasets.Graph, s *datasets.Split){
+		"features: row 0, column 0 is NaN: expected a finite number": func(g *datasets.Graph, _ *datasets.Split) {
+			for i := range g.Features.Dense {
+				g.Features.Dense[i] = float32(math.NaN())
+			}
+		},
+		"has label 7: expected 0 to 1": func(g *datasets.Graph, s *datasets.Split) { g.Labels[s.Train[0]] = 7 },
+		"expected ascending columns": func(g *datasets.Graph, _ *datasets.Split) {
+			g.Features = g.Features.Stored(true)
+			slices.Reverse(g.Features.Columns[g.Features.Offsets[0]:g.Features.Offsets[1]])
+		},
+		"features: ": func(g *datasets.Graph, _ *datasets.Split) { g.Features.Dense = g.Features.Dense[:7] },
+		"names node 5000, but the graph has 60 nodes": func(g *datasets.Graph, _ *datasets.Split) {
+			g.Edges.Indices[len(g.Edges.Indices)-1] = 5000
+		},
+		"train, 6 validation and 0 test nodes: each needs at least one": func(_ *datasets.Graph, s *datasets.Split) {
+			s.Test = nil
+		},
+		"split: the test set names node 60, but graph": func(_ *datasets.Graph, s *datasets.Split) {
+			s.Test = append(s.Test, 60)
+		},
+		"no edges (nil)": func(g *datasets.Graph, _ *datasets.Split) { g.Edges = nil },
+	} {
+		for _, setting := range datasets.Settings() {
+			g := gnntest.TwoCamps(t)
+			g.Edges = &csr.Graph{Offsets: slices.Clone(g.Edges.Offsets), Indices: slices.Clone(g.Edges.Indices)}
+			split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 30, ValidationShare: 0.15, Seed: 1})
+			require.NoError(t, err)
+			view, err := datasets.NewView(g, split, setting, datasets.AllEdges)
+			require.NoError(t, err)
+			g.OwnSplit = split
+			change(g, split)
+			x := Experiment{Graph: g, Parameters: small(), Setting: setting, OwnSplit: true}
+			for name, o := range map[string]RunOptions{"alone": {}, "in jobs": {Jobs: 2}, "together": {Together: 2}} {
+				results, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 2), o)
+				require.ErrorContains(t, err, want, "%s, %s", setting, name)
+				require.Equal(t, []*Result{nil, nil}, append(results, nil, nil)[:2])
+			}
+			r := NewRunner(gnntest.Go(t))
+			_, err = r.Trial(t.Context(), x, 1, nil)
+			require.ErrorContains(t, err, want)
+			_, err = r.Readings(t.Context(), x, 1)
+			require.ErrorContains(t, err, want)
+			r.Close()
+			if view.Test.Score = split.Test; slices.Contains(split.Test, 60) {
+				continue // no view of this graph
+			}
+			_, err = New(gnntest.Go(t), nmgnn.Build(small(), 2), g, view, OptionsOf(small(), view))
+			require.ErrorContains(t, err, want)
+		}
+	}
+}
+
+func TestAnExperimentThatNoTrialCanBeRunOfIsRefusedBeforehand(t *testing.T) {
+	for want, change := range map[string]func(x *Experiment){
+		"the graph is nil: expected one that datasets.Open reads": func(x *Experiment) { x.Graph = nil },
+		`graph "": no edges (nil): expected a graph`:              func(x *Experiment) { x.Graph = &datasets.Graph{} },
+		`setting "foo": expected`:                                 func(x *Experiment) { x.Setting = "foo" },
+		`arrivals "foo": expected`:                                func(x *Experiment) { x.Arrivals = "foo" },
+		"where no node arrives": func(x *Experiment) {
+			x.Setting, x.Arrivals = datasets.Transductive, datasets.TrainEdges
+		},
+		"TrainPercent is 0: expected 1 to 99":         func(x *Experiment) { x.TrainPercent = 0 },
+		"ValidationPercent is 100: expected 1 to 99":  func(x *Experiment) { x.ValidationPercent = 100 },
+		"ValidationPercent is -10: expected 1 to 99":  func(x *Experiment) { x.ValidationPercent = -10 },
+		"has no train, validation and test nodes of ": func(x *Experiment) { x.OwnSplit = true },
+	} {
+		x := experiment(t)
+		require.NoError(t, x.Check())
+		change(&x)
+		require.ErrorContains(t, x.Check(), want)
+		for _, jobs := range []int{1, 2} {
+			_, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 2), RunOptions{Jobs: jobs})
+			require.ErrorContains(t, err, want)
+		}
+	}
+}
+
+func TestWithoutABackendOrAViewNothingTrains(t *testing.T) {
+	const noBackend = "the backend is nil: expected one that backend.Open returns"
+	x := experiment(t)
+	for _, o := range []RunOptions{{}, {Jobs: 2}, {Together: 2}} {
+		_, err := x.Run(t.Context(), nil, Seeds(1, 2), o)
+		require.ErrorContains(t, err, noBackend)
+	}
+	_, err := NewRunner(nil).Trial(t.Context(), x, 1, nil)
+	require.ErrorContains(t, err, noBackend)
+	_, err = NewPool(nil, 2, 1)
+	require.ErrorContains(t, err, noBackend)
+	model, view := nmgnn.Build(small(), 2), gnntest.View(t, x.Graph, 30, datasets.Inductive)
+	_, err = New(nil, model, x.Graph, view, Options{})
+	require.ErrorContains(t, err, noBackend)
+	_, err = New(gnntest.Go(t), model, x.Graph, nil, Options{})
+	require.ErrorContains(t, err, "the view is nil: expected one that datasets.NewView returns")
+	_, err = New(gnntest.Go(t), model, x.Graph, view, Options{Also: []*datasets.View{nil}})
+	require.ErrorContains(t, err, "the view is nil: expected")
+	require.ErrorContains(t, trainerOf(t, gnntest.Go(t), x.Graph, view, small()).Switch(nil, Options{}),
+		"the view is nil: expected")
+	_, err = New(gnntest.Go(t), model, nil, view, Options{})
+	require.ErrorContains(t, err, "the graph is nil: expected one that datasets.Open reads")
+}
+
+func TestAMaskOverNodesThatTheTrainGraphLacksIsRefused(t *testing.T) {
+	g, view := gnntest.Camps(t, 20, datasets.Inductive)
+	o := Options{Mask: nmgnn.Mask{KeepRate: 0.5}}
+	for node, wrong := range map[int32]bool{-1: true, 0: false, 11: false, 12: true, 24: true} {
+		o.Mask.Only = []int32{3, node}
+		trainer, err := New(gnntest.Go(t), nmgnn.Build(small(), 2), g, view, o)
+		if wrong {
+			require.ErrorContains(t, err, "the train graph has 12 nodes, numbered by their place in View.Train.Nodes")
+			continue
+		}
+		require.NoError(t, err)
+		o.Mask.Only = []int32{24}
+		require.ErrorContains(t, trainer.Switch(view, o), "Mask.Only names node 24")
+		trainer.Close()
+	}
+}
+
+func TestNothingIsPredictedByWeightsThatWereNotTrained(t *testing.T) {
+	g, view := gnntest.Camps(t, 30, datasets.Inductive)
+	trainer := trainerOf(t, gnntest.Go(t), g, view, small())
+	after := map[string]func() error{
+		"Predict":         func() error { _, err := trainer.Predict(); return err },
+		"Cache":           func() error { _, err := trainer.Cache(); return err },
+		"Representations": func() error { _, err := trainer.Representations(); return err },
+		"Smoothness":      func() error { _, err := trainer.Smoothness(t.Context()); return err },
+	}
+	for name, predict := range after {
+		require.ErrorContains(t, predict(), "nothing was trained yet: expected Train or its siblings before", name)
+	}
+	_, err := trainer.Train(t.Context(), 1, func(int, Epoch) { require.NoError(t, after["Predict"]()) })
+	require.NoError(t, err)
+	for name, predict := range after {
+		require.NoError(t, predict(), name)
+	}
+	other := trainerOf(t, gnntest.Go(t), g, view, small())
+	_, err = other.TimeEpochs(t.Context(), 1, false)
+	require.NoError(t, err)
+	_, err = other.Predict()
+	require.NoError(t, err)
+}
+
+func TestPredictionsAreNumberedAsTheGraphIs(t *testing.T) {
+	x := experiment(t)
+	x.Arrivals, x.CacheInference = datasets.NoValidation, true
+	split, err := x.Split(1)
+	require.NoError(t, err)
+	for _, o := range []RunOptions{{}, {Together: 2}} {
+		x.CacheInference = o.Together == 0
+		results, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 2), o)
+		require.NoError(t, err)
+		for _, r := range results {
+			require.Len(t, r.Predictions, x.Graph.NumNodes())
+			right := 0
+			for v, class := range r.Predictions {
+				require.Equal(t, slices.Contains(split.Validation, int32(v)), class == -1, "validation nodes are gone")
+				if slices.Contains(split.Test, int32(v)) && class == x.Graph.Labels[v] {
+					right++
+				}
+			}
+			require.Equal(t, r.Test.Accuracy, float64(right)/float64(len(split.Test)))
+		}
+	}
+}
+
+func TestAPoolThatIsClosedRunsNothing(t *testing.T) {
+	pool, err := NewPool(gnntest.Go(t), 2, 1)
+	require.NoError(t, err)
+	pool.Close()
+	pool.Close()
+	require.ErrorContains(t, pool.Run(t.Context(), func(context.Context, *Runner) error { return nil }),
+		"the pool is closed: expected a new one")
+}
+
+func TestRatesThatKeepNobodyAreRefusedInTraining(t *testing.T) {
+	x := experiment(t)
+	for _, rate := range []hyper.KeepRate{0, 1e-300} {
+		x.Parameters = small().WithMasking(rate)
+		_, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 1), RunOptions{})
+		require.ErrorContains(t, err, "keep rate ")
+	}
+}
