@@ -177,8 +177,8 @@ func (m *Model) builder() *safetensors.Builder {
 
 // LoadModel reads a model that [Model.Save] wrote. It returns an error that names the file unless that is whole by its
 // checksums, its settings are valid and predict by one run ([hyper.Parameters.CheckOneRun]), it has features, classes
-// and weights, the weights are finite and have names, and the fingerprint is theirs. That there is a weight of the right
-// shape for each that the settings ask for, running the model checks.
+// and weights, the weights are finite and have names, and the fingerprint is theirs. That there is a weight of the
+// right shape for each that the settings ask for, running the model checks.
 func LoadModel(path string) (m *Model, err error) {
 	file, err := safetensors.Open(path, modelKind)
 	if err != nil {

@@ -91,8 +91,8 @@ type Feature struct {
 // Node explains what a model of as many layers as hops makes of a node of a graph, on which nothing is masked.
 //
 // It returns an [*aggtree.TooLargeError] for a tree above the limit, the context's error if it ends first, and an error
-// for no graph, for features that are not finite or not as many rows as nodes, for a node or class that there is not, for
-// what [infer.Model.Represent] refuses, and if it would take more memory than is left.
+// for no graph, for features that are not finite or not as many rows as nodes, for a node or class that there is not,
+// for what [infer.Model.Represent] refuses, and if it would take more memory than is left.
 func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, v int32,
 	o Options) (*Explanation, error) {
 	o.Masks, o.Limit = cmp.Or(o.Masks, DefaultMasks), cmp.Or(o.Limit, DefaultLimit)
@@ -248,8 +248,8 @@ func largest(x []float32) int {
 // descending orders numbers by their sizes, the largest first.
 func descending(a, b float64) int { return cmp.Compare(math.Abs(b), math.Abs(a)) }
 
-// Top returns the tree nodes whose shares are the largest in size, at most so many, the largest first; none for a number
-// below 0.
+// Top returns the tree nodes whose shares are the largest in size, at most so many, the largest first; none for a
+// number below 0.
 func (e *Explanation) Top(most int) []int32 {
 	nodes := make([]int32, e.Tree.NumNodes()-1)
 	for k := range nodes {

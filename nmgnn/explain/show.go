@@ -26,8 +26,8 @@ type View struct {
 	Model *cached.Model // nil: not known; classes then have the graph's names
 	// Features has a name for each column of the features; nil: the model's, or numbers.
 	Features []string
-	// Nodes has a name for each node, and one without goes by its number; nil: the graph's ids, where they are names and no
-	// numbers, or else numbers.
+	// Nodes has a name for each node, and one without goes by its number; nil: the graph's ids, where they are names
+	// and no numbers, or else numbers.
 	Nodes []string
 }
 

@@ -39,8 +39,8 @@ const maxBytes = 1<<31 - 1
 
 // Export returns the model as an ONNX file, which names the version of the program that writes it; "" names none. Equal
 // models make equal files. It returns an error that names the setting or weight which is missing or invalid, or says
-// that the model is nil, predicts by several runs ([hyper.Parameters.CheckOneRun]) or would make a file larger than ONNX
-// allows, 2 GiB.
+// that the model is nil, predicts by several runs ([hyper.Parameters.CheckOneRun]) or would make a file larger than
+// ONNX allows, 2 GiB.
 func Export(m *cached.Model, version string) ([]byte, error) { return export(m, version, maxBytes) }
 
 // export is [Export] to a file of so many bytes at most.
