@@ -188,9 +188,9 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		return misusef("--cache-inference: nodes arrive in the inductive setting only")
 	case f.saveCache != "" && (f.saveModel == "" || setting != datasets.Inductive):
 		return misusef("--save-cache: expected --save-model too, and the inductive setting")
-	case cell.Parameters.Regulariser == hyper.DropGNNRegulariser && (f.saveModel != "" || f.cacheInference):
-		return misusef("--regulariser dropgnn: what is saved or cached predicts by one run, and this averages several: " +
-			"leave out --save-model and --cache-inference")
+	case cell.Parameters.CheckOneRun() != nil && (f.saveModel != "" || f.cacheInference):
+		return misusef("--regulariser %s: %w, or neither --save-model nor --cache-inference", cell.Parameters.Regulariser,
+			cell.Parameters.CheckOneRun())
 	case f.trainPercent < 1 || f.trainPercent > 99:
 		return misusef("--train %d: expected 1 to 99 percent of the nodes", f.trainPercent)
 	case cell.OwnSplit && (slices.ContainsFunc([]string{"train", "validation", "split-seed"}, c.Flags().Changed) ||

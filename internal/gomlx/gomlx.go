@@ -2,6 +2,7 @@
 package gomlx
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -43,9 +44,20 @@ func Guard(err *error, doing string) {
 	}
 }
 
+// CheckOpen returns an error unless something can be computed on the backend, which may be nil.
+func CheckOpen(b compute.Backend) error {
+	if b == nil || b.IsFinalized() {
+		return errors.New("the backend is closed, or was never opened: open one with backend.Open")
+	}
+	return nil
+}
+
 // Compile compiles a program over a store for inputs of these shapes. id names the backend in errors.
 func Compile[F model.ExecGraphFn](b compute.Backend, id string, store *model.Store, build F,
 	inputs ...shapes.Shape) (*model.Exec, error) {
+	if err := CheckOpen(b); err != nil {
+		return nil, err
+	}
 	exec, err := model.NewExec(b, store, build)
 	if err != nil {
 		return nil, Error(err)

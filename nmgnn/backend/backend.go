@@ -52,6 +52,9 @@ func (b *Backend) Finalize() {
 	}
 }
 
+// IsFinalized reports whether nothing can be computed on the backend: it was finalized, or is nil.
+func (b *Backend) IsFinalized() bool { return b == nil || b.Backend == nil || b.Backend.IsFinalized() }
+
 // KeepMemory has glibc's allocator keep the memory that XLA on a CPU frees after every epoch, unless
 // MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES are set. It is for the whole process, so programs
 // that do little else than train call it, as the command nodemask does: without it an epoch of GAT on PubMed takes

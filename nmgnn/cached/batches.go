@@ -1,6 +1,7 @@
 package cached
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -10,23 +11,63 @@ import (
 // largestBatch is how many newcomers are computed at once, unless more of them are linked.
 const largestBatch = 512
 
-// links returns who each newcomer is linked to, or an error if that names nobody.
-func links(n *datasets.Newcomers) ([][]int32, error) {
-	if n.Linked == nil {
-		return make([][]int32, len(n.IDs)), nil
+// links returns who each newcomer is linked to, or an error unless the newcomers are what their type promises, where so
+// many nodes are known.
+func links(n *datasets.Newcomers, known int) ([][]int32, error) {
+	if n == nil {
+		return nil, errors.New("the newcomers are nil: read them with datasets.ReadNewcomers")
 	}
-	if len(n.Linked) != len(n.IDs) {
+	count := len(n.IDs)
+	switch {
+	case len(n.Known) != count:
+		return nil, fmt.Errorf("known nodes of %d newcomers for %d: expected one list a newcomer, which may be empty",
+			len(n.Known), count)
+	case n.Linked != nil && len(n.Linked) != count:
 		return nil, fmt.Errorf("links of %d newcomers for %d: expected one list a newcomer, or none at all",
-			len(n.Linked), len(n.IDs))
+			len(n.Linked), count)
+	case n.Features.Rows != count:
+		return nil, fmt.Errorf("%d rows of features for %d newcomers", n.Features.Rows, count)
+	}
+	if err := n.Features.Check(); err != nil {
+		return nil, err
+	}
+	for v, row := range n.Known {
+		if err := ascends(row, known); err != nil {
+			return nil, fmt.Errorf("newcomer %d is linked to known node %w", v, err)
+		}
+	}
+	if n.Linked == nil {
+		return make([][]int32, count), nil
+	}
+	for v, row := range n.Linked {
+		if err := ascends(row, count); err != nil {
+			return nil, fmt.Errorf("newcomer %d is linked to newcomer %w", v, err)
+		}
 	}
 	for v, row := range n.Linked {
 		for _, w := range row {
-			if w < 0 || int(w) >= len(n.IDs) {
-				return nil, fmt.Errorf("newcomer %d is linked to newcomer %d: expected 0 to %d", v, w, len(n.IDs)-1)
+			if w == int32(v) {
+				return nil, fmt.Errorf("newcomer %d is linked to itself: expected other newcomers", v)
+			}
+			if _, back := slices.BinarySearch(n.Linked[w], int32(v)); !back {
+				return nil, fmt.Errorf("newcomer %d is linked to newcomer %d, which is not linked to it: expected both", v, w)
 			}
 		}
 	}
 	return n.Linked, nil
+}
+
+// ascends returns an error, which begins with a node, unless the nodes ascend and are from 0 to below end.
+func ascends(nodes []int32, end int) error {
+	for i, u := range nodes {
+		switch {
+		case u < 0 || int(u) >= end:
+			return fmt.Errorf("%d: expected 0 to %d", u, end-1)
+		case i > 0 && u <= nodes[i-1]:
+			return fmt.Errorf("%d after %d: expected them ascending, each once", u, nodes[i-1])
+		}
+	}
+	return nil
 }
 
 // batches divides nodes into batches such that those which are linked, directly or through others, are in one. A batch

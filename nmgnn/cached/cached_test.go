@@ -324,15 +324,6 @@ func TestWhatDoesNotFitAModelIsRefused(t *testing.T) {
 		Dense: make([]float32, 5)}}
 	none := nothing(t)
 	require.ErrorContains(t, p.Predict(t.Context(), wide, none), "5 features a node: the model was trained with 4")
-	for says, linked := range map[string][][]int32{
-		"newcomer 0 is linked to newcomer 1: expected 0 to 0": {{1}},
-		"newcomer 0 is linked to newcomer -1":                 {{-1}},
-		"links of 2 newcomers for 1":                          {nil, nil},
-	} {
-		one := &datasets.Newcomers{IDs: []string{"x"}, Known: [][]int32{nil}, Linked: linked,
-			Features: datasets.Features{Rows: 1, Width: 4, Dense: make([]float32, 4)}}
-		require.ErrorContains(t, p.Predict(t.Context(), one, none), says)
-	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.ErrorIs(t, p.Predict(ctx, arrivalsOf(g, view), none), context.Canceled)

@@ -2,9 +2,11 @@ package cached
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
+	"sync"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -29,13 +31,18 @@ import (
 // model's own layers run. Nodes that are linked, directly or through others that arrive, are in one batch, however many
 // they are; so what is predicted does not depend on the batches. Shapes are rounded up to powers of two, so that few
 // programs are compiled.
+//
+// Several goroutines may use one predictor: its batches are computed one after the other, whoever asks for them. The
+// cache is to be closed after it.
 type Predictor struct {
-	backend  *backend.Backend
-	saved    *Model
-	model    nmgnn.Model
-	cache    *Cache
-	known    map[string]int32
-	programs map[batchShape]*batchProgram
+	backend *backend.Backend
+	saved   *Model
+	model   nmgnn.Model
+	cache   *Cache
+	known   map[string]int32
+
+	computing sync.Mutex                   // held from the filling of a program to the reading of what it returns
+	programs  map[batchShape]*batchProgram // nil when it is closed
 }
 
 // Prediction is the class of a new node.
@@ -47,8 +54,21 @@ type Prediction struct {
 	Arrivals    int     `json:"arrivals"`    // new nodes next to it
 }
 
-// NewPredictor returns a predictor, which compiles nothing before its first prediction.
+// NewPredictor returns a predictor, which compiles nothing before its first prediction. It returns an error for a model
+// that does not predict by one run, a cache of other sizes than the model's, and one in which two nodes share an id.
 func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
+	switch {
+	case m == nil:
+		return nil, errors.New("the model is nil: read one with LoadModel")
+	case c == nil:
+		return nil, errors.New("the cache is nil: read the model's own with LoadCache")
+	}
+	if err := gomlx.CheckOpen(b); err != nil {
+		return nil, err
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
 	if err := c.fits(m); err != nil {
 		return nil, err
 	}
@@ -75,13 +95,21 @@ func (p *Predictor) Known(id []byte) (int32, bool) {
 
 // Predict calls emit for each newcomer, in order. Newcomers see one another along their edges; those of
 // [datasets.Newcomers.Apart] do not. It ends with the context's error when that is cancelled, and with emit's if that
-// fails.
+// fails. It returns an error for newcomers that are not what [datasets.Newcomers] promises, which names the one and the
+// node that it cannot be joined to, and once the predictor, its backend or its cache is closed.
 func (p *Predictor) Predict(ctx context.Context, n *datasets.Newcomers, emit func(Prediction) error) (err error) {
 	defer gomlx.Guard(&err, "predicting")
 	return safetensors.Guard(p.cache.path, func() error { return p.predict(ctx, n, emit) })
 }
 
 func (p *Predictor) predict(ctx context.Context, n *datasets.Newcomers, emit func(Prediction) error) error {
+	if len(p.cache.IDs) != len(p.known) {
+		return errors.New("the cache is closed: close it after all that predicts from it")
+	}
+	linked, err := links(n, len(p.known))
+	if err != nil {
+		return err
+	}
 	features := n.Features
 	if features.Width != p.saved.Features {
 		return fmt.Errorf("%d features a node: the model was trained with %d", features.Width, p.saved.Features)
@@ -90,10 +118,6 @@ func (p *Predictor) predict(ctx context.Context, n *datasets.Newcomers, emit fun
 		features = features.RowNormalized()
 	}
 	features = features.Stored(p.cache.Features.IsSparse())
-	linked, err := links(n)
-	if err != nil {
-		return err
-	}
 	// Batches may be out of order, where edges join early nodes with late ones: predictions wait for their turn.
 	predictions := make([]Prediction, len(n.IDs))
 	next, done := 0, make([]bool, len(n.IDs))
@@ -187,6 +211,14 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 		return infer.Representation{}, fmt.Errorf("%s: a column of the features is not there any more: the file was "+
 			"changed while it was in use", p.cache.path)
 	}
+	p.computing.Lock()
+	defer p.computing.Unlock()
+	if p.programs == nil {
+		return infer.Representation{}, errors.New("the predictor is closed: make another with NewPredictor")
+	}
+	if err := gomlx.CheckOpen(p.backend); err != nil {
+		return infer.Representation{}, err
+	}
 	program, err := p.program(shape, edges, x.Features)
 	if err != nil {
 		return infer.Representation{}, err
@@ -276,8 +308,10 @@ func firstRows(x *Node, rows int) *Node {
 	return SliceAxis(x, 0, AxisRangeFromStart(rows))
 }
 
-// Close frees the compiled programs.
+// Close frees the compiled programs, when the batch that is being computed is done. Nothing can be predicted after it.
 func (p *Predictor) Close() {
+	p.computing.Lock()
+	defer p.computing.Unlock()
 	for _, program := range p.programs {
 		program.free()
 	}

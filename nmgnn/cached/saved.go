@@ -1,6 +1,7 @@
 package cached
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -63,7 +64,8 @@ func (m *Model) Fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Network returns the saved model as one that runs over any graph.
+// Network returns the saved model as one that runs over any graph: once, with nothing masked or dropped. What a trial
+// with DropGNN predicts is the average of several runs, which this is not.
 func (m *Model) Network() infer.Model {
 	return infer.Model{Model: nmgnn.Build(m.Settings, len(m.Classes)), Weights: m.Weights,
 		NormalizeFeatures: m.Settings.NormalizeFeatures}
@@ -85,7 +87,8 @@ func tensorName(path string) (string, error) {
 func weightPath(name string) string { return scope + strings.ReplaceAll(name, ".", "/") }
 
 // Save writes the model to a safetensors file, whole or not at all. docs/FORMATS.md says what the tensors are called,
-// and what each multiplies.
+// and what each multiplies. It returns an error, and leaves a file that is there, for a model that [LoadModel] would
+// refuse: one without weights, or whose settings are invalid or have DropGNN.
 func (m *Model) Save(path string) error { return m.builder().WriteFile(path) }
 
 // SaveBoth saves a model and its cache, each as by Save. Both are whole on the disk before either takes its name, so
@@ -146,8 +149,8 @@ func (m *Model) described() map[string]any {
 }
 
 func (m *Model) builder() *safetensors.Builder {
-	if err := errors.Join(CheckText("class", m.Classes), CheckText("feature", m.FeatureNames),
-		CheckText("data set", []string{m.Data})); err != nil {
+	if err := cmp.Or(m.check(), errors.Join(CheckText("class", m.Classes), CheckText("feature", m.FeatureNames),
+		CheckText("data set", []string{m.Data}))); err != nil {
 		return safetensors.Failed(modelKind.Name, err)
 	}
 	metadata := map[string]string{dataKey: m.Data, fingerprintKey: m.Fingerprint()}
@@ -172,7 +175,10 @@ func (m *Model) builder() *safetensors.Builder {
 	return file
 }
 
-// LoadModel reads a model that [Model.Save] wrote, and checks all of it.
+// LoadModel reads a model that [Model.Save] wrote. It returns an error that names the file unless that is whole by its
+// checksums, its settings are valid and predict by one run ([hyper.Parameters.CheckOneRun]), it has features, classes
+// and weights, the weights are finite and have names, and the fingerprint is theirs. That there is a weight of the
+// right shape for each that the settings ask for, running the model checks.
 func LoadModel(path string) (m *Model, err error) {
 	file, err := safetensors.Open(path, modelKind)
 	if err != nil {
@@ -210,8 +216,8 @@ func readModel(file *safetensors.File, path string) (*Model, error) {
 		}
 		m.Weights = append(m.Weights, infer.Weight{Path: weightPath(name), Dimensions: shape, Values: slices.Clone(values)})
 	}
-	if err := m.check(path); err != nil {
-		return nil, err
+	if err := m.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	// Who changes weights or settings removes it, since caches of the old ones do not fit.
 	if said, err := file.Metadata(fingerprintKey); err == nil && said != m.Fingerprint() {
@@ -235,16 +241,21 @@ func decodeMetadata(file *safetensors.File, path, key string, into any) error {
 	return nil
 }
 
-// check returns an error unless the model can be built.
-func (m *Model) check(path string) error {
+// check returns an error unless the model can be built, has weights and predicts by one run.
+func (m *Model) check() error {
 	if err := m.Settings.Check(); err != nil {
-		return fmt.Errorf("%s: the settings in the file are invalid: %w", path, err)
+		return fmt.Errorf("the settings are invalid: %w", err)
 	}
-	if m.FeatureNames != nil && len(m.FeatureNames) != m.Features {
-		return fmt.Errorf("%s: %d names of features: expected %d", path, len(m.FeatureNames), m.Features)
+	if err := m.Settings.CheckOneRun(); err != nil {
+		return err
 	}
-	if m.Features < 1 || len(m.Classes) < 1 {
-		return fmt.Errorf("%s: %d features and %d classes: expected at least one of each", path, m.Features, len(m.Classes))
+	switch {
+	case m.FeatureNames != nil && len(m.FeatureNames) != m.Features:
+		return fmt.Errorf("%d names of features: expected %d", len(m.FeatureNames), m.Features)
+	case m.Features < 1 || len(m.Classes) < 1:
+		return fmt.Errorf("%d features and %d classes: expected at least one of each", m.Features, len(m.Classes))
+	case len(m.Weights) == 0:
+		return errors.New("a model without weights: take one that was trained, and of trials that KeepBest ran, the best")
 	}
 	return nil
 }

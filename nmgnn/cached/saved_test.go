@@ -1,12 +1,14 @@
 package cached_test
 
 import (
+	"encoding/json"
 	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -118,7 +120,7 @@ func TestPredictingFromACacheThatWasCutOrClosedIsAnError(t *testing.T) {
 		cache + ": the file was cut or its disk failed while it was read": func(*cached.Cache) error {
 			return os.Truncate(cache, 0)
 		},
-		"predicting: ": (*cached.Cache).Close,
+		"the cache is closed: close it after all that predicts from it": (*cached.Cache).Close,
 	} {
 		_, again, _, _ := savedPair(t, b, "gin", false)
 		require.NoError(t, again.Save(cache, m))
@@ -274,7 +276,7 @@ func TestAModelThatCannotBeBuiltIsRefused(t *testing.T) {
 	m, _, model, _ := savedPair(t, gnntest.Go(t), "gin", false)
 	settings := map[string]string{"settings": `{}`, "classes": `["a"]`, "features": "4", "data": "", "seed": "1"}
 	for says, change := range map[string]map[string]string{
-		`the settings in the file are invalid: no model ""`:           {},
+		`the settings are invalid: no model ""`:                       {},
 		`"settings" of the metadata is "x", which cannot be read`:     {"settings": "x"},
 		`"seed" of the metadata is "-1", which cannot be read`:        {"seed": "-1"},
 		`"features" of the metadata is "99999999999999999999", which`: {"features": "99999999999999999999"},
@@ -296,10 +298,49 @@ func TestAModelThatCannotBeBuiltIsRefused(t *testing.T) {
 		require.ErrorContains(t, err, file+": ")
 		require.ErrorContains(t, err, says)
 	}
-	m.Classes = nil
-	require.NoError(t, m.Save(model))
-	_, err := cached.LoadModel(model)
-	require.ErrorContains(t, err, "4 features and 0 classes: expected at least one of each")
+	before, err := os.ReadFile(model)
+	require.NoError(t, err)
+	valid, err := json.Marshal(m.Settings)
+	require.NoError(t, err)
+	for says, spoil := range map[string]func(m *cached.Model){
+		"4 features and 0 classes: expected at least one of each": func(m *cached.Model) { m.Classes = nil },
+		"1 names of features: expected 4":                         func(m *cached.Model) { m.FeatureNames = []string{"x"} },
+		"a model without weights: take one that was trained":      func(m *cached.Model) { m.Weights = nil },
+		"what is saved or cached predicts by one run, and DropGNN averages several": func(m *cached.Model) {
+			m.Settings.Regulariser, m.Settings.RegulariserRate = hyper.DropGNNRegulariser, 0.3
+		},
+		`the settings are invalid: no model ""`: func(m *cached.Model) { *m = cached.Model{} },
+		`a tensor is called "": expected another name`: func(m *cached.Model) {
+			m.Weights = []infer.Weight{{Path: "/model/", Dimensions: []int{1}, Values: []float32{1}}}
+		},
+	} {
+		spoilt := *m
+		spoil(&spoilt)
+		require.ErrorContains(t, spoilt.Save(model), model+": the model cannot be written: ")
+		require.ErrorContains(t, spoilt.Save(model), says)
+		now, err := os.ReadFile(model)
+		require.NoError(t, err)
+		require.Equal(t, before, now, "what was there stays")
+	}
+	for says, change := range map[string]map[string]string{
+		"4 features and 0 classes: expected at least one of each": {"classes": "null"},
+		"1 names of features: expected 4":                         {"feature_names": `["x"]`},
+		"a model without weights":                                 {"w": "none"},
+		"what is saved or cached predicts by one run, and DropGNN averages several": {"settings": strings.Replace(
+			string(valid), `"keep_rate"`, `"regulariser":"dropgnn","regulariser_rate":0.3,"keep_rate"`, 1)},
+	} {
+		metadata := maps.Clone(settings)
+		metadata["settings"] = string(valid)
+		maps.Copy(metadata, change)
+		delete(metadata, "w")
+		file := writtenFile(t, "model", metadata, func(b *safetensors.Builder) {
+			if change["w"] == "" {
+				safetensors.Add(b, "w", []float32{1}, 1)
+			}
+		})
+		_, err := cached.LoadModel(file)
+		require.ErrorContains(t, err, file+": "+says)
+	}
 	m.Weights[0].Values[0] = float32(math.NaN())
 	require.ErrorContains(t, m.Save(model), model+`: the model cannot be written: tensor "layer0.linear0.weights": `+
 		`number 0 is NaN: expected a finite one`)

@@ -10,6 +10,7 @@ package explain
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -90,13 +91,17 @@ type Feature struct {
 // Node explains what a model of as many layers as hops makes of a node of a graph, on which nothing is masked.
 //
 // It returns an [*aggtree.TooLargeError] for a tree above the limit, the context's error if it ends first, and an error
-// for a node or class that there is not, and if it would take more memory than is left.
+// for no graph, for features that are not finite or not as many rows as nodes, for a node or class that there is not,
+// for what [infer.Model.Represent] refuses, and if it would take more memory than is left.
 func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, v int32,
 	o Options) (*Explanation, error) {
 	o.Masks, o.Limit = cmp.Or(o.Masks, DefaultMasks), cmp.Or(o.Limit, DefaultLimit)
 	if o.Masks < 1 || o.Limit < 1 || o.Masks > MostMasks {
 		return nil, fmt.Errorf("%d masks of a tree of at most %d nodes: expected 1 to %d masks, and 1 node or more",
 			o.Masks, o.Limit, MostMasks)
+	}
+	if err := checkGraph(g); err != nil {
+		return nil, err
 	}
 	left, _ := memory.Get()
 	if err := treeFits(ctx, g, v, len(m.Layers), o, left); err != nil {
@@ -186,6 +191,17 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 	return e, nil
 }
 
+// checkGraph returns an error unless there is a graph, with a row of finite features for each node.
+func checkGraph(g *datasets.Graph) error {
+	switch {
+	case g == nil || g.Edges == nil:
+		return errors.New("the graph is nil: open one with datasets.Open")
+	case g.Features.Rows != g.NumNodes():
+		return fmt.Errorf("%d rows of features for %d nodes", g.Features.Rows, g.NumNodes())
+	}
+	return g.Features.Check()
+}
+
 // fits returns an error if explaining a node of a tree of n nodes by so many masks takes more memory than is left: what
 // each mask gives is kept to the end, and a forest, which has the tree once for each state of its nodes.
 func fits(g *datasets.Graph, v int32, n, masks float64, left memory.Left) error {
@@ -232,14 +248,15 @@ func largest(x []float32) int {
 // descending orders numbers by their sizes, the largest first.
 func descending(a, b float64) int { return cmp.Compare(math.Abs(b), math.Abs(a)) }
 
-// Top returns the tree nodes whose shares are the largest in size, at most so many, the largest first.
+// Top returns the tree nodes whose shares are the largest in size, at most so many, the largest first; none for a
+// number below 0.
 func (e *Explanation) Top(most int) []int32 {
 	nodes := make([]int32, e.Tree.NumNodes()-1)
 	for k := range nodes {
 		nodes[k] = int32(k) + 1
 	}
 	slices.SortStableFunc(nodes, func(a, b int32) int { return descending(e.Branches[a].Share, e.Branches[b].Share) })
-	return nodes[:min(most, len(nodes))]
+	return nodes[:max(0, min(most, len(nodes)))]
 }
 
 // explainer asks a forest for logits, and runs the model over it whenever it is full.

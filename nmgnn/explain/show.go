@@ -23,10 +23,11 @@ import (
 type View struct {
 	*Explanation
 	Graph *datasets.Graph
-	Model *cached.Model
+	Model *cached.Model // nil: not known; classes then have the graph's names
 	// Features has a name for each column of the features; nil: the model's, or numbers.
 	Features []string
-	// Nodes has a name for each node; nil: the graph's ids, where they are names and no numbers, or else numbers.
+	// Nodes has a name for each node, and one without goes by its number; nil: the graph's ids, where they are names
+	// and no numbers, or else numbers.
 	Nodes []string
 }
 
@@ -35,7 +36,7 @@ const listed = 10
 
 // node returns what a node of the graph is called: its id, where that is a name, and else its number.
 func (v View) node(base int32) string {
-	if names := v.names(); names != nil {
+	if names := v.names(); int(base) < len(names) && names[base] != "" {
 		return names[base]
 	}
 	return strconv.Itoa(int(base))
@@ -63,8 +64,24 @@ func (v View) path(i int32) string {
 	return strings.Join(names, " ← ")
 }
 
+// model is the model, and one of which nothing is known for none.
+func (v View) model() *cached.Model {
+	if v.Model == nil {
+		return &cached.Model{Classes: v.Graph.Classes}
+	}
+	return v.Model
+}
+
+// class is what a class is called.
+func (v View) class(class int) string {
+	if names := v.model().Classes; class < len(names) {
+		return names[class]
+	}
+	return fmt.Sprintf("class %d", class)
+}
+
 func (v View) feature(column int) string {
-	for _, names := range [][]string{v.Features, v.Model.FeatureNames} {
+	for _, names := range [][]string{v.Features, v.model().FeatureNames} {
 		if column < len(names) && names[column] != "" {
 			return names[column]
 		}
@@ -96,13 +113,16 @@ func (v View) rootName() string {
 
 // Sentence says in words what the model predicts, and how much of it comes from where. Names in it steer no terminal.
 func (v View) Sentence() string {
-	title := hyper.Title(v.Model.Settings.Model)
+	title := "The model"
+	if v.Model != nil {
+		title = hyper.Title(v.Model.Settings.Model)
+	}
 	root := v.Tree.Base[0]
 	s := fmt.Sprintf("%s says that node %s is %s, with probability %.2f", title, v.rootName(),
-		v.Model.Classes[v.Predicted], v.probability())
+		v.class(v.Predicted), v.probability())
 	if v.Class != v.Predicted {
 		s = fmt.Sprintf("%s gives node %s the class %s with probability %.2f (it predicts %s)", title, v.rootName(),
-			v.Model.Classes[v.Class], v.probability(), v.Model.Classes[v.Predicted])
+			v.class(v.Class), v.probability(), v.class(v.Predicted))
 	}
 	if v.Graph.Labels != nil && v.Graph.Labels[root] != datasets.Unlabelled {
 		s += fmt.Sprintf("; it is %s", v.Graph.Classes[v.Graph.Labels[root]])
@@ -125,7 +145,7 @@ func (v View) Branches() plots.Table {
 		Header: []string{"path", "share", "masked", "only"},
 		Caption: fmt.Sprintf("What each adds to the logit of %s. The share is the Shapley value; masked: what "+
 			"the logit loses when this branch alone is masked; only: what it gains when this branch alone is heard.",
-			v.Model.Classes[v.Class])}
+			v.class(v.Class))}
 	for _, i := range v.Top(listed) {
 		b := v.Explanation.Branches[i]
 		share := number(b.Share)
@@ -143,7 +163,7 @@ func (v View) Columns() plots.Table {
 	t := plots.Table{ID: "features", Title: "The node's features that count",
 		Header: []string{"feature", "value", "change"},
 		Caption: fmt.Sprintf("What the logit of %s loses when the feature is 0, of %d that are not.",
-			v.Model.Classes[v.Class], len(v.Explanation.Features))}
+			v.class(v.Class), len(v.Explanation.Features))}
 	for _, f := range v.Explanation.Features[:min(listed, len(v.Explanation.Features))] {
 		t.Rows = append(t.Rows, []plots.Field{{Text: v.feature(f.Column)}, {Text: fmt.Sprintf("%.4g", f.Value)},
 			{Text: number(f.Change)}})
@@ -177,7 +197,7 @@ func (v View) WriteSVG(w io.Writer) error {
 	for i, b := range v.Explanation.Branches {
 		o.Flow[i] = b.Share
 	}
-	class := v.Model.Classes[v.Class]
+	class := v.class(v.Class)
 	o.FlowNames = [2]string{"for " + class, "against " + class}
 	return draw.WriteSVG(w, v.Tree, o.ByClass(v.Graph.Labels, v.Graph.Classes))
 }
@@ -204,7 +224,7 @@ func (v View) WriteHTML(w io.Writer) error {
 		tables = append(tables, template.HTML(table)) //nolint:gosec // plots escapes what it is given
 	}
 	return page.Execute(w, map[string]any{"Sentence": v.Sentence(), "Tables": tables,
-		"Title":   svg.Plain(fmt.Sprintf("Why node %s is %s", v.node(v.Tree.Base[0]), v.Model.Classes[v.Class])),
+		"Title":   svg.Plain(fmt.Sprintf("Why node %s is %s", v.node(v.Tree.Base[0]), v.class(v.Class))),
 		"Drawing": template.HTML(drawing.String()), //nolint:gosec // likewise, the drawing
 		"Font":    template.CSS(svg.FontFamily)})   //nolint:gosec // a constant
 }
@@ -249,10 +269,13 @@ type featureJSON struct {
 // their order.
 func (v View) WriteJSON(w io.Writer) error {
 	root := v.Tree.Base[0]
-	j := explanationJSON{Data: v.Graph.Name, Model: v.Model.Settings.Model, Fingerprint: v.Model.Fingerprint(), Node: root,
-		Class: v.Model.Classes[v.Class], Predicted: v.Model.Classes[v.Predicted], Logit: v.Logit(), Alone: v.Alone,
+	j := explanationJSON{Data: v.Graph.Name, Model: v.model().Settings.Model, Node: root,
+		Class: v.class(v.Class), Predicted: v.class(v.Predicted), Logit: v.Logit(), Alone: v.Alone,
 		Probability: v.probability(), Logits: v.Logits, Exact: v.Exact, Masks: v.Masks, Orders: v.Orders,
 		Branches: []branchJSON{}, Features: []featureJSON{}}
+	if v.Model != nil {
+		j.Fingerprint = v.Model.Fingerprint()
+	}
 	if v.Graph.NodeIDs != nil {
 		j.ID = v.Graph.NodeIDs[root]
 	}

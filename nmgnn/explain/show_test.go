@@ -89,3 +89,28 @@ func TestEstimatesAreSaidToBeEstimates(t *testing.T) {
 		require.Equal(t, []int32{0, 2, 4}, got.Branches[5].Path)
 	}
 }
+
+func TestAViewDoesWithoutNamesThatItLacks(t *testing.T) {
+	v := hostileView(t, 0)
+	v.Model, v.Features, v.Nodes, v.Graph.Classes = nil, nil, []string{"ann", "", "cy"}, []string{"a", "b", "c"}
+	require.Contains(t, v.Sentence(), "The model says that node ann is a, with probability 1.00; it is a.")
+	var svg, page, line bytes.Buffer
+	require.NoError(t, v.WriteSVG(&svg))
+	require.NoError(t, v.WriteHTML(&page))
+	require.NoError(t, v.WriteJSON(&line))
+	require.Contains(t, line.String(), `"model":"","fingerprint":"","node":0,"id":`)
+	text, err := v.Text(plots.FormatText)
+	require.NoError(t, err)
+	require.Contains(t, text, "ann ← cy ← 3", "node 3 has no name")
+	require.Contains(t, text, "ann ← 1")
+	require.Contains(t, text, "feature 0")
+	v.Graph.Labels, v.Graph.Classes = nil, nil
+	require.Contains(t, v.Sentence(), "node ann is class 0, with")
+}
+
+func TestAsManyBranchesAreListedAsThereAre(t *testing.T) {
+	v := hostileView(t, 0)
+	for most, listed := range map[int]int{-1: 0, 0: 0, 2: 2, 6: 6, 100: 6} {
+		require.Len(t, v.Top(most), listed)
+	}
+}

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -57,9 +58,15 @@ var formulas = map[string]string{
 }
 
 // Unfold returns the sum that makes h_v^(layer) of a saved model on a graph: layers count from 1, and the one behind
-// the last is the readout, if the model has one. mask says which nodes are masked; nil: none. It returns an error for a
-// node or layer that there is not.
+// the last is the readout, if the model has one. mask says which nodes are masked; nil: none. It returns an error for
+// no model or graph, for a node or layer that there is not, and for what [infer.Model.Represent] refuses.
 func Unfold(b *backend.Backend, m *cached.Model, g *datasets.Graph, v int32, layer int, mask []bool) (*Sum, error) {
+	if m == nil {
+		return nil, errors.New("the model is nil: read one with cached.LoadModel")
+	}
+	if err := checkGraph(g); err != nil {
+		return nil, err
+	}
 	layers := m.Settings.Layers
 	if m.Settings.Readout != "" {
 		layers++

@@ -3,6 +3,7 @@
 package hyper
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -196,6 +197,16 @@ func (p Parameters) Check() error {
 		}
 	}
 	return p.checkTraining()
+}
+
+// CheckOneRun returns an error unless the model predicts by one run, as what is saved, cached or exported does: with
+// DropGNN a trial's predictions average several masked ones.
+func (p Parameters) CheckOneRun() error {
+	if p.Regulariser == DropGNNRegulariser {
+		return errors.New("what is saved or cached predicts by one run, and DropGNN averages several: expected another " +
+			"regulariser")
+	}
+	return nil
 }
 
 func (p Parameters) checkTraining() error {

@@ -1,6 +1,7 @@
 package infer_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -85,10 +86,44 @@ func TestWhatCannotBeRepresentedIsAnErrorThatSaysWhy(t *testing.T) {
 	require.ErrorContains(t, err, "they belong to other settings or features")
 	_, err = m.Represent(b, edges, datasets.Features{Rows: 2, Width: 3, Dense: make([]float32, 6)}, infer.Options{})
 	require.ErrorContains(t, err, "2 rows of features for 3 nodes")
+	_, err = m.Represent(b, nil, x, infer.Options{})
+	require.EqualError(t, err, "the graph is nil: build one with csr.FromEdges")
+	_, err = m.Represent(b, &csr.Graph{Offsets: []int64{0, 1, 1, 1}, Indices: []int32{5000}}, x, infer.Options{})
+	require.EqualError(t, err, "the graph: row 0 names node 5000, but the graph has 3 nodes")
+	for _, sparse := range []bool{false, true} {
+		spoilt := x.Stored(sparse)
+		if values := spoilt.Values; sparse {
+			values[len(values)-1] = float32(math.NaN())
+		} else {
+			spoilt.Dense = slices.Clone(spoilt.Dense)
+			spoilt.Dense[8] = float32(math.NaN())
+		}
+		_, err = m.Represent(b, edges, spoilt, infer.Options{})
+		require.EqualError(t, err, "features: row 2, column 2 is NaN: expected a finite number")
+	}
+	_, err = infer.Model{}.Represent(b, edges, x, infer.Options{})
+	require.EqualError(t, err, "a model needs at least one layer")
 	_, err = infer.Untrained(b, m.Model, 0, 1)
 	require.EqualError(t, err, "0 features a node: a model needs at least one")
 	_, err = infer.Untrained(b, nmgnn.Model{}, 3, 1)
 	require.ErrorContains(t, err, "at least one layer")
+}
+
+func TestAClosedBackendIsAnErrorThatSaysSo(t *testing.T) {
+	const closed = "the backend is closed, or was never opened: open one with backend.Open"
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		edges, x := path(t, 0)
+		m := untrained(t, b, nmgnn.GIN{Width: []int{2}})
+		require.False(t, b.IsFinalized())
+		b.Finalize()
+		require.True(t, b.IsFinalized())
+		for _, b := range []*backend.Backend{b, nil, {}} {
+			_, err := m.Represent(b, edges, x, infer.Options{})
+			require.EqualError(t, err, closed)
+			_, err = infer.Untrained(b, m.Model, 3, 1)
+			require.EqualError(t, err, closed)
+		}
+	})
 }
 
 // firstValues are those of a model's weights for three features a node, by path.

@@ -2,6 +2,8 @@
 package infer
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -43,9 +45,16 @@ type Options struct {
 // Represent returns h^(1)…h^(k) of all nodes of a graph by the model's weights, the last of them the logits; with a
 // readout, the logits come behind it. x holds the features before any normalization. It compiles a program for this
 // graph each time: to predict many nodes that arrive later, use a cached.Predictor.
+//
+// It returns an error for a model without layers, for weights that are not those that the model asks for, for no graph
+// or one that is not sound, for features that are not finite or not as many rows as nodes, for options of other sizes,
+// and for a backend that is closed.
 func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Features,
 	o Options) (all []Representation, err error) {
 	defer gomlx.Guard(&err, "computing representations")
+	if err := m.check(b, edges, x); err != nil {
+		return nil, err
+	}
 	store := model.NewStore()
 	defer store.Finalize()
 	exec, err := m.program(b, store, edges, x, o)
@@ -61,6 +70,20 @@ func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Featur
 		return nil, gomlx.Error(err)
 	}
 	return Representations(outputs)
+}
+
+// check returns an error unless the model can run over the graph, as kernels do not look what they read.
+func (m Model) check(b *backend.Backend, edges *csr.Graph, x datasets.Features) error {
+	if edges == nil {
+		return errors.New("the graph is nil: build one with csr.FromEdges")
+	}
+	if err := cmp.Or(m.Check(), gomlx.CheckOpen(b)); err != nil {
+		return err
+	}
+	if _, err := csr.New(edges.Offsets, edges.Indices); err != nil {
+		return fmt.Errorf("the graph: %w", err)
+	}
+	return x.Check()
 }
 
 // program compiles the model for one graph; its weights have no values yet.
@@ -123,7 +146,7 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w Model, err error) {
 	defer gomlx.Guard(&err, "making a model")
 	w.Model = m
-	if err := m.Check(); err != nil {
+	if err := cmp.Or(m.Check(), gomlx.CheckOpen(b)); err != nil {
 		return w, err
 	}
 	if features < 1 {

@@ -23,6 +23,7 @@ package onnx
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
@@ -38,11 +39,15 @@ const maxBytes = 1<<31 - 1
 
 // Export returns the model as an ONNX file, which names the version of the program that writes it; "" names none. Equal
 // models make equal files. It returns an error that names the setting or weight which is missing or invalid, or says
-// that the file would be larger than ONNX allows, 2 GiB.
+// that the model is nil, predicts by several runs ([hyper.Parameters.CheckOneRun]) or would make a file larger than
+// ONNX allows, 2 GiB.
 func Export(m *cached.Model, version string) ([]byte, error) { return export(m, version, maxBytes) }
 
 // export is [Export] to a file of so many bytes at most.
 func export(m *cached.Model, version string, most int) ([]byte, error) {
+	if m == nil {
+		return nil, errors.New("the model is nil: read one with cached.LoadModel")
+	}
 	size := 0
 	for _, w := range m.Weights {
 		size += 4 * len(w.Values)
@@ -76,6 +81,9 @@ func Save(path string, m *cached.Model, version string) error {
 func convert(m *cached.Model, version string) (message, error) {
 	if err := m.Settings.Check(); err != nil {
 		return nil, fmt.Errorf("settings: %w", err)
+	}
+	if err := m.Settings.CheckOneRun(); err != nil {
+		return nil, err
 	}
 	if m.Features < 1 || len(m.Classes) < 1 {
 		return nil, fmt.Errorf("%d features and %d classes: expected at least one of each", m.Features, len(m.Classes))

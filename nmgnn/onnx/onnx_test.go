@@ -316,6 +316,12 @@ func TestWhatCannotBeExportedIsNamed(t *testing.T) {
 	require.EqualError(t, err, "the weights take 460 bytes: an ONNX file holds 100 at most")
 	_, err = Export(&cached.Model{}, "")
 	require.ErrorContains(t, err, "settings: no model")
+	_, err = Export(nil, "")
+	require.EqualError(t, err, "the model is nil: read one with cached.LoadModel")
+	m.Settings.Regulariser, m.Settings.RegulariserRate = hyper.DropGNNRegulariser, 0.3
+	_, err = Export(m, "")
+	require.EqualError(t, err, "what is saved or cached predicts by one run, and DropGNN averages several: expected another "+
+		"regulariser")
 	b := &builder{}
 	b.layer(nil, value{})
 	require.EqualError(t, b.err, "a layer <nil>: no export is written for it")

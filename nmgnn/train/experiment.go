@@ -114,7 +114,9 @@ type Result struct {
 	Cache     *cached.Cache     // if the experiment keeps it
 }
 
-// Saved returns the trained model of a result of x, ready to be saved.
+// Saved returns the trained model of a result of x, ready to be saved. One that lost its weights
+// ([RunOptions].KeepBest) cannot be, and one with DropGNN neither, whose Predictions are of several runs
+// ([hyper.Parameters.CheckOneRun]).
 func (r *Result) Saved(x Experiment) *cached.Model {
 	return &cached.Model{Settings: x.Parameters, Classes: x.Graph.Classes, Features: x.Graph.Features.Width,
 		FeatureNames: x.Graph.FeatureNames, Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}
