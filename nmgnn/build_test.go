@@ -54,13 +54,13 @@ func TestEveryModelHasAConstructorOfItsOwn(t *testing.T) {
 func TestLayersThatNoModelCanHaveAreRefused(t *testing.T) {
 	for says, l := range map[string]nmgnn.Layer{
 		"layer 1 is nil": nil,
-		"layer 1: Width is []: expected at least 1":      nmgnn.GIN{},
-		"layer 1: Width is [3 0]: expected at least 1":   nmgnn.GIN{Width: []int{3, 0}},
-		"layer 1: Width is [-1]: expected at least 1":    nmgnn.SAGE{Width: -1},
-		"layer 1: Width is [0]: expected at least 1":     nmgnn.GCN{},
-		"layer 1: Heads is -2: expected 1 or more; 0 is": nmgnn.GAT{Heads: -2, Width: 1},
-		"layer 1: Dropout 1.5: expected a probability":   nmgnn.GATv2{Width: 1, Dropout: 1.5},
-		"layer 1: Dropout -3: expected a probability":    nmgnn.SGAT{Width: 1, Dropout: -3},
+		"layer 1: widths []: expected at least 1 each":    nmgnn.GIN{},
+		"layer 1: widths [3 0]: expected at least 1 each": nmgnn.GIN{Width: []int{3, 0}},
+		"layer 1: widths [-1]: expected at least 1 each":  nmgnn.SAGE{Width: -1},
+		"layer 1: widths [0]: expected at least 1 each":   nmgnn.GCN{},
+		"layer 1: -2 heads: expected 1 or more; 0 is":     nmgnn.GAT{Heads: -2, Width: 1},
+		"layer 1: dropout 1.5: expected a probability":    nmgnn.GATv2{Width: 1, Dropout: 1.5},
+		"layer 1: dropout -3: expected a probability":     nmgnn.SGAT{Width: 1, Dropout: -3},
 	} {
 		m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GCN{Width: 2}, l}}
 		require.ErrorContains(t, m.Check(), says)

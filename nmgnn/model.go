@@ -117,7 +117,7 @@ func (m Model) Check() error {
 // checkWidths returns an error for a layer without outputs, or with a number of them below 1.
 func checkWidths(all ...int) error {
 	if len(all) == 0 || slices.Min(all) < 1 {
-		return fmt.Errorf("Width is %v: expected at least 1", all)
+		return fmt.Errorf("widths %v: expected at least 1 each", all)
 	}
 	return nil
 }
@@ -125,12 +125,12 @@ func checkWidths(all ...int) error {
 // checkAttention returns an error for settings that no attention has.
 func checkAttention(heads, width int, dropout float64) error {
 	if heads < 0 {
-		return fmt.Errorf("Heads is %d: expected 1 or more; 0 is 1", heads)
+		return fmt.Errorf("%d heads: expected 1 or more; 0 is 1", heads)
 	}
 	if err := checkWidths(width); err != nil {
 		return err
 	}
-	return hyper.CheckDropRate("Dropout", dropout)
+	return hyper.CheckDropRate("dropout", dropout)
 }
 
 // relu is max(x, 0), as a choice: the gradient of a maximum takes five operations where that of a choice is one. In
