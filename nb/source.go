@@ -13,8 +13,8 @@ import (
 	"nodemask/internal/checkout"
 )
 
-// Source shows a type, with its methods, or a function of one of the project's packages, as it stands in the file that
-// is run: for instance Source("nmgnn", "GIN").
+// Source shows a type, with its exported methods, or a function of one of the project's packages, as it stands in the
+// file that is run: for instance Source("nmgnn", "GIN").
 func Source(pkg, name string) {
 	text, err := sourceOf(Must1(checkout.Root()), pkg, name)
 	Must(err)
@@ -63,7 +63,7 @@ func sourceOf(project, pkg, name string) (string, error) {
 	return b.String(), nil
 }
 
-// declares says whether a declaration is the type or function of that name, or a method of the type.
+// declares says whether a declaration is the type or function of that name, or an exported method of the type.
 func declares(d ast.Decl, name string) (doc *ast.CommentGroup, ok bool) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -75,7 +75,7 @@ func declares(d ast.Decl, name string) (doc *ast.CommentGroup, ok bool) {
 			receiver = star.X
 		}
 		identifier, ok := receiver.(*ast.Ident)
-		return d.Doc, ok && identifier.Name == name
+		return d.Doc, ok && identifier.Name == name && d.Name.IsExported()
 	case *ast.GenDecl:
 		for _, spec := range d.Specs {
 			if t, ok := spec.(*ast.TypeSpec); ok && t.Name.Name == name {
