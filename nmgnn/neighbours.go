@@ -148,7 +148,7 @@ func (n Neighbours) withoutEdges(r *kernels.Random, rate float64) Neighbours {
 // alone: eq. 6 read as keeping a masked root. Sums, Mean, Max and attention heed it; no softmax sees it. mask is
 // [nodes, 1]; nil: inactive.
 func (n Neighbours) MaskOthers(mask *Node) Neighbours {
-	n.delta(mask)
+	n.checkMask(mask)
 	n.mask = mask
 	return n
 }
@@ -246,8 +246,8 @@ func mustBe(name string, x *Node, rows int, of string, columns int) {
 	panic(fmt.Errorf("%s has the shape %v: expected [%d, %s], a row for each %s", name, shape.Dimensions, rows, width, of))
 }
 
-// delta panics unless a mask is nil or has a number for each node.
-func (n Neighbours) delta(mask *Node) {
+// checkMask panics unless a mask is nil or has a number for each node.
+func (n Neighbours) checkMask(mask *Node) {
 	if mask != nil {
 		n.ofNodes("mask", mask, 1)
 	}
@@ -257,7 +257,7 @@ func (n Neighbours) delta(mask *Node) {
 // 1] holds δ, has no gradient, and nil stands for ones.
 func (n Neighbours) Sum(h, mask *Node) *Node {
 	n.ofNodes("h", h, 0)
-	n.delta(mask)
+	n.checkMask(mask)
 	g := h.Graph()
 	return kernels.Sum(n.product, h, mask, n.sent(h, n.scaled(g, n.heard(n.present(g)))), n.train)
 }
@@ -265,7 +265,7 @@ func (n Neighbours) Sum(h, mask *Node) *Node {
 // Mean returns Sum divided by |N_v|, or zeros for a node without neighbours.
 func (n Neighbours) Mean(h, mask *Node) *Node {
 	n.ofNodes("h", h, 0)
-	n.delta(mask)
+	n.checkMask(mask)
 	g := h.Graph()
 	degree := n.Degree(g)
 	keep := n.sent(h, n.scaled(g, n.heard(n.present(g))))
@@ -275,7 +275,7 @@ func (n Neighbours) Mean(h, mask *Node) *Node {
 // Max maps h [nodes, width] to [nodes, width]: row v has the greatest h_u of the u ∈ N_v with δ(u) = 1, column by
 // column; zeros where there are none.
 func (n Neighbours) Max(h, mask *Node) *Node {
-	n.delta(mask)
+	n.checkMask(mask)
 	messages, present := n.Sources(h), n.heard(n.present(h.Graph()))
 	if mask != nil {
 		if present == nil {
@@ -357,7 +357,7 @@ func (n Neighbours) keepEntries(heads int, rate float64) *Node {
 func (n Neighbours) WeightedSum(weights, h, mask *Node) *Node {
 	n.ofEntries("weights", weights)
 	n.ofNodes("h", h, 0)
-	n.delta(mask)
+	n.checkMask(mask)
 	n.readsAll = true
 	if present := n.present(h.Graph()); present != nil {
 		weights = Mul(weights, present)
@@ -382,7 +382,7 @@ func (n Neighbours) PairAttention(source, target *Node, slope float64, h, mask *
 
 func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {
 	n.ofNodes("h", a.Values, 0)
-	n.delta(a.Mask)
+	n.checkMask(a.Mask)
 	n.readsAll = true
 	if n.drops(n.messages) { // one by one: a product with attention has a number for each head alone
 		e := a.Scores

@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"nodemask/datasets"
+	"nodemask/internal/gomlx"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/train"
 )
 
@@ -20,7 +20,7 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 	if err := x.Check(); err != nil {
 		return nil, err
 	}
-	if err := learn.CheckBackend(b); err != nil {
+	if err := gomlx.CheckOpen(b); err != nil {
 		return nil, err
 	}
 	if o.Release == nil {

@@ -115,7 +115,7 @@ func TestBatchesRefuseWhatTheWholeGraphRefuses(t *testing.T) {
 		return err
 	}
 	_, err := Run(t.Context(), nil, x, Options{}, train.Seeds(1, 1), train.RunOptions{})
-	require.ErrorContains(t, err, "the backend is nil: expected one that backend.Open returns")
+	require.ErrorContains(t, err, "the backend is closed, or was never opened: open one with backend.Open")
 	x.Graph.Features.Dense[5] = float32(math.NaN())
 	const notFinite = "features: row 1, column 1 is NaN: expected a finite number"
 	require.ErrorContains(t, run(), notFinite)

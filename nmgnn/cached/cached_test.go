@@ -105,6 +105,15 @@ func predictorOf(t testing.TB, b *backend.Backend, m *cached.Model, c *cached.Ca
 	return p
 }
 
+// campsPredictor is a predictor of a GIN of two layers that half of two camps trained, and has who arrives there.
+func campsPredictor(t testing.TB, b *backend.Backend) (*cached.Predictor, *datasets.Newcomers) {
+	t.Helper()
+	g := gnntest.TwoCamps(t)
+	view := gnntest.View(t, g, 50, datasets.Inductive)
+	m := anyModel(t, b, "gin", g, 2)
+	return predictorOf(t, b, m, cacheOf(t, b, m, g, view)), arrivalsOf(g, view)
+}
+
 // parametersOf are the default ones of a kind of model.
 func parametersOf(t testing.TB, kind string) hyper.Parameters {
 	t.Helper()
@@ -284,22 +293,16 @@ func TestBatchesKeepLinkedNodesTogether(t *testing.T) {
 }
 
 func TestBatchesOfOneShapeShareAProgram(t *testing.T) {
-	b := gnntest.Go(t)
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 50, datasets.Inductive)
-	m := anyModel(t, b, "gin", g, 2)
-	p := predictorOf(t, b, m, cacheOf(t, b, m, g, view))
+	p, newcomers := campsPredictor(t, gnntest.Go(t))
+	newcomers = newcomers.Apart()
 	var together, alone []cached.Prediction
 	into := func(all *[]cached.Prediction) func(cached.Prediction) error {
 		return func(got cached.Prediction) error { *all = append(*all, got); return nil }
 	}
-	newcomers := arrivalsOf(g, view).Apart()
 	require.NoError(t, p.Predict(t.Context(), newcomers, into(&together)))
 	require.Equal(t, 1, p.Programs())
 	for i := range newcomers.IDs {
-		one := &datasets.Newcomers{IDs: newcomers.IDs[i : i+1], Known: newcomers.Known[i : i+1],
-			Features: newcomers.Features.Select([]int32{int32(i)})}
-		require.NoError(t, p.Predict(t.Context(), one, into(&alone)))
+		require.NoError(t, p.Predict(t.Context(), one(newcomers, i), into(&alone)))
 	}
 	require.Less(t, p.Programs(), len(newcomers.IDs)/2)
 	require.Len(t, alone, len(together))

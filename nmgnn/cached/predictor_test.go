@@ -20,12 +20,9 @@ func one(all *datasets.Newcomers, i int) *datasets.Newcomers {
 }
 
 func TestGoroutinesThatShareAPredictorGetWhatEachGetsAlone(t *testing.T) {
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 50, datasets.Inductive)
-	arriving := arrivalsOf(g, view).Apart()
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
-		m := anyModel(t, b, "gin", g, 2)
-		p := predictorOf(t, b, m, cacheOf(t, b, m, g, view))
+		p, arriving := campsPredictor(t, b)
+		arriving = arriving.Apart()
 		const rounds, goroutines = 20, 4
 		predict := func(i int) (got cached.Prediction, err error) {
 			err = p.Predict(t.Context(), one(arriving, i), func(one cached.Prediction) error { got = one; return nil })
@@ -63,12 +60,8 @@ func TestGoroutinesThatShareAPredictorGetWhatEachGetsAlone(t *testing.T) {
 }
 
 func TestAPredictorMayBeClosedWhileItPredicts(t *testing.T) {
-	b := gnntest.Go(t)
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 50, datasets.Inductive)
-	m := anyModel(t, b, "gin", g, 2)
-	p := predictorOf(t, b, m, cacheOf(t, b, m, g, view))
-	arriving := arrivalsOf(g, view).Apart()
+	p, arriving := campsPredictor(t, gnntest.Go(t))
+	arriving = arriving.Apart()
 	began, ended := make(chan bool, 4), make(chan error, 4)
 	for k := range cap(ended) {
 		go func() {
@@ -96,12 +89,7 @@ func TestAPredictorMayBeClosedWhileItPredicts(t *testing.T) {
 }
 
 func TestEmitMayPredictToo(t *testing.T) {
-	b := gnntest.Go(t)
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 50, datasets.Inductive)
-	m := anyModel(t, b, "gin", g, 2)
-	p := predictorOf(t, b, m, cacheOf(t, b, m, g, view))
-	arriving := arrivalsOf(g, view)
+	p, arriving := campsPredictor(t, gnntest.Go(t))
 	var first, inside cached.Prediction
 	require.NoError(t, p.Predict(t.Context(), one(arriving, 0), func(got cached.Prediction) error {
 		first = got
@@ -111,11 +99,7 @@ func TestEmitMayPredictToo(t *testing.T) {
 }
 
 func TestNewcomersThatAreNotWhatTheirTypePromisesAreRefused(t *testing.T) {
-	b := gnntest.Go(t)
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 50, datasets.Inductive)
-	m := anyModel(t, b, "gin", g, 2)
-	p := predictorOf(t, b, m, cacheOf(t, b, m, g, view))
+	p, _ := campsPredictor(t, gnntest.Go(t))
 	three := func() *datasets.Newcomers {
 		return &datasets.Newcomers{IDs: []string{"x", "y", "z"}, Known: [][]int32{{0, 2}, nil, {29}},
 			Linked:   [][]int32{{1, 2}, {0}, {0}},

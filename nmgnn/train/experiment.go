@@ -8,10 +8,10 @@ import (
 	"sync"
 
 	"nodemask/datasets"
+	"nodemask/internal/gomlx"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/internal/learn"
 	"nodemask/stats"
 )
 
@@ -68,8 +68,8 @@ func (x Experiment) Check() error {
 		return fmt.Errorf("TrainPercent is %d: expected 1 to 99", x.TrainPercent)
 	case !x.OwnSplit && (x.ValidationPercent < 0 || x.ValidationPercent > 99):
 		return fmt.Errorf("ValidationPercent is %d: expected 1 to 99, or 0 for 10", x.ValidationPercent)
-	case x.Parameters.Regulariser == hyper.DropGNNRegulariser && (x.CacheInference || x.Keep):
-		return errors.New("caching with DropGNN: it averages runs of all nodes: expected another regulariser, or no cache")
+	case (x.CacheInference || x.Keep) && x.Parameters.CheckOneRun() != nil:
+		return fmt.Errorf("%w, or no cache", x.Parameters.CheckOneRun())
 	case x.OwnSplit && x.Resplit:
 		return errors.New("an experiment with both Resplit and OwnSplit: expected one of the two")
 	case x.OwnSplit && x.Graph.OwnSplit == nil:
@@ -150,7 +150,7 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	if err := x.Check(); err != nil {
 		return nil, err
 	}
-	if err := learn.CheckBackend(b); err != nil {
+	if err := gomlx.CheckOpen(b); err != nil {
 		return nil, err
 	}
 	if err := x.Graph.Check(); err != nil {

@@ -95,7 +95,7 @@ func TestAnExperimentThatNoTrialCanBeRunOfIsRefusedBeforehand(t *testing.T) {
 }
 
 func TestWithoutABackendOrAViewNothingTrains(t *testing.T) {
-	const noBackend = "the backend is nil: expected one that backend.Open returns"
+	const noBackend = "the backend is closed, or was never opened: open one with backend.Open"
 	x := experiment(t)
 	for _, o := range []RunOptions{{}, {Jobs: 2}, {Together: 2}} {
 		_, err := x.Run(t.Context(), nil, Seeds(1, 2), o)

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nodemask/datasets"
+	"nodemask/internal/gomlx"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/internal/learn"
@@ -69,7 +70,7 @@ type Pool struct {
 // NewPool starts a number of jobs (0: 1), which wait for [Pool.Run]; each keeps so many programs. Close the pool after
 // use.
 func NewPool(b *backend.Backend, jobs, programs int) (*Pool, error) {
-	if err := learn.CheckBackend(b); err != nil {
+	if err := gomlx.CheckOpen(b); err != nil {
 		return nil, err
 	}
 	open, err := b.ForJobs()
@@ -256,7 +257,7 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool, together int)
 
 // check returns an error unless there is a backend and the graph is what it promises.
 func (r *Runner) check(g *datasets.Graph) error {
-	if err := learn.CheckBackend(r.backend); err != nil || g == r.checked {
+	if err := gomlx.CheckOpen(r.backend); err != nil || g == r.checked {
 		return err
 	}
 	if err := g.Check(); err != nil {

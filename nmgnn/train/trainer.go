@@ -65,7 +65,7 @@ type phaseData struct {
 // the graph is what it promises ([datasets.Graph.Check]) and the view has nodes to train on, to validate with and to
 // test.
 func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View, o Options) (*Trainer, error) {
-	if err := learn.CheckBackend(b); err != nil {
+	if err := gomlx.CheckOpen(b); err != nil {
 		return nil, err
 	}
 	if err := g.Check(); err != nil {

@@ -119,14 +119,6 @@ func Run(step *model.Exec, trials []*Draws, decay float64, mask ...*tensors.Tens
 	return outputs, gomlx.Error(err)
 }
 
-// CheckBackend returns an error if there is no backend.
-func CheckBackend(b *backend.Backend) error {
-	if b == nil {
-		return errors.New("the backend is nil: expected one that backend.Open returns")
-	}
-	return nil
-}
-
 // CheckTrainable returns an error unless views of a graph have nodes to train on, to validate with and to test, and the
 // nodes have features.
 func CheckTrainable(g *datasets.Graph, views ...*datasets.View) error {
