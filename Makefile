@@ -84,7 +84,7 @@ lint: vet style ## check with staticcheck too (minutes, the first time)
 
 # GoMLX's pure-Go backend computes addresses beyond its slices, which checkptr, a part of -race, takes for a fault.
 TORTURE ?= ./...
-torture: setup-lab build ## every fault at every system call, and all tests with the race detector (an hour; TORTURE=./internal/recordstore: of one package)
+torture: setup-lab build ## every fault at every system call, and all tests with the race detector (an hour; TORTURE=./paper/recordstore: of one package)
 	NODEMASK_TORTURE=1 CGO_ENABLED=1 $(TEST) -race -gcflags=github.com/gomlx/...=-d=checkptr=0 -p 1 -timeout 90m $(TORTURE)
 
 third-party: ## write THIRD_PARTY.md, the licences of all that is linked
@@ -108,10 +108,10 @@ bench: setup build ## time training epochs (BENCH="--data cora --models gin": le
 	bin/nodemask bench $(BENCH)
 
 gpu-check: setup ## compile every model for an H100 and an A100, with no GPU there, and hold bounds (fetches 256 MB; GPUCHECK="-models gin": less)
-	@scripts/gpucheck/run.sh $(GPUCHECK)
+	@nmgnn/internal/gpucheck/run.sh $(GPUCHECK)
 
 gpu-run: setup ## on a machine with an NVIDIA GPU, after CUDA=1 make setup: hold every model to the CPU's numbers, and time epochs
-	go test ./scripts/gpucheck -run AGPUComputes -count=1 -v -timeout 60m
+	go test ./nmgnn/internal/gpucheck -run AGPUComputes -count=1 -v -timeout 60m
 
 PEERS := .nodemask/peers
 bench-peers: setup build ## the same beside PyTorch Geometric, DGL and tuned PyTorch, fetched from PyPI (some 10 GB)

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"nodemask/internal/advice"
-	"nodemask/internal/notebook"
-	"nodemask/internal/worker"
+	"nodemask/advice"
+	"nodemask/nb/internal/notebook"
+	"nodemask/nb/worker"
 )
 
 // Advise says which regulariser, if any, helps a graph, and for which of some models (none: the usual four): the answer

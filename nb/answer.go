@@ -3,8 +3,8 @@ package nb
 import (
 	"strings"
 
-	"nodemask/internal/cited"
-	"nodemask/internal/notebook"
+	"nodemask/nb/internal/notebook"
+	"nodemask/paper/cited"
 )
 
 // Answer shows what node masking does, in the reading that the paper and the works that it cites describe: the figure

@@ -16,13 +16,13 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
-	"nodemask/internal/evidence"
-	"nodemask/internal/notebook"
-	"nodemask/internal/recordstore"
-	"nodemask/internal/worker"
+	"nodemask/nb/internal/notebook"
+	"nodemask/nb/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
-	"nodemask/record"
+	"nodemask/paper/evidence"
+	"nodemask/paper/record"
+	"nodemask/paper/recordstore"
 	"nodemask/stats"
 )
 

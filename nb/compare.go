@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 
 	"nodemask/internal/checkout"
-	"nodemask/internal/evidence"
 	"nodemask/nmgnn/hyper"
+	"nodemask/paper/evidence"
+	"nodemask/paper/record"
 	"nodemask/plots"
-	"nodemask/record"
 	"nodemask/stats"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"nodemask/datasets"
-	"nodemask/internal/notebook"
+	"nodemask/nb/internal/notebook"
 	"nodemask/plots"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 
-	"nodemask/internal/notebook"
-	"nodemask/internal/worker"
+	"nodemask/nb/internal/notebook"
+	"nodemask/nb/worker"
 	"nodemask/plots"
 )
 

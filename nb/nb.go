@@ -19,7 +19,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
-	"nodemask/internal/notebook"
+	"nodemask/nb/internal/notebook"
 	"nodemask/plots"
 )
 

@@ -17,13 +17,13 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/widgets"
 
 	"nodemask/datasets"
-	"nodemask/internal/evidence"
-	"nodemask/internal/notebook"
-	"nodemask/internal/worker"
+	"nodemask/nb/internal/notebook"
+	"nodemask/nb/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
+	"nodemask/paper/evidence"
+	"nodemask/paper/record"
 	"nodemask/plots"
-	"nodemask/record"
 )
 
 // frontEndPatience is how long each form waits for a browser's first word, before there is assumed to be none. gonb

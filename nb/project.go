@@ -8,10 +8,10 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
-	"nodemask/internal/notebook"
-	"nodemask/internal/recordstore"
-	"nodemask/internal/worker"
-	"nodemask/record"
+	"nodemask/nb/internal/notebook"
+	"nodemask/nb/worker"
+	"nodemask/paper/record"
+	"nodemask/paper/recordstore"
 )
 
 // small reports whether notebooks should do little, as when all of them are run to see that they work: whether

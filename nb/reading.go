@@ -5,13 +5,13 @@ import (
 	"slices"
 
 	"nodemask/datasets"
-	"nodemask/internal/evidence"
-	"nodemask/internal/multiverse"
-	"nodemask/internal/worker"
+	"nodemask/nb/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
+	"nodemask/paper/evidence"
+	"nodemask/paper/multiverse"
+	"nodemask/paper/record"
 	"nodemask/plots"
-	"nodemask/record"
 	"nodemask/stats"
 )
 

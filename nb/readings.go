@@ -9,13 +9,13 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
-	"nodemask/internal/evidence"
-	"nodemask/internal/multiverse"
-	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
+	"nodemask/paper/evidence"
+	"nodemask/paper/multiverse"
+	"nodemask/paper/record"
+	"nodemask/paper/recordstore"
 	"nodemask/plots"
-	"nodemask/record"
 	"nodemask/stats"
 )
 

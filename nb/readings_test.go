@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/evidence"
-	"nodemask/internal/multiverse"
-	"nodemask/internal/recordstore"
-	"nodemask/internal/recordtest"
 	"nodemask/nmgnn/hyper"
+	"nodemask/paper/evidence"
+	"nodemask/paper/multiverse"
+	"nodemask/paper/record"
+	"nodemask/paper/recordstore"
+	"nodemask/paper/recordtest"
 	"nodemask/plots"
-	"nodemask/record"
 )
 
 // readingsOfGAT are results that have every reading of GAT on two splits. Without masking, macro F1 is the paper's

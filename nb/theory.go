@@ -8,8 +8,8 @@ import (
 
 	"nodemask/aggtree"
 	"nodemask/datasets"
-	"nodemask/internal/notebook"
-	"nodemask/internal/worker"
+	"nodemask/nb/internal/notebook"
+	"nodemask/nb/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/plots"
 	"nodemask/stats"

@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"nodemask/internal/checkout"
-	"nodemask/internal/cited"
-	"nodemask/internal/evidence"
-	"nodemask/internal/notebook"
-	"nodemask/internal/worker"
+	"nodemask/nb/internal/notebook"
+	"nodemask/nb/worker"
 	"nodemask/paper"
-	"nodemask/record"
+	"nodemask/paper/cited"
+	"nodemask/paper/evidence"
+	"nodemask/paper/record"
 )
 
 // Train runs a number of trials of each cell, with a progress bar and the losses as they fall. Trials that an earlier

@@ -10,7 +10,7 @@ import (
 	"nodemask/aggtree"
 	"nodemask/aggtree/draw"
 	"nodemask/datasets"
-	"nodemask/internal/notebook"
+	"nodemask/nb/internal/notebook"
 )
 
 // Tree builds T_root^hops of a graph and draws it, coloured by class, beside the graph around the root. Masked nodes

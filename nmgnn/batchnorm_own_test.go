@@ -9,7 +9,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model/initializer"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/gnntest"
+	"nodemask/nmgnn/internal/gnntest"
 )
 
 func TestBatchNormSeesOwnRowsAlone(t *testing.T) {

@@ -1,8 +1,8 @@
 package nmgnn
 
 import (
-	"nodemask/internal/kernels"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/kernels"
 )
 
 // Build makes the model that the parameters describe, for a number of classes. The parameters must pass their own

@@ -4,8 +4,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"nodemask/internal/kernels"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/kernels"
 )
 
 // GATv2 is GAT with the attention of Brody, Alon and Yahav (2022), masked likewise. For each head:

@@ -4,8 +4,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"nodemask/internal/kernels"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/kernels"
 )
 
 // GCN is the layer of Kipf and Welling (2017) with node masking. With d_v = |v∪N_v|, masked or not:

@@ -6,8 +6,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"nodemask/internal/kernels"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/kernels"
 )
 
 // GIN is the masked layer of the Graph Isomorphism Network (eq. 8; eq. 3 without a mask):

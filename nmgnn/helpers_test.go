@@ -16,10 +16,10 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
-	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/internal/kernels"
 	"nodemask/nmgnn/internal/variables"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"nodemask/internal/gomlx"
+	"nodemask/nmgnn/internal/gomlx"
 
 	"github.com/gomlx/compute"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -13,7 +13,7 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/internal/kernels"
+	"nodemask/nmgnn/internal/kernels"
 )
 
 // Loaded is a graph and its features in variables of a model's store: what a [Model] runs over.

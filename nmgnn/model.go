@@ -9,8 +9,8 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"nodemask/internal/kernels"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/kernels"
 )
 
 // Model is a stack of layers that ends in one output a class. Between two layers stand an activation and dropout.
@@ -134,7 +134,7 @@ func checkAttention(heads, width int, dropout float64) error {
 }
 
 // relu is max(x, 0), as a choice: the gradient of a maximum takes five operations where that of a choice is one. In
-// pages the five are faster, as each has a loop in internal/kernels/fused/lanes. Both compute the same numbers.
+// pages the five are faster, as each has a loop in nmgnn/internal/kernels/fused/lanes. Both compute the same numbers.
 func relu(x *Node) *Node {
 	if runtime.GOARCH == "wasm" {
 		return activation.Relu(x)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"nodemask/internal/gomlx"
+	"nodemask/nmgnn/internal/gomlx"
 
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -14,7 +14,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
-	"nodemask/internal/kernels"
+	"nodemask/nmgnn/internal/kernels"
 )
 
 // Neighbours aggregates over N_v inside a computation. Layers are written against it and read like their equation; how

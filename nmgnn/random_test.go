@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/gnntest"
-	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/internal/kernels"
 )
 
 // Seeds give the numbers on record only as long as layers take the generator's streams in this order. A layer that is

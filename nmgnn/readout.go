@@ -5,7 +5,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"nodemask/internal/kernels"
+	"nodemask/nmgnn/internal/kernels"
 )
 
 // Readout computes logits from representations by linear layers, each node's from its own alone. The zero value does

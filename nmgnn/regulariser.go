@@ -3,7 +3,7 @@ package nmgnn
 import (
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"nodemask/internal/kernels"
+	"nodemask/nmgnn/internal/kernels"
 )
 
 // Regulariser changes what a model trains on, anew in every epoch and, but for [DropGNN], never outside training. The

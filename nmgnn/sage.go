@@ -4,8 +4,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"nodemask/internal/kernels"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/kernels"
 )
 
 // SAGE is the mean aggregator of GraphSAGE (Hamilton, Ying, Leskovec 2017) with node masking:

@@ -5,8 +5,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"nodemask/internal/kernels"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/kernels"
 )
 
 // SGAT is the masked layer of the simplified GAT (eq. 9), in which all of v and its neighbours weigh alike:

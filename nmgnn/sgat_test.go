@@ -8,10 +8,10 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/gnntest"
-	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/internal/kernels"
 )
 
 func TestSGATDropsWeightsOfEachHeadsShareInTrainingAlone(t *testing.T) {

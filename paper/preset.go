@@ -5,7 +5,7 @@ package paper
 import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
-	"nodemask/record"
+	"nodemask/paper/record"
 )
 
 // MaskedKeepRate is the keep rate p of all of the paper's tables.

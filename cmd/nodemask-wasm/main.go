@@ -8,8 +8,8 @@ import (
 	"encoding/json"
 	"syscall/js"
 
-	"nodemask/internal/page"
 	"nodemask/nmgnn/backend"
+	"nodemask/page"
 )
 
 func main() {

@@ -18,14 +18,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodemask/advice"
 	"nodemask/datasets"
-	"nodemask/internal/advice"
-	"nodemask/internal/measure"
-	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
-	"nodemask/record"
+	"nodemask/paper/measure"
+	"nodemask/paper/record"
+	"nodemask/paper/recordstore"
 )
 
 func newAdviseCommand() *cobra.Command {

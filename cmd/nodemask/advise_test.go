@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/advice"
-	"nodemask/internal/worker"
+	"nodemask/advice"
+	"nodemask/nb/worker"
 )
 
 func TestAdviseSaysWhatItCannotDoInALineAndExitCode2(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"nodemask/nmgnn/batches"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
-	"nodemask/record"
+	"nodemask/paper/record"
 )
 
 // batchFlags are the flags of train for graphs larger than memory.

@@ -20,8 +20,8 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
+	"nodemask/paper/record"
 	"nodemask/plots"
-	"nodemask/record"
 	"nodemask/stats"
 )
 

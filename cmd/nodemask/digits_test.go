@@ -14,7 +14,7 @@ import (
 
 	"nodemask/internal/digits"
 	"nodemask/nmgnn/backend"
-	"nodemask/record"
+	"nodemask/paper/record"
 )
 
 // apart runs the command in a process of its own, with variables and in front of it a program that starts it, if any.

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/aggtree"
-	"nodemask/internal/worker"
+	"nodemask/nb/worker"
 	"nodemask/nmgnn/explain"
 	"nodemask/plots"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/worker"
+	"nodemask/nb/worker"
 )
 
 func TestAnIdOfOnesOwnGraphWinsOverANumber(t *testing.T) {

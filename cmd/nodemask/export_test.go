@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/worker"
+	"nodemask/nb/worker"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/onnx"
-	"nodemask/record"
+	"nodemask/paper/record"
 )
 
 // savedModel trains a model for a few epochs and saves it.

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"nodemask/datasets"
-	"nodemask/internal/measure"
-	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/backend"
-	"nodemask/record"
+	"nodemask/paper/measure"
+	"nodemask/paper/record"
+	"nodemask/paper/recordstore"
 )
 
 // The flags that several commands share, each declared once.

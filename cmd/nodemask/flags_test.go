@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"nodemask/datasets"
-	"nodemask/internal/evidence"
 	"nodemask/nmgnn/hyper"
-	"nodemask/record"
+	"nodemask/paper/evidence"
+	"nodemask/paper/record"
 )
 
 // cellOfCommand is the cell that a command line describes, as 'nodemask train' reads it from a shell.

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/recordstore"
-	"nodemask/record"
+	"nodemask/paper/record"
+	"nodemask/paper/recordstore"
 )
 
 // nodemask runs the command and returns its exit code and what it wrote.

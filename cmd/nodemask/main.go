@@ -22,7 +22,7 @@ import (
 	"nodemask/cmd/nodemask/internal/home"
 	"nodemask/internal/memory"
 	"nodemask/internal/svg"
-	"nodemask/record"
+	"nodemask/paper/record"
 )
 
 func main() {

@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
-	"nodemask/internal/cited"
-	"nodemask/internal/evidence"
-	"nodemask/internal/measure"
-	"nodemask/internal/multiverse"
-	"nodemask/internal/recordstore"
+	"nodemask/paper/cited"
+	"nodemask/paper/evidence"
+	"nodemask/paper/measure"
+	"nodemask/paper/multiverse"
+	"nodemask/paper/record"
+	"nodemask/paper/recordstore"
 	"nodemask/plots"
-	"nodemask/record"
 	"nodemask/stats"
 )
 

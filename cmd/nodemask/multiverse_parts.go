@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"nodemask/datasets"
-	"nodemask/internal/cited"
-	"nodemask/internal/multiverse"
 	"nodemask/nmgnn/hyper"
+	"nodemask/paper/cited"
+	"nodemask/paper/multiverse"
+	"nodemask/paper/record"
 	"nodemask/plots"
-	"nodemask/record"
 	"nodemask/stats"
 )
 

@@ -11,10 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/cited"
-	"nodemask/internal/evidence"
-	"nodemask/internal/multiverse"
-	"nodemask/internal/recordstore"
+	"nodemask/paper/cited"
+	"nodemask/paper/evidence"
+	"nodemask/paper/multiverse"
+	"nodemask/paper/recordstore"
 	"nodemask/plots"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
-	"nodemask/internal/evidence"
-	"nodemask/internal/page"
+	"nodemask/page"
+	"nodemask/paper/evidence"
 )
 
 func newPageCommand() *cobra.Command {

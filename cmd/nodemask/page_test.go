@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/page"
 	"nodemask/nmgnn/backend"
+	"nodemask/page"
 )
 
 func TestAPageIsWrittenWithAGraphOfOnesOwnOrNotAtAll(t *testing.T) {

@@ -13,11 +13,11 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/wholefile"
-	"nodemask/internal/worker"
+	"nodemask/nb/worker"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/onnx"
-	"nodemask/record"
+	"nodemask/paper/record"
 )
 
 func newPredictCommand() *cobra.Command {

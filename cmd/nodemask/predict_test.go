@@ -15,7 +15,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
-	"nodemask/record"
+	"nodemask/paper/record"
 	"nodemask/stats"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/internal/checkout"
-	"nodemask/internal/evidence"
+	"nodemask/paper/evidence"
 	"nodemask/plots"
 )
 

@@ -16,16 +16,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
-	"nodemask/internal/cited"
 	"nodemask/internal/digits"
-	"nodemask/internal/evidence"
-	"nodemask/internal/measure"
 	"nodemask/internal/memory"
-	"nodemask/internal/recordstore"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/train"
+	"nodemask/paper/cited"
+	"nodemask/paper/evidence"
+	"nodemask/paper/measure"
+	"nodemask/paper/record"
+	"nodemask/paper/recordstore"
 	"nodemask/plots"
-	"nodemask/record"
 )
 
 type reproduceFlags struct {

@@ -17,12 +17,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/cited"
-	"nodemask/internal/evidence"
-	"nodemask/internal/multiverse"
-	"nodemask/internal/recordstore"
 	"nodemask/paper"
-	"nodemask/record"
+	"nodemask/paper/cited"
+	"nodemask/paper/evidence"
+	"nodemask/paper/multiverse"
+	"nodemask/paper/record"
+	"nodemask/paper/recordstore"
 )
 
 // addTrial adds a trial of a cell with this F1 to a folder of results.

@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodemask/internal/cited"
 	"nodemask/internal/dataframe"
-	"nodemask/internal/evidence"
-	"nodemask/internal/multiverse"
-	"nodemask/internal/recordstore"
-	"nodemask/record"
+	"nodemask/paper/cited"
+	"nodemask/paper/evidence"
+	"nodemask/paper/multiverse"
+	"nodemask/paper/record"
+	"nodemask/paper/recordstore"
 )
 
 func newResultsCommand() *cobra.Command {

@@ -11,15 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodemask/advice"
 	"nodemask/datasets"
-	"nodemask/internal/advice"
-	"nodemask/internal/measure"
-	"nodemask/internal/recordstore"
-	"nodemask/internal/worker"
+	"nodemask/nb/worker"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/theorem"
 	"nodemask/nmgnn/train"
-	"nodemask/record"
+	"nodemask/paper/measure"
+	"nodemask/paper/record"
+	"nodemask/paper/recordstore"
 )
 
 func newServeCommand() *cobra.Command {

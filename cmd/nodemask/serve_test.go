@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/recordstore"
-	"nodemask/internal/worker"
+	"nodemask/nb/worker"
 	"nodemask/nmgnn/hyper"
-	"nodemask/record"
+	"nodemask/paper/record"
+	"nodemask/paper/recordstore"
 )
 
 // served is what comes of a request whose asker stays.

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/term"
 
 	"nodemask/datasets"
-	"nodemask/internal/measure"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
+	"nodemask/paper/measure"
 	"nodemask/plots"
 	"nodemask/stats"
 )

@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
-	"nodemask/internal/measure"
 	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
-	"nodemask/record"
+	"nodemask/paper/measure"
+	"nodemask/paper/record"
 )
 
 // trainGroups are the flags of train by what they are about.

@@ -30,9 +30,9 @@ const (
 var forUsers = []string{
 	"csr", "plots", "stats", "internal/checkout", "datasets", "aggtree", "aggtree/draw", "aggtree/explorer",
 	"nmgnn", "nmgnn/backend", "nmgnn/batches", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/infer",
-	"internal/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
-	"record", "internal/recordstore", "internal/measure", "internal/advice", "paper", "internal/evidence",
-	"internal/cited", "internal/multiverse", "internal/page",
+	"nmgnn/internal/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
+	"paper/record", "paper/recordstore", "paper/measure", "advice", "paper", "paper/evidence",
+	"paper/cited", "paper/multiverse", "page",
 }
 
 // rooms says what each package may import of this module, from the ground up. A package that is not listed belongs to
@@ -41,7 +41,7 @@ var rooms = map[string][]string{
 	"csr":                nil,
 	"plots":              {"internal/svg"},
 	"stats":              nil,
-	"internal/joint":     {"stats"},
+	"paper/joint":        {"stats"},
 	"internal/svg":       nil,
 	"internal/checkout":  nil,
 	"internal/digits":    nil,
@@ -58,7 +58,7 @@ var rooms = map[string][]string{
 	"internal/browsertest": nil,
 	"scripts":              nil,
 	"scripts/build":        {"internal/gobuild"},
-	"scripts/gpucheck": {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "internal/kernels/fused",
+	"nmgnn/internal/gpucheck": {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/kernels/fused",
 		"nmgnn/train"},
 
 	"datasets": {"csr", "internal/edgelist", "internal/memory", "internal/wholefile"},
@@ -67,69 +67,69 @@ var rooms = map[string][]string{
 	"aggtree/draw":     {"aggtree", "csr", "internal/svg"},
 	"aggtree/explorer": {"aggtree", "aggtree/draw", "csr", "internal/svg"},
 
-	"nmgnn/hyper":                nil,
-	"internal/kernels/fused":     nil,
-	"internal/gomlx":             nil,
-	"nmgnn/internal/safetensors": {"internal/wholefile", "nmgnn/internal/mapped"},
-	"nmgnn/internal/mapped":      nil,
-	"nmgnn/internal/variables":   {"internal/gomlx"},
-	"nmgnn/internal/newcomers":   {"csr", "datasets"},
-	"nmgnn/internal/modelcase": {"internal/gnntest", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer",
+	"nmgnn/hyper":                  nil,
+	"nmgnn/internal/kernels/fused": nil,
+	"nmgnn/internal/gomlx":         nil,
+	"nmgnn/internal/safetensors":   {"internal/wholefile", "nmgnn/internal/mapped"},
+	"nmgnn/internal/mapped":        nil,
+	"nmgnn/internal/variables":     {"nmgnn/internal/gomlx"},
+	"nmgnn/internal/newcomers":     {"csr", "datasets"},
+	"nmgnn/internal/modelcase": {"nmgnn/internal/gnntest", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer",
 		"nmgnn/internal/variables"},
-	"nmgnn/internal/learn": {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "internal/gomlx", "internal/kernels",
+	"nmgnn/internal/learn": {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/internal/gomlx", "nmgnn/internal/kernels",
 		"nmgnn/internal/variables", "stats"},
-	"internal/kernels": {"csr", "internal/gomlx", "internal/kernels/fused"},
-	"nmgnn":            {"csr", "datasets", "nmgnn/hyper", "internal/gomlx", "internal/kernels", "nmgnn/internal/variables"},
-	"nmgnn/backend": {"internal/checkout", "internal/digits", "internal/memory", "internal/kernels/fused",
-		"internal/gomlx", "internal/kernels"},
-	"internal/gnntest": {"csr", "datasets", "nmgnn/backend", "internal/kernels"},
-	"nmgnn/infer": {"csr", "datasets", "nmgnn", "nmgnn/backend", "internal/gomlx", "internal/kernels",
+	"nmgnn/internal/kernels": {"csr", "nmgnn/internal/gomlx", "nmgnn/internal/kernels/fused"},
+	"nmgnn":                  {"csr", "datasets", "nmgnn/hyper", "nmgnn/internal/gomlx", "nmgnn/internal/kernels", "nmgnn/internal/variables"},
+	"nmgnn/backend": {"internal/checkout", "internal/digits", "internal/memory", "nmgnn/internal/kernels/fused",
+		"nmgnn/internal/gomlx", "nmgnn/internal/kernels"},
+	"nmgnn/internal/gnntest": {"csr", "datasets", "nmgnn/backend", "nmgnn/internal/kernels"},
+	"nmgnn/infer": {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/internal/gomlx", "nmgnn/internal/kernels",
 		"nmgnn/internal/variables"},
 	"nmgnn/cached": {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer",
-		"internal/gomlx", "nmgnn/internal/safetensors", "nmgnn/internal/variables", "internal/kernels"},
+		"nmgnn/internal/gomlx", "nmgnn/internal/safetensors", "nmgnn/internal/variables", "nmgnn/internal/kernels"},
 	"nmgnn/train": {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached",
-		"nmgnn/hyper", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/newcomers",
-		"nmgnn/internal/variables", "internal/kernels", "stats"},
+		"nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/newcomers",
+		"nmgnn/internal/variables", "nmgnn/internal/kernels", "stats"},
 	"nmgnn/batches": {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached",
-		"nmgnn/hyper", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/mapped",
-		"nmgnn/internal/newcomers", "nmgnn/internal/safetensors", "nmgnn/internal/variables", "internal/kernels",
+		"nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/mapped",
+		"nmgnn/internal/newcomers", "nmgnn/internal/safetensors", "nmgnn/internal/variables", "nmgnn/internal/kernels",
 		"nmgnn/train", "stats"},
 	"nmgnn/explain": {"aggtree", "aggtree/draw", "csr", "datasets", "internal/memory", "nmgnn/backend", "nmgnn/cached",
 		"nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/variables", "internal/svg", "plots"},
 	"nmgnn/theorem": {"aggtree", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/hyper",
 		"nmgnn/infer", "nmgnn/internal/learn"},
 	beam: {"csr", "datasets", "internal/dataframe", "internal/dataframe/framefile", "internal/wholefile", "nmgnn",
-		"nmgnn/backend", "nmgnn/cached", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/safetensors",
+		"nmgnn/backend", "nmgnn/cached", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/safetensors",
 		"nmgnn/internal/variables"},
 	"nmgnn/onnx": {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer",
 		"nmgnn/internal/variables"},
 
-	"internal/worker":   {"internal/advice", "datasets", "internal/gobuild", "plots", "record"},
-	"internal/notebook": {"plots"},
+	"nb/worker":            {"advice", "datasets", "internal/gobuild", "plots", "paper/record"},
+	"nb/internal/notebook": {"plots"},
 
-	"record":               {"datasets", "nmgnn/hyper", "stats"},
-	"internal/recordstore": {"datasets", "internal/dataframe", "nmgnn/hyper", "record", "stats"},
-	"internal/recordtest":  {"datasets", "nmgnn/hyper", "record"},
-	"internal/measure": {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record",
-		"internal/recordstore"},
+	"paper/record":      {"datasets", "nmgnn/hyper", "stats"},
+	"paper/recordstore": {"datasets", "internal/dataframe", "nmgnn/hyper", "paper/record", "stats"},
+	"paper/recordtest":  {"datasets", "nmgnn/hyper", "paper/record"},
+	"paper/measure": {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "paper/record",
+		"paper/recordstore"},
 
-	"paper":           {"datasets", "nmgnn/hyper", "record"},
-	"internal/advice": {"datasets", "nmgnn/hyper", "plots", "record", "internal/recordstore", "stats"},
+	"paper":  {"datasets", "nmgnn/hyper", "paper/record"},
+	"advice": {"datasets", "nmgnn/hyper", "plots", "paper/record", "paper/recordstore", "stats"},
 
-	"internal/multiverse": {"datasets", "internal/joint", "nmgnn/hyper", "paper", "record", "internal/recordstore",
+	"paper/multiverse": {"datasets", "paper/joint", "nmgnn/hyper", "paper", "paper/record", "paper/recordstore",
 		"stats"},
-	"internal/cited": {"datasets", "nmgnn/hyper", "internal/multiverse", "record", "stats"},
-	"internal/evidence": {"csr", "datasets", "internal/joint", "nmgnn/hyper", "internal/cited", "internal/multiverse",
-		"paper", "plots", "record", "internal/recordstore", "stats"},
+	"paper/cited": {"datasets", "nmgnn/hyper", "paper/multiverse", "paper/record", "stats"},
+	"paper/evidence": {"csr", "datasets", "paper/joint", "nmgnn/hyper", "paper/cited", "paper/multiverse",
+		"paper", "plots", "paper/record", "paper/recordstore", "stats"},
 
-	"internal/page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",
-		"nmgnn/backend", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/train", "internal/advice",
-		"internal/evidence", "internal/cited", "internal/multiverse", "paper", "plots", "record",
-		"internal/recordstore", "internal/measure", "stats"},
+	"page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",
+		"nmgnn/backend", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/train", "advice",
+		"paper/evidence", "paper/cited", "paper/multiverse", "paper", "plots", "paper/record",
+		"paper/recordstore", "paper/measure", "stats"},
 
-	"nb": append([]string{"internal/notebook", "internal/worker"}, forUsers...),
+	"nb": append([]string{"nb/internal/notebook", "nb/worker"}, forUsers...),
 	"cmd": append([]string{"internal/digits", "internal/edgelist", "internal/memory", "internal/race", "internal/svg",
-		"internal/wholefile", "internal/dataframe", "internal/dataframe/framefile", "internal/worker"}, forUsers...),
+		"internal/wholefile", "internal/dataframe", "internal/dataframe/framefile", "nb/worker"}, forUsers...),
 	"notebooks": {"nb"},
 }
 
@@ -243,8 +243,8 @@ func TestTheTableOfRoomsHasNoCycle(t *testing.T) {
 
 func TestLayersAreReachedWithoutPaperRecordsOrTrees(t *testing.T) {
 	deps := listed(t)["nmgnn"].Deps
-	require.Contains(t, deps, module+"internal/kernels")
-	for _, high := range []string{"aggtree", "internal/evidence", "record", "stats", "plots"} {
+	require.Contains(t, deps, module+"nmgnn/internal/kernels")
+	for _, high := range []string{"aggtree", "paper/evidence", "paper/record", "stats", "plots"} {
 		for _, dep := range deps {
 			assert.False(t, dep == module+high || strings.HasPrefix(dep, module+high+"/"), "nmgnn depends on %s", dep)
 		}
@@ -263,8 +263,8 @@ func TestWhatComputesNothingNeedsNoGoMLX(t *testing.T) {
 		return found
 	}
 	require.NotEmpty(t, reaches("nmgnn"))
-	for _, folder := range []string{"csr", "plots", "stats", "datasets", "aggtree", "nmgnn/hyper", "record",
-		"internal/evidence"} {
+	for _, folder := range []string{"csr", "plots", "stats", "datasets", "aggtree", "nmgnn/hyper", "paper/record",
+		"paper/evidence"} {
 		assert.Empty(t, reaches(folder), folder)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/internal/checkout"
-	"nodemask/record"
+	"nodemask/paper/record"
 )
 
 // number returns the three numbers of a version.

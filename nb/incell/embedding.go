@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"nodemask/datasets"
-	"nodemask/internal/notebook"
 	"nodemask/nb"
+	"nodemask/nb/internal/notebook"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"

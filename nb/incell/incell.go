@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"nodemask/datasets"
-	"nodemask/internal/measure"
-	"nodemask/internal/notebook"
 	"nodemask/nb"
+	"nodemask/nb/internal/notebook"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/train"
-	"nodemask/record"
+	"nodemask/paper/measure"
+	"nodemask/paper/record"
 )
 
 // Backend opens $GOMLX_BACKEND or, if that is empty, the best backend usable here. It ends the cell if there is none.

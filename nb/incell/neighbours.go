@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"nodemask/datasets"
-	"nodemask/internal/cited"
-	"nodemask/internal/measure"
-	"nodemask/internal/notebook"
 	"nodemask/nb"
+	"nodemask/nb/internal/notebook"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
+	"nodemask/paper/cited"
+	"nodemask/paper/measure"
 	"nodemask/plots"
 	"nodemask/stats"
 )

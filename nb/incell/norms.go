@@ -8,15 +8,15 @@ import (
 	"strings"
 
 	"nodemask/datasets"
-	"nodemask/internal/cited"
-	"nodemask/internal/measure"
-	"nodemask/internal/multiverse"
-	"nodemask/internal/notebook"
 	"nodemask/nb"
+	"nodemask/nb/internal/notebook"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/train"
+	"nodemask/paper/cited"
+	"nodemask/paper/measure"
+	"nodemask/paper/multiverse"
 	"nodemask/plots"
 )
 

@@ -28,7 +28,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/internal/browsertest"
-	"nodemask/internal/page"
+	"nodemask/page"
 )
 
 // openBrowser starts a headless Chromium, or skips the test. What goes wrong in its pages, and what they load from

@@ -18,10 +18,10 @@ import (
 
 	"nodemask/internal/checkout"
 	"nodemask/internal/digits"
-	"nodemask/internal/gomlx"
-	"nodemask/internal/kernels"
-	"nodemask/internal/kernels/fused"
 	"nodemask/internal/memory"
+	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/internal/kernels"
+	"nodemask/nmgnn/internal/kernels/fused"
 )
 
 // Backend is what computes: XLA on a GPU ("xla:cuda") or CPU ("xla:cpu"), or GoMLX's pure-Go backend ("go").

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	xcpu "golang.org/x/sys/cpu"
 
-	"nodemask/internal/kernels"
+	"nodemask/nmgnn/internal/kernels"
 )
 
 // If one lets them, threads, caches and instruction sets decide the order of sums in Eigen's products, and the number

@@ -9,7 +9,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/kernels"
+	"nodemask/nmgnn/internal/kernels"
 )
 
 // With the race detector, as in make torture, this fails if opening changes what others read.

@@ -14,8 +14,8 @@ import (
 	"github.com/gomlx/go-xla/pjrt"
 
 	"nodemask/internal/digits"
-	"nodemask/internal/gomlx"
-	"nodemask/internal/kernels/fused"
+	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/internal/kernels/fused"
 )
 
 const haveXLA = true

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"nodemask/datasets"
-	"nodemask/internal/gomlx"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/newcomers"
 	"nodemask/nmgnn/train"

@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/newcomers"
 	"nodemask/nmgnn/train"

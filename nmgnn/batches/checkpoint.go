@@ -19,8 +19,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"nodemask/internal/gomlx"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/mapped"
 	"nodemask/nmgnn/internal/safetensors"

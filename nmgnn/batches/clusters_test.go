@@ -11,7 +11,7 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
+	"nodemask/nmgnn/internal/gnntest"
 )
 
 func TestClustersPartitionNodesEvenly(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/datasets"
-	"nodemask/internal/gomlx"
-	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/internal/kernels"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/mapped"
 	"nodemask/nmgnn/internal/variables"

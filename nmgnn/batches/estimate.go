@@ -6,10 +6,10 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/internal/kernels"
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/kernels"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/train"
 )

@@ -8,8 +8,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"nodemask/internal/gomlx"
 	"nodemask/nmgnn"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/variables"
 )
 

@@ -18,8 +18,8 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/train"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"nodemask/internal/gomlx"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/variables"
 )
 

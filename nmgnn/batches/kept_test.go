@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/gnntest"
 )
 
 func TestKeptBatchesTrainToTheSameNumbers(t *testing.T) {

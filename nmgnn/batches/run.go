@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"nodemask/datasets"
-	"nodemask/internal/gomlx"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/train"
 )
 

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/internal/memory"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/train"
 )

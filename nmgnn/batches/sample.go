@@ -8,7 +8,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"nodemask/datasets"
-	"nodemask/internal/gomlx"
+	"nodemask/nmgnn/internal/gomlx"
 )
 
 // sampleShape is room for any sample of so many neighbours a layer around the largest of a number of batches.

@@ -15,12 +15,12 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/newcomers"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/safetensors"
 )
 

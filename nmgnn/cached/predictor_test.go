@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/internal/gnntest"
 )
 
 // one is newcomer i alone.

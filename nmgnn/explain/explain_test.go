@@ -16,13 +16,13 @@ import (
 	"nodemask/aggtree"
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/explain"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/variables"
 )
 

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/internal/memory"
+	"nodemask/nmgnn/internal/gnntest"
 )
 
 func TestWhatDoesNotFitIntoMemoryIsNotExplained(t *testing.T) {

@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/internal/svg/svgtest"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/explain"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/plots"
 )
 

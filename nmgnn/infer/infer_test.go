@@ -11,10 +11,10 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gnntest"
 )
 
 // path returns 0–1–2, and features [3, 3] of which node 2's say how it is seen.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gomlx/gomlx/core/tensors"
 
-	"nodemask/internal/gomlx"
+	"nodemask/nmgnn/internal/gomlx"
 )
 
 // Representation is one layer's output for all nodes of a graph: row v is h_v.

@@ -18,11 +18,11 @@ import (
 	"nodemask/aggtree"
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gnntest"
 )
 
 // randomGraph is a graph with features, of up to 11 nodes, some isolated and some with edges one way only.

@@ -8,10 +8,10 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/datasets"
-	"nodemask/internal/gomlx"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/newcomers"
 	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"

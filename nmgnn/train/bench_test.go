@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/gnntest"
 )
 
 // BenchmarkEpoch times one training epoch, node masking on, in the transductive setting, where every pass runs over the

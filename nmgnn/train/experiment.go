@@ -8,10 +8,10 @@ import (
 	"sync"
 
 	"nodemask/datasets"
-	"nodemask/internal/gomlx"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/stats"
 )
 

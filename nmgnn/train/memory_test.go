@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/gnntest"
 )
 
 func TestWhatDoesNotFitIntoMemoryIsRefusedBeforeItIsMade(t *testing.T) {

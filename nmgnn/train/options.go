@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"nodemask/datasets"
-	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/kernels"
 )
 
 // Options say how to train. The zero value trains without masking and weight decay, for the paper's epochs and

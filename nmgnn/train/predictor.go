@@ -7,11 +7,11 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/datasets"
-	"nodemask/internal/gomlx"
-	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/internal/kernels"
 	"nodemask/nmgnn/internal/variables"
 )
 

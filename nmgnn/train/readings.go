@@ -12,10 +12,10 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/internal/gomlx"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/newcomers"
 	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"

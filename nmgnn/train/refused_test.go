@@ -10,9 +10,9 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/gnntest"
 )
 
 func TestGraphsThatBreakTheirPromisesAreRefused(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nodemask/datasets"
-	"nodemask/internal/gomlx"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/newcomers"
 )

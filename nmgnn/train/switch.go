@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"nodemask/datasets"
-	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
+	"nodemask/nmgnn/internal/kernels"
 	"nodemask/nmgnn/internal/learn"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gomlx/gomlx/core/tensors"
 
-	"nodemask/internal/gomlx"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
 )
 

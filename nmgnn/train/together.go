@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"nodemask/internal/gomlx"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/variables"
 )

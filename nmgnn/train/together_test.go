@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
-	"nodemask/internal/kernels"
-	"nodemask/internal/kernels/fused"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/internal/kernels"
+	"nodemask/nmgnn/internal/kernels/fused"
 )
 
 // sameTrial holds a trial to another one, up to what sums in another order make of its numbers.

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/gnntest"
 )
 
 // resident returns the memory of this process in bytes.

@@ -7,10 +7,10 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"nodemask/internal/gomlx"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"

@@ -139,7 +139,7 @@ install_tools() {
 }
 
 # A cold build cache makes the first cell of a notebook take over a minute. What trains for cells is built as
-# internal/worker would build it; what cells import is compiled as they would be.
+# nb/worker would build it; what cells import is compiled as they would be.
 compile() {
     in_background
     GOWORK=off step "nodemask cannot be built" \

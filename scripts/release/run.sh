@@ -5,7 +5,7 @@
 #   scripts/release/run.sh [FOLDER]      on Linux x86-64, with Go, a C compiler, GNU tar and Python 3
 #
 # All is built from the commit's files alone, in a folder of its own, and twice gives the same bytes with the same Go
-# and C compiler. If the commit has a tag, it must be v and the version in record/version.go; without a tag it is a
+# and C compiler. If the commit has a tag, it must be v and the version in paper/record/version.go; without a tag it is a
 # snapshot. linux-amd64 is built with cgo, for XLA; the others compute in pure Go.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -19,9 +19,9 @@ done
 out=${1:-dist}
 commit=$(git rev-parse HEAD) date=$(git show --no-patch --format=%ct HEAD)
 tag=$(git tag --points-at HEAD --list 'v*' | head -n1)
-version=$(git show HEAD:record/version.go | sed -n 's/^const release = "\(.*\)"$/\1/p')
-[[ -n $version ]] || stop "record/version.go has no version"
-[[ -z $tag || $tag == "v$version" ]] || stop "this commit has the tag $tag, and record/version.go the version $version"
+version=$(git show HEAD:paper/record/version.go | sed -n 's/^const release = "\(.*\)"$/\1/p')
+[[ -n $version ]] || stop "paper/record/version.go has no version"
+[[ -z $tag || $tag == "v$version" ]] || stop "this commit has the tag $tag, and paper/record/version.go the version $version"
 
 mkdir -p "$out"
 out=$(cd "$out" && pwd)

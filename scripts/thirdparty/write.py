@@ -17,7 +17,7 @@ modules in all: `make sbom` lists them, with their licences, once it is built.
 OTHERS = """
 | what else | licence | where |
 |---|---|---|
-| d3-hierarchy 3.1.3, d3-selection 3.0.1 | ISC | inlined in `aggtree/explorer/explorer.js`, `internal/page/playground.js` and `internal/page/front.js`, and so in pages; each begins with the [notice](aggtree/explorer/LICENSE.d3) |
+| d3-hierarchy 3.1.3, d3-selection 3.0.1 | ISC | inlined in `aggtree/explorer/explorer.js`, `page/playground.js` and `page/front.js`, and so in pages; each begins with the [notice](aggtree/explorer/LICENSE.d3) |
 | Go's `wasm_exec.js` | BSD-3-Clause, as Go | inlined in pages that train |
 | the graphs of Cora, CiteSeer and PubMed | MIT for the files that they were made of; their authors name none | embedded in the programs; [datasets/SOURCES.md](datasets/SOURCES.md) |
 | XLA's plugin for the CPU | Apache-2.0; its notices are in `.nodemask/pjrt/licenses` | fetched by set-up, not part of the sources; in container images |

@@ -14,8 +14,8 @@ import (
 	"github.com/gomlx/gomlx/ml/model/initializer"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
 
-	"nodemask/internal/gomlx"
-	"nodemask/internal/kernels"
+	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/internal/kernels"
 	"nodemask/nmgnn/internal/variables"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/gnntest"
+	"nodemask/nmgnn/internal/gnntest"
 )
 
 func TestTheLossIsTheMeanCrossEntropyOfTheScoredNodes(t *testing.T) {

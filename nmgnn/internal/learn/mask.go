@@ -12,9 +12,9 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"nodemask/internal/gomlx"
-	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
+	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/internal/kernels"
 	"nodemask/nmgnn/internal/variables"
 )
 

@@ -9,10 +9,10 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/gnntest"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/variables"
 )
 

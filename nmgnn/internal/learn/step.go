@@ -13,10 +13,10 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/datasets"
-	"nodemask/internal/gomlx"
-	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/internal/kernels"
 	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 )

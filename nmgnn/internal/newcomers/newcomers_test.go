@@ -9,7 +9,7 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
+	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/newcomers"
 )
 

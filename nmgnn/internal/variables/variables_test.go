@@ -3,7 +3,7 @@ package variables
 import (
 	"testing"
 
-	"nodemask/internal/kernels"
+	"nodemask/nmgnn/internal/kernels"
 
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/stretchr/testify/require"

@@ -18,7 +18,7 @@ func TestPackagesOfTheProjectThatACellNamesAreImported(t *testing.T) {
 	require.NoError(t, err)
 	for body, want := range map[string]string{
 		`nb.Figure("trees")`:                                    `; import "nodemask/nb"`,
-		`c := record.NewCell(); nb.Compare(c)`:                  `; import "nodemask/nb"; import "nodemask/record"`,
+		`c := record.NewCell(); nb.Compare(c)`:                  `; import "nodemask/nb"; import "nodemask/paper/record"`,
 		`incell.Train(1, train.Experiment{})`:                   `; import "nodemask/nb/incell"; import "nodemask/nmgnn/train"`,
 		`var p hyper.Parameters; _ = p`:                         `; import "nodemask/nmgnn/hyper"`,
 		`fmt.Println("not of the project")`:                     ``,

@@ -20,11 +20,11 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/dataframe"
 	"nodemask/internal/dataframe/framefile"
-	"nodemask/internal/gnntest"
 	"nodemask/nmgnn/beam/internal/layerwise"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/modelcase"
 )
 

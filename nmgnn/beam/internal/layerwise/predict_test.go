@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/gnntest"
 	"nodemask/nmgnn/beam/internal/layerwise"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gnntest"
 )
 
 // arriving cuts a graph in two: the cache of a model over the train nodes, and files of the others with their edges,

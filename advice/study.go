@@ -1,0 +1,457 @@
+package advice
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper/record"
+	"nodemask/stats"
+)
+
+// study is one look at what there is.
+type study struct {
+	*Options
+	lab   Lab
+	seen  map[string]map[uint64]record.Record
+	next  batch
+	tried int // configurations of each arm
+}
+
+// batch is what is to be trained next.
+type batch struct {
+	stage int // the lowest comes first; of questions at one stage all together
+	what  string
+	cells []record.Cell
+	seeds []uint64
+}
+
+// want adds trials to what comes next, unless something else is to come before.
+func (s *study) want(b batch) {
+	switch {
+	case len(b.cells) == 0:
+	case len(s.next.cells) == 0 || b.stage < s.next.stage:
+		s.next = b
+	case b.stage == s.next.stage:
+		s.next.cells = append(s.next.cells, b.cells...)
+	}
+}
+
+// trials returns a cell's records by split.
+func (s *study) trials(c record.Cell) (map[uint64]record.Record, error) {
+	key := c.Key()
+	if s.seen[key] == nil {
+		all, err := s.lab.Trials(c)
+		if err != nil {
+			return nil, err
+		}
+		s.seen[key] = map[uint64]record.Record{}
+		for _, r := range all {
+			s.seen[key][r.Seed] = r
+		}
+	}
+	return s.seen[key], nil
+}
+
+// there counts the trials of a batch that there are.
+func (s *study) there(b batch) (n int, err error) {
+	for _, c := range b.cells {
+		trials, err := s.trials(c)
+		if err != nil {
+			return 0, err
+		}
+		for _, seed := range b.seeds {
+			if _, ok := trials[seed]; ok {
+				n++
+			}
+		}
+	}
+	return n, nil
+}
+
+// choose returns the best of configurations by mean validation macro F1, or -1 and wants what is missing. All of them
+// run on the first split, the better half on the second too, and half of these, but two at least, on the third.
+func (s *study) choose(stage int, what string, cells []record.Cell) (best int, score float64, err error) {
+	type candidate struct {
+		at    int
+		total float64
+	}
+	var left []candidate
+	for i := range cells {
+		left = append(left, candidate{at: i})
+	}
+	for round, seed := range hyper.Seeds(firstTry, tries) {
+		left = left[:lasting(len(cells), round)]
+		var missing []record.Cell
+		for i := range left {
+			there, err := s.trials(cells[left[i].at])
+			if err != nil {
+				return -1, 0, err
+			}
+			r, ok := there[seed]
+			if !ok {
+				missing = append(missing, cells[left[i].at])
+			}
+			left[i].total += r.ValidationF1
+		}
+		if len(missing) > 0 {
+			s.want(batch{stage + round, what, missing, []uint64{seed}})
+			return -1, 0, nil
+		}
+		slices.SortStableFunc(left, func(a, b candidate) int { return cmp.Compare(b.total, a.total) })
+	}
+	return left[0].at, left[0].total / tries, nil
+}
+
+// lasting is how many of n configurations are still chosen among in a round, from 0.
+func lasting(n, round int) int {
+	for range round {
+		n = max((n+1)/2, min(n, 2))
+	}
+	return n
+}
+
+// choosing is how many trials it takes to choose among n configurations.
+func choosing(n int) (trials int) {
+	for round := range tries {
+		trials += lasting(n, round)
+	}
+	return trials
+}
+
+// stages of the work; choosing has one a round.
+const (
+	stagePlain = tries * iota
+	stageArms
+	stageFresh
+)
+
+// assess returns what is known, and lists the trials to run next.
+func (s *study) assess() (*Advice, error) {
+	a := &Advice{Data: s.Data, TrainPercent: s.TrainPercent, Nodes: s.Graph.NumNodes(),
+		ValidationNodes: s.validationNodes, Budget: s.Budget, Comparisons: s.comparisons()}
+	for _, model := range s.Models {
+		for _, setting := range s.Settings {
+			q := &Question{Model: model, Setting: setting, Arms: []*Arm{{Name: plain}}}
+			if err := s.tunePlain(q); err != nil {
+				return nil, err
+			}
+			a.Questions = append(a.Questions, q)
+		}
+	}
+	chosen := !slices.ContainsFunc(a.Questions, func(q *Question) bool { return q.Arms[0].Chosen == nil })
+	if chosen {
+		s.tried = s.affordable(a.Questions)
+	}
+	for _, q := range a.Questions {
+		for _, arm := range arms() {
+			q.Arms = append(q.Arms, &Arm{Name: arm.name})
+		}
+		if !chosen {
+			continue
+		}
+		if err := s.tuneArms(q); err != nil {
+			return nil, err
+		}
+	}
+	for _, q := range a.Questions {
+		if err := s.compare(q); err != nil {
+			return nil, err
+		}
+	}
+	a.Left = s.left(a)
+	a.finish()
+	return a, nil
+}
+
+// tunePlain chooses the plain model's configuration, which other arms start from.
+func (s *study) tunePlain(q *Question) error {
+	values := plainConfigurations(q.Model)
+	cells, err := s.cells(q, values)
+	if err != nil {
+		return err
+	}
+	best, score, err := s.choose(stagePlain, "choosing scaling and normalisation", cells)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, c := range cells {
+		for _, seed := range hyper.Seeds(firstTry, tries) { // later ones must not change the plan
+			if r, ok := s.seen[c.Key()][seed]; ok {
+				q.seconds += r.Seconds
+				n++
+			}
+		}
+	}
+	q.seconds *= patientCost / float64(max(n, 1))
+	if best >= 0 {
+		q.Arms[0].Chosen, q.Arms[0].Validation, q.Shared = values[best], score, shared(values[best])
+	}
+	return nil
+}
+
+// cells are configurations of a question's model, to be chosen among.
+func (s *study) cells(q *Question, values []map[string]string) ([]record.Cell, error) {
+	all := make([]record.Cell, len(values))
+	for i, v := range values {
+		var err error
+		if all[i], err = s.cell(q.Model, q.Setting, v); err != nil {
+			return nil, err
+		}
+		all[i].Parameters.Patience = impatient
+	}
+	return all, nil
+}
+
+// longestFirst sorts cells by how long their trials take, about, so that jobs end at about the same time.
+func (a *Advice) longestFirst(cells []record.Cell) {
+	seconds := func(c record.Cell) float64 {
+		at := slices.IndexFunc(a.Questions, func(q *Question) bool {
+			return q.Model == c.Parameters.Model && q.Setting == c.Setting
+		})
+		for _, arm := range arms() {
+			if c.Parameters.Regulariser != "" && arm.prefix == string(c.Parameters.Regulariser)+":" {
+				return arm.cost * a.Questions[at].seconds
+			}
+		}
+		return a.Questions[at].seconds
+	}
+	slices.SortStableFunc(cells, func(a, b record.Cell) int { return cmp.Compare(seconds(b), seconds(a)) })
+}
+
+// cost is how long trials of one arm of a question take, side by side, with what goes on around them.
+func (s *study) cost(q *Question, of arm, trials int) time.Duration {
+	return time.Duration((of.cost*q.seconds + 0.2) * float64(trials) / float64(s.Jobs) * float64(time.Second))
+}
+
+// affordable is how many configurations each arm has: fewer where all would take more than two fifths of the budget.
+// It depends on records and the budget alone, so that asking again chooses alike.
+func (s *study) affordable(questions []*Question) int {
+	for _, n := range []int{mostTried, mostTried / 2} { // with and without the other dropout
+		total := time.Duration(0)
+		for _, q := range questions {
+			total += s.tuning(q, n)
+		}
+		if total <= 2*s.Budget/5 {
+			return n
+		}
+	}
+	return fewTried
+}
+
+// tuning is how long it takes to choose among n configurations of every arm of a question.
+func (s *study) tuning(q *Question, n int) (total time.Duration) {
+	for _, arm := range arms() {
+		total += s.cost(q, arm, choosing(n))
+	}
+	return total
+}
+
+func (s *study) tuneArms(q *Question) error {
+	for i, arm := range arms() {
+		values := arm.configurations(q.Arms[0].Chosen)[:s.tried]
+		cells, err := s.cells(q, values)
+		if err != nil {
+			return err
+		}
+		best, score, err := s.choose(stageArms, "choosing rates", cells)
+		if err != nil {
+			return err
+		}
+		if best >= 0 {
+			a := q.Arms[i+1]
+			a.Chosen, a.Validation, a.Words = values[best], score, arm.words(values[best])
+		}
+	}
+	return nil
+}
+
+// compare compares a question's arms with the plain model on fresh splits, and wants more of them for what is open.
+func (s *study) compare(q *Question) error {
+	var scores [][]float64 // by arm: on fresh splits, in order, as far as all are there
+	for _, a := range q.Arms {
+		if a.Chosen == nil {
+			return nil // all arms are compared at once
+		}
+		c, err := s.cell(q.Model, q.Setting, a.Chosen)
+		if err != nil {
+			return err
+		}
+		there, err := s.trials(c)
+		if err != nil {
+			return err
+		}
+		a.cell = c
+		c.Data = s.Data
+		a.Command = strings.TrimSuffix(c.Command(10), " --json")
+		for seed := uint64(firstFresh); ; seed++ {
+			r, ok := there[seed]
+			if !ok {
+				break
+			}
+			a.F1 = append(a.F1, r.MacroF1)
+		}
+		a.F1 = a.F1[:seenAt(len(a.F1))]
+		if len(scores) > 0 { // a round that was cut off may leave the plain model behind
+			a.F1 = a.F1[:min(len(a.F1), len(scores[0]))]
+		}
+		scores = append(scores, a.F1)
+	}
+	q.collapse(s.Graph, scores)
+	next := 0
+	var cells []record.Cell
+	for _, a := range q.Arms[1:] {
+		if maps.Equal(a.Chosen, q.Arms[0].Chosen) {
+			a.Verdict = Same
+			continue
+		}
+		n := len(a.F1)
+		if err := a.judge(scores[0][:n], a.F1, alpha/float64(s.comparisons())); err != nil {
+			return err
+		}
+		if a.settled() {
+			continue
+		}
+		at := slices.IndexFunc(looks(), func(look int) bool { return look > n })
+		if at < 0 {
+			continue // as many as there are to be
+		}
+		if look := looks()[at]; next == 0 || look < next {
+			next, cells = look, nil
+		}
+		if looks()[at] == next {
+			cells = append(cells, a.cell)
+		}
+	}
+	if next > 0 {
+		s.want(batch{stageFresh + next, fmt.Sprintf("comparing on up to %d fresh splits", next),
+			append(cells, q.Arms[0].cell), hyper.Seeds(firstFresh, next)})
+	}
+	return nil
+}
+
+// seenAt is how many of n fresh splits are looked at. Those of a look that was cut off have to wait: short trials end
+// first, and a run that goes on is to end as one that was never stopped.
+func seenAt(n int) (at int) {
+	for _, look := range looks() {
+		if look <= n {
+			at = look
+		}
+	}
+	return at
+}
+
+// judge tests the differences from the plain model.
+func (a *Arm) judge(plain, own []float64, alpha float64) error {
+	a.Verdict = Open
+	if len(own) < 2 {
+		return nil
+	}
+	differences := make([]float64, len(own))
+	for i := range own {
+		differences[i] = own[i] - plain[i]
+	}
+	t, err := stats.AnytimeTTest(differences, alpha)
+	if err != nil {
+		return err
+	}
+	a.alpha = alpha
+	above, err := stats.AnytimeTTest(differences, alphaAbove)
+	if err != nil || math.IsInf(t.High, 1) {
+		return err
+	}
+	a.Effect = &Effect{Splits: t.N, Mean: t.Mean, StdDev: t.StdDev, Low: t.Low, High: above.High}
+	switch {
+	case t.Low > 0:
+		a.Verdict = Helps
+	case t.High < 0:
+		a.Verdict = Hurts
+	case above.High < Margin:
+		a.Verdict = NoMatter
+	}
+	return nil
+}
+
+// settled reports whether more splits would change nothing.
+func (a *Arm) settled() bool { return a.Verdict != Open }
+
+// collapse counts the splits on which arms collapsed: hardly better than one class for every node, or less than half of
+// what the arms of the question have in the median.
+func (q *Question) collapse(g *datasets.Graph, scores [][]float64) {
+	all := slices.Concat(scores...)
+	if len(all) == 0 {
+		return
+	}
+	limit := max(stats.Median(all)/2, 100*constantF1(g)+3)
+	for i := range q.Arms {
+		for _, f1 := range scores[i] {
+			if f1 <= limit {
+				q.Arms[i].Collapsed++
+			}
+		}
+	}
+}
+
+// constantF1 is the macro F1 of the most frequent class for every node.
+func constantF1(g *datasets.Graph) float64 {
+	counts, total := make([]int, g.NumClasses()), 0
+	for _, c := range g.Labels {
+		if c != datasets.Unlabelled {
+			counts[c]++
+			total++
+		}
+	}
+	most := slices.Max(counts)
+	return 2 * float64(most) / float64(most+total) / float64(len(counts))
+}
+
+// usual is how many splits settle an arm where nothing is known of it.
+const usual = 30
+
+// more is how many more splits are likely to settle the arm either way, if its mean and deviation stay; 0: none, or
+// more than there are to be.
+func (a *Arm) more() int {
+	all := mostSplits()
+	switch e := a.Effect; {
+	case a.settled() || e != nil && e.Splits >= all:
+		return 0
+	case e == nil:
+		return usual
+	default:
+		helps := stats.AnytimeSplits(e.StdDev, e.Mean, a.alpha, all)
+		return max(min(helps, stats.AnytimeSplits(e.StdDev, Margin-e.Mean, alphaAbove, all))-e.Splits, 1)
+	}
+}
+
+// left estimates how long it would take to settle what is open; 0: nothing is.
+func (s *study) left(a *Advice) (left time.Duration) {
+	for _, q := range a.Questions {
+		if q.Arms[0].Chosen == nil || q.Arms[len(q.Arms)-1].Chosen == nil {
+			if q.seconds > 0 {
+				if q.Arms[0].Chosen == nil {
+					left += s.cost(q, arm{cost: 1}, choosing(plainTried))
+				}
+				left += s.tuning(q, max(s.tried, fewTried))
+				for _, arm := range arms() {
+					left += s.cost(q, arm, usual)
+				}
+			}
+			continue
+		}
+		most := 0
+		for k, arm := range arms() {
+			more := q.Arms[k+1].more()
+			left += s.cost(q, arm, more)
+			most = max(most, more)
+		}
+		left += s.cost(q, arm{cost: 1}, most)
+	}
+	return left
+}

@@ -1,0 +1,486 @@
+package advice
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper/record"
+	"nodemask/plots"
+	"nodemask/stats"
+)
+
+// Verdict is what the differences between an arm and the plain model say.
+type Verdict string
+
+// The verdicts.
+const (
+	Open     Verdict = "open"               // the interval has both 0 and [Margin], or there is none
+	Helps    Verdict = "gains"              // the interval is above 0
+	Hurts    Verdict = "loses"              // it is below 0, with an upper end that holds as the lower one does
+	NoMatter Verdict = "less than a point"  // whatever it gains is below [Margin]
+	Same     Verdict = "is the plain model" // it chose what the plain model has: there is nothing to compare
+)
+
+// Advice is what is known of a graph.
+type Advice struct {
+	Sentence        string        `json:"sentence"`
+	Data            string        `json:"data"`
+	Nodes           int           `json:"nodes"`
+	TrainPercent    int           `json:"train_percent"`
+	ValidationNodes int           `json:"validation_nodes"`
+	Comparisons     int           `json:"comparisons"` // that intervals are corrected for
+	Settled         bool          `json:"settled"`
+	Left            time.Duration `json:"left_ns,omitempty"` // estimated, to settle what is open; 0: nothing, or unknown
+	Budget          time.Duration `json:"budget_ns"`
+	Spent           time.Duration `json:"spent_ns"`                   // by this run
+	Stalled         bool          `json:"nothing_finished,omitempty"` // the budget ended before a single trial did
+	// Command trains what to use; "": not known yet.
+	Command   string      `json:"command,omitempty"`
+	Questions []*Question `json:"questions"`
+}
+
+// Question is a model in a setting, with what became of its arms, the plain one first.
+type Question struct {
+	Model   string           `json:"model"`
+	Setting datasets.Setting `json:"setting"`
+	Shared  string           `json:"shared,omitempty"` // what all arms share, chosen for the plain one
+	Arms    []*Arm           `json:"arms"`
+
+	seconds float64 // of a trial
+}
+
+// Arm is what became of a regulariser. F1 is macro F1 in percent.
+type Arm struct {
+	Name       string            `json:"name"`
+	Words      string            `json:"chosen,omitempty"`     // its own rate: "p = 0.7"
+	Chosen     map[string]string `json:"parameters,omitempty"` // values of record axes; nil: not chosen yet
+	Validation float64           `json:"validation_macro_f1,omitempty"`
+	F1         []float64         `json:"macro_f1,omitempty"` // on fresh splits, in order, which the plain model ran on too
+	Collapsed  int               `json:"collapsed"`          // of these splits: on how many it learnt next to nothing
+	Effect     *Effect           `json:"effect,omitempty"`   // against the plain model; nil: too few splits
+	Verdict    Verdict           `json:"verdict,omitempty"`
+	Command    string            `json:"command,omitempty"` // trains it
+
+	cell  record.Cell
+	alpha float64
+}
+
+// Effect is the mean difference from the plain model, in points, over splits that both ran on. The ends of the interval
+// hold at any time, as [Advise] says.
+type Effect struct {
+	Splits int     `json:"splits"`
+	Mean   float64 `json:"mean"`
+	StdDev float64 `json:"std_dev"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+}
+
+// Score summarizes an arm's macro F1 over its fresh splits.
+func (a *Arm) Score() stats.Summary { return stats.Summarize(a.F1) }
+
+// dropoutWords says what dropout an arm has: "dropout 0.5" or "no dropout"; "" while nothing is chosen.
+func (a *Arm) dropoutWords() string {
+	switch rate := a.Chosen[dropoutArm]; rate {
+	case "":
+		return ""
+	case "0":
+		return "no dropout"
+	default:
+		return "dropout " + rate
+	}
+}
+
+// title is an arm with what it has chosen, and its dropout where that is not the plain model's: "node masking with
+// p = 0.7", "DropEdge 0.3 with dropout 0.5", "DropNode 0.1 without dropout".
+func (q *Question) title(a *Arm) string {
+	if a.Words == "" {
+		return a.Name
+	}
+	title, with := a.Name+" "+a.Words, " with "
+	if a.Name == maskingArm {
+		title, with = a.Name+" with "+a.Words, " and "
+	}
+	switch own := a.Chosen[dropoutArm]; {
+	case a.Name == dropoutArm || own == q.Arms[0].Chosen[dropoutArm]:
+		return title
+	case own == "0":
+		return title + " without dropout"
+	default:
+		return title + with + a.dropoutWords()
+	}
+}
+
+// plainTitle names the plain model with its dropout, which it may have chosen: "plain GIN (dropout 0.5)".
+func (q *Question) plainTitle() string {
+	title := plain + " " + hyper.Title(q.Model)
+	if words := q.Arms[0].dropoutWords(); words != "" {
+		title += " (" + words + ")"
+	}
+	return title
+}
+
+// best is the arm to use of a question: of those that help the one with the largest gain, else likewise of those that
+// are ahead, else the plain one; nil: it has no score.
+func (q *Question) best() *Arm {
+	best := q.Arms[0]
+	for _, counts := range []func(*Arm) bool{func(a *Arm) bool { return a.Verdict == Helps }, (*Arm).ahead} {
+		for _, a := range q.Arms {
+			if counts(a) && (best.Effect == nil || a.Effect.Mean > best.Effect.Mean) {
+				best = a
+			}
+		}
+		if best.Effect != nil {
+			break
+		}
+	}
+	if len(best.F1) == 0 {
+		return nil
+	}
+	return best
+}
+
+// ahead reports whether an arm that is not settled is what to use until it is: it is a point ahead, and further than
+// half of its interval's half.
+func (a *Arm) ahead() bool {
+	return a.Verdict == Open && a.Effect != nil && a.Effect.Mean >= Margin && a.Effect.Low > -a.Effect.Mean
+}
+
+// open counts the arms that are not settled.
+func (q *Question) open() (n int) {
+	for _, a := range q.Arms[1:] {
+		if !a.settled() || a.Verdict == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// usedUp counts the arms that stay open: they are not settled on as many splits as there are to be.
+func (q *Question) usedUp() (n int) {
+	for _, a := range q.Arms[1:] {
+		if a.Verdict == Open && len(a.F1) >= mostSplits() {
+			n++
+		}
+	}
+	return n
+}
+
+// finish fills in what follows from the rest.
+func (a *Advice) finish() {
+	a.Settled = !slices.ContainsFunc(a.Questions, func(q *Question) bool { return q.open() > 0 })
+	if _, arm := a.use(""); arm != nil {
+		a.Command = arm.Command
+	}
+	a.Sentence = a.sentence()
+}
+
+// use returns what to use in a setting, or in any: the arm with the best mean of those that questions recommend; nil if
+// none has a score.
+func (a *Advice) use(setting datasets.Setting) (of *Question, best *Arm) {
+	for _, q := range a.Questions {
+		if arm := q.best(); arm != nil && (setting == "" || q.Setting == setting) &&
+			(best == nil || arm.Score().Mean > best.Score().Mean) {
+			of, best = q, arm
+		}
+	}
+	return of, best
+}
+
+// where says which nodes a setting is about.
+func where(setting datasets.Setting) string {
+	if setting == datasets.Inductive {
+		return "where nodes arrive after training"
+	}
+	return "where all nodes are known in training"
+}
+
+// settings lists those that were asked about.
+func (a *Advice) settings() (all []datasets.Setting) {
+	for _, q := range a.Questions {
+		if !slices.Contains(all, q.Setting) {
+			all = append(all, q.Setting)
+		}
+	}
+	return all
+}
+
+// sentence is the answer for those who read nothing else.
+func (a *Advice) sentence() string {
+	var parts []string
+	settings := a.settings()
+	for i, setting := range settings {
+		begin := "On " + a.Data
+		if len(settings) > 1 {
+			begin = "On " + a.Data + ", " + where(setting)
+			if i > 0 {
+				begin = strings.ToUpper(where(setting)[:1]) + where(setting)[1:]
+			}
+			begin += ","
+		}
+		parts = append(parts, a.of(begin, setting)...)
+	}
+	return strings.Join(parts, " ")
+}
+
+// of is the sentence on a setting.
+func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string) {
+	var gains, none, open, going, used, ahead, unstable, masking []string // going: open ones that more splits may settle
+	for _, q := range a.Questions {
+		if q.Setting != setting {
+			continue
+		}
+		model, best := hyper.Title(q.Model), q.best()
+		helps := best != nil && best.Verdict == Helps
+		if best != nil && best.Verdict == Open {
+			ahead = append(ahead, fmt.Sprintf("%s is ahead for %s, by %s", q.title(best), model, best.Effect.words()))
+		}
+		switch stays := q.usedUp(); {
+		case stays > 0 && stays == q.open():
+			used = append(used, model)
+		case q.open() > 0:
+			going = append(going, model)
+		}
+		switch {
+		case helps:
+			gains = append(gains, fmt.Sprintf("%s gains %s %s", q.title(best), model, best.Effect.words()))
+		case q.open() > 0:
+			open = append(open, model)
+		default:
+			none = append(none, model)
+		}
+		for _, arm := range q.Arms[1:] {
+			if helps && arm.Name == maskingArm && best.Name != maskingArm && arm.Effect != nil {
+				masking = append(masking, fmt.Sprintf("node masking %s", arm.verdictFor(model)))
+			}
+		}
+		if text := q.stability(); text != "" {
+			unstable = append(unstable, text)
+		}
+	}
+	use, best := a.use(setting)
+	yet, soFar, leading := " yet", " so far", "So far "
+	if len(going) == 0 {
+		yet, soFar, leading = "", "", "On these splits "
+	}
+	switch {
+	case len(gains) > 0 && len(none)+len(open) == 0:
+		sentences = append(sentences, begin+" "+list(gains)+".")
+	case len(gains) > 0 && len(open) == 0:
+		sentences = append(sentences, begin+" "+list(gains)+"; no other model gains a point by anything.")
+	case len(gains) > 0:
+		sentences = append(sentences, begin+" "+list(gains)+"; for "+list(open)+" not all is settled"+yet+".")
+	case len(open) == 0:
+		sentences = append(sentences, begin+" nothing gains "+orList(none)+" a point: neither node masking nor another "+
+			"regulariser is worth its trouble.")
+	case len(none) == 0 && best == nil:
+		return append(sentences, begin+" nothing is known of "+orList(open)+" yet.")
+	case len(none) == 0:
+		sentences = append(sentences, begin+" nothing is shown to help "+orList(open)+soFar+", and not all is settled.")
+	default:
+		sentences = append(sentences, begin+" nothing gains "+orList(none)+" a point, and for "+list(open)+
+			" not all is settled"+yet+".")
+	}
+	if len(used) > 0 {
+		sentences = append(sentences, fmt.Sprintf("All %d splits are used for %s: what is open there stays open.",
+			mostSplits(), list(used)))
+	}
+	if len(masking) > 0 {
+		text := list(masking)
+		sentences = append(sentences, strings.ToUpper(text[:1])+text[1:]+".")
+	}
+	if len(ahead) > 0 {
+		sentences = append(sentences, leading+list(ahead)+".")
+	}
+	sentences = append(sentences, unstable...)
+	if best != nil {
+		what := use.plainTitle()
+		if best.Name != plain {
+			what = hyper.Title(use.Model) + " with " + strings.Replace(use.title(best), " with ", ", ", 1)
+		}
+		verb := "Use"
+		if len(going) > 0 {
+			verb = "Until then, use"
+		}
+		sentences = append(sentences, fmt.Sprintf("%s %s: %.1f.", verb, what, best.Score().Mean))
+	}
+	return sentences
+}
+
+// words are an effect in a sentence.
+func (e *Effect) words() string {
+	return strings.ReplaceAll(fmt.Sprintf("%.1f points (%.1f to %.1f)", e.Mean, e.Low, e.High), "-", "−")
+}
+
+// verdictFor is what an arm does to a model, as the rest of a sentence.
+func (a *Arm) verdictFor(model string) string {
+	switch a.Verdict {
+	case Helps:
+		return "gains " + model + " " + a.Effect.words()
+	case Hurts:
+		return fmt.Sprintf("costs %s %.1f points (%.1f to %.1f)", model, -a.Effect.Mean, -a.Effect.High, -a.Effect.Low)
+	case NoMatter:
+		return "gains " + model + " less than a point"
+	}
+	return "is open for " + model
+}
+
+// stability says where an arm keeps a model from collapsing; "" if none does.
+func (q *Question) stability() string {
+	base := q.Arms[0]
+	var best *Arm
+	for _, a := range q.Arms[1:] {
+		n := min(len(a.F1), len(base.F1))
+		if n > 0 && (best == nil || share(a) < share(best)) {
+			best = a
+		}
+	}
+	if best == nil || base.Collapsed < 2 || share(base) < 2*share(best) || share(base)-share(best) < 0.05 {
+		return ""
+	}
+	return fmt.Sprintf("What it buys is stability: plain %s collapsed on %d of %d splits (%s), with %s on %d of %d (%s).",
+		hyper.Title(q.Model), base.Collapsed, len(base.F1), base.Score().Text(1), q.title(best), best.Collapsed, len(best.F1),
+		best.Score().Text(1))
+}
+
+// share is the share of an arm's splits that collapsed.
+func share(a *Arm) float64 { return float64(a.Collapsed) / float64(max(len(a.F1), 1)) }
+
+// list joins with commas, and "and" before the last.
+func list(all []string) string { return joined(all, "and") }
+
+func orList(all []string) string { return joined(all, "or") }
+
+func joined(all []string, word string) string {
+	if len(all) < 2 {
+		return strings.Join(all, "")
+	}
+	return strings.Join(all[:len(all)-1], ", ") + " " + word + " " + all[len(all)-1]
+}
+
+// Rest says which arms are not settled yet and how long that would take; "" if all are.
+func (a *Advice) Rest() string {
+	if a.Settled {
+		return ""
+	}
+	open, of, stays := 0, 0, 0
+	for _, q := range a.Questions {
+		open, of, stays = open+q.open(), of+len(q.Arms)-1, stays+q.usedUp()
+	}
+	text := fmt.Sprintf("%d of %d comparisons are not settled", open, of)
+	switch {
+	case stays == open:
+		return fmt.Sprintf("%s: all %d splits are used, and the rest stays open.", text, mostSplits())
+	case stays > 0:
+		text += fmt.Sprintf(", %d of them with all %d splits used, which stay open", stays, mostSplits())
+	}
+	if a.Left > 0 {
+		text += fmt.Sprintf(": about %s more, by the same command with --budget %s, which goes on from here",
+			spoken(a.Left), spoken(a.Left+a.Left/4))
+	}
+	text += "."
+	switch {
+	case a.Stalled && a.Left > 0:
+		text += fmt.Sprintf(" No trial ended in the budget of %v: the same budget again would be too short for one, too.",
+			a.Budget)
+	case a.Stalled:
+		text += fmt.Sprintf(" No trial ended in the budget of %v, so it is not known how long an answer takes: expected a "+
+			"longer --budget, such as %s.", a.Budget, spoken(max(usualBudget, 4*a.Budget)))
+	}
+	return text
+}
+
+// spoken is a time as people write it: "59m", not "59m0s".
+func spoken(d time.Duration) string {
+	text := rounded(d).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = strings.TrimSuffix(text, zero[1:])
+		}
+	}
+	return text
+}
+
+// rounded is a time to as many digits as it is known.
+func rounded(d time.Duration) time.Duration {
+	switch {
+	case d < 10*time.Millisecond:
+		return d.Round(time.Millisecond / 10)
+	case d < time.Second:
+		return d.Round(10 * time.Millisecond)
+	case d < 2*time.Minute:
+		return d.Round(time.Second)
+	case d < 3*time.Hour:
+		return d.Round(time.Minute)
+	}
+	return d.Round(time.Hour)
+}
+
+// Table lists arms × models.
+func (a *Advice) Table() plots.Table {
+	t := plots.Table{ID: "advice", Title: "What each regulariser does",
+		Caption: fmt.Sprintf("Macro F1 on fresh splits, in percent, that of the plain model on the same splits, and the "+
+			"difference, in points. Intervals hold at any time: the lower ends of all %d with 95 %%, an upper one with 90 %%.",
+			a.Comparisons),
+		Header: []string{"model", "regulariser", "macro F1 %", "plain there", "difference", "interval", "splits", "collapsed",
+			""},
+		TextColumns: 2, Sections: true}
+	for i, q := range a.Questions {
+		name := hyper.Title(q.Model)
+		if len(a.settings()) > 1 {
+			name += ", " + string(q.Setting)
+		}
+		if q.Shared != "" {
+			t.Caption += fmt.Sprintf(" All of %s: %s; %s, unless a row says otherwise.", name, q.Shared,
+				q.Arms[0].dropoutWords())
+		}
+		best := q.best()
+		if i > 0 {
+			t.Groups = append(t.Groups, len(t.Rows))
+		}
+		for k, arm := range q.Arms {
+			row := plots.Fields(name, q.title(arm), arm.Score().Text(1), "", "", "", "", "", "")
+			if e := arm.Effect; e != nil {
+				row[3].Text = fmt.Sprintf("%.1f", stats.Summarize(q.Arms[0].F1[:e.Splits]).Mean)
+				row[4].Text, row[5].Text = plots.Signed(e.Mean, 1), plots.Signed(e.Low, 1)+" to "+plots.Signed(e.High, 1)
+			}
+			if n := len(arm.F1); n > 0 {
+				row[6].Text, row[7].Text = fmt.Sprint(n), fmt.Sprint(arm.Collapsed)
+			}
+			if k == 0 && q.Shared != "" {
+				row[1].Text += ", " + arm.dropoutWords()
+			}
+			if k > 0 {
+				row[8].Text = string(arm.Verdict)
+			}
+			for f := 1; f < len(row); f++ {
+				row[f].Bold = arm == best && row[f].Text != ""
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
+// Forest draws the effects; false if there is none yet.
+func (a *Advice) Forest() (plots.Forest, bool) {
+	f := plots.Forest{ID: "effects", Title: "What each regulariser adds to the plain model",
+		Caption: "Differences in macro F1 on the same splits, with intervals whose lower ends hold at any time for all " +
+			"comparisons together, and upper ends each by itself.",
+		XLabel: "difference in macro F1 (points)"}
+	for _, q := range a.Questions {
+		g := plots.ForestGroup{Name: fmt.Sprintf("%s, %s", hyper.Title(q.Model), q.Setting)}
+		for _, arm := range q.Arms[1:] {
+			if e := arm.Effect; e != nil {
+				g.Rows = append(g.Rows, plots.Effect{Label: q.title(arm), Value: e.Mean, Low: e.Low, High: e.High})
+			}
+		}
+		if len(g.Rows) > 0 {
+			f.Groups = append(f.Groups, g)
+		}
+	}
+	return f, len(f.Groups) > 0
+}

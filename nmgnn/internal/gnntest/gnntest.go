@@ -1,0 +1,219 @@
+// Package gnntest has what the tests of several packages need: small graphs, backends, and the ways of computing that a
+// fact must hold for.
+package gnntest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/csr"
+	"nodemask/datasets"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/kernels"
+)
+
+// Torture says whether 'make torture' runs the tests: then they take the time to check everything with everything.
+func Torture() bool { return os.Getenv("NODEMASK_TORTURE") != "" }
+
+// Go returns the pure-Go backend.
+func Go(t testing.TB) *backend.Backend {
+	t.Helper()
+	b, err := backend.Open("go")
+	require.NoError(t, err)
+	return b
+}
+
+// XLA returns the backend xla:cpu, or skips the test where it is not set up.
+func XLA(t testing.TB) *backend.Backend {
+	t.Helper()
+	b, err := backend.Open("xla:cpu")
+	if err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	return b
+}
+
+// Store returns a new store that draws the same initial weights each time: with some draws no unit of a small model is
+// active, and what a test compares is the same whatever it does.
+func Store(t testing.TB) *model.Store {
+	t.Helper()
+	store := model.NewStore()
+	require.NoError(t, store.SetRNGStateFromSeed(1))
+	return store
+}
+
+// ForEachBackend runs a test on the pure-Go backend and on xla:cpu, each as a subtest: where XLA is not set up, only
+// that one is skipped.
+func ForEachBackend(t *testing.T, test func(t *testing.T, b *backend.Backend)) {
+	t.Helper()
+	t.Run("go", func(t *testing.T) { test(t, Go(t)) })
+	t.Run("xla:cpu", func(t *testing.T) { test(t, XLA(t)) })
+}
+
+// ForEachPlan runs a test on each backend with each way of computing.
+func ForEachPlan(t *testing.T, test func(t *testing.T, b *backend.Backend, plan kernels.Plan)) {
+	t.Helper()
+	ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		forEach(t, b, test, append(EveryKernel(),
+			kernels.Plan{Kernel: kernels.ScatterKernel, DenseFeatures: true},
+			kernels.Plan{Kernel: kernels.FusedKernel, DenseFeatures: true, Transposed: true}))
+	})
+}
+
+// ForEachBestPlan runs a test on each backend with each kernel.
+func ForEachBestPlan(t *testing.T, test func(t *testing.T, b *backend.Backend, plan kernels.Plan)) {
+	t.Helper()
+	ForEachBackend(t, func(t *testing.T, b *backend.Backend) { forEach(t, b, test, EveryKernel()) })
+}
+
+// Sampled skips a case on XLA, which compiles each program for a second or several, unless it is one of those that say
+// most, or 'make torture' runs all. The pure-Go backend runs every case.
+func Sampled(t *testing.T, b *backend.Backend, most bool) {
+	t.Helper()
+	if b.ID != "go" && !most && !Torture() {
+		t.Skip("skipped: XLA compiles it for a while: run it with NODEMASK_TORTURE=1")
+	}
+}
+
+func forEach(t *testing.T, b *backend.Backend, test func(t *testing.T, b *backend.Backend, plan kernels.Plan),
+	plans []kernels.Plan) {
+	for _, plan := range plans {
+		t.Run(fmt.Sprintf("%s,dense=%t,transposed=%t", plan.Kernel, plan.DenseFeatures, plan.Transposed),
+			func(t *testing.T) { test(t, b, plan) })
+	}
+}
+
+// EveryKernel returns the plans for sparse features, one a kernel.
+func EveryKernel() (plans []kernels.Plan) {
+	for _, kernel := range kernels.Kernels() {
+		plans = append(plans, kernels.Plan{Kernel: kernel})
+	}
+	return plans
+}
+
+// Undirected returns a graph with both directions of each pair.
+func Undirected(t testing.TB, nodes int, pairs [][2]int32) *csr.Graph {
+	t.Helper()
+	return graph(t, nodes, pairs, csr.Options{})
+}
+
+// Directed returns a graph in which the first of each pair has the second as a neighbour.
+func Directed(t testing.TB, nodes int, pairs [][2]int32) *csr.Graph {
+	t.Helper()
+	return graph(t, nodes, pairs, csr.Options{Directed: true})
+}
+
+func graph(t testing.TB, nodes int, pairs [][2]int32, o csr.Options) *csr.Graph {
+	t.Helper()
+	edges := make([]csr.Edge, len(pairs))
+	for i, p := range pairs {
+		edges[i] = csr.Edge{Node: p[0], Neighbour: p[1]}
+	}
+	g, _, err := csr.FromEdges(nodes, edges, o)
+	require.NoError(t, err)
+	return g
+}
+
+// SparseRows stores the nonzeros of x.
+func SparseRows(x [][]float32) datasets.Features {
+	f := datasets.Features{Rows: len(x), Offsets: []int64{0}}
+	for _, row := range x {
+		f.Width = len(row)
+		for c, value := range row {
+			if value != 0 {
+				f.Columns = append(f.Columns, int32(c))
+				f.Values = append(f.Values, value)
+			}
+		}
+		f.Offsets = append(f.Offsets, int64(len(f.Columns)))
+	}
+	return f
+}
+
+// TwoCamps returns a graph of two classes whose nodes mostly link to their own kind and whose features mostly tell the
+// class.
+func TwoCamps(t testing.TB) *datasets.Graph {
+	t.Helper()
+	const n = 60
+	r := rand.New(rand.NewPCG(3, 4))
+	var edges []csr.Edge
+	labels := make([]int32, n)
+	x := make([]float32, 0, n*4)
+	for v := range int32(n) {
+		labels[v] = v % 2
+		for range 3 {
+			u := int32(r.IntN(n/2))*2 + v%2
+			if r.Float64() < 0.1 {
+				u = int32(r.IntN(n))
+			}
+			edges = append(edges, csr.Edge{Node: v, Neighbour: u})
+		}
+		word := labels[v]
+		if r.Float64() < 0.2 {
+			word = 1 - word
+		}
+		row := make([]float32, 4)
+		row[word], row[2+r.IntN(2)] = 1, 1
+		x = append(x, row...)
+	}
+	g, report, err := csr.FromEdges(n, edges, csr.Options{})
+	require.NoError(t, err)
+	features := datasets.Features{Rows: n, Width: 4, Dense: x}
+	return &datasets.Graph{Name: "two camps", Edges: g, Features: features, Labels: labels, Classes: []string{"even",
+		"odd"}, Report: report}
+}
+
+// Camps returns [TwoCamps] and its [View].
+func Camps(t testing.TB, percent int, setting datasets.Setting) (*datasets.Graph, *datasets.View) {
+	t.Helper()
+	g := TwoCamps(t)
+	return g, View(t, g, percent, setting)
+}
+
+// FiveNodes returns the graph a(0)–b(1), a–c(2), b–c, c–d(3), d–e(4) with features 1, 2, 4, 8, 16, and a view
+// of it in which a, b and c are trained on, and d and e arrive.
+func FiveNodes(t testing.TB) (*datasets.Graph, *datasets.View) {
+	t.Helper()
+	edges := Undirected(t, 5, [][2]int32{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}})
+	g := &datasets.Graph{Name: "five", Edges: edges, Features: SparseRows([][]float32{{1}, {2}, {4}, {8}, {16}}),
+		Labels: []int32{0, 1, 0, 1, 0}, Classes: []string{"even", "odd"}}
+	train, _, err := edges.Induced([]int32{0, 1, 2})
+	require.NoError(t, err)
+	all := []int32{0, 1, 2, 3, 4}
+	return g, &datasets.View{Setting: datasets.Inductive, Arrivals: datasets.AllEdges,
+		Train:      datasets.Phase{Edges: train, Nodes: []int32{0, 1, 2}, Score: []int32{0, 1, 2}},
+		Validation: datasets.Phase{Edges: edges, Nodes: all, Score: []int32{3}},
+		Test:       datasets.Phase{Edges: edges, Nodes: all, Score: []int32{4}}}
+}
+
+// Cora returns the embedded graph.
+func Cora(t testing.TB) *datasets.Graph {
+	t.Helper()
+	g, err := datasets.Cora()
+	require.NoError(t, err)
+	return g
+}
+
+// View returns a stratified split of a graph with all edges, by seed 1.
+func View(t testing.TB, g *datasets.Graph, percent int, setting datasets.Setting) *datasets.View {
+	t.Helper()
+	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: percent, Seed: 1})
+	require.NoError(t, err)
+	view, err := datasets.NewView(g, split, setting, datasets.AllEdges)
+	require.NoError(t, err)
+	return view
+}
+
+// InDelta requires as many numbers as are wanted, each within delta of its own.
+func InDelta(t testing.TB, want, got []float32, delta float64, format string, args ...any) {
+	t.Helper()
+	require.Len(t, got, len(want), fmt.Sprintf(format, args...))
+	for i := range want {
+		require.InDelta(t, want[i], got[i], delta, fmt.Sprintf(format, args...)+": entry %d", i)
+	}
+}

@@ -1,0 +1,135 @@
+package kernels
+
+import (
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/internal/kernels/fused"
+)
+
+// Constants makes variables of a model that are not trained. Data lives in variables, not in the program, so that it is
+// neither folded at compile time nor copied at every call.
+type Constants struct {
+	store  *model.Store
+	path   string
+	shares compute.Backend // with whom variables share memory; nil: nobody
+	err    error           // the first one
+}
+
+// NewConstants returns a maker of constants below a path of the store.
+func NewConstants(store *model.Store, path string) *Constants {
+	return &Constants{store: store, path: path}
+}
+
+// Share has variables made in memory that the host shares with a backend, if it can: what is put in their place later
+// is copied there, and is nowhere else. A nil backend changes nothing.
+func (c *Constants) Share(b compute.Backend) *Constants {
+	if b != nil && b.HasSharedBuffers() {
+		c.shares = b
+	}
+	return c
+}
+
+// Zeros makes a variable of zeros with these dimensions, or returns nil: Err says why.
+func (c *Constants) Zeros(name string, dimensions ...int) *model.Variable {
+	return c.made(name, c.empty(shapes.Make(dtypes.Float32, dimensions...)))
+}
+
+// Ints makes a variable with these dimensions, or returns nil: Err says why.
+func (c *Constants) Ints(name string, data []int32, dimensions ...int) *model.Variable {
+	return add(c, name, data, dimensions...)
+}
+
+// Floats makes a variable with these dimensions, or returns nil: Err says why.
+func (c *Constants) Floats(name string, data []float32, dimensions ...int) *model.Variable {
+	return add(c, name, data, dimensions...)
+}
+
+// Uints makes a variable with these dimensions, or returns nil: Err says why.
+func (c *Constants) Uints(name string, data []uint64, dimensions ...int) *model.Variable {
+	return add(c, name, data, dimensions...)
+}
+
+// Err returns the first error that making a variable met.
+func (c *Constants) Err() error { return c.err }
+
+func add[T int32 | uint32 | uint64 | float32](c *Constants, name string, data []T, dimensions ...int) *model.Variable {
+	if c.shares == nil {
+		return c.made(name, tensors.FromFlatDataAndDimensions(data, dimensions...))
+	}
+	t := c.empty(shapes.Make(dtypes.FromGenericsType[T](), dimensions...))
+	if c.err != nil {
+		return nil
+	}
+	if c.err = gomlx.Error(tensors.AssignFlatData(t, data)); c.err != nil {
+		return nil
+	}
+	return c.made(name, t)
+}
+
+func (c *Constants) empty(shape shapes.Shape) *tensors.Tensor {
+	t, err := tensors.FromShapeForBackend(c.shares, 0, shape)
+	if err != nil && c.err == nil {
+		c.err = gomlx.Error(err)
+	}
+	return t
+}
+
+func (c *Constants) made(name string, t *tensors.Tensor) *model.Variable {
+	if c.err != nil {
+		return nil
+	}
+	variable, err := c.store.CreateVariable(model.JoinPath(c.path, name), t)
+	if err != nil {
+		c.err = gomlx.Error(err)
+		return nil
+	}
+	return variable.SetTrainable(false)
+}
+
+// overwrite puts other numbers into a variable of as many.
+func overwrite[T int32 | uint32 | float32](v *model.Variable, data []T) error {
+	value, err := v.Value()
+	if err != nil {
+		return gomlx.Error(err)
+	}
+	if value.IsShared() {
+		return gomlx.Error(tensors.AssignFlatData(value, data))
+	}
+	return gomlx.Error(v.SetValue(tensors.FromFlatDataAndDimensions(data, v.Shape().Dimensions...)))
+}
+
+// Fill lets fill write a variable's numbers: where the backend computes with them, if it shares them with the host
+// ([Constants.Share]). Nothing may be computing with them meanwhile.
+func Fill(v *model.Variable, fill func(flat []float32)) error {
+	value, err := v.Value()
+	if err != nil {
+		return gomlx.Error(err)
+	}
+	return gomlx.Error(tensors.MutableFlatData(value, fill))
+}
+
+// Donate lets a computation write the new values of the variables that it changes over the old ones, where the backend
+// can. It is called when the computation is built.
+func Donate(g *Graph, store *model.Store) {
+	for v := range store.IterVariables() {
+		if v.ChangedInGraph(g) {
+			fused.Donate(g.GetParameterByName(v.Path()))
+		}
+	}
+}
+
+// Positions returns the positions of a matrix's entries as uint32 [dimensions…]: those stored, or 0, 1, … if stored
+// is nil.
+func Positions(g *Graph, stored *model.Variable, dimensions []int) *Node {
+	if stored != nil {
+		return ConvertDType(stored.NodeValue(g), dtypes.Uint32)
+	}
+	shape := shapes.Make(dtypes.Uint32, dimensions...)
+	return Reshape(Iota(g, shapes.Make(dtypes.Uint32, shape.Size()), 0), dimensions...)
+}

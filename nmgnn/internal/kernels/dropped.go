@@ -1,0 +1,81 @@
+package kernels
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"nodemask/nmgnn/internal/kernels/fused"
+)
+
+// DroppedBytes is how many bytes of numbers a [Dropped] makes at a time, at most.
+const DroppedBytes = 32 << 20
+
+// Dropped is a large dense matrix of which dropout drops entries. Where package fused does that, no copy of the matrix
+// is made: a product with it drops some rows, multiplies them, and goes on to the next.
+type Dropped struct {
+	x      *Node // [rows, width]; no gradient goes to it
+	stream Stream
+	rate   float64
+	block  int // numbers
+	fused  bool
+}
+
+// DropoutOf returns what [Random.Dropout] makes of x, from the same numbers, for products alone. The generator must not
+// be nil.
+func (r *Random) DropoutOf(x *Node, rate float64) Dropped {
+	return Dropped{x: StopGradient(x), stream: r.Next(), rate: rate, block: DroppedBytes / 4, fused: r.fused &&
+		x.Rank() == 2 && fused.Available(x.Graph())}
+}
+
+// Node returns the matrix with entries dropped.
+func (d Dropped) Node() *Node {
+	if !d.fused {
+		return Mul(d.x, d.stream.Keep(Positions(d.x.Graph(), nil, d.x.Shape().Dimensions), d.rate))
+	}
+	return d.stream.drop(d.x, d.rows(), d.width(), d.rate)
+}
+
+func (d Dropped) rows() int  { return d.x.Shape().Dimensions[0] }
+func (d Dropped) width() int { return d.x.Shape().Dimensions[1] }
+
+// Times returns the product with w [width, out]: [rows, out].
+func (d Dropped) Times(w *Node) *Node {
+	return Linear(w, d.rows(),
+		func(w *Node) *Node {
+			var products []*Node
+			d.blocks(func(x *Node, _, _ int) *Node {
+				products = append(products, DotGeneral(x, []int{1}, nil, w, []int{0}, nil))
+				return products[len(products)-1]
+			}, w)
+			if len(products) == 1 {
+				return products[0]
+			}
+			return Concatenate(products, 0)
+		},
+		func(v *Node) *Node {
+			var sum *Node
+			d.blocks(func(x *Node, first, end int) *Node {
+				product := DenseAdjoint(x, SliceAxis(v, 0, AxisRange(first, end)))
+				if sum == nil {
+					sum = product
+				} else {
+					sum = Add(sum, product)
+				}
+				return sum
+			}, v)
+			return sum
+		})
+}
+
+// blocks calls multiply for blocks of rows, each made after what multiply returned for the one before.
+func (d Dropped) blocks(multiply func(x *Node, first, end int) *Node, after *Node) {
+	rows := max(1, d.block/d.width())
+	if !d.fused || rows >= d.rows() {
+		multiply(d.Node(), 0, d.rows())
+		return
+	}
+	draw, scale := d.stream.dropped(d.rate)
+	for first := 0; first < d.rows(); first += rows {
+		end := min(first+rows, d.rows())
+		after = multiply(fused.DropRows(draw, scale, d.x, first, end-first, after), first, end)
+	}
+}

@@ -1,0 +1,238 @@
+package fused
+
+import (
+	"math"
+
+	"nodemask/nmgnn/internal/kernels/fused/lanes"
+)
+
+// The kernels of attention in Go, like those of loops.go.
+type agreementArgs struct {
+	offsets, columns []int32
+	x, h             []float32
+	width, heads     int
+	y                []float32
+}
+
+func (a *agreementArgs) rows(from, to int) {
+	if haveLanes() {
+		lanes.Agreement.Run(from, to, lanes.Slice(a.offsets), lanes.Slice(a.columns), lanes.Slice(a.x), lanes.Slice(a.h),
+			lanes.Int(a.width), lanes.Int(a.heads), lanes.Slice(a.y))
+		return
+	}
+	for r := from; r < to; r++ {
+		x := a.x[r*a.width : (r+1)*a.width]
+		for i := a.offsets[r]; i < a.offsets[r+1]; i++ {
+			inner(x, a.h[int(a.columns[i])*a.width:], a.y[int(i)*a.heads:][:a.heads])
+		}
+	}
+}
+
+// inner sets y to the inner products of each head's share of x and h.
+func inner(x, h, y []float32) {
+	share := len(x) / len(y)
+	for head := range y {
+		x, h := x[head*share:(head+1)*share], h[head*share:(head+1)*share]
+		var s0, s1, s2, s3 float32
+		k := 0
+		for ; k+4 <= len(x); k += 4 {
+			x, h := (*[4]float32)(x[k:]), (*[4]float32)(h[k:])
+			s0 += x[0] * h[0]
+			s1 += x[1] * h[1]
+			s2 += x[2] * h[2]
+			s3 += x[3] * h[3]
+		}
+		for ; k < len(x); k++ {
+			s0 += x[k] * h[k]
+		}
+		y[head] = (s0 + s1) + (s2 + s3)
+	}
+}
+
+type attentionArgs struct {
+	offsets, columns        []int32
+	e, source, target, keep []float32 // e or source and target; keep may be missing
+	slope                   float32
+	h                       []float32
+	width, heads            int
+	alpha, kept, y          []float32 // kept is missing where keep is
+	// backward; the last may be missing
+	g, d, targetGradient []float32
+}
+
+func (a *attentionArgs) attend(from, to int) {
+	weights := a.alpha
+	if a.kept != nil {
+		weights = a.kept
+	}
+	sum := timesArgs{offsets: a.offsets, columns: a.columns, h: a.h, weights: weights, width: a.width, heads: a.heads,
+		y: a.y}
+	if haveLanes() {
+		lanes.Attend.Run(from, to, a.lanes()...)
+		sum.rows(from, to)
+		return
+	}
+	greatest, whole := make([]float32, a.heads), make([]float32, a.heads)
+	for r := from; r < to; r++ {
+		first, end := a.offsets[r], a.offsets[r+1]
+		for head := range greatest {
+			greatest[head], whole[head] = lowest, 0
+		}
+		for i := first; i < end; i++ {
+			scores := a.alpha[int(i)*a.heads:][:len(greatest)]
+			if a.e != nil {
+				copy(scores, a.e[int(i)*a.heads:])
+			} else {
+				source, target := a.source[int(a.columns[i])*a.heads:][:len(scores)], a.target[r*a.heads:][:len(scores)]
+				for head := range scores {
+					x := source[head] + target[head]
+					if x <= 0 {
+						x *= a.slope
+					}
+					scores[head] = x
+				}
+			}
+			for head, x := range scores {
+				greatest[head] = max(greatest[head], x)
+			}
+		}
+		for i := first; i < end; i++ {
+			alpha := a.alpha[int(i)*a.heads:][:len(greatest)]
+			for head := range alpha {
+				p := exp(alpha[head] - greatest[head])
+				alpha[head] = p
+				whole[head] += p
+			}
+		}
+		for head := range whole {
+			whole[head] = 1 / whole[head]
+		}
+		for i := first; i < end; i++ {
+			alpha := a.alpha[int(i)*a.heads:][:len(whole)]
+			for head := range alpha {
+				alpha[head] *= whole[head]
+			}
+		}
+		for i := int(first) * a.heads; a.kept != nil && i < int(end)*a.heads; i++ {
+			a.kept[i] = a.alpha[i] * a.keep[i]
+		}
+		sum.row(first, end, a.y[r*a.width:(r+1)*a.width])
+	}
+}
+
+func (a *attentionArgs) lanes() []lanes.Word {
+	return []lanes.Word{lanes.Slice(a.offsets), lanes.Slice(a.columns), lanes.Slice(a.e), lanes.Slice(a.source),
+		lanes.Slice(a.target),
+		lanes.Slice(a.keep), lanes.Float(a.slope), lanes.Slice(a.h), lanes.Int(a.width), lanes.Int(a.heads),
+		lanes.Slice(a.alpha), lanes.Slice(a.kept), lanes.Slice(a.g), lanes.Slice(a.d), lanes.Slice(a.targetGradient)}
+}
+
+func (a *attentionArgs) backward(from, to int) {
+	if haveLanes() {
+		lanes.AttendBackward.Run(from, to, a.lanes()...)
+		return
+	}
+	shared, all := make([]float32, a.heads), make([]float32, a.heads)
+	for r := from; r < to; r++ {
+		clear(shared)
+		clear(all)
+		g := a.g[r*a.width : (r+1)*a.width]
+		for i := a.offsets[r]; i < a.offsets[r+1]; i++ {
+			d, kept := a.d[int(i)*a.heads:][:len(shared)], a.kept[int(i)*a.heads:][:len(shared)]
+			inner(g, a.h[int(a.columns[i])*a.width:], d)
+			for head := range d {
+				d[head] *= kept[head]
+				shared[head] += d[head]
+			}
+		}
+		for i := a.offsets[r]; i < a.offsets[r+1]; i++ {
+			d, alpha := a.d[int(i)*a.heads:][:len(shared)], a.alpha[int(i)*a.heads:][:len(shared)]
+			for head := range d {
+				d[head] -= alpha[head] * shared[head]
+			}
+			if a.source != nil {
+				source, target := a.source[int(a.columns[i])*a.heads:][:len(d)], a.target[r*a.heads:][:len(d)]
+				for head := range d {
+					if source[head]+target[head] <= 0 {
+						d[head] *= a.slope
+					}
+					all[head] += d[head]
+				}
+			}
+		}
+		if a.targetGradient != nil {
+			copy(a.targetGradient[r*a.heads:(r+1)*a.heads], all)
+		}
+	}
+}
+
+type scoreArgs struct {
+	x, a, b      []float32
+	width, heads int
+	y, z         []float32
+	// backward
+	v, w                              []float32
+	parts                             int
+	xGradient, aGradients, bGradients []float32
+}
+
+func (a *scoreArgs) lanes() []lanes.Word {
+	return []lanes.Word{lanes.Slice(a.x), lanes.Slice(a.a), lanes.Slice(a.b), lanes.Int(a.width), lanes.Int(a.heads),
+		lanes.Slice(a.y),
+		lanes.Slice(a.z), lanes.Slice(a.v), lanes.Slice(a.w), lanes.Int(len(a.x) / a.width), lanes.Int(a.parts),
+		lanes.Slice(a.xGradient), lanes.Slice(a.aGradients), lanes.Slice(a.bGradients)}
+}
+
+func (a *scoreArgs) rows(from, to int) {
+	if haveLanes() {
+		lanes.Score.Run(from, to, a.lanes()...)
+		return
+	}
+	for r := from; r < to; r++ {
+		x := a.x[r*a.width : (r+1)*a.width]
+		inner(x, a.a, a.y[r*a.heads:(r+1)*a.heads])
+		inner(x, a.b, a.z[r*a.heads:(r+1)*a.heads])
+	}
+}
+
+// backward computes parts from … to-1 of the rows.
+func (a *scoreArgs) backward(from, to int) {
+	if haveLanes() {
+		lanes.ScoreBackward.Run(from, to, a.lanes()...)
+		return
+	}
+	share, rows := a.width/a.heads, len(a.x)/a.width
+	for part := from; part < to; part++ {
+		da, db := a.aGradients[part*a.width:(part+1)*a.width], a.bGradients[part*a.width:(part+1)*a.width]
+		clear(da)
+		clear(db)
+		for r := part * rows / a.parts; r < (part+1)*rows/a.parts; r++ {
+			for head := range a.heads {
+				v, w := a.v[r*a.heads+head], a.w[r*a.heads+head]
+				k, end := head*share, (head+1)*share
+				x, dx := a.x[r*a.width+k:r*a.width+end], a.xGradient[r*a.width+k:r*a.width+end]
+				dx, da, db, a, b := dx[:len(x)], da[k:end][:len(x)], db[k:end][:len(x)], a.a[k:end][:len(x)], a.b[k:end][:len(x)]
+				for k, x := range x {
+					dx[k] = v*a[k] + w*b[k]
+					da[k] += v * x
+					db[k] += w * x
+				}
+			}
+		}
+	}
+}
+
+// exp returns e^x for x ≤ 0, to a unit or two in the last place: 2^n·e^r, with |r| ≤ ln 2 / 2 and a polynomial for
+// e^r.
+func exp(x float32) float32 {
+	x = max(x, -87)
+	shifted := x*1.44269504 + 12582912 // the last bits hold n, rounded
+	n := shifted - 12582912
+	r := x - n*0.693359375 + n*2.12194440e-4
+	p := float32(1.3981999507e-3) + r*1.9875691500e-4
+	p = 8.3334519073e-3 + r*p
+	p = 4.1665795894e-2 + r*p
+	p = 1.6666665459e-1 + r*p
+	p = 5.0000001201e-1 + r*p
+	return (1 + r + r*r*p) * math.Float32frombits(math.Float32bits(shifted)<<23+0x3f800000)
+}

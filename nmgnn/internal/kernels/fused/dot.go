@@ -1,0 +1,120 @@
+package fused
+
+import (
+	"reflect"
+	"runtime"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"nodemask/nmgnn/internal/kernels/fused/lanes"
+	"nodemask/nmgnn/internal/kernels/fused/simd"
+)
+
+// How GoMLX adds up a product of matrices without vector instructions: internal/gobackend/dot/matmul/nosimd*.go.
+const (
+	smallDot = 4 << 20 // below so many multiplications
+	dotPanel = 512     // how many numbers of a row are added up, in larger ones, before the sum is added to the result
+	dotRows  = 3       // rows at a time in smaller ones that are not transposed; rows left over are added up in fours
+)
+
+// product is what a node says of the matrices that it multiplies, [rows, inner] and [inner, columns], or [columns,
+// inner] if that is transposed; not found if there are several of them, or if the node says it otherwise.
+func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, transposed, ok bool) {
+	var says [5]int
+	for i, name := range []string{"LHSCrossSize", "RHSCrossSize", "ContractingSize", "BatchSize", "Layout"} {
+		f, ok := t.says(node, name, reflect.Int)
+		if !ok {
+			return 0, 0, 0, false, false
+		}
+		says[i] = int(f.Int())
+	}
+	const theseAndTransposed = 1 // the last of the layouts known here
+	return says[0], says[1], says[2], says[4] == theseAndTransposed,
+		min(says[0], says[1], says[2]) > 0 && says[3] == 1 && says[4] <= theseAndTransposed
+}
+
+// inBlocks reports whether a product is one of the larger ones, whose columns are blocks as wide as vector instructions
+// take at once, and whether there are such.
+func inBlocks(m, n, inner int) bool {
+	return n%64 == 0 && m*n*inner >= smallDot && simd.Have()
+}
+
+// dotArgs are the matrices of a product: x [rows, inner], z [inner, columns], y [rows, columns].
+type dotArgs struct {
+	x, z, y        []float32
+	columns, inner int
+}
+
+// upTo holds 0, 1, …: the rows of a panel, one after the other.
+var upTo = sync.OnceValue(func() []int32 {
+	all := make([]int32, dotPanel)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	return all
+})
+
+// rows multiplies rows of x, as GoMLX does larger products without vector instructions: one number after the other, in
+// panels.
+func (a *dotArgs) rows(from, to int) {
+	var sum [64]float32
+	for begin := 0; begin < a.inner; begin += dotPanel {
+		size := min(dotPanel, a.inner-begin)
+		for c := 0; c < a.columns; c += 64 {
+			z := a.z[begin*a.columns+c:]
+			for r := from; r < to; r++ {
+				y, x := a.y[r*a.columns+c:][:64], a.x[r*a.inner+begin:][:size]
+				if begin == 0 {
+					simd.AddRows(y, z, upTo()[:size], a.columns, x, nil)
+					continue
+				}
+				simd.AddRows(sum[:], z, upTo()[:size], a.columns, x, nil)
+				for k, s := range sum {
+					y[k] += s
+				}
+			}
+		}
+	}
+}
+
+var dotScratch = sync.Pool{New: func() any { return new([]float32) }}
+
+// dot multiplies two matrices.
+func (t *goInsides) dot(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
+	x, _, isX := t.numbers(inputs[0])
+	z, _, isZ := t.numbers(inputs[1])
+	m, n, inner, transposed, found := t.product(node)
+	if !isX || !isZ || !found || len(x) != m*inner || len(z) != n*inner || !haveLanes() && !inBlocks(m, n, inner) {
+		return nil, nil
+	}
+	return func(y []float32) {
+		scratch := dotScratch.Get().(*[]float32)
+		defer dotScratch.Put(scratch)
+		if !haveLanes() {
+			if transposed {
+				*scratch = slices.Grow((*scratch)[:0], inner*n)[:inner*n]
+				for c := range n {
+					for k := range inner {
+						(*scratch)[k*n+c] = z[c*inner+k]
+					}
+				}
+				z = *scratch
+			}
+			a := dotArgs{x: x, z: z, y: y, columns: n, inner: inner}
+			forRows(m, m*n*inner/8, a.rows)
+			return
+		}
+		plain, panel := m, dotPanel
+		if m*n*inner < smallDot {
+			panel, plain = inner, m-m%dotRows
+			if transposed {
+				plain = 0
+			}
+		}
+		*scratch = slices.Grow((*scratch)[:0], inner*(n+7))[:inner*((n+7)&^7)]
+		lanes.Dot.Run(0, 0, lanes.Slice(x), lanes.Slice(z), lanes.Slice(y), lanes.Slice(*scratch), lanes.Int(m),
+			lanes.Int(n), lanes.Int(inner), lanes.Bool(transposed), lanes.Int(plain), lanes.Int(panel))
+		runtime.KeepAlive(scratch)
+	}, nil
+}

@@ -1,0 +1,104 @@
+//go:build cgo && ((linux && (amd64 || arm64)) || (darwin && arm64))
+
+package fused_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/gomlx/go-xla/compute/xla"
+	"github.com/gomlx/go-xla/pjrt"
+	"github.com/gomlx/go-xla/stablehlo"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/kernels/fused"
+)
+
+func openXLA(t *testing.T) *backend.Backend {
+	b, err := backend.Open("xla:cpu")
+	if err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	return b
+}
+
+// available returns whether a computation for a backend says that it can call kernels.
+func available(t *testing.T, b *xla.Backend) bool {
+	found := false
+	_, err := CallOnce(b, func(x *Node) *Node {
+		found = fused.Available(x.Graph())
+		return Neg(x)
+	}, float32(1))
+	require.NoError(t, err)
+	return found
+}
+
+func TestAForeignXLAIsLeftAsItIs(t *testing.T) {
+	b := openXLA(t)
+	// By another name it is another plugin for go-xla, which knows no kernels yet.
+	link := filepath.Join(t.TempDir(), "plugin.so")
+	require.NoError(t, os.Symlink(b.Plugin, link))
+	other, err := xla.New(link)
+	require.NoError(t, err)
+	defer other.Finalize()
+	platform, err := fused.Platform(other)
+	require.NoError(t, err)
+	require.Equal(t, "cpu", platform, "whatever the file's name")
+
+	require.False(t, available(t, other.(*xla.Backend)))
+	require.ErrorContains(t, fused.Register(other, b.Plugin), "the backend's plugin is "+link)
+	require.False(t, available(t, other.(*xla.Backend)), "nothing was registered")
+	_, err = CallOnce(other, fused.ELU, [][]float32{{1}})
+	require.ErrorContains(t, err, "Intercepted or Register say why")
+
+	require.NoError(t, fused.Register(other, link))
+	require.True(t, available(t, other.(*xla.Backend)))
+	y, err := CallOnce(other, fused.ELU, [][]float32{{1}})
+	require.NoError(t, err)
+	require.Equal(t, [][]float32{{1}}, y.Value())
+	require.NoError(t, fused.Register(b.Backend, b.Plugin), "again")
+}
+
+func TestThisVersionOfGoXLAWasTried(t *testing.T) {
+	require.Contains(t, []string{"v0.4.1", "v0.4.5"}, fused.VersionOf(t, stablehlo.CustomCallV2,
+		"github.com/gomlx/go-xla"))
+}
+
+func TestInsidesOfXLAThatDifferAreAnError(t *testing.T) {
+	node, value, backend := struct{ value *stablehlo.Value }{}, struct{ stmt *stablehlo.Statement }{},
+		struct{ client *pjrt.Client }{}
+	for _, c := range []struct {
+		node, value, backend any
+		expected             string // empty: no error
+	}{
+		{xla.Node{}, stablehlo.Value{}, xla.Backend{}, ""},
+		{node, value, backend, ""},
+		{struct{ value stablehlo.Value }{}, value, backend, "value is a stablehlo.Value, expected *stablehlo.Value"},
+		{node, struct{ statement *stablehlo.Statement }{}, backend, "has no field stmt"},
+		{node, struct{ stmt any }{}, backend, "stmt is a interface {}, expected *stablehlo.Statement"},
+		{node, value, struct{ plugin *pjrt.Plugin }{}, "has no field client"},
+		{node, value, 1, "int is not a struct"},
+	} {
+		err := fused.CheckXLA(reflect.TypeOf(c.node), reflect.TypeOf(c.value), reflect.TypeOf(c.backend))
+		if c.expected == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, c.expected)
+		}
+	}
+}
+
+func TestPlatformIsXLAs(t *testing.T) {
+	b := openXLA(t)
+	platform, err := fused.Platform(b.Backend)
+	require.NoError(t, err)
+	require.Equal(t, "cpu", platform)
+	pure, err := backend.Open("go")
+	require.NoError(t, err)
+	_, err = fused.Platform(pure.Backend)
+	require.ErrorContains(t, err, "is not an XLA backend")
+}

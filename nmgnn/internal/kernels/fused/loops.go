@@ -1,0 +1,321 @@
+package fused
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"nodemask/nmgnn/internal/kernels/fused/lanes"
+	"nodemask/nmgnn/internal/kernels/fused/simd"
+)
+
+// The kernels in Go, for the pure-Go backend. kernels.h says what each computes; names are the same. Each fills rows
+// from … to-1 of its results.
+
+// lowest is the maximum over nothing.
+const lowest = -1e30
+
+// chunk is the number of numbers that dropout and ELU compute at a time.
+const chunk = 1024
+
+type timesArgs struct {
+	offsets, columns, positions []int32
+	h, weights                  []float32
+	wanted                      []float32 // rows of y where it is 0 are zero; nil: none
+	width, heads                int
+	y                           []float32
+}
+
+// at returns the row of what belongs to entry i.
+func at(positions []int32, i int32) int {
+	if positions == nil {
+		return int(i)
+	}
+	return int(positions[i])
+}
+
+func (a *timesArgs) rows(from, to int) {
+	if haveLanes() {
+		lanes.Times.Run(from, to, lanes.Slice(a.offsets), lanes.Slice(a.columns), lanes.Slice(a.positions), lanes.Slice(a.h),
+			lanes.Slice(a.weights), lanes.Int(a.width), lanes.Int(a.heads), lanes.Slice(a.y))
+		for r := from; a.wanted != nil && r < to; r++ {
+			if a.wanted[r] == 0 {
+				clear(a.y[r*a.width : (r+1)*a.width])
+			}
+		}
+		return
+	}
+	for r := from; r < to; r++ {
+		y := a.y[r*a.width : (r+1)*a.width]
+		if a.wanted != nil && a.wanted[r] == 0 {
+			clear(y)
+			continue
+		}
+		a.row(a.offsets[r], a.offsets[r+1], y)
+	}
+}
+
+// of returns the row of h that entry i names, from number first on.
+func (a *timesArgs) of(i int32, first int) []float32 {
+	c := int(a.columns[i]) * a.width
+	return a.h[c+first : c+a.width]
+}
+
+// row sets y to the sum of entries i … to-1. Vector instructions add in the order of scalars, so that results are the
+// same on all processors.
+func (a *timesArgs) row(i, to int32, y []float32) {
+	share := a.width / a.heads
+	if share < 8 || !simd.Have() {
+		clear(y)
+		a.scalars(i, to, y, 0)
+		return
+	}
+	weights, positions := a.weights, a.positions
+	if positions != nil {
+		positions = positions[i:to]
+	} else if weights != nil {
+		weights = weights[int(i)*a.heads:]
+	}
+	switch {
+	case a.width == 64 && a.heads == 1:
+		simd.AddRows(y, a.h, a.columns[i:to], a.width, weights, positions)
+		return
+	case a.width == 64 && a.heads == 8:
+		simd.AddRowsOf8Heads(y, a.h, a.columns[i:to], a.width, weights, positions)
+		return
+	case i == to:
+		clear(y)
+		return
+	}
+	done := 0
+	for head := range a.heads {
+		if head > 0 {
+			weights = weights[1:]
+		}
+		part := y[head*share : (head+1)*share]
+		done = simd.AddFours(part, a.h[head*share:], a.columns[i:to], a.width, weights, a.heads, positions)
+		clear(part[done:])
+	}
+	if done < share {
+		a.scalars(i, to, y, done)
+	}
+}
+
+// scalars adds entries i … to-1 to y, for any width, on any processor: of each head's share, the numbers from first
+// on. It adds four entries at a time; to 64 numbers of one or eight heads one, which vector instructions do faster.
+func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
+	y = y[first:]
+	share := a.width / a.heads
+	fours := to
+	if a.width == 64 && (a.heads == 1 || a.heads == 8) {
+		fours = i
+	}
+	for ; i+4 <= fours; i += 4 {
+		h0, h1, h2, h3 := a.of(i, first), a.of(i+1, first), a.of(i+2, first), a.of(i+3, first)
+		if a.weights == nil {
+			sum4(y, h0, h1, h2, h3)
+			continue
+		}
+		w0, w1, w2, w3 := at(a.positions, i)*a.heads, at(a.positions, i+1)*a.heads, at(a.positions, i+2)*a.heads,
+			at(a.positions, i+3)*a.heads
+		for head := range a.heads {
+			k, end := head*share, (head+1)*share-first
+			add4(y[k:end], h0[k:end], h1[k:end], h2[k:end], h3[k:end], a.weights[w0+head], a.weights[w1+head],
+				a.weights[w2+head], a.weights[w3+head])
+		}
+	}
+	for ; i < to; i++ {
+		h := a.of(i, first)
+		if a.weights == nil {
+			for k := range y {
+				y[k] += h[k]
+			}
+			continue
+		}
+		w := at(a.positions, i) * a.heads
+		for head := range a.heads {
+			k, end := head*share, (head+1)*share-first
+			add1(y[k:end], h[k:end], a.weights[w+head])
+		}
+	}
+}
+
+// sum4 is y += h0 + h1 + h2 + h3. Four at a time read and write y once; eight numbers at a time need no checks between
+// them.
+func sum4(y, h0, h1, h2, h3 []float32) {
+	k := 0
+	for ; k+8 <= len(y); k += 8 {
+		y, h0, h1, h2, h3 := (*[8]float32)(y[k:]), (*[8]float32)(h0[k:]), (*[8]float32)(h1[k:]), (*[8]float32)(h2[k:]),
+			(*[8]float32)(h3[k:])
+		y[0] += (h0[0] + h1[0]) + (h2[0] + h3[0])
+		y[1] += (h0[1] + h1[1]) + (h2[1] + h3[1])
+		y[2] += (h0[2] + h1[2]) + (h2[2] + h3[2])
+		y[3] += (h0[3] + h1[3]) + (h2[3] + h3[3])
+		y[4] += (h0[4] + h1[4]) + (h2[4] + h3[4])
+		y[5] += (h0[5] + h1[5]) + (h2[5] + h3[5])
+		y[6] += (h0[6] + h1[6]) + (h2[6] + h3[6])
+		y[7] += (h0[7] + h1[7]) + (h2[7] + h3[7])
+	}
+	for ; k < len(y); k++ {
+		y[k] += (h0[k] + h1[k]) + (h2[k] + h3[k])
+	}
+}
+
+// add4 is y += w0·h0 + w1·h1 + w2·h2 + w3·h3.
+func add4(y, h0, h1, h2, h3 []float32, w0, w1, w2, w3 float32) {
+	k := 0
+	for ; k+8 <= len(y); k += 8 {
+		y, h0, h1, h2, h3 := (*[8]float32)(y[k:]), (*[8]float32)(h0[k:]), (*[8]float32)(h1[k:]), (*[8]float32)(h2[k:]),
+			(*[8]float32)(h3[k:])
+		y[0] += (w0*h0[0] + w1*h1[0]) + (w2*h2[0] + w3*h3[0])
+		y[1] += (w0*h0[1] + w1*h1[1]) + (w2*h2[1] + w3*h3[1])
+		y[2] += (w0*h0[2] + w1*h1[2]) + (w2*h2[2] + w3*h3[2])
+		y[3] += (w0*h0[3] + w1*h1[3]) + (w2*h2[3] + w3*h3[3])
+		y[4] += (w0*h0[4] + w1*h1[4]) + (w2*h2[4] + w3*h3[4])
+		y[5] += (w0*h0[5] + w1*h1[5]) + (w2*h2[5] + w3*h3[5])
+		y[6] += (w0*h0[6] + w1*h1[6]) + (w2*h2[6] + w3*h3[6])
+		y[7] += (w0*h0[7] + w1*h1[7]) + (w2*h2[7] + w3*h3[7])
+	}
+	for ; k < len(y); k++ {
+		y[k] += (w0*h0[k] + w1*h1[k]) + (w2*h2[k] + w3*h3[k])
+	}
+}
+
+// add1 is y += w·h.
+func add1(y, h []float32, w float32) {
+	h = h[:len(y)]
+	for k := range y {
+		y[k] += w * h[k]
+	}
+}
+
+type reduceArgs struct {
+	offsets, positions []int32
+	e                  []float32
+	width              int
+	y                  []float32
+}
+
+func (a *reduceArgs) total(from, to int) {
+	if haveLanes() {
+		lanes.Total.Run(from, to, lanes.Slice(a.offsets), lanes.Slice(a.positions), lanes.Slice(a.e), lanes.Int(a.width),
+			lanes.Slice(a.y))
+		return
+	}
+	for r := from; r < to; r++ {
+		y := a.y[r*a.width : (r+1)*a.width]
+		clear(y)
+		for i := a.offsets[r]; i < a.offsets[r+1]; i++ {
+			e := a.e[at(a.positions, i)*a.width:][:len(y)]
+			for k := range y {
+				y[k] += e[k]
+			}
+		}
+	}
+}
+
+func (a *reduceArgs) highest(from, to int) {
+	for r := from; r < to; r++ {
+		y := a.y[r*a.width : (r+1)*a.width]
+		for k := range y {
+			y[k] = lowest
+		}
+		for i := a.offsets[r]; i < a.offsets[r+1]; i++ {
+			e := a.e[at(a.positions, i)*a.width:][:len(y)]
+			for k := range y {
+				y[k] = max(y[k], e[k])
+			}
+		}
+	}
+}
+
+type dropArgs struct {
+	x     []float32 // may be missing
+	draw  []uint32  // two keys and the bound
+	first int       // what y[0] is numbered as
+	scale float32
+	y     []float32
+}
+
+// chunks computes numbers from·chunk … to·chunk-1.
+func (a *dropArgs) chunks(from, to int) {
+	first, end := from*chunk, min(to*chunk, len(a.y))
+	if haveLanes() && a.first == 0 {
+		lanes.Drop.Run(first, end, lanes.Slice(a.x), lanes.Word(a.draw[0]), lanes.Word(a.draw[1]), lanes.Word(a.draw[2]),
+			lanes.Float(a.scale), lanes.Slice(a.y))
+		return
+	}
+	k0, k1, bound := a.draw[0], a.draw[1], a.draw[2]
+	y, x := a.y[first:end], a.x
+	if x != nil {
+		x = x[first:end]
+	}
+	done := 0
+	if simd.Have() {
+		done = simd.Drop(y, x, uint32(a.first+first), k0, k1, bound, a.scale)
+	}
+	for i := done; i < len(y); i++ {
+		y[i] = 0
+		if hash(hash(uint32(a.first+first+i)^k0)+k1) >= bound {
+			y[i] = a.scale
+		}
+		if x != nil {
+			y[i] *= x[i]
+		}
+	}
+}
+
+type eluArgs struct {
+	x, v, y []float32 // v is missing forward
+}
+
+// chunks computes numbers from·chunk … to·chunk-1.
+func (a *eluArgs) chunks(from, to int) {
+	if haveLanes() {
+		lanes.ELU.Run(from*chunk, min(to*chunk, len(a.y)), lanes.Slice(a.x), lanes.Slice(a.v), lanes.Slice(a.y))
+		return
+	}
+	for i := from * chunk; i < min(to*chunk, len(a.y)); i++ {
+		switch x := a.x[i]; {
+		case a.v != nil && x > 0:
+			a.y[i] = a.v[i]
+		case a.v != nil:
+			a.y[i] = a.v[i] * exp(x)
+		case x > 0:
+			a.y[i] = x
+		default:
+			a.y[i] = exp(x) - 1
+		}
+	}
+}
+
+// hash is a bijection of 32 bits, "lowbias32", which loops.h describes.
+func hash(x uint32) uint32 {
+	x = (x ^ x>>16) * 0x7feb352d
+	x = (x ^ x>>15) * 0x846ca68b
+	return x ^ x>>16
+}
+
+// forRows calls run for rows 0 … rows-1 in blocks, on all processors if many numbers are computed.
+func forRows(rows, numbers int, run func(from, to int)) {
+	workers := min(runtime.GOMAXPROCS(0), rows)
+	if workers < 2 || numbers < 20000 {
+		run(0, rows)
+		return
+	}
+	block := max(1, rows/(workers*16))
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range workers {
+		wait.Go(func() {
+			for {
+				from := int(next.Add(int64(block))) - block
+				if from >= rows {
+					return
+				}
+				run(from, min(from+block, rows))
+			}
+		})
+	}
+	wait.Wait()
+}

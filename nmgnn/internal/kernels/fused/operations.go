@@ -1,0 +1,374 @@
+package fused
+
+import (
+	"reflect"
+	"slices"
+	"unsafe"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/shapes"
+
+	"nodemask/nmgnn/internal/kernels/fused/lanes"
+)
+
+// GoMLX's pure-Go backend computes place by place what one loop could: a matrix plus a row, a transposition, the sum of
+// all rows. Here are loops for the operations that training spends most of its time in. They compute the same numbers,
+// to the last bit.
+
+type (
+	// An operation executes nodes of GoMLX's with one result. Its types stand for GoMLX's as those of an executor do.
+	operation      func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error)
+	operationTable [compute.OpTypeLast]operation
+
+	// A loop returns what computes a node's result, and the inputs that this may be written over; nil: GoMLX computes it.
+	loop func(t *goInsides, node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int)
+)
+
+//go:linkname operations github.com/gomlx/compute/internal/gobackend.nodeExecutors
+var operations operationTable
+
+// hastened lists the operations that have loops here, and GoMLX's own functions for them.
+var hastened = []struct {
+	op    compute.OpType
+	known string
+	loop  loop
+}{
+	{compute.OpTypeAdd, "ops.execAdd", binary(lanes.Sums)},
+	{compute.OpTypeSub, "ops.execSub", binary(lanes.Differences)},
+	{compute.OpTypeMul, "ops.execMul", binary(lanes.Products)},
+	{compute.OpTypeDiv, "ops.execDiv", binary(lanes.Quotients)},
+	{compute.OpTypeMax, "ops.execMax", binary(lanes.Maxima)},
+	{compute.OpTypeSign, "ops.execSign", unary(lanes.Signs)},
+	{compute.OpTypeSqrt, "ops.execSqrt", unary(lanes.Roots)},
+	{compute.OpTypeReduceSum, "ops.execReduce", (*goInsides).columnSums},
+	{compute.OpTypeTranspose, "ops.execTranspose", (*goInsides).transpose},
+	{compute.OpTypeSlice, "ops.execSlice", (*goInsides).slice},
+	{compute.OpTypePad, "ops.execPad", (*goInsides).pad},
+	{compute.OpTypeDotGeneral, "dot.execDotGeneral", (*goInsides).dot},
+}
+
+// checkOperations returns an error unless the table holds GoMLX's own functions.
+func checkOperations(table *operationTable) error {
+	for _, h := range hastened {
+		if err := checkExecutes(h.op, table[h.op], h.known); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasten puts the loops into a table that was checked, for the backends of [Hasten]: others run what was there.
+func (t *goInsides) hasten(table *operationTable) {
+	t.own = *table
+	for _, h := range hastened {
+		own := table[h.op]
+		table[h.op] = func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error) {
+			var fill func(y []float32)
+			var reuse []int
+			if _, asked := t.asked.Load(backend); asked {
+				fill, reuse = h.loop(t, node, inputs)
+			}
+			if fill == nil {
+				return own(backend, node, inputs, owned)
+			}
+			buffer, y, err := t.result(backend, node, inputs, owned, reuse)
+			if err == nil {
+				fill(y)
+			}
+			return buffer, err
+		}
+	}
+}
+
+// Hasten has a backend of GoMLX's in pure Go run the loops of this package for the operations of hastened, with the
+// same numbers to the last bit, until end is called. Other backends of the process run GoMLX's. Where [Intercepted]
+// returns an error, and for backends of other kinds, it does nothing.
+func Hasten(b compute.Backend) (end func()) {
+	t := interceptedGo
+	if t == nil || reflect.TypeOf(b) != t.backend {
+		return func() {}
+	}
+	pointer := reflect.ValueOf(b).UnsafePointer()
+	t.asked.Store(pointer, true)
+	return func() { t.asked.Delete(pointer) }
+}
+
+// few is how many numbers are not worth a call from Go to lanes.
+const few = 64
+
+// haveLanes is a variable for tests, which compare.
+var haveLanes = lanes.Have
+
+// numbers returns what a buffer of float32 holds, and its dimensions; not found for other types.
+func (t *goInsides) numbers(buffer unsafe.Pointer) (x []float32, dimensions []int, ok bool) {
+	x, ok = (*(*any)(unsafe.Add(buffer, t.flat))).([]float32)
+	return x, (*shapes.Shape)(unsafe.Add(buffer, t.shape)).Dimensions, ok
+}
+
+// result returns a buffer for a node's result: an input that nobody else needs and that has its shape, or a new one.
+func (t *goInsides) result(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool,
+	reuse []int) (buffer unsafe.Pointer, y []float32, err error) {
+	shape := (*shapes.Shape)(unsafe.Add(node, t.nodeShape))
+	for _, i := range reuse {
+		if x, dimensions, found := t.numbers(inputs[i]); found && owned[i] && slices.Equal(dimensions, shape.Dimensions) {
+			buffer, inputs[i] = inputs[i], nil
+			return buffer, x, nil
+		}
+	}
+	if buffer, err = t.get(reflect.NewAt(t.backend.Elem(), backend), *shape); err != nil {
+		return nil, nil, err
+	}
+	y, _, _ = t.numbers(buffer)
+	return buffer, y, nil
+}
+
+// shapeOf is the shape of a node's result.
+func (t *goInsides) shapeOf(node unsafe.Pointer) []int {
+	return (*shapes.Shape)(unsafe.Add(node, t.nodeShape)).Dimensions
+}
+
+// A walk says how an operation on two arrays goes through them: over rows of columns numbers each, and what a step in
+// each direction adds to the place in x and in z.
+type walk struct{ rows, columns, xRow, xColumn, zRow, zColumn int }
+
+// walkOf returns how to combine arrays of these dimensions, with n and m numbers; not found if GoMLX does it as fast.
+// alike is whether they have the same shape, or one is a single number.
+func walkOf(x, z []int, n, m int) (w walk, alike, ok bool) {
+	switch {
+	case m == 1:
+		return walk{1, n, n, 1, 0, 0}, true, true
+	case n == 1:
+		return walk{1, m, 0, 0, m, 1}, true, true
+	case slices.Equal(x, z):
+		return walk{1, n, n, 1, n, 1}, true, true
+	case len(x) != 2 || len(z) != 2:
+		return w, false, false
+	}
+	w = walk{rows: max(x[0], z[0]), columns: max(x[1], z[1])}
+	for _, side := range []struct {
+		dimensions  []int
+		row, column *int
+	}{{x, &w.xRow, &w.xColumn}, {z, &w.zRow, &w.zColumn}} {
+		if side.dimensions[0] == w.rows {
+			*side.row = side.dimensions[1]
+		}
+		if side.dimensions[1] == w.columns {
+			*side.column = 1
+		}
+	}
+	return w, false, n > 0 && m > 0
+}
+
+// binary computes a number of y from each of x and z.
+func binary(f lanes.Function) loop {
+	return func(t *goInsides, _ unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
+		x, xDimensions, isX := t.numbers(inputs[0])
+		z, zDimensions, isZ := t.numbers(inputs[1])
+		if !isX || !isZ || max(len(x), len(z)) < few {
+			return nil, nil
+		}
+		w, alike, found := walkOf(xDimensions, zDimensions, len(x), len(z))
+		if !found || alike && !haveLanes() {
+			return nil, nil
+		}
+		return func(y []float32) { w.combine(f, x, z, y) }, []int{1, 0}
+	}
+}
+
+// combine goes through x and z; without lanes, they are rows, and x or z is spread over rows or columns.
+func (w walk) combine(f lanes.Function, x, z, y []float32) {
+	if haveLanes() {
+		f.Run(0, 0, lanes.Slice(x), lanes.Slice(z), lanes.Slice(y), lanes.Int(w.rows), lanes.Int(w.columns),
+			lanes.Int(w.xRow), lanes.Int(w.xColumn), lanes.Int(w.zRow), lanes.Int(w.zColumn))
+		return
+	}
+	for r := range w.rows {
+		y := y[r*w.columns : (r+1)*w.columns]
+		x, z := x[r*w.xRow:], z[r*w.zRow:]
+		switch {
+		case w.xColumn == 1 && w.zColumn == 1:
+			rows(f, x[:len(y)], z[:len(y)], y)
+		case w.xColumn == 1:
+			rowAndNumber(f, x[:len(y)], z[0], y)
+		default: // not both are spread over columns
+			numberAndRow(f, x[0], z[:len(y)], y)
+		}
+	}
+}
+
+func rows(f lanes.Function, x, z, y []float32) {
+	switch f {
+	case lanes.Sums:
+		for k := range y {
+			y[k] = x[k] + z[k]
+		}
+	case lanes.Differences:
+		for k := range y {
+			y[k] = x[k] - z[k]
+		}
+	case lanes.Products:
+		for k := range y {
+			y[k] = x[k] * z[k]
+		}
+	case lanes.Quotients:
+		for k := range y {
+			y[k] = x[k] / z[k]
+		}
+	case lanes.Maxima:
+		for k := range y {
+			y[k] = max(x[k], z[k])
+		}
+	}
+}
+
+func rowAndNumber(f lanes.Function, x []float32, z float32, y []float32) {
+	switch f {
+	case lanes.Sums:
+		for k := range y {
+			y[k] = x[k] + z
+		}
+	case lanes.Differences:
+		for k := range y {
+			y[k] = x[k] - z
+		}
+	case lanes.Products:
+		for k := range y {
+			y[k] = x[k] * z
+		}
+	case lanes.Quotients:
+		for k := range y {
+			y[k] = x[k] / z
+		}
+	case lanes.Maxima:
+		for k := range y {
+			y[k] = max(x[k], z)
+		}
+	}
+}
+
+func numberAndRow(f lanes.Function, x float32, z, y []float32) {
+	switch f {
+	case lanes.Sums, lanes.Products, lanes.Maxima:
+		rowAndNumber(f, z, x, y)
+	case lanes.Differences:
+		for k := range y {
+			y[k] = x - z[k]
+		}
+	case lanes.Quotients:
+		for k := range y {
+			y[k] = x / z[k]
+		}
+	}
+}
+
+// unary computes each number of y from one of x.
+func unary(f lanes.Function) loop {
+	return func(t *goInsides, _ unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
+		x, _, found := t.numbers(inputs[0])
+		if !found || len(x) < few || !haveLanes() {
+			return nil, nil
+		}
+		return func(y []float32) { f.Run(0, 0, lanes.Slice(x), lanes.Slice(y), lanes.Int(len(x))) }, []int{0}
+	}
+}
+
+// axes is what a node says of axes.
+func (t *goInsides) axes(node unsafe.Pointer) []int {
+	axes, _ := (*(*any)(unsafe.Add(node, t.data))).([]int)
+	return axes
+}
+
+// columnSums adds up the rows of a matrix.
+func (t *goInsides) columnSums(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
+	x, d, found := t.numbers(inputs[0])
+	if !found || len(d) != 2 || len(x) < few || !slices.Equal(t.axes(node), []int{0}) {
+		return nil, nil
+	}
+	return func(y []float32) {
+		if haveLanes() {
+			lanes.ColumnSums.Run(0, 0, lanes.Slice(x), lanes.Slice(y), lanes.Int(d[0]), lanes.Int(d[1]))
+			return
+		}
+		clear(y)
+		for r := range d[0] {
+			rows(lanes.Sums, y, x[r*d[1]:(r+1)*d[1]], y)
+		}
+	}, nil
+}
+
+// transpose turns a matrix, or leaves an array as it is where axes stay in place.
+func (t *goInsides) transpose(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
+	x, d, found := t.numbers(inputs[0])
+	axes := t.axes(node)
+	turns := slices.Equal(axes, []int{1, 0})
+	if !found || len(axes) != len(d) || !turns && !slices.IsSorted(axes) {
+		return nil, nil
+	}
+	if !turns {
+		return func(y []float32) { copy(y, x) }, []int{0}
+	}
+	return func(y []float32) {
+		if haveLanes() && len(x) >= few {
+			lanes.Transpose.Run(0, 0, lanes.Slice(x), lanes.Slice(y), lanes.Int(d[0]), lanes.Int(d[1]))
+			return
+		}
+		for r := range d[0] {
+			for c, number := range x[r*d[1] : (r+1)*d[1]] {
+				y[c*d[0]+r] = number
+			}
+		}
+	}, nil
+}
+
+// says returns a field of what a node says, a pointer to a struct; not found if it has none of that name and kind.
+func (t *goInsides) says(node unsafe.Pointer, name string, kind reflect.Kind) (f reflect.Value, ok bool) {
+	is := reflect.ValueOf(*(*any)(unsafe.Add(node, t.data)))
+	if is.Kind() != reflect.Pointer || is.Elem().Kind() != reflect.Struct {
+		return f, false
+	}
+	f = is.Elem().FieldByName(name)
+	return f, f.Kind() == kind
+}
+
+// list is a field that is a slice; nil if there is none of that name and type.
+func list[T any](t *goInsides, node unsafe.Pointer, name string) []T {
+	f, ok := t.says(node, name, reflect.Slice)
+	if !ok || f.Type() != reflect.TypeFor[[]T]() {
+		return nil
+	}
+	return unsafe.Slice((*T)(f.UnsafePointer()), f.Len())
+}
+
+// slice copies a part of each of some rows.
+func (t *goInsides) slice(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
+	x, d, found := t.numbers(inputs[0])
+	starts, to := list[int](t, node, "starts"), t.shapeOf(node)
+	if !found || len(d) != 2 || len(x) < few || len(starts) != 2 ||
+		!slices.Equal(list[int](t, node, "strides"), []int{1, 1}) {
+		return nil, nil
+	}
+	return func(y []float32) {
+		for r := range to[0] {
+			copy(y[r*to[1]:(r+1)*to[1]], x[(starts[0]+r)*d[1]+starts[1]:])
+		}
+	}, nil
+}
+
+// pad copies rows into longer ones.
+func (t *goInsides) pad(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
+	x, d, found := t.numbers(inputs[0])
+	number, _, filled := t.numbers(inputs[1])
+	to, axes := t.shapeOf(node), list[compute.PadAxis](t, node, "axesConfig")
+	if !found || !filled || len(d) != 2 || len(x) < few || len(axes) != 2 || axes[0] != (compute.PadAxis{}) ||
+		axes[1].Interior != 0 || axes[1].Start < 0 || axes[1].Start+d[1] > to[1] {
+		return nil, nil
+	}
+	return func(y []float32) {
+		for i := range y {
+			y[i] = number[0]
+		}
+		for r := range d[0] {
+			copy(y[r*to[1]+axes[1].Start:], x[r*d[1]:(r+1)*d[1]])
+		}
+	}, nil
+}

@@ -1,0 +1,140 @@
+package kernels
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"nodemask/nmgnn/internal/kernels/fused"
+)
+
+// Linear applies a linear map to x [m, width], giving [rows, width], and takes the map's adjoint for its gradient. What
+// automatic differentiation derives for a gather or a product is a scatter in random order, or a transposition every
+// epoch. It panics if apply does not give that many rows.
+func Linear(x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
+	y := apply(StopGradient(x))
+	if y.Shape().Dimensions[0] != rows {
+		panic(fmt.Errorf("a linear map returned %s: expected %d rows", y.Shape(), rows))
+	}
+	return WithAdjoints(y, Argument{x, adjoint})
+}
+
+// linear is [Linear] with gradients, or apply alone.
+func linear(gradients bool, x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
+	if !gradients {
+		return apply(x)
+	}
+	return Linear(x, rows, apply, adjoint)
+}
+
+// Dense returns x·w, x [rows, width], w [width, out], whose gradients add up in one order where [fused.SumsInOrder].
+// With w [trials, width, out], the rows are those of as many trials, one after the other, each times its own.
+func Dense(x, w *Node) *Node {
+	if w.Rank() == 3 {
+		return denseOfTrials(x, w)
+	}
+	times := func(x, w *Node) *Node { return DotGeneral(x, []int{1}, nil, w, []int{0}, nil) }
+	if !fused.SumsInOrder(x.Graph()) {
+		return times(x, w)
+	}
+	fixed, weights := StopGradient(x), StopGradient(w)
+	return WithAdjoints(times(fixed, weights),
+		Argument{x, func(v *Node) *Node { return DotGeneral(v, []int{1}, nil, weights, []int{1}, nil) }},
+		Argument{w, func(v *Node) *Node { return fused.Outer(fixed, v) }})
+}
+
+func denseOfTrials(x, w *Node) *Node {
+	trials, out := w.Shape().Dimensions[0], w.Shape().Dimensions[2]
+	rows := x.Shape().Dimensions[0] / trials
+	if !fused.SumsInOrder(x.Graph()) {
+		y := DotGeneral(PerTrial(x, trials), []int{2}, []int{0}, w, []int{1}, []int{0})
+		return Reshape(y, trials*rows, out)
+	}
+	all := make([]*Node, trials)
+	for i := range all {
+		all[i] = Dense(SliceAxis(x, 0, AxisRange(i*rows, (i+1)*rows)), Squeeze(SliceAxis(w, 0, AxisElem(i)), 0))
+	}
+	return Concatenate(all, 0)
+}
+
+// PerTrial gives each of a number of trials its rows: x [trials·rows, …] → [trials, rows, …].
+func PerTrial(x *Node, trials int) *Node {
+	dimensions := x.Shape().Dimensions
+	return Reshape(x, append([]int{trials, dimensions[0] / trials}, dimensions[1:]...)...)
+}
+
+// DenseAdjoint returns xᵀ·v, x [rows, width], v [rows, out], for an x that is large.
+func DenseAdjoint(x, v *Node) *Node {
+	if fused.SumsInOrder(x.Graph()) {
+		return fused.Outer(x, v)
+	}
+	// (vᵀ·X)ᵀ is Xᵀ·v: of the two, XLA copies the first factor in another order.
+	return TransposeAllAxes(DotGeneral(v, []int{0}, nil, x, []int{0}, nil), 1, 0)
+}
+
+// Argument is what a function is computed from, with the gradient towards it: Adjoint maps the gradient of the
+// function's result to one of X's shape.
+type Argument struct {
+	X       *Node
+	Adjoint func(v *Node) *Node
+}
+
+// WithAdjoints returns y, a function of the arguments, with these gradients. What y was computed from is cut off from
+// differentiation.
+//
+// GoMLX lets only an identity have such a gradient, and an identity keeps its shape. So there are two: one on y, where
+// v arrives, and one on each x, where the gradient sets out. What links them is one number of x minus itself; the
+// gradient that comes back by this way is ignored, and never computed.
+func WithAdjoints(y *Node, arguments ...Argument) *Node {
+	var arrived, links *Node
+	for _, a := range arguments {
+		start := IdentityWithCustomGradient(a.X, func(_, _ *Node) *Node { return a.Adjoint(arrived) })
+		corner := make([]SliceAxisSpec, a.X.Rank())
+		for i := range corner {
+			corner[i] = AxisElem(0)
+		}
+		link := Reshape(Slice(start, corner...))
+		if link = Sub(link, StopGradient(link)); links == nil {
+			links = link
+		} else {
+			links = Add(links, link)
+		}
+	}
+	return IdentityWithCustomGradient(Add(StopGradient(y), links), func(_, v *Node) *Node {
+		arrived = v
+		return v
+	})
+}
+
+// Remember returns f, computed once for each node: for gradients towards several arguments that share work.
+func Remember[T any](f func(v *Node) T) func(v *Node) T {
+	made := map[*Node]T{}
+	return func(v *Node) T {
+		if _, ok := made[v]; !ok {
+			made[v] = f(v)
+		}
+		return made[v]
+	}
+}
+
+// padRows appends rows of zeros until there are rows of them. GoMLX's Pad has no gradient; Concatenate has.
+func padRows(x *Node, rows int) *Node {
+	missing := rows - x.Shape().Dimensions[0]
+	if missing == 0 {
+		return x
+	}
+	dimensions := slices.Clone(x.Shape().Dimensions)
+	dimensions[0] = missing
+	return Concatenate([]*Node{x, Zeros(x.Graph(), shapes.Make(x.DType(), dimensions...))}, 0)
+}
+
+// WithTrials returns op(y, b), y [rows, width], b [1, width or 1]. With b [trials, 1, width or 1], the rows are those
+// of as many trials, one after the other, each with its own.
+func WithTrials(op func(y, b *Node) *Node, y, b *Node) *Node {
+	if b.Rank() == 2 {
+		return op(y, b)
+	}
+	return Reshape(op(PerTrial(y, b.Shape().Dimensions[0]), b), y.Shape().Dimensions...)
+}

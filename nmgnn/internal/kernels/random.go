@@ -1,0 +1,154 @@
+package kernels
+
+import (
+	"slices"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"nodemask/nmgnn/internal/kernels/fused"
+)
+
+// Random makes random bits inside a computation: a hash of a key, the number of the stream and the position. GoMLX's
+// own generator gives different numbers on each backend; integers hashed this way are the same everywhere, so a seed
+// means the same dropout on a GPU, a CPU and in pure Go. Nothing is carried from one draw to the next.
+type Random struct {
+	key     *Node // [2] uint32, fresh every epoch; [trials, 2] for several trials side by side
+	streams uint32
+	fused   bool   // package fused hashes
+	rates   *Rates // those that are not compiled in; nil: all are
+}
+
+// NewRandom returns a generator from a key [2] of uint32. Each draw from it takes the next stream. With [FusedKernel],
+// package fused does the hashing; the numbers are the same.
+//
+// Keys [trials, 2] are for several trials side by side, whose positions follow one another: each draws what it would
+// draw alone.
+func NewRandom(key *Node, kernel Kernel) *Random {
+	return &Random{key: key, fused: kernel == FusedKernel && key.Rank() == 1}
+}
+
+// Reading has draws at one of these rates read it from its variable; nil: all rates are compiled in.
+func (r *Random) Reading(rates *Rates) *Random {
+	r.rates = rates
+	return r
+}
+
+// Dropout sets each entry of x to zero with probability rate and divides the others by 1-rate, so that expectations
+// stay. A nil generator, as outside training, leaves x alone.
+func (r *Random) Dropout(x *Node, rate float64) *Node {
+	if r == nil || rate == 0 {
+		return x
+	}
+	if r.fused && x.Rank() == 2 && fused.Available(x.Graph()) {
+		s := r.Next()
+		drop := func(x *Node) *Node { return s.drop(x, x.Shape().Dimensions[0], x.Shape().Dimensions[1], rate) }
+		return Linear(x, x.Shape().Dimensions[0], drop, drop)
+	}
+	return Mul(x, r.Next().Keep(r.Positions(x.Graph(), x.Shape().Dimensions...), rate))
+}
+
+// Positions numbers the numbers of an array of these dimensions from 0 on, those of each trial anew: uint32
+// [dimensions…].
+func (r *Random) Positions(g *Graph, dimensions ...int) *Node {
+	trials := Stream{key: r.key}.trials()
+	of := slices.Clone(dimensions)
+	of[0] /= trials
+	if trials == 1 {
+		return Positions(g, nil, of)
+	}
+	one := Positions(g, nil, append([]int{1}, of...))
+	return Reshape(BroadcastToDims(one, append([]int{trials}, of...)...), dimensions...)
+}
+
+// Next returns the next stream, so that one draw can be made in two orders of its positions.
+func (r *Random) Next() Stream {
+	s := Stream{key: r.key, number: r.streams, rates: r.rates}
+	r.streams++
+	return s
+}
+
+// Stream is one draw of a [Random]: a number for each position.
+type Stream struct {
+	key    *Node
+	number uint32
+	rates  *Rates
+}
+
+// trials is how many there are side by side.
+func (s Stream) trials() int {
+	if s.key.Rank() == 1 {
+		return 1
+	}
+	return s.key.Shape().Dimensions[0]
+}
+
+// half is one of the stream's two keys: [], or [trials, 1].
+func (s Stream) half(i int) *Node {
+	var key *Node
+	if s.key.Rank() == 1 {
+		key = Reshape(Slice(s.key, AxisElem(i)))
+	} else {
+		key = SliceAxis(s.key, 1, AxisElem(i))
+	}
+	return mix(BitwiseXor(key, Const(s.key.Graph(), s.number*0x9e3779b9+uint32(i))))
+}
+
+// drop is x·Keep(0, 1, …), row by row, or Keep alone if x is nil, computed by package fused: x [rows, columns].
+func (s Stream) drop(x *Node, rows, columns int, rate float64) *Node {
+	draw, scale := s.dropped(rate)
+	return fused.Drop(draw, scale, x, rows, columns)
+}
+
+// dropped is what package fused needs to know of a rate.
+func (s Stream) dropped(rate float64) (draw, scale *Node) {
+	bound, scale := s.rates.in(s.key.Graph(), rate)
+	trials := s.trials()
+	parts := []*Node{s.half(0), s.half(1), BroadcastToDims(Reshape(bound, 1, 1), trials, 1)}
+	for i := range parts {
+		parts[i] = Reshape(parts[i], trials, 1)
+	}
+	return Concatenate(parts, 1), Reshape(scale, 1, 1)
+}
+
+// Keep returns 1/(1-rate) where the entry at a position (uint32, any shape) is kept and 0 where it is dropped.
+func (s Stream) Keep(positions *Node, rate float64) *Node {
+	bound, scale := s.rates.in(positions.Graph(), rate)
+	return s.kept(positions, bound, scale)
+}
+
+// Kept returns 1 where the entry at a position (uint32, any shape) is kept, with probability 1-rate, and 0 where it is
+// dropped.
+func (s Stream) Kept(positions *Node, rate float64) *Node {
+	bound, _ := s.rates.in(positions.Graph(), rate)
+	return s.kept(positions, bound, Const(positions.Graph(), float32(1)))
+}
+
+func (s Stream) kept(positions, bound, value *Node) *Node {
+	g, shape := positions.Graph(), shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)
+	if s.key.Rank() == 2 {
+		if positions.Shape().Size()%s.trials() != 0 { // padding of a matrix without entries
+			return BroadcastToShape(value, shape)
+		}
+		positions = Reshape(positions, s.trials(), positions.Shape().Size()/s.trials())
+	}
+	// Two rounds with a key each: positions of two streams never run in step.
+	bits := mix(Add(mix(BitwiseXor(positions, s.half(0))), s.half(1)))
+	dropped := LessThan(bits, bound)
+	if s.key.Rank() == 2 {
+		dropped = Reshape(dropped, shape.Dimensions...)
+	}
+	return Where(dropped, BroadcastToShape(Const(g, float32(0)), shape), BroadcastToShape(value, shape))
+}
+
+// mix is a bijection of 32 bits in which every input bit flips each output bit about half of the time; the constants
+// are those of Chris Wellons' "lowbias32".
+func mix(x *Node) *Node {
+	g := x.Graph()
+	x = BitwiseXor(x, BitwiseShiftRightLogicalScalar(x, uint32(16)))
+	x = Mul(x, Const(g, uint32(0x7feb352d)))
+	x = BitwiseXor(x, BitwiseShiftRightLogicalScalar(x, uint32(15)))
+	x = Mul(x, Const(g, uint32(0x846ca68b)))
+	return BitwiseXor(x, BitwiseShiftRightLogicalScalar(x, uint32(16)))
+}

@@ -1,0 +1,33 @@
+package page
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+
+	"nodemask/datasets"
+)
+
+// saved is a run that a page shows before its reader trains one: what training in a page gives for what is chosen when
+// it opens. 'go test ./page -update' writes it.
+//
+//go:embed saved.json
+var saved []byte
+
+// savedConfig is the saved run as the page's script reads it, with the graph that it was trained on.
+type savedConfig struct {
+	Run   json.RawMessage `json:"run"`
+	Graph *Graph          `json:"graph"`
+	Tree  any             `json:"tree"`
+}
+
+func newSavedConfig(ctx context.Context) (*savedConfig, error) {
+	const data = "cora"
+	s := &Session{graphs: map[string]*datasets.Graph{}} // nothing is computed
+	opened, err := s.open(ctx, Request{Data: data})
+	if err != nil {
+		return nil, err
+	}
+	tree, err := s.tree(ctx, Request{Data: data, Root: opened.Graph.Start, Hops: 2})
+	return &savedConfig{Run: saved, Graph: opened.Graph, Tree: tree.Tree}, err
+}

@@ -1,0 +1,416 @@
+// Package page makes pages that train: it answers what a page's script asks ([Session]), and writes the pages
+// ([Write]). The program that runs in a page is cmd/nodemask-wasm, compiled to WebAssembly.
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"nodemask/aggtree/explorer"
+	"nodemask/datasets"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/explain"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/train"
+	"nodemask/paper"
+	"nodemask/paper/evidence"
+	"nodemask/paper/measure"
+	"nodemask/paper/record"
+	"nodemask/paper/recordstore"
+	"nodemask/stats"
+)
+
+// Request is what a page asks. Which fields matter hangs on the kind.
+type Request struct {
+	ID   int    `json:"id"`   // of the answers
+	Kind string `json:"kind"` // open, train, advise, tree, explain, unfold, compare or stop
+
+	Data  string            `json:"data"`  // open, tree: name of a data set, or of what files were opened as
+	Files map[string][]byte `json:"-"`     // open: the user's own, instead of a known data set
+	Root  int32             `json:"root"`  // tree; explain, unfold: the node
+	Hops  int               `json:"hops"`  // tree
+	Cell  Cell              `json:"cell"`  // train, advise: the masked one
+	Seed  uint64            `json:"seed"`  // train
+	Watch bool              `json:"watch"` // train: tell who is masked, and what the model predicts
+	Pace  int               `json:"pace"`  // train: milliseconds to rest after each epoch, so that it can be watched
+	Depth int               `json:"depth"` // unfold: of the node in the tree
+	// Masked are nodes that are masked, for unfold.
+	Masked []int32 `json:"masked"`
+	// Records are lines of results, for compare.
+	Records []string `json:"records"`
+	Stop    int      `json:"stop"` // stop: the ID of the request to end
+}
+
+// Cell is a [record.Cell] as a page chooses it: the paper's reading of the model ([paper.Cell]), and values of record
+// axes that differ from it, by name.
+type Cell struct {
+	Data         string            `json:"data"`
+	Model        string            `json:"model"`
+	Setting      datasets.Setting  `json:"setting"`
+	TrainPercent int               `json:"train"`
+	Choices      map[string]string `json:"choices"`
+}
+
+// Cell returns the cell that is meant. It returns an error for an unknown setting, model or choice, and a size out of
+// range.
+func (c Cell) Cell() (record.Cell, error) {
+	if err := c.Setting.Check(); err != nil {
+		return record.Cell{}, err
+	}
+	if c.TrainPercent < 1 || c.TrainPercent > 99 {
+		return record.Cell{}, fmt.Errorf("%d %% to train on: expected 1 to 99", c.TrainPercent)
+	}
+	if _, err := hyper.For(c.Model); err != nil {
+		return record.Cell{}, err
+	}
+	plain := paper.Cell(c.Data, c.Model, c.Setting, c.TrainPercent)
+	chosen, err := plain.Choose(c.Choices)
+	if err != nil || !chosen.Parameters.KeepRate.Active() {
+		return chosen, err
+	}
+	return paper.Masked(plain, chosen.Parameters.KeepRate).Choose(c.Choices)
+}
+
+// Event is what a session answers. Kind says which fields it has; each request ends with one answer of another kind
+// than epoch.
+type Event struct {
+	ID   int    `json:"id"`
+	Kind string `json:"kind"` // opened, epoch, trained, advised, tree, explained, unfolded, compared, stopped or failed
+
+	Error string `json:"error,omitempty"` // failed: in words for a reader
+
+	Graph *Graph `json:"graph,omitempty"` // opened
+
+	// epoch
+	Epoch          int       `json:"epoch,omitempty"`
+	TrainLoss      float64   `json:"trainLoss,omitempty"`
+	ValidationLoss float64   `json:"validationLoss,omitempty"`
+	ValidationF1   float64   `json:"validationF1,omitempty"` // percent
+	Masked         []int32   `json:"masked,omitempty"`       // of a watched epoch: nodes of the graph
+	Classes        []int32   `json:"classes,omitempty"`      // of a watched epoch: predicted for each node; -1: none
+	Milliseconds   float64   `json:"ms,omitempty"`           // that the epoch took
+	Trained        *Trained  `json:"trained,omitempty"`
+	Tree           any       `json:"tree,omitempty"` // what the drawing of trees reads
+	Rows           []Compare `json:"rows,omitempty"` // compared
+
+	Advised   *Advised       `json:"advised,omitempty"` // advised, and so far: epoch
+	Explained *Explained     `json:"explained,omitempty"`
+	Sums      []*explain.Sum `json:"sums,omitempty"` // unfolded: the logits before what they are read from
+	// Names are those of the nodes in the sums, as the drawing of the tree has them.
+	Names map[int32]string `json:"names,omitempty"`
+}
+
+// Explained says why the model that was trained last gives a node its class.
+type Explained struct {
+	Sentence string   `json:"sentence"`
+	SVG      string   `json:"svg"`
+	Tables   []string `json:"tables"` // HTML, without anything that is the reader's own but as text
+}
+
+// Graph describes a data set.
+type Graph struct {
+	Name     string   `json:"name"`
+	Nodes    int      `json:"nodes"`
+	Edges    int64    `json:"edges"` // undirected
+	Features int      `json:"features"`
+	Classes  []string `json:"classes"` // with fewer than two, or without features, the graph can be looked at alone
+	Start    int32    `json:"start"`   // a node with a tree worth looking at
+}
+
+// Trained is a trial that has ended.
+type Trained struct {
+	Record    string   `json:"record"`  // a line of results
+	Command   string   `json:"command"` // that trains the same; "": the data are on the page alone
+	Key       string   `json:"key"`
+	Label     string   `json:"label"`
+	F1        float64  `json:"f1"` // macro F1 on the test nodes, in percent
+	BestEpoch int      `json:"bestEpoch"`
+	Epochs    int      `json:"epochs"`
+	Seconds   float64  `json:"seconds"`
+	Published *float64 `json:"published,omitempty"`
+	Confusion [][]int  `json:"confusion"` // [class][predicted] test nodes
+	Classes   []string `json:"classes"`
+}
+
+// Compare is one cell of a list of records, beside the cell that it is compared with.
+type Compare struct {
+	Key          string   `json:"key"`
+	Label        string   `json:"label"`
+	Data         string   `json:"data"`
+	Setting      string   `json:"setting"`
+	TrainPercent int      `json:"train"`
+	Trials       int      `json:"trials"`
+	Mean         float64  `json:"mean"`
+	Spread       *float64 `json:"sd,omitempty"` // sample standard deviation; without one for a single trial
+	Published    *float64 `json:"published,omitempty"`
+	Pairs        int      `json:"pairs,omitempty"`      // with the same model without masking, by seed and split
+	Difference   *float64 `json:"difference,omitempty"` // from it; without pairs there is none
+	P            *float64 `json:"p,omitempty"`          // of a two-sided paired t-test; from two pairs on
+}
+
+// Session answers requests, one trial at a time. Requests may come from several goroutines.
+type Session struct {
+	backend *backend.Backend
+	runner  *train.Runner
+
+	training sync.Mutex // held by the request that trains
+	mutex    sync.Mutex // of what follows
+	graphs   map[string]*datasets.Graph
+	cancel   map[int]context.CancelFunc
+	model    *cached.Model // that was trained last; nil: none
+	modelOf  string        // the data that it was trained on
+}
+
+// NewSession returns a session that computes on a backend. Close it after use.
+func NewSession(b *backend.Backend) *Session {
+	r := train.NewRunner(b)
+	r.Programs = 2 // with and without masking
+	return &Session{backend: b, runner: r, graphs: map[string]*datasets.Graph{},
+		cancel: map[int]context.CancelFunc{}}
+}
+
+// Close ends a session that answers nothing any more.
+func (s *Session) Close() { s.runner.Close() }
+
+// Handle answers one request by events, and returns when the last one is sent. Whatever goes wrong is an event too.
+func (s *Session) Handle(ctx context.Context, r Request, send func(Event)) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			send(Event{ID: r.ID, Kind: "failed", Error: fmt.Sprintf("this is a fault of the program, not of what was chosen: "+
+				"%v\n%s", fault, debug.Stack())})
+		}
+	}()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.mutex.Lock()
+	s.cancel[r.ID] = cancel
+	s.mutex.Unlock()
+	defer func() {
+		s.mutex.Lock()
+		delete(s.cancel, r.ID)
+		s.mutex.Unlock()
+	}()
+	answer, err := s.answer(ctx, r, send)
+	answer.ID = r.ID
+	switch {
+	case err != nil && ctx.Err() != nil:
+		answer = Event{ID: r.ID, Kind: "stopped"}
+	case err != nil:
+		answer = Event{ID: r.ID, Kind: "failed", Error: err.Error()}
+	}
+	send(answer)
+}
+
+func (s *Session) answer(ctx context.Context, r Request, send func(Event)) (Event, error) {
+	switch r.Kind {
+	case "open":
+		return s.open(ctx, r)
+	case "train":
+		return s.train(ctx, r, send)
+	case "advise":
+		return s.advise(ctx, r, send)
+	case "tree":
+		return s.tree(ctx, r)
+	case "explain", "unfold":
+		return s.why(ctx, r)
+	case "compare":
+		return s.compare(r)
+	case "stop":
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		if cancel := s.cancel[r.Stop]; cancel != nil {
+			cancel()
+		}
+		return Event{Kind: "stopped"}, nil
+	}
+	return Event{}, fmt.Errorf("a request of kind %q: expected open, train, advise, tree, explain, "+
+		"unfold, compare or stop", r.Kind)
+}
+
+// inPages are the data sets that come with the program.
+func inPages(name string) bool {
+	return name == "cora" || name == "pubmed" || name == "sbm" || strings.HasPrefix(name, "sbm:")
+}
+
+// graph returns a data set that was opened, or opens one that comes with the program.
+func (s *Session) graph(ctx context.Context, name string) (*datasets.Graph, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if g := s.graphs[name]; g != nil {
+		return g, nil
+	}
+	if !inPages(name) {
+		return nil, fmt.Errorf("no data %.80q on this page: expected cora, pubmed, sbm, or files that were opened here", name)
+	}
+	g, err := datasets.Open(ctx, name, datasets.OpenOptions{})
+	if err == nil {
+		s.graphs[name] = g
+	}
+	return g, err
+}
+
+func (s *Session) open(ctx context.Context, r Request) (Event, error) {
+	if r.Files != nil {
+		g, err := datasets.ReadMemory(ctx, r.Data, r.Files)
+		if err != nil {
+			return Event{}, err
+		}
+		s.mutex.Lock()
+		s.graphs[r.Data] = g
+		s.mutex.Unlock()
+	}
+	g, err := s.graph(ctx, r.Data)
+	if err != nil {
+		return Event{}, err
+	}
+	return Event{Kind: "opened", Graph: &Graph{Name: g.Name, Nodes: g.NumNodes(), Edges: g.Edges.NumEdges() / 2,
+		Features: g.Features.Width, Classes: g.Classes, Start: startOf(g)}}, nil
+}
+
+// startOf is the first node whose two-hop tree is large enough to be worth a look and small enough to be seen whole; 0
+// if there is none.
+func startOf(g *datasets.Graph) int32 {
+	for v := range int32(g.NumNodes()) {
+		size := 0
+		for _, u := range g.Edges.Neighbours(v) {
+			size += len(g.Edges.Neighbours(u))
+		}
+		if n := len(g.Edges.Neighbours(v)); n >= 4 && n <= 6 && size >= 12 && size <= 24 {
+			return v
+		}
+	}
+	return 0
+}
+
+func (s *Session) tree(ctx context.Context, r Request) (Event, error) {
+	g, err := s.graph(ctx, r.Data)
+	if err != nil {
+		return Event{}, err
+	}
+	if r.Root < 0 || int(r.Root) >= g.NumNodes() {
+		return Event{}, fmt.Errorf("node %d: expected 0 to %d", r.Root, g.NumNodes()-1)
+	}
+	o := explorer.Options{Names: g.NodeIDs, Classes: g.Classes}
+	if g.Labels != nil {
+		o.Colours = make([]int, g.NumNodes())
+		for v, label := range g.Labels {
+			o.Colours[v] = int(label)
+		}
+	}
+	data, err := explorer.Data(g.Edges, r.Root, r.Hops, o)
+	if err != nil {
+		return Event{}, err
+	}
+	return Event{Kind: "tree", Tree: json.RawMessage(data)}, nil
+}
+
+func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event, error) {
+	c, g, err := s.trainable(ctx, r)
+	if err != nil {
+		return Event{}, err
+	}
+	if r.Seed == 0 {
+		return Event{}, errors.New("seed 0: expected 1 or more")
+	}
+	s.training.Lock()
+	defer s.training.Unlock()
+	if err := ctx.Err(); err != nil {
+		return Event{}, err
+	}
+	x := measure.Experiment(c, g)
+	x.Smoothness = g.NumNodes() <= 5000 // over all pairs of nodes
+	began := time.Now()
+	var watching error
+	result, err := s.runner.Trial(ctx, x, r.Seed, func(epoch int, e train.Epoch) {
+		event := Event{ID: r.ID, Kind: "epoch", Epoch: epoch, TrainLoss: e.TrainLoss, ValidationLoss: e.ValidationLoss,
+			ValidationF1: 100 * e.ValidationF1,
+			Milliseconds: float64(time.Since(began).Microseconds()) / 1000}
+		if r.Watch && watching == nil {
+			event.Masked = s.runner.Masked()
+			event.Classes, watching = s.runner.Predict()
+		}
+		send(event)
+		if r.Pace > 0 {
+			select {
+			case <-ctx.Done():
+			case <-time.After(min(time.Duration(r.Pace)*time.Millisecond, slowest)):
+			}
+		}
+		began = time.Now()
+	})
+	if err := errors.Join(err, watching); err != nil {
+		return Event{}, err
+	}
+	s.mutex.Lock()
+	s.model, s.modelOf = result.Saved(x), c.Data
+	s.mutex.Unlock()
+	stored := measure.Stored(c, x, s.backend, result)
+	stored.Date = time.Now().UTC().Format(time.RFC3339)
+	line, err := recordstore.Line(stored)
+	if err != nil {
+		return Event{}, err
+	}
+	done := &Trained{Record: string(line), Key: c.Key(), Label: evidence.Label(c), F1: stored.MacroF1,
+		BestEpoch: stored.BestEpoch, Epochs: stored.Epochs,
+		Seconds: stored.Seconds, Confusion: result.Test.Confusion, Classes: g.Classes}
+	if published, ok := evidence.PublishedF1(c); ok {
+		done.Published = &published
+	}
+	if inPages(c.Data) {
+		done.Command = fmt.Sprintf("%s --seed %d --backend go", strings.TrimSuffix(c.Command(1), " --json"), r.Seed)
+	}
+	return Event{Kind: "trained", Trained: done}, nil
+}
+
+// slowest is the longest rest between epochs.
+const slowest = 5 * time.Second
+
+// compare sums records up by cell, each beside the same without masking.
+func (s *Session) compare(r Request) (Event, error) {
+	var records []record.Record
+	for i, line := range r.Records {
+		one, err := recordstore.Parse([]byte(line))
+		if err != nil {
+			return Event{}, fmt.Errorf("line %d: %w", i+1, err)
+		}
+		records = append(records, one)
+	}
+	results := record.NewResults(records)
+	event := Event{Kind: "compared"}
+	seen := map[string]bool{}
+	for _, one := range records {
+		c := one.CellOf()
+		if seen[c.Key()] {
+			continue
+		}
+		seen[c.Key()] = true
+		values := results.Values(c, record.MacroF1)
+		summary := stats.Summarize(values)
+		row := Compare{Key: c.Key(), Label: evidence.Label(c), Data: c.Data, Setting: string(c.Setting),
+			TrainPercent: c.TrainPercent, Trials: summary.N, Mean: summary.Mean}
+		if summary.N > 1 {
+			row.Spread = &summary.StdDev
+		}
+		if published, ok := evidence.PublishedF1(c); ok {
+			row.Published = &published
+		}
+		if c.Parameters.KeepRate.Active() {
+			plain := evidence.Unmasked(c)
+			if of := results.Compare(c, record.MacroF1, plain, record.MacroF1); of.Trials > 0 {
+				row.Pairs, row.Difference = of.Trials, &of.Difference
+				if of.Trials > 1 {
+					row.P = &of.P
+				}
+			}
+		}
+		event.Rows = append(event.Rows, row)
+	}
+	return event, nil
+}

@@ -1,0 +1,225 @@
+package page
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/template"
+
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper/cited"
+	"nodemask/paper/evidence"
+	"nodemask/paper/record"
+	"nodemask/stats"
+)
+
+//go:embed playground.html.tmpl
+var pageTemplate string
+
+//go:embed src/page.css
+var style string
+
+// script is what 'node build.mjs' makes of src and the drawing of trees.
+//
+//go:embed playground.js
+var script string
+
+// Front is the script of a front page: it trains in each element that has the attribute data-nodemask-live, with the
+// program that [WriteModule] writes as nodemask.js beside the page.
+//
+//go:embed front.js
+var Front string
+
+// Options say what a page holds.
+type Options struct {
+	Title string // "": The playground
+	// Module is the program that the page runs.
+	Module Module
+	// Beside is the script beside the page that has the program ([WriteModule]); "": the page itself has it, and needs no
+	// other file.
+	Beside string
+	// Data are data sets that lie in scripts beside the page ([DataScript]), to be chosen there.
+	Data []string
+	// Results are recorded trials, to stand beside those that the page runs; nil: none.
+	Results *record.Results
+	// Files are a graph of the user's own, which the page opens with: one .npz, .graphml, .json or .pt, or nodes.csv and
+	// edges.csv.
+	Files []File
+}
+
+// File is a file that a page holds, as base64.
+type File struct {
+	Name  string `json:"name"`
+	Bytes []byte `json:"base64"`
+}
+
+// Module is a compiled cmd/nodemask-wasm, and what the Go tools want run before it.
+type Module struct {
+	Exec string // wasm_exec.js of the Go release that compiled it
+	Gzip []byte
+}
+
+// config is what the page's script reads.
+type config struct {
+	Module   moduleConfig        `json:"module"`
+	Recorded map[string]recorded `json:"recorded"`
+	Axes     map[string][]axis   `json:"axes"` // what the paper leaves open, by model
+	Files    []File              `json:"files,omitempty"`
+	Data     []string            `json:"data,omitempty"`  // beside the page
+	Saved    *savedConfig        `json:"saved,omitempty"` // what the page shows at first
+}
+
+type moduleConfig struct {
+	Src   string `json:"src,omitempty"`
+	Bytes int    `json:"bytes"`
+}
+
+// axis is a choice that the paper leaves open, as [multiverse.Axis] has it.
+type axis struct {
+	Name    string   `json:"name"`
+	Title   string   `json:"title"`
+	Setting string   `json:"setting,omitempty"`
+	Masked  bool     `json:"masked,omitempty"` // matters to masked trials alone
+	Plain   bool     `json:"plain,omitempty"`  // to those without a mask
+	Options []option `json:"options"`
+}
+
+type option struct {
+	Name    string            `json:"name"`
+	Choices map[string]string `json:"choices"`
+}
+
+// axes lists what can be chosen otherwise than in the cited reading, for each of the paper's models. What an option
+// does not name is as in the tables ([paper.Cell], [paper.Masked]).
+func axes() (map[string][]axis, error) {
+	all := map[string][]axis{}
+	for _, model := range cited.Models() {
+		listed, err := cited.Axes(model)
+		if err != nil {
+			return nil, err
+		}
+		for _, from := range listed {
+			a := axis{Name: from.Name, Title: from.Title, Setting: string(from.Setting), Masked: from.Masked, Plain: from.Plain}
+			for _, o := range from.Options {
+				a.Options = append(a.Options, option{o.Name, o.Choices})
+			}
+			all[model] = append(all[model], a)
+		}
+	}
+	return all, nil
+}
+
+type recorded struct {
+	N    int     `json:"n"`
+	Mean float64 `json:"mean"`
+	SD   float64 `json:"sd"`
+}
+
+type choice struct{ Name, Title string }
+
+// Write writes a page on which a reader trains, without a network and with nothing installed.
+func Write(w io.Writer, o Options) error {
+	open, err := axes()
+	if err != nil {
+		return err
+	}
+	c := config{Module: moduleConfig{Src: o.Beside, Bytes: len(o.Module.Gzip)}, Recorded: map[string]recorded{},
+		Axes: open, Data: o.Data, Files: o.Files}
+	if len(o.Files) == 0 {
+		if c.Saved, err = newSavedConfig(context.Background()); err != nil {
+			return err
+		}
+	}
+	if o.Results != nil {
+		c.Recorded = summaries(o.Results)
+	}
+	text, err := json.Marshal(c) // which escapes <, > and &: no name can end the element
+	if err != nil {
+		return err
+	}
+	t, err := template.New("page").Parse(pageTemplate)
+	if err != nil {
+		return err
+	}
+	title := o.Title
+	if title == "" {
+		title = "The playground: node masking, live"
+	}
+	data := []choice{{"cora", "Cora"}}
+	for _, name := range o.Data {
+		data = append(data, choice{template.HTMLEscapeString(name), template.HTMLEscapeString(evidence.DataTitle(name))})
+	}
+	data = append(data, choice{"pubmed", "PubMed"}, choice{"sbm", "random blocks (small)"})
+	var models []choice
+	for _, name := range hyper.Models() {
+		models = append(models, choice{name, hyper.Title(name)})
+	}
+	return t.Execute(w, map[string]any{
+		"Title": template.HTMLEscapeString(title), "Policy": policy(o.Beside != ""), "Style": style, "Script": script,
+		"Config": string(text), "Inline": o.Beside == "", "Exec": inert(o.Module.Exec), "Data": data, "Models": models,
+		"Module": base64.StdEncoding.EncodeToString(o.Module.Gzip),
+	})
+}
+
+// DataScriptName is how the script with a data set is called.
+func DataScriptName(name string) string { return "data-" + name + ".js" }
+
+// DataScript is the script by which pages have a data set that the program does not hold: from files as
+// [datasets.ReadMemory] takes them.
+func DataScript(name string, files []File) ([]byte, error) {
+	all, err := json.Marshal(map[string][]File{name: files})
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(nil, "window.nodemaskData = Object.assign(window.nodemaskData || {}, %s)\n", all), nil
+}
+
+// inert is a script that stands in a page without running: what would end its element is written otherwise, which
+// JavaScript reads as the same.
+func inert(text string) string { return strings.ReplaceAll(text, "</", `<\/`) }
+
+// policy lets nothing into the page but what it holds, and nothing out. Styles are those of the drawing of trees, which
+// makes its own.
+func policy(beside bool) string {
+	hash := sha256.Sum256([]byte(script))
+	own, from := "", "'none'"
+	if beside {
+		own, from = " file: 'self'", "'self'" // from a server of the page's own the program may stream
+	}
+	return fmt.Sprintf("default-src 'none'; script-src 'sha256-%s' 'wasm-unsafe-eval' blob:%s; worker-src blob:; "+
+		"style-src 'unsafe-inline'; img-src data: blob:; connect-src %s; base-uri 'none'; form-action 'none'",
+		base64.StdEncoding.EncodeToString(hash[:]), own, from)
+}
+
+// Served are the files that a server may have beside a page with [Options].Beside, by name: from them the program is
+// compiled while it loads. A page that was opened as a file cannot read them, and takes the script.
+func Served(m Module) []File {
+	return []File{{Name: "nodemask-exec.js", Bytes: []byte(m.Exec)}, {Name: "nodemask.wasm.packed", Bytes: m.Gzip}}
+}
+
+// WriteModule writes the script that a page with [Options].Beside loads.
+func WriteModule(w io.Writer, m Module) error {
+	text, err := json.Marshal(map[string]any{"exec": m.Exec, "gzip": m.Gzip})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "window.nodemaskModule = %s\n", text)
+	return err
+}
+
+// summaries are the recorded trials of the tables' cells, by key.
+func summaries(r *record.Results) map[string]recorded {
+	all := map[string]recorded{}
+	for _, c := range evidence.CellsOf(evidence.Artifacts()) {
+		if values := r.Values(c, record.MacroF1); len(values) > 1 {
+			s := stats.Summarize(values)
+			all[c.Key()] = recorded{s.N, s.Mean, s.StdDev}
+		}
+	}
+	return all
+}

@@ -1,0 +1,102 @@
+package measure
+
+import (
+	"hash/fnv"
+	"slices"
+
+	"nodemask/paper/record"
+)
+
+// task is some trials of a cell.
+type task struct {
+	cell  record.Cell
+	seeds []uint64
+}
+
+// plan lists what is missing, and how many trials there are in all: batch by batch of the seeds, those that share a
+// program together, for one job to do.
+func plan(
+	cells []record.Cell, o Options, has func(record.Cell, uint64) (bool, error),
+) (groups [][]task, total int, err error) {
+	var batches [][]uint64
+	switch {
+	case o.Batch > 0:
+		batches = slices.Collect(slices.Chunk(o.Seeds, o.Batch))
+	case len(o.Seeds) > 0:
+		batches = [][]uint64{o.Seeds[:1], o.Seeds[1:]}
+	}
+	for _, seeds := range batches {
+		var tasks []task
+		for _, c := range cells {
+			if o.Shards > 1 && shardOf(c, o.Shards) != o.Shard {
+				continue
+			}
+			total += len(seeds)
+			var missing []uint64
+			for _, seed := range seeds {
+				there, err := has(c, seed)
+				if err != nil {
+					return nil, 0, err
+				}
+				if !there {
+					missing = append(missing, seed)
+				}
+			}
+			if len(missing) > 0 {
+				tasks = append(tasks, task{c, missing})
+			}
+		}
+		groups = append(groups, grouped(tasks)...)
+	}
+	return groups, total, nil
+}
+
+// shardOf spreads cells over shards by what they are called, so that it does not matter which artifacts are asked for.
+// Cells that share a program stay together, unless they drop at other rates: shares would be uneven.
+func shardOf(c record.Cell, shards int) int {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(programWithRates(c)))
+	return int(h.Sum64() % uint64(shards))
+}
+
+// grouped puts tasks that share a compiled program together, in the order of the first of each.
+func grouped(tasks []task) (groups [][]task) {
+	at := map[string]int{}
+	for _, t := range tasks {
+		program := programOf(t.cell)
+		i, ok := at[program]
+		if !ok {
+			i = len(groups)
+			at[program] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], t)
+	}
+	return groups
+}
+
+// programOf is the same for cells that may share a compiled program ([train.Trainer.Switch]): if there is a mask, it is
+// an input of it, and so are splits, learning rate, weight decay, and the rates of what is dropped.
+func programOf(c record.Cell) string {
+	p := &c.Parameters
+	for _, rate := range []*float64{&p.Dropout, &p.AttentionDropout, &p.RegulariserRate} {
+		if *rate > 0 {
+			*rate = 0.5 // whichever
+		}
+	}
+	return programWithRates(c)
+}
+
+// programWithRates is [programOf] but for the rates of what is dropped.
+func programWithRates(c record.Cell) string {
+	usual := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
+	p, u := &c.Parameters, usual.Parameters
+	if p.KeepRate.Active() {
+		p.KeepRate = 0.5 // whichever
+	}
+	p.MaskOver, p.Rescale, p.LearningRate, p.WeightDecay, p.NormalizeFeatures = u.MaskOver, u.Rescale, u.LearningRate,
+		u.WeightDecay, u.NormalizeFeatures
+	p.MaxEpochs, p.Patience, p.StopOn = u.MaxEpochs, u.Patience, u.StopOn
+	c.Resplit = false
+	return c.Key()
+}

@@ -1,0 +1,70 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"nodemask/paper/record"
+	"nodemask/paper/recordstore"
+)
+
+// queue hands out groups of tasks that share a program, to any number of jobs.
+type queue struct {
+	mutex  sync.Mutex
+	groups [][]task
+}
+
+// leasePause is how long to wait for what others have in hand.
+const leasePause = 200 * time.Millisecond
+
+// next takes a group off the queue, if it can one whose program the job has; nil: none is left.
+func (q *queue) next(has func(record.Cell) bool) []task {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	if len(q.groups) == 0 {
+		return nil
+	}
+	i := max(slices.IndexFunc(q.groups, func(group []task) bool { return has(group[0].cell) }), 0)
+	group := q.groups[i]
+	q.groups = slices.Delete(q.groups, i, i+1)
+	return group
+}
+
+// work calls run for tasks until none is left, each under the lease of its cell. Those that another job or process has
+// in hand are left for last, when it may have done them: run is to look. If it is killed instead, they are run here.
+// has tells for which cells the job has a program.
+func (q *queue) work(ctx context.Context, has func(record.Cell) bool,
+	leaseOf func(key string) (*recordstore.Lease, error),
+	run func(task) error) error {
+	var later []task
+	for {
+		group := q.next(has)
+		if group == nil {
+			if len(later) == 0 {
+				return nil
+			}
+			group, later = later[:1], later[1:]
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(leasePause):
+			}
+		}
+		for _, t := range group {
+			lease, err := leaseOf(t.cell.Key())
+			if err != nil {
+				return err
+			}
+			if lease == nil {
+				later = append(later, t)
+				continue
+			}
+			if err := errors.Join(run(t), lease.Release()); err != nil {
+				return err
+			}
+		}
+	}
+}

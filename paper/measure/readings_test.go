@@ -1,0 +1,139 @@
+package measure
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/train"
+	"nodemask/paper/record"
+	"nodemask/paper/recordstore"
+)
+
+// trajectoryCells train in an instant; the two masked ones differ only in what a compiled program takes as input.
+func trajectoryCells() []record.Cell {
+	quick := func(p *hyper.Parameters) { p.Hidden, p.MaxEpochs = 8, 4 }
+	plain := record.NewCell("sbm", "gin", datasets.Inductive, 20).With(quick)
+	slow := plain.Masked(0.5).With(func(p *hyper.Parameters) { p.LearningRate = 0.005 })
+	other := record.NewCell("sbm", "gin", datasets.Transductive, 20).With(quick)
+	other.Parameters.StopOn = hyper.StopOnF1 // read off, so the same as without
+	return []record.Cell{plain.Trained(), plain.Masked(0.5).Trained(), slow.Trained(), other.Trained(),
+		other.With(func(p *hyper.Parameters) { p.StopOn = hyper.StopOnLoss }).Trained()}
+}
+
+func trajectoryOptions() (o Options, opened *atomic.Int32) {
+	o, opened = tinyOptions()
+	o.Seeds, o.Batch, o.Protocol = train.Seeds(100, 3), 2, "rules"
+	return o, opened
+}
+
+func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
+	b, store := openGo(t), recordstore.Open(t.TempDir())
+	o, opened := trajectoryOptions()
+	var last State
+	o.Progress = func(s State) { last = s }
+	require.NoError(t, Missing(t.Context(), b, store, trajectoryCells(), o))
+	require.Equal(t, 12, last.Done, "4 trainings, 3 splits")
+	require.Equal(t, 12, last.Total)
+	require.EqualValues(t, 1, opened.Load())
+	all := loaded(t, store)
+	require.Len(t, all, 12)
+	splits := map[uint64]map[string]bool{}
+	for _, trajectory := range all {
+		require.Equal(t, "rules", trajectory.Protocol)
+		if splits[trajectory.Seed] == nil {
+			splits[trajectory.Seed] = map[string]bool{}
+		}
+		splits[trajectory.Seed][trajectory.SplitHash] = true
+	}
+	require.Len(t, splits, 3)
+	for _, hashes := range splits {
+		require.Len(t, hashes, 1, "all trainings of a seed have its split")
+	}
+
+	// All there: nothing runs. One split more: one trial each.
+	last = State{}
+	require.NoError(t, Missing(t.Context(), b, store, trajectoryCells(), o))
+	require.Zero(t, last.Done)
+	o.Seeds = train.Seeds(100, 4)
+	require.NoError(t, Missing(t.Context(), b, store, trajectoryCells(), o))
+	require.Equal(t, 16, last.Done)
+	require.Equal(t, 12, last.Before)
+
+	again, differences, err := Again(t.Context(), b, o.Open, all[0], 1<<40)
+	require.NoError(t, err)
+	require.Empty(t, differences)
+	require.Equal(t, all[0].Readings, again.Readings)
+	all[0].Readings.F1[0][0]++
+	_, differences, err = Again(t.Context(), b, o.Open, all[0], 1<<40)
+	require.NoError(t, err)
+	require.Len(t, differences, 1)
+	require.Contains(t, differences[0], "macro F1: ")
+}
+
+func TestInterruptedRunsResumeAndShardsShareThem(t *testing.T) {
+	b, whole, parts := openGo(t), recordstore.Open(t.TempDir()), recordstore.Open(t.TempDir())
+	o, _ := trajectoryOptions()
+	require.NoError(t, Missing(t.Context(), b, whole, trajectoryCells(), o))
+	ctx, cancel := context.WithCancel(t.Context())
+	interrupted := o
+	interrupted.Jobs = 1
+	interrupted.Progress = func(s State) {
+		if s.Done == 5 {
+			cancel()
+		}
+	}
+	require.ErrorIs(t, Missing(ctx, b, parts, trajectoryCells(), interrupted), context.Canceled)
+	some := loaded(t, parts)
+	require.Len(t, some, 5)
+	o.Shards = 3
+	for o.Shard = range o.Shards {
+		require.NoError(t, Missing(t.Context(), b, parts, trajectoryCells(), o))
+	}
+	require.Len(t, trajectoriesOf(t, parts), 12)
+	require.ElementsMatch(t, trajectoriesOf(t, whole), trajectoriesOf(t, parts))
+}
+
+// trajectoriesOf are all trajectories of a store without what differs from run to run.
+func trajectoriesOf(t *testing.T, store *recordstore.Store) []record.Record {
+	all := loaded(t, store)
+	for i := range all {
+		all[i].Seconds = 0
+	}
+	return all
+}
+
+func TestARecordThatAsksForTooMuchIsRefused(t *testing.T) {
+	b := openGo(t)
+	g, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 60, Classes: 2, MeanDegree: 4, Seed: 1})
+	require.NoError(t, err)
+	opened := 0
+	open := func(context.Context, string) (*datasets.Graph, error) { opened++; return g, nil }
+	p, err := hyper.For("gin")
+	require.NoError(t, err)
+	p.Hidden, p.Layers = 1<<16, 3
+	cell := record.Cell{Data: "two camps", Setting: datasets.Transductive, TrainPercent: 30, Parameters: p}
+	_, err = within(t.Context(), b, open, cell, 2<<30)
+	require.ErrorIs(t, err, train.ErrTooLarge)
+	require.ErrorContains(t, err, "3 layers of width 65536 on 60 nodes take about ")
+	cell.Parameters.Hidden = 64
+	_, err = within(t.Context(), b, open, cell, 2<<30)
+	require.NoError(t, err)
+	require.Equal(t, 2, opened)
+	for _, name := range []string{"reddit-like:scale=10", "reddit-like:seed=2,scale=3", "sbm:nodes=50000000",
+		"sbm:nodes=1000000,degree=1000"} {
+		cell.Data = name
+		_, err = within(t.Context(), b, open, cell, 2<<30)
+		require.ErrorIs(t, err, train.ErrTooLarge, name)
+		require.ErrorContains(t, err, name+" takes about ")
+	}
+	require.Equal(t, 2, opened, "what is too large is not made")
+	for _, name := range []string{"reddit-like", "reddit-like:scale=0.1", "sbm:nodes=3000,degree=6", "cora",
+		"a/b:scale=100"} {
+		require.NoError(t, CheckData(name, 2<<30), name)
+	}
+}

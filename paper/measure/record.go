@@ -1,0 +1,101 @@
+package measure
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/train"
+	"nodemask/paper/record"
+)
+
+// Experiment returns a cell as it is trained, on its data.
+func Experiment(c record.Cell, g *datasets.Graph) train.Experiment {
+	arrivals := c.Arrivals
+	if arrivals == "" {
+		arrivals = datasets.AllEdges
+	}
+	return train.Experiment{Graph: g, Parameters: c.Parameters, Setting: c.Setting, Arrivals: arrivals,
+		TrainPercent: c.TrainPercent,
+		SplitSeed:    1, Resplit: c.Resplit, OwnSplit: c.OwnSplit, ValidationPercent: c.ValidationPercent, Smoothness: true,
+		CacheInference: c.Cached && c.Setting == datasets.Inductive}
+}
+
+// Record describes a result of an experiment.
+func Record(x train.Experiment, b *backend.Backend, r *train.Result) record.Record {
+	p := x.Parameters
+	p.KeepRate = hyper.KeepRate(p.KeepRate.Probability()) // 1, not the zero value that stands for it
+	c := record.Record{Data: x.Graph.Name, Source: x.Graph.Source, Setting: x.Setting, TrainPercent: x.TrainPercent,
+		Resplit: x.Resplit, OwnSplit: x.OwnSplit, ValidationPercent: x.ValidationPercent, Parameters: p,
+		Seed: r.Seed, SplitSeed: r.SplitSeed, SplitHash: r.SplitHash,
+		MacroF1: 100 * r.Test.MacroF1, MicroF1: 100 * r.Test.MicroF1, Accuracy: 100 * r.Test.Accuracy,
+		ValidationF1: 100 * r.Validation.MacroF1, Loss: r.History[r.BestEpoch-1].ValidationLoss,
+		BestEpoch: r.BestEpoch, Epochs: len(r.History), Seconds: math.Round(r.Seconds*1000) / 1000,
+		Backend: b.ID, Kernels: string(b.Kernel()), Slower: b.Slower(), Digits: b.Digits, Device: b.Device(),
+		Version: record.Version(), MAD: r.MAD}
+	if x.Setting == datasets.Inductive {
+		c.Arrivals = x.Arrivals
+	}
+	if r.Nodes != nil {
+		c.Nodes, c.NodesReached, c.NodesCached = r.Nodes.All, r.Nodes.Reached, r.Nodes.Cached
+	}
+	if r.Cached != nil {
+		f1 := 100 * r.Cached.MacroF1
+		c.MacroF1Together = &f1
+	}
+	if r.Apart != nil {
+		f1 := 100 * r.Apart.MacroF1
+		c.MacroF1Apart = &f1
+	}
+	return c
+}
+
+// Stored describes a trial of a cell as results keep it, but for its date.
+func Stored(c record.Cell, x train.Experiment, b *backend.Backend, r *train.Result) record.Record {
+	trial := Record(x, b, r)
+	trial.Data, trial.Cell = c.Data, c.Key()
+	trial.Source = filepath.Base(trial.Source) // not where a folder lies on this machine
+	if c.History {
+		round := func(x float64) float64 { return math.Round(x*1e4) / 1e4 }
+		for _, e := range r.History {
+			trial.TrainLosses = append(trial.TrainLosses, round(e.TrainLoss))
+			trial.ValidationLosses = append(trial.ValidationLosses, round(e.ValidationLoss))
+		}
+	}
+	return trial
+}
+
+// readings runs a trial of a cell and reads it in every way.
+func readings(ctx context.Context, r *train.Runner, b *backend.Backend, c record.Cell, x train.Experiment,
+	seed uint64) (record.Record, error) {
+	ran, err := r.Readings(ctx, x, seed)
+	if err != nil {
+		return record.Record{}, err
+	}
+	stops := len(hyper.StopOns())
+	all := record.Readings{F1: make([][]float64, stops), ValidationF1: make([][]float64, stops),
+		BestEpochs: make([][]int, stops)}
+	if c.Setting == datasets.Inductive {
+		all.Cached = make([][]float64, stops)
+	}
+	percent := func(x float64) float64 { return math.Round(1e5*x) / 1e3 }
+	for _, reading := range ran.Readings {
+		i := slices.Index(hyper.StopOns(), reading.StopOn)
+		if reading.Cached {
+			all.Cached[i] = append(all.Cached[i], percent(reading.Test.MacroF1))
+			continue
+		}
+		all.F1[i] = append(all.F1[i], percent(reading.Test.MacroF1))
+		all.ValidationF1[i] = append(all.ValidationF1[i], percent(reading.Validation.MacroF1))
+		all.BestEpochs[i] = append(all.BestEpochs[i], reading.BestEpoch)
+	}
+	trial := c.Read(seed, ran.SplitHash, all)
+	trial.Epochs, trial.Seconds, trial.Backend, trial.Version = ran.Epochs, math.Round(ran.Seconds*1000)/1000, b.ID,
+		record.Version()
+	trial.Digits = b.Digits
+	return trial, nil
+}

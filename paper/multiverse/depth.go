@@ -1,0 +1,66 @@
+package multiverse
+
+import (
+	"math"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper/record"
+)
+
+// Batch is what to train next: cells, each on these splits.
+type Batch struct {
+	Cells []record.Cell
+	Seeds []uint64
+}
+
+// Seeds is [hyper.Seeds].
+func Seeds(first uint64, n int) []uint64 { return hyper.Seeds(first, n) }
+
+// Depths returns the numbers of layers that are compared.
+func Depths() []int { return []int{2, 4, 8, 16} }
+
+// DepthCell returns a network of the protocol's part on depth, without masking: GIN's preset, with the body and readout
+// that were best at 16 layers without masking, by validation F1 on three splits. What the protocol leaves open: new
+// nodes bring all their edges, and stopping follows macro F1.
+func DepthCell(data string, setting datasets.Setting, layers int) record.Cell {
+	c := record.NewCell(data, "gin", setting, 10)
+	c.Resplit = true
+	return c.With(func(p *hyper.Parameters) {
+		p.Layers, p.MLPLayers, p.Norm, p.Readout, p.StopOn = layers, 2, hyper.NormInside, hyper.ReadoutAll, hyper.StopOnF1
+	})
+}
+
+// DepthScore is a network of some depth at a keep rate.
+type DepthScore struct {
+	Layers   int
+	KeepRate float64
+	F1       []float64 // macro F1 in percent, by split
+}
+
+// DepthSlopes returns for each split how far its best keep rate moves each time the depth doubles: the slope of the
+// rate with the highest F1 over log₂ of the number of layers. Scores must be complete: all depths, with the same
+// splits at all keep rates.
+func DepthSlopes(scores []DepthScore) []float64 {
+	var slopes []float64
+	for split := range scores[0].F1 {
+		best, at := map[int]float64{}, map[int]float64{}
+		for _, s := range scores {
+			if f1, ok := best[s.Layers]; !ok || s.F1[split] > f1 {
+				best[s.Layers], at[s.Layers] = s.F1[split], s.KeepRate
+			}
+		}
+		var sxy, sxx, mx, my float64
+		for _, layers := range Depths() {
+			mx += math.Log2(float64(layers)) / float64(len(Depths()))
+			my += at[layers] / float64(len(Depths()))
+		}
+		for _, layers := range Depths() {
+			x := math.Log2(float64(layers)) - mx
+			sxy += x * (at[layers] - my)
+			sxx += x * x
+		}
+		slopes = append(slopes, sxy/sxx)
+	}
+	return slopes
+}

@@ -1,0 +1,236 @@
+package multiverse
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"nodemask/datasets"
+	"nodemask/paper/joint"
+	"nodemask/paper/record"
+	"nodemask/stats"
+)
+
+// Question is what is asked of results: a model on a data set in a setting, over sizes of the train set.
+type Question struct {
+	Axes        []Axis
+	Data, Model string
+	Setting     datasets.Setting
+	Sizes       []int
+	// Seeds are those of the splits that count; others have been run for other parts of a protocol.
+	Seeds []uint64
+	// Among are the readings that are asked about: the calibrated ones; nil: all.
+	Among *Calibration
+	// Only are the readings that are asked about; nil: all, or those Among.
+	Only []Reading
+	// Contrast is what is asked of each reading; the zero value asks what masking adds.
+	Contrast Contrast
+}
+
+// Readings lists what is asked about.
+func (q Question) Readings() []Reading {
+	if q.Only != nil {
+		return q.Only
+	}
+	all := Readings(q.Axes, q.Setting)
+	if q.Among == nil {
+		return all
+	}
+	return slices.DeleteFunc(all, func(r Reading) bool { return !q.Among.Has(q.Axes, q.Setting, r) })
+}
+
+// Ask returns the question of all readings of a model on a data set in a setting, at all sizes. It returns an error for
+// a model that has none.
+func Ask(data, model string, setting datasets.Setting) (Question, error) {
+	axes, err := AxesOf(model)
+	return Question{Axes: axes, Data: data, Model: model, Setting: setting, Sizes: Sizes(),
+		Seeds: Seeds(FirstSplit, Splits)}, err
+}
+
+// Effect is what masking does in one reading.
+type Effect struct {
+	Reading Reading
+	// Differences [size][split] of macro F1, masked minus plain or as the question's contrast is, in points.
+	Differences   [][]float64
+	Plain, Masked []float64 // mean macro F1 in percent, by size
+	// Pooled tests the mean over sizes, with splits as units.
+	Pooled stats.TTest
+}
+
+// Effects holds the effects of all readings on the same splits.
+type Effects struct {
+	Question
+	Splits  []uint64 // that every training has
+	Effects []Effect // in the order of Readings
+}
+
+// lookup finds what is read of the readings of a question. Most readings differ from others only in how trained models
+// are read: what is trained is looked up once for all of them.
+type lookup struct {
+	Question
+	results *record.Results
+	trained map[string]map[uint64]*record.Readings // by the reading's options, arm and size; then by seed
+	ways    map[string]way                         // by the reading's options
+}
+
+type way struct{ stop, arrivals int }
+
+// look returns an empty lookup of a question.
+func (q Question) look(r *record.Results) *lookup {
+	return &lookup{q, r, map[string]map[uint64]*record.Readings{}, map[string]way{}}
+}
+
+// of returns the trials of a reading's arm at a size, by seed, and the way in which the reading reads them.
+func (l *lookup) of(r Reading, arm Arm, size int) (trials map[uint64]*record.Readings, at way, err error) {
+	trained, read := make([]byte, len(r), len(r)+2), make([]byte, len(r))
+	for i, axis := range l.Axes {
+		if axis.Read {
+			read[i] = byte(r[i])
+		} else {
+			trained[i] = byte(r[i])
+		}
+	}
+	trained = append(trained, byte(size), 0)
+	if arm == Masked {
+		trained[len(r)+1] = 1
+	}
+	trials, ok := l.trained[string(trained)]
+	at, both := l.ways[string(read)]
+	if ok && both {
+		return trials, at, nil
+	}
+	c, err := r.Cell(l.Axes, arm, l.Data, l.Model, l.Setting, size)
+	if err != nil {
+		return nil, at, err
+	}
+	if !ok {
+		trials = l.results.Readings(c)
+		l.trained[string(trained)] = trials
+	}
+	at.stop, at.arrivals = c.Way()
+	l.ways[string(read)] = at
+	return trials, at, l.results.Err()
+}
+
+// splits are the seeds, of those that count, that every training of the arms has.
+func (l *lookup) splits(arms ...Arm) ([]uint64, error) {
+	common := slices.Clone(l.Seeds)
+	for _, reading := range l.Readings() {
+		for _, size := range l.Sizes {
+			for _, arm := range arms {
+				trials, _, err := l.of(reading, arm, size)
+				if err != nil {
+					return nil, err
+				}
+				common = slices.DeleteFunc(common, func(seed uint64) bool { return trials[seed] == nil })
+			}
+		}
+	}
+	return common, nil
+}
+
+// Effects returns what masking does in every reading, or what the question's contrast is there, on the splits that all
+// of them have; without effects if those are fewer than two. It returns an error for a contrast of cached scores in the
+// transductive setting, which has none, and that of [record.Results.Err].
+func (q Question) Effects(r *record.Results) (*Effects, error) {
+	all := &Effects{Question: q}
+	var err error
+	l := q.look(r)
+	if all.Splits, err = l.splits(Plain, Masked); err != nil || len(all.Splits) < 2 {
+		return all, err
+	}
+	for _, reading := range q.Readings() {
+		e := Effect{Reading: reading}
+		for _, size := range q.Sizes {
+			scores := map[Score][]float64{}
+			read := func(score Score) (f1 []float64, err error) {
+				if scores[score] == nil {
+					scores[score], err = l.scores(reading, size, score, all.Splits)
+				}
+				return scores[score], err
+			}
+			differences, err := q.Contrast.differences(read)
+			if err != nil {
+				return nil, err
+			}
+			plain, err := read(Score{Arm: Plain})
+			if err != nil {
+				return nil, err
+			}
+			masked, err := read(Score{Arm: Masked})
+			if err != nil {
+				return nil, err
+			}
+			e.Differences = append(e.Differences, differences)
+			e.Plain, e.Masked = append(e.Plain, stat.Mean(plain, nil)), append(e.Masked, stat.Mean(masked, nil))
+		}
+		if e.Pooled, err = joint.Pooled(e.Differences); err != nil {
+			return nil, fmt.Errorf("%s: %w", reading.Words(q.Axes, q.Setting), err)
+		}
+		all.Effects = append(all.Effects, e)
+	}
+	return all, nil
+}
+
+// F1 returns the macro F1 in percent that results have of an arm of a reading at a size, by the split's seed.
+func (q Question) F1(r *record.Results, reading Reading, arm Arm, size int) (map[uint64]float64, error) {
+	trials, at, err := q.look(r).of(reading, arm, size)
+	scores := map[uint64]float64{}
+	for seed, t := range trials {
+		scores[seed] = t.F1[at.stop][at.arrivals]
+	}
+	return scores, err
+}
+
+// perSplit returns an effect's mean over sizes, by split.
+func (e Effect) perSplit() []float64 {
+	means := make([]float64, len(e.Differences[0]))
+	for _, differences := range e.Differences {
+		for i, d := range differences {
+			means[i] += d / float64(len(e.Differences))
+		}
+	}
+	return means
+}
+
+// Sign returns 1 or -1 for a pooled effect that is significantly above or below zero (p < 0.05), else 0.
+func (e Effect) Sign() int {
+	switch {
+	case e.Pooled.Low > 0:
+		return 1
+	case e.Pooled.High < 0:
+		return -1
+	}
+	return 0
+}
+
+// Joint tests the pooled effects of all readings together, by turning the signs of whole splits.
+func (e *Effects) Joint() (joint.Result, error) {
+	effects := make([][]float64, len(e.Effects))
+	for i, effect := range e.Effects {
+		effects[i] = effect.perSplit()
+	}
+	return joint.Test(effects)
+}
+
+// Explained says how much of the variance of the pooled effects each axis explains; names are those of axes that matter
+// in the setting.
+func (e *Effects) Explained() (names []string, shares []float64, err error) {
+	var y []float64
+	factors := make([][]int, len(e.Effects))
+	for i, axis := range e.Axes {
+		if !axis.Matters(e.Setting) {
+			continue
+		}
+		names = append(names, axis.Name)
+		for k, effect := range e.Effects {
+			factors[k] = append(factors[k], effect.Reading[i])
+		}
+	}
+	for _, effect := range e.Effects {
+		y = append(y, effect.Pooled.MeanDifference)
+	}
+	shares, err = joint.Explained(y, factors)
+	return names, shares, err
+}

@@ -1,0 +1,363 @@
+package multiverse
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper"
+	"nodemask/paper/joint"
+	"nodemask/paper/record"
+	"nodemask/paper/recordstore"
+	"nodemask/stats"
+)
+
+// How often a configuration is tried, and on how many splits what was chosen is compared.
+const (
+	tunedTries = 3
+	tunedFresh = 20
+)
+
+// The arms of the tuned comparisons.
+const (
+	ArmPlain       = "plain"
+	ArmMasked      = "masked, p = 0.5"
+	ArmMaskedTuned = "masked, p tuned" // chooses its keep rate
+	ArmDropEdge    = "DropEdge, tuned"
+	ArmDropout     = "dropout, tuned"
+	ArmDropMessage = "DropMessage, tuned"
+	ArmDropGNN     = "DropGNN, tuned"
+)
+
+// Grid are values of record axes, by name, that a configuration has one each of.
+type Grid map[string][]string
+
+// With returns the grid with other values of some axes.
+func (g Grid) With(other Grid) Grid {
+	g = maps.Clone(g)
+	maps.Copy(g, other)
+	return g
+}
+
+// all lists the grid's configurations.
+func (g Grid) all() []map[string]string {
+	all := []map[string]string{{}}
+	for _, name := range slices.Sorted(maps.Keys(g)) {
+		var more []map[string]string
+		for _, c := range all {
+			for _, value := range g[name] {
+				next := maps.Clone(c)
+				next[name] = value
+				more = append(more, next)
+			}
+		}
+		all = more
+	}
+	return all
+}
+
+// Design is the rule of a tuned comparison: what each arm may choose, on which splits, and how trials are read.
+type Design struct {
+	Models   []TunedModel
+	Data     []string
+	Arms     []string // the baseline first
+	Added    []string // arms that came after the protocol: a cell is complete without them
+	Stop     hyper.StopOn
+	Arrivals datasets.Arrivals
+	FirstTry uint64 // the splits that configurations are chosen on begin here,
+	Fresh    uint64 // and here those that the chosen ones are compared on
+	Budget   int    // configurations drawn for each arm without looking; 0: all that there are
+
+	// Grids returns what an arm may choose.
+	Grids func(model, arm string) []Grid
+	// Base returns the cell that choices are made in, with masking and without it.
+	Base func(q TunedQuestion, masked bool) (record.Cell, error)
+}
+
+// TunedModel is a model of a tuned comparison. One with another body, features or early stopping than the design's
+// usual ones says so.
+type TunedModel struct {
+	Name, With string
+	Added      bool         // came after the protocol
+	Stop       hyper.StopOn // "": as the design has it
+}
+
+// Title returns the model's name for people, what it is with, and whether it is exploratory.
+func (m TunedModel) Title() string {
+	title := hyper.Title(m.Name)
+	if m.With != "" {
+		title += " with " + m.With
+	}
+	if m.Added {
+		title += " (exploratory)"
+	}
+	return title
+}
+
+// Drawn is the tuned comparison of PROTOCOL.md: twelve configurations drawn for each arm.
+func Drawn() Design {
+	d := Design{Data: []string{"cora", "citeseer", "pubmed"},
+		Arms:  []string{ArmPlain, ArmMasked, ArmMaskedTuned, ArmDropEdge, ArmDropout},
+		Added: []string{ArmDropMessage, ArmDropGNN},
+		Stop:  hyper.StopOnF1, Arrivals: datasets.AllEdges, FirstTry: 200, Fresh: 300, Budget: 12,
+		Base: func(q TunedQuestion, _ bool) (record.Cell, error) {
+			return record.NewCell(q.Data, q.Model.Name, q.Setting, q.TrainPercent), nil
+		}}
+	for _, name := range []string{"gin", "gat", "sgat", "gcn", "sage"} {
+		d.Models = append(d.Models, TunedModel{Name: name})
+	}
+	rates := []string{"0.1", "0.3", "0.5", "0.7", "0.9"}
+	d.Grids = func(model, arm string) []Grid {
+		g := Grid{"lr": {"0.005", "0.01"}, "decay": {"0", "0.0005"}, "hidden": {"32", "64"}, "dropout": {"0", "0.5"},
+			"keep": {"1"}}
+		switch arm {
+		case ArmMasked:
+			g["keep"] = []string{fmt.Sprint(paper.MaskedKeepRate)}
+		case ArmMaskedTuned:
+			g["keep"] = rates
+		case ArmDropEdge, ArmDropMessage, ArmDropGNN:
+			g["regulariser"] = WithRates(arm, rates)
+		case ArmDropout:
+			g["dropout"] = []string{"0", "0.2", "0.4", "0.6", "0.8"}
+		}
+		if model == "gat" || model == "sgat" {
+			// Leaving attention dropout out may be all that masking does there: every arm may.
+			g["attention-dropout"] = []string{"0", "0.6"}
+		}
+		return []Grid{g}
+	}
+	return d
+}
+
+// WithRates lists an arm's regulariser with each of some rates, as the axis "regulariser" has them.
+func WithRates(arm string, rates []string) []string {
+	name := map[string]hyper.RegulariserName{ArmDropEdge: hyper.DropEdgeRegulariser,
+		ArmDropMessage: hyper.DropMessageRegulariser, ArmDropGNN: hyper.DropGNNRegulariser}[arm]
+	var all []string
+	for _, rate := range rates {
+		all = append(all, string(name)+":"+rate)
+	}
+	return all
+}
+
+// TunedQuestion is one cell of a tuned comparison.
+type TunedQuestion struct {
+	Data         string
+	Model        TunedModel
+	Setting      datasets.Setting
+	TrainPercent int
+}
+
+// Protocol returns the comparison without the models that were added to its protocol. Their cells are no part of what
+// is said of all models.
+func (d Design) Protocol() Design {
+	d.Models = slices.DeleteFunc(slices.Clone(d.Models), func(m TunedModel) bool { return m.Added })
+	return d
+}
+
+// Questions lists the cells of the comparison, by model, data set, setting and size.
+func (d Design) Questions() []TunedQuestion {
+	var all []TunedQuestion
+	for _, model := range d.Models {
+		for _, on := range d.Data {
+			for _, setting := range datasets.Settings() {
+				for _, size := range []int{10, 50} {
+					all = append(all, TunedQuestion{Data: on, Model: model, Setting: setting, TrainPercent: size})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Of returns the design for some models, by name, and data sets alone; nil: all.
+func (d Design) Of(data, models []string) Design {
+	if data != nil {
+		d.Data = data
+	}
+	d.Models = slices.DeleteFunc(slices.Clone(d.Models), func(m TunedModel) bool {
+		return models != nil && !slices.Contains(models, m.Name)
+	})
+	return d
+}
+
+// configurations returns what an arm may choose, or as many of it as the budget has, drawn without looking: values of
+// record axes, by name.
+func (d Design) configurations(model, arm string) []map[string]string {
+	var all []map[string]string
+	for _, g := range d.Grids(model, arm) {
+		all = append(all, g.all()...)
+	}
+	if d.Budget == 0 {
+		return all
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(model + " " + arm))
+	r := rand.New(rand.NewPCG(1, h.Sum64()))
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:min(d.Budget, len(all))]
+}
+
+// cell returns the cell of a configuration, of what Base has returned for one with masking or without.
+func (d Design) cell(q TunedQuestion, values map[string]string, bases map[bool]record.Cell) (c record.Cell, err error) {
+	keep, ok := values["keep"]
+	masked := ok && keep != "1"
+	c, known := bases[masked]
+	if !known {
+		if c, err = d.Base(q, masked); err != nil {
+			return c, err
+		}
+		bases[masked] = c
+	}
+	c, err = c.Choose(values)
+	return c.Trained(), err
+}
+
+// Begun reports whether the first configuration of a question's first arm has been trained. One that has not is not
+// complete, which is quicker to find out so than by [Design.Tuned].
+func (d Design) Begun(r *record.Results, q TunedQuestion) (bool, error) {
+	c, err := d.cell(q, d.configurations(q.Model.Name, d.Arms[0])[0], map[bool]record.Cell{})
+	return err == nil && len(r.Trials(c)) > 0, err
+}
+
+// TunedArm is what an arm's budget has found.
+type TunedArm struct {
+	Name       string
+	Chosen     map[string]string // values of record axes; nil: not known yet
+	Validation float64           // mean macro F1 of the chosen one on the tuning splits, in percent
+	F1         []float64         // macro F1 of the chosen one on fresh splits, in percent, by split; complete or nil
+}
+
+// Words lists what was chosen, in the order of axes: "keep 0.9, hidden 64, …".
+func (a TunedArm) Words() string {
+	var parts []string
+	for _, axis := range record.Axes() {
+		if value, ok := a.Chosen[axis.Name]; ok {
+			parts = append(parts, axis.Name+" "+value)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Tuned is a cell of a tuned comparison, as far as it is known.
+type Tuned struct {
+	TunedQuestion
+	Arms []TunedArm
+	// Complete says that every arm of the protocol has run on the fresh splits; added ones may be missing.
+	Complete bool
+	// Next is what is to be trained. Without cells everything is there.
+	Next Batch
+	// Stage is what Next is of. 0: the protocol's arms choose; 1: on fresh splits they are compared, when all of them
+	// have chosen; 2 and 3: the same of added arms, which never delay the protocol.
+	Stage int
+}
+
+// Tuned says what every arm has chosen and how it does, and what is to be trained next.
+func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
+	t := Tuned{TunedQuestion: q, Complete: true}
+	stop, arrival := slices.Index(hyper.StopOns(), cmp.Or(q.Model.Stop, d.Stop)), 0
+	if q.Setting == datasets.Inductive {
+		arrival = slices.Index(datasets.AllArrivals(), d.Arrivals)
+	}
+	tries, fresh := Seeds(d.FirstTry, tunedTries), Seeds(d.Fresh, tunedFresh)
+	var left [4][]record.Cell // by stage
+	bases := map[bool]record.Cell{}
+	for i, name := range slices.Concat(d.Arms, d.Added) {
+		arm, added := TunedArm{Name: name}, i >= len(d.Arms)
+		stage := 0
+		if added {
+			stage = 2
+		}
+		var best record.Cell
+		complete := true
+		for _, values := range d.configurations(q.Model.Name, name) {
+			c, err := d.cell(q, values, bases)
+			if err != nil {
+				return t, err
+			}
+			total, n, there := 0.0, 0, r.Readings(c)
+			for _, seed := range tries {
+				if one, ok := there[seed]; ok {
+					total += one.ValidationF1[stop][arrival] / tunedTries
+					n++
+				}
+			}
+			if n < tunedTries {
+				complete = false
+				left[stage] = append(left[stage], c)
+			} else if arm.Chosen == nil || total > arm.Validation {
+				arm.Chosen, arm.Validation, best = values, total, c
+			}
+		}
+		if !complete {
+			arm.Chosen, arm.Validation = nil, 0
+			t.Arms, t.Complete = append(t.Arms, arm), t.Complete && added
+			continue
+		}
+		there := r.Readings(best)
+		for _, seed := range fresh {
+			if one, ok := there[seed]; ok {
+				arm.F1 = append(arm.F1, one.F1[stop][arrival])
+			}
+		}
+		if len(arm.F1) < tunedFresh {
+			arm.F1 = nil
+			left[stage+1] = append(left[stage+1], best)
+			t.Complete = t.Complete && added
+		}
+		t.Arms = append(t.Arms, arm)
+	}
+	for stage, cells := range left {
+		if len(cells) > 0 {
+			t.Stage, t.Next = stage, Batch{Cells: recordstore.Merged(cells), Seeds: [][]uint64{tries, fresh}[stage%2]}
+			break
+		}
+	}
+	return t, r.Err()
+}
+
+// Differences subtracts one arm's macro F1 from another's, in points, by fresh split; nil if one of the two or an arm
+// of the protocol has not run.
+func (t Tuned) Differences(arm, against string) []float64 {
+	f1 := map[string][]float64{}
+	for _, a := range t.Arms {
+		f1[a.Name] = a.F1
+	}
+	if !t.Complete || f1[arm] == nil || f1[against] == nil {
+		return nil
+	}
+	differences := slices.Clone(f1[arm])
+	for i := range differences {
+		differences[i] -= f1[against][i]
+	}
+	return differences
+}
+
+// In reports whether a cell is one of models in a setting; "": in any.
+func (q TunedQuestion) In(setting datasets.Setting, models []TunedModel) bool {
+	return slices.Contains(models, q.Model) && (setting == "" || setting == q.Setting)
+}
+
+// Pooled compares two arms of models in a setting ("": in both) over those cells of a tuned comparison in which both,
+// and every arm of the protocol, have run: the mean over the cells of their differences in macro F1, in points, with
+// its interval over fresh splits, and how many cells there are. Without one the effect is the zero value.
+func Pooled(all []Tuned, setting datasets.Setting, models []TunedModel, arm, against string) (effect stats.TTest,
+	cells int, err error) {
+	var differences [][]float64
+	for _, t := range all {
+		if d := t.Differences(arm, against); d != nil && t.In(setting, models) {
+			differences = append(differences, d)
+		}
+	}
+	if len(differences) == 0 {
+		return effect, 0, nil
+	}
+	effect, err = joint.Pooled(differences)
+	return effect, len(differences), err
+}

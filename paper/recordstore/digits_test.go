@@ -1,0 +1,41 @@
+package recordstore
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/paper/record"
+	"nodemask/paper/recordtest"
+)
+
+func TestRecordsSayWhoseDigitsTheyHave(t *testing.T) {
+	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	for _, own := range []record.Record{recordtest.Record(c, 1, 80), someTrajectory(c, 1)} {
+		everywhere := own
+		everywhere.Digits = "avx2"
+		everywhere.Epochs++
+		folder := t.TempDir()
+		store := Open(folder)
+		require.NoError(t, store.Add(own))
+		require.NoError(t, store.Add(everywhere))
+		line := lineOf(t, everywhere)
+		_, _, plain := newReader("").scan(line[:len(line)-1])
+		require.True(t, plain, "%s is read fast", line)
+		again, err := Parse(line)
+		require.NoError(t, err)
+		require.Equal(t, "avx2", again.Digits)
+		trials, err := store.Verify()
+		require.NoError(t, err, "digits of a processor and of all need not be the same")
+		require.Equal(t, 1, trials)
+		everywhere.Epochs++
+		require.NoError(t, store.Add(everywhere))
+		_, err = store.Verify()
+		require.ErrorContains(t, err, "line 3: contradicts ")
+		everywhere.Digits = "mine"
+		line = lineOf(t, everywhere)
+		_, err = Parse(line)
+		require.ErrorContains(t, err, `digits "mine": expected avx2, or none`)
+	}
+}

@@ -1,0 +1,35 @@
+package recordstore_test
+
+import (
+	"fmt"
+	"os"
+
+	"nodemask/datasets"
+	"nodemask/paper/record"
+	"nodemask/paper/recordstore"
+	"nodemask/paper/recordtest"
+)
+
+// What is added to a store is there for other programs too, and after them.
+func ExampleStore() {
+	folder, err := os.MkdirTemp("", "results")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(folder)
+	cell := record.NewCell("cora", "gin", datasets.Transductive, 10)
+	if err := recordstore.Open(folder).Add(recordtest.Record(cell, 1, 78.5)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	records, err := recordstore.Open(folder).Load()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, r := range records {
+		fmt.Println(r.Cell, "seed", r.Seed, "macro F1", r.MacroF1)
+	}
+	// Output: cora/gin/transductive/10% seed 1 macro F1 78.5
+}

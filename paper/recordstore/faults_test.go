@@ -1,0 +1,221 @@
+package recordstore
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/internal/faults"
+	"nodemask/paper/record"
+	"nodemask/paper/recordtest"
+)
+
+func init() { faults.Pin() }
+
+func TestMain(m *testing.M) {
+	faults.Main(m, map[string]func(string) error{"reproduce": reproduceThree, "merge": mergeFrom, "both": both,
+		"hold": holdLease})
+}
+
+func someCell() record.Cell { return record.NewCell("cora", "gin", datasets.Transductive, 10) }
+
+// reproduceThree does what reproduce does for the seeds 1 to 3, without training: it leases the cell and adds what is
+// missing.
+func reproduceThree(folder string) (err error) {
+	s, c := Open(filepath.Join(folder, "results")), someCell()
+	lease, err := s.Lease(c.Key(), "go")
+	if err != nil {
+		return err
+	}
+	if lease == nil {
+		return errors.New("somebody else has the cell")
+	}
+	defer func() { err = errors.Join(err, lease.Release()) }()
+	for seed := range uint64(3) {
+		have, err := s.Has(c, seed+1, "go")
+		if err != nil {
+			return err
+		}
+		if have {
+			continue
+		}
+		if err := s.Add(recordtest.Record(c, seed+1, 80)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mergeFrom(folder string) error {
+	_, err := Open(filepath.Join(folder, "results")).Merge(filepath.Join(folder, "other"))
+	return err
+}
+
+func both(folder string) error { return errors.Join(reproduceThree(folder), mergeFrom(folder)) }
+
+// seedsOf are the seeds of a store's records, each of which must be there once.
+func seedsOf(t *testing.T, folder string) map[uint64]bool {
+	t.Helper()
+	records := recordsOf(t, Open(filepath.Join(folder, "results")))
+	seeds := map[uint64]bool{}
+	for _, r := range records {
+		require.False(t, seeds[r.Seed], "seed %d is there twice", r.Seed)
+		require.Equal(t, recordtest.Record(someCell(), r.Seed, 80), r)
+		seeds[r.Seed] = true
+	}
+	return seeds
+}
+
+// lines counts the whole lines of a store's one file.
+func lines(t *testing.T, folder string) int {
+	t.Helper()
+	content := readFile(t, filepath.Join(folder, "results", "cora-gin.jsonl"))
+	return bytes.Count(content, []byte("\n"))
+}
+
+func prepare(t *testing.T, folder string) {
+	t.Helper()
+	mine, other := Open(filepath.Join(folder, "results")), Open(filepath.Join(folder, "other"))
+	require.NoError(t, mine.Add(recordtest.Record(someCell(), 1, 80)))
+	for seed := range uint64(3) {
+		require.NoError(t, other.Add(recordtest.Record(someCell(), seed+1, 80)))
+	}
+	// What a process that was killed while it wrote left behind.
+	f, err := os.OpenFile(filepath.Join(folder, "results", "cora-gin.jsonl"), os.O_WRONLY|os.O_APPEND, 0)
+	require.NoError(t, err)
+	_, err = f.WriteString(`{"cell":"cora`)
+	require.NoError(t, errors.Join(err, f.Close()))
+}
+
+func TestWhateverFailsNoRecordIsLostOrDoubled(t *testing.T) {
+	for step, again := range map[string]func(string) error{"reproduce": reproduceThree, "merge": mergeFrom} {
+		t.Run(step, func(t *testing.T) {
+			faults.Each(t, faults.Test{
+				Step:    step,
+				Prepare: prepare,
+				Holds: func(t *testing.T, folder string, finished bool) {
+					seeds := seedsOf(t, folder)
+					require.True(t, seeds[1], "the record that was kept")
+					if finished {
+						require.Len(t, seeds, 3)
+					}
+				},
+				GoesOn: func(t *testing.T, folder string) {
+					require.NoError(t, again(folder))
+					require.Len(t, seedsOf(t, folder), 3)
+					require.Equal(t, 3, lines(t, folder))
+					_, err := os.Stat(filepath.Join(folder, "results", leasesFolder))
+					require.ErrorIs(t, err, os.ErrNotExist, "leases are given back")
+				},
+			})
+		})
+	}
+}
+
+func TestResultsAreNotAddedWhereFilesCannotBeLocked(t *testing.T) {
+	for _, step := range []string{"reproduce", "merge"} {
+		folder := t.TempDir()
+		said, ended := faults.Test{Step: step, Prepare: prepare}.Under(t, folder, "flock:error=ENOLCK")
+		require.Error(t, ended, step)
+		require.Contains(t, said, " cannot be locked (no locks available): expected a file system that can")
+		require.Equal(t, map[uint64]bool{1: true}, seedsOf(t, folder), "the record that was kept")
+		entries, err := os.ReadDir(filepath.Join(folder, "results"))
+		require.NoError(t, err)
+		for _, e := range entries {
+			require.NotContains(t, e.Name(), ".part", "nothing is left")
+		}
+	}
+}
+
+// start runs a step in a process of its own.
+func start(t *testing.T, step, folder string) *exec.Cmd {
+	t.Helper()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), faults.Environment(step, folder)...)
+	c.Stdout, c.Stderr = os.Stderr, os.Stderr
+	return c
+}
+
+func TestReproducingAndMergingAtOnceLoseAndDoubleNothing(t *testing.T) {
+	for range 3 {
+		folder := filepath.Join(t.TempDir(), "zwei Läufe")
+		require.NoError(t, os.Mkdir(folder, 0o777))
+		prepare(t, folder)
+		var processes []*exec.Cmd
+		for range 4 {
+			for _, step := range []string{"merge", "reproduce"} {
+				c := start(t, step, folder)
+				require.NoError(t, c.Start())
+				processes = append(processes, c)
+			}
+		}
+		for _, c := range processes {
+			_ = c.Wait() // one that found the cell in hand says so
+		}
+		require.NoError(t, both(folder))
+		require.Len(t, seedsOf(t, folder), 3)
+	}
+}
+
+// holdLease has the cell's lease, and says so, until its input ends.
+func holdLease(folder string) error {
+	lease, err := Open(filepath.Join(folder, "results")).Lease(someCell().Key(), "go")
+	if err != nil || lease == nil {
+		return fmt.Errorf("no lease: %w", err)
+	}
+	fmt.Println("held")
+	_, _ = os.Stdin.Read(make([]byte, 1))
+	return lease.Release()
+}
+
+func TestASuspendedProcessKeepsItsCellAndNobodyWaitsForIt(t *testing.T) {
+	folder := t.TempDir()
+	c := start(t, "hold", folder)
+	c.Stdout = nil
+	in, err := c.StdinPipe()
+	require.NoError(t, err)
+	defer in.Close()
+	out, err := c.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+	said := make([]byte, len("held\n"))
+	_, err = out.Read(said)
+	require.NoError(t, err)
+	require.Equal(t, "held\n", string(said))
+	require.NoError(t, c.Process.Signal(syscall.SIGSTOP))
+	s := Open(filepath.Join(folder, "results"))
+	lease := leaseOf(t, s, someCell().Key(), "go")
+	require.Nil(t, lease, "it may go on at any time")
+	require.NoError(t, s.Add(recordtest.Record(someCell(), 1, 80)), "others add results")
+	other := leaseOf(t, s, someCell().Masked(0.5).Key(), "go")
+	require.NotNil(t, other, "others run other cells")
+	require.NoError(t, other.Release())
+	require.NoError(t, c.Process.Kill())
+	_ = c.Wait()
+	lease = leaseOf(t, s, someCell().Key(), "go")
+	require.NotNil(t, lease, "a dead process has nothing")
+	require.NoError(t, lease.Release())
+}
+
+func TestAResultsFolderThatVanishesIsMadeAgain(t *testing.T) {
+	folder := t.TempDir()
+	s := Open(filepath.Join(folder, "results"))
+	lease := leaseOf(t, s, someCell().Key(), "go")
+	require.NoError(t, os.RemoveAll(filepath.Join(folder, "results")))
+	require.NoError(t, s.Add(recordtest.Record(someCell(), 1, 80)))
+	require.Len(t, seedsOf(t, folder), 1)
+	other := leaseOf(t, s, someCell().Key(), "go")
+	require.NotNil(t, other, "its file went with the folder")
+	require.NoError(t, lease.Release())
+	third := leaseOf(t, s, someCell().Key(), "go")
+	require.Nil(t, third, "the first gave back nothing of the second's")
+	require.NoError(t, other.Release())
+}

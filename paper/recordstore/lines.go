@@ -1,0 +1,309 @@
+package recordstore
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper/record"
+)
+
+// errNoFile says that there is a folder, pipe or device in a file's place.
+var errNoFile = errors.New("expected a file")
+
+// read reads a file's whole lines from a byte on, calls do with the number and value of each, and returns where the
+// last one ends.
+func (s *Store) read(
+	path string, from int64, reader *reader, do func(number int, t record.Record) error,
+) (end int64, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() { // opening a pipe waits for somebody to write
+		return 0, fmt.Errorf("%s: %w", path, errNoFile)
+	}
+	if info.Size() == from {
+		return from, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := f.Seek(from, io.SeekStart); err != nil {
+		return 0, err
+	}
+	lines := bufio.NewReaderSize(f, longestLine)
+	end = from
+	var held Pair
+	for number := 1; ; number++ {
+		line, err := lines.ReadSlice('\n')
+		unended := err == io.EOF
+		if unended && !isWhole(line) {
+			return end, nil // being written, or cut short
+		}
+		var t record.Record
+		if err == nil || unended {
+			t, err = reader.parse(line)
+		}
+		if p := pairOf(t); err == nil && p != held {
+			if held = p; !mayHold(path, p) {
+				err = fmt.Errorf("a trial of %s on %s: expected it in %s; move the line there", p.Model, p.Data,
+					filepath.Base(s.path(p)))
+			}
+		}
+		if err == nil {
+			err = do(number, t)
+		}
+		if err != nil {
+			where := fmt.Sprintf("line %d", number)
+			if from > 0 {
+				where = fmt.Sprintf("byte %d", end)
+			}
+			return end, fmt.Errorf("%s: %s: %w: remove the line, and the command that trained it ('nodemask reproduce', "+
+				"'multiverse' or 'advise') runs the trial again", path, where, err)
+		}
+		if unended {
+			return end, nil // whoever appends next ends the line: then it is read again
+		}
+		end += int64(len(line))
+	}
+}
+
+// isNoFile reports whether what a folder lists is no file: a link may lead nowhere, or to a pipe.
+func isNoFile(err error) bool { return errors.Is(err, errNoFile) || errors.Is(err, fs.ErrNotExist) }
+
+// each calls do with the path, line and value of every trial of pairs, or of all without pairs, in the order of files
+// and lines; of cells alone whose key only accepts if it is not nil.
+func (s *Store) each(
+	only func(key string) bool, do func(path string, number int, t record.Record) error, pairs ...Pair,
+) error {
+	files, err := s.files(pairs...)
+	if err != nil {
+		return err
+	}
+	reader := newReader(s.protocol)
+	reader.only = only
+	for _, path := range files {
+		_, err := s.read(path, 0, reader, func(number int, t record.Record) error {
+			if skipped(t) || len(pairs) > 0 && !slices.Contains(pairs, pairOf(t)) {
+				return nil
+			}
+			return do(path, number, t)
+		})
+		if err != nil && !isNoFile(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// reader reads lines, each with a record. What stands before the seed says which cell a line is of: it is decoded and
+// checked once for all lines that begin so.
+type reader struct {
+	protocol string                // that records have to be of; "": any
+	only     func(key string) bool // the cells to read; nil: all
+	heads    map[string]head
+	slabs    slabs
+}
+
+// head is what stands before the seed.
+type head struct {
+	record record.Record
+	cell   record.Cell
+	skip   bool
+}
+
+func newReader(protocol string) *reader {
+	return &reader{protocol: protocol, heads: map[string]head{}, slabs: slabs{texts: map[string]string{}}}
+}
+
+// skipped reports whether a record is of none of the cells to read. Then it says its data and model alone.
+func skipped(r record.Record) bool { return r.Cell == "" }
+
+// parse reads a line and checks all that it says, its sum first if it has one.
+func (r *reader) parse(line []byte) (one record.Record, err error) {
+	body, end, err := unsealed(line)
+	if err != nil {
+		return one, fmt.Errorf("%s %w", kind(line), err)
+	}
+	one, h, plain := r.scan(body)
+	if plain && h.skip {
+		return record.Record{Data: one.Data, Parameters: hyper.Parameters{Model: one.Model}}, nil
+	}
+	if !plain {
+		if one, h.cell, err = decode(append(body[:len(body):len(body)], end...), hasReadings(body)); err != nil {
+			return one, err
+		}
+	}
+	if r.protocol != "" && one.Protocol != r.protocol {
+		return one, fmt.Errorf("%s under protocol %.20q: expected %s; keep those of other rules in a folder of their own",
+			kind(line), one.Protocol, r.protocol)
+	}
+	return one, check(one, h.cell)
+}
+
+// scan reads an object without its last brace, if it is as this program writes it; of one to skip, the head alone.
+func (r *reader) scan(body []byte) (one record.Record, h head, ok bool) {
+	at := bytes.Index(body, []byte(seedField))
+	if at < 0 {
+		return one, h, false
+	}
+	h, known := r.heads[string(body[:at])]
+	if !known {
+		var err error
+		if h.record, h.cell, err = decode(append(body[:at:at], '}'), hasReadings(body)); err != nil {
+			return one, h, false
+		}
+		h.skip = r.only != nil && !r.only(h.record.Cell)
+		r.heads[string(body[:at])] = h
+	}
+	if h.skip {
+		return h.record, h, true
+	}
+	one = h.record
+	s := scanner{rest: body[at:], slabs: &r.slabs}
+	if h.cell.Readings {
+		s.trajectory(&one)
+	} else {
+		s.record(&one)
+	}
+	return one, h, !s.failed && len(s.rest) == 0
+}
+
+// hasReadings reports whether a line is written as a trajectory.
+func hasReadings(line []byte) bool { return bytes.Contains(line, []byte(`"f1":`)) }
+
+// kind returns what a line is.
+func kind(line []byte) string {
+	if hasReadings(line) {
+		return "a trajectory"
+	}
+	return "a record"
+}
+
+// decode reads a line of JSON without unknown fields, and returns its record's cell, if all that it says of it can be.
+func decode(line []byte, readings bool) (r record.Record, c record.Cell, err error) {
+	if readings {
+		t, err := decodeAs[trajectory](line, "a trajectory")
+		if err != nil {
+			return r, c, err
+		}
+		return t.record()
+	}
+	if r, err = decodeAs[record.Record](line, "a record"); err != nil {
+		return r, c, err
+	}
+	c, err = recordedCell(r)
+	return r, c, err
+}
+
+func decodeAs[T any](line []byte, name string) (value T, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&value); err != nil {
+		return value, fmt.Errorf("not %s: %w", name, err)
+	}
+	if rest, _ := io.ReadAll(decoder.Buffered()); len(bytes.TrimSpace(rest)) > 0 {
+		return value, fmt.Errorf("%d bytes after %s: expected one per line", len(rest), name)
+	}
+	return value, nil
+}
+
+// seedField is where the scan of a line begins. No text in quotes contains it.
+const seedField = `,"seed":`
+
+// A stored line ends in a field with the CRC-32C of what stands before it. Lines of programs before had none.
+const (
+	sumField = `,"crc32c":"`
+	sumEnd   = `"}`
+	sumSize  = len(sumField) + 8 + len(sumEnd)
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sealed returns a JSON object with its sum as the last field.
+func sealed(line []byte) []byte {
+	body := bytes.TrimSuffix(line, []byte("}"))
+	return fmt.Appendf(nil, "%s%s%08x%s", body, sumField, crc32.Checksum(body, castagnoli), sumEnd)
+}
+
+// unsealed returns an object without its last brace and sum, and what ends it: the brace, unless the line is no
+// object. It returns an error if the sum is another line's.
+func unsealed(line []byte) (body []byte, end string, err error) {
+	line = bytes.TrimRight(line, "\r\n")
+	at := len(line) - sumSize
+	if at < 0 || !bytes.HasPrefix(line[at:], []byte(sumField)) || !bytes.HasSuffix(line, []byte(sumEnd)) {
+		if body, ok := bytes.CutSuffix(line, []byte("}")); ok {
+			return body, "}", nil
+		}
+		return line, "", nil
+	}
+	var sum [4]byte
+	var is [8]byte
+	binary.BigEndian.PutUint32(sum[:], crc32.Checksum(line[:at], castagnoli))
+	hex.Encode(is[:], sum[:])
+	if said := line[at+len(sumField) : len(line)-len(sumEnd)]; string(said) != string(is[:]) {
+		return nil, "", fmt.Errorf("that was changed after it was written: its CRC-32C is %s, expected %q", is[:], said)
+	}
+	return line[:at], "}", nil
+}
+
+// Verify reads every record again and returns how many trials there are, and an error that names those with
+// contradictory lines, a line that cannot be read, and last lines that were cut short.
+func (s *Store) Verify() (trials int, err error) {
+	type place struct {
+		path   string
+		line   int
+		record record.Record
+	}
+	type measured struct {
+		trialID
+		digits string
+	}
+	first, seen := map[measured]place{}, map[trialID]bool{}
+	var wrong []error
+	err = s.each(nil, func(path string, number int, t record.Record) error {
+		id := measured{idOf(t), t.Digits}
+		seen[id.trialID] = true
+		old, ok := first[id]
+		if !ok {
+			first[id] = place{path, number, t}
+		} else if found := old.record.Differences(t); len(found) > 0 {
+			earlier := fmt.Sprintf("%s, line %d", old.path, old.line)
+			wrong = append(wrong, fmt.Errorf("%s: line %d: %w: "+
+				"remove what is wrong of both, or both, and the trial is run again",
+				path, number, contradiction(idOf(t), earlier, found)))
+		}
+		return nil
+	})
+	return len(seen), errors.Join(named(wrong), err, s.checkEnds())
+}
+
+// contradiction says that a record differs from an earlier one of its trial.
+func contradiction(id trialID, earlier string, differences []string) error {
+	return fmt.Errorf("contradicts %s, of the same trial (%s, seed %d, %s): %s",
+		earlier, id.Cell, id.Seed, id.Backend, strings.Join(differences, "; "))
+}
+
+// named joins errors, of many the first ones and how many more there are.
+func named(errs []error) error {
+	const most = 10
+	if more := len(errs) - most; more > 0 {
+		errs = append(errs[:most:most], fmt.Errorf("and %d more", more))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,135 @@
+package recordstore
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/paper/record"
+	"nodemask/paper/recordtest"
+)
+
+func TestContradictoryRecordsAreNamedWithBothPlaces(t *testing.T) {
+	folder, c := t.TempDir(), record.NewCell("cora", "gin", datasets.Inductive, 10)
+	more := c
+	more.Cached = true
+	store := Open(folder)
+	for _, r := range append(recordtest.Records(c, 80, 80), recordtest.Record(more, 2, 80), recordtest.Record(c, 2, 80)) {
+		require.NoError(t, store.Add(r))
+	}
+	trials, err := store.Verify()
+	require.NoError(t, err, "records that say the same, or more")
+	require.Equal(t, 2, trials)
+	require.NoError(t, store.Add(recordtest.Record(c, 1, 81)))
+	_, err = store.Verify()
+	path := filepath.Join(folder, "cora-gin.jsonl")
+	require.ErrorContains(t, err, path+": line 5: contradicts "+path+", line 1, of the same trial "+
+		"(cora/gin/inductive/10%, seed 1, go): macro F1: 80, now 81; micro F1: 80, now 81")
+	for seed := range uint64(12) {
+		require.NoError(t, store.Add(recordtest.Record(c, seed+10, 80)))
+		require.NoError(t, store.Add(recordtest.Record(c, seed+10, 79)))
+	}
+	_, err = store.Verify()
+	require.ErrorContains(t, err, "and 3 more")
+	require.Equal(t, 10, strings.Count(err.Error(), "contradicts"))
+}
+
+func TestContradictoryTrajectoriesOfATrialAreNamed(t *testing.T) {
+	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	for want, change := range map[string]func(*record.Record){
+		"split: 0123, now 4567": func(t *record.Record) { t.SplitHash = "4567" },
+		"macro F1: [[":          func(t *record.Record) { t.Readings.F1[1] = []float64{1, 2, 3} },
+		"with caching: [[":      func(t *record.Record) { t.Readings.Cached[0] = []float64{1, 2, 3} },
+		"best epochs: [[":       func(t *record.Record) { t.Readings.BestEpochs[0] = []int{3, 2, 1} },
+		"epochs: 60, now 61":    func(t *record.Record) { t.Epochs = 61 },
+	} {
+		store, other := Open(t.TempDir()), someTrajectory(c, 1)
+		require.NoError(t, store.Add(someTrajectory(c, 1)))
+		require.NoError(t, store.Add(someTrajectory(c, 1)))
+		trials, err := store.Verify()
+		require.NoError(t, err)
+		require.Equal(t, 1, trials)
+		change(&other)
+		require.NoError(t, store.Add(other))
+		_, err = store.Verify()
+		require.ErrorContains(t, err, "cora-gin.jsonl: line 3: contradicts ")
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestMergingLeavesContradictionsOutAndNamesThem(t *testing.T) {
+	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	more := c
+	more.Cached = true
+	here, there := Open(t.TempDir()), Open(t.TempDir())
+	require.NoError(t, here.Add(recordtest.Record(c, 1, 80)))
+	for _, r := range []record.Record{recordtest.Record(more, 1, 81), recordtest.Record(c, 2, 80),
+		recordtest.Record(c, 3, 80), recordtest.Record(c, 3, 79)} {
+		require.NoError(t, there.Add(r))
+	}
+	added, err := here.Merge(there.folder)
+	require.Equal(t, 2, added, "seeds 2 and 3")
+	require.ErrorContains(t, err, there.folder+": a record contradicts what is there, of the same trial "+
+		"(cora/gin/inductive/10%, seed 1, go): macro F1: 80, now 81")
+	require.ErrorContains(t, err, "seed 3, go): macro F1: 80, now 79")
+	require.Equal(t, recordtest.Records(c, 80, 80, 80), recordsOf(t, here))
+}
+
+func TestTrajectoriesOfAnotherProtocolAreNotCounted(t *testing.T) {
+	folder, c := t.TempDir(), record.NewCell("cora", "gin", datasets.Inductive, 10)
+	require.NoError(t, Open(folder).Add(someTrajectory(c, 1)))
+	require.Len(t, recordsOf(t, OpenUnder(folder, "abc")), 1)
+	for name, read := range map[string]func(*Store) error{
+		"load":   func(s *Store) error { _, err := s.Load(); return err },
+		"verify": func(s *Store) error { _, err := s.Verify(); return err },
+		"has":    func(s *Store) error { _, err := s.Has(c.Trained(), 1, "go"); return err },
+	} {
+		err := read(OpenUnder(folder, "def"))
+		require.ErrorContains(t, err, `cora-gin.jsonl: line 1: a trajectory under protocol "abc": expected def`, name)
+	}
+}
+
+func TestALineThatWasChangedAfterItWasWrittenIsRefused(t *testing.T) {
+	records, trajectories := t.TempDir(), t.TempDir()
+	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	require.NoError(t, Open(records).Add(recordtest.Record(c, 1, 80)))
+	require.NoError(t, Open(trajectories).Add(someTrajectory(c, 1)))
+	for _, test := range []struct {
+		folder, from, to string
+		load             func() error
+	}{
+		{records, `"macro_f1":80`, `"macro_f1":81`, func() error { _, err := Open(records).Load(); return err }},
+		{trajectories, `[80.125,81,82]`, `[80.125,81,83]`,
+			func() error { _, err := Open(trajectories).Load(); return err }},
+	} {
+		require.NoError(t, test.load())
+		path := filepath.Join(test.folder, "cora-gin.jsonl")
+		text := readFile(t, path)
+		require.True(t, json.Valid(text), "still JSON")
+		require.Contains(t, string(text), test.from)
+		changed := bytes.Replace(text, []byte(test.from), []byte(test.to), 1)
+		writeFile(t, path, changed)
+		require.ErrorContains(t, test.load(), "cora-gin.jsonl: line 1: a ")
+		require.ErrorContains(t, test.load(), "was changed after it was written: its CRC-32C is ")
+		without := append(changed[:bytes.LastIndexByte(changed, ',')], "}\n"...)
+		writeFile(t, path, without)
+		require.NoError(t, test.load(), "lines of programs before have no sum")
+	}
+}
+
+func TestALineSaysWhatItSaidBeforeItWasSealed(t *testing.T) {
+	line := lineOf(t, recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80))
+	stored := sealed(line)
+	require.Equal(t, fmt.Sprintf("%s,", line[:len(line)-1]), string(stored[:len(line)]))
+	for _, text := range [][]byte{append(stored, '\n'), line} {
+		body, end, err := unsealed(text)
+		require.NoError(t, err)
+		require.Equal(t, string(line), string(body)+end)
+	}
+}

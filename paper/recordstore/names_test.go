@@ -1,0 +1,76 @@
+package recordstore
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper/record"
+	"nodemask/paper/recordtest"
+)
+
+// drawName draws a data set's name as a record may have it: of letters of every kind, of what leads out of folders, or
+// long.
+func drawName(t *rapid.T, label string) string {
+	return rapid.OneOf(
+		rapid.String(),
+		rapid.StringMatching(`[a-cA-C_.-]{1,4}`),
+		rapid.StringMatching(`[a-c_./\\:]{0,4}`),
+		rapid.StringMatching(`(\.\./){0,3}[\x00-\x1f\x7f]{0,3}[a-z]{0,3}(/\.\.){0,2}`),
+		rapid.StringMatching(`[a-b/]{300}`),
+	).Draw(t, label)
+}
+
+// disguised draws a name that is like another but for what files are often named without.
+func disguised(t *rapid.T, name string) string {
+	return rapid.SampledFrom([]string{strings.ToUpper(name), strings.ToLower(name), "." + name,
+		strings.TrimLeft(name, "."),
+		strings.ReplaceAll(name, "/", "_"), strings.ReplaceAll(name, "_", "/"), "../" + name, name + "/",
+		name + name}).Draw(t, "disguise")
+}
+
+func TestRecordsOfAnyDataHaveTheirFile(t *testing.T) {
+	parent := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		outer, err := os.MkdirTemp(parent, "")
+		require.NoError(t, err)
+		folder := filepath.Join(outer, "results")
+		first := drawName(t, "first")
+		second := disguised(t, first)
+		model := rapid.SampledFrom(hyper.Models()).Draw(t, "model")
+		want := map[string]record.Record{}
+		for i, data := range []string{first, second} {
+			r := recordtest.Record(record.NewCell(data, model, datasets.Inductive, 10), uint64(i+1), 80)
+			want[data] = r // of one name, the second is the second trial
+			require.NoError(t, Open(folder).Add(r))
+		}
+		beside, err := os.ReadDir(outer)
+		require.NoError(t, err)
+		require.Len(t, beside, 1, "nothing is written beside the folder")
+		files, err := os.ReadDir(folder)
+		require.NoError(t, err)
+		require.Len(t, files, len(want), "a file for each name")
+		lower := map[string]bool{}
+		for _, file := range files {
+			require.True(t, file.Type().IsRegular())
+			require.Regexp(t, `^[a-z0-9_-][a-z0-9._-]{0,150}\.jsonl$`, file.Name(), "a name that any file system takes")
+			require.False(t, lower[strings.ToLower(file.Name())])
+			lower[strings.ToLower(file.Name())] = true
+		}
+		loaded := recordsOf(t, Open(folder))
+		found := map[string]record.Record{}
+		for _, r := range loaded {
+			found[r.Data] = r
+		}
+		require.Equal(t, want, found)
+		for data, r := range want {
+			require.True(t, has(t, Open(folder), r.CellOf(), r.Seed, "go"), data)
+		}
+	})
+}

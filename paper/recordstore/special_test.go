@@ -1,0 +1,52 @@
+//go:build unix
+
+package recordstore
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"nodemask/datasets"
+	"nodemask/paper/record"
+	"nodemask/paper/recordtest"
+)
+
+func TestAPipeAmongResultsHangsNobody(t *testing.T) {
+	folder := t.TempDir()
+	store := Open(folder)
+	r := recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
+	require.NoError(t, store.Add(r))
+	require.NoError(t, unix.Mkfifo(filepath.Join(folder, "x.jsonl"), 0o666))
+	require.NoError(t, unix.Mkfifo(filepath.Join(folder, "pubmed-gin.jsonl"), 0o666))
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "y.jsonl"), 0o777))
+	done := make(chan struct{})
+	go func() { // a pipe that is opened waits for somebody to write into it
+		defer close(done)
+		loaded, err := store.Load()
+		if err != nil || len(loaded) != 1 {
+			t.Errorf("%d records, %v", len(loaded), err)
+		}
+		if _, err := store.Has(record.NewCell("pubmed", "gin", datasets.Inductive, 10), 1, "go"); err == nil {
+			t.Error("trials are sought in a pipe")
+		}
+		if err := errors.Join(store.checkEnds(), checkEnd(filepath.Join(folder, "x.jsonl"))); err != nil {
+			t.Error(err)
+		}
+		if err := checkEnd(filepath.Join(folder, "none.jsonl")); !errors.Is(err, os.ErrNotExist) {
+			t.Error(err)
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("a pipe is waited for")
+	}
+	pubmed := recordtest.Record(record.NewCell("pubmed", "gin", datasets.Inductive, 10), 1, 80)
+	require.ErrorContains(t, store.Add(pubmed), "pubmed-gin.jsonl", "a record would be lost in a pipe")
+}

@@ -1,0 +1,374 @@
+package recordstore
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/paper/record"
+	"nodemask/paper/recordtest"
+	"nodemask/stats"
+)
+
+func lineOf(t require.TestingT, r record.Record) []byte {
+	line, err := Line(r)
+	require.NoError(t, err)
+	return line
+}
+
+func recordsOf(t require.TestingT, s *Store) []record.Record {
+	all, err := s.Load()
+	require.NoError(t, err)
+	return all
+}
+
+func has(t require.TestingT, s *Store, c record.Cell, seed uint64, backend string) bool {
+	is, err := s.Has(c, seed, backend)
+	require.NoError(t, err)
+	return is
+}
+
+func readFile(t require.TestingT, path string) []byte {
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return text
+}
+
+func writeFile(t require.TestingT, path string, text []byte) {
+	require.NoError(t, os.WriteFile(path, text, 0o666))
+}
+
+func TestWhatIsAddedIsLoaded(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "results")
+	store := Open(folder)
+	require.Empty(t, recordsOf(t, store), "a folder that is not there has no results")
+	var all []record.Record
+	for i, c := range []record.Cell{record.NewCell("cora", "gat", datasets.Inductive, 10),
+		record.NewCell("cora", "gin", datasets.Transductive, 50).Masked(0.5)} {
+		c.History = i == 1
+		r := recordtest.Record(c, uint64(i+1), 81.5)
+		require.NoError(t, store.Add(r))
+		all = append(all, r)
+	}
+	require.Equal(t, all, recordsOf(t, store))
+}
+
+func TestALineCutShortByAKillIsLostAndNothingElse(t *testing.T) {
+	c := record.NewCell("cora", "gin", datasets.Transductive, 10)
+	line := lineOf(t, recordtest.Record(c, 2, 80))
+	for _, torn := range []int{1, len(line) / 2, len(line) - 1} {
+		folder := t.TempDir()
+		store := Open(folder)
+		require.NoError(t, store.Add(recordtest.Record(c, 1, 79)))
+		path := filepath.Join(folder, "cora-gin.jsonl")
+		whole := readFile(t, path)
+		writeFile(t, path, append(whole, line[:torn]...))
+		require.Len(t, recordsOf(t, store), 1)
+		require.NoError(t, store.Add(recordtest.Record(c, 3, 81)))
+		loaded := recordsOf(t, store)
+		require.Len(t, loaded, 2)
+		require.Equal(t, []uint64{1, 3}, []uint64{loaded[0].Seed, loaded[1].Seed})
+	}
+}
+
+func TestALineThatWasCutShortIsNamedWithItsPlace(t *testing.T) {
+	folder, c := t.TempDir(), record.NewCell("cora", "gin", datasets.Transductive, 10)
+	store := Open(folder)
+	require.NoError(t, store.checkEnds(), "there is no folder yet")
+	require.NoError(t, store.Add(recordtest.Record(c, 1, 79)))
+	require.NoError(t, store.checkEnds())
+	path := filepath.Join(folder, "cora-gin.jsonl")
+	text := readFile(t, path)
+	writeFile(t, path, append(text, text[:10]...))
+	require.ErrorContains(t, store.checkEnds(), fmt.Sprintf("cora-gin.jsonl: byte %d: the last line is cut short, after "+
+		"10 bytes", len(text)))
+}
+
+func TestMergingAtTheSameTimeAddsEachTrialOnce(t *testing.T) {
+	there := Open(t.TempDir())
+	for seed := range uint64(50) {
+		c := record.NewCell("cora", []string{"gin", "gat"}[seed%2], datasets.Inductive, 10)
+		require.NoError(t, there.Add(recordtest.Record(c, seed+1, 80)))
+	}
+	folder := t.TempDir()
+	var merging sync.WaitGroup
+	var total atomic.Int64
+	for range 4 {
+		merging.Go(func() {
+			added, err := Open(folder).Merge(there.folder) // as another process would
+			total.Add(int64(added))
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	merging.Wait()
+	require.EqualValues(t, 50, total.Load())
+	for _, name := range []string{"cora-gin.jsonl", "cora-gat.jsonl"} {
+		text := readFile(t, filepath.Join(folder, name))
+		require.Equal(t, 25, bytes.Count(text, []byte("\n")), name)
+	}
+}
+
+func TestManyWritersLoseNothing(t *testing.T) {
+	folder := t.TempDir()
+	c := record.NewCell("cora", "gin", datasets.Transductive, 10)
+	var writers sync.WaitGroup
+	for w := range 4 {
+		writers.Go(func() {
+			store := Open(folder) // as another process would
+			for i := range 25 {
+				if err := store.Add(recordtest.Record(c, uint64(25*w+i+1), 80)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	require.Len(t, recordsOf(t, Open(folder)), 100)
+}
+
+func TestRecordsThatCannotBeAreRefusedWithFileAndLine(t *testing.T) {
+	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	good := lineOf(t, recordtest.Record(c, 1, 80))
+	change := func(from, to string) string {
+		require.Contains(t, string(good), from)
+		return strings.Replace(string(good), from, to, 1)
+	}
+	for line, want := range map[string]string{
+		"{":    "not a record",
+		"null": "parameters of",
+		change(`"keep_rate":1`, `"keep_rate":0.5`): `a record of cell "cora/gin/inductive/10%" with the parameters of ` +
+			`"cora/gin/inductive/10%/keep=0.5"`,
+		change(`"macro_f1":80`, `"macro_f1":180`):  "a score of 180",
+		change(`"split_hash":"5eed"`, `"extra":1`): "unknown field",
+		change(`"split_hash":"5eed",`, ``):         "without split",
+		string(good) + "{}":                        "bytes after a record",
+	} {
+		_, err := Parse([]byte(line))
+		require.ErrorContains(t, err, want, line)
+		folder := t.TempDir()
+		writeFile(t, filepath.Join(folder, "x.jsonl"), []byte(string(good)+"\n"+line+"\n"))
+		_, err = Open(folder).Load()
+		require.ErrorContains(t, err, "x.jsonl: line 2: ")
+	}
+	folder := t.TempDir()
+	writeFile(t, filepath.Join(folder, "x.jsonl"), bytes.Repeat([]byte("x"), longestLine+1))
+	_, err := Open(folder).Load()
+	require.ErrorContains(t, err, "line 1")
+}
+
+func TestRecordsThatTheirKeyCannotCatchAreRefusedToo(t *testing.T) {
+	for want, change := range map[string]func(*record.Record){
+		`no model "gim": expected one of gin, `: func(r *record.Record) { r.Model = "gim" },
+		"layers: 0: expected 1 to 128":          func(r *record.Record) { r.Layers = 0 },
+		"hidden width: 65537: expected":         func(r *record.Record) { r.Hidden = 1<<16 + 1 },
+		"dropout 1: expected a probability":     func(r *record.Record) { r.Dropout = 1 },
+		"keep rate -0.5: expected":              func(r *record.Record) { r.KeepRate = -0.5 },
+		"keep rate 1.5: expected":               func(r *record.Record) { r.KeepRate = 1.5 },
+		"learning rate 0: expected":             func(r *record.Record) { r.LearningRate = 0 },
+		`no early stopping on "luck"`:           func(r *record.Record) { r.StopOn = "luck" },
+		`no masking over "some"`:                func(r *record.Record) { r.MaskOver = "some" },
+		`no regulariser "luck"`:                 func(r *record.Record) { r.Regulariser = "luck" },
+		`setting "sideways": expected`:          func(r *record.Record) { r.Setting = "sideways" },
+		`arrivals "some": expected`:             func(r *record.Record) { r.Arrivals = "some" },
+		"0% to train on: expected 1 to 99":      func(r *record.Record) { r.TrainPercent = 0 },
+		"400% to train on: expected 1 to 99":    func(r *record.Record) { r.TrainPercent = 400 },
+		"-5 epochs: expected at most 1000":      func(r *record.Record) { r.Epochs = -5 },
+		"1001 epochs: expected at most 1000":    func(r *record.Record) { r.Epochs = 1001 },
+		"best epoch 3 of 2: expected 1 to 2":    func(r *record.Record) { r.BestEpoch = 3 },
+		"best epoch -1 of 2: expected 1 to 2":   func(r *record.Record) { r.BestEpoch = -1 },
+		"-1 seconds: expected at least 0":       func(r *record.Record) { r.Seconds = -1 },
+		"validation loss -0.5: expected":        func(r *record.Record) { r.Loss = -0.5 },
+		"validation macro F1 101: expected":     func(r *record.Record) { r.ValidationF1 = 101 },
+		"-1 nodes: expected at least 0":         func(r *record.Record) { r.NodesReached = -1 },
+		"MAD 2.5: expected":                     func(r *record.Record) { r.MAD = &stats.Smoothness{Logits: 2.5} },
+		"1 losses of 2 epochs: expected one":    func(r *record.Record) { r.TrainLosses = []float64{1} },
+		`date "yesterday": expected one like`:   func(r *record.Record) { r.Date = "yesterday" },
+		`a record of backend "xla:/tmp/evil.so": expected one of xla:cuda, xla:cpu, go`: func(r *record.Record) {
+			r.Backend = "xla:/tmp/evil.so"
+		},
+		`a record of backend "": expected`:         func(r *record.Record) { r.Backend = "" },
+		`a record of backend "go:parallelism=4": `: func(r *record.Record) { r.Backend = "go:parallelism=4" },
+	} {
+		r := recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
+		change(&r)
+		r.Cell = r.CellOf().Key() // its cell is called what it is
+		line := lineOf(t, r)
+		_, err := Parse(line)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestCommittedRecordsBelongToTheirCells(t *testing.T) {
+	files, err := filepath.Glob("../../results/*.jsonl")
+	require.NoError(t, err)
+	count := 0
+	for _, path := range files {
+		text := readFile(t, path)
+		for line := range bytes.Lines(text) {
+			r, err := Parse(line)
+			require.NoError(t, err, path)
+			require.Equal(t, r.CellOf().Key(), r.Cell)
+			require.Equal(t, path, Open("../../results").path(Pair{r.Data, r.Model}), "where more of its trials would go")
+			count++
+		}
+	}
+	require.NotZero(t, count)
+	require.Len(t, recordsOf(t, Open("../../results")), count, "no trial is there twice")
+}
+
+func TestFoldersOfAnyNameKeepTheirRecords(t *testing.T) {
+	for _, name := range []string{"results[1]", "[", "a*b", "?", "new\nline", "sub/folder"} {
+		folder := filepath.Join(t.TempDir(), name)
+		r := recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
+		require.NoError(t, Open(folder).Add(r))
+		require.Equal(t, []record.Record{r}, recordsOf(t, Open(folder)), name)
+	}
+}
+
+func TestLinkedFilesAreReadAsTheyAreWritten(t *testing.T) {
+	folder, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "all")
+	writeFile(t, elsewhere, nil)
+	require.NoError(t, os.Symlink(elsewhere, filepath.Join(folder, "cora-gin.jsonl")))
+	require.NoError(t, os.Symlink(filepath.Join(folder, "nowhere"), filepath.Join(folder, "gone.jsonl")))
+	r := recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
+	require.NoError(t, Open(folder).Add(r))
+	require.True(t, has(t, Open(folder), r.CellOf(), 1, "go"))
+	require.Equal(t, []record.Record{r}, recordsOf(t, Open(folder)))
+}
+
+func TestMergingAddsWhatIsMissingOnce(t *testing.T) {
+	plain := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	cached := plain
+	cached.Cached = true
+	here, there := Open(t.TempDir()), Open(t.TempDir())
+	require.NoError(t, here.Add(recordtest.Record(plain, 1, 80)))
+	require.NoError(t, here.Add(recordtest.Record(plain, 2, 81)))
+	require.NoError(t, there.Add(recordtest.Record(plain, 2, 81)))
+	require.NoError(t, there.Add(recordtest.Record(plain, 3, 82)))
+	require.NoError(t, there.Add(recordtest.Record(cached, 1, 80)))
+	added, err := here.Merge(there.folder)
+	require.NoError(t, err)
+	require.Equal(t, 2, added, "seed 3, and seed 1 with what is cached")
+	loaded := recordsOf(t, here)
+	require.Len(t, loaded, 3)
+	require.NotNil(t, loaded[0].MacroF1Together)
+	added, err = here.Merge(there.folder)
+	require.NoError(t, err)
+	require.Zero(t, added)
+	_, err = here.Merge(filepath.Join(t.TempDir(), "nowhere"))
+	require.ErrorContains(t, err, "no folder")
+}
+
+func TestLoneArrivalsDoNotMeasureCaching(t *testing.T) {
+	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	c.Cached = true
+	both := recordtest.Record(c, 1, 80)
+	old := both
+	old.MacroF1Together = nil
+	line := lineOf(t, old)
+	require.Contains(t, string(line), `"macro_f1_cached":80`, "what records before 0.4.0 have is the score apart")
+	read, err := Parse(line)
+	require.NoError(t, err)
+	score, ok := record.MacroF1Apart.Of(read)
+	require.True(t, ok)
+	require.Equal(t, 80.0, score)
+	_, ok = record.MacroF1Together.Of(read)
+	require.False(t, ok)
+	require.False(t, read.CellOf().Measures(c))
+	require.True(t, both.CellOf().Measures(c))
+
+	store := Open(t.TempDir())
+	require.NoError(t, store.Add(old))
+	require.NoError(t, store.Add(both))
+	require.Equal(t, []record.Record{both}, recordsOf(t, store), "a record with both takes the place of one with less")
+
+	for _, wrong := range []float64{-1, 101} {
+		for _, spoil := range []func(*record.Record){func(r *record.Record) { r.MacroF1Together = &wrong },
+			func(r *record.Record) { r.MacroF1Apart = &wrong }} {
+			r := both
+			spoil(&r)
+			line := lineOf(t, r)
+			_, err = Parse(line)
+			require.ErrorContains(t, err, "expected 0 to 100 percent")
+		}
+	}
+}
+
+func FuzzRecord(f *testing.F) {
+	c := record.NewCell("cora", "gat", datasets.Inductive, 10)
+	c.Cached, c.History = true, true
+	line, err := Line(recordtest.Record(c, 1, 80))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(line)
+	f.Add([]byte("{}"))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		r, err := Parse(line)
+		if err != nil {
+			return
+		}
+		again, err := json.Marshal(r)
+		require.NoError(t, err)
+		same, err := Parse(again)
+		require.NoError(t, err, "what was read can be written and read")
+		require.Equal(t, fmt.Sprintf("%+v", r.CellOf()), fmt.Sprintf("%+v", same.CellOf()))
+	})
+}
+
+func TestPairsAreReadFromFilesThatMayHoldThem(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name string, records ...record.Record) {
+		var text []byte
+		for _, r := range records {
+			line := lineOf(t, r)
+			text = append(append(text, sealed(line)...), '\n')
+		}
+		writeFile(t, filepath.Join(folder, name), text)
+	}
+	gin, gat := recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80),
+		recordtest.Record(record.NewCell("cora", "gat", datasets.Inductive, 10), 1, 80)
+	more := gin
+	more.Seed = 2
+	write("cora-gin.jsonl", gin)
+	write("x.jsonl", gat, more) // of any trials
+	writeFile(t, filepath.Join(folder, "pubmed-gin.jsonl"), []byte("damaged\n"))
+	all, err := Open(folder).Load(PairOf(gin.CellOf()))
+	require.NoError(t, err)
+	require.Equal(t, []record.Record{gin, more}, all)
+	_, err = Open(folder).Load()
+	require.ErrorContains(t, err, "pubmed-gin.jsonl: line 1: ")
+
+	write("pubmed-gin.jsonl", gat) // where whoever asks for cora and gat does not look
+	_, err = Open(folder).Load()
+	require.ErrorContains(t, err, "pubmed-gin.jsonl: line 1: a trial of gat on cora: expected it in cora-gat.jsonl; "+
+		"move the line there")
+	_, err = Open(folder).Verify()
+	require.ErrorContains(t, err, "expected it in cora-gat.jsonl")
+}
+
+func TestSharedCellsAreMergedWithAllThatIsToBeMeasured(t *testing.T) {
+	plain := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	cached, history := plain, plain
+	cached.Cached, history.History = true, true
+	other := plain.Masked(0.5)
+	merged := Merged([]record.Cell{plain, other, cached, history})
+	require.Len(t, merged, 2)
+	require.True(t, merged[0].Cached && merged[0].History)
+	require.Equal(t, other, merged[1])
+
+	transductive := record.NewCell("cora", "gin", datasets.Transductive, 10)
+	transductive.Cached = true
+	require.False(t, Merged([]record.Cell{transductive})[0].Cached, "nothing arrives there")
+}
