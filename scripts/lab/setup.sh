@@ -144,7 +144,7 @@ compile() {
     in_background
     GOWORK=off step "nodemask cannot be built" \
         go run ./scripts/build .nodemask/bin/nodemask ./cmd/nodemask -buildvcs=false -ldflags=-s
-    step "nodemask cannot be built" go build ./nb/... ./aggtree/... ./nmgnn/... ./record/...
+    step "nodemask cannot be built" go build ./nb/... ./aggtree/... ./nmgnn/... ./paper/...
 }
 
 # build_helpers is quick once the rest is compiled.
