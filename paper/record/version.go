@@ -8,7 +8,7 @@ import (
 )
 
 // release is the version of this program. Records carry it, so it changes whenever numbers may.
-const release = "0.4.0"
+const release = "0.5.0"
 
 // Version names all that a number can depend on: this program, Go, and the modules that compute.
 func Version() string {
