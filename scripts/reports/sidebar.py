@@ -19,7 +19,7 @@ DOCUMENTS = {
         "docs/FORMATS.md", "docs/ONNX.md", "docs/BEAM.md", "datasets/SOURCES.md", "docker/README.md", "environment.md"),
     "The evidence": ("docs/REPRODUCTION.md", "docs/CLAIMS.md", "docs/AUTHORS.md", "paper/README.md",
         "paper/PROTOCOL.md", "paper/PROTOCOL-2.md", "paper/ADDITIONS.md"),
-    "Look inside": ("ARCHITECTURE.md", "docs/PERFORMANCE.md", "docs/PERFORMANCE-NOTES.md", "docs/RELIABILITY.md",
+    "Look inside": ("ARCHITECTURE.md", "docs/PERFORMANCE.md", "docs/RELIABILITY.md",
         "docs/UPSTREAM.md",
         "scripts/peers/README.md", "aggtree/explorer/README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"),
 }
