@@ -171,7 +171,7 @@ func regraded(t *testing.T, artifacts []Artifact, e *Evidence) string {
 	for _, j := range Judge(artifacts, e) {
 		was, ok := before[j.Text]
 		if grade, _, _ := strings.Cut(was, " ("); ok && grade != string(j.Grade) {
-			text += fmt.Sprintf("| %s | %s | %s | %s |\n", j.Text, was, j.GradeText(), j.Robust)
+			text += fmt.Sprintf("| %s | %s | %s | %s |\n", j.Text, was, j.GradeText(), orDash(j.Robust))
 		}
 	}
 	return text

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -89,11 +90,14 @@ func Summary(artifacts []Artifact, e *Evidence) plots.Table {
 	}
 	for _, j := range all {
 		t.Rows = append(t.Rows, []plots.Field{{Text: j.Text, Bold: !j.Ours, Note: j.Says},
-			{Text: j.GradeText(), Note: j.Figures}, {Text: j.Strict()}, {Text: j.EffectText()}, {Text: j.Robust},
-			{Text: j.Command}})
+			{Text: j.GradeText(), Note: j.Figures}, {Text: orDash(j.Strict())}, {Text: orDash(j.EffectText())},
+			{Text: orDash(j.Robust)}, {Text: j.Command}})
 	}
 	return t
 }
+
+// orDash returns text, or a dash where there is none.
+func orDash(text string) string { return cmp.Or(text, "–") }
 
 // ClaimsForest returns the figure of all verdicts: each claim with its grade, the paper's own rule, and its pooled
 // effect if that is in points of F1. Effects are above 0 if they are as the claim says.

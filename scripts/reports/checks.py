@@ -14,6 +14,10 @@ STYLE_LOADS = re.compile(r"""@import|url\(\s*["']?(?!["']?\s*(?:data:|\#))""", r
 SCRIPT_LOADS_ELSEWHERE = re.compile(r"""https?://(?!www\.w3\.org/)|\bimport\s*\(|XMLHttpRequest|WebSocket""")
 SCRIPT_LOADS = re.compile(SCRIPT_LOADS_ELSEWHERE.pattern + r"""|\bfetch\s*\(""")
 KEPT_WHOLE = {"script", "style"}
+# What a reader must not see: Markdown that nobody rendered, and HTML that was escaped twice. Code may have both.
+RAW = re.compile(r"\*\*\w|\w\*\*|\]\((?:\.|#|http|\w+[./])|^\s*\|.*\|\s*$|\|\s*:?-{3,}|\\[\[\]<>*_|]|<!--|&(?:amp|lt|gt|quot|nbsp|#\d+);",
+    re.M)
+CODE = {"pre", "code", "math", "script", "style", "textarea", "kbd", "samp"}
 
 
 class Reader(HTMLParser):
@@ -21,6 +25,7 @@ class Reader(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.faults, self.ids, self.links, self.levels, self.inside = [], set(), [], [], None
         self.asks_its_server = False
+        self.header, self.code, self.cell = False, 0, None  # depth in elements of code; the text of the cell that is open
 
     def handle_starttag(self, tag, attributes):
         values = {k: v or "" for k, v in attributes}
@@ -53,12 +58,27 @@ class Reader(HTMLParser):
                     f"a heading of level {level} follows one of level {self.levels[-1] if self.levels else 0}")
             self.levels.append(level)
         self.inside = tag if tag in KEPT_WHOLE else self.inside
+        self.code += tag in CODE
+        self.header = tag == "thead" or self.header and tag != "tbody"  # its corners may be empty
+        if tag == "td" and not self.header:
+            self.cell = ""
+        elif self.cell is not None and tag in {"img", "svg", "input", "button", "select"}:
+            self.cell += tag
 
     def handle_endtag(self, tag):
         if tag == self.inside:
             self.inside = None
+        self.code -= tag in CODE
+        if tag == "td" and self.cell is not None:
+            if not self.cell.strip():
+                self.faults.append("a cell of a table is empty")
+            self.cell = None
 
     def handle_data(self, data):
+        if self.cell is not None:
+            self.cell += data
+        if not self.code and (found := RAW.search(data)):
+            self.faults.append(f"a reader sees raw Markdown or an entity, {found.group()!r}, in {data.strip()[:80]!r}")
         if self.inside == "style" and STYLE_LOADS.search(data):
             self.faults.append("a <style> loads something that is not inside the page")
         # The policy holds what is fetched to the page's own server.

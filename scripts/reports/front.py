@@ -15,22 +15,34 @@ ID = re.compile(r'\bid="([^"]+)"')
 PICTURE = re.compile(r'<img\b[^>]*?\bsrc="(data:image/[^"]+)"')
 
 
-def generated(path, name):
-    """The lines of a list between <!-- name --> and <!-- end of name -->, which a test writes."""
+def block(path, name):
+    """The Markdown between <!-- name --> and <!-- end of name -->, which a Go test writes."""
     found = re.search(rf"<!-- {name} -->\n(.*?)<!-- end of {name} -->", path.read_text(encoding="utf-8"), re.S)
     if not found:
         raise Fault(f"{path.name}: there is no part between <!-- {name} --> and <!-- end of {name} -->")
-    return [re.sub(r"\s+", " ", line).strip() for line in re.split(r"^- ", found.group(1), flags=re.M) if line.strip()]
+    return found.group(1)
+
+
+def generated(path, name):
+    """The items of a list in a block, a line each."""
+    return [re.sub(r"\s+", " ", line).strip() for line in re.split(r"^- ", block(path, name), flags=re.M)
+        if line.strip()]
+
+
+def table(path, name, columns):
+    """The first columns of a table in a block: its rows, the header first, each a list of HTML."""
+    rows = [re.split(r"(?<!\\)\|", line.strip().strip("|"))[:columns] for line in block(path, name).splitlines()
+        if line.startswith("|") and not re.match(r"\|[ :|-]+$", line)]
+    if len(rows) < 2:
+        raise Fault(f"{path.name}: no table between <!-- {name} --> and <!-- end of {name} -->")
+    return [[inline(cell.strip()) for cell in row] for row in rows]
 
 
 def answer(path):
     """What the answer's part of a document says: the headline, the sentences, the rows of the grid, each a list of HTML,
     and what the answer rests on: the items below the grid."""
-    found = re.search(r"<!-- answer -->\n(.*?)<!-- end of answer -->", path.read_text(encoding="utf-8"), re.S)
-    if not found:
-        raise Fault(f"{path.name}: there is no part between <!-- answer --> and <!-- end of answer -->")
     # A paragraph or an item may go on in further lines.
-    text = re.sub(r"(?<=[^\n|])\n+ *(?=[^\s|*-])", " ", found.group(1))
+    text = re.sub(r"(?<=[^\n|])\n+ *(?=[^\s|*-])", " ", block(path, "answer"))
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     headline = next((re.sub(r"^\*\*|\*\*$", "", line) for line in lines if line.startswith("**")), "")
     rests = max((i for i, line in enumerate(lines) if line.startswith("|")), default=len(lines))
@@ -155,8 +167,8 @@ class Front:
         findings = generated(report, "findings")
         self.counts = counts(findings[0]) if findings else []
         self.claims = Line(findings[0]) if self.counts else None
-        # The first words of an advice: what to do with which model. The report has the numbers.
-        self.advice = [Line(re.sub(r"^([^:]*: [^:]*):.*", r"\1.", a)) for a in generated(report, "advice")]
+        # Model, nodes, what to do; the report has the numbers.
+        self.advice = table(report, "advice", 3)
         self.trials = " ".join(generated(report, "trials"))
         self.gains = drawing(project / "docs/gains.svg", "front-")
         self.masked = panels(drawing(project / "docs/masked.svg", "front-"), 4)

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from html import unescape
 
 import nbformat.v4 as v4
 
@@ -49,6 +50,11 @@ def printed(what, name="stdout"):
 PROJECT = page.PROJECT
 
 
+def html_text(page):
+    """What a reader of a page sees, without its scripts and styles."""
+    return unescape(re.sub(r"(?s)<(script|style)\b.*?</\1>|<[^>]+>", " ", page))
+
+
 class Folder(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -70,30 +76,6 @@ class Folder(unittest.TestCase):
         page.write_site(self.folder / "site", pages, project)
         self.assertEqual(checks.check_site(self.folder / "site"), [])
         return (self.folder / "site/index.html").read_text(encoding="utf-8")
-
-    def project(self, findings, advice="- GIN: try it: +1 [0, 2] points. `bin/z`\n"):
-        """A project with these findings and this advice, and pictures that refer to themselves."""
-        project = self.folder / "project"
-        for name, text in {
-            "README.md": "# P\n",
-            "docs/REPRODUCTION.md": "<!-- answer -->\n**Yes, for GIN.**\n\n- It *gains*\n  < [here](there.md).\n- And there.\n\n"
-                "| model | Cora |\n| :--- | :--- |\n| GIN | **gains** |\n\nWhat this rests on:\n\n- Much\n  of it.\n<!-- end of answer -->\n"
-                f"<!-- findings -->\n{findings}<!-- end of findings -->\n"
-                f"<!-- trials -->\n7 trials.\n<!-- end of trials -->\n<!-- advice -->\n{advice}<!-- end of advice -->\n",
-            "docs/gains.svg": '<svg xmlns="http://www.w3.org/2000/svg" id="e" aria-labelledby="e-title" '
-                'style="max-width:100%"><title id="e-title">E</title><style>#e .a{fill:red}</style>'
-                '<path id="e2" fill="url(#e2)"/></svg>',
-            "docs/masked.svg": '<svg id="m" viewBox="0 0 100 10">'
-            + "".join(f'<rect x="{x}" y="0" width="8" height="9"/>' for x in (1, 11, 31, 51, 61, 81)) + "</svg>",
-        }.items():
-            (project / name).parent.mkdir(parents=True, exist_ok=True)
-            (project / name).write_text(text, encoding="utf-8")
-        for name in ("docs/CLAIMS.md", "docs/COMMANDS.md", "docs/PERFORMANCE.md", "docs/claims.json",
-            "ro-crate-metadata.json", "docs/AUTHORS.md", "paper/PROTOCOL.md",
-            "ARCHITECTURE.md", "environment.md"):
-            (project / name).parent.mkdir(parents=True, exist_ok=True)
-            (project / name).write_text("", encoding="utf-8")
-        return project
 
 
 class Pages(Folder):
@@ -270,18 +252,14 @@ class Pages(Folder):
 class Sidebar(Folder):
     def faults(self, readme="# P\n\n[door](docs/COMMANDS.md#all-of-it), [code](x.go)\n"):
         """The faults of a site of a notebook, documents and a Go package."""
-        project = self.project("- a: b.\n")
+        project = self.folder / "project"
+        (project / "docs").mkdir(parents=True, exist_ok=True)
         (project / "README.md").write_text(readme)
         (project / "docs/COMMANDS.md").write_text(
             "# The command\n\n## All of it\n\n[up](../README.md), [play](../notebooks/0.ipynb)\n")
-        (project / "docs/REPRODUCTION.md").write_text(
-            "# R\n\n" + (project / "docs/REPRODUCTION.md").read_text().replace("there.md", "COMMANDS.md"))
         (project / "x.go").write_text("package x")
         (project / "notebooks").mkdir(exist_ok=True)
         (project / "notebooks/0.ipynb").write_text("")
-        for name in ("docs/CLAIMS.md", "docs/PERFORMANCE.md", "docs/claims.json", "ro-crate-metadata.json",
-            "docs/AUTHORS.md", "paper/PROTOCOL.md", "ARCHITECTURE.md", "environment.md"):
-            (project / name).write_text("# T\n")
         out = project / "reports"
         out.mkdir(exist_ok=True)
         (out / "playground.html").write_text("<body><!-- site --><!-- end of site --><h1>ours</h1>")
@@ -292,7 +270,7 @@ class Sidebar(Folder):
         packages = [sidebar.Package({"path": "a/b", "synopsis": "", "html": '<h2>F</h2><h3 id="Run">Run</h3>',
             "names": ["Run"]})]
         for _ in range(2):  # a second time changes nothing
-            page.write_site(out, pages, project, sidebar.Site(project, out, pages, packages))
+            page.write_site(out, pages, PROJECT, sidebar.Site(project, out, pages, packages))
         self.out = out
         return checks.check_site(out)
 
@@ -346,42 +324,42 @@ class FrontPage(Folder):
         self.assertNotIn("And more", cards[0])
         self.assertIn("<pre>func f() {}</pre>", cards[1])
 
-    def test_answer_and_advice_are_those_of_the_documents(self):
-        out = self.index({"00-a": notebook(text("# A"))},
-            self.project("- Of the paper's 4 claims: 1 reproduced, 3 not run. `bin/x`\n"))
-        self.assertIn('<rect class="grade0" x="0%" width="25.0%"', out)
-        self.assertIn('<rect class="grade6" x="25.0%" width="75.0%"', out)
-        self.assertIn("<b>3</b> not run", out)
-        self.assertIn('<p class="answer">Yes, for GIN.</p>', out)
-        self.assertIn("<li>It <em>gains</em> &lt; here.</li>", out)
-        self.assertRegex(out, r"(?s)What this rests on</summary>.*<li>Much of it.</li>")
-        self.assertIn("<tr><th>model</th><th>Cora</th></tr>", out)
-        self.assertIn("<tr><th>GIN</th><td><strong>gains</strong></td></tr>", out)
-        self.assertIn('<b>GIN</b> <span class="says">try it.</span>', out)
-        self.assertNotIn("+1 [0, 2]", out, "the report has the numbers")
-        self.assertIn("7 trials.", out)
+    def test_answer_and_advice_are_those_of_the_report(self):
+        out = self.index({"00-a": notebook(text("# A"))})
+        plain = re.sub(r"\s+", " ", html_text(out))
+        for name, least in ("answer", 3), ("advice", 10), ("trials", 1):
+            said = re.findall(r"[^|*\n<>`\\]{12,}", front.block(PROJECT / "docs/REPRODUCTION.md", name))
+            shown = [part for part in said if re.sub(r"\s+", " ", part).strip() in plain]
+            self.assertGreaterEqual(len(shown), least, f"{name}: {said}")
+        self.assertEqual(out.count("<rect class=\"grade"), 2 * len(front.counts(
+            front.generated(PROJECT / "docs/REPRODUCTION.md", "findings")[0])))
 
     def test_counts_that_do_not_add_up_are_not_drawn(self):
-        out = self.index({"00-a": notebook(text("# A"))},
-            self.project("- Of the paper's 4 claims: 1 reproduced, 2 not run.\n"))
-        self.assertNotIn('class="bar"', out)
+        self.assertEqual(front.counts("Of the paper's 4 claims: 1 reproduced, 2 not run."), [])
+        self.assertEqual(front.counts("Of the paper's 4 claims: 1 reproduced, 3 not run."),
+            [("reproduced", 1, 0, 0, 25), ("not run", 3, 6, 25, 75)])
 
     def test_an_answer_that_is_not_there_is_a_fault(self):
-        project = self.project("")
-        (project / "docs/REPRODUCTION.md").write_text("# P\n")
+        path = self.folder / "REPRODUCTION.md"
+        path.write_text("# P\n")
         with self.assertRaisesRegex(sources.Fault, "REPRODUCTION.md: there is no part between <!-- answer -->"):
-            self.index({"00-a": notebook(text("# A"))}, project)
+            front.answer(path)
 
     def test_ids_of_drawings_begin_with_a_prefix(self):
-        out = self.index({"00-a": notebook(text("# A"))}, self.project("- a: b.\n"))
+        path = self.folder / "e.svg"
+        path.write_text('<svg xmlns="http://www.w3.org/2000/svg" id="e" aria-labelledby="e-title" '
+            'style="max-width:100%"><title id="e-title">E</title><style>#e .a{fill:red}</style>'
+            '<path id="e2" fill="url(#e2)"/></svg>')
+        out = front.drawing(path, "front-")
         self.assertIn('id="front-e" aria-labelledby="front-e-title"><title id="front-e-title">', out)
         self.assertIn('#front-e .a{fill:red}</style><path id="front-e2" fill="url(#front-e2)"/>', out)
 
     def test_the_drawing_of_trees_is_cut_between_them(self):
-        out = self.index({"00-a": notebook(text("# A"))}, self.project("- a: b.\n"))
+        out = front.panels('<svg id="m" viewBox="0 0 100 10">'
+            + "".join(f'<rect x="{x}" y="0" width="8" height="9"/>' for x in (1, 11, 31, 51, 61, 81)) + "</svg>", 4)
         self.assertEqual(re.findall(r'viewBox="([\d.]+) 0 ([\d.]+) 10">', out),
             [("0", "25"), ("25", "20"), ("45", "30"), ("75", "25")])
-        self.assertEqual(out.count('href="#front-m-drawn"'), 3)
+        self.assertEqual(out.count('href="#m-drawn"'), 3)
 
     def test_the_full_report_is_linked_where_it_is(self):
         notebooks = {"00-a": notebook(text("# A"))}
@@ -392,6 +370,17 @@ class FrontPage(Folder):
     def test_there_is_a_place_for_a_program_with_a_picture_in_it(self):
         self.assertRegex(self.index({"00-a": notebook(text("# A"))}),
             r'(?s)<div id="live" data-nodemask-live>\s*<figure.*?<svg ')
+
+
+class Read(Folder):
+    def test_raw_markdown_entities_and_empty_cells_are_faults(self):
+        table = "<table><thead><tr><td></td></tr></thead><tbody><tr><td>{}</td></tr></tbody></table>"
+        self.assertEqual(self.site(notebook(text("# T\n\n`a|b` and `**c**`, **d**"), cell("x", html(table.format(1))))), [])
+        for fragment in "| a | b |", "|:---|", "a **b**", "[a](b.md)", "\\[0, 1\\]", "a &amp;lt; b", "&lt;!-- a --&gt;":
+            faults = self.site(notebook(text("# T"), cell("x", html(f"<p>{fragment}</p>"))))
+            self.assertRegex("\n".join(faults), "a reader sees raw Markdown or an entity", fragment)
+        self.assertEqual(self.site(notebook(text("# T"), cell("x", html(table.format(" "))))),
+            ["0.html: a cell of a table is empty"])
 
 
 class Policies(Folder):
