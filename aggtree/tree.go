@@ -1,6 +1,7 @@
 package aggtree
 
 import (
+	"fmt"
 	"slices"
 
 	"nodemask/csr"
@@ -93,4 +94,9 @@ func (t *Tree) AsGraph() *csr.Graph {
 		g.Indices[j] = int32(j) + 1
 	}
 	return g
+}
+
+// String returns the tree in a line: "Tree(node 5, 2 hops: 33 tree nodes)".
+func (t *Tree) String() string {
+	return fmt.Sprintf("Tree(node %d, %d hops: %d tree nodes)", t.Base[0], t.Hops, t.NumNodes())
 }

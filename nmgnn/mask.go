@@ -1,6 +1,7 @@
 package nmgnn
 
 import (
+	"fmt"
 	"math/rand/v2"
 
 	"nodemask/nmgnn/hyper"
@@ -54,4 +55,16 @@ func (m Mask) Draw(r *rand.Rand, delta []float32) {
 	for _, v := range m.Only {
 		delta[v] = draw()
 	}
+}
+
+// String returns the mask in a few words: "Mask(keep rate 0.5)".
+func (m Mask) String() string {
+	text := fmt.Sprintf("Mask(keep rate %v", m.KeepRate.Probability())
+	if m.Rescale {
+		text += ", rescaled"
+	}
+	if m.Only != nil {
+		text += fmt.Sprintf(", of %d nodes", len(m.Only))
+	}
+	return text + ")"
 }

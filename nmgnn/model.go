@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/layers/activation"
@@ -140,4 +141,13 @@ func relu(x *Node) *Node {
 		return activation.Relu(x)
 	}
 	return Where(LessThan(x, ScalarZero(x.Graph(), x.DType())), ZerosLike(x), x) // NaN stays NaN
+}
+
+// String returns the model in a line: "Model(2 layers: nmgnn.GIN, nmgnn.GIN; dropout 0.5)".
+func (m Model) String() string {
+	kinds := make([]string, len(m.Layers))
+	for i, layer := range m.Layers {
+		kinds[i] = fmt.Sprintf("%T", layer)
+	}
+	return fmt.Sprintf("Model(%d layers: %s; dropout %v)", len(m.Layers), strings.Join(kinds, ", "), m.Dropout)
 }

@@ -259,3 +259,9 @@ func (m *Model) check() error {
 	}
 	return nil
 }
+
+// String returns the model in a line: "GIN(2 layers; 1433 features, 7 classes; trained on cora, seed 1)".
+func (m *Model) String() string {
+	return fmt.Sprintf("%s(%d layers; %d features, %d classes; trained on %s, seed %d)", hyper.Title(m.Settings.Model),
+		m.Settings.Layers, m.Features, len(m.Classes), m.Data, m.Seed)
+}

@@ -1,7 +1,7 @@
 """Runs a kernel so that nothing of it stays: kernel.py GONB [GONB'S ARGUMENTS].
 
-gonb keeps programs and sockets in folders under the folder for temporary files, and starts gopls and the programs of
-cells. Here it gets a folder for temporary files of its own. When the kernel ends, or the process that started it
+gonb keeps programs and sockets in folders under the folder for temporary files, and starts the programs of cells. Here
+it gets a folder for temporary files of its own, and front.py stands between it and Jupyter. When the kernel ends, or the process that started it
 (JupyterLab or scripts/reports), however that ended, its processes are ended and its folder is removed. What could not
 be, since this process was killed too, the next kernel removes.
 """
@@ -15,6 +15,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))  # Python runs isolated, and sees nothing beside a notebook
+
+import front
+import gopls
 
 PREFIX = "nodemask-kernel-"
 # Names the folder in the environment of all processes of a kernel.
@@ -116,12 +122,12 @@ def make(parent, connection):
     return folder, file
 
 
-def environment(gonb):
-    """What gonb runs with. gopls, which gonb starts if it finds it, reads the whole project to complete names: for
-    seconds, and for nobody where notebooks are run for their pages."""
-    if RUN in os.environ:
-        return dict(os.environ)
-    return {**os.environ, "PATH": f"{pathlib.Path(gonb).parents[1] / 'gopls'}:{os.environ['PATH']}"}
+def names(gonb, folder):
+    """The gopls of a kernel that people type in; None where notebooks are run for their pages."""
+    program = pathlib.Path(gonb).parents[1] / "gopls/gopls"
+    if RUN in os.environ or not program.exists():
+        return None
+    return gopls.Gopls(str(program), HERE.parents[1], folder, os.environ.get("JPY_SESSION_NAME", ""))
 
 
 def main(command):
@@ -138,9 +144,13 @@ def main(command):
     signal.signal(signal.SIGTERM, told)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Jupyter stops a cell by a message
     by_itself = False
+    os.environ.update({"TMPDIR": str(folder), FOLDER: str(folder)})
     try:
+        if connection:
+            between = front.Front(connection, folder, HERE.parents[1], names(command[0], folder))
+            command = [between.file if a == connection else a for a in command]
         kernel = subprocess.Popen(
-            command, env={**environment(command[0]), "TMPDIR": str(folder), FOLDER: str(folder)},
+            command,
             preexec_fn=lambda: prctl(SET_PDEATHSIG, signal.SIGKILL))
         while True:
             try:

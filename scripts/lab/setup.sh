@@ -108,8 +108,8 @@ sizes() {
 }
 
 # The tools are built in a module of their own, so that what they need never changes what nodemask is built with. Where
-# gonb looks for goimports and go there are cellimports and cellgo/go.sh, which call them. gopls, which completes names in
-# JupyterLab, has a folder of its own: notebooks run for their pages do without (kernel.py).
+# gonb looks for goimports and go there is scripts/lab/cell, which calls them. gopls, by which kernel.py completes names,
+# has a folder of its own, where gonb does not find it.
 kernel=(bin:github.com/janpfeifer/gonb tools:golang.org/x/tools/cmd/goimports)
 editor=(gopls:golang.org/x/tools/gopls)
 
@@ -149,9 +149,9 @@ compile() {
 
 # build_helpers is quick once the rest is compiled.
 build_helpers() {
-    CGO_ENABLED=0 step "cellimports cannot be built" go run ./scripts/build "$lab/bin/goimports" ./scripts/lab/cellimports -ldflags=-s
-    cmp -s scripts/lab/cellgo/go.sh "$lab/bin/go" && return # a shell reads a script as it goes: it is replaced whole
-    cp scripts/lab/cellgo/go.sh "$scratch/go" && mv "$scratch/go" "$lab/bin/go"
+    CGO_ENABLED=0 step "the kernel's helper cannot be built" \
+        go run ./scripts/build "$lab/bin/goimports" ./scripts/lab/cell -ldflags=-s
+    ln -f "$lab/bin/goimports" "$lab/bin/go"
 }
 
 command -v go >/dev/null || stop "go was not found: install Go 1.26.5 or newer from https://go.dev/dl"

@@ -13,6 +13,8 @@ import threading
 import time
 import unittest
 
+import front
+import hints
 import kernel as looked_after
 import register
 import time_cells
@@ -59,30 +61,37 @@ class Kernel(unittest.TestCase):
         self.assertIn("undefined: undefinedName", str(failed.exception))
         self.assertNotIn("# gonb_", str(failed.exception), "the name of the package that gonb makes of a cell")
         self.assertTrue((PROJECT / ".nodemask/lab/gopls/gopls").exists(), "there is no gopls: run 'make setup-lab'")
-        # Until gopls has read the project it names nothing; gonb waits 8 seconds for it, and then says "error". Now and
-        # then a gopls names nothing at all, until another kernel starts another one.
-        answer = {}
-        for _ in range(3):
-            until = time.monotonic() + 60
-            while "Figure" not in answer.get("matches", ()) and time.monotonic() < until:
-                time.sleep(0.1)  # leaves gopls the processor
-                answer = kernel.client.complete("%%\nnb.Fig", 9, reply=True, timeout=300)["content"]
-            if "Figure" in answer.get("matches", ()):
-                break
-            kernel = time_cells.Kernel(PROJECT, **proxies, **settings)
-            self.addCleanup(kernel.end)
-            kernel.times(time_cells.CELLS[0])
-        self.assertIn("Figure", answer["matches"], answer)
+        answer, until = {}, time.monotonic() + 60
+        while "Figure" not in answer.get("matches", ()) and time.monotonic() < until:
+            answer = kernel.client.complete("%%\nnb.Fig", 9, reply=True, timeout=60)["content"]
+        self.assertEqual(answer["matches"], ["Figure"])
         kernel.client.inspect("%%\nnb.Figure", 8, reply=True, timeout=60)
         time.sleep(2)
         self.assertEqual(listener.asked, [])
 
     def test_gopls_is_started_for_people_alone(self):
-        path = lambda: looked_after.environment("/lab/bin/gonb")["PATH"]
-        self.assertEqual(path(), f"/lab/gopls:{os.environ['PATH']}")
         os.environ[looked_after.RUN] = "1"
         self.addCleanup(os.environ.pop, looked_after.RUN)
-        self.assertEqual(path(), os.environ["PATH"])
+        self.assertIsNone(looked_after.names(str(PROJECT / ".nodemask/lab/bin/gonb"), pathlib.Path("/nowhere")))
+
+    def test_names_are_completed_and_explained(self):
+        kernel = time_cells.Kernel(PROJECT)
+        self.addCleanup(kernel.end)
+        kernel.times("func village() int { return 90 }\n%%\nfmt.Println(village())", head="")
+        ask = lambda code: kernel.client.complete(code, len(code), reply=True, timeout=60)["content"]["matches"]
+        until = time.monotonic() + 60
+        while not ask("%%\nnb.") and time.monotonic() < until:
+            pass
+        names = ask("%%\nnb.")
+        self.assertIn("Tree", names)
+        self.assertEqual(len(names), len(set(names)))
+        self.assertEqual([n for n in names if n.startswith(("Test", "Example", "Benchmark"))], [])
+        self.assertIn("NumNodes", ask('%%\ng := nb.Data("cora")\ng.'), "of a variable")
+        self.assertEqual(ask("%%\nvilla"), ["village"], "of an earlier cell")
+        self.assertIn("Figure", ask("nb."), "of a cell that lacks its %%")
+        for code, at in (("%%\nnb.Tree(g, 5, 2)", 7), ("%%\nnb.Tree(", 11), ('%%\nnb.Tree("é", 5, 2)', 18)):
+            said = kernel.client.inspect(code, at, reply=True, timeout=60)["content"]
+            self.assertIn("Tree(g *datasets.Graph, root int32, hops int, masked ...int32)", said["data"]["text/plain"])
 
     def test_what_go_env_has_written_changes_nothing(self):
         with tempfile.NamedTemporaryFile("w", suffix="env") as f:
@@ -96,6 +105,33 @@ class Kernel(unittest.TestCase):
         is_set = json.loads(said)
         for name in ("GOPROXY", "GONOPROXY", "GOSUMDB", "GOVCS", "GOFLAGS", "GOTOOLCHAIN"):
             self.assertEqual(is_set[name], wanted[name], name)
+
+
+RED = "\x1b[31m"
+
+
+class Hints(unittest.TestCase):
+    def explained(self, *traceback, said="", **codes):
+        codes = {int(name[1:]): code for name, code in codes.items()}
+        lines = hints.explain(list(traceback), said, codes, PROJECT, pathlib.Path("/nowhere"))
+        return [hints.COLOUR.sub("", line) for line in lines]
+
+    def test_a_compilers_error_has_the_line_and_what_to_do(self):
+        place = "Cell[2]: Line 2\n\nfunc main() {\n\tflag.Parse()\nnb.Tre(g)\n   ^\n\n"
+        for message, code, advice in (
+            ("undefined: nb.Tre", "%%\nnb.Tre(g)", "Did you mean nb.Tree?"),
+            ("undefined: g", "%%\nnb.Show(g)", "Variables do not survive their cell: declare g here, or return it from a "
+             "function, which later cells can call."),
+            ("declared and not used: x", "%%\nx := 1", "Go refuses variables that nothing uses: write x on the last line to "
+             "see it, or leave it out."),
+            ("expected declaration, found nb", "\nnb.Tree(g)", "Statements stand after a line %%: put it above them."),
+        ):
+            self.assertEqual(self.explained(f"{place}\n{RED}{message}\x1b[0m", c1='%%\ng := nb.Data("cora")', c2=code),
+                [f"line 2: {code.splitlines()[1]}", message, f"→ {advice}"])
+
+    def test_an_exit_is_said_once_and_a_panic_with_its_words(self):
+        self.assertEqual(self.explained("exit status 1", said="no such file"), ["exit status 1"])
+        self.assertEqual(self.explained("exit status 2", said="panic: oh\n\ngoroutine 1 [running]:\n"), ["panic: oh"])
 
 
 # Stands for gonb: makes a folder for temporary files, starts a process in a session of its own, says so, and runs on.
@@ -120,12 +156,15 @@ class NothingStays(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory(prefix="an ä ")
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name)
-        self.connection = self.folder / "kernel-1.json"
-        self.connection.write_text("{}")
 
     def start(self, *before):
         """A kernel, once it runs, and the number of the process that stands for gonb."""
-        command = [*before, sys.executable, "-I", looked_after.__file__, sys.executable, "-c", STAND_IN,
+        self.connection = self.folder / f"kernel-{len(list(self.folder.iterdir()))}.json"
+        shell, shown = front.free_ports(2)
+        self.connection.write_text(json.dumps({"key": "", "transport": "tcp", "ip": "127.0.0.1", "shell_port": shell,
+            "iopub_port": shown}))
+        # The environment's Python by another name: beside it there is no gopls.
+        command = [*before, sys.executable, "-I", looked_after.__file__, os.path.realpath(sys.executable), "-c", STAND_IN,
             str(self.connection)]
         env = {k: v for k, v in os.environ.items() if k != looked_after.RUN}
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,

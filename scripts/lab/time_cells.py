@@ -75,10 +75,10 @@ class Kernel:
         t = self.process.cpu_times()
         return t.user + t.system + t.children_user + t.children_system
 
-    def times(self, code):
+    def times(self, code, head="%%\n"):
         """How long a cell takes, and how much processor time. Ends the program if it fails or shows nothing."""
         said, shown, spent, start = "", False, self.spent(), time.monotonic()
-        request = self.client.execute("%%\n" + code)
+        request = self.client.execute(head + code)
         while True:
             try:
                 message = self.client.get_iopub_msg(timeout=300)

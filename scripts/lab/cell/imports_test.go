@@ -24,7 +24,7 @@ func TestPackagesOfTheProjectThatACellNamesAreImported(t *testing.T) {
 		`fmt.Println("not of the project")`:                     ``,
 		`nb.Figur("no such function")`:                          ``,
 		`train.Loop(nil) // a package of GoMLX's`:               ``,
-		`worker.Run() // of the project alone`:                  ``,
+		`checkout.Root() // of the project alone`:               ``,
 		`record := struct{ NewCell int }{}; _ = record.NewCell`: ``,
 		`testify.New()`:                                         ``,
 	} {

@@ -1,0 +1,69 @@
+package nb
+
+import (
+	"fmt"
+	"html"
+	"strings"
+
+	"nodemask/aggtree"
+	"nodemask/aggtree/draw"
+	"nodemask/datasets"
+	"nodemask/plots"
+)
+
+// shownText is how much is shown of a value that has no view of its own, in bytes.
+const shownText = 2000
+
+// Show shows values: graphs, splits, trees, tables, charts and models as people look at them, others as text. An error
+// ends the cell. A cell's last line, if it is an expression, is shown by it.
+func Show(values ...any) {
+	for _, v := range values {
+		switch v := v.(type) {
+		case nil:
+		case error:
+			Must(v)
+		case *datasets.Graph:
+			facts(v, graphFacts(v))
+		case *aggtree.Tree:
+			drawTree(v, draw.Options{})
+		case plots.Table:
+			Table(v)
+		case plots.Chart:
+			Chart(v)
+		case interface{ Show() }:
+			v.Show()
+		case interface{ Facts() [][2]string }:
+			facts(v, v.Facts())
+		default:
+			text := fmt.Sprint(v)
+			if len(text) > shownText {
+				text = strings.ToValidUTF8(text[:shownText], "") + fmt.Sprintf(" … (%d bytes more)", len(text)-shownText)
+			}
+			showHTML(`<pre style="white-space:pre-wrap">`+html.EscapeString(text)+"</pre>", text)
+		}
+	}
+}
+
+// graphFacts are a graph's, and the sizes of its largest classes.
+func graphFacts(g *datasets.Graph) [][2]string {
+	d := datasets.Describe(g)
+	list := d.Facts()
+	classes, _ := largest(d)
+	var sizes []string
+	for _, c := range classes {
+		sizes = append(sizes, fmt.Sprintf("%s %d", c.Name, c.Nodes))
+	}
+	if len(sizes) > 0 {
+		list = append(list, [2]string{"largest classes", strings.Join(sizes[:min(len(sizes), 7)], ", ")})
+	}
+	return list
+}
+
+// facts shows a value's line, and below it a table of names and values.
+func facts(v any, list [][2]string) {
+	t := plots.Table{ID: "facts", Title: fmt.Sprint(v), Header: []string{"", ""}, TextColumns: 2}
+	for _, fact := range list {
+		t.Rows = append(t.Rows, plots.Fields(fact[0], fact[1]))
+	}
+	Table(t)
+}
