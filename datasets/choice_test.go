@@ -22,7 +22,8 @@ func TestTheClassesAreWhereTheUserSays(t *testing.T) {
 		g, err := Open(t.Context(), path+":label=club", OpenOptions{})
 		require.NoError(t, err, path)
 		require.Equal(t, []string{"Hi", "Officer"}, g.Classes)
-		require.Equal(t, []string{"y"}, g.FeatureNames, "another name of classes is a feature")
+		require.Empty(t, g.FeatureNames, "a second class is no feature")
+		require.Contains(t, g.Notes[0], `"y": left out: the class is "club", and a second one would tell it`)
 		_, err = Open(t.Context(), path+":label=team", OpenOptions{})
 		require.ErrorContains(t, err, `"team"`)
 	}

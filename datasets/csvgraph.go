@@ -3,6 +3,7 @@ package datasets
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"nodemask/csr"
 	"nodemask/datasets/internal/graphfile"
@@ -135,13 +136,21 @@ func Header(ctx context.Context, path string, readers ...Reader) (names []string
 	return names
 }
 
+// FeaturesOf returns the names of those columns of a table of nodes that are features: all but ids, classes, masks and
+// others whose names mean something.
+func FeaturesOf(header []string) []string {
+	return slices.DeleteFunc(slices.Clone(header), func(name string) bool {
+		return graphfile.MeaningOf(name) != graphfile.Feature
+	})
+}
+
 // ScanNodes reads a table of nodes laid out like the nodes.csv of [Open], or in a format of one of the readers, and
 // calls each for every line: for who keeps no graph, or one of many files of a graph. A label may be missing, and is
 // then empty. The slices are overwritten by the next line. Errors, those of each too, name the file and the line.
 func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error,
 	readers ...Reader) error {
 	return withNodes(ctx, path, readers, func(t graphfile.Nodes) error {
-		c, _, err := t.Columns("label")
+		c, _, err := t.Columns("label", "class", "y")
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	tinyNodes = "id,label,x,y\nann,cat,1,0\nbob,,0,0\ncy,ant,0.5,-2e-1\n"
+	tinyNodes = "id,label,x,z\nann,cat,1,0\nbob,,0,0\ncy,ant,0.5,-2e-1\n"
 	tinyEdges = "source,target\nann,bob\nbob,ann\ncy,cy\ncy,bob\n"
 )
 

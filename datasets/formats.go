@@ -262,8 +262,8 @@ func (f Features) compact() Features {
 	return f.Stored(float64(f.NonZeros()) <= most && f.Width > 0)
 }
 
-// Remarks returns what a user should know of how a graph was read, a sentence each: the notes, what was dropped, and
-// that edges with a direction are taken both ways.
+// Remarks returns what a user should know of how a graph was read, a sentence each: the notes, what was dropped,
+// that edges with a direction are taken both ways, and which features tell the class.
 func (g *Graph) Remarks() []string {
 	var remarks []string
 	if r := g.Report; g.Format != "" && r.SelfLoops+r.Duplicates > g.Reverses {
@@ -274,5 +274,9 @@ func (g *Graph) Remarks() []string {
 		remarks = append(remarks,
 			"its edges have a direction, or not all are listed in both: each is taken both ways, as the models need")
 	}
-	return append(remarks, g.Notes...)
+	remarks = append(remarks, g.Notes...)
+	if leak := g.leakRemark(); leak != "" && g.Format != "" {
+		remarks = append(remarks, leak)
+	}
+	return remarks
 }

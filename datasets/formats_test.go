@@ -377,7 +377,7 @@ func TestAttributesOfNodesBecomeFeaturesClassesAndNotes(t *testing.T) {
 	assert.Equal(t, csr.Report{Listed: 2, Duplicates: 1, Edges: 1}, g.Report)
 	assert.Equal(t, []string{
 		`"made": left out: expected nodes, links or edges, directed, multigraph and graph`,
-		`attribute "y": left out: the class is another`,
+		`attribute "y": left out: the class is "label", and a second one would tell it`,
 		`attribute "x[0]": 1 of 3 nodes lack it: 0 there`,
 		`attribute "x[1]": 1 of 3 nodes lack it: 0 there`,
 		`attribute "flag": 2 of 3 nodes lack it: 0 there`,

@@ -116,17 +116,6 @@ func TestTextThatIsNotUTF8IsNamedByLineAndByte(t *testing.T) {
 			"the file, for instance by 'iconv -f LATIN1 -t UTF-8'")
 }
 
-func TestASecondColumnOfTheLabelIsNoFeature(t *testing.T) {
-	g, err := csvFrom(t, "id,label,x,LABEL,id,train_mask,val_mask,test_mask,val_mask\na,0,1,0,7,1,0,0,0\nb,1,2,1,8,0,1,0,0\n"+
-		"c,1,3,1,9,0,0,1,1\n", "source,target\na,b\n")
-	require.NoError(t, err)
-	require.Equal(t, 1, g.Features.Width)
-	require.NotNil(t, g.OwnSplit)
-	require.Equal(t, []int32{1}, g.OwnSplit.Validation)
-	require.Equal(t, []string{`another column called "LABEL": left out`, `another column called "id": left out`,
-		`another column called "val_mask": left out`}, g.Notes)
-}
-
 func TestMasksOfACSVAreItsOwnSplit(t *testing.T) {
 	g, err := csvFrom(t,
 		",id,y,x,train_mask,val_mask,test_mask\n0,a,0.0,1,True,False,False\n1,b,1.0,2,0,1,0\n2,c,1,3,,,True\n",

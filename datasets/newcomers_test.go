@@ -21,7 +21,7 @@ func readNewcomers(t *testing.T, nodes, edges string) (*Newcomers, error) {
 }
 
 func TestNewcomersKeepAllTheirEdges(t *testing.T) {
-	n, err := readNewcomers(t, "x,id,Label,y\n1,ann,cat,0\n0,bob,,2\n3,cid,,0\n",
+	n, err := readNewcomers(t, "x,id,Label,z\n1,ann,cat,0\n0,bob,,2\n3,cid,,0\n",
 		"source,target\n1,ann\nann,0\nann,1\nann,bob\n0,1\ncid,ann\nbob,ann\nbob,bob\n")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"ann", "bob", "cid"}, n.IDs)
@@ -43,16 +43,16 @@ func TestNewcomersErrorsNameFileAndLine(t *testing.T) {
 	for says, c := range map[string]struct{ nodes, edges string }{
 		`new.csv: line 1: no column "id"`:                                       {"x,y\n", ""},
 		"new.csv: line 1: 1 columns of features beside the id: expected 2":      {"id,x\n", ""},
-		`new.csv: line 2: node "1" is one that the model was trained on`:        {"id,x,y\n1,0,0\n", ""},
-		`new.csv: line 3: the id "a" is there already (node 0, counted from 0)`: {"id,x,y\na,0,0\na,0,0\n", ""},
-		"new.csv: line 2: the id is empty":                                      {"id,x,y\n,0,0\n", ""},
-		`new.csv: line 2: column "y": found "?": expected a finite number`:      {"id,x,y\na,0,?\n", ""},
-		`joins.csv: line 1: no column "target"`:                                 {"id,x,y\na,0,0\n", "source\n"},
-		`joins.csv: line 2: the edge names node "2", which is neither in `: {"id,x,y\na,0,0\n",
+		`new.csv: line 2: node "1" is one that the model was trained on`:        {"id,x,z\n1,0,0\n", ""},
+		`new.csv: line 3: the id "a" is there already (node 0, counted from 0)`: {"id,x,z\na,0,0\na,0,0\n", ""},
+		"new.csv: line 2: the id is empty":                                      {"id,x,z\n,0,0\n", ""},
+		`new.csv: line 2: column "z": found "?": expected a finite number`:      {"id,x,z\na,0,?\n", ""},
+		`joins.csv: line 1: no column "target"`:                                 {"id,x,z\na,0,0\n", "source\n"},
+		`joins.csv: line 2: the edge names node "2", which is neither in `: {"id,x,z\na,0,0\n",
 			"source,target\na,2\n"},
-		"new.csv nor in the model's cache": {"id,x,y\na,0,0\n",
+		"new.csv nor in the model's cache": {"id,x,z\na,0,0\n",
 			"source,target\n2,a\n"},
-		"joins.csv: line 2: column 1: a quote is not closed. Fields must not span line": {"id,x,y\na,0,0\n",
+		"joins.csv: line 2: column 1: a quote is not closed. Fields must not span line": {"id,x,z\na,0,0\n",
 			"source,target\n\"a,b\n"},
 	} {
 		_, err := readNewcomers(t, c.nodes, c.edges)

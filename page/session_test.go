@@ -270,7 +270,7 @@ func TestAStoppedTrialEndsAndTheNextOneRuns(t *testing.T) {
 
 func TestAGraphOfOnesOwnIsOpenedDrawnAndTrainedOn(t *testing.T) {
 	s := session(t)
-	files := map[string][]byte{"nodes.csv": []byte("id,label,x,y\n"), "edges.csv": []byte("source,target\n")}
+	files := map[string][]byte{"nodes.csv": []byte("id,label,x,z\n"), "edges.csv": []byte("source,target\n")}
 	for v := range 60 {
 		files["nodes.csv"] = fmt.Appendf(files["nodes.csv"], "n%d,%c,%d,1\n", v, "ab"[v%2], v%2)
 	}

@@ -274,7 +274,7 @@ func TestHostileInputsEndInOneLineWithinBounds(t *testing.T) {
 		"--hidden", "4"}
 	require.NoError(t, os.MkdirAll(at("saved"), 0o777))
 	a.must(append(train, "--save-model", at("saved", "m.safetensors"), "--save-cache", at("saved", "c.safetensors"))...)
-	put(t, dir, "saved/nodes.csv", "id,x,y\nnew,0.25,1\nalso,1,0\n")
+	put(t, dir, "saved/nodes.csv", "id,x,z\nnew,0.25,1\nalso,1,0\n")
 	put(t, dir, "saved/edges.csv", "source,target\nnew,also\n")
 	checkpoint := append(train, "--batches", "2", "--checkpoint")
 	a.must(append(checkpoint, at("checkpoint"))...)

@@ -35,13 +35,13 @@ func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
 	succeeds(t, quickTrain(g, "--save-model", model, "--save-cache", cache)...)
 	m, err := cached.LoadModel(model)
 	require.NoError(t, err)
-	require.Equal(t, []string{"x", "y"}, m.FeatureNames)
+	require.Equal(t, []string{"x", "z"}, m.FeatureNames)
 	kept, err := cached.LoadCache(cache, m)
 	require.NoError(t, err)
 	known := kept.IDs[0]
 	require.NoError(t, kept.Close())
 
-	nodes := put(t, dir, "nodes.csv", "id,x,y\nnew,0.25,1\nalso,1,0\n")
+	nodes := put(t, dir, "nodes.csv", "id,x,z\nnew,0.25,1\nalso,1,0\n")
 	edges := put(t, dir, "edges.csv", "source,target\n"+known+",new\nnew,also\n")
 	predict := func(nodes string) []string {
 		return []string{"predict", "--model", model, "--cache", cache, "--backend", "go", "--nodes", nodes, "--edges", edges}
@@ -49,7 +49,7 @@ func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
 	want, diagnostics := succeeds(t, predict(nodes)...)
 	require.NotContains(t, diagnostics, "another order")
 	other := turned(t, nodes, 2, 0, 1)
-	table := dataframe.Table{{Name: "y", Numbers: []float64{1, 0}}, {Name: "id", Texts: []string{"new", "also"}},
+	table := dataframe.Table{{Name: "z", Numbers: []float64{1, 0}}, {Name: "id", Texts: []string{"new", "also"}},
 		{Name: "x", Numbers: []float64{0.25, 1}}}
 	packed := filepath.Join(dir, "nodes.parquet")
 	require.NoError(t, writeFile(packed, func(w io.Writer) error { return framefile.Parquet(w, table) }))
@@ -59,8 +59,8 @@ func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
 		require.Contains(t, diagnostics,
 			"its features are in another order than the model was trained on: they are matched by name")
 	}
-	for _, table := range []string{turned(t, nodes, 0, 1), put(t, dir, "renamed.csv", "id,x,z\nnew,0.25,1\nalso,1,0\n")} {
-		fails(t, 1, table+`: features that the model was trained on are missing: "y": expected columns of these names`,
+	for _, table := range []string{turned(t, nodes, 0, 1), put(t, dir, "renamed.csv", "id,x,v\nnew,0.25,1\nalso,1,0\n")} {
+		fails(t, 1, table+`: features that the model was trained on are missing: "z": expected columns of these names`,
 			predict(table)...)
 	}
 
@@ -71,7 +71,7 @@ func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
 	require.NotEqual(t, want, unnamed)
 
 	// The same graph with its columns turned is embedded alike.
-	m.FeatureNames = []string{"x", "y"}
+	m.FeatureNames = []string{"x", "z"}
 	require.NoError(t, m.Save(model))
 	embed := []string{"embed", "--model", model, "--backend", "go", "--data"}
 	folder := filepath.Dir(turned(t, filepath.Join(g, "nodes.csv"), 0, 1, 3, 2))
@@ -80,7 +80,7 @@ func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
 	crossed, _ := succeeds(t, append(embed, folder)...)
 	require.Equal(t, straight, crossed)
 	other = graphFolder(t, "other", "id,label,x,w\na,even,1,0\nb,odd,0,1\n", "source,target\na,b\n")
-	fails(t, 1, `are missing: "y"`, append(embed, other)...)
+	fails(t, 1, `are missing: "z"`, append(embed, other)...)
 }
 
 func TestFeaturesAreMatchedByNameWhateverTheFormat(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 )
 
 func ownGraph(t *testing.T) string {
-	return graphFolder(t, "mine", "id,label,x,y\nann,cat,1,0\nbob,,0,0\ncy,ant,0.5,-2e-1\n",
+	return graphFolder(t, "mine", "id,label,x,z\nann,cat,1,0\nbob,,0,0\ncy,ant,0.5,-2e-1\n",
 		"source,target\nann,bob\nbob,ann\ncy,cy\n")
 }
 

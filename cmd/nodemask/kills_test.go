@@ -69,7 +69,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{attack: newAttack(t), dir: t.TempDir(), graph: smallGraph(t), easy: easyGraph(t)}
 	b.train = []string{"train", "--data", b.graph, "--backend", "go", "--train", "30", "--trials", "2", "--max-epochs",
 		"30", "--hidden", "16"}
-	put(t, b.dir, "nodes.csv", "id,x,y\nnew,0.25,1\n")
+	put(t, b.dir, "nodes.csv", "id,x,z\nnew,0.25,1\n")
 	put(t, b.dir, "edges.csv", "source,target\nnew,new\n")
 	return b
 }

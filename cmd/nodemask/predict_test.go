@@ -112,7 +112,7 @@ func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string { return put(t, dir, name, text) }
 	var nodes, edges strings.Builder
-	nodes.WriteString("id,label,x,y\n")
+	nodes.WriteString("id,label,x,z\n")
 	edges.WriteString("source,target\n")
 	for i := range 20 {
 		fmt.Fprintf(&nodes, "n%d,%d,%d,1\n", i, i%2, i%2)
@@ -125,7 +125,7 @@ func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 	predict := func(model, cache, nodes, edges string) []string {
 		return []string{"predict", "--backend", "go", "--model", model, "--cache", cache, "--nodes", nodes, "--edges", edges}
 	}
-	good, none := file("good.csv", "id,x,y\nnew,1,1\nlonely,0,1\n"), file("none.csv", "source,target\n")
+	good, none := file("good.csv", "id,x,z\nnew,1,1\nlonely,0,1\n"), file("none.csv", "source,target\n")
 	out, _ := succeeds(t, predict(model, cache, good, none)...)
 	require.Equal(t, 2, strings.Count(out, `"neighbours":0,"arrivals":0`),
 		"nodes without a neighbour are predicted from themselves")
@@ -144,9 +144,9 @@ func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 	require.Contains(t, errs, "2 edges left out: among new nodes, among nodes that the model knew, or of a node with "+
 		"itself\n")
 	for _, c := range []struct{ nodes, edges, says string }{
-		{file("narrow.csv", "id,x\nnew,1\n"), none, "narrow.csv: features that the model was trained on are missing: \"y\""},
-		{file("twice.csv", "id,x,y\nnew,1,1\nnew,1,1\n"), none, "twice.csv: line 3: the id \"new\" is there already"},
-		{file("nan.csv", "id,x,y\nnew,NaN,1\n"), none, "nan.csv: line 2: column \"x\": found \"NaN\""},
+		{file("narrow.csv", "id,x\nnew,1\n"), none, "narrow.csv: features that the model was trained on are missing: \"z\""},
+		{file("twice.csv", "id,x,z\nnew,1,1\nnew,1,1\n"), none, "twice.csv: line 3: the id \"new\" is there already"},
+		{file("nan.csv", "id,x,z\nnew,NaN,1\n"), none, "nan.csv: line 2: column \"x\": found \"NaN\""},
 		{good, file("ghost.csv", "source,target\nnew,ghost\n"), "ghost.csv: line 2: the edge names node \"ghost\""},
 		{filepath.Join(dir, "missing.csv"), none, "missing.csv: no such file"},
 	} {

@@ -21,7 +21,7 @@ import (
 // smallGraph writes a graph of 40 nodes in two classes that features tell apart.
 func smallGraph(t *testing.T) string {
 	t.Helper()
-	nodes, edges := "id,label,x,y\n", "source,target\n"
+	nodes, edges := "id,label,x,z\n", "source,target\n"
 	name := func(v int) string { return string(rune('a'+v%26)) + string(rune('a'+v/26)) }
 	for v := range 40 {
 		nodes += name(v) + [2]string{",even,1,0\n", ",odd,0,1\n"}[v%2]

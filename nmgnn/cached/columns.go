@@ -8,28 +8,14 @@ import (
 	"nodemask/datasets"
 )
 
-// Columns of a table of nodes that are no features: always, and where a reader takes them for something else.
-var (
-	noFeatures    = []string{"id", "label"}
-	seldomFeature = []string{"", "unnamed: 0", "class", "y", "train_mask", "val_mask", "test_mask"}
-)
-
-// FeaturesIn returns the names of a table's features, in the order of its columns: as many as the model has; nil if the
-// header does not say which those are.
+// FeaturesIn returns the names of a table's features, in the order of its columns: as many as the model has; nil if
+// there are more or fewer, or if two share a name.
 func (m *Model) FeaturesIn(header []string) []string {
-	left := header
-	for _, others := range [][]string{noFeatures, seldomFeature} {
-		left = slices.DeleteFunc(slices.Clone(left), func(name string) bool {
-			return slices.Contains(others, strings.ToLower(name))
-		})
-		if len(left) == m.Features {
-			if sorted := slices.Compact(slices.Sorted(slices.Values(left))); len(sorted) != m.Features {
-				return nil // two of one name
-			}
-			return left
-		}
+	names := datasets.FeaturesOf(header)
+	if len(names) != m.Features || len(slices.Compact(slices.Sorted(slices.Values(names)))) != m.Features {
+		return nil
 	}
-	return nil
+	return names
 }
 
 // Match puts features into the order in which the model was trained on them, by the names of their columns, and reports

@@ -30,7 +30,7 @@ func TestColumnsAreRearrangedAlikeDenseAndSparse(t *testing.T) {
 
 func TestNamesOfFeaturesAreKnownOrNot(t *testing.T) {
 	for header, want := range map[string][]string{
-		"id,label,x,y":                        {"x", "y"},
+		"id,label,x,z":                        {"x", "z"},
 		"\xef\xbb\xbfid, \"x, y\",Label,z":    {"x, y", "z"},
 		",id,class,x,z,train_mask":            {"x", "z"},
 		"id,label,x,x":                        nil,

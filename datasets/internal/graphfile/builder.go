@@ -18,9 +18,6 @@ const (
 	maxName       = 4096 // bytes of an id, a class or an attribute's name
 )
 
-// classAttributes may be a node's class, unless a [Choice] names another: the first that a file has is.
-var classAttributes = []string{"class", "label", "y"}
-
 // Builder makes a graph of nodes with attributes and edges by their ends' ids, in any order. An attribute called class,
 // label or y is the class; train_mask, val_mask and test_mask are the file's own split; other numbers are features, in
 // the order in which they are first seen, and 0 where a node lacks one. Text is left out.
@@ -41,6 +38,7 @@ type Builder struct {
 	classes []string      // that may be a node's class
 	class   []classColumn // by the same numbers
 	chosen  string        // the class that a user names; "": any
+	taken   string        // the name of the class
 	masks   [3][]int32
 	masked  bool
 	found   int // the class names that the row has, by bits
@@ -69,7 +67,7 @@ type classColumn struct {
 func NewBuilder(ctx context.Context, in *File, format, attribute string) *Builder {
 	b := &Builder{in: in, Attribute: attribute, index: map[string]int32{}, names: map[string]int32{},
 		offsets: []int64{0}, chosen: ChoiceOf(ctx).Label}
-	b.classes = ChoiceOf(ctx).labels(classAttributes)
+	b.classes = ChoiceOf(ctx).labels(namesOf[Class])
 	b.class = make([]classColumn, len(b.classes))
 	b.g.Format = format
 	return b
@@ -110,7 +108,8 @@ func (b *Builder) Number(name string, value float64) error {
 	if isClass, err := b.addClass(name, text); isClass || err != nil {
 		return err
 	}
-	if set := maskSet(name); set >= 0 {
+	meaning := MeaningOf(name)
+	if set := meaning.set(); set >= 0 {
 		b.masked = true
 		if value != 0 {
 			node := int32(len(b.offsets) - 1)
@@ -122,7 +121,7 @@ func (b *Builder) Number(name string, value float64) error {
 		return nil
 	}
 	a, err := b.attribute(name)
-	if err != nil {
+	if err != nil || meaning != Feature {
 		return err
 	}
 	x, err := Float32(value)
@@ -280,8 +279,9 @@ func (b *Builder) chooseClass() {
 		switch {
 		case c.labels == nil:
 		case g.Labels != nil:
-			g.Notef("%s %q: left out: the class is another", b.Attribute, b.classes[i])
+			g.Notef("%s", Class.LeftOut(fmt.Sprintf("%s %q", b.Attribute, b.classes[i]), b.taken))
 		default:
+			b.taken = b.classes[i]
 			g.Labels = unlabelledUpTo(c.labels, g.Nodes)
 			g.Classes = c.index.Finish(g.Labels)
 		}
@@ -295,15 +295,18 @@ func (b *Builder) setFeatures() {
 	f := Features{Rows: g.Nodes, Offsets: make([]int64, g.Nodes+1)}
 	for i, a := range b.columns {
 		columns[i] = -1
-		switch {
+		what := fmt.Sprintf("%s %.80q", b.Attribute, a.name)
+		switch meaning := MeaningOf(a.name); {
+		case meaning != Feature:
+			g.Notef("%s", meaning.LeftOut(what, b.taken))
 		case a.other != "":
-			g.Notef("%s %.80q of type %s: left out", b.Attribute, a.name, a.other)
+			g.Notef("%s of type %s: left out", what, a.other)
 		case a.nodes > 0:
 			columns[i] = int32(f.Width)
 			f.Width++
 			g.FeatureNames = append(g.FeatureNames, a.name)
 			if a.nodes < g.Nodes {
-				g.Notef("%s %.80q: %d of %d nodes lack it: 0 there", b.Attribute, a.name, g.Nodes-a.nodes, g.Nodes)
+				g.Notef("%s: %d of %d nodes lack it: 0 there", what, g.Nodes-a.nodes, g.Nodes)
 			}
 		}
 	}

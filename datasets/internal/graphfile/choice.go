@@ -4,7 +4,7 @@ import "context"
 
 // Choice is what a user takes of a graph's file where it has several.
 type Choice struct {
-	Label string // the column or attribute of the classes; "": one of classNames
+	Label string // the column or attribute of the classes; "": one of the names of classes
 	Mask  int    // the column of train_mask and the others, from 0 on, where they have several
 }
 
@@ -30,4 +30,4 @@ func (c Choice) labels(others []string) []string {
 }
 
 // LabelColumns returns the names that the column of the classes may have, the first that is there.
-func LabelColumns(ctx context.Context) []string { return ChoiceOf(ctx).labels(classNames) }
+func LabelColumns(ctx context.Context) []string { return ChoiceOf(ctx).labels(namesOf[Class]) }

@@ -14,17 +14,6 @@ var (
 	TargetNames = []string{"target", "dst", "to"}
 )
 
-// classNames are what the column of the classes may be called: the first that a table has is.
-var classNames = []string{"label", "class", "y"}
-
-// maskNames are the attributes that make up a split, by set; each has its own names.
-var maskNames = [3][]string{{"train_mask"}, {"val_mask", "validation_mask"}, {"test_mask"}}
-
-// maskSet returns the set that an attribute or column marks, 0 train, 1 validation or 2 test; -1 if it marks none.
-func maskSet(name string) int {
-	return slices.IndexFunc(maskNames[:], func(names []string) bool { return slices.Contains(names, name) })
-}
-
 // Find returns the column of the first of the wanted names that there is, in upper or lower case; -1 if there is none.
 func Find(columns []string, wanted ...string) int {
 	for _, name := range wanted {
@@ -47,22 +36,24 @@ type Columns struct {
 // none. leave says why a column can be no feature, nor the mark of a set if it is called so; "" if it can.
 func NodeColumns(names []string, id, label int, leave func(column int, mask bool) string) (c Columns, notes []string) {
 	c = Columns{ID: id, Label: label, Masks: [3]int{-1, -1, -1}}
+	class := ""
+	if label >= 0 {
+		class = names[label]
+	}
 	for i, name := range names {
 		if i == id || i == label {
 			continue
 		}
-		set := maskSet(name)
-		again := name != "" && slices.ContainsFunc([]int{id, label}, func(column int) bool {
-			return column >= 0 && strings.EqualFold(name, names[column])
-		})
+		what, meaning := fmt.Sprintf("column %.80q", name), MeaningOf(name)
+		set := meaning.set()
 		if why := leave(i, set >= 0); why != "" {
 			notes = append(notes, why+": left out")
-		} else if again || set >= 0 && c.Masks[set] >= 0 { // as a feature it would tell the class
-			notes = append(notes, fmt.Sprintf("another column called %.80q: left out", name))
-		} else if set >= 0 {
+		} else if set >= 0 && c.Masks[set] < 0 {
 			c.Masks[set] = i
-		} else {
+		} else if meaning == Feature && (class == "" || !strings.EqualFold(name, class)) {
 			c.Features, c.Names = append(c.Features, i), append(c.Names, name)
+		} else {
+			notes = append(notes, max(meaning, Class).LeftOut(what, class))
 		}
 	}
 	return c, notes
@@ -89,10 +80,7 @@ type Nodes interface {
 
 // ColumnsFor finds the columns of a table of nodes with so many features. A label may be missing.
 func ColumnsFor(width int, t Nodes) (c Columns, notes []string, err error) {
-	c, notes, err = t.Columns("label")
-	if err == nil && c.Label < 0 && len(c.Features) != width { // then a feature too many may be the class
-		c, notes, err = t.Columns("class", "y")
-	}
+	c, notes, err = t.Columns()
 	if found := len(c.Features); err == nil && found != width {
 		err = t.Errorf("%d columns of features beside the id: expected %d, as the model was trained with", found, width)
 	}

@@ -1,0 +1,83 @@
+package graphfile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Meaning is what a column, attribute or member of nodes is by its name. All but [Feature] would tell a model what it
+// should learn, or nothing at all, so none is ever a feature.
+type Meaning int
+
+// The meanings.
+const (
+	Feature Meaning = iota
+	Class
+	TrainMask
+	ValidationMask
+	TestMask
+	otherMask
+	id
+	rowNumber
+	weight
+	part
+)
+
+// namesOf are the names of each meaning, in lower case and with underscores. Of several classes, the first that a file
+// has is the class.
+var namesOf = map[Meaning][]string{
+	Class: {"label", "class", "y", "labels", "classes", "target", "node_label", "node_labels", "node_class",
+		"class_label", "ground_truth", "y_true"},
+	TrainMask:      {"train_mask", "train_masks"},
+	ValidationMask: {"val_mask", "validation_mask", "valid_mask", "val_masks", "valid_masks"},
+	TestMask:       {"test_mask", "test_masks"},
+	id:             {"id", "node_id", "nodeid", "ids", "node_ids", "name", "names", "node_name", "node_names", "uuid"},
+	rowNumber:      {"", "index", "row", "row_id", "row_number", "rownames", "level_0", "__index_level_0__"},
+	weight:         {"weight", "weights", "sample_weight", "node_weight"},
+	part: {"split", "fold", "set", "subset", "partition", "train_idx", "val_idx", "valid_idx", "test_idx", "idx_train",
+		"idx_val", "idx_test", "is_train", "is_val", "is_test"},
+}
+
+// why a column that is left out could be no feature.
+var why = map[Meaning]string{Class: "another class", TrainMask: "a mask", ValidationMask: "a mask", TestMask: "a mask",
+	otherMask: "a mask", id: "an id", rowNumber: "a row number", weight: "a weight", part: "a split"}
+
+// MeaningOf returns the meaning of a name in upper or lower case. A number in brackets at its end, as an item of a list
+// has, does not count.
+func MeaningOf(name string) Meaning {
+	name = strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(name)))
+	if list, _, is := strings.Cut(name, "["); is && strings.HasSuffix(name, "]") {
+		name = list
+	}
+	for meaning, names := range namesOf {
+		if slices.Contains(names, name) {
+			return meaning
+		}
+	}
+	switch {
+	case strings.HasSuffix(name, "_mask"), strings.HasSuffix(name, "_masks"), strings.Contains(name, "_mask_"):
+		return otherMask
+	case strings.HasPrefix(name, "unnamed:_"): // as pandas calls a column of row numbers that has no name
+		return rowNumber
+	}
+	return Feature
+}
+
+// LeftOut returns the note on a column of nodes that is left out for its meaning; what names it, class is the name of
+// the class that is taken, "" if there is none.
+func (m Meaning) LeftOut(what, class string) string {
+	note := fmt.Sprintf("%s: left out: by its name it is %s and no feature", what, why[m])
+	if m == Class && class != "" {
+		return fmt.Sprintf("%s: left out: the class is %.80q, and a second one would tell it", what, class)
+	}
+	return note
+}
+
+// set returns the set that a mask marks, 0 train, 1 validation or 2 test; -1 for other meanings.
+func (m Meaning) set() int {
+	if m < TrainMask || m > TestMask {
+		return -1
+	}
+	return int(m - TrainMask)
+}

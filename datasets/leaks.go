@@ -1,0 +1,107 @@
+package datasets
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	leakSample  = 2048 // labelled nodes that [Graph.Leaks] looks at, of which more would take long
+	leakClass   = 8    // nodes of a class in the sample, below which a feature may agree with it by chance
+	leakCorrect = 0.95 // share of the nodes whose class the feature tells
+	leakShown   = 5
+)
+
+// Leaks returns the features that alone tell the class of nearly every node, or nearly which nodes are of one class, by
+// their names or numbers: such a feature is often the class itself, or was computed from it. A sample of the labelled
+// nodes is looked at.
+func (g *Graph) Leaks() []string {
+	var labelled []int32
+	counts := make([]int, g.NumClasses())
+	for v, c := range g.Labels {
+		if c != Unlabelled {
+			labelled = append(labelled, int32(v))
+		}
+	}
+	step := max(1, (len(labelled)+leakSample-1)/leakSample)
+	type cell struct {
+		value float32
+		class int32
+	}
+	columns := map[int][]cell{} // of each feature, its values that are not 0
+	n := 0
+	for i := 0; i < len(labelled); i += step {
+		v := labelled[i]
+		g.Features.eachIn(int(v), func(column int, x float32) {
+			if x != 0 {
+				columns[column] = append(columns[column], cell{x, g.Labels[v]})
+			}
+		})
+		counts[g.Labels[v]]++
+		n++
+	}
+	if len(counts) < 2 || n < 4*len(counts) {
+		return nil
+	}
+	var leaks []string
+	zeros, at := make([]int, len(counts)), make([]int, len(counts))
+	for column := range g.Features.Width {
+		cells := columns[column]
+		if len(cells) == 0 {
+			continue
+		}
+		slices.SortFunc(cells, func(a, b cell) int {
+			return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.class, b.class))
+		})
+		copy(zeros, counts)
+		for _, c := range cells {
+			zeros[c.class]--
+		}
+		// Nodes of one value are told the most frequent class of the others, a node alone that of the value below.
+		told, one := max(0, slices.Max(zeros)-1), ""
+		for begin, end := 0, 0; begin < len(cells); begin = end {
+			clear(at)
+			for end = begin; end < len(cells) && cells[end].value == cells[begin].value; end++ {
+				at[cells[end].class]++
+			}
+			switch most := slices.Max(at); {
+			case end-begin > 1:
+				told += most - 1
+			case begin > 0 && cells[begin-1].class == cells[begin].class:
+				told++
+			}
+			if c := slices.Index(at, slices.Max(at)); counts[c] >= leakClass && n-counts[c] >= leakClass &&
+				float64(at[c]) >= leakCorrect*float64(max(end-begin, counts[c])) {
+				one = fmt.Sprintf(" (which nodes are of class %.40q)", g.Classes[c])
+			}
+		}
+		wrong, most := n-told, slices.Max(counts)
+		if every := float64(told) >= leakCorrect*float64(n) && 4*wrong <= n-most; every || one != "" {
+			name := fmt.Sprintf("feature %d", column)
+			if g.FeatureNames != nil {
+				name = fmt.Sprintf("feature %.80q", g.FeatureNames[column])
+			}
+			if !every {
+				name += one
+			}
+			leaks = append(leaks, name)
+		}
+	}
+	return leaks
+}
+
+// leakRemark is what a user should know of [Graph.Leaks]; "" if there are none.
+func (g *Graph) leakRemark() string {
+	leaks := g.Leaks()
+	if len(leaks) == 0 {
+		return ""
+	}
+	shown := leaks[:min(len(leaks), leakShown)]
+	if more := len(leaks) - len(shown); more > 0 {
+		shown = append(shown[:len(shown):len(shown)], fmt.Sprintf("and %d more", more))
+	}
+	return "a leak? Alone, and nearly always, the class is told by " + strings.Join(shown, ", ") +
+		": leave out what was made from the class"
+}
