@@ -23,6 +23,7 @@ import (
 	"nodemask/paper/evidence"
 	"nodemask/paper/record"
 	"nodemask/paper/recordstore"
+	"nodemask/plots"
 	"nodemask/stats"
 )
 
@@ -231,4 +232,16 @@ func TestTheTheoryOfATreeIsChecked(t *testing.T) {
 	assert.Contains(t, text, "│    15 │")
 	text = printed(t, func() { Twins(g, 1, false) })
 	assert.Contains(t, text, "nodes with a twin")
+}
+
+// texts are a table's cells, row by row.
+func textOf(t plots.Table) (rows [][]string) {
+	for _, row := range t.Rows {
+		var cells []string
+		for _, field := range row {
+			cells = append(cells, field.Text)
+		}
+		rows = append(rows, cells)
+	}
+	return rows
 }

@@ -1,7 +1,6 @@
 package nb_test
 
 import (
-	"nodemask/datasets"
 	"nodemask/nb"
 	"nodemask/plots"
 )
@@ -48,15 +47,6 @@ func ExampleTreeSizes() {
 	// │ 0      │          1 │     1 │
 	// │ 1      │          2 │     3 │
 	// ╰────────┴────────────┴───────╯
-}
-
-func ExampleReading() {
-	// Nobody has run the readings on this graph. Its Trials would train this one.
-	nb.Reading("sbm:nodes=90", "gat", datasets.Transductive, "stop", "macro F1", "self", "kept")
-	// Output:
-	// **GAT on sbm:nodes=90, transductive.** attention dropout: 0.6; self: kept; masked: all; stop: macro F1.
-	//
-	// *GAT on sbm:nodes=90, transductive: not all readings have two splits yet. 0 of 240 training runs are recorded; `nodemask multiverse --data sbm:nodes=90 --model gat` runs the others.*
 }
 
 func ExampleDescribe() {

@@ -140,7 +140,7 @@ type forestWords struct{ label, numbers []string }
 
 // draw draws the effect at the height y.
 func (e Effect) draw(d *drawing, y float64, x axis) {
-	l := look{open: bearingOf(e.Low, e.High) == neither}
+	l := look{open: e.Low <= 0 && e.High >= 0}
 	if e.Value < 0 {
 		l.colour = 1
 	}

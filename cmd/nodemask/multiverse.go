@@ -18,8 +18,6 @@ import (
 	"nodemask/paper/multiverse"
 	"nodemask/paper/record"
 	"nodemask/paper/recordstore"
-	"nodemask/plots"
-	"nodemask/stats"
 )
 
 type multiverseFlags struct {
@@ -30,37 +28,34 @@ type multiverseFlags struct {
 	list, status, summary bool
 }
 
-// otherParts are those that PROTOCOL.md has beside readings.
+// otherParts are those of PROTOCOL.md that are kept.
 var otherParts = []string{"depth", "tuned"}
 
 func newMultiverseCommand() *cobra.Command {
 	f := multiverseFlags{runFlags: runFlags{scale: 0.1}} // as the data set has it by itself
 	c := &cobra.Command{
 		Use:   "multiverse",
-		Short: "Train every reading of the paper, or what is missing of them",
-		Long: `Train every reading of the paper, or what is missing of them.
+		Short: "Train readings of the paper, or what is missing of them",
+		Long: `Train readings of the paper, or what is missing of them.
 
 With --part cited, departures, stated and scale: the reading that the paper and the works that it cites describe, and
-those around it, by the rules of paper/PROTOCOL-2.md. Otherwise all combinations that the paper's text alone allows,
-by those of paper/PROTOCOL.md. Each trial is kept in the folder of results as it ends, so an interrupted run goes on
-where it stopped, and several may share a folder.`,
+those around it, by the rules of paper/PROTOCOL-2.md. With --part depth and tuned: what else paper/PROTOCOL.md asks for.
+Each trial is kept in the folder of results as it ends, so an interrupted run goes on where it stopped, and several may
+share a folder.`,
 		Example: `  nodemask multiverse --part cited --data all --model all --summary
   nodemask multiverse --part cited --data cora --model gin --jobs 2
   nodemask multiverse --list
-  nodemask multiverse --data cora --model gin --jobs 2
-  nodemask multiverse --model gat --sizes 10,50 --splits 3 --shard 1/4
   nodemask multiverse --part depth --summary
   nodemask multiverse --part tuned --model gcn --jobs 2
   nodemask multiverse --part tuned --data all --model all --summary
   nodemask multiverse --again 20`,
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.part, "part", "readings", "cited: the reading that the paper cites; departures from it; stated: "+
+	flags.StringVar(&f.part, "part", "cited", "cited: the reading that the paper cites; departures from it; stated: "+
 		"what it leaves open varies; scale: normalisation and rescaling; tables: the cited reading at the other sizes of "+
-		"the paper's tables; balanced: the same configurations for every arm; readings: all that the text allows; depth: "+
+		"the paper's tables; balanced: the same configurations for every arm; depth: "+
 		"keep rates of GIN with 2 to 16 layers; tuned: the same budget for every arm")
-	flags.StringVar(&f.data, "data", "cora", "data set; on pubmed, readings are those that are calibrated on Cora; all: "+
-		"every one of the parts of PROTOCOL-2.md and of --part tuned")
+	flags.StringVar(&f.data, "data", "cora", "data set; all: every one that the part is on")
 	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat; all, of the parts of PROTOCOL-2.md and of --part tuned, "+
 		"which has gcn and sage too")
 	flags.IntSliceVar(&f.sizes, "sizes", multiverse.Sizes(),
@@ -99,11 +94,10 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 			f.splits = mostSplits
 		}
 	}
-	ofReadings := f.part == "readings"
-	hasReadings := ofReadings || ofCited && f.part != string(cited.Balanced)
+	hasReadings := ofCited && f.part != string(cited.Balanced)
 	switch {
-	case !ofCited && !ofReadings && !slices.Contains(otherParts, f.part):
-		return misusef("--part %s: expected %s, readings, depth or tuned", f.part,
+	case !ofCited && !slices.Contains(otherParts, f.part):
+		return misusef("--part %s: expected %s, depth or tuned", f.part,
 			strings.ReplaceAll(strings.Trim(fmt.Sprint(cited.Parts()), "[]"), " ", ", "))
 	case f.data == "all" && (!ofCited && f.part != "tuned" || f.again > 0):
 		return misusef("--data all: expected one data set; only the parts of PROTOCOL-2.md and of --part tuned take all")
@@ -148,45 +142,7 @@ func (r multiverseRun) runPart() error {
 	case f.part == "tuned":
 		return r.runTuned(multiverse.Drawn())
 	}
-	axes, err := multiverse.AxesOf(f.model)
-	switch {
-	case err != nil:
-		return misusef("--model: %w", err)
-	case f.list:
-		return printAxes(r.OutOrStdout(), axes)
-	case f.part == "depth":
-		return r.runDepth()
-	}
-	return r.runReadings()
-}
-
-// runReadings trains all readings that the text allows, and prints the results.
-func (r multiverseRun) runReadings() error {
-	results := r.results()
-	var questions []multiverse.Question
-	for _, setting := range datasets.Settings() {
-		q, err := evidence.Ask(results, r.data, r.model, setting)
-		if err != nil {
-			return err
-		}
-		if q.Among != nil && len(q.Among.Fits) == 0 {
-			return misusef("--data %s: it takes the readings that are calibrated on Cora, which %s does not have: "+
-				"run --data cora --model %s first", r.data, r.folder, r.model)
-		}
-		q.Sizes = r.sizes
-		questions = append(questions, q)
-	}
-	cells, err := multiverse.Cells(questions)
-	seeds := multiverse.Seeds(multiverse.FirstSplit, r.splits)
-	switch {
-	case err != nil:
-		return err
-	case r.status:
-		return r.printStatus(r.data+", "+r.model, results, cells, seeds)
-	case r.summary:
-		return r.printSummary(results, questions)
-	}
-	return r.train(multiverse.Batch{Cells: cells, Seeds: seeds})
+	return r.runDepth()
 }
 
 // results are the trials of the folder, which are read when they are asked for.
@@ -252,89 +208,6 @@ func (r multiverseRun) printStatus(of string, results *record.Results, cells []r
 	_, err = fmt.Fprintf(r.OutOrStdout(), "%s: %d of %d trials; %d of %d trainings have all %d splits\n",
 		of, done, len(cells)*r.splits, complete, len(cells), r.splits)
 	return err
-}
-
-// printSummary prints the effect of masking over all readings, and over the calibrated ones.
-func (r multiverseRun) printSummary(results *record.Results, questions []multiverse.Question) error {
-	w := bufio.NewWriter(r.OutOrStdout())
-	calibration, err := evidence.Calibrate(results, r.model)
-	if err != nil {
-		return err
-	}
-	if err := printCalibration(w, calibration, r.model); err != nil {
-		return err
-	}
-	for _, q := range questions {
-		effects, err := q.Effects(results)
-		if err != nil {
-			return err
-		}
-		if len(effects.Effects) == 0 {
-			fmt.Fprintf(w, "%s: not all readings have two splits yet\n", q.Setting)
-			continue
-		}
-		if q.Among == nil { // otherwise the calibrated ones are all there are
-			if err := printEffects(w, fmt.Sprintf("%s, all readings", q.Setting), effects); err != nil {
-				return err
-			}
-		}
-		name := fmt.Sprintf("%s, calibrated readings", q.Setting)
-		if err := printEffects(w, name, effects.Calibrated(calibration)); err != nil {
-			return err
-		}
-	}
-	return w.Flush()
-}
-
-// printCalibration says which readings come near the paper without masking: how many, and the five best.
-func printCalibration(w io.Writer, calibration *multiverse.Calibration, model string) error {
-	if len(calibration.Splits) < 2 {
-		return nil
-	}
-	axes, err := multiverse.AxesOf(model)
-	if err != nil {
-		return err
-	}
-	passed := 0
-	var best strings.Builder
-	for i, fit := range calibration.Fits {
-		mark := " "
-		if fit.Calibrated {
-			passed++
-			mark = "*"
-		}
-		if i < 5 {
-			fmt.Fprintf(&best, "%s %.2f points (inductive %.2f, transductive %.2f), caching costs %.2f: %s\n", mark, fit.Both,
-				fit.Inductive, fit.Transductive, fit.CacheCost, fit.Reading.Words(axes, datasets.Inductive))
-		}
-	}
-	_, err = fmt.Fprintf(w, "calibration on Cora, without masking, %d splits: %d of %d readings within %.1f points\n%s",
-		len(calibration.Splits), passed, len(calibration.Fits), calibration.Limit, best.String())
-	return err
-}
-
-// printEffects prints the effect of masking over some readings together, and which axes explain how it differs.
-func printEffects(w io.Writer, name string, effects *multiverse.Effects) error {
-	if len(effects.Effects) == 0 {
-		_, err := fmt.Fprintf(w, "%s: none\n", name)
-		return err
-	}
-	joint, err := effects.Joint()
-	if err != nil {
-		return err
-	}
-	p := stats.ProbabilityText
-	fmt.Fprintf(w, "%s (%d, %d splits): median effect %s points (joint p %s); significantly above zero %.0f %% (p "+
-		"%s), below %.0f %% (p %s)\n", name, joint.Readings, joint.Splits, plots.Signed(joint.Median, 2), p(joint.MedianP),
-		100*joint.Positive, p(joint.PositiveP), 100*joint.Negative, p(joint.NegativeP))
-	names, shares, err := effects.Explained()
-	if err != nil {
-		return nil //nolint:nilerr // a single reading varies in nothing
-	}
-	for i, share := range shares {
-		fmt.Fprintf(w, "    %s explains %.0f %%\n", names[i], 100*share)
-	}
-	return nil
 }
 
 func (r multiverseRun) runAgain() error {

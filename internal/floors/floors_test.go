@@ -41,7 +41,6 @@ var rooms = map[string][]string{
 	"csr":                nil,
 	"plots":              {"internal/svg"},
 	"stats":              nil,
-	"paper/joint":        {"stats"},
 	"internal/svg":       nil,
 	"internal/checkout":  nil,
 	"internal/digits":    nil,
@@ -116,10 +115,10 @@ var rooms = map[string][]string{
 	"paper":  {"datasets", "nmgnn/hyper", "paper/record"},
 	"advice": {"datasets", "nmgnn/hyper", "plots", "paper/record", "paper/recordstore", "stats"},
 
-	"paper/multiverse": {"datasets", "paper/joint", "nmgnn/hyper", "paper", "paper/record", "paper/recordstore",
+	"paper/multiverse": {"datasets", "nmgnn/hyper", "paper", "paper/record", "paper/recordstore",
 		"stats"},
 	"paper/cited": {"datasets", "nmgnn/hyper", "paper/multiverse", "paper/record", "stats"},
-	"paper/evidence": {"csr", "datasets", "paper/joint", "nmgnn/hyper", "paper/cited", "paper/multiverse",
+	"paper/evidence": {"csr", "datasets", "nmgnn/hyper", "paper/cited", "paper/multiverse",
 		"paper", "plots", "paper/record", "paper/recordstore", "stats"},
 
 	"page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",

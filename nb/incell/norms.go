@@ -40,7 +40,7 @@ func normsByLayer(ctx context.Context, data, model string, setting datasets.Sett
 	b := Backend()
 	runner := train.NewRunner(b)
 	defer runner.Close()
-	for _, reading := range q.Readings() {
+	for _, reading := range q.Readings {
 		arms := []multiverse.Arm{multiverse.Masked}
 		name := cited.Departure(q.Axes, reading)
 		if !strings.Contains(name, "rescale") { // which changes nothing where nothing is masked

@@ -102,7 +102,7 @@ func (c Choice) reading(axes []multiverse.Axis, setting datasets.Setting) multiv
 func (c Choice) On(q multiverse.Question) multiverse.Question {
 	taken := c.reading(q.Axes, q.Setting)
 	var only []multiverse.Reading
-	for _, r := range q.Readings() {
+	for _, r := range q.Readings {
 		r = slices.Clone(r)
 		for i, option := range taken {
 			if option > 0 {
@@ -111,7 +111,7 @@ func (c Choice) On(q multiverse.Question) multiverse.Question {
 		}
 		only = append(only, r)
 	}
-	q.Only = only
+	q.Readings = only
 	return q
 }
 
@@ -126,13 +126,13 @@ func Levels(data string, setting datasets.Setting) (divided, onF1, raw multivers
 	features := index(raw.Axes, axisFeatures)
 	isRaw := func(r multiverse.Reading) bool { return r[features] > 0 }
 	departure := Choice{RawFeatures: true}.reading(raw.Axes, setting)
-	raw.Only = []multiverse.Reading{departure}
-	for _, r := range divided.Only {
+	raw.Readings = []multiverse.Reading{departure}
+	for _, r := range divided.Readings {
 		if isRaw(r) && !slices.Equal(r, departure) {
-			raw.Only = append(raw.Only, r)
+			raw.Readings = append(raw.Readings, r)
 		}
 	}
-	divided.Only = slices.DeleteFunc(slices.Clone(divided.Only), isRaw)
+	divided.Readings = slices.DeleteFunc(slices.Clone(divided.Readings), isRaw)
 	return divided, Choice{StopF1: true}.On(divided), raw, nil
 }
 
@@ -191,7 +191,7 @@ func Ask(r *record.Results, data, model string, setting datasets.Setting, choice
 }
 
 func ask(r *record.Results, q multiverse.Question, reading multiverse.Reading) (Answer, error) {
-	q.Only = []multiverse.Reading{reading}
+	q.Readings = []multiverse.Reading{reading}
 	a := Answer{Question: q, Reading: reading, P: 1, Verdict: NotRun}
 	effects, err := q.Effects(r)
 	if err != nil {
@@ -303,8 +303,8 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	q.Contrast = contrast
 	for _, choice := range Choices() {
 		reading := choice.reading(q.Axes, setting)
-		if !slices.ContainsFunc(q.Only, func(other multiverse.Reading) bool { return slices.Equal(other, reading) }) {
-			q.Only = append(q.Only, reading)
+		if !slices.ContainsFunc(q.Readings, func(other multiverse.Reading) bool { return slices.Equal(other, reading) }) {
+			q.Readings = append(q.Readings, reading)
 		}
 	}
 	answers, err := Each(r, q)
@@ -336,7 +336,7 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 // has; corrected by nothing, and without verdicts.
 func Each(r *record.Results, q multiverse.Question) ([]Answer, error) {
 	var all []Answer
-	for _, reading := range q.Readings() {
+	for _, reading := range q.Readings {
 		a, err := ask(r, q, reading)
 		if err != nil {
 			return nil, err

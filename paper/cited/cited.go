@@ -134,23 +134,23 @@ func Question(part Part, data, model string, setting datasets.Setting) (multiver
 	}
 	switch part {
 	case Tables:
-		q.Sizes, q.Only = []int{20, 33, 75}, vary(axes, setting, axisAttention)
+		q.Sizes, q.Readings = []int{20, 33, 75}, vary(axes, setting, axisAttention)
 	case Cited:
-		q.Only = vary(axes, setting, axisArrivals, axisSelf, axisRescale, axisAttention)
+		q.Readings = vary(axes, setting, axisArrivals, axisSelf, axisRescale, axisAttention)
 	case Departures:
-		q.Only = departures(axes, setting)
+		q.Readings = departures(axes, setting)
 		if data == "pubmed" && model == "gin" {
-			q.Only = append(q.Only, Choice{RawFeatures: true}.reading(axes, setting))
+			q.Readings = append(q.Readings, Choice{RawFeatures: true}.reading(axes, setting))
 		}
 	case Stated:
-		q.Only = vary(axes, setting, axisFeatures, axisDropout, axisRates, axisRescale)
+		q.Readings = vary(axes, setting, axisFeatures, axisDropout, axisRates, axisRescale)
 		if data == "pubmed" && model == "gin" {
-			q.Only = slices.DeleteFunc(q.Only, func(r multiverse.Reading) bool {
+			q.Readings = slices.DeleteFunc(q.Readings, func(r multiverse.Reading) bool {
 				return (r[index(axes, axisFeatures)]+r[index(axes, axisDropout)]+r[index(axes, axisRates)])%2 == 1
 			})
 		}
 	case Scale:
-		q.Only = slices.DeleteFunc(vary(axes, setting, axisBody, axisRescale), func(r multiverse.Reading) bool {
+		q.Readings = slices.DeleteFunc(vary(axes, setting, axisBody, axisRescale), func(r multiverse.Reading) bool {
 			body := index(axes, axisBody)
 			return body >= 0 && r[body] > 1 || setting == datasets.Inductive && r[index(axes, axisArrivals)] > 0
 		})
@@ -164,7 +164,7 @@ func Question(part Part, data, model string, setting datasets.Setting) (multiver
 // it.
 func First(q multiverse.Question) multiverse.Question {
 	first := []multiverse.Reading{make(multiverse.Reading, len(q.Axes)), Choice{Fair: true}.reading(q.Axes, q.Setting)}
-	q.Only = slices.DeleteFunc(slices.Clone(q.Only), func(r multiverse.Reading) bool {
+	q.Readings = slices.DeleteFunc(slices.Clone(q.Readings), func(r multiverse.Reading) bool {
 		return !slices.ContainsFunc(first, func(of multiverse.Reading) bool { return slices.Equal(r, of) })
 	})
 	return q

@@ -14,7 +14,7 @@ import (
 func TestTheCitedReadingIsWhatTheProtocolsTableSays(t *testing.T) {
 	q, err := cited.Question(cited.Cited, "cora", "gin", datasets.Transductive)
 	require.NoError(t, err)
-	first := q.Readings()[0]
+	first := q.Readings[0]
 	require.Equal(t, make(multiverse.Reading, len(q.Axes)), first)
 	require.Equal(t, "the cited reading", cited.Departure(q.Axes, first))
 	c, err := first.Cell(q.Axes, multiverse.Masked, "cora", "gin", datasets.Transductive, 10)
@@ -36,7 +36,7 @@ func TestTheCitedReadingIsWhatTheProtocolsTableSays(t *testing.T) {
 			1, 0.6
 		want.LearningRate, want.WeightDecay, want.NormalizeFeatures, want.MaxEpochs, want.Patience, want.StopOn = 0.005, 5e-4,
 			true, 1000, 50, hyper.StopOnEither
-		c, err := q.Readings()[0].Cell(q.Axes, arm, "cora", "gat", datasets.Inductive, 10)
+		c, err := q.Readings[0].Cell(q.Axes, arm, "cora", "gat", datasets.Inductive, 10)
 		require.NoError(t, err)
 		require.Equal(t, want, c.Parameters)
 		require.Equal(t, datasets.TrainEdges, c.Arrivals)
@@ -67,9 +67,9 @@ func TestEachPartAsksAboutTheReadingsThatTheProtocolLists(t *testing.T) {
 	} {
 		q, err := cited.Question(c.part, c.data, c.model, c.setting)
 		require.NoError(t, err)
-		require.Len(t, q.Readings(), c.readings, "%+v", c)
+		require.Len(t, q.Readings, c.readings, "%+v", c)
 		seen := map[string]bool{}
-		for _, r := range q.Readings() {
+		for _, r := range q.Readings {
 			require.False(t, seen[cited.Departure(q.Axes, r)], "twice: %v", r)
 			seen[cited.Departure(q.Axes, r)] = true
 		}

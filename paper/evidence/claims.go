@@ -9,9 +9,9 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper/cited"
-	"nodemask/paper/joint"
 	"nodemask/paper/multiverse"
 	"nodemask/paper/record"
+	"nodemask/stats"
 )
 
 // Claim is a statement that results support or contradict.
@@ -179,7 +179,7 @@ func (e *Evidence) judgeMoreInductively() Verdict {
 		}
 		v.files = append(v.files, trialsFile(CitedFolder, leadingData, model))
 	}
-	pooled, err := joint.Pooled(all)
+	pooled, err := stats.Pooled(all)
 	if err != nil {
 		return notRun("%v", err)
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -99,7 +98,6 @@ func TestDocsSumUpTheCommittedResults(t *testing.T) {
 	words, err = e.Advice().Render(plots.FormatMarkdown)
 	require.NoError(t, err)
 	requireSays(t, "../../docs/REPRODUCTION.md", "advice", words)
-	requireSays(t, "../../docs/REPRODUCTION.md", "curves", specificationLinks(e))
 	requireSays(t, "../../docs/REPRODUCTION.md", "trials", trialsText(artifacts, e)+"\n")
 }
 
@@ -177,24 +175,6 @@ func regraded(t *testing.T, artifacts []Artifact, e *Evidence) string {
 	return text
 }
 
-// drawnReadings are the curves that docs show: those of GIN on Cora, as the report has them all.
-func drawnReadings(e *Evidence) []plots.Specification {
-	all := e.Specifications()
-	return slices.DeleteFunc(all, func(s plots.Specification) bool { return !strings.HasPrefix(s.ID, "readings-gin-cora-") })
-}
-
-// specificationLinks shows these curves, or says that there are none.
-func specificationLinks(e *Evidence) string {
-	text := ""
-	for _, s := range drawnReadings(e) {
-		text += fmt.Sprintf("![%s](%s.svg)\n\n", s.Title, s.ID)
-	}
-	if text == "" {
-		return "The readings have not been run in full yet: `bin/nodemask multiverse --status` counts what is missing.\n"
-	}
-	return text
-}
-
 // trialsText says how much was run of the tables.
 func trialsText(artifacts []Artifact, e *Evidence) string {
 	fewest, most := e.trialsPerCell(artifacts)
@@ -217,9 +197,12 @@ func TestTheFiguresInDocsDrawTheCommittedResults(t *testing.T) {
 		require.NoError(t, err)
 		drawings[string(part)] = f.SVG
 	}
-	for _, s := range drawnReadings(e) {
-		drawings[s.ID] = s.SVG
-	}
+	file, err := os.Open(filepath.Join(results, ReadingsFile))
+	require.NoError(t, err)
+	defer file.Close() //nolint:errcheck // only read
+	readings, err := DrawReadings(file)
+	require.NoError(t, err)
+	drawings[ReadingsID] = readings.SVG
 	for name, draw := range drawings {
 		svg, err := draw()
 		require.NoError(t, err)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"nodemask/datasets"
 	"nodemask/paper/cited"
 	"nodemask/paper/multiverse"
 	"nodemask/paper/record"
@@ -13,8 +12,8 @@ import (
 	"nodemask/plots"
 )
 
-// Evidence is what claims are judged by: the trials of the paper's tables, in one reading of it, and what every reading
-// gives. It reads and judges what it is asked for, when it is asked: [Evidence.Err] says whether it could be read.
+// Evidence is what claims are judged by: the trials of the paper's tables and of both protocols. It reads and judges
+// what it is asked for, when it is asked: [Evidence.Err] says whether it could be read.
 type Evidence struct {
 	Records *record.Results
 	// OnError is called when something cannot be read, if it is set.
@@ -24,8 +23,6 @@ type Evidence struct {
 	all      *record.Results                                    // of the first protocol
 	cited    *record.Results                                    // of the second protocol
 	tables   []*record.Results                                  // those that tables show: the first that has a cell counts
-	readings map[question]*Readings                             // nil: not all of them have been run
-	fits     map[string]*multiverse.Calibration                 // by model
 	verdicts map[string]Verdict                                 // by the claim's ID
 	err      error
 
@@ -33,20 +30,7 @@ type Evidence struct {
 	cells       map[string][]record.Cell   // by the artifact's ID
 }
 
-// question names what readings are asked about.
-type question struct {
-	data, model string
-	setting     datasets.Setting
-}
-
-// Readings holds what node masking does, or what another contrast is, in every reading of the paper that was asked
-// about, for a model on a data set in a setting.
-type Readings struct {
-	All         *multiverse.Effects
-	Calibration *multiverse.Calibration // on Cora
-}
-
-// MultiverseFolder is where the trajectories of all readings are, in a folder of results.
+// MultiverseFolder is where the trajectories of the first protocol are, in a folder of results.
 const MultiverseFolder = "multiverse"
 
 // Open returns what a folder of results says. Of its files it reads those that hold what is asked for, the
@@ -74,7 +58,7 @@ func OpenRecords(folder string) (*record.Results, error) {
 
 // prepare sets what is read and judged later.
 func (e *Evidence) prepare() {
-	e.readings, e.fits, e.verdicts = map[question]*Readings{}, map[string]*multiverse.Calibration{}, map[string]Verdict{}
+	e.verdicts = map[string]Verdict{}
 	e.comparisons, e.cells = map[string]tunedComparison{}, map[string][]record.Cell{}
 	e.tables = []*record.Results{e.cited, e.all}
 	e.Records = record.LazyResults(
@@ -190,42 +174,3 @@ func once[K comparable, V any](kept map[K]V, key K, made func() V) V {
 
 // cellsOf lists an artifact's cells, as [Artifact.Cells] does; each claim asks for them.
 func (e *Evidence) cellsOf(a Artifact) []record.Cell { return once(e.cells, a.ID, a.Cells) }
-
-// Readings returns what every reading gives for a model on a data set in a setting, and whether they have all been run.
-func (e *Evidence) Readings(data, model string, setting datasets.Setting) (*Readings, bool) {
-	q := question{data, model, setting}
-	r := once(e.readings, q, func() *Readings {
-		r, err := e.ask(q)
-		e.fail(err)
-		return r
-	})
-	return r, r != nil
-}
-
-// ask returns what every reading gives, or nil if not all of them have been run.
-func (e *Evidence) ask(q question) (*Readings, error) {
-	if _, err := multiverse.AxesOf(q.model); err != nil {
-		return nil, nil // the paper does not have it
-	}
-	calibration, err := e.calibration(q.model)
-	if err != nil {
-		return nil, err
-	}
-	ask, err := askAmong(calibration, q.data, q.model, q.setting)
-	if err != nil {
-		return nil, err
-	}
-	effects, err := ask.Effects(e.all)
-	if err != nil || len(effects.Effects) == 0 || len(effects.Splits) < multiverse.Splits {
-		return nil, err
-	}
-	return &Readings{All: effects, Calibration: calibration}, nil
-}
-
-// calibration returns a model's calibration, made once.
-func (e *Evidence) calibration(model string) (c *multiverse.Calibration, err error) {
-	if e.fits[model] == nil {
-		e.fits[model], err = Calibrate(e.all, model)
-	}
-	return e.fits[model], err
-}

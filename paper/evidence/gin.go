@@ -6,9 +6,9 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/paper/cited"
-	"nodemask/paper/joint"
 	"nodemask/paper/multiverse"
 	"nodemask/plots"
+	"nodemask/stats"
 )
 
 // The IDs of the figure of what masking adds to GIN by how it does without, and of the table beside it.
@@ -39,7 +39,7 @@ func (e *Evidence) unmaskedAbove(plain, masked cited.Answer) (bySize []float64, 
 		}
 		differences, bySize = append(differences, bySplit), append(bySize, average(bySplit))
 	}
-	effect, err := joint.Pooled(differences)
+	effect, err := stats.Pooled(differences)
 	return bySize, effect.Low > 0, err
 }
 

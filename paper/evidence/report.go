@@ -92,15 +92,6 @@ func trusted[T string | []byte](text T, err error) (template.HTML, error) {
 // addOverview adds what was found over all artifacts to the contents of a page.
 func addOverview(contents map[string]any, artifacts []Artifact, e *Evidence) (err error) {
 	if slices.ContainsFunc(artifacts, func(a Artifact) bool { return len(a.Claims) > 0 }) {
-		var curves []template.HTML
-		for _, curve := range e.Specifications() {
-			html, err := trusted(curve.HTML())
-			if err != nil {
-				return err
-			}
-			curves = append(curves, html)
-		}
-		contents["Curves"] = curves
 		if contents["Forest"], err = trusted(ClaimsForest(artifacts, e).SVG()); err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,9 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/paper"
-	"nodemask/paper/cited"
-	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 const results = "../../results"
@@ -105,12 +101,11 @@ func TestAnswersReadTheSecondProtocolAlone(t *testing.T) {
 
 func TestWhatCannotBeReadIsToldWhereverItIsShown(t *testing.T) {
 	for name, show := range map[string]func(*Evidence){
-		"summary":        func(e *Evidence) { Summary(Artifacts(), e) },
-		"findings":       func(e *Evidence) { Findings(Artifacts(), e) },
-		"advice":         func(e *Evidence) { e.Advice() },
-		"forest":         func(e *Evidence) { ClaimsForest(Artifacts(), e) },
-		"specifications": func(e *Evidence) { e.Specifications() },
-		"records":        func(e *Evidence) { e.Records.Trials(paper.Cell("cora", "gin", "inductive", 10)) },
+		"summary":  func(e *Evidence) { Summary(Artifacts(), e) },
+		"findings": func(e *Evidence) { Findings(Artifacts(), e) },
+		"advice":   func(e *Evidence) { e.Advice() },
+		"forest":   func(e *Evidence) { ClaimsForest(Artifacts(), e) },
+		"records":  func(e *Evidence) { e.Records.Trials(paper.Cell("cora", "gin", "inductive", 10)) },
 	} {
 		e, told := Open(damagedBut(t)), 0
 		e.OnError = func(error) { told++ }
@@ -119,19 +114,6 @@ func TestWhatCannotBeReadIsToldWhereverItIsShown(t *testing.T) {
 		require.Positive(t, told, name)
 	}
 	require.ErrorContains(t, WriteReport(io.Discard, Artifacts(), Open(damagedBut(t)), TableOptions{}), "line 1: not a ")
-}
-
-func TestTrialsOnOtherFilesOfTheDataAreToldInVerdictsToo(t *testing.T) {
-	folder := t.TempDir()
-	store := recordstore.Open(filepath.Join(folder, CitedFolder))
-	none := func(record.Cell) float64 { return 0 }
-	for i, one := range readingsOf(t, "gat", 1, func(record.Cell, int) float64 { return 0 }, none) {
-		one.Protocol, one.SplitHash = cited.ProtocolHash(), fmt.Sprint("split", i)
-		require.NoError(t, store.Add(one))
-	}
-	e := Open(folder)
-	Judge(Artifacts()[:1], e)
-	require.ErrorContains(t, e.Err(), " has the splits ")
 }
 
 func TestAPageOfNamedTablesSaysNothingOfOthers(t *testing.T) {

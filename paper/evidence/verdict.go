@@ -8,7 +8,6 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/paper/cited"
-	"nodemask/paper/joint"
 	"nodemask/paper/multiverse"
 	"nodemask/paper/record"
 	"nodemask/plots"
@@ -172,7 +171,7 @@ func judge(r *record.Results, unit string, comparisons []comparison) Verdict {
 			common[i] = append(common[i], of[seed])
 		}
 	}
-	pooled, err := joint.Pooled(common)
+	pooled, err := stats.Pooled(common)
 	if err != nil {
 		return notRun("fewer than two seeds are in all %d comparisons", len(comparisons))
 	}
@@ -235,7 +234,7 @@ func (v *Verdict) detect() string {
 	if v.Grade != multiverse.Inconclusive {
 		return ""
 	}
-	least, err := joint.Detectable(v.Effect.StdDev, v.Effect.N)
+	least, err := stats.Detectable(v.Effect.StdDev, v.Effect.N)
 	if err != nil {
 		return ""
 	}

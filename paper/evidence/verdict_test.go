@@ -10,7 +10,6 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/paper"
-	"nodemask/paper/joint"
 	"nodemask/paper/multiverse"
 	"nodemask/paper/record"
 	"nodemask/paper/recordtest"
@@ -88,7 +87,7 @@ func TestAVerdictHasRulePooledAndPublishedEffect(t *testing.T) {
 	// Published gains: 3.47, 3.28, 3.23, 2.14, 1.42, 1.42, 1.5.
 	assert.InDelta(t, 16.46/7, *v.Published, 1e-9)
 	assert.Equal(t, multiverse.Inconclusive, v.Grade, "p is 0.065")
-	least, err := joint.Detectable(v.Effect.StdDev, 3)
+	least, err := stats.Detectable(v.Effect.StdDev, 3)
 	require.NoError(t, err)
 	assert.Equal(t, least, v.Detectable)
 	assert.Contains(t, v.Figures, "significant in 4 of 7, 3 or more trials each")

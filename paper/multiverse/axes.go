@@ -1,6 +1,5 @@
-// Package multiverse holds every reading of the paper that it leaves open: the choices as one table of axes, the
-// trials that cover them, and what node masking does in each. The rules are fixed in PROTOCOL.md, beside
-// package paper.
+// Package multiverse has readings of the paper as options on axes, and what node masking does in them, by records; and
+// the parts on depth and on tuning of PROTOCOL.md, beside package paper.
 package multiverse
 
 import (
@@ -50,56 +49,8 @@ func Options(texts ...string) (all []Option) {
 	return all
 }
 
-// AxesOf lists the axes of a model, those that are read last. It returns an error for models that the paper does not
-// have.
-func AxesOf(model string) ([]Axis, error) {
-	// Inductively the train nodes are all that can be masked. Stopping and arrivals are read off trained models, whatever
-	// the model.
-	common := []Axis{
-		{Name: "masked", Title: "Nodes that can be masked", Setting: datasets.Transductive, Masked: true,
-			Paper:   "“we randomly sample a Bernoulli select function over the nodes in the train set”",
-			Options: Options("all: over=all", "train nodes: over=train")},
-		{Name: "stop", Title: "Early stopping follows", Read: true,
-			Paper: "“a small part that we designate as the validation set for evaluating the early stopping criterion”; the " +
-				"criterion is not named",
-			Options: Options("loss: stop=loss", "macro F1: stop=f1", "accuracy: stop=accuracy",
-				"loss and accuracy: stop=either")},
-		{Name: "arrivals", Title: "New nodes arrive with", Setting: datasets.Inductive, Read: true,
-			Paper: "“we introduce the relevant nodes from the dataset into G along with the corresponding edges”",
-			Options: Options("all edges: arrivals=all-edges", "edges to train nodes: arrivals=train-edges",
-				"all but validation nodes: arrivals=no-validation")},
-	}
-	switch model {
-	case "gin":
-		return append([]Axis{
-			{Name: "body", Title: "Body of GIN", Paper: "“behaves exactly like the GIN-0 architecture from the original " +
-				"paper”, whose MLPs have two linear layers with batch normalisation",
-				Options: Options("one linear: mlp=1", "two linear: mlp=2", "two, norm inside: mlp=2 norm=inside",
-					"two, norm inside and after: mlp=2 norm=both")},
-			{Name: "readout", Title: "Prediction from",
-				Paper:   "silent; GIN's authors add up a linear layer on every layer's representation",
-				Options: Options("last layer", "all layers: readout=all")},
-			{Name: "dropout", Title: "Dropout", Paper: "silent; GIN's authors have 0 or 0.5",
-				Options: Options("none: dropout=0", "0.5: dropout=0.5")},
-			{Name: "features", Title: "Features", Paper: "silent",
-				Options: Options("raw: normalize=false", "divided by their sum: normalize=true")},
-			{Name: "rates", Title: "Learning rate, L2", Paper: "“We use the Adam optimizer”; the rates are not named",
-				Options: Options("0.01, 5e-4: lr=0.01 decay=0.0005", "0.005, 0: lr=0.005 decay=0")},
-		}, common...), nil
-	case "gat", "sgat":
-		return append([]Axis{
-			{Name: "attention dropout", Title: "Attention dropout without masking", Plain: true,
-				Paper: "“we set the exact same hyper-parameters as in the original paper”, which drops 0.6 of " +
-					"attention; masking is “used instead of dropout on attention coefficients”",
-				Options: Options("0.6: attention-dropout=0.6", "none: attention-dropout=0")},
-			{Name: "self", Title: "A masked node to itself", Masked: true,
-				Paper: "eqs. 7 and 9 multiply it by δ(v); eq. 6 does not: a masked node “can still appear as the " +
-					"root”",
-				Options: Options("masked", "kept: self=kept")},
-		}, common...), nil
-	}
-	return nil, fmt.Errorf("no readings of %q: expected gin, gat or sgat", model)
-}
+// Matters reports whether the axis matters in a setting.
+func (a Axis) Matters(setting datasets.Setting) bool { return a.Setting == "" || a.Setting == setting }
 
 // Reading is one option of each axis, by number: a reading of the paper.
 type Reading []int
@@ -171,7 +122,7 @@ func Cells(questions []Question) ([]record.Cell, error) {
 	var cells []record.Cell
 	for _, q := range questions {
 		for _, size := range q.Sizes {
-			for _, r := range q.Readings() {
+			for _, r := range q.Readings {
 				for _, arm := range []Arm{Plain, Masked} {
 					c, err := r.Cell(q.Axes, arm, q.Data, q.Model, q.Setting, size)
 					if err != nil {
@@ -188,7 +139,7 @@ func Cells(questions []Question) ([]record.Cell, error) {
 // Sizes returns the sizes of the train set that readings are compared at, in percent.
 func Sizes() []int { return []int{10, 25, 50, 90} }
 
-// Splits is the number of splits of each size, and FirstSplit the seed of the first one.
+// The splits of the part on depth: seeds from FirstSplit on.
 const (
 	Splits     = 10
 	FirstSplit = 100

@@ -35,7 +35,7 @@ func TestContrastsAreDifferencesOfSumsOfScores(t *testing.T) {
 		effects := effectsOf(t, q, results)
 		require.Len(t, effects.Effects, 48)
 		for _, e := range effects.Effects {
-			require.InDeltaSlice(t, test.want, e.perSplit(), 1e-9)
+			require.InDeltaSlice(t, test.want, e.Differences[0], 1e-9)
 			require.InDelta(t, 70, e.Plain[0], 1e-9, "whatever is contrasted")
 			require.InDelta(t, 73, e.Masked[0], 1e-9)
 		}

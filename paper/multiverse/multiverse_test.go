@@ -1,10 +1,7 @@
 package multiverse
 
 import (
-	"fmt"
 	"math"
-	"os"
-	"regexp"
 	"slices"
 	"testing"
 
@@ -16,18 +13,20 @@ import (
 	"nodemask/paper/recordtest"
 )
 
-func axesOf(t *testing.T, model string) []Axis {
-	axes, err := AxesOf(model)
-	require.NoError(t, err)
-	return axes
-}
-
-// asked is the question of all readings of a model on Cora.
+// asked asks about readings of a model with attention on Cora: two baselines, the own term masked or kept, four ways to
+// stop and three arrivals.
 func asked(t *testing.T, model string, setting datasets.Setting) Question {
 	t.Helper()
-	q, err := Ask("cora", model, setting)
-	require.NoError(t, err)
-	return q
+	axes := []Axis{
+		{Name: "attention dropout", Plain: true, Options: Options("0.6: attention-dropout=0.6", "none: attention-dropout=0")},
+		{Name: "self", Masked: true, Options: Options("masked", "kept: self=kept")},
+		{Name: "stop", Read: true, Options: Options("loss: stop=loss", "macro F1: stop=f1", "accuracy: stop=accuracy",
+			"loss and accuracy: stop=either")},
+		{Name: "arrivals", Setting: datasets.Inductive, Read: true, Options: Options("all edges: arrivals=all-edges",
+			"edges to train nodes: arrivals=train-edges", "all but validation nodes: arrivals=no-validation")},
+	}
+	return Question{Axes: axes, Data: "cora", Model: model, Setting: setting, Sizes: Sizes(),
+		Seeds: Seeds(FirstSplit, Splits), Readings: Readings(axes, setting)}
 }
 
 func effectsOf(t *testing.T, q Question, r *record.Results) *Effects {
@@ -44,41 +43,6 @@ func cellsOf(t *testing.T, questions []Question) []record.Cell {
 	return cells
 }
 
-func TestAReadingTakesOneOptionOfEachAxisThatMatters(t *testing.T) {
-	for _, c := range []struct {
-		model     string
-		setting   datasets.Setting
-		want      int
-		trainings int // of one size, both arms
-	}{
-		// GIN: 4 bodies, 2 readouts, dropout, features, rates: 64; 4 ways to stop; 3 arrivals or 2 sets of nodes to mask.
-		{"gin", datasets.Inductive, 64 * 4 * 3, 2 * 64}, {"gin", datasets.Transductive, 64 * 4 * 2, 3 * 64},
-		// GAT: 2 baselines, the own term masked or not.
-		{"gat", datasets.Inductive, 4 * 4 * 3, 4}, {"sgat", datasets.Transductive, 4 * 4 * 2, 2 + 4},
-	} {
-		axes := axesOf(t, c.model)
-		readings := Readings(axes, c.setting)
-		require.Len(t, readings, c.want)
-		seen := map[string]bool{}
-		trained := map[string]bool{}
-		for _, r := range readings {
-			seen[r.Words(axes, c.setting)] = true
-			for _, arm := range []Arm{Plain, Masked} {
-				cell, err := r.Cell(axes, arm, "cora", c.model, c.setting, 10)
-				require.NoError(t, err)
-				require.Equal(t, bool(arm), cell.Parameters.KeepRate.Active())
-				trained[cell.Trained().Key()] = true
-			}
-		}
-		require.Len(t, seen, c.want, "words tell readings apart")
-		require.Len(t, trained, c.trainings)
-	}
-	_, err := AxesOf("gcn")
-	require.ErrorContains(t, err, `no readings of "gcn"`)
-	cells := cellsOf(t, ofBoth(t, "gin", Sizes()...))
-	require.Len(t, cells, 4*(2+3)*64)
-}
-
 // ofBoth asks about all readings of a model on Cora in both settings.
 func ofBoth(t *testing.T, model string, sizes ...int) []Question {
 	t.Helper()
@@ -89,48 +53,6 @@ func ofBoth(t *testing.T, model string, sizes ...int) []Question {
 		both = append(both, q)
 	}
 	return both
-}
-
-func TestEveryOptionChangesWhatIsTrainedOrRead(t *testing.T) {
-	for _, model := range []string{"gin", "gat", "sgat"} {
-		axes := axesOf(t, model)
-		for i, axis := range axes {
-			setting := datasets.Transductive
-			if axis.Setting != "" {
-				setting = axis.Setting
-			}
-			arm := Arm(axis.Masked)
-			require.NotEmpty(t, axis.Paper, axis.Name)
-			keys := map[string]bool{}
-			for option := range axis.Options {
-				r := make(Reading, len(axes))
-				r[i] = option
-				cell, err := r.Cell(axes, arm, "cora", model, setting, 10)
-				require.NoError(t, err)
-				keys[cell.Key()] = true
-				if axis.Read {
-					base, err := make(Reading, len(axes)).Cell(axes, arm, "cora", model, setting, 10)
-					require.NoError(t, err)
-					require.Equal(t, base.Trained().Key(), cell.Trained().Key(), "%s is read off", axis.Name)
-				}
-			}
-			require.Len(t, keys, len(axis.Options), "%s: %s", model, axis.Name)
-		}
-	}
-}
-
-func TestTheProtocolNamesTheSizesSplitsAndEveryWayToStop(t *testing.T) {
-	text, err := os.ReadFile("../../paper/PROTOCOL.md")
-	require.NoError(t, err)
-	require.Regexp(t, regexp.MustCompile(`(?s)10, 25, 50 and 90 %.*seeds 100 to 109`), string(text))
-	require.Equal(t, []int{10, 25, 50, 90}, Sizes())
-	require.Equal(t, 100, FirstSplit)
-	require.Equal(t, 10, Splits)
-	require.Contains(t, string(text), "stopping (validation loss; macro F1; accuracy; either of loss and accuracy")
-	require.Len(t, hyper.StopOns(), 4)
-	require.Contains(t, string(text), fmt.Sprintf("within %.1f points", firstLimit))
-	require.Contains(t, string(text), "fewer than five readings pass, the limit of 3.0 rises by half points")
-	require.Equal(t, 5, leastCalibrated)
 }
 
 // trials makes trajectories of all trainings of a model on splits from FirstSplit on, with scores by what was trained,
@@ -176,7 +98,6 @@ func TestEffectsPairSplitsAndPoolSizes(t *testing.T) {
 		want := gain + 0.5 + 0.1
 		require.InDelta(t, want, e.Pooled.MeanDifference, 1e-9)
 		require.InDelta(t, 0.1, e.Pooled.StdDev, 1e-9)
-		require.InDeltaSlice(t, []float64{gain + 0.5, gain + 0.6, gain + 0.7}, e.perSplit(), 1e-9)
 		require.InDelta(t, 71, e.Plain[0], 1e-9)
 		require.InDelta(t, 71+gain+0.1, e.Masked[0], 1e-9)
 		if sign = -1; gain > 0 {
@@ -184,17 +105,6 @@ func TestEffectsPairSplitsAndPoolSizes(t *testing.T) {
 		}
 		require.Equal(t, sign, e.Sign())
 	}
-	joint, err := effects.Joint()
-	require.NoError(t, err)
-	require.InDelta(t, -0.4, joint.Median, 1e-9)
-	require.InDelta(t, 0.25, joint.Positive, 1e-9)
-	require.InDelta(t, 0.75, joint.Negative, 1e-9)
-	names, variance, err := effects.Explained()
-	require.NoError(t, err)
-	require.Equal(t, []string{"attention dropout", "self", "stop", "arrivals"}, names)
-	require.InDelta(t, 1, variance[2], 1e-9, "stopping explains everything")
-	require.InDelta(t, 0, variance[1], 1e-9)
-
 	// A split that one training lacks counts for none.
 	cells := cellsOf(t, ofBoth(t, "gat", Sizes()...))
 	var all []record.Record
@@ -206,100 +116,6 @@ func TestEffectsPairSplitsAndPoolSizes(t *testing.T) {
 	other := asked(t, "gat", datasets.Transductive)
 	rest := effectsOf(t, other, results)
 	require.ElementsMatch(t, []int{2, 3}, []int{len(effects.Splits), len(rest.Splits)})
-}
-
-func TestCalibrationUsesPlainColumnsAndCaching(t *testing.T) {
-	published := func(_ datasets.Setting, size int) *float64 {
-		if size == 25 {
-			return nil
-		}
-		return new(80.0)
-	}
-	results := trials(t, "gin", 2, func(c record.Cell, on hyper.StopOn, way datasets.Arrivals, split int) (float64,
-		float64) {
-		if c.Parameters.KeepRate.Active() {
-			return 1, 1 // whatever
-		}
-		far := 0.0 // root mean square, alike at all sizes
-		switch {
-		case c.Parameters.MLPLayers == 1:
-			far = 2
-		case c.Parameters.Norm == hyper.NormInside:
-			far = -3.4
-		case c.Parameters.Norm == hyper.NormBoth:
-			far = 6
-		}
-		if on != hyper.StopOnLoss || c.Parameters.Dropout == 0 || c.Parameters.NormalizeFeatures ||
-			c.Parameters.LearningRate == 0.005 || c.Parameters.Readout != "" {
-			far = 20
-		}
-		cost := 1.0
-		if way == datasets.TrainEdges {
-			cost = 5
-		}
-		f1 := 80 + far + float64(2*split-1)*0.5
-		if c.TrainPercent == 25 {
-			f1 = 10 // the paper has no number
-		}
-		return f1, f1 - cost
-	})
-	c, err := Calibrate(results, "cora", "gin", published, true)
-	require.NoError(t, err)
-	require.Len(t, c.Fits, 64*4*3)
-	require.Equal(t, []uint64{100, 101}, c.Splits)
-	// Within 3 points: one and two linear layers, with two of three arrivals: four. At 3.5, norm inside too.
-	require.InDelta(t, 3.5, c.Limit, 1e-9)
-	passed := slices.DeleteFunc(slices.Clone(c.Fits), func(f Fit) bool { return !f.Calibrated })
-	require.Len(t, passed, 6)
-	best, ok := c.Best()
-	require.True(t, ok)
-	axes := axesOf(t, "gin")
-	require.Equal(t, "body: two linear; readout: last layer; dropout: 0.5; features: raw; rates: 0.01, 5e-4; stop: loss; arrivals: all edges", best.Reading.Words(axes, datasets.Inductive))
-	require.InDelta(t, 0, best.Both, 1e-9)
-	require.InDelta(t, 1, best.CacheCost, 1e-9)
-
-	// Which nodes are masked does not matter to what is calibrated; arrivals do not in the transductive setting.
-	train := slices.Clone(best.Reading)
-	train[slices.IndexFunc(axes, func(a Axis) bool { return a.Name == "masked" })] = 1
-	require.True(t, c.Has(axes, datasets.Transductive, train))
-	apart := slices.Clone(best.Reading)
-	apart[slices.IndexFunc(axes, func(a Axis) bool { return a.Name == "arrivals" })] = 1
-	require.False(t, c.Has(axes, datasets.Inductive, apart))
-	require.True(t, c.Has(axes, datasets.Transductive, apart))
-
-	without, err := Calibrate(results, "cora", "gin", published, false)
-	require.NoError(t, err)
-	require.InDelta(t, 3.0, without.Limit, 1e-9, "six readings are within 3 points when caching may cost anything")
-	none, err := Calibrate(results, "cora", "sgat", published, false)
-	require.NoError(t, err)
-	require.Empty(t, none.Fits)
-}
-
-func TestGATIsCalibratedByItsOwnBaseline(t *testing.T) {
-	results := trials(t, "gat", 2, func(c record.Cell, _ hyper.StopOn, _ datasets.Arrivals, split int) (float64, float64) {
-		if c.Parameters.AttentionDropout == 0 {
-			return 10, 10
-		}
-		return 80 + float64(split), 80
-	})
-	c, err := Calibrate(results, "cora", "gat", func(datasets.Setting, int) *float64 { return new(80.0) }, false)
-	require.NoError(t, err)
-	require.Len(t, c.Fits, 4*3, "attention dropout 0.6, stops and arrivals")
-	q := asked(t, "gat", datasets.Inductive)
-	effects := effectsOf(t, q, results)
-	require.Len(t, effects.Calibrated(c).Effects, 48, "with any baseline and own term")
-
-	q.Among = c
-	require.Len(t, q.Readings(), 48)
-	for i := range c.Fits {
-		c.Fits[i].Calibrated = i == 0
-	}
-	require.Len(t, q.Readings(), 2*2, "one fit, with any baseline and own term")
-	alone := effectsOf(t, q, results)
-	require.Len(t, alone.Effects, 4)
-	require.Equal(t, effects.Calibrated(c).Effects, alone.Effects)
-	cells := cellsOf(t, []Question{q})
-	require.Len(t, cells, 4*(2+2), "stops and arrivals are read off: two baselines and two own terms at four sizes")
 }
 
 func TestTheBestKeepRateRisesByItsSlope(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"nodemask/datasets"
-	"nodemask/paper/joint"
 	"nodemask/paper/record"
 	"nodemask/stats"
 )
@@ -19,33 +18,10 @@ type Question struct {
 	Setting     datasets.Setting
 	Sizes       []int
 	// Seeds are those of the splits that count; others have been run for other parts of a protocol.
-	Seeds []uint64
-	// Among are the readings that are asked about: the calibrated ones; nil: all.
-	Among *Calibration
-	// Only are the readings that are asked about; nil: all, or those Among.
-	Only []Reading
+	Seeds    []uint64
+	Readings []Reading // that are asked about
 	// Contrast is what is asked of each reading; the zero value asks what masking adds.
 	Contrast Contrast
-}
-
-// Readings lists what is asked about.
-func (q Question) Readings() []Reading {
-	if q.Only != nil {
-		return q.Only
-	}
-	all := Readings(q.Axes, q.Setting)
-	if q.Among == nil {
-		return all
-	}
-	return slices.DeleteFunc(all, func(r Reading) bool { return !q.Among.Has(q.Axes, q.Setting, r) })
-}
-
-// Ask returns the question of all readings of a model on a data set in a setting, at all sizes. It returns an error for
-// a model that has none.
-func Ask(data, model string, setting datasets.Setting) (Question, error) {
-	axes, err := AxesOf(model)
-	return Question{Axes: axes, Data: data, Model: model, Setting: setting, Sizes: Sizes(),
-		Seeds: Seeds(FirstSplit, Splits)}, err
 }
 
 // Effect is what masking does in one reading.
@@ -116,7 +92,7 @@ func (l *lookup) of(r Reading, arm Arm, size int) (trials map[uint64]*record.Rea
 // splits are the seeds, of those that count, that every training of the arms has.
 func (l *lookup) splits(arms ...Arm) ([]uint64, error) {
 	common := slices.Clone(l.Seeds)
-	for _, reading := range l.Readings() {
+	for _, reading := range l.Readings {
 		for _, size := range l.Sizes {
 			for _, arm := range arms {
 				trials, _, err := l.of(reading, arm, size)
@@ -140,7 +116,7 @@ func (q Question) Effects(r *record.Results) (*Effects, error) {
 	if all.Splits, err = l.splits(Plain, Masked); err != nil || len(all.Splits) < 2 {
 		return all, err
 	}
-	for _, reading := range q.Readings() {
+	for _, reading := range q.Readings {
 		e := Effect{Reading: reading}
 		for _, size := range q.Sizes {
 			scores := map[Score][]float64{}
@@ -165,7 +141,7 @@ func (q Question) Effects(r *record.Results) (*Effects, error) {
 			e.Differences = append(e.Differences, differences)
 			e.Plain, e.Masked = append(e.Plain, stat.Mean(plain, nil)), append(e.Masked, stat.Mean(masked, nil))
 		}
-		if e.Pooled, err = joint.Pooled(e.Differences); err != nil {
+		if e.Pooled, err = stats.Pooled(e.Differences); err != nil {
 			return nil, fmt.Errorf("%s: %w", reading.Words(q.Axes, q.Setting), err)
 		}
 		all.Effects = append(all.Effects, e)
@@ -183,17 +159,6 @@ func (q Question) F1(r *record.Results, reading Reading, arm Arm, size int) (map
 	return scores, err
 }
 
-// perSplit returns an effect's mean over sizes, by split.
-func (e Effect) perSplit() []float64 {
-	means := make([]float64, len(e.Differences[0]))
-	for _, differences := range e.Differences {
-		for i, d := range differences {
-			means[i] += d / float64(len(e.Differences))
-		}
-	}
-	return means
-}
-
 // Sign returns 1 or -1 for a pooled effect that is significantly above or below zero (p < 0.05), else 0.
 func (e Effect) Sign() int {
 	switch {
@@ -203,34 +168,4 @@ func (e Effect) Sign() int {
 		return -1
 	}
 	return 0
-}
-
-// Joint tests the pooled effects of all readings together, by turning the signs of whole splits.
-func (e *Effects) Joint() (joint.Result, error) {
-	effects := make([][]float64, len(e.Effects))
-	for i, effect := range e.Effects {
-		effects[i] = effect.perSplit()
-	}
-	return joint.Test(effects)
-}
-
-// Explained says how much of the variance of the pooled effects each axis explains; names are those of axes that matter
-// in the setting.
-func (e *Effects) Explained() (names []string, shares []float64, err error) {
-	var y []float64
-	factors := make([][]int, len(e.Effects))
-	for i, axis := range e.Axes {
-		if !axis.Matters(e.Setting) {
-			continue
-		}
-		names = append(names, axis.Name)
-		for k, effect := range e.Effects {
-			factors[k] = append(factors[k], effect.Reading[i])
-		}
-	}
-	for _, effect := range e.Effects {
-		y = append(y, effect.Pooled.MeanDifference)
-	}
-	shares, err = joint.Explained(y, factors)
-	return names, shares, err
 }

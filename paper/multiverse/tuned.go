@@ -12,7 +12,6 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
-	"nodemask/paper/joint"
 	"nodemask/paper/record"
 	"nodemask/paper/recordstore"
 	"nodemask/stats"
@@ -358,6 +357,6 @@ func Pooled(all []Tuned, setting datasets.Setting, models []TunedModel, arm, aga
 	if len(differences) == 0 {
 		return effect, 0, nil
 	}
-	effect, err = joint.Pooled(differences)
+	effect, err = stats.Pooled(differences)
 	return effect, len(differences), err
 }

@@ -23,7 +23,7 @@ import kernel as guard
 # A cell that calls one of these shows something, so its output must be there.
 SHOWS = re.compile(
     r"\b(?:incell\.Train|nb\.(SVG|HTML|Markdown|Table|Chart|Rows|Tree|Figure|Explore\w*|Train\w*|Compare|"
-    r"Readings?|EveryReading|WhatMatters|Calibration|Artifact|Claims|Summary|Source|TreeSizes|CheckTree|MaskingCurves|"
+    r"Artifact|Claims|Summary|Source|TreeSizes|CheckTree|MaskingCurves|"
     r"Repetition|Twins|Playground))\("
 )
 # Lines that say nothing by themselves: rulers and exit statuses.

@@ -1,4 +1,4 @@
-package joint
+package stats
 
 import (
 	"fmt"
@@ -6,8 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/stat/distuv"
-
-	"nodemask/stats"
 )
 
 // Pooled tests the mean of several cells' paired differences. differences[cell][split] is that of a cell, for instance
@@ -17,25 +15,25 @@ import (
 //	d_j = Σ_c differences[c][j] / cells
 //
 // The result is the paired t-test of the d_j against 0, with its interval over the splits. It is an error if there are
-// no cells or if cells differ in splits; other errors are those of [stats.PairedTTest].
-func Pooled(differences [][]float64) (stats.TTest, error) {
+// no cells or if cells differ in splits; other errors are those of [PairedTTest].
+func Pooled(differences [][]float64) (TTest, error) {
 	if len(differences) == 0 {
-		return stats.TTest{}, fmt.Errorf("pooled effect of no cells: expected at least 1")
+		return TTest{}, fmt.Errorf("pooled effect of no cells: expected at least 1")
 	}
 	splits := len(differences[0])
 	means := make([]float64, splits)
 	for c, cell := range differences {
 		if len(cell) != splits {
-			return stats.TTest{}, fmt.Errorf("pooled effect: cell %d has %d splits, the first has %d: expected equally many", c,
+			return TTest{}, fmt.Errorf("pooled effect: cell %d has %d splits, the first has %d: expected equally many", c,
 				len(cell), splits)
 		}
 		for j, d := range cell {
 			means[j] += d / float64(len(differences))
 		}
 	}
-	test, err := stats.PairedTTest(means, make([]float64, splits))
+	test, err := PairedTTest(means, make([]float64, splits))
 	if err != nil {
-		return stats.TTest{}, fmt.Errorf("pooled effect: %w", err)
+		return TTest{}, fmt.Errorf("pooled effect: %w", err)
 	}
 	return test, nil
 }
@@ -89,7 +87,7 @@ func tTestPower(nu float64) (c float64, power func(lambda float64) float64) {
 	for i, s := range places {
 		density[i] = math.Exp(constant + (nu-1)*math.Log(s) - nu*s*s/2)
 	}
-	c = distuv.StudentsT{Sigma: 1, Nu: nu}.Quantile(1 - significance/2)
+	c = distuv.StudentsT{Sigma: 1, Nu: nu}.Quantile(1 - 0.05/2)
 	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	return c, func(lambda float64) (integral float64) {
 		for i, s := range places {
