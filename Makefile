@@ -84,7 +84,7 @@ lint: vet style ## check with staticcheck too (minutes, the first time)
 
 # GoMLX's pure-Go backend computes addresses beyond its slices, which checkptr, a part of -race, takes for a fault.
 TORTURE ?= ./...
-torture: setup-lab build ## every fault at every system call, and all tests with the race detector (an hour; TORTURE=./paper/recordstore: of one package)
+torture: setup-lab build ## every fault at every system call, and all tests with the race detector (an hour; TORTURE=./paper/record: of one package)
 	NODEMASK_TORTURE=1 CGO_ENABLED=1 $(TEST) -race -gcflags=github.com/gomlx/...=-d=checkptr=0 -p 1 -timeout 90m $(TORTURE)
 
 third-party: ## write THIRD_PARTY.md, the licences of all that is linked

@@ -13,7 +13,6 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 // The rule. It is that of the report's tuned comparison, with splits until the answer is clear in place of twenty.
@@ -201,7 +200,7 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 			return nil, err
 		}
 		a.longestFirst(s.next.cells)
-		err = lab.Train(within, s.next.what, recordstore.Merged(s.next.cells), s.next.seeds)
+		err = lab.Train(within, s.next.what, record.Merged(s.next.cells), s.next.seeds)
 		if err != nil && within.Err() == nil {
 			return nil, err
 		}

@@ -22,7 +22,6 @@ import (
 	"nodemask/paper"
 	"nodemask/paper/evidence"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 	"nodemask/plots"
 	"nodemask/stats"
 )
@@ -210,7 +209,7 @@ func TestTheStopButtonEndsTrainingAndKeepsFinishedTrials(t *testing.T) {
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
 	require.NoError(t, c.Start())
-	store := recordstore.Open(folder)
+	store := record.Open(folder)
 	require.Eventually(t, func() bool {
 		records, err := store.Load()
 		return err == nil && len(records) >= 2

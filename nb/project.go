@@ -11,7 +11,6 @@ import (
 	"nodemask/nb/internal/notebook"
 	"nodemask/nb/worker"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 // small reports whether notebooks should do little, as when all of them are run to see that they work: whether
@@ -40,7 +39,7 @@ func liveFolder() (string, error) {
 
 // Live returns the results of what notebooks have trained on this machine.
 func Live() *record.Results {
-	return record.NewResults(Must1(recordstore.Open(Must1(liveFolder())).Load()))
+	return record.NewResults(Must1(record.Open(Must1(liveFolder())).Load()))
 }
 
 // Recorded returns the results that came with the project: what 'nodemask report' shows.

@@ -17,7 +17,7 @@ import (
 
 	"nodemask/internal/browsertest"
 	"nodemask/internal/checkout"
-	"nodemask/paper/recordstore"
+	"nodemask/paper/record"
 )
 
 // built is the program of pages, compiled once for all tests.
@@ -181,7 +181,7 @@ func TestTwoTabsAtOnceLoseNoRuns(t *testing.T) {
 	first.JS(`JSON.parse(localStorage.getItem('nodemask-runs'))`, &lines)
 	seeds := map[uint64]int{}
 	for _, line := range lines {
-		r, err := recordstore.Parse([]byte(line))
+		r, err := record.Parse([]byte(line))
 		require.NoError(t, err)
 		seeds[r.Seed]++
 	}
@@ -288,7 +288,7 @@ func TestAGraphOfOnesOwnComesWithThePage(t *testing.T) {
 	b.JS(`JSON.parse(localStorage.getItem('nodemask-runs'))`, &lines)
 	arms := map[string]bool{}
 	for _, line := range lines {
-		r, err := recordstore.Parse([]byte(line))
+		r, err := record.Parse([]byte(line))
 		require.NoError(t, err)
 		require.False(t, arms[fmt.Sprint(r.Cell, r.Seed)], "each seed once an arm")
 		arms[fmt.Sprint(r.Cell, r.Seed)] = true

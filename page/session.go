@@ -23,7 +23,6 @@ import (
 	"nodemask/paper/evidence"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 	"nodemask/stats"
 )
 
@@ -353,7 +352,7 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 	s.mutex.Unlock()
 	stored := measure.Stored(c, x, s.backend, result)
 	stored.Date = time.Now().UTC().Format(time.RFC3339)
-	line, err := recordstore.Line(stored)
+	line, err := record.Line(stored)
 	if err != nil {
 		return Event{}, err
 	}
@@ -376,7 +375,7 @@ const slowest = 5 * time.Second
 func (s *Session) compare(r Request) (Event, error) {
 	var records []record.Record
 	for i, line := range r.Records {
-		one, err := recordstore.Parse([]byte(line))
+		one, err := record.Parse([]byte(line))
 		if err != nil {
 			return Event{}, fmt.Errorf("line %d: %w", i+1, err)
 		}

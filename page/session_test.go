@@ -21,7 +21,6 @@ import (
 	"nodemask/paper/evidence"
 	"nodemask/paper/multiverse"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 // session is one on this machine, in pure Go.
@@ -67,9 +66,9 @@ func trained(t *testing.T, s *Session, r Request) ([]Event, *Trained) {
 // sameTrial compares the records of one trial, trained here and elsewhere.
 func sameTrial(t *testing.T, line, other string) {
 	t.Helper()
-	here, err := recordstore.Parse([]byte(line))
+	here, err := record.Parse([]byte(line))
 	require.NoError(t, err)
-	there, err := recordstore.Parse([]byte(other))
+	there, err := record.Parse([]byte(other))
 	require.NoError(t, err)
 	assert.Equal(t, here.Cell, there.Cell)
 	assert.Equal(t, here.SplitHash, there.SplitHash)
@@ -178,7 +177,7 @@ func TestEachEpochTellsMasksAndPredictions(t *testing.T) {
 		require.Len(t, e.Classes, 120)
 	}
 	assert.NotEqual(t, events[0].Masked, events[1].Masked)
-	one, err := recordstore.Parse([]byte(done.Record))
+	one, err := record.Parse([]byte(done.Record))
 	require.NoError(t, err)
 	assert.Equal(t, one.Cell, done.Key)
 	assert.Equal(t, one.MacroF1, done.F1)
@@ -287,7 +286,7 @@ func TestAGraphOfOnesOwnIsOpenedDrawnAndTrainedOn(t *testing.T) {
 	assert.Contains(t, string(text), `"classes":["a","b"]`)
 	_, one := trained(t, s, Request{Seed: 1, Cell: Cell{Data: "own:x", Model: "gin", Setting: "transductive",
 		TrainPercent: 50, Choices: map[string]string{"hidden": "8", "epochs": "5"}}})
-	_, err = recordstore.Parse([]byte(one.Record))
+	_, err = record.Parse([]byte(one.Record))
 	require.NoError(t, err)
 }
 

@@ -25,7 +25,6 @@ import (
 	"nodemask/nmgnn/train"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 func newAdviseCommand() *cobra.Command {
@@ -135,7 +134,7 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 		return nil, err
 	}
 	defer pool.Close()
-	a, err := advice.Advise(ctx, o, &lab{Options: o, backend: b, pool: pool, store: recordstore.Open(folder),
+	a, err := advice.Advise(ctx, o, &lab{Options: o, backend: b, pool: pool, store: record.Open(folder),
 		progress: progress})
 	return a, adviceError(err)
 }
@@ -157,7 +156,7 @@ type lab struct {
 	advice.Options
 	backend  *backend.Backend
 	pool     *train.Pool
-	store    *recordstore.Store
+	store    *record.Store
 	progress func(what string, s measure.State)
 
 	mutex sync.Mutex
@@ -168,7 +167,7 @@ type lab struct {
 
 func (l *lab) Trials(c record.Cell) ([]record.Record, error) {
 	key := c.Key()
-	all, err := l.store.LoadOnly(func(of string) bool { return of == key }, recordstore.PairOf(c))
+	all, err := l.store.LoadOnly(func(of string) bool { return of == key }, record.PairOf(c))
 	// Others round otherwise.
 	return slices.DeleteFunc(all, func(r record.Record) bool { return r.Backend != l.backend.ID }), err
 }

@@ -16,7 +16,6 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 // The flags that several commands share, each declared once.
@@ -97,7 +96,7 @@ func (f *runFlags) open(ctx context.Context, data string) (*datasets.Graph, erro
 
 // train runs the trials of cells that a store lacks, says how far it is, and returns whether any was left to run. about
 // says which trial was the last; o has what these flags do not say.
-func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *recordstore.Store, cells []record.Cell,
+func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *record.Store, cells []record.Cell,
 	o measure.Options, about func(record.Record) string) (ran bool, err error) {
 	w := c.ErrOrStderr()
 	if o.Shard, o.Shards, err = f.share(); err != nil {

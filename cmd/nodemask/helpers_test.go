@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 // nodemask runs the command and returns its exit code and what it wrote.
@@ -117,7 +116,7 @@ func graphFolder(t testing.TB, name, nodes, edges string) string {
 func lineOf(t *testing.T, trial record.Record) string {
 	t.Helper()
 	trial.Cell = trial.CellOf().Key()
-	line, err := recordstore.Line(trial)
+	line, err := record.Line(trial)
 	require.NoError(t, err)
 	return string(line) + "\n"
 }

@@ -17,7 +17,6 @@ import (
 	"nodemask/paper/measure"
 	"nodemask/paper/multiverse"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 type multiverseFlags struct {
@@ -77,7 +76,7 @@ share a folder.`,
 type multiverseRun struct {
 	*multiverseFlags
 	*cobra.Command
-	store    *recordstore.Store
+	store    *record.Store
 	protocol string
 }
 
@@ -122,7 +121,7 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	if _, _, err := f.share(); err != nil {
 		return err
 	}
-	r.store = recordstore.OpenUnder(f.folder, r.protocol)
+	r.store = record.OpenUnder(f.folder, r.protocol)
 	if f.status || f.summary { // they read, compute and print
 		return unlessInterrupted(c.Context(), r.runPart)
 	}
@@ -211,7 +210,7 @@ func (r multiverseRun) printStatus(of string, results *record.Results, cells []r
 }
 
 func (r multiverseRun) runAgain() error {
-	all, err := r.store.Load(recordstore.Pair{Data: r.data, Model: r.model})
+	all, err := r.store.Load(record.Pair{Data: r.data, Model: r.model})
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,6 @@ import (
 	"nodemask/paper/evidence"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 	"nodemask/plots"
 )
 
@@ -109,7 +108,7 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	if err != nil {
 		return err
 	}
-	ran, err := f.train(c, b, recordstore.Open(f.folder), cells, measure.Options{Seeds: train.Seeds(1, f.trials),
+	ran, err := f.train(c, b, record.Open(f.folder), cells, measure.Options{Seeds: train.Seeds(1, f.trials),
 		Also: evidence.CellsOf(evidence.Artifacts())}, func(last record.Record) string {
 		return fmt.Sprintf("%s, seed %d, macro F1 %.2f", last.Cell, last.Seed, last.MacroF1)
 	})
@@ -146,7 +145,7 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) error {
 		}
 		count++
 		place = fmt.Sprintf("%s: line %d", f.again, count)
-		if old, err = recordstore.Parse(lines.Bytes()); err != nil {
+		if old, err = record.Parse(lines.Bytes()); err != nil {
 			return old, place, misusef("%s: %w", place, err)
 		}
 		return old, place, nil
@@ -194,7 +193,7 @@ func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place
 			return fmt.Errorf("%s: %w: --memory allows more", place, err)
 		}
 		if old.Backend == "xla:cpu" && digits.HasAVX2() && (old.Digits == "") != (asked == digits.Processor) {
-			line, err := recordstore.Line(old)
+			line, err := record.Line(old)
 			if err != nil {
 				return err
 			}

@@ -22,13 +22,12 @@ import (
 	"nodemask/paper/evidence"
 	"nodemask/paper/multiverse"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 // addTrial adds a trial of a cell with this F1 to a folder of results.
 func addTrial(t *testing.T, folder string, c record.Cell, seed uint64, f1 float64) {
 	t.Helper()
-	require.NoError(t, recordstore.Open(folder).Add(record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded",
+	require.NoError(t, record.Open(folder).Add(record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded",
 		Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: c.Parameters, Seed: seed, SplitSeed: 1,
 		SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1, Backend: "go", Device: "d", Version: "v"}))
 }
@@ -189,7 +188,7 @@ func TestOneTableMeasuresWhatOthersNeed(t *testing.T) {
 	folder := t.TempDir()
 	succeeds(t, "reproduce", "table-gin-cora", "--trials", "1", "--shard", "65/100", "--backend",
 		"go", "--results", folder)
-	records, err := recordstore.Open(folder).Load()
+	records, err := record.Open(folder).Load()
 	require.NoError(t, err)
 	want := paper.Masked(paper.Cell("cora", "gin", datasets.Inductive, 10), paper.MaskedKeepRate).Key()
 	at := slices.IndexFunc(records, func(r record.Record) bool { return r.Cell == want })
@@ -214,7 +213,7 @@ func TestReproduceRunsAllElseIfDataAreMissing(t *testing.T) {
 	require.Contains(t, first, "run 'nodemask data fetch citeseer', or name the folder that holds it by --data-dir or "+
 		"NODEMASK_DATA")
 	require.Contains(t, rest, "\nnodemask: "+said)
-	records, err := recordstore.Open(folder).Load()
+	records, err := record.Open(folder).Load()
 	require.NoError(t, err)
 	require.Len(t, records, 1)
 	require.Equal(t, "cora", records[0].Data)

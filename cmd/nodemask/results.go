@@ -13,7 +13,6 @@ import (
 	"nodemask/paper/evidence"
 	"nodemask/paper/multiverse"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 func newResultsCommand() *cobra.Command {
@@ -25,7 +24,7 @@ func newResultsCommand() *cobra.Command {
 		c.AddCommand(&cobra.Command{Use: use, Short: short, Args: args, RunE: run})
 	}
 	add("list", "List the cells, and how many trials each has", cobra.NoArgs, func(c *cobra.Command, _ []string) error {
-		records, err := recordstore.Open(folder).Load()
+		records, err := record.Open(folder).Load()
 		if err != nil {
 			return err
 		}
@@ -46,7 +45,7 @@ func newResultsCommand() *cobra.Command {
 	})
 	add("show CELL", "Print a cell's records, a line of JSON each", cobra.ExactArgs(1),
 		func(c *cobra.Command, args []string) error {
-			records, err := recordstore.Open(folder).Load()
+			records, err := record.Open(folder).Load()
 			if err != nil {
 				return err
 			}
@@ -55,7 +54,7 @@ func newResultsCommand() *cobra.Command {
 				return misusef("no results of cell %q: 'nodemask results list' names those that there are", args[0])
 			}
 			for _, r := range records {
-				line, err := recordstore.Line(r)
+				line, err := record.Line(r)
 				if err != nil {
 					return err
 				}
@@ -65,11 +64,11 @@ func newResultsCommand() *cobra.Command {
 		})
 	add("verify", "Check every record: that it can be read, that it agrees with its cell, and that no two contradict "+
 		"each other", cobra.NoArgs, func(c *cobra.Command, _ []string) error {
-		records, err := recordstore.Open(folder).Verify()
+		records, err := record.Open(folder).Verify()
 		trajectories := 0
 		for _, part := range [][2]string{{evidence.MultiverseFolder, multiverse.ProtocolHash()},
 			{evidence.CitedFolder, cited.ProtocolHash()}} {
-			n, more := recordstore.OpenUnder(filepath.Join(folder, part[0]), part[1]).Verify()
+			n, more := record.OpenUnder(filepath.Join(folder, part[0]), part[1]).Verify()
 			trajectories, err = trajectories+n, errors.Join(err, more)
 		}
 		if err != nil {
@@ -85,7 +84,7 @@ func newResultsCommand() *cobra.Command {
 	add("merge FOLDER…", "Add what is in other folders of results; records that contradict those that are there are "+
 		"left "+
 		"out, and named", cobra.MinimumNArgs(1), func(c *cobra.Command, args []string) error {
-		added, err := recordstore.Open(folder).Merge(args...)
+		added, err := record.Open(folder).Merge(args...)
 		fmt.Fprintf(c.OutOrStdout(), "%d records added\n", added)
 		return err
 	})
@@ -122,7 +121,7 @@ flag of 'nodemask train' that says how it was trained. A field is empty (null, N
 		count := 0
 		err := unlessInterrupted(c.Context(), func() error {
 			records, err := loaded(*folder, readings)
-			trials, count = recordstore.Tidy(records), len(records)
+			trials, count = record.Tidy(records), len(records)
 			return err
 		})
 		if err != nil {
@@ -143,13 +142,13 @@ flag of 'nodemask train' that says how it was trained. A field is empty (null, N
 
 // loaded returns the trials of a folder, of which it must have some.
 func loaded(folder string, readings bool) ([]record.Record, error) {
-	records, err := recordstore.Open(folder).Load()
+	records, err := record.Open(folder).Load()
 	if err != nil {
 		return nil, err
 	}
 	if readings {
 		for _, part := range []string{evidence.MultiverseFolder, evidence.CitedFolder} {
-			trials, err := recordstore.Open(filepath.Join(folder, part)).Load()
+			trials, err := record.Open(filepath.Join(folder, part)).Load()
 			if err != nil {
 				return nil, err
 			}

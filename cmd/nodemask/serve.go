@@ -19,7 +19,6 @@ import (
 	"nodemask/nmgnn/train"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 func newServeCommand() *cobra.Command {
@@ -87,7 +86,7 @@ func serveTraining(ctx context.Context, t worker.Training, send func(worker.Even
 	}
 	b.KeepMemory()
 	send(worker.Event{Backend: b.Summary()})
-	return measure.Missing(ctx, b, recordstore.Open(t.Store), t.Cells,
+	return measure.Missing(ctx, b, record.Open(t.Store), t.Cells,
 		measure.Options{Seeds: train.Seeds(max(t.FirstSeed, 1), cmp.Or(t.Trials, 10)),
 			Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
 				return datasets.Open(ctx, data, openOptions(""))

@@ -15,7 +15,6 @@ import (
 	"nodemask/nb/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 // served is what comes of a request whose asker stays.
@@ -62,7 +61,7 @@ func TestServedTrainingTellsOfEveryEpochAndTrial(t *testing.T) {
 	}
 	assert.Equal(t, 6, epochs)
 	assert.Equal(t, worker.Trials{Done: 2}, last)
-	records, err := recordstore.Open(folder).Load()
+	records, err := record.Open(folder).Load()
 	require.NoError(t, err)
 	assert.Len(t, records, 2)
 	assert.Equal(t, []worker.Event{runsOn}, served(t, request), "all are there")

@@ -31,7 +31,7 @@ var forUsers = []string{
 	"csr", "plots", "stats", "internal/checkout", "datasets", "aggtree", "aggtree/draw", "aggtree/explorer",
 	"nmgnn", "nmgnn/backend", "nmgnn/batches", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/infer",
 	"nmgnn/internal/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
-	"paper/record", "paper/recordstore", "paper/measure", "advice", "paper", "paper/evidence",
+	"paper/record", "paper/measure", "advice", "paper", "paper/evidence",
 	"paper/cited", "paper/multiverse", "page",
 }
 
@@ -106,25 +106,23 @@ var rooms = map[string][]string{
 	"nb/worker":            {"advice", "datasets", "internal/gobuild", "plots", "paper/record"},
 	"nb/internal/notebook": {"plots"},
 
-	"paper/record":      {"datasets", "nmgnn/hyper", "stats"},
-	"paper/recordstore": {"datasets", "internal/dataframe", "nmgnn/hyper", "paper/record", "stats"},
-	"paper/recordtest":  {"datasets", "nmgnn/hyper", "paper/record"},
-	"paper/measure": {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "paper/record",
-		"paper/recordstore"},
+	"paper/record":     {"datasets", "internal/dataframe", "nmgnn/hyper", "stats"},
+	"paper/recordtest": {"datasets", "nmgnn/hyper", "paper/record"},
+	"paper/measure":    {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "paper/record"},
 
 	"paper":  {"datasets", "nmgnn/hyper", "paper/record"},
-	"advice": {"datasets", "nmgnn/hyper", "plots", "paper/record", "paper/recordstore", "stats"},
+	"advice": {"datasets", "nmgnn/hyper", "plots", "paper/record", "stats"},
 
-	"paper/multiverse": {"datasets", "nmgnn/hyper", "paper", "paper/record", "paper/recordstore",
+	"paper/multiverse": {"datasets", "nmgnn/hyper", "paper", "paper/record",
 		"stats"},
 	"paper/cited": {"datasets", "nmgnn/hyper", "paper/multiverse", "paper/record", "stats"},
 	"paper/evidence": {"csr", "datasets", "nmgnn/hyper", "paper/cited", "paper/multiverse",
-		"paper", "plots", "paper/record", "paper/recordstore", "stats"},
+		"paper", "plots", "paper/record", "stats"},
 
 	"page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",
 		"nmgnn/backend", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/train", "advice",
 		"paper/evidence", "paper/cited", "paper/multiverse", "paper", "plots", "paper/record",
-		"paper/recordstore", "paper/measure", "stats"},
+		"paper/measure", "stats"},
 
 	"nb": append([]string{"nb/internal/notebook", "nb/worker"}, forUsers...),
 	"cmd": append([]string{"internal/digits", "internal/edgelist", "internal/memory", "internal/race", "internal/svg",

@@ -23,7 +23,6 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper/evidence"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 func TestCellsAndGraphsArriveAsTheyWereSent(t *testing.T) {
@@ -173,7 +172,7 @@ func TestAProcessDoesNotOutliveAKilledCell(t *testing.T) {
 	c.Env = append(os.Environ(), mark, "GOMLX_BACKEND=go")
 	require.NoError(t, c.Start())
 	require.Eventually(t, func() bool {
-		records, err := recordstore.Open(folder).Load()
+		records, err := record.Open(folder).Load()
 		return err == nil && len(records) > 0
 	}, time.Minute, 10*time.Millisecond)
 	require.Equal(t, 2, processesWith(mark), "the cell, and the process that trains for it")

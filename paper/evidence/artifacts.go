@@ -8,7 +8,6 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 // Entry is one number of a table: a metric of a cell, beside what the paper has there.
@@ -81,7 +80,7 @@ func (a Artifact) Cells() []record.Cell {
 			all = append(all, *c.Losses)
 		}
 	}
-	return recordstore.Merged(all)
+	return record.Merged(all)
 }
 
 // CellsOf lists the cells of several artifacts, each once.
@@ -90,7 +89,7 @@ func CellsOf(artifacts []Artifact) []record.Cell {
 	for _, a := range artifacts {
 		all = append(all, a.Cells()...)
 	}
-	return recordstore.Merged(all)
+	return record.Merged(all)
 }
 
 // Sizes returns the paper's sizes of the train set, in percent.

@@ -8,7 +8,6 @@ import (
 	"nodemask/paper/cited"
 	"nodemask/paper/multiverse"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 	"nodemask/plots"
 )
 
@@ -19,7 +18,7 @@ type Evidence struct {
 	// OnError is called when something cannot be read, if it is set.
 	OnError func(error)
 
-	load     func(...recordstore.Pair) ([]record.Record, error) // of pairs, or of all without pairs
+	load     func(...record.Pair) ([]record.Record, error) // of pairs, or of all without pairs
 	all      *record.Results                                    // of the first protocol
 	cited    *record.Results                                    // of the second protocol
 	tables   []*record.Results                                  // those that tables show: the first that has a cell counts
@@ -36,9 +35,9 @@ const MultiverseFolder = "multiverse"
 // Open returns what a folder of results says. Of its files it reads those that hold what is asked for, the
 // first time.
 func Open(folder string) *Evidence {
-	e := &Evidence{load: recordstore.Open(folder).Load}
+	e := &Evidence{load: record.Open(folder).Load}
 	part := func(name, protocol string, only func(key string) bool) *record.Results {
-		return recordstore.OpenUnder(filepath.Join(folder, name), protocol).Results(only, e.fail)
+		return record.OpenUnder(filepath.Join(folder, name), protocol).Results(only, e.fail)
 	}
 	e.all = part(MultiverseFolder, multiverse.ProtocolHash(), nil)
 	e.cited = part(CitedFolder, cited.ProtocolHash(), nil)
@@ -63,7 +62,7 @@ func (e *Evidence) prepare() {
 	e.tables = []*record.Results{e.cited, e.all}
 	e.Records = record.LazyResults(
 		func(data, model string) ([]record.Record, error) {
-			return e.load(recordstore.Pair{Data: data, Model: model})
+			return e.load(record.Pair{Data: data, Model: model})
 		},
 		func(c record.Cell) []record.Record {
 			records, _ := e.readOff(c)

@@ -11,7 +11,6 @@ import (
 	"nodemask/paper/cited"
 	"nodemask/paper/multiverse"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 	"nodemask/paper/recordtest"
 )
 
@@ -24,9 +23,9 @@ func newEvidence(t *testing.T, records []record.Record) *Evidence {
 	}
 	e := &Evidence{cited: record.NewResults(of[cited.ProtocolHash()]),
 		all: record.NewResults(of[multiverse.ProtocolHash()]),
-		load: func(pairs ...recordstore.Pair) ([]record.Record, error) {
+		load: func(pairs ...record.Pair) ([]record.Record, error) {
 			return slices.DeleteFunc(slices.Clone(of[""]), func(r record.Record) bool {
-				return len(pairs) > 0 && !slices.Contains(pairs, recordstore.PairOf(r.CellOf()))
+				return len(pairs) > 0 && !slices.Contains(pairs, record.PairOf(r.CellOf()))
 			}), nil
 		}}
 	e.prepare()

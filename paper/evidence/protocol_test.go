@@ -13,7 +13,6 @@ import (
 	"nodemask/paper/cited"
 	"nodemask/paper/multiverse"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 func TestResultsWereRunUnderTheProtocolsAsTheyStand(t *testing.T) {
@@ -21,7 +20,7 @@ func TestResultsWereRunUnderTheProtocolsAsTheyStand(t *testing.T) {
 	versions := map[bool]map[string]bool{false: {}, true: {}} // of the first protocol
 	for folder, hash := range map[string]string{MultiverseFolder: multiverse.ProtocolHash(),
 		CitedFolder: cited.ProtocolHash()} {
-		all, err := recordstore.Open(filepath.Join(results, folder)).Load()
+		all, err := record.Open(filepath.Join(results, folder)).Load()
 		require.NoError(t, err)
 		require.NotEmpty(t, all)
 		for _, one := range all {
@@ -50,7 +49,7 @@ func TestTheDepthFigureHasTheBestUnmaskedBody(t *testing.T) {
 	bodies := multiverse.Options("one linear: mlp=1", "two linear: mlp=2", "two, norm inside: mlp=2 norm=inside",
 		"two, norm inside and after: mlp=2 norm=both")
 	readouts := multiverse.Options("last layer", "all layers: readout=all")
-	store := recordstore.Open(filepath.Join(results, MultiverseFolder))
+	store := record.Open(filepath.Join(results, MultiverseFolder))
 	readings := store.Results(nil, func(err error) { require.NoError(t, err) })
 	scores := map[[2]int]float64{} // mean validation F1 at 16 layers on three splits, by body and readout
 	best := [2]int{}

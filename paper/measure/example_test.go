@@ -10,7 +10,6 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 // Trials that a store has are not run again.
@@ -26,7 +25,7 @@ func ExampleMissing() {
 		fmt.Println(err)
 		return
 	}
-	store := recordstore.Open(folder)
+	store := record.Open(folder)
 	cell := record.NewCell("sbm", "gin", datasets.Transductive, 20).
 		With(func(p *hyper.Parameters) { p.Hidden, p.MaxEpochs = 8, 3 })
 	options := measure.Options{Seeds: []uint64{1, 2},

@@ -12,7 +12,6 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/train"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 // Options say how cells are measured. All but Open, and Protocol for cells with readings, may be left zero.
@@ -63,7 +62,7 @@ type State struct {
 // When the context is cancelled only the trials in hand are lost. Any number of processes may measure into one folder:
 // none runs a trial that another has run or has in hand.
 func Missing(
-	ctx context.Context, b *backend.Backend, store *recordstore.Store, cells []record.Cell, o Options,
+	ctx context.Context, b *backend.Backend, store *record.Store, cells []record.Cell, o Options,
 ) error {
 	if o.Seeds == nil {
 		o.Seeds = train.Seeds(1, 10)
@@ -71,7 +70,7 @@ func Missing(
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	groups, total, err := plan(recordstore.Merged(cells), o, func(c record.Cell, seed uint64) (bool, error) {
+	groups, total, err := plan(record.Merged(cells), o, func(c record.Cell, seed uint64) (bool, error) {
 		return store.Has(c, seed, b.ID)
 	})
 	if err != nil {
@@ -89,7 +88,7 @@ func Missing(
 	w := &work{Options: o, backend: b, store: store, also: map[string]record.Cell{}, graphs: all.graphs,
 		begin: time.Now(), missing: total - before,
 		state: State{Total: total, Before: before, Done: before}}
-	for _, c := range recordstore.Merged(o.Also) {
+	for _, c := range record.Merged(o.Also) {
 		w.also[c.Key()] = c
 	}
 	w.queue.groups = all.groups
@@ -105,7 +104,7 @@ func Missing(
 type work struct {
 	Options
 	backend *backend.Backend
-	store   *recordstore.Store
+	store   *record.Store
 	also    map[string]record.Cell     // by key
 	graphs  map[string]*datasets.Graph // of all tasks
 	begin   time.Time
@@ -120,7 +119,7 @@ type work struct {
 func (w *work) job(ctx context.Context, r *train.Runner) error {
 	has := func(c record.Cell) bool { return w.Pool != nil && r.Has(Experiment(c, w.graphs[c.Data])) }
 	return w.queue.work(ctx, has,
-		func(key string) (*recordstore.Lease, error) { return w.store.Lease(key, w.backend.ID) },
+		func(key string) (*record.Lease, error) { return w.store.Lease(key, w.backend.ID) },
 		func(t task) error { return w.run(ctx, r, t) })
 }
 

@@ -21,7 +21,6 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 // tiny are cells on a generated graph that train in an instant.
@@ -46,7 +45,7 @@ func tinyOptions() (o Options, opened *atomic.Int32) {
 }
 
 // loaded are the records of a store.
-func loaded(t *testing.T, store *recordstore.Store) []record.Record {
+func loaded(t *testing.T, store *record.Store) []record.Record {
 	t.Helper()
 	records, err := store.Load()
 	require.NoError(t, err)
@@ -60,7 +59,7 @@ func openGo(t *testing.T) *backend.Backend {
 }
 
 func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
-	b, store := openGo(t), recordstore.Open(t.TempDir())
+	b, store := openGo(t), record.Open(t.TempDir())
 	o, opened := tinyOptions()
 	var states []State
 	begun := 0
@@ -128,7 +127,7 @@ func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
 }
 
 func TestAnInterruptedRunKeepsWhatIsFinished(t *testing.T) {
-	b, store := openGo(t), recordstore.Open(t.TempDir())
+	b, store := openGo(t), record.Open(t.TempDir())
 	o, _ := tinyOptions()
 	o.Jobs = 1
 	ctx, cancel := context.WithCancel(t.Context())
@@ -159,7 +158,7 @@ func TestMain(m *testing.M) {
 	if err == nil {
 		o, _ := tinyOptions()
 		o.Seeds = train.Seeds(1, 6)
-		err = Missing(context.Background(), b, recordstore.Open(folder), tiny(), o)
+		err = Missing(context.Background(), b, record.Open(folder), tiny(), o)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -190,10 +189,10 @@ func linesOf(t *testing.T, folder string) []string {
 		text, err := os.ReadFile(filepath.Join(folder, file.Name()))
 		require.NoError(t, err)
 		for line := range bytes.Lines(text) {
-			r, err := recordstore.Parse(line)
+			r, err := record.Parse(line)
 			require.NoError(t, err)
 			r.Seconds = 0
-			line, err := recordstore.Line(r)
+			line, err := record.Line(r)
 			require.NoError(t, err)
 			all = append(all, string(line))
 		}
@@ -248,7 +247,7 @@ func TestTrialsMeasureAlongWhatOthersWantOfThem(t *testing.T) {
 	o, _ := tinyOptions()
 	o.Seeds = train.Seeds(1, 1)
 	o.Also = []record.Cell{cached, history, tiny()[2]}
-	store := recordstore.Open(t.TempDir())
+	store := record.Open(t.TempDir())
 	require.NoError(t, Missing(t.Context(), openGo(t), store, []record.Cell{cell}, o))
 	records := loaded(t, store)
 	require.Len(t, records, 1, "cells that others want alone are not run")
@@ -256,7 +255,7 @@ func TestTrialsMeasureAlongWhatOthersWantOfThem(t *testing.T) {
 	require.NotEmpty(t, records[0].ValidationLosses)
 
 	// What is there already is enough for this cell: it is not run again for what others want.
-	store = recordstore.Open(t.TempDir())
+	store = record.Open(t.TempDir())
 	o.Also = nil
 	require.NoError(t, Missing(t.Context(), openGo(t), store, []record.Cell{cell}, o))
 	o.Also = []record.Cell{cached}
@@ -265,5 +264,5 @@ func TestTrialsMeasureAlongWhatOthersWantOfThem(t *testing.T) {
 }
 
 func TestBackendsOfRecordsAreThoseThatThereAre(t *testing.T) {
-	require.Equal(t, backend.IDs(), recordstore.Backends())
+	require.Equal(t, backend.IDs(), record.Backends())
 }

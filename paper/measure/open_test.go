@@ -11,7 +11,6 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/train"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 // elsewhere are cells on a data set that openSome does not have.
@@ -37,7 +36,7 @@ func openSome(sbm Opener, counted *atomic.Int32) Opener {
 }
 
 func TestUnopenableDataAreNamedFirstAndAllElseRuns(t *testing.T) {
-	b, store := openGo(t), recordstore.Open(t.TempDir())
+	b, store := openGo(t), record.Open(t.TempDir())
 	o, opened := tinyOptions()
 	o.Open = openSome(o.Open, opened)
 	var said error
@@ -59,7 +58,7 @@ func TestUnopenableDataAreNamedFirstAndAllElseRuns(t *testing.T) {
 }
 
 func TestUnopenableDataAreAnErrorAtOnceIfNothingElseIsLeft(t *testing.T) {
-	b, store := openGo(t), recordstore.Open(t.TempDir())
+	b, store := openGo(t), record.Open(t.TempDir())
 	o, opened := tinyOptions()
 	o.Seeds, o.Open = train.Seeds(1, 1), openSome(o.Open, opened)
 	o.Unopened = func(err error) error { t.Error("said twice"); return err }

@@ -10,7 +10,6 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 func TestShardsHaveEveryCellOnce(t *testing.T) {
@@ -24,7 +23,7 @@ func TestShardsHaveEveryCellOnce(t *testing.T) {
 			}
 		}
 	}
-	cells = recordstore.Merged(cells)
+	cells = record.Merged(cells)
 	require.Len(t, cells, 6*2*3*3)
 	seen := map[string]int{}
 	programs := map[string]int{}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 // queue hands out groups of tasks that share a program, to any number of jobs.
@@ -37,7 +36,7 @@ func (q *queue) next(has func(record.Cell) bool) []task {
 // in hand are left for last, when it may have done them: run is to look. If it is killed instead, they are run here.
 // has tells for which cells the job has a program.
 func (q *queue) work(ctx context.Context, has func(record.Cell) bool,
-	leaseOf func(key string) (*recordstore.Lease, error),
+	leaseOf func(key string) (*record.Lease, error),
 	run func(task) error) error {
 	var later []task
 	for {

@@ -11,7 +11,6 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 // trajectoryCells train in an instant; the two masked ones differ only in what a compiled program takes as input.
@@ -32,7 +31,7 @@ func trajectoryOptions() (o Options, opened *atomic.Int32) {
 }
 
 func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
-	b, store := openGo(t), recordstore.Open(t.TempDir())
+	b, store := openGo(t), record.Open(t.TempDir())
 	o, opened := trajectoryOptions()
 	var last State
 	o.Progress = func(s State) { last = s }
@@ -76,7 +75,7 @@ func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
 }
 
 func TestInterruptedRunsResumeAndShardsShareThem(t *testing.T) {
-	b, whole, parts := openGo(t), recordstore.Open(t.TempDir()), recordstore.Open(t.TempDir())
+	b, whole, parts := openGo(t), record.Open(t.TempDir()), record.Open(t.TempDir())
 	o, _ := trajectoryOptions()
 	require.NoError(t, Missing(t.Context(), b, whole, trajectoryCells(), o))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -99,7 +98,7 @@ func TestInterruptedRunsResumeAndShardsShareThem(t *testing.T) {
 }
 
 // trajectoriesOf are all trajectories of a store without what differs from run to run.
-func trajectoriesOf(t *testing.T, store *recordstore.Store) []record.Record {
+func trajectoriesOf(t *testing.T, store *record.Store) []record.Record {
 	all := loaded(t, store)
 	for i := range all {
 		all[i].Seconds = 0

@@ -10,7 +10,6 @@ import (
 	"nodemask/datasets"
 	"nodemask/paper"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 )
 
 // Axis is one choice that the paper leaves open.
@@ -133,7 +132,7 @@ func Cells(questions []Question) ([]record.Cell, error) {
 			}
 		}
 	}
-	return recordstore.Merged(cells), nil
+	return record.Merged(cells), nil
 }
 
 // Sizes returns the sizes of the train set that readings are compared at, in percent.

@@ -13,7 +13,6 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 	"nodemask/stats"
 )
 
@@ -314,7 +313,7 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	}
 	for stage, cells := range left {
 		if len(cells) > 0 {
-			t.Stage, t.Next = stage, Batch{Cells: recordstore.Merged(cells), Seeds: [][]uint64{tries, fresh}[stage%2]}
+			t.Stage, t.Next = stage, Batch{Cells: record.Merged(cells), Seeds: [][]uint64{tries, fresh}[stage%2]}
 			break
 		}
 	}

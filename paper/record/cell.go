@@ -1,5 +1,5 @@
 // Package record says what was measured: cells, and the records of their trials. It knows nothing of the paper, and
-// computes nothing: package measure runs trials, and package recordstore keeps their records.
+// keeps them in folders of files that any number of processes append to; package measure runs trials.
 package record
 
 import (

@@ -1,6 +1,6 @@
 //go:build unix
 
-package recordstore
+package record
 
 import (
 	"errors"
@@ -13,14 +13,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nodemask/datasets"
-	"nodemask/paper/record"
-	"nodemask/paper/recordtest"
 )
 
 func TestAPipeAmongResultsHangsNobody(t *testing.T) {
 	folder := t.TempDir()
 	store := Open(folder)
-	r := recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
+	r := testRecord(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
 	require.NoError(t, store.Add(r))
 	require.NoError(t, unix.Mkfifo(filepath.Join(folder, "x.jsonl"), 0o666))
 	require.NoError(t, unix.Mkfifo(filepath.Join(folder, "pubmed-gin.jsonl"), 0o666))
@@ -32,7 +30,7 @@ func TestAPipeAmongResultsHangsNobody(t *testing.T) {
 		if err != nil || len(loaded) != 1 {
 			t.Errorf("%d records, %v", len(loaded), err)
 		}
-		if _, err := store.Has(record.NewCell("pubmed", "gin", datasets.Inductive, 10), 1, "go"); err == nil {
+		if _, err := store.Has(NewCell("pubmed", "gin", datasets.Inductive, 10), 1, "go"); err == nil {
 			t.Error("trials are sought in a pipe")
 		}
 		if err := errors.Join(store.checkEnds(), checkEnd(filepath.Join(folder, "x.jsonl"))); err != nil {
@@ -47,6 +45,6 @@ func TestAPipeAmongResultsHangsNobody(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("a pipe is waited for")
 	}
-	pubmed := recordtest.Record(record.NewCell("pubmed", "gin", datasets.Inductive, 10), 1, 80)
+	pubmed := testRecord(NewCell("pubmed", "gin", datasets.Inductive, 10), 1, 80)
 	require.ErrorContains(t, store.Add(pubmed), "pubmed-gin.jsonl", "a record would be lost in a pipe")
 }

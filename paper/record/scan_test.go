@@ -1,4 +1,4 @@
-package recordstore
+package record
 
 import (
 	"bytes"
@@ -10,8 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/paper/record"
-	"nodemask/paper/recordtest"
 )
 
 // scanned checks that what is scanned of a line, if it is, is what encoding/json reads, and reports whether it is.
@@ -53,7 +51,7 @@ func TestEveryCommittedLineIsScannedAsEncodingJSONReadsIt(t *testing.T) {
 }
 
 func TestLinesThatAreWrittenOtherwiseAreReadToo(t *testing.T) {
-	line := lineOf(t, someTrajectory(record.NewCell("cora", "gin", datasets.Inductive, 10), 7))
+	line := lineOf(t, someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7))
 	want, err := Parse(line)
 	require.NoError(t, err)
 	for _, change := range [][2]string{{`,"seed":7`, ` , "seed":7`}, {`"epochs":60`, `"epochs": 60`},
@@ -76,11 +74,11 @@ func TestLinesThatAreWrittenOtherwiseAreReadToo(t *testing.T) {
 }
 
 func FuzzScan(f *testing.F) {
-	for _, c := range []record.Cell{record.NewCell("cora", "gin", datasets.Inductive, 10),
-		record.NewCell("cora", "gat", datasets.Transductive, 50).Masked(0.5)} {
+	for _, c := range []Cell{NewCell("cora", "gin", datasets.Inductive, 10),
+		NewCell("cora", "gat", datasets.Transductive, 50).Masked(0.5)} {
 		f.Add(lineOf(f, someTrajectory(c, 7)))
 		c.Cached, c.History = true, true
-		line := lineOf(f, recordtest.Record(c, 7, 80))
+		line := lineOf(f, testRecord(c, 7, 80))
 		f.Add(line)
 		f.Add(sealed(line))
 	}

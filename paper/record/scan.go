@@ -1,10 +1,9 @@
-package recordstore
+package record
 
 import (
 	"bytes"
 	"strconv"
 
-	"nodemask/paper/record"
 	"nodemask/stats"
 )
 
@@ -172,7 +171,7 @@ func (s *scanner) floatOf(field string) float64 { s.needs(field); return s.float
 func (s *scanner) countOf(field string) int     { s.needs(field); return int(s.whole()) }
 
 // record reads a record from its seed on, as [Line] writes it.
-func (s *scanner) record(r *record.Record) {
+func (s *scanner) record(r *Record) {
 	count := func(field string, into *int) {
 		if s.has(field) {
 			*into = int(s.whole())
@@ -227,12 +226,12 @@ func (s *scanner) record(r *record.Record) {
 }
 
 // trajectory reads a record with readings from its seed on, as [Line] writes it.
-func (s *scanner) trajectory(r *record.Record) {
+func (s *scanner) trajectory(r *Record) {
 	s.needs(seedField)
 	r.Seed = s.whole()
 	r.SplitSeed = r.Seed
 	r.SplitHash = s.textOf(`,"split":`)
-	r.Readings = &record.Readings{}
+	r.Readings = &Readings{}
 	s.needs(`,"f1":`)
 	r.Readings.F1 = s.table()
 	if s.has(`,"cached":`) {

@@ -1,4 +1,4 @@
-package recordstore
+package record
 
 import (
 	"bytes"
@@ -12,13 +12,11 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/record"
-	"nodemask/paper/recordtest"
 )
 
 // someTrajectory is a record with readings that could have been measured.
-func someTrajectory(c record.Cell, seed uint64) record.Record {
-	t := record.Readings{}
+func someTrajectory(c Cell, seed uint64) Record {
+	t := Readings{}
 	stops, arrivals := c.Ways()
 	for range stops {
 		scores := []float64{80.125, 81, 82}[:arrivals]
@@ -37,7 +35,7 @@ func TestATrajectoryNamesTheTrainingThatItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		model, setting := rapid.SampledFrom(hyper.Models()).Draw(t, "model"),
 			rapid.SampledFrom(datasets.Settings()).Draw(t, "setting")
-		c := record.NewCell("cora", model, setting, 10)
+		c := NewCell("cora", model, setting, 10)
 		c.Arrivals, c.Parameters.StopOn = datasets.TrainEdges, hyper.StopOnF1
 		if rapid.Bool().Draw(t, "masked") {
 			c = c.Masked(0.5)
@@ -81,7 +79,7 @@ func TestTrajectoriesThatCannotBeAreRefused(t *testing.T) {
 		"-1 seconds: expected":      func(t *trajectory) { t.Seconds = -1 },
 		"no early stopping on":      func(t *trajectory) { t.Choices = map[string]string{"stop": "luck"} },
 	} {
-		bad := trajectoryOf(someTrajectory(record.NewCell("cora", "gin", datasets.Inductive, 10), 7))
+		bad := trajectoryOf(someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7))
 		change(&bad)
 		line, err := json.Marshal(bad)
 		require.NoError(t, err)
@@ -90,7 +88,7 @@ func TestTrajectoriesThatCannotBeAreRefused(t *testing.T) {
 	}
 	_, err := Parse([]byte(`{"f1":1}`))
 	require.ErrorContains(t, err, "not a trajectory")
-	good := lineOf(t, someTrajectory(record.NewCell("cora", "gin", datasets.Inductive, 10), 7))
+	good := lineOf(t, someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7))
 	_, err = Parse(append(good, "{}"...))
 	require.ErrorContains(t, err, "expected one per line")
 }
@@ -98,7 +96,7 @@ func TestTrajectoriesThatCannotBeAreRefused(t *testing.T) {
 func TestTrajectoriesAreKeptOnceAndACutLineIsMended(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "of [results]")
 	store := Open(folder)
-	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	c := NewCell("cora", "gin", datasets.Inductive, 10)
 	require.NoError(t, store.Add(someTrajectory(c, 1)))
 	require.NoError(t, store.Add(someTrajectory(c, 1)))
 	require.NoError(t, store.Add(someTrajectory(c.Masked(0.5), 1)))
@@ -107,7 +105,7 @@ func TestTrajectoriesAreKeptOnceAndACutLineIsMended(t *testing.T) {
 	writeFile(t, path, append(text, text[:100]...))
 	require.Len(t, recordsOf(t, store), 2, "the last line has no end")
 	require.NoError(t, store.Add(someTrajectory(c, 2)))
-	has := func(s *Store, c record.Cell, seed uint64) bool {
+	has := func(s *Store, c Cell, seed uint64) bool {
 		is := has(t, s, c.Trained(), seed, "go")
 		return is
 	}
@@ -116,7 +114,7 @@ func TestTrajectoriesAreKeptOnceAndACutLineIsMended(t *testing.T) {
 	require.NoError(t, Open(folder).Add(someTrajectory(c, 3)))
 	require.True(t, has(store, c, 3), "what another process adds is seen")
 	require.True(t, has(store, c.Masked(0.5), 1))
-	require.False(t, has(store, record.NewCell("cora", "gat", datasets.Inductive, 10), 1))
+	require.False(t, has(store, NewCell("cora", "gat", datasets.Inductive, 10), 1))
 
 	writeFile(t, path, []byte(strings.Repeat("x", 10)+"\n"))
 	_, err := store.Load()
@@ -124,7 +122,7 @@ func TestTrajectoriesAreKeptOnceAndACutLineIsMended(t *testing.T) {
 }
 
 func FuzzParseTrajectory(f *testing.F) {
-	line := lineOf(f, someTrajectory(record.NewCell("cora", "gat", datasets.Transductive, 10).Masked(0.5), 7))
+	line := lineOf(f, someTrajectory(NewCell("cora", "gat", datasets.Transductive, 10).Masked(0.5), 7))
 	f.Add(line)
 	f.Fuzz(func(t *testing.T, line []byte) {
 		read, err := Parse(line)
@@ -139,9 +137,9 @@ func FuzzParseTrajectory(f *testing.F) {
 }
 
 func TestALastLineThatLacksOnlyItsEndIsKept(t *testing.T) {
-	plain := record.NewCell("cora", "gin", datasets.Inductive, 10)
-	for c, trial := range map[record.Cell]func(record.Cell, uint64) record.Record{plain.Trained(): someTrajectory,
-		plain: func(c record.Cell, seed uint64) record.Record { return recordtest.Record(c, seed, 80) }} {
+	plain := NewCell("cora", "gin", datasets.Inductive, 10)
+	for c, trial := range map[Cell]func(Cell, uint64) Record{plain.Trained(): someTrajectory,
+		plain: func(c Cell, seed uint64) Record { return testRecord(c, seed, 80) }} {
 		folder := t.TempDir()
 		require.NoError(t, Open(folder).Add(trial(c, 1)))
 		path := filepath.Join(folder, "cora-gin.jsonl")
@@ -162,18 +160,18 @@ func TestALastLineThatLacksOnlyItsEndIsKept(t *testing.T) {
 
 func TestOneCellIsReadAndEverySumChecked(t *testing.T) {
 	folder := t.TempDir()
-	store, c := Open(folder), record.NewCell("cora", "gin", datasets.Inductive, 10)
+	store, c := Open(folder), NewCell("cora", "gin", datasets.Inductive, 10)
 	wanted := c.Masked(0.5).Trained().Key()
 	for seed := range uint64(3) {
 		require.NoError(t, store.Add(someTrajectory(c, seed+1)))
 		require.NoError(t, store.Add(someTrajectory(c.Masked(0.5), seed+1)))
 	}
-	read := func() ([]record.Record, error) {
+	read := func() ([]Record, error) {
 		return store.LoadOnly(func(key string) bool { return key == wanted }, Pair{"cora", "gin"})
 	}
 	got, err := read()
 	require.NoError(t, err)
-	require.Equal(t, []record.Record{someTrajectory(c.Masked(0.5), 1), someTrajectory(c.Masked(0.5), 2),
+	require.Equal(t, []Record{someTrajectory(c.Masked(0.5), 1), someTrajectory(c.Masked(0.5), 2),
 		someTrajectory(c.Masked(0.5), 3)}, got)
 	none, err := store.Load(Pair{"cora", "gat"})
 	require.NoError(t, err)
@@ -193,7 +191,7 @@ func TestOneCellIsReadAndEverySumChecked(t *testing.T) {
 
 func TestATrialOnAnotherSplitOfTheSameSeedIsNotAdded(t *testing.T) {
 	s := Open(t.TempDir())
-	c := record.NewCell("cora", "gin", datasets.Transductive, 10)
+	c := NewCell("cora", "gin", datasets.Transductive, 10)
 	require.NoError(t, s.Add(someTrajectory(c, 610)))
 	other := someTrajectory(c.Masked(0.5), 610)
 	there, err := s.Has(other.CellOf(), 610, "go")

@@ -1,4 +1,4 @@
-package recordstore
+package record
 
 import (
 	"io/fs"

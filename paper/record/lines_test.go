@@ -1,4 +1,4 @@
-package recordstore
+package record
 
 import (
 	"bytes"
@@ -11,29 +11,27 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/paper/record"
-	"nodemask/paper/recordtest"
 )
 
 func TestContradictoryRecordsAreNamedWithBothPlaces(t *testing.T) {
-	folder, c := t.TempDir(), record.NewCell("cora", "gin", datasets.Inductive, 10)
+	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Inductive, 10)
 	more := c
 	more.Cached = true
 	store := Open(folder)
-	for _, r := range append(recordtest.Records(c, 80, 80), recordtest.Record(more, 2, 80), recordtest.Record(c, 2, 80)) {
+	for _, r := range append(testRecords(c, 80, 80), testRecord(more, 2, 80), testRecord(c, 2, 80)) {
 		require.NoError(t, store.Add(r))
 	}
 	trials, err := store.Verify()
 	require.NoError(t, err, "records that say the same, or more")
 	require.Equal(t, 2, trials)
-	require.NoError(t, store.Add(recordtest.Record(c, 1, 81)))
+	require.NoError(t, store.Add(testRecord(c, 1, 81)))
 	_, err = store.Verify()
 	path := filepath.Join(folder, "cora-gin.jsonl")
 	require.ErrorContains(t, err, path+": line 5: contradicts "+path+", line 1, of the same trial "+
 		"(cora/gin/inductive/10%, seed 1, go): macro F1: 80, now 81; micro F1: 80, now 81")
 	for seed := range uint64(12) {
-		require.NoError(t, store.Add(recordtest.Record(c, seed+10, 80)))
-		require.NoError(t, store.Add(recordtest.Record(c, seed+10, 79)))
+		require.NoError(t, store.Add(testRecord(c, seed+10, 80)))
+		require.NoError(t, store.Add(testRecord(c, seed+10, 79)))
 	}
 	_, err = store.Verify()
 	require.ErrorContains(t, err, "and 3 more")
@@ -41,13 +39,13 @@ func TestContradictoryRecordsAreNamedWithBothPlaces(t *testing.T) {
 }
 
 func TestContradictoryTrajectoriesOfATrialAreNamed(t *testing.T) {
-	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
-	for want, change := range map[string]func(*record.Record){
-		"split: 0123, now 4567": func(t *record.Record) { t.SplitHash = "4567" },
-		"macro F1: [[":          func(t *record.Record) { t.Readings.F1[1] = []float64{1, 2, 3} },
-		"with caching: [[":      func(t *record.Record) { t.Readings.Cached[0] = []float64{1, 2, 3} },
-		"best epochs: [[":       func(t *record.Record) { t.Readings.BestEpochs[0] = []int{3, 2, 1} },
-		"epochs: 60, now 61":    func(t *record.Record) { t.Epochs = 61 },
+	c := NewCell("cora", "gin", datasets.Inductive, 10)
+	for want, change := range map[string]func(*Record){
+		"split: 0123, now 4567": func(t *Record) { t.SplitHash = "4567" },
+		"macro F1: [[":          func(t *Record) { t.Readings.F1[1] = []float64{1, 2, 3} },
+		"with caching: [[":      func(t *Record) { t.Readings.Cached[0] = []float64{1, 2, 3} },
+		"best epochs: [[":       func(t *Record) { t.Readings.BestEpochs[0] = []int{3, 2, 1} },
+		"epochs: 60, now 61":    func(t *Record) { t.Epochs = 61 },
 	} {
 		store, other := Open(t.TempDir()), someTrajectory(c, 1)
 		require.NoError(t, store.Add(someTrajectory(c, 1)))
@@ -64,13 +62,13 @@ func TestContradictoryTrajectoriesOfATrialAreNamed(t *testing.T) {
 }
 
 func TestMergingLeavesContradictionsOutAndNamesThem(t *testing.T) {
-	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	c := NewCell("cora", "gin", datasets.Inductive, 10)
 	more := c
 	more.Cached = true
 	here, there := Open(t.TempDir()), Open(t.TempDir())
-	require.NoError(t, here.Add(recordtest.Record(c, 1, 80)))
-	for _, r := range []record.Record{recordtest.Record(more, 1, 81), recordtest.Record(c, 2, 80),
-		recordtest.Record(c, 3, 80), recordtest.Record(c, 3, 79)} {
+	require.NoError(t, here.Add(testRecord(c, 1, 80)))
+	for _, r := range []Record{testRecord(more, 1, 81), testRecord(c, 2, 80),
+		testRecord(c, 3, 80), testRecord(c, 3, 79)} {
 		require.NoError(t, there.Add(r))
 	}
 	added, err := here.Merge(there.folder)
@@ -78,11 +76,11 @@ func TestMergingLeavesContradictionsOutAndNamesThem(t *testing.T) {
 	require.ErrorContains(t, err, there.folder+": a record contradicts what is there, of the same trial "+
 		"(cora/gin/inductive/10%, seed 1, go): macro F1: 80, now 81")
 	require.ErrorContains(t, err, "seed 3, go): macro F1: 80, now 79")
-	require.Equal(t, recordtest.Records(c, 80, 80, 80), recordsOf(t, here))
+	require.Equal(t, testRecords(c, 80, 80, 80), recordsOf(t, here))
 }
 
 func TestTrajectoriesOfAnotherProtocolAreNotCounted(t *testing.T) {
-	folder, c := t.TempDir(), record.NewCell("cora", "gin", datasets.Inductive, 10)
+	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Inductive, 10)
 	require.NoError(t, Open(folder).Add(someTrajectory(c, 1)))
 	require.Len(t, recordsOf(t, OpenUnder(folder, "abc")), 1)
 	for name, read := range map[string]func(*Store) error{
@@ -97,8 +95,8 @@ func TestTrajectoriesOfAnotherProtocolAreNotCounted(t *testing.T) {
 
 func TestALineThatWasChangedAfterItWasWrittenIsRefused(t *testing.T) {
 	records, trajectories := t.TempDir(), t.TempDir()
-	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
-	require.NoError(t, Open(records).Add(recordtest.Record(c, 1, 80)))
+	c := NewCell("cora", "gin", datasets.Inductive, 10)
+	require.NoError(t, Open(records).Add(testRecord(c, 1, 80)))
 	require.NoError(t, Open(trajectories).Add(someTrajectory(c, 1)))
 	for _, test := range []struct {
 		folder, from, to string
@@ -124,7 +122,7 @@ func TestALineThatWasChangedAfterItWasWrittenIsRefused(t *testing.T) {
 }
 
 func TestALineSaysWhatItSaidBeforeItWasSealed(t *testing.T) {
-	line := lineOf(t, recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80))
+	line := lineOf(t, testRecord(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80))
 	stored := sealed(line)
 	require.Equal(t, fmt.Sprintf("%s,", line[:len(line)-1]), string(stored[:len(line)]))
 	for _, text := range [][]byte{append(stored, '\n'), line} {

@@ -1,4 +1,4 @@
-package recordstore
+package record
 
 import (
 	"math"
@@ -9,15 +9,14 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/dataframe"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/record"
 )
 
 func TestRecordsAreATidyTable(t *testing.T) {
-	gin := record.NewCell("cora", "gin", datasets.Inductive, 10).Masked(0.5)
-	gat := record.NewCell("my, data", "gat", datasets.Transductive, 50).
+	gin := NewCell("cora", "gin", datasets.Inductive, 10).Masked(0.5)
+	gat := NewCell("my, data", "gat", datasets.Transductive, 50).
 		With(func(p *hyper.Parameters) { p.NormalizeFeatures = false })
 	f1 := 61.5
-	table := Tidy([]record.Record{
+	table := Tidy([]Record{
 		{Cell: gin.Key(), Data: gin.Data, Setting: gin.Setting, TrainPercent: 10, Parameters: gin.Parameters, Seed: 3,
 			SplitSeed: 1, MacroF1: 60.25, Accuracy: 62, MacroF1Together: &f1, Nodes: 2464, Backend: "go"},
 		{Cell: gat.Key(), Data: gat.Data, Setting: gat.Setting, TrainPercent: 50, Parameters: gat.Parameters, Seed: 4,
@@ -43,7 +42,7 @@ func TestRecordsAreATidyTable(t *testing.T) {
 	require.Equal(t, 61.5, column("macro_f1_from_cache").Numbers[0])
 	require.True(t, math.IsNaN(column("macro_f1_from_cache").Numbers[1]))
 	require.True(t, math.IsNaN(column("nodes").Numbers[1]))
-	for _, axis := range record.Axes() {
+	for _, axis := range Axes() {
 		require.NotPanics(t, func() { column(flagColumn(axis)) }, axis.Name)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package recordstore
+package record
 
 import "os"
 

@@ -1,4 +1,4 @@
-package recordstore
+package record
 
 import (
 	"bufio"
@@ -17,7 +17,6 @@ import (
 	"strings"
 
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/record"
 )
 
 // errNoFile says that there is a folder, pipe or device in a file's place.
@@ -26,7 +25,7 @@ var errNoFile = errors.New("expected a file")
 // read reads a file's whole lines from a byte on, calls do with the number and value of each, and returns where the
 // last one ends.
 func (s *Store) read(
-	path string, from int64, reader *reader, do func(number int, t record.Record) error,
+	path string, from int64, reader *reader, do func(number int, t Record) error,
 ) (end int64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -55,7 +54,7 @@ func (s *Store) read(
 		if unended && !isWhole(line) {
 			return end, nil // being written, or cut short
 		}
-		var t record.Record
+		var t Record
 		if err == nil || unended {
 			t, err = reader.parse(line)
 		}
@@ -89,7 +88,7 @@ func isNoFile(err error) bool { return errors.Is(err, errNoFile) || errors.Is(er
 // each calls do with the path, line and value of every trial of pairs, or of all without pairs, in the order of files
 // and lines; of cells alone whose key only accepts if it is not nil.
 func (s *Store) each(
-	only func(key string) bool, do func(path string, number int, t record.Record) error, pairs ...Pair,
+	only func(key string) bool, do func(path string, number int, t Record) error, pairs ...Pair,
 ) error {
 	files, err := s.files(pairs...)
 	if err != nil {
@@ -98,7 +97,7 @@ func (s *Store) each(
 	reader := newReader(s.protocol)
 	reader.only = only
 	for _, path := range files {
-		_, err := s.read(path, 0, reader, func(number int, t record.Record) error {
+		_, err := s.read(path, 0, reader, func(number int, t Record) error {
 			if skipped(t) || len(pairs) > 0 && !slices.Contains(pairs, pairOf(t)) {
 				return nil
 			}
@@ -122,8 +121,8 @@ type reader struct {
 
 // head is what stands before the seed.
 type head struct {
-	record record.Record
-	cell   record.Cell
+	record Record
+	cell   Cell
 	skip   bool
 }
 
@@ -132,17 +131,17 @@ func newReader(protocol string) *reader {
 }
 
 // skipped reports whether a record is of none of the cells to read. Then it says its data and model alone.
-func skipped(r record.Record) bool { return r.Cell == "" }
+func skipped(r Record) bool { return r.Cell == "" }
 
 // parse reads a line and checks all that it says, its sum first if it has one.
-func (r *reader) parse(line []byte) (one record.Record, err error) {
+func (r *reader) parse(line []byte) (one Record, err error) {
 	body, end, err := unsealed(line)
 	if err != nil {
 		return one, fmt.Errorf("%s %w", kind(line), err)
 	}
 	one, h, plain := r.scan(body)
 	if plain && h.skip {
-		return record.Record{Data: one.Data, Parameters: hyper.Parameters{Model: one.Model}}, nil
+		return Record{Data: one.Data, Parameters: hyper.Parameters{Model: one.Model}}, nil
 	}
 	if !plain {
 		if one, h.cell, err = decode(append(body[:len(body):len(body)], end...), hasReadings(body)); err != nil {
@@ -157,7 +156,7 @@ func (r *reader) parse(line []byte) (one record.Record, err error) {
 }
 
 // scan reads an object without its last brace, if it is as this program writes it; of one to skip, the head alone.
-func (r *reader) scan(body []byte) (one record.Record, h head, ok bool) {
+func (r *reader) scan(body []byte) (one Record, h head, ok bool) {
 	at := bytes.Index(body, []byte(seedField))
 	if at < 0 {
 		return one, h, false
@@ -196,7 +195,7 @@ func kind(line []byte) string {
 }
 
 // decode reads a line of JSON without unknown fields, and returns its record's cell, if all that it says of it can be.
-func decode(line []byte, readings bool) (r record.Record, c record.Cell, err error) {
+func decode(line []byte, readings bool) (r Record, c Cell, err error) {
 	if readings {
 		t, err := decodeAs[trajectory](line, "a trajectory")
 		if err != nil {
@@ -204,7 +203,7 @@ func decode(line []byte, readings bool) (r record.Record, c record.Cell, err err
 		}
 		return t.record()
 	}
-	if r, err = decodeAs[record.Record](line, "a record"); err != nil {
+	if r, err = decodeAs[Record](line, "a record"); err != nil {
 		return r, c, err
 	}
 	c, err = recordedCell(r)
@@ -268,7 +267,7 @@ func (s *Store) Verify() (trials int, err error) {
 	type place struct {
 		path   string
 		line   int
-		record record.Record
+		record Record
 	}
 	type measured struct {
 		trialID
@@ -276,7 +275,7 @@ func (s *Store) Verify() (trials int, err error) {
 	}
 	first, seen := map[measured]place{}, map[trialID]bool{}
 	var wrong []error
-	err = s.each(nil, func(path string, number int, t record.Record) error {
+	err = s.each(nil, func(path string, number int, t Record) error {
 		id := measured{idOf(t), t.Digits}
 		seen[id.trialID] = true
 		old, ok := first[id]

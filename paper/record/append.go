@@ -1,4 +1,4 @@
-package recordstore
+package record
 
 import (
 	"bytes"
@@ -10,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"nodemask/paper/record"
 )
 
 // isWhole reports whether a last line without an end lacks nothing else: a record that was cut short is no JSON.
@@ -121,7 +119,7 @@ func checkEnd(path string) (err error) {
 // the error.
 func (s *Store) Merge(folders ...string) (added int, err error) {
 	known := trials{}
-	note := func(_ string, _ int, t record.Record) error { known.add(t); return nil }
+	note := func(_ string, _ int, t Record) error { known.add(t); return nil }
 	if err := s.each(nil, note); err != nil {
 		return 0, err
 	}
@@ -131,8 +129,8 @@ func (s *Store) Merge(folders ...string) (added int, err error) {
 			return added, fmt.Errorf("no folder %s", folder)
 		}
 		var order []string
-		missing := map[string][]record.Record{} // by the files that they go to
-		if err := OpenUnder(folder, s.protocol).each(nil, func(_ string, _ int, t record.Record) error {
+		missing := map[string][]Record{} // by the files that they go to
+		if err := OpenUnder(folder, s.protocol).each(nil, func(_ string, _ int, t Record) error {
 			path := s.path(pairOf(t))
 			if missing[path] == nil {
 				order = append(order, path)
@@ -157,11 +155,11 @@ func (s *Store) Merge(folders ...string) (added int, err error) {
 }
 
 // trials holds the most complete record of each.
-type trials map[trialID]record.Record
+type trials map[trialID]Record
 
 // lack reports whether a record is of another trial, or has a measurement that theirs lacks. It returns an error if
 // both contradict each other.
-func (k trials) lack(r record.Record) (bool, error) {
+func (k trials) lack(r Record) (bool, error) {
 	have, ok := k[idOf(r)]
 	if !ok {
 		return true, nil
@@ -173,7 +171,7 @@ func (k trials) lack(r record.Record) (bool, error) {
 }
 
 // add takes note of a record. Of contradictory ones, the first counts.
-func (k trials) add(r record.Record) {
+func (k trials) add(r Record) {
 	if lack, err := k.lack(r); lack && err == nil {
 		k[idOf(r)] = r
 	}
@@ -181,10 +179,10 @@ func (k trials) add(r record.Record) {
 
 // addMissing adds those lines to a file that neither it has by now, nor known, which it adds them to, and returns those
 // that contradict either.
-func (s *Store) addMissing(path string, more []record.Record, known trials) (
+func (s *Store) addMissing(path string, more []Record, known trials) (
 	added int, contradictions []error, err error,
 ) {
-	if !slices.ContainsFunc(more, func(t record.Record) bool { lack, err := known.lack(t); return lack || err != nil }) {
+	if !slices.ContainsFunc(more, func(t Record) bool { lack, err := known.lack(t); return lack || err != nil }) {
 		return 0, nil, nil // what only reads needs no right to write
 	}
 	s.mutex.Lock()
@@ -193,7 +191,7 @@ func (s *Store) addMissing(path string, more []record.Record, known trials) (
 		return 0, nil, err
 	}
 	err = underLock(path, func() (lines [][]byte, err error) {
-		note := func(_ int, t record.Record) error { known.add(t); return nil }
+		note := func(_ int, t Record) error { known.add(t); return nil }
 		if _, err := s.read(path, 0, newReader(s.protocol), note); err != nil {
 			return nil, err
 		}

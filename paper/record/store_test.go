@@ -1,4 +1,4 @@
-package recordstore
+package record
 
 import (
 	"bytes"
@@ -14,24 +14,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/paper/record"
-	"nodemask/paper/recordtest"
 	"nodemask/stats"
 )
 
-func lineOf(t require.TestingT, r record.Record) []byte {
+func lineOf(t require.TestingT, r Record) []byte {
 	line, err := Line(r)
 	require.NoError(t, err)
 	return line
 }
 
-func recordsOf(t require.TestingT, s *Store) []record.Record {
+func recordsOf(t require.TestingT, s *Store) []Record {
 	all, err := s.Load()
 	require.NoError(t, err)
 	return all
 }
 
-func has(t require.TestingT, s *Store, c record.Cell, seed uint64, backend string) bool {
+func has(t require.TestingT, s *Store, c Cell, seed uint64, backend string) bool {
 	is, err := s.Has(c, seed, backend)
 	require.NoError(t, err)
 	return is
@@ -51,11 +49,11 @@ func TestWhatIsAddedIsLoaded(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "results")
 	store := Open(folder)
 	require.Empty(t, recordsOf(t, store), "a folder that is not there has no results")
-	var all []record.Record
-	for i, c := range []record.Cell{record.NewCell("cora", "gat", datasets.Inductive, 10),
-		record.NewCell("cora", "gin", datasets.Transductive, 50).Masked(0.5)} {
+	var all []Record
+	for i, c := range []Cell{NewCell("cora", "gat", datasets.Inductive, 10),
+		NewCell("cora", "gin", datasets.Transductive, 50).Masked(0.5)} {
 		c.History = i == 1
-		r := recordtest.Record(c, uint64(i+1), 81.5)
+		r := testRecord(c, uint64(i+1), 81.5)
 		require.NoError(t, store.Add(r))
 		all = append(all, r)
 	}
@@ -63,17 +61,17 @@ func TestWhatIsAddedIsLoaded(t *testing.T) {
 }
 
 func TestALineCutShortByAKillIsLostAndNothingElse(t *testing.T) {
-	c := record.NewCell("cora", "gin", datasets.Transductive, 10)
-	line := lineOf(t, recordtest.Record(c, 2, 80))
+	c := NewCell("cora", "gin", datasets.Transductive, 10)
+	line := lineOf(t, testRecord(c, 2, 80))
 	for _, torn := range []int{1, len(line) / 2, len(line) - 1} {
 		folder := t.TempDir()
 		store := Open(folder)
-		require.NoError(t, store.Add(recordtest.Record(c, 1, 79)))
+		require.NoError(t, store.Add(testRecord(c, 1, 79)))
 		path := filepath.Join(folder, "cora-gin.jsonl")
 		whole := readFile(t, path)
 		writeFile(t, path, append(whole, line[:torn]...))
 		require.Len(t, recordsOf(t, store), 1)
-		require.NoError(t, store.Add(recordtest.Record(c, 3, 81)))
+		require.NoError(t, store.Add(testRecord(c, 3, 81)))
 		loaded := recordsOf(t, store)
 		require.Len(t, loaded, 2)
 		require.Equal(t, []uint64{1, 3}, []uint64{loaded[0].Seed, loaded[1].Seed})
@@ -81,10 +79,10 @@ func TestALineCutShortByAKillIsLostAndNothingElse(t *testing.T) {
 }
 
 func TestALineThatWasCutShortIsNamedWithItsPlace(t *testing.T) {
-	folder, c := t.TempDir(), record.NewCell("cora", "gin", datasets.Transductive, 10)
+	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Transductive, 10)
 	store := Open(folder)
 	require.NoError(t, store.checkEnds(), "there is no folder yet")
-	require.NoError(t, store.Add(recordtest.Record(c, 1, 79)))
+	require.NoError(t, store.Add(testRecord(c, 1, 79)))
 	require.NoError(t, store.checkEnds())
 	path := filepath.Join(folder, "cora-gin.jsonl")
 	text := readFile(t, path)
@@ -96,8 +94,8 @@ func TestALineThatWasCutShortIsNamedWithItsPlace(t *testing.T) {
 func TestMergingAtTheSameTimeAddsEachTrialOnce(t *testing.T) {
 	there := Open(t.TempDir())
 	for seed := range uint64(50) {
-		c := record.NewCell("cora", []string{"gin", "gat"}[seed%2], datasets.Inductive, 10)
-		require.NoError(t, there.Add(recordtest.Record(c, seed+1, 80)))
+		c := NewCell("cora", []string{"gin", "gat"}[seed%2], datasets.Inductive, 10)
+		require.NoError(t, there.Add(testRecord(c, seed+1, 80)))
 	}
 	folder := t.TempDir()
 	var merging sync.WaitGroup
@@ -121,13 +119,13 @@ func TestMergingAtTheSameTimeAddsEachTrialOnce(t *testing.T) {
 
 func TestManyWritersLoseNothing(t *testing.T) {
 	folder := t.TempDir()
-	c := record.NewCell("cora", "gin", datasets.Transductive, 10)
+	c := NewCell("cora", "gin", datasets.Transductive, 10)
 	var writers sync.WaitGroup
 	for w := range 4 {
 		writers.Go(func() {
 			store := Open(folder) // as another process would
 			for i := range 25 {
-				if err := store.Add(recordtest.Record(c, uint64(25*w+i+1), 80)); err != nil {
+				if err := store.Add(testRecord(c, uint64(25*w+i+1), 80)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -138,8 +136,8 @@ func TestManyWritersLoseNothing(t *testing.T) {
 }
 
 func TestRecordsThatCannotBeAreRefusedWithFileAndLine(t *testing.T) {
-	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
-	good := lineOf(t, recordtest.Record(c, 1, 80))
+	c := NewCell("cora", "gin", datasets.Inductive, 10)
+	good := lineOf(t, testRecord(c, 1, 80))
 	change := func(from, to string) string {
 		require.Contains(t, string(good), from)
 		return strings.Replace(string(good), from, to, 1)
@@ -168,39 +166,39 @@ func TestRecordsThatCannotBeAreRefusedWithFileAndLine(t *testing.T) {
 }
 
 func TestRecordsThatTheirKeyCannotCatchAreRefusedToo(t *testing.T) {
-	for want, change := range map[string]func(*record.Record){
-		`no model "gim": expected one of gin, `: func(r *record.Record) { r.Model = "gim" },
-		"layers: 0: expected 1 to 128":          func(r *record.Record) { r.Layers = 0 },
-		"hidden width: 65537: expected":         func(r *record.Record) { r.Hidden = 1<<16 + 1 },
-		"dropout 1: expected a probability":     func(r *record.Record) { r.Dropout = 1 },
-		"keep rate -0.5: expected":              func(r *record.Record) { r.KeepRate = -0.5 },
-		"keep rate 1.5: expected":               func(r *record.Record) { r.KeepRate = 1.5 },
-		"learning rate 0: expected":             func(r *record.Record) { r.LearningRate = 0 },
-		`no early stopping on "luck"`:           func(r *record.Record) { r.StopOn = "luck" },
-		`no masking over "some"`:                func(r *record.Record) { r.MaskOver = "some" },
-		`no regulariser "luck"`:                 func(r *record.Record) { r.Regulariser = "luck" },
-		`setting "sideways": expected`:          func(r *record.Record) { r.Setting = "sideways" },
-		`arrivals "some": expected`:             func(r *record.Record) { r.Arrivals = "some" },
-		"0% to train on: expected 1 to 99":      func(r *record.Record) { r.TrainPercent = 0 },
-		"400% to train on: expected 1 to 99":    func(r *record.Record) { r.TrainPercent = 400 },
-		"-5 epochs: expected at most 1000":      func(r *record.Record) { r.Epochs = -5 },
-		"1001 epochs: expected at most 1000":    func(r *record.Record) { r.Epochs = 1001 },
-		"best epoch 3 of 2: expected 1 to 2":    func(r *record.Record) { r.BestEpoch = 3 },
-		"best epoch -1 of 2: expected 1 to 2":   func(r *record.Record) { r.BestEpoch = -1 },
-		"-1 seconds: expected at least 0":       func(r *record.Record) { r.Seconds = -1 },
-		"validation loss -0.5: expected":        func(r *record.Record) { r.Loss = -0.5 },
-		"validation macro F1 101: expected":     func(r *record.Record) { r.ValidationF1 = 101 },
-		"-1 nodes: expected at least 0":         func(r *record.Record) { r.NodesReached = -1 },
-		"MAD 2.5: expected":                     func(r *record.Record) { r.MAD = &stats.Smoothness{Logits: 2.5} },
-		"1 losses of 2 epochs: expected one":    func(r *record.Record) { r.TrainLosses = []float64{1} },
-		`date "yesterday": expected one like`:   func(r *record.Record) { r.Date = "yesterday" },
-		`a record of backend "xla:/tmp/evil.so": expected one of xla:cuda, xla:cpu, go`: func(r *record.Record) {
+	for want, change := range map[string]func(*Record){
+		`no model "gim": expected one of gin, `: func(r *Record) { r.Model = "gim" },
+		"layers: 0: expected 1 to 128":          func(r *Record) { r.Layers = 0 },
+		"hidden width: 65537: expected":         func(r *Record) { r.Hidden = 1<<16 + 1 },
+		"dropout 1: expected a probability":     func(r *Record) { r.Dropout = 1 },
+		"keep rate -0.5: expected":              func(r *Record) { r.KeepRate = -0.5 },
+		"keep rate 1.5: expected":               func(r *Record) { r.KeepRate = 1.5 },
+		"learning rate 0: expected":             func(r *Record) { r.LearningRate = 0 },
+		`no early stopping on "luck"`:           func(r *Record) { r.StopOn = "luck" },
+		`no masking over "some"`:                func(r *Record) { r.MaskOver = "some" },
+		`no regulariser "luck"`:                 func(r *Record) { r.Regulariser = "luck" },
+		`setting "sideways": expected`:          func(r *Record) { r.Setting = "sideways" },
+		`arrivals "some": expected`:             func(r *Record) { r.Arrivals = "some" },
+		"0% to train on: expected 1 to 99":      func(r *Record) { r.TrainPercent = 0 },
+		"400% to train on: expected 1 to 99":    func(r *Record) { r.TrainPercent = 400 },
+		"-5 epochs: expected at most 1000":      func(r *Record) { r.Epochs = -5 },
+		"1001 epochs: expected at most 1000":    func(r *Record) { r.Epochs = 1001 },
+		"best epoch 3 of 2: expected 1 to 2":    func(r *Record) { r.BestEpoch = 3 },
+		"best epoch -1 of 2: expected 1 to 2":   func(r *Record) { r.BestEpoch = -1 },
+		"-1 seconds: expected at least 0":       func(r *Record) { r.Seconds = -1 },
+		"validation loss -0.5: expected":        func(r *Record) { r.Loss = -0.5 },
+		"validation macro F1 101: expected":     func(r *Record) { r.ValidationF1 = 101 },
+		"-1 nodes: expected at least 0":         func(r *Record) { r.NodesReached = -1 },
+		"MAD 2.5: expected":                     func(r *Record) { r.MAD = &stats.Smoothness{Logits: 2.5} },
+		"1 losses of 2 epochs: expected one":    func(r *Record) { r.TrainLosses = []float64{1} },
+		`date "yesterday": expected one like`:   func(r *Record) { r.Date = "yesterday" },
+		`a record of backend "xla:/tmp/evil.so": expected one of xla:cuda, xla:cpu, go`: func(r *Record) {
 			r.Backend = "xla:/tmp/evil.so"
 		},
-		`a record of backend "": expected`:         func(r *record.Record) { r.Backend = "" },
-		`a record of backend "go:parallelism=4": `: func(r *record.Record) { r.Backend = "go:parallelism=4" },
+		`a record of backend "": expected`:         func(r *Record) { r.Backend = "" },
+		`a record of backend "go:parallelism=4": `: func(r *Record) { r.Backend = "go:parallelism=4" },
 	} {
-		r := recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
+		r := testRecord(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
 		change(&r)
 		r.Cell = r.CellOf().Key() // its cell is called what it is
 		line := lineOf(t, r)
@@ -230,9 +228,9 @@ func TestCommittedRecordsBelongToTheirCells(t *testing.T) {
 func TestFoldersOfAnyNameKeepTheirRecords(t *testing.T) {
 	for _, name := range []string{"results[1]", "[", "a*b", "?", "new\nline", "sub/folder"} {
 		folder := filepath.Join(t.TempDir(), name)
-		r := recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
+		r := testRecord(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
 		require.NoError(t, Open(folder).Add(r))
-		require.Equal(t, []record.Record{r}, recordsOf(t, Open(folder)), name)
+		require.Equal(t, []Record{r}, recordsOf(t, Open(folder)), name)
 	}
 }
 
@@ -241,22 +239,22 @@ func TestLinkedFilesAreReadAsTheyAreWritten(t *testing.T) {
 	writeFile(t, elsewhere, nil)
 	require.NoError(t, os.Symlink(elsewhere, filepath.Join(folder, "cora-gin.jsonl")))
 	require.NoError(t, os.Symlink(filepath.Join(folder, "nowhere"), filepath.Join(folder, "gone.jsonl")))
-	r := recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
+	r := testRecord(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
 	require.NoError(t, Open(folder).Add(r))
 	require.True(t, has(t, Open(folder), r.CellOf(), 1, "go"))
-	require.Equal(t, []record.Record{r}, recordsOf(t, Open(folder)))
+	require.Equal(t, []Record{r}, recordsOf(t, Open(folder)))
 }
 
 func TestMergingAddsWhatIsMissingOnce(t *testing.T) {
-	plain := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	plain := NewCell("cora", "gin", datasets.Inductive, 10)
 	cached := plain
 	cached.Cached = true
 	here, there := Open(t.TempDir()), Open(t.TempDir())
-	require.NoError(t, here.Add(recordtest.Record(plain, 1, 80)))
-	require.NoError(t, here.Add(recordtest.Record(plain, 2, 81)))
-	require.NoError(t, there.Add(recordtest.Record(plain, 2, 81)))
-	require.NoError(t, there.Add(recordtest.Record(plain, 3, 82)))
-	require.NoError(t, there.Add(recordtest.Record(cached, 1, 80)))
+	require.NoError(t, here.Add(testRecord(plain, 1, 80)))
+	require.NoError(t, here.Add(testRecord(plain, 2, 81)))
+	require.NoError(t, there.Add(testRecord(plain, 2, 81)))
+	require.NoError(t, there.Add(testRecord(plain, 3, 82)))
+	require.NoError(t, there.Add(testRecord(cached, 1, 80)))
 	added, err := here.Merge(there.folder)
 	require.NoError(t, err)
 	require.Equal(t, 2, added, "seed 3, and seed 1 with what is cached")
@@ -271,19 +269,19 @@ func TestMergingAddsWhatIsMissingOnce(t *testing.T) {
 }
 
 func TestLoneArrivalsDoNotMeasureCaching(t *testing.T) {
-	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	c := NewCell("cora", "gin", datasets.Inductive, 10)
 	c.Cached = true
-	both := recordtest.Record(c, 1, 80)
+	both := testRecord(c, 1, 80)
 	old := both
 	old.MacroF1Together = nil
 	line := lineOf(t, old)
 	require.Contains(t, string(line), `"macro_f1_cached":80`, "what records before 0.4.0 have is the score apart")
 	read, err := Parse(line)
 	require.NoError(t, err)
-	score, ok := record.MacroF1Apart.Of(read)
+	score, ok := MacroF1Apart.Of(read)
 	require.True(t, ok)
 	require.Equal(t, 80.0, score)
-	_, ok = record.MacroF1Together.Of(read)
+	_, ok = MacroF1Together.Of(read)
 	require.False(t, ok)
 	require.False(t, read.CellOf().Measures(c))
 	require.True(t, both.CellOf().Measures(c))
@@ -291,11 +289,11 @@ func TestLoneArrivalsDoNotMeasureCaching(t *testing.T) {
 	store := Open(t.TempDir())
 	require.NoError(t, store.Add(old))
 	require.NoError(t, store.Add(both))
-	require.Equal(t, []record.Record{both}, recordsOf(t, store), "a record with both takes the place of one with less")
+	require.Equal(t, []Record{both}, recordsOf(t, store), "a record with both takes the place of one with less")
 
 	for _, wrong := range []float64{-1, 101} {
-		for _, spoil := range []func(*record.Record){func(r *record.Record) { r.MacroF1Together = &wrong },
-			func(r *record.Record) { r.MacroF1Apart = &wrong }} {
+		for _, spoil := range []func(*Record){func(r *Record) { r.MacroF1Together = &wrong },
+			func(r *Record) { r.MacroF1Apart = &wrong }} {
 			r := both
 			spoil(&r)
 			line := lineOf(t, r)
@@ -306,9 +304,9 @@ func TestLoneArrivalsDoNotMeasureCaching(t *testing.T) {
 }
 
 func FuzzRecord(f *testing.F) {
-	c := record.NewCell("cora", "gat", datasets.Inductive, 10)
+	c := NewCell("cora", "gat", datasets.Inductive, 10)
 	c.Cached, c.History = true, true
-	line, err := Line(recordtest.Record(c, 1, 80))
+	line, err := Line(testRecord(c, 1, 80))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -329,7 +327,7 @@ func FuzzRecord(f *testing.F) {
 
 func TestPairsAreReadFromFilesThatMayHoldThem(t *testing.T) {
 	folder := t.TempDir()
-	write := func(name string, records ...record.Record) {
+	write := func(name string, records ...Record) {
 		var text []byte
 		for _, r := range records {
 			line := lineOf(t, r)
@@ -337,8 +335,8 @@ func TestPairsAreReadFromFilesThatMayHoldThem(t *testing.T) {
 		}
 		writeFile(t, filepath.Join(folder, name), text)
 	}
-	gin, gat := recordtest.Record(record.NewCell("cora", "gin", datasets.Inductive, 10), 1, 80),
-		recordtest.Record(record.NewCell("cora", "gat", datasets.Inductive, 10), 1, 80)
+	gin, gat := testRecord(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80),
+		testRecord(NewCell("cora", "gat", datasets.Inductive, 10), 1, 80)
 	more := gin
 	more.Seed = 2
 	write("cora-gin.jsonl", gin)
@@ -346,7 +344,7 @@ func TestPairsAreReadFromFilesThatMayHoldThem(t *testing.T) {
 	writeFile(t, filepath.Join(folder, "pubmed-gin.jsonl"), []byte("damaged\n"))
 	all, err := Open(folder).Load(PairOf(gin.CellOf()))
 	require.NoError(t, err)
-	require.Equal(t, []record.Record{gin, more}, all)
+	require.Equal(t, []Record{gin, more}, all)
 	_, err = Open(folder).Load()
 	require.ErrorContains(t, err, "pubmed-gin.jsonl: line 1: ")
 
@@ -359,16 +357,16 @@ func TestPairsAreReadFromFilesThatMayHoldThem(t *testing.T) {
 }
 
 func TestSharedCellsAreMergedWithAllThatIsToBeMeasured(t *testing.T) {
-	plain := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	plain := NewCell("cora", "gin", datasets.Inductive, 10)
 	cached, history := plain, plain
 	cached.Cached, history.History = true, true
 	other := plain.Masked(0.5)
-	merged := Merged([]record.Cell{plain, other, cached, history})
+	merged := Merged([]Cell{plain, other, cached, history})
 	require.Len(t, merged, 2)
 	require.True(t, merged[0].Cached && merged[0].History)
 	require.Equal(t, other, merged[1])
 
-	transductive := record.NewCell("cora", "gin", datasets.Transductive, 10)
+	transductive := NewCell("cora", "gin", datasets.Transductive, 10)
 	transductive.Cached = true
-	require.False(t, Merged([]record.Cell{transductive})[0].Cached, "nothing arrives there")
+	require.False(t, Merged([]Cell{transductive})[0].Cached, "nothing arrives there")
 }

@@ -1,6 +1,4 @@
-// Package recordstore keeps records in folders: their lines of JSON and what they are checked for, files that any
-// number of processes append to, and leases of cells that a process measures.
-package recordstore
+package record
 
 import (
 	"errors"
@@ -15,7 +13,6 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/record"
 )
 
 // Store keeps records in a folder: files of JSON lines, one for each data set and model. Programs may append to the
@@ -25,20 +22,12 @@ type Store struct {
 	mutex            sync.Mutex
 	reader           *reader
 	seen             map[string]*seen // by file
-	drawn            map[drawing]record.Record
-}
-
-// drawing is what a trial that is read in every way has in common with others: a split, of which the store keeps the
-// first record that it has seen.
-type drawing struct {
-	data         string
-	trainPercent int
-	seed         uint64
+	drawn            map[drawing]Record
 }
 
 // seen is what was read of a file so far: what was measured of each trial, and how far that goes.
 type seen struct {
-	measured map[trialID]record.Cell
+	measured map[trialID]Cell
 	end      int64
 }
 
@@ -49,7 +38,7 @@ func Open(folder string) *Store { return OpenUnder(folder, "") }
 // for nothing under this one's rules; "" takes all.
 func OpenUnder(folder, protocol string) *Store {
 	return &Store{folder: folder, protocol: protocol, reader: newReader(protocol), seen: map[string]*seen{},
-		drawn: map[drawing]record.Record{}}
+		drawn: map[drawing]Record{}}
 }
 
 const (
@@ -60,7 +49,7 @@ const (
 
 // Add appends a record and returns once it is on the disk. It returns an error for a trial that is read in every way on
 // another split than one of the same seed that [Store.Has] has seen, as other files of a data set may give.
-func (s *Store) Add(r record.Record) error {
+func (s *Store) Add(r Record) error {
 	line, err := Line(r)
 	if err != nil {
 		return err
@@ -71,7 +60,7 @@ func (s *Store) Add(r record.Record) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if first, ok := s.drawn[drawing{r.Data, r.TrainPercent, r.Seed}]; ok && r.Readings != nil {
-		if err := record.NewResults([]record.Record{first, r}).Err(); err != nil {
+		if err := NewResults([]Record{first, r}).Err(); err != nil {
 			return err
 		}
 	}
@@ -85,9 +74,9 @@ func (s *Store) Add(r record.Record) error {
 type Pair struct{ Data, Model string }
 
 // PairOf returns the part of a store that a cell's trials are in.
-func PairOf(c record.Cell) Pair { return Pair{c.Data, c.Parameters.Model} }
+func PairOf(c Cell) Pair { return Pair{c.Data, c.Parameters.Model} }
 
-func pairOf(r record.Record) Pair { return Pair{r.Data, r.Model} }
+func pairOf(r Record) Pair { return Pair{r.Data, r.Model} }
 
 // mayHold reports whether a file may have a pair's trials: the pair's own, and one whose name does not end as others'
 // do.
@@ -124,7 +113,7 @@ func fileName(name string) string {
 
 // Has reports whether a trial of a cell is there, with all that is wanted of it. Of files it reads what was added
 // since it was last asked.
-func (s *Store) Has(c record.Cell, seed uint64, backend string) (bool, error) {
+func (s *Store) Has(c Cell, seed uint64, backend string) (bool, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	files, err := s.files(PairOf(c))
@@ -136,10 +125,10 @@ func (s *Store) Has(c record.Cell, seed uint64, backend string) (bool, error) {
 	for _, path := range files {
 		file := s.seen[path]
 		if file == nil {
-			file = &seen{measured: map[trialID]record.Cell{}}
+			file = &seen{measured: map[trialID]Cell{}}
 			s.seen[path] = file
 		}
-		file.end, err = s.read(path, file.end, s.reader, func(_ int, t record.Record) error {
+		file.end, err = s.read(path, file.end, s.reader, func(_ int, t Record) error {
 			if old, ok := file.measured[idOf(t)]; !ok || !old.Measures(t.CellOf()) {
 				file.measured[idOf(t)] = t.CellOf()
 			}
@@ -180,21 +169,21 @@ func (s *Store) files(pairs ...Pair) ([]string, error) {
 // Load reads the records of pairs, or all without pairs, in the order of files and lines. Only files that may hold
 // them are read. Merged files may repeat a trial: the repeat is left out, unless it has a measurement that the earlier
 // one lacks; then it takes its place. [Store.Verify] says whether both say the same.
-func (s *Store) Load(pairs ...Pair) ([]record.Record, error) { return s.LoadOnly(nil, pairs...) }
+func (s *Store) Load(pairs ...Pair) ([]Record, error) { return s.LoadOnly(nil, pairs...) }
 
 // LoadOnly does what [Store.Load] does, of cells alone whose key only accepts if it is not nil. Of others' lines the
 // sums are checked, and what says which cell they are of.
-func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []record.Record, err error) {
+func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []Record, err error) {
 	at := map[trialID]int{}
-	var full [][]record.Record // a slice that grows is copied again and again
-	records = make([]record.Record, 0, slabSize)
-	err = s.each(only, func(_ string, _ int, t record.Record) error {
+	var full [][]Record // a slice that grows is copied again and again
+	records = make([]Record, 0, slabSize)
+	err = s.each(only, func(_ string, _ int, t Record) error {
 		id := idOf(t)
 		i, ok := at[id]
 		switch {
 		case !ok:
 			if len(records) == slabSize {
-				full, records = append(full, records), make([]record.Record, 0, slabSize)
+				full, records = append(full, records), make([]Record, 0, slabSize)
 			}
 			at[id] = len(full)*slabSize + len(records)
 			records = append(records, t)
@@ -217,9 +206,9 @@ func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []r
 
 // Results returns what the store has, read pair by pair when it is asked for; with only, of cells alone whose key it
 // accepts. failed, if it is not nil, is told of what cannot be read.
-func (s *Store) Results(only func(key string) bool, failed func(error)) *record.Results {
-	load := func(data, model string) ([]record.Record, error) { return s.LoadOnly(only, Pair{data, model}) }
-	return record.LazyResults(load, nil, failed)
+func (s *Store) Results(only func(key string) bool, failed func(error)) *Results {
+	load := func(data, model string) ([]Record, error) { return s.LoadOnly(only, Pair{data, model}) }
+	return LazyResults(load, nil, failed)
 }
 
 // trialID tells trials apart: one cell, seed and backend give one result.
@@ -230,7 +219,7 @@ type trialID struct {
 	Readings bool // it is read in every way
 }
 
-func idOf(r record.Record) trialID { return trialID{r.Cell, r.Seed, r.Backend, r.Readings != nil} }
+func idOf(r Record) trialID { return trialID{r.Cell, r.Seed, r.Backend, r.Readings != nil} }
 
 // Backends lists what a record may name as its backend. None is a path: a record comes from elsewhere, and what it
 // names is opened to run it again.
@@ -239,12 +228,12 @@ func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 // Parse reads a stored record and checks that its cell's name fits its parameters, that its setting, size,
 // parameters scores, epochs and times are within their ranges, that what is read off it is complete, and that its
 // backend is one of [Backends].
-func Parse(line []byte) (record.Record, error) { return newReader("").parse(line) }
+func Parse(line []byte) (Record, error) { return newReader("").parse(line) }
 
 // Merged returns each cell once, with all that is to be measured of it, in the order of first appearance.
-func Merged(cells []record.Cell) []record.Cell {
+func Merged(cells []Cell) []Cell {
 	at := map[trialID]int{}
-	var merged []record.Cell
+	var merged []Cell
 	for _, c := range cells {
 		c.Cached = c.Cached && c.Setting == datasets.Inductive
 		id := trialID{Cell: c.Key(), Readings: c.Readings}

@@ -1,4 +1,4 @@
-package recordstore
+package record
 
 import (
 	"bytes"
@@ -14,8 +14,6 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/faults"
-	"nodemask/paper/record"
-	"nodemask/paper/recordtest"
 )
 
 func init() { faults.Pin() }
@@ -25,7 +23,7 @@ func TestMain(m *testing.M) {
 		"hold": holdLease})
 }
 
-func someCell() record.Cell { return record.NewCell("cora", "gin", datasets.Transductive, 10) }
+func someCell() Cell { return NewCell("cora", "gin", datasets.Transductive, 10) }
 
 // reproduceThree does what reproduce does for the seeds 1 to 3, without training: it leases the cell and adds what is
 // missing.
@@ -47,7 +45,7 @@ func reproduceThree(folder string) (err error) {
 		if have {
 			continue
 		}
-		if err := s.Add(recordtest.Record(c, seed+1, 80)); err != nil {
+		if err := s.Add(testRecord(c, seed+1, 80)); err != nil {
 			return err
 		}
 	}
@@ -68,7 +66,7 @@ func seedsOf(t *testing.T, folder string) map[uint64]bool {
 	seeds := map[uint64]bool{}
 	for _, r := range records {
 		require.False(t, seeds[r.Seed], "seed %d is there twice", r.Seed)
-		require.Equal(t, recordtest.Record(someCell(), r.Seed, 80), r)
+		require.Equal(t, testRecord(someCell(), r.Seed, 80), r)
 		seeds[r.Seed] = true
 	}
 	return seeds
@@ -84,9 +82,9 @@ func lines(t *testing.T, folder string) int {
 func prepare(t *testing.T, folder string) {
 	t.Helper()
 	mine, other := Open(filepath.Join(folder, "results")), Open(filepath.Join(folder, "other"))
-	require.NoError(t, mine.Add(recordtest.Record(someCell(), 1, 80)))
+	require.NoError(t, mine.Add(testRecord(someCell(), 1, 80)))
 	for seed := range uint64(3) {
-		require.NoError(t, other.Add(recordtest.Record(someCell(), seed+1, 80)))
+		require.NoError(t, other.Add(testRecord(someCell(), seed+1, 80)))
 	}
 	// What a process that was killed while it wrote left behind.
 	f, err := os.OpenFile(filepath.Join(folder, "results", "cora-gin.jsonl"), os.O_WRONLY|os.O_APPEND, 0)
@@ -194,7 +192,7 @@ func TestASuspendedProcessKeepsItsCellAndNobodyWaitsForIt(t *testing.T) {
 	s := Open(filepath.Join(folder, "results"))
 	lease := leaseOf(t, s, someCell().Key(), "go")
 	require.Nil(t, lease, "it may go on at any time")
-	require.NoError(t, s.Add(recordtest.Record(someCell(), 1, 80)), "others add results")
+	require.NoError(t, s.Add(testRecord(someCell(), 1, 80)), "others add results")
 	other := leaseOf(t, s, someCell().Masked(0.5).Key(), "go")
 	require.NotNil(t, other, "others run other cells")
 	require.NoError(t, other.Release())
@@ -210,7 +208,7 @@ func TestAResultsFolderThatVanishesIsMadeAgain(t *testing.T) {
 	s := Open(filepath.Join(folder, "results"))
 	lease := leaseOf(t, s, someCell().Key(), "go")
 	require.NoError(t, os.RemoveAll(filepath.Join(folder, "results")))
-	require.NoError(t, s.Add(recordtest.Record(someCell(), 1, 80)))
+	require.NoError(t, s.Add(testRecord(someCell(), 1, 80)))
 	require.Len(t, seedsOf(t, folder), 1)
 	other := leaseOf(t, s, someCell().Key(), "go")
 	require.NotNil(t, other, "its file went with the folder")

@@ -1,4 +1,4 @@
-package recordstore_test
+package record_test
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/paper/record"
-	"nodemask/paper/recordstore"
 	"nodemask/paper/recordtest"
 )
 
@@ -19,11 +18,11 @@ func ExampleStore() {
 	}
 	defer os.RemoveAll(folder)
 	cell := record.NewCell("cora", "gin", datasets.Transductive, 10)
-	if err := recordstore.Open(folder).Add(recordtest.Record(cell, 1, 78.5)); err != nil {
+	if err := record.Open(folder).Add(recordtest.Record(cell, 1, 78.5)); err != nil {
 		fmt.Println(err)
 		return
 	}
-	records, err := recordstore.Open(folder).Load()
+	records, err := record.Open(folder).Load()
 	if err != nil {
 		fmt.Println(err)
 		return

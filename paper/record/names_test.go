@@ -1,4 +1,4 @@
-package recordstore
+package record
 
 import (
 	"os"
@@ -11,8 +11,6 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/record"
-	"nodemask/paper/recordtest"
 )
 
 // drawName draws a data set's name as a record may have it: of letters of every kind, of what leads out of folders, or
@@ -44,9 +42,9 @@ func TestRecordsOfAnyDataHaveTheirFile(t *testing.T) {
 		first := drawName(t, "first")
 		second := disguised(t, first)
 		model := rapid.SampledFrom(hyper.Models()).Draw(t, "model")
-		want := map[string]record.Record{}
+		want := map[string]Record{}
 		for i, data := range []string{first, second} {
-			r := recordtest.Record(record.NewCell(data, model, datasets.Inductive, 10), uint64(i+1), 80)
+			r := testRecord(NewCell(data, model, datasets.Inductive, 10), uint64(i+1), 80)
 			want[data] = r // of one name, the second is the second trial
 			require.NoError(t, Open(folder).Add(r))
 		}
@@ -64,7 +62,7 @@ func TestRecordsOfAnyDataHaveTheirFile(t *testing.T) {
 			lower[strings.ToLower(file.Name())] = true
 		}
 		loaded := recordsOf(t, Open(folder))
-		found := map[string]record.Record{}
+		found := map[string]Record{}
 		for _, r := range loaded {
 			found[r.Data] = r
 		}

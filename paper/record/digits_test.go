@@ -1,4 +1,4 @@
-package recordstore
+package record
 
 import (
 	"testing"
@@ -6,13 +6,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/paper/record"
-	"nodemask/paper/recordtest"
 )
 
 func TestRecordsSayWhoseDigitsTheyHave(t *testing.T) {
-	c := record.NewCell("cora", "gin", datasets.Inductive, 10)
-	for _, own := range []record.Record{recordtest.Record(c, 1, 80), someTrajectory(c, 1)} {
+	c := NewCell("cora", "gin", datasets.Inductive, 10)
+	for _, own := range []Record{testRecord(c, 1, 80), someTrajectory(c, 1)} {
 		everywhere := own
 		everywhere.Digits = "avx2"
 		everywhere.Epochs++

@@ -1,4 +1,4 @@
-package recordstore
+package record
 
 import (
 	"errors"
@@ -6,12 +6,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"nodemask/paper/record"
 )
 
 // recordedCell returns a record's cell, if all that the record says of it can be.
-func recordedCell(r record.Record) (record.Cell, error) {
+func recordedCell(r Record) (Cell, error) {
 	c := r.CellOf()
 	if key := c.Key(); r.Cell != key {
 		return c, fmt.Errorf("a record of cell %q with the parameters of %q", r.Cell, key)
@@ -35,7 +33,7 @@ func recordedCell(r record.Record) (record.Cell, error) {
 }
 
 // check returns an error for what no trial of a cell can give.
-func check(r record.Record, c record.Cell) error {
+func check(r Record, c Cell) error {
 	if r.Readings != nil {
 		return checkReadings(r, c)
 	}
@@ -57,7 +55,7 @@ func check(r record.Record, c record.Cell) error {
 }
 
 // checkRun returns an error for what no training can give.
-func checkRun(r record.Record) error {
+func checkRun(r Record) error {
 	if r.ValidationF1 < 0 || r.ValidationF1 > 100 {
 		return fmt.Errorf("validation macro F1 %v: expected 0 to 100 percent", r.ValidationF1)
 	}
@@ -90,7 +88,7 @@ func checkRun(r record.Record) error {
 	return checkTimes(r.BestEpoch, r.Epochs, r.MaxEpochs, r.Seconds)
 }
 
-func checkDigits(r record.Record) error {
+func checkDigits(r Record) error {
 	if r.Digits != "" && r.Digits != "avx2" {
 		return fmt.Errorf("digits %.40q: expected avx2, or none", r.Digits)
 	}

@@ -1,4 +1,4 @@
-package recordstore
+package record
 
 import (
 	"encoding/json"
@@ -8,7 +8,6 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/record"
 )
 
 // trajectory is the line of a record with readings.
@@ -17,11 +16,11 @@ type trajectory struct {
 	Model        string           `json:"model"`
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
-	// Choices are where the training differs from the model's preset: values by [record.Axis].Name.
+	// Choices are where the training differs from the model's preset: values by [Axis].Name.
 	Choices map[string]string `json:"choices,omitempty"`
 	Seed    uint64            `json:"seed"` // of the trial and of its split
 	Split   string            `json:"split"`
-	record.Readings
+	Readings
 	Epochs   int     `json:"epochs"` // until the last way of stopping had ended it
 	Seconds  float64 `json:"seconds"`
 	Backend  string  `json:"backend"`
@@ -31,7 +30,7 @@ type trajectory struct {
 }
 
 // trajectoryOf returns the line of a record with readings.
-func trajectoryOf(r record.Record) trajectory {
+func trajectoryOf(r Record) trajectory {
 	c := r.CellOf()
 	c.Resplit = false
 	choices := map[string]string{}
@@ -43,12 +42,12 @@ func trajectoryOf(r record.Record) trajectory {
 }
 
 // record returns what the line of a record with readings says, and its cell, if that can be.
-func (t trajectory) record() (r record.Record, c record.Cell, err error) {
+func (t trajectory) record() (r Record, c Cell, err error) {
 	if err := t.Setting.Check(); err != nil {
 		return r, c, fmt.Errorf("not a trajectory: %w", err)
 	}
 	if _, err = hyper.For(t.Model); err == nil {
-		c = record.NewCell(t.Data, t.Model, t.Setting, t.TrainPercent)
+		c = NewCell(t.Data, t.Model, t.Setting, t.TrainPercent)
 		c.Resplit, c.Readings = true, true
 		c, err = c.Choose(t.Choices)
 	}
@@ -65,7 +64,7 @@ func (t trajectory) record() (r record.Record, c record.Cell, err error) {
 }
 
 // checkReadings returns an error for what no trial of the cell can give.
-func checkReadings(r record.Record, c record.Cell) error {
+func checkReadings(r Record, c Cell) error {
 	if r.Data == "" || r.SplitHash == "" || r.Seed == 0 || r.Protocol == "" {
 		return errors.New("a trajectory without data, split, seed or protocol")
 	}
@@ -107,7 +106,7 @@ func checkReadings(r record.Record, c record.Cell) error {
 }
 
 // checkWays returns an error unless a list has one of what it lists for each way that the cell's trials are read in.
-func checkWays[T any](c record.Cell, what string, list [][]T) error {
+func checkWays[T any](c Cell, what string, list [][]T) error {
 	stops, arrivals := c.Ways()
 	if len(list) != stops {
 		return fmt.Errorf("a trajectory with %s for %d ways of stopping: expected %d", what, len(list), stops)
@@ -121,7 +120,7 @@ func checkWays[T any](c record.Cell, what string, list [][]T) error {
 }
 
 // Line returns a record as it is stored, without the line break.
-func Line(r record.Record) ([]byte, error) {
+func Line(r Record) ([]byte, error) {
 	if r.Readings != nil {
 		return json.Marshal(trajectoryOf(r))
 	}

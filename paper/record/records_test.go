@@ -1,0 +1,55 @@
+package record
+
+import (
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+)
+
+// testRecord returns a trial of a cell whose scores are one number, in percent.
+func testRecord(c Cell, seed uint64, f1 float64) Record {
+	r := Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent,
+		Arrivals: c.Arrivals, Resplit: c.Resplit, Parameters: c.Parameters, Seed: seed, SplitSeed: 1, SplitHash: "5eed",
+		MacroF1: f1, MicroF1: f1, Accuracy: f1, BestEpoch: 1, Epochs: 2, Seconds: 0.5, Backend: "go", Device: "d",
+		Version: "v", Date: "2026-11-21T10:00:00Z"}
+	if c.Setting == datasets.Inductive && c.Arrivals == "" {
+		r.Arrivals = datasets.AllEdges
+	}
+	if c.Cached {
+		r.MacroF1Together, r.MacroF1Apart = &f1, &f1
+	}
+	if c.History {
+		r.TrainLosses, r.ValidationLosses = []float64{2, 1}, []float64{2, 1.5}
+	}
+	return r
+}
+
+// testRecords returns a trial of a cell for each score, with seeds from 1 on.
+func testRecords(c Cell, f1 ...float64) (all []Record) {
+	for i, x := range f1 {
+		all = append(all, testRecord(c, uint64(i+1), x))
+	}
+	return all
+}
+
+// testRead returns a trial of a cell that is read in every way: score gives its macro F1 in percent, without the cache and
+// from it, by how it is stopped and how new nodes arrive. Validation F1 is that without the cache.
+func testRead(c Cell, seed uint64, score func(on hyper.StopOn, way datasets.Arrivals) (f1, cached float64),
+) Record {
+	var all Readings
+	_, arrivals := c.Ways()
+	for _, on := range hyper.StopOns() {
+		var f1, cached []float64
+		for _, way := range datasets.AllArrivals()[:arrivals] {
+			x, fromCache := score(on, way)
+			f1, cached = append(f1, x), append(cached, fromCache)
+		}
+		all.F1, all.ValidationF1 = append(all.F1, f1), append(all.ValidationF1, f1)
+		all.BestEpochs = append(all.BestEpochs, make([]int, arrivals))
+		if c.Setting == datasets.Inductive {
+			all.Cached = append(all.Cached, cached)
+		}
+	}
+	r := c.Read(seed, "5eed", all)
+	r.Backend = "go"
+	return r
+}
