@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"nodemask/nb/internal/notebook"
-	"nodemask/paper/cited"
+	"nodemask/paper/judge"
 )
 
 // Answer shows what node masking does, in the reading that the paper and the works that it cites describe: the figure
@@ -25,7 +25,7 @@ func Answer() {
 
 // Scale shows whether the size of sums explains what masking does: batch normalisation and rescaling, with and without
 // masking, on Cora.
-func Scale() { partForest(cited.Scale) }
+func Scale() { partForest(judge.Scale) }
 
 // Aggregates shows whether what nodes sum up in testing, beside training, predicts what masking adds, on Cora.
 func Aggregates() { Chart(Must1(saved().Aggregates(Data("cora")))) }
@@ -39,9 +39,9 @@ func Levels() {
 }
 
 // Departures shows what masking does one step away from the cited reading, on Cora.
-func Departures() { partForest(cited.Departures) }
+func Departures() { partForest(judge.Departures) }
 
-func partForest(part cited.Part) {
+func partForest(part judge.Part) {
 	f := Must1(saved().PartForest(part))
 	SVG(Must1(f.SVG()), f.Title+". "+f.Caption)
 }

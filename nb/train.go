@@ -11,8 +11,8 @@ import (
 	"nodemask/nb/internal/notebook"
 	"nodemask/nb/worker"
 	"nodemask/paper"
-	"nodemask/paper/cited"
 	"nodemask/paper/evidence"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 )
 
@@ -93,7 +93,7 @@ func check(cells []record.Cell) {
 func Label(c record.Cell) string {
 	ofPaper := evidence.Label(c)
 	preset := c.Label(record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent), paper.MaskedKeepRate)
-	if slices.Contains(cited.Models(), c.Parameters.Model) {
+	if slices.Contains(judge.Models(), c.Parameters.Model) {
 		preset += ", preset"
 	}
 	if len(preset) < len(ofPaper) {

@@ -17,9 +17,8 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
-	"nodemask/paper/cited"
 	"nodemask/paper/evidence"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 )
 
@@ -320,22 +319,22 @@ func TestEveryChoiceMakesTheCellOfItsReading(t *testing.T) {
 	all, err := axes()
 	require.NoError(t, err)
 	for model, listed := range all {
-		known, err := cited.Axes(model)
+		known, err := judge.Axes(model)
 		require.NoError(t, err)
 		for i, axis := range listed {
 			for k, option := range axis.Options {
-				keep, arm := "1", multiverse.Plain
+				keep, arm := "1", judge.Plain
 				if axis.Masked {
-					keep, arm = "0.5", multiverse.Masked
+					keep, arm = "0.5", judge.Masked
 				}
 				// All axes at their first option but this one: the cell of that reading, which starts from the model's preset.
-				reading := make(multiverse.Reading, len(known))
+				reading := make(judge.Reading, len(known))
 				reading[i] = k
 				want, err := reading.Cell(known, arm, "cora", model, datasets.Inductive, 10)
 				require.NoError(t, err)
 				chosen := map[string]string{"keep": keep, "resplit": "true"}
 				for j, other := range listed {
-					if other.Masked && arm != multiverse.Masked || other.Plain && arm != multiverse.Plain ||
+					if other.Masked && arm != judge.Masked || other.Plain && arm != judge.Plain ||
 						other.Setting != "" && other.Setting != "inductive" {
 						continue
 					}

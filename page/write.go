@@ -12,8 +12,8 @@ import (
 	"text/template"
 
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/cited"
 	"nodemask/paper/evidence"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/stats"
 )
@@ -79,7 +79,7 @@ type moduleConfig struct {
 	Bytes int    `json:"bytes"`
 }
 
-// axis is a choice that the paper leaves open, as [multiverse.Axis] has it.
+// axis is a choice that the paper leaves open, as [judge.Axis] has it.
 type axis struct {
 	Name    string   `json:"name"`
 	Title   string   `json:"title"`
@@ -98,8 +98,8 @@ type option struct {
 // does not name is as in the tables ([paper.Cell], [paper.Masked]).
 func axes() (map[string][]axis, error) {
 	all := map[string][]axis{}
-	for _, model := range cited.Models() {
-		listed, err := cited.Axes(model)
+	for _, model := range judge.Models() {
+		listed, err := judge.Axes(model)
 		if err != nil {
 			return nil, err
 		}

@@ -12,10 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
-	"nodemask/paper/cited"
 	"nodemask/paper/evidence"
+	"nodemask/paper/judge"
 	"nodemask/paper/measure"
-	"nodemask/paper/multiverse"
 	"nodemask/paper/record"
 )
 
@@ -57,9 +56,9 @@ share a folder.`,
 	flags.StringVar(&f.data, "data", "cora", "data set; all: every one that the part is on")
 	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat; all, of the parts of PROTOCOL-2.md and of --part tuned, "+
 		"which has gcn and sage too")
-	flags.IntSliceVar(&f.sizes, "sizes", multiverse.Sizes(),
+	flags.IntSliceVar(&f.sizes, "sizes", judge.Sizes(),
 		"sizes of the train set, in percent; 20,33,75 for the part tables")
-	flags.IntVar(&f.splits, "splits", multiverse.Splits,
+	flags.IntVar(&f.splits, "splits", judge.DepthSplits,
 		"splits of each size, one trial each; 20 for the parts of PROTOCOL-2.md, 10 for scale")
 	flags.IntVar(&f.batch, "batch", 5, "splits that all readings are done for before the next ones")
 	f.add(flags, "readings", "results/multiverse", "; of the parts of PROTOCOL-2.md: results/cited")
@@ -81,11 +80,11 @@ type multiverseRun struct {
 }
 
 func (f *multiverseFlags) run(c *cobra.Command) error {
-	ofCited := slices.Contains(cited.Parts(), cited.Part(f.part))
-	r := multiverseRun{multiverseFlags: f, Command: c, protocol: multiverse.ProtocolHash()}
-	mostSplits := multiverse.Splits
+	ofCited := slices.Contains(judge.Parts(), judge.Part(f.part))
+	r := multiverseRun{multiverseFlags: f, Command: c, protocol: judge.FirstProtocol()}
+	mostSplits := judge.DepthSplits
 	if ofCited {
-		mostSplits, r.protocol = cited.Part(f.part).Splits(), cited.ProtocolHash()
+		mostSplits, r.protocol = judge.Part(f.part).Splits(), judge.SecondProtocol()
 		if !c.Flags().Changed("results") {
 			f.folder = filepath.Join("results", evidence.CitedFolder)
 		}
@@ -93,11 +92,11 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 			f.splits = mostSplits
 		}
 	}
-	hasReadings := ofCited && f.part != string(cited.Balanced)
+	hasReadings := ofCited && f.part != string(judge.Balanced)
 	switch {
 	case !ofCited && !slices.Contains(otherParts, f.part):
 		return misusef("--part %s: expected %s, depth or tuned", f.part,
-			strings.ReplaceAll(strings.Trim(fmt.Sprint(cited.Parts()), "[]"), " ", ", "))
+			strings.ReplaceAll(strings.Trim(fmt.Sprint(judge.Parts()), "[]"), " ", ", "))
 	case f.data == "all" && (!ofCited && f.part != "tuned" || f.again > 0):
 		return misusef("--data all: expected one data set; only the parts of PROTOCOL-2.md and of --part tuned take all")
 	case !hasReadings && f.list:
@@ -130,16 +129,16 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 
 // runPart runs the part of the command, whose flags fit it.
 func (r multiverseRun) runPart() error {
-	f, ofCited := r.multiverseFlags, slices.Contains(cited.Parts(), cited.Part(r.part))
+	f, ofCited := r.multiverseFlags, slices.Contains(judge.Parts(), judge.Part(r.part))
 	switch {
 	case f.again > 0:
 		return r.runAgain()
-	case f.part == string(cited.Balanced):
-		return r.runTuned(cited.Tuned())
+	case f.part == string(judge.Balanced):
+		return r.runTuned(judge.BalancedDesign())
 	case ofCited:
 		return r.runCited()
 	case f.part == "tuned":
-		return r.runTuned(multiverse.Drawn())
+		return r.runTuned(judge.DrawnDesign())
 	}
 	return r.runDepth()
 }
@@ -150,7 +149,7 @@ func (r multiverseRun) results() *record.Results {
 }
 
 // train runs what a batch lacks.
-func (r multiverseRun) train(batch multiverse.Batch) error {
+func (r multiverseRun) train(batch judge.Batch) error {
 	all, err := r.store.Load()
 	if err != nil {
 		return err
@@ -170,7 +169,7 @@ func (r multiverseRun) train(batch multiverse.Batch) error {
 	return err
 }
 
-func printAxes(out io.Writer, axes []multiverse.Axis) error {
+func printAxes(out io.Writer, axes []judge.Axis) error {
 	w := bufio.NewWriter(out)
 	for _, axis := range axes {
 		where := ""
@@ -194,7 +193,7 @@ func printAxes(out io.Writer, axes []multiverse.Axis) error {
 			axis.Title, axis.Name, where, strings.Join(names, " | "), axis.Paper)
 	}
 	for _, setting := range datasets.Settings() {
-		fmt.Fprintf(w, "%s: %d readings\n", setting, len(multiverse.Readings(axes, setting)))
+		fmt.Fprintf(w, "%s: %d readings\n", setting, len(judge.AllReadings(axes, setting)))
 	}
 	return w.Flush()
 }

@@ -10,8 +10,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/plots"
 	"nodemask/stats"
@@ -30,17 +29,17 @@ func oneOrAll(flag, value string, known []string) ([]string, error) {
 
 // runCited trains what a part of the second protocol asks for, and prints the results.
 func (r multiverseRun) runCited() error {
-	data, err := oneOrAll("data", r.data, cited.Data())
+	data, err := oneOrAll("data", r.data, judge.Data())
 	if err != nil {
 		return err
 	}
-	models, err := oneOrAll("model", r.model, cited.Models())
+	models, err := oneOrAll("model", r.model, judge.Models())
 	if err != nil {
 		return err
 	}
 	if r.list {
 		for _, model := range models {
-			axes, err := cited.Axes(model)
+			axes, err := judge.Axes(model)
 			if err != nil {
 				return err
 			}
@@ -51,38 +50,38 @@ func (r multiverseRun) runCited() error {
 		return nil
 	}
 	results := r.results()
-	var questions, first []multiverse.Question
+	var questions, first []judge.Question
 	for _, on := range data {
 		for _, model := range models {
 			for _, setting := range datasets.Settings() {
-				q, err := cited.Question(cited.Part(r.part), on, model, setting)
+				q, err := judge.QuestionOf(judge.Part(r.part), on, model, setting)
 				if err != nil {
 					return err
 				}
 				if r.Flags().Changed("sizes") {
 					q.Sizes = r.sizes
 				}
-				questions, first = append(questions, q), append(first, cited.First(q))
+				questions, first = append(questions, q), append(first, judge.First(q))
 			}
 		}
 	}
 	if r.summary {
 		return r.printCited(results, questions)
 	}
-	cells, err := multiverse.Cells(questions)
+	cells, err := judge.Cells(questions)
 	if err != nil {
 		return err
 	}
-	seeds := multiverse.Seeds(cited.FirstSplit, r.splits)
+	seeds := judge.Seeds(judge.FirstSplit, r.splits)
 	if r.status {
 		return r.printStatus(r.part+", "+r.data+", "+r.model, results, cells, seeds)
 	}
-	early, err := multiverse.Cells(first)
+	early, err := judge.Cells(first)
 	if err != nil {
 		return err
 	}
 	for _, some := range [][]record.Cell{early, cells} {
-		if err := r.train(multiverse.Batch{Cells: some, Seeds: seeds}); err != nil {
+		if err := r.train(judge.Batch{Cells: some, Seeds: seeds}); err != nil {
 			return err
 		}
 	}
@@ -90,16 +89,16 @@ func (r multiverseRun) runCited() error {
 }
 
 // printCited prints the effect of masking in each reading that is asked about, over the sizes and at each.
-func (r multiverseRun) printCited(results *record.Results, questions []multiverse.Question) error {
+func (r multiverseRun) printCited(results *record.Results, questions []judge.Question) error {
 	w := bufio.NewWriter(r.OutOrStdout())
 	for _, q := range questions {
-		answers, err := cited.Each(results, q)
+		answers, err := judge.Each(results, q)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(w, "%s, %s, %s\n", q.Data, q.Model, q.Setting)
 		for _, a := range answers {
-			reading := cited.Departure(q.Axes, a.Reading)
+			reading := judge.Departure(q.Axes, a.Reading)
 			if a.Effect == nil {
 				fmt.Fprintf(w, "    %s: %d of %d splits\n", reading, a.Splits, r.splits)
 				continue
@@ -126,28 +125,28 @@ func (r multiverseRun) runDepth() error {
 	cells := map[datasets.Setting][]record.Cell{}
 	var all []record.Cell
 	for _, setting := range datasets.Settings() {
-		for _, layers := range multiverse.Depths() {
+		for _, layers := range judge.Depths() {
 			for _, p := range keepRates {
-				c := multiverse.DepthCell(r.data, setting, layers).Masked(p)
+				c := judge.DepthCell(r.data, setting, layers).Masked(p)
 				cells[setting], all = append(cells[setting], c), append(all, c.Trained())
 			}
 		}
 	}
-	results, seeds := r.results(), multiverse.Seeds(multiverse.FirstSplit, multiverse.Splits)
+	results, seeds := r.results(), judge.Seeds(judge.FirstDepthSplit, judge.DepthSplits)
 	if r.status {
 		return r.printStatus(r.data+", depth", results, all, seeds)
 	}
 	if !r.summary {
-		if err := r.train(multiverse.Batch{Cells: all, Seeds: seeds}); err != nil {
+		if err := r.train(judge.Batch{Cells: all, Seeds: seeds}); err != nil {
 			return err
 		}
 	}
 	w := bufio.NewWriter(r.OutOrStdout())
 	for _, setting := range datasets.Settings() {
-		var scores []multiverse.DepthScore
+		var scores []judge.DepthScore
 		complete := true
 		for _, c := range cells[setting] {
-			s := multiverse.DepthScore{Layers: c.Parameters.Layers, KeepRate: c.Parameters.KeepRate.Probability()}
+			s := judge.DepthScore{Layers: c.Parameters.Layers, KeepRate: c.Parameters.KeepRate.Probability()}
 			for _, trial := range results.ReadOff(c) {
 				if slices.Contains(seeds, trial.Seed) {
 					s.F1 = append(s.F1, trial.MacroF1)
@@ -163,7 +162,7 @@ func (r multiverseRun) runDepth() error {
 		if !complete {
 			continue
 		}
-		mean, low, high, err := stats.ConfidenceInterval95(multiverse.DepthSlopes(scores))
+		mean, low, high, err := stats.ConfidenceInterval95(judge.DepthSlopes(scores))
 		if err != nil {
 			return err
 		}
@@ -176,7 +175,7 @@ func (r multiverseRun) runDepth() error {
 // runTuned tunes every arm of a comparison, and compares what each has found on fresh splits, batch by batch: until
 // nothing is left, or the stage, which a trained batch should have moved on, is still what it was, as the rest is other
 // shards'.
-func (r multiverseRun) runTuned(design multiverse.Design) error {
+func (r multiverseRun) runTuned(design judge.Design) error {
 	var known []string
 	for _, m := range design.Models {
 		known = append(known, m.Name)
@@ -211,7 +210,7 @@ func (r multiverseRun) runTuned(design multiverse.Design) error {
 
 // tuned is how far a comparison is, and the batch that comes next with the stage that it is of: one model comes after
 // the other, and its stages in order.
-func (r multiverseRun) tuned(design multiverse.Design) (all []multiverse.Tuned, next multiverse.Batch, stage string,
+func (r multiverseRun) tuned(design judge.Design) (all []judge.Tuned, next judge.Batch, stage string,
 	err error) {
 	results, earliest := r.results(), 0
 	for _, q := range design.Questions() {
@@ -233,7 +232,7 @@ func (r multiverseRun) tuned(design multiverse.Design) (all []multiverse.Tuned, 
 }
 
 // printTuned prints what each arm chose and how it does, cell by cell and pooled.
-func (r multiverseRun) printTuned(all []multiverse.Tuned, design multiverse.Design) error {
+func (r multiverseRun) printTuned(all []judge.Tuned, design judge.Design) error {
 	w := bufio.NewWriter(r.OutOrStdout())
 	for _, t := range all {
 		fmt.Fprintf(w, "%s, %s, %s, %d%%\n", t.Data, tunedName(t.Model), t.Setting, t.TrainPercent)
@@ -264,7 +263,7 @@ func (r multiverseRun) printTuned(all []multiverse.Tuned, design multiverse.Desi
 }
 
 // tunedName is a model of a tuned comparison, as the flag has it, and what it is with.
-func tunedName(m multiverse.TunedModel) string {
+func tunedName(m judge.TunedModel) string {
 	if m.With == "" {
 		return m.Name
 	}
@@ -273,10 +272,10 @@ func tunedName(m multiverse.TunedModel) string {
 
 // printPooled says of each model, and of all together, how the arms do from one another over all cells that have run,
 // and how masking does in each setting.
-func printPooled(w io.Writer, all []multiverse.Tuned, design multiverse.Design) error {
-	var groups [][]multiverse.TunedModel
+func printPooled(w io.Writer, all []judge.Tuned, design judge.Design) error {
+	var groups [][]judge.TunedModel
 	for _, model := range design.Models {
-		groups = append(groups, []multiverse.TunedModel{model})
+		groups = append(groups, []judge.TunedModel{model})
 	}
 	if len(design.Models) > 1 {
 		groups = append(groups, design.Protocol().Models)
@@ -291,10 +290,10 @@ func printPooled(w io.Writer, all []multiverse.Tuned, design multiverse.Design) 
 			said := false
 			for i, arm := range arms {
 				for _, against := range arms[:i] {
-					if setting != "" && arm != multiverse.ArmMaskedTuned && against != multiverse.ArmMaskedTuned {
+					if setting != "" && arm != judge.ArmMaskedTuned && against != judge.ArmMaskedTuned {
 						continue
 					}
-					effect, cells, err := multiverse.Pooled(all, setting, group, arm, against)
+					effect, cells, err := judge.Pooled(all, setting, group, arm, against)
 					if err != nil {
 						return err
 					}

@@ -11,17 +11,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/paper/cited"
 	"nodemask/paper/evidence"
+	"nodemask/paper/judge"
 	"nodemask/plots"
 )
 
 func TestTheCommandOfAClaimShowsWhatItRestsOn(t *testing.T) {
 	e := evidence.Open("../../results")
-	answers, err := e.Answers(cited.Choice{})
+	answers, err := e.Answers(judge.Choice{})
 	require.NoError(t, err)
 	for _, a := range answers {
-		if a.Verdict == cited.NotRun {
+		if a.Verdict == judge.NotRun {
 			continue
 		}
 		out, _ := succeeds(t, "multiverse", "--results", "../../results/cited", "--part", "cited", "--data", a.Data,
@@ -115,7 +115,7 @@ func TestCommandsShowTheNumbersOfFindingsAndAdvice(t *testing.T) {
 		said[f.Command+" --results "+results] += f.Text
 	}
 	for _, row := range e.Advice().Rows {
-		part, folder := string(cited.Balanced), evidence.CitedFolder
+		part, folder := string(judge.Balanced), evidence.CitedFolder
 		if !strings.HasPrefix(row[0].Text, "GIN") || strings.HasSuffix(row[0].Text, "not normalised") {
 			part, folder = "tuned", evidence.MultiverseFolder
 		}

@@ -20,8 +20,8 @@ import (
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/train"
-	"nodemask/paper/cited"
 	"nodemask/paper/evidence"
+	"nodemask/paper/judge"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
 	"nodemask/plots"
@@ -342,7 +342,7 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 	t := plots.Table{ID: "demo", TextColumns: 1,
 		Header: []string{"setting", "GIN", "paper", "GIN + node masking", "paper"}}
 	for _, setting := range datasets.Settings() {
-		plain, masked, err := cited.Arms(graph.Name, "gin", setting, trainPercent)
+		plain, masked, err := judge.Arms(graph.Name, "gin", setting, trainPercent)
 		if err != nil {
 			return err
 		}
@@ -350,7 +350,7 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 		for _, cell := range []record.Cell{plain, masked} {
 			x := measure.Experiment(cell, graph)
 			x.Smoothness = false
-			results, err := runTrials(c, b, x, train.Seeds(cited.FirstSplit, trials), 0, 1, nil, x.Run)
+			results, err := runTrials(c, b, x, train.Seeds(judge.FirstSplit, trials), 0, 1, nil, x.Run)
 			if err != nil {
 				return err
 			}

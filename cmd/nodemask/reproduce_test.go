@@ -18,9 +18,8 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/paper"
-	"nodemask/paper/cited"
 	"nodemask/paper/evidence"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 )
 
@@ -115,7 +114,7 @@ func TestContradictoryResultsAreNotMerged(t *testing.T) {
 	out, _ = succeeds(t, "results", "verify", "--results", folder)
 	require.Equal(t, "0 records and 3 trajectories in order\n", out)
 	require.NoError(t, os.Rename(readings, filepath.Join(folder, evidence.CitedFolder)))
-	fails(t, 1, "line 1: a trajectory under protocol \""+multiverse.ProtocolHash()+"\": expected "+cited.ProtocolHash(),
+	fails(t, 1, "line 1: a trajectory under protocol \""+judge.FirstProtocol()+"\": expected "+judge.SecondProtocol(),
 		"results", "verify", "--results", folder)
 	for _, what := range []string{"--status", "--summary", "--splits=1"} {
 		fails(t, 1, "line 1: a trajectory under protocol", "multiverse", "--part", "cited", what, "--backend", "go",

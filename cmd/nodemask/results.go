@@ -9,9 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/internal/dataframe"
-	"nodemask/paper/cited"
 	"nodemask/paper/evidence"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 )
 
@@ -66,8 +65,8 @@ func newResultsCommand() *cobra.Command {
 		"each other", cobra.NoArgs, func(c *cobra.Command, _ []string) error {
 		records, err := record.Open(folder).Verify()
 		trajectories := 0
-		for _, part := range [][2]string{{evidence.MultiverseFolder, multiverse.ProtocolHash()},
-			{evidence.CitedFolder, cited.ProtocolHash()}} {
+		for _, part := range [][2]string{{evidence.MultiverseFolder, judge.FirstProtocol()},
+			{evidence.CitedFolder, judge.SecondProtocol()}} {
 			n, more := record.OpenUnder(filepath.Join(folder, part[0]), part[1]).Verify()
 			trajectories, err = trajectories+n, errors.Join(err, more)
 		}

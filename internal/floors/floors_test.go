@@ -32,7 +32,7 @@ var forUsers = []string{
 	"nmgnn", "nmgnn/backend", "nmgnn/batches", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/infer",
 	"nmgnn/internal/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
 	"paper/record", "paper/measure", "advice", "paper", "paper/evidence",
-	"paper/cited", "paper/multiverse", "page",
+	"paper/judge", "page",
 }
 
 // rooms says what each package may import of this module, from the ground up. A package that is not listed belongs to
@@ -113,15 +113,13 @@ var rooms = map[string][]string{
 	"paper":  {"datasets", "nmgnn/hyper", "paper/record"},
 	"advice": {"datasets", "nmgnn/hyper", "plots", "paper/record", "stats"},
 
-	"paper/multiverse": {"datasets", "nmgnn/hyper", "paper", "paper/record",
-		"stats"},
-	"paper/cited": {"datasets", "nmgnn/hyper", "paper/multiverse", "paper/record", "stats"},
-	"paper/evidence": {"csr", "datasets", "nmgnn/hyper", "paper/cited", "paper/multiverse",
+	"paper/judge": {"datasets", "nmgnn/hyper", "paper", "paper/record", "stats"},
+	"paper/evidence": {"csr", "datasets", "nmgnn/hyper", "paper/judge",
 		"paper", "plots", "paper/record", "stats"},
 
 	"page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",
 		"nmgnn/backend", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/train", "advice",
-		"paper/evidence", "paper/cited", "paper/multiverse", "paper", "plots", "paper/record",
+		"paper/evidence", "paper/judge", "paper", "plots", "paper/record",
 		"paper/measure", "stats"},
 
 	"nb": append([]string{"nb/internal/notebook", "nb/worker"}, forUsers...),

@@ -9,7 +9,7 @@ import (
 	"nodemask/nb/internal/notebook"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
-	"nodemask/paper/cited"
+	"nodemask/paper/judge"
 	"nodemask/paper/measure"
 	"nodemask/plots"
 	"nodemask/stats"
@@ -38,7 +38,7 @@ func byTrainNeighbours(ctx context.Context, data, model string, setting datasets
 			"%% to train on", hyper.Title(model), data, setting, trainPercent),
 		Caption: fmt.Sprintf("Accuracy in percent, mean over splits (%d); the change with its 95 %% interval over them.",
 			splits)}
-	plain, masked, err := cited.Arms(data, model, setting, trainPercent)
+	plain, masked, err := judge.Arms(data, model, setting, trainPercent)
 	if err != nil {
 		return t, err
 	}
@@ -50,7 +50,7 @@ func byTrainNeighbours(ctx context.Context, data, model string, setting datasets
 	accuracy := [2][][]float64{make([][]float64, len(classNames)), make([][]float64, len(classNames))}
 	nodes := make([]float64, len(classNames))
 	for split := range splits {
-		seed := uint64(cited.FirstSplit + split)
+		seed := uint64(judge.FirstSplit + split)
 		s := nb.Must1(datasets.Stratified(g, datasets.SplitOptions{TrainPercent: trainPercent, Seed: seed}))
 		class := classesOf(g, s)
 		for arm, c := range []train.Experiment{measure.Experiment(plain, g), measure.Experiment(masked, g)} {

@@ -14,9 +14,8 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/train"
-	"nodemask/paper/cited"
+	"nodemask/paper/judge"
 	"nodemask/paper/measure"
-	"nodemask/paper/multiverse"
 	"nodemask/plots"
 )
 
@@ -36,21 +35,21 @@ func normsByLayer(ctx context.Context, data, model string, setting datasets.Sett
 		Caption: "Mean Euclidean length of representations, by layer: of train nodes with the mask of training → of test " +
 			"nodes without it, and how many times larger the latter are. Batch normalisation uses what training left. One " +
 			"split."}
-	q := nb.Must1(cited.Question(cited.Scale, data, model, setting))
+	q := nb.Must1(judge.QuestionOf(judge.Scale, data, model, setting))
 	b := Backend()
 	runner := train.NewRunner(b)
 	defer runner.Close()
 	for _, reading := range q.Readings {
-		arms := []multiverse.Arm{multiverse.Masked}
-		name := cited.Departure(q.Axes, reading)
+		arms := []judge.Arm{judge.Masked}
+		name := judge.Departure(q.Axes, reading)
 		if !strings.Contains(name, "rescale") { // which changes nothing where nothing is masked
-			arms = []multiverse.Arm{multiverse.Plain, multiverse.Masked}
+			arms = []judge.Arm{judge.Plain, judge.Masked}
 		}
 		for _, arm := range arms {
 			c := nb.Must1(reading.Cell(q.Axes, arm, data, model, setting, trainPercent))
 			x := measure.Experiment(c, nb.Data(data))
 			x.Smoothness = false
-			trained, tested := norms(x, nb.Must1(runner.Trial(ctx, x, cited.FirstSplit, nil)))
+			trained, tested := norms(x, nb.Must1(runner.Trial(ctx, x, judge.FirstSplit, nil)))
 			if t.Header == nil {
 				t.Header = []string{"reading", "masking"}
 				for l := range trained[1:] {

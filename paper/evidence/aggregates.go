@@ -11,7 +11,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
-	"nodemask/paper/cited"
+	"nodemask/paper/judge"
 	"nodemask/plots"
 )
 
@@ -29,11 +29,11 @@ func (e *Evidence) Aggregates(g *datasets.Graph) (plots.Chart, error) {
 	var ratios, effects []float64
 	for _, model := range []string{"gin", "sgat"} {
 		for _, setting := range datasets.Settings() {
-			q, err := cited.Question(cited.Scale, g.Name, model, setting)
+			q, err := judge.QuestionOf(judge.Scale, g.Name, model, setting)
 			if err != nil {
 				return c, err
 			}
-			answers, err := cited.Each(e.cited, q)
+			answers, err := judge.Each(e.cited, q)
 			if err != nil {
 				return c, err
 			}
@@ -58,7 +58,7 @@ func (e *Evidence) Aggregates(g *datasets.Graph) (plots.Chart, error) {
 	if len(ratios) > 1 {
 		c.Caption = fmt.Sprintf("A point for each size of the train set; splits: %d. Kendall's rank correlation over all "+
 			"points: %s.",
-			cited.Scale.Splits(), plots.Signed(stat.Kendall(ratios, effects, nil), 2))
+			judge.Scale.Splits(), plots.Signed(stat.Kendall(ratios, effects, nil), 2))
 	}
 	return c, nil
 }
@@ -69,8 +69,8 @@ func aggregateRatio(g *datasets.Graph, x csr.Matrix, mean bool, setting datasets
 	error) {
 	var tested, trained float64
 	sum := make([]float64, x.Columns)
-	for split := range cited.Scale.Splits() {
-		seed := uint64(cited.FirstSplit + split)
+	for split := range judge.Scale.Splits() {
+		seed := uint64(judge.FirstSplit + split)
 		s, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: trainPercent, Seed: seed})
 		if err != nil {
 			return 0, err

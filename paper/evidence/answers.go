@@ -8,8 +8,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/plots"
 	"nodemask/stats"
 )
@@ -23,8 +22,8 @@ const (
 
 // Answers returns what masking does to all models in the cited reading, and in one of the other choices that its
 // protocol gives side by side.
-func (e *Evidence) Answers(choice cited.Choice) ([]cited.Answer, error) {
-	return cited.Answers(e.cited, choice)
+func (e *Evidence) Answers(choice judge.Choice) ([]judge.Answer, error) {
+	return judge.Answers(e.cited, choice)
 }
 
 // leadingData is the data set that the paper has all models on.
@@ -45,12 +44,12 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 		XLabel: "% of nodes to train on", YLabel: "points gained",
 		Caption: fmt.Sprintf("New nodes arrive after training (inductive); known nodes are there in training "+
 			"(transductive). In the reading that the paper and the works that it cites describe, mean of %d splits of the data.",
-			cited.Splits)}
+			judge.Splits)}
 	answers, fair, departed, err := e.sideBySide()
 	if err != nil {
 		return p, err
 	}
-	series := func(name string, a cited.Answer) (plots.Series, error) {
+	series := func(name string, a judge.Answer) (plots.Series, error) {
 		s := plots.Series{Name: name}
 		gains, err := a.BySize()
 		for _, g := range gains {
@@ -87,8 +86,8 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 					return p, err
 				}
 			}
-			names, others := []string{name}, []cited.Answer{other}
-			for i, choice := range cited.ForGIN() {
+			names, others := []string{name}, []judge.Answer{other}
+			for i, choice := range judge.ForGIN() {
 				if a.Model == "gin" && !choice.RawFeatures { // the departures that the headline's sentences tell of
 					names = append(names, "here, GIN with "+choice.String())
 					others = append(others, find(departed[i], a.Model, setting))
@@ -112,21 +111,21 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 }
 
 // withGain returns a series with a gain at x.
-func withGain(s plots.Series, x float64, g cited.Gain) plots.Series {
+func withGain(s plots.Series, x float64, g judge.Gain) plots.Series {
 	s.X, s.Y = append(s.X, x), append(s.Y, g.Mean)
 	s.Low, s.High = append(s.Low, g.Low), append(s.High, g.High)
 	return s
 }
 
 // departure returns what masking does one step away from an answer's reading.
-func (e *Evidence) departure(from cited.Answer, step string) (cited.Answer, error) {
-	all, err := e.each(cited.Departures, from.Data, from.Model, from.Setting)
+func (e *Evidence) departure(from judge.Answer, step string) (judge.Answer, error) {
+	all, err := e.each(judge.Departures, from.Data, from.Model, from.Setting)
 	for _, a := range all {
-		if cited.Departure(a.Axes, a.Reading) == step {
+		if judge.Departure(a.Axes, a.Reading) == step {
 			return a, err
 		}
 	}
-	return cited.Answer{}, err
+	return judge.Answer{}, err
 }
 
 // Grid returns what masking does to each model on each data set in both settings, in a word each.
@@ -136,14 +135,14 @@ func (e *Evidence) Grid() (t plots.Table, err error) {
 		return t, err
 	}
 	t = plots.Table{ID: "grid", Header: []string{"model"}}
-	for _, data := range cited.Data() {
+	for _, data := range judge.Data() {
 		for _, setting := range datasets.Settings() {
 			t.Header = append(t.Header, DataTitle(data)+", "+strings.TrimSuffix(nodesOf(setting), " nodes"))
 		}
 	}
 	t.TextColumns = len(t.Header)
 	// What is masking's own doing is bold.
-	row := func(against, model string, answers []cited.Answer, own bool) {
+	row := func(against, model string, answers []judge.Answer, own bool) {
 		fields := []plots.Field{{Text: hyper.Title(model) + against}}
 		for _, a := range answers {
 			if a.Model == model {
@@ -152,10 +151,10 @@ func (e *Evidence) Grid() (t plots.Table, err error) {
 		}
 		t.Rows = append(t.Rows, fields)
 	}
-	for _, model := range cited.Models() {
+	for _, model := range judge.Models() {
 		if model == "gin" {
 			row("", model, answers, true)
-			for i, choice := range cited.ForGIN() {
+			for i, choice := range judge.ForGIN() {
 				row(" with "+choice.String(), model, departed[i], true)
 			}
 			continue
@@ -166,15 +165,15 @@ func (e *Evidence) Grid() (t plots.Table, err error) {
 	return t, nil
 }
 
-// sideBySide are the answers of the cited reading, of the fair comparison with it, and those of each of cited.ForGIN,
+// sideBySide are the answers of the cited reading, of the fair comparison with it, and those of each of judge.ForGIN,
 // which come in the order of the first.
-func (e *Evidence) sideBySide() (answers, fair []cited.Answer, departed [][]cited.Answer, err error) {
-	if answers, err = e.Answers(cited.Choice{}); err == nil {
-		fair, err = e.Answers(cited.Choice{Fair: true})
+func (e *Evidence) sideBySide() (answers, fair []judge.Answer, departed [][]judge.Answer, err error) {
+	if answers, err = e.Answers(judge.Choice{}); err == nil {
+		fair, err = e.Answers(judge.Choice{Fair: true})
 	}
-	for _, choice := range cited.ForGIN() {
+	for _, choice := range judge.ForGIN() {
 		if err == nil {
-			var of []cited.Answer
+			var of []judge.Answer
 			of, err = e.Answers(choice)
 			departed = append(departed, of)
 		}
@@ -183,8 +182,8 @@ func (e *Evidence) sideBySide() (answers, fair []cited.Answer, departed [][]cite
 }
 
 // effectNote says what a verdict rests on.
-func effectNote(a cited.Answer) string {
-	note := fmt.Sprintf("%d of %d splits", a.Splits, cited.Splits)
+func effectNote(a judge.Answer) string {
+	note := fmt.Sprintf("%d of %d splits", a.Splits, judge.Splits)
 	if a.Effect != nil {
 		note = strings.Replace(intervalText(a.Effect.Pooled, 2), " [", " points [", 1) + ", " + note
 	}
@@ -215,7 +214,7 @@ func (e *Evidence) Answer() (a Answer, err error) {
 	ginKnown, rescaled, mends := find(answers, "gin", datasets.Transductive), "", false
 	var better []string
 	var steps []string // one for each departure that changes GIN without masking, too
-	for i, choice := range cited.ForGIN() {
+	for i, choice := range judge.ForGIN() {
 		d := find(departed[i], "gin", datasets.Inductive)
 		if choice.Rescale {
 			known := find(departed[i], "gin", datasets.Transductive)
@@ -223,7 +222,7 @@ func (e *Evidence) Answer() (a Answer, err error) {
 				rescaled = fmt.Sprintf("; with %s it %s %.1f points there%s", choice, known.Verdict,
 					math.Abs(known.Effect.Pooled.MeanDifference), elsewhere(departed[i], "gin", datasets.Transductive))
 			}
-			mends = known.Verdict == cited.Gains && ginKnown.Verdict != cited.Gains
+			mends = known.Verdict == judge.Gains && ginKnown.Verdict != judge.Gains
 			continue
 		}
 		bySize, above, err := e.unmaskedAbove(d, gin)
@@ -258,7 +257,7 @@ func (e *Evidence) Answer() (a Answer, err error) {
 	for _, step := range []struct{ model, step, words string }{
 		{"gin", "body: no normalisation", "GIN has batch normalisation here, as its authors have it; without, masking"},
 		{"gat", "masked: all", "If all nodes can be masked, not train nodes alone, masking in GAT"},
-		{"gat", "stop: macro F1", "With " + cited.StoppedOnF1 + ", masking in GAT in place of attention dropout"}} {
+		{"gat", "stop: macro F1", "With " + judge.StoppedOnF1 + ", masking in GAT in place of attention dropout"}} {
 		var does []string
 		for _, setting := range datasets.Settings() {
 			d, err := e.departure(find(answers, step.model, setting), step.step)
@@ -266,7 +265,7 @@ func (e *Evidence) Answer() (a Answer, err error) {
 				return a, err
 			}
 			if d.Complete() {
-				d.Verdict = map[int]cited.Verdict{-1: cited.Loses, 0: cited.Inconclusive, 1: cited.Gains}[d.Effect.Sign()]
+				d.Verdict = map[int]judge.Grade{-1: judge.Loses, 0: judge.Inconclusive, 1: judge.Gains}[d.Effect.Sign()]
 				does = append(does, inWords(d)+" on "+nodesOf(setting))
 			}
 		}
@@ -275,12 +274,12 @@ func (e *Evidence) Answer() (a Answer, err error) {
 		}
 	}
 	// Where masking is tuned, other arms are tuned alike.
-	c, tuned := e.tuned(balancedID), multiverse.TunedModel{Name: "gin"}
+	c, tuned := e.tuned(balancedID), judge.TunedModel{Name: "gin"}
 	for _, other := range tunedOthers() {
 		for _, setting := range datasets.Settings() {
 			if v := e.judgeTuned(balancedID, other.arm, setting, tuned); v.Effect != nil && v.Effect.High < 0 {
 				limit("Where both are tuned (GIN on %s), %s does better than masking by %.1f points on %s.",
-					c.on(multiverse.ArmPlain, tuned), other.name, -v.Effect.MeanDifference, nodesOf(setting))
+					c.on(judge.ArmPlain, tuned), other.name, -v.Effect.MeanDifference, nodesOf(setting))
 			}
 		}
 	}
@@ -315,21 +314,21 @@ func (e *Evidence) Answer() (a Answer, err error) {
 }
 
 // find returns the answer for a model on the leading data set, which has all of them.
-func find(answers []cited.Answer, model string, s datasets.Setting) cited.Answer {
-	return answers[slices.IndexFunc(answers, func(a cited.Answer) bool {
+func find(answers []judge.Answer, model string, s datasets.Setting) judge.Answer {
+	return answers[slices.IndexFunc(answers, func(a judge.Answer) bool {
 		return a.Model == model && a.Data == leadingData && a.Setting == s
 	})]
 }
 
 // elsewhere names the other data sets on which masking gains as it does on the leading one, in brackets.
-func elsewhere(answers []cited.Answer, model string, s datasets.Setting) string {
+func elsewhere(answers []judge.Answer, model string, s datasets.Setting) string {
 	var also []string
 	for _, a := range answers {
-		if a.Model == model && a.Setting == s && a.Data != leadingData && a.Verdict == cited.Gains {
+		if a.Model == model && a.Setting == s && a.Data != leadingData && a.Verdict == judge.Gains {
 			also = append(also, DataTitle(a.Data))
 		}
 	}
-	if len(also) == 0 || find(answers, model, s).Verdict != cited.Gains {
+	if len(also) == 0 || find(answers, model, s).Verdict != judge.Gains {
 		return ""
 	}
 	gain := "gains"
@@ -340,15 +339,15 @@ func elsewhere(answers []cited.Answer, model string, s datasets.Setting) string 
 }
 
 // inWords says what masking does by an answer.
-func inWords(a cited.Answer) string {
+func inWords(a judge.Answer) string {
 	switch a.Verdict {
-	case cited.Gains:
+	case judge.Gains:
 		return fmt.Sprintf("raises macro F1 by %.1f points", a.Effect.Pooled.MeanDifference)
-	case cited.Loses:
+	case judge.Loses:
 		return fmt.Sprintf("lowers macro F1 by %.1f points", -a.Effect.Pooled.MeanDifference)
-	case cited.NoDifference:
+	case judge.NoDifference:
 		return "makes less than a point of difference"
-	case cited.Inconclusive:
+	case judge.Inconclusive:
 		return "has no clear effect"
 	}
 	return "has not been measured in full"
@@ -358,19 +357,19 @@ func inWords(a cited.Answer) string {
 // against dropout of attention is masking's only where they gain against none, too. Better are the departures in which
 // GIN without masking is above the masked one of the cited reading; mends says that GIN gains transductively once it is
 // rescaled, and not without.
-func headline(answers, fair []cited.Answer, better []string, mends bool) string {
+func headline(answers, fair []judge.Answer, better []string, mends bool) string {
 	when := map[[2]bool][]string{} // gains inductively, transductively
 	var replaced []string
-	for _, model := range cited.Models() {
+	for _, model := range judge.Models() {
 		var gains [2]bool
 		instead := false // all that is gained is gained by leaving dropout of attention out, too
 		for i, s := range []datasets.Setting{datasets.Inductive, datasets.Transductive} {
 			a, alone := find(answers, model, s).Verdict, find(fair, model, s).Verdict
-			if a == cited.NotRun || model != "gin" && alone == cited.NotRun {
+			if a == judge.NotRun || model != "gin" && alone == judge.NotRun {
 				return "Not everything has been measured yet."
 			}
-			gains[i] = a == cited.Gains && (model == "gin" || alone == cited.Gains)
-			instead = instead || a == cited.Gains && (alone == cited.NoDifference || alone == cited.Loses)
+			gains[i] = a == judge.Gains && (model == "gin" || alone == judge.Gains)
+			instead = instead || a == judge.Gains && (alone == judge.NoDifference || alone == judge.Loses)
 		}
 		when[gains] = append(when[gains], hyper.Title(model))
 		if gains == ([2]bool{}) && model != "gin" && instead {
@@ -386,7 +385,7 @@ func headline(answers, fair []cited.Answer, better []string, mends bool) string 
 		if models := when[group.gains]; len(models) > 0 {
 			part := and(models) + " on " + group.words
 			if mends && slices.Contains(models, hyper.Title("gin")) {
-				part += " and, with " + cited.Choice{Rescale: true}.String() + ", on " + nodesOf(datasets.Transductive) + " too"
+				part += " and, with " + judge.Choice{Rescale: true}.String() + ", on " + nodesOf(datasets.Transductive) + " too"
 			}
 			parts = append(parts, part)
 		}
@@ -432,8 +431,8 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		"gain or lose. Stated readings: what is stated or cited is fixed, " +
 		"what the paper is silent about varies, raw features among it; in how many the effect is significantly above and " +
 		"below zero."
-	var columns [][]cited.Answer
-	for _, choice := range cited.Choices() {
+	var columns [][]judge.Answer
+	for _, choice := range judge.Choices() {
 		answers, err := e.Answers(choice)
 		if err != nil {
 			return t, err
@@ -441,7 +440,7 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		columns = append(columns, answers)
 	}
 	for i, a := range columns[0] {
-		robust, err := cited.Robust(e.cited, a.Data, a.Model, a.Setting, multiverse.Contrast{})
+		robust, err := judge.Robust(e.cited, a.Data, a.Model, a.Setting, judge.Contrast{})
 		if err != nil {
 			return t, err
 		}
@@ -456,7 +455,7 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		if published := publishedOverReadings(a.Data, a.Model, a.Setting); published != nil {
 			row[6] = plots.Signed(*published, 2)
 		}
-		for k, choice := range cited.Choices()[1:] {
+		for k, choice := range judge.Choices()[1:] {
 			other, text := columns[k+1][i], "–"
 			has := (!choice.AllEdges || a.Setting == datasets.Inductive) && (!choice.SelfMasked || a.Model != "gin")
 			if has && other.Complete() {

@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 )
 
@@ -17,7 +16,7 @@ import (
 // by its number from 0. Caching costs a point.
 func citedOf(t *testing.T, gain func(c record.Cell, split int) float64, models ...string) *Evidence {
 	t.Helper()
-	return partsOf(t, []cited.Part{cited.Cited}, func(c record.Cell, split int) float64 {
+	return partsOf(t, []judge.Part{judge.Cited}, func(c record.Cell, split int) float64 {
 		if c.Parameters.KeepRate.Active() {
 			return 60 + gain(c, split)
 		}
@@ -26,24 +25,24 @@ func citedOf(t *testing.T, gain func(c record.Cell, split int) float64, models .
 }
 
 // partsOf is evidence of parts of the second protocol for models on Cora, with a macro F1 by cell and split.
-func partsOf(t *testing.T, parts []cited.Part, f1 func(c record.Cell, split int) float64, models ...string) *Evidence {
+func partsOf(t *testing.T, parts []judge.Part, f1 func(c record.Cell, split int) float64, models ...string) *Evidence {
 	t.Helper()
-	var questions []multiverse.Question
+	var questions []judge.Question
 	for _, part := range parts {
 		for _, model := range models {
 			for _, setting := range datasets.Settings() {
-				q, err := cited.Question(part, leadingData, model, setting)
+				q, err := judge.QuestionOf(part, leadingData, model, setting)
 				require.NoError(t, err)
 				questions = append(questions, q)
 			}
 		}
 	}
-	cells, err := multiverse.Cells(questions)
+	cells, err := judge.Cells(questions)
 	require.NoError(t, err)
 	var all []record.Record
 	for _, c := range cells {
-		for split := range cited.Splits {
-			all = append(all, readAlike(cited.ProtocolHash(), c, cited.FirstSplit+uint64(split), f1(c, split)))
+		for split := range judge.Splits {
+			all = append(all, readAlike(judge.SecondProtocol(), c, judge.FirstSplit+uint64(split), f1(c, split)))
 		}
 	}
 	return newEvidence(t, all)
@@ -96,12 +95,12 @@ func TestTheLeadingFigureHasOursAndThePublishedGains(t *testing.T) {
 }
 
 func TestWhatDroppingNoAttentionGainsIsNotMaskings(t *testing.T) {
-	all := []cited.Answer{}
-	for _, model := range cited.Models() {
+	all := []judge.Answer{}
+	for _, model := range judge.Models() {
 		for _, s := range datasets.Settings() {
-			a := cited.Answer{Verdict: cited.NoDifference}
+			a := judge.Answer{Verdict: judge.NoDifference}
 			if s == datasets.Inductive {
-				a.Verdict = cited.Gains
+				a.Verdict = judge.Gains
 			}
 			a.Data, a.Model, a.Setting = leadingData, model, s
 			all = append(all, a)
@@ -109,7 +108,7 @@ func TestWhatDroppingNoAttentionGainsIsNotMaskings(t *testing.T) {
 	}
 	fair := slices.Clone(all)
 	for i := range fair {
-		fair[i].Verdict = cited.NoDifference
+		fair[i].Verdict = judge.NoDifference
 	}
 	better := []string{"early stopping on validation F1", "raw features"}
 	replaced := "GAT and SGAT do as well with neither masking nor attention dropout."
@@ -123,18 +122,18 @@ func TestWhatDroppingNoAttentionGainsIsNotMaskings(t *testing.T) {
 	assert.Equal(t, "On Cora it helps GIN on new nodes and, with rescaling as in dropout, on "+
 		"known nodes too. But "+replaced, headline(all, fair, nil, true))
 	for i := range fair {
-		fair[i].Verdict = cited.Inconclusive
+		fair[i].Verdict = judge.Inconclusive
 	}
 	assert.Equal(t, "On Cora it helps GIN on new nodes.", headline(all, fair, nil, false),
 		"what is not known is not said")
-	fair[len(fair)-1].Verdict = cited.NotRun
+	fair[len(fair)-1].Verdict = judge.NotRun
 	assert.Equal(t, "Not everything has been measured yet.", headline(all, fair, nil, false))
 }
 
 func TestDeparturesOfGINStandBesideTheCitedReading(t *testing.T) {
 	// Masking adds 2 points to 60 where nodes arrive, and half a point with raw features; at 90 % there are 4 more.
 	with := func(raw float64) *Evidence {
-		return partsOf(t, []cited.Part{cited.Cited, cited.Stated}, func(c record.Cell, split int) float64 {
+		return partsOf(t, []judge.Part{judge.Cited, judge.Stated}, func(c record.Cell, split int) float64 {
 			f1, gain := 60.0, 2.0
 			if !c.Parameters.NormalizeFeatures {
 				f1, gain = raw, 0.5
@@ -205,13 +204,13 @@ func TestClaimsAreGradedOnceAllSplitsAreThere(t *testing.T) {
 		return 2 + wobble(split%10)/10
 	}, "gin")
 	v := claim(t, "table-gin-cora/gain-inductive").Judge(e)
-	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.Equal(t, judge.Reproduced, v.Grade)
 	assert.Equal(t, "4 of 4", v.Strict())
 	assert.Equal(t, "nodemask multiverse --part cited --data cora --model gin --summary", v.command)
 	assert.Equal(t, "3 above, 0 below of 3", v.Robust, "itself, with all edges, and rescaled")
-	assert.Equal(t, multiverse.Contradicted, claim(t, "table-gin-cora/gain-transductive").Judge(e).Grade)
-	assert.Equal(t, multiverse.Reproduced, claim(t, "table-scale-cora/costs").Judge(e).Grade)
-	assert.Equal(t, multiverse.Inconclusive, claim(t, "table-scale-cora/not-degraded").Judge(e).Grade,
+	assert.Equal(t, judge.Contradicted, claim(t, "table-gin-cora/gain-transductive").Judge(e).Grade)
+	assert.Equal(t, judge.Reproduced, claim(t, "table-scale-cora/costs").Judge(e).Grade)
+	assert.Equal(t, judge.Inconclusive, claim(t, "table-scale-cora/not-degraded").Judge(e).Grade,
 		"it costs a point, which is the margin")
-	assert.Equal(t, multiverse.NotRun, claim(t, "table-gin-pubmed/gain-inductive").Judge(e).Grade)
+	assert.Equal(t, judge.NotRun, claim(t, "table-gin-pubmed/gain-inductive").Judge(e).Grade)
 }

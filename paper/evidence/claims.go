@@ -8,8 +8,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/stats"
 )
@@ -71,12 +70,12 @@ func publishedGain(data, model string, s datasets.Setting, size int) *float64 {
 // publishedOverReadings is the paper's mean gain over the sizes at which readings are compared; nil: it has none.
 func publishedOverReadings(data, model string, s datasets.Setting) *float64 {
 	mean := 0.0
-	for _, size := range multiverse.Sizes() {
+	for _, size := range judge.Sizes() {
 		gain := publishedGain(data, model, s, size)
 		if gain == nil {
 			return nil
 		}
-		mean += *gain / float64(len(multiverse.Sizes()))
+		mean += *gain / float64(len(judge.Sizes()))
 	}
 	return &mean
 }
@@ -97,7 +96,7 @@ func inCited(data, model string, setting datasets.Setting, fair bool) func(*Evid
 		published = publishedOverReadings(data, model, setting)
 	}
 	return func(e *Evidence) Verdict {
-		return e.judgeCited(data, model, setting, cited.Choice{Fair: fair}, multiverse.Contrast{}, published)
+		return e.judgeCited(data, model, setting, judge.Choice{Fair: fair}, judge.Contrast{}, published)
 	}
 }
 
@@ -158,17 +157,17 @@ func claimOfMoreInductively(id string) Claim {
 // judgeMoreInductively compares gains with gains in the cited reading.
 func (e *Evidence) judgeMoreInductively() Verdict {
 	v := Verdict{Unit: points, command: "nodemask multiverse --part cited --data cora --model all --summary"}
-	const ten, fifty, ninety = 0, 2, 3 // of multiverse.Sizes
+	const ten, fifty, ninety = 0, 2, 3 // of judge.Sizes
 	var all [][]float64
 	for _, model := range []string{"gat", "sgat"} {
 		gain := map[datasets.Setting][][]float64{}
 		for _, setting := range datasets.Settings() {
-			a, err := cited.Ask(e.cited, leadingData, model, setting, cited.Choice{}, multiverse.Contrast{})
+			a, err := judge.Ask(e.cited, leadingData, model, setting, judge.Choice{}, judge.Contrast{})
 			if err != nil {
 				return notRun("%v", err)
 			}
 			if !a.Complete() {
-				return notRun("%d of %d splits of %s, %s", a.Splits, cited.Splits, model, setting)
+				return notRun("%d of %d splits of %s, %s", a.Splits, judge.Splits, model, setting)
 			}
 			gain[setting] = a.Effect.Differences
 		}

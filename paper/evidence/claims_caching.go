@@ -8,8 +8,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/paper"
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 )
 
@@ -19,36 +18,36 @@ const loss = 1.0
 
 // claimsOfScale are about predicting new nodes from the cache of GIN.
 func claimsOfScale(id, data string) []Claim {
-	type scores = []multiverse.Score
-	plain, masked := multiverse.Score{Arm: multiverse.Plain}, multiverse.Score{Arm: multiverse.Masked}
+	type scores = []judge.Score
+	plain, masked := judge.Score{Arm: judge.Plain}, judge.Score{Arm: judge.Masked}
 	plainCached, maskedCached := plain, masked
 	plainCached.Cached, maskedCached.Cached = true, true
 	var claims []Claim
 	for _, about := range []struct {
 		name, text, says, rule string
-		contrast               multiverse.Contrast
+		contrast               judge.Contrast
 	}{
 		{name: "costs", text: "Caching costs GIN F1", says: "the model performs worse with caching",
-			contrast: multiverse.Contrast{Plus: scores{plain}, Minus: scores{plainCached}}},
+			contrast: judge.Contrast{Plus: scores{plain}, Minus: scores{plainCached}}},
 		{name: "wins-back", text: "With node masking, caching does better than without",
 			says:     "F1 scores in bold are significantly better than their counterparts with p-value <0.05 under paired t-test",
-			contrast: multiverse.Contrast{Plus: scores{maskedCached}, Minus: scores{plainCached}}},
+			contrast: judge.Contrast{Plus: scores{maskedCached}, Minus: scores{plainCached}}},
 		{name: "exceeds", text: "Caching with node masking exceeds GIN without caching",
 			says:     "when node masking is used, the performance in fact exceeds that of GIN without caching",
-			contrast: multiverse.Contrast{Plus: scores{maskedCached}, Minus: scores{plain}}},
+			contrast: judge.Contrast{Plus: scores{maskedCached}, Minus: scores{plain}}},
 		{name: "cheaper", text: "Caching costs less F1 with node masking than without",
 			says: "sensitizes the GNN to that structure of the aggregation trees that it may encounter at prediction time if " +
 				"caching is used",
-			contrast: multiverse.Contrast{Plus: scores{plain, maskedCached}, Minus: scores{plainCached, masked}}},
+			contrast: judge.Contrast{Plus: scores{plain, maskedCached}, Minus: scores{plainCached, masked}}},
 		{name: "not-degraded", text: "With node masking, caching does not degrade F1 by a point",
 			says:     "This approximation does not degrade the performance when node masking is employed",
 			rule:     fmt.Sprintf("As in the protocol, but the interval has to lie above −%v points.", loss),
-			contrast: multiverse.Contrast{Plus: scores{maskedCached}, Minus: scores{masked}, Margin: loss}},
+			contrast: judge.Contrast{Plus: scores{maskedCached}, Minus: scores{masked}, Margin: loss}},
 	} {
 		claims = append(claims, Claim{ID: id + "/" + about.name, Subject: aboutCaching, Text: about.text + " (" +
 			DataTitle(data) + ").", Says: about.says, Rule: about.rule,
 			Judge: func(e *Evidence) Verdict {
-				return e.judgeCited(data, "gin", datasets.Inductive, cited.Choice{}, about.contrast,
+				return e.judgeCited(data, "gin", datasets.Inductive, judge.Choice{}, about.contrast,
 					publishedContrast(data, about.contrast))
 			}})
 	}
@@ -56,18 +55,18 @@ func claimsOfScale(id, data string) []Claim {
 }
 
 // publishedContrast is the paper's mean difference over the sizes at which readings are compared.
-func publishedContrast(data string, c multiverse.Contrast) *float64 {
+func publishedContrast(data string, c judge.Contrast) *float64 {
 	p, mean := publishedCaching(data), 0.0
-	for _, size := range multiverse.Sizes() {
+	for _, size := range judge.Sizes() {
 		at := slices.Index(Sizes(), size)
-		printed := func(s multiverse.Score) float64 {
+		printed := func(s judge.Score) float64 {
 			switch {
-			case s.Cached && s.Arm == multiverse.Masked:
+			case s.Cached && s.Arm == judge.Masked:
 				return p.masked[at]
 			case s.Cached:
 				return p.plain[at]
 			}
-			return *Published(data, "gin", datasets.Inductive, size, s.Arm == multiverse.Masked)
+			return *Published(data, "gin", datasets.Inductive, size, s.Arm == judge.Masked)
 		}
 		sum := 0.0
 		for _, s := range c.Plus {
@@ -76,7 +75,7 @@ func publishedContrast(data string, c multiverse.Contrast) *float64 {
 		for _, s := range c.Minus {
 			sum -= printed(s)
 		}
-		mean += sum / float64(len(multiverse.Sizes()))
+		mean += sum / float64(len(judge.Sizes()))
 	}
 	return &mean
 }
@@ -120,7 +119,7 @@ func counted(data string, from int, holds func(i int, nodes []float64) bool,
 			nodes = append(nodes, values[0]) // the same for every trial on a split
 			parts = append(parts, percent(size)+": "+words(i, nodes[i]))
 		}
-		v := Verdict{Grade: multiverse.Inconclusive, Figures: strings.Join(parts, "; "), Of: len(nodes) - from}
+		v := Verdict{Grade: judge.Inconclusive, Figures: strings.Join(parts, "; "), Of: len(nodes) - from}
 		for i := from; i < len(nodes); i++ {
 			if holds(i, nodes) {
 				v.Holds++
@@ -128,9 +127,9 @@ func counted(data string, from int, holds func(i int, nodes []float64) bool,
 		}
 		switch v.Holds {
 		case v.Of:
-			v.Grade = multiverse.Reproduced
+			v.Grade = judge.Reproduced
 		case 0:
-			v.Grade = multiverse.Contradicted
+			v.Grade = judge.Contradicted
 		}
 		return v
 	}

@@ -10,8 +10,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/paper"
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/plots"
 )
@@ -137,10 +136,10 @@ func claimsOfKeepRates(a Artifact) []Claim {
 		all = append(all, curve.bestAgainst(include))
 	}
 	c.Judge = func(e *Evidence) Verdict {
-		v := judge(e.Records, points, all)
-		if v.Grade != multiverse.NotRun {
-			if v.Grade == multiverse.Reproduced && belowNone(e.Records, a.Curves) {
-				v.Grade = multiverse.SameDirection
+		v := judgePairs(e.Records, points, all)
+		if v.Grade != judge.NotRun {
+			if v.Grade == judge.Reproduced && belowNone(e.Records, a.Curves) {
+				v.Grade = judge.SameDirection
 			}
 			v.Figures = tops(e.Records, a.Curves) + "; " + v.Figures
 		}
@@ -229,9 +228,9 @@ func judgeDepth(r *record.Results, curves []Curve, sign float64) Verdict {
 // judgeTrained judges what is said of networks that train; out says which do not.
 func judgeTrained(r *record.Results, unit string, all []comparison, said, out []string) Verdict {
 	if len(all) == 0 {
-		return Verdict{Grade: multiverse.CannotTest, Figures: strings.Join(out, "; ")}
+		return Verdict{Grade: judge.CannotTest, Figures: strings.Join(out, "; ")}
 	}
-	v := judge(r, unit, all)
+	v := judgePairs(r, unit, all)
 	v.Figures = strings.Join(slices.Concat([]string{v.Figures}, said, out), "; ")
 	v.setCommand("nodemask multiverse --part depth")
 	return v
@@ -239,11 +238,11 @@ func judgeTrained(r *record.Results, unit string, all []comparison, said, out []
 
 // slopes are those of the best keep rates of a panel over depth, by split: of the splits that all points have.
 func slopes(r *record.Results, panel []Curve, sign float64) []difference {
-	scores := make([]multiverse.DepthScore, 0, len(panel)*len(panel[0].Points))
+	scores := make([]judge.DepthScore, 0, len(panel)*len(panel[0].Points))
 	var seeds []uint64
 	for i, curve := range panel {
 		for k, p := range curve.Points {
-			s := multiverse.DepthScore{Layers: p.Entry.Cell.Parameters.Layers, KeepRate: p.X}
+			s := judge.DepthScore{Layers: p.Entry.Cell.Parameters.Layers, KeepRate: p.X}
 			var of []uint64
 			for _, trial := range r.Trials(p.Entry.Cell) {
 				s.F1, of = append(s.F1, trial.MacroF1), append(of, trial.Seed)
@@ -257,7 +256,7 @@ func slopes(r *record.Results, panel []Curve, sign float64) []difference {
 		}
 	}
 	var all []difference
-	for i, slope := range multiverse.DepthSlopes(scores) {
+	for i, slope := range judge.DepthSlopes(scores) {
 		all = append(all, difference{seeds[i], sign * slope})
 	}
 	return all
@@ -352,7 +351,7 @@ func claimsOfScores(id string) []Claim {
 func judgeScores(r *record.Results) Verdict {
 	v := Verdict{}
 	var parts []string
-	for _, model := range cited.Models() {
+	for _, model := range judge.Models() {
 		for _, c := range fewCells(model) {
 			macro := r.Compare(masked(c), record.MacroF1, c, record.MacroF1)
 			micro := r.Compare(masked(c), record.MicroF1, c, record.MicroF1)
@@ -377,11 +376,11 @@ func judgeScores(r *record.Results) Verdict {
 	}
 	switch {
 	case v.Against == 0:
-		v.Grade = multiverse.Reproduced
+		v.Grade = judge.Reproduced
 	case 2*v.Against >= v.Of:
-		v.Grade = multiverse.Contradicted
+		v.Grade = judge.Contradicted
 	default:
-		v.Grade = multiverse.Inconclusive
+		v.Grade = judge.Inconclusive
 	}
 	v.Figures = strings.Join(append([]string{v.Strict() + " agree"}, parts...), "; ")
 	return v

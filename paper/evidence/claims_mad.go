@@ -11,7 +11,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/paper"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/plots"
 	"nodemask/stats"
@@ -75,8 +75,8 @@ const overThree = "MAD is taken of three representations, each graded by itself.
 func overSmoothness(above, below trained) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict {
 		return overRepresentations(func(metric record.Metric) Verdict {
-			v := judge(e.Records, "MAD", smoothness(metric, above, below))
-			if v.Grade != multiverse.NotRun {
+			v := judgePairs(e.Records, "MAD", smoothness(metric, above, below))
+			if v.Grade != judge.NotRun {
 				v.Figures = fmt.Sprintf("%s, %s", v.EffectText(), v.Strict())
 			}
 			return v
@@ -85,13 +85,13 @@ func overSmoothness(above, below trained) func(*Evidence) Verdict {
 }
 
 // overRepresentations grades a claim by its verdicts on each representation: the paper does not say which MAD is of.
-func overRepresentations(judge func(record.Metric) Verdict) Verdict {
+func overRepresentations(each func(record.Metric) Verdict) Verdict {
 	v := Verdict{Unit: "MAD"}
-	var grades []multiverse.Grade
+	var grades []judge.Grade
 	var parts []string
 	for _, metric := range []record.Metric{record.MADSoftmax, record.MADLogits, record.MADHidden} {
-		one := judge(metric)
-		if one.Grade == multiverse.NotRun {
+		one := each(metric)
+		if one.Grade == judge.NotRun {
 			return one
 		}
 		v.Holds, v.Against, v.Of = v.Holds+one.Holds, v.Against+one.Against, v.Of+one.Of
@@ -107,19 +107,19 @@ func overRepresentations(judge func(record.Metric) Verdict) Verdict {
 func representation(m record.Metric) string { return strings.TrimPrefix(string(m), "MAD of the ") }
 
 // overReadings grades a claim by its grades in a few readings.
-func overReadings(grades []multiverse.Grade) multiverse.Grade {
-	rank := func(a, b multiverse.Grade) int {
-		return cmp.Compare(slices.Index(multiverse.Grades(), a), slices.Index(multiverse.Grades(), b))
+func overReadings(grades []judge.Grade) judge.Grade {
+	rank := func(a, b judge.Grade) int {
+		return cmp.Compare(slices.Index(judge.Grades(), a), slices.Index(judge.Grades(), b))
 	}
-	holds := func(g multiverse.Grade) bool { return rank(g, multiverse.SameDirection) <= 0 }
+	holds := func(g judge.Grade) bool { return rank(g, judge.SameDirection) <= 0 }
 	best, worst := slices.MinFunc(grades, rank), slices.MaxFunc(grades, rank)
 	switch {
-	case holds(worst), best == multiverse.Contradicted:
+	case holds(worst), best == judge.Contradicted:
 		return worst
 	case holds(best):
-		return multiverse.Depends
+		return judge.Depends
 	}
-	return multiverse.Inconclusive
+	return judge.Inconclusive
 }
 
 // publishedMADOfGIN is the value of section 5.4, and tolerance how near to it, and to one another, ours have to be: the
@@ -139,7 +139,7 @@ func claimOfGINSmoothness(id string) Claim {
 			"interval lies beyond.", overThree, tolerance, publishedMADOfGIN),
 		Judge: func(e *Evidence) Verdict {
 			v := overRepresentations(func(metric record.Metric) Verdict { return judgeGINSmoothness(e.Records, metric) })
-			if v.Grade != multiverse.NotRun {
+			if v.Grade != judge.NotRun {
 				v.Figures += fmt.Sprintf(" (paper: %v)", publishedMADOfGIN)
 			}
 			return v
@@ -176,13 +176,13 @@ func judgeGINSmoothness(r *record.Results, metric record.Metric) Verdict {
 	}
 	switch {
 	case near == v.Of:
-		v.Grade = multiverse.Reproduced
+		v.Grade = judge.Reproduced
 	case apart:
-		v.Grade = multiverse.Contradicted
+		v.Grade = judge.Contradicted
 	case v.Holds == v.Of:
-		v.Grade = multiverse.SameDirection
+		v.Grade = judge.SameDirection
 	default:
-		v.Grade = multiverse.Inconclusive
+		v.Grade = judge.Inconclusive
 	}
 	v.Figures = strings.Join(parts, ", ")
 	return v

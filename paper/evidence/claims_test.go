@@ -10,8 +10,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/paper/recordtest"
 )
@@ -38,12 +37,12 @@ func TestTheBestKeepRateIsComparedWithTheBestOfTheOthers(t *testing.T) {
 		return c.Judge(newEvidence(t, records))
 	}
 	v := at(0.8, 73, 74.1, 75)
-	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.Equal(t, judge.Reproduced, v.Grade)
 	assert.Contains(t, v.Figures, "inductive: best at p = 0.8 with 74.03, without masking 60.00")
-	assert.Equal(t, multiverse.Contradicted, at(0.3, 73, 74.1, 75).Grade)
-	assert.Equal(t, multiverse.Inconclusive, at(0.3, 75, 69, 72).Grade, "higher within noise")
+	assert.Equal(t, judge.Contradicted, at(0.3, 73, 74.1, 75).Grade)
+	assert.Equal(t, judge.Inconclusive, at(0.3, 75, 69, 72).Grade, "higher within noise")
 	unmasked = 90
-	assert.Equal(t, multiverse.SameDirection, at(0.8, 73, 74.1, 75).Grade, "no masking is better still")
+	assert.Equal(t, judge.SameDirection, at(0.8, 73, 74.1, 75).Grade, "no masking is better still")
 }
 
 func TestTheBestOfManyKeepRatesGainsNothingByChance(t *testing.T) {
@@ -96,18 +95,18 @@ func TestDepthIsJudgedUnderBothMeaningsOfP(t *testing.T) {
 	guessing := func(_, layers int) float64 { return []float64{70, 70, 17, 13}[layers] }
 	falling := []float64{0.8, 0.7, 0.6, 0.5}
 	v := depth("fig-depth/falls", falling, trained)
-	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.Equal(t, judge.Reproduced, v.Grade)
 	assert.Equal(t, "2 of 2", v.Strict())
 	// Slopes of -0.1 a doubling, and of -0.13 on the split with 0.4 at 16 layers.
 	assert.InDelta(t, 0.1075, v.Effect.MeanDifference, 1e-9)
-	assert.Equal(t, multiverse.Contradicted, depth("fig-depth/falls-dropping", falling, trained).Grade)
+	assert.Equal(t, judge.Contradicted, depth("fig-depth/falls-dropping", falling, trained).Grade)
 	v = depth("fig-depth/falls", falling, inductiveGuesses)
-	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.Equal(t, judge.Reproduced, v.Grade)
 	assert.Equal(t, "1 of 1", v.Strict())
 	assert.Contains(t, v.Figures,
 		"inductive: 8 layers reaches 22.62 at best, where 2 layers reaches 75.62: it does not train")
 	v = depth("fig-depth/falls", falling, guessing)
-	assert.Equal(t, multiverse.CannotTest, v.Grade)
+	assert.Equal(t, judge.CannotTest, v.Grade)
 }
 
 func TestTwoLayersAreComparedWithDepthsThatTrain(t *testing.T) {
@@ -122,11 +121,11 @@ func TestTwoLayersAreComparedWithDepthsThatTrain(t *testing.T) {
 		return claim(t, "fig-depth/two").Judge(newEvidence(t, records))
 	}
 	v := layers(80, 75, 17, 13)
-	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.Equal(t, judge.Reproduced, v.Grade)
 	assert.Equal(t, "2 of 2", v.Strict())
 	assert.Contains(t, v.Figures, "16 layers reaches 13.27 at best")
-	assert.Equal(t, multiverse.CannotTest, layers(80, 17, 17, 13).Grade)
-	assert.Equal(t, multiverse.Contradicted, layers(75, 80, 17, 13).Grade)
+	assert.Equal(t, judge.CannotTest, layers(80, 17, 17, 13).Grade)
+	assert.Equal(t, judge.Contradicted, layers(75, 80, 17, 13).Grade)
 }
 
 func TestLossesAreComparedTrialByTrial(t *testing.T) {
@@ -150,15 +149,15 @@ func TestLossesAreComparedTrialByTrial(t *testing.T) {
 	}
 	e := newEvidence(t, records)
 	v := claim(t, "fig-loss-cora/train").Judge(e)
-	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.Equal(t, judge.Reproduced, v.Grade)
 	assert.InDelta(t, 1.0005, v.Effect.MeanDifference, 1e-9, "the third epoch has no pair")
 	v = claim(t, "fig-loss-cora/lower").Judge(e)
-	assert.Equal(t, multiverse.Contradicted, v.Grade)
+	assert.Equal(t, judge.Contradicted, v.Grade)
 	v = claim(t, "fig-loss-cora/regularises").Judge(e)
-	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.Equal(t, judge.Reproduced, v.Grade)
 	assert.InDelta(t, 20, v.Effect.MeanDifference, 0.2)
 	v = claim(t, "fig-loss-cora/overfits").Judge(e)
-	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.Equal(t, judge.Reproduced, v.Grade)
 	assert.InDelta(t, 15, v.Effect.MeanDifference, 0.2)
 }
 
@@ -175,27 +174,27 @@ func cached(t *testing.T) *Evidence {
 }
 
 func TestNodesThatCachingInvolvesAreCounted(t *testing.T) {
-	as := func(e *Evidence, id string) multiverse.Grade { return claim(t, "table-scale-cora/"+id).Judge(e).Grade }
+	as := func(e *Evidence, id string) judge.Grade { return claim(t, "table-scale-cora/"+id).Judge(e).Grade }
 	e := cached(t)
-	assert.Equal(t, multiverse.Reproduced, as(e, "nodes"))
-	assert.Equal(t, multiverse.Reproduced, as(e, "saving"))
-	assert.Equal(t, multiverse.Inconclusive, as(e, "nodes-published"), "near at some sizes")
-	assert.Equal(t, multiverse.NotRun, as(newEvidence(t, nil), "nodes"))
+	assert.Equal(t, judge.Reproduced, as(e, "nodes"))
+	assert.Equal(t, judge.Reproduced, as(e, "saving"))
+	assert.Equal(t, judge.Inconclusive, as(e, "nodes-published"), "near at some sizes")
+	assert.Equal(t, judge.NotRun, as(newEvidence(t, nil), "nodes"))
 }
 
 func TestExpectedCachingIsOfPublishedScores(t *testing.T) {
-	plain, masked := multiverse.Score{Arm: multiverse.Plain}, multiverse.Score{Arm: multiverse.Masked, Cached: true}
+	plain, masked := judge.Score{Arm: judge.Plain}, judge.Score{Arm: judge.Masked, Cached: true}
 	// Tables 3 and 4 of the paper, Cora, 10, 25, 50 and 90 %: GIN + NM cached less GIN.
 	want := ((55.82 - 52.91) + (77.32 - 74.71) + (83.95 - 83.07) + (85.85 - 85.13)) / 4
-	assert.InDelta(t, want, *publishedContrast("cora", multiverse.Contrast{Plus: []multiverse.Score{masked},
-		Minus: []multiverse.Score{plain}}), 1e-9)
+	assert.InDelta(t, want, *publishedContrast("cora", judge.Contrast{Plus: []judge.Score{masked},
+		Minus: []judge.Score{plain}}), 1e-9)
 }
 
 func TestScoresDisagreeOnlyBeyondNoise(t *testing.T) {
 	c := claim(t, "table-scores/agree")
 	scores := func(micro ...float64) Verdict {
 		var records []record.Record
-		for _, model := range cited.Models() {
+		for _, model := range judge.Models() {
 			for _, cell := range fewCells(model) {
 				records = append(records, recordtest.Records(cell, 70, 70, 70)...)
 				for i, r := range recordtest.Records(paper.Masked(cell, 0.5), 71, 69, 71) {
@@ -208,8 +207,8 @@ func TestScoresDisagreeOnlyBeyondNoise(t *testing.T) {
 		}
 		return c.Judge(newEvidence(t, records))
 	}
-	assert.Equal(t, multiverse.Reproduced, scores(70.5, 68, 71).Grade, "−0.17 within noise, where macro F1 has +0.33")
+	assert.Equal(t, judge.Reproduced, scores(70.5, 68, 71).Grade, "−0.17 within noise, where macro F1 has +0.33")
 	v := scores(69, 69.1, 68.9)
-	assert.Equal(t, multiverse.Inconclusive, v.Grade)
+	assert.Equal(t, judge.Inconclusive, v.Grade)
 	assert.Equal(t, "8 of 12", v.Strict())
 }

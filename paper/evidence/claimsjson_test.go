@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/stats"
 )
 
@@ -41,7 +41,7 @@ func TestClaimsForProgramsAreThoseOfTheCommittedResults(t *testing.T) {
 			require.InDelta(t, j.Effect.MeanDifference, *c.Effect, 1e-6)
 			require.True(t, c.Interval[0] <= *c.Effect && *c.Effect <= c.Interval[1], c.ID)
 		}
-		require.Equal(t, c.Grade == string(multiverse.NotRun) && len(c.Records) == 0, len(c.Records) == 0, c.ID)
+		require.Equal(t, c.Grade == string(judge.NotRun) && len(c.Records) == 0, len(c.Records) == 0, c.ID)
 		for _, name := range c.Records {
 			require.FileExists(t, filepath.Join("..", "..", "results", filepath.FromSlash(name)), c.ID)
 		}
@@ -53,7 +53,7 @@ func TestNumbersThatJSONLacksAreNullInClaims(t *testing.T) {
 	require.Nil(t, finite(math.Inf(1)))
 	require.Equal(t, 0.123457, *finite(0.1234567))
 	a := Artifact{ID: "x", Claims: []Claim{{ID: "x/y", Subject: aboutGIN, Judge: func(*Evidence) Verdict {
-		return Verdict{Grade: multiverse.Inconclusive, Effect: &stats.TTest{N: 2, P: math.NaN(), Low: math.Inf(-1)}}
+		return Verdict{Grade: judge.Inconclusive, Effect: &stats.TTest{N: 2, P: math.NaN(), Low: math.Inf(-1)}}
 	}}}}
 	e := newEvidence(t, nil)
 	var text bytes.Buffer

@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/paper/cited"
+	"nodemask/paper/judge"
 	"nodemask/plots"
 )
 
@@ -192,7 +192,7 @@ func TestTheFiguresInDocsDrawTheCommittedResults(t *testing.T) {
 	require.NoError(t, err)
 	drawings := map[string]func() ([]byte, error){gainsID: gains.SVG, levelsID: levels.SVG,
 		"claims": ClaimsForest(artifacts, e).SVG}
-	for _, part := range []cited.Part{cited.Departures, cited.Scale} {
+	for _, part := range []judge.Part{judge.Departures, judge.Scale} {
 		f, err := e.PartForest(part)
 		require.NoError(t, err)
 		drawings[string(part)] = f.SVG

@@ -5,8 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/plots"
 )
@@ -19,10 +18,10 @@ type Evidence struct {
 	OnError func(error)
 
 	load     func(...record.Pair) ([]record.Record, error) // of pairs, or of all without pairs
-	all      *record.Results                                    // of the first protocol
-	cited    *record.Results                                    // of the second protocol
-	tables   []*record.Results                                  // those that tables show: the first that has a cell counts
-	verdicts map[string]Verdict                                 // by the claim's ID
+	all      *record.Results                               // of the first protocol
+	cited    *record.Results                               // of the second protocol
+	tables   []*record.Results                             // those that tables show: the first that has a cell counts
+	verdicts map[string]Verdict                            // by the claim's ID
 	err      error
 
 	comparisons map[string]tunedComparison // by the table's ID
@@ -39,12 +38,12 @@ func Open(folder string) *Evidence {
 	part := func(name, protocol string, only func(key string) bool) *record.Results {
 		return record.OpenUnder(filepath.Join(folder, name), protocol).Results(only, e.fail)
 	}
-	e.all = part(MultiverseFolder, multiverse.ProtocolHash(), nil)
-	e.cited = part(CitedFolder, cited.ProtocolHash(), nil)
+	e.all = part(MultiverseFolder, judge.FirstProtocol(), nil)
+	e.cited = part(CitedFolder, judge.SecondProtocol(), nil)
 	e.prepare()
 	shown := func(key string) bool { return readOff().trained[key] }
-	e.tables = []*record.Results{part(CitedFolder, cited.ProtocolHash(), shown),
-		part(MultiverseFolder, multiverse.ProtocolHash(), shown)}
+	e.tables = []*record.Results{part(CitedFolder, judge.SecondProtocol(), shown),
+		part(MultiverseFolder, judge.FirstProtocol(), shown)}
 	return e
 }
 
@@ -80,7 +79,7 @@ func (e *Evidence) readOff(c record.Cell) (records []record.Record, folder strin
 	for i, of := range []struct {
 		folder   string
 		first, n uint64
-	}{{CitedFolder, cited.FirstSplit, cited.Splits}, {MultiverseFolder, multiverse.FirstSplit, multiverse.Splits}} {
+	}{{CitedFolder, judge.FirstSplit, judge.Splits}, {MultiverseFolder, judge.FirstDepthSplit, judge.DepthSplits}} {
 		records = slices.DeleteFunc(e.tables[i].ReadOff(c), func(r record.Record) bool {
 			return r.Seed < of.first || r.Seed >= of.first+of.n
 		})
@@ -132,7 +131,7 @@ func (e *Evidence) records() []record.Record {
 // each.
 func ReadOff(c record.Cell) bool {
 	return c.Resplit && !c.Cached && !c.History && c.ValidationPercent == 0 &&
-		slices.Contains(cited.Models(), c.Parameters.Model) && slices.Contains(cited.Data(), c.Data)
+		slices.Contains(judge.Models(), c.Parameters.Model) && slices.Contains(judge.Data(), c.Data)
 }
 
 // tableCells are the cells of all artifacts.

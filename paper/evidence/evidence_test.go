@@ -8,8 +8,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/paper/recordtest"
 )
@@ -21,8 +20,8 @@ func newEvidence(t *testing.T, records []record.Record) *Evidence {
 	for _, r := range records {
 		of[r.Protocol] = append(of[r.Protocol], r)
 	}
-	e := &Evidence{cited: record.NewResults(of[cited.ProtocolHash()]),
-		all: record.NewResults(of[multiverse.ProtocolHash()]),
+	e := &Evidence{cited: record.NewResults(of[judge.SecondProtocol()]),
+		all: record.NewResults(of[judge.FirstProtocol()]),
 		load: func(pairs ...record.Pair) ([]record.Record, error) {
 			return slices.DeleteFunc(slices.Clone(of[""]), func(r record.Record) bool {
 				return len(pairs) > 0 && !slices.Contains(pairs, record.PairOf(r.CellOf()))

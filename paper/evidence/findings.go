@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"nodemask/datasets"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/plots"
 )
 
@@ -75,7 +75,7 @@ func (e *Evidence) Advice() plots.Table {
 	for _, id := range []string{balancedID, tunedID} {
 		c := e.tuned(id)
 		for _, model := range c.Models {
-			title, on := strings.Replace(model.Title(), " (exploratory)", "†", 1), c.on(multiverse.ArmPlain, model)
+			title, on := strings.Replace(model.Title(), " (exploratory)", "†", 1), c.on(judge.ArmPlain, model)
 			if id == tunedID && model.Name == "gin" {
 				title += " with one linear layer, not normalised"
 			}
@@ -84,7 +84,7 @@ func (e *Evidence) Advice() plots.Table {
 			}
 			advised[title] = true
 			for _, setting := range datasets.Settings() {
-				v := e.judgeTuned(id, multiverse.ArmPlain, setting, model)
+				v := e.judgeTuned(id, judge.ArmPlain, setting, model)
 				if v.Effect == nil {
 					continue
 				}
@@ -118,8 +118,8 @@ func (e *Evidence) Advice() plots.Table {
 }
 
 // advice says in words what follows from a comparison for a model in a setting.
-func (e *Evidence) advice(id string, setting datasets.Setting, model multiverse.TunedModel) string {
-	if e.judgeTuned(id, multiverse.ArmPlain, setting, model).Effect.Low <= 0 {
+func (e *Evidence) advice(id string, setting datasets.Setting, model judge.TunedModel) string {
+	if e.judgeTuned(id, judge.ArmPlain, setting, model).Effect.Low <= 0 {
 		return "expect no gain"
 	}
 	advice := "worth a try"

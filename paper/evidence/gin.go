@@ -5,8 +5,7 @@ import (
 	"math"
 
 	"nodemask/datasets"
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/plots"
 	"nodemask/stats"
 )
@@ -19,17 +18,17 @@ const (
 
 // unmaskedAbove returns by how much GIN in one answer, without masking, is above the masked one of another: at each
 // size, and whether it is significantly so over sizes and splits; nothing if one of the two lacks splits.
-func (e *Evidence) unmaskedAbove(plain, masked cited.Answer) (bySize []float64, better bool, err error) {
+func (e *Evidence) unmaskedAbove(plain, masked judge.Answer) (bySize []float64, better bool, err error) {
 	if !plain.Complete() || !masked.Complete() {
 		return nil, false, nil
 	}
 	var differences [][]float64
 	for _, size := range plain.Sizes {
-		without, err := plain.F1(e.cited, plain.Reading, multiverse.Plain, size)
+		without, err := plain.F1(e.cited, plain.Reading, judge.Plain, size)
 		if err != nil {
 			return nil, false, err
 		}
-		with, err := masked.F1(e.cited, masked.Reading, multiverse.Masked, size)
+		with, err := masked.F1(e.cited, masked.Reading, judge.Masked, size)
 		if err != nil {
 			return nil, false, err
 		}
@@ -66,7 +65,7 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 		Caption: "Macro F1 in percent without masking, in brackets how far that is from the paper's (root mean square over " +
 			"sizes), and the points that masking adds, with a 95 % interval; means of 10, 25, 50 and 90 % to train on and " +
 			"twenty splits."}
-	for _, choice := range cited.ForGIN() {
+	for _, choice := range judge.ForGIN() {
 		if choice.Rescale { // without masking it is the cited reading
 			t.Header = append(t.Header, "adds, rescaled")
 			continue
@@ -90,7 +89,7 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 		if gain := publishedOverReadings(a.Data, a.Model, a.Setting); gain != nil && len(published) == len(a.Sizes) {
 			texts[1], texts[2] = fmt.Sprintf("%.1f", average(published)), plots.Signed(*gain, 2)
 		}
-		of := []cited.Answer{a}
+		of := []judge.Answer{a}
 		for _, d := range departed {
 			of = append(of, d[i])
 		}
@@ -106,7 +105,7 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 				}
 				plain += fmt.Sprintf(" (%.1f)", math.Sqrt(squares))
 			}
-			if k == 0 || !cited.ForGIN()[k-1].Rescale {
+			if k == 0 || !judge.ForGIN()[k-1].Rescale {
 				texts = append(texts, plain)
 			}
 			texts = append(texts, adds)
@@ -122,20 +121,20 @@ func (e *Evidence) Levels() (plots.Panels, error) {
 	p := plots.Panels{ID: levelsID, Title: "The better GIN does without masking, the less masking adds",
 		XLabel: "F1 without masking (%)", YLabel: "points gained",
 		Caption: fmt.Sprintf("GIN, each point one reading of what the paper is silent about: features, dropout, rates, "+
-			"rescaling; means of the four sizes and %d splits.", cited.Splits)}
+			"rescaling; means of the four sizes and %d splits.", judge.Splits)}
 	for _, setting := range datasets.Settings() {
 		var row []plots.Chart
-		for _, data := range cited.Data() {
+		for _, data := range judge.Data() {
 			c := plots.Chart{ID: fmt.Sprintf("%s-%s-%s", levelsID, data, setting), Title: DataTitle(data) + ", " +
 				nodesOf(setting)}
-			divided, onF1, raw, err := cited.Levels(data, setting)
+			divided, onF1, raw, err := judge.Levels(data, setting)
 			if err != nil {
 				return p, err
 			}
-			for i, q := range []multiverse.Question{divided, onF1, raw} {
+			for i, q := range []judge.Question{divided, onF1, raw} {
 				s := plots.Series{Scattered: true, Name: []string{"features divided by their sum",
 					"the same, stopped on macro F1", "raw features"}[i]}
-				of, err := cited.Each(e.cited, q)
+				of, err := judge.Each(e.cited, q)
 				if err != nil {
 					return p, err
 				}
@@ -164,14 +163,14 @@ func (e *Evidence) Levels() (plots.Panels, error) {
 func (e *Evidence) rescaledGains() (string, error) {
 	var above []string // how often masking that is rescaled gains
 	for _, of := range []struct {
-		choice cited.Choice
+		choice judge.Choice
 		models []string
 		words  string
-	}{{cited.Choice{Rescale: true}, []string{"gin"}, "in GIN"},
-		{cited.Choice{Rescale: true, StopF1: true}, []string{"gin"}, "in GIN stopped on validation F1"},
-		{cited.Choice{Rescale: true, RawFeatures: true}, []string{"gin"}, "in GIN with raw features"},
-		{cited.Choice{Rescale: true}, []string{"gat", "sgat"}, "in GAT and SGAT against attention dropout"},
-		{cited.Choice{Rescale: true, Fair: true}, []string{"gat", "sgat"}, "in these against none"}} {
+	}{{judge.Choice{Rescale: true}, []string{"gin"}, "in GIN"},
+		{judge.Choice{Rescale: true, StopF1: true}, []string{"gin"}, "in GIN stopped on validation F1"},
+		{judge.Choice{Rescale: true, RawFeatures: true}, []string{"gin"}, "in GIN with raw features"},
+		{judge.Choice{Rescale: true}, []string{"gat", "sgat"}, "in GAT and SGAT against attention dropout"},
+		{judge.Choice{Rescale: true, Fair: true}, []string{"gat", "sgat"}, "in these against none"}} {
 		n, places, err := e.placesAbove(of.choice, of.models)
 		if err != nil {
 			return "", err
@@ -183,16 +182,16 @@ func (e *Evidence) rescaledGains() (string, error) {
 	if len(above) == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("With %s, what masking adds has an interval above 0 %s.", cited.Choice{Rescale: true}, and(above)), nil
+	return fmt.Sprintf("With %s, what masking adds has an interval above 0 %s.", judge.Choice{Rescale: true}, and(above)), nil
 }
 
 // placesAbove counts the data sets and settings that have all splits of a choice in some models, and those of them in
 // which the interval of what masking adds, which nothing corrects, is above 0.
-func (e *Evidence) placesAbove(choice cited.Choice, models []string) (above, places int, err error) {
+func (e *Evidence) placesAbove(choice judge.Choice, models []string) (above, places int, err error) {
 	for _, model := range models {
-		for _, data := range cited.Data() {
+		for _, data := range judge.Data() {
 			for _, setting := range datasets.Settings() {
-				a, err := cited.Ask(e.cited, data, model, setting, choice, multiverse.Contrast{})
+				a, err := judge.Ask(e.cited, data, model, setting, choice, judge.Contrast{})
 				if err != nil {
 					return 0, 0, err
 				}
@@ -209,10 +208,10 @@ func (e *Evidence) placesAbove(choice cited.Choice, models []string) (above, pla
 }
 
 // each returns what masking does in every reading of a part of the second protocol.
-func (e *Evidence) each(part cited.Part, data, model string, setting datasets.Setting) ([]cited.Answer, error) {
-	q, err := cited.Question(part, data, model, setting)
+func (e *Evidence) each(part judge.Part, data, model string, setting datasets.Setting) ([]judge.Answer, error) {
+	q, err := judge.QuestionOf(part, data, model, setting)
 	if err != nil {
 		return nil, err
 	}
-	return cited.Each(e.cited, q)
+	return judge.Each(e.cited, q)
 }

@@ -10,16 +10,15 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 )
 
 func TestResultsWereRunUnderTheProtocolsAsTheyStand(t *testing.T) {
-	require.NotEqual(t, multiverse.ProtocolHash(), cited.ProtocolHash())
+	require.NotEqual(t, judge.FirstProtocol(), judge.SecondProtocol())
 	versions := map[bool]map[string]bool{false: {}, true: {}} // of the first protocol
-	for folder, hash := range map[string]string{MultiverseFolder: multiverse.ProtocolHash(),
-		CitedFolder: cited.ProtocolHash()} {
+	for folder, hash := range map[string]string{MultiverseFolder: judge.FirstProtocol(),
+		CitedFolder: judge.SecondProtocol()} {
 		all, err := record.Open(filepath.Join(results, folder)).Load()
 		require.NoError(t, err)
 		require.NotEmpty(t, all)
@@ -46,9 +45,9 @@ func TestWhatThePaperDoesNotPrintIsNotPublished(t *testing.T) {
 }
 
 func TestTheDepthFigureHasTheBestUnmaskedBody(t *testing.T) {
-	bodies := multiverse.Options("one linear: mlp=1", "two linear: mlp=2", "two, norm inside: mlp=2 norm=inside",
+	bodies := judge.Options("one linear: mlp=1", "two linear: mlp=2", "two, norm inside: mlp=2 norm=inside",
 		"two, norm inside and after: mlp=2 norm=both")
-	readouts := multiverse.Options("last layer", "all layers: readout=all")
+	readouts := judge.Options("last layer", "all layers: readout=all")
 	store := record.Open(filepath.Join(results, MultiverseFolder))
 	readings := store.Results(nil, func(err error) { require.NoError(t, err) })
 	scores := map[[2]int]float64{} // mean validation F1 at 16 layers on three splits, by body and readout
@@ -76,19 +75,19 @@ func TestTheDepthFigureHasTheBestUnmaskedBody(t *testing.T) {
 		}
 	}
 	require.Equal(t, "two, norm inside, all layers", bodies[best[0]].Name+", "+readouts[best[1]].Name)
-	cell := multiverse.DepthCell("cora", datasets.Transductive, 16)
+	cell := judge.DepthCell("cora", datasets.Transductive, 16)
 	require.Equal(t, []any{2, hyper.NormInside, hyper.ReadoutAll, hyper.StopOnF1}, []any{cell.Parameters.MLPLayers,
 		cell.Parameters.Norm, cell.Parameters.Readout, cell.Parameters.StopOn})
 }
 
 func TestTablesAreInTheCitedReading(t *testing.T) {
-	for _, model := range cited.Models() {
+	for _, model := range judge.Models() {
 		for _, setting := range datasets.Settings() {
-			q, err := cited.Question(cited.Cited, "cora", model, setting)
+			q, err := judge.QuestionOf(judge.Cited, "cora", model, setting)
 			require.NoError(t, err)
-			first := make(multiverse.Reading, len(q.Axes))
-			for arm, keep := range map[multiverse.Arm]hyper.KeepRate{multiverse.Plain: 1,
-				multiverse.Masked: paper.MaskedKeepRate} {
+			first := make(judge.Reading, len(q.Axes))
+			for arm, keep := range map[judge.Arm]hyper.KeepRate{judge.Plain: 1,
+				judge.Masked: paper.MaskedKeepRate} {
 				want, err := first.Cell(q.Axes, arm, "cora", model, setting, 10)
 				require.NoError(t, err)
 				c := resplit(paper.Cell("cora", model, setting, 10))

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/plots"
 )
@@ -37,8 +37,8 @@ type section struct {
 
 // Mark returns a sign for a grade, beside its words.
 func (v Verdict) Mark() string {
-	return cmp.Or(map[multiverse.Grade]string{multiverse.Reproduced: "✓", multiverse.SameDirection: "↗",
-		multiverse.Depends: "±", multiverse.Inconclusive: "?", multiverse.Contradicted: "✗"}[v.Grade], "…")
+	return cmp.Or(map[judge.Grade]string{judge.Reproduced: "✓", judge.SameDirection: "↗",
+		judge.Depends: "±", judge.Inconclusive: "?", judge.Contradicted: "✗"}[v.Grade], "…")
 }
 
 // Class returns the grade as a class of the page's style.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/plots"
 )
@@ -43,7 +43,7 @@ func Judge(artifacts []Artifact, e *Evidence) []Judged {
 				switch {
 				case j.command != "":
 					j.Command = j.command
-				case j.Grade == multiverse.NotRun:
+				case j.Grade == judge.NotRun:
 					j.Command = a.command()
 				}
 				all = append(all, j)
@@ -54,8 +54,8 @@ func Judge(artifacts []Artifact, e *Evidence) []Judged {
 }
 
 // Count returns how many of the paper's claims have each grade, and how many there are.
-func Count(all []Judged) (grades map[multiverse.Grade]int, claims int) {
-	grades = map[multiverse.Grade]int{}
+func Count(all []Judged) (grades map[judge.Grade]int, claims int) {
+	grades = map[judge.Grade]int{}
 	for _, j := range all {
 		if !j.Ours {
 			grades[j.Grade]++
@@ -70,7 +70,7 @@ func Count(all []Judged) (grades map[multiverse.Grade]int, claims int) {
 func CountText(all []Judged) string {
 	grades, claims := Count(all)
 	var parts []string
-	for _, g := range multiverse.Grades() {
+	for _, g := range judge.Grades() {
 		if n := grades[g]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, g))
 		}

@@ -9,8 +9,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 )
 
@@ -103,7 +102,7 @@ func sizesOf(data string) []int {
 	if oneSplit(data) {
 		return Sizes()
 	}
-	return multiverse.Sizes()
+	return judge.Sizes()
 }
 
 // splitsAbout says which trials tables of a data set have: see [overSplits].
@@ -266,8 +265,8 @@ func figDepth() Artifact {
 		"predictions from all layers) are those that do best at 16 layers without masking, by validation F1; stopping " +
 		"follows macro F1."
 	for _, setting := range datasets.Settings() {
-		for _, layers := range multiverse.Depths() {
-			curve := overKeepRates(fmt.Sprintf("%d layers", layers), multiverse.DepthCell("cora", setting, layers), record.Cell.Masked)
+		for _, layers := range judge.Depths() {
+			curve := overKeepRates(fmt.Sprintf("%d layers", layers), judge.DepthCell("cora", setting, layers), record.Cell.Masked)
 			curve.Panel = string(setting)
 			a.Curves = append(a.Curves, curve)
 		}
@@ -302,7 +301,7 @@ func tableScores() Artifact {
 		About:  "The paper says that they agree. With one class for each node, micro F1 and accuracy are the same number.",
 		Labels: []string{"model", "setting", "train"}, Columns: []string{"macro F1", "micro F1", "accuracy", "+ NM: macro F1",
 			"+ NM: micro F1", "+ NM: accuracy"}, Blocks: []int{3}}
-	for _, model := range cited.Models() {
+	for _, model := range judge.Models() {
 		for _, plain := range fewCells(model) {
 			row := Row{Labels: []string{strings.ToUpper(model), string(plain.Setting), percent(plain.TrainPercent)}}
 			for _, e := range []Entry{{Cell: plain}, {Cell: masked(plain), Against: &plain}} {
@@ -329,7 +328,7 @@ func tableValidation() Artifact {
 		}
 		a.Columns = append(a.Columns, place(c)+": plain", place(c)+": + NM")
 	}
-	for _, model := range cited.Models() {
+	for _, model := range judge.Models() {
 		for _, share := range []int{0, 5} { // 0: 10
 			row := Row{Labels: []string{hyper.Title(model), percent(cmp.Or(share, 10))}}
 			for _, plain := range fewColumns(model) {

@@ -9,8 +9,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/plots"
 	"nodemask/stats"
@@ -25,17 +24,17 @@ const (
 
 // tunedComparison is one of them, with its cells that every arm has run.
 type tunedComparison struct {
-	multiverse.Design
-	cells        []multiverse.Tuned
+	judge.Design
+	cells        []judge.Tuned
 	part, folder string
 }
 
 // comparisonOf returns a comparison by its table, without cells.
 func comparisonOf(id string) tunedComparison {
 	if id == balancedID {
-		return tunedComparison{Design: cited.Tuned(), part: string(cited.Balanced), folder: CitedFolder}
+		return tunedComparison{Design: judge.BalancedDesign(), part: string(judge.Balanced), folder: CitedFolder}
 	}
-	return tunedComparison{Design: multiverse.Drawn(), part: "tuned", folder: MultiverseFolder}
+	return tunedComparison{Design: judge.DrawnDesign(), part: "tuned", folder: MultiverseFolder}
 }
 
 // command returns what shows the comparison.
@@ -52,7 +51,7 @@ func (e *Evidence) tuned(id string) tunedComparison {
 		}
 		for _, q := range c.Questions() {
 			begun, err := c.Begun(results, q)
-			var t multiverse.Tuned
+			var t judge.Tuned
 			if begun {
 				t, err = c.Tuned(results, q)
 			}
@@ -70,7 +69,7 @@ func (e *Evidence) tuned(id string) tunedComparison {
 // on a data set that the protocol's arms have run in.
 func (c tunedComparison) hideUnfinished() {
 	type where struct {
-		model     multiverse.TunedModel
+		model     judge.TunedModel
 		data, arm string
 	}
 	unfinished := map[where]bool{}
@@ -92,9 +91,9 @@ func (c tunedComparison) hideUnfinished() {
 
 // having lists the cells of some models in a setting, or both (""), that show an arm.
 func (c tunedComparison) having(arm string, setting datasets.Setting,
-	models ...multiverse.TunedModel) (cells []multiverse.Tuned) {
+	models ...judge.TunedModel) (cells []judge.Tuned) {
 	for _, t := range c.cells {
-		if t.In(setting, models) && slices.ContainsFunc(t.Arms, func(a multiverse.TunedArm) bool {
+		if t.In(setting, models) && slices.ContainsFunc(t.Arms, func(a judge.TunedArm) bool {
 			return a.Name == arm && a.F1 != nil
 		}) {
 			cells = append(cells, t)
@@ -112,11 +111,11 @@ func (c tunedComparison) added() []string {
 type tunedOther struct{ id, arm, name string }
 
 func tunedOthers() []tunedOther {
-	return []tunedOther{{"dropedge", multiverse.ArmDropEdge, "DropEdge"}, {"dropout", multiverse.ArmDropout, "dropout"}}
+	return []tunedOther{{"dropedge", judge.ArmDropEdge, "DropEdge"}, {"dropout", judge.ArmDropout, "dropout"}}
 }
 
 // on lists the data sets on which a cell of a model shows an arm.
-func (c tunedComparison) on(arm string, model multiverse.TunedModel) string {
+func (c tunedComparison) on(arm string, model judge.TunedModel) string {
 	var all []string
 	for _, t := range c.having(arm, "", model) {
 		if data := DataTitle(t.Data); !slices.Contains(all, data) {
@@ -127,11 +126,11 @@ func (c tunedComparison) on(arm string, model multiverse.TunedModel) string {
 }
 
 // keepRates are the keep rates that validation F1 chose most often for a model in a setting.
-func (c tunedComparison) keepRates(setting datasets.Setting, model multiverse.TunedModel) string {
+func (c tunedComparison) keepRates(setting datasets.Setting, model judge.TunedModel) string {
 	chosen := map[string]int{}
-	for _, t := range c.having(multiverse.ArmMaskedTuned, setting, model) {
+	for _, t := range c.having(judge.ArmMaskedTuned, setting, model) {
 		for _, arm := range t.Arms {
-			if arm.Name == multiverse.ArmMaskedTuned {
+			if arm.Name == judge.ArmMaskedTuned {
 				chosen[cmp.Or(arm.Chosen["keep"], "1")]++
 			}
 		}
@@ -206,7 +205,7 @@ func claimsOfTuned(id string) []Claim {
 			name += "-" + strings.ReplaceAll(model.With, " ", "-")
 			text += ", both with " + model.With
 		}
-		claims = append(claims, claimOfTuned(id, name, text+".", multiverse.ArmPlain, model))
+		claims = append(claims, claimOfTuned(id, name, text+".", judge.ArmPlain, model))
 	}
 	for _, other := range tunedOthers() {
 		text := fmt.Sprintf("%s, node masking beats %s, over all models.", budget, other.name)
@@ -216,7 +215,7 @@ func claimsOfTuned(id string) []Claim {
 }
 
 // claimOfTuned says that tuned masking beats another arm, over all cells of models that have been run.
-func claimOfTuned(table, name, text, against string, models ...multiverse.TunedModel) Claim {
+func claimOfTuned(table, name, text, against string, models ...judge.TunedModel) Claim {
 	return Claim{ID: table + "/" + name, Subject: aboutBeyond, Ours: true, Text: text,
 		Rule:  "Over the cells of the tuned comparison that have been run, on twenty fresh splits.",
 		Judge: func(e *Evidence) Verdict { return e.judgeTuned(table, against, "", models...) }}
@@ -224,7 +223,7 @@ func claimOfTuned(table, name, text, against string, models ...multiverse.TunedM
 
 // judgeTuned compares tuned masking with another arm of models in a tuned comparison, in one setting or both ("").
 func (e *Evidence) judgeTuned(table, against string, setting datasets.Setting,
-	models ...multiverse.TunedModel) Verdict {
+	models ...judge.TunedModel) Verdict {
 	var all []comparison
 	var files []string
 	c := e.tuned(table)
@@ -232,7 +231,7 @@ func (e *Evidence) judgeTuned(table, against string, setting datasets.Setting,
 		files = append(files, trialsFile(c.folder, q.Data, q.Model.Name))
 		name := fmt.Sprintf("%s on %s, %s %d %%", q.Model.Title(), DataTitle(q.Data), q.Setting, q.TrainPercent)
 		all = append(all, comparison{name: name, differences: func(*record.Results) (all []difference) {
-			for i, d := range q.Differences(multiverse.ArmMaskedTuned, against) { // by fresh split
+			for i, d := range q.Differences(judge.ArmMaskedTuned, against) { // by fresh split
 				all = append(all, difference{uint64(i + 1), d})
 			}
 			return all
@@ -240,7 +239,7 @@ func (e *Evidence) judgeTuned(table, against string, setting datasets.Setting,
 	}
 	v := notRun("no cell of the tuned comparison has all arms")
 	if len(all) > 0 {
-		v = judge(e.Records, points, all)
+		v = judgePairs(e.Records, points, all)
 		v.files = files
 	}
 	v.setCommand(c.command("--model all"))

@@ -10,19 +10,18 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 )
 
 // answered runs the tuned comparison of a cell with scores that f1 gives.
-func answered(t *testing.T, d multiverse.Design, q multiverse.TunedQuestion, f1 func(c record.Cell,
+func answered(t *testing.T, d judge.Design, q judge.TunedQuestion, f1 func(c record.Cell,
 	seed uint64) float64) []record.Record {
 	t.Helper()
 	var all []record.Record
-	protocol := multiverse.ProtocolHash()
+	protocol := judge.FirstProtocol()
 	if d.Budget == 0 {
-		protocol = cited.ProtocolHash()
+		protocol = judge.SecondProtocol()
 	}
 	for stage := 0; ; stage++ {
 		answer, err := d.Tuned(record.NewResults(all), q)
@@ -45,14 +44,14 @@ func answered(t *testing.T, d multiverse.Design, q multiverse.TunedQuestion, f1 
 }
 
 // tunedOn is a cell of a tuned comparison, with 10 % to train on.
-func tunedOn(data, model string, setting datasets.Setting) multiverse.TunedQuestion {
-	return multiverse.TunedQuestion{Data: data, Model: multiverse.TunedModel{Name: model}, Setting: setting,
+func tunedOn(data, model string, setting datasets.Setting) judge.TunedQuestion {
+	return judge.TunedQuestion{Data: data, Model: judge.TunedModel{Name: model}, Setting: setting,
 		TrainPercent: 10}
 }
 
 func TestTunedComparisonNeedsEveryArm(t *testing.T) {
 	q := tunedOn("cora", "gcn", datasets.Transductive)
-	all := answered(t, multiverse.Drawn(), q, func(c record.Cell, seed uint64) float64 {
+	all := answered(t, judge.DrawnDesign(), q, func(c record.Cell, seed uint64) float64 {
 		score := 70 + wobble(int(seed%10))
 		if c.Parameters.KeepRate == 0.9 {
 			score += 2 + 0.1*wobble(int(seed*3%10)) // the best of the keep rates
@@ -80,7 +79,7 @@ func TestTunedComparisonNeedsEveryArm(t *testing.T) {
 	assert.Contains(t, row[4].Note, "+2.00 against plain, p < 0.001")
 	assert.Contains(t, table.Caption, "Run so far: 1 of 60 rows.")
 
-	worse := newEvidence(t, answered(t, multiverse.Drawn(), q, func(c record.Cell, seed uint64) float64 {
+	worse := newEvidence(t, answered(t, judge.DrawnDesign(), q, func(c record.Cell, seed uint64) float64 {
 		score := 70 + wobble(int(seed%10))
 		if c.Parameters.Regulariser == hyper.DropEdgeRegulariser {
 			score -= 2 + 0.1*wobble(int(seed*3%10))
@@ -89,16 +88,16 @@ func TestTunedComparisonNeedsEveryArm(t *testing.T) {
 	}))
 	table, err = worse.Table(found, TableOptions{})
 	require.NoError(t, err)
-	dropEdge := table.Rows[0][slices.Index(table.Header, multiverse.ArmDropEdge)]
+	dropEdge := table.Rows[0][slices.Index(table.Header, judge.ArmDropEdge)]
 	assert.True(t, dropEdge.Bold && dropEdge.Down, "what is significantly below plain is marked, as the caption says")
 
 	v := claim(t, "table-tuned/gcn").Judge(e)
-	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.Equal(t, judge.Reproduced, v.Grade)
 	assert.InDelta(t, 2, v.Effect.MeanDifference, 0.05)
 	v = claim(t, "table-tuned/dropedge").Judge(e)
-	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.Equal(t, judge.Reproduced, v.Grade)
 	assert.InDelta(t, 1, v.Effect.MeanDifference, 0.05)
-	assert.Equal(t, multiverse.NotRun, claim(t, "table-tuned/gin").Judge(e).Grade)
+	assert.Equal(t, judge.NotRun, claim(t, "table-tuned/gin").Judge(e).Grade)
 
 	advice := adviceOf(t, e)
 	require.Len(t, advice, 1)
@@ -145,7 +144,7 @@ func TestALaterArmIsShownWhereItHasRunWholly(t *testing.T) {
 	for data, settings := range map[string][]datasets.Setting{"cora": datasets.Settings(),
 		"citeseer": {datasets.Inductive}} {
 		for _, setting := range settings {
-			all = append(all, answered(t, multiverse.Drawn(), tunedOn(data, "gcn", setting), f1)...)
+			all = append(all, answered(t, judge.DrawnDesign(), tunedOn(data, "gcn", setting), f1)...)
 		}
 	}
 	// One of Cora's two cells lacks its last trial of DropGNN.
@@ -177,12 +176,12 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 		return score
 	}
 	var all []record.Record
-	for _, model := range cited.Tuned().Models[:2] {
+	for _, model := range judge.BalancedDesign().Models[:2] {
 		q := tunedOn("cora", "", datasets.Inductive)
 		q.Model = model
-		all = append(all, answered(t, cited.Tuned(), q, f1)...)
+		all = append(all, answered(t, judge.BalancedDesign(), q, f1)...)
 	}
-	all = append(all, answered(t, multiverse.Drawn(), tunedOn("cora", "gin", datasets.Transductive), f1)...)
+	all = append(all, answered(t, judge.DrawnDesign(), tunedOn("cora", "gin", datasets.Transductive), f1)...)
 	e := newEvidence(t, all)
 	advice := adviceOf(t, e)
 	require.Len(t, advice, 4, "a row for each body and for the stopping, and one for the body of the drawn comparison")
@@ -194,9 +193,9 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 		require.Equal(t, "up in 1 of 1, down in 0", of["cells"], model)
 		require.Equal(t, "p = 0.9", of["p chosen"], model)
 	}
-	assert.Equal(t, multiverse.Reproduced, claim(t, "table-balanced/gin-one-linear-layer").Judge(e).Grade)
-	assert.Equal(t, multiverse.NotRun, claim(t, "table-balanced/gat").Judge(e).Grade)
-	assert.Equal(t, multiverse.NotRun, claim(t, "table-gin-cora/gain-inductive").Judge(e).Grade, "tuning is no reading")
+	assert.Equal(t, judge.Reproduced, claim(t, "table-balanced/gin-one-linear-layer").Judge(e).Grade)
+	assert.Equal(t, judge.NotRun, claim(t, "table-balanced/gat").Judge(e).Grade)
+	assert.Equal(t, judge.NotRun, claim(t, "table-gin-cora/gain-inductive").Judge(e).Grade, "tuning is no reading")
 
 	table, err := e.Table(tableTuned(balancedID), TableOptions{})
 	require.NoError(t, err)
@@ -213,13 +212,13 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	table, err = e.Table(tableTuned(balancedID), TableOptions{})
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 3)
-	require.Len(t, table.Header, 2+len(cited.Tuned().Arms))
+	require.Len(t, table.Header, 2+len(judge.BalancedDesign().Arms))
 	assert.NotContains(t, strings.Join(e.Advice().Header, " "), "†")
 }
 
 func TestTheAnswerNamesABetterTunedArm(t *testing.T) {
 	said := func(gainOfDropout float64) string {
-		e := newEvidence(t, answered(t, cited.Tuned(), tunedOn("cora", "gin", datasets.Inductive),
+		e := newEvidence(t, answered(t, judge.BalancedDesign(), tunedOn("cora", "gin", datasets.Inductive),
 			func(c record.Cell, seed uint64) float64 {
 				score := 70 + wobble(int(seed%10))
 				switch p := c.Parameters; {
@@ -245,7 +244,7 @@ func TestAdviceFollowsTunedIntervals(t *testing.T) {
 		{0, 0, 0}:  "expect no gain",
 		{-1, 1, 0}: "expect no gain",
 	} {
-		all := answered(t, multiverse.Drawn(), tunedOn("cora", "gcn", datasets.Transductive),
+		all := answered(t, judge.DrawnDesign(), tunedOn("cora", "gcn", datasets.Transductive),
 			func(c record.Cell, seed uint64) float64 {
 				f1, p := 70+wobble(int(seed%10)), c.Parameters
 				switch {
@@ -268,7 +267,7 @@ func TestTheTunedComparisonIsPooledAsClaimsAre(t *testing.T) {
 	c := e.tuned(tunedID)
 	for _, other := range tunedOthers() {
 		v := claim(t, tunedID+"/"+other.id).Judge(e)
-		effect, cells, err := multiverse.Pooled(c.cells, "", c.Models, multiverse.ArmMaskedTuned, other.arm)
+		effect, cells, err := judge.Pooled(c.cells, "", c.Models, judge.ArmMaskedTuned, other.arm)
 		require.NoError(t, err)
 		require.Equal(t, v.Of, cells)
 		require.InDelta(t, v.Effect.MeanDifference, effect.MeanDifference, 1e-9)

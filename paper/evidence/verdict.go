@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"nodemask/datasets"
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/plots"
 	"nodemask/stats"
@@ -16,7 +15,7 @@ import (
 
 // Verdict is a grade with the figures that it rests on.
 type Verdict struct {
-	Grade multiverse.Grade
+	Grade judge.Grade
 	// Holds, Against and Of count comparisons: those that are as the claim says and those that are the other way, at p <
 	// 0.05 or by the claim's own rule, of how many.
 	Holds, Against, Of int
@@ -75,7 +74,7 @@ func digitsOf(unit string) int {
 
 // GradeText returns the grade, and of an inconclusive one what would have been found.
 func (v Verdict) GradeText() string {
-	if v.Grade == multiverse.Inconclusive && v.Detectable > 0 {
+	if v.Grade == judge.Inconclusive && v.Detectable > 0 {
 		return fmt.Sprintf("%s (%.*f %s would have been found)", v.Grade, digitsOf(v.Unit), v.Detectable, v.Unit)
 	}
 	return string(v.Grade)
@@ -84,14 +83,14 @@ func (v Verdict) GradeText() string {
 // setCommand says which part of 'multiverse' shows the evidence, or trains it where there is none.
 func (v *Verdict) setCommand(multiversePart string) {
 	v.command = multiversePart
-	if v.Grade != multiverse.NotRun {
+	if v.Grade != judge.NotRun {
 		v.command += " --summary"
 	}
 }
 
 // notRun is the verdict where something is missing.
 func notRun(format string, a ...any) Verdict {
-	return Verdict{Grade: multiverse.NotRun, Figures: fmt.Sprintf(format, a...)}
+	return Verdict{Grade: judge.NotRun, Figures: fmt.Sprintf(format, a...)}
 }
 
 // difference is how far two trials of a seed are apart.
@@ -127,14 +126,14 @@ func between(name string, a record.Cell, ma record.Metric, b record.Cell, mb rec
 	return comparison{name, func(r *record.Results) []difference { return differences(r, a, ma, b, mb) }, published}
 }
 
-// overPairs grades a claim by [judge].
+// overPairs grades a claim by [judgePairs].
 func overPairs(unit string, all []comparison) func(*Evidence) Verdict {
-	return func(e *Evidence) Verdict { return judge(e.Records, unit, all) }
+	return func(e *Evidence) Verdict { return judgePairs(e.Records, unit, all) }
 }
 
-// judge grades a claim in one reading, by what [grade] says: each pair of trials is compared, one place at a time and
-// all together, where each seed counts once, by its mean over the comparisons.
-func judge(r *record.Results, unit string, comparisons []comparison) Verdict {
+// judgePairs grades a claim in one reading, by what [grade] says: each pair of trials is compared, one place at a time
+// and all together, where each seed counts once, by its mean over the comparisons.
+func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdict {
 	v, run, trials, published := Verdict{Unit: unit}, 0, math.MaxInt, 0.0
 	places, bySeed := make([][]float64, len(comparisons)), make([]map[uint64]float64, len(comparisons))
 	var seeds []uint64
@@ -231,7 +230,7 @@ func (v *Verdict) tally(places [][]float64, zero float64) (singles []stats.TTest
 
 // detect says, of an inconclusive verdict, which true difference would have been found.
 func (v *Verdict) detect() string {
-	if v.Grade != multiverse.Inconclusive {
+	if v.Grade != judge.Inconclusive {
 		return ""
 	}
 	least, err := stats.Detectable(v.Effect.StdDev, v.Effect.N)
@@ -254,32 +253,32 @@ func (v *Verdict) detect() string {
 //   - contradicted: it is significantly below 0, or its interval ends below half of the published pooled effect and
 //     does not leave 0 out.
 //   - inconclusive: otherwise.
-func grade(pooled stats.TTest, k, m, n int, published *float64) multiverse.Grade {
+func grade(pooled stats.TTest, k, m, n int, published *float64) judge.Grade {
 	sure := pooled.P < significant
 	switch {
 	case sure && pooled.MeanDifference > 0 && 2*k >= n && m == 0:
-		return multiverse.Reproduced
+		return judge.Reproduced
 	case sure && pooled.MeanDifference > 0:
-		return multiverse.SameDirection
+		return judge.SameDirection
 	case sure, published != nil && *published > 0 && pooled.High < *published/2:
-		return multiverse.Contradicted
+		return judge.Contradicted
 	}
-	return multiverse.Inconclusive
+	return judge.Inconclusive
 }
 
 // judgeCited grades a claim in the cited reading, or another of the choices that its protocol gives side by side, by
 // the rule of PROTOCOL-2.md. As long as splits are missing it has not been run. published is the paper's mean over the
 // protocol's sizes; nil: it has none.
-func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choice cited.Choice,
-	contrast multiverse.Contrast, published *float64) Verdict {
-	a, err := cited.Ask(e.cited, data, model, setting, choice, contrast)
+func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choice judge.Choice,
+	contrast judge.Contrast, published *float64) Verdict {
+	a, err := judge.Ask(e.cited, data, model, setting, choice, contrast)
 	if err != nil {
 		return notRun("%v", err)
 	}
-	v := Verdict{Grade: multiverse.NotRun, Unit: points, Published: published}
+	v := Verdict{Grade: judge.NotRun, Unit: points, Published: published}
 	command := fmt.Sprintf("nodemask multiverse --part cited --data %s --model %s", data, model)
-	if a.Effect == nil || a.Splits < cited.Splits {
-		v.Figures = fmt.Sprintf("%d of %d splits", a.Splits, cited.Splits)
+	if a.Effect == nil || a.Splits < judge.Splits {
+		v.Figures = fmt.Sprintf("%d of %d splits", a.Splits, judge.Splits)
 		v.setCommand(command)
 		return v
 	}
@@ -290,10 +289,10 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 	v.setCommand(command)
 	v.Figures = fmt.Sprintf("%s, p %s over %d splits, significant in %s sizes: %s", v.EffectText(),
 		stats.ProbabilityText(a.Effect.Pooled.P), a.Splits, v.Strict(), choice) + v.detect()
-	if choice != (cited.Choice{}) {
+	if choice != (judge.Choice{}) {
 		return v
 	}
-	robust, err := cited.Robust(e.cited, data, model, setting, contrast)
+	robust, err := judge.Robust(e.cited, data, model, setting, contrast)
 	if err != nil {
 		return notRun("%v", err)
 	}
@@ -318,13 +317,13 @@ func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, zero float6
 	v.Effect = &pooled
 	switch {
 	case pooled.Low > zero:
-		v.Grade = multiverse.Reproduced
+		v.Grade = judge.Reproduced
 	case pooled.High < zero:
-		v.Grade = multiverse.Contradicted
+		v.Grade = judge.Contradicted
 	case 10*above >= 9*v.Of:
-		v.Grade = multiverse.SameDirection
+		v.Grade = judge.SameDirection
 	default:
-		v.Grade = multiverse.Inconclusive
+		v.Grade = judge.Inconclusive
 	}
 	return nil
 }

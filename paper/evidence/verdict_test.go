@@ -10,7 +10,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/paper"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/paper/recordtest"
 	"nodemask/stats"
@@ -45,20 +45,20 @@ func TestTheGradesOfOneReading(t *testing.T) {
 		pooled    stats.TTest
 		k, m, n   int
 		published *float64
-		want      multiverse.Grade
+		want      judge.Grade
 	}{
-		{"significant, half of its comparisons too", up, 2, 0, 4, nil, multiverse.Reproduced},
-		{"significant, but one the other way", up, 3, 1, 4, nil, multiverse.SameDirection},
-		{"significant, fewer than half", up, 1, 0, 4, nil, multiverse.SameDirection},
+		{"significant, half of its comparisons too", up, 2, 0, 4, nil, judge.Reproduced},
+		{"significant, but one the other way", up, 3, 1, 4, nil, judge.SameDirection},
+		{"significant, fewer than half", up, 1, 0, 4, nil, judge.SameDirection},
 		{"significantly above zero is never contradicted, however small", stats.TTest{MeanDifference: 0.2, Low: 0.1,
-			High: 0.3, P: 0.01}, 0, 0, 4, &published, multiverse.SameDirection},
+			High: 0.3, P: 0.01}, 0, 0, 4, &published, judge.SameDirection},
 		{"significant the other way", stats.TTest{MeanDifference: -1, Low: -1.5, High: -0.5, P: 0.01}, 0, 2, 4, nil,
-			multiverse.Contradicted},
+			judge.Contradicted},
 		{"the interval ends below half of the published effect", stats.TTest{MeanDifference: 0.1, Low: -0.7, High: 0.9,
-			P: 0.7}, 0, 0, 4, &published, multiverse.Contradicted},
+			P: 0.7}, 0, 0, 4, &published, judge.Contradicted},
 		{"the same, and nothing published", stats.TTest{MeanDifference: 0.1, Low: -0.7, High: 0.9, P: 0.7}, 0, 0, 4, nil,
-			multiverse.Inconclusive},
-		{"the interval has half of the published effect", none, 0, 0, 4, &published, multiverse.Inconclusive},
+			judge.Inconclusive},
+		{"the interval has half of the published effect", none, 0, 0, 4, &published, judge.Inconclusive},
 	} {
 		assert.Equal(t, c.want, grade(c.pooled, c.k, c.m, c.n, c.published), c.name)
 	}
@@ -66,9 +66,9 @@ func TestTheGradesOfOneReading(t *testing.T) {
 
 func TestAVerdictHasRulePooledAndPublishedEffect(t *testing.T) {
 	c := Claim{Judge: func(e *Evidence) Verdict {
-		return judge(e.Records, points, gains("cora", "gin", []datasets.Setting{datasets.Inductive}, Sizes(), asIs))
+		return judgePairs(e.Records, points, gains("cora", "gin", []datasets.Setting{datasets.Inductive}, Sizes(), asIs))
 	}}
-	require.Equal(t, multiverse.NotRun, c.Judge(newEvidence(t, nil)).Grade)
+	require.Equal(t, judge.NotRun, c.Judge(newEvidence(t, nil)).Grade)
 	var records []record.Record
 	for i, size := range Sizes() {
 		plain := paper.Cell("cora", "gin", datasets.Inductive, size)
@@ -86,7 +86,7 @@ func TestAVerdictHasRulePooledAndPublishedEffect(t *testing.T) {
 	assert.Equal(t, "4 of 7", v.Strict())
 	// Published gains: 3.47, 3.28, 3.23, 2.14, 1.42, 1.42, 1.5.
 	assert.InDelta(t, 16.46/7, *v.Published, 1e-9)
-	assert.Equal(t, multiverse.Inconclusive, v.Grade, "p is 0.065")
+	assert.Equal(t, judge.Inconclusive, v.Grade, "p is 0.065")
 	least, err := stats.Detectable(v.Effect.StdDev, 3)
 	require.NoError(t, err)
 	assert.Equal(t, least, v.Detectable)
@@ -96,7 +96,7 @@ func TestAVerdictHasRulePooledAndPublishedEffect(t *testing.T) {
 
 	missing := records[:len(records)-3]
 	v = c.Judge(newEvidence(t, missing))
-	assert.Equal(t, multiverse.NotRun, v.Grade)
+	assert.Equal(t, judge.NotRun, v.Grade)
 	assert.Equal(t, "6 of 7 comparisons have at least two trials", v.Figures)
 }
 
@@ -125,7 +125,7 @@ func TestClaimsHaveNamesWordsAndVerdicts(t *testing.T) {
 			require.True(t, strings.HasPrefix(c.ID, a.ID+"/"), c.ID)
 			require.Contains(t, Subjects(), c.Subject, c.ID)
 			require.Equal(t, c.Ours, c.Says == "", "%s: the paper's claims quote it, and ours do not", c.ID)
-			require.Equal(t, multiverse.NotRun, c.Judge(e).Grade, c.ID)
+			require.Equal(t, judge.NotRun, c.Judge(e).Grade, c.ID)
 		}
 	}
 	require.Greater(t, len(ids), 50)
@@ -155,18 +155,18 @@ func TestMADIsJudgedInEachRepresentation(t *testing.T) {
 	}
 	order := claim(t, "table-mad/order")
 	v := order.Judge(smooth([3]float64{0.3, 0.3, 0.3}, [3]float64{0.4, 0.4, 0.4}))
-	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.Equal(t, judge.Reproduced, v.Grade)
 	assert.Equal(t, "12 of 12", v.Strict())
 	v = order.Judge(smooth([3]float64{0.3, 0.3, 0.1}, [3]float64{0.2, 0.4, 0.4}))
-	assert.Equal(t, multiverse.Depends, v.Grade, "it does not hold for the hidden one")
+	assert.Equal(t, judge.Depends, v.Grade, "it does not hold for the hidden one")
 	assert.Equal(t, "depends on the representation", v.GradeText())
 	assert.Contains(t, v.Figures, "last hidden representation (contradicted): −0.10")
-	assert.Equal(t, multiverse.Contradicted, order.Judge(smooth([3]float64{0.3, 0.3, 0.3},
+	assert.Equal(t, judge.Contradicted, order.Judge(smooth([3]float64{0.3, 0.3, 0.3},
 		[3]float64{0.2, 0.1, 0.1})).Grade)
 	dropout := claim(t, "table-mad/dropout")
-	assert.Equal(t, multiverse.Reproduced, dropout.Judge(smooth([3]float64{0.3, 0.3, 0.3},
+	assert.Equal(t, judge.Reproduced, dropout.Judge(smooth([3]float64{0.3, 0.3, 0.3},
 		[3]float64{0.2, 0.4, 0.4})).Grade)
-	assert.Equal(t, multiverse.Depends, dropout.Judge(smooth([3]float64{0.3, 0.1, 0.1}, [3]float64{0.2, 0.4, 0.4})).Grade)
+	assert.Equal(t, judge.Depends, dropout.Judge(smooth([3]float64{0.3, 0.1, 0.1}, [3]float64{0.2, 0.4, 0.4})).Grade)
 }
 
 func TestMADOfGINIsTheSameIfBothAreNearThePublishedValue(t *testing.T) {
@@ -187,9 +187,9 @@ func TestMADOfGINIsTheSameIfBothAreNearThePublishedValue(t *testing.T) {
 		return c.Judge(newEvidence(t, records))
 	}
 	same := func(mean float64) means { return means{mean, mean, mean} }
-	assert.Equal(t, multiverse.Reproduced, gin(same(0.64), same(0.67)).Grade)
-	assert.Equal(t, multiverse.SameDirection, gin(same(0.8), same(0.81)).Grade, "almost identical, and another value")
-	assert.Equal(t, multiverse.Contradicted, gin(same(0.65), same(0.75)).Grade)
+	assert.Equal(t, judge.Reproduced, gin(same(0.64), same(0.67)).Grade)
+	assert.Equal(t, judge.SameDirection, gin(same(0.8), same(0.81)).Grade, "almost identical, and another value")
+	assert.Equal(t, judge.Contradicted, gin(same(0.65), same(0.75)).Grade)
 	v := gin(means{0.2, 0.8, 0.64}, means{0.3, 0.6, 0.67})
 	assert.Equal(t, "depends on the representation", v.GradeText(), "the class probabilities alone agree")
 	assert.Equal(t, "2 of 6", v.Strict())

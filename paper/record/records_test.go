@@ -31,8 +31,8 @@ func testRecords(c Cell, f1 ...float64) (all []Record) {
 	return all
 }
 
-// testRead returns a trial of a cell that is read in every way: score gives its macro F1 in percent, without the cache and
-// from it, by how it is stopped and how new nodes arrive. Validation F1 is that without the cache.
+// testRead returns a trial of a cell that is read in every way: score gives its macro F1 in percent, without the cache
+// and from it, by how it is stopped and how new nodes arrive. Validation F1 is that without the cache.
 func testRead(c Cell, seed uint64, score func(on hyper.StopOn, way datasets.Arrivals) (f1, cached float64),
 ) Record {
 	var all Readings

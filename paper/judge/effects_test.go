@@ -1,4 +1,4 @@
-package multiverse
+package judge
 
 import (
 	"math"
@@ -26,7 +26,7 @@ func asked(t *testing.T, model string, setting datasets.Setting) Question {
 			"edges to train nodes: arrivals=train-edges", "all but validation nodes: arrivals=no-validation")},
 	}
 	return Question{Axes: axes, Data: "cora", Model: model, Setting: setting, Sizes: Sizes(),
-		Seeds: Seeds(FirstSplit, Splits), Readings: Readings(axes, setting)}
+		Seeds: Seeds(FirstDepthSplit, Splits), Readings: AllReadings(axes, setting)}
 }
 
 func effectsOf(t *testing.T, q Question, r *record.Results) *Effects {
@@ -55,8 +55,8 @@ func ofBoth(t *testing.T, model string, sizes ...int) []Question {
 	return both
 }
 
-// trials makes trajectories of all trainings of a model on splits from FirstSplit on, with scores by what was trained,
-// how it was stopped and what arrived.
+// trials makes trajectories of all trainings of a model on splits from FirstDepthSplit on, with scores by what was
+// trained, how it was stopped and what arrived.
 func trials(t *testing.T, model string, splits int, score func(c record.Cell, on hyper.StopOn, way datasets.Arrivals,
 	split int) (f1, cached float64)) *record.Results {
 	t.Helper()
@@ -64,7 +64,7 @@ func trials(t *testing.T, model string, splits int, score func(c record.Cell, on
 	var all []record.Record
 	for _, c := range cells {
 		for split := range splits {
-			all = append(all, recordtest.Read(c, uint64(FirstSplit+split),
+			all = append(all, recordtest.Read(c, uint64(FirstDepthSplit+split),
 				func(on hyper.StopOn, way datasets.Arrivals) (float64, float64) { return score(c, on, way, split) }))
 		}
 	}
@@ -131,7 +131,7 @@ func TestTheBestKeepRateRisesByItsSlope(t *testing.T) {
 }
 
 func TestTunedArmsShareBudgetAndFreshSplits(t *testing.T) {
-	d := Drawn()
+	d := DrawnDesign()
 	for _, model := range d.Models {
 		for _, arm := range slices.Concat(d.Arms, d.Added) {
 			drawn := d.configurations(model.Name, arm)

@@ -1,6 +1,4 @@
-// Package cited holds the reading of the paper in which every choice is what its text says, or else what the works that
-// it cites do; and the readings around it. The rules are fixed in PROTOCOL-2.md, beside package paper.
-package cited
+package judge
 
 import (
 	"cmp"
@@ -9,7 +7,6 @@ import (
 	"strings"
 
 	"nodemask/datasets"
-	"nodemask/paper/multiverse"
 )
 
 // The splits of the protocol: seeds from FirstSplit on.
@@ -17,9 +14,6 @@ const (
 	FirstSplit = 500
 	Splits     = 20
 )
-
-// ProtocolHash returns the name of PROTOCOL-2.md that results carry.
-func ProtocolHash() string { return multiverse.HashOf("PROTOCOL-2.md") }
 
 // Models lists the models that the paper has, as its protocol orders them.
 func Models() []string { return []string{"gin", "gat", "sgat"} }
@@ -41,48 +35,48 @@ const (
 	axisArrivals  = "arrivals"
 )
 
-// Axes lists the axes of a model. The first option of each is the cited reading's: [multiverse.Reading] of zeros is the
+// Axes lists the axes of a model. The first option of each is the cited reading's: [Reading] of zeros is the
 // cited reading. It returns an error for models that the paper does not have.
-func Axes(model string) ([]multiverse.Axis, error) {
-	common := []multiverse.Axis{
+func Axes(model string) ([]Axis, error) {
+	common := []Axis{
 		{Name: axisRescale, Title: "What is kept is divided by p", Masked: true, Paper: "silent; dropout does it",
-			Options: multiverse.Options("no", "yes: rescale=true")},
+			Options: Options("no", "yes: rescale=true")},
 		{Name: axisMasked, Title: "Nodes that can be masked", Setting: datasets.Transductive, Masked: true,
 			Paper:   "“over the nodes in the train set”; section 4.1: “the set of nodes of a given graph”",
-			Options: multiverse.Options("train nodes: over=train", "all: over=all")},
+			Options: Options("train nodes: over=train", "all: over=all")},
 		{Name: axisStop, Title: "Early stopping follows", Read: true,
 			Paper: "“early stopping criterion”; GAT's code: either of loss and accuracy",
-			Options: multiverse.Options("loss and accuracy: stop=either", "loss: stop=loss", "macro F1: stop=f1",
+			Options: Options("loss and accuracy: stop=either", "loss: stop=loss", "macro F1: stop=f1",
 				"accuracy: stop=accuracy")},
 		{Name: axisArrivals, Title: "New nodes arrive with", Setting: datasets.Inductive, Read: true,
 			Paper: "“into G along with the corresponding edges”; eq. 4 has cached representations, of train nodes, for " +
 				"all neighbours",
-			Options: multiverse.Options("edges to train nodes: arrivals=train-edges", "all edges: arrivals=all-edges",
+			Options: Options("edges to train nodes: arrivals=train-edges", "all edges: arrivals=all-edges",
 				"all but validation nodes: arrivals=no-validation")},
 	}
 	switch model {
 	case "gin":
-		return append([]multiverse.Axis{
+		return append([]Axis{
 			{Name: axisFeatures, Title: "Features", Paper: "silent",
-				Options: multiverse.Options("divided by their sum: normalize=true", "raw: normalize=false")},
+				Options: Options("divided by their sum: normalize=true", "raw: normalize=false")},
 			{Name: axisDropout, Title: "Dropout", Paper: "silent; GIN's authors have 0.5 or 0, on scores",
-				Options: multiverse.Options("0.5 on scores: dropout=0.5 dropout-on=scores", "none: dropout=0 dropout-on=inputs")},
+				Options: Options("0.5 on scores: dropout=0.5 dropout-on=scores", "none: dropout=0 dropout-on=inputs")},
 			{Name: axisRates, Title: "Learning rate, L2", Paper: "silent; GIN's code has 0.01 and 0, GAT's 0.005 and 5e-4",
-				Options: multiverse.Options("0.01, 0: lr=0.01 decay=0", "0.005, 5e-4: lr=0.005 decay=0.0005")},
+				Options: Options("0.01, 0: lr=0.01 decay=0", "0.005, 5e-4: lr=0.005 decay=0.0005")},
 			{Name: axisBody, Title: "Body of GIN", Paper: "“behaves exactly like the GIN-0 architecture from the original " +
 				"paper”",
-				Options: multiverse.Options("GIN-0: mlp=2 norm=both readout=all", "no normalisation: mlp=2 norm=none readout=all",
+				Options: Options("GIN-0: mlp=2 norm=both readout=all", "no normalisation: mlp=2 norm=none readout=all",
 					"one linear layer: mlp=1 norm=none readout=all",
 					"logits from the last representation: mlp=2 norm=both readout=last")},
 		}, common...), nil
 	case "gat", "sgat":
-		return append([]multiverse.Axis{
+		return append([]Axis{
 			{Name: axisSelf, Title: "A masked node to itself", Masked: true,
 				Paper:   "eq. 6: “can still appear as the root”; eqs. 7 and 9 mask it",
-				Options: multiverse.Options("kept: self=kept", "masked: self=masked")},
+				Options: Options("kept: self=kept", "masked: self=masked")},
 			{Name: axisAttention, Title: "Attention dropout without masking", Plain: true,
 				Paper:   "“the exact same hyper-parameters as in the original paper”",
-				Options: multiverse.Options("0.6: attention-dropout=0.6", "none: attention-dropout=0")},
+				Options: Options("0.6: attention-dropout=0.6", "none: attention-dropout=0")},
 		}, common...), nil
 	}
 	return nil, fmt.Errorf("no cited reading of %q: expected one of %q", model, Models())
@@ -108,7 +102,7 @@ const (
 	// Tables is what the paper's tables have besides: the cited reading and the fair comparison, at the other sizes.
 	Tables Part = "tables"
 	// Balanced is the tuned comparison in which all arms have the same sixteen configurations, crossed with a rate of
-	// their own ([Tuned]); it asks no question about readings.
+	// their own ([BalancedDesign]); it asks no question about readings.
 	Balanced Part = "balanced"
 )
 
@@ -123,12 +117,12 @@ func (p Part) Splits() int {
 	return Splits
 }
 
-// Question returns what a part asks of a model on a data set in a setting. The first reading is the cited one. It
+// QuestionOf returns what a part asks of a model on a data set in a setting. The first reading is the cited one. It
 // returns an error for a model that the paper does not have.
-func Question(part Part, data, model string, setting datasets.Setting) (multiverse.Question, error) {
+func QuestionOf(part Part, data, model string, setting datasets.Setting) (Question, error) {
 	axes, err := Axes(model)
-	q := multiverse.Question{Axes: axes, Data: data, Model: model, Setting: setting, Sizes: multiverse.Sizes(),
-		Seeds: multiverse.Seeds(FirstSplit, part.Splits())}
+	q := Question{Axes: axes, Data: data, Model: model, Setting: setting, Sizes: Sizes(),
+		Seeds: Seeds(FirstSplit, part.Splits())}
 	if err != nil {
 		return q, err
 	}
@@ -145,12 +139,12 @@ func Question(part Part, data, model string, setting datasets.Setting) (multiver
 	case Stated:
 		q.Readings = vary(axes, setting, axisFeatures, axisDropout, axisRates, axisRescale)
 		if data == "pubmed" && model == "gin" {
-			q.Readings = slices.DeleteFunc(q.Readings, func(r multiverse.Reading) bool {
+			q.Readings = slices.DeleteFunc(q.Readings, func(r Reading) bool {
 				return (r[index(axes, axisFeatures)]+r[index(axes, axisDropout)]+r[index(axes, axisRates)])%2 == 1
 			})
 		}
 	case Scale:
-		q.Readings = slices.DeleteFunc(vary(axes, setting, axisBody, axisRescale), func(r multiverse.Reading) bool {
+		q.Readings = slices.DeleteFunc(vary(axes, setting, axisBody, axisRescale), func(r Reading) bool {
 			body := index(axes, axisBody)
 			return body >= 0 && r[body] > 1 || setting == datasets.Inductive && r[index(axes, axisArrivals)] > 0
 		})
@@ -162,22 +156,22 @@ func Question(part Part, data, model string, setting datasets.Setting) (multiver
 
 // First returns the readings of a question that are run before its others: the cited one, and the fair comparison with
 // it.
-func First(q multiverse.Question) multiverse.Question {
-	first := []multiverse.Reading{make(multiverse.Reading, len(q.Axes)), Choice{Fair: true}.reading(q.Axes, q.Setting)}
-	q.Readings = slices.DeleteFunc(slices.Clone(q.Readings), func(r multiverse.Reading) bool {
-		return !slices.ContainsFunc(first, func(of multiverse.Reading) bool { return slices.Equal(r, of) })
+func First(q Question) Question {
+	first := []Reading{make(Reading, len(q.Axes)), Choice{Fair: true}.reading(q.Axes, q.Setting)}
+	q.Readings = slices.DeleteFunc(slices.Clone(q.Readings), func(r Reading) bool {
+		return !slices.ContainsFunc(first, func(of Reading) bool { return slices.Equal(r, of) })
 	})
 	return q
 }
 
-func index(axes []multiverse.Axis, name string) int {
-	return slices.IndexFunc(axes, func(a multiverse.Axis) bool { return a.Name == name })
+func index(axes []Axis, name string) int {
+	return slices.IndexFunc(axes, func(a Axis) bool { return a.Name == name })
 }
 
 // vary lists the readings in which the named axes vary, among those that matter, and all else is cited. Arrivals
 // without validation nodes are a departure, not an open choice.
-func vary(axes []multiverse.Axis, setting datasets.Setting, names ...string) []multiverse.Reading {
-	return slices.DeleteFunc(multiverse.Readings(axes, setting), func(r multiverse.Reading) bool {
+func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
+	return slices.DeleteFunc(AllReadings(axes, setting), func(r Reading) bool {
 		for i, axis := range axes {
 			if r[i] > 0 && !slices.Contains(names, axis.Name) || axis.Name == axisArrivals && r[i] > 1 {
 				return true
@@ -188,14 +182,14 @@ func vary(axes []multiverse.Axis, setting datasets.Setting, names ...string) []m
 }
 
 // departures lists the cited reading and those that differ from it in one choice that is stated, cited or open.
-func departures(axes []multiverse.Axis, setting datasets.Setting) []multiverse.Reading {
-	all := []multiverse.Reading{make(multiverse.Reading, len(axes))}
+func departures(axes []Axis, setting datasets.Setting) []Reading {
+	all := []Reading{make(Reading, len(axes))}
 	for i, axis := range axes {
 		if !axis.Matters(setting) || slices.Contains([]string{axisFeatures, axisDropout, axisRates, axisRescale}, axis.Name) {
 			continue
 		}
 		for option := range axis.Options[1:] {
-			r := make(multiverse.Reading, len(axes))
+			r := make(Reading, len(axes))
 			r[i] = option + 1
 			all = append(all, r)
 		}
@@ -204,7 +198,7 @@ func departures(axes []multiverse.Axis, setting datasets.Setting) []multiverse.R
 }
 
 // Departure says in what a reading differs from the cited one, "rescale: yes", or that it is the cited one.
-func Departure(axes []multiverse.Axis, r multiverse.Reading) string {
+func Departure(axes []Axis, r Reading) string {
 	var steps []string
 	for i, axis := range axes {
 		if r[i] > 0 {

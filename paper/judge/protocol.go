@@ -1,4 +1,4 @@
-package multiverse
+package judge
 
 import (
 	"crypto/sha256"
@@ -7,8 +7,11 @@ import (
 	"nodemask/paper"
 )
 
-// ProtocolHash returns the name of PROTOCOL.md that results carry.
-func ProtocolHash() string { return HashOf("PROTOCOL.md") }
+// FirstProtocol returns the name that records carry of PROTOCOL.md: depth, and the comparison of drawn configurations.
+func FirstProtocol() string { return HashOf("PROTOCOL.md") }
+
+// SecondProtocol returns the name that records carry of PROTOCOL-2.md: the cited reading and those around it.
+func SecondProtocol() string { return HashOf("PROTOCOL-2.md") }
 
 // HashOf returns the name that results carry of one of [paper.Protocols]: the first 16 hex digits of its SHA-256.
 func HashOf(file string) string {

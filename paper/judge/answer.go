@@ -1,4 +1,4 @@
-package cited
+package judge
 
 import (
 	"cmp"
@@ -10,37 +10,21 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"nodemask/datasets"
-	"nodemask/paper/multiverse"
 	"nodemask/paper/record"
 	"nodemask/stats"
 )
-
-// Verdict is what masking does to a model, by the protocol's rule.
-type Verdict string
-
-// The verdicts there are.
-const (
-	Gains        Verdict = "gains"
-	Loses        Verdict = "loses"
-	NoDifference Verdict = "no difference"
-	Inconclusive Verdict = "inconclusive"
-	NotRun       Verdict = "not run"
-)
-
-// Clear reports whether masking gains or loses.
-func (v Verdict) Clear() bool { return v == Gains || v == Loses }
 
 // relevant is the least effect, in points, that "no difference" has to leave out.
 const relevant = 1.0
 
 // Answer is what masking does in one reading of a model on a data set in a setting.
 type Answer struct {
-	multiverse.Question // of that reading alone
-	Reading             multiverse.Reading
-	Splits              int                // that there are, of [Splits]
-	Effect              *multiverse.Effect // nil: there are fewer than two splits
-	P                   float64            // of the pooled effect, corrected by Holm's method; 1 without an effect
-	Verdict             Verdict
+	Question // of that reading alone
+	Reading  Reading
+	Splits   int     // that there are, of [Splits]
+	Effect   *Effect // nil: there are fewer than two splits
+	P        float64 // of the pooled effect, corrected by Holm's method; 1 without an effect
+	Verdict  Grade
 }
 
 // Choice is a value of what the paper's sentences disagree on.
@@ -88,8 +72,8 @@ func (c Choice) String() string {
 }
 
 // reading is the choice as a reading; what has no place in a model or setting changes nothing.
-func (c Choice) reading(axes []multiverse.Axis, setting datasets.Setting) multiverse.Reading {
-	r := make(multiverse.Reading, len(axes))
+func (c Choice) reading(axes []Axis, setting datasets.Setting) Reading {
+	r := make(Reading, len(axes))
 	for _, p := range c.parts() {
 		if i := index(axes, p.axis); p.chosen && i >= 0 && axes[i].Matters(setting) {
 			r[i] = p.option
@@ -99,9 +83,9 @@ func (c Choice) reading(axes []multiverse.Axis, setting datasets.Setting) multiv
 }
 
 // On returns a question with a choice taken in each of its readings.
-func (c Choice) On(q multiverse.Question) multiverse.Question {
+func (c Choice) On(q Question) Question {
 	taken := c.reading(q.Axes, q.Setting)
-	var only []multiverse.Reading
+	var only []Reading
 	for _, r := range q.Readings {
 		r = slices.Clone(r)
 		for i, option := range taken {
@@ -117,16 +101,16 @@ func (c Choice) On(q multiverse.Question) multiverse.Question {
 
 // Levels returns the stated readings of GIN in three parts: with features divided by their sum, the same stopped on
 // macro F1, and with raw features, among which is that departure.
-func Levels(data string, setting datasets.Setting) (divided, onF1, raw multiverse.Question, err error) {
-	divided, err = Question(Stated, data, "gin", setting)
+func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question, err error) {
+	divided, err = QuestionOf(Stated, data, "gin", setting)
 	if err != nil {
 		return divided, onF1, raw, err
 	}
 	raw = divided
 	features := index(raw.Axes, axisFeatures)
-	isRaw := func(r multiverse.Reading) bool { return r[features] > 0 }
+	isRaw := func(r Reading) bool { return r[features] > 0 }
 	departure := Choice{RawFeatures: true}.reading(raw.Axes, setting)
-	raw.Readings = []multiverse.Reading{departure}
+	raw.Readings = []Reading{departure}
 	for _, r := range divided.Readings {
 		if isRaw(r) && !slices.Equal(r, departure) {
 			raw.Readings = append(raw.Readings, r)
@@ -150,7 +134,7 @@ func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 	for _, model := range models {
 		for _, data := range Data() {
 			for _, setting := range datasets.Settings() {
-				a, err := Ask(r, data, model, setting, choice, multiverse.Contrast{})
+				a, err := Ask(r, data, model, setting, choice, Contrast{})
 				if err != nil {
 					return nil, err
 				}
@@ -166,7 +150,7 @@ func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 	}
 	corrected, err := stats.Holm(p)
 	if err != nil {
-		return nil, fmt.Errorf("cited: %w", err)
+		return nil, fmt.Errorf("judge: %w", err)
 	}
 	for k, i := range of {
 		all[i].P = corrected[k]
@@ -178,11 +162,11 @@ func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 }
 
 // Ask returns what masking does to one model on one data set in a setting, or what another contrast is there, with a
-// p-value that nothing corrects, and no verdict. Errors are those of [multiverse.Question.Effects], and of a model that
+// p-value that nothing corrects, and no verdict. Errors are those of [Question.Effects], and of a model that
 // the paper does not have.
 func Ask(r *record.Results, data, model string, setting datasets.Setting, choice Choice,
-	contrast multiverse.Contrast) (Answer, error) {
-	q, err := Question(Cited, data, model, setting)
+	contrast Contrast) (Answer, error) {
+	q, err := QuestionOf(Cited, data, model, setting)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -190,8 +174,8 @@ func Ask(r *record.Results, data, model string, setting datasets.Setting, choice
 	return ask(r, q, choice.reading(q.Axes, setting))
 }
 
-func ask(r *record.Results, q multiverse.Question, reading multiverse.Reading) (Answer, error) {
-	q.Readings = []multiverse.Reading{reading}
+func ask(r *record.Results, q Question, reading Reading) (Answer, error) {
+	q.Readings = []Reading{reading}
 	a := Answer{Question: q, Reading: reading, P: 1, Verdict: NotRun}
 	effects, err := q.Effects(r)
 	if err != nil {
@@ -209,7 +193,7 @@ func ask(r *record.Results, q multiverse.Question, reading multiverse.Reading) (
 func (a Answer) Complete() bool { return a.Effect != nil && a.Splits >= Splits }
 
 // verdict is the protocol's rule, which takes all splits.
-func (a Answer) verdict() Verdict {
+func (a Answer) verdict() Grade {
 	switch {
 	case !a.Complete():
 		return NotRun
@@ -239,7 +223,7 @@ func (a Answer) BySize() ([]Gain, error) {
 	for i, size := range a.Sizes {
 		mean, low, high, err := stats.ConfidenceInterval95(a.Effect.Differences[i])
 		if err != nil {
-			return nil, fmt.Errorf("cited: %w", err)
+			return nil, fmt.Errorf("judge: %w", err)
 		}
 		all = append(all, Gain{TrainPercent: size, Mean: mean, Low: low, High: high, Plain: a.Effect.Plain[i]})
 	}
@@ -294,16 +278,16 @@ type Robustness struct {
 // Robust returns what masking does, or what another contrast is, in all stated readings of a model on a data set in a
 // setting, and in the other choices that the protocol gives side by side. Readings that lack splits do not count.
 func Robust(r *record.Results, data, model string, setting datasets.Setting,
-	contrast multiverse.Contrast) (Robustness, error) {
+	contrast Contrast) (Robustness, error) {
 	var all Robustness
-	q, err := Question(Stated, data, model, setting)
+	q, err := QuestionOf(Stated, data, model, setting)
 	if err != nil {
 		return all, err
 	}
 	q.Contrast = contrast
 	for _, choice := range Choices() {
 		reading := choice.reading(q.Axes, setting)
-		if !slices.ContainsFunc(q.Readings, func(other multiverse.Reading) bool { return slices.Equal(other, reading) }) {
+		if !slices.ContainsFunc(q.Readings, func(other Reading) bool { return slices.Equal(other, reading) }) {
 			q.Readings = append(q.Readings, reading)
 		}
 	}
@@ -334,7 +318,7 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 
 // Each returns what masking does in each reading of a question, in its order, on those of its splits that the reading
 // has; corrected by nothing, and without verdicts.
-func Each(r *record.Results, q multiverse.Question) ([]Answer, error) {
+func Each(r *record.Results, q Question) ([]Answer, error) {
 	var all []Answer
 	for _, reading := range q.Readings {
 		a, err := ask(r, q, reading)
@@ -352,10 +336,10 @@ func Arms(data, model string, setting datasets.Setting, trainPercent int) (plain
 	if err != nil {
 		return plain, masked, err
 	}
-	r := make(multiverse.Reading, len(axes))
-	if plain, err = r.Cell(axes, multiverse.Plain, data, model, setting, trainPercent); err != nil {
+	r := make(Reading, len(axes))
+	if plain, err = r.Cell(axes, Plain, data, model, setting, trainPercent); err != nil {
 		return plain, masked, err
 	}
-	masked, err = r.Cell(axes, multiverse.Masked, data, model, setting, trainPercent)
+	masked, err = r.Cell(axes, Masked, data, model, setting, trainPercent)
 	return plain, masked, err
 }

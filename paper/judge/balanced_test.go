@@ -1,4 +1,4 @@
-package cited_test
+package judge_test
 
 import (
 	"slices"
@@ -8,20 +8,19 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 )
 
 func TestBalancedArmsShareConfigurations(t *testing.T) {
-	d := cited.Tuned()
+	d := judge.BalancedDesign()
 	require.Len(t, d.Questions(), 6*3*2*2)
 	require.Len(t, d.Protocol().Questions(), 4*3*2*2, "two were added")
 	d.Arms, d.Added = slices.Concat(d.Arms, d.Added), nil // so that all of them come at once
-	own := map[string]int{multiverse.ArmPlain: 0, multiverse.ArmMaskedTuned: 8 * 16, multiverse.ArmDropEdge: 4 * 16,
-		multiverse.ArmDropout: 4 * 8, multiverse.ArmDropMessage: 4 * 16, multiverse.ArmDropGNN: 4 * 16}
+	own := map[string]int{judge.ArmPlain: 0, judge.ArmMaskedTuned: 8 * 16, judge.ArmDropEdge: 4 * 16,
+		judge.ArmDropout: 4 * 8, judge.ArmDropMessage: 4 * 16, judge.ArmDropGNN: 4 * 16}
 	for _, model := range d.Models {
-		q := multiverse.TunedQuestion{Data: "cora", Model: model, Setting: datasets.Inductive, TrainPercent: 10}
+		q := judge.TunedQuestion{Data: "cora", Model: model, Setting: datasets.Inductive, TrainPercent: 10}
 		tuned, err := d.Tuned(record.NewResults(nil), q)
 		require.NoError(t, err)
 		require.Len(t, tuned.Arms, len(own))
@@ -29,18 +28,18 @@ func TestBalancedArmsShareConfigurations(t *testing.T) {
 		found := map[string]int{}
 		for _, c := range tuned.Next.Cells {
 			p := c.Parameters
-			arm := multiverse.ArmPlain
+			arm := judge.ArmPlain
 			switch {
 			case p.KeepRate.Active():
-				arm = multiverse.ArmMaskedTuned
+				arm = judge.ArmMaskedTuned
 			case p.Regulariser == hyper.DropEdgeRegulariser:
-				arm = multiverse.ArmDropEdge
+				arm = judge.ArmDropEdge
 			case p.Regulariser == hyper.DropMessageRegulariser:
-				arm = multiverse.ArmDropMessage
+				arm = judge.ArmDropMessage
 			case p.Regulariser == hyper.DropGNNRegulariser:
-				arm = multiverse.ArmDropGNN
+				arm = judge.ArmDropGNN
 			case p.Dropout != 0 && p.Dropout != 0.5:
-				arm = multiverse.ArmDropout
+				arm = judge.ArmDropout
 			}
 			found[arm]++
 			require.Zero(t, p.AttentionDropout)
@@ -48,22 +47,22 @@ func TestBalancedArmsShareConfigurations(t *testing.T) {
 				continue
 			}
 			want := hyper.NormBoth
-			if model.With == cited.OneLayer {
+			if model.With == judge.OneLayer {
 				want = ""
 			}
 			require.Equal(t, want, p.Norm, "%s", c.Key())
 			require.Equal(t, hyper.DropoutOnScores, p.DropoutOn)
-			require.Equal(t, model.With != cited.RawFeatures, p.NormalizeFeatures)
+			require.Equal(t, model.With != judge.RawFeatures, p.NormalizeFeatures)
 		}
-		own[multiverse.ArmPlain] = 16
+		own[judge.ArmPlain] = 16
 		require.Equal(t, own, found)
 	}
 }
 
 func TestSplitsOfTheBalancedComparisonAreNoReadings(t *testing.T) {
-	r := trained(t, cited.Cited, "gin", cited.Splits, func(record.Cell, datasets.Arrivals, int) float64 { return 70 })
-	more := trained(t, cited.Cited, "gin", 120, func(record.Cell, datasets.Arrivals, int) float64 { return 70 })
-	q, err := cited.Question(cited.Cited, "cora", "gin", datasets.Inductive)
+	r := trained(t, judge.Cited, "gin", judge.Splits, func(record.Cell, datasets.Arrivals, int) float64 { return 70 })
+	more := trained(t, judge.Cited, "gin", 120, func(record.Cell, datasets.Arrivals, int) float64 { return 70 })
+	q, err := judge.QuestionOf(judge.Cited, "cora", "gin", datasets.Inductive)
 	require.NoError(t, err)
 	want, err := q.Effects(r)
 	require.NoError(t, err)

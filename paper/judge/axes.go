@@ -1,6 +1,7 @@
-// Package multiverse has readings of the paper as options on axes, and what node masking does in them, by records; and
-// the parts on depth and on tuning of PROTOCOL.md, beside package paper.
-package multiverse
+// Package judge says what node masking does, by records: in the cited reading, where every choice is what the paper's
+// text says or else what the works that it cites do, in the readings around it, by depth, and where arms are tuned. The
+// rules are fixed in PROTOCOL.md and PROTOCOL-2.md, beside package paper.
+package judge
 
 import (
 	"fmt"
@@ -54,9 +55,8 @@ func (a Axis) Matters(setting datasets.Setting) bool { return a.Setting == "" ||
 // Reading is one option of each axis, by number: a reading of the paper.
 type Reading []int
 
-// Readings lists all readings of a model in a setting: those axes alone matter that Setting lets in; the others stay at
-// 0.
-func Readings(axes []Axis, setting datasets.Setting) []Reading {
+// AllReadings lists all readings of a model in a setting. Axes that do not matter there stay at 0.
+func AllReadings(axes []Axis, setting datasets.Setting) []Reading {
 	all := []Reading{make(Reading, len(axes))}
 	for i, axis := range axes {
 		if !axis.Matters(setting) {
@@ -137,9 +137,3 @@ func Cells(questions []Question) ([]record.Cell, error) {
 
 // Sizes returns the sizes of the train set that readings are compared at, in percent.
 func Sizes() []int { return []int{10, 25, 50, 90} }
-
-// The splits of the part on depth: seeds from FirstSplit on.
-const (
-	Splits     = 10
-	FirstSplit = 100
-)

@@ -1,4 +1,4 @@
-package cited_test
+package judge_test
 
 import (
 	"testing"
@@ -7,29 +7,28 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/paper/recordtest"
 )
 
 // trained makes trials of the cited part for a model on Cora, in both settings: f1 of a trained cell on a split,
 // by its number from 0, and of how new nodes arrive.
-func trained(t *testing.T, part cited.Part, model string, splits int, f1 func(c record.Cell, arrivals datasets.Arrivals,
+func trained(t *testing.T, part judge.Part, model string, splits int, f1 func(c record.Cell, arrivals datasets.Arrivals,
 	split int) float64) *record.Results {
 	t.Helper()
-	var questions []multiverse.Question
+	var questions []judge.Question
 	for _, setting := range datasets.Settings() {
-		q, err := cited.Question(part, "cora", model, setting)
+		q, err := judge.QuestionOf(part, "cora", model, setting)
 		require.NoError(t, err)
 		questions = append(questions, q)
 	}
-	cells, err := multiverse.Cells(questions)
+	cells, err := judge.Cells(questions)
 	require.NoError(t, err)
 	var all []record.Record
 	for _, c := range cells {
 		for split := range splits {
-			all = append(all, recordtest.Read(c, cited.FirstSplit+uint64(split),
+			all = append(all, recordtest.Read(c, judge.FirstSplit+uint64(split),
 				func(_ hyper.StopOn, way datasets.Arrivals) (float64, float64) { return f1(c, way, split), 0 }))
 		}
 	}
@@ -39,7 +38,7 @@ func trained(t *testing.T, part cited.Part, model string, splits int, f1 func(c 
 // noise differs from split to split, and is 0 on average over an even number of them.
 func noise(split int) float64 { return float64(split%2)*2 - 1 }
 
-func of(t *testing.T, all []cited.Answer, data, model string, setting datasets.Setting) cited.Answer {
+func of(t *testing.T, all []judge.Answer, data, model string, setting datasets.Setting) judge.Answer {
 	t.Helper()
 	for _, a := range all {
 		if a.Data == data && a.Model == model && a.Setting == setting {
@@ -47,11 +46,11 @@ func of(t *testing.T, all []cited.Answer, data, model string, setting datasets.S
 		}
 	}
 	t.Fatal("no such answer")
-	return cited.Answer{}
+	return judge.Answer{}
 }
 
 func TestVerdictsTakeAllSplitsAndHolmOverTheWholeFamily(t *testing.T) {
-	r := trained(t, cited.Cited, "gin", cited.Splits, func(c record.Cell, _ datasets.Arrivals, split int) float64 {
+	r := trained(t, judge.Cited, "gin", judge.Splits, func(c record.Cell, _ datasets.Arrivals, split int) float64 {
 		switch {
 		case !c.Parameters.KeepRate.Active():
 			return 70
@@ -60,43 +59,43 @@ func TestVerdictsTakeAllSplitsAndHolmOverTheWholeFamily(t *testing.T) {
 		}
 		return 70.1 + noise(split)
 	})
-	all, err := cited.Answers(r, cited.Choice{})
+	all, err := judge.Answers(r, judge.Choice{})
 	require.NoError(t, err)
 	require.Len(t, all, 18)
 	gain := of(t, all, "cora", "gin", datasets.Inductive)
-	require.Equal(t, cited.Gains, gain.Verdict)
+	require.Equal(t, judge.Gains, gain.Verdict)
 	require.InDelta(t, 2, gain.Effect.Pooled.MeanDifference, 1e-9)
 	require.InEpsilon(t, 18*gain.Effect.Pooled.P, gain.P, 1e-9, "the least of 18, most of them missing")
 	none := of(t, all, "cora", "gin", datasets.Transductive)
-	require.Equal(t, cited.NoDifference, none.Verdict)
+	require.Equal(t, judge.NoDifference, none.Verdict)
 	require.Equal(t, 1.0, none.P)
-	require.Equal(t, cited.NotRun, of(t, all, "pubmed", "gat", datasets.Inductive).Verdict)
+	require.Equal(t, judge.NotRun, of(t, all, "pubmed", "gat", datasets.Inductive).Verdict)
 
-	r = trained(t, cited.Cited, "gin", cited.Splits-1, func(c record.Cell, _ datasets.Arrivals, split int) float64 {
+	r = trained(t, judge.Cited, "gin", judge.Splits-1, func(c record.Cell, _ datasets.Arrivals, split int) float64 {
 		return 70 + 2*c.Parameters.KeepRate.Probability() + noise(split)
 	})
-	all, err = cited.Answers(r, cited.Choice{})
+	all, err = judge.Answers(r, judge.Choice{})
 	require.NoError(t, err)
 	few := of(t, all, "cora", "gin", datasets.Inductive)
-	require.Equal(t, cited.NotRun, few.Verdict, "a split is missing")
-	require.Equal(t, cited.Splits-1, few.Splits)
+	require.Equal(t, judge.NotRun, few.Verdict, "a split is missing")
+	require.Equal(t, judge.Splits-1, few.Splits)
 	require.Equal(t, 1.0, few.P)
 }
 
 func TestNoDifferenceIsInconclusiveWhereAPointMayBeHidden(t *testing.T) {
-	r := trained(t, cited.Cited, "gin", cited.Splits, func(c record.Cell, _ datasets.Arrivals, split int) float64 {
+	r := trained(t, judge.Cited, "gin", judge.Splits, func(c record.Cell, _ datasets.Arrivals, split int) float64 {
 		if c.Parameters.KeepRate.Active() {
 			return 70 + 5*noise(split)
 		}
 		return 70
 	})
-	all, err := cited.Answers(r, cited.Choice{})
+	all, err := judge.Answers(r, judge.Choice{})
 	require.NoError(t, err)
-	require.Equal(t, cited.Inconclusive, of(t, all, "cora", "gin", datasets.Inductive).Verdict)
+	require.Equal(t, judge.Inconclusive, of(t, all, "cora", "gin", datasets.Inductive).Verdict)
 }
 
 func TestChoicesAreReadWhereTheyMatter(t *testing.T) {
-	r := trained(t, cited.Cited, "gat", cited.Splits, func(c record.Cell, arrivals datasets.Arrivals, split int) float64 {
+	r := trained(t, judge.Cited, "gat", judge.Splits, func(c record.Cell, arrivals datasets.Arrivals, split int) float64 {
 		f1 := 70.0
 		if !c.Parameters.KeepRate.Active() {
 			if c.Parameters.AttentionDropout == 0 {
@@ -116,14 +115,14 @@ func TestChoicesAreReadWhereTheyMatter(t *testing.T) {
 		}
 		return f1
 	})
-	for choice, want := range map[cited.Choice][2]float64{ // inductive, transductive
+	for choice, want := range map[judge.Choice][2]float64{ // inductive, transductive
 		{}:                                 {3, 3},
 		{AllEdges: true}:                   {-5, 3},
 		{SelfMasked: true}:                 {1, 1},
 		{AllEdges: true, SelfMasked: true}: {-7, 1},
 		{Fair: true}:                       {-1, -1},
 	} {
-		all, err := cited.Answers(r, choice)
+		all, err := judge.Answers(r, choice)
 		require.NoError(t, err)
 		for i, setting := range datasets.Settings() {
 			require.InDelta(t, want[i], of(t, all, "cora", "gat", setting).Effect.Pooled.MeanDifference, 1e-9, "%v, %s", choice,
@@ -133,15 +132,15 @@ func TestChoicesAreReadWhereTheyMatter(t *testing.T) {
 }
 
 func TestAgreementIsTheRMSOverSharedCells(t *testing.T) {
-	r := trained(t, cited.Cited, "gin", cited.Splits, func(c record.Cell, _ datasets.Arrivals, split int) float64 {
+	r := trained(t, judge.Cited, "gin", judge.Splits, func(c record.Cell, _ datasets.Arrivals, split int) float64 {
 		if !c.Parameters.KeepRate.Active() {
 			return 60
 		}
 		return 60 + float64(c.TrainPercent)/10 + noise(split)/10 // gains 1, 2.5, 5, 9
 	})
-	all, err := cited.Answers(r, cited.Choice{})
+	all, err := judge.Answers(r, judge.Choice{})
 	require.NoError(t, err)
-	agreement, err := cited.Agree(all, func(data, model string, setting datasets.Setting, percent int) *float64 {
+	agreement, err := judge.Agree(all, func(data, model string, setting datasets.Setting, percent int) *float64 {
 		if setting != datasets.Inductive || percent == 90 {
 			return nil
 		}
@@ -155,7 +154,7 @@ func TestAgreementIsTheRMSOverSharedCells(t *testing.T) {
 }
 
 func TestRobustnessCountsStatedReadingsAndTheOtherChoices(t *testing.T) {
-	r := trained(t, cited.Stated, "gin", cited.Splits, func(c record.Cell, arrivals datasets.Arrivals, split int) float64 {
+	r := trained(t, judge.Stated, "gin", judge.Splits, func(c record.Cell, arrivals datasets.Arrivals, split int) float64 {
 		f1 := 70.0
 		if c.Parameters.KeepRate.Active() {
 			f1 += 2*noise(split)/10 + 1
@@ -168,26 +167,26 @@ func TestRobustnessCountsStatedReadingsAndTheOtherChoices(t *testing.T) {
 		}
 		return f1
 	})
-	robust, err := cited.Robust(r, "cora", "gin", datasets.Inductive, multiverse.Contrast{})
+	robust, err := judge.Robust(r, "cora", "gin", datasets.Inductive, judge.Contrast{})
 	require.NoError(t, err)
 	require.Equal(t, 17, robust.Of, "sixteen stated readings, and all edges")
-	require.Equal(t, cited.Robustness{Readings: 17, Of: 17, Above: 9, Below: 8, Median: robust.Median}, robust)
+	require.Equal(t, judge.Robustness{Readings: 17, Of: 17, Above: 9, Below: 8, Median: robust.Median}, robust)
 	require.InDelta(t, 1, robust.Median, 1e-9)
-	none, err := cited.Robust(r, "pubmed", "gin", datasets.Inductive, multiverse.Contrast{})
+	none, err := judge.Robust(r, "pubmed", "gin", datasets.Inductive, judge.Contrast{})
 	require.NoError(t, err)
-	require.Equal(t, cited.Robustness{Of: 9}, none, "half of the readings without rescaling and with it, and all edges")
+	require.Equal(t, judge.Robustness{Of: 9}, none, "half of the readings without rescaling and with it, and all edges")
 }
 
 func TestThePartScaleTakesItsOwnSplitsAlone(t *testing.T) {
-	r := trained(t, cited.Scale, "gin", cited.Splits, func(c record.Cell, _ datasets.Arrivals, split int) float64 {
+	r := trained(t, judge.Scale, "gin", judge.Splits, func(c record.Cell, _ datasets.Arrivals, split int) float64 {
 		if c.Parameters.KeepRate.Active() && split >= 10 {
 			return 90
 		}
 		return 70 + noise(split)
 	})
-	q, err := cited.Question(cited.Scale, "cora", "gin", datasets.Inductive)
+	q, err := judge.QuestionOf(judge.Scale, "cora", "gin", datasets.Inductive)
 	require.NoError(t, err)
-	all, err := cited.Each(r, q)
+	all, err := judge.Each(r, q)
 	require.NoError(t, err)
 	require.Len(t, all, 4)
 	for _, a := range all {

@@ -1,4 +1,4 @@
-package multiverse
+package judge
 
 import (
 	"math"
@@ -16,6 +16,12 @@ type Batch struct {
 
 // Seeds is [hyper.Seeds].
 func Seeds(first uint64, n int) []uint64 { return hyper.Seeds(first, n) }
+
+// The splits of the part on depth: seeds from FirstDepthSplit on.
+const (
+	DepthSplits     = 10
+	FirstDepthSplit = 100
+)
 
 // Depths returns the numbers of layers that are compared.
 func Depths() []int { return []int{2, 4, 8, 16} }

@@ -1,4 +1,4 @@
-package multiverse
+package judge
 
 import (
 	"cmp"
@@ -98,8 +98,8 @@ func (m TunedModel) Title() string {
 	return title
 }
 
-// Drawn is the tuned comparison of PROTOCOL.md: twelve configurations drawn for each arm.
-func Drawn() Design {
+// DrawnDesign is the tuned comparison of PROTOCOL.md: twelve configurations drawn for each arm.
+func DrawnDesign() Design {
 	d := Design{Data: []string{"cora", "citeseer", "pubmed"},
 		Arms:  []string{ArmPlain, ArmMasked, ArmMaskedTuned, ArmDropEdge, ArmDropout},
 		Added: []string{ArmDropMessage, ArmDropGNN},
