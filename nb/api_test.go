@@ -20,8 +20,8 @@ import (
 	"nodemask/nb/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
-	"nodemask/paper/evidence"
 	"nodemask/paper/record"
+	"nodemask/paper/report"
 	"nodemask/plots"
 	"nodemask/stats"
 )
@@ -113,7 +113,7 @@ func TestCachingIsADashedLineBesideTheWholeGraphs(t *testing.T) {
 	require.NoError(t, c.Check())
 	require.Len(t, c.Series, 2, "nothing is known of a cache with masking")
 	assert.Equal(t, []float64{62}, c.Series[0].Y)
-	assert.Equal(t, []string{evidence.Chosen(gin)}, c.Series[0].Cells)
+	assert.Equal(t, []string{report.Chosen(gin)}, c.Series[0].Cells)
 	assert.Equal(t, "GIN, from the cache", c.Series[1].Name)
 	assert.Equal(t, "GIN", c.Series[1].Of)
 	assert.Equal(t, []float64{60}, c.Series[1].Y)

@@ -6,8 +6,8 @@ import (
 
 	"nodemask/internal/checkout"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/evidence"
 	"nodemask/paper/record"
+	"nodemask/paper/report"
 	"nodemask/plots"
 	"nodemask/stats"
 )
@@ -31,7 +31,7 @@ func compareTable(live, recorded *record.Results, cells ...record.Cell) plots.Ta
 
 // publishedText is the F1 that the paper has of a cell, or a dash.
 func publishedText(c record.Cell) string {
-	if value, ok := evidence.PublishedF1(c); ok {
+	if value, ok := report.PublishedF1(c); ok {
 		return fmt.Sprintf("%.2f", value)
 	}
 	return "–"
@@ -63,12 +63,12 @@ func overSizes(recorded *record.Results, cells ...record.Cell) plots.Chart {
 	c := plots.Chart{ID: "sizes", XLabel: "train set (% of the nodes)", YLabel: "macro F1 (%)",
 		Caption: "Mean of the recorded trials, with a 95 % confidence interval. Dashed, with open markers: the paper's."}
 	for _, cell := range cells {
-		c.Title = fmt.Sprintf("%s, %s, over the size of the train set", evidence.DataTitle(cell.Data), cell.Setting)
+		c.Title = fmt.Sprintf("%s, %s, over the size of the train set", report.DataTitle(cell.Data), cell.Setting)
 		ours := seriesOf(recorded, cell, record.MacroF1)
 		theirs := plots.Series{Name: Label(cell) + ", paper", Reference: true}
-		for _, size := range evidence.Sizes() {
+		for _, size := range report.Sizes() {
 			cell.TrainPercent = size
-			if published, ok := evidence.PublishedF1(cell); ok {
+			if published, ok := report.PublishedF1(cell); ok {
 				theirs.X, theirs.Y = append(theirs.X, float64(size)), append(theirs.Y, published)
 			}
 		}
@@ -88,7 +88,7 @@ func cachingOverSizes(recorded *record.Results, cells ...record.Cell) plots.Char
 	c := plots.Chart{ID: "caching", XLabel: "train set (% of the nodes)", YLabel: "macro F1 (%)",
 		Caption: "Mean of the recorded trials, with a 95 % confidence interval. Dashed: from the cache."}
 	for _, cell := range cells {
-		c.Title = fmt.Sprintf("%s, %s, with and without a cache", evidence.DataTitle(cell.Data), cell.Setting)
+		c.Title = fmt.Sprintf("%s, %s, with and without a cache", report.DataTitle(cell.Data), cell.Setting)
 		whole, cached := seriesOf(recorded, cell, record.MacroF1), seriesOf(recorded, cell, record.MacroF1Together)
 		if len(whole.X) == 0 || len(cached.X) == 0 {
 			continue
@@ -101,13 +101,13 @@ func cachingOverSizes(recorded *record.Results, cells ...record.Cell) plots.Char
 
 // seriesOf are the means of a cell's recorded trials over the size of the train set.
 func seriesOf(recorded *record.Results, cell record.Cell, metric record.Metric) plots.Series {
-	curve := evidence.Curve{Name: Label(cell)}
-	for _, size := range evidence.Sizes() {
+	curve := report.Curve{Name: Label(cell)}
+	for _, size := range report.Sizes() {
 		cell.TrainPercent = size
-		curve.Points = append(curve.Points, evidence.Point{X: float64(size), Entry: evidence.Entry{Cell: cell,
+		curve.Points = append(curve.Points, report.Point{X: float64(size), Entry: report.Entry{Cell: cell,
 			Metric: metric}})
 	}
-	charts := evidence.Artifact{Curves: []evidence.Curve{curve}}.Charts(recorded)
+	charts := report.Artifact{Curves: []report.Curve{curve}}.Charts(recorded)
 	if len(charts) == 0 {
 		return plots.Series{}
 	}
@@ -122,7 +122,7 @@ func slopesOfMAD(recorded *record.Results, model string) []plots.Chart {
 	var charts []plots.Chart
 	of := artifact("table-mad")
 	for i, setting := range of.Columns {
-		var a evidence.Artifact
+		var a report.Artifact
 		var paper []plots.Series
 		at := map[record.Metric]int{}
 		for _, row := range of.Rows {
@@ -134,11 +134,11 @@ func slopesOfMAD(recorded *record.Results, model string) []plots.Chart {
 			if !ok {
 				n = len(a.Curves)
 				at[e.Metric] = n
-				a.Curves = append(a.Curves, evidence.Curve{Name: row.Labels[1]})
+				a.Curves = append(a.Curves, report.Curve{Name: row.Labels[1]})
 				paper = append(paper, plots.Series{Name: row.Labels[1] + ", paper", Reference: true})
 			}
 			x := float64(len(a.Curves[n].Points))
-			a.Curves[n].Points = append(a.Curves[n].Points, evidence.Point{X: x, Entry: e})
+			a.Curves[n].Points = append(a.Curves[n].Points, report.Point{X: x, Entry: e})
 			if e.Published != nil {
 				paper[n].X, paper[n].Y = append(paper[n].X, x), append(paper[n].Y, *e.Published)
 			}
@@ -170,7 +170,7 @@ func meanOf(r *record.Results, c record.Cell) string {
 func Artifact(id string) {
 	a := artifact(id)
 	if !a.IsChart() {
-		Table(Must1(saved().Table(a, evidence.TableOptions{})))
+		Table(Must1(saved().Table(a, report.TableOptions{})))
 		return
 	}
 	charts := a.Charts(Recorded())
@@ -186,7 +186,7 @@ func Artifact(id string) {
 func Claims(id string) {
 	t := plots.Table{ID: id + "-claims", Title: "Claims", TextColumns: 5,
 		Header: []string{"claim", "whose", "verdict", "p < 0.05", "pooled effect [95 %]"}}
-	for _, j := range evidence.Judge([]evidence.Artifact{artifact(id)}, saved()) {
+	for _, j := range report.Judge([]report.Artifact{artifact(id)}, saved()) {
 		whose := "the paper's"
 		if j.Ours {
 			whose = "ours"
@@ -199,16 +199,16 @@ func Claims(id string) {
 }
 
 // Summary shows the verdict on every claim.
-func Summary() { Table(evidence.Summary(Must1(evidence.Reported()), saved())) }
+func Summary() { Table(report.Summary(Must1(report.Reported()), saved())) }
 
 // saved is what the project's results say, of the tables and of every reading.
-func saved() *evidence.Evidence {
-	e := evidence.Open(filepath.Join(Must1(checkout.Root()), "results"))
+func saved() *report.Evidence {
+	e := report.Open(filepath.Join(Must1(checkout.Root()), "results"))
 	e.OnError = Must
 	return e
 }
 
-func artifact(id string) evidence.Artifact { return Must1(evidence.Find(id))[0] }
+func artifact(id string) report.Artifact { return Must1(report.Find(id))[0] }
 
 // Mean returns the mean of values as text with two decimals, or a dash if there are none.
 func Mean(values []float64) string {

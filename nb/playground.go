@@ -21,8 +21,8 @@ import (
 	"nodemask/nb/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
-	"nodemask/paper/evidence"
 	"nodemask/paper/record"
+	"nodemask/paper/report"
 	"nodemask/plots"
 )
 
@@ -142,7 +142,7 @@ func (p *playground) build(ctx context.Context, output string) {
 	for _, s := range datasets.Settings() {
 		settings = append(settings, string(s))
 	}
-	for _, s := range evidence.Sizes() {
+	for _, s := range report.Sizes() {
 		sizes = append(sizes, fmt.Sprintf("%d %%", s))
 	}
 	for _, m := range hyper.Models() {
@@ -227,7 +227,7 @@ func (p *playground) showValues(keepRate, layers int) {
 // chosen is the cell that the form describes.
 func (p *playground) chosen() record.Cell {
 	c := paper.Cell(p.data[p.dataMenu.Value()], hyper.Models()[p.model.Value()],
-		datasets.Settings()[p.setting.Value()], evidence.Sizes()[p.size.Value()])
+		datasets.Settings()[p.setting.Value()], report.Sizes()[p.size.Value()])
 	if keepRate := p.keepRate.Value(); keepRate < 10 {
 		c = paper.Masked(c, hyper.KeepRate(keepRate)/10)
 	}

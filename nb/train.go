@@ -11,9 +11,9 @@ import (
 	"nodemask/nb/internal/notebook"
 	"nodemask/nb/worker"
 	"nodemask/paper"
-	"nodemask/paper/evidence"
 	"nodemask/paper/judge"
 	"nodemask/paper/record"
+	"nodemask/paper/report"
 )
 
 // Train runs a number of trials of each cell, with a progress bar and the losses as they fall. Trials that an earlier
@@ -91,7 +91,7 @@ func check(cells []record.Cell) {
 // preset, whichever is shorter: "GIN + NM, p = 0.9". Presets of the paper's models, which are not the paper's reading
 // of them, are called so.
 func Label(c record.Cell) string {
-	ofPaper := evidence.Label(c)
+	ofPaper := report.Label(c)
 	preset := c.Label(record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent), paper.MaskedKeepRate)
 	if slices.Contains(judge.Models(), c.Parameters.Model) {
 		preset += ", preset"

@@ -20,9 +20,9 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper"
-	"nodemask/paper/evidence"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
+	"nodemask/paper/report"
 	"nodemask/stats"
 )
 
@@ -356,10 +356,10 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 	if err != nil {
 		return Event{}, err
 	}
-	done := &Trained{Record: string(line), Key: c.Key(), Label: evidence.Label(c), F1: stored.MacroF1,
+	done := &Trained{Record: string(line), Key: c.Key(), Label: report.Label(c), F1: stored.MacroF1,
 		BestEpoch: stored.BestEpoch, Epochs: stored.Epochs,
 		Seconds: stored.Seconds, Confusion: result.Test.Confusion, Classes: g.Classes}
-	if published, ok := evidence.PublishedF1(c); ok {
+	if published, ok := report.PublishedF1(c); ok {
 		done.Published = &published
 	}
 	if inPages(c.Data) {
@@ -392,16 +392,16 @@ func (s *Session) compare(r Request) (Event, error) {
 		seen[c.Key()] = true
 		values := results.Values(c, record.MacroF1)
 		summary := stats.Summarize(values)
-		row := Compare{Key: c.Key(), Label: evidence.Label(c), Data: c.Data, Setting: string(c.Setting),
+		row := Compare{Key: c.Key(), Label: report.Label(c), Data: c.Data, Setting: string(c.Setting),
 			TrainPercent: c.TrainPercent, Trials: summary.N, Mean: summary.Mean}
 		if summary.N > 1 {
 			row.Spread = &summary.StdDev
 		}
-		if published, ok := evidence.PublishedF1(c); ok {
+		if published, ok := report.PublishedF1(c); ok {
 			row.Published = &published
 		}
 		if c.Parameters.KeepRate.Active() {
-			plain := evidence.Unmasked(c)
+			plain := report.Unmasked(c)
 			if of := results.Compare(c, record.MacroF1, plain, record.MacroF1); of.Trials > 0 {
 				row.Pairs, row.Difference = of.Trials, &of.Difference
 				if of.Trials > 1 {

@@ -17,9 +17,9 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
-	"nodemask/paper/evidence"
 	"nodemask/paper/judge"
 	"nodemask/paper/record"
+	"nodemask/paper/report"
 )
 
 // session is one on this machine, in pure Go.
@@ -361,7 +361,7 @@ func cellOf(t *testing.T, text string) record.Cell {
 
 func TestEveryEntryOfATableSaysWhichCellItIs(t *testing.T) {
 	seen := 0
-	for _, a := range evidence.Artifacts() {
+	for _, a := range report.Artifacts() {
 		if a.IsChart() || a.Tuned {
 			continue
 		}
@@ -369,7 +369,7 @@ func TestEveryEntryOfATableSaysWhichCellItIs(t *testing.T) {
 		for _, c := range a.Cells() {
 			keys[c.Key()] = true
 		}
-		for _, row := range a.Table(record.NewResults(nil), evidence.TableOptions{}).Rows {
+		for _, row := range a.Table(record.NewResults(nil), report.TableOptions{}).Rows {
 			for _, field := range row {
 				if field.Cell == "" {
 					continue
@@ -384,10 +384,10 @@ func TestEveryEntryOfATableSaysWhichCellItIs(t *testing.T) {
 }
 
 func TestEveryPointOfAFigureSaysWhichCellItIs(t *testing.T) {
-	records, err := evidence.OpenRecords("../results")
+	records, err := report.OpenRecords("../results")
 	require.NoError(t, err)
 	seen := map[string]int{}
-	for _, a := range evidence.Artifacts() {
+	for _, a := range report.Artifacts() {
 		keys := map[string]bool{}
 		for _, c := range a.Cells() {
 			keys[c.Trained().Key()] = true

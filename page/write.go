@@ -12,9 +12,9 @@ import (
 	"text/template"
 
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/evidence"
 	"nodemask/paper/judge"
 	"nodemask/paper/record"
+	"nodemask/paper/report"
 	"nodemask/stats"
 )
 
@@ -152,7 +152,7 @@ func Write(w io.Writer, o Options) error {
 	}
 	data := []choice{{"cora", "Cora"}}
 	for _, name := range o.Data {
-		data = append(data, choice{template.HTMLEscapeString(name), template.HTMLEscapeString(evidence.DataTitle(name))})
+		data = append(data, choice{template.HTMLEscapeString(name), template.HTMLEscapeString(report.DataTitle(name))})
 	}
 	data = append(data, choice{"pubmed", "PubMed"}, choice{"sbm", "random blocks (small)"})
 	var models []choice
@@ -215,7 +215,7 @@ func WriteModule(w io.Writer, m Module) error {
 // summaries are the recorded trials of the tables' cells, by key.
 func summaries(r *record.Results) map[string]recorded {
 	all := map[string]recorded{}
-	for _, c := range evidence.CellsOf(evidence.Artifacts()) {
+	for _, c := range report.CellsOf(report.Artifacts()) {
 		if values := r.Values(c, record.MacroF1); len(values) > 1 {
 			s := stats.Summarize(values)
 			all[c.Key()] = recorded{s.N, s.Mean, s.StdDev}

@@ -11,8 +11,8 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/evidence"
 	"nodemask/paper/record"
+	"nodemask/paper/report"
 )
 
 // cellOfCommand is the cell that a command line describes, as 'nodemask train' reads it from a shell.
@@ -36,7 +36,7 @@ func requireSame(t require.TestingT, want, got record.Cell) {
 }
 
 func TestTheCommandOfEveryCellOfThePaperTrainsThatCell(t *testing.T) {
-	for _, c := range evidence.CellsOf(evidence.Artifacts()) {
+	for _, c := range report.CellsOf(report.Artifacts()) {
 		requireSame(t, c, cellOfCommand(t, c.Command(10)))
 	}
 }

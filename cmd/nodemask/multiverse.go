@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
-	"nodemask/paper/evidence"
 	"nodemask/paper/judge"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
+	"nodemask/paper/report"
 )
 
 type multiverseFlags struct {
@@ -86,7 +86,7 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	if ofCited {
 		mostSplits, r.protocol = judge.Part(f.part).Splits(), judge.SecondProtocol()
 		if !c.Flags().Changed("results") {
-			f.folder = filepath.Join("results", evidence.CitedFolder)
+			f.folder = filepath.Join("results", report.CitedFolder)
 		}
 		if !c.Flags().Changed("splits") {
 			f.splits = mostSplits

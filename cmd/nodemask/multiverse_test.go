@@ -11,13 +11,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/paper/evidence"
 	"nodemask/paper/judge"
+	"nodemask/paper/report"
 	"nodemask/plots"
 )
 
 func TestTheCommandOfAClaimShowsWhatItRestsOn(t *testing.T) {
-	e := evidence.Open("../../results")
+	e := report.Open("../../results")
 	answers, err := e.Answers(judge.Choice{})
 	require.NoError(t, err)
 	for _, a := range answers {
@@ -65,13 +65,13 @@ func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {
 	require.Contains(t, out, "cora, gin with one linear layer, inductive, 10%\n    plain: not tuned yet\n")
 	require.Equal(t, 16, strings.Count(out, "    masked, p tuned: not tuned yet\n"))
 
-	e := evidence.Open("../../results")
+	e := report.Open("../../results")
 	out, _ = succeeds(t, "multiverse", "--part", "tuned", "--data", "all", "--model", "all", "--results",
 		"../../results/multiverse", "--summary")
 	for _, id := range []string{"gin", "gat", "sgat", "gcn", "sage"} {
-		found, err := evidence.Find("table-tuned")
+		found, err := report.Find("table-tuned")
 		require.NoError(t, err)
-		i := slices.IndexFunc(found[0].Claims, func(c evidence.Claim) bool { return c.ID == "table-tuned/"+id })
+		i := slices.IndexFunc(found[0].Claims, func(c report.Claim) bool { return c.ID == "table-tuned/"+id })
 		v := found[0].Claims[i].Judge(e)
 		_, of, is := strings.Cut(out, fmt.Sprintf("\n%s, over the cells above that have both arms", id))
 		require.True(t, is, out)
@@ -87,7 +87,7 @@ func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {
 
 func TestReadingsOfBothProtocolsAreExported(t *testing.T) {
 	results := t.TempDir()
-	for _, part := range []string{evidence.MultiverseFolder, evidence.CitedFolder} {
+	for _, part := range []string{report.MultiverseFolder, report.CitedFolder} {
 		all, err := os.ReadFile(filepath.Join("../../results", part, "cora-gat.jsonl"))
 		require.NoError(t, err)
 		line, _, _ := strings.Cut(string(all), "\n")
@@ -108,16 +108,16 @@ func TestMultiverseSaysWhichDataAreMissing(t *testing.T) {
 
 func TestCommandsShowTheNumbersOfFindingsAndAdvice(t *testing.T) {
 	results := filepath.Join("..", "..", "results")
-	e := evidence.Open(results)
+	e := report.Open(results)
 	numbers := regexp.MustCompile(`\d+(\.\d+| %)`) // without signs: A against B may be shown as B against A
 	said := map[string]string{}                    // by the command that shows it
-	for _, f := range evidence.Findings(evidence.Artifacts(), e) {
+	for _, f := range report.Findings(report.Artifacts(), e) {
 		said[f.Command+" --results "+results] += f.Text
 	}
 	for _, row := range e.Advice().Rows {
-		part, folder := string(judge.Balanced), evidence.CitedFolder
+		part, folder := string(judge.Balanced), report.CitedFolder
 		if !strings.HasPrefix(row[0].Text, "GIN") || strings.HasSuffix(row[0].Text, "not normalised") {
-			part, folder = "tuned", evidence.MultiverseFolder
+			part, folder = "tuned", report.MultiverseFolder
 		}
 		for _, field := range row[4:] {
 			said["nodemask multiverse --part "+part+" --data all --model all --summary --results "+

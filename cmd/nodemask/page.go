@@ -15,7 +15,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
 	"nodemask/page"
-	"nodemask/paper/evidence"
+	"nodemask/paper/report"
 )
 
 func newPageCommand() *cobra.Command {
@@ -58,7 +58,7 @@ time.`,
 		if err != nil {
 			return fmt.Errorf("a page is compiled from the project's source: %w", err)
 		}
-		if o.Results, err = evidence.OpenRecords(folder); err != nil {
+		if o.Results, err = report.OpenRecords(folder); err != nil {
 			return err
 		}
 		if o.Module, err = page.Build(c.Context(), project); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/internal/checkout"
-	"nodemask/paper/evidence"
+	"nodemask/paper/report"
 	"nodemask/plots"
 )
 
@@ -45,7 +45,7 @@ results, as an RO-Crate.`,
 		"correct tables for the number of comparisons that they make, by Holm's method (the paper does not)")
 	c.RunE = func(c *cobra.Command, ids []string) error {
 		overview := ""
-		if len(ids) == 1 && (ids[0] == evidence.SummaryID || ids[0] == evidence.AnswersID) {
+		if len(ids) == 1 && (ids[0] == report.SummaryID || ids[0] == report.AnswersID) {
 			overview, ids = ids[0], nil
 			if !c.Flags().Changed("format") {
 				format = string(plots.FormatText)
@@ -54,9 +54,9 @@ results, as an RO-Crate.`,
 		if len(ids) > 0 && output == "" && !c.Flags().Changed("format") {
 			format = string(plots.FormatText)
 		}
-		artifacts, err := evidence.Reported(ids...)
+		artifacts, err := report.Reported(ids...)
 		if err != nil {
-			return artifactError(err, ids, evidence.SummaryID, evidence.AnswersID)
+			return artifactError(err, ids, report.SummaryID, report.AnswersID)
 		}
 		for _, project := range checkout.Folders() { // outside of it, a clone and an archive have results beside bin/
 			if beside := filepath.Join(project, folder); !c.Flags().Changed("results") && !isFolder(folder) && isFolder(beside) {
@@ -67,7 +67,7 @@ results, as an RO-Crate.`,
 			return misusef("--results %s: no folder of results there: "+
 				"run it in the folder of the project, which 'nodemask lab' of the wheel unpacks, or name its results", folder)
 		}
-		formats := map[string][]plots.Format{evidence.SummaryID: {"svg", "json", "ro-crate"}, evidence.AnswersID: {"svg"}}
+		formats := map[string][]plots.Format{report.SummaryID: {"svg", "json", "ro-crate"}, report.AnswersID: {"svg"}}
 		if known := append(plots.Formats(), formats[overview]...); !slices.Contains(known, plots.Format(format)) {
 			return misusef("--format %s: expected one of %v", format, known)
 		}
@@ -79,21 +79,21 @@ results, as an RO-Crate.`,
 			return err
 		}
 		debug.SetGCPercent(400) // it reads, prints and ends: 130 MB more for a quarter less time
-		e := evidence.Open(folder)
+		e := report.Open(folder)
 		var text string
 		err = unlessInterrupted(c.Context(), func() (err error) {
 			switch what := overview + " as " + format; {
-			case what == evidence.SummaryID+" as json":
-				text, err = textOf(func(w io.Writer) error { return evidence.WriteClaims(w, artifacts, e) })
-			case what == evidence.SummaryID+" as ro-crate":
-				text, err = textOf(func(w io.Writer) error { return evidence.WriteCrate(w, folder) })
-			case what == evidence.SummaryID+" as svg":
-				text, err = svgOf(evidence.ClaimsForest(artifacts, e), nil)
-			case what == evidence.AnswersID+" as svg":
+			case what == report.SummaryID+" as json":
+				text, err = textOf(func(w io.Writer) error { return report.WriteClaims(w, artifacts, e) })
+			case what == report.SummaryID+" as ro-crate":
+				text, err = textOf(func(w io.Writer) error { return report.WriteCrate(w, folder) })
+			case what == report.SummaryID+" as svg":
+				text, err = svgOf(report.ClaimsForest(artifacts, e), nil)
+			case what == report.AnswersID+" as svg":
 				text, err = svgOf(e.Gains())
 			case page:
 				text, err = textOf(func(w io.Writer) error {
-					return evidence.WriteReport(w, artifacts, e, evidence.TableOptions{Holm: holm, Alone: len(ids) > 0})
+					return report.WriteReport(w, artifacts, e, report.TableOptions{Holm: holm, Alone: len(ids) > 0})
 				})
 			default:
 				text, err = tablesOf(overview, artifacts, e, plots.Format(format), holm)
@@ -134,7 +134,7 @@ func svgOf(drawing interface{ SVG() ([]byte, error) }, err error) (string, error
 // command takes.
 func artifactError(err error, ids []string, others ...string) error {
 	known := others
-	for _, a := range evidence.Artifacts() {
+	for _, a := range report.Artifacts() {
 		known = append(known, a.ID)
 	}
 	for _, id := range ids {
@@ -146,12 +146,12 @@ func artifactError(err error, ids []string, others ...string) error {
 }
 
 // tablesOf returns an overview as a table, or artifacts one below the other; charts are the numbers that they draw.
-func tablesOf(overview string, artifacts []evidence.Artifact, e *evidence.Evidence, format plots.Format,
+func tablesOf(overview string, artifacts []report.Artifact, e *report.Evidence, format plots.Format,
 	holm bool) (string, error) {
 	switch overview {
-	case evidence.SummaryID:
-		return evidence.Summary(artifacts, e).Render(format)
-	case evidence.AnswersID:
+	case report.SummaryID:
+		return report.Summary(artifacts, e).Render(format)
+	case report.AnswersID:
 		t, err := e.AnswersTable()
 		if err != nil {
 			return "", err
@@ -160,7 +160,7 @@ func tablesOf(overview string, artifacts []evidence.Artifact, e *evidence.Eviden
 	}
 	var parts []string
 	for _, a := range artifacts {
-		t, err := e.Table(a, evidence.TableOptions{Holm: holm})
+		t, err := e.Table(a, report.TableOptions{Holm: holm})
 		text := ""
 		if err == nil {
 			text, err = t.Render(format)

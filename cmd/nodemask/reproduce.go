@@ -20,10 +20,10 @@ import (
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/train"
-	"nodemask/paper/evidence"
 	"nodemask/paper/judge"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
+	"nodemask/paper/report"
 	"nodemask/plots"
 )
 
@@ -72,7 +72,7 @@ code is 1.`,
 }
 
 func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
-	artifacts, err := evidence.Find(ids...)
+	artifacts, err := report.Find(ids...)
 	if err != nil {
 		return artifactError(err, ids)
 	}
@@ -84,16 +84,16 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	}
 	if f.list {
 		if len(ids) == 0 {
-			artifacts = evidence.Artifacts()
+			artifacts = report.Artifacts()
 		}
 		for _, a := range artifacts {
 			fmt.Fprintf(c.OutOrStdout(), "%-24s %4d cells  %s\n", a.ID, len(a.Cells()), a.Title)
 		}
 		return nil
 	}
-	cells := evidence.CellsOf(artifacts)
+	cells := report.CellsOf(artifacts)
 	all := len(cells)
-	cells = slices.DeleteFunc(cells, evidence.ReadOff)
+	cells = slices.DeleteFunc(cells, report.ReadOff)
 	const parts = "'nodemask multiverse --part cited', '--part tables' and '--part depth'"
 	if read := all - len(cells); read > 0 && len(cells) > 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "%d cells have a split for each trial: %s run those\n", read, parts)
@@ -109,7 +109,7 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 		return err
 	}
 	ran, err := f.train(c, b, record.Open(f.folder), cells, measure.Options{Seeds: train.Seeds(1, f.trials),
-		Also: evidence.CellsOf(evidence.Artifacts())}, func(last record.Record) string {
+		Also: report.CellsOf(report.Artifacts())}, func(last record.Record) string {
 		return fmt.Sprintf("%s, seed %d, macro F1 %.2f", last.Cell, last.Seed, last.MacroF1)
 	})
 	if err == nil && !ran {
@@ -355,7 +355,7 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 				return err
 			}
 			measured := scores(results, func(r *train.Result) float64 { return r.Test.MacroF1 })
-			published := *evidence.Published(graph.Name, "gin", setting, trainPercent, cell.Parameters.KeepRate.Active())
+			published := *report.Published(graph.Name, "gin", setting, trainPercent, cell.Parameters.KeepRate.Active())
 			row = append(row, plots.Fields(measured.Text(2), fmt.Sprintf("%.2f", published))...)
 		}
 		t.Rows = append(t.Rows, row)

@@ -18,9 +18,9 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/paper"
-	"nodemask/paper/evidence"
 	"nodemask/paper/judge"
 	"nodemask/paper/record"
+	"nodemask/paper/report"
 )
 
 // addTrial adds a trial of a cell with this F1 to a folder of results.
@@ -108,17 +108,17 @@ func TestContradictoryResultsAreNotMerged(t *testing.T) {
 	fails(t, 1, "merged-by-hand.jsonl: line 1: contradicts ", "results", "verify", "--results", folder)
 
 	folder = filepath.Join(t.TempDir(), "results")
-	readings := filepath.Join(folder, evidence.MultiverseFolder)
+	readings := filepath.Join(folder, report.MultiverseFolder)
 	succeeds(t, "multiverse", "--backend", "go", "--data", "sbm:nodes=40,classes=2", "--model", "sgat",
 		"--sizes", "50", "--splits", "1", "--shard", "1/5", "--results", readings)
 	out, _ = succeeds(t, "results", "verify", "--results", folder)
 	require.Equal(t, "0 records and 3 trajectories in order\n", out)
-	require.NoError(t, os.Rename(readings, filepath.Join(folder, evidence.CitedFolder)))
+	require.NoError(t, os.Rename(readings, filepath.Join(folder, report.CitedFolder)))
 	fails(t, 1, "line 1: a trajectory under protocol \""+judge.FirstProtocol()+"\": expected "+judge.SecondProtocol(),
 		"results", "verify", "--results", folder)
 	for _, what := range []string{"--status", "--summary", "--splits=1"} {
 		fails(t, 1, "line 1: a trajectory under protocol", "multiverse", "--part", "cited", what, "--backend", "go",
-			"--results", filepath.Join(folder, evidence.CitedFolder))
+			"--results", filepath.Join(folder, report.CitedFolder))
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/internal/dataframe"
-	"nodemask/paper/evidence"
 	"nodemask/paper/judge"
 	"nodemask/paper/record"
+	"nodemask/paper/report"
 )
 
 func newResultsCommand() *cobra.Command {
@@ -65,8 +65,8 @@ func newResultsCommand() *cobra.Command {
 		"each other", cobra.NoArgs, func(c *cobra.Command, _ []string) error {
 		records, err := record.Open(folder).Verify()
 		trajectories := 0
-		for _, part := range [][2]string{{evidence.MultiverseFolder, judge.FirstProtocol()},
-			{evidence.CitedFolder, judge.SecondProtocol()}} {
+		for _, part := range [][2]string{{report.MultiverseFolder, judge.FirstProtocol()},
+			{report.CitedFolder, judge.SecondProtocol()}} {
 			n, more := record.OpenUnder(filepath.Join(folder, part[0]), part[1]).Verify()
 			trajectories, err = trajectories+n, errors.Join(err, more)
 		}
@@ -146,7 +146,7 @@ func loaded(folder string, readings bool) ([]record.Record, error) {
 		return nil, err
 	}
 	if readings {
-		for _, part := range []string{evidence.MultiverseFolder, evidence.CitedFolder} {
+		for _, part := range []string{report.MultiverseFolder, report.CitedFolder} {
 			trials, err := record.Open(filepath.Join(folder, part)).Load()
 			if err != nil {
 				return nil, err

@@ -31,7 +31,7 @@ var forUsers = []string{
 	"csr", "plots", "stats", "internal/checkout", "datasets", "aggtree", "aggtree/draw", "aggtree/explorer",
 	"nmgnn", "nmgnn/backend", "nmgnn/batches", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/infer",
 	"nmgnn/internal/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
-	"paper/record", "paper/measure", "advice", "paper", "paper/evidence",
+	"paper/record", "paper/measure", "advice", "paper", "paper/report",
 	"paper/judge", "page",
 }
 
@@ -114,12 +114,12 @@ var rooms = map[string][]string{
 	"advice": {"datasets", "nmgnn/hyper", "plots", "paper/record", "stats"},
 
 	"paper/judge": {"datasets", "nmgnn/hyper", "paper", "paper/record", "stats"},
-	"paper/evidence": {"csr", "datasets", "nmgnn/hyper", "paper/judge",
+	"paper/report": {"csr", "datasets", "nmgnn/hyper", "paper/judge",
 		"paper", "plots", "paper/record", "stats"},
 
 	"page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",
 		"nmgnn/backend", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/train", "advice",
-		"paper/evidence", "paper/judge", "paper", "plots", "paper/record",
+		"paper/report", "paper/judge", "paper", "plots", "paper/record",
 		"paper/measure", "stats"},
 
 	"nb": append([]string{"nb/internal/notebook", "nb/worker"}, forUsers...),
@@ -239,7 +239,7 @@ func TestTheTableOfRoomsHasNoCycle(t *testing.T) {
 func TestLayersAreReachedWithoutPaperRecordsOrTrees(t *testing.T) {
 	deps := listed(t)["nmgnn"].Deps
 	require.Contains(t, deps, module+"nmgnn/internal/kernels")
-	for _, high := range []string{"aggtree", "paper/evidence", "paper/record", "stats", "plots"} {
+	for _, high := range []string{"aggtree", "paper/report", "paper/record", "stats", "plots"} {
 		for _, dep := range deps {
 			assert.False(t, dep == module+high || strings.HasPrefix(dep, module+high+"/"), "nmgnn depends on %s", dep)
 		}
@@ -259,7 +259,7 @@ func TestWhatComputesNothingNeedsNoGoMLX(t *testing.T) {
 	}
 	require.NotEmpty(t, reaches("nmgnn"))
 	for _, folder := range []string{"csr", "plots", "stats", "datasets", "aggtree", "nmgnn/hyper", "paper/record",
-		"paper/evidence"} {
+		"paper/report"} {
 		assert.Empty(t, reaches(folder), folder)
 	}
 }

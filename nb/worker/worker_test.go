@@ -21,13 +21,13 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper/evidence"
 	"nodemask/paper/record"
+	"nodemask/paper/report"
 )
 
 func TestCellsAndGraphsArriveAsTheyWereSent(t *testing.T) {
 	var cells []record.Cell
-	for _, a := range evidence.Artifacts() {
+	for _, a := range report.Artifacts() {
 		cells = append(cells, a.Cells()...)
 	}
 	odd := record.NewCell("./a folder, \"mine\"", "gat", datasets.Inductive,

@@ -1,0 +1,126 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat"
+
+	"nodemask/csr"
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper"
+	"nodemask/paper/judge"
+	"nodemask/plots"
+)
+
+// Aggregates draws, for GIN and SGAT on a data set, what masking adds over how much larger what a node sums up is in
+// testing than in training with masks, by setting and size of the train set: PROTOCOL-2.md's question whether masking
+// helps where it makes a network train on sums like those that it is tested on. Aggregates are those of the first
+// layer, which need no training: of GIN the sum over a node and its neighbours (eq. 8 with ε = 0), of SGAT the mean
+// (eq. 9), of features divided by their sum. GAT's weights are learnt, so it has no place here. It returns an error if
+// splits cannot be drawn.
+func (e *Evidence) Aggregates(g *datasets.Graph) (plots.Chart, error) {
+	c := plots.Chart{ID: "aggregates", Title: "What masking adds, over how much larger aggregates are in testing on " +
+		DataTitle(g.Name),
+		XLabel: "norm of aggregates, testing to masked training", YLabel: "points gained"}
+	features := g.Features.RowNormalized().Matrix()
+	var ratios, effects []float64
+	for _, model := range []string{"gin", "sgat"} {
+		for _, setting := range datasets.Settings() {
+			q, err := judge.QuestionOf(judge.Scale, g.Name, model, setting)
+			if err != nil {
+				return c, err
+			}
+			answers, err := judge.Each(e.cited, q)
+			if err != nil {
+				return c, err
+			}
+			gains, err := answers[0].BySize()
+			if err != nil {
+				return c, err
+			}
+			s := plots.Series{Name: hyper.Title(model) + ", " + nodesOf(setting)}
+			for _, gain := range gains {
+				ratio, err := aggregateRatio(g, features, model == "sgat", setting, gain.TrainPercent)
+				if err != nil {
+					return c, err
+				}
+				s = withGain(s, ratio, gain)
+				ratios, effects = append(ratios, ratio), append(effects, gain.Mean)
+			}
+			if len(s.X) > 0 {
+				c.Series = append(c.Series, s)
+			}
+		}
+	}
+	if len(ratios) > 1 {
+		c.Caption = fmt.Sprintf("A point for each size of the train set; splits: %d. Kendall's rank correlation over all "+
+			"points: %s.",
+			judge.Scale.Splits(), plots.Signed(stat.Kendall(ratios, effects, nil), 2))
+	}
+	return c, nil
+}
+
+// aggregateRatio is the mean norm of what test nodes sum up divided by that of train nodes in training with masks, over
+// the splits of the protocol.
+func aggregateRatio(g *datasets.Graph, x csr.Matrix, mean bool, setting datasets.Setting, trainPercent int) (float64,
+	error) {
+	var tested, trained float64
+	sum := make([]float64, x.Columns)
+	for split := range judge.Scale.Splits() {
+		seed := uint64(judge.FirstSplit + split)
+		s, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: trainPercent, Seed: seed})
+		if err != nil {
+			return 0, err
+		}
+		inTrain := make([]bool, g.NumNodes())
+		for _, v := range s.Train {
+			inTrain[v] = true
+		}
+		r := rand.New(rand.NewPCG(seed, 0))
+		kept := make([]bool, g.NumNodes())
+		for v := range kept {
+			kept[v] = !inTrain[v] || r.Float64() < paper.MaskedKeepRate
+		}
+		norm := func(nodes []int32, training bool) (total float64) {
+			for _, v := range nodes {
+				clear(sum)
+				addRow(sum, x, v)
+				terms := 1.0
+				for _, u := range g.Edges.Neighbours(v) {
+					if setting == datasets.Inductive && !inTrain[u] {
+						continue // not there in training, and without an edge to new nodes in the cited reading
+					}
+					terms++ // of the mean, which is taken before masking
+					if !training || kept[u] {
+						addRow(sum, x, u)
+					}
+				}
+				square := 0.0
+				for _, y := range sum {
+					square += y * y
+				}
+				if mean {
+					square /= terms * terms
+				}
+				total += math.Sqrt(square) / float64(len(nodes))
+			}
+			return total
+		}
+		tested += norm(s.Test, false)
+		trained += norm(s.Train, true)
+	}
+	return tested / trained, nil
+}
+
+func addRow(sum []float64, x csr.Matrix, row int32) {
+	for i := x.Offsets[row]; i < x.Offsets[row+1]; i++ {
+		value := float32(1)
+		if x.Values != nil {
+			value = x.Values[i]
+		}
+		sum[x.Indices[i]] += float64(value)
+	}
+}

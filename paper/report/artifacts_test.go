@@ -1,0 +1,100 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/paper"
+	"nodemask/paper/record"
+)
+
+func TestEveryArtifactCellTrainsAndHasItsKey(t *testing.T) {
+	byKey := map[string]record.Cell{}
+	ids := map[string]bool{}
+	for _, a := range Artifacts() {
+		require.False(t, ids[a.ID], "%s twice", a.ID)
+		ids[a.ID] = true
+		require.Equal(t, a.Tuned, len(a.Cells()) == 0, "%s: what a tuned comparison trains is chosen on the way", a.ID)
+		for _, row := range a.Rows {
+			require.Len(t, row.Labels, len(a.Labels), a.ID)
+			require.Len(t, row.Entries, len(a.Columns), "%s: %v", a.ID, row.Labels)
+		}
+		for _, c := range a.Cells() {
+			require.NoError(t, c.Parameters.Check(), c.Key())
+			known, ok := byKey[c.Key()]
+			if ok {
+				known.Cached, known.History = c.Cached, c.History
+				require.Equal(t, known, c, "one key, one cell")
+			}
+			byKey[c.Key()] = c
+			require.False(t, c.Cached && c.Setting == datasets.Transductive, "%s: nothing arrives there", c.Key())
+		}
+	}
+	for _, id := range []string{"table-gat", "table-mad", "table-gin-cora", "table-gin-pubmed", "table-gin-reddit",
+		"table-scale-cora", "table-scale-pubmed",
+		"fig-keep-rate-gin", "fig-keep-rate-gat", "fig-depth", "fig-loss-cora", "fig-loss-pubmed"} {
+		require.True(t, ids[id], id)
+	}
+}
+
+func TestOnlyWhatCannotBeHadHereIsLeftOutUnlessAskedFor(t *testing.T) {
+	all, err := Find()
+	require.NoError(t, err)
+	for _, a := range all {
+		for _, c := range a.Cells() {
+			require.False(t, strings.HasPrefix(c.Data, "reddit"), a.ID)
+		}
+	}
+	found, err := Find("table-gin-reddit", "table-mad")
+	require.NoError(t, err)
+	require.Equal(t, "table-gin-reddit", found[0].ID)
+	_, err = Find("table-9")
+	require.ErrorContains(t, err, `no artifact "table-9": known are table-gat, `)
+}
+
+func TestCellsOfAllArtifactsHaveAllThatAnyWantsMeasured(t *testing.T) {
+	find := func(cells []record.Cell) record.Cell {
+		for _, c := range cells {
+			if c.Key() == paper.Cell("cora", "gin", datasets.Inductive, 10).Key() {
+				return c
+			}
+		}
+		t.Fatal("not there")
+		return record.Cell{}
+	}
+	table, err := Find("table-gin-cora")
+	require.NoError(t, err)
+	alone := find(CellsOf(table))
+	require.False(t, alone.Cached || alone.History, "table-gin-cora needs F1 alone")
+	all := find(CellsOf(Artifacts()))
+	require.True(t, all.Cached, "table-scale-cora needs F1 from the cache")
+	require.True(t, all.History, "fig-loss-cora draws the losses")
+	keys := map[string]bool{}
+	for _, c := range CellsOf(Artifacts()) {
+		require.False(t, keys[c.Key()], "%s twice", c.Key())
+		keys[c.Key()] = true
+	}
+}
+
+func TestPublishedNumbersStandWhereThePaperHasThem(t *testing.T) {
+	at := func(id string, row, column int) float64 {
+		found := artifact(t, id)
+		require.NotNil(t, found.Rows[row].Entries[column].Published, "%s %d %d", id, row, column)
+		return *found.Rows[row].Entries[column].Published
+	}
+	require.Equal(t, 40.74, at("table-gat", 0, 0), "GAT, inductive, 10 %")
+	require.Equal(t, 87.22, at("table-gat", 13, 7), "SGAT + NM, transductive, 90 %")
+	require.Equal(t, 0.57, at("table-mad", 8, 1), "GAT + NM, class probabilities, transductive")
+	require.Equal(t, 86.61, at("table-gin-pubmed", 6, 5))
+	require.Equal(t, 919.0, at("table-scale-cora", 6, 5))
+	require.Equal(t, 85.87, at("table-scale-pubmed", 6, 3))
+	found := artifact(t, "table-gat-citeseer")
+	for _, row := range found.Rows {
+		for _, e := range row.Entries {
+			require.Nil(t, e.Published, "the paper omits CiteSeer")
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"nodemask/datasets"
+	"nodemask/paper"
+	"nodemask/paper/judge"
+	"nodemask/paper/record"
+	"nodemask/plots"
+	"nodemask/stats"
+)
+
+// smoothness compares MAD of one kind of training with that of another, on GAT and SGAT in both settings.
+func smoothness(metric record.Metric, above, below trained) []comparison {
+	var all []comparison
+	for _, model := range []string{"gat", "sgat"} {
+		for i, s := range datasets.Settings() {
+			c := paper.Cell("cora", model, s, 10)
+			published := above.published(model)[i] - below.published(model)[i]
+			all = append(all, between(strings.ToUpper(model)+" "+string(s), above.cell(c), metric, below.cell(c), metric,
+				&published))
+		}
+	}
+	return all
+}
+
+// trained is a row of the paper's table of MAD.
+type trained struct {
+	cell            func(record.Cell) record.Cell
+	dropout, masked bool
+}
+
+// published returns the row's values by setting, in the order of datasets.Settings; the table has every row of both
+// models.
+func (t trained) published(model string) [2]float64 {
+	all := smoothnessScores()
+	return all[slices.IndexFunc(all, func(p smoothnessScore) bool {
+		return p.model == model && p.dropout == t.dropout && p.masked == t.masked
+	})].mad
+}
+
+func claimsOfMAD(id string) []Claim {
+	none, dropout := trained{record.Cell.Fair, false, false}, trained{asIs, true, false}
+	masking := trained{masked, false, true}
+	return []Claim{
+		{ID: id + "/order", Subject: aboutMAD, Text: "MAD with node masking is above MAD with attention dropout (GAT and " +
+			"SGAT on Cora, 10 %).",
+			Says: "We see that node masking is significantly better at alleviating over-smoothing than the stochastic " +
+				"exclusion of edges",
+			Rule:  overThree,
+			Judge: overSmoothness(masking, dropout)},
+		{ID: id + "/dropout", Subject: aboutMAD, Text: "Attention dropout raises MAD a little.", Rule: overThree,
+			Says:  "the dropout on attention coefficients to not be a very effective tool against over-smoothing",
+			Judge: overSmoothness(dropout, none)},
+		{ID: id + "/fair", Subject: aboutMAD, Ours: true, Text: "MAD with node masking is above MAD with neither.",
+			Rule:  overThree,
+			Judge: overSmoothness(masking, none)},
+	}
+}
+
+// overThree is the rule of [overReadings] for the three representations.
+const overThree = "MAD is taken of three representations, each graded by itself. Over them, the lowest grade counts if " +
+	"the claim holds in all of them, and if it is contradicted in all; if it holds in some it \u201cdepends\u201d; else it " +
+	"is inconclusive."
+
+// overSmoothness grades the claim that MAD of one kind of training is above that of another, with each representation
+// as a reading.
+func overSmoothness(above, below trained) func(*Evidence) Verdict {
+	return func(e *Evidence) Verdict {
+		return overRepresentations(func(metric record.Metric) Verdict {
+			v := judgePairs(e.Records, "MAD", smoothness(metric, above, below))
+			if v.Grade != judge.NotRun {
+				v.Figures = fmt.Sprintf("%s, %s", v.EffectText(), v.Strict())
+			}
+			return v
+		})
+	}
+}
+
+// overRepresentations grades a claim by its verdicts on each representation: the paper does not say which MAD is of.
+func overRepresentations(each func(record.Metric) Verdict) Verdict {
+	v := Verdict{Unit: "MAD"}
+	var grades []judge.Grade
+	var parts []string
+	for _, metric := range []record.Metric{record.MADSoftmax, record.MADLogits, record.MADHidden} {
+		one := each(metric)
+		if one.Grade == judge.NotRun {
+			return one
+		}
+		v.Holds, v.Against, v.Of = v.Holds+one.Holds, v.Against+one.Against, v.Of+one.Of
+		grades = append(grades, one.Grade)
+		parts = append(parts, fmt.Sprintf("%s (%s): %s", representation(metric), one.Grade, one.Figures))
+	}
+	v.Grade = overReadings(grades)
+	v.Figures = strings.Join(parts, "; ")
+	return v
+}
+
+// representation says what MAD is taken of.
+func representation(m record.Metric) string { return strings.TrimPrefix(string(m), "MAD of the ") }
+
+// overReadings grades a claim by its grades in a few readings.
+func overReadings(grades []judge.Grade) judge.Grade {
+	rank := func(a, b judge.Grade) int {
+		return cmp.Compare(slices.Index(judge.Grades(), a), slices.Index(judge.Grades(), b))
+	}
+	holds := func(g judge.Grade) bool { return rank(g, judge.SameDirection) <= 0 }
+	best, worst := slices.MinFunc(grades, rank), slices.MaxFunc(grades, rank)
+	switch {
+	case holds(worst), best == judge.Contradicted:
+		return worst
+	case holds(best):
+		return judge.Depends
+	}
+	return judge.Inconclusive
+}
+
+// publishedMADOfGIN is the value of section 5.4, and tolerance how near to it, and to one another, ours have to be: the
+// paper says "almost identical".
+const (
+	publishedMADOfGIN = 0.65
+	tolerance         = 0.05
+)
+
+func claimOfGINSmoothness(id string) Claim {
+	return Claim{ID: id + "/mad", Subject: aboutMAD, Text: "MAD of GIN and GIN + NM is almost identical, 0.65 (Cora, 10 " +
+		"%).",
+		Says: "We found the MAD values for GIN and GIN+NM to be almost identical, e.g., 0.65 for Cora with a train set of " +
+			"size 10%",
+		Rule: fmt.Sprintf("%s A representation is reproduced if in both settings both means are within %v of %v, and of "+
+			"one another; same direction if of one another alone; contradicted if in either setting the difference's "+
+			"interval lies beyond.", overThree, tolerance, publishedMADOfGIN),
+		Judge: func(e *Evidence) Verdict {
+			v := overRepresentations(func(metric record.Metric) Verdict { return judgeGINSmoothness(e.Records, metric) })
+			if v.Grade != judge.NotRun {
+				v.Figures += fmt.Sprintf(" (paper: %v)", publishedMADOfGIN)
+			}
+			return v
+		}}
+}
+
+// judgeGINSmoothness grades by one representation whether masking leaves the MAD of GIN as it is, and near to the
+// published value.
+func judgeGINSmoothness(r *record.Results, metric record.Metric) Verdict {
+	var v Verdict
+	var parts []string
+	near, apart := 0, false
+	for _, s := range datasets.Settings() {
+		c := paper.Cell("cora", "gin", s, 10)
+		var values []float64
+		for _, d := range differences(r, masked(c), metric, c, metric) {
+			values = append(values, d.value)
+		}
+		mean, low, high, err := stats.ConfidenceInterval95(values)
+		if err != nil {
+			return notRun("not all comparisons have at least two trials")
+		}
+		a, b := stat.Mean(r.Values(c, metric), nil), stat.Mean(r.Values(masked(c), metric), nil)
+		v.Of++
+		if math.Abs(mean) <= tolerance {
+			v.Holds++
+			if math.Abs(a-publishedMADOfGIN) <= tolerance && math.Abs(b-publishedMADOfGIN) <= tolerance {
+				near++
+			}
+		}
+		apart = apart || low > tolerance || high < -tolerance
+		parts = append(parts, fmt.Sprintf("%s: %.2f without, %.2f with masking, difference %s [%s, %s]", s, a, b,
+			plots.Signed(mean, 2), unsigned(low, 2), unsigned(high, 2)))
+	}
+	switch {
+	case near == v.Of:
+		v.Grade = judge.Reproduced
+	case apart:
+		v.Grade = judge.Contradicted
+	case v.Holds == v.Of:
+		v.Grade = judge.SameDirection
+	default:
+		v.Grade = judge.Inconclusive
+	}
+	v.Figures = strings.Join(parts, ", ")
+	return v
+}

@@ -1,0 +1,259 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/paper/judge"
+	"nodemask/plots"
+)
+
+var update = flag.Bool("update", false, "write what docs/ says of the committed results anew")
+
+// committed is the evidence in results/, read once.
+func committed(t *testing.T) *Evidence {
+	t.Helper()
+	t.Cleanup(func() { require.NoError(t, read().Err()) })
+	return read()
+}
+
+var read = sync.OnceValue(func() *Evidence { return Open("../../results") })
+
+// reported are the artifacts that documents tell of.
+func reported(t *testing.T) []Artifact {
+	t.Helper()
+	artifacts, err := Reported()
+	require.NoError(t, err)
+	return artifacts
+}
+
+// requireSays checks that a document has the text between its lines "<!-- name -->" and "<!-- end of name -->", or
+// writes it.
+func requireSays(t *testing.T, file, name, text string) {
+	t.Helper()
+	begin, end := fmt.Sprintf("<!-- %s -->\n", name), fmt.Sprintf("<!-- end of %s -->", name)
+	content, err := os.ReadFile(file)
+	require.NoError(t, err)
+	text = wrapped(text)
+	before, rest, found := strings.Cut(string(content), begin)
+	require.True(t, found, "%s has no line %s", file, begin)
+	have, after, found := strings.Cut(rest, end)
+	require.True(t, found, "%s has no line %s", file, end)
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(before+begin+text+end+after), 0o644))
+		return
+	}
+	require.Equal(t, text, have, "'go test ./paper/report -update' writes it anew")
+}
+
+// listed writes findings as a list, each with its command.
+func listed(findings []Finding) string {
+	var b strings.Builder
+	for _, f := range findings {
+		fmt.Fprintf(&b, "- %s `bin/%s`\n", f.Text, f.Command)
+	}
+	return b.String()
+}
+
+func TestDocsSumUpTheCommittedResults(t *testing.T) {
+	artifacts, e := reported(t), committed(t)
+	summary, err := Summary(artifacts, e).Render(plots.FormatMarkdown)
+	require.NoError(t, err)
+	requireSays(t, "../../docs/CLAIMS.md", "nodemask report summary --format markdown", summary)
+	requireSays(t, "../../docs/CLAIMS.md", "rules", rules(artifacts))
+	answer, err := e.Answer()
+	require.NoError(t, err)
+	grid, err := e.Grid()
+	require.NoError(t, err)
+	words, err := grid.Render(plots.FormatMarkdown)
+	require.NoError(t, err)
+	short := fmt.Sprintf("**%s**\n\n- %s\n\n%s", answer.Headline, strings.Join(answer.Sentences, "\n- "), words)
+	requireSays(t, "../../README.md", "answer", short)
+	requireSays(t, "../../docs/REPRODUCTION.md", "answer", fmt.Sprintf("%s\nWhat this rests on:\n\n- %s\n", short,
+		strings.Join(answer.Limits, "\n- ")))
+	primary, err := e.AnswersTable()
+	require.NoError(t, err)
+	words, err = primary.Render(plots.FormatMarkdown)
+	require.NoError(t, err)
+	requireSays(t, "../../docs/REPRODUCTION.md", "nodemask report answers --format markdown", words)
+	table, err := e.GINTable()
+	require.NoError(t, err)
+	words, err = table.Render(plots.FormatMarkdown)
+	require.NoError(t, err)
+	requireSays(t, "../../docs/REPRODUCTION.md", "GIN without masking", words)
+	requireSays(t, "../../docs/CLAIMS.md", "graded anew", regraded(t, artifacts, e))
+	requireSays(t, "../../docs/REPRODUCTION.md", "findings", listed(Findings(artifacts, e)))
+	words, err = e.Advice().Render(plots.FormatMarkdown)
+	require.NoError(t, err)
+	requireSays(t, "../../docs/REPRODUCTION.md", "advice", words)
+	requireSays(t, "../../docs/REPRODUCTION.md", "trials", trialsText(artifacts, e)+"\n")
+}
+
+// wrapped puts paragraphs and items of lists in lines of at most 120 columns, each command in one of them.
+func wrapped(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		item := strings.HasPrefix(line, "- ")
+		if utf8.RuneCountInString(line) <= 120 || !item && strings.IndexAny(line, "|!<") == 0 {
+			continue
+		}
+		var b strings.Builder
+		column := 0
+		for _, word := range regexp.MustCompile("(?:`[^`]*`|[^ `])+").FindAllString(line, -1) {
+			width := utf8.RuneCountInString(word)
+			switch {
+			case column == 0:
+			case column+1+width > 120 && item:
+				b.WriteString("\n  ")
+				column = 2
+			case column+1+width > 120:
+				b.WriteString("\n")
+				column = 0
+			default:
+				b.WriteString(" ")
+				column++
+			}
+			b.WriteString(word)
+			column += width
+		}
+		lines[i] = b.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// rules lists the rules of claims that have their own, each once.
+func rules(artifacts []Artifact) string {
+	claims := map[string][]string{} // by rule
+	var inOrder []string
+	for _, subject := range Subjects() {
+		for _, a := range artifacts {
+			for _, c := range a.Claims {
+				if c.Subject != subject || c.Rule == "" {
+					continue
+				}
+				if claims[c.Rule] == nil {
+					inOrder = append(inOrder, c.Rule)
+				}
+				claims[c.Rule] = append(claims[c.Rule], "*"+c.Text+"*")
+			}
+		}
+	}
+	var b strings.Builder
+	for _, rule := range inOrder {
+		fmt.Fprintf(&b, "- %s %s\n", strings.Join(claims[rule], " "), rule)
+	}
+	return b.String()
+}
+
+// regraded lists the claims whose grade is another than it was in the exploratory readings, with both. What it was is
+// kept as it was found: the trials of tables in another reading are not kept.
+func regraded(t *testing.T, artifacts []Artifact, e *Evidence) string {
+	t.Helper()
+	var before map[string]string // by the claim's text
+	file, err := os.ReadFile("testdata/grades-before.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(file, &before))
+	text := "| claim | before | now | how robust |\n|---|---|---|---|\n"
+	for _, j := range Judge(artifacts, e) {
+		was, ok := before[j.Text]
+		if grade, _, _ := strings.Cut(was, " ("); ok && grade != string(j.Grade) {
+			text += fmt.Sprintf("| %s | %s | %s | %s |\n", j.Text, was, j.GradeText(), orDash(j.Robust))
+		}
+	}
+	return text
+}
+
+// trialsText says how much was run of the tables.
+func trialsText(artifacts []Artifact, e *Evidence) string {
+	fewest, most := e.trialsPerCell(artifacts)
+	if fewest == most {
+		return fmt.Sprintf("The tables rest on %d trials, %d a cell.", e.Trials(), most)
+	}
+	return fmt.Sprintf("The tables rest on %d trials, %d to %d a cell.", e.Trials(), fewest, most)
+}
+
+func TestTheFiguresInDocsDrawTheCommittedResults(t *testing.T) {
+	artifacts, e := reported(t), committed(t)
+	gains, err := e.Gains()
+	require.NoError(t, err)
+	levels, err := e.Levels()
+	require.NoError(t, err)
+	drawings := map[string]func() ([]byte, error){gainsID: gains.SVG, levelsID: levels.SVG,
+		"claims": ClaimsForest(artifacts, e).SVG}
+	for _, part := range []judge.Part{judge.Departures, judge.Scale} {
+		f, err := e.PartForest(part)
+		require.NoError(t, err)
+		drawings[string(part)] = f.SVG
+	}
+	file, err := os.Open(filepath.Join(results, ReadingsFile))
+	require.NoError(t, err)
+	defer file.Close() //nolint:errcheck // only read
+	readings, err := DrawReadings(file)
+	require.NoError(t, err)
+	drawings[ReadingsID] = readings.SVG
+	for name, draw := range drawings {
+		svg, err := draw()
+		require.NoError(t, err)
+		file := "../../docs/" + name + ".svg"
+		if *update {
+			require.NoError(t, os.WriteFile(file, svg, 0o644))
+		}
+		have, err := os.ReadFile(file)
+		require.False(t, errors.Is(err, fs.ErrNotExist), "%s: 'go test ./paper/report -update' draws it", file)
+		require.NoError(t, err)
+		require.True(t, string(svg) == string(have), "'go test ./paper/report -update' draws %s anew", file)
+	}
+}
+
+func TestDocumentsHaveNoResultsWrittenByHand(t *testing.T) {
+	result := regexp.MustCompile(`±\s*\d|\d\.\d+\s(points|%)|[+−]\d+(\.\d+)?\s(points|%)`)
+	files, err := filepath.Glob("../../notebooks/*.ipynb")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range append(files, "../../README.md", "../../paper/README.md", "../../docs/REPRODUCTION.md",
+		"../../docs/CLAIMS.md") {
+		content, err := os.ReadFile(file)
+		require.NoError(t, err)
+		text := string(content)
+		if strings.HasSuffix(file, ".ipynb") {
+			var notebook struct {
+				Cells []struct {
+					Type   string   `json:"cell_type"`
+					Source []string `json:"source"`
+				} `json:"cells"`
+			}
+			require.NoError(t, json.Unmarshal(content, &notebook), file)
+			text = ""
+			for _, cell := range notebook.Cells {
+				if cell.Type == "markdown" {
+					text += strings.Join(cell.Source, "") + "\n"
+				}
+			}
+		}
+		generated, ours := false, ""
+		for _, line := range strings.Split(text, "\n") {
+			switch {
+			case strings.HasPrefix(line, "<!-- end of "):
+				generated = false
+			case strings.HasPrefix(line, "<!-- "):
+				generated = true
+			case !generated:
+				ours += line + "\n"
+			}
+		}
+		require.Empty(t, result.FindString(ours), "%s: let 'go test ./paper/report -update' write it from results/, or "+
+			"leave it out", file)
+	}
+}

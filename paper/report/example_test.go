@@ -1,0 +1,46 @@
+package report_test
+
+import (
+	"fmt"
+
+	"nodemask/datasets"
+	"nodemask/paper"
+	"nodemask/paper/report"
+)
+
+func ExampleFind() {
+	artifacts, err := report.Find("table-gin-cora", "fig-depth")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, a := range artifacts {
+		fmt.Printf("%s: %s, %d cells\n", a.ID, a.Title, len(a.Cells()))
+	}
+	// Output:
+	// table-gin-cora: Macro F1 of GIN on Cora, 56 cells
+	// fig-depth: GIN + NM on Cora over the keep rate, by depth, 10 % to train on, 80 cells
+}
+
+// What was published stands beside what is measured with the same cell, if the paper has it.
+func ExamplePublishedF1() {
+	gat := paper.Cell("cora", "gat", datasets.Inductive, 10)
+	fmt.Println(report.PublishedF1(gat))
+	fmt.Println(report.PublishedF1(paper.Masked(gat, paper.MaskedKeepRate)))
+	fmt.Println(report.PublishedF1(gat.Fair()))
+	// Output:
+	// 40.74 true
+	// 51.25 true
+	// 0 false
+}
+
+// What a masked cell is called, and compared with.
+func ExampleUnmasked() {
+	plain := paper.Cell("cora", "gat", datasets.Inductive, 10)
+	masked := paper.Masked(plain, paper.MaskedKeepRate)
+	fmt.Println(report.Label(plain), "|", report.Label(masked))
+	fmt.Println(report.Unmasked(masked) == plain)
+	// Output:
+	// GAT | GAT + NM
+	// true
+}

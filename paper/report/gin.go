@@ -1,0 +1,217 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"nodemask/datasets"
+	"nodemask/paper/judge"
+	"nodemask/plots"
+	"nodemask/stats"
+)
+
+// The IDs of the figure of what masking adds to GIN by how it does without, and of the table beside it.
+const (
+	levelsID = "levels"
+	ginID    = "gin-without"
+)
+
+// unmaskedAbove returns by how much GIN in one answer, without masking, is above the masked one of another: at each
+// size, and whether it is significantly so over sizes and splits; nothing if one of the two lacks splits.
+func (e *Evidence) unmaskedAbove(plain, masked judge.Answer) (bySize []float64, better bool, err error) {
+	if !plain.Complete() || !masked.Complete() {
+		return nil, false, nil
+	}
+	var differences [][]float64
+	for _, size := range plain.Sizes {
+		without, err := plain.F1(e.cited, plain.Reading, judge.Plain, size)
+		if err != nil {
+			return nil, false, err
+		}
+		with, err := masked.F1(e.cited, masked.Reading, judge.Masked, size)
+		if err != nil {
+			return nil, false, err
+		}
+		var bySplit []float64
+		for _, seed := range plain.Seeds {
+			bySplit = append(bySplit, without[seed]-with[seed])
+		}
+		differences, bySize = append(differences, bySplit), append(bySize, average(bySplit))
+	}
+	effect, err := stats.Pooled(differences)
+	return bySize, effect.Low > 0, err
+}
+
+// betterOrWorse says a difference in words: "5.8 points better".
+func betterOrWorse(points float64) string {
+	if points < 0 {
+		return fmt.Sprintf("%.1f points worse", -points)
+	}
+	return fmt.Sprintf("%.1f points better", points)
+}
+
+func average(x []float64) (mean float64) {
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	return mean
+}
+
+// GINTable returns how GIN does without masking and what masking adds, in the paper, in the cited reading and in the
+// departures that stand beside it.
+func (e *Evidence) GINTable() (plots.Table, error) {
+	t := plots.Table{ID: ginID, Title: "GIN without masking, and what masking adds",
+		Header: []string{"data, nodes", "paper: without", "adds", "cited reading: without", "adds"},
+		Caption: "Macro F1 in percent without masking, in brackets how far that is from the paper's (root mean square over " +
+			"sizes), and the points that masking adds, with a 95 % interval; means of 10, 25, 50 and 90 % to train on and " +
+			"twenty splits."}
+	for _, choice := range judge.ForGIN() {
+		if choice.Rescale { // without masking it is the cited reading
+			t.Header = append(t.Header, "adds, rescaled")
+			continue
+		}
+		t.Header = append(t.Header, choice.String()+": without", "adds")
+	}
+	t.TextColumns = len(t.Header)
+	answers, _, departed, err := e.sideBySide()
+	if err != nil {
+		return t, err
+	}
+	for i := range departed[0] {
+		a := answers[i]
+		texts := []string{DataTitle(a.Data) + ", " + nodesOf(a.Setting), "–", "–"}
+		var published []float64 // by size; empty, or of all
+		for _, size := range a.Sizes {
+			if f1 := Published(a.Data, a.Model, a.Setting, size, false); f1 != nil {
+				published = append(published, *f1)
+			}
+		}
+		if gain := publishedOverReadings(a.Data, a.Model, a.Setting); gain != nil && len(published) == len(a.Sizes) {
+			texts[1], texts[2] = fmt.Sprintf("%.1f", average(published)), plots.Signed(*gain, 2)
+		}
+		of := []judge.Answer{a}
+		for _, d := range departed {
+			of = append(of, d[i])
+		}
+		for k, a := range of {
+			plain, adds := "–", "–"
+			if a.Complete() {
+				plain, adds = fmt.Sprintf("%.1f", average(a.Effect.Plain)), intervalText(a.Effect.Pooled, 2)
+			}
+			if a.Complete() && len(published) == len(a.Sizes) {
+				squares := 0.0
+				for size, f1 := range published {
+					squares += (a.Effect.Plain[size] - f1) * (a.Effect.Plain[size] - f1) / float64(len(published))
+				}
+				plain += fmt.Sprintf(" (%.1f)", math.Sqrt(squares))
+			}
+			if k == 0 || !judge.ForGIN()[k-1].Rescale {
+				texts = append(texts, plain)
+			}
+			texts = append(texts, adds)
+		}
+		t.Rows = append(t.Rows, plots.Fields(texts...))
+	}
+	return t, nil
+}
+
+// Levels returns the figure of what masking adds to GIN in each of the stated readings that have run, also stopped on
+// macro F1, by how GIN does without it.
+func (e *Evidence) Levels() (plots.Panels, error) {
+	p := plots.Panels{ID: levelsID, Title: "The better GIN does without masking, the less masking adds",
+		XLabel: "F1 without masking (%)", YLabel: "points gained",
+		Caption: fmt.Sprintf("GIN, each point one reading of what the paper is silent about: features, dropout, rates, "+
+			"rescaling; means of the four sizes and %d splits.", judge.Splits)}
+	for _, setting := range datasets.Settings() {
+		var row []plots.Chart
+		for _, data := range judge.Data() {
+			c := plots.Chart{ID: fmt.Sprintf("%s-%s-%s", levelsID, data, setting), Title: DataTitle(data) + ", " +
+				nodesOf(setting)}
+			divided, onF1, raw, err := judge.Levels(data, setting)
+			if err != nil {
+				return p, err
+			}
+			for i, q := range []judge.Question{divided, onF1, raw} {
+				s := plots.Series{Scattered: true, Name: []string{"features divided by their sum",
+					"the same, stopped on macro F1", "raw features"}[i]}
+				of, err := judge.Each(e.cited, q)
+				if err != nil {
+					return p, err
+				}
+				for _, a := range of {
+					if a.Complete() {
+						s.X, s.Y = append(s.X, average(a.Effect.Plain)), append(s.Y, a.Effect.Pooled.MeanDifference)
+					}
+				}
+				if len(s.X) > 0 {
+					c.Series = append(c.Series, s)
+				}
+			}
+			if len(c.Series) > 0 {
+				row = append(row, c)
+			}
+		}
+		if len(row) > 0 {
+			p.Rows = append(p.Rows, row)
+		}
+	}
+	return p, nil
+}
+
+// rescaledGains says in how many places rescaled masking gains: in GIN also stopped or fed otherwise, in GAT and SGAT
+// against attention dropout and against none; "" if none of them has run.
+func (e *Evidence) rescaledGains() (string, error) {
+	var above []string // how often masking that is rescaled gains
+	for _, of := range []struct {
+		choice judge.Choice
+		models []string
+		words  string
+	}{{judge.Choice{Rescale: true}, []string{"gin"}, "in GIN"},
+		{judge.Choice{Rescale: true, StopF1: true}, []string{"gin"}, "in GIN stopped on validation F1"},
+		{judge.Choice{Rescale: true, RawFeatures: true}, []string{"gin"}, "in GIN with raw features"},
+		{judge.Choice{Rescale: true}, []string{"gat", "sgat"}, "in GAT and SGAT against attention dropout"},
+		{judge.Choice{Rescale: true, Fair: true}, []string{"gat", "sgat"}, "in these against none"}} {
+		n, places, err := e.placesAbove(of.choice, of.models)
+		if err != nil {
+			return "", err
+		}
+		if places > 0 {
+			above = append(above, fmt.Sprintf("in %d of %d places %s", n, places, of.words))
+		}
+	}
+	if len(above) == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("With %s, what masking adds has an interval above 0 %s.", judge.Choice{Rescale: true}, and(above)), nil
+}
+
+// placesAbove counts the data sets and settings that have all splits of a choice in some models, and those of them in
+// which the interval of what masking adds, which nothing corrects, is above 0.
+func (e *Evidence) placesAbove(choice judge.Choice, models []string) (above, places int, err error) {
+	for _, model := range models {
+		for _, data := range judge.Data() {
+			for _, setting := range datasets.Settings() {
+				a, err := judge.Ask(e.cited, data, model, setting, choice, judge.Contrast{})
+				if err != nil {
+					return 0, 0, err
+				}
+				if a.Complete() {
+					places++
+				}
+				if a.Complete() && a.Effect.Pooled.Low > 0 {
+					above++
+				}
+			}
+		}
+	}
+	return above, places, nil
+}
+
+// each returns what masking does in every reading of a part of the second protocol.
+func (e *Evidence) each(part judge.Part, data, model string, setting datasets.Setting) ([]judge.Answer, error) {
+	q, err := judge.QuestionOf(part, data, model, setting)
+	if err != nil {
+		return nil, err
+	}
+	return judge.Each(e.cited, q)
+}

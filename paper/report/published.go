@@ -1,0 +1,153 @@
+// Package report has the tables, figures and claims of the paper as data, judges them by what was measured, and
+// reports that. It holds what "Node Masking: Making Graph Neural Networks Generalize and Scale Better" (arXiv
+// 2001.07524) published, to compare with what is measured. Nothing here ever becomes a result.
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper/judge"
+	"nodemask/paper/record"
+)
+
+// column is the published macro F1 of a model without and with node masking, in percent, by [Sizes].
+type column struct {
+	data, model   string
+	setting       datasets.Setting
+	plain, masked []float64
+}
+
+// columns are the paper's tables of GIN on Cora, PubMed and Reddit (3a to 3c), and of GAT and SGAT on Cora (1).
+var columns = []column{
+	{"cora", "gin", datasets.Inductive, []float64{52.91, 71.10, 74.71, 78.84, 83.07, 85.46, 85.13},
+		[]float64{56.38, 74.38, 77.94, 80.98, 84.49, 86.88, 86.63}},
+	{"cora", "gin", datasets.Transductive, []float64{77.95, 81.65, 82.72, 83.78, 85.63, 87.40, 86.67},
+		[]float64{79.65, 82.66, 83.87, 84.61, 86.57, 87.91, 87.82}},
+	{"pubmed", "gin", datasets.Inductive, []float64{77.51, 82.11, 82.95, 83.78, 85.25, 85.99, 86.42},
+		[]float64{78.31, 82.86, 83.94, 84.46, 85.79, 86.53, 86.80}},
+	{"pubmed", "gin", datasets.Transductive, []float64{83.65, 84.61, 85.03, 85.35, 85.89, 86.38, 86.43},
+		[]float64{84.34, 85.20, 85.47, 85.84, 86.42, 86.55, 86.61}},
+	{"reddit", "gin", datasets.Inductive, []float64{78.12, 83.38, 86.76, 87.57, 88.93},
+		[]float64{87.09, 87.73, 88.74, 88.94, 90.97}},
+	{"cora", "gat", datasets.Inductive, []float64{40.74, 68.40, 74.12, 80.44, 84.77, 87.00, 86.86},
+		[]float64{51.25, 74.65, 78.71, 82.56, 85.52, 87.03, 86.72}},
+	{"cora", "gat", datasets.Transductive, []float64{82.01, 84.20, 84.95, 85.87, 86.61, 87.93, 87.25},
+		[]float64{82.77, 85.04, 85.38, 86.35, 87.35, 88.18, 87.36}},
+	{"cora", "sgat", datasets.Inductive, []float64{40.57, 68.50, 74.34, 80.30, 85.04, 87.16, 86.46},
+		[]float64{50.64, 74.82, 79.32, 82.74, 85.44, 87.29, 86.94}},
+	{"cora", "sgat", datasets.Transductive, []float64{82.17, 84.35, 85.12, 85.86, 87.32, 88.43, 87.24},
+		[]float64{83.46, 85.34, 85.88, 86.72, 87.61, 88.44, 87.22}},
+}
+
+// Published returns the macro F1 that the paper prints of a model, with node masking or without, in percent; nil: it
+// has none.
+func Published(data, model string, setting datasets.Setting, trainPercent int, masked bool) *float64 {
+	at := slices.Index(Sizes(), trainPercent)
+	for _, c := range columns {
+		switch {
+		case c.data != data || c.model != model || c.setting != setting || at < 0 || at >= len(c.plain):
+		case masked:
+			return new(c.masked[at])
+		default:
+			return new(c.plain[at])
+		}
+	}
+	return nil
+}
+
+// smoothnessScore is a published MAD value on Cora, 10 % to train on (table 2).
+type smoothnessScore struct {
+	model           string
+	dropout, masked bool       // of attention, and of nodes
+	mad             [2]float64 // in the order of datasets.Settings
+}
+
+// smoothnessScores returns table 2, in the paper's order.
+func smoothnessScores() []smoothnessScore {
+	return []smoothnessScore{
+		{"gat", false, false, [2]float64{0.20, 0.46}}, {"gat", true, false, [2]float64{0.23, 0.52}},
+		{"gat", false, true, [2]float64{0.29, 0.57}}, {"sgat", false, false, [2]float64{0.20, 0.44}},
+		{"sgat", true, false, [2]float64{0.24, 0.51}}, {"sgat", false, true, [2]float64{0.27, 0.56}},
+	}
+}
+
+// caching is what the paper prints of GIN with caching, inductive, by [Sizes]: macro F1 in percent without and with
+// node masking, and the number of nodes involved, which is that of the graph without caching.
+type caching struct {
+	plain, masked []float64
+	nodes         int
+	cached        []int // nodes
+}
+
+// publishedCaching returns table 4a, of Cora, or 4b, of PubMed.
+func publishedCaching(data string) caching {
+	if data == "cora" {
+		return caching{[]float64{51.89, 69.59, 73.55, 77.60, 82.50, 84.90, 84.81},
+			[]float64{55.82, 74.17, 77.32, 80.72, 83.95, 86.59, 85.85},
+			2708, []int{2698, 2672, 2644, 2605, 2426, 1781, 919}}
+	}
+	return caching{[]float64{76.25, 81.47, 82.24, 82.83, 84.27, 85.46, 85.87},
+		[]float64{78.33, 82.75, 83.77, 84.15, 85.34, 86.01, 86.61},
+		19717, []int{19614, 19300, 19059, 18553, 16733, 11944, 6682}}
+}
+
+// PublishedF1 returns the macro F1 that the paper has for a cell, in percent, and whether it has one.
+func PublishedF1(c record.Cell) (percent float64, ok bool) {
+	for _, a := range Artifacts() {
+		for _, row := range a.Rows {
+			for _, e := range row.Entries {
+				if e.Published != nil && e.Metric == record.MacroF1 && e.Cell.Key() == c.Key() {
+					return *e.Published, true
+				}
+			}
+		}
+	}
+	return 0, false
+}
+
+// gapsToPublished says for each data set how far answers are from the published gains, and for which models.
+func (e *Evidence) gapsToPublished(answers []judge.Answer) (gaps []string, err error) {
+	for _, data := range judge.Data() {
+		of := slices.DeleteFunc(slices.Clone(answers), func(a judge.Answer) bool { return a.Data != data })
+		near, err := judge.Agree(of, publishedGain)
+		if err != nil {
+			return nil, err
+		}
+		if near.Cells == 0 {
+			continue
+		}
+		var models []string // that the paper has there, and that have run
+		var rescaled []judge.Answer
+		for _, a := range of {
+			other, err := judge.Ask(e.cited, a.Data, a.Model, a.Setting, judge.Choice{Rescale: true}, judge.Contrast{})
+			if err != nil {
+				return nil, err
+			}
+			rescaled = append(rescaled, other)
+			published := slices.ContainsFunc(a.Sizes, func(size int) bool {
+				return publishedGain(a.Data, a.Model, a.Setting, size) != nil
+			})
+			if name := hyper.Title(a.Model); published && a.Verdict != judge.NotRun && !slices.Contains(models, name) {
+				models = append(models, name)
+			}
+		}
+		which := ""
+		if len(models) < len(judge.Models()) {
+			which = " for " + and(models)
+		}
+		alike, err := judge.Agree(rescaled, publishedGain)
+		if err != nil {
+			return nil, err
+		}
+		also := ""
+		if alike.Cells == near.Cells {
+			also = fmt.Sprintf("; %.1f with %s", alike.RMS, judge.Choice{Rescale: true})
+		}
+		gaps = append(gaps, fmt.Sprintf("%.1f points%s on %s (root mean square%s), with a correlation of %.2f, and %d of %d "+
+			"are in our intervals", near.RMS, which, DataTitle(data), also, near.Correlation, near.Within, near.Cells))
+	}
+	return gaps, nil
+}

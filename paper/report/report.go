@@ -1,0 +1,213 @@
+package report
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+
+	"nodemask/paper/judge"
+	"nodemask/paper/record"
+	"nodemask/plots"
+)
+
+// section is an artifact in the report.
+type section struct {
+	Artifact
+	Content      template.HTML
+	CSV          template.URL
+	Verdicts     []Judged
+	Command      string
+	Trials, Of   int // trials that there are, of ten of each cell
+	CellCount    int
+	Seconds      float64
+	From, To     string // dates
+	Backends     string
+	Versions     string
+	Devices      string
+	Seeds        string
+	NothingFound bool
+}
+
+// Mark returns a sign for a grade, beside its words.
+func (v Verdict) Mark() string {
+	return cmp.Or(map[judge.Grade]string{judge.Reproduced: "✓", judge.SameDirection: "↗",
+		judge.Depends: "±", judge.Inconclusive: "?", judge.Contradicted: "✗"}[v.Grade], "…")
+}
+
+// Class returns the grade as a class of the page's style.
+func (v Verdict) Class() string { return strings.ReplaceAll(string(v.Grade), " ", "-") }
+
+//go:embed report.html.tmpl
+var reportTemplate string
+
+// WriteReport writes all artifacts as one HTML page that needs nothing else: what was found in a few sentences and
+// figures, then a folded chapter for each figure and table, with its command, the verdicts on its claims, where its
+// numbers come from, and its data. Links into a chapter open it, and printing opens all.
+func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions) error {
+	// scripts/reports puts its sidebar into the comment, which a template would drop.
+	site := template.HTML("<!-- site --><!-- end of site -->")
+	if !o.Alone {
+		e.tables = []*record.Results{e.cited, e.all} // all of both is asked for: files need not be read twice
+	}
+	contents := map[string]any{"Holm": o.Holm, "Alone": o.Alone, "Site": site}
+	var sections []section
+	for _, a := range artifacts {
+		s, err := newSection(a, e, o)
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.ID, err)
+		}
+		sections = append(sections, s)
+	}
+	contents["Sections"] = sections
+	if !o.Alone {
+		// Pictures first: each chapter is folded, so that the page is short and quick until somebody asks for more.
+		rank := map[bool]int{true: 0, false: 1}
+		slices.SortStableFunc(sections, func(a, b section) int { return rank[a.IsChart()] - rank[b.IsChart()] })
+		if err := addOverview(contents, artifacts, e); err != nil {
+			return err
+		}
+	}
+	page, err := template.New("report").Parse(reportTemplate)
+	if err != nil {
+		return err
+	}
+	if err := e.Err(); err != nil {
+		return err
+	}
+	return page.Execute(w, contents)
+}
+
+// trusted is what package plots draws or writes, which escapes all that it is given.
+func trusted[T string | []byte](text T, err error) (template.HTML, error) {
+	return template.HTML(text), err //nolint:gosec // escaped
+}
+
+// addOverview adds what was found over all artifacts to the contents of a page.
+func addOverview(contents map[string]any, artifacts []Artifact, e *Evidence) (err error) {
+	if slices.ContainsFunc(artifacts, func(a Artifact) bool { return len(a.Claims) > 0 }) {
+		if contents["Forest"], err = trusted(ClaimsForest(artifacts, e).SVG()); err != nil {
+			return err
+		}
+	}
+	if contents["Answer"], err = newAnswerSection(e); err != nil {
+		return err
+	}
+	if contents["Advice"], err = trusted(e.Advice().Render("html")); err != nil {
+		return err
+	}
+	contents["Findings"], contents["Trials"] = Findings(artifacts, e), e.Trials()
+	contents["Fewest"], contents["Most"] = e.trialsPerCell(artifacts)
+	return nil
+}
+
+// answerSection is how the report begins.
+type answerSection struct {
+	Answer
+	Picture, Grid, Table template.HTML
+}
+
+func newAnswerSection(e *Evidence) (s answerSection, err error) {
+	if s.Answer, err = e.Answer(); err != nil {
+		return s, err
+	}
+	gains, err := e.Gains()
+	if err != nil {
+		return s, err
+	}
+	if s.Picture, err = trusted(gains.SVG()); err != nil {
+		return s, err
+	}
+	for into, table := range map[*template.HTML]func() (plots.Table, error){&s.Grid: e.Grid, &s.Table: e.AnswersTable} {
+		t, err := table()
+		if err != nil {
+			return s, err
+		}
+		if *into, err = trusted(t.Render("html")); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// trialsPerCell are the least and the largest number of trials that a cell of the artifacts has.
+func (e *Evidence) trialsPerCell(artifacts []Artifact) (fewest, most int) {
+	fewest = math.MaxInt
+	for _, a := range artifacts {
+		if a.Elsewhere {
+			continue
+		}
+		for _, c := range e.cellsOf(a) {
+			n := len(e.Records.Trials(c))
+			fewest, most = min(fewest, n), max(most, n)
+		}
+	}
+	return min(fewest, most), most
+}
+
+func newSection(a Artifact, e *Evidence, o TableOptions) (s section, err error) {
+	s = section{Artifact: a, Command: a.command(), CellCount: len(e.cellsOf(a))}
+	s.Of = paperTrials * s.CellCount
+	var t plots.Table
+	if a.IsChart() {
+		charts := a.Charts(e.Records)
+		t = a.Points(e.Records)
+		s.NothingFound = len(charts) == 0
+		for _, c := range charts {
+			c.ID += "-chart" // the section has the artifact's ID
+			svg, err := trusted(c.SVG())
+			if err != nil {
+				return s, err
+			}
+			s.Content += svg
+		}
+	} else {
+		if t, err = e.Table(a, o); err != nil {
+			return s, err
+		}
+		inPage := t
+		inPage.ID += "-table"
+		if s.Content, err = trusted(inPage.Render("html")); err != nil {
+			return s, err
+		}
+	}
+	csv, err := t.Render("csv")
+	s.CSV = template.URL("data:text/csv;charset=utf-8," + url.PathEscape(csv)) //nolint:gosec // text, escaped
+	s.Verdicts = Judge([]Artifact{a}, e)
+	s.describe(e)
+	return s, err
+}
+
+// describe collects where an artifact's numbers come from.
+func (s *section) describe(e *Evidence) {
+	backends, versions, devices := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	var least, most uint64
+	for _, c := range e.cellsOf(s.Artifact) {
+		for _, t := range e.Records.Trials(c) {
+			s.Trials++
+			s.Seconds += t.Seconds
+			backends[t.Backend], versions[t.Version], devices[t.Device] = true, true, true
+			if day, _, _ := strings.Cut(t.Date, "T"); day != "" {
+				if s.From == "" || day < s.From {
+					s.From = day
+				}
+				s.To = max(s.To, day)
+			}
+			if least == 0 || t.Seed < least {
+				least = t.Seed
+			}
+			most = max(most, t.Seed)
+		}
+	}
+	if most > 0 {
+		s.Seeds = fmt.Sprintf("%d to %d", least, most)
+	}
+	list := func(m map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(m)), "; ") }
+	s.Backends, s.Versions, s.Devices = list(backends), list(versions), list(devices)
+}

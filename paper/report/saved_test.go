@@ -1,0 +1,148 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/paper"
+)
+
+const results = "../../results"
+
+// damagedBut returns a folder of results that has the committed files of these names; all others hold what is no
+// record.
+func damagedBut(t *testing.T, whole ...string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for _, part := range []string{"", MultiverseFolder, CitedFolder} {
+		require.NoError(t, os.MkdirAll(filepath.Join(folder, part), 0o777))
+		files, err := filepath.Glob(filepath.Join(results, part, "*.jsonl"))
+		require.NoError(t, err)
+		require.NotEmpty(t, files)
+		for _, path := range files {
+			name := filepath.Join(part, filepath.Base(path))
+			require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("damaged\n"), 0o666))
+		}
+	}
+	for _, name := range whole {
+		text, err := os.ReadFile(filepath.Join(results, name))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o666))
+	}
+	return folder
+}
+
+// shown is an artifact's table as text.
+func shown(e *Evidence, id string) (string, error) {
+	found, err := Find(id)
+	if err != nil {
+		return "", err
+	}
+	t, err := e.Table(found[0], TableOptions{})
+	if err != nil {
+		return "", err
+	}
+	return t.Render("csv")
+}
+
+func TestATableReadsTheFilesOfItsOwnModelAndDataAlone(t *testing.T) {
+	readings, cited := filepath.Join(MultiverseFolder, "cora-gin.jsonl"), filepath.Join(CitedFolder, "cora-gin.jsonl")
+	for id, files := range map[string][]string{
+		"table-gin-cora":    {"cora-gin.jsonl", cited},
+		"fig-keep-rate-gin": {"cora-gin.jsonl"}, // one split for all trials: no trajectory is read
+		"table-scale-cora":  {"cora-gin.jsonl"},
+		"table-mad":         {"cora-gat.jsonl", "cora-sgat.jsonl"},
+		"fig-depth":         {"cora-gin.jsonl", cited, readings},
+	} {
+		want, err := shown(committed(t), id)
+		require.NoError(t, err)
+		got, err := shown(Open(damagedBut(t, files...)), id)
+		require.NoError(t, err, id)
+		require.Equal(t, want, got, id)
+		for i, missing := range files {
+			others := append(append([]string{}, files[:i]...), files[i+1:]...)
+			_, err := shown(Open(damagedBut(t, others...)), id)
+			require.ErrorContains(t, err, missing+": line 1: not a ", id)
+		}
+	}
+}
+
+func TestEachTableAloneIsTheOneOfTheReport(t *testing.T) {
+	for _, a := range Artifacts() {
+		want, err := shown(committed(t), a.ID)
+		require.NoError(t, err)
+		got, err := shown(Open(results), a.ID)
+		require.NoError(t, err)
+		require.Equal(t, want, got, a.ID)
+	}
+}
+
+func TestAnswersReadTheSecondProtocolAlone(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(results, CitedFolder, "*.jsonl"))
+	require.NoError(t, err)
+	for i, path := range files {
+		files[i], err = filepath.Rel(results, path)
+		require.NoError(t, err)
+	}
+	want, err := committed(t).AnswersTable()
+	require.NoError(t, err)
+	got, err := Open(damagedBut(t, files...)).AnswersTable()
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	_, err = Open(damagedBut(t, files[1:]...)).AnswersTable()
+	require.ErrorContains(t, err, files[0]+": line 1: ")
+}
+
+func TestWhatCannotBeReadIsToldWhereverItIsShown(t *testing.T) {
+	for name, show := range map[string]func(*Evidence){
+		"summary":  func(e *Evidence) { Summary(Artifacts(), e) },
+		"findings": func(e *Evidence) { Findings(Artifacts(), e) },
+		"advice":   func(e *Evidence) { e.Advice() },
+		"forest":   func(e *Evidence) { ClaimsForest(Artifacts(), e) },
+		"records":  func(e *Evidence) { e.Records.Trials(paper.Cell("cora", "gin", "inductive", 10)) },
+	} {
+		e, told := Open(damagedBut(t)), 0
+		e.OnError = func(error) { told++ }
+		show(e)
+		require.ErrorContains(t, e.Err(), "line 1: not a ", name)
+		require.Positive(t, told, name)
+	}
+	require.ErrorContains(t, WriteReport(io.Discard, Artifacts(), Open(damagedBut(t)), TableOptions{}), "line 1: not a ")
+}
+
+func TestAPageOfNamedTablesSaysNothingOfOthers(t *testing.T) {
+	found := artifact(t, "table-scale-cora")
+	files := []string{"cora-gin.jsonl", filepath.Join(CitedFolder, "cora-gin.jsonl")}
+	var page bytes.Buffer
+	require.NoError(t, WriteReport(&page, []Artifact{found}, Open(damagedBut(t, files...)), TableOptions{Alone: true}))
+	require.Equal(t, 1, strings.Count(page.String(), "<section "))
+	require.Contains(t, page.String(), `<section id="table-scale-cora">`)
+	require.Contains(t, page.String(), found.Claims[0].Text)
+}
+
+// BenchmarkSavedTable shows a table from saved results, as 'nodemask report' does.
+func BenchmarkSavedTable(b *testing.B) {
+	for _, id := range []string{"table-gin-cora", "fig-depth", "table-mad", tunedID} {
+		b.Run(id, func(b *testing.B) {
+			for b.Loop() {
+				_, err := shown(Open(results), id)
+				require.NoError(b, err)
+			}
+		})
+	}
+}
+
+// BenchmarkSavedReport writes the whole report from saved results.
+func BenchmarkSavedReport(b *testing.B) {
+	artifacts, err := Reported()
+	require.NoError(b, err)
+	for b.Loop() {
+		require.NoError(b, WriteReport(io.Discard, artifacts, Open(results), TableOptions{}))
+	}
+}

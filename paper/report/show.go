@@ -1,0 +1,277 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"nodemask/paper/record"
+	"nodemask/plots"
+	"nodemask/stats"
+)
+
+// IsChart reports whether an artifact is drawn, not tabulated.
+func (a Artifact) IsChart() bool { return len(a.Curves) > 0 }
+
+// TableOptions say how tables are made. The zero value corrects nothing, like the paper.
+type TableOptions struct {
+	// Holm corrects a table for the number of comparisons that it makes, by Holm's method. The verdicts on claims do not
+	// change: they are the paper's, which corrects nothing.
+	Holm bool
+	// Alone leaves out of a report what was found over all tables and figures, beside those that are asked for.
+	Alone bool
+}
+
+// Table returns an artifact's results as a table: means ± standard deviations, followed by the published value and
+// the difference from it, with what differs significantly from its comparison in bold.
+func (a Artifact) Table(r *record.Results, o TableOptions) plots.Table {
+	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, nil),
+		TextColumns: len(a.Labels)}
+	published := make([]bool, len(a.Columns))
+	for _, row := range a.Rows {
+		for i, e := range row.Entries {
+			published[i] = published[i] || e.Published != nil
+		}
+	}
+	for i, column := range a.Columns {
+		if slices.Contains(a.Blocks, i) {
+			t.Blocks = append(t.Blocks, len(t.Header))
+		}
+		t.Header = append(t.Header, column)
+		if published[i] {
+			t.Under = append(t.Under, len(t.Header), len(t.Header)+1)
+			t.Header = append(t.Header, "paper", "Δ")
+		}
+	}
+	t.Sections = len(a.Labels) > 1
+	var adjusted map[string]float64
+	if o.Holm {
+		adjusted = a.adjusted(r)
+	}
+	for _, row := range a.Rows {
+		cells := plots.Fields(row.Labels...)
+		for i, e := range row.Entries {
+			value, number := e.show(r, adjusted)
+			cells = append(cells, value)
+			if !published[i] {
+				continue
+			}
+			theirs, difference := plots.Field{}, plots.Field{}
+			if e.Published != nil {
+				theirs.Text = fmt.Sprintf("%.*f", e.Metric.Digits(), *e.Published)
+				if !math.IsNaN(number) {
+					difference.Text = plots.Signed(number-*e.Published, e.Metric.Digits())
+				}
+			}
+			cells = append(cells, theirs, difference)
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	if slices.ContainsFunc(t.Rows, func(row []plots.Field) bool {
+		return slices.ContainsFunc(row, func(f plots.Field) bool { return f.Bold })
+	}) {
+		t.Caption += " " + boldText
+	}
+	return t
+}
+
+// boldText says what is bold in a table of results: losses as well as gains.
+const boldText = "Bold: significantly above what it is compared with (p < 0.05); with ↓, significantly below."
+
+// against is what an entry is compared with: what there is of it; none with fewer than two pairs of trials.
+func (e Entry) against(r *record.Results) (record.Comparison, bool) {
+	if e.Against == nil {
+		return record.Comparison{}, false
+	}
+	c := r.Compare(e.Cell, e.Metric, *e.Against, e.Metric)
+	return c, c.Trials >= 2
+}
+
+// comparison names what an entry is compared with and by what; two entries may share a cell and not this.
+func (e Entry) comparison() string {
+	return e.Cell.Key() + " " + string(e.Metric) + " against " + e.Against.Key()
+}
+
+// adjusted returns the p-values of a table's comparisons by Holm's method, by [Entry.comparison]. One that stands twice
+// counts once.
+func (a Artifact) adjusted(r *record.Results) map[string]float64 {
+	var keys []string
+	var p []float64
+	for _, row := range a.Rows {
+		for _, e := range row.Entries {
+			if c, ok := e.against(r); ok && !slices.Contains(keys, e.comparison()) {
+				keys, p = append(keys, e.comparison()), append(p, c.P)
+			}
+		}
+	}
+	all, err := stats.Holm(p)
+	if err != nil {
+		panic(err) // Compare gives probabilities
+	}
+	adjusted := make(map[string]float64, len(keys))
+	for i, key := range keys {
+		adjusted[key] = all[i]
+	}
+	return adjusted
+}
+
+// chosen is the entry's cell as a page that trains chooses it. It is empty for what such a page does not measure.
+func (e Entry) chosen() string {
+	if e.Metric != record.MacroF1 {
+		return ""
+	}
+	return Chosen(e.Cell)
+}
+
+// Chosen returns a cell as a page that trains chooses it, in JSON: where it differs from [Cell] or [Masked], by axis,
+// with its keep rate. It is empty for data that such a page never has.
+func Chosen(c record.Cell) string {
+	if !slices.Contains([]string{"cora", "citeseer", "pubmed"}, c.Data) {
+		return ""
+	}
+	choices := map[string]string{}
+	if rate := c.Parameters.KeepRate; rate.Active() {
+		choices["keep"] = fmt.Sprint(rate.Probability())
+	}
+	for _, choice := range c.Differences(usual(c)) {
+		choices[choice.Axis.Name] = choice.Value
+	}
+	text, err := json.Marshal(map[string]any{"data": c.Data, "model": c.Parameters.Model, "setting": c.Setting,
+		"train": c.TrainPercent, "choices": choices})
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	return string(text)
+}
+
+// show is an entry as text, and its mean; NaN if it has not been run.
+func (e Entry) show(r *record.Results, adjusted map[string]float64) (plots.Field, float64) {
+	values := r.Values(e.Cell, e.Metric)
+	if len(values) == 0 {
+		return plots.Field{Text: "–", Note: "not run: " + e.Cell.Command(paperTrials), Cell: e.chosen()}, math.NaN()
+	}
+	summary, digits := stats.Summarize(values), e.Metric.Digits()
+	cell := plots.Field{Text: summary.Text(digits), Note: fmt.Sprintf("%d trials", summary.N), Cell: e.chosen()}
+	if summary.N == 1 {
+		cell.Note = "1 trial"
+	}
+	if c, ok := e.against(r); ok {
+		corrected := ""
+		if p, ok := adjusted[e.comparison()]; ok {
+			c.P, corrected = p, ", corrected"
+		}
+		cell.Bold, cell.Down = c.P < significant, c.Difference < 0
+		cell.Note += fmt.Sprintf("; %s against %s, p %s (%d pairs%s)", plots.Signed(c.Difference, digits), e.Against.Key(),
+			stats.ProbabilityText(c.P), c.Trials, corrected)
+	}
+	return cell, summary.Mean
+}
+
+// Charts returns an artifact's results as charts, one for each panel. Panels without results are left out.
+func (a Artifact) Charts(r *record.Results) []plots.Chart {
+	var charts []plots.Chart
+	for _, curve := range a.Curves {
+		s := curve.series(r)
+		if len(s.X) == 0 {
+			continue
+		}
+		s.Of = curve.Of // whose losses are recorded if this one's are: they are of the same trials
+		c := plots.Chart{ID: a.ID, Title: a.Title, Caption: a.About, XLabel: a.XLabel, YLabel: a.YLabel}
+		if curve.Panel != "" {
+			c.ID, c.Title = a.ID+"-"+curve.Panel, a.Title+", "+curve.Panel
+		}
+		if at := slices.IndexFunc(charts, func(other plots.Chart) bool { return other.ID == c.ID }); at >= 0 {
+			charts[at].Series = append(charts[at].Series, s)
+			continue
+		}
+		c.Series = []plots.Series{s}
+		charts = append(charts, c)
+	}
+	return charts
+}
+
+// series is a curve with the results that there are: means, and 95 % confidence intervals where there are three or
+// more.
+func (c Curve) series(r *record.Results) plots.Series {
+	s := plots.Series{Name: c.Name}
+	add := func(x float64, values []float64) {
+		m, low, high := stat.Mean(values, nil), stat.Mean(values, nil), stat.Mean(values, nil)
+		// of two, it would be wider than any chart
+		if _, l, h, err := stats.ConfidenceInterval95(values); err == nil && len(values) > 2 {
+			low, high = l, h
+			if c.Losses == nil { // of percentages there are none beyond these
+				low, high = max(l, 0), min(h, 100)
+			}
+		}
+		s.X, s.Y, s.Low, s.High = append(s.X, x), append(s.Y, m), append(s.Low, low), append(s.High, high)
+	}
+	for _, p := range c.Points {
+		if values := r.Values(p.Entry.Cell, p.Entry.Metric); len(values) > 0 {
+			add(p.X, values)
+			s.Cells = append(s.Cells, p.Entry.chosen())
+		}
+	}
+	if c.Losses == nil {
+		return s
+	}
+	s.HideMarkers = true
+	histories := c.losses(r)
+	for epoch := 0; ; epoch++ {
+		var values []float64
+		for _, h := range histories {
+			if epoch < len(h) {
+				values = append(values, h[epoch])
+			}
+		}
+		if len(values) == 0 || 2*len(values) < len(histories) {
+			break
+		}
+		add(float64(epoch+1), values)
+	}
+	if n := len(s.X); n > 0 && !c.Validation {
+		s.Cells = make([]string, n)
+		s.Cells[n-1] = Chosen(*c.Losses) // a line of losses is run where it ends
+	}
+	return s
+}
+
+// losses are the histories of a curve's trials.
+func (c Curve) losses(r *record.Results) [][]float64 {
+	var histories [][]float64
+	for _, trial := range r.Trials(*c.Losses) {
+		history := trial.TrainLosses
+		if c.Validation {
+			history = trial.ValidationLosses
+		}
+		if len(history) > 0 {
+			histories = append(histories, history)
+		}
+	}
+	return histories
+}
+
+// Points returns what a chart draws as a table: a row for each point.
+func (a Artifact) Points(r *record.Results) plots.Table {
+	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About,
+		Header: []string{"curve", a.XLabel, a.YLabel, "low", "high"}}
+	for _, c := range a.Charts(r) {
+		for _, s := range c.Series {
+			name := s.Name
+			if panel, ok := strings.CutPrefix(c.ID, a.ID+"-"); ok {
+				name = panel + ", " + name
+			}
+			for i := range s.X {
+				row := []plots.Field{{Text: name}, {Text: fmt.Sprint(s.X[i])}}
+				for _, y := range []float64{s.Y[i], s.Low[i], s.High[i]} {
+					row = append(row, plots.Field{Text: fmt.Sprintf("%.4f", y)})
+				}
+				t.Rows = append(t.Rows, row)
+			}
+		}
+	}
+	return t
+}

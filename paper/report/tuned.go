@@ -1,0 +1,247 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper/judge"
+	"nodemask/paper/record"
+	"nodemask/plots"
+	"nodemask/stats"
+)
+
+// The IDs of the tables of the protocols' tuned comparisons: the first draws configurations, the second has the same
+// for all arms.
+const (
+	tunedID    = "table-tuned"
+	balancedID = "table-balanced"
+)
+
+// tunedComparison is one of them, with its cells that every arm has run.
+type tunedComparison struct {
+	judge.Design
+	cells        []judge.Tuned
+	part, folder string
+}
+
+// comparisonOf returns a comparison by its table, without cells.
+func comparisonOf(id string) tunedComparison {
+	if id == balancedID {
+		return tunedComparison{Design: judge.BalancedDesign(), part: string(judge.Balanced), folder: CitedFolder}
+	}
+	return tunedComparison{Design: judge.DrawnDesign(), part: "tuned", folder: MultiverseFolder}
+}
+
+// command returns what shows the comparison.
+func (c tunedComparison) command(arguments string) string {
+	return "nodemask multiverse --part " + c.part + " --data all " + arguments
+}
+
+// tuned returns a comparison by its table.
+func (e *Evidence) tuned(id string) tunedComparison {
+	return once(e.comparisons, id, func() tunedComparison {
+		c, results := comparisonOf(id), e.all
+		if id == balancedID {
+			results = e.cited
+		}
+		for _, q := range c.Questions() {
+			begun, err := c.Begun(results, q)
+			var t judge.Tuned
+			if begun {
+				t, err = c.Tuned(results, q)
+			}
+			e.fail(err)
+			if err == nil && t.Complete {
+				c.cells = append(c.cells, t)
+			}
+		}
+		c.hideUnfinished()
+		return c
+	})
+}
+
+// hideUnfinished takes away what arms that came after the protocol scored where one has not run in all cells of a model
+// on a data set that the protocol's arms have run in.
+func (c tunedComparison) hideUnfinished() {
+	type where struct {
+		model     judge.TunedModel
+		data, arm string
+	}
+	unfinished := map[where]bool{}
+	for _, t := range c.cells {
+		for _, arm := range t.Arms {
+			if arm.F1 == nil {
+				unfinished[where{t.Model, t.Data, arm.Name}] = true
+			}
+		}
+	}
+	for _, t := range c.cells {
+		for i, arm := range t.Arms {
+			if unfinished[where{t.Model, t.Data, arm.Name}] {
+				t.Arms[i].F1 = nil
+			}
+		}
+	}
+}
+
+// having lists the cells of some models in a setting, or both (""), that show an arm.
+func (c tunedComparison) having(arm string, setting datasets.Setting,
+	models ...judge.TunedModel) (cells []judge.Tuned) {
+	for _, t := range c.cells {
+		if t.In(setting, models) && slices.ContainsFunc(t.Arms, func(a judge.TunedArm) bool {
+			return a.Name == arm && a.F1 != nil
+		}) {
+			cells = append(cells, t)
+		}
+	}
+	return cells
+}
+
+// added lists the arms that came after the protocol and are shown.
+func (c tunedComparison) added() []string {
+	return slices.DeleteFunc(slices.Clone(c.Added), func(arm string) bool { return len(c.having(arm, "", c.Models...)) == 0 })
+}
+
+// tunedOther is an arm that masking is compared with beside the plain one.
+type tunedOther struct{ id, arm, name string }
+
+func tunedOthers() []tunedOther {
+	return []tunedOther{{"dropedge", judge.ArmDropEdge, "DropEdge"}, {"dropout", judge.ArmDropout, "dropout"}}
+}
+
+// on lists the data sets on which a cell of a model shows an arm.
+func (c tunedComparison) on(arm string, model judge.TunedModel) string {
+	var all []string
+	for _, t := range c.having(arm, "", model) {
+		if data := DataTitle(t.Data); !slices.Contains(all, data) {
+			all = append(all, data)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// keepRates are the keep rates that validation F1 chose most often for a model in a setting.
+func (c tunedComparison) keepRates(setting datasets.Setting, model judge.TunedModel) string {
+	chosen := map[string]int{}
+	for _, t := range c.having(judge.ArmMaskedTuned, setting, model) {
+		for _, arm := range t.Arms {
+			if arm.Name == judge.ArmMaskedTuned {
+				chosen[cmp.Or(arm.Chosen["keep"], "1")]++
+			}
+		}
+	}
+	most := slices.Max(slices.Collect(maps.Values(chosen)))
+	maps.DeleteFunc(chosen, func(_ string, times int) bool { return times < most })
+	return strings.Join(slices.Sorted(maps.Keys(chosen)), ", ")
+}
+
+func tableTuned(id string) Artifact {
+	a := Artifact{ID: id, Title: "The same budget of tuning for every arm", Tuned: true, Claims: claimsOfTuned(id),
+		Labels: []string{"model", "data, setting, train"}, Columns: comparisonOf(id).Arms,
+		About: "For each arm the best of twelve configurations by validation F1 on three splits, run once on twenty fresh " +
+			"ones."}
+	if id == balancedID {
+		a.Title = "The same configurations for every arm"
+		a.About = "For each arm the best by validation F1 on three splits of the same sixteen configurations, and of these " +
+			"crossed with its own rate, run once on twenty fresh ones; no attention dropout."
+	}
+	a.About += " Bold: significantly above the plain model, or with ↓ below it."
+	return a
+}
+
+// tunedTable shows what of a tuned comparison has been run.
+func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
+	c := e.tuned(a.ID)
+	arms := slices.Concat(a.Columns, c.added())
+	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, arms),
+		TextColumns: len(a.Labels), Sections: true}
+	for _, q := range c.cells {
+		row := []plots.Field{{Text: q.Model.Title()}, {Text: fmt.Sprintf("%s, %s, %d %%", DataTitle(q.Data), q.Setting,
+			q.TrainPercent)}}
+		for _, arm := range q.Arms {
+			switch {
+			case !slices.Contains(arms, arm.Name):
+				continue
+			case arm.F1 == nil:
+				row = append(row, plots.Field{Text: "–"})
+				continue
+			}
+			field := plots.Field{Text: stats.Summarize(arm.F1).Text(2), Note: arm.Words()}
+			if plain := q.Arms[0]; arm.Name != plain.Name {
+				test, err := stats.PairedTTest(arm.F1, plain.F1)
+				if err != nil {
+					return t, err
+				}
+				field.Bold, field.Down = test.P < significant, test.MeanDifference < 0
+				field.Note += fmt.Sprintf("; %s against plain, p %s", plots.Signed(test.MeanDifference, 2), stats.ProbabilityText(test.P))
+			}
+			row = append(row, field)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	if added := c.added(); len(added) > 0 {
+		t.Caption += fmt.Sprintf(" Added later, exploratory (paper/ADDITIONS.md): %s.", strings.Join(added, "; "))
+	}
+	if n := len(c.Questions()); len(c.cells) < n {
+		t.Caption += fmt.Sprintf(" Run so far: %d of %d rows.", len(c.cells), n)
+	}
+	return t, nil
+}
+
+func claimsOfTuned(id string) []Claim {
+	models, budget := comparisonOf(id).Protocol().Models, "With the same budget of tuning"
+	if id == balancedID {
+		budget = "With the same configurations for every arm"
+	}
+	var claims []Claim
+	for _, model := range models {
+		name, text := model.Name, fmt.Sprintf("%s, %s + NM beats %[2]s", budget, hyper.Title(model.Name))
+		if model.With != "" {
+			name += "-" + strings.ReplaceAll(model.With, " ", "-")
+			text += ", both with " + model.With
+		}
+		claims = append(claims, claimOfTuned(id, name, text+".", judge.ArmPlain, model))
+	}
+	for _, other := range tunedOthers() {
+		text := fmt.Sprintf("%s, node masking beats %s, over all models.", budget, other.name)
+		claims = append(claims, claimOfTuned(id, other.id, text, other.arm, models...))
+	}
+	return claims
+}
+
+// claimOfTuned says that tuned masking beats another arm, over all cells of models that have been run.
+func claimOfTuned(table, name, text, against string, models ...judge.TunedModel) Claim {
+	return Claim{ID: table + "/" + name, Subject: aboutBeyond, Ours: true, Text: text,
+		Rule:  "Over the cells of the tuned comparison that have been run, on twenty fresh splits.",
+		Judge: func(e *Evidence) Verdict { return e.judgeTuned(table, against, "", models...) }}
+}
+
+// judgeTuned compares tuned masking with another arm of models in a tuned comparison, in one setting or both ("").
+func (e *Evidence) judgeTuned(table, against string, setting datasets.Setting,
+	models ...judge.TunedModel) Verdict {
+	var all []comparison
+	var files []string
+	c := e.tuned(table)
+	for _, q := range c.having(against, setting, models...) {
+		files = append(files, trialsFile(c.folder, q.Data, q.Model.Name))
+		name := fmt.Sprintf("%s on %s, %s %d %%", q.Model.Title(), DataTitle(q.Data), q.Setting, q.TrainPercent)
+		all = append(all, comparison{name: name, differences: func(*record.Results) (all []difference) {
+			for i, d := range q.Differences(judge.ArmMaskedTuned, against) { // by fresh split
+				all = append(all, difference{uint64(i + 1), d})
+			}
+			return all
+		}})
+	}
+	v := notRun("no cell of the tuned comparison has all arms")
+	if len(all) > 0 {
+		v = judgePairs(e.Records, points, all)
+		v.files = files
+	}
+	v.setCommand(c.command("--model all"))
+	return v
+}

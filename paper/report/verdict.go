@@ -1,0 +1,329 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"nodemask/datasets"
+	"nodemask/paper/judge"
+	"nodemask/paper/record"
+	"nodemask/plots"
+	"nodemask/stats"
+)
+
+// Verdict is a grade with the figures that it rests on.
+type Verdict struct {
+	Grade judge.Grade
+	// Holds, Against and Of count comparisons: those that are as the claim says and those that are the other way, at p <
+	// 0.05 or by the claim's own rule, of how many.
+	Holds, Against, Of int
+	// Effect is the mean over all comparisons with its interval, above 0 if it is as the claim says; nil: there is none.
+	Effect     *stats.TTest
+	Unit       string   // of Effect
+	Published  *float64 // the paper's own mean over the same comparisons; nil: it has none
+	Robust     string   // what the readings around the cited one say; "": they were not asked
+	Detectable float64  // of Inconclusive: the true difference that would have been found with a power of 80 %
+	Figures    string   // all there is to say, in a line
+	command    string   // shows what it rests on, or trains it; "": the command of the claim's table
+	files      []string // of results, with the trials that it rests on; nil: those with the cells of the claim's table
+}
+
+// points is the unit of differences in F1.
+const points = "points"
+
+// Strict returns the paper's own rule in numbers, "4 of 14"; "" if nothing was compared.
+func (v Verdict) Strict() string {
+	if v.Of == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", v.Holds, v.Of)
+}
+
+// EffectText returns the effect with its interval and the published one, "+0.16 [−0.20, 0.52] points (paper: +1.20)";
+// "" if there is none.
+func (v Verdict) EffectText() string {
+	if v.Effect == nil {
+		return ""
+	}
+	text := intervalText(*v.Effect, digitsOf(v.Unit)) + " " + v.Unit
+	if v.Published != nil {
+		text += fmt.Sprintf(" (paper: %s)", plots.Signed(*v.Published, 2))
+	}
+	return text
+}
+
+// intervalText is a difference with its interval, "+0.16 [−0.20, 0.52]".
+func intervalText(t stats.TTest, digits int) string {
+	return fmt.Sprintf("%s [%s, %s]", plots.Signed(t.MeanDifference, digits), unsigned(t.Low, digits), unsigned(t.High, digits))
+}
+
+func unsigned(x float64, digits int) string { return strings.TrimPrefix(plots.Signed(x, digits), "+") }
+
+// crossEntropy is the unit of losses, which differ by thousandths.
+const crossEntropy = "cross-entropy"
+
+// digitsOf is how many digits after the point are told of a number in a unit.
+func digitsOf(unit string) int {
+	if unit == crossEntropy {
+		return 4
+	}
+	return 2
+}
+
+// GradeText returns the grade, and of an inconclusive one what would have been found.
+func (v Verdict) GradeText() string {
+	if v.Grade == judge.Inconclusive && v.Detectable > 0 {
+		return fmt.Sprintf("%s (%.*f %s would have been found)", v.Grade, digitsOf(v.Unit), v.Detectable, v.Unit)
+	}
+	return string(v.Grade)
+}
+
+// setCommand says which part of 'multiverse' shows the evidence, or trains it where there is none.
+func (v *Verdict) setCommand(multiversePart string) {
+	v.command = multiversePart
+	if v.Grade != judge.NotRun {
+		v.command += " --summary"
+	}
+}
+
+// notRun is the verdict where something is missing.
+func notRun(format string, a ...any) Verdict {
+	return Verdict{Grade: judge.NotRun, Figures: fmt.Sprintf(format, a...)}
+}
+
+// difference is how far two trials of a seed are apart.
+type difference struct {
+	seed  uint64
+	value float64
+}
+
+// differences lists how far a metric of a is above one of b, for each pair of trials that have both, by seed.
+func differences(r *record.Results, a record.Cell, ma record.Metric, b record.Cell,
+	mb record.Metric) (all []difference) {
+	for one, other := range r.Pairs(a, b) {
+		x, ok := ma.Of(one)
+		y, both := mb.Of(other)
+		if ok && both {
+			all = append(all, difference{one.Seed, x - y})
+		}
+	}
+	return all
+}
+
+// comparison is one place at which a claim is tested.
+type comparison struct {
+	name string
+	// differences, one for each pair of trials, are above 0 if they are as the claim says.
+	differences func(*record.Results) []difference
+	published   *float64 // the paper's own difference; nil: it has none
+}
+
+// between compares a metric of a with one of b: the claim is that a's is above.
+func between(name string, a record.Cell, ma record.Metric, b record.Cell, mb record.Metric,
+	published *float64) comparison {
+	return comparison{name, func(r *record.Results) []difference { return differences(r, a, ma, b, mb) }, published}
+}
+
+// overPairs grades a claim by [judgePairs].
+func overPairs(unit string, all []comparison) func(*Evidence) Verdict {
+	return func(e *Evidence) Verdict { return judgePairs(e.Records, unit, all) }
+}
+
+// judgePairs grades a claim in one reading, by what [grade] says: each pair of trials is compared, one place at a time
+// and all together, where each seed counts once, by its mean over the comparisons.
+func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdict {
+	v, run, trials, published := Verdict{Unit: unit}, 0, math.MaxInt, 0.0
+	places, bySeed := make([][]float64, len(comparisons)), make([]map[uint64]float64, len(comparisons))
+	var seeds []uint64
+	for i, c := range comparisons {
+		bySeed[i] = map[uint64]float64{}
+		for _, d := range c.differences(r) {
+			places[i], bySeed[i][d.seed] = append(places[i], d.value), d.value
+			if i == 0 {
+				seeds = append(seeds, d.seed)
+			}
+		}
+		if len(places[i]) >= 2 { // one trial says nothing about significance
+			run, trials = run+1, min(trials, len(places[i]))
+		}
+		if c.published == nil {
+			published = math.NaN()
+		} else {
+			published += *c.published / float64(len(comparisons))
+		}
+	}
+	if run < len(comparisons) {
+		return notRun("%d of %d comparisons have at least two trials", run, len(comparisons))
+	}
+	singles, err := v.tally(places, 0)
+	if err != nil {
+		return notRun("%v", err)
+	}
+	common := make([][]float64, len(comparisons))
+	for _, seed := range seeds {
+		if slices.ContainsFunc(bySeed, func(of map[uint64]float64) bool { _, ok := of[seed]; return !ok }) {
+			continue
+		}
+		for i, of := range bySeed {
+			common[i] = append(common[i], of[seed])
+		}
+	}
+	pooled, err := stats.Pooled(common)
+	if err != nil {
+		return notRun("fewer than two seeds are in all %d comparisons", len(comparisons))
+	}
+	v.Effect = &pooled
+	if !math.IsNaN(published) {
+		v.Published = &published
+	}
+	v.Grade = grade(pooled, v.Holds, v.Against, v.Of, v.Published)
+	against := ""
+	if v.Against > 0 {
+		against = fmt.Sprintf(", %d the other way", v.Against)
+	}
+	var parts []string
+	for i, single := range singles {
+		parts = append(parts, fmt.Sprintf("%s %s (p %s)%s", comparisons[i].name, plots.Signed(single.MeanDifference, digitsOf(unit)),
+			stats.ProbabilityText(single.P), []string{" ✗", "", " ✓"}[1+side(single)]))
+	}
+	v.Figures = fmt.Sprintf("%s, p %s; significant in %s%s, %d or more trials each%s: %s", v.EffectText(),
+		stats.ProbabilityText(pooled.P), v.Strict(), against, trials, v.detect(), strings.Join(parts, "; "))
+	return v
+}
+
+// side is 1 or -1 for a difference that is significantly above or below what it is tested against, else 0.
+func side(t stats.TTest) int {
+	switch {
+	case t.P >= significant:
+		return 0
+	case t.MeanDifference > 0:
+		return 1
+	case t.MeanDifference < 0:
+		return -1
+	}
+	return 0
+}
+
+// significant is the paper's level.
+const significant = 0.05
+
+// tally tests the differences at each place against zero, and counts those that are significantly above and below.
+func (v *Verdict) tally(places [][]float64, zero float64) (singles []stats.TTest, err error) {
+	for _, differences := range places {
+		single, err := stats.PairedTTest(differences, slices.Repeat([]float64{zero}, len(differences)))
+		if err != nil {
+			return nil, err
+		}
+		v.Of++
+		switch side(single) {
+		case 1:
+			v.Holds++
+		case -1:
+			v.Against++
+		}
+		singles = append(singles, single)
+	}
+	return singles, nil
+}
+
+// detect says, of an inconclusive verdict, which true difference would have been found.
+func (v *Verdict) detect() string {
+	if v.Grade != judge.Inconclusive {
+		return ""
+	}
+	least, err := stats.Detectable(v.Effect.StdDev, v.Effect.N)
+	if err != nil {
+		return ""
+	}
+	v.Detectable = least
+	if least == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; a true difference of %.*f %s would have been found with a power of 80 %%", digitsOf(v.Unit), least,
+		v.Unit)
+}
+
+// grade is the rule for a claim that something is above something else, in one reading: of n comparisons k are
+// significantly above 0 and m below, p < 0.05, and the pooled effect is their mean with its 95 % interval over seeds.
+//
+//   - reproduced: the pooled effect is significantly above 0, 2k ≥ n and m = 0.
+//   - same direction: it is significantly above 0, otherwise.
+//   - contradicted: it is significantly below 0, or its interval ends below half of the published pooled effect and
+//     does not leave 0 out.
+//   - inconclusive: otherwise.
+func grade(pooled stats.TTest, k, m, n int, published *float64) judge.Grade {
+	sure := pooled.P < significant
+	switch {
+	case sure && pooled.MeanDifference > 0 && 2*k >= n && m == 0:
+		return judge.Reproduced
+	case sure && pooled.MeanDifference > 0:
+		return judge.SameDirection
+	case sure, published != nil && *published > 0 && pooled.High < *published/2:
+		return judge.Contradicted
+	}
+	return judge.Inconclusive
+}
+
+// judgeCited grades a claim in the cited reading, or another of the choices that its protocol gives side by side, by
+// the rule of PROTOCOL-2.md. As long as splits are missing it has not been run. published is the paper's mean over the
+// protocol's sizes; nil: it has none.
+func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choice judge.Choice,
+	contrast judge.Contrast, published *float64) Verdict {
+	a, err := judge.Ask(e.cited, data, model, setting, choice, contrast)
+	if err != nil {
+		return notRun("%v", err)
+	}
+	v := Verdict{Grade: judge.NotRun, Unit: points, Published: published}
+	command := fmt.Sprintf("nodemask multiverse --part cited --data %s --model %s", data, model)
+	if a.Effect == nil || a.Splits < judge.Splits {
+		v.Figures = fmt.Sprintf("%d of %d splits", a.Splits, judge.Splits)
+		v.setCommand(command)
+		return v
+	}
+	v.files = []string{trialsFile(CitedFolder, data, model)}
+	if err := v.gradeCited(a.Effect.Differences, a.Effect.Pooled, -contrast.Margin); err != nil {
+		return notRun("%v", err)
+	}
+	v.setCommand(command)
+	v.Figures = fmt.Sprintf("%s, p %s over %d splits, significant in %s sizes: %s", v.EffectText(),
+		stats.ProbabilityText(a.Effect.Pooled.P), a.Splits, v.Strict(), choice) + v.detect()
+	if choice != (judge.Choice{}) {
+		return v
+	}
+	robust, err := judge.Robust(e.cited, data, model, setting, contrast)
+	if err != nil {
+		return notRun("%v", err)
+	}
+	if robust.Readings > 1 {
+		v.Robust = fmt.Sprintf("%d above, %d below of %d", robust.Above, robust.Below, robust.Readings)
+	}
+	return v
+}
+
+// gradeCited grades by PROTOCOL-2.md's rule for a claim that something is above zero at some places, and pooled.
+func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, zero float64) error {
+	singles, err := v.tally(places, zero)
+	if err != nil {
+		return err
+	}
+	above := 0
+	for _, single := range singles {
+		if single.MeanDifference > 0 {
+			above++
+		}
+	}
+	v.Effect = &pooled
+	switch {
+	case pooled.Low > zero:
+		v.Grade = judge.Reproduced
+	case pooled.High < zero:
+		v.Grade = judge.Contradicted
+	case 10*above >= 9*v.Of:
+		v.Grade = judge.SameDirection
+	default:
+		v.Grade = judge.Inconclusive
+	}
+	return nil
+}
