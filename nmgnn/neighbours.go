@@ -319,11 +319,23 @@ func (n Neighbours) Targets(h *Node) *Node {
 	return kernels.Targets(n.product, h, n.train)
 }
 
-// Weights returns a number for each entry, the same in every epoch: [entries, 1]. of is called once for each pair of v
-// and u ∈ N_v, by their numbers in the graph that is being computed over; name tells several such functions apart.
-func (n Neighbours) Weights(g *Graph, name string, of func(v, u int32) float32) *Node {
+// Weights returns a number for each entry and function, the same in every epoch: [entries, functions]. Each function is
+// called once for each pair of v and u ∈ N_v, by their numbers in the graph that is being computed over; name tells
+// several such weights apart.
+func (n Neighbours) Weights(g *Graph, name string, of ...func(v, u int32) float32) *Node {
 	n.readsAll = true
-	return n.product.Floats("weights_"+name, perEntry(of)).NodeValue(g)
+	columns := make([]*Node, len(of))
+	for i, column := range of {
+		key := "weights_" + name
+		if i > 0 {
+			key += "/" + strconv.Itoa(i)
+		}
+		columns[i] = n.product.Floats(key, perEntry(column)).NodeValue(g)
+	}
+	if len(columns) == 0 {
+		panic(fmt.Errorf("weights %q of no function: expected one for each column", name))
+	}
+	return Concatenate(columns, 1)
 }
 
 // Softmax returns exp(e_vu) / Σ_{w∈N_v} exp(e_vw), for each column of e [entries, heads] on its own.

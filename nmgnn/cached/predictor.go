@@ -75,7 +75,7 @@ func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
 	if err := safetensors.Guard(c.path, c.checkDegrees); err != nil {
 		return nil, fmt.Errorf("the cache: %w", err)
 	}
-	p := &Predictor{backend: b, saved: m, model: nmgnn.Build(m.Settings, len(m.Classes)), cache: c,
+	p := &Predictor{backend: b, saved: m, model: m.Network().Model, cache: c,
 		known: make(map[string]int32, len(c.IDs)), programs: map[batchShape]*batchProgram{}}
 	for i, id := range c.IDs {
 		if before, ok := p.known[id]; ok {

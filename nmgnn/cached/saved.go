@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -24,7 +25,8 @@ import (
 // What models and caches are called in files, and what to do if one is damaged.
 var (
 	modelKind = safetensors.Kind{Name: "model", Remedy: "get it again, or train the model again"}
-	cacheKind = safetensors.Kind{Name: "cache", Remedy: "get it again, or train the same model again with 'nodemask train --save-model --save-cache'"}
+	cacheKind = safetensors.Kind{Name: "cache", Within: "model", Remedy: "get it again, or train the model again and save " +
+		"both"}
 )
 
 // Keys of the metadata. docs/FORMATS.md says what each holds.
@@ -37,6 +39,7 @@ const (
 	seedKey        = "seed"
 	fingerprintKey = "fingerprint"
 	ofModelKey     = "model"
+	ownKey         = "own_layers"
 )
 
 // Model is a trained model as a file keeps it, with all that predicting needs.
@@ -51,6 +54,9 @@ type Model struct {
 	FeatureNames []string `json:"-"`
 	// Weights by path, as training left them at the best epoch.
 	Weights []infer.Weight `json:"-"`
+	// Own is a model of one's own layers, whose weights these are; Settings then name no model. A file does not hold it:
+	// [LoadOwn] is given it again. nil: the model that Settings describe.
+	Own *nmgnn.Model `json:"-"`
 }
 
 // Fingerprint returns a hash that tells models apart: a cache belongs to the one model that filled it.
@@ -67,8 +73,21 @@ func (m *Model) Fingerprint() string {
 // Network returns the saved model as one that runs over any graph: once, with nothing masked or dropped. What a trial
 // with DropGNN predicts is the average of several runs, which this is not.
 func (m *Model) Network() infer.Model {
-	return infer.Model{Model: nmgnn.Build(m.Settings, len(m.Classes)), Weights: m.Weights,
-		NormalizeFeatures: m.Settings.NormalizeFeatures}
+	network := infer.Model{Weights: m.Weights, NormalizeFeatures: m.Settings.NormalizeFeatures}
+	if m.Own != nil {
+		network.Model = *m.Own
+	} else {
+		network.Model = nmgnn.Build(m.Settings, len(m.Classes))
+	}
+	return network
+}
+
+// layers is how many layers the model has.
+func (m *Model) layers() int {
+	if m.Own != nil {
+		return len(m.Own.Layers)
+	}
+	return m.Settings.Layers
 }
 
 // scope is what the paths of all weights begin with.
@@ -91,10 +110,21 @@ func weightPath(name string) string { return scope + strings.ReplaceAll(name, ".
 // refuse: one without weights, or whose settings are invalid or have DropGNN.
 func (m *Model) Save(path string) error { return m.builder().WriteFile(path) }
 
+// SaveWith writes the model and its cache into one file, as [Model.Save] does. [LoadModel] reads the model of it, and
+// [LoadCache] the cache.
+func (m *Model) SaveWith(path string, c *Cache) error {
+	file := m.builder()
+	if err := c.put(file, withinModel, m); err != nil {
+		file = safetensors.Failed(modelKind.Name, err)
+	}
+	return file.WriteFile(path)
+}
+
 // SaveBoth saves a model and its cache, each as by Save. Both are whole on the disk before either takes its name, so
 // that an error leaves the old pair or the new one. While they take their names the old cache is kept under a third
 // one, by which [LoadCache] finds it if the program is killed then: there is the old pair or the new one. On a file
-// system without hard links a kill at that moment leaves neither.
+// system without hard links a kill at that moment leaves neither. It returns an error if the model or the cache is nil:
+// a trial keeps a cache if its experiment has Keep.
 func SaveBoth(m *Model, modelPath string, c *Cache, cachePath string) error {
 	// The old cache stays if the model cannot take its name: whichever model is there then has its own.
 	if err := m.builder().WriteFileAfter(modelPath, func() error {
@@ -149,7 +179,10 @@ func (m *Model) described() map[string]any {
 }
 
 func (m *Model) builder() *safetensors.Builder {
-	if err := cmp.Or(m.check(), errors.Join(CheckText("class", m.Classes), CheckText("feature", m.FeatureNames),
+	if err := m.check(); err != nil {
+		return safetensors.Failed(modelKind.Name, err)
+	}
+	if err := cmp.Or(errors.Join(CheckText("class", m.Classes), CheckText("feature", m.FeatureNames),
 		CheckText("data set", []string{m.Data}))); err != nil {
 		return safetensors.Failed(modelKind.Name, err)
 	}
@@ -164,6 +197,9 @@ func (m *Model) builder() *safetensors.Builder {
 	if m.FeatureNames == nil {
 		delete(metadata, namesKey)
 	}
+	if m.Own != nil {
+		metadata[ownKey] = strconv.Itoa(m.layers())
+	}
 	file := safetensors.New(modelKind.Name, metadata)
 	for _, w := range m.Weights {
 		name, err := tensorName(w.Path)
@@ -175,25 +211,35 @@ func (m *Model) builder() *safetensors.Builder {
 	return file
 }
 
-// LoadModel reads a model that [Model.Save] wrote. It returns an error that names the file unless that is whole by its
-// checksums, its settings are valid and predict by one run ([hyper.Parameters.CheckOneRun]), it has features, classes
+// LoadModel reads a model that [Model.Save] or [Model.SaveWith] wrote. It returns an error that names the file unless
+// that is whole by its checksums, its settings are valid and predict by one run ([hyper.Parameters.CheckOneRun]), it has features, classes
 // and weights, the weights are finite and have names, and the fingerprint is theirs. That there is a weight of the
-// right shape for each that the settings ask for, running the model checks.
-func LoadModel(path string) (m *Model, err error) {
+// right shape for each that the settings ask for, running the model checks. For a model of one's own layers it returns
+// an error that says to call [LoadOwn].
+func LoadModel(path string) (m *Model, err error) { return load(path, nil) }
+
+// LoadOwn reads a model of one's own layers as [LoadModel] does others. The file has weights and no layers: own is the
+// model that they were trained for.
+func LoadOwn(path string, own nmgnn.Model) (*Model, error) { return load(path, &own) }
+
+func load(path string, own *nmgnn.Model) (m *Model, err error) {
 	file, err := safetensors.Open(path, modelKind)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close() // the weights are copies
 	err = safetensors.Guard(path, func() error {
-		m, err = readModel(file, path)
+		m, err = readModel(file, path, own)
 		return err
 	})
 	return m, err
 }
 
-func readModel(file *safetensors.File, path string) (*Model, error) {
-	m := &Model{}
+func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, error) {
+	if err := checkOwn(file, path, own); err != nil {
+		return nil, err
+	}
+	m := &Model{Own: own}
 	for key, into := range m.described() {
 		if _, err := file.Metadata(key); err != nil && key == namesKey {
 			continue // older files have none
@@ -207,6 +253,9 @@ func readModel(file *safetensors.File, path string) (*Model, error) {
 		return nil, err
 	}
 	for _, name := range file.Names() {
+		if strings.HasPrefix(name, withinModel) { // its cache
+			continue
+		}
 		values, shape, err := safetensors.Get[float32](file, name)
 		if err != nil {
 			return nil, err
@@ -228,6 +277,22 @@ func readModel(file *safetensors.File, path string) (*Model, error) {
 	return m, nil
 }
 
+// checkOwn returns an error unless one's own layers are given where the file needs them, and as many.
+func checkOwn(file *safetensors.File, path string, own *nmgnn.Model) error {
+	layers, err := file.Metadata(ownKey)
+	switch is := err == nil; {
+	case own == nil && is:
+		return fmt.Errorf("%s: a model of layers that are not in the file, which has their weights alone: give the "+
+			"layers to LoadOwn, in Go", path)
+	case own != nil && !is:
+		return fmt.Errorf("%s: a model that its settings describe, not one of one's own layers: read it with LoadModel", path)
+	case is && layers != strconv.Itoa(len(own.Layers)):
+		return fmt.Errorf("%s: weights of %.20s layers of somebody's own, for %d: give LoadOwn the model that was trained",
+			path, layers, len(own.Layers))
+	}
+	return nil
+}
+
 // decodeMetadata reads a text of the metadata as JSON.
 func decodeMetadata(file *safetensors.File, path, key string, into any) error {
 	text, err := file.Metadata(key)
@@ -243,8 +308,19 @@ func decodeMetadata(file *safetensors.File, path, key string, into any) error {
 
 // check returns an error unless the model can be built, has weights and predicts by one run.
 func (m *Model) check() error {
-	if err := m.Settings.Check(); err != nil {
-		return fmt.Errorf("the settings are invalid: %w", err)
+	switch {
+	case m == nil:
+		return errors.New("the model is nil: read one with LoadModel")
+	case m.Own == nil:
+		if err := m.Settings.Check(); err != nil {
+			return fmt.Errorf("the settings are invalid: %w", err)
+		}
+	case m.Settings.Model != "":
+		return fmt.Errorf("a model of one's own layers whose settings name the model %.20q: expected none", m.Settings.Model)
+	default:
+		if err := m.Own.Check(); err != nil {
+			return err
+		}
 	}
 	if err := m.Settings.CheckOneRun(); err != nil {
 		return err

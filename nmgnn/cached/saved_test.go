@@ -11,14 +11,18 @@ import (
 	"strings"
 	"testing"
 
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/internal/newcomers"
 	"nodemask/nmgnn/internal/safetensors"
 )
 
@@ -55,6 +59,84 @@ func TestAModelAndItsCacheAreReadAsTheyWereSaved(t *testing.T) {
 			require.NoError(t, kept.Close(), "once more")
 		}
 	}
+}
+
+func TestAModelAndItsCacheAreOneFile(t *testing.T) {
+	m, c, model, _ := savedPair(t, gnntest.Go(t), "gat", true)
+	_, err := cached.LoadCache(model, m)
+	require.EqualError(t, err, model+": a model without a cache: expected a cache's file, or one that Model.SaveWith wrote")
+	require.NoError(t, m.SaveWith(model, c))
+	back, err := cached.LoadModel(model)
+	require.NoError(t, err)
+	require.Equal(t, m, back)
+	kept, err := cached.LoadCache(model, back)
+	require.NoError(t, err)
+	defer kept.Close()
+	require.Equal(t, []any{c.IDs, c.Features, c.Hidden, c.Degrees},
+		[]any{kept.IDs, kept.Features, kept.Hidden, kept.Degrees})
+	back.Seed++
+	_, err = cached.LoadCache(model, back)
+	require.ErrorContains(t, err, "not of this one")
+}
+
+func TestSavingNothingIsAnError(t *testing.T) {
+	m, c, model, cache := savedPair(t, gnntest.Go(t), "gin", false)
+	const noCache = "the cache is nil: an experiment keeps one if its Keep is set"
+	require.ErrorContains(t, cached.SaveBoth(m, model, nil, cache), noCache)
+	require.ErrorContains(t, m.SaveWith(model, nil), noCache)
+	require.ErrorContains(t, (*cached.Cache)(nil).Save(cache, m), noCache)
+	require.ErrorContains(t, cached.SaveBoth(nil, model, c, cache), "the model is nil")
+	require.ErrorContains(t, c.Save(cache, nil), "the model is nil")
+	require.ErrorContains(t, (*cached.Model)(nil).Save(model), "the model is nil")
+	_, err := cached.LoadCache(cache, nil)
+	require.ErrorContains(t, err, "the model is nil")
+	back, err := cached.LoadModel(model)
+	require.NoError(t, err)
+	require.Equal(t, m, back, "what was saved stays")
+}
+
+// halves is a layer of one's own: W·(h_v + Σ_{u∈N_v} δ(u)·h_u/2).
+type halves struct{ width int }
+
+func (l halves) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, mask *Node) *Node {
+	z := h.Times(nmgnn.GlorotWeights(scope, h.Graph(), "w", h.Width(), l.width))
+	return Add(z, MulScalar(near.Sum(z, mask), 0.5))
+}
+
+func TestAModelOfOnesOwnLayersIsSavedAndPredictsNewcomers(t *testing.T) {
+	b, g := gnntest.Go(t), gnntest.TwoCamps(t)
+	view := gnntest.View(t, g, 50, datasets.Inductive)
+	own := nmgnn.Model{Layers: []nmgnn.Layer{halves{5}, halves{2}}}
+	network, err := infer.Untrained(b, own, g.Features.Width, 3)
+	require.NoError(t, err)
+	m := &cached.Model{Own: &own, Classes: g.Classes, Features: g.Features.Width, Weights: network.Weights}
+	train := g.Features.Select(view.Train.Nodes)
+	hidden, err := m.Network().Represent(b, view.Train.Edges, train, infer.Options{})
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	require.NoError(t, m.SaveWith(path, cached.New(g, view.Train, train, hidden[:1])))
+
+	_, err = cached.LoadModel(path)
+	require.EqualError(t, err, path+": a model of layers that are not in the file, which has their weights alone: give "+
+		"the layers to LoadOwn, in Go")
+	_, err = cached.LoadOwn(path, nmgnn.Model{Layers: own.Layers[:1]})
+	require.ErrorContains(t, err, "weights of 2 layers of somebody's own, for 1")
+	back, err := cached.LoadOwn(path, own)
+	require.NoError(t, err)
+	require.Equal(t, m, back)
+	cache, err := cached.LoadCache(path, back)
+	require.NoError(t, err)
+	defer cache.Close()
+	edges, err := newcomers.Edges(view, true)
+	require.NoError(t, err)
+	want, err := back.Network().Represent(b, edges, g.Features, infer.Options{})
+	require.NoError(t, err)
+	arrive := arrivalsOf(g, view)
+	predictsWhatTheModelSays(t, predictorOf(t, b, back, cache), arrive, g.Classes, want[1].Softmax())
+
+	_, _, settings, _ := savedPair(t, b, "gin", false)
+	_, err = cached.LoadOwn(settings, own)
+	require.ErrorContains(t, err, "a model that its settings describe, not one of one's own layers")
 }
 
 func TestOfAModelAndItsCacheBothAreSavedOrNeither(t *testing.T) {

@@ -19,39 +19,60 @@ import (
 // fingerprint. [SaveBoth] saves it together with the model.
 func (c *Cache) Save(path string, m *Model) error { return c.builder(m).WriteFile(path) }
 
+// withinModel is what the names of a cache's tensors begin with in a model's own file.
+const withinModel = "cache."
+
 func (c *Cache) builder(m *Model) *safetensors.Builder {
-	nodes := len(c.IDs)
+	failed := func(err error) *safetensors.Builder { return safetensors.Failed(cacheKind.Name, err) }
+	if m == nil || c == nil {
+		return failed(c.put(nil, "", m))
+	}
 	file := safetensors.New(cacheKind.Name, map[string]string{ofModelKey: m.Fingerprint(),
 		featuresKey: strconv.Itoa(c.Features.Width)})
+	if err := c.put(file, "", m); err != nil {
+		return failed(err)
+	}
+	return file
+}
+
+// put adds the cache's tensors to a file, under names that begin with prefix.
+func (c *Cache) put(file *safetensors.Builder, prefix string, m *Model) error {
+	switch {
+	case m == nil:
+		return errors.New("the model is nil: expected the one that filled the cache")
+	case c == nil:
+		return errors.New("the cache is nil: an experiment keeps one if its Keep is set")
+	}
+	nodes := len(c.IDs)
 	ends, text := make([]int64, 1, nodes+1), []byte{}
 	for i, id := range c.IDs {
 		if !utf8.ValidString(id) {
-			return safetensors.Failed(cacheKind.Name, fmt.Errorf("the id of node %d is %.40q: expected UTF-8", i, id))
+			return fmt.Errorf("the id of node %d is %.40q: expected UTF-8", i, id)
 		}
 		text = append(text, id...)
 		ends = append(ends, int64(len(text)))
 	}
-	safetensors.Add(file, "ids.offsets", ends, nodes+1)
-	safetensors.Add(file, "ids.text", text, len(text))
-	safetensors.Add(file, "degrees", c.Degrees, nodes)
+	safetensors.Add(file, prefix+"ids.offsets", ends, nodes+1)
+	safetensors.Add(file, prefix+"ids.text", text, len(text))
+	safetensors.Add(file, prefix+"degrees", c.Degrees, nodes)
 	if f := c.Features; f.IsSparse() {
-		safetensors.Add(file, "features.offsets", f.Offsets, nodes+1)
-		safetensors.Add(file, "features.columns", f.Columns, len(f.Columns))
-		safetensors.Add(file, "features.values", f.Values, len(f.Columns))
+		safetensors.Add(file, prefix+"features.offsets", f.Offsets, nodes+1)
+		safetensors.Add(file, prefix+"features.columns", f.Columns, len(f.Columns))
+		safetensors.Add(file, prefix+"features.values", f.Values, len(f.Columns))
 	} else {
-		safetensors.Add(file, "features", f.Dense, nodes, f.Width)
+		safetensors.Add(file, prefix+"features", f.Dense, nodes, f.Width)
 	}
 	for i, h := range c.Hidden {
-		safetensors.Add(file, hiddenName(i), h.Values, nodes, h.Width)
+		safetensors.Add(file, prefix+hiddenName(i), h.Values, nodes, h.Width)
 	}
-	return file
+	return nil
 }
 
 // hiddenName is what h̃^(i+1) is called in a file.
 func hiddenName(i int) string { return fmt.Sprintf("hidden%d", i+1) }
 
-// LoadCache opens a cache that [Cache.Save] wrote for the model. Where the system can map files, features and
-// representations stay on the disk, and are read row by row as predictions need them: a cache may be larger than
+// LoadCache opens a cache that [Cache.Save] or [Model.SaveWith] wrote for the model. Where the system can map files,
+// features and representations stay on the disk, and are read row by row as predictions need them: a cache may be larger than
 // memory. What is held in memory are the ids, some 80 bytes a node with a predictor's index.
 //
 // Before that the whole file is read through once, to hold it against its checksums and to find numbers that are not
@@ -63,6 +84,9 @@ func hiddenName(i int) string { return fmt.Sprintf("hidden%d", i+1) }
 //
 // If another model's cache is there because saving both was killed, and that of m was kept, it is that one.
 func LoadCache(path string, m *Model) (*Cache, error) {
+	if m == nil {
+		return nil, errors.New("the model is nil: read the cache's own with LoadModel")
+	}
 	c, err := loadCache(path, m)
 	if errors.Is(err, errOtherModel) || errors.Is(err, fs.ErrNotExist) {
 		if kept, keptErr := loadCache(oldOf(path), m); keptErr == nil {
@@ -91,7 +115,13 @@ func loadCache(path string, m *Model) (c *Cache, err error) {
 }
 
 func readCache(file *safetensors.File, path string, m *Model) (*Cache, error) {
-	of, err := file.Metadata(ofModelKey)
+	key, prefix := ofModelKey, ""
+	if file.Is(modelKind.Name) {
+		if key, prefix = fingerprintKey, withinModel; !file.Has(prefix + "degrees") {
+			return nil, fmt.Errorf("%s: a model without a cache: expected a cache's file, or one that Model.SaveWith wrote", path)
+		}
+	}
+	of, err := file.Metadata(key)
 	if err != nil {
 		return nil, err
 	}
@@ -99,29 +129,29 @@ func readCache(file *safetensors.File, path string, m *Model) (*Cache, error) {
 		return nil, fmt.Errorf("%s: the cache of model %.20s, not of this one (%s): %w", path, of, own, errOtherModel)
 	}
 	c := &Cache{file: file, path: path}
-	if c.IDs, err = readIDs(file, path); err != nil {
+	if c.IDs, err = readIDs(file, path, prefix); err != nil {
 		return nil, err
 	}
 	nodes := len(c.IDs)
-	if c.Degrees, _, err = safetensors.Get[int32](file, "degrees", nodes); err != nil {
+	if c.Degrees, _, err = safetensors.Get[int32](file, prefix+"degrees", nodes); err != nil {
 		return nil, err
 	}
 	c.Features = datasets.Features{Rows: nodes}
 	if err := decodeMetadata(file, path, featuresKey, &c.Features.Width); err != nil {
 		return nil, err
 	}
-	if !file.Has("features.offsets") {
-		c.Features.Dense, _, err = safetensors.Get[float32](file, "features", nodes, c.Features.Width)
-	} else if c.Features.Offsets, _, err = safetensors.Get[int64](file, "features.offsets", nodes+1); err == nil {
-		if c.Features.Columns, _, err = safetensors.Get[int32](file, "features.columns", safetensors.Any); err == nil {
-			c.Features.Values, _, err = safetensors.Get[float32](file, "features.values", len(c.Features.Columns))
+	if !file.Has(prefix + "features.offsets") {
+		c.Features.Dense, _, err = safetensors.Get[float32](file, prefix+"features", nodes, c.Features.Width)
+	} else if c.Features.Offsets, _, err = safetensors.Get[int64](file, prefix+"features.offsets", nodes+1); err == nil {
+		if c.Features.Columns, _, err = safetensors.Get[int32](file, prefix+"features.columns", safetensors.Any); err == nil {
+			c.Features.Values, _, err = safetensors.Get[float32](file, prefix+"features.values", len(c.Features.Columns))
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	for i := 0; file.Has(hiddenName(i)); i++ {
-		values, shape, err := safetensors.Get[float32](file, hiddenName(i), nodes, safetensors.Any)
+	for i := 0; file.Has(prefix + hiddenName(i)); i++ {
+		values, shape, err := safetensors.Get[float32](file, prefix+hiddenName(i), nodes, safetensors.Any)
 		if err != nil {
 			return nil, err
 		}
@@ -139,12 +169,12 @@ func readCache(file *safetensors.File, path string, m *Model) (*Cache, error) {
 }
 
 // readIDs copies the nodes' names, so that they outlive the file.
-func readIDs(file *safetensors.File, path string) ([]string, error) {
-	ends, _, err := safetensors.Get[int64](file, "ids.offsets", safetensors.Any)
+func readIDs(file *safetensors.File, path, prefix string) ([]string, error) {
+	ends, _, err := safetensors.Get[int64](file, prefix+"ids.offsets", safetensors.Any)
 	if err != nil {
 		return nil, err
 	}
-	raw, _, err := safetensors.Get[uint8](file, "ids.text", safetensors.Any)
+	raw, _, err := safetensors.Get[uint8](file, prefix+"ids.text", safetensors.Any)
 	if err != nil {
 		return nil, err
 	}
@@ -175,9 +205,9 @@ func (c *Cache) checkDegrees() error {
 
 // fits returns an error unless the cache has the sizes of the model, and of its own nodes.
 func (c *Cache) fits(m *Model) error {
-	if c.Features.Width != m.Features || len(c.Hidden) != m.Settings.Layers-1 {
+	if c.Features.Width != m.Features || len(c.Hidden) != m.layers()-1 {
 		return fmt.Errorf("a cache of %d features and %d hidden layers for a model with %d and %d", c.Features.Width,
-			len(c.Hidden), m.Features, m.Settings.Layers-1)
+			len(c.Hidden), m.Features, m.layers()-1)
 	}
 	nodes := len(c.IDs)
 	if len(c.Degrees) != nodes || c.Features.Rows != nodes {
@@ -185,9 +215,13 @@ func (c *Cache) fits(m *Model) error {
 			len(c.Degrees), c.Features.Rows)
 	}
 	for i, h := range c.Hidden {
-		if h.Width != m.Settings.Hidden || h.Rows != nodes {
+		width := m.Settings.Hidden
+		if m.Own != nil { // whose layers say it when they run
+			width = h.Width
+		}
+		if h.Width != width || h.Rows != nodes {
 			return fmt.Errorf("hidden layer %d of the cache is of shape [%d, %d]: expected [%d, %d]", i+1, h.Rows, h.Width,
-				nodes, m.Settings.Hidden)
+				nodes, width)
 		}
 	}
 	return nil

@@ -114,7 +114,7 @@ func (v View) rootName() string {
 // Sentence says in words what the model predicts, and how much of it comes from where. Names in it steer no terminal.
 func (v View) Sentence() string {
 	title := "The model"
-	if v.Model != nil {
+	if v.Model != nil && v.Model.Own == nil {
 		title = hyper.Title(v.Model.Settings.Model)
 	}
 	root := v.Tree.Base[0]

@@ -72,6 +72,8 @@ func Unfold(b *backend.Backend, m *cached.Model, g *datasets.Graph, v int32, lay
 		layers++
 	}
 	switch {
+	case m.Own != nil:
+		return nil, errors.New("a model of one's own layers, whose sums are not known here")
 	case formulas[m.Settings.Model] == "":
 		return nil, fmt.Errorf("the sums of the model %s: none of them are written out here: expected one of %q",
 			m.Settings.Model, slices.Sorted(maps.Keys(formulas)))

@@ -39,8 +39,8 @@ const maxBytes = 1<<31 - 1
 
 // Export returns the model as an ONNX file, which names the version of the program that writes it; "" names none. Equal
 // models make equal files. It returns an error that names the setting or weight which is missing or invalid, or says
-// that the model is nil, predicts by several runs ([hyper.Parameters.CheckOneRun]) or would make a file larger than
-// ONNX allows, 2 GiB.
+// that the model is nil, has layers of one's own, predicts by several runs ([hyper.Parameters.CheckOneRun]) or would
+// make a file larger than ONNX allows, 2 GiB.
 func Export(m *cached.Model, version string) ([]byte, error) { return export(m, version, maxBytes) }
 
 // export is [Export] to a file of so many bytes at most.
@@ -79,6 +79,9 @@ func Save(path string, m *cached.Model, version string) error {
 
 // convert makes the model's ModelProto, of the standard operators alone.
 func convert(m *cached.Model, version string) (message, error) {
+	if m.Own != nil {
+		return nil, errors.New("a model of one's own layers: an ONNX file can be made of the project's own alone")
+	}
 	if err := m.Settings.Check(); err != nil {
 		return nil, fmt.Errorf("settings: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"nodemask/datasets"
+	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
@@ -20,6 +21,9 @@ import (
 type Experiment struct {
 	Graph      *datasets.Graph
 	Parameters hyper.Parameters
+	// Own is a model of one's own layers, trained instead of the one that Parameters describe, of which the training
+	// counts. It has its own Dropout. Memory is not estimated for it. nil: none.
+	Own *nmgnn.Model
 
 	Setting      datasets.Setting
 	Arrivals     datasets.Arrivals // how new nodes join, in the inductive setting
@@ -48,6 +52,11 @@ type Experiment struct {
 func (x Experiment) Check() error {
 	if err := x.Parameters.Check(); err != nil {
 		return err
+	}
+	if x.Own != nil {
+		if err := x.Own.Check(); err != nil {
+			return err
+		}
 	}
 	if err := x.Setting.Check(); err != nil {
 		return err
@@ -118,8 +127,20 @@ type Result struct {
 // ([RunOptions].KeepBest) cannot be, and one with DropGNN neither, whose Predictions are of several runs
 // ([hyper.Parameters.CheckOneRun]).
 func (r *Result) Saved(x Experiment) *cached.Model {
-	return &cached.Model{Settings: x.Parameters, Classes: x.Graph.Classes, Features: x.Graph.Features.Width,
+	m := &cached.Model{Settings: x.Parameters, Own: x.Own, Classes: x.Graph.Classes, Features: x.Graph.Features.Width,
 		FeatureNames: x.Graph.FeatureNames, Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}
+	if x.Own != nil {
+		m.Settings.Model = ""
+	}
+	return m
+}
+
+// model is what is trained.
+func (x Experiment) model() nmgnn.Model {
+	if x.Own != nil {
+		return *x.Own
+	}
+	return nmgnn.Build(x.Parameters, x.Graph.NumClasses())
 }
 
 // Progress is one epoch of one trial.

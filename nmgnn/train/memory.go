@@ -11,9 +11,9 @@ import (
 )
 
 // memory estimates how many bytes the experiment takes on a backend, with so many jobs on a graph of this size; 0 where
-// that is not known, as on a GPU. It is rather too low than too high.
+// that is not known, as on a GPU and of one's own layers. It is rather too low than too high.
 func (x Experiment) memory(b *backend.Backend, jobs int, size learn.Size) float64 {
-	if b.ID == "xla:cuda" {
+	if b.ID == "xla:cuda" || x.Own != nil {
 		return 0
 	}
 	xla := b.Plugin != ""
@@ -56,7 +56,7 @@ func (x Experiment) CheckInference(b *backend.Backend) error {
 }
 
 func (x Experiment) inferenceFits(b *backend.Backend, left memory.Left) error {
-	if b.ID == "xla:cuda" {
+	if b.ID == "xla:cuda" || x.Own != nil {
 		return nil
 	}
 	need := x.size().Pass(x.Parameters)

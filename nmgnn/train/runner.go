@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
@@ -158,7 +157,7 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
 func (r *Runner) resultOf(ctx context.Context, x Experiment, trial *Trial) (*Result, error) {
 	result, err := x.ResultOf(ctx, whole{r.trainer}, trial, r.split)
 	if err == nil && x.Setting == datasets.Inductive {
-		all, reached, cached := newcomers.Count(r.trainer.view, x.Parameters.Layers)
+		all, reached, cached := newcomers.Count(r.trainer.view, len(r.trainer.model.Layers))
 		result.Nodes = &NodeCounts{All: all, Reached: reached, Cached: cached}
 	}
 	return result, err
@@ -245,6 +244,9 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool, together int)
 	}
 	o := OptionsOf(x.Parameters, views[0])
 	o.Also, o.Room, o.Together = views[1:], room, together
+	if x.Own != nil { // whose rates are compiled in
+		o.Rates = nil
+	}
 	if err := r.turnTo(x, views[0], o, readings); err != nil {
 		return err
 	}
@@ -317,7 +319,7 @@ func (r *Runner) turnTo(x Experiment, view *datasets.View, o Options, readings b
 	if err != nil {
 		return err
 	}
-	trainer, err := newTrainer(r.backend, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, view, o)
+	trainer, err := newTrainer(r.backend, x.model(), x.Graph, view, o)
 	if err == nil {
 		r.trainer, r.compiled = trainer, append(r.compiled, compiled{of, trainer})
 	}
@@ -343,7 +345,7 @@ func programOf(x Experiment, readings bool, together int) program {
 	if readings { // of all kinds of arrivals
 		x.Arrivals = ""
 	}
-	of.Experiment = Experiment{Graph: x.Graph, Parameters: p, Setting: x.Setting, Arrivals: x.Arrivals,
+	of.Experiment = Experiment{Graph: x.Graph, Parameters: p, Own: x.Own, Setting: x.Setting, Arrivals: x.Arrivals,
 		TrainPercent: x.TrainPercent, OwnSplit: x.OwnSplit, ValidationPercent: x.ValidationPercent}
 	return of
 }

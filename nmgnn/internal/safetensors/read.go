@@ -21,6 +21,7 @@ import (
 // Kind is what a file is expected to be of.
 type Kind struct {
 	Name   string // as the metadata has it
+	Within string // another kind, whose files may hold one of this kind too; "": none
 	Remedy string // what to do if the file is damaged
 }
 
@@ -148,7 +149,7 @@ func (f *File) identify() error {
 		return f.errorf(lengthSize,
 			"this is safetensors, but not a nodemask %s: its metadata has the format %.40q: expected %q. Name another file",
 			f.kind.Name, f.metadata[formatKey], formatName)
-	case found != f.kind.Name:
+	case found != f.kind.Name && (found != f.kind.Within || found == ""):
 		return f.errorf(lengthSize, "this is a %.40s: expected a %s. Name another file", found, f.kind.Name)
 	case f.metadata[versionKey] != version:
 		return f.errorf(lengthSize, "version %.40q of a %s: expected %q. Another nodemask wrote this: update nodemask, or %s",
@@ -229,6 +230,9 @@ func (f *File) errorf(at int64, format string, args ...any) error {
 func (f *File) damaged(at int64, format string, args ...any) error {
 	return f.errorf(at, "%w. The file is damaged: %s", fmt.Errorf(format, args...), f.kind.Remedy)
 }
+
+// Is reports whether the file is of a kind by its metadata.
+func (f *File) Is(kind string) bool { return f.metadata[kindKey] == kind }
 
 // Metadata returns the text of a key. It is an error if there is none.
 func (f *File) Metadata(key string) (string, error) {

@@ -1,0 +1,217 @@
+package nodemask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/train"
+)
+
+// Model is a trained model with what it needs to predict. Several goroutines may use one.
+type Model struct {
+	// Saved has the weights, the settings and the names of the classes.
+	Saved *cached.Model
+	// Trained is the trial: scores, history and split. It is nil of a model that was loaded.
+	Trained *train.Result
+
+	cache     *cached.Cache
+	graph     *datasets.Graph     // that it was trained on; nil of one that was loaded
+	predicted []cached.Prediction // of that graph's nodes
+
+	opening   sync.Mutex
+	backend   *backend.Backend  // nil until it is needed
+	predictor *cached.Predictor // likewise
+}
+
+// LoadModel reads a model that [Model.Save] wrote, with its cache. Close it when it is not needed any more.
+func LoadModel(path string) (*Model, error) { return loaded(path, cached.LoadModel) }
+
+// LoadOwn is [LoadModel] for a model of one's own layers: own is what [Own] was given, since the file has weights
+// alone.
+func LoadOwn(path string, own nmgnn.Model) (*Model, error) {
+	return loaded(path, func(path string) (*cached.Model, error) { return cached.LoadOwn(path, own) })
+}
+
+func loaded(path string, load func(path string) (*cached.Model, error)) (*Model, error) {
+	saved, err := load(path)
+	if err != nil {
+		return nil, err
+	}
+	cache, err := cached.LoadCache(path, saved)
+	if err != nil {
+		return nil, err
+	}
+	return &Model{Saved: saved, cache: cache}, nil
+}
+
+// Save writes the model and its cache, all that predicts new nodes, into one safetensors file, whole or not at all. It
+// is as large as the graph's features and a row of each hidden layer a node.
+func (m *Model) Save(path string) error { return m.Saved.SaveWith(path, m.cache) }
+
+// Predict returns the class of a node of the graph that the model was trained on, and its probability. A model that
+// was loaded has no graph: call [Model.PredictAll] with one.
+func (m *Model) Predict(_ context.Context, node int32) (class string, probability float64, err error) {
+	switch {
+	case m.graph == nil:
+		return "", 0, errors.New("the model was loaded, without the graph: expected PredictAll, which takes one")
+	case node < 0 || int(node) >= len(m.predicted):
+		return "", 0, fmt.Errorf("node %d: expected 0 to %d", node, len(m.predicted)-1)
+	}
+	return m.predicted[node].Class, m.predicted[node].Probability, nil
+}
+
+// PredictAll returns the class of each node of a graph, in the nodes' order: that of training, or another one with the
+// same features. A prediction counts the node's neighbours.
+func (m *Model) PredictAll(ctx context.Context, g *datasets.Graph) ([]cached.Prediction, error) {
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
+	if g == m.graph {
+		return slices.Clone(m.predicted), nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	if g.Features.Width != m.Saved.Features {
+		return nil, fmt.Errorf("%d features a node: the model was trained with %d", g.Features.Width, m.Saved.Features)
+	}
+	b, err := m.open()
+	if err != nil {
+		return nil, err
+	}
+	all, err := m.Saved.Network().Represent(b, g.Edges, g.Features, infer.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return m.predictions(g, all[len(all)-1].Softmax()), nil
+}
+
+func (m *Model) predictions(g *datasets.Graph, p infer.Representation) []cached.Prediction {
+	all := make([]cached.Prediction, p.Rows)
+	for v, class := range p.Classes() {
+		id := fmt.Sprint(v)
+		if g.NodeIDs != nil {
+			id = g.NodeIDs[v]
+		}
+		all[v] = cached.Prediction{ID: id, Class: m.Saved.Classes[class], Probability: float64(p.Row(v)[class]),
+			Neighbours: g.Edges.Degree(int32(v))}
+	}
+	return all
+}
+
+// Node is a node that arrives after training.
+type Node struct {
+	ID       string
+	Features []float32 // as many as the graph's nodes have
+	// Neighbours are ids of nodes that it is joined to: nodes of the graph (their numbers, if they have no ids), or
+	// others that arrive with it.
+	Neighbours []string
+}
+
+// PredictNew returns the classes of nodes that arrive together, in their order, from the cache (section 4 of the
+// paper): nothing that was there is computed again. It returns an error for two nodes of one id, and for a neighbour
+// that neither the cache nor the arriving nodes have.
+func (m *Model) PredictNew(ctx context.Context, nodes ...Node) ([]cached.Prediction, error) {
+	if _, err := m.open(); err != nil {
+		return nil, err
+	}
+	arrive, err := m.newcomers(nodes)
+	if err != nil {
+		return nil, err
+	}
+	var all []cached.Prediction
+	err = m.predictor.Predict(ctx, arrive, func(p cached.Prediction) error {
+		all = append(all, p)
+		return nil
+	})
+	return all, err
+}
+
+// newcomers joins nodes that arrive to those of the cache, and to one another.
+func (m *Model) newcomers(nodes []Node) (*datasets.Newcomers, error) {
+	n := &datasets.Newcomers{Known: make([][]int32, len(nodes)), Linked: make([][]int32, len(nodes)),
+		Features: datasets.Features{Rows: len(nodes), Width: m.Saved.Features, Dense: []float32{}}}
+	place := map[string]int32{}
+	for i, node := range nodes {
+		_, known := m.predictor.Known([]byte(node.ID))
+		if _, twice := place[node.ID]; twice || known {
+			return nil, fmt.Errorf("node %.60q arrives, but there is a node of that id: expected another id", node.ID)
+		}
+		if len(node.Features) != m.Saved.Features {
+			return nil, fmt.Errorf("node %.60q has %d features: the model was trained with %d", node.ID, len(node.Features),
+				m.Saved.Features)
+		}
+		place[node.ID] = int32(i)
+		n.IDs, n.Features.Dense = append(n.IDs, node.ID), append(n.Features.Dense, node.Features...)
+	}
+	for i, node := range nodes {
+		for _, id := range node.Neighbours {
+			if w, ok := place[id]; ok && w != int32(i) {
+				n.Linked[i], n.Linked[w] = append(n.Linked[i], w), append(n.Linked[w], int32(i))
+			} else if u, known := m.predictor.Known([]byte(id)); known {
+				n.Known[i] = append(n.Known[i], u)
+			} else if !ok {
+				return nil, fmt.Errorf("node %.60q is joined to %.60q, which neither the graph nor the arriving nodes have",
+					node.ID, id)
+			}
+		}
+	}
+	for _, rows := range [][][]int32{n.Known, n.Linked} {
+		for i := range rows {
+			slices.Sort(rows[i])
+			rows[i] = slices.Compact(rows[i])
+		}
+	}
+	return n, nil
+}
+
+// open returns the backend, which it opens with the predictor when it is first needed.
+func (m *Model) open() (*backend.Backend, error) {
+	m.opening.Lock()
+	defer m.opening.Unlock()
+	if m.cache == nil {
+		return nil, errors.New("the model is closed: load it again")
+	}
+	if m.backend == nil {
+		b, err := backend.Open("")
+		if err != nil {
+			return nil, err
+		}
+		m.backend = b
+	}
+	if m.predictor == nil {
+		p, err := cached.NewPredictor(m.backend, m.Saved, m.cache)
+		if err != nil {
+			return nil, err
+		}
+		m.predictor = p
+	}
+	return m.backend, nil
+}
+
+// Close frees the compiled programs, the backend and the cache. Nothing predicts after it, and nothing may while it
+// runs.
+func (m *Model) Close() error {
+	m.opening.Lock()
+	defer m.opening.Unlock()
+	if m.predictor != nil {
+		m.predictor.Close()
+	}
+	if m.backend != nil {
+		m.backend.Finalize()
+	}
+	cache := m.cache
+	m.predictor, m.backend, m.cache = nil, nil, nil
+	if cache == nil {
+		return nil
+	}
+	return cache.Close()
+}

@@ -1,0 +1,51 @@
+// Package nodemask trains graph neural networks with node masking (arXiv 2001.07524), predicts, saves, and draws
+// aggregation trees, in a few lines each:
+//
+//	g, err := nodemask.NewGraph(nodes, pairs, features, width, labels)
+//	m, err := nodemask.Train(ctx, g, nodemask.GIN(), nodemask.KeepRate(0.5))
+//	class, p, err := m.Predict(ctx, 17)
+//	err = m.Save("m.safetensors")
+//
+// It is a front: all that it does, the packages below do with more to choose. Graphs are those of package datasets,
+// which reads files of many formats; nmgnn has the layers, nmgnn/train experiments of many trials, nmgnn/cached and
+// nmgnn/infer what predicts, aggtree the trees.
+package nodemask
+
+import (
+	"fmt"
+	"strconv"
+
+	"nodemask/csr"
+	"nodemask/datasets"
+)
+
+// NewGraph returns an undirected graph of so many nodes, numbered from 0. pairs lists its edges: either direction will
+// do, and repeats and self-loops are left out. features holds width numbers a node, row by row. labels holds a class
+// for each node, from 0 up; -1: it is not known. It returns an error that names what is out of range.
+func NewGraph(nodes int, pairs [][2]int32, features []float32, width int, labels []int32) (*datasets.Graph, error) {
+	if width < 1 || len(features) != nodes*width {
+		return nil, fmt.Errorf("%d numbers as features of width %d for %d nodes: expected %d, and a width of at least 1",
+			len(features), width, nodes, nodes*max(width, 1))
+	}
+	edges, report, err := csr.FromSeq(nodes, func(yield func(int32, int32) bool) {
+		for _, pair := range pairs {
+			if !yield(pair[0], pair[1]) {
+				return
+			}
+		}
+	}, csr.Options{})
+	if err != nil {
+		return nil, err
+	}
+	g := &datasets.Graph{Name: "graph", Edges: edges, Labels: labels, Source: "memory", Report: report,
+		Features: datasets.Features{Rows: nodes, Width: width, Dense: features}}
+	for v, label := range labels {
+		if int(label) >= nodes {
+			return nil, fmt.Errorf("node %d has label %d: expected a class from 0 to %d, or -1 for none", v, label, nodes-1)
+		}
+		for int(label) >= len(g.Classes) {
+			g.Classes = append(g.Classes, strconv.Itoa(len(g.Classes)))
+		}
+	}
+	return g, g.Check()
+}

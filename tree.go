@@ -1,0 +1,80 @@
+package nodemask
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"nodemask/aggtree"
+	"nodemask/aggtree/draw"
+	"nodemask/datasets"
+)
+
+// Drawing is an aggregation tree with the graph that it is a tree of.
+type Drawing struct {
+	*aggtree.Tree
+	graph *datasets.Graph
+	mask  []bool
+}
+
+// TreeOption changes the tree that [Tree] builds.
+type TreeOption func(d *Drawing) error
+
+// Masked masks nodes of the graph: they are in no child set, but one of them may be the root.
+func Masked(nodes ...int32) TreeOption {
+	return func(d *Drawing) error {
+		if d.mask == nil {
+			d.mask = make([]bool, d.graph.NumNodes())
+		}
+		for _, v := range nodes {
+			if v < 0 || int(v) >= len(d.mask) {
+				return fmt.Errorf("node %d cannot be masked: the graph has nodes 0 to %d", v, len(d.mask)-1)
+			}
+			d.mask[v] = true
+		}
+		return nil
+	}
+}
+
+// Tree builds the aggregation tree of a node over so many hops: what a model of as many layers computes it from. It
+// returns an [*aggtree.TooLargeError] for one of over a million nodes.
+func Tree(g *datasets.Graph, node int32, hops int, options ...TreeOption) (*Drawing, error) {
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
+	d := &Drawing{graph: g}
+	for _, option := range options {
+		if err := option(d); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	d.Tree, err = aggtree.Build(context.Background(), g.Edges, node, hops, aggtree.Options{Mask: d.mask})
+	return d, err
+}
+
+// DrawOption changes a picture.
+type DrawOption func(d *Drawing, o draw.Options) draw.Options
+
+// ByClass colours nodes by their class.
+func ByClass() DrawOption {
+	return func(d *Drawing, o draw.Options) draw.Options { return o.ByClass(d.graph.Labels, d.graph.Classes) }
+}
+
+// SVG writes the tree as a picture, beside the graph round its root; masked nodes are dashed.
+func (d *Drawing) SVG(w io.Writer, options ...DrawOption) error {
+	return draw.WriteSVG(w, d.Tree, d.with(options))
+}
+
+// Text writes the tree as lines of text.
+func (d *Drawing) Text(w io.Writer, options ...DrawOption) error {
+	return draw.WriteText(w, d.Tree, d.with(options))
+}
+
+func (d *Drawing) with(options []DrawOption) draw.Options {
+	o := draw.Options{Names: d.graph.NodeIDs, Graph: d.graph.Edges, Mask: d.mask, Ghosts: true, BaseGraph: true}
+	for _, option := range options {
+		o = option(d, o)
+	}
+	return o
+}
