@@ -212,10 +212,10 @@ func (m *Model) builder() *safetensors.Builder {
 }
 
 // LoadModel reads a model that [Model.Save] or [Model.SaveWith] wrote. It returns an error that names the file unless
-// that is whole by its checksums, its settings are valid and predict by one run ([hyper.Parameters.CheckOneRun]), it has features, classes
-// and weights, the weights are finite and have names, and the fingerprint is theirs. That there is a weight of the
-// right shape for each that the settings ask for, running the model checks. For a model of one's own layers it returns
-// an error that says to call [LoadOwn].
+// that is whole by its checksums, its settings are valid and predict by one run ([hyper.Parameters.CheckOneRun]), it
+// has features, classes and weights, the weights are finite and have names, and the fingerprint is theirs. That there
+// is a weight of the right shape for each that the settings ask for, running the model checks. For a model of one's own
+// layers it returns an error that says to call [LoadOwn].
 func LoadModel(path string) (m *Model, err error) { return load(path, nil) }
 
 // LoadOwn reads a model of one's own layers as [LoadModel] does others. The file has weights and no layers: own is the

@@ -72,8 +72,8 @@ func (c *Cache) put(file *safetensors.Builder, prefix string, m *Model) error {
 func hiddenName(i int) string { return fmt.Sprintf("hidden%d", i+1) }
 
 // LoadCache opens a cache that [Cache.Save] or [Model.SaveWith] wrote for the model. Where the system can map files,
-// features and representations stay on the disk, and are read row by row as predictions need them: a cache may be larger than
-// memory. What is held in memory are the ids, some 80 bytes a node with a predictor's index.
+// features and representations stay on the disk, and are read row by row as predictions need them: a cache may be
+// larger than memory. What is held in memory are the ids, some 80 bytes a node with a predictor's index.
 //
 // Before that the whole file is read through once, to hold it against its checksums and to find numbers that are not
 // finite, and what is small or sparse once more, for what no checksum tells: degrees below 0, columns out of range.
