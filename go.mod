@@ -13,7 +13,6 @@ require (
 	github.com/gomlx/go-xla v0.4.5
 	github.com/gomlx/gomlx v0.28.8
 	github.com/jedib0t/go-pretty/v6 v6.8.3
-	github.com/parquet-go/parquet-go v0.32.0
 	github.com/spf13/cobra v1.10.2
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/sync v0.24.0
@@ -25,16 +24,7 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require (
-	github.com/andybalholm/brotli v1.1.1 // indirect
-	github.com/google/uuid v1.6.0 // indirect
-	github.com/klauspost/compress v1.17.9 // indirect
-	github.com/parquet-go/bitpack v1.0.0 // indirect
-	github.com/parquet-go/jsonlite v1.0.0 // indirect
-	github.com/pierrec/lz4/v4 v4.1.21 // indirect
-	github.com/schollz/progressbar/v3 v3.19.1 // indirect
-	github.com/twpayne/go-geom v1.6.1 // indirect
-)
+require github.com/schollz/progressbar/v3 v3.19.1 // indirect
 
 require (
 	github.com/chromedp/sysutil v1.1.0 // indirect

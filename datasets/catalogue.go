@@ -108,7 +108,7 @@ func lookup(name string) (Info, error) {
 			names = append(names, info.Name)
 		}
 		return Info{}, &NameError{Name: name, Problem: "no such data set: expected one of " + strings.Join(names, ", ") +
-			", the path of " + layouts(nil)}
+			", the path of " + layouts}
 	}
 	if found && !all[i].generated() {
 		return Info{}, &NameError{Name: name, Problem: fmt.Sprintf("%s takes no parameters: leave out %q",

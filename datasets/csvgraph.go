@@ -17,6 +17,9 @@ const (
 
 // withCSV reads a table in a file, which open opens.
 func withCSV(ctx context.Context, open opener, file string, use func(t *graphfile.Table) error) error {
+	if extension(file) == ".parquet" {
+		return &NameError{Name: file, Problem: parquetAdvice}
+	}
 	f, err := open(file)
 	if err != nil {
 		return err
@@ -69,7 +72,7 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return FromFile(g, "", source)
+	return fromFile(g, "", source)
 }
 
 // csvNodes is a table of nodes.
@@ -121,18 +124,14 @@ func (t csvNodes) Scan(c graphfile.Columns, each graphfile.Row) error {
 	return t.Err()
 }
 
-// withNodes opens a table of nodes in CSV, or in a format of one of the readers.
-func withNodes(ctx context.Context, path string, readers []Reader, use func(t graphfile.Nodes) error) error {
-	if t := tablesOf(path, readers); t != nil {
-		return t.WithNodes(ctx, path, use)
-	}
+// withNodes opens a table of nodes in CSV.
+func withNodes(ctx context.Context, path string, use func(t csvNodes) error) error {
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error { return use(csvNodes{t}) })
 }
 
-// Header returns the names of the columns of a table of nodes in CSV, or in a format of one of the readers; nil if it
-// cannot be read, which its reader tells.
-func Header(ctx context.Context, path string, readers ...Reader) (names []string) {
-	_ = withNodes(ctx, path, readers, func(t graphfile.Nodes) error { names = t.Names(); return nil })
+// Header returns the names of the columns of a table of nodes in CSV; nil if it cannot be read, which its reader tells.
+func Header(ctx context.Context, path string) (names []string) {
+	_ = withNodes(ctx, path, func(t csvNodes) error { names = t.Names(); return nil })
 	return names
 }
 
@@ -144,12 +143,11 @@ func FeaturesOf(header []string) []string {
 	})
 }
 
-// ScanNodes reads a table of nodes laid out like the nodes.csv of [Open], or in a format of one of the readers, and
+// ScanNodes reads a table of nodes laid out like the nodes.csv of [Open]  and
 // calls each for every line: for who keeps no graph, or one of many files of a graph. A label may be missing, and is
 // then empty. The slices are overwritten by the next line. Errors, those of each too, name the file and the line.
-func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error,
-	readers ...Reader) error {
-	return withNodes(ctx, path, readers, func(t graphfile.Nodes) error {
+func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
+	return withNodes(ctx, path, func(t csvNodes) error {
 		c, _, err := t.Columns("label", "class", "y")
 		if err != nil {
 			return err
@@ -161,10 +159,7 @@ func ScanNodes(ctx context.Context, path string, each func(id, label []byte, fea
 }
 
 // ScanEdges is [ScanNodes] for edges.csv.
-func ScanEdges(ctx context.Context, path string, each func(source, target []byte) error, readers ...Reader) error {
-	if t := tablesOf(path, readers); t != nil {
-		return t.ScanEdges(ctx, path, each)
-	}
+func ScanEdges(ctx context.Context, path string, each func(source, target []byte) error) error {
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
 		return readCSVPairs(t, &graphfile.Graph{}, func(source, target []byte) error {
 			if err := each(source, target); err != nil {

@@ -20,25 +20,6 @@ import (
 	"nodemask/internal/memory"
 )
 
-// A Reader reads graphs of your own in a format that this package does not know, such as datasets/parquet's.
-// [OpenOptions] names it.
-type Reader interface {
-	// Reads reports whether a file or folder is in the format, by its name and the names of what is in it.
-	Reads(path string, folder bool) bool
-	// Read reads it. Errors name the file and the place in it. ctx may carry what the user chose of it: see [Chosen].
-	Read(ctx context.Context, path string) (*Graph, error)
-	// Layout describes what the format looks like, for an error: "a folder with nodes.parquet and edges.parquet".
-	Layout() string
-}
-
-// Chosen returns a path that a [Reader] is asked to read with what the user chose behind it, as [Open] takes it.
-func Chosen(ctx context.Context, path string) string {
-	if label := graphfile.ChoiceOf(ctx).Label; label != "" {
-		return path + ":label=" + label
-	}
-	return path
-}
-
 // single are the formats of one file, by how its name ends.
 var single = map[string]func(ctx context.Context, in *graphfile.File) (*Graph, error){
 	".npz": readNPZFile, ".graphml": listed(graphml.Read), ".json": listed(nodelink.Read), ".pt": listed(torch.Read),
@@ -52,7 +33,7 @@ func listed(read func(context.Context, *graphfile.File) (*graphfile.Graph, error
 		if err != nil {
 			return nil, err
 		}
-		return FromFile(l, stem(in.Name), in.Name)
+		return fromFile(l, stem(in.Name), in.Name)
 	}
 }
 
@@ -71,29 +52,21 @@ func folder(dir string) opener {
 func extension(name string) string { return strings.ToLower(filepath.Ext(name)) }
 
 // layouts lists what [Open] reads from a path.
-func layouts(readers []Reader) string {
-	all := []string{"an .npz, .graphml, .json or .pt file",
-		"a folder with " + csvNodesFile + " and " + csvEdgesFile, "a folder with " + ogb.EdgeFile}
-	for _, r := range readers {
-		all = append(all, r.Layout())
-	}
-	return strings.Join(all[:len(all)-1], ", ") + ", or " + all[len(all)-1]
-}
+const layouts = "an .npz, .graphml, .json or .pt file, a folder with " + csvNodesFile + " and " + csvEdgesFile +
+	", or a folder with " + ogb.EdgeFile
 
 // openPath reads a user's own file or folder, by its name or by what is in it.
-func openPath(ctx context.Context, path string, readers []Reader) (*Graph, error) {
+func openPath(ctx context.Context, path string) (*Graph, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range readers {
-		if r.Reads(path, info.IsDir()) {
-			return r.Read(ctx, path)
-		}
+	if strings.EqualFold(filepath.Ext(path), ".parquet") || info.IsDir() && isParquet(path) {
+		return nil, &NameError{Name: path, Problem: parquetAdvice}
 	}
 	if !info.IsDir() {
 		if single[extension(path)] == nil && !isZip(path) {
-			return nil, &NameError{Name: path, Problem: "not a graph: expected " + layouts(readers)}
+			return nil, &NameError{Name: path, Problem: "not a graph: expected " + layouts}
 		}
 		f, err := graphfile.Open(path)
 		if err != nil {
@@ -105,24 +78,35 @@ func openPath(ctx context.Context, path string, readers []Reader) (*Graph, error
 		_, err := os.Stat(filepath.Join(path, filepath.FromSlash(file)))
 		return err == nil
 	}
-	problem := "no graph in this folder: expected " + layouts(readers)
+	problem := "no graph in this folder: expected " + layouts
 	switch nodes, edges := has(csvNodesFile), has(csvEdgesFile); {
 	case nodes && edges:
 		return readCSV(ctx, folder(path), path)
-	case has(ogb.EdgeFile) && Chosen(ctx, path) != path:
+	case has(ogb.EdgeFile) && graphfile.ChoiceOf(ctx).Label != "":
 		problem = "nothing can be chosen in a folder of the Open Graph Benchmark"
 	case has(ogb.EdgeFile):
 		l, err := ogb.Read(ctx, path)
 		if err != nil {
 			return nil, err
 		}
-		return FromFile(l, "", path)
+		return fromFile(l, "", path)
 	case nodes:
 		problem = "the folder has no " + csvEdgesFile + ": expected " + csvNodesFile + " and " + csvEdgesFile
 	case edges:
 		problem = "the folder has no " + csvNodesFile + ": expected " + csvNodesFile + " and " + csvEdgesFile
 	}
 	return nil, &NameError{Name: path, Problem: problem}
+}
+
+// parquetAdvice says how a table in Parquet is read after all.
+const parquetAdvice = "Parquet is not read: write CSV in Python, import pandas as pd; for n in (\"nodes\", \"edges\"): " +
+	"pd.read_parquet(n + \".parquet\").to_csv(n + \".csv\", index=False)"
+
+// isParquet reports whether a folder has a table of nodes in Parquet and none in CSV.
+func isParquet(dir string) bool {
+	_, packed := os.Stat(filepath.Join(dir, "nodes.parquet"))
+	_, plain := os.Stat(filepath.Join(dir, csvNodesFile))
+	return packed == nil && plain != nil
 }
 
 // isZip reports whether a file begins as a zip does, such as an npz of another name.
@@ -158,9 +142,8 @@ func readSingle(ctx context.Context, f *graphfile.File) (*Graph, error) {
 	return g, nil
 }
 
-// FromFile returns the graph that a file lists, for the [Reader]s of this module. Its name is that of source, where it
-// was read from, if name is "".
-func FromFile(l *graphfile.Graph, name, source string) (*Graph, error) {
+// fromFile returns the graph that a file lists. Its name is that of source, where it was read from, if name is "".
+func fromFile(l *graphfile.Graph, name, source string) (*Graph, error) {
 	if name == "" {
 		name = base(source)
 	}

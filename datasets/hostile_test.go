@@ -140,3 +140,12 @@ func TestFeaturesAreStoredAlikeWhateverTheFile(t *testing.T) {
 	require.False(t, g.Features.IsSparse(), "half of it is not 0")
 	require.Contains(t, g.Notes, `"adj_data", the weights of edges: left out`)
 }
+
+func TestParquetSaysHowItIsReadAfterAll(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "nodes.parquet"), []byte("PAR1"), 0o600))
+	for _, path := range []string{dir, filepath.Join(dir, "nodes.parquet")} {
+		_, err := Open(t.Context(), path, OpenOptions{})
+		require.ErrorContains(t, err, `pd.read_parquet(n + ".parquet").to_csv(n + ".csv", index=False)`)
+	}
+}

@@ -24,10 +24,9 @@ type Newcomers struct {
 
 // ReadNewcomers reads two files laid out like the nodes.csv and edges.csv of [Open]: nodes with an id and width
 // features, in the order that the model was trained on, and edges with the ids of their ends. A column of labels is
-// ignored. known returns the node that an id stands for among those that the model knew. Either file may be in a format
-// of one of the readers.
+// ignored. known returns the node that an id stands for among those that the model knew.
 func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
-	known func(id []byte) (int32, bool), readers ...Reader) (*Newcomers, error) {
+	known func(id []byte) (int32, bool)) (*Newcomers, error) {
 	accept := func(id []byte) error {
 		if _, ok := known(id); ok {
 			return fmt.Errorf("node %.80q is one that the model was trained on: only nodes that are new can be predicted "+
@@ -36,7 +35,7 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
 		return nil
 	}
 	var nodes *graphfile.Rows
-	err := withNodes(ctx, nodesFile, readers, func(t graphfile.Nodes) error {
+	err := withNodes(ctx, nodesFile, func(t csvNodes) error {
 		c, notes, err := graphfile.ColumnsFor(width, t)
 		if err != nil {
 			return err
@@ -81,7 +80,7 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
 			n.Known[u] = append(n.Known[u], v)
 		}
 		return nil
-	}, readers...); err != nil {
+	}); err != nil {
 		return nil, err
 	}
 	for _, rows := range [][][]int32{n.Known, n.Linked} {
@@ -108,23 +107,6 @@ func entries(rows [][]int32) (total int) {
 		total += len(row)
 	}
 	return total
-}
-
-// tables is a [Reader] of a format whose tables of nodes and of edges can be read by themselves.
-type tables interface {
-	ReadsTable(file string) bool
-	WithNodes(ctx context.Context, file string, use func(t graphfile.Nodes) error) error
-	ScanEdges(ctx context.Context, file string, each func(source, target []byte) error) error
-}
-
-// tablesOf returns the reader of a file that is not CSV; nil: none is.
-func tablesOf(file string, readers []Reader) tables {
-	for _, r := range readers {
-		if t, ok := r.(tables); ok && t.ReadsTable(file) {
-			return t
-		}
-	}
-	return nil
 }
 
 // String returns how many newcomers and edges there are, for people.

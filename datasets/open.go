@@ -23,8 +23,6 @@ type OpenOptions struct {
 	// Dir, for instance from a --data-dir flag, is searched first; then $NODEMASK_DATA; then the folder nodemask in the
 	// user's cache folder, where [Fetch] puts files. "": only the last two. What is embedded is looked for in Dir alone.
 	Dir string
-	// Readers read further formats of your own graphs; each is asked, in order, before those of this package.
-	Readers []Reader
 }
 
 // folders returns the folders to look in, in order. A system that names no cache folder, as for a user without a home,
@@ -164,7 +162,6 @@ func holdsAny(dir string, files []File) bool {
 //	                              nothing of it is run
 //	nodes.csv and edges.csv       in a folder, see below
 //	raw/edge.csv.gz and others    in a folder, as the Open Graph Benchmark has node property prediction
-//	any other                     that one of o.Readers reads
 //
 // Behind a path, ":label=club" names the column, attribute or field of the classes, and ":mask=3" the column, counted
 // from 0, of a .pt file's train_mask and the others where they have several: "graph.pt:label=club,mask=3".
@@ -210,7 +207,7 @@ func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := openAt(ctx, name, at, o.Readers)
+	g, err := openAt(ctx, name, at)
 	if err != nil {
 		return nil, err
 	}
@@ -220,13 +217,13 @@ func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	return g, nil
 }
 
-func openAt(ctx context.Context, name string, at Location, readers []Reader) (*Graph, error) {
+func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	switch {
 	case at.Path != "":
-		return openPath(graphfile.WithChoice(ctx, at.choice), at.Path, readers)
+		return openPath(graphfile.WithChoice(ctx, at.choice), at.Path)
 	case at.Info.generated():
 		g := generators[at.Info.Name]
 		p, err := readParameters(name, g.parameters)

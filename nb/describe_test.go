@@ -41,16 +41,3 @@ func TestOfManyClassesTheLargestAreDrawnAndTheRestIsSaid(t *testing.T) {
 	assert.Equal(t, "29", b.Rows[0].Label)
 	assert.Equal(t, "The largest 20 of 30 classes.", b.Caption)
 }
-
-func TestParquetIsReadByTheCommandAndLinkedByNoCell(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: builds the command")
-	}
-	g := Data(filepath.Join("..", "datasets", "testdata", "formats", "parquet"))
-	require.NoError(t, g.Check())
-	assert.Equal(t, "Parquet", g.Format)
-	assert.Equal(t, []string{"ant", "cat"}, g.Classes)
-	assert.EqualValues(t, 7, g.Report.Edges)
-	_, err := byCommand{}.Read(t.Context(), t.TempDir())
-	require.ErrorContains(t, err, "no graph in this folder")
-}

@@ -2,7 +2,6 @@ package nb
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -50,38 +49,7 @@ func Recorded() *record.Results {
 // Data opens a data set by its name in 'nodemask data list', or a graph of your own by its path, in any of the formats
 // that 'nodemask data --help' lists.
 func Data(name string) *datasets.Graph {
-	return Must1(datasets.Open(context.Background(), name, datasets.OpenOptions{Readers: []datasets.Reader{byCommand{}}}))
-}
-
-// byCommand reads folders of Parquet files by a process of the command nodemask: a cell that linked their reader would
-// be slower on every run.
-type byCommand struct{}
-
-func (byCommand) Layout() string { return "a folder with nodes.parquet and edges.parquet" }
-
-func (byCommand) Reads(path string, folder bool) bool {
-	_, err := os.Stat(filepath.Join(path, "nodes.parquet"))
-	return folder && err == nil
-}
-
-func (byCommand) Read(ctx context.Context, path string) (g *datasets.Graph, err error) {
-	project, err := checkout.Root()
-	if err != nil {
-		return nil, err
-	}
-	if path, err = filepath.Abs(path); err != nil {
-		return nil, err
-	}
-	open := &worker.Opening{Path: datasets.Chosen(ctx, path)}
-	err = worker.Run(ctx, project, worker.Request{Open: open}, func(e worker.Event) {
-		if e.Graph != nil {
-			g = e.Graph
-		}
-	})
-	if err == nil && g == nil {
-		err = fmt.Errorf("%s: the command nodemask ended without a graph: expected one", path)
-	}
-	return g, err
+	return Must1(datasets.Open(context.Background(), name, datasets.OpenOptions{}))
 }
 
 // ask has a process of the command nodemask do what a request says, and calls each with every event. The stop button

@@ -262,7 +262,6 @@ func TestHostileInputsEndInOneLineWithinBounds(t *testing.T) {
 		copied(filepath.Join(testdata, "numpy", name), "npz", name)
 	}
 	require.NoError(t, os.CopyFS(at("ogb"), os.DirFS(filepath.Join(testdata, "formats", "ogb"))))
-	require.NoError(t, os.CopyFS(at("parquet"), os.DirFS(filepath.Join(testdata, "formats", "parquet"))))
 	for part, name := range map[string]string{"allx": "matrix-3", "ally": "labels-3", "tx": "matrix-3", "ty": "labels-3",
 		"x": "python2-matrix", "y": "python2-labels", "graph": "graph-3"} {
 		copied(filepath.Join(testdata, "..", "internal", "pickle", "testdata", "pickles", name+".pickle"), "planetoid",
@@ -304,7 +303,6 @@ func TestHostileInputsEndInOneLineWithinBounds(t *testing.T) {
 	}
 	for _, x := range []target{
 		{name: "CSV", inputs: 300, sound: at("csv"), command: graph},
-		{name: "Parquet", inputs: 300, sound: at("parquet"), command: graph},
 		{name: "npz", inputs: 300, sound: at("npz"), single: true, command: graph},
 		{name: "GraphML", inputs: 300, sound: at("graphml"), single: true, command: graph},
 		{name: "JSON", inputs: 300, sound: at("json"), single: true, command: graph},
@@ -322,7 +320,7 @@ func TestHostileInputsEndInOneLineWithinBounds(t *testing.T) {
 			command: func(r *rand.Rand, in, out string) []string {
 				model := filepath.Join(in, "m.safetensors")
 				return oneOf(r, []string{"export", model, "-o", filepath.Join(out, "m.onnx")},
-					[]string{"embed", "--model", model, "--data", g, "--backend", "go", "-o", filepath.Join(out, "e.parquet")},
+					[]string{"embed", "--model", model, "--data", g, "--backend", "go", "-o", filepath.Join(out, "e.csv")},
 					[]string{"explain", "--model", model, "--data", g, "--node", "3", "-o", filepath.Join(out, "e.html")})
 			}},
 		{name: "caches", inputs: 300, sound: at("saved"), only: "c.safetensors", command: predict},

@@ -2,15 +2,12 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/dataframe"
-	"nodemask/internal/dataframe/framefile"
 	"nodemask/nmgnn/cached"
 )
 
@@ -49,16 +46,11 @@ func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
 	want, diagnostics := succeeds(t, predict(nodes)...)
 	require.NotContains(t, diagnostics, "another order")
 	other := turned(t, nodes, 2, 0, 1)
-	table := dataframe.Table{{Name: "z", Numbers: []float64{1, 0}}, {Name: "id", Texts: []string{"new", "also"}},
-		{Name: "x", Numbers: []float64{0.25, 1}}}
-	packed := filepath.Join(dir, "nodes.parquet")
-	require.NoError(t, writeFile(packed, func(w io.Writer) error { return framefile.Parquet(w, table) }))
-	for _, nodes := range []string{other, packed} {
-		got, diagnostics := succeeds(t, predict(nodes)...)
-		require.Equal(t, want, got)
-		require.Contains(t, diagnostics,
-			"its features are in another order than the model was trained on: they are matched by name")
-	}
+	got, diagnostics := succeeds(t, predict(other)...)
+	require.Equal(t, want, got)
+	require.Contains(t, diagnostics,
+		"its features are in another order than the model was trained on: they are matched by name")
+	fails(t, 1, "Parquet is not read: write CSV in Python", predict(filepath.Join(dir, "nodes.parquet"))...)
 	for _, table := range []string{turned(t, nodes, 0, 1), put(t, dir, "renamed.csv", "id,x,v\nnew,0.25,1\nalso,1,0\n")} {
 		fails(t, 1, table+`: features that the model was trained on are missing: "z": expected columns of these names`,
 			predict(table)...)

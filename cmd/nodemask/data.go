@@ -33,7 +33,6 @@ func newDataCommand() *cobra.Command {
 NAME is one of those that 'nodemask data list' shows, or the path of a graph of your own:
 
   a folder with nodes.csv (id,label, features) and edges.csv (source,target)
-  a folder with nodes.parquet and edges.parquet, of the same columns
   a folder of the Open Graph Benchmark (raw/edge.csv.gz, raw/node-feat.csv.gz, …)
   an .npz file in the layout of the gnn-benchmark collection
   a .graphml file, or a .json file of node-link data, as NetworkX writes them

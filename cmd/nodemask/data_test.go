@@ -85,7 +85,7 @@ func TestDataExitsTwoForMisuseOneForFailure(t *testing.T) {
 		{2, "data list extra", "data list"},
 		{2, "data list --nonsense", "unknown flag"},
 		{2, "data info " + t.TempDir(), "no graph in this folder: expected an .npz, .graphml, .json or .pt file, a folder " +
-			"with nodes.csv and edges.csv, a folder with raw/edge.csv.gz, or a folder with nodes.parquet and edges.parquet"},
+			"with nodes.csv and edges.csv, or a folder with raw/edge.csv.gz"},
 		{1, "data info reddit", "nodemask data fetch reddit"},
 		{1, "data info nowhere.npz", "nowhere.npz: no such file or folder"},
 		{1, "data info " + broken, "edges.csv: line 2"},
@@ -139,9 +139,6 @@ func TestADirectedGraphIsNotMadeUndirectedInSilence(t *testing.T) {
 		"7, directed in the source or listed in one direction, and taken both ways"} {
 		assert.Contains(t, out, says)
 	}
-	out, _ = succeeds(t, "data", "info", filepath.Join("..", "..", "datasets", "testdata", "formats",
-		"parquet"))
-	assert.Contains(t, out, "Parquet")
 }
 
 func TestTrainTakesTheSplitThatTheDataComeWith(t *testing.T) {

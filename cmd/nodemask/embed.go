@@ -32,7 +32,7 @@ it, and the numbers of its representation in a layer, h0, h1 and so on. Nothing 
 than the one that the model was trained on, if its nodes have as many features. The summary has MAD, the mean cosine
 distance of representations: the lower, the smoother.`,
 		Example: `  nodemask train --data cora --train 50 --keep-rate 0.5 --save-model cora.safetensors
-  nodemask embed --model cora.safetensors --data cora --output cora.parquet
+  nodemask embed --model cora.safetensors --data cora --output cora.csv
   nodemask embed --model cora.safetensors --data my-graph --layer logits > nodes.csv`,
 	}
 	flags := c.Flags()
@@ -50,7 +50,7 @@ func (f *embedFlags) run(c *cobra.Command, _ []string) error {
 	if f.model == "" {
 		return misusef("--model is missing: expected a file")
 	}
-	if err := checkEnding(f.output, tableEndings...); err != nil {
+	if err := checkEnding(f.output, ".csv"); err != nil {
 		return err
 	}
 	if err := checkOutput(f.output); err != nil {

@@ -15,9 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
-	"nodemask/datasets/parquet"
 	"nodemask/internal/dataframe"
-	"nodemask/internal/dataframe/framefile"
 	"nodemask/internal/svg"
 	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/cached"
@@ -26,7 +24,7 @@ import (
 
 // openOptions are how commands open data sets: with all formats that there are.
 func openOptions(dir string) datasets.OpenOptions {
-	return datasets.OpenOptions{Dir: dir, Readers: []datasets.Reader{parquet.Reader{}}}
+	return datasets.OpenOptions{Dir: dir}
 }
 
 // checkDataDir returns an error if a folder that --data-dir names does not have the files of the data set: those found
@@ -211,14 +209,11 @@ func checkEnding(output string, endings ...string) error {
 	return nil
 }
 
-// tableEndings are what names of files end in that [writeTable] writes.
-var tableEndings = []string{".csv", ".parquet"}
-
-// writeTable writes a table to a file, or as CSV to standard output.
+// writeTable writes a table as CSV to a file, or to standard output.
 func writeTable(c *cobra.Command, table dataframe.Table, output string) error {
 	if output != "" {
 		return writeFile(output, func(w io.Writer) error {
-			return framefile.Write(whileWanted{c.Context(), w}, table, output)
+			return table.CSV(whileWanted{c.Context(), w})
 		})
 	}
 	w := bufio.NewWriter(whileWanted{c.Context(), c.OutOrStdout()})

@@ -43,7 +43,7 @@ func addOutput(flags *pflag.FlagSet, output *string, value, help string) {
 }
 
 func addTableOutput(flags *pflag.FlagSet, output *string) {
-	addOutput(flags, output, "", "file, .csv or .parquet (default: CSV on standard output)")
+	addOutput(flags, output, "", ".csv file (default: standard output)")
 }
 
 func addSavedModel(flags *pflag.FlagSet, file *string) {

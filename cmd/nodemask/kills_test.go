@@ -119,7 +119,7 @@ func TestKillsLeaveNothingHalf(t *testing.T) {
 	for _, folder := range []string{"saved", "checkpoint", "embedded"} {
 		require.NoError(t, os.Mkdir(b.at(folder), 0o777))
 	}
-	saved, checkpoint, embedded := b.at("saved"), b.at("checkpoint"), filepath.Join(b.at("embedded"), "e.parquet")
+	saved, checkpoint, embedded := b.at("saved"), b.at("checkpoint"), filepath.Join(b.at("embedded"), "e.csv")
 	b.killEach(victim{name: "models", kills: 35, command: b.saving(saved), again: true, holds: func(when string) {
 		b.pairs(saved, when)
 		if when == "models run again" {
@@ -147,7 +147,7 @@ func TestKillsLeaveNothingHalf(t *testing.T) {
 				require.Equal(t, table, fileText(b, embedded), when)
 			}
 			if when != "tables killed" {
-				b.only(b.at("embedded"), when, "e.parquet")
+				b.only(b.at("embedded"), when, "e.csv")
 			}
 		}})
 

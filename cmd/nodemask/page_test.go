@@ -69,12 +69,12 @@ func TestRunsThatAPageSavedGoIntoAFolderOfResults(t *testing.T) {
 	require.Contains(t, out, "   1  go sbm:nodes=100,classes=2/gin/inductive/30%/")
 	out, _ = succeeds(t, "results", "export", "--results", results)
 	require.Regexp(t, `(?s)^data,model,setting,train_percent,.*\n"sbm:nodes=100,classes=2",gin,inductive,30,`, out)
-	_, diagnostics := succeeds(t, "results", "export", "--results", results, "-o", filepath.Join(folder, "x.parquet"))
+	_, diagnostics := succeeds(t, "results", "export", "--results", results, "-o", filepath.Join(folder, "x.csv"))
 	require.Contains(t, diagnostics, "wrote 1 trials to ")
 	_, diagnostics = succeeds(t, "results", "export", "--readings", "--results", results, "-o",
-		filepath.Join(folder, "y.parquet"))
+		filepath.Join(folder, "y.csv"))
 	require.Contains(t, diagnostics, "wrote 1 rows to ")
-	fails(t, 2, "--output x.xls: expected a name that ends in .csv or .parquet",
+	fails(t, 2, "--output x.xls: expected a name that ends in .csv",
 		"results", "export", "--results", results, "-o", "x.xls")
 	out, _ = succeeds(t, "reproduce", "--again", runs)
 	require.Contains(t, out, "the same to the last digit")

@@ -43,8 +43,8 @@ The cache may be larger than memory: it is read through once at the start, and t
 	flags := c.Flags()
 	addSavedModel(flags, &model)
 	flags.StringVar(&cache, "cache", "", "cache that 'nodemask train --save-cache' wrote in the same run")
-	flags.StringVar(&nodes, "nodes", "", "CSV or Parquet file of the new nodes")
-	flags.StringVar(&edges, "edges", "", "CSV or Parquet file of their edges")
+	flags.StringVar(&nodes, "nodes", "", "CSV file of the new nodes")
+	flags.StringVar(&edges, "edges", "", "CSV file of their edges")
 	flags.BoolVar(&apart, "apart", false, "leave out edges among new nodes")
 	addBackend(flags, &backendID, "")
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -77,14 +77,13 @@ func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backe
 		return err
 	}
 	defer p.Close()
-	readers := openOptions("").Readers
-	header := datasets.Header(c.Context(), nodesFile, readers...)
+	header := datasets.Header(c.Context(), nodesFile)
 	if header != nil {
 		if err := m.Lacks(header, nodesFile); err != nil {
 			return err
 		}
 	}
-	newcomers, err := datasets.ReadNewcomers(c.Context(), nodesFile, edgesFile, m.Features, p.Known, readers...)
+	newcomers, err := datasets.ReadNewcomers(c.Context(), nodesFile, edgesFile, m.Features, p.Known)
 	if err != nil {
 		return fileError("nodes", nodesFile, fileError("edges", edgesFile, err))
 	}

@@ -102,18 +102,18 @@ func newExportResultsCommand(folder *string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export",
 		Short: "Write all trials as one table, for pandas, R and others",
-		Long: `Write all trials as one table, for pandas, R and others: CSV, or Parquet with --output NAME.parquet.
+		Long: `Write all trials as one table, for pandas, R and others: CSV.
 
 A row is a trial, and a column is what its name says: F1 and accuracy in percent, seconds, seeds, and a column for each
 flag of 'nodemask train' that says how it was trained. A field is empty (null, NA) where a trial does not have it.`,
 		Example: `  nodemask results export > trials.csv
-  nodemask results export --readings --output trials.parquet`,
+  nodemask results export --readings --output trials.csv`,
 	}
 	addTableOutput(c.Flags(), &output)
 	c.Flags().BoolVar(&readings, "readings", false,
 		"also what 'nodemask multiverse' trained, a row for each way to stop and to arrive")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := checkEnding(output, tableEndings...); err != nil {
+		if err := checkEnding(output, ".csv"); err != nil {
 			return err
 		}
 		var trials dataframe.Table

@@ -65,11 +65,6 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		err = serveAdvice(ctx, *r.Advise, send)
 	case r.Explain != nil:
 		err = serveExplain(ctx, *r.Explain, send)
-	case r.Open != nil:
-		var g *datasets.Graph
-		if g, err = datasets.Open(ctx, r.Open.Path, openOptions("")); err == nil {
-			send(worker.Event{Graph: g})
-		}
 	default:
 		return misusef("the request asks for nothing")
 	}

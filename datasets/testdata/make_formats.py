@@ -45,22 +45,6 @@ for kind, name in [(nx.Graph, "undirected"), (nx.DiGraph, "directed")]:
     link = "edges" if kind is nx.Graph else "links"  # NetworkX 3.4 writes the first, older ones the second
     (here / f"{name}.json").write_text(json.dumps(nx.node_link_data(g, edges=link)))
 
-# Parquet, by pyarrow through pandas: a dictionary page, plain pages, several row groups, a null class.
-folder = here / "parquet"
-folder.mkdir(exist_ok=True)
-nodes = pd.DataFrame({"id": ids, "label": classes, "a": x[:, 0], "b": x[:, 1].astype(np.float64)})
-nodes.to_parquet(folder / "nodes.parquet", index=False, row_group_size=3)
-pd.DataFrame({"source": [ids[u] for u, _ in edges], "target": [ids[v] for _, v in edges],
-    "weight": 0.5}).to_parquet(folder / "edges.parquet", index=False, compression="zstd")
-folder = here / "parquet-numbers"
-folder.mkdir(exist_ok=True)
-numbers = np.arange(8) + 100
-nodes = pd.DataFrame({"id": numbers, "label": pd.array([0, 1, 0, None, 1, 0, 1, None], dtype="Int32"), "a": x[:, 0],
-    "b": (4 * x[:, 1]).astype(np.int16)})
-nodes.to_parquet(folder / "nodes.parquet", index=False, compression="gzip")
-pd.DataFrame({"source": [numbers[u] for u, _ in edges], "target": [numbers[v] for _, v in edges]}).to_parquet(
-    folder / "edges.parquet", index=False, compression="none", use_dictionary=False)
-
 # PyTorch Geometric: Data, (data, slices), a dictionary; directed and not; strange strides.
 index = torch.tensor(edges + [(v, u) for u, v in edges if u != v]).t().contiguous()
 y = torch.tensor([{"cat": 1, "ant": 0, None: -1}[c] for c in classes])

@@ -1,8 +1,8 @@
-"""Writes a graph of 10^6 nodes and 10^7 edges as CSV, Parquet and npz, and reads each with pandas (numpy for npz) to
+"""Writes a graph of 10^6 nodes and 10^7 edges as CSV and npz, and reads each with pandas (numpy for npz) to
 a Data object.
 
     python measure_readers.py make FOLDER
-    /usr/bin/time -v python measure_readers.py read FOLDER/csv        # or FOLDER/parquet, FOLDER/graph.npz
+    /usr/bin/time -v python measure_readers.py read FOLDER/csv        # or FOLDER/graph.npz
     /usr/bin/time -v python measure_readers.py plain FOLDER/csv       # the edges as they are listed
     /usr/bin/time -v python measure_readers.py nothing FOLDER/csv     # imports the libraries and ends
 
@@ -25,14 +25,12 @@ def make(folder):
     for i in range(width):
         table[f"x{i}"] = x[:, i]
     ends = r.integers(0, nodes, (edges, 2))
-    for name in ["csv", "parquet"]:
+    for name in ["csv"]:
         (folder / name).mkdir(parents=True, exist_ok=True)
     n = pd.DataFrame(table)
     e = pd.DataFrame({"source": table["id"][ends[:, 0]], "target": table["id"][ends[:, 1]]})
     n.to_csv(folder / "csv" / "nodes.csv", index=False)
     e.to_csv(folder / "csv" / "edges.csv", index=False)
-    n.to_parquet(folder / "parquet" / "nodes.parquet", index=False)
-    e.to_parquet(folder / "parquet" / "edges.parquet", index=False)
     order = np.argsort(ends[:, 0], kind="stable")
     offsets = np.concatenate([[0], np.cumsum(np.bincount(ends[:, 0], minlength=nodes))])
     np.savez(folder / "graph.npz", adj_indptr=offsets, adj_indices=ends[order, 1].astype(np.int32),
@@ -51,10 +49,7 @@ def read(path, undirected=True):
         index = np.stack([source, z["adj_indices"].astype(np.int64)])
         x, y = z["attr_matrix"], z["labels"]
     else:
-        if path.name == "csv":
-            n, e = pd.read_csv(path / "nodes.csv"), pd.read_csv(path / "edges.csv")
-        else:
-            n, e = pd.read_parquet(path / "nodes.parquet"), pd.read_parquet(path / "edges.parquet")
+        n, e = pd.read_csv(path / "nodes.csv"), pd.read_csv(path / "edges.csv")
         ids = pd.Index(n["id"])
         index = np.stack([ids.get_indexer(e["source"]), ids.get_indexer(e["target"])])
         assert index.min() >= 0

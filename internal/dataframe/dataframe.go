@@ -1,5 +1,5 @@
 // Package dataframe holds tables of named, typed columns, a row an observation, and writes them as CSV, which pandas, R
-// and others read without any options. Package framefile writes files, as Parquet too.
+// and others read without any options.
 package dataframe
 
 import (

@@ -52,8 +52,6 @@ var rooms = map[string][]string{
 	"internal/gobuild":   {"internal/wholefile"},
 	"internal/faults":    nil,
 
-	"internal/dataframe/framefile": {"internal/dataframe"},
-
 	"internal/browsertest": nil,
 	"scripts":              nil,
 	"scripts/build":        {"internal/gobuild"},
@@ -101,7 +99,7 @@ var rooms = map[string][]string{
 		"nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/variables", "internal/svg", "plots"},
 	"nmgnn/theorem": {"aggtree", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/hyper",
 		"nmgnn/infer", "nmgnn/internal/learn"},
-	beam: {"csr", "datasets", "internal/dataframe", "internal/dataframe/framefile", "internal/wholefile", "nmgnn",
+	beam: {"csr", "datasets", "internal/dataframe", "internal/wholefile", "nmgnn",
 		"nmgnn/backend", "nmgnn/cached", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/safetensors",
 		"nmgnn/internal/variables"},
 	"nmgnn/onnx": {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer",
@@ -128,7 +126,7 @@ var rooms = map[string][]string{
 
 	"nb": append([]string{"nb/internal/notebook", "nb/worker"}, forUsers...),
 	"cmd": append([]string{"internal/digits", "internal/edgelist", "internal/memory", "internal/race", "internal/svg",
-		"internal/wholefile", "internal/dataframe", "internal/dataframe/framefile", "nb/worker"}, forUsers...),
+		"internal/wholefile", "internal/dataframe", "nb/worker"}, forUsers...),
 	"notebooks": {"nb"},
 }
 

@@ -23,7 +23,6 @@ type Request struct {
 	Train   *Training `json:"train,omitempty"`
 	Check   *Check    `json:"check,omitempty"`
 	Export  *Export   `json:"export,omitempty"`
-	Open    *Opening  `json:"open,omitempty"`
 	Advise  *Advising `json:"advise,omitempty"`
 	Explain *Explain  `json:"explain,omitempty"`
 }
@@ -82,11 +81,6 @@ type Explained struct {
 	Text     string        `json:"text"` // the sentence and the tables
 }
 
-// Opening asks for a graph of a format that a cell does not link the reader of.
-type Opening struct {
-	Path string `json:"path"`
-}
-
 // Advising asks which regulariser helps a graph. Its trials are kept in the user's cache.
 type Advising struct {
 	Data   string        `json:"data"`             // a name or a path, as commands have it
@@ -103,8 +97,6 @@ type Event struct {
 	Exported *Exported `json:"exported,omitempty"`
 
 	Explained *Explained `json:"explained,omitempty"`
-
-	Graph *datasets.Graph `json:"graph,omitempty"` // that was opened
 
 	Doing  string         `json:"doing,omitempty"`  // what trials are for, in words, before each of them
 	Advice *advice.Advice `json:"advice,omitempty"` // as far as it is known

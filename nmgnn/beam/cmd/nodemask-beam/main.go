@@ -107,8 +107,8 @@ All files and folders must be there for every worker, at the same path.`,
 
 // options are what the flags of both commands say.
 type options struct {
-	model, output, format string
-	shards                int
+	model, output string
+	shards        int
 }
 
 // newCommand gives a command the flags of both. do is called with the model and the output.
@@ -117,8 +117,7 @@ func newCommand(c *cobra.Command, do func(o options, m *cached.Model, out layerw
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&o.model, "model", "", "model that 'nodemask train --save-model' wrote")
-	flags.StringVarP(&o.output, "output", "o", "", "folder for the output, nodes-00000-of-00008.parquet and so on")
-	flags.StringVar(&o.format, "format", "parquet", "of the output: parquet or csv")
+	flags.StringVarP(&o.output, "output", "o", "", "folder for the output, nodes-00000-of-00008.csv and so on")
 	flags.IntVar(&o.shards, "shards", 8, "files that a step writes; a worker holds one for each processor in memory")
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -127,9 +126,6 @@ func newCommand(c *cobra.Command, do func(o options, m *cached.Model, out layerw
 				return misusef("--%s is missing: see '%s --help'", name, c.CommandPath())
 			}
 		}
-		if o.format != "parquet" && o.format != "csv" {
-			return misusef("--format %s: expected parquet or csv", o.format)
-		}
 		if o.shards < 1 {
 			return misusef("--shards %d: expected 1 or more", o.shards)
 		}
@@ -137,7 +133,7 @@ func newCommand(c *cobra.Command, do func(o options, m *cached.Model, out layerw
 		if err != nil {
 			return err
 		}
-		return do(o, m, layerwise.Output{Folder: absolute(o.output), CSV: o.format == "csv"})
+		return do(o, m, layerwise.Output{Folder: absolute(o.output)})
 	}
 }
 
@@ -148,7 +144,7 @@ func newEmbedCommand() *cobra.Command {
 		Short: "Compute every node of a graph, layer by layer",
 		Long: `Compute every node of a graph, layer by layer.
 
-The graph is nodes.csv and edges.csv in a folder, or shards nodes-….csv and edges-….csv, or the same in Parquet:
+The graph is nodes.csv and edges.csv in a folder, or shards nodes-….csv and edges-….csv:
 nodes have an id, a label, which may be missing, and features; edges have a source and a target. A row of the output is
 what 'nodemask embed' writes: id, class if it is known, predicted class, its probability, and the numbers of a layer.
 
@@ -202,7 +198,7 @@ func newPredictCommand() *cobra.Command {
 		Short: "Predict nodes that arrive after training, from a saved model and its cache",
 		Long: `Predict nodes that arrive after training, from a saved model and its cache.
 
-Files are those of 'nodemask predict', CSV or Parquet, one each or several by a pattern. A row of the output has the
+Files are those of 'nodemask predict', CSV, one each or several by a pattern. A row of the output has the
 id, the predicted class, its probability, how many train nodes ("neighbours") and new nodes ("arrivals") it was computed
 from, and the logits. What is between steps lies in the output's folder, and is removed.`,
 		Example: "  nodemask-beam predict --model m.safetensors --cache cache.safetensors --nodes 'new-nodes-*.csv' " +

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/dataframe"
 	"nodemask/nmgnn/beam/internal/layerwise"
 	"nodemask/nmgnn/hyper"
 )
@@ -28,7 +27,7 @@ func TestEveryModelEqualsOneMachineOnAnOddGraph(t *testing.T) {
 			classes, probability := logits.Classes(), logits.Softmax()
 			work := t.TempDir()
 			for _, layer := range []int{0, 1} {
-				out := layerwise.Output{Folder: filepath.Join(t.TempDir(), "out"), Layer: layer, CSV: true}
+				out := layerwise.Output{Folder: filepath.Join(t.TempDir(), "out"), Layer: layer}
 				counts, err := layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: work, Shards: 3})
 				require.NoError(t, err)
 				require.Equal(t, layerwise.Counts{Nodes: int64(g.NumNodes()), Edges: int64(g.Report.Edges),
@@ -87,7 +86,7 @@ func TestANodeOfVeryManyNeighboursEqualsOneMachine(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			m := c.Model(t, g.Features.Width)
 			_, want := represented(t, m, g)
-			out := layerwise.Output{Folder: t.TempDir(), CSV: true}
+			out := layerwise.Output{Folder: t.TempDir()}
 			require.NoError(t, embed(t, m, in, out, layerwise.Options{}))
 			got := written(t, out.Folder)
 			require.Len(t, got, g.NumNodes())
@@ -95,39 +94,6 @@ func TestANodeOfVeryManyNeighboursEqualsOneMachine(t *testing.T) {
 				requireRow(t, want.Row(v), got[fmt.Sprint(v)], tolerance, fmt.Sprint(v))
 			}
 		})
-	}
-}
-
-func TestFilesInParquetAreReadLikeCSV(t *testing.T) {
-	_, _, g := odd(t)
-	folder := t.TempDir()
-	ids, labels := dataframe.Column{Name: "id"}, dataframe.Column{Name: "label"}
-	table := make(dataframe.Table, 2+g.Features.Width)
-	var ends [2]dataframe.Column
-	for v, id := range g.NodeIDs {
-		ids.Texts, labels.Texts = append(ids.Texts, id), append(labels.Texts, "red")
-		labels.Known = append(labels.Known, v%2 == 0)
-		for k, x := range g.Features.Row(v, nil) {
-			table[2+k].Name, table[2+k].Numbers = fmt.Sprint("f", k), append(table[2+k].Numbers, float64(x))
-		}
-		for _, u := range g.Edges.Neighbours(int32(v)) {
-			ends[0].Texts, ends[1].Texts = append(ends[0].Texts, id), append(ends[1].Texts, g.NodeIDs[u])
-		}
-	}
-	table[0], table[1] = ids, labels
-	ends[0].Name, ends[1].Name = "source", "target"
-	writeParquet(t, filepath.Join(folder, "nodes-0.parquet"), table)
-	writeParquet(t, filepath.Join(folder, "edges.parquet"), ends[:])
-	m := testCases()[0].Model(t, g.Features.Width)
-	_, logits := represented(t, m, g)
-	out := layerwise.Output{Folder: t.TempDir(), CSV: true}
-	counts, err := layerwise.Embed(t.Context(), m, find(t, folder), out, layerwise.Options{Work: t.TempDir()})
-	require.NoError(t, err)
-	require.Equal(t, counts.Edges, counts.Repeats, "each edge was listed both ways")
-	got := written(t, out.Folder)
-	for v, id := range g.NodeIDs {
-		requireRow(t, logits.Row(v), got[id], tolerance, id)
-		require.Equal(t, []string{"red", ""}[v%2], got[id]["class"])
 	}
 }
 

@@ -16,16 +16,15 @@ import (
 	"strings"
 
 	"nodemask/datasets"
-	"nodemask/datasets/parquet"
 	"nodemask/nmgnn/cached"
 )
 
-// Input is the files of a graph: CSV or Parquet, with the columns that datasets.Open reads. Every worker must be able
+// Input is the files of a graph: CSV, with the columns that datasets.Open reads. Every worker must be able
 // to read them.
 type Input struct{ Nodes, Edges []string }
 
-// Find returns the files of a graph in a folder: nodes.csv and edges.csv, or shards nodes-….csv and edges-….csv, or
-// the same in Parquet. It returns an error if one is missing or too many, as [Expand] does.
+// Find returns the files of a graph in a folder: nodes.csv and edges.csv, or shards nodes-….csv and edges-….csv. It
+// returns an error if one is missing or too many, as [Expand] does.
 func Find(folder string) (in Input, err error) {
 	if in.Nodes, err = find(folder, "nodes"); err == nil {
 		in.Edges, err = find(folder, "edges")
@@ -34,7 +33,7 @@ func Find(folder string) (in Input, err error) {
 }
 
 func find(folder, name string) (all []string, err error) {
-	for _, pattern := range []string{".csv", "-*.csv", ".parquet", "-*.parquet"} {
+	for _, pattern := range []string{".csv", "-*.csv"} {
 		found, err := fs.Glob(os.DirFS(folder), name+pattern)
 		switch {
 		case err != nil:
@@ -47,14 +46,13 @@ func find(folder, name string) (all []string, err error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: no %[2]s.csv or %[2]s.parquet there, and no %[2]s-….csv or %[2]s-….parquet: "+
-			"expected one of them", folder, name)
+		return nil, fmt.Errorf("%s: no %[2]s.csv and no %[2]s-….csv there: expected one of them", folder, name)
 	}
 	return checked(all)
 }
 
 // Expand returns the files that a pattern names, such as nodes-*.csv, in their order and with whole paths. It returns
-// an error if there is none, if one is neither CSV nor Parquet, and if shards whose names say how many there are, such
+// an error if there is none, if one is not CSV, and if shards whose names say how many there are, such
 // as edges-00000-of-00003.csv, are not all there, or copies of one another.
 func Expand(pattern string) ([]string, error) {
 	found, err := filepath.Glob(pattern)
@@ -69,8 +67,8 @@ func Expand(pattern string) ([]string, error) {
 
 func checked(paths []string) (_ []string, err error) {
 	for i, path := range paths {
-		if extension := strings.ToLower(filepath.Ext(path)); extension != ".csv" && extension != ".parquet" {
-			return nil, fmt.Errorf("%s: a name that ends in %q: expected .csv or .parquet", path, extension)
+		if extension := strings.ToLower(filepath.Ext(path)); extension != ".csv" {
+			return nil, fmt.Errorf("%s: a name that ends in %q: expected .csv", path, extension)
 		}
 		if paths[i], err = filepath.Abs(path); err != nil {
 			return nil, err
@@ -190,7 +188,7 @@ func checkColumns(ctx context.Context, m *cached.Model, nodes []string) error {
 		return nil
 	}
 	for _, path := range nodes {
-		header := datasets.Header(ctx, path, parquet.Reader{})
+		header := datasets.Header(ctx, path)
 		if header == nil {
 			continue // what is wrong, reading it tells
 		}
@@ -207,9 +205,9 @@ func checkColumns(ctx context.Context, m *cached.Model, nodes []string) error {
 
 // scanNodes reads a file of nodes; slices are overwritten by the next.
 func scanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
-	return datasets.ScanNodes(ctx, path, each, parquet.Reader{})
+	return datasets.ScanNodes(ctx, path, each)
 }
 
 func scanEdges(ctx context.Context, path string, each func(source, target []byte) error) error {
-	return datasets.ScanEdges(ctx, path, each, parquet.Reader{})
+	return datasets.ScanEdges(ctx, path, each)
 }

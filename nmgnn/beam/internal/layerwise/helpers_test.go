@@ -18,8 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/dataframe"
-	"nodemask/internal/dataframe/framefile"
 	"nodemask/nmgnn/beam/internal/layerwise"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
@@ -138,14 +136,6 @@ func embed(t testing.TB, m *cached.Model, in layerwise.Input, out layerwise.Outp
 	out.Folder, o.Work = cmp.Or(out.Folder, t.TempDir()), cmp.Or(o.Work, t.TempDir())
 	_, err := layerwise.Embed(t.Context(), m, in, out, o)
 	return err
-}
-
-func writeParquet(t testing.TB, path string, table dataframe.Table) {
-	t.Helper()
-	f, err := os.Create(path)
-	require.NoError(t, err)
-	require.NoError(t, framefile.Parquet(f, table))
-	require.NoError(t, f.Close())
 }
 
 func writeCSV(t testing.TB, path string, lines [][]string) {

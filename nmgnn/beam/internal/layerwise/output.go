@@ -3,14 +3,12 @@ package layerwise
 import (
 	"context"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"nodemask/datasets"
 	"nodemask/internal/dataframe"
-	"nodemask/internal/dataframe/framefile"
 	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/infer"
 )
@@ -20,17 +18,11 @@ type Output struct {
 	Folder string
 	// Layer is the one whose output is written, from 1 on; 0: the logits.
 	Layer int
-	// CSV writes CSV in place of Parquet.
-	CSV bool
 }
 
-// path is where a shard is written: nodes-00003-of-00008.parquet.
+// path is where a shard is written: nodes-00003-of-00008.csv.
 func (o Output) path(shard, shards int) string {
-	extension := "parquet"
-	if o.CSV {
-		extension = "csv"
-	}
-	return filepath.Join(o.Folder, fmt.Sprintf("nodes-%05d-of-%05d.%s", shard, shards, extension))
+	return filepath.Join(o.Folder, fmt.Sprintf("nodes-%05d-of-%05d.csv", shard, shards))
 }
 
 // check returns an error if the output would replace one of the files that are read, or if there are files in its
@@ -50,8 +42,8 @@ func (o Output) check(shards int, inputs ...string) error {
 	}
 	for _, file := range there {
 		if !own[file] {
-			return fmt.Errorf("%s: a file of another run, with another number of shards or in another format: choose "+
-				"another folder, or delete it", filepath.Join(o.Folder, file))
+			return fmt.Errorf("%s: a file of another run, with another number of shards: choose another "+
+				"folder, or delete it", filepath.Join(o.Folder, file))
 		}
 	}
 	return nil
@@ -101,7 +93,7 @@ func (f *outputFn) table(shard int) error {
 	}
 	t = append(t, dataframe.Matrix(shown.Dense, shown.Rows, shown.Width)...)
 	path := f.Output.path(shard, f.Shards)
-	if err := wholefile.Write(path, 0o644, func(w io.Writer) error { return framefile.Write(w, t, path) }); err != nil {
+	if err := wholefile.Write(path, 0o644, t.CSV); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil

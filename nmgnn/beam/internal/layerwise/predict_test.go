@@ -68,7 +68,7 @@ func TestEveryModelPredictsArrivalsLikeOneMachine(t *testing.T) {
 			all, err := datasets.ReadNewcomers(t.Context(), a.Nodes[0], a.Edges[0], m.Features, p.Known)
 			require.NoError(t, err)
 			for _, a.Apart = range []bool{false, true} {
-				out := layerwise.Output{Folder: t.TempDir(), CSV: true}
+				out := layerwise.Output{Folder: t.TempDir()}
 				require.NoError(t, layerwise.Predict(t.Context(), m, a, out, layerwise.Options{Shards: 2}))
 				got, newcomers := written(t, out.Folder), all
 				if a.Apart {

@@ -97,7 +97,7 @@ func TestAKilledRunGoesOnBehindTheLastLayerThatWasDone(t *testing.T) {
 			require.NoFileExists(t, filepath.Join(work, "layer2", "done.json"))
 			first := times()
 			before := map[string]bool{}
-			out := layerwise.Output{Folder: t.TempDir(), CSV: true}
+			out := layerwise.Output{Folder: t.TempDir()}
 			progress := func(step string, was bool) { before[step] = was }
 			counts, err := layerwise.Embed(t.Context(), m, in, out,
 				layerwise.Options{Work: work, Shards: 3, Progress: progress})
@@ -122,9 +122,8 @@ func TestAFolderOfOtherWorkIsRefused(t *testing.T) {
 	require.NoError(t, embed(t, m, in, out, layerwise.Options{Work: work}))
 	require.ErrorContains(t, embed(t, testCases()[2].Model(t, g.Features.Width), in, out, layerwise.Options{Work: work}),
 		"belongs to another model, other files or another number of shards")
-	out.CSV = true
-	require.ErrorContains(t, embed(t, m, in, out, layerwise.Options{Work: work}),
-		"nodes-00000-of-00008.parquet: a file of another run")
+	require.ErrorContains(t, embed(t, m, in, out, layerwise.Options{Work: t.TempDir(), Shards: 3}),
+		"nodes-00000-of-00008.csv: a file of another run")
 }
 
 func TestAFolderThatNoStepHasWrittenIsLeftAlone(t *testing.T) {

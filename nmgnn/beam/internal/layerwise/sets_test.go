@@ -51,18 +51,18 @@ func TestShardsOfTheInputAreAllThere(t *testing.T) {
 	}
 }
 
-func TestACopyAmongLargeShardsOfParquetIsFound(t *testing.T) {
+func TestACopyAmongLargeShardsIsFound(t *testing.T) {
 	_, in, g := odd(t)
 	m, out := testCases()[0].Model(t, g.Features.Width), t.TempDir()
 	require.NoError(t, embed(t, m, in, layerwise.Output{Folder: out}, layerwise.Options{Shards: 3}))
-	pattern := filepath.Join(out, "nodes-*.parquet")
+	pattern := filepath.Join(out, "nodes-*.csv")
 	_, err := layerwise.Expand(pattern)
 	require.NoError(t, err)
-	one, err := os.ReadFile(filepath.Join(out, "nodes-00002-of-00003.parquet"))
+	one, err := os.ReadFile(filepath.Join(out, "nodes-00002-of-00003.csv"))
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(out, "nodes-00001-of-00003.parquet"), one, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(out, "nodes-00001-of-00003.csv"), one, 0o600))
 	_, err = layerwise.Expand(pattern)
-	require.ErrorContains(t, err, "nodes-00002-of-00003.parquet: a copy of nodes-00001-of-00003.parquet")
+	require.ErrorContains(t, err, "nodes-00002-of-00003.csv: a copy of nodes-00001-of-00003.csv")
 }
 
 func TestAShardLostOrExchangedBetweenStepsIsNamed(t *testing.T) {
@@ -142,7 +142,7 @@ func TestOutputNeverReplacesShardsOfTheInput(t *testing.T) {
 	require.NoError(t, os.Symlink(folder, link))
 	in := find(t, folder)
 	for _, out := range []string{folder, link} {
-		err = embed(t, m, in, layerwise.Output{Folder: out, CSV: true}, layerwise.Options{Shards: 1})
+		err = embed(t, m, in, layerwise.Output{Folder: out}, layerwise.Options{Shards: 1})
 		require.ErrorContains(t, err, "nodes-00000-of-00001.csv, which is read: expected another folder")
 	}
 	left, err := os.ReadFile(filepath.Join(folder, "nodes-00000-of-00001.csv"))
