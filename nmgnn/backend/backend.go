@@ -36,6 +36,9 @@ type Backend struct {
 	// KernelsLost says why a backend that should run the kernels of package fused cannot, and so is slow. It is nil if
 	// the backend runs them, and on a GPU that was not asked to.
 	KernelsLost error
+	// ProgramsLost says why programs are compiled anew in each process, and not kept on disk. It is nil if they are kept,
+	// were not asked to be, and on backends that compile in no time.
+	ProgramsLost error
 	// Digits is "avx2" if this is XLA on a CPU whose results are the same on every x86-64 with AVX2, and else "".
 	Digits string
 
@@ -72,7 +75,11 @@ func (b *Backend) String() string {
 	if b.Plugin != "" {
 		id += fmt.Sprintf(" (%s)", b.Plugin)
 	}
-	return b.line(id, b.slower((*Error).Error))
+	text := b.line(id, b.slower((*Error).Error))
+	if b.ProgramsLost != nil {
+		text += "; programs are compiled anew in each process: " + b.ProgramsLost.Error()
+	}
+	return text
 }
 
 // Summary returns the line of [Backend.String] without any path of this machine.
@@ -195,6 +202,9 @@ func IDs() []string { return []string{onGPU, onCPU, pure} }
 // puts them: .nodemask/ of the clone that the program is installed in or was built from. There they must have the
 // SHA-256 that this package knows. The working directory has no say in what is loaded, and nothing is ever downloaded.
 //
+// Programs that XLA compiles for a CPU are kept on disk, up to 200 MB, in .nodemask/programs of the clone or the user's
+// cache; $NODEMASK_PROGRAMS names another folder, or is "off".
+//
 // The first XLA on a CPU sets PJRT_NPROC and XLA_FLAGS, which XLA reads, for the whole process: set them to decide
 // yourself. Other programs of GoMLX's pure-Go backend in the process keep GoMLX's own operations ([fused.Hasten]), and
 // the allocator is as it was ([Backend.KeepMemory]).
@@ -305,6 +315,9 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 		if held == digits.AVX2 && opened.KernelsLost == nil {
 			opened.Digits = held
 			fused.HoldSums()
+		}
+		if pin != "" {
+			opened.ProgramsLost = keepPrograms(path, pin)
 		}
 	case "cuda":
 		opened.ID = onGPU

@@ -1,0 +1,141 @@
+// Package programs keeps XLA's compiled programs on disk, so that a process loads in milliseconds what an earlier one
+// compiled.
+package programs
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"nodemask/internal/wholefile"
+)
+
+const (
+	// magic begins each file; the SHA-256 of what follows comes next.
+	magic      = "nodemask program 1\n"
+	ending     = ".program"
+	longest    = 64 << 20  // bytes of one program
+	defaultMax = 200 << 20 // bytes of a folder
+)
+
+// Folder holds compiled programs as files, each named by the SHA-256 of all that it depends on. They are native code,
+// so the folder is one that nobody else may write to, and each file is checked before it is loaded.
+type Folder struct {
+	path string
+	max  int64 // bytes; when there are more, the files that were used longest ago go
+}
+
+// Open returns the folder at an absolute path, and makes it, with mode 0700, if it does not exist. It returns an error
+// if the folder is a link, belongs to another user, or others may write to it.
+func Open(path string) (*Folder, error) {
+	if !filepath.IsAbs(path) {
+		return nil, fmt.Errorf("%s: expected an absolute path", path)
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, err
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := private(info); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &Folder{path, defaultMax}, nil
+}
+
+// file returns where the program of a key is.
+func (f *Folder) file(key string) string { return filepath.Join(f.path, key+ending) }
+
+// Load returns the program of a key, and whether it is there and undamaged. A damaged file is removed.
+func (f *Folder) Load(key string) ([]byte, bool) {
+	path := f.file(key)
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > longest || private(info) != nil {
+		return nil, false
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, false
+	}
+	program, whole := unpack(content)
+	if !whole {
+		_ = os.Remove(path) // it is compiled again
+		return nil, false
+	}
+	now := time.Now()
+	_ = os.Chtimes(path, now, now) // what is used stays longest
+	return program, true
+}
+
+// unpack returns the program in a file's content, and whether its checksum fits.
+func unpack(content []byte) (program []byte, whole bool) {
+	rest, ok := bytes.CutPrefix(content, []byte(magic))
+	if !ok || len(rest) < sha256.Size {
+		return nil, false
+	}
+	sum := sha256.Sum256(rest[sha256.Size:])
+	return rest[sha256.Size:], bytes.Equal(sum[:], rest[:sha256.Size])
+}
+
+// Save keeps a program under a key, and removes the programs that were used longest ago if the folder gets too large.
+func (f *Folder) Save(key string, program []byte) error {
+	if len(program)+len(magic)+sha256.Size > longest {
+		return fmt.Errorf("a program of %d bytes: at most %d are kept", len(program), longest)
+	}
+	sum := sha256.Sum256(program)
+	err := wholefile.Write(f.file(key), 0o600, func(w io.Writer) error {
+		var errs []error
+		for _, part := range [][]byte{[]byte(magic), sum[:], program} {
+			_, err := w.Write(part)
+			errs = append(errs, err)
+		}
+		return errors.Join(errs...)
+	})
+	if err != nil {
+		return err
+	}
+	return f.prune()
+}
+
+// prune removes the programs that were used longest ago until the others fit.
+func (f *Folder) prune() error {
+	entries, err := os.ReadDir(f.path)
+	if err != nil {
+		return err
+	}
+	var kept []fs.FileInfo
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && filepath.Ext(entry.Name()) == ending && info.Mode().IsRegular() {
+			kept = append(kept, info)
+		}
+	}
+	slices.SortFunc(kept, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	var total int64
+	for _, info := range kept {
+		if total += info.Size(); total > f.max {
+			if err := os.Remove(filepath.Join(f.path, info.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Key returns the name of a program: the SHA-256 of all that it depends on, each part with its length.
+func Key(parts ...[]byte) string {
+	h := sha256.New()
+	for _, part := range parts {
+		fmt.Fprintf(h, "%d\n", len(part))
+		h.Write(part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

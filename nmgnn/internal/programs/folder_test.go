@@ -1,0 +1,97 @@
+package programs
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func open(t *testing.T) *Folder {
+	t.Helper()
+	f, err := Open(filepath.Join(t.TempDir(), "programs"))
+	require.NoError(t, err)
+	return f
+}
+
+func TestAProgramIsLoadedAsItWasSaved(t *testing.T) {
+	f := open(t)
+	key := Key([]byte("program"), []byte("options"))
+	_, found := f.Load(key)
+	require.False(t, found)
+	require.NoError(t, f.Save(key, []byte("native code")))
+	program, found := f.Load(key)
+	require.True(t, found)
+	require.Equal(t, "native code", string(program))
+	info, err := os.Stat(f.file(key))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+func TestKeysTellWhereTheirPartsEnd(t *testing.T) {
+	require.NotEqual(t, Key([]byte("ab"), []byte("c")), Key([]byte("a"), []byte("bc")))
+	require.Len(t, Key(), 64)
+}
+
+// TestADamagedProgramIsNotLoaded changes each byte of a file, cuts it at each place, and adds to it.
+func TestADamagedProgramIsNotLoaded(t *testing.T) {
+	f := open(t)
+	require.NoError(t, f.Save("key", []byte("native code")))
+	whole, err := os.ReadFile(f.file("key"))
+	require.NoError(t, err)
+	refused := func(content []byte) {
+		require.NoError(t, os.WriteFile(f.file("key"), content, 0o600))
+		_, found := f.Load("key")
+		require.False(t, found)
+		require.NoFileExists(t, f.file("key"), "a damaged file is removed")
+	}
+	for i := range whole {
+		changed := append([]byte(nil), whole...)
+		changed[i] ^= 1
+		refused(changed)
+		refused(whole[:i])
+	}
+	refused(append(whole, 0))
+}
+
+func TestAProgramThatOthersMayWriteIsNotLoaded(t *testing.T) {
+	f := open(t)
+	require.NoError(t, f.Save("key", []byte("native code")))
+	require.NoError(t, os.Chmod(f.file("key"), 0o622))
+	_, found := f.Load("key")
+	require.False(t, found)
+
+	require.NoError(t, os.Rename(f.file("key"), f.file("other")))
+	require.NoError(t, os.Chmod(f.file("other"), 0o600))
+	require.NoError(t, os.Symlink(f.file("other"), f.file("key")))
+	_, found = f.Load("key")
+	require.False(t, found, "a link")
+
+	shared := t.TempDir()
+	require.NoError(t, os.Chmod(shared, 0o777))
+	_, err := Open(shared)
+	require.ErrorContains(t, err, "others may write to it")
+	_, err = Open("programs")
+	require.ErrorContains(t, err, "expected an absolute path")
+}
+
+func TestWhatWasUsedLongestAgoGoesFirst(t *testing.T) {
+	f := open(t)
+	content := []byte(strings.Repeat("x", 100))
+	f.max = int64(3 * (len(content) + len(magic) + 32))
+	for i, key := range []string{"a", "b", "c"} {
+		require.NoError(t, f.Save(key, content))
+		old := time.Now().Add(time.Duration(i-10) * time.Hour)
+		require.NoError(t, os.Chtimes(f.file(key), old, old))
+	}
+	_, found := f.Load("a") // used now: b is the oldest
+	require.True(t, found)
+	require.NoError(t, f.Save("d", content))
+	for key, want := range map[string]bool{"a": true, "b": false, "c": true, "d": true} {
+		_, found := f.Load(key)
+		require.Equal(t, want, found, key)
+	}
+}

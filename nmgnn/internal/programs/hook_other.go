@@ -1,0 +1,13 @@
+//go:build !cgo || !linux
+
+package programs
+
+import "errors"
+
+// Keep returns an error: programs are kept on Linux, in builds with cgo.
+func Keep(string, *Folder, []byte) error {
+	return errors.New("programs are kept on Linux with cgo alone")
+}
+
+// Counts returns 0: no program is kept here.
+func Counts() (fromDisk, fromSource int64) { return 0, 0 }
