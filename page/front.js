@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 462ff7529572952c1c7ed2ae2eeab62ba7ae7a1c99b7d6330233ea3bbf72fba3.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 b82abf303c16ddafa84c48b5be26de77e4ff75f588093b5c362368b430601ca2.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

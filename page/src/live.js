@@ -1,7 +1,7 @@
 // The neighbourhood of a node and its aggregation tree, while a model trains: who is masked in this epoch, and which class the model
 // gives each node now.
 
-import {start} from '../../../aggtree/explorer/src/main.js'
+import {start} from '../../aggtree/explorer/src/main.js'
 
 // Milliseconds between drawings: eyes do not need more.
 const tempo = 90
