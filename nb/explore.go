@@ -10,11 +10,16 @@ import (
 )
 
 // Explore shows a graph and T_root^hops to play with: click a node to make it the root, with Shift to mask it, choose
-// the hops, play epochs. It works in JupyterLab and in exported pages; where scripts do not run, it shows a picture.
+// the hops, play epochs. As in training these mask train nodes alone, where there are labels: those of a split with half
+// of the nodes to train on. It works in JupyterLab and in exported pages; where scripts do not run, it shows a picture.
 func Explore(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	o := drawing(g)
+	var trainNodes []int32
+	if split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 50, Seed: 1}); err == nil {
+		trainNodes = split.Train
+	}
 	explore(g, root, hops, explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes,
-		Mask: maskOf(g, masked), KeepRate: 0.5})
+		Mask: maskOf(g, masked), Train: trainNodes, KeepRate: 0.5})
 }
 
 // ExplorePaper is [Explore] for the graph of the paper's figure 3.

@@ -94,7 +94,8 @@ func TestAPageTrainsAsTheCommandDoes(t *testing.T) {
 	var said string
 	b.JS(`document.querySelector('#saved').textContent`, &said)
 	require.Contains(t, said, "A saved run")
-	require.Contains(t, said, "seed 1")
+	require.Contains(t, said, "seed 6")
+	b.Is("true", `String(document.querySelector('#go').getBoundingClientRect().bottom < 300)`, "it trains from the first screen")
 	b.Is("4 2 true", `document.querySelectorAll('#loss polyline').length + ' ' + document.querySelectorAll('#outcome p').length + `+
 		`' ' + Boolean(document.querySelector('.nodemask-explorer').nodemask)`,
 		"curves, scores and the tree of a run are there before anything is pressed")
@@ -221,11 +222,11 @@ func TestStoppingRubbishAndReloadingEndWell(t *testing.T) {
 	b.Is("none", `document.querySelector('#no-runs').hidden ? 'kept' : 'none'`, "a trial that was stopped is not kept")
 
 	b.drop(`[['cat.jpg', 'meow']]`)
-	b.Until(`document.querySelector('#status').textContent.includes('expected one .npz, .graphml, .json or .pt file, nodes.csv and edges.csv together, or a list of edges')`)
+	b.Until(`document.querySelector('#drop [role=alert]').textContent.includes('expected one .npz, .graphml, .json or .pt file, nodes.csv and edges.csv together, or a list of edges')`)
 	b.drop(`[['x.npz', 'not a zip']]`)
-	b.Until(`document.querySelector('#status').textContent.includes('not a whole npz')`)
+	b.Until(`document.querySelector('#drop [role=alert]').textContent.includes('not a whole npz')`)
 	b.drop(`[['nodes.csv', 'id,label,x\na,1,0.5\nb,2,zero\n'], ['edges.csv', 'source,target\na,b\n']]`)
-	b.Until(`document.querySelector('#status').textContent.includes('nodes.csv: line 3')`)
+	b.Until(`document.querySelector('#drop [role=alert]').textContent.includes('nodes.csv: line 3')`)
 
 	b.drop(`[['friends.txt', 'ann bob\nbob cleo\n']]`)
 	b.Until(`document.querySelector('#about').textContent.includes('3 nodes, 2 edges, 0 features, 0 classes: it can be looked at')`)

@@ -15,8 +15,6 @@ import (
 	"nodemask/aggtree/explorer"
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/cached"
-	"nodemask/nmgnn/explain"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper"
@@ -29,19 +27,16 @@ import (
 // Request is what a page asks. Which fields matter hangs on the kind.
 type Request struct {
 	ID   int    `json:"id"`   // of the answers
-	Kind string `json:"kind"` // open, train, advise, tree, explain, unfold, compare or stop
+	Kind string `json:"kind"` // open, train, tree, compare or stop
 
 	Data  string            `json:"data"`  // open, tree: name of a data set, or of what files were opened as
 	Files map[string][]byte `json:"-"`     // open: the user's own, instead of a known data set
-	Root  int32             `json:"root"`  // tree; explain, unfold: the node
+	Root  int32             `json:"root"`  // tree
 	Hops  int               `json:"hops"`  // tree
-	Cell  Cell              `json:"cell"`  // train, advise: the masked one
+	Cell  Cell              `json:"cell"`  // train
 	Seed  uint64            `json:"seed"`  // train
 	Watch bool              `json:"watch"` // train: tell who is masked, and what the model predicts
 	Pace  int               `json:"pace"`  // train: milliseconds to rest after each epoch, so that it can be watched
-	Depth int               `json:"depth"` // unfold: of the node in the tree
-	// Masked are nodes that are masked, for unfold.
-	Masked []int32 `json:"masked"`
 	// Records are lines of results, for compare.
 	Records []string `json:"records"`
 	Stop    int      `json:"stop"` // stop: the ID of the request to end
@@ -81,7 +76,7 @@ func (c Cell) Cell() (record.Cell, error) {
 // than epoch.
 type Event struct {
 	ID   int    `json:"id"`
-	Kind string `json:"kind"` // opened, epoch, trained, advised, tree, explained, unfolded, compared, stopped or failed
+	Kind string `json:"kind"` // opened, epoch, trained, tree, compared, stopped or failed
 
 	Error string `json:"error,omitempty"` // failed: in words for a reader
 
@@ -98,19 +93,6 @@ type Event struct {
 	Trained        *Trained  `json:"trained,omitempty"`
 	Tree           any       `json:"tree,omitempty"` // what the drawing of trees reads
 	Rows           []Compare `json:"rows,omitempty"` // compared
-
-	Advised   *Advised       `json:"advised,omitempty"` // advised, and so far: epoch
-	Explained *Explained     `json:"explained,omitempty"`
-	Sums      []*explain.Sum `json:"sums,omitempty"` // unfolded: the logits before what they are read from
-	// Names are those of the nodes in the sums, as the drawing of the tree has them.
-	Names map[int32]string `json:"names,omitempty"`
-}
-
-// Explained says why the model that was trained last gives a node its class.
-type Explained struct {
-	Sentence string   `json:"sentence"`
-	SVG      string   `json:"svg"`
-	Tables   []string `json:"tables"` // HTML, without anything that is the reader's own but as text
 }
 
 // Graph describes a data set.
@@ -163,8 +145,6 @@ type Session struct {
 	mutex    sync.Mutex // of what follows
 	graphs   map[string]*datasets.Graph
 	cancel   map[int]context.CancelFunc
-	model    *cached.Model // that was trained last; nil: none
-	modelOf  string        // the data that it was trained on
 }
 
 // NewSession returns a session that computes on a backend. Close it after use.
@@ -213,12 +193,8 @@ func (s *Session) answer(ctx context.Context, r Request, send func(Event)) (Even
 		return s.open(ctx, r)
 	case "train":
 		return s.train(ctx, r, send)
-	case "advise":
-		return s.advise(ctx, r, send)
 	case "tree":
 		return s.tree(ctx, r)
-	case "explain", "unfold":
-		return s.why(ctx, r)
 	case "compare":
 		return s.compare(r)
 	case "stop":
@@ -229,8 +205,7 @@ func (s *Session) answer(ctx context.Context, r Request, send func(Event)) (Even
 		}
 		return Event{Kind: "stopped"}, nil
 	}
-	return Event{}, fmt.Errorf("a request of kind %q: expected open, train, advise, tree, explain, "+
-		"unfold, compare or stop", r.Kind)
+	return Event{}, fmt.Errorf("a request of kind %q: expected open, train, tree, compare or stop", r.Kind)
 }
 
 // inPages are the data sets that come with the program.
@@ -273,15 +248,16 @@ func (s *Session) open(ctx context.Context, r Request) (Event, error) {
 		Features: g.Features.Width, Classes: g.Classes, Start: startOf(g)}}, nil
 }
 
-// startOf is the first node whose two-hop tree is large enough to be worth a look and small enough to be seen whole; 0
-// if there is none.
+// startOf is the first node whose neighbourhood is large enough to be worth a look and small enough to be seen whole: no
+// hub is near. It is 0 if there is none.
 func startOf(g *datasets.Graph) int32 {
 	for v := range int32(g.NumNodes()) {
-		size := 0
+		size, most := 0, 0
 		for _, u := range g.Edges.Neighbours(v) {
-			size += len(g.Edges.Neighbours(u))
+			n := len(g.Edges.Neighbours(u))
+			size, most = size+n, max(most, n)
 		}
-		if n := len(g.Edges.Neighbours(v)); n >= 4 && n <= 6 && size >= 12 && size <= 24 {
+		if n := len(g.Edges.Neighbours(v)); n >= 3 && n <= 4 && most <= 4 && size >= 8 && size <= 12 {
 			return v
 		}
 	}
@@ -311,9 +287,16 @@ func (s *Session) tree(ctx context.Context, r Request) (Event, error) {
 }
 
 func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event, error) {
-	c, g, err := s.trainable(ctx, r)
+	c, err := r.Cell.Cell()
 	if err != nil {
 		return Event{}, err
+	}
+	g, err := s.graph(ctx, c.Data)
+	if err != nil {
+		return Event{}, err
+	}
+	if err := g.CheckTrainable(); err != nil {
+		return Event{}, fmt.Errorf("%s can be looked at, but not trained on: %w", g.Name, err)
 	}
 	if r.Seed == 0 {
 		return Event{}, errors.New("seed 0: expected 1 or more")
@@ -347,9 +330,6 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 	if err := errors.Join(err, watching); err != nil {
 		return Event{}, err
 	}
-	s.mutex.Lock()
-	s.model, s.modelOf = result.Saved(x), c.Data
-	s.mutex.Unlock()
 	stored := measure.Stored(c, x, s.backend, result)
 	stored.Date = time.Now().UTC().Format(time.RFC3339)
 	line, err := record.Line(stored)

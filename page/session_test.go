@@ -121,7 +121,8 @@ func short(x float64) float64 { return math.Round(x*1e5) / 1e5 }
 
 // defaults are both trials of what a page opens with, trained on this machine once for all tests.
 var defaults = sync.OnceValues(func() (savedRun, error) {
-	run := savedRun{Seed: 1}
+	// Of the first nine seeds this one's scores are nearest to the means of the recorded trials.
+	run := savedRun{Seed: 6}
 	b, err := backend.Open("go")
 	if err != nil {
 		return run, err
@@ -129,7 +130,7 @@ var defaults = sync.OnceValues(func() (savedRun, error) {
 	s := NewSession(b)
 	defer s.Close()
 	for _, keep := range []string{"1", "0.5"} {
-		arm := savedArm{Cell: Cell{Data: "cora", Model: "gin", Setting: "transductive", TrainPercent: 10,
+		arm := savedArm{Cell: Cell{Data: "cora", Model: "gin", Setting: "inductive", TrainPercent: 50,
 			Choices: map[string]string{"keep": keep, "layers": "2"}}}
 		if err := arm.run(context.Background(), s, run.Seed); err != nil {
 			return run, err

@@ -138,6 +138,10 @@ func Write(w io.Writer, o Options) error {
 	if o.Results != nil {
 		c.Recorded = summaries(o.Results)
 	}
+	var shown struct{ Seed uint64 }
+	if err := json.Unmarshal(saved, &shown); err != nil {
+		return err
+	}
 	text, err := json.Marshal(c) // which escapes <, > and &: no name can end the element
 	if err != nil {
 		return err
@@ -161,7 +165,7 @@ func Write(w io.Writer, o Options) error {
 	}
 	return t.Execute(w, map[string]any{
 		"Title": template.HTMLEscapeString(title), "Policy": policy(o.Beside != ""), "Style": style, "Script": script,
-		"Config": string(text), "Inline": o.Beside == "", "Exec": inert(o.Module.Exec), "Data": data, "Models": models,
+		"Seed": shown.Seed, "Config": string(text), "Inline": o.Beside == "", "Exec": inert(o.Module.Exec), "Data": data, "Models": models,
 		"Module": base64.StdEncoding.EncodeToString(o.Module.Gzip),
 	})
 }

@@ -2,6 +2,7 @@ package explorer
 
 import (
 	"fmt"
+	"slices"
 
 	"nodemask/csr"
 	"nodemask/internal/svg"
@@ -21,6 +22,7 @@ type embedded struct {
 	Colours  []int         `json:"colours,omitempty"`
 	Classes  []string      `json:"classes,omitempty"`
 	Mask     []int32       `json:"mask,omitempty"`
+	Train    []int32       `json:"train,omitempty"` // that epochs may mask; none: all
 	Title    string        `json:"title,omitempty"`
 }
 
@@ -48,6 +50,9 @@ func (o Options) embed(g *csr.Graph, root int32, hops int, part excerpt) *embedd
 			if d.Colours[i] = -1; int(v) < len(o.Colours) {
 				d.Colours[i] = max(o.Colours[v], -1)
 			}
+		}
+		if _, in := slices.BinarySearch(o.Train, v); in {
+			d.Train = append(d.Train, i)
 		}
 		if o.Mask != nil && o.Mask[v] {
 			d.Mask = append(d.Mask, i)

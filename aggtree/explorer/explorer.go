@@ -39,6 +39,8 @@ type Options struct {
 	Classes []string
 	// Mask is true for each node that is masked at first. nil: none is.
 	Mask []bool
+	// Train are the nodes that epochs may mask, ascending: those that a model is trained on. nil: all.
+	Train []int32
 	// KeepRate is the probability with which an epoch keeps a node, the paper's p, before the reader changes it on the
 	// page; 0: 1, so that epochs mask nothing.
 	KeepRate float64
@@ -66,8 +68,7 @@ type Options struct {
 // For scripts on the page, the element of class nodemask-explorer has a property nodemask: the functions root, hops,
 // epoch, masked (the nodes), counts, tree (all of the tree, with the fields of [aggtree.Tree] but lower-case initials;
 // null if it has over 1,000,000 nodes or the page lacks some), shown (what is drawn), svg, setRoot, setHops and
-// setEpoch. It sends the event nodemask:change after each change, and nodemask:node when a node of the tree is chosen,
-// whose detail has its node and depth; where that is prevented, nothing is folded.
+// setEpoch. It sends the event nodemask:change after each change.
 //
 // It returns an error for a graph, root, hops or options that it cannot draw, or the writer's error.
 func WriteFragment(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {

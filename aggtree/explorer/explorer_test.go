@@ -124,6 +124,13 @@ func TestAnEpochDrawsTheMaskOfGosGenerator(t *testing.T) {
 			}
 		}
 		assert.Equal(t, want, got, "epoch %d", epoch)
+
+		// As nmgnn.Mask with Only: a number for each node that may be masked.
+		script(t, whole(t, g, 0, 1, Options{Seed: seed, KeepRate: rate, Train: []int32{3, 4, 20}}),
+			fmt.Sprintf(`s.setEpoch(%d); return s.mask`, epoch), &got)
+		alone := make([]int, 40)
+		alone[3], alone[4], alone[20] = want[0], want[1], want[2]
+		assert.Equal(t, alone, got, "epoch %d of three train nodes", epoch)
 	}
 }
 

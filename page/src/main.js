@@ -4,7 +4,6 @@ import {dataBeside, Engine, filesFrom} from './engine.js'
 import {Chart} from './chart.js'
 import {Runs} from './runs.js'
 import {Live} from './live.js'
-import {Why} from './why.js'
 
 // Milliseconds to rest after an epoch that is shown: without them a trial is over before an eye has seen it.
 const watchable = 25
@@ -20,7 +19,6 @@ class Page {
     this.loss = new Chart(this.find('#loss'), {title: 'Loss', unit: 'cross-entropy'})
     this.f1 = new Chart(this.find('#f1'), {title: 'Macro F1 on validation nodes', unit: 'macro F1 (%)', fixed: [0, 100]})
     this.live = new Live(this.find('#live'))
-    this.why = new Why(this.find, this.engine, this.live)
     this.runs = new Runs(this, this.engine)
     this.jobs = null
     this.own = {} // files of the reader's, by name of the graph
@@ -72,7 +70,6 @@ class Page {
       this.train(false)
     })
     find('#both').addEventListener('click', () => this.train(true))
-    find('#advise').addEventListener('click', () => this.advise())
     find('#stop').addEventListener('click', () => this.stop())
     find('#data').addEventListener('change', () => this.open())
     find('#files').addEventListener('change', event => this.read([...event.target.files]))
@@ -89,10 +86,15 @@ class Page {
     window.addEventListener('drop', event => event.preventDefault())
   }
 
+  // say puts words where they belong: what a run does beside its buttons, what a file has where it was dropped.
+  say(selector, words, failed) {
+    const place = this.find(selector)
+    place.textContent = words
+    place.classList.toggle('failed', failed)
+  }
+
   status(words, failed = false) {
-    const {find} = this
-    find('#status').textContent = words
-    find('#status').classList.toggle('failed', failed)
+    this.say('#status', words, failed)
   }
 
   // choose shows what the sliders say, and which choices the model has.
@@ -144,7 +146,7 @@ class Page {
   busy(on) {
     const {find} = this
     this.busyNow = on
-    for (const id of ['#go', '#both', '#advise']) find(id).disabled = on
+    for (const id of ['#go', '#both']) find(id).disabled = on
     find('#stop').disabled = !on
     find('#progress').hidden = !on
   }
@@ -153,7 +155,6 @@ class Page {
     const {find} = this
     const name = find('#data').value
     this.live.host = null
-    this.why.data = null
     try {
       const {graph} = await this.engine.ask({kind: 'open', data: name}, {files: await this.filesOf(name, true)}).done
       this.about(graph)
@@ -181,8 +182,9 @@ class Page {
     const {find} = this
     const limit = 500e6
     const total = files.reduce((sum, f) => sum + f.size, 0)
-    if (total > limit) return this.status(`${Math.round(total / 1e6)} MB: a page can read up to ${limit / 1e6} MB; nodemask train reads more.`, true)
-    this.status('Reading …')
+    const say = (words, failed = false) => this.say('#read', words, failed)
+    if (total > limit) return say(`${Math.round(total / 1e6)} MB: a page can read up to ${limit / 1e6} MB; nodemask train reads more.`, true)
+    say('Reading …')
     try {
       const all = await Promise.all(files.map(async f => ({name: f.name, bytes: await f.arrayBuffer()})))
       const name = 'own:' + (files.length === 1 ? files[0].name.replace(/\.[^.]*$/, '') : 'my-graph')
@@ -193,10 +195,10 @@ class Page {
       if (!option) menu.append((option = new Option('', name)))
       option.textContent = `${graph.name} (yours)`
       menu.value = name
-      this.status('')
+      say('')
       await this.open()
     } catch (error) {
-      this.status(error.message, true)
+      say(error.message, true)
     } finally {
       find('#files').value = ''
     }
@@ -224,7 +226,6 @@ class Page {
       if (this.opened !== find('#data').value && !(await this.open())) return
       find('#results').hidden = false
       find('#saved').hidden = true
-      find('#results').scrollIntoView({block: 'nearest'}) // on a phone it is below all that can be chosen
       find('#outcome').replaceChildren()
       find('#confusion').replaceChildren()
       const work = async (engine, shown) => {
@@ -246,36 +247,6 @@ class Page {
     } finally {
       for (const helper of this.helpers) helper.close()
       this.helpers = this.jobs = null
-      this.busy(false)
-    }
-  }
-
-  // advise asks whether masking helps what is chosen. An answer that is stopped is what was known by then.
-  async advise() {
-    const {find} = this
-    if (this.busyNow) return
-    const keep = Number(find('#keep').value)
-    this.busy(true)
-    this.jobs = new Set()
-    find('#advised').replaceChildren()
-    try {
-      if (this.opened !== find('#data').value && !(await this.open())) return
-      const job = this.engine.ask({kind: 'advise', cell: this.cell(keep < 1 ? keep : 0.5)}, {epoch: ({advised}) => this.status(`Comparing. ${advised.sentence}`)})
-      this.jobs.add(job)
-      const {kind, advised} = await job.done
-      this.status(kind === 'stopped' ? 'Stopped before there was anything to say.' : '')
-      if (advised) {
-        const [answer, rest, command] = ['p', 'p', 'code'].map(tag => document.createElement(tag))
-        answer.append(Object.assign(document.createElement('strong'), {textContent: advised.sentence}))
-        rest.append(advised.open)
-        rest.className = 'soft'
-        command.append(advised.command)
-        find('#advised').replaceChildren(answer, rest, command)
-      }
-    } catch (error) {
-      this.status(error.message, true)
-    } finally {
-      this.jobs = null
       this.busy(false)
     }
   }
@@ -318,7 +289,6 @@ class Page {
     if (shown) {
       arm.best = event.trained.bestEpoch
       this.draw(arms)
-      this.why.trained(cell.data, event.trained.classes)
     }
     if (trials > 1) this.outcomes(arms, event.trained, arm)
     else this.outcome(arm, event.trained)
@@ -350,13 +320,11 @@ class Page {
   draw(arms) {
     this.loss.draw(arms.flatMap(a => [{name: `${a.name}, train`, colour: a.colour, values: a.train}, {name: `${a.name}, validation`, colour: a.colour, dashed: true, values: a.validation, best: a.best}]))
     this.f1.draw(arms.map(a => ({name: a.name, colour: a.colour, values: a.f1, best: a.best})))
-    this.find('#legend').replaceChildren(...arms.flatMap(a => [['train loss', ''], ['validation', ' dashed']].map(([what, dash]) => {
+    this.find('#legend').replaceChildren(...arms.map(a => {
       const item = document.createElement('li')
-      const line = document.createElement('i')
-      line.className = a.colour + dash
-      item.append(line, `${a.name}: ${what}`)
+      item.append(Object.assign(document.createElement('i'), {className: a.colour}), a.name)
       return item
-    })))
+    }))
   }
 
   // outcomes says what each arm's trials scored so far.

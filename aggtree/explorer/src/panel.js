@@ -34,7 +34,6 @@ export class Panel {
       root: v => this.change(() => state.setRoot(v)),
       toggle: node => this.toggle(node),
       light: (base, node) => this.light(base, node),
-      chosen: node => host.dispatchEvent(new CustomEvent('nodemask:node', {bubbles: true, cancelable: true, detail: {node: state.ids ? state.ids[node.base] : node.base, depth: node.depth}})),
     }
     this.graph = new GraphView(find('.graph svg'), state, act)
     this.tree = new TreeView(find('.tree svg'), state, act)
@@ -143,7 +142,7 @@ export class Panel {
     find('.epoch').value = state.epoch
     find('.unmask').disabled = state.masked === 0 && state.epoch === 0
     find('.refold').disabled = state.open.size === 0
-    find('.masked').textContent = `${grouped(state.masked)} of ${grouped(state.g.nodes)} nodes masked`
+    find('.masked').textContent = this.maskedOf()
     this.heads(root)
     this.table()
     const counts = find('.counts')
@@ -218,7 +217,12 @@ export class Panel {
   rest() {
     const {state} = this
     const {distinct, replicas} = state.counts
-    return `${grouped(distinct)} distinct, ${grouped(replicas)} of the root. Epoch ${state.epoch}, ${grouped(state.masked)} of ${grouped(state.g.nodes)} nodes masked.`
+    return `${grouped(distinct)} distinct, ${grouped(replicas)} of the root. Epoch ${state.epoch}, ${this.maskedOf()}.`
+  }
+
+  maskedOf() {
+    const {masked, maskable, data} = this.state
+    return `${grouped(masked)} of ${grouped(maskable)} ${data.train ? 'train nodes' : 'nodes'} masked`
   }
 
   // say tells a screen reader the counts, but not while epochs play: it would never end.

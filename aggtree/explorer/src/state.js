@@ -19,6 +19,7 @@ export class State {
     this.hops = data.hops
     this.mostHops = data.mostHops
     this.keepRate = data.keepRate
+    this.maskable = data.train ? data.train.length : this.g.nodes
     this.seed = data.seed
     this.epoch = 0
     this.mask = new Uint8Array(this.g.nodes)
@@ -120,10 +121,12 @@ export class State {
   setEpoch(epoch) {
     this.epoch = epoch
     if (this.drawnFor !== epoch) {
-      this.numbers = draw(this.g.nodes, this.seed, epoch)
+      this.numbers = draw(this.maskable, this.seed, epoch)
       this.drawnFor = epoch
     }
-    for (let v = 0; v < this.g.nodes; v++) this.mask[v] = this.numbers[v] >= this.keepRate ? 1 : 0
+    const {train} = this.data
+    this.mask.fill(0)
+    this.numbers.forEach((u, i) => (this.mask[train ? train[i] : i] = u >= this.keepRate ? 1 : 0))
     this.update()
   }
 

@@ -76,11 +76,11 @@ export class TreeView extends View {
       .on('blur', () => act.light(-1, null))
   }
 
-  // choose masks a node, or folds and unfolds what is below it, unless the page does something else with it.
+  // choose masks a node, or folds and unfolds what is below it.
   choose(event, n) {
     const {act} = this
     if (n.base >= 0 && act.masks(event)) act.mask(n.base)
-    else if (n.base < 0 || n.ghost || act.chosen(n)) act.toggle(n)
+    else act.toggle(n)
   }
 
   mark(n) {
