@@ -248,8 +248,8 @@ func (s *Session) open(ctx context.Context, r Request) (Event, error) {
 		Features: g.Features.Width, Classes: g.Classes, Start: startOf(g)}}, nil
 }
 
-// startOf is the first node whose neighbourhood is large enough to be worth a look and small enough to be seen whole: no
-// hub is near. It is 0 if there is none.
+// startOf is the first node whose neighbourhood is large enough to be worth a look and small enough to be seen whole:
+// no hub is near. It is 0 if there is none.
 func startOf(g *datasets.Graph) int32 {
 	for v := range int32(g.NumNodes()) {
 		size, most := 0, 0
