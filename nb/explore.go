@@ -11,7 +11,8 @@ import (
 
 // Explore shows a graph and T_root^hops to play with: click a node to make it the root, with Shift to mask it, choose
 // the hops, play epochs. As in training these mask train nodes alone, where there are labels: those of a split with
-// half of the nodes to train on. It works in JupyterLab and in exported pages; where scripts do not run, it shows a picture.
+// half of the nodes to train on. It works in JupyterLab and in exported pages; where scripts do not run, it shows a
+// picture.
 func Explore(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	o := drawing(g)
 	var trainNodes []int32
