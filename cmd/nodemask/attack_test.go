@@ -280,10 +280,10 @@ func TestHostileInputsEndInOneLineWithinBounds(t *testing.T) {
 	results := filepath.Join("..", "..", "results")
 	lines(t, filepath.Join(results, "cora-gin.jsonl"), at("records", "cora-gin.jsonl"), 4)
 	lines(t, filepath.Join(results, "cora-gat.jsonl"), at("records", "cora-gat.jsonl"), 2)
-	trajectories := files(t, filepath.Join(results, "multiverse"), "cora-gin")
+	trajectories := files(t, filepath.Join(results, "protocol-1"), "cora-gin")
 	require.NotEmpty(t, trajectories)
 	for _, path := range trajectories {
-		relative, err := filepath.Rel(filepath.Join(results, "multiverse"), path)
+		relative, err := filepath.Rel(filepath.Join(results, "protocol-1"), path)
 		require.NoError(t, err)
 		lines(t, path, at("trajectories", relative), 3)
 	}

@@ -61,7 +61,7 @@ share a folder.`,
 	flags.IntVar(&f.splits, "splits", judge.DepthSplits,
 		"splits of each size, one trial each; 20 for the parts of PROTOCOL-2.md, 10 for scale")
 	flags.IntVar(&f.batch, "batch", 5, "splits that all readings are done for before the next ones")
-	f.add(flags, "readings", "results/multiverse", "; of the parts of PROTOCOL-2.md: results/cited")
+	f.add(flags, "readings", "results/protocol-1", "; of the parts of PROTOCOL-2.md: results/protocol-2")
 	flags.BoolVar(&f.list, "list", false, "list the choices, and run nothing")
 	flags.BoolVar(&f.status, "status", false, "count recorded and missing trials, and run nothing")
 	flags.BoolVar(&f.summary, "summary", false, "print the findings so far, and run nothing")
@@ -86,7 +86,7 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	if ofCited {
 		mostSplits, r.protocol = judge.Part(f.part).Splits(), judge.SecondProtocol()
 		if !c.Flags().Changed("results") {
-			f.folder = filepath.Join("results", report.CitedFolder)
+			f.folder = filepath.Join("results", report.SecondFolder)
 		}
 		if !c.Flags().Changed("splits") {
 			f.splits = mostSplits

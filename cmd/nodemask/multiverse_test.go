@@ -24,7 +24,7 @@ func TestTheCommandOfAClaimShowsWhatItRestsOn(t *testing.T) {
 		if a.Verdict == judge.NotRun {
 			continue
 		}
-		out, _ := succeeds(t, "multiverse", "--results", "../../results/cited", "--part", "cited", "--data", a.Data,
+		out, _ := succeeds(t, "multiverse", "--results", "../../results/protocol-2", "--part", "cited", "--data", a.Data,
 			"--model", a.Model, "--summary")
 		require.Contains(t, out, fmt.Sprintf("the cited reading: %s points", plots.Signed(a.Effect.Pooled.MeanDifference, 2)),
 			"whatever else of the part is still missing")
@@ -67,7 +67,7 @@ func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {
 
 	e := report.Open("../../results")
 	out, _ = succeeds(t, "multiverse", "--part", "tuned", "--data", "all", "--model", "all", "--results",
-		"../../results/multiverse", "--summary")
+		"../../results/protocol-1", "--summary")
 	for _, id := range []string{"gin", "gat", "sgat", "gcn", "sage"} {
 		found, err := report.Find("table-tuned")
 		require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {
 
 func TestReadingsOfBothProtocolsAreExported(t *testing.T) {
 	results := t.TempDir()
-	for _, part := range []string{report.MultiverseFolder, report.CitedFolder} {
+	for _, part := range []string{report.FirstFolder, report.SecondFolder} {
 		all, err := os.ReadFile(filepath.Join("../../results", part, "cora-gat.jsonl"))
 		require.NoError(t, err)
 		line, _, _ := strings.Cut(string(all), "\n")
@@ -115,9 +115,9 @@ func TestCommandsShowTheNumbersOfFindingsAndAdvice(t *testing.T) {
 		said[f.Command+" --results "+results] += f.Text
 	}
 	for _, row := range e.Advice().Rows {
-		part, folder := string(judge.Balanced), report.CitedFolder
+		part, folder := string(judge.Balanced), report.SecondFolder
 		if !strings.HasPrefix(row[0].Text, "GIN") || strings.HasSuffix(row[0].Text, "not normalised") {
-			part, folder = "tuned", report.MultiverseFolder
+			part, folder = "tuned", report.FirstFolder
 		}
 		for _, field := range row[4:] {
 			said["nodemask multiverse --part "+part+" --data all --model all --summary --results "+

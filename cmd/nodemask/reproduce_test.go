@@ -17,9 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
 	"nodemask/paper/judge"
 	"nodemask/paper/record"
+	"nodemask/paper/recordtest"
 	"nodemask/paper/report"
 )
 
@@ -86,7 +88,7 @@ func TestResultsAreListedShownCheckedAndMerged(t *testing.T) {
 	out, _ = succeeds(t, "results", "merge", folder, "--results", other)
 	require.Equal(t, "4 records added\n", out)
 	out, _ = succeeds(t, "results", "verify", "--results", other)
-	require.Equal(t, "4 records and 0 trajectories in order\n", out)
+	require.Equal(t, "4 records and 0 trainings in order\n", out)
 	put(t, other, "torn.jsonl", "{")
 	verify := []string{"results", "verify", "--results", other}
 	fails(t, 1, "torn.jsonl: byte 0: the last line is cut short", verify...)
@@ -108,17 +110,18 @@ func TestContradictoryResultsAreNotMerged(t *testing.T) {
 	fails(t, 1, "merged-by-hand.jsonl: line 1: contradicts ", "results", "verify", "--results", folder)
 
 	folder = filepath.Join(t.TempDir(), "results")
-	readings := filepath.Join(folder, report.MultiverseFolder)
-	succeeds(t, "multiverse", "--backend", "go", "--data", "sbm:nodes=40,classes=2", "--model", "sgat",
-		"--sizes", "50", "--splits", "1", "--shard", "1/5", "--results", readings)
+	readings := filepath.Join(folder, report.FirstFolder)
+	training := recordtest.Read(cell, 1, func(hyper.StopOn, datasets.Arrivals) (float64, float64) { return 80, 79 })
+	training.Protocol = judge.FirstProtocol()
+	require.NoError(t, record.Open(readings).Add(training))
 	out, _ = succeeds(t, "results", "verify", "--results", folder)
-	require.Equal(t, "0 records and 3 trajectories in order\n", out)
-	require.NoError(t, os.Rename(readings, filepath.Join(folder, report.CitedFolder)))
-	fails(t, 1, "line 1: a trajectory under protocol \""+judge.FirstProtocol()+"\": expected "+judge.SecondProtocol(),
+	require.Equal(t, "0 records and 1 trainings in order\n", out)
+	require.NoError(t, os.Rename(readings, filepath.Join(folder, report.SecondFolder)))
+	fails(t, 1, "line 1: a training under protocol \""+judge.FirstProtocol()+"\": expected "+judge.SecondProtocol(),
 		"results", "verify", "--results", folder)
 	for _, what := range []string{"--status", "--summary", "--splits=1"} {
-		fails(t, 1, "line 1: a trajectory under protocol", "multiverse", "--part", "cited", what, "--backend", "go",
-			"--results", filepath.Join(folder, report.CitedFolder))
+		fails(t, 1, "line 1: a training under protocol", "multiverse", "--part", "cited", what, "--backend", "go",
+			"--results", filepath.Join(folder, report.SecondFolder))
 	}
 }
 

@@ -64,19 +64,19 @@ func newResultsCommand() *cobra.Command {
 	add("verify", "Check every record: that it can be read, that it agrees with its cell, and that no two contradict "+
 		"each other", cobra.NoArgs, func(c *cobra.Command, _ []string) error {
 		records, err := record.Open(folder).Verify()
-		trajectories := 0
-		for _, part := range [][2]string{{report.MultiverseFolder, judge.FirstProtocol()},
-			{report.CitedFolder, judge.SecondProtocol()}} {
+		trainings := 0
+		for _, part := range [][2]string{{report.FirstFolder, judge.FirstProtocol()},
+			{report.SecondFolder, judge.SecondProtocol()}} {
 			n, more := record.OpenUnder(filepath.Join(folder, part[0]), part[1]).Verify()
-			trajectories, err = trajectories+n, errors.Join(err, more)
+			trainings, err = trainings+n, errors.Join(err, more)
 		}
 		if err != nil {
 			return err
 		}
-		if records+trajectories == 0 {
+		if records+trainings == 0 {
 			return noRecords(folder)
 		}
-		_, err = fmt.Fprintf(c.OutOrStdout(), "%d records and %d trajectories in order\n", records, trajectories)
+		_, err = fmt.Fprintf(c.OutOrStdout(), "%d records and %d trainings in order\n", records, trainings)
 		return err
 	})
 	c.AddCommand(newExportResultsCommand(&folder))
@@ -146,7 +146,7 @@ func loaded(folder string, readings bool) ([]record.Record, error) {
 		return nil, err
 	}
 	if readings {
-		for _, part := range []string{report.MultiverseFolder, report.CitedFolder} {
+		for _, part := range []string{report.FirstFolder, report.SecondFolder} {
 			trials, err := record.Open(filepath.Join(folder, part)).Load()
 			if err != nil {
 				return nil, err

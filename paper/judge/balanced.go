@@ -23,7 +23,7 @@ func BalancedDesign() Design {
 			{Name: "gin", With: RawFeatures, Added: true}, {Name: "gat"}, {Name: "sgat"}},
 		Data:  Data(),
 		Arms:  []string{ArmPlain, ArmMaskedTuned, ArmDropEdge, ArmDropout},
-		Added: []string{ArmDropMessage, ArmDropGNN},
+		Added: []string{ArmDropGNN},
 		Stop:  hyper.StopOnEither, Arrivals: datasets.TrainEdges, FirstTry: 600, Fresh: 610,
 		Grids: func(_, arm string) []Grid {
 			plain := Grid{"lr": {"0.005", "0.01"}, "decay": {"0", "0.0005"}, "hidden": {"32", "64"},

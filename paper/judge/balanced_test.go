@@ -18,7 +18,7 @@ func TestBalancedArmsShareConfigurations(t *testing.T) {
 	require.Len(t, d.Protocol().Questions(), 4*3*2*2, "two were added")
 	d.Arms, d.Added = slices.Concat(d.Arms, d.Added), nil // so that all of them come at once
 	own := map[string]int{judge.ArmPlain: 0, judge.ArmMaskedTuned: 8 * 16, judge.ArmDropEdge: 4 * 16,
-		judge.ArmDropout: 4 * 8, judge.ArmDropMessage: 4 * 16, judge.ArmDropGNN: 4 * 16}
+		judge.ArmDropout: 4 * 8, judge.ArmDropGNN: 4 * 16}
 	for _, model := range d.Models {
 		q := judge.TunedQuestion{Data: "cora", Model: model, Setting: datasets.Inductive, TrainPercent: 10}
 		tuned, err := d.Tuned(record.NewResults(nil), q)
@@ -34,8 +34,6 @@ func TestBalancedArmsShareConfigurations(t *testing.T) {
 				arm = judge.ArmMaskedTuned
 			case p.Regulariser == hyper.DropEdgeRegulariser:
 				arm = judge.ArmDropEdge
-			case p.Regulariser == hyper.DropMessageRegulariser:
-				arm = judge.ArmDropMessage
 			case p.Regulariser == hyper.DropGNNRegulariser:
 				arm = judge.ArmDropGNN
 			case p.Dropout != 0 && p.Dropout != 0.5:

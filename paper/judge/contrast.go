@@ -26,17 +26,16 @@ func (l *lookup) scores(reading Reading, size int, score Score, splits []uint64)
 	if score.Cached && l.Setting != datasets.Inductive {
 		return nil, fmt.Errorf("a cached score in the %s setting: only the inductive one has them", l.Setting)
 	}
-	trials, at, err := l.of(reading, score.Arm, size)
+	found, err := l.of(reading, score.Arm, size)
 	if err != nil {
 		return nil, err
 	}
 	f1 := make([]float64, len(splits))
 	for i, seed := range splits {
-		of := trials[seed].F1
+		f1[i] = found[seed].F1
 		if score.Cached {
-			of = trials[seed].Cached
+			f1[i] = found[seed].Cached
 		}
-		f1[i] = of[at.stop][at.arrivals]
 	}
 	return f1, nil
 }

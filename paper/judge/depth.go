@@ -37,6 +37,12 @@ func DepthCell(data string, setting datasets.Setting, layers int) record.Cell {
 	})
 }
 
+// IsDepthCell reports whether a cell is a [DepthCell], at any keep rate.
+func IsDepthCell(c record.Cell) bool {
+	keep := c.Parameters.KeepRate
+	return c == DepthCell(c.Data, c.Setting, c.Parameters.Layers).Masked(keep)
+}
+
 // DepthScore is a network of some depth at a keep rate.
 type DepthScore struct {
 	Layers   int

@@ -41,52 +41,29 @@ type Effects struct {
 	Effects []Effect // in the order of Readings
 }
 
-// lookup finds what is read of the readings of a question. Most readings differ from others only in how trained models
-// are read: what is trained is looked up once for all of them.
+// lookup finds the scores of the readings of a question, each once.
 type lookup struct {
 	Question
 	results *record.Results
-	trained map[string]map[uint64]*record.Readings // by the reading's options, arm and size; then by seed
-	ways    map[string]way                         // by the reading's options
+	found   map[record.Cell]map[uint64]record.Reading
 }
 
-type way struct{ stop, arrivals int }
-
-// look returns an empty lookup of a question.
 func (q Question) look(r *record.Results) *lookup {
-	return &lookup{q, r, map[string]map[uint64]*record.Readings{}, map[string]way{}}
+	return &lookup{q, r, map[record.Cell]map[uint64]record.Reading{}}
 }
 
-// of returns the trials of a reading's arm at a size, by seed, and the way in which the reading reads them.
-func (l *lookup) of(r Reading, arm Arm, size int) (trials map[uint64]*record.Readings, at way, err error) {
-	trained, read := make([]byte, len(r), len(r)+2), make([]byte, len(r))
-	for i, axis := range l.Axes {
-		if axis.Read {
-			read[i] = byte(r[i])
-		} else {
-			trained[i] = byte(r[i])
-		}
-	}
-	trained = append(trained, byte(size), 0)
-	if arm == Masked {
-		trained[len(r)+1] = 1
-	}
-	trials, ok := l.trained[string(trained)]
-	at, both := l.ways[string(read)]
-	if ok && both {
-		return trials, at, nil
-	}
+// of returns the scores of a reading's arm at a size, by seed.
+func (l *lookup) of(r Reading, arm Arm, size int) (map[uint64]record.Reading, error) {
 	c, err := r.Cell(l.Axes, arm, l.Data, l.Model, l.Setting, size)
 	if err != nil {
-		return nil, at, err
+		return nil, err
 	}
+	scores, ok := l.found[c]
 	if !ok {
-		trials = l.results.Readings(c)
-		l.trained[string(trained)] = trials
+		scores = l.results.Readings(c)
+		l.found[c] = scores
 	}
-	at.stop, at.arrivals = c.Way()
-	l.ways[string(read)] = at
-	return trials, at, l.results.Err()
+	return scores, l.results.Err()
 }
 
 // splits are the seeds, of those that count, that every training of the arms has.
@@ -95,11 +72,14 @@ func (l *lookup) splits(arms ...Arm) ([]uint64, error) {
 	for _, reading := range l.Readings {
 		for _, size := range l.Sizes {
 			for _, arm := range arms {
-				trials, _, err := l.of(reading, arm, size)
+				scores, err := l.of(reading, arm, size)
 				if err != nil {
 					return nil, err
 				}
-				common = slices.DeleteFunc(common, func(seed uint64) bool { return trials[seed] == nil })
+				common = slices.DeleteFunc(common, func(seed uint64) bool {
+					_, ok := scores[seed]
+					return !ok
+				})
 			}
 		}
 	}
@@ -151,10 +131,10 @@ func (q Question) Effects(r *record.Results) (*Effects, error) {
 
 // F1 returns the macro F1 in percent that results have of an arm of a reading at a size, by the split's seed.
 func (q Question) F1(r *record.Results, reading Reading, arm Arm, size int) (map[uint64]float64, error) {
-	trials, at, err := q.look(r).of(reading, arm, size)
+	found, err := q.look(r).of(reading, arm, size)
 	scores := map[uint64]float64{}
-	for seed, t := range trials {
-		scores[seed] = t.F1[at.stop][at.arrivals]
+	for seed, one := range found {
+		scores[seed] = one.F1
 	}
 	return scores, err
 }

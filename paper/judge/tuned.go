@@ -29,7 +29,6 @@ const (
 	ArmMaskedTuned = "masked, p tuned" // chooses its keep rate
 	ArmDropEdge    = "DropEdge, tuned"
 	ArmDropout     = "dropout, tuned"
-	ArmDropMessage = "DropMessage, tuned"
 	ArmDropGNN     = "DropGNN, tuned"
 )
 
@@ -102,7 +101,7 @@ func (m TunedModel) Title() string {
 func DrawnDesign() Design {
 	d := Design{Data: []string{"cora", "citeseer", "pubmed"},
 		Arms:  []string{ArmPlain, ArmMasked, ArmMaskedTuned, ArmDropEdge, ArmDropout},
-		Added: []string{ArmDropMessage, ArmDropGNN},
+		Added: []string{ArmDropGNN},
 		Stop:  hyper.StopOnF1, Arrivals: datasets.AllEdges, FirstTry: 200, Fresh: 300, Budget: 12,
 		Base: func(q TunedQuestion, _ bool) (record.Cell, error) {
 			return record.NewCell(q.Data, q.Model.Name, q.Setting, q.TrainPercent), nil
@@ -119,7 +118,7 @@ func DrawnDesign() Design {
 			g["keep"] = []string{fmt.Sprint(paper.MaskedKeepRate)}
 		case ArmMaskedTuned:
 			g["keep"] = rates
-		case ArmDropEdge, ArmDropMessage, ArmDropGNN:
+		case ArmDropEdge, ArmDropGNN:
 			g["regulariser"] = WithRates(arm, rates)
 		case ArmDropout:
 			g["dropout"] = []string{"0", "0.2", "0.4", "0.6", "0.8"}
@@ -136,7 +135,7 @@ func DrawnDesign() Design {
 // WithRates lists an arm's regulariser with each of some rates, as the axis "regulariser" has them.
 func WithRates(arm string, rates []string) []string {
 	name := map[string]hyper.RegulariserName{ArmDropEdge: hyper.DropEdgeRegulariser,
-		ArmDropMessage: hyper.DropMessageRegulariser, ArmDropGNN: hyper.DropGNNRegulariser}[arm]
+		ArmDropGNN: hyper.DropGNNRegulariser}[arm]
 	var all []string
 	for _, rate := range rates {
 		all = append(all, string(name)+":"+rate)
@@ -259,9 +258,9 @@ type Tuned struct {
 // Tuned says what every arm has chosen and how it does, and what is to be trained next.
 func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	t := Tuned{TunedQuestion: q, Complete: true}
-	stop, arrival := slices.Index(hyper.StopOns(), cmp.Or(q.Model.Stop, d.Stop)), 0
-	if q.Setting == datasets.Inductive {
-		arrival = slices.Index(datasets.AllArrivals(), d.Arrivals)
+	readings := func(c record.Cell) map[uint64]record.Reading { // of a training
+		c.Parameters.StopOn, c.Arrivals = cmp.Or(q.Model.Stop, d.Stop), d.Arrivals
+		return r.Readings(c)
 	}
 	tries, fresh := Seeds(d.FirstTry, tunedTries), Seeds(d.Fresh, tunedFresh)
 	var left [4][]record.Cell // by stage
@@ -279,10 +278,10 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 			if err != nil {
 				return t, err
 			}
-			total, n, there := 0.0, 0, r.Readings(c)
+			total, n, there := 0.0, 0, readings(c)
 			for _, seed := range tries {
 				if one, ok := there[seed]; ok {
-					total += one.ValidationF1[stop][arrival] / tunedTries
+					total += one.ValidationF1 / tunedTries
 					n++
 				}
 			}
@@ -298,10 +297,10 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 			t.Arms, t.Complete = append(t.Arms, arm), t.Complete && added
 			continue
 		}
-		there := r.Readings(best)
+		there := readings(best)
 		for _, seed := range fresh {
 			if one, ok := there[seed]; ok {
-				arm.F1 = append(arm.F1, one.F1[stop][arrival])
+				arm.F1 = append(arm.F1, one.F1)
 			}
 		}
 		if len(arm.F1) < tunedFresh {

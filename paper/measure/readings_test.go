@@ -13,8 +13,8 @@ import (
 	"nodemask/paper/record"
 )
 
-// trajectoryCells train in an instant; the two masked ones differ only in what a compiled program takes as input.
-func trajectoryCells() []record.Cell {
+// trainingCells train in an instant; the two masked ones differ only in what a compiled program takes as input.
+func trainingCells() []record.Cell {
 	quick := func(p *hyper.Parameters) { p.Hidden, p.MaxEpochs = 8, 4 }
 	plain := record.NewCell("sbm", "gin", datasets.Inductive, 20).With(quick)
 	slow := plain.Masked(0.5).With(func(p *hyper.Parameters) { p.LearningRate = 0.005 })
@@ -24,7 +24,7 @@ func trajectoryCells() []record.Cell {
 		other.With(func(p *hyper.Parameters) { p.StopOn = hyper.StopOnLoss }).Trained()}
 }
 
-func trajectoryOptions() (o Options, opened *atomic.Int32) {
+func trainingOptions() (o Options, opened *atomic.Int32) {
 	o, opened = tinyOptions()
 	o.Seeds, o.Batch, o.Protocol = train.Seeds(100, 3), 2, "rules"
 	return o, opened
@@ -32,22 +32,22 @@ func trajectoryOptions() (o Options, opened *atomic.Int32) {
 
 func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
 	b, store := openGo(t), record.Open(t.TempDir())
-	o, opened := trajectoryOptions()
+	o, opened := trainingOptions()
 	var last State
 	o.Progress = func(s State) { last = s }
-	require.NoError(t, Missing(t.Context(), b, store, trajectoryCells(), o))
+	require.NoError(t, Missing(t.Context(), b, store, trainingCells(), o))
 	require.Equal(t, 12, last.Done, "4 trainings, 3 splits")
 	require.Equal(t, 12, last.Total)
 	require.EqualValues(t, 1, opened.Load())
 	all := loaded(t, store)
 	require.Len(t, all, 12)
 	splits := map[uint64]map[string]bool{}
-	for _, trajectory := range all {
-		require.Equal(t, "rules", trajectory.Protocol)
-		if splits[trajectory.Seed] == nil {
-			splits[trajectory.Seed] = map[string]bool{}
+	for _, training := range all {
+		require.Equal(t, "rules", training.Protocol)
+		if splits[training.Seed] == nil {
+			splits[training.Seed] = map[string]bool{}
 		}
-		splits[trajectory.Seed][trajectory.SplitHash] = true
+		splits[training.Seed][training.SplitHash] = true
 	}
 	require.Len(t, splits, 3)
 	for _, hashes := range splits {
@@ -56,10 +56,10 @@ func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
 
 	// All there: nothing runs. One split more: one trial each.
 	last = State{}
-	require.NoError(t, Missing(t.Context(), b, store, trajectoryCells(), o))
+	require.NoError(t, Missing(t.Context(), b, store, trainingCells(), o))
 	require.Zero(t, last.Done)
 	o.Seeds = train.Seeds(100, 4)
-	require.NoError(t, Missing(t.Context(), b, store, trajectoryCells(), o))
+	require.NoError(t, Missing(t.Context(), b, store, trainingCells(), o))
 	require.Equal(t, 16, last.Done)
 	require.Equal(t, 12, last.Before)
 
@@ -67,17 +67,20 @@ func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, differences)
 	require.Equal(t, all[0].Readings, again.Readings)
-	all[0].Readings.F1[0][0]++
+	name := all[0].CellOf().ReadingName()
+	one := all[0].Readings[name]
+	one.F1++
+	all[0].Readings[name] = one
 	_, differences, err = Again(t.Context(), b, o.Open, all[0], 1<<40)
 	require.NoError(t, err)
 	require.Len(t, differences, 1)
-	require.Contains(t, differences[0], "macro F1: ")
+	require.Contains(t, differences[0], name+": ")
 }
 
 func TestInterruptedRunsResumeAndShardsShareThem(t *testing.T) {
 	b, whole, parts := openGo(t), record.Open(t.TempDir()), record.Open(t.TempDir())
-	o, _ := trajectoryOptions()
-	require.NoError(t, Missing(t.Context(), b, whole, trajectoryCells(), o))
+	o, _ := trainingOptions()
+	require.NoError(t, Missing(t.Context(), b, whole, trainingCells(), o))
 	ctx, cancel := context.WithCancel(t.Context())
 	interrupted := o
 	interrupted.Jobs = 1
@@ -86,19 +89,19 @@ func TestInterruptedRunsResumeAndShardsShareThem(t *testing.T) {
 			cancel()
 		}
 	}
-	require.ErrorIs(t, Missing(ctx, b, parts, trajectoryCells(), interrupted), context.Canceled)
+	require.ErrorIs(t, Missing(ctx, b, parts, trainingCells(), interrupted), context.Canceled)
 	some := loaded(t, parts)
 	require.Len(t, some, 5)
 	o.Shards = 3
 	for o.Shard = range o.Shards {
-		require.NoError(t, Missing(t.Context(), b, parts, trajectoryCells(), o))
+		require.NoError(t, Missing(t.Context(), b, parts, trainingCells(), o))
 	}
-	require.Len(t, trajectoriesOf(t, parts), 12)
-	require.ElementsMatch(t, trajectoriesOf(t, whole), trajectoriesOf(t, parts))
+	require.Len(t, trainingsOf(t, parts), 12)
+	require.ElementsMatch(t, trainingsOf(t, whole), trainingsOf(t, parts))
 }
 
-// trajectoriesOf are all trajectories of a store without what differs from run to run.
-func trajectoriesOf(t *testing.T, store *record.Store) []record.Record {
+// trainingsOf are all trainings of a store without what differs from run to run.
+func trainingsOf(t *testing.T, store *record.Store) []record.Record {
 	all := loaded(t, store)
 	for i := range all {
 		all[i].Seconds = 0

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"path/filepath"
-	"slices"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
@@ -69,29 +68,25 @@ func Stored(c record.Cell, x train.Experiment, b *backend.Backend, r *train.Resu
 	return trial
 }
 
-// readings runs a trial of a cell and reads it in every way.
+// readings runs a training of a cell and reads it in every way.
 func readings(ctx context.Context, r *train.Runner, b *backend.Backend, c record.Cell, x train.Experiment,
 	seed uint64) (record.Record, error) {
 	ran, err := r.Readings(ctx, x, seed)
 	if err != nil {
 		return record.Record{}, err
 	}
-	stops := len(hyper.StopOns())
-	all := record.Readings{F1: make([][]float64, stops), ValidationF1: make([][]float64, stops),
-		BestEpochs: make([][]int, stops)}
-	if c.Setting == datasets.Inductive {
-		all.Cached = make([][]float64, stops)
-	}
+	all := record.Readings{}
 	percent := func(x float64) float64 { return math.Round(1e5*x) / 1e3 }
 	for _, reading := range ran.Readings {
-		i := slices.Index(hyper.StopOns(), reading.StopOn)
+		c.Parameters.StopOn, c.Arrivals = reading.StopOn, reading.Arrivals
+		one := all[c.ReadingName()]
 		if reading.Cached {
-			all.Cached[i] = append(all.Cached[i], percent(reading.Test.MacroF1))
-			continue
+			one.Cached = percent(reading.Test.MacroF1)
+		} else {
+			one.F1, one.ValidationF1, one.BestEpoch = percent(reading.Test.MacroF1), percent(reading.Validation.MacroF1),
+				reading.BestEpoch
 		}
-		all.F1[i] = append(all.F1[i], percent(reading.Test.MacroF1))
-		all.ValidationF1[i] = append(all.ValidationF1[i], percent(reading.Validation.MacroF1))
-		all.BestEpochs[i] = append(all.BestEpochs[i], reading.BestEpoch)
+		all[c.ReadingName()] = one
 	}
 	trial := c.Read(seed, ran.SplitHash, all)
 	trial.Epochs, trial.Seconds, trial.Backend, trial.Version = ran.Epochs, math.Round(ran.Seconds*1000)/1000, b.ID,

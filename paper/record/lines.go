@@ -110,25 +110,21 @@ func (s *Store) each(
 	return nil
 }
 
-// reader reads lines, each with a record. What stands before the seed says which cell a line is of: it is decoded and
-// checked once for all lines that begin so.
+// reader reads lines, each with a record. What stands before the seed of a training says which cell it is of: it is
+// decoded and checked once for all lines that begin so.
 type reader struct {
 	protocol string                // that records have to be of; "": any
 	only     func(key string) bool // the cells to read; nil: all
 	heads    map[string]head
-	slabs    slabs
 }
 
 // head is what stands before the seed.
 type head struct {
 	record Record
 	cell   Cell
-	skip   bool
 }
 
-func newReader(protocol string) *reader {
-	return &reader{protocol: protocol, heads: map[string]head{}, slabs: slabs{texts: map[string]string{}}}
-}
+func newReader(protocol string) *reader { return &reader{protocol: protocol, heads: map[string]head{}} }
 
 // skipped reports whether a record is of none of the cells to read. Then it says its data and model alone.
 func skipped(r Record) bool { return r.Cell == "" }
@@ -139,75 +135,62 @@ func (r *reader) parse(line []byte) (one Record, err error) {
 	if err != nil {
 		return one, fmt.Errorf("%s %w", kind(line), err)
 	}
-	one, h, plain := r.scan(body)
-	if plain && h.skip {
-		return Record{Data: one.Data, Parameters: hyper.Parameters{Model: one.Model}}, nil
-	}
-	if !plain {
-		if one, h.cell, err = decode(append(body[:len(body):len(body)], end...), hasReadings(body)); err != nil {
-			return one, err
-		}
+	one, c, err := r.decode(append(body[:len(body):len(body)], end...))
+	if err != nil || skipped(one) {
+		return one, err
 	}
 	if r.protocol != "" && one.Protocol != r.protocol {
 		return one, fmt.Errorf("%s under protocol %.20q: expected %s; keep those of other rules in a folder of their own",
 			kind(line), one.Protocol, r.protocol)
 	}
-	return one, check(one, h.cell)
+	return one, check(one, c)
 }
 
-// scan reads an object without its last brace, if it is as this program writes it; of one to skip, the head alone.
-func (r *reader) scan(body []byte) (one Record, h head, ok bool) {
-	at := bytes.Index(body, []byte(seedField))
-	if at < 0 {
-		return one, h, false
-	}
-	h, known := r.heads[string(body[:at])]
-	if !known {
-		var err error
-		if h.record, h.cell, err = decode(append(body[:at:at], '}'), hasReadings(body)); err != nil {
-			return one, h, false
+// decode reads a line of JSON without unknown fields, and returns its record's cell.
+func (r *reader) decode(line []byte) (one Record, c Cell, err error) {
+	if !hasReadings(line) {
+		if one, err = decodeAs[Record](line, "a record"); err == nil {
+			c, err = recordedCell(one)
 		}
-		h.skip = r.only != nil && !r.only(h.record.Cell)
-		r.heads[string(body[:at])] = h
+		if r.only != nil && err == nil && !r.only(one.Cell) {
+			return skip(one), c, nil
+		}
+		return one, c, err
 	}
-	if h.skip {
-		return h.record, h, true
+	at := bytes.Index(line, []byte(seedField))
+	if at < 0 {
+		return one, c, errors.New("a training without a seed")
 	}
-	one = h.record
-	s := scanner{rest: body[at:], slabs: &r.slabs}
-	if h.cell.Readings {
-		s.trajectory(&one)
-	} else {
-		s.record(&one)
+	h, known := r.heads[string(line[:at])]
+	if !known {
+		t, err := decodeAs[training](append(line[:at:at], '}'), "a training")
+		if err != nil {
+			return one, c, err
+		}
+		if h.cell, err = t.cell(); err != nil {
+			return one, c, err
+		}
+		h.record = h.cell.Read(0, "", nil)
+		r.heads[string(line[:at])] = h
 	}
-	return one, h, !s.failed && len(s.rest) == 0
+	if r.only != nil && !r.only(h.record.Cell) {
+		return skip(h.record), h.cell, nil
+	}
+	t, err := decodeAs[training](append([]byte{'{'}, line[at+1:]...), "a training")
+	return t.record(h.record), h.cell, err
 }
 
-// hasReadings reports whether a line is written as a trajectory.
-func hasReadings(line []byte) bool { return bytes.Contains(line, []byte(`"f1":`)) }
+func skip(r Record) Record { return Record{Data: r.Data, Parameters: hyper.Parameters{Model: r.Model}} }
+
+// hasReadings reports whether a line is written as a training.
+func hasReadings(line []byte) bool { return bytes.Contains(line, []byte(`"readings":{`)) }
 
 // kind returns what a line is.
 func kind(line []byte) string {
 	if hasReadings(line) {
-		return "a trajectory"
+		return "a training"
 	}
 	return "a record"
-}
-
-// decode reads a line of JSON without unknown fields, and returns its record's cell, if all that it says of it can be.
-func decode(line []byte, readings bool) (r Record, c Cell, err error) {
-	if readings {
-		t, err := decodeAs[trajectory](line, "a trajectory")
-		if err != nil {
-			return r, c, err
-		}
-		return t.record()
-	}
-	if r, err = decodeAs[Record](line, "a record"); err != nil {
-		return r, c, err
-	}
-	c, err = recordedCell(r)
-	return r, c, err
 }
 
 func decodeAs[T any](line []byte, name string) (value T, err error) {
@@ -222,7 +205,7 @@ func decodeAs[T any](line []byte, name string) (value T, err error) {
 	return value, nil
 }
 
-// seedField is where the scan of a line begins. No text in quotes contains it.
+// seedField ends the head of a training. No text in quotes contains it.
 const seedField = `,"seed":`
 
 // A stored line ends in a field with the CRC-32C of what stands before it. Lines of programs before had none.

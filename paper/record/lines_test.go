@@ -38,18 +38,16 @@ func TestContradictoryRecordsAreNamedWithBothPlaces(t *testing.T) {
 	require.Equal(t, 10, strings.Count(err.Error(), "contradicts"))
 }
 
-func TestContradictoryTrajectoriesOfATrialAreNamed(t *testing.T) {
+func TestContradictoryTrainingsOfATrialAreNamed(t *testing.T) {
 	c := NewCell("cora", "gin", datasets.Inductive, 10)
 	for want, change := range map[string]func(*Record){
-		"split: 0123, now 4567": func(t *Record) { t.SplitHash = "4567" },
-		"macro F1: [[":          func(t *Record) { t.Readings.F1[1] = []float64{1, 2, 3} },
-		"with caching: [[":      func(t *Record) { t.Readings.Cached[0] = []float64{1, 2, 3} },
-		"best epochs: [[":       func(t *Record) { t.Readings.BestEpochs[0] = []int{3, 2, 1} },
-		"epochs: 60, now 61":    func(t *Record) { t.Epochs = 61 },
+		"split: 0123, now 4567":                         func(t *Record) { t.SplitHash = "4567" },
+		"f1/all-edges: {83.125 79 83 3}, now {1 2 3 4}": func(t *Record) { t.Readings["f1/all-edges"] = Reading{1, 2, 3, 4} },
+		"epochs: 60, now 61":                            func(t *Record) { t.Epochs = 61 },
 	} {
-		store, other := Open(t.TempDir()), someTrajectory(c, 1)
-		require.NoError(t, store.Add(someTrajectory(c, 1)))
-		require.NoError(t, store.Add(someTrajectory(c, 1)))
+		store, other := Open(t.TempDir()), someTraining(c, 1)
+		require.NoError(t, store.Add(someTraining(c, 1)))
+		require.NoError(t, store.Add(someTraining(c, 1)))
 		trials, err := store.Verify()
 		require.NoError(t, err)
 		require.Equal(t, 1, trials)
@@ -79,9 +77,9 @@ func TestMergingLeavesContradictionsOutAndNamesThem(t *testing.T) {
 	require.Equal(t, testRecords(c, 80, 80, 80), recordsOf(t, here))
 }
 
-func TestTrajectoriesOfAnotherProtocolAreNotCounted(t *testing.T) {
+func TestTrainingsOfAnotherProtocolAreNotCounted(t *testing.T) {
 	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Inductive, 10)
-	require.NoError(t, Open(folder).Add(someTrajectory(c, 1)))
+	require.NoError(t, Open(folder).Add(someTraining(c, 1)))
 	require.Len(t, recordsOf(t, OpenUnder(folder, "abc")), 1)
 	for name, read := range map[string]func(*Store) error{
 		"load":   func(s *Store) error { _, err := s.Load(); return err },
@@ -89,22 +87,22 @@ func TestTrajectoriesOfAnotherProtocolAreNotCounted(t *testing.T) {
 		"has":    func(s *Store) error { _, err := s.Has(c.Trained(), 1, "go"); return err },
 	} {
 		err := read(OpenUnder(folder, "def"))
-		require.ErrorContains(t, err, `cora-gin.jsonl: line 1: a trajectory under protocol "abc": expected def`, name)
+		require.ErrorContains(t, err, `cora-gin.jsonl: line 1: a training under protocol "abc": expected def`, name)
 	}
 }
 
 func TestALineThatWasChangedAfterItWasWrittenIsRefused(t *testing.T) {
-	records, trajectories := t.TempDir(), t.TempDir()
+	records, trainings := t.TempDir(), t.TempDir()
 	c := NewCell("cora", "gin", datasets.Inductive, 10)
 	require.NoError(t, Open(records).Add(testRecord(c, 1, 80)))
-	require.NoError(t, Open(trajectories).Add(someTrajectory(c, 1)))
+	require.NoError(t, Open(trainings).Add(someTraining(c, 1)))
 	for _, test := range []struct {
 		folder, from, to string
 		load             func() error
 	}{
 		{records, `"macro_f1":80`, `"macro_f1":81`, func() error { _, err := Open(records).Load(); return err }},
-		{trajectories, `[80.125,81,82]`, `[80.125,81,83]`,
-			func() error { _, err := Open(trajectories).Load(); return err }},
+		{trainings, `"cached":79`, `"cached":78`,
+			func() error { _, err := Open(trainings).Load(); return err }},
 	} {
 		require.NoError(t, test.load())
 		path := filepath.Join(test.folder, "cora-gin.jsonl")

@@ -53,7 +53,7 @@ func (m Metric) Of(r Record) (float64, bool) {
 	return 0, false
 }
 
-// whole reports whether a record has all scores, as one that is read off a trajectory has not: macro F1 above 0 takes a
+// whole reports whether a record has all scores, as one that is read off a training has not: macro F1 above 0 takes a
 // node that is predicted right.
 func (r Record) whole() bool { return r.Accuracy > 0 || r.MacroF1 == 0 }
 

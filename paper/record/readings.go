@@ -1,26 +1,52 @@
 package record
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 )
 
-// Readings is everything that is read off one trial, which has a split of its own, from its seed: a score for each way
-// of stopping, each way for new nodes to arrive, and with and without the cache.
-//
-// The lists are by hyper.StopOns, then by datasets.AllArrivals; in the transductive setting, where nothing arrives, the
-// inner lists have one number. F1 is in percent, rounded to three digits after the point.
-type Readings struct {
-	F1           [][]float64 `json:"f1"`               // macro F1 on the test nodes
-	Cached       [][]float64 `json:"cached,omitempty"` // the same from the cache, in the inductive setting
-	ValidationF1 [][]float64 `json:"validation_f1"`
-	BestEpochs   [][]int     `json:"best_epochs"`
+// Reading is what one training gives if it is stopped in one way, and new nodes arrive in one way. F1 is in percent,
+// rounded to three digits after the point.
+type Reading struct {
+	F1           float64 `json:"f1"`               // macro F1 on the test nodes
+	Cached       float64 `json:"cached,omitempty"` // the same from the cache, in the inductive setting
+	ValidationF1 float64 `json:"validation_f1"`
+	BestEpoch    int     `json:"best_epoch"`
 }
 
-// Trained returns a cell that is read in every way: what is read off afterwards (stopping, arrivals) is the preset's,
-// and each trial has a split of its own.
+// Readings are those of one training by [Cell.ReadingName].
+type Readings map[string]Reading
+
+// ReadingName returns how the cell's trainings are read for it: what stopping follows and, in the inductive setting,
+// how new nodes arrive: "either/train-edges".
+func (c Cell) ReadingName() string {
+	if c.Setting != datasets.Inductive {
+		return string(c.Parameters.StopOn)
+	}
+	return string(c.Parameters.StopOn) + "/" + string(c.arrivals())
+}
+
+// ReadingNames lists all ways to read a training in a setting.
+func ReadingNames(setting datasets.Setting) (all []string) {
+	ways := datasets.AllArrivals()
+	if setting != datasets.Inductive {
+		ways = ways[:1]
+	}
+	for _, on := range hyper.StopOns() {
+		for _, way := range ways {
+			c := Cell{Setting: setting, Arrivals: way, Parameters: hyper.Parameters{StopOn: on}}
+			all = append(all, c.ReadingName())
+		}
+	}
+	return all
+}
+
+// Trained returns the training that a cell is read off: its stopping and arrivals are the preset's, and each trial has
+// a split of its own.
 func (c Cell) Trained() Cell {
 	usual := NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	c.Parameters.StopOn, c.Arrivals, c.Resplit, c.Cached, c.History = usual.Parameters.StopOn, "", true, false, false
@@ -28,63 +54,34 @@ func (c Cell) Trained() Cell {
 	return c
 }
 
-// Read returns the record of a trial that was read in every way, of a cell as it is trained ([Cell.Trained]).
+// Read returns the record of a training with its readings, of a cell as it is trained ([Cell.Trained]).
 func (c Cell) Read(seed uint64, split string, readings Readings) Record {
 	c = c.Trained()
 	return Record{Cell: c.Key(), Data: c.Data, Source: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
-		Resplit: true, Parameters: c.Parameters, Seed: seed, SplitSeed: seed, SplitHash: split, Readings: &readings}
+		Resplit: true, Parameters: c.Parameters, Seed: seed, SplitSeed: seed, SplitHash: split, Readings: readings}
 }
 
-// Records returns what is read off a record with readings as records of cells: one for each way of stopping, and of
-// arriving in the inductive setting.
-func (r Record) Records() []Record {
-	var all []Record
+// Records returns the readings of a training as records of cells, by name.
+func (r Record) Records() (all []Record) {
 	c := r.CellOf()
-	_, arrivals := c.Ways()
-	for _, on := range hyper.StopOns() {
-		c.Parameters.StopOn = on
-		for _, way := range datasets.AllArrivals()[:arrivals] {
-			if r.Setting == datasets.Inductive {
-				c.Arrivals = way
-			}
-			all = append(all, r.As(c))
-		}
+	for _, name := range slices.Sorted(maps.Keys(r.Readings)) {
+		on, way, _ := strings.Cut(name, "/")
+		c.Parameters.StopOn, c.Arrivals = hyper.StopOn(on), datasets.Arrivals(way)
+		one, _ := r.As(c)
+		all = append(all, one)
 	}
 	return all
 }
 
-// As returns what is read off a record with readings of a cell ([Cell.Trained]) as the cell stops and nodes arrive in
-// it. It has macro F1, also from the cache with new nodes together; what readings do not keep (micro F1, accuracy,
-// smoothness, losses) it lacks.
-func (r Record) As(c Cell) Record {
-	all := r.Readings
+// As returns a training's reading as a record of a cell, and whether the training was read so. It has macro F1, also
+// from the cache with new nodes together; micro F1, accuracy, smoothness and losses it lacks.
+func (r Record) As(c Cell) (Record, bool) {
+	reading, ok := r.Readings[c.ReadingName()]
 	c.Readings, r.Readings, r.Protocol = false, nil, ""
-	i, j := c.Way()
 	if r.Setting == datasets.Inductive {
-		c.Arrivals = c.arrivals()
+		c.Arrivals, r.MacroF1Together = c.arrivals(), &reading.Cached
 	}
 	r.Cell, r.Arrivals, r.Parameters = c.Key(), c.Arrivals, c.Parameters
-	r.MacroF1, r.ValidationF1, r.BestEpoch = all.F1[i][j], all.ValidationF1[i][j], all.BestEpochs[i][j]
-	if all.Cached != nil {
-		r.MacroF1Together = &all.Cached[i][j]
-	}
-	return r
-}
-
-// Ways returns how many ways of stopping and of arriving the cell's trials are read in.
-func (c Cell) Ways() (stops, arrivals int) {
-	stops, arrivals = len(hyper.StopOns()), 1
-	if c.Setting == datasets.Inductive {
-		arrivals = len(datasets.AllArrivals())
-	}
-	return stops, arrivals
-}
-
-// Way returns where [Readings] have a cell's way of stopping and of arriving.
-func (c Cell) Way() (stop, arrivals int) {
-	stop = slices.Index(hyper.StopOns(), c.Parameters.StopOn)
-	if c.Setting == datasets.Inductive {
-		arrivals = slices.Index(datasets.AllArrivals(), c.arrivals())
-	}
-	return stop, arrivals
+	r.MacroF1, r.ValidationF1, r.BestEpoch = reading.F1, reading.ValidationF1, reading.BestEpoch
+	return r, ok
 }

@@ -2,6 +2,8 @@ package record
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
@@ -55,10 +57,10 @@ type Record struct {
 	TrainLosses      []float64 `json:"train_losses,omitempty"`
 	ValidationLosses []float64 `json:"validation_losses,omitempty"`
 
-	// Readings is what is read off the trial in every way of stopping and arriving, instead of scores; nil: nothing. Then
-	// Protocol is the hash of the rules that it was run under, fixed before.
-	Readings *Readings `json:"-"`
-	Protocol string    `json:"-"`
+	// Readings are the scores of a training, by how it is stopped and how new nodes arrive, instead of those above; nil:
+	// it has those. Protocol is the hash of the rules that a training was run under, fixed before.
+	Readings Readings `json:"-"`
+	Protocol string   `json:"-"`
 }
 
 // CellOf returns the cell that a record belongs to.
@@ -95,10 +97,10 @@ func (r Record) Differences(other Record) (differences []string) {
 	if r.MAD != nil && other.MAD != nil {
 		differ("MAD", *r.MAD, *other.MAD)
 	}
-	if r.Readings != nil && other.Readings != nil {
-		differ("macro F1", r.Readings.F1, other.Readings.F1)
-		differ("macro F1 with caching", r.Readings.Cached, other.Readings.Cached)
-		differ("best epochs", r.Readings.BestEpochs, other.Readings.BestEpochs)
+	for _, name := range slices.Sorted(maps.Keys(r.Readings)) { // the other may have more
+		if is, ok := other.Readings[name]; ok {
+			differ(name, r.Readings[name], is)
+		}
 	}
 	return differences
 }

@@ -1,6 +1,9 @@
 package record
 
 import (
+	"cmp"
+	"strings"
+
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 )
@@ -35,19 +38,15 @@ func testRecords(c Cell, f1 ...float64) (all []Record) {
 // and from it, by how it is stopped and how new nodes arrive. Validation F1 is that without the cache.
 func testRead(c Cell, seed uint64, score func(on hyper.StopOn, way datasets.Arrivals) (f1, cached float64),
 ) Record {
-	var all Readings
-	_, arrivals := c.Ways()
-	for _, on := range hyper.StopOns() {
-		var f1, cached []float64
-		for _, way := range datasets.AllArrivals()[:arrivals] {
-			x, fromCache := score(on, way)
-			f1, cached = append(f1, x), append(cached, fromCache)
+	all := Readings{}
+	for _, name := range ReadingNames(c.Setting) {
+		on, way, _ := strings.Cut(name, "/")
+		f1, cached := score(hyper.StopOn(on), cmp.Or(datasets.Arrivals(way), datasets.AllEdges))
+		one := Reading{F1: f1, ValidationF1: f1}
+		if way != "" {
+			one.Cached = cached
 		}
-		all.F1, all.ValidationF1 = append(all.F1, f1), append(all.ValidationF1, f1)
-		all.BestEpochs = append(all.BestEpochs, make([]int, arrivals))
-		if c.Setting == datasets.Inductive {
-			all.Cached = append(all.Cached, cached)
-		}
+		all[name] = one
 	}
 	r := c.Read(seed, "5eed", all)
 	r.Backend = "go"

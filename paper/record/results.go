@@ -136,21 +136,24 @@ func (r *Results) Trials(c Cell) []Record {
 	return r.trials[cell]
 }
 
-// Readings returns what is read off the trials of a cell as it is trained ([Cell.Trained]), by seed.
-func (r *Results) Readings(c Cell) map[uint64]*Readings {
-	trials := r.Trials(c.Trained())
-	readings := make(map[uint64]*Readings, len(trials))
+// Readings returns how the trainings of a cell ([Cell.Trained]) do, stopped as the cell and with its arrivals, by seed.
+func (r *Results) Readings(c Cell) map[uint64]Reading {
+	trials, name := r.Trials(c.Trained()), c.ReadingName()
+	readings := make(map[uint64]Reading, len(trials))
 	for _, t := range trials {
-		readings[t.Seed] = t.Readings
+		if one, ok := t.Readings[name]; ok {
+			readings[t.Seed] = one
+		}
 	}
 	return readings
 }
 
-// ReadOff returns what is read off the trials of a cell's training ([Cell.Trained]) as the cell stops and nodes arrive
-// in it, by seed.
+// ReadOff returns the readings of a cell's trainings ([Cell.Trained]) as its records, by seed.
 func (r *Results) ReadOff(c Cell) (all []Record) {
 	for _, t := range r.Trials(c.Trained()) {
-		all = append(all, t.As(c))
+		if one, ok := t.As(c); ok {
+			all = append(all, one)
+		}
 	}
 	return all
 }
@@ -159,9 +162,9 @@ func (r *Results) ReadOff(c Cell) (all []Record) {
 // them.
 func (r *Results) Count(cells []Cell, seeds []uint64) (trials, complete int, err error) {
 	for _, c := range cells {
-		there, n := r.Readings(c), 0
-		for _, seed := range seeds {
-			if there[seed] != nil {
+		n := 0
+		for _, t := range r.Trials(c) {
+			if slices.Contains(seeds, t.Seed) {
 				n++
 			}
 		}

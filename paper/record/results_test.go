@@ -37,17 +37,15 @@ func TestTrialsOfOneBackendAreShownTheOneWithMost(t *testing.T) {
 	require.Empty(t, results.Trials(c.Masked(0.5)))
 }
 
-// trajectory is a trial that was read in every way, with one score.
-func trajectory(c record.Cell, seed uint64) record.Record {
+// training is a trial that was read in every way, with one score.
+func training(c record.Cell, seed uint64) record.Record {
 	return recordtest.Read(c, seed, func(hyper.StopOn, datasets.Arrivals) (float64, float64) { return 80, 79 })
 }
 
 func TestEachStoppingAndArrivalReadsAsARecord(t *testing.T) {
 	cell := record.NewCell("cora", "gin", datasets.Inductive, 10).Masked(0.5)
-	one := trajectory(cell, 101)
-	one.Readings.BestEpochs[1] = []int{1, 2, 3}
-	one.Readings.F1[1] = []float64{70, 71, 72}
-	one.Readings.Cached[1] = []float64{60, 61, 62}
+	one := training(cell, 101)
+	one.Readings["f1/train-edges"] = record.Reading{F1: 71, Cached: 61, BestEpoch: 2}
 	records := one.Records()
 	require.Len(t, records, 12)
 	cell.Resplit, cell.Parameters.StopOn, cell.Arrivals = true, hyper.StopOnF1, datasets.TrainEdges
@@ -56,7 +54,7 @@ func TestEachStoppingAndArrivalReadsAsARecord(t *testing.T) {
 	require.Equal(t, []float64{61}, results.Values(cell, record.MacroF1Together))
 	for _, m := range []record.Metric{record.MicroF1, record.Accuracy, record.MacroF1Apart, record.MADLogits,
 		record.NodesCached} {
-		require.Empty(t, results.Values(cell, m), "a trajectory does not keep it: %s", m)
+		require.Empty(t, results.Values(cell, m), "a training does not keep it: %s", m)
 	}
 	trial := results.Trials(cell)[0]
 	require.Equal(t, cell.Key(), trial.CellOf().Key())
@@ -66,12 +64,12 @@ func TestEachStoppingAndArrivalReadsAsARecord(t *testing.T) {
 	require.Empty(t, record.NewResults([]record.Record{one}).Trials(cell),
 		"a record with readings is not one of a cell that has none")
 
-	require.Len(t, trajectory(record.NewCell("cora", "gin", datasets.Transductive, 10), 101).Records(), 4)
+	require.Len(t, training(record.NewCell("cora", "gin", datasets.Transductive, 10), 101).Records(), 4)
 }
 
 func TestTrialsOnOtherFilesAreNotCompared(t *testing.T) {
-	one := trajectory(record.NewCell("cora", "gin", datasets.Inductive, 10), 100)
-	other := trajectory(record.NewCell("cora", "gin", datasets.Transductive, 25), 100)
+	one := training(record.NewCell("cora", "gin", datasets.Inductive, 10), 100)
+	other := training(record.NewCell("cora", "gin", datasets.Transductive, 25), 100)
 	other.SplitHash = "b"
 	require.NoError(t, record.NewResults([]record.Record{one, other}).Err(), "another size has another split")
 	other.TrainPercent = 10

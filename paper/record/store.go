@@ -44,7 +44,8 @@ func OpenUnder(folder, protocol string) *Store {
 const (
 	extension   = ".jsonl"
 	longestLine = 1 << 20
-	longestName = 100 // of what a file's name keeps of a data set's
+	slabSize    = 1 << 13 // of records that are loaded
+	longestName = 100     // of what a file's name keeps of a data set's
 )
 
 // Add appends a record and returns once it is on the disk. It returns an error for a trial that is read in every way on

@@ -176,7 +176,7 @@ func (e *Evidence) judgeMoreInductively() Verdict {
 			{trans[ten], trans[ninety]}} {
 			all = append(all, floats.SubTo(make([]float64, len(pair[0])), pair[0], pair[1]))
 		}
-		v.files = append(v.files, trialsFile(CitedFolder, leadingData, model))
+		v.files = append(v.files, trialsFile(SecondFolder, leadingData, model))
 	}
 	pooled, err := stats.Pooled(all)
 	if err != nil {

@@ -28,8 +28,12 @@ type Evidence struct {
 	cells       map[string][]record.Cell   // by the artifact's ID
 }
 
-// MultiverseFolder is where the trajectories of the first protocol are, in a folder of results.
-const MultiverseFolder = "multiverse"
+// The folders of the trainings of PROTOCOL.md and PROTOCOL-2.md, in a folder of results; trials of tables lie beside
+// them.
+const (
+	FirstFolder  = "protocol-1"
+	SecondFolder = "protocol-2"
+)
 
 // Open returns what a folder of results says. Of its files it reads those that hold what is asked for, the
 // first time.
@@ -38,12 +42,12 @@ func Open(folder string) *Evidence {
 	part := func(name, protocol string, only func(key string) bool) *record.Results {
 		return record.OpenUnder(filepath.Join(folder, name), protocol).Results(only, e.fail)
 	}
-	e.all = part(MultiverseFolder, judge.FirstProtocol(), nil)
-	e.cited = part(CitedFolder, judge.SecondProtocol(), nil)
+	e.all = part(FirstFolder, judge.FirstProtocol(), nil)
+	e.cited = part(SecondFolder, judge.SecondProtocol(), nil)
 	e.prepare()
 	shown := func(key string) bool { return readOff().trained[key] }
-	e.tables = []*record.Results{part(CitedFolder, judge.SecondProtocol(), shown),
-		part(MultiverseFolder, judge.FirstProtocol(), shown)}
+	e.tables = []*record.Results{part(SecondFolder, judge.SecondProtocol(), shown),
+		part(FirstFolder, judge.FirstProtocol(), shown)}
 	return e
 }
 
@@ -69,25 +73,20 @@ func (e *Evidence) prepare() {
 		}, e.fail)
 }
 
-// readOff returns what the protocols' trials have of a cell of the tables with a split for each trial, and the folder
+// readOff returns what a protocol's trainings give for a cell of the tables with a split for each trial, and the folder
 // that they are in.
 func (e *Evidence) readOff(c record.Cell) (records []record.Record, folder string) {
 	if !readOff().cells[c.Key()] {
 		return nil, ""
 	}
-	// Depth's choice of a body and the tuned comparisons have splits of their own.
-	for i, of := range []struct {
-		folder   string
-		first, n uint64
-	}{{CitedFolder, judge.FirstSplit, judge.Splits}, {MultiverseFolder, judge.FirstDepthSplit, judge.DepthSplits}} {
-		records = slices.DeleteFunc(e.tables[i].ReadOff(c), func(r record.Record) bool {
-			return r.Seed < of.first || r.Seed >= of.first+of.n
-		})
-		if len(records) > 0 {
-			return records, of.folder
-		}
+	folder, results, first, splits := SecondFolder, e.tables[0], uint64(judge.FirstSplit), uint64(judge.Splits)
+	if judge.IsDepthCell(c) {
+		folder, results, first, splits = FirstFolder, e.tables[1], judge.FirstDepthSplit, judge.DepthSplits
 	}
-	return nil, ""
+	records = slices.DeleteFunc(results.ReadOff(c), func(r record.Record) bool { // tuned comparisons have other splits
+		return r.Seed < first || r.Seed >= first+splits
+	})
+	return records, folder
 }
 
 // fail notes an error.
@@ -127,7 +126,7 @@ func (e *Evidence) records() []record.Record {
 	return all
 }
 
-// ReadOff reports whether a table's cell is read off trajectories, which the protocols have: its trials have a split
+// ReadOff reports whether a table's cell is read off trainings, which the protocols have: its trials have a split
 // each.
 func ReadOff(c record.Cell) bool {
 	return c.Resplit && !c.Cached && !c.History && c.ValidationPercent == 0 &&
@@ -137,7 +136,7 @@ func ReadOff(c record.Cell) bool {
 // tableCells are the cells of all artifacts.
 var tableCells = sync.OnceValue(func() []record.Cell { return CellsOf(Artifacts()) })
 
-// readOff has the keys of those cells of the tables that can be read off trajectories, and of what is trained for them.
+// readOff has the keys of those cells of the tables that can be read off trainings, and of what is trained for them.
 var readOff = sync.OnceValue(func() (keys struct{ cells, trained map[string]bool }) {
 	keys.cells, keys.trained = map[string]bool{}, map[string]bool{}
 	for _, c := range tableCells() {

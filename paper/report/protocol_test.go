@@ -17,8 +17,8 @@ import (
 func TestResultsWereRunUnderTheProtocolsAsTheyStand(t *testing.T) {
 	require.NotEqual(t, judge.FirstProtocol(), judge.SecondProtocol())
 	versions := map[bool]map[string]bool{false: {}, true: {}} // of the first protocol
-	for folder, hash := range map[string]string{MultiverseFolder: judge.FirstProtocol(),
-		CitedFolder: judge.SecondProtocol()} {
+	for folder, hash := range map[string]string{FirstFolder: judge.FirstProtocol(),
+		SecondFolder: judge.SecondProtocol()} {
 		all, err := record.Open(filepath.Join(results, folder)).Load()
 		require.NoError(t, err)
 		require.NotEmpty(t, all)
@@ -27,7 +27,7 @@ func TestResultsWereRunUnderTheProtocolsAsTheyStand(t *testing.T) {
 				"%s: %s on %s: rules that came later than results cannot have been fixed before", folder, one.Model, one.Data)
 			regulariser := one.Parameters.Regulariser
 			added := regulariser == hyper.DropMessageRegulariser || regulariser == hyper.DropGNNRegulariser
-			if folder == MultiverseFolder {
+			if folder == FirstFolder {
 				versions[added][one.Version] = true
 			}
 		}
@@ -48,7 +48,7 @@ func TestTheDepthFigureHasTheBestUnmaskedBody(t *testing.T) {
 	bodies := judge.Options("one linear: mlp=1", "two linear: mlp=2", "two, norm inside: mlp=2 norm=inside",
 		"two, norm inside and after: mlp=2 norm=both")
 	readouts := judge.Options("last layer", "all layers: readout=all")
-	store := record.Open(filepath.Join(results, MultiverseFolder))
+	store := record.Open(filepath.Join(results, FirstFolder))
 	readings := store.Results(nil, func(err error) { require.NoError(t, err) })
 	scores := map[[2]int]float64{} // mean validation F1 at 16 layers on three splits, by body and readout
 	best := [2]int{}

@@ -20,7 +20,7 @@ const results = "../../results"
 func damagedBut(t *testing.T, whole ...string) string {
 	t.Helper()
 	folder := t.TempDir()
-	for _, part := range []string{"", MultiverseFolder, CitedFolder} {
+	for _, part := range []string{"", FirstFolder, SecondFolder} {
 		require.NoError(t, os.MkdirAll(filepath.Join(folder, part), 0o777))
 		files, err := filepath.Glob(filepath.Join(results, part, "*.jsonl"))
 		require.NoError(t, err)
@@ -52,13 +52,13 @@ func shown(e *Evidence, id string) (string, error) {
 }
 
 func TestATableReadsTheFilesOfItsOwnModelAndDataAlone(t *testing.T) {
-	readings, cited := filepath.Join(MultiverseFolder, "cora-gin.jsonl"), filepath.Join(CitedFolder, "cora-gin.jsonl")
+	readings, cited := filepath.Join(FirstFolder, "cora-gin.jsonl"), filepath.Join(SecondFolder, "cora-gin.jsonl")
 	for id, files := range map[string][]string{
 		"table-gin-cora":    {"cora-gin.jsonl", cited},
-		"fig-keep-rate-gin": {"cora-gin.jsonl"}, // one split for all trials: no trajectory is read
+		"fig-keep-rate-gin": {"cora-gin.jsonl"}, // one split for all trials: no training is read
 		"table-scale-cora":  {"cora-gin.jsonl"},
 		"table-mad":         {"cora-gat.jsonl", "cora-sgat.jsonl"},
-		"fig-depth":         {"cora-gin.jsonl", cited, readings},
+		"fig-depth":         {"cora-gin.jsonl", readings},
 	} {
 		want, err := shown(committed(t), id)
 		require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestEachTableAloneIsTheOneOfTheReport(t *testing.T) {
 }
 
 func TestAnswersReadTheSecondProtocolAlone(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(results, CitedFolder, "*.jsonl"))
+	files, err := filepath.Glob(filepath.Join(results, SecondFolder, "*.jsonl"))
 	require.NoError(t, err)
 	for i, path := range files {
 		files[i], err = filepath.Rel(results, path)
@@ -118,7 +118,7 @@ func TestWhatCannotBeReadIsToldWhereverItIsShown(t *testing.T) {
 
 func TestAPageOfNamedTablesSaysNothingOfOthers(t *testing.T) {
 	found := artifact(t, "table-scale-cora")
-	files := []string{"cora-gin.jsonl", filepath.Join(CitedFolder, "cora-gin.jsonl")}
+	files := []string{"cora-gin.jsonl", filepath.Join(SecondFolder, "cora-gin.jsonl")}
 	var page bytes.Buffer
 	require.NoError(t, WriteReport(&page, []Artifact{found}, Open(damagedBut(t, files...)), TableOptions{Alone: true}))
 	require.Equal(t, 1, strings.Count(page.String(), "<section "))

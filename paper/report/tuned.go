@@ -32,9 +32,9 @@ type tunedComparison struct {
 // comparisonOf returns a comparison by its table, without cells.
 func comparisonOf(id string) tunedComparison {
 	if id == balancedID {
-		return tunedComparison{Design: judge.BalancedDesign(), part: string(judge.Balanced), folder: CitedFolder}
+		return tunedComparison{Design: judge.BalancedDesign(), part: string(judge.Balanced), folder: SecondFolder}
 	}
-	return tunedComparison{Design: judge.DrawnDesign(), part: "tuned", folder: MultiverseFolder}
+	return tunedComparison{Design: judge.DrawnDesign(), part: "tuned", folder: FirstFolder}
 }
 
 // command returns what shows the comparison.

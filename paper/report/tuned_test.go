@@ -155,7 +155,6 @@ func TestALaterArmIsShownWhereItHasRunWholly(t *testing.T) {
 	e := newEvidence(t, all)
 	advice := adviceOf(t, e)["GCN, new nodes"]
 	assert.Equal(t, "up in 2 of 2, down in 0", advice["cells"])
-	assert.Regexp(t, `^\+2\.00 \[.*]$`, advice["against DropMessage†"])
 	assert.Regexp(t, `^\+2\.00 \[.*]\*$`, advice["against DropGNN†"])
 	assert.Contains(t, e.Advice().Caption, " *: of the cells on CiteSeer alone.")
 	found := artifact(t, tunedID)
@@ -202,12 +201,11 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	require.Len(t, table.Rows, 3)
 	assert.Contains(t, table.Caption, "Run so far: 3 of 72 rows.")
 
-	assert.Contains(t, table.Caption, "exploratory (paper/ADDITIONS.md): DropMessage, tuned; DropGNN, tuned.")
+	assert.Contains(t, table.Caption, "exploratory (paper/ADDITIONS.md): DropGNN, tuned.")
 	assert.Contains(t, advice["GIN, new nodes"]["against DropGNN†"], "+2.00 [")
 	// A row is complete without the arms that came after the protocol.
 	e = newEvidence(t, slices.DeleteFunc(all, func(r record.Record) bool {
-		p := r.Parameters
-		return p.Regulariser == hyper.DropGNNRegulariser || p.Regulariser == hyper.DropMessageRegulariser
+		return r.Parameters.Regulariser == hyper.DropGNNRegulariser
 	}))
 	table, err = e.Table(tableTuned(balancedID), TableOptions{})
 	require.NoError(t, err)

@@ -282,7 +282,7 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 		v.setCommand(command)
 		return v
 	}
-	v.files = []string{trialsFile(CitedFolder, data, model)}
+	v.files = []string{trialsFile(SecondFolder, data, model)}
 	if err := v.gradeCited(a.Effect.Differences, a.Effect.Pooled, -contrast.Margin); err != nil {
 		return notRun("%v", err)
 	}

@@ -14,24 +14,22 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// someTrajectory is a record with readings that could have been measured.
-func someTrajectory(c Cell, seed uint64) Record {
-	t := Readings{}
-	stops, arrivals := c.Ways()
-	for range stops {
-		scores := []float64{80.125, 81, 82}[:arrivals]
-		t.F1, t.ValidationF1, t.BestEpochs = append(t.F1, scores), append(t.ValidationF1, scores),
-			append(t.BestEpochs, []int{1, 2, 3}[:len(scores)])
+// someTraining is a record with readings that could have been measured.
+func someTraining(c Cell, seed uint64) Record {
+	readings := Readings{}
+	for i, name := range ReadingNames(c.Setting) {
+		one := Reading{F1: 80.125 + float64(i), ValidationF1: 80 + float64(i), BestEpoch: i}
 		if c.Setting == datasets.Inductive {
-			t.Cached = append(t.Cached, scores)
+			one.Cached = 79
 		}
+		readings[name] = one
 	}
-	r := c.Read(seed, "0123", t)
+	r := c.Read(seed, "0123", readings)
 	r.Epochs, r.Backend, r.Version, r.Protocol = 60, "go", "nodemask", "abc"
 	return r
 }
 
-func TestATrajectoryNamesTheTrainingThatItWas(t *testing.T) {
+func TestATrainingNamesTheTrainingThatItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		model, setting := rapid.SampledFrom(hyper.Models()).Draw(t, "model"),
 			rapid.SampledFrom(datasets.Settings()).Draw(t, "setting")
@@ -46,7 +44,7 @@ func TestATrajectoryNamesTheTrainingThatItWas(t *testing.T) {
 		require.True(t, trained.Resplit)
 		require.Empty(t, trained.Arrivals)
 		require.Equal(t, hyper.StopOnLoss, trained.Parameters.StopOn)
-		line := lineOf(t, someTrajectory(c, 7))
+		line := lineOf(t, someTraining(c, 7))
 		read, err := Parse(line)
 		require.NoError(t, err)
 		back := read.CellOf()
@@ -57,61 +55,61 @@ func TestATrajectoryNamesTheTrainingThatItWas(t *testing.T) {
 	})
 }
 
-func TestTrajectoriesThatCannotBeAreRefused(t *testing.T) {
-	for want, change := range map[string]func(*trajectory){
-		`no model "gim"`:            func(t *trajectory) { t.Model = "gim" },
-		"expected names of axes":    func(t *trajectory) { t.Choices = map[string]string{"luck": "1"} },
-		"layers: ":                  func(t *trajectory) { t.Choices = map[string]string{"layers": "many"} },
-		"without data, split, seed": func(t *trajectory) { t.Split = "" },
-		"seed or protocol":          func(t *trajectory) { t.Protocol = "" },
-		"100% to train on":          func(t *trajectory) { t.TrainPercent = 100 },
-		`backend "xla:/evil.so"`:    func(t *trajectory) { t.Backend = "xla:/evil.so" },
-		"3 ways of stopping":        func(t *trajectory) { t.F1 = t.F1[:3] },
-		"2 kinds of arrivals":       func(t *trajectory) { t.Cached[3] = t.Cached[3][:2] },
-		"a score of 101":            func(t *trajectory) { t.ValidationF1[0] = []float64{1, 101, 2} },
-		`setting "deductive"`:       func(t *trajectory) { t.Setting = "deductive" },
-		"transductive trajectory":   func(t *trajectory) { t.Setting = datasets.Transductive },
-		"epochs for 3 ways":         func(t *trajectory) { t.BestEpochs = t.BestEpochs[1:] },
-		"epochs for 1 kinds":        func(t *trajectory) { t.BestEpochs[2] = t.BestEpochs[2][:1] },
-		"scores for 0 ways":         func(t *trajectory) { t.Cached = nil },
-		"-5 epochs: expected":       func(t *trajectory) { t.Epochs = -5 },
-		"best epoch 61 of 60":       func(t *trajectory) { t.BestEpochs[1] = []int{1, 61, 3} },
-		"-1 seconds: expected":      func(t *trajectory) { t.Seconds = -1 },
-		"no early stopping on":      func(t *trajectory) { t.Choices = map[string]string{"stop": "luck"} },
+func TestTrainingsThatCannotBeAreRefused(t *testing.T) {
+	for want, change := range map[string]func(*training){
+		`no model "gim"`:            func(t *training) { t.Model = "gim" },
+		"expected names of axes":    func(t *training) { t.Choices = map[string]string{"luck": "1"} },
+		"layers: ":                  func(t *training) { t.Choices = map[string]string{"layers": "many"} },
+		"without data, split, seed": func(t *training) { t.Split = "" },
+		"seed or protocol":          func(t *training) { t.Protocol = "" },
+		"100% to train on":          func(t *training) { t.TrainPercent = 100 },
+		`backend "xla:/evil.so"`:    func(t *training) { t.Backend = "xla:/evil.so" },
+		"a score of 101":            func(t *training) { t.Readings["loss/all-edges"] = Reading{ValidationF1: 101} },
+		`setting "deductive"`:       func(t *training) { t.Setting = "deductive" },
+		"from the cache": func(t *training) {
+			t.Setting, t.Readings = datasets.Transductive, Readings{"loss": {Cached: 1}}
+		},
+		`a reading "luck"`:     func(t *training) { t.Readings["luck"] = Reading{} },
+		`a reading "loss"`:     func(t *training) { t.Readings["loss"] = Reading{} },
+		"without readings":     func(t *training) { t.Readings = Readings{} },
+		"-5 epochs: expected":  func(t *training) { t.Epochs = -5 },
+		"best epoch 61 of 60":  func(t *training) { t.Readings["loss/all-edges"] = Reading{BestEpoch: 61} },
+		"-1 seconds: expected": func(t *training) { t.Seconds = -1 },
+		"no early stopping on": func(t *training) { t.Choices = map[string]string{"stop": "luck"} },
 	} {
-		bad := trajectoryOf(someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7))
+		bad := trainingOf(someTraining(NewCell("cora", "gin", datasets.Inductive, 10), 7))
 		change(&bad)
 		line, err := json.Marshal(bad)
 		require.NoError(t, err)
 		_, err = Parse(line)
 		require.ErrorContains(t, err, want)
 	}
-	_, err := Parse([]byte(`{"f1":1}`))
-	require.ErrorContains(t, err, "not a trajectory")
-	good := lineOf(t, someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7))
+	_, err := Parse([]byte(`{"readings":{"f1":{}}}`))
+	require.ErrorContains(t, err, "a training without a seed")
+	good := lineOf(t, someTraining(NewCell("cora", "gin", datasets.Inductive, 10), 7))
 	_, err = Parse(append(good, "{}"...))
 	require.ErrorContains(t, err, "expected one per line")
 }
 
-func TestTrajectoriesAreKeptOnceAndACutLineIsMended(t *testing.T) {
+func TestTrainingsAreKeptOnceAndACutLineIsMended(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "of [results]")
 	store := Open(folder)
 	c := NewCell("cora", "gin", datasets.Inductive, 10)
-	require.NoError(t, store.Add(someTrajectory(c, 1)))
-	require.NoError(t, store.Add(someTrajectory(c, 1)))
-	require.NoError(t, store.Add(someTrajectory(c.Masked(0.5), 1)))
+	require.NoError(t, store.Add(someTraining(c, 1)))
+	require.NoError(t, store.Add(someTraining(c, 1)))
+	require.NoError(t, store.Add(someTraining(c.Masked(0.5), 1)))
 	path := filepath.Join(folder, "cora-gin.jsonl")
 	text := readFile(t, path)
 	writeFile(t, path, append(text, text[:100]...))
 	require.Len(t, recordsOf(t, store), 2, "the last line has no end")
-	require.NoError(t, store.Add(someTrajectory(c, 2)))
+	require.NoError(t, store.Add(someTraining(c, 2)))
 	has := func(s *Store, c Cell, seed uint64) bool {
 		is := has(t, s, c.Trained(), seed, "go")
 		return is
 	}
 	require.True(t, has(store, c, 2))
 	require.False(t, has(store, c, 3))
-	require.NoError(t, Open(folder).Add(someTrajectory(c, 3)))
+	require.NoError(t, Open(folder).Add(someTraining(c, 3)))
 	require.True(t, has(store, c, 3), "what another process adds is seen")
 	require.True(t, has(store, c.Masked(0.5), 1))
 	require.False(t, has(store, NewCell("cora", "gat", datasets.Inductive, 10), 1))
@@ -121,8 +119,8 @@ func TestTrajectoriesAreKeptOnceAndACutLineIsMended(t *testing.T) {
 	require.ErrorContains(t, err, path+": line 1: not a record")
 }
 
-func FuzzParseTrajectory(f *testing.F) {
-	line := lineOf(f, someTrajectory(NewCell("cora", "gat", datasets.Transductive, 10).Masked(0.5), 7))
+func FuzzParseTraining(f *testing.F) {
+	line := lineOf(f, someTraining(NewCell("cora", "gat", datasets.Transductive, 10).Masked(0.5), 7))
 	f.Add(line)
 	f.Fuzz(func(t *testing.T, line []byte) {
 		read, err := Parse(line)
@@ -138,7 +136,7 @@ func FuzzParseTrajectory(f *testing.F) {
 
 func TestALastLineThatLacksOnlyItsEndIsKept(t *testing.T) {
 	plain := NewCell("cora", "gin", datasets.Inductive, 10)
-	for c, trial := range map[Cell]func(Cell, uint64) Record{plain.Trained(): someTrajectory,
+	for c, trial := range map[Cell]func(Cell, uint64) Record{plain.Trained(): someTraining,
 		plain: func(c Cell, seed uint64) Record { return testRecord(c, seed, 80) }} {
 		folder := t.TempDir()
 		require.NoError(t, Open(folder).Add(trial(c, 1)))
@@ -163,16 +161,16 @@ func TestOneCellIsReadAndEverySumChecked(t *testing.T) {
 	store, c := Open(folder), NewCell("cora", "gin", datasets.Inductive, 10)
 	wanted := c.Masked(0.5).Trained().Key()
 	for seed := range uint64(3) {
-		require.NoError(t, store.Add(someTrajectory(c, seed+1)))
-		require.NoError(t, store.Add(someTrajectory(c.Masked(0.5), seed+1)))
+		require.NoError(t, store.Add(someTraining(c, seed+1)))
+		require.NoError(t, store.Add(someTraining(c.Masked(0.5), seed+1)))
 	}
 	read := func() ([]Record, error) {
 		return store.LoadOnly(func(key string) bool { return key == wanted }, Pair{"cora", "gin"})
 	}
 	got, err := read()
 	require.NoError(t, err)
-	require.Equal(t, []Record{someTrajectory(c.Masked(0.5), 1), someTrajectory(c.Masked(0.5), 2),
-		someTrajectory(c.Masked(0.5), 3)}, got)
+	require.Equal(t, []Record{someTraining(c.Masked(0.5), 1), someTraining(c.Masked(0.5), 2),
+		someTraining(c.Masked(0.5), 3)}, got)
 	none, err := store.Load(Pair{"cora", "gat"})
 	require.NoError(t, err)
 	require.Empty(t, none)
@@ -192,8 +190,8 @@ func TestOneCellIsReadAndEverySumChecked(t *testing.T) {
 func TestATrialOnAnotherSplitOfTheSameSeedIsNotAdded(t *testing.T) {
 	s := Open(t.TempDir())
 	c := NewCell("cora", "gin", datasets.Transductive, 10)
-	require.NoError(t, s.Add(someTrajectory(c, 610)))
-	other := someTrajectory(c.Masked(0.5), 610)
+	require.NoError(t, s.Add(someTraining(c, 610)))
+	other := someTraining(c.Masked(0.5), 610)
 	there, err := s.Has(other.CellOf(), 610, "go")
 	require.NoError(t, err)
 	require.False(t, there)
