@@ -3,7 +3,6 @@ module nodemask
 go 1.26.5
 
 require (
-	github.com/aclements/go-moremath v0.0.0-20241023150245-c8bbc672ef66
 	github.com/chromedp/cdproto v0.0.0-20260320225252-cf654f46fc63
 	github.com/chromedp/chromedp v0.15.0
 	github.com/dop251/goja v0.0.0-20260917113740-793a2a65c13b

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/aclements/go-moremath/stats"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -77,22 +76,19 @@ func TestTinyPValuesKeepTheirDigits(t *testing.T) {
 	}
 }
 
-func TestPairedTTestIsThatOfMoremath(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(2, 40).Draw(t, "n")
-		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		shift := rapid.Float64Range(-2, 2).Draw(t, "shift")
-		a, b := make([]float64, n), make([]float64, n)
-		for i := range n {
-			a[i], b[i] = random.NormFloat64(), random.NormFloat64()+shift
+func TestPIs5PercentAtTheCriticalValuesOfTables(t *testing.T) {
+	// NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2, by degrees of freedom.
+	for freedom, critical := range map[int]float64{1: 12.706, 2: 4.303, 4: 2.776, 9: 2.262, 19: 2.093, 40: 2.021} {
+		a := make([]float64, freedom+1) // of mean 0 and variance 2/freedom, then shifted
+		a[0], a[1] = -1, 1
+		n := float64(len(a))
+		for i, s := 0, math.Sqrt(2/(n-1)); i < len(a); i++ {
+			a[i] += critical * s / math.Sqrt(n)
 		}
-		ours := paired(t, a, b)
-		theirs, err := stats.PairedTTest(a, b, 0, stats.LocationDiffers)
-		require.NoError(t, err)
-		require.InDelta(t, theirs.T, ours.T, 1e-9*(1+math.Abs(theirs.T)))
-		require.Equal(t, theirs.DoF, ours.DF)
-		require.InDelta(t, theirs.P, ours.P, 1e-9)
-	})
+		r := paired(t, a, make([]float64, len(a)))
+		require.InDelta(t, critical, r.T, 1e-9)
+		require.InDelta(t, 0.05, r.P, 1e-4, freedom)
+	}
 }
 
 func TestThe95PercentIntervalTouchesZeroWherePIs5Percent(t *testing.T) {
