@@ -19,13 +19,15 @@ import (
 
 const (
 	suffix      = ".part"
-	longestName = 200 // of what a part's name keeps of its file's
+	longestName = 200 // bytes of the file's name in that of its temporary file
 	tries       = 100
+	ownerOnly   = 0o600
 )
 
 // Write has write fill a file under another name beside path, syncs it and renames it to path: there is what was there
-// before, or all that is new. It first removes stale temporary files of path; live writers' files are kept. A device or
-// pipe is written to as it is. Errors of the file system leave out the name of the file, which callers add.
+// before, or all that is new. A new file has mode less the umask, and a regular file keeps its own. Write first removes
+// temporary files of path whose writers were killed; those of others are kept. A device or pipe is written to as it is.
+// Errors of the file system leave out the name of the file, which callers add.
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	p, err := Prepare(path, mode, write)
 	if err != nil {
@@ -43,7 +45,8 @@ type Pending struct {
 // Prepare does what [Write] does but for the renaming, so that several files can be whole before the first takes its
 // name.
 func Prepare(path string, mode fs.FileMode, write func(io.Writer) error) (*Pending, error) {
-	if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
+	info, err := os.Stat(path)
+	if err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
 		open := openPipe
 		if info.Mode()&fs.ModeDevice != 0 {
 			open = func(path string) (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) }
@@ -52,14 +55,24 @@ func Prepare(path string, mode fs.FileMode, write func(io.Writer) error) (*Pendi
 	}
 	folder, start := filepath.Dir(path), partStart(path)
 	sweep(folder, start)
-	f, held, err := create(folder, start)
+	replaces := err == nil && info.Mode().IsRegular()
+	if replaces {
+		mode = info.Mode().Perm() // nobody reads what is being written who could not read the old file
+	}
+	f, held, err := create(folder, start, mode|ownerOnly)
 	if err != nil {
 		return nil, cause(err)
 	}
 	written := bufio.NewWriterSize(f, 1<<16)
 	err = write(written)
 	if err == nil {
-		err = errors.Join(written.Flush(), f.Chmod(mode), f.Sync())
+		err = written.Flush()
+	}
+	if err == nil && replaces { // whatever the umask took away
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		var open *fs.PathError
@@ -76,7 +89,7 @@ func (p *Pending) Commit() (err error) {
 	if p.held == nil {
 		return nil
 	}
-	defer func() { err = errors.Join(err, p.let()) }()
+	defer func() { err = errors.Join(err, p.unlock()) }()
 	if runtime.GOOS == "windows" { // which does not rename open files
 		_ = p.held.Close()
 	}
@@ -91,12 +104,11 @@ func (p *Pending) Commit() (err error) {
 func (p *Pending) Discard() {
 	if p.held != nil {
 		_ = os.Remove(p.part)
-		_ = p.let()
+		_ = p.unlock()
 	}
 }
 
-// let lets go of the part's lock.
-func (p *Pending) let() error {
+func (p *Pending) unlock() error {
 	held := p.held
 	p.held = nil
 	return held.Close()
@@ -117,17 +129,17 @@ func through(path string, open func(string) (*os.File, error), write func(io.Wri
 	return errors.Join(write(w), cause(w.Flush()), cause(f.Close()))
 }
 
-// partStart is what the names of a file's parts begin with; a number and the suffix follow.
+// partStart is how names of a file's temporary files begin; a number and the suffix follow.
 func partStart(path string) string {
 	name := filepath.Base(path)
 	return "." + name[:min(len(name), longestName)] + "."
 }
 
-// create makes a part and locks it. The lock is let go of when the process ends, however it ends.
-func create(folder, start string) (*os.File, *flock.Flock, error) {
+// create makes a temporary file and locks it. The lock ends with the process, so that [sweep] tells who was killed.
+func create(folder, start string, mode fs.FileMode) (*os.File, *flock.Flock, error) {
 	for n := 1; ; n++ {
 		path := filepath.Join(folder, start+strconv.FormatUint(rand.Uint64(), 10)+suffix)
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if errors.Is(err, fs.ErrExist) && n < tries {
 			continue
 		}
@@ -136,21 +148,18 @@ func create(folder, start string) (*os.File, *flock.Flock, error) {
 		}
 		held := lockOf(path)
 		got, err := held.TryLock()
-		if err != nil { // a file system without locks: then nobody sweeps there, either
+		// On a file system without locks nothing is swept, either. Elsewhere it may have been, before it was locked.
+		if isAt(f, path) && (got || err != nil) {
 			return f, held, nil
 		}
-		if got && isAt(f, path) {
-			return f, held, nil
-		}
-		// Somebody swept it before it was locked.
 		_, _ = held.Close(), f.Close()
 		if n >= tries {
-			return nil, nil, fmt.Errorf("a file in %s was removed by somebody else %d times", folder, n)
+			return nil, nil, fmt.Errorf("a temporary file in %s was removed %d times by another process", folder, n)
 		}
 	}
 }
 
-// sweep removes the parts that nobody has locked.
+// sweep removes temporary files that no process has locked.
 func sweep(folder, start string) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -171,7 +180,7 @@ func sweep(folder, start string) {
 	}
 }
 
-// lockOf is a lock of a file that is there: it makes none.
+// lockOf returns a lock of an existing file, and does not make one.
 func lockOf(path string) *flock.Flock { return flock.New(path, flock.SetFlag(os.O_RDWR)) }
 
 func isAt(f *os.File, path string) bool {
@@ -183,7 +192,7 @@ func isAt(f *os.File, path string) bool {
 	return err == nil && os.SameFile(ours, there)
 }
 
-// syncFolder makes a new name last. Not all file systems can.
+// syncFolder has a new name survive a power cut, where the file system can.
 func syncFolder(folder string) {
 	if d, err := os.Open(folder); err == nil {
 		_ = d.Sync()
@@ -191,7 +200,7 @@ func syncFolder(folder string) {
 	}
 }
 
-// cause is an error without the name of a file that nobody asked for.
+// cause strips the name of the temporary file from an error.
 func cause(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError

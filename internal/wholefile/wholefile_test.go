@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 )
 
 func names(t *testing.T, folder string) (found []string) {
@@ -37,17 +38,32 @@ func TestAFileThatIsDiscardedLeavesNothing(t *testing.T) {
 	require.Empty(t, names(t, filepath.Dir(path)))
 }
 
-func TestAFileIsReplacedAsAWholeWithItsMode(t *testing.T) {
+func TestAFileIsReplacedAsAWhole(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "ä [x] *.html")
 	for _, text := range []string{"old", "new"} {
-		require.NoError(t, WriteBytes(path, 0o640, []byte(text)))
+		require.NoError(t, WriteBytes(path, 0o644, []byte(text)))
 		holds(t, path, text)
 	}
-	info, err := os.Stat(path)
-	require.NoError(t, err)
-	assert.Equal(t, os.FileMode(0o640), info.Mode().Perm())
 	assert.Equal(t, []string{"ä [x] *.html"}, names(t, folder))
+}
+
+func TestManyWritersOfOneFileAllSucceed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	var writers errgroup.Group
+	for range 20 {
+		writers.Go(func() error {
+			for range 50 {
+				if err := WriteBytes(path, 0o644, []byte("text")); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	require.NoError(t, writers.Wait())
+	holds(t, path, "text")
+	assert.Equal(t, []string{"a"}, names(t, filepath.Dir(path)))
 }
 
 func TestAFailureLeavesTheOldFileAndNothingElse(t *testing.T) {
