@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -52,9 +53,10 @@ func Build(ctx context.Context, project string) (Module, error) {
 // packedOnce compresses a program, unless it was compressed before.
 func packedOnce(folder string, compiled []byte) ([]byte, error) {
 	kept := filepath.Join(folder, fmt.Sprintf("%x.gz", sha256.Sum256(compiled)))
-	if packed, err := os.ReadFile(kept); err == nil {
+	switch packed, err := os.ReadFile(kept); {
+	case err == nil && unpacks(packed, compiled):
 		return packed, nil
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
 	var packed bytes.Buffer
@@ -76,10 +78,23 @@ func packedOnce(folder string, compiled []byte) ([]byte, error) {
 		return nil, fmt.Errorf("writing %s: %w", kept, err)
 	}
 	for _, name := range old {
-		// Another who packs may have been first.
+		if name == filepath.Base(kept) {
+			continue
+		}
+		// Another process may have removed it.
 		if err := os.Remove(filepath.Join(folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
 	return packed.Bytes(), nil
+}
+
+// unpacks reports whether a kept file is whole and gives the program.
+func unpacks(packed, compiled []byte) bool {
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return false
+	}
+	program, err := io.ReadAll(z)
+	return err == nil && bytes.Equal(program, compiled)
 }
