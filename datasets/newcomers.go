@@ -20,15 +20,24 @@ type Newcomers struct {
 	// Ignored counts edges that a cache has no use for: those among known nodes, those of a node with itself, and those
 	// that [Newcomers.Apart] left out.
 	Ignored int64
+	// Skipped counts edges to nodes that are neither new nor known, with [NewcomersOptions.SkipUnknownEdges].
+	Skipped int64
 }
 
-// ReadNewcomers reads two files laid out like the nodes.csv and edges.csv of [Open]: nodes with an id and width
-// features, in the order that the model was trained on, and edges with the ids of their ends. A column of labels is
-// ignored. known returns the node that an id stands for among those that the model knew.
-func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
-	known func(id []byte) (int32, bool)) (*Newcomers, error) {
+// NewcomersOptions says what a model expects of newcomers.
+type NewcomersOptions struct {
+	Width int // features a node
+	// Known returns the node that an id stands for among those that the model knew.
+	Known func(id []byte) (int32, bool)
+	// SkipUnknownEdges leaves out edges to nodes that are neither new nor known, which are an error otherwise.
+	SkipUnknownEdges bool
+}
+
+// ReadNewcomers reads two files laid out like the nodes.csv and edges.csv of [Open]: nodes with an id and features, in
+// the order that the model was trained on, and edges with the ids of their ends. A column of labels is ignored.
+func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, o NewcomersOptions) (*Newcomers, error) {
 	accept := func(id []byte) error {
-		if _, ok := known(id); ok {
+		if _, ok := o.Known(id); ok {
 			return fmt.Errorf("node %.80q is one that the model was trained on: only nodes that are new can be predicted "+
 				"from a cache", id)
 		}
@@ -36,7 +45,7 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
 	}
 	var nodes *graphfile.Rows
 	err := withNodes(ctx, nodesFile, func(t csvNodes) error {
-		c, notes, err := graphfile.ColumnsFor(width, t)
+		c, notes, err := graphfile.ColumnsFor(o.Width, t)
 		if err != nil {
 			return err
 		}
@@ -48,16 +57,20 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
 	}
 	n := &Newcomers{IDs: nodes.Graph.IDs, Features: Features(nodes.Graph.Features).compact()}
 	n.Known, n.Linked = make([][]int32, len(n.IDs)), make([][]int32, len(n.IDs))
+	// number returns the node that an id stands for, -1 of those to skip.
 	number := func(id []byte) (v int32, isNew bool, err error) {
 		if v, isNew = nodes.Find(id); isNew {
 			return v, true, nil
 		}
-		v, ok := known(id)
-		if !ok {
-			err = fmt.Errorf("the edge names node %.80q, which is neither in %s nor in the model's cache: that has the "+
-				"train nodes alone, so leave out edges to others", id, nodesFile)
+		v, ok := o.Known(id)
+		switch {
+		case ok:
+			return v, false, nil
+		case o.SkipUnknownEdges:
+			return -1, false, nil
 		}
-		return v, false, err
+		return -1, false, fmt.Errorf("the edge names node %.80q, which is neither in %s nor in the model's cache: that has "+
+			"the train nodes alone; leave out edges to others, or skip them (--skip-unknown-edges)", id, nodesFile)
 	}
 	if err := ScanEdges(ctx, edgesFile, func(source, target []byte) error {
 		v, vNew, err := number(source)
@@ -69,6 +82,8 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
 			return err
 		}
 		switch {
+		case v < 0 || u < 0:
+			n.Skipped++
 		case !vNew && !uNew || vNew && uNew && v == u:
 			n.Ignored++
 		case vNew && uNew:

@@ -11,13 +11,20 @@ import (
 
 // readNewcomers reads two texts, for a model of two features that knew the nodes "0" and "1".
 func readNewcomers(t *testing.T, nodes, edges string) (*Newcomers, error) {
+	t.Helper()
+	return readNewcomersWith(t, nodes, edges, false)
+}
+
+func readNewcomersWith(t *testing.T, nodes, edges string, skip bool) (*Newcomers, error) {
+	t.Helper()
 	dir := t.TempDir()
 	nodesFile, edgesFile := filepath.Join(dir, "new.csv"), filepath.Join(dir, "joins.csv")
 	require.NoError(t, os.WriteFile(nodesFile, []byte(nodes), 0o666))
 	require.NoError(t, os.WriteFile(edgesFile, []byte(edges), 0o666))
-	return ReadNewcomers(t.Context(), nodesFile, edgesFile, 2, func(id []byte) (int32, bool) {
-		return int32(id[0] - '0'), string(id) == "0" || string(id) == "1"
-	})
+	return ReadNewcomers(t.Context(), nodesFile, edgesFile, NewcomersOptions{Width: 2, SkipUnknownEdges: skip,
+		Known: func(id []byte) (int32, bool) {
+			return int32(id[0] - '0'), string(id) == "0" || string(id) == "1"
+		}})
 }
 
 func TestNewcomersKeepAllTheirEdges(t *testing.T) {
@@ -37,6 +44,16 @@ func TestNewcomersKeepAllTheirEdges(t *testing.T) {
 	assert.EqualValues(t, 4, apart.Ignored, "ann to bob and to cid as well")
 	assert.Equal(t, "3 new nodes with 2 edges to known ones and 0 among themselves", apart.String())
 	assert.Len(t, n.Linked, 3, "the newcomers themselves are left as they were")
+}
+
+func TestEdgesToUnknownNodesAreSkippedAndCountedIfAsked(t *testing.T) {
+	const nodes, edges = "id,x,y\nann,1,0\nbob,0,2\n", "source,target\nann,0\nann,2\ndan,ann\n0,dan\ndan,2\nbob,ann\n"
+	n, err := readNewcomersWith(t, nodes, edges, true)
+	require.NoError(t, err)
+	assert.Equal(t, [][]int32{{0}, nil}, n.Known)
+	assert.Equal(t, [][]int32{{1}, {0}}, n.Linked)
+	assert.EqualValues(t, 4, n.Skipped)
+	assert.Zero(t, n.Ignored)
 }
 
 func TestNewcomersErrorsNameFileAndLine(t *testing.T) {

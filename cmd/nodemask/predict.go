@@ -83,7 +83,8 @@ func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backe
 			return err
 		}
 	}
-	newcomers, err := datasets.ReadNewcomers(c.Context(), nodesFile, edgesFile, m.Features, p.Known)
+	newcomers, err := datasets.ReadNewcomers(c.Context(), nodesFile, edgesFile,
+		datasets.NewcomersOptions{Width: m.Features, Known: p.Known})
 	if err != nil {
 		return fileError("nodes", nodesFile, fileError("edges", edgesFile, err))
 	}

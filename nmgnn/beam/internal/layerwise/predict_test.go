@@ -65,7 +65,8 @@ func TestEveryModelPredictsArrivalsLikeOneMachine(t *testing.T) {
 			p, err := cached.NewPredictor(b, m, kept)
 			require.NoError(t, err)
 			defer p.Close()
-			all, err := datasets.ReadNewcomers(t.Context(), a.Nodes[0], a.Edges[0], m.Features, p.Known)
+			all, err := datasets.ReadNewcomers(t.Context(), a.Nodes[0], a.Edges[0],
+				datasets.NewcomersOptions{Width: m.Features, Known: p.Known})
 			require.NoError(t, err)
 			for _, a.Apart = range []bool{false, true} {
 				out := layerwise.Output{Folder: t.TempDir()}
