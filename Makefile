@@ -57,8 +57,8 @@ build: ## build bin/nodemask
 	@command -v go >/dev/null || { echo "make: go was not found: install Go 1.26.5 or newer from https://go.dev/dl" >&2; exit 1; }
 	@go run ./scripts/build bin/nodemask ./cmd/nodemask
 
-demo: setup build ## set up, build, and train a GNN with and without node masking
-	bin/nodemask demo
+demo: setup build ## set up, build, and train a GNN with and without node masking, as in the paper
+	bin/nodemask train --preset paper --trials 3
 
 test: reports build vet ## set up, build, check and test everything, notebooks too
 	$(TEST) -timeout 12m ./...
@@ -104,8 +104,8 @@ fuzz: ## fuzz every reader, 10 minutes each (FUZZTIME=30s: half a minute)
 		$(TEST) "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $(MINIMIZE) || exit 1; \
 	done
 
-bench: setup build ## time training epochs (BENCH="--data cora --models gin": less of it; 'nodemask bench --help')
-	bin/nodemask bench $(BENCH)
+bench: setup ## time training epochs (BENCH=Epoch/cora/go/gin: some of them)
+	$(TEST) ./nmgnn/train -run '^$$' -bench '$(or $(BENCH),Epoch)' -benchtime 10x -timeout 1h
 
 gpu-check: setup ## compile every model for an H100 and an A100, with no GPU there, and hold bounds (fetches 256 MB; GPUCHECK="-models gin": less)
 	@nmgnn/internal/gpucheck/run.sh $(GPUCHECK)
@@ -114,9 +114,9 @@ gpu-run: setup ## on a machine with an NVIDIA GPU, after CUDA=1 make setup: hold
 	go test ./nmgnn/internal/gpucheck -run AGPUComputes -count=1 -v -timeout 60m
 
 PEERS := .nodemask/peers
-bench-peers: setup build ## the same beside PyTorch Geometric, DGL and tuned PyTorch, fetched from PyPI (some 10 GB)
+bench-peers: setup ## the same beside PyTorch Geometric and tuned PyTorch, fetched from PyPI (some 10 GB)
 	scripts/peers/setup.sh $(PEERS)
-	bin/nodemask bench --backends xla:cpu --peers $(PEERS)/torch/bin/python=torch-csr,$(PEERS)/torch/bin/python=pyg,$(PEERS)/torch/bin/python=pyg-compile$$([ ! -e $(PEERS)/dgl/installed ] || echo ,$(PEERS)/dgl/bin/python=dgl) $(BENCH)
+	scripts/peers/bench.sh $(PEERS)
 
 # Kubernetes' own schemas are inside kubectl-validate, which takes a while to build the first time.
 test-cluster: build ## check docker/: scripts, Kubernetes' schemas, and a Slurm cluster of its own (as root; Debian's shellcheck, slurm-wlm, munge)

@@ -320,7 +320,8 @@ func TestHostileInputsEndInOneLineWithinBounds(t *testing.T) {
 			command: func(r *rand.Rand, in, out string) []string {
 				model := filepath.Join(in, "m.safetensors")
 				return oneOf(r, []string{"export", model, "-o", filepath.Join(out, "m.onnx")},
-					[]string{"embed", "--model", model, "--data", g, "--backend", "go", "-o", filepath.Join(out, "e.csv")},
+					[]string{"predict", "--all", "--model", model, "--data", g, "--backend", "go", "-o",
+						filepath.Join(out, "e.csv")},
 					[]string{"explain", "--model", model, "--data", g, "--node", "3", "-o", filepath.Join(out, "e.html")})
 			}},
 		{name: "caches", inputs: 300, sound: at("saved"), only: "c.safetensors", command: predict},

@@ -65,7 +65,7 @@ func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
 	// The same graph with its columns turned is embedded alike.
 	m.FeatureNames = []string{"x", "z"}
 	require.NoError(t, m.Save(model))
-	embed := []string{"embed", "--model", model, "--backend", "go", "--data"}
+	embed := []string{"predict", "--all", "--model", model, "--backend", "go", "--data"}
 	folder := filepath.Dir(turned(t, filepath.Join(g, "nodes.csv"), 0, 1, 3, 2))
 	put(t, folder, "edges.csv", fileText(t, filepath.Join(g, "edges.csv")))
 	straight, _ := succeeds(t, append(embed, g)...)
@@ -90,7 +90,7 @@ func TestFeaturesAreMatchedByNameWhateverTheFormat(t *testing.T) {
 	m, err := cached.LoadModel(model)
 	require.NoError(t, err)
 	require.Equal(t, []string{"p", "q"}, m.FeatureNames)
-	embed := []string{"embed", "--model", model, "--backend", "go", "--data"}
+	embed := []string{"predict", "--all", "--model", model, "--backend", "go", "--data"}
 	_, diagnostics := succeeds(t, append(embed, write("b.json", "q", "p"))...)
 	require.Contains(t, diagnostics, "they are matched by name")
 	fails(t, 1, `are missing: "q"`, append(embed, write("c.json", "p", "r"))...)

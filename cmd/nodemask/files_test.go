@@ -39,12 +39,12 @@ func TestNoOutputReplacesAnInput(t *testing.T) {
 	hard := filepath.Join(links, "hard-edges.csv")
 	require.NoError(t, os.Link(at("edges.csv"), hard))
 	before := contents(t, g)
-	embed := []string{"embed", "--model", model, "--data", g, "--backend", "go", "-o"}
+	embed := []string{"predict", "--all", "--model", model, "--data", g, "--backend", "go", "-o"}
 	for _, arguments := range [][]string{
 		append(embed, at("nodes.csv")),
 		append(embed, link("nodes.csv")),
 		append(embed, hard),
-		{"embed", "--model", at("nodes.csv"), "--data", "cora", "-o", at("nodes.csv")},
+		{"predict", "--all", "--model", at("nodes.csv"), "--data", "cora", "-o", at("nodes.csv")},
 		quickTrain(g, "--save-model", at("nodes.csv")),
 		quickTrain(g, "--save-model", filepath.Join(links, "new"), "--save-cache", at("edges.csv")),
 		quickTrain(g, "--save-model", filepath.Join(links, "new"), "--save-cache", filepath.Join(links, "NEW")),
@@ -111,7 +111,7 @@ func TestNoCommandWaitsForAPipeOrReadsADevice(t *testing.T) {
 		for _, arguments := range [][]string{
 			{"predict", "--model", model, "--cache", cache, "--backend", "go", "--nodes", odd, "--edges", edges},
 			{"predict", "--model", model, "--cache", odd, "--backend", "go", "--nodes", nodes, "--edges", edges},
-			{"embed", "--model", odd, "--data", g}, {"export", odd, "-o", filepath.Join(dir, "o")},
+			{"predict", "--all", "--model", odd, "--data", g}, {"export", odd, "-o", filepath.Join(dir, "o")},
 			{"tree", "--edges", odd, "--root", "a"}, {"reproduce", "--again", odd}, {"data", "describe", odd},
 			{"page", "--data", odd, "-o", filepath.Join(dir, "page.html")}, {"explain", "--model", odd, "--node", "1"},
 		} {

@@ -42,7 +42,7 @@ func TestWhatIsInterruptedEndsSoonAndAsNoSuccess(t *testing.T) {
 
 func TestAMissingFolderOfAnOutputIsFoundBeforeAllElse(t *testing.T) {
 	for _, command := range [][]string{
-		{"embed", "--model", "missing", "--data", "missing", "-o", "nowhere/x.csv"},
+		{"predict", "--all", "--model", "missing", "--data", "missing", "-o", "nowhere/x.csv"},
 		{"explain", "--model", "missing", "--node", "1", "-o", "nowhere/x.svg"},
 		{"report", "--results", "../../results", "-o", "nowhere/x.html"},
 		{"page", "--data", "missing", "-o", "nowhere/x.html"},
@@ -62,7 +62,7 @@ func TestReportNamesTheFormatsThatAnOverviewHas(t *testing.T) {
 func TestHelpSaysOneDefaultOfAFlag(t *testing.T) {
 	out, _ := succeeds(t, "explain", "--help")
 	require.Contains(t, out, `xla:cuda, xla:cpu or go (default "go")`)
-	out, _ = succeeds(t, "embed", "--help")
+	out, _ = succeeds(t, "predict", "--help")
 	require.Contains(t, out, "xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)")
 }
 

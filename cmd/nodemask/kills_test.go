@@ -137,7 +137,7 @@ func TestKillsLeaveNothingHalf(t *testing.T) {
 		}
 	}})
 
-	embed := []string{"embed", "--model", filepath.Join(saved, "m"), "--data", b.graph, "--backend", "go", "-o", embedded}
+	embed := []string{"predict", "--all", "--model", filepath.Join(saved, "m"), "--data", b.graph, "--backend", "go", "-o", embedded}
 	b.must(embed...)
 	table := fileText(b, embedded)
 	b.killEach(victim{name: "tables", kills: 15, command: embed, again: true,
@@ -187,7 +187,7 @@ func TestTwoProcessesAtOnceLeaveWholeFilesOfOneOfThem(t *testing.T) {
 		folder := b.at(string(rune('a' + i)))
 		b.both(append(checkpoint, folder), append(checkpoint, folder))
 	}
-	embed := []string{"embed", "--model", filepath.Join(saved, "m"), "--data", b.graph, "--backend", "go", "-o", table}
+	embed := []string{"predict", "--all", "--model", filepath.Join(saved, "m"), "--data", b.graph, "--backend", "go", "-o", table}
 	b.must(embed...)
 	want := fileText(b, table)
 	for range 8 {

@@ -64,6 +64,7 @@ func run(args []string) int {
 	if err == nil {
 		return 0
 	}
+	err = groupError(err)
 	var m misuse
 	var word string
 	// cobra's error for an unknown command has no type.
@@ -132,9 +133,9 @@ func newRootCommand() *cobra.Command {
 	root.DisableSuggestions = true            // for ours, in one line
 	root.SetHelpCommand(newHelpCommand())
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newTrainCommand(), newAdviseCommand(), newPredictCommand(), newEmbedCommand(),
+	root.AddCommand(newTrainCommand(), newAdviseCommand(), newPredictCommand(),
 		newExplainCommand(), newExportCommand(),
-		newDataCommand(), newDemoCommand(), newBenchCommand(), newReproduceCommand(), newMultiverseCommand(),
+		newDataCommand(), newReproduceCommand(), newMultiverseCommand(),
 		newReportCommand(), newResultsCommand(), newTreeCommand(), newServeCommand(), newPageCommand())
 	prepare(root)
 	return root
@@ -258,8 +259,35 @@ func didYouMean(err error, word string, known []string) error {
 	return err
 }
 
+// retired are commands of earlier versions, and what does their work now.
+var retired = map[string]string{
+	"demo":       "'nodemask train --preset paper --trials 3'",
+	"bench":      "'make bench' in a clone, or scripts/peers beside other libraries",
+	"embed":      "'nodemask predict --all'",
+	"multiverse": "'nodemask reproduce', which computes, or 'nodemask report', which shows",
+	"results":    "'nodemask reproduce', which checks, merges and exports, or 'nodemask report', which shows",
+}
+
+// exclusive is cobra's text where flags of a group exclude each other.
+var exclusive = regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
+
+// groupError returns cobra's error of flags that exclude each other as misuse, in this program's words.
+func groupError(err error) error {
+	if err == nil {
+		return nil
+	}
+	found := exclusive.FindStringSubmatch(err.Error())
+	if found == nil {
+		return err
+	}
+	return misusef("--%s: expected one of them", strings.ReplaceAll(found[1], " ", " and --"))
+}
+
 // unknownCommand returns the error for a word that is not one of c's commands.
 func unknownCommand(c *cobra.Command, word string) error {
+	if now, ok := retired[word]; ok && !c.HasParent() {
+		return misusef("there is no command %s any more: use %s", word, now)
+	}
 	var known []string
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() {

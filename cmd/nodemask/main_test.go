@@ -108,6 +108,15 @@ func TestMisspeltWordsAreMisuseAndGetASuggestion(t *testing.T) {
 	}
 }
 
+func TestARetiredCommandSaysWhatToCall(t *testing.T) {
+	for word, now := range map[string]string{"demo": "train --preset paper --trials 3", "bench": "make bench",
+		"embed": "predict --all"} {
+		stderr := fails(t, 2, now, word, "--model", "x")
+		require.Contains(t, stderr, "nodemask: there is no command "+word+" any more: use '")
+		fails(t, 2, now, "help", word)
+	}
+}
+
 func TestHelpOfACommandSucceeds(t *testing.T) {
 	for _, args := range [][]string{{"help"}, {"help", "train"}, {"help", "data", "list"}, {"data", "--help"}} {
 		out, diagnostics := succeeds(t, args...)

@@ -20,12 +20,18 @@ import (
 	"nodemask/paper/record"
 )
 
+// predictFlags are the flags of predict.
+type predictFlags struct {
+	model, cache, nodes, edges, backend string
+	apart, skipUnknown, all             bool
+	whole                               wholeFlags // with all
+}
+
 func newPredictCommand() *cobra.Command {
-	var model, cache, nodes, edges, backendID string
-	var apart bool
+	var f predictFlags
 	c := &cobra.Command{
 		Use:   "predict",
-		Short: "Predict nodes that arrive after training, from a saved model and its cache",
+		Short: "Predict nodes that arrive after training, or with --all every node of a graph",
 		Long: `Predict nodes that arrive after training, from a saved model and its cache, one line of JSON a node.
 
 A new node is computed from its own features, from what the cache keeps of the train nodes next to it, and from the new
@@ -33,42 +39,67 @@ nodes next to it as they are computed; the graph is not needed any more. With --
 arrived alone: edges among new nodes are left out. Both files are CSV with a header: nodes have an id and the features
 that the model was trained with, in their order or under the names that they had in nodes.csv; edges have a source and a
 target, ids in either order. Each line of JSON has the id, the class and its probability, and how many train nodes
-("neighbours") and new nodes ("arrivals") it was computed from.
+("neighbours") and new nodes ("arrivals") it was computed from. The cache may be larger than memory.
 
-The cache may be larger than memory: it is read through once at the start, and then where new nodes need it.`,
-		Example: "  nodemask train --data cora --train 50 --keep-rate 0.5 --save-model cora.safetensors --save-cache " +
-			"cora-cache.safetensors\n  nodemask predict --model cora.safetensors --cache cora-cache.safetensors --nodes " +
-			"new-nodes.csv --edges new-edges.csv",
+With --all a table has every node of a graph: its id, its class if that is known, the class that the model predicts, the
+probability that it gives it, and the numbers of its representation in a layer, h0, h1 and so on. Nothing is masked. The
+graph may be another than the one that the model was trained on, if its nodes have as many features. What is said has
+MAD, the mean cosine distance of representations: the lower, the smoother.`,
+		Example: `  nodemask train --data cora --train 50 --keep-rate 0.5 --save-model cora.model --save-cache cora.cache
+  nodemask predict --model cora.model --cache cora.cache --nodes new-nodes.csv --edges new-edges.csv
+  nodemask predict --model cora.model --all --data cora --output cora.csv
+  nodemask predict --model cora.model --all --data my-graph --layer logits > nodes.csv`,
 	}
 	flags := c.Flags()
-	addSavedModel(flags, &model)
-	flags.StringVar(&cache, "cache", "", "cache that 'nodemask train --save-cache' wrote in the same run")
-	flags.StringVar(&nodes, "nodes", "", "CSV file of the new nodes")
-	flags.StringVar(&edges, "edges", "", "CSV file of their edges")
-	flags.BoolVar(&apart, "apart", false, "leave out edges among new nodes")
-	addBackend(flags, &backendID, "")
+	addSavedModel(flags, &f.model)
+	flags.StringVar(&f.cache, "cache", "", "cache that 'nodemask train --save-cache' wrote in the same run")
+	flags.StringVar(&f.nodes, "nodes", "", "CSV file of the new nodes")
+	flags.StringVar(&f.edges, "edges", "", "CSV file of their edges")
+	flags.BoolVar(&f.apart, "apart", false, "leave out edges among new nodes")
+	flags.BoolVar(&f.skipUnknown, "skip-unknown-edges", false, "leave out edges to nodes that are neither new nor train "+
+		"nodes, and say how many")
+	flags.BoolVar(&f.all, "all", false, "predict every node of --data, with representations, instead of new nodes")
+	f.whole.add(flags)
+	addBackend(flags, &f.backend, "")
+	ofNew := []string{"cache", "nodes", "edges", "apart", "skip-unknown-edges"}
+	for _, flag := range ofNew {
+		c.MarkFlagsMutuallyExclusive("all", flag)
+	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		for _, name := range []string{"model", "cache", "nodes", "edges"} {
-			if !flags.Changed(name) {
+		needed := append([]string{"model"}, ofNew[:3]...)
+		if f.all {
+			needed = needed[:1]
+		}
+		for _, name := range needed {
+			if flags.Lookup(name).Value.String() == "" {
 				return misusef("--%s is missing: expected a file", name)
 			}
 		}
-		return predict(c, model, cache, nodes, edges, backendID, apart)
+		if f.all {
+			return f.whole.run(c, f.model, f.backend)
+		}
+		for _, name := range []string{"data", "data-dir", "layer", "output"} {
+			if flags.Changed(name) {
+				return misusef("--%s: new nodes are in --nodes, and are printed: expected --all too, or the flag left out", name)
+			}
+		}
+		return f.run(c)
 	}
 	return c
 }
 
-func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backendID string, apart bool) error {
-	m, err := cached.LoadModel(modelFile)
+// run predicts new nodes.
+func (f *predictFlags) run(c *cobra.Command) error {
+	m, err := cached.LoadModel(f.model)
 	if err != nil {
-		return fileError("model", modelFile, err)
+		return fileError("model", f.model, err)
 	}
-	kept, err := cached.LoadCache(cacheFile, m)
+	kept, err := cached.LoadCache(f.cache, m)
 	if err != nil {
-		return fileError("cache", cacheFile, err)
+		return fileError("cache", f.cache, err)
 	}
 	defer kept.Close()
-	b, err := openBackend(c.ErrOrStderr(), backendID)
+	b, err := openBackend(c.ErrOrStderr(), f.backend)
 	if err != nil {
 		return err
 	}
@@ -77,22 +108,22 @@ func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backe
 		return err
 	}
 	defer p.Close()
-	header := datasets.Header(c.Context(), nodesFile)
+	header := datasets.Header(c.Context(), f.nodes)
 	if header != nil {
-		if err := m.Lacks(header, nodesFile); err != nil {
+		if err := m.Lacks(header, f.nodes); err != nil {
 			return err
 		}
 	}
-	newcomers, err := datasets.ReadNewcomers(c.Context(), nodesFile, edgesFile,
-		datasets.NewcomersOptions{Width: m.Features, Known: p.Known})
+	newcomers, err := datasets.ReadNewcomers(c.Context(), f.nodes, f.edges,
+		datasets.NewcomersOptions{Width: m.Features, Known: p.Known, SkipUnknownEdges: f.skipUnknown})
 	if err != nil {
-		return fileError("nodes", nodesFile, fileError("edges", edgesFile, err))
+		return fileError("nodes", f.nodes, fileError("edges", f.edges, err))
 	}
 	names := m.FeaturesIn(header)
-	if newcomers.Features, err = match(m, names, newcomers.Features, nodesFile, c.ErrOrStderr()); err != nil {
+	if newcomers.Features, err = match(m, names, newcomers.Features, f.nodes, c.ErrOrStderr()); err != nil {
 		return err
 	}
-	if apart {
+	if f.apart {
 		newcomers = newcomers.Apart()
 	}
 	out := bufio.NewWriter(c.OutOrStdout())
@@ -104,9 +135,13 @@ func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backe
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("writing the predictions: %w", err)
 	}
+	if newcomers.Skipped > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "%d edges skipped: they name nodes that are neither new nor train nodes\n",
+			newcomers.Skipped)
+	}
 	if newcomers.Ignored > 0 {
 		among := ""
-		if apart {
+		if f.apart {
 			among = "among new nodes, "
 		}
 		fmt.Fprintf(c.ErrOrStderr(), "%d edges left out: %samong nodes that the model knew, or of a node with itself\n",

@@ -152,6 +152,10 @@ func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 	} {
 		fails(t, 1, c.says, predict(model, cache, c.nodes, c.edges)...)
 	}
+	ghosts := file("ghosts.csv", fmt.Sprintf("source,target\nnew,ghost\nnew,%s\n", kept.IDs[0]))
+	out, errs = succeeds(t, append(predict(model, cache, good, ghosts), "--skip-unknown-edges")...)
+	require.Contains(t, out, `"neighbours":1,"arrivals":0`)
+	require.Contains(t, errs, "1 edges skipped: they name nodes that are neither new nor train nodes\n")
 	all := fileText(t, cache)
 	for name, broken := range map[string]string{"cut": all[:len(all)/2],
 		"flipped": all[:100] + string([]byte{all[100] ^ 4}) + all[101:], "empty": ""} {
@@ -160,6 +164,8 @@ func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 	}
 	fails(t, 1, "this is a cache: expected a model", predict(cache, cache, good, none)...)
 	fails(t, 2, "--cache is missing", "predict", "--model", model)
+	fails(t, 2, "--all and --cache: expected one of them", "predict", "--model", model, "--all", "--cache", cache)
+	fails(t, 2, "--data: new nodes are in --nodes", append(predict(model, cache, good, none), "--data", "cora")...)
 }
 
 func TestACacheIsSavedFirstAndFitsItsModelAlone(t *testing.T) {

@@ -20,11 +20,9 @@ import (
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/train"
-	"nodemask/paper/judge"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
 	"nodemask/paper/report"
-	"nodemask/plots"
 )
 
 type reproduceFlags struct {
@@ -308,66 +306,4 @@ func (f *runFlags) rerunElsewhere(c *cobra.Command, lines []byte, places []strin
 	}
 	failed = len(places) - strings.Count(out.String(), "\n")
 	return strings.Count(out.String(), ": DIFFERS: "), failed, nil
-}
-
-func newDemoCommand() *cobra.Command {
-	var backendID string
-	trials := 3
-	c := &cobra.Command{
-		Use:   "demo",
-		Short: "Train GIN on Cora with and without node masking, beside the paper's figures",
-		RunE: func(c *cobra.Command, _ []string) error {
-			if trials < 1 {
-				return misusef("--trials %d: expected at least 1", trials)
-			}
-			return demo(c, backendID, trials)
-		},
-	}
-	addBackend(c.Flags(), &backendID, "")
-	c.Flags().IntVar(&trials, "trials", trials, "trials a cell, each on a split of its own")
-	return c
-}
-
-// demo measures the first splits of what 'report answers' says of GIN on Cora at 10 %.
-func demo(c *cobra.Command, backendID string, trials int) error {
-	const trainPercent = 10
-	b, err := openBackend(c.ErrOrStderr(), backendID)
-	if err != nil {
-		return err
-	}
-	graph, err := datasets.Cora()
-	if err != nil {
-		return err
-	}
-	t := plots.Table{ID: "demo", TextColumns: 1,
-		Header: []string{"setting", "GIN", "paper", "GIN + node masking", "paper"}}
-	for _, setting := range datasets.Settings() {
-		plain, masked, err := judge.Arms(graph.Name, "gin", setting, trainPercent)
-		if err != nil {
-			return err
-		}
-		row := plots.Fields(string(setting))
-		for _, cell := range []record.Cell{plain, masked} {
-			x := measure.Experiment(cell, graph)
-			x.Smoothness = false
-			results, err := runTrials(c, b, x, train.Seeds(judge.FirstSplit, trials), 0, 1, nil, x.Run)
-			if err != nil {
-				return err
-			}
-			measured := scores(results, func(r *train.Result) float64 { return r.Test.MacroF1 })
-			published := *report.Published(graph.Name, "gin", setting, trainPercent, cell.Parameters.KeepRate.Active())
-			row = append(row, plots.Fields(measured.Text(2), fmt.Sprintf("%.2f", published))...)
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	out := c.OutOrStdout()
-	fmt.Fprintf(out, "Macro F1 in percent on Cora, %d %% to train on, mean ± standard deviation of %d trials, each on a "+
-		"split of its own:\n", trainPercent, trials)
-	if err := printTable(out, t, false); err != nil {
-		return err
-	}
-	fmt.Fprintln(out, strings.TrimSpace(`
-Inductive: nodes arrive after training. Transductive: all are known in training. A few splits decide nothing:
-'nodemask report answers' has the answer of twenty, of which these are the first.`))
-	return nil
 }

@@ -46,7 +46,6 @@ var rooms = map[string][]string{
 	"internal/digits":    nil,
 	"internal/edgelist":  {"csr", "internal/memory"},
 	"internal/memory":    nil,
-	"internal/race":      {"datasets"},
 	"internal/dataframe": nil,
 	"internal/wholefile": nil,
 	"internal/gobuild":   {"internal/wholefile"},
@@ -55,6 +54,7 @@ var rooms = map[string][]string{
 	"internal/browsertest": nil,
 	"scripts":              nil,
 	"scripts/build":        {"internal/gobuild"},
+	"scripts/peers":        {"datasets"},
 	"nmgnn/internal/gpucheck": {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/kernels/fused",
 		"nmgnn/train"},
 
@@ -126,7 +126,7 @@ var rooms = map[string][]string{
 		"paper/measure", "stats"},
 
 	"nb": append([]string{"nb/internal/notebook", "nb/worker"}, forUsers...),
-	"cmd": append([]string{"internal/digits", "internal/edgelist", "internal/memory", "internal/race", "internal/svg",
+	"cmd": append([]string{"internal/digits", "internal/edgelist", "internal/memory", "internal/svg",
 		"internal/wholefile", "internal/dataframe", "nb/worker"}, forUsers...),
 	"notebooks": {"nb"},
 }

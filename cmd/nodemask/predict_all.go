@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"nodemask/datasets"
 	"nodemask/internal/dataframe"
@@ -16,54 +17,34 @@ import (
 	"nodemask/stats"
 )
 
-type embedFlags struct {
-	model, data, dataDir, layer, output, backend string
+// wholeFlags are the flags of predict --all.
+type wholeFlags struct {
+	data, dataDir, layer, output string
 }
 
-func newEmbedCommand() *cobra.Command {
-	var f embedFlags
-	c := &cobra.Command{
-		Use:   "embed",
-		Short: "Write the representation and the predicted class of every node of a graph, by a saved model",
-		Long: `Write the representation and the predicted class of every node of a graph, by a saved model.
-
-A row is a node: its id, its class if that is known, the class that the model predicts, the probability that it gives
-it, and the numbers of its representation in a layer, h0, h1 and so on. Nothing is masked. The graph may be another
-than the one that the model was trained on, if its nodes have as many features. The summary has MAD, the mean cosine
-distance of representations: the lower, the smoother.`,
-		Example: `  nodemask train --data cora --train 50 --keep-rate 0.5 --save-model cora.safetensors
-  nodemask embed --model cora.safetensors --data cora --output cora.csv
-  nodemask embed --model cora.safetensors --data my-graph --layer logits > nodes.csv`,
-	}
-	flags := c.Flags()
-	addSavedModel(flags, &f.model)
+func (f *wholeFlags) add(flags *pflag.FlagSet) {
 	addData(flags, &f.data, &f.dataDir)
 	flags.StringVar(&f.layer, "layer", "hidden",
 		"whose output: hidden (the last one before the logits), logits, or a number from 1 on")
 	addTableOutput(flags, &f.output)
-	addBackend(flags, &f.backend, "")
-	c.RunE = f.run
-	return c
 }
 
-func (f *embedFlags) run(c *cobra.Command, _ []string) error {
-	if f.model == "" {
-		return misusef("--model is missing: expected a file")
-	}
+// run predicts every node of a graph.
+func (f *wholeFlags) run(c *cobra.Command, model, backendID string) error {
 	if err := checkEnding(f.output, ".csv"); err != nil {
 		return err
 	}
 	if err := checkOutput(f.output); err != nil {
 		return err
 	}
-	m, g, err := openModelAndGraph(c.Context(), c.ErrOrStderr(), f.model, f.data, f.dataDir)
+	m, g, err := openModelAndGraph(c.Context(), c.ErrOrStderr(), model, f.data, f.dataDir)
 	if err != nil {
 		return err
 	}
 	if _, err := layerOf(f.layer, m.Settings.Layers, m.Settings.Layers); err != nil {
 		return err
 	}
-	b, err := openBackend(c.ErrOrStderr(), f.backend)
+	b, err := openBackend(c.ErrOrStderr(), backendID)
 	if err != nil {
 		return err
 	}

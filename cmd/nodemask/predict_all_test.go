@@ -15,7 +15,7 @@ func TestEveryNodeOfAGraphIsEmbedded(t *testing.T) {
 	succeeds(t, "train", "--data", "sbm:nodes=90,classes=3", "--backend", "go", "--hidden", "8",
 		"--max-epochs", "5", "--trials", "1", "--readout", "all", "--save-model", model)
 	read := func(arguments ...string) [][]string {
-		out, diagnostics := succeeds(t, append([]string{"embed", "--model", model, "--data", "sbm:nodes=90,classes=3",
+		out, diagnostics := succeeds(t, append([]string{"predict", "--all", "--model", model, "--data", "sbm:nodes=90,classes=3",
 			"--backend", "go"}, arguments...)...)
 		require.Regexp(t, `\n90 nodes, [38] numbers each, MAD 0\.\d{4}\n$`, "\n"+diagnostics)
 		rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
@@ -39,19 +39,19 @@ func TestEveryNodeOfAGraphIsEmbedded(t *testing.T) {
 		require.Equal(t, strconv.Itoa(at), row[2], "the class with the greatest logit is predicted")
 	}
 	output := filepath.Join(t.TempDir(), "nodes.csv")
-	out, _ := succeeds(t, "embed", "--model", model, "--data", "sbm:nodes=90,classes=3", "--backend", "go",
+	out, _ := succeeds(t, "predict", "--all", "--model", model, "--data", "sbm:nodes=90,classes=3", "--backend", "go",
 		"-o", output)
 	require.Empty(t, out)
 	require.Contains(t, fileText(t, output), "id,class,predicted,probability,h0,")
 
-	refuses(t, []string{"embed"}, map[string][]string{
+	refuses(t, []string{"predict", "--all"}, map[string][]string{
 		"--model is missing": {"--data", "cora"},
 		"--layer 3: expected hidden, logits, or 1 to 2": {"--model", model, "--data", "sbm:nodes=90,classes=3", "--layer",
 			"3"},
 		"--output x.txt: expected a name that ends in .csv": {"--model", model, "-o", "x.txt"},
 		"--data cora: 1433 features a node: expected ":      {"--model", model},
 	})
-	for _, command := range [][]string{{"embed"}, {"explain", "--node", "1"}} {
+	for _, command := range [][]string{{"predict", "--all"}, {"explain", "--node", "1"}} {
 		require.Equal(t, "nodemask: --model no-such-model: no such file or directory\n",
 			fails(t, 1, "", append(command, "--model", "no-such-model")...))
 	}
