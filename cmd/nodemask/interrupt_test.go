@@ -21,7 +21,6 @@ func TestWhatIsInterruptedEndsSoonAndAsNoSuccess(t *testing.T) {
 		"tree":     {"tree", "--data", large, "--root", "5"},
 		"report":   {"report", "--results", "../../results", "-o", filepath.Join(folder, "report.html")},
 		"export":   {"results", "export", "--readings", "--results", "../../results", "-o", filepath.Join(folder, "all.csv")},
-		"bench":    {"bench", "--backends", "go", "--data", "cora", "--rounds", "100"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			said, err := os.Create(filepath.Join(folder, name))
