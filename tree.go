@@ -14,23 +14,22 @@ import (
 type Drawing struct {
 	*aggtree.Tree
 	graph *datasets.Graph
-	mask  []bool
 }
 
 // TreeOption changes the tree that [Tree] builds.
-type TreeOption func(d *Drawing) error
+type TreeOption func(g *datasets.Graph, o *aggtree.Options) error
 
 // Masked masks nodes of the graph: they are in no child set, but one of them may be the root.
 func Masked(nodes ...int32) TreeOption {
-	return func(d *Drawing) error {
-		if d.mask == nil {
-			d.mask = make([]bool, d.graph.NumNodes())
+	return func(g *datasets.Graph, o *aggtree.Options) error {
+		if o.Mask == nil {
+			o.Mask = make([]bool, g.NumNodes())
 		}
 		for _, v := range nodes {
-			if v < 0 || int(v) >= len(d.mask) {
-				return fmt.Errorf("node %d cannot be masked: the graph has nodes 0 to %d", v, len(d.mask)-1)
+			if v < 0 || int(v) >= len(o.Mask) {
+				return fmt.Errorf("node %d cannot be masked: the graph has nodes 0 to %d", v, len(o.Mask)-1)
 			}
-			d.mask[v] = true
+			o.Mask[v] = true
 		}
 		return nil
 	}
@@ -42,15 +41,14 @@ func Tree(g *datasets.Graph, node int32, hops int, options ...TreeOption) (*Draw
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
-	d := &Drawing{graph: g}
+	var o aggtree.Options
 	for _, option := range options {
-		if err := option(d); err != nil {
+		if err := option(g, &o); err != nil {
 			return nil, err
 		}
 	}
-	var err error
-	d.Tree, err = aggtree.Build(context.Background(), g.Edges, node, hops, aggtree.Options{Mask: d.mask})
-	return d, err
+	tree, err := aggtree.Build(context.Background(), g.Edges, node, hops, o)
+	return &Drawing{tree, g}, err
 }
 
 // DrawOption changes a picture.
@@ -72,7 +70,7 @@ func (d *Drawing) Text(w io.Writer, options ...DrawOption) error {
 }
 
 func (d *Drawing) with(options []DrawOption) draw.Options {
-	o := draw.Options{Names: d.graph.NodeIDs, Graph: d.graph.Edges, Mask: d.mask, Ghosts: true, BaseGraph: true}
+	o := draw.Options{Names: d.graph.NodeIDs, Ghosts: true, BaseGraph: true}
 	for _, option := range options {
 		o = option(d, o)
 	}

@@ -32,6 +32,7 @@ func TestACachedTreeByHand(t *testing.T) {
 	require.NoError(t, err)
 	// In the train graph, 0 has 1 and 2 below it and 3 has 2. 4 is below neither.
 	assert.Equal(t, &Tree{
+		Graph:      train,
 		Hops:       2,
 		Base:       []int32{4, 0, 3, 1, 2, 2},
 		Parent:     []int32{-1, 0, 0, 1, 1, 2},
@@ -114,6 +115,7 @@ func TestACachedTreeHasTheShapeOfTheTreeOfAMaskedRoot(t *testing.T) {
 		masked := built(t, grown, int32(n), hops, mask)
 		require.True(t, masked.RootMasked)
 		masked.Hidden, masked.RootMasked, cached.Group = nil, false, nil
+		masked.Graph, masked.Mask = cached.Graph, cached.Mask
 		require.Equal(t, masked, cached)
 	})
 }

@@ -12,6 +12,11 @@ import (
 // takes 12 bytes a node, 4 more if masked, and 4 more if cached. No method changes it, so several goroutines may use it
 // at once.
 type Tree struct {
+	// Graph is what the tree was built from, for drawings of it; of a cached tree, the train graph, which the root is
+	// not in.
+	Graph *csr.Graph
+	// Mask is true for each node of Graph that was masked; nil: none was.
+	Mask []bool
 	// Hops is k, the depth below which there are no nodes.
 	Hops int
 	// Base is the node of the graph that each tree node stands for [nodes].

@@ -14,9 +14,11 @@ import (
 )
 
 func TestTheTwoHopTreeOfATriangleNode(t *testing.T) {
-	tree := built(t, testgraph.Triangle(t), 0, 2, nil)
+	g := testgraph.Triangle(t)
+	tree := built(t, g, 0, 2, nil)
 	// 0 has neighbours 1 and 2; 1 has 0 and 2; 2 has 0, 1 and 3.
 	assert.Equal(t, &Tree{
+		Graph:      g,
 		Hops:       2,
 		Base:       []int32{0, 1, 2, 0, 2, 0, 1, 3},
 		Parent:     []int32{-1, 0, 0, 1, 1, 2, 2, 2},
@@ -34,9 +36,12 @@ func TestTheTwoHopTreeOfATriangleNode(t *testing.T) {
 }
 
 func TestMaskedNodesAreInNoChildSetButMayBeTheRoot(t *testing.T) {
-	tree := built(t, testgraph.Triangle(t), 0, 2, []bool{true, false, false, true, false})
+	g, mask := testgraph.Triangle(t), []bool{true, false, false, true, false}
+	tree := built(t, g, 0, 2, mask)
 	// Without 0 and 3 below the root: 0's children are 1 and 2; 1's is 2 (0 hidden), 2's is 1 (0 and 3 hidden).
 	assert.Equal(t, &Tree{
+		Graph:      g,
+		Mask:       mask,
 		Hops:       2,
 		Base:       []int32{0, 1, 2, 2, 1},
 		Parent:     []int32{-1, 0, 0, 1, 2},

@@ -19,7 +19,7 @@ func Tree(g *datasets.Graph, root int32, hops int, masked ...int32) *aggtree.Tre
 	mask := maskOf(g, masked)
 	t := Must1(aggtree.Build(context.Background(), g.Edges, root, hops, aggtree.Options{Mask: mask}))
 	o := drawing(g)
-	o.Mask, o.Ghosts, o.BaseGraph = mask, true, true
+	o.Ghosts, o.BaseGraph = true, true
 	drawTree(t, o)
 	return t
 }
@@ -58,7 +58,7 @@ func maskOf(g *datasets.Graph, masked []int32) []bool {
 // drawing names and colours a graph's nodes. Names that are but numbers are left out: they would be taken for the
 // numbers that nodes are asked for by.
 func drawing(g *datasets.Graph) draw.Options {
-	o := draw.Options{Graph: g.Edges}
+	var o draw.Options
 	if slices.ContainsFunc(g.NodeIDs, func(id string) bool { _, err := strconv.Atoi(id); return err != nil }) {
 		o.Names = g.NodeIDs
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"nodemask/aggtree"
-	"nodemask/csr"
 	"nodemask/internal/svg"
 )
 
@@ -19,9 +18,6 @@ type Options struct {
 	Colours []int
 	// Classes says for the legend what the numbers in Colours mean.
 	Classes []string
-	// Graph and Mask are those that the tree was built from. Ghosts needs both, BaseGraph the first.
-	Graph *csr.Graph
-	Mask  []bool
 	// Ghosts also draws the neighbours that the mask hides, dashed.
 	Ghosts bool
 	// BaseGraph draws the graph round the root beside the tree (SVG only).
@@ -40,10 +36,9 @@ type Options struct {
 	nodes    int // of the tree; 0: 150, and at least 2
 }
 
-// ByClass returns o with each node coloured by its label, the number of one of the classes. Without a label for each
-// node of Graph it returns o as it is.
+// ByClass returns o with each node coloured by its label, the number of one of the classes; without labels, as it is.
 func (o Options) ByClass(labels []int32, classes []string) Options {
-	if o.Graph == nil || len(labels) != o.Graph.NumNodes() {
+	if len(labels) == 0 {
 		return o
 	}
 	o.Classes, o.Colours = classes, make([]int, len(labels))

@@ -124,7 +124,7 @@ func maskedFigure() figure {
 		{"Node a is masked", "a"}, {"Nodes a and f are masked", "af"}} {
 		mask := maskOf(c.masked)
 		f.panels = append(f.panels, treePanel(fmt.Sprintf("(%c) %s", 'a'+i, c.caption), built(g, 0, 2, mask),
-			Options{Names: names, Graph: g, Mask: mask, Ghosts: true}))
+			Options{Names: names, Ghosts: true}))
 	}
 	return f
 }

@@ -151,13 +151,13 @@ func (f *folder) hasBelow(i int32) bool { return !f.IsLeaf(i) || len(f.ghosts(i)
 // ghosts returns the neighbours that the mask keeps out of the child set of node i.
 func (f *folder) ghosts(i int32) []int32 {
 	base := int(f.Base[i])
-	if !f.o.Ghosts || f.o.Graph == nil || f.o.Mask == nil || f.Hidden == nil || f.Hidden[i] == 0 ||
-		base >= f.o.Graph.NumNodes() {
+	if !f.o.Ghosts || f.Graph == nil || f.Mask == nil || f.Hidden == nil || f.Hidden[i] == 0 ||
+		base >= f.Graph.NumNodes() {
 		return nil
 	}
 	var hidden []int32
-	for _, u := range f.o.Graph.Neighbours(int32(base)) {
-		if int(u) < len(f.o.Mask) && f.o.Mask[u] {
+	for _, u := range f.Graph.Neighbours(int32(base)) {
+		if int(u) < len(f.Mask) && f.Mask[u] {
 			hidden = append(hidden, u)
 		}
 	}

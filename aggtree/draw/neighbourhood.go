@@ -26,7 +26,7 @@ type neighbourhood struct {
 // near finds the nodes breadth first, by number, whether masked or not, and arranges them. All nodes have one width, so
 // the tree's labels have to have widened it before. It is empty unless Options.BaseGraph is set.
 func (s *picture) near() neighbourhood {
-	g, t := s.o.Graph, s.full
+	g, t := s.full.Graph, s.full
 	if !s.o.BaseGraph || g == nil {
 		return neighbourhood{}
 	}
@@ -169,4 +169,4 @@ func (s *picture) base(n neighbourhood, x, y float64) {
 }
 
 // masked reports whether the mask hides node v of the graph.
-func (s *picture) masked(v int32) bool { return int(v) < len(s.o.Mask) && s.o.Mask[v] }
+func (s *picture) masked(v int32) bool { return int(v) < len(s.full.Mask) && s.full.Mask[v] }

@@ -25,7 +25,7 @@ type sketched struct {
 
 // graphSketch draws a graph round its first node.
 func graphSketch(g *csr.Graph, names []string) sketch {
-	s := picture{o: Options{Names: names, Graph: g, BaseGraph: true}, full: built(g, 0, g.NumNodes(), nil),
+	s := picture{o: Options{Names: names, BaseGraph: true}, full: built(g, 0, g.NumNodes(), nil),
 		width: leastWidth}
 	near := s.near()
 	out := sketch{nodes: make([]sketched, g.NumNodes())}

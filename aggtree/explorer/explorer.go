@@ -13,6 +13,7 @@ import (
 	"html"
 	"io"
 
+	"nodemask/aggtree/draw"
 	"nodemask/csr"
 	"nodemask/internal/svg"
 )
@@ -48,6 +49,13 @@ type Options struct {
 	Seed uint64
 	// Title stands above the drawing. "": nothing does, and a page is called after its first tree.
 	Title string
+}
+
+// ByClass returns o with each node coloured by its label, the number of one of the classes; without labels, as it is.
+func (o Options) ByClass(labels []int32, classes []string) Options {
+	drawn := draw.Options{Colours: o.Colours, Classes: o.Classes}.ByClass(labels, classes)
+	o.Colours, o.Classes = drawn.Colours, drawn.Classes
+	return o
 }
 
 // WriteFragment writes the interactive drawing of the aggregation trees of a graph as a piece of HTML, for a notebook's
@@ -147,7 +155,7 @@ func (o Options) piece(g *csr.Graph, root int32, hops int) (*piece, error) {
 		return nil, err
 	}
 	p := &piece{alt: altText(tree, o.Names)}
-	if p.image, err = o.image(g, tree); err != nil {
+	if p.image, err = o.image(tree); err != nil {
 		return nil, err
 	}
 	// Marshal escapes <, > and &, so that no name can end the element.

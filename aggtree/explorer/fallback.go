@@ -30,10 +30,10 @@ func firstTree(g *csr.Graph, root int32, hops int, mask []bool) (*aggtree.Tree, 
 }
 
 // image returns the tree as an SVG, with the graph round its root.
-func (o Options) image(g *csr.Graph, tree *aggtree.Tree) ([]byte, error) {
+func (o Options) image(tree *aggtree.Tree) ([]byte, error) {
 	var b bytes.Buffer
 	err := draw.WriteSVG(&b, tree, draw.Options{
-		Names: o.Names, Colours: o.Colours, Classes: o.Classes, Graph: g, Mask: o.Mask, Ghosts: o.Mask != nil,
+		Names: o.Names, Colours: o.Colours, Classes: o.Classes, Ghosts: o.Mask != nil,
 		BaseGraph: true,
 	})
 	return b.Bytes(), err

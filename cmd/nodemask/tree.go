@@ -261,12 +261,12 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 	if f.count {
 		return f.writeCount(ctx, w, g)
 	}
-	o := draw.Options{Names: g.names, Graph: g.edges, Mask: g.mask, Ghosts: true, BaseGraph: true, ID: "tree-" + f.root}
+	o := draw.Options{Names: g.names, Ghosts: true, BaseGraph: true, ID: "tree-" + f.root}
 	if g.data != nil {
 		o = o.ByClass(g.data.Labels, g.data.Classes)
 	}
 	if f.format == formatHTML {
-		h := explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: o.Mask, KeepRate: f.keepRate,
+		h := explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: g.mask, KeepRate: f.keepRate,
 			Seed: f.seed}
 		if f.keepRate == 1 {
 			h.KeepRate = 0.5 // the reader's epochs mask something
@@ -327,7 +327,7 @@ func renumber(o draw.Options, a *aggtree.Arrival) draw.Options {
 			names[i] = o.Names[v]
 		}
 	}
-	o.Names, o.Colours, o.Graph, o.Mask = names, colours, a.Train, a.Mask
+	o.Names, o.Colours = names, colours
 	return o
 }
 

@@ -192,7 +192,7 @@ func (v View) Text(format plots.Format) (string, error) {
 
 // WriteSVG draws the tree: the colour of an edge is the sign of the share of the branch below it, its width the size.
 func (v View) WriteSVG(w io.Writer) error {
-	o := draw.Options{Graph: v.Graph.Edges, Names: v.names(), ID: fmt.Sprintf("explain-%d", v.Tree.Base[0]),
+	o := draw.Options{Names: v.names(), ID: fmt.Sprintf("explain-%d", v.Tree.Base[0]),
 		Flow: make([]float64, len(v.Explanation.Branches))}
 	for i, b := range v.Explanation.Branches {
 		o.Flow[i] = b.Share
