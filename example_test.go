@@ -54,6 +54,14 @@ func ExampleTrain() {
 	// node a: 1 from 2 nodes
 }
 
+// In a directed graph only the node that an edge leads to hears the other.
+func ExampleNewDirectedGraph() {
+	g, err := nodemask.NewDirectedGraph(3, [][2]int32{{0, 1}, {1, 2}}, []float32{1, 2, 3}, 1, []int32{0, 1, -1})
+	check(err)
+	fmt.Println(g.Edges.Neighbours(0), g.Edges.Neighbours(1), g.Edges.Neighbours(2), g.NumClasses())
+	// Output: [] [0] [1] 2
+}
+
 // Draw the aggregation tree of a node when two others are masked.
 func ExampleTree() {
 	nodes, pairs, features, labels := rings()

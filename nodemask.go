@@ -23,21 +23,32 @@ import (
 // do, and repeats and self-loops are left out. features holds width numbers a node, row by row. labels holds a class
 // for each node, from 0 up; -1: it is not known. It returns an error that names what is out of range.
 func NewGraph(nodes int, pairs [][2]int32, features []float32, width int, labels []int32) (*datasets.Graph, error) {
+	return newGraph(nodes, pairs, features, width, labels, false)
+}
+
+// NewDirectedGraph is [NewGraph] for pairs that have a direction: {u, v} lets v hear u, and not u v.
+func NewDirectedGraph(nodes int, pairs [][2]int32, features []float32, width int,
+	labels []int32) (*datasets.Graph, error) {
+	return newGraph(nodes, pairs, features, width, labels, true)
+}
+
+func newGraph(nodes int, pairs [][2]int32, features []float32, width int, labels []int32,
+	directed bool) (*datasets.Graph, error) {
 	if width < 1 || len(features) != nodes*width {
 		return nil, fmt.Errorf("%d numbers as features of width %d for %d nodes: expected %d, and a width of at least 1",
 			len(features), width, nodes, nodes*max(width, 1))
 	}
 	edges, report, err := csr.FromSeq(nodes, func(yield func(int32, int32) bool) {
 		for _, pair := range pairs {
-			if !yield(pair[0], pair[1]) {
+			if !yield(pair[1], pair[0]) {
 				return
 			}
 		}
-	}, csr.Options{})
+	}, csr.Options{Directed: directed})
 	if err != nil {
 		return nil, err
 	}
-	g := &datasets.Graph{Name: "graph", Edges: edges, Labels: labels, Source: "memory", Report: report,
+	g := &datasets.Graph{Name: "graph", Edges: edges, OneWay: directed, Labels: labels, Source: "memory", Report: report,
 		Features: datasets.Features{Rows: nodes, Width: width, Dense: features}}
 	for v, label := range labels {
 		if int(label) >= nodes {

@@ -71,7 +71,7 @@ type SplitCounts struct {
 // Describe describes a sound graph (see [Graph.Check]), in time linear in its size.
 func Describe(g *Graph) Description {
 	d := Description{Name: g.Name, Source: g.Source, Format: g.Format, Nodes: g.NumNodes(),
-		Edges: g.Edges.NumEdges() / 2, Directed: g.Directed,
+		Edges: g.edges(), Directed: g.Directed,
 		Listed: g.Report.Listed, SelfLoops: g.Report.SelfLoops, Duplicates: g.Report.Duplicates,
 		Reverses: g.Reverses,
 		Features: g.Features.Width, Sparse: g.Features.IsSparse(), NonZeros: g.Features.NonZeros(),

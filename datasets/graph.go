@@ -21,10 +21,11 @@ import (
 // Unlabelled is the label of a node whose class is not known. Such a node is in no split.
 const Unlabelled = graphfile.Unlabelled
 
-// Graph holds an undirected graph with node features and labels. Node v is row v of all its parts.
+// Graph holds a graph with node features and labels, undirected unless OneWay is set. Node v is row v of all its parts.
 type Graph struct {
 	Name     string     // e.g. "cora"
-	Edges    *csr.Graph // distinct edges, both directions, no self-loops
+	Edges    *csr.Graph // distinct edges, no self-loops, both directions unless OneWay
+	OneWay   bool       // Edges have a direction: that u ∈ N_v says nothing of v ∈ N_u. No reader sets it
 	Features Features   // [nodes, width]
 	Labels   []int32    // [nodes], index into Classes or Unlabelled
 	Classes  []string   // class names; "0", "1", … where the source has none
@@ -43,6 +44,14 @@ type Graph struct {
 
 // NumNodes returns the number of nodes.
 func (g *Graph) NumNodes() int { return g.Edges.NumNodes() }
+
+// edges counts an edge that is stored in both directions once.
+func (g *Graph) edges() int64 {
+	if g.OneWay {
+		return g.Edges.NumEdges()
+	}
+	return g.Edges.NumEdges() / 2
+}
 
 // NumClasses returns the number of classes.
 func (g *Graph) NumClasses() int { return len(g.Classes) }
@@ -123,8 +132,8 @@ func (g *Graph) check() error {
 	}
 	nodes := g.NumNodes()
 	switch {
-	case !g.Edges.IsSymmetric():
-		return fmt.Errorf("some edge is stored in one direction only: expected both")
+	case !g.OneWay && !g.Edges.IsSymmetric():
+		return fmt.Errorf("some edge is stored in one direction only: expected both, or OneWay")
 	case g.Features.Rows != nodes:
 		return fmt.Errorf("%d rows of features for %d nodes", g.Features.Rows, nodes)
 	case len(g.Labels) != nodes:

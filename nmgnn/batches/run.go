@@ -31,6 +31,8 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 	switch {
 	case x.Own != nil:
 		return nil, errors.New("a model of one's own layers: expected one that Parameters describe, or Experiment.Run")
+	case x.Graph.OneWay:
+		return nil, errors.New("a directed graph: clusters are of undirected ones; expected Experiment.Run")
 	case x.Smoothness:
 		return nil, errors.New("MAD reads the whole graph at once: expected an experiment without")
 	case (x.CacheInference || x.Keep) && o.Memory > 0:
