@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"nodemask/datasets"
+	"nodemask/internal/ended"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
@@ -77,8 +78,8 @@ func (m *Model) PredictAll(ctx context.Context, g *datasets.Graph) ([]cached.Pre
 	if g == m.graph {
 		return slices.Clone(m.predicted), nil
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
+	if err := ended.Err(ctx); err != nil {
+		return nil, err
 	}
 	if g.Features.Width != m.Saved.Features {
 		return nil, fmt.Errorf("%d features a node: the model was trained with %d", g.Features.Width, m.Saved.Features)

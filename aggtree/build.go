@@ -75,8 +75,8 @@ func (w walks) build(ctx context.Context, hops int, o Options) (*Tree, error) {
 		return nil, &TooLargeError{Root: w.root, Hops: hops, Counts: counts, Limit: limit}
 	}
 	n := int32(counts.Total)
-	t := &Tree{Graph: w.graph, Mask: w.mask, Hops: hops, Base: make([]int32, n), Parent: make([]int32, n), FirstChild: make([]int32, n+1),
-		Level: make([]int32, hops+2)}
+	t := &Tree{Graph: w.graph, Mask: w.mask, Hops: hops, Base: make([]int32, n), Parent: make([]int32, n),
+		FirstChild: make([]int32, n+1), Level: make([]int32, hops+2)}
 	if w.mask != nil {
 		t.Hidden = make([]int32, n)
 		t.RootMasked = int(w.root) < len(w.mask) && w.mask[w.root]

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"nodemask/csr"
+	"nodemask/internal/ended"
 )
 
 // Counts holds the number of nodes of a tree. Numbers stop at math.MaxUint64, which means "at least that many": nobody
@@ -55,7 +56,7 @@ func newProducts(bases int) *products {
 // there. It ends early once a depth is empty.
 func (p *products) run(ctx context.Context, w walks, hops int,
 	visit func(depth int, bases []int32, times []uint64)) error {
-	if err := ctx.Err(); err != nil {
+	if err := ended.Err(ctx); err != nil {
 		return err
 	}
 	tick := ticker{ctx: ctx}

@@ -84,7 +84,8 @@ func pick(h []uint64, bases []int32) []uint64 {
 func subtree(t *Tree, i int32, depth int) *Tree {
 	depth = max(0, min(depth, t.Hops-t.Depth(i)))
 	levels := t.Descendants(i, depth)
-	s := &Tree{Graph: t.Graph, Mask: t.Mask, Hops: depth, Level: make([]int32, depth+2), RootMasked: i == 0 && t.RootMasked}
+	s := &Tree{Graph: t.Graph, Mask: t.Mask, Hops: depth, Level: make([]int32, depth+2),
+		RootMasked: i == 0 && t.RootMasked}
 	for d, level := range levels {
 		s.Level[d+1] = s.Level[d] + level[1] - level[0]
 	}

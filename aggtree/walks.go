@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"nodemask/csr"
+	"nodemask/internal/ended"
 )
 
 // MaxHops is the largest number of hops that this package accepts: far more than a GNN has layers.
@@ -42,7 +43,7 @@ func checkArguments(ctx context.Context, g *csr.Graph, hops int, mask []bool) er
 		return fmt.Errorf("the mask has %d entries, but the graph has %d nodes: give one entry a node, or nil",
 			len(mask), g.NumNodes())
 	}
-	return ctx.Err()
+	return ended.Err(ctx)
 }
 
 // bases returns one more than the largest base in the tree. An arriving node's number lies just outside the graph.
@@ -73,5 +74,5 @@ func (t *ticker) tick(steps int) error {
 		return nil
 	}
 	t.steps = 0
-	return t.ctx.Err()
+	return ended.Err(t.ctx)
 }

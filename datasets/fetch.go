@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"nodemask/datasets/internal/fetch"
+	"nodemask/internal/ended"
 )
 
 // FetchOptions says where files come from and go. The zero value is what a user wants.
@@ -42,12 +43,12 @@ func Fetch(ctx context.Context, name string, o FetchOptions) (dir string, err er
 	}
 	folders := OpenOptions{Dir: o.Dir}.folders()
 	if len(folders) == 0 {
-		return "", fmt.Errorf("no folder for %s: this system names no cache folder: give one by --data-dir or "+
+		return "", fmt.Errorf("no folder for %s: this system names no cache folder: name one by "+
 			"NODEMASK_DATA", name)
 	}
 	dir = filepath.Join(folders[0], info.Name)
 	if info.Embedded && o.Dir == "" && o.Note != nil {
-		o.Note(fmt.Sprintf("%s is part of the program, which opens these files only where --data-dir names their folder",
+		o.Note(fmt.Sprintf("%s is part of the program, which opens these files only where it is told their folder",
 			info.Name))
 	}
 	return dir, fetchInto(ctx, dir, info, o)
@@ -124,7 +125,7 @@ func (l Location) Verify(ctx context.Context) ([]FileCheck, error) {
 			c.Origin = ""
 		}
 		c.SHA256, _, c.Err = fetch.Sum(ctx, c.Path)
-		if err := ctx.Err(); err != nil {
+		if err := ended.Err(ctx); err != nil {
 			return nil, err
 		}
 		checks = append(checks, c)

@@ -16,6 +16,7 @@ import (
 
 	"nodemask/datasets/internal/graphfile"
 	"nodemask/internal/edgelist"
+	"nodemask/internal/ended"
 )
 
 // OpenOptions says where data sets are looked for. The zero value looks where a user expects it.
@@ -50,7 +51,7 @@ func (e *NotFoundError) Error() string {
 	}
 	where := cmp.Or(strings.Join(e.Folders, ", "), "nowhere: no folder is known")
 	return fmt.Sprintf("%s: %s is not there (looked in %s): run 'nodemask data fetch %[1]s', or name the folder that holds "+
-		"it by --data-dir or NODEMASK_DATA", e.Name, e.File, where)
+		"it by NODEMASK_DATA", e.Name, e.File, where)
 }
 
 // Location says where a data set lives.
@@ -218,7 +219,7 @@ func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 }
 
 func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
-	if err := ctx.Err(); err != nil {
+	if err := ended.Err(ctx); err != nil {
 		return nil, err
 	}
 	switch {

@@ -15,6 +15,7 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets/internal/pickle"
+	"nodemask/internal/ended"
 	"nodemask/internal/memory"
 )
 
@@ -89,7 +90,7 @@ func (r *planetoidReader) damaged(part string, err error) error {
 // read returns a file's bytes. wrong is the error of a wrong checksum, for the caller to return if the bytes can be
 // read.
 func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
-	if err := r.ctx.Err(); err != nil {
+	if err := ended.Err(r.ctx); err != nil {
 		return nil, nil, err
 	}
 	name := r.file(part)

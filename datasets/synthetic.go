@@ -11,6 +11,7 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets/internal/graphfile"
+	"nodemask/internal/ended"
 	"nodemask/internal/memory"
 )
 
@@ -152,11 +153,11 @@ func (g *Graph) draw(ctx context.Context, pairs iter.Seq2[int32, int32], width i
 			}
 		}
 	}, csr.Options{})
-	if err := cmp.Or(ctx.Err(), err); err != nil { // a sequence that was cut short is an error of its own, too
+	if err := cmp.Or(ended.Err(ctx), err); err != nil { // a sequence that was cut short is an error of its own, too
 		return err
 	}
 	g.Features = gaussianFeatures(ctx, g.Labels, len(g.Classes), width, signal, seed)
-	return ctx.Err()
+	return ended.Err(ctx)
 }
 
 // numbered returns the class names "0", "1", ….

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"nodemask/internal/ended"
+
 	"golang.org/x/sync/errgroup"
 )
 
@@ -196,7 +198,7 @@ func findNear(ctx context.Context, ds []direction, nodes int) error {
 			tallies[w] = mine
 			for {
 				if ctx.Err() != nil {
-					return ctx.Err()
+					return ended.Err(ctx)
 				}
 				end := int(taken.Add(madBlock))
 				start := end - madBlock
@@ -207,7 +209,7 @@ func findNear(ctx context.Context, ds []direction, nodes int) error {
 				// One j meets the whole block while it is at hand: the block stays in the core's cache.
 				for j := start + 1; j < len(ds) && ds[j].shadow-ds[end-1].shadow <= reach; j++ {
 					if j%madBlock == 0 && ctx.Err() != nil {
-						return ctx.Err()
+						return ended.Err(ctx)
 					}
 					other := &ds[j]
 					for i := start; i < min(j, end); i++ {

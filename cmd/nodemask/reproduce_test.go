@@ -212,8 +212,7 @@ func TestReproduceRunsAllElseIfDataAreMissing(t *testing.T) {
 		"last: cora/gcn/")
 	require.True(t, found, diagnostics)
 	require.Contains(t, first, said)
-	require.Contains(t, first, "run 'nodemask data fetch citeseer', or name the folder that holds it by --data-dir or "+
-		"NODEMASK_DATA")
+	require.Contains(t, first, "run 'nodemask data fetch citeseer', or name the folder that holds it by NODEMASK_DATA")
 	require.Contains(t, rest, "\nnodemask: "+said)
 	records, err := record.Open(folder).Load()
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"nodemask/internal/ended"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/variables"
@@ -96,7 +97,7 @@ func (e *engine) sweep(ctx context.Context, i int, take func(cluster int, b batc
 		}
 	}
 	for c := range e.clusters {
-		if err := ctx.Err(); err != nil {
+		if err := ended.Err(ctx); err != nil {
 			return err
 		}
 		b, err := e.put(c, e.readsFeatures(i), false, nil)

@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"nodemask/datasets"
+	"nodemask/internal/ended"
 	"nodemask/nmgnn/internal/gomlx"
 )
 
@@ -111,7 +112,7 @@ func (t *trainer) sampled(ctx context.Context) (loss float64, err error) {
 	size := (len(score) + t.options.Clusters - 1) / t.options.Clusters
 	skip := t.skip()
 	for chosen := range slices.Chunk(order, size) {
-		if err := ctx.Err(); err != nil {
+		if err := ended.Err(ctx); err != nil {
 			return 0, err
 		}
 		seeds, labels, positions := make([]int32, len(chosen)), make([]int32, len(chosen)), make([]int32, len(chosen))

@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/datasets"
+	"nodemask/internal/ended"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
@@ -317,7 +318,7 @@ func (t *trainer) clustered(ctx context.Context) (loss float64, err error) {
 		order = rand.New(t.draws.Order).Perm(len(t.train.clusters))
 	}
 	for _, c := range order {
-		if err := ctx.Err(); err != nil {
+		if err := ended.Err(ctx); err != nil {
 			return 0, err
 		}
 		of, err := t.one(c)

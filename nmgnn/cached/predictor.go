@@ -14,6 +14,7 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/internal/ended"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
@@ -122,7 +123,7 @@ func (p *Predictor) predict(ctx context.Context, n *datasets.Newcomers, emit fun
 	predictions := make([]Prediction, len(n.IDs))
 	next, done := 0, make([]bool, len(n.IDs))
 	for _, members := range batches(linked) {
-		if err := ctx.Err(); err != nil {
+		if err := ended.Err(ctx); err != nil {
 			return err
 		}
 		probabilities, err := p.batch(features, n.Known, linked, members)

@@ -18,6 +18,7 @@ import (
 	"nodemask/aggtree"
 	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/internal/ended"
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
@@ -310,7 +311,7 @@ func (x *explainer) ask(kept []bool) {
 // goesOn reports whether more is to be asked for: nothing failed so far, and the context has not ended.
 func (x *explainer) goesOn() bool {
 	if x.err == nil {
-		x.err = x.ctx.Err()
+		x.err = ended.Err(x.ctx)
 	}
 	return x.err == nil
 }
@@ -334,7 +335,7 @@ func (x *explainer) run() ([][]float32, error) {
 
 // represent finds the logits of all trees in the forest that were asked for, and clears it.
 func (x *explainer) represent() error {
-	if err := x.ctx.Err(); err != nil {
+	if err := ended.Err(x.ctx); err != nil {
 		return err
 	}
 	o := infer.Options{Degrees: make([]int32, len(x.node)), Mask: x.masked}

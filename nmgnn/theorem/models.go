@@ -75,7 +75,7 @@ func checkFits(ctx context.Context, g *datasets.Graph, root int32, hops int, lef
 			tree = "at least " + tree
 		}
 		return fmt.Errorf("theorem 1 takes about %s of memory on %d nodes and a tree of %s, and %v: "+
-			"ask for fewer --hops or a smaller graph", memory.About(need), g.Edges.NumNodes(), tree, left)
+			"ask for fewer hops or a smaller graph", memory.About(need), g.Edges.NumNodes(), tree, left)
 	}
 	return nil
 }

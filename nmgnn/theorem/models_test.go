@@ -20,5 +20,5 @@ func TestATheoremThatDoesNotFitIntoMemoryIsNotChecked(t *testing.T) {
 	g := &datasets.Graph{Edges: star, Features: randomFeatures(1001, 16, 1)}
 	require.NoError(t, checkFits(t.Context(), g, 1, 2, memory.Left{Bytes: 1e9, Of: "this machine"}))
 	require.ErrorContains(t, checkFits(t.Context(), g, 0, 5, memory.Left{Bytes: 1e9, Of: "this machine"}),
-		"and a tree of 1002002001, and this machine leaves 1.0 GB: ask for fewer --hops")
+		"and a tree of 1002002001, and this machine leaves 1.0 GB: ask for fewer hops")
 }

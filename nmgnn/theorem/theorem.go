@@ -8,6 +8,7 @@ import (
 
 	"nodemask/aggtree"
 	"nodemask/datasets"
+	"nodemask/internal/ended"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
 )
@@ -73,7 +74,7 @@ func Check(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.G
 	if err != nil {
 		return check, fmt.Errorf("on the tree: %w", err)
 	}
-	if err := ctx.Err(); err != nil {
+	if err := ended.Err(ctx); err != nil {
 		return check, err
 	}
 	onGraph, err := m.Represent(b, g.Edges, g.Features, infer.Options{Mask: o.Mask})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"nodemask/internal/ended"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
 )
@@ -31,7 +32,7 @@ func (t *Trainer) TimeEpochs(ctx context.Context, epochs int, validate bool) (la
 		program = t.trainOnly
 	}
 	for range epochs {
-		if err := ctx.Err(); err != nil {
+		if err := ended.Err(ctx); err != nil {
 			return laps, err
 		}
 		begin := time.Now()

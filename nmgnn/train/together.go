@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"nodemask/internal/ended"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
@@ -36,7 +37,7 @@ func (t *Trainer) TrainTogether(ctx context.Context, seeds []uint64,
 		all[i] = newFollowed(&Trial{Seed: seed}, t.options, []ending{{On: t.options.StopOn}})
 	}
 	for slices.ContainsFunc(all, (*followed).goesOn) {
-		if err := ctx.Err(); err != nil {
+		if err := ended.Err(ctx); err != nil {
 			return nil, err
 		}
 		if err := t.epochTogether(draws, all, report); err != nil {

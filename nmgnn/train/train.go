@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"nodemask/internal/ended"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
@@ -111,7 +112,7 @@ func follow(ctx context.Context, p Program, o Options, seed uint64, stops []endi
 	}
 	f := newFollowed(trial, o, stops)
 	for f.goesOn() {
-		if err := ctx.Err(); err != nil {
+		if err := ended.Err(ctx); err != nil {
 			return nil, nil, err
 		}
 		measured, metrics, err := p.Epoch(ctx)

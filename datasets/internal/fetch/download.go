@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"nodemask/internal/ended"
 )
 
 // maxDownload limits files whose size is not known beforehand.
@@ -60,7 +62,7 @@ func (f *Fetcher) download(ctx context.Context, part, name string, source Source
 			return nil
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("%s: stopped: %w. What arrived is kept and continued next time", name, ctx.Err())
+			return fmt.Errorf("%s: stopped: %w. What arrived is kept and continued next time", name, ended.Err(ctx))
 		}
 		var final errFinal
 		if errors.As(err, &final) || n > f.o.retries {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"nodemask/internal/ended"
 	"nodemask/internal/wholefile"
 )
 
@@ -82,7 +83,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return ended.Err(ctx)
 	case <-timer.C:
 		return nil
 	}
@@ -91,7 +92,7 @@ func wait(ctx context.Context, d time.Duration) error {
 // Lock makes a folder if needed and keeps other fetches out of it until unlock is called.
 func Lock(dir string) (unlock func() error, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("no folder for data can be made: %w: choose another by --data-dir or NODEMASK_DATA", err)
+		return nil, fmt.Errorf("no folder for data can be made: %w: choose another by NODEMASK_DATA", err)
 	}
 	lock := flock.New(filepath.Join(dir, ".lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR)) // a pipe is not waited for
 	locked, err := lock.TryLock()
@@ -141,7 +142,7 @@ func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 		// A part from an earlier run may be to blame, so one clean try is fair.
 		if restarted {
 			return fmt.Errorf("%s: %s: SHA-256 of what the server sent is %s: expected %s. Nothing was kept. Another network "+
-				"or --mirror may help", path, source.URL, sum, source.SHA256)
+				"or another server may help", path, source.URL, sum, source.SHA256)
 		}
 		f.note("%s: SHA-256 does not match: fetching it again from the start", name)
 	}

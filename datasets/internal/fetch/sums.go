@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"nodemask/internal/ended"
 	"nodemask/internal/wholefile"
 )
 
@@ -41,7 +42,7 @@ type contextReader struct {
 }
 
 func (c contextReader) Read(b []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
+	if err := ended.Err(c.ctx); err != nil {
 		return 0, err
 	}
 	return c.r.Read(b)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"nodemask/internal/ended"
 )
 
 // maxLine limits one line to a million fields of 16 characters.
@@ -149,7 +151,7 @@ func (t *Table) notUTF8(raw []byte) error {
 // rawLine returns the next line without its end; io.EOF after the last.
 func (t *Table) rawLine() ([]byte, error) {
 	if t.line%4096 == 0 {
-		if err := t.ctx.Err(); err != nil {
+		if err := ended.Err(t.ctx); err != nil {
 			return nil, fmt.Errorf("%s: line %d: %w", t.Name, t.line, err)
 		}
 	}

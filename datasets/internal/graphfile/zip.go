@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"nodemask/internal/ended"
 )
 
 // maxMembers limits the files in a zip.
@@ -71,7 +73,7 @@ type memberReader struct {
 }
 
 func (m *memberReader) Read(b []byte) (int, error) {
-	if err := m.ctx.Err(); err != nil {
+	if err := ended.Err(m.ctx); err != nil {
 		return 0, err
 	}
 	n, err := m.ReadCloser.Read(b[:min(len(b), 4<<20)])

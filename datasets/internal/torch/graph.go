@@ -6,6 +6,7 @@ import (
 	"nodemask/csr"
 	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/pickle"
+	"nodemask/internal/ended"
 )
 
 // graph reads the fields of a graph.
@@ -105,7 +106,7 @@ func (f *file) pairs(g *graphfile.Graph, edges *tensor) error {
 	g.Pairs = make([]csr.Edge, edges.shape[1])
 	for i := range g.Pairs {
 		if i%(1<<20) == 0 && f.ctx.Err() != nil {
-			return f.Errorf("%w", f.ctx.Err())
+			return f.Errorf("%w", ended.Err(f.ctx))
 		}
 		// Row 0 are sources: the second row's node aggregates from them. Undirected, that makes no difference.
 		g.Pairs[i] = csr.Edge{Node: int32(edges.index(1, int64(i))), Neighbour: int32(edges.index(0, int64(i)))}
@@ -134,7 +135,7 @@ func (f *file) features(g *graphfile.Graph, x *tensor) error {
 	g.Features.Dense = make([]float32, rows*columns)
 	for v := range rows {
 		if v%4096 == 0 && f.ctx.Err() != nil {
-			return f.Errorf("%w", f.ctx.Err())
+			return f.Errorf("%w", ended.Err(f.ctx))
 		}
 		row := g.Features.Dense[v*columns : (v+1)*columns]
 		for i := range row {

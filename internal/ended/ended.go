@@ -1,0 +1,17 @@
+// Package ended says why a context has ended.
+package ended
+
+import (
+	"context"
+	"fmt"
+)
+
+// Err returns nil while the context goes on, then its error; with a cause of its own, as of
+// [context.WithCancelCause], one that is both.
+func Err(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if err == nil || cause == err {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}

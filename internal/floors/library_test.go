@@ -1,0 +1,105 @@
+package floors
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// libraryFiles yields the files of the packages that other programs import, by their folders, without tests.
+func libraryFiles(t *testing.T, internal bool, each func(folder, path string, file *ast.File)) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	for _, room := range []string{".", "csr", "stats", "plots", "datasets", "aggtree", "nmgnn"} {
+		require.NoError(t, filepath.WalkDir(filepath.Join(root, room), func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if d.IsDir() {
+				_, err := os.Stat(filepath.Join(path, "go.mod"))
+				otherModule := err == nil && room != "."
+				below := room == "." && filepath.Clean(path) != filepath.Clean(root)
+				if d.Name() == "internal" && !internal || d.Name() == "testdata" || otherModule || below {
+					return filepath.SkipDir
+				}
+				return nil
+			}
+			if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return nil
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err == nil {
+				each(filepath.Dir(path), path, file)
+			}
+			return err
+		}))
+	}
+}
+
+// TestTheLibraryHasFewNames counts what 'go doc' lists of all packages that other programs import: methods, fields and
+// the values of a type's constants are not counted, nor the packages of the reproduction, pages and notebooks.
+func TestTheLibraryHasFewNames(t *testing.T) {
+	const most = 250
+	var names []string
+	libraryFiles(t, false, func(folder, _ string, file *ast.File) {
+		add := func(name *ast.Ident) {
+			if name.IsExported() {
+				names = append(names, filepath.Base(folder)+"."+name.Name)
+			}
+		}
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil {
+					add(d.Name)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						add(spec.Name)
+					case *ast.ValueSpec:
+						for _, name := range spec.Names {
+							add(name)
+						}
+					}
+				}
+			}
+		}
+	})
+	slices.Sort(names)
+	require.Greater(t, len(names), 150, "the library was looked through")
+	require.LessOrEqual(t, len(names), most, "%s", strings.Join(names, "\n"))
+	t.Logf("%d exported names at top level", len(names))
+}
+
+// aFlag is one of the command's in a text.
+var aFlag = regexp.MustCompile(`(^|[ ("'])--[a-z]{2,}`)
+
+func TestTextsOfTheLibraryNameNoFlags(t *testing.T) {
+	exempt := []string{
+		"datasets/describe.go",     // a description, not an error, whose reader has the command
+		"nmgnn/backend/xla.go",     // XLA's own flags
+		"nmgnn/internal/gpucheck/", // likewise
+	}
+	libraryFiles(t, true, func(_, path string, file *ast.File) {
+		if slices.ContainsFunc(exempt, func(part string) bool { return strings.Contains(filepath.ToSlash(path), part) }) {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
+				require.NotRegexp(t, aFlag, text.Value, "%s: a library does not know the command's flags", path)
+			}
+			return true
+		})
+	})
+}
