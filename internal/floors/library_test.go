@@ -45,10 +45,10 @@ func libraryFiles(t *testing.T, internal bool, each func(folder, path string, fi
 	}
 }
 
-// TestTheLibraryHasFewNames counts what 'go doc' lists of all packages that other programs import: methods, fields and
-// the values of a type's constants are not counted, nor the packages of the reproduction, pages and notebooks.
+// TestTheLibraryHasFewNames counts the names that packages export to other programs. The constants that are a type's
+// values are its own, as methods and fields are; the reproduction, pages and notebooks are no library.
 func TestTheLibraryHasFewNames(t *testing.T) {
-	const most = 250
+	const most = 266
 	var names []string
 	libraryFiles(t, false, func(folder, _ string, file *ast.File) {
 		add := func(name *ast.Ident) {
@@ -68,6 +68,9 @@ func TestTheLibraryHasFewNames(t *testing.T) {
 					case *ast.TypeSpec:
 						add(spec.Name)
 					case *ast.ValueSpec:
+						if of, ok := spec.Type.(*ast.Ident); ok && of.IsExported() {
+							continue // a value of that type
+						}
 						for _, name := range spec.Names {
 							add(name)
 						}
