@@ -70,7 +70,7 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, o Newcomers
 			return -1, false, nil
 		}
 		return -1, false, fmt.Errorf("the edge names node %.80q, which is neither in %s nor in the model's cache: that has "+
-			"the train nodes alone; leave out edges to others, or skip them (--skip-unknown-edges)", id, nodesFile)
+			"the train nodes alone; leave out edges to others, or skip them (skip unknown edges)", id, nodesFile)
 	}
 	if err := ScanEdges(ctx, edgesFile, func(source, target []byte) error {
 		v, vNew, err := number(source)
