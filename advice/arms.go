@@ -31,8 +31,7 @@ const maskingArm = "node masking"
 // arms lists what is compared with the plain model.
 func arms() []arm {
 	return []arm{{maskingArm, "keep", "", 1}, {"DropEdge", "regulariser", "dropedge:", 1},
-		{dropoutArm, "dropout", "", 1}, {"DropNode", "regulariser", "dropnode:", 1},
-		{"DropMessage", "regulariser", "dropmessage:", 1.5}, {"DropGNN", "regulariser", "dropgnn:", 2}}
+		{dropoutArm, "dropout", "", 1}, {"DropGNN", "regulariser", "dropgnn:", 2}}
 }
 
 // Configurations: of the plain model, and at most and at least of each arm.

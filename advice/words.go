@@ -95,7 +95,7 @@ func (a *Arm) dropoutWords() string {
 }
 
 // title is an arm with what it has chosen, and its dropout where that is not the plain model's: "node masking with
-// p = 0.7", "DropEdge 0.3 with dropout 0.5", "DropNode 0.1 without dropout".
+// p = 0.7", "DropEdge 0.3 with dropout 0.5", "DropGNN 0.1 without dropout".
 func (q *Question) title(a *Arm) string {
 	if a.Words == "" {
 		return a.Name

@@ -89,25 +89,3 @@ func (m Matrix) WithDiagonal() Matrix {
 	}
 	return t
 }
-
-// Repeat returns the matrix so many times along the diagonal of a larger one, with zeros elsewhere.
-func (m Matrix) Repeat(times int) Matrix {
-	if times == 1 {
-		return m
-	}
-	n := m.NumEntries()
-	all := Matrix{Rows: times * m.Rows, Columns: times * m.Columns, Offsets: make([]int64, 1, times*m.Rows+1),
-		Indices: make([]int32, 0, times*n)}
-	if m.Values != nil {
-		all.Values = slices.Repeat(m.Values, times)
-	}
-	for i := range times {
-		for _, offset := range m.Offsets[1:] {
-			all.Offsets = append(all.Offsets, offset+int64(i*n))
-		}
-		for _, column := range m.Indices {
-			all.Indices = append(all.Indices, column+int32(i*m.Columns))
-		}
-	}
-	return all
-}

@@ -30,16 +30,11 @@ const (
 // one: they are variables of the model that are not trained, but saved with it.
 //
 // Where only some rows are a batch's own ([Loaded].SetOwn), the rows are those.
-func BatchNorm(scope *model.Scope, near Neighbours, h *Node) (y *Node) {
+func BatchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	g, width := h.Graph(), h.Shape().Dimensions[1]
 	gamma, beta := variables.Make(scope, "gamma", 1, 0, 1, width).NodeValue(g), ZeroWeights(scope, g, "beta", 1, width)
 	mean := variables.Make(scope, "running_mean", 0, 0, 1, width).SetTrainable(false)
 	variance := variables.Make(scope, "running_variance", 1, 0, 1, width).SetTrainable(false)
-	if gamma.Rank() == 3 { // of several trials
-		rows := h.Shape().Dimensions
-		defer func() { y = Reshape(y, rows...) }()
-		h = kernels.PerTrial(h, gamma.Shape().Dimensions[0])
-	}
 	if !near.train {
 		scale := Mul(gamma, inverseDeviation(variance.NodeValue(g)))
 		return Add(Mul(h, scale), Sub(beta, Mul(mean.NodeValue(g), scale)))
@@ -47,10 +42,10 @@ func BatchNorm(scope *model.Scope, near Neighbours, h *Node) (y *Node) {
 	if near.own != nil {
 		return batchNormOver(near.own.NodeValue(g), h, gamma, beta, mean, variance)
 	}
-	x, own := StopGradient(h), float64(h.Shape().Dimensions[h.Rank()-2])
-	m := MulScalar(kernels.ColumnSums(x), 1/own)
+	x, own := StopGradient(h), float64(h.Shape().Dimensions[0])
+	m := MulScalar(columnSums(x), 1/own)
 	centred := Sub(x, m)
-	squares := kernels.ColumnSums(Square(centred))
+	squares := columnSums(Square(centred))
 	inverse := inverseDeviation(MulScalar(squares, 1/own))
 	move(mean, m)
 	move(variance, MulScalar(squares, 1/max(own-1, 1)))
@@ -59,7 +54,7 @@ func BatchNorm(scope *model.Scope, near Neighbours, h *Node) (y *Node) {
 	//	∂β = Σ v,   ∂γ = Σ v·z,   ∂h = γ/√(variance + ε) · (v - mean(v) - z·mean(v·z))
 	z, scale := Mul(centred, inverse), StopGradient(Mul(gamma, inverse))
 	type sums struct{ v, along *Node }
-	of := kernels.Remember(func(v *Node) sums { return sums{kernels.ColumnSums(v), kernels.ColumnSums(Mul(v, z))} })
+	of := kernels.Remember(func(v *Node) sums { return sums{columnSums(v), columnSums(Mul(v, z))} })
 	return kernels.WithAdjoints(Add(Mul(z, gamma), beta),
 		kernels.Argument{X: h, Adjoint: func(v *Node) *Node {
 			return Mul(scale, Sub(v, MulScalar(Add(of(v).v, Mul(z, of(v).along)), 1/own)))
@@ -72,10 +67,10 @@ func BatchNorm(scope *model.Scope, near Neighbours, h *Node) (y *Node) {
 // nothing; nobody asks for a gradient of theirs.
 func batchNormOver(own, h, gamma, beta *Node, mean, variance *model.Variable) *Node {
 	own, x := StopGradient(own), StopGradient(h)
-	n := kernels.ColumnSums(own)
-	m := Div(kernels.ColumnSums(Mul(x, own)), n)
+	n := columnSums(own)
+	m := Div(columnSums(Mul(x, own)), n)
 	centred := Mul(Sub(x, m), own)
-	squares := kernels.ColumnSums(Square(centred))
+	squares := columnSums(Square(centred))
 	inverse := inverseDeviation(Div(squares, n))
 	move(mean, m)
 	move(variance, Div(squares, Max(SubScalar(n, 1), OnesLike(n))))
@@ -84,7 +79,7 @@ func batchNormOver(own, h, gamma, beta *Node, mean, variance *model.Variable) *N
 	z, scale := Mul(centred, inverse), StopGradient(Mul(gamma, inverse))
 	type sums struct{ v, along *Node }
 	of := kernels.Remember(func(v *Node) sums {
-		return sums{kernels.ColumnSums(Mul(v, own)), kernels.ColumnSums(Mul(v, z))}
+		return sums{columnSums(Mul(v, own)), columnSums(Mul(v, z))}
 	})
 	return kernels.WithAdjoints(Add(Mul(z, gamma), beta),
 		kernels.Argument{X: h, Adjoint: func(v *Node) *Node {
@@ -93,6 +88,9 @@ func batchNormOver(own, h, gamma, beta *Node, mean, variance *model.Variable) *N
 		kernels.Argument{X: gamma, Adjoint: func(v *Node) *Node { return of(v).along }},
 		kernels.Argument{X: beta, Adjoint: func(v *Node) *Node { return of(v).v }})
 }
+
+// columnSums adds up the rows of x [rows, width]: [1, width].
+func columnSums(x *Node) *Node { return ReduceAndKeep(x, ReduceSum, 0) }
 
 func inverseDeviation(variance *Node) *Node { return Rsqrt(AddScalar(variance, normEpsilon)) }
 

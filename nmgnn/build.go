@@ -53,10 +53,6 @@ func RegulariserOf(p hyper.Parameters) Regulariser {
 	switch p.Regulariser {
 	case hyper.DropEdgeRegulariser:
 		return DropEdge{Rate: p.RegulariserRate}
-	case hyper.DropNodeRegulariser:
-		return DropNode{Rate: p.RegulariserRate}
-	case hyper.DropMessageRegulariser:
-		return DropMessage{Rate: p.RegulariserRate}
 	case hyper.DropGNNRegulariser:
 		return DropGNN{Rate: p.RegulariserRate}
 	}

@@ -5,8 +5,5 @@ import . "github.com/gomlx/gomlx/core/graph"
 // DropGNNRuns is how many masked runs DropGNN averages, for tests.
 const DropGNNRuns = dropGNNRuns
 
-// Sent is what DropMessage multiplies entries with, for tests.
-func (n Neighbours) Sent(h, keep *Node) *Node { return n.sent(h, keep) }
-
 // Relu is what stands behind each hidden layer, for tests.
 func Relu(x *Node) *Node { return relu(x) }

@@ -5,7 +5,6 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/internal/kernels"
 )
 
 // GATv2 is GAT with the attention of Brody, Alon and Yahav (2022), masked likewise. For each head:
@@ -35,12 +34,12 @@ func (l GATv2) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node)
 		GlorotWeights(scope, g, "source_weights", h.Width(), out),
 		GlorotWeights(scope, g, "target_weights", h.Width(), out),
 	}, -1))
-	source := kernels.AddBias(SliceAxis(both, 1, AxisRange(0, out)), ZeroWeights(scope, g, "source_biases", 1, out))
-	target := kernels.AddBias(SliceAxis(both, 1, AxisRange(out, 2*out)), ZeroWeights(scope, g, "target_biases", 1, out))
+	source := Add(SliceAxis(both, 1, AxisRange(0, out)), ZeroWeights(scope, g, "source_biases", 1, out))
+	target := Add(SliceAxis(both, 1, AxisRange(out, 2*out)), ZeroWeights(scope, g, "target_biases", 1, out))
 	near.readsAll = true
 	scores := near.product.LeakyScores(source, target, GlorotWeights(scope, g, "attention", heads, l.Width), leak,
 		near.train)
-	return kernels.AddBias(near.Attention(scores, source, mask, l.Dropout), ZeroWeights(scope, g, "biases", 1, out))
+	return Add(near.Attention(scores, source, mask, l.Dropout), ZeroWeights(scope, g, "biases", 1, out))
 }
 
 var _ = named("gatv2", func(p hyper.Parameters, width, heads int) Layer {

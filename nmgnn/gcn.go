@@ -5,7 +5,6 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/internal/kernels"
 )
 
 // GCN is the layer of Kipf and Welling (2017) with node masking. With d_v = |v∪N_v|, masked or not:
@@ -23,7 +22,7 @@ func (l GCN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	near = near.WithSelf()
 	scale := Rsqrt(near.Degree(g))
 	wh := Mul(h.Times(GlorotWeights(scope, g, "weights", h.Width(), l.Width)), scale)
-	return kernels.AddBias(Mul(near.Sum(wh, mask), scale), ZeroWeights(scope, g, "biases", 1, l.Width))
+	return Add(Mul(near.Sum(wh, mask), scale), ZeroWeights(scope, g, "biases", 1, l.Width))
 }
 
 var _ = named("gcn", func(_ hyper.Parameters, width, _ int) Layer { return GCN{Width: width} })

@@ -7,7 +7,6 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/internal/kernels"
 )
 
 // GIN is the masked layer of the Graph Isomorphism Network (eq. 8; eq. 3 without a mask):
@@ -33,17 +32,17 @@ func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	root := z
 	switch {
 	case l.LearnEpsilon:
-		root = kernels.WithTrials(Mul, z, AddScalar(ZeroWeights(scope, h.Graph(), "epsilon", 1, 1), 1+l.Epsilon))
+		root = Mul(z, AddScalar(ZeroWeights(scope, h.Graph(), "epsilon", 1, 1), 1+l.Epsilon))
 	case l.Epsilon != 0:
 		root = MulScalar(z, 1+l.Epsilon)
 	}
-	z = kernels.AddBias(Add(root, near.Sum(z, mask)), b)
+	z = Add(Add(root, near.Sum(z, mask)), b)
 	for i, width := range l.Width[1:] {
 		if l.Norm {
 			z = BatchNorm(scope.In("norm%d", i), near, z)
 		}
 		w, b := linearWeights(scope.In("linear%d", i+1), h.Graph(), l.Width[i], width)
-		z = kernels.AddBias(Dense(relu(z)).Times(w), b)
+		z = Add(Dense(relu(z)).Times(w), b)
 	}
 	return z
 }

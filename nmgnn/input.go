@@ -1,8 +1,6 @@
 package nmgnn
 
 import (
-	"slices"
-
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -92,9 +90,8 @@ func (d dense) scale(factors *Node) Input {
 
 // sparseFeatures is X by its nonzeros, in variables of a model.
 type sparseFeatures struct {
-	product kernels.Product // of all trials
-	width   int             // of one
-	trials  int
+	product kernels.Product
+	width   int
 	values  *model.Variable // [slots, 1]: zero in padding
 }
 
@@ -112,9 +109,6 @@ func (s sparseInput) Graph() *Graph { return s.graph }
 func (s sparseInput) Width() int    { return s.width }
 
 func (s sparseInput) Times(w *Node) *Node {
-	if w.Rank() == 3 { // of several trials, each with columns of its own
-		w = Reshape(w, -1, w.Shape().Dimensions[2])
-	}
 	if s.rate > 0 {
 		return s.product.SumDropped(w, s.dropped, s.rate, s.train)
 	}
@@ -155,6 +149,5 @@ func (s sparseInput) weigh(weighed *Node) sparseInput {
 }
 
 func (s sparseInput) Node() *Node {
-	unit := DiagonalWithValue(ScalarOne(s.graph, dtypes.Float32), s.width)
-	return s.Times(Concatenate(slices.Repeat([]*Node{unit}, s.trials), 0))
+	return s.Times(DiagonalWithValue(ScalarOne(s.graph, dtypes.Float32), s.width))
 }

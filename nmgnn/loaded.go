@@ -2,7 +2,6 @@ package nmgnn
 
 import (
 	"fmt"
-	"slices"
 
 	"nodemask/nmgnn/internal/gomlx"
 
@@ -24,7 +23,6 @@ type Loaded struct {
 	denseT    *model.Variable // Xᵀ, if the backend profits from it
 	positions *model.Variable // of the entries of a sparse X stored densely, by which dropout numbers them
 	large     bool            // X is dense and not to be copied
-	trials    int             // side by side; see LoadOptions
 }
 
 // LoadOptions say how a graph is stored.
@@ -39,9 +37,6 @@ type LoadOptions struct {
 	// Share is the backend to share memory with, for graphs that are replaced often: see [kernels.Constants.Share]. Dense
 	// features then are zeros until [Loaded.FillFeatures] or a Replace.
 	Share compute.Backend
-	// Trials is for how many trials side by side the graph is there, each with weights of its own: nodes are those of one
-	// trial after the other. 0: 1. There is no room then, and features are not stored in two orders.
-	Trials int
 }
 
 // Load stores a graph and its features below path. It returns an error unless there is a row of features for each node
@@ -51,12 +46,9 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 	if x.Rows != n {
 		return nil, fmt.Errorf("%d rows of features for %d nodes", x.Rows, n)
 	}
-	d := &Loaded{trials: max(o.Trials, 1)}
-	if d.trials > 1 {
-		plan.DenseFeatures, plan.Transposed = false, false
-	}
+	d := &Loaded{}
 	var err error
-	k := kernels.Options{Kernel: plan.Kernel, Gradients: gradients, Share: o.Share, Trials: d.trials}
+	k := kernels.Options{Kernel: plan.Kernel, Gradients: gradients, Share: o.Share}
 	k.Symmetric, k.Slots = !o.Directed && edges.IsSymmetric(), o.Room
 	if d.near, err = newAdjacency(store, path+"/edges", edges.Matrix(), k); err != nil {
 		return nil, fmt.Errorf("the graph: %w", err)
@@ -67,7 +59,7 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 		if err != nil {
 			return nil, fmt.Errorf("the features: %w", err)
 		}
-		d.sparse = &sparseFeatures{product: p, width: x.Width, trials: d.trials, values: kernels.Values(p)}
+		d.sparse = &sparseFeatures{product: p, width: x.Width, values: kernels.Values(p)}
 		return d, nil
 	}
 	into := kernels.NewConstants(store, path).Share(o.Share)
@@ -90,7 +82,7 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 // with room for so many entries (0: as many as there are).
 func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, error) {
 	other := *d
-	o := kernels.Options{Kernel: d.near.options.Kernel, Slots: room, Trials: d.trials}
+	o := kernels.Options{Kernel: d.near.options.Kernel, Slots: room}
 	var err error
 	if other.near, err = newAdjacency(d.near.store, path, edges.Matrix(), o); err != nil {
 		return nil, fmt.Errorf("the graph: %w", err)
@@ -132,9 +124,6 @@ func (d *Loaded) Features(g *Graph, train bool) Input {
 		return sparseInput{sparseFeatures: d.sparse, graph: g, train: train}
 	}
 	x := dense{node: d.dense.NodeValue(g), positions: d.positions, large: d.large && train}
-	if d.trials > 1 {
-		x.node = Concatenate(slices.Repeat([]*Node{x.node}, d.trials), 0)
-	}
 	if d.denseT != nil && train {
 		x.transposed = d.denseT.NodeValue(g)
 	}
@@ -151,15 +140,6 @@ func (d *Loaded) Kernel() kernels.Kernel { return d.near.options.Kernel }
 
 // SetOwn says which rows are a batch's own: own [nodes] is 1 for these and 0 for others, which [BatchNorm] leaves out.
 func (d *Loaded) SetOwn(own []float32) error { return d.near.set(&d.near.own, "own", own) }
-
-// SetSampled says that the rows of the graph that comes next hold a sample of their neighbours: each entry of row v
-// stands for scale[v] of them in sums and means, so that these keep their expectation. It must be called before a pass
-// is built, and with numbers for as many nodes ever after.
-func (d *Loaded) SetSampled(scale []float32) {
-	if d.near.scale = scale; d.near.self != nil {
-		d.near.self.scale = scale
-	}
-}
 
 // NeedsMasked reports whether a pass that was built over the graph reads entries of masked neighbours too, as
 // attention does, whose softmax sees them. Sums and means do not.

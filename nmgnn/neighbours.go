@@ -10,7 +10,6 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
@@ -30,9 +29,7 @@ type Neighbours struct {
 	drop   *kernels.Stream // of edges, if a regulariser drops them
 	rate   float64         // at which it does
 	kept   **Node          // what it kept: [entries, 1], made once
-	// messages is the probability that a number of a message is dropped, if a regulariser drops any: see DropMessage.
-	messages float64
-	mask     *Node // δ of all but v itself: see MaskOthers; nil: inactive
+	mask   *Node           // δ of all but v itself: see MaskOthers; nil: inactive
 }
 
 // adjacency is a graph's neighbours in variables of a model, shared by all passes over it.
@@ -47,8 +44,6 @@ type adjacency struct {
 	isSelf  bool            // v is in N_v
 	degrees *model.Variable // [nodes, 1], if the rows do not tell; nil: they do
 	own     *model.Variable // [nodes, 1]: 1 for a batch's own rows; nil: all are
-	// scale multiplies what Sum and Mean add up in each row, but for v itself: see Loaded.SetSampled; nil: ones.
-	scale []float32
 	// readsAll says that something other than a sum was computed over the entries: what is masked may matter to it.
 	readsAll bool
 }
@@ -87,22 +82,6 @@ func times(keep, x *Node) *Node {
 	return Mul(keep, x)
 }
 
-// scaled multiplies entries by the rows' scale: keep [entries, 1], nil for ones → [entries, 1]; nil if nothing
-// multiplies them.
-func (n Neighbours) scaled(g *Graph, keep *Node) *Node {
-	if n.scale == nil {
-		return keep
-	}
-	a := n.adjacency
-	by := n.product.Floats("scale", perEntry(func(v, u int32) float32 {
-		if u == v && a.isSelf {
-			return 1
-		}
-		return a.scale[v]
-	})).NodeValue(g)
-	return times(keep, StopGradient(by))
-}
-
 // replace puts another pattern with as many rows and entries in the place of this one's.
 func (a *adjacency) replace(m csr.Matrix, gradients bool) error {
 	if err := a.product.Replace(m, gradients); err != nil {
@@ -129,7 +108,7 @@ func (n Neighbours) WithSelf() Neighbours {
 		if err != nil {
 			panic(err)
 		}
-		self.isSelf, self.degrees, self.own, self.scale = true, n.degrees, n.own, n.scale
+		self.isSelf, self.degrees, self.own = true, n.degrees, n.own
 		n.adjacency.self = self
 	}
 	n.adjacency, n.kept = n.self, new(*Node)
@@ -153,9 +132,9 @@ func (n Neighbours) MaskOthers(mask *Node) Neighbours {
 	return n
 }
 
-// heard multiplies entries by the mask of MaskOthers: keep [entries, width], nil for ones → [entries, width], or
+// othersMasked multiplies entries by the mask of MaskOthers: keep [entries, width], nil for ones → [entries, width], or
 // [entries, 1] if keep is nil; nil if nothing multiplies them.
-func (n Neighbours) heard(keep *Node) *Node {
+func (n Neighbours) othersMasked(keep *Node) *Node {
 	if n.mask == nil {
 		return keep
 	}
@@ -184,22 +163,6 @@ func (n Neighbours) present(g *Graph) *Node {
 		*n.kept = Mul(kernels.Valid(n.product, g), Max(n.drop.Kept(edge, n.rate), self))
 	}
 	return *n.kept
-}
-
-// sent multiplies entries by what drops numbers of messages of h [nodes, width]: keep [entries, heads], each head for
-// its share of the width, nil for ones → [entries, width]; keep itself if none are dropped.
-func (n Neighbours) sent(h, keep *Node) *Node {
-	if !n.drops(n.messages) {
-		return keep
-	}
-	width := h.Shape().Dimensions[1]
-	drop := n.product.DropEntries(n.random.Next(), nil, width, n.messages)
-	if keep == nil {
-		return StopGradient(Mul(drop, kernels.Valid(n.product, h.Graph())))
-	}
-	entries, heads := keep.Shape().Dimensions[0], keep.Shape().Dimensions[1]
-	keep = Reshape(BroadcastToDims(Reshape(keep, entries, heads, 1), entries, heads, width/heads), entries, width)
-	return Mul(StopGradient(drop), keep)
 }
 
 // edgeNumbers numbers the edges from 1, both directions of an undirected one alike. An entry of v itself has 0.
@@ -259,7 +222,7 @@ func (n Neighbours) Sum(h, mask *Node) *Node {
 	n.ofNodes("h", h, 0)
 	n.checkMask(mask)
 	g := h.Graph()
-	return kernels.Sum(n.product, h, mask, n.sent(h, n.scaled(g, n.heard(n.present(g)))), n.train)
+	return kernels.Sum(n.product, h, mask, n.othersMasked(n.present(g)), n.train)
 }
 
 // Mean returns Sum divided by |N_v|, or zeros for a node without neighbours.
@@ -268,7 +231,7 @@ func (n Neighbours) Mean(h, mask *Node) *Node {
 	n.checkMask(mask)
 	g := h.Graph()
 	degree := n.Degree(g)
-	keep := n.sent(h, n.scaled(g, n.heard(n.present(g))))
+	keep := n.othersMasked(n.present(g))
 	return n.product.Mean(h, mask, Max(degree, OnesLike(degree)), keep, n.train)
 }
 
@@ -276,15 +239,12 @@ func (n Neighbours) Mean(h, mask *Node) *Node {
 // column; zeros where there are none.
 func (n Neighbours) Max(h, mask *Node) *Node {
 	n.checkMask(mask)
-	messages, present := n.Sources(h), n.heard(n.present(h.Graph()))
+	messages, present := n.Sources(h), n.othersMasked(n.present(h.Graph()))
 	if mask != nil {
 		if present == nil {
 			present = kernels.Valid(n.product, h.Graph())
 		}
 		present = Mul(present, n.product.Gather(mask))
-	}
-	if drop := n.sent(h, nil); drop != nil {
-		messages = Mul(messages, drop)
 	}
 	return kernels.RowMax(n.product, messages, present, n.train)
 }
@@ -374,7 +334,7 @@ func (n Neighbours) WeightedSum(weights, h, mask *Node) *Node {
 	if present := n.present(h.Graph()); present != nil {
 		weights = Mul(weights, present)
 	}
-	return kernels.WeightedSum(n.product, n.sent(h, n.heard(weights)), Masked(h, mask), n.train)
+	return kernels.WeightedSum(n.product, n.othersMasked(weights), Masked(h, mask), n.train)
 }
 
 // Attention returns WeightedSum(EntryDropout(Softmax(e), rate), h, mask), in half the time.
@@ -396,18 +356,11 @@ func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {
 	n.ofNodes("h", a.Values, 0)
 	n.checkMask(a.Mask)
 	n.readsAll = true
-	if n.drops(n.messages) { // one by one: a product with attention has a number for each head alone
-		e := a.Scores
-		if e == nil {
-			e = activation.LeakyReluWith(Add(n.Sources(a.Source), n.Targets(a.Target)), a.Slope)
-		}
-		return n.WeightedSum(n.EntryDropout(n.Softmax(e), rate), a.Values, a.Mask)
-	}
 	a.Present, a.Gradients = n.present(a.Values.Graph()), n.train
 	if n.drops(rate) {
 		a.Keep = n.keepEntries(heads, rate)
 	}
-	if a.Keep = n.heard(a.Keep); a.Keep != nil {
+	if a.Keep = n.othersMasked(a.Keep); a.Keep != nil {
 		a.Keep = BroadcastToDims(a.Keep, n.product.Slots(), heads)
 	}
 	return n.product.Attend(a)

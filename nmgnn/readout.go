@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	. "github.com/gomlx/gomlx/core/graph"
-
-	"nodemask/nmgnn/internal/kernels"
 )
 
 // Readout computes logits from representations by linear layers, each node's from its own alone. The zero value does
@@ -25,7 +23,7 @@ type Readout struct {
 func (r Readout) logits(p Pass, all []*Node, dropout float64, scoresOnly bool) *Node {
 	scores := func(name string, h Input) *Node {
 		w, b := linearWeights(p.Scope.In("%s", name), h.Graph(), h.Width(), r.Classes)
-		return kernels.AddBias(h.Times(w), b)
+		return Add(h.Times(w), b)
 	}
 	if last := Dense(all[len(all)-1]); !r.All && scoresOnly {
 		return p.Random.Dropout(scores("readout", last), dropout)

@@ -13,8 +13,6 @@ import (
 //     still computed. Nothing is rescaled, and the mask is an input of the layers, not of the model.
 //   - [DropEdge] removes edges, so u may be heard by one neighbour and not by another. Degrees and attention follow the
 //     edges that are left.
-//   - [DropNode] removes a node's features altogether, towards itself too, and scales up the features of the others.
-//   - [DropMessage] removes single numbers of what a node sends along an edge, and scales up the others.
 //   - [DropGNN] masks nodes as node masking does, and goes on doing so outside training.
 //   - Dropout ([Model].Dropout) removes single entries of every layer's input, and scales up the others.
 type Regulariser interface {
@@ -40,37 +38,6 @@ func (d DropEdge) Apply(p Pass) Pass {
 // DropRate returns Rate.
 func (d DropEdge) DropRate() float64 { return d.Rate }
 
-// DropNode sets all features of a node to zero with probability Rate and divides the others by 1-Rate (Feng et al.
-// 2020, GRAND).
-type DropNode struct{ Rate float64 }
-
-// Apply removes nodes' features.
-func (d DropNode) Apply(p Pass) Pass {
-	if d.Rate == 0 {
-		return p
-	}
-	nodes := p.Random.Positions(p.Features.Graph(), p.Near.NumNodes(), 1)
-	p.Features = p.Features.ScaleRows(p.Random.Next().Keep(nodes, d.Rate))
-	return p
-}
-
-// DropRate returns Rate.
-func (d DropNode) DropRate() float64 { return d.Rate }
-
-// DropMessage sets each number of each message with probability Rate to zero and divides the others by 1-Rate, in each
-// layer on its own (Fang et al. 2023). Messages are the terms of a sum over N_v, and over v ∪ N_v that of v itself too;
-// GIN's and GraphSAGE's own term is none. A number for each entry and column is drawn, which takes as much memory.
-type DropMessage struct{ Rate float64 }
-
-// Apply drops messages.
-func (d DropMessage) Apply(p Pass) Pass {
-	p.Near.random, p.Near.messages = p.Random, d.Rate
-	return p
-}
-
-// DropRate returns Rate.
-func (d DropMessage) DropRate() float64 { return d.Rate }
-
 // DropGNN masks each node with probability Rate, in training and outside of it, where the class probabilities of
 // four masked runs are averaged (after Papp, Martinkus, Faber and Wattenhofer 2021). Theirs averages in
 // training too; here an epoch has one mask, as with node masking. A mask that is there already stays.
@@ -84,7 +51,7 @@ func (d DropGNN) Apply(p Pass) Pass {
 	if d.Rate == 0 {
 		return p
 	}
-	nodes := p.Random.Positions(p.Features.Graph(), p.Near.NumNodes(), 1)
+	nodes := kernels.Positions(p.Features.Graph(), nil, []int{p.Near.NumNodes(), 1})
 	kept := p.Random.Next().Kept(nodes, d.Rate)
 	if p.Mask != nil {
 		kept = Mul(kept, p.Mask)
@@ -100,9 +67,6 @@ func (d DropGNN) DropRate() float64 { return d.Rate }
 // logits the logarithms of the mean probabilities. The masks are the same whenever it runs at a rate; rates may be nil.
 func (d DropGNN) Forward(m Model, p Pass, kernel kernels.Kernel, rates *kernels.Rates) []*Node {
 	key := Const(p.Features.Graph(), []uint32{0x9e3779b9, 0x7f4a7c15})
-	if trials := p.Near.options.Trials; trials > 1 {
-		key = BroadcastToDims(Reshape(key, 1, 2), trials, 2)
-	}
 	p.Random = kernels.NewRandom(key, kernel).Reading(rates)
 	var mean []*Node
 	for range dropGNNRuns {

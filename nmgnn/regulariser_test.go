@@ -1,7 +1,6 @@
 package nmgnn_test
 
 import (
-	"math"
 	"slices"
 	"testing"
 
@@ -105,141 +104,12 @@ func TestDropEdgeHoldsForMaximaAndWeightedSums(t *testing.T) {
 	})
 }
 
-func TestDropNodeDropsRowsAndScalesTheOthers(t *testing.T) {
-	x := make([][]float32, 60)
-	for v := range x {
-		x[v] = []float32{float32(v + 1), 0, -1}
-	}
-	var first [][]float32
-	for _, plan := range append(gnntest.EveryKernel(), kernels.Plan{Kernel: kernels.ScatterKernel, DenseFeatures: true}) {
-		b := gnntest.Go(t)
-		store := gnntest.Store(t)
-		edges := gnntest.Undirected(t, len(x), [][2]int32{{0, 1}})
-		data, err := nmgnn.Load(store, "/data/train", edges, gnntest.SparseRows(x),
-			nmgnn.LoadOptions{Plan: plan, Gradients: true})
-		require.NoError(t, err)
-		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key, w *Node) []*Node {
-			r := kernels.NewRandom(key, plan.Kernel)
-			p := nmgnn.DropNode{Rate: 0.25}.Apply(nmgnn.Pass{Near: data.Neighbours(true, r),
-				Features: data.Features(key.Graph(), true), Random: r})
-			return []*Node{p.Features.Node(), Gradient(ReduceAllSum(p.Features.Times(w)), w)[0]}
-		}, []uint32{5, 5}, [][]float32{{1}, {1}, {1}})
-		require.NoError(t, err)
-		got := outputs[0].Value().([][]float32)
-		gone, sum := 0, float32(0)
-		for v := range got {
-			if got[v][0] == 0 {
-				require.Equal(t, []float32{0, 0, 0}, got[v])
-				gone++
-				continue
-			}
-			gnntest.InDelta(t, []float32{x[v][0] / 0.75, 0, -1 / 0.75}, got[v], 1e-4, "row %d", v)
-			sum += got[v][0]
-		}
-		require.InDelta(t, 15, gone, 12)
-		require.InDelta(t, sum, outputs[1].Value().([][]float32)[0][0], 0.01, "gradients see the same rows")
-		if first == nil {
-			first = got
-		}
-		require.Equal(t, first, got, "the same nodes however features are stored")
-	}
-}
-
 // ring joins each of n nodes with the two next ones.
 func ring(n int32) (pairs [][2]int32) {
 	for v := range n {
 		pairs = append(pairs, [2]int32{v, (v + 1) % n}, [2]int32{v, (v + 2) % n})
 	}
 	return pairs
-}
-
-func TestDropMessageDropsNumbersOfMessagesOneByOne(t *testing.T) {
-	const n, width, rate = 50, 8, 0.25
-	pairs, degrees, edges := ring(n), make([]float64, n), 0.0
-	for v := int32(5); v < 40; v += 3 {
-		pairs = append(pairs, [2]int32{0, v}) // so that rows differ in length
-	}
-	for _, pair := range pairs {
-		degrees[pair[0]]++
-		degrees[pair[1]]++
-		edges += 2
-	}
-	var first [][]float32
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		store := gnntest.Store(t)
-		near := nearOf(t, store, plan, n, pairs)
-		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key *Node) []*Node {
-			g := key.Graph()
-			r := kernels.NewRandom(key, plan.Kernel)
-			dropped := nmgnn.DropMessage{Rate: rate}.Apply(nmgnn.Pass{Near: near(r), Random: r}).Near
-			ones := Ones(g, shapeOf(n, width))
-			h := Sin(IotaFull(g, shapeOf(n, width)))
-			factors := Cos(IotaFull(g, shapeOf(n, width)))
-			scores := dropped.Sources(SliceAxis(h, 1, AxisRange(0, 2)))
-			results := []*Node{dropped.Sum(ones, nil), dropped.Mean(ones, nil),
-				dropped.PairAttention(Zeros(g, shapeOf(n, 2)), Zeros(g, shapeOf(n, 2)), 0.2, ones, nil, 0)}
-			// All are linear in h: ⟨factors, L·h⟩ = ⟨Lᵀ·factors, h⟩.
-			for _, y := range []*Node{dropped.Sum(h, nil), dropped.Mean(h, nil), dropped.WeightedSum(StopGradient(scores), h,
-				nil)} {
-				product := ReduceAllSum(Mul(factors, y))
-				results = append(results, Sub(product, ReduceAllSum(Mul(Gradient(product, h)[0], h))))
-			}
-			calm := nmgnn.DropMessage{Rate: rate}.Apply(nmgnn.Pass{Near: near(nil)}).Near
-			return append(results, calm.Sum(ones, nil))
-		}, []uint32{3, 9})
-		require.NoError(t, err)
-		sum, mean := outputs[0].Value().([][]float32), outputs[1].Value().([][]float32)
-		attended := outputs[2].Value().([][]float32)
-		total, uneven := 0.0, [3]int{}
-		for v := range sum {
-			for j := range sum[v] {
-				// Each draws numbers of its own.
-				for i, y := range []float32{sum[v][j], mean[v][j] * float32(degrees[v]), attended[v][j] * float32(degrees[v])} {
-					kept := float64(y) * (1 - rate)
-					require.InDelta(t, math.Round(kept), kept, 1e-4, "a number is dropped or scaled")
-					if i == 0 {
-						total += kept
-					}
-					if math.Round(kept) < degrees[v] {
-						uneven[i]++
-					}
-				}
-			}
-		}
-		require.InDelta(t, 1-rate, total/(edges*width), 0.03)
-		for i := range uneven {
-			require.InDelta(t, 0.7, float64(uneven[i])/(n*width), 0.12, "columns are dropped on their own")
-		}
-		for _, difference := range outputs[3:6] {
-			require.InDelta(t, 0, difference.Value(), 1e-3, "gradients see the same numbers")
-		}
-		for v, row := range outputs[6].Value().([][]float32) {
-			require.Equal(t, slices.Repeat([]float32{float32(degrees[v])}, width), row, "outside training nothing is dropped")
-		}
-		if first == nil {
-			first = sum
-		}
-		gnntest.InDelta(t, slices.Concat(first...), slices.Concat(sum...), 1e-4,
-			"the same numbers with every kernel and backend")
-	})
-}
-
-func TestDropMessageWeighsNoPadding(t *testing.T) {
-	pairs := append(ring(20), [][2]int32{{0, 9}, {0, 11}, {4, 15}}...) // rows differ in length
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		store := gnntest.Store(t)
-		near := nearOf(t, store, plan, 20, pairs)
-		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key *Node) []*Node {
-			ones := Ones(key.Graph(), shapeOf(20, 3))
-			dropped := func() nmgnn.Neighbours {
-				r := kernels.NewRandom(key, plan.Kernel)
-				return nmgnn.DropMessage{Rate: 0.25}.Apply(nmgnn.Pass{Near: near(r), Random: r}).Near
-			}
-			return []*Node{ReduceSum(dropped().Sum(ones, nil), 0), ReduceSum(dropped().Sent(ones, nil), 0)}
-		}, []uint32{3, 9})
-		require.NoError(t, err)
-		require.InDeltaSlice(t, outputs[0].Value(), outputs[1].Value(), 1e-3, "what all messages add up to")
-	})
 }
 
 func TestDropGNNAveragesTheProbabilitiesOfMaskedRuns(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/internal/kernels"
 )
 
 // SAGE is the mean aggregator of GraphSAGE (Hamilton, Ying, Leskovec 2017) with node masking:
@@ -27,7 +26,7 @@ func (l SAGE) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) 
 		Weights(scope, g, "weights", in, in, l.Width), Weights(scope, g, "root_weights", in, in, l.Width)}, -1))
 	neighbours := SliceAxis(both, 1, AxisRange(0, l.Width))
 	root := SliceAxis(both, 1, AxisRange(l.Width, 2*l.Width))
-	return kernels.AddBias(Add(root, near.Mean(neighbours, mask)), Weights(scope, g, "biases", in, 1, l.Width))
+	return Add(Add(root, near.Mean(neighbours, mask)), Weights(scope, g, "biases", in, 1, l.Width))
 }
 
 var _ = named("sage", func(_ hyper.Parameters, width, _ int) Layer { return SAGE{Width: width} })

@@ -6,7 +6,6 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/internal/kernels"
 )
 
 // SGAT is the masked layer of the simplified GAT (eq. 9), in which all of v and its neighbours weigh alike:
@@ -38,7 +37,7 @@ func (l SGAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) 
 	} else {
 		mean = near.Mean(wh, mask)
 	}
-	return kernels.AddBias(mean, ZeroWeights(scope, g, "biases", 1, l.Width))
+	return Add(mean, ZeroWeights(scope, g, "biases", 1, l.Width))
 }
 
 var _ = named("sgat", func(p hyper.Parameters, width, heads int) Layer {

@@ -62,7 +62,7 @@ func TestAdviseAnswersKeepsItsTrialsAndWritesAPage(t *testing.T) {
 	var a advice.Advice
 	require.NoError(t, json.Unmarshal([]byte(out), &a))
 	require.True(t, a.Settled)
-	require.Len(t, a.Questions[0].Arms, 7)
+	require.Len(t, a.Questions[0].Arms, 5)
 	require.Len(t, a.Questions[0].Arms[0].F1, 8)
 
 	// The same name with other content is another graph.

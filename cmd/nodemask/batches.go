@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,7 +21,6 @@ type batchFlags struct {
 	on       bool // one of them was given
 	clusters int
 	memory   string
-	sample   []int
 	folder   string
 	keep     string
 
@@ -33,8 +31,7 @@ type batchFlags struct {
 // batchedRecord is what --json prints of a trial in batches. Results keep none: cells are of whole graphs.
 type batchedRecord struct {
 	record.Record
-	Batches int   `json:"batches"`
-	Sample  []int `json:"sample,omitempty"`
+	Batches int `json:"batches"`
 }
 
 func (f *batchFlags) add(flags *pflag.FlagSet) {
@@ -42,8 +39,6 @@ func (f *batchFlags) add(flags *pflag.FlagSet) {
 		"other clusters come from cached representations (1: the whole graph at once)")
 	flags.StringVar(&f.memory, "memory", "", "choose --batches such that training takes at most this much memory, such "+
 		"as 2GiB")
-	flags.IntSliceVar(&f.sample, "sample", nil, "sample so many neighbours a layer, such as 10,10, instead of caching "+
-		"representations; --batches is then how many batches the train nodes make")
 	flags.StringVar(&f.keep, "checkpoint", "", "folder for what a trial in batches had after each epoch: the same "+
 		"command goes on from there")
 	flags.StringVar(&f.folder, "batch-dir", "", "folder on a disk for features and cached representations while "+
@@ -53,22 +48,18 @@ func (f *batchFlags) add(flags *pflag.FlagSet) {
 // checkBatches returns an error for flags that do not go with training in batches.
 func (f *trainFlags) checkBatches(c *cobra.Command, p hyper.Parameters) (err error) {
 	b := &f.batched
-	b.on = c.Flags().Changed("batches") || b.memory != "" || len(b.sample) > 0
+	b.on = c.Flags().Changed("batches") || b.memory != ""
 	switch {
 	case !b.on && (b.folder != "" || b.keep != ""):
-		return misusef("--batch-dir and --checkpoint: expected --batches, --memory or --sample too")
+		return misusef("--batch-dir and --checkpoint: expected --batches or --memory too")
 	case !b.on:
 		return nil
 	case b.clusters < 0 || c.Flags().Changed("batches") && b.clusters == 0:
 		return misusef("--batches %d: expected 1 or more", b.clusters)
-	case slices.ContainsFunc(b.sample, func(k int) bool { return k < 1 }):
-		return misusef("--sample %v: expected at least 1 neighbour a layer", b.sample)
-	case len(b.sample) > 0 && len(b.sample) != p.Layers:
-		return misusef("--sample %v: expected a number for each of the %d layers", b.sample, p.Layers)
 	case (f.cacheInference || f.saveCache != "") && b.memory != "":
 		return misusef("--memory with --cache-inference or --save-cache: what caching takes is not estimated: expected " +
 			"--batches")
-	case p.Regulariser == hyper.DropEdgeRegulariser && (b.clusters != 1 || len(b.sample) > 0):
+	case p.Regulariser == hyper.DropEdgeRegulariser && b.clusters != 1:
 		return misusef("--regulariser dropedge in batches: it drops both directions of an edge alike, and the ends of an " +
 			"edge may be in two batches: expected another regulariser, or one cluster")
 	case p.Regulariser == hyper.DropGNNRegulariser:
@@ -88,7 +79,7 @@ func (f *trainFlags) checkBatches(c *cobra.Command, p hyper.Parameters) (err err
 
 // runner moves the graph's features to the disk and returns what runs trials in batches.
 func (f *batchFlags) runner(c *cobra.Command, x train.Experiment) (runFunc, error) {
-	o := batches.Options{Clusters: f.clusters, Folder: f.folder, Memory: f.limit, Sample: f.sample, Checkpoint: f.keep,
+	o := batches.Options{Clusters: f.clusters, Folder: f.folder, Memory: f.limit, Checkpoint: f.keep,
 		Version: record.Version(),
 		Said: func(e batches.Estimate) {
 			f.said = e

@@ -20,7 +20,7 @@ func trained(t *testing.T, arguments ...string) []map[string]any {
 	out, _ := succeeds(t, append(arguments, "--json")...)
 	lines := jsonLines(t, out)
 	for _, l := range lines {
-		for _, key := range []string{"seconds", "mad", "batches", "sample", "nodes", "nodes_reached", "nodes_cached"} {
+		for _, key := range []string{"seconds", "mad", "batches", "nodes", "nodes_reached", "nodes_cached"} {
 			delete(l, key)
 		}
 	}
@@ -38,8 +38,7 @@ func TestOneBatchPrintsTheTrialsOfTheWholeGraph(t *testing.T) {
 
 func TestTrainInBatchesSaysWhatItTakesBeforeItBegins(t *testing.T) {
 	dir := smallGraph(t)
-	for _, more := range [][]string{{"--batches", "3"}, {"--batches", "3", "--sample", "2,2"},
-		{"--batches", "3", "--memory", "20GB"}} {
+	for _, more := range [][]string{{"--batches", "3"}, {"--batches", "3", "--memory", "20GB"}} {
 		out, diagnostics := succeeds(t, quickTrain(dir, append(more, "--batch-dir", t.TempDir(), "--json")...)...)
 		assert.Contains(t, diagnostics, "3 batches, of at most ")
 		assert.Contains(t, diagnostics, " of memory (")
@@ -47,7 +46,7 @@ func TestTrainInBatchesSaysWhatItTakesBeforeItBegins(t *testing.T) {
 			assert.EqualValues(t, 3, line["batches"])
 		}
 	}
-	fails(t, 1, "expected at most 1 MB: allow more memory, or sample neighbours", quickTrain(dir, "--memory", "1MB")...)
+	fails(t, 1, "expected at most 1 MB: allow more memory", quickTrain(dir, "--memory", "1MB")...)
 }
 
 func TestATrialInBatchesSavesItsModelAndCache(t *testing.T) {
@@ -66,16 +65,14 @@ func TestATrialInBatchesSavesItsModelAndCache(t *testing.T) {
 func TestFlagsThatDoNotGoWithBatchesAreMisuse(t *testing.T) {
 	dir := smallGraph(t)
 	refuses(t, quickTrain(dir), map[string][]string{
-		"--batches 0: expected 1 or more":                   {"--batches", "0"},
-		"--memory lots: expected a size such as 2GiB":       {"--memory", "lots"},
-		"--memory -1GB: expected a size such as 2GiB":       {"--memory", "-1GB"},
-		"--sample [2]: expected a number for each of the 2": {"--sample", "2"},
-		"--sample [2 0]: expected at least 1":               {"--sample", "2,0"},
-		"--batch-dir and --checkpoint: expected --batches":  {"--checkpoint", dir},
-		"--jobs 2: trials in batches run one after":         {"--batches", "2", "--jobs", "2"},
-		"--memory with --cache-inference or --save-cache":   {"--memory", "1G", "--cache-inference"},
-		"expected another regulariser, or one cluster":      {"--batches", "2", "--regulariser", "dropedge:0.5"},
-		"--batch-dir nowhere: there is no such folder":      {"--batches", "2", "--batch-dir", "nowhere"},
+		"--batches 0: expected 1 or more":                  {"--batches", "0"},
+		"--memory lots: expected a size such as 2GiB":      {"--memory", "lots"},
+		"--memory -1GB: expected a size such as 2GiB":      {"--memory", "-1GB"},
+		"--batch-dir and --checkpoint: expected --batches": {"--checkpoint", dir},
+		"--jobs 2: trials in batches run one after":        {"--batches", "2", "--jobs", "2"},
+		"--memory with --cache-inference or --save-cache":  {"--memory", "1G", "--cache-inference"},
+		"expected another regulariser, or one cluster":     {"--batches", "2", "--regulariser", "dropedge:0.5"},
+		"--batch-dir nowhere: there is no such folder":     {"--batches", "2", "--batch-dir", "nowhere"},
 	})
 }
 

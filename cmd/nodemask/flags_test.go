@@ -37,7 +37,9 @@ func requireSame(t require.TestingT, want, got record.Cell) {
 
 func TestTheCommandOfEveryCellOfThePaperTrainsThatCell(t *testing.T) {
 	for _, c := range report.CellsOf(report.Artifacts()) {
-		requireSame(t, c, cellOfCommand(t, c.Command(10)))
+		if !c.Parameters.Regulariser.IsRetired() {
+			requireSame(t, c, cellOfCommand(t, c.Command(10)))
+		}
 	}
 }
 

@@ -33,15 +33,15 @@ var trainGroups = []flagGroup{
 		"readout", "residual", "heads"}},
 	{"Training", []string{"trials", "seed", "learning-rate", "weight-decay", "max-epochs", "patience", "stop-on"}},
 	{"What comes out", []string{"json", "cache-inference", "save-model", "save-cache"}},
-	{"Graphs larger than memory", []string{"batches", "memory", "sample", "checkpoint", "batch-dir"}},
-	{"Where it runs", []string{"backend", "jobs", "together"}},
+	{"Graphs larger than memory", []string{"batches", "memory", "checkpoint", "batch-dir"}},
+	{"Where it runs", []string{"backend", "jobs"}},
 }
 
 // trainFlags are the flags of train: a cell, and how to run it.
 type trainFlags struct {
 	data, dataDir, model, setting, preset string
 	saveModel, saveCache, backend         string
-	trainPercent, trials, jobs, together  int
+	trainPercent, trials, jobs            int
 	seed, splitSeed                       uint64
 	axes                                  []*axisFlag
 	cacheInference, json                  bool
@@ -82,8 +82,6 @@ numbers to the last digit on the same backend.`,
 		"the train nodes, for the model that --save-model saves")
 	addBackend(flags, &f.backend, "")
 	flags.IntVar(&f.jobs, "jobs", 0, "trials side by side (default: 1 with XLA, one a core with go)")
-	flags.IntVar(&f.together, "together", 1, "trials in one program, for GPUs: a small graph's epoch is mostly launches; "+
-		"last digits may differ from those of trials alone")
 	f.batched.add(flags)
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a trial instead of the table")
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
@@ -208,8 +206,6 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		return misusef("--trials %d: expected 1 to 1000000", f.trials)
 	case f.jobs < 0:
 		return misusef("--jobs %d: expected a number of trials to run side by side, or 0 to choose", f.jobs)
-	case f.together < 1:
-		return misusef("--together %d: expected at least 1 trial", f.together)
 	}
 	for _, flag := range []string{"save-model", "save-cache"} {
 		if file := c.Flags().Lookup(flag).Value.String(); file != "" {
@@ -220,10 +216,6 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	}
 	if err := f.checkBatches(c, cell.Parameters); err != nil {
 		return err
-	}
-	if f.together > 1 && (f.jobs > 1 || cell.Resplit || f.cacheInference || f.saveCache != "" || f.json || f.batched.on) {
-		return misusef("--together %d: trials in one program share a split and are only tested: leave out --jobs, --resplit, "+
-			"--cache-inference, --save-cache, --json and what is for graphs larger than memory", f.together)
 	}
 	var b *backend.Backend
 	if info, generated := datasets.Generated(f.data); generated && !f.batched.on { // refused before it is made
@@ -270,7 +262,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		encoder := json.NewEncoder(out)
 		emit = func(r *train.Result) error {
 			if f.batched.on {
-				return encoder.Encode(batchedRecord{measure.Record(x, b, r), f.batched.said.Batches, f.batched.sample})
+				return encoder.Encode(batchedRecord{measure.Record(x, b, r), f.batched.said.Batches})
 			}
 			return encoder.Encode(measure.Record(x, b, r))
 		}
@@ -288,7 +280,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 			return err
 		}
 	}
-	results, err := runTrials(c, b, x, train.Seeds(f.seed, f.trials), f.jobs, f.together, emit, run)
+	results, err := runTrials(c, b, x, train.Seeds(f.seed, f.trials), f.jobs, emit, run)
 	if !f.json && len(results) > 0 {
 		fmt.Fprintln(out, title(x, f.preset)+f.changed(c, cell))
 		if !x.OwnSplit { // whose sizes the title has; those of drawn splits are the same for every seed
@@ -380,7 +372,7 @@ type runFunc = func(context.Context, *backend.Backend, []uint64, train.RunOption
 // runTrials runs an experiment with a progress line, and calls emit, if not nil, once a trial in the order of the
 // seeds. Only the best result keeps its weights and cache. When it is interrupted, the results so far come with the
 // error.
-func runTrials(c *cobra.Command, b *backend.Backend, x train.Experiment, seeds []uint64, jobs, together int,
+func runTrials(c *cobra.Command, b *backend.Backend, x train.Experiment, seeds []uint64, jobs int,
 	emit func(*train.Result) error, run runFunc) ([]*train.Result, error) {
 	if jobs == 0 {
 		jobs = 1
@@ -412,7 +404,7 @@ func runTrials(c *cobra.Command, b *backend.Backend, x train.Experiment, seeds [
 			cancel()
 		}
 	}
-	_, err := run(ctx, b, seeds, train.RunOptions{Jobs: jobs, Together: together, KeepBest: true,
+	_, err := run(ctx, b, seeds, train.RunOptions{Jobs: jobs, KeepBest: true,
 		Progress: line.epoch, Done: done})
 	flush(true)
 	results := slices.DeleteFunc(finished, func(r *train.Result) bool { return r == nil })
@@ -451,7 +443,7 @@ func (f *trainFlags) changed(c *cobra.Command, cell record.Cell) string {
 	if f.splitSeed != 1 {
 		flags = append(flags, fmt.Sprintf("--split-seed %d", f.splitSeed))
 	}
-	for _, flag := range []string{"batches", "memory", "sample"} {
+	for _, flag := range []string{"batches", "memory"} {
 		if c.Flags().Changed(flag) {
 			flags = append(flags, "--"+flag+" "+strings.Trim(c.Flag(flag).Value.String(), "[]"))
 		}

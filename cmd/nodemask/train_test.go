@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -61,7 +60,6 @@ func TestTheTitleNamesWhatDiffersFromThePreset(t *testing.T) {
 	for want, more := range map[string]string{
 		"GIN (preset standard), no node masking":                           "--keep-rate 1 --dropout 0.5",
 		"dropedge 0.5 and node masking, keep rate 0.5":                     "--regulariser dropedge:0.5 --keep-rate 0.5",
-		"dropnode 0.2, no node masking":                                    "--regulariser dropnode:0.2",
 		"keep rate 0.5, --mask-over train --rescale":                       "--keep-rate 0.5 --rescale --mask-over train",
 		"g, --mlp-layers 2 --norm both --residual --stop-on f1":            "--stop-on f1 --norm both --mlp-layers 2 --residual",
 		"masking, --resplit --validation 20 --raw-features":                "--raw-features --resplit --validation 20",
@@ -70,7 +68,6 @@ func TestTheTitleNamesWhatDiffersFromThePreset(t *testing.T) {
 		"GAT (preset gat), node masking, keep rate 0.5":                    "--model gat --keep-rate 0.5",
 		"keep rate 0.5, --attention-dropout 0.6":                           "--model gat --keep-rate 0.5 --attention-dropout 0.6",
 		"masking, --batches 2":                                             "--batches 2",
-		"masking, --sample 2,3":                                            "--sample 2,3",
 	} {
 		out, _ := succeeds(t, append(command[:len(command):len(command)], strings.Fields(more)...)...)
 		require.Contains(t, out, want+"\n")
@@ -103,9 +100,6 @@ func TestAFlagThatTheModelDoesNotReadIsMisuse(t *testing.T) {
 		"--self-term: nothing is masked":               {"--model", "gat", "--heads", "2", "--self-term", "kept"},
 		"--preset paper: this is GIN":                  {"--model", "gat", "--preset", "paper"},
 		"--preset standard: it has no attention heads": {"--model", "gat", "--preset", "standard"},
-		"--together 0: expected at least 1 trial":      {"--together", "0"},
-		"--together 2: trials in one program share":    {"--together", "2", "--resplit"},
-		"--together 3: trials in one program share":    {"--together", "3", "--batches", "2"},
 	})
 	out, _ := succeeds(t, quickTrain(dir, "--regulariser", "dropedge")...)
 	assert.Contains(t, out, "dropedge 0.5, no node masking")
@@ -159,18 +153,6 @@ func TestTrainGivesTheSameNumbersForAnyJobs(t *testing.T) {
 	assert.NotEqual(t, first[0]["validation_loss"], first[1]["validation_loss"], "seeds differ")
 }
 
-func TestTrainGivesTheSameTableWithTrialsTogether(t *testing.T) {
-	dir, seconds := smallGraph(t), regexp.MustCompile(`[\d.]+ │$`)
-	table := func(together string) (lines []string) {
-		out, _ := succeeds(t, quickTrain(dir, "--together", together, "--keep-rate", "0.5")...)
-		for line := range strings.Lines(out) {
-			lines = append(lines, seconds.ReplaceAllString(strings.TrimSpace(line), ""))
-		}
-		return lines
-	}
-	require.Equal(t, table("1"), table("2"))
-}
-
 func TestTrainWithResplitDrawsASplitForEachTrial(t *testing.T) {
 	_, out, _ := nodemask(t, quickTrain(smallGraph(t), "--json", "--resplit")...)
 	lines := jsonLines(t, out)
@@ -207,7 +189,7 @@ func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 		`invalid argument "maybe" for "--resplit" flag: expected true or false`: {"--resplit=maybe"},
 		`nodemask: --layers: "ten": expected a whole number`:                    {"--layers", "ten"},
 		`nodemask: --dropout: "x": expected a number`:                           {"--dropout", "x"},
-		`--regulariser: "dropp": expected one of dropedge, dropnode, dropout`:   {"--regulariser", "dropp"},
+		`--regulariser: "dropp": expected one of dropedge, dropout, dropgnn`:    {"--regulariser", "dropp"},
 		"--regulariser dropgnn: what is saved or cached": {"--regulariser", "dropgnn", "--cache-inference", "--setting",
 			"inductive"},
 		"--regulariser dropgnn in batches: it masks nodes in testing too": {"--regulariser", "dropgnn", "--batches", "2"},

@@ -52,12 +52,11 @@ var rooms = map[string][]string{
 	"internal/gobuild":   {"internal/wholefile"},
 	"internal/faults":    nil,
 
-	"internal/browsertest": nil,
-	"scripts":              nil,
-	"scripts/build":        {"internal/gobuild"},
-	"scripts/peers":        {"datasets"},
-	"nmgnn/internal/gpucheck": {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/kernels/fused",
-		"nmgnn/train"},
+	"internal/browsertest":    nil,
+	"scripts":                 nil,
+	"scripts/build":           {"internal/gobuild"},
+	"scripts/peers":           {"datasets"},
+	"nmgnn/internal/gpucheck": {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/train"},
 
 	"datasets": {"csr", "internal/ended", "internal/edgelist", "internal/memory", "internal/wholefile"},
 

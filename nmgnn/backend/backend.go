@@ -34,7 +34,7 @@ type Backend struct {
 	// Skipped says why each better backend that was looked for is not usable. Empty if one was asked for.
 	Skipped []*Error
 	// KernelsLost says why a backend that should run the kernels of package fused cannot, and so is slow. It is nil if
-	// the backend runs them, and on a GPU that was not asked to.
+	// the backend runs them, and on a GPU, which never does.
 	KernelsLost error
 	// ProgramsLost says why programs are compiled anew in each process, and not kept on disk. It is nil if they are kept,
 	// were not asked to be, and on backends that compile in no time.
@@ -42,9 +42,8 @@ type Backend struct {
 	// Digits is "avx2" if this is XLA on a CPU whose results are the same on every x86-64 with AVX2, and else "".
 	Digits string
 
-	scatters bool   // it is a GPU that was not asked to run the kernels of package fused
-	asked    string // opens it again
-	end      func() // what to do when it is finalized; nil: nothing
+	asked string // opens it again
+	end   func() // what to do when it is finalized; nil: nothing
 }
 
 // Finalize frees the backend. It must not be used after that.
@@ -95,7 +94,7 @@ func (b *Backend) line(id, slower string) string {
 
 // Kernel returns how the backend computes sums over neighbours.
 func (b *Backend) Kernel() kernels.Kernel {
-	if b.scatters || b.KernelsLost != nil {
+	if b.OnGPU() || b.KernelsLost != nil {
 		return kernels.ScatterKernel
 	}
 	return kernels.FusedKernel
@@ -128,7 +127,7 @@ func (b *Backend) slower(say func(*Error) string) string {
 }
 
 // OnGPU reports whether the backend computes on a GPU.
-func (b *Backend) OnGPU() bool { return fused.IsOnGPU(b.Backend) }
+func (b *Backend) OnGPU() bool { return b.ID == onGPU }
 
 // Device returns what computes, without any path of this machine: XLA compiles for the processor that it finds.
 func (b *Backend) Device() string {
@@ -181,9 +180,6 @@ func (e *Error) Error() string {
 var errNoXLA = errors.New("this program was built without XLA (it needs cgo, and Linux or macOS): rebuild it with " +
 	"CGO_ENABLED=1 and a C compiler, or use the backend go")
 
-// gpuKernels is the environment variable that says what adds up neighbours on a GPU.
-const gpuKernels = "NODEMASK_GPU_KERNELS"
-
 const (
 	onGPU = "xla:cuda"
 	onCPU = "xla:cpu"
@@ -195,8 +191,7 @@ func IDs() []string { return []string{onGPU, onCPU, pure} }
 
 // Open opens the backend named by id: one of [IDs], or "xla:" and the absolute path of a PJRT plugin.
 // An empty id takes $GOMLX_BACKEND; if that is empty too, the best backend that really starts. Errors are
-// [*Error]. On a GPU, $NODEMASK_GPU_KERNELS chooses what adds up neighbours: scatters, or "ours", which no GPU has run
-// yet.
+// [*Error].
 //
 // Plugins are looked for in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH, and then where this project's set-up
 // puts them: .nodemask/ of the clone that the program is installed in or was built from. There they must have the
@@ -321,17 +316,6 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 		}
 	case "cuda":
 		opened.ID = onGPU
-		switch asked := os.Getenv(gpuKernels); asked {
-		case "", string(kernels.ScatterKernel):
-			opened.scatters = true
-			fused.OnGPU(b)
-		case "ours":
-			opened.KernelsLost = fused.ForGPU(b, nil)
-		default:
-			b.Finalize()
-			err := fmt.Errorf("%s is %q: expected scatter or ours", gpuKernels, asked)
-			return nil, &Error{ID: onGPU, Reason: err.Error(), Err: err}
-		}
 	default:
 		b.Finalize()
 		if platform == "" {
@@ -441,8 +425,7 @@ func pluginProblem(err error) string {
 // entries that are not zero.
 //
 // On a CPU these are the kernels of package fused, or scatters if it cannot be called, which XLA compiles there into
-// loops that are up to 27 times slower. For a GPU XLA compiles scatters well; the kernels of package fused, which no
-// GPU has run yet, are taken there if $NODEMASK_GPU_KERNELS is "ours".
+// loops that are up to 27 times slower. On a GPU they are scatters.
 func (b *Backend) PlanFor(density float64) kernels.Plan {
 	return kernels.Plan{Kernel: b.Kernel(), DenseFeatures: density > 0.25, Transposed: b.ID == pure}
 }

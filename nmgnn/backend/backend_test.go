@@ -177,7 +177,7 @@ func TestABackendWithoutKernelsSaysWhy(t *testing.T) {
 		}
 		require.Nil(t, b.behindGo())
 	}
-	gpu := Backend{ID: "xla:cuda", Plugin: "plugin.so", scatters: true}
+	gpu := Backend{ID: "xla:cuda", Plugin: "plugin.so"}
 	require.Equal(t, kernels.ScatterKernel, gpu.PlanFor(0).Kernel)
 }
 
@@ -205,7 +205,7 @@ func TestWhyABackendIsSlowIsOneLineWithoutFolders(t *testing.T) {
 		slower, inFull string
 	}{
 		{Backend{ID: "go"}, "", "go, fused kernels"},
-		{Backend{ID: "xla:cuda", Plugin: "p.so", scatters: true}, "", "xla:cuda (p.so), scatter kernels"},
+		{Backend{ID: "xla:cuda", Plugin: "p.so"}, "", "xla:cuda (p.so), scatter kernels"},
 		{Backend{ID: "xla:cpu", Plugin: "p.so", Skipped: []*Error{gpu}}, "", "xla:cpu (p.so), fused kernels"},
 		{Backend{ID: "go", Skipped: []*Error{gpu, cpu}}, "backend xla:cpu: no PJRT plugin b.so",
 			"go, fused kernels; slower than it could be: backend xla:cpu: no PJRT plugin b.so (looked in /home/me, /opt)"},

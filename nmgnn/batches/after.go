@@ -61,7 +61,7 @@ func (t *trainer) Score(classes []int32) (stats.Metrics, error) {
 func (t *trainer) Cache(ctx context.Context, trial *train.Trial) (_ *cached.Cache, err error) {
 	defer gomlx.Guard(&err, "caching")
 	phase := t.view.Train
-	e, err := t.newEngine(phase, clustersOf(phase, phase, max(t.options.Clusters, 2)), nil, false)
+	e, err := t.newEngine(phase, clustersOf(phase, phase, max(t.options.Clusters, 2)), false)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,6 @@ package batches
 
 import (
 	"fmt"
-	"slices"
 
 	"nodemask/csr"
 	"nodemask/nmgnn"
@@ -28,10 +27,6 @@ type Options struct {
 	Memory int64
 	// Said is called by [Run] with what training is expected to take, before it begins; nil: nobody is told.
 	Said func(Estimate)
-	// Sample, if set, samples so many neighbours a layer, from the last layer's down, instead of caching representations:
-	// GraphSAGE's way (Hamilton, Ying and Leskovec 2017). Clusters then says in how many batches the train nodes are dealt
-	// out, anew in each epoch.
-	Sample []int
 	// Folder is where cached representations and features are kept while training runs; "": the system's for temporary
 	// files.
 	Folder string
@@ -49,10 +44,10 @@ type Options struct {
 }
 
 // divided reports whether a batch is less than the graph.
-func (o Options) divided() bool { return o.Clusters > 1 || len(o.Sample) > 0 }
+func (o Options) divided() bool { return o.Clusters > 1 }
 
 // check validates the options.
-func (o Options) check(layers int) error {
+func (o Options) check() error {
 	if o.Clusters < 0 {
 		return fmt.Errorf("%d clusters: expected 1 or more", o.Clusters)
 	}
@@ -65,13 +60,6 @@ func (o Options) check(layers int) error {
 	}
 	if _, ok := o.training.Regulariser.(nmgnn.DropGNN); ok {
 		return fmt.Errorf("DropGNN masks nodes in testing too, which batches do not: expected another regulariser")
-	}
-	if i := slices.IndexFunc(o.Sample, func(k int) bool { return k < 1 }); i >= 0 {
-		return fmt.Errorf("a sample of %d neighbours: expected at least 1", o.Sample[i])
-	}
-	if len(o.Sample) > 0 && len(o.Sample) != layers {
-		return fmt.Errorf("samples of neighbours for %d layers: expected as many as the model has, %d",
-			len(o.Sample), layers)
 	}
 	return nil
 }

@@ -19,7 +19,6 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/learn"
-	"nodemask/nmgnn/internal/variables"
 	"nodemask/nmgnn/train"
 )
 
@@ -352,61 +351,4 @@ func TestATrialThatWasInterruptedGoesOnToTheSameNumbers(t *testing.T) {
 		_, err = trainerOf(t, b, g, view, s, o).Train(t.Context(), 2, nil)
 		require.ErrorContains(t, err, "other data or settings")
 	})
-}
-
-func TestSamplesLearnAndGoOnToTheSameNumbers(t *testing.T) {
-	g, view := gnntest.Camps(t, 50, datasets.Transductive)
-	for _, model := range []string{"gin", "gat", "gcn", "sage"} {
-		s := small(model)
-		s.MaxEpochs, s.LearningRate, s.Dropout, s.AttentionDropout = 40, 0.02, 0, 0
-		o := optionsOf(t, view, s, 3)
-		o.Sample = []int{2, 2}
-		want := trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s, o), 3)
-		require.Greater(t, want.Test.MacroF1, 0.7, model)
-		o.Checkpoint = t.TempDir()
-		ctx, cancel := context.WithCancel(t.Context())
-		_, err := trainerOf(t, gnntest.Go(t), g, view, s, o).Train(ctx, 3, func(epoch int, _ train.Epoch) {
-			if epoch == 7 {
-				cancel()
-			}
-		})
-		require.ErrorIs(t, err, context.Canceled)
-		require.Equal(t, want, trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s, o), 3))
-	}
-}
-
-func TestSamplingAllNeighboursGivesTheWholeLoss(t *testing.T) {
-	g, view := gnntest.Camps(t, 50, datasets.Transductive)
-	for _, model := range hyper.Models() {
-		s := small(model)
-		s.Dropout, s.AttentionDropout, s.WeightDecay, s.MaxEpochs = 0, 0, 0, 1
-		whole := trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s, optionsOf(t, view, s, 1)), 3)
-		o := optionsOf(t, view, s, 1)
-		o.Sample = []int{100, 100}
-		sampled := trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s, o), 3)
-		require.InDelta(t, whole.History[0].TrainLoss, sampled.History[0].TrainLoss, 1e-5, model)
-	}
-}
-
-func TestSampledSumsKeepTheirExpectation(t *testing.T) {
-	var edges []csr.Edge
-	for u := range int32(9) {
-		edges = append(edges, csr.Edge{Node: 0, Neighbour: u + 1})
-	}
-	star, _, err := csr.FromEdges(10, edges, csr.Options{})
-	require.NoError(t, err)
-	phase := datasets.Phase{Edges: star, Nodes: []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}}
-	p, seen := newPlaces(10), make([]float64, 10)
-	r := variables.HostRandom(1, "sample")
-	const times = 20000
-	for range times {
-		b, scale := p.sample(phase, []int32{0}, []int{3}, shape{own: 10, nodes: 10, edges: 10}, r, nil)
-		require.Len(t, b.edges.Neighbours(0), 3)
-		for _, at := range b.edges.Neighbours(0) {
-			seen[b.own[at]] += float64(scale[0]) / times
-		}
-	}
-	for u := 1; u < 10; u++ {
-		require.InDelta(t, 1, seen[u], 0.05, "node %d", u)
-	}
 }

@@ -29,7 +29,6 @@ type engine struct {
 	classes  int
 	folder   string // for what is computed over all nodes
 	release  func() // when features were read
-	sampled  bool   // batches are sampled
 	// gradients says that training needs the variables too.
 	gradients bool
 	kept      []*kept // by cluster; nil: batches are cut anew each time
@@ -76,7 +75,7 @@ func scoredOf(phase datasets.Phase, clusters [][]int32, labels []int32) scored {
 // newTargets makes the variables for scored nodes: of the only cluster, or padded.
 func (s scored) newTargets(store *model.Store, name string, classes int) (*learn.Targets, error) {
 	if len(s.nodes) == 1 {
-		return learn.NewTargets(store, name, s.nodes[0], s.labels[0], classes, learn.Trials{})
+		return learn.NewTargets(store, name, s.nodes[0], s.labels[0], classes)
 	}
 	return learn.NewPaddedTargets(store, name, s.most, classes)
 }
@@ -89,13 +88,11 @@ func (s scored) place(t *learn.Targets, cluster int) error {
 	return t.Replace(s.nodes[cluster], s.labels[cluster])
 }
 
-// newEngine makes an engine for clusters, or for batches that are sampled from a phase's graph, if sample gives their
-// shape.
-func (t *trainer) newEngine(phase datasets.Phase, clusters [][]int32, sample *shape, gradients bool) (_ *engine,
-	err error) {
+// newEngine makes an engine for clusters of a phase's graph.
+func (t *trainer) newEngine(phase datasets.Phase, clusters [][]int32, gradients bool) (_ *engine, err error) {
 	b, features, depth, o := t.backend, t.features, len(t.model.Layers), t.options
 	plan := b.PlanFor(features.Density())
-	if len(clusters) > 1 || sample != nil {
+	if len(clusters) > 1 {
 		plan.Transposed = false // programs of batches do not depend on the graph
 	}
 	e := &engine{backend: b, model: t.model, phase: phase, features: features, clusters: clusters,
@@ -103,12 +100,7 @@ func (t *trainer) newEngine(phase datasets.Phase, clusters [][]int32, sample *sh
 		places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, depth),
 		layers: make([]*model.Exec, depth), hidden: make([]*mapped.Array[float32], depth)}
 	e.places.release = o.Release
-	filler := plan.Kernel != kernels.FusedKernel
-	if sample == nil {
-		e.shape = shapeOf(phase, clusters, features, filler)
-	} else {
-		e.sampled, e.shape = true, sample.filled(filler)
-	}
+	e.shape = shapeOf(phase, clusters, features, plan.Kernel != kernels.FusedKernel)
 	defer func() {
 		if err != nil {
 			e.close()
@@ -134,26 +126,21 @@ func (t *trainer) newEngine(phase datasets.Phase, clusters [][]int32, sample *sh
 	if e.data, err = nmgnn.Load(e.store, graphPath, first.edges, x, load); err != nil {
 		return nil, err
 	}
-	if e.sampled {
-		e.data.SetSampled(make([]float32, e.shape.nodes))
-	}
 	if err := e.data.SetDegrees(make([]float32, e.shape.nodes)); err != nil {
 		return nil, err
 	}
 	if err := e.data.SetOwn(make([]float32, e.shape.nodes)); err != nil {
 		return nil, err
 	}
-	if !e.sampled {
-		e.keepWithin(o.keepBytes())
-	}
+	e.keepWithin(o.keepBytes())
 	return e, nil
 }
 
 // whole reports whether there is one batch, the graph itself.
-func (e *engine) whole() bool { return len(e.clusters) == 1 && !e.sampled }
+func (e *engine) whole() bool { return len(e.clusters) == 1 }
 
 // hasHalo reports whether batches read nodes of others.
-func (e *engine) hasHalo() bool { return e.shape.nodes > e.shape.own && !e.sampled }
+func (e *engine) hasHalo() bool { return e.shape.nodes > e.shape.own }
 
 // gather copies the features of a batch's nodes, in their places.
 func (e *engine) gather(b batch) datasets.Features {

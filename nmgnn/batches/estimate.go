@@ -52,7 +52,7 @@ func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Opti
 	var last, best Estimate
 	for {
 		// Finding clusters that cannot be small enough would be for nothing.
-		for o.Memory > fixed && len(o.Sample) == 0 && 2*o.Clusters <= nodes && fixed+leastOf(*o, x.Graph.Features, view.Train,
+		for o.Memory > fixed && 2*o.Clusters <= nodes && fixed+leastOf(*o, x.Graph.Features, view.Train,
 			x.Parameters, last, fixed) > o.Memory {
 			o.Clusters *= 2
 		}
@@ -65,9 +65,9 @@ func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Opti
 			best = e
 		}
 		// Where every node has neighbours everywhere, smaller batches take hardly less.
-		if o.Clusters >= nodes || o.Clusters >= 4*best.Batches || len(o.Sample) > 0 && o.Clusters >= len(view.Train.Score) {
+		if o.Clusters >= nodes || o.Clusters >= 4*best.Batches {
 			return best, fmt.Errorf("training takes about %s in %d batches, %s of that for the program and the graph, "+
-				"and more batches take no less: expected at most %s: allow more memory, or sample neighbours instead of taking all",
+				"and more batches take no less: expected at most %s: allow more memory",
 				memory.Text(best.Bytes), best.Batches, memory.Text(now), memory.Text(o.Memory))
 		}
 		o.Clusters = min(2*o.Clusters, nodes)
@@ -106,12 +106,6 @@ func estimateFor(b *backend.Backend, x datasets.Features, view *datasets.View, p
 	}
 	graphs := []datasets.Phase{view.Train, view.Validation, view.Test}
 	e := Estimate{Batches: o.Clusters}
-	if len(o.Sample) > 0 {
-		e.Batches = min(o.Clusters, len(view.Train.Score))
-		s := sampleShape(view.Train, x, e.Batches, o.Sample)
-		e.Own, e.Nodes, e.Edges = s.nodes, s.nodes, int64(s.edges)
-		e.Bytes = s.size(x.Width).Batch(p, most) + 2*learn.ProgramBytes
-	}
 	for i, phase := range graphs {
 		if o.clusters[phase.Edges] != nil {
 			continue
@@ -127,7 +121,7 @@ func estimateFor(b *backend.Backend, x datasets.Features, view *datasets.View, p
 		if len(clusters) == 1 {
 			programs = 1
 		}
-		if i == 0 && len(o.Sample) == 0 {
+		if i == 0 {
 			e.Own, e.Nodes, e.Edges = s.own, s.nodes, int64(s.edges)
 			programs++
 		}

@@ -30,7 +30,6 @@ type identity struct {
 	Backend    string            `json:"backend"`
 	Digits     string            `json:"digits"` // of [backend.Backend]
 	Batches    int               `json:"batches"`
-	Sample     []int             `json:"sample"`
 	KeepBytes  int64             `json:"memory"` // decides whether batches are kept
 	Parameters hyper.Parameters  `json:"hyperparameters"`
 }
@@ -45,7 +44,7 @@ func identify(b *backend.Backend, x train.Experiment, split *datasets.Split, o O
 	id.Version, id.Split = o.Version, split.Hash()
 	id.Setting, id.Arrivals, id.Parameters = x.Setting, x.Arrivals, x.Parameters
 	id.Backend, id.Digits = fmt.Sprintf("%s, %s kernels", b.ID, b.Kernel()), b.Digits
-	id.Batches, id.Sample, id.KeepBytes = o.Clusters, o.Sample, o.keepBytes()
+	id.Batches, id.KeepBytes = o.Clusters, o.keepBytes()
 	text, err := json.Marshal(id)
 	return string(text), err
 }

@@ -98,7 +98,6 @@ func TestACheckpointOfAnythingElseIsRefusedByName(t *testing.T) {
 			y.b = &other
 		},
 		"batches":         func(y *trial) { y.o.Clusters = 4 },
-		"sample":          func(y *trial) { y.o.Sample = []int{2, 2} },
 		"memory":          func(y *trial) { y.o.Memory = 1 << 40 },
 		"hyperparameters": func(y *trial) { y.x.Parameters.KeepRate = 0.7 },
 	}

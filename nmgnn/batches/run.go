@@ -94,7 +94,7 @@ func (r *runner) prepare(seed uint64) (err error) {
 		return err
 	}
 	o.training = train.OptionsOf(x.Parameters, view)
-	if err := o.check(x.Parameters.Layers); err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	said, err := choose(r.backend, x, view, &o)

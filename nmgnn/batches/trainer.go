@@ -57,7 +57,7 @@ func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *data
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if err := o.check(len(m.Layers)); err != nil { // with the number of clusters that a limit of memory led to
+	if err := o.check(); err != nil { // with the number of clusters that a limit of memory led to
 		return nil, err
 	}
 	if o.training, err = o.training.Complete(); err != nil {
@@ -93,7 +93,7 @@ func (t *trainer) engineFor(phase datasets.Phase, gradients bool) (*engine, erro
 	if clusters == nil {
 		clusters = clustersOf(phase, t.view.Train, max(t.options.Clusters, 1))
 	}
-	return t.newEngine(phase, clusters, nil, gradients)
+	return t.newEngine(phase, clusters, gradients)
 }
 
 func (t *trainer) compile() error {
@@ -108,13 +108,11 @@ func (t *trainer) compile() error {
 			graph()
 		}
 	}
-	if len(t.options.Sample) > 0 {
-		err = t.compileSampled()
-	} else if t.train, err = t.engineFor(t.view.Train, true); err == nil {
-		t.scored = scoredOf(t.train.phase, t.train.clusters, t.graph.Labels)
-		t.targets, err = t.scored.newTargets(t.train.store, "train", t.train.classes)
+	if t.train, err = t.engineFor(t.view.Train, true); err != nil {
+		return err
 	}
-	if err != nil {
+	t.scored = scoredOf(t.train.phase, t.train.clusters, t.graph.Labels)
+	if t.targets, err = t.scored.newTargets(t.train.store, "train", t.train.classes); err != nil {
 		return err
 	}
 	e := t.train
@@ -136,7 +134,7 @@ func (t *trainer) compile() error {
 		}
 	}
 	t.validation = e
-	if e.sampled || t.view.Validation.Edges != t.view.Train.Edges {
+	if t.view.Validation.Edges != t.view.Train.Edges {
 		if t.validation, err = t.engineFor(t.view.Validation, false); err != nil {
 			return err
 		}
@@ -144,19 +142,6 @@ func (t *trainer) compile() error {
 	v := t.validation
 	v.scored = scoredOf(t.view.Validation, v.clusters, t.graph.Labels)
 	v.targets, err = v.scored.newTargets(v.store, "validation", v.classes)
-	return err
-}
-
-// compileSampled makes room for samples.
-func (t *trainer) compileSampled() (err error) {
-	phase := t.view.Train
-	t.options.Clusters = min(max(t.options.Clusters, 1), len(phase.Score))
-	s := sampleShape(phase, t.features, t.options.Clusters, t.options.Sample)
-	if t.train, err = t.newEngine(phase, nil, &s, true); err != nil {
-		return err
-	}
-	t.targets, err = learn.NewPaddedTargets(t.train.store, "train",
-		(len(phase.Score)+t.options.Clusters-1)/t.options.Clusters, t.train.classes)
 	return err
 }
 
@@ -286,12 +271,7 @@ func (t *trainer) firstCaches(ctx context.Context) error {
 // epoch trains on all batches once and validates.
 func (t *trainer) epoch(ctx context.Context) (measured train.Epoch, metrics stats.Metrics, err error) {
 	t.options.training.Mask.Draw(rand.New(t.draws.Masks), t.draws.Delta)
-	if t.train.sampled {
-		measured.TrainLoss, err = t.sampled(ctx)
-	} else {
-		measured.TrainLoss, err = t.clustered(ctx)
-	}
-	if err != nil {
+	if measured.TrainLoss, err = t.clustered(ctx); err != nil {
 		return measured, metrics, err
 	}
 	t.caches[0], t.caches[1], t.current = t.caches[1], t.caches[0], 1-t.current
@@ -388,7 +368,7 @@ func (t *trainer) call(program *model.Exec, b batch) ([]*tensors.Tensor, error) 
 			flat[t.train.shape.own+i] = t.draws.Delta[v]
 		}
 	})
-	return learn.Run(program, []*learn.Draws{t.draws}, t.options.training.WeightDecay, delta)
+	return learn.Run(program, t.draws, t.options.training.WeightDecay, delta)
 }
 
 // Close frees the compiled programs, the data on the device and the files.

@@ -10,8 +10,8 @@ import (
 // probability of the opposite.)
 type KeepRate float64
 
-// nobody is the rate of who asked for 0 where the zero value would stand for 1.
-const nobody KeepRate = math.SmallestNonzeroFloat64
+// explicitZero is the keep rate of a caller who passed 0, where the zero value stands for 1.
+const explicitZero KeepRate = math.SmallestNonzeroFloat64
 
 // NewKeepRate returns the keep rate that a user asked for. It returns an error unless p is a probability above 0, and
 // large enough for float32 to hold 1/p. Unlike the zero value, a p of 0 is an error: a model whose nodes are all masked
@@ -41,7 +41,7 @@ func (p KeepRate) Active() bool { return p.Probability() != 1 }
 
 // Check returns an error unless [NewKeepRate] takes [KeepRate.Probability].
 func (p KeepRate) Check() error {
-	if p == nobody {
+	if p == explicitZero {
 		_, err := NewKeepRate(0)
 		return err
 	}

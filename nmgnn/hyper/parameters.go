@@ -78,18 +78,23 @@ type RegulariserName string
 
 const (
 	DropEdgeRegulariser RegulariserName = "dropedge"
-	DropNodeRegulariser RegulariserName = "dropnode"
 	DropoutRegulariser  RegulariserName = "dropout" // Dropout at RegulariserRate instead of the preset's
-	// DropMessageRegulariser drops single numbers of what is sent along edges.
-	DropMessageRegulariser RegulariserName = "dropmessage"
 	// DropGNNRegulariser masks nodes in validation and testing too, several times, and averages.
 	DropGNNRegulariser RegulariserName = "dropgnn"
+
+	// Records name these two, which nothing trains any more.
+	DropNodeRegulariser    RegulariserName = "dropnode"
+	DropMessageRegulariser RegulariserName = "dropmessage"
 )
 
 // Regularisers lists the names of regularisers.
 func Regularisers() []RegulariserName {
-	return []RegulariserName{DropEdgeRegulariser, DropNodeRegulariser, DropoutRegulariser, DropMessageRegulariser,
-		DropGNNRegulariser}
+	return []RegulariserName{DropEdgeRegulariser, DropoutRegulariser, DropGNNRegulariser}
+}
+
+// IsRetired reports whether records name a regulariser that nothing trains any more.
+func (r RegulariserName) IsRetired() bool {
+	return r == DropNodeRegulariser || r == DropMessageRegulariser
 }
 
 // Presets lists the names of presets.
@@ -139,7 +144,7 @@ func For(model string) (Parameters, error) {
 // [Parameters.Check] refuses, and not the zero value that stands for 1.
 func (p Parameters) WithMasking(keepRate KeepRate) Parameters {
 	if keepRate == 0 {
-		keepRate = nobody
+		keepRate = explicitZero
 	}
 	if p.KeepRate = keepRate; keepRate.Active() {
 		p.AttentionDropout = 0
@@ -149,6 +154,14 @@ func (p Parameters) WithMasking(keepRate KeepRate) Parameters {
 
 // Check returns an error that names the first parameter out of its range, and the range.
 func (p Parameters) Check() error {
+	if p.Regulariser.IsRetired() {
+		return fmt.Errorf("the regulariser %q is retired: expected one of %v", p.Regulariser, Regularisers())
+	}
+	return p.CheckRecorded()
+}
+
+// CheckRecorded is [Parameters.Check] for what a record says: it takes regularisers that nothing trains any more.
+func (p Parameters) CheckRecorded() error {
 	if !slices.Contains(Models(), p.Model) {
 		return unknownModel(p.Model)
 	}
@@ -181,7 +194,7 @@ func (p Parameters) Check() error {
 	if err := p.checkReadings(); err != nil {
 		return err
 	}
-	if p.Regulariser != "" && !slices.Contains(Regularisers(), p.Regulariser) {
+	if p.Regulariser != "" && !p.Regulariser.IsRetired() && !slices.Contains(Regularisers(), p.Regulariser) {
 		return fmt.Errorf("no regulariser %q: expected one of %v", p.Regulariser, Regularisers())
 	}
 	if p.Regulariser == "" && p.RegulariserRate != 0 {

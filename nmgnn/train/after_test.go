@@ -77,7 +77,7 @@ func TestNewNodesUseTheCacheAndOneAnother(t *testing.T) {
 		// Without the cache all are computed anew: a 1+2+4+32 = 39, c 4+1+2+8 = 15; so d 28+15+56 = 99, f 49+56+39 = 144.
 		require.Equal(t, []float32{99, 133, 144}, logits(full[1])[3:])
 		for _, company := range []bool{true, false} {
-			classes, err := whole{trainer}.PredictCached(t.Context(), nil, company)
+			classes, err := fullGraph{trainer}.PredictCached(t.Context(), nil, company)
 			require.NoError(t, err)
 			require.Equal(t, []int32{0, 0, 0, 0, 0, 0}, classes)
 		}

@@ -153,10 +153,7 @@ type Progress struct {
 
 // RunOptions say how trials are run. The zero value runs them one after the other and reports nothing.
 type RunOptions struct {
-	Jobs int // trials side by side; numbers do not depend on it. 0: 1
-	// Together is how many trials share one program, as [Trainer.TrainTogether] runs them, in one job: for GPUs. The last
-	// digits of numbers may depend on it. 0: 1.
-	Together int
+	Jobs     int                // trials side by side; numbers do not depend on it. 0: 1
 	Progress func(Progress)     // called after each epoch, never by two trials at once
 	Done     func(int, *Result) // called after each trial with its position in the list of seeds, likewise
 	// KeepBest has the result of the best validation score alone keep weights, predictions and cache, so that memory does
@@ -176,9 +173,6 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	}
 	if err := x.Graph.Check(); err != nil {
 		return nil, err
-	}
-	if min(o.Together, len(seeds)) > 1 {
-		return x.runTogether(ctx, b, seeds, o)
 	}
 	jobs := min(o.Jobs, len(seeds))
 	if jobs < 2 {

@@ -27,9 +27,6 @@ type Options struct {
 
 	// Also lists further views of the same split, on whose validation graphs [Trainer.Readings] can stop.
 	Also []*datasets.View
-	// Together is how many trials train side by side in one program, for GPUs, on which a small graph's epoch is mostly
-	// launches: a trainer of several has [Trainer.TrainTogether] alone. 0: 1.
-	Together int
 	// Room makes room for the edges of other splits, so that [Trainer.Switch] seldom fails. It changes no number.
 	Room bool
 }
@@ -48,7 +45,6 @@ func (o Options) Complete() (Options, error) {
 	if o.StopOn == "" {
 		o.StopOn = hyper.StopOnLoss
 	}
-	o.Together = max(o.Together, 1)
 	return o, o.check()
 }
 

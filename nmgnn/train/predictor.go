@@ -33,7 +33,7 @@ func (r *Runner) predictorOf(x Experiment) (p *predictor, err error) {
 		d.Rate = x.Parameters.RegulariserRate
 	}
 	of.Parameters.KeepRate, of.Parameters.Dropout, of.Parameters.AttentionDropout = 0, 0, 0
-	key := programOf(of, false, 1)
+	key := programOf(of, false)
 	if i := slices.IndexFunc(r.predictors, func(p *predictor) bool { return p.of == key }); i >= 0 {
 		p = r.predictors[i]
 		p.rate = d.Rate

@@ -225,7 +225,7 @@ func (r *Runner) Readings(ctx context.Context, x Experiment, seed uint64) (*Traj
 		return nil, err
 	}
 	begin := time.Now()
-	if err := r.prepare(x, seed, true, 1); err != nil {
+	if err := r.prepare(x, seed, true); err != nil {
 		return nil, err
 	}
 	readings, err := r.trainer.Readings(ctx, seed)

@@ -49,7 +49,7 @@ func TestGraphsThatBreakTheirPromisesAreRefused(t *testing.T) {
 			g.OwnSplit = split
 			change(g, split)
 			x := Experiment{Graph: g, Parameters: small(), Setting: setting, OwnSplit: true}
-			for name, o := range map[string]RunOptions{"alone": {}, "in jobs": {Jobs: 2}, "together": {Together: 2}} {
+			for name, o := range map[string]RunOptions{"alone": {}, "in jobs": {Jobs: 2}} {
 				results, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 2), o)
 				require.ErrorContains(t, err, want, "%s, %s", setting, name)
 				require.Equal(t, []*Result{nil, nil}, append(results, nil, nil)[:2])
@@ -97,7 +97,7 @@ func TestAnExperimentThatNoTrialCanBeRunOfIsRefusedBeforehand(t *testing.T) {
 func TestWithoutABackendOrAViewNothingTrains(t *testing.T) {
 	const noBackend = "the backend is closed, or was never opened: open one with backend.Open"
 	x := experiment(t)
-	for _, o := range []RunOptions{{}, {Jobs: 2}, {Together: 2}} {
+	for _, o := range []RunOptions{{}, {Jobs: 2}} {
 		_, err := x.Run(t.Context(), nil, Seeds(1, 2), o)
 		require.ErrorContains(t, err, noBackend)
 	}
@@ -164,21 +164,18 @@ func TestPredictionsAreNumberedAsTheGraphIs(t *testing.T) {
 	x.Arrivals, x.CacheInference = datasets.NoValidation, true
 	split, err := x.Split(1)
 	require.NoError(t, err)
-	for _, o := range []RunOptions{{}, {Together: 2}} {
-		x.CacheInference = o.Together == 0
-		results, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 2), o)
-		require.NoError(t, err)
-		for _, r := range results {
-			require.Len(t, r.Predictions, x.Graph.NumNodes())
-			right := 0
-			for v, class := range r.Predictions {
-				require.Equal(t, slices.Contains(split.Validation, int32(v)), class == -1, "validation nodes are gone")
-				if slices.Contains(split.Test, int32(v)) && class == x.Graph.Labels[v] {
-					right++
-				}
+	results, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 2), RunOptions{})
+	require.NoError(t, err)
+	for _, r := range results {
+		require.Len(t, r.Predictions, x.Graph.NumNodes())
+		right := 0
+		for v, class := range r.Predictions {
+			require.Equal(t, slices.Contains(split.Validation, int32(v)), class == -1, "validation nodes are gone")
+			if slices.Contains(split.Test, int32(v)) && class == x.Graph.Labels[v] {
+				right++
 			}
-			require.Equal(t, r.Test.Accuracy, float64(right)/float64(len(split.Test)))
 		}
+		require.Equal(t, r.Test.Accuracy, float64(right)/float64(len(split.Test)))
 	}
 }
 

@@ -132,7 +132,7 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
 	if err := x.Check(); err != nil {
 		return nil, err
 	}
-	if err := r.prepare(x, seed, false, 1); err != nil {
+	if err := r.prepare(x, seed, false); err != nil {
 		return nil, err
 	}
 	trial, err := r.trainer.Train(ctx, seed, report)
@@ -155,7 +155,7 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
 
 // resultOf describes a trial that the trainer ran.
 func (r *Runner) resultOf(ctx context.Context, x Experiment, trial *Trial) (*Result, error) {
-	result, err := x.ResultOf(ctx, whole{r.trainer}, trial, r.split)
+	result, err := x.ResultOf(ctx, fullGraph{r.trainer}, trial, r.split)
 	if err == nil && x.Setting == datasets.Inductive {
 		all, reached, cached := newcomers.Count(r.trainer.view, len(r.trainer.model.Layers))
 		result.Nodes = &NodeCounts{All: all, Reached: reached, Cached: cached}
@@ -170,7 +170,7 @@ func (r *Runner) Masked() []int32 {
 		return nil
 	}
 	var masked []int32
-	delta := r.trainer.lastMask()
+	delta := r.trainer.drawn.Delta
 	for i, v := range r.trainer.view.Train.Nodes {
 		if delta[i] == 0 {
 			masked = append(masked, v)
@@ -214,7 +214,7 @@ func (r *Runner) keep(programs int) {
 }
 
 // Has reports whether a trial of an experiment is likely to need no other program than those that are kept.
-func (r *Runner) Has(x Experiment) bool { return r.find(programOf(x, false, 1)) >= 0 }
+func (r *Runner) Has(x Experiment) bool { return r.find(programOf(x, false)) >= 0 }
 
 func (r *Runner) find(p program) int {
 	return slices.IndexFunc(r.compiled, func(c compiled) bool { return c.of == p })
@@ -224,9 +224,9 @@ func (r *Runner) find(p program) int {
 // kept, one serves a model with dropout and without.
 const dropsNothing = 1e-12
 
-// prepare makes the trainer for a trial, or for several together, unless the last one will do. With readings, it
-// validates and tests with all kinds of arrivals.
-func (r *Runner) prepare(x Experiment, seed uint64, readings bool, together int) error {
+// prepare makes the trainer for a trial, unless the last one will do. With readings, it validates and tests with all
+// kinds of arrivals.
+func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 	if err := r.check(x.Graph); err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool, together int)
 		return err
 	}
 	o := OptionsOf(x.Parameters, views[0])
-	o.Also, o.Room, o.Together = views[1:], room, together
+	o.Also, o.Room = views[1:], room
 	if x.Own != nil { // whose rates are compiled in
 		o.Rates = nil
 	}
@@ -293,7 +293,7 @@ func (r *Runner) divide(x Experiment, readings bool) (split *datasets.Split, vie
 
 // turnTo makes the trainer for a view: one that is there switches to it, if it can.
 func (r *Runner) turnTo(x Experiment, view *datasets.View, o Options, readings bool) error {
-	of := programOf(x, readings, o.Together)
+	of := programOf(x, readings)
 	if i := r.find(of); i >= 0 {
 		c := r.compiled[i]
 		r.compiled = slices.Delete(r.compiled, i, i+1)
@@ -311,10 +311,10 @@ func (r *Runner) turnTo(x Experiment, view *datasets.View, o Options, readings b
 		}
 	}
 	r.keep(max(r.Programs, 1) - 1)
-	err := x.checkMemory(r.backend, o.Together)
+	err := x.checkMemory(r.backend, 1)
 	if err != nil && len(r.compiled) > 0 {
 		r.Close()
-		err = x.checkMemory(r.backend, o.Together)
+		err = x.checkMemory(r.backend, 1)
 	}
 	if err != nil {
 		return err
@@ -330,14 +330,13 @@ func (r *Runner) turnTo(x Experiment, view *datasets.View, o Options, readings b
 type program struct {
 	Experiment
 	readings, masks       bool
-	together              int
 	drops, attention, own bool // there is such dropout, or a regulariser's rate
 }
 
 // programOf returns what an experiment's program depends on: nothing that [Trainer.Switch] can change.
-func programOf(x Experiment, readings bool, together int) program {
+func programOf(x Experiment, readings bool) program {
 	p := x.Parameters
-	of := program{readings: readings, together: together, masks: p.KeepRate.Active(), drops: p.Dropout > 0,
+	of := program{readings: readings, masks: p.KeepRate.Active(), drops: p.Dropout > 0,
 		attention: p.AttentionDropout > 0, own: p.RegulariserRate > 0}
 	p.Preset, p.KeepRate, p.MaskOver, p.Rescale, p.LearningRate, p.WeightDecay = "", 0, "", false, 0, 0
 	p.Dropout, p.AttentionDropout, p.RegulariserRate = 0, 0, 0

@@ -31,7 +31,6 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 		return err
 	}
 	if o.Mask.KeepRate.Active() != t.options.Mask.KeepRate.Active() || o.Plan != t.options.Plan ||
-		o.Together != t.options.Together ||
 		reflect.TypeOf(o.Regulariser) != reflect.TypeOf(t.options.Regulariser) || len(o.Also) != len(t.options.Also) {
 		return ErrOtherProgram
 	}
@@ -49,12 +48,6 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 		return switched(err)
 	}
 	o.Rates, o.Regulariser = t.options.Rates, t.options.Regulariser // rates have the names that they were compiled with
-	if only := t.options.Mask.Only; t.masker != nil && ((o.Mask.Only == nil) != (only == nil) ||
-		!slices.Equal(o.Mask.Only, only)) {
-		if err := t.masker.Replace(o.Mask.Only); err != nil {
-			return err
-		}
-	}
 	otherFeatures := o.NormalizeFeatures != t.options.NormalizeFeatures
 	t.view, t.options = view, o
 	if otherFeatures {

@@ -40,7 +40,7 @@ type endedBy struct {
 // called after each epoch. A cancelled context ends it with the context's error and no trial.
 func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int, e Epoch)) (trial *Trial, err error) {
 	defer gomlx.Guard(&err, "training")
-	return TrainBy(ctx, whole{t}, t.options, seed, report)
+	return TrainBy(ctx, fullGraph{t}, t.options, seed, report)
 }
 
 // follow runs one trial as [Trainer.Train] does, until all ways of stopping have ended it, and returns what each of
@@ -48,7 +48,7 @@ func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int,
 // epoch could be better: each way keeps what it had. Nothing is evaluated on the test graph.
 func (t *Trainer) follow(ctx context.Context, seed uint64, stops []ending) (stopped []endedBy, err error) {
 	defer gomlx.Guard(&err, "training")
-	_, stopped, err = follow(ctx, whole{t}, t.options, seed, stops, nil)
+	_, stopped, err = follow(ctx, fullGraph{t}, t.options, seed, stops, nil)
 	return stopped, err
 }
 
@@ -97,7 +97,7 @@ func TrainBy(ctx context.Context, p Program, o Options, seed uint64, report func
 	return trial, nil
 }
 
-// endedBy has the trial end as a way of stopping ended it, if it gives a result.
+// endedBy copies the best epoch of a way of stopping into the trial, if it gives a result.
 func (t *Trial) endedBy(best endedBy, o Options) error {
 	t.BestEpoch, t.Validation, t.Weights = best.BestEpoch, best.Validation, best.Weights
 	return o.fault(t.History, best.BestEpoch)
@@ -119,7 +119,7 @@ func follow(ctx context.Context, p Program, o Options, seed uint64, stops []endi
 		if err != nil {
 			return nil, nil, fmt.Errorf("epoch %d: %w", len(trial.History)+1, err)
 		}
-		if err := f.take(measured, metrics, p.Weights); err != nil {
+		if err := f.add(measured, metrics, p.Weights); err != nil {
 			return nil, nil, err
 		}
 		if diverged(trial.History) {
@@ -169,8 +169,8 @@ func (f *followed) goesOn() bool {
 	return done < f.options.MaxEpochs && f.left > 0 && (done == 0 || !diverged(f.trial.History))
 }
 
-// take takes what the next epoch measured on each view, and calls weights if anybody keeps them.
-func (f *followed) take(measured []Epoch, metrics []stats.Metrics, weights func() ([]infer.Weight, error)) (err error) {
+// add adds an epoch's metrics on each view, and calls weights where one of them is the best so far.
+func (f *followed) add(measured []Epoch, metrics []stats.Metrics, weights func() ([]infer.Weight, error)) (err error) {
 	f.trial.History = append(f.trial.History, measured[0])
 	if diverged(f.trial.History) {
 		return nil
@@ -208,77 +208,47 @@ func (f *followed) end() ([]endedBy, error) {
 	return f.stopped, nil
 }
 
-// whole is a trainer as a [Program].
-type whole struct{ *Trainer }
+// fullGraph is a trainer as a [Program].
+type fullGraph struct{ *Trainer }
 
-func (t whole) Begin(seed uint64) (*Trial, error) {
-	if t.options.Together > 1 {
-		return nil, fmt.Errorf("one trial on a trainer of %d together: expected as many", t.options.Together)
-	}
+func (t fullGraph) Begin(seed uint64) (*Trial, error) {
 	t.drawn, t.trained = learn.NewDraws(seed, t.trainNodes()), true
 	return &Trial{Seed: seed}, t.start.Reset(t.store, t.options.LearningRate, seed)
 }
 
-func (t whole) Epoch(context.Context) ([]Epoch, []stats.Metrics, error) {
+func (t fullGraph) Epoch(context.Context) ([]Epoch, []stats.Metrics, error) {
 	outputs, err := t.step(t.epoch, t.drawn)
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := t.measured(outputs)
-	if err != nil {
-		return nil, nil, err
-	}
-	return all[0].epochs, all[0].metrics, nil
-}
-
-// measured is what an epoch of a trial measured on each view.
-type measured struct {
-	epochs  []Epoch
-	metrics []stats.Metrics
-}
-
-// measured reads what an epoch's program returned for each of the trials, and frees it.
-func (t *Trainer) measured(outputs []*tensors.Tensor) ([]measured, error) {
 	defer gomlx.Finalize(outputs)
-	all, views := make([]measured, t.options.Together), len(t.validatedBy)
-	losses, err := tensors.CopyFlatData[float32](outputs[0])
-	if err != nil {
-		return nil, gomlx.Error(err)
-	}
-	for i := range all {
-		all[i] = measured{make([]Epoch, views), make([]stats.Metrics, views)}
-	}
+	epochs, metrics := make([]Epoch, len(t.validatedBy)), make([]stats.Metrics, len(t.validatedBy))
+	loss := float64(tensors.ToScalar[float32](outputs[0]))
 	for k, v := range t.validations {
-		validated, err := tensors.CopyFlatData[float32](outputs[1+2*k])
-		if err != nil {
-			return nil, gomlx.Error(err)
-		}
 		predictions, err := tensors.CopyFlatData[int32](outputs[2+2*k])
 		if err != nil {
-			return nil, gomlx.Error(err)
+			return nil, nil, gomlx.Error(err)
 		}
-		for i := range all {
-			m, err := stats.Evaluate(predictions[i*len(v.labels):(i+1)*len(v.labels)], v.labels, t.graph.NumClasses())
-			if err != nil {
-				return nil, err
-			}
-			of := Epoch{TrainLoss: float64(losses[i]), ValidationLoss: float64(validated[i]), ValidationF1: m.MacroF1,
-				ValidationAccuracy: m.Accuracy}
-			for view, by := range t.validatedBy {
-				if by == k {
-					all[i].epochs[view], all[i].metrics[view] = of, m
-				}
+		m, err := stats.Evaluate(predictions, v.labels, t.graph.NumClasses())
+		if err != nil {
+			return nil, nil, err
+		}
+		for view, by := range t.validatedBy {
+			if by == k {
+				epochs[view] = Epoch{TrainLoss: loss, ValidationLoss: float64(tensors.ToScalar[float32](outputs[1+2*k])),
+					ValidationF1: m.MacroF1, ValidationAccuracy: m.Accuracy}
+				metrics[view] = m
 			}
 		}
 	}
-	return all, nil
+	return epochs, metrics, nil
 }
 
-func (t whole) Weights() ([]infer.Weight, error) { return variables.WeightsOf(t.store) }
-func (t whole) Keep(*Trial) error                { return nil }
-func (t whole) End(*Trial)                       {}
+func (t fullGraph) Weights() ([]infer.Weight, error) { return variables.WeightsOf(t.store) }
+func (t fullGraph) Keep(*Trial) error                { return nil }
+func (t fullGraph) End(*Trial)                       {}
 
-func (t whole) Predict(_ context.Context, trial *Trial) ([]int32, error) {
+func (t fullGraph) Predict(_ context.Context, trial *Trial) ([]int32, error) {
 	err := variables.SetWeights(t.store, trial.Weights)
 	if err != nil {
 		return nil, err
@@ -295,7 +265,7 @@ func (t whole) Predict(_ context.Context, trial *Trial) ([]int32, error) {
 	return learn.OnGraph(t.graph, t.view.Test, classes), nil
 }
 
-func (t whole) PredictCached(_ context.Context, _ *Trial, together bool) (classes []int32, err error) {
+func (t fullGraph) PredictCached(_ context.Context, _ *Trial, together bool) (classes []int32, err error) {
 	defer gomlx.Guard(&err, "predicting from the cache")
 	all, err := t.representCached(together)
 	if err != nil {
@@ -304,44 +274,16 @@ func (t whole) PredictCached(_ context.Context, _ *Trial, together bool) (classe
 	return learn.OnGraph(t.graph, t.view.Test, last(all).Classes()), nil
 }
 
-func (t whole) Cache(context.Context, *Trial) (*cached.Cache, error) { return t.Trainer.Cache() }
+func (t fullGraph) Cache(context.Context, *Trial) (*cached.Cache, error) { return t.Trainer.Cache() }
 
-func (t whole) Score(classes []int32) (stats.Metrics, error) {
+func (t fullGraph) Score(classes []int32) (stats.Metrics, error) {
 	return learn.EvaluateOnGraph(t.graph, t.view.Test, classes)
 }
 
-// step runs a compiled epoch on the next draws of the trials.
-func (t *Trainer) step(epoch *model.Exec, trials ...*learn.Draws) ([]*tensors.Tensor, error) {
-	var delta []float32
-	var draws []uint64
-	for _, d := range trials {
-		if t.masker == nil {
-			t.options.Mask.Draw(rand.New(d.Masks), d.Delta)
-			delta = append(delta, d.Delta...)
-			continue
-		}
-		t.undrawn = *d.Masks
-		draw, err := t.masker.Next(d.Masks, t.options.Mask)
-		if err != nil {
-			return nil, err
-		}
-		draws = append(draws, draw...)
-	}
-	mask := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(delta, len(delta), 1)}
-	if t.masker != nil {
-		mask = []*tensors.Tensor{tensors.FromFlatDataAndDimensions(draws, len(trials), 3),
-			tensors.FromScalar(t.options.Mask.Kept())}
-	}
-	return learn.Run(epoch, trials, t.options.WeightDecay, mask...)
-}
-
-// lastMask is δ of all nodes of the train graph in the last epoch.
-func (t *Trainer) lastMask() []float32 {
-	if t.masker != nil {
-		undrawn := t.undrawn
-		t.options.Mask.Draw(rand.New(&undrawn), t.drawn.Delta)
-	}
-	return t.drawn.Delta
+// step runs a compiled epoch on the next draws of a trial.
+func (t *Trainer) step(epoch *model.Exec, d *learn.Draws) ([]*tensors.Tensor, error) {
+	t.options.Mask.Draw(rand.New(d.Masks), d.Delta)
+	return learn.Run(epoch, d, t.options.WeightDecay, tensors.FromFlatDataAndDimensions(d.Delta, len(d.Delta), 1))
 }
 
 // diverged reports whether the last epoch's training loss is not finite: no later epoch can be better.
@@ -359,7 +301,7 @@ func (o Options) fault(history []Epoch, best int) error {
 		return fmt.Errorf("epoch %d: the training loss is %v: %s", len(history), last(history).TrainLoss, remedy)
 	case best == 0:
 		return fmt.Errorf("no validation loss in %d epochs was a number: %s", len(history), remedy)
-	// F1 and accuracy are numbers even where what a class was told from is none
+	// F1 and accuracy stay finite where logits are NaN.
 	case math.IsNaN(history[best-1].ValidationLoss):
 		return fmt.Errorf("epoch %d, the best one: the validation loss is NaN: %s", best, remedy)
 	}

@@ -7,12 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
@@ -390,5 +393,29 @@ func TestDivergingTrialsNameSeedEpochAndRemedy(t *testing.T) {
 		require.Regexp(t, `^trial 1 \(seed 7\): (no validation loss in 1 epochs was a number|epoch 1, the best one: `+
 			`the validation loss is NaN): the learning rate`, err, on)
 		require.Nil(t, results[0])
+	}
+}
+
+// ramp is a layer that gives a weight values of its own.
+type ramp struct{}
+
+func (ramp) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, mask *Node) *Node {
+	scale := scope.VariableWithValue("scale", [][]float32{{1, 2}}).NodeValue(h.Graph())
+	return Mul(near.Sum(h.Times(nmgnn.Weights(scope, h.Graph(), "w", h.Width(), h.Width(), 2)), mask), scale)
+}
+
+func TestEveryTrialStartsFromALayersOwnFirstValues(t *testing.T) {
+	g, view := gnntest.Camps(t, 30, datasets.Inductive)
+	for _, b := range []*backend.Backend{gnntest.Go(t), gnntest.XLA(t)} {
+		m := nmgnn.Model{Layers: []nmgnn.Layer{ramp{}}}
+		trainer, err := New(b, m, g, view, Options{LearningRate: 1e-12, MaxEpochs: 2})
+		require.NoError(t, err)
+		defer trainer.Close()
+		for seed := range uint64(2) {
+			trial, err := trainer.Train(t.Context(), seed, nil)
+			require.NoError(t, err)
+			i := slices.IndexFunc(trial.Weights, func(w infer.Weight) bool { return w.Path == "/model/layer0/scale" })
+			gnntest.InDelta(t, []float32{1, 2}, trial.Weights[i].Values, 1e-6, "seed %d", seed)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package train
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/gomlx/compute/dtypes"
@@ -40,8 +39,6 @@ type Trainer struct {
 	trainOnly   *model.Exec                   // without validation; nil until it is timed
 	timing      *learn.Draws                  // of TimeEpochs
 	drawn       *learn.Draws                  // of the trial in hand, or the last one
-	masker      *learn.Masker                 // draws masks on the device; nil: the host does
-	undrawn     rand.PCG                      // what the masker drew the last mask from
 	represents  map[*nmgnn.Loaded]*model.Exec // all layers' outputs over a phase, once asked for
 	arrivals    map[bool]arrivals             // the test graph as the cache sees it, by together, once asked for
 	readings    *readingGraphs                // nil until they are asked for
@@ -91,9 +88,6 @@ func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *data
 	}
 	t := &Trainer{backend: b, model: m, options: o, view: view, graph: g, store: model.NewStore(),
 		represents: map[*nmgnn.Loaded]*model.Exec{}, arrivals: map[bool]arrivals{}}
-	if o.Together > 1 {
-		variables.SetTrials(t.store, o.Together)
-	}
 	begin := time.Now()
 	defer func() {
 		if err != nil {
@@ -102,7 +96,7 @@ func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *data
 	}()
 	defer gomlx.Guard(&err, "building the model")
 	if err := t.compile(); err != nil {
-		return nil, t.notTogether(err)
+		return nil, err
 	}
 	t.CompileSeconds = time.Since(begin).Seconds()
 	return t, nil
@@ -121,18 +115,8 @@ func (t *Trainer) compile() error {
 	if t.rates, err = kernels.NewRates(t.store, "/"+variables.DataScope+"/rates", t.options.rates()); err != nil {
 		return err
 	}
-	if t.backend.OnGPU() && t.options.Mask.KeepRate.Active() {
-		if t.masker, err = learn.NewMasker(t.store, t.trainNodes(), t.options.Mask.Only); err != nil {
-			return err
-		}
-	}
 	if t.epoch, err = t.compileStep(true); err != nil {
 		return err
-	}
-	for v := range t.store.IterVariables() {
-		if t.options.Together > 1 && variables.IsWeight(v) && !variables.IsMade(t.store, v) {
-			return fmt.Errorf("%s is not made by nmgnn.Weights or its siblings", v.Path())
-		}
 	}
 	// What the optimizer wants to start from, before it has run.
 	t.start, err = learn.StartOf(t.store)
@@ -179,8 +163,7 @@ func (t *Trainer) load() error {
 		if p.data, err = load(name, phase, gradients); err != nil {
 			return p, err
 		}
-		p.targets, err = learn.NewTargets(t.store, name, phase.Score, p.labels, t.graph.NumClasses(),
-			learn.Trials{Number: t.options.Together, Nodes: len(phase.Nodes)})
+		p.targets, err = learn.NewTargets(t.store, name, phase.Score, p.labels, t.graph.NumClasses())
 		return p, err
 	}
 	var err error
@@ -204,7 +187,7 @@ func (t *Trainer) load() error {
 }
 
 func (t *Trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (*nmgnn.Loaded, error) {
-	x, o := t.rows(phase), nmgnn.LoadOptions{Plan: t.plan, Gradients: gradients, Trials: t.options.Together}
+	x, o := t.rows(phase), nmgnn.LoadOptions{Plan: t.plan, Gradients: gradients}
 	if t.options.Room {
 		o.Room = withRoom(len(phase.Edges.Indices), len(t.graph.Edges.Indices))
 		o.FeatureRoom = withRoom(len(x.Values), len(t.features.Values))
@@ -246,8 +229,7 @@ func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded)
 // compileStep compiles one epoch as [learn.Step.Compile] has it: → the loss that was trained on and, with validate, for
 // each validation graph the loss after it and the classes predicted for its scored nodes.
 func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
-	step := learn.Step{Model: t.model, Data: t.train.data, Masks: t.options.Mask.KeepRate.Active(), Masker: t.masker,
-		Trials:      t.options.Together,
+	step := learn.Step{Model: t.model, Data: t.train.data, Masks: t.options.Mask.KeepRate.Active(),
 		Regulariser: t.options.Regulariser, Rates: t.rates,
 		LearningRate: t.options.LearningRate, Targets: t.train.targets}
 	if validate {
@@ -259,7 +241,7 @@ func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 			return outputs
 		}
 	}
-	return step.Compile(t.backend, t.store, t.trainNodes()*t.options.Together)
+	return step.Compile(t.backend, t.store, t.trainNodes())
 }
 
 func last[T any](all []T) T { return all[len(all)-1] }

@@ -126,8 +126,8 @@ var axes = sync.OnceValue(func() []Axis {
 		oneOf("self", "self-term", "a masked node's own term (gat, sgat, gatv2): kept, as eq. 6 can be read; eqs. 7 and 9 "+
 			"mask it", "masked", []hyper.SelfTerm{hyper.SelfKept},
 			func(p *hyper.Parameters) *hyper.SelfTerm { return &p.SelfTerm }),
-		{Name: "regulariser", Flag: "regulariser", Help: "beside or instead of node masking: dropedge, dropnode, " +
-			"dropout, dropmessage or dropgnn (nodes masked in testing too, averaged), with its drop probability after a colon " +
+		{Name: "regulariser", Flag: "regulariser", Help: "beside or instead of node masking: dropedge, " +
+			"dropout or dropgnn (nodes masked in testing too, averaged), with its drop probability after a colon " +
 			"(dropedge:0.5)",
 			Get: func(c Cell) string { return regulariser(c.Parameters) },
 			Set: setRegulariser,
@@ -314,10 +314,11 @@ func regulariser(p hyper.Parameters) string {
 
 func setRegulariser(c *Cell, text string) error {
 	name, rate, given := strings.Cut(text, ":")
-	if !slices.Contains(hyper.Regularisers(), hyper.RegulariserName(name)) {
+	is := hyper.RegulariserName(name)
+	if !is.IsRetired() && !slices.Contains(hyper.Regularisers(), is) {
 		return fmt.Errorf("%q: expected one of %v, with its rate after a colon", text, hyper.Regularisers())
 	}
-	c.Parameters.Regulariser, c.Parameters.RegulariserRate = hyper.RegulariserName(name), usualRate
+	c.Parameters.Regulariser, c.Parameters.RegulariserRate = is, usualRate
 	if !given {
 		return nil
 	}

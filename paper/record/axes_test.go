@@ -19,7 +19,7 @@ import (
 func otherValues() map[string]string {
 	return map[string]string{
 		"arrivals": "train-edges", "split": "own", "resplit": "true", "validation": "5", "keep": "0.25", "over": "train",
-		"rescale": "true", "regulariser": "dropnode:0.25",
+		"rescale": "true", "regulariser": "dropedge:0.25",
 		"layers": "3", "hidden": "24", "mlp": "2", "epsilon": "0.25", "learn-epsilon": "true", "heads": "4",
 		"dropout": "0.25", "attention-dropout": "0.25",
 		"lr": "0.25", "decay": "0.25", "normalize": "false", "epochs": "7", "patience": "7", "stop": "f1",

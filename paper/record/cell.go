@@ -74,7 +74,7 @@ func (c Cell) Choose(values map[string]string) (Cell, error) {
 	if left > 0 {
 		return c, fmt.Errorf("choices %v: expected names of axes", values)
 	}
-	return c, c.Parameters.Check()
+	return c, c.Parameters.CheckRecorded()
 }
 
 // Fair returns the cell without masking or attention dropout: the baseline that masking is to be compared with.

@@ -26,7 +26,7 @@ func recordedCell(r Record) (Cell, error) {
 	if r.ValidationPercent < 0 || r.ValidationPercent > 99 {
 		return c, fmt.Errorf("a record with %d%% of the rest to validate with: expected 1 to 99", r.ValidationPercent)
 	}
-	if err := r.Parameters.Check(); err != nil {
+	if err := r.Parameters.CheckRecorded(); err != nil {
 		return c, fmt.Errorf("a record with invalid parameters: %w", err)
 	}
 	return c, nil

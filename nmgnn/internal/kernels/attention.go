@@ -1,8 +1,6 @@
 package kernels
 
 import (
-	"slices"
-
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/layers/activation"
 )
@@ -92,21 +90,10 @@ func Among(p Product, e, present *Node) (is, among *Node) {
 }
 
 // HeadProducts returns a·x for each head's share of the columns: x [rows, heads·width], a [heads, width] → [rows,
-// heads]. With a [trials, heads, width], the rows are those of as many trials, one after the other, each with its own.
+// heads].
 func HeadProducts(x, a *Node) *Node {
-	rows, trials, dims := x.Shape().Dimensions[0], []int(nil), a.Shape().Dimensions
-	if a.Rank() == 3 {
-		trials, dims = dims[:1], dims[1:]
-		rows /= trials[0]
-	}
-	heads, width := dims[0], dims[1]
-	shaped := func(x *Node, dimensions ...int) *Node { return Reshape(x, slices.Concat(trials, dimensions)...) }
-	if splitsColumns(shaped(x, rows, heads*width)) {
-		a = shaped(eachRow(shaped(a, 1, heads*width), rows), rows, heads, width)
-	} else {
-		a = shaped(a, 1, heads, width)
-	}
-	return Reshape(ReduceSum(Mul(shaped(x, rows, heads, width), a), -1), -1, heads)
+	heads, width := a.Shape().Dimensions[0], a.Shape().Dimensions[1]
+	return ReduceSum(Mul(Reshape(x, -1, heads, width), Reshape(a, 1, heads, width)), -1)
 }
 
 // perHead multiplies each head's share of x [rows, width] by its weight [rows, heads].

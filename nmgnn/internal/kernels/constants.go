@@ -50,15 +50,10 @@ func (c *Constants) Floats(name string, data []float32, dimensions ...int) *mode
 	return add(c, name, data, dimensions...)
 }
 
-// Uints makes a variable with these dimensions, or returns nil: Err says why.
-func (c *Constants) Uints(name string, data []uint64, dimensions ...int) *model.Variable {
-	return add(c, name, data, dimensions...)
-}
-
 // Err returns the first error that making a variable met.
 func (c *Constants) Err() error { return c.err }
 
-func add[T int32 | uint32 | uint64 | float32](c *Constants, name string, data []T, dimensions ...int) *model.Variable {
+func add[T int32 | uint32 | float32](c *Constants, name string, data []T, dimensions ...int) *model.Variable {
 	if c.shares == nil {
 		return c.made(name, tensors.FromFlatDataAndDimensions(data, dimensions...))
 	}

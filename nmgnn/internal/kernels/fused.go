@@ -1,10 +1,6 @@
 package kernels
 
 import (
-	"math"
-	"slices"
-
-	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -19,20 +15,13 @@ import (
 type fusedPattern struct {
 	room            int
 	matrix          csr.Matrix
-	long            bool
 	offsets, column *model.Variable // [rows+1, 1], [room, 1]
 	rowVar          *model.Variable // [room, 1], once asked for
 	into            *Constants
 }
 
-// longRow is how many entries make a row long: some of the blocks that GPUs add it up in.
-const longRow = 2048
-
 func newFused(into *Constants, m csr.Matrix, slots int) *fusedPattern {
 	p := &fusedPattern{room: max(m.NumEntries(), slots), matrix: m, into: into}
-	for r := range m.Rows {
-		p.long = p.long || m.Offsets[r+1]-m.Offsets[r] >= longRow
-	}
 	p.offsets, p.column = into.Ints("offset", narrow(m.Offsets), m.Rows+1, 1), into.Ints("column",
 		perSlot(p, m.Indices, 0), p.room, 1)
 	return p
@@ -49,7 +38,7 @@ func narrow(offsets []int64) []int32 {
 
 // in is the pattern in a computation.
 func (p *fusedPattern) in(g *Graph) fused.Matrix {
-	return fused.Matrix{Offsets: p.offsets.NodeValue(g), Columns: p.column.NodeValue(g), Long: p.long}
+	return fused.Matrix{Offsets: p.offsets.NodeValue(g), Columns: p.column.NodeValue(g)}
 }
 
 func (p *fusedPattern) Slots() int                   { return p.room }
@@ -127,7 +116,7 @@ func (p *fusedProduct) Back(v, factor, weights *Node) *Node {
 
 func (p *fusedProduct) SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node {
 	g := h.Graph()
-	if !fused.SkipsDropped(g) || s.trials() > 1 && !fused.IsForGPU(g) {
+	if !fused.SkipsDropped(g) {
 		return sumOfDropped(p, h, s, rate, gradients)
 	}
 	draw, scale := s.dropped(rate)
@@ -146,14 +135,13 @@ func (p *fusedProduct) TotalBack(e *Node) *Node {
 }
 
 func (p *fusedProduct) DropEntries(s Stream, x *Node, heads int, rate float64) *Node {
-	if !fused.Available(s.key.Graph()) || s.trials() > 1 {
+	if !fused.Available(s.key.Graph()) {
 		return p.parts.DropEntries(s, x, heads, rate)
 	}
 	return s.drop(x, p.Slots(), heads, rate) // slots are entries
 }
 
-// Mean weighs entries, which costs nothing while they are added up. On a GPU too: with the division left to XLA, which
-// fuses it into a product, an epoch of SAGE on Cora is one kernel less and twice as long by XLA's estimate.
+// Mean weighs entries, which costs nothing while they are added up.
 func (p *fusedProduct) Mean(h, mask, divisor, keep *Node, gradients bool) *Node {
 	weights := p.Spread(Inverse(divisor))
 	if keep != nil {
@@ -165,7 +153,7 @@ func (p *fusedProduct) Mean(h, mask, divisor, keep *Node, gradients bool) *Node 
 // Attend visits each entry once, and once or twice for the gradients.
 func (p *fusedProduct) Attend(a Attention) *Node {
 	g := a.Values.Graph()
-	if a.Present != nil || !fused.Attends(g) {
+	if a.Present != nil || !fused.Available(g) {
 		return attendByParts(p, a) // package fused leaves no entries out
 	}
 	values, factor := masked(a.Values, a.Mask)
@@ -186,7 +174,7 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 	// All gradients come from one v; what they share is computed once.
 	type gradients struct{ scores, target *Node }
 	backward := Remember(func(v *Node) gradients {
-		scores, target := m.AttendBackward(s, value, alpha, kept, v, factor, y)
+		scores, target := m.AttendBackward(s, value, alpha, kept, v, factor)
 		return gradients{scores, target}
 	})
 	towards := []Argument{{values, func(v *Node) *Node { return p.Back(v, factor, kept) }}}
@@ -210,7 +198,7 @@ func (p *fusedProduct) cleared(e *Node) *Node {
 
 // PairScores takes one pass over h, and one for the gradients.
 func (p *fusedProduct) PairScores(h, a, b *Node) (source, target *Node) {
-	if !fused.Available(h.Graph()) || a.Rank() == 3 {
+	if !fused.Available(h.Graph()) {
 		return p.parts.PairScores(h, a, b)
 	}
 	flat := func(x *Node) *Node { return Reshape(StopGradient(x), 1, x.Shape().Size()) }
@@ -230,24 +218,9 @@ func (p *fusedProduct) PairScores(h, a, b *Node) (source, target *Node) {
 	return half(both, 0), half(both, 1)
 }
 
-// LeakyScores visits each entry once on GPUs, and twice for the gradients.
+// LeakyScores adds up pairs of rows entry by entry.
 func (p *fusedProduct) LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node {
-	g := source.Graph()
-	if !fused.IsForGPU(g) {
-		return leakyScoresByParts(p, source, target, a, slope, gradients)
-	}
-	h, x, leak := StopGradient(source), StopGradient(target), Const(g, [][]float32{{float32(slope)}})
-	weights := StopGradient(Reshape(a, -1, h.Shape().Dimensions[1])) // [1 or trials, width]
-	y := p.forward.in(g).LeakyScores(x, h, weights, leak, a.Shape().Dimensions[a.Rank()-2])
-	if !gradients {
-		return y
-	}
-	p.needTransposed()
-	return withLeakyAdjoints(y, source, target, a,
-		func(d *Node) *Node {
-			return p.adjoint.in(g).LeakySlopes(h, leak, x, d, p.transposedAt().NodeValue(g))
-		},
-		func(d *Node) *Node { return p.forward.in(g).LeakySlopes(x, leak, h, d, nil) })
+	return leakyScoresByParts(p, source, target, a, slope, gradients)
 }
 
 // withLeakyAdjoints returns y = a·LeakyReLU(source_u + target_v) with gradients. With d the gradient of y, ofTarget
@@ -256,69 +229,14 @@ func (p *fusedProduct) LeakyScores(source, target, a *Node, slope float64, gradi
 // source_u·w_u towards a.
 func withLeakyAdjoints(y, source, target, a *Node, ofSource, ofTarget func(d *Node) *Node) *Node {
 	ofSource, ofTarget = Remember(ofSource), Remember(ofTarget)
-	flat := []int{1, source.Shape().Dimensions[1]}
-	if a.Rank() == 3 {
-		flat = append([]int{a.Shape().Dimensions[0]}, flat...)
-	}
-	weights := StopGradient(Reshape(a, flat...))
+	weights := StopGradient(Reshape(a, 1, source.Shape().Dimensions[1]))
 	return WithAdjoints(y,
-		Argument{source, func(d *Node) *Node { return WithTrials(Mul, ofSource(d), weights) }},
-		Argument{target, func(d *Node) *Node { return WithTrials(Mul, ofTarget(d), weights) }},
+		Argument{source, func(d *Node) *Node { return Mul(ofSource(d), weights) }},
+		Argument{target, func(d *Node) *Node { return Mul(ofTarget(d), weights) }},
 		Argument{a, func(d *Node) *Node {
-			along := func(x, of *Node) *Node { return sumsLike(weights, Mul(StopGradient(x), of)) }
+			along := func(x, of *Node) *Node { return ReduceSum(Mul(StopGradient(x), of), 0) }
 			return Reshape(Add(along(target, ofTarget(d)), along(source, ofSource(d))), a.Shape().Dimensions...)
 		}})
-}
-
-// AddBias returns y [rows, width] + b [1, width]. On a GPU a column of gradients towards b is added up by several
-// blocks where XLA would leave it to one. Trials' biases are as in [WithTrials].
-func AddBias(y, b *Node) *Node {
-	return WithTrials(func(y, b *Node) *Node {
-		if splitsColumns(y) {
-			b = eachRow(b, y.Shape().Dimensions[y.Rank()-2])
-		}
-		return Add(y, b)
-	}, y, b)
-}
-
-// eachRow repeats b […, 1, width] for so many rows: […, rows, width]. Its gradient is added up by [ColumnSums].
-func eachRow(b *Node, rows int) *Node {
-	dimensions := slices.Clone(b.Shape().Dimensions)
-	dimensions[b.Rank()-2] = rows
-	return WithAdjoints(BroadcastToDims(StopGradient(b), dimensions...), Argument{b, ColumnSums})
-}
-
-// ColumnSums returns Σ over the rows of x […, rows, width] → […, 1, width].
-func ColumnSums(x *Node) *Node {
-	switch {
-	case !splitsColumns(x):
-		return ReduceAndKeep(x, ReduceSum, -2)
-	case fused.IsForGPU(x.Graph()):
-		return fused.ColumnSums(x)
-	}
-	// Two sums would be made one again; one over windows is not.
-	rows := x.Shape().Dimensions[x.Rank()-2]
-	size := int(math.Sqrt(float64(rows)))
-	windows, padding := slices.Repeat([]int{1}, x.Rank()), make([][2]int, x.Rank())
-	windows[x.Rank()-2], padding[x.Rank()-2][1] = size, (size-rows%size)%size
-	blocks := BackendReduceWindow(x, compute.ReduceOpSum, windows, windows, nil, nil, padding)
-	return ReduceAndKeep(blocks, ReduceSum, -2)
-}
-
-// sumsLike returns the sums over the rows of x [rows, width], or over those of each trial, as like is there for one or
-// for several: [1, width] or [trials, 1, width].
-func sumsLike(like, x *Node) *Node {
-	if like.Rank() == 3 {
-		x = PerTrial(x, like.Shape().Dimensions[0])
-	}
-	return ColumnSums(x)
-}
-
-// splitsColumns says where sums of columns are to be sums of blocks first: XLA for GPUs splits columns of more than
-// 4,096 numbers itself, and those of up to 1,024 have a thread for each.
-func splitsColumns(x *Node) bool {
-	rows := x.Shape().Dimensions[x.Rank()-2]
-	return rows > 1024 && rows <= 4096 && fused.IsOnGPU(x.Graph().Backend())
 }
 
 // ELU returns x above zero and exp(x)-1 below, for x of any shape, with its gradient.

@@ -30,11 +30,7 @@ func linear(gradients bool, x *Node, rows int, apply, adjoint func(*Node) *Node)
 }
 
 // Dense returns x·w, x [rows, width], w [width, out], whose gradients add up in one order where [fused.SumsInOrder].
-// With w [trials, width, out], the rows are those of as many trials, one after the other, each times its own.
 func Dense(x, w *Node) *Node {
-	if w.Rank() == 3 {
-		return denseOfTrials(x, w)
-	}
 	times := func(x, w *Node) *Node { return DotGeneral(x, []int{1}, nil, w, []int{0}, nil) }
 	if !fused.SumsInOrder(x.Graph()) {
 		return times(x, w)
@@ -43,26 +39,6 @@ func Dense(x, w *Node) *Node {
 	return WithAdjoints(times(fixed, weights),
 		Argument{x, func(v *Node) *Node { return DotGeneral(v, []int{1}, nil, weights, []int{1}, nil) }},
 		Argument{w, func(v *Node) *Node { return fused.Outer(fixed, v) }})
-}
-
-func denseOfTrials(x, w *Node) *Node {
-	trials, out := w.Shape().Dimensions[0], w.Shape().Dimensions[2]
-	rows := x.Shape().Dimensions[0] / trials
-	if !fused.SumsInOrder(x.Graph()) {
-		y := DotGeneral(PerTrial(x, trials), []int{2}, []int{0}, w, []int{1}, []int{0})
-		return Reshape(y, trials*rows, out)
-	}
-	all := make([]*Node, trials)
-	for i := range all {
-		all[i] = Dense(SliceAxis(x, 0, AxisRange(i*rows, (i+1)*rows)), Squeeze(SliceAxis(w, 0, AxisElem(i)), 0))
-	}
-	return Concatenate(all, 0)
-}
-
-// PerTrial gives each of a number of trials its rows: x [trials·rows, …] → [trials, rows, …].
-func PerTrial(x *Node, trials int) *Node {
-	dimensions := x.Shape().Dimensions
-	return Reshape(x, append([]int{trials, dimensions[0] / trials}, dimensions[1:]...)...)
 }
 
 // DenseAdjoint returns xᵀ·v, x [rows, width], v [rows, out], for an x that is large.
@@ -128,13 +104,4 @@ func padRows(x *Node, rows int) *Node {
 	dimensions := slices.Clone(x.Shape().Dimensions)
 	dimensions[0] = missing
 	return Concatenate([]*Node{x, Zeros(x.Graph(), shapes.Make(x.DType(), dimensions...))}, 0)
-}
-
-// WithTrials returns op(y, b), y [rows, width], b [1, width or 1]. With b [trials, 1, width or 1], the rows are those
-// of as many trials, one after the other, each with its own.
-func WithTrials(op func(y, b *Node) *Node, y, b *Node) *Node {
-	if b.Rank() == 2 {
-		return op(y, b)
-	}
-	return Reshape(op(PerTrial(y, b.Shape().Dimensions[0]), b), y.Shape().Dimensions...)
 }

@@ -2,7 +2,6 @@ package kernels
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -33,8 +32,7 @@ type parts struct {
 	pattern   // of the matrix
 	adjoint   pattern
 	constants *Constants
-	matrix    csr.Matrix // of all trials
-	one       csr.Matrix // of one of them
+	matrix    csr.Matrix
 	options   Options
 	lazy      map[string]lazy // what only some computations need, once asked for
 	// while the matrix is replaced: the entries in the order of its transpose; may be missing
@@ -129,14 +127,12 @@ func (p *parts) position() *model.Variable {
 }
 
 func (p *parts) Replace(m csr.Matrix, gradients bool) error {
-	if err := check(m, p.options.Trials); err != nil {
+	if err := check(m); err != nil {
 		return err
 	}
-	if m.Rows != p.one.Rows || m.Columns != p.one.Columns {
+	if m.Rows != p.matrix.Rows || m.Columns != p.matrix.Columns {
 		return ErrNoFit
 	}
-	p.one = m
-	m = m.Repeat(p.options.Trials)
 	if err := p.replace(m); err != nil {
 		return err
 	}
@@ -191,19 +187,11 @@ func (p *parts) transposed(e *Node) *Node {
 }
 
 func (p *parts) Ints(name string, padding int32, of func(m csr.Matrix) []int32) *model.Variable {
-	return once(p, name, p.pattern, padding, ofTrials(p, of))
+	return once(p, name, p.pattern, padding, of)
 }
 
 func (p *parts) Floats(name string, of func(m csr.Matrix) []float32) *model.Variable {
-	return once(p, name, p.pattern, 0, ofTrials(p, of))
-}
-
-// ofTrials repeats what belongs to the entries of one trial for all.
-func ofTrials[T any](p *parts, of func(m csr.Matrix) []T) func(csr.Matrix) []T {
-	if p.options.Trials == 1 {
-		return of
-	}
-	return func(csr.Matrix) []T { return slices.Repeat(of(p.one), p.options.Trials) }
+	return once(p, name, p.pattern, 0, of)
 }
 
 // once makes a variable [slots, 1] for a direction of p the first time it is asked for, from a number for each entry.

@@ -56,10 +56,6 @@ type Options struct {
 	// Share is the backend to share the variables' memory with ([Constants.Share]); nil: none. For matrices that are
 	// replaced often.
 	Share compute.Backend
-	// Trials has the matrix so many times along the diagonal of a larger one, which the product then is: rows, columns,
-	// entries and slots are those of one trial after the other, and no slot is left. What belongs to entries is made for
-	// one trial and repeated. 0: 1.
-	Trials int
 }
 
 // Product is a sparse matrix [rows, columns] in variables of a model, to be multiplied with inside a computation.
@@ -144,17 +140,11 @@ const Lowest = -1e30
 // values are left out: pass them as weights. It returns an error for a matrix whose indices leave it or that has more
 // entries than can be numbered, and for an unknown kernel.
 func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, error) {
-	o.Trials = max(o.Trials, 1)
-	if err := check(m, o.Trials); err != nil {
+	if err := check(m); err != nil {
 		return nil, err
 	}
 	constants := NewConstants(store, path).Share(o.Share)
-	if o.Trials > 1 {
-		o.Slots = 0
-	}
-	p := &parts{constants: constants, one: m, options: o, lazy: map[string]lazy{}}
-	m = m.Repeat(o.Trials)
-	p.matrix = m
+	p := &parts{constants: constants, matrix: m, options: o, lazy: map[string]lazy{}}
 	if !slices.Contains(Kernels(), o.Kernel) {
 		return nil, fmt.Errorf("no kernel %q: expected one of %v", o.Kernel, Kernels())
 	}
@@ -192,9 +182,9 @@ func bothWays[P pattern](p *parts, behind *Constants, make func(into *Constants,
 }
 
 // check is made once for each matrix: kernels trust its indices.
-func check(m csr.Matrix, trials int) error {
-	if m.NumEntries() > math.MaxInt32/trials {
-		return fmt.Errorf("%d × a matrix with %d entries: at most %d can be numbered", trials, m.NumEntries(), math.MaxInt32)
+func check(m csr.Matrix) error {
+	if m.NumEntries() > math.MaxInt32 {
+		return fmt.Errorf("a matrix with %d entries: at most %d can be numbered", m.NumEntries(), math.MaxInt32)
 	}
 	if m.Rows < 0 || len(m.Offsets) != m.Rows+1 || m.Offsets[0] != 0 || m.Offsets[m.Rows] != int64(m.NumEntries()) {
 		return fmt.Errorf("%d offsets for %d rows and %d entries: expected one more than rows, from 0 to the "+

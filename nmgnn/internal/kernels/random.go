@@ -1,8 +1,6 @@
 package kernels
 
 import (
-	"slices"
-
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -14,7 +12,7 @@ import (
 // own generator gives different numbers on each backend; integers hashed this way are the same everywhere, so a seed
 // means the same dropout on a GPU, a CPU and in pure Go. Nothing is carried from one draw to the next.
 type Random struct {
-	key     *Node // [2] uint32, fresh every epoch; [trials, 2] for several trials side by side
+	key     *Node // [2] uint32, fresh every epoch
 	streams uint32
 	fused   bool   // package fused hashes
 	rates   *Rates // those that are not compiled in; nil: all are
@@ -22,11 +20,8 @@ type Random struct {
 
 // NewRandom returns a generator from a key [2] of uint32. Each draw from it takes the next stream. With [FusedKernel],
 // package fused does the hashing; the numbers are the same.
-//
-// Keys [trials, 2] are for several trials side by side, whose positions follow one another: each draws what it would
-// draw alone.
 func NewRandom(key *Node, kernel Kernel) *Random {
-	return &Random{key: key, fused: kernel == FusedKernel && key.Rank() == 1}
+	return &Random{key: key, fused: kernel == FusedKernel}
 }
 
 // Reading has draws at one of these rates read it from its variable; nil: all rates are compiled in.
@@ -46,20 +41,7 @@ func (r *Random) Dropout(x *Node, rate float64) *Node {
 		drop := func(x *Node) *Node { return s.drop(x, x.Shape().Dimensions[0], x.Shape().Dimensions[1], rate) }
 		return Linear(x, x.Shape().Dimensions[0], drop, drop)
 	}
-	return Mul(x, r.Next().Keep(r.Positions(x.Graph(), x.Shape().Dimensions...), rate))
-}
-
-// Positions numbers the numbers of an array of these dimensions from 0 on, those of each trial anew: uint32
-// [dimensions…].
-func (r *Random) Positions(g *Graph, dimensions ...int) *Node {
-	trials := Stream{key: r.key}.trials()
-	of := slices.Clone(dimensions)
-	of[0] /= trials
-	if trials == 1 {
-		return Positions(g, nil, of)
-	}
-	one := Positions(g, nil, append([]int{1}, of...))
-	return Reshape(BroadcastToDims(one, append([]int{trials}, of...)...), dimensions...)
+	return Mul(x, r.Next().Keep(Positions(x.Graph(), nil, x.Shape().Dimensions), rate))
 }
 
 // Next returns the next stream, so that one draw can be made in two orders of its positions.
@@ -76,22 +58,9 @@ type Stream struct {
 	rates  *Rates
 }
 
-// trials is how many there are side by side.
-func (s Stream) trials() int {
-	if s.key.Rank() == 1 {
-		return 1
-	}
-	return s.key.Shape().Dimensions[0]
-}
-
-// half is one of the stream's two keys: [], or [trials, 1].
+// half is one of the stream's two keys: [].
 func (s Stream) half(i int) *Node {
-	var key *Node
-	if s.key.Rank() == 1 {
-		key = Reshape(Slice(s.key, AxisElem(i)))
-	} else {
-		key = SliceAxis(s.key, 1, AxisElem(i))
-	}
+	key := Reshape(Slice(s.key, AxisElem(i)))
 	return mix(BitwiseXor(key, Const(s.key.Graph(), s.number*0x9e3779b9+uint32(i))))
 }
 
@@ -104,10 +73,9 @@ func (s Stream) drop(x *Node, rows, columns int, rate float64) *Node {
 // dropped is what package fused needs to know of a rate.
 func (s Stream) dropped(rate float64) (draw, scale *Node) {
 	bound, scale := s.rates.in(s.key.Graph(), rate)
-	trials := s.trials()
-	parts := []*Node{s.half(0), s.half(1), BroadcastToDims(Reshape(bound, 1, 1), trials, 1)}
+	parts := []*Node{s.half(0), s.half(1), bound}
 	for i := range parts {
-		parts[i] = Reshape(parts[i], trials, 1)
+		parts[i] = Reshape(parts[i], 1, 1)
 	}
 	return Concatenate(parts, 1), Reshape(scale, 1, 1)
 }
@@ -127,18 +95,9 @@ func (s Stream) Kept(positions *Node, rate float64) *Node {
 
 func (s Stream) kept(positions, bound, value *Node) *Node {
 	g, shape := positions.Graph(), shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)
-	if s.key.Rank() == 2 {
-		if positions.Shape().Size()%s.trials() != 0 { // padding of a matrix without entries
-			return BroadcastToShape(value, shape)
-		}
-		positions = Reshape(positions, s.trials(), positions.Shape().Size()/s.trials())
-	}
 	// Two rounds with a key each: positions of two streams never run in step.
 	bits := mix(Add(mix(BitwiseXor(positions, s.half(0))), s.half(1)))
 	dropped := LessThan(bits, bound)
-	if s.key.Rank() == 2 {
-		dropped = Reshape(dropped, shape.Dimensions...)
-	}
 	return Where(dropped, BroadcastToShape(Const(g, float32(0)), shape), BroadcastToShape(value, shape))
 }
 

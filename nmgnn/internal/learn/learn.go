@@ -4,7 +4,6 @@ package learn
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/gomlx/compute/dtypes"
@@ -70,9 +69,8 @@ func StartOf(store *model.Store) (Start, error) {
 	return start, nil
 }
 
-// Reset gives weights their first values, drawn from the seed, or from those of several trials, and the optimizer its
-// own.
-func (s Start) Reset(store *model.Store, learningRate float64, seeds ...uint64) error {
+// Reset gives weights their first values, drawn from the seed, and the optimizer its own.
+func (s Start) Reset(store *model.Store, learningRate float64, seed uint64) error {
 	for v := range store.IterVariables() {
 		if !Owns(v) {
 			continue
@@ -86,7 +84,7 @@ func (s Start) Reset(store *model.Store, learningRate float64, seeds ...uint64) 
 		case value != nil:
 			value, err = value.LocalClone()
 		case variables.IsWeight(v):
-			value, err = variables.FirstValue(store, v, seeds...)
+			value, err = variables.FirstValue(store, v, seed)
 		default:
 			value = tensors.FromShape(v.Shape())
 		}
@@ -105,38 +103,20 @@ type Targets struct {
 	score, labels *model.Variable
 	weights       *model.Variable // [slots, 1]; nil: all scored nodes weigh alike
 	classes       int
-	trials        Trials
 }
 
-// Trials says how many there are side by side, and how many nodes each has.
-type Trials struct{ Number, Nodes int }
-
-// NewTargets makes the variables for as many nodes; of each of several trials, if trials is not zero.
-func NewTargets(store *model.Store, name string, score, labels []int32, classes int, trials Trials) (*Targets, error) {
+// NewTargets makes the variables for as many nodes.
+func NewTargets(store *model.Store, name string, score, labels []int32, classes int) (*Targets, error) {
 	into := kernels.NewConstants(store, "/"+variables.DataScope+"/targets_"+name)
-	t := &Targets{classes: classes, trials: trials}
-	score, labels = t.ofAll(score, labels)
+	t := &Targets{classes: classes}
 	n := len(score)
 	t.score, t.labels = into.Ints("score", score, n, 1), into.Ints("label", labels, n, 1)
 	return t, into.Err()
 }
 
-// ofAll repeats nodes and labels for each trial.
-func (t *Targets) ofAll(score, labels []int32) (all, theirs []int32) {
-	if t.trials.Number < 2 {
-		return score, labels
-	}
-	for i := range t.trials.Number {
-		for _, v := range score {
-			all = append(all, v+int32(i*t.trials.Nodes))
-		}
-	}
-	return all, slices.Repeat(labels, t.trials.Number)
-}
-
 // NewPaddedTargets makes variables in which [Targets.Replace] puts up to as many nodes as there are slots; none yet.
 func NewPaddedTargets(store *model.Store, name string, slots, classes int) (*Targets, error) {
-	t, err := NewTargets(store, name, make([]int32, slots), make([]int32, slots), classes, Trials{})
+	t, err := NewTargets(store, name, make([]int32, slots), make([]int32, slots), classes)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +128,6 @@ func NewPaddedTargets(store *model.Store, name string, slots, classes int) (*Tar
 // Replace puts other nodes and labels in the place of these: as many, or up to as many where they are padded.
 func (t *Targets) Replace(score, labels []int32) error {
 	n := t.score.Shape().Dimensions[0]
-	score, labels = t.ofAll(score, labels)
 	if len(score) > n || len(score) < n && t.weights == nil {
 		return kernels.ErrNoFit
 	}
@@ -177,7 +156,7 @@ func (t *Targets) Rows(logits *Node) *Node {
 	return Gather(logits, t.score.NodeValue(logits.Graph()), true)
 }
 
-// Loss is the mean cross-entropy over the scored nodes: [], or [trials] for several of them.
+// Loss is the mean cross-entropy over the scored nodes: [].
 func (t *Targets) Loss(logits *Node) *Node {
 	if got := logits.Shape().Dimensions; got[1] != t.classes {
 		panic(fmt.Errorf("the last layer has %d outputs for %d classes", got[1], t.classes))
@@ -187,9 +166,6 @@ func (t *Targets) Loss(logits *Node) *Node {
 	picked := ReduceSum(Mul(LogSoftmax(rows, 1), OneHot(labels, t.classes, rows.DType())), 1)
 	if t.weights != nil {
 		return Neg(ReduceAllSum(Mul(picked, Squeeze(t.weights.NodeValue(logits.Graph()), 1))))
-	}
-	if t.trials.Number > 1 {
-		return Neg(ReduceMean(kernels.PerTrial(picked, t.trials.Number), 1))
 	}
 	return Neg(ReduceAllMean(picked))
 }

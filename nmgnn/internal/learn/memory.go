@@ -74,9 +74,6 @@ func (s Size) Whole(p hyper.Parameters, few bool) float64 {
 	_, hidden := s.numbers(p)
 	outputs := outputCopies*hidden + scores*float64(s.Classes)
 	entries := entryCopies * float64(s.Edges) * float64(max(p.Heads, 1))
-	if p.Regulariser == hyper.DropMessageRegulariser { // which draws a number for each entry and column
-		entries = max(entries, entryCopies*float64(s.Edges)*float64(p.Hidden))
-	}
 	return s.Weights(p) + numberBytes*(float64(s.Nodes)*outputs+entries+features)
 }
 

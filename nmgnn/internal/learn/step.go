@@ -26,8 +26,6 @@ type Step struct {
 	Model        nmgnn.Model
 	Data         *nmgnn.Loaded
 	Masks        bool              // node masking is active
-	Masker       *Masker           // draws δ on the device; nil: it is an input
-	Trials       int               // side by side; 0: 1
 	Regulariser  nmgnn.Regulariser // nil: none
 	Rates        *kernels.Rates    // drop rates that are not compiled in; nil: all are
 	LearningRate float64           // of Adam
@@ -39,24 +37,16 @@ type Step struct {
 }
 
 // Compile compiles a step: a key [2] for what is drawn on the device, the weight decay [] and δ [nodes, 1] → the loss
-// that was trained on, if the step has targets, and then what More returns. The nodes of several trials are one trial's
-// after the other's, and there are keys [trials, 2] and losses [trials]. With a Masker, what [Masker.Draw] takes is in
-// the place of δ.
+// that was trained on, if the step has targets, and then what More returns.
 func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model.Exec, error) {
-	trials, number := max(s.Trials, 1), shapes.Make(dtypes.Float32)
-	inputs := []shapes.Shape{keyShape(trials), number, shapes.Make(dtypes.Float32, nodes, 1)}
-	if s.Masker != nil {
-		inputs = append(inputs[:2], shapes.Make(dtypes.Uint64, trials, 3), number)
-	}
+	inputs := []shapes.Shape{shapes.Make(dtypes.Uint32, 2), shapes.Make(dtypes.Float32),
+		shapes.Make(dtypes.Float32, nodes, 1)}
 	return gomlx.Compile(b.Backend, b.ID, store, func(scope *model.Scope, in []*Node) []*Node {
 		key, decay, graph := in[0], in[1], in[0].Graph()
 		random := kernels.NewRandom(key, s.Data.Kernel()).Reading(s.Rates)
 		pass := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: s.Data.Neighbours(true, random),
 			Features: s.Data.Features(graph, true), Random: random, After: s.After}
-		switch {
-		case s.Masks && s.Masker != nil:
-			pass.Mask = s.Masker.Draw(in[2], in[3])
-		case s.Masks:
+		if s.Masks {
 			pass.Mask = in[2]
 		}
 		if s.Regulariser != nil {
@@ -67,11 +57,7 @@ func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model
 		var outputs []*Node
 		if s.Targets != nil {
 			loss := s.Targets.Loss(logits)
-			sum := loss
-			if s.Trials > 1 {
-				sum = ReduceAllSum(loss) // no trial's weights change another's loss
-			}
-			update(scope, sum, decay, s.LearningRate)
+			update(scope, loss, decay, s.LearningRate)
 			outputs = append(outputs, loss)
 		}
 		if s.More != nil {
@@ -94,28 +80,11 @@ func NewDraws(seed uint64, nodes int) *Draws {
 		make([]float32, nodes)}
 }
 
-// keyShape is that of a key, or of several trials' keys.
-func keyShape(trials int) shapes.Shape {
-	if trials == 1 {
-		return shapes.Make(dtypes.Uint32, 2)
-	}
-	return shapes.Make(dtypes.Uint32, trials, 2)
-}
-
-// Run runs a compiled [Step] with the next key of each trial, the weight decay, and δ [nodes, 1] or what a Masker draws
-// it by.
-func Run(step *model.Exec, trials []*Draws, decay float64, mask ...*tensors.Tensor) ([]*tensors.Tensor, error) {
-	var keys []uint32
-	for _, d := range trials {
-		r := rand.New(d.Keys)
-		keys = append(keys, r.Uint32(), r.Uint32())
-	}
-	inputs := []any{tensors.FromFlatDataAndDimensions(keys, keyShape(len(trials)).Dimensions...),
-		tensors.FromScalar(float32(decay))}
-	for _, x := range mask {
-		inputs = append(inputs, x)
-	}
-	outputs, err := step.Call(inputs...)
+// Run runs a compiled [Step] with the trial's next key, the weight decay and δ [nodes, 1].
+func Run(step *model.Exec, d *Draws, decay float64, mask *tensors.Tensor) ([]*tensors.Tensor, error) {
+	r := rand.New(d.Keys)
+	key := tensors.FromFlatDataAndDimensions([]uint32{r.Uint32(), r.Uint32()}, 2)
+	outputs, err := step.Call(key, tensors.FromScalar(float32(decay)), mask)
 	return outputs, gomlx.Error(err)
 }
 

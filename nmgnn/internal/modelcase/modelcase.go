@@ -53,9 +53,6 @@ func All(models []string) (all []Case) {
 		})
 		add(model+", 1 head", func(p *hyper.Parameters) { p.Heads = 1 })
 	}
-	add("gin, masked, rescaled, dropnode", func(p *hyper.Parameters) {
-		p.KeepRate, p.Rescale, p.Regulariser, p.RegulariserRate = 0.5, true, hyper.DropNodeRegulariser, 0.3
-	})
 	for i := range all { // the model is the first word
 		model, _, _ := strings.Cut(all[i].Name, ",")
 		change := all[i].Change

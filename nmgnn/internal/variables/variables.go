@@ -28,18 +28,9 @@ type Weight struct {
 	Values     []float32 // row-major
 }
 
-// SetTrials has a model in the store hold the weights of so many trials side by side: [trials, dimensions…]. Nodes'
-// rows are then those of one trial after the other, as nmgnn.LoadOptions has them.
-func SetTrials(store *model.Store, trials int) { store.SetParam("/"+trialsKey, trials) }
-
-const trialsKey = "trials"
-
 // Make makes a variable that starts uniform in middle ± bound.
 func Make(scope *model.Scope, name string, middle, bound float64, dimensions ...int) *model.Variable {
 	scope.SetParam(name+firstSuffix, first{middle, bound})
-	if trials, ok := scope.GetParam(trialsKey); ok {
-		dimensions = append([]int{trials.(int)}, dimensions...)
-	}
 	return scope.VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
 }
 
@@ -55,8 +46,8 @@ func IsMade(store *model.Store, v *model.Variable) bool {
 }
 
 // FirstValue returns the first values of a model's variable, drawn from the seed on the host, so that they are the same
-// on every backend; with several seeds, those of as many trials, one after the other.
-func FirstValue(store *model.Store, v *model.Variable, seeds ...uint64) (*tensors.Tensor, error) {
+// on every backend.
+func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Tensor, error) {
 	shape := v.Shape()
 	if shape.DType != dtypes.Float32 {
 		return nil, fmt.Errorf("variable %s is of type %s: expected float32, which models are made of", v.Path(),
@@ -67,12 +58,9 @@ func FirstValue(store *model.Store, v *model.Variable, seeds ...uint64) (*tensor
 	if !ok && shape.Rank() >= 2 { // Glorot for matrices, zero for the rest
 		from.bound = math.Sqrt(6 / float64(shape.Dimensions[shape.Rank()-2]+shape.Dimensions[shape.Rank()-1]))
 	}
-	values := make([]float32, 0, shape.Size())
-	for _, seed := range seeds {
-		r := HostRandom(seed, "weights"+v.Path())
-		for range shape.Size() / len(seeds) {
-			values = append(values, float32(from.middle+(2*r.Float64()-1)*from.bound))
-		}
+	values, r := make([]float32, shape.Size()), HostRandom(seed, "weights"+v.Path())
+	for i := range values {
+		values[i] = float32(from.middle + (2*r.Float64()-1)*from.bound)
 	}
 	return tensors.FromFlatDataAndDimensions(values, shape.Dimensions...), nil
 }

@@ -3,7 +3,6 @@ package fused
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync/atomic"
 
@@ -28,15 +27,10 @@ const (
 	scoreKernel          = "nodemask_score"
 	scoreBackwardKernel  = "nodemask_score_backward"
 	eluKernel            = "nodemask_elu"
-	outerKernel          = "nodemask_outer"        // in C alone
-	leakyScoresKernel    = "nodemask_leaky_scores" // these two for GPUs alone
-	leakySlopesKernel    = "nodemask_leaky_slopes"
+	outerKernel          = "nodemask_outer" // in C alone
 
 	fromScores, dropout = "_scores", "_dropout" // behind attendKernel
 	heardOnly           = "_heard"              // behind all of that
-
-	// For GPUs alone: behind kernels that add up rows, and behind those that leave a long row to more warps.
-	splitRows, partsOfRows, longRows = "_split", "_parts", "_long"
 )
 
 // call calls a kernel that returns matrices of these rows and columns. It panics if the backend does not run kernels.
@@ -46,7 +40,6 @@ const (
 // as gradient checkpointing does.
 func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	g := inputs[0].Graph()
-	inputs, onGPU := toGPU(g, kernel, results[0], inputs)
 	outputs := NewFunction(g, g.UniqueName(kernel), func(g *Graph) []*Node {
 		for i, x := range inputs {
 			Parameter(g, "x"+string(rune('a'+i)), x.Shape())
@@ -58,13 +51,7 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 		}
 		return outputs
 	}).Call(inputs...)
-	var err error
-	if onGPU != nil {
-		err = onGPU(outputs)
-	} else {
-		err = replaceCall(g, kernel, outputs)
-	}
-	if err != nil {
+	if err := replaceCall(g, kernel, outputs); err != nil {
 		panic(fmt.Errorf("calling %s on the backend %q: %w", kernel, g.Backend().Name(), err))
 	}
 	return outputs
@@ -80,7 +67,7 @@ func replaceCall(g *Graph, kernel string, results []*Node) error {
 		return t.replace(results, run)
 	}
 	if takesForeign(g) {
-		return makeForeign(kernel, "", 4, values(results)) // by the typed interface
+		return makeForeign(kernel, values(results))
 	}
 	return errors.New("it does not run kernels: Intercepted or Register say why")
 }
@@ -125,16 +112,6 @@ func mustDraw(draw, scale *Node) {
 type Matrix struct {
 	Offsets *Node // [rows+1, 1] int32
 	Columns *Node // [entries, 1] int32
-	// Long says that rows may be so long that GPUs had better add them up in blocks.
-	Long bool
-}
-
-// named is a kernel's name for this matrix, in a node's computation.
-func (m Matrix) named(kernel string, x *Node) string {
-	if m.Long && IsForGPU(x.Graph()) {
-		return kernel + longRows
-	}
-	return kernel
 }
 
 func (m Matrix) rows() int { return m.Offsets.Shape().Dimensions[0] - 1 }
@@ -179,23 +156,16 @@ func (m Matrix) TimesWanted(wanted, h, weights, positions *Node) *Node {
 
 // TimesDropped is [Matrix.Times] with what [Drop] makes of weights [entries, 1], in the order of the entries, and reads
 // nothing for those that are dropped. Entry i counts as number numbers[i], numbers [entries, 1] int32; nil: i. Where
-// [SkipsDropped] is false, it panics. On GPUs, draw may be [trials, 3]: rows and entries are then those of so many
-// trials, one after the other, and each numbers its own from 0.
+// [SkipsDropped] is false, it panics.
 func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node) *Node {
-	if IsForGPU(h.Graph()) {
-		must("draw", draw, -1, 3)
-	} else {
-		mustDraw(draw, scale)
-	}
+	mustDraw(draw, scale)
 	must("weights", weights, m.entries(), 1)
 	return m.times(timesDroppedKernel, h, weights, numbers, draw, scale)
 }
 
 // SkipsDropped reports whether the backend that a computation is built for runs [Matrix.TimesDropped]. In Go it would
 // be slower than a product with dropped weights, or add up in another order.
-func SkipsDropped(g *Graph) bool {
-	return IsForGPU(g) || takesForeign(g)
-}
+func SkipsDropped(g *Graph) bool { return takesForeign(g) }
 
 // times calls one of these kernels; those that leave something out have nodes that say what before theirs.
 func (m Matrix) times(kernel string, h, weights, positions *Node, before ...*Node) *Node {
@@ -207,15 +177,8 @@ func (m Matrix) times(kernel string, h, weights, positions *Node, before ...*Nod
 		mustDivide(width(h), width(weights))
 	}
 	m.check(positions)
-	return m.sum(kernel, width(h), append(before, given(m.Offsets, m.Columns, h, weights, positions)...)...)
-}
-
-// sum calls a kernel that adds up the entries of each row.
-func (m Matrix) sum(kernel string, width int, inputs ...*Node) *Node {
-	if blocks := parts(m, kernel, width, inputs); blocks != nil {
-		kernel, inputs = kernel+splitRows, slices.Concat(inputs, blocks)
-	}
-	return call(kernel, [][2]int{{m.rows(), width}}, inputs...)[0]
+	inputs := append(before, given(m.Offsets, m.Columns, h, weights, positions)...)
+	return call(kernel, [][2]int{{m.rows(), width(h)}}, inputs...)[0]
 }
 
 // Total returns the sum of what belongs to the entries of each row: e [entries, width] → [rows, width], with
@@ -223,7 +186,7 @@ func (m Matrix) sum(kernel string, width int, inputs ...*Node) *Node {
 func (m Matrix) Total(e, positions *Node) *Node {
 	must("e", e, m.entries(), -1)
 	m.check(positions)
-	return m.sum(totalKernel, width(e), given(m.Offsets, e, positions)...)
+	return call(totalKernel, [][2]int{{m.rows(), width(e)}}, given(m.Offsets, e, positions)...)[0]
 }
 
 // Highest returns the greatest of what belongs to the entries of each row, -1e30 for rows without any: e [entries,
@@ -231,7 +194,7 @@ func (m Matrix) Total(e, positions *Node) *Node {
 func (m Matrix) Highest(e *Node) *Node {
 	must("e", e, m.entries(), -1)
 	m.check(nil)
-	return m.sum(highestKernel, width(e), m.Offsets, e)
+	return call(highestKernel, [][2]int{{m.rows(), width(e)}}, m.Offsets, e)[0]
 }
 
 // Agreement returns, for each entry, the inner products of each head's share of x, of its row, and h, of its column: x
@@ -241,54 +204,7 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	must("h", h, -1, width(x))
 	mustDivide(width(x), heads)
 	m.check(nil)
-	return call(m.named(agreementKernel, x), [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h)[0]
-}
-
-// LeakyScores returns a·LeakyReLU(x + h) for each entry and head: x [rows, width] of its row, h [columns, width] of its
-// column, a [trials, width] for the rows of so many trials, slope [1, 1], that where the sum is negative → [entries,
-// heads]. It is for GPUs alone, as [Matrix.LeakySlopes] is: see [IsForGPU].
-func (m Matrix) LeakyScores(x, h, a, slope *Node, heads int) *Node {
-	must("x", x, m.rows(), -1)
-	must("h", h, -1, width(x))
-	must("a", a, -1, width(x))
-	must("slope", slope, 1, 1)
-	mustDivide(width(x), heads)
-	m.check(nil)
-	kernel := m.named(leakyScoresKernel, x)
-	return call(kernel, [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h, a, slope)[0]
-}
-
-// LeakySlopes returns Σ over the entries of each row of weight·LeakyReLU'(x + h), with weights and positions as for
-// [Matrix.Times], x, h and slope as for [Matrix.LeakyScores] → [rows, width].
-func (m Matrix) LeakySlopes(x, slope, h, weights, positions *Node) *Node {
-	must("x", x, m.rows(), width(h))
-	must("slope", slope, 1, 1)
-	return m.times(leakySlopesKernel, h, weights, positions, x, slope)
-}
-
-// ColumnSums returns Σ over the rows of x [rows, width] → [1, width], or of x [trials, rows, width] → [trials, 1,
-// width], for GPUs alone: blocks of √rows rows first, one behind another, then these, in one order.
-func ColumnSums(x *Node) *Node {
-	trials, dims := 1, x.Shape().Dimensions
-	if x.Rank() == 3 {
-		trials = dims[0]
-		x = Reshape(x, trials*dims[1], dims[2])
-	}
-	must("x", x, -1, -1)
-	rows := x.Shape().Dimensions[0] / trials
-	size := max(int(math.Sqrt(float64(rows))), 1)
-	offsets := [][]int32{{0}}
-	for trial := range trials {
-		for end := 0; end < rows; {
-			end = min(end+size, rows)
-			offsets = append(offsets, []int32{int32(trial*rows + end)})
-		}
-	}
-	blocks := call(totalKernel, [][2]int{{len(offsets) - 1, width(x)}}, Const(x.Graph(), offsets), x)[0]
-	if len(dims) == 3 {
-		blocks = Reshape(blocks, trials, -1, dims[2])
-	}
-	return ReduceAndKeep(blocks, ReduceSum, -2)
+	return call(agreementKernel, [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h)[0]
 }
 
 // Drop returns x [rows, columns] with some numbers set to zero and the others multiplied by scale [1, 1]; nil: all
@@ -378,17 +294,11 @@ func ELUBackward(x, v *Node) *Node {
 }
 
 // Available reports whether the backend that a computation is built for runs all kernels: see [Intercepted] and
-// [Register]. After [ForGPU] it runs those of a [Matrix] alone, and this is false.
+// [Register].
 func Available(g *Graph) bool {
-	if IsForGPU(g) {
-		return false
-	}
 	_, isGo := runsInGo(g)
 	return isGo || takesForeign(g)
 }
-
-// Attends reports whether the backend that a computation is built for runs [Matrix.Attend] and its gradient.
-func Attends(g *Graph) bool { return IsForGPU(g) || Available(g) }
 
 // Scores describes what attention takes the softmax of, over each row: E [entries, heads]; or, if E is nil,
 // LeakyReLU(source of the entry's column + target of its row), with Source [columns, heads], Target [rows, heads] and
@@ -435,21 +345,18 @@ func (m Matrix) Attend(s Scores, h, keep, heard *Node) (y, alpha, kept *Node) {
 		must("heard", heard, h.Shape().Dimensions[0], 1)
 		kernel += heardOnly
 	}
-	out := call(m.named(kernel, h), results, slices.Concat(given(heard, m.Offsets, m.Columns, h), s.nodes(),
-		given(keep))...)
+	out := call(kernel, results, slices.Concat(given(heard, m.Offsets, m.Columns, h), s.nodes(), given(keep))...)
 	return out[0], out[1], out[len(out)-1]
 }
 
 // AttendBackward returns d [entries, heads], the gradient of [Matrix.Attend] towards the scores, or towards what
 // LeakyReLU makes them from. g [rows, width] is the gradient towards y. target [rows, heads] is the sum of d over each
-// row; nil if scores are given as E. heard is that of [Matrix.Attend], y its result, from which kernels for GPUs have
-// what the entries of a row share.
-func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard, y *Node) (d, target *Node) {
+// row; nil if scores are given as E. heard is that of [Matrix.Attend].
+func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard *Node) (d, target *Node) {
 	m.checkScores(s, h)
 	must("alpha", alpha, m.entries(), s.Heads())
 	must("kept", kept, m.entries(), s.Heads())
 	must("g", g, m.rows(), width(h))
-	must("y", y, m.rows(), width(h))
 	results := [][2]int{{m.entries(), s.Heads()}}
 	if s.E == nil {
 		results = append(results, [2]int{m.rows(), s.Heads()})
@@ -459,11 +366,7 @@ func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard, y *Node) (d, 
 		must("heard", heard, h.Shape().Dimensions[0], 1)
 		kernel += heardOnly
 	}
-	inputs := slices.Concat(given(heard, m.Offsets, m.Columns, h, alpha, kept, g), s.nodes())
-	if IsForGPU(h.Graph()) {
-		inputs = append(inputs, y)
-	}
-	out := call(m.named(kernel, h), results, inputs...)
+	out := call(kernel, results, slices.Concat(given(heard, m.Offsets, m.Columns, h, alpha, kept, g), s.nodes())...)
 	if s.E != nil {
 		return out[0], nil
 	}

@@ -361,7 +361,7 @@ func TestAttendIsSoftmaxTimesNeighbours(t *testing.T) {
 				var all []*Node
 				for _, heard := range []*Node{nil, x[6]} {
 					y, alpha, kept := m.Attend(scores, x[3], k, heard)
-					d, towards := m.AttendBackward(scores, x[3], alpha, kept, x[4], heard, y)
+					d, towards := m.AttendBackward(scores, x[3], alpha, kept, x[4], heard)
 					if towards == nil {
 						towards = m.Total(d, nil)
 					}

@@ -139,8 +139,8 @@ func Donate(parameter *Node) {
 	}
 }
 
-// makeForeign makes the call that returned results one of a kernel, by that version of XLA's interface.
-func makeForeign(kernel, config string, version int32, results []compute.Value) error {
+// makeForeign makes the call that returned results one of a kernel.
+func makeForeign(kernel string, results []compute.Value) error {
 	var call *stablehlo.Statement
 	for i, result := range results {
 		node, ok := result.(*xla.Node)
@@ -167,7 +167,7 @@ func makeForeign(kernel, config string, version int32, results []compute.Value) 
 	for i, output := range call.Outputs {
 		outputs[i] = output.Shape()
 	}
-	if _, err := stablehlo.CustomCallV2(kernel, config, call.Inputs, rowMajor(len(call.Inputs)), outputs,
+	if _, err := stablehlo.CustomCallV2(kernel, "", call.Inputs, rowMajor(len(call.Inputs)), outputs,
 		rowMajor(len(outputs))); err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func makeForeign(kernel, config string, version int32, results []compute.Value) 
 	}
 	custom := function.Statements[before]
 	function.Statements = function.Statements[:before]
-	custom.Attributes["api_version"] = version
+	custom.Attributes["api_version"] = int32(4) // XLA's typed interface
 	call.OpType, call.Attributes = custom.OpType, custom.Attributes
 	return nil
 }
