@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 a679f47c07c8af1f30876d55531bde2f59ad149cb743185d73abfcb5f386fed4.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 b9ea4a822d94b7a091fda5dd607a81d02bc74bbbdfa274cb1a08fd3ed7d658c8.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

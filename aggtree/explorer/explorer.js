@@ -1,5 +1,5 @@
 /*!
- * nodemask's drawing of aggregation trees; built from aggtree/explorer/src, SHA-256 0e19b463c49d5d1f36b457eaac9bb299f2d87c2e705553870d93a41e0cdaca74.
+ * nodemask's drawing of aggregation trees; built from aggtree/explorer/src, SHA-256 32cb5dd76729801e6f0feec3b76503a0e17ddb8838c4bfc7b73db63124695458.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

@@ -15,6 +15,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
 	"nodemask/page"
+	"nodemask/paper/record"
 	"nodemask/paper/report"
 )
 
@@ -37,7 +38,7 @@ time.`,
 	flags.StringVar(&data, "data", "",
 		"a graph to put into it: a folder with nodes.csv and edges.csv, or an .npz, .graphml, .json or .pt file")
 	flags.StringVar(&site, "site", "", "write playground.html into this folder instead, and beside it nodemask.js, the "+
-		"program, and front.js, by which other pages use it; a server streams it from nodemask.wasm.packed; CiteSeer too, "+
+		"program, front.js, by which other pages use it, and trials.js, the recorded trials that they run again; a server streams it from nodemask.wasm.packed; CiteSeer too, "+
 		"if it is at hand")
 	addResults(flags, &folder, "results", " to compare with")
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -73,7 +74,12 @@ time.`,
 			if err := writeFile(filepath.Join(site, o.Beside), module); err != nil {
 				return err
 			}
-			served := append(page.Served(o.Module), page.File{Name: "front.js", Bytes: []byte(page.Front)})
+			trials, err := page.TrialsScript(o.Results, record.Open(filepath.Join(folder, report.PagesFolder)))
+			if err != nil {
+				return err
+			}
+			served := append(page.Served(o.Module), page.File{Name: "front.js", Bytes: []byte(page.Front)},
+				page.File{Name: page.TrialsScriptName, Bytes: trials})
 			for _, f := range served {
 				if err := writeBytes(filepath.Join(site, f.Name), f.Bytes); err != nil {
 					return err

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,9 +28,9 @@ import (
 
 type reproduceFlags struct {
 	runFlags
-	trials int
-	list   bool
-	again  string
+	trials      int
+	list, pages bool
+	again       string
 }
 
 func newReproduceCommand() *cobra.Command {
@@ -54,6 +55,8 @@ code is 1.`,
 	flags.Float64Var(&f.scale, "reddit-like-scale", 0.02, "size of the reddit-like data, as a share of "+
 		"Reddit's: 0.02 to 10")
 	flags.BoolVar(&f.list, "list", false, "list the artifacts and how many cells they have, and run nothing")
+	flags.BoolVar(&f.pages, "pages", false, "run the first trial of each cell that pages run again, as browsers compute "+
+		"it: --backend go, into results/"+report.PagesFolder)
 	flags.StringVar(&f.again, "again", "",
 		"file with records (- is standard input): run their trials again, on their backends, and compare")
 	f.addMemory(flags)
@@ -89,6 +92,9 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 		}
 		return nil
 	}
+	if f.pages {
+		return f.runPages(c, artifacts)
+	}
 	cells := report.CellsOf(artifacts)
 	all := len(cells)
 	cells = slices.DeleteFunc(cells, report.ReadOff)
@@ -113,6 +119,25 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	if err == nil && !ran {
 		fmt.Fprintln(c.ErrOrStderr(), "all of these trials are there already: 'nodemask report' shows them")
 	}
+	return err
+}
+
+// runPages runs what pages run again.
+func (f *reproduceFlags) runPages(c *cobra.Command, artifacts []report.Artifact) error {
+	for _, name := range []string{"trials", "backend", "results"} {
+		if c.Flags().Changed(name) {
+			return misusef("--pages: expected no --%s: one trial a cell, by --backend go, in results/%s", name, report.PagesFolder)
+		}
+	}
+	b, err := openBackend(c.ErrOrStderr(), "go")
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join("results", report.PagesFolder)
+	_, err = f.train(c, b, record.Open(folder), report.PagesCells(artifacts),
+		measure.Options{Seeds: train.Seeds(report.PagesSeed, 1), WithoutMAD: true}, func(last record.Record) string {
+			return fmt.Sprintf("%s, macro F1 %.2f", last.Cell, last.MacroF1)
+		})
 	return err
 }
 

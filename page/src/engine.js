@@ -35,7 +35,7 @@ onmessage = async ({data}) => {
 const served = {exec: 'nodemask-exec.js', program: 'nodemask.wasm.packed'}
 
 // loaded waits for a script beside the page.
-const loaded = (src, what) => new Promise((resolve, reject) => {
+export const loaded = (src, what) => new Promise((resolve, reject) => {
   const script = document.createElement('script')
   script.src = src
   script.onload = resolve

@@ -1,24 +1,24 @@
-// "Run it here": a click on an entry of a table, or on a point of a figure, trains one more trial of its very cell, in the page.
+// "Run this trial here": a click on an entry of a table, or on a point of a figure, shows its command and its recorded trials, and trains
+// the one that was recorded as browsers compute: the page says whether it gets the same.
 
 import {Chart} from './chart.js'
-import {dataBeside} from './engine.js'
+import {loaded} from './engine.js'
 
 const words = cell => {
   const choices = Object.entries(cell.choices).map(([name, value]) => `${name} ${value || 'none'}`)
   return [`${cell.model.toUpperCase()} on ${cell.data}, ${cell.setting}, ${cell.train} % to train on`, ...choices].join(', ')
 }
 
-// buttons lays a button over each point of a figure that can be run here, and returns them.
-function buttons(picture, here) {
-  const places = JSON.parse(picture.dataset.places).filter(place => here(JSON.parse(place.cell)))
-  if (places.length === 0) return []
+// buttons lays a button over each point of a figure, and returns them.
+function buttons(picture) {
   const frame = document.createElement('span')
   frame.className = 'nm-figure'
   picture.replaceWith(frame)
-  const all = places.map(({left, top, name, cell}) => {
+  const all = JSON.parse(picture.dataset.places).map(({left, top, name, cell}) => {
     const button = Object.assign(document.createElement('button'), {type: 'button', className: 'nm-point', title: name})
     Object.assign(button.style, {left: `${left}%`, top: `${top}%`})
     button.dataset.cell = cell
+    button.setAttribute('aria-label', `${name}. Run it here`)
     return button
   })
   frame.append(picture, ...all)
@@ -35,18 +35,24 @@ function first(entry) {
   return text.trim()
 }
 
+const lasting = seconds => (seconds > 90 ? `${Math.ceil(seconds / 60)} minutes` : `${Math.ceil(seconds)} s`)
+
+// compared says whether a trial is the recorded one.
+export function compared(here, recorded) {
+  const differ = ['split_hash', 'macro_f1', 'best_epoch', 'epochs'].filter(name => here[name] !== recorded[name])
+  if (differ.length === 0) return `Equal, to the last digit: macro F1 ${here.macro_f1}, epoch ${here.best_epoch} of ${here.epochs} kept.`
+  if (differ[0] === 'split_hash') return 'Not the same trial: this page draws another split.'
+  const by = here.macro_f1 - recorded.macro_f1
+  return `It differs by ${(by < 0 ? '−' : '+') + Math.abs(by)} points: macro F1 ${here.macro_f1} here, ${recorded.macro_f1} recorded; epoch ${here.best_epoch} of ${here.epochs} kept here, ${recorded.best_epoch} of ${recorded.epochs} there.`
+}
+
 export class Entries {
-  // beside are the data sets that lie beside the page: entries of others that the program does not hold stay as they are.
-  constructor(engine, beside) {
+  constructor(engine) {
     this.engine = engine
-    this.beside = beside
-    this.done = new Map() // by cell: what was run here
-    const here = cell => /^(cora|pubmed|sbm(:.*)?)$/.test(cell.data) || beside.includes(cell.data)
-    const entries = [...document.querySelectorAll('[data-cell]')].filter(entry => here(JSON.parse(entry.dataset.cell)))
-    const points = [...document.querySelectorAll('img[data-places]')].flatMap(picture => buttons(picture, here))
+    const entries = [...document.querySelectorAll('td[data-cell]')]
+    const points = [...document.querySelectorAll('[data-places]')].flatMap(buttons)
     if (entries.length + points.length === 0) return
     for (const entry of [...entries, ...points]) entry.addEventListener('click', () => this.open(entry))
-    for (const point of points) point.setAttribute('aria-label', `${point.title}. Run it here`)
     for (const entry of entries) {
       entry.tabIndex = 0
       entry.classList.add('nm-entry')
@@ -58,7 +64,7 @@ export class Entries {
         this.open(entry)
       })
     }
-    const hint = (where, what) => where.after(Object.assign(document.createElement('p'), {className: 'nm-hint', textContent: `Click a ${what} to run it here: one more trial, in your browser.`}))
+    const hint = (where, what) => where.after(Object.assign(document.createElement('p'), {className: 'nm-hint', textContent: `Click a ${what}: its command, its recorded trials, and the trial run again in your browser.`}))
     for (const table of new Set(entries.map(e => e.closest('figure') || e.closest('table')))) hint(table, 'number')
     for (const figure of new Set(points.map(p => p.parentElement))) hint(figure, 'point')
     this.panel = this.build()
@@ -69,10 +75,11 @@ export class Entries {
     const panel = document.createElement('dialog')
     panel.className = 'nm-panel'
     panel.setAttribute('aria-labelledby', 'nm-panel-title')
-    panel.innerHTML = `<h2 id="nm-panel-title">Run it here</h2><p class="nm-what"></p><p class="nm-recorded"></p>
-<div class="nm-charts"><div class="nm-loss"></div></div><p class="nm-status" role="status" aria-live="polite"></p><ol class="nm-results"></ol>
-<p class="nm-bar"><button type="button" class="nm-go">Train one more trial</button><button type="button" class="nm-close">Close</button></p>
-<p class="nm-small">The seed draws what it draws everywhere: split, first weights, masks. The recorded trials were computed by XLA, whose rounding differs in the last digits; the page computes in Go, and more slowly.</p>`
+    panel.innerHTML = `<h2 id="nm-panel-title"></h2><p class="nm-recorded"></p><p class="nm-command"><code></code></p>
+<details class="nm-trials"><summary></summary><p class="nm-small"></p></details>
+<div class="nm-charts" hidden><figure><div class="nm-loss"></div><figcaption>Loss. Solid: trained on. Dashed: on validation nodes. Ring: the epoch that was kept.</figcaption></figure></div>
+<p class="nm-status" role="status" aria-live="polite"></p>
+<p class="nm-bar"><button type="button" class="nm-go">Run this trial here</button><button type="button" class="nm-close">Close</button></p>`
     this.find = selector => panel.querySelector(selector)
     this.chart = new Chart(this.find('.nm-loss'), {title: 'Loss', unit: 'cross-entropy'})
     this.find('.nm-go').addEventListener('click', () => (this.job ? this.job.stop() : this.train()))
@@ -87,63 +94,69 @@ export class Entries {
     return panel
   }
 
-  open(entry) {
+  async open(entry) {
     const {find} = this
-    this.cell = JSON.parse(entry.dataset.cell)
-    find('.nm-what').textContent = words(this.cell)
+    const key = entry.dataset.cell
+    this.key = key
+    this.cell = JSON.parse(key)
+    find('h2').textContent = words(this.cell)
     const point = entry.classList.contains('nm-point')
     find('.nm-recorded').textContent = point ? `In the figure: ${entry.title}.` : `In the table: ${first(entry)}${entry.title ? ` (${entry.title.split(';')[0]})` : ''}.`
+    find('.nm-charts').hidden = true
+    for (const part of ['.nm-command', '.nm-trials', '.nm-go']) find(part).hidden = true
     find('.nm-status').textContent = ''
-    this.chart.draw([])
-    this.list()
     this.panel.showModal()
-  }
-
-  runs() {
-    const key = JSON.stringify(this.cell)
-    if (!this.done.has(key)) this.done.set(key, [])
-    return this.done.get(key)
-  }
-
-  list() {
-    this.find('.nm-results').replaceChildren(...this.runs().map(({seed, f1}) => Object.assign(document.createElement('li'), {textContent: `seed ${seed}: macro F1 ${f1.toFixed(2)}`})))
+    try {
+      if (!window.nodemaskTrials) await loaded('trials.js', 'What was recorded')
+    } catch (error) {
+      find('.nm-status').textContent = error.message
+    }
+    if (key !== this.key) return // another one was opened meanwhile
+    const {command, seeds = [], f1 = [], again} = (window.nodemaskTrials || {})[key] || {}
+    this.again = again
+    find('.nm-command').hidden = !command
+    find('.nm-command code').textContent = command || ''
+    find('.nm-trials').hidden = f1.length === 0
+    find('summary').textContent = `${f1.length} recorded ${f1.length === 1 ? 'trial' : 'trials'}`
+    find('.nm-trials p').textContent = `Macro F1 by seed, computed by XLA, which rounds otherwise than browsers do: ${f1.map((x, i) => `${seeds[i]}: ${x.toFixed(2)}`).join(', ')}.`
+    find('.nm-go').hidden = !again
+    const seconds = again ? 2 * again.seconds : 0
+    if (again) find('.nm-status').textContent = `Seed ${again.seed}, as the command has it with --backend go. It takes up to ${lasting(seconds)}${seconds > 60 ? '; Stop stops it' : ''}.`
+    else if (command) find('.nm-status').textContent = 'No page runs this: the command does.'
   }
 
   async train() {
-    const {find} = this
-    const runs = this.runs()
-    const seed = 1001 + runs.length // none of those that are recorded
+    const {find, again} = this
     const train = []
     const validation = []
     const draw = best => this.chart.draw([{name: 'train', colour: 'plain', values: train}, {name: 'validation', colour: 'plain', dashed: true, values: validation, best}])
     find('.nm-go').textContent = 'Stop'
+    find('.nm-charts').hidden = false
+    draw()
     this.engine.say = text => text && (find('.nm-status').textContent = text)
     try {
-      if (this.beside.includes(this.cell.data)) await this.engine.ask({kind: 'open', data: this.cell.data}, {files: await dataBeside(this.cell.data)}).done
-      this.job = this.engine.ask({kind: 'train', cell: this.cell, seed}, {epoch: event => {
+      this.job = this.engine.ask({kind: 'train', cell: this.cell, seed: again.seed}, {epoch: event => {
         train.push(event.trainLoss)
         validation.push(event.validationLoss)
         this.frame = this.frame || requestAnimationFrame(() => {
           this.frame = 0
           draw()
-          find('.nm-status').textContent = `Seed ${seed}: epoch ${train.length}.`
+          if (this.job) find('.nm-status').textContent = `Epoch ${train.length} of ${again.epochs}.`
         })
       }})
       const event = await this.job.done
+      this.job = null
       if (event.kind === 'stopped') {
         find('.nm-status').textContent = `Stopped after ${train.length} epochs.`
         return
       }
       draw(event.trained.bestEpoch)
-      runs.push({seed, f1: event.trained.f1})
-      this.list()
-      const mean = runs.reduce((sum, run) => sum + run.f1, 0) / runs.length
-      find('.nm-status').textContent = `Here: ${mean.toFixed(2)}, ${runs.length === 1 ? 'one trial' : `mean of ${runs.length} trials`}.${event.trained.published === undefined ? '' : ` The paper: ${event.trained.published.toFixed(2)}.`}`
+      find('.nm-status').textContent = compared(JSON.parse(event.trained.record), again)
     } catch (error) {
       find('.nm-status').textContent = error.message
     } finally {
       this.job = null
-      find('.nm-go').textContent = 'Train one more trial'
+      find('.nm-go').textContent = 'Run this trial here'
     }
   }
 }

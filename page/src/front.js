@@ -115,7 +115,6 @@ class Front {
 }
 
 const config = {src: 'nodemask.js', bytes: Number(document.currentScript && document.currentScript.dataset.bytes) || 5.5e6}
-const beside = ((document.currentScript && document.currentScript.dataset.beside) || '').split(' ').filter(Boolean) // data sets in scripts
 
 function begin() {
   const sheet = new CSSStyleSheet() // a page's policy may forbid style elements
@@ -123,7 +122,7 @@ function begin() {
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
   const engine = new Engine(config, () => {}) // whoever asks it something tells what it says
   for (const holder of document.querySelectorAll('[data-nodemask-live]')) new Front(holder, engine)
-  new Entries(engine, beside)
+  new Entries(engine)
 }
 
 if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', begin)

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
@@ -165,7 +166,17 @@ func newSection(a Artifact, e *Evidence, o TableOptions) (s section, err error) 
 			if err != nil {
 				return s, err
 			}
-			s.Content += svg
+			places, err := c.Places()
+			if err != nil {
+				return s, err
+			}
+			text, err := json.Marshal(places)
+			if err != nil {
+				return s, err
+			}
+			// For the script of a page, by which a point runs its trial.
+			s.Content += template.HTML(strings.Replace(string(svg), "<svg ", //nolint:gosec // escaped
+				fmt.Sprintf(`<svg data-places="%s" `, template.HTMLEscapeString(string(text))), 1))
 		}
 	} else {
 		if t, err = e.Table(a, o); err != nil {

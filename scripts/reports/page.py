@@ -265,12 +265,11 @@ def write_site(folder, pages, project=PROJECT, site=None):
         lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     # By this script, which 'nodemask page --site' writes, pages train: without it they are whole, too.
     live = (folder / "front.js").exists()
-    beside = " ".join(sorted(script.stem.removeprefix("data-") for script in folder.glob("data-*.js")))  # data sets
     style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("style.css", "page.js"))
     style += (HERE / "sidebar.css").read_text(encoding="utf-8") if site else ""
 
     def write(name, template, contents=(), **values):
-        text = environment.get_template(template).render(style=style, script=script, live=live, beside=beside,
+        text = environment.get_template(template).render(style=style, script=script, live=live,
             policy=policy.PLACEHOLDER, sidebar=site.sidebar(name, contents) if site else "", **values)
         write_whole(folder / name, policy.put_into(text, own=[script]))
 

@@ -148,6 +148,8 @@ class Site:
                 continue
             text = path.read_text(encoding="utf-8")
             fragment = f'<style>{style}</style>{self.sidebar(name)}<script src="site.js" defer></script>'
+            if name == "report.html" and (folder / "front.js").is_file():
+                fragment += '<script src="front.js" defer></script>'
             changed = PLACE.sub(lambda _: f"<!-- site -->{fragment}<!-- end of site -->", text, count=1)
             if changed != text:
                 write_whole(path, changed)

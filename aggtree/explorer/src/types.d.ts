@@ -21,6 +21,7 @@ interface HTMLElement {
 interface Window {
   nodemaskModule?: {exec: string; gzip: string}
   nodemaskData?: Record<string, {name: string; base64: string}[]>
+  nodemaskTrials?: Record<string, {command: string; seeds: number[]; f1: number[]; again?: Record<string, any>}>
   nodemaskPlayground?: object
 }
 interface Uint8ArrayConstructor {
