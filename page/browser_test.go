@@ -2,12 +2,14 @@ package page
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -297,7 +299,13 @@ func TestAGraphOfOnesOwnComesWithThePage(t *testing.T) {
 	require.Len(t, arms, 6)
 }
 
-// A front page and a page of tables, as reports have them: with the script beside them, and a policy that lets no style
+// entry is a cell of a table whose trial a page can run again.
+func entry(model string) Cell {
+	return Cell{Data: "sbm:nodes=120,classes=3,degree=6,seed=1", Model: model, Setting: "inductive", TrainPercent: 50,
+		Choices: map[string]string{"hidden": "8", "keep": "0.5", "epochs": "20"}}
+}
+
+// A front page and a page of tables, as reports have them: with scripts beside them, and a policy that lets no style
 // in.
 func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
 	ctx := browser(t)
@@ -307,15 +315,35 @@ func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, DataScriptName("fruit")), beside, 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "front.js"), []byte(Front), 0o644))
+	native, recorded := session(t), map[string]recordedCell{}
+	models := []string{"gin", "gat", "sgat"}
+	var fields strings.Builder
+	for _, model := range models {
+		key, err := json.Marshal(entry(model))
+		require.NoError(t, err)
+		_, done := trained(t, native, Request{Cell: entry(model), Seed: 1})
+		one, err := record.Parse([]byte(done.Record))
+		require.NoError(t, err)
+		recorded[string(key)] = recordedCell{Command: "nodemask train", Seeds: []uint64{1, 2}, F1: []float64{79, 80},
+			Again: &again{1, one.SplitHash, one.MacroF1, one.BestEpoch, one.Epochs, 1}}
+		fmt.Fprintf(&fields, `<td id=%q title="2 trials; more" data-cell='%s'>79.50<small> ± 0.71</small><br/>80</td>`, model,
+			key)
+	}
+	gin, err := json.Marshal(entry("gin"))
+	require.NoError(t, err)
+	places, err := json.Marshal([]map[string]any{{"left": 25, "top": 50, "name": "GIN, 0.5: 79.00", "cell": string(gin)}})
+	require.NoError(t, err)
+	trials, err := json.Marshal(recorded)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, TrialsScriptName), fmt.Appendf(nil, "window.nodemaskTrials = %s",
+		trials), 0o644))
 	report := filepath.Join(folder, "index.html")
-	require.NoError(t, os.WriteFile(report, []byte(`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">
+	require.NoError(t, os.WriteFile(report, fmt.Appendf(nil, `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src file: 'self' 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; img-src data:; connect-src 'none'">
 <title>reports</title></head><body><main><div data-nodemask-live><p id="still">a picture</p></div>
-<table><tr><th>GIN</th><td title="10 trials; more" data-cell='{"data":"sbm:nodes=120,classes=3,degree=6,seed=1","model":"gin","setting":"inductive","train":50,"choices":{"hidden":"8"}}'>79.00<small> ± 1.00</small><br/><small>80.10 −1.10</small></td>
-<td id="fruit" title="10 trials" data-cell='{"data":"fruit","model":"gin","setting":"transductive","train":50,"choices":{"hidden":"4","epochs":"5"}}'>50.00</td>
-<td id="elsewhere" title="10 trials" data-cell='{"data":"citeseer","model":"gin","setting":"transductive","train":50,"choices":{}}'>60.00</td></tr></table>
-<img alt="a chart" width="400" height="200" src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='400' height='200'/>" data-places='[{"left":25,"top":50,"name":"GIN, 0.5: 79.00","cell":"{\"data\":\"sbm:nodes=120,classes=3,degree=6,seed=1\",\"model\":\"gin\",\"setting\":\"inductive\",\"train\":50,\"choices\":{\"hidden\":\"8\",\"keep\":\"0.5\"}}"}]'>
-</main><script src="front.js" data-beside="fruit" defer></script></body></html>`), 0o644))
+<table><tr>%s<td id="none" data-cell='{"data":"citeseer","model":"gin","setting":"transductive","train":50,"choices":{}}'>60.00</td></tr></table>
+<img alt="a chart" width="400" height="200" src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='400' height='200'/>" data-places='%s'>
+</main><script src="front.js" defer></script></body></html>`, fields.String(), places), 0o644))
 	playground := open(t, ctx, path, 1280)
 	playground.set("#data", "fruit")
 	playground.Until(`document.querySelector('#about').textContent.startsWith('80 nodes, 80 edges, 2 features, 2 classes')`)
@@ -324,20 +352,33 @@ func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
 	var text string
 	b.Is("a picture", `document.querySelector('#still').textContent`, "what was there stays until something is trained")
 
-	b.click("[data-cell]")
-	b.Is("true In the table: 79.00 ± 1.00 (10 trials).", `document.querySelector('dialog').open + ' ' + document.querySelector('.nm-recorded').textContent`)
+	for _, model := range models {
+		b.click("#" + model)
+		b.Until(`!document.querySelector('dialog .nm-go').hidden`)
+		b.Is("true In the table: 79.50 ± 0.71 (2 trials). nodemask train 2 recorded trials", `document.querySelector('dialog').open + `+
+			`['.nm-recorded', 'code', 'summary'].map(s => ' ' + document.querySelector('dialog ' + s).textContent).join('')`)
+		b.click("dialog .nm-go")
+		b.Until(`/^(Equal|It differs|Not)/.test(document.querySelector('dialog .nm-status').textContent)`)
+		key, err := json.Marshal(entry(model))
+		require.NoError(t, err)
+		want := recorded[string(key)].Again
+		b.Is(fmt.Sprintf("Equal, to the last digit: macro F1 %v, epoch %d of %d kept.", want.MacroF1, want.BestEpoch, want.Epochs),
+			`document.querySelector('dialog .nm-status').textContent`)
+		b.look("entry-" + model)
+		b.click("dialog .nm-close")
+	}
+
+	// Another number is not called the same.
+	b.JS(`(() => { for (const cell of Object.values(window.nodemaskTrials)) cell.again.macro_f1 += 1; return '' })()`, &text)
+	b.click("#gin")
+	b.Until(`!document.querySelector('dialog .nm-go').hidden`)
 	b.click("dialog .nm-go")
-	b.Until(`document.querySelectorAll('.nm-results li').length === 1`)
-	b.JS(`document.querySelector('.nm-results li').textContent`, &text)
-	require.Regexp(t, `^seed 1001: macro F1 \d+\.\d\d$`, text)
-	b.look("entry")
+	b.Until(`document.querySelector('dialog .nm-status').textContent.startsWith('It differs by −')`)
 	b.click("dialog .nm-close")
 
-	b.Is("button null", `document.querySelector('#fruit').getAttribute('role') + ' ' + document.querySelector('#elsewhere').getAttribute('role')`,
-		"what is not at hand cannot be run")
-	b.click("#fruit")
-	b.click("dialog .nm-go")
-	b.Until(`document.querySelectorAll('.nm-results li').length === 1`)
+	b.click("#none")
+	b.Is("true true", `document.querySelector('dialog').open + ' ' + document.querySelector('dialog .nm-go').hidden`,
+		"what no trial is recorded of cannot be run")
 	b.click("dialog .nm-close")
 
 	b.Is("100 100 GIN, 0.5: 79.00. Run it here", `(point => { const [p, i] = [point.getBoundingClientRect(), point.parentElement.querySelector('img').getBoundingClientRect()]; return [p.x + p.width / 2 - i.x, p.y + p.height / 2 - i.y].map(Math.round).join(' ') + ' ' + point.getAttribute('aria-label') })(document.querySelector('.nm-point'))`)
@@ -348,7 +389,7 @@ func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
 	// The panel is closed, opened and set to work before the browser says that it has closed: what runs now is not what
 	// was meant.
 	b.Is("Stop", `document.querySelector('.nm-point').click(), document.querySelector('dialog .nm-close').click(), document.querySelector('.nm-point').click(), document.querySelector('dialog .nm-go').click(), document.querySelector('dialog .nm-go').textContent`)
-	b.Until(`document.querySelectorAll('.nm-results li').length === 1`)
+	b.Until(`document.querySelector('dialog .nm-status').textContent.startsWith('It differs by')`)
 	b.look("point")
 	b.click("dialog .nm-close")
 

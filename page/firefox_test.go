@@ -112,7 +112,7 @@ func TestFirefoxTrainsAsTheCommandDoes(t *testing.T) {
 		t.Skip("skipped: trains in a browser for seconds")
 	}
 	f := openFirefox(t, written(t, func(o *Options) { o.Beside = "nodemask.js" }))
-	models, settings := []string{"gin", "sgat"}, []datasets.Setting{datasets.Inductive}
+	models, settings := []string{"gin", "gat", "sgat"}, []datasets.Setting{datasets.Inductive}
 	keeps, seeds := []string{"0.5"}, []uint64{2}
 	if os.Getenv("NODEMASK_PARITY") != "" { // some minutes
 		models, settings, keeps, seeds = []string{"gin", "gat", "sgat"}, datasets.Settings(), []string{"1",

@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 b9ea4a822d94b7a091fda5dd607a81d02bc74bbbdfa274cb1a08fd3ed7d658c8.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 eca5adc823294701a36fc3ecb065d5c66cd17ddf09ee9571e5a8caaa16584c4a.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

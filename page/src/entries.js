@@ -77,7 +77,8 @@ export class Entries {
     panel.setAttribute('aria-labelledby', 'nm-panel-title')
     panel.innerHTML = `<h2 id="nm-panel-title"></h2><p class="nm-recorded"></p><p class="nm-command"><code></code></p>
 <details class="nm-trials"><summary></summary><p class="nm-small"></p></details>
-<div class="nm-charts" hidden><figure><div class="nm-loss"></div><figcaption>Loss. Solid: trained on. Dashed: on validation nodes. Ring: the epoch that was kept.</figcaption></figure></div>
+<div class="nm-charts" hidden><div class="nm-loss"></div></div>
+<p class="nm-small nm-legend" hidden>Solid: trained on. Dashed: on validation nodes. Ring: the epoch that was kept.</p>
 <p class="nm-status" role="status" aria-live="polite"></p>
 <p class="nm-bar"><button type="button" class="nm-go">Run this trial here</button><button type="button" class="nm-close">Close</button></p>`
     this.find = selector => panel.querySelector(selector)
@@ -102,8 +103,7 @@ export class Entries {
     find('h2').textContent = words(this.cell)
     const point = entry.classList.contains('nm-point')
     find('.nm-recorded').textContent = point ? `In the figure: ${entry.title}.` : `In the table: ${first(entry)}${entry.title ? ` (${entry.title.split(';')[0]})` : ''}.`
-    find('.nm-charts').hidden = true
-    for (const part of ['.nm-command', '.nm-trials', '.nm-go']) find(part).hidden = true
+    for (const part of ['.nm-charts', '.nm-legend', '.nm-command', '.nm-trials', '.nm-go']) find(part).hidden = true
     find('.nm-status').textContent = ''
     this.panel.showModal()
     try {
@@ -131,7 +131,7 @@ export class Entries {
     const validation = []
     const draw = best => this.chart.draw([{name: 'train', colour: 'plain', values: train}, {name: 'validation', colour: 'plain', dashed: true, values: validation, best}])
     find('.nm-go').textContent = 'Stop'
-    find('.nm-charts').hidden = false
+    find('.nm-charts').hidden = find('.nm-legend').hidden = false
     draw()
     this.engine.say = text => text && (find('.nm-status').textContent = text)
     try {

@@ -6,8 +6,8 @@ import (
 	"nodemask/paper/record"
 )
 
-// PagesFolder has, in a folder of results, the trials that pages run again: one of each cell, with [PagesSeed], by the pure-Go backend, which
-// computes as browsers do. They are compared with what a page gets, and never a part of tables.
+// PagesFolder has, in a folder of results, the trials that pages run again: one of each cell, with [PagesSeed], by the
+// pure-Go backend, which computes as browsers do. They are compared with what a page gets, and never a part of tables.
 const PagesFolder = "go"
 
 // PagesSeed is the seed of those trials.

@@ -1,7 +1,7 @@
 """Runs a kernel so that nothing of it stays: kernel.py GONB [GONB'S ARGUMENTS].
 
 gonb keeps programs and sockets in folders under the folder for temporary files, and starts the programs of cells. Here
-it gets a folder for temporary files of its own, and front.py stands between it and Jupyter. When the kernel ends, or the process that started it
+it gets a folder for temporary files of its own, and relay.py stands between it and Jupyter. When the kernel ends, or the process that started it
 (JupyterLab or scripts/reports), however that ended, its processes are ended and its folder is removed. What could not
 be, since this process was killed too, the next kernel removes.
 """
@@ -19,7 +19,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))  # Python runs isolated, and sees nothing beside a notebook
 
-import front
+import relay
 import gopls
 
 PREFIX = "nodemask-kernel-"
@@ -147,7 +147,7 @@ def main(command):
     os.environ.update({"TMPDIR": str(folder), FOLDER: str(folder)})
     try:
         if connection:
-            between = front.Front(connection, folder, HERE.parents[1], names(command[0], folder))
+            between = relay.Front(connection, folder, HERE.parents[1], names(command[0], folder))
             command = [between.file if a == connection else a for a in command]
         kernel = subprocess.Popen(
             command,

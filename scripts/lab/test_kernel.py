@@ -13,7 +13,7 @@ import threading
 import time
 import unittest
 
-import front
+import relay
 import hints
 import kernel as looked_after
 import register
@@ -160,7 +160,7 @@ class NothingStays(unittest.TestCase):
     def start(self, *before):
         """A kernel, once it runs, and the number of the process that stands for gonb."""
         self.connection = self.folder / f"kernel-{len(list(self.folder.iterdir()))}.json"
-        shell, shown = front.free_ports(2)
+        shell, shown = relay.free_ports(2)
         self.connection.write_text(json.dumps({"key": "", "transport": "tcp", "ip": "127.0.0.1", "shell_port": shell,
             "iopub_port": shown}))
         # The environment's Python by another name: beside it there is no gopls.
