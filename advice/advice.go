@@ -167,6 +167,9 @@ func (o *Options) comparisons() int { return len(arms()) * len(o.Models) * len(o
 // comparisons (Bonferroni), so that all of them are below their true means, at all times, with a probability of 95 %.
 // An upper end is to say only that more splits are not worth their time, and holds with 90 %, each by itself. An arm is
 // settled when its interval is above 0, or below [Margin].
+//
+// It goes deep before it goes wide: the model and setting whose plain model validates best in a first trial get the
+// budget until they are settled or have used some splits; masking and DropGNN are compared first.
 func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	o, err := o.Complete()
 	if err != nil {
@@ -211,7 +214,8 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 // says how long one would take: every trial has patience for at least 50 epochs.
 func (o *Options) Floor(epoch time.Duration) error {
 	questions := len(o.Models) * len(o.Settings)
-	trials := questions * (choosing(plainTried) + choosing(fewTried)*len(arms()) + (len(arms())+1)*looks()[0])
+	// Of all models a first trial; of the one that leads, masking and its kin at the first look.
+	trials := questions - 1 + choosing(plainTried) + kin*choosing(fewTried) + (kin+1)*looks()[0]
 	least := time.Duration(trials) * 51 * epoch / time.Duration(o.Jobs)
 	if least <= 4*o.Budget { // it may come to less, and what is known in the end is worth having
 		return nil

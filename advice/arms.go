@@ -28,11 +28,15 @@ const dropoutArm = "dropout"
 // maskingArm is what the project is about.
 const maskingArm = "node masking"
 
-// arms lists what is compared with the plain model.
+// arms lists what is compared with the plain model, in the order in which it is tried.
 func arms() []arm {
-	return []arm{{maskingArm, "keep", "", 1}, {"DropEdge", "regulariser", "dropedge:", 1},
-		{dropoutArm, "dropout", "", 1}, {"DropGNN", "regulariser", "dropgnn:", 2}}
+	return []arm{{maskingArm, "keep", "", 1}, {"DropGNN", "regulariser", "dropgnn:", 2},
+		{dropoutArm, "dropout", "", 1}, {"DropEdge", "regulariser", "dropedge:", 1}}
 }
+
+// kin is how many of the first arms are compared before others are tried: masking, and DropGNN, which masks in testing
+// too.
+const kin = 2
 
 // Configurations: of the plain model, and at most and at least of each arm.
 const (

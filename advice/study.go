@@ -125,11 +125,20 @@ func choosing(n int) (trials int) {
 	return trials
 }
 
-// stages of the work; choosing has one a round.
+// Stages of the work, the lowest first. All questions have a first trial; then the one whose plain model validates best
+// is taken as far as [firstSplits] splits, then the next one, and last what is still open everywhere. Within a question
+// masking and its kin are compared on some splits before other arms are tried.
 const (
-	stagePlain = tries * iota
-	stageArms
-	stageFresh
+	stagePlain    = 0 // choosing has a stage for each round
+	stageKin      = stagePlain + tries
+	stageKinFresh = stageKin + tries
+	stageArms     = stageKinFresh + kinSplits + 1
+	stageFresh    = stageArms + tries
+	stages        = stageFresh + firstSplits + 1 // of a question
+	stageLast     = 1 << 20
+
+	kinSplits   = 22 // splits on which masking and its kin are compared before other arms are tried
+	firstSplits = 40 // splits on which a question is compared before the next question
 )
 
 // assess returns what is known, and lists the trials to run next.
@@ -139,29 +148,18 @@ func (s *study) assess() (*Advice, error) {
 	for _, model := range s.Models {
 		for _, setting := range s.Settings {
 			q := &Question{Model: model, Setting: setting, Arms: []*Arm{{Name: plain}}}
-			if err := s.tunePlain(q); err != nil {
-				return nil, err
+			for _, arm := range arms() {
+				q.Arms = append(q.Arms, &Arm{Name: arm.name})
 			}
 			a.Questions = append(a.Questions, q)
 		}
 	}
-	chosen := !slices.ContainsFunc(a.Questions, func(q *Question) bool { return q.Arms[0].Chosen == nil })
-	if chosen {
-		s.tried = s.affordable(a.Questions)
+	order, err := s.order(a.Questions)
+	if err != nil {
+		return nil, err
 	}
-	for _, q := range a.Questions {
-		for _, arm := range arms() {
-			q.Arms = append(q.Arms, &Arm{Name: arm.name})
-		}
-		if !chosen {
-			continue
-		}
-		if err := s.tuneArms(q); err != nil {
-			return nil, err
-		}
-	}
-	for _, q := range a.Questions {
-		if err := s.compare(q); err != nil {
+	for rank, q := range order {
+		if err := s.ask(q, 1+rank*stages); err != nil {
 			return nil, err
 		}
 	}
@@ -170,14 +168,62 @@ func (s *study) assess() (*Advice, error) {
 	return a, nil
 }
 
+// order returns the questions by the validation score of one trial each, the best first; it wants trials that are
+// missing, before all others.
+func (s *study) order(questions []*Question) ([]*Question, error) {
+	for _, q := range questions {
+		cells, err := s.cells(q, plainConfigurations(q.Model)[:1])
+		if err != nil {
+			return nil, err
+		}
+		there, err := s.trials(cells[0])
+		if err != nil {
+			return nil, err
+		}
+		first, ok := there[firstTry]
+		if !ok {
+			s.want(batch{0, "a first trial of each model", cells, []uint64{firstTry}})
+		}
+		q.First = first.ValidationF1
+	}
+	order := slices.Clone(questions)
+	slices.SortStableFunc(order, func(a, b *Question) int { return cmp.Compare(b.First, a.First) })
+	return order, nil
+}
+
+// ask takes a question as far as there are trials, and wants the next ones, at stages from one on.
+func (s *study) ask(q *Question, from int) error {
+	if err := s.tunePlain(q, from+stagePlain); err != nil || q.Arms[0].Chosen == nil {
+		return err
+	}
+	s.tried = s.affordable(q)
+	if err := s.tuneArms(q, 0, kin, from+stageKin); err != nil {
+		return err
+	}
+	masks := q.Arms[1 : 1+kin]
+	if slices.ContainsFunc(masks, func(a *Arm) bool { return a.Chosen == nil }) {
+		return nil
+	}
+	if err := s.compare(q, from); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(masks, func(a *Arm) bool { return !a.settled() && len(a.F1) < kinSplits }) {
+		return nil
+	}
+	if err := s.tuneArms(q, kin, len(arms()), from+stageArms); err != nil {
+		return err
+	}
+	return s.compare(q, from)
+}
+
 // tunePlain chooses the plain model's configuration, which other arms start from.
-func (s *study) tunePlain(q *Question) error {
+func (s *study) tunePlain(q *Question, stage int) error {
 	values := plainConfigurations(q.Model)
 	cells, err := s.cells(q, values)
 	if err != nil {
 		return err
 	}
-	best, score, err := s.choose(stagePlain, "choosing scaling and normalisation", cells)
+	best, score, err := s.choose(stage, "choosing scaling and normalisation of "+hyper.Title(q.Model), cells)
 	if err != nil {
 		return err
 	}
@@ -231,15 +277,11 @@ func (s *study) cost(q *Question, of arm, trials int) time.Duration {
 	return time.Duration((of.cost*q.seconds + 0.2) * float64(trials) / float64(s.Jobs) * float64(time.Second))
 }
 
-// affordable is how many configurations each arm has: fewer where all would take more than two fifths of the budget.
-// It depends on records and the budget alone, so that asking again chooses alike.
-func (s *study) affordable(questions []*Question) int {
+// affordable is how many configurations each arm of a question has: fewer where all would take more than two fifths of
+// the budget. It depends on records and the budget alone, so that asking again chooses alike.
+func (s *study) affordable(q *Question) int {
 	for _, n := range []int{mostTried, mostTried / 2} { // with and without the other dropout
-		total := time.Duration(0)
-		for _, q := range questions {
-			total += s.tuning(q, n)
-		}
-		if total <= 2*s.Budget/5 {
+		if s.tuning(q, n) <= 2*s.Budget/5 {
 			return n
 		}
 	}
@@ -254,74 +296,61 @@ func (s *study) tuning(q *Question, n int) (total time.Duration) {
 	return total
 }
 
-func (s *study) tuneArms(q *Question) error {
-	for i, arm := range arms() {
+// tuneArms chooses the configurations of a question's arms from one to before another.
+func (s *study) tuneArms(q *Question, from, to, stage int) error {
+	for i, arm := range arms()[from:to] {
 		values := arm.configurations(q.Arms[0].Chosen)[:s.tried]
 		cells, err := s.cells(q, values)
 		if err != nil {
 			return err
 		}
-		best, score, err := s.choose(stageArms, "choosing rates", cells)
+		best, score, err := s.choose(stage, "choosing rates for "+hyper.Title(q.Model), cells)
 		if err != nil {
 			return err
 		}
 		if best >= 0 {
-			a := q.Arms[i+1]
+			a := q.Arms[1+from+i]
 			a.Chosen, a.Validation, a.Words = values[best], score, arm.words(values[best])
 		}
 	}
 	return nil
 }
 
-// compare compares a question's arms with the plain model on fresh splits, and wants more of them for what is open.
-func (s *study) compare(q *Question) error {
-	var scores [][]float64 // by arm: on fresh splits, in order, as far as all are there
+// compare compares the arms of a question that have chosen with the plain model on fresh splits, and wants more of them
+// for what is open.
+func (s *study) compare(q *Question, from int) error {
+	var compared []*Arm
+	all := true
 	for _, a := range q.Arms {
 		if a.Chosen == nil {
-			return nil // all arms are compared at once
+			all = false
+			continue
 		}
-		c, err := s.cell(q.Model, q.Setting, a.Chosen)
-		if err != nil {
+		if err := s.fresh(q, a); err != nil {
 			return err
 		}
-		there, err := s.trials(c)
-		if err != nil {
-			return err
-		}
-		a.cell = c
-		c.Data = s.Data
-		a.Command = strings.TrimSuffix(c.Command(10), " --json")
-		for seed := uint64(firstFresh); ; seed++ {
-			r, ok := there[seed]
-			if !ok {
-				break
-			}
-			a.F1 = append(a.F1, r.MacroF1)
-		}
-		a.F1 = a.F1[:seenAt(len(a.F1))]
-		if len(scores) > 0 { // a round that was cut off may leave the plain model behind
-			a.F1 = a.F1[:min(len(a.F1), len(scores[0]))]
-		}
-		scores = append(scores, a.F1)
+		// A round that was cut off may leave the plain model behind.
+		a.F1 = a.F1[:min(len(a.F1), len(q.Arms[0].F1))]
+		compared = append(compared, a)
 	}
-	q.collapse(s.Graph, scores)
+	q.collapse(s.Graph, compared)
 	next := 0
 	var cells []record.Cell
-	for _, a := range q.Arms[1:] {
+	for _, a := range compared[1:] {
 		if maps.Equal(a.Chosen, q.Arms[0].Chosen) {
 			a.Verdict = Same
 			continue
 		}
 		n := len(a.F1)
-		if err := a.judge(scores[0][:n], a.F1, alpha/float64(s.comparisons())); err != nil {
+		if err := a.judge(q.Arms[0].F1[:n], a.F1, alpha/float64(s.comparisons())); err != nil {
 			return err
 		}
 		if a.settled() {
 			continue
 		}
 		at := slices.IndexFunc(looks(), func(look int) bool { return look > n })
-		if at < 0 {
-			continue // as many as there are to be
+		if at < 0 || !all && looks()[at] > kinSplits {
+			continue // as many as there are to be, by now
 		}
 		if look := looks()[at]; next == 0 || look < next {
 			next, cells = look, nil
@@ -330,10 +359,43 @@ func (s *study) compare(q *Question) error {
 			cells = append(cells, a.cell)
 		}
 	}
-	if next > 0 {
-		s.want(batch{stageFresh + next, fmt.Sprintf("comparing on up to %d fresh splits", next),
-			append(cells, q.Arms[0].cell), hyper.Seeds(firstFresh, next)})
+	if next == 0 {
+		return nil
 	}
+	stage := from + stageFresh + next
+	switch {
+	case !all:
+		stage = from + stageKinFresh + next
+	case next > firstSplits:
+		stage = stageLast + next
+	}
+	s.want(batch{stage, fmt.Sprintf("comparing %s on up to %d fresh splits", hyper.Title(q.Model), next),
+		append(cells, q.Arms[0].cell), hyper.Seeds(firstFresh, next)})
+	return nil
+}
+
+// fresh fills in an arm's cell, its command, and its scores on fresh splits, in order, as far as all are there.
+func (s *study) fresh(q *Question, a *Arm) error {
+	c, err := s.cell(q.Model, q.Setting, a.Chosen)
+	if err != nil {
+		return err
+	}
+	there, err := s.trials(c)
+	if err != nil {
+		return err
+	}
+	a.cell = c
+	c.Data = s.Data
+	a.Command = strings.TrimSuffix(c.Command(10), " --json")
+	a.F1 = nil
+	for seed := uint64(firstFresh); ; seed++ {
+		r, ok := there[seed]
+		if !ok {
+			break
+		}
+		a.F1 = append(a.F1, r.MacroF1)
+	}
+	a.F1 = a.F1[:seenAt(len(a.F1))]
 	return nil
 }
 
@@ -384,16 +446,20 @@ func (a *Arm) settled() bool { return a.Verdict != Open }
 
 // collapse counts the splits on which arms collapsed: hardly better than one class for every node, or less than half of
 // what the arms of the question have in the median.
-func (q *Question) collapse(g *datasets.Graph, scores [][]float64) {
-	all := slices.Concat(scores...)
+func (q *Question) collapse(g *datasets.Graph, arms []*Arm) {
+	var all []float64
+	for _, a := range arms {
+		all = append(all, a.F1...)
+	}
 	if len(all) == 0 {
 		return
 	}
 	limit := max(stats.Median(all)/2, 100*constantF1(g)+3)
-	for i := range q.Arms {
-		for _, f1 := range scores[i] {
+	for _, a := range arms {
+		a.Collapsed = 0
+		for _, f1 := range a.F1 {
 			if f1 <= limit {
-				q.Arms[i].Collapsed++
+				a.Collapsed++
 			}
 		}
 	}
@@ -433,20 +499,17 @@ func (a *Arm) more() int {
 // left estimates how long it would take to settle what is open; 0: nothing is.
 func (s *study) left(a *Advice) (left time.Duration) {
 	for _, q := range a.Questions {
-		if q.Arms[0].Chosen == nil || q.Arms[len(q.Arms)-1].Chosen == nil {
-			if q.seconds > 0 {
-				if q.Arms[0].Chosen == nil {
-					left += s.cost(q, arm{cost: 1}, choosing(plainTried))
-				}
-				left += s.tuning(q, max(s.tried, fewTried))
-				for _, arm := range arms() {
-					left += s.cost(q, arm, usual)
-				}
-			}
+		if q.seconds == 0 {
 			continue
+		}
+		if q.Arms[0].Chosen == nil {
+			left += s.cost(q, arm{cost: 1}, choosing(plainTried))
 		}
 		most := 0
 		for k, arm := range arms() {
+			if q.Arms[k+1].Chosen == nil {
+				left += s.cost(q, arm, choosing(max(s.tried, fewTried)))
+			}
 			more := q.Arms[k+1].more()
 			left += s.cost(q, arm, more)
 			most = max(most, more)

@@ -49,6 +49,8 @@ type Question struct {
 	Setting datasets.Setting `json:"setting"`
 	Shared  string           `json:"shared,omitempty"` // what all arms share, chosen for the plain one
 	Arms    []*Arm           `json:"arms"`
+	// First is the plain model's validation macro F1 in one trial, in percent, by which questions are ordered; 0: none.
+	First float64 `json:"first_validation_macro_f1,omitempty"`
 
 	seconds float64 // of a trial
 }
@@ -149,6 +151,21 @@ func (a *Arm) ahead() bool {
 	return a.Verdict == Open && a.Effect != nil && a.Effect.Mean >= Margin && a.Effect.Low > -a.Effect.Mean
 }
 
+// compared reports whether any arm has been compared with the plain model.
+func (q *Question) compared() bool {
+	return slices.ContainsFunc(q.Arms[1:], func(a *Arm) bool { return a.Effect != nil || a.Verdict == Same })
+}
+
+// largestOpen returns the arm with the largest measured difference of those that are not settled, or nil.
+func (q *Question) largestOpen() (largest *Arm) {
+	for _, a := range q.Arms[1:] {
+		if a.Effect != nil && !a.settled() && (largest == nil || a.Effect.Mean > largest.Effect.Mean) {
+			largest = a
+		}
+	}
+	return largest
+}
+
 // open counts the arms that are not settled.
 func (q *Question) open() (n int) {
 	for _, a := range q.Arms[1:] {
@@ -228,15 +245,27 @@ func (a *Advice) sentence() string {
 
 // of is the sentence on a setting.
 func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string) {
-	var gains, none, open, going, used, ahead, unstable, masking []string // going: open ones that more splits may settle
+	// going: open ones that more splits may settle; waiting: nothing has been compared.
+	var gains, none, open, going, used, ahead, measured, unstable, masking, waiting []string
+	var leads *Question // of those that wait, the one whose plain model validates best
 	for _, q := range a.Questions {
 		if q.Setting != setting {
 			continue
 		}
 		model, best := hyper.Title(q.Model), q.best()
+		if !q.compared() {
+			waiting = append(waiting, model)
+			if q.First > 0 && (leads == nil || q.First > leads.First) {
+				leads = q
+			}
+			continue
+		}
 		helps := best != nil && best.Verdict == Helps
 		if best != nil && best.Verdict == Open {
 			ahead = append(ahead, fmt.Sprintf("%s is ahead for %s, by %s", q.title(best), model, best.Effect.words()))
+		} else if largest := q.largestOpen(); largest != nil && !helps {
+			measured = append(measured, fmt.Sprintf("%s makes a difference of %s to %s on %d splits", q.title(largest),
+				largest.Effect.words(), model, largest.Effect.Splits))
 		}
 		switch stays := q.usedUp(); {
 		case stays > 0 && stays == q.open():
@@ -263,21 +292,24 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 	}
 	use, best := a.use(setting)
 	yet, soFar, leading := " yet", " so far", "So far "
-	if len(going) == 0 {
+	if len(going)+len(waiting) == 0 {
 		yet, soFar, leading = "", "", "On these splits "
 	}
 	switch {
+	case len(gains)+len(none)+len(open) == 0 && leads == nil:
+		return append(sentences, begin+" nothing is known of "+orList(waiting)+" yet.")
+	case len(gains)+len(none)+len(open) == 0:
+		return append(sentences, fmt.Sprintf("%s no comparison has ended yet: plain %s validates best in a first trial, "+
+			"with %.1f.", begin, hyper.Title(leads.Model), leads.First))
 	case len(gains) > 0 && len(none)+len(open) == 0:
 		sentences = append(sentences, begin+" "+list(gains)+".")
 	case len(gains) > 0 && len(open) == 0:
-		sentences = append(sentences, begin+" "+list(gains)+"; no other model gains a point by anything.")
+		sentences = append(sentences, begin+" "+list(gains)+"; nothing gains "+orList(none)+" a point.")
 	case len(gains) > 0:
 		sentences = append(sentences, begin+" "+list(gains)+"; for "+list(open)+" not all is settled"+yet+".")
 	case len(open) == 0:
 		sentences = append(sentences, begin+" nothing gains "+orList(none)+" a point: neither node masking nor another "+
 			"regulariser is worth its trouble.")
-	case len(none) == 0 && best == nil:
-		return append(sentences, begin+" nothing is known of "+orList(open)+" yet.")
 	case len(none) == 0:
 		sentences = append(sentences, begin+" nothing is shown to help "+orList(open)+soFar+", and not all is settled.")
 	default:
@@ -295,6 +327,13 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 	if len(ahead) > 0 {
 		sentences = append(sentences, leading+list(ahead)+".")
 	}
+	if len(measured) > 0 {
+		text := list(measured)
+		sentences = append(sentences, strings.ToUpper(text[:1])+text[1:]+".")
+	}
+	if len(waiting) > 0 {
+		sentences = append(sentences, "Not compared yet: "+list(waiting)+".")
+	}
 	sentences = append(sentences, unstable...)
 	if best != nil {
 		what := use.plainTitle()
@@ -302,7 +341,7 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 			what = hyper.Title(use.Model) + " with " + strings.Replace(use.title(best), " with ", ", ", 1)
 		}
 		verb := "Use"
-		if len(going) > 0 {
+		if len(going)+len(waiting) > 0 {
 			verb = "Until then, use"
 		}
 		sentences = append(sentences, fmt.Sprintf("%s %s: %.1f.", verb, what, best.Score().Mean))
