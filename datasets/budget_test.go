@@ -89,7 +89,7 @@ func TestEveryReaderCountsAllThatItKeeps(t *testing.T) {
 		got := counted(string(m.Zip(zip.Store)), func(in *graphfile.File) error {
 			z, err := numpy.New(t.Context(), in)
 			require.NoError(t, err)
-			_, err = readNPZ(npzReader{z}, "a.npz")
+			_, err = readNPZ(npzReader{z}, "a.npz", graphfile.Choice{})
 			return err
 		})
 		require.Equal(t, up(want, 64), got, name)

@@ -37,9 +37,10 @@ type Description struct {
 	// EdgeHomophily is the share of the edges between labelled nodes that join two of one class; nil if there are none.
 	EdgeHomophily *float64 `json:"edge_homophily"`
 
-	OwnSplit *SplitCounts `json:"own_split,omitempty"`
-	Notes    []string     `json:"notes,omitempty"`    // of the reader, see [Graph.Remarks]
-	Warnings []string     `json:"warnings,omitempty"` // what may make training meaningless
+	OwnSplit  *SplitCounts `json:"own_split,omitempty"`
+	OwnSplits int          `json:"own_splits,omitempty"` // of which OwnSplit is the first
+	Notes     []string     `json:"notes,omitempty"`      // of the reader, see [Graph.Remarks]
+	Warnings  []string     `json:"warnings,omitempty"`   // what may make training meaningless
 }
 
 // DegreeCount says how many nodes have From to To neighbours.
@@ -89,6 +90,7 @@ func Describe(g *Graph) Description {
 		}
 	}
 	if s := g.OwnSplit; s != nil {
+		d.OwnSplits = len(g.OwnSplits)
 		d.OwnSplit = &SplitCounts{len(s.Train), len(s.Validation), len(s.Test), s.Hash()}
 	}
 	d.homophily(g)
@@ -187,6 +189,9 @@ func (d Description) Facts() (facts [][2]string) {
 	if s := d.OwnSplit; s != nil {
 		add("own split", "%d train, %d validation and %d test nodes, hash %s (train --split own)",
 			s.Train, s.Validation, s.Test, s.Hash)
+		if d.OwnSplits > 1 {
+			add("own splits", "%d, of which that is the first: trials take one after the other", d.OwnSplits)
+		}
 	}
 	for _, note := range d.Notes {
 		add("note", "%s", note)

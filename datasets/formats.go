@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,8 +162,9 @@ func fromFile(l *graphfile.Graph, name, source string) (*Graph, error) {
 		l.Features.Rows = l.Nodes
 		g.Features = Features(l.Features).compact()
 	}
-	if l.Train != nil {
-		g.OwnSplit = newOwnSplit(l.Train, l.Validation, l.Test)
+	for _, sets := range l.Splits {
+		g.OwnSplits = append(g.OwnSplits, newOwnSplit(sets[0], sets[1], sets[2]))
+		g.OwnSplit = g.OwnSplits[0]
 	}
 	g.Notes = l.AllNotes()
 	return g, nil
@@ -177,6 +179,15 @@ func (g *Graph) nameFeatures(names []string) {
 
 // setEdges makes a file's pairs edges.
 func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
+	if l.Stream != nil {
+		var ended error
+		err = g.setBothWays(l.Nodes, func(yield func(int32, int32) bool) {
+			if ended == nil {
+				ended = l.Stream(yield)
+			}
+		})
+		return cmp.Or(ended, err)
+	}
 	if l.Both || l.Directed { // of directed edges, the other direction is another edge and no repeat
 		return g.setBothWays(l.Nodes, func(yield func(int32, int32) bool) {
 			for _, e := range l.Pairs {

@@ -53,6 +53,7 @@ func openFixture(t *testing.T, name string) *Graph {
 func TestEachFormatGivesTheGraphThatItsOwnLibraryWrote(t *testing.T) {
 	named, numbered := []string{"ant", "cat"}, []string{"0", "1"}
 	once := csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}
+	minus := []string{"2 nodes have no class, or -1 where all others are 0 or more: they are unlabelled"}
 	both := csr.Report{Listed: 15, SelfLoops: 1, Duplicates: 7, Edges: 7}
 	leftOut := func(attribute string) []string {
 		return []string{attribute + ` "weight" of edges: left out`, attribute + ` "nick" of type string: left out`}
@@ -68,11 +69,12 @@ func TestEachFormatGivesTheGraphThatItsOwnLibraryWrote(t *testing.T) {
 		{"directed.graphml", "GraphML", fixtureIDs, named, true, leftOut("GraphML key"), once},
 		{"undirected.json", "node-link JSON", fixtureIDs, named, false, leftOut("attribute"), once},
 		{"directed.json", "node-link JSON", fixtureIDs, named, true, leftOut("attribute"), once},
-		{"data.pt", "PyTorch Geometric", nil, numbered, false, nil, both},
-		{"dataset.pt", "PyTorch Geometric", nil, numbered, false, nil, both},
-		{"pair.pt", "PyTorch Geometric", nil, numbered, false, nil, both},
-		{"dict.pt", "PyTorch Geometric", nil, numbered, false, nil, both},
-		{"ogb", "Open Graph Benchmark", nil, numbered, true, []string{`"raw/node_year.csv.gz": left out`}, once},
+		{"data.pt", "PyTorch Geometric", nil, numbered, false, minus, both},
+		{"dataset.pt", "PyTorch Geometric", nil, numbered, false, minus, both},
+		{"pair.pt", "PyTorch Geometric", nil, numbered, false, minus, both},
+		{"dict.pt", "PyTorch Geometric", nil, numbered, false, minus, both},
+		{"ogb", "Open Graph Benchmark", nil, numbered, true, []string{"2 nodes have the class NaN or null: they are unlabelled",
+			`"raw/node_year.csv.gz": left out`}, once},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			g := openFixture(t, c.file)
@@ -137,7 +139,8 @@ func TestOtherTensorsOfPyTorchGeometric(t *testing.T) {
 	assert.Equal(t, fixtureLabels, g.Labels)
 	assert.True(t, g.Directed)
 	assert.Nil(t, g.OwnSplit)
-	assert.Equal(t, []string{`field "edge_attr" (a tensor): left out`}, g.Notes)
+	assert.Equal(t, []string{`field "edge_attr" (a tensor): left out`,
+		"2 nodes have no class, or -1 where all others are 0 or more: they are unlabelled"}, g.Notes)
 
 	// 16-bit features, 8-bit labels, two splits side by side of which the first has a train set alone
 	g = openFixture(t, "half.pt")
@@ -145,8 +148,10 @@ func TestOtherTensorsOfPyTorchGeometric(t *testing.T) {
 	assert.Equal(t, fixtureLabels, g.Labels)
 	assert.Nil(t, g.OwnSplit)
 	assert.Equal(t, []string{
-		`field "train_mask" has 2 columns, a split each: column 0, counted from 0, is taken. Another is PATH:mask=k`,
-		"the split of train_mask, val_mask and test_mask: left out: its validation set is empty"}, g.Notes)
+		"2 nodes have no class, or -1 where all others are 0 or more: they are unlabelled",
+		`field "train_mask" has 2 columns, a split each: trials with the own split take one after the other; ` +
+			`PATH:mask=k takes one, counted from 0`,
+		"the split of train_mask, val_mask and test_mask, number 0: left out: its validation set is empty"}, g.Notes)
 
 	g, err := Open(t.Context(), fixture("bare.pt"), OpenOptions{})
 	require.NoError(t, err)
@@ -320,7 +325,7 @@ func TestHostileGraphMLAndJSONAreErrorsThatNameThePlace(t *testing.T) {
 		{"a.json", `{"nodes":[],"links":[]}`, "no nodes"},
 		{"a.json", `{"nodes":[],"links":[]} 7`, "a number follows the end of the graph"},
 		{"a.json", `{"nodes":[],"nodes":[],"links":[]}`, `"nodes" is there twice`},
-		{"a.json", `{"links":[],"edges":[]}`, `"links" is there twice`},
+		{"a.json", `{"links":[],"edges":[]}`, `both "links" and "edges" are there: expected one of them`},
 		{"a.json", `{"nodes":[7]}`, "a node is a number: expected an object"},
 		{"a.json", `{"nodes":[{"x":1}]}`, `a node without "id"`},
 		{"a.json", `{"nodes":[{"id":[1,2]}]}`, "an id is a list: expected text or a number"},
@@ -396,7 +401,8 @@ func TestAttributesOfNodesBecomeFeaturesClassesAndNotes(t *testing.T) {
 	assert.Equal(t, []string{"a", "b"}, g.NodeIDs)
 	assert.Equal(t, []string{"3"}, g.Classes)
 	assert.Equal(t, []int32{Unlabelled, 0}, g.Labels)
-	assert.Equal(t, []string{`GraphML key "Label" of edges: left out`, `GraphML key "z" of type "xs:date": left out`},
+	assert.Equal(t, []string{`GraphML key "Label" of edges: left out`,
+		"1 nodes have no class, or -1 where all others are 0 or more: they are unlabelled", `GraphML key "z" of type "xs:date": left out`},
 		g.Notes)
 	assert.Equal(t, "its edges have a direction, or not all are listed in both: each is taken both ways, as the models "+
 		"need", g.Remarks()[0])

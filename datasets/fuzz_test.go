@@ -50,7 +50,7 @@ func FuzzNPZ(f *testing.F) {
 				continue
 			}
 			z := npzReader{file}
-			if g, err := readNPZ(z, "fuzz.npz"); err == nil {
+			if g, err := readNPZ(z, "fuzz.npz", graphfile.Choice{}); err == nil {
 				sound(t, g)
 			}
 			if p, err := cooPairs(z, "row", "col", 3); err == nil {

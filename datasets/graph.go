@@ -35,11 +35,13 @@ type Graph struct {
 	Source       string     // where it was read from: "embedded", a path, or the generator and its options
 	Report       csr.Report // what was found in the source's edge list
 
-	Format   string   // what the source was read as, e.g. "GraphML"; "" if that goes without saying
-	Reverses int64    // of Report.Duplicates: pairs that list an edge in its other direction, as adjacency matrices do
-	Directed bool     // the source's edges have a direction, or not all are listed in both: Edges has each both ways
-	OwnSplit *Split   // the source's own train, validation and test nodes; nil: it has none
-	Notes    []string // what the reader left out or took otherwise than the source has it, a sentence each
+	Format   string // what the source was read as, e.g. "GraphML"; "" if that goes without saying
+	Reverses int64  // of Report.Duplicates: pairs that list an edge in its other direction, as adjacency matrices do
+	Directed bool   // the source's edges have a direction, or not all are listed in both: Edges has each both ways
+	OwnSplit *Split // the source's own train, validation and test nodes; nil: it has none
+	// OwnSplits are all splits of the source's own, of which OwnSplit is the first: ten, where its masks have ten columns.
+	OwnSplits []*Split
+	Notes     []string // what the reader left out or took otherwise than the source has it, a sentence each
 }
 
 // NumNodes returns the number of nodes.
@@ -102,7 +104,11 @@ func (g *Graph) ContentHash() string {
 	list(len(f.Columns), f.Columns)
 	list(len(f.Values), f.Values)
 	list(len(f.Dense), f.Dense)
-	if s := g.OwnSplit; s != nil {
+	splits := g.OwnSplits
+	if g.OwnSplit != nil {
+		splits = append([]*Split{g.OwnSplit}, splits[min(1, len(splits)):]...)
+	}
+	for _, s := range splits {
 		for _, nodes := range [][]int32{s.Train, s.Validation, s.Test} {
 			list(len(nodes), nodes)
 		}

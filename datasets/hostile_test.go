@@ -135,7 +135,7 @@ func TestMasksOfACSVAreItsOwnSplit(t *testing.T) {
 
 func TestFeaturesAreStoredAlikeWhateverTheFile(t *testing.T) {
 	g, err := ReadMemory(t.Context(), "", map[string][]byte{"a.npz": tiny().With(members{"adj_data": npy("<f4",
-		[]int{2}, []float32{1, 2})}).Zip(zip.Store)})
+		[]int{5}, []float32{1, 2, 1, 1, 1})}).Zip(zip.Store)})
 	require.NoError(t, err)
 	require.False(t, g.Features.IsSparse(), "half of it is not 0")
 	require.Contains(t, g.Notes, `"adj_data", the weights of edges: left out`)

@@ -4,30 +4,101 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 
+	"nodemask/csr"
 	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/numpy"
 )
 
-// readNPZFile reads a graph in the layout of the gnn-benchmark collection, see [Open].
+// npzLayout are the members that make up a graph.
+type npzLayout struct {
+	name, edges, labels, features string
+}
+
+// The layouts of npz files: that of the gnn-benchmark collection, whose features may be sparse as well, and that of the
+// heterophilous benchmark.
+var (
+	benchmarkNPZ = npzLayout{"a graph in the gnn-benchmark layout", "adj_indices", "labels", "attr_matrix"}
+	yandexNPZ    = npzLayout{"a graph in the layout of the heterophilous benchmark", "edges", "node_labels", "node_features"}
+)
+
+// readNPZFile reads a graph in one of the layouts, see [Open].
 func readNPZFile(ctx context.Context, in *graphfile.File) (*Graph, error) {
 	z, err := numpy.New(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	return readNPZ(npzReader{z}, in.Name)
+	return readNPZ(npzReader{z}, in.Name, graphfile.ChoiceOf(ctx))
 }
 
 // npzReader reads the parts of a graph from the members of an npz.
 type npzReader struct{ *numpy.File }
 
-func readNPZ(z npzReader, path string) (*Graph, error) {
-	const layout = "a graph in the gnn-benchmark layout"
-	if err := z.Require(layout, "adj_indptr", "adj_indices", "adj_shape", "labels"); err != nil {
+func readNPZ(z npzReader, path string, choice graphfile.Choice) (*Graph, error) {
+	layout, l := benchmarkNPZ, &graphfile.Graph{Format: "npz"}
+	if z.Has(yandexNPZ.edges) && !z.Has("adj_indptr") {
+		layout = yandexNPZ
+	}
+	layout.labels = cmp.Or(choice.Label, layout.labels)
+	known := []string{layout.edges, layout.labels, layout.features, "class_names", "node_names"}
+	read := z.adjacency
+	if layout.edges == yandexNPZ.edges {
+		read = z.edgeList
+		if err := z.Require(layout.name, layout.edges, layout.labels, layout.features); err != nil {
+			return nil, err
+		}
+	} else {
+		if err := z.Require(layout.name, "adj_indptr", "adj_indices", "adj_shape", layout.labels); err != nil {
+			return nil, err
+		}
+		known = append(known, "adj_indptr", "adj_shape", "adj_data", "attr_data", "attr_indices", "attr_indptr", "attr_shape",
+			"attr_names")
+	}
+	finish, err := read(l, layout)
+	if err != nil {
 		return nil, err
 	}
+	if err := z.labels(l, layout.labels, "class_names"); err != nil {
+		return nil, err
+	}
+	if l.IDs, err = z.names("node_names", int64(l.Nodes)); err != nil {
+		return nil, err
+	}
+	var f Features
+	switch rows := int64(l.Nodes); {
+	case layout.edges == benchmarkNPZ.edges && z.Has("attr_data"):
+		f, err = z.sparse("attr", rows)
+	case z.Has(layout.features):
+		f, err = z.dense(layout.features, rows)
+	default:
+		err = z.Errorf("no features: expected attr_data, attr_indices, attr_indptr and attr_shape, or attr_matrix; found "+
+			"%s", z.Names())
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.Features = graphfile.Features(f)
+	if l.FeatureNames, err = z.names("attr_names", int64(f.Width)); err != nil {
+		return nil, err
+	}
+	if err := z.masks(l, choice.Mask); err != nil {
+		return nil, err
+	}
+	z.noteOthers(l, known)
+	g, err := fromFile(l, stem(path), path)
+	if err == nil && finish != nil {
+		finish(g)
+	}
+	return g, err
+}
+
+// adjacency reads the edges of the gnn-benchmark layout; what it returns is called with the graph at the end.
+func (z npzReader) adjacency(l *graphfile.Graph, _ npzLayout) (func(*Graph), error) {
 	rows, columns, err := z.shape("adj_shape")
 	if err != nil {
 		return nil, err
@@ -40,90 +111,155 @@ func readNPZ(z npzReader, path string) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Graph{Name: stem(path), Source: path, Format: "npz"}
-	if err := g.setUndirected(pairs, int(rows)); err != nil {
-		return nil, err
-	}
-	if g.Labels, g.Classes, err = z.labels("labels", "class_names", rows); err != nil {
-		return nil, err
-	}
-	if g.NodeIDs, err = z.names("node_names", rows); err != nil {
-		return nil, err
-	}
-	switch {
-	case z.Has("attr_data"):
-		g.Features, err = z.sparse("attr", rows)
-	case z.Has("attr_matrix"):
-		g.Features, err = z.dense("attr_matrix", rows)
-	default:
-		err = z.Errorf("no features: expected attr_data, attr_indices, attr_indptr and attr_shape, or attr_matrix; found "+
-			"%s", z.Names())
-	}
-	if err != nil {
-		return nil, err
-	}
-	names, err := z.names("attr_names", int64(g.Features.Width))
-	if err != nil {
-		return nil, err
-	}
-	g.nameFeatures(names)
-	// As every other format does: how features are stored decides how dropout is drawn, and one graph has one result.
-	g.Features = g.Features.compact()
 	if z.Has("adj_data") {
-		g.Notes = append(g.Notes, `"adj_data", the weights of edges: left out`)
+		if err := pairs.weigh("adj_data"); err != nil {
+			return nil, err
+		}
 	}
-	return g, nil
+	l.Nodes, l.Stream = int(rows), pairs.run
+	return func(g *Graph) {
+		if pairs.zeros > 0 {
+			g.Notes = append(g.Notes, fmt.Sprintf(`"adj_data": %d entries are 0: no edges`, pairs.zeros))
+		}
+		if z.Has("adj_data") {
+			g.Notes = append(g.Notes, `"adj_data", the weights of edges: left out`)
+		}
+	}, nil
+}
+
+// edgeList reads the edges of the heterophilous benchmark, [edges, 2]. Each is listed once and has no direction.
+func (z npzReader) edgeList(l *graphfile.Graph, layout npzLayout) (func(*Graph), error) {
+	nodes, err := z.length(layout.labels, -1)
+	if err != nil {
+		return nil, err
+	}
+	a, err := z.Open(layout.edges)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	if len(a.Shape) != 2 || a.Shape[1] != 2 || a.Fortran && a.Shape[0] > 1 {
+		return nil, a.Errorf("shape %s: expected [edges, 2], row by row", numpy.ShapeText(a.Shape))
+	}
+	if err := z.Take(8 * a.Len()); err != nil {
+		return nil, err
+	}
+	ends := make([]int32, a.Len())
+	if err := a.Indices(ends, nodes, "node"); err != nil {
+		return nil, err
+	}
+	l.Nodes, l.Pairs = int(nodes), make([]csr.Edge, len(ends)/2)
+	for i := range l.Pairs {
+		l.Pairs[i] = csr.Edge{Node: ends[2*i], Neighbour: ends[2*i+1]}
+	}
+	return nil, nil
 }
 
 // labels reads class labels, numbers or text, one for each node, and the classes. If a member of the name classNames is
 // there, numbers index that; otherwise the classes are the distinct labels.
-func (z npzReader) labels(member, classNames string, nodes int64) ([]int32, []string, error) {
-	a, err := z.Vector(member, nodes)
+func (z npzReader) labels(l *graphfile.Graph, member, classNames string) error {
+	a, err := z.Vector(member, int64(l.Nodes))
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer a.Close()
-	labels := make([]int32, nodes)
+	var names []string
+	if !a.Type.IsText() {
+		if names, err = z.names(classNames, -1); err != nil {
+			return err
+		}
+	}
+	labels := make([]int32, l.Nodes)
 	var index graphfile.Classes
-	if a.Type.IsText() {
-		var one [1]string
-		for v := range labels {
-			if err := a.Strings(one[:]); err != nil {
-				return nil, nil, err
-			}
+	var one [1]string
+	for v := range labels {
+		if err := a.Strings(one[:]); err != nil {
+			return err
+		}
+		ok := true
+		if a.Type.IsText() {
 			labels[v] = index.Add([]byte(one[0]))
+		} else if x, err := strconv.ParseFloat(one[0], 64); err != nil {
+			return a.Errorf("node %d: %w", v, err)
+		} else if names == nil {
+			labels[v], ok = index.AddNumber(x)
+		} else if labels[v] = Unlabelled; x == x && x != -1 {
+			if ok = x == math.Trunc(x) && x >= 0 && x < float64(len(names)); ok {
+				labels[v] = int32(x)
+			}
 		}
-		return labels, index.Finish(labels), nil
-	}
-	values := make([]int64, nodes)
-	if err := a.Ints(values); err != nil {
-		return nil, nil, err
-	}
-	most := int64(Unlabelled)
-	for v, label := range values {
-		if label < int64(Unlabelled) || label >= math.MaxInt32 {
-			return nil, nil, a.Errorf("node %d has label %d: expected 0 and up, or %d for a node without a label",
-				v, label, Unlabelled)
+		if !ok && names != nil {
+			return a.Errorf("node %d has label %s, but %s names %d classes", v, one[0], classNames, len(names))
+		} else if !ok {
+			return a.Errorf("node %d has label %s: expected a whole number, or NaN for none", v, one[0])
 		}
-		most = max(most, label)
-	}
-	names, err := z.names(classNames, -1)
-	if err != nil {
-		return nil, nil, err
 	}
 	if names != nil {
-		if most >= int64(len(names)) {
-			return nil, nil, a.Errorf("a node has label %d, but %s names %d classes", most, classNames, len(names))
-		}
-		for v, label := range values {
-			labels[v] = int32(label)
-		}
-		return labels, names, nil
+		l.Labels, l.Classes = labels, names
+		return nil
 	}
-	for v, label := range values {
-		labels[v], _ = index.AddNumber(float64(label))
+	l.SetLabels(&index, labels)
+	return nil
+}
+
+// masks takes over the own splits that members make up.
+func (z npzReader) masks(l *graphfile.Graph, choice int) error {
+	var masks [3]*graphfile.Mask
+	for _, name := range slices.Sorted(maps.Keys(z.Members)) {
+		set := graphfile.MaskMember(name)
+		if set < 0 || masks[set] != nil {
+			continue
+		}
+		a, err := z.Open(name)
+		if err != nil {
+			return err
+		}
+		defer a.Close()
+		m := &graphfile.Mask{What: fmt.Sprintf("member %q", name), Shape: a.Shape, Type: a.Type.Name,
+			Whole: a.Type.Kind != 'f' && !a.Type.IsText()}
+		if masks[set] = m; !m.Whole || len(a.Shape) == 0 || len(a.Shape) > 2 {
+			continue
+		}
+		if err := z.Take(a.Len()); err != nil {
+			return err
+		}
+		marks, wide := make([]int8, 0, a.Len()), make([]int64, 1024)
+		for int64(len(marks)) < a.Len() {
+			n := min(len(wide), int(a.Len())-len(marks))
+			if err := a.Ints(wide[:n]); err != nil {
+				return err
+			}
+			for _, x := range wide[:n] {
+				marks = append(marks, int8(min(max(x, -1), 2)))
+			}
+		}
+		m.At = func(i, j int64) float64 {
+			switch {
+			case len(a.Shape) == 1:
+				return float64(marks[i])
+			case a.Fortran:
+				return float64(marks[j*a.Shape[0]+i])
+			}
+			return float64(marks[i*a.Shape[1]+j])
+		}
 	}
-	return labels, index.Finish(labels), nil
+	if err := l.SetMasks(masks, choice); err != nil {
+		return z.Errorf("%w", err)
+	}
+	return nil
+}
+
+// noteOthers says which members are left out.
+func (z npzReader) noteOthers(l *graphfile.Graph, known []string) {
+	for _, name := range slices.Sorted(maps.Keys(z.Members)) {
+		switch {
+		case slices.Contains(known, name) && name != "node_names", graphfile.MaskMember(name) >= 0:
+		case name != "node_names":
+			l.Notef("member %.80q: left out", name)
+		case l.IDs == nil:
+			l.Notef("member %.80q: left out: it holds Python objects, which only running a pickle could read", name)
+		}
+	}
 }
 
 // names reads a member of text; nil if it is not there, or if it holds Python objects, as names can be done without.
@@ -294,6 +430,8 @@ type npzPairs struct {
 	rows    string  // member of row numbers, or "" if offsets are set
 	offsets []int64 // row v has entries offsets[v] to offsets[v+1]
 	columns string  // member of column numbers
+	weights string  // member of values, of which 0 is no edge; "": none
+	zeros   int64   // of the weights, when the sequence ran last
 	entries int64
 	err     error
 }
@@ -321,6 +459,21 @@ func csrPairs(z npzReader, indptr, indices string, nodes int64) (*npzPairs, erro
 		return nil, err
 	}
 	return &npzPairs{z: z, nodes: nodes, offsets: offsets, columns: indices, entries: entries}, nil
+}
+
+// weigh has the pairs without those whose weight in a member is 0, if it holds numbers.
+func (p *npzPairs) weigh(member string) error {
+	a, err := p.z.Vector(member, p.entries)
+	if errors.Is(err, numpy.ErrObjects) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !a.Type.IsText() {
+		p.weights = member
+	}
+	return a.Close()
 }
 
 // length returns the length of a member of one dimension, which must be want unless that is negative.
@@ -352,7 +505,16 @@ func (p *npzPairs) run(yield func(int32, int32) bool) (err error) {
 		}
 		defer func() { err = errors.Join(err, rows.Close()) }()
 	}
+	var weights *numpy.Array
+	if p.weights != "" {
+		if weights, err = p.z.Vector(p.weights, p.entries); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, weights.Close()) }()
+	}
 	var nodes, neighbours [4096]int32
+	var values [4096]float32
+	p.zeros = 0
 	row := int32(0)
 	for at := int64(0); at < p.entries; {
 		n := int(min(p.entries-at, int64(len(nodes))))
@@ -371,7 +533,16 @@ func (p *npzPairs) run(yield func(int32, int32) bool) (err error) {
 		if err := columns.Indices(neighbours[:n], p.nodes, "node"); err != nil {
 			return err
 		}
+		if weights != nil {
+			if err := weights.Float32s(values[:n]); err != nil {
+				return err
+			}
+		}
 		for i, v := range nodes[:n] {
+			if weights != nil && values[i] == 0 {
+				p.zeros++
+				continue
+			}
 			if !yield(v, neighbours[i]) {
 				return nil
 			}

@@ -125,7 +125,7 @@ func chosen(name string) (path string, c graphfile.Choice, err error) {
 	path = name[:at]
 	if info, err := os.Stat(path); err != nil {
 		return "", c, nil
-	} else if format := extension(path); !info.IsDir() && (single[format] == nil || format == ".npz") {
+	} else if format := extension(path); !info.IsDir() && (single[format] == nil) {
 		return "", c, &NameError{Name: name, Problem: "nothing can be chosen in this format: leave out " + name[at:]}
 	}
 	for choice := range strings.SplitSeq(name[at+1:], ",") {
@@ -134,9 +134,11 @@ func chosen(name string) (path string, c graphfile.Choice, err error) {
 		case key == "label" && value != "":
 			c.Label = value
 		case key == "mask":
-			if c.Mask, err = strconv.Atoi(value); err != nil || c.Mask < 0 || extension(path) != ".pt" {
-				return "", c, &NameError{Name: name, Problem: "expected mask=k of a .pt file, with columns from 0 on"}
+			c.Mask, err = strconv.Atoi(value)
+			if format := extension(path); err != nil || c.Mask < 0 || format != ".pt" && format != ".npz" {
+				return "", c, &NameError{Name: name, Problem: "expected mask=k of a .pt or .npz file, with columns from 0 on"}
 			}
+			c.Mask++
 		default:
 			return "", c, &NameError{Name: name, Problem: fmt.Sprintf("%.40q: expected label=NAME or mask=k behind the path",
 				choice)}
@@ -165,7 +167,7 @@ func holdsAny(dir string, files []File) bool {
 //	raw/edge.csv.gz and others    in a folder, as the Open Graph Benchmark has node property prediction
 //
 // Behind a path, ":label=club" names the column, attribute or field of the classes, and ":mask=3" the column, counted
-// from 0, of a .pt file's train_mask and the others where they have several: "graph.pt:label=club,mask=3".
+// from 0, of train_mask and the others in a .pt or .npz file where they have several: "graph.pt:label=club,mask=3".
 //
 // Of a graph of your own, edges are taken as undirected: a pair may be listed in one direction or both; repeats and
 // self-loops are dropped and counted in the graph's Report, and its Notes say what was left out. Features are stored
@@ -198,11 +200,15 @@ func holdsAny(dir string, files []File) bool {
 //	adj_indptr, adj_indices, adj_shape                 the edges, as scipy's compressed sparse rows [nodes, nodes]
 //	attr_indptr, attr_indices, attr_data, attr_shape   the features, sparse [nodes, width]; or
 //	attr_matrix                                        the features, dense [nodes, width]
-//	labels                                             [nodes] numbers or text; -1 or "" is a node without a label
+//	labels                                             [nodes] numbers or text
 //	node_names, class_names, attr_names                text; may be left out
+//	train_mask, val_mask, test_mask                    [nodes] or [nodes, splits], the graph's own splits
 //
-// Weights (adj_data) are left out. Members of Python objects are never unpickled: names stored so are left out, and
-// anything else stored so is an error. Errors name the file, the member and the place in it.
+// Or, as the heterophilous benchmark has it: edges [edges, 2], node_features [nodes, width], node_labels [nodes], and
+// train_masks, val_masks and test_masks [splits, nodes].
+//
+// Weights (adj_data) are left out, but an entry of 0 is no edge. Members of Python objects are never
+// unpickled: names stored so are left out, and anything else stored so is an error. Errors name the file, the member and the place in it.
 func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	at, err := Locate(name, o)
 	if err != nil {

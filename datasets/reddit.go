@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/numpy"
 )
 
@@ -44,9 +45,11 @@ func readReddit(ctx context.Context, dir string, want redditLayout) (*Graph, err
 	if err := z.Require("Reddit", "feature", "label"); err != nil {
 		return nil, err
 	}
-	if g.Labels, g.Classes, err = z.labels("label", "", want.nodes); err != nil {
+	l := &graphfile.Graph{Nodes: int(want.nodes)}
+	if err := z.labels(l, "label", ""); err != nil {
 		return nil, err
 	}
+	g.Labels, g.Classes = l.Labels, l.Classes
 	if len(g.Classes) != want.classes {
 		return nil, z.Errorf("label: %d classes: expected %d. This is not Reddit as DGL and PyG distribute it",
 			len(g.Classes), want.classes)

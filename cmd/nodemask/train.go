@@ -483,6 +483,10 @@ func title(x train.Experiment, preset string) string {
 	split := fmt.Sprintf("%d%% to train on", x.TrainPercent)
 	if s := x.Graph.OwnSplit; x.OwnSplit {
 		split = fmt.Sprintf("its own split of %d, %d and %d nodes", len(s.Train), len(s.Validation), len(s.Test))
+		if n := len(x.Graph.OwnSplits); n > 1 { // whose sizes are about the same
+			split = fmt.Sprintf("its own %d splits, a trial each, the first of %d, %d and %d nodes", n, len(s.Train),
+				len(s.Validation), len(s.Test))
+		}
 	}
 	return fmt.Sprintf("%s%s, %s, %s%s: %d-layer %s (preset %s), %s", x.Graph.Name, from, x.Setting, split, joined,
 		x.Parameters.Layers, hyper.Title(x.Parameters.Model), preset, masking)

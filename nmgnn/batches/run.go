@@ -69,7 +69,7 @@ func (r *runner) close() {
 }
 
 func (r *runner) trial(ctx context.Context, seed uint64, report func(epoch int, e train.Epoch)) (*train.Result, error) {
-	if r.experiment.Resplit && seed != r.seed {
+	if r.experiment.Splits() && seed != r.seed {
 		if err := r.prepare(seed); err != nil {
 			return nil, err
 		}

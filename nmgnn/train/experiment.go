@@ -33,7 +33,7 @@ type Experiment struct {
 	// SplitSeed and differ in first weights, masks and dropout: the paper's "10 trials with random initializations".
 	Resplit bool
 	// OwnSplit takes the split that the graph comes with ([datasets.Graph].OwnSplit); TrainPercent, SplitSeed and
-	// ValidationPercent then mean nothing.
+	// ValidationPercent then mean nothing. Of several, such as ten, the trial of seed s has number s mod 10.
 	OwnSplit bool
 	// ValidationPercent of the nodes left after the train set are validation nodes; 0: 10.
 	ValidationPercent int
@@ -248,15 +248,20 @@ func (x Experiment) trials(seeds []uint64, results []*Result, o RunOptions) func
 
 // splitSeed is the seed of the split that the trial of a seed has.
 func (x Experiment) splitSeed(seed uint64) uint64 {
-	if x.Resplit {
+	if x.Splits() {
 		return seed
 	}
 	return x.SplitSeed
 }
 
+// Splits reports whether trials have splits of their own: by Resplit, or as the graph comes with several.
+func (x Experiment) Splits() bool { return x.Resplit || x.OwnSplit && len(x.Graph.OwnSplits) > 1 }
+
 // Split returns the split that the trial of a seed trains on.
 func (x Experiment) Split(seed uint64) (*datasets.Split, error) {
-	if x.OwnSplit {
+	if own := x.Graph.OwnSplits; x.OwnSplit && len(own) > 1 {
+		return own[seed%uint64(len(own))], nil
+	} else if x.OwnSplit {
 		return x.Graph.OwnSplit, nil
 	}
 	return datasets.Stratified(x.Graph, datasets.SplitOptions{TrainPercent: x.TrainPercent,

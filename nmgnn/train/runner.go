@@ -230,7 +230,7 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 	if err := r.check(x.Graph); err != nil {
 		return err
 	}
-	room := x.Resplit || readings
+	room := x.Splits() || readings
 	x.Resplit, x.SplitSeed = false, x.splitSeed(seed)
 	if x.Arrivals == "" {
 		x.Arrivals = datasets.AllEdges

@@ -84,6 +84,13 @@ func (b *Builder) String(name, value string) error {
 	if isClass, err := b.addClass(name, strings.TrimSpace(value)); isClass || err != nil {
 		return err
 	}
+	if MeaningOf(name).set() >= 0 {
+		in, err := parseMask(strings.TrimSpace(value))
+		if err != nil {
+			return fmt.Errorf("%s %.80q: %w", b.Attribute, name, err)
+		}
+		return b.Number(name, map[bool]float64{true: 1}[in])
+	}
 	return b.Other(name, "string")
 }
 
@@ -98,12 +105,9 @@ func (b *Builder) Other(name, kind string) error {
 
 // Number gives the next node an attribute as a number.
 func (b *Builder) Number(name string, value float64) error {
-	text := ""
-	if value != -1 { // which stands for no class, as in PyTorch Geometric's y
-		text = strconv.FormatFloat(value, 'f', -1, 64)
-		if math.Abs(value) > 1<<53 {
-			text = strconv.FormatFloat(value, 'g', -1, 64)
-		}
+	text := strconv.FormatFloat(value, 'f', -1, 64)
+	if math.Abs(value) > 1<<53 {
+		text = strconv.FormatFloat(value, 'g', -1, 64)
 	}
 	if isClass, err := b.addClass(name, text); isClass || err != nil {
 		return err
@@ -111,6 +115,9 @@ func (b *Builder) Number(name string, value float64) error {
 	meaning := MeaningOf(name)
 	if set := meaning.set(); set >= 0 {
 		b.masked = true
+		if value != math.Trunc(value) {
+			return fmt.Errorf("%s %.80q: found %v: expected true or false", b.Attribute, name, value)
+		}
 		if value != 0 {
 			node := int32(len(b.offsets) - 1)
 			if last := b.masks[set]; len(last) > 0 && last[len(last)-1] == node {
@@ -282,8 +289,7 @@ func (b *Builder) chooseClass() {
 			g.Notef("%s", Class.LeftOut(fmt.Sprintf("%s %q", b.Attribute, b.classes[i]), b.taken))
 		default:
 			b.taken = b.classes[i]
-			g.Labels = unlabelledUpTo(c.labels, g.Nodes)
-			g.Classes = c.index.Finish(g.Labels)
+			g.SetLabels(&c.index, unlabelledUpTo(c.labels, g.Nodes))
 		}
 	}
 }

@@ -5,7 +5,7 @@ import "context"
 // Choice is what a user takes of a graph's file where it has several.
 type Choice struct {
 	Label string // the column or attribute of the classes; "": one of the names of classes
-	Mask  int    // the column of train_mask and the others, from 0 on, where they have several
+	Mask  int    // the column of train_mask and the others, from 1 on, where they have several; 0: all
 }
 
 type choiceKey struct{}

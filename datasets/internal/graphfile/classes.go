@@ -15,11 +15,18 @@ const Unlabelled int32 = -1
 type Classes struct {
 	index map[string]int32
 	names []string
+	nulls int // nodes whose class is written NaN or null
 }
 
-// Add returns the number of a class; [Unlabelled] for an empty name.
+// Add returns the number of a class; [Unlabelled] for an empty name, NaN and null.
 func (c *Classes) Add(name []byte) int32 {
-	if len(name) == 0 {
+	switch {
+	case len(name) == 0:
+		return Unlabelled
+	case len(name) <= 4 && slices.ContainsFunc([]string{"nan", "null", "<na>"}, func(null string) bool {
+		return strings.EqualFold(null, string(name))
+	}):
+		c.nulls++
 		return Unlabelled
 	}
 	if i, ok := c.index[string(name)]; ok {
@@ -34,10 +41,10 @@ func (c *Classes) Add(name []byte) int32 {
 	return i
 }
 
-// AddNumber is Add for a class that is a whole number; [Unlabelled] for -1 and NaN. Other numbers are not ok.
+// AddNumber is Add for a class that is a whole number or NaN. Other numbers are not ok.
 func (c *Classes) AddNumber(x float64) (number int32, ok bool) {
-	if x == -1 || math.IsNaN(x) {
-		return Unlabelled, true
+	if math.IsNaN(x) {
+		return c.Add([]byte("NaN")), true
 	}
 	if x != math.Trunc(x) || math.Abs(x) > 1<<53 {
 		return 0, false
@@ -45,10 +52,44 @@ func (c *Classes) AddNumber(x float64) (number int32, ok bool) {
 	return c.Add(strconv.AppendInt(nil, int64(x), 10)), true
 }
 
+// noClass returns which of the names stands for no class: -1, or -100 as PyTorch's losses have it, where all others are
+// whole numbers from 0 up; "" if none does.
+func noClass(names []string) (none string) {
+	for _, name := range names {
+		switch n, ok := ParseNumber(name); {
+		case ok && n >= 0:
+		case none == "" && (name == "-1" || name == "-100"):
+			none = name
+		default:
+			return ""
+		}
+	}
+	return none
+}
+
+// SetLabels takes over the nodes' classes, and notes how many nodes have none by NaN, null or -1.
+func (g *Graph) SetLabels(c *Classes, labels []int32) {
+	none := noClass(plain(c.names))
+	g.Labels, g.Classes = labels, c.Finish(labels)
+	if c.nulls > 0 {
+		g.Notef("%d nodes have the class NaN or null: they are unlabelled", c.nulls)
+	}
+	if none != "" {
+		unlabelled := -c.nulls
+		for _, label := range labels {
+			if label == Unlabelled {
+				unlabelled++
+			}
+		}
+		g.Notef("%d nodes have no class, or %s where all others are 0 or more: they are unlabelled", unlabelled, none)
+	}
+}
+
 // Finish returns the classes in natural order and renumbers labels to match.
 func (c *Classes) Finish(labels []int32) []string {
 	names := plain(c.names)
-	classes := slices.Clone(names)
+	none := noClass(names)
+	classes := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == none })
 	slices.SortFunc(classes, classOrder(classes))
 	classes = slices.Compact(classes)
 	place := make(map[string]int32, len(classes))
@@ -57,7 +98,9 @@ func (c *Classes) Finish(labels []int32) []string {
 	}
 	renumber := make([]int32, len(names))
 	for i, name := range names {
-		renumber[i] = place[name]
+		if renumber[i] = place[name]; name == none {
+			renumber[i] = Unlabelled
+		}
 	}
 	for v, label := range labels {
 		if label != Unlabelled {

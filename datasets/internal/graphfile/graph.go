@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"nodemask/csr"
 )
@@ -17,6 +18,8 @@ const (
 	MaxNodes = 1<<31 - 2
 	MaxWidth = 1 << 24 // columns of features: a dense row takes memory for each
 	maxNotes = 20
+	// maxSplits bounds the columns of masks, each of which takes memory for each node.
+	maxSplits = 100
 )
 
 // Graph is what a file says of a graph.
@@ -30,15 +33,18 @@ type Graph struct {
 	Features     Features
 	FeatureNames []string // [Features.Width]; nil: they have none
 	Pairs        []csr.Edge
+	// Stream yields pairs in place of Pairs, as often as it is called, and returns what ended it early.
+	Stream func(yield func(node, neighbour int32) bool) error
 	// Both says that the pairs are entries of an adjacency matrix: an undirected edge is listed in both directions, and an
 	// edge that is not is directed.
 	Both bool
 	// Directed says that the file calls its edges directed.
 	Directed bool
 
-	Train, Validation, Test []int32  // the file's own split, ascending; all nil if it has none
-	Notes                   []string // what was left out or taken otherwise than it stands there, a sentence each
-	more                    int      // notes beyond maxNotes
+	// Splits are the file's own train, validation and test nodes, ascending; several where its masks have several columns.
+	Splits [][3][]int32
+	Notes  []string // what was left out or taken otherwise than it stands there, a sentence each
+	more   int      // notes beyond maxNotes
 }
 
 // Features holds [Rows, Width] float32, as datasets.Features does, into which it converts.
@@ -70,29 +76,48 @@ func (g *Graph) AllNotes() []string {
 // MasksSplit names the split that marks at the nodes make up, for [Graph.SetSplit].
 const MasksSplit = "the split of train_mask, val_mask and test_mask"
 
-// SetSplit takes over the train, validation and test set of an own split, if there is one, without the nodes that have
+// SetSplit takes over the train, validation and test sets of own splits, if there are some, without the nodes that have
 // no label, or says why not. Sets must be ascending; what names the split is for notes.
-func (g *Graph) SetSplit(what string, is bool, sets [3][]int32) {
+func (g *Graph) SetSplit(what string, is bool, splits ...[3][]int32) {
 	if !is {
 		return
 	}
-	names := [3]string{"train", "validation", "test"}
 	if g.Labels == nil {
 		g.Notef("%s: left out: no node has a label", what)
 		return
 	}
+	all, unlabelled := what, 0
+	for k, sets := range splits {
+		if len(splits) > 1 {
+			what = fmt.Sprintf("%s, number %d", all, k)
+		}
+		without, fault := g.sound(&sets)
+		if fault != "" {
+			g.Notef("%s: left out: %s", what, fault)
+			g.Splits = nil
+			return
+		}
+		unlabelled += without
+		g.Splits = append(g.Splits, sets)
+	}
+	if unlabelled > 0 {
+		g.Notef("%s: %d of its nodes have no label and are left out of it", all, unlabelled)
+	}
+}
+
+// sound leaves the unlabelled nodes out of the sets of a split, and returns how many those are, or why the split cannot
+// be.
+func (g *Graph) sound(sets *[3][]int32) (unlabelled int, fault string) {
+	names := [3]string{"train", "validation", "test"}
 	in := make([]uint8, g.Nodes)
-	unlabelled := 0
 	for s, set := range sets {
 		kept := make([]int32, 0, len(set))
 		for _, v := range set {
 			switch {
 			case v < 0 || int(v) >= g.Nodes:
-				g.Notef("%s: left out: it names node %d of %d", what, v, g.Nodes)
-				return
+				return 0, fmt.Sprintf("it names node %d of %d", v, g.Nodes)
 			case in[v] != 0:
-				g.Notef("%s: left out: node %s is in the %s and the %s set", what, g.id(v), names[in[v]-1], names[s])
-				return
+				return 0, fmt.Sprintf("node %s is in the %s and the %s set", g.id(v), names[in[v]-1], names[s])
 			case g.Labels[v] < 0:
 				unlabelled++
 			default:
@@ -104,14 +129,86 @@ func (g *Graph) SetSplit(what string, is bool, sets [3][]int32) {
 	}
 	for s, set := range sets {
 		if len(set) == 0 {
-			g.Notef("%s: left out: its %s set is empty", what, names[s])
-			return
+			return 0, fmt.Sprintf("its %s set is empty", names[s])
 		}
 	}
-	if unlabelled > 0 {
-		g.Notef("%s: %d of its nodes have no label and are left out of it", what, unlabelled)
+	return unlabelled, ""
+}
+
+// Mask marks the nodes of a set: [nodes], or a row or column of nodes for each of several splits.
+type Mask struct {
+	What  string // for errors and notes: `field "train_mask"`
+	Shape []int64
+	Type  string // of its numbers
+	Whole bool   // its numbers are booleans or integers
+	At    func(i, j int64) float64
+}
+
+// MaskMember returns the set that a member marks by its name, 0 train, 1 validation or 2 test; -1 for others.
+func MaskMember(name string) int { return MeaningOf(name).set() }
+
+// SetMasks takes over the own splits that masks make up; a nil one marks no node. choice is [Choice].Mask.
+func (g *Graph) SetMasks(masks [3]*Mask, choice int) error {
+	splits, several := int64(1), ""
+	var columns [3]int64 // of each mask
+	for i, m := range masks {
+		if m == nil {
+			continue
+		}
+		columns[i] = 1
+		nodes := int64(g.Nodes)
+		switch {
+		case !m.Whole:
+			return fmt.Errorf("%s is of type %s: expected true or false, or 0 or 1 as integers", m.What, m.Type)
+		case len(m.Shape) == 1 && m.Shape[0] == nodes:
+		case len(m.Shape) == 2 && m.Shape[0] == nodes:
+			columns[i] = m.Shape[1]
+		case len(m.Shape) == 2 && m.Shape[1] == nodes:
+			columns[i] = m.Shape[0]
+			at := m.At
+			m.At = func(v, k int64) float64 { return at(k, v) }
+		default:
+			return fmt.Errorf("%s has shape %v: expected true or false for each of %d nodes, or for each split", m.What,
+				m.Shape, g.Nodes)
+		}
+		if columns[i] > 1 {
+			if columns[i] > maxSplits || several != "" && columns[i] != splits {
+				return fmt.Errorf("%s has %d columns, a split each: expected at most %d, and as many in each mask", m.What,
+					columns[i], maxSplits)
+			}
+			splits, several = columns[i], m.What
+		}
 	}
-	g.Train, g.Validation, g.Test = sets[0], sets[1], sets[2]
+	first, last := int64(0), splits
+	if several != "" {
+		if choice > int(splits) {
+			return fmt.Errorf("%s has %d columns, a split each: expected mask=0 to mask=%d, not mask=%d", several, splits,
+				splits-1, choice-1)
+		}
+		if choice > 0 {
+			first, last = int64(choice)-1, int64(choice)
+		} else {
+			g.Notef("%s has %d columns, a split each: trials with the own split take one after the other; PATH:mask=k takes "+
+				"one, counted from 0", several, splits)
+		}
+	}
+	all := make([][3][]int32, 0, last-first)
+	for k := first; k < last; k++ {
+		var sets [3][]int32
+		for i, m := range masks {
+			if columns[i] == 0 { // as the test set of Planetoid's files
+				continue
+			}
+			for v := range int64(g.Nodes) {
+				if m.At(v, min(k, columns[i]-1)) != 0 {
+					sets[i] = append(sets[i], int32(v))
+				}
+			}
+		}
+		all = append(all, sets)
+	}
+	g.SetSplit(MasksSplit, columns != [3]int64{}, all...)
+	return nil
 }
 
 // id returns what the file calls node v.
@@ -133,13 +230,18 @@ func ClaimError(what string, nodes int64, edges int) error {
 	return nil
 }
 
-// ParseFeature reads a finite number. Converting a short []byte to string for strconv allocates nothing.
+// ParseFeature reads a finite number, or true or false as 1 or 0. Converting a short []byte to string
+// for strconv allocates nothing.
 func ParseFeature(field []byte) (float32, error) {
 	if len(field) == 1 && '0' <= field[0] && field[0] <= '9' {
 		return float32(field[0] - '0'), nil
 	}
 	v, err := strconv.ParseFloat(string(field), 32)
 	switch {
+	case err != nil && strings.EqualFold(string(field), "true"):
+		return 1, nil
+	case err != nil && strings.EqualFold(string(field), "false"):
+		return 0, nil
 	case err == nil && !math.IsNaN(v) && !math.IsInf(v, 0):
 		return float32(v), nil
 	case len(field) == 0:

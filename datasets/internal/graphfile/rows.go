@@ -165,7 +165,7 @@ func parseMask(field string) (bool, error) {
 		return true, nil
 	}
 	x, err := strconv.ParseFloat(field, 64)
-	if err != nil || math.IsNaN(x) {
+	if err != nil || x != math.Trunc(x) {
 		return false, fmt.Errorf("found %.40q in a column of the split: expected true or false", field)
 	}
 	return x != 0, nil
@@ -174,8 +174,11 @@ func parseMask(field string) (bool, error) {
 // finish makes the rows a graph in a format. No row may be added after it.
 func (r *Rows) finish(format string, notes []string) {
 	r.Seal()
-	g := &Graph{Format: format, Nodes: len(r.ids), IDs: r.ids, Labels: r.labels, Classes: r.classes.Finish(r.labels),
+	g := &Graph{Format: format, Nodes: len(r.ids), IDs: r.ids,
 		Features: r.features, FeatureNames: r.columns.Names, Notes: notes}
+	if r.labels != nil {
+		g.SetLabels(&r.classes, r.labels)
+	}
 	g.SetSplit(MasksSplit, r.columns.Masks != [3]int{-1, -1, -1}, r.masks)
 	r.Graph = g
 }

@@ -2,6 +2,7 @@
 package nodelink
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,7 +21,7 @@ const maxToken = 16 << 20
 // Read reads a file. Errors give the byte. Once ctx is done, reading ends with its error.
 func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	limited := &graphfile.TokenReader{Ctx: ctx, R: in, Most: maxToken, What: "text or number"}
-	w := &walker{limited: limited, decoder: json.NewDecoder(limited),
+	w := &walker{limited: limited, decoder: json.NewDecoder(&nulls{in: bufio.NewReaderSize(limited, 1<<16)}),
 		b: graphfile.NewBuilder(ctx, in, "node-link JSON", "attribute")}
 	w.decoder.UseNumber()
 	g, err := w.file()
@@ -35,6 +36,48 @@ func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 		return nil, fmt.Errorf("%s: byte %d: %w", in.Name, w.decoder.InputOffset(), err)
 	}
 	return g, nil
+}
+
+// nulls reads JSON in which Python wrote NaN, which JSON does not have, with null in its place.
+type nulls struct {
+	in     *bufio.Reader
+	text   bool // inside a string
+	escape bool
+	rest   []byte // of a null
+}
+
+// Read reads at least one byte.
+func (n *nulls) Read(p []byte) (read int, err error) {
+	for read < len(p) {
+		if len(n.rest) > 0 {
+			p[read], n.rest = n.rest[0], n.rest[1:]
+			read++
+			continue
+		}
+		if read > 0 && n.in.Buffered() == 0 {
+			return read, nil
+		}
+		c, err := n.in.ReadByte()
+		if err != nil {
+			return read, err
+		}
+		switch {
+		case n.escape:
+			n.escape = false
+		case c == '\\' && n.text:
+			n.escape = true
+		case c == '"':
+			n.text = !n.text
+		case c == 'N' && !n.text:
+			if next, _ := n.in.Peek(2); string(next) == "aN" {
+				_, _ = n.in.Discard(2)
+				c, n.rest = 'n', []byte("ull")
+			}
+		}
+		p[read] = c
+		read++
+	}
+	return read, nil
 }
 
 // walker reads values in the file's order.
@@ -138,12 +181,16 @@ func (w *walker) file() (*graphfile.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen := map[string]bool{}
+	seen, links := map[string]bool{}, ""
 	err = w.object("the file", t, func(key string, t json.Token) error {
-		if part := strings.Replace(key, "edges", "links", 1); seen[part] {
-			return fmt.Errorf("%q is there twice", part)
+		if part := strings.Replace(key, "edges", "links", 1); seen[part] && part == "links" && key != links {
+			return errors.New(`both "links" and "edges" are there: expected one of them`)
+		} else if seen[part] {
+			return fmt.Errorf("%q is there twice", key)
 		} else if part == "nodes" || part == "links" {
-			seen[part] = true
+			if seen[part] = true; part == "links" {
+				links = key
+			}
 		}
 		switch key {
 		case "directed":

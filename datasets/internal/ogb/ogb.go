@@ -206,7 +206,7 @@ func (r reader) labels(g *graphfile.Graph) error {
 		return nil
 	})
 	if g.Labels != nil {
-		g.Classes = index.Finish(g.Labels)
+		g.SetLabels(&index, g.Labels)
 	}
 	return err
 }

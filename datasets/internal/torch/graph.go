@@ -2,6 +2,7 @@ package torch
 
 import (
 	"cmp"
+	"fmt"
 
 	"nodemask/csr"
 	"nodemask/datasets/internal/graphfile"
@@ -33,7 +34,15 @@ func (f *file) graph(fields *pickle.Dict) (*graphfile.Graph, error) {
 	if edges == nil {
 		return nil, f.Errorf("no field edge_index: expected a tensor [2, edges]")
 	}
-	if len(edges.shape) != 2 || edges.shape[0] != 2 || !edges.kind.whole() {
+	if !edges.kind.whole() {
+		return nil, f.Errorf("field %q is of type %s: expected whole numbers: save it after .long()", edges.field,
+			edges.kind.name())
+	}
+	if len(edges.shape) == 2 && edges.shape[0] != 2 && edges.shape[1] == 2 {
+		return nil, f.Errorf("field %q has shape %v: expected [2, edges]: save its .t().contiguous()", edges.field,
+			edges.shape)
+	}
+	if len(edges.shape) != 2 || edges.shape[0] != 2 {
 		return nil, f.Errorf("field %q has shape %v: expected whole numbers [2, edges]", edges.field, edges.shape)
 	}
 	if err := f.count(g, fields, edges, x, y); err != nil {
@@ -74,6 +83,9 @@ func (f *file) count(g *graphfile.Graph, fields *pickle.Dict, edges, x, y *tenso
 		nodes, source = t.shape[0], t.field
 	}
 	claimed, ok := fields.Get("num_nodes").(int64)
+	if !ok { // as PyTorch Geometric 1 calls it
+		claimed, ok = fields.Get("__num_nodes__").(int64)
+	}
 	switch {
 	case nodes >= 0 && ok && claimed != nodes:
 		return f.Errorf("num_nodes is %d, but %s has %d rows: expected one a node", claimed, source, nodes)
@@ -165,45 +177,34 @@ func (f *file) labels(g *graphfile.Graph, y *tensor) error {
 			return f.Errorf("field %q: node %d has label %v: expected a whole number, or -1 for none", y.field, v, label)
 		}
 	}
-	g.Classes = index.Finish(g.Labels)
+	g.SetLabels(&index, g.Labels)
 	return nil
 }
 
-// split reads the masks. Of several splits, a column each, it takes the first, unless another is chosen.
+// split reads the masks.
 func (f *file) split(g *graphfile.Graph, fields *pickle.Dict) error {
-	var sets [3][]int32
-	some := false
-	for i, field := range []string{"train_mask", "val_mask", "test_mask"} {
-		mask, err := f.tensor(fields, field)
+	var masks [3]*graphfile.Mask
+	for _, e := range fields.Entries {
+		name, _ := e.Key.(pickle.String)
+		set := graphfile.MaskMember(string(name))
+		if set < 0 || masks[set] != nil {
+			continue
+		}
+		t, err := f.tensor(fields, string(name))
 		if err != nil {
 			return err
 		}
-		if mask == nil {
+		if t == nil {
 			continue
 		}
-		rows, columns, ok := mask.matrix()
-		if !ok || rows != int64(g.Nodes) || !mask.kind.whole() {
-			return f.Errorf("field %q has shape %v: expected true or false for each of %d nodes", field, mask.shape, g.Nodes)
+		if _, _, ok := t.matrix(); !ok {
+			return f.Errorf("field %q has shape %v: expected true or false for each of %d nodes", t.field, t.shape, g.Nodes)
 		}
-		if columns == 0 {
-			continue
-		}
-		column := int64(0) // a mask for all splits may have no columns, as the test set of Planetoid's files
-		if len(mask.shape) > 1 && columns > 1 {
-			if column = int64(f.choice.Mask); column >= columns {
-				return f.Errorf("field %q has %d columns, a split each: expected mask=0 to mask=%d, not mask=%d", field,
-					columns, columns-1, column)
-			}
-			g.Notef("field %q has %d columns, a split each: column %d, counted from 0, is taken. Another is PATH:mask=k",
-				field, columns, column)
-		}
-		some = true
-		for v := range rows {
-			if mask.kind.float(mask.at(v, column)) != 0 {
-				sets[i] = append(sets[i], int32(v))
-			}
-		}
+		masks[set] = &graphfile.Mask{What: fmt.Sprintf("field %q", t.field), Shape: t.shape, Type: t.kind.name(),
+			Whole: t.kind.whole(), At: func(i, j int64) float64 { return t.kind.float(t.at(i, j)) }}
 	}
-	g.SetSplit(graphfile.MasksSplit, some, sets)
+	if err := g.SetMasks(masks, f.choice.Mask); err != nil {
+		return f.Errorf("%w", err)
+	}
 	return nil
 }

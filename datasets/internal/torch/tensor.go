@@ -30,6 +30,21 @@ var kinds = map[string]string{"Float": "<f4", "Double": "<f8", "Half": "<f2", "B
 
 func (k kind) whole() bool { return k.Kind != 'f' && !k.brain }
 
+// name returns the type's name in PyTorch.
+func (k kind) name() string {
+	switch {
+	case k.brain:
+		return "bfloat16"
+	case k.Kind == 'b':
+		return "bool"
+	case k.Kind == 'f':
+		return fmt.Sprintf("float%d", 8*k.Size)
+	case k.Kind == 'u':
+		return fmt.Sprintf("uint%d", 8*k.Size)
+	}
+	return fmt.Sprintf("int%d", 8*k.Size)
+}
+
 // float returns the number at the start of b.
 func (k kind) float(b []byte) float64 {
 	if k.brain {

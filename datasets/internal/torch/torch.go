@@ -166,7 +166,7 @@ func (f *file) checkSlices(slices any) error {
 }
 
 // known are the fields that a graph is read from, beside its classes.
-var known = []string{"x", "edge_index", "train_mask", "val_mask", "test_mask", "num_nodes"}
+var known = []string{"x", "edge_index", "num_nodes"}
 
 // named checks the keys of fields, and returns those that are left out.
 func (f *file) named(fields *pickle.Dict) (left []string, err error) {
@@ -180,7 +180,8 @@ func (f *file) named(fields *pickle.Dict) (left []string, err error) {
 			return nil, f.Errorf("data.pkl: the field %.80q is there twice", key)
 		}
 		seen[string(key)] = true
-		if _, ok := e.Value.(pickle.None); !ok && !slices.Contains(known, string(key)) && string(key) != cmp.Or(f.choice.Label, "y") &&
+		if _, ok := e.Value.(pickle.None); !ok && !slices.Contains(known, string(key)) &&
+			graphfile.MaskMember(string(key)) < 0 && string(key) != cmp.Or(f.choice.Label, "y") &&
 			!strings.HasPrefix(string(key), "_") {
 			left = append(left, fmt.Sprintf("field %.80q (%s): left out", key, pickle.Describe(e.Value)))
 		}
