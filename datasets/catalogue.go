@@ -25,7 +25,21 @@ type Info struct {
 	Edges    int64 `json:"edges,omitempty"` // distinct and undirected
 	Features int   `json:"features,omitempty"`
 	Classes  int   `json:"classes,omitempty"`
+
+	Kind      string  `json:"kind"`                // "citations"
+	Homophily float64 `json:"homophily,omitempty"` // share of edges that join two nodes of a class, about; 0: not known
 }
+
+// MeanDegree returns how many neighbours a node has on average; 0 if that is not fixed.
+func (i Info) MeanDegree() float64 {
+	if i.Nodes == 0 {
+		return 0
+	}
+	return 2 * float64(i.Edges) / float64(i.Nodes)
+}
+
+// isNPZ reports whether the data set is one npz file of a graph.
+func (i Info) isNPZ() bool { return len(i.Files) == 1 && extension(i.Files[0].Name) == ".npz" }
 
 // File describes one file of a data set.
 type File struct {
@@ -33,18 +47,24 @@ type File struct {
 	URL    string `json:"url,omitempty"`
 	Size   int64  `json:"size,omitempty"`   // in bytes; 0: not known
 	SHA256 string `json:"sha256,omitempty"` // in hex; "": not published, so that a fetch can only state what it got
+	// Git is the id that git gives the content, in hex, held against a file whose SHA-256 is not known; "": not known.
+	Git string `json:"git_object,omitempty"`
 }
 
 // generated reports whether the data set is made by a generator, not read.
 func (i Info) generated() bool { return i.Parameters != "" }
 
-// Catalogue returns the data sets that [Open] knows by name.
+// Catalogue returns the data sets that [Open] knows by name, those of one kind together.
 func Catalogue() []Info {
-	return []Info{
-		planetoidInfo("cora", "citations among machine-learning papers; features: words present", true),
-		planetoidInfo("citeseer", "citations among computer-science papers; features: words present", false),
-		planetoidInfo("pubmed", "citations among papers on diabetes; features: TF-IDF of words", true),
-		{
+	all := []Info{
+		planetoidInfo("cora", "citations among machine-learning papers; features: words present", true, 0.81),
+		planetoidInfo("citeseer", "citations among computer-science papers; features: words present", false, 0.74),
+		planetoidInfo("pubmed", "citations among papers on diabetes; features: TF-IDF of words", true, 0.80),
+	}
+	all = append(all, npzInfos()...)
+	return append(all,
+		Info{
+			Kind:        "posts",
 			Name:        "reddit",
 			Description: "posts of September 2014, joined if one user commented on both; features: word vectors",
 			Licence:     "none stated by its authors (Hamilton, Ying and Leskovec, 2017); made from public Reddit posts",
@@ -56,22 +76,24 @@ func Catalogue() []Info {
 			Features:    int(reddit.features),
 			Classes:     reddit.classes,
 		},
-		{
+		Info{
+			Kind:        "generated",
 			Name:        "reddit-like",
 			Description: "a generated graph of Reddit's shape, at any scale",
 			Licence:     "generated: none needed",
 			Parameters:  parameterText(generators["reddit-like"].parameters),
 		},
-		{
+		Info{
+			Kind:        "generated",
 			Name:        "sbm",
 			Description: "a generated stochastic block model: classes are blocks that edges prefer",
 			Licence:     "generated: none needed",
 			Parameters:  parameterText(generators["sbm"].parameters),
 		},
-	}
+	)
 }
 
-func planetoidInfo(name, description string, embedded bool) Info {
+func planetoidInfo(name, description string, embedded bool, homophily float64) Info {
 	c := planetoidPublished[name]
 	return Info{
 		Name:        name,
@@ -84,6 +106,8 @@ func planetoidInfo(name, description string, embedded bool) Info {
 		Edges:       c.edges,
 		Features:    c.features,
 		Classes:     c.classes,
+		Kind:        "citations",
+		Homophily:   homophily,
 	}
 }
 
@@ -103,14 +127,10 @@ func lookup(name string) (Info, error) {
 	all := Catalogue()
 	i := slices.IndexFunc(all, func(info Info) bool { return info.Name == base })
 	if i < 0 {
-		var names []string
-		for _, info := range all {
-			names = append(names, info.Name)
-		}
-		return Info{}, &NameError{Name: name, Problem: "no such data set: expected one of " + strings.Join(names, ", ") +
-			", the path of " + layouts}
+		return Info{}, &NameError{Name: name, Problem: "no such data set: expected a name that 'nodemask data list' shows, " +
+			"such as cora, or the path of " + layouts}
 	}
-	if found && !all[i].generated() {
+	if found && !all[i].generated() && !all[i].isNPZ() {
 		return Info{}, &NameError{Name: name, Problem: fmt.Sprintf("%s takes no parameters: leave out %q",
 			base, ":"+parameters)}
 	}

@@ -87,7 +87,7 @@ func fetchInto(ctx context.Context, dir string, info Info, o FetchOptions) (err 
 }
 
 func (f File) source(mirror string) fetch.Source {
-	s := fetch.Source{URL: f.URL, Size: f.Size, SHA256: f.SHA256}
+	s := fetch.Source{URL: f.URL, Size: f.Size, SHA256: f.SHA256, Git: f.Git}
 	if mirror != "" {
 		s.URL = strings.TrimSuffix(mirror, "/") + "/" + f.Name
 	}
@@ -124,7 +124,13 @@ func (l Location) Verify(ctx context.Context) ([]FileCheck, error) {
 		if c.Want == "" {
 			c.Origin = ""
 		}
-		c.SHA256, _, c.Err = fetch.Sum(ctx, c.Path)
+		var size int64
+		if c.SHA256, size, c.Err = fetch.Sum(ctx, c.Path); c.Err == nil && c.Want == "" && file.Git != "" {
+			id, err := fetch.GitID(ctx, c.Path, size)
+			if c.Err, c.Want, c.Origin = err, c.SHA256, "published as git's object"; id != file.Git {
+				c.Want = "git's object " + file.Git
+			}
+		}
 		if err := ended.Err(ctx); err != nil {
 			return nil, err
 		}

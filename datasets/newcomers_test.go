@@ -47,7 +47,7 @@ func TestNewcomersKeepAllTheirEdges(t *testing.T) {
 }
 
 func TestEdgesToUnknownNodesAreSkippedAndCountedIfAsked(t *testing.T) {
-	const nodes, edges = "id,x,y\nann,1,0\nbob,0,2\n", "source,target\nann,0\nann,2\ndan,ann\n0,dan\ndan,2\nbob,ann\n"
+	const nodes, edges = "id,x,z\nann,1,0\nbob,0,2\n", "source,target\nann,0\nann,2\ndan,ann\n0,dan\ndan,2\nbob,ann\n"
 	n, err := readNewcomersWith(t, nodes, edges, true)
 	require.NoError(t, err)
 	assert.Equal(t, [][]int32{{0}, nil}, n.Known)

@@ -98,6 +98,12 @@ func Locate(name string, o OpenOptions) (Location, error) {
 	if info.generated() {
 		return Location{Info: info}, nil
 	}
+	var choice graphfile.Choice
+	if _, text, found := strings.Cut(name, ":"); found {
+		if choice, err = choices(name, text, ".npz"); err != nil {
+			return Location{}, err
+		}
+	}
 	folders := o.folders()
 	if info.Embedded {
 		folders = slices.DeleteFunc([]string{o.Dir}, func(dir string) bool { return dir == "" })
@@ -105,7 +111,7 @@ func Locate(name string, o OpenOptions) (Location, error) {
 	for _, folder := range folders {
 		for _, dir := range []string{folder, filepath.Join(folder, info.Name), filepath.Join(folder, "planetoid")} {
 			if holdsAny(dir, info.Files) {
-				return Location{Info: info, Dir: dir}, nil
+				return Location{Info: info, Dir: dir, choice: choice}, nil
 			}
 		}
 	}
@@ -128,23 +134,32 @@ func chosen(name string) (path string, c graphfile.Choice, err error) {
 	} else if format := extension(path); !info.IsDir() && (single[format] == nil) {
 		return "", c, &NameError{Name: name, Problem: "nothing can be chosen in this format: leave out " + name[at:]}
 	}
-	for choice := range strings.SplitSeq(name[at+1:], ",") {
+	c, err = choices(name, name[at+1:], extension(path))
+	if err != nil {
+		path = ""
+	}
+	return path, c, err
+}
+
+// choices reads what follows the colon behind a graph in a format.
+func choices(name, text, format string) (c graphfile.Choice, err error) {
+	for choice := range strings.SplitSeq(text, ",") {
 		key, value, _ := strings.Cut(choice, "=")
 		switch {
 		case key == "label" && value != "":
 			c.Label = value
 		case key == "mask":
 			c.Mask, err = strconv.Atoi(value)
-			if format := extension(path); err != nil || c.Mask < 0 || format != ".pt" && format != ".npz" {
-				return "", c, &NameError{Name: name, Problem: "expected mask=k of a .pt or .npz file, with columns from 0 on"}
+			if err != nil || c.Mask < 0 || format != ".pt" && format != ".npz" {
+				return c, &NameError{Name: name, Problem: "expected mask=k of a .pt or .npz file, with columns from 0 on"}
 			}
 			c.Mask++
 		default:
-			return "", c, &NameError{Name: name, Problem: fmt.Sprintf("%.40q: expected label=NAME or mask=k behind the path",
+			return c, &NameError{Name: name, Problem: fmt.Sprintf("%.40q: expected label=NAME or mask=k behind the path",
 				choice)}
 		}
 	}
-	return path, c, nil
+	return c, nil
 }
 
 // holdsAny reports whether a folder has some of the files. All are not asked for: the reader says which are missing.
@@ -207,8 +222,8 @@ func holdsAny(dir string, files []File) bool {
 // Or, as the heterophilous benchmark has it: edges [edges, 2], node_features [nodes, width], node_labels [nodes], and
 // train_masks, val_masks and test_masks [splits, nodes].
 //
-// Weights (adj_data) are left out, but an entry of 0 is no edge. Members of Python objects are never
-// unpickled: names stored so are left out, and anything else stored so is an error. Errors name the file, the member and the place in it.
+// Weights (adj_data) are left out, but an entry of 0 is no edge. Members of Python objects are never unpickled: names
+// stored so are left out, and anything else stored so is an error. Errors name the file, the member and the place in it.
 func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	at, err := Locate(name, o)
 	if err != nil {
@@ -242,6 +257,17 @@ func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
 		return readReddit(ctx, at.Dir, reddit)
 	case at.Dir == "":
 		return readEmbedded(at.Info.Name)
+	}
+	if at.Info.isNPZ() {
+		f, err := folder(at.Dir)(at.Info.Files[0].Name)
+		if err != nil {
+			return nil, err
+		}
+		g, err := readSingle(graphfile.WithChoice(ctx, at.choice), f)
+		if err == nil {
+			g.Name = at.Info.Name
+		}
+		return g, err
 	}
 	g, err := readPlanetoid(ctx, folder(at.Dir), at.Info.Name, false)
 	if err != nil {

@@ -122,12 +122,20 @@ func (f *dataFlags) list(c *cobra.Command, _ string) error {
 	if f.json {
 		return writeJSON(w, all)
 	}
-	t := plots.Table{ID: "data", TextColumns: 3,
-		Header:  []string{"name", "where", "what", "nodes", "edges", "features", "classes"},
+	t := plots.Table{ID: "data", TextColumns: 4,
+		Header: []string{"kind", "name", "where", "what", "nodes", "edges", "degree", "homophily", "features",
+			"classes"},
 		Caption: "To fetch one, for instance: nodemask data fetch reddit"}
 	for _, l := range all {
-		t.Rows = append(t.Rows, plots.Fields(l.Name, l.Where, l.Description, count(int64(l.Nodes)), count(l.Edges),
-			count(int64(l.Features)), count(int64(l.Classes))))
+		degree, homophily := "", ""
+		if l.Nodes > 0 {
+			degree = fmt.Sprintf("%.1f", l.MeanDegree())
+		}
+		if l.Homophily > 0 {
+			homophily = fmt.Sprintf("%.2f", l.Homophily)
+		}
+		t.Rows = append(t.Rows, plots.Fields(l.Kind, l.Name, l.Where, l.Description, count(int64(l.Nodes)), count(l.Edges),
+			degree, homophily, count(int64(l.Features)), count(int64(l.Classes))))
 	}
 	return printTable(w, t, false)
 }

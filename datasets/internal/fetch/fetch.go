@@ -48,6 +48,20 @@ type Source struct {
 	URL    string
 	Size   int64  // in bytes; 0: not known
 	SHA256 string // in hex; "": not known, so that the one found is only noted
+	Git    string // the id of git's object, in hex, where the SHA-256 is not known; "": neither is
+}
+
+// expected returns the SHA-256 that a file with this one should have: the same, where git's id is known and agrees; ""
+// if nothing is known.
+func (s Source) expected(ctx context.Context, path, sum string, size int64) (string, error) {
+	if s.SHA256 != "" || s.Git == "" {
+		return s.SHA256, nil
+	}
+	id, err := GitID(ctx, path, size)
+	if err == nil && id == s.Git {
+		return sum, nil
+	}
+	return "that of git's object " + s.Git, err
 }
 
 // Fetcher gets files. Make it with [New].
@@ -110,11 +124,14 @@ func Lock(dir string) (unlock func() error, err error) {
 func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 	dir, name := filepath.Dir(path), filepath.Base(path)
 	if sum, size, err := Sum(ctx, path); err == nil {
+		want, err := source.expected(ctx, path, sum, size)
 		switch {
-		case source.SHA256 == "":
+		case err != nil:
+			return err
+		case want == "":
 			f.note("%s: already there, %d bytes, SHA-256 %s", name, size, sum)
 			return RemoveParts(path)
-		case sum == source.SHA256:
+		case sum == want:
 			f.note("%s: already there, SHA-256 matches", name)
 			return RemoveParts(path) // of a fetch that was killed after it had the file
 		}
@@ -129,11 +146,15 @@ func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 		if err != nil {
 			return err
 		}
-		if source.SHA256 == "" {
+		want, err := source.expected(ctx, part, sum, size)
+		if err != nil {
+			return err
+		}
+		if want == "" {
 			f.note("%s: %d bytes, SHA-256 %s (none is published to hold it against)", name, size, sum)
 			break
 		}
-		if sum == source.SHA256 {
+		if sum == want {
 			break
 		}
 		if err := errors.Join(os.Remove(part), removeIfThere(validatorFile(part))); err != nil {
@@ -142,7 +163,7 @@ func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 		// A part from an earlier run may be to blame, so one clean try is fair.
 		if restarted {
 			return fmt.Errorf("%s: %s: SHA-256 of what the server sent is %s: expected %s. Nothing was kept. Another network "+
-				"or another server may help", path, source.URL, sum, source.SHA256)
+				"or another server may help", path, source.URL, sum, want)
 		}
 		f.note("%s: SHA-256 does not match: fetching it again from the start", name)
 	}

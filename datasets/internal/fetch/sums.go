@@ -2,16 +2,17 @@ package fetch
 
 import (
 	"context"
+	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/internal/ended"
 	"nodemask/internal/wholefile"
 )
@@ -22,7 +23,7 @@ const sumsFile = "SHA256SUMS"
 
 // Sum returns the SHA-256 of a file, in hex, and its size in bytes.
 func Sum(ctx context.Context, path string) (sum string, size int64, err error) {
-	f, err := os.Open(path)
+	f, err := open(path)
 	if err != nil {
 		return "", 0, err
 	}
@@ -34,6 +35,25 @@ func Sum(ctx context.Context, path string) (sum string, size int64, err error) {
 	}
 	return hex.EncodeToString(h.Sum(nil)), n, nil
 }
+
+// GitID returns the id that git gives a file's content: the SHA-1 of "blob SIZE", a zero byte and the bytes. It tells
+// one published file from others; against forgery, SHA-256 is the check.
+func GitID(ctx context.Context, path string, size int64) (string, error) {
+	f, err := open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha1.New()
+	fmt.Fprintf(h, "blob %d\x00", size)
+	if _, err := io.Copy(h, contextReader{ctx, f}); err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// open opens a regular file: a pipe would wait for a writer, and a device has no end.
+func open(path string) (*graphfile.File, error) { return graphfile.Open(path) }
 
 // contextReader ends reading when the context is done.
 type contextReader struct {
@@ -52,7 +72,7 @@ func (c contextReader) Read(b []byte) (int, error) {
 // What cannot be read is left out.
 func Recorded(dir string) map[string]string {
 	sums := map[string]string{}
-	f, err := os.Open(filepath.Join(dir, sumsFile))
+	f, err := open(filepath.Join(dir, sumsFile))
 	if err != nil {
 		return sums
 	}
