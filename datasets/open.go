@@ -223,7 +223,7 @@ func holdsAny(dir string, files []File) bool {
 // train_masks, val_masks and test_masks [splits, nodes].
 //
 // Weights (adj_data) are left out, but an entry of 0 is no edge. Members of Python objects are never unpickled: names
-// stored so are left out, and anything else stored so is an error. Errors name the file, the member and the place in it.
+// stored so are left out, and anything else stored so is an error. Errors name the file, the member and the place.
 func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	at, err := Locate(name, o)
 	if err != nil {
