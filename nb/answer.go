@@ -1,26 +1,16 @@
 package nb
 
 import (
-	"strings"
-
 	"nodemask/nb/internal/notebook"
 	"nodemask/paper/judge"
 )
 
-// Answer shows what node masking does, in the reading that the paper and the works that it cites describe: the figure
-// that leads, the answer in a few sentences, and a word for each model, data set and setting.
+// Answer shows what node masking does on Cora, in a figure, and what to do with it.
 func Answer() {
 	e := saved()
 	gains := Must1(e.Gains())
 	showHTML(notebook.Image(Must1(gains.SVG()), gains.Title+". "+gains.Caption), gains.Title+". "+gains.Caption)
-	answer := Must1(e.Answer())
-	text := "**" + answer.Headline + "**\n"
-	for _, sentence := range answer.Sentences {
-		text += "\n- " + sentence
-	}
-	Markdown(text)
-	Table(Must1(e.Grid()))
-	Markdown("What this rests on:\n\n- " + strings.Join(answer.Limits, "\n- "))
+	Markdown(Must1(e.Prose("todo")))
 }
 
 // Scale shows whether the size of sums explains what masking does: batch normalisation and rescaling, with and without

@@ -15,6 +15,9 @@ type Panels struct {
 	XLabel, YLabel     string    // of all; a panel's own are not written
 	Width              float64   // in CSS pixels; 0: 840
 	Rows               [][]Chart // a panel's Title names it
+	// Large draws for a small screen: large letters, one scale of y for all panels, and names at the lines of the first
+	// panel that has them instead of a legend.
+	Large bool
 }
 
 const defaultPanelsWidth, panelsRow = 840, 230

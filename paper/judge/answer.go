@@ -14,9 +14,6 @@ import (
 	"nodemask/stats"
 )
 
-// relevant is the least effect, in points, that "no difference" has to leave out.
-const relevant = 1.0
-
 // Answer is what masking does in one reading of a model on a data set in a setting.
 type Answer struct {
 	Question // of that reading alone
@@ -24,7 +21,7 @@ type Answer struct {
 	Splits   int     // that there are, of [Splits]
 	Effect   *Effect // nil: there are fewer than two splits
 	P        float64 // of the pooled effect, corrected by Holm's method; 1 without an effect
-	Verdict  Grade
+	Verdict  stats.Verdict
 }
 
 // Choice is a value of what the paper's sentences disagree on.
@@ -176,7 +173,7 @@ func Ask(r *record.Results, data, model string, setting datasets.Setting, choice
 
 func ask(r *record.Results, q Question, reading Reading) (Answer, error) {
 	q.Readings = []Reading{reading}
-	a := Answer{Question: q, Reading: reading, P: 1, Verdict: NotRun}
+	a := Answer{Question: q, Reading: reading, P: 1, Verdict: stats.NotRun}
 	effects, err := q.Effects(r)
 	if err != nil {
 		return a, err
@@ -192,19 +189,68 @@ func ask(r *record.Results, q Question, reading Reading) (Answer, error) {
 // Complete reports whether the answer has an effect on all splits.
 func (a Answer) Complete() bool { return a.Effect != nil && a.Splits >= Splits }
 
-// verdict is the protocol's rule, which takes all splits.
-func (a Answer) verdict() Grade {
-	switch {
-	case !a.Complete():
-		return NotRun
-	case a.P < 0.05 && a.Effect.Pooled.MeanDifference > 0:
-		return Gains
-	case a.P < 0.05:
-		return Loses
-	case a.Effect.Pooled.Low <= -relevant || a.Effect.Pooled.High >= relevant:
-		return Inconclusive
+// verdict is the word for the answer, which takes all splits.
+func (a Answer) verdict() stats.Verdict {
+	if !a.Complete() {
+		return stats.NotRun
 	}
-	return NoDifference
+	return a.Effect.Pooled.Verdict(a.P)
+}
+
+// Row is a comparison that stands in the grid: a model with a choice.
+type Row struct {
+	Model string
+	Choice
+	Exploratory bool // added after the protocol's results were seen
+}
+
+// Rows lists the rows of the grid, in its order.
+func Rows() (rows []Row) {
+	for _, model := range Models() {
+		rows = append(rows, Row{Model: model})
+		if model != "gin" {
+			rows = append(rows, Row{Model: model, Choice: Choice{Fair: true}})
+			continue
+		}
+		for _, choice := range ForGIN() {
+			rows = append(rows, Row{Model: model, Choice: choice, Exploratory: true})
+		}
+	}
+	return rows
+}
+
+// AllAnswers returns what masking does in each of [Rows] on all data sets in both settings, in the order of Data and
+// settings. Its p-values are corrected over all of them, and its verdicts rest on these.
+func AllAnswers(r *record.Results) ([][]Answer, error) {
+	var grid [][]Answer
+	var p []float64
+	for _, row := range Rows() {
+		var answers []Answer
+		for _, data := range Data() {
+			for _, setting := range datasets.Settings() {
+				a, err := Ask(r, data, row.Model, setting, row.Choice, Contrast{})
+				if err != nil {
+					return nil, err
+				}
+				if !a.Complete() {
+					a.P = 1
+				}
+				answers, p = append(answers, a), append(p, a.P)
+			}
+		}
+		grid = append(grid, answers)
+	}
+	corrected, err := stats.Holm(p)
+	if err != nil {
+		return nil, fmt.Errorf("cited: %w", err)
+	}
+	for i := range grid {
+		for k := range grid[i] {
+			grid[i][k].P = corrected[i*len(grid[i])+k]
+			grid[i][k].Verdict = grid[i][k].verdict()
+		}
+	}
+	return grid, nil
 }
 
 // Gain is what masking adds at one size of the train set.
@@ -295,12 +341,21 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	if err != nil {
 		return all, err
 	}
+	// What varies in masking alone changes nothing of a contrast of plain arms.
+	scores := slices.Concat(contrast.Plus, contrast.Minus)
+	plainAlone := len(scores) > 0 && !slices.ContainsFunc(scores, func(s Score) bool {
+		return s.Arm == Masked
+	})
 	var effects []float64
 	for _, a := range answers {
-		all.Of++
 		if !a.Complete() {
+			all.Of++
 			continue
 		}
+		if plainAlone && slices.Contains(effects, a.Effect.Pooled.MeanDifference) {
+			continue // the same reading, as far as it can be told
+		}
+		all.Of++
 		all.Readings++
 		effects = append(effects, a.Effect.Pooled.MeanDifference)
 		switch zero := -contrast.Margin; {

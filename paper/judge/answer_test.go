@@ -10,6 +10,7 @@ import (
 	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/paper/recordtest"
+	"nodemask/stats"
 )
 
 // trained makes trials of the cited part for a model on Cora, in both settings: f1 of a trained cell on a split,
@@ -63,13 +64,13 @@ func TestVerdictsTakeAllSplitsAndHolmOverTheWholeFamily(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, all, 18)
 	gain := of(t, all, "cora", "gin", datasets.Inductive)
-	require.Equal(t, judge.Gains, gain.Verdict)
+	require.Equal(t, stats.Helps, gain.Verdict)
 	require.InDelta(t, 2, gain.Effect.Pooled.MeanDifference, 1e-9)
 	require.InEpsilon(t, 18*gain.Effect.Pooled.P, gain.P, 1e-9, "the least of 18, most of them missing")
 	none := of(t, all, "cora", "gin", datasets.Transductive)
-	require.Equal(t, judge.NoDifference, none.Verdict)
+	require.Equal(t, stats.UnderAPoint, none.Verdict)
 	require.Equal(t, 1.0, none.P)
-	require.Equal(t, judge.NotRun, of(t, all, "pubmed", "gat", datasets.Inductive).Verdict)
+	require.Equal(t, stats.NotRun, of(t, all, "pubmed", "gat", datasets.Inductive).Verdict)
 
 	r = trained(t, judge.Cited, "gin", judge.Splits-1, func(c record.Cell, _ datasets.Arrivals, split int) float64 {
 		return 70 + 2*c.Parameters.KeepRate.Probability() + noise(split)
@@ -77,12 +78,12 @@ func TestVerdictsTakeAllSplitsAndHolmOverTheWholeFamily(t *testing.T) {
 	all, err = judge.Answers(r, judge.Choice{})
 	require.NoError(t, err)
 	few := of(t, all, "cora", "gin", datasets.Inductive)
-	require.Equal(t, judge.NotRun, few.Verdict, "a split is missing")
+	require.Equal(t, stats.NotRun, few.Verdict, "a split is missing")
 	require.Equal(t, judge.Splits-1, few.Splits)
 	require.Equal(t, 1.0, few.P)
 }
 
-func TestNoDifferenceIsInconclusiveWhereAPointMayBeHidden(t *testing.T) {
+func TestWhatMayHideAPointCannotBeTold(t *testing.T) {
 	r := trained(t, judge.Cited, "gin", judge.Splits, func(c record.Cell, _ datasets.Arrivals, split int) float64 {
 		if c.Parameters.KeepRate.Active() {
 			return 70 + 5*noise(split)
@@ -91,7 +92,7 @@ func TestNoDifferenceIsInconclusiveWhereAPointMayBeHidden(t *testing.T) {
 	})
 	all, err := judge.Answers(r, judge.Choice{})
 	require.NoError(t, err)
-	require.Equal(t, judge.Inconclusive, of(t, all, "cora", "gin", datasets.Inductive).Verdict)
+	require.Equal(t, stats.CannotTell, of(t, all, "cora", "gin", datasets.Inductive).Verdict)
 }
 
 func TestChoicesAreReadWhereTheyMatter(t *testing.T) {

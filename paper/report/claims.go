@@ -182,7 +182,7 @@ func (e *Evidence) judgeMoreInductively() Verdict {
 	if err != nil {
 		return notRun("%v", err)
 	}
-	if err := v.gradeCited(all, pooled, 0); err != nil {
+	if err := v.gradeCited(all, pooled, pooled.P, 0); err != nil {
 		return notRun("%v", err)
 	}
 	v.Figures = fmt.Sprintf("%s, significant in %s, %d the other way", v.EffectText(), v.Strict(), v.Against)

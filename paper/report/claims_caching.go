@@ -119,7 +119,7 @@ func counted(data string, from int, holds func(i int, nodes []float64) bool,
 			nodes = append(nodes, values[0]) // the same for every trial on a split
 			parts = append(parts, percent(size)+": "+words(i, nodes[i]))
 		}
-		v := Verdict{Grade: judge.Inconclusive, Figures: strings.Join(parts, "; "), Of: len(nodes) - from}
+		v := Verdict{Grade: judge.CannotTell, Figures: strings.Join(parts, "; "), Of: len(nodes) - from}
 		for i := from; i < len(nodes); i++ {
 			if holds(i, nodes) {
 				v.Holds++

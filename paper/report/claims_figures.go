@@ -231,6 +231,9 @@ func judgeTrained(r *record.Results, unit string, all []comparison, said, out []
 		return Verdict{Grade: judge.CannotTest, Figures: strings.Join(out, "; ")}
 	}
 	v := judgePairs(r, unit, all)
+	if v.Grade == judge.Contradicted && len(all) == 1 { // one setting, in a body that the paper does not state
+		v.Grade = judge.CannotTell
+	}
 	v.Figures = strings.Join(slices.Concat([]string{v.Figures}, said, out), "; ")
 	v.setCommand("nodemask multiverse --part depth")
 	return v
@@ -380,7 +383,7 @@ func judgeScores(r *record.Results) Verdict {
 	case 2*v.Against >= v.Of:
 		v.Grade = judge.Contradicted
 	default:
-		v.Grade = judge.Inconclusive
+		v.Grade = judge.CannotTell
 	}
 	v.Figures = strings.Join(append([]string{v.Strict() + " agree"}, parts...), "; ")
 	return v

@@ -119,7 +119,7 @@ func overReadings(grades []judge.Grade) judge.Grade {
 	case holds(best):
 		return judge.Depends
 	}
-	return judge.Inconclusive
+	return judge.CannotTell
 }
 
 // publishedMADOfGIN is the value of section 5.4, and tolerance how near to it, and to one another, ours have to be: the
@@ -182,7 +182,7 @@ func judgeGINSmoothness(r *record.Results, metric record.Metric) Verdict {
 	case v.Holds == v.Of:
 		v.Grade = judge.SameDirection
 	default:
-		v.Grade = judge.Inconclusive
+		v.Grade = judge.CannotTell
 	}
 	v.Figures = strings.Join(parts, ", ")
 	return v

@@ -40,7 +40,7 @@ func TestTheBestKeepRateIsComparedWithTheBestOfTheOthers(t *testing.T) {
 	assert.Equal(t, judge.Reproduced, v.Grade)
 	assert.Contains(t, v.Figures, "inductive: best at p = 0.8 with 74.03, without masking 60.00")
 	assert.Equal(t, judge.Contradicted, at(0.3, 73, 74.1, 75).Grade)
-	assert.Equal(t, judge.Inconclusive, at(0.3, 75, 69, 72).Grade, "higher within noise")
+	assert.Equal(t, judge.CannotTell, at(0.3, 75, 69, 72).Grade, "higher within noise")
 	unmasked = 90
 	assert.Equal(t, judge.SameDirection, at(0.8, 73, 74.1, 75).Grade, "no masking is better still")
 }
@@ -178,7 +178,7 @@ func TestNodesThatCachingInvolvesAreCounted(t *testing.T) {
 	e := cached(t)
 	assert.Equal(t, judge.Reproduced, as(e, "nodes"))
 	assert.Equal(t, judge.Reproduced, as(e, "saving"))
-	assert.Equal(t, judge.Inconclusive, as(e, "nodes-published"), "near at some sizes")
+	assert.Equal(t, judge.CannotTell, as(e, "nodes-published"), "near at some sizes")
 	assert.Equal(t, judge.NotRun, as(newEvidence(t, nil), "nodes"))
 }
 
@@ -209,6 +209,6 @@ func TestScoresDisagreeOnlyBeyondNoise(t *testing.T) {
 	}
 	assert.Equal(t, judge.Reproduced, scores(70.5, 68, 71).Grade, "−0.17 within noise, where macro F1 has +0.33")
 	v := scores(69, 69.1, 68.9)
-	assert.Equal(t, judge.Inconclusive, v.Grade)
+	assert.Equal(t, judge.CannotTell, v.Grade)
 	assert.Equal(t, "8 of 12", v.Strict())
 }

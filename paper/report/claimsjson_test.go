@@ -53,7 +53,7 @@ func TestNumbersThatJSONLacksAreNullInClaims(t *testing.T) {
 	require.Nil(t, finite(math.Inf(1)))
 	require.Equal(t, 0.123457, *finite(0.1234567))
 	a := Artifact{ID: "x", Claims: []Claim{{ID: "x/y", Subject: aboutGIN, Judge: func(*Evidence) Verdict {
-		return Verdict{Grade: judge.Inconclusive, Effect: &stats.TTest{N: 2, P: math.NaN(), Low: math.Inf(-1)}}
+		return Verdict{Grade: judge.CannotTell, Effect: &stats.TTest{N: 2, P: math.NaN(), Low: math.Inf(-1)}}
 	}}}}
 	e := newEvidence(t, nil)
 	var text bytes.Buffer

@@ -33,9 +33,9 @@ var crateFiles = []struct{ path, name, format string }{
 	{"docs/CLAIMS.md", "The verdict on each claim, and the rules", "text/markdown"},
 	{"docs/REPRODUCTION.md", "What was found", "text/markdown"},
 	{"docs/FORMATS.md", "What the fields of claims.json mean", "text/markdown"},
-	{"docs/AUTHORS.md", "How the paper's authors can answer", "text/markdown"},
 	{"paper/PROTOCOL.md", "The protocol of the exploratory readings", "text/markdown"},
 	{"paper/PROTOCOL-2.md", "The protocol of the cited reading", "text/markdown"},
+	{"paper/DEVIATIONS.md", "What differs from the protocols", "text/markdown"},
 	{"CITATION.cff", "How to cite it", "text/yaml"},
 	{"LICENSE", "Apache License 2.0", "text/plain"},
 }

@@ -58,47 +58,34 @@ func requireSays(t *testing.T, file, name, text string) {
 	require.Equal(t, text, have, "'go test ./paper/report -update' writes it anew")
 }
 
-// listed writes findings as a list, each with its command.
-func listed(findings []Finding) string {
-	var b strings.Builder
-	for _, f := range findings {
-		fmt.Fprintf(&b, "- %s `bin/%s`\n", f.Text, f.Command)
-	}
-	return b.String()
-}
-
 func TestDocsSumUpTheCommittedResults(t *testing.T) {
 	artifacts, e := reported(t), committed(t)
-	summary, err := Summary(artifacts, e).Render(plots.FormatMarkdown)
+	claims, report := "../../docs/CLAIMS.md", "../../docs/REPRODUCTION.md"
+	for file, names := range map[string][]string{"../../README.md": {"answer"},
+		report: {"why", "fit", "critics", "todo", "balanced"}} {
+		for _, name := range names {
+			text, err := e.Prose(name)
+			require.NoError(t, err)
+			requireSays(t, file, name, text)
+		}
+	}
+	primary, err := e.AnswersTable()
 	require.NoError(t, err)
-	requireSays(t, "../../docs/CLAIMS.md", "nodemask report summary --format markdown", summary)
-	requireSays(t, "../../docs/CLAIMS.md", "rules", rules(artifacts))
-	answer, err := e.Answer()
+	gin, err := e.GINTable()
 	require.NoError(t, err)
 	grid, err := e.Grid()
 	require.NoError(t, err)
-	words, err := grid.Render(plots.FormatMarkdown)
-	require.NoError(t, err)
-	short := fmt.Sprintf("**%s**\n\n- %s\n\n%s", answer.Headline, strings.Join(answer.Sentences, "\n- "), words)
-	requireSays(t, "../../README.md", "answer", short)
-	requireSays(t, "../../docs/REPRODUCTION.md", "answer", fmt.Sprintf("%s\nWhat this rests on:\n\n- %s\n", short,
-		strings.Join(answer.Limits, "\n- ")))
-	primary, err := e.AnswersTable()
-	require.NoError(t, err)
-	words, err = primary.Render(plots.FormatMarkdown)
-	require.NoError(t, err)
-	requireSays(t, "../../docs/REPRODUCTION.md", "nodemask report answers --format markdown", words)
-	table, err := e.GINTable()
-	require.NoError(t, err)
-	words, err = table.Render(plots.FormatMarkdown)
-	require.NoError(t, err)
-	requireSays(t, "../../docs/REPRODUCTION.md", "GIN without masking", words)
-	requireSays(t, "../../docs/CLAIMS.md", "graded anew", regraded(t, artifacts, e))
-	requireSays(t, "../../docs/REPRODUCTION.md", "findings", listed(Findings(artifacts, e)))
-	words, err = e.Advice().Render(plots.FormatMarkdown)
-	require.NoError(t, err)
-	requireSays(t, "../../docs/REPRODUCTION.md", "advice", words)
-	requireSays(t, "../../docs/REPRODUCTION.md", "trials", trialsText(artifacts, e)+"\n")
+	for _, of := range []struct {
+		file, name string
+		table      plots.Table
+	}{{claims, "nodemask report summary --format markdown", Summary(artifacts, e)},
+		{report, "nodemask report answers --format markdown", primary}, {report, "GIN without masking", gin},
+		{report, "grid", grid}, {report, "advice", e.Advice()}, {report, "counts", CountTable(Judge(artifacts, e))}} {
+		text, err := of.table.Render(plots.FormatMarkdown)
+		require.NoError(t, err)
+		requireSays(t, of.file, of.name, text)
+	}
+	requireSays(t, report, "trials", trialsText(artifacts, e)+"\n")
 }
 
 // wrapped puts paragraphs and items of lists in lines of at most 120 columns, each command in one of them.
@@ -131,48 +118,6 @@ func wrapped(text string) string {
 		lines[i] = b.String()
 	}
 	return strings.Join(lines, "\n")
-}
-
-// rules lists the rules of claims that have their own, each once.
-func rules(artifacts []Artifact) string {
-	claims := map[string][]string{} // by rule
-	var inOrder []string
-	for _, subject := range Subjects() {
-		for _, a := range artifacts {
-			for _, c := range a.Claims {
-				if c.Subject != subject || c.Rule == "" {
-					continue
-				}
-				if claims[c.Rule] == nil {
-					inOrder = append(inOrder, c.Rule)
-				}
-				claims[c.Rule] = append(claims[c.Rule], "*"+c.Text+"*")
-			}
-		}
-	}
-	var b strings.Builder
-	for _, rule := range inOrder {
-		fmt.Fprintf(&b, "- %s %s\n", strings.Join(claims[rule], " "), rule)
-	}
-	return b.String()
-}
-
-// regraded lists the claims whose grade is another than it was in the exploratory readings, with both. What it was is
-// kept as it was found: the trials of tables in another reading are not kept.
-func regraded(t *testing.T, artifacts []Artifact, e *Evidence) string {
-	t.Helper()
-	var before map[string]string // by the claim's text
-	file, err := os.ReadFile("testdata/grades-before.json")
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(file, &before))
-	text := "| claim | before | now | how robust |\n|---|---|---|---|\n"
-	for _, j := range Judge(artifacts, e) {
-		was, ok := before[j.Text]
-		if grade, _, _ := strings.Cut(was, " ("); ok && grade != string(j.Grade) {
-			text += fmt.Sprintf("| %s | %s | %s | %s |\n", j.Text, was, j.GradeText(), orDash(j.Robust))
-		}
-	}
-	return text
 }
 
 // trialsText says how much was run of the tables.

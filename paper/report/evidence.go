@@ -21,6 +21,7 @@ type Evidence struct {
 	all      *record.Results                               // of the first protocol
 	cited    *record.Results                               // of the second protocol
 	tables   []*record.Results                             // those that tables show: the first that has a cell counts
+	answers  [][]judge.Answer                              // of the grid; nil: not asked yet
 	verdicts map[string]Verdict                            // by the claim's ID
 	err      error
 

@@ -10,30 +10,6 @@ import (
 	"nodemask/plots"
 )
 
-// Finding is a sentence of what was found, with the command that shows what it rests on.
-type Finding struct{ Text, Command string }
-
-// Findings sums up what was found, each sentence from the evidence alone. The grades of all claims stand in [Summary].
-func Findings(artifacts []Artifact, e *Evidence) []Finding {
-	all := Judge(artifacts, e)
-	verdict := map[string]Judged{}
-	for _, j := range all {
-		verdict[j.ID] = j
-	}
-	found := []Finding{{CountText(all), "nodemask report summary"}}
-	graded := func(id string) string {
-		v := verdict[id].Verdict
-		if v.Effect == nil {
-			return string(v.Grade)
-		}
-		return fmt.Sprintf("%s (%s)", effectOr(v), v.Grade)
-	}
-	found = append(found, Finding{fmt.Sprintf("Predicting new nodes from the cache with masking against GIN without "+
-		"either: on Cora %s; on PubMed %s.", graded("table-scale-cora/exceeds"), graded("table-scale-pubmed/exceeds")),
-		"nodemask report summary"})
-	return found
-}
-
 // effectOr is a verdict's effect with its interval, "+0.16 [−0.20, 0.52]", or its grade where there is none.
 func effectOr(v Verdict) string {
 	if v.Effect == nil {

@@ -7,7 +7,6 @@ import (
 	"nodemask/datasets"
 	"nodemask/paper/judge"
 	"nodemask/plots"
-	"nodemask/stats"
 )
 
 // The IDs of the figure of what masking adds to GIN by how it does without, and of the table beside it.
@@ -15,40 +14,6 @@ const (
 	levelsID = "levels"
 	ginID    = "gin-without"
 )
-
-// unmaskedAbove returns by how much GIN in one answer, without masking, is above the masked one of another: at each
-// size, and whether it is significantly so over sizes and splits; nothing if one of the two lacks splits.
-func (e *Evidence) unmaskedAbove(plain, masked judge.Answer) (bySize []float64, better bool, err error) {
-	if !plain.Complete() || !masked.Complete() {
-		return nil, false, nil
-	}
-	var differences [][]float64
-	for _, size := range plain.Sizes {
-		without, err := plain.F1(e.cited, plain.Reading, judge.Plain, size)
-		if err != nil {
-			return nil, false, err
-		}
-		with, err := masked.F1(e.cited, masked.Reading, judge.Masked, size)
-		if err != nil {
-			return nil, false, err
-		}
-		var bySplit []float64
-		for _, seed := range plain.Seeds {
-			bySplit = append(bySplit, without[seed]-with[seed])
-		}
-		differences, bySize = append(differences, bySplit), append(bySize, average(bySplit))
-	}
-	effect, err := stats.Pooled(differences)
-	return bySize, effect.Low > 0, err
-}
-
-// betterOrWorse says a difference in words: "5.8 points better".
-func betterOrWorse(points float64) string {
-	if points < 0 {
-		return fmt.Sprintf("%.1f points worse", -points)
-	}
-	return fmt.Sprintf("%.1f points better", points)
-}
 
 func average(x []float64) (mean float64) {
 	for _, v := range x {
@@ -73,12 +38,12 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 		t.Header = append(t.Header, choice.String()+": without", "adds")
 	}
 	t.TextColumns = len(t.Header)
-	answers, _, departed, err := e.sideBySide()
+	grid, err := e.grid()
 	if err != nil {
 		return t, err
 	}
-	for i := range departed[0] {
-		a := answers[i]
+	answers, departed := grid[0], grid[1:1+len(judge.ForGIN())]
+	for i, a := range answers {
 		texts := []string{DataTitle(a.Data) + ", " + nodesOf(a.Setting), "–", "–"}
 		var published []float64 // by size; empty, or of all
 		for _, size := range a.Sizes {
@@ -156,55 +121,6 @@ func (e *Evidence) Levels() (plots.Panels, error) {
 		}
 	}
 	return p, nil
-}
-
-// rescaledGains says in how many places rescaled masking gains: in GIN also stopped or fed otherwise, in GAT and SGAT
-// against attention dropout and against none; "" if none of them has run.
-func (e *Evidence) rescaledGains() (string, error) {
-	var above []string // how often masking that is rescaled gains
-	for _, of := range []struct {
-		choice judge.Choice
-		models []string
-		words  string
-	}{{judge.Choice{Rescale: true}, []string{"gin"}, "in GIN"},
-		{judge.Choice{Rescale: true, StopF1: true}, []string{"gin"}, "in GIN stopped on validation F1"},
-		{judge.Choice{Rescale: true, RawFeatures: true}, []string{"gin"}, "in GIN with raw features"},
-		{judge.Choice{Rescale: true}, []string{"gat", "sgat"}, "in GAT and SGAT against attention dropout"},
-		{judge.Choice{Rescale: true, Fair: true}, []string{"gat", "sgat"}, "in these against none"}} {
-		n, places, err := e.placesAbove(of.choice, of.models)
-		if err != nil {
-			return "", err
-		}
-		if places > 0 {
-			above = append(above, fmt.Sprintf("in %d of %d places %s", n, places, of.words))
-		}
-	}
-	if len(above) == 0 {
-		return "", nil
-	}
-	return fmt.Sprintf("With %s, what masking adds has an interval above 0 %s.", judge.Choice{Rescale: true}, and(above)), nil
-}
-
-// placesAbove counts the data sets and settings that have all splits of a choice in some models, and those of them in
-// which the interval of what masking adds, which nothing corrects, is above 0.
-func (e *Evidence) placesAbove(choice judge.Choice, models []string) (above, places int, err error) {
-	for _, model := range models {
-		for _, data := range judge.Data() {
-			for _, setting := range datasets.Settings() {
-				a, err := judge.Ask(e.cited, data, model, setting, choice, judge.Contrast{})
-				if err != nil {
-					return 0, 0, err
-				}
-				if a.Complete() {
-					places++
-				}
-				if a.Complete() && a.Effect.Pooled.Low > 0 {
-					above++
-				}
-			}
-		}
-	}
-	return above, places, nil
 }
 
 // each returns what masking does in every reading of a part of the second protocol.

@@ -4,12 +4,9 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn/hyper"
-	"nodemask/paper/judge"
 	"nodemask/paper/record"
 )
 
@@ -106,48 +103,4 @@ func PublishedF1(c record.Cell) (percent float64, ok bool) {
 		}
 	}
 	return 0, false
-}
-
-// gapsToPublished says for each data set how far answers are from the published gains, and for which models.
-func (e *Evidence) gapsToPublished(answers []judge.Answer) (gaps []string, err error) {
-	for _, data := range judge.Data() {
-		of := slices.DeleteFunc(slices.Clone(answers), func(a judge.Answer) bool { return a.Data != data })
-		near, err := judge.Agree(of, publishedGain)
-		if err != nil {
-			return nil, err
-		}
-		if near.Cells == 0 {
-			continue
-		}
-		var models []string // that the paper has there, and that have run
-		var rescaled []judge.Answer
-		for _, a := range of {
-			other, err := judge.Ask(e.cited, a.Data, a.Model, a.Setting, judge.Choice{Rescale: true}, judge.Contrast{})
-			if err != nil {
-				return nil, err
-			}
-			rescaled = append(rescaled, other)
-			published := slices.ContainsFunc(a.Sizes, func(size int) bool {
-				return publishedGain(a.Data, a.Model, a.Setting, size) != nil
-			})
-			if name := hyper.Title(a.Model); published && a.Verdict != judge.NotRun && !slices.Contains(models, name) {
-				models = append(models, name)
-			}
-		}
-		which := ""
-		if len(models) < len(judge.Models()) {
-			which = " for " + and(models)
-		}
-		alike, err := judge.Agree(rescaled, publishedGain)
-		if err != nil {
-			return nil, err
-		}
-		also := ""
-		if alike.Cells == near.Cells {
-			also = fmt.Sprintf("; %.1f with %s", alike.RMS, judge.Choice{Rescale: true})
-		}
-		gaps = append(gaps, fmt.Sprintf("%.1f points%s on %s (root mean square%s), with a correlation of %.2f, and %d of %d "+
-			"are in our intervals", near.RMS, which, DataTitle(data), also, near.Correlation, near.Within, near.Cells))
-	}
-	return gaps, nil
 }

@@ -39,7 +39,7 @@ type section struct {
 // Mark returns a sign for a grade, beside its words.
 func (v Verdict) Mark() string {
 	return cmp.Or(map[judge.Grade]string{judge.Reproduced: "✓", judge.SameDirection: "↗",
-		judge.Depends: "±", judge.Inconclusive: "?", judge.Contradicted: "✗"}[v.Grade], "…")
+		judge.Depends: "±", judge.UnderAPoint: "~", judge.CannotTell: "?", judge.Contradicted: "✗"}[v.Grade], "…")
 }
 
 // Class returns the grade as a class of the page's style.
@@ -100,23 +100,32 @@ func addOverview(contents map[string]any, artifacts []Artifact, e *Evidence) (er
 	if contents["Answer"], err = newAnswerSection(e); err != nil {
 		return err
 	}
+	if contents["Counts"], err = trusted(CountTable(Judge(artifacts, e)).Render("html")); err != nil {
+		return err
+	}
 	if contents["Advice"], err = trusted(e.Advice().Render("html")); err != nil {
 		return err
 	}
-	contents["Findings"], contents["Trials"] = Findings(artifacts, e), e.Trials()
+	contents["Trials"] = e.Trials()
 	contents["Fewest"], contents["Most"] = e.trialsPerCell(artifacts)
 	return nil
 }
 
 // answerSection is how the report begins.
 type answerSection struct {
-	Answer
-	Picture, Grid, Table template.HTML
+	Answer, Why, Critics      template.HTML // prose
+	Picture, Grid, Fit, Table template.HTML
 }
 
 func newAnswerSection(e *Evidence) (s answerSection, err error) {
-	if s.Answer, err = e.Answer(); err != nil {
-		return s, err
+	for name, into := range map[string]*template.HTML{"answer": &s.Answer, "why": &s.Why, "critics": &s.Critics,
+		"fit": &s.Fit} {
+		text, err := e.Prose(name)
+		if err != nil {
+			// Other results than the project's own may say otherwise; their tables stand.
+			text = fmt.Sprintf("These results say otherwise than the project's: %v\n", err)
+		}
+		*into = proseHTML(text)
 	}
 	gains, err := e.Gains()
 	if err != nil {

@@ -101,11 +101,10 @@ func TestAnswersReadTheSecondProtocolAlone(t *testing.T) {
 
 func TestWhatCannotBeReadIsToldWhereverItIsShown(t *testing.T) {
 	for name, show := range map[string]func(*Evidence){
-		"summary":  func(e *Evidence) { Summary(Artifacts(), e) },
-		"findings": func(e *Evidence) { Findings(Artifacts(), e) },
-		"advice":   func(e *Evidence) { e.Advice() },
-		"forest":   func(e *Evidence) { ClaimsForest(Artifacts(), e) },
-		"records":  func(e *Evidence) { e.Records.Trials(paper.Cell("cora", "gin", "inductive", 10)) },
+		"summary": func(e *Evidence) { Summary(Artifacts(), e) },
+		"advice":  func(e *Evidence) { e.Advice() },
+		"forest":  func(e *Evidence) { ClaimsForest(Artifacts(), e) },
+		"records": func(e *Evidence) { e.Records.Trials(paper.Cell("cora", "gin", "inductive", 10)) },
 	} {
 		e, told := Open(damagedBut(t)), 0
 		e.OnError = func(error) { told++ }

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"nodemask/paper/judge"
@@ -82,7 +83,7 @@ func CountText(all []Judged) string {
 func Summary(artifacts []Artifact, e *Evidence) plots.Table {
 	all := Judge(artifacts, e)
 	t := plots.Table{ID: SummaryID, Title: "What was found",
-		Header: []string{"claim", "verdict", "p < 0.05", "pooled effect [95 %]", "how robust", "command"}, TextColumns: 6,
+		Header: []string{"claim", "verdict", "p < 0.05", "pooled effect [95 %]", "how robust", "command", "rule"}, TextColumns: 7,
 		Caption: CountText(all) + " Bold: the paper's claims; the others are ours. \u201cp < 0.05\u201d is the paper's own " +
 			"rule: in how many comparisons the claim holds significantly."}
 	if fewest, most := e.trialsPerCell(artifacts); most > 0 && fewest < paperTrials {
@@ -91,7 +92,34 @@ func Summary(artifacts []Artifact, e *Evidence) plots.Table {
 	for _, j := range all {
 		t.Rows = append(t.Rows, []plots.Field{{Text: j.Text, Bold: !j.Ours, Note: j.Says},
 			{Text: j.GradeText(), Note: j.Figures}, {Text: orDash(j.Strict())}, {Text: orDash(j.EffectText())},
-			{Text: orDash(j.Robust)}, {Text: j.Command}})
+			{Text: orDash(j.Robust)}, {Text: j.Command},
+			{Text: orDash(j.Rule)}})
+	}
+	return t
+}
+
+// CountTable returns how many of the paper's claims have each grade, by what they are about.
+func CountTable(all []Judged) plots.Table {
+	t := plots.Table{ID: "counts", TextColumns: 1, Header: []string{"the paper's claims on"}}
+	about := []struct {
+		title string
+		has   func(subject string) bool
+	}{{"higher F1 by masking", func(s string) bool { return s == aboutGIN || s == aboutAttention }},
+		{"caching", func(s string) bool { return s == aboutCaching }},
+		{"anything else", func(s string) bool { return s != aboutGIN && s != aboutAttention && s != aboutCaching }}}
+	total, _ := Count(all)
+	for _, g := range judge.Grades() {
+		if total[g] > 0 {
+			t.Header = append(t.Header, string(g))
+		}
+	}
+	for _, of := range about {
+		grades, _ := Count(slices.DeleteFunc(slices.Clone(all), func(j Judged) bool { return !of.has(j.Subject) }))
+		row := plots.Fields(of.title)
+		for _, g := range t.Header[1:] {
+			row = append(row, plots.Field{Text: fmt.Sprint(grades[judge.Grade(g)])})
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }

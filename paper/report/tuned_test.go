@@ -214,27 +214,6 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	assert.NotContains(t, strings.Join(e.Advice().Header, " "), "†")
 }
 
-func TestTheAnswerNamesABetterTunedArm(t *testing.T) {
-	said := func(gainOfDropout float64) string {
-		e := newEvidence(t, answered(t, judge.BalancedDesign(), tunedOn("cora", "gin", datasets.Inductive),
-			func(c record.Cell, seed uint64) float64 {
-				score := 70 + wobble(int(seed%10))
-				switch p := c.Parameters; {
-				case p.KeepRate.Active():
-					score += 1 + 0.1*wobble(int(seed*3%10))
-				case p.Dropout == 0.2:
-					score += gainOfDropout
-				}
-				return score
-			}))
-		answer, err := e.Answer()
-		require.NoError(t, err)
-		return strings.Join(answer.Limits, " ")
-	}
-	assert.Contains(t, said(3), "Where both are tuned (GIN on Cora), dropout does better than masking by 2.0 points on new nodes.")
-	assert.NotContains(t, said(0.5), "tuned")
-}
-
 func TestAdviceFollowsTunedIntervals(t *testing.T) {
 	for gain, want := range map[[3]float64]string{ // of masking, of DropEdge, of dropout
 		{2, 1, 1}:  "worth a try",

@@ -24,7 +24,7 @@ type Verdict struct {
 	Unit       string   // of Effect
 	Published  *float64 // the paper's own mean over the same comparisons; nil: it has none
 	Robust     string   // what the readings around the cited one say; "": they were not asked
-	Detectable float64  // of Inconclusive: the true difference that would have been found with a power of 80 %
+	Detectable float64  // of CannotTell: the true difference that would have been found with a power of 80 %
 	Figures    string   // all there is to say, in a line
 	command    string   // shows what it rests on, or trains it; "": the command of the claim's table
 	files      []string // of results, with the trials that it rests on; nil: those with the cells of the claim's table
@@ -72,9 +72,9 @@ func digitsOf(unit string) int {
 	return 2
 }
 
-// GradeText returns the grade, and of an inconclusive one what would have been found.
+// GradeText returns the grade, and where the trials cannot tell, what they would have found.
 func (v Verdict) GradeText() string {
-	if v.Grade == judge.Inconclusive && v.Detectable > 0 {
+	if v.Grade == judge.CannotTell && v.Detectable > 0 {
 		return fmt.Sprintf("%s (%.*f %s would have been found)", v.Grade, digitsOf(v.Unit), v.Detectable, v.Unit)
 	}
 	return string(v.Grade)
@@ -179,6 +179,9 @@ func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdic
 		v.Published = &published
 	}
 	v.Grade = grade(pooled, v.Holds, v.Against, v.Of, v.Published)
+	if v.Grade == judge.CannotTell && unit == points && pooled.Verdict(pooled.P) == stats.UnderAPoint {
+		v.Grade = judge.UnderAPoint
+	}
 	against := ""
 	if v.Against > 0 {
 		against = fmt.Sprintf(", %d the other way", v.Against)
@@ -228,9 +231,9 @@ func (v *Verdict) tally(places [][]float64, zero float64) (singles []stats.TTest
 	return singles, nil
 }
 
-// detect says, of an inconclusive verdict, which true difference would have been found.
+// detect says, where the trials cannot tell, which true difference would have been found.
 func (v *Verdict) detect() string {
-	if v.Grade != judge.Inconclusive {
+	if v.Grade != judge.CannotTell {
 		return ""
 	}
 	least, err := stats.Detectable(v.Effect.StdDev, v.Effect.N)
@@ -252,7 +255,7 @@ func (v *Verdict) detect() string {
 //   - same direction: it is significantly above 0, otherwise.
 //   - contradicted: it is significantly below 0, or its interval ends below half of the published pooled effect and
 //     does not leave 0 out.
-//   - inconclusive: otherwise.
+//   - can't tell: otherwise; of points, under a point where the 90 % interval is within ±1.
 func grade(pooled stats.TTest, k, m, n int, published *float64) judge.Grade {
 	sure := pooled.P < significant
 	switch {
@@ -263,7 +266,7 @@ func grade(pooled stats.TTest, k, m, n int, published *float64) judge.Grade {
 	case sure, published != nil && *published > 0 && pooled.High < *published/2:
 		return judge.Contradicted
 	}
-	return judge.Inconclusive
+	return judge.CannotTell
 }
 
 // judgeCited grades a claim in the cited reading, or another of the choices that its protocol gives side by side, by
@@ -283,7 +286,11 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 		return v
 	}
 	v.files = []string{trialsFile(SecondFolder, data, model)}
-	if err := v.gradeCited(a.Effect.Differences, a.Effect.Pooled, -contrast.Margin); err != nil {
+	p, err := e.corrected(a, choice, contrast)
+	if err != nil {
+		return notRun("%v", err)
+	}
+	if err := v.gradeCited(a.Effect.Differences, a.Effect.Pooled, p, -contrast.Margin); err != nil {
 		return notRun("%v", err)
 	}
 	v.setCommand(command)
@@ -296,14 +303,33 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 	if err != nil {
 		return notRun("%v", err)
 	}
+	if v.Effect.Low > 0 && (v.Grade == judge.Reproduced || v.Grade == judge.SameDirection) && robust.Below > 0 {
+		v.Grade = judge.Depends
+	}
 	if robust.Readings > 1 {
 		v.Robust = fmt.Sprintf("%d above, %d below of %d", robust.Above, robust.Below, robust.Readings)
 	}
 	return v
 }
 
-// gradeCited grades by PROTOCOL-2.md's rule for a claim that something is above zero at some places, and pooled.
-func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, zero float64) error {
+// corrected is an answer's p-value: that of the grid, if it stands there.
+func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge.Contrast) (float64, error) {
+	at := slices.IndexFunc(judge.Rows(), func(r judge.Row) bool { return r.Model == a.Model && r.Choice == choice })
+	if at < 0 || len(contrast.Plus)+len(contrast.Minus) > 0 {
+		return a.Effect.Pooled.P, nil
+	}
+	grid, err := e.grid()
+	if err != nil {
+		return 0, err
+	}
+	return find(grid[at], a.Data, a.Setting).P, nil
+}
+
+// gradeCited grades a claim that something is above zero at some places, and pooled with a p-value; v has the published
+// effect. Reproduced: it helps, by [stats.TTest.Verdict]; same direction if it is more than twice or less than half of
+// what is published, with all of its interval, or cannot be told but is above zero at nine places in ten. Contradicted:
+// it hurts. Where zero is a margin of ours, the interval decides.
+func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, zero float64) error {
 	singles, err := v.tally(places, zero)
 	if err != nil {
 		return err
@@ -315,15 +341,27 @@ func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, zero float6
 		}
 	}
 	v.Effect = &pooled
+	verdict := pooled.Verdict(p)
 	switch {
-	case pooled.Low > zero:
+	case zero != 0 && pooled.Low > zero:
+		verdict = stats.Helps
+	case zero != 0 && pooled.High < zero:
+		verdict = stats.Hurts
+	case zero != 0:
+		verdict = stats.CannotTell
+	}
+	otherSize := v.Published != nil && *v.Published > 0 && (pooled.Low > 2**v.Published || pooled.High < *v.Published/2)
+	switch {
+	case verdict == stats.Helps && !otherSize:
 		v.Grade = judge.Reproduced
-	case pooled.High < zero:
+	case verdict == stats.Hurts:
 		v.Grade = judge.Contradicted
-	case 10*above >= 9*v.Of:
+	case verdict == stats.UnderAPoint:
+		v.Grade = judge.UnderAPoint
+	case verdict == stats.Helps, 10*above >= 9*v.Of:
 		v.Grade = judge.SameDirection
 	default:
-		v.Grade = judge.Inconclusive
+		v.Grade = judge.CannotTell
 	}
 	return nil
 }

@@ -57,8 +57,8 @@ func TestTheGradesOfOneReading(t *testing.T) {
 		{"the interval ends below half of the published effect", stats.TTest{MeanDifference: 0.1, Low: -0.7, High: 0.9,
 			P: 0.7}, 0, 0, 4, &published, judge.Contradicted},
 		{"the same, and nothing published", stats.TTest{MeanDifference: 0.1, Low: -0.7, High: 0.9, P: 0.7}, 0, 0, 4, nil,
-			judge.Inconclusive},
-		{"the interval has half of the published effect", none, 0, 0, 4, &published, judge.Inconclusive},
+			judge.CannotTell},
+		{"the interval has half of the published effect", none, 0, 0, 4, &published, judge.CannotTell},
 	} {
 		assert.Equal(t, c.want, grade(c.pooled, c.k, c.m, c.n, c.published), c.name)
 	}
@@ -86,7 +86,7 @@ func TestAVerdictHasRulePooledAndPublishedEffect(t *testing.T) {
 	assert.Equal(t, "4 of 7", v.Strict())
 	// Published gains: 3.47, 3.28, 3.23, 2.14, 1.42, 1.42, 1.5.
 	assert.InDelta(t, 16.46/7, *v.Published, 1e-9)
-	assert.Equal(t, judge.Inconclusive, v.Grade, "p is 0.065")
+	assert.Equal(t, judge.CannotTell, v.Grade, "p is 0.065")
 	least, err := stats.Detectable(v.Effect.StdDev, 3)
 	require.NoError(t, err)
 	assert.Equal(t, least, v.Detectable)
@@ -159,7 +159,7 @@ func TestMADIsJudgedInEachRepresentation(t *testing.T) {
 	assert.Equal(t, "12 of 12", v.Strict())
 	v = order.Judge(smooth([3]float64{0.3, 0.3, 0.1}, [3]float64{0.2, 0.4, 0.4}))
 	assert.Equal(t, judge.Depends, v.Grade, "it does not hold for the hidden one")
-	assert.Equal(t, "depends on the representation", v.GradeText())
+	assert.Equal(t, "depends on the reading", v.GradeText())
 	assert.Contains(t, v.Figures, "last hidden representation (contradicted): −0.10")
 	assert.Equal(t, judge.Contradicted, order.Judge(smooth([3]float64{0.3, 0.3, 0.3},
 		[3]float64{0.2, 0.1, 0.1})).Grade)
@@ -191,7 +191,7 @@ func TestMADOfGINIsTheSameIfBothAreNearThePublishedValue(t *testing.T) {
 	assert.Equal(t, judge.SameDirection, gin(same(0.8), same(0.81)).Grade, "almost identical, and another value")
 	assert.Equal(t, judge.Contradicted, gin(same(0.65), same(0.75)).Grade)
 	v := gin(means{0.2, 0.8, 0.64}, means{0.3, 0.6, 0.67})
-	assert.Equal(t, "depends on the representation", v.GradeText(), "the class probabilities alone agree")
+	assert.Equal(t, "depends on the reading", v.GradeText(), "the class probabilities alone agree")
 	assert.Equal(t, "2 of 6", v.Strict())
 	assert.Contains(t, v.Figures,
 		"class probabilities (reproduced): inductive: 0.64 without, 0.67 with masking, difference +0.03 [")

@@ -19,7 +19,7 @@ from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
 import policy
-from front import Front
+from frontpage import Front
 from sources import Fault, write_whole
 from tex import mathml
 

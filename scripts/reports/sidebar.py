@@ -17,8 +17,9 @@ from sources import Fault, write_whole
 DOCUMENTS = {
     "Use it": ("README.md", "docs/COMMANDS.md", "docs/ADVICE.md", "docs/LIBRARY.md", "docs/EXPLAIN.md",
         "docs/FORMATS.md", "docs/ONNX.md", "docs/BEAM.md", "datasets/SOURCES.md", "docker/README.md", "environment.md"),
-    "The evidence": ("docs/REPRODUCTION.md", "docs/CLAIMS.md", "docs/AUTHORS.md", "paper/README.md",
-        "paper/PROTOCOL.md", "paper/PROTOCOL-2.md", "paper/ADDITIONS.md"),
+    "The evidence": ("docs/REPRODUCTION.md", "docs/CLAIMS.md", "paper/README.md",
+        "paper/PROTOCOL.md", "paper/PROTOCOL-2.md", "paper/ADDITIONS.md",
+        "paper/DEVIATIONS.md"),
     "Look inside": ("ARCHITECTURE.md", "docs/PERFORMANCE.md", "docs/RELIABILITY.md",
         "docs/UPSTREAM.md",
         "scripts/peers/README.md", "aggtree/explorer/README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"),

@@ -19,7 +19,7 @@ import nbformat.v4 as v4
 
 import checks
 import execute
-import front
+import frontpage as front
 import page
 import policy
 import sidebar
@@ -324,26 +324,20 @@ class FrontPage(Folder):
         self.assertNotIn("And more", cards[0])
         self.assertIn("<pre>func f() {}</pre>", cards[1])
 
-    def test_answer_and_advice_are_those_of_the_report(self):
-        out = self.index({"00-a": notebook(text("# A"))})
-        plain = re.sub(r"\s+", " ", html_text(out))
-        for name, least in ("answer", 3), ("advice", 10), ("trials", 1):
-            said = re.findall(r"[^|*\n<>`\\]{12,}", front.block(PROJECT / "docs/REPRODUCTION.md", name))
-            shown = [part for part in said if re.sub(r"\s+", " ", part).strip() in plain]
-            self.assertGreaterEqual(len(shown), least, f"{name}: {said}")
-        self.assertEqual(out.count("<rect class=\"grade"), 2 * len(front.counts(
-            front.generated(PROJECT / "docs/REPRODUCTION.md", "findings")[0])))
-
-    def test_counts_that_do_not_add_up_are_not_drawn(self):
-        self.assertEqual(front.counts("Of the paper's 4 claims: 1 reproduced, 2 not run."), [])
-        self.assertEqual(front.counts("Of the paper's 4 claims: 1 reproduced, 3 not run."),
-            [("reproduced", 1, 0, 0, 25), ("not run", 3, 6, 25, 75)])
+    def test_answer_and_what_to_do_are_those_of_the_documents(self):
+        plain = re.sub(r"\s+", " ", html_text(self.index({"00-a": notebook(text("# A"))})))
+        for file, name in ("README.md", "answer"), ("docs/REPRODUCTION.md", "why"), ("docs/REPRODUCTION.md", "todo"), (
+            "docs/REPRODUCTION.md", "counts"), ("docs/REPRODUCTION.md", "trials"):
+            said = re.findall(r"[^|*\n<>`\\]{12,}", front.block(PROJECT / file, name))
+            for part in said:
+                self.assertIn(part.strip().removeprefix("- "), plain, name)
+            self.assertTrue(said, name)
 
     def test_an_answer_that_is_not_there_is_a_fault(self):
         path = self.folder / "REPRODUCTION.md"
         path.write_text("# P\n")
         with self.assertRaisesRegex(sources.Fault, "REPRODUCTION.md: there is no part between <!-- answer -->"):
-            front.answer(path)
+            front.shown(path, "answer")
 
     def test_ids_of_drawings_begin_with_a_prefix(self):
         path = self.folder / "e.svg"

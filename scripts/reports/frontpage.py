@@ -1,16 +1,14 @@
-"""What the front page says: findings and advice as tests have written them into docs/, and a card for
-each notebook."""
+"""What the front page says: the answer and what to do, as tests have written them into README and docs/, and a card
+for each notebook."""
 
 import os
 import re
 
 import mistune
+from mistune.plugins.table import table
 
 from sources import Fault
 
-# The place of a verdict in the bar of claims. What is not here comes last, without a colour.
-GRADES = ("reproduced", "same direction", "depends on the representation", "inconclusive", "contradicted",
-    "cannot be tested", "not run")
 ID = re.compile(r'\bid="([^"]+)"')
 PICTURE = re.compile(r'<img\b[^>]*?\bsrc="(data:image/[^"]+)"')
 
@@ -23,66 +21,11 @@ def block(path, name):
     return found.group(1)
 
 
-def generated(path, name):
-    """The items of a list in a block, a line each."""
-    return [re.sub(r"\s+", " ", line).strip() for line in re.split(r"^- ", block(path, name), flags=re.M)
-        if line.strip()]
-
-
-def table(path, name, columns):
-    """The first columns of a table in a block: its rows, the header first, each a list of HTML."""
-    rows = [re.split(r"(?<!\\)\|", line.strip().strip("|"))[:columns] for line in block(path, name).splitlines()
-        if line.startswith("|") and not re.match(r"\|[ :|-]+$", line)]
-    if len(rows) < 2:
-        raise Fault(f"{path.name}: no table between <!-- {name} --> and <!-- end of {name} -->")
-    return [[inline(cell.strip()) for cell in row] for row in rows]
-
-
-def answer(path):
-    """What the answer's part of a document says: the headline, the sentences, the rows of the grid, each a list of HTML,
-    and what the answer rests on: the items below the grid."""
-    # A paragraph or an item may go on in further lines.
-    text = re.sub(r"(?<=[^\n|])\n+ *(?=[^\s|*-])", " ", block(path, "answer"))
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    headline = next((re.sub(r"^\*\*|\*\*$", "", line) for line in lines if line.startswith("**")), "")
-    rests = max((i for i, line in enumerate(lines) if line.startswith("|")), default=len(lines))
-    sentences, limits = ([inline(line[2:]) for line in part if line.startswith("- ")]
-        for part in (lines[:rests], lines[rests:]))
-    rows = [[inline(cell.strip()) for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")
-        and not re.match(r"\|[ :|-]+$", line)]
-    return inline(headline), sentences, rows, limits
-
-
-def inline(text):
-    """Markdown of one line as HTML without links, which would lead from another folder."""
-    out = mistune.create_markdown(escape=True)(text).strip()
-    return re.sub(r"</?(?:p|a)\b[^>]*>", "", out)
-
-
-class Line:
-    """A line of a list: what it is about, what is said of that, and the command that gives it."""
-
-    def __init__(self, text):
-        found = re.fullmatch(r"(.*?)\s*`([^`]+)`", text)
-        said, self.command = found.groups() if found else (text, "")
-        about, colon, rest = said.partition(": ")
-        self.about, self.says = (inline(about), inline(rest)) if colon else ("", inline(said))
-
-
-def counts(text):
-    """The claims by verdict, as parts of a bar: [(verdict, number, its place in GRADES, start in %, width in %)],
-    or none if the line says something else."""
-    found = re.match(r"Of the paper's (\d+) claims: (.*)", text)
-    verdicts = re.findall(r"(\d+) ([a-z][a-z ]*[a-z])", found.group(2)) if found else []
-    parts = [(name.strip(), int(n)) for n, name in verdicts]
-    if not parts or sum(n for _, n in parts) != int(found.group(1)):
-        return []
-    out, start = [], 0
-    for name, n in sorted(parts, key=lambda p: GRADES.index(p[0]) if p[0] in GRADES else len(GRADES)):
-        width = 100 * n / int(found.group(1))
-        out.append((name, n, GRADES.index(name) if name in GRADES else len(GRADES), round(start, 3), round(width, 3)))
-        start += width
-    return out
+def shown(path, name):
+    """A block as HTML, without links, which would lead from another folder."""
+    out = mistune.create_markdown(escape=True, plugins=[table])(block(path, name)).strip()
+    out = re.sub(r"</?a\b[^>]*>", "", out)
+    return re.sub(r"(?s)<table>.*?</table>", r'<div class="scroll" tabindex="0">\g<0></div>', out)
 
 
 def drawing(path, prefix):
@@ -163,13 +106,9 @@ class Front:
 
     def __init__(self, project, folder, pages, site=None):
         report = project / "docs/REPRODUCTION.md"
-        self.headline, self.sentences, self.grid, self.limits = answer(report)
-        findings = generated(report, "findings")
-        self.counts = counts(findings[0]) if findings else []
-        self.claims = Line(findings[0]) if self.counts else None
-        # Model, nodes, what to do; the report has the numbers.
-        self.advice = table(report, "advice", 3)
-        self.trials = " ".join(generated(report, "trials"))
+        self.answer = shown(project / "README.md", "answer")
+        self.why, self.todo, self.counts, self.trials = (shown(report, name)
+            for name in ("why", "todo", "counts", "trials"))
         self.gains = drawing(project / "docs/gains.svg", "front-")
         self.masked = panels(drawing(project / "docs/masked.svg", "front-"), 4)
         self.cards = [Card(page) for page in pages]
@@ -193,7 +132,6 @@ class Front:
         self.files = [
             file("docs/REPRODUCTION.md", "Report"), file("docs/CLAIMS.md", "Claims"),
             file("docs/claims.json", "Claims as data"), file("ro-crate-metadata.json", "RO-Crate"),
-            file("docs/AUTHORS.md", "To the authors"),
             file("paper/PROTOCOL.md", "Protocol"), file("docs/PERFORMANCE.md", "Performance"),
             file("ARCHITECTURE.md", "Architecture"), file("environment.md", "Requirements"),
         ]

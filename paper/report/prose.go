@@ -1,0 +1,459 @@
+package report
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	text "text/template"
+
+	"nodemask/datasets"
+	"nodemask/paper/judge"
+	"nodemask/plots"
+	"nodemask/stats"
+)
+
+// prose has the sentences of documents and reports: Markdown with named numbers.
+//
+//go:embed prose/*.md
+var prose embed.FS
+
+// notMeasured stands for prose whose numbers are not all in the results.
+const notMeasured = "Not everything has been measured yet.\n"
+
+var errMissing = errors.New("not measured yet")
+
+// Prose returns the Markdown of a file of prose/, by its name without ending, with numbers put in. It is an error if a
+// claim of its words is false of these numbers: "prose/answer.md:3: …". Without all numbers it says that some are not
+// measured yet.
+func (e *Evidence) Prose(name string) (string, error) {
+	source, err := prose.ReadFile("prose/" + name + ".md")
+	if err != nil {
+		return "", err
+	}
+	return e.fill(name+".md", string(source))
+}
+
+// fill puts numbers into a template.
+func (e *Evidence) fill(name, source string) (string, error) {
+	t, err := text.New(name).Funcs(e.words()).Parse(source)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	if err := t.Execute(&b, nil); errors.Is(err, errMissing) {
+		return notMeasured, nil
+	} else if err != nil {
+		return "", err
+	}
+	return b.String(), e.Err()
+}
+
+// effect is what masking does in one comparison, as templates see it.
+type effect struct {
+	stats.TTest
+	Verdict stats.Verdict
+	Plain   float64   // mean macro F1 without masking, in percent
+	BySize  []float64 // means
+}
+
+// words are the functions of templates.
+func (e *Evidence) words() text.FuncMap {
+	return text.FuncMap{
+		// say returns words where all that they claim is true.
+		"say": func(words string, claims ...bool) (string, error) {
+			if len(claims) == 0 || slices.Contains(claims, false) {
+				return "", fmt.Errorf("%q is false of these numbers: %v", words, claims)
+			}
+			return words, nil
+		},
+		"gain": e.gain, "gains": e.gainsOf, "instead": e.instead, "stated": e.stated, "published": published,
+		"distance": e.distance, "early": e.earlyEpochs, "single": e.singleClass, "without90": e.without90,
+		"untuned": e.untuned, "tuned": e.tunedAgainst, "sub": func(a, b float64) float64 { return a - b },
+		"above":  func(all []effect) int { return count(all, func(x effect) bool { return x.Low > 0 }) },
+		"below":  func(all []effect) int { return count(all, func(x effect) bool { return x.High < 0 }) },
+		"rises":  func(x effect) bool { return x.Low > 0 },
+		"falls":  func(x effect) bool { return x.High < 0 },
+		"settle": func(x effect) bool { return x.Low > 0 || x.High < 0 },
+		"signed": func(x float64) string { return plots.Signed(x, 1) },
+		"abs":    func(x float64) string { return fmt.Sprintf("%.1f", math.Abs(x)) },
+		"two":    func(x float64) string { return plots.Signed(x, 2) },
+		"hundredths": func(x float64) string {
+			return fmt.Sprintf("%.2f", math.Abs(x))
+		},
+		"interval": func(x effect) string { return intervalText(x.TTest, 2) },
+		"span": func(all []effect) string {
+			least, most := extremes(all)
+			return plots.Signed(least, 1) + " to " + plots.Signed(most, 1)
+		},
+		"least": func(all []effect) float64 { least, _ := extremes(all); return least },
+		"most":  func(all []effect) float64 { _, most := extremes(all); return most },
+	}
+}
+
+func count(all []effect, is func(effect) bool) (n int) {
+	for _, x := range all {
+		if is(x) {
+			n++
+		}
+	}
+	return n
+}
+
+func extremes(all []effect) (least, most float64) {
+	least, most = math.Inf(1), math.Inf(-1)
+	for _, x := range all {
+		least, most = min(least, x.MeanDifference), max(most, x.MeanDifference)
+	}
+	return least, most
+}
+
+// setting is that of "new" or "known" nodes.
+func setting(nodes string) datasets.Setting {
+	if nodes == "new" {
+		return datasets.Inductive
+	}
+	return datasets.Transductive
+}
+
+// choiceOf reads a choice: "fair, rescaled"; "" is the cited reading.
+func choiceOf(words string) (c judge.Choice, err error) {
+	for word := range strings.SplitSeq(words, ", ") {
+		switch word {
+		case "":
+		case "fair":
+			c.Fair = true
+		case "on F1":
+			c.StopF1 = true
+		case "raw":
+			c.RawFeatures = true
+		case "rescaled":
+			c.Rescale = true
+		case "all edges":
+			c.AllEdges = true
+		case "own term":
+			c.SelfMasked = true
+		default:
+			return c, fmt.Errorf("no choice %q", word)
+		}
+	}
+	return c, nil
+}
+
+func effectOf(a judge.Answer) (effect, error) {
+	if !a.Complete() {
+		return effect{}, fmt.Errorf("%s on %s, %s: %w", a.Model, a.Data, a.Setting, errMissing)
+	}
+	x := effect{TTest: a.Effect.Pooled, Verdict: a.Verdict, Plain: average(a.Effect.Plain)}
+	for _, size := range a.Effect.Differences {
+		x.BySize = append(x.BySize, average(size))
+	}
+	return x, nil
+}
+
+// gain returns what masking adds to a model on "new" or "known" nodes; its verdict is that of the grid.
+func (e *Evidence) gain(model, data, nodes, choice string) (effect, error) {
+	c, err := choiceOf(choice)
+	if err != nil {
+		return effect{}, err
+	}
+	grid, err := e.grid()
+	if err != nil {
+		return effect{}, err
+	}
+	for i, row := range judge.Rows() {
+		if row.Model == model && row.Choice == c {
+			return effectOf(find(grid[i], data, setting(nodes)))
+		}
+	}
+	a, err := judge.Ask(e.cited, data, model, setting(nodes), c, judge.Contrast{})
+	if err != nil {
+		return effect{}, err
+	}
+	return effectOf(a)
+}
+
+// gainsOf returns the gains of models on data sets and nodes, which are lists of words.
+func (e *Evidence) gainsOf(models, data, nodes, choice string) (all []effect, err error) {
+	for _, model := range strings.Fields(models) {
+		for _, d := range strings.Fields(data) {
+			for _, n := range strings.Fields(nodes) {
+				x, err := e.gain(model, d, n, choice)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, x)
+			}
+		}
+	}
+	return all, nil
+}
+
+// instead returns by how much a model without masking, by one choice, is above the masked one of the cited reading.
+func (e *Evidence) instead(model, data, nodes, choice string) (effect, error) {
+	c, err := choiceOf(choice)
+	if err != nil {
+		return effect{}, err
+	}
+	plain, err := judge.Ask(e.cited, data, model, setting(nodes), c, judge.Contrast{})
+	if err != nil {
+		return effect{}, err
+	}
+	masked, err := judge.Ask(e.cited, data, model, setting(nodes), judge.Choice{}, judge.Contrast{})
+	if err != nil {
+		return effect{}, err
+	}
+	if !plain.Complete() || !masked.Complete() {
+		return effect{}, errMissing
+	}
+	x := effect{}
+	var differences [][]float64
+	for _, size := range plain.Sizes {
+		without, err := plain.F1(e.cited, plain.Reading, judge.Plain, size)
+		if err != nil {
+			return x, err
+		}
+		with, err := masked.F1(e.cited, masked.Reading, judge.Masked, size)
+		if err != nil {
+			return x, err
+		}
+		var bySplit []float64
+		for _, seed := range plain.Seeds {
+			bySplit = append(bySplit, without[seed]-with[seed])
+		}
+		differences, x.BySize = append(differences, bySplit), append(x.BySize, average(bySplit))
+	}
+	x.TTest, err = stats.Pooled(differences)
+	return x, err
+}
+
+// stated returns what masking adds to GIN in each stated reading of what the paper is silent about, with a choice.
+func (e *Evidence) stated(data, nodes, choice string) (all []effect, err error) {
+	c, err := choiceOf(choice)
+	if err != nil {
+		return nil, err
+	}
+	q, err := judge.QuestionOf(judge.Stated, data, "gin", setting(nodes))
+	if err != nil {
+		return nil, err
+	}
+	answers, err := judge.Each(e.cited, c.On(q))
+	for _, a := range answers {
+		x, err := effectOf(a)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, x)
+	}
+	return all, err
+}
+
+// published is the paper's mean gain over the sizes.
+func published(model, data, nodes string) (float64, error) {
+	if gain := publishedOverReadings(data, model, setting(nodes)); gain != nil {
+		return *gain, nil
+	}
+	return 0, fmt.Errorf("the paper has no gain of %s on %s, %s nodes", model, data, nodes)
+}
+
+// distance is how far ours are from what the paper prints, over sizes of "levels" (of the plain model) or "gains" of a
+// data set in both settings: root mean square.
+func (e *Evidence) distance(what, model, data, choice string) (float64, error) {
+	sum, n := 0.0, 0
+	for _, nodes := range []string{"new", "known"} {
+		squares, cells, err := e.squares(what, model, data, nodes, choice)
+		if err != nil {
+			return 0, err
+		}
+		sum, n = sum+squares, n+cells
+	}
+	return math.Sqrt(sum / float64(n)), nil
+}
+
+// squares sums the squared distances from the published levels or gains over sizes, and counts these.
+func (e *Evidence) squares(what, model, data, nodes, choice string) (sum float64, n int, err error) {
+	c, err := choiceOf(choice)
+	if err != nil {
+		return 0, 0, err
+	}
+	a, err := judge.Ask(e.cited, data, model, setting(nodes), c, judge.Contrast{})
+	if err != nil {
+		return 0, 0, err
+	}
+	x, err := effectOf(a)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i, size := range a.Sizes {
+		ours, theirs := x.BySize[i], publishedGain(data, model, a.Setting, size)
+		if what == "levels" {
+			ours, theirs = a.Effect.Plain[i], Published(data, model, a.Setting, size, false)
+		}
+		if theirs != nil {
+			sum, n = sum+(ours-*theirs)*(ours-*theirs), n+1
+		}
+	}
+	return sum, n, nil
+}
+
+// earlyEpochs counts the trials of the cited reading, of twenty, that keep an epoch up to the fifteenth.
+func (e *Evidence) earlyEpochs(model, data, nodes string, size int, masked bool) (n int, err error) {
+	plain, with, err := judge.Arms(data, model, setting(nodes), size)
+	if err != nil {
+		return 0, err
+	}
+	c := plain
+	if masked {
+		c = with
+	}
+	stop, arrivals := c.Way()
+	trials := e.cited.Readings(c)
+	for seed := range uint64(judge.Splits) {
+		trial := trials[judge.FirstSplit+seed]
+		if trial == nil {
+			return 0, errMissing
+		}
+		if trial.BestEpochs[stop][arrivals] <= 15 {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// stoppedGAT is what masking does to GAT on Cora when both stop on validation F1.
+func (e *Evidence) stoppedGAT(nodes string) (judge.Answer, error) {
+	cell, err := judge.Ask(e.cited, leadingData, "gat", setting(nodes), judge.Choice{}, judge.Contrast{})
+	if err != nil {
+		return cell, err
+	}
+	a, err := e.departure(cell, "stop: macro F1")
+	if err == nil && !a.Complete() {
+		err = errMissing
+	}
+	return a, err
+}
+
+// singleClass counts the splits on which a masked GAT that stops on validation F1, with 90 % to train on, scores as one
+// that predicts a single class.
+func (e *Evidence) singleClass(nodes string) (n int, err error) {
+	a, err := e.stoppedGAT(nodes)
+	if err != nil {
+		return 0, err
+	}
+	f1, err := a.F1(e.cited, a.Reading, judge.Masked, 90)
+	for _, score := range f1 {
+		if score < 10 {
+			n++
+		}
+	}
+	return n, err
+}
+
+// without90 is what masking does to that GAT with all sizes, or without the largest.
+func (e *Evidence) without90(nodes string, all bool) (effect, error) {
+	a, err := e.stoppedGAT(nodes)
+	if err != nil {
+		return effect{}, err
+	}
+	differences := a.Effect.Differences
+	if !all {
+		differences = differences[:len(differences)-1]
+	}
+	test, err := stats.Pooled(differences)
+	return effect{TTest: test}, err
+}
+
+// tunedGIN is a cell of the balanced comparison: GIN on Cora's known nodes at 10 %, stopped as it is said.
+func (e *Evidence) tunedGIN(with string) (judge.Tuned, error) {
+	for _, t := range e.tuned(balancedID).cells {
+		if t.Model.Name == "gin" && t.Model.With == with && t.Data == leadingData && t.TrainPercent == 10 &&
+			t.Setting == datasets.Transductive {
+			return t, nil
+		}
+	}
+	return judge.Tuned{}, errMissing
+}
+
+// tunedAgainst is by how much tuned masking is above another arm there; Plain is that arm's mean.
+func (e *Evidence) tunedAgainst(arm, with string) (x effect, err error) {
+	t, err := e.tunedGIN(with)
+	if err != nil {
+		return x, err
+	}
+	at := slices.IndexFunc(t.Arms, func(other judge.TunedArm) bool { return other.Name == arm })
+	x.Plain = average(t.Arms[at].F1)
+	x.TTest, err = stats.Pooled([][]float64{t.Differences(judge.ArmMaskedTuned, arm)})
+	return x, err
+}
+
+// untuned is the mean macro F1 there of the cited configuration, which is among the plain arm's candidates, on the
+// twenty splits of the cited reading.
+func (e *Evidence) untuned(choice string) (float64, error) {
+	c, err := choiceOf(choice)
+	if err != nil {
+		return 0, err
+	}
+	a, err := judge.Ask(e.cited, leadingData, "gin", datasets.Transductive, c, judge.Contrast{})
+	if err == nil && !a.Complete() {
+		err = errMissing
+	}
+	if err != nil {
+		return 0, err
+	}
+	return a.Effect.Plain[0], nil
+}
+
+// inline is what a line of Markdown may have that HTML writes otherwise.
+var inline = []struct {
+	markdown *regexp.Regexp
+	html     string
+}{
+	{regexp.MustCompile(`\*\*(.+?)\*\*`), "<b>$1</b>"}, {regexp.MustCompile(`\*(\S.*?)\*`), "<em>$1</em>"},
+	{regexp.MustCompile("`([^`]+)`"), "<code>$1</code>"}, {regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`), "$1"},
+}
+
+// proseHTML returns Markdown of paragraphs, lists and tables as HTML, without links, which lead from another folder.
+func proseHTML(markdown string) template.HTML {
+	line := func(s string) string {
+		s = template.HTMLEscapeString(s)
+		for _, mark := range inline {
+			s = mark.markdown.ReplaceAllString(s, mark.html)
+		}
+		return s
+	}
+	var b strings.Builder
+	for part := range strings.SplitSeq(strings.TrimSpace(markdown), "\n\n") {
+		switch {
+		case strings.HasPrefix(part, "- "):
+			items := strings.Split("\n"+part, "\n- ")[1:]
+			for i, item := range items {
+				items[i] = "<li>" + line(strings.Join(strings.Fields(item), " ")) + "</li>\n"
+			}
+			fmt.Fprintf(&b, "<ul>\n%s</ul>\n", strings.Join(items, ""))
+		case strings.HasPrefix(part, "|"):
+			b.WriteString("<div class=\"scroll\" tabindex=\"0\"><table>\n")
+			for i, row := range strings.Split(part, "\n") {
+				if i == 1 {
+					continue
+				}
+				b.WriteString("<tr>")
+				for k, cell := range strings.Split(strings.Trim(row, "| "), "|") {
+					tag := "td"
+					if i == 0 || k == 0 {
+						tag = "th"
+					}
+					fmt.Fprintf(&b, "<%s>%s</%[1]s>", tag, line(strings.TrimSpace(cell)))
+				}
+				b.WriteString("</tr>\n")
+			}
+			b.WriteString("</table></div>\n")
+		default:
+			fmt.Fprintf(&b, "<p>%s</p>\n", line(strings.Join(strings.Fields(part), " ")))
+		}
+	}
+	return template.HTML(b.String()) //nolint:gosec // escaped
+}

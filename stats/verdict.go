@@ -1,0 +1,42 @@
+package stats
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Verdict is the word for a difference in points, wherever one is reported.
+type Verdict string
+
+// The verdicts there are.
+const (
+	Helps       Verdict = "helps"
+	Hurts       Verdict = "hurts"
+	UnderAPoint Verdict = "under a point"
+	CannotTell  Verdict = "can't tell"
+	NotRun      Verdict = "not run"
+)
+
+// Clear reports whether the difference has a sign: it helps or hurts.
+func (v Verdict) Clear() bool { return v == Helps || v == Hurts }
+
+// Verdict returns the word for a difference in points with a p-value, which may be corrected for other comparisons:
+// it helps or hurts where p < 0.05; else it is under a point where the 90 % interval lies within ±1, the two one-sided
+// tests of equivalence at 5 %; else the data can't tell.
+func (t TTest) Verdict(p float64) Verdict {
+	half := 0.0
+	if t.StdDev > 0 {
+		n := float64(t.N)
+		half = distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.95) * t.StdDev / math.Sqrt(n)
+	}
+	switch {
+	case p < 0.05 && t.MeanDifference > 0:
+		return Helps
+	case p < 0.05 && t.MeanDifference < 0:
+		return Hurts
+	case math.Abs(t.MeanDifference)+half < 1:
+		return UnderAPoint
+	}
+	return CannotTell
+}
