@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nodemask/paper/judge"
 	"nodemask/paper/report"
 	"nodemask/plots"
 	"nodemask/stats"

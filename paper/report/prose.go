@@ -19,7 +19,7 @@ import (
 
 // prose has the sentences of documents and reports: Markdown with named numbers.
 //
-//go:embed prose/*.md
+//go:embed prose/*.md.tmpl
 var prose embed.FS
 
 // notMeasured stands for prose whose numbers are not all in the results.
@@ -28,10 +28,10 @@ const notMeasured = "Not everything has been measured yet.\n"
 var errMissing = errors.New("not measured yet")
 
 // Prose returns the Markdown of a file of prose/, by its name without ending, with numbers put in. It is an error if a
-// claim of its words is false of these numbers: "prose/answer.md:3: …". Without all numbers it says that some are not
+// claim of its words is false of these numbers: "answer.md:3: …". Without all numbers it says that some are not
 // measured yet.
 func (e *Evidence) Prose(name string) (string, error) {
-	source, err := prose.ReadFile("prose/" + name + ".md")
+	source, err := prose.ReadFile("prose/" + name + ".md.tmpl")
 	if err != nil {
 		return "", err
 	}
@@ -310,14 +310,13 @@ func (e *Evidence) earlyEpochs(model, data, nodes string, size int, masked bool)
 	if masked {
 		c = with
 	}
-	stop, arrivals := c.Way()
 	trials := e.cited.Readings(c)
 	for seed := range uint64(judge.Splits) {
-		trial := trials[judge.FirstSplit+seed]
-		if trial == nil {
+		trial, ok := trials[judge.FirstSplit+seed]
+		if !ok {
 			return 0, errMissing
 		}
-		if trial.BestEpochs[stop][arrivals] <= 15 {
+		if trial.BestEpoch <= 15 {
 			n++
 		}
 	}
