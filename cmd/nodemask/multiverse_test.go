@@ -14,7 +14,6 @@ import (
 	"nodemask/paper/judge"
 	"nodemask/paper/report"
 	"nodemask/plots"
-	"nodemask/stats"
 )
 
 func TestTheCommandOfAClaimShowsWhatItRestsOn(t *testing.T) {
@@ -22,7 +21,7 @@ func TestTheCommandOfAClaimShowsWhatItRestsOn(t *testing.T) {
 	answers, err := e.Answers()
 	require.NoError(t, err)
 	for _, a := range answers {
-		if a.Verdict == stats.NotRun {
+		if a.Verdict == judge.Unmeasured {
 			continue
 		}
 		out, _ := succeeds(t, "multiverse", "--results", "../../results/protocol-2", "--part", "cited", "--data", a.Data,

@@ -21,7 +21,7 @@ type Answer struct {
 	Splits   int     // that there are, of [Splits]
 	Effect   *Effect // nil: there are fewer than two splits
 	P        float64 // of the pooled effect, corrected by Holm's method; 1 without an effect
-	Verdict  stats.Verdict
+	Verdict  Verdict
 }
 
 // Choice is a value of what the paper's sentences disagree on.
@@ -173,7 +173,7 @@ func Ask(r *record.Results, data, model string, setting datasets.Setting, choice
 
 func ask(r *record.Results, q Question, reading Reading) (Answer, error) {
 	q.Readings = []Reading{reading}
-	a := Answer{Question: q, Reading: reading, P: 1, Verdict: stats.NotRun}
+	a := Answer{Question: q, Reading: reading, P: 1, Verdict: Unmeasured}
 	effects, err := q.Effects(r)
 	if err != nil {
 		return a, err
@@ -190,11 +190,11 @@ func ask(r *record.Results, q Question, reading Reading) (Answer, error) {
 func (a Answer) Complete() bool { return a.Effect != nil && a.Splits >= Splits }
 
 // verdict is the word for the answer, which takes all splits.
-func (a Answer) verdict() stats.Verdict {
+func (a Answer) verdict() Verdict {
 	if !a.Complete() {
-		return stats.NotRun
+		return Unmeasured
 	}
-	return a.Effect.Pooled.Verdict(a.P)
+	return VerdictOf(a.Effect.Pooled, a.P)
 }
 
 // Row is a comparison that stands in the grid: a model with a choice.

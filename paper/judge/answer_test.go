@@ -10,7 +10,6 @@ import (
 	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/paper/recordtest"
-	"nodemask/stats"
 )
 
 // trained makes trials of the cited part for a model on Cora, in both settings: f1 of a trained cell on a split,
@@ -64,13 +63,13 @@ func TestVerdictsTakeAllSplitsAndHolmOverTheWholeFamily(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, all, 18)
 	gain := of(t, all, "cora", "gin", datasets.Inductive)
-	require.Equal(t, stats.Helps, gain.Verdict)
+	require.Equal(t, judge.Helps, gain.Verdict)
 	require.InDelta(t, 2, gain.Effect.Pooled.MeanDifference, 1e-9)
 	require.InEpsilon(t, 18*gain.Effect.Pooled.P, gain.P, 1e-9, "the least of 18, most of them missing")
 	none := of(t, all, "cora", "gin", datasets.Transductive)
-	require.Equal(t, stats.UnderAPoint, none.Verdict)
+	require.Equal(t, judge.Under, none.Verdict)
 	require.Equal(t, 1.0, none.P)
-	require.Equal(t, stats.NotRun, of(t, all, "pubmed", "gat", datasets.Inductive).Verdict)
+	require.Equal(t, judge.Unmeasured, of(t, all, "pubmed", "gat", datasets.Inductive).Verdict)
 
 	r = trained(t, judge.Cited, "gin", judge.Splits-1, func(c record.Cell, _ datasets.Arrivals, split int) float64 {
 		return 70 + 2*c.Parameters.KeepRate.Probability() + noise(split)
@@ -78,7 +77,7 @@ func TestVerdictsTakeAllSplitsAndHolmOverTheWholeFamily(t *testing.T) {
 	all, err = judge.Answers(r, judge.Choice{})
 	require.NoError(t, err)
 	few := of(t, all, "cora", "gin", datasets.Inductive)
-	require.Equal(t, stats.NotRun, few.Verdict, "a split is missing")
+	require.Equal(t, judge.Unmeasured, few.Verdict, "a split is missing")
 	require.Equal(t, judge.Splits-1, few.Splits)
 	require.Equal(t, 1.0, few.P)
 }
@@ -92,7 +91,7 @@ func TestWhatMayHideAPointCannotBeTold(t *testing.T) {
 	})
 	all, err := judge.Answers(r, judge.Choice{})
 	require.NoError(t, err)
-	require.Equal(t, stats.CannotTell, of(t, all, "cora", "gin", datasets.Inductive).Verdict)
+	require.Equal(t, judge.Unclear, of(t, all, "cora", "gin", datasets.Inductive).Verdict)
 }
 
 func TestChoicesAreReadWhereTheyMatter(t *testing.T) {

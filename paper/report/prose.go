@@ -56,7 +56,7 @@ func (e *Evidence) fill(name, source string) (string, error) {
 // effect is what masking does in one comparison, as templates see it.
 type effect struct {
 	stats.TTest
-	Verdict stats.Verdict
+	Verdict judge.Verdict
 	Plain   float64   // mean macro F1 without masking, in percent
 	BySize  []float64 // means
 }

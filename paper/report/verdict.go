@@ -179,7 +179,7 @@ func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdic
 		v.Published = &published
 	}
 	v.Grade = grade(pooled, v.Holds, v.Against, v.Of, v.Published)
-	if v.Grade == judge.CannotTell && unit == points && pooled.Verdict(pooled.P) == stats.UnderAPoint {
+	if v.Grade == judge.CannotTell && unit == points && judge.VerdictOf(pooled, pooled.P) == judge.Under {
 		v.Grade = judge.UnderAPoint
 	}
 	against := ""
@@ -326,7 +326,7 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 }
 
 // gradeCited grades a claim that something is above zero at some places, and pooled with a p-value; v has the published
-// effect. Reproduced: it helps, by [stats.TTest.Verdict]; same direction if it is more than twice or less than half of
+// effect. Reproduced: it helps, by [judge.VerdictOf]; same direction if it is more than twice or less than half of
 // what is published, with all of its interval, or cannot be told but is above zero at nine places in ten. Contradicted:
 // it hurts. Where zero is a margin of ours, the interval decides.
 func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, zero float64) error {
@@ -341,24 +341,24 @@ func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, zero flo
 		}
 	}
 	v.Effect = &pooled
-	verdict := pooled.Verdict(p)
+	verdict := judge.VerdictOf(pooled, p)
 	switch {
 	case zero != 0 && pooled.Low > zero:
-		verdict = stats.Helps
+		verdict = judge.Helps
 	case zero != 0 && pooled.High < zero:
-		verdict = stats.Hurts
+		verdict = judge.Hurts
 	case zero != 0:
-		verdict = stats.CannotTell
+		verdict = judge.Unclear
 	}
 	otherSize := v.Published != nil && *v.Published > 0 && (pooled.Low > 2**v.Published || pooled.High < *v.Published/2)
 	switch {
-	case verdict == stats.Helps && !otherSize:
+	case verdict == judge.Helps && !otherSize:
 		v.Grade = judge.Reproduced
-	case verdict == stats.Hurts:
+	case verdict == judge.Hurts:
 		v.Grade = judge.Contradicted
-	case verdict == stats.UnderAPoint:
+	case verdict == judge.Under:
 		v.Grade = judge.UnderAPoint
-	case verdict == stats.Helps, 10*above >= 9*v.Of:
+	case verdict == judge.Helps, 10*above >= 9*v.Of:
 		v.Grade = judge.SameDirection
 	default:
 		v.Grade = judge.CannotTell

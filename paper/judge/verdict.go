@@ -1,9 +1,11 @@
-package stats
+package judge
 
 import (
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"nodemask/stats"
 )
 
 // Verdict is the word for a difference in points, wherever one is reported.
@@ -11,20 +13,20 @@ type Verdict string
 
 // The verdicts there are.
 const (
-	Helps       Verdict = "helps"
-	Hurts       Verdict = "hurts"
-	UnderAPoint Verdict = "under a point"
-	CannotTell  Verdict = "can't tell"
-	NotRun      Verdict = "not run"
+	Helps      Verdict = "helps"
+	Hurts      Verdict = "hurts"
+	Under      Verdict = "under a point"
+	Unclear    Verdict = "can't tell"
+	Unmeasured Verdict = "not run"
 )
 
 // Clear reports whether the difference has a sign: it helps or hurts.
 func (v Verdict) Clear() bool { return v == Helps || v == Hurts }
 
-// Verdict returns the word for a difference in points with a p-value, which may be corrected for other comparisons:
+// VerdictOf returns the word for a difference in points with a p-value, which may be corrected for other comparisons:
 // it helps or hurts where p < 0.05; else it is under a point where the 90 % interval lies within ±1, the two one-sided
 // tests of equivalence at 5 %; else the data can't tell.
-func (t TTest) Verdict(p float64) Verdict {
+func VerdictOf(t stats.TTest, p float64) Verdict {
 	half := 0.0
 	if t.StdDev > 0 {
 		n := float64(t.N)
@@ -36,7 +38,7 @@ func (t TTest) Verdict(p float64) Verdict {
 	case p < 0.05 && t.MeanDifference < 0:
 		return Hurts
 	case math.Abs(t.MeanDifference)+half < 1:
-		return UnderAPoint
+		return Under
 	}
-	return CannotTell
+	return Unclear
 }
