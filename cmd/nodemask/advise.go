@@ -20,6 +20,7 @@ import (
 
 	"nodemask/advice"
 	"nodemask/datasets"
+	"nodemask/internal/jobs"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
@@ -129,7 +130,11 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 	// Other versions may train otherwise, and pairs are of one graph.
 	kept := sha256.Sum256([]byte(o.Graph.ContentHash() + record.Version()))
 	folder = filepath.Join(folder, hex.EncodeToString(kept[:8]))
-	pool, err := train.NewPool(b, o.Jobs, keptPrograms)
+	pool, err := jobs.New(b, o.Jobs, func(own *backend.Backend) *train.Runner {
+		r := train.NewRunner(own)
+		r.Programs = keptPrograms
+		return r
+	}, (*train.Runner).Close)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +160,7 @@ func adviceError(err error) error {
 type lab struct {
 	advice.Options
 	backend  *backend.Backend
-	pool     *train.Pool
+	pool     *jobs.Pool[*train.Runner]
 	store    *record.Store
 	progress func(what string, s measure.State)
 

@@ -20,6 +20,7 @@ import (
 	"nodemask/internal/digits"
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
@@ -112,7 +113,7 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	if err != nil {
 		return err
 	}
-	ran, err := f.train(c, b, record.Open(f.folder), cells, measure.Options{Seeds: train.Seeds(1, f.trials),
+	ran, err := f.train(c, b, record.Open(f.folder), cells, measure.Options{Seeds: hyper.Seeds(1, f.trials),
 		Also: report.CellsOf(report.Artifacts())}, func(last record.Record) string {
 		return fmt.Sprintf("%s, seed %d, macro F1 %.2f", last.Cell, last.Seed, last.MacroF1)
 	})
@@ -135,7 +136,7 @@ func (f *reproduceFlags) runPages(c *cobra.Command, artifacts []report.Artifact)
 	}
 	folder := filepath.Join("results", report.PagesFolder)
 	_, err = f.train(c, b, record.Open(folder), report.PagesCells(artifacts),
-		measure.Options{Seeds: train.Seeds(report.PagesSeed, 1), WithoutMAD: true}, func(last record.Record) string {
+		measure.Options{Seeds: hyper.Seeds(report.PagesSeed, 1), WithoutMAD: true}, func(last record.Record) string {
 			return fmt.Sprintf("%s, macro F1 %.2f", last.Cell, last.MacroF1)
 		})
 	return err

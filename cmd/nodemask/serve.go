@@ -15,6 +15,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/nb/worker"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/theorem"
 	"nodemask/nmgnn/train"
 	"nodemask/paper/measure"
@@ -82,7 +83,7 @@ func serveTraining(ctx context.Context, t worker.Training, send func(worker.Even
 	b.KeepMemory()
 	send(worker.Event{Backend: b.Summary()})
 	return measure.Missing(ctx, b, record.Open(t.Store), t.Cells,
-		measure.Options{Seeds: train.Seeds(max(t.FirstSeed, 1), cmp.Or(t.Trials, 10)),
+		measure.Options{Seeds: hyper.Seeds(max(t.FirstSeed, 1), cmp.Or(t.Trials, 10)),
 			Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
 				return datasets.Open(ctx, data, openOptions(""))
 			},

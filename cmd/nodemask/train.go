@@ -280,7 +280,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 			return err
 		}
 	}
-	results, err := runTrials(c, b, x, train.Seeds(f.seed, f.trials), f.jobs, emit, run)
+	results, err := runTrials(c, b, x, hyper.Seeds(f.seed, f.trials), f.jobs, emit, run)
 	if !f.json && len(results) > 0 {
 		fmt.Fprintln(out, title(x, f.preset)+f.changed(c, cell))
 		if !x.OwnSplit { // whose sizes the title has; those of drawn splits are the same for every seed

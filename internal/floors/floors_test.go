@@ -49,6 +49,7 @@ var rooms = map[string][]string{
 	"internal/memory":    nil,
 	"internal/dataframe": nil,
 	"internal/wholefile": nil,
+	"internal/jobs":      {"nmgnn/backend"},
 	"internal/gobuild":   {"internal/wholefile"},
 	"internal/faults":    nil,
 
@@ -89,7 +90,7 @@ var rooms = map[string][]string{
 		"nmgnn/internal/variables"},
 	"nmgnn/cached": {"csr", "datasets", "internal/ended", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer",
 		"nmgnn/internal/gomlx", "nmgnn/internal/safetensors", "nmgnn/internal/variables", "nmgnn/internal/kernels"},
-	"nmgnn/train": {"csr", "datasets", "internal/ended", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached",
+	"nmgnn/train": {"csr", "datasets", "internal/ended", "internal/jobs", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached",
 		"nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/newcomers",
 		"nmgnn/internal/variables", "nmgnn/internal/kernels", "stats"},
 	"nmgnn/batches": {"csr", "datasets", "internal/ended", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached",
@@ -111,7 +112,7 @@ var rooms = map[string][]string{
 
 	"paper/record":     {"datasets", "internal/dataframe", "nmgnn/hyper", "stats"},
 	"paper/recordtest": {"datasets", "nmgnn/hyper", "paper/record"},
-	"paper/measure":    {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "paper/record"},
+	"paper/measure":    {"datasets", "internal/jobs", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "paper/record"},
 
 	"paper":  {"datasets", "nmgnn/hyper", "paper/record"},
 	"advice": {"datasets", "nmgnn/hyper", "plots", "paper/record", "stats"},
@@ -126,7 +127,7 @@ var rooms = map[string][]string{
 		"paper/measure", "stats"},
 
 	"nb": append([]string{"nb/internal/notebook", "nb/worker"}, forUsers...),
-	"cmd": append([]string{"internal/digits", "internal/edgelist", "internal/memory", "internal/svg",
+	"cmd": append([]string{"internal/jobs", "internal/digits", "internal/edgelist", "internal/memory", "internal/svg",
 		"internal/wholefile", "internal/dataframe", "nb/worker"}, forUsers...),
 	"notebooks": {"nb"},
 }

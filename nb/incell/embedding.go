@@ -24,7 +24,7 @@ func Embedding(experiments ...train.Experiment) {
 	defer stop()
 	b := Backend()
 	for i, x := range experiments {
-		r := nb.Must1(x.Run(ctx, b, train.Seeds(1, 1), train.RunOptions{}))
+		r := nb.Must1(x.Run(ctx, b, hyper.Seeds(1, 1), train.RunOptions{}))
 		charts[i] = embedding(ctx, b, x, r[0])
 	}
 	nb.Chart(charts...)

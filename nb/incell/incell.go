@@ -13,6 +13,7 @@ import (
 	"nodemask/nb"
 	"nodemask/nb/internal/notebook"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
@@ -42,7 +43,7 @@ func Train(trials int, x train.Experiment) []*train.Result {
 	begin, done := time.Now(), 0
 	b := Backend()
 	p.RunsOn(b.Summary())
-	all, err := x.Run(ctx, b, train.Seeds(1, trials), train.RunOptions{
+	all, err := x.Run(ctx, b, hyper.Seeds(1, trials), train.RunOptions{
 		Progress: func(e train.Progress) { p.Epoch(name, e.Seed, e.Last.TrainLoss, e.Last.ValidationLoss) },
 		Done: func(int, *train.Result) {
 			done++

@@ -36,7 +36,7 @@ func TestAnEmbeddingHasEveryNodeInTheColourOfItsClass(t *testing.T) {
 	x := train.Experiment{Graph: nb.Data("sbm:nodes=90,classes=3"), Parameters: p.WithMasking(0.5),
 		Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 20, SplitSeed: 1}
 	b := Backend()
-	r, err := x.Run(t.Context(), b, train.Seeds(1, 1), train.RunOptions{})
+	r, err := x.Run(t.Context(), b, hyper.Seeds(1, 1), train.RunOptions{})
 	require.NoError(t, err)
 	c := embedding(t.Context(), b, x, r[0])
 	require.NoError(t, c.Check())
@@ -102,7 +102,7 @@ func TestNormsAreMeanLengthsByLayerInTrainingAndInTesting(t *testing.T) {
 	x.Parameters, err = hyper.For("gcn")
 	require.NoError(t, err)
 	x.Parameters.MaxEpochs = 2
-	results, err := x.Run(t.Context(), Backend(), train.Seeds(1, 1), train.RunOptions{})
+	results, err := x.Run(t.Context(), Backend(), hyper.Seeds(1, 1), train.RunOptions{})
 	require.NoError(t, err)
 	trained, tested := norms(x, results[0])
 	all, err := results[0].Saved(x).Network().Represent(Backend(), x.Graph.Edges, x.Graph.Features, infer.Options{})

@@ -330,6 +330,9 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 // calls open first of all. On a CPU, each XLA job has a client that keeps to one core: two that share their threads are
 // slower than one.
 func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
+	if err := gomlx.CheckOpen(b); err != nil {
+		return nil, err
+	}
 	if b.ID != onCPU {
 		return func(int) (*Backend, error) { return b, nil }, nil
 	}

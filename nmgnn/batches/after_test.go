@@ -21,7 +21,7 @@ func TestTheCacheOfATrialInBatchesIsThatOfItsWeights(t *testing.T) {
 			x := experiment(t, model)
 			x.Setting, x.Keep, x.CacheInference = datasets.Inductive, true, true
 			x.Parameters.Layers, x.Parameters.MaxEpochs = 3, 3
-			results, err := Run(t.Context(), b, x, Options{Clusters: clusters}, train.Seeds(5, 1), train.RunOptions{})
+			results, err := Run(t.Context(), b, x, Options{Clusters: clusters}, hyper.Seeds(5, 1), train.RunOptions{})
 			require.NoError(t, err, model)
 			r := results[0]
 			split, err := x.Split(1)

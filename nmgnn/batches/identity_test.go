@@ -19,6 +19,7 @@ import (
 	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/train"
 )
@@ -51,7 +52,7 @@ func TestACheckpointOfAnythingElseIsRefusedByName(t *testing.T) {
 		return &trial{gnntest.Go(t), x, Options{Clusters: 3, Checkpoint: folder, Version: "1"}}
 	}
 	run := func(y *trial) error {
-		_, err := Run(t.Context(), y.b, y.x, y.o, train.Seeds(1, 1), train.RunOptions{})
+		_, err := Run(t.Context(), y.b, y.x, y.o, hyper.Seeds(1, 1), train.RunOptions{})
 		return err
 	}
 	changes := map[string]func(y *trial){
@@ -131,10 +132,10 @@ func TestASplitOfAnotherSeedIsAnotherCheckpoint(t *testing.T) {
 	x := experiment(t, "gin")
 	x.Parameters.MaxEpochs = 2
 	o := Options{Clusters: 3, Checkpoint: t.TempDir(), Version: "1"}
-	_, err := Run(t.Context(), gnntest.Go(t), x, o, train.Seeds(1, 1), train.RunOptions{})
+	_, err := Run(t.Context(), gnntest.Go(t), x, o, hyper.Seeds(1, 1), train.RunOptions{})
 	require.NoError(t, err)
 	x.SplitSeed = 2
-	_, err = Run(t.Context(), gnntest.Go(t), x, o, train.Seeds(1, 1), train.RunOptions{})
+	_, err = Run(t.Context(), gnntest.Go(t), x, o, hyper.Seeds(1, 1), train.RunOptions{})
 	require.ErrorContains(t, err, "what differs is: split:")
 }
 
@@ -149,7 +150,7 @@ func TestAFolderOfCheckpointsHasOneProcess(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, held)
 	run := func() error {
-		_, err := Run(t.Context(), gnntest.Go(t), x, o, train.Seeds(1, 1), train.RunOptions{})
+		_, err := Run(t.Context(), gnntest.Go(t), x, o, hyper.Seeds(1, 1), train.RunOptions{})
 		return err
 	}
 	require.ErrorContains(t, run(), o.Checkpoint+": another process trains into this folder")

@@ -27,12 +27,12 @@ func TestDivergingBatchesNameSeedEpochAndRemedy(t *testing.T) {
 	for _, on := range hyper.StopOns() {
 		x := experiment(t, "gin")
 		x.Parameters.LearningRate, x.Parameters.StopOn, x.Parameters.Dropout = 1e38, on, 0
-		results, err := Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 3}, train.Seeds(7, 1), train.RunOptions{})
+		results, err := Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 3}, hyper.Seeds(7, 1), train.RunOptions{})
 		require.Regexp(t, `^trial 1 \(seed 7\): epoch \d+: the training loss is (NaN|.Inf): the learning rate 1e\+38 `+
 			`may be too high`, err, on)
 		require.Nil(t, results[0])
 		x.Parameters.MaxEpochs = 1 // validation alone reads what the last batch's step made
-		results, err = Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 1}, train.Seeds(7, 1), train.RunOptions{})
+		results, err = Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 1}, hyper.Seeds(7, 1), train.RunOptions{})
 		require.Regexp(t, `^trial 1 \(seed 7\): (no validation loss in 1 epochs was a number|epoch 1, the best one: `+
 			`the validation loss is NaN): the learning rate`, err, on)
 		require.Nil(t, results[0])
@@ -47,7 +47,7 @@ func TestTooLargeBatchesAreRefusedBeforehand(t *testing.T) {
 	x.Parameters.Hidden, x.Parameters.MLPLayers, x.Parameters.Layers = 1<<16, 2, 64
 	for what, o := range map[string]Options{"a number of batches": {Clusters: 3},
 		"a limit above what there is": {Clusters: 3, Memory: 1 << 60}} {
-		_, err := Run(t.Context(), gnntest.Go(t), x, o, train.Seeds(1, 1), train.RunOptions{})
+		_, err := Run(t.Context(), gnntest.Go(t), x, o, hyper.Seeds(1, 1), train.RunOptions{})
 		require.ErrorContains(t, err, "ask for more batches, or allow less memory", what)
 	}
 }
@@ -82,11 +82,11 @@ func TestNoNumberOfBatchesThatWouldFitIsPassedOver(t *testing.T) {
 
 func TestMoreBatchesThanNodesAreRefused(t *testing.T) {
 	x := experiment(t, "gin")
-	_, err := Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 100_000}, train.Seeds(7, 1), train.RunOptions{})
+	_, err := Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 100_000}, hyper.Seeds(7, 1), train.RunOptions{})
 	n := x.Graph.NumNodes()
 	require.ErrorContains(t, err, fmt.Sprintf("100000 batches of a graph of %d nodes to train on: expected at most one a "+
 		"node: take fewer", n))
-	_, err = Run(t.Context(), gnntest.Go(t), x, Options{Clusters: n}, train.Seeds(7, 1), train.RunOptions{})
+	_, err = Run(t.Context(), gnntest.Go(t), x, Options{Clusters: n}, hyper.Seeds(7, 1), train.RunOptions{})
 	require.NoError(t, err)
 }
 
@@ -95,7 +95,7 @@ func TestOptionsThatCannotBeTrainedWithAreRefused(t *testing.T) {
 		"-1 clusters: expected 1 or more":        {Clusters: -1},
 		"-1 bytes of memory: expected 1 or more": {Memory: -1},
 	} {
-		_, err := Run(t.Context(), gnntest.Go(t), experiment(t, "gin"), o, train.Seeds(1, 1), train.RunOptions{})
+		_, err := Run(t.Context(), gnntest.Go(t), experiment(t, "gin"), o, hyper.Seeds(1, 1), train.RunOptions{})
 		require.ErrorContains(t, err, want)
 	}
 	x, view := experiment(t, "gin"), gnntest.View(t, gnntest.TwoCamps(t), 30, datasets.Transductive)
@@ -109,10 +109,10 @@ func TestOptionsThatCannotBeTrainedWithAreRefused(t *testing.T) {
 func TestBatchesRefuseWhatTheWholeGraphRefuses(t *testing.T) {
 	x := experiment(t, "gin")
 	run := func() error {
-		_, err := Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 2}, train.Seeds(1, 1), train.RunOptions{})
+		_, err := Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 2}, hyper.Seeds(1, 1), train.RunOptions{})
 		return err
 	}
-	_, err := Run(t.Context(), nil, x, Options{}, train.Seeds(1, 1), train.RunOptions{})
+	_, err := Run(t.Context(), nil, x, Options{}, hyper.Seeds(1, 1), train.RunOptions{})
 	require.ErrorContains(t, err, "the backend is closed, or was never opened: open one with backend.Open")
 	x.Graph.Features.Dense[5] = float32(math.NaN())
 	const notFinite = "features: row 1, column 1 is NaN: expected a finite number"
@@ -127,9 +127,9 @@ func TestBatchesKeepTheCacheThatTheWholeGraphKeeps(t *testing.T) {
 	for _, setting := range datasets.Settings() {
 		x := experiment(t, "gin")
 		x.Setting, x.Keep = setting, true
-		whole, err := x.Run(t.Context(), gnntest.Go(t), train.Seeds(1, 1), train.RunOptions{})
+		whole, err := x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 1), train.RunOptions{})
 		require.NoError(t, err)
-		divided, err := Run(t.Context(), gnntest.Go(t), x, Options{}, train.Seeds(1, 1), train.RunOptions{})
+		divided, err := Run(t.Context(), gnntest.Go(t), x, Options{}, hyper.Seeds(1, 1), train.RunOptions{})
 		require.NoError(t, err)
 		want, got := whole[0].Cache, divided[0].Cache
 		require.Equal(t, whole[0].Weights, divided[0].Weights)
@@ -143,9 +143,9 @@ func TestBatchesKeepTheCacheThatTheWholeGraphKeeps(t *testing.T) {
 func TestPredictionsOfBatchesAreNumberedAsTheGraphIs(t *testing.T) {
 	x := experiment(t, "gin")
 	x.Setting, x.Arrivals, x.CacheInference = datasets.Inductive, datasets.NoValidation, true
-	whole, err := x.Run(t.Context(), gnntest.Go(t), train.Seeds(1, 1), train.RunOptions{})
+	whole, err := x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 1), train.RunOptions{})
 	require.NoError(t, err)
-	divided, err := Run(t.Context(), gnntest.Go(t), x, Options{}, train.Seeds(1, 1), train.RunOptions{})
+	divided, err := Run(t.Context(), gnntest.Go(t), x, Options{}, hyper.Seeds(1, 1), train.RunOptions{})
 	require.NoError(t, err)
 	require.Len(t, divided[0].Predictions, x.Graph.NumNodes())
 	require.Equal(t, whole[0].Predictions, divided[0].Predictions)

@@ -69,7 +69,7 @@ func TestCoraModelsGiveTheirLogitsElsewhereToo(t *testing.T) {
 			p = p.WithMasking(0.5)
 			p.MaxEpochs = epochs
 			x := train.Experiment{Graph: cora, Parameters: p, Setting: datasets.Transductive, TrainPercent: 50, SplitSeed: 1}
-			results, err := x.Run(context.Background(), b, train.Seeds(1, 1), train.RunOptions{})
+			results, err := x.Run(context.Background(), b, hyper.Seeds(1, 1), train.RunOptions{})
 			require.NoError(t, err)
 			path := filepath.Join(t.TempDir(), "model")
 			require.NoError(t, results[0].Saved(x).Save(path))

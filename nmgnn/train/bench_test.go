@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/jobs"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
@@ -64,23 +65,24 @@ func BenchmarkReadings(b *testing.B) {
 					if err != nil {
 						b.Skipf("skipped: %v", err)
 					}
-					require.NoError(b, Pinned(b.Context(), backend, 1, func(ctx context.Context, r *Runner) error {
-						x := Experiment{Graph: g, Parameters: p.WithMasking(rate), Setting: setting, TrainPercent: percent, Resplit: true}
-						if _, err := r.Readings(ctx, x, 1); err != nil {
-							return err
-						}
-						b.ResetTimer()
-						epochs := 0
-						for i := range b.N {
-							t, err := r.Readings(ctx, x, uint64(2+i))
-							if err != nil {
+					require.NoError(b, jobs.Run(b.Context(), backend, 1, NewRunner, (*Runner).Close,
+						func(ctx context.Context, r *Runner) error {
+							x := Experiment{Graph: g, Parameters: p.WithMasking(rate), Setting: setting, TrainPercent: percent, Resplit: true}
+							if _, err := r.Readings(ctx, x, 1); err != nil {
 								return err
 							}
-							epochs += t.Epochs
-						}
-						b.ReportMetric(float64(epochs)/float64(b.N), "epochs/op")
-						return nil
-					}))
+							b.ResetTimer()
+							epochs := 0
+							for i := range b.N {
+								t, err := r.Readings(ctx, x, uint64(2+i))
+								if err != nil {
+									return err
+								}
+								epochs += t.Epochs
+							}
+							b.ReportMetric(float64(epochs)/float64(b.N), "epochs/op")
+							return nil
+						}))
 				})
 			}
 		}

@@ -48,7 +48,7 @@ func ExampleExperiment_Run() {
 	p.KeepRate, p.Hidden, p.MaxEpochs = 0.5, 16, 40
 	x := train.Experiment{Graph: g, Parameters: p, Setting: datasets.Inductive, Arrivals: datasets.AllEdges,
 		TrainPercent: 10, SplitSeed: 1}
-	results, err := x.Run(context.Background(), b, train.Seeds(1, 3), train.RunOptions{Jobs: 2})
+	results, err := x.Run(context.Background(), b, hyper.Seeds(1, 3), train.RunOptions{Jobs: 2})
 	check(err)
 	mean := 0.0
 	for _, r := range results {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"nodemask/datasets"
+	"nodemask/internal/jobs"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
@@ -174,15 +175,15 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	if err := x.Graph.Check(); err != nil {
 		return nil, err
 	}
-	jobs := min(o.Jobs, len(seeds))
-	if jobs < 2 {
+	side := min(o.Jobs, len(seeds))
+	if side < 2 {
 		r := &Runner{backend: b, checked: x.Graph}
 		defer r.Close()
 		return x.RunBy(ctx, seeds, o, func(seed uint64, report func(epoch int, e Epoch)) (*Result, error) {
 			return r.Trial(ctx, x, seed, report)
 		})
 	}
-	if err := x.checkMemory(b, jobs); err != nil { // one alone is checked where it compiles
+	if err := x.checkMemory(b, side); err != nil { // one alone is checked where it compiles
 		return nil, err
 	}
 	results := make([]*Result, len(seeds))
@@ -192,7 +193,7 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	}
 	close(todo)
 	run := x.trials(seeds, results, o)
-	return results, Pinned(ctx, b, jobs, func(ctx context.Context, runner *Runner) error {
+	return results, jobs.Run(ctx, b, side, NewRunner, (*Runner).Close, func(ctx context.Context, runner *Runner) error {
 		runner.checked = x.Graph
 		for i := range todo {
 			err := run(ctx, i, func(seed uint64, report func(epoch int, e Epoch)) (*Result, error) {
@@ -330,6 +331,3 @@ func scoreCached(ctx context.Context, p Program, trial *Trial, together bool) (*
 	m, err := p.Score(classes)
 	return &m, err
 }
-
-// Seeds returns the seeds of a number of trials: first, first+1, ….
-func Seeds(first uint64, trials int) []uint64 { return hyper.Seeds(first, trials) }

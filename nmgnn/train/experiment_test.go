@@ -17,7 +17,7 @@ func TestResultsDoNotDependOnTheNumberOfJobs(t *testing.T) {
 		x := Experiment{Graph: g, Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges,
 			TrainPercent: 30, SplitSeed: 1, Resplit: resplit}
 		run := func(jobs int) []*Result {
-			results, err := x.Run(context.Background(), gnntest.Go(t), Seeds(1, 5), RunOptions{Jobs: jobs})
+			results, err := x.Run(context.Background(), gnntest.Go(t), hyper.Seeds(1, 5), RunOptions{Jobs: jobs})
 			require.NoError(t, err)
 			for _, r := range results {
 				r.Seconds = 0
@@ -33,7 +33,7 @@ func TestResultsDoNotDependOnTheNumberOfJobs(t *testing.T) {
 func TestInterruptionReturnsFinishedTrials(t *testing.T) {
 	x := experiment(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	results, err := x.Run(ctx, gnntest.Go(t), Seeds(1, 5), RunOptions{Done: func(i int, _ *Result) {
+	results, err := x.Run(ctx, gnntest.Go(t), hyper.Seeds(1, 5), RunOptions{Done: func(i int, _ *Result) {
 		if i == 1 {
 			cancel()
 		}
@@ -48,10 +48,10 @@ func TestAnExperimentUsesTheGraphsOwnSplit(t *testing.T) {
 	g := gnntest.TwoCamps(t)
 	x := Experiment{Graph: g, Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges,
 		TrainPercent: 30, SplitSeed: 1, OwnSplit: true}
-	_, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 1), RunOptions{})
+	_, err := x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 1), RunOptions{})
 	require.ErrorContains(t, err, "has no train, validation and test nodes of its own: expected a stratified split")
 	g.Notes = []string{"the split of train_mask, val_mask and test_mask: left out: its test set is empty"}
-	_, err = x.Run(t.Context(), gnntest.Go(t), Seeds(1, 1), RunOptions{})
+	_, err = x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 1), RunOptions{})
 	require.ErrorContains(t, err, "of its own (the split of train_mask, val_mask and test_mask: left out: its test set "+
 		"is empty)")
 
@@ -78,7 +78,7 @@ func TestOnlyTheBestResultKeepsWhatIsSaved(t *testing.T) {
 		x := experiment(t)
 		x.Keep = true
 		x.Parameters.StopOn = stopOn
-		all, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 6), RunOptions{})
+		all, err := x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 6), RunOptions{})
 		require.NoError(t, err)
 		best := 0
 		for i, r := range all {
@@ -89,7 +89,7 @@ func TestOnlyTheBestResultKeepsWhatIsSaved(t *testing.T) {
 		}
 		for _, jobs := range []int{1, 3} {
 			seen := 0
-			kept, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 6), RunOptions{Jobs: jobs, KeepBest: true,
+			kept, err := x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 6), RunOptions{Jobs: jobs, KeepBest: true,
 				Done: func(_ int, r *Result) {
 					seen++
 					require.NotNil(t, r.Weights, "whoever is told of a trial has all of it")

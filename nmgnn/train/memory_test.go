@@ -67,8 +67,8 @@ func TestAnExperimentLooksForItsMemoryBeforeItTrains(t *testing.T) {
 	}
 	x := experiment(t)
 	x.Parameters.Hidden, x.Parameters.MLPLayers, x.Parameters.Layers = 1<<16, 2, 64
-	_, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 2), RunOptions{Jobs: 2})
+	_, err := x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 2), RunOptions{Jobs: 2})
 	require.ErrorContains(t, err, "of memory with 2 trials side by side, and ")
-	_, err = x.Run(t.Context(), gnntest.Go(t), Seeds(1, 1), RunOptions{})
+	_, err = x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 1), RunOptions{})
 	require.ErrorContains(t, err, "of memory, and ")
 }

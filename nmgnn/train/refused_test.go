@@ -1,7 +1,6 @@
 package train
 
 import (
-	"context"
 	"math"
 	"slices"
 	"testing"
@@ -50,7 +49,7 @@ func TestGraphsThatBreakTheirPromisesAreRefused(t *testing.T) {
 			change(g, split)
 			x := Experiment{Graph: g, Parameters: small(), Setting: setting, OwnSplit: true}
 			for name, o := range map[string]RunOptions{"alone": {}, "in jobs": {Jobs: 2}} {
-				results, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 2), o)
+				results, err := x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 2), o)
 				require.ErrorContains(t, err, want, "%s, %s", setting, name)
 				require.Equal(t, []*Result{nil, nil}, append(results, nil, nil)[:2])
 			}
@@ -88,7 +87,7 @@ func TestAnExperimentThatNoTrialCanBeRunOfIsRefusedBeforehand(t *testing.T) {
 		change(&x)
 		require.ErrorContains(t, x.Check(), want)
 		for _, jobs := range []int{1, 2} {
-			_, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 2), RunOptions{Jobs: jobs})
+			_, err := x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 2), RunOptions{Jobs: jobs})
 			require.ErrorContains(t, err, want)
 		}
 	}
@@ -98,12 +97,10 @@ func TestWithoutABackendOrAViewNothingTrains(t *testing.T) {
 	const noBackend = "the backend is closed, or was never opened: open one with backend.Open"
 	x := experiment(t)
 	for _, o := range []RunOptions{{}, {Jobs: 2}} {
-		_, err := x.Run(t.Context(), nil, Seeds(1, 2), o)
+		_, err := x.Run(t.Context(), nil, hyper.Seeds(1, 2), o)
 		require.ErrorContains(t, err, noBackend)
 	}
 	_, err := NewRunner(nil).Trial(t.Context(), x, 1, nil)
-	require.ErrorContains(t, err, noBackend)
-	_, err = NewPool(nil, 2, 1)
 	require.ErrorContains(t, err, noBackend)
 	model, view := nmgnn.Build(small(), 2), gnntest.View(t, x.Graph, 30, datasets.Inductive)
 	_, err = New(nil, model, x.Graph, view, Options{})
@@ -164,7 +161,7 @@ func TestPredictionsAreNumberedAsTheGraphIs(t *testing.T) {
 	x.Arrivals, x.CacheInference = datasets.NoValidation, true
 	split, err := x.Split(1)
 	require.NoError(t, err)
-	results, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 2), RunOptions{})
+	results, err := x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 2), RunOptions{})
 	require.NoError(t, err)
 	for _, r := range results {
 		require.Len(t, r.Predictions, x.Graph.NumNodes())
@@ -179,20 +176,11 @@ func TestPredictionsAreNumberedAsTheGraphIs(t *testing.T) {
 	}
 }
 
-func TestAPoolThatIsClosedRunsNothing(t *testing.T) {
-	pool, err := NewPool(gnntest.Go(t), 2, 1)
-	require.NoError(t, err)
-	pool.Close()
-	pool.Close()
-	require.ErrorContains(t, pool.Run(t.Context(), func(context.Context, *Runner) error { return nil }),
-		"the pool is closed: expected a new one")
-}
-
 func TestRatesThatKeepNobodyAreRefusedInTraining(t *testing.T) {
 	x := experiment(t)
 	for _, rate := range []hyper.KeepRate{0, 1e-300} {
 		x.Parameters = small().WithMasking(rate)
-		_, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 1), RunOptions{})
+		_, err := x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 1), RunOptions{})
 		require.ErrorContains(t, err, "keep rate ")
 	}
 }

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
@@ -44,87 +41,6 @@ type compiled struct {
 
 // NewRunner returns a runner. Close it after use.
 func NewRunner(b *backend.Backend) *Runner { return &Runner{backend: b} }
-
-// Pinned calls work once for each of a number of jobs (0: 1), all at the same time, each with a runner of its own, and
-// returns the first error, which cancels the others' context. On a CPU, XLA's jobs keep to one core each, a single one
-// too: threads that they share would wait for one another, and XLA divides some sums by the cores that it has, and so
-// rounds them differently (seen for GAT, in the seventh digit). Pinned, a trial has the same numbers to the last digit
-// whatever the number of jobs.
-func Pinned(ctx context.Context, b *backend.Backend, jobs int, work func(ctx context.Context, r *Runner) error) error {
-	p, err := NewPool(b, jobs, 1)
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	return p.Run(ctx, work)
-}
-
-// Pool has a runner for each of several jobs, as [Pinned] has them, for work that comes piece by piece: programs are
-// kept from one to the next.
-type Pool struct {
-	jobs []chan func(*Runner, error) // nil: closed
-	wait sync.WaitGroup
-}
-
-// NewPool starts a number of jobs (0: 1), which wait for [Pool.Run]; each keeps so many programs. Close the pool after
-// use.
-func NewPool(b *backend.Backend, jobs, programs int) (*Pool, error) {
-	if err := gomlx.CheckOpen(b); err != nil {
-		return nil, err
-	}
-	open, err := b.ForJobs()
-	if err != nil {
-		return nil, err
-	}
-	p := &Pool{}
-	for job := range max(jobs, 1) {
-		todo := make(chan func(*Runner, error))
-		p.jobs = append(p.jobs, todo)
-		p.wait.Go(func() {
-			own, err := open(job) // keeps the goroutine to a core
-			r := &Runner{Programs: programs, backend: own}
-			for work := range todo {
-				work(r, err)
-			}
-			r.Close()
-			if err == nil && own != b {
-				own.Finalize()
-			}
-		})
-	}
-	return p, nil
-}
-
-// Run has each job call work once, all at the same time, and returns the first error, which cancels the others'
-// context. Nobody else may run or close the pool meanwhile. It returns an error if the pool is closed.
-func (p *Pool) Run(ctx context.Context, work func(ctx context.Context, r *Runner) error) error {
-	if p.jobs == nil {
-		return errors.New("the pool is closed: expected a new one")
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	for _, todo := range p.jobs {
-		group.Go(func() error {
-			done := make(chan error)
-			todo <- func(r *Runner, err error) {
-				if err == nil {
-					err = work(ctx, r)
-				}
-				done <- err
-			}
-			return <-done
-		})
-	}
-	return group.Wait()
-}
-
-// Close ends the jobs and frees their programs; a second time it does nothing.
-func (p *Pool) Close() {
-	for _, todo := range p.jobs {
-		close(todo)
-	}
-	p.jobs = nil
-	p.wait.Wait()
-}
 
 // Trial runs the trial of a seed. report, if not nil, is called after each epoch.
 func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,

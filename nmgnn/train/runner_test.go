@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/jobs"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
@@ -150,7 +151,11 @@ func TestARunnerKeepsAsManyProgramsAsItMay(t *testing.T) {
 		return x
 	}
 	all := []Experiment{of(datasets.Inductive, 2), of(datasets.Transductive, 2), of(datasets.Inductive, 1)}
-	pool, err := NewPool(gnntest.Go(t), 1, 2)
+	pool, err := jobs.New(gnntest.Go(t), 1, func(b *backend.Backend) *Runner {
+		r := NewRunner(b)
+		r.Programs = 2
+		return r
+	}, (*Runner).Close)
 	require.NoError(t, err)
 	defer pool.Close()
 	var programs []*Trainer

@@ -42,7 +42,7 @@ func TestMemoryDoesNotGrowWithTheNumberOfTrials(t *testing.T) {
 			SplitSeed: 1, Keep: true}
 		const trials, warm = 500, 100
 		var before, after int
-		_, err = x.Run(t.Context(), b, Seeds(1, trials), RunOptions{KeepBest: true, Done: func(i int, _ *Result) {
+		_, err = x.Run(t.Context(), b, hyper.Seeds(1, trials), RunOptions{KeepBest: true, Done: func(i int, _ *Result) {
 			switch i {
 			case warm:
 				before = resident(t)

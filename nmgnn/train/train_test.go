@@ -384,12 +384,12 @@ func TestDivergingTrialsNameSeedEpochAndRemedy(t *testing.T) {
 	for _, on := range hyper.StopOns() {
 		x := experiment(t)
 		x.Parameters.LearningRate, x.Parameters.StopOn = 1e38, on
-		results, err := x.Run(t.Context(), gnntest.Go(t), Seeds(7, 1), RunOptions{})
+		results, err := x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(7, 1), RunOptions{})
 		require.Regexp(t, `^trial 1 \(seed 7\): epoch \d+: the training loss is (NaN|.Inf): the learning rate 1e\+38 `+
 			`may be too high`, err, on)
 		require.Nil(t, results[0])
 		x.Parameters.MaxEpochs = 1 // no loss is computed with the weights that the only step made
-		results, err = x.Run(t.Context(), gnntest.Go(t), Seeds(7, 1), RunOptions{})
+		results, err = x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(7, 1), RunOptions{})
 		require.Regexp(t, `^trial 1 \(seed 7\): (no validation loss in 1 epochs was a number|epoch 1, the best one: `+
 			`the validation loss is NaN): the learning rate`, err, on)
 		require.Nil(t, results[0])

@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+
 	"nodemask/nmgnn/infer"
 	"nodemask/stats"
 )

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"nodemask/datasets"
+	"nodemask/internal/jobs"
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/train"
@@ -23,7 +24,7 @@ func Again(
 	if err != nil {
 		return again, nil, err
 	}
-	err = train.Pinned(ctx, b, 1, func(ctx context.Context, r *train.Runner) error {
+	err = jobs.Run(ctx, b, 1, train.NewRunner, (*train.Runner).Close, func(ctx context.Context, r *train.Runner) error {
 		if cell.Readings {
 			again, err = readings(ctx, r, b, cell, x, old.Seed)
 			return err

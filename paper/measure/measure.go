@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"nodemask/datasets"
+	"nodemask/internal/jobs"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper/record"
 )
@@ -23,7 +25,7 @@ type Options struct {
 	Jobs  int // trials side by side; 0: 1
 	// Pool has the jobs and keeps their programs for the next call; nil: the call has its own. It must be of as many
 	// jobs.
-	Pool *train.Pool
+	Pool *jobs.Pool[*train.Runner]
 	// Shard of Shards, counted from 0, runs only its share of the cells; 0 Shards: 1.
 	Shard, Shards int
 	// Open reads a data set, once for each that trials are missing on, before the first of them.
@@ -65,7 +67,7 @@ func Missing(
 	ctx context.Context, b *backend.Backend, store *record.Store, cells []record.Cell, o Options,
 ) error {
 	if o.Seeds == nil {
-		o.Seeds = train.Seeds(1, 10)
+		o.Seeds = hyper.Seeds(1, 10)
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -96,7 +98,7 @@ func Missing(
 		if o.Pool != nil {
 			return o.Pool.Run(ctx, w.job)
 		}
-		return train.Pinned(ctx, b, o.Jobs, w.job)
+		return jobs.Run(ctx, b, o.Jobs, train.NewRunner, (*train.Runner).Close, w.job)
 	})
 }
 

@@ -19,7 +19,6 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/train"
 	"nodemask/paper/record"
 )
 
@@ -36,7 +35,7 @@ func tiny() []record.Cell {
 // tinyOptions measure them, and count how often data are opened.
 func tinyOptions() (o Options, opened *atomic.Int32) {
 	opened = new(atomic.Int32)
-	return Options{Seeds: train.Seeds(1, 3), Jobs: 2,
+	return Options{Seeds: hyper.Seeds(1, 3), Jobs: 2,
 		Now: func() time.Time { return time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC) },
 		Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
 			opened.Add(1)
@@ -96,7 +95,7 @@ func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
 	require.Empty(t, states)
 	require.EqualValues(t, 1, opened.Load())
 	// One trial more of each.
-	o.Seeds = train.Seeds(1, 4)
+	o.Seeds = hyper.Seeds(1, 4)
 	require.NoError(t, Missing(t.Context(), b, store, tiny(), o))
 	require.Len(t, states, 3)
 
@@ -157,7 +156,7 @@ func TestMain(m *testing.M) {
 	b, err := backend.Open("go")
 	if err == nil {
 		o, _ := tinyOptions()
-		o.Seeds = train.Seeds(1, 6)
+		o.Seeds = hyper.Seeds(1, 6)
 		err = Missing(context.Background(), b, record.Open(folder), tiny(), o)
 	}
 	if err != nil {
@@ -245,7 +244,7 @@ func TestTrialsMeasureAlongWhatOthersWantOfThem(t *testing.T) {
 	cell.Cached = false
 	history.Cached, history.History = false, true
 	o, _ := tinyOptions()
-	o.Seeds = train.Seeds(1, 1)
+	o.Seeds = hyper.Seeds(1, 1)
 	o.Also = []record.Cell{cached, history, tiny()[2]}
 	store := record.Open(t.TempDir())
 	require.NoError(t, Missing(t.Context(), openGo(t), store, []record.Cell{cell}, o))

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn/train"
+	"nodemask/nmgnn/hyper"
 	"nodemask/paper/record"
 )
 
@@ -60,13 +60,13 @@ func TestUnopenableDataAreNamedFirstAndAllElseRuns(t *testing.T) {
 func TestUnopenableDataAreAnErrorAtOnceIfNothingElseIsLeft(t *testing.T) {
 	b, store := openGo(t), record.Open(t.TempDir())
 	o, opened := tinyOptions()
-	o.Seeds, o.Open = train.Seeds(1, 1), openSome(o.Open, opened)
+	o.Seeds, o.Open = hyper.Seeds(1, 1), openSome(o.Open, opened)
 	o.Unopened = func(err error) error { t.Error("said twice"); return err }
 	require.NoError(t, Missing(t.Context(), b, store, tiny(), o))
 	require.EqualError(t, Missing(t.Context(), b, store, append(elsewhere()[:1], tiny()...), o),
 		"cannot run 1 trial on far: not on this machine")
 
-	o.Unopened, o.Seeds = nil, train.Seeds(1, 2)
+	o.Unopened, o.Seeds = nil, hyper.Seeds(1, 2)
 	o.Progress = func(State) { t.Error("a trial was run") }
 	require.ErrorIs(t, Missing(t.Context(), b, store, append(elsewhere(), tiny()...), o), errFar)
 

@@ -8,7 +8,6 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/train"
 	"nodemask/paper/record"
 )
 
@@ -28,7 +27,7 @@ func TestShardsHaveEveryCellOnce(t *testing.T) {
 	seen := map[string]int{}
 	programs := map[string]int{}
 	for shard := range 5 {
-		o := Options{Seeds: train.Seeds(1, 1), Shard: shard, Shards: 5}
+		o := Options{Seeds: hyper.Seeds(1, 1), Shard: shard, Shards: 5}
 		tasks, total := planned(t, cells, nil, "go", o)
 		require.NotEmpty(t, tasks)
 		require.Equal(t, len(tasks), total)
@@ -70,12 +69,12 @@ func TestTrialsThatLackWhatIsNeededRunAgain(t *testing.T) {
 	cached := plain
 	cached.Cached = true
 	have := []record.Record{recorded(plain, 1), recorded(plain, 2)}
-	tasks, total := planned(t, []record.Cell{plain}, have, "go", Options{Seeds: train.Seeds(1, 2)})
+	tasks, total := planned(t, []record.Cell{plain}, have, "go", Options{Seeds: hyper.Seeds(1, 2)})
 	require.Empty(t, tasks)
 	require.Equal(t, 2, total)
-	tasks, _ = planned(t, []record.Cell{cached}, have, "go", Options{Seeds: train.Seeds(1, 2)})
+	tasks, _ = planned(t, []record.Cell{cached}, have, "go", Options{Seeds: hyper.Seeds(1, 2)})
 	require.Equal(t, []task{{cached, []uint64{1}}, {cached, []uint64{2}}}, tasks)
-	tasks, _ = planned(t, []record.Cell{plain}, have, "xla:cpu", Options{Seeds: train.Seeds(1, 1)})
+	tasks, _ = planned(t, []record.Cell{plain}, have, "xla:cpu", Options{Seeds: hyper.Seeds(1, 1)})
 	require.Len(t, tasks, 1, "another backend's trials are not this one's")
 }
 
@@ -91,7 +90,7 @@ func TestMaskedCellsOfOneProgramAreDoneTogether(t *testing.T) {
 func TestTrialsMayBeginAtAnySeed(t *testing.T) {
 	cell := record.NewCell("cora", "gin", datasets.Inductive, 10)
 	have := []record.Record{recorded(cell, 1), recorded(cell, 101)}
-	tasks, total := planned(t, []record.Cell{cell}, have, "go", Options{Seeds: train.Seeds(100, 3)})
+	tasks, total := planned(t, []record.Cell{cell}, have, "go", Options{Seeds: hyper.Seeds(100, 3)})
 	require.Equal(t, 3, total)
 	require.Len(t, tasks, 2, "the first trial by itself")
 	require.Equal(t, []uint64{100}, tasks[0].seeds)

@@ -26,7 +26,7 @@ func trainingCells() []record.Cell {
 
 func trainingOptions() (o Options, opened *atomic.Int32) {
 	o, opened = tinyOptions()
-	o.Seeds, o.Batch, o.Protocol = train.Seeds(100, 3), 2, "rules"
+	o.Seeds, o.Batch, o.Protocol = hyper.Seeds(100, 3), 2, "rules"
 	return o, opened
 }
 
@@ -58,7 +58,7 @@ func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
 	last = State{}
 	require.NoError(t, Missing(t.Context(), b, store, trainingCells(), o))
 	require.Zero(t, last.Done)
-	o.Seeds = train.Seeds(100, 4)
+	o.Seeds = hyper.Seeds(100, 4)
 	require.NoError(t, Missing(t.Context(), b, store, trainingCells(), o))
 	require.Equal(t, 16, last.Done)
 	require.Equal(t, 12, last.Before)
