@@ -67,7 +67,8 @@ func BenchmarkReadings(b *testing.B) {
 					}
 					require.NoError(b, jobs.Run(b.Context(), backend, 1, NewRunner, (*Runner).Close,
 						func(ctx context.Context, r *Runner) error {
-							x := Experiment{Graph: g, Parameters: p.WithMasking(rate), Setting: setting, TrainPercent: percent, Resplit: true}
+							x := Experiment{Graph: g, Parameters: p.WithMasking(rate), Setting: setting,
+								TrainPercent: percent, Resplit: true}
 							if _, err := r.Readings(ctx, x, 1); err != nil {
 								return err
 							}
