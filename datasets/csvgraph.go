@@ -112,7 +112,7 @@ func (t csvNodes) Scan(c graphfile.Columns, each graphfile.Row) error {
 		}
 		for i, column := range c.Features {
 			var err error
-			if row[i], err = graphfile.ParseFeature(t.Fields[column]); err != nil {
+			if row[i], err = t.Feature(t.Fields[column]); err != nil {
 				return t.Errorf("column %.80q: %w", t.Header[column], err)
 			}
 		}

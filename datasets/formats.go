@@ -24,6 +24,7 @@ import (
 // single are the formats of one file, by how its name ends.
 var single = map[string]func(ctx context.Context, in *graphfile.File) (*Graph, error){
 	".npz": readNPZFile, ".graphml": listed(graphml.Read), ".json": listed(nodelink.Read), ".pt": listed(torch.Read),
+	".pth": listed(torch.Read),
 }
 
 // listed makes what a reader lists a graph.

@@ -150,7 +150,7 @@ func choices(name, text, format string) (c graphfile.Choice, err error) {
 			c.Label = value
 		case key == "mask":
 			c.Mask, err = strconv.Atoi(value)
-			if err != nil || c.Mask < 0 || format != ".pt" && format != ".npz" {
+			if err != nil || c.Mask < 0 || !slices.Contains([]string{".pt", ".pth", ".npz"}, format) {
 				return c, &NameError{Name: name, Problem: "expected mask=k of a .pt or .npz file, with columns from 0 on"}
 			}
 			c.Mask++
@@ -312,11 +312,12 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 		return g, nil
 	case len(names) == 1 && !ok && !hasEdges && slices.Contains(edgeListExtensions, extension(names[0])):
 		file := names[0]
-		edges, ids, err := edgelist.Read(ctx, bytes.NewReader(files[file]), file)
+		edges, ids, notes, err := edgelist.Read(ctx, bytes.NewReader(files[file]), file)
 		if err != nil {
 			return nil, err
 		}
-		return &Graph{Name: file[:len(file)-len(path.Ext(file))], Source: file, Edges: edges, NodeIDs: ids}, nil
+		return &Graph{Name: file[:len(file)-len(path.Ext(file))], Source: file, Edges: edges, NodeIDs: ids,
+			Notes: notes}, nil
 	}
 	return nil, fmt.Errorf("found %.80q: expected one .npz, .graphml, .json or .pt file, %s and %s together, or a list "+
 		"of edges (%s)",

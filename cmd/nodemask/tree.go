@@ -185,9 +185,12 @@ func (f treeFlags) open(ctx context.Context, notes io.Writer) (*treeGraph, error
 			return nil, fileError("edges", f.edges, err)
 		}
 		defer file.Close()
-		edges, names, err := edgelist.Read(ctx, file, f.edges)
+		edges, names, remarks, err := edgelist.Read(ctx, file, f.edges)
 		if err != nil {
 			return nil, err
+		}
+		for _, remark := range remarks {
+			fmt.Fprintln(notes, svg.Plain(f.edges+": "+remark))
 		}
 		return &treeGraph{edges: edges, names: names}, nil
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -21,18 +23,19 @@ const (
 )
 
 // Read reads an undirected graph from lines of two ids, separated by a comma, a tab or spaces. It returns the
-// graph and the id of each node, in the order of first appearance. Repeats and self-loops are dropped, and blank lines
-// and those that begin with # are left out. Errors begin with name, the file's, and give the line.
-func Read(ctx context.Context, r io.Reader, name string) (*csr.Graph, []string, error) {
+// graph, the id of each node, in the order of first appearance, and notes on what is left out. Repeats and
+// self-loops are dropped, and blank lines and those that begin with # are left out. Errors begin with name, the
+// file's, and give the line.
+func Read(ctx context.Context, r io.Reader, name string) (g *csr.Graph, ids, notes []string, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, maxLine), maxLine)
 	index := map[string]int32{}
-	var ids []string
+	columns := 0 // lines with more than two
 	var edges []csr.Edge
 	at := 0
 	budget := memory.NewBudget(math.MaxInt64 / 128) // of a reader of any size
-	fail := func(format string, args ...any) (*csr.Graph, []string, error) {
-		return nil, nil, fmt.Errorf("%s: line %d: %w", name, at, fmt.Errorf(format, args...))
+	fail := func(format string, args ...any) (*csr.Graph, []string, []string, error) {
+		return nil, nil, nil, fmt.Errorf("%s: line %d: %w", name, at, fmt.Errorf(format, args...))
 	}
 	for lines.Scan() {
 		at++
@@ -50,7 +53,14 @@ func Read(ctx context.Context, r io.Reader, name string) (*csr.Graph, []string, 
 		if !utf8.ValidString(line) {
 			return fail("not UTF-8: save the file as UTF-8")
 		}
-		ends, ok := twoIDs(line)
+		ends, further, ok := twoIDs(line)
+		if ok && len(edges) == 0 && len(notes) == 0 && isHeader(ends) {
+			notes = append(notes, fmt.Sprintf("line %d, %.80q, names the columns: it is no edge", at, line))
+			continue
+		}
+		if further > 0 {
+			columns++
+		}
 		if !ok {
 			return fail("found %.80q: expected two ids, separated by a comma, a tab or spaces", line)
 		}
@@ -80,26 +90,46 @@ func Read(ctx context.Context, r io.Reader, name string) (*csr.Graph, []string, 
 	case err != nil:
 		return fail("%w", err)
 	case len(edges) == 0:
-		return nil, nil, fmt.Errorf("%s: no edges in %d lines: expected two ids a line", name, at-1)
+		return nil, nil, nil, fmt.Errorf("%s: no edges in %d lines: expected two ids a line", name, at-1)
 	}
-	g, _, err := csr.FromEdges(len(ids), edges, csr.Options{})
+	g, _, err = csr.FromEdges(len(ids), edges, csr.Options{})
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+		return nil, nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return g, ids, nil
+	if columns > 0 {
+		notes = append(notes, fmt.Sprintf("%d lines have more than two columns, such as weights: those are left out", columns))
+	}
+	return g, ids, notes, nil
 }
 
-// twoIDs splits a line at a comma with blanks around it, or at blanks alone; ok: there are two ids.
-func twoIDs(line string) (ends [2]string, ok bool) {
-	const blanks = " \t"
-	i := strings.IndexAny(line, blanks+",")
-	if i < 0 {
-		return ends, false
+// twoIDs splits a line at its tabs, or else at its commas, or else at blanks; ok: there are two ids, and further
+// columns are as many as are left out. Ids may hold blanks where a tab or comma separates them.
+func twoIDs(line string) (ends [2]string, further int, ok bool) {
+	var fields []string
+	switch {
+	case strings.Contains(line, "\t") && !commaAtTab.MatchString(line):
+		fields = strings.Split(line, "\t")
+	case strings.Contains(line, ","):
+		fields = strings.Split(line, ",")
+	default:
+		fields = strings.Fields(line)
 	}
-	rest := strings.TrimLeft(line[i:], blanks)
-	if after, isComma := strings.CutPrefix(rest, ","); isComma {
-		rest = strings.TrimLeft(after, blanks)
+	if len(fields) < 2 {
+		return ends, 0, false
 	}
-	ends = [2]string{line[:i], rest}
-	return ends, i > 0 && rest != "" && !strings.ContainsAny(rest, blanks+",")
+	ends = [2]string{strings.TrimSpace(fields[0]), strings.TrimSpace(fields[1])}
+	return ends, len(fields) - 2, ends[0] != "" && ends[1] != ""
+}
+
+// commaAtTab matches a comma that separates, with tabs around it.
+var commaAtTab = regexp.MustCompile(`,\s*\t|\t\s*,`)
+
+// isHeader reports whether a line names its columns.
+func isHeader(ends [2]string) bool {
+	for i, names := range [2][]string{{"source", "src", "from"}, {"target", "dst", "to"}} {
+		if !slices.Contains(names, strings.ToLower(ends[i])) {
+			return false
+		}
+	}
+	return true
 }

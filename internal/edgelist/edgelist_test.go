@@ -13,22 +13,20 @@ import (
 )
 
 func TestEdgesAreReadWhateverSeparatesThem(t *testing.T) {
-	g, ids, err := Read(t.Context(), strings.NewReader("\ufeffa , b\r\nb\tc \n# note\n\n c   a\nd,d\n"), "f")
+	g, ids, _, err := Read(t.Context(), strings.NewReader("\ufeffa , b\r\nb\tc \n# note\n\n c   a\nd,d\n"), "f")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a", "b", "c", "d"}, ids)
 	assert.EqualValues(t, 6, g.NumEdges(), "both directions of three, and no loop")
 	for text, says := range map[string]string{
 		"":                                  "f: no edges in 0 lines",
 		"a\n":                               `f: line 1: found "a": expected two ids`,
-		"a b c\n":                           `f: line 1: found "a b c": expected two ids`,
 		"a b\n,b\n":                         `f: line 2: found ",b": expected two ids`,
 		"a,,b\n":                            `f: line 1: found "a,,b": expected two ids`,
-		"a b ,c\n":                          `f: line 1: found "a b ,c": expected two ids`,
 		"a ,\n":                             `f: line 1: found "a ,": expected two ids`,
 		"a \xff\n":                          "f: line 1: not UTF-8",
 		"a b\n" + strings.Repeat("x", 5000): "f: line 2: longer than 4096 bytes",
 	} {
-		_, _, err := Read(t.Context(), strings.NewReader(text), "f")
+		_, _, _, err := Read(t.Context(), strings.NewReader(text), "f")
 		assert.ErrorContains(t, err, says)
 	}
 }
@@ -36,7 +34,7 @@ func TestEdgesAreReadWhateverSeparatesThem(t *testing.T) {
 func TestReadingStopsWhenTheContextIsDone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := Read(ctx, strings.NewReader(strings.Repeat("a b\n", 5000)), "f")
+	_, _, _, err := Read(ctx, strings.NewReader(strings.Repeat("a b\n", 5000)), "f")
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "f: line 4096: ")
 }
@@ -47,7 +45,7 @@ func FuzzEdges(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		g, ids, err := Read(t.Context(), bytes.NewReader(data), "f")
+		g, ids, _, err := Read(t.Context(), bytes.NewReader(data), "f")
 		if err != nil {
 			assert.True(t, strings.HasPrefix(err.Error(), "f: "), err.Error())
 			return
@@ -63,11 +61,27 @@ func FuzzEdges(f *testing.F) {
 }
 
 func Example() {
-	g, ids, err := Read(context.Background(), strings.NewReader("ann bob\nbob,cy\n"), "friends.txt")
+	g, ids, _, err := Read(context.Background(), strings.NewReader("ann bob\nbob,cy\n"), "friends.txt")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(ids, g.Neighbours(1))
 	// Output: [ann bob cy] [0 2]
+}
+
+func TestDialectsOfEdgesAreReadAndSaid(t *testing.T) {
+	for text, want := range map[string]struct{ ids, notes []string }{
+		"New York\tLos Angeles\n": {[]string{"New York", "Los Angeles"}, nil},
+		"New York,Los Angeles\n":  {[]string{"New York", "Los Angeles"}, nil},
+		"Doe, J.\tRoe, R.\n":      {[]string{"Doe, J.", "Roe, R."}, nil},
+		"source,target\nb,c#1\n":  {[]string{"b", "c#1"}, []string{`line 1, "source,target", names the columns: it is no edge`}},
+		"a b 0.5\nb a 1\n":        {[]string{"a", "b"}, []string{"2 lines have more than two columns, such as weights: those are left out"}},
+		"a b {'weight': 1}\n":     {[]string{"a", "b"}, []string{"1 lines have more than two columns, such as weights: those are left out"}},
+	} {
+		_, ids, notes, err := Read(t.Context(), strings.NewReader(text), "f")
+		require.NoError(t, err, text)
+		assert.Equal(t, want.ids, ids, text)
+		assert.Equal(t, want.notes, notes, text)
+	}
 }

@@ -340,7 +340,7 @@ func TestAFolderThatCannotBeMadeIsAskedForElsewhere(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o666))
 	_, err := Lock(filepath.Join(file, "data"))
-	requireOneLine(t, err, "no folder for data can be made", file, "--data-dir")
+	requireOneLine(t, err, "no folder for data can be made", file, "NODEMASK_DATA")
 }
 
 func TestALockedFolderLocksOthersOut(t *testing.T) {

@@ -32,6 +32,8 @@ type Table struct {
 	begin   int64 // of the line read last, in bytes
 	end     int64 // of the line read last, in bytes
 	r       *bufio.Reader
+	comma   byte   // between fields: a comma, semicolon or tab
+	newline byte   // of a line: a newline, or a carriage return alone
 	line    int    // number of the line read last, from 1
 	blank   int    // empty lines so far
 	width   int    // the columns of every line; 0: not known yet
@@ -42,7 +44,8 @@ type Table struct {
 
 // New reads the header line. Once ctx is done, reading ends with its error.
 func NewTable(ctx context.Context, in *File) (*Table, error) {
-	t := &Table{Name: in.Name, in: in, ctx: ctx, r: bufio.NewReaderSize(in, 1<<18)}
+	t := &Table{Name: in.Name, in: in, ctx: ctx, comma: ',', newline: '\n', r: bufio.NewReaderSize(Text(in), 1<<18)}
+	t.findDialect()
 	if !t.Next() {
 		if t.err != nil {
 			return nil, t.err
@@ -57,7 +60,30 @@ func NewTable(ctx context.Context, in *File) (*Table, error) {
 
 // NewBare returns a table without a header line, whose first line says how many columns all have. r unpacks in.
 func NewBareTable(ctx context.Context, in *File, r io.Reader) *Table {
-	return &Table{Name: in.Name, in: in, ctx: ctx, r: bufio.NewReaderSize(r, 1<<18)}
+	return &Table{Name: in.Name, in: in, ctx: ctx, comma: ',', newline: '\n', r: bufio.NewReaderSize(r, 1<<18)}
+}
+
+// findDialect finds what stands between fields and at the ends of lines, by the first line: a semicolon or a tab where
+// there is no comma, and a carriage return where there is no newline.
+func (t *Table) findDialect() {
+	begin, _ := t.r.Peek(1 << 14)
+	if bytes.IndexByte(begin, '\n') < 0 && bytes.IndexByte(begin, '\r') >= 0 {
+		t.newline = '\r'
+	}
+	header, _, _ := bytes.Cut(begin, []byte{t.newline})
+	for _, c := range []byte(";\t") {
+		if t.comma == ',' && bytes.IndexByte(header, ',') < 0 && bytes.IndexByte(header, c) >= 0 {
+			t.comma = c
+		}
+	}
+}
+
+// Feature reads a field as [ParseFeature] does, and with a decimal comma where semicolons separate fields.
+func (t *Table) Feature(field []byte) (float32, error) {
+	if t.comma == ';' && bytes.Count(field, []byte(",")) == 1 && bytes.IndexByte(field, '.') < 0 {
+		field = bytes.Replace(field, []byte(","), []byte("."), 1)
+	}
+	return ParseFeature(field)
 }
 
 // Take counts bytes that the caller is about to keep of the table; see [memory.Budget].
@@ -156,7 +182,7 @@ func (t *Table) rawLine() ([]byte, error) {
 		}
 	}
 	t.begin = t.end
-	raw, err := t.r.ReadSlice('\n')
+	raw, err := t.r.ReadSlice(t.newline)
 	if errors.Is(err, bufio.ErrBufferFull) {
 		t.long = t.long[:0]
 		for errors.Is(err, bufio.ErrBufferFull) {
@@ -164,7 +190,7 @@ func (t *Table) rawLine() ([]byte, error) {
 				return nil, fmt.Errorf("%s: line %d: longer than %d bytes", t.Name, t.line+1, maxLine)
 			}
 			t.long = append(t.long, raw...)
-			raw, err = t.r.ReadSlice('\n')
+			raw, err = t.r.ReadSlice(t.newline)
 		}
 		t.long = append(t.long, raw...)
 		raw = t.long
@@ -177,7 +203,7 @@ func (t *Table) rawLine() ([]byte, error) {
 	}
 	t.line++
 	t.end += int64(len(raw))
-	raw = bytes.TrimSuffix(raw, []byte("\n"))
+	raw = bytes.TrimSuffix(raw, []byte{t.newline})
 	return bytes.TrimSuffix(raw, []byte("\r")), nil
 }
 
@@ -186,7 +212,7 @@ func (t *Table) split(raw []byte) error {
 	t.Fields = t.Fields[:0]
 	if bytes.IndexByte(raw, '"') < 0 {
 		for {
-			end := bytes.IndexByte(raw, ',')
+			end := bytes.IndexByte(raw, t.comma)
 			if end < 0 {
 				t.Fields = append(t.Fields, trimSpaces(raw))
 				return nil
@@ -198,7 +224,7 @@ func (t *Table) split(raw []byte) error {
 	// Quotes only ever go away, so this never grows beyond the line and fields cut from it stay valid.
 	t.unquote = slices.Grow(t.unquote[:0], len(raw))
 	for {
-		rest := bytes.TrimLeft(raw, " \t")
+		rest := bytes.TrimLeft(raw, t.blanks())
 		var field []byte
 		if len(rest) > 0 && rest[0] == '"' {
 			begin := len(t.unquote)
@@ -217,13 +243,13 @@ func (t *Table) split(raw []byte) error {
 				rest = rest[1:]
 			}
 			field = t.unquote[begin:len(t.unquote):len(t.unquote)]
-			rest = bytes.TrimLeft(rest, " \t")
-			if len(rest) > 0 && rest[0] != ',' {
+			rest = bytes.TrimLeft(rest, t.blanks())
+			if len(rest) > 0 && rest[0] != t.comma {
 				return t.Errorf("column %d: found %.20q after the closing quote: expected a comma", len(t.Fields)+1, rest)
 			}
 			raw = rest
 		} else {
-			end := bytes.IndexByte(raw, ',')
+			end := bytes.IndexByte(raw, t.comma)
 			if end < 0 {
 				end = len(raw)
 			}
@@ -235,6 +261,14 @@ func (t *Table) split(raw []byte) error {
 		}
 		raw = raw[1:]
 	}
+}
+
+// blanks are what may stand around a quoted field.
+func (t *Table) blanks() string {
+	if t.comma == '\t' {
+		return " "
+	}
+	return " \t"
 }
 
 // trimSpaces removes spaces and tabs from both ends. Most fields have none, which is soon seen.

@@ -24,10 +24,11 @@ const (
 
 // Read reads a file. Errors give the line and column. Once ctx is done, reading ends with its error.
 func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
-	limited := &graphfile.TokenReader{Ctx: ctx, R: in, Most: maxToken, What: "tag or text"}
+	limited := &graphfile.TokenReader{Ctx: ctx, R: graphfile.Text(in), Most: maxToken, What: "tag or text"}
 	w := &walker{limited: limited, decoder: xml.NewDecoder(limited), keys: map[string]*key{},
 		edgeKeys: map[string]int{},
 		b:        graphfile.NewBuilder(ctx, in, "GraphML", "GraphML key")}
+	w.decoder.CharsetReader = graphfile.Charset
 	g, err := w.file()
 	if err != nil {
 		line, column := w.decoder.InputPos()

@@ -20,7 +20,7 @@ const maxToken = 16 << 20
 
 // Read reads a file. Errors give the byte. Once ctx is done, reading ends with its error.
 func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
-	limited := &graphfile.TokenReader{Ctx: ctx, R: in, Most: maxToken, What: "text or number"}
+	limited := &graphfile.TokenReader{Ctx: ctx, R: graphfile.Text(in), Most: maxToken, What: "text or number"}
 	w := &walker{limited: limited, decoder: json.NewDecoder(&nulls{in: bufio.NewReaderSize(limited, 1<<16)}),
 		b: graphfile.NewBuilder(ctx, in, "node-link JSON", "attribute")}
 	w.decoder.UseNumber()

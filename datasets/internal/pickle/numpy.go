@@ -71,6 +71,8 @@ func (p *unpickler) callNumpy(callee any, args Tuple) any {
 // build is BUILD: it gives an object its state.
 func (p *unpickler) build(object, state any) {
 	switch o := object.(type) {
+	case Unknown:
+		return
 	case *numpy.Dtype:
 		p.buildType(o, state)
 		return

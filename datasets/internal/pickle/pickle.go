@@ -1,7 +1,7 @@
 // Package pickle reads the few pickles that graph files are made of: numpy arrays, scipy CSR matrices, lists, tuples
-// and dictionaries of numbers and strings, as Planetoid's files and torch.save have them in protocols 2 and 3. It is
-// not Python: opcodes build values of the types below, a GLOBAL must be on the list in numpy.go or torch.go, and
-// nothing is ever run.
+// and dictionaries of numbers and strings, as Planetoid's files and torch.save have them, in protocols 0 to 5. It
+// is not Python: opcodes build values of the types below, and nothing is ever run. A GLOBAL must be on the list in
+// numpy.go or torch.go; in a file of torch.save, what others make is an [Unknown].
 //
 // Lengths are checked before anything is allocated, strings stay in the file's memory, and all else that opcodes make
 // is counted against maxMemory.
@@ -87,9 +87,11 @@ func (p *unpickler) step() (done bool) {
 	p.at = p.next
 	switch op := p.take(1)[0]; op {
 	case 0x80: // PROTO
-		if v := p.take(1)[0]; v > 3 {
-			p.fail("pickle protocol %d: expected 0 to 3", v)
+		if v := p.take(1)[0]; v > 5 {
+			p.fail("pickle protocol %d: expected 0 to 5", v)
 		}
+	case 0x95: // FRAME, of which the opcodes inside are read like others
+		p.take(8)
 	case '.': // STOP
 		return true
 	case '(': // MARK
@@ -127,6 +129,15 @@ func (p *unpickler) step() (done bool) {
 		}
 		p.push(String(p.take(int(n))))
 
+	case 0x8c: // SHORT_BINUNICODE
+		p.push(String(p.take(int(p.take(1)[0]))))
+	case 0x8d, 0x8e, 0x96: // BINUNICODE8, BINBYTES8, BYTEARRAY8
+		n := binary.LittleEndian.Uint64(p.take(8))
+		if n > MaxSize {
+			p.fail("this pickle asks for %d bytes in one piece; a graph file needs at most %s", n, memory.Text(MaxSize))
+		}
+		p.push(String(p.take(int(n))))
+
 	case ')': // EMPTY_TUPLE
 		p.push(Tuple{})
 	case 0x85: // TUPLE1
@@ -154,6 +165,19 @@ func (p *unpickler) step() (done bool) {
 	case 'u': // SETITEMS
 		p.setItems(p.popMark())
 
+	case 0x8f: // EMPTY_SET
+		p.push(Unknown{"builtins", "set"})
+	case 0x90: // ADDITEMS
+		p.popMark()
+		if _, ok := p.top().(Unknown); !ok {
+			p.fail("items are added to %s: expected a set", Describe(p.top()))
+		}
+	case 0x91: // FROZENSET
+		p.popMark()
+		p.push(Unknown{"builtins", "frozenset"})
+
+	case 0x94: // MEMOIZE
+		p.put(uint64(len(p.memo)))
 	case 'q': // BINPUT
 		p.put(uint64(p.take(1)[0]))
 	case 'r': // LONG_BINPUT
@@ -165,6 +189,17 @@ func (p *unpickler) step() (done bool) {
 
 	case 'c': // GLOBAL
 		p.push(p.globals(p.line(), p.line()))
+	case 0x93: // STACK_GLOBAL
+		name, ok := p.pop().(String)
+		module, ok2 := p.pop().(String)
+		if !ok || !ok2 {
+			p.fail("a global that two strings do not name")
+		}
+		p.push(p.globals(module, name))
+	case 0x92: // NEWOBJ_EX
+		p.pop()
+		args := p.pop()
+		p.push(p.call(p.pop(), args))
 	case 'R', 0x81: // REDUCE, NEWOBJ
 		args := p.pop()
 		p.push(p.call(p.pop(), args))
@@ -196,6 +231,9 @@ func (p *unpickler) globals(module, name []byte) any {
 
 // call calls a global, which does what the reader has for it.
 func (p *unpickler) call(callee, arguments any) any {
+	if unknown, ok := callee.(Unknown); ok {
+		return unknown // nothing is run: what it would have made is not known
+	}
 	args, ok := arguments.(Tuple)
 	if !ok {
 		p.fail("%s is called with %s: expected a tuple", Describe(callee), Describe(arguments))
@@ -302,6 +340,9 @@ func (p *unpickler) tuple(n int) {
 }
 
 func (p *unpickler) extend(items []any) {
+	if _, ok := p.top().(Unknown); ok {
+		return
+	}
 	list, ok := p.top().(*List)
 	if !ok {
 		p.fail("items are added to %s: expected a list", Describe(p.top()))
@@ -311,6 +352,9 @@ func (p *unpickler) extend(items []any) {
 }
 
 func (p *unpickler) setItems(items []any) {
+	if _, ok := p.top().(Unknown); ok {
+		return
+	}
 	dict, ok := p.top().(*Dict)
 	if !ok {
 		p.fail("entries are set in %s: expected a dictionary", Describe(p.top()))

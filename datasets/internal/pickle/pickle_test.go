@@ -61,7 +61,7 @@ func TestEachMalformedPickleIsAnErrorWithItsOffset(t *testing.T) {
 		{"K\x01K\x02.", "byte 4: the pickle ends with 1 values too many"},
 		{"(K\x01.", "byte 3: the pickle ends with 0 values too many"},
 		{"K\x01.K", "byte 2: 1 bytes follow the end"},
-		{"\x80\x05N.", "byte 0: pickle protocol 5: expected 0 to 3"},
+		{"\x80\x06N.", "byte 0: pickle protocol 6: expected 0 to 5"},
 		{"\xff", "byte 0: opcode 0xff is not one"},
 		{"K\x01K\x02a.", "byte 4: items are added to a number: expected a list"},
 		{"K\x01K\x02K\x03s.", "entries are set in a number: expected a dictionary"},

@@ -23,7 +23,20 @@ type (
 	}
 	// Class is a class that is named and not called.
 	Class string
+	// Unknown is what a class or function would make, or is, that this reader does not know: it is never run.
+	Unknown struct{ Module, Name string }
 )
+
+// Advice says what to save in place of a value that is not known; "" if nothing is known.
+func (u Unknown) Advice() string {
+	switch {
+	case u.Name == "HeteroData":
+		return ". Save a graph of one type of nodes instead: data.to_homogeneous()"
+	case strings.Contains(strings.ToLower(u.Module+u.Name), "sparse"):
+		return ". Save dense tensors instead: x.to_dense(), and edge_index in place of adj_t"
+	}
+	return ""
+}
 
 // storage is the type of a storage: "Float".
 type storage string
@@ -32,14 +45,16 @@ const (
 	globalTensor  global = "torch._utils _rebuild_tensor_v2"
 	globalOrdered global = "collections OrderedDict"
 	globalSize    global = "torch Size"
+
+	globalParameter global = "torch._utils _rebuild_parameter"
 )
 
 // maxDimensions of a tensor.
 const maxDimensions = 8
 
 // ReadTorch returns the one value that the pickle in a file of torch.save holds. It admits tensors, numbers, text,
-// None, tuples, lists, dictionaries and PyTorch Geometric's Data, and no global beyond those that these need. Errors
-// are of type [*Error].
+// None, tuples, lists, dictionaries and PyTorch Geometric's Data; of all else, an [Unknown]. Errors are of type
+// [*Error].
 func ReadTorch(data []byte) (any, error) { return read(data, true) }
 
 // torchGlobal returns what a GLOBAL of PyTorch stands for.
@@ -51,6 +66,8 @@ func (p *unpickler) torchGlobal(module, name string) any {
 		return globalOrdered
 	case "torch Size":
 		return globalSize
+	case "torch._utils _rebuild_parameter":
+		return globalParameter
 	case "torch FloatStorage", "torch DoubleStorage", "torch HalfStorage", "torch BFloat16Storage", "torch LongStorage",
 		"torch IntStorage", "torch ShortStorage", "torch CharStorage", "torch ByteStorage", "torch BoolStorage":
 		return storage(name[:len(name)-len("Storage")])
@@ -59,16 +76,7 @@ func (p *unpickler) torchGlobal(module, name string) any {
 		"torch_geometric.data.storage GlobalStorage":
 		return Class(name)
 	}
-	advice := ""
-	switch {
-	case name == "HeteroData":
-		advice = ". Save a graph of one type of nodes instead: data.to_homogeneous()"
-	case strings.Contains(name, "Sparse") || strings.Contains(module, "sparse") || name == "_rebuild_sparse_tensor":
-		advice = ". Save dense tensors instead: x.to_dense(), and edge_index in place of adj_t"
-	}
-	p.fail("the file asks for %q from %q: expected tensors and PyTorch Geometric's Data alone, and nothing else is "+
-		"ever run%s", name, module, advice)
-	return nil
+	return Unknown{module, name}
 }
 
 // persistent is BINPERSID: ("storage", type, key, device, elements) names a storage.
@@ -79,6 +87,9 @@ func (p *unpickler) persistent(id any) *Storage {
 	}
 	word, _ := t[0].(String)
 	kind, ok := t[1].(storage)
+	if unknown, is := t[1].(Unknown); is { // a type of numbers that is not read
+		kind, ok = storage(unknown.Name), true
+	}
 	key, ok2 := t[2].(String)
 	elements, ok3 := t[4].(int64)
 	if string(word) != "storage" || !ok || !ok2 || !ok3 || len(key) > 64 || elements < 0 {
@@ -99,7 +110,7 @@ func (p *unpickler) callTorch(callee any, args Tuple) any {
 		switch {
 		case f == globalOrdered && len(args) == 0:
 			return &Dict{}
-		case f == globalSize && len(args) == 1:
+		case (f == globalSize || f == globalParameter) && len(args) > 0:
 			return args[0]
 		case f == globalTensor && len(args) >= 4:
 			return p.tensor(args)

@@ -73,6 +73,8 @@ func Describe(v any) string {
 		return "an object of class " + v.Class
 	case Class:
 		return "class " + string(v)
+	case Unknown:
+		return fmt.Sprintf("of type %q from %q, which is not read, as nothing is ever run%s", v.Name, v.Module, v.Advice())
 	}
 	return fmt.Sprintf("%T", v)
 }
