@@ -15,9 +15,7 @@ type Panels struct {
 	XLabel, YLabel     string    // of all; a panel's own are not written
 	Width              float64   // in CSS pixels; 0: 840
 	Rows               [][]Chart // a panel's Title names it
-	// Large draws for a small screen: large letters, one scale of y for all panels, and names at the lines of the first
-	// panel that has them instead of a legend.
-	Large bool
+	OneScale           bool      // of y, for all panels; else each row has its own
 }
 
 const defaultPanelsWidth, panelsRow = 840, 230
@@ -62,7 +60,11 @@ func (p Panels) SVG() ([]byte, error) {
 	for i, row := range p.Rows {
 		share := (width - margin) / float64(len(row))
 		whole := Chart{} // for the scale of all charts of the row
-		for _, c := range row {
+		charts := row
+		if p.OneScale {
+			charts = slices.Concat(p.Rows...)
+		}
+		for _, c := range charts {
 			whole.Series = append(whole.Series, c.Series...)
 		}
 		for k, c := range row {

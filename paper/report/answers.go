@@ -62,16 +62,16 @@ func nodesOf(s datasets.Setting) string {
 
 // The series of the leading figure.
 const (
-	asInPaper = "as in the paper"
+	asInPaper = "here"
 	fairly    = "fair"
-	inPrint   = "printed"
+	inPrint   = "paper"
 )
 
 // Gains returns the figure that leads: what masking adds on Cora at each size of the train set, for GIN and GAT on new
 // and known nodes: as in the paper, in the fair comparison, and what the paper prints. A panel without results has the
 // paper's alone.
 func (e *Evidence) Gains() (plots.Panels, error) {
-	p := plots.Panels{ID: gainsID, Title: "What masking adds to macro F1 on Cora", Large: true, Width: 600,
+	p := plots.Panels{ID: gainsID, Title: "What masking adds to macro F1 on Cora", OneScale: true, Width: 400,
 		XLabel: "% of nodes to train on", YLabel: "points",
 		Caption: fmt.Sprintf("Means of %d splits. New nodes arrive after training (inductive), known nodes lack only their "+
 			"class in training (transductive). Fair: GIN stops on validation F1, GAT has no attention dropout, both with "+
