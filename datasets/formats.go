@@ -18,6 +18,7 @@ import (
 	"nodemask/datasets/internal/nodelink"
 	"nodemask/datasets/internal/ogb"
 	"nodemask/datasets/internal/torch"
+	"nodemask/internal/edgelist"
 	"nodemask/internal/memory"
 )
 
@@ -67,6 +68,14 @@ func openPath(ctx context.Context, path string) (*Graph, error) {
 		return nil, &NameError{Name: path, Problem: parquetAdvice}
 	}
 	if !info.IsDir() {
+		if slices.Contains(edgeListExtensions, extension(path)) && extension(path) != ".csv" {
+			f, err := graphfile.Open(path)
+			if err != nil {
+				return nil, err
+			}
+			g, err := readEdgeList(ctx, f, path)
+			return g, errors.Join(err, f.Close())
+		}
 		if single[extension(path)] == nil && !isZip(path) {
 			return nil, &NameError{Name: path, Problem: "not a graph: expected " + layouts}
 		}
@@ -103,6 +112,16 @@ func openPath(ctx context.Context, path string) (*Graph, error) {
 // parquetAdvice says how a table in Parquet is read after all.
 const parquetAdvice = "Parquet is not read: write CSV in Python, import pandas as pd; for n in (\"nodes\", \"edges\"): " +
 	"pd.read_parquet(n + \".parquet\").to_csv(n + \".csv\", index=False)"
+
+// readEdgeList reads a graph without features and classes from lines of two ids.
+func readEdgeList(ctx context.Context, in io.Reader, name string) (*Graph, error) {
+	edges, ids, notes, err := edgelist.Read(ctx, in, name)
+	if err != nil {
+		return nil, err
+	}
+	return &Graph{Name: stem(name), Source: name, Format: "edge list", Edges: edges, NodeIDs: ids, Notes: notes,
+		Features: Features{Rows: len(ids)}, Labels: slices.Repeat([]int32{Unlabelled}, len(ids))}, nil
+}
 
 // isParquet reports whether a folder has a table of nodes in Parquet and none in CSV.
 func isParquet(dir string) bool {

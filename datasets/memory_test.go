@@ -56,7 +56,7 @@ func TestWhatIsReadFromMemoryIsWhatIsReadFromFiles(t *testing.T) {
 
 	for wanted, files := range map[string]map[string][]byte{
 		`found ["cat.jpg"]: expected one .npz, .graphml, .json or .pt file, nodes.csv and edges.csv together, or a list of ` +
-			`edges (.txt, .tsv, .csv, .edges)`: {"cat.jpg": {1, 2}},
+			`edges (.txt, .tsv, .csv, .edges, .edgelist)`: {"cat.jpg": {1, 2}},
 		`found ["nodes.csv"]`:                      {"nodes.csv": files["Nodes.CSV"]},
 		"found []":                                 nil,
 		"x.npz: 5 bytes: not a whole npz":          {"x.npz": []byte("ninja")},

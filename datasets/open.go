@@ -325,7 +325,7 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 }
 
 // edgeListExtensions are how names of lists of edges end.
-var edgeListExtensions = []string{".txt", ".tsv", ".csv", ".edges"}
+var edgeListExtensions = []string{".txt", ".tsv", ".csv", ".edges", ".edgelist"}
 
 // check compares what was read with the catalogue.
 func (i Info) check(g *Graph) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
@@ -49,6 +50,9 @@ func Recorded() *record.Results {
 // Data opens a data set by its name in 'nodemask data list', or a graph of your own by its path, in any of the formats
 // that 'nodemask data --help' lists.
 func Data(name string) *datasets.Graph {
+	if rest, is := strings.CutPrefix(name, "~/"); is { // which a shell would have put in full
+		name = filepath.Join(Must1(os.UserHomeDir()), rest)
+	}
 	return Must1(datasets.Open(context.Background(), name, datasets.OpenOptions{}))
 }
 

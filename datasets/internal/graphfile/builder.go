@@ -15,6 +15,7 @@ import (
 // Limits of what a [Builder] takes. Columns cost memory in every row that is stored dense.
 const (
 	maxAttributes = 1 << 17
+	maxTexts      = 32   // different texts of an attribute that may be the class
 	maxName       = 4096 // bytes of an id, a class or an attribute's name
 )
 
@@ -47,9 +48,10 @@ type Builder struct {
 // attribute is what is known of one.
 type attribute struct {
 	name  string
-	nodes int    // that have a number
-	other string // a value that is not a number: the attribute is no feature
-	last  int    // the node that had it last, from 1
+	nodes int             // that have a number
+	other string          // a value that is not a number: the attribute is no feature
+	last  int             // the node that had it last, from 1
+	texts map[string]bool // different ones, up to maxTexts
 }
 
 type entry struct {
@@ -91,7 +93,17 @@ func (b *Builder) String(name, value string) error {
 		}
 		return b.Number(name, map[bool]float64{true: 1}[in])
 	}
-	return b.Other(name, "string")
+	if err := b.Other(name, "string"); err != nil {
+		return err
+	}
+	if a := &b.columns[b.names[name]]; len(a.texts) <= maxTexts && len(value) <= 64 && !a.texts[value] {
+		if a.texts == nil {
+			a.texts = map[string]bool{}
+		}
+		a.texts[strings.Clone(value)] = true
+		return b.in.Take(128)
+	}
+	return nil
 }
 
 // Other says that the next node has an attribute whose value is neither a number nor text: kind says what it is.
@@ -306,7 +318,11 @@ func (b *Builder) setFeatures() {
 		case meaning != Feature:
 			g.Notef("%s", meaning.LeftOut(what, b.taken))
 		case a.other != "":
-			g.Notef("%s of type %s: left out", what, a.other)
+			note := fmt.Sprintf("%s of type %s: left out", what, a.other)
+			if n := len(a.texts); g.Labels == nil && n > 1 && n <= maxTexts && n < g.Nodes {
+				note += fmt.Sprintf(". It has %d different texts: PATH:label=%.80s makes it the class", n, a.name)
+			}
+			g.Notef("%s", note)
 		case a.nodes > 0:
 			columns[i] = int32(f.Width)
 			f.Width++
