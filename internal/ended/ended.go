@@ -9,8 +9,12 @@ import (
 // Err returns nil while the context goes on, then its error; with a cause of its own, as of
 // [context.WithCancelCause], one that is both.
 func Err(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if err == nil || cause == err {
+	err := ctx.Err()
+	if err == nil { // and its cause is not asked for: it may have ended since
+		return nil
+	}
+	cause := context.Cause(ctx)
+	if cause == nil || cause == err {
 		return err
 	}
 	return fmt.Errorf("%w: %w", err, cause)
