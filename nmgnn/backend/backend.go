@@ -376,7 +376,8 @@ func findPlugin(asked, name string) (path, pin string, why *Error) {
 	}
 	return "", "", &Error{ID: asked, Looked: looked,
 		Reason: fmt.Sprintf("no PJRT plugin %s: run '%s' in the project's folder, or set PJRT_PLUGIN_LIBRARY_PATH to the "+
-			"folder that holds it", file, setup)}
+			"folder that holds it, as a program of another module must: to .nodemask/%s of a clone that is set up", file, setup,
+			cmp.Or(setUp[name].folder, "pjrt"))}
 }
 
 var pluginName = regexp.MustCompile(`^[a-z0-9_]+$`)

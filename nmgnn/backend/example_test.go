@@ -1,0 +1,19 @@
+package backend_test
+
+import (
+	"fmt"
+
+	"nodemask/nmgnn/backend"
+)
+
+// Without an id, Open takes the best backend that starts.
+func ExampleOpen() {
+	b, err := backend.Open("go")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer b.Finalize()
+	fmt.Println(b.ID, backend.IDs())
+	// Output: go [xla:cuda xla:cpu go]
+}
