@@ -21,7 +21,6 @@ type batchFlags struct {
 	on       bool // one of them was given
 	clusters int
 	memory   string
-	folder   string
 	keep     string
 
 	limit int64 // of memory
@@ -36,13 +35,11 @@ type batchedRecord struct {
 
 func (f *batchFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.clusters, "batches", 0, "train on so many clusters of nodes, one after the other; neighbours in "+
-		"other clusters come from cached representations (1: the whole graph at once)")
+		"other clusters come from cached representations, in $TMPDIR (1: the whole graph at once)")
 	flags.StringVar(&f.memory, "memory", "", "choose --batches such that training takes at most this much memory, such "+
 		"as 2GiB")
 	flags.StringVar(&f.keep, "checkpoint", "", "folder for what a trial in batches had after each epoch: the same "+
 		"command goes on from there")
-	flags.StringVar(&f.folder, "batch-dir", "", "folder on a disk for features and cached representations while "+
-		"training in batches (default: the system's for temporary files, which may lie in memory)")
 }
 
 // checkBatches returns an error for flags that do not go with training in batches.
@@ -50,8 +47,8 @@ func (f *trainFlags) checkBatches(c *cobra.Command, p hyper.Parameters) (err err
 	b := &f.batched
 	b.on = c.Flags().Changed("batches") || b.memory != ""
 	switch {
-	case !b.on && (b.folder != "" || b.keep != ""):
-		return misusef("--batch-dir and --checkpoint: expected --batches or --memory too")
+	case !b.on && b.keep != "":
+		return misusef("--checkpoint: expected --batches or --memory too")
 	case !b.on:
 		return nil
 	case b.clusters < 0 || c.Flags().Changed("batches") && b.clusters == 0:
@@ -65,8 +62,6 @@ func (f *trainFlags) checkBatches(c *cobra.Command, p hyper.Parameters) (err err
 	case p.Regulariser == hyper.DropGNNRegulariser:
 		return misusef("--regulariser dropgnn in batches: it masks nodes in testing too, which batches do not: expected " +
 			"another regulariser")
-	case b.folder != "" && !isFolder(b.folder):
-		return misusef("--batch-dir %s: there is no such folder", b.folder)
 	case f.jobs > 1:
 		return misusef("--jobs %d: trials in batches run one after the other", f.jobs)
 	case b.memory != "":
@@ -79,7 +74,7 @@ func (f *trainFlags) checkBatches(c *cobra.Command, p hyper.Parameters) (err err
 
 // runner moves the graph's features to the disk and returns what runs trials in batches.
 func (f *batchFlags) runner(c *cobra.Command, x train.Experiment) (runFunc, error) {
-	o := batches.Options{Clusters: f.clusters, Folder: f.folder, Memory: f.limit, Checkpoint: f.keep,
+	o := batches.Options{Clusters: f.clusters, Memory: f.limit, Checkpoint: f.keep,
 		Version: record.Version(),
 		Said: func(e batches.Estimate) {
 			f.said = e
@@ -87,7 +82,7 @@ func (f *batchFlags) runner(c *cobra.Command, x train.Experiment) (runFunc, erro
 		}}
 	if o.Clusters != 1 {
 		var err error
-		if o.Release, err = batches.Spill(x.Graph, f.folder); err != nil {
+		if o.Release, err = batches.Spill(x.Graph, ""); err != nil {
 			return nil, err
 		}
 		debug.SetGCPercent(25) // what a batch copies is garbage with the next one

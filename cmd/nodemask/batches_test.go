@@ -39,7 +39,7 @@ func TestOneBatchPrintsTheTrialsOfTheWholeGraph(t *testing.T) {
 func TestTrainInBatchesSaysWhatItTakesBeforeItBegins(t *testing.T) {
 	dir := smallGraph(t)
 	for _, more := range [][]string{{"--batches", "3"}, {"--batches", "3", "--memory", "20GB"}} {
-		out, diagnostics := succeeds(t, quickTrain(dir, append(more, "--batch-dir", t.TempDir(), "--json")...)...)
+		out, diagnostics := succeeds(t, quickTrain(dir, append(more, "--json")...)...)
 		assert.Contains(t, diagnostics, "3 batches, of at most ")
 		assert.Contains(t, diagnostics, " of memory (")
 		for _, line := range jsonLines(t, out) {
@@ -68,11 +68,10 @@ func TestFlagsThatDoNotGoWithBatchesAreMisuse(t *testing.T) {
 		"--batches 0: expected 1 or more":                  {"--batches", "0"},
 		"--memory lots: expected a size such as 2GiB":      {"--memory", "lots"},
 		"--memory -1GB: expected a size such as 2GiB":      {"--memory", "-1GB"},
-		"--batch-dir and --checkpoint: expected --batches": {"--checkpoint", dir},
+		"--checkpoint: expected --batches or --memory too": {"--checkpoint", dir},
 		"--jobs 2: trials in batches run one after":        {"--batches", "2", "--jobs", "2"},
 		"--memory with --cache-inference or --save-cache":  {"--memory", "1G", "--cache-inference"},
 		"expected another regulariser, or one cluster":     {"--batches", "2", "--regulariser", "dropedge:0.5"},
-		"--batch-dir nowhere: there is no such folder":     {"--batches", "2", "--batch-dir", "nowhere"},
 	})
 }
 

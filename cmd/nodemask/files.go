@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -217,7 +219,25 @@ func writeTable(c *cobra.Command, table dataframe.Table, output string) error {
 		})
 	}
 	w := bufio.NewWriter(whileWanted{c.Context(), c.OutOrStdout()})
-	return errors.Join(table.CSV(w), w.Flush())
+	return errors.Join(shown(table).CSV(w), w.Flush())
+}
+
+// shown returns a table as a terminal may show it: characters that would command it, as names in files may have, are
+// U+FFFD. A file keeps them.
+func shown(table dataframe.Table) dataframe.Table {
+	table = slices.Clone(table)
+	for i := range table {
+		table[i].Texts = slices.Clone(table[i].Texts)
+		for k, text := range table[i].Texts {
+			table[i].Texts[k] = strings.Map(func(r rune) rune {
+				if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+					return utf8.RuneError
+				}
+				return r
+			}, text)
+		}
+	}
+	return table
 }
 
 // whileWanted writes until a context ends.

@@ -80,7 +80,7 @@ func TestNoOutputReplacesAnInput(t *testing.T) {
 }
 
 func TestEveryFlagOfAFileIsKnownAsInputOrOutput(t *testing.T) {
-	neither := []string{"checkpoint", "batch-dir", "site", "mirror"} // folders that are made, an address
+	neither := []string{"checkpoint", "site", "mirror"} // folders that are made, an address
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		require.True(t, c == c.Root() || c.PersistentPreRunE == nil && c.PersistentPreRun == nil,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -176,18 +177,18 @@ func withParameters(data []string) (names []string) {
 	return names
 }
 
-// axisFlag is the flag of an axis; the text is what was given.
+// axisFlag is the flag of an axis. Its text is parsed once, by Set; apply gives a cell the value, nil if none was given.
 type axisFlag struct {
 	record.Axis
 	text  string
-	given bool
+	apply func(*record.Cell)
 }
 
 // String returns what was given.
 func (f *axisFlag) String() string { return f.text }
 
 // Set takes a value, or for a switch whether it is on.
-func (f *axisFlag) Set(text string) error {
+func (f *axisFlag) Set(text string) (err error) {
 	if f.Switch != "" {
 		on, err := strconv.ParseBool(text)
 		if err != nil {
@@ -195,12 +196,9 @@ func (f *axisFlag) Set(text string) error {
 		}
 		text = strconv.FormatBool(on == (f.Switch == "true"))
 	}
-	var scratch record.Cell
-	if err := f.Axis.Set(&scratch, text); err != nil {
-		return err
-	}
-	f.text, f.given = text, true
-	return nil
+	f.text = text
+	f.apply, err = f.Read(text)
+	return err
 }
 
 // Type returns what a usage text calls the value.
@@ -211,7 +209,7 @@ func (f *axisFlag) Type() string {
 	return "value"
 }
 
-// addAxes adds a flag for each axis, with the presets' values as defaults.
+// addAxes adds a flag for each axis, with the presets' values as defaults. Help leaves out the rare ones.
 func addAxes(flags *pflag.FlagSet) []*axisFlag {
 	standard := record.NewCell("", "gin", datasets.Inductive, 10)
 	attention := record.NewCell("", "gat", datasets.Inductive, 10)
@@ -227,10 +225,58 @@ func addAxes(flags *pflag.FlagSet) []*axisFlag {
 			help += ")"
 		}
 		flag := flags.VarPF(f, axis.Flag, "", help)
-		if axis.Switch != "" {
+		if flag.Hidden = axis.Rare; axis.Switch != "" {
 			flag.NoOptDefVal = "true"
 		}
 		all = append(all, f)
 	}
 	return all
+}
+
+// setFlag is --set: name=value for the flags that help leaves out, and "help", which lists them.
+type setFlag struct {
+	flags *pflag.FlagSet
+	names []string
+	help  bool
+}
+
+func addSet(flags *pflag.FlagSet, axes []*axisFlag) *setFlag {
+	f := &setFlag{flags: flags}
+	for _, a := range axes {
+		if a.Rare {
+			f.names = append(f.names, a.Flag)
+		}
+	}
+	flags.Var(f, "set", "name=value for each of "+strings.Join(f.names, ", ")+"; '--set help' says what they are")
+	return f
+}
+
+// String returns nothing: what was given is in the flags that it names.
+func (f *setFlag) String() string { return "" }
+
+// Type returns what a usage text calls the value.
+func (f *setFlag) Type() string { return "value" }
+
+// Set gives the flag that the text names its value.
+func (f *setFlag) Set(text string) error {
+	if f.help = text == "help"; f.help {
+		return nil
+	}
+	name, value, found := strings.Cut(text, "=")
+	if !found || !slices.Contains(f.names, name) {
+		return didYouMean(fmt.Errorf("%q: expected one of %v with its value behind =, or help", text, f.names), name, f.names)
+	}
+	return f.flags.Set(name, value)
+}
+
+// usages lists the flags that it names.
+func (f *setFlag) usages() string {
+	var rare pflag.FlagSet
+	rare.SortFlags = false
+	for _, name := range f.names {
+		flag := *f.flags.Lookup(name)
+		flag.Hidden = false
+		rare.AddFlag(&flag)
+	}
+	return strings.ReplaceAll(rare.FlagUsages(), "      --", "  ")
 }

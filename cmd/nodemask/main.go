@@ -223,6 +223,12 @@ func flagError(c *cobra.Command, err error) error {
 	if f, ok := invalid.GetFlag().Value.(*axisFlag); ok && f.Switch == "" { // whose errors name the value
 		return misusef("--%s: %w", f.Flag, invalid.Unwrap())
 	}
+	if _, ok := invalid.GetFlag().Value.(*setFlag); ok {
+		if errors.As(invalid.Unwrap(), &invalid) {
+			return flagError(c, invalid)
+		}
+		return misusef("--set: %w", invalid.Unwrap())
+	}
 	kind := strings.TrimSuffix(invalid.GetFlag().Value.Type(), "Slice")
 	expected := map[string]string{"int": "a whole number", "uint64": "a whole number from 0 up", "float64": "a number",
 		"bool": "true or false", "duration": "a time with its unit"}[kind]

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"nodemask/datasets"
+	"nodemask/internal/svg"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper/measure"
@@ -63,7 +64,7 @@ func (p *progressLine) show(text string) {
 	if !p.live {
 		return
 	}
-	runes := []rune(text)
+	runes := []rune(svg.Plain(text)) // names of folders may have anything
 	if width := columns(p.w, 80); len(runes) >= width {
 		runes = runes[:width-1]
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,36 +13,38 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
+	"nodemask/internal/svg"
 	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
+	"nodemask/paper/judge"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
+	"nodemask/paper/report"
+	"nodemask/stats"
 )
 
 // trainGroups are the flags of train by what they are about.
 var trainGroups = []flagGroup{
-	{"What is trained on", []string{"data", "data-dir", "setting", "train", "split", "arrivals", "validation",
-		"split-seed", "resplit", "raw-features"}},
-	{"Node masking, and what else regularises", []string{"keep-rate", "mask-over", "rescale", "self-term", "regulariser",
-		"dropout", "dropout-on", "attention-dropout"}},
-	{"The model", []string{"model", "preset", "layers", "hidden", "mlp-layers", "epsilon", "learn-epsilon", "norm",
-		"readout", "residual", "heads"}},
-	{"Training", []string{"trials", "seed", "learning-rate", "weight-decay", "max-epochs", "patience", "stop-on"}},
+	{"What is trained on", []string{"data", "data-dir", "setting", "train", "split", "arrivals", "split-seed"}},
+	{"The experiment", []string{"preset", "model", "trials", "seed"}},
+	{"Node masking, and what else regularises", []string{"keep-rate", "regulariser", "dropout"}},
+	{"The model and its training", []string{"layers", "hidden", "learning-rate", "max-epochs", "stop-on", "set"}},
 	{"What comes out", []string{"json", "cache-inference", "save-model", "save-cache"}},
-	{"Graphs larger than memory", []string{"batches", "memory", "checkpoint", "batch-dir"}},
+	{"Graphs larger than memory", []string{"batches", "memory", "checkpoint"}},
 	{"Where it runs", []string{"backend", "jobs"}},
 }
 
-// trainFlags are the flags of train: a cell, and how to run it.
+// trainFlags are the flags of train: cells, and how to run them.
 type trainFlags struct {
 	data, dataDir, model, setting, preset string
 	saveModel, saveCache, backend         string
 	trainPercent, trials, jobs            int
 	seed, splitSeed                       uint64
 	axes                                  []*axisFlag
+	set                                   *setFlag
 	cacheInference, json                  bool
 	batched                               batchFlags
 }
@@ -57,10 +58,12 @@ func trainCommand(f *trainFlags) *cobra.Command {
 		Short: "Train a model on a graph, a number of times, and report its macro F1",
 		Long: `Train a model on a graph, a number of times, and report its macro F1: the F1 of each class, averaged.
 
-Without --keep-rate nothing is masked. All trials share one split and differ in first weights, masks and dropout
-(--resplit draws a split for each; --split own takes the one that the data come with). The same seed gives the same
-numbers to the last digit on the same backend.`,
-		Example: `  nodemask train --data cora --setting transductive --train 10 --keep-rate 0.5
+--preset paper is the paper's experiment: twenty trials, each on a split of its own, without node masking and with it,
+beside the published numbers. Without it, all trials share one split and differ in first weights, masks and dropout,
+and nothing is masked unless --keep-rate says so. The same seed gives the same numbers to the last digit on the same
+backend.`,
+		Example: `  nodemask train --preset paper --data cora --model gin --setting inductive
+  nodemask train --data cora --setting transductive --train 10 --keep-rate 0.5
   nodemask train --data pubmed --setting inductive --train 50 --keep-rate 1 --trials 3 --json`,
 	}
 	flags := c.Flags()
@@ -74,6 +77,7 @@ numbers to the last digit on the same backend.`,
 	flags.Uint64Var(&f.splitSeed, "split-seed", 1, "seed of the split that all trials share")
 	flags.StringVar(&f.preset, "preset", "", presetHelp())
 	f.axes = addAxes(flags)
+	f.set = addSet(flags, f.axes)
 	flags.BoolVar(&f.cacheInference, "cache-inference", false, "inductive: also predict new nodes from cached "+
 		"representations of the train nodes, together (they see one another) and apart (they do not)")
 	flags.StringVar(&f.saveModel, "save-model", "",
@@ -84,12 +88,19 @@ numbers to the last digit on the same backend.`,
 	flags.IntVar(&f.jobs, "jobs", 0, "trials side by side (default: 1 with XLA, one a core with go)")
 	f.batched.add(flags)
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a trial instead of the table")
-	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
+	c.MarkFlagsMutuallyExclusive("split-seed", "resplit")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if f.set.help {
+			_, err := fmt.Fprint(c.OutOrStdout(), f.set.usages())
+			return err
+		}
+		return f.run(c)
+	}
 	groupFlags(c, trainGroups)
 	return c
 }
 
-// presetHelp is what --preset says: which presets there are, and which model starts from which.
+// presetHelp says which presets there are, and which model starts from which.
 func presetHelp() string {
 	presets := hyper.Presets()
 	from := ""
@@ -100,105 +111,123 @@ func presetHelp() string {
 		}
 	}
 	return fmt.Sprintf("hyperparameters that other flags change: %s (default: %s%s for the others); paper is the paper's "+
-		"GIN, whose inductive tables have --arrivals %s too", strings.Join(presets, ", "), from, presets[0],
-		datasets.TrainEdges)
+		"experiment, of %s", strings.Join(presets, ", "), from, presets[0], strings.Join(judge.Models(), ", "))
 }
 
-// cell is what the flags describe: the preset, changed by every axis whose flag was given.
-func (f *trainFlags) cell() (record.Cell, error) {
+// paperPreset is the preset that is an experiment.
+const paperPreset = "paper"
+
+// arm is a cell to train, and the one that its preset gives.
+type arm struct {
+	record.Cell
+	usual record.Cell
+}
+
+// arms are the cells that the flags describe: the preset's, changed by every axis whose flag was given. There are two of
+// the paper's experiment, without node masking and with it, unless a keep rate is given.
+func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 	if f.preset == "" {
 		f.preset = hyper.TraitsOf(f.model).Preset
 	}
-	p, err := hyper.Preset(f.preset)
-	if err != nil {
-		return record.Cell{}, err
+	setting := datasets.Setting(f.setting)
+	if err := setting.Check(); err != nil {
+		return nil, err
 	}
-	p.Model = f.model
-	if p.Norm != "" && !hyper.TraitsOf(f.model).MLP {
-		return record.Cell{}, fmt.Errorf("--preset %s: this is GIN; expected --model gin, or --preset %s", f.preset,
-			cmp.Or(hyper.TraitsOf(f.model).Preset, hyper.Presets()[0]))
+	var cells []record.Cell
+	changed := c.Flags().Changed
+	if f.preset == paperPreset {
+		plain, masked, err := judge.Arms(f.data, f.model, setting, f.trainPercent)
+		if err != nil {
+			return nil, fmt.Errorf("--preset %s: %w", paperPreset, err)
+		}
+		cells = []record.Cell{plain, masked}
+		if keep := f.axis("keep-rate"); keep.apply != nil {
+			of := plain
+			keep.apply(&of)
+			cells = map[bool][]record.Cell{false: {plain}, true: {masked}}[of.Parameters.KeepRate.Active()]
+		}
+		for i := range cells {
+			cells[i].Resplit = !changed("split-seed") && f.axis("split").text != "own"
+		}
+		if !changed("trials") {
+			f.trials = judge.Splits
+		}
+		if !changed("seed") {
+			f.seed = judge.FirstSplit
+		}
+	} else {
+		p, err := hyper.Preset(f.preset)
+		if err != nil {
+			return nil, err
+		}
+		p.Model = f.model
+		if hyper.TraitsOf(f.model).Heads && p.Heads == 0 && f.axis("heads").apply == nil {
+			return nil, fmt.Errorf("--preset %s: it has no attention heads, which %s needs: leave it out, for --preset %s, "+
+				"or give --set heads=8", f.preset, f.model, hyper.TraitsOf(f.model).Preset)
+		}
+		cells = []record.Cell{{Data: f.data, Setting: setting, TrainPercent: f.trainPercent, Parameters: p}}
 	}
-	attends := hyper.TraitsOf(f.model).Heads
-	heads := func(a *axisFlag) bool { return a.Flag == "heads" && a.given }
-	if attends && p.Heads == 0 && !slices.ContainsFunc(f.axes, heads) {
-		return record.Cell{}, fmt.Errorf("--preset %s: it has no attention heads, which %s needs: leave it out, "+
-			"for --preset %s, or give --heads", f.preset, f.model, hyper.TraitsOf(f.model).Preset)
-	}
-	c := record.Cell{Data: f.data, TrainPercent: f.trainPercent, Parameters: p, Cached: f.cacheInference}
-	c.Setting = datasets.Setting(f.setting)
-	if err := c.Setting.Check(); err != nil {
-		return record.Cell{}, err
-	}
-	for _, a := range f.axes { // masking takes attention dropout away, and one that is given comes behind it
-		if a.given {
-			if err := a.Axis.Set(&c, a.text); err != nil {
-				return record.Cell{}, fmt.Errorf("--%s %w", a.Flag, err)
+	var arms []arm
+	for _, cell := range cells {
+		x := arm{cell, cell}
+		x.Cached = f.cacheInference
+		for _, a := range f.axes { // masking takes attention dropout away, and one that is given comes behind it
+			if a.apply != nil {
+				a.apply(&x.Cell)
 			}
 		}
+		if err := x.Parameters.Check(); err != nil {
+			return nil, err
+		}
+		arms = append(arms, x)
 	}
-	return c, c.Parameters.Check()
+	return arms, nil
 }
 
-// checkRead returns an error for a flag that was given and that the cell or its model does not read.
-func (f *trainFlags) checkRead(c *cobra.Command, keep hyper.KeepRate) error {
-	for _, flag := range []string{"mask-over", "rescale", "self-term"} {
-		if c.Flags().Changed(flag) && !keep.Active() {
-			return misusef("--%s: nothing is masked: expected --keep-rate below 1, or the flag left out", flag)
-		}
-	}
-	for _, of := range []struct {
-		flags []string
-		read  func(hyper.Traits) bool
-	}{
-		{[]string{"mlp-layers", "epsilon", "learn-epsilon"}, func(t hyper.Traits) bool { return t.MLP }},
-		{[]string{"heads", "attention-dropout"}, func(t hyper.Traits) bool { return t.Attention }},
-	} {
-		if of.read(hyper.TraitsOf(f.model)) {
+// axis returns the flag of an axis.
+func (f *trainFlags) axis(flag string) *axisFlag {
+	return f.axes[slices.IndexFunc(f.axes, func(a *axisFlag) bool { return a.Flag == flag })]
+}
+
+// ofModels are the flags that only some models read.
+var ofModels = map[string]func(hyper.Traits) bool{
+	"mlp-layers":        func(t hyper.Traits) bool { return t.MLP },
+	"epsilon":           func(t hyper.Traits) bool { return t.MLP },
+	"learn-epsilon":     func(t hyper.Traits) bool { return t.MLP },
+	"heads":             func(t hyper.Traits) bool { return t.Attention },
+	"attention-dropout": func(t hyper.Traits) bool { return t.Attention },
+}
+
+// check returns an error for flags that cannot be, or that say nothing of what is trained.
+func (f *trainFlags) check(c *cobra.Command, arms []arm) error {
+	cell, changed := arms[0], c.Flags().Changed
+	for _, a := range f.axes {
+		reads := ofModels[a.Flag]
+		if a.apply == nil || reads == nil || reads(hyper.TraitsOf(f.model)) {
 			continue
 		}
-		models := slices.DeleteFunc(hyper.Models(), func(name string) bool { return !of.read(hyper.TraitsOf(name)) })
-		for _, flag := range of.flags {
-			if c.Flags().Changed(flag) {
-				return misusef("--%s: the model %s does not read it: expected --model %s, or the flag left out", flag, f.model,
-					strings.Join(models, " or "))
-			}
-		}
+		models := slices.DeleteFunc(hyper.Models(), func(name string) bool { return !reads(hyper.TraitsOf(name)) })
+		return misusef("--%s: the model %s does not read it: expected --model %s, or the flag left out", a.Flag, f.model,
+			strings.Join(models, " or "))
 	}
-	return nil
-}
-
-func (f *trainFlags) run(c *cobra.Command) error {
-	cell, err := f.cell()
 	switch {
-	case err != nil && !slices.Contains(hyper.Models(), f.model):
-		return misuse{didYouMean(err, f.model, hyper.Models())}
-	case err != nil:
-		return misuse{didYouMean(err, f.preset, hyper.Presets())}
-	}
-	if err := f.checkRead(c, cell.Parameters.KeepRate); err != nil {
-		return err
-	}
-	setting := cell.Setting
-	switch {
-	case setting == datasets.Transductive && cell.Arrivals != "" && cell.Arrivals != datasets.AllEdges:
+	case f.axis("arrivals").apply != nil && cell.Setting == datasets.Transductive && cell.Arrivals != datasets.AllEdges:
 		return misusef("--arrivals %s: nodes arrive in the inductive setting only", cell.Arrivals)
-	case f.cacheInference && setting != datasets.Inductive:
+	case f.cacheInference && cell.Setting != datasets.Inductive:
 		return misusef("--cache-inference: nodes arrive in the inductive setting only")
-	case f.saveCache != "" && (f.saveModel == "" || setting != datasets.Inductive):
+	case f.saveCache != "" && (f.saveModel == "" || cell.Setting != datasets.Inductive):
 		return misusef("--save-cache: expected --save-model too, and the inductive setting")
+	case f.saveModel != "" && len(arms) > 1:
+		return misusef("--save-model: --preset %s trains without node masking and with it: expected --keep-rate too", f.preset)
 	case cell.Parameters.CheckOneRun() != nil && (f.saveModel != "" || f.cacheInference):
 		return misusef("--regulariser %s: %w, or neither --save-model nor --cache-inference", cell.Parameters.Regulariser,
 			cell.Parameters.CheckOneRun())
 	case f.trainPercent < 1 || f.trainPercent > 99:
 		return misusef("--train %d: expected 1 to 99 percent of the nodes", f.trainPercent)
-	case cell.OwnSplit && (slices.ContainsFunc([]string{"train", "validation", "split-seed"}, c.Flags().Changed) ||
-		cell.Resplit):
+	case cell.OwnSplit && (slices.ContainsFunc([]string{"train", "validation", "split-seed"}, changed) || cell.Resplit):
 		return misusef("--split own: the data say which nodes are which: leave out --train, --validation, --split-seed and " +
 			"--resplit")
-	case cell.Resplit && c.Flags().Changed("split-seed"):
-		return misusef("--split-seed and --resplit: each trial's seed draws its split then: leave out --split-seed, or " +
-			"--resplit")
-	case cell.Parameters.Regulariser == hyper.DropoutRegulariser && c.Flags().Changed("dropout") &&
+	case cell.Parameters.Regulariser == hyper.DropoutRegulariser && changed("dropout") &&
 		cell.Parameters.Dropout != 0: // 0 leaves it to the regulariser, as the paper's tables of regularisers have it
 		return misusef("--regulariser %s and --dropout %v: both set the rate of dropout: leave out --dropout, or "+
 			"--regulariser", c.Flag("regulariser").Value, cell.Parameters.Dropout)
@@ -214,7 +243,18 @@ func (f *trainFlags) run(c *cobra.Command) error {
 			}
 		}
 	}
-	if err := f.checkBatches(c, cell.Parameters); err != nil {
+	return f.checkBatches(c, cell.Parameters)
+}
+
+func (f *trainFlags) run(c *cobra.Command) error {
+	arms, err := f.arms(c)
+	switch {
+	case err != nil && !slices.Contains(hyper.Models(), f.model):
+		return misuse{didYouMean(err, f.model, hyper.Models())}
+	case err != nil:
+		return misuse{didYouMean(err, f.preset, hyper.Presets())}
+	}
+	if err := f.check(c, arms); err != nil {
 		return err
 	}
 	var b *backend.Backend
@@ -222,7 +262,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		if b, err = openBackend(c.ErrOrStderr(), f.backend); err != nil {
 			return err
 		}
-		if err := measure.Experiment(cell, nil).CheckSize(b, info); err != nil {
+		if err := measure.Experiment(arms[0].Cell, nil).CheckSize(b, info); err != nil {
 			return fmt.Errorf("%s: %w", f.data, err)
 		}
 	}
@@ -233,12 +273,14 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	if err := f.checkText(graph); err != nil { // before all is trained, likewise
 		return err
 	}
-	if cell.OwnSplit {
+	if arms[0].OwnSplit {
 		if graph.OwnSplit == nil {
 			return misusef("--split own: %s has no train, validation and test nodes of its own; see 'nodemask data describe'",
 				f.data)
 		}
-		cell.TrainPercent = graph.OwnSplit.TrainPercent
+		for i := range arms {
+			arms[i].TrainPercent = graph.OwnSplit.TrainPercent
+		}
 	}
 	if err := graph.CheckTrainable(); err != nil {
 		return misusef("--data %s: %w; see 'nodemask data describe'", f.data, err)
@@ -248,18 +290,50 @@ func (f *trainFlags) run(c *cobra.Command) error {
 			return err
 		}
 	}
-	if !c.Flags().Changed("keep-rate") && !cell.Parameters.KeepRate.Active() && cell.Parameters.Regulariser == "" {
-		fmt.Fprintln(c.ErrOrStderr(), "nothing is masked: --keep-rate is 1 unless given; the paper's tables have 0.5")
+	if note := f.differs(c, arms[0].Cell); note != "" {
+		fmt.Fprintln(c.ErrOrStderr(), note)
 	}
-	if f.preset == "paper" && setting == datasets.Inductive && !c.Flags().Changed("arrivals") {
-		fmt.Fprintln(c.ErrOrStderr(), "new nodes arrive with all their edges; the paper's tables have --arrivals train-edges")
+	var scores [][]*train.Result
+	for _, a := range arms {
+		results, err := f.train(c, b, graph, a, len(scores) == 0)
+		if err != nil {
+			return err
+		}
+		scores = append(scores, results)
 	}
-	x := measure.Experiment(cell, graph)
+	if len(arms) > 1 && !f.json {
+		return f.compare(c, graph, scores[0], scores[1])
+	}
+	return nil
+}
+
+// differs says how what is trained differs from the paper's experiment, where it could be that, or that nothing is
+// masked though it was not asked for; "" if there is nothing to say.
+func (f *trainFlags) differs(c *cobra.Command, cell record.Cell) string {
+	p := cell.Parameters
+	switch _, masked, err := judge.Arms(f.data, f.model, cell.Setting, f.trainPercent); {
+	case f.preset == paperPreset:
+		return ""
+	case err == nil && slices.Contains(judge.Data(), f.data) && !c.Flags().Changed("preset"):
+		return "the paper's experiment is --preset paper, which adds " +
+			strings.Join(flagsOf(masked.Differences(cell), nil), " ")
+	case !p.KeepRate.Active() && c.Flags().Changed("mask-over"):
+		return "nothing is masked at --keep-rate 1, whatever --mask-over says"
+	case !p.KeepRate.Active() && !c.Flags().Changed("keep-rate") && p.Regulariser == "":
+		return "nothing is masked: --keep-rate is 1 unless given; the paper's tables have 0.5"
+	}
+	return ""
+}
+
+// train runs the trials of one arm, prints them, and saves the best if that is asked for.
+func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets.Graph, a arm, first bool) (
+	[]*train.Result, error) {
+	x := measure.Experiment(a.Cell, graph)
 	x.SplitSeed, x.Smoothness, x.Keep = f.splitSeed, f.json && !f.batched.on, f.saveCache != ""
 	out := c.OutOrStdout()
 	var emit func(*train.Result) error
 	if f.json {
-		encoder := json.NewEncoder(out)
+		encoder := json.NewEncoder(plainJSON{out})
 		emit = func(r *train.Result) error {
 			if f.batched.on {
 				return encoder.Encode(batchedRecord{measure.Record(x, b, r), f.batched.said.Batches})
@@ -269,25 +343,27 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	}
 	split, err := x.Split(f.seed)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, note := range thinSplit(x, split) {
-		fmt.Fprintln(c.ErrOrStderr(), note)
+	if first {
+		for _, note := range thinSplit(x, split) {
+			fmt.Fprintln(c.ErrOrStderr(), svg.Plain(note))
+		}
 	}
 	run := x.Run
 	if f.batched.on {
 		if run, err = f.batched.runner(c, x); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	results, err := runTrials(c, b, x, hyper.Seeds(f.seed, f.trials), f.jobs, emit, run)
 	if !f.json && len(results) > 0 {
-		fmt.Fprintln(out, title(x, f.preset)+f.changed(c, cell))
+		fmt.Fprintln(out, svg.Plain(title(x, f.preset)+f.changed(c, a.Cell, a.usual)))
 		if !x.OwnSplit { // whose sizes the title has; those of drawn splits are the same for every seed
 			fmt.Fprintln(out, sizes(split))
 		}
 		if err := printTable(out, trialTable(results), false); err != nil {
-			return err
+			return nil, err
 		}
 		if n := results[0].Nodes; n != nil {
 			fmt.Fprintf(out, "Nodes needed to predict the test nodes: %d reached in %d hops, of %d in all; "+
@@ -300,8 +376,38 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		}
 	}
 	if err == nil && f.saveModel != "" {
-		return f.save(c, x, results)
+		return results, f.save(c, x, results)
 	}
+	return results, err
+}
+
+// compare prints what node masking changes over trials of the same splits, beside the published numbers.
+func (f *trainFlags) compare(c *cobra.Command, g *datasets.Graph, plain, masked []*train.Result) error {
+	percent := func(results []*train.Result) (all []float64) {
+		for _, r := range results {
+			all = append(all, 100*r.Test.MacroF1)
+		}
+		return all
+	}
+	a, b := percent(masked), percent(plain)
+	line := fmt.Sprintf("Node masking changes macro F1 by %+.2f points", stats.Summarize(a).Mean-stats.Summarize(b).Mean)
+	if len(a) > 1 {
+		effect, err := stats.PairedTTest(a, b)
+		if err != nil {
+			return err
+		}
+		line += fmt.Sprintf(" [%+.2f, %+.2f] over %d splits", effect.Low, effect.High, effect.N)
+	}
+	published := func(masked bool) *float64 {
+		return report.Published(g.Name, f.model, datasets.Setting(f.setting), f.trainPercent, masked)
+	}
+	if from, to := published(false), published(true); from != nil && to != nil {
+		line += fmt.Sprintf("; the paper: %.2f without, %.2f with it", *from, *to)
+	}
+	if f.trials < judge.Splits {
+		line += fmt.Sprintf(". The experiment has %d splits", judge.Splits)
+	}
+	_, err := fmt.Fprintln(c.OutOrStdout(), line+".")
 	return err
 }
 
@@ -420,18 +526,11 @@ func runTrials(c *cobra.Command, b *backend.Backend, x train.Experiment, seeds [
 // titled are the flags of axes that [title] has in words.
 var titled = []string{"arrivals", "split", "keep-rate", "regulariser", "layers"}
 
-// changed is what a title adds: the flags, as they are given, of what differs from the preset and changes numbers, so
-// that no two runs with different numbers have one title; "" if there are none.
-func (f *trainFlags) changed(c *cobra.Command, cell record.Cell) string {
-	usual, err := hyper.Preset(f.preset)
-	if err != nil {
-		return "" // the cell was made from it
-	}
-	usual.Model = f.model
-	var flags []string
-	for _, choice := range cell.Differences(record.Cell{Parameters: usual}) {
+// flagsOf writes choices as flags, without some.
+func flagsOf(choices []record.Choice, without []string) (flags []string) {
+	for _, choice := range choices {
 		switch a := choice.Axis; {
-		case slices.Contains(titled, a.Flag):
+		case slices.Contains(without, a.Flag):
 		case a.Switch == "":
 			flags = append(flags, "--"+a.Flag+" "+choice.Value)
 		case a.Switch == choice.Value:
@@ -440,12 +539,19 @@ func (f *trainFlags) changed(c *cobra.Command, cell record.Cell) string {
 			flags = append(flags, "--"+a.Flag+"=false")
 		}
 	}
+	return flags
+}
+
+// changed is what a title adds: the flags of what differs from the preset's cell and changes numbers, so that no two
+// runs with different numbers have one title; "" if there are none.
+func (f *trainFlags) changed(c *cobra.Command, cell, usual record.Cell) string {
+	flags := flagsOf(cell.Differences(usual), titled)
 	if f.splitSeed != 1 {
 		flags = append(flags, fmt.Sprintf("--split-seed %d", f.splitSeed))
 	}
 	for _, flag := range []string{"batches", "memory"} {
 		if c.Flags().Changed(flag) {
-			flags = append(flags, "--"+flag+" "+strings.Trim(c.Flag(flag).Value.String(), "[]"))
+			flags = append(flags, "--"+flag+" "+c.Flag(flag).Value.String())
 		}
 	}
 	if len(flags) == 0 {

@@ -14,7 +14,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"nodemask/datasets"
 	"nodemask/nmgnn/cached"
+	"nodemask/paper/judge"
 )
 
 // smallGraph writes a graph of 40 nodes in two classes that features tell apart.
@@ -58,16 +60,17 @@ func TestTheTitleNamesWhatDiffersFromThePreset(t *testing.T) {
 	command := []string{"train", "--data", smallGraph(t), "--backend", "go", "--train", "30", "--trials", "1",
 		"--setting", "transductive"}
 	for want, more := range map[string]string{
-		"GIN (preset standard), no node masking":                           "--keep-rate 1 --dropout 0.5",
-		"dropedge 0.5 and node masking, keep rate 0.5":                     "--regulariser dropedge:0.5 --keep-rate 0.5",
-		"keep rate 0.5, --mask-over train --rescale":                       "--keep-rate 0.5 --rescale --mask-over train",
-		"g, --mlp-layers 2 --norm both --residual --stop-on f1":            "--stop-on f1 --norm both --mlp-layers 2 --residual",
-		"masking, --resplit --validation 20 --raw-features":                "--raw-features --resplit --validation 20",
-		"masking, --raw-features --split-seed 3":                           "--raw-features --split-seed 3",
-		"(preset paper), no node masking, --readout last --weight-decay 1": "--preset paper --readout last --weight-decay 1",
-		"GAT (preset gat), node masking, keep rate 0.5":                    "--model gat --keep-rate 0.5",
-		"keep rate 0.5, --attention-dropout 0.6":                           "--model gat --keep-rate 0.5 --attention-dropout 0.6",
-		"masking, --batches 2":                                             "--batches 2",
+		"GIN (preset standard), no node masking":                   "--keep-rate 1 --dropout 0.5",
+		"dropedge 0.5 and node masking, keep rate 0.5":             "--regulariser dropedge:0.5 --keep-rate 0.5",
+		"dropnode 0.2, no node masking":                            "--regulariser dropnode:0.2",
+		"keep rate 0.5, --mask-over train --rescale":               "--keep-rate 0.5 --rescale --mask-over train",
+		"g, --mlp-layers 2 --norm both --residual --stop-on f1":    "--stop-on f1 --norm both --mlp-layers 2 --residual",
+		"masking, --resplit --validation 20 --raw-features":        "--raw-features --resplit --validation 20",
+		"masking, --raw-features --split-seed 3":                   "--raw-features --split-seed 3",
+		"paper), no node masking, --readout last --weight-decay 1": "--preset paper --keep-rate 1 --readout last --weight-decay 1",
+		"GAT (preset gat), node masking, keep rate 0.5":            "--model gat --keep-rate 0.5",
+		"keep rate 0.5, --attention-dropout 0.6":                   "--model gat --keep-rate 0.5 --attention-dropout 0.6",
+		"masking, --batches 2":                                     "--batches 2",
 	} {
 		out, _ := succeeds(t, append(command[:len(command):len(command)], strings.Fields(more)...)...)
 		require.Contains(t, out, want+"\n")
@@ -95,10 +98,6 @@ func TestAFlagThatTheModelDoesNotReadIsMisuse(t *testing.T) {
 		"--attention-dropout: the model gcn does not":  {"--model", "gcn", "--attention-dropout", "0.5"},
 		"--mlp-layers: the model gcn does not read it": {"--model", "gcn", "--mlp-layers", "2"},
 		"--epsilon: the model gcn does not read it":    {"--model", "gcn", "--epsilon", "0.5"},
-		"--mask-over: nothing is masked":               {"--mask-over", "train"},
-		"--rescale: nothing is masked":                 {"--rescale"},
-		"--self-term: nothing is masked":               {"--model", "gat", "--heads", "2", "--self-term", "kept"},
-		"--preset paper: this is GIN":                  {"--model", "gat", "--preset", "paper"},
 		"--preset standard: it has no attention heads": {"--model", "gat", "--preset", "standard"},
 	})
 	out, _ := succeeds(t, quickTrain(dir, "--regulariser", "dropedge")...)
@@ -198,7 +197,7 @@ func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 		`no masking over "some": expected "all" or "train"`:               {"--mask-over", "some"},
 		"--regulariser dropout:0.7 and --dropout 0.2: both set the rate of dropout: leave out --dropout": {"--regulariser",
 			"dropout:0.7", "--dropout", "0.2"},
-		"--split-seed and --resplit: each trial's seed draws its split then: leave out --split-seed": {"--split-seed", "3",
+		"--resplit and --split-seed: expected one of them": {"--split-seed", "3",
 			"--resplit"},
 		"unknown flag: --regulariser-rate":                                 {"--regulariser-rate", "0.5"},
 		"unknown shorthand flag: 'x' in -x":                                {"-x"},
@@ -230,10 +229,63 @@ func TestTrainSaysThatNothingIsMaskedUnlessToldWhatToDo(t *testing.T) {
 	})
 }
 
-func TestTrainSaysWhichEdgesTheTablesOfThePresetPaperHave(t *testing.T) {
-	requireTrainSays(t, "the paper's tables have --arrivals train-edges", []string{"--preset", "paper"}, map[bool][][]string{
-		true:  {{}},
-		false: {{"--arrivals", "all-edges"}, {"--setting", "transductive"}, {"--preset", "standard"}},
+func TestTrainSaysHowItDiffersFromThePapersExperiment(t *testing.T) {
+	_, said := succeeds(t, "train", "--backend", "go", "--trials", "1", "--max-epochs", "1", "--keep-rate", "0.5")
+	require.Contains(t, said, "the paper's experiment is --preset paper, which adds --arrivals train-edges --resplit "+
+		"--mlp-layers 2 --norm both --readout all --dropout-on scores --weight-decay 0 --max-epochs 1000 --stop-on either\n")
+}
+
+func TestThePresetPaperIsThePapersExperiment(t *testing.T) {
+	for _, model := range judge.Models() {
+		for _, setting := range datasets.Settings() {
+			var f trainFlags
+			c := trainCommand(&f)
+			require.NoError(t, c.ParseFlags([]string{"--preset", "paper", "--model", model, "--setting", string(setting)}))
+			arms, err := f.arms(c)
+			require.NoError(t, err)
+			plain, masked, err := judge.Arms("cora", model, setting, 10)
+			require.NoError(t, err)
+			require.Len(t, arms, 2)
+			require.Equal(t, []string{plain.Key(), masked.Key()}, []string{arms[0].Key(), arms[1].Key()})
+			require.EqualValues(t, judge.FirstSplit, f.seed)
+			require.Equal(t, judge.Splits, f.trials)
+		}
+	}
+	quick := []string{"train", "--preset", "paper", "--backend", "go", "--trials", "2", "--max-epochs", "2"}
+	out, _ := succeeds(t, quick...)
+	require.Contains(t, out, "2-layer GIN (preset paper), no node masking, --max-epochs 2\n")
+	require.Contains(t, out, "2-layer GIN (preset paper), node masking, keep rate 0.5, --max-epochs 2\n")
+	require.Regexp(t, `(?m)^Node masking changes macro F1 by [+-][\d.]+ points \[.*\] over 2 splits; the paper: `+
+		`[\d.]+ without, [\d.]+ with it. The experiment has 20 splits.$`, out)
+	out, _ = succeeds(t, append(quick, "--keep-rate", "0.2", "--json")...)
+	lines := jsonLines(t, out)
+	require.Len(t, lines, 2)
+	require.EqualValues(t, 0.2, lines[0]["keep_rate"])
+	require.EqualValues(t, 500, lines[0]["split_seed"])
+	refuses(t, quick, map[string][]string{
+		`--preset paper: no cited reading of "gcn": expected one of "gin", `: {"--model", "gcn"},
+		"--save-model: --preset paper trains without node masking and with":  {"--save-model", "m"},
+	})
+}
+
+func TestNothingIsMaskedAtKeepRate1WhateverElseIsSaid(t *testing.T) {
+	for _, more := range [][]string{{"--mask-over", "train"}, {"--set", "mask-over=train"}} {
+		_, said := succeeds(t, quickTrain(smallGraph(t), append(more, "--keep-rate", "1", "--trials", "1")...)...)
+		require.Equal(t, 1, strings.Count(said, "nothing is masked"), said)
+		require.Contains(t, said, "nothing is masked at --keep-rate 1, whatever --mask-over says\n")
+	}
+}
+
+func TestWhatFewNeedIsSetByName(t *testing.T) {
+	dir := smallGraph(t)
+	out, _ := succeeds(t, quickTrain(dir, "--set", "norm=both", "--set", "mlp-layers=2", "--set", "residual=true")...)
+	require.Contains(t, out, "--hidden 4 --mlp-layers 2 --norm both --residual")
+	out, _ = succeeds(t, "train", "--set", "help")
+	require.Regexp(t, `(?m)^  norm value +batch normalisation \(gin\)`, out)
+	refuses(t, quickTrain(dir), map[string][]string{
+		`--set: "nrom=both": expected one of resplit, validation, mask-over, `: {"--set", "nrom=both"},
+		`--norm: "insid": expected one of "none", "inside", "both"`:            {"--set", "norm=insid"},
+		`for "--residual" flag: expected true or false`:                        {"--set", "residual=perhaps"},
 	})
 }
 

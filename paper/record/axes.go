@@ -23,13 +23,24 @@ type Axis struct {
 	Switch string
 	// Get returns a cell's value as text.
 	Get func(c Cell) string
-	// Set gives a cell the value that the text says, or returns an error that says what was expected.
+	// Read returns what gives a cell the value of a text, or an error that says what was expected.
 	// [hyper.Parameters.Check] says whether values fit together.
-	Set func(c *Cell, text string) error
+	Read func(text string) (func(c *Cell), error)
+	// Rare is what few change: a flag that help leaves out, and --set names.
+	Rare bool
 
 	words func(value string) string // in legends; nil: the name, then the value
 	// same reports whether Get returns the same for both. Keys ask it of each axis, so it makes no text.
 	same func(a, b *Cell) bool
+}
+
+// Set gives a cell the value of a text, as Read does.
+func (a Axis) Set(c *Cell, text string) error {
+	set, err := a.Read(text)
+	if err == nil {
+		set(c)
+	}
+	return err
 }
 
 // Choice is an axis on which a cell differs from its model's preset, and its value there.
@@ -57,17 +68,13 @@ func Axes() []Axis { return slices.Clone(axes()) }
 
 // axes makes the list once: keys are made of it, one for each trial that is read.
 var axes = sync.OnceValue(func() []Axis {
-	return []Axis{
+	all := []Axis{
 		{Name: arrivalsAxis, Flag: "arrivals", Help: "inductive: nodes arrive with all their edges (all-edges), only those " +
 			"to train nodes (train-edges), or all but those to validation nodes (no-validation)",
 			Get: func(c Cell) string { return string(c.arrivals()) },
-			Set: func(c *Cell, text string) error {
+			Read: func(text string) (func(*Cell), error) {
 				arrivals := cmp.Or(datasets.Arrivals(text), datasets.AllEdges)
-				if err := arrivals.Check(); err != nil {
-					return err
-				}
-				c.Arrivals = arrivals
-				return nil
+				return func(c *Cell) { c.Arrivals = arrivals }, arrivals.Check()
 			},
 			same: func(a, b *Cell) bool { return a.arrivals() == b.arrivals() }},
 		{Name: "split", Flag: "split", Help: "how the nodes are divided: stratified (drawn, each class with its share of " +
@@ -78,42 +85,39 @@ var axes = sync.OnceValue(func() []Axis {
 				}
 				return "stratified"
 			},
-			Set: func(c *Cell, text string) error {
+			Read: func(text string) (func(*Cell), error) {
 				if text != "own" && text != "stratified" {
-					return fmt.Errorf("%q: expected \"stratified\" or \"own\"", text)
+					return nil, fmt.Errorf("%q: expected \"stratified\" or \"own\"", text)
 				}
-				c.OwnSplit = text == "own"
-				return nil
+				return func(c *Cell) { c.OwnSplit = text == "own" }, nil
 			},
 			same: func(a, b *Cell) bool { return a.OwnSplit == b.OwnSplit }},
 		{Name: "resplit", Flag: "resplit", Switch: "true", Help: "draw a split for each trial, from the trial's seed",
-			Get:  func(c Cell) string { return fmt.Sprint(c.Resplit) },
-			Set:  func(c *Cell, text string) error { return set(&c.Resplit, text, parseBool) },
+			Get: func(c Cell) string { return fmt.Sprint(c.Resplit) },
+			Read: func(text string) (func(*Cell), error) {
+				on, err := parseBool(text)
+				return func(c *Cell) { c.Resplit = on }, err
+			},
 			same: func(a, b *Cell) bool { return a.Resplit == b.Resplit }},
 		{Name: "validation", Flag: "validation", Help: "validation nodes, in percent of the nodes left after the train set",
 			Get: func(c Cell) string { return strconv.Itoa(c.validationPercent()) },
-			Set: func(c *Cell, text string) error {
+			Read: func(text string) (func(*Cell), error) {
 				percent, err := strconv.Atoi(text)
 				if err != nil || percent < 1 || percent > 99 {
-					return fmt.Errorf("%q: expected a whole number from 1 to 99", text)
+					return nil, fmt.Errorf("%q: expected a whole number from 1 to 99", text)
 				}
-				c.ValidationPercent = percent
-				return nil
+				return func(c *Cell) { c.ValidationPercent = percent }, nil
 			},
 			same: func(a, b *Cell) bool { return a.validationPercent() == b.validationPercent() }},
 		{Name: keepAxis, Flag: "keep-rate", Help: "node masking: probability that a node is kept in an epoch; 1 is off",
 			Get: func(c Cell) string { return fmt.Sprint(c.Parameters.KeepRate.Probability()) },
-			Set: func(c *Cell, text string) error {
+			Read: func(text string) (func(*Cell), error) {
 				p, err := parseFloat(text)
 				if err != nil {
-					return err
+					return nil, err
 				}
 				rate, err := hyper.NewKeepRate(p)
-				if err != nil {
-					return err
-				}
-				*c = c.Masked(rate)
-				return nil
+				return func(c *Cell) { *c = c.Masked(rate) }, err
 			},
 			words: func(value string) string { return "p = " + value },
 			same: func(a, b *Cell) bool {
@@ -129,8 +133,8 @@ var axes = sync.OnceValue(func() []Axis {
 		{Name: "regulariser", Flag: "regulariser", Help: "beside or instead of node masking: dropedge, " +
 			"dropout or dropgnn (nodes masked in testing too, averaged), with its drop probability after a colon " +
 			"(dropedge:0.5)",
-			Get: func(c Cell) string { return regulariser(c.Parameters) },
-			Set: setRegulariser,
+			Get:  func(c Cell) string { return regulariser(c.Parameters) },
+			Read: readRegulariser,
 			same: func(a, b *Cell) bool {
 				p, q := &a.Parameters, &b.Parameters
 				return p.Regulariser == q.Regulariser &&
@@ -170,7 +174,15 @@ var axes = sync.OnceValue(func() []Axis {
 		text("stop", "stop-on", "validation score that stopping follows: loss, f1, accuracy, or either of loss and accuracy",
 			func(p *hyper.Parameters) *hyper.StopOn { return &p.StopOn }),
 	}
+	for i := range all {
+		all[i].Rare = !slices.Contains(usualFlags, all[i].Flag)
+	}
+	return all
 })
+
+// usualFlags are those that the help of 'nodemask train' lists.
+var usualFlags = []string{"arrivals", "split", "keep-rate", "regulariser", "dropout", "layers", "hidden", "learning-rate",
+	"max-epochs", "stop-on"}
 
 // Choices lists where a cell differs from its model's preset.
 func (c Cell) Choices() []Choice {
@@ -227,25 +239,19 @@ func (a Axis) label(value string) string {
 func parameter[T comparable](name, flag, help string, field func(*hyper.Parameters) *T,
 	read func(text string) (T, error)) Axis {
 	return Axis{Name: name, Flag: flag, Help: help,
-		Get:  func(c Cell) string { return fmt.Sprint(*field(&c.Parameters)) },
-		Set:  func(c *Cell, text string) error { return set(field(&c.Parameters), text, read) },
+		Get: func(c Cell) string { return fmt.Sprint(*field(&c.Parameters)) },
+		Read: func(text string) (func(*Cell), error) {
+			value, err := read(text)
+			return func(c *Cell) { *field(&c.Parameters) = value }, err
+		},
 		same: func(a, b *Cell) bool { return *field(&a.Parameters) == *field(&b.Parameters) }}
-}
-
-// set gives a field the value that a text says, if it says one.
-func set[T any](into *T, text string, read func(string) (T, error)) error {
-	value, err := read(text)
-	if err == nil {
-		*into = value
-	}
-	return err
 }
 
 func text[T ~string](name, flag, help string, field func(*hyper.Parameters) *T) Axis {
 	return parameter(name, flag, help, field, func(text string) (T, error) { return T(text), nil })
 }
 
-// oneOf is an axis of names, of which none is the word for what no preset sets.
+// oneOf is an axis of names; none is the text for empty.
 func oneOf[T ~string](name, flag, help, none string, names []T, field func(*hyper.Parameters) *T) Axis {
 	a := parameter(name, flag, help+"; "+none+" otherwise", field, func(text string) (T, error) {
 		if text == none {
@@ -312,15 +318,20 @@ func regulariser(p hyper.Parameters) string {
 	return fmt.Sprintf("%s:%v", p.Regulariser, p.RegulariserRate)
 }
 
-func setRegulariser(c *Cell, text string) error {
-	name, rate, given := strings.Cut(text, ":")
+func readRegulariser(text string) (func(*Cell), error) {
+	name, rateText, given := strings.Cut(text, ":")
 	is := hyper.RegulariserName(name)
 	if !is.IsRetired() && !slices.Contains(hyper.Regularisers(), is) {
-		return fmt.Errorf("%q: expected one of %v, with its rate after a colon", text, hyper.Regularisers())
+		return nil, fmt.Errorf("%q: expected one of %v, with its rate after a colon", text, hyper.Regularisers())
 	}
-	c.Parameters.Regulariser, c.Parameters.RegulariserRate = is, usualRate
-	if !given {
-		return nil
+	rate := usualRate
+	if given {
+		var err error
+		if rate, err = parseFloat(rateText); err != nil {
+			return nil, err
+		}
 	}
-	return set(&c.Parameters.RegulariserRate, rate, parseFloat)
+	return func(c *Cell) {
+		c.Parameters.Regulariser, c.Parameters.RegulariserRate = is, rate
+	}, nil
 }
