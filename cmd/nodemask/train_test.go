@@ -62,7 +62,6 @@ func TestTheTitleNamesWhatDiffersFromThePreset(t *testing.T) {
 	for want, more := range map[string]string{
 		"GIN (preset standard), no node masking":                   "--keep-rate 1 --dropout 0.5",
 		"dropedge 0.5 and node masking, keep rate 0.5":             "--regulariser dropedge:0.5 --keep-rate 0.5",
-		"dropnode 0.2, no node masking":                            "--regulariser dropnode:0.2",
 		"keep rate 0.5, --mask-over train --rescale":               "--keep-rate 0.5 --rescale --mask-over train",
 		"g, --mlp-layers 2 --norm both --residual --stop-on f1":    "--stop-on f1 --norm both --mlp-layers 2 --residual",
 		"masking, --resplit --validation 20 --raw-features":        "--raw-features --resplit --validation 20",
