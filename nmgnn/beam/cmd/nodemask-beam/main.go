@@ -146,7 +146,7 @@ func newEmbedCommand() *cobra.Command {
 
 The graph is nodes.csv and edges.csv in a folder, or shards nodes-….csv and edges-….csv:
 nodes have an id, a label, which may be missing, and features; edges have a source and a target. A row of the output is
-what 'nodemask embed' writes: id, class if it is known, predicted class, its probability, and the numbers of a layer.
+what 'nodemask predict --all' writes: id, class if it is known, predicted class, its probability, and the numbers of a layer.
 
 --work keeps what each step has written: started again after it was cut off, the command goes on behind the last step
 that was done.`,

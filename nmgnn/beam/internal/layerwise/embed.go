@@ -77,7 +77,7 @@ func Register() {
 }
 
 // Embed computes every node of a graph and writes it: id, class, predicted class, its probability, and the numbers of
-// a layer. The columns are those of 'nodemask embed'.
+// a layer. The columns are those of 'nodemask predict --all'.
 func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options) (Counts, error) {
 	if out.Layer < 0 || out.Layer > m.Settings.Layers {
 		return Counts{}, fmt.Errorf("layerwise: layer %d: expected 1 to %d, or 0 for the logits", out.Layer,
