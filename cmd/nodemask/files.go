@@ -118,6 +118,9 @@ func checkOutputs(c *cobra.Command, _ []string) error {
 		if output == "" {
 			continue
 		}
+		if kept := value("checkpoint"); sameFolder(filepath.Dir(output), kept) {
+			return misusef("--%s %s: --checkpoint keeps what it resumes from in this folder: expected another", name, output)
+		}
 		for _, other := range named {
 			if wholefile.Same(output, value(other)) {
 				return misusef("--%s %s: --%s names the same file: expected another", name, output, other)
@@ -280,6 +283,16 @@ func checkWritable(flag, file string) error {
 		return fmt.Errorf("%s: nothing can be written there: %w", name, err)
 	}
 	return nil
+}
+
+// sameFolder reports whether both are there, and one folder.
+func sameFolder(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 func isFolder(path string) bool {

@@ -79,6 +79,15 @@ func TestNoOutputReplacesAnInput(t *testing.T) {
 	}
 }
 
+func TestNoOutputIsWrittenWhereTrainingResumesFrom(t *testing.T) {
+	g, kept := smallGraph(t), t.TempDir()
+	for _, name := range []string{"seed-1.safetensors", ".lock", "m"} {
+		fails(t, 2, "--checkpoint keeps what it resumes from in this folder", quickTrain(g, "--batches", "2",
+			"--checkpoint", kept, "--save-model", filepath.Join(kept, name))...)
+	}
+	require.Empty(t, filesBelow(kept))
+}
+
 func TestEveryFlagOfAFileIsKnownAsInputOrOutput(t *testing.T) {
 	neither := []string{"checkpoint", "site", "mirror"} // folders that are made, an address
 	var walk func(c *cobra.Command)
