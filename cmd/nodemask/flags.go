@@ -177,7 +177,7 @@ func withParameters(data []string) (names []string) {
 	return names
 }
 
-// axisFlag is the flag of an axis. Its text is parsed once, by Set; apply gives a cell the value, nil if none was given.
+// axisFlag is the flag of an axis. Its text is parsed once, by Set; apply gives a cell the value, nil without one.
 type axisFlag struct {
 	record.Axis
 	text  string

@@ -123,8 +123,8 @@ type arm struct {
 	usual record.Cell
 }
 
-// arms are the cells that the flags describe: the preset's, changed by every axis whose flag was given. There are two of
-// the paper's experiment, without node masking and with it, unless a keep rate is given.
+// arms are the cells that the flags describe: the preset's, changed by every axis whose flag was given. The paper's
+// experiment has two, without node masking and with it, unless a keep rate is given.
 func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 	if f.preset == "" {
 		f.preset = hyper.TraitsOf(f.model).Preset
