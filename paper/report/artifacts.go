@@ -42,9 +42,10 @@ type Curve struct {
 
 // Artifact is a table or figure of the paper, or one beyond it, as data.
 type Artifact struct {
-	ID    string
-	Title string
-	About string // what it shows, and what to know to read it
+	ID     string
+	Number string // the paper's: "Table 3a"; "": it has none
+	Title  string
+	About  string // what it shows, and what to know to read it
 
 	Labels, Columns []string // of a table
 	Blocks          []int    // ascending: columns, from 0, at which a page may break the table
@@ -102,6 +103,12 @@ func (a Artifact) shown() string   { return "nodemask report " + a.ID }
 // fewSizes returns the sizes that go beyond the paper: a small train set and a large one.
 func fewSizes() []int { return []int{10, 50} }
 
+// numbers are the paper's own, of its tables and figures by ID.
+var numbers = map[string]string{"table-gat": "Table 1", "table-mad": "Table 2", "table-gin-cora": "Table 3a",
+	"table-gin-pubmed": "Table 3b", "table-gin-reddit": "Table 3c", "table-scale-cora": "Table 4a",
+	"table-scale-pubmed": "Table 4b", "fig-keep-rate-gin": "Figure 8", "fig-keep-rate-gat": "Figure 9",
+	"fig-depth": "Figure 10", "fig-loss-cora": "Figure 11", "fig-loss-pubmed": "Figure 12"}
+
 // Artifacts lists every table and figure, in the paper's order, and then what goes beyond it.
 func Artifacts() []Artifact {
 	both, inductive := datasets.Settings(), []datasets.Setting{datasets.Inductive}
@@ -109,7 +116,7 @@ func Artifacts() []Artifact {
 	redditLike.Elsewhere, redditLike.Claims = true, nil
 	redditLike.About = "A generated graph of Reddit's shape, at a hundredth of its size, for where Reddit itself cannot " +
 		"be had. Its scores say nothing about Reddit's."
-	return []Artifact{
+	all := []Artifact{
 		tableGAT("table-gat", "cora"), tableMAD(),
 		tableGIN("table-gin-cora", "cora", Sizes(), both), tableGIN("table-gin-pubmed", "pubmed", Sizes(), both),
 		tableGIN("table-gin-reddit", "reddit", Sizes()[:5], inductive),
@@ -120,6 +127,10 @@ func Artifacts() []Artifact {
 		tableScores(), tableValidation(), tableRegularisers(), tableModels(), tableTuned(balancedID), tableTuned(tunedID),
 		redditLike,
 	}
+	for i := range all {
+		all[i].Number = numbers[all[i].ID]
+	}
+	return all
 }
 
 // Reported returns the artifacts of these ids, in order, as [Find] does; without ids, those too that run only by name

@@ -13,19 +13,22 @@ import nbformat.v4 as v4
 from page import HERE, Page
 from sources import Fault, write_whole
 
-# Documents by the sidebar's groups, in its order.
-DOCUMENTS = {
-    "Use it": ("README.md", "docs/COMMANDS.md", "docs/ADVICE.md", "docs/LIBRARY.md", "docs/EXPLAIN.md",
-        "docs/FORMATS.md", "docs/ONNX.md", "docs/BEAM.md", "datasets/SOURCES.md", "docker/README.md", "environment.md"),
-    "The evidence": ("docs/REPRODUCTION.md", "docs/CLAIMS.md", "paper/README.md",
-        "paper/PROTOCOL.md", "paper/PROTOCOL-2.md", "paper/ADDITIONS.md",
-        "paper/DEVIATIONS.md"),
-    "Look inside": ("ARCHITECTURE.md", "docs/PERFORMANCE.md", "docs/RELIABILITY.md",
-        "docs/UPSTREAM.md",
+# README's five doors, each with its pages in order: numbers of notebooks, pages of the command's, documents. Notebooks
+# that are not named are evidence.
+DOORS = {
+    "Understand": ("00", "playground.html", "01", "02", "05"),
+    "Check the evidence": ("report.html", "docs/REPRODUCTION.md", "docs/CLAIMS.md", "32", "paper/README.md",
+        "paper/PROTOCOL.md", "paper/PROTOCOL-2.md", "paper/ADDITIONS.md", "paper/DEVIATIONS.md"),
+    "Use on your graph": ("docs/ADVICE.md", "33", "03", "docs/COMMANDS.md", "docs/EXPLAIN.md", "docs/FORMATS.md",
+        "docs/ONNX.md", "docs/BEAM.md", "datasets/SOURCES.md", "environment.md", "docker/README.md"),
+    "Use from Go": ("docs/LIBRARY.md", "04"),
+    "Look inside": ("README.md", "ARCHITECTURE.md", "docs/PERFORMANCE.md", "docs/RELIABILITY.md", "docs/UPSTREAM.md",
         "scripts/peers/README.md", "aggtree/explorer/README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"),
 }
+DOCUMENTS = [name for names in DOORS.values() for name in names if name.endswith(".md")]
 # Pages of the command's, which leave a place for the sidebar.
 BESIDE = {"playground.html": "The playground", "report.html": "Every table and figure"}
+NUMBERED = re.compile(r'<h2>((?:Table|Figure) \d+\w?): ([^<]*)</h2>.*?<section id="([^"]+)"', re.S)
 PLACE = re.compile(r"<!-- site -->.*?<!-- end of site -->", re.S)
 
 
@@ -77,28 +80,41 @@ def packages(project):
 
 def targets(project, notebooks):
     """The pages of what has one, by the file in the project."""
-    out = {(project / name).resolve(): page_name(name) for names in DOCUMENTS.values() for name in names
-        if (project / name).is_file()}
+    out = {(project / name).resolve(): page_name(name) for name in DOCUMENTS if (project / name).is_file()}
     return {**out, **{path.resolve(): path.stem + ".html" for path in notebooks}}
 
 
+def tables(folder):
+    """The paper's tables and figures in the report, by the paper's numbers: [(address, number, title)]."""
+    report = folder / "report.html"
+    found = NUMBERED.findall(report.read_text(encoding="utf-8")) if report.is_file() else []
+    order = lambda row: (row[0].startswith("F"), int(re.search(r"\d+", row[0]).group()), row[0])
+    return [(f"report.html#{id}", number, title) for number, title, id in sorted(found, key=order)]
+
+
 class Site:
-    """All pages in groups, for the sidebar and the search."""
+    """All pages by door, for the sidebar and the search."""
 
     def __init__(self, project, folder, notebooks, packages):
         where = targets(project, [page.path for page in notebooks])
-        self.documents = {group: [Document(project / name, name, where, folder) for name in names
-            if (project / name).is_file()]
-            for group, names in DOCUMENTS.items()}
-        self.packages = packages
-        self.written = [page for pages in self.documents.values() for page in pages]
-        beside = [(name, title) for name, title in BESIDE.items() if (folder / name).is_file()]
-        start = [("index.html", "Overview")] + beside
-        link = lambda pages: [(page.name, page.title) for page in pages]
-        self.groups = [("", start), ("Notebooks", link(notebooks)),
-            *((group, link(pages)) for group, pages in self.documents.items()),
-            ("Go packages", link(packages))]
-        self.notebooks = notebooks
+        documents = {name: Document(project / name, name, where, folder) for name in DOCUMENTS
+            if (project / name).is_file()}
+        self.notebooks, self.packages, self.written = notebooks, packages, list(documents.values())
+        self.tables = tables(folder)
+        rest = {page.path.stem.split("-")[0]: page for page in notebooks}
+        self.groups = [("", [("index.html", "Overview")])]
+        for door, names in DOORS.items():
+            links = []
+            for name in names:
+                if page := documents.get(name) or rest.pop(name, None):
+                    links.append((page.name, page.title))
+                elif name in BESIDE and (folder / name).is_file():
+                    links.append((name, BESIDE[name]))
+            self.groups.append((door, links))
+        links = dict(self.groups)
+        links["Check the evidence"] += [(page.name, page.title) for page in rest.values()]
+        links["Check the evidence"] += [(address, f"{number}: {title}") for address, number, title in self.tables]
+        links["Use from Go"] += [(page.name, page.title) for page in packages]
 
     def sidebar(self, name, contents=()):
         """The sidebar of a page: the group that the page is in is open, and below the page are its parts."""
@@ -117,7 +133,7 @@ class Site:
                     for level, id, text in contents
                     if level == 2) if current else ""
                 out.append(
-                    f'<li><a href="{html.escape(urllib.parse.quote(target))}"{current}>{title}</a>'
+                    f'<li><a href="{html.escape(urllib.parse.quote(target, safe="/#"))}"{current}>{title}</a>'
                     f'{f"<ul>{parts}</ul>" if parts else ""}</li>')
             out.append("</ul>" + ("</details>" if group else ""))
         return "\n".join(out) + "\n</nav></details>"
