@@ -132,11 +132,10 @@ func trainingOf(n Network, options []Option) (*training, error) {
 	for _, option := range options {
 		option(t)
 	}
-	rate, err := hyper.NewKeepRate(t.keepRate)
-	if err != nil {
+	if _, err := hyper.NewKeepRate(t.keepRate); err != nil {
 		return nil, err
 	}
-	t.experiment.Parameters = p.WithMasking(rate)
+	t.experiment.Parameters = p.WithMasking(t.keepRate)
 	for _, change := range t.settings { // they may bring back the attention dropout that masking takes away
 		change(&t.experiment.Parameters)
 	}

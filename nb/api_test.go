@@ -70,8 +70,8 @@ func TestComparisonsShowHereRecordedAndPaper(t *testing.T) {
 	recorded := record.NewResults([]record.Record{trial(1, 78), trial(2, 80)})
 	table := compareTable(live, recorded, cell, paper.Masked(cell, 0.3))
 	assert.Equal(t, [][]string{
-		{"cora: GIN", "transductive", "10 %", "79.00 (1)", "79.00 ± 1.41 (2)", "77.95"},
-		{"cora: GIN + NM, p = 0.3", "transductive", "10 %", "–", "–", "–"},
+		{"GIN", "transductive", "10 %", "79.00 (1)", "79.00 ± 1.41 (2)", "77.95"},
+		{"GIN + NM, p = 0.3", "transductive", "10 %", "–", "–", "–"},
 	}, textOf(table))
 }
 
@@ -219,7 +219,7 @@ func TestTheStopButtonEndsTrainingAndKeepsFinishedTrials(t *testing.T) {
 	records, err := store.Load()
 	require.NoError(t, err)
 	assert.Equal(t, fmt.Sprintf("Stopped: %d trials were finished. What is finished is kept: run the cell again to go "+
-		"on.\n", len(records)), out.String())
+		"on.\n*All: sbm:nodes=90,classes=3, transductive, 20 %% to train on, hidden 8, epochs 3.*\n", len(records)), out.String())
 	assert.Less(t, len(records), 10_000)
 }
 

@@ -15,15 +15,17 @@ import (
 // Compare shows each cell's macro F1: of the trials run here, of those recorded with the project, and as published.
 func Compare(cells ...record.Cell) {
 	check(cells)
-	Table(compareTable(Live(), Recorded(), cells...))
+	Table(compareTable(trained(cells), Recorded(), cells...))
 }
 
 // compareTable returns the table that [Compare] shows.
 func compareTable(live, recorded *record.Results, cells ...record.Cell) plots.Table {
 	t := plots.Table{ID: "compare", Title: "Macro F1 in percent, mean ± standard deviation (trials)",
 		Header: []string{"cell", "setting", "train", "run here", "recorded", "paper"}, TextColumns: 2}
-	for _, c := range cells {
-		t.Rows = append(t.Rows, plots.Fields(c.Data+": "+Label(c), string(c.Setting), fmt.Sprintf("%d %%", c.TrainPercent),
+	var labels []string
+	labels, t.Caption = described(cells)
+	for i, c := range cells {
+		t.Rows = append(t.Rows, plots.Fields(labels[i], string(c.Setting), fmt.Sprintf("%d %%", c.TrainPercent),
 			meanOf(live, c), meanOf(recorded, c), publishedText(c)))
 	}
 	return t

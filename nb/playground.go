@@ -229,7 +229,7 @@ func (p *playground) chosen() record.Cell {
 	c := paper.Cell(p.data[p.dataMenu.Value()], hyper.Models()[p.model.Value()],
 		datasets.Settings()[p.setting.Value()], report.Sizes()[p.size.Value()])
 	if keepRate := p.keepRate.Value(); keepRate < 10 {
-		c = paper.Masked(c, hyper.KeepRate(keepRate)/10)
+		c = paper.Masked(c, float64(keepRate)/10)
 	}
 	return c.With(func(s *hyper.Parameters) { s.Layers = p.layers.Value() })
 }

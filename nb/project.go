@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
@@ -50,10 +49,7 @@ func Recorded() *record.Results {
 // Data opens a data set by its name in 'nodemask data list', or a graph of your own by its path, in any of the formats
 // that 'nodemask data --help' lists.
 func Data(name string) *datasets.Graph {
-	if rest, is := strings.CutPrefix(name, "~/"); is { // which a shell would have put in full
-		name = filepath.Join(Must1(os.UserHomeDir()), rest)
-	}
-	return Must1(datasets.Open(context.Background(), name, datasets.OpenOptions{}))
+	return Must1(datasets.Open(context.Background(), expand(name), datasets.OpenOptions{}))
 }
 
 // ask has a process of the command nodemask do what a request says, and calls each with every event. The stop button

@@ -20,26 +20,35 @@ import (
 // cell or session ran are not run again. The stop button ends it; finished trials are kept. [Compare] shows what came
 // out.
 func Train(trials int, cells ...record.Cell) {
-	trainShown(titleOf(cells), Label, worker.Training{Cells: cells, Trials: trials})
+	run(titleOf(cells), labeller(cells), worker.Training{Cells: cells, Trials: trials}, false)
+	if _, shared := described(cells); shared != "" {
+		Markdown("*" + shared + "*")
+	}
 }
 
-// trainShown has what is missing trained, and shows how it comes along under a title and the cells' labels.
-func trainShown(title string, label func(record.Cell) string, t worker.Training) {
+// trainQuietly is [Train] without the losses.
+func trainQuietly(title string, label func(record.Cell) string, t worker.Training) {
+	run(title, label, t, true)
+}
+
+// run has what is missing trained, and shows how it comes along under a title and the cells' labels: quietly without
+// losses.
+func run(title string, label func(record.Cell) string, t worker.Training, quiet bool) {
 	check(t.Cells)
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
 	p := notebook.NewProgress(title, t.Trials*len(t.Cells))
-	p.Say("Starting …")
-	p.Kept = true
+	p.Kept, p.Quiet = true, quiet
 	for _, c := range t.Cells {
 		p.Order = append(p.Order, label(c))
 	}
+	defer p.Tick()()
 	ran, err := trainInto(ctx, p, label, t)
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {
 		Must(err)
 	}
-	live := Live()
+	live := trained(t.Cells)
 	for _, c := range t.Cells {
 		if all := live.Trials(c); len(all) > 0 {
 			last := all[len(all)-1]
@@ -57,27 +66,48 @@ func trainInto(ctx context.Context, p *notebook.Progress, label func(record.Cell
 	if err != nil {
 		return 0, err
 	}
-	if t.Store, err = liveFolder(); err != nil {
-		return 0, err
-	}
 	labels := map[string]string{}
 	t.Cells = slices.Clone(t.Cells)
 	for i, c := range t.Cells {
 		t.Cells[i].History = true // for the losses to be drawn where nothing is left to be run
 		labels[c.Key()] = label(c)
 	}
-	err = worker.Run(ctx, project, worker.Request{Train: &t}, func(e worker.Event) {
-		switch {
-		case e.Backend != "":
-			p.RunsOn(e.Backend)
-		case e.Epoch != nil:
-			p.Epoch(labels[e.Epoch.Cell], e.Epoch.Seed, float64(e.Epoch.TrainLoss), float64(e.Epoch.ValidationLoss))
-		case e.Trials != nil:
-			ran = e.Trials.Done - e.Trials.Before
-			p.Trials(e.Trials.Done, e.Trials.Left)
+	for _, part := range Must1(byStore(t)) {
+		before := ran
+		err = worker.Run(ctx, project, worker.Request{Train: &part}, func(e worker.Event) {
+			switch {
+			case e.Backend != "":
+				p.RunsOn(e.Backend)
+			case e.Epoch != nil:
+				p.Epoch(labels[e.Epoch.Cell], e.Epoch.Seed, float64(e.Epoch.TrainLoss), float64(e.Epoch.ValidationLoss))
+			case e.Trials != nil:
+				ran = before + e.Trials.Done - e.Trials.Before
+				p.Trials(before+e.Trials.Done, e.Trials.Left)
+			}
+		})
+		if err != nil {
+			break
 		}
-	})
+	}
 	return ran, err
+}
+
+// byStore returns what is to be trained, by the folder that its trials are kept in.
+func byStore(t worker.Training) (parts []worker.Training, err error) {
+	for _, c := range t.Cells {
+		folder, err := storeOf(c.Data)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(parts, func(p worker.Training) bool { return p.Store == folder })
+		if i < 0 {
+			part := t
+			part.Store, part.Cells = folder, nil
+			i, parts = len(parts), append(parts, part)
+		}
+		parts[i].Cells = append(parts[i].Cells, c)
+	}
+	return parts, nil
 }
 
 // check ends the notebook's cell if one of its cells cannot be trained, as for a misspelt model.

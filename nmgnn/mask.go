@@ -15,7 +15,7 @@ import (
 // asks for it.
 type Mask struct {
 	// KeepRate is the probability that a node is kept, the paper's p; the zero value and 1 mask nothing.
-	KeepRate hyper.KeepRate
+	KeepRate float64
 	// Rescale divides by KeepRate what is kept, so that sums over neighbours keep their expectation. Not in the paper.
 	Rescale bool
 	// Only limits masking to these nodes; others are always kept. nil: all nodes. The paper says "over the nodes in the
@@ -25,10 +25,13 @@ type Mask struct {
 	Only []int32
 }
 
+// Active reports whether any node can be masked.
+func (m Mask) Active() bool { return hyper.KeepRate(m.KeepRate).Active() }
+
 // Kept returns what a node is multiplied by that may be masked and is kept: 1, or 1/KeepRate with Rescale.
 func (m Mask) Kept() float32 {
-	if m.Rescale && m.KeepRate.Active() {
-		return float32(1 / m.KeepRate.Probability())
+	if m.Rescale && m.Active() {
+		return float32(1 / hyper.KeepRate(m.KeepRate).Probability())
 	}
 	return 1
 }
@@ -36,7 +39,7 @@ func (m Mask) Kept() float32 {
 // Draw fills delta [nodes] with one draw: 1 for kept (or 1/KeepRate, with Rescale) and 0 for masked. It reads as many
 // random numbers as nodes that may be masked, whatever the rate: equal generators mask nested sets at different rates.
 func (m Mask) Draw(r *rand.Rand, delta []float32) {
-	keep, kept := m.KeepRate.Probability(), m.Kept()
+	keep, kept := hyper.KeepRate(m.KeepRate).Probability(), m.Kept()
 	draw := func() float32 {
 		if u := r.Float64(); u >= keep {
 			return 0
@@ -59,7 +62,7 @@ func (m Mask) Draw(r *rand.Rand, delta []float32) {
 
 // String returns the mask in a few words: "Mask(keep rate 0.5)".
 func (m Mask) String() string {
-	text := fmt.Sprintf("Mask(keep rate %v", m.KeepRate.Probability())
+	text := fmt.Sprintf("Mask(keep rate %v", hyper.KeepRate(m.KeepRate).Probability())
 	if m.Rescale {
 		text += ", rescaled"
 	}

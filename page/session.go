@@ -69,7 +69,7 @@ func (c Cell) Cell() (record.Cell, error) {
 	if err != nil || !chosen.Parameters.KeepRate.Active() {
 		return chosen, err
 	}
-	return paper.Masked(plain, chosen.Parameters.KeepRate).Choose(c.Choices)
+	return paper.Masked(plain, float64(chosen.Parameters.KeepRate)).Choose(c.Choices)
 }
 
 // Event is what a session answers. Kind says which fields it has; each request ends with one answer of another kind

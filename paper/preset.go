@@ -34,8 +34,8 @@ func Cell(data, model string, setting datasets.Setting, trainPercent int) record
 // Masked returns a [Cell] with node masking at a keep rate, in the cited reading: the train nodes can be masked, and a
 // masked node keeps its own term. At 1, where nothing is masked, it is the cell without attention dropout, since masked
 // cells have none.
-func Masked(c record.Cell, keep hyper.KeepRate) record.Cell {
-	if !keep.Active() {
+func Masked(c record.Cell, keep float64) record.Cell {
+	if !hyper.KeepRate(keep).Active() {
 		return c.Fair()
 	}
 	c = c.Masked(keep)

@@ -98,7 +98,7 @@ func TestTheCommandOfAnyCellTrainsThatCell(t *testing.T) {
 		c := record.NewCell(data, rapid.SampledFrom(hyper.Models()).Draw(t, "model"), setting,
 			rapid.IntRange(1, 99).Draw(t, "size"))
 		if rapid.Bool().Draw(t, "masked") { // as in the paper, without attention dropout
-			c = c.Masked(hyper.KeepRate(rapid.Float64Range(1e-9, 1).Draw(t, "keep rate")))
+			c = c.Masked(rapid.Float64Range(1e-9, 1).Draw(t, "keep rate"))
 		}
 		for _, axis := range record.Axes() {
 			if rapid.IntRange(0, 2).Draw(t, axis.Name+"?") == 0 {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn/hyper"
 	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/plots"
@@ -121,7 +120,7 @@ func pointsOf(t stats.TTest) string {
 
 // runDepth trains networks of all depths at all keep rates, and prints the results.
 func (r multiverseRun) runDepth() error {
-	keepRates := []hyper.KeepRate{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}
+	keepRates := []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}
 	cells := map[datasets.Setting][]record.Cell{}
 	var all []record.Cell
 	for _, setting := range datasets.Settings() {

@@ -236,7 +236,7 @@ func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
 		}
 	case f.keepRate < 1:
 		delta := make([]float32, g.edges.NumNodes())
-		nmgnn.Mask{KeepRate: hyper.KeepRate(f.keepRate)}.Draw(rand.New(rand.NewPCG(f.seed, 0)), delta)
+		nmgnn.Mask{KeepRate: f.keepRate}.Draw(rand.New(rand.NewPCG(f.seed, 0)), delta)
 		g.mask = make([]bool, len(delta))
 		for v := range delta {
 			g.mask[v] = delta[v] == 0

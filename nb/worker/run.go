@@ -60,6 +60,26 @@ func Run(ctx context.Context, project string, r Request, each func(Event)) error
 	return nil
 }
 
+// Output runs the project's command with arguments, and returns what it prints to its standard output. Errors are those
+// of [Run].
+func Output(ctx context.Context, project string, args ...string) ([]byte, error) {
+	path := filepath.Join(project, ".nodemask", "bin", "nodemask")
+	if err := build(ctx, project, path); err != nil {
+		return nil, err
+	}
+	c := exec.CommandContext(ctx, path, args...)
+	var failed bytes.Buffer
+	c.Stderr = &failed
+	out, err := c.Output()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, &said{reason(failed.Bytes(), err), err}
+	}
+	return out, nil
+}
+
 // process is a running command.
 type process struct {
 	*exec.Cmd

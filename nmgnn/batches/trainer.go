@@ -149,7 +149,7 @@ func (t *trainer) compile() error {
 // of own nodes for each layer i that reads cached ones. Without learns the weights stay.
 func (t *trainer) compileStep(learns bool) (*model.Exec, error) {
 	e := t.train
-	step := learn.Step{Model: t.model, Data: e.data, Masks: t.options.training.Mask.KeepRate.Active(),
+	step := learn.Step{Model: t.model, Data: e.data, Masks: t.options.training.Mask.Active(),
 		Regulariser: t.options.training.Regulariser, LearningRate: t.options.training.LearningRate}
 	var own []*Node
 	if len(t.readers) > 0 {
@@ -351,7 +351,7 @@ func (t *trainer) one(cluster int) (loss float64, err error) {
 // skip tells which neighbours a batch can do without: masked ones, where the model reads nothing of them. nil: it needs
 // all.
 func (t *trainer) skip() func(u int32) bool {
-	if !t.options.training.Mask.KeepRate.Active() || t.train.data.NeedsMasked() {
+	if !t.options.training.Mask.Active() || t.train.data.NeedsMasked() {
 		return nil
 	}
 	return func(u int32) bool { return t.draws.Delta[u] == 0 }

@@ -142,11 +142,11 @@ func For(model string) (Parameters, error) {
 // the paper; to have both, set AttentionDropout afterwards. A rate of 1 does not bring it back: in a loop over rates,
 // call it on parameters without masking. A rate of 0, at which every node would be masked, is one that
 // [Parameters.Check] refuses, and not the zero value that stands for 1.
-func (p Parameters) WithMasking(keepRate KeepRate) Parameters {
-	if keepRate == 0 {
-		keepRate = explicitZero
+func (p Parameters) WithMasking(keepRate float64) Parameters {
+	if p.KeepRate = KeepRate(keepRate); keepRate == 0 {
+		p.KeepRate = explicitZero
 	}
-	if p.KeepRate = keepRate; keepRate.Active() {
+	if p.KeepRate.Active() {
 		p.AttentionDropout = 0
 	}
 	return p

@@ -59,7 +59,7 @@ func BenchmarkReadings(b *testing.B) {
 	require.NoError(b, err)
 	for _, setting := range datasets.Settings() {
 		for _, percent := range []int{10, 50, 90} {
-			for _, rate := range []hyper.KeepRate{1, 0.5} {
+			for _, rate := range []float64{1, 0.5} {
 				b.Run(fmt.Sprintf("%s/%d/keep=%v", setting, percent, rate), func(b *testing.B) {
 					backend, err := backend.Open("xla:cpu")
 					if err != nil {

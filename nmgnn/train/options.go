@@ -57,7 +57,7 @@ func (o Options) rates() []float64 {
 }
 
 func (o Options) check() error {
-	if err := o.Mask.KeepRate.Check(); err != nil {
+	if err := hyper.KeepRate(o.Mask.KeepRate).Check(); err != nil {
 		return err
 	}
 	if o.Regulariser != nil {
@@ -83,7 +83,7 @@ func OptionsOf(p hyper.Parameters, view *datasets.View) Options {
 	o := Options{
 		Regulariser:  nmgnn.RegulariserOf(p),
 		Rates:        []float64{nmgnn.DropoutOf(p), p.AttentionDropout},
-		Mask:         nmgnn.Mask{KeepRate: p.KeepRate, Rescale: p.Rescale},
+		Mask:         nmgnn.Mask{KeepRate: float64(p.KeepRate), Rescale: p.Rescale},
 		LearningRate: p.LearningRate, WeightDecay: p.WeightDecay, NormalizeFeatures: p.NormalizeFeatures,
 		MaxEpochs: p.MaxEpochs, Patience: p.Patience, StopOn: p.StopOn,
 	}

@@ -10,7 +10,6 @@ import (
 	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/nmgnn"
-	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
 )
 
@@ -178,7 +177,7 @@ func TestPredictionsAreNumberedAsTheGraphIs(t *testing.T) {
 
 func TestRatesThatKeepNobodyAreRefusedInTraining(t *testing.T) {
 	x := experiment(t)
-	for _, rate := range []hyper.KeepRate{0, 1e-300} {
+	for _, rate := range []float64{0, 1e-300} {
 		x.Parameters = small().WithMasking(rate)
 		_, err := x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 1), RunOptions{})
 		require.ErrorContains(t, err, "keep rate ")

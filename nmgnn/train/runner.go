@@ -82,7 +82,7 @@ func (r *Runner) resultOf(ctx context.Context, x Experiment, trial *Trial) (*Res
 // Masked returns the nodes that the last epoch masked, as numbers of the experiment's graph, in the order of the train
 // graph. It is for the report function of [Runner.Trial].
 func (r *Runner) Masked() []int32 {
-	if r.trainer == nil || r.trainer.drawn == nil || !r.trainer.options.Mask.KeepRate.Active() {
+	if r.trainer == nil || r.trainer.drawn == nil || !r.trainer.options.Mask.Active() {
 		return nil
 	}
 	var masked []int32

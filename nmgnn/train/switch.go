@@ -30,7 +30,7 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 	if err := learn.CheckTrainable(t.graph, append([]*datasets.View{view}, o.Also...)...); err != nil {
 		return err
 	}
-	if o.Mask.KeepRate.Active() != t.options.Mask.KeepRate.Active() || o.Plan != t.options.Plan ||
+	if o.Mask.Active() != t.options.Mask.Active() || o.Plan != t.options.Plan ||
 		reflect.TypeOf(o.Regulariser) != reflect.TypeOf(t.options.Regulariser) || len(o.Also) != len(t.options.Also) {
 		return ErrOtherProgram
 	}

@@ -229,7 +229,7 @@ func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded)
 // compileStep compiles one epoch as [learn.Step.Compile] has it: → the loss that was trained on and, with validate, for
 // each validation graph the loss after it and the classes predicted for its scored nodes.
 func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
-	step := learn.Step{Model: t.model, Data: t.train.data, Masks: t.options.Mask.KeepRate.Active(),
+	step := learn.Step{Model: t.model, Data: t.train.data, Masks: t.options.Mask.Active(),
 		Regulariser: t.options.Regulariser, Rates: t.rates,
 		LearningRate: t.options.LearningRate, Targets: t.train.targets}
 	if validate {

@@ -40,7 +40,7 @@ func DepthCell(data string, setting datasets.Setting, layers int) record.Cell {
 // IsDepthCell reports whether a cell is a [DepthCell], at any keep rate.
 func IsDepthCell(c record.Cell) bool {
 	keep := c.Parameters.KeepRate
-	return c == DepthCell(c.Data, c.Setting, c.Parameters.Layers).Masked(keep)
+	return c == DepthCell(c.Data, c.Setting, c.Parameters.Layers).Masked(float64(keep))
 }
 
 // DepthScore is a network of some depth at a keep rate.

@@ -16,7 +16,7 @@ func TestShardsHaveEveryCellOnce(t *testing.T) {
 	for _, model := range hyper.Models() {
 		for _, setting := range []datasets.Setting{datasets.Inductive, datasets.Transductive} {
 			for _, size := range []int{10, 20, 50} {
-				for _, keepRate := range []hyper.KeepRate{1, 0.9, 0.5} {
+				for _, keepRate := range []float64{1, 0.9, 0.5} {
 					cells = append(cells, record.NewCell("cora", model, setting, size).Masked(keepRate))
 				}
 			}

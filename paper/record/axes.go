@@ -117,7 +117,7 @@ var axes = sync.OnceValue(func() []Axis {
 					return nil, err
 				}
 				rate, err := hyper.NewKeepRate(p)
-				return func(c *Cell) { *c = c.Masked(rate) }, err
+				return func(c *Cell) { *c = c.Masked(float64(rate)) }, err
 			},
 			words: func(value string) string { return "p = " + value },
 			same: func(a, b *Cell) bool {
@@ -196,7 +196,7 @@ func (c Cell) Choices() []Choice {
 // Differences lists where a cell differs from another of its model. Attention dropout is compared with what masking
 // leaves of it, since masking removes it by itself.
 func (c Cell) Differences(usual Cell) []Choice {
-	masked := usual.Masked(c.Parameters.KeepRate)
+	masked := usual.Masked(float64(c.Parameters.KeepRate))
 	var choices []Choice
 	all := axes()
 	for i := range all {
@@ -227,6 +227,9 @@ var presets = sync.OnceValue(func() map[string]hyper.Parameters {
 func (c Cell) validationPercent() int { return cmp.Or(c.ValidationPercent, 10) }
 
 func (c Cell) arrivals() datasets.Arrivals { return cmp.Or(c.Arrivals, datasets.AllEdges) }
+
+// Words returns the choice as legends have it: "layers 4".
+func (c Choice) Words() string { return c.Axis.label(c.Value) }
 
 func (a Axis) label(value string) string {
 	if a.words != nil {

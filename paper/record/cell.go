@@ -45,7 +45,7 @@ func NewCell(data, model string, setting datasets.Setting, trainPercent int) Cel
 }
 
 // Masked returns the cell with node masking at a keep rate, and without attention dropout, as in the paper.
-func (c Cell) Masked(keepRate hyper.KeepRate) Cell {
+func (c Cell) Masked(keepRate float64) Cell {
 	c.Parameters = c.Parameters.WithMasking(keepRate)
 	return c
 }
@@ -112,9 +112,9 @@ func (c Cell) Label(usual Cell, keep hyper.KeepRate) string {
 	return label
 }
 
-// Command returns the command line that runs trials of the cell, for a POSIX shell.
-func (c Cell) Command(trials int) string {
-	parts := []string{"nodemask", "train", "--data", c.Data, "--model", c.Parameters.Model, "--setting", string(c.Setting)}
+// Arguments returns the arguments of the command nodemask that run trials of the cell.
+func (c Cell) Arguments(trials int) []string {
+	parts := []string{"train", "--data", c.Data, "--model", c.Parameters.Model, "--setting", string(c.Setting)}
 	if !c.OwnSplit {
 		parts = append(parts, "--train", fmt.Sprint(c.TrainPercent))
 	}
@@ -128,7 +128,12 @@ func (c Cell) Command(trials int) string {
 	if c.Cached {
 		parts = append(parts, "--cache-inference")
 	}
-	parts = append(parts, "--json")
+	return append(parts, "--json")
+}
+
+// Command returns the command line that runs trials of the cell, for a POSIX shell.
+func (c Cell) Command(trials int) string {
+	parts := append([]string{"nodemask"}, c.Arguments(trials)...)
 	for i, part := range parts {
 		parts[i] = quoted(part)
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
 	"nodemask/paper/judge"
 	"nodemask/paper/record"
@@ -131,7 +130,7 @@ func TestTwoLayersAreComparedWithDepthsThatTrain(t *testing.T) {
 func TestLossesAreComparedTrialByTrial(t *testing.T) {
 	var records []record.Record
 	for _, s := range datasets.Settings() {
-		for _, keep := range []hyper.KeepRate{1, 0.5} {
+		for _, keep := range []float64{1, 0.5} {
 			c := paper.Masked(paper.Cell("cora", "gin", s, 10), keep)
 			c.History = true
 			for i, r := range recordtest.Records(c, 70, 71, 72) {

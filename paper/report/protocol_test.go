@@ -92,7 +92,7 @@ func TestTablesAreInTheCitedReading(t *testing.T) {
 				require.NoError(t, err)
 				c := resplit(paper.Cell("cora", model, setting, 10))
 				if keep.Active() {
-					c = paper.Masked(c, keep)
+					c = paper.Masked(c, float64(keep))
 				}
 				require.Equal(t, want.Key(), c.Key())
 			}

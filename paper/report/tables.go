@@ -212,10 +212,10 @@ func tableScale(id, data string) Artifact {
 
 // overKeepRates is a curve of a cell over the keep rates of the appendix, and 1, where nothing is masked: there
 // [paper.Masked] leaves attention dropout out as well, so that nothing else changes.
-func overKeepRates(name string, c record.Cell, masked func(record.Cell, hyper.KeepRate) record.Cell) Curve {
+func overKeepRates(name string, c record.Cell, masked func(record.Cell, float64) record.Cell) Curve {
 	curve := Curve{Name: name}
 	for _, p := range []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1} {
-		curve.Points = append(curve.Points, Point{p, Entry{Cell: masked(c, hyper.KeepRate(p)), Metric: record.MacroF1}})
+		curve.Points = append(curve.Points, Point{p, Entry{Cell: masked(c, p), Metric: record.MacroF1}})
 	}
 	return curve
 }
@@ -280,7 +280,7 @@ func figLoss(id, data string) Artifact {
 		YLabel: crossEntropy,
 		About:  "Mean over the trials that have not stopped yet, for as long as half of them have not."}
 	for _, setting := range datasets.Settings() {
-		for _, keep := range []hyper.KeepRate{1, paper.MaskedKeepRate} {
+		for _, keep := range []float64{1, paper.MaskedKeepRate} {
 			c := paper.Masked(paper.Cell(data, "gin", setting, 10), keep)
 			c.History = true
 			name := "GIN"

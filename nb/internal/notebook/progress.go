@@ -22,6 +22,8 @@ type Progress struct {
 	Order []string
 	// Kept says that finished trials are in a store.
 	Kept bool
+	// Quiet leaves out the losses.
+	Quiet bool
 
 	id    string
 	title string
@@ -34,7 +36,8 @@ type Progress struct {
 	left   time.Duration
 	curves []*lossCurve
 	status string
-	on     string // what the trials run on
+	heard  time.Time // when an epoch or trial was last heard of
+	on     string    // what the trials run on
 }
 
 // lossCurve is one trial's losses.
@@ -67,7 +70,7 @@ func (p *Progress) Epoch(name string, seed uint64, trainLoss, validationLoss flo
 		p.curves = append(p.curves, curve)
 	}
 	curve.train, curve.validation = append(curve.train, trainLoss), append(curve.validation, validationLoss)
-	p.status = fmt.Sprintf("%s, seed %d, epoch %d", name, seed, len(curve.train))
+	p.status, p.heard = fmt.Sprintf("%s, seed %d, epoch %d", name, seed, len(curve.train)), time.Now()
 	p.update(false)
 }
 
@@ -82,8 +85,44 @@ func (p *Progress) RunsOn(backend string) {
 func (p *Progress) Trials(done int, left time.Duration) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.done, p.left = done, left
+	p.done, p.left, p.heard = done, left, time.Now()
 	p.update(true)
+}
+
+// Tick says each second that a model is being compiled, as long as no epoch is heard of. The function that it returns
+// ends that.
+func (p *Progress) Tick() (stop func()) {
+	done := make(chan struct{})
+	p.heard = time.Now()
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(time.Second):
+				p.mutex.Lock()
+				if waits := time.Since(p.heard); waits > time.Second {
+					p.status = fmt.Sprintf("compiling %s … %.0f s", p.next(), waits.Seconds())
+					if waits > p.left {
+						p.left = 0 // what was estimated did not count it
+					}
+					p.update(true)
+				}
+				p.mutex.Unlock()
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
+// next names what has no losses yet.
+func (p *Progress) next() string {
+	for _, name := range p.Order {
+		if !slices.ContainsFunc(p.curves, func(c *lossCurve) bool { return c.name == name }) {
+			return name
+		}
+	}
+	return "the next model"
 }
 
 // Say shows a line of text above the losses.
@@ -120,7 +159,7 @@ func (p *Progress) update(force bool) {
 // picture is the chart as HTML; "" if it has no lines.
 func (p *Progress) picture() string {
 	c := p.chart()
-	if len(c.Series) == 0 {
+	if len(c.Series) == 0 || p.Quiet {
 		return ""
 	}
 	svg, err := c.SVG()

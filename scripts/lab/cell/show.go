@@ -98,7 +98,7 @@ func showing(source []byte, project string) []byte {
 }
 
 // quiet are functions of package nb that have shown what they return.
-var quiet = []string{"Tree", "Reading", "Train"}
+var quiet = []string{"Tree", "Reading", "Sweep"}
 
 // shows reports whether an expression at the end of a cell is one to show: all but calls that are made for what they
 // do, such as fmt.Println's.

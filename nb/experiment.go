@@ -1,0 +1,165 @@
+package nb
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper/record"
+)
+
+// Experiment returns an experiment on a graph with a model, at the settings that 'nodemask train' starts from: nodes to
+// be predicted arrive after training with all their edges, 10 % of the nodes are trained on, nothing is masked, and all
+// trials share one split. Its methods change that: Masked(0.5), With. The graph is one that [Data] returned, or what
+// [Data] takes. It ends the cell for a model or graph that cannot be trained.
+func Experiment[D string | *datasets.Graph](data D, model string) record.Cell {
+	name := ""
+	switch d := any(data).(type) {
+	case string:
+		name = expand(d)
+	case *datasets.Graph:
+		Must(d.CheckTrainable())
+		if name = d.Source; !isFile(name) {
+			name = d.Name
+			if _, generated := datasets.Generated(name); !generated && !inCatalogue(name) {
+				Must(fmt.Errorf("graph %q was made in this cell: expected one that nb.Data returned (incell.Train trains "+
+					"others)", d.Name))
+			}
+		}
+	}
+	c := record.NewCell(name, model, datasets.Inductive, 10)
+	check([]record.Cell{c})
+	return c
+}
+
+func isFile(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// expand replaces ~ at the beginning of a path by the user's folder.
+func expand(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
+		if home, err := os.UserHomeDir(); err == nil {
+			return home + rest
+		}
+	}
+	return path
+}
+
+// storeOf is the folder of the trials on some data: one for each content of a graph of the user's own, so that trials
+// on what a file held before are not taken for trials on what it holds now.
+func storeOf(data string) (string, error) {
+	live, err := liveFolder()
+	if err != nil || !isFile(data) || inCatalogue(data) {
+		return live, err
+	}
+	return filepath.Join(live, "own-"+Data(data).ContentHash()[:16]), nil
+}
+
+func inCatalogue(data string) bool {
+	return slices.ContainsFunc(datasets.Catalogue(), func(info datasets.Info) bool { return info.Name == data })
+}
+
+// trained returns what notebooks have trained of these cells.
+func trained(cells []record.Cell) *record.Results {
+	var all []record.Record
+	seen := map[string]bool{}
+	for _, c := range cells {
+		folder := Must1(storeOf(c.Data))
+		if !seen[folder] {
+			seen[folder] = true
+			all = append(all, Must1(record.Open(folder).Load())...)
+		}
+	}
+	return record.NewResults(all)
+}
+
+// described returns a label for each cell that names what differs between them, and a line of what all share.
+func described(cells []record.Cell) (labels []string, shared string) {
+	facts := make([]map[string]string, len(cells))
+	names := []string{"model", "keep"}
+	for i, c := range cells {
+		facts[i] = map[string]string{}
+		add := func(name, words string) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+			facts[i][name] = words
+		}
+		model := hyper.Title(c.Parameters.Model)
+		if c.Parameters.KeepRate.Active() {
+			model += " + NM"
+		}
+		add("model", model)
+		if c.Parameters.KeepRate.Active() {
+			add("keep", fmt.Sprintf("p = %v", c.Parameters.KeepRate.Probability()))
+		}
+		add("data", filepath.Base(c.Data))
+		add("setting", string(c.Setting))
+		add("size", fmt.Sprintf("%d %% to train on", c.TrainPercent))
+		if c.Setting == datasets.Inductive {
+			arrivals := c.Arrivals
+			if arrivals == "" {
+				arrivals = datasets.AllEdges
+			}
+			add("arrivals", fmt.Sprintf("new nodes arrive with %s", strings.ReplaceAll(string(arrivals), "-", " ")))
+		}
+		for _, choice := range c.Choices() {
+			switch name := choice.Axis.Name; name {
+			case "keep", "arrivals":
+			case "resplit":
+				add(name, "each trial has its own split")
+			default:
+				add(name, choice.Words())
+			}
+		}
+	}
+	var common []string
+	labels = make([]string, len(cells))
+	for _, name := range names {
+		same, masked, words := true, name != "model" && name != "keep", ""
+		for i, f := range facts {
+			same = same && f[name] == facts[0][name]
+			masked = masked && (f[name] != "") == cells[i].Parameters.KeepRate.Active() && (words == "" || f[name] == "" ||
+				f[name] == words)
+			if f[name] != "" {
+				words = f[name]
+			}
+		}
+		if masked && !same { // it says how is masked
+			common = append(common, "with masking "+words)
+			continue
+		}
+		if same && name != "model" {
+			if facts[0][name] != "" {
+				common = append(common, facts[0][name])
+			}
+			continue
+		}
+		for i, f := range facts {
+			if f[name] != "" && labels[i] != "" {
+				labels[i] += ", "
+			}
+			labels[i] += f[name]
+		}
+	}
+	if len(common) > 0 {
+		shared = "All: " + strings.Join(common, ", ") + "."
+	}
+	return labels, shared
+}
+
+// labeller returns the function that gives a cell its label among others.
+func labeller(cells []record.Cell) func(record.Cell) string {
+	labels, _ := described(cells)
+	of := map[string]string{}
+	for i, c := range cells {
+		of[c.Key()] = labels[i]
+	}
+	return func(c record.Cell) string { return of[c.Key()] }
+}

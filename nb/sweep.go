@@ -1,0 +1,261 @@
+package nb
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nodemask/datasets"
+	"nodemask/internal/checkout"
+	"nodemask/nb/internal/notebook"
+	"nodemask/nb/worker"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper/record"
+	"nodemask/plots"
+	"nodemask/stats"
+)
+
+// Swept holds the trials of a [Sweep]: cells of models over keep rates, and what came out.
+type Swept struct {
+	models  []string
+	rates   []float64
+	splits  int
+	cells   map[string][]record.Cell // by model, in the order of the rates
+	results *record.Results
+}
+
+// Sweep trains models on a graph at some keep rates, on so many splits of the graph, the same for all: the settings of
+// [Experiment] otherwise. It shows how far it has come and how long it will take, then a chart of the macro F1 over the
+// keep rate for each model, with 95 % bands, and a table. The stop button ends it; finished trials are kept, and
+// running the cell again goes on. Where notebooks should do little, it trains on one split.
+func Sweep[D string | *datasets.Graph](data D, models []string, rates []float64, splits int) *Swept {
+	s := &Swept{models: models, rates: slices.Clone(rates), splits: UpTo(splits), cells: map[string][]record.Cell{}}
+	slices.Sort(s.rates)
+	if len(models) == 0 || len(rates) == 0 || splits < 1 {
+		Must(fmt.Errorf("a sweep of %d models, %d keep rates and %d splits: expected at least one of each", len(models),
+			len(rates), splits))
+	}
+	for _, model := range models {
+		plain := Experiment(data, model)
+		plain.Resplit = true
+		for _, rate := range s.rates {
+			Must1(hyper.NewKeepRate(rate))
+			s.cells[model] = append(s.cells[model], plain.Masked(rate))
+		}
+	}
+	all := s.all()
+	trainQuietly(titleOf(all), labeller(all), worker.Training{Cells: all, Trials: s.splits})
+	s.results = trained(all)
+	s.Show()
+	return s
+}
+
+func (s *Swept) all() (cells []record.Cell) {
+	for _, model := range s.models {
+		cells = append(cells, s.cells[model]...)
+	}
+	return cells
+}
+
+// String returns the sweep in a line: "Sweep(gin, gcn over 3 keep rates, 3 splits)".
+func (s *Swept) String() string {
+	return fmt.Sprintf("Sweep(%s over %d keep rates, %d splits)", strings.Join(s.models, ", "), len(s.rates), s.splits)
+}
+
+// Show shows the charts and the table.
+func (s *Swept) Show() {
+	var charts []plots.Chart
+	for _, model := range s.models {
+		if c := s.chart(model); len(c.Series) > 0 {
+			charts = append(charts, c)
+		}
+	}
+	if len(charts) > 0 {
+		Chart(charts...)
+	}
+	Table(s.table())
+}
+
+// chart has a model's macro F1 over the keep rate; bands from three splits on.
+func (s *Swept) chart(model string) plots.Chart {
+	c := plots.Chart{ID: "sweep-" + model, Title: hyper.Title(model), XLabel: "keep rate p (1: nothing is masked)",
+		YLabel: "macro F1 on test nodes (%)", Caption: fmt.Sprintf("Mean of up to %d splits, with a 95 %% interval.", s.splits)}
+	if len(s.models) > 1 {
+		c.Width, c.Height = 420, 320
+	}
+	line := plots.Series{Name: hyper.Title(model)}
+	for i, rate := range s.rates {
+		values := s.results.Values(s.cells[model][i], record.MacroF1)
+		if len(values) == 0 {
+			continue
+		}
+		mean := stats.Summarize(values).Mean
+		low, high := mean, mean
+		if len(values) > 2 {
+			_, low, high, _ = stats.ConfidenceInterval95(values)
+		}
+		line.X, line.Y = append(line.X, rate), append(line.Y, mean)
+		line.Low, line.High = append(line.Low, low), append(line.High, high)
+	}
+	if len(line.X) > 0 {
+		c.Series = []plots.Series{line}
+	}
+	return c
+}
+
+// table has a row for each model and keep rate: scores, and what is gained on the highest keep rate, split by split.
+func (s *Swept) table() plots.Table {
+	_, shared := described(s.all())
+	highest := s.rates[len(s.rates)-1]
+	t := plots.Table{ID: "sweep", Title: "Macro F1 in percent, mean ± standard deviation (splits)", TextColumns: 1,
+		Header: []string{"model", "keep rate", "test nodes", "validation nodes", fmt.Sprintf("beyond p = %v", highest),
+			"95 % interval"}, Caption: shared}
+	for _, model := range s.models {
+		for i, rate := range s.rates {
+			c := s.cells[model][i]
+			gain, interval := "–", "–"
+			var here, there []float64
+			for a, b := range s.results.Pairs(c, s.cells[model][len(s.rates)-1]) {
+				here, there = append(here, a.MacroF1), append(there, b.MacroF1)
+			}
+			if rate != highest && len(here) > 0 {
+				gain = plots.Signed(stats.Summarize(here).Mean-stats.Summarize(there).Mean, 2)
+				if test, err := stats.PairedTTest(here, there); err == nil {
+					interval = plots.Signed(test.Low, 2) + " to " + plots.Signed(test.High, 2)
+				}
+			}
+			t.Rows = append(t.Rows, plots.Fields(hyper.Title(model), fmt.Sprint(rate), meanOf(s.results, c),
+				stats.Summarize(s.validation(c)).Text(2), gain, interval))
+		}
+	}
+	return t
+}
+
+func (s *Swept) validation(c record.Cell) (f1 []float64) {
+	for _, trial := range s.results.Trials(c) {
+		f1 = append(f1, trial.ValidationF1)
+	}
+	return f1
+}
+
+// Best returns the trial to keep, by validation nodes alone: of the cell with the best mean, the best one.
+func (s *Swept) Best() *Trained { return Best(s.all()...) }
+
+// Trained is a trial that can be saved, and then predicts and explains.
+type Trained struct {
+	cell         record.Cell
+	trial        record.Record
+	model, cache string // files; "": not saved yet
+}
+
+// Best returns the trial to keep of cells that [Train] or [Sweep] trained, by macro F1 on validation nodes alone: of
+// the cell with the best mean, the best trial. It ends the cell if nothing is trained.
+func Best(cells ...record.Cell) *Trained {
+	results := trained(cells)
+	var best *Trained
+	highest := -1.0
+	for _, c := range cells {
+		var sum float64
+		trials := results.Trials(c)
+		for _, trial := range trials {
+			sum += trial.ValidationF1
+		}
+		if mean := sum / float64(max(len(trials), 1)); len(trials) > 0 && mean > highest {
+			highest = mean
+			best = &Trained{cell: c, trial: slices.MaxFunc(trials, func(a, b record.Record) int {
+				return cmp.Compare(a.ValidationF1, b.ValidationF1)
+			})}
+		}
+	}
+	if best == nil {
+		Must(fmt.Errorf("nothing of %d experiments is trained yet: run nb.Train or nb.Sweep before", len(cells)))
+	}
+	return best
+}
+
+// String returns the trial in a line: "GIN + NM, p = 0.5: seed 3, macro F1 81.20 % on test nodes".
+func (t *Trained) String() string {
+	labels, _ := described([]record.Cell{t.cell})
+	rate := ""
+	if keep := t.cell.Parameters.KeepRate; keep.Active() {
+		rate = fmt.Sprintf(", p = %v", keep.Probability())
+	}
+	return fmt.Sprintf("%s%s: seed %d, macro F1 %.2f %% on test nodes, %.2f %% on validation nodes", labels[0], rate,
+		t.trial.Seed, t.trial.MacroF1, t.trial.ValidationF1)
+}
+
+// Save writes the model as a safetensors file, and in the inductive setting beside it what predicting new nodes needs,
+// as NAME-cache.safetensors. The trial is run again for it: the store keeps scores, not weights.
+func (t *Trained) Save(path string) {
+	t.save(expand(path))
+	text := fmt.Sprintf("Saved %s in `%s`", t, t.model)
+	if t.cache != "" {
+		text += fmt.Sprintf(", and what new nodes need in `%s`", t.cache)
+	}
+	Markdown(text + ".")
+}
+
+func (t *Trained) save(path string) {
+	args := append(t.cell.Arguments(1), "--seed", fmt.Sprint(t.trial.Seed), "--save-model", path)
+	cache := ""
+	if t.cell.Setting == datasets.Inductive {
+		cache = strings.TrimSuffix(path, filepath.Ext(path)) + "-cache.safetensors"
+		args = append(args, "--save-cache", cache)
+	}
+	out := command(args...)
+	var again record.Record
+	Must(json.Unmarshal(out, &again))
+	if fmt.Sprintf("%.2f", again.MacroF1) != fmt.Sprintf("%.2f", t.trial.MacroF1) {
+		Markdown(fmt.Sprintf("*Run again, the trial has a macro F1 of %.2f %%, and had %.2f %%: another backend or another "+
+			"machine.*", again.MacroF1, t.trial.MacroF1))
+	}
+	t.model, t.cache = path, cache
+}
+
+// saved saves the model beside the trials, unless it is saved already.
+func (t *Trained) saved() {
+	if t.model == "" {
+		t.save(filepath.Join(Must1(storeOf(t.cell.Data)), "best.safetensors"))
+	}
+}
+
+// Predict predicts nodes that arrive: nodes and edges are CSV files, id and features, and source and target. It ends
+// the cell in the transductive setting, where none arrive.
+func (t *Trained) Predict(nodes, edges string) {
+	if t.cell.Setting != datasets.Inductive {
+		Must(fmt.Errorf("the model is of the %s setting, where no node arrives", t.cell.Setting))
+	}
+	t.saved()
+	out := command("predict", "--model", t.model, "--cache", t.cache, "--nodes", expand(nodes), "--edges", expand(edges))
+	table := plots.Table{ID: "predictions", Title: "Nodes that arrive", TextColumns: 2,
+		Header: []string{"node", "class", "probability", "neighbours known", "neighbours new"}}
+	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+		var p struct {
+			ID, Class            string
+			Probability          float64
+			Neighbours, Arrivals int
+		}
+		Must(json.Unmarshal(lines.Bytes(), &p))
+		table.Rows = append(table.Rows, plots.Fields(p.ID, p.Class, fmt.Sprintf("%.2f", p.Probability),
+			fmt.Sprint(p.Neighbours), fmt.Sprint(p.Arrivals)))
+	}
+	Table(table)
+}
+
+// Explain says why the model gives a node of its graph its class, as [Explain] does.
+func (t *Trained) Explain(node int32) {
+	t.saved()
+	Explain(t.model, t.cell.Data, node)
+}
+
+// command runs the command nodemask and returns what it prints. It ends the cell if that fails.
+func command(args ...string) []byte {
+	ctx, stop := notebook.UntilStopped()
+	defer stop()
+	return Must1(worker.Output(ctx, Must1(checkout.Root()), args...))
+}
