@@ -23,7 +23,10 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require github.com/schollz/progressbar/v3 v3.19.1 // indirect
+require (
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/schollz/progressbar/v3 v3.19.1 // indirect
+)
 
 require (
 	github.com/chromedp/sysutil v1.1.0 // indirect

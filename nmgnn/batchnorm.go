@@ -32,9 +32,9 @@ const (
 // Where only some rows are a batch's own ([Loaded].SetOwn), the rows are those.
 func BatchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	g, width := h.Graph(), h.Shape().Dimensions[1]
-	gamma, beta := variables.Make(scope, "gamma", 1, 0, 1, width).NodeValue(g), ZeroWeights(scope, g, "beta", 1, width)
-	mean := variables.Make(scope, "running_mean", 0, 0, 1, width).SetTrainable(false)
-	variance := variables.Make(scope, "running_variance", 1, 0, 1, width).SetTrainable(false)
+	gamma, beta := variables.Make(scope, g, "gamma", 1, 0, 1, width).NodeValue(g), ZeroWeights(scope, g, "beta", 1, width)
+	mean := variables.Make(scope, g, "running_mean", 0, 0, 1, width).SetTrainable(false)
+	variance := variables.Make(scope, g, "running_variance", 1, 0, 1, width).SetTrainable(false)
 	if !near.train {
 		scale := Mul(gamma, inverseDeviation(variance.NodeValue(g)))
 		return Add(Mul(h, scale), Sub(beta, Mul(mean.NodeValue(g), scale)))

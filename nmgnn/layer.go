@@ -32,18 +32,18 @@ func Masked(h, mask *Node) *Node {
 // Weights makes a trained variable in scope and returns its value. It starts uniform in ±1/√fanIn, as PyTorch's
 // linear layers do, from the trial's seed.
 func Weights(scope *model.Scope, g *Graph, name string, fanIn int, dimensions ...int) *Node {
-	return variables.Make(scope, name, 0, 1/math.Sqrt(float64(max(fanIn, 1))), dimensions...).NodeValue(g)
+	return variables.Make(scope, g, name, 0, 1/math.Sqrt(float64(max(fanIn, 1))), dimensions...).NodeValue(g)
 }
 
 // GlorotWeights makes a trained matrix [in, out] in scope and returns its value. It starts uniform in
 // ±√(6/(in+out)), as Glorot and Bengio (2010) have it, from the trial's seed.
 func GlorotWeights(scope *model.Scope, g *Graph, name string, in, out int) *Node {
-	return variables.Make(scope, name, 0, math.Sqrt(6/float64(max(in+out, 1))), in, out).NodeValue(g)
+	return variables.Make(scope, g, name, 0, math.Sqrt(6/float64(max(in+out, 1))), in, out).NodeValue(g)
 }
 
 // ZeroWeights makes a trained variable in scope that starts at zero, as biases may, and returns its value.
 func ZeroWeights(scope *model.Scope, g *Graph, name string, dimensions ...int) *Node {
-	return variables.Make(scope, name, 0, 0, dimensions...).NodeValue(g)
+	return variables.Make(scope, g, name, 0, 0, dimensions...).NodeValue(g)
 }
 
 // linearWeights makes the weights [in, out] and biases [1, out] of a linear layer, h·w + b.

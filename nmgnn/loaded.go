@@ -39,7 +39,7 @@ type LoadOptions struct {
 	Share compute.Backend
 }
 
-// Load stores a graph and its features below path. It returns an error unless there is a row of features for each node
+// Load stores a graph and its features below path; features without columns are not stored. It returns an error unless there is a row of features for each node
 // and the kernel takes the graph.
 func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features, o LoadOptions) (*Loaded, error) {
 	n, plan, gradients := edges.NumNodes(), o.Plan, o.Gradients
@@ -52,6 +52,9 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 	k.Symmetric, k.Slots = !o.Directed && edges.IsSymmetric(), o.Room
 	if d.near, err = newAdjacency(store, path+"/edges", edges.Matrix(), k); err != nil {
 		return nil, fmt.Errorf("the graph: %w", err)
+	}
+	if x.Width == 0 {
+		return d, nil
 	}
 	if x.IsSparse() && !plan.DenseFeatures {
 		k.Symmetric, k.Slots = false, o.FeatureRoom

@@ -86,6 +86,8 @@ var rooms = map[string][]string{
 	"nmgnn/backend": {"nmgnn/internal/programs", "internal/checkout", "internal/digits", "internal/memory", "nmgnn/internal/kernels/fused",
 		"nmgnn/internal/gomlx", "nmgnn/internal/kernels"},
 	"nmgnn/internal/gnntest": {"csr", "datasets", "nmgnn/backend", "nmgnn/internal/kernels"},
+	"nmgnn/gnn": {"csr", "datasets", "nmgnn", "nmgnn/hyper", "nmgnn/internal/kernels", "nmgnn/internal/kernels/fused",
+		"nmgnn/internal/variables"},
 	"nmgnn/infer": {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/internal/gomlx", "nmgnn/internal/kernels",
 		"nmgnn/internal/variables"},
 	"nmgnn/cached": {"csr", "datasets", "internal/ended", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer",

@@ -70,6 +70,22 @@ func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Bac
 	return b, platform, "", err
 }
 
+// adoptXLA returns the plugin's file and the platform of an XLA backend that somebody else opened.
+func adoptXLA(b compute.Backend) (plugin, platform string, err error) {
+	x, ok := b.(*xla.Backend)
+	if !ok {
+		return "", "", fmt.Errorf("a backend of type %T: expected GoMLX's pure-Go backend or go-xla's", b)
+	}
+	if platform, err = fused.Platform(b); err != nil {
+		return "", "", err
+	}
+	p, err := pjrt.GetPlugin(x.PluginName())
+	if err != nil {
+		return "", "", err
+	}
+	return p.Path(), platform, nil
+}
+
 // holdThreads and holdSums have XLA compute the same digits on every processor, by what its CPU client reads from the
 // environment when it starts. Each sets a variable unless the user has set it, once in a process, so that no other
 // client's start in C sees it change but for the first one.

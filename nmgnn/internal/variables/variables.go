@@ -9,8 +9,10 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/model/initializer"
 
 	"nodemask/nmgnn/internal/gomlx"
 )
@@ -28,11 +30,25 @@ type Weight struct {
 	Values     []float32 // row-major
 }
 
-// Make makes a variable that starts uniform in middle ± bound.
-func Make(scope *model.Scope, name string, middle, bound float64, dimensions ...int) *model.Variable {
-	scope.SetParam(name+firstSuffix, first{middle, bound})
-	return scope.VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
+// Make makes a variable in a computation that starts uniform in middle ± bound, whoever initialises it.
+func Make(scope *model.Scope, g *graph.Graph, name string, middle, bound float64, dimensions ...int) *model.Variable {
+	if _, ok := model.GetGraphParam(g, othersParam); !ok {
+		scope.SetParam(name+firstSuffix, first{middle, bound})
+	}
+	start := initializer.RandomUniformFn(scope, middle-bound, middle+bound)
+	if bound == 0 { // draws nothing
+		start = func(g *graph.Graph, shape shapes.Shape) *graph.Node {
+			return graph.BroadcastToShape(graph.Scalar(g, shape.DType, middle), shape)
+		}
+	}
+	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
 }
+
+// othersParam marks computations of others' trainers, whose checkpoints would save what [Make] notes for [FirstValue].
+const othersParam = "/nodemask_others"
+
+// LeaveToOthers has what follows in a computation be initialised by whoever runs it, not by [FirstValue].
+func LeaveToOthers(g *graph.Graph) { model.SetGraphParam(g, othersParam, true) }
 
 // firstSuffix marks the parameter that tells where a variable's first values are drawn from.
 const firstSuffix = "_first"
