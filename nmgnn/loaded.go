@@ -39,7 +39,8 @@ type LoadOptions struct {
 	Share compute.Backend
 }
 
-// Load stores a graph and its features below path; features without columns are not stored. It returns an error unless there is a row of features for each node
+// Load stores a graph and its features below path; features without columns are not stored. It returns an error unless
+// there is a row of features for each node
 // and the kernel takes the graph.
 func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features, o LoadOptions) (*Loaded, error) {
 	n, plan, gradients := edges.NumNodes(), o.Plan, o.Gradients

@@ -38,7 +38,8 @@ func Example() {
 		x = layers.DropoutStatic(scope.In("dropout"), x, 0.5)
 		return gnn.GAT(scope.In("gat"), edges, x, 1, data.NumClasses()).Mask(mask).Done()
 	}
-	trainer := train.NewTrainer(b.Backend, store, modelFn, crossEntropy, optimizer.Adam().LearningRate(0.01).Done(), nil, nil)
+	adam := optimizer.Adam().LearningRate(0.01).Done()
+	trainer := train.NewTrainer(b.Backend, store, modelFn, crossEntropy, adam, nil, nil)
 	split, err := datasets.Stratified(data, datasets.SplitOptions{TrainPercent: 10, Seed: 1})
 	check(err)
 	labels := make([]int32, n) // -1: the loss leaves the node out

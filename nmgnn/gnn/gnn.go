@@ -5,9 +5,9 @@
 //	x = activation.Relu(gnn.GIN(scope.In("gin"), g, x, 64, 64).Mask(mask).Done())
 //	x = gnn.GAT(scope.In("gat"), g, x, 4, 8).AttentionDropout(0.3).Mask(mask).Done()
 //
-// x is [nodes, width]. Whether layers drop and mask follows the scope's training flag; what they draw comes from the
-// scope, as with GoMLX's dropout. On a backend that GoMLX opened, backend.Adopt makes them fast. Like GoMLX's, functions
-// that build computations panic with an error.
+// x is [nodes, width]. Layers drop and mask where the scope is training; what they draw comes from the scope, as with
+// GoMLX's dropout. On a backend that GoMLX opened, backend.Adopt makes them fast. Functions that build computations
+// panic with an error, as GoMLX's do.
 package gnn
 
 import (
