@@ -10,6 +10,7 @@ import (
 	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/nmgnn"
+	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
 )
 
