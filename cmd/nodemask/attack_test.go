@@ -280,12 +280,12 @@ func TestHostileInputsEndInOneLineWithinBounds(t *testing.T) {
 	results := filepath.Join("..", "..", "results")
 	lines(t, filepath.Join(results, "cora-gin.jsonl"), at("records", "cora-gin.jsonl"), 4)
 	lines(t, filepath.Join(results, "cora-gat.jsonl"), at("records", "cora-gat.jsonl"), 2)
-	trajectories := files(t, filepath.Join(results, "protocol-1"), "cora-gin")
-	require.NotEmpty(t, trajectories)
-	for _, path := range trajectories {
-		relative, err := filepath.Rel(filepath.Join(results, "protocol-1"), path)
+	trainings := files(t, filepath.Join(results, "protocol-1"), "cora-gin")
+	require.NotEmpty(t, trainings)
+	for _, path := range trainings {
+		relative, err := filepath.Rel(results, path)
 		require.NoError(t, err)
-		lines(t, path, at("trajectories", relative), 3)
+		lines(t, path, at("trainings", relative), 3)
 	}
 	advise := []string{"advise", "--data", easyGraph(t), "--models", "gcn", "--setting", "transductive", "--budget", "20s",
 		"--backend", "go", "--results"}
@@ -329,17 +329,17 @@ func TestHostileInputsEndInOneLineWithinBounds(t *testing.T) {
 			return append(slices.Clone(checkpoint), in)
 		}},
 		{name: "records", inputs: 150, sound: at("records"), command: func(r *rand.Rand, in, out string) []string {
-			return oneOf(r, []string{"results", "verify", "--results", in}, []string{"results", "list", "--results", in},
-				[]string{"results", "merge", in, "--results", filepath.Join(out, "merged")},
+			return oneOf(r, []string{"reproduce", "verify", "--results", in}, []string{"report", "list", "--results", in},
+				[]string{"reproduce", "merge", in, "--results", filepath.Join(out, "merged")},
 				[]string{"report", "table-gin-cora", "--results", in})
 		}},
 		{name: "again", inputs: 30, sound: at("records"), only: "gin", patient: true,
 			command: func(_ *rand.Rand, in, _ string) []string {
-				return []string{"reproduce", "--again", filepath.Join(in, "cora-gin.jsonl")}
+				return []string{"reproduce", "again", filepath.Join(in, "cora-gin.jsonl")}
 			}},
-		{name: "trajectories", inputs: 100, sound: at("trajectories"), command: func(r *rand.Rand, in, _ string) []string {
-			return oneOf(r, []string{"multiverse", "--status", "--results", in},
-				[]string{"multiverse", "--summary", "--results", in}, []string{"results", "verify", "--results", in})
+		{name: "trainings", inputs: 100, sound: at("trainings"), command: func(r *rand.Rand, in, _ string) []string {
+			return oneOf(r, []string{"reproduce", "status", "depth", "--results", in}, []string{"report", "depth", "--results", in},
+				[]string{"reproduce", "verify", "--results", in})
 		}},
 		{name: "advice", inputs: 40, sound: at("advice"), patient: true, command: func(_ *rand.Rand, in, _ string) []string {
 			return append(slices.Clone(advise), in)

@@ -47,7 +47,7 @@ func TestTrialsOfAnotherProcessorAreTheSameToTheLastDigit(t *testing.T) {
 	program := withXLA(t)
 	const file = "testdata/foreign.jsonl"
 	want := strings.Count(fileText(t, file), "\n")
-	again := []string{program, "reproduce", "--again", file}
+	again := []string{program, "reproduce", "again", file}
 	out, _ := apart(t, nil, again...)
 	require.Equal(t, want, strings.Count(out, ": the same to the last digit\n"), out)
 	if _, err := exec.LookPath("taskset"); err != nil {
@@ -70,12 +70,12 @@ func TestARecordIsRunAgainWithTheDigitsThatItWasMadeWith(t *testing.T) {
 	folder := t.TempDir()
 	file := put(t, folder, "records.jsonl", lines)
 	for _, variables := range [][]string{nil, {"NODEMASK_DIGITS=processor"}} {
-		out, _ := apart(t, variables, program, "reproduce", "--again", file)
+		out, _ := apart(t, variables, program, "reproduce", "again", file)
 		require.Equal(t, 2, strings.Count(out, ": the same to the last digit\n"), out)
 	}
 	// What differs there counts here.
 	put(t, folder, "records.jsonl", strings.ReplaceAll(lines, `"split_hash":"`, `"split_hash":"0`))
-	code, _, diagnostics := nodemask(t, "reproduce", "--again", file)
+	code, _, diagnostics := nodemask(t, "reproduce", "again", file)
 	require.Equal(t, 1, code)
 	require.Contains(t, diagnostics, "nodemask: of 2 trials, 2 came out otherwise and 0 could not be run\n")
 }
@@ -87,7 +87,7 @@ func TestOtherDigitsAreReportedOnceWithTheirPlace(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(first), &r))
 	r.Digits, r.Parameters.Hidden, r.Parameters.Layers = "", 1<<16, 16
 	file := put(t, t.TempDir(), "wide.jsonl", lineOf(t, r))
-	diagnostics := fails(t, 1, "nodemask: "+file+": line 1: 16 layers of width 65536", "reproduce", "--again", file)
+	diagnostics := fails(t, 1, "nodemask: "+file+": line 1: 16 layers of width 65536", "reproduce", "again", file)
 	require.Equal(t, 1, strings.Count(diagnostics, "nodemask: "), diagnostics)
 }
 
@@ -97,7 +97,7 @@ func TestRecordsOfEmbeddedGraphsRerunOnThem(t *testing.T) {
 	folder := t.TempDir()
 	file := put(t, folder, "record.jsonl", stored(t, out))
 	put(t, folder, "ind.cora.x", "")
-	out, _ = succeeds(t, "reproduce", "--again", file, "--data-dir", folder)
+	out, _ = succeeds(t, "reproduce", "again", file, "--data-dir", folder)
 	require.Contains(t, out, "seed 1: the same to the last digit")
 }
 

@@ -121,7 +121,7 @@ func TestNoCommandWaitsForAPipeOrReadsADevice(t *testing.T) {
 			{"predict", "--model", model, "--cache", cache, "--backend", "go", "--nodes", odd, "--edges", edges},
 			{"predict", "--model", model, "--cache", odd, "--backend", "go", "--nodes", nodes, "--edges", edges},
 			{"predict", "--all", "--model", odd, "--data", g}, {"export", odd, "-o", filepath.Join(dir, "o")},
-			{"tree", "--edges", odd, "--root", "a"}, {"reproduce", "--again", odd}, {"data", "describe", odd},
+			{"tree", "--edges", odd, "--root", "a"}, {"reproduce", "again", odd}, {"data", "describe", odd},
 			{"page", "--data", odd, "-o", filepath.Join(dir, "page.html")}, {"explain", "--model", odd, "--node", "1"},
 		} {
 			code, out, diagnostics := nodemask(t, arguments...)

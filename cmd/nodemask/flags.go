@@ -70,11 +70,6 @@ func (f *runFlags) add(flags *pflag.FlagSet, of, folder, help string) {
 	addDataDir(flags, &f.dataDir)
 }
 
-func (f *runFlags) addMemory(flags *pflag.FlagSet) {
-	flags.StringVar(&f.memory, "memory", "2GiB",
-		"with --again: most memory that a trial may take, as records may ask for more than anybody wants")
-}
-
 // share is what --shard says: the index of a share from 0 on, and how many there are.
 func (f *runFlags) share() (index, of int, err error) {
 	if f.jobs < 1 {

@@ -20,7 +20,7 @@ func TestWhatIsInterruptedEndsSoonAndAsNoSuccess(t *testing.T) {
 		"describe": {"data", "describe", large},
 		"tree":     {"tree", "--data", large, "--root", "5"},
 		"report":   {"report", "--results", "../../results", "-o", filepath.Join(folder, "report.html")},
-		"export":   {"results", "export", "--readings", "--results", "../../results", "-o", filepath.Join(folder, "all.csv")},
+		"export":   {"reproduce", "export", "--readings", "--results", "../../results", "-o", filepath.Join(folder, "all.csv")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			said, err := os.Create(filepath.Join(folder, name))

@@ -93,7 +93,7 @@ func (b *bench) whole(folder, when string) {
 	if _, err := os.Stat(folder); err != nil || len(files(b, folder, ".jsonl")) == 0 {
 		return
 	}
-	p := b.start("results", "verify", "--results", folder)
+	p := b.start("reproduce", "verify", "--results", folder)
 	require.Empty(b, p.end(), when)
 	if p.ProcessState.ExitCode() != 0 {
 		require.Contains(b, p.diagnostics.String(), "no records there", when)
@@ -200,7 +200,7 @@ func TestTwoProcessesAtOnceLeaveWholeFilesOfOneOfThem(t *testing.T) {
 	lines(t, filepath.Join(from, "cora-gin.jsonl"), b.at("two/cora-gin.jsonl"), 200)
 	for i := range 8 {
 		to := b.at("merged" + string(rune('a'+i)))
-		b.both([]string{"results", "merge", b.at("one"), "--results", to}, []string{"results", "merge", b.at("two"),
+		b.both([]string{"reproduce", "merge", b.at("one"), "--results", to}, []string{"reproduce", "merge", b.at("two"),
 			"--results", to})
 		b.whole(to, "merged")
 		require.Equal(t, 300, strings.Count(fileText(b, filepath.Join(to, "cora-gin.jsonl")), "\n"))

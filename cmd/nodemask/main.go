@@ -135,8 +135,8 @@ func newRootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newTrainCommand(), newAdviseCommand(), newPredictCommand(),
 		newExplainCommand(), newExportCommand(),
-		newDataCommand(), newReproduceCommand(), newMultiverseCommand(),
-		newReportCommand(), newResultsCommand(), newTreeCommand(), newServeCommand(), newPageCommand())
+		newDataCommand(), newReproduceCommand(), newReportCommand(), newTreeCommand(), newServeCommand(),
+		newPageCommand())
 	prepare(root)
 	return root
 }

@@ -25,13 +25,13 @@ func TestNoCommandSucceedsWhoseOutputCannotBeWritten(t *testing.T) {
 	folder, cell := someResults(t)
 	graph := smallGraph(t)
 	for _, command := range [][]string{
-		{"--help"}, {"help", "train"}, {"train", "--help"}, {"tree", "--help"}, {"results"}, {"--version"}, {"completion",
+		{"--help"}, {"help", "train"}, {"train", "--help"}, {"tree", "--help"}, {"--version"}, {"completion",
 			"bash"},
-		{"results", "list", "--results", folder}, {"results", "show", cell.Key(), "--results", folder}, {"results", "verify",
+		{"report", "list", "--results", folder}, {"report", "records", cell.Key(), "--results", folder}, {"reproduce", "verify",
 			"--results", folder},
-		{"results", "export", "--results", folder}, {"results", "merge", folder, "--results", t.TempDir()},
+		{"reproduce", "export", "--results", folder}, {"reproduce", "merge", folder, "--results", t.TempDir()},
 		{"report", "--format", "text", "--results", folder}, {"reproduce", "--list"},
-		{"multiverse", "--list"}, {"multiverse", "--status", "--results", t.TempDir()},
+		{"report", "depth", "--results", "../../results"}, {"reproduce", "status", "depth", "--results", t.TempDir()},
 		{"data", "list"}, {"data", "info", graph}, {"data", "describe", graph}, {"data", "verify", graph},
 		{"tree", "--data", graph, "--root", "0"}, {"tree", "--data", graph, "--root", "0", "--count"}, {"tree", "--data",
 			graph, "--root", "0", "--format", "svg"},
@@ -111,7 +111,7 @@ func TestMisspeltWordsAreMisuseAndGetASuggestion(t *testing.T) {
 
 func TestARetiredCommandSaysWhatToCall(t *testing.T) {
 	for word, now := range map[string]string{"demo": "train --preset paper --trials 3", "bench": "make bench",
-		"embed": "predict --all"} {
+		"embed": "predict --all", "multiverse": "reproduce", "results": "report"} {
 		stderr := fails(t, 2, now, word, "--model", "x")
 		require.Contains(t, stderr, "nodemask: there is no command "+word+" any more: use '")
 		fails(t, 2, now, "help", word)

@@ -17,7 +17,7 @@ import (
 )
 
 func newReportCommand() *cobra.Command {
-	var output, format, folder string
+	var output, format, folder, data, model string
 	var holm bool
 	c := &cobra.Command{
 		Use:   "report [ID…]",
@@ -27,13 +27,15 @@ claim. Tables and figures that are named are printed, or written as a page with 
 them, after the findings. It needs no other files. 'answers' is what node masking changes in the reading that the paper
 cites, 'summary' the verdict on each claim (each as a table, or drawn with --format svg). 'summary --format json' is for
 programs: docs/FORMATS.md describes its fields. 'summary --format ro-crate' describes the project's folder, with its
-results, as an RO-Crate.`,
+results, as an RO-Crate. A part of the protocols (cited, departures, stated, scale, tables, balanced, depth, tuned)
+prints its numbers.`,
 		Example: `  nodemask report -o report.html
   nodemask report table-gat --format markdown
   nodemask report summary
   nodemask report summary --format json -o claims.json
   nodemask report summary --format ro-crate -o ro-crate-metadata.json
-  nodemask report answers`,
+  nodemask report answers
+  nodemask report cited --data cora --model gin`,
 		Args: cobra.ArbitraryArgs,
 	}
 	flags := c.Flags()
@@ -43,7 +45,19 @@ results, as an RO-Crate.`,
 	addResults(flags, &folder, "results", "")
 	flags.BoolVar(&holm, "holm", false,
 		"correct tables for the number of comparisons that they make, by Holm's method (the paper does not)")
+	addPart(flags, &data, &model)
+	c.AddCommand(newListCommand(), newRecordsCommand())
 	c.RunE = func(c *cobra.Command, ids []string) error {
+		if part, err := partOf(ids); part != "" || err != nil {
+			if err != nil {
+				return err
+			}
+			r, err := openPart(c, part, resultsBeside(c, folder), data, model)
+			if err != nil {
+				return err
+			}
+			return unlessInterrupted(c.Context(), r.run)
+		}
 		overview := ""
 		if len(ids) == 1 && (ids[0] == report.SummaryID || ids[0] == report.AnswersID) {
 			overview, ids = ids[0], nil
@@ -58,11 +72,7 @@ results, as an RO-Crate.`,
 		if err != nil {
 			return artifactError(err, ids, report.SummaryID, report.AnswersID)
 		}
-		for _, project := range checkout.Folders() { // outside of it, a clone and an archive have results beside bin/
-			if beside := filepath.Join(project, folder); !c.Flags().Changed("results") && !isFolder(folder) && isFolder(beside) {
-				folder = beside
-			}
-		}
+		folder = resultsBeside(c, folder)
 		if !isFolder(folder) {
 			return misusef("--results %s: no folder of results there: "+
 				"run it in the folder of the project, which 'nodemask lab' of the wheel unpacks, or name its results", folder)
@@ -114,6 +124,16 @@ results, as an RO-Crate.`,
 		return nil
 	}
 	return c
+}
+
+// resultsBeside returns the folder of results: outside of the project, a clone and an archive have it beside bin/.
+func resultsBeside(c *cobra.Command, folder string) string {
+	for _, project := range checkout.Folders() {
+		if beside := filepath.Join(project, folder); !c.Flags().Changed("results") && !isFolder(folder) && isFolder(beside) {
+			return beside
+		}
+	}
+	return folder
 }
 
 func textOf(write func(io.Writer) error) (string, error) {

@@ -65,63 +65,62 @@ func TestReportShowsWhatResultsThereAreInEveryFormat(t *testing.T) {
 	require.Empty(t, left, "no temporary file stays")
 
 	refuses(t, nil, map[string][]string{
-		`no artifact "table-9"`:            {"report", "table-9"},
-		"--format pdf: expected one of":    {"report", "--format", "pdf", "--results", folder},
-		"no folder of results there":       {"report", "--results", filepath.Join(folder, "nowhere")},
-		"nowhere: no records there":        {"results", "list", "--results", filepath.Join(folder, "nowhere")},
-		"--shard 3/2: expected i/n":        {"reproduce", "--shard", "3/2"},
-		"--shard 1/2x: expected i/n":       {"reproduce", "--shard", "1/2x"},
-		"--trials 0: expected":             {"reproduce", "--trials", "0"},
-		"--jobs 0: expected at least 1":    {"reproduce", "--jobs", "0"},
-		"expected no IDs, found table-mad": {"reproduce", "table-mad", "--again", "-"},
-		"no results of cell":               {"results", "show", "cora/gin/inductive/11%", "--results", folder},
+		`no artifact "table-9"`:         {"report", "table-9"},
+		"--format pdf: expected one of": {"report", "--format", "pdf", "--results", folder},
+		"no folder of results there":    {"report", "--results", filepath.Join(folder, "nowhere")},
+		"nowhere: no records there":     {"report", "list", "--results", filepath.Join(folder, "nowhere")},
+		"--shard 3/2: expected i/n":     {"reproduce", "--shard", "3/2"},
+		"--shard 1/2x: expected i/n":    {"reproduce", "--shard", "1/2x"},
+		"--trials 0: expected":          {"reproduce", "--trials", "0"},
+		"--jobs 0: expected at least 1": {"reproduce", "--jobs", "0"},
+		"no records of cell":            {"report", "records", "cora/gin/inductive/11%", "--results", folder},
 	})
 }
 
 func TestResultsAreListedShownCheckedAndMerged(t *testing.T) {
 	folder, cell := someResults(t)
-	out, _ := succeeds(t, "results", "list", "--results", folder)
+	out, _ := succeeds(t, "report", "list", "--results", folder)
 	require.Equal(t, fmt.Sprintf("   2  go %s\n   2  go %s\n", cell.Key(), paper.Masked(cell, 0.5).Key()), out)
-	out, _ = succeeds(t, "results", "show", cell.Key(), "--results", folder)
+	out, _ = succeeds(t, "report", "records", cell.Key(), "--results", folder)
 	require.Len(t, jsonLines(t, out), 2)
 	other := filepath.Join(t.TempDir(), "other")
-	out, _ = succeeds(t, "results", "merge", folder, "--results", other)
+	out, _ = succeeds(t, "reproduce", "merge", folder, "--results", other)
 	require.Equal(t, "4 records added\n", out)
-	out, _ = succeeds(t, "results", "verify", "--results", other)
+	out, _ = succeeds(t, "reproduce", "verify", "--results", other)
 	require.Equal(t, "4 records and 0 trainings in order\n", out)
 	put(t, other, "torn.jsonl", "{")
-	verify := []string{"results", "verify", "--results", other}
+	verify := []string{"reproduce", "verify", "--results", other}
 	fails(t, 1, "torn.jsonl: byte 0: the last line is cut short", verify...)
 	put(t, other, "broken.jsonl", "{}\n")
 	fails(t, 1, "broken.jsonl: line 1: ", verify...)
-	fails(t, 2, "nowhere: no records there", "results", "verify", "--results", filepath.Join(other, "nowhere"))
+	fails(t, 2, "nowhere: no records there", "reproduce", "verify", "--results", filepath.Join(other, "nowhere"))
 }
 
 func TestContradictoryResultsAreNotMerged(t *testing.T) {
 	folder, cell := someResults(t)
 	other := filepath.Join(t.TempDir(), "other")
 	addTrial(t, other, cell, 1, 99)
-	code, out, errs := nodemask(t, "results", "merge", other, "--results", folder)
+	code, out, errs := nodemask(t, "reproduce", "merge", other, "--results", folder)
 	require.Equal(t, 1, code)
 	require.Equal(t, "0 records added\n", out)
 	require.Contains(t, errs, "contradicts what is there, of the same trial ("+cell.Key()+", seed 1, go): macro F1: "+
 		"78.5, now 99")
 	put(t, folder, "merged-by-hand.jsonl", fileText(t, filepath.Join(other, "cora-gin.jsonl")))
-	fails(t, 1, "merged-by-hand.jsonl: line 1: contradicts ", "results", "verify", "--results", folder)
+	fails(t, 1, "merged-by-hand.jsonl: line 1: contradicts ", "reproduce", "verify", "--results", folder)
 
 	folder = filepath.Join(t.TempDir(), "results")
 	readings := filepath.Join(folder, report.FirstFolder)
 	training := recordtest.Read(cell, 1, func(hyper.StopOn, datasets.Arrivals) (float64, float64) { return 80, 79 })
 	training.Protocol = judge.FirstProtocol()
 	require.NoError(t, record.Open(readings).Add(training))
-	out, _ = succeeds(t, "results", "verify", "--results", folder)
+	out, _ = succeeds(t, "reproduce", "verify", "--results", folder)
 	require.Equal(t, "0 records and 1 trainings in order\n", out)
 	require.NoError(t, os.Rename(readings, filepath.Join(folder, report.SecondFolder)))
 	fails(t, 1, "line 1: a training under protocol \""+judge.FirstProtocol()+"\": expected "+judge.SecondProtocol(),
-		"results", "verify", "--results", folder)
-	for _, what := range []string{"--status", "--summary", "--splits=1"} {
-		fails(t, 1, "line 1: a training under protocol", "multiverse", "--part", "cited", what, "--backend", "go",
-			"--results", filepath.Join(folder, report.SecondFolder))
+		"reproduce", "verify", "--results", folder)
+	for _, what := range [][]string{{"reproduce", "status", "cited"}, {"report", "cited"}, {"reproduce", "cited", "--backend",
+		"go"}} {
+		fails(t, 1, "line 1: a training under protocol", append(what, "--results", folder)...)
 	}
 }
 
@@ -139,10 +138,10 @@ func aTrial(t *testing.T) record.Record {
 
 func TestReproduceSaysWhatRunsTheTrialsThatItDoesNot(t *testing.T) {
 	refuses(t, []string{"reproduce", "--trials", "1", "--results", t.TempDir(), "--backend", "go"}, map[string][]string{
-		"table-gin-citeseer: all 16 cells have a split for each trial: 'nodemask multiverse --part cited'": {
+		"table-gin-citeseer: all 16 cells have a split for each trial: the parts cited, tables and depth": {
 			"table-gin-citeseer"},
-		"table-balanced: its cells are chosen while they are tuned: 'nodemask multiverse --part balanced'": {"table-balanced"},
-		"table-tuned: its cells are chosen while they are tuned":                                           {"table-tuned"},
+		"table-balanced: its cells are chosen while they are tuned: the parts balanced and tuned": {"table-balanced"},
+		"table-tuned: its cells are chosen while they are tuned":                                  {"table-tuned"},
 	})
 }
 
@@ -154,7 +153,7 @@ func TestReproduceListsItsArtifactsAndRepeatsARecord(t *testing.T) {
 
 	trial, folder := aTrial(t), t.TempDir()
 	again := func(records string) []string {
-		return []string{"reproduce", "--again", put(t, folder, "record.jsonl", records)}
+		return []string{"reproduce", "again", put(t, folder, "record.jsonl", records)}
 	}
 	out, _ = succeeds(t, again(lineOf(t, trial))...)
 	require.Contains(t, out, "seed 1: the same to the last digit")
@@ -176,7 +175,7 @@ func TestRepeatingRecordsLeavesOutThoseWhoseDataIsMissing(t *testing.T) {
 	missing := here
 	missing.Data = "citeseer"
 	file := put(t, t.TempDir(), "records.jsonl", lineOf(t, missing)+lineOf(t, here)+lineOf(t, missing))
-	code, out, diagnostics := nodemask(t, "reproduce", "--again", file)
+	code, out, diagnostics := nodemask(t, "reproduce", "again", file)
 	require.Equal(t, 1, code, diagnostics)
 	require.Contains(t, out, "seed 1: the same to the last digit")
 	require.Equal(t, 1, strings.Count(diagnostics, "ind.citeseer.x is not there"), diagnostics)
@@ -270,7 +269,7 @@ func TestRepeatingARecordOfAnotherBackendOpensNothing(t *testing.T) {
 	line := lineOf(t, record.Record{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
 		Parameters: c.Parameters, Seed: 1, SplitSeed: 1, SplitHash: "5eed", Backend: "xla:" + plugin})
 	diagnostics := fails(t, 2, "record.jsonl: line 1: a record of backend ",
-		"reproduce", "--again", put(t, t.TempDir(), "record.jsonl", line))
+		"reproduce", "again", put(t, t.TempDir(), "record.jsonl", line))
 	close(stop)
 	watching.Wait()
 	require.Contains(t, diagnostics, "expected one of xla:cuda, xla:cpu, go")

@@ -72,8 +72,8 @@ func (s *Store) read(
 			if from > 0 {
 				where = fmt.Sprintf("byte %d", end)
 			}
-			return end, fmt.Errorf("%s: %s: %w: remove the line, and the command that trained it ('nodemask reproduce', "+
-				"'multiverse' or 'advise') runs the trial again", path, where, err)
+			return end, fmt.Errorf("%s: %s: %w: remove the line, and the command that trained it ('nodemask reproduce' or "+
+				"'advise') runs the trial again", path, where, err)
 		}
 		if unended {
 			return end, nil // whoever appends next ends the line: then it is read again

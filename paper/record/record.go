@@ -98,8 +98,12 @@ func (r Record) Differences(other Record) (differences []string) {
 		differ("MAD", *r.MAD, *other.MAD)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Readings)) { // the other may have more
+		was := r.Readings[name]
 		if is, ok := other.Readings[name]; ok {
-			differ(name, r.Readings[name], is)
+			if was.Cached == 0 || is.Cached == 0 { // one of the two does not keep it
+				was.Cached, is.Cached = 0, 0
+			}
+			differ(name, was, is)
 		}
 	}
 	return differences

@@ -149,7 +149,7 @@ func TestClaimsAreGradedOnceAllSplitsAreThere(t *testing.T) {
 	v := claim(t, "table-gin-cora/gain-inductive").Judge(e)
 	assert.Equal(t, judge.Reproduced, v.Grade)
 	assert.Equal(t, "4 of 4", v.Strict())
-	assert.Equal(t, "nodemask multiverse --part cited --data cora --model gin --summary", v.command)
+	assert.Equal(t, "nodemask report cited --data cora --model gin", v.command)
 	assert.Equal(t, "3 above, 0 below of 3", v.Robust, "itself, with all edges, and rescaled")
 	assert.Equal(t, judge.Contradicted, claim(t, "table-gin-cora/gain-transductive").Judge(e).Grade)
 	assert.Equal(t, judge.Reproduced, claim(t, "table-scale-cora/costs").Judge(e).Grade)

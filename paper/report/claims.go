@@ -156,7 +156,7 @@ func claimOfMoreInductively(id string) Claim {
 
 // judgeMoreInductively compares gains with gains in the cited reading.
 func (e *Evidence) judgeMoreInductively() Verdict {
-	v := Verdict{Unit: points, command: "nodemask multiverse --part cited --data cora --model all --summary"}
+	v := Verdict{Unit: points, command: "nodemask report cited --data cora"}
 	const ten, fifty, ninety = 0, 2, 3 // of judge.Sizes
 	var all [][]float64
 	for _, model := range []string{"gat", "sgat"} {

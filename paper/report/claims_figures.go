@@ -235,7 +235,7 @@ func judgeTrained(r *record.Results, unit string, all []comparison, said, out []
 		v.Grade = judge.CannotTell
 	}
 	v.Figures = strings.Join(slices.Concat([]string{v.Figures}, said, out), "; ")
-	v.setCommand("nodemask multiverse --part depth")
+	v.setCommand("depth")
 	return v
 }
 

@@ -37,11 +37,6 @@ func comparisonOf(id string) tunedComparison {
 	return tunedComparison{Design: judge.DrawnDesign(), part: "tuned", folder: FirstFolder}
 }
 
-// command returns what shows the comparison.
-func (c tunedComparison) command(arguments string) string {
-	return "nodemask multiverse --part " + c.part + " --data all " + arguments
-}
-
 // tuned returns a comparison by its table.
 func (e *Evidence) tuned(id string) tunedComparison {
 	return once(e.comparisons, id, func() tunedComparison {
@@ -242,6 +237,6 @@ func (e *Evidence) judgeTuned(table, against string, setting datasets.Setting,
 		v = judgePairs(e.Records, points, all)
 		v.files = files
 	}
-	v.setCommand(c.command("--model all"))
+	v.setCommand(c.part)
 	return v
 }

@@ -80,11 +80,11 @@ func (v Verdict) GradeText() string {
 	return string(v.Grade)
 }
 
-// setCommand says which part of 'multiverse' shows the evidence, or trains it where there is none.
-func (v *Verdict) setCommand(multiversePart string) {
-	v.command = multiversePart
-	if v.Grade != judge.NotRun {
-		v.command += " --summary"
+// setCommand says which part shows the evidence, or trains it where there is none.
+func (v *Verdict) setCommand(part string) {
+	v.command = "nodemask report " + part
+	if v.Grade == judge.NotRun {
+		v.command = "nodemask reproduce " + part
 	}
 }
 
@@ -279,7 +279,7 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 		return notRun("%v", err)
 	}
 	v := Verdict{Grade: judge.NotRun, Unit: points, Published: published}
-	command := fmt.Sprintf("nodemask multiverse --part cited --data %s --model %s", data, model)
+	command := fmt.Sprintf("cited --data %s --model %s", data, model)
 	if a.Effect == nil || a.Splits < judge.Splits {
 		v.Figures = fmt.Sprintf("%d of %d splits", a.Splits, judge.Splits)
 		v.setCommand(command)

@@ -24,50 +24,52 @@ func TestTheCommandOfAClaimShowsWhatItRestsOn(t *testing.T) {
 		if a.Verdict == judge.Unmeasured {
 			continue
 		}
-		out, _ := succeeds(t, "multiverse", "--results", "../../results/protocol-2", "--part", "cited", "--data", a.Data,
-			"--model", a.Model, "--summary")
+		out, _ := succeeds(t, "report", "cited", "--results", "../../results", "--data", a.Data, "--model", a.Model)
 		require.Contains(t, out, fmt.Sprintf("the cited reading: %s points", plots.Signed(a.Effect.Pooled.MeanDifference, 2)),
 			"whatever else of the part is still missing")
 	}
 }
 
-func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {
+func TestWhatPartsCannotBeAskedIsMisuse(t *testing.T) {
 	folder := t.TempDir()
-	refuses(t, []string{"multiverse", "--results", folder}, map[string][]string{
-		"--model gcn: expected all or one": {"--model", "gcn"},
-		"--splits 21: expected 1 to 20":    {"--splits", "21"},
-		"--jobs 0":                         {"--jobs", "0"},
-		"--batch 0":                        {"--batch", "0"},
-		"--sizes: 100: expected 1 to 99":   {"--sizes", "10,100"},
-		"--shard 3/2: expected i/n":        {"--shard", "3/2"},
-		"--part width: expected cited, departures, stated, scale, tables, balanced, depth or tuned": {"--part", "width"},
-		"--data all: expected one data set": {"--data", "all", "--part", "depth"},
-		"has no trials of gin on cora":      {"--again", "1"},
-		"has no trials of gcn on pubmed": {"--again", "1", "--part",
-			"tuned", "--data", "pubmed", "--model", "gcn"},
-		"--list: --part tuned has no readings to list": {"--list", "--part", "tuned"},
-		"--part depth is about GIN: leave --model out": {"--part", "depth", "--model", "gat"},
-		"its sizes and splits are the protocol's": {"--part", "depth", "--splits",
-			"3"},
-		"found 'nodemask multiverse cora'": {"cora"},
+	refuses(t, nil, map[string][]string{
+		"--model gcn: expected all or one":       {"reproduce", "cited", "--model", "gcn"},
+		"--data reddit: expected all or one":     {"report", "stated", "--data", "reddit", "--results", folder},
+		"--jobs 0":                               {"reproduce", "cited", "--jobs", "0"},
+		"--shard 3/2: expected i/n":              {"reproduce", "cited", "--shard", "3/2"},
+		"--trials: a part has the protocol's":    {"reproduce", "cited", "--trials", "3"},
+		"depth is a part of a protocol":          {"reproduce", "table-mad", "depth"},
+		`no part "width": expected one of cited`: {"reproduce", "status", "width"},
+		"the part depth is about GIN":            {"reproduce", "depth", "--model", "gat"},
+		"no records there":                       {"reproduce", "again", "--results", folder},
+		"--count 0: expected at least 1":         {"reproduce", "again", "--count", "0"},
 	})
-	path := put(t, folder, "cora-gin.jsonl", "{}\n")
-	require.Contains(t, fails(t, 1, path+": line 1: ", "multiverse", "--results", folder, "--status"),
-		"remove the line, and the command that trained it ('nodemask reproduce', 'multiverse' or 'advise')")
+	part := filepath.Join(folder, report.SecondFolder)
+	require.NoError(t, os.Mkdir(part, 0o700))
+	path := put(t, part, "cora-gin.jsonl", "{}\n")
+	require.Contains(t, fails(t, 1, path+": line 1: ", "reproduce", "status", "cited", "--results", folder),
+		"remove the line, and the command that trained it ('nodemask reproduce' or 'advise')")
+}
+
+func TestAPartIsCounted(t *testing.T) {
+	out, _ := succeeds(t, "reproduce", "status", "cited", "--results", "../../results", "--data", "cora", "--model", "gat")
+	require.Regexp(t, `^cited, cora, gat: (\d+) of (\d+) trials; \d+ of \d+ trainings have all 20 splits\n$`, out)
+	out, _ = succeeds(t, "reproduce", "status", "depth", "--results", "../../results")
+	require.Equal(t, "depth, cora, all: 800 of 800 trials; 80 of 80 trainings have all 10 splits\n", out)
+	out, _ = succeeds(t, "reproduce", "status", "tuned", "--results", t.TempDir(), "--data", "cora", "--model", "gat")
+	require.Regexp(t, `^cora, tuned: \d+ trainings left to look at on 3 splits\n$`, out)
 }
 
 func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {
-	out, _ := succeeds(t, "multiverse", "--part", "tuned", "--data", "all", "--model", "all", "--results",
-		t.TempDir(), "--summary")
+	out, _ := succeeds(t, "report", "tuned", "--results", t.TempDir())
 	require.Equal(t, 60, strings.Count(out, "    plain: not tuned yet\n"))
 	require.NotContains(t, out, "over the")
-	out, _ = succeeds(t, "multiverse", "--part", "balanced", "--model", "gin", "--results", t.TempDir(), "--summary")
+	out, _ = succeeds(t, "report", "balanced", "--data", "cora", "--model", "gin", "--results", t.TempDir())
 	require.Contains(t, out, "cora, gin with one linear layer, inductive, 10%\n    plain: not tuned yet\n")
 	require.Equal(t, 16, strings.Count(out, "    masked, p tuned: not tuned yet\n"))
 
 	e := report.Open("../../results")
-	out, _ = succeeds(t, "multiverse", "--part", "tuned", "--data", "all", "--model", "all", "--results",
-		"../../results/protocol-1", "--summary")
+	out, _ = succeeds(t, "report", "tuned", "--results", "../../results")
 	for _, id := range []string{"gin", "gat", "sgat", "gcn", "sage"} {
 		found, err := report.Find("table-tuned")
 		require.NoError(t, err)
@@ -94,15 +96,14 @@ func TestReadingsOfBothProtocolsAreExported(t *testing.T) {
 		require.NoError(t, os.Mkdir(filepath.Join(results, part), 0o700))
 		put(t, filepath.Join(results, part), "cora-gat.jsonl", line+"\n")
 	}
-	out, _ := succeeds(t, "results", "export", "--readings", "--results", results)
+	out, _ := succeeds(t, "reproduce", "export", "--readings", "--results", results)
 	require.Regexp(t, `\ncora,gat,.*,20\d,`, out)
 	require.Regexp(t, `\ncora,gat,.*,500,`, out)
 }
 
-func TestMultiverseSaysWhichDataAreMissing(t *testing.T) {
-	errs := fails(t, 1, "\nnodemask: cannot run 12 trials on citeseer: ind.citeseer.x is not there (looked in ",
-		"multiverse", "--backend", "go", "--data", "citeseer", "--model", "sgat", "--sizes", "10", "--splits", "2",
-		"--results", t.TempDir())
+func TestAPartSaysWhichDataAreMissing(t *testing.T) {
+	errs := fails(t, 1, "trials on citeseer: ind.citeseer.x is not there (looked in ", "reproduce", "cited", "--backend",
+		"go", "--data", "citeseer", "--model", "sgat", "--results", t.TempDir())
 	require.Contains(t, errs, "run 'nodemask data fetch citeseer', or name the folder")
 }
 
@@ -112,13 +113,12 @@ func TestCommandsShowTheNumbersOfAdvice(t *testing.T) {
 	numbers := regexp.MustCompile(`\d+(\.\d+| %)`) // without signs: A against B may be shown as B against A
 	said := map[string]string{}                    // by the command that shows it
 	for _, row := range e.Advice().Rows {
-		part, folder := string(judge.Balanced), report.SecondFolder
+		part := string(judge.Balanced)
 		if !strings.HasPrefix(row[0].Text, "GIN") || strings.HasSuffix(row[0].Text, "not normalised") {
-			part, folder = "tuned", report.FirstFolder
+			part = tunedPart
 		}
 		for _, field := range row[4:] {
-			said["nodemask multiverse --part "+part+" --data all --model all --summary --results "+
-				filepath.Join(results, folder)] += " " + field.Text
+			said["nodemask report "+part+" --results "+results] += " " + field.Text
 		}
 	}
 	require.Len(t, said, 2)

@@ -1,0 +1,484 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"nodemask/datasets"
+	"nodemask/paper/judge"
+	"nodemask/paper/measure"
+	"nodemask/paper/record"
+	"nodemask/paper/report"
+	"nodemask/plots"
+	"nodemask/stats"
+)
+
+// The parts of PROTOCOL.md that are kept.
+const depthPart, tunedPart = "depth", "tuned"
+
+// parts lists those of both protocols.
+func parts() (all []string) {
+	for _, part := range judge.Parts() {
+		all = append(all, string(part))
+	}
+	return append(all, depthPart, tunedPart)
+}
+
+// partOf returns the part that is named, if one is: it stands alone.
+func partOf(names []string) (string, error) {
+	for _, name := range names {
+		if slices.Contains(parts(), name) {
+			if len(names) > 1 {
+				return "", misusef("%s is a part of a protocol: expected it alone", name)
+			}
+			return name, nil
+		}
+	}
+	return "", nil
+}
+
+func addPart(flags *pflag.FlagSet, data, model *string) {
+	flags.StringVar(data, "data", "all", "data set of a part")
+	flags.StringVar(model, "model", "all", "model of a part")
+}
+
+// partRun is a part of a protocol: its cells, and where its trainings are kept.
+type partRun struct {
+	*cobra.Command
+	*runFlags         // to train; nil: to show
+	part, data, model string
+	store             *record.Store
+	protocol          string
+	splits            int
+}
+
+// openPart returns a part with its store in a folder of results.
+func openPart(c *cobra.Command, part, folder, data, model string) (partRun, error) {
+	r := partRun{Command: c, part: part, data: data, model: model, protocol: judge.FirstProtocol(),
+		splits: judge.DepthSplits}
+	in := report.FirstFolder
+	if slices.Contains(judge.Parts(), judge.Part(part)) {
+		in, r.protocol, r.splits = report.SecondFolder, judge.SecondProtocol(), judge.Part(part).Splits()
+	}
+	if part == depthPart {
+		if model != "all" && model != "gin" {
+			return r, misusef("--model %s: the part depth is about GIN: leave --model out", model)
+		}
+		if r.data == "all" {
+			r.data = "cora"
+		}
+	}
+	r.store = record.OpenUnder(filepath.Join(folder, in), r.protocol)
+	return r, nil
+}
+
+// run trains what a part lacks, or shows its numbers.
+func (r partRun) run() error {
+	if design, tunes := r.design(); tunes {
+		return r.runTuned(design)
+	}
+	if r.part == depthPart {
+		return r.runDepth()
+	}
+	return r.runReadings()
+}
+
+// newStatusCommand counts what there is of a part.
+func newStatusCommand() *cobra.Command {
+	var data, model string
+	c := recordCommand("status PART", "Count recorded and missing trials of a part", cobra.ExactArgs(1),
+		func(c *cobra.Command, folder string, args []string) error {
+			part, err := partOf(args)
+			if err != nil || part == "" {
+				return misusef("no part %q: expected one of %v", args[0], parts())
+			}
+			r, err := openPart(c, part, folder, data, model)
+			if err != nil {
+				return err
+			}
+			return unlessInterrupted(c.Context(), r.status)
+		})
+	addPart(c.Flags(), &data, &model)
+	return c
+}
+
+func (r partRun) status() error {
+	if design, tunes := r.design(); tunes {
+		design, err := r.chosen(design)
+		if err != nil {
+			return err
+		}
+		_, next, _, err := r.tuned(design)
+		if err == nil {
+			_, err = fmt.Fprintf(r.OutOrStdout(), "%s, %s: %d trainings left to look at on %d splits\n", r.data, r.part,
+				len(next.Cells), len(next.Seeds))
+		}
+		return err
+	}
+	var cells []record.Cell
+	seeds := judge.Seeds(judge.FirstSplit, r.splits)
+	if r.part == depthPart {
+		seeds = judge.Seeds(judge.FirstDepthSplit, r.splits)
+		for _, of := range r.depthCells() {
+			for _, c := range of {
+				cells = append(cells, c.Trained())
+			}
+		}
+	} else {
+		questions, err := r.questions()
+		if err != nil {
+			return err
+		}
+		if cells, err = judge.Cells(questions); err != nil {
+			return err
+		}
+	}
+	done, complete, err := r.results().Count(cells, seeds)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(r.OutOrStdout(), "%s, %s, %s: %d of %d trials; %d of %d trainings have all %d splits\n", r.part,
+		r.data, r.model, done, len(cells)*r.splits, complete, len(cells), r.splits)
+	return err
+}
+
+// results are the trials of the part's folder, which are read when they are asked for.
+func (r partRun) results() *record.Results { return r.store.Results(nil, nil) }
+
+// train runs what a batch lacks.
+func (r partRun) train(batch judge.Batch) error {
+	all, err := r.store.Load()
+	if err != nil {
+		return err
+	}
+	if err := record.NewResults(all).Err(); err != nil {
+		return err
+	}
+	b, err := openBackend(r.ErrOrStderr(), r.backend)
+	if err != nil {
+		return err
+	}
+	_, err = r.runFlags.train(r.Command, b, r.store, batch.Cells, measure.Options{Seeds: batch.Seeds, Batch: 5,
+		Protocol: r.protocol}, func(last record.Record) string {
+		return fmt.Sprintf("%s, %s, %d%%, split %d, %d epochs in %.2f s", last.Model, last.Setting, last.TrainPercent,
+			last.Seed, last.Epochs, last.Seconds)
+	})
+	return err
+}
+
+// oneOrAll returns the value of a flag as a list: all that are known for "all".
+func oneOrAll(flag, value string, known []string) ([]string, error) {
+	if value == "all" {
+		return known, nil
+	}
+	if !slices.Contains(known, value) {
+		return nil, misusef("--%s %s: expected all or one of %s", flag, value, strings.Join(known, ", "))
+	}
+	return []string{value}, nil
+}
+
+// questions lists what the part asks of readings.
+func (r partRun) questions() (questions []judge.Question, err error) {
+	data, err := oneOrAll("data", r.data, judge.Data())
+	if err != nil {
+		return nil, err
+	}
+	models, err := oneOrAll("model", r.model, judge.Models())
+	if err != nil {
+		return nil, err
+	}
+	for _, on := range data {
+		for _, model := range models {
+			for _, setting := range datasets.Settings() {
+				q, err := judge.QuestionOf(judge.Part(r.part), on, model, setting)
+				if err != nil {
+					return nil, err
+				}
+				questions = append(questions, q)
+			}
+		}
+	}
+	return questions, nil
+}
+
+// runReadings trains what a part of the second protocol asks for, the cited reading first, or prints its numbers.
+func (r partRun) runReadings() error {
+	questions, err := r.questions()
+	if err != nil {
+		return err
+	}
+	if r.runFlags == nil {
+		return r.printCited(r.results(), questions)
+	}
+	var first []judge.Question
+	for _, q := range questions {
+		first = append(first, judge.First(q))
+	}
+	for _, some := range [][]judge.Question{first, questions} {
+		cells, err := judge.Cells(some)
+		if err != nil {
+			return err
+		}
+		if err := r.train(judge.Batch{Cells: cells, Seeds: judge.Seeds(judge.FirstSplit, r.splits)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printCited prints the effect of masking in each reading that is asked about, over the sizes and at each.
+func (r partRun) printCited(results *record.Results, questions []judge.Question) error {
+	w := bufio.NewWriter(r.OutOrStdout())
+	for _, q := range questions {
+		answers, err := judge.Each(results, q)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s, %s, %s\n", q.Data, q.Model, q.Setting)
+		for _, a := range answers {
+			reading := judge.Departure(q.Axes, a.Reading)
+			if a.Effect == nil {
+				fmt.Fprintf(w, "    %s: %d of %d splits\n", reading, a.Splits, r.splits)
+				continue
+			}
+			fmt.Fprintf(w, "    %s: %s over %d splits", reading, pointsOf(a.Effect.Pooled), a.Splits)
+			for i, size := range q.Sizes {
+				fmt.Fprintf(w, "; %d %%: %.2f to %.2f", size, a.Effect.Plain[i], a.Effect.Masked[i])
+			}
+			fmt.Fprintln(w)
+		}
+	}
+	return w.Flush()
+}
+
+// pointsOf is a difference in points, with its interval and p.
+func pointsOf(t stats.TTest) string {
+	return fmt.Sprintf("%s points (95 %% interval %s to %s, p %s)", plots.Signed(t.MeanDifference, 2),
+		plots.Signed(t.Low, 2), plots.Signed(t.High, 2), stats.ProbabilityText(t.P))
+}
+
+// depthCells are networks of all depths at all keep rates.
+func (r partRun) depthCells() map[datasets.Setting][]record.Cell {
+	cells := map[datasets.Setting][]record.Cell{}
+	for _, setting := range datasets.Settings() {
+		for _, layers := range judge.Depths() {
+			for _, p := range []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1} {
+				cells[setting] = append(cells[setting], judge.DepthCell(r.data, setting, layers).Masked(p))
+			}
+		}
+	}
+	return cells
+}
+
+// runDepth trains them, or prints their numbers.
+func (r partRun) runDepth() error {
+	results, seeds := r.results(), judge.Seeds(judge.FirstDepthSplit, r.splits)
+	cells := r.depthCells()
+	if r.runFlags != nil {
+		var all []record.Cell
+		for _, setting := range datasets.Settings() {
+			for _, c := range cells[setting] {
+				all = append(all, c.Trained())
+			}
+		}
+		return r.train(judge.Batch{Cells: all, Seeds: seeds})
+	}
+	w := bufio.NewWriter(r.OutOrStdout())
+	for _, setting := range datasets.Settings() {
+		var scores []judge.DepthScore
+		complete := true
+		for _, c := range cells[setting] {
+			s := judge.DepthScore{Layers: c.Parameters.Layers, KeepRate: c.Parameters.KeepRate.Probability()}
+			for _, trial := range results.ReadOff(c) {
+				if slices.Contains(seeds, trial.Seed) {
+					s.F1 = append(s.F1, trial.MacroF1)
+				}
+			}
+			complete = complete && len(s.F1) == len(seeds)
+			scores = append(scores, s)
+			if len(s.F1) > 0 {
+				fmt.Fprintf(w, "%s, %2d layers, keep rate %.1f: macro F1 %s over %d splits\n", setting, s.Layers, s.KeepRate,
+					stats.Summarize(s.F1).Text(2), len(s.F1))
+			}
+		}
+		if !complete {
+			continue
+		}
+		mean, low, high, err := stats.ConfidenceInterval95(judge.DepthSlopes(scores))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s: each time the depth doubles, the best keep rate moves by %+.3f (95 %% interval %+.3f to %+.3f)\n",
+			setting, mean, low, high)
+	}
+	return cmp.Or(results.Err(), w.Flush())
+}
+
+// design returns the rule of the part, if it is a tuned comparison.
+func (r partRun) design() (judge.Design, bool) {
+	switch r.part {
+	case string(judge.Balanced):
+		return judge.BalancedDesign(), true
+	case tunedPart:
+		return judge.DrawnDesign(), true
+	}
+	return judge.Design{}, false
+}
+
+// chosen returns a design for the data and model that the flags name.
+func (r partRun) chosen(design judge.Design) (judge.Design, error) {
+	var known []string
+	for _, m := range design.Models {
+		known = append(known, m.Name)
+	}
+	models, err := oneOrAll("model", r.model, slices.Compact(known))
+	if err != nil {
+		return design, err
+	}
+	var data []string
+	if r.data != "all" {
+		data = []string{r.data}
+	}
+	return design.Of(data, models), nil
+}
+
+// runTuned tunes every arm of a comparison, and compares what each has found on fresh splits, batch by batch: until
+// nothing is left, or the stage, which a trained batch should have moved on, is still what it was, as the rest is other
+// shards'. To show, it prints what there is.
+func (r partRun) runTuned(design judge.Design) error {
+	design, err := r.chosen(design)
+	if err != nil {
+		return err
+	}
+	for before := ""; ; {
+		all, next, stage, err := r.tuned(design)
+		switch {
+		case err != nil:
+			return err
+		case r.runFlags == nil || len(next.Cells) == 0 || stage == before:
+			return r.printTuned(all, design)
+		}
+		if err := r.train(next); err != nil {
+			return err
+		}
+		before = stage
+	}
+}
+
+// tuned is how far a comparison is, and the batch that comes next with the stage that it is of: one model comes after
+// the other, and its stages in order.
+func (r partRun) tuned(design judge.Design) (all []judge.Tuned, next judge.Batch, stage string,
+	err error) {
+	results, earliest := r.results(), 0
+	for _, q := range design.Questions() {
+		t, err := design.Tuned(results, q)
+		if err != nil {
+			return nil, next, "", err
+		}
+		all = append(all, t)
+		if len(t.Next.Cells) == 0 || next.Seeds != nil && !strings.HasPrefix(stage, tunedName(q.Model)+":") {
+			continue
+		}
+		if next.Seeds == nil || t.Stage < earliest {
+			next, earliest, stage = t.Next, t.Stage, fmt.Sprint(tunedName(q.Model), ":", t.Stage)
+		} else if t.Stage == earliest {
+			next.Cells = append(next.Cells, t.Next.Cells...)
+		}
+	}
+	return all, next, stage, nil
+}
+
+// printTuned prints what each arm chose and how it does, cell by cell and pooled.
+func (r partRun) printTuned(all []judge.Tuned, design judge.Design) error {
+	w := bufio.NewWriter(r.OutOrStdout())
+	for _, t := range all {
+		fmt.Fprintf(w, "%s, %s, %s, %d%%\n", t.Data, tunedName(t.Model), t.Setting, t.TrainPercent)
+		for _, arm := range t.Arms {
+			switch {
+			case arm.Chosen == nil:
+				fmt.Fprintf(w, "    %s: not tuned yet\n", arm.Name)
+				continue
+			case arm.F1 == nil:
+				fmt.Fprintf(w, "    %s: %s, validation macro F1 %.2f; not compared yet\n", arm.Name, arm.Words(), arm.Validation)
+				continue
+			}
+			fmt.Fprintf(w, "    %s: macro F1 %s", arm.Name, stats.Summarize(arm.F1).Text(2))
+			if plain := t.Arms[0].F1; plain != nil && arm.Name != t.Arms[0].Name {
+				test, err := stats.PairedTTest(arm.F1, plain)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(w, ", %s from plain", pointsOf(test))
+			}
+			fmt.Fprintf(w, "; %s\n", arm.Words())
+		}
+	}
+	if err := printPooled(w, all, design); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// tunedName is a model of a tuned comparison, as the flag has it, and what it is with.
+func tunedName(m judge.TunedModel) string {
+	if m.With == "" {
+		return m.Name
+	}
+	return m.Name + " with " + m.With
+}
+
+// printPooled says of each model, and of all together, how the arms do from one another over all cells that have run,
+// and how masking does in each setting.
+func printPooled(w io.Writer, all []judge.Tuned, design judge.Design) error {
+	var groups [][]judge.TunedModel
+	for _, model := range design.Models {
+		groups = append(groups, []judge.TunedModel{model})
+	}
+	if len(design.Models) > 1 {
+		groups = append(groups, design.Protocol().Models)
+	}
+	arms := slices.Concat(design.Arms, design.Added)
+	for _, group := range groups {
+		var names []string
+		for _, model := range group {
+			names = append(names, tunedName(model))
+		}
+		for _, setting := range append([]datasets.Setting{""}, datasets.Settings()...) {
+			said := false
+			for i, arm := range arms {
+				for _, against := range arms[:i] {
+					if setting != "" && arm != judge.ArmMaskedTuned && against != judge.ArmMaskedTuned {
+						continue
+					}
+					effect, cells, err := judge.Pooled(all, setting, group, arm, against)
+					if err != nil {
+						return err
+					}
+					if cells == 0 {
+						continue
+					}
+					if !said {
+						title := strings.Join(names, ", ")
+						if setting != "" {
+							title += ", " + string(setting)
+						}
+						fmt.Fprintf(w, "%s, over the cells above that have both arms, and every arm of the protocol\n", title)
+						said = true
+					}
+					fmt.Fprintf(w, "    %s: %s points (95 %% interval %s to %s) from %s, %d cells\n", arm,
+						plots.Signed(effect.MeanDifference, 2), plots.Signed(effect.Low, 2), plots.Signed(effect.High, 2), against,
+						cells)
+				}
+			}
+		}
+	}
+	return nil
+}
