@@ -10,10 +10,12 @@
 package nb
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui"
@@ -41,7 +43,21 @@ func SVG[T string | []byte](svg T, alt string) {
 // Table shows a table.
 func Table(t plots.Table) {
 	t.ID += "-" + gonbui.UniqueId() // the same table may stand on a page twice
+	t = dashed(t)
 	showHTML(Must1(t.Render(plots.FormatHTML)), Must1(t.Render(plots.FormatText)))
+}
+
+// dashed returns the table with a dash in each empty field, as there is no number.
+func dashed(t plots.Table) plots.Table {
+	rows := make([][]plots.Field, len(t.Rows))
+	for i, row := range t.Rows {
+		rows[i] = slices.Clone(row)
+		for f := range row {
+			rows[i][f].Text = cmp.Or(row[f].Text, "–")
+		}
+	}
+	t.Rows = rows
+	return t
 }
 
 // Chart shows a chart, or in plain text its points as CSV. Several stand side by side, or where the page is narrow one

@@ -139,9 +139,6 @@ func (a axis) label(v float64) string {
 // minus returns the number with a minus sign for its hyphen.
 func minus(number string) string { return strings.Replace(number, "-", "−", 1) }
 
-// fixed writes v with two decimals.
-func fixed(v float64) string { return minus(strconv.FormatFloat(v, 'f', 2, 64)) }
-
 // Signed writes a difference with its sign, "+0.16", "−0.20", to so many digits; what rounds to nothing has none.
 func Signed(x float64, digits int) string {
 	if math.Abs(x) < 0.5*math.Pow10(-digits) {

@@ -1,11 +1,7 @@
 package record
 
 import (
-	"cmp"
-	"strings"
-
 	"nodemask/datasets"
-	"nodemask/nmgnn/hyper"
 )
 
 // testRecord returns a trial of a cell whose scores are one number, in percent.
@@ -32,23 +28,4 @@ func testRecords(c Cell, f1 ...float64) (all []Record) {
 		all = append(all, testRecord(c, uint64(i+1), x))
 	}
 	return all
-}
-
-// testRead returns a trial of a cell that is read in every way: score gives its macro F1 in percent, without the cache
-// and from it, by how it is stopped and how new nodes arrive. Validation F1 is that without the cache.
-func testRead(c Cell, seed uint64, score func(on hyper.StopOn, way datasets.Arrivals) (f1, cached float64),
-) Record {
-	all := Readings{}
-	for _, name := range ReadingNames(c.Setting) {
-		on, way, _ := strings.Cut(name, "/")
-		f1, cached := score(hyper.StopOn(on), cmp.Or(datasets.Arrivals(way), datasets.AllEdges))
-		one := Reading{F1: f1, ValidationF1: f1}
-		if way != "" {
-			one.Cached = cached
-		}
-		all[name] = one
-	}
-	r := c.Read(seed, "5eed", all)
-	r.Backend = "go"
-	return r
 }
