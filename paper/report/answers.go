@@ -62,9 +62,9 @@ func nodesOf(s datasets.Setting) string {
 
 // The series of the leading figure.
 const (
-	asInPaper = "here"
+	asInPaper = "rerun"
 	fairly    = "fair"
-	inPrint   = "paper"
+	inPrint   = "printed"
 )
 
 // Gains returns the figure that leads: what masking adds on Cora at each size of the train set, for GIN and GAT on new
