@@ -10,8 +10,8 @@ import (
 	"nodemask"
 )
 
-// rings returns a graph of two rings of 30 nodes, one node in six of unknown class, whose features say little: a
-// number for the ring, with noise, and 1.
+// rings returns two rings of 30 nodes, one node in six unlabelled, with weak features: the ring's number with noise,
+// and 1.
 func rings() (nodes int, pairs [][2]int32, features []float32, labels []int32) {
 	for v := range int32(60) {
 		ring := v / 30
@@ -25,7 +25,7 @@ func rings() (nodes int, pairs [][2]int32, features []float32, labels []int32) {
 	return 60, pairs, features, labels
 }
 
-// Train a model, predict, save it, load it, and predict a node that arrives.
+// Train, predict, save, load, and predict a new node.
 func ExampleTrain() {
 	ctx := context.Background()
 	nodes, pairs, features, labels := rings()
@@ -54,7 +54,7 @@ func ExampleTrain() {
 	// node a: 1 from 2 nodes
 }
 
-// In a directed graph only the node that an edge leads to hears the other.
+// In a directed graph messages follow the edges.
 func ExampleNewDirectedGraph() {
 	g, err := nodemask.NewDirectedGraph(3, [][2]int32{{0, 1}, {1, 2}}, []float32{1, 2, 3}, 1, []int32{0, 1, -1})
 	check(err)
@@ -62,7 +62,7 @@ func ExampleNewDirectedGraph() {
 	// Output: [] [0] [1] 2
 }
 
-// Draw the aggregation tree of a node when two others are masked.
+// The aggregation tree of a node with two others masked.
 func ExampleTree() {
 	nodes, pairs, features, labels := rings()
 	g, err := nodemask.NewGraph(nodes, pairs, features, 2, labels)

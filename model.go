@@ -16,27 +16,26 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// Model is a trained model with what it needs to predict. Several goroutines may use one.
+// Model is a trained model. Several goroutines may use one.
 type Model struct {
-	// Saved has the weights, the settings and the names of the classes.
+	// Saved holds weights, settings and class names.
 	Saved *cached.Model
-	// Trained is the trial: scores, history and split. It is nil of a model that was loaded.
+	// Trained holds the trial's scores, history and split; nil for a loaded model.
 	Trained *train.Result
 
 	cache     *cached.Cache
-	graph     *datasets.Graph     // that it was trained on; nil of one that was loaded
-	predicted []cached.Prediction // of that graph's nodes
+	graph     *datasets.Graph     // trained on; nil if loaded
+	predicted []cached.Prediction // of graph's nodes
 
 	opening   sync.Mutex
-	backend   *backend.Backend  // nil until it is needed
-	predictor *cached.Predictor // likewise
+	backend   *backend.Backend  // nil until needed
+	predictor *cached.Predictor // nil until needed
 }
 
-// LoadModel reads a model that [Model.Save] wrote, with its cache. Close it when it is not needed any more.
+// LoadModel reads a model and its cache from a file of [Model.Save]. Close it after use.
 func LoadModel(path string) (*Model, error) { return loaded(path, cached.LoadModel) }
 
-// LoadOwn is [LoadModel] for a model of one's own layers: own is what [Own] was given, since the file has weights
-// alone.
+// LoadOwn is [LoadModel] for a model of your own layers, as given to [Own]: the file holds only weights.
 func LoadOwn(path string, own nmgnn.Model) (*Model, error) {
 	return loaded(path, func(path string) (*cached.Model, error) { return cached.LoadOwn(path, own) })
 }
@@ -53,12 +52,12 @@ func loaded(path string, load func(path string) (*cached.Model, error)) (*Model,
 	return &Model{Saved: saved, cache: cache}, nil
 }
 
-// Save writes the model and its cache, all that predicts new nodes, into one safetensors file, whole or not at all. It
-// is as large as the graph's features and a row of each hidden layer a node.
+// Save writes the model and its cache, whole or not at all, to one safetensors file, as large as the graph's features
+// plus a row of each hidden layer per node.
 func (m *Model) Save(path string) error { return m.Saved.SaveWith(path, m.cache) }
 
-// Predict returns the class of a node of the graph that the model was trained on, and its probability. A model that
-// was loaded has no graph: call [Model.PredictAll] with one.
+// Predict returns the class of a training graph's node and its probability. Use [Model.PredictAll] with a loaded
+// model.
 func (m *Model) Predict(_ context.Context, node int32) (class string, probability float64, err error) {
 	switch {
 	case m.graph == nil:
@@ -69,8 +68,8 @@ func (m *Model) Predict(_ context.Context, node int32) (class string, probabilit
 	return m.predicted[node].Class, m.predicted[node].Probability, nil
 }
 
-// PredictAll returns the class of each node of a graph, in the nodes' order: that of training, or another one with the
-// same features. A prediction counts the node's neighbours.
+// PredictAll returns the class of each node of g, in order. A graph other than the training graph needs the same
+// features per node.
 func (m *Model) PredictAll(ctx context.Context, g *datasets.Graph) ([]cached.Prediction, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
@@ -112,14 +111,12 @@ func (m *Model) predictions(g *datasets.Graph, p infer.Representation) []cached.
 type Node struct {
 	ID       string
 	Features []float32 // as many as the graph's nodes have
-	// Neighbours are ids of nodes that it is joined to: nodes of the graph (their numbers, if they have no ids), or
-	// others that arrive with it.
+	// Neighbours are ids (numbers, without ids) of nodes of the graph or of nodes that arrive together.
 	Neighbours []string
 }
 
-// PredictNew returns the classes of nodes that arrive together, in their order, from the cache (section 4 of the
-// paper): nothing that was there is computed again. It returns an error for two nodes of one id, and for a neighbour
-// that neither the cache nor the arriving nodes have.
+// PredictNew returns the classes of nodes that arrive together, from the cache (section 4 of the paper): known nodes
+// are not recomputed. Duplicate ids and unknown neighbours are errors.
 func (m *Model) PredictNew(ctx context.Context, nodes ...Node) ([]cached.Prediction, error) {
 	if _, err := m.open(); err != nil {
 		return nil, err
@@ -136,7 +133,6 @@ func (m *Model) PredictNew(ctx context.Context, nodes ...Node) ([]cached.Predict
 	return all, err
 }
 
-// newcomers joins nodes that arrive to those of the cache, and to one another.
 func (m *Model) newcomers(nodes []Node) (*datasets.Newcomers, error) {
 	n := &datasets.Newcomers{Known: make([][]int32, len(nodes)), Linked: make([][]int32, len(nodes)),
 		Features: datasets.Features{Rows: len(nodes), Width: m.Saved.Features, Dense: []float32{}}}
@@ -174,7 +170,7 @@ func (m *Model) newcomers(nodes []Node) (*datasets.Newcomers, error) {
 	return n, nil
 }
 
-// open returns the backend, which it opens with the predictor when it is first needed.
+// open opens the backend and the predictor on first use.
 func (m *Model) open() (*backend.Backend, error) {
 	m.opening.Lock()
 	defer m.opening.Unlock()
@@ -198,8 +194,7 @@ func (m *Model) open() (*backend.Backend, error) {
 	return m.backend, nil
 }
 
-// Close frees the compiled programs, the backend and the cache. Nothing predicts after it, and nothing may while it
-// runs.
+// Close frees the compiled programs, the backend and the cache. Nothing may predict while it runs or after it.
 func (m *Model) Close() error {
 	m.opening.Lock()
 	defer m.opening.Unlock()

@@ -1,14 +1,13 @@
-// Package nodemask trains graph neural networks with node masking (arXiv 2001.07524), predicts, saves, and draws
-// aggregation trees, in a few lines each:
+// Package nodemask trains graph neural networks with node masking (arXiv 2001.07524), predicts, saves and draws
+// aggregation trees:
 //
 //	g, err := nodemask.NewGraph(nodes, pairs, features, width, labels)
 //	m, err := nodemask.Train(ctx, g, nodemask.GIN(), nodemask.KeepRate(0.5))
 //	class, p, err := m.Predict(ctx, 17)
 //	err = m.Save("m.safetensors")
 //
-// It is a front: all that it does, the packages below do with more to choose. Graphs are those of package datasets,
-// which reads files of many formats; nmgnn has the layers, nmgnn/train experiments of many trials, nmgnn/cached and
-// nmgnn/infer what predicts, aggtree the trees.
+// It is a front for packages with more options: datasets (graphs, many file formats), nmgnn (layers), nmgnn/train
+// (experiments of many trials), nmgnn/cached and nmgnn/infer (prediction), aggtree (trees).
 package nodemask
 
 import (
@@ -19,14 +18,14 @@ import (
 	"nodemask/datasets"
 )
 
-// NewGraph returns an undirected graph of so many nodes, numbered from 0. pairs lists its edges: either direction will
-// do, and repeats and self-loops are left out. features holds width numbers a node, row by row. labels holds a class
-// for each node, from 0 up; -1: it is not known. It returns an error that names what is out of range.
+// NewGraph returns an undirected graph of nodes 0 to nodes-1. pairs may list an edge in either direction; repeats and
+// self-loops are dropped. features is [nodes, width], row by row; labels holds a class per node, from 0, or -1 if
+// unknown. An error names what is out of range.
 func NewGraph(nodes int, pairs [][2]int32, features []float32, width int, labels []int32) (*datasets.Graph, error) {
 	return newGraph(nodes, pairs, features, width, labels, false)
 }
 
-// NewDirectedGraph is [NewGraph] for pairs that have a direction: {u, v} lets v hear u, and not u v.
+// NewDirectedGraph is [NewGraph] for directed pairs: with {u, v}, v aggregates from u, not u from v.
 func NewDirectedGraph(nodes int, pairs [][2]int32, features []float32, width int,
 	labels []int32) (*datasets.Graph, error) {
 	return newGraph(nodes, pairs, features, width, labels, true)

@@ -14,7 +14,7 @@ import (
 	"nodemask/nmgnn/backend"
 )
 
-// TestProgramsOfOthersCompileAndRun builds programs in a module of its own, which cannot import internal packages, and
+// TestProgramsOfOthersCompileAndRun builds programs in a separate module, which cannot import internal packages, and
 // runs them on each backend.
 func TestProgramsOfOthersCompileAndRun(t *testing.T) {
 	root, err := checkout.Root()

@@ -12,7 +12,7 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// Network is a kind of model, as [GIN] and its siblings return it.
+// Network is a kind of model: [GIN], [GAT] and so on.
 type Network struct {
 	name string
 	own  *nmgnn.Model
@@ -36,8 +36,7 @@ func GCN() Network { return Network{name: "gcn"} }
 // SAGE is GraphSAGE with the mean of neighbours.
 func SAGE() Network { return Network{name: "sage"} }
 
-// Own is a model of one's own layers, the last of them as wide as there are classes. Its dropout is its own; how it is
-// trained is as of GIN.
+// Own is a model of your own layers, the last as wide as there are classes, trained as GIN is, with its own dropout.
 func Own(m nmgnn.Model) Network { return Network{name: "gin", own: &m} }
 
 // Option changes how [Train] trains.
@@ -52,50 +51,47 @@ type training struct {
 	settings   []func(p *hyper.Parameters)
 }
 
-// KeepRate masks nodes: each is kept with this probability, the paper's p, drawn anew in each epoch. 1, the default,
-// masks none.
+// KeepRate masks nodes: each is kept with probability p (the paper's p), drawn anew in each epoch. The default, 1,
+// masks no node.
 func KeepRate(p float64) Option { return func(t *training) { t.keepRate = p } }
 
-// TrainPercent is how much of the labelled nodes is trained on: 10 unless it is given. A tenth of the others validates,
-// the rest tests.
+// TrainPercent of the labelled nodes are trained on, by default 10. A tenth of the rest validates, the others test.
 func TrainPercent(percent int) Option {
 	return func(t *training) { t.experiment.TrainPercent = percent }
 }
 
-// OwnSplit trains on the graph's own train, validation and test nodes ([datasets.Graph].OwnSplit).
+// OwnSplit uses the graph's own split ([datasets.Graph].OwnSplit).
 func OwnSplit() Option { return func(t *training) { t.experiment.OwnSplit = true } }
 
-// Transductive trains on the whole graph, of which only labels are held back. Without it, training is inductive: it
-// sees the train nodes and the edges among them.
+// Transductive trains on the whole graph, hiding only labels. The default is inductive: train nodes and edges among
+// them.
 func Transductive() Option {
 	return func(t *training) { t.experiment.Setting = datasets.Transductive }
 }
 
-// Seed draws the split, first weights, masks and dropout; 1 unless it is given. The same seed gives the same model on
-// one backend.
+// Seed draws the split, first weights, masks and dropout, by default 1. It gives the same model on one backend.
 func Seed(seed uint64) Option {
 	return func(t *training) { t.seed, t.experiment.SplitSeed = seed, seed }
 }
 
-// Backend computes on one of [backend.IDs], as on "go" or "xla:cpu". Without it, GOMLX_BACKEND says which, or else it
-// is the best one that starts.
+// Backend selects one of [backend.IDs], such as "go" or "xla:cpu". The default is $GOMLX_BACKEND, else the best that
+// starts.
 func Backend(id string) Option { return func(t *training) { t.backend = id } }
 
-// Settings changes the hyperparameters: those that the network starts from, with the keep rate.
+// Settings changes hyperparameters; change receives the defaults with the keep rate applied.
 func Settings(change func(p *hyper.Parameters)) Option {
 	return func(t *training) { t.settings = append(t.settings, change) }
 }
 
-// EachEpoch calls a function after each epoch, with its number from 1 and what was measured.
+// EachEpoch calls report after each epoch, with its number from 1 and its measurements.
 func EachEpoch(report func(epoch int, e train.Epoch)) Option {
 	return func(t *training) { t.each = report }
 }
 
-// Train trains a network on a graph: it opens a backend, splits the nodes by class, trains until the validation loss
-// does not fall any more, keeps the best epoch's weights, tests them, and computes all nodes by them, for
-// [Model.Predict] and [Model.PredictNew]. Settings are those that the command 'nodemask train' starts from. It returns
-// an error for a graph or options that nothing can be trained with, and the context's cause once that is cancelled.
-// Close the model when it is not needed any more.
+// Train returns a model trained on g: it splits the nodes by class, trains until the validation loss stops falling,
+// tests the best epoch's weights, and computes all nodes for [Model.Predict] and [Model.PredictNew]. Defaults are
+// those of 'nodemask train'. It returns an error if g or the options do not allow training, and the context's cause
+// once cancelled. Close the model after use.
 func Train(ctx context.Context, g *datasets.Graph, n Network, options ...Option) (*Model, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
@@ -136,13 +132,12 @@ func trainingOf(n Network, options []Option) (*training, error) {
 		return nil, err
 	}
 	t.experiment.Parameters = p.WithMasking(t.keepRate)
-	for _, change := range t.settings { // they may bring back the attention dropout that masking takes away
+	for _, change := range t.settings { // they may restore the attention dropout that masking removes
 		change(&t.experiment.Parameters)
 	}
 	return t, nil
 }
 
-// run trains and returns the model.
 func (t *training) run(ctx context.Context, b *backend.Backend) (*Model, error) {
 	x := t.experiment
 	results, err := x.Run(ctx, b, []uint64{t.seed}, train.RunOptions{Progress: func(p train.Progress) {

@@ -10,7 +10,7 @@ import (
 	"nodemask/datasets"
 )
 
-// Drawing is an aggregation tree with the graph that it is a tree of.
+// Drawing is an aggregation tree with its graph.
 type Drawing struct {
 	*aggtree.Tree
 	graph *datasets.Graph
@@ -19,7 +19,7 @@ type Drawing struct {
 // TreeOption changes the tree that [Tree] builds.
 type TreeOption func(g *datasets.Graph, o *aggtree.Options) error
 
-// Masked masks nodes of the graph: they are in no child set, but one of them may be the root.
+// Masked masks nodes: they are in no child set, but may be the root.
 func Masked(nodes ...int32) TreeOption {
 	return func(g *datasets.Graph, o *aggtree.Options) error {
 		if o.Mask == nil {
@@ -35,8 +35,8 @@ func Masked(nodes ...int32) TreeOption {
 	}
 }
 
-// Tree builds the aggregation tree of a node over so many hops: what a model of as many layers computes it from. It
-// returns an [*aggtree.TooLargeError] for one of over a million nodes.
+// Tree returns the aggregation tree of a node over hops layers: what a model of that depth computes it from. Over a
+// million nodes it returns an [*aggtree.TooLargeError].
 func Tree(g *datasets.Graph, node int32, hops int, options ...TreeOption) (*Drawing, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func ByClass() DrawOption {
 	return func(d *Drawing, o draw.Options) draw.Options { return o.ByClass(d.graph.Labels, d.graph.Classes) }
 }
 
-// SVG writes the tree as a picture, beside the graph round its root; masked nodes are dashed.
+// SVG writes the tree next to the graph around its root; masked nodes are dashed.
 func (d *Drawing) SVG(w io.Writer, options ...DrawOption) error {
 	return draw.WriteSVG(w, d.Tree, d.with(options))
 }

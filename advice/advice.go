@@ -1,6 +1,5 @@
-// Package advice says which regulariser, if any, helps a graph, and for which model. It chooses configurations by
-// validation on some splits, compares them on others until the answer is clear, and links no GoMLX: the caller
-// brings the function that trains.
+// Package advice finds the regulariser, if any, that helps a graph, per model: it chooses configurations by
+// validation on some splits and compares them on others until the answer is clear. The caller trains.
 package advice
 
 import (
@@ -15,71 +14,66 @@ import (
 	"nodemask/paper/record"
 )
 
-// The rule. It is that of the report's tuned comparison, with splits until the answer is clear in place of twenty.
+// The report's tuned comparison, but with splits until the answer is clear.
 const (
-	firstTry    = 200 // splits that configurations are chosen on
+	firstTry    = 200 // splits for choosing, from this seed
 	tries       = 3
-	impatient   = 25   // patience of trials that choose: their best epochs come early, and many of them are for nothing
-	patientCost = 1.4  // how much longer others take, about
-	firstFresh  = 300  // splits that the chosen ones are compared on
-	alpha       = 0.05 // chance that any lower end of an interval at any time is above its true mean
-	alphaAbove  = 0.2  // of an interval that says that an arm gains too little: each time alone, and half of it above
-	// Margin is the difference in points of macro F1 that is worth having.
+	impatient   = 25   // patience when choosing: best epochs come early
+	patientCost = 1.4  // relative time of other trials
+	firstFresh  = 300  // splits for comparing, from this seed
+	alpha       = 0.05 // chance of any lower end, at any time, above its true mean
+	alphaAbove  = 0.2  // for upper ends: each interval alone, two-sided
+	// Margin is the smallest gain worth having, in points of macro F1.
 	Margin = 1.0
 )
 
-// looks lists after how many fresh splits an arm is looked at. As the test is valid at any time, they are a matter of
-// cost alone: jobs wait for one another at each.
+// looks lists the numbers of splits at which arms are tested: few, as jobs wait for one another at each.
 func looks() []int { return []int{8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 65, 80, 105, 140, 180} }
 
-// mostSplits is how many fresh splits there are to be.
 func mostSplits() int { return looks()[len(looks())-1] }
 
-// usualBudget is how long training may take by default.
 const usualBudget = 5 * time.Minute
 
-// Models lists the models that are asked about by default.
+// Models returns the default models.
 func Models() []string { return []string{"gin", "gcn", "sage", "gat"} }
 
-// Options say what is asked.
+// Options configure [Advise].
 type Options struct {
 	Graph *datasets.Graph
-	Data  string // how commands name the graph; "": its name
-	// Models to ask about; nil: [Models].
+	Data  string // name in commands; "": Graph's
+	// Models; nil: [Models].
 	Models []string
-	// Settings to ask about; nil: transductive if the graph comes with a split of its own, else both.
+	// Settings; nil: transductive if the graph has its own split, else both.
 	Settings []datasets.Setting
-	// TrainPercent of the nodes are train nodes; 0: as many as in the graph's own split, else 10.
+	// TrainPercent of nodes; 0: as in the graph's own split, else 10.
 	TrainPercent int
-	// Budget is how long training may take; 0: five minutes. A few seconds more may pass.
+	// Budget may be exceeded by seconds; 0: five minutes.
 	Budget time.Duration
-	// Jobs is how many trials run side by side, for estimates; 0: 1.
+	// Jobs in parallel, for estimates; 0: 1.
 	Jobs int
 
-	id                string // names the graph in cells, by its content
+	id                string // content hash, names the graph in cells
 	validationPercent int
 	validationNodes   int
 }
 
-// Lab trains, and keeps what it has trained.
+// Lab trains and stores trials.
 type Lab interface {
-	// Trials returns the records of a cell that there are.
+	// Trials returns a cell's stored records.
 	Trials(c record.Cell) ([]record.Record, error)
-	// Train runs the trials of cells, with these seeds, that are not there yet. An error of the context says that it was
-	// cut off; what it had finished is kept.
+	// Train runs missing trials. When the context ends it keeps finished ones and returns the context's error.
 	Train(ctx context.Context, what string, cells []record.Cell, seeds []uint64) error
 }
 
-// MisuseError is an error of what was asked, and not of the work.
+// MisuseError is an error in the request.
 type MisuseError struct{ error }
 
-// Unwrap returns the error itself.
+// Unwrap returns the wrapped error.
 func (e *MisuseError) Unwrap() error { return e.error }
 
 func misusef(format string, args ...any) error { return &MisuseError{fmt.Errorf(format, args...)} }
 
-// Complete returns the options with defaults filled in. It returns a [*MisuseError] for a graph that nothing can be
-// said about, and for options that cannot be.
+// Complete returns the options with defaults, or a [*MisuseError] for invalid options and unsuitable graphs.
 func (o Options) Complete() (Options, error) {
 	g := o.Graph
 	own := g.OwnSplit
@@ -128,10 +122,9 @@ func (o Options) Complete() (Options, error) {
 	return o.split()
 }
 
-// fewNodes is how many nodes validation needs for its F1 to tell configurations apart, somewhat.
+// fewNodes is the fewest validation nodes whose F1 tells configurations apart.
 const fewNodes = 50
 
-// split decides how many validation nodes there are, and looks whether the graph can be divided so.
 func (o Options) split() (Options, error) {
 	for _, percent := range []int{0, 30} {
 		s, err := datasets.Stratified(o.Graph, datasets.SplitOptions{TrainPercent: o.TrainPercent, Seed: firstTry,
@@ -156,20 +149,18 @@ func (o Options) split() (Options, error) {
 	return o, nil
 }
 
-// comparisons is how many intervals are to hold together.
 func (o *Options) comparisons() int { return len(arms()) * len(o.Models) * len(o.Settings) }
 
-// Advise asks until the answer is clear, the budget is spent or the context ends, and returns what is known then: the
-// advice comes with the context's error too. What the lab has counts, so asking again goes on from there.
+// Advise trains until the answer is clear, the budget is spent or the context ends, and returns what is known,
+// also with the context's error. Stored trials count, so a second call continues.
 //
-// The choice of configurations sees validation scores on splits 200 to 202 alone, and the comparison test scores on
-// splits 300 and on. Ends of intervals are those of [stats.AnytimeTTest]: lower ones at 0.05 divided by the number of
-// comparisons (Bonferroni), so that all of them are below their true means, at all times, with a probability of 95 %.
-// An upper end is to say only that more splits are not worth their time, and holds with 90 %, each by itself. An arm is
-// settled when its interval is above 0, or below [Margin].
+// Validation scores on splits 200 to 202 choose configurations; test scores on splits from 300 on compare them.
+// Lower ends of intervals ([stats.AnytimeTTest]) use 0.05 divided by the number of comparisons (Bonferroni): with
+// a probability of 95 % all are below their true means at all times. Upper ends only stop the search, and hold
+// with 90 %, each alone. An arm is settled when its interval is above 0 or below [Margin].
 //
-// It goes deep before it goes wide: the model and setting whose plain model validates best in a first trial get the
-// budget until they are settled or have used some splits; masking and DropGNN are compared first.
+// The model and setting whose plain model validates best gets the budget until it is settled or has used some
+// splits; masking and DropGNN come first.
 func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	o, err := o.Complete()
 	if err != nil {
@@ -210,14 +201,14 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	}
 }
 
-// Floor returns a [*MisuseError] if an answer is out of the question in the budget where an epoch takes so long, and
-// says how long one would take: every trial has patience for at least 50 epochs.
+// Floor returns a [*MisuseError] with a sufficient budget if epochs this long allow no answer: trials have
+// patience for at least 50.
 func (o *Options) Floor(epoch time.Duration) error {
 	questions := len(o.Models) * len(o.Settings)
-	// Of all models a first trial; of the one that leads, masking and its kin at the first look.
+	// A first trial per model; for the leader, masking and its kin up to the first look.
 	trials := questions - 1 + choosing(plainTried) + kin*choosing(fewTried) + (kin+1)*looks()[0]
 	least := time.Duration(trials) * 51 * epoch / time.Duration(o.Jobs)
-	if least <= 4*o.Budget { // it may come to less, and what is known in the end is worth having
+	if least <= 4*o.Budget { // a rough estimate; partial results help too
 		return nil
 	}
 	return misusef("%s: an epoch takes %v, and an answer at least %d trials of 51 epochs: about %s: expected --budget "+

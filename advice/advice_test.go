@@ -19,7 +19,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// fake is a lab whose trials score what a function says, in percent: on a split, of a cell.
+// fake is a lab whose trials score what a function of cell and split returns, in percent.
 type fake struct {
 	score   func(c record.Cell, split uint64) float64
 	trained map[string][]record.Record
@@ -50,14 +50,14 @@ func (f *fake) Train(ctx context.Context, _ string, cells []record.Cell, seeds [
 	return nil
 }
 
-// noise is normal, and the same whenever a cell is trained on a split.
+// noise is normal, and reproducible per cell and split.
 func noise(run uint64, key string, split uint64) float64 {
 	h := fnv.New64a()
 	fmt.Fprint(h, run, key)
 	return rand.New(rand.NewPCG(h.Sum64(), split)).NormFloat64()
 }
 
-// noisy scores 80 with what a split adds to all cells, what a cell adds on it, and what a function adds to a cell.
+// noisy scores 80 plus a split's effect, a cell's noise on it, and a function of the cell.
 func noisy(run uint64, add func(c record.Cell) float64) *fake {
 	return &fake{trained: map[string][]record.Record{}, score: func(c record.Cell, split uint64) float64 {
 		f1 := 80 + 2*noise(run, "split", split) + noise(run, c.Key(), split)
@@ -88,7 +88,7 @@ func advised(t *testing.T, o Options, l Lab) *Advice {
 	return a
 }
 
-// stopped is what is known when the context ends with a trial of a lab.
+// stopped returns the advice when the context ends in a trial.
 func stopped(t *testing.T, o Options, l *fake, trial int) *Advice {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -166,7 +166,7 @@ func TestARealGainIsMissedInOneOfTenRunsAtMost(t *testing.T) {
 }
 
 func TestTheBetterHalfOfConfigurationsIsTriedFurther(t *testing.T) {
-	score := func(c record.Cell, split uint64) float64 { // 1 to 6 on the first split, the other way round later
+	score := func(c record.Cell, split uint64) float64 { // 1 to 6 on the first split, reversed later
 		f1 := math.Round(100*c.Parameters.Dropout) / 10
 		if split > firstTry {
 			f1 = 10 - f1
@@ -187,7 +187,7 @@ func TestTheBetterHalfOfConfigurationsIsTriedFurther(t *testing.T) {
 		best, f1, err := s.choose(stageArms, "choosing", cells)
 		require.NoError(t, err)
 		if best >= 0 {
-			// 0.6, 0.5 and 0.4 go on; after 6+4, 5+5 and 4+6 the first two do, in order; 6+4+4 and 5+5+5 decide
+			// 0.6, 0.5 and 0.4 remain; after 6+4, 5+5 and 4+6 the first two do, in order; 6+4+4 and 5+5+5 decide
 			assert.Equal(t, 4, best)
 			assert.InDelta(t, 5, f1, 1e-9)
 			break
@@ -383,7 +383,6 @@ func TestThePageHoldsTheAnswerAndEscapesNames(t *testing.T) {
 	assert.Len(t, back.Questions[0].Arms, 5)
 }
 
-// idle trains nothing.
 type idle struct{}
 
 func (idle) Trials(record.Cell) ([]record.Record, error)                  { return nil, nil }
@@ -428,7 +427,7 @@ func TestAnOpenArmThatIsAheadByLessThanItsIntervalAllowsIsNotToBeUsed(t *testing
 	}
 }
 
-// hasty is a lab whose budget ends before any trial of its does.
+// hasty is a lab whose budget ends before any trial.
 type hasty struct{ *fake }
 
 func (hasty) Train(ctx context.Context, _ string, _ []record.Cell, _ []uint64) error {
@@ -452,8 +451,7 @@ func TestABudgetTooShortForOneTrialIsNamed(t *testing.T) {
 		`too\.$`, a.Rest())
 }
 
-// TestTheLeadingModelIsComparedBeforeOthersAreTuned: all models have one trial, and the one that validates best has
-// masking compared on the first splits before another has a second trial.
+// All models have one trial, and the one that validates best has masking compared before another has a second trial.
 func TestTheLeadingModelIsComparedBeforeOthersAreTuned(t *testing.T) {
 	lab := noisy(4, func(c record.Cell) float64 {
 		if c.Parameters.Model == "sage" {

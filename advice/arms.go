@@ -10,42 +10,39 @@ import (
 	"nodemask/paper/record"
 )
 
-// arm is a regulariser that a model is trained with, beside or instead of the preset's dropout.
+// arm is a regulariser, with or instead of the preset's dropout.
 type arm struct {
 	name string
-	// axis and prefix say how a drop rate is written: a value of that axis of record. The keep axis takes what is left.
+	// axis and prefix write a drop rate for that record axis; the keep axis takes 1 − rate.
 	axis, prefix string
-	// cost is how much longer than the plain model it trains, about: measured on Cora, for budgets to be planned.
+	// cost is training time relative to the plain model, on Cora.
 	cost float64
 }
 
-// plain is the baseline: dropout as validation chose it, and nothing else.
+// plain is the baseline, with the dropout that validation chose.
 const plain = "plain"
 
-// dropoutArm is the only arm that tunes dropout itself.
+// dropoutArm alone tunes dropout itself.
 const dropoutArm = "dropout"
 
-// maskingArm is what the project is about.
 const maskingArm = "node masking"
 
-// arms lists what is compared with the plain model, in the order in which it is tried.
+// arms are tried in this order.
 func arms() []arm {
 	return []arm{{maskingArm, "keep", "", 1}, {"DropGNN", "regulariser", "dropgnn:", 2},
 		{dropoutArm, "dropout", "", 1}, {"DropEdge", "regulariser", "dropedge:", 1}}
 }
 
-// kin is how many of the first arms are compared before others are tried: masking, and DropGNN, which masks in testing
-// too.
+// kin arms are compared before the others: masking, and DropGNN, which masks in testing too.
 const kin = 2
 
-// Configurations: of the plain model, and at most and at least of each arm.
+// Configurations of the plain model; most and fewest per arm.
 const (
 	plainTried = 8
 	mostTried  = 6
 	fewTried   = 2
 )
 
-// value is how the arm's axis has a drop rate.
 func (a arm) value(rate float64) string {
 	if a.axis == "keep" {
 		return fmt.Sprint((100 - 100*rate) / 100)
@@ -53,9 +50,8 @@ func (a arm) value(rate float64) string {
 	return a.prefix + fmt.Sprint(rate)
 }
 
-// configurations lists what an arm may choose from once the plain model has chosen scaling, normalisation and the rest,
-// which all arms share: drop rates, each with the plain model's dropout and with the other. What to try first comes
-// first.
+// configurations lists drop rates, most promising first, with the plain model's dropout and with the other. All
+// else is the plain model's.
 func (a arm) configurations(of map[string]string) []map[string]string {
 	var all []map[string]string
 	add := func(with ...string) {
@@ -83,8 +79,7 @@ func (a arm) configurations(of map[string]string) []map[string]string {
 	return all
 }
 
-// plainConfigurations lists what a plain model chooses from: the scaling of features, dropout, and what else decides
-// about a model most: GIN's batch normalisation, dropout of attention, weight decay.
+// plainConfigurations varies feature scaling, dropout, and what matters most to the model.
 func plainConfigurations(model string) []map[string]string {
 	third := []map[string]string{{"decay": "0.0005"}, {"decay": "0"}}
 	switch traits := hyper.TraitsOf(model); {
@@ -106,8 +101,7 @@ func plainConfigurations(model string) []map[string]string {
 	return all
 }
 
-// cell is a configuration of a model in a setting. Stopping follows macro F1, which is what is compared: a loss that is
-// validated without a mask stops masked models too early.
+// cell stops on macro F1, which is compared: validation loss, computed without a mask, stops masked models too early.
 func (o *Options) cell(model string, setting datasets.Setting, values map[string]string) (record.Cell, error) {
 	c := record.NewCell(o.id, model, setting, o.TrainPercent)
 	c.Resplit, c.ValidationPercent = true, o.validationPercent
@@ -115,7 +109,7 @@ func (o *Options) cell(model string, setting datasets.Setting, values map[string
 	return c.Choose(values)
 }
 
-// words writes what an arm has chosen of its own: "p = 0.7", "0.3".
+// words returns "p = 0.7" or "0.3".
 func (a arm) words(chosen map[string]string) string {
 	value := strings.TrimPrefix(chosen[a.axis], a.prefix)
 	if a.axis == "keep" {
@@ -124,7 +118,6 @@ func (a arm) words(chosen map[string]string) string {
 	return value
 }
 
-// shared lists what all arms of a model share, in the order of axes.
 func shared(chosen map[string]string) string {
 	var parts []string
 	for _, axis := range record.Axes() {

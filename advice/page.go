@@ -11,7 +11,7 @@ import (
 //go:embed page.html.tmpl
 var pageTemplate string
 
-// WriteHTML writes a page with the answer, a picture, the table and the command: one file that needs no other.
+// WriteHTML writes the answer, a figure, the table and the command as a self-contained page.
 func (a *Advice) WriteHTML(w io.Writer) error {
 	parsed, err := template.New("advice").Parse(pageTemplate)
 	if err != nil {

@@ -15,24 +15,24 @@ import (
 	"nodemask/stats"
 )
 
-// study is one look at what there is.
+// study assesses the stored trials once.
 type study struct {
 	*Options
 	lab   Lab
 	seen  map[string]map[uint64]record.Record
 	next  batch
-	tried int // configurations of each arm
+	tried int // configurations per arm
 }
 
-// batch is what is to be trained next.
+// batch is what to train next.
 type batch struct {
-	stage int // the lowest comes first; of questions at one stage all together
+	stage int // lowest first; equal ones run together
 	what  string
 	cells []record.Cell
 	seeds []uint64
 }
 
-// want adds trials to what comes next, unless something else is to come before.
+// want queues a batch, unless an earlier stage is queued.
 func (s *study) want(b batch) {
 	switch {
 	case len(b.cells) == 0:
@@ -43,7 +43,6 @@ func (s *study) want(b batch) {
 	}
 }
 
-// trials returns a cell's records by split.
 func (s *study) trials(c record.Cell) (map[uint64]record.Record, error) {
 	key := c.Key()
 	if s.seen[key] == nil {
@@ -59,7 +58,6 @@ func (s *study) trials(c record.Cell) (map[uint64]record.Record, error) {
 	return s.seen[key], nil
 }
 
-// there counts the trials of a batch that there are.
 func (s *study) there(b batch) (n int, err error) {
 	for _, c := range b.cells {
 		trials, err := s.trials(c)
@@ -75,8 +73,8 @@ func (s *study) there(b batch) (n int, err error) {
 	return n, nil
 }
 
-// choose returns the best of configurations by mean validation macro F1, or -1 and wants what is missing. All of them
-// run on the first split, the better half on the second too, and half of these, but two at least, on the third.
+// choose returns the best configuration by mean validation macro F1, or wants missing trials and returns -1. All
+// run on the first split, the better half on the second, half of these (at least two) on the third.
 func (s *study) choose(stage int, what string, cells []record.Cell) (best int, score float64, err error) {
 	type candidate struct {
 		at    int
@@ -109,7 +107,7 @@ func (s *study) choose(stage int, what string, cells []record.Cell) (best int, s
 	return left[0].at, left[0].total / tries, nil
 }
 
-// lasting is how many of n configurations are still chosen among in a round, from 0.
+// lasting returns how many of n configurations reach a round, from 0.
 func lasting(n, round int) int {
 	for range round {
 		n = max((n+1)/2, min(n, 2))
@@ -117,7 +115,7 @@ func lasting(n, round int) int {
 	return n
 }
 
-// choosing is how many trials it takes to choose among n configurations.
+// choosing counts the trials of choosing among n configurations.
 func choosing(n int) (trials int) {
 	for round := range tries {
 		trials += lasting(n, round)
@@ -125,23 +123,23 @@ func choosing(n int) (trials int) {
 	return trials
 }
 
-// Stages of the work, the lowest first. All questions have a first trial; then the one whose plain model validates best
-// is taken as far as [firstSplits] splits, then the next one, and last what is still open everywhere. Within a question
-// masking and its kin are compared on some splits before other arms are tried.
+// Stages, lowest first. Every question gets a first trial; then the one whose plain model validates best runs up
+// to [firstSplits] splits, then the next, and last what is still open. In a question, masking and its kin run
+// [kinSplits] splits before other arms.
 const (
-	stagePlain    = 0 // choosing has a stage for each round
+	stagePlain    = 0 // one per round of choosing
 	stageKin      = stagePlain + tries
 	stageKinFresh = stageKin + tries
 	stageArms     = stageKinFresh + kinSplits + 1
 	stageFresh    = stageArms + tries
-	stages        = stageFresh + firstSplits + 1 // of a question
+	stages        = stageFresh + firstSplits + 1 // per question
 	stageLast     = 1 << 20
 
-	kinSplits   = 22 // splits on which masking and its kin are compared before other arms are tried
-	firstSplits = 40 // splits on which a question is compared before the next question
+	kinSplits   = 22
+	firstSplits = 40
 )
 
-// assess returns what is known, and lists the trials to run next.
+// assess returns what is known and queues the next trials.
 func (s *study) assess() (*Advice, error) {
 	a := &Advice{Data: s.Data, TrainPercent: s.TrainPercent, Nodes: s.Graph.NumNodes(),
 		ValidationNodes: s.validationNodes, Budget: s.Budget, Comparisons: s.comparisons()}
@@ -168,8 +166,7 @@ func (s *study) assess() (*Advice, error) {
 	return a, nil
 }
 
-// order returns the questions by the validation score of one trial each, the best first; it wants trials that are
-// missing, before all others.
+// order sorts questions by the validation score of one trial each.
 func (s *study) order(questions []*Question) ([]*Question, error) {
 	for _, q := range questions {
 		cells, err := s.cells(q, plainConfigurations(q.Model)[:1])
@@ -191,7 +188,6 @@ func (s *study) order(questions []*Question) ([]*Question, error) {
 	return order, nil
 }
 
-// ask takes a question as far as there are trials, and wants the next ones, at stages from one on.
 func (s *study) ask(q *Question, from int) error {
 	if err := s.tunePlain(q, from+stagePlain); err != nil || q.Arms[0].Chosen == nil {
 		return err
@@ -216,7 +212,7 @@ func (s *study) ask(q *Question, from int) error {
 	return s.compare(q, from)
 }
 
-// tunePlain chooses the plain model's configuration, which other arms start from.
+// tunePlain chooses the configuration from which other arms start.
 func (s *study) tunePlain(q *Question, stage int) error {
 	values := plainConfigurations(q.Model)
 	cells, err := s.cells(q, values)
@@ -229,7 +225,7 @@ func (s *study) tunePlain(q *Question, stage int) error {
 	}
 	n := 0
 	for _, c := range cells {
-		for _, seed := range hyper.Seeds(firstTry, tries) { // later ones must not change the plan
+		for _, seed := range hyper.Seeds(firstTry, tries) { // later trials must not change the plan
 			if r, ok := s.seen[c.Key()][seed]; ok {
 				q.seconds += r.Seconds
 				n++
@@ -243,7 +239,6 @@ func (s *study) tunePlain(q *Question, stage int) error {
 	return nil
 }
 
-// cells are configurations of a question's model, to be chosen among.
 func (s *study) cells(q *Question, values []map[string]string) ([]record.Cell, error) {
 	all := make([]record.Cell, len(values))
 	for i, v := range values {
@@ -256,7 +251,7 @@ func (s *study) cells(q *Question, values []map[string]string) ([]record.Cell, e
 	return all, nil
 }
 
-// longestFirst sorts cells by how long their trials take, about, so that jobs end at about the same time.
+// longestFirst makes jobs end together.
 func (a *Advice) longestFirst(cells []record.Cell) {
 	seconds := func(c record.Cell) float64 {
 		at := slices.IndexFunc(a.Questions, func(q *Question) bool {
@@ -272,13 +267,12 @@ func (a *Advice) longestFirst(cells []record.Cell) {
 	slices.SortStableFunc(cells, func(a, b record.Cell) int { return cmp.Compare(seconds(b), seconds(a)) })
 }
 
-// cost is how long trials of one arm of a question take, side by side, with what goes on around them.
 func (s *study) cost(q *Question, of arm, trials int) time.Duration {
 	return time.Duration((of.cost*q.seconds + 0.2) * float64(trials) / float64(s.Jobs) * float64(time.Second))
 }
 
-// affordable is how many configurations each arm of a question has: fewer where all would take more than two fifths of
-// the budget. It depends on records and the budget alone, so that asking again chooses alike.
+// affordable returns the configurations per arm, so that choosing takes at most two fifths of the budget if
+// possible. Only records and budget decide, so that a second call chooses alike.
 func (s *study) affordable(q *Question) int {
 	for _, n := range []int{mostTried, mostTried / 2} { // with and without the other dropout
 		if s.tuning(q, n) <= 2*s.Budget/5 {
@@ -288,7 +282,6 @@ func (s *study) affordable(q *Question) int {
 	return fewTried
 }
 
-// tuning is how long it takes to choose among n configurations of every arm of a question.
 func (s *study) tuning(q *Question, n int) (total time.Duration) {
 	for _, arm := range arms() {
 		total += s.cost(q, arm, choosing(n))
@@ -296,7 +289,7 @@ func (s *study) tuning(q *Question, n int) (total time.Duration) {
 	return total
 }
 
-// tuneArms chooses the configurations of a question's arms from one to before another.
+// tuneArms chooses the configurations of arms [from, to).
 func (s *study) tuneArms(q *Question, from, to, stage int) error {
 	for i, arm := range arms()[from:to] {
 		values := arm.configurations(q.Arms[0].Chosen)[:s.tried]
@@ -316,8 +309,7 @@ func (s *study) tuneArms(q *Question, from, to, stage int) error {
 	return nil
 }
 
-// compare compares the arms of a question that have chosen with the plain model on fresh splits, and wants more of them
-// for what is open.
+// compare tests arms against the plain model on fresh splits, and queues more for open ones.
 func (s *study) compare(q *Question, from int) error {
 	var compared []*Arm
 	all := true
@@ -329,7 +321,7 @@ func (s *study) compare(q *Question, from int) error {
 		if err := s.fresh(q, a); err != nil {
 			return err
 		}
-		// A round that was cut off may leave the plain model behind.
+		// An interrupted round may leave the plain model behind.
 		a.F1 = a.F1[:min(len(a.F1), len(q.Arms[0].F1))]
 		compared = append(compared, a)
 	}
@@ -350,7 +342,7 @@ func (s *study) compare(q *Question, from int) error {
 		}
 		at := slices.IndexFunc(looks(), func(look int) bool { return look > n })
 		if at < 0 || !all && looks()[at] > kinSplits {
-			continue // as many as there are to be, by now
+			continue // all splits are used for now
 		}
 		if look := looks()[at]; next == 0 || look < next {
 			next, cells = look, nil
@@ -374,7 +366,7 @@ func (s *study) compare(q *Question, from int) error {
 	return nil
 }
 
-// fresh fills in an arm's cell, its command, and its scores on fresh splits, in order, as far as all are there.
+// fresh sets an arm's cell, command and scores, up to the first missing split.
 func (s *study) fresh(q *Question, a *Arm) error {
 	c, err := s.cell(q.Model, q.Setting, a.Chosen)
 	if err != nil {
@@ -399,8 +391,8 @@ func (s *study) fresh(q *Question, a *Arm) error {
 	return nil
 }
 
-// seenAt is how many of n fresh splits are looked at. Those of a look that was cut off have to wait: short trials end
-// first, and a run that goes on is to end as one that was never stopped.
+// seenAt returns the last look that n splits complete. Splits of an interrupted look wait: short trials end first,
+// and a resumed run must end like an uninterrupted one.
 func seenAt(n int) (at int) {
 	for _, look := range looks() {
 		if look <= n {
@@ -410,7 +402,6 @@ func seenAt(n int) (at int) {
 	return at
 }
 
-// judge tests the differences from the plain model.
 func (a *Arm) judge(plain, own []float64, alpha float64) error {
 	a.Verdict = Open
 	if len(own) < 2 {
@@ -441,11 +432,10 @@ func (a *Arm) judge(plain, own []float64, alpha float64) error {
 	return nil
 }
 
-// settled reports whether more splits would change nothing.
 func (a *Arm) settled() bool { return a.Verdict != Open }
 
-// collapse counts the splits on which arms collapsed: hardly better than one class for every node, or less than half of
-// what the arms of the question have in the median.
+// collapse counts splits on which arms score at most 3 points above a constant prediction, or half the median of
+// all arms.
 func (q *Question) collapse(g *datasets.Graph, arms []*Arm) {
 	var all []float64
 	for _, a := range arms {
@@ -465,7 +455,7 @@ func (q *Question) collapse(g *datasets.Graph, arms []*Arm) {
 	}
 }
 
-// constantF1 is the macro F1 of the most frequent class for every node.
+// constantF1 is the macro F1 of always predicting the most frequent class.
 func constantF1(g *datasets.Graph) float64 {
 	counts, total := make([]int, g.NumClasses()), 0
 	for _, c := range g.Labels {
@@ -478,11 +468,10 @@ func constantF1(g *datasets.Graph) float64 {
 	return 2 * float64(most) / float64(most+total) / float64(len(counts))
 }
 
-// usual is how many splits settle an arm where nothing is known of it.
+// usual guesses the splits that settle an arm without data.
 const usual = 30
 
-// more is how many more splits are likely to settle the arm either way, if its mean and deviation stay; 0: none, or
-// more than there are to be.
+// more estimates the further splits that settle the arm either way; 0: settled or all splits used.
 func (a *Arm) more() int {
 	all := mostSplits()
 	switch e := a.Effect; {
@@ -496,7 +485,6 @@ func (a *Arm) more() int {
 	}
 }
 
-// left estimates how long it would take to settle what is open; 0: nothing is.
 func (s *study) left(a *Advice) (left time.Duration) {
 	for _, q := range a.Questions {
 		if q.seconds == 0 {

@@ -13,16 +13,16 @@ import (
 	"nodemask/stats"
 )
 
-// Verdict is what the differences between an arm and the plain model say.
+// Verdict is an arm's comparison with the plain model.
 type Verdict string
 
 // The verdicts.
 const (
-	Open     Verdict = "open"               // the interval has both 0 and [Margin], or there is none
+	Open     Verdict = "open"               // the interval contains 0 and [Margin], or is missing
 	Helps    Verdict = "gains"              // the interval is above 0
-	Hurts    Verdict = "loses"              // it is below 0, with an upper end that holds as the lower one does
-	NoMatter Verdict = "less than a point"  // whatever it gains is below [Margin]
-	Same     Verdict = "is the plain model" // it chose what the plain model has: there is nothing to compare
+	Hurts    Verdict = "loses"              // below 0, with an upper end as strict as the lower
+	NoMatter Verdict = "less than a point"  // the gain is below [Margin]
+	Same     Verdict = "is the plain model" // chose the same configuration
 )
 
 // Advice is what is known of a graph.
@@ -32,47 +32,46 @@ type Advice struct {
 	Nodes           int           `json:"nodes"`
 	TrainPercent    int           `json:"train_percent"`
 	ValidationNodes int           `json:"validation_nodes"`
-	Comparisons     int           `json:"comparisons"` // that intervals are corrected for
+	Comparisons     int           `json:"comparisons"` // for which intervals are corrected
 	Settled         bool          `json:"settled"`
-	Left            time.Duration `json:"left_ns,omitempty"` // estimated, to settle what is open; 0: nothing, or unknown
+	Left            time.Duration `json:"left_ns,omitempty"` // estimated until all is settled; 0: settled, or unknown
 	Budget          time.Duration `json:"budget_ns"`
 	Spent           time.Duration `json:"spent_ns"`                   // by this run
-	Stalled         bool          `json:"nothing_finished,omitempty"` // the budget ended before a single trial did
-	// Command trains what to use; "": not known yet.
+	Stalled         bool          `json:"nothing_finished,omitempty"` // the budget ended before any trial
+	// Command trains the recommended model; "": not known yet.
 	Command   string      `json:"command,omitempty"`
 	Questions []*Question `json:"questions"`
 }
 
-// Question is a model in a setting, with what became of its arms, the plain one first.
+// Question is a model in a setting, with its arms, plain first.
 type Question struct {
 	Model   string           `json:"model"`
 	Setting datasets.Setting `json:"setting"`
-	Shared  string           `json:"shared,omitempty"` // what all arms share, chosen for the plain one
+	Shared  string           `json:"shared,omitempty"` // common to all arms
 	Arms    []*Arm           `json:"arms"`
-	// First is the plain model's validation macro F1 in one trial, in percent, by which questions are ordered; 0: none.
+	// First is the plain model's validation macro F1 in one trial, in percent; 0: none.
 	First float64 `json:"first_validation_macro_f1,omitempty"`
 
-	seconds float64 // of a trial
+	seconds float64 // per trial
 }
 
-// Arm is what became of a regulariser. F1 is macro F1 in percent.
+// Arm is the result of a regulariser. F1 is macro F1 in percent.
 type Arm struct {
 	Name       string            `json:"name"`
-	Words      string            `json:"chosen,omitempty"`     // its own rate: "p = 0.7"
-	Chosen     map[string]string `json:"parameters,omitempty"` // values of record axes; nil: not chosen yet
+	Words      string            `json:"chosen,omitempty"`     // "p = 0.7"
+	Chosen     map[string]string `json:"parameters,omitempty"` // values of record axes; nil: not yet
 	Validation float64           `json:"validation_macro_f1,omitempty"`
-	F1         []float64         `json:"macro_f1,omitempty"` // on fresh splits, in order, which the plain model ran on too
-	Collapsed  int               `json:"collapsed"`          // of these splits: on how many it learnt next to nothing
-	Effect     *Effect           `json:"effect,omitempty"`   // against the plain model; nil: too few splits
+	F1         []float64         `json:"macro_f1,omitempty"` // by fresh split that the plain model ran too
+	Collapsed  int               `json:"collapsed"`          // splits on which it learnt almost nothing
+	Effect     *Effect           `json:"effect,omitempty"`   // nil: too few splits
 	Verdict    Verdict           `json:"verdict,omitempty"`
-	Command    string            `json:"command,omitempty"` // trains it
+	Command    string            `json:"command,omitempty"`
 
 	cell  record.Cell
 	alpha float64
 }
 
-// Effect is the mean difference from the plain model, in points, over splits that both ran on. The ends of the interval
-// hold at any time, as [Advise] says.
+// Effect is the mean difference from the plain model, in points; [Advise] defines the interval.
 type Effect struct {
 	Splits int     `json:"splits"`
 	Mean   float64 `json:"mean"`
@@ -81,10 +80,9 @@ type Effect struct {
 	High   float64 `json:"high"`
 }
 
-// Score summarizes an arm's macro F1 over its fresh splits.
+// Score returns the summary of F1.
 func (a *Arm) Score() stats.Summary { return stats.Summarize(a.F1) }
 
-// dropoutWords says what dropout an arm has: "dropout 0.5" or "no dropout"; "" while nothing is chosen.
 func (a *Arm) dropoutWords() string {
 	switch rate := a.Chosen[dropoutArm]; rate {
 	case "":
@@ -96,8 +94,8 @@ func (a *Arm) dropoutWords() string {
 	}
 }
 
-// title is an arm with what it has chosen, and its dropout where that is not the plain model's: "node masking with
-// p = 0.7", "DropEdge 0.3 with dropout 0.5", "DropGNN 0.1 without dropout".
+// title returns "node masking with p = 0.7", or, if dropout differs from the plain model's, "DropEdge 0.3 with
+// dropout 0.5", "DropGNN 0.1 without dropout".
 func (q *Question) title(a *Arm) string {
 	if a.Words == "" {
 		return a.Name
@@ -116,7 +114,7 @@ func (q *Question) title(a *Arm) string {
 	}
 }
 
-// plainTitle names the plain model with its dropout, which it may have chosen: "plain GIN (dropout 0.5)".
+// plainTitle returns "plain GIN (dropout 0.5)".
 func (q *Question) plainTitle() string {
 	title := plain + " " + hyper.Title(q.Model)
 	if words := q.Arms[0].dropoutWords(); words != "" {
@@ -125,8 +123,8 @@ func (q *Question) plainTitle() string {
 	return title
 }
 
-// best is the arm to use of a question: of those that help the one with the largest gain, else likewise of those that
-// are ahead, else the plain one; nil: it has no score.
+// best returns the arm to use: the one that helps most, else the one furthest ahead, else plain; nil if that has
+// no score.
 func (q *Question) best() *Arm {
 	best := q.Arms[0]
 	for _, counts := range []func(*Arm) bool{func(a *Arm) bool { return a.Verdict == Helps }, (*Arm).ahead} {
@@ -145,18 +143,16 @@ func (q *Question) best() *Arm {
 	return best
 }
 
-// ahead reports whether an arm that is not settled is what to use until it is: it is a point ahead, and further than
-// half of its interval's half.
+// ahead reports whether to use an open arm for now: it leads by a point or more, and its lower end is nearer to 0
+// than its mean.
 func (a *Arm) ahead() bool {
 	return a.Verdict == Open && a.Effect != nil && a.Effect.Mean >= Margin && a.Effect.Low > -a.Effect.Mean
 }
 
-// compared reports whether any arm has been compared with the plain model.
 func (q *Question) compared() bool {
 	return slices.ContainsFunc(q.Arms[1:], func(a *Arm) bool { return a.Effect != nil || a.Verdict == Same })
 }
 
-// largestOpen returns the arm with the largest measured difference of those that are not settled, or nil.
 func (q *Question) largestOpen() (largest *Arm) {
 	for _, a := range q.Arms[1:] {
 		if a.Effect != nil && !a.settled() && (largest == nil || a.Effect.Mean > largest.Effect.Mean) {
@@ -166,7 +162,6 @@ func (q *Question) largestOpen() (largest *Arm) {
 	return largest
 }
 
-// open counts the arms that are not settled.
 func (q *Question) open() (n int) {
 	for _, a := range q.Arms[1:] {
 		if !a.settled() || a.Verdict == "" {
@@ -176,7 +171,7 @@ func (q *Question) open() (n int) {
 	return n
 }
 
-// usedUp counts the arms that stay open: they are not settled on as many splits as there are to be.
+// usedUp counts open arms without splits left.
 func (q *Question) usedUp() (n int) {
 	for _, a := range q.Arms[1:] {
 		if a.Verdict == Open && len(a.F1) >= mostSplits() {
@@ -186,7 +181,6 @@ func (q *Question) usedUp() (n int) {
 	return n
 }
 
-// finish fills in what follows from the rest.
 func (a *Advice) finish() {
 	a.Settled = !slices.ContainsFunc(a.Questions, func(q *Question) bool { return q.open() > 0 })
 	if _, arm := a.use(""); arm != nil {
@@ -195,8 +189,7 @@ func (a *Advice) finish() {
 	a.Sentence = a.sentence()
 }
 
-// use returns what to use in a setting, or in any: the arm with the best mean of those that questions recommend; nil if
-// none has a score.
+// use returns the recommended arm with the best mean in a setting ("": any), or nil.
 func (a *Advice) use(setting datasets.Setting) (of *Question, best *Arm) {
 	for _, q := range a.Questions {
 		if arm := q.best(); arm != nil && (setting == "" || q.Setting == setting) &&
@@ -207,7 +200,6 @@ func (a *Advice) use(setting datasets.Setting) (of *Question, best *Arm) {
 	return of, best
 }
 
-// where says which nodes a setting is about.
 func where(setting datasets.Setting) string {
 	if setting == datasets.Inductive {
 		return "where nodes arrive after training"
@@ -215,7 +207,6 @@ func where(setting datasets.Setting) string {
 	return "where all nodes are known in training"
 }
 
-// settings lists those that were asked about.
 func (a *Advice) settings() (all []datasets.Setting) {
 	for _, q := range a.Questions {
 		if !slices.Contains(all, q.Setting) {
@@ -225,7 +216,6 @@ func (a *Advice) settings() (all []datasets.Setting) {
 	return all
 }
 
-// sentence is the answer for those who read nothing else.
 func (a *Advice) sentence() string {
 	var parts []string
 	settings := a.settings()
@@ -243,11 +233,10 @@ func (a *Advice) sentence() string {
 	return strings.Join(parts, " ")
 }
 
-// of is the sentence on a setting.
 func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string) {
-	// going: open ones that more splits may settle; waiting: nothing has been compared.
+	// going: more splits may settle them; waiting: not compared yet
 	var gains, none, open, going, used, ahead, measured, unstable, masking, waiting []string
-	var leads *Question // of those that wait, the one whose plain model validates best
+	var leads *Question // the waiting one that validates best
 	for _, q := range a.Questions {
 		if q.Setting != setting {
 			continue
@@ -349,12 +338,10 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 	return sentences
 }
 
-// words are an effect in a sentence.
 func (e *Effect) words() string {
 	return strings.ReplaceAll(fmt.Sprintf("%.1f points (%.1f to %.1f)", e.Mean, e.Low, e.High), "-", "−")
 }
 
-// verdictFor is what an arm does to a model, as the rest of a sentence.
 func (a *Arm) verdictFor(model string) string {
 	switch a.Verdict {
 	case Helps:
@@ -367,7 +354,7 @@ func (a *Arm) verdictFor(model string) string {
 	return "is open for " + model
 }
 
-// stability says where an arm keeps a model from collapsing; "" if none does.
+// stability tells which arm keeps a model from collapsing, or "".
 func (q *Question) stability() string {
 	base := q.Arms[0]
 	var best *Arm
@@ -385,10 +372,8 @@ func (q *Question) stability() string {
 		best.Score().Text(1))
 }
 
-// share is the share of an arm's splits that collapsed.
 func share(a *Arm) float64 { return float64(a.Collapsed) / float64(max(len(a.F1), 1)) }
 
-// list joins with commas, and "and" before the last.
 func list(all []string) string { return joined(all, "and") }
 
 func orList(all []string) string { return joined(all, "or") }
@@ -400,7 +385,7 @@ func joined(all []string, word string) string {
 	return strings.Join(all[:len(all)-1], ", ") + " " + word + " " + all[len(all)-1]
 }
 
-// Rest says which arms are not settled yet and how long that would take; "" if all are.
+// Rest returns which arms are open and the time to settle them; "" if all are settled.
 func (a *Advice) Rest() string {
 	if a.Settled {
 		return ""
@@ -432,7 +417,7 @@ func (a *Advice) Rest() string {
 	return text
 }
 
-// spoken is a time as people write it: "59m", not "59m0s".
+// spoken writes "59m", not "59m0s".
 func spoken(d time.Duration) string {
 	text := rounded(d).String()
 	for _, zero := range []string{"m0s", "h0m"} {
@@ -443,7 +428,6 @@ func spoken(d time.Duration) string {
 	return text
 }
 
-// rounded is a time to as many digits as it is known.
 func rounded(d time.Duration) time.Duration {
 	switch {
 	case d < 10*time.Millisecond:
@@ -458,7 +442,7 @@ func rounded(d time.Duration) time.Duration {
 	return d.Round(time.Hour)
 }
 
-// Table lists arms × models.
+// Table returns a table of arms × models.
 func (a *Advice) Table() plots.Table {
 	t := plots.Table{ID: "advice", Title: "What each regulariser does",
 		Caption: fmt.Sprintf("Macro F1 on fresh splits, in percent, that of the plain model on the same splits, and the "+
@@ -504,7 +488,7 @@ func (a *Advice) Table() plots.Table {
 	return t
 }
 
-// Forest draws the effects; false if there is none yet.
+// Forest returns a figure of the effects; false if there are none.
 func (a *Advice) Forest() (plots.Forest, bool) {
 	f := plots.Forest{ID: "effects", Title: "What each regulariser adds to the plain model",
 		Caption: "Differences in macro F1 on the same splits, with intervals whose lower ends hold at any time for all " +

@@ -75,7 +75,7 @@ func TestTheTableHasARowForEachArmAndMarksWhatToUse(t *testing.T) {
 	require.Len(t, f.Groups, 2)
 }
 
-// dropping scores cells by their dropout: one rate is best for the plain model and for every arm, dropout's own too.
+// dropping favours one dropout rate, in the plain model and in every arm.
 func dropping(rate float64) func(record.Cell) float64 {
 	return func(c record.Cell) float64 {
 		if c.Parameters.Dropout == rate {
@@ -127,7 +127,7 @@ func TestARowsMeansAreOfTheSplitsThatItsDifferenceRestsOn(t *testing.T) {
 	a := advised(t, options("gin"), lab)
 	arm, cell := armOf(t, a, maskingArm), a.Questions[0].Arms[0].cell
 	require.Greater(t, len(arm.F1), 12)
-	// A round that was cut off: the plain model has only as many splits as of the look before.
+	// An interrupted round: the plain model lacks the last look's splits.
 	lab.trained[cell.Key()] = slices.DeleteFunc(lab.trained[cell.Key()], func(r record.Record) bool {
 		return r.Seed >= firstFresh+13
 	})
@@ -147,7 +147,7 @@ func TestARowsMeansAreOfTheSplitsThatItsDifferenceRestsOn(t *testing.T) {
 }
 
 func TestWhenAllSplitsAreUsedTheRestStaysOpen(t *testing.T) {
-	// Masking's gain changes its sign from split to split, by so much that no number of them tells.
+	// Masking's gain changes its sign from split to split: no number of splits tells.
 	wild := func(c record.Cell, split uint64) float64 {
 		if c.Parameters.KeepRate.Active() {
 			return 60 + 30*noise(1, c.Key(), split)

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Arborescence holds any rooted directed graph that claims to be an aggregation tree: [Check] says whether it is one.
+// Arborescence holds a candidate for an aggregation tree: any rooted directed graph, for [Check] to test.
 type Arborescence struct {
-	Root  int32      // a node of the candidate, numbered from 0
-	Base  []int32    // the node of the graph that each of its nodes stands for [nodes]
+	Root  int32      // a candidate node, from 0
+	Base  []int32    // graph node of each candidate node [nodes]
 	Edges [][2]int32 // from parent to child
 }
 
-// Arborescence returns the tree in the form that [Check], [Verify] and the lemmas read.
+// Arborescence returns the tree as [Check], [Verify] and the lemmas read it.
 func (t *Tree) Arborescence() Arborescence {
 	a := Arborescence{Base: slices.Clone(t.Base), Edges: make([][2]int32, 0, max(len(t.Parent)-1, 0))}
 	for i, parent := range t.Parent {
@@ -23,7 +23,6 @@ func (t *Tree) Arborescence() Arborescence {
 	return a
 }
 
-// shape is a candidate that is an arborescence.
 type shape struct {
 	Arborescence
 	first    []int32 // the children of i are children[first[i]:first[i+1]]
@@ -32,7 +31,6 @@ type shape struct {
 	depth    []int
 }
 
-// childrenOf returns the children of node i.
 func (s *shape) childrenOf(i int32) []int32 { return s.children[s.first[i]:s.first[i+1]] }
 
 // newShape returns a [*Fault] unless each node but the root has one parent and a path from the root.
@@ -82,8 +80,7 @@ func newShape(a Arborescence) (*shape, error) {
 		return s, nil
 	}
 	lost := int32(slices.Index(s.depth, -1))
-	// Up from a node without a path there is one without a parent, or else, after as many steps as there are nodes, a
-	// cycle.
+	// Going up from a node without a path ends at a node without a parent, or cycles: after n steps.
 	for steps := 0; steps < n; steps++ {
 		if parent[lost] < 0 {
 			return nil, fault([]int32{lost}, "node %d is not the root but has no parent, so it cannot be reached", lost)

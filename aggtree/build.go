@@ -8,19 +8,18 @@ import (
 	"nodemask/csr"
 )
 
-// DefaultLimit is the largest number of tree nodes to build where [Options] sets no limit.
+// DefaultLimit is the limit on tree nodes if [Options] sets none.
 const DefaultLimit = 1_000_000
 
-// Options says how trees are built. The zero value masks nothing and builds up to [DefaultLimit] nodes.
+// Options sets how trees are built. The zero value masks nothing and builds up to [DefaultLimit] nodes.
 type Options struct {
-	// Limit is the largest number of tree nodes to build; 0: [DefaultLimit].
+	// Limit is the most tree nodes to build; 0: [DefaultLimit].
 	Limit int
-	// Mask is true for each masked node of the graph [nodes] (section 5): it is in no child set, but may be the root.
-	// nil: no node is masked.
+	// Mask is true for each masked graph node [nodes] (section 5): in no child set, but maybe the root. nil: none
+	// masked.
 	Mask []bool
 }
 
-// limit returns the limit to apply.
 func (o Options) limit() (int, error) {
 	switch {
 	case o.Limit == 0:
@@ -32,15 +31,15 @@ func (o Options) limit() (int, error) {
 	return o.Limit, nil
 }
 
-// TooLargeError reports that a tree has more nodes than the limit.
+// TooLargeError reports a tree above the limit.
 type TooLargeError struct {
-	Root   int32  // the node whose tree it is
-	Hops   int    // the hops of the tree
-	Counts Counts // the number of its nodes
-	Limit  int    // the largest number that was to be built
+	Root   int32
+	Hops   int
+	Counts Counts // of its nodes
+	Limit  int
 }
 
-// Error names the tree, its size and the limit, and says what to do.
+// Error returns the tree, its size, the limit, and what to do.
 func (e *TooLargeError) Error() string {
 	least := ""
 	if e.Counts.Saturated() {
@@ -51,9 +50,9 @@ func (e *TooLargeError) Error() string {
 		e.Hops, e.Root, least, e.Counts.Total, e.Limit)
 }
 
-// Build returns T_root^hops, the aggregation tree of a node of the graph (section 3.1), in time and memory proportional
-// to its size. For a tree above the limit it returns a [*TooLargeError] before it takes any memory. Other errors are
-// for a root, hops, mask or limit out of range, or the context's if it ends first.
+// Build returns T_root^hops, the aggregation tree of a graph node (section 3.1), in time and memory proportional to its
+// size; above the limit a [*TooLargeError], before allocating. Other errors are for arguments out of range, or the
+// context's.
 func Build(ctx context.Context, g *csr.Graph, root int32, hops int, o Options) (*Tree, error) {
 	w, err := walksFrom(ctx, g, root, hops, o.Mask)
 	if err != nil {

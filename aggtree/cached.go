@@ -8,23 +8,20 @@ import (
 	"nodemask/csr"
 )
 
-// BuildCached returns the aggregation tree of a node v that arrives after training, as predicting from a cache sees it
+// BuildCached returns the aggregation tree of a node v that arrives after training, as prediction from a cache sees it
 // (section 4, eq. 4):
 //
 //	ĥ_v^(k) = f( ĥ_v^(k-1), g({ h̃_u^(k-1) : u ∈ N_v }) )
 //
-// neighbours are v's neighbours in the train graph; leave out other nodes that arrive, since nothing of them is cached.
-// Each neighbour u hangs below the root as T_u^(k-1) of the train graph, the structure that its cached h̃_u^(k-1)
-// captured. v was not there then, so it appears as the root only. [Tree.Group] says in which of these subtrees a node
-// lies, and [Tree.Descendants] what each cached representation captured.
+// neighbours are v's neighbours in the train graph; other arriving nodes are not cached. Each neighbour u hangs below
+// the root as T_u^(k-1) of the train graph, which its cached h̃_u^(k-1) captured, so v appears only as the root. See
+// [Tree.Group] and [Tree.Descendants].
 //
-// One tree holds all that eq. 4 reads, also where it descends to ĥ_v^(k-1), which reads h̃_u^(k-2): by lemma 1,
-// T_u^(k-2) is T_u^(k-1) cut off one level earlier, and so the tree of ĥ_v^(k-1) is this one cut off one level
-// earlier.
+// One tree holds all that eq. 4 reads, including ĥ_v^(k-1), which reads h̃_u^(k-2): by lemma 1, T_u^(k-2) is T_u^(k-1)
+// cut off one level earlier, and so is the tree of ĥ_v^(k-1).
 //
-// The root has the base train.NumNodes(), the first number that the train graph leaves free. A mask has an entry for
-// each node of the train graph; predicting masks nothing, so it is normally nil. Errors are those of [Build], and
-// others for neighbours outside the train graph or listed twice.
+// The root has the base train.NumNodes(). A mask has an entry per train graph node; it is normally nil, as prediction
+// masks nothing. Errors are those of [Build], and for neighbours outside the train graph or listed twice.
 func BuildCached(ctx context.Context, train *csr.Graph, neighbours []int32, hops int, o Options) (*Tree, error) {
 	if err := checkArguments(ctx, train, hops, o.Mask); err != nil {
 		return nil, err
@@ -56,30 +53,30 @@ func BuildCached(ctx context.Context, train *csr.Graph, neighbours []int32, hops
 	return t, nil
 }
 
-// Arrival holds the cached tree of a node that arrives after training, with its graphs. Both graphs number the train
-// nodes from 0, in the order in which the caller listed them; the arriving node has the next number.
+// Arrival holds the cached tree of an arriving node, with its graphs. Both number the train nodes from 0 in the
+// caller's order; the arriving node is next.
 type Arrival struct {
-	// Tree is the tree that [BuildCached] returns. Its bases are nodes of Grown.
+	// Tree is [BuildCached]'s tree. Its bases are nodes of Grown.
 	Tree *Tree
 	// Train has the train nodes and the edges among them.
 	Train *csr.Graph
-	// Grown has the arriving node too, with edges to its train neighbours but none back: Tree is its aggregation tree
+	// Grown adds the arriving node, with edges to its train neighbours but none back: Tree is its aggregation tree
 	// there.
 	Grown *csr.Graph
 	// Base is the number in the whole graph of each node of Grown.
 	Base []int32
-	// Mask is [Options.Mask] in the numbers of Grown. It never masks the arriving node. nil: nothing is masked.
+	// Mask is [Options.Mask] in Grown's numbers. It never masks the arriving node. nil: none masked.
 	Mask []bool
 }
 
-// BuildArrival returns the cached tree of a node of a graph for a model that was trained on other nodes of it, the
-// train nodes. [Options.Mask] has an entry for each node of the graph. Errors are those of [Build], and others for
-// train nodes that are listed twice, are not in the graph, or include the node itself.
+// BuildArrival returns the cached tree of a graph node for a model trained on the train nodes. [Options.Mask] has an
+// entry per graph node. Errors are those of [Build], and for train nodes listed twice, outside the graph, or equal to
+// node.
 func BuildArrival(ctx context.Context, g *csr.Graph, train []int32, node int32, hops int, o Options) (*Arrival, error) {
 	if _, err := walksFrom(ctx, g, node, hops, o.Mask); err != nil {
 		return nil, err
 	}
-	known, place, err := g.Induced(train) // place is -1 for nodes that are not train nodes
+	known, place, err := g.Induced(train) // place is -1 for all but train nodes
 	if err != nil {
 		return nil, fmt.Errorf("train nodes: %w", err)
 	}

@@ -9,14 +9,12 @@ import (
 	"nodemask/csr"
 )
 
-// Check checks whether a candidate is T_root^hops of the graph under the mask (nil: nothing masked). It returns nil if
-// so, else a [*Fault] that names the first thing that is wrong, from the root down. Other errors are for a root, hops
-// or mask that do not fit the graph, or the context's if it ends first. It takes time and memory proportional to the
-// candidate, and more only for sorting siblings.
+// Check returns nil if a candidate is T_root^hops of the graph under the mask (nil: none masked), else a [*Fault], the
+// first from the root down. Other errors are for arguments that do not fit the graph, or the context's. Time and memory
+// are proportional to the candidate, except for sorting siblings.
 //
-// Trees with the same paths from root to leaves may differ, by siblings that stand for the same node; only the smallest
-// is right. So Check first compares paths, with such siblings taken together, and blames siblings only if the paths
-// are right.
+// Trees with the same paths may differ by siblings with the same base; only the smallest is right. So Check compares
+// paths with such siblings merged, and reports siblings only if the paths are right.
 func Check(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool) error {
 	if _, err := walksFrom(ctx, g, root, hops, mask); err != nil {
 		return err
@@ -33,7 +31,6 @@ func Check(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Ar
 	return c.check(s.Root, hops, false)
 }
 
-// checker compares the paths down from one node with walks of the graph.
 type checker struct {
 	graph *csr.Graph
 	mask  []bool
@@ -42,12 +39,12 @@ type checker struct {
 
 	top     int32 // where paths start
 	hops    int
-	cut     bool   // ignore what lies deeper than hops
-	repeats *Fault // the first siblings found that should be one node
+	cut     bool   // ignore nodes deeper than hops
+	repeats *Fault // first siblings that should be one node
 }
 
 // check compares all paths down from a node with the walks from its base, level by level. It holds a path of bases as
-// the nodes that it leads to: one node, unless the candidate is not the smallest.
+// the nodes it leads to: just one in the smallest tree.
 func (c *checker) check(from int32, hops int, cut bool) error {
 	c.top, c.hops, c.cut, c.repeats = from, hops, cut, nil
 	level := [][]int32{{from}}
@@ -71,8 +68,7 @@ func (c *checker) check(from int32, hops int, cut bool) error {
 	return nil
 }
 
-// step compares the ways in which the candidate continues a path by one hop with those of the graph, and appends to
-// below the nodes that they lead to.
+// step compares the candidate's one-hop continuations of a path with the graph's, and appends their nodes to below.
 func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, error) {
 	base := c.shape.Base[nodes[0]]
 	want := c.neighbours(base)
@@ -89,7 +85,7 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 				depth, base, c.hops, walkText(walk))}
 		}
 		if len(nodes) == 1 {
-			children = slices.Clip(own) // sorting changes only their order, which means nothing
+			children = slices.Clip(own) // sorting changes only the order, which means nothing
 			break
 		}
 		children = append(children, own...)
@@ -137,7 +133,6 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 	return below, nil
 }
 
-// neighbours returns the unmasked neighbours of v, ascending.
 func (c *checker) neighbours(v int32) []int32 {
 	row := c.graph.Neighbours(v)
 	if c.mask == nil {
@@ -152,7 +147,6 @@ func (c *checker) neighbours(v int32) []int32 {
 	return kept
 }
 
-// walk returns the bases on the path from top down to a node.
 func (c *checker) walk(node int32) []int32 {
 	walk := []int32{c.shape.Base[node]}
 	for node != c.top {
@@ -163,13 +157,12 @@ func (c *checker) walk(node int32) []int32 {
 	return walk
 }
 
-// extra returns the fault of a node below one of base v that must not be there, whose base is u.
 func (c *checker) extra(node, v, u int32) error {
 	why := fmt.Sprintf("is not a neighbour of node %d", v)
 	switch {
 	case u < 0 || int(u) >= c.graph.NumNodes():
 		why = "is not in the graph"
-	case c.graph.HasEdge(v, u): // and yet it was not found among those that are not masked
+	case c.graph.HasEdge(v, u): // but not among the unmasked ones
 		why = "is masked"
 	}
 	walk := c.walk(node)

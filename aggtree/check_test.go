@@ -91,7 +91,7 @@ func TestEachFaultIsNamedWithItsNodesAndWalk(t *testing.T) {
 	}
 }
 
-// growth is a tree with pointers, which is easy to mutate.
+// growth is a tree with pointers, easy to mutate.
 type growth struct {
 	base     int32
 	children []*growth
@@ -116,7 +116,6 @@ func (g *growth) clone() *growth {
 	return twin
 }
 
-// write numbers nodes in an order that is drawn.
 func (g *growth) write(t *rapid.T) Arborescence {
 	var nodes []*growth
 	var visit func(*growth)
@@ -143,7 +142,6 @@ func (g *growth) write(t *rapid.T) Arborescence {
 	return a
 }
 
-// anyTree draws a graph, mask and tree of it with at least one edge.
 func anyTree(t *rapid.T) (*csr.Graph, []bool, *Tree) {
 	g := testgraph.Any(t, 6)
 	mask, root, hops := testgraph.AnyMask(t, g), testgraph.AnyNode(t, g, "root"), rapid.IntRange(1, 3).Draw(t, "hops")
@@ -235,5 +233,4 @@ func TestABuiltTreeIsNoTreeForOtherHopsRootsOrGraphs(t *testing.T) {
 	assert.Equal(t, notArborescence, fault.Kind)
 }
 
-// lemmas are the two, in order.
 var lemmas = []func(context.Context, *csr.Graph, int, Arborescence, []bool) error{lemma1, lemma2}

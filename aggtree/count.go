@@ -9,20 +9,18 @@ import (
 	"nodemask/internal/ended"
 )
 
-// Counts holds the number of nodes of a tree. Numbers stop at math.MaxUint64, which means "at least that many": nobody
-// can build trees that large.
+// Counts holds the number of nodes of a tree. Numbers stop at math.MaxUint64, which means "at least that many".
 type Counts struct {
-	Depth []uint64 // nodes at each depth [hops+1]
-	Total uint64   // their sum
+	Depth []uint64 // at each depth [hops+1]
+	Total uint64   // sum
 }
 
-// Saturated reports whether a number is too large to hold, so that the total is only a lower bound.
+// Saturated reports whether the total overflowed and is only a lower bound.
 func (c Counts) Saturated() bool { return c.Total == math.MaxUint64 }
 
-// Count returns the number of nodes of T_root^hops at each depth without building it. Nodes at depth d are walks of d
-// hops, so each hop takes one product of a sparse vector and the graph: at most hops times the number of edges, however
-// large the tree. It returns an error for a root, hops or mask that do not fit the graph, or the context's if it ends
-// first.
+// Count returns the number of nodes of T_root^hops at each depth without building it: each hop is one product of a
+// sparse vector and the graph, so at most hops times edges steps. It returns an error for arguments that do not fit the
+// graph, or the context's.
 func Count(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) (Counts, error) {
 	w, err := walksFrom(ctx, g, root, hops, mask)
 	if err != nil {
@@ -42,18 +40,17 @@ func (w walks) count(ctx context.Context, hops int) (Counts, error) {
 	return c, err
 }
 
-// products is the memory of repeated products. It can run for one root after another, until an error.
+// products reuses memory for repeated products, root after root, until an error.
 type products struct {
-	times, next  []uint64 // [bases]: walks of this many hops, and of one hop more, that end in each node
-	bases, found []int32  // the nodes where these are not 0
+	times, next  []uint64 // [bases]: walks of this many hops, and of one more, by end node
+	bases, found []int32  // where these are not 0
 }
 
 func newProducts(bases int) *products {
 	return &products{times: make([]uint64, bases), next: make([]uint64, bases)}
 }
 
-// run calls visit with the bases that each depth of the tree has, in no particular order, and how often each base is
-// there. It ends early once a depth is empty.
+// run calls visit with the bases at each depth, unordered, and their multiplicities, until a depth is empty.
 func (p *products) run(ctx context.Context, w walks, hops int,
 	visit func(depth int, bases []int32, times []uint64)) error {
 	if err := ended.Err(ctx); err != nil {
@@ -84,7 +81,7 @@ func (p *products) run(ctx context.Context, w walks, hops int,
 		p.bases, p.found = p.found, p.bases[:0]
 		visit(depth+1, p.bases, p.times)
 	}
-	p.clear(p.times, p.bases) // the next run must find zeros
+	p.clear(p.times, p.bases) // the next run expects zeros
 	return nil
 }
 
@@ -94,7 +91,6 @@ func (p *products) clear(times []uint64, bases []int32) {
 	}
 }
 
-// add returns the sum, or the largest number if the sum is larger.
 func add(a, b uint64) uint64 {
 	sum, carry := bits.Add64(a, b, 0)
 	if carry != 0 {

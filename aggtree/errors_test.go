@@ -13,7 +13,7 @@ import (
 	"nodemask/csr"
 )
 
-// everything runs all that takes a graph, a root, hops and a mask, by name.
+// everything calls every function that takes a graph, a root, hops and a mask, by name.
 func everything(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) map[string]error {
 	all := map[string]error{}
 	_, all["Build"] = Build(ctx, g, root, hops, Options{Mask: mask})
@@ -23,7 +23,6 @@ func everything(ctx context.Context, g *csr.Graph, root int32, hops int, mask []
 	return all
 }
 
-// everywhere runs all that needs no root.
 func everywhere(ctx context.Context, g *csr.Graph, hops int, mask []bool) map[string]error {
 	all := map[string]error{}
 	_, all["BuildCached"] = BuildCached(ctx, g, []int32{0}, hops, Options{Mask: mask})
@@ -83,7 +82,7 @@ func TestACancelledContextEndsEverything(t *testing.T) {
 	assert.ErrorIs(t, expectError(cancelled, testgraph.Triangle(t), 0, 2), context.Canceled)
 }
 
-// late is a context that is cancelled once it has been asked so many times.
+// late is a context that is cancelled after so many checks.
 type late struct {
 	context.Context
 	asked *int

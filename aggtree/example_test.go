@@ -37,7 +37,7 @@ func ExampleBuild() {
 }
 
 func ExampleBuild_masked() {
-	// Node 2 is masked: it is in nobody's child set, but has a tree of its own.
+	// Node 2 is masked: it is in no child set, but has a tree.
 	mask := []bool{false, false, true, false}
 	for _, root := range []int32{2, 3} {
 		tree, err := aggtree.Build(context.Background(), graph(), root, 2, aggtree.Options{Mask: mask})
@@ -93,7 +93,7 @@ func ExampleCheck() {
 }
 
 func ExampleVerify() {
-	// Two children of the root stand for node 2: the walks are right, but a smaller tree has them too.
+	// Two children of the root stand for node 2: the walks are right, but a smaller tree has the same.
 	candidate := aggtree.Arborescence{Base: []int32{3, 2, 2}, Edges: [][2]int32{{0, 1}, {0, 2}}}
 	statements, err := aggtree.Verify(context.Background(), graph(), 3, 1, candidate, nil)
 	if err != nil {

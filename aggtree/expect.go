@@ -8,15 +8,13 @@ import (
 	"nodemask/csr"
 )
 
-// samples is the number of draws that [Expect] averages over where it does not enumerate walks.
 const samples = 1000
 
-// Expectation holds the mean of a tree's size over draws of the mask.
+// Expectation holds a tree's mean size over draws of the mask.
 type Expectation struct {
 	// Depth is the expected number of tree nodes at each depth [hops+1].
 	Depth []float64
-	// Root is the expected number of these that stand for the root's base [hops+1]: 1 at depth 0, replicas further
-	// down.
+	// Root counts those that stand for the root's base [hops+1]: 1 at depth 0, then replicas.
 	Root []float64
 }
 
@@ -30,21 +28,19 @@ func (e Expectation) Total() float64 {
 }
 
 // Expect returns the expected size of T_root^hops under node masking (section 5). keepRate, the paper's p, is the
-// probability that a node is kept, independently of others. It is a plain probability from 0 to 1: here 0 masks every
-// node, unlike the zero value of an option.
+// probability that a node is kept: 0 masks every node, unlike an option's zero value.
 //
 // A walk is in the masked tree if all its nodes after the root are kept. Replicas share one draw, so a walk that visits
-// j distinct nodes after its start is there with probability p^j; the start counts among them if the walk comes back to
-// it. The expectation is the sum over all walks. Expect enumerates walks of up to two hops, and longer ones as long as
-// there are at most [DefaultLimit]. At greater depths it averages over 1000 draws, always the same.
+// j distinct nodes after its start (including the start, if it returns there) exists with probability p^j. Expect sums
+// over all walks of up to two hops, and longer ones up to [DefaultLimit] walks. Deeper, it averages over 1000 fixed
+// draws.
 //
-// It returns an error for a keepRate outside 0 to 1, for a root or hops out of range, for a tree with too many nodes to
-// count, or the context's if it ends first.
+// It returns an error for a keepRate outside 0 to 1, a root or hops out of range, a tree too large to count, or the
+// context's.
 func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate float64) (Expectation, error) {
 	return expect(ctx, g, root, hops, keepRate, DefaultLimit)
 }
 
-// expect is [Expect] with a limit of walks to enumerate.
 func expect(
 	ctx context.Context, g *csr.Graph, root int32, hops int, keepRate float64, limit uint64,
 ) (e Expectation, err error) {
@@ -52,7 +48,7 @@ func expect(
 	if err != nil {
 		return e, err
 	}
-	if !(keepRate >= 0 && keepRate <= 1) { // NaN is refused too
+	if !(keepRate >= 0 && keepRate <= 1) { // also refuses NaN
 		return e, fmt.Errorf("a keep rate of %v: expected a probability, from 0 to 1", keepRate)
 	}
 	counts, err := w.count(ctx, hops)
@@ -64,7 +60,7 @@ func expect(
 			"ask for fewer hops", hops, root)
 	}
 	e = Expectation{Depth: make([]float64, hops+1), Root: make([]float64, hops+1)}
-	last, total := -1, uint64(0) // the deepest level to enumerate
+	last, total := -1, uint64(0) // deepest level to enumerate
 	for d, n := range counts.Depth {
 		if total += n; total > limit {
 			break
@@ -85,17 +81,15 @@ func expect(
 	return e, nil
 }
 
-// enumeration goes through all walks of at most last hops.
 type enumeration struct {
 	walks
 	keep float64
-	used []int32 // visits of the walk so far to each node, after its start
+	used []int32 // visits of the current walk to each node, after its start
 	last int
 	e    *Expectation
 	tick ticker
 }
 
-// from adds the walk that has come to v, which is in the tree with this probability, and all its continuations.
 func (n *enumeration) from(v int32, depth int, probability float64) error {
 	n.e.Depth[depth] += probability
 	if v == n.root {
@@ -126,7 +120,6 @@ func (n *enumeration) from(v int32, depth int, probability float64) error {
 	return nil
 }
 
-// sample averages over draws at the depths from first on.
 func (e *Expectation) sample(ctx context.Context, w walks, keep float64, first, hops int) error {
 	r := rand.New(rand.NewPCG(0, 0))
 	w.mask = make([]bool, w.graph.NumNodes())
@@ -147,7 +140,7 @@ func (e *Expectation) sample(ctx context.Context, w walks, keep float64, first, 
 		if err != nil {
 			return err
 		}
-		for d := first; d <= hops; d++ { // a mean of so many, without a large sum
+		for d := first; d <= hops; d++ { // update the mean without a large sum
 			e.Depth[d] += (nodes[d] - e.Depth[d]) / float64(sample+1)
 			e.Root[d] += (roots[d] - e.Root[d]) / float64(sample+1)
 		}

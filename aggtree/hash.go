@@ -8,14 +8,12 @@ import (
 	"nodemask/csr"
 )
 
-// HashAll returns a hash of T_v^hops for every node v of the graph [nodes]. Isomorphic trees have the same hash: trees
-// that become equal, colours of the bases included, when siblings are reordered. Other trees share a hash with a
-// probability of about 2^-64, though an adversary could make some that do. colours has an entry for each node of the
-// graph; nil: all nodes are alike.
+// HashAll returns a hash of T_v^hops for every graph node v [nodes]. Trees that are equal after reordering siblings,
+// base colours included, have the same hash. Others collide with a probability of about 2^-64, though an adversary
+// could force it. colours has an entry per graph node; nil: all alike.
 //
-// No tree is built: each hop is one round of colour refinement (Weisfeiler and Leman), since by lemma 1 the tree of v
-// is v's colour above the trees, one hop smaller, of its neighbours. It takes time proportional to hops times edges,
-// and more only for sorting each row.
+// No tree is built: each hop is one round of colour refinement (Weisfeiler and Leman), since by lemma 1 v's tree is its
+// colour above its neighbours' trees of one hop less. Time is proportional to hops times edges, plus sorting.
 //
 // Errors are those of [Count], and one for a wrong number of colours.
 func HashAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) ([]uint64, error) {
@@ -55,7 +53,7 @@ func HashAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask
 	return all, nil
 }
 
-// hashNode returns the hash of a node above its children, whose hashes it sorts, since their order means nothing.
+// hashNode hashes a node above its children's hashes, which it sorts since their order means nothing.
 func hashNode(colour uint64, children []uint64) uint64 {
 	slices.Sort(children)
 	h := mix(colour + 1)
@@ -65,8 +63,8 @@ func hashNode(colour uint64, children []uint64) uint64 {
 	return mix(h ^ uint64(len(children)))
 }
 
-// mix is the output function of SplitMix64, with a step before it so that 0 does not stay 0. It is one to one, and each
-// bit of x changes about half of the result's.
+// mix is SplitMix64's output function, after a step so that 0 does not stay 0. It is one to one, and each bit of x
+// changes about half of the result's.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -74,12 +72,11 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// GroupAll groups the nodes whose hops-aggregation trees are isomorphic: it returns the nodes of each group, ascending,
-// and the groups by their least nodes. With nodes coloured by their features, a GNN of as many layers computes the same
-// representation for all nodes of a group, whatever its weights (theorem 1), since it cannot tell the order of
-// children. This holds for layers as in eq. 1, which know of a neighbour only its representation; GCN reads its degree
-// too. A GNN may or may not tell different groups apart; GIN can (section 2). Groups come from hashes, so two of n
-// nodes share one by mistake with a probability of at most about n²/2^65. Errors are those of [HashAll].
+// GroupAll returns the groups of nodes with isomorphic hops-aggregation trees: nodes ascending, groups by their least
+// nodes. With features as colours, a GNN of that many layers computes one representation per group, whatever its
+// weights (theorem 1), if its layers follow eq. 1; GCN also reads neighbours' degrees. A GNN may or may not tell groups
+// apart; GIN can (section 2). Collisions join two of n nodes with a probability of at most about n²/2^65. Errors are
+// those of [HashAll].
 func GroupAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) ([][]int32, error) {
 	all, err := HashAll(ctx, g, hops, colours, mask)
 	if err != nil {

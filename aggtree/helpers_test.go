@@ -12,15 +12,14 @@ import (
 
 var ctx = context.Background()
 
-// built is the tree that Build returns.
 func built(t require.TestingT, g *csr.Graph, root int32, hops int, mask []bool) *Tree {
 	tree, err := Build(ctx, g, root, hops, Options{Mask: mask})
 	require.NoError(t, err)
 	return tree
 }
 
-// maximalWalks lists all walks from a walk's end that have so many hops more or cannot go on, by trying every node of
-// the graph at every step: it shares nothing with the package but the question whether there is an edge.
+// maximalWalks lists all walks from a walk's end that have hops more or cannot go on, by trying every node at every
+// step: it shares only the edge test with the package.
 func maximalWalks(g *csr.Graph, walk []int32, hops int, mask []bool) [][]int32 {
 	var all [][]int32
 	if hops > 0 {
@@ -36,7 +35,7 @@ func maximalWalks(g *csr.Graph, walk []int32, hops int, mask []bool) [][]int32 {
 	return all
 }
 
-// prefixes is the set of all beginnings of walks: the smallest tree with these paths has one node for each.
+// prefixes returns all beginnings of walks: the smallest tree with these paths has one node for each.
 func prefixes(walks [][]int32) map[string]int {
 	set := map[string]int{}
 	for _, walk := range walks {
@@ -47,8 +46,8 @@ func prefixes(walks [][]int32) map[string]int {
 	return set
 }
 
-// network is a GNN of any number of layers that tells apart all that eq. 1 lets it: f and g are hashes, and g does not
-// depend on the order of neighbours. Equal numbers are equal representations.
+// network is a GNN that tells apart all that eq. 1 allows: f and g are hashes, and g ignores the order of neighbours.
+// Equal numbers mean equal representations.
 func network(g *csr.Graph, h []uint64, layers int, mask []bool) [][]uint64 {
 	all := [][]uint64{h}
 	for range layers {
@@ -57,7 +56,7 @@ func network(g *csr.Graph, h []uint64, layers int, mask []bool) [][]uint64 {
 			var sum uint64
 			for _, u := range g.Neighbours(int32(v)) {
 				if mask == nil || !mask[u] {
-					x := h[u] + 0x2545f4914f6cdd1d // a neighbour whose features are 0 counts too
+					x := h[u] + 0x2545f4914f6cdd1d // count neighbours with features of 0 too
 					sum += (x ^ x>>29) * 0x9fb21c651e98df25
 				}
 			}
@@ -69,7 +68,6 @@ func network(g *csr.Graph, h []uint64, layers int, mask []bool) [][]uint64 {
 	return all
 }
 
-// pick takes the rows of h that nodes stand for.
 func pick(h []uint64, bases []int32) []uint64 {
 	rows := make([]uint64, len(bases))
 	for i, base := range bases {
@@ -78,9 +76,9 @@ func pick(h []uint64, bases []int32) []uint64 {
 	return rows
 }
 
-// subtree is node i and its descendants, at most depth levels further down, as a tree of its own: what lemma 1 says is
-// the aggregation tree of i's base. A depth below the tree's hops is cut to what is there. Only the whole of a cached
-// tree is cached; what hangs below its root are trees of the train graph.
+// subtree returns node i and its descendants, at most depth levels down, as a tree: by lemma 1, the aggregation tree of
+// i's base. depth is cut to the tree's hops. Only a whole cached tree is cached; below its root are trees of the train
+// graph.
 func subtree(t *Tree, i int32, depth int) *Tree {
 	depth = max(0, min(depth, t.Hops-t.Depth(i)))
 	levels := t.Descendants(i, depth)
@@ -108,7 +106,7 @@ func subtree(t *Tree, i int32, depth int) *Tree {
 			if s.Parent[here] = -1; d > 0 {
 				s.Parent[here] = s.Level[d-1] + t.Parent[j] - levels[d-1][0]
 			}
-			if s.FirstChild[here] = n; d < depth { // those at the last level have lost their children
+			if s.FirstChild[here] = n; d < depth { // the last level has no children
 				s.FirstChild[here] = s.Level[d+1] + t.FirstChild[j] - t.FirstChild[level[0]]
 			}
 		}

@@ -10,22 +10,19 @@ import (
 	"nodemask/csr"
 )
 
-// counterexample says where a lemma fails on a candidate, which is therefore not an aggregation tree.
 type counterexample struct {
-	// Lemma is 1 or 2.
 	Lemma int
-	// Node is the node of the candidate where the lemma fails, and Base the node of the graph that it stands for.
+	// Node is the candidate's node where the lemma fails, Base its graph node.
 	Node, Base int32
 	// Depth is the number of levels of the subtree below Node (lemma 1 only).
 	Depth int
-	// Fault says why the subtree is not an aggregation tree; its walks start at Node (lemma 1 only).
+	// Fault is the subtree's fault; its walks start at Node (lemma 1 only).
 	Fault *Fault
-	// Missing lists the unmasked neighbours of Base that no child stands for, Extra the bases of children that are not
-	// such neighbours, and Repeated the bases of several children (lemma 2 only).
+	// Missing lists Base's unmasked neighbours without a child, Extra the bases of children that are no such
+	// neighbours, and Repeated the bases of several children (lemma 2 only).
 	Missing, Extra, Repeated []int32
 }
 
-// Error says where the lemma fails, and how.
 func (c *counterexample) Error() string {
 	if c.Lemma == 1 {
 		return fmt.Sprintf("lemma 1 fails at tree node %d: its subtree down to depth %d is not the "+
@@ -45,11 +42,10 @@ func (c *counterexample) Error() string {
 		c.Node, c.Base, strings.Join(parts, ", "))
 }
 
-// lemma1 checks lemma 1 on a candidate for a tree of so many hops: every subtree (any node with its descendants down to
-// any depth) is the aggregation tree of the node's base. It returns nil if so, else a [*counterexample]: the smallest
-// wrong subtree at the first node that has one. It compares all depths of all subtrees, in time proportional to the
-// nodes times hops². For a candidate that is not an arborescence it returns a [*Fault]; other errors are those of
-// [Check].
+// lemma1 checks lemma 1: every subtree (a node with its descendants down to any depth) is its base's aggregation tree.
+// It returns nil, or a [*counterexample]: the smallest wrong subtree at the first node that has one. Time is
+// proportional to nodes times hops². It returns a [*Fault] if the candidate is no arborescence; other errors are those
+// of [Check].
 func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	s, err := lemmaShape(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -57,7 +53,7 @@ func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 	}
 	c := checker{graph: g, mask: mask, shape: s, tick: ticker{ctx: ctx}}
 	for i := range int32(len(s.Base)) {
-		left := hops - s.depth[i] // negative where there is no subtree
+		left := hops - s.depth[i] // negative: no subtree
 		for depth := 0; depth <= left; depth++ {
 			err := c.check(i, depth, depth < left)
 			if err == nil {
@@ -73,10 +69,9 @@ func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 	return nil
 }
 
-// lemma2 checks lemma 2 on a candidate for a tree of so many hops: the child set of each node above that depth is the
-// neighbour set of its base, without masked nodes, and no two children have the same base. It returns nil if so, else
-// the first [*counterexample]. A node further down that has children is not a leaf, so the lemma must hold for it too.
-// Other errors are those of [lemma1].
+// lemma2 checks lemma 2: the child set of each node above depth hops is its base's unmasked neighbours, each once. It
+// returns nil, or the first [*counterexample]. Deeper nodes with children are no leaves, so the lemma must hold for
+// them too. Other errors are those of [lemma1].
 func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	s, err := lemmaShape(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -116,7 +111,6 @@ func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 	return nil
 }
 
-// lemmaShape checks a caller's arguments and returns the candidate's shape.
 func lemmaShape(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) (*shape, error) {
 	if err := checkArguments(ctx, g, hops, mask); err != nil {
 		return nil, err
@@ -124,7 +118,6 @@ func lemmaShape(ctx context.Context, g *csr.Graph, hops int, candidate Arboresce
 	return newShape(candidate)
 }
 
-// without returns what of the ascending a is not in the ascending b.
 func without(a, b []int32) (rest []int32) {
 	for _, u := range a {
 		if _, ok := slices.BinarySearch(b, u); !ok {
@@ -134,24 +127,22 @@ func without(a, b []int32) (rest []int32) {
 	return rest
 }
 
-// Statement holds one thing that the paper says of an aggregation tree, and whether a candidate obeys it.
+// Statement holds a statement of the paper about aggregation trees, and whether a candidate obeys it.
 type Statement struct {
 	// Name is "definition", "lemma 1" or "lemma 2".
 	Name string
-	// Text says in a few words what is claimed.
+	// Text is the claim in a few words.
 	Text string
-	// Counterexample says where the candidate breaks the statement: where a lemma fails, or a [*Fault]. nil:
-	// the statement holds.
+	// Counterexample is where the candidate breaks the statement: where a lemma fails, or a [*Fault]; nil: nowhere.
 	Counterexample error
 }
 
 // Holds reports whether the candidate obeys the statement.
 func (s Statement) Holds() bool { return s.Counterexample == nil }
 
-// Verify checks the definition and both lemmas on a candidate for T_root^hops of the graph under the mask (nil: nothing
-// masked), and returns the three statements in this order, whether they hold or not. A candidate that is not an
-// arborescence breaks all three. It returns an error, and no statements, for a root, hops or mask that do not fit the
-// graph, or the context's if it ends first.
+// Verify returns the definition and both lemmas, in this order, checked on a candidate for T_root^hops of the graph
+// under the mask (nil: none masked). A candidate that is no arborescence breaks all three. It returns only an error for
+// arguments that do not fit the graph, or the context's.
 func Verify(
 	ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool,
 ) ([]Statement, error) {

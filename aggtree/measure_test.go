@@ -36,13 +36,13 @@ func TestNodesRepeatAsOftenAsWalksEndInThem(t *testing.T) {
 func TestTheShareOfTheRootInATriangleNodesTree(t *testing.T) {
 	all, err := Summaries(ctx, testgraph.Triangle(t), 2, nil)
 	require.NoError(t, err)
-	// 0, then 1 2, then 0 2 and 0 1 3: 3 of 8 nodes are 0, and there are 4 distinct ones.
+	// 0, then 1 2, then 0 2 and 0 1 3: 3 of 8 nodes are 0, and 4 are distinct.
 	assert.Equal(t, Summary{Nodes: 8, Distinct: 4, Root: 3}, all[0])
 	assert.Equal(t, 3./8, all[0].RootShare())
 	assert.Equal(t, 8./4, all[0].Repetition())
 }
 
-// meanOverMasks is the expected number of nodes, and of replicas of the root, at each depth, over all 2ⁿ masks.
+// meanOverMasks returns the expected number of nodes, and of replicas of the root, at each depth, over all 2ⁿ masks.
 func meanOverMasks(g *csr.Graph, root int32, hops int, rate float64) (nodes, roots []float64) {
 	n := g.NumNodes()
 	nodes, roots = make([]float64, hops+1), make([]float64, hops+1)
@@ -85,7 +85,7 @@ func TestExpectationsAreMeansOverAllMasks(t *testing.T) {
 		require.InDeltaSlice(t, nodes, e.Depth, 1e-9)
 		require.InDeltaSlice(t, roots, e.Root, 1e-9)
 
-		// With no room to enumerate, depths up to 2 are exact all the same, by products.
+		// Without enumeration, depths up to 2 are exact by products.
 		e, err = expect(ctx, g, root, hops, rate, 1)
 		require.NoError(t, err)
 		require.InDeltaSlice(t, nodes[:min(3, hops+1)], e.Depth[:min(3, hops+1)], 1e-9)
@@ -109,7 +109,7 @@ func TestSampledExpectationsAreNearTheExactOnes(t *testing.T) {
 	e, err := expect(ctx, g, 0, 5, 0.7, 1)
 	require.NoError(t, err)
 	for d := 3; d <= 5; d++ {
-		// Trees of 5 hops have at most 40 nodes a level: the error of 1000 samples is some hundredths of the mean.
+		// Trees of 5 hops have at most 40 nodes per level: the error of 1000 samples is a few hundredths of the mean.
 		assert.InEpsilon(t, nodes[d], e.Depth[d], 0.1)
 		assert.InEpsilon(t, roots[d], e.Root[d], 0.1)
 		assert.NotEqual(t, nodes[d], e.Depth[d])

@@ -7,19 +7,18 @@ import (
 	"nodemask/csr"
 )
 
-// Summary says how much a tree repeats, which the paper's section 4 blames for over-smoothing and over-fitting.
+// Summary measures a tree's repetition, which section 4 blames for over-smoothing and over-fitting.
 type Summary struct {
-	Nodes    uint64 // tree nodes; [math.MaxUint64] means at least so many
-	Distinct int    // distinct nodes of the graph among their bases
-	Root     uint64 // tree nodes that stand for the root's base, the root itself included
+	Nodes    uint64 // tree nodes; [math.MaxUint64]: at least so many
+	Distinct int    // distinct bases
+	Root     uint64 // tree nodes that stand for the root's base, including the root
 }
 
-// RootShare returns the share of tree nodes that stand for the root's base, between 0 and 1; NaN if there are too many
-// tree nodes to count.
+// RootShare returns the share of tree nodes that stand for the root's base, from 0 to 1; NaN if there are too many to
+// count.
 func (s Summary) RootShare() float64 { return s.over(float64(s.Root), float64(s.Nodes)) }
 
-// Repetition returns the number of tree nodes for each distinct base: 1 if nothing repeats; NaN if there are too many
-// tree nodes to count.
+// Repetition returns the tree nodes per distinct base: 1 if nothing repeats; NaN if there are too many to count.
 func (s Summary) Repetition() float64 { return s.over(float64(s.Nodes), float64(s.Distinct)) }
 
 func (s Summary) over(a, b float64) float64 {
@@ -29,8 +28,8 @@ func (s Summary) over(a, b float64) float64 {
 	return a / b
 }
 
-// Summaries returns the [Summary] of T_v^hops for every node v of the graph [nodes], without building any tree. It
-// takes the time of [Count] for each node in turn. Errors are those of [Count].
+// Summaries returns the [Summary] of T_v^hops for every graph node v [nodes], without building trees, in the time of a
+// [Count] per node. Errors are those of [Count].
 func Summaries(ctx context.Context, g *csr.Graph, hops int, mask []bool) ([]Summary, error) {
 	if err := checkArguments(ctx, g, hops, mask); err != nil {
 		return nil, err
@@ -38,7 +37,7 @@ func Summaries(ctx context.Context, g *csr.Graph, hops int, mask []bool) ([]Summ
 	n := g.NumNodes()
 	all := make([]Summary, n)
 	p := newProducts(n)
-	seen := make([]int32, n) // by which root's tree, plus one, a node was last met: never cleared
+	seen := make([]int32, n) // 1 + the last root whose tree held the node: never cleared
 	for v := range int32(n) {
 		w := walks{graph: g, root: v, first: g.Neighbours(v), mask: mask}
 		s := &all[v]

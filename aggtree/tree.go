@@ -7,41 +7,38 @@ import (
 	"nodemask/csr"
 )
 
-// Tree is an aggregation tree T_v^k. Its nodes are numbered level by level from the root, which is 0, so the children
-// of a node have successive numbers, and so have all its descendants at one depth. Siblings ascend by base. A tree
-// takes 12 bytes a node, 4 more if masked, and 4 more if cached. No method changes it, so several goroutines may use it
-// at once.
+// Tree is an aggregation tree T_v^k. Nodes are numbered level by level from the root, 0, so children are successive,
+// and so are a node's descendants at one depth. Siblings ascend by base. It takes 12 bytes per node, 4 more if masked,
+// and 4 more if cached. No method changes it.
 type Tree struct {
-	// Graph is what the tree was built from, for drawings of it; of a cached tree, the train graph, which the root is
-	// not in.
+	// Graph is the source graph, for drawings; of a cached tree, the train graph, without the root.
 	Graph *csr.Graph
-	// Mask is true for each node of Graph that was masked; nil: none was.
+	// Mask is true for each masked node of Graph; nil: none.
 	Mask []bool
-	// Hops is k, the depth below which there are no nodes.
+	// Hops is k, the largest possible depth.
 	Hops int
-	// Base is the node of the graph that each tree node stands for [nodes].
+	// Base is the graph node of each tree node [nodes].
 	Base []int32
-	// Parent is the parent of each tree node, and -1 for the root [nodes].
+	// Parent is each node's parent; -1 for the root [nodes].
 	Parent []int32
-	// FirstChild says where children begin [nodes+1]: those of i are FirstChild[i] up to, but not including,
-	// FirstChild[i+1].
+	// FirstChild holds the children's ranges [nodes+1]: those of i are [FirstChild[i], FirstChild[i+1]).
 	FirstChild []int32
-	// Level says where levels begin [Hops+2]: the nodes at depth d are Level[d] up to, but not including, Level[d+1].
+	// Level holds the levels' ranges [Hops+2]: depth d is [Level[d], Level[d+1]).
 	Level []int32
-	// Hidden is the number of neighbours of its base that a mask keeps out of each node's child set [nodes]: 0 for a
-	// node at depth Hops, which has no child set. It is nil for a tree built without a mask.
+	// Hidden counts the neighbours of its base that a mask keeps out of each node's child set [nodes]: 0 at depth Hops,
+	// where there are no child sets; nil without a mask.
 	Hidden []int32
-	// RootMasked reports that the root's base is masked, so that it has no replica further down (section 5).
+	// RootMasked: the root's base is masked, so it has no replicas (section 5).
 	RootMasked bool
-	// Group says in which cached subtree each node of a cached tree lies [nodes]: that of tree node Group[i]+1, a child
-	// of the root. It is -1 for the root. It is nil for a tree that is not cached.
+	// Group is each node's cached subtree [nodes]: that of tree node Group[i]+1, a child of the root; -1 for the root;
+	// nil if the tree is not cached.
 	Group []int32
 }
 
 // NumNodes returns the number of tree nodes, replicas included.
 func (t *Tree) NumNodes() int { return len(t.Base) }
 
-// Children returns the range of node i's children, from first up to, but not including, end. They ascend by base.
+// Children returns the range [first, end) of node i's children, ascending by base.
 func (t *Tree) Children(i int32) (first, end int32) { return t.FirstChild[i], t.FirstChild[i+1] }
 
 // Depth returns the number of hops from the root to node i.
@@ -50,8 +47,7 @@ func (t *Tree) Depth(i int32) int {
 	return above - 1
 }
 
-// AtDepth returns the range of nodes at a depth, from first up to, but not including, end: empty for a depth that the
-// tree cannot have.
+// AtDepth returns the range [first, end) of nodes at a depth; empty for an impossible depth.
 func (t *Tree) AtDepth(depth int) (first, end int32) {
 	if depth < 0 || depth > t.Hops {
 		return 0, 0
@@ -59,10 +55,10 @@ func (t *Tree) AtDepth(depth int) (first, end int32) {
 	return t.Level[depth], t.Level[depth+1]
 }
 
-// IsLeaf reports whether node i has no children: it lies at depth Hops, or its base has no unmasked neighbours.
+// IsLeaf reports whether node i has no children: it is at depth Hops, or its base has no unmasked neighbours.
 func (t *Tree) IsLeaf(i int32) bool { return t.FirstChild[i] == t.FirstChild[i+1] }
 
-// Walk returns the bases on the path from the root to node i, both included: the walk that i stands for.
+// Walk returns the bases from the root to node i, both included: the walk that i stands for.
 func (t *Tree) Walk(i int32) []int32 {
 	var walk []int32
 	for ; i >= 0; i = t.Parent[i] {
@@ -72,9 +68,9 @@ func (t *Tree) Walk(i int32) []int32 {
 	return walk
 }
 
-// Descendants returns node i and the nodes below it, at most depth levels further down, as one range [first, end) for
-// each level that is not empty. In a cached tree, the descendants of a child u of the root down to depth j are what
-// h̃_u^(j) captured: a dotted box in the paper's figure 6, for each j from 1 to Hops-1.
+// Descendants returns node i and its descendants down to depth levels, as a range [first, end) per non-empty level. In
+// a cached tree, those of a child u of the root down to depth j are what h̃_u^(j) captured: a dotted box in figure 6,
+// for j from 1 to Hops-1.
 func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 	var levels [][2]int32
 	for level := [2]int32{i, i + 1}; level[0] < level[1] && depth >= 0; depth-- {
@@ -84,14 +80,13 @@ func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 	return levels
 }
 
-// AsGraph returns the tree as a graph that a GNN can run over: row i lists the children of tree node i, from which it
-// aggregates. Give tree node i the features of Base[i]. After as many layers as the tree has hops, row 0 is the root's
-// representation (theorem 1; the package's description says why, and for which layers). For a cached tree it is the
-// approximation of eq. 4.
+// AsGraph returns the tree as a graph for a GNN: row i lists node i's children, from which it aggregates. Give node i
+// the features of Base[i]. After Hops layers, row 0 is the root's representation (theorem 1; see the package comment
+// for the layers it covers); in a cached tree, eq. 4's approximation.
 func (t *Tree) AsGraph() *csr.Graph {
 	n := t.NumNodes()
 	g := &csr.Graph{Offsets: make([]int64, n+1), Indices: make([]int32, max(n-1, 0))}
-	// All nodes but the root are children, in the order of their parents: node j is entry j-1.
+	// All nodes but the root are children, in their parents' order: node j is entry j-1.
 	for i, first := range t.FirstChild {
 		g.Offsets[i] = int64(first) - 1
 	}
@@ -101,7 +96,7 @@ func (t *Tree) AsGraph() *csr.Graph {
 	return g
 }
 
-// String returns the tree in a line: "Tree(node 5, 2 hops: 33 tree nodes)".
+// String returns a line such as "Tree(node 5, 2 hops: 33 tree nodes)".
 func (t *Tree) String() string {
 	return fmt.Sprintf("Tree(node %d, %d hops: %d tree nodes)", t.Base[0], t.Hops, t.NumNodes())
 }

@@ -67,7 +67,7 @@ func TestAnIsolatedRootAndNoHopsGiveASingleNode(t *testing.T) {
 }
 
 func TestAWalkThatCannotGoOnEndsInALeafAboveTheLastLevel(t *testing.T) {
-	// 0 aggregates from 1 and 2, 2 from 1, 1 from nobody.
+	// 0 aggregates from 1 and 2, 2 from 1, 1 from no node.
 	g, _, err := csr.FromEdges(3, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 0, Neighbour: 2}, {Node: 2, Neighbour: 1}},
 		csr.Options{Directed: true})
 	require.NoError(t, err)
@@ -177,7 +177,7 @@ func TestASubtreeIsTheTreeThatIsBuiltForItsBase(t *testing.T) {
 	})
 }
 
-// citations is a random graph as large as PubMed (19,717 nodes, 44,338 edges), with a few nodes of many neighbours.
+// citations is a random graph of PubMed's size (19,717 nodes, 44,338 edges), with a few hubs.
 func citations() *csr.Graph {
 	const nodes, pairs = 19_717, 44_338
 	r := rand.New(rand.NewPCG(1, 2))
@@ -194,7 +194,7 @@ func citations() *csr.Graph {
 }
 
 func BenchmarkBuildAMillionNodes(b *testing.B) {
-	// In a ring where each node knows 10 others, the tree for 6 hops has 1 + 10 + ... + 10⁶ = 1,111,111 nodes.
+	// In a ring with 10 neighbours per node, the tree for 6 hops has 1 + 10 + ... + 10⁶ = 1,111,111 nodes.
 	const nodes = 5_000
 	var edges [][2]int32
 	for v := range int32(nodes) {

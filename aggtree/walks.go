@@ -9,19 +9,16 @@ import (
 	"nodemask/internal/ended"
 )
 
-// MaxHops is the largest number of hops that this package accepts: far more than a GNN has layers.
+// MaxHops is the largest accepted number of hops: far more than a GNN has layers.
 const MaxHops = 1000
 
-// walks says which walks a tree holds. What depends on walks alone is a method of it, for trees of a graph and cached
-// trees alike.
 type walks struct {
 	graph *csr.Graph
 	root  int32
-	first []int32 // the nodes that the root aggregates from: its row, or an arriving node's train neighbours
-	mask  []bool  // nil: nothing is masked
+	first []int32 // nodes that the root aggregates from: its row, or an arriving node's train neighbours
+	mask  []bool  // nil: none masked
 }
 
-// walksFrom checks a caller's arguments and returns the walks from a node of the graph.
 func walksFrom(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) (walks, error) {
 	if err := checkArguments(ctx, g, hops, mask); err != nil {
 		return walks{}, err
@@ -32,7 +29,6 @@ func walksFrom(ctx context.Context, g *csr.Graph, root int32, hops int, mask []b
 	return walks{graph: g, root: root, first: g.Neighbours(root), mask: mask}, nil
 }
 
-// checkArguments returns an error for no graph, for hops or a mask that do not fit it, or the context's if it is done.
 func checkArguments(ctx context.Context, g *csr.Graph, hops int, mask []bool) error {
 	switch {
 	case g == nil:
@@ -46,10 +42,9 @@ func checkArguments(ctx context.Context, g *csr.Graph, hops int, mask []bool) er
 	return ended.Err(ctx)
 }
 
-// bases returns one more than the largest base in the tree. An arriving node's number lies just outside the graph.
+// bases returns the largest base plus one. An arriving node's number is just outside the graph.
 func (w walks) bases() int { return max(w.graph.NumNodes(), int(w.root)+1) }
 
-// next returns the nodes that a walk may go to from v after depth hops, masked nodes included.
 func (w walks) next(depth int, v int32) []int32 {
 	if depth == 0 {
 		return w.first
@@ -57,10 +52,9 @@ func (w walks) next(depth int, v int32) []int32 {
 	return w.graph.Neighbours(v)
 }
 
-// masked reports whether u is in no child set.
 func (w walks) masked(u int32) bool { return w.mask != nil && w.mask[u] }
 
-// ticker asks a context whether to go on, once in many steps, since asking costs more than a step.
+// ticker checks a context once in many steps, since a check costs more than a step.
 type ticker struct {
 	ctx   context.Context
 	steps int
@@ -68,7 +62,6 @@ type ticker struct {
 
 const stepsPerTick = 1 << 14
 
-// tick counts steps, and returns the context's error if it is time to ask.
 func (t *ticker) tick(steps int) error {
 	if t.steps += steps + 1; t.steps < stepsPerTick {
 		return nil

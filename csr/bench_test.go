@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkTenMillionEdges builds an undirected graph of a million nodes from ten million pairs in random order.
+// A million nodes, ten million pairs in random order.
 func BenchmarkTenMillionEdges(b *testing.B) {
 	const nodes, pairs = 1_000_000, 10_000_000
 	r := rand.New(rand.NewPCG(1, 2))

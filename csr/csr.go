@@ -1,7 +1,7 @@
-// Package csr holds the graph that every other package shares, in compressed sparse rows, and one sparse matrix.
+// Package csr holds graphs and one matrix type in compressed sparse rows.
 //
-// Row v of a graph lists N_v, the nodes that v aggregates from, in ascending order and without repeats. Self-loops are
-// never stored: a layer that wants v ∪ N_v adds v itself. The package knows nothing of features, labels or learning.
+// Row v of a graph lists N_v, the nodes that v aggregates from, ascending and distinct. Self-loops are never stored: a
+// layer that wants v ∪ N_v adds v itself.
 package csr
 
 import (
@@ -15,29 +15,29 @@ import (
 
 // Graph is a directed graph in compressed sparse rows; an undirected graph stores each edge in both rows.
 //
-// The zero value is the empty graph. A Graph is read-only once built, and so is safe for concurrent use.
+// A Graph is read-only once built, so safe for concurrent use. The zero value is empty.
 type Graph struct {
-	// Offsets has one entry more than there are nodes: row v is Indices[Offsets[v]:Offsets[v+1]].
+	// Offsets has one more entry than nodes: row v is Indices[Offsets[v]:Offsets[v+1]].
 	Offsets []int64
-	// Indices holds the rows one after the other, each strictly ascending.
+	// Indices holds the rows, each strictly ascending.
 	Indices []int32
 }
 
-// Edge is one listed pair. In a directed graph it says that Node aggregates from Neighbour (Neighbour ∈ N_Node).
+// Edge is a listed pair. If directed, Node aggregates from Neighbour (Neighbour ∈ N_Node).
 type Edge struct{ Node, Neighbour int32 }
 
-// Options says how to read a list of pairs. The zero value reads undirected edges.
+// Options says how to read pairs. The zero value reads undirected edges.
 type Options struct {
-	// Directed keeps pairs as they are; otherwise each pair is stored in both rows.
+	// Directed stores each pair in one row, not both.
 	Directed bool
 }
 
-// Report counts what was found in a list of pairs.
+// Report counts the pairs of a list.
 type Report struct {
 	Listed     int64 // pairs in the input
-	SelfLoops  int64 // pairs dropped because both ends were the same node
-	Duplicates int64 // pairs dropped because an earlier one (in either direction, if undirected) said the same
-	Edges      int64 // distinct edges kept: Listed - SelfLoops - Duplicates
+	SelfLoops  int64 // dropped pairs of a node with itself
+	Duplicates int64 // dropped repeats (in either direction, if undirected)
+	Edges      int64 // kept: Listed - SelfLoops - Duplicates
 }
 
 // String returns the counts in one line.
@@ -46,8 +46,7 @@ func (r Report) String() string {
 		r.Edges, r.Listed, r.SelfLoops, r.Duplicates)
 }
 
-// FromEdges builds a graph of so many nodes from listed pairs, in linear memory and, except for sorting each row, in
-// linear time. It is an error if a pair names a node outside the graph.
+// FromEdges returns the graph of listed pairs, or an error if one names a node outside it. Memory is linear.
 func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 	return FromSeq(nodes, func(yield func(int32, int32) bool) {
 		for _, e := range edges {
@@ -58,10 +57,9 @@ func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 	}, o)
 }
 
-// FromSeq builds a graph from a sequence of pairs that can be replayed. It reads the sequence twice, once to count and
-// once to place, so the pairs themselves need not be in memory. Peak memory is the graph itself (repeats included) and
-// 8 bytes a node. The graph keeps the room that repeats took: a tight copy would need memory for both at once. It
-// is an error if a pair names a node outside the graph.
+// FromSeq is [FromEdges] for a replayable sequence, read twice (to count, then to place), so pairs need not be in
+// memory. Peak memory is the graph, repeats included, plus 8 bytes per node. The graph keeps the room of repeats: a
+// tight copy would need memory for both.
 func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Report, error) {
 	if nodes < 0 || nodes > math.MaxInt32 {
 		return nil, Report{}, fmt.Errorf("%d nodes: expected between 0 and %d", nodes, math.MaxInt32)
@@ -122,8 +120,7 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 	return g, report, nil
 }
 
-// sortRows makes every row ascending, in place. Rows are sorted one by one rather than by transposing twice: that takes
-// half the memory and, rows being short, no more time.
+// sortRows sorts each row in place: transposing twice would take double the memory and no less time.
 func (g *Graph) sortRows() {
 	workers := min(runtime.GOMAXPROCS(0), len(g.Indices)/minSortedIndices)
 	if workers < 2 {
@@ -133,7 +130,6 @@ func (g *Graph) sortRows() {
 	var group sync.WaitGroup
 	begin := 0
 	for w := range workers {
-		// A worker's rows end where its share of the indices does, as rows may differ widely in length.
 		share := int64(len(g.Indices)) / int64(workers) * int64(w+1)
 		end, _ := slices.BinarySearch(g.Offsets[:g.NumNodes()], share)
 		if w == workers-1 {
@@ -146,7 +142,6 @@ func (g *Graph) sortRows() {
 	group.Wait()
 }
 
-// minSortedIndices are worth a goroutine of their own.
 const minSortedIndices = 1 << 16
 
 func (g *Graph) sortRange(begin, end int) {
@@ -157,7 +152,7 @@ func (g *Graph) sortRange(begin, end int) {
 	}
 }
 
-// dropRepeats removes repeated indices from ascending rows in place and returns how many there were.
+// dropRepeats drops repeats from ascending rows and returns their number.
 func (g *Graph) dropRepeats() int64 {
 	var kept, begin int64
 	for v := range g.NumNodes() {
@@ -178,8 +173,7 @@ func (g *Graph) dropRepeats() int64 {
 	return dropped
 }
 
-// New wraps rows that exist already, for instance read from a file, after checking all that [Graph] promises:
-// offsets ascend from 0 to len(indices), rows are strictly ascending, and name existing nodes other than their own.
+// New returns a graph of existing rows, or an error if they break what [Graph] promises.
 func New(offsets []int64, indices []int32) (*Graph, error) {
 	g := &Graph{Offsets: offsets, Indices: indices}
 	if err := g.check(); err != nil {
@@ -225,10 +219,10 @@ func (g *Graph) check() error {
 // NumNodes returns the number of nodes.
 func (g *Graph) NumNodes() int { return max(len(g.Offsets)-1, 0) }
 
-// NumEdges returns the number of stored directed edges: twice the number of edges of an undirected graph.
+// NumEdges returns the number of stored directed edges: twice that of undirected ones.
 func (g *Graph) NumEdges() int64 { return int64(len(g.Indices)) }
 
-// Neighbours returns N_v, ascending. It shares the graph's memory and must not be changed.
+// Neighbours returns N_v, ascending. It shares the graph's memory: do not change it.
 func (g *Graph) Neighbours(v int32) []int32 { return g.Indices[g.Offsets[v]:g.Offsets[v+1]] }
 
 // Degree returns |N_v|.
@@ -249,7 +243,7 @@ func (g *Graph) HasEdge(v, u int32) bool {
 	return ok
 }
 
-// All yields every stored directed edge (v, u) with u ∈ N_v, in ascending order.
+// All yields every stored edge (v, u), u ∈ N_v, in ascending order.
 func (g *Graph) All() iter.Seq2[int32, int32] {
 	return func(yield func(int32, int32) bool) {
 		for v := range g.NumNodes() {
@@ -262,9 +256,9 @@ func (g *Graph) All() iter.Seq2[int32, int32] {
 	}
 }
 
-// IsSymmetric reports whether every edge is stored in both rows, so that the graph is undirected.
+// IsSymmetric reports whether every edge is stored in both rows.
 func (g *Graph) IsSymmetric() bool {
-	// Reading rows in ascending order of v meets each row u's indices in ascending order: one cursor a row decides.
+	// Ascending v meets row u's indices in order: one cursor per row suffices.
 	next := slices.Clone(g.Offsets)
 	for v, u := range g.All() {
 		if next[u] == g.Offsets[u+1] || g.Indices[next[u]] != v {
@@ -275,14 +269,13 @@ func (g *Graph) IsSymmetric() bool {
 	return true
 }
 
-// Induced returns the subgraph of the listed nodes and the edges among them. Node i of the subgraph is node nodes[i] of
-// g; index maps back, from a node of g to its number in the subgraph, or -1. The nodes must be distinct; in ascending
-// order the rows need no sorting.
+// Induced returns the subgraph of distinct nodes: its node i is nodes[i]. index maps a node of g to its number there,
+// or -1. Ascending nodes keep rows sorted.
 func (g *Graph) Induced(nodes []int32) (sub *Graph, index []int32, err error) {
 	return g.InducedWhere(nodes, func(v, u int32) bool { return true })
 }
 
-// InducedWhere returns what [Graph.Induced] does, without the edges for which keep(v, u), in g's numbers, is false.
+// InducedWhere is [Graph.Induced] without the edges for which keep(v, u), in g's numbers, is false.
 func (g *Graph) InducedWhere(nodes []int32, keep func(v, u int32) bool) (sub *Graph, index []int32, err error) {
 	index = slices.Repeat([]int32{-1}, g.NumNodes())
 	most := 0

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// path is 0-1-2-3 with a chord 0-2; node 4 is alone.
+// path is 0-1-2-3 with a chord 0-2; node 4 is isolated.
 func path(t testing.TB) *Graph {
 	g, _, err := FromEdges(5, []Edge{{0, 1}, {1, 2}, {2, 3}, {2, 0}}, Options{})
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func TestDegreesNeighboursAndEdgesOfAPathWithAChord(t *testing.T) {
 	assert.True(t, g.HasEdge(0, 2))
 	assert.False(t, g.HasEdge(0, 3))
 	assert.False(t, g.HasEdge(4, 4))
-	for v, u := range g.All() { // a range that stops early stops the iteration
+	for v, u := range g.All() { // breaking the range stops the iteration
 		assert.Equal(t, Edge{0, 1}, Edge{v, u})
 		break
 	}
@@ -107,7 +107,7 @@ func TestInducedKeepsTheOrderAskedFor(t *testing.T) {
 	g := path(t)
 	sub, index, err := g.Induced([]int32{3, 0, 2})
 	require.NoError(t, err)
-	// 3 is now 0, 0 is 1, 2 is 2: edges 0-2 and 2-3 become 1-2 and 2-0.
+	// Now 3 is 0, 0 is 1, 2 is 2: edges 0-2 and 2-3 become 1-2 and 2-0.
 	assert.Equal(t, []Edge{{0, 2}, {1, 2}, {2, 0}, {2, 1}}, list(sub))
 	assert.Equal(t, []int32{1, -1, 2, 0, -1}, index)
 	require.NoError(t, sub.check())
@@ -152,7 +152,6 @@ func TestNewChecksAllThatAGraphPromises(t *testing.T) {
 	}
 }
 
-// anyPairs draws a graph's size and a list of pairs with repeats and self-loops.
 func anyPairs(t *rapid.T) (nodes int, pairs []Edge) {
 	nodes = rapid.IntRange(1, 30).Draw(t, "nodes")
 	node := rapid.Int32Range(0, int32(nodes-1))
@@ -232,7 +231,7 @@ func TestInducedHoldsExactlyTheEdgesAmongItsNodes(t *testing.T) {
 }
 
 func TestRowsSortedByManyWorkersAreSorted(t *testing.T) {
-	// Node 0 has half of all edges, so the workers' shares of the indices and of the rows differ widely.
+	// Node 0 has half of all edges, so the workers' rows and indices differ widely.
 	const nodes = 200_000
 	pairs := func(yield func(int32, int32) bool) {
 		for i := range int32(nodes - 1) {

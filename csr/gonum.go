@@ -8,9 +8,8 @@ import (
 	"gonum.org/v1/gonum/graph"
 )
 
-// FromGonum returns a graph of gonum's, with its nodes numbered by ascending id, and these ids: node v has ids[v]. In
-// a directed graph, v aggregates from u where there is an edge from u to v. Self-loops are dropped, and of several
-// edges between two nodes one is kept.
+// FromGonum returns a gonum graph with nodes numbered by ascending id: node v has ids[v]. If directed, v aggregates
+// from u along an edge from u to v. Self-loops and repeated edges are dropped.
 func FromGonum(g graph.Graph) (edges *Graph, ids []int64, err error) {
 	for nodes := g.Nodes(); nodes.Next(); {
 		ids = append(ids, nodes.Node().ID())

@@ -11,7 +11,7 @@ import (
 	"nodemask/csr"
 )
 
-// A graph of gonum's is read by its ids, which need not be successive.
+// gonum's ids need not be successive.
 func ExampleFromGonum() {
 	g := simple.NewUndirectedGraph()
 	for _, pair := range [][2]simple.Node{{10, 30}, {30, 20}} {

@@ -2,20 +2,18 @@ package csr
 
 import "slices"
 
-// Matrix holds a sparse matrix in compressed sparse rows: the form that a graph's neighbours and a data set's features
-// share, and that kernels multiply with. It is read-only once made.
+// Matrix is a sparse matrix in compressed sparse rows, read-only once made.
 type Matrix struct {
 	Rows, Columns int
-	// Offsets has one entry more than there are rows: the entries of row r are Offsets[r] up to, but not including,
-	// Offsets[r+1].
+	// Offsets has one more entry than rows: row r holds entries Offsets[r] to Offsets[r+1]-1.
 	Offsets []int64
-	// Indices holds the column of each entry.
+	// Indices holds each entry's column.
 	Indices []int32
-	// Values holds the value of each entry; nil: all are 1.
+	// Values holds each entry's value; nil: all 1.
 	Values []float32
 }
 
-// Matrix returns the adjacency matrix of the graph: row v has a 1 for each u ∈ N_v. It shares the graph's memory.
+// Matrix returns the adjacency matrix: row v has a 1 for each u ∈ N_v. It shares the graph's memory.
 func (g *Graph) Matrix() Matrix {
 	n := g.NumNodes()
 	m := Matrix{Rows: n, Columns: n, Offsets: g.Offsets, Indices: g.Indices}
@@ -39,8 +37,7 @@ func (m Matrix) RowIndices() []int32 {
 	return rows
 }
 
-// Transpose returns the transposed matrix, with ascending columns in each row, and for each of its entries the place in
-// m that the entry came from.
+// Transpose returns the transpose, columns ascending in each row, and each entry's place in m.
 func (m Matrix) Transpose() (t Matrix, from []int32) {
 	t = Matrix{Rows: m.Columns, Columns: m.Rows, Offsets: make([]int64, m.Columns+1),
 		Indices: make([]int32, m.NumEntries())}
@@ -69,8 +66,8 @@ func (m Matrix) Transpose() (t Matrix, from []int32) {
 	return t, from
 }
 
-// WithDiagonal returns the pattern of m, a square matrix with ascending columns, with an entry (r, r) in each row r:
-// where m has N_v it has v ∪ N_v. Values are left out: all are 1.
+// WithDiagonal returns the pattern of m (square, columns ascending) plus its diagonal: v ∪ N_v for N_v. All values are
+// 1.
 func (m Matrix) WithDiagonal() Matrix {
 	t := Matrix{Rows: m.Rows, Columns: m.Columns, Offsets: make([]int64, m.Rows+1),
 		Indices: make([]int32, 0, m.NumEntries()+m.Rows)}

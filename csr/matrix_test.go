@@ -29,7 +29,6 @@ func TestWithDiagonalPutsEachNodeIntoItsRow(t *testing.T) {
 	assert.Equal(t, []int32{0, 2, 1, 2, 0, 1, 2, 3}, with.Indices)
 }
 
-// A transposed matrix has each entry once, at its mirrored place, with the value that it had.
 func TestTransposeMirrorsEveryEntry(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := Matrix{Rows: rapid.IntRange(0, 8).Draw(t, "rows"), Columns: rapid.IntRange(1, 8).Draw(t, "columns"),

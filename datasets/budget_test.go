@@ -20,11 +20,11 @@ import (
 	"nodemask/internal/memory"
 )
 
-// counted returns how many bytes a reader counts of a file, in steps of 64: the least that it must be allowed.
+// counted returns the least bytes, in steps of 64, that a reader must be allowed.
 func counted(content string, read func(in *graphfile.File) error) int {
 	return 64 * sort.Search(1<<16, func(limit int) bool {
 		in := graphfile.Bytes("file", []byte(content))
-		in.Budget = memory.NewBudget(int64(limit) - 256<<20/64) // without what every file may take
+		in.Budget = memory.NewBudget(int64(limit) - 256<<20/64) // less what every file may take
 		return read(in) == nil
 	})
 }
@@ -98,7 +98,7 @@ func TestEveryReaderCountsAllThatItKeeps(t *testing.T) {
 	require.NoError(t, err)
 	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	require.NoError(t, err)
-	want := 0 // each member that is read, in the file's order of bytes
+	want := 0 // members in file order
 	for _, m := range archive.File {
 		folder, name := filepath.Split(m.Name)
 		if name == "data.pkl" || name == "byteorder" || filepath.Base(folder) == "data" {

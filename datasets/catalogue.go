@@ -15,22 +15,22 @@ type Info struct {
 	Description string `json:"description"`
 	Licence     string `json:"licence"`
 	Homepage    string `json:"homepage,omitempty"`
-	Embedded    bool   `json:"embedded"`             // part of the library: nothing to fetch
-	Parameters  string `json:"parameters,omitempty"` // for generated ones: what may follow the name and a colon
-	Files       []File `json:"files,omitempty"`      // what it is read from
-	Archive     *File  `json:"archive,omitempty"`    // the zip that holds Files, if they are not fetched one by one
+	Embedded    bool   `json:"embedded"`             // nothing to fetch
+	Parameters  string `json:"parameters,omitempty"` // of a generated one: what may follow its name and a colon
+	Files       []File `json:"files,omitempty"`      // read from these
+	Archive     *File  `json:"archive,omitempty"`    // the zip that holds Files, unless they are fetched one by one
 
-	// What a reader must find; 0: not fixed.
+	// Expected counts; 0: not fixed.
 	Nodes    int   `json:"nodes,omitempty"`
 	Edges    int64 `json:"edges,omitempty"` // distinct and undirected
 	Features int   `json:"features,omitempty"`
 	Classes  int   `json:"classes,omitempty"`
 
 	Kind      string  `json:"kind"`                // "citations"
-	Homophily float64 `json:"homophily,omitempty"` // share of edges that join two nodes of a class, about; 0: not known
+	Homophily float64 `json:"homophily,omitempty"` // approximate share of edges within a class; 0: not known
 }
 
-// MeanDegree returns how many neighbours a node has on average; 0 if that is not fixed.
+// MeanDegree returns the mean number of neighbours; 0 if not fixed.
 func (i Info) MeanDegree() float64 {
 	if i.Nodes == 0 {
 		return 0
@@ -38,23 +38,21 @@ func (i Info) MeanDegree() float64 {
 	return 2 * float64(i.Edges) / float64(i.Nodes)
 }
 
-// isNPZ reports whether the data set is one npz file of a graph.
 func (i Info) isNPZ() bool { return len(i.Files) == 1 && extension(i.Files[0].Name) == ".npz" }
 
-// File describes one file of a data set.
+// File is one file of a data set.
 type File struct {
 	Name   string `json:"name"`
 	URL    string `json:"url,omitempty"`
-	Size   int64  `json:"size,omitempty"`   // in bytes; 0: not known
-	SHA256 string `json:"sha256,omitempty"` // in hex; "": not published, so that a fetch can only state what it got
-	// Git is the id that git gives the content, in hex, held against a file whose SHA-256 is not known; "": not known.
+	Size   int64  `json:"size,omitempty"`   // bytes; 0: not known
+	SHA256 string `json:"sha256,omitempty"` // hex; "": not published, so a fetch only notes its own
+	// Git is git's id of the content, in hex, checked where no SHA-256 is known; "": not known.
 	Git string `json:"git_object,omitempty"`
 }
 
-// generated reports whether the data set is made by a generator, not read.
 func (i Info) generated() bool { return i.Parameters != "" }
 
-// Catalogue returns the data sets that [Open] knows by name, those of one kind together.
+// Catalogue returns the data sets that [Open] knows by name, grouped by kind.
 func Catalogue() []Info {
 	all := []Info{
 		planetoidInfo("cora", "citations among machine-learning papers; features: words present", true, 0.81),
@@ -111,17 +109,15 @@ func planetoidInfo(name, description string, embedded bool, homophily float64) I
 	}
 }
 
-// NameError says what is wrong with the name of a data set: no data set has it, or its parameters are out of range.
+// NameError reports an unknown name of a data set, or parameters out of range.
 type NameError struct {
 	Name    string
 	Problem string
 }
 
-// Error quotes the name and says what is wrong with it.
+// Error returns the quoted name and the problem.
 func (e *NameError) Error() string { return fmt.Sprintf("%.200q: %s", e.Name, e.Problem) }
 
-// lookup returns the entry of a data set, whose name may carry parameters after a colon, or a [*NameError] that lists
-// what there is.
 func lookup(name string) (Info, error) {
 	base, parameters, found := strings.Cut(name, ":")
 	all := Catalogue()
@@ -137,15 +133,14 @@ func lookup(name string) (Info, error) {
 	return all[i], nil
 }
 
-// parameter is a number that a generator takes from the name of its data set.
+// parameter is a generator's number in a data set's name.
 type parameter struct {
 	name     string
-	value    float64 // if the name does not give one
+	value    float64 // the default
 	min, max float64
 	whole    bool // an integer
 }
 
-// parameterText returns the parameters with their values, as a name may carry them.
 func parameterText(parameters []parameter) string {
 	var text []string
 	for _, p := range parameters {
@@ -154,7 +149,7 @@ func parameterText(parameters []parameter) string {
 	return strings.Join(text, ",")
 }
 
-// readParameters reads what follows the colon in a name such as "sbm:nodes=1000,seed=1" and returns all values by name.
+// readParameters returns all values of a name such as "sbm:nodes=1000,seed=1".
 func readParameters(name string, known []parameter) (map[string]float64, error) {
 	values := map[string]float64{}
 	var names []string
@@ -194,17 +189,16 @@ func readParameters(name string, known []parameter) (map[string]float64, error) 
 	return values, nil
 }
 
-// maxSeed is the last number up to which float64 holds every whole one.
+// maxSeed: float64 holds every whole number up to it.
 const maxSeed = 1 << 53
 
-// generator draws the graphs of a name that takes parameters, and sets their sizes, edges about.
+// generator draws graphs by parameters; size sets their sizes, edges approximately.
 type generator struct {
 	parameters []parameter
 	draw       func(ctx context.Context, p map[string]float64) (*Graph, error)
 	size       func(i *Info, p map[string]float64)
 }
 
-// generators are those of the data sets that have no files.
 var generators = map[string]generator{
 	"sbm": {
 		[]parameter{
@@ -237,8 +231,8 @@ var generators = map[string]generator{
 	},
 }
 
-// Generated returns the sizes of a graph that [Open] generates by its name, its edges about. The second result is false
-// for other names, and for parameters that cannot be.
+// Generated returns the sizes, edges approximately, of a graph that [Open] generates; false for other names and for
+// parameters out of range.
 func Generated(name string) (Info, bool) {
 	info, err := lookup(name)
 	if err != nil || !info.generated() {
@@ -250,5 +244,5 @@ func Generated(name string) (Info, bool) {
 	return info, err == nil
 }
 
-// Memory estimates how many bytes a graph of these sizes takes, with dense features.
+// Memory returns about the bytes of a graph of these sizes with dense features.
 func (i Info) Memory() int64 { return int64(i.Nodes)*(64+4*int64(i.Features)) + 8*i.Edges }

@@ -6,8 +6,8 @@ const (
 	benchmarkURL = "https://github.com/shchur/gnn-benchmark/raw/master/data/npz/"
 )
 
-// npzInfos lists graphs of one npz file each: the heterophilous benchmark, with ten splits, and the gnn-benchmark
-// collection. Homophily is measured where the file was read, and otherwise as its authors state it.
+// npzInfos lists the heterophilous benchmark, with ten splits a graph, and the gnn-benchmark collection. Homophily is
+// measured where the file was read, else as its authors state it.
 func npzInfos() []Info {
 	yandex := func(name, kind, description, file string, nodes int, edges int64, features, classes int, homophily float64,
 		f File) Info {

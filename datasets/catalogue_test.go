@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// planetoidDir is the folder of real Planetoid files, which are not part of the repository.
+// planetoidDir is the folder of real Planetoid files, which are not in the repository.
 func planetoidDir(t testing.TB) string {
 	for _, dir := range []string{os.Getenv("NODEMASK_TEST_DATA"), filepath.Join("..", "..", "shared", "datasets")} {
 		if dir == "" {
@@ -29,7 +29,7 @@ func planetoidDir(t testing.TB) string {
 	return ""
 }
 
-// cachedIn has the system name dir as the user's cache folder, and returns the folder in it that data sets are in.
+// cachedIn makes dir the user's cache folder, and returns the data sets' folder in it.
 func cachedIn(t testing.TB, dir string) string {
 	t.Setenv("XDG_CACHE_HOME", dir)
 	t.Setenv("HOME", dir)
@@ -39,7 +39,7 @@ func cachedIn(t testing.TB, dir string) string {
 	return filepath.Join(cache, "nodemask")
 }
 
-// nowhere looks for data only where a test says.
+// nowhere looks for data only in dir.
 func nowhere(t testing.TB, dir string) OpenOptions {
 	cachedIn(t, t.TempDir())
 	t.Setenv("NODEMASK_DATA", "")

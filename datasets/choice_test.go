@@ -39,7 +39,7 @@ func TestTheClassesAreWhereTheUserSays(t *testing.T) {
 	require.Equal(t, json, at.Path, "commands keep from writing over it")
 }
 
-// The masks are views of one storage, 0 1 2 3 4 5 6 0 1 2 3 0 5 6 4 1 …, a step of 1 from column to column.
+// The masks are views of one storage, 0 1 2 3 4 5 6 0 1 2 3 0 5 6 4 1 …, with a step of 1 between columns.
 func TestOfSeveralSplitsAnyIsTaken(t *testing.T) {
 	field := func(name, view string) string {
 		return "X" + string(binary.LittleEndian.AppendUint32(nil, uint32(len(name)))) + name +

@@ -9,13 +9,11 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// Files of a graph in CSV.
 const (
 	csvNodesFile = "nodes.csv"
 	csvEdgesFile = "edges.csv"
 )
 
-// withCSV reads a table in a file, which open opens.
 func withCSV(ctx context.Context, open opener, file string, use func(t *graphfile.Table) error) error {
 	if extension(file) == ".parquet" {
 		return &NameError{Name: file, Problem: parquetAdvice}
@@ -32,7 +30,6 @@ func withCSV(ctx context.Context, open opener, file string, use func(t *graphfil
 	return use(t)
 }
 
-// readCSV reads nodes.csv and edges.csv, see [Open].
 func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 	var nodes *graphfile.Rows
 	err := withCSV(ctx, open, csvNodesFile, func(t *graphfile.Table) error {
@@ -75,7 +72,6 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 	return fromFile(g, "", source)
 }
 
-// csvNodes is a table of nodes.
 type csvNodes struct{ *graphfile.Table }
 
 func (t csvNodes) Names() []string { return t.Header }
@@ -92,7 +88,7 @@ func (t csvNodes) Columns(labels ...string) (c graphfile.Columns, notes []string
 		if t.Header[column] != "" {
 			return ""
 		}
-		return fmt.Sprintf("column %d has no name", column+1) // pandas numbers rows so
+		return fmt.Sprintf("column %d has no name", column+1) // as pandas numbers rows
 	})
 	return c, notes, nil
 }
@@ -124,28 +120,25 @@ func (t csvNodes) Scan(c graphfile.Columns, each graphfile.Row) error {
 	return t.Err()
 }
 
-// withNodes opens a table of nodes in CSV.
 func withNodes(ctx context.Context, path string, use func(t csvNodes) error) error {
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error { return use(csvNodes{t}) })
 }
 
-// Header returns the names of the columns of a table of nodes in CSV; nil if it cannot be read, which its reader tells.
+// Header returns the column names of a CSV table of nodes; nil if unreadable, which its reader reports.
 func Header(ctx context.Context, path string) (names []string) {
 	_ = withNodes(ctx, path, func(t csvNodes) error { names = t.Names(); return nil })
 	return names
 }
 
-// FeaturesOf returns the names of those columns of a table of nodes that are features: all but ids, classes, masks and
-// others whose names mean something.
+// FeaturesOf returns the columns whose names mean features: not ids, classes, masks and the like.
 func FeaturesOf(header []string) []string {
 	return slices.DeleteFunc(slices.Clone(header), func(name string) bool {
 		return graphfile.MeaningOf(name) != graphfile.Feature
 	})
 }
 
-// ScanNodes reads a table of nodes laid out like the nodes.csv of [Open]  and
-// calls each for every line: for who keeps no graph, or one of many files of a graph. A label may be missing, and is
-// then empty. The slices are overwritten by the next line. Errors, those of each too, name the file and the line.
+// ScanNodes calls each for every line of a table like the nodes.csv of [Open]. A missing label is empty; slices are
+// overwritten. Errors, each's too, name file and line.
 func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
 	return withNodes(ctx, path, func(t csvNodes) error {
 		c, _, err := t.Columns("label", "class", "y")
@@ -170,8 +163,7 @@ func ScanEdges(ctx context.Context, path string, each func(source, target []byte
 	})
 }
 
-// readCSVPairs calls pair for each line of a table of edges, until that returns an error, and notes in g the columns
-// that it leaves out.
+// readCSVPairs calls pair for each line of a table of edges, and notes the other columns in g.
 func readCSVPairs(t *graphfile.Table, g *graphfile.Graph, pair func(source, target []byte) error) error {
 	source, err := t.Column(graphfile.SourceNames...)
 	if err != nil {

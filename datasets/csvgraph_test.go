@@ -23,7 +23,6 @@ const (
 	tinyEdges = "source,target\nann,bob\nbob,ann\ncy,cy\ncy,bob\n"
 )
 
-// tinyFolder returns a folder with the tiny graph.
 func tinyFolder(t testing.TB) string {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, csvNodesFile), []byte(tinyNodes), 0o600))
@@ -183,7 +182,7 @@ func TestReadCSVReadsAnyGraphAsItWasWritten(t *testing.T) {
 	})
 }
 
-// BenchmarkReadCSV reads a million edges and a hundred thousand nodes of eight features.
+// A million edges and a hundred thousand nodes of eight features.
 func BenchmarkReadCSV(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var nodes, edges strings.Builder

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// writeCSV writes a graph that [Open] reads as the same: ids and classes have one line each.
+// writeCSV writes a graph that [Open] reads as the same, if no id or class spans lines.
 func writeCSV(t require.TestingT, dir string, g *Graph) {
 	var nodes, edges strings.Builder
 	nodes.WriteString("id,label")
@@ -39,5 +39,5 @@ func writeCSV(t require.TestingT, dir string, g *Graph) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, csvEdgesFile), []byte(edges.String()), 0o666))
 }
 
-// csvField quotes every name, so that spaces, commas and quotes in it are kept.
+// csvField quotes every name, to keep spaces, commas and quotes.
 func csvField(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }

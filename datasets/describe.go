@@ -15,48 +15,47 @@ type Description struct {
 	Nodes    int    `json:"nodes"`
 	Edges    int64  `json:"edges"` // distinct and undirected
 	Directed bool   `json:"directed"`
-	// What was dropped: pairs listed, those of a node with itself, and those that repeat another.
+	// Pairs listed, and those dropped: self-loops and repeats.
 	Listed     int64 `json:"listed_pairs"`
 	SelfLoops  int64 `json:"self_loops"`
 	Duplicates int64 `json:"duplicates"`
-	Reverses   int64 `json:"reverses,omitempty"` // of the duplicates: an edge's other direction
+	Reverses   int64 `json:"reverses,omitempty"` // duplicates that list an edge's other direction
 
 	MeanDegree   float64       `json:"mean_degree"`
 	MedianDegree int           `json:"median_degree"`
 	MaxDegree    int           `json:"max_degree"`
 	Isolated     int           `json:"isolated_nodes"`
-	Degrees      []DegreeCount `json:"degrees"` // in steps of powers of 2
+	Degrees      []DegreeCount `json:"degrees"` // by powers of 2
 
 	Features int   `json:"features"`
 	Sparse   bool  `json:"sparse"`
 	NonZeros int64 `json:"nonzeros"`
-	Constant int   `json:"constant_features"` // features of one value on all nodes
+	Constant int   `json:"constant_features"` // features equal on all nodes
 
 	Classes    []ClassCount `json:"classes"`
 	Unlabelled int          `json:"unlabelled"`
-	// EdgeHomophily is the share of the edges between labelled nodes that join two of one class; nil if there are none.
+	// EdgeHomophily is the share of the edges between labelled nodes that join one class; nil without such edges.
 	EdgeHomophily *float64 `json:"edge_homophily"`
 
 	OwnSplit  *SplitCounts `json:"own_split,omitempty"`
-	OwnSplits int          `json:"own_splits,omitempty"` // of which OwnSplit is the first
-	Notes     []string     `json:"notes,omitempty"`      // of the reader, see [Graph.Remarks]
+	OwnSplits int          `json:"own_splits,omitempty"` // OwnSplit is the first
+	Notes     []string     `json:"notes,omitempty"`      // see [Graph.Remarks]
 	Warnings  []string     `json:"warnings,omitempty"`   // what may make training meaningless
 }
 
-// DegreeCount says how many nodes have From to To neighbours.
+// DegreeCount counts the nodes with From to To neighbours.
 type DegreeCount struct {
 	From  int `json:"from"`
 	To    int `json:"to"`
 	Nodes int `json:"nodes"`
 }
 
-// ClassCount is a class and how many nodes are of it.
+// ClassCount counts the nodes of a class.
 type ClassCount struct {
 	Name  string `json:"name"`
 	Nodes int    `json:"nodes"`
-	// Homophily is the share of the class among the labelled neighbours of its nodes; nil if they have none. Chance is
-	// what it would be if edges joined their ends at random: the class's share of all ends of edges between labelled
-	// nodes.
+	// Homophily is the class's share of its nodes' labelled neighbours; nil without any. Chance is the same with
+	// random edges: the class's share of all ends of edges between labelled nodes.
 	Homophily *float64 `json:"homophily"`
 	Chance    float64  `json:"chance"`
 }
@@ -69,7 +68,7 @@ type SplitCounts struct {
 	Hash       string `json:"hash"` // see [Split.Hash]
 }
 
-// Describe describes a sound graph (see [Graph.Check]), in time linear in its size.
+// Describe returns the description of a graph that passes [Graph.Check], in linear time.
 func Describe(g *Graph) Description {
 	d := Description{Name: g.Name, Source: g.Source, Format: g.Format, Nodes: g.NumNodes(),
 		Edges: g.edges(), Directed: g.Directed,
@@ -156,8 +155,7 @@ func (d *Description) homophily(g *Graph) {
 	d.EdgeHomophily = shareOf(sum, total)
 }
 
-// Facts returns what a description says in words, each with what it is about, but for Name and Source; Degrees and the
-// sizes of Classes are left to pictures.
+// Facts returns the description as names with texts, without Name, Source, Degrees and class sizes.
 func (d Description) Facts() (facts [][2]string) {
 	add := func(name, format string, args ...any) {
 		facts = append(facts, [2]string{name, fmt.Sprintf(format, args...)})
@@ -202,7 +200,7 @@ func (d Description) Facts() (facts [][2]string) {
 	return facts
 }
 
-// fewNodes are too few of a class to be in all three sets of a split.
+// fewNodes: a class with fewer cannot be in all three sets of a split.
 const fewNodes = 3
 
 func (d *Description) warn() {
@@ -242,7 +240,6 @@ func (d *Description) warn() {
 	}
 }
 
-// constant counts the columns that have one value in all rows.
 func (f Features) constant() int {
 	if f.Rows == 0 {
 		return 0
@@ -260,7 +257,7 @@ func (f Features) constant() int {
 	}
 	n := 0
 	for c := range first {
-		if !varies[c] && (first[c] == 0 || same[c] == f.Rows) { // else some row has a zero, which sparse ones do not store
+		if !varies[c] && (first[c] == 0 || same[c] == f.Rows) { // else some row has a zero, which is not stored
 			n++
 		}
 	}

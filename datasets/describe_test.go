@@ -10,8 +10,7 @@ import (
 	"nodemask/csr"
 )
 
-// The path a-b-c with classes 1, 1 and 2, a node d without any, and features of which the first is 1 throughout and the
-// second 0.
+// The path a-b-c with classes 1, 1 and 2, an unlabelled node d, and features that are 1 and 0 throughout.
 func TestDescribeCountsByHand(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		g, err := ReadMemory(t.Context(), "path",
@@ -22,7 +21,7 @@ func TestDescribeCountsByHand(t *testing.T) {
 		g.Features = g.Features.Stored(sparse)
 		d := Describe(g)
 		share := 0.5                // a-b of a-b and b-c
-		first, second := 2.0/3, 0.0 // of the neighbours of a and b, b, a and c; and of those of c, b
+		first, second := 2.0/3, 0.0 // of a's and b's neighbours b, a and c; of c's, b
 		assert.Equal(t, Description{Name: "path", Source: "nodes.csv, edges.csv", Format: "CSV",
 			Nodes: 4, Edges: 2, Listed: 4, SelfLoops: 1, Duplicates: 1, Reverses: 1,
 			MeanDegree: 1, MedianDegree: 1, MaxDegree: 2, Isolated: 1, Degrees: []DegreeCount{{0, 0, 1}, {1, 1, 2}, {2, 2, 1}},

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wide returns a text in UTF-16, little-endian with a byte order mark.
+// wide returns UTF-16, little-endian with a byte order mark.
 func wide(text string) string {
 	b := []byte{0xff, 0xfe}
 	for _, c := range utf16.Encode([]rune(text)) {

@@ -18,12 +18,11 @@ import (
 //go:embed embedded/*.bin
 var embedded embed.FS
 
-// Cora returns the citation graph Cora of LINQS: 2,708 papers, 5,278 edges, 1,433 binary word features, 7 classes. It
-// is embedded, so it needs no file and no network.
+// Cora returns LINQS's citation graph Cora, embedded in the program: 2,708 papers, 5,278 edges, 1,433 binary word
+// features, 7 classes.
 //
-// Nodes are in the order of LINQS's cora.content, their NodeIDs are its paper numbers, and classes are in the order of
-// their names. Planetoid's Cora, which [Open] reads from files, is the same graph with nodes and classes in another
-// order: splits and node numbers do not carry over.
+// Nodes, with paper numbers as NodeIDs, follow LINQS's cora.content; classes are sorted by name. Planetoid's Cora,
+// which [Open] reads from files, has another order: splits and node numbers do not carry over.
 func Cora() (*Graph, error) { return readEmbedded("cora") }
 
 func readEmbedded(name string) (*Graph, error) {
@@ -38,24 +37,20 @@ func readEmbedded(name string) (*Graph, error) {
 	return payload.graph()
 }
 
-// packedHeader is the length of what comes before a compressed payload: a name and version of 9 bytes, the payload's
-// length (little-endian uint32) and its SHA-256, which a test checks. A program holds the files, so nothing else is.
+// packedHeader: name and version (9 bytes), payload length (little-endian uint32), SHA-256. Only a test checks it.
 const packedHeader = 9 + 4 + sha256.Size
 
-// unpack decompresses an embedded file.
 func unpack(file []byte) (*packedGraph, error) {
 	payload, err := io.ReadAll(flate.NewReader(bytes.NewReader(file[packedHeader:])))
 	return &packedGraph{payload}, err
 }
 
-// packedGraph is what is left of a payload: a run of unsigned varints and strings.
+// packedGraph is the unread rest of a payload: unsigned varints and strings.
 type packedGraph struct{ payload []byte }
 
-// graph reads the parts of a graph in the order in which the payload has them.
-//
-// Features are stored as they arose: entry (v, c) is count/length(v)·weight(c), that is, a word's share of a document
-// times the word's inverse document frequency. Counts and lengths are small integers, and the product gives back the
-// float32 of the source bit for bit. Binary features have all three equal to 1.
+// Entry (v, c) of the features is stored as count/length(v)·weight(c), a word's share of a document times its inverse
+// document frequency: small integers, and the product is the source's float32 bit for bit. For binary features all
+// three are 1.
 func (p *packedGraph) graph() (*Graph, error) {
 	g := &Graph{Name: p.words()[0], Source: "embedded", Classes: p.words()}
 	nodes := p.number()
@@ -65,7 +60,7 @@ func (p *packedGraph) graph() (*Graph, error) {
 		g.Labels[v] = int32(p.number()) - 1
 	}
 	g.Report = csr.Report{Listed: int64(p.number()), SelfLoops: int64(p.number()), Duplicates: int64(p.number())}
-	var upper []csr.Edge // of each node, its neighbours with a larger number
+	var upper []csr.Edge // each node's neighbours with a larger number
 	var row []int32
 	for v := range int32(nodes) {
 		row = append(row[:0], make([]int32, p.number())...)
@@ -80,7 +75,6 @@ func (p *packedGraph) graph() (*Graph, error) {
 	return g, err
 }
 
-// number reads a varint.
 func (p *packedGraph) number() int {
 	if first := p.payload[0]; first < 0x80 { // nearly all are one byte
 		p.payload = p.payload[1:]
@@ -91,7 +85,6 @@ func (p *packedGraph) number() int {
 	return int(n)
 }
 
-// bytes returns the next n bytes.
 func (p *packedGraph) bytes(n int) []byte {
 	taken := p.payload[:n]
 	p.payload = p.payload[n:]
@@ -105,7 +98,7 @@ func (p *packedGraph) words() (words []string) {
 	return words
 }
 
-// ascending fills a row with numbers above last, which are stored by their distances less 1.
+// ascending reads numbers above last, stored as differences less 1.
 func (p *packedGraph) ascending(row []int32, last int32) {
 	for i := range row {
 		last += int32(p.number()) + 1

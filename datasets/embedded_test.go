@@ -93,8 +93,8 @@ func TestEmbeddedCoraIsPlanetoidsInAnotherOrder(t *testing.T) {
 	}
 }
 
-// signatures tells nodes apart by their features and those of the nodes up to three edges away. It does not look at
-// labels, so that a matching of nodes shows how the classes correspond.
+// signatures identifies nodes by features up to three edges away, without labels: so matching nodes shows how classes
+// correspond.
 func signatures(g *Graph) []uint64 {
 	now := make([]uint64, g.NumNodes())
 	for v := range now {

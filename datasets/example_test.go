@@ -7,7 +7,7 @@ import (
 	"nodemask/datasets"
 )
 
-// A graph from slices, as a program has them.
+// A graph from slices.
 func ExampleGraph() {
 	var pairs []csr.Edge
 	for _, pair := range [][2]int32{{0, 1}, {1, 2}, {2, 3}, {2, 1}} {

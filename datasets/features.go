@@ -11,20 +11,20 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// Features holds a matrix [Rows, Width] of float32, dense or sparse: exactly one of Dense and Offsets is set (both may
-// be empty if there are no rows).
+// Features is a matrix [Rows, Width] of float32: exactly one of Dense and Offsets is set (neither need be without
+// rows).
 type Features struct {
 	Rows, Width int
 	Dense       []float32 // row-major [Rows·Width]; nil if sparse
 	Offsets     []int64   // [Rows+1]: row v's nonzeros are at Columns[Offsets[v]:Offsets[v+1]]; nil if dense
 	Columns     []int32   // strictly ascending within a row
-	Values      []float32 // the nonzeros, beside Columns
+	Values      []float32 // the nonzeros, aligned with Columns
 }
 
-// IsSparse reports whether the matrix is stored by its nonzeros.
+// IsSparse reports whether only nonzeros are stored.
 func (f Features) IsSparse() bool { return f.Offsets != nil }
 
-// Density returns the share of the entries that are stored and not 0; 1 for a dense matrix.
+// Density returns the share of entries that are not 0; 1 for a dense matrix.
 func (f Features) Density() float64 {
 	if !f.IsSparse() || f.Rows == 0 || f.Width == 0 {
 		return 1
@@ -32,7 +32,7 @@ func (f Features) Density() float64 {
 	return float64(f.NonZeros()) / float64(f.Rows) / float64(f.Width)
 }
 
-// NonZeros returns the number of entries that are not 0, whether the matrix is dense or sparse.
+// NonZeros returns the number of entries that are not 0, dense or sparse.
 func (f Features) NonZeros() int64 {
 	values := f.Dense
 	if f.IsSparse() {
@@ -47,8 +47,7 @@ func (f Features) NonZeros() int64 {
 	return n
 }
 
-// Row returns row v as a dense slice [Width]: into, if that has room, and a new slice otherwise. It panics if there is
-// no row v, as indexing a slice does.
+// Row returns row v as a dense slice [Width], in into if that has room. It panics if v is out of range.
 func (f Features) Row(v int, into []float32) []float32 {
 	if cap(into) < f.Width {
 		into = make([]float32, f.Width)
@@ -65,8 +64,7 @@ func (f Features) Row(v int, into []float32) []float32 {
 	return into
 }
 
-// Select returns the matrix [len(nodes), Width] of the given rows, in that order; a row may be taken more than once. It
-// is a copy, dense or sparse as f is. Select panics if there is no such row, as indexing a slice does.
+// Select returns a copy [len(nodes), Width] of rows, stored as f is. Rows may repeat; one out of range panics.
 func (f Features) Select(nodes []int32) Features {
 	sub := Features{Rows: len(nodes), Width: f.Width}
 	if !f.IsSparse() {
@@ -89,7 +87,7 @@ func (f Features) Select(nodes []int32) Features {
 	return sub
 }
 
-// Stored returns f stored sparse or dense, as asked: f itself if it is stored so already, and a copy otherwise.
+// Stored returns f stored sparse or dense: f itself if it already is, else a copy.
 func (f Features) Stored(sparse bool) Features {
 	switch {
 	case sparse == f.IsSparse():
@@ -101,7 +99,7 @@ func (f Features) Stored(sparse bool) Features {
 	return Features(listed.ToDense())
 }
 
-// Rearranged returns the matrix whose column i is column from[i] of f, and whose columns are all of f's.
+// Rearranged returns f with its columns permuted: column i is f's from[i].
 func (f Features) Rearranged(from []int32) Features {
 	g := Features{Rows: f.Rows, Width: f.Width}
 	if !f.IsSparse() {
@@ -140,15 +138,14 @@ func (f Features) toSparse() Features {
 	return s
 }
 
-// Matrix returns the features as a sparse matrix. It shares the memory of sparse features, and is a copy of dense ones.
+// Matrix returns the features as a sparse matrix; it shares sparse features' memory and copies dense ones.
 func (f Features) Matrix() csr.Matrix {
 	f = f.Stored(true)
 	return csr.Matrix{Rows: f.Rows, Columns: f.Width, Offsets: f.Offsets, Indices: f.Columns, Values: f.Values}
 }
 
-// RowNormalized returns the matrix with each row divided by the sum of its absolute values, which for counts is its
-// sum; a row of zeros stays as it is. Signed features, whose sum may be nearly zero, keep their proportions. The values
-// are a copy; a sparse result shares its offsets and columns with f.
+// RowNormalized returns each row divided by its sum of absolute values, as a plain sum may be nearly zero; zero rows
+// stay. Values are copied, offsets and columns shared.
 func (f Features) RowNormalized() Features {
 	if !f.IsSparse() {
 		f.Dense = append([]float32{}, f.Dense...)
@@ -164,8 +161,7 @@ func (f Features) RowNormalized() Features {
 	return f
 }
 
-// NormalizeRow divides a row by the sum of its absolute values, as [Features.RowNormalized] does each; a row of zeros
-// stays.
+// NormalizeRow divides a row in place by its sum of absolute values; a zero row stays.
 func NormalizeRow(row []float32) {
 	var sum float64
 	for _, x := range row {
@@ -179,8 +175,7 @@ func NormalizeRow(row []float32) {
 	}
 }
 
-// RowHashes returns a number for each row. Equal rows have equal numbers, stored dense or sparse; rows that differ
-// share one with a chance of about 1 in 2^64.
+// RowHashes returns a 64-bit hash per row, the same for equal rows, dense or sparse.
 func (f Features) RowHashes() []uint64 {
 	hashes := make([]uint64, f.Rows)
 	var number [8]byte
@@ -188,7 +183,7 @@ func (f Features) RowHashes() []uint64 {
 		h := fnv.New64a()
 		put := func(column int, x float32) {
 			if x == 0 {
-				return // so that it does not matter how the matrix is stored
+				return // storage must not matter
 			}
 			binary.LittleEndian.PutUint32(number[:4], uint32(column))
 			binary.LittleEndian.PutUint32(number[4:], math.Float32bits(x))
@@ -200,7 +195,6 @@ func (f Features) RowHashes() []uint64 {
 	return hashes
 }
 
-// eachIn calls entry for every column and number that is stored of row v.
 func (f Features) eachIn(v int, entry func(column int, x float32)) {
 	if !f.IsSparse() {
 		for c, x := range f.Dense[v*f.Width : (v+1)*f.Width] {
@@ -213,8 +207,7 @@ func (f Features) eachIn(v int, entry func(column int, x float32)) {
 	}
 }
 
-// Check reports the first fault of f by its row and column; nil if f is what [Features] promises: sizes that fit,
-// columns strictly ascending and in range, and finite values.
+// Check returns the first fault, with row and column: sizes, column order and range, values that are not finite.
 func (f Features) Check() error {
 	if err := f.checkShape(); err != nil {
 		return err
@@ -277,5 +270,4 @@ func (f Features) checkShape() error {
 	return nil
 }
 
-// finite reports whether x is neither infinite nor NaN.
 func finite(x float32) bool { return x-x == 0 }

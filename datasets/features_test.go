@@ -62,7 +62,7 @@ func TestRowNormalizedDividesByTheSumAndLeavesZeroRows(t *testing.T) {
 	}
 	n := sparse.RowNormalized()
 	assert.Same(t, &sparse.Columns[0], &n.Columns[0], "columns are shared")
-	// 1 and -1 sum to 0: dividing by that would make infinities.
+	// 1 and -1 sum to 0: dividing by that would give infinities.
 	f := Features{Rows: 1, Width: 2, Dense: []float32{1, -1}}
 	assert.Equal(t, []float32{0.5, -0.5}, f.RowNormalized().Row(0, nil))
 }

@@ -13,26 +13,24 @@ import (
 	"nodemask/internal/ended"
 )
 
-// FetchOptions says where files come from and go. The zero value is what a user wants.
+// FetchOptions says where files come from and go.
 type FetchOptions struct {
-	// Dir gets a folder of the data set's name. "": $NODEMASK_DATA, or else the user's cache folder (see [OpenOptions]).
+	// Dir receives a folder of the data set's name. "": $NODEMASK_DATA, else the cache folder (see [OpenOptions]).
 	Dir string
-	// Mirror is a folder on the web, starting with https://, that has the same files. "": the catalogue's addresses.
+	// Mirror is an https:// folder with the same files. "": the catalogue's addresses.
 	Mirror string
-	// Client makes the requests. Nil: one that requires TLS 1.2 and gives up on a silent server. In any case redirects are
-	// followed only to https.
+	// Client makes the requests. Nil: one with TLS 1.2 or later that gives up on a silent server. Redirects must be to
+	// https.
 	Client *http.Client
-	// Progress is called as bytes of a file arrive; total is -1 if the server does not say. Nil: not at all.
+	// Progress is called as bytes arrive; total is -1 if unknown. Nil: not called.
 	Progress func(file string, done, total int64)
-	// Note gets lines worth telling: files already there, repeats, checksums of files that have none published. Nil:
-	// dropped.
+	// Note receives remarks, such as files already present, repeats, unpublished checksums. Nil: dropped.
 	Note func(line string)
 }
 
-// Fetch downloads the files of a known data set into a folder of its name and returns that folder. Whole files that are
-// there already are kept. A broken download is kept beside its final name and continued, now or by the next Fetch; a
-// file appears under its final name only once its SHA-256 matches. Addresses must be https. It is an error if another
-// fetch into the folder is running, and a [*NameError] if the name is unknown or needs no files.
+// Fetch downloads a data set's files and returns their folder. It keeps whole files and resumes broken downloads; a
+// file gets its name only once its SHA-256 matches. Addresses must be https. It is an error if another fetch into the
+// folder runs, and a [*NameError] if the name is unknown or needs no files.
 func Fetch(ctx context.Context, name string, o FetchOptions) (dir string, err error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -77,7 +75,7 @@ func fetchInto(ctx context.Context, dir string, info Info, o FetchOptions) (err 
 		if o.Note != nil {
 			o.Note(info.Name + ": already there, SHA-256 as when it was fetched")
 		}
-		return fetch.RemoveArchive(filepath.Join(dir, info.Archive.Name)) // if a fetch was killed after it had unpacked it
+		return fetch.RemoveArchive(filepath.Join(dir, info.Archive.Name)) // left by a fetch killed after unpacking
 	}
 	var names []string
 	for _, file := range info.Files {
@@ -94,22 +92,21 @@ func (f File) source(mirror string) fetch.Source {
 	return s
 }
 
-// FileCheck holds what [Location.Verify] found about one file.
+// FileCheck is the result of [Location.Verify] for one file.
 type FileCheck struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`
-	SHA256 string `json:"sha256,omitempty"` // found; "" if the file cannot be read
-	Want   string `json:"want,omitempty"`   // expected; "" if none is known
-	Origin string `json:"origin,omitempty"` // where the expected one is from: "published", or "as fetched"
+	SHA256 string `json:"sha256,omitempty"` // found; "" if unreadable
+	Want   string `json:"want,omitempty"`   // expected; "" if unknown
+	Origin string `json:"origin,omitempty"` // of Want, such as "published" or "as fetched"
 	Err    error  `json:"-"`
 }
 
-// Bad reports whether the file is missing or differs. A file without a known checksum is not bad.
+// Bad reports whether the file is missing or differs from a known checksum.
 func (c FileCheck) Bad() bool { return c.Err != nil || c.Want != "" && c.Want != c.SHA256 }
 
-// Verify computes the SHA-256 of a data set's files where they live, and returns for each how it compares with the
-// published one, or else with the one recorded when it was fetched. Embedded and generated data sets have no files to
-// check.
+// Verify returns each file's SHA-256 and the published one, else the one recorded when fetched. Embedded and generated
+// data sets have no files.
 func (l Location) Verify(ctx context.Context) ([]FileCheck, error) {
 	if l.Dir == "" {
 		return nil, nil

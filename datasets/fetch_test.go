@@ -20,7 +20,6 @@ import (
 	"nodemask/datasets/internal/numpy/numpytest"
 )
 
-// host serves files over https and counts requests.
 type host struct {
 	*httptest.Server
 	requests atomic.Int32
@@ -36,7 +35,7 @@ func serve(t *testing.T, files http.Handler) *host {
 	return h
 }
 
-// only answers every request with the same bytes.
+// only answers every request with b.
 func only(b []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(b) })
 }
@@ -119,7 +118,7 @@ func TestFetchFromAMirrorChecksPublishedSums(t *testing.T) {
 }
 
 func ExampleFetch() {
-	// Needs a network, so this example is compiled and not run.
+	// Compiled but not run: it needs a network.
 	dir, err := Fetch(context.Background(), "citeseer", FetchOptions{Note: func(line string) { fmt.Println(line) }})
 	if err != nil {
 		fmt.Println(err)

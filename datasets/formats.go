@@ -22,13 +22,11 @@ import (
 	"nodemask/internal/memory"
 )
 
-// single are the formats of one file, by how its name ends.
 var single = map[string]func(ctx context.Context, in *graphfile.File) (*Graph, error){
 	".npz": readNPZFile, ".graphml": listed(graphml.Read), ".json": listed(nodelink.Read), ".pt": listed(torch.Read),
 	".pth": listed(torch.Read),
 }
 
-// listed makes what a reader lists a graph.
 func listed(read func(context.Context, *graphfile.File) (*graphfile.Graph, error)) func(
 	context.Context, *graphfile.File) (*Graph, error) {
 	return func(ctx context.Context, in *graphfile.File) (*Graph, error) {
@@ -40,25 +38,19 @@ func listed(read func(context.Context, *graphfile.File) (*graphfile.Graph, error
 	}
 }
 
-// stem returns the name of a file without folder and extension.
 func stem(path string) string { return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) }
 
-// opener opens a file of several by its name.
 type opener func(file string) (*graphfile.File, error)
 
-// folder opens the files of a folder.
 func folder(dir string) opener {
 	return func(file string) (*graphfile.File, error) { return graphfile.Open(filepath.Join(dir, file)) }
 }
 
-// extension returns how a name ends, in lower case.
 func extension(name string) string { return strings.ToLower(filepath.Ext(name)) }
 
-// layouts lists what [Open] reads from a path.
 const layouts = "an .npz, .graphml, .json or .pt file, a folder with " + csvNodesFile + " and " + csvEdgesFile +
 	", or a folder with " + ogb.EdgeFile
 
-// openPath reads a user's own file or folder, by its name or by what is in it.
 func openPath(ctx context.Context, path string) (*Graph, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -109,11 +101,9 @@ func openPath(ctx context.Context, path string) (*Graph, error) {
 	return nil, &NameError{Name: path, Problem: problem}
 }
 
-// parquetAdvice says how a table in Parquet is read after all.
 const parquetAdvice = "Parquet is not read: write CSV in Python, import pandas as pd; for n in (\"nodes\", \"edges\"): " +
 	"pd.read_parquet(n + \".parquet\").to_csv(n + \".csv\", index=False)"
 
-// readEdgeList reads a graph without features and classes from lines of two ids.
 func readEdgeList(ctx context.Context, in io.Reader, name string) (*Graph, error) {
 	edges, ids, notes, err := edgelist.Read(ctx, in, name)
 	if err != nil {
@@ -123,18 +113,16 @@ func readEdgeList(ctx context.Context, in io.Reader, name string) (*Graph, error
 		Features: Features{Rows: len(ids)}, Labels: slices.Repeat([]int32{Unlabelled}, len(ids))}, nil
 }
 
-// isParquet reports whether a folder has a table of nodes in Parquet and none in CSV.
 func isParquet(dir string) bool {
 	_, packed := os.Stat(filepath.Join(dir, "nodes.parquet"))
 	_, plain := os.Stat(filepath.Join(dir, csvNodesFile))
 	return packed == nil && plain != nil
 }
 
-// isZip reports whether a file begins as a zip does, such as an npz of another name.
 func isZip(path string) bool {
 	f, err := graphfile.Open(path)
 	if err != nil {
-		return true // whoever reads it says why not
+		return true // its reader reports why
 	}
 	defer f.Close()
 	var magic [2]byte
@@ -142,7 +130,6 @@ func isZip(path string) bool {
 	return err == nil && string(magic[:]) == "PK"
 }
 
-// base returns the last part of a path, also of ".".
 func base(path string) string {
 	if absolute, err := filepath.Abs(path); err == nil {
 		path = absolute
@@ -150,7 +137,7 @@ func base(path string) string {
 	return filepath.Base(path)
 }
 
-// readSingle reads a file of one of the formats of [single], npz if it is of none by its name, and closes it.
+// readSingle reads and closes a file by its extension; an unknown one as npz.
 func readSingle(ctx context.Context, f *graphfile.File) (*Graph, error) {
 	read := single[extension(f.Name)]
 	if read == nil {
@@ -163,7 +150,7 @@ func readSingle(ctx context.Context, f *graphfile.File) (*Graph, error) {
 	return g, nil
 }
 
-// fromFile returns the graph that a file lists. Its name is that of source, where it was read from, if name is "".
+// fromFile names the graph after source if name is "".
 func fromFile(l *graphfile.Graph, name, source string) (*Graph, error) {
 	if name == "" {
 		name = base(source)
@@ -190,14 +177,13 @@ func fromFile(l *graphfile.Graph, name, source string) (*Graph, error) {
 	return g, nil
 }
 
-// nameFeatures takes over the names of features, unless two are the same, so that none can be found by its name.
+// nameFeatures keeps names only if all differ: a look-up would be ambiguous.
 func (g *Graph) nameFeatures(names []string) {
 	if len(slices.Compact(slices.Sorted(slices.Values(names)))) == len(names) {
 		g.FeatureNames = names
 	}
 }
 
-// setEdges makes a file's pairs edges.
 func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
 	if l.Stream != nil {
 		var ended error
@@ -208,7 +194,7 @@ func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
 		})
 		return cmp.Or(ended, err)
 	}
-	if l.Both || l.Directed { // of directed edges, the other direction is another edge and no repeat
+	if l.Both || l.Directed { // if directed, the other direction is another edge, not a repeat
 		return g.setBothWays(l.Nodes, func(yield func(int32, int32) bool) {
 			for _, e := range l.Pairs {
 				if !yield(e.Node, e.Neighbour) {
@@ -221,17 +207,16 @@ func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
 		return err
 	}
 	g.countReverses(l.Pairs)
-	// The arrays behind the rows still have room for the repeats: give that back.
 	if g.Report.Duplicates > g.Report.Edges/4 {
 		g.Edges.Indices = slices.Clone(g.Edges.Indices)
 	}
 	return nil
 }
 
-// setBothWays sets the edges to pairs that may be listed in one direction or in both, and says whether some edge is
-// listed in one alone. Files nearly always list both, so reading them as directed first takes half the memory.
+// setBothWays sets Directed if some edge is listed one way only. Files nearly always list both ways, so reading them
+// as directed first halves the memory.
 func (g *Graph) setBothWays(nodes int, pairs iter.Seq2[int32, int32]) error {
-	// Rows' offsets, twice over while they are filled and once more for the check of symmetry, and labels.
+	// Per node: offsets twice while filling and once to check symmetry, and a label.
 	if err := memory.Fits(32 * int64(nodes)); err != nil {
 		return err
 	}
@@ -253,7 +238,7 @@ func (g *Graph) setBothWays(nodes int, pairs iter.Seq2[int32, int32]) error {
 	return nil
 }
 
-// countReverses counts the edges that pairs list in both directions, which are no repeats to a reader of the report.
+// countReverses counts edges listed both ways, which are no repeats to a reader of the report.
 func (g *Graph) countReverses(pairs []csr.Edge) {
 	listed := make([]bool, len(g.Edges.Indices))
 	for _, p := range pairs {
@@ -270,14 +255,14 @@ func (g *Graph) countReverses(pairs []csr.Edge) {
 	}
 }
 
-// compact returns features as they are best stored: sparse if at most a quarter is not zero.
+// compact stores features sparse if at most a quarter is not zero.
 func (f Features) compact() Features {
 	most := graphfile.SparseLimit * float64(f.Rows) * float64(f.Width)
 	return f.Stored(float64(f.NonZeros()) <= most && f.Width > 0)
 }
 
-// Remarks returns what a user should know of how a graph was read, a sentence each: the notes, what was dropped,
-// that edges with a direction are taken both ways, and which features tell the class.
+// Remarks returns what users should know of the reading, a sentence each: notes, dropped pairs, ignored directions,
+// leaks.
 func (g *Graph) Remarks() []string {
 	var remarks []string
 	if r := g.Report; g.Format != "" && r.SelfLoops+r.Duplicates > g.Reverses {

@@ -133,7 +133,7 @@ func TestReadersStopWhenTheContextIsDone(t *testing.T) {
 }
 
 func TestOtherTensorsOfPyTorchGeometric(t *testing.T) {
-	// doubles in Fortran's order, 32-bit indices, floating labels [nodes, 1], an edge_attr
+	// doubles in Fortran order, 32-bit indices, float labels [nodes, 1], an edge_attr
 	g := openFixture(t, "strides.pt")
 	assert.Equal(t, fixtureFeatures, g.Features.Stored(false).Dense)
 	assert.Equal(t, fixtureLabels, g.Labels)
@@ -142,7 +142,7 @@ func TestOtherTensorsOfPyTorchGeometric(t *testing.T) {
 	assert.Equal(t, []string{`field "edge_attr" (a tensor): left out`,
 		"2 nodes have no class, or -1 where all others are 0 or more: they are unlabelled"}, g.Notes)
 
-	// 16-bit features, 8-bit labels, two splits side by side of which the first has a train set alone
+	// 16-bit features, 8-bit labels, two splits as columns, the first with only a train set
 	g = openFixture(t, "half.pt")
 	assert.Equal(t, fixtureFeatures, g.Features.Stored(false).Dense)
 	assert.Equal(t, fixtureLabels, g.Labels)
@@ -174,7 +174,7 @@ func TestFilesOfPyTorchThatHoldNoOneGraphSaySo(t *testing.T) {
 	}
 }
 
-// membersOf returns the members of a zip, and the name of that which is the pickle.
+// membersOf returns a zip's members, and the name of its pickle.
 func membersOf(t testing.TB, file string) (members map[string][]byte, pickle string) {
 	r, err := zip.OpenReader(fixture(file))
 	require.NoError(t, err)
@@ -192,14 +192,12 @@ func membersOf(t testing.TB, file string) (members map[string][]byte, pickle str
 	return members, pickle
 }
 
-// withPickle returns data.pt with another pickle inside.
 func withPickle(t testing.TB, pickle []byte) []byte {
 	members, name := membersOf(t, "data.pt")
 	members[name] = pickle
 	return numpytest.Zip(zip.Store, members)
 }
 
-// pickleOf returns the pickle in a file of torch.save.
 func pickleOf(t testing.TB, file string) []byte {
 	members, name := membersOf(t, file)
 	return members[name]
@@ -347,7 +345,7 @@ func TestHostileGraphMLAndJSONAreErrorsThatNameThePlace(t *testing.T) {
 	}
 }
 
-// defaults returns GraphML in which each node has a value by default of each key.
+// defaults returns GraphML in which each node has each key's default.
 func defaults(keys, nodes int) string {
 	var b strings.Builder
 	b.WriteString("<graphml>")
@@ -362,7 +360,6 @@ func defaults(keys, nodes int) string {
 	return b.String()
 }
 
-// readText reads a sound graph from a file of a format.
 func readText(t *testing.T, file, content string) *Graph {
 	t.Helper()
 	g, err := ReadMemory(t.Context(), "", map[string][]byte{file: []byte(content)})
@@ -428,7 +425,7 @@ func TestAnOwnSplitThatCannotBeIsLeftOutWithTheReason(t *testing.T) {
 		"left out of it"}, g.Notes)
 }
 
-// copyOGB copies the fixture, with files changed; "" removes one.
+// copyOGB copies the fixture with changed files; "" removes one.
 func copyOGB(t *testing.T, changes map[string][]byte) string {
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS(fixture("ogb"))))

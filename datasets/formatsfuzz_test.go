@@ -6,13 +6,12 @@ import (
 	"testing"
 )
 
-// readSound reads a file of a format: an error in one line, or a sound graph.
 func readSound(t *testing.T, file string, content []byte) {
 	g, err := ReadMemory(t.Context(), "", map[string][]byte{file: content})
 	requireSound(t, file+": ", g, err)
 }
 
-// requireSound requires a sound graph, or an error in one line that begins with the file.
+// requireSound requires a sound graph, or a one-line error that begins with the file.
 func requireSound(t *testing.T, file string, g *Graph, err error) {
 	if err != nil {
 		if !strings.HasPrefix(err.Error(), file) || strings.Contains(err.Error(), "\n") {
@@ -37,7 +36,6 @@ func seed(f *testing.F, file string) []byte {
 	return content
 }
 
-// FuzzGraphML reads any text as GraphML.
 func FuzzGraphML(f *testing.F) {
 	f.Add(seed(f, "directed.graphml"))
 	f.Add([]byte(`<graphml><key id="c" for="node" attr.name="y" attr.type="int"><default>1</default></key><graph ` +
@@ -48,7 +46,6 @@ func FuzzGraphML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) { readSound(t, "x.graphml", content) })
 }
 
-// FuzzNodeLink reads any text as node-link JSON.
 func FuzzNodeLink(f *testing.F) {
 	f.Add(seed(f, "directed.json"))
 	f.Add([]byte(
@@ -60,7 +57,7 @@ func FuzzNodeLink(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) { readSound(t, "x.json", content) })
 }
 
-// FuzzTorch reads whole files of torch.save, and any bytes as the pickle of a sound one.
+// FuzzTorch reads whole files of torch.save, and any bytes as a sound one's pickle.
 func FuzzTorch(f *testing.F) {
 	for _, file := range []string{"data.pt", "dataset.pt", "dict.pt", "strides.pt", "half.pt", "bare.pt"} {
 		f.Add(seed(f, file), pickleOf(f, file))
@@ -71,7 +68,6 @@ func FuzzTorch(f *testing.F) {
 	})
 }
 
-// FuzzOGB reads any texts as a folder of the Open Graph Benchmark.
 func FuzzOGB(f *testing.F) {
 	f.Add("3\n", "2\n", "0,1\n1,2\n", "1,0\n0,0.5\n2,1\n", "0\n1\nnan\n", "0\n", "1\n", "\n")
 	f.Add("1\n", "1\n", "0,0\n", "", "-1\n", "0\n", "0\n", "0\n")

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 )
 
-// gzipped returns text as gzip packs it.
 func gzipped(text string) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)

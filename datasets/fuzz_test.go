@@ -10,7 +10,7 @@ import (
 	"nodemask/datasets/internal/numpy/numpytest"
 )
 
-// sound stops the test if a reader returned a graph that breaks what Graph promises.
+// sound fails on a graph that breaks what Graph promises.
 func sound(t *testing.T, g *Graph) {
 	t.Helper()
 	if err := g.Check(); err != nil {
@@ -21,7 +21,7 @@ func sound(t *testing.T, g *Graph) {
 	}
 }
 
-// FuzzNPZ reads whole zips, and zips with undamaged directories around arrays of any bytes.
+// FuzzNPZ reads whole zips, and sound zips of arrays of any bytes.
 func FuzzNPZ(f *testing.F) {
 	m := tiny()
 	dense := npy("<f4", []int{3, 2}, []float32{1, 0, 0, 0, 0.5, 2})
@@ -60,7 +60,7 @@ func FuzzNPZ(f *testing.F) {
 	})
 }
 
-// FuzzCSV reads any two texts as nodes and edges, and what can be read must survive being written.
+// FuzzCSV: whatever nodes and edges can be read survive being written.
 func FuzzCSV(f *testing.F) {
 	f.Add(tinyNodes, tinyEdges)
 	f.Add("\ufeffid,label,x\r\n\"a,\"\"1\"\"\",,1e3\r\n", "source,target,weight\n\n")

@@ -1,8 +1,8 @@
-// Package datasets reads and makes graphs with node features and class labels, and splits them for training.
+// Package datasets reads and generates graphs with node features and class labels, and splits them for training.
 //
-// Cora and PubMed are embedded, so nothing needs to be downloaded: [Open] reads them, Planetoid and Reddit files, a
-// user's own graphs and synthetic ones as the same type, [Graph]. Every reader treats its file as hostile: lengths are
-// capped before anything is allocated, and errors name the file, the place, what was found and what was expected.
+// [Open] returns embedded graphs, Planetoid and Reddit files, a user's own graphs and synthetic ones as a [Graph].
+// Readers treat files as hostile: they cap lengths before allocating, and errors name the file, the place, what was
+// found and what was expected.
 package datasets
 
 import (
@@ -18,36 +18,35 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// Unlabelled is the label of a node whose class is not known. Such a node is in no split.
+// Unlabelled is the label of a node of unknown class, which is in no split.
 const Unlabelled = graphfile.Unlabelled
 
-// Graph holds a graph with node features and labels, undirected unless OneWay is set. Node v is row v of all its parts.
+// Graph is a graph with node features and labels, undirected unless OneWay. Node v is row v of all its parts.
 type Graph struct {
 	Name     string     // e.g. "cora"
 	Edges    *csr.Graph // distinct edges, no self-loops, both directions unless OneWay
-	OneWay   bool       // Edges have a direction: that u ∈ N_v says nothing of v ∈ N_u. No reader sets it
+	OneWay   bool       // Edges have a direction: u ∈ N_v does not imply v ∈ N_u. No reader sets it
 	Features Features   // [nodes, width]
 	Labels   []int32    // [nodes], index into Classes or Unlabelled
-	Classes  []string   // class names; "0", "1", … where the source has none
-	NodeIDs  []string   // names of the nodes in the source; nil: their numbers
-	// FeatureNames are what the source calls the columns of the features; nil: it does not say, or two share a name.
+	Classes  []string   // "0", "1", … if the source has none
+	NodeIDs  []string   // names in the source; nil: their numbers
+	// FeatureNames are the source's column names; nil: unknown, or not distinct.
 	FeatureNames []string
 	Source       string     // where it was read from: "embedded", a path, or the generator and its options
-	Report       csr.Report // what was found in the source's edge list
+	Report       csr.Report // counts of the source's edge list
 
-	Format   string // what the source was read as, e.g. "GraphML"; "" if that goes without saying
-	Reverses int64  // of Report.Duplicates: pairs that list an edge in its other direction, as adjacency matrices do
-	Directed bool   // the source's edges have a direction, or not all are listed in both: Edges has each both ways
-	OwnSplit *Split // the source's own train, validation and test nodes; nil: it has none
-	// OwnSplits are all splits of the source's own, of which OwnSplit is the first: ten, where its masks have ten columns.
+	Format   string // e.g. "GraphML"; "" if obvious
+	Reverses int64  // of Report.Duplicates: an edge's other direction, as adjacency matrices list it
+	Directed bool   // the source's edges have a direction, or not all are listed both ways; Edges has each both ways
+	OwnSplit *Split // the source's own split; nil: none
+	// OwnSplits are all of the source's splits, OwnSplit first.
 	OwnSplits []*Split
-	Notes     []string // what the reader left out or took otherwise than the source has it, a sentence each
+	Notes     []string // what the reader left out or changed, a sentence each
 }
 
 // NumNodes returns the number of nodes.
 func (g *Graph) NumNodes() int { return g.Edges.NumNodes() }
 
-// edges counts an edge that is stored in both directions once.
 func (g *Graph) edges() int64 {
 	if g.OneWay {
 		return g.Edges.NumEdges()
@@ -58,8 +57,7 @@ func (g *Graph) edges() int64 {
 // NumClasses returns the number of classes.
 func (g *Graph) NumClasses() int { return len(g.Classes) }
 
-// CheckTrainable returns an error that says what a graph lacks for a model to learn its classes: two of them, or
-// features.
+// CheckTrainable returns an error if g has fewer than two classes or no features.
 func (g *Graph) CheckTrainable() error {
 	switch n := g.NumClasses(); {
 	case n < 2:
@@ -70,8 +68,8 @@ func (g *Graph) CheckTrainable() error {
 	return nil
 }
 
-// FindNode returns the node that a text names: the one with this id, or else the one with this number, from 0; -1 if
-// there is none. Of a text that is an id and also the number of another node, alsoNumber is that node, and else -1.
+// FindNode returns the node with this id, else this number from 0; -1 if neither exists. If the text is also another
+// node's number, alsoNumber is that node, else -1.
 func (g *Graph) FindNode(text string) (node, alsoNumber int32) {
 	node, alsoNumber = int32(slices.Index(g.NodeIDs, text)), -1
 	if v, err := strconv.ParseInt(text, 10, 32); err == nil && v >= 0 && int(v) < g.NumNodes() {
@@ -86,11 +84,10 @@ func (g *Graph) FindNode(text string) (node, alsoNumber int32) {
 	return node, alsoNumber
 }
 
-// ContentHash returns a SHA-256, in hex, of what a model is trained on: nodes in their order, edges, features, labels
-// and the graph's own split. Names, sources and notes do not count.
+// ContentHash returns a hex SHA-256 of what a model trains on: nodes in order, edges, features, labels, own splits.
 func (g *Graph) ContentHash() string {
 	h := sha256.New()
-	add := func(numbers any) { _ = binary.Write(h, binary.LittleEndian, numbers) } // a hash takes all
+	add := func(numbers any) { _ = binary.Write(h, binary.LittleEndian, numbers) } // a hash never fails
 	list := func(length int, numbers any) {
 		add(int64(length))
 		add(numbers)
@@ -116,8 +113,7 @@ func (g *Graph) ContentHash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Check reports the first fault of g; nil if g is what [Graph] promises: sizes that agree, labels in range, edges
-// stored in both rows, sound and finite features.
+// Check returns the first fault of g: sizes, label range, edges stored one way only, unsound features.
 func (g *Graph) Check() error {
 	if g == nil {
 		return errors.New("the graph is nil: expected one that datasets.Open reads")
@@ -132,7 +128,6 @@ func (g *Graph) check() error {
 	if g.Edges == nil {
 		return errors.New("no edges (nil): expected a graph, even if it has none")
 	}
-	// A reader may have built the rows by hand, so look again.
 	if _, err := csr.New(g.Edges.Offsets, g.Edges.Indices); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"nodemask/internal/checkout"
 )
 
-// yandex returns a graph of four nodes in the layout of the heterophilous benchmark, with two splits.
+// yandex is a graph of four nodes in the heterophilous benchmark's layout, with two splits.
 func yandex() members {
 	row := func(first int) []byte { // marks nodes first and first+1
 		marks := make([]byte, 8)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ownFiles are the files of each format, of which one is in a pipe's or device's place.
+// ownFiles are each format's files, one of them replaced by a pipe or device.
 var ownFiles = []string{"a.npz", "a.graphml", "a.json", "a.pt", "a.other", "nodes.csv", "edges.csv",
 	"raw/edge.csv.gz", "raw/num-node-list.csv.gz", "raw/node-feat.csv.gz"}
 
@@ -57,8 +57,7 @@ func TestPlanetoidWaitsForNoPipe(t *testing.T) {
 	require.ErrorContains(t, err, "ind.cora.x: a pipe, socket or device")
 }
 
-// TestReadersOpenFilesInOnePlace is what no reader can forget: files are opened by graphfile.Open, which knows pipes
-// and counts.
+// Only graphfile.Open, which refuses pipes and counts bytes, may open files.
 func TestReadersOpenFilesInOnePlace(t *testing.T) {
 	require.NoError(t, filepath.WalkDir(".", func(path string, _ os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||

@@ -8,15 +8,14 @@ import (
 )
 
 const (
-	leakSample  = 2048 // labelled nodes that [Graph.Leaks] looks at, of which more would take long
-	leakClass   = 8    // nodes of a class in the sample, below which a feature may agree with it by chance
-	leakCorrect = 0.95 // share of the nodes whose class the feature tells
+	leakSample  = 2048 // labelled nodes that [Graph.Leaks] samples, to save time
+	leakClass   = 8    // least nodes of a class in the sample: fewer may agree with a feature by chance
+	leakCorrect = 0.95 // share of nodes whose class the feature reveals
 	leakShown   = 5
 )
 
-// Leaks returns the features that alone tell the class of nearly every node, or nearly which nodes are of one class, by
-// their names or numbers: such a feature is often the class itself, or was computed from it. A sample of the labelled
-// nodes is looked at.
+// Leaks returns the features, by name or number, that alone reveal nearly all classes, or nearly all nodes of one:
+// often the class itself. It samples the labelled nodes.
 func (g *Graph) Leaks() []string {
 	var labelled []int32
 	counts := make([]int, g.NumClasses())
@@ -30,7 +29,7 @@ func (g *Graph) Leaks() []string {
 		value float32
 		class int32
 	}
-	columns := map[int][]cell{} // of each feature, its values that are not 0
+	columns := map[int][]cell{} // each feature's values that are not 0
 	n := 0
 	for i := 0; i < len(labelled); i += step {
 		v := labelled[i]
@@ -59,7 +58,7 @@ func (g *Graph) Leaks() []string {
 		for _, c := range cells {
 			zeros[c.class]--
 		}
-		// Nodes of one value are told the most frequent class of the others, a node alone that of the value below.
+		// Predict a node by the others with its value; a lone one by the value below.
 		told, one := max(0, slices.Max(zeros)-1), ""
 		for begin, end := 0, 0; begin < len(cells); begin = end {
 			clear(at)
@@ -92,7 +91,6 @@ func (g *Graph) Leaks() []string {
 	return leaks
 }
 
-// leakRemark is what a user should know of [Graph.Leaks]; "" if there are none.
 func (g *Graph) leakRemark() string {
 	leaks := g.Leaks()
 	if len(leaks) == 0 {

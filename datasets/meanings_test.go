@@ -12,7 +12,7 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// inFormats reads three nodes a, b and c with a class and a number by the name of a column in each format of text.
+// inFormats reads nodes a, b and c, with a class and a number in column name, in each text format.
 func inFormats(t *testing.T, name string, classes, values [3]string) map[string]*Graph {
 	var csv, json, graphml strings.Builder
 	fmt.Fprintf(&csv, "id,label,%s,x\n", name)

@@ -8,33 +8,31 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// Newcomers holds nodes that arrive together after a model was trained, with their edges to nodes that it knew and to
-// each other.
+// Newcomers are nodes that arrive together after training, with their edges.
 type Newcomers struct {
 	IDs      []string
 	Features Features
-	// Known[v] lists the known nodes that newcomer v is joined to, ascending, each once.
+	// Known[v] lists newcomer v's known neighbours, ascending, distinct.
 	Known [][]int32
-	// Linked[v] lists the newcomers that newcomer v is joined to, ascending, each once; nil: none is joined to any.
+	// Linked[v] lists newcomer v's new neighbours, likewise; nil: none anywhere.
 	Linked [][]int32
-	// Ignored counts edges that a cache has no use for: those among known nodes, those of a node with itself, and those
-	// that [Newcomers.Apart] left out.
+	// Ignored counts edges a cache cannot use: between known nodes, self-loops, those cut by [Newcomers.Apart].
 	Ignored int64
-	// Skipped counts edges to nodes that are neither new nor known, with [NewcomersOptions.SkipUnknownEdges].
+	// Skipped counts edges to unknown nodes, with [NewcomersOptions.SkipUnknownEdges].
 	Skipped int64
 }
 
 // NewcomersOptions says what a model expects of newcomers.
 type NewcomersOptions struct {
-	Width int // features a node
-	// Known returns the node that an id stands for among those that the model knew.
+	Width int // features per node
+	// Known returns the model's node with this id.
 	Known func(id []byte) (int32, bool)
-	// SkipUnknownEdges leaves out edges to nodes that are neither new nor known, which are an error otherwise.
+	// SkipUnknownEdges skips edges to nodes neither new nor known, else an error.
 	SkipUnknownEdges bool
 }
 
-// ReadNewcomers reads two files laid out like the nodes.csv and edges.csv of [Open]: nodes with an id and features, in
-// the order that the model was trained on, and edges with the ids of their ends. A column of labels is ignored.
+// ReadNewcomers returns the nodes of files like the nodes.csv and edges.csv of [Open], features in training's order.
+// Labels are ignored.
 func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, o NewcomersOptions) (*Newcomers, error) {
 	accept := func(id []byte) error {
 		if _, ok := o.Known(id); ok {
@@ -57,7 +55,6 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, o Newcomers
 	}
 	n := &Newcomers{IDs: nodes.Graph.IDs, Features: Features(nodes.Graph.Features).compact()}
 	n.Known, n.Linked = make([][]int32, len(n.IDs)), make([][]int32, len(n.IDs))
-	// number returns the node that an id stands for, -1 of those to skip.
 	number := func(id []byte) (v int32, isNew bool, err error) {
 		if v, isNew = nodes.Find(id); isNew {
 			return v, true, nil
@@ -107,8 +104,7 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, o Newcomers
 	return n, nil
 }
 
-// Apart returns the same newcomers without the edges among them, as if each arrived alone. Those edges count as
-// ignored.
+// Apart returns the newcomers as if each arrived alone: edges among them count as ignored.
 func (n *Newcomers) Apart() *Newcomers {
 	apart := *n
 	apart.Linked = nil
@@ -116,7 +112,6 @@ func (n *Newcomers) Apart() *Newcomers {
 	return &apart
 }
 
-// entries counts what rows hold.
 func entries(rows [][]int32) (total int) {
 	for _, row := range rows {
 		total += len(row)
@@ -124,7 +119,7 @@ func entries(rows [][]int32) (total int) {
 	return total
 }
 
-// String returns how many newcomers and edges there are, for people.
+// String returns the numbers of newcomers and edges.
 func (n *Newcomers) String() string {
 	return fmt.Sprintf("%d new nodes with %d edges to known ones and %d among themselves",
 		len(n.IDs), entries(n.Known), entries(n.Linked)/2)

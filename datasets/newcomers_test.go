@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// readNewcomers reads two texts, for a model of two features that knew the nodes "0" and "1".
+// readNewcomers reads for a model of two features that knew nodes "0" and "1".
 func readNewcomers(t *testing.T, nodes, edges string) (*Newcomers, error) {
 	t.Helper()
 	return readNewcomersWith(t, nodes, edges, false)

@@ -15,19 +15,16 @@ import (
 	"nodemask/datasets/internal/numpy"
 )
 
-// npzLayout are the members that make up a graph.
 type npzLayout struct {
 	name, edges, labels, features string
 }
 
-// The layouts of npz files: that of the gnn-benchmark collection, whose features may be sparse as well, and that of the
-// heterophilous benchmark.
+// The gnn-benchmark collection's features may also be sparse.
 var (
 	benchmarkNPZ = npzLayout{"a graph in the gnn-benchmark layout", "adj_indices", "labels", "attr_matrix"}
 	yandexNPZ    = npzLayout{"a graph in the layout of the heterophilous benchmark", "edges", "node_labels", "node_features"}
 )
 
-// readNPZFile reads a graph in one of the layouts, see [Open].
 func readNPZFile(ctx context.Context, in *graphfile.File) (*Graph, error) {
 	z, err := numpy.New(ctx, in)
 	if err != nil {
@@ -36,7 +33,6 @@ func readNPZFile(ctx context.Context, in *graphfile.File) (*Graph, error) {
 	return readNPZ(npzReader{z}, in.Name, graphfile.ChoiceOf(ctx))
 }
 
-// npzReader reads the parts of a graph from the members of an npz.
 type npzReader struct{ *numpy.File }
 
 func readNPZ(z npzReader, path string, choice graphfile.Choice) (*Graph, error) {
@@ -97,7 +93,7 @@ func readNPZ(z npzReader, path string, choice graphfile.Choice) (*Graph, error) 
 	return g, err
 }
 
-// adjacency reads the edges of the gnn-benchmark layout; what it returns is called with the graph at the end.
+// adjacency reads the gnn-benchmark layout's edges; call its result with the finished graph.
 func (z npzReader) adjacency(l *graphfile.Graph, _ npzLayout) (func(*Graph), error) {
 	rows, columns, err := z.shape("adj_shape")
 	if err != nil {
@@ -106,7 +102,7 @@ func (z npzReader) adjacency(l *graphfile.Graph, _ npzLayout) (func(*Graph), err
 	if rows != columns {
 		return nil, z.Errorf("adj_shape: [%d, %d]: expected a square", rows, columns)
 	}
-	// The shape is only a claim: indptr holds one number for each node, and those were counted.
+	// The shape is a claim, but indptr has one number per node.
 	pairs, err := csrPairs(z, "adj_indptr", "adj_indices", rows)
 	if err != nil {
 		return nil, err
@@ -127,7 +123,7 @@ func (z npzReader) adjacency(l *graphfile.Graph, _ npzLayout) (func(*Graph), err
 	}, nil
 }
 
-// edgeList reads the edges of the heterophilous benchmark, [edges, 2]. Each is listed once and has no direction.
+// edgeList reads [edges, 2]: each once, undirected.
 func (z npzReader) edgeList(l *graphfile.Graph, layout npzLayout) (func(*Graph), error) {
 	nodes, err := z.length(layout.labels, -1)
 	if err != nil {
@@ -155,8 +151,7 @@ func (z npzReader) edgeList(l *graphfile.Graph, layout npzLayout) (func(*Graph),
 	return nil, nil
 }
 
-// labels reads class labels, numbers or text, one for each node, and the classes. If a member of the name classNames is
-// there, numbers index that; otherwise the classes are the distinct labels.
+// labels reads a class per node, number or text. Numbers index classNames if that exists.
 func (z npzReader) labels(l *graphfile.Graph, member, classNames string) error {
 	a, err := z.Vector(member, int64(l.Nodes))
 	if err != nil {
@@ -202,7 +197,6 @@ func (z npzReader) labels(l *graphfile.Graph, member, classNames string) error {
 	return nil
 }
 
-// masks takes over the own splits that members make up.
 func (z npzReader) masks(l *graphfile.Graph, choice int) error {
 	var masks [3]*graphfile.Mask
 	for _, name := range slices.Sorted(maps.Keys(z.Members)) {
@@ -249,7 +243,6 @@ func (z npzReader) masks(l *graphfile.Graph, choice int) error {
 	return nil
 }
 
-// noteOthers says which members are left out.
 func (z npzReader) noteOthers(l *graphfile.Graph, known []string) {
 	for _, name := range slices.Sorted(maps.Keys(z.Members)) {
 		switch {
@@ -262,7 +255,7 @@ func (z npzReader) noteOthers(l *graphfile.Graph, known []string) {
 	}
 }
 
-// names reads a member of text; nil if it is not there, or if it holds Python objects, as names can be done without.
+// names reads text; nil if missing or of Python objects, as names are optional.
 func (z npzReader) names(member string, want int64) ([]string, error) {
 	if !z.Has(member) {
 		return nil, nil
@@ -274,7 +267,6 @@ func (z npzReader) names(member string, want int64) ([]string, error) {
 	return names, err
 }
 
-// shape reads a member such as adj_shape: two lengths.
 func (z npzReader) shape(member string) (rows, width int64, err error) {
 	values, err := z.Ints(member, 2)
 	if err != nil {
@@ -288,7 +280,7 @@ func (z npzReader) shape(member string) (rows, width int64, err error) {
 	return values[0], values[1], nil
 }
 
-// dense reads a member [rows, width] as float32, row by row whatever its order in the file.
+// dense reads [rows, width] in either order.
 func (z npzReader) dense(member string, rows int64) (Features, error) {
 	a, err := z.Open(member)
 	if err != nil {
@@ -318,7 +310,6 @@ func (z npzReader) dense(member string, rows int64) (Features, error) {
 	return f, nil
 }
 
-// sparse reads the compressed sparse rows prefix_data, _indices, _indptr and _shape.
 func (z npzReader) sparse(prefix string, rows int64) (Features, error) {
 	data, indices, indptr, shape := prefix+"_data", prefix+"_indices", prefix+"_indptr", prefix+"_shape"
 	if err := z.Require("a sparse matrix", data, indices, indptr, shape); err != nil {
@@ -363,7 +354,7 @@ func (z npzReader) sparse(prefix string, rows int64) (Features, error) {
 	return f, nil
 }
 
-// rowOffsets reads indptr, and checks that it ascends from 0 to the number of entries.
+// rowOffsets checks that indptr ascends from 0 to entries.
 func (z npzReader) rowOffsets(member string, rows, entries int64) ([]int64, error) {
 	offsets, err := z.Ints(member, rows+1)
 	if err != nil {
@@ -382,8 +373,8 @@ func (z npzReader) rowOffsets(member string, rows, entries int64) ([]int64, erro
 	return offsets, nil
 }
 
-// canonical puts each row of f into ascending order, adds up repeated entries as scipy does, and drops zeros, in place.
-// It returns the first row whose sum is not finite, or -1.
+// canonical sorts each row of f, adds up repeats as scipy does, and drops zeros, in place. It returns the first row
+// whose sum is not finite, or -1.
 func canonical(f Features) (Features, int) {
 	type entry struct {
 		column int32
@@ -422,21 +413,19 @@ func canonical(f Features) (Features, int) {
 	return f, -1
 }
 
-// npzPairs is a sequence of pairs that is streamed from an npz each time it runs, so that a graph can be built without
-// holding the pairs in memory. An error ends the sequence early and stays in err.
+// npzPairs streams pairs from an npz, so they need not be in memory. An error ends the sequence and stays in err.
 type npzPairs struct {
 	z       npzReader
 	nodes   int64
-	rows    string  // member of row numbers, or "" if offsets are set
+	rows    string  // member of row numbers; "" if offsets are set
 	offsets []int64 // row v has entries offsets[v] to offsets[v+1]
 	columns string  // member of column numbers
-	weights string  // member of values, of which 0 is no edge; "": none
-	zeros   int64   // of the weights, when the sequence ran last
+	weights string  // member of values, where 0 is no edge; "": none
+	zeros   int64   // zero weights in the last run
 	entries int64
 	err     error
 }
 
-// cooPairs returns the sequence of pairs in two members of equal length.
 func cooPairs(z npzReader, rows, columns string, nodes int64) (*npzPairs, error) {
 	entries, err := z.length(rows, -1)
 	if err != nil {
@@ -448,7 +437,6 @@ func cooPairs(z npzReader, rows, columns string, nodes int64) (*npzPairs, error)
 	return &npzPairs{z: z, nodes: nodes, rows: rows, columns: columns, entries: entries}, nil
 }
 
-// csrPairs returns the sequence of pairs in compressed sparse rows.
 func csrPairs(z npzReader, indptr, indices string, nodes int64) (*npzPairs, error) {
 	entries, err := z.length(indices, -1)
 	if err != nil {
@@ -461,7 +449,7 @@ func csrPairs(z npzReader, indptr, indices string, nodes int64) (*npzPairs, erro
 	return &npzPairs{z: z, nodes: nodes, offsets: offsets, columns: indices, entries: entries}, nil
 }
 
-// weigh has the pairs without those whose weight in a member is 0, if it holds numbers.
+// weigh drops pairs whose weight is 0, if the member holds numbers.
 func (p *npzPairs) weigh(member string) error {
 	a, err := p.z.Vector(member, p.entries)
 	if errors.Is(err, numpy.ErrObjects) {
@@ -476,7 +464,6 @@ func (p *npzPairs) weigh(member string) error {
 	return a.Close()
 }
 
-// length returns the length of a member of one dimension, which must be want unless that is negative.
 func (z npzReader) length(member string, want int64) (int64, error) {
 	a, err := z.Vector(member, want)
 	if err != nil {
@@ -485,7 +472,7 @@ func (z npzReader) length(member string, want int64) (int64, error) {
 	return a.Len(), a.Close()
 }
 
-// All yields the pairs. It may run any number of times.
+// All yields the pairs; it may run repeatedly.
 func (p *npzPairs) All(yield func(int32, int32) bool) {
 	if p.err == nil {
 		p.err = p.run(yield)
@@ -552,7 +539,6 @@ func (p *npzPairs) run(yield func(int32, int32) bool) (err error) {
 	return nil
 }
 
-// setUndirected sets the edges to pairs that may be listed in one direction or in both.
 func (g *Graph) setUndirected(p *npzPairs, nodes int) error {
 	err := g.setBothWays(nodes, p.All)
 	if p.err != nil {

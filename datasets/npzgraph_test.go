@@ -19,8 +19,8 @@ import (
 	"nodemask/datasets/internal/numpy/numpytest"
 )
 
-// tiny is the graph 0–1, 1–2 in the gnn-benchmark layout, with 0–1 listed both ways, 1–2 one way, a self-loop
-// at 2 and 1–2 repeated; features [[1 0] [0 0] [0.5 2]]; node 1 has no label.
+// tiny is the graph 0–1, 1–2 in the gnn-benchmark layout: 0–1 both ways, 1–2 one way and repeated, a self-loop at 2;
+// features [[1 0] [0 0] [0.5 2]]; node 1 unlabelled.
 func tiny() members {
 	return members{
 		"adj_data":     npy("<f4", []int{5}, []float32{1, 1, 1, 1, 1}),
@@ -51,7 +51,7 @@ func TestReadNPZMakesGraphsUndirected(t *testing.T) {
 	assert.Equal(t, csr.Report{Listed: 5, SelfLoops: 1, Duplicates: 2, Edges: 2}, g.Report)
 	assert.Equal(t, []int32{1, Unlabelled, 0}, g.Labels)
 	assert.Equal(t, []string{"0", "1"}, g.Classes)
-	// Row 2 is stored as 2 in column 1, then 0.5 in column 0: rows come out ascending.
+	// Row 2 is stored as 2 in column 1, then 0.5 in column 0.
 	assert.Equal(t, Features{Rows: 3, Width: 2, Offsets: []int64{0, 1, 1, 3}, Columns: []int32{0, 0, 1},
 		Values: []float32{1, 0.5, 2}}, g.Features.Stored(true))
 }
@@ -153,7 +153,7 @@ func TestDenseFeaturesAreReadInEitherOrder(t *testing.T) {
 }
 
 func TestNPZSizesAreCheckedAgainstBytes(t *testing.T) {
-	// A claim of 8 GB, in the array's header and in the zip's directory, over a few bytes.
+	// A claim of 8 GB, in array header and zip directory, over a few bytes.
 	const claim = 8_000_000_000
 	header := numpytest.ArrayWith(fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, %d)}",
 		claim/8/1_000_000), "")
@@ -203,7 +203,7 @@ func TestReadNPZReadsWhatNumpyAndScipyWrote(t *testing.T) {
 func TestASequenceThatFailsWhileItRunsSurfacesItsError(t *testing.T) {
 	m := tiny()
 	whole := m.Zip(zip.Store)
-	// The second run of the pairs meets a file that ends early.
+	// The second run of the pairs meets a shorter file.
 	r := &shrinking{data: whole, after: -1}
 	in := graphfile.Bytes("a.npz", whole)
 	in.ReaderAt = r
@@ -223,7 +223,7 @@ func TestASequenceThatFailsWhileItRunsSurfacesItsError(t *testing.T) {
 	require.ErrorContains(t, err, "the disk is gone")
 }
 
-// shrinking fails every read once after is not negative.
+// shrinking fails reads once after is not negative.
 type shrinking struct {
 	data  []byte
 	after int

@@ -13,10 +13,8 @@ import (
 	"nodemask/datasets/internal/numpy/numpytest"
 )
 
-// members are the arrays of an npz by name.
 type members = numpytest.Members
 
-// npy writes an array.
 var npy = numpytest.Array
 
 func writeNPZ(t testing.TB, m members, name string) string {

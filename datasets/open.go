@@ -19,15 +19,14 @@ import (
 	"nodemask/internal/ended"
 )
 
-// OpenOptions says where data sets are looked for. The zero value looks where a user expects it.
+// OpenOptions says where to look for data sets.
 type OpenOptions struct {
-	// Dir, for instance from a --data-dir flag, is searched first; then $NODEMASK_DATA; then the folder nodemask in the
-	// user's cache folder, where [Fetch] puts files. "": only the last two. What is embedded is looked for in Dir alone.
+	// Dir is searched first, then $NODEMASK_DATA, then nodemask in the user's cache folder, where [Fetch] puts files.
+	// Embedded data sets are looked for in Dir alone.
 	Dir string
 }
 
-// folders returns the folders to look in, in order. A system that names no cache folder, as for a user without a home,
-// has one less.
+// folders returns the folders to search, in order. A user without a home has no cache folder.
 func (o OpenOptions) folders() []string {
 	dirs := []string{o.Dir, os.Getenv("NODEMASK_DATA")}
 	if cache, err := os.UserCacheDir(); err == nil {
@@ -36,15 +35,15 @@ func (o OpenOptions) folders() []string {
 	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == "" })
 }
 
-// NotFoundError says that a known data set is not on this machine, or that nothing is at the path of one of your own.
+// NotFoundError reports a known data set that is not on this machine, or a path where nothing exists.
 type NotFoundError struct {
 	Name    string
 	File    string   // the first file looked for
-	Folders []string // where it was looked for
-	Fetch   bool     // whether it can be fetched
+	Folders []string // folders searched
+	Fetch   bool     // it can be fetched
 }
 
-// Error says where a known data set was looked for and how to get it.
+// Error returns where the data set was looked for and how to get it.
 func (e *NotFoundError) Error() string {
 	if !e.Fetch {
 		return e.Name + ": no such file or folder"
@@ -54,7 +53,7 @@ func (e *NotFoundError) Error() string {
 		"it by NODEMASK_DATA", e.Name, e.File, where)
 }
 
-// Location says where a data set lives.
+// Location is where a data set lives.
 type Location struct {
 	Info Info   `json:"info"`
 	Dir  string `json:"dir,omitempty"`  // folder of its files; "" if embedded or generated
@@ -63,7 +62,7 @@ type Location struct {
 	choice graphfile.Choice
 }
 
-// String returns the location for people: a path, "embedded" or "generated".
+// String returns a path, "embedded" or "generated".
 func (l Location) String() string {
 	switch {
 	case l.Path != "":
@@ -76,11 +75,10 @@ func (l Location) String() string {
 	return "embedded"
 }
 
-// Locate returns where [Open] would read a data set from: the first of o.Dir, $NODEMASK_DATA and the cache that holds
-// its files (itself, or in its folder of the data set's name or called planetoid). Of a data set that is embedded only
-// o.Dir is asked, and then the library itself: Planetoid's Cora has its nodes in another order, so files that happen to
-// lie in $NODEMASK_DATA would change every split. It returns a [*NameError] for an unknown name and a [*NotFoundError]
-// for a data set that must be fetched first.
+// Locate returns where [Open] would read a data set: the first of o.Dir, $NODEMASK_DATA and the cache that holds its
+// files, directly or in a folder of its name or called planetoid. Before the library, embedded ones are looked for in
+// o.Dir alone: Planetoid's Cora has another order, so stray files in $NODEMASK_DATA would change every split. Errors
+// are a [*NameError] for an unknown name, a [*NotFoundError] for one to fetch first.
 func Locate(name string, o OpenOptions) (Location, error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -121,8 +119,7 @@ func Locate(name string, o OpenOptions) (Location, error) {
 	return Location{}, &NotFoundError{Name: info.Name, File: info.Files[0].Name, Folders: folders, Fetch: true}
 }
 
-// chosen takes apart the path of a graph of one's own that ends in a choice, "graph.pt:label=club,mask=3". The path is ""
-// if there is nothing there.
+// chosen splits "graph.pt:label=club,mask=3". path is "" if nothing exists there.
 func chosen(name string) (path string, c graphfile.Choice, err error) {
 	at := strings.LastIndexByte(name, ':')
 	if at < 0 {
@@ -141,7 +138,6 @@ func chosen(name string) (path string, c graphfile.Choice, err error) {
 	return path, c, err
 }
 
-// choices reads what follows the colon behind a graph in a format.
 func choices(name, text, format string) (c graphfile.Choice, err error) {
 	for choice := range strings.SplitSeq(text, ",") {
 		key, value, _ := strings.Cut(choice, "=")
@@ -162,7 +158,7 @@ func choices(name, text, format string) (c graphfile.Choice, err error) {
 	return c, nil
 }
 
-// holdsAny reports whether a folder has some of the files. All are not asked for: the reader says which are missing.
+// holdsAny does not ask for all files: the reader reports missing ones.
 func holdsAny(dir string, files []File) bool {
 	return slices.ContainsFunc(files, func(f File) bool {
 		_, err := os.Stat(filepath.Join(dir, f.Name))
@@ -170,8 +166,8 @@ func holdsAny(dir string, files []File) bool {
 	})
 }
 
-// Open reads a data set by its name, which is one of [Catalogue] (sbm and reddit-like may carry parameters, as in
-// "sbm:nodes=1000,classes=5,degree=8,seed=1"), or the path of a graph of your own:
+// Open returns a data set by its name in [Catalogue] (generated ones may carry parameters:
+// "sbm:nodes=1000,classes=5,degree=8,seed=1"), or the graph at a path:
 //
 //	.npz                          the gnn-benchmark collection's layout, see below
 //	.graphml                      GraphML, as NetworkX writes it
@@ -181,18 +177,16 @@ func holdsAny(dir string, files []File) bool {
 //	nodes.csv and edges.csv       in a folder, see below
 //	raw/edge.csv.gz and others    in a folder, as the Open Graph Benchmark has node property prediction
 //
-// Behind a path, ":label=club" names the column, attribute or field of the classes, and ":mask=3" the column, counted
-// from 0, of train_mask and the others in a .pt or .npz file where they have several: "graph.pt:label=club,mask=3".
+// After a path, ":label=club" names the column, attribute or field of the classes, ":mask=3" one of several mask
+// columns, from 0, in a .pt or .npz file: "graph.pt:label=club,mask=3".
 //
-// Of a graph of your own, edges are taken as undirected: a pair may be listed in one direction or both; repeats and
-// self-loops are dropped and counted in the graph's Report, and its Notes say what was left out. Features are stored
-// sparse if at most a quarter is not zero. Classes are in natural order: by value if all labels are numbers, and
-// "class 2" before "class 10".
+// Your own graphs are undirected: pairs may be listed either way or both; repeats and self-loops are dropped and
+// counted in Report, and Notes list what was left out. Features are sparse if at most a quarter is not zero. Classes
+// are sorted by value if all are numbers, else naturally: "class 2" before "class 10".
 //
-// Known names win over paths: write ./cora for a folder called cora. See [Locate] for where files are looked for and
-// for the errors, and [Cora] for the order of its nodes. Counts must match the catalogue's. CiteSeer has 15 nodes
-// without features and label: papers that are cited, but have no text. Only the sizes of reddit-like are Reddit's:
-// scores on it say nothing about scores on Reddit.
+// Known names win over paths: write ./cora for a folder called cora. [Locate] has the search and its errors. Counts
+// must match the catalogue's. CiteSeer has 15 nodes without features and label: cited papers without text. Scores on
+// reddit-like say nothing about Reddit.
 //
 // # CSV
 //
@@ -201,14 +195,13 @@ func holdsAny(dir string, files []File) bool {
 //	nodes.csv   id,label,anything,…   one line a node; every further column is a feature, a finite number
 //	edges.csv   source,target         one line a pair of ids; further columns are left out
 //
-// The label may be called class or y. Columns train_mask, val_mask and test_mask are the graph's own split, and a
-// column without a name, in which pandas numbers rows, is left out. Ids and labels may be numbers or text. An empty
-// label is a node without one. Nodes are in the order of their lines. Errors name the file and the line.
+// The label may be called class or y. Columns train_mask, val_mask and test_mask are the own split; one without a
+// name, pandas' row number, is left out. An empty label means unlabelled. Nodes keep the order of lines.
 //
 // # GraphML and JSON
 //
-// A node's attribute called class, label or y (the first that is there) is its class, train_mask, val_mask and
-// test_mask are the file's own split, and other numbers are features.
+// A node's label, class or y is its class; train_mask, val_mask and test_mask are the own split; other numbers are
+// features.
 //
 // # npz
 //
@@ -219,11 +212,11 @@ func holdsAny(dir string, files []File) bool {
 //	node_names, class_names, attr_names                text; may be left out
 //	train_mask, val_mask, test_mask                    [nodes] or [nodes, splits], the graph's own splits
 //
-// Or, as the heterophilous benchmark has it: edges [edges, 2], node_features [nodes, width], node_labels [nodes], and
-// train_masks, val_masks and test_masks [splits, nodes].
+// Or: edges [edges, 2], node_features [nodes, width], node_labels [nodes], and train_masks, val_masks and test_masks
+// [splits, nodes] (heterophilous benchmark).
 //
-// Weights (adj_data) are left out, but an entry of 0 is no edge. Members of Python objects are never unpickled: names
-// stored so are left out, and anything else stored so is an error. Errors name the file, the member and the place.
+// Weights (adj_data) are left out, but an entry of 0 is no edge. Python objects are never unpickled: such names are
+// left out, other such members are errors. Errors name the file and the place.
 func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	at, err := Locate(name, o)
 	if err != nil {
@@ -277,12 +270,10 @@ func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
 	return g, nil
 }
 
-// ReadMemory reads a graph of your own from files that are at hand as bytes, by name: one .npz, .graphml, .json or .pt
-// file or nodes.csv and edges.csv (see [Open]), Planetoid's eight files of a graph (ind.NAME.x, .y, .tx, .ty, .allx,
-// .ally, .graph and .test.index), or one list of edges (.txt, .tsv, .csv, .edges), which makes a graph without features
-// and classes: lines of two ids, separated by a comma, a tab or spaces. Capitals in names do not matter. The graph has
-// the name of a single file, or else name. Errors name the file and the place in it, and what was expected if the files
-// are others.
+// ReadMemory returns a graph from files held as bytes, by name in any case: one .npz, .graphml, .json or .pt file,
+// nodes.csv and edges.csv (see [Open]), Planetoid's eight files (ind.NAME.x, .y, .tx, .ty, .allx, .ally, .graph,
+// .test.index), or one edge list (.txt, .tsv, .csv, .edges) with two ids a line, for a graph without features and
+// classes. It is named after a single file, else name. Errors name the file and the place, and what was expected.
 func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Graph, error) {
 	names := slices.Sorted(maps.Keys(files))
 	by := map[string]string{}
@@ -324,10 +315,8 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 		names, csvNodesFile, csvEdgesFile, strings.Join(edgeListExtensions, ", "))
 }
 
-// edgeListExtensions are how names of lists of edges end.
 var edgeListExtensions = []string{".txt", ".tsv", ".csv", ".edges", ".edgelist"}
 
-// check compares what was read with the catalogue.
 func (i Info) check(g *Graph) error {
 	for _, c := range []struct {
 		what            string

@@ -19,14 +19,12 @@ import (
 	"nodemask/internal/memory"
 )
 
-// readPlanetoid reads Cora, CiteSeer or PubMed as Planetoid published them, or any graph in that layout.
+// readPlanetoid reads a graph in Planetoid's layout.
 //
-// Nodes keep Planetoid's order: the rows of allx, then those of tx where test.index puts them. A number that
-// test.index leaves out (15 of CiteSeer's are) becomes a node without features and label. It keeps the edges that the
-// graph file gives it: CiteSeer's 15 are papers that are cited, with 16 edges, but have no text.
+// Nodes are the rows of allx, then those of tx where test.index puts them. A number missing there (15 of CiteSeer's:
+// cited papers without text, with 16 edges) is a node without features and label.
 //
-// Files are hostile until proven otherwise: the error for a damaged one names the file and the place, and damage that
-// still reads as a graph is caught by the published SHA-256.
+// Errors name the file and the place; the published SHA-256 catches damage that still reads as a graph.
 func readPlanetoid(ctx context.Context, open opener, name string, anyFiles bool) (*Graph, error) {
 	published, ok := planetoidPublished[name]
 	if !ok && !anyFiles {
@@ -54,8 +52,6 @@ func readPlanetoid(ctx context.Context, open opener, name string, anyFiles bool)
 	return g, nil
 }
 
-// planetoidName returns the graph that files in memory are of, by the name of one of them; "" if it is no file of
-// Planetoid's.
 func planetoidName(files map[string][]byte) string {
 	for file := range files {
 		if parts := strings.SplitN(file, ".", 3); len(parts) == 3 && parts[0] == "ind" && len(files) > 1 {
@@ -65,10 +61,9 @@ func planetoidName(files map[string][]byte) string {
 	return ""
 }
 
-// maxPlanetoidFile is the largest file read. The largest published one has 7.6 MB.
+// The largest published file has 7.6 MB.
 const maxPlanetoidFile = pickle.MaxSize
 
-// planetoidReader reads the files of one graph.
 type planetoidReader struct {
 	ctx      context.Context
 	open     opener
@@ -78,7 +73,6 @@ type planetoidReader struct {
 
 func (r *planetoidReader) file(part string) string { return "ind." + r.name + "." + part }
 
-// damaged returns the error for a file whose content is wrong.
 func (r *planetoidReader) damaged(part string, err error) error {
 	advice := ""
 	if _, ok := planetoidPublished[r.name]; ok {
@@ -87,8 +81,7 @@ func (r *planetoidReader) damaged(part string, err error) error {
 	return fmt.Errorf("%s: %w%s", r.file(part), err, advice)
 }
 
-// read returns a file's bytes. wrong is the error of a wrong checksum, for the caller to return if the bytes can be
-// read.
+// read returns wrong, the checksum's error, for the caller to return if the bytes can be parsed.
 func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 	if err := ended.Err(r.ctx); err != nil {
 		return nil, nil, err
@@ -121,8 +114,7 @@ func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 	return data, wrong, nil
 }
 
-// planetoidPart reads what a pickle is to hold. The parser comes before the checksum because it can say where the
-// damage is.
+// planetoidPart parses before the checksum counts: only the parser knows where the damage is.
 func planetoidPart[T any](r *planetoidReader, part string, read func(any) (T, error)) (t T, err error) {
 	data, wrong, err := r.read(part)
 	if err != nil {
@@ -191,7 +183,7 @@ func (r *planetoidReader) graph() (*Graph, error) {
 	return g, nil
 }
 
-// testIndex reads which node each row of tx is. It returns, for each node from first on, its row or -1.
+// testIndex returns, for each node from first on, its row of tx or -1.
 func (r *planetoidReader) testIndex(first, rows, nodes int) ([]int, error) {
 	data, wrong, err := r.read("test.index")
 	if err != nil {
@@ -229,7 +221,7 @@ func (r *planetoidReader) testIndex(first, rows, nodes int) ([]int, error) {
 	return places, wrong
 }
 
-// assemble appends the rows of test to those of all, in the order of places; a place of -1 gets an empty row.
+// assemble appends test's rows to all's in the order of places; -1 gives an empty row.
 func assemble(all, test Features, allLabels, testLabels []int32, places []int) (Features, []int32) {
 	f := Features{Rows: all.Rows + len(places), Width: all.Width}
 	f.Offsets = slices.Clone(all.Offsets)
@@ -250,8 +242,8 @@ func assemble(all, test Features, allLabels, testLabels []int32, places []int) (
 	return f, labels
 }
 
-// joinNeighbours builds the graph. Each pair that the source lists is in the rows of both its nodes, and a self-loop is
-// twice in its node's own row, so the upper half and every second loop are the source's list.
+// joinNeighbours: rows list each pair at both nodes and a self-loop twice, so the upper half and every second loop are
+// the source's list.
 func joinNeighbours(rows [][]int32) (*csr.Graph, csr.Report, error) {
 	every := func(yield func(int32, int32) bool) {
 		for v, row := range rows {

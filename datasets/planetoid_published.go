@@ -2,23 +2,19 @@ package datasets
 
 import "strings"
 
-// planetoidCounts is what the files of a published graph come to.
 type planetoidCounts struct {
 	nodes, features, classes int
-	listed, selfLoops, edges int64 // pairs that the file lists; those that join a node to itself; distinct edges
+	listed, selfLoops, edges int64 // pairs in the file, self-loops among them, distinct edges
 }
 
-// planetoidPublished are the counts of the graphs that Planetoid published.
 var planetoidPublished = map[string]planetoidCounts{
 	"cora":     {2_708, 1_433, 7, 5_429, 0, 5_278},
 	"citeseer": {3_327, 3_703, 6, 4_732, 124, 4_552},
 	"pubmed":   {19_717, 500, 3, 44_338, 3, 44_324},
 }
 
-// planetoidCoraClasses returns the names of Cora's classes.
-//
-// Planetoid numbers the classes and does not name them. LINQS's Cora is the same graph: matching papers by features,
-// degree and neighbours (the tests do it again) gives each number one LINQS class.
+// planetoidCoraClasses names Planetoid's numbers by LINQS's Cora, the same graph: papers match by features, degree and
+// neighbours (the tests repeat it).
 func planetoidCoraClasses() []string {
 	return []string{"Theory", "Reinforcement_Learning", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods",
 		"Case_Based", "Rule_Learning"}
@@ -26,7 +22,6 @@ func planetoidCoraClasses() []string {
 
 const planetoidURL = "https://github.com/kimiyoung/planetoid/raw/master/data/"
 
-// planetoidFiles returns the eight files of a published graph.
 func planetoidFiles(name string) []File {
 	var files []File
 	for _, f := range allPlanetoidFiles {

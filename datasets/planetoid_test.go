@@ -19,7 +19,7 @@ import (
 
 var planetoidParts = []string{"x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"}
 
-// openPlanetoid reads the real files of a graph, which has the shape that is published: all else is an error.
+// openPlanetoid reads the real files of a graph of published shape.
 func openPlanetoid(t testing.TB, name string) *Graph {
 	g, err := Open(t.Context(), name, OpenOptions{Dir: planetoidDir(t)})
 	require.NoError(t, err)
@@ -27,7 +27,6 @@ func openPlanetoid(t testing.TB, name string) *Graph {
 	return g
 }
 
-// opens opens the files of m.
 func opens(m fs.FS) opener {
 	return func(file string) (*graphfile.File, error) {
 		data, err := fs.ReadFile(m, file)
@@ -38,7 +37,7 @@ func opens(m fs.FS) opener {
 	}
 }
 
-// copyOf holds the eight files of one graph in memory, where a test may damage them.
+// copyOf returns a graph's eight files in memory, for tests to damage.
 func copyOf(t testing.TB, files fs.FS, name string) fstest.MapFS {
 	m := fstest.MapFS{}
 	for _, part := range planetoidParts {
@@ -65,7 +64,7 @@ func TestHolesInCiteSeersTestIndexHaveEdgesAlone(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []int{2407, 2489, 2553, 2682, 2781, 2953, 3042, 3063, 3212, 3214, 3250, 3292, 3305, 3306, 3309}, holes)
-	// Papers that are cited but have no text: of the 48 isolated nodes none is one of them.
+	// Cited papers without text: none of the 48 isolated nodes is one.
 	assert.Equal(t, 16, edges)
 	assert.Equal(t, 48, isolated)
 	assert.EqualValues(t, 105165, g.Features.NonZeros())
@@ -127,7 +126,7 @@ func TestEveryTruncationIsAnError(t *testing.T) {
 				require.Error(t, err, "%s cut to %d bytes", part, len(file.Data))
 				require.Contains(t, err.Error(), "ind."+name+"."+part)
 				_, err = readPlanetoid(t.Context(), opens(m), name, true)
-				// Without its last byte, test.index lacks no more than a newline.
+				// Without its last byte, test.index lacks only a newline.
 				if part != "test.index" || i < 19 {
 					require.Error(t, err, "%s cut to %d bytes", part, len(file.Data))
 				}
@@ -153,15 +152,14 @@ func TestMissingPlanetoidFileIsNamed(t *testing.T) {
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-// tinyPlanetoid is a graph in Planetoid's layout, made of the small pickles in testdata: allx has 3 rows, tx and x
-// none.
+// tinyPlanetoid is made of testdata's small pickles: allx has 3 rows, tx and x none.
 func tinyPlanetoid(t testing.TB) fstest.MapFS {
 	m := fstest.MapFS{}
 	for part, name := range map[string]string{"allx": "matrix-3", "ally": "labels-3", "tx": "matrix-3", "ty": "labels-3",
 		"x": "python2-matrix", "y": "python2-labels"} {
 		m["ind.tiny."+part] = &fstest.MapFile{Data: testPickle(t, name)}
 	}
-	// Six nodes: a path 0-1-2, a self-loop at 3, and 4 and 5 alone.
+	// A path 0-1-2, a self-loop at 3, isolated 4 and 5.
 	m["ind.tiny.graph"] = &fstest.MapFile{Data: []byte(
 		"}(K\x00(K\x01lK\x01(K\x00K\x02lK\x02(K\x01lK\x03(K\x03K\x03lK\x04(lK\x05(lu.")}
 	m["ind.tiny.test.index"] = &fstest.MapFile{Data: []byte("5\n3\n4\n")}

@@ -7,7 +7,7 @@ import (
 	"nodemask/datasets/internal/pickle"
 )
 
-// pickledFeatures reads features from a pickled scipy CSR matrix, without the zeros that it may store.
+// pickledFeatures reads a scipy CSR matrix without stored zeros.
 func pickledFeatures(v any) (Features, error) {
 	m, ok := v.(*pickle.Matrix)
 	if !ok {
@@ -71,15 +71,14 @@ func pickledFeatures(v any) (Features, error) {
 	return f, f.Check()
 }
 
-// pickledLabels reads labels from a pickled array [nodes, classes] with one 1 in each row; a row without is a node
-// without a label.
+// pickledLabels reads one-hot labels [nodes, classes]; a row of zeros is unlabelled.
 func pickledLabels(v any) (labels []int32, classes int, err error) {
 	a, ok := v.(*pickle.Array)
 	if !ok || len(a.Shape) != 2 {
 		return nil, 0, fmt.Errorf("%s: expected a numpy array of two dimensions", pickle.Describe(v))
 	}
 	classes = a.Shape[1]
-	// No columns would let a small file stand for any number of rows.
+	// Without columns, a small file could claim any number of rows.
 	if classes == 0 {
 		return nil, 0, fmt.Errorf("labels of no classes: expected at least one")
 	}
@@ -101,7 +100,6 @@ func pickledLabels(v any) (labels []int32, classes int, err error) {
 	return labels, classes, nil
 }
 
-// pickledNeighbours reads a pickled dictionary from each node's number to the list of its neighbours'.
 func pickledNeighbours(v any) ([][]int32, error) {
 	dict, ok := v.(*pickle.Dict)
 	if !ok {
@@ -125,7 +123,7 @@ func pickledNeighbours(v any) ([][]int32, error) {
 		if !ok {
 			return nil, fmt.Errorf("node %d has %s: expected a list of neighbours", node, pickle.Describe(e.Value))
 		}
-		// One list can stand behind many keys, so its length is not bounded by the file's.
+		// Keys can share a list, so the file's length is no bound.
 		if total += len(list.Items); total > maxPlanetoidFile {
 			return nil, fmt.Errorf("more than %d neighbours: expected fewer", maxPlanetoidFile)
 		}

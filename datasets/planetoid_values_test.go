@@ -13,7 +13,7 @@ import (
 	"nodemask/datasets/internal/pickle"
 )
 
-// pickles is the folder of files that testdata/makepickles.py of package pickle wrote.
+// pickles is the folder that package pickle's testdata/makepickles.py wrote.
 const pickles = "internal/pickle/testdata/pickles"
 
 func testPickle(t testing.TB, name string) []byte {
@@ -90,7 +90,7 @@ func FuzzPickle(f *testing.F) {
 		f.Add(data)
 	}
 	for _, dtype := range []string{"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"} {
-		// An array of shape [1, 1], as Python 2 writes it.
+		// A [1, 1] array of Python 2.
 		head := "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R(K\x01K\x01K\x01\x86cnumpy" +
 			"\ndtype\nU\x02"
 		f.Add([]byte(head + dtype + "\x85R\x89U" + string(dtype[1]-'0') + strings.Repeat("\x01", int(dtype[1]-'0')) + "tb."))

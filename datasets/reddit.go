@@ -9,13 +9,12 @@ import (
 	"nodemask/datasets/internal/numpy"
 )
 
-// Files that hold Reddit, as DGL and PyG distribute it (unpacked from reddit.zip).
+// Reddit's files, as DGL and PyG distribute them (in reddit.zip).
 const (
 	redditDataFile  = "reddit_data.npz"
 	redditGraphFile = "reddit_graph.npz"
 )
 
-// redditLayout says what a folder of Reddit files must hold.
 type redditLayout struct {
 	nodes    int64
 	directed int64 // distinct directed edges, twice the undirected ones
@@ -27,14 +26,14 @@ type redditLayout struct {
 // user commented on both.
 var reddit = redditLayout{nodes: 232_965, directed: 114_615_892, features: 602, classes: 41}
 
-// readReddit reads Reddit from the folder that holds reddit_data.npz and reddit_graph.npz, and checks its counts.
-// Features are dense. Files are streamed: peak memory stays below 1.5 times the size of the graph, about 1 GB.
+// readReddit checks counts and streams files: peak memory stays below 1.5 times the graph, about 1 GB. Features are
+// dense.
 func readReddit(ctx context.Context, dir string, want redditLayout) (*Graph, error) {
 	g := &Graph{Name: "reddit", Source: dir}
 	if err := g.readRedditEdges(ctx, filepath.Join(dir, redditGraphFile), want); err != nil {
 		return nil, err
 	}
-	// Building the graph may have taken twice its size. Features are as large, so give that back first.
+	// Building may have taken twice the graph's size; features are as large, so give it back first.
 	debug.FreeOSMemory()
 	file, err := numpy.Open(ctx, filepath.Join(dir, redditDataFile))
 	if err != nil {

@@ -22,7 +22,6 @@ import (
 	"nodemask/datasets/internal/numpy/numpytest"
 )
 
-// ring is the graph 0–1–2–3–0 in Reddit's layout.
 var ringLayout = redditLayout{nodes: 4, directed: 8, features: 3, classes: 2}
 
 func ringGraph() members {
@@ -111,10 +110,9 @@ func TestReadRedditRefusesAnotherGraph(t *testing.T) {
 	}
 }
 
-// tenth is a tenth of Reddit.
 var tenth = redditLayout{nodes: 23_296, directed: 11_461_632, features: 602, classes: 41}
 
-// writeTenth writes a circulant graph of Reddit's shape at a tenth of its size, pairs in ascending order or in none.
+// writeTenth writes a circulant graph of a tenth of Reddit's size, pairs ascending or shuffled.
 func writeTenth(t testing.TB, dir string, shuffled bool) {
 	half := tenth.directed / tenth.nodes / 2
 	stream := func(path string, arrays map[string]func(w io.Writer)) {
@@ -122,7 +120,7 @@ func writeTenth(t testing.TB, dir string, shuffled bool) {
 		require.NoError(t, err)
 		z := zip.NewWriter(f)
 		for name, write := range arrays {
-			// Stored, as numpy.savez does: deflating would only take time here.
+			// Stored, as by numpy.savez: deflating only takes time.
 			w, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
 			require.NoError(t, err)
 			b := bufio.NewWriter(w)
@@ -178,14 +176,13 @@ func writeTenth(t testing.TB, dir string, shuffled bool) {
 	})
 }
 
-// sizeOf is the memory of what a reader returned.
 func sizeOf(g *Graph) int64 {
 	return 8*int64(len(g.Edges.Offsets)) + 4*int64(len(g.Edges.Indices)) + 4*int64(len(g.Labels)) +
 		4*int64(len(g.Features.Dense)) + 4*int64(len(g.Features.Values)) + 4*int64(len(g.Features.Columns)) + 8*int64(len(
 		g.Features.Offsets))
 }
 
-// peakRSS is the most memory this process ever held, in bytes.
+// peakRSS returns this process's peak memory in bytes.
 func peakRSS() (int64, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -202,8 +199,8 @@ func peakRSS() (int64, error) {
 
 const measureEnv = "NODEMASK_TEST_MEASURE_REDDIT"
 
-// TestReadRedditUsesLittleExtraMemory reads a tenth of Reddit in a process of its own and compares
-// all memory that process ever held with the size of the graph.
+// TestReadRedditUsesLittleExtraMemory compares the peak memory of a separate process, which reads a tenth of Reddit,
+// with the size of the graph.
 func TestReadRedditUsesLittleExtraMemory(t *testing.T) {
 	if dir := os.Getenv(measureEnv); dir != "" {
 		g, err := readReddit(t.Context(), dir, tenth)

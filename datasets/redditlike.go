@@ -13,30 +13,27 @@ import (
 const (
 	minRedditScale = 0.02
 	maxRedditScale = 10
-	// redditInside of the edges are meant to fall inside a class, unless that is more than redditFull of its pairs.
+	// redditInside is the intended share of edges inside a class, unless that is over redditFull of its pairs.
 	redditInside = 0.75
 	redditFull   = 0.5
 	// redditSkew is the standard deviation of the logarithm of a node's weight.
 	redditSkew = 1.0
-	// redditSignal is how far a class's mean lies from the origin, in standard deviations of a feature's noise.
+	// redditSignal is a class mean's distance from the origin, in standard deviations of a feature's noise.
 	redditSignal = 2.0
 )
 
-// redditLike draws a graph of Reddit's shape, for measuring speed and memory: at scale 1 it has 232,965 nodes, about
-// 114.6 million directed edges (57.3 million undirected), 602 dense features and 41 classes of equal size. Nodes scale
-// linearly and the mean degree, 492, stays: scale 0.1 has 23,297 nodes and about 11.46 million directed edges. Scale
-// goes from 0.02 to 10.
+// redditLike draws a graph of Reddit's shape, to measure speed and memory: at scale 1, 232,965 nodes, about 114.6
+// million directed edges, 602 dense features and 41 equal classes. Nodes scale linearly; the mean degree, 492, stays.
 //
-// Nodes are drawn in proportion to lognormal weights, so degrees are skewed: at scale 1 the median is 318 and the
-// largest 21,137 (seed 1). No pair is drawn twice, so nothing is lost to repeats: at the scales measured (0.02, 0.05,
-// 0.1 and 1) the number of directed edges is within 10 of the target. Three edges in four are meant to fall inside a
-// class, but as the mean degree stays, small graphs run out of such pairs: at most half of them are asked for, and the
-// share of edges inside a class is 0.75 at scale 1, 0.43 at 0.1, 0.21 at 0.05 and 0.08 at 0.02.
+// Weights are lognormal: at scale 1 the median degree is 318, the largest 21,137 (seed 1). No pair is drawn twice: at
+// scales 0.02, 0.05, 0.1 and 1 directed edges are within 10 of the target. Three edges in four should be inside a
+// class, but at most half of such pairs are used: the share is 0.75 at scale 1, 0.43 at 0.1, 0.21 at 0.05 and 0.08 at
+// 0.02.
 //
-// It allocates about 1.02 times the memory of the graph, which is 1.0 GB at scale 1. Equal arguments give equal
-// graphs on one platform; another may round a weight differently.
+// It allocates 1.02 times the graph's memory, 1.0 GB at scale 1. Graphs are equal on one platform; another may round
+// weights differently.
 //
-// Only its sizes are Reddit's: scores on it say nothing about scores on Reddit.
+// Only its sizes are Reddit's: scores on it say nothing about Reddit's.
 func redditLike(ctx context.Context, scale float64, seed uint64) (*Graph, error) {
 	if !(scale >= minRedditScale && scale <= maxRedditScale) {
 		return nil, fmt.Errorf("RedditLike: scale is %v: expected %v to %v (1 is Reddit's size)",
@@ -57,20 +54,19 @@ func redditLike(ctx context.Context, scale float64, seed uint64) (*Graph, error)
 
 func redditNodes(scale float64) int { return int(math.Round(float64(reddit.nodes) * scale)) }
 
-// skewed draws edges between nodes in proportion to the product of their weights, inside classes and between them.
+// skewed draws edges inside and between classes, in proportion to the product of weights.
 //
-// Node v draws its edges to later nodes only, so a pair can be drawn twice at one place alone, where it is noticed and
-// drawn again: no repeat is ever listed, and nothing but the edges takes memory.
+// Nodes draw only later nodes, so repeats occur at one place and are drawn again: only the edges take memory.
 type skewed struct {
 	seed    uint64
 	labels  []int32
-	begin   []int   // class c is the places begin[c] to begin[c+1]-1 of members
+	begin   []int   // class c is members[begin[c]:begin[c+1]]
 	members []int32 // nodes by class, ascending within it
 	weights []float64
 	all     cumulated // weights by node
 	byClass cumulated // weights by place in members
-	inside  []float64 // edges inside class c for each unit of weight times weight
-	between float64   // the same for edges between classes
+	inside  []float64 // edges inside class c per unit of weight times weight
+	between float64   // the same between classes
 }
 
 func newSkewed(nodes, classes int, edges float64, seed uint64) *skewed {
@@ -108,7 +104,7 @@ func newSkewed(nodes, classes int, edges float64, seed uint64) *skewed {
 		for _, w := range grouped[m.begin[c]:m.begin[c+1]] {
 			squares += w * w
 		}
-		// Each class gets its weight's share of the edges, so that a node's degree goes by its weight in every class.
+		// By its weight, so that degrees follow weights in every class.
 		m.inside[c] = share * edges * weight / total / ((weight*weight - squares) / 2)
 		outside -= weight * weight
 	}
@@ -116,17 +112,16 @@ func newSkewed(nodes, classes int, edges float64, seed uint64) *skewed {
 	return m
 }
 
-// mostOfTheLeft is the largest part of the later nodes that one node is joined to: drawing the last few takes long.
+// mostOfTheLeft limits the share of later nodes joined to one: drawing the last few is slow.
 const mostOfTheLeft = 0.75
 
-// pairs yields distinct pairs; the sequence can be replayed.
 func (m *skewed) pairs() iter.Seq2[int32, int32] {
 	return func(yield func(int32, int32) bool) {
-		source := rand.NewPCG(m.seed, 1) // anew in each run, so that the runs are alike
+		source := rand.NewPCG(m.seed, 1) // restarted, so that runs are alike
 		nodes := len(m.labels)
 		drawnBy := make([]int32, nodes) // 1 + the last node that drew this one
 		place := append([]int{}, m.begin...)
-		var dueInside, dueBetween float64 // edges that should have been drawn by now, less those that were
+		var dueInside, dueBetween float64 // edges due by now, less those drawn
 		for v := range int32(nodes) {
 			c := m.labels[v]
 			place[c]++ // the place after v's own
@@ -167,11 +162,11 @@ func (m *skewed) pairs() iter.Seq2[int32, int32] {
 	}
 }
 
-// cumulated draws indices from any range of them in proportion to weights, in constant time on average.
+// cumulated draws indices from a range by weight, in constant time on average.
 type cumulated struct {
-	upTo  []float64 // upTo[i] is the sum of the weights before i
+	upTo  []float64 // upTo[i] sums the weights before i
 	width float64   // of a cell
-	cell  []int32   // cell[k] is an index at or before the one where the sum passes k·width
+	cell  []int32   // cell[k] is at or before the index where the sum passes k·width
 }
 
 func cumulate(weights []float64) cumulated {
@@ -192,7 +187,7 @@ func cumulate(weights []float64) cumulated {
 
 func (c cumulated) sum(begin, end int) float64 { return c.upTo[end] - c.upTo[begin] }
 
-// draw returns an index from begin to end-1; there must be one.
+// draw returns an index from begin to end-1, which must not be empty.
 func (c cumulated) draw(source *rand.PCG, begin, end int) int {
 	x := c.upTo[begin] + float64(source.Uint64()>>11)*0x1p-53*c.sum(begin, end)
 	i := max(begin, int(c.cell[min(int(x/c.width), len(c.cell)-1)]))

@@ -14,34 +14,30 @@ import (
 
 // SplitOptions says how [Stratified] divides the labelled nodes.
 type SplitOptions struct {
-	// TrainPercent of the labelled nodes are train nodes, 1 to 99. It has no default: the zero value is an error.
+	// TrainPercent of the labelled nodes train, 1 to 99. It has no default: 0 is an error.
 	TrainPercent int
-	// ValidationShare of the labelled nodes left after the train set are validation nodes, above 0 and below 1; the
-	// rest are test nodes. 0 means 0.10.
+	// ValidationShare of the other labelled nodes validate, above 0 and below 1; the rest test. 0 means 0.10.
 	ValidationShare float64
-	// Seed chooses which nodes go where. Every value, 0 included, gives a split of its own.
+	// Seed chooses the nodes. Every value, also 0, gives another split.
 	Seed uint64
 }
 
-// Split holds three disjoint sets of labelled nodes. Those of [Stratified] are all of a graph's together; a source's
-// own ([Graph].OwnSplit) may leave some out.
+// Split holds three disjoint sets of labelled nodes, all of them if drawn by [Stratified].
 type Split struct {
-	TrainPercent            int     // as asked for; of an own split, what it comes to, 1 to 99
-	ValidationShare         float64 // as used: 0.10 if the default was asked for
+	TrainPercent            int     // as asked for; of an own split, its actual share, 1 to 99
+	ValidationShare         float64 // as used: by default 0.10
 	Seed                    uint64
 	Train, Validation, Test []int32 // node numbers, ascending
 }
 
-// Stratified draws a split in which every class has about its share of each set: the train set within one node of its
-// share of the class, and the validation and test sets within one node of their shares of what the train set leaves of
-// the class, which is within two of their shares of the class itself.
+// Stratified returns a split in which every class has about its share of each set: the train set within one node, the
+// others within one of their share of the rest, so within two of the class's.
 //
-// Unlabelled nodes are in no set. The set sizes are exact: of n labelled nodes, round(n·TrainPercent/100) are train
-// nodes and round(rest·ValidationShare) validation nodes; the classes with the largest remainders get the nodes that
-// rounding down leaves over.
+// Of n labelled nodes, exactly round(n·TrainPercent/100) train and round(rest·ValidationShare) validate; the classes
+// with the largest remainders get what rounding down leaves.
 //
-// The same graph and options give the same split on every platform and with every version of Go. It is an error if the
-// options are out of range, if a label is not a class, or if one of the three sets would be empty.
+// Equal graphs and options give equal splits on all platforms and versions of Go. It is an error if options are out of
+// range, a label is no class, or a set would be empty.
 func Stratified(g *Graph, o SplitOptions) (*Split, error) {
 	if o.TrainPercent < 1 || o.TrainPercent > 99 {
 		return nil, fmt.Errorf("split: TrainPercent is %d: expected 1 to 99", o.TrainPercent)
@@ -72,7 +68,7 @@ func Stratified(g *Graph, o SplitOptions) (*Split, error) {
 
 	s := &Split{TrainPercent: o.TrainPercent, ValidationShare: o.ValidationShare, Seed: o.Seed}
 	for c, nodes := range members {
-		// One stream a class: the nodes of one class do not decide where another's go.
+		// One stream per class, so classes do not affect each other.
 		shuffle(nodes, rand.NewPCG(o.Seed, uint64(c)))
 		t, v := trains[c], trains[c]+validations[c]
 		s.Train = append(s.Train, nodes[:t]...)
@@ -90,7 +86,7 @@ func Stratified(g *Graph, o SplitOptions) (*Split, error) {
 	return s, nil
 }
 
-// newOwnSplit returns the split that a file comes with. Sets must be ascending.
+// newOwnSplit takes ascending sets.
 func newOwnSplit(train, validation, test []int32) *Split {
 	all := len(train) + len(validation) + len(test)
 	rest := max(all-len(train), 1)
@@ -98,7 +94,6 @@ func newOwnSplit(train, validation, test []int32) *Split {
 		ValidationShare: float64(len(validation)) / float64(rest), Train: train, Validation: validation, Test: test}
 }
 
-// nodesByClass returns each class's nodes in ascending order.
 func nodesByClass(g *Graph) ([][]int32, error) {
 	if len(g.Labels) != g.NumNodes() {
 		return nil, fmt.Errorf("split: %d labels for %d nodes: expected one a node", len(g.Labels), g.NumNodes())
@@ -117,16 +112,15 @@ func nodesByClass(g *Graph) ([][]int32, error) {
 	return members, nil
 }
 
-// apportion returns times/over of each class's size, rounded down or up so that the sum is the rounded share of all:
-// the method of largest remainders. Ties go to the lower class. Percentages come as a fraction because n·29/100 is
-// exact where n·0.29 is not, and halves must round alike everywhere.
+// apportion returns times/over of each size by largest remainders, summing to the rounded share of the total; ties go
+// to the lower class. n·29/100 is exact where n·0.29 is not, and halves must round alike everywhere.
 func apportion(sizes []int, times, over float64) []int {
 	given := make([]int, len(sizes))
 	remainders := make([]float64, len(sizes))
 	order := make([]int, len(sizes))
 	total, sum := 0, 0
 	for c, size := range sizes {
-		// The conversion keeps compilers from fusing the product into the subtraction, which would round elsewhere.
+		// The conversion prevents fusing the product into the subtraction, which rounds differently.
 		exact := float64(float64(size) * times / over)
 		given[c] = int(exact)
 		remainders[c] = exact - float64(given[c])
@@ -148,8 +142,7 @@ func apportion(sizes []int, times, over float64) []int {
 	return given
 }
 
-// shuffle permutes nodes by Fisher and Yates's method, written out so that a split never depends on the version of the
-// standard library.
+// shuffle is Fisher-Yates, independent of the standard library's version.
 func shuffle(nodes []int32, source rand.Source) {
 	for i := len(nodes) - 1; i > 0; i-- {
 		j := below(source, uint64(i+1))
@@ -157,7 +150,7 @@ func shuffle(nodes []int32, source rand.Source) {
 	}
 }
 
-// below returns a number drawn uniformly from 0 to n-1 by Lemire's method; n must not be 0.
+// below draws uniformly from 0 to n-1 by Lemire's method; n must not be 0.
 func below(source rand.Source, n uint64) uint64 {
 	high, low := bits.Mul64(source.Uint64(), n)
 	for floor := -n % n; low < floor; {
@@ -166,8 +159,8 @@ func below(source rand.Source, n uint64) uint64 {
 	return high
 }
 
-// Hash returns a name for the three sets: the first 16 hex digits of the SHA-256 of their sizes (little-endian uint64)
-// and nodes (little-endian int32), in the order train, validation, test. Two splits with one hash score the same nodes.
+// Hash returns 16 hex digits of the SHA-256 of the sets' sizes (little-endian uint64) and nodes (little-endian int32),
+// in the order train, validation, test.
 func (s *Split) Hash() string {
 	h := sha256.New()
 	for _, set := range [][]int32{s.Train, s.Validation, s.Test} {
@@ -180,7 +173,6 @@ func (s *Split) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// check reports the first fault of s as a split of g: disjoint ascending sets of labelled nodes of g.
 func (s *Split) check(g *Graph) error {
 	seen := make([]string, g.NumNodes())
 	for _, set := range []struct {

@@ -13,7 +13,7 @@ import (
 	"nodemask/csr"
 )
 
-// labelled is a graph without edges or features.
+// labelled has no edges or features.
 func labelled(classes int, labels ...int32) *Graph {
 	g := &Graph{Name: "toy", Edges: &csr.Graph{Offsets: make([]int64, len(labels)+1)}, Labels: labels,
 		Features: Features{Rows: len(labels)}}
@@ -27,15 +27,15 @@ func TestStratifiedWorkedByHand(t *testing.T) {
 	for _, c := range []struct {
 		sizes []int // of the classes
 		o     SplitOptions
-		sets  [3][]int // how many of each class are train, validation and test nodes
+		sets  [3][]int // train, validation and test nodes of each class
 	}{
-		// 40 % of 5 is 2 train nodes: the exact shares are 1.2 and 0.8, rounded down 1 and 0; the larger remainder, 0.8, gets
+		// 40 % of 5 is 2 train nodes: exact shares 1.2 and 0.8, rounded down 1 and 0; the larger remainder, 0.8, gets
 		// the one left. 2 and 1 remain; a third of 3 is 1 validation node: 0.67 and 0.33.
 		{[]int{3, 2}, SplitOptions{TrainPercent: 40, ValidationShare: 1.0 / 3}, [3][]int{{1, 1}, {1, 0}, {1, 1}}},
-		// 91 % of 60 is 55 train nodes: the exact shares are 27.3, 10.92, 7.28 and 9.1, rounded down 27, 10, 7 and 9, and the
-		// two left go to the remainders 0.92 and 0.3: 28, 11, 7 and 9. Of the 2, 1, 1 and 1 nodes left, a tenth of 5 is 0.5,
-		// rounded up to 1, and the remainder 0.2 gets it: 1, 0, 0 and 0. Class 0 has 30 - 28 - 1 = 1 test node, and its exact
-		// share is 30 · 0.09 · 0.9 = 2.43: a test set may be more than one node off its share of a class.
+		// 91 % of 60 is 55 train nodes: exact shares 27.3, 10.92, 7.28 and 9.1, rounded down 27, 10, 7 and 9; the two
+		// left go to remainders 0.92 and 0.3: 28, 11, 7 and 9. Of the 2, 1, 1 and 1 left, a tenth of 5 is 0.5, rounded
+		// up to 1, for the remainder 0.2: 1, 0, 0 and 0. Class 0 has 30 - 28 - 1 = 1 test node, against an exact share
+		// of 30 · 0.09 · 0.9 = 2.43: a test set may be more than one node off its share of a class.
 		{[]int{30, 12, 8, 10}, SplitOptions{TrainPercent: 91}, [3][]int{{28, 11, 7, 9}, {1, 0, 0, 0}, {1, 1, 1, 1}}},
 	} {
 		var labels []int32
@@ -96,7 +96,7 @@ func TestStratifiedPartitionsByClassShares(t *testing.T) {
 			require.InDelta(t, float64(n*o.TrainPercent)/100, train[c], 1)
 			require.InDelta(t, left*share, validation[c], 1)
 			require.InDelta(t, left*(1-share), test, 1)
-			// Of the class itself: the train set may be one off, which passes its share of that on.
+			// Of the class itself: the train set may be one off, and passes its share of that on.
 			left = float64(n*(100-o.TrainPercent)) / 100
 			require.Less(t, math.Abs(left*share-float64(validation[c])), 1+share)
 			require.Less(t, math.Abs(left*(1-share)-float64(test)), 2-share)

@@ -30,7 +30,7 @@ func (v *View) String() string {
 		grouped(len(v.Train.Nodes)), grouped(len(v.Validation.Nodes)), grouped(len(v.Test.Nodes)))
 }
 
-// grouped sets the thousands of a number apart: 1,039.
+// grouped returns n with its thousands apart: 1,039.
 func grouped[N int | int64](n N) string {
 	digits := strconv.FormatInt(int64(n), 10)
 	var b strings.Builder

@@ -15,17 +15,17 @@ import (
 	"nodemask/internal/memory"
 )
 
-// SBMOptions describes the graph that [SBM] draws. The zero value is a small graph of four classes.
+// SBMOptions describes the graph of [SBM]. The zero value is a small graph of four classes.
 type SBMOptions struct {
 	Nodes      int     // 0 means 1,000
-	Classes    int     // 0 means 4; every class has Nodes/Classes nodes, give or take one
+	Classes    int     // 0 means 4; every class has Nodes/Classes nodes, within one
 	MeanDegree float64 // 0 means 10
-	// Homophily is the share of the edges that join nodes of one class, up to 1; 0 means 0.80. To ask for no such edge,
-	// give a share too small to matter, such as 1e-12.
+	// Homophily is the share of edges within a class, up to 1; 0 means 0.80. For none, give a tiny share such as
+	// 1e-12.
 	Homophily float64
 	Features  int // columns; 0 means 16
-	// FeatureSignal is how far a class's mean lies from the origin, in standard deviations of a feature's noise, in a
-	// random direction; 0 means 1.
+	// FeatureSignal is a class mean's distance from the origin, in a random direction and in standard deviations of a
+	// feature's noise; 0 means 1.
 	FeatureSignal float64
 	Seed          uint64
 }
@@ -60,13 +60,12 @@ func (o SBMOptions) withDefaults() (SBMOptions, error) {
 	return o, nil
 }
 
-// SBM draws a stochastic block model: edges fall inside a class or between two classes uniformly at random, and a
-// node's features are its class's mean plus Gaussian noise. It takes time and memory linear in nodes, edges and
-// features. An error of the context says that it was cut off.
+// SBM returns a stochastic block model: uniform edges inside and between classes, features that are the class's mean
+// plus Gaussian noise. Time and memory are linear in nodes, edges and features. It returns the context's error once
+// that ends.
 //
-// Pairs are drawn with replacement, more than the edges wanted, so that about as many are left when repeats are
-// dropped: the tests find the mean degree within 1 % of MeanDegree, up to half of all possible edges. It is an error if
-// MeanDegree and Homophily ask for more than 9 in 10 of the pairs that exist inside classes or between them.
+// Pairs are drawn with replacement, with a surplus for repeats: tests find the mean degree within 1 % of MeanDegree,
+// up to half of all pairs. Asking for over 9 in 10 pairs inside or between classes is an error.
 func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -108,11 +107,11 @@ func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 		return nil, err
 	}
 	pairs := func(yield func(int32, int32) bool) {
-		source := rand.NewPCG(o.Seed, 1) // anew in each run, so that the runs are alike
+		source := rand.NewPCG(o.Seed, 1) // restarted, so that runs are alike
 		for range drawInside {
 			var v int32
 			var class []int32
-			for len(class) < 2 { // a class of one node has no pair; another does, or there would be nothing to draw
+			for len(class) < 2 { // a class of one node has no pair; some class has one, else drawInside is 0
 				v = int32(below(source, uint64(nodes)))
 				class = order[begin[g.Labels[v]]:begin[g.Labels[v]+1]]
 			}
@@ -141,10 +140,9 @@ func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 	return g, nil
 }
 
-// draw draws the edges and features of a graph that has labels, unless the context ends.
 func (g *Graph) draw(ctx context.Context, pairs iter.Seq2[int32, int32], width int, signal float64,
 	seed uint64) (err error) {
-	const together = 1 << 16 // pairs between two looks at the context
+	const together = 1 << 16 // pairs between checks of the context
 	g.Edges, g.Report, err = csr.FromSeq(len(g.Labels), func(yield func(int32, int32) bool) {
 		n := 0
 		for v, u := range pairs {
@@ -153,14 +151,13 @@ func (g *Graph) draw(ctx context.Context, pairs iter.Seq2[int32, int32], width i
 			}
 		}
 	}, csr.Options{})
-	if err := cmp.Or(ended.Err(ctx), err); err != nil { // a sequence that was cut short is an error of its own, too
+	if err := cmp.Or(ended.Err(ctx), err); err != nil { // a sequence cut short is an error, too
 		return err
 	}
 	g.Features = gaussianFeatures(ctx, g.Labels, len(g.Classes), width, signal, seed)
 	return ended.Err(ctx)
 }
 
-// numbered returns the class names "0", "1", ….
 func numbered(classes int) []string {
 	names := make([]string, classes)
 	for c := range names {
@@ -169,8 +166,7 @@ func numbered(classes int) []string {
 	return names
 }
 
-// draws returns how many of the existing pairs to draw, with replacement, so that distinct of them are expected to come
-// up.
+// draws returns how many draws with replacement give so many distinct pairs on average.
 func draws(distinct, pairs float64, where string) (int64, error) {
 	if distinct < 0.5 {
 		return 0, nil
@@ -185,8 +181,7 @@ func draws(distinct, pairs float64, where string) (int64, error) {
 	return int64(math.Round(math.Log1p(-distinct/pairs) / math.Log1p(-1/pairs))), nil
 }
 
-// gaussianFeatures draws a mean for each class, signal away from the origin in a random direction, and for each node
-// its class's mean plus standard normal noise, unless the context ends.
+// gaussianFeatures adds standard normal noise to class means, signal away from the origin in a random direction.
 func gaussianFeatures(ctx context.Context, labels []int32, classes, width int, signal float64, seed uint64) Features {
 	r := rand.New(rand.NewPCG(seed, 2))
 	means := make([]float32, classes*width)
@@ -196,7 +191,7 @@ func gaussianFeatures(ctx context.Context, labels []int32, classes, width int, s
 		for i := range mean {
 			x := r.NormFloat64()
 			mean[i] = float32(x)
-			square += float64(x * x) // not fused, to be the same everywhere
+			square += float64(x * x) // not fused: equal on all platforms
 		}
 		for i := range mean {
 			mean[i] *= float32(signal / math.Sqrt(square))

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// homophily is the share of edges inside a class.
 func homophily(g *Graph) float64 {
 	same := 0
 	for v, u := range g.Edges.All() {
@@ -24,7 +23,6 @@ func homophily(g *Graph) float64 {
 	return float64(same) / float64(g.Edges.NumEdges())
 }
 
-// drawSBM draws a sound graph.
 func drawSBM(t require.TestingT, o SBMOptions) *Graph {
 	g, err := SBM(context.Background(), o)
 	require.NoError(t, err)
@@ -72,15 +70,15 @@ func TestSBMFeaturesLieAroundTheirClassMeans(t *testing.T) {
 		}
 		assert.InDelta(t, 2, math.Sqrt(square), 0.05, "class %d: the distance of its mean", c)
 	}
-	// E|x|² is the 8 units of noise and the 4 of the mean.
+	// E|x|² is 8 of noise plus 4 of the mean.
 	assert.InDelta(t, 12, variance/30_000, 0.2)
 }
 
 func TestSBMCountsOfASeedNeverChange(t *testing.T) {
-	// Pairs listed are worked out: D distinct ones of P need ln(1 - D/P) / ln(1 - 1/P) draws. By default P is 4·C(250,2)
-	// = 124,500 inside classes and 375,000 between them, and D is 4,000 and 1,000: 4,066 + 1,001 = 5,067 draws. In the
-	// last case P is 9,900 and 10,000, and D is 1,200 and 800: 1,279 + 834 = 2,113. The other counts were recorded: they
-	// depend on the seed, and lie near 5,000 with 4,000 inside and 2,000 with 1,200.
+	// D distinct pairs of P need ln(1 - D/P) / ln(1 - 1/P) draws. By default P is 4·C(250,2) = 124,500 inside classes
+	// and 375,000 between them, D 4,000 and 1,000: 4,066 + 1,001 = 5,067 draws. In the last case P is 9,900 and
+	// 10,000, D 1,200 and 800: 1,279 + 834 = 2,113. The other counts are recorded: they depend on the seed, near 5,000
+	// with 4,000 inside and 2,000 with 1,200.
 	for _, c := range []struct {
 		o                     SBMOptions
 		listed, edges, inside int64
@@ -134,7 +132,7 @@ func TestSBMSaysWhichOptionIsWrong(t *testing.T) {
 	}
 }
 
-// cutOff is a context that ends once it has been asked so many times.
+// cutOff is a context that ends once asked so many times.
 type cutOff struct {
 	context.Context
 	asked, last int
@@ -206,7 +204,7 @@ func TestRedditLikeTakesLittleMoreMemoryThanItReturns(t *testing.T) {
 	g, err := redditLike(t.Context(), 0.05, 1)
 	require.NoError(t, err)
 	runtime.ReadMemStats(&after)
-	// What was ever allocated bounds the peak, whenever garbage is collected. It also sees room that a slice hides.
+	// All that was allocated bounds the peak, whenever garbage is collected, and includes hidden room of slices.
 	taken := after.TotalAlloc - before.TotalAlloc
 	returned := 8*len(g.Edges.Offsets) + 4*len(g.Edges.Indices) + 4*len(g.Features.Dense) + 4*len(g.Labels)
 	assert.Less(t, float64(taken)/float64(returned), 1.1)

@@ -8,17 +8,17 @@ import (
 	"nodemask/csr"
 )
 
-// Setting says what a model may see while it learns.
+// Setting is what a model may see while it learns.
 type Setting string
 
 const (
-	// Inductive: the train graph holds the train nodes only; the others arrive later, with their edges.
+	// Inductive: the train graph holds only train nodes; others arrive later, with their edges.
 	Inductive Setting = "inductive"
-	// Transductive: the whole graph is there from the start; only the labels of the other nodes are held back.
+	// Transductive: the whole graph is known; only the other nodes' labels are hidden.
 	Transductive Setting = "transductive"
 )
 
-// Settings lists the settings.
+// Settings returns all settings.
 func Settings() []Setting { return []Setting{Inductive, Transductive} }
 
 // Check returns an error unless s is one of [Settings].
@@ -29,20 +29,20 @@ func (s Setting) Check() error {
 	return nil
 }
 
-// Arrivals says which edges come along with the nodes that arrive after training, in the inductive setting.
+// Arrivals says which edges come with the nodes that arrive after training, in the inductive setting.
 type Arrivals string
 
 const (
-	// AllEdges: every edge among the nodes that are there. This is the default, and the paper's.
+	// AllEdges: every edge among present nodes; the default, and the paper's.
 	AllEdges Arrivals = "all-edges"
 	// TrainEdges: only edges with a train node at one end or both.
 	TrainEdges Arrivals = "train-edges"
-	// NoValidation: every edge among the nodes that are there, and the validation nodes are gone when the others arrive:
-	// "the relevant nodes", as the paper says.
+	// NoValidation: every edge among present nodes, but no validation nodes at test time: the paper's "relevant
+	// nodes".
 	NoValidation Arrivals = "no-validation"
 )
 
-// AllArrivals lists them.
+// AllArrivals returns all arrivals.
 func AllArrivals() []Arrivals { return []Arrivals{AllEdges, TrainEdges, NoValidation} }
 
 // Check returns an error unless a is one of [AllArrivals], or empty.
@@ -53,30 +53,28 @@ func (a Arrivals) Check() error {
 	return nil
 }
 
-// Phase holds the graph as it is while a model trains, is validated or is tested.
+// Phase is the graph while a model trains, is validated or is tested.
 type Phase struct {
 	Edges *csr.Graph // in local numbers
-	Nodes []int32    // the node of the whole graph behind each local node, ascending
-	Score []int32    // local nodes whose labels count in this phase, ascending
+	Nodes []int32    // the whole graph's node of each local node, ascending
+	Score []int32    // local nodes scored in this phase, ascending
 }
 
-// View holds a split graph as a model sees it, phase by phase. Phases may share memory with each other and with the
-// graph: only read them.
+// View is a split graph as a model sees it, by phase. Phases may share memory: only read them.
 type View struct {
 	Setting                 Setting
 	Arrivals                Arrivals
 	Train, Validation, Test Phase
 }
 
-// NewView returns the three phases of g under s.
+// NewView returns the phases of g under s.
 //
-// Transductive: each phase is the whole graph, and Score is the phase's own set. Inductive: the train phase is the
-// train nodes and the edges among them; the validation phase adds the validation nodes, and the test phase every other
-// node (unlabelled ones too), with the edges that arrivals lets in ("" means [AllEdges]); with [NoValidation] it has no
-// validation nodes.
+// Transductive: each phase is the whole graph, with its own set as Score. Inductive: train is the train nodes and the
+// edges among them; validation adds the validation nodes, and test all other nodes (unlabelled too), with the edges
+// that arrivals lets in ("" means [AllEdges]); with [NoValidation] test has no validation nodes.
 //
-// It is an error if the setting or arrivals is unknown, if other arrivals than [AllEdges] are asked of the transductive
-// setting, where nothing arrives, or if s is not a split of g.
+// It is an error if the setting or arrivals is unknown, if arrivals other than [AllEdges] are asked of the
+// transductive setting, or if s is not a split of g.
 func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, error) {
 	if err := setting.Check(); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"nodemask/csr"
 )
 
-// five is the path 0-1-2-3-4 closed by 4-0, so every node has two neighbours. Node 4 has no label.
+// five is the ring 0-1-2-3-4-0. Node 4 has no label.
 func five(t testing.TB) (*Graph, *Split) {
 	edges, _, err := csr.FromEdges(5, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 2},
 		{Node: 2, Neighbour: 3}, {Node: 3, Neighbour: 4}, {Node: 4, Neighbour: 0}}, csr.Options{})
@@ -48,21 +48,21 @@ func TestInductiveViewsOfFiveNodesGrow(t *testing.T) {
 		nodes    []int32    // of the test phase
 		edges    [][2]int32 // in local numbers
 	}{
-		{AllEdges, all, pairs(g.Edges)}, // everything, the unlabelled node 4 too
-		// Of the five edges only 3-4 has no train node.
+		{AllEdges, all, pairs(g.Edges)}, // everything, unlabelled node 4 too
+		// Of the five edges only 3-4 lacks a train node.
 		{TrainEdges, all, [][2]int32{{0, 1}, {0, 4}, {1, 0}, {1, 2}, {2, 1}, {2, 3}, {3, 2}, {4, 0}}},
-		// Of 0-1, 1-2, 2-3, 3-4 and 4-0 those of node 3 are gone.
+		// Without node 3 and its edges.
 		{NoValidation, []int32{0, 1, 2, 4}, [][2]int32{{0, 1}, {0, 3}, {1, 0}, {1, 2}, {2, 1}, {3, 0}}},
 	} {
 		view, err := NewView(g, s, Inductive, c.arrivals)
 		require.NoError(t, err)
 
-		// Train: nodes 0 and 2, which are not neighbours.
+		// Train: nodes 0 and 2, not neighbours.
 		assert.Equal(t, []int32{0, 2}, view.Train.Nodes)
 		assert.Empty(t, pairs(view.Train.Edges))
 		assert.Equal(t, []int32{0, 1}, view.Train.Score)
 
-		// Validation: 3 arrives as local node 2, joined to 2, which is local node 1.
+		// Validation: 3 arrives as local node 2, joined to 2 (local 1).
 		assert.Equal(t, []int32{0, 2, 3}, view.Validation.Nodes)
 		assert.Equal(t, [][2]int32{{1, 2}, {2, 1}}, pairs(view.Validation.Edges))
 		assert.Equal(t, []int32{2}, view.Validation.Score)

@@ -11,10 +11,10 @@ import (
 	"nodemask/nb/worker"
 )
 
-// Advise says which regulariser, if any, helps a graph, and for which of some models (none: the usual four): the answer
-// in a sentence, the effects with intervals, and the numbers. data is a name or a path, as [Data] takes it. It ends
-// when the answer is clear or the budget is spent (0: five minutes; a tenth of it at small size), and the stop button
-// ends it with what is known then. Trials are kept: run the cell again, or the command 'nodemask advise', to go on.
+// Advise shows which regulariser, if any, helps a graph, per model (default: the usual four): a sentence, effects with
+// intervals, and the numbers. data is as in [Data]. It ends when the answer is clear or the budget is spent (0: five
+// minutes; a tenth of it at small size); the stop button shows the result so far. Trials are kept: to go on, run the
+// cell again, or 'nodemask advise'.
 func Advise(data string, budget time.Duration, models ...string) {
 	if budget == 0 {
 		budget = 5 * time.Minute
@@ -41,7 +41,6 @@ func Advise(data string, budget time.Duration, models ...string) {
 	showAdvice(a)
 }
 
-// showAdvice shows the answer, the picture and the table.
 func showAdvice(a *advice.Advice) {
 	text := "**" + a.Sentence + "**"
 	if rest := a.Rest(); rest != "" {
@@ -54,7 +53,7 @@ func showAdvice(a *advice.Advice) {
 	if f, any := a.Forest(); any {
 		showHTML(notebook.Image(Must1(f.SVG()), altOf(f.Title, f.Caption)), f.Title)
 	}
-	if a.Command != "" { // something was compared
+	if a.Command != "" {
 		Table(a.Table())
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"nodemask/paper/judge"
 )
 
-// Answer shows what node masking does on Cora, in a figure, and what to do with it.
+// Answer shows a figure of what node masking does on Cora, and advice.
 func Answer() {
 	e := saved()
 	gains := Must1(e.Gains())
@@ -13,14 +13,14 @@ func Answer() {
 	Markdown(Must1(e.Prose("todo")))
 }
 
-// Scale shows whether the size of sums explains what masking does: batch normalisation and rescaling, with and without
-// masking, on Cora.
+// Scale shows whether the size of sums explains the effect of masking on Cora: batch normalisation and rescaling, with
+// and without masking.
 func Scale() { partForest(judge.Scale) }
 
-// Aggregates shows whether what nodes sum up in testing, beside training, predicts what masking adds, on Cora.
+// Aggregates shows whether nodes' sums in testing, compared with training, predict the effect of masking on Cora.
 func Aggregates() { Chart(Must1(saved().Aggregates(Data("cora")))) }
 
-// Levels shows what masking adds to GIN in each reading of what the paper is silent about, by how GIN does without it,
+// Levels shows the effect of masking on GIN in each reading of what the paper leaves open, against plain GIN's score,
 // and the numbers of the readings next to the cited one.
 func Levels() {
 	levels := Must1(saved().Levels())
@@ -28,7 +28,7 @@ func Levels() {
 	Table(Must1(saved().GINTable()))
 }
 
-// Departures shows what masking does one step away from the cited reading, on Cora.
+// Departures shows the effect of masking one step away from the cited reading, on Cora.
 func Departures() { partForest(judge.Departures) }
 
 func partForest(part judge.Part) {
@@ -36,6 +36,5 @@ func partForest(part judge.Part) {
 	SVG(Must1(f.SVG()), f.Title+". "+f.Caption)
 }
 
-// Answers shows the numbers behind [Answer]: effects with intervals, beside the published ones, and how robust they
-// are.
+// Answers shows the numbers behind [Answer]: effects with intervals, the published ones, and robustness.
 func Answers() { Table(Must1(saved().AnswersTable())) }

@@ -154,7 +154,6 @@ func TestSourceIsATypeWithMethodsOrAFunction(t *testing.T) {
 	assert.EqualError(t, err, "no type or function Nothing in the package nmgnn of this project")
 }
 
-// printed is what a function prints outside of a notebook.
 func printed(t *testing.T, show func()) string {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
@@ -168,7 +167,6 @@ func printed(t *testing.T, show func()) string {
 	return string(text)
 }
 
-// quickCell trains in an instant.
 func quickCell() record.Cell {
 	return record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive, 20).
 		With(func(s *hyper.Parameters) { s.Hidden, s.MaxEpochs = 8, 3 })
@@ -192,7 +190,7 @@ func TestTrainedTrialsAreKeptAndNotRunAgain(t *testing.T) {
 	assert.Contains(t, printed(t, func() { Train(3, cell) }), "none was left to run")
 }
 
-// trainUntilStopped, if set, makes the test binary a cell that trains for long.
+// trainUntilStopped, if set, makes the test binary a long training cell.
 const trainUntilStopped = "NODEMASK_TEST_TRAIN"
 
 func TestMain(m *testing.M) {
@@ -233,7 +231,6 @@ func TestTheTheoryOfATreeIsChecked(t *testing.T) {
 	assert.Contains(t, text, "nodes with a twin")
 }
 
-// texts are a table's cells, row by row.
 func textOf(t plots.Table) (rows [][]string) {
 	for _, row := range t.Rows {
 		var cells []string

@@ -12,13 +12,12 @@ import (
 	"nodemask/stats"
 )
 
-// Compare shows each cell's macro F1: of the trials run here, of those recorded with the project, and as published.
+// Compare shows each cell's macro F1: of trials run here, of the project's recorded trials, and as published.
 func Compare(cells ...record.Cell) {
 	check(cells)
 	Table(compareTable(trained(cells), Recorded(), cells...))
 }
 
-// compareTable returns the table that [Compare] shows.
 func compareTable(live, recorded *record.Results, cells ...record.Cell) plots.Table {
 	t := plots.Table{ID: "compare", Title: "Macro F1 in percent, mean ± standard deviation (trials)",
 		Header: []string{"cell", "setting", "train", "run here", "recorded", "paper"}, TextColumns: 2}
@@ -31,7 +30,6 @@ func compareTable(live, recorded *record.Results, cells ...record.Cell) plots.Ta
 	return t
 }
 
-// publishedText is the F1 that the paper has of a cell, or a dash.
 func publishedText(c record.Cell) string {
 	if value, ok := report.PublishedF1(c); ok {
 		return fmt.Sprintf("%.2f", value)
@@ -39,17 +37,15 @@ func publishedText(c record.Cell) string {
 	return "–"
 }
 
-// OverSizes charts the macro F1 of cells over the size of the train set: the mean of the trials recorded with the
-// project, with its 95 % interval, beside the published figures. The cells are of one graph and setting; their own size
-// does not matter.
+// OverSizes charts the mean macro F1 of the recorded trials over the size of the train set, with 95 % intervals and the
+// published figures. The cells share a graph and setting; their own size is ignored.
 func OverSizes(cells ...record.Cell) { chartOf(overSizes, cells) }
 
-// CachingOverSizes charts what predicting from a cache costs, over the size of the train set: the macro F1 of cells
-// from the whole graph, and dashed that from cached representations. It has the recorded trials, with 95 % intervals.
-// The cells are of one graph, in the inductive setting; their own size does not matter.
+// CachingOverSizes charts the cost of predicting from a cache over the size of the train set: recorded macro F1 from
+// the whole graph and, dashed, from cached representations, with 95 % intervals. The cells share a graph, in the
+// inductive setting; their own size is ignored.
 func CachingOverSizes(cells ...record.Cell) { chartOf(cachingOverSizes, cells) }
 
-// chartOf shows a chart of recorded cells, or says that it has no lines.
 func chartOf(of func(*record.Results, ...record.Cell) plots.Chart, cells []record.Cell) {
 	check(cells)
 	c := of(Recorded(), cells...)
@@ -60,7 +56,6 @@ func chartOf(of func(*record.Results, ...record.Cell) plots.Chart, cells []recor
 	Chart(c)
 }
 
-// overSizes returns the chart that [OverSizes] shows; cells without results have no line.
 func overSizes(recorded *record.Results, cells ...record.Cell) plots.Chart {
 	c := plots.Chart{ID: "sizes", XLabel: "train set (% of the nodes)", YLabel: "macro F1 (%)",
 		Caption: "Mean of the recorded trials, with a 95 % confidence interval. Dashed, with open markers: the paper's."}
@@ -85,7 +80,6 @@ func overSizes(recorded *record.Results, cells ...record.Cell) plots.Chart {
 	return c
 }
 
-// cachingOverSizes returns the chart that [CachingOverSizes] shows.
 func cachingOverSizes(recorded *record.Results, cells ...record.Cell) plots.Chart {
 	c := plots.Chart{ID: "caching", XLabel: "train set (% of the nodes)", YLabel: "macro F1 (%)",
 		Caption: "Mean of the recorded trials, with a 95 % confidence interval. Dashed: from the cache."}
@@ -101,7 +95,6 @@ func cachingOverSizes(recorded *record.Results, cells ...record.Cell) plots.Char
 	return c
 }
 
-// seriesOf are the means of a cell's recorded trials over the size of the train set.
 func seriesOf(recorded *record.Results, cell record.Cell, metric record.Metric) plots.Series {
 	curve := report.Curve{Name: Label(cell)}
 	for _, size := range report.Sizes() {
@@ -116,8 +109,8 @@ func seriesOf(recorded *record.Results, cell record.Cell, metric record.Metric) 
 	return charts[0].Series[0]
 }
 
-// SlopesOfMAD charts how the MAD of a model's representations changes from no regulariser to attention dropout and to
-// node masking, in both settings, of the recorded trials; dashed, the paper's.
+// SlopesOfMAD charts how a model's MAD changes from no regulariser to attention dropout and node masking, in both
+// settings, in the recorded trials; dashed, the paper's.
 func SlopesOfMAD(model string) { Chart(slopesOfMAD(Recorded(), model)...) }
 
 func slopesOfMAD(recorded *record.Results, model string) []plots.Chart {
@@ -168,7 +161,7 @@ func meanOf(r *record.Results, c record.Cell) string {
 	return fmt.Sprintf("%s (%d)", s.Text(2), s.N)
 }
 
-// Artifact shows a table or figure of the paper, by its ID, from the recorded results.
+// Artifact shows a table or figure of the paper, by ID, from the recorded results.
 func Artifact(id string) {
 	a := artifact(id)
 	if !a.IsChart() {
@@ -184,7 +177,7 @@ func Artifact(id string) {
 	}
 }
 
-// Claims shows what the paper claims about an artifact, and what the recorded results say of it.
+// Claims shows the paper's claims about an artifact, and what the recorded results show.
 func Claims(id string) {
 	t := plots.Table{ID: id + "-claims", Title: "Claims", TextColumns: 5,
 		Header: []string{"claim", "whose", "verdict", "p < 0.05", "pooled effect [95 %]"}}
@@ -203,7 +196,6 @@ func Claims(id string) {
 // Summary shows the verdict on every claim.
 func Summary() { Table(report.Summary(Must1(report.Reported()), saved())) }
 
-// saved is what the project's results say, of the tables and of every reading.
 func saved() *report.Evidence {
 	e := report.Open(filepath.Join(Must1(checkout.Root()), "results"))
 	e.OnError = Must
@@ -212,7 +204,7 @@ func saved() *report.Evidence {
 
 func artifact(id string) report.Artifact { return Must1(report.Find(id))[0] }
 
-// Mean returns the mean of values as text with two decimals, or a dash if there are none.
+// Mean returns the mean of values with two decimals, or a dash without values.
 func Mean(values []float64) string {
 	s := stats.Summarize(values)
 	s.StdDev = 0

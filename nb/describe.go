@@ -10,8 +10,8 @@ import (
 	"nodemask/plots"
 )
 
-// Describe describes a graph before training on it: what its file was understood as, what was
-// dropped or left out, and warnings; then degrees, the sizes of the classes and their homophily as bars.
+// Describe shows a graph before training: how its file was read, what was dropped, warnings; then bars of degrees,
+// class sizes and homophily.
 func Describe(g *datasets.Graph) {
 	d := datasets.Describe(g)
 	t := plots.Table{ID: "description", Header: []string{"name", d.Name}, TextColumns: 2}
@@ -31,7 +31,6 @@ func Describe(g *datasets.Graph) {
 	}
 }
 
-// degreesOf draws the share of the nodes by degree, in steps of powers of 2.
 func degreesOf(d datasets.Description) plots.Bars {
 	b := plots.Bars{ID: "degrees", XLabel: "nodes (%)",
 		Title: fmt.Sprintf("Half of the nodes have at most %d neighbours", d.MedianDegree)}
@@ -50,10 +49,8 @@ func degreesOf(d datasets.Description) plots.Bars {
 	return b
 }
 
-// mostBars are the most classes that are drawn, the largest ones.
 const mostBars = 20
 
-// largest returns the classes, the largest first, as many as are drawn, and what to say of the rest.
 func largest(d datasets.Description) (classes []datasets.ClassCount, rest string) {
 	classes = slices.Clone(d.Classes)
 	slices.SortStableFunc(classes, func(a, b datasets.ClassCount) int { return b.Nodes - a.Nodes })
@@ -63,7 +60,6 @@ func largest(d datasets.Description) (classes []datasets.ClassCount, rest string
 	return classes, ""
 }
 
-// classesOf draws the classes' shares of the labelled nodes, the largest first.
 func classesOf(d datasets.Description) plots.Bars {
 	classes, rest := largest(d)
 	b := plots.Bars{ID: "classes", XLabel: "labelled nodes (%)", Caption: rest}
@@ -77,7 +73,6 @@ func classesOf(d datasets.Description) plots.Bars {
 	return b
 }
 
-// homophilyOf draws which share of a class's neighbours is of the class, beside what chance would give.
 func homophilyOf(d datasets.Description) plots.Bars {
 	b := plots.Bars{ID: "homophily", XLabel: "neighbours of the same class (%)", MarkLabel: "by chance"}
 	classes, rest := largest(d)

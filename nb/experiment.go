@@ -12,10 +12,10 @@ import (
 	"nodemask/paper/record"
 )
 
-// Experiment returns an experiment on a graph with a model, at the settings that 'nodemask train' starts from: nodes to
-// be predicted arrive after training with all their edges, 10 % of the nodes are trained on, nothing is masked, and all
-// trials share one split. Its methods change that: Masked(0.5), With. The graph is one that [Data] returned, or what
-// [Data] takes. It ends the cell for a model or graph that cannot be trained.
+// Experiment returns an experiment with the defaults of 'nodemask train': nodes to predict arrive after training with
+// all their edges, 10 % of the nodes are train nodes, nothing is masked, and all trials share one split. Change it by
+// its methods: Masked(0.5), With. data is [Data]'s result or argument. It ends the cell if the model or graph cannot be
+// trained.
 func Experiment[D string | *datasets.Graph](data D, model string) record.Cell {
 	name := ""
 	switch d := any(data).(type) {
@@ -41,7 +41,6 @@ func isFile(name string) bool {
 	return err == nil
 }
 
-// expand replaces ~ at the beginning of a path by the user's folder.
 func expand(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
 		if home, err := os.UserHomeDir(); err == nil {
@@ -51,8 +50,8 @@ func expand(path string) string {
 	return path
 }
 
-// storeOf is the folder of the trials on some data: one for each content of a graph of the user's own, so that trials
-// on what a file held before are not taken for trials on what it holds now.
+// storeOf returns the folder of trials on some data. A user's own graph has one per content, so that trials on an older
+// file are not reused.
 func storeOf(data string) (string, error) {
 	live, err := liveFolder()
 	if err != nil || !isFile(data) || inCatalogue(data) {
@@ -65,7 +64,6 @@ func inCatalogue(data string) bool {
 	return slices.ContainsFunc(datasets.Catalogue(), func(info datasets.Info) bool { return info.Name == data })
 }
 
-// trained returns what notebooks have trained of these cells.
 func trained(cells []record.Cell) *record.Results {
 	var all []record.Record
 	seen := map[string]bool{}
@@ -79,7 +77,6 @@ func trained(cells []record.Cell) *record.Results {
 	return record.NewResults(all)
 }
 
-// described returns a label for each cell that names what differs between them, and a line of what all share.
 func described(cells []record.Cell) (labels []string, shared string) {
 	facts := make([]map[string]string, len(cells))
 	names := []string{"model", "keep"}
@@ -131,7 +128,7 @@ func described(cells []record.Cell) (labels []string, shared string) {
 				words = f[name]
 			}
 		}
-		if masked && !same { // it says how is masked
+		if masked && !same { // it names the kind of masking
 			common = append(common, "with masking "+words)
 			continue
 		}
@@ -154,7 +151,6 @@ func described(cells []record.Cell) (labels []string, shared string) {
 	return labels, shared
 }
 
-// labeller returns the function that gives a cell its label among others.
 func labeller(cells []record.Cell) func(record.Cell) string {
 	labels, _ := described(cells)
 	of := map[string]string{}

@@ -9,10 +9,9 @@ import (
 	"nodemask/datasets"
 )
 
-// Explore shows a graph and T_root^hops to play with: click a node to make it the root, with Shift to mask it, choose
-// the hops, play epochs. As in training these mask train nodes alone, where there are labels: those of a split with
-// half of the nodes to train on. It works in JupyterLab and in exported pages; where scripts do not run, it shows a
-// picture.
+// Explore shows a graph and T_root^hops interactively: click a node to make it the root, with Shift to mask it, choose
+// the hops, play epochs. With labels, epochs mask only the train nodes of a split, half of the nodes. It works in
+// JupyterLab and exported pages; without scripts it shows a picture.
 func Explore(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	o := drawing(g)
 	var trainNodes []int32

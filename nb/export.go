@@ -12,8 +12,8 @@ import (
 	"nodemask/plots"
 )
 
-// Export writes a model that 'nodemask train --save-model' saved as an ONNX file, for other programs to run, and says
-// what it wrote. An empty output is the model's name with .onnx. It ends the cell if there is no such model.
+// Export writes a model saved by 'nodemask train --save-model' as an ONNX file and prints what it wrote. Without output
+// it uses the model's name with .onnx. It ends the cell if the model does not exist.
 func Export(model, output string) {
 	Must(ask(worker.Request{Export: &worker.Export{Model: model, Output: output}}, func(e worker.Event) {
 		if e.Exported != nil {
@@ -22,10 +22,9 @@ func Export(model, output string) {
 	}))
 }
 
-// Explain says why a model that 'nodemask train --save-model' saved gives a node of a graph its class: its aggregation
-// tree, where an edge's colour is the sign and its width the size of what the branch adds to the class's logit, and the
-// ten branches and features that count most. data is what [Data] takes. It ends the cell if there is no such model,
-// graph or node.
+// Explain shows why a model saved by 'nodemask train --save-model' gives a node its class: the aggregation tree, with
+// the sign (colour) and size (width) of what each branch adds to the class's logit, and the ten branches and features
+// that count most. data is as in [Data]. It ends the cell if the model, graph or node does not exist.
 func Explain(model, data string, node int32) {
 	request := worker.Request{Explain: &worker.Explain{Model: model, Data: data, Node: strconv.Itoa(int(node))}}
 	Must(ask(request, func(e worker.Event) {
@@ -35,7 +34,6 @@ func Explain(model, data string, node int32) {
 	}))
 }
 
-// showExplained shows the sentence, the drawing and the tables, one below the other.
 func showExplained(e worker.Explained) {
 	page := "<p>" + html.EscapeString(e.Sentence) + "</p>\n" + notebook.Image([]byte(e.SVG), "What each branch of the tree adds") +
 		`<div style="display:flex;flex-wrap:wrap;gap:12px 40px;align-items:flex-start">`

@@ -14,7 +14,6 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// untrained saves a model of a kind as it is before training.
 func untrained(t *testing.T, kind string, features int, classes ...string) (file string) {
 	t.Helper()
 	p, err := hyper.For(kind)

@@ -1,12 +1,10 @@
-// Package nb shows tables, charts, drawings and text in a notebook, by the gonb kernel. The same code run as an
-// ordinary program prints them as plain text.
+// Package nb shows tables, charts, drawings and text in a gonb notebook. Ordinary programs print them as plain text.
 //
-// The package links neither GoMLX nor C, so that cells answer fast: [Train] and [CheckTree] let a process of the
-// command nodemask compute. A cell trains what it builds itself with nb/incell.
+// It links neither GoMLX nor C, so that cells start fast: [Train] and [CheckTree] compute in a process of the command
+// nodemask. To train what a cell builds itself, use nb/incell.
 //
-// Every function here waits until the notebook has what it shows: gonb may lose what a cell sends just before it ends.
-// What it shows is visible even in an untrusted notebook (a fresh clone, GitHub), which has neither scripts nor SVG
-// elements.
+// Every function waits until the notebook has what it shows: gonb may lose what a cell sends just before it ends. All
+// is visible in untrusted notebooks too (a fresh clone, GitHub), which allow neither scripts nor SVG elements.
 package nb
 
 import (
@@ -25,7 +23,6 @@ import (
 	"nodemask/plots"
 )
 
-// showHTML shows an HTML fragment, or the fallback where there is no HTML.
 func showHTML(fragment, fallback string) {
 	show(fallback, map[protocol.MIMEType]any{protocol.MIMETextHTML: fragment})
 }
@@ -35,7 +32,7 @@ func Markdown(text string) {
 	show(text, map[protocol.MIMEType]any{protocol.MIMETextMarkdown: text})
 }
 
-// SVG shows a drawing as a picture. Screen readers read alt, which also stands for the picture in plain text.
+// SVG shows a drawing. alt is for screen readers and plain text.
 func SVG[T string | []byte](svg T, alt string) {
 	showHTML(notebook.Image([]byte(svg), alt), "["+alt+"]")
 }
@@ -75,28 +72,25 @@ func Chart(charts ...plots.Chart) {
 	sideBySide(pictures.String(), text.String())
 }
 
-// sideBySide shows pictures in a row, in rows where the page is narrow.
 func sideBySide(pictures, text string) {
 	showHTML(`<div style="display:flex;flex-wrap:wrap;gap:12px 28px;overflow-x:auto">`+"\n"+pictures+"</div>", text)
 }
 
-// picture is a chart as HTML.
 func picture(c plots.Chart) string {
 	picture := notebook.Image(Must1(c.SVG()), altOf(c.Title, c.Caption))
 	if places := Must1(c.Places()); len(places) > 0 {
-		// For the script of a page: places to click, each for one more trial.
+		// For the page's script: points to click, each for one more trial.
 		places := html.EscapeString(string(Must1(json.Marshal(places))))
 		picture = strings.TrimSuffix(picture, ">") + fmt.Sprintf(` data-places="%s">`, places)
 	}
 	return picture
 }
 
-// altOf is what screen readers read of a drawing.
 func altOf(title, caption string) string {
 	return strings.TrimSpace(strings.TrimSuffix(title, ".") + ". " + caption)
 }
 
-// show sends data to the notebook, with a plain text beside it, or prints that text where there is no notebook.
+// show sends data to the notebook with a plain text alternative, or prints that text outside notebooks.
 func show(text string, data map[protocol.MIMEType]any) {
 	if !gonbui.IsNotebook {
 		fmt.Fprintln(os.Stdout, strings.TrimRight(text, "\n"))

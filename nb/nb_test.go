@@ -18,7 +18,7 @@ import (
 	"nodemask/plots"
 )
 
-// kernel plays gonb: it collects what is shown until it is asked whether all has arrived.
+// kernel plays gonb: it collects output until it is asked for an acknowledgement.
 func kernel(t *testing.T) (shown func() []map[protocol.MIMEType]any) {
 	folder := t.TempDir()
 	there, back := filepath.Join(folder, "there"), filepath.Join(folder, "back")
@@ -52,7 +52,7 @@ func kernel(t *testing.T) (shown func() []map[protocol.MIMEType]any) {
 			all = append(all, d.Data)
 		}
 	}()
-	// Everything here waits for the acknowledgement, so all is written before it is read.
+	// Every function waits for the acknowledgement, so all is written before it is read.
 	return func() []map[protocol.MIMEType]any { return all }
 }
 

@@ -26,17 +26,16 @@ import (
 	"nodemask/plots"
 )
 
-// frontEndPatience is how long each form waits for a browser's first word, before there is assumed to be none. gonb
-// gives a connection three seconds, which a busy machine exceeds, and a form without one is dead: a second one finds it
-// made.
+// frontEndPatience is how long each form waits for the browser's first message before assuming there is none. gonb
+// allows a connection three seconds, which a busy machine exceeds, and the form is then dead: a second one finds the
+// connection made.
 var frontEndPatience = []time.Duration{5 * time.Second, 15 * time.Second}
 
-// Playground shows sliders and menus for what can be chosen, and trains on demand: the losses grow while it trains, and
-// runs are compared side by side. It goes on until Close or the notebook's stop button is pressed.
+// Playground shows controls for all choices and trains on demand, with live losses, until Close or the notebook's stop
+// button is pressed.
 //
-// gonb's widgets reach their cell by a connection of their own. JupyterLab has one; a notebook run without a browser or
-// behind a JupyterHub has none. There, Playground leads to the page that trains in a browser, and trains one model with
-// and without masking.
+// gonb's widgets need a connection, which a notebook run without a browser or behind JupyterHub lacks. There,
+// Playground links to the page that trains in a browser, and trains one model with and without masking.
 func Playground() {
 	if !gonbui.IsNotebook || os.Getenv("NODEMASK_NOTEBOOK_RUN") != "" {
 		staticPlayground("This page has no Go kernel behind it: [the playground page](playground.html) has the sliders, " +
@@ -70,7 +69,6 @@ func Playground() {
 		"computer (`make lab`), or open `reports/playground.html` (`make`) in a browser: it trains there, without a kernel.")
 }
 
-// staticPlayground does once what the playground does on demand.
 func staticPlayground(why string) {
 	Markdown("*" + why + " This is one run with and without node masking instead.*")
 	plain := paper.Cell("cora", "gin", datasets.Transductive, 10)
@@ -78,19 +76,17 @@ func staticPlayground(why string) {
 	Compare(plain, paper.Masked(plain, paper.MaskedKeepRate))
 }
 
-// playgroundNodes is the size of the largest graph that trains while one looks on.
 const playgroundNodes = 50_000
 
-// playground is the form, and the runs so far.
 type playground struct {
 	id                         string
-	data                       []string // that can be had here
+	data                       []string // available here
 	dataMenu, model, setting   *widgets.SelectBuilder
 	size                       *widgets.SelectBuilder
 	keepRate, layers           *widgets.SliderBuilder
 	train, stop, close         *widgets.ButtonBuilder
 	progress                   *notebook.Progress
-	cells                      []record.Cell // by when they were first trained
+	cells                      []record.Cell // in order of first training
 	tableID                    string
 	running                    bool
 	cancel                     context.CancelFunc
@@ -112,8 +108,8 @@ func newPlayground() *playground {
 	return p
 }
 
-// build shows the form in an output and waits until the browser has answered for each of its parts. Once ctx is done,
-// the goroutine ends at the next part, as another form has taken its place.
+// build shows the form in an output and waits for the browser's answer for each part. Once ctx is done, as when another
+// form replaces it, the goroutine ends at the next part.
 func (p *playground) build(ctx context.Context, output string) {
 	comms.Start()
 	row := func(name, label string) string {
@@ -163,7 +159,6 @@ func (p *playground) build(ctx context.Context, output string) {
 	p.train, p.stop, p.close = button("train", "Train"), button("stop", "Stop"), button("close", "Close")
 }
 
-// serve answers the form until it is closed or the cell stopped.
 func (p *playground) serve(ctx context.Context) {
 	keepRate, layers := p.keepRate.Listen().LatestOnly(), p.layers.Listen().LatestOnly()
 	train, stop, done := p.train.Listen().LatestOnly(), p.stop.Listen().LatestOnly(), p.close.Listen().LatestOnly()
@@ -199,11 +194,10 @@ func (p *playground) serve(ctx context.Context) {
 	}
 }
 
-// leave waits for what is being trained to end.
 func (p *playground) leave(why string) {
 	if p.running {
 		p.cancel()
-		var _ error = <-p.finished // which no longer matters
+		var _ error = <-p.finished // ignored by now
 	}
 	p.progress.Say(why + " Run the cell again for another round; trials that were finished are kept.")
 	gonbui.Sync()
@@ -224,7 +218,6 @@ func (p *playground) showValues(keepRate, layers int) {
 	}
 }
 
-// chosen is the cell that the form describes.
 func (p *playground) chosen() record.Cell {
 	c := paper.Cell(p.data[p.dataMenu.Value()], hyper.Models()[p.model.Value()],
 		datasets.Settings()[p.setting.Value()], report.Sizes()[p.size.Value()])
@@ -234,7 +227,6 @@ func (p *playground) chosen() record.Cell {
 	return c.With(func(s *hyper.Parameters) { s.Layers = p.layers.Value() })
 }
 
-// begin trains one more trial of what is chosen.
 func (p *playground) begin(ctx context.Context) {
 	c := p.chosen()
 	if !slices.ContainsFunc(p.cells, func(other record.Cell) bool { return other.Key() == c.Key() }) {

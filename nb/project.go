@@ -12,8 +12,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// small reports whether notebooks should do little, as when all of them are run to see that they work: whether
-// NODEMASK_SMALL is set to something other than "" and "0".
+// small reports whether notebooks should do little, as in tests of all of them: NODEMASK_SMALL is neither "" nor "0".
 func small() bool {
 	small := os.Getenv("NODEMASK_SMALL")
 	return small != "" && small != "0"
@@ -27,7 +26,6 @@ func UpTo(n int) int {
 	return n
 }
 
-// liveFolder is where trials that notebooks run are kept, apart from the committed results.
 func liveFolder() (string, error) {
 	if folder := os.Getenv("NODEMASK_LIVE"); folder != "" {
 		return folder, nil
@@ -36,24 +34,24 @@ func liveFolder() (string, error) {
 	return filepath.Join(project, ".nodemask", "live"), err
 }
 
-// Live returns the results of what notebooks have trained on this machine.
+// Live returns the results of notebooks on this machine.
 func Live() *record.Results {
 	return record.NewResults(Must1(record.Open(Must1(liveFolder())).Load()))
 }
 
-// Recorded returns the results that came with the project: what 'nodemask report' shows.
+// Recorded returns the project's recorded results, as in 'nodemask report'.
 func Recorded() *record.Results {
 	return saved().Records
 }
 
-// Data opens a data set by its name in 'nodemask data list', or a graph of your own by its path, in any of the formats
-// that 'nodemask data --help' lists.
+// Data returns a data set by its name in 'nodemask data list', or your own graph by its path, in any format of
+// 'nodemask data --help'.
 func Data(name string) *datasets.Graph {
 	return Must1(datasets.Open(context.Background(), expand(name), datasets.OpenOptions{}))
 }
 
-// ask has a process of the command nodemask do what a request says, and calls each with every event. The stop button
-// ends it with the error of a context that was cancelled.
+// ask sends a request to a process of the command nodemask, and calls each with every event. The stop button ends it
+// with the error of a cancelled context.
 func ask(r worker.Request, each func(worker.Event)) error {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

@@ -11,11 +11,10 @@ import (
 	"nodemask/plots"
 )
 
-// shownText is how much is shown of a value that has no view of its own, in bytes.
 const shownText = 2000
 
-// Show shows values: graphs, splits, trees, tables, charts and models as people look at them, others as text. An error
-// ends the cell. A cell's last line, if it is an expression, is shown by it.
+// Show shows graphs, splits, trees, tables, charts and models as views, other values as text. An error ends the cell. A
+// cell's last line, if an expression, is passed to it.
 func Show(values ...any) {
 	for _, v := range values {
 		switch v := v.(type) {
@@ -44,7 +43,6 @@ func Show(values ...any) {
 	}
 }
 
-// graphFacts are a graph's, and the sizes of its largest classes.
 func graphFacts(g *datasets.Graph) [][2]string {
 	d := datasets.Describe(g)
 	list := d.Facts()
@@ -59,7 +57,6 @@ func graphFacts(g *datasets.Graph) [][2]string {
 	return list
 }
 
-// facts shows a value's line, and below it a table of names and values.
 func facts(v any, list [][2]string) {
 	t := plots.Table{ID: "facts", Title: fmt.Sprint(v), Header: []string{"", ""}, TextColumns: 2}
 	for _, fact := range list {

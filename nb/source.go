@@ -13,15 +13,14 @@ import (
 	"nodemask/internal/checkout"
 )
 
-// Source shows a type, with its exported methods, or a function of one of the project's packages, as it stands in the
-// file that is run: for instance Source("nmgnn", "GIN").
+// Source shows the source of a type, with its exported methods, or of a function in one of the project's packages: for
+// instance Source("nmgnn", "GIN").
 func Source(pkg, name string) {
 	text, err := sourceOf(Must1(checkout.Root()), pkg, name)
 	Must(err)
 	Markdown(text)
 }
 
-// sourceOf is the source as Markdown, each piece with its file and line.
 func sourceOf(project, pkg, name string) (string, error) {
 	folder := filepath.Join(project, pkg)
 	names, err := fs.Glob(os.DirFS(folder), "*.go") // a folder's name may look like a pattern
@@ -63,7 +62,6 @@ func sourceOf(project, pkg, name string) (string, error) {
 	return b.String(), nil
 }
 
-// declares says whether a declaration is the type or function of that name, or an exported method of the type.
 func declares(d ast.Decl, name string) (doc *ast.CommentGroup, ok bool) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:

@@ -20,19 +20,19 @@ import (
 	"nodemask/stats"
 )
 
-// Swept holds the trials of a [Sweep]: cells of models over keep rates, and what came out.
+// Swept holds the trials of a [Sweep]: cells of models over keep rates, and their results.
 type Swept struct {
 	models  []string
 	rates   []float64
 	splits  int
-	cells   map[string][]record.Cell // by model, in the order of the rates
+	cells   map[string][]record.Cell // by model, in order of the rates
 	results *record.Results
 }
 
-// Sweep trains models on a graph at some keep rates, on so many splits of the graph, the same for all: the settings of
-// [Experiment] otherwise. It shows how far it has come and how long it will take, then a chart of the macro F1 over the
-// keep rate for each model, with 95 % bands, and a table. The stop button ends it; finished trials are kept, and
-// running the cell again goes on. Where notebooks should do little, it trains on one split.
+// Sweep returns trials of models on a graph at some keep rates, on the same splits for all, otherwise as in
+// [Experiment]. It shows progress, then macro F1 over the keep rate for each model, with 95 % bands, and a table. The
+// stop button ends it; finished trials are kept, and running the cell again goes on. If notebooks should do little, it
+// trains on one split.
 func Sweep[D string | *datasets.Graph](data D, models []string, rates []float64, splits int) *Swept {
 	s := &Swept{models: models, rates: slices.Clone(rates), splits: UpTo(splits), cells: map[string][]record.Cell{}}
 	slices.Sort(s.rates)
@@ -62,7 +62,7 @@ func (s *Swept) all() (cells []record.Cell) {
 	return cells
 }
 
-// String returns the sweep in a line: "Sweep(gin, gcn over 3 keep rates, 3 splits)".
+// String returns a line such as "Sweep(gin, gcn over 3 keep rates, 3 splits)".
 func (s *Swept) String() string {
 	return fmt.Sprintf("Sweep(%s over %d keep rates, %d splits)", strings.Join(s.models, ", "), len(s.rates), s.splits)
 }
@@ -81,7 +81,6 @@ func (s *Swept) Show() {
 	Table(s.table())
 }
 
-// chart has a model's macro F1 over the keep rate; bands from three splits on.
 func (s *Swept) chart(model string) plots.Chart {
 	c := plots.Chart{ID: "sweep-" + model, Title: hyper.Title(model), XLabel: "keep rate p (1: nothing is masked)",
 		YLabel: "macro F1 on test nodes (%)", Caption: fmt.Sprintf("Mean of up to %d splits, with a 95 %% interval.", s.splits)}
@@ -108,7 +107,6 @@ func (s *Swept) chart(model string) plots.Chart {
 	return c
 }
 
-// table has a row for each model and keep rate: scores, and what is gained on the highest keep rate, split by split.
 func (s *Swept) table() plots.Table {
 	_, shared := described(s.all())
 	highest := s.rates[len(s.rates)-1]
@@ -143,7 +141,7 @@ func (s *Swept) validation(c record.Cell) (f1 []float64) {
 	return f1
 }
 
-// Best returns the trial to keep, by validation nodes alone: of the cell with the best mean, the best one.
+// Best returns the trial to keep, by validation nodes alone: the best trial of the cell with the best mean.
 func (s *Swept) Best() *Trained { return Best(s.all()...) }
 
 // Trained is a trial that can be saved, and then predicts and explains.
@@ -153,8 +151,8 @@ type Trained struct {
 	model, cache string // files; "": not saved yet
 }
 
-// Best returns the trial to keep of cells that [Train] or [Sweep] trained, by macro F1 on validation nodes alone: of
-// the cell with the best mean, the best trial. It ends the cell if nothing is trained.
+// Best returns the trial to keep of cells that [Train] or [Sweep] trained, by macro F1 on validation nodes alone: the
+// best trial of the cell with the best mean. It ends the cell if nothing is trained.
 func Best(cells ...record.Cell) *Trained {
 	results := trained(cells)
 	var best *Trained
@@ -178,7 +176,7 @@ func Best(cells ...record.Cell) *Trained {
 	return best
 }
 
-// String returns the trial in a line: "GIN + NM, p = 0.5: seed 3, macro F1 81.20 % on test nodes".
+// String returns a line such as "GIN + NM, p = 0.5: seed 3, macro F1 81.20 % on test nodes".
 func (t *Trained) String() string {
 	labels, _ := described([]record.Cell{t.cell})
 	rate := ""
@@ -189,8 +187,8 @@ func (t *Trained) String() string {
 		t.trial.Seed, t.trial.MacroF1, t.trial.ValidationF1)
 }
 
-// Save writes the model as a safetensors file, and in the inductive setting beside it what predicting new nodes needs,
-// as NAME-cache.safetensors. The trial is run again for it: the store keeps scores, not weights.
+// Save writes the model as a safetensors file and, in the inductive setting, next to it what predicting new nodes
+// needs, as NAME-cache.safetensors. It reruns the trial: the store keeps scores, not weights.
 func (t *Trained) Save(path string) {
 	t.save(expand(path))
 	text := fmt.Sprintf("Saved %s in `%s`", t, t.model)
@@ -217,15 +215,14 @@ func (t *Trained) save(path string) {
 	t.model, t.cache = path, cache
 }
 
-// saved saves the model beside the trials, unless it is saved already.
 func (t *Trained) saved() {
 	if t.model == "" {
 		t.save(filepath.Join(Must1(storeOf(t.cell.Data)), "best.safetensors"))
 	}
 }
 
-// Predict predicts nodes that arrive: nodes and edges are CSV files, id and features, and source and target. It ends
-// the cell in the transductive setting, where none arrive.
+// Predict shows predictions for arriving nodes: nodes (id, features) and edges (source, target) are CSV files. It ends
+// the cell in the transductive setting, where no nodes arrive.
 func (t *Trained) Predict(nodes, edges string) {
 	if t.cell.Setting != datasets.Inductive {
 		Must(fmt.Errorf("the model is of the %s setting, where no node arrives", t.cell.Setting))
@@ -247,13 +244,12 @@ func (t *Trained) Predict(nodes, edges string) {
 	Table(table)
 }
 
-// Explain says why the model gives a node of its graph its class, as [Explain] does.
+// Explain shows why the model gives a node its class, as [Explain] does.
 func (t *Trained) Explain(node int32) {
 	t.saved()
 	Explain(t.model, t.cell.Data, node)
 }
 
-// command runs the command nodemask and returns what it prints. It ends the cell if that fails.
 func command(args ...string) []byte {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

@@ -15,7 +15,7 @@ import (
 	"nodemask/stats"
 )
 
-// Rows shows a table of values. Text is aligned left, numbers right, whole ones with their thousands set apart.
+// Rows shows a table of values: text aligned left, numbers right, thousands separated.
 func Rows(title string, header []string, rows ...[]any) {
 	t := plots.Table{ID: "rows", Title: title, Header: header}
 	for _, row := range rows {
@@ -38,7 +38,6 @@ func Rows(title string, header []string, rows ...[]any) {
 	Table(t)
 }
 
-// grouped sets the thousands of a whole number apart: 1,039.
 func grouped(digits string) string {
 	var b strings.Builder
 	for i, d := range digits {
@@ -50,8 +49,8 @@ func grouped(digits string) string {
 	return b.String()
 }
 
-// TreeSizes shows how many nodes T_root^k has, for k up to hops: counted, not built. The chart has their logarithms,
-// which lie on a line as long as each hop multiplies the tree.
+// TreeSizes shows the number of nodes of T_root^k for k up to hops: counted, not built. The chart shows logarithms, a
+// straight line as long as each hop multiplies the tree.
 func TreeSizes(g *datasets.Graph, root int32, hops int) {
 	counts := Must1(aggtree.Count(context.Background(), g.Edges, root, hops, nil))
 	var rows [][]any
@@ -72,8 +71,8 @@ func TreeSizes(g *datasets.Graph, root int32, hops int) {
 	}
 }
 
-// CheckTree verifies what the paper says of T_root^hops: the definition, lemmas 1 and 2, and theorem 1 by running an
-// untrained network of every kind over the tree and over the graph.
+// CheckTree shows checks of the paper's statements about T_root^hops: the definition, lemmas 1 and 2, and theorem 1, by
+// running an untrained network of every kind over tree and graph.
 func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -109,8 +108,8 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 		[]string{"statement", "verdict", "figures"}, rows...)
 }
 
-// MaskingCurves charts what node masking does to T_root^hops on average, over the keep rate p: how many nodes the tree
-// has, and how many of them stand for the root itself, each as a share of the unmasked tree's.
+// MaskingCurves charts the expected effect of node masking on T_root^hops over the keep rate p: the tree's nodes, and
+// those that stand for the root, as shares of the unmasked tree's.
 func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -163,8 +162,8 @@ func Repetition(g *datasets.Graph, hops int) {
 			"largest tree"}, rows...)
 }
 
-// Twins shows how many groups of nodes no GNN of k layers can tell apart, for k from 0 to hops, by the features of
-// their neighbourhoods. With alike, it goes by structure alone, as if all nodes had the same features.
+// Twins shows how many groups of nodes no k-layer GNN can tell apart, for k from 0 to hops, by the features of their
+// neighbourhoods; with alike, by structure alone, as if all features were equal.
 func Twins(g *datasets.Graph, hops int, alike bool) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

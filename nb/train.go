@@ -16,9 +16,8 @@ import (
 	"nodemask/paper/report"
 )
 
-// Train runs a number of trials of each cell, with a progress bar and the losses as they fall. Trials that an earlier
-// cell or session ran are not run again. The stop button ends it; finished trials are kept. [Compare] shows what came
-// out.
+// Train runs a number of trials of each cell, with a progress bar and live losses, and skips trials that are already
+// recorded. The stop button ends it; finished trials are kept. [Compare] shows the results.
 func Train(trials int, cells ...record.Cell) {
 	run(titleOf(cells), labeller(cells), worker.Training{Cells: cells, Trials: trials}, false)
 	if _, shared := described(cells); shared != "" {
@@ -26,13 +25,10 @@ func Train(trials int, cells ...record.Cell) {
 	}
 }
 
-// trainQuietly is [Train] without the losses.
 func trainQuietly(title string, label func(record.Cell) string, t worker.Training) {
 	run(title, label, t, true)
 }
 
-// run has what is missing trained, and shows how it comes along under a title and the cells' labels: quietly without
-// losses.
 func run(title string, label func(record.Cell) string, t worker.Training, quiet bool) {
 	check(t.Cells)
 	ctx, stop := notebook.UntilStopped()
@@ -58,8 +54,8 @@ func run(title string, label func(record.Cell) string, t worker.Training, quiet 
 	p.End(ran, stopped)
 }
 
-// trainInto has the trials run that the store of live results lacks, shows how they come along under the cells' labels,
-// and returns how many were run.
+// trainInto runs the trials missing in the store of live results, shows progress under the cells' labels, and returns
+// how many ran.
 func trainInto(ctx context.Context, p *notebook.Progress, label func(record.Cell) string, t worker.Training) (ran int,
 	err error) {
 	project, err := checkout.Root()
@@ -69,7 +65,7 @@ func trainInto(ctx context.Context, p *notebook.Progress, label func(record.Cell
 	labels := map[string]string{}
 	t.Cells = slices.Clone(t.Cells)
 	for i, c := range t.Cells {
-		t.Cells[i].History = true // for the losses to be drawn where nothing is left to be run
+		t.Cells[i].History = true // to draw losses even if nothing is left to run
 		labels[c.Key()] = label(c)
 	}
 	for _, part := range Must1(byStore(t)) {
@@ -92,7 +88,6 @@ func trainInto(ctx context.Context, p *notebook.Progress, label func(record.Cell
 	return ran, err
 }
 
-// byStore returns what is to be trained, by the folder that its trials are kept in.
 func byStore(t worker.Training) (parts []worker.Training, err error) {
 	for _, c := range t.Cells {
 		folder, err := storeOf(c.Data)
@@ -110,7 +105,6 @@ func byStore(t worker.Training) (parts []worker.Training, err error) {
 	return parts, nil
 }
 
-// check ends the notebook's cell if one of its cells cannot be trained, as for a misspelt model.
 func check(cells []record.Cell) {
 	for _, c := range cells {
 		Must(c.Parameters.Check())
@@ -118,8 +112,8 @@ func check(cells []record.Cell) {
 }
 
 // Label returns a cell in a few words, by what differs from the tables' reading of the paper or from the model's
-// preset, whichever is shorter: "GIN + NM, p = 0.9". Presets of the paper's models, which are not the paper's reading
-// of them, are called so.
+// preset, whichever is shorter: "GIN + NM, p = 0.9". It names presets of the paper's models, which are not the paper's
+// reading.
 func Label(c record.Cell) string {
 	ofPaper := report.Label(c)
 	preset := c.Label(record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent), paper.MaskedKeepRate)
@@ -132,7 +126,6 @@ func Label(c record.Cell) string {
 	return ofPaper
 }
 
-// titleOf is what cells have in common.
 func titleOf(cells []record.Cell) string {
 	if len(cells) == 0 {
 		return "nothing"

@@ -13,7 +13,7 @@ import (
 	"nodemask/nb/internal/notebook"
 )
 
-// Tree builds T_root^hops of a graph and draws it, coloured by class, beside the graph around the root. Masked nodes
+// Tree returns T_root^hops of a graph and draws it, coloured by class, next to the graph around the root. Masked nodes
 // appear as ghosts.
 func Tree(g *datasets.Graph, root int32, hops int, masked ...int32) *aggtree.Tree {
 	mask := maskOf(g, masked)
@@ -24,7 +24,6 @@ func Tree(g *datasets.Graph, root int32, hops int, masked ...int32) *aggtree.Tre
 	return t
 }
 
-// DrawTree draws a tree.
 func drawTree(t *aggtree.Tree, o draw.Options) {
 	var svg, text bytes.Buffer
 	Must(draw.WriteSVG(&svg, t, o))
@@ -55,8 +54,8 @@ func maskOf(g *datasets.Graph, masked []int32) []bool {
 	return mask
 }
 
-// drawing names and colours a graph's nodes. Names that are but numbers are left out: they would be taken for the
-// numbers that nodes are asked for by.
+// drawing returns names and colours of a graph's nodes. It omits purely numeric names, which would be mistaken for node
+// numbers.
 func drawing(g *datasets.Graph) draw.Options {
 	var o draw.Options
 	if slices.ContainsFunc(g.NodeIDs, func(id string) bool { _, err := strconv.Atoi(id); return err != nil }) {

@@ -8,28 +8,21 @@ import (
 	"nodemask/nmgnn/internal/variables"
 )
 
-// Of [BatchNorm], as PyTorch has them.
+// As in PyTorch.
 const (
-	normMomentum = 0.1  // what a training step's statistics weigh in the running ones
+	normMomentum = 0.1  // weight of a training step's statistics in the running ones
 	normEpsilon  = 1e-5 // added to variances
 )
 
-// BatchNorm normalises each column of h [nodes, width] and returns [nodes, width] (Ioffe and Szegedy 2015), as
-// PyTorch's BatchNorm1d does:
+// BatchNorm normalises each column of h [nodes, width] → [nodes, width] (Ioffe and Szegedy 2015), as PyTorch's
+// BatchNorm1d does:
 //
 //	y = γ·(h - mean) / √(variance + 10⁻⁵) + β
 //
-// In training, mean and variance are those of all rows. A masked node is a row too: it still computes itself, so it
-// counts. The variance is the biased one, divided by the number n of rows. The running mean and variance move by a
-// tenth towards those of each training step, the variance towards the unbiased one, divided by n-1 (by 1 for a single
-// node). Outside training the running ones take the place of the rows' own, so that a node's statistics depend on no
-// other node. Then nothing is masked either, and sums over neighbours are greater than those that the running
-// statistics are of: [Mask].Rescale keeps their expectation.
-//
-// γ starts at one and β at zero, and both are trained. The running mean starts at zero and the running variance at
-// one: they are variables of the model that are not trained, but saved with it.
-//
-// Where only some rows are a batch's own ([Loaded].SetOwn), the rows are those.
+// In training, mean and variance (divided by n) are over all n rows, masked nodes included, and the running ones move
+// by a tenth towards them (the variance divided by max(n-1, 1)). The running ones, 0 and 1 at first, are saved with the
+// model and used outside training. Nothing is masked then, so sums over neighbours are greater: [Mask].Rescale keeps
+// their expectation. γ starts at 1 and β at 0; both are trained. After [Loaded].SetOwn only a batch's own rows count.
 func BatchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	g, width := h.Graph(), h.Shape().Dimensions[1]
 	gamma, beta := variables.Make(scope, g, "gamma", 1, 0, 1, width).NodeValue(g), ZeroWeights(scope, g, "beta", 1, width)
@@ -63,8 +56,7 @@ func BatchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 		kernels.Argument{X: beta, Adjoint: func(v *Node) *Node { return of(v).v }})
 }
 
-// batchNormOver is the training step over the rows where own [nodes, 1] is 1. Other rows become β, and count for
-// nothing; nobody asks for a gradient of theirs.
+// batchNormOver trains on rows where own [nodes, 1] is 1. Others become β and get no gradient.
 func batchNormOver(own, h, gamma, beta *Node, mean, variance *model.Variable) *Node {
 	own, x := StopGradient(own), StopGradient(h)
 	n := columnSums(own)
@@ -75,7 +67,7 @@ func batchNormOver(own, h, gamma, beta *Node, mean, variance *model.Variable) *N
 	move(mean, m)
 	move(variance, Div(squares, Max(SubScalar(n, 1), OnesLike(n))))
 
-	// As above, with zeros in the rows that are not the batch's own.
+	// As above, with zeros in other rows.
 	z, scale := Mul(centred, inverse), StopGradient(Mul(gamma, inverse))
 	type sums struct{ v, along *Node }
 	of := kernels.Remember(func(v *Node) sums {
@@ -89,12 +81,10 @@ func batchNormOver(own, h, gamma, beta *Node, mean, variance *model.Variable) *N
 		kernels.Argument{X: beta, Adjoint: func(v *Node) *Node { return of(v).v }})
 }
 
-// columnSums adds up the rows of x [rows, width]: [1, width].
 func columnSums(x *Node) *Node { return ReduceAndKeep(x, ReduceSum, 0) }
 
 func inverseDeviation(variance *Node) *Node { return Rsqrt(AddScalar(variance, normEpsilon)) }
 
-// move moves a running statistic towards what a training step saw.
 func move(running *model.Variable, seen *Node) {
 	seen = StopGradient(seen)
 	old := running.NodeValue(seen.Graph())

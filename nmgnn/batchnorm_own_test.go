@@ -14,7 +14,7 @@ import (
 
 func TestBatchNormSeesOwnRowsAlone(t *testing.T) {
 	all := [][]float32{{1, 2}, {-3, 0.5}, {2, -1}, {7, 7}, {0, 9}}
-	weigh := [][]float32{{1, -1}, {0.5, 2}, {-2, 1}, {0, 0}, {0, 0}} // nobody reads the last two
+	weigh := [][]float32{{1, -1}, {0.5, 2}, {-2, 1}, {0, 0}, {0, 0}} // the last two are unused
 	run := func(rows int, own []float32) (y, dh []float32) {
 		store := gnntest.Store(t)
 		a := &adjacency{store: store, path: "/data/edges"}

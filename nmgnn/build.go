@@ -5,8 +5,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Build makes the model that the parameters describe, for a number of classes. The parameters must pass their own
-// check.
+// Build returns the parameters' model for a number of classes. The parameters must pass their Check.
 func Build(p hyper.Parameters, classes int) Model {
 	m := Model{Dropout: DropoutOf(p), Norm: p.Norm == hyper.NormBoth, Residual: p.Residual,
 		ScoresOnly: p.DropoutOn == hyper.DropoutOnScores}
@@ -26,7 +25,7 @@ func Build(p hyper.Parameters, classes int) Model {
 	return m
 }
 
-// DropoutOf returns the dropout of the model that the parameters describe.
+// DropoutOf returns the dropout of the parameters' model.
 func DropoutOf(p hyper.Parameters) float64 {
 	if p.Regulariser == hyper.DropoutRegulariser {
 		return p.RegulariserRate
@@ -34,21 +33,19 @@ func DropoutOf(p hyper.Parameters) float64 {
 	return p.Dropout
 }
 
-// layers make a model's layers, by its name in [hyper.Models].
+// layers are keyed by the names in [hyper.Models].
 var layers = map[string]maker{}
 
-// maker makes a layer of so many outputs, all heads together.
+// width is over all heads.
 type maker func(p hyper.Parameters, width, heads int) Layer
 
-// named has [Build] make a model's layers. Each file of a layer calls it, with the name in the layer's row of
-// [hyper.Models].
+// Each layer's file calls named with the name in [hyper.Models].
 func named(model string, layer maker) struct{} {
 	layers[model] = layer
 	return struct{}{}
 }
 
-// RegulariserOf returns the regulariser that the parameters name, or nil for none and for dropout, which [Build] puts
-// into the model.
+// RegulariserOf returns the parameters' regulariser; nil for none and for dropout, which is in [Build]'s model.
 func RegulariserOf(p hyper.Parameters) Regulariser {
 	switch p.Regulariser {
 	case hyper.DropEdgeRegulariser:

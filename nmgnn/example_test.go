@@ -13,11 +13,11 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// Highway is a layer of one's own: h'_v = g_v ⊙ W·h_v + (1-g_v) ⊙ Σ_{u∈N_v} δ(u)·W·h_u/|N_v|, with a gate
-// g_v = σ(U·h_v + b) that weighs a node against its neighbours. The node's own term is not masked.
+// Highway is a custom layer: h'_v = g_v ⊙ W·h_v + (1-g_v) ⊙ Σ_{u∈N_v} δ(u)·W·h_u/|N_v|, with gate g_v = σ(U·h_v + b).
+// The node's own term is not masked.
 type Highway struct{ Width int }
 
-// Forward maps h [nodes, in] to [nodes, Width].
+// Forward returns [nodes, Width] for h [nodes, in].
 func (l Highway) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, mask *Node) *Node {
 	g := h.Graph()
 	own := h.Times(nmgnn.GlorotWeights(scope, g, "weights", h.Width(), l.Width))
@@ -27,7 +27,7 @@ func (l Highway) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Inpu
 	return Add(Mul(gate, own), Mul(OneMinus(gate), mean))
 }
 
-// A layer of one's own takes a dozen lines, and trains like any other.
+// A custom layer takes a dozen lines, and trains like any other.
 func Example_ownLayer() {
 	b, err := backend.Open("go")
 	check(err)
@@ -48,7 +48,7 @@ func Example_ownLayer() {
 	// Output: macro F1 above 0.9: true
 }
 
-// Attention weighs neighbours by scores of one's own: here each head weighs u by a number of u's alone.
+// Attention with custom scores: each head weighs u by a number that depends only on u.
 func ExampleNeighbours() {
 	pool := func(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, mask *Node) *Node {
 		near = near.WithSelf()

@@ -2,8 +2,8 @@ package nmgnn
 
 import . "github.com/gomlx/gomlx/core/graph"
 
-// DropGNNRuns is how many masked runs DropGNN averages, for tests.
+// DropGNNRuns exports dropGNNRuns.
 const DropGNNRuns = dropGNNRuns
 
-// Relu is what stands behind each hidden layer, for tests.
+// Relu exports relu.
 func Relu(x *Node) *Node { return relu(x) }

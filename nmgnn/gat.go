@@ -7,7 +7,7 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// leak is the slope of the LeakyReLU in attention scores, below zero.
+// leak is the slope of attention's LeakyReLU below zero.
 const leak = 0.2
 
 // GAT is the masked layer of the Graph Attention Network (eq. 7; eq. 2 without a mask). For each head:
@@ -15,17 +15,17 @@ const leak = 0.2
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·α_vu·W·h_u + b
 //	α_vu = softmax over u ∈ v∪N_v of LeakyReLU(a_target·W·h_v + a_source·W·h_u)
 //
-// The softmax sees masked neighbours: what they leave out is not given to the others. v itself is one of the u, so it
-// is masked too. The heads' results are concatenated.
+// The softmax includes masked neighbours: their weight is not given to others. v is one of the u, so it can be masked
+// too. The heads' results are concatenated.
 type GAT struct {
-	Heads   int     // 0: 1
+	Heads   int     // 0 means 1
 	Width   int     // outputs of each head
-	Dropout float64 // of α, in training: the probability of being dropped. The paper has none with node masking.
-	// KeepSelf leaves v's own term unmasked, as eq. 6 can be read: δ(v) applies to what others hear of v alone.
+	Dropout float64 // of α, in training; the paper uses none with node masking
+	// KeepSelf never masks v's own term, as eq. 6 can be read: δ(v) then affects only other nodes.
 	KeepSelf bool
 }
 
-// Forward maps h [nodes, in] to [nodes, Heads·Width]; mask is [nodes, 1], or nil for inactive.
+// Forward returns [nodes, Heads·Width] for h [nodes, in] and mask [nodes, 1] (nil: inactive).
 func (l GAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
 	heads := max(l.Heads, 1)
 	out := heads * l.Width

@@ -7,20 +7,20 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// GATv2 is GAT with the attention of Brody, Alon and Yahav (2022), masked likewise. For each head:
+// GATv2 is GAT with the attention of Brody, Alon and Yahav (2022), masked like [GAT]. For each head:
 //
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·α_vu·s_u + b
 //	α_vu = softmax over u ∈ v∪N_v of a·LeakyReLU(s_u + t_v)
 //	s = W_source·h + b_source, t = W_target·h + b_target
 type GATv2 struct {
-	Heads   int     // 0: 1
+	Heads   int     // 0 means 1
 	Width   int     // outputs of each head
 	Dropout float64 // of α, in training
-	// KeepSelf leaves v's own term unmasked, as eq. 6 can be read: δ(v) applies to what others hear of v alone.
+	// KeepSelf is as in [GAT].
 	KeepSelf bool
 }
 
-// Forward maps h [nodes, in] to [nodes, Heads·Width]; mask is [nodes, 1], or nil for inactive.
+// Forward returns [nodes, Heads·Width] for h [nodes, in] and mask [nodes, 1] (nil: inactive).
 func (l GATv2) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
 	heads := max(l.Heads, 1)
 	out := heads * l.Width
@@ -29,7 +29,7 @@ func (l GATv2) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node)
 	if l.KeepSelf {
 		near, mask = near.MaskOthers(mask), nil
 	}
-	// One product with both matrices side by side reads the features once.
+	// One product with both matrices reads the features once.
 	both := h.Times(Concatenate([]*Node{
 		GlorotWeights(scope, g, "source_weights", h.Width(), out),
 		GlorotWeights(scope, g, "target_weights", h.Width(), out),

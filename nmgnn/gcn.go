@@ -11,12 +11,12 @@ import (
 //
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·W·h_u / √(d_u·d_v) + b
 //
-// As in GAT, v is one of the u, and masked too.
+// As in GAT, v is one of the u and can be masked.
 type GCN struct {
 	Width int // outputs
 }
 
-// Forward maps h [nodes, in] to [nodes, Width]; mask is [nodes, 1], or nil for inactive.
+// Forward returns [nodes, Width] for h [nodes, in] and mask [nodes, 1] (nil: inactive).
 func (l GCN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
 	g := h.Graph()
 	near = near.WithSelf()

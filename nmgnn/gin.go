@@ -13,20 +13,20 @@ import (
 //
 //	h'_v = MLP( (1+ε)·h_v + Σ_{u ∈ N_v} δ(u)·h_u )
 //
-// The root's own term is never masked: a masked node still computes itself. Nothing is rescaled.
+// The root's own term is never masked, and nothing is rescaled.
 type GIN struct {
 	Width   []int   // outputs of the MLP's linear layers, with ReLU between them
-	Epsilon float64 // what the root weighs beyond 1; 0 is GIN-0, the paper's
-	// LearnEpsilon trains ε, from Epsilon on: GIN-ε.
+	Epsilon float64 // 0 is GIN-0, the paper's
+	// LearnEpsilon trains ε, starting at Epsilon: GIN-ε.
 	LearnEpsilon bool
-	// Norm normalises what each linear layer but the last returns, before the ReLU: see [BatchNorm].
+	// Norm normalises the output of each linear layer but the last, before the ReLU: see [BatchNorm].
 	Norm bool
 }
 
-// Forward maps h [nodes, in] to [nodes, Width[last]]; mask is [nodes, 1], or nil for inactive.
+// Forward returns [nodes, Width[last]] for h [nodes, in] and mask [nodes, 1] (nil: inactive).
 func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
-	// The MLP's first product comes before the sum, since W·Σh = Σ(W·h): rows are then Width[0] wide, not as wide as
-	// the features, and sparse features stay sparse.
+	// W·Σh = Σ(W·h): multiplying first sums rows of Width[0] numbers instead of all features, and keeps features
+	// sparse.
 	w, b := linearWeights(scope.In("linear0"), h.Graph(), h.Width(), l.Width[0])
 	z := h.Times(w)
 	root := z

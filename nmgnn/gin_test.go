@@ -14,7 +14,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// The graph, with features and a layer that doubles and adds one half:
+// fiveNodes has these edges and features, and a layer that doubles and adds ½:
 //
 //	a(0)–b(1), a–c(2), b–c, c–d(3), and e(4) alone
 //	h = a: 1, b: 2, c: 4, d: 8, e: 16
@@ -42,7 +42,7 @@ func TestMaskedNodesOfGINAreInNoSumButComputeThemselves(t *testing.T) {
 	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		f := fiveNodes(t)
 		f.mask = []float32{1, 1, 0, 1, 0} // c and e are masked
-		// Logits near each other, so that the gradient says something.
+		// Logits close to each other, for a telling gradient.
 		f.weights["/model/layer0/linear0/weights"] = []float32{0.5, 0.25}
 		f.weights["/model/layer0/linear0/biases"] = []float32{0, 0}
 		got := f.compute(t, b, plan)
@@ -128,7 +128,7 @@ func TestGINLearnsEpsilonFromItsGradient(t *testing.T) {
 	})
 }
 
-// ginFixture is one case of testdata/gin_fixtures.json, computed by PyTorch Geometric's GINConv in double precision.
+// ginFixture is a case of testdata/gin_fixtures.json, computed by PyTorch Geometric's GINConv in double precision.
 type ginFixture struct {
 	fixture
 	Eps    float64

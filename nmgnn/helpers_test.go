@@ -23,7 +23,7 @@ import (
 	"nodemask/nmgnn/internal/variables"
 )
 
-// fixed is a model with fixed weights on a graph, to be computed once.
+// fixed is a model with fixed weights on a graph.
 type fixed struct {
 	model    nmgnn.Model
 	edges    *csr.Graph
@@ -35,8 +35,8 @@ type fixed struct {
 	weights  map[string][]float32 // by path
 }
 
-// computed is what came out: representations of all layers and what a readout adds, the loss, its gradient for every
-// weight, and the running statistics after it.
+// computed holds the representations of all layers and what a readout adds, the loss, its gradient for every weight,
+// and the running statistics afterwards.
 type computed struct {
 	layers    [][][]float32
 	loss      float64
@@ -44,13 +44,12 @@ type computed struct {
 	running   map[string][]float32
 }
 
-// compute runs forward and backward once, with gradients as in training.
 func (f fixed) compute(t *testing.T, b *backend.Backend, plan kernels.Plan) computed {
 	t.Helper()
 	return f.program(t, b, plan).step()
 }
 
-// program is a fixed model compiled, as in training and as outside it.
+// program is a fixed model compiled for training and for prediction.
 type program struct {
 	t       *testing.T
 	f       fixed
@@ -93,7 +92,7 @@ func (f fixed) program(t *testing.T, b *backend.Backend, plan kernels.Plan) *pro
 		return outputs
 	})
 	require.NoError(t, err)
-	// The variables exist once the computation has been built.
+	// Building the computation makes the variables.
 	_, err = p.exec.Compile(p.delta.Shape())
 	require.NoError(t, err)
 	for path, values := range f.weights {
@@ -114,7 +113,7 @@ func (f fixed) program(t *testing.T, b *backend.Backend, plan kernels.Plan) *pro
 
 func isRunning(path string) bool { return strings.Contains(path, "/running_") }
 
-// step runs forward and backward, as in training. Weights stay as they are.
+// step runs forward and backward; weights stay.
 func (p *program) step() computed {
 	p.t.Helper()
 	outputs, err := p.exec.Call(p.delta)
@@ -136,7 +135,7 @@ func (p *program) step() computed {
 	return result
 }
 
-// tested is the logits as outside training, without mask.
+// tested returns the logits outside training, without mask.
 func (p *program) tested() [][]float32 {
 	p.t.Helper()
 	logits, err := model.CallOnce(p.backend.Backend, p.store, func(scope *model.Scope, delta *Node) *Node {
@@ -148,7 +147,6 @@ func (p *program) tested() [][]float32 {
 	return logits.Value().([][]float32)
 }
 
-// loss is the mean cross-entropy over the scored nodes.
 func (f fixed) loss(logits *Node) *Node {
 	picked := make([][]float32, f.edges.NumNodes())
 	for v := range picked {
@@ -160,7 +158,7 @@ func (f fixed) loss(logits *Node) *Node {
 	return ReduceAllSum(Mul(LogSoftmax(logits, 1), Const(logits.Graph(), picked)))
 }
 
-// fixture is what the cases of all testdata/*_fixtures.json have: a graph, the nodes that are trained on, and the loss.
+// fixture is common to all testdata/*_fixtures.json: a graph, its train nodes, and the loss.
 type fixture struct {
 	Name   string
 	N      int
@@ -172,7 +170,6 @@ type fixture struct {
 	Loss   float64
 }
 
-// casesOf reads a file of fixtures.
 func casesOf[T any](t *testing.T, name string) []T {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name)
@@ -183,14 +180,13 @@ func casesOf[T any](t *testing.T, name string) []T {
 	return file.Cases
 }
 
-// fixed is the case but for its model and weights.
+// fixed returns the case without model and weights.
 func (c fixture) fixed(t *testing.T, classes int) fixed {
 	t.Helper()
 	return fixed{edges: gnntest.Undirected(t, c.N, c.Edges), features: gnntest.SparseRows(c.X), mask: c.Mask,
 		labels: c.Labels, score: c.Train, classes: classes, weights: map[string][]float32{}}
 }
 
-// agrees requires these representations and gradients, and the case's loss.
 func (c fixture) agrees(t *testing.T, got computed, layers [][][]float32, gradients map[string][]float32) {
 	t.Helper()
 	require.Len(t, got.layers, len(layers))
@@ -201,7 +197,6 @@ func (c fixture) agrees(t *testing.T, got computed, layers [][][]float32, gradie
 	allInDelta(t, gradients, got.gradients, "gradient of")
 }
 
-// allInDelta requires the same paths, with nearly the same numbers.
 func allInDelta(t *testing.T, want, got map[string][]float32, what string) {
 	t.Helper()
 	require.Len(t, got, len(want), what)
@@ -210,7 +205,6 @@ func allInDelta(t *testing.T, want, got map[string][]float32, what string) {
 	}
 }
 
-// nearOf loads a small graph and returns its neighbours for one pass.
 func nearOf(t testing.TB, store *model.Store, plan kernels.Plan, nodes int,
 	pairs [][2]int32) func(r *kernels.Random) nmgnn.Neighbours {
 	t.Helper()
@@ -221,7 +215,7 @@ func nearOf(t testing.TB, store *model.Store, plan kernels.Plan, nodes int,
 	return func(r *kernels.Random) nmgnn.Neighbours { return data.Neighbours(true, r) }
 }
 
-// identity is the matrix that shows which entries a sum was over.
+// identity shows which entries a sum was over.
 func identity(g *Graph, n int) *Node { return DiagonalWithValue(Const(g, float32(1)), n) }
 
 func shapeOf(dimensions ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dimensions...) }

@@ -8,33 +8,31 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Input is what a layer reads: [nodes, Width]. The first layer reads the graph's features, which are mostly zeros and
-// kept that way; later ones read what the layer below computed.
+// Input is a layer's input [nodes, Width]: the features, mostly zeros and stored sparsely, or a layer's output.
 type Input interface {
-	// Graph returns the computation that the input belongs to.
+	// Graph returns the computation.
 	Graph() *Graph
 	// Width returns the number of columns.
 	Width() int
 	// Times returns h·w: w [Width, out] → [nodes, out].
 	Times(w *Node) *Node
-	// Dropout returns the input with entries dropped ([kernels.Random.Dropout]). A nil generator leaves it alone.
+	// Dropout returns the input with entries dropped ([kernels.Random.Dropout]); unchanged for a nil generator.
 	Dropout(r *kernels.Random, rate float64) Input
-	// ScaleRows returns the input with row v multiplied by factors[v]: factors [nodes, 1]. No gradient goes to the
-	// factors.
+	// ScaleRows multiplies row v by factors[v], factors [nodes, 1], which get no gradient.
 	ScaleRows(factors *Node) Input
-	// Node returns the input as a dense node [nodes, Width], for layers that need more than a product.
+	// Node returns the input as a dense node [nodes, Width].
 	Node() *Node
 }
 
-// Dense makes an [Input] of a node [nodes, width].
+// Dense returns an [Input] for a node [nodes, width].
 func Dense(h *Node) Input { return dense{node: h} }
 
 type dense struct {
 	node       *Node
 	transposed *Node            // nil: automatic differentiation transposes
 	positions  *model.Variable  // nil: row by row
-	large      bool             // no copy is to be made, transposed or with entries dropped, not even for a moment
-	dropped    *kernels.Dropped // the node with entries dropped; nil: none are
+	large      bool             // never copy, neither transposed nor with entries dropped
+	dropped    *kernels.Dropped // the node with entries dropped; may be nil
 }
 
 func (d dense) Graph() *Graph { return d.node.Graph() }
@@ -79,7 +77,6 @@ func (d dense) Dropout(r *kernels.Random, rate float64) Input {
 
 func (d dense) ScaleRows(factors *Node) Input { return d.scale(StopGradient(factors)) }
 
-// scale multiplies by factors [nodes, width or 1], in both orders alike.
 func (d dense) scale(factors *Node) Input {
 	d.node, d.dropped = Mul(d.Node(), factors), nil
 	if d.transposed != nil {
@@ -88,20 +85,18 @@ func (d dense) scale(factors *Node) Input {
 	return d
 }
 
-// sparseFeatures is X by its nonzeros, in variables of a model.
 type sparseFeatures struct {
 	product kernels.Product
 	width   int
 	values  *model.Variable // [slots, 1]: zero in padding
 }
 
-// sparseInput is X in a computation.
 type sparseInput struct {
 	*sparseFeatures
 	graph   *Graph
 	train   bool
-	weighed *Node          // values times what they were scaled by; nil: values
-	dropped kernels.Stream // what drops values at a rate above 0, if nothing else was done to them
+	weighed *Node          // scaled values; nil: values
+	dropped kernels.Stream // drops values at rate, if nothing else was done to them
 	rate    float64
 }
 
@@ -115,7 +110,6 @@ func (s sparseInput) Times(w *Node) *Node {
 	return kernels.Sum(s.product, w, nil, s.all(), s.train)
 }
 
-// all is the entries, scaled.
 func (s sparseInput) all() *Node {
 	if s.weighed != nil {
 		return s.weighed
@@ -142,7 +136,6 @@ func (s sparseInput) ScaleRows(factors *Node) Input {
 	return s.weigh(Mul(s.all(), s.product.Spread(StopGradient(factors))))
 }
 
-// weigh puts other numbers in the place of the entries.
 func (s sparseInput) weigh(weighed *Node) sparseInput {
 	s.weighed, s.rate = weighed, 0
 	return s

@@ -11,17 +11,15 @@ import (
 
 // Layer is one update of all nodes: h^(k-1) → h^(k).
 type Layer interface {
-	// Forward adds the layer to a computation: h [nodes, in] → [nodes, out]. Weights are made in scope, with [Weights],
-	// [GlorotWeights] or [ZeroWeights], or with the scope's VariableWithValue, to start at values of the layer's own. A
-	// name used twice in a scope is one variable. mask [nodes, 1] holds δ and multiplies what a node contributes to
-	// others, never what it is to itself unless the equation says so; nil: inactive. Layers never draw a mask of their
-	// own.
+	// Forward adds the layer to a computation: h [nodes, in] → [nodes, out]. It makes weights in scope with [Weights],
+	// [GlorotWeights], [ZeroWeights] or VariableWithValue; a name used twice is one variable. mask [nodes, 1] is δ, nil
+	// if inactive: it multiplies a node's contribution to others, and to itself only if the equation says so. Layers
+	// never draw masks.
 	Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node
 }
 
-// Masked returns δ(u)·h_u for all u: h [nodes, width] times mask [nodes, 1], or h itself if the mask is nil. The mask
-// has no gradient. It is for what is more than a sum, a mean, a maximum or attention over [Neighbours]: these take the
-// mask themselves.
+// Masked returns δ(u)·h_u for all u: h [nodes, width] times mask [nodes, 1], or h for a nil mask. The mask gets no
+// gradient. The aggregations of [Neighbours] mask already.
 func Masked(h, mask *Node) *Node {
 	if mask == nil {
 		return h
@@ -29,24 +27,23 @@ func Masked(h, mask *Node) *Node {
 	return Mul(h, StopGradient(mask))
 }
 
-// Weights makes a trained variable in scope and returns its value. It starts uniform in ±1/√fanIn, as PyTorch's
-// linear layers do, from the trial's seed.
+// Weights returns a trained variable made in scope, initially uniform in ±1/√fanIn, as in PyTorch's linear layers, by
+// the trial's seed.
 func Weights(scope *model.Scope, g *Graph, name string, fanIn int, dimensions ...int) *Node {
 	return variables.Make(scope, g, name, 0, 1/math.Sqrt(float64(max(fanIn, 1))), dimensions...).NodeValue(g)
 }
 
-// GlorotWeights makes a trained matrix [in, out] in scope and returns its value. It starts uniform in
-// ±√(6/(in+out)), as Glorot and Bengio (2010) have it, from the trial's seed.
+// GlorotWeights returns a trained matrix [in, out] made in scope, initially uniform in ±√(6/(in+out)) (Glorot and
+// Bengio 2010), by the trial's seed.
 func GlorotWeights(scope *model.Scope, g *Graph, name string, in, out int) *Node {
 	return variables.Make(scope, g, name, 0, math.Sqrt(6/float64(max(in+out, 1))), in, out).NodeValue(g)
 }
 
-// ZeroWeights makes a trained variable in scope that starts at zero, as biases may, and returns its value.
+// ZeroWeights returns a trained variable made in scope, initially zero.
 func ZeroWeights(scope *model.Scope, g *Graph, name string, dimensions ...int) *Node {
 	return variables.Make(scope, g, name, 0, 0, dimensions...).NodeValue(g)
 }
 
-// linearWeights makes the weights [in, out] and biases [1, out] of a linear layer, h·w + b.
 func linearWeights(scope *model.Scope, g *Graph, in, out int) (w, b *Node) {
 	return Weights(scope, g, "weights", in, in, out), Weights(scope, g, "biases", in, 1, out)
 }

@@ -18,7 +18,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// layerFixture is one case of testdata/layer_fixtures.json, computed by PyTorch Geometric in double precision.
+// layerFixture is a case of testdata/layer_fixtures.json, computed by PyTorch Geometric in double precision.
 type layerFixture struct {
 	fixture
 	Layer  string
@@ -29,7 +29,6 @@ type layerFixture struct {
 	Grad   struct{ Layers []map[string]json.RawMessage }
 }
 
-// Our names of the fixtures' parameters.
 var parameterNames = map[string]map[string]string{
 	"gat":  {"w": "weights", "a_source": "source", "a_target": "target", "b": "biases"},
 	"sgat": {"w": "weights", "b": "biases"},
@@ -40,7 +39,6 @@ var parameterNames = map[string]map[string]string{
 		"a":        "attention", "b": "biases"},
 }
 
-// numbers reads a number, list or list of lists, row by row.
 func numbers(t *testing.T, raw json.RawMessage) (flat []float32, columns int) {
 	t.Helper()
 	var rows [][]float32
@@ -57,7 +55,7 @@ func TestLayersAgreeWithPyTorchGeometric(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		for _, c := range cases {
 			t.Run(c.Name, func(t *testing.T) {
-				most := c.N == 20 && c.Kept || c.N == 30 && !strings.Contains(c.Layer, "gat") // isolated nodes; three layers
+				most := c.N == 20 && c.Kept || c.N == 30 && !strings.Contains(c.Layer, "gat") // isolated; three layers
 				if plan.Kernel == kernels.FusedKernel {
 					most = most || c.N == 30 || c.N == 12 && c.Mask == nil || c.N == 5 && !c.Kept // no mask; no edges
 				}

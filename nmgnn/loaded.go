@@ -15,33 +15,32 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Loaded is a graph and its features in variables of a model's store: what a [Model] runs over.
+// Loaded is a graph and its features in variables: the input of a [Model].
 type Loaded struct {
 	near      *adjacency
 	sparse    *sparseFeatures // nil if dense
 	dense     *model.Variable
-	denseT    *model.Variable // Xᵀ, if the backend profits from it
-	positions *model.Variable // of the entries of a sparse X stored densely, by which dropout numbers them
-	large     bool            // X is dense and not to be copied
+	denseT    *model.Variable // Xᵀ, if it helps the backend
+	positions *model.Variable // dropout's numbers for entries of a sparse X stored densely
+	large     bool            // X is dense and must not be copied
 }
 
-// LoadOptions say how a graph is stored.
+// LoadOptions configure [Load].
 type LoadOptions struct {
 	Plan      kernels.Plan
-	Gradients bool // store what training needs too
-	// Room is for how many entries of the graph and of sparse features [Loaded.Replace] has room, if the kernel leaves any
-	// ([kernels.Options]).Slots; 0: as many as there are.
+	Gradients bool // for gradients
+	// Room and FeatureRoom are how many entries of the graph and of sparse features [Loaded.Replace] may bring, where
+	// [kernels.Options].Slots works; 0: as many as now.
 	Room, FeatureRoom int
-	// Directed keeps the graph from being taken as its own transpose, as others that are put in its place may not be.
+	// Directed stores the transpose separately even if the graph is symmetric, as its replacements may not be.
 	Directed bool
-	// Share is the backend to share memory with, for graphs that are replaced often: see [kernels.Constants.Share]. Dense
-	// features then are zeros until [Loaded.FillFeatures] or a Replace.
+	// Share is the backend to share memory with, for graphs replaced often ([kernels.Constants.Share]). Dense features
+	// stay zero until [Loaded.FillFeatures] or a Replace.
 	Share compute.Backend
 }
 
-// Load stores a graph and its features below path; features without columns are not stored. It returns an error unless
-// there is a row of features for each node
-// and the kernel takes the graph.
+// Load stores a graph and its features, if any, below path. It returns an error unless each node has a row of features
+// and the kernel accepts the graph.
 func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features, o LoadOptions) (*Loaded, error) {
 	n, plan, gradients := edges.NumNodes(), o.Plan, o.Gradients
 	if x.Rows != n {
@@ -82,8 +81,8 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 	return d, into.Err()
 }
 
-// WithEdges returns the same features over another graph of as many nodes, stored below path, without gradients and
-// with room for so many entries (0: as many as there are).
+// WithEdges returns the same features over another graph of as many nodes, stored below path, without gradients, with
+// room for that many entries (0: no spare room).
 func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, error) {
 	other := *d
 	o := kernels.Options{Kernel: d.near.options.Kernel, Slots: room}
@@ -94,8 +93,8 @@ func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, er
 	return &other, nil
 }
 
-// densePositions numbers the entries as the sparse matrix does, so that a seed drops the same ones however they are
-// stored. What a zero is numbered does not matter.
+// densePositions numbers entries as the sparse matrix does, so that a seed drops the same ones. Zeros' numbers do not
+// matter.
 func densePositions(f datasets.Features) []int32 {
 	positions := make([]int32, f.Rows*f.Width)
 	for r := range f.Rows {
@@ -116,8 +115,7 @@ func transposed(x []float32, rows, columns int) []float32 {
 	return t
 }
 
-// Neighbours returns the graph for one pass of a model. Without train no gradient is prepared; with a nil generator, as
-// outside training, nothing is dropped.
+// Neighbours returns the graph for one pass: with gradients if train, with dropout if random is not nil.
 func (d *Loaded) Neighbours(train bool, random *kernels.Random) Neighbours {
 	return Neighbours{adjacency: d.near, train: train, random: random, kept: new(*Node)}
 }
@@ -134,26 +132,25 @@ func (d *Loaded) Features(g *Graph, train bool) Input {
 	return x
 }
 
-// SetDegrees sets |N_v| where the rows hold only a part of the neighbours, as in a part of a larger graph.
+// SetDegrees sets |N_v|, for rows that hold only some of the neighbours.
 func (d *Loaded) SetDegrees(degrees []float32) error {
 	return d.near.set(&d.near.degrees, "degree", degrees)
 }
 
-// Kernel returns what sums over the graph are computed by.
+// Kernel returns the kernel used for sums over the graph.
 func (d *Loaded) Kernel() kernels.Kernel { return d.near.options.Kernel }
 
-// SetOwn says which rows are a batch's own: own [nodes] is 1 for these and 0 for others, which [BatchNorm] leaves out.
+// SetOwn sets the batch's own rows for [BatchNorm]: own [nodes] is 1 for these, else 0.
 func (d *Loaded) SetOwn(own []float32) error { return d.near.set(&d.near.own, "own", own) }
 
-// NeedsMasked reports whether a pass that was built over the graph reads entries of masked neighbours too, as
-// attention does, whose softmax sees them. Sums and means do not.
+// NeedsMasked reports whether a pass built over the graph reads entries of masked neighbours, as attention's softmax
+// does.
 func (d *Loaded) NeedsMasked() bool {
 	return d.near.readsAll || d.near.self != nil && d.near.self.readsAll
 }
 
-// Replace replaces the graph and its features by others of the same shapes, for computations that are compiled
-// already. It returns [kernels.ErrNoFit] if they do not fit; then nothing may be computed any more before a Replace
-// that fits.
+// Replace puts another graph and features of the same shapes into compiled computations. It returns [kernels.ErrNoFit]
+// if they do not fit; then compute nothing before a Replace that fits.
 func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	if x.Rows != edges.NumNodes() {
 		return fmt.Errorf("%d rows of features for %d nodes", x.Rows, edges.NumNodes())
@@ -164,8 +161,8 @@ func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	return d.ReplaceFeatures(x, true)
 }
 
-// ReplaceFeatures replaces the features alone, under the conditions of [Loaded.Replace]. Without gradients, passes that
-// have them need another call first.
+// ReplaceFeatures is [Loaded.Replace] for features only. After a call without gradients, passes with gradients need
+// another.
 func (d *Loaded) ReplaceFeatures(x datasets.Features, gradients bool) error {
 	if d.sparse != nil {
 		return d.sparse.product.Replace(x.Matrix(), gradients)
@@ -189,8 +186,8 @@ func (d *Loaded) ReplaceFeatures(x datasets.Features, gradients bool) error {
 	return nil
 }
 
-// FillFeatures lets fill write rows of dense features [nodes·width], without a copy in between where memory is shared.
-// It reports false, and does nothing, where features are stored otherwise.
+// FillFeatures calls fill to write rows of dense features [nodes·width], in place in shared memory. It returns false,
+// without the call, for other storage.
 func (d *Loaded) FillFeatures(fill func(rows []float32)) (bool, error) {
 	if d.dense == nil || d.denseT != nil || d.positions != nil {
 		return false, nil
@@ -198,7 +195,7 @@ func (d *Loaded) FillFeatures(fill func(rows []float32)) (bool, error) {
 	return true, kernels.Fill(d.dense, fill)
 }
 
-// ReplaceEdges replaces the graph alone, as [Loaded.ReplaceFeatures] does the features.
+// ReplaceEdges is [Loaded.ReplaceFeatures] for the graph.
 func (d *Loaded) ReplaceEdges(edges *csr.Graph, gradients bool) error {
 	if gradients && d.near.options.Symmetric && !edges.IsSymmetric() {
 		return kernels.ErrNoFit

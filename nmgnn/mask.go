@@ -7,28 +7,24 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Mask draws the Bernoulli select function δ: which nodes contribute to others in one epoch (eqs. 5 and 6). The zero
-// value keeps all nodes, so that node masking is inactive.
-//
-// A masked node is left out of every child set, but still computes a representation of its own. The draw is made once
-// an epoch and shared by all layers; outside training there is none. What is kept is not scaled up, unless Rescale
-// asks for it.
+// Mask draws the Bernoulli select function δ: the nodes that contribute to others in one epoch (eqs. 5 and 6). The zero
+// value masks nothing. Masked nodes are left out of every child set but still compute their own representations. All
+// layers share an epoch's draw; outside training nothing is masked.
 type Mask struct {
-	// KeepRate is the probability that a node is kept, the paper's p; the zero value and 1 mask nothing.
+	// KeepRate is the probability of keeping a node, the paper's p; 0 and 1 mask nothing.
 	KeepRate float64
-	// Rescale divides by KeepRate what is kept, so that sums over neighbours keep their expectation. Not in the paper.
+	// Rescale divides kept contributions by KeepRate to keep the expectation of sums. Not in the paper.
 	Rescale bool
-	// Only limits masking to these nodes; others are always kept. nil: all nodes. The paper says "over the nodes in the
-	// train set", which in the transductive setting can be read as Only the train nodes. Nodes are numbered as the graph
-	// that is trained on: in a view, by their place in View.Train.Nodes, as View.Train.Score has them. In the inductive
-	// setting these are not the whole graph's numbers.
+	// Only limits masking to these nodes; nil: all. The paper's "over the nodes in the train set" can mean only the
+	// train nodes in the transductive setting. Nodes are numbered as in the training graph: in a view by their place in
+	// View.Train.Nodes, as in View.Train.Score, which in the inductive setting is not the whole graph's number.
 	Only []int32
 }
 
 // Active reports whether any node can be masked.
 func (m Mask) Active() bool { return hyper.KeepRate(m.KeepRate).Active() }
 
-// Kept returns what a node is multiplied by that may be masked and is kept: 1, or 1/KeepRate with Rescale.
+// Kept returns the factor of kept nodes that may be masked: 1, or 1/KeepRate with Rescale.
 func (m Mask) Kept() float32 {
 	if m.Rescale && m.Active() {
 		return float32(1 / hyper.KeepRate(m.KeepRate).Probability())
@@ -36,8 +32,8 @@ func (m Mask) Kept() float32 {
 	return 1
 }
 
-// Draw fills delta [nodes] with one draw: 1 for kept (or 1/KeepRate, with Rescale) and 0 for masked. It reads as many
-// random numbers as nodes that may be masked, whatever the rate: equal generators mask nested sets at different rates.
+// Draw fills delta [nodes]: 0 for masked nodes, else 1 (1/KeepRate with Rescale). It reads one random number per node
+// that may be masked, so equal generators mask nested sets at different rates.
 func (m Mask) Draw(r *rand.Rand, delta []float32) {
 	keep, kept := hyper.KeepRate(m.KeepRate).Probability(), m.Kept()
 	draw := func() float32 {
@@ -60,7 +56,7 @@ func (m Mask) Draw(r *rand.Rand, delta []float32) {
 	}
 }
 
-// String returns the mask in a few words: "Mask(keep rate 0.5)".
+// String returns, for instance, "Mask(keep rate 0.5)".
 func (m Mask) String() string {
 	text := fmt.Sprintf("Mask(keep rate %v", hyper.KeepRate(m.KeepRate).Probability())
 	if m.Rescale {

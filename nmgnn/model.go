@@ -14,39 +14,38 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Model is a stack of layers that ends in one output a class. Between two layers stand an activation and dropout.
+// Model is a stack of layers, activations and dropout, with one output per class.
 type Model struct {
-	// Layers from the input on; without a readout, the last one's outputs are the logits.
+	// Layers, from the input on. Without a readout, the last one's outputs are the logits.
 	Layers []Layer
-	// Readout computes the logits; its zero value takes the last layer's outputs, and all other layers are hidden.
+	// Readout computes the logits; the zero value takes the last layer's outputs.
 	Readout Readout
 	// Activation follows every hidden layer; nil: ReLU.
 	Activation func(x *Node) *Node
-	// Norm normalises what each hidden layer returns, before the activation: see [BatchNorm].
+	// Norm normalises each hidden layer's output before the activation: see [BatchNorm].
 	Norm bool
-	// Residual adds each layer's input, before dropout, to its output, after the activation, where they have the same
-	// width: h^(k) = layer(h^(k-1)) + h^(k-1), as in appendix B of Kipf and Welling (2017).
+	// Residual adds each layer's input, before dropout, to its output after the activation, if widths are equal: h^(k)
+	// = layer(h^(k-1)) + h^(k-1), as in appendix B of Kipf and Welling (2017).
 	Residual bool
-	// Dropout is the probability that an entry of a layer's input is dropped while training, for every layer. Node
-	// masking is something else: see [Mask].
+	// Dropout is the probability of dropping an entry of any layer's input in training.
 	Dropout float64
-	// ScoresOnly has Dropout on the readout's scores alone.
+	// ScoresOnly applies Dropout to the readout's scores only.
 	ScoresOnly bool
 }
 
 // Pass is one run of a model over one graph, inside a computation.
 type Pass struct {
-	Scope    *model.Scope // where the weights are
+	Scope    *model.Scope // of the weights
 	Near     Neighbours
 	Features Input           // [nodes, width]
 	Mask     *Node           // δ [nodes, 1], shared by all layers; nil: inactive
-	Random   *kernels.Random // for dropout; nil: none, as outside training
-	// After, if set, changes a layer's output, after its activation and before all that reads it; layers count from 0.
+	Random   *kernels.Random // for dropout; nil outside training
+	// After, if set, changes the output of a layer (from 0) after its activation, before all uses.
 	After func(layer int, h *Node) *Node
 }
 
-// Forward returns the representations h^(1)…h^(k) of all nodes, each [nodes, width], and the logits [nodes, classes]
-// last, without activation: these are h^(k), or with a readout one more node behind it.
+// Forward returns h^(1)…h^(k), each [nodes, width], then the logits [nodes, classes]: h^(k) itself, or one more node
+// with a readout.
 func (m Model) Forward(p Pass) []*Node {
 	h := p.Features
 	all := make([]*Node, 0, len(m.Layers)+1)
@@ -61,8 +60,7 @@ func (m Model) Forward(p Pass) []*Node {
 	return all
 }
 
-// Step returns what layer i, counted from 0, makes of the representations below it: h^(i+1) of all nodes, [nodes,
-// width].
+// Step returns layer i's output h^(i+1), i from 0: [nodes, width].
 func (m Model) Step(p Pass, i int, h Input) *Node {
 	scope := p.Scope.In("layer%d", i)
 	input := h
@@ -89,7 +87,7 @@ func (m Model) Step(p Pass, i int, h Input) *Node {
 	return out
 }
 
-// ReadOut returns the logits [nodes, classes] of a model with a readout, for h^(1)…h^(k).
+// ReadOut returns the readout's logits [nodes, classes] for h^(1)…h^(k).
 func (m Model) ReadOut(p Pass, all []*Node) *Node {
 	return m.Readout.logits(p, all, m.Dropout, m.ScoresOnly)
 }
@@ -115,7 +113,6 @@ func (m Model) Check() error {
 	return hyper.CheckDropRate("dropout", m.Dropout)
 }
 
-// checkWidths returns an error for a layer without outputs, or with a number of them below 1.
 func checkWidths(all ...int) error {
 	if len(all) == 0 || slices.Min(all) < 1 {
 		return fmt.Errorf("widths %v: expected at least 1 each", all)
@@ -123,7 +120,6 @@ func checkWidths(all ...int) error {
 	return nil
 }
 
-// checkAttention returns an error for settings that no attention has.
 func checkAttention(heads, width int, dropout float64) error {
 	if heads < 0 {
 		return fmt.Errorf("%d heads: expected 1 or more; 0 is 1", heads)
@@ -134,8 +130,8 @@ func checkAttention(heads, width int, dropout float64) error {
 	return hyper.CheckDropRate("dropout", dropout)
 }
 
-// relu is max(x, 0), as a choice: the gradient of a maximum takes five operations where that of a choice is one. In
-// pages the five are faster, as each has a loop in nmgnn/internal/kernels/fused/lanes. Both compute the same numbers.
+// relu is max(x, 0) as Where: its gradient takes one operation, that of a maximum five. In WebAssembly the five are
+// faster, as each has a loop in nmgnn/internal/kernels/fused/lanes. Both give the same numbers.
 func relu(x *Node) *Node {
 	if runtime.GOARCH == "wasm" {
 		return activation.Relu(x)
@@ -143,7 +139,7 @@ func relu(x *Node) *Node {
 	return Where(LessThan(x, ScalarZero(x.Graph(), x.DType())), ZerosLike(x), x) // NaN stays NaN
 }
 
-// String returns the model in a line: "Model(2 layers: nmgnn.GIN, nmgnn.GIN; dropout 0.5)".
+// String returns, for instance, "Model(2 layers: nmgnn.GIN, nmgnn.GIN; dropout 0.5)".
 func (m Model) String() string {
 	kinds := make([]string, len(m.Layers))
 	for i, layer := range m.Layers {

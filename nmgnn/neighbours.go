@@ -16,23 +16,21 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Neighbours aggregates over N_v inside a computation. Layers are written against it and read like their equation; how
-// sums are computed is up to the [kernels.Product] behind it.
+// Neighbours aggregates over N_v inside a computation, through a [kernels.Product].
 //
-// Layers that weigh neighbours work with entries: one for each pair of v and u ∈ N_v, in an order of its own. A node
-// [entries, width] may be computed with like any other; some of its rows are padding, which every method here leaves
-// out.
+// Entries, one for each v and u ∈ N_v, are nodes [entries, width] in the product's order, with rows of padding that all
+// methods ignore.
 type Neighbours struct {
 	*adjacency
-	train  bool            // gradients are wanted
-	random *kernels.Random // nil: nothing is dropped
-	drop   *kernels.Stream // of edges, if a regulariser drops them
-	rate   float64         // at which it does
-	kept   **Node          // what it kept: [entries, 1], made once
-	mask   *Node           // δ of all but v itself: see MaskOthers; nil: inactive
+	train  bool
+	random *kernels.Random // nil: no dropout
+	drop   *kernels.Stream // a regulariser's dropped edges; may be nil
+	rate   float64         // of drop
+	kept   **Node          // entries that drop kept: [entries, 1], made once
+	mask   *Node           // of MaskOthers; may be nil
 }
 
-// adjacency is a graph's neighbours in variables of a model, shared by all passes over it.
+// adjacency is a graph's neighbours in variables, shared by all passes.
 type adjacency struct {
 	store   *model.Store
 	path    string
@@ -40,11 +38,11 @@ type adjacency struct {
 	matrix  csr.Matrix
 
 	product kernels.Product
-	self    *adjacency      // with v in N_v, once asked for
+	self    *adjacency      // with v in N_v; made on first use
 	isSelf  bool            // v is in N_v
-	degrees *model.Variable // [nodes, 1], if the rows do not tell; nil: they do
-	own     *model.Variable // [nodes, 1]: 1 for a batch's own rows; nil: all are
-	// readsAll says that something other than a sum was computed over the entries: what is masked may matter to it.
+	degrees *model.Variable // [nodes, 1]; nil: the rows' lengths
+	own     *model.Variable // [nodes, 1]: 1 for a batch's own rows; nil: all
+	// readsAll is set if anything but sums reads the entries: masked ones may then matter.
 	readsAll bool
 }
 
@@ -53,7 +51,6 @@ func newAdjacency(store *model.Store, path string, m csr.Matrix, o kernels.Optio
 	return &adjacency{store: store, path: path, options: o, matrix: m, product: p}, err
 }
 
-// set puts a number for each row into one of the variables above, which it makes if it is nil.
 func (a *adjacency) set(v **model.Variable, name string, numbers []float32) error {
 	if *v != nil {
 		return gomlx.Error((*v).SetValue(tensors.FromFlatDataAndDimensions(numbers, len(numbers), 1)))
@@ -63,7 +60,6 @@ func (a *adjacency) set(v **model.Variable, name string, numbers []float32) erro
 	return into.Err()
 }
 
-// perEntry returns a number for each entry of a pattern, by its row and column.
 func perEntry(of func(v, u int32) float32) func(m csr.Matrix) []float32 {
 	return func(m csr.Matrix) []float32 {
 		numbers := make([]float32, m.NumEntries())
@@ -74,7 +70,6 @@ func perEntry(of func(v, u int32) float32) func(m csr.Matrix) []float32 {
 	}
 }
 
-// times multiplies entries: keep, nil for ones, by x.
 func times(keep, x *Node) *Node {
 	if keep == nil {
 		return x
@@ -82,7 +77,6 @@ func times(keep, x *Node) *Node {
 	return Mul(keep, x)
 }
 
-// replace puts another pattern with as many rows and entries in the place of this one's.
 func (a *adjacency) replace(m csr.Matrix, gradients bool) error {
 	if err := a.product.Replace(m, gradients); err != nil {
 		return err
@@ -97,7 +91,7 @@ func (a *adjacency) replace(m csr.Matrix, gradients bool) error {
 // NumNodes returns the number of nodes.
 func (n Neighbours) NumNodes() int { return n.product.Rows() }
 
-// WithSelf aggregates over v ∪ N_v.
+// WithSelf returns neighbours v ∪ N_v.
 func (n Neighbours) WithSelf() Neighbours {
 	if n.self == nil {
 		o := n.options
@@ -115,25 +109,22 @@ func (n Neighbours) WithSelf() Neighbours {
 	return n
 }
 
-// withoutEdges aggregates over what is left of N_v when each edge is dropped with probability rate, in both directions
-// and in all layers alike, as drawn from the generator. v itself, in v ∪ N_v, is never dropped.
+// v itself, in v ∪ N_v, is never dropped.
 func (n Neighbours) withoutEdges(r *kernels.Random, rate float64) Neighbours {
 	stream := r.Next()
 	n.drop, n.rate, n.kept = &stream, rate, new(*Node)
 	return n
 }
 
-// MaskOthers multiplies what each u ≠ v contributes to v by δ(u), and leaves v's own contribution in v ∪ N_v
-// alone: eq. 6 read as keeping a masked root. Sums, Mean, Max and attention heed it; no softmax sees it. mask is
-// [nodes, 1]; nil: inactive.
+// MaskOthers multiplies contributions of u ≠ v to v by δ(u), mask [nodes, 1] (nil: inactive), but not v's own: eq. 6
+// read as keeping a masked root. Sums, Mean, Max and attention apply it, after the softmax.
 func (n Neighbours) MaskOthers(mask *Node) Neighbours {
 	n.checkMask(mask)
 	n.mask = mask
 	return n
 }
 
-// othersMasked multiplies entries by the mask of MaskOthers: keep [entries, width], nil for ones → [entries, width], or
-// [entries, 1] if keep is nil; nil if nothing multiplies them.
+// othersMasked multiplies keep [entries, width], nil for ones, by MaskOthers' mask; nil if both are.
 func (n Neighbours) othersMasked(keep *Node) *Node {
 	if n.mask == nil {
 		return keep
@@ -147,12 +138,12 @@ func (n Neighbours) othersMasked(keep *Node) *Node {
 			return 0
 		})
 	}
-	// Both are zero in padding, as what multiplies entries has to be.
+	// Both are zero in padding, as factors of entries must be.
 	self, other := n.product.Floats("self", is(true)).NodeValue(g), n.product.Floats("other", is(false)).NodeValue(g)
 	return times(keep, StopGradient(Add(self, Mul(other, n.product.Gather(n.mask)))))
 }
 
-// present is 1 for entries that a regulariser kept, 0 for those it dropped and for padding; nil if none drops any.
+// present is 1 for entries that a regulariser kept, else 0; nil without one.
 func (n Neighbours) present(g *Graph) *Node {
 	if n.drop == nil {
 		return nil
@@ -165,9 +156,9 @@ func (n Neighbours) present(g *Graph) *Node {
 	return *n.kept
 }
 
-// edgeNumbers numbers the edges from 1, both directions of an undirected one alike. An entry of v itself has 0.
+// edgeNumbers numbers the edges from 1, both directions alike; entries of v itself have 0.
 func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
-	// Entries of v itself do not count, so that an edge has its number with and without them.
+	// Skipping entries of v itself numbers edges alike with and without them.
 	number, next := make([]int32, m.NumEntries()), int32(1)
 	for i, row := range m.RowIndices() {
 		if m.Indices[i] != row {
@@ -185,13 +176,11 @@ func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 	return number
 }
 
-// ofNodes panics unless x has a row for each node, and so many columns; 0: any number. Kernels read memory by the rows
-// that it is to have.
+// ofNodes protects kernels' memory accesses; 0 columns: any.
 func (n Neighbours) ofNodes(name string, x *Node, columns int) {
 	mustBe(name, x, n.product.Rows(), "node", columns)
 }
 
-// ofEntries panics unless x has a row for each entry.
 func (n Neighbours) ofEntries(name string, x *Node) { mustBe(name, x, n.product.Slots(), "entry", 0) }
 
 func mustBe(name string, x *Node, rows int, of string, columns int) {
@@ -209,15 +198,14 @@ func mustBe(name string, x *Node, rows int, of string, columns int) {
 	panic(fmt.Errorf("%s has the shape %v: expected [%d, %s], a row for each %s", name, shape.Dimensions, rows, width, of))
 }
 
-// checkMask panics unless a mask is nil or has a number for each node.
 func (n Neighbours) checkMask(mask *Node) {
 	if mask != nil {
 		n.ofNodes("mask", mask, 1)
 	}
 }
 
-// Sum maps h [nodes, width] to [nodes, width]: row v is Σ_{u∈N_v} δ(u)·h_u. Here and in what follows, mask [nodes,
-// 1] holds δ, has no gradient, and nil stands for ones.
+// Sum returns Σ_{u∈N_v} δ(u)·h_u: h [nodes, width] → [nodes, width]. Here and below, mask [nodes, 1] is δ, without
+// gradient; nil: ones.
 func (n Neighbours) Sum(h, mask *Node) *Node {
 	n.ofNodes("h", h, 0)
 	n.checkMask(mask)
@@ -225,7 +213,7 @@ func (n Neighbours) Sum(h, mask *Node) *Node {
 	return kernels.Sum(n.product, h, mask, n.othersMasked(n.present(g)), n.train)
 }
 
-// Mean returns Sum divided by |N_v|, or zeros for a node without neighbours.
+// Mean returns Sum divided by |N_v|, 0 without neighbours.
 func (n Neighbours) Mean(h, mask *Node) *Node {
 	n.ofNodes("h", h, 0)
 	n.checkMask(mask)
@@ -235,8 +223,8 @@ func (n Neighbours) Mean(h, mask *Node) *Node {
 	return n.product.Mean(h, mask, Max(degree, OnesLike(degree)), keep, n.train)
 }
 
-// Max maps h [nodes, width] to [nodes, width]: row v has the greatest h_u of the u ∈ N_v with δ(u) = 1, column by
-// column; zeros where there are none.
+// Max returns the greatest h_u of the u ∈ N_v with δ(u) = 1, per column, 0 without any: h [nodes, width] → [nodes,
+// width].
 func (n Neighbours) Max(h, mask *Node) *Node {
 	n.checkMask(mask)
 	messages, present := n.Sources(h), n.othersMasked(n.present(h.Graph()))
@@ -249,7 +237,7 @@ func (n Neighbours) Max(h, mask *Node) *Node {
 	return kernels.RowMax(n.product, messages, present, n.train)
 }
 
-// Degree returns |N_v| of all nodes: [nodes, 1].
+// Degree returns |N_v|: [nodes, 1].
 func (n Neighbours) Degree(g *Graph) *Node {
 	if n.degrees != nil {
 		degrees := n.degrees.NodeValue(g)
@@ -279,9 +267,8 @@ func (n Neighbours) Targets(h *Node) *Node {
 	return kernels.Targets(n.product, h, n.train)
 }
 
-// Weights returns a number for each entry and function, the same in every epoch: [entries, functions]. Each function is
-// called once for each pair of v and u ∈ N_v, by their numbers in the graph that is being computed over; name tells
-// several such weights apart.
+// Weights returns constant weights [entries, functions], calling each function once for each v and u ∈ N_v, numbered as
+// in the computation's graph. name identifies them.
 func (n Neighbours) Weights(g *Graph, name string, of ...func(v, u int32) float32) *Node {
 	n.readsAll = true
 	columns := make([]*Node, len(of))
@@ -298,18 +285,16 @@ func (n Neighbours) Weights(g *Graph, name string, of ...func(v, u int32) float3
 	return Concatenate(columns, 1)
 }
 
-// Softmax returns exp(e_vu) / Σ_{w∈N_v} exp(e_vw), for each column of e [entries, heads] on its own.
+// Softmax returns exp(e_vu) / Σ_{w∈N_v} exp(e_vw), per column of e [entries, heads].
 func (n Neighbours) Softmax(e *Node) *Node {
 	n.ofEntries("e", e)
 	n.readsAll = true
 	return kernels.RowSoftmax(n.product, e, n.present(e.Graph()), n.train)
 }
 
-// drops reports whether entries are dropped at this rate: in training, if the rate is above 0.
 func (n Neighbours) drops(rate float64) bool { return n.random != nil && rate > 0 }
 
-// EntryDropout sets entries of e [entries, heads] to zero with probability rate and divides the others by 1-rate;
-// outside training it leaves them alone.
+// EntryDropout in training zeroes entries of e [entries, heads] with probability rate and divides the others by 1-rate.
 func (n Neighbours) EntryDropout(e *Node, rate float64) *Node {
 	n.ofEntries("e", e)
 	if !n.drops(rate) {
@@ -318,14 +303,13 @@ func (n Neighbours) EntryDropout(e *Node, rate float64) *Node {
 	return Mul(e, n.keepEntries(e.Shape().Dimensions[1], rate))
 }
 
-// keepEntries draws what dropout multiplies entries with so many heads by.
 func (n Neighbours) keepEntries(heads int, rate float64) *Node {
 	n.readsAll = true
 	return n.product.DropEntries(n.random.Next(), nil, heads, rate)
 }
 
-// WeightedSum returns Σ_{u∈N_v} weights_vu·δ(u)·h_u: weights [entries, heads], h [nodes, width] → [nodes,
-// width]. Each head weighs its share of the width, in order.
+// WeightedSum returns Σ_{u∈N_v} weights_vu·δ(u)·h_u: weights [entries, heads], h [nodes, width] → [nodes, width]. Each
+// head weighs its share of the width, in order.
 func (n Neighbours) WeightedSum(weights, h, mask *Node) *Node {
 	n.ofEntries("weights", weights)
 	n.ofNodes("h", h, 0)
@@ -343,8 +327,8 @@ func (n Neighbours) Attention(e, h, mask *Node, rate float64) *Node {
 	return n.attend(kernels.Attention{Scores: e, Values: h, Mask: mask}, e.Shape().Dimensions[1], rate)
 }
 
-// PairAttention is [Neighbours.Attention] with e_vu = LeakyReLU(source_u + target_v), with that slope below zero:
-// source, target [nodes, heads]. Where it can be, e is never stored.
+// PairAttention is [Neighbours.Attention] with e_vu = LeakyReLU(source_u + target_v), slope below zero, source and
+// target [nodes, heads]. It avoids storing e if possible.
 func (n Neighbours) PairAttention(source, target *Node, slope float64, h, mask *Node, rate float64) *Node {
 	n.ofNodes("source", source, 0)
 	n.ofNodes("target", target, source.Shape().Dimensions[1])
@@ -366,8 +350,8 @@ func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {
 	return n.product.Attend(a)
 }
 
-// Scores returns the inner products of each head's share of h [nodes, width] with its row of a and of b [heads,
-// width/heads], for [Neighbours.PairAttention]: two nodes [nodes, heads].
+// Scores returns the inputs of [Neighbours.PairAttention], two nodes [nodes, heads]: inner products of each head's
+// share of h [nodes, width] with its row of a and of b [heads, width/heads].
 func (n Neighbours) Scores(h, a, b *Node) (source, target *Node) {
 	n.ofNodes("h", h, 0)
 	return n.product.PairScores(h, a, b)

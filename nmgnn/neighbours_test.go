@@ -21,7 +21,7 @@ import (
 func TestSoftmaxIsOverNeighboursAndSurvivesLargeScores(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
-		// 0–1, 0–2; 3 alone. Scores are those of the sources: 1000, 1001, −2000, 5.
+		// Edges 0–1, 0–2; 3 isolated. Source scores: 1000, 1001, −2000, 5.
 		near := nearOf(t, store, plan, 4, [][2]int32{{0, 1}, {0, 2}})
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, scores *Node) []*Node {
 			n := near(nil)
@@ -33,25 +33,24 @@ func TestSoftmaxIsOverNeighboursAndSurvivesLargeScores(t *testing.T) {
 				Gradient(ReduceAllSum(picked), scores)[0]}
 		}, [][]float32{{1000}, {1001}, {-2000}, {5}})
 		require.NoError(t, err)
-		// 0 hears 1001 and −2000: all weight on the first. 1 and 2 hear 0 alone. 3 hears nobody: zero.
+		// 0 has 1001 and −2000: all weight on 1001. 1 and 2 have only 0; 3 has no neighbours: zero.
 		require.Equal(t, [][]float32{{1001}, {1000}, {1000}, {0}}, outputs[0].Value())
-		// With themselves: 0 weighs 1000, 1001, −2000 by 1:e:0, and so does 1, without the last; 2 hears 1000 and itself;
-		// 3 itself.
+		// With self: 0 weighs 1000, 1001, −2000 by 1:e:0; 1 likewise without the last; 2 has 1000 and itself; 3 itself.
 		mix := float32((1000 + 1001*math.E) / (1 + math.E))
 		gnntest.InDelta(t, []float32{mix, mix, 1000, 5}, slices.Concat(outputs[1].Value().([][]float32)...), 1e-3,
 			"with itself")
 		require.Equal(t, [][]float32{{2}, {1}, {1}, {0}}, outputs[2].Value())
 		require.Equal(t, [][]float32{{3}, {2}, {2}, {1}}, outputs[3].Value())
-		// Weights of 1 and 0 do not move: the gradient is that of a plain sum.
+		// Weights of 1 and 0 do not move: the gradient is a plain sum's.
 		require.Equal(t, [][]float32{{2}, {1}, {0}, {0}}, outputs[4].Value())
 	})
 }
 
-// A graph whose greatest neighbours are read off: a(0)–b(1), a–c(2), b–c, c–d(3), and e(4) alone.
+// Edges a(0)–b(1), a–c(2), b–c, c–d(3); e(4) isolated.
 var (
 	fivePairs = [][2]int32{{0, 1}, {0, 2}, {1, 2}, {2, 3}}
 	fiveRows  = [][]float32{{1, 9}, {2, -1}, {4, -3}, {8, -5}, {16, 7}}
-	// A loss of these times the rows tells in its gradient which rows something came from.
+	// A loss of these times the rows shows in its gradient which rows contributed.
 	fiveFactors = [][]float32{{1}, {10}, {100}, {1000}, {10000}}
 )
 
@@ -67,18 +66,15 @@ func TestMaxIsTheGreatestOfEachColumnAmongTheNeighbours(t *testing.T) {
 				near(nil).WithSelf().MaskOthers(mask).Max(h, nil)}
 		}, fiveRows, fiveFactors, [][]float32{{4}, {4}, {4}, {0}, {0}}, [][]float32{{0}, {1}, {0}, {1}, {1}})
 		require.NoError(t, err)
-		// a hears b and c, b hears a and c, c hears a, b and d, d hears c, and e nobody: zero.
+		// a has b and c; b a and c; c a, b and d; d c; e has no neighbours: zero.
 		require.Equal(t, [][]float32{{4, -1}, {4, 9}, {8, 9}, {4, -3}, {0, 0}}, outputs[0].Value())
-		// First column: c is what a, b and d have, and d what c has. Second: a is what b and c have, b what a has, c what d
-		// has.
+		// First column: c is the maximum of a, b and d; d of c. Second: a is the maximum of b and c; b of a; c of d.
 		require.Equal(t, [][]float32{{0, 110}, {0, 1}, {1011, 1000}, {100, 0}, {0, 0}}, outputs[1].Value())
 		require.Equal(t, [][]float32{{4, 9}, {4, 9}, {8, 9}, {8, -3}, {16, 7}}, outputs[2].Value(), "among themselves too")
-		// a, b and c have two that are equally great, whose gradients each take half: a ½·10+½·100, b ½·1+½·100, c
-		// ½·1+½·10+1000.
+		// a, b and c have two equal maxima, each with half the gradient: a ½·10+½·100, b ½·1+½·100, c ½·1+½·10+1000.
 		require.Equal(t, [][]float32{{4}, {4}, {4}, {4}, {0}}, outputs[3].Value())
 		require.Equal(t, [][]float32{{55}, {50.5}, {1005.5}, {0}, {0}}, outputs[4].Value())
-		// With a and c masked, a hears b, c hears b and d, and b and d hear nobody: a's and c's -1 is not a zero of those
-		// masked.
+		// With a and c masked, a has b, c has b and d, b and d have no neighbours: a's and c's -1 is not a masked zero.
 		require.Equal(t, [][]float32{{2, -1}, {0, 0}, {8, -1}, {0, 0}, {0, 0}}, outputs[5].Value())
 		require.Equal(t, [][]float32{{0, 0}, {1, 101}, {0, 0}, {100, 0}, {0, 0}}, outputs[6].Value())
 		require.Equal(t, outputs[5].Value(), outputs[7].Value(), "all but v itself")
@@ -87,7 +83,7 @@ func TestMaxIsTheGreatestOfEachColumnAmongTheNeighbours(t *testing.T) {
 }
 
 func TestNumbersThatAreNotOneForEachNodeAreRefused(t *testing.T) {
-	// Kernels would read what lies behind them in memory.
+	// Kernels would read beyond them.
 	few := func(x *Node) *Node { return Slice(x, AxisRange(0, 2)) }
 	const nodes, entries = "has the shape [2 2]: expected [5, width], a row for each node",
 		"has the shape [2 2]: expected [8, width], a row for each entry"
@@ -135,14 +131,14 @@ func TestWeightsAreThoseOfEachPairOfNodes(t *testing.T) {
 			y := n.WeightedSum(n.Weights(g, "number", number), h, nil)
 			again := near(nil).WeightedSum(near(nil).Weights(g, "number", number), identity(g, 5), nil)
 			assert.Equal(t, 8, asked,
-				"once for each pair") // not require: who ends a test while a computation is built leaves it locked
+				"once for each pair") // require would leave the graph locked
 			other := n.WeightedSum(n.Weights(g, "other", func(v, u int32) float32 { return 1 }), identity(g, 5), nil)
 			withSelf := own.WeightedSum(own.Weights(g, "number", number), identity(g, 5), nil)
 			assert.Equal(t, 8+13, asked)
 			return []*Node{y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], again, other, withSelf}
 		}, [][]float32{{1}, {2}, {4}, {8}, {16}}, fiveFactors)
 		require.NoError(t, err)
-		// a 1·2+2·4, b 10·1+12·4, c 20·1+21·2+23·8, d 32·4, e nothing.
+		// a 1·2+2·4, b 10·1+12·4, c 20·1+21·2+23·8, d 32·4, e 0.
 		require.Equal(t, [][]float32{{10}, {58}, {246}, {128}, {0}}, outputs[0].Value())
 		// a 10·10+20·100, b 1·1+21·100, c 2·1+12·10+32·1000, d 23·100.
 		require.Equal(t, [][]float32{{2100}, {2101}, {32122}, {2300}, {0}}, outputs[1].Value())
@@ -199,7 +195,7 @@ func TestAttentionIsSoftmaxDropoutAndSum(t *testing.T) {
 		r := variables.HostRandom(5, "attention")
 		const nodes, heads, width = 40, 2, 6
 		var pairs [][2]int32
-		for v := range int32(nodes - 2) { // the last two stand alone
+		for v := range int32(nodes - 2) { // the last two are isolated
 			pairs = append(pairs, [2]int32{v, (v + 1) % (nodes - 2)}, [2]int32{v, int32(r.IntN(nodes - 2))})
 		}
 		near := nearOf(t, store, plan, nodes, pairs)

@@ -15,8 +15,8 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Seeds give the numbers on record only as long as layers take the generator's streams in this order. A layer that is
-// changed to need fewer must go on taking what it took, as SGAT does.
+// Recorded results need layers to take the generator's streams in this order; a layer that needs fewer must still take
+// them, as SGAT does.
 func TestLayersTakeTheseStreamsOfTheGeneratorInTraining(t *testing.T) {
 	b := gnntest.Go(t)
 	for _, c := range []struct {
@@ -48,7 +48,7 @@ func TestLayersTakeTheseStreamsOfTheGeneratorInTraining(t *testing.T) {
 						c.layer(dropout).Forward(scope.At("layer"), near(r), nmgnn.Dense(h), nil)
 						return taken(r)
 					}
-					assert.Zero(t, forward(0)) // not require: who ends a test while a computation is built leaves it locked
+					assert.Zero(t, forward(0)) // require would leave the graph locked
 					assert.Equal(t, c.dropping, forward(0.5))
 					r := kernels.NewRandom(key, plan.Kernel)
 					m := nmgnn.Model{Layers: []nmgnn.Layer{c.layer(0.5), c.layer(0.5)}, Dropout: 0.5}

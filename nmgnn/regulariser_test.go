@@ -92,10 +92,10 @@ func TestDropEdgeHoldsForMaximaAndWeightedSums(t *testing.T) {
 				Gradient(ReduceAllSum(Mul(factors, sum)), h)[0]}
 		}, []uint32{2, 1}, fiveRows, fiveFactors)
 		require.NoError(t, err)
-		// What this key leaves: b–c and c–d.
+		// This key keeps b–c and c–d.
 		require.Equal(t, [][]float32{{0, 0, 0, 0, 0}, {0, 0, 1, 0, 0}, {0, 1, 0, 1, 0}, {0, 0, 1, 0, 0}, {0, 0, 0, 0, 0}},
 			outputs[0].Value())
-		// a has lost its neighbours. b and d have c, c has b and d.
+		// a has no neighbours left; b and d have c, c has b and d.
 		require.Equal(t, [][]float32{{0, 0}, {4, -3}, {8, -1}, {4, -3}, {0, 0}}, outputs[1].Value())
 		require.Equal(t, [][]float32{{0, 0}, {0, 100}, {1010, 1010}, {100, 0}, {0, 0}}, outputs[2].Value())
 		// b 12·c, c 21·b+23·d, d 32·c; backwards b 21·100, c 12·10+32·1000, d 23·100.
@@ -104,7 +104,7 @@ func TestDropEdgeHoldsForMaximaAndWeightedSums(t *testing.T) {
 	})
 }
 
-// ring joins each of n nodes with the two next ones.
+// ring joins each of n nodes with the next two.
 func ring(n int32) (pairs [][2]int32) {
 	for v := range n {
 		pairs = append(pairs, [2]int32{v, (v + 1) % n}, [2]int32{v, (v + 2) % n})
@@ -135,7 +135,7 @@ func TestDropGNNAveragesTheProbabilitiesOfMaskedRuns(t *testing.T) {
 				require.Len(t, all, 2)
 				return all[1]
 			}
-			// By hand: the masks that Apply draws, one run each.
+			// By hand: the masks that Apply draws.
 			r := kernels.NewRandom(Const(g, []uint32{0x9e3779b9, 0x7f4a7c15}), plan.Kernel)
 			var byHand, masks *Node
 			for range nmgnn.DropGNNRuns {

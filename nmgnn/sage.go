@@ -11,17 +11,17 @@ import (
 //
 //	h'_v = W_root·h_v + W·Σ_{u ∈ N_v} δ(u)·h_u / |N_v| + b
 //
-// |N_v| counts masked neighbours too, so nothing is rescaled. The root's own term is never masked. The mean over no
-// neighbours is zero.
+// |N_v| counts masked neighbours, so nothing is rescaled. The root's own term is never masked. Without neighbours the
+// mean is 0.
 type SAGE struct {
 	Width int // outputs
 }
 
-// Forward maps h [nodes, in] to [nodes, Width]; mask is [nodes, 1], or nil for inactive.
+// Forward returns [nodes, Width] for h [nodes, in] and mask [nodes, 1] (nil: inactive).
 func (l SAGE) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
 	g := h.Graph()
 	in := h.Width()
-	// One product with both matrices side by side reads the features once.
+	// One product with both matrices reads the features once.
 	both := h.Times(Concatenate([]*Node{
 		Weights(scope, g, "weights", in, in, l.Width), Weights(scope, g, "root_weights", in, in, l.Width)}, -1))
 	neighbours := SliceAxis(both, 1, AxisRange(0, l.Width))

@@ -26,10 +26,10 @@ func TestAKeptSelfTermIsNeitherMaskedNorRescaled(t *testing.T) {
 			mask []float32
 			want []float32
 		}{
-			// c and e are masked. a (1+2)/3, b (1+2)/3, c (1+2+8)/4, d 8/2, e 0; kept, c has its 4 and e its 16.
+			// c and e are masked. a (1+2)/3, b (1+2)/3, c (1+2+8)/4, d 8/2, e 0; kept, c adds its 4 and e its 16.
 			{false, []float32{1, 1, 0, 1, 0}, []float32{1, 1, 2.75, 4, 0}},
 			{true, []float32{1, 1, 0, 1, 0}, []float32{1, 1, 3.75, 4, 16}},
-			// Rescaled at one half: others count twice, v itself once. a (1+4)/3, b (2+2)/3, c (4+2+4+16)/4, d 8/2, e 16.
+			// Rescaled at ½: others count twice, v once. a (1+4)/3, b (2+2)/3, c (4+2+4+16)/4, d 8/2, e 16.
 			{true, []float32{2, 2, 0, 2, 0}, []float32{5. / 3, 4. / 3, 6.5, 4, 16}},
 		} {
 			if programs[c.keep] == nil {
@@ -73,7 +73,7 @@ func TestMaskingOthersKeepsTheOwnTerm(t *testing.T) {
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, scores, h, mask *Node) (all []*Node) {
 			for _, name := range names {
 				of, self := methods[name], near.WithSelf()
-				// Row v of the identity shows what v takes of each node: on the diagonal, of itself.
+				// Row v of the identity shows v's share of each node, on the diagonal its own.
 				taken := of(self, scores, identity(h.Graph(), n))
 				own := ReduceAndKeep(Mul(taken, identity(h.Graph(), n)), ReduceSum, 1)
 				gone := Mul(own, Mul(h, OneMinus(mask)))
@@ -91,7 +91,6 @@ func TestMaskingOthersKeepsTheOwnTerm(t *testing.T) {
 	})
 }
 
-// whole01 is a mask of every third node.
 func whole01(n int) [][]float32 {
 	mask := make([][]float32, n)
 	for v := range mask {

@@ -8,20 +8,20 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// SGAT is the masked layer of the simplified GAT (eq. 9), in which all of v and its neighbours weigh alike:
+// SGAT is the masked layer of the simplified GAT (eq. 9), which weighs v and its neighbours equally:
 //
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·W·h_u / |v∪N_v| + b
 type SGAT struct {
 	Width int // outputs
-	// Dropout is the probability that a weight 1/|v∪N_v| is dropped in training. The paper has none with node masking.
-	// Each of Heads shares of the outputs drops weights of its own, as GAT's heads do; 0: 1.
+	// Dropout is the probability of dropping a weight 1/|v∪N_v| in training; the paper uses none with node masking.
+	// Each of Heads (0: 1) shares of the outputs drops separately, as in GAT.
 	Dropout float64
 	Heads   int
-	// KeepSelf leaves v's own term unmasked, as eq. 6 can be read: δ(v) applies to what others hear of v alone.
+	// KeepSelf is as in [GAT].
 	KeepSelf bool
 }
 
-// Forward maps h [nodes, in] to [nodes, Width]; mask is [nodes, 1], or nil for inactive.
+// Forward returns [nodes, Width] for h [nodes, in] and mask [nodes, 1] (nil: inactive).
 func (l SGAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
 	g := h.Graph()
 	near = near.WithSelf()

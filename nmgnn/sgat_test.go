@@ -35,7 +35,7 @@ func TestSGATDropsWeightsOfEachHeadsShareInTrainingAlone(t *testing.T) {
 			outputs[2].Value().([][]float32)
 		same := 0
 		for v := range trained {
-			var fifths [2]float64 // each of five weights of a fifth is dropped or doubled
+			var fifths [2]float64 // each of five weights of ⅕ is dropped or doubled
 			for c := range fifths {
 				require.InDelta(t, tested[0][c], tested[v][c], 1e-5, "the mean of what is alike")
 				fifths[c] = 2.5 * float64((trained[v][c]-biases[v][c])/(tested[v][c]-biases[v][c]))
@@ -49,7 +49,6 @@ func TestSGATDropsWeightsOfEachHeadsShareInTrainingAlone(t *testing.T) {
 	})
 }
 
-// whole is rows of small whole numbers that differ.
 func whole(rows, width, seed int) [][]float32 {
 	x := make([][]float32, rows)
 	for v := range x {

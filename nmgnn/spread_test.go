@@ -26,7 +26,8 @@ func TestMinAndStdAreOfEachColumnAmongTheNeighbours(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, [][]float32{{2, -3}, {1, -3}, {1, -5}, {4, -3}, {0, 0}}, outputs[0].Value())
 		require.Equal(t, [][]float32{{2, -1}, {1, 9}, {1, -5}, {0, 0}, {0, 0}}, outputs[1].Value())
-		// Variances of the first column: 20/2 − 3², 17/2 − 2.5², 69/3 − (11/3)², and of one number, and of none, 0.
+		// Variances of the first column: 20/2 − 3², 17/2 − 2.5², 69/3 − (11/3)², then 0 for one number and for an empty
+		// set.
 		var want []float32
 		for _, variance := range []float64{1, 2.25, 86. / 9, 0, 0} {
 			want = append(want, float32(math.Sqrt(variance+1e-5)))
@@ -50,7 +51,7 @@ func TestWeightsHaveAColumnForEachFunction(t *testing.T) {
 			return []*Node{n.WeightedSum(weights, h, nil)}
 		}, fiveRows)
 		require.NoError(t, err)
-		// b hears a and c: 0·1 + 2·4, and 1·(9 − 3).
+		// b's neighbours are a and c: 0·1 + 2·4, and 1·(9 − 3).
 		require.Equal(t, [][]float32{{10, 0}, {8, 6}, {26, 6}, {8, -9}, {0, 0}}, outputs[0].Value())
 	})
 }

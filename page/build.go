@@ -18,8 +18,8 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// Build compiles the program of pages from the project's source, with the Go tools that are installed. What it makes
-// stays in .nodemask/wasm, so that a second time takes a moment.
+// Build returns the program of pages, compiled from the project's source with the installed Go tools. It caches in
+// .nodemask/wasm.
 func Build(ctx context.Context, project string) (Module, error) {
 	folder := filepath.Join(project, ".nodemask", "wasm")
 	if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -50,7 +50,6 @@ func Build(ctx context.Context, project string) (Module, error) {
 	return Module{Exec: string(script), Gzip: packed}, err
 }
 
-// packedOnce compresses a program, unless it was compressed before.
 func packedOnce(folder string, compiled []byte) ([]byte, error) {
 	kept := filepath.Join(folder, fmt.Sprintf("%x.gz", sha256.Sum256(compiled)))
 	switch packed, err := os.ReadFile(kept); {
@@ -89,7 +88,6 @@ func packedOnce(folder string, compiled []byte) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// unpacks reports whether a kept file is whole and gives the program.
 func unpacks(packed, compiled []byte) bool {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {

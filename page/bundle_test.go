@@ -22,7 +22,7 @@ func TestTheScriptsWereBuiltFromTheirSources(t *testing.T) {
 		slices.Sort(files)
 		for _, file := range files {
 			if folder == "src" && filepath.Base(file) == "page.css" {
-				continue // Go embeds it by itself
+				continue // embedded by Go itself
 			}
 			data, err := os.ReadFile(file)
 			require.NoError(t, err)

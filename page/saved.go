@@ -8,13 +8,13 @@ import (
 	"nodemask/datasets"
 )
 
-// saved is a run that a page shows before its reader trains one: what training in a page gives for what is chosen when
-// it opens. 'go test ./page -update' writes it.
+// saved is the run that a page shows before its reader trains one: the result of the choices that the page opens with.
+// 'go test ./page -update' writes it.
 //
 //go:embed saved.json
 var saved []byte
 
-// savedConfig is the saved run as the page's script reads it, with the graph that it was trained on.
+// savedConfig is the saved run as the page's script reads it, with its graph.
 type savedConfig struct {
 	Run   json.RawMessage `json:"run"`
 	Graph *Graph          `json:"graph"`
@@ -23,7 +23,7 @@ type savedConfig struct {
 
 func newSavedConfig(ctx context.Context) (*savedConfig, error) {
 	const data = "cora"
-	s := &Session{graphs: map[string]*datasets.Graph{}} // nothing is computed
+	s := &Session{graphs: map[string]*datasets.Graph{}} // computes nothing
 	opened, err := s.open(ctx, Request{Data: data})
 	if err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
-// Package page makes pages that train: it answers what a page's script asks ([Session]), and writes the pages
-// ([Write]). The program that runs in a page is cmd/nodemask-wasm, compiled to WebAssembly.
+// Package page makes pages that train: [Session] answers the page's script, and [Write] writes pages. The program in a
+// page is cmd/nodemask-wasm, compiled to WebAssembly.
 package page
 
 import (
@@ -24,26 +24,26 @@ import (
 	"nodemask/stats"
 )
 
-// Request is what a page asks. Which fields matter hangs on the kind.
+// Request is a page's request. Kind determines which fields are set.
 type Request struct {
-	ID   int    `json:"id"`   // of the answers
+	ID   int    `json:"id"`   // repeated in the answers
 	Kind string `json:"kind"` // open, train, tree, compare or stop
 
-	Data  string            `json:"data"`  // open, tree: name of a data set, or of what files were opened as
-	Files map[string][]byte `json:"-"`     // open: the user's own, instead of a known data set
+	Data  string            `json:"data"`  // open, tree: name of a data set, or of the opened files
+	Files map[string][]byte `json:"-"`     // open: the user's files, instead of a known data set
 	Root  int32             `json:"root"`  // tree
 	Hops  int               `json:"hops"`  // tree
 	Cell  Cell              `json:"cell"`  // train
 	Seed  uint64            `json:"seed"`  // train
-	Watch bool              `json:"watch"` // train: tell who is masked, and what the model predicts
-	Pace  int               `json:"pace"`  // train: milliseconds to rest after each epoch, so that it can be watched
+	Watch bool              `json:"watch"` // train: report masked nodes and predictions
+	Pace  int               `json:"pace"`  // train: milliseconds to pause after each epoch, for watching
 	// Records are lines of results, for compare.
 	Records []string `json:"records"`
 	Stop    int      `json:"stop"` // stop: the ID of the request to end
 }
 
-// Cell is a [record.Cell] as a page chooses it: the paper's reading of the model ([paper.Cell]), and values of record
-// axes that differ from it, by name.
+// Cell is a [record.Cell] as a page chooses it: the paper's reading of the model ([paper.Cell]), and differing values
+// of record axes, by name.
 type Cell struct {
 	Data         string            `json:"data"`
 	Model        string            `json:"model"`
@@ -52,8 +52,7 @@ type Cell struct {
 	Choices      map[string]string `json:"choices"`
 }
 
-// Cell returns the cell that is meant. It returns an error for an unknown setting, model or choice, and a size out of
-// range.
+// Cell returns the [record.Cell], or an error for an unknown setting, model or choice, or a size out of range.
 func (c Cell) Cell() (record.Cell, error) {
 	if err := c.Setting.Check(); err != nil {
 		return record.Cell{}, err
@@ -72,13 +71,13 @@ func (c Cell) Cell() (record.Cell, error) {
 	return paper.Masked(plain, float64(chosen.Parameters.KeepRate)).Choose(c.Choices)
 }
 
-// Event is what a session answers. Kind says which fields it has; each request ends with one answer of another kind
-// than epoch.
+// Event is a session's answer. Kind determines which fields are set; each request ends with one answer other than
+// epoch.
 type Event struct {
 	ID   int    `json:"id"`
 	Kind string `json:"kind"` // opened, epoch, trained, tree, compared, stopped or failed
 
-	Error string `json:"error,omitempty"` // failed: in words for a reader
+	Error string `json:"error,omitempty"` // failed: for the reader
 
 	Graph *Graph `json:"graph,omitempty"` // opened
 
@@ -87,11 +86,11 @@ type Event struct {
 	TrainLoss      float64   `json:"trainLoss,omitempty"`
 	ValidationLoss float64   `json:"validationLoss,omitempty"`
 	ValidationF1   float64   `json:"validationF1,omitempty"` // percent
-	Masked         []int32   `json:"masked,omitempty"`       // of a watched epoch: nodes of the graph
-	Classes        []int32   `json:"classes,omitempty"`      // of a watched epoch: predicted for each node; -1: none
-	Milliseconds   float64   `json:"ms,omitempty"`           // that the epoch took
+	Masked         []int32   `json:"masked,omitempty"`       // of a watched epoch
+	Classes        []int32   `json:"classes,omitempty"`      // of a watched epoch: predicted per node; -1: none
+	Milliseconds   float64   `json:"ms,omitempty"`           // duration of the epoch
 	Trained        *Trained  `json:"trained,omitempty"`
-	Tree           any       `json:"tree,omitempty"` // what the drawing of trees reads
+	Tree           any       `json:"tree,omitempty"` // for the tree drawing
 	Rows           []Compare `json:"rows,omitempty"` // compared
 }
 
@@ -101,17 +100,17 @@ type Graph struct {
 	Nodes    int      `json:"nodes"`
 	Edges    int64    `json:"edges"` // undirected
 	Features int      `json:"features"`
-	Classes  []string `json:"classes"` // with fewer than two, or without features, the graph can be looked at alone
+	Classes  []string `json:"classes"` // with fewer than two, or without features, the graph cannot be trained on
 	Start    int32    `json:"start"`   // a node with a tree worth looking at
 }
 
-// Trained is a trial that has ended.
+// Trained is a finished trial.
 type Trained struct {
 	Record    string   `json:"record"`  // a line of results
-	Command   string   `json:"command"` // that trains the same; "": the data are on the page alone
+	Command   string   `json:"command"` // that trains the same; "": the data exist only on the page
 	Key       string   `json:"key"`
 	Label     string   `json:"label"`
-	F1        float64  `json:"f1"` // macro F1 on the test nodes, in percent
+	F1        float64  `json:"f1"` // macro F1 on test nodes, in percent
 	BestEpoch int      `json:"bestEpoch"`
 	Epochs    int      `json:"epochs"`
 	Seconds   float64  `json:"seconds"`
@@ -120,7 +119,7 @@ type Trained struct {
 	Classes   []string `json:"classes"`
 }
 
-// Compare is one cell of a list of records, beside the cell that it is compared with.
+// Compare is one cell of a list of records, and the cell that it is compared with.
 type Compare struct {
 	Key          string   `json:"key"`
 	Label        string   `json:"label"`
@@ -129,20 +128,20 @@ type Compare struct {
 	TrainPercent int      `json:"train"`
 	Trials       int      `json:"trials"`
 	Mean         float64  `json:"mean"`
-	Spread       *float64 `json:"sd,omitempty"` // sample standard deviation; without one for a single trial
+	Spread       *float64 `json:"sd,omitempty"` // sample standard deviation; nil for a single trial
 	Published    *float64 `json:"published,omitempty"`
 	Pairs        int      `json:"pairs,omitempty"`      // with the same model without masking, by seed and split
-	Difference   *float64 `json:"difference,omitempty"` // from it; without pairs there is none
-	P            *float64 `json:"p,omitempty"`          // of a two-sided paired t-test; from two pairs on
+	Difference   *float64 `json:"difference,omitempty"` // from it; nil without pairs
+	P            *float64 `json:"p,omitempty"`          // two-sided paired t-test; from two pairs on
 }
 
-// Session answers requests, one trial at a time. Requests may come from several goroutines.
+// Session answers requests, one trial at a time. It is safe for concurrent use.
 type Session struct {
 	backend *backend.Backend
 	runner  *train.Runner
 
 	training sync.Mutex // held by the request that trains
-	mutex    sync.Mutex // of what follows
+	mutex    sync.Mutex // guards what follows
 	graphs   map[string]*datasets.Graph
 	cancel   map[int]context.CancelFunc
 }
@@ -155,10 +154,10 @@ func NewSession(b *backend.Backend) *Session {
 		cancel: map[int]context.CancelFunc{}}
 }
 
-// Close ends a session that answers nothing any more.
+// Close frees the session, which must not be used any more.
 func (s *Session) Close() { s.runner.Close() }
 
-// Handle answers one request by events, and returns when the last one is sent. Whatever goes wrong is an event too.
+// Handle answers one request by events, and returns after the last one. Errors are events too.
 func (s *Session) Handle(ctx context.Context, r Request, send func(Event)) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -208,12 +207,10 @@ func (s *Session) answer(ctx context.Context, r Request, send func(Event)) (Even
 	return Event{}, fmt.Errorf("a request of kind %q: expected open, train, tree, compare or stop", r.Kind)
 }
 
-// inPages are the data sets that come with the program.
 func inPages(name string) bool {
 	return name == "cora" || name == "pubmed" || name == "sbm" || strings.HasPrefix(name, "sbm:")
 }
 
-// graph returns a data set that was opened, or opens one that comes with the program.
 func (s *Session) graph(ctx context.Context, name string) (*datasets.Graph, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -248,8 +245,8 @@ func (s *Session) open(ctx context.Context, r Request) (Event, error) {
 		Features: g.Features.Width, Classes: g.Classes, Start: startOf(g)}}, nil
 }
 
-// startOf is the first node whose neighbourhood is large enough to be worth a look and small enough to be seen whole:
-// no hub is near. It is 0 if there is none.
+// startOf returns the first node with a neighbourhood large enough to be interesting and small enough to see whole,
+// without hubs; else 0.
 func startOf(g *datasets.Graph) int32 {
 	for v := range int32(g.NumNodes()) {
 		size, most := 0, 0
@@ -348,10 +345,8 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 	return Event{Kind: "trained", Trained: done}, nil
 }
 
-// slowest is the longest rest between epochs.
 const slowest = 5 * time.Second
 
-// compare sums records up by cell, each beside the same without masking.
 func (s *Session) compare(r Request) (Event, error) {
 	var records []record.Record
 	for i, line := range r.Records {

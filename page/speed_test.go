@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The numbers of docs/PERFORMANCE.md: NODEMASK_SPEED=1 go test ./page -run SpeedInBrowsers -v -timeout 30m
+// For docs/PERFORMANCE.md: NODEMASK_SPEED=1 go test ./page -run SpeedInBrowsers -v -timeout 30m
 func TestSpeedInBrowsers(t *testing.T) {
 	if os.Getenv("NODEMASK_SPEED") == "" {
 		t.Skip("skipped: measures for minutes; NODEMASK_SPEED=1 has it run")
@@ -58,7 +58,7 @@ func TestSpeedInBrowsers(t *testing.T) {
 			text, err := json.Marshal(cell)
 			require.NoError(t, err)
 			all := map[string][]float64{}
-			for range 3 { // in turns, so that all meet the same machine
+			for range 3 { // in turns, so that all share the machine's state
 				for _, place := range places {
 					all[place.name] = append(all[place.name], place.train(cell, text)[2:]...)
 				}

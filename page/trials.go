@@ -9,18 +9,16 @@ import (
 	"nodemask/paper/report"
 )
 
-// TrialsScriptName is how the script of [TrialsScript] is called.
+// TrialsScriptName is the file name of [TrialsScript].
 const TrialsScriptName = "trials.js"
 
-// recordedCell is what a page says of an entry of a table or a point of a figure.
 type recordedCell struct {
 	Command string    `json:"command"`
 	Seeds   []uint64  `json:"seeds"`
-	F1      []float64 `json:"f1"` // macro F1 in percent, of each seed
+	F1      []float64 `json:"f1"` // macro F1 in percent, per seed
 	Again   *again    `json:"again,omitempty"`
 }
 
-// again is the trial that a page runs again, by the names that records have.
 type again struct {
 	Seed      uint64  `json:"seed"`
 	SplitHash string  `json:"split_hash"`
@@ -30,8 +28,8 @@ type again struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-// TrialsScript is the script by which pages know each cell of the tables and figures: its command, its recorded trials,
-// and the one of those in pages that the page runs again. It returns an error if records cannot be read.
+// TrialsScript returns the script that gives pages each cell of the tables and figures: its command, its recorded
+// trials, and the pages' trial to rerun. It returns an error if records cannot be read.
 func TrialsScript(r *record.Results, pages *record.Store) ([]byte, error) {
 	lines, err := pages.Load()
 	if err != nil {

@@ -24,54 +24,53 @@ var pageTemplate string
 //go:embed src/page.css
 var style string
 
-// script is what 'node build.mjs' makes of src and the drawing of trees.
+// script is built by 'node build.mjs' from src and the tree drawing.
 //
 //go:embed playground.js
 var script string
 
-// Front is the script of a front page: it trains in each element that has the attribute data-nodemask-live, with the
-// program that [WriteModule] writes as nodemask.js beside the page.
+// Front is the script of a front page: it trains in each element with the attribute data-nodemask-live, with the
+// program that [WriteModule] writes as nodemask.js next to the page.
 //
 //go:embed front.js
 var Front string
 
-// Options say what a page holds.
+// Options sets a page's content.
 type Options struct {
 	Title string // "": The playground
 	// Module is the program that the page runs.
 	Module Module
-	// Beside is the script beside the page that has the program ([WriteModule]); "": the page itself has it, and needs no
+	// Beside is the file of the program's script next to the page ([WriteModule]); "": the page embeds it, and needs no
 	// other file.
 	Beside string
-	// Data are data sets that lie in scripts beside the page ([DataScript]), to be chosen there.
+	// Data lists data sets offered from scripts next to the page ([DataScript]).
 	Data []string
-	// Results are recorded trials, to stand beside those that the page runs; nil: none.
+	// Results are recorded trials to show next to the page's own; nil: none.
 	Results *record.Results
-	// Files are a graph of the user's own, which the page opens with: one .npz, .graphml, .json or .pt, or nodes.csv and
+	// Files are the user's graph that the page opens with: one .npz, .graphml, .json or .pt, or nodes.csv and
 	// edges.csv.
 	Files []File
 }
 
-// File is a file that a page holds, as base64.
+// File is a file in a page, as base64.
 type File struct {
 	Name  string `json:"name"`
 	Bytes []byte `json:"base64"`
 }
 
-// Module is a compiled cmd/nodemask-wasm, and what the Go tools want run before it.
+// Module is a compiled cmd/nodemask-wasm, and the script that Go needs before it.
 type Module struct {
 	Exec string // wasm_exec.js of the Go release that compiled it
 	Gzip []byte
 }
 
-// config is what the page's script reads.
 type config struct {
 	Module   moduleConfig        `json:"module"`
 	Recorded map[string]recorded `json:"recorded"`
-	Axes     map[string][]axis   `json:"axes"` // what the paper leaves open, by model
+	Axes     map[string][]axis   `json:"axes"` // what the paper leaves open, per model
 	Files    []File              `json:"files,omitempty"`
-	Data     []string            `json:"data,omitempty"`  // beside the page
-	Saved    *savedConfig        `json:"saved,omitempty"` // what the page shows at first
+	Data     []string            `json:"data,omitempty"`  // next to the page
+	Saved    *savedConfig        `json:"saved,omitempty"` // shown at first
 }
 
 type moduleConfig struct {
@@ -79,13 +78,12 @@ type moduleConfig struct {
 	Bytes int    `json:"bytes"`
 }
 
-// axis is a choice that the paper leaves open, as [judge.Axis] has it.
 type axis struct {
 	Name    string   `json:"name"`
 	Title   string   `json:"title"`
 	Setting string   `json:"setting,omitempty"`
-	Masked  bool     `json:"masked,omitempty"` // matters to masked trials alone
-	Plain   bool     `json:"plain,omitempty"`  // to those without a mask
+	Masked  bool     `json:"masked,omitempty"` // affects only masked trials
+	Plain   bool     `json:"plain,omitempty"`  // affects only unmasked trials
 	Options []option `json:"options"`
 }
 
@@ -94,8 +92,8 @@ type option struct {
 	Choices map[string]string `json:"choices"`
 }
 
-// axes lists what can be chosen otherwise than in the cited reading, for each of the paper's models. What an option
-// does not name is as in the tables ([paper.Cell], [paper.Masked]).
+// axes returns the choices besides the cited reading, for each of the paper's models. Options keep the tables' values
+// for what they do not name ([paper.Cell], [paper.Masked]).
 func axes() (map[string][]axis, error) {
 	all := map[string][]axis{}
 	for _, model := range judge.Models() {
@@ -122,7 +120,7 @@ type recorded struct {
 
 type choice struct{ Name, Title string }
 
-// Write writes a page on which a reader trains, without a network and with nothing installed.
+// Write writes a page that trains offline, with nothing installed, and returns any error.
 func Write(w io.Writer, o Options) error {
 	open, err := axes()
 	if err != nil {
@@ -142,7 +140,7 @@ func Write(w io.Writer, o Options) error {
 	if err := json.Unmarshal(saved, &shown); err != nil {
 		return err
 	}
-	text, err := json.Marshal(c) // which escapes <, > and &: no name can end the element
+	text, err := json.Marshal(c) // escapes <, > and &: no name can end the element
 	if err != nil {
 		return err
 	}
@@ -170,11 +168,11 @@ func Write(w io.Writer, o Options) error {
 	})
 }
 
-// DataScriptName is how the script with a data set is called.
+// DataScriptName returns the file name of [DataScript].
 func DataScriptName(name string) string { return "data-" + name + ".js" }
 
-// DataScript is the script by which pages have a data set that the program does not hold: from files as
-// [datasets.ReadMemory] takes them.
+// DataScript returns the script that gives pages a data set that the program does not embed, from files as in
+// [datasets.ReadMemory].
 func DataScript(name string, files []File) ([]byte, error) {
 	all, err := json.Marshal(map[string][]File{name: files})
 	if err != nil {
@@ -183,30 +181,29 @@ func DataScript(name string, files []File) ([]byte, error) {
 	return fmt.Appendf(nil, "window.nodemaskData = Object.assign(window.nodemaskData || {}, %s)\n", all), nil
 }
 
-// inert is a script that stands in a page without running: what would end its element is written otherwise, which
-// JavaScript reads as the same.
+// inert keeps a script in a page from ending its element: JavaScript reads the escape as the same.
 func inert(text string) string { return strings.ReplaceAll(text, "</", `<\/`) }
 
-// policy lets nothing into the page but what it holds, and nothing out. Styles are those of the drawing of trees, which
-// makes its own.
+// policy blocks everything into and out of the page, except its own content. Styles are allowed for the tree drawing,
+// which makes its own.
 func policy(beside bool) string {
 	hash := sha256.Sum256([]byte(script))
 	own, from := "", "'none'"
 	if beside {
-		own, from = " file: 'self'", "'self'" // from a server of the page's own the program may stream
+		own, from = " file: 'self'", "'self'" // served by a server, the page may stream the program
 	}
 	return fmt.Sprintf("default-src 'none'; script-src 'sha256-%s' 'wasm-unsafe-eval' blob:%s; worker-src blob:; "+
 		"style-src 'unsafe-inline'; img-src data: blob:; connect-src %s; base-uri 'none'; form-action 'none'",
 		base64.StdEncoding.EncodeToString(hash[:]), own, from)
 }
 
-// Served are the files that a server may have beside a page with [Options].Beside, by name: from them the program is
-// compiled while it loads. A page that was opened as a file cannot read them, and takes the script.
+// Served returns the files that a server may add next to a page with [Options].Beside, by name: the program then
+// compiles while it loads. A page opened as a file cannot read them and uses the script.
 func Served(m Module) []File {
 	return []File{{Name: "nodemask-exec.js", Bytes: []byte(m.Exec)}, {Name: "nodemask.wasm.packed", Bytes: m.Gzip}}
 }
 
-// WriteModule writes the script that a page with [Options].Beside loads.
+// WriteModule writes the script that a page with [Options].Beside loads, and returns any error.
 func WriteModule(w io.Writer, m Module) error {
 	text, err := json.Marshal(map[string]any{"exec": m.Exec, "gzip": m.Gzip})
 	if err != nil {
@@ -216,7 +213,6 @@ func WriteModule(w io.Writer, m Module) error {
 	return err
 }
 
-// summaries are the recorded trials of the tables' cells, by key.
 func summaries(r *record.Results) map[string]recorded {
 	all := map[string]recorded{}
 	for _, c := range report.CellsOf(report.Artifacts()) {

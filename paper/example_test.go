@@ -7,7 +7,7 @@ import (
 	"nodemask/paper"
 )
 
-// A masked cell of the paper's tables, and the plain one, which drops attention instead.
+// The plain cell drops attention instead.
 func ExampleMasked() {
 	plain := paper.Cell("cora", "gat", datasets.Inductive, 10)
 	masked := paper.Masked(plain, paper.MaskedKeepRate)

@@ -1,5 +1,5 @@
-// Package paper has the cells of the tables of "Node Masking: Making Graph Neural Networks Generalize and Scale Better"
-// (arXiv 2001.07524) in the cited reading, and the protocols that all results were measured under.
+// Package paper defines the cells of "Node Masking: Making Graph Neural Networks Generalize and Scale Better"
+// (arXiv 2001.07524) in the cited reading, and the protocols of all results.
 package paper
 
 import (
@@ -8,20 +8,19 @@ import (
 	"nodemask/paper/record"
 )
 
-// MaskedKeepRate is the keep rate p of all of the paper's tables.
+// MaskedKeepRate is the keep rate p in all of the paper's tables.
 const MaskedKeepRate = 0.5
 
-// Cell returns a cell of the paper's tables, without masking, in the cited reading (package cited). Models that the
-// paper does not have keep their preset, and share what is of the program, not of a model: what stopping follows, and
-// how new nodes arrive.
+// Cell returns a cell without masking, in the cited reading. Models that the paper lacks keep their preset, but
+// not its stopping and arrivals.
 func Cell(data, model string, setting datasets.Setting, trainPercent int) record.Cell {
 	c := record.NewCell(data, model, setting, trainPercent)
 	if model == "gin" {
 		gin, err := hyper.Preset("paper")
 		if err != nil {
-			panic(err) // a preset of ours
+			panic(err) // the preset is built in
 		}
-		gin.Preset, gin.MaskOver = c.Parameters.Preset, c.Parameters.MaskOver // of masked cells alone: see Masked
+		gin.Preset, gin.MaskOver = c.Parameters.Preset, c.Parameters.MaskOver // only for masked cells: see Masked
 		c.Parameters = gin
 	}
 	c.Parameters.StopOn = hyper.StopOnEither
@@ -31,16 +30,15 @@ func Cell(data, model string, setting datasets.Setting, trainPercent int) record
 	return c
 }
 
-// Masked returns a [Cell] with node masking at a keep rate, in the cited reading: the train nodes can be masked, and a
-// masked node keeps its own term. At 1, where nothing is masked, it is the cell without attention dropout, since masked
-// cells have none.
+// Masked returns a [Cell] with masking in the cited reading: train nodes can be masked and keep their own term. At
+// 1 it only removes attention dropout, which masked cells lack too.
 func Masked(c record.Cell, keep float64) record.Cell {
 	if !hyper.KeepRate(keep).Active() {
 		return c.Fair()
 	}
 	c = c.Masked(keep)
 	if c.Setting == datasets.Transductive {
-		c.Parameters.MaskOver = hyper.MaskTrain // inductively there are no others
+		c.Parameters.MaskOver = hyper.MaskTrain // inductive train graphs have no other nodes
 	}
 	if hyper.TraitsOf(c.Parameters.Model).SelfTerm {
 		c.Parameters.SelfTerm = hyper.SelfKept

@@ -2,9 +2,9 @@ package paper
 
 import "embed"
 
-// Protocols holds the rules that readings of the paper are run and judged under, each fixed before its first run:
-// PROTOCOL.md, of every reading that the text allows, and PROTOCOL-2.md, of the cited one. Results carry the first 16
-// hex digits of the SHA-256 of theirs.
+// Protocols holds the rules that the paper's readings are run and judged under, fixed before the first run: PROTOCOL.md
+// for every reading that the text allows, PROTOCOL-2.md for the cited one. Results carry the first 16 hex digits of the
+// SHA-256 of theirs.
 //
 //go:embed PROTOCOL.md PROTOCOL-2.md
 var Protocols embed.FS

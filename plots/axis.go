@@ -9,19 +9,18 @@ import (
 	"nodemask/internal/svg"
 )
 
-// axis is the range of the numbers along one axis, with ticks at the multiples of step. In the drawing it runs from
-// start to end, in CSS pixels.
+// axis is a range of numbers with ticks at the multiples of step, drawn from start to end, in CSS pixels.
 type axis struct {
 	min, max, step float64
 	start, end     float64
-	names          []string // of the numbers from 0, instead of them
+	names          []string // shown for 0, 1, … instead of numbers
 }
 
 // newAxis returns an axis from low to high with about n steps of 1, 2 or 5 times a power of 10, and at least two ticks.
-// It ends on a step if whole, a little beyond the data otherwise.
+// If whole, it ends on a step, otherwise slightly beyond the data.
 func newAxis(low, high, n float64, whole bool) axis {
 	size := max(math.Abs(low), math.Abs(high))
-	if high-low <= max(1e-9*size, 1e-300) { // all the same
+	if high-low <= max(1e-9*size, 1e-300) { // all equal
 		pad := size / 10
 		if size < 1e-290 {
 			pad = 1
@@ -32,7 +31,7 @@ func newAxis(low, high, n float64, whole bool) axis {
 	a := axis{min: low - span/30, max: high + span/30, step: niceStep(span / n)}
 	if whole {
 		a.min, a.max = math.Floor(low/a.step+1e-6)*a.step, math.Ceil(high/a.step-1e-6)*a.step
-		a.min, a.max = min(a.min, low)-span*1e-6, max(a.max, high)+span*1e-6 // for ticks at the ends to be inside
+		a.min, a.max = min(a.min, low)-span*1e-6, max(a.max, high)+span*1e-6 // so that ticks at the ends are inside
 	}
 	if len(a.ticks()) < 2 {
 		return newAxis(low, high, 2*n, whole)
@@ -40,7 +39,6 @@ func newAxis(low, high, n float64, whole bool) axis {
 	return a
 }
 
-// niceStep returns the smallest of 1, 2 and 5 times a power of 10 that is not below step.
 func niceStep(step float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(step)))
 	for _, k := range []float64{1, 2, 5} {
@@ -51,7 +49,6 @@ func niceStep(step float64) float64 {
 	return 10 * power
 }
 
-// ticks returns the multiples of the step on the axis.
 func (a axis) ticks() []float64 {
 	var ticks []float64
 	for k := math.Ceil(a.min / a.step); k*a.step <= a.max; k++ {
@@ -60,13 +57,10 @@ func (a axis) ticks() []float64 {
 	return ticks
 }
 
-// part returns how far v is along the axis: 0 at its start, 1 at its end.
 func (a axis) part(v float64) float64 { return (v - a.min) / (a.max - a.min) }
 
-// at returns where v is in the drawing.
 func (a axis) at(v float64) float64 { return a.start + a.part(v)*(a.end-a.start) }
 
-// upright returns the path of grid lines at the ticks of an x axis.
 func (a axis) upright(bottom, top float64) string {
 	var b strings.Builder
 	for _, v := range a.ticks() {
@@ -75,7 +69,6 @@ func (a axis) upright(bottom, top float64) string {
 	return b.String()
 }
 
-// level returns the path of grid lines at the ticks of a y axis.
 func (a axis) level(left, right float64) string {
 	var b strings.Builder
 	for _, v := range a.ticks() {
@@ -84,26 +77,22 @@ func (a axis) level(left, right float64) string {
 	return b.String()
 }
 
-// drawBelow draws the numbers of an x axis.
 func (a axis) drawBelow(d *drawing, bottom float64) {
 	for _, v := range a.ticks() {
 		d.text(point{a.at(v), bottom + xTickLabel}, tickSize, centred, a.label(v))
 	}
 }
 
-// drawLabel draws the label below the numbers of an x axis.
 func (a axis) drawLabel(d *drawing, bottom float64, lines []string) {
 	d.lines(point{(a.start + a.end) / 2, bottom + xTickLabel + xLabelGap}, labelSize, labelLine, centred, lines)
 }
 
-// drawBeside draws the numbers of a y axis.
 func (a axis) drawBeside(d *drawing, left float64) {
 	for _, v := range a.ticks() {
 		d.text(point{left - yTickLabel, a.at(v) + middle*tickSize}, tickSize, toTheLeft, a.label(v))
 	}
 }
 
-// widest returns the width of the longest of the ticks' labels.
 func (a axis) widest() float64 {
 	width := 0.0
 	for _, v := range a.ticks() {
@@ -115,7 +104,7 @@ func (a axis) widest() float64 {
 var superscripts = strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴",
 	"5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
 
-// label returns v with as many decimals as step needs, with a power of 10 if the axis has very large or small numbers.
+// label returns v with the decimals that step needs, and a power of 10 if numbers are very large or small.
 func (a axis) label(v float64) string {
 	if a.names != nil {
 		return svg.Plain(a.names[int(math.Round(v))])
@@ -129,14 +118,13 @@ func (a axis) label(v float64) string {
 		return minus(strconv.FormatFloat(v, 'f', max(decimals, 0), 64))
 	}
 	exponent := int(math.Floor(math.Log10(size)))
-	// In two parts, as 10^-exponent alone may leave the range of float64.
+	// In two parts, as 10^-exponent may overflow a float64.
 	half := exponent / 2
 	mantissa := v / math.Pow(10, float64(half)) / math.Pow(10, float64(exponent-half))
 	digits := minus(strconv.FormatFloat(mantissa, 'f', max(decimals+exponent, 0), 64))
 	return digits + "×10" + superscripts.Replace(strconv.Itoa(exponent))
 }
 
-// minus returns the number with a minus sign for its hyphen.
 func minus(number string) string { return strings.Replace(number, "-", "−", 1) }
 
 // Signed writes a difference with its sign, "+0.16", "−0.20", to so many digits; what rounds to nothing has none.

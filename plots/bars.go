@@ -11,11 +11,11 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Bars describes a chart of bars from the left, one below the other: numbers of 0 or more, each with a name.
+// Bars describes a chart of horizontal bars: named numbers of at least 0.
 type Bars struct {
 	ID, Title, Caption string
-	XLabel             string  // of the numbers, with the unit
-	MarkLabel          string  // what the marks are: "by chance"
+	XLabel             string  // with the unit
+	MarkLabel          string  // meaning of the marks: "by chance"
 	Width              float64 // in CSS pixels; 0: 440
 	Rows               []Bar
 }
@@ -24,7 +24,7 @@ type Bars struct {
 type Bar struct {
 	Label string
 	Value float64
-	Mark  *float64 // what the number is to be compared with: a stroke across the bar; nil: nothing
+	Mark  *float64 // a stroke across the bar, to compare with; nil: none
 }
 
 const defaultBarsWidth, barThickness = 440, 14
@@ -49,7 +49,6 @@ func (b Bars) check() error {
 	return nil
 }
 
-// values are the bar's numbers.
 func (b Bar) values() []float64 {
 	if b.Mark == nil {
 		return []float64{b.Value}
@@ -57,10 +56,9 @@ func (b Bar) values() []float64 {
 	return []float64{b.Value, *b.Mark}
 }
 
-// number is what is written beside a bar, and in tables.
 func (b Bar) number() string { return strconv.FormatFloat(b.Value, 'f', 1, 64) }
 
-// Table returns the numbers that the bars show.
+// Table returns the bars' numbers.
 func (b Bars) Table() Table {
 	t := Table{ID: b.ID, Title: b.Title, Caption: b.Caption, Header: []string{"", b.XLabel}, TextColumns: 1}
 	marks := slices.ContainsFunc(b.Rows, func(bar Bar) bool { return bar.Mark != nil })
@@ -79,9 +77,8 @@ func (b Bars) Table() Table {
 	return t
 }
 
-// SVG returns a drawing of b, as [Chart.SVG] does. A name that takes more than a third of the width stands in lines. It
-// returns an error unless there is a bar, all numbers are finite and 0 or more, and the width is 0 or from 200 to
-// 10,000.
+// SVG returns a drawing of b, as [Chart.SVG] does, with names wrapped to a third of the width. It returns an error
+// unless there is a bar, all numbers are finite and at least 0, and the width is 0 or from 200 to 10,000.
 func (b Bars) SVG() ([]byte, error) {
 	if err := b.Check(); err != nil {
 		return nil, err
@@ -121,7 +118,7 @@ func (b Bars) SVG() ([]byte, error) {
 		if bar.Mark != nil {
 			mark := x.at(*bar.Mark)
 			marks.WriteString(polyline(point{mark, centre - rowHeight/2 + 1}, point{mark, centre + rowHeight/2 - 1}))
-			if gap := mark - behind; gap >= 0 && gap < numbers+yTickLabel { // the number stands behind the stroke, not on it
+			if gap := mark - behind; gap >= 0 && gap < numbers+yTickLabel { // keep the number off the stroke
 				behind = mark
 			}
 		}
@@ -134,7 +131,6 @@ func (b Bars) SVG() ([]byte, error) {
 	return d.close(), nil
 }
 
-// label is what stands below the bars.
 func (b Bars) label() string {
 	if b.MarkLabel == "" {
 		return svg.Plain(b.XLabel)
@@ -142,7 +138,6 @@ func (b Bars) label() string {
 	return svg.Plain(b.XLabel + "; stroke: " + b.MarkLabel)
 }
 
-// description returns the caption, and all numbers for those who do not see them.
 func (b Bars) description() string {
 	var rows []string
 	for _, bar := range b.Rows {

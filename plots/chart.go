@@ -17,26 +17,25 @@ type Series struct {
 	Name        string
 	X, Y        []float64
 	Low, High   []float64 // band around Y; both nil: none
-	Reference   bool      // someone else's published numbers: dashed, with open markers
+	Reference   bool      // published numbers of others: dashed, with open markers
 	HideMarkers bool
-	Scattered   bool // points without a line, with small markers
-	// Of names an earlier series, whose colour and shape this one shares with a broken line: a model's validation loss
-	// beside its train loss. All other lines of such a chart are whole.
+	Scattered   bool // small markers without a line
+	// Of names an earlier series whose colour and shape this one shares with a broken line: a model's validation loss
+	// with its train loss. All other lines of such a chart are solid.
 	Of string
-	// Cells are what a page's script needs to measure each point anew, for [Chart.Places]; "": nothing. nil: none.
+	// Cells are what a page's script needs to remeasure each point, for [Chart.Places]; "" or nil: nothing.
 	Cells []string
 }
 
 // Chart describes lines over one pair of axes.
 //
-// A [Series.Reference] whose name begins with that of another series ("GIN, paper" and "GIN") takes its colour and
-// shape.
+// A [Series.Reference] whose name begins with another series' name ("GIN, paper" and "GIN") takes its colour and shape.
 type Chart struct {
 	ID, Title, Caption string
 	XLabel, YLabel     string  // with the unit
-	Width, Height      float64 // in CSS pixels; 0: 640 and 400. A long legend adds to the height
+	Width, Height      float64 // in CSS pixels; 0: 640 and 400. Long legends add height
 	Series             []Series
-	XNames             []string // what stands at x = 0, 1, …, instead of numbers; nil: numbers
+	XNames             []string // labels at x = 0, 1, …; nil: numbers
 }
 
 const defaultWidth, defaultHeight = 640, 400
@@ -57,7 +56,7 @@ func (c Chart) Check() error {
 	return named("chart", c.ID, err)
 }
 
-// check returns an error if s cannot be drawn over an x axis with names, or over one of numbers if there are none.
+// check returns an error if s cannot be drawn over an x axis with these names; nil: numbers.
 func (s Series) check(names []string) error {
 	switch {
 	case len(s.X) == 0:
@@ -85,8 +84,8 @@ func (s Series) check(names []string) error {
 	return nil
 }
 
-// CSV returns a header and one line for each point: series, x, y, low and high. The last two are empty where there is
-// no band. The error is that of [Chart.SVG].
+// CSV returns a header and a line per point: series, x, y, low and high; the last two are empty without a band. The
+// error is that of [Chart.SVG].
 func (c Chart) CSV() (string, error) {
 	if err := c.Check(); err != nil {
 		return "", err
@@ -108,17 +107,16 @@ func (c Chart) CSV() (string, error) {
 	return writeCSV(records), nil
 }
 
-// marked tells whether s has markers. A single point always has them: no line shows it.
+// marked reports whether s has markers. A single point always has: no line shows it.
 func (s Series) marked() bool { return !s.HideMarkers || s.Scattered || len(s.X) == 1 }
 
-// SVG returns a drawing of c. The legend is above the plot, so that it covers no data. The result is an <svg> element
-// that works as a file or inside HTML, in the colour of the text around it, without a background. The same chart always
-// gives the same bytes.
+// SVG returns a drawing of c, with the legend above the plot, so that it covers no data. The <svg> element works as a
+// file or inside HTML, without a background, in the surrounding text's colour. Equal charts give equal bytes.
 //
 // It returns an error unless c has a series, and every series has at least one point, as many X as Y, as many Low and
-// High as Y or none of both, as many Cells or none, only finite numbers from -1e300 to 1e300, and Low ≤ Y ≤ High up to
-// rounding. The series that [Series.Of] names has to stand before it; with XNames each X has to be the index of one.
-// Width and Height are 0 or from 200 to 10,000.
+// High as Y or neither, as many Cells or none, only finite numbers from -1e300 to 1e300, and Low ≤ Y ≤ High up to
+// rounding. [Series.Of]'s series must precede it; with XNames each X must be an index into them. Width and Height are 0
+// or from 200 to 10,000.
 func (c Chart) SVG() ([]byte, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -131,7 +129,6 @@ func (c Chart) SVG() ([]byte, error) {
 	return l.close(), nil
 }
 
-// layout says where the parts of a chart are.
 type layout struct {
 	*drawing
 	looks     []look
@@ -150,20 +147,20 @@ func (c Chart) layout() layout {
 	}
 	l.legend = newLegend(c.Series, l.looks, width-2*margin)
 	above := l.legendTop + l.legend.height()
-	l.Height = max(height, above+0.6*height) // where the words take much of the height, the chart gets higher
+	l.Height = max(height, above+0.6*height) // make room for tall headings and legends
 	l.frame = c.newFrame(width, l.Height, above)
 	return l
 }
 
-// Place is a point of a chart that can be measured anew.
+// Place is a point of a chart that can be remeasured.
 type Place struct {
 	Left float64 `json:"left"` // in percent of the drawing's width
 	Top  float64 `json:"top"`  // in percent of its height
 	Name string  `json:"name"` // "GIN + NM, 0.5: 78.20"
-	Cell string  `json:"cell"` // what a page's script needs for it
+	Cell string  `json:"cell"` // for a page's script
 }
 
-// Places returns the points of the drawing by [Chart.SVG] that have a cell. The error is that of [Chart.SVG].
+// Places returns the points of [Chart.SVG]'s drawing that have a cell. The error is that of [Chart.SVG].
 func (c Chart) Places() ([]Place, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -184,7 +181,6 @@ func (c Chart) Places() ([]Place, error) {
 	return places, nil
 }
 
-// drawSeries draws the bands, on them the lines, on them the markers.
 func (c Chart) drawSeries(d *drawing, f frame, looks []look) {
 	for i, s := range c.Series {
 		if s.Low == nil {
@@ -214,7 +210,6 @@ func (c Chart) drawSeries(d *drawing, f frame, looks []look) {
 	}
 }
 
-// description returns the caption, and what the chart shows for those who do not see it.
 func (c Chart) description() string {
 	axes, series := "", ""
 	if x, y := svg.Plain(c.XLabel), svg.Plain(c.YLabel); x != "" && y != "" {

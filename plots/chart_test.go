@@ -19,7 +19,7 @@ import (
 	"nodemask/plots"
 )
 
-// charts are one with references, one with many lines, a narrow one, and one of a single point.
+// charts returns one with references, one with many lines, a narrow one, and one of a single point.
 func charts() []plots.Chart {
 	rates := []float64{0.1, 0.25, 0.5, 0.75, 1}
 	around := func(y []float64, by float64) (low, high []float64) {
@@ -71,13 +71,12 @@ func charts() []plots.Chart {
 	}
 }
 
-// drawable is what can be drawn.
 type drawable interface{ SVG() ([]byte, error) }
 
-// places are the attributes that say where things are.
+// places matches attributes of position and size.
 var places = regexp.MustCompile(` (?:d|x|y|transform|width|height|viewBox)="[^"]*"`)
 
-// drawn returns a drawing, which is well-formed, all of finite numbers, and the same when it is drawn again.
+// drawn returns a drawing, and requires that it is well-formed, finite and reproducible.
 func drawn(t require.TestingT, of drawable) string {
 	svg, err := of.SVG()
 	require.NoError(t, err)
@@ -205,8 +204,8 @@ func TestASeriesOfAnotherSharesItsColourAndHasABrokenLine(t *testing.T) {
 	}
 }
 
-// ticks returns the numbers along an axis and where they are, from left to right or from below: those along x are in
-// the middle of their place, those along y end there.
+// ticks returns the numbers along an axis and their places, from left to right or upwards: x labels are centred on
+// them, y labels end there.
 func ticks(t require.TestingT, svg string, anchor string) (at []float64, labels []string) {
 	for _, m := range regexp.MustCompile(
 		`<text x="([^"]*)" y="[^"]*" font-size="12" text-anchor="`+anchor+`">([^<]*)<`).FindAllStringSubmatch(svg,
@@ -278,7 +277,7 @@ func TestLongTitleWrapsAndKeepsItsWords(t *testing.T) {
 	assert.Equal(t, title, strings.Join(lines, " "))
 }
 
-// luminance is the relative luminance of #RRGGBB by WCAG 2.
+// luminance returns the relative luminance of #RRGGBB by WCAG 2.
 func luminance(t *testing.T, colour string) float64 {
 	var rgb [3]uint8
 	_, err := fmt.Sscanf(colour, "#%02X%02X%02X", &rgb[0], &rgb[1], &rgb[2])

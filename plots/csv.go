@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// newlines makes all ends of lines \n: encoding/csv reads \r\n as that.
 var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 func (t Table) csv() string {

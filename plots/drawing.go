@@ -13,7 +13,7 @@ import (
 const (
 	titleSize, labelSize, tickSize = 14, 13, 12
 	lineHeight                     = 1.4  // of the font size
-	middle                         = 0.36 // of the font size: from the middle of the letters to their baseline
+	middle                         = 0.36 // of the font size: from the letters' middle to the baseline
 	margin                         = 10
 	minSide, maxSide               = 200, 10_000
 	rowHeight                      = 22 // of a bar or an effect
@@ -28,10 +28,9 @@ const (
 	toTheLeft = ` text-anchor="end"`
 )
 
-// maxValue bounds numbers: the difference of two such is still finite.
+// maxValue bounds numbers, so that differences stay finite.
 const maxValue = 1e300
 
-// checkSide returns an error for a side of a drawing that is neither 0 nor from least to maxSide.
 func checkSide(what string, side float64, least int) error {
 	if side != 0 && !(side >= float64(least) && side <= maxSide) {
 		return fmt.Errorf("a %s of %v pixels: expected %d to %d", what, side, least, maxSide)
@@ -39,7 +38,6 @@ func checkSide(what string, side float64, least int) error {
 	return nil
 }
 
-// checkFinite returns an error for the first number that cannot be drawn.
 func checkFinite(values ...float64) error {
 	for _, v := range values {
 		if !(math.Abs(v) <= maxValue) {
@@ -49,7 +47,6 @@ func checkFinite(values ...float64) error {
 	return nil
 }
 
-// checkInterval returns an error unless low ≤ v ≤ high up to rounding, all finite.
 func checkInterval(v, low, high float64) error {
 	if err := checkFinite(v, low, high); err != nil {
 		return err
@@ -60,7 +57,6 @@ func checkInterval(v, low, high float64) error {
 	return nil
 }
 
-// named returns an error with the kind and id of what cannot be drawn or written before it; nil stays nil.
 func named(kind, id string, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s %q: %w", kind, id, err)
@@ -68,7 +64,6 @@ func named(kind, id string, err error) error {
 	return nil
 }
 
-// drawing is a sheet with what is drawn on it so far.
 type drawing struct {
 	svg.Sheet
 	bytes.Buffer
@@ -78,7 +73,6 @@ func newDrawing(id, title, description string, width float64, colours ...int) *d
 	return &drawing{Sheet: svg.Sheet{ID: id, Title: title, Description: description, Colours: colours, Width: width}}
 }
 
-// heading returns the lines of the title.
 func (d *drawing) heading() []string {
 	if svg.Plain(d.Title) == "" {
 		return nil
@@ -86,27 +80,22 @@ func (d *drawing) heading() []string {
 	return wrap(d.Title, boldSlack*titleSize, d.Width-2*margin)
 }
 
-// top returns the height of the margin and the title.
 func (d *drawing) top() float64 { return margin + float64(len(d.heading()))*lineHeight*titleSize }
 
-// open writes the title; the width must not change any more.
 func (d *drawing) open() {
 	d.lines(point{margin, margin + titleSize}, titleSize, lineHeight*titleSize, bold, d.heading())
 }
 
-// close returns the finished drawing.
 func (d *drawing) close() []byte { return d.Sheet.SVG(d.String()) }
 
 func (d *drawing) printf(format string, arguments ...any) { fmt.Fprintf(d, format, arguments...) }
 
-// path writes a path with the attributes of its look, unless it is empty.
 func (d *drawing) path(attributes, data string) {
 	if data != "" {
 		d.printf("<path %s d=\"%s\"/>\n", attributes, data)
 	}
 }
 
-// text writes one line with its baseline at a place. An empty line is left out.
 func (d *drawing) text(at point, size int, attributes, line string) {
 	if line != "" {
 		d.printf("<text x=\"%s\" y=\"%s\" font-size=\"%d\"%s>%s</text>\n", svg.Px(at.x), svg.Px(at.y), size, attributes,
@@ -114,20 +103,18 @@ func (d *drawing) text(at point, size int, attributes, line string) {
 	}
 }
 
-// lines writes lines of text, the first with its baseline at a place, the others below it, each a step further.
+// lines writes lines of text, the first with its baseline at a point, the others step apart below.
 func (d *drawing) lines(at point, size int, step float64, attributes string, lines []string) {
 	for i, line := range lines {
 		d.text(point{at.x, at.y + float64(i)*step}, size, attributes, line)
 	}
 }
 
-// label writes lines in the size of ticks, in the middle of which is the place.
 func (d *drawing) label(at point, attributes string, lines []string) {
 	at.y += middle*tickSize - float64(len(lines)-1)/2*legendLine
 	d.lines(at, tickSize, legendLine, attributes, lines)
 }
 
-// upwards writes lines to be read from below, the first centred on a place, the others at its right.
 func (d *drawing) upwards(at point, lines []string) {
 	for i, line := range lines {
 		turned := fmt.Sprintf(` transform="translate(%s,%s) rotate(-90)"`, svg.Px(at.x+float64(i)*labelLine), svg.Px(at.y))
@@ -135,7 +122,6 @@ func (d *drawing) upwards(at point, lines []string) {
 	}
 }
 
-// heightOf returns the height of the row of a bar or an effect with words in lines.
 func heightOf(words ...[]string) float64 {
 	lines := 0
 	for _, w := range words {
@@ -144,10 +130,8 @@ func heightOf(words ...[]string) float64 {
 	return rowHeight + float64(lines-1)*legendLine
 }
 
-// point is a place in a drawing, in CSS pixels from its upper left corner.
 type point struct{ x, y float64 }
 
-// polyline returns the data of a path from point to point.
 func polyline(points ...point) string {
 	var b strings.Builder
 	for i, p := range points {
@@ -157,10 +141,8 @@ func polyline(points ...point) string {
 	return b.String()
 }
 
-// polygon returns the data of a closed path.
 func polygon(points ...point) string { return polyline(points...) + "Z" }
 
-// circle returns the data of a path round a point.
 func circle(at point, radius float64) string {
 	arc := svg.Px(radius) + "," + svg.Px(radius) + " 0 1 1 "
 	return fmt.Sprintf("M%s,%sa%s-%[4]s,0a%[3]s%[4]s,0Z", svg.Px(at.x+radius), svg.Px(at.y), arc, svg.Px(2*radius))

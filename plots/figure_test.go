@@ -13,7 +13,6 @@ import (
 	"nodemask/plots"
 )
 
-// wide returns a table of two blocks and two sections, with published numbers under ours.
 func wide() plots.Table {
 	return plots.Table{
 		ID: "wide", Title: "Wide", Caption: "In two blocks.", TextColumns: 2, Sections: true, Under: []int{3, 4},

@@ -9,14 +9,14 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Forest describes a forest plot: effects as points with intervals, one below the other, and a line at no effect.
+// Forest describes a forest plot: rows of effects with intervals, and a line at no effect.
 type Forest struct {
 	ID, Title, Caption string
-	XLabel             string // of the effects, with the unit
-	// Width is in CSS pixels; 0: 760. A narrow plot is drawn wider if its words leave too little room for the effects.
+	XLabel             string // with the unit
+	// Width is in CSS pixels; 0: 760. It grows if the text leaves too little room for the effects.
 	Width   float64
 	Groups  []ForestGroup
-	Columns []string // names of columns of text at the right end; nil: none
+	Columns []string // names of text columns on the right; nil: none
 }
 
 // ForestGroup holds effects under a heading.
@@ -29,15 +29,15 @@ type ForestGroup struct {
 type Effect struct {
 	Label            string
 	Value, Low, High float64
-	Fields           []string // text for each of [Forest.Columns]; nil: none
-	TextOnly         bool     // there is no effect, or none in this unit: label and fields alone
+	Fields           []string // a text for each of [Forest.Columns]; nil: none
+	TextOnly         bool     // no effect, or none in this unit: only label and fields
 }
 
 // Sizes of a forest plot in CSS pixels.
 const (
 	defaultForestWidth = 760
 	forestGap          = 14 // above a group
-	forestNumbers      = 24 // between the plot and the numbers at its right
+	forestNumbers      = 24 // between plot and numbers
 )
 
 // Check returns the error of [Forest.SVG].
@@ -72,9 +72,9 @@ func (e Effect) check(columns int) error {
 	return checkInterval(e.Value, e.Low, e.High)
 }
 
-// SVG returns a drawing of f, as [Chart.SVG] does. A point is filled if its interval leaves 0 out, otherwise open. It
-// returns an error unless there is an effect, all numbers are finite, each value lies in its interval, each effect has
-// a text for every column or none, and the width is 0 or from 200 to 10,000.
+// SVG returns a drawing of f, as [Chart.SVG] does. A point is filled if its interval excludes 0. It returns an error
+// unless there is an effect, all numbers are finite, each value lies in its interval, each effect has a text for every
+// column or none, and the width is 0 or from 200 to 10,000.
 func (f Forest) SVG() ([]byte, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
@@ -135,10 +135,8 @@ func (f Forest) SVG() ([]byte, error) {
 	return d.close(), nil
 }
 
-// forestWords are the lines at the left and at the right of an effect.
 type forestWords struct{ label, numbers []string }
 
-// draw draws the effect at the height y.
 func (e Effect) draw(d *drawing, y float64, x axis) {
 	l := look{open: e.Low <= 0 && e.High >= 0}
 	if e.Value < 0 {
@@ -146,7 +144,7 @@ func (e Effect) draw(d *drawing, y float64, x axis) {
 	}
 	low, value, high := x.at(e.Low), x.at(e.Value), x.at(e.High)
 	width, parts := 2.0, polyline(point{low, y}, point{high, y})
-	if l.open { // the line stops at an open marker
+	if l.open { // stop the line at the open marker
 		width, parts = 1.5, ""
 		if value-markerRadius > low {
 			parts += polyline(point{low, y}, point{value - markerRadius, y})
@@ -159,7 +157,6 @@ func (e Effect) draw(d *drawing, y float64, x axis) {
 	d.path(l.markers(), l.marker(point{value, y}))
 }
 
-// numbers are the effect and its interval, as text.
 func (e Effect) numbers() string {
 	if e.TextOnly {
 		return ""
@@ -168,7 +165,6 @@ func (e Effect) numbers() string {
 	return Signed(e.Value, 2) + " [" + bound(e.Low) + ", " + bound(e.High) + "]"
 }
 
-// description returns the caption, and all effects for those who do not see them.
 func (f Forest) description() string {
 	parts := []string{f.Caption}
 	for _, g := range f.Groups {
@@ -189,8 +185,6 @@ func (f Forest) description() string {
 
 const forestColumnGap = 14
 
-// columns returns where f's columns begin behind numbers of that width, from where the numbers do, and the columns'
-// width.
 func (f Forest) columns(numbers float64) (at []float64, width float64) {
 	for i, name := range f.Columns {
 		width += forestColumnGap
@@ -206,7 +200,6 @@ func (f Forest) columns(numbers float64) (at []float64, width float64) {
 	return at, width
 }
 
-// field is the text of a column; "" if there is none.
 func (e Effect) field(column int) string {
 	if e.Fields == nil {
 		return ""

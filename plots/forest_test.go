@@ -33,13 +33,12 @@ func TestPointsAreFilledIfTheirIntervalLeavesZeroOut(t *testing.T) {
 	f := forest()
 	f.Groups = f.Groups[:1]
 	svg := drawn(t, f)
-	// Of two effects one is clear: a filled marker in the first colour, and an open one in the second.
+	// The clear effect has a filled marker in the first colour, the other an open one in the second.
 	assert.Regexp(t, `<path class="fill0" fill="#0072B2" d=`, svg)
 	assert.Regexp(t, `<path class="line1" stroke="#D55E00" stroke-width="1.5" fill="none" d="M[^"]*Z"`, svg)
 	assert.NotContains(t, svg, `<path class="fill1"`)
 }
 
-// narrow is a forest plot of that width, with a name that does not fit a third of it.
 func narrow(width float64) plots.Forest {
 	f := forest()
 	f.Width = width
@@ -57,7 +56,6 @@ func TestAForestPlotShowsAllWordsOfItsNames(t *testing.T) {
 	}
 }
 
-// claims is a forest plot as a report has it: columns of text, names that need room.
 func claims() plots.Forest {
 	return plots.Forest{ID: "claims", Title: "What is left of the claims, over all readings",
 		XLabel: "masked − plain, macro F1 (points)", Columns: []string{"holds in", "grade"}, Width: 900,

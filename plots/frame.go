@@ -2,7 +2,6 @@ package plots
 
 import "slices"
 
-// frame is the rectangle of the drawing that the lines are in, with its axes.
 type frame struct {
 	left, right, top, bottom float64
 	x, y                     axis
@@ -11,18 +10,17 @@ type frame struct {
 
 const (
 	tickLength    = 4
-	xTickLabel    = 16.4 // from the axis to the baseline of the numbers below it
-	xLabelGap     = 17.5 // from there to the baseline of the label
-	yTickLabel    = 8    // from the axis to the end of the numbers at its left
-	yLabelGap     = 9    // from there to the baseline of the label
+	xTickLabel    = 16.4 // from the axis to the baseline of its numbers
+	xLabelGap     = 17.5 // from there to the label's baseline
+	yTickLabel    = 8    // from the axis to the end of its numbers
+	yLabelGap     = 9    // from there to the label's baseline
 	labelLine     = 1.2 * labelSize
 	labelDescent  = 0.3 * labelSize
-	axesWords     = 60 // about what the axes' words take of the width and of the height
+	axesWords     = 60 // about the axes' text, in width and in height
 	stepX, stepY  = 80, 45
-	overhangSpace = 4 // beside the numbers at the ends of the x axis
+	overhangSpace = 4 // next to the numbers at the ends of the x axis
 )
 
-// newFrame returns the frame of a drawing of that size whose words end at top.
 func (c Chart) newFrame(width, height, top float64) frame {
 	f := frame{right: width - margin, top: top + tickSize/2}
 	body := height - top - margin
@@ -37,7 +35,7 @@ func (c Chart) newFrame(width, height, top float64) frame {
 	if f.xLabel[0] != "" {
 		f.bottom -= xLabelGap + float64(len(f.xLabel)-1)*labelLine
 	}
-	f.bottom = max(f.bottom, (f.top+height)/2) // whatever the label is
+	f.bottom = max(f.bottom, (f.top+height)/2) // however tall the label
 	f.y = newAxis(slices.Min(ys), slices.Max(ys), max((body+margin-axesWords)/stepY, 2), true)
 	f.y.start, f.y.end = f.bottom, f.top
 
@@ -46,7 +44,7 @@ func (c Chart) newFrame(width, height, top float64) frame {
 		f.left += yLabelGap + float64(len(f.yLabel))*labelLine - labelDescent
 	}
 	f.left = min(f.left, width/2)
-	// The longer the numbers along the x axis, the fewer there are.
+	// Longer numbers on the x axis leave room for fewer.
 	for steps := (width - 2*margin - axesWords) / stepX; ; steps-- {
 		f.x = newAxis(slices.Min(xs), slices.Max(xs), max(steps, 2), false)
 		if len(c.XNames) > 0 {
@@ -65,10 +63,8 @@ func (c Chart) newFrame(width, height, top float64) frame {
 	return f
 }
 
-// at returns where the numbers x and y are in the drawing.
 func (f frame) at(x, y float64) point { return point{f.x.at(x), f.y.at(y)} }
 
-// points returns where the points x and y are in the drawing.
 func (f frame) points(x, y []float64) []point {
 	points := make([]point, len(x))
 	for i := range x {
@@ -77,7 +73,6 @@ func (f frame) points(x, y []float64) []point {
 	return points
 }
 
-// draw draws the grid, the axes, and what is written along them.
 func (f frame) draw(d *drawing) {
 	d.path(gridLine, f.x.upright(f.bottom, f.top)+f.y.level(f.left, f.right))
 	axis := polyline(point{f.left, f.bottom}, point{f.right, f.bottom})

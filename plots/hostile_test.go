@@ -14,12 +14,11 @@ import (
 	"nodemask/plots"
 )
 
-// steers has what controls a terminal (ESC, its 8-bit form in UTF-8 and alone, backspace), ends lines, or turns the
-// direction of writing around for what follows.
+// steers controls a terminal (ESC, its 8-bit form in UTF-8 and alone, backspace), ends lines, or reverses the direction
+// of writing.
 const steers = "a\x1b[31mb\u009b31mc\x9b31md\be\x00f\r\ng\u0085h\u2028i\u061c" +
 	"j\u200ek\u200fl\u202am\u202bn\u202co\u202dp\u202eq\u2066r\u2067s\u2068t\u2069u"
 
-// everywhere returns a table and a chart that show s wherever they show text.
 func everywhere(s string) (plots.Table, plots.Chart) {
 	cell := plots.Field{Text: s, Note: s, Bold: true}
 	return plots.Table{ID: s, Title: s, Caption: s, Header: []string{s, s}, Rows: [][]plots.Field{{cell, cell}},
@@ -28,7 +27,7 @@ func everywhere(s string) (plots.Table, plots.Chart) {
 			Series: []plots.Series{{Name: s, X: []float64{1}, Y: []float64{1}}}}
 }
 
-// steersIn returns a control or a direction of writing that is in s, other than the end of a line.
+// steersIn returns an error for a control or bidirectional character in s, except line ends.
 func steersIn(s string) error {
 	for i, r := range s {
 		if unicode.IsControl(r) && r != '\n' || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r) {
@@ -38,7 +37,7 @@ func steersIn(s string) error {
 	return nil
 }
 
-// cells are those of an HTML table: paragraphs of their own, out of which no direction of writing gets.
+// cells matches an HTML table's cells: separate paragraphs, which confine directions of writing.
 var cells = regexp.MustCompile(`<t[hd] [^>]*>(?:<b>)?[^<]*`)
 
 func TestTextOfFilesSteersNoTerminal(t *testing.T) {

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	longestName = 14 // of a column, in letters, before it breaks into lines
-	longestText = 24 // of a label
+	longestName = 14 // letters of a column's name per line
+	longestText = 24 // letters of a label per line
 
 	softly         = "opacity:.8"
-	blockSeparator = ": " // in the header: what a block's columns share is before it
+	blockSeparator = ": " // in the header: ends what a block's columns share
 	deviation      = " ± "
 )
 
-// html returns one <table>, or with Under, Blocks or Sections a <figure> of tables, which a page sets side by side or,
-// where it is narrow, one below the other. Neither needs a style sheet: notebooks that are not trusted have none.
+// html returns one <table>, or with Under, Blocks or Sections a <figure> of tables that wrap on narrow pages. It needs
+// no style sheet: untrusted notebooks have none.
 func (t Table) html() string {
 	var b strings.Builder
 	attributes, title, caption := "", svg.Escape(svg.Plain(t.Title)), svg.Escape(svg.Plain(t.Caption))
@@ -42,7 +42,7 @@ func (t Table) html() string {
 		t.htmlBlock(&b, t.labels(), len(t.Header))
 		return b.String()
 	}
-	// Blocks have as many rows, and end at the same height, so that their rows are level.
+	// Blocks have equally many rows; aligning their ends makes the rows level.
 	b.WriteString("<div style=\"display:flex;flex-wrap:wrap;align-items:flex-end;gap:12px 28px\">\n")
 	begins := slices.Concat([]int{t.labels()}, t.Blocks, []int{len(t.Header)})
 	for i, begin := range begins[:len(begins)-1] {
@@ -53,18 +53,15 @@ func (t Table) html() string {
 	return b.String()
 }
 
-// figure tells whether HTML breaks the table into parts.
 func (t Table) figure() bool { return len(t.Under) > 0 || len(t.Blocks) > 0 || t.Sections }
 
-// block is a <table> of the labels and some columns of numbers.
 type block struct {
 	Table
 	*strings.Builder
 	labels, numbers []int // columns
-	twoLines        bool  // all numbers have a second line, so that the first ones are level
+	twoLines        bool  // all numbers have a second line; keeps the first level
 }
 
-// htmlBlock writes a table of the labels and the columns from begin to before end, after its tag.
 func (t Table) htmlBlock(w *strings.Builder, begin, end int) {
 	b := block{Table: t, Builder: w}
 	for i := range t.labels() {
@@ -100,7 +97,6 @@ func (t Table) htmlBlock(w *strings.Builder, begin, end int) {
 	b.WriteString("</table>\n")
 }
 
-// header writes the names of the columns, and above them what a block's numbers share.
 func (b block) header() {
 	b.WriteString("<thead>\n")
 	shared := b.sharedPrefix(b.numbers)
@@ -133,7 +129,6 @@ func (b block) header() {
 	b.WriteString("</tr>\n</thead>\n")
 }
 
-// row writes one row, with a rule above it if ruled. Its first cell is its heading.
 func (b block) row(row []Field, ruled bool) {
 	b.WriteString("<tr>")
 	for at, i := range slices.Concat(b.labels, b.numbers) {
@@ -166,15 +161,13 @@ func (b block) row(row []Field, ruled bool) {
 	b.WriteString("</tr>\n")
 }
 
-// whole is what browsers would break: words of a command after their hyphens, intervals and bounds at their spaces.
+// whole matches what browsers must not break: commands at hyphens, intervals and bounds at spaces.
 var whole = regexp.MustCompile(`--[a-z]+(-[a-z]+)*|\[[−+\d.]+, [−+\d.]+\]|\[\d+ %\]|&lt; 0\.001`)
 
-// unbroken returns text as HTML that is not broken where it should not be.
 func unbroken(text string) string {
 	return whole.ReplaceAllString(svg.Escape(text), `<span style="white-space:nowrap">$0</span>`)
 }
 
-// cell returns the text of a row's column i as HTML. In a figure, labels break into lines and deviations are small.
 func (b block) cell(row []Field, i int) string {
 	f := row[i]
 	switch {
@@ -187,8 +180,8 @@ func (b block) cell(row []Field, i int) string {
 	}
 }
 
-// broken returns text as HTML in lines of about so many letters, broken at spaces. A style sheet would do it better,
-// but notebooks that are not trusted have none.
+// broken returns text as HTML, wrapped at spaces to about so many letters. Untrusted notebooks have no style sheet that
+// could.
 func broken(text string, letters int) string {
 	var lines []string
 	line := ""
@@ -203,7 +196,6 @@ func broken(text string, letters int) string {
 	return strings.Join(append(lines, svg.Escape(line)), " <br/>")
 }
 
-// sharedPrefix is what the names of all these columns of a figure have before a colon; "" if they differ there.
 func (t Table) sharedPrefix(columns []int) string {
 	shared := ""
 	for k, i := range columns {
@@ -216,7 +208,6 @@ func (t Table) sharedPrefix(columns []int) string {
 	return shared
 }
 
-// under returns the columns that are written under column i.
 func (t Table) under(i int) []int {
 	var columns []int
 	for k := i + 1; slices.Contains(t.Under, k); k++ {
@@ -225,7 +216,6 @@ func (t Table) under(i int) []int {
 	return columns
 }
 
-// side returns the side that a column is aligned to.
 func (t Table) side(column int) string {
 	if t.isText(column) {
 		return "left"
@@ -233,7 +223,6 @@ func (t Table) side(column int) string {
 	return "right"
 }
 
-// number is a number as HTML: a deviation after it is small.
 func (f Field) number() string {
 	number, sd, found := strings.Cut(f.Text, deviation)
 	s := f.bolden(svg.Escape(number))
@@ -243,7 +232,6 @@ func (f Field) number() string {
 	return s
 }
 
-// bolden returns HTML in bold if f is.
 func (f Field) bolden(html string) string {
 	if f.Bold && f.Down {
 		html += down
@@ -254,7 +242,6 @@ func (f Field) bolden(html string) string {
 	return html
 }
 
-// attributes are those of a field beside its style, each with a blank before it.
 func (f Field) attributes() string {
 	text := ""
 	if f.Note != "" {

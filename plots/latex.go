@@ -7,12 +7,11 @@ import (
 	"nodemask/internal/svg"
 )
 
-// latexEscapes keeps TeX's special characters as text. Brackets are among them, as \\ takes one after it for its
-// argument.
+// latexEscapes escapes TeX's special characters. Brackets too: \\ takes one after it as its argument.
 var latexEscapes = strings.NewReplacer(append(escapes(`\`, "&%$#_{}"),
 	`\`, `\textbackslash{}`, `~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`, `|`, `\textbar{}`,
 	`"`, `\textquotedbl{}`,
-	"`", `\textasciigrave{}`, `--`, `-{}-{}`, `''`, `'{}'{}`, `,,`, `,{},{}`, // which TeX makes quotes and dashes of
+	"`", `\textasciigrave{}`, `--`, `-{}-{}`, `''`, `'{}'{}`, `,,`, `,{},{}`, // TeX makes these quotes and dashes
 	`<`, `$<$`, `>`, `$>$`, `[`, `{[}`, `]`, `{]}`, `*`, `{*}`,
 	`±`, `$\pm$`, `−`, `$-$`, `×`, `$\times$`, `≤`, `$\le$`, `≥`, `$\ge$`, `≈`, `$\approx$`, `→`, `$\to$`, `↓`, `$\downarrow$`,
 	`∞`, `$\infty$`,

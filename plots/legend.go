@@ -2,8 +2,8 @@ package plots
 
 import "nodemask/internal/svg"
 
-// legend is where the series' names go: in columns, filled one after the other, so that what comes first is seen first
-// where a page is too narrow for all of it.
+// legend places the series' names in columns, filled one after the other, so that narrow pages show the first names
+// first.
 type legend struct {
 	entries []legendEntry
 	width   float64 // of a column
@@ -23,7 +23,6 @@ const (
 	legendLine  = lineHeight * tickSize
 )
 
-// newLegend returns a legend that is at most that wide, of all series that have a name.
 func newLegend(series []Series, looks []look, width float64) legend {
 	var l legend
 	for i, s := range series {
@@ -38,7 +37,7 @@ func newLegend(series []Series, looks []look, width float64) legend {
 		return l
 	}
 	columns := min(max(int((width+legendSpace)/l.width), 1), len(l.entries))
-	// As many rows, but none nearly empty.
+	// Balance the columns, so that none is nearly empty.
 	rows := (len(l.entries) + columns - 1) / columns
 	l.rows = make([]int, rows)
 	for i, e := range l.entries {
@@ -47,7 +46,6 @@ func newLegend(series []Series, looks []look, width float64) legend {
 	return l
 }
 
-// height returns the height of all rows, with the space below.
 func (l legend) height() float64 {
 	lines := 0
 	for _, n := range l.rows {
@@ -59,7 +57,6 @@ func (l legend) height() float64 {
 	return float64(lines)*legendLine + margin
 }
 
-// draw puts the legend with its upper left corner at.
 func (l legend) draw(d *drawing, at point) {
 	top := at.y
 	for i, e := range l.entries {

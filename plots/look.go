@@ -8,29 +8,26 @@ import (
 	"nodemask/internal/svg"
 )
 
-// order has the colours of series, one after the other: ink, behind the palette's last, comes before those that are
-// close to others.
+// order lists the series' colours. Ink, after the palette's last, precedes colours that resemble others.
 var order = []int{0, 1, 2, 3, 4, 7, 5, 6}
 
-// dashes are those of plain series, referenceDashes those of references: all dashed evenly.
+// dashes are for plain series; referenceDashes, for references, are even.
 var (
 	dashes          = []string{"", "10,3", "8,3,2,3", "2,2", "12,3,2,3,2,3", "5,2,2,2", "16,4"}
 	referenceDashes = []string{"5,4", "4,3", "6,5", "3,3", "7,4", "5,6", "7,7"}
 )
 
-// look is how a series is told from the others: by colour, dashes and shape of its markers.
 type look struct {
-	colour, shape int // of the palette and of marker
+	colour, shape int // in palette and marker
 	dash          string
-	open          bool // for a reference: markers not filled
-	small         bool // of many points
+	open          bool // unfilled markers, for a reference
+	small         bool // for many points
 }
 
-// brokenDash is that of a series which shares the colour of another.
 const brokenDash = "5,3"
 
-// looks returns the look of each series; the first 56 differ in colour or shape. A reference named after another series
-// shares that one's colour and shape, and so does a series of another one.
+// looks returns the look of each series; the first 56 differ in colour or shape. References share the look of the
+// series they are named after, and series with Of that of the other one.
 func looks(series []Series) []look {
 	all := make([]look, len(series))
 	next := 0
@@ -38,7 +35,7 @@ func looks(series []Series) []look {
 	references := slices.ContainsFunc(series, func(s Series) bool { return s.Reference })
 	free := func(s Series) look {
 		l := look{colour: order[next%len(order)], shape: next % shapes, dash: dashes[next%len(dashes)]}
-		if pairs || references && !s.HideMarkers { // dashes have a meaning here: plain lines are whole
+		if pairs || references && !s.HideMarkers { // dashes have a meaning here: plain lines are solid
 			l.dash = ""
 		}
 		l.small = s.Scattered
@@ -72,7 +69,6 @@ func looks(series []Series) []look {
 	return all
 }
 
-// coloursOf returns the colours of the looks.
 func coloursOf(looks []look) []int {
 	used := make([]int, len(looks))
 	for i, l := range looks {
@@ -81,7 +77,6 @@ func coloursOf(looks []look) []int {
 	return used
 }
 
-// leader returns the index of the series of that name, or -1; "" names none.
 func leader(series []Series, name string) int {
 	if name == "" {
 		return -1
@@ -89,7 +84,6 @@ func leader(series []Series, name string) int {
 	return slices.IndexFunc(series, func(s Series) bool { return s.Name == name && !s.Reference })
 }
 
-// referred returns the index of the series with the longest name that the reference's name begins with, or -1.
 func referred(series []Series, reference string) int {
 	of := -1
 	for i, s := range series {
@@ -101,7 +95,6 @@ func referred(series []Series, reference string) int {
 	return of
 }
 
-// line returns the attributes of the line of a series.
 func (l look) line() string {
 	width := 2.0
 	if l.open {
@@ -114,10 +107,8 @@ func (l look) line() string {
 	return attributes
 }
 
-// band returns the attributes of the band around a line.
 func (l look) band() string { return svg.Fill(l.colour) + ` fill-opacity="0.18"` }
 
-// markers returns the attributes of the markers.
 func (l look) markers() string {
 	if l.open {
 		return svg.Stroke(l.colour, 1.5)
@@ -131,16 +122,14 @@ const (
 	shapes       = 7 // of markers
 )
 
-// polygons are the shapes of markers after the circle: square, triangle, diamond, triangle upside down, pentagon, star.
 var polygons = [shapes - 1]struct {
 	corners             int
-	start, scale, inner float64 // the first corner's angle; the corners' radius, and that of every other one in its share
+	start, scale, inner float64 // first corner's angle; corner radius; every other corner's radius, relative to it
 }{
 	{4, math.Pi / 4, 1.2, 1}, {3, math.Pi / 2, 1.3, 1}, {4, math.Pi / 2, 1.3, 1}, {3, -math.Pi / 2, 1.3, 1},
 	{5, math.Pi / 2, 1.15, 1}, {10, math.Pi / 2, 1.5, 0.45},
 }
 
-// marker returns the path of a marker.
 func (l look) marker(at point) string {
 	radius := float64(markerRadius)
 	if l.small {

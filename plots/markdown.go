@@ -7,10 +7,8 @@ import (
 	"nodemask/internal/svg"
 )
 
-// markdownEscapes has all that GitHub's Markdown might take for markup inside a line, or for a link.
 var markdownEscapes = strings.NewReplacer(append(escapes(`\`, "\\`*_{}[]<>|~$&"), "://", `\://`, "www.", `www\.`)...)
 
-// markdownParagraph returns s as a paragraph that no heading, list or rule begins.
 func markdownParagraph(s string) string {
 	s = markdownEscapes.Replace(s)
 	rest := strings.TrimLeft(s, "0123456789")

@@ -8,14 +8,14 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Panels are small charts in a grid. Series of one name look alike in all of them, and stand once in the legend; the
-// charts of a row share the scale of y.
+// Panels are small charts in a grid. Series of one name look alike in all and appear once in the legend; charts of a
+// row share their y scale.
 type Panels struct {
 	ID, Title, Caption string
-	XLabel, YLabel     string    // of all; a panel's own are not written
+	XLabel, YLabel     string    // of all; panels' own labels are not drawn
 	Width              float64   // in CSS pixels; 0: 840
-	Rows               [][]Chart // a panel's Title names it
-	OneScale           bool      // of y, for all panels; else each row has its own
+	Rows               [][]Chart // with Titles as names
+	OneScale           bool      // one y scale for all panels, not per row
 }
 
 const defaultPanelsWidth, panelsRow = 840, 230
@@ -38,8 +38,8 @@ func (p Panels) SVG() ([]byte, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	all := Chart{Caption: p.Caption, XLabel: p.XLabel, YLabel: p.YLabel} // the series of all panels, each name once
-	index := map[string]int{}                                            // of a name among them
+	all := Chart{Caption: p.Caption, XLabel: p.XLabel, YLabel: p.YLabel} // all panels' series, each name once
+	index := map[string]int{}
 	for _, c := range slices.Concat(p.Rows...) {
 		for _, s := range c.Series {
 			if _, ok := index[s.Name]; !ok {
@@ -59,7 +59,7 @@ func (p Panels) SVG() ([]byte, error) {
 	legend.draw(d, point{margin, top})
 	for i, row := range p.Rows {
 		share := (width - margin) / float64(len(row))
-		whole := Chart{} // for the scale of all charts of the row
+		whole := Chart{} // for the row's scale
 		charts := row
 		if p.OneScale {
 			charts = slices.Concat(p.Rows...)

@@ -9,7 +9,6 @@ import (
 	"nodemask/plots"
 )
 
-// changed returns a drawing with a change.
 func changed[T any](of T, change func(*T)) T {
 	change(&of)
 	return of

@@ -1,4 +1,4 @@
-// Package plots writes tables and charts as HTML, SVG, terminal text, Markdown, CSV and LaTeX. It knows nothing of what
+// Package plots writes tables and charts as HTML, SVG, terminal text, Markdown, CSV and LaTeX. It does not know what
 // the numbers mean.
 package plots
 
@@ -14,10 +14,10 @@ import (
 // Field holds one cell of a [Table].
 type Field struct {
 	Text string
-	Note string // tooltip in HTML, not written elsewhere
+	Note string // tooltip, only in HTML
 	Bold bool
-	Down bool // with Bold: an arrow behind it says that it is below what it is compared with, except in csv
-	// Cell is what a page's script needs to measure the number anew, for the attribute data-cell in HTML; "": nothing.
+	Down bool // with Bold: an arrow marks it as below its reference, except in csv
+	// Cell is what a page's script needs to remeasure the number, for the attribute data-cell in HTML; "": nothing.
 	Cell string
 }
 
@@ -35,25 +35,25 @@ type Table struct {
 	ID, Title, Caption string
 	Header             []string
 	Rows               [][]Field
-	Footer             []Field // a last row about the others, such as their means, as long as Header; nil: none
-	Groups             []int   // ascending: rows, from 0, that have a rule above them; the first needs none
+	Footer             []Field // last row about the others, such as means, as long as Header; nil: none
+	Groups             []int   // ascending: rows, from 0, with a rule above them; not needed for the first
 	// The first TextColumns columns are labels, aligned left; the others are numbers, aligned right. 0: 1.
 	TextColumns int
 
-	// How HTML makes a wide table narrow enough for its page. The other formats keep all columns side by side.
+	// How HTML narrows a wide table. The other formats keep all columns side by side.
 
-	// Under lists columns, from 0, ascending, that are written small under the column before them.
+	// Under lists columns, from 0, ascending, written small under the column before them.
 	Under []int
-	// Blocks lists columns, from 0, ascending, that begin a table of their own, beside the one before or below it; each
-	// has all labels.
+	// Blocks lists columns, from 0, ascending, that begin a new table, next to the one before or below it; each has all
+	// labels.
 	Blocks   []int
-	Sections bool // the first column is a heading above the rows that share it
+	Sections bool // the first column becomes a heading above the rows that share it
 }
 
 // Format names a way to write a [Table].
 type Format string
 
-// The formats of [Table.Render].
+// Formats of [Table.Render].
 const (
 	FormatText     Format = "text"
 	FormatMarkdown Format = "markdown"
@@ -62,12 +62,12 @@ const (
 	FormatHTML     Format = "html"
 )
 
-// Formats lists all formats of [Table.Render].
+// Formats returns all formats of [Table.Render].
 func Formats() []Format {
 	return []Format{FormatText, FormatMarkdown, FormatCSV, FormatLaTeX, FormatHTML}
 }
 
-// Check returns the error of [Table.Render] in a format that there is.
+// Check returns the error of [Table.Render] in a known format.
 func (t Table) Check() error { return named("table", t.ID, t.check()) }
 
 func (t Table) check() error {
@@ -105,7 +105,6 @@ func (t Table) check() error {
 	return nil
 }
 
-// ascending tells whether the numbers ascend, from least to most at the most.
 func ascending(numbers []int, least, most int) bool {
 	for _, n := range numbers {
 		if n < least || n > most {
@@ -116,7 +115,6 @@ func ascending(numbers []int, least, most int) bool {
 	return true
 }
 
-// marked returns a field's text in one line, with an arrow behind it if it is below what it is compared with.
 func (f Field) marked() string {
 	if f.Bold && f.Down {
 		return svg.Plain(f.Text) + down
@@ -126,24 +124,23 @@ func (f Field) marked() string {
 
 const down = " ↓"
 
-// labels is how many columns have labels.
 func (t Table) labels() int { return max(t.TextColumns, 1) }
 
-// Render returns t in the format f. Whatever is in a cell comes out as that text, never as markup or as something that
-// steers the terminal; only csv, which is for programs, keeps control characters.
+// Render returns t in the format f. Cells are always plain text, never markup or terminal controls; only csv, for
+// programs, keeps control characters.
 //
-//   - text is for the terminal: a bold cell ends in *, or in the arrow.
-//   - markdown is a GitHub table, with the title in bold above it and the caption below. It has no rules between
-//     groups, and the footer is its last row.
-//   - csv is the header and the rows alone. All ends of lines inside a cell become \n.
-//   - latex is a tabular with the rules of the booktabs package; the title and caption are a comment above it.
-//     Letters that the fonts of pdfLaTeX lack need LuaLaTeX or XeLaTeX.
-//   - html is a <table> element with a <tbody> for each group; a cell with a note can be reached with the Tab key. A
-//     table with Under, Blocks or Sections is a <figure> of such tables, side by side where there is room.
+//   - text is for the terminal: a bold cell ends in * or the arrow.
+//   - markdown is a GitHub table, with a bold title above and the caption below. It has no rules between groups;
+//     the footer is its last row.
+//   - csv has only header and rows. Line ends inside a cell become \n.
+//   - latex is a tabular with booktabs rules; title and caption are a comment above it. Letters that pdfLaTeX's
+//     fonts lack need LuaLaTeX or XeLaTeX.
+//   - html is a <table> element with a <tbody> for each group; Tab reaches cells with a note. A table with Under,
+//     Blocks or Sections is a <figure> of such tables, side by side if there is room.
 //
 // It returns an error for another format, and unless t has a header, every row and any footer are as long as the
-// header, TextColumns is between 0 and that length, Groups names rows below the first, Under and Blocks name columns of
-// numbers after the first and none that the other does, and Sections leaves a label in each row.
+// header, TextColumns is between 0 and that length, Groups names rows below the first, Under and Blocks name disjoint
+// columns of numbers after the first, and Sections leaves a label in each row.
 func (t Table) Render(f Format) (string, error) {
 	if err := t.Check(); err != nil {
 		return "", err
@@ -164,10 +161,8 @@ func (t Table) Render(f Format) (string, error) {
 	}
 }
 
-// isText tells whether column i, from 0, has labels rather than numbers.
 func (t Table) isText(i int) bool { return i < t.labels() }
 
-// inMarkup returns the texts of fields without what a format takes for markup, bold ones between two marks of its own.
 func inMarkup(fields []Field, escapes *strings.Replacer, bold, end string) []string {
 	texts := make([]string, len(fields))
 	for i, f := range fields {
@@ -188,7 +183,6 @@ func escapes(before, chars string) []string {
 	return pairs
 }
 
-// lines returns the rows, and the footer if there is one.
 func (t Table) lines() [][]Field {
 	if t.Footer == nil {
 		return t.Rows
@@ -196,5 +190,4 @@ func (t Table) lines() [][]Field {
 	return slices.Concat(t.Rows, [][]Field{t.Footer})
 }
 
-// ruled tells whether a rule is above line i of [Table.lines].
 func (t Table) ruled(i int) bool { return i > 0 && (i == len(t.Rows) || slices.Contains(t.Groups, i)) }

@@ -13,11 +13,10 @@ import (
 	"nodemask/plots"
 )
 
-// anyText is text with much of what the formats take for markup.
+// anyText draws text with much of the formats' markup.
 var anyText = rapid.StringOf(rapid.OneOf(rapid.Rune(),
 	rapid.SampledFrom([]rune("<>&\"'|_%$#{}~^\\*[]`,;\r\n\t\x00\x1b\u0085\ufffe±− "))))
 
-// scores is a table with two groups and a footer.
 func scores() plots.Table {
 	return plots.Table{
 		ID: "scores", Title: "Cora & co", Caption: "Macro F1, mean ± std.",
@@ -120,7 +119,7 @@ func TestCSVTableIsTheHeaderAndTheRowsWithoutAFooterThatCouldBeTakenForData(t *t
 		render(t, scores(), plots.FormatCSV))
 }
 
-// unstyled returns an HTML table with a word for each style of its cells.
+// unstyled replaces each style of an HTML table's cells by a word.
 func unstyled(html string) string {
 	return strings.NewReplacer(
 		`style="text-align:left"`, "LEFT", `style="text-align:right"`, "RIGHT", `style="text-align:right;white-space:nowrap"`,
@@ -186,7 +185,7 @@ func TestAnyTextSurvivesEveryFormat(t *testing.T) {
 			table.Rows = append(table.Rows, rapid.SliceOfN(cell, columns, columns).Draw(t, "row"))
 		}
 
-		// What is in the cells, the header first.
+		// The cells' texts, the header first.
 		var texts [][]string
 		var notes []string
 		texts = append(texts, table.Header)
@@ -272,7 +271,6 @@ func TestAnyTextSurvivesEveryFormat(t *testing.T) {
 	})
 }
 
-// inXML is s as far as XML can hold it.
 func inXML(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xfffe || r == 0xffff {

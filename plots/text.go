@@ -42,7 +42,7 @@ func (t Table) text() string {
 	if t.Footer != nil {
 		w.AppendFooter(line(t.Footer))
 	}
-	// What a caption says of bold numbers it says of those with a star here.
+	// Stars replace bold here.
 	caption := strings.Replace(svg.Plain(t.Caption), "Bold: ", "*: ", 1)
 	parts := slices.DeleteFunc([]string{svg.Plain(t.Title), w.Render(), caption}, func(s string) bool { return s == "" })
 	return strings.Join(parts, "\n") + "\n"

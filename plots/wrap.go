@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	fontSlack = 1.28 // how much wider than Arial the reader's font may be: DejaVu Sans Bold is
-	boldSlack = 1.08 // how much wider bold letters are
+	fontSlack = 1.28 // the reader's font may be that much wider than Arial: DejaVu Sans Bold is
+	boldSlack = 1.08 // for bold letters
 )
 
-// advances are the widths of the characters from space to ~ in Arial and Liberation Sans, in 1/1000 of the font size.
+// advances are the widths of characters from space to ~ in Arial and Liberation Sans, in 1/1000 of the font size.
 var advances = [...]uint16{
 	278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, // to /
 	556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, // 0 to ?
@@ -22,14 +22,14 @@ var advances = [...]uint16{
 	556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584, // p to ~
 }
 
-// textWidth returns how wide s may be at that font size, in whatever font the reader has.
+// textWidth returns an upper estimate of the width of s at that font size, in any font.
 func textWidth(s string, size float64) float64 {
 	sum := 0
 	for _, r := range s {
 		switch {
 		case r >= ' ' && r <= '~':
 			sum += int(advances[r-' '])
-		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf): // drawn on the letter before, or not at all
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf): // drawn on the letter before, or invisible
 		case r >= 0x2e80: // Chinese, Japanese, Korean, emoji
 			sum += 1000
 		case unicode.IsUpper(r):
@@ -41,7 +41,6 @@ func textWidth(s string, size float64) float64 {
 	return fontSlack * size * float64(sum) / 1000
 }
 
-// widest returns the width of the widest of the lines.
 func widest(lines []string, size float64) float64 {
 	width := 0.0
 	for _, line := range lines {
@@ -50,7 +49,7 @@ func widest(lines []string, size float64) float64 {
 	return width
 }
 
-// wrap breaks s into lines of at most width: at spaces, and within words that are longer. There is at least one line.
+// wrap breaks s into lines of at most width, at spaces and within longer words. It returns at least one line.
 func wrap(s string, size, width float64) []string {
 	fits := func(s string) bool { return textWidth(s, size) <= width }
 	var lines []string
@@ -75,5 +74,4 @@ func wrap(s string, size, width float64) []string {
 	return append(lines, line)
 }
 
-// sentences returns the parts in one line.
 func sentences(parts ...string) string { return svg.Plain(strings.Join(parts, " ")) }

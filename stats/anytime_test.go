@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// likelihood of effect size δ, of the scale-invariant statistic, up to a factor that does not depend on δ: with the
-// right Haar prior 1/σ, ∫ σ^(-n-1)·exp(-Σ(d_i - δσ)²/2σ²) dσ.
+// likelihood of effect size δ for the scale-invariant statistic, up to a factor free of δ: with the right Haar prior
+// 1/σ, ∫ σ^(-n-1)·exp(-Σ(d_i - δσ)²/2σ²) dσ.
 func likelihood(d []float64, effect float64) float64 {
 	return quad.Fixed(func(logSigma float64) float64 {
 		sigma, squares := math.Exp(logSigma), 0.0

@@ -6,7 +6,7 @@ import (
 	"nodemask/stats"
 )
 
-// Two ways to train, with the same seeds: the trials are pairs.
+// Two ways to train with the same seeds: trials are pairs.
 func ExamplePairedTTest() {
 	test, err := stats.PairedTTest([]float64{71, 73, 72, 74}, []float64{70, 71, 71, 72})
 	if err != nil {

@@ -16,11 +16,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// madZeroChord is the length of u_i - u_j up to which a distance counts as zero. Storing a row as float32 turns it by
-// up to 2^-24 radians, so two rows that were parallel end at most 2^-23 apart. As a cosine distance that is 2^-47.
+// madZeroChord is the largest |u_i - u_j| that counts as zero: float32 turns a row by up to 2^-24 radians, so parallel
+// rows end at most 2^-23 apart, a cosine distance of 2^-47.
 const madZeroChord = 0x1p-23
 
-// madBlock is how many directions a goroutine takes at a time: few enough to stay in its core's first cache.
+// madBlock directions fit a core's first cache.
 const madBlock = 32
 
 // MAD returns the mean average distance of the representations h [nodes, width] over all pairs of nodes: 0 if all
@@ -31,17 +31,15 @@ const madBlock = 32
 //	D̄_i  = Σ_j D_ij / Σ_j 1(D_ij)          mean over the nodes that i differs from
 //	MAD  = Σ_i D̄_i / Σ_i 1(D̄_i)            mean over the nodes that differ from any;  1(x) = 1 if x > 0, else 0
 //
-// What counts as zero decides by how much D̄_i is divided: with two bundles of rows at a distance of 1 from each
-// other, MAD is 1, but about 1/2 if rounding within the bundles counts as distance. So distances up to 2^-47 ≈ 7e-15
-// are taken as zero: float32 sets parallel rows that far apart. A row of zeros is at a distance of 1 from every other
-// row, other rows of zeros included, as in scikit-learn and so in the paper's code.
+// What counts as zero matters: two bundles of rows at a distance of 1 have MAD 1, but about 1/2 if rounding within
+// them counts. So distances up to 2^-47 ≈ 7e-15 are zero. A row of zeros is at 1 from every other row, zero or not, as
+// in scikit-learn and so in the paper's code.
 //
-// The result is that of all pairs, in float64, and the same to the last bit on any number of cores. No matrix of pairs
-// is made. With n nodes this takes n·width + n·log n steps, and width more for each pair of rows that differ while
-// their projections on one line agree within rounding: at worst, with all rows there, n²·width/2.
+// The result covers all pairs, in float64, bit-identical on any number of cores, without a matrix of pairs. It takes
+// n·width + n·log n steps, plus width per pair of different rows whose projections on one line agree within rounding:
+// at worst n²·width/2.
 //
-// One node or none has MAD 0. It is an error if h is not nodes×width long, if an entry is not finite (the error names
-// its row and column), or if ctx is done before the result is.
+// Fewer than two nodes give 0. It is an error if h is not nodes×width long, an entry is not finite, or ctx ends first.
 func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {
 	if nodes < 0 || width < 1 || len(h)%width != 0 || len(h)/width != nodes {
 		return 0, fmt.Errorf("MAD of %d values: expected nodes×width of them, got nodes %d and width %d", len(h),
@@ -57,8 +55,7 @@ func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {
 		return 0, err
 	}
 
-	// A row of zeros is at 1 from all others. For the rest, Σ_j D_ij = Σ_j |u_i-u_j|²/2 less what is near enough to be
-	// 0.
+	// A row of zeros is at 1 from all others; else Σ_j D_ij = Σ_j |u_i-u_j|²/2 minus distances that count as 0.
 	total, counted := float64(zeros), zeros
 	for _, d := range found {
 		far := nodes - d.near
@@ -76,7 +73,7 @@ func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {
 	return min(total/float64(counted), 2), nil
 }
 
-// unitRows is the rows that are not all zero, scaled to length 1, one after the other; and how many are all zero.
+// unitRows returns the nonzero rows at length 1, and the number of zero rows.
 func unitRows(h []float32, width int) (units []float64, zeros int, err error) {
 	units = make([]float64, 0, len(h))
 	for row := 0; row*width < len(h); row++ {
@@ -87,7 +84,7 @@ func unitRows(h []float32, width int) (units []float64, zeros int, err error) {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
 				return nil, 0, fmt.Errorf("MAD: row %d, column %d is %v: expected a finite number", row, column, v)
 			}
-			square += x * x // neither overflows nor vanishes: float64 holds the square of any float32
+			square += x * x // float64 holds the square of any float32
 		}
 		if square == 0 {
 			zeros++
@@ -101,18 +98,18 @@ func unitRows(h []float32, width int) (units []float64, zeros int, err error) {
 	return units, zeros, nil
 }
 
-// squaredChords is Σ_j |u_i-u_j|² for every row u_i, by way of their centre c:
+// squaredChords returns Σ_j |u_i-u_j|² for every row u_i, by their centre c:
 //
 //	Σ_j |u_i-u_j|² = n·|u_i-c|² + Σ_j |u_j-c|²,  because Σ_j (u_j-c) = 0
 //
-// No large numbers are subtracted, so rows that hardly differ keep their digits, unlike with Σ_j (1 - u_i·u_j).
+// No large numbers are subtracted, so nearly equal rows keep digits that Σ_j (1 - u_i·u_j) loses.
 func squaredChords(units []float64, width int) []float64 {
 	n := len(units) / width
 	sums := make([]float64, n)
 	if n == 0 {
 		return sums
 	}
-	// The mean of differences from one row: its error is small against how far the rows spread, not just against 1.
+	// Averaging differences from one row keeps the error small against the rows' spread.
 	first, centre := units[:width], make([]float64, width)
 	for row := range n {
 		for k, u := range units[row*width:][:width] {
@@ -133,16 +130,16 @@ func squaredChords(units []float64, width int) []float64 {
 	return sums
 }
 
-// direction is rows that are equal when scaled to length 1.
+// direction groups rows that are equal at length 1.
 type direction struct {
 	rows    []int32
 	unit    []float64
-	shadow  float64 // unit·s for a fixed s of length 1: the shadows of two directions lie no further apart than they do
-	near    int     // rows at distance zero, those of this direction included
-	nearSum float64 // what their distances sum to
+	shadow  float64 // unit·s for a fixed s of length 1: no further apart than the directions
+	near    int     // rows at distance zero, its own included
+	nearSum float64 // the sum of their distances
 }
 
-// directions gathers equal rows, and sorts what there is by shadow.
+// directions groups equal rows, sorted by shadow.
 func directions(units []float64, width int) []direction {
 	screen, random := make([]float64, width), rand.New(rand.NewPCG(1, 2))
 	square := 0.0
@@ -168,7 +165,7 @@ func directions(units []float64, width int) []direction {
 	}
 	slices.SortFunc(rows, compare)
 	var found []direction
-	sorted := make([]float64, 0, len(units)) // what is compared with one another lies together
+	sorted := make([]float64, 0, len(units)) // compared rows lie together
 	for start, end := 0, 0; start < n; start = end {
 		for end = start + 1; end < n && compare(rows[start], rows[end]) == 0; end++ {
 		}
@@ -179,12 +176,12 @@ func directions(units []float64, width int) []direction {
 	return found
 }
 
-// findNear fills in what is near each direction, on all cores. Each is compared with those after it in its shadow's
-// reach. Sums are kept in whole steps, so that it does not matter who adds what when.
+// findNear fills in near and nearSum, on all cores, comparing each direction with those after it in reach of its
+// shadow. Sums are integers, so order does not matter.
 func findNear(ctx context.Context, ds []direction, nodes int) error {
 	const reach = madZeroChord + 1e-10 // more than a shadow's rounding
 	const zero = madZeroChord * madZeroChord
-	steps := math.Ldexp(1/zero, 63-bits.Len(uint(nodes))) // in 1: nodes times zero fits an uint64
+	steps := math.Ldexp(1/zero, 63-bits.Len(uint(nodes))) // per 1: nodes times zero fits an uint64
 	type tally struct {
 		rows int
 		sum  uint64 // of squared chords
@@ -206,7 +203,7 @@ func findNear(ctx context.Context, ds []direction, nodes int) error {
 					return nil
 				}
 				end = min(end, len(ds))
-				// One j meets the whole block while it is at hand: the block stays in the core's cache.
+				// Each j meets the whole block, while cached.
 				for j := start + 1; j < len(ds) && ds[j].shadow-ds[end-1].shadow <= reach; j++ {
 					if j%madBlock == 0 && ctx.Err() != nil {
 						return ended.Err(ctx)
@@ -244,7 +241,6 @@ func findNear(ctx context.Context, ds []direction, nodes int) error {
 	return nil
 }
 
-// squaredChord is |a-b|².
 func squaredChord(a, b []float64) float64 {
 	var s0, s1, s2, s3 float64
 	k := 0
@@ -263,9 +259,9 @@ func squaredChord(a, b []float64) float64 {
 	return s0 + s1 + s2 + s3
 }
 
-// Smoothness holds the [MAD] of three representations of the same nodes: the lower, the more alike the nodes are.
+// Smoothness holds the [MAD] of three representations of the same nodes: lower is smoother.
 type Smoothness struct {
-	Hidden  float64 `json:"hidden"`  // the last hidden layer, after its activation; 0 without one
+	Hidden  float64 `json:"hidden"`  // last hidden layer, after activation; 0 without one
 	Logits  float64 `json:"logits"`  // the last layer
 	Softmax float64 `json:"softmax"` // its probabilities
 }

@@ -19,7 +19,7 @@ func madOf(t require.TestingT, h []float32, width int) float64 {
 	return mad
 }
 
-// naiveMAD is the definition, pair by pair, with 200 bits: cosine distances up to zero count as zero.
+// naiveMAD is the definition, pair by pair, with 200 bits; cosine distances up to zero count as zero.
 func naiveMAD(h []float32, width int, zero float64) float64 {
 	number := func(x float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(x) }
 	dot := func(a, b []float32) *big.Float {
@@ -92,7 +92,7 @@ func TestMADOfOneNodeOrNoneIsZero(t *testing.T) {
 }
 
 func TestMADIsTheDefinitionForSmallWholeNumbers(t *testing.T) {
-	// Many rows are parallel, opposite or zero. Others are at least 1e-6 apart.
+	// Many rows are parallel, opposite or zero; others at least 1e-6 apart.
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(1, 9).Draw(t, "width")
 		nodes := rapid.IntRange(0, 12).Draw(t, "nodes")
@@ -115,8 +115,8 @@ func TestMADIsTheDefinitionForAnyFiniteNumbers(t *testing.T) {
 }
 
 func TestMADKeepsItsDigitsForRowsThatHardlyDiffer(t *testing.T) {
-	// Distances of about 1e-12: 1 - u_i·u_j in float64 would be wrong in the fourth digit. Rows are not so narrow that two
-	// may be parallel by chance.
+	// Distances of about 1e-12, where 1 - u_i·u_j in float64 is wrong in the fourth digit. Rows are wide enough that
+	// none are parallel by chance.
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		width, nodes := 8+random.IntN(24), 2+random.IntN(10)
@@ -154,7 +154,7 @@ func TestMADCountsJustAboveRoundingAsDistance(t *testing.T) {
 }
 
 func TestMADOfTwoBundlesIsTheirDistance(t *testing.T) {
-	// 300 rows around each axis, within rounding of one another but not equal: every row is at 1 from 300 others.
+	// 300 rows around each axis, within rounding but not equal: every row is at 1 from 300 others.
 	random, h := rand.New(rand.NewPCG(3, 4)), make([]float32, 600*8)
 	for i := range h {
 		h[i] = float32(0x1p-28 * random.NormFloat64())
@@ -175,7 +175,7 @@ func TestMADDoesNotDependOnHowManyRowsAGoroutineTakes(t *testing.T) {
 func TestMADIsTheSameOnAnyNumberOfCores(t *testing.T) {
 	h := randomRows(3000, 7, 1)
 	for i := range h[:1500*7] {
-		h[i] = 1 + 0x1p-23*float32(int(h[i])) // a bundle of near rows, so that there is something to find
+		h[i] = 1 + 0x1p-23*float32(int(h[i])) // a bundle of near rows, to be found
 	}
 	want := madOf(t, h, 7)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -229,8 +229,8 @@ func randomRows(nodes, width int, seed uint64) []float32 {
 	return h
 }
 
-// BenchmarkMAD is at the size of PubMed: rows that point anywhere; half of their entries 0, as after ReLU; all within
-// rounding of each other but no two equal, which is what takes longest.
+// BenchmarkMAD has PubMed's size: rows that point anywhere; half zeros, as after ReLU; all within rounding but
+// distinct, the slowest case.
 func BenchmarkMAD(b *testing.B) {
 	const nodes = 19717
 	for _, width := range []int{3, 64} {

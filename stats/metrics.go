@@ -1,20 +1,19 @@
-// Package stats scores predictions and compares scores: F1, MAD, tests, intervals and summaries. It knows nothing of
-// graphs.
+// Package stats scores predictions and compares scores: F1, MAD, tests, intervals and summaries.
 package stats
 
 import "fmt"
 
-// Metrics says how well classes were predicted on a set of nodes. Shares are between 0 and 1.
+// Metrics scores the classes predicted for a set of nodes. Shares are between 0 and 1.
 type Metrics struct {
-	MacroF1  float64 // mean of the classes' F1: every class counts alike
-	MicroF1  float64 // F1 over all decisions; with one class a node it equals Accuracy
+	MacroF1  float64 // mean F1 of the classes
+	MicroF1  float64 // over all decisions: with one class per node, Accuracy
 	Accuracy float64
-	// Confusion counts nodes: Confusion[i][j] of class i were predicted to be of class j.
+	// Confusion[i][j] counts the nodes of class i predicted as class j.
 	Confusion [][]int
 }
 
-// Constant returns the macro F1 of predicting the most frequent class for every node, and how many classes there are;
-// 0 of no nodes.
+// Constant returns the macro F1 of predicting the most frequent class everywhere, and how many classes occur; 0
+// without nodes.
 func (m Metrics) Constant() (f1 float64, classes int) {
 	total, most := 0, 0
 	for _, row := range m.Confusion {
@@ -33,19 +32,18 @@ func (m Metrics) Constant() (f1 float64, classes int) {
 	return 2 * float64(most) / float64(most+total) / float64(classes), classes
 }
 
-// collapseMargin is how far above a constant prediction's macro F1 a model may lie and still have learnt nothing to
-// speak of.
+// collapseMargin is how far above a constant prediction's macro F1 a model that learnt nothing may lie.
 const collapseMargin = 0.03
 
-// Collapsed reports whether the predictions are hardly better than the same class for every node.
+// Collapsed reports whether the predictions are hardly better than a constant one.
 func (m Metrics) Collapsed() bool {
 	constant, classes := m.Constant()
 	return classes > 1 && m.MacroF1 <= constant+collapseMargin
 }
 
-// Evaluate compares predictions with labels, both [nodes] and in 0…classes-1. Classes that neither occur nor are
-// predicted are left out of the macro F1 (as scikit-learn does by default). It returns an error unless there are as
-// many predictions as labels, all in that range; of no nodes all scores are 0.
+// Evaluate returns the metrics of predictions against labels, both [nodes] and in 0…classes-1. Like scikit-learn, it
+// leaves classes that neither occur nor are predicted out of macro F1. Unequal lengths and values out of range are
+// errors; without nodes all scores are 0.
 func Evaluate(predictions, labels []int32, classes int) (Metrics, error) {
 	if len(predictions) != len(labels) {
 		return Metrics{}, fmt.Errorf("%d predictions for %d labels", len(predictions), len(labels))

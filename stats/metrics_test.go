@@ -61,7 +61,7 @@ func ExampleEvaluate() {
 }
 
 func TestAPredictionOfOneClassAloneIsCalledCollapsed(t *testing.T) {
-	labels := []int32{0, 0, 0, 1, 1, 2} // and no node of class 3
+	labels := []int32{0, 0, 0, 1, 1, 2} // no node of class 3
 	for _, c := range []struct {
 		predictions []int32
 		collapsed   bool
@@ -74,7 +74,7 @@ func TestAPredictionOfOneClassAloneIsCalledCollapsed(t *testing.T) {
 		require.Equal(t, 3, classes)
 		require.Equal(t, c.collapsed, m.Collapsed(), c.predictions)
 	}
-	// Nodes of the second class that are right: macro F1 0.355 and 0.376; one class for all has 0.333.
+	// Right nodes of the second class: macro F1 0.355 and 0.376; a constant class has 0.333.
 	for right, collapsed := range map[int]bool{1: true, 2: false} {
 		half, predictions := make([]int32, 100), make([]int32, 100)
 		for v := range 50 {

@@ -8,14 +8,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Pooled tests the mean of several cells' paired differences. differences[cell][split] is that of a cell, for instance
-// a size of the train set, on a split; all cells are on the same splits. The differences of a split hang together, so
-// each split counts once, by its mean over the cells:
+// Pooled tests the mean of several cells' paired differences; a cell may be a size of the train set, and all share the
+// splits. The differences[cell][split] of a split are dependent, so each split counts once:
 //
 //	d_j = Σ_c differences[c][j] / cells
 //
-// The result is the paired t-test of the d_j against 0, with its interval over the splits. It is an error if there are
-// no cells or if cells differ in splits; other errors are those of [PairedTTest].
+// It returns the paired t-test of the d_j against 0. No cells, or cells with unequal splits, are an error; see also
+// [PairedTTest].
 func Pooled(differences [][]float64) (TTest, error) {
 	if len(differences) == 0 {
 		return TTest{}, fmt.Errorf("pooled effect of no cells: expected at least 1")
@@ -38,17 +37,15 @@ func Pooled(differences [][]float64) (TTest, error) {
 	return test, nil
 }
 
-// detectPower is the power at which [Detectable] calls a difference detectable.
 const detectPower = 0.8
 
 // Detectable returns the smallest true mean difference that a two-sided paired t-test of n pairs at p < 0.05 finds
-// with a probability of 0.8, if differences have the standard deviation sd. It is the exact one, by the noncentral t
-// distribution with n-1 degrees of freedom: for δ = Detectable, λ = δ·√n/sd and the critical value c,
+// with probability 0.8, if differences have standard deviation sd. It is exact: with the noncentral t distribution of
+// n-1 degrees of freedom, δ = Detectable, λ = δ·√n/sd and the critical value c,
 //
 //	P(|T'_{n-1}(λ)| > c) = 0.8
 //
-// What is below it may exist and be missed. An sd of 0 gives 0. It is an error if sd is negative or not finite or n is
-// below 2.
+// An sd of 0 gives 0. It is an error if sd is negative or not finite, or n is below 2.
 func Detectable(sd float64, n int) (float64, error) {
 	if !(sd >= 0) || math.IsInf(sd, 1) {
 		return 0, fmt.Errorf("detectable difference: a standard deviation of %v: expected a finite number from 0", sd)
@@ -56,13 +53,13 @@ func Detectable(sd float64, n int) (float64, error) {
 	if n < 2 {
 		return 0, fmt.Errorf("detectable difference: %d pairs: expected at least 2", n)
 	}
-	// The power grows with λ, from 0.05 at 0. At twice the critical value and 4 it is all but 1.
+	// The power grows with λ, from 0.05 at 0 to almost 1 at 2c+4.
 	critical, power := tTestPower(float64(n - 1))
 	low, high := 0.0, 2*critical+4
 	for {
 		lambda := (low + high) / 2
 		switch {
-		case lambda <= low || lambda >= high: // no number is between them
+		case lambda <= low || lambda >= high: // no float lies between
 			return lambda * sd / math.Sqrt(float64(n)), nil
 		case power(lambda) < detectPower:
 			low = lambda
@@ -72,13 +69,12 @@ func Detectable(sd float64, n int) (float64, error) {
 	}
 }
 
-// tTestPower returns the critical value c of a t-test with ν degrees of freedom, and P(|T'| > c) for the noncentral t
-// distribution. With T' = (Z+λ)/S, Z normal and ν·S² chi-squared, for noncentrality λ:
+// tTestPower returns the critical value c with ν degrees of freedom, and P(|T'| > c) by the noncentrality λ. With T' =
+// (Z+λ)/S, Z normal and ν·S² chi-squared:
 //
 //	P(|T'| > c) = ∫ f_S(s)·(Φ(λ - c·s) + Φ(-λ - c·s)) ds
 func tTestPower(nu float64) (c float64, power func(lambda float64) float64) {
-	// S is within 1 ± 10/√ν but for less than 1e-20, and the integrand is smooth: 300 nodes are far beyond what it
-	// needs.
+	// S lies outside 1 ± 10/√ν with probability below 1e-20, and the integrand is smooth: 300 nodes are plenty.
 	var places, weights, density [300]float64
 	spread := 10 / math.Sqrt(nu)
 	quad.Legendre{}.FixedLocations(places[:], weights[:], max(0, 1-spread), 1+spread)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pooledFixtures is testdata/pooled_fixtures.json, which make_pooled_fixtures.py beside it computes with SciPy.
+// pooledFixtures is testdata/pooled_fixtures.json, computed by make_pooled_fixtures.py with SciPy.
 type pooledFixtures struct {
 	Pooled []struct {
 		Differences            [][]float64
@@ -63,7 +63,7 @@ func TestTheDetectableDifferenceIsThatOfTheNoncentralT(t *testing.T) {
 }
 
 func TestDetectableMatchesTheTextbook(t *testing.T) {
-	// Cohen's 1988 tables, and G*Power: an effect of 0.5 needs 34 pairs for a power of 0.8, and 33 are too few.
+	// Cohen's 1988 tables, and G*Power: an effect of 0.5 needs 34 pairs for power 0.8.
 	enough, err := Detectable(1, 34)
 	require.NoError(t, err)
 	tooFew, err := Detectable(1, 33)

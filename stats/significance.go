@@ -12,23 +12,23 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// TTest holds the result of a two-sided paired t-test. All but N, T, DF and P are in the unit of the values compared.
+// TTest is a two-sided paired t-test. All but N, T, DF and P are in the values' unit.
 type TTest struct {
 	N              int     // pairs
 	MeanDifference float64 // mean of a - b
 	StdDev         float64 // sample standard deviation of a - b, with N-1
 	T              float64 // MeanDifference / (StdDev/√N)
 	DF             float64 // degrees of freedom: N-1
-	P              float64 // probability of a T at least as far from 0, if the true mean difference is 0
+	P              float64 // probability of a |T| this large if the true mean difference is 0
 	Low, High      float64 // 95 % confidence interval of the mean difference
 }
 
-// PairedTTest asks whether a and b differ in mean, where a[i] and b[i] belong together: two models' scores with the
-// same split and seed. It assumes that the differences are normally distributed, or that there are many.
+// PairedTTest tests whether a and b differ in mean, with a[i] and b[i] a pair, such as two models' scores on one seed.
+// Differences must be normal, or many.
 //
-// If all differences are exactly equal, the interval has no width; T is 0 and P is 1 if they are 0, otherwise T is
-// ±Inf and P is 0. It is an error if a and b differ in length, have fewer than 2 values, have one that is NaN or
-// infinite, or if their differences are so large or so small that their variance leaves the range of float64.
+// If all differences are equal, the interval has no width; T is 0 and P 1 if they are 0, else T is ±Inf and P 0. It is
+// an error if a and b differ in length, have fewer than 2 values or one that is not finite, or if the variance
+// overflows or underflows.
 func PairedTTest(a, b []float64) (TTest, error) {
 	if len(a) != len(b) {
 		return TTest{}, fmt.Errorf("t-test of %d values paired with %d: expected equally many", len(a), len(b))
@@ -63,7 +63,7 @@ func PairedTTest(a, b []float64) (TTest, error) {
 	return r, nil
 }
 
-// ProbabilityText is how a p-value is written after "p": "0.012", or "< 0.001".
+// ProbabilityText returns a p-value as written after "p": "0.012", or "< 0.001".
 func ProbabilityText(p float64) string {
 	if p < 0.001 {
 		return "< 0.001"
@@ -71,8 +71,8 @@ func ProbabilityText(p float64) string {
 	return fmt.Sprintf("%.3f", p)
 }
 
-// ConfidenceInterval95 returns the mean of x and its 95 % confidence interval by Student's t, with len(x)-1 degrees of
-// freedom. If all values are equal, the interval has no width. Errors are those of [PairedTTest].
+// ConfidenceInterval95 returns the mean of x and its 95 % interval by Student's t, with len(x)-1 degrees of freedom;
+// no width if all values are equal. Errors are those of [PairedTTest].
 func ConfidenceInterval95(x []float64) (mean, low, high float64, err error) {
 	mean, sd, err := meanStdDev(x)
 	if err != nil {
@@ -82,13 +82,12 @@ func ConfidenceInterval95(x []float64) (mean, low, high float64, err error) {
 	return mean, low, high, nil
 }
 
-// Holm adjusts the p-values of several tests, so that the chance of one false alarm among all of them stays below the
-// level that the adjusted values are held against (Holm 1979, as R's p.adjust). With the k-th smallest of m p-values
-// p_k:
+// Holm returns adjusted p-values: the level they are held against bounds the chance of any false alarm (Holm 1979, as
+// R's p.adjust). With the k-th smallest of m p-values p_k:
 //
 //	adjusted_k = min(1, max_{l ≤ k} (m-l+1)·p_l)
 //
-// The result is in the order given. It is an error if a p-value is not in 0…1.
+// The order is kept. A p-value outside 0…1 is an error.
 func Holm(p []float64) ([]float64, error) {
 	order := make([]int, len(p))
 	for i, v := range p {
@@ -106,7 +105,7 @@ func Holm(p []float64) ([]float64, error) {
 	return adjusted, nil
 }
 
-// meanStdDev is the mean of x and its sample standard deviation: exactly 0 if all are equal, and only then.
+// meanStdDev returns the mean of x and its sample standard deviation: 0 if and only if all are equal.
 func meanStdDev(x []float64) (mean, sd float64, err error) {
 	if len(x) < 2 {
 		return 0, 0, fmt.Errorf("%d values: expected at least 2", len(x))
@@ -140,7 +139,7 @@ func interval95(mean, sd, n float64) (low, high float64) {
 	return mean - half, mean + half
 }
 
-// quantiles keeps those of Student's t by the number of values: a report asks for thousands of a few sizes.
+// quantiles caches Student's t by sample size: a report needs thousands for a few sizes.
 var quantiles sync.Map
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -16,7 +16,6 @@ var (
 	sleep2 = []float64{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4}
 )
 
-// paired is the test of values that can be tested.
 func paired(t require.TestingT, a, b []float64) TTest {
 	r, err := PairedTTest(a, b)
 	require.NoError(t, err)
@@ -121,7 +120,7 @@ func TestEqualDifferencesLeaveNoDoubt(t *testing.T) {
 	require.Equal(t, TTest{N: 3, DF: 2, P: 1}, r)
 	r = paired(t, []float64{1, 2, 3}, []float64{2, 3, 4})
 	require.Equal(t, TTest{N: 3, MeanDifference: -1, T: math.Inf(-1), DF: 2, Low: -1, High: -1}, r)
-	r = paired(t, []float64{0.1, 0.1, 0.1}, []float64{0, 0, 0}) // which do not add up to 0.3
+	r = paired(t, []float64{0.1, 0.1, 0.1}, []float64{0, 0, 0}) // they do not add up to 0.3
 	require.Equal(t, TTest{N: 3, MeanDifference: 0.1, T: math.Inf(1), DF: 2, Low: 0.1, High: 0.1}, r)
 }
 
@@ -157,7 +156,7 @@ func TestConfidenceInterval95IsThatOfThePairedDifferences(t *testing.T) {
 }
 
 func TestConfidenceInterval95TakesStudentsQuantiles(t *testing.T) {
-	// 0.975 quantiles from the usual tables. Half of the values -1, half 1: standard error √(n/(n-1))/√n = 1/√(n-1).
+	// 0.975 quantiles from tables. Half of the values are -1, half 1: standard error √(n/(n-1))/√n = 1/√(n-1).
 	for n, quantile := range map[int]float64{2: 12.7062, 4: 3.1824, 6: 2.5706, 10: 2.2622, 20: 2.0930, 30: 2.0452,
 		100: 1.9842, 1000: 1.9623} {
 		x := make([]float64, n)
@@ -193,7 +192,7 @@ func TestHolmByHand(t *testing.T) {
 		{[]float64{0.01, 0.02, 0.03, 0.04, 0.05}, []float64{0.05, 0.08, 0.09, 0.09, 0.09}},
 		// Sorted 0.005, 0.01, 0.03, 0.04: 0.02, 0.03, 0.06, 0.04 raised to 0.06.
 		{[]float64{0.01, 0.04, 0.03, 0.005}, []float64{0.03, 0.06, 0.06, 0.02}},
-		// Equal ones get equal values: 3·0.02, then 2·0.02 raised; and 3·0.5 and 2·0.6 are capped.
+		// Equal ones get equal values: 3·0.02, then 2·0.02 raised; 3·0.5 and 2·0.6 are capped.
 		{[]float64{0.02, 0.02, 0.5}, []float64{0.06, 0.06, 0.5}},
 		{[]float64{0.5, 0.6, 1}, []float64{1, 1, 1}},
 		{[]float64{0, 1}, []float64{0, 1}},

@@ -8,13 +8,13 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Summary holds the mean and the sample standard deviation, with N-1.
+// Summary holds a mean and a sample standard deviation, with N-1.
 type Summary struct {
 	N            int
-	Mean, StdDev float64 // NaN and 0 for no values; 0 for the deviation of one
+	Mean, StdDev float64 // no values: NaN and 0; one value: deviation 0
 }
 
-// Summarize returns the summary of values.
+// Summarize returns the summary of x.
 func Summarize(x []float64) Summary {
 	switch len(x) {
 	case 0:
@@ -26,8 +26,7 @@ func Summarize(x []float64) Summary {
 	return Summary{len(x), mean, sd}
 }
 
-// Text returns "81.20 ± 0.55", with so many digits after the point; the mean alone if the deviation is 0, and a dash
-// for no values.
+// Text returns "81.20 ± 0.55", with so many digits; the mean alone if the deviation is 0, a dash without values.
 func (s Summary) Text(digits int) string {
 	switch {
 	case s.N == 0:
@@ -38,8 +37,7 @@ func (s Summary) Text(digits int) string {
 	return fmt.Sprintf("%.*f ± %.*f", digits, s.Mean, digits, s.StdDev)
 }
 
-// Median returns the middle of the values, the mean of the two middle ones if there are an even number; NaN for none,
-// and if one is NaN.
+// Median returns the median; NaN if x is empty or holds a NaN.
 func Median(x []float64) float64 {
 	if len(x) == 0 || slices.ContainsFunc(x, math.IsNaN) {
 		return math.NaN()

@@ -1,5 +1,5 @@
-// Package draw draws aggregation trees: [WriteText] as lines of text, [WriteSVG] as a picture. Of a large tree they
-// draw a part and say how much they leave out. [PaperFigure] draws the paper's figures 1 to 7 anew.
+// Package draw draws aggregation trees as text ([WriteText]) or pictures ([WriteSVG]), large ones in part, with a note.
+// [PaperFigure] draws the paper's figures 1 to 7.
 package draw
 
 import (
@@ -9,34 +9,34 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Options says how a tree is drawn. The zero value draws the tree alone and calls its nodes by number.
+// Options sets how a tree is drawn. The zero value draws only the tree, with node numbers.
 type Options struct {
-	// Names has a name for each node of the graph and its replicas; a node without one goes by its number.
+	// Names has a name per graph node, also for replicas; "" shows the number.
 	Names []string
-	// Colours has a number for each node of the graph, for instance its class. Nodes with the same number have the same
-	// fill; a negative number means none. nil: fills show replicas, as rings always do. Text ignores it.
+	// Colours has a number per graph node, such as its class. Equal numbers have equal fills; negative: none. nil:
+	// fills show replicas, as rings always do. Text ignores it.
 	Colours []int
-	// Classes says for the legend what the numbers in Colours mean.
+	// Classes names the numbers in Colours, for the legend.
 	Classes []string
-	// Ghosts also draws the neighbours that the mask hides, dashed.
+	// Ghosts also draws masked neighbours, dashed.
 	Ghosts bool
-	// BaseGraph draws the graph round the root beside the tree (SVG only).
+	// BaseGraph draws the graph round the root next to the tree (SVG only).
 	BaseGraph bool
-	// Flow weighs the edge from each tree node to its parent [nodes of the tree]: its colour is the sign and its width the
-	// size. Of children that do not all fit, those with the most below them are drawn. nil: all edges are alike.
+	// Flow weighs each tree node's edge to its parent [tree nodes]: colour shows the sign, width the size. If not all
+	// children fit, those with the largest flow are drawn. nil: all alike.
 	Flow []float64
-	// FlowNames says for the legend what edges above 0 and below 0 do.
+	// FlowNames describes edges above 0 and below 0, for the legend.
 	FlowNames [2]string
-	// ID is the id of the SVG element, and the ids inside it begin with it, so each drawing on a page needs its own.
-	// Characters other than letters, digits, - and _ become -. "": aggtree.
+	// ID is the SVG's id and the prefix of the ids inside, so it must be unique on a page. Characters other than
+	// letters, digits, - and _ become -. "": aggtree.
 	ID string
 
-	// Limits of what is drawn, for tests.
-	children int // of a node, including one that stands for the rest; 0: 12, and at least 2
-	nodes    int // of the tree; 0: 150, and at least 2
+	// Drawing limits, for tests.
+	children int // per node, including one that stands for the rest; 0: 12; at least 2
+	nodes    int // of the tree; 0: 150; at least 2
 }
 
-// ByClass returns o with each node coloured by its label, the number of one of the classes; without labels, as it is.
+// ByClass returns o with nodes coloured by their labels, which index classes; without labels, o.
 func (o Options) ByClass(labels []int32, classes []string) Options {
 	if len(labels) == 0 {
 		return o
@@ -48,7 +48,6 @@ func (o Options) ByClass(labels []int32, classes []string) Options {
 	return o
 }
 
-// title is what a screen reader calls the drawing.
 func (o Options) title(t *aggtree.Tree) string {
 	from := ""
 	if t.Group != nil {

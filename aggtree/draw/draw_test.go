@@ -27,7 +27,7 @@ type drawing struct {
 	options Options
 }
 
-// paperDrawings are the paper's trees of a: T_a^2, the masked ones of figure 7, and one from a cache.
+// paperDrawings returns the paper's trees of a: T_a^2, the masked ones of figure 7, and a cached one.
 func paperDrawings(t require.TestingT) []drawing {
 	g, names := PaperGraph()
 	all := []drawing{}
@@ -62,8 +62,8 @@ func textOf(t require.TestingT, tree *aggtree.Tree, o Options) string {
 	return b.String()
 }
 
-// shapes lists what is in a drawing: its texts from left to right as they are drawn, without the legend, and how many
-// nodes it draws, how many of them dashed, and dotted boxes.
+// shapes returns a drawing's texts from left to right without the legend, and counts its nodes, dashed nodes and dotted
+// boxes.
 func shapes(text string) (labels string, nodes, dashed, boxes int) {
 	text, _, _ = strings.Cut(text, `<g class="legend">`)
 	for _, m := range regexp.MustCompile(`<text [^>]*>([^<]*)`).FindAllStringSubmatch(text, -1) {
@@ -200,7 +200,6 @@ func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 	})
 }
 
-// pills returns the rectangles of the nodes that an SVG draws, the graph's and the tree's.
 func pills(t require.TestingT, text string) (all [][4]float64) {
 	text = regexp.MustCompile(`(?s)<mask .*?</mask>`).ReplaceAllString(text, "")
 	for _, m := range regexp.MustCompile(
@@ -218,7 +217,6 @@ func pills(t require.TestingT, text string) (all [][4]float64) {
 	return all
 }
 
-// apart asserts that no two nodes of an SVG overlap.
 func apart(t require.TestingT, text string) {
 	all := pills(t, text)
 	for i, a := range all {
@@ -280,7 +278,7 @@ func TestThePapersFiguresShowTheirPanels(t *testing.T) {
 		nodes, dashed, boxes int
 	}{
 		"transductive": {"a b c ? d e ? f", 6, 2, 0},
-		"inductive":    {"a b d f a b c ? d e ? f", 10, 2, 0}, // without c and e, which are new
+		"inductive":    {"a b d f a b c ? d e ? f", 10, 2, 0}, // c and e are new
 		"trees":        {"a b c d e f a a b d a b d a c f a e", 18, 0, 0},
 		"invalid":      {"a b d c f a e a b b d a c f a e", 16, 0, 0},
 		"new-node":     {"v u w x y z v u w v x v y z", 14, 0, 0},

@@ -11,28 +11,26 @@ import (
 	"nodemask/csr"
 )
 
-// figure holds one of the paper's figures of graphs and trees, drawn anew. The originals are not part of the text that
-// we have: ours follow what the text says of them, see [PaperGraph].
+// figure holds one of the paper's figures. The text that we have lacks the originals: ours follow what it says of them,
+// see [PaperGraph].
 type figure struct {
 	title  string
 	panels []panel
 }
 
-// panel holds a part of a figure: a drawing with a caption.
 type panel struct {
 	caption string
 	tree    *aggtree.Tree // nil if the panel shows something else
 	draw    func(s *picture, at point) (size point)
 }
 
-// paperFigures draws the paper's figures 1 to 7, by their ids.
 var paperFigures = map[string]func() figure{"transductive": transductiveFigure, "inductive": inductiveFigure,
 	"trees": treesFigure, "invalid": invalidFigure, "new-node": newNodeFigure, "cached": cachedFigure,
 	"masked": maskedFigure}
 
-// PaperFigure draws one of the paper's figures 1 to 7, panels side by side, and says in words what it shows: those of
-// the two settings ("transductive", "inductive"), "trees", "invalid", "new-node", "cached" or "masked". The same figure
-// gives the same bytes. The id of the SVG element is that of the figure.
+// PaperFigure returns one of the paper's figures 1 to 7 and its description: the settings "transductive" and
+// "inductive", "trees", "invalid", "new-node", "cached" or "masked". The SVG's id is the figure's. It is reproducible.
+// It returns an error for another id.
 func PaperFigure(id string) (svg []byte, words string, err error) {
 	draw, ok := paperFigures[id]
 	if !ok {
@@ -42,14 +40,12 @@ func PaperFigure(id string) (svg []byte, words string, err error) {
 	return svg, words, nil
 }
 
-// transductiveFigure is figure 1: the nodes to be predicted, marked "?", are part of the graph during training.
 func transductiveFigure() figure {
 	return figure{"The transductive setting", []panel{
 		sketchPanel("Training sees all nodes and edges, and the classes of some (fills)", settingSketch(false)),
 	}}
 }
 
-// inductiveFigure is figure 2: the nodes to be predicted arrive after training.
 func inductiveFigure() figure {
 	return figure{"The inductive setting", []panel{
 		sketchPanel("(a) A model is learned over some graph", settingSketch(true)),
@@ -57,7 +53,6 @@ func inductiveFigure() figure {
 	}}
 }
 
-// treesFigure is figure 3: a graph and the aggregation trees of a for 0, 1 and 2 hops.
 func treesFigure() figure {
 	g, names := PaperGraph()
 	f := figure{"A graph and the aggregation trees of its node a",
@@ -69,10 +64,9 @@ func treesFigure() figure {
 	return f
 }
 
-// invalidFigure is figure 4: two graphs with the right paths that are not the 2-aggregation tree of a.
 func invalidFigure() figure {
 	_, names := PaperGraph()
-	// The leaves of b and d, with one a for both in the middle.
+	// Leaves of b and d, with one shared a in the middle.
 	at := func(column float64, depth int) point {
 		return point{leastWidth/2 + 2 + column*(leastWidth+14), boxHeight/2 + 4 + 64*float64(depth)}
 	}
@@ -85,7 +79,7 @@ func invalidFigure() figure {
 			{label: "a", at: at(2, 2), look: root}, {label: "e", at: at(3, 2), look: plain}},
 		edges: [][2]int{{0, 1}, {0, 2}, {1, 3}, {1, 4}, {1, 5}, {2, 5}, {2, 6}},
 	}
-	// b twice, each with a share of the children.
+	// b twice, each with some of the children.
 	split := &aggtree.Tree{Hops: 2, Level: []int32{0, 1, 4, 9}, Base: []int32{0, 1, 1, 3, 0, 2, 5, 0, 4},
 		Parent: []int32{-1, 0, 0, 0, 1, 1, 2, 3, 3}, FirstChild: []int32{1, 4, 6, 7, 9, 9, 9, 9, 9, 9}}
 	return figure{"Not the 2-aggregation tree of a, although the paths are right", []panel{
@@ -94,7 +88,6 @@ func invalidFigure() figure {
 	}}
 }
 
-// newNodeFigure is figure 5: a node v arrives after training, and the tree that it has if everything is computed anew.
 func newNodeFigure() figure {
 	g, names := newNodeGraph()
 	return figure{"A node v arrives after training", []panel{
@@ -103,7 +96,6 @@ func newNodeFigure() figure {
 	}}
 }
 
-// cachedFigure is figure 6: the tree of v if its neighbours' representations come from the cache. v is in it only once.
 func cachedFigure() figure {
 	g, names := newNodeGraph()
 	train, _, err := g.Induced([]int32{1, 2, 3, 4, 5})
@@ -116,7 +108,6 @@ func cachedFigure() figure {
 	}}
 }
 
-// maskedFigure is figure 7: the 2-aggregation tree of a under four masks.
 func maskedFigure() figure {
 	g, names := PaperGraph()
 	f := figure{title: "2-aggregation trees of a, by the nodes that are masked"}
@@ -129,14 +120,13 @@ func maskedFigure() figure {
 	return f
 }
 
-// PaperGraph returns the graph of the paper's figure 3 (a) and the names of its nodes, a to f.
+// PaperGraph returns the graph of the paper's figure 3 (a) and its nodes' names, a to f.
 //
-// The figures are not part of the text that we have, so this is inferred. The text says that a is "the root and also
-// … two of the leaves" of its 2-aggregation tree: a has two neighbours. Figure 7 masks d, a, and both a and f:
-// masking d halves the width of the tree, as if d were one of the two, and masking f as well as a changes it less, as
-// if f were a neighbour of the other. The widths at which the trees are set fit five leaves: two below d and three
-// below the other, which we call b. That leaves c and e for their other neighbours. Edges among c, e and f show in
-// none of the paper's trees; e-f is ours.
+// It is inferred, as the text that we have lacks the figures. The text calls a "the root and also … two of the leaves"
+// of its 2-aggregation tree: a has two neighbours. Figure 7: masking d halves the tree's width, so d is one of the two;
+// masking f as well as a changes it less, so f is a neighbour of the other. The typeset widths fit five leaves: two
+// below d and three below the other, which we call b; so c and e are their other neighbours. The paper's trees show no
+// edges among c, e and f; e-f is ours.
 func PaperGraph() (g *csr.Graph, names []string) {
 	const a, b, c, d, e, f = 0, 1, 2, 3, 4, 5
 	g, _, err := csr.FromEdges(6, []csr.Edge{
@@ -147,7 +137,6 @@ func PaperGraph() (g *csr.Graph, names []string) {
 	return g, []string{"a", "b", "c", "d", "e", "f"}
 }
 
-// maskOf masks the nodes of the paper's graph with these letters.
 func maskOf(letters string) []bool {
 	mask := make([]bool, 6)
 	for v := range mask {
@@ -156,7 +145,6 @@ func maskOf(letters string) []bool {
 	return mask
 }
 
-// newNodeGraph returns a graph that v, node 0, has entered beside its neighbours u and w.
 func newNodeGraph() (g *csr.Graph, names []string) {
 	const v, u, w, x, y, z = 0, 1, 2, 3, 4, 5
 	g, _, err := csr.FromEdges(6, []csr.Edge{{Node: v, Neighbour: u}, {Node: v, Neighbour: w}, {Node: u, Neighbour: x},
@@ -165,21 +153,18 @@ func newNodeGraph() (g *csr.Graph, names []string) {
 	return g, []string{"v", "u", "w", "x", "y", "z"}
 }
 
-// built returns T_root^hops of a figure's graph.
 func built(g *csr.Graph, root int32, hops int, mask []bool) *aggtree.Tree {
 	tree, err := aggtree.Build(context.Background(), g, root, hops, aggtree.Options{Mask: mask})
 	must(err)
 	return tree
 }
 
-// must panics for what cannot fail: the figures' graphs are constants.
 func must(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// svg draws the panels side by side, and says what they show.
 func (f figure) svg(id string) (drawing []byte, words string) {
 	s := &picture{id: id, width: leastWidth}
 	x, bottom := margin, 0.0
@@ -188,7 +173,7 @@ func (f figure) svg(id string) (drawing []byte, words string) {
 	for i, p := range f.panels {
 		captions[i] = p.caption
 		room := columns(p.caption) * 6.6
-		// Drawn once to see how large it is, then in its place, centred over its caption.
+		// First drawn to measure it, then in place, centred over its caption.
 		size := p.draw(&picture{id: s.id, width: leastWidth}, point{})
 		wide := max(room, size.X)
 		p.draw(s, point{x + (wide-size.X)/2, margin})

@@ -10,26 +10,22 @@ import (
 	"nodemask/internal/svg"
 )
 
-// folded is the part of a tree that is drawn.
 type folded struct {
-	// Tree has the shape that is drawn. Its nodes are the tree's, in their order; ghosts, which are leaves among their
-	// siblings by base; and, after these, nodes of base -1 that stand for what was left out.
+	// Tree has the drawn shape: the tree's nodes, in order; ghosts, as leaves among their siblings by base; then nodes
+	// of base -1 that stand for omitted ones.
 	Tree *aggtree.Tree
-	// Node is the node of the tree that each one shows; -1 for a ghost or one that stands for others.
+	// Node is the tree node that each one shows; -1 for a ghost or a stand-in.
 	Node []int32
-	// More is the number of nodes below its parent that one stands for: tree nodes, or hidden neighbours if it is a
-	// ghost. It is 0 for one that stands for itself.
+	// More is the number of tree nodes (or hidden neighbours, for a ghost) that a stand-in represents; else 0.
 	More []int
-	// Ghost marks neighbours that the mask hides.
+	// Ghost marks masked neighbours.
 	Ghost []bool
-	// Cached marks a tree whose root's children come from a cache.
+	// Cached: the root's children come from a cache.
 	Cached bool
 
-	flow []float64 // of the nodes of the tree that is drawn; nil: none
+	flow []float64 // per drawn node; nil: none
 }
 
-// text returns the label of a drawn node: its base's name, or its number if it has none, or "+37" if it stands for 37
-// nodes.
 func (f *folded) text(i int32, names []string) string {
 	if f.More[i] > 0 {
 		return fmt.Sprintf("+%d", f.More[i])
@@ -37,7 +33,6 @@ func (f *folded) text(i int32, names []string) string {
 	return svg.Name(f.Tree.Base[i], names)
 }
 
-// remark says in words what sets a node apart; "": nothing.
 func (f *folded) remark(i int32) string {
 	switch {
 	case f.Ghost[i]:
@@ -50,14 +45,12 @@ func (f *folded) remark(i int32) string {
 	return ""
 }
 
-// isCached reports whether i is the top of a cached subtree.
 func (f *folded) isCached(i int32) bool {
 	return f.Cached && f.Tree.Parent[i] == 0 && f.Node[i] >= 0
 }
 
-// fold reduces a tree to what a page can show. It goes down level by level. Of each node of a level it keeps the
-// first children, or with a flow those with the most of it, as many of each as there is room for, and puts one node in
-// the place of the rest and all below them.
+// fold reduces a tree to what fits a page, level by level: each node keeps as many first children (or those with the
+// most flow) as fit, and one node replaces the rest and all below them.
 func (o Options) fold(t *aggtree.Tree) *folded {
 	o.nodes = max(cmp.Or(o.nodes, 150), 2)
 	o.children = min(max(cmp.Or(o.children, 12), 2), o.nodes)
@@ -89,10 +82,9 @@ type folder struct {
 	below []int // nodes below each
 	out   *folded
 
-	strongest []float64 // the largest flow of each and those below it; nil: there is no flow
+	strongest []float64 // largest flow of each and those below it; nil: no flow
 }
 
-// drawn is a node to draw, with the meaning that the fields of folded have.
 type drawn struct {
 	base, node int32
 	more       int
@@ -126,8 +118,8 @@ func (f *folder) add(d drawn, parent int32) {
 		append(f.out.Ghost, d.ghost)
 }
 
-// most returns the largest number of children of each node of a level that leaves room for all of them, and for one
-// node below each child that has children of its own.
+// most returns the largest number of children per node of a level that leaves room for all, and for one node below each
+// child that has children.
 func (f *folder) most(first, end int32) int {
 	for most := f.o.children; most > 0; most-- {
 		room := f.o.nodes - len(f.out.Node)
@@ -145,10 +137,8 @@ func (f *folder) most(first, end int32) int {
 	return 0
 }
 
-// hasBelow reports whether node i has children or ghosts.
 func (f *folder) hasBelow(i int32) bool { return !f.IsLeaf(i) || len(f.ghosts(i)) > 0 }
 
-// ghosts returns the neighbours that the mask keeps out of the child set of node i.
 func (f *folder) ghosts(i int32) []int32 {
 	base := int(f.Base[i])
 	if !f.o.Ghosts || f.Graph == nil || f.Mask == nil || f.Hidden == nil || f.Hidden[i] == 0 ||
@@ -164,7 +154,7 @@ func (f *folder) ghosts(i int32) []int32 {
 	return hidden
 }
 
-// children returns what is drawn below a node of the tree, at most so many. Where not all fit, nodes go before ghosts.
+// children returns what is drawn below a tree node, at most so many. Nodes precede ghosts.
 func (f *folder) children(node int32, most int) []drawn {
 	if node < 0 {
 		return nil
@@ -174,12 +164,12 @@ func (f *folder) children(node int32, most int) []drawn {
 	nodes, keep, keepGhosts := int(end-first), int(end-first), len(ghosts)
 	switch {
 	case nodes+keepGhosts <= most:
-	case nodes == 0 && most == 0: // no room is left, and ghosts are no part of the tree
+	case nodes == 0 && most == 0: // no room left, and ghosts are no part of the tree
 		return nil
 	case nodes == 0:
 		keepGhosts = most - 1
 	case nodes == 1 && f.below[first] == 0 && most < 2 && keepGhosts == 0:
-		// It takes no more room than what would stand for it.
+		// A stand-in would take as much room.
 	case most < 2:
 		keep, keepGhosts, ghosts = 0, 0, nil
 	case keepGhosts > 0 && nodes+1 <= most:

@@ -4,28 +4,24 @@ import (
 	"nodemask/aggtree"
 )
 
-// point says where a node is drawn: X to the right, Y down.
 type point struct{ X, Y float64 }
 
-// spacing says how far apart nodes are drawn.
 type spacing struct {
-	sibling float64 // least distance between nodes next to each other at a depth that have the same parent
-	cousin  float64 // the same for nodes with different parents
-	level   float64 // distance from one depth to the next
-	// apart is the least distance between nodes of different subtrees of the root's children, whatever their depths: each
-	// subtree then has a box of its own. 0: a small subtree may lie in a bay of a large one.
+	sibling float64 // least distance between neighbours at a depth with the same parent
+	cousin  float64 // the same for different parents
+	level   float64 // from one depth to the next
+	// apart is the least distance between the subtrees of the root's children, so that each has its own box. 0: a small
+	// subtree may lie in a bay of a large one.
 	apart  float64
-	across bool // the root is at the left instead of at the top
+	across bool // root at the left instead of the top
 }
 
-// layout returns the place of each node of a tree, in linear time and without recursion. It reads nothing but the
-// tree's shape and the options. The smallest coordinates are 0.
+// layout returns the place of each tree node, in linear time and without recursion. The smallest coordinates are 0.
 //
-// The drawing is the tidy one of Buchheim, Jünger and Leipert, "Improving Walker's Algorithm to Run in Linear Time"
-// (2002): nodes of a depth are on one line, parents are centred over their first and last child, subtrees of the same
-// shape are drawn alike (unless apart moves them), and small subtrees are spread evenly between large ones. The
-// algorithm runs from the left and from the right, and layout takes the mean, so that a mirrored tree has the mirrored
-// drawing. Distances hold in both runs, and so in the mean.
+// It is the tidy drawing of Buchheim, Jünger and Leipert, "Improving Walker's Algorithm to Run in Linear Time" (2002):
+// nodes of a depth share a line, parents are centred over their children, equal subtrees are drawn alike (unless apart
+// moves them), and small subtrees are spread evenly between large ones. The mean of a run from the left and one from
+// the right makes mirrored trees mirror images. Distances hold in both runs, and so in the mean.
 func layout(t *aggtree.Tree, o spacing) []point {
 	if t.NumNodes() == 0 {
 		return nil
@@ -56,13 +52,13 @@ func layout(t *aggtree.Tree, o spacing) []point {
 	return points
 }
 
-// tidy is one run of the algorithm, with the names of its paper. In a mirrored run first and last change places.
+// tidy is one run of the algorithm, with its paper's names. A mirrored run swaps first and last.
 type tidy struct {
 	*aggtree.Tree
 	spacing
 	mirrored                    bool
 	prelim, mod, shift, change  []float64
-	thread, ancestor, preferred []int32 // preferred is the paper's defaultAncestor, of each parent
+	thread, ancestor, preferred []int32 // preferred is the paper's defaultAncestor, per parent
 }
 
 func newTidy(t *aggtree.Tree, o spacing, mirrored bool) *tidy {
@@ -80,8 +76,8 @@ func newTidy(t *aggtree.Tree, o spacing, mirrored bool) *tidy {
 	return d
 }
 
-// place returns all x, with the root at 0. The paper's first walk is in postorder, but needs no more than that a node's
-// descendants and left siblings come before it: levels from the deepest up, each from the left, will do.
+// place returns all x, with the root at 0. The paper's first walk is in postorder, but levels from the deepest up, each
+// from the left, also put descendants and left siblings first.
 func (d *tidy) place() []float64 {
 	for depth := d.Hops; depth >= 0; depth-- {
 		first, end := d.AtDepth(depth)
@@ -128,7 +124,7 @@ func (d *tidy) leftSibling(v int32) int32 {
 	return v - 1
 }
 
-// nextLeft returns where the left outline goes on below v; -1: nowhere. nextRight does so for the right one.
+// nextLeft returns the continuation of the left outline below v; -1: none. nextRight does so for the right.
 func (d *tidy) nextLeft(v int32) int32 {
 	if d.IsLeaf(v) {
 		return d.thread[v]
@@ -166,7 +162,6 @@ func (d *tidy) firstWalk(v int32) {
 	d.apportion(v, left)
 }
 
-// executeShifts moves the children of v by what apportion put off.
 func (d *tidy) executeShifts(v int32) {
 	var shift, change float64
 	first, end := d.Children(v)
@@ -182,8 +177,8 @@ func (d *tidy) executeShifts(v int32) {
 	}
 }
 
-// apportion moves the subtree of v right of those of its left siblings, along their outlines. Of the two outlines of
-// each side, "in" is the one that faces the other side.
+// apportion moves the subtree of v right of its left siblings' subtrees, along their outlines. On each side, the "in"
+// outline faces the other side.
 func (d *tidy) apportion(v, left int32) {
 	parent := d.Parent[v]
 	inRight, outRight, inLeft, outLeft := v, v, left, d.firstOf(parent)
@@ -217,7 +212,7 @@ func (d *tidy) apportion(v, left int32) {
 	}
 }
 
-// move moves the subtree of v, and notes that each sibling between from and v gets an even share.
+// move moves the subtree of v, and defers an even share for each sibling between from and v.
 func (d *tidy) move(from, v int32, shift float64) {
 	share := shift / float64(max(v-from, from-v))
 	d.change[v] -= share
@@ -227,7 +222,6 @@ func (d *tidy) move(from, v int32, shift float64) {
 	d.mod[v] += shift
 }
 
-// setApart moves the subtrees of the root's children until their boxes are so far apart, and centres the root.
 func setApart(t *aggtree.Tree, x []float64, apart float64) {
 	first, end := t.Children(0)
 	if first == end {

@@ -6,7 +6,6 @@ import (
 	"nodemask/internal/svg"
 )
 
-// legend explains what the drawing has, in rows from x to right, and returns the y below the last.
 func (s *picture) legend(n neighbourhood, x, y, right float64) float64 {
 	type sample struct {
 		text, attributes string

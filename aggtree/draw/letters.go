@@ -7,7 +7,7 @@ import (
 	"nodemask/internal/svg"
 )
 
-// columns returns how many letters wide a text is. Letters of some scripts count as two.
+// columns returns a text's width in letters. Letters of some scripts count twice.
 func columns(s string) float64 {
 	n := 0.0
 	for _, r := range s {
@@ -18,7 +18,6 @@ func columns(s string) float64 {
 	return n
 }
 
-// cut returns a label, shortened to what fits into a node.
 func cut(label string) string {
 	label = svg.Plain(label)
 	if columns(label) <= longestLabel {
@@ -33,10 +32,8 @@ func cut(label string) string {
 	return label
 }
 
-// xmlText returns a text for an XML element.
 func xmlText(s string) string { return svg.Escape(svg.Plain(s)) }
 
-// px returns a coordinate to a tenth of a pixel.
 func px(x float64) string {
 	return strconv.FormatFloat(math.Round(x*10)/10+0, 'f', -1, 64)
 }

@@ -8,30 +8,27 @@ import (
 	"nodemask/internal/svg"
 )
 
-// palette has the colours of all drawings of this project, for light and for dark pages.
 var palette = svg.Palette
 
 const (
-	ringStyles = 3   // how often rings go through the palette: solid, dashed, dotted
+	ringStyles = 3   // how often rings reuse the palette: solid, dashed, dotted
 	rootRing   = 3.5 // width of the root's ring
 )
 
-// look says how all replicas of a base are drawn. Fill and ring are numbers of colours, or -1 for none; a ring beyond
-// the palette is dashed or dotted.
+// look is how all replicas of a base are drawn. Fill and ring are colour numbers, or -1; a ring beyond the palette is
+// dashed or dotted.
 type look struct {
 	fill, ring int
 	root       bool
 }
 
-// looks gives each base of a tree its look.
 type looks struct {
 	colours []int
 	ring    map[int32]int
 	root    int32
 }
 
-// newLooks gives a ring to the root's base, then to the bases that occur more than once, most frequent first, until
-// there are no more rings.
+// newLooks gives rings to the root's base, then to repeated bases, most frequent first, while rings last.
 func newLooks(t *aggtree.Tree, o Options) looks {
 	times := map[int32]int{}
 	for _, base := range t.Base {
@@ -51,7 +48,6 @@ func newLooks(t *aggtree.Tree, o Options) looks {
 	return l
 }
 
-// of returns the look of a base.
 func (l looks) of(base int32) look {
 	one := look{fill: -1, ring: -1, root: base == l.root}
 	if ring, ok := l.ring[base]; ok {

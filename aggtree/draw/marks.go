@@ -8,7 +8,6 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Attributes of shapes without a colour of their own.
 const (
 	captured = `fill="none" stroke="currentColor" stroke-opacity="0.75" stroke-width="1.5" ` +
 		`stroke-dasharray="0.1 4.5" stroke-linecap="round"`
@@ -17,15 +16,14 @@ const (
 	folding = `fill="currentColor" fill-opacity="0.1"`
 )
 
-// filling returns the attributes of a fill in one of the colours.
 func filling(k int) string { return svg.Fill(k) + ` fill-opacity="0.28"` }
 
 func (s *picture) heading(x, y float64, text string) {
 	s.printf("<text x=\"%s\" y=\"%s\" font-weight=\"bold\">%s</text>\n", px(x), px(y+fontSize), xmlText(text))
 }
 
-// boxes draws what cached representations captured as the paper does: a dotted box round each subtree of depth 1 and
-// more.
+// boxes draws what cached representations captured as the paper does: a dotted box round each subtree of depth at least
+// 1.
 func (s *picture) boxes(points []point) {
 	first, end := s.Tree.Children(0)
 	for u := first; u < end; u++ {
@@ -47,7 +45,6 @@ func (s *picture) boxes(points []point) {
 	}
 }
 
-// edges draws the tree's edges: straight ones down, curves across. Those with a flow have its colour and width.
 func (s *picture) edges(points []point, across bool) {
 	var plain, dashed, coloured strings.Builder
 	most := 0.0
@@ -66,7 +63,7 @@ func (s *picture) edges(points []point, across bool) {
 		case across:
 			x, y := from.X+s.width/2, to.X-s.width/2
 			path = fmt.Sprintf("M%s,%sC%s,%[2]s %[3]s,%[4]s %[5]s,%[4]s", px(x), px(from.Y), px((x+y)/2), px(to.Y), px(y))
-		case flows: // curves meet nodes at right angles, however wide they are
+		case flows: // curves meet nodes at right angles, at any width
 			path = fmt.Sprintf("M%s,%sC%[1]s,%[3]s %[4]s,%[3]s %[4]s,%[5]s", px(from.X), px(top), px((top+bottom)/2), px(to.X),
 				px(bottom))
 		default:
@@ -90,10 +87,9 @@ func (s *picture) edges(points []point, across bool) {
 	s.b.WriteString(coloured.String())
 }
 
-// widestFlow is how much wider the edge with the largest flow is than one with none.
+// widestFlow is the extra width of the edge with the largest flow.
 const widestFlow = 8
 
-// lines draws two paths, the second dashed.
 func (s *picture) lines(plain, dashed, attributes string) {
 	for _, l := range []struct{ path, dash string }{{plain, ""}, {dashed, ` stroke-dasharray="4 3"`}} {
 		if l.path != "" {
@@ -103,7 +99,6 @@ func (s *picture) lines(plain, dashed, attributes string) {
 	}
 }
 
-// node draws a tree node as what it is.
 func (s *picture) node(i int32, at point) {
 	base := s.Tree.Base[i]
 	label := s.text(i, s.o.Names)
@@ -117,7 +112,6 @@ func (s *picture) node(i int32, at point) {
 	}
 }
 
-// more draws a node that stands for others.
 func (s *picture) more(at point, label string, ghost bool) {
 	attributes := folding
 	if ghost {
@@ -127,8 +121,7 @@ func (s *picture) more(at point, label string, ghost bool) {
 	s.label(at, label, ` font-style="italic"`)
 }
 
-// pill draws a node of the graph or a replica. Its fill lies a little inside its ring, so that nobody takes one for the
-// other.
+// pill draws a graph node or replica. Its fill lies inside its ring, so that the two are not confused.
 func (s *picture) pill(at point, label string, l look, dashed bool) {
 	rect := func(inset float64, attributes string) {
 		s.rect(at.X-s.width/2+inset, at.Y-boxHeight/2+inset, s.width-2*inset, boxHeight-2*inset, boxHeight/2-inset,
@@ -167,7 +160,6 @@ func (s *picture) pill(at point, label string, l look, dashed bool) {
 	s.label(at, label, attributes)
 }
 
-// label writes a label into a node. If it has to be cut, the whole is a tooltip.
 func (s *picture) label(at point, label, attributes string) {
 	short, tooltip := cut(label), ""
 	if short != svg.Plain(label) {

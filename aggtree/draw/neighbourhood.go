@@ -9,11 +9,10 @@ import (
 	"nodemask/internal/svg"
 )
 
-// mostNear is the largest number of nodes drawn of the graph.
 const mostNear = 60
 
-// neighbourhood is the part of the graph that a tree's walks can reach, laid out round the root. Nodes at one distance
-// from it are on one circle, each in the middle of the sector of the nodes that were found from it.
+// neighbourhood is what a tree's walks can reach: a circle round the root per distance, each node centred in its sector
+// of the node that it was found from.
 type neighbourhood struct {
 	nodes         []int32 // by hops from the root
 	points        []point
@@ -23,8 +22,8 @@ type neighbourhood struct {
 	heading       string
 }
 
-// near finds the nodes breadth first, by number, whether masked or not, and arranges them. All nodes have one width, so
-// the tree's labels have to have widened it before. It is empty unless Options.BaseGraph is set.
+// near finds the nodes breadth first, masked or not, and arranges them; none without Options.BaseGraph. All nodes have
+// one width, so the tree's labels must have widened it before.
 func (s *picture) near() neighbourhood {
 	g, t := s.full.Graph, s.full
 	if !s.o.BaseGraph || g == nil {
@@ -33,7 +32,7 @@ func (s *picture) near() neighbourhood {
 	root := t.Base[0]
 	row := func(v int32) []int32 {
 		switch {
-		case v == root && t.Group != nil: // it is not in the train graph
+		case v == root && t.Group != nil: // not in the train graph
 			first, end := t.Children(0)
 			return t.Base[first:end]
 		case int(v) < g.NumNodes():
@@ -76,7 +75,6 @@ func (s *picture) near() neighbourhood {
 	return n
 }
 
-// arrange places nodes of a width on the smallest circles that have room for them.
 func (n *neighbourhood) arrange(parent, level []int, width float64) {
 	count := len(n.nodes)
 	leaves := make([]float64, count)
@@ -85,7 +83,7 @@ func (n *neighbourhood) arrange(parent, level []int, width float64) {
 		leaves[parent[i]] += leaves[i]
 	}
 	begin, angle := make([]float64, count), make([]float64, count)
-	next := make([]float64, count) // where the next child's sector begins
+	next := make([]float64, count) // start of the next child's sector
 	for i := 1; i < count; i++ {
 		p := parent[i]
 		share := 2 * math.Pi * leaves[i] / leaves[0]
@@ -93,7 +91,7 @@ func (n *neighbourhood) arrange(parent, level []int, width float64) {
 		next[p] += share
 		angle[i] = begin[i] + share/2
 	}
-	// Each circle is as far out as its nodes need so as not to touch each other or those further in.
+	// Each circle must keep its nodes from touching each other and those further in.
 	radius := 0.0
 	n.points = make([]point, count)
 	for first := 1; first < count; {
@@ -123,7 +121,6 @@ func (n *neighbourhood) arrange(parent, level []int, width float64) {
 	n.width, n.height = high.X-low.X+width+4, high.Y-low.Y+boxHeight+4
 }
 
-// clear reports whether the nodes from first to end touch no node before end.
 func (n *neighbourhood) clear(first, end int, width float64) bool {
 	for i := first; i < end; i++ {
 		for j := range i {
@@ -135,7 +132,6 @@ func (n *neighbourhood) clear(first, end int, width float64) bool {
 	return true
 }
 
-// base draws the graph round the root, with its left top corner at x, y.
 func (s *picture) base(n neighbourhood, x, y float64) {
 	s.b.WriteString("<g class=\"graph\">\n")
 	s.heading(x, y, n.heading)
@@ -168,5 +164,4 @@ func (s *picture) base(n neighbourhood, x, y float64) {
 	s.b.WriteString("</g>\n")
 }
 
-// masked reports whether the mask hides node v of the graph.
 func (s *picture) masked(v int32) bool { return int(v) < len(s.full.Mask) && s.full.Mask[v] }

@@ -16,7 +16,7 @@ const (
 	fontSize, letterWidth = 12, 7.7
 	boxHeight             = 24.0
 	leastWidth            = 30.0
-	longestLabel          = 14  // letters: what is longer is cut, with the whole as a tooltip
+	longestLabel          = 14  // letters; longer labels are cut, with a tooltip
 	widestDown            = 900 // wider trees are drawn across
 	margin                = 14.0
 	headingHeight         = 24.0
@@ -24,19 +24,18 @@ const (
 	mostBoxes             = 4 // dotted boxes round one cached subtree: the outermost
 )
 
-// picture is a drawing in the making.
 type picture struct {
 	*folded
 	o     Options
 	full  *aggtree.Tree
 	id    string
 	looks looks
-	width float64 // of a node
+	width float64
 	b     strings.Builder
 }
 
-// WriteSVG writes a picture of a tree: the graph at the left, if asked for, the tree beside it, and the legend below.
-// The same tree and options give the same bytes. It returns an error for an empty tree, or the writer's error.
+// WriteSVG writes a picture of a tree: the graph at the left, if asked for, then the tree, and the legend below. Equal
+// arguments give equal bytes. It returns an error for an empty tree, or the writer's.
 func WriteSVG(w io.Writer, t *aggtree.Tree, o Options) error {
 	if err := notEmpty(t); err != nil {
 		return err
@@ -78,7 +77,6 @@ func WriteSVG(w io.Writer, t *aggtree.Tree, o Options) error {
 	return err
 }
 
-// page returns the drawing as a file.
 func (s *picture) page(width, height float64, title, description string) []byte {
 	sheet := svg.Sheet{ID: s.id, Title: title, Description: svg.Plain(description), Width: math.Ceil(width),
 		Height: math.Ceil(height)}
@@ -88,7 +86,6 @@ func (s *picture) page(width, height float64, title, description string) []byte 
 	return sheet.SVG(s.b.String())
 }
 
-// places lays the tree out. It returns the centres of its nodes, whether it grows from left to right, and its size.
 func (s *picture) places() (points []point, across bool, width, height float64) {
 	pad := s.pad(s.full.Hops - 1)
 	level := 64 + 2*max(pad-8, 0)
@@ -110,7 +107,6 @@ func (s *picture) places() (points []point, across bool, width, height float64) 
 	return points, across, size.X + s.width + 2*pad, size.Y + boxHeight + 2*pad + 4
 }
 
-// extent returns the largest coordinates.
 func extent(points []point) (size point) {
 	for _, p := range points {
 		size.X, size.Y = max(size.X, p.X), max(size.Y, p.Y)
@@ -118,7 +114,6 @@ func extent(points []point) (size point) {
 	return size
 }
 
-// pad returns how far the dotted box round a cached subtree of a depth is from its nodes; 0: there is no box.
 func (s *picture) pad(depth int) float64 {
 	if !s.Cached || depth < 1 || depth < s.full.Hops-mostBoxes {
 		return 0
@@ -126,10 +121,8 @@ func (s *picture) pad(depth int) float64 {
 	return 8 + 6*float64(depth-max(1, s.full.Hops-mostBoxes))
 }
 
-// widen makes nodes wide enough for a label.
 func (s *picture) widen(label string) { s.width = max(s.width, columns(cut(label))*letterWidth+14) }
 
-// description says in words what the drawing shows.
 func (s *picture) description() string {
 	var parts []string
 	for depth := range s.full.Hops + 1 {
@@ -164,7 +157,6 @@ func (s *picture) description() string {
 	return text
 }
 
-// rect draws a rectangle.
 func (s *picture) rect(x, y, width, height, radius float64, attributes string) {
 	if attributes != "" {
 		attributes = " " + attributes

@@ -9,7 +9,6 @@ import (
 	"nodemask/csr"
 )
 
-// sketch is a graph with places for its nodes.
 type sketch struct {
 	nodes []sketched
 	edges [][2]int
@@ -19,11 +18,10 @@ type sketched struct {
 	label  string
 	at     point
 	look   look
-	hidden bool // not drawn, nor its edges
+	hidden bool // neither it nor its edges are drawn
 	open   bool // its label is to be predicted
 }
 
-// graphSketch draws a graph round its first node.
 func graphSketch(g *csr.Graph, names []string) sketch {
 	s := picture{o: Options{Names: names, BaseGraph: true}, full: built(g, 0, g.NumNodes(), nil),
 		width: leastWidth}
@@ -42,8 +40,7 @@ func graphSketch(g *csr.Graph, names []string) sketch {
 	return out
 }
 
-// settingSketch draws the paper's graph with two classes of nodes, and c and e, whose class is to be predicted. These
-// are left out if they are new.
+// settingSketch draws the paper's graph with two classes, and c and e to be predicted, which are left out if new.
 func settingSketch(areNew bool) sketch {
 	g, names := PaperGraph()
 	s := graphSketch(g, names)
@@ -57,7 +54,6 @@ func settingSketch(areNew bool) sketch {
 	return s
 }
 
-// sketchPanel is a panel that shows a sketch.
 func sketchPanel(caption string, k sketch) panel {
 	return panel{caption: caption, draw: func(s *picture, at point) (size point) {
 		var path strings.Builder
@@ -80,14 +76,12 @@ func sketchPanel(caption string, k sketch) panel {
 	}}
 }
 
-// rim returns where the line from a node to another leaves the first.
 func rim(from, to point) point {
 	dx, dy := to.X-from.X, to.Y-from.Y
 	share := 1 / math.Hypot(dx/(leastWidth/2), dy/(boxHeight/2))
 	return point{from.X + dx*share, from.Y + dy*share}
 }
 
-// treePanel is a panel that shows a tree.
 func treePanel(caption string, t *aggtree.Tree, o Options) panel {
 	return panel{caption: caption, tree: t, draw: func(s *picture, at point) point {
 		part := &picture{folded: o.fold(t), o: o, full: t, id: s.id, looks: looks{ring: map[int32]int{t.Base[0]: 0},

@@ -9,13 +9,13 @@ import (
 	"nodemask/aggtree"
 )
 
-// WriteText writes a node of a tree a line, with branches before its name. It returns an error for an empty tree, or
-// the writer's error.
+// WriteText writes a tree, one node per line, with branches before names. It returns an error for an empty tree, or the
+// writer's.
 func WriteText(out io.Writer, t *aggtree.Tree, o Options) error {
 	if err := notEmpty(t); err != nil {
 		return err
 	}
-	w := bufio.NewWriter(out) // it keeps its first error
+	w := bufio.NewWriter(out) // keeps its first error
 	f := o.fold(t)
 	tree := f.Tree
 	type line struct {

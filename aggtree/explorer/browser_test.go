@@ -26,7 +26,7 @@ import (
 	"nodemask/internal/svg/svgtest"
 )
 
-// tab is a page with a fragment in the browser. In expressions $ is the first one.
+// tab is a page with a fragment. In expressions $ is the first one.
 type tab struct{ browsertest.Tab }
 
 func open(t *testing.T, ctx context.Context, text string, before ...chromedp.Action) tab {
@@ -35,7 +35,6 @@ func open(t *testing.T, ctx context.Context, text string, before ...chromedp.Act
 	return tab{browsertest.Open(t, ctx, file, 1300, before...).In(".nodemask-explorer")}
 }
 
-// click clicks in the middle of the element that a selector finds in the first fragment.
 func (b tab) click(selector string, keys ...input.Modifier) {
 	b.Helper()
 	var at struct{ X, Y float64 }
@@ -44,7 +43,7 @@ func (b tab) click(selector string, keys ...input.Modifier) {
 	b.Run(chromedp.MouseClickXY(at.X, at.Y, chromedp.ButtonModifiers(keys...)))
 }
 
-// shows checks the tree on the page, node by node, and the one that the page hands out, against Build.
+// shows compares the page's tree, node by node, and the exported one with Build's.
 func (b tab) shows(g *csr.Graph, root int32, hops int, masked ...int32) {
 	b.Helper()
 	mask := make([]bool, g.NumNodes())

@@ -8,16 +8,16 @@ import (
 	"nodemask/internal/svg"
 )
 
-// embedded is what the script reads: src/state.js is the other side. Nodes have the numbers of the excerpt.
+// embedded is read by the script, in src/state.js. Nodes have the excerpt's numbers.
 type embedded struct {
 	Graph    embeddedGraph `json:"graph"`
 	AllNodes int           `json:"allNodes"`
-	Complete int           `json:"complete"` // nodes whose neighbours are all there
+	Complete int           `json:"complete"` // nodes with all their neighbours
 	Root     int32         `json:"root"`
 	Hops     int           `json:"hops"`
 	MostHops int           `json:"mostHops"`
 	KeepRate float64       `json:"keepRate"`
-	Seed     string        `json:"seed"` // JavaScript's numbers end at 53 bits
+	Seed     string        `json:"seed"` // a string: JavaScript's integers end at 53 bits
 	Names    []string      `json:"names,omitempty"`
 	Colours  []int         `json:"colours,omitempty"`
 	Classes  []string      `json:"classes,omitempty"`
@@ -26,7 +26,6 @@ type embedded struct {
 	Title    string        `json:"title,omitempty"`
 }
 
-// embed returns what the script reads of a graph, of which it embeds a part.
 func (o Options) embed(g *csr.Graph, root int32, hops int, part excerpt) *embedded {
 	d := &embedded{
 		Graph: part.encode(g), AllNodes: g.NumNodes(), Complete: part.full, Root: part.place(root), Hops: hops,

@@ -10,23 +10,22 @@ import (
 	"nodemask/csr"
 )
 
-// The size of the largest excerpt. Up to 5 hops, counts over so much are exact in the 53 bits of JavaScript's numbers:
-// over m entries there are at most √n·√m^k walks of k hops from a node. Above, the page says "more than".
+// Largest excerpt. Up to 5 hops, counts are then exact in the 53 bits of JavaScript's numbers: over m entries there are
+// at most √n·√m^k walks of k hops from a node. Above, the page says "more than".
 const (
 	mostEmbeddedEntries = 200_000
 	mostEmbeddedNodes   = 50_000
 )
 
-// excerpt is the part of a graph that a piece embeds: all of it, or what lies round a root.
 type excerpt struct {
 	ids  []int32 // the nodes, ascending; nil: all
-	has  []bool  // whether the neighbours of each of them are there; nil: all are
+	has  []bool  // whether each node's neighbours are embedded; nil: all
 	size int
-	full int // nodes whose neighbours are there
+	full int // nodes whose neighbours are embedded
 }
 
-// newExcerpt chooses the nodes breadth first. Those within hops of the root bring along all their neighbours or, where
-// there is no room left, none of them. So a tree is right unless it comes to a node without its neighbours.
+// newExcerpt chooses nodes breadth first. Those within hops of the root bring all their neighbours or, for lack of
+// room, none. So a tree is right until it reaches a node without its neighbours.
 func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64) excerpt {
 	if g.NumNodes() <= mostNodes && g.NumEdges() <= mostEntries {
 		return excerpt{size: g.NumNodes(), full: g.NumNodes()}
@@ -69,7 +68,6 @@ func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64
 	return e
 }
 
-// nodes yields the nodes that are embedded, ascending: their numbers among themselves and in the whole graph.
 func (e excerpt) nodes() iter.Seq2[int32, int32] {
 	return func(yield func(i, v int32) bool) {
 		for i := range int32(e.size) {
@@ -84,7 +82,6 @@ func (e excerpt) nodes() iter.Seq2[int32, int32] {
 	}
 }
 
-// place returns the number of a node among those that are embedded.
 func (e excerpt) place(v int32) int32 {
 	if e.ids == nil {
 		return v
@@ -93,7 +90,7 @@ func (e excerpt) place(v int32) int32 {
 	return int32(i)
 }
 
-// embeddedGraph is a graph as the script reads it: readGraph in src/core.js says what Rows holds.
+// embeddedGraph is a graph for the script: readGraph in src/core.js explains Rows.
 type embeddedGraph struct {
 	Nodes   int     `json:"nodes"`
 	Entries int     `json:"entries"`
@@ -101,7 +98,6 @@ type embeddedGraph struct {
 	IDs     []int32 `json:"ids,omitempty"`
 }
 
-// encode returns the excerpt for the script. It writes rows as distances, most of which take a byte or two.
 func (e excerpt) encode(g *csr.Graph) embeddedGraph {
 	d := embeddedGraph{Nodes: e.size, IDs: e.ids}
 	var rows []byte

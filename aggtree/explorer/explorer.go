@@ -1,6 +1,5 @@
-// Package explorer writes pages on which a reader plays with the aggregation trees of a graph: [WritePage] a file for a
-// browser, [WriteFragment] a piece for a notebook or a page of one's own. The script in them is built from src, beside
-// this package's Go files.
+// Package explorer writes interactive pages of a graph's aggregation trees: [WritePage] a file, [WriteFragment] a piece
+// for a notebook or your own page. Their script is built from src.
 package explorer
 
 import (
@@ -18,8 +17,7 @@ import (
 	"nodemask/internal/svg"
 )
 
-// bundle is the script, which 'npm ci && npm run build' makes of src. It begins with the licence of the parts of d3
-// that it contains.
+// bundle is the script that 'npm ci && npm run build' makes of src. It begins with the licence of its parts of d3.
 //
 //go:embed explorer.js
 var bundle string
@@ -27,58 +25,56 @@ var bundle string
 // MaxHops is the largest number of hops of an interactive drawing.
 const MaxHops = 10
 
-// offeredHops is the number of hops that the reader can choose at least.
+// offeredHops is how many hops the reader can always choose.
 const offeredHops = 5
 
-// Options says how an interactive drawing begins. The zero value calls nodes by number and masks nothing.
+// Options sets how an interactive drawing starts. The zero value shows node numbers and masks nothing.
 type Options struct {
-	// Names has a name for each node of the graph; one without is called by its number.
+	// Names has a name per node; "" shows the number.
 	Names []string
-	// Colours has a number for each node, for instance its class. Each number has a colour and a shape, but a negative one
-	// has neither. Classes says what the numbers mean.
+	// Colours has a number per node, such as its class, shown by colour and shape; negative: neither. Classes names the
+	// numbers.
 	Colours []int
 	Classes []string
-	// Mask is true for each node that is masked at first. nil: none is.
+	// Mask is true for each node that is masked at first; nil: none.
 	Mask []bool
-	// Train are the nodes that epochs may mask, ascending: those that a model is trained on. nil: all.
+	// Train lists the nodes that epochs may mask, ascending: the model's train nodes. nil: all.
 	Train []int32
-	// KeepRate is the probability with which an epoch keeps a node, the paper's p, before the reader changes it on the
-	// page; 0: 1, so that epochs mask nothing.
+	// KeepRate is the initial probability that an epoch keeps a node, the paper's p; 0: 1, so that epochs mask nothing.
 	KeepRate float64
 	// Seed fixes the epochs' draws. Epoch e, from 1, draws as nmgnn.Mask does with rand.New(rand.NewPCG(Seed, e)).
 	Seed uint64
-	// Title stands above the drawing. "": nothing does, and a page is called after its first tree.
+	// Title stands above the drawing. "": no title; a page is named after its first tree.
 	Title string
 }
 
-// ByClass returns o with each node coloured by its label, the number of one of the classes; without labels, as it is.
+// ByClass returns o with nodes coloured by their labels, which index classes; without labels, o.
 func (o Options) ByClass(labels []int32, classes []string) Options {
 	drawn := draw.Options{Colours: o.Colours, Classes: o.Classes}.ByClass(labels, classes)
 	o.Colours, o.Classes = drawn.Colours, drawn.Classes
 	return o
 }
 
-// WriteFragment writes the interactive drawing of the aggregation trees of a graph as a piece of HTML, for a notebook's
-// output or a page of one's own. It begins with T_root^hops. It needs no network and no other files, and any number of
-// pieces can stand on one page. The same arguments give the same bytes.
+// WriteFragment writes the interactive drawing of a graph's aggregation trees, starting with T_root^hops, as HTML for a
+// notebook's output or your own page, which may hold several. It needs no network or other files. Equal arguments give
+// equal bytes.
 //
-// The graph stands at the left, the tree at the right. A click on a node of the graph makes it the root; with Shift, it
-// masks the node. A click in the tree folds or unfolds. Epochs draw new masks, one by one or played. Keys do all of
-// this, too. Trees are those of [aggtree.Build] with the same root, hops and mask. Of a large tree the page draws a
-// part, but counts all of it.
+// The graph is at the left, the tree at the right. Clicking a graph node makes it the root; with Shift, masks it.
+// Clicking in the tree folds or unfolds. Epochs draw new masks, one by one or played. Keys do all of this, too. Trees
+// are those of [aggtree.Build]. Of a large tree the page draws a part, but counts all.
 //
-// A graph of at most 200,000 entries and 50,000 nodes is embedded whole. Of a larger one, the piece has the nodes
-// within hops+1 of the root, up to that size, and says so. Where a tree needs more, it says that too. Epochs then draw
-// for the nodes that it has, in ascending order.
+// A graph of at most 200,000 entries and 50,000 nodes is embedded whole. A larger one is cut, up to that size, to the
+// nodes within hops+1 of the root; the piece says so, and where a tree needs more. Epochs then draw for the embedded
+// nodes, in ascending order.
 //
-// Where scripts do not run, as in a notebook that is not trusted, the reader sees an image of the first tree.
+// Without scripts, as in an untrusted notebook, it shows an image of the first tree.
 //
-// For scripts on the page, the element of class nodemask-explorer has a property nodemask: the functions root, hops,
-// epoch, masked (the nodes), counts, tree (all of the tree, with the fields of [aggtree.Tree] but lower-case initials;
-// null if it has over 1,000,000 nodes or the page lacks some), shown (what is drawn), svg, setRoot, setHops and
-// setEpoch. It sends the event nodemask:change after each change.
+// For scripts, the element of class nodemask-explorer has a property nodemask: the functions root, hops, epoch, masked
+// (the nodes), counts, tree (the fields of [aggtree.Tree] with lower-case initials; null if it has over 1,000,000 nodes
+// or the page lacks some), shown (what is drawn), svg, setRoot, setHops and setEpoch. It sends the event
+// nodemask:change after each change.
 //
-// It returns an error for a graph, root, hops or options that it cannot draw, or the writer's error.
+// It returns an error for arguments that it cannot draw, or the writer's.
 func WriteFragment(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {
 	p, err := o.piece(g, root, hops)
 	if err != nil {
@@ -89,8 +85,8 @@ func WriteFragment(w io.Writer, g *csr.Graph, root int32, hops int, o Options) e
 	return out.Flush()
 }
 
-// Data returns what the script of a drawing reads, as JSON: for a page that has the script already and draws graphs as
-// they come. It returns an error for a graph, root, hops or options that cannot be drawn.
+// Data returns the JSON input of a drawing's script, for a page that has the script and draws graphs on demand, or an
+// error for arguments that cannot be drawn.
 func Data(g *csr.Graph, root int32, hops int, o Options) ([]byte, error) {
 	p, err := o.piece(g, root, hops)
 	if err != nil {
@@ -99,10 +95,10 @@ func Data(g *csr.Graph, root int32, hops int, o Options) ([]byte, error) {
 	return p.data, nil
 }
 
-// WritePage writes what [WriteFragment] does, as a whole file for a browser.
+// WritePage writes [WriteFragment]'s drawing as a whole file for a browser, and returns the same errors.
 func WritePage(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {
 	title := o.Title
-	o.Title = "" // the page's heading says it
+	o.Title = "" // the page's heading shows it
 	p, err := o.piece(g, root, hops)
 	if err != nil {
 		return err
@@ -132,14 +128,12 @@ h1{font-size:20px;margin:0 0 12px;overflow-wrap:anywhere}
 	return out.Flush()
 }
 
-// piece is what a fragment is written from.
 type piece struct {
 	image []byte // an SVG, for pages without scripts
 	alt   string
-	data  []byte // an embedded, as JSON
+	data  []byte
 }
 
-// piece checks the arguments and makes the piece.
 func (o Options) piece(g *csr.Graph, root int32, hops int) (*piece, error) {
 	switch {
 	case hops > MaxHops:
@@ -150,7 +144,7 @@ func (o Options) piece(g *csr.Graph, root int32, hops int) (*piece, error) {
 	case o.KeepRate == 0:
 		o.KeepRate = 1
 	}
-	tree, err := firstTree(g, root, hops, o.Mask) // which also checks the arguments
+	tree, err := firstTree(g, root, hops, o.Mask) // also checks the arguments
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +160,6 @@ func (o Options) piece(g *csr.Graph, root int32, hops int) (*piece, error) {
 	return p, nil
 }
 
-// write writes the piece; the writer keeps its first error.
 func (p *piece) write(w *bufio.Writer) {
 	w.WriteString("<div class=\"nodemask-explorer\">\n")
 	fmt.Fprintf(w, "<img src=\"data:image/svg+xml;base64,%s\" alt=\"%s\" "+

@@ -13,11 +13,11 @@ import (
 	"nodemask/internal/svg"
 )
 
-// fallbackLimit is the largest tree that is built for the image: more than it can show.
+// fallbackLimit is the largest tree built for the image: more than it can show.
 const fallbackLimit = 100_000
 
-// firstTree returns the tree for the image that pages without scripts show: the first one, or one of fewer hops if it
-// is too large. The root alone always fits.
+// firstTree returns the tree for the image on pages without scripts: the first one, with fewer hops if it is too large.
+// The root alone always fits.
 func firstTree(g *csr.Graph, root int32, hops int, mask []bool) (*aggtree.Tree, error) {
 	for {
 		tree, err := aggtree.Build(context.Background(), g, root, hops, aggtree.Options{Mask: mask, Limit: fallbackLimit})
@@ -29,7 +29,6 @@ func firstTree(g *csr.Graph, root int32, hops int, mask []bool) (*aggtree.Tree, 
 	}
 }
 
-// image returns the tree as an SVG, with the graph round its root.
 func (o Options) image(tree *aggtree.Tree) ([]byte, error) {
 	var b bytes.Buffer
 	err := draw.WriteSVG(&b, tree, draw.Options{
@@ -39,7 +38,6 @@ func (o Options) image(tree *aggtree.Tree) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// altText describes the image.
 func altText(tree *aggtree.Tree, names []string) string {
 	alt := fmt.Sprintf("The %d-aggregation tree of node %s: %d nodes", tree.Hops, svg.Name(tree.Base[0], names),
 		tree.NumNodes())

@@ -1,6 +1,6 @@
 //go:build js && wasm
 
-// Command nodemask-wasm is what trains in a page: it runs in a Web Worker and answers the page's messages.
+// Command nodemask-wasm trains in a page: it runs in a Web Worker and answers the page's messages.
 package main
 
 import (
@@ -36,7 +36,6 @@ func main() {
 	select {}
 }
 
-// read takes a message apart: the request as JSON, and the files' names and bytes beside it.
 func read(message js.Value) (page.Request, error) {
 	var r page.Request
 	if err := json.Unmarshal([]byte(message.Get("request").String()), &r); err != nil {
@@ -62,8 +61,8 @@ func post(e page.Event) {
 	js.Global().Call("postMessage", string(text))
 }
 
-// breather returns a function that lets the worker see its messages: a program that computes without a pause would not
-// hear that it is to stop. A message to oneself comes back sooner than any timer.
+// breather returns a function that lets the worker read its messages, so that it can be told to stop. A message to
+// itself comes back sooner than any timer.
 func breather() func() {
 	back := make(chan struct{}, 1)
 	channel := js.Global().Get("MessageChannel").New()

@@ -101,14 +101,12 @@ content, so the same command goes on where it stopped. docs/ADVICE.md has the ru
 	return c
 }
 
-// usualJobs is how many trials advise runs side by side: each has a memory of its own.
+// Each parallel trial has its own memory.
 func usualJobs() int { return min(runtime.NumCPU(), 4) }
 
-// advise asks for advice on a graph, with what is kept in the folder; "": one in the user's cache. The advice comes
-// with the context's error too.
 func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folder string,
 	progress func(string, measure.State)) (*advice.Advice, error) {
-	o, err := o.Complete() // before a backend is opened
+	o, err := o.Complete()
 	if err != nil {
 		return nil, adviceError(err)
 	}
@@ -119,7 +117,7 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 		}
 		folder = filepath.Join(cache, "nodemask", "advise")
 	}
-	if err := os.MkdirAll(folder, 0o777); err != nil { // before anything is trained that could not be kept
+	if err := os.MkdirAll(folder, 0o777); err != nil { // before training what could not be kept
 		return nil, fmt.Errorf("%w: what is trained is kept there: expected --results with a folder that can be written to",
 			err)
 	}
@@ -127,7 +125,7 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 	if err != nil {
 		return nil, err
 	}
-	// Other versions may train otherwise, and pairs are of one graph.
+	// Other versions may train differently, and pairs need the same graph.
 	kept := sha256.Sum256([]byte(o.Graph.ContentHash() + record.Version()))
 	folder = filepath.Join(folder, hex.EncodeToString(kept[:8]))
 	pool, err := jobs.New(b, o.Jobs, func(own *backend.Backend) *train.Runner {
@@ -144,10 +142,9 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 	return a, adviceError(err)
 }
 
-// keptPrograms is how many compiled programs each job keeps while there is memory: those of all arms of two questions.
+// keptPrograms holds the compiled programs of all arms of two questions, per job, memory permitting.
 const keptPrograms = 16
 
-// adviceError marks what was asked wrongly as misuse.
 func adviceError(err error) error {
 	var asked *advice.MisuseError
 	if errors.As(err, &asked) {
@@ -156,7 +153,6 @@ func adviceError(err error) error {
 	return err
 }
 
-// lab is [advice.Lab] with a store.
 type lab struct {
 	advice.Options
 	backend  *backend.Backend
@@ -165,15 +161,15 @@ type lab struct {
 	progress func(what string, s measure.State)
 
 	mutex sync.Mutex
-	first string        // cell of the first trial
+	first string
 	last  time.Time     // when its last epoch ended
-	least time.Duration // that one of its epochs took
+	least time.Duration // its fastest epoch
 }
 
 func (l *lab) Trials(c record.Cell) ([]record.Record, error) {
 	key := c.Key()
 	all, err := l.store.LoadOnly(func(of string) bool { return of == key }, record.PairOf(c))
-	// Others round otherwise.
+	// Other backends round differently.
 	return slices.DeleteFunc(all, func(r record.Record) bool { return r.Backend != l.backend.ID }), err
 }
 
@@ -197,8 +193,8 @@ func (l *lab) Train(ctx context.Context, what string, cells []record.Cell, seeds
 	return err
 }
 
-// pace looks at how fast the first epochs of the first trial are, and returns an error where the budget is far too
-// short. The fastest of them counts: others wait for what else the computer does.
+// pace times the first epochs of the first trial and returns an error if the budget is far too short. The fastest epoch
+// counts: others may have waited for other processes.
 func (l *lab) pace(cell string, epoch int) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -218,10 +214,8 @@ func (l *lab) pace(cell string, epoch int) error {
 	return nil
 }
 
-// pacedEpochs is how many epochs tell how fast they are.
 const pacedEpochs = 6
 
-// showAdvice prints advice, and writes its page.
 func showAdvice(c *cobra.Command, a *advice.Advice, asJSON bool, output string) error {
 	out := c.OutOrStdout()
 	if output != "" {

@@ -34,7 +34,7 @@ func TestAdviseSaysWhatItCannotDoInALineAndExitCode2(t *testing.T) {
 	})
 }
 
-// easyGraph is a folder with a graph whose only feature is the class, so that all models score the same.
+// easyGraph returns a graph whose only feature is the class, so that all models score the same.
 func easyGraph(t *testing.T) string {
 	nodes, edges := "id,label,a,b\n", "source,target\n"
 	for v := range 80 {
@@ -65,7 +65,7 @@ func TestAdviseAnswersKeepsItsTrialsAndWritesAPage(t *testing.T) {
 	require.Len(t, a.Questions[0].Arms, 5)
 	require.Len(t, a.Questions[0].Arms[0].F1, 8)
 
-	// The same name with other content is another graph.
+	// Other content under the same name is another graph.
 	put(t, data, "edges.csv", "source,target\nn1,n3\n")
 	out, _ = succeeds(t, append(arguments, "--json", "--budget", "1ns")...)
 	require.Contains(t, out, "nothing is known of GCN yet")

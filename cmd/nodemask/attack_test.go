@@ -24,14 +24,13 @@ import (
 	"nodemask/internal/faults"
 )
 
-// What an attacked command may take.
+// Limits of an attacked command.
 const (
-	longest    = 60 * time.Second // then it hangs
-	mostMemory = 1 << 30          // at the peak, in bytes
-	mostNotes  = 25               // lines on standard error: what readers leave out is limited to 20
+	longest    = 60 * time.Second // else it hangs
+	mostMemory = 1 << 30          // peak, in bytes
+	mostNotes  = 25               // lines on standard error: readers list at most 20 remarks
 )
 
-// attack runs the command as users do, in processes of its own.
 type attack struct {
 	*testing.T
 	program string
@@ -39,7 +38,7 @@ type attack struct {
 	thrown  int // inputs
 }
 
-// newAttack builds the command. Its seed is 33, or what NODEMASK_TORTURE_SEED says.
+// newAttack builds the command. Its seed is 33, or NODEMASK_TORTURE_SEED.
 func newAttack(t *testing.T) *attack {
 	if os.Getenv(faults.Torture) == "" {
 		t.Skip("skipped: takes minutes: run it with NODEMASK_TORTURE=1")
@@ -57,7 +56,6 @@ func newAttack(t *testing.T) *attack {
 	return a
 }
 
-// process is a command that runs, with what it prints.
 type process struct {
 	*exec.Cmd
 	out, diagnostics bytes.Buffer
@@ -72,14 +70,14 @@ func (a *attack) start(arguments ...string) *process {
 	return p
 }
 
-// end waits for a process, and returns what it did that no process may; "" if nothing.
+// end waits for a process, and returns what it did wrong; "" if nothing.
 func (p *process) end() string {
 	err := p.Wait()
 	p.cancel()
 	switch p.ProcessState.Sys().(syscall.WaitStatus).Signal() {
 	case syscall.SIGKILL:
 		return fmt.Sprintf("it took more than %v: %v", longest, err)
-	case syscall.SIGINT: // which came before the command listens, or when it had ended
+	case syscall.SIGINT: // before the command listens, or after it ended
 		return ""
 	}
 	text := p.diagnostics.String()
@@ -108,7 +106,7 @@ func (p *process) end() string {
 	return ""
 }
 
-// run runs the command to its end, and fails the test for what no process may do.
+// run runs the command to its end, and fails the test for forbidden behaviour.
 func (a *attack) run(arguments ...string) (code int, out string) {
 	p := a.start(arguments...)
 	if problem := p.end(); problem != "" {
@@ -117,25 +115,22 @@ func (a *attack) run(arguments ...string) (code int, out string) {
 	return p.ProcessState.ExitCode(), p.out.String()
 }
 
-// must runs the command, which must end with exit code 0.
 func (a *attack) must(arguments ...string) {
 	code, _ := a.run(arguments...)
 	require.Zero(a, code, arguments)
 }
 
-// target is what reads files of a kind.
 type target struct {
 	name   string
 	inputs int
-	sound  string // a folder, which is copied for each input
-	only   string // files whose names contain this are changed; "": any
-	single bool   // each file is one to read by itself, and in is the one that was changed
-	// command returns how a folder is read, with out for what is written.
+	sound  string // folder to copy for each input
+	only   string // change only files whose names contain this; "": any
+	single bool   // each file is read by itself, and in is the changed one
+	// command returns the arguments that read in and write to out.
 	command func(r *rand.Rand, in, out string) []string
-	patient bool // it may train for long, and is interrupted
+	patient bool // may train for long; is interrupted
 }
 
-// files lists those below a folder whose names contain a text.
 func files(t testing.TB, folder, only string) (all []string) {
 	require.NoError(t, filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() && strings.Contains(e.Name(), only) {
@@ -146,10 +141,9 @@ func files(t testing.TB, folder, only string) (all []string) {
 	return all
 }
 
-// others are what may be in a file's place.
 var others = []string{"gone", "empty", "pipe", "device", "folder", "loop", "holes"}
 
-// spoil changes a file, or puts something else in its place. It returns what it did.
+// spoil changes or replaces a file and returns what it did.
 func spoil(t testing.TB, r *rand.Rand, path, kind string) string {
 	content := []byte(fileText(t, path))
 	if kind == "" {
@@ -164,7 +158,7 @@ func spoil(t testing.TB, r *rand.Rand, path, kind string) string {
 		"device": func() error { return os.Symlink("/dev/zero", path) },
 		"folder": func() error { return os.Mkdir(path, 0o777) },
 		"loop":   func() error { return os.Symlink(path, path) },
-		"holes": func() error { // a gigabyte that takes no room
+		"holes": func() error { // a gigabyte that takes no disk space
 			return errors.Join(os.WriteFile(path, content, 0o666), os.Truncate(path, 1<<30))
 		},
 	}
@@ -172,7 +166,6 @@ func spoil(t testing.TB, r *rand.Rand, path, kind string) string {
 	return kind
 }
 
-// throw gives a target its inputs, and counts how they ended.
 func (a *attack) throw(x target) {
 	began, codes, most := time.Now(), map[int]int{}, int64(0)
 	a.thrown += x.inputs
@@ -190,7 +183,7 @@ func (a *attack) throw(x target) {
 		for range 1 + r.IntN(2) {
 			if path := all[r.IntN(len(all))]; isSmall(path) {
 				kind := ""
-				if i < 4*len(others) { // each a few times, whichever of the files it is
+				if i < 4*len(others) { // each a few times, for any file
 					kind = others[i%len(others)]
 				}
 				did = append(did, spoil(a, r, path, kind)+" "+filepath.Base(path))
@@ -232,13 +225,11 @@ func (a *attack) throw(x target) {
 		codes[1]+codes[2], codes[2], most>>20, time.Since(began).Seconds())
 }
 
-// isSmall reports whether there is a file that nothing with holes has replaced.
 func isSmall(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().IsRegular() && info.Size() < 1<<26
 }
 
-// lines copies the first lines of a file, at most most.
 func lines(t testing.TB, from, to string, most int) {
 	all := strings.SplitAfterN(fileText(t, from), "\n", most+1)
 	put(t, filepath.Dir(to), filepath.Base(to), strings.Join(all[:min(most, len(all))], ""))
@@ -251,7 +242,6 @@ func TestHostileInputsEndInOneLineWithinBounds(t *testing.T) {
 	testdata := filepath.Join("..", "..", "datasets", "testdata")
 	copied := func(from string, parts ...string) { put(t, dir, filepath.Join(parts...), fileText(t, from)) }
 
-	// What is sound.
 	g := smallGraph(t)
 	require.NoError(t, os.CopyFS(at("csv"), os.DirFS(g)))
 	for _, name := range []string{"undirected.graphml", "directed.json", "data.pt", "strides.pt", "dataset.pt",

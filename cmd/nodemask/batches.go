@@ -16,18 +16,17 @@ import (
 	"nodemask/paper/record"
 )
 
-// batchFlags are the flags of train for graphs larger than memory.
 type batchFlags struct {
 	on       bool // one of them was given
 	clusters int
 	memory   string
 	keep     string
 
-	limit int64 // of memory
+	limit int64
 	said  batches.Estimate
 }
 
-// batchedRecord is what --json prints of a trial in batches. Results keep none: cells are of whole graphs.
+// batchedRecord is a trial in batches as --json prints it. It is not stored: cells are of whole graphs.
 type batchedRecord struct {
 	record.Record
 	Batches int `json:"batches"`
@@ -42,7 +41,6 @@ func (f *batchFlags) add(flags *pflag.FlagSet) {
 		"command goes on from there")
 }
 
-// checkBatches returns an error for flags that do not go with training in batches.
 func (f *trainFlags) checkBatches(c *cobra.Command, p hyper.Parameters) (err error) {
 	b := &f.batched
 	b.on = c.Flags().Changed("batches") || b.memory != ""
@@ -72,7 +70,6 @@ func (f *trainFlags) checkBatches(c *cobra.Command, p hyper.Parameters) (err err
 	return nil
 }
 
-// runner moves the graph's features to the disk and returns what runs trials in batches.
 func (f *batchFlags) runner(c *cobra.Command, x train.Experiment) (runFunc, error) {
 	o := batches.Options{Clusters: f.clusters, Memory: f.limit, Checkpoint: f.keep,
 		Version: record.Version(),
@@ -85,7 +82,7 @@ func (f *batchFlags) runner(c *cobra.Command, x train.Experiment) (runFunc, erro
 		if o.Release, err = batches.Spill(x.Graph, ""); err != nil {
 			return nil, err
 		}
-		debug.SetGCPercent(25) // what a batch copies is garbage with the next one
+		debug.SetGCPercent(25) // a batch's copies are garbage after it
 		debug.FreeOSMemory()
 	}
 	return func(ctx context.Context, b *backend.Backend, seeds []uint64, r train.RunOptions) ([]*train.Result, error) {

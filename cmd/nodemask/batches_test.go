@@ -14,7 +14,6 @@ import (
 	"nodemask/nmgnn/cached"
 )
 
-// trained returns what --json says of trials, without what differs from run to run.
 func trained(t *testing.T, arguments ...string) []map[string]any {
 	t.Helper()
 	out, _ := succeeds(t, append(arguments, "--json")...)

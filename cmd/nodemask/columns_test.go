@@ -11,7 +11,7 @@ import (
 	"nodemask/nmgnn/cached"
 )
 
-// turned writes a table with its columns in another order, without those left out.
+// turned reorders a table's columns and omits those not listed.
 func turned(t *testing.T, path string, order ...int) string {
 	t.Helper()
 	var out strings.Builder
@@ -56,13 +56,13 @@ func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
 			predict(table)...)
 	}
 
-	// A file without names, as older ones are, takes columns as they come.
+	// A file without names, as older ones are, takes columns in order.
 	m.FeatureNames = nil
 	require.NoError(t, m.Save(model))
 	unnamed, _ := succeeds(t, predict(other)...)
 	require.NotEqual(t, want, unnamed)
 
-	// The same graph with its columns turned is embedded alike.
+	// Reordered columns give the same embedding.
 	m.FeatureNames = []string{"x", "z"}
 	require.NoError(t, m.Save(model))
 	embed := []string{"predict", "--all", "--model", model, "--backend", "go", "--data"}
@@ -111,7 +111,7 @@ func TestWhatCannotBeSavedIsSaidBeforeItIsTrained(t *testing.T) {
 			put(t, g, file, all)
 		}
 		to := t.TempDir()
-		// The reader may have refused it before.
+		// The reader may have refused it already.
 		diagnostics := fails(t, 1, "UTF-8", quickTrain(g, "--save-model", filepath.Join(to, "m"), "--save-cache",
 			filepath.Join(to, "c"))...)
 		if strings.Contains(diagnostics, "which is not UTF-8 and cannot be saved: convert the file") {

@@ -16,13 +16,11 @@ import (
 	"nodemask/plots"
 )
 
-// dataFlags are shared by the subcommands of data.
 type dataFlags struct {
 	dir  string
 	json bool
 }
 
-// newDataCommand is 'nodemask data': what data sets there are, where they live, and how to get them.
 func newDataCommand() *cobra.Command {
 	var f dataFlags
 	data := &cobra.Command{
@@ -140,7 +138,7 @@ func (f *dataFlags) list(c *cobra.Command, _ string) error {
 	return printTable(w, t, false)
 }
 
-// count shows 0, which stands for "not fixed", as nothing.
+// count writes 0, which means "not fixed", as nothing.
 func count(n int64) string {
 	if n == 0 {
 		return ""
@@ -154,7 +152,6 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// described is what 'nodemask data describe' states.
 type described struct {
 	datasets.Description
 	What     string      `json:"description,omitempty"`
@@ -178,7 +175,7 @@ func (f *dataFlags) describe(c *cobra.Command, name string) error {
 	}
 	d := described{What: at.Info.Description, Licence: at.Info.Licence, Homepage: at.Info.Homepage}
 	err = unlessInterrupted(c.Context(), func() error {
-		g, err := datasets.Open(c.Context(), name, openOptions(f.dir)) // whose remarks are among the facts
+		g, err := datasets.Open(c.Context(), name, openOptions(f.dir)) // its remarks are printed too
 		if err == nil {
 			d.Description = datasets.Describe(g)
 		}
@@ -212,7 +209,6 @@ func (f *dataFlags) describe(c *cobra.Command, name string) error {
 	return nil
 }
 
-// tables are the facts, the degrees and the classes.
 func (d described) tables() []plots.Table {
 	facts := plots.Table{ID: "data", Header: []string{"name", d.Name}, TextColumns: 2}
 	add := func(name, value string) {
@@ -290,7 +286,7 @@ func (f *dataFlags) verify(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	edges := "" // and what was dropped, in describe's words
+	edges := "" // with what was dropped, in describe's words
 	for _, fact := range datasets.Describe(g).Facts() {
 		if fact[0] == "edges" {
 			edges = strings.Replace(fact[1], " (", " edges (", 1)
@@ -301,7 +297,6 @@ func (f *dataFlags) verify(c *cobra.Command, name string) error {
 	return err
 }
 
-// span is a range of degrees.
 func span(from, to int) string {
 	if from >= to {
 		return fmt.Sprint(from)
@@ -309,7 +304,6 @@ func span(from, to int) string {
 	return fmt.Sprintf("%d–%d", from, to)
 }
 
-// share is a row of a distribution, with a bar.
 func share(name string, n, of int) []plots.Field {
 	percent := 0.0
 	if of > 0 {

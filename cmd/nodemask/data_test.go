@@ -176,7 +176,7 @@ func TestAFolderThatDoesNotHaveTheDataSetIsNotReplacedByAnother(t *testing.T) {
 				"expected the folder that holds it, or no --data-dir, which reads the one at hand (embedded)", args...)
 		}
 	}
-	t.Setenv("NODEMASK_DATA", empty) // the usual folders stay as they were
+	t.Setenv("NODEMASK_DATA", empty) // the usual folders stay unchanged
 	succeeds(t, "data", "describe", "cora")
 	succeeds(t, "data", "describe", "sbm:nodes=50", "--data-dir", empty)
 	succeeds(t, "data", "describe", ownGraph(t), "--data-dir", empty)

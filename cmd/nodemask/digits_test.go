@@ -17,7 +17,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// apart runs the command in a process of its own, with variables and in front of it a program that starts it, if any.
+// apart runs args in another process, with extra variables.
 func apart(t *testing.T, variables []string, args ...string) (stdout, stderr string) {
 	t.Helper()
 	c := exec.Command(args[0], args[1:]...)
@@ -41,8 +41,8 @@ func withXLA(t *testing.T) (program string) {
 	return program
 }
 
-// testdata/foreign.jsonl was recorded with qemu-x86_64, whose processors are Intel's Haswell and AMD's first EPYC,
-// without AVX-512, and with other caches: testdata/README.md says how.
+// testdata/foreign.jsonl was recorded with qemu-x86_64 as Intel's Haswell and AMD's first EPYC, without AVX-512 and
+// with other caches: see testdata/README.md.
 func TestTrialsOfAnotherProcessorAreTheSameToTheLastDigit(t *testing.T) {
 	program := withXLA(t)
 	const file = "testdata/foreign.jsonl"
@@ -73,7 +73,7 @@ func TestARecordIsRunAgainWithTheDigitsThatItWasMadeWith(t *testing.T) {
 		out, _ := apart(t, variables, program, "reproduce", "again", file)
 		require.Equal(t, 2, strings.Count(out, ": the same to the last digit\n"), out)
 	}
-	// What differs there counts here.
+	// Differences in the other process count here.
 	put(t, folder, "records.jsonl", strings.ReplaceAll(lines, `"split_hash":"`, `"split_hash":"0`))
 	code, _, diagnostics := nodemask(t, "reproduce", "again", file)
 	require.Equal(t, 1, code)

@@ -67,7 +67,6 @@ docs/EXPLAIN.md says how good this is, and what others do.`,
 	return c
 }
 
-// misuse checks what can be checked without files.
 func (f *explainFlags) misuse() error {
 	switch {
 	case f.model == "":
@@ -112,7 +111,6 @@ func (f *explainFlags) run(c *cobra.Command, _ []string) error {
 	})
 }
 
-// explain explains the nodes, one after the other, and calls each with the explanation.
 func (f *explainFlags) explain(ctx context.Context, notes io.Writer, each func(explain.View) error) error {
 	m, g, err := openModelAndGraph(ctx, notes, f.model, f.data, f.dataDir)
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"nodemask/paper/record"
 )
 
-// savedModel trains a model for a few epochs and saves it.
 func savedModel(t *testing.T, path string, more ...string) {
 	t.Helper()
 	succeeds(t, quickTrain(smallGraph(t),

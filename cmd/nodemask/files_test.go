@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// contents returns the contents of all files in a folder.
 func contents(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -69,7 +68,7 @@ func TestNoOutputReplacesAnInput(t *testing.T) {
 		_, _, diagnostics := nodemask(t, append(from, filepath.Join(folder, "model.safetensors"))...)
 		require.NotContains(t, diagnostics, "which the command reads")
 	})
-	for _, arguments := range [][]string{ // what is no input may be replaced
+	for _, arguments := range [][]string{ // files that are no inputs may be replaced
 		quickTrain(g, "--save-model", model, "--save-cache", cache),
 		append(embed, at("embedding.csv")),
 		append(embed, at("embedding.csv")),
@@ -89,7 +88,7 @@ func TestNoOutputIsWrittenWhereTrainingResumesFrom(t *testing.T) {
 }
 
 func TestEveryFlagOfAFileIsKnownAsInputOrOutput(t *testing.T) {
-	neither := []string{"checkpoint", "site", "mirror"} // folders that are made, an address
+	neither := []string{"checkpoint", "site", "mirror"} // folders to create, and an address
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		require.True(t, c == c.Root() || c.PersistentPreRunE == nil && c.PersistentPreRun == nil,

@@ -19,7 +19,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// The flags that several commands share, each declared once.
+// Flags that several commands share.
 
 func addData(flags *pflag.FlagSet, data, dir *string) {
 	flags.StringVar(data, "data", "cora", "data set ('nodemask data list'), or a path to a graph of your own "+
@@ -33,7 +33,7 @@ func addDataDir(flags *pflag.FlagSet, dir *string) {
 
 func addBackend(flags *pflag.FlagSet, id *string, value string) {
 	help := "xla:cuda, xla:cpu or go"
-	if value == "" { // else pflag says the default
+	if value == "" { // else pflag prints the default
 		help += " (default $GOMLX_BACKEND, then the best that is usable)"
 	}
 	flags.StringVar(id, "backend", value, help)
@@ -55,11 +55,10 @@ func addResults(flags *pflag.FlagSet, folder *string, value, help string) {
 	flags.StringVar(folder, "results", value, "folder of results"+help)
 }
 
-// runFlags are the flags of commands that train what results lack, and run again what they have.
 type runFlags struct {
 	jobs                                    int
 	backend, shard, folder, dataDir, memory string
-	scale                                   float64 // of reddit-like data, as a share of Reddit's
+	scale                                   float64 // of reddit-like data, relative to Reddit
 }
 
 func (f *runFlags) add(flags *pflag.FlagSet, of, folder, help string) {
@@ -70,7 +69,6 @@ func (f *runFlags) add(flags *pflag.FlagSet, of, folder, help string) {
 	addDataDir(flags, &f.dataDir)
 }
 
-// share is what --shard says: the index of a share from 0 on, and how many there are.
 func (f *runFlags) share() (index, of int, err error) {
 	if f.jobs < 1 {
 		return 0, 0, misusef("--jobs %d: expected at least 1", f.jobs)
@@ -90,8 +88,8 @@ func (f *runFlags) open(ctx context.Context, data string) (*datasets.Graph, erro
 	return g, dataError(err)
 }
 
-// train runs the trials of cells that a store lacks, says how far it is, and returns whether any was left to run. about
-// says which trial was the last; o has what these flags do not say.
+// train runs the trials that a store lacks, prints progress, and reports whether there were any. about describes the
+// last trial; o holds the options that these flags do not set.
 func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *record.Store, cells []record.Cell,
 	o measure.Options, about func(record.Record) string) (ran bool, err error) {
 	w := c.ErrOrStderr()
@@ -100,7 +98,7 @@ func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *record.Sto
 	}
 	o.Jobs, o.Open = f.jobs, f.open
 	o.Unopened = func(err error) error {
-		if errors.As(err, new(misuse)) { // what no download can mend
+		if errors.As(err, new(misuse)) { // a download cannot help
 			return err
 		}
 		sayLeft(w, err)
@@ -115,12 +113,10 @@ func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *record.Sto
 	return ran, goesOn(measure.Missing(c.Context(), b, store, cells, o))
 }
 
-// sayLeft says why trials are left out, before all others run.
 func sayLeft(w io.Writer, why error) {
 	fmt.Fprintf(w, "%s\nall other trials run now; the exit code will be 1\n", plain(why.Error()))
 }
 
-// progressOf returns a function that says on w how far a run is: every ten seconds at most, and at its end.
 func progressOf(w io.Writer) func(done, total int, left time.Duration, last string) {
 	var said time.Time
 	return func(done, total int, left time.Duration, last string) {
@@ -136,7 +132,6 @@ func progressOf(w io.Writer) func(done, total int, left time.Duration, last stri
 	}
 }
 
-// goesOn replaces the error of a run that was interrupted.
 func goesOn(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted: finished trials are kept; the same command goes on from there")
@@ -144,7 +139,6 @@ func goesOn(err error) error {
 	return err
 }
 
-// openBackend opens a backend and says on w which one it is, with which kernels, and why it is not faster.
 func openBackend(w io.Writer, id string) (*backend.Backend, error) {
 	b, err := backend.Open(id)
 	if err != nil {
@@ -159,7 +153,7 @@ func openBackend(w io.Writer, id string) (*backend.Backend, error) {
 	return b, nil
 }
 
-// withParameters puts the parameters of generated graphs, which commas took for data sets, back behind their names.
+// withParameters rejoins the parameters of generated graphs with their names, where commas split them like data sets.
 func withParameters(data []string) (names []string) {
 	for _, d := range data {
 		last := len(names) - 1
@@ -172,17 +166,17 @@ func withParameters(data []string) (names []string) {
 	return names
 }
 
-// axisFlag is the flag of an axis. Its text is parsed once, by Set; apply gives a cell the value, nil without one.
+// axisFlag is the flag of an axis. Set parses its text once; apply sets the value in a cell, and is nil without one.
 type axisFlag struct {
 	record.Axis
 	text  string
 	apply func(*record.Cell)
 }
 
-// String returns what was given.
+// String returns the text given.
 func (f *axisFlag) String() string { return f.text }
 
-// Set takes a value, or for a switch whether it is on.
+// Set parses a value; for a switch, whether it is on.
 func (f *axisFlag) Set(text string) (err error) {
 	if f.Switch != "" {
 		on, err := strconv.ParseBool(text)
@@ -196,7 +190,7 @@ func (f *axisFlag) Set(text string) (err error) {
 	return err
 }
 
-// Type returns what a usage text calls the value.
+// Type returns the value's name in usage texts.
 func (f *axisFlag) Type() string {
 	if f.Switch != "" {
 		return "bool"
@@ -204,7 +198,7 @@ func (f *axisFlag) Type() string {
 	return "value"
 }
 
-// addAxes adds a flag for each axis, with the presets' values as defaults. Help leaves out the rare ones.
+// addAxes adds a flag for each axis, with the presets' values as defaults. Help omits the rare ones.
 func addAxes(flags *pflag.FlagSet) []*axisFlag {
 	standard := record.NewCell("", "gin", datasets.Inductive, 10)
 	attention := record.NewCell("", "gat", datasets.Inductive, 10)
@@ -228,7 +222,7 @@ func addAxes(flags *pflag.FlagSet) []*axisFlag {
 	return all
 }
 
-// setFlag is --set: name=value for the flags that help leaves out, and "help", which lists them.
+// setFlag is --set: name=value for flags that help omits; "help" lists them.
 type setFlag struct {
 	flags *pflag.FlagSet
 	names []string
@@ -246,13 +240,13 @@ func addSet(flags *pflag.FlagSet, axes []*axisFlag) *setFlag {
 	return f
 }
 
-// String returns nothing: what was given is in the flags that it names.
+// String returns "": the named flags hold the values.
 func (f *setFlag) String() string { return "" }
 
-// Type returns what a usage text calls the value.
+// Type returns the value's name in usage texts.
 func (f *setFlag) Type() string { return "value" }
 
-// Set gives the flag that the text names its value.
+// Set sets the flag named in the text.
 func (f *setFlag) Set(text string) error {
 	if f.help = text == "help"; f.help {
 		return nil
@@ -264,7 +258,6 @@ func (f *setFlag) Set(text string) error {
 	return f.flags.Set(name, value)
 }
 
-// usages lists the flags that it names.
 func (f *setFlag) usages() string {
 	var rare pflag.FlagSet
 	rare.SortFlags = false

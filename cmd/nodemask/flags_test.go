@@ -15,7 +15,7 @@ import (
 	"nodemask/paper/report"
 )
 
-// cellOfCommand is the cell that a command line describes, as 'nodemask train' reads it from a shell.
+// cellOfCommand parses a shell command line as 'nodemask train' does.
 func cellOfCommand(t require.TestingT, command string) record.Cell {
 	out, err := exec.Command("sh", "-c", "set -- "+command+`; for word; do printf '%s\0' "$word"; done`).Output()
 	require.NoError(t, err, command)
@@ -30,7 +30,6 @@ func cellOfCommand(t require.TestingT, command string) record.Cell {
 	return arms[0].Cell
 }
 
-// requireSame fails unless two cells are measured alike.
 func requireSame(t require.TestingT, want, got record.Cell) {
 	require.Equal(t, want.Key(), got.Key())
 	require.Equal(t, want.Parameters, got.Parameters, want.Key())
@@ -45,7 +44,7 @@ func TestTheCommandOfEveryCellOfThePaperTrainsThatCell(t *testing.T) {
 	}
 }
 
-// someValues are all values of some axes, and some of others, that may be whatever the others are.
+// someValues lists values of axes that are valid with any other values.
 var someValues = map[string][]string{
 	"arrivals":   {string(datasets.AllEdges), string(datasets.TrainEdges), string(datasets.NoValidation)},
 	"split":      {"own", "stratified"},
@@ -58,7 +57,7 @@ var someValues = map[string][]string{
 	"heads":      {"1", "2", "4", "8", "16"},
 }
 
-// drawValue draws a value that an axis may have, whatever the others have.
+// drawValue draws a value of an axis that is valid with any other values.
 func drawValue(t *rapid.T, axis record.Axis) string {
 	if values := someValues[axis.Name]; values != nil {
 		return rapid.SampledFrom(values).Draw(t, axis.Name)
@@ -83,7 +82,7 @@ func drawValue(t *rapid.T, axis record.Axis) string {
 	case "validation":
 		return fmt.Sprint(whole(99))
 	case "hidden":
-		return fmt.Sprint(16 * whole(64)) // a multiple of every number of heads
+		return fmt.Sprint(16 * whole(64)) // divisible by every number of heads
 	case "layers", "mlp", "epochs", "patience":
 		return fmt.Sprint(whole(16))
 	}
@@ -106,9 +105,9 @@ func TestTheCommandOfAnyCellTrainsThatCell(t *testing.T) {
 			}
 		}
 		if c.Parameters.Regulariser == hyper.DropoutRegulariser {
-			c.Parameters.Dropout = 0 // the regulariser's rate is all the dropout that there is
+			c.Parameters.Dropout = 0 // the regulariser is the only dropout
 		}
-		// Some models have no place for these.
+		// Some models do not use these.
 		if p := &c.Parameters; !hyper.TraitsOf(p.Model).MLP || p.MLPLayers < 2 {
 			p.Norm = ""
 		}

@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-// The generators of hostile content: each changes a file that is sound, so that most of what reads it still runs, and
-// repairs the checksums that would hide the change.
+// Generators of hostile content: each changes a sound file slightly, so that most of its reader still runs, and repairs
+// the checksums that would hide the change.
 
-// evil are texts that have broken readers of text.
+// evil lists texts that have broken readers.
 var evil = []string{"", "-1", "0", "1", "2147483647", "2147483648", "4294967296", "9223372036854775807",
 	"-9223372036854775808", "1e308", "1e-320", "NaN", "inf", "null", "true", "{}", "[]", "[[[[[[[[", "\"", ",", "\x00",
 	"\n", "\xff\xfe", "\x1b[2J\x1b]0;x\x07", "\u202egnp.exe", "../../../etc/passwd", "xla:/x.so", "%s%n", "<script>",
@@ -29,7 +29,7 @@ var (
 	words   = regexp.MustCompile(`[A-Za-z_]+`)
 )
 
-// mangled returns a file's content with some changes that suit its kind, by the name's end.
+// mangled changes content in ways that suit its kind, by the name's ending.
 func mangled(r *rand.Rand, name string, content []byte) []byte {
 	b := bytes.Clone(content)
 	switch filepath.Ext(name) {
@@ -47,7 +47,7 @@ func mangled(r *rand.Rand, name string, content []byte) []byte {
 		}
 	case ".jsonl":
 		if r.IntN(3) > 0 {
-			return lineSum.ReplaceAll(mangledText(r, b), nil) // which old lines do not have
+			return lineSum.ReplaceAll(mangledText(r, b), nil) // old lines have none
 		}
 	case ".csv", ".graphml", ".json", ".txt", ".index":
 		if r.IntN(5) > 0 {
@@ -57,7 +57,6 @@ func mangled(r *rand.Rand, name string, content []byte) []byte {
 	return mangledBytes(r, b)
 }
 
-// piece returns a random part of n bytes, of at most most.
 func piece(r *rand.Rand, n, most int) (begin, end int) {
 	if n == 0 {
 		return 0, 0
@@ -66,7 +65,6 @@ func piece(r *rand.Rand, n, most int) (begin, end int) {
 	return begin, min(n, begin+1+r.IntN(most))
 }
 
-// mangledBytes flips, overwrites, cuts, repeats, removes and inserts bytes.
 func mangledBytes(r *rand.Rand, b []byte) []byte {
 	for range 1 + r.IntN(4) {
 		if len(b) == 0 {
@@ -83,7 +81,7 @@ func mangledBytes(r *rand.Rand, b []byte) []byte {
 			b = b[:at]
 		case 3:
 			clear(b[begin:end])
-		case 4: // as lengths are
+		case 4: // like lengths
 			for i := begin; i < min(end, begin+8); i++ {
 				b[i] = 0xff
 			}
@@ -102,7 +100,7 @@ func mangledBytes(r *rand.Rand, b []byte) []byte {
 	return b
 }
 
-// mangledText puts evil texts in the place of numbers and words, and repeats, swaps and removes lines.
+// mangledText replaces numbers and words by evil texts, and repeats, swaps and removes lines.
 func mangledText(r *rand.Rand, b []byte) []byte {
 	for range 1 + r.IntN(3) {
 		lines := bytes.SplitAfter(b, []byte("\n"))
@@ -125,7 +123,6 @@ func mangledText(r *rand.Rand, b []byte) []byte {
 	return b
 }
 
-// replaced puts an evil text in the place of one of the matches.
 func replaced(r *rand.Rand, what *regexp.Regexp, b []byte) []byte {
 	all := what.FindAllIndex(b, 4096)
 	if len(all) == 0 {
@@ -135,7 +132,7 @@ func replaced(r *rand.Rand, what *regexp.Regexp, b []byte) []byte {
 	return bytes.Join([][]byte{b[:at[0]], []byte(evil[r.IntN(len(evil))]), b[at[1]:]}, nil)
 }
 
-// mangledZip changes a member, and packs all again with the right checksums.
+// mangledZip changes a member and repacks all with correct checksums.
 func mangledZip(r *rand.Rand, b []byte) ([]byte, error) {
 	in, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
@@ -194,7 +191,7 @@ func packed(b []byte) []byte {
 var dataSum, headerSum = regexp.MustCompile(`("data_sha256":")[0-9a-f]{64}`),
 	regexp.MustCompile(`("header_sha256":")[0-9a-f]{64}`)
 
-// mangledTensors changes the header or the data of a safetensors file, and computes both checksums anew.
+// mangledTensors changes the header or data of a safetensors file and recomputes both checksums.
 func mangledTensors(r *rand.Rand, b []byte) ([]byte, bool) {
 	if len(b) < 8 || binary.LittleEndian.Uint64(b) > uint64(len(b)-8) {
 		return nil, false
@@ -206,7 +203,7 @@ func mangledTensors(r *rand.Rand, b []byte) ([]byte, bool) {
 	} else {
 		data = mangledBytes(r, data)
 	}
-	if r.IntN(2) == 0 { // which may be missing
+	if r.IntN(2) == 0 { // optional
 		header = bytes.Replace(header, []byte(`"fingerprint"`), []byte(`"fingerprin_"`), 1)
 	}
 	sum := sha256.Sum256(data)

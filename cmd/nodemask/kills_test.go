@@ -14,18 +14,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// victim is a command that is killed again and again.
 type victim struct {
 	name    string
 	kills   int
-	longest time.Duration // the latest moment of a kill; 0: what the command takes undisturbed
+	longest time.Duration // latest moment of a kill; 0: the duration of an undisturbed run
 	command []string
-	holds   func(when string) // requires what there must be after each kill and at the end
-	again   bool              // each kill is followed by a run to the end, else only the last
+	holds   func(when string) // checks what must hold after each kill and at the end
+	again   bool              // run to the end after each kill, else only after the last
 	reset   func()            // before each run, if again; nil: nothing
 }
 
-// killEach kills a command at random moments, and runs it to its end after that.
+// killEach kills a command at random moments, and then runs it to its end.
 func (a *attack) killEach(v victim) {
 	began, late := time.Now(), 0
 	latest := v.longest
@@ -58,7 +57,6 @@ func (a *attack) killEach(v victim) {
 		time.Since(began).Seconds())
 }
 
-// bench is what commands of the tests work on.
 type bench struct {
 	*attack
 	dir, graph, easy string
@@ -81,14 +79,13 @@ func (b *bench) saving(folder string, more ...string) []string {
 		filepath.Join(folder, "c")}, more)
 }
 
-// pairs requires that a model and its cache in a folder belong together.
+// pairs requires that a folder's model and cache match.
 func (b *bench) pairs(folder, when string) {
 	code, _ := b.run("predict", "--model", filepath.Join(folder, "m"), "--cache", filepath.Join(folder, "c"), "--nodes",
 		b.at("nodes.csv"), "--edges", b.at("edges.csv"), "--backend", "go")
 	require.Zero(b, code, when)
 }
 
-// whole requires that records, if there are any, are in order.
 func (b *bench) whole(folder, when string) {
 	if _, err := os.Stat(folder); err != nil || len(files(b, folder, ".jsonl")) == 0 {
 		return
@@ -100,7 +97,6 @@ func (b *bench) whole(folder, when string) {
 	}
 }
 
-// only requires that there is nothing in a folder but these.
 func (b *bench) only(folder, when string, names ...string) {
 	entries, err := os.ReadDir(folder)
 	require.NoError(b, err)
@@ -159,7 +155,6 @@ func TestKillsLeaveNothingHalf(t *testing.T) {
 		holds: func(when string) { b.whole(b.at("advice"), when) }})
 }
 
-// both runs two commands at once.
 func (b *bench) both(first, second []string) {
 	p, q := b.start(first...), b.start(second...)
 	for _, each := range []*process{p, q} {

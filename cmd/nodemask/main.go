@@ -38,16 +38,16 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// addresses is how many bytes of addresses the program needs. With 1.5 GiB it could not start a thread, with 1.8 GiB Go
-// ended it now and then while it read a file, and with 1.95 GiB it never did.
+// addresses is the address space that the program needs, in bytes. With 1.5 GiB it could not start a thread, with 1.8
+// GiB Go sometimes crashed while reading a file, with 1.95 GiB never.
 const addresses = 2000 << 20
 
-// run runs the command and returns its exit code: 2 for misuse, 1 for any other error.
+// run returns the exit code: 2 for misuse, 1 for any other error.
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	// go-xla logs what it also returns as an error.
+	// go-xla also returns as errors what it logs.
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
 	root := newRootCommand()
@@ -78,7 +78,7 @@ func run(args []string) int {
 	return 1
 }
 
-// interrupted is what a command that was interrupted ends with: never as a success, so that a script stops too.
+// interrupted returns the error of an interrupted command: never nil, so that scripts stop too.
 func interrupted(err error) error {
 	switch {
 	case err == nil:
@@ -89,8 +89,8 @@ func interrupted(err error) error {
 	return err
 }
 
-// unlessInterrupted runs what takes long and does not look at a context, and returns the context's error if that ends
-// first. What runs goes on until the process ends, so it must write no file.
+// unlessInterrupted runs long work that ignores contexts, and returns the context's error if that ends first. The work
+// then runs on until the process ends, so it must write no file.
 func unlessInterrupted(ctx context.Context, compute func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- compute() }()
@@ -102,8 +102,8 @@ func unlessInterrupted(ctx context.Context, compute func() error) error {
 	}
 }
 
-// standardOutput remembers the first error of writing, which most commands do not look for: a command whose output is
-// not whole must not end as a success.
+// standardOutput remembers the first write error, which most commands ignore: truncated output must not count as
+// success.
 type standardOutput struct {
 	file *os.File
 	err  error
@@ -117,7 +117,7 @@ func (o *standardOutput) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Fd is what tells whether this is a terminal, and how wide.
+// Fd lets callers find out whether this is a terminal, and its width.
 func (o *standardOutput) Fd() uintptr { return o.file.Fd() }
 
 func newRootCommand() *cobra.Command {
@@ -129,8 +129,8 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:      true,
 		PersistentPreRunE: checkOutputs,
 	}
-	root.SetVersionTemplate("{{.Version}}\n") // which begins with the program's name
-	root.DisableSuggestions = true            // for ours, in one line
+	root.SetVersionTemplate("{{.Version}}\n") // which starts with the program's name
+	root.DisableSuggestions = true            // ours fit on one line
 	root.SetHelpCommand(newHelpCommand())
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newTrainCommand(), newAdviseCommand(), newPredictCommand(),
@@ -141,8 +141,8 @@ func newRootCommand() *cobra.Command {
 	return root
 }
 
-// prepare has a command and those below it list flags as they were declared, and end with exit code 2 for a wrong
-// number of arguments. A command that names no arguments takes none.
+// prepare makes a command and its subcommands list flags in order of declaration, and exit with 2 for a wrong number of
+// arguments; without a declaration they take none.
 func prepare(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		prepare(sub)
@@ -164,25 +164,22 @@ func prepare(c *cobra.Command) {
 	}
 }
 
-// misuse marks an error as the caller's: an invalid flag, argument or name. It ends the command with exit code 2; any
-// other error ends it with 1.
+// misuse marks a caller's error: an invalid flag, argument or name. The exit code is then 2, else 1.
 type misuse struct{ error }
 
 func (m misuse) Unwrap() error { return m.error }
 
 func misusef(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
 
-// choices is a list as Go prints it.
 var choices = regexp.MustCompile(`expected one of \[[^\]]+\]`)
 
-// plain returns an error's text for people: in one line, since joined errors come in several and scripts read one, with
-// commas in lists, and what was said twice once.
+// plain returns an error's text on one line, as scripts read it, with commas in lists and without repetitions.
 func plain(text string) string {
 	var parts []string
 	for line := range strings.SplitSeq(text, "\n") {
 		line = choices.ReplaceAllStringFunc(line, func(list string) string {
 			before, names, _ := strings.Cut(strings.TrimSuffix(list, "]"), "[")
-			if strings.Contains(names, `"`) { // a name may have spaces
+			if strings.Contains(names, `"`) { // names may contain spaces
 				return before + strings.ReplaceAll(names, `" "`, `", "`)
 			}
 			return before + strings.ReplaceAll(names, " ", ", ")
@@ -194,8 +191,8 @@ func plain(text string) string {
 	return strings.Join(parts, "; ")
 }
 
-// fileError names the flag that gave a file which cannot be opened, in place of the system call. Without a flag, the
-// file was an argument.
+// fileError names the flag of a file that cannot be opened, instead of the system call. Without a flag, the file was an
+// argument.
 func fileError(flag, file string, err error) error {
 	var path *fs.PathError
 	if !errors.As(err, &path) || path.Path != file {
@@ -207,8 +204,8 @@ func fileError(flag, file string, err error) error {
 	return fmt.Errorf("--%s %s: %w", flag, file, path.Err)
 }
 
-// flagError marks a flag's error as misuse, and names the flag that may be meant, or what was expected of its value, in
-// place of which of Go's functions could not read it.
+// flagError marks a flag's error as misuse and names the likely flag or the expected value, not the Go function that
+// failed.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
@@ -242,8 +239,8 @@ func flagError(c *cobra.Command, err error) error {
 		invalid.GetValue(), invalid.GetFlag().Name, expected)
 }
 
-// didYouMean adds to an error about a misspelt word the known one that may be meant, if cobra suggests one: the
-// nearest; else the only one that ends in the word, as --max-epochs in --epochs.
+// didYouMean adds the known word that a misspelt one may mean, if cobra suggests any: the nearest, else the only one
+// that ends in the word, as --max-epochs in --epochs.
 func didYouMean(err error, word string, known []string) error {
 	if word == "" || slices.Contains(known, word) {
 		return err
@@ -252,7 +249,7 @@ func didYouMean(err error, word string, known []string) error {
 	for _, k := range known {
 		words.AddCommand(&cobra.Command{Use: k, Run: func(*cobra.Command, []string) {}})
 	}
-	for distance := range 3 { // 2 is what cobra takes by itself
+	for distance := range 3 { // 2 is cobra's default
 		words.SuggestionsMinimumDistance = distance
 		if near := words.SuggestionsFor(word); len(near) > 0 {
 			return fmt.Errorf("%w. Did you mean %s?", err, near[0])
@@ -265,7 +262,6 @@ func didYouMean(err error, word string, known []string) error {
 	return err
 }
 
-// retired are commands of earlier versions, and what does their work now.
 var retired = map[string]string{
 	"demo":       "'nodemask train --preset paper --trials 3'",
 	"bench":      "'make bench' in a clone, or scripts/peers beside other libraries",
@@ -274,10 +270,9 @@ var retired = map[string]string{
 	"results":    "'nodemask reproduce', which checks, merges and exports, or 'nodemask report', which shows",
 }
 
-// exclusive is cobra's text where flags of a group exclude each other.
 var exclusive = regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
 
-// groupError returns cobra's error of flags that exclude each other as misuse, in this program's words.
+// groupError turns that error into misuse, in this program's words.
 func groupError(err error) error {
 	if err == nil {
 		return nil
@@ -289,7 +284,6 @@ func groupError(err error) error {
 	return misusef("--%s: expected one of them", strings.ReplaceAll(found[1], " ", " and --"))
 }
 
-// unknownCommand returns the error for a word that is not one of c's commands.
 func unknownCommand(c *cobra.Command, word string) error {
 	if now, ok := retired[word]; ok && !c.HasParent() {
 		return misusef("there is no command %s any more: use %s", word, now)
@@ -303,7 +297,7 @@ func unknownCommand(c *cobra.Command, word string) error {
 	return misuse{didYouMean(fmt.Errorf("unknown command %q: see '%s --help'", word, c.CommandPath()), word, known)}
 }
 
-// newHelpCommand is 'nodemask help', which cobra's own ends as a success for an unknown command.
+// newHelpCommand returns 'nodemask help'. Cobra's own succeeds for unknown commands.
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command]",
@@ -323,13 +317,11 @@ func newHelpCommand() *cobra.Command {
 	}
 }
 
-// flagGroup is a part of a command's flags under a heading.
 type flagGroup struct {
 	heading string
 	flags   []string
 }
 
-// groupFlags has a command's help list its flags under headings. What is in none of them comes last.
 func groupFlags(c *cobra.Command, groups []flagGroup) {
 	c.Flags().SortFlags = false
 	c.InitDefaultHelpFlag()

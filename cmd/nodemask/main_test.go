@@ -54,7 +54,7 @@ func TestWhatAFlagCannotBeIsSaidInWordsByEveryCommand(t *testing.T) {
 		c.InitDefaultHelpFlag()
 		c.Flags().VisitAll(func(flag *pflag.Flag) {
 			switch flag.Value.Type() {
-			case "string", "stringSlice", "value": // what these can be, the command says
+			case "string", "stringSlice", "value": // the command lists their values
 				return
 			}
 			checked++

@@ -98,8 +98,8 @@ time.`,
 	return c
 }
 
-// besideOf writes a script with a data set that the program does not hold into a site's folder, and returns its name if
-// it is at hand. If it is not, an older script is removed.
+// besideOf writes a script with a data set that the program lacks into a site's folder, and returns its name; if the
+// data is not available, it removes an older script.
 func besideOf(ctx context.Context, site, name string) (beside []string, err error) {
 	path := filepath.Join(site, page.DataScriptName(name))
 	at, err := datasets.Locate(name, openOptions(""))
@@ -111,7 +111,7 @@ func besideOf(ctx context.Context, site, name string) (beside []string, err erro
 	} else if err != nil {
 		return nil, err
 	}
-	if _, err := datasets.Open(ctx, name, openOptions("")); err != nil { // damaged files show here, not on a page
+	if _, err := datasets.Open(ctx, name, openOptions("")); err != nil { // report damaged files here, not on a page
 		return nil, err
 	}
 	var files []page.File
@@ -129,10 +129,8 @@ func besideOf(ctx context.Context, site, name string) (beside []string, err erro
 	return []string{name}, writeBytes(path, script)
 }
 
-// mostInPage is the most that a page may hold of a user's own graph, in bytes.
 const mostInPage = 100 << 20
 
-// filesOf reads the files of a user's own graph.
 func filesOf(ctx context.Context, path string) (files []page.File, err error) {
 	names := []string{path}
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -168,6 +166,6 @@ func filesOf(ctx context.Context, path string) (files []page.File, err error) {
 	for _, f := range files {
 		read[f.Name] = f.Bytes
 	}
-	_, err = datasets.ReadMemory(ctx, path, read) // so that its faults show here, not on the page
+	_, err = datasets.ReadMemory(ctx, path, read) // report its faults here, not on the page
 	return files, err
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestAPageIsWrittenWithAGraphOfOnesOwnOrNotAtAll(t *testing.T) {
-	// The helper below gives commands an empty cache: what Go has compiled is to stay at hand.
+	// The helper below empties the cache, but Go's build cache must stay.
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	require.NoError(t, err)
 	t.Setenv("GOCACHE", strings.TrimSpace(string(cache)))

@@ -20,11 +20,10 @@ import (
 	"nodemask/paper/record"
 )
 
-// predictFlags are the flags of predict.
 type predictFlags struct {
 	model, cache, nodes, edges, backend string
 	apart, skipUnknown, all             bool
-	whole                               wholeFlags // with all
+	whole                               wholeFlags // for --all
 }
 
 func newPredictCommand() *cobra.Command {
@@ -88,7 +87,6 @@ MAD, the mean cosine distance of representations: the lower, the smoother.`,
 	return c
 }
 
-// run predicts new nodes.
 func (f *predictFlags) run(c *cobra.Command) error {
 	m, err := cached.LoadModel(f.model)
 	if err != nil {
@@ -182,7 +180,7 @@ example.`,
 	return c
 }
 
-// exportModel writes the model of a file as ONNX: beside it, if no output is named.
+// exportModel writes a saved model as ONNX; without an output, next to the model.
 func exportModel(model, output string) (worker.Exported, error) {
 	m, err := cached.LoadModel(model)
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"nodemask/stats"
 )
 
-// wholeFlags are the flags of predict --all.
 type wholeFlags struct {
 	data, dataDir, layer, output string
 }
@@ -29,7 +28,6 @@ func (f *wholeFlags) add(flags *pflag.FlagSet) {
 	addTableOutput(flags, &f.output)
 }
 
-// run predicts every node of a graph.
 func (f *wholeFlags) run(c *cobra.Command, model, backendID string) error {
 	if err := checkEnding(f.output, ".csv"); err != nil {
 		return err
@@ -75,8 +73,6 @@ func (f *wholeFlags) run(c *cobra.Command, model, backendID string) error {
 	return err
 }
 
-// openModelAndGraph opens a saved model and a graph to run it over, whose features it matches with the model's. It says
-// on notes what was done to them.
 func openModelAndGraph(ctx context.Context, notes io.Writer, model, data, dataDir string) (*cached.Model,
 	*datasets.Graph, error) {
 	m, err := cached.LoadModel(model)
@@ -93,13 +89,13 @@ func openModelAndGraph(ctx context.Context, notes io.Writer, model, data, dataDi
 	}
 	g.Features, err = match(m, g.FeatureNames, g.Features, data, notes)
 	if m.FeatureNames != nil {
-		g.FeatureNames = m.FeatureNames // into whose order they were put
+		g.FeatureNames = m.FeatureNames // match put them into this order
 	}
 	return m, g, err
 }
 
-// layerOf returns which of a model's outputs --layer means. There is one a layer, and with a readout the logits are
-// behind them.
+// layerOf returns the index of the output that --layer means. Each layer has one; with a readout the logits follow
+// them.
 func layerOf(text string, layers, outputs int) (int, error) {
 	switch text {
 	case "logits":
@@ -114,7 +110,6 @@ func layerOf(text string, layers, outputs int) (int, error) {
 	return n - 1, nil
 }
 
-// embedded is a table of a graph's nodes.
 func embedded(g *datasets.Graph, classes []string, logits, h infer.Representation) dataframe.Table {
 	n := h.Rows
 	ids, labels, predicted := make([]string, n), make([]string, n), make([]string, n)

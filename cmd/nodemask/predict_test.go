@@ -19,7 +19,7 @@ import (
 	"nodemask/stats"
 )
 
-// writeArrivals writes the nodes of Cora that are not in the train set as CSV files, with all of their edges.
+// writeArrivals writes Cora's nodes outside the train set as CSV files, with all of their edges.
 func writeArrivals(t *testing.T, g *datasets.Graph, isTrain map[int32]bool) (nodes, edges string) {
 	t.Helper()
 	var n, e strings.Builder
@@ -100,7 +100,7 @@ func TestPredictionsFromFilesScoreAsTrainingSaid(t *testing.T) {
 			require.InDelta(t, how.want, 100*m.MacroF1, 1e-9, "%s %s %v", id, model, how.arguments)
 		}
 
-		// The same model of another run does not take this cache.
+		// The same model of another run refuses this cache.
 		other := filepath.Join(dir, "other.model")
 		succeeds(t, append(train, "--seed", "2", "--max-epochs", "1", "--save-model", other)...)
 		fails(t, 1, "save both from the same training run",
@@ -183,7 +183,7 @@ func TestACacheIsSavedFirstAndFitsItsModelAlone(t *testing.T) {
 	require.Equal(t, []string{"cache", "model"}, train("1"))
 	before := fileText(t, model)
 	require.Equal(t, []string{"cache", "model"}, train("100"))
-	require.NoError(t, os.WriteFile(model, []byte(before), 0o666)) // as if the second run had ended between the two
+	require.NoError(t, os.WriteFile(model, []byte(before), 0o666)) // as if the second run had ended in between
 	m, err := cached.LoadModel(model)
 	require.NoError(t, err)
 	_, err = cached.LoadCache(cache, m)

@@ -88,7 +88,7 @@ prints its numbers.`,
 		if err := checkOutput(output); err != nil {
 			return err
 		}
-		debug.SetGCPercent(400) // it reads, prints and ends: 130 MB more for a quarter less time
+		debug.SetGCPercent(400) // short-lived: 130 MB more save a quarter of the time
 		e := report.Open(folder)
 		var text string
 		err = unlessInterrupted(c.Context(), func() (err error) {
@@ -126,7 +126,7 @@ prints its numbers.`,
 	return c
 }
 
-// resultsBeside returns the folder of results: outside of the project, a clone and an archive have it beside bin/.
+// resultsBeside returns the folder of results: outside the project, it is next to bin/ in a clone or archive.
 func resultsBeside(c *cobra.Command, folder string) string {
 	for _, project := range checkout.Folders() {
 		if beside := filepath.Join(project, folder); !c.Flags().Changed("results") && !isFolder(folder) && isFolder(beside) {
@@ -150,8 +150,7 @@ func svgOf(drawing interface{ SVG() ([]byte, error) }, err error) (string, error
 	return string(svg), err
 }
 
-// artifactError marks an unknown ID as misuse, with the one that may be meant: an artifact's, or another name that the
-// command takes.
+// artifactError marks an unknown ID as misuse and suggests an artifact or another name that the command takes.
 func artifactError(err error, ids []string, others ...string) error {
 	known := others
 	for _, a := range report.Artifacts() {
@@ -165,7 +164,6 @@ func artifactError(err error, ids []string, others ...string) error {
 	return misuse{err}
 }
 
-// tablesOf returns an overview as a table, or artifacts one below the other; charts are the numbers that they draw.
 func tablesOf(overview string, artifacts []report.Artifact, e *report.Evidence, format plots.Format,
 	holm bool) (string, error) {
 	switch overview {

@@ -107,7 +107,7 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 		return misusef("%s: all %d cells have a split for each trial: the parts cited, tables and depth run those",
 			strings.Join(ids, " "), read)
 	}
-	if all == 0 { // what is tuned is chosen by trials, and has no cells before
+	if all == 0 { // tuned parts choose cells by trials, so none exist yet
 		return misusef("%s: its cells are chosen while they are tuned: the parts balanced and tuned run them",
 			strings.Join(ids, " "))
 	}
@@ -125,7 +125,6 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	return err
 }
 
-// runPages runs what pages run again.
 func (f *reproduceFlags) runPages(c *cobra.Command, artifacts []report.Artifact) error {
 	for _, name := range []string{"trials", "backend", "results"} {
 		if c.Flags().Changed(name) {

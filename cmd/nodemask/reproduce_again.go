@@ -68,7 +68,6 @@ folder of results, drawn at random.`,
 	return c
 }
 
-// againOf runs the trials of a file's records again.
 func (f *runFlags) againOf(c *cobra.Command, name string) error {
 	in := c.InOrStdin()
 	if name != "-" {
@@ -102,9 +101,8 @@ func (f *runFlags) againOf(c *cobra.Command, name string) error {
 	})
 }
 
-// rerun runs the trials of records again, on their backends, and says how each came out. next returns each record and
-// its place, then io.EOF. What differs more than another processor explains is an error in the end, as is what could
-// not be run.
+// rerun reruns the trials of records on their backends and prints how each compares. next returns each record and its
+// place, then io.EOF. It ends in an error if results differ by more than another CPU explains, or trials could not run.
 func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place string, err error)) error {
 	most, err := memory.Parse(f.memory)
 	if err != nil {
@@ -114,12 +112,12 @@ func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place
 	if err != nil {
 		return misuse{err}
 	}
-	var others []byte        // lines of records whose digits this process does not compute
-	var otherPlaces []string // theirs
+	var others []byte // lines of records whose digits this process cannot compute
+	var otherPlaces []string
 	count, far, left := 0, 0, 0
 	backends := map[string]*backend.Backend{}
 	unopened := map[string]bool{} // data sets
-	var last *datasets.Graph      // of the record before
+	var last *datasets.Graph      // of the previous record
 	lastName, lastInside := "", false
 	for {
 		old, place, err := next()
@@ -159,7 +157,7 @@ func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place
 		if !unopened[old.Data] && (last == nil || old.Data != lastName || inside != lastInside) {
 			from := *f
 			if inside {
-				from.dataDir = "" // nodes may be in another order there
+				from.dataDir = "" // that folder may order nodes differently
 			}
 			g, err := from.open(c.Context(), old.Data)
 			switch {
@@ -203,8 +201,7 @@ func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place
 	}
 }
 
-// ofProgram reports whether a record was made on a graph that is part of the program. One with readings says so by its
-// split alone.
+// ofProgram reports whether a record's graph is embedded in the program. One with readings shows it only by its split.
 func ofProgram(ctx context.Context, r record.Record) bool {
 	if at, err := datasets.Locate(r.Data, datasets.OpenOptions{}); err != nil || at.String() != "embedded" {
 		return false
@@ -220,11 +217,11 @@ func ofProgram(ctx context.Context, r record.Record) bool {
 	return err == nil && split.Hash() == r.SplitHash
 }
 
-// environment is what the process was started with: XLA has variables of its own set when it is opened.
+// environment is that of the process start: opening XLA sets variables.
 var environment = os.Environ()
 
-// rerunElsewhere runs the trials of lines, which come from places, again in a process that computes the digits that
-// asked are not. It returns how many came out otherwise and how many could not be run, and the error that ended it.
+// rerunElsewhere reruns the trials of lines in a process with the other digits than asked. It returns how many differ,
+// how many could not run, and the error that ended it.
 func (f *runFlags) rerunElsewhere(c *cobra.Command, lines []byte, places []string, asked string,
 ) (differ, failed int, err error) {
 	program, err := os.Executable()
@@ -253,7 +250,7 @@ func (f *runFlags) rerunElsewhere(c *cobra.Command, lines []byte, places []strin
 		return 0, 0, c.Context().Err()
 	case wrong == nil && 0 < n && n <= len(places):
 		return 0, 0, fmt.Errorf("%s: %s", places[n-1], what)
-	case err != nil && !strings.HasPrefix(why, "of "): // how many: that is said here
+	case err != nil && !strings.HasPrefix(why, "of "): // counts are reported here
 		return 0, 0, fmt.Errorf("running trials with digits of %s: %w: %s", other, err, why)
 	}
 	failed = len(places) - strings.Count(out.String(), "\n")

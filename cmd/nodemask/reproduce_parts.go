@@ -21,10 +21,9 @@ import (
 	"nodemask/stats"
 )
 
-// The parts of PROTOCOL.md that are kept.
+// Parts of PROTOCOL.md that are kept.
 const depthPart, tunedPart = "depth", "tuned"
 
-// parts lists those of both protocols.
 func parts() (all []string) {
 	for _, part := range judge.Parts() {
 		all = append(all, string(part))
@@ -32,7 +31,6 @@ func parts() (all []string) {
 	return append(all, depthPart, tunedPart)
 }
 
-// partOf returns the part that is named, if one is: it stands alone.
 func partOf(names []string) (string, error) {
 	for _, name := range names {
 		if slices.Contains(parts(), name) {
@@ -50,17 +48,15 @@ func addPart(flags *pflag.FlagSet, data, model *string) {
 	flags.StringVar(model, "model", "all", "model of a part")
 }
 
-// partRun is a part of a protocol: its cells, and where its trainings are kept.
 type partRun struct {
 	*cobra.Command
-	*runFlags         // to train; nil: to show
+	*runFlags         // nil: show only
 	part, data, model string
 	store             *record.Store
 	protocol          string
 	splits            int
 }
 
-// openPart returns a part with its store in a folder of results.
 func openPart(c *cobra.Command, part, folder, data, model string) (partRun, error) {
 	r := partRun{Command: c, part: part, data: data, model: model, protocol: judge.FirstProtocol(),
 		splits: judge.DepthSplits}
@@ -80,7 +76,6 @@ func openPart(c *cobra.Command, part, folder, data, model string) (partRun, erro
 	return r, nil
 }
 
-// run trains what a part lacks, or shows its numbers.
 func (r partRun) run() error {
 	if design, tunes := r.design(); tunes {
 		return r.runTuned(design)
@@ -91,7 +86,6 @@ func (r partRun) run() error {
 	return r.runReadings()
 }
 
-// newStatusCommand counts what there is of a part.
 func newStatusCommand() *cobra.Command {
 	var data, model string
 	c := recordCommand("status PART", "Count recorded and missing trials of a part", cobra.ExactArgs(1),
@@ -150,10 +144,8 @@ func (r partRun) status() error {
 	return err
 }
 
-// results are the trials of the part's folder, which are read when they are asked for.
 func (r partRun) results() *record.Results { return r.store.Results(nil, nil) }
 
-// train runs what a batch lacks.
 func (r partRun) train(batch judge.Batch) error {
 	all, err := r.store.Load()
 	if err != nil {
@@ -174,7 +166,6 @@ func (r partRun) train(batch judge.Batch) error {
 	return err
 }
 
-// oneOrAll returns the value of a flag as a list: all that are known for "all".
 func oneOrAll(flag, value string, known []string) ([]string, error) {
 	if value == "all" {
 		return known, nil
@@ -185,7 +176,6 @@ func oneOrAll(flag, value string, known []string) ([]string, error) {
 	return []string{value}, nil
 }
 
-// questions lists what the part asks of readings.
 func (r partRun) questions() (questions []judge.Question, err error) {
 	data, err := oneOrAll("data", r.data, judge.Data())
 	if err != nil {
@@ -209,7 +199,7 @@ func (r partRun) questions() (questions []judge.Question, err error) {
 	return questions, nil
 }
 
-// runReadings trains what a part of the second protocol asks for, the cited reading first, or prints its numbers.
+// runReadings trains a part of the second protocol, the cited reading first, or prints its numbers.
 func (r partRun) runReadings() error {
 	questions, err := r.questions()
 	if err != nil {
@@ -234,7 +224,6 @@ func (r partRun) runReadings() error {
 	return nil
 }
 
-// printCited prints the effect of masking in each reading that is asked about, over the sizes and at each.
 func (r partRun) printCited(results *record.Results, questions []judge.Question) error {
 	w := bufio.NewWriter(r.OutOrStdout())
 	for _, q := range questions {
@@ -259,13 +248,11 @@ func (r partRun) printCited(results *record.Results, questions []judge.Question)
 	return w.Flush()
 }
 
-// pointsOf is a difference in points, with its interval and p.
 func pointsOf(t stats.TTest) string {
 	return fmt.Sprintf("%s points (95 %% interval %s to %s, p %s)", plots.Signed(t.MeanDifference, 2),
 		plots.Signed(t.Low, 2), plots.Signed(t.High, 2), stats.ProbabilityText(t.P))
 }
 
-// depthCells are networks of all depths at all keep rates.
 func (r partRun) depthCells() map[datasets.Setting][]record.Cell {
 	cells := map[datasets.Setting][]record.Cell{}
 	for _, setting := range datasets.Settings() {
@@ -278,7 +265,6 @@ func (r partRun) depthCells() map[datasets.Setting][]record.Cell {
 	return cells
 }
 
-// runDepth trains them, or prints their numbers.
 func (r partRun) runDepth() error {
 	results, seeds := r.results(), judge.Seeds(judge.FirstDepthSplit, r.splits)
 	cells := r.depthCells()
@@ -322,7 +308,6 @@ func (r partRun) runDepth() error {
 	return cmp.Or(results.Err(), w.Flush())
 }
 
-// design returns the rule of the part, if it is a tuned comparison.
 func (r partRun) design() (judge.Design, bool) {
 	switch r.part {
 	case string(judge.Balanced):
@@ -333,7 +318,6 @@ func (r partRun) design() (judge.Design, bool) {
 	return judge.Design{}, false
 }
 
-// chosen returns a design for the data and model that the flags name.
 func (r partRun) chosen(design judge.Design) (judge.Design, error) {
 	var known []string
 	for _, m := range design.Models {
@@ -350,9 +334,9 @@ func (r partRun) chosen(design judge.Design) (judge.Design, error) {
 	return design.Of(data, models), nil
 }
 
-// runTuned tunes every arm of a comparison, and compares what each has found on fresh splits, batch by batch: until
-// nothing is left, or the stage, which a trained batch should have moved on, is still what it was, as the rest is other
-// shards'. To show, it prints what there is.
+// runTuned tunes every arm of a comparison, then compares the winners on fresh splits, batch by batch, until nothing is
+// left or a batch did not advance the stage, since the rest belongs to other shards. To show, it prints the results so
+// far.
 func (r partRun) runTuned(design judge.Design) error {
 	design, err := r.chosen(design)
 	if err != nil {
@@ -373,8 +357,8 @@ func (r partRun) runTuned(design judge.Design) error {
 	}
 }
 
-// tuned is how far a comparison is, and the batch that comes next with the stage that it is of: one model comes after
-// the other, and its stages in order.
+// tuned returns the state of a comparison, and the next batch with its stage: models in order, and their stages in
+// order.
 func (r partRun) tuned(design judge.Design) (all []judge.Tuned, next judge.Batch, stage string,
 	err error) {
 	results, earliest := r.results(), 0
@@ -396,7 +380,6 @@ func (r partRun) tuned(design judge.Design) (all []judge.Tuned, next judge.Batch
 	return all, next, stage, nil
 }
 
-// printTuned prints what each arm chose and how it does, cell by cell and pooled.
 func (r partRun) printTuned(all []judge.Tuned, design judge.Design) error {
 	w := bufio.NewWriter(r.OutOrStdout())
 	for _, t := range all {
@@ -427,7 +410,6 @@ func (r partRun) printTuned(all []judge.Tuned, design judge.Design) error {
 	return w.Flush()
 }
 
-// tunedName is a model of a tuned comparison, as the flag has it, and what it is with.
 func tunedName(m judge.TunedModel) string {
 	if m.With == "" {
 		return m.Name
@@ -435,8 +417,6 @@ func tunedName(m judge.TunedModel) string {
 	return m.Name + " with " + m.With
 }
 
-// printPooled says of each model, and of all together, how the arms do from one another over all cells that have run,
-// and how masking does in each setting.
 func printPooled(w io.Writer, all []judge.Tuned, design judge.Design) error {
 	var groups [][]judge.TunedModel
 	for _, model := range design.Models {

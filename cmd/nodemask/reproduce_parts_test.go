@@ -110,8 +110,8 @@ func TestAPartSaysWhichDataAreMissing(t *testing.T) {
 func TestCommandsShowTheNumbersOfAdvice(t *testing.T) {
 	results := filepath.Join("..", "..", "results")
 	e := report.Open(results)
-	numbers := regexp.MustCompile(`\d+(\.\d+| %)`) // without signs: A against B may be shown as B against A
-	said := map[string]string{}                    // by the command that shows it
+	numbers := regexp.MustCompile(`\d+(\.\d+| %)`) // without signs: A against B may be printed as B against A
+	said := map[string]string{}                    // by command
 	for _, row := range e.Advice().Rows {
 		part := string(judge.Balanced)
 		if !strings.HasPrefix(row[0].Text, "GIN") || strings.HasSuffix(row[0].Text, "not normalised") {

@@ -14,14 +14,12 @@ import (
 	"nodemask/paper/report"
 )
 
-// storesOf returns the stores in a folder of results: that of tables, and those of trainings under the protocols.
 func storesOf(folder string) []*record.Store {
 	return []*record.Store{record.Open(folder),
 		record.OpenUnder(filepath.Join(folder, report.FirstFolder), judge.FirstProtocol()),
 		record.OpenUnder(filepath.Join(folder, report.SecondFolder), judge.SecondProtocol())}
 }
 
-// loaded returns the records of a folder of results, of which it must have some.
 func loaded(folder string) (records []record.Record, err error) {
 	for _, store := range storesOf(folder) {
 		some, err := store.Load()
@@ -36,7 +34,6 @@ func loaded(folder string) (records []record.Record, err error) {
 	return records, nil
 }
 
-// recordCommand returns a command on a folder of results.
 func recordCommand(use, short string, args cobra.PositionalArgs,
 	run func(c *cobra.Command, folder string, args []string) error) *cobra.Command {
 	var folder string
@@ -128,7 +125,6 @@ func newRecordsCommand() *cobra.Command {
 		})
 }
 
-// newExportRecordsCommand writes the trials of a folder as one table.
 func newExportRecordsCommand() *cobra.Command {
 	var output string
 	var readings bool
@@ -160,7 +156,7 @@ func newExportRecordsCommand() *cobra.Command {
 				return err
 			}
 			what := "trials"
-			if readings { // a training has a row for each way to stop and to arrive
+			if readings { // a training has a row per stopping rule and setting
 				what = "rows"
 			}
 			_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %d %s to %s\n", count, what, output)

@@ -33,7 +33,7 @@ func newServeCommand() *cobra.Command {
 	}
 }
 
-// serve does what one request says and writes events. It ends early when the input does: whoever asked is gone.
+// serve answers one request with events. It stops early when the input ends: the client is gone.
 func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	var r worker.Request
 	if err := json.NewDecoder(in).Decode(&r); err != nil {

@@ -17,7 +17,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// served is what comes of a request whose asker stays.
+// served returns the events of a request whose client stays.
 func served(t *testing.T, r worker.Request) (events []worker.Event) {
 	t.Helper()
 	request, err := json.Marshal(r)

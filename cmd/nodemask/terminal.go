@@ -22,7 +22,7 @@ import (
 	"nodemask/stats"
 )
 
-// progressLine is one line on a terminal that follows the trials; it is silent anywhere else.
+// progressLine shows the progress of trials on one line of a terminal; elsewhere it prints nothing.
 type progressLine struct {
 	w            io.Writer
 	live         bool
@@ -47,7 +47,6 @@ func (p *progressLine) epoch(e train.Progress) {
 		e.Trial+1, p.trials, e.Epoch, e.Last.TrainLoss, e.Last.ValidationLoss, 100*e.Last.ValidationF1, p.left()))
 }
 
-// left counts down how long the rest will take, once a trial has told.
 func (p *progressLine) left() string {
 	if p.end.IsZero() {
 		return ""
@@ -64,7 +63,7 @@ func (p *progressLine) show(text string) {
 	if !p.live {
 		return
 	}
-	runes := []rune(svg.Plain(text)) // names of folders may have anything
+	runes := []rune(svg.Plain(text)) // folder names may contain anything
 	if width := columns(p.w, 80); len(runes) >= width {
 		runes = runes[:width-1]
 	}
@@ -72,7 +71,6 @@ func (p *progressLine) show(text string) {
 	fmt.Fprintf(p.w, "\r\x1b[2K%s", p.text)
 }
 
-// columns returns how many characters a line of w may have: the terminal's width, or those of no terminal.
 func columns(w io.Writer, otherwise int) int {
 	if f, ok := w.(interface{ Fd() uintptr }); ok && term.IsTerminal(int(f.Fd())) {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 20 {
@@ -82,7 +80,6 @@ func columns(w io.Writer, otherwise int) int {
 	return otherwise
 }
 
-// clear wipes the line, so that something else can be printed.
 func (p *progressLine) clear() {
 	if p.live && p.text != "" {
 		fmt.Fprint(p.w, "\r\x1b[2K")
@@ -90,7 +87,6 @@ func (p *progressLine) clear() {
 	}
 }
 
-// printTable writes a table for the terminal, or as Markdown.
 func printTable(w io.Writer, t plots.Table, markdown bool) error {
 	format := plots.FormatText
 	if markdown {
@@ -104,8 +100,8 @@ func printTable(w io.Writer, t plots.Table, markdown bool) error {
 	return err
 }
 
-// plainJSON writes JSON, a value at a time, for terminals too: control characters, and controls of the direction of
-// writing, as \u and four digits, which mean the same.
+// plainJSON writes JSON that is safe on terminals, one value at a time: control and bidirectional characters become \u
+// and four digits.
 type plainJSON struct{ w io.Writer }
 
 func (p plainJSON) Write(value []byte) (int, error) {
@@ -123,7 +119,6 @@ func (p plainJSON) Write(value []byte) (int, error) {
 	return len(value), nil
 }
 
-// trialTable lists the trials, and their mean and standard deviation.
 func trialTable(results []*train.Result) plots.Table {
 	type column struct {
 		name  string
@@ -157,7 +152,6 @@ func trialTable(results []*train.Result) plots.Table {
 	return t
 }
 
-// sizes says how many nodes a split has in each set.
 func sizes(s *datasets.Split) string {
 	say := func(nodes []int32, one, many string) string {
 		if len(nodes) == 1 {
@@ -169,11 +163,9 @@ func sizes(s *datasets.Split) string {
 		say(s.Test, "tests", "test")
 }
 
-// fewestTested is how many nodes have to be tested for scores to say something: one of ten is 10 points of accuracy.
+// fewestTested is the fewest test nodes for scores to mean something: of ten, one is 10 points of accuracy.
 const fewestTested = 10
 
-// thinSplit says what makes the scores of a split say little: few nodes to test, and classes that no node trains,
-// though some have a label of them.
 func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
 	fewer, more := "expected a lower --validation or --train", "expected a higher --train"
 	if x.OwnSplit {
@@ -193,7 +185,7 @@ func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
 	var without []string
 	for _, v := range slices.Concat(s.Validation, s.Test) {
 		if c := x.Graph.Labels[v]; !trained[c] {
-			trained[c] = true // named once
+			trained[c] = true // warn once
 			without = append(without, strconv.Quote(x.Graph.Classes[c]))
 		}
 	}
@@ -207,11 +199,10 @@ func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
 	return notes
 }
 
-// fewestValidated is how many nodes have to validate for a trial to be named as collapsed or as stopped early: of
-// fewer, one node that is taken otherwise moves the score by more than 5 points, and two by more than lateGain.
+// fewestValidated is the fewest validation nodes for naming trials as collapsed or stopped early: with fewer, one node
+// moves the score by over 5 points, two by over lateGain.
 const fewestValidated = 20
 
-// tells reports whether the scores on validation of a trial mean anything for one trial alone.
 func tells(r *train.Result) bool {
 	nodes := 0
 	for _, row := range r.Validation.Confusion {
@@ -222,8 +213,8 @@ func tells(r *train.Result) bool {
 	return nodes >= fewestValidated
 }
 
-// collapsed names the trials that learnt nothing, and what to try; "" if there is none. What was better in a later
-// epoch did learn something: [stoppedEarly] names it.
+// collapsed names the trials that learnt nothing, and what to try; "" if there are none. Trials that were better in a
+// later epoch did learn: [stoppedEarly] names them.
 func collapsed(x train.Experiment, results []*train.Result) string {
 	var seeds, try []string
 	best, constant := 0.0, 0.0
@@ -251,12 +242,12 @@ func collapsed(x train.Experiment, results []*train.Result) string {
 		"try %s", seedsInWords(seeds), 100*best, 100*constant, strings.Join(try, ", or "))
 }
 
-// lateGain is by how much validation macro F1 has to rise after the epoch that early stopping keeps for a trial to be
-// named: more than scores on the 27 validation nodes of Cora's largest train set wobble.
+// lateGain is how far validation macro F1 must rise after the kept epoch: more than the noise on the 27 validation
+// nodes of Cora's largest train set.
 const lateGain = 0.1
 
-// laterF1 is the best validation macro F1 after the epoch that early stopping kept, and whether it is far better than
-// there. What stops on F1 kept the best.
+// laterF1 returns the best validation macro F1 after the epoch that early stopping kept, and whether it is far better.
+// Stopping on F1 keeps the best anyway.
 func laterF1(x train.Experiment, r *train.Result) (best float64, late bool) {
 	for _, epoch := range r.History[min(r.BestEpoch, len(r.History)):] {
 		best = max(best, epoch.ValidationF1)
@@ -264,8 +255,8 @@ func laterF1(x train.Experiment, r *train.Result) (best float64, late bool) {
 	return best, x.Parameters.StopOn != hyper.StopOnF1 && best >= r.Validation.MacroF1+lateGain
 }
 
-// stoppedEarly names the trials whose validation macro F1 was far better in a later epoch than in the one that early
-// stopping kept, as where the loss is lowest before the model predicts well; "" if there is none.
+// stoppedEarly names trials whose validation macro F1 was far better after the kept epoch, as when the loss is lowest
+// before the model predicts well; "" if there are none.
 func stoppedEarly(x train.Experiment, results []*train.Result) string {
 	var seeds, epochs []string
 	kept, later := 0.0, 0.0 // the best of each
@@ -293,7 +284,6 @@ func seedsInWords(seeds []string) string {
 	return "seeds " + strings.Join(seeds, ", ")
 }
 
-// scores summarizes scores of trials in percent.
 func scores(results []*train.Result, score func(*train.Result) float64) stats.Summary {
 	percent := make([]float64, len(results))
 	for i, r := range results {

@@ -10,7 +10,7 @@ import (
 	"nodemask/stats"
 )
 
-// noted is a trial whose validation macro F1 was f1, an epoch each, on so many nodes, of which 60 % are of one class.
+// noted is a trial with one validation macro F1 per epoch, on so many nodes, 60 % of them in one class.
 func noted(nodes int, seed uint64, best int, f1 ...float64) *train.Result {
 	r := &train.Result{Trial: &train.Trial{Seed: seed, BestEpoch: best, Validation: stats.Metrics{MacroF1: f1[best-1],
 		Confusion: [][]int{{nodes * 3 / 5, 0}, {nodes - nodes*3/5, 0}}}}}

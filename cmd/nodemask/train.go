@@ -26,7 +26,6 @@ import (
 	"nodemask/stats"
 )
 
-// trainGroups are the flags of train by what they are about.
 var trainGroups = []flagGroup{
 	{"What is trained on", []string{"data", "data-dir", "setting", "train", "split", "arrivals", "split-seed"}},
 	{"The experiment", []string{"preset", "model", "trials", "seed"}},
@@ -37,7 +36,6 @@ var trainGroups = []flagGroup{
 	{"Where it runs", []string{"backend", "jobs"}},
 }
 
-// trainFlags are the flags of train: cells, and how to run them.
 type trainFlags struct {
 	data, dataDir, model, setting, preset string
 	saveModel, saveCache, backend         string
@@ -51,7 +49,6 @@ type trainFlags struct {
 
 func newTrainCommand() *cobra.Command { return trainCommand(new(trainFlags)) }
 
-// trainCommand returns the command that fills f and runs it.
 func trainCommand(f *trainFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "train",
@@ -100,7 +97,6 @@ backend.`,
 	return c
 }
 
-// presetHelp says which presets there are, and which model starts from which.
 func presetHelp() string {
 	presets := hyper.Presets()
 	from := ""
@@ -114,17 +110,15 @@ func presetHelp() string {
 		"experiment, of %s", strings.Join(presets, ", "), from, presets[0], strings.Join(judge.Models(), ", "))
 }
 
-// paperPreset is the preset that is an experiment.
 const paperPreset = "paper"
 
-// arm is a cell to train, and the one that its preset gives.
 type arm struct {
 	record.Cell
 	usual record.Cell
 }
 
-// arms are the cells that the flags describe: the preset's, changed by every axis whose flag was given. The paper's
-// experiment has two, without node masking and with it, unless a keep rate is given.
+// arms returns the cells that the flags describe: the preset's, changed by the given axes. The paper's experiment has
+// two, without and with node masking, unless a keep rate is given.
 func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 	if f.preset == "" {
 		f.preset = hyper.TraitsOf(f.model).Preset
@@ -171,7 +165,7 @@ func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 	for _, cell := range cells {
 		x := arm{cell, cell}
 		x.Cached = f.cacheInference
-		for _, a := range f.axes { // masking takes attention dropout away, and one that is given comes behind it
+		for _, a := range f.axes { // masking removes attention dropout, so an explicit one comes after it
 			if a.apply != nil {
 				a.apply(&x.Cell)
 			}
@@ -184,12 +178,10 @@ func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 	return arms, nil
 }
 
-// axis returns the flag of an axis.
 func (f *trainFlags) axis(flag string) *axisFlag {
 	return f.axes[slices.IndexFunc(f.axes, func(a *axisFlag) bool { return a.Flag == flag })]
 }
 
-// ofModels are the flags that only some models read.
 var ofModels = map[string]func(hyper.Traits) bool{
 	"mlp-layers":        func(t hyper.Traits) bool { return t.MLP },
 	"epsilon":           func(t hyper.Traits) bool { return t.MLP },
@@ -198,7 +190,7 @@ var ofModels = map[string]func(hyper.Traits) bool{
 	"attention-dropout": func(t hyper.Traits) bool { return t.Attention },
 }
 
-// check returns an error for flags that cannot be, or that say nothing of what is trained.
+// check returns an error for invalid flags and for those without effect on what is trained.
 func (f *trainFlags) check(c *cobra.Command, arms []arm) error {
 	cell, changed := arms[0], c.Flags().Changed
 	for _, a := range f.axes {
@@ -228,7 +220,7 @@ func (f *trainFlags) check(c *cobra.Command, arms []arm) error {
 		return misusef("--split own: the data say which nodes are which: leave out --train, --validation, --split-seed and " +
 			"--resplit")
 	case cell.Parameters.Regulariser == hyper.DropoutRegulariser && changed("dropout") &&
-		cell.Parameters.Dropout != 0: // 0 leaves it to the regulariser, as the paper's tables of regularisers have it
+		cell.Parameters.Dropout != 0: // 0 leaves it to the regulariser, as in the paper's tables
 		return misusef("--regulariser %s and --dropout %v: both set the rate of dropout: leave out --dropout, or "+
 			"--regulariser", c.Flag("regulariser").Value, cell.Parameters.Dropout)
 	case f.trials < 1 || f.trials > 1_000_000:
@@ -238,7 +230,7 @@ func (f *trainFlags) check(c *cobra.Command, arms []arm) error {
 	}
 	for _, flag := range []string{"save-model", "save-cache"} {
 		if file := c.Flags().Lookup(flag).Value.String(); file != "" {
-			if err := checkWritable(flag, file); err != nil { // before all is trained
+			if err := checkWritable(flag, file); err != nil { // before training
 				return err
 			}
 		}
@@ -258,7 +250,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		return err
 	}
 	var b *backend.Backend
-	if info, generated := datasets.Generated(f.data); generated && !f.batched.on { // refused before it is made
+	if info, generated := datasets.Generated(f.data); generated && !f.batched.on { // refuse before generating
 		if b, err = openBackend(c.ErrOrStderr(), f.backend); err != nil {
 			return err
 		}
@@ -270,7 +262,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := f.checkText(graph); err != nil { // before all is trained, likewise
+	if err := f.checkText(graph); err != nil { // before training
 		return err
 	}
 	if arms[0].OwnSplit {
@@ -307,8 +299,8 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	return nil
 }
 
-// differs says how what is trained differs from the paper's experiment, where it could be that, or that nothing is
-// masked though it was not asked for; "" if there is nothing to say.
+// differs describes how the training differs from the paper's experiment, if comparable, or that nothing is masked
+// though this was not asked for; else "".
 func (f *trainFlags) differs(c *cobra.Command, cell record.Cell) string {
 	p := cell.Parameters
 	switch _, masked, err := judge.Arms(f.data, f.model, cell.Setting, f.trainPercent); {
@@ -325,7 +317,6 @@ func (f *trainFlags) differs(c *cobra.Command, cell record.Cell) string {
 	return ""
 }
 
-// train runs the trials of one arm, prints them, and saves the best if that is asked for.
 func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets.Graph, a arm, first bool) (
 	[]*train.Result, error) {
 	x := measure.Experiment(a.Cell, graph)
@@ -359,7 +350,7 @@ func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets
 	results, err := runTrials(c, b, x, hyper.Seeds(f.seed, f.trials), f.jobs, emit, run)
 	if !f.json && len(results) > 0 {
 		fmt.Fprintln(out, svg.Plain(title(x, f.preset)+f.changed(c, a.Cell, a.usual)))
-		if !x.OwnSplit { // whose sizes the title has; those of drawn splits are the same for every seed
+		if !x.OwnSplit { // the title has its sizes; drawn splits have the same sizes for every seed
 			fmt.Fprintln(out, sizes(split))
 		}
 		if err := printTable(out, trialTable(results), false); err != nil {
@@ -381,7 +372,6 @@ func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets
 	return results, err
 }
 
-// compare prints what node masking changes over trials of the same splits, beside the published numbers.
 func (f *trainFlags) compare(c *cobra.Command, g *datasets.Graph, plain, masked []*train.Result) error {
 	percent := func(results []*train.Result) (all []float64) {
 		for _, r := range results {
@@ -411,7 +401,6 @@ func (f *trainFlags) compare(c *cobra.Command, g *datasets.Graph, plain, masked 
 	return err
 }
 
-// checkText returns an error unless the names in a graph can be saved.
 func (f *trainFlags) checkText(g *datasets.Graph) error {
 	if f.saveModel == "" {
 		return nil
@@ -427,7 +416,6 @@ func (f *trainFlags) checkText(g *datasets.Graph) error {
 	return nil
 }
 
-// readBack returns an error unless what was saved can be read.
 func (f *trainFlags) readBack(saved *cached.Model) error {
 	if info, err := os.Stat(f.saveModel); err == nil && !info.Mode().IsRegular() {
 		return nil // a pipe
@@ -446,11 +434,11 @@ func (f *trainFlags) readBack(saved *cached.Model) error {
 	return c.Close()
 }
 
-// save writes the model of the best trial, and its cache if that is asked for: both or, if that fails, neither.
+// save writes the best trial's model, and its cache if asked: both or neither.
 func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train.Result) error {
 	best := results[slices.IndexFunc(results, func(r *train.Result) bool { return r.Weights != nil })]
 	saved := best.Saved(x)
-	release, err := wholefile.Hold(c.Context(), f.saveModel) // a model and a cache of two processes are no pair
+	release, err := wholefile.Hold(c.Context(), f.saveModel) // a model and a cache of two processes do not match
 	if err != nil {
 		return err
 	}
@@ -472,12 +460,10 @@ func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train
 	return nil
 }
 
-// runFunc is [train.Experiment.Run], or another way to run trials.
 type runFunc = func(context.Context, *backend.Backend, []uint64, train.RunOptions) ([]*train.Result, error)
 
-// runTrials runs an experiment with a progress line, and calls emit, if not nil, once a trial in the order of the
-// seeds. Only the best result keeps its weights and cache. When it is interrupted, the results so far come with the
-// error.
+// runTrials runs an experiment with a progress line, and calls emit, if not nil, per trial in the order of the seeds.
+// Only the best result keeps its weights and cache. If interrupted, it returns the results so far with the error.
 func runTrials(c *cobra.Command, b *backend.Backend, x train.Experiment, seeds []uint64, jobs int,
 	emit func(*train.Result) error, run runFunc) ([]*train.Result, error) {
 	if jobs == 0 {
@@ -523,10 +509,8 @@ func runTrials(c *cobra.Command, b *backend.Backend, x train.Experiment, seeds [
 	return results, err
 }
 
-// titled are the flags of axes that [title] has in words.
 var titled = []string{"arrivals", "split", "keep-rate", "regulariser", "layers"}
 
-// flagsOf writes choices as flags, without some.
 func flagsOf(choices []record.Choice, without []string) (flags []string) {
 	for _, choice := range choices {
 		switch a := choice.Axis; {
@@ -542,8 +526,8 @@ func flagsOf(choices []record.Choice, without []string) (flags []string) {
 	return flags
 }
 
-// changed is what a title adds: the flags of what differs from the preset's cell and changes numbers, so that no two
-// runs with different numbers have one title; "" if there are none.
+// changed returns the flags that differ from the preset's cell and change numbers, for the title: runs with different
+// numbers must not share a title. "" if there are none.
 func (f *trainFlags) changed(c *cobra.Command, cell, usual record.Cell) string {
 	flags := flagsOf(cell.Differences(usual), titled)
 	if f.splitSeed != 1 {
@@ -560,7 +544,6 @@ func (f *trainFlags) changed(c *cobra.Command, cell, usual record.Cell) string {
 	return ", " + strings.Join(flags, " ")
 }
 
-// title is the experiment in one line, and the preset that it started from.
 func title(x train.Experiment, preset string) string {
 	masking := "no node masking"
 	if p := x.Parameters.KeepRate; p.Active() {
@@ -583,13 +566,13 @@ func title(x train.Experiment, preset string) string {
 		}
 	}
 	from := ""
-	if x.Graph.Source != "embedded" { // another source may have the nodes in another order, and so split them otherwise
+	if x.Graph.Source != "embedded" { // another source may order nodes differently, and so split them differently
 		from = fmt.Sprintf(" (%s)", x.Graph.Source)
 	}
 	split := fmt.Sprintf("%d%% to train on", x.TrainPercent)
 	if s := x.Graph.OwnSplit; x.OwnSplit {
 		split = fmt.Sprintf("its own split of %d, %d and %d nodes", len(s.Train), len(s.Validation), len(s.Test))
-		if n := len(x.Graph.OwnSplits); n > 1 { // whose sizes are about the same
+		if n := len(x.Graph.OwnSplits); n > 1 { // of about the same sizes
 			split = fmt.Sprintf("its own %d splits, a trial each, the first of %d, %d and %d nodes", n, len(s.Train),
 				len(s.Validation), len(s.Test))
 		}

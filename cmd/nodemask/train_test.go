@@ -19,7 +19,7 @@ import (
 	"nodemask/paper/judge"
 )
 
-// smallGraph writes a graph of 40 nodes in two classes that features tell apart.
+// smallGraph writes a graph of 40 nodes in two classes that the features separate.
 func smallGraph(t *testing.T) string {
 	t.Helper()
 	nodes, edges := "id,label,x,z\n", "source,target\n"
@@ -288,7 +288,7 @@ func TestWhatFewNeedIsSetByName(t *testing.T) {
 	})
 }
 
-// requireTrainSays requires that train, with these arguments, says a text with some further ones and not with others.
+// requireTrainSays requires that train prints a text with some further arguments and not with others.
 func requireTrainSays(t *testing.T, text string, args []string, further map[bool][][]string) {
 	args = append([]string{"train", "--data", smallGraph(t), "--train", "50", "--trials", "1", "--max-epochs", "1",
 		"--backend", "go"}, args...)
@@ -334,8 +334,7 @@ func TestAPluginThatIsNoPluginFailsInOneLine(t *testing.T) {
 	assert.Equal(t, 1, errorLines(diagnostics), diagnostics)
 }
 
-// errorLines counts the lines of diagnostics that are not about what is run, on which backend, and what was dropped of
-// the data called small.
+// errorLines counts diagnostics other than those on the backend, missing masking, and the data called small.
 func errorLines(diagnostics string) int {
 	n := 0
 	for line := range strings.Lines(diagnostics) {

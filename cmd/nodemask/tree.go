@@ -102,7 +102,7 @@ at the terminal's width, or at 100 columns in a pipe; a file of --output has who
 	return c
 }
 
-// takeEnding lets the ending of --output choose the format, unless --format does; the two must agree.
+// takeEnding chooses the format by the ending of --output, unless --format does; the two must agree.
 func (f *treeFlags) takeEnding(changed func(string) bool) error {
 	format := map[string]string{".txt": formatText, ".svg": formatSVG, ".html": formatHTML}
 	ending := strings.ToLower(filepath.Ext(f.output))
@@ -124,7 +124,6 @@ func (f *treeFlags) takeEnding(changed func(string) bool) error {
 	return nil
 }
 
-// misuse checks what can be checked without the graph.
 func (f treeFlags) misuse(changed func(string) bool) error {
 	if _, err := hyper.NewKeepRate(f.keepRate); err != nil {
 		return misusef("--keep-rate: %w", err)
@@ -166,16 +165,15 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 	return nil
 }
 
-// The formats of tree. formatHTML is the interactive drawing, which is one of a graph and not of a tree.
+// The formats of tree. formatHTML is interactive, and shows a graph rather than a tree.
 const formatText, formatSVG, formatHTML = "text", "svg", "html"
 
-// treeGraph is a graph, and what is asked of it.
 type treeGraph struct {
 	edges *csr.Graph
-	data  *datasets.Graph // nil for a file of edges
+	data  *datasets.Graph // nil: a file of edges
 	names []string        // nil: numbers
 	root  int32
-	mask  []bool // nil: nothing masked
+	mask  []bool // nil: no masking
 }
 
 func (f treeFlags) open(ctx context.Context, notes io.Writer) (*treeGraph, error) {
@@ -201,7 +199,6 @@ func (f treeFlags) open(ctx context.Context, notes io.Writer) (*treeGraph, error
 	return &treeGraph{edges: data.Edges, data: data}, nil
 }
 
-// choose finds the root and the masked nodes, and says on notes which texts may be read otherwise.
 func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
 	number := map[string]int32{}
 	for v, name := range g.names {
@@ -222,7 +219,7 @@ func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
 		return err
 	}
 	if g.data != nil && g.data.NodeIDs != nil && g.data.NodeIDs[g.root] == f.root {
-		g.names = g.data.NodeIDs // whoever asks by an id is answered in ids
+		g.names = g.data.NodeIDs // asked by ids, answer in ids
 	}
 	switch {
 	case f.mask != "":
@@ -245,8 +242,8 @@ func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
 	return nil
 }
 
-// nodeOf finds a node of a data set as [datasets.Graph.FindNode] does: by its id, or else by its number. Which other
-// node the text may mean it says in notes.
+// nodeOf finds a node as [datasets.Graph.FindNode] does: by its id, else by its number. If the text may mean another
+// node, it writes that to notes.
 func nodeOf(notes io.Writer, flag, id, data string, g *datasets.Graph) (int32, error) {
 	node, other := g.FindNode(id)
 	if node < 0 {
@@ -272,7 +269,7 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 		h := explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: g.mask, KeepRate: f.keepRate,
 			Seed: f.seed}
 		if f.keepRate == 1 {
-			h.KeepRate = 0.5 // the reader's epochs mask something
+			h.KeepRate = 0.5 // so that the reader's epochs mask something
 		}
 		return explorer.WritePage(w, g.edges, g.root, f.hops, h)
 	}
@@ -304,7 +301,6 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 	return draw.WriteSVG(w, tree, o)
 }
 
-// arrive returns the cached tree of the root, which arrives after training on a split of the data set.
 func (f treeFlags) arrive(ctx context.Context, g *treeGraph) (*aggtree.Arrival, error) {
 	split, err := datasets.Stratified(g.data, datasets.SplitOptions{TrainPercent: f.train, Seed: 1})
 	if err != nil {
@@ -321,7 +317,6 @@ func (f treeFlags) arrive(ctx context.Context, g *treeGraph) (*aggtree.Arrival, 
 	return aggtree.BuildArrival(ctx, g.edges, split.Train, g.root, f.hops, aggtree.Options{Limit: f.limit, Mask: g.mask})
 }
 
-// renumber returns options that number the nodes of the data set as options that number those of an arrival.
 func renumber(o draw.Options, a *aggtree.Arrival) draw.Options {
 	names, colours := make([]string, len(a.Base)), make([]int, len(a.Base))
 	for i, v := range a.Base {
@@ -348,7 +343,6 @@ func (f treeFlags) writeCount(ctx context.Context, w io.Writer, g *treeGraph) er
 	return out.Flush()
 }
 
-// atLeast is a number of tree nodes, which may be more than can be counted.
 func atLeast(n uint64) string {
 	if n == math.MaxUint64 {
 		return fmt.Sprintf("at least %d", n)
@@ -371,13 +365,12 @@ func (f treeFlags) writeCheck(ctx context.Context, w io.Writer, g *treeGraph, tr
 		"and lemmas 1 and 2 hold\n", f.hops, f.root, tree.NumNodes()); err != nil {
 		return err
 	}
-	if f.cached || f.hops == 0 { // theorem 1 speaks of neither
+	if f.cached || f.hops == 0 { // theorem 1 covers neither
 		return nil
 	}
 	return f.checkTheorem(ctx, w, g)
 }
 
-// checkTheorem runs untrained networks on the tree and on the graph.
 func (f treeFlags) checkTheorem(ctx context.Context, w io.Writer, g *treeGraph) error {
 	data := g.data
 	if data == nil {
@@ -404,7 +397,6 @@ func (f treeFlags) checkTheorem(ctx context.Context, w io.Writer, g *treeGraph) 
 	return err
 }
 
-// narrow returns text with lines of at most width characters; an ellipsis ends those that were cut.
 func narrow(text []byte, width int) []byte {
 	var out []byte
 	for line := range bytes.Lines(text) {

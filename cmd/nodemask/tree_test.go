@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tailedTriangle is a file of edges: a triangle ann, bob, cy, and dot, who knows cy alone.
+// tailedTriangle writes a file of edges: the triangle ann, bob, cy, and dot at cy.
 func tailedTriangle(t *testing.T) string {
 	t.Helper()
 	return put(t, t.TempDir(), "edges.txt", "# who knows whom\nann bob\nbob,cy\n\ncy\tann\ncy dot\n")
@@ -105,7 +105,7 @@ func TestAnIDComesBeforeANumberAndANoteNamesTheOtherNode(t *testing.T) {
 			"write --root 5 for it\n"},
 		{"2", "2\n├─ 5\n└─ 7\n", ""}, // its own number
 		{"7", "7\n└─ 2\n", ""},
-		{"0", "0\n└─ 1\n", ""}, // no id: a number, and answered in numbers
+		{"0", "0\n└─ 1\n", ""}, // no id, so a number, and answered in numbers
 	} {
 		out, notes := succeeds(t, "tree", "--data", folder, "--hops", "1", "--root", c.root)
 		require.Equal(t, c.tree, out, c.root)

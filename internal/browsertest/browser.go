@@ -1,4 +1,4 @@
-// Package browsertest shows pages in a browser to tests.
+// Package browsertest opens pages in a browser for tests.
 package browsertest
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Start starts a browser without a window for a test that may take as long as limit, or skips the test where none is
+// Start returns the context of a headless browser for a test that may take limit, or skips the test if no browser is
 // installed.
 func Start(t *testing.T, limit time.Duration) context.Context {
 	t.Helper()
@@ -45,15 +45,14 @@ func Start(t *testing.T, limit time.Duration) context.Context {
 	return nil
 }
 
-// Tab is a page in the browser. What goes wrong in it, what it says on the console, and what it asks of a network,
-// fails the test.
+// Tab is a page in the browser. Its errors, console messages and network requests fail the test.
 type Tab struct {
 	*testing.T
 	ctx  context.Context
-	host string // the selector of [Tab.In]
+	host string // selector of [Tab.In]
 }
 
-// Open shows the page in a file, in a window of a width, after some actions.
+// Open returns a tab of the given width with the page in a file, after some actions.
 func Open(t *testing.T, ctx context.Context, path string, width int64, before ...chromedp.Action) Tab {
 	t.Helper()
 	return Visit(t, ctx, &url.URL{Scheme: "file", Path: path}, width, before...)
@@ -101,7 +100,7 @@ func Visit(t *testing.T, ctx context.Context, address *url.URL, width int64, bef
 	return b
 }
 
-// Run runs actions, which have to succeed.
+// Run runs actions, which must succeed.
 func (b Tab) Run(actions ...chromedp.Action) {
 	b.Helper()
 	require.NoError(b, b.Try(actions...))
@@ -110,8 +109,8 @@ func (b Tab) Run(actions ...chromedp.Action) {
 // Try runs actions and returns their error.
 func (b Tab) Try(actions ...chromedp.Action) error { return chromedp.Run(b.ctx, actions...) }
 
-// In returns the tab for expressions in which $ is the first element that a selector finds, and find looks for one in
-// its shadow.
+// In returns the tab for expressions in which $ is the first element that matches a selector, and find searches its
+// shadow root.
 func (b Tab) In(selector string) Tab {
 	b.host = selector
 	return b
@@ -125,7 +124,7 @@ func (b Tab) of(expression string) string {
 		`return (%s) })()`, b.host, expression)
 }
 
-// JS computes an expression.
+// JS stores the value of an expression in result.
 func (b Tab) JS(expression string, result any) {
 	b.Helper()
 	var text string
@@ -133,7 +132,7 @@ func (b Tab) JS(expression string, result any) {
 	require.NoError(b, json.Unmarshal([]byte(text), result), text)
 }
 
-// Is holds what an expression computes to what is wanted.
+// Is requires that an expression's value equals want.
 func (b Tab) Is(want any, expression string, why ...any) {
 	b.Helper()
 	encoded, err := json.Marshal(want)
@@ -143,7 +142,7 @@ func (b Tab) Is(want any, expression string, why ...any) {
 	require.JSONEq(b, string(encoded), string(got), "%s %s", expression, fmt.Sprint(why...))
 }
 
-// Until waits for an expression to be true, of a tab in the background too.
+// Until waits until an expression is true, in background tabs too.
 func (b Tab) Until(expression string) {
 	b.Helper()
 	err := b.Try(chromedp.Poll(b.of(expression), nil, chromedp.WithPollingInterval(100*time.Millisecond),

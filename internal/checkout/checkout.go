@@ -1,5 +1,5 @@
-// Package checkout finds the project's folder. Code is run and loaded from there, so the folder depends on where the
-// program was installed or built, and never on the working directory.
+// Package checkout finds the project's folder from where the program was installed or built, never from the working
+// directory: code is run and loaded from there.
 package checkout
 
 import (
@@ -11,14 +11,13 @@ import (
 	"strings"
 )
 
-// built is the project's folder for programs that are built with -trimpath into temporary folders, as 'make test' and
-// the kernel of notebooks do: the linker's flag -X sets it. So the clone's path is in no compiled package, and packages
-// compiled once serve everything, also after the clone has moved.
+// built is the project's folder for programs built with -trimpath into temporary folders, as by 'make test' and the
+// notebook kernel; set by the linker's -X. So compiled packages hold no path, are compiled once, and stay valid when
+// the clone moves.
 var built string
 
-// Root returns the clone of the project that this program is installed in, or else was built from. Tests and notebook
-// cells are built into temporary folders: the linker, or else their source, says where they come from. Programs built
-// with -trimpath alone say so by their place.
+// Root returns the clone in which this program is installed, or else from which it was built: tests and notebook cells
+// know it from the linker or their source, programs built with just -trimpath from their own path.
 func Root() (string, error) {
 	for _, folder := range Folders() {
 		mod, err := os.ReadFile(filepath.Join(folder, "go.mod"))
@@ -33,8 +32,8 @@ func Root() (string, error) {
 		"is gone: run 'make build' in a clone, and its bin/nodemask")
 }
 
-// Folders lists where the project may be, best first: the folder whose bin/ or .nodemask/bin/ holds the executable, and
-// that of the source it was built from.
+// Folders returns where the project may be, best first: the folder whose bin/ or .nodemask/bin/ holds the executable,
+// and the folder of its source.
 func Folders() []string {
 	var folders []string
 	if executable, err := os.Executable(); err == nil {
@@ -52,7 +51,6 @@ func Folders() []string {
 	return folders
 }
 
-// installed returns the folder whose bin/ or .nodemask/bin/ holds the executable, links resolved; else "".
 func installed(executable string) string {
 	if resolved, err := filepath.EvalSymlinks(executable); err == nil {
 		executable = resolved

@@ -29,7 +29,7 @@ func TestAProgramIsInstalledWhereItsBinIs(t *testing.T) {
 	for file, folder := range map[string]string{
 		"clone/bin/nodemask":           "clone",
 		"clone/.nodemask/bin/nodemask": "clone",
-		"gonb_1/cell":                  "", // what else is in the folder of temporary files is anybody's
+		"gonb_1/cell":                  "", // other temporary files are not the project's
 		"nodemask":                     "",
 	} {
 		file = filepath.Join(dir, file)

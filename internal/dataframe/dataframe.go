@@ -1,5 +1,5 @@
-// Package dataframe holds tables of named, typed columns, a row an observation, and writes them as CSV, which pandas, R
-// and others read without any options.
+// Package dataframe holds tables of named, typed columns, one observation per row, and writes them as CSV that pandas
+// and R read without options.
 package dataframe
 
 import (
@@ -10,28 +10,28 @@ import (
 	"strconv"
 )
 
-// Table is a table of columns of the same length.
+// Table is a list of columns of equal length.
 type Table []Column
 
-// Column is a named column. It has one of Texts, Numbers, Whole and Flags.
+// Column is a named column with one of Texts, Numbers, Whole and Flags.
 type Column struct {
 	Name    string
 	Texts   []string
-	Numbers []float64 // NaN: not known
+	Numbers []float64 // NaN: unknown
 	Whole   []int64
 	Flags   []bool
-	Known   []bool // says where a value is known; nil: everywhere, NaN apart
+	Known   []bool // where a value is known; nil: everywhere except NaN
 }
 
-// Rows returns how many values the column has.
+// Rows returns the number of values.
 func (c Column) Rows() int { return max(len(c.Texts), len(c.Numbers), len(c.Whole), len(c.Flags)) }
 
-// IsKnown reports whether the value in a row is known.
+// IsKnown reports whether the row's value is known.
 func (c Column) IsKnown(row int) bool {
 	return (c.Known == nil || c.Known[row]) && (c.Numbers == nil || !math.IsNaN(c.Numbers[row]))
 }
 
-// Short returns the number with the fewest digits that is x in 32 bits.
+// Short returns the float64 with the fewest digits that rounds to x.
 func Short(x float32) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(float64(x), 'g', -1, 32), 64)
 	if err != nil {
@@ -40,7 +40,7 @@ func Short(x float32) float64 {
 	return y
 }
 
-// Matrix returns the columns h0, h1 and so on of numbers [rows, width], row-major, each [Short].
+// Matrix returns columns h0, h1, … of row-major numbers [rows, width], each [Short].
 func Matrix(numbers []float32, rows, width int) (t Table) {
 	for k := range width {
 		column := Column{Name: fmt.Sprintf("h%d", k), Numbers: make([]float64, rows)}
@@ -52,7 +52,7 @@ func Matrix(numbers []float32, rows, width int) (t Table) {
 	return t
 }
 
-// Check returns nil if all columns have a name of their own, values of one kind, and as many of them as the others.
+// Check returns an error unless columns have unique names, one kind of values each, and equal lengths.
 func (t Table) Check() error {
 	names := map[string]bool{}
 	for i, c := range t {
@@ -76,7 +76,7 @@ func (t Table) Check() error {
 	return nil
 }
 
-// Rows returns how many rows the table has.
+// Rows returns the number of rows.
 func (t Table) Rows() int {
 	if len(t) == 0 {
 		return 0
@@ -84,8 +84,8 @@ func (t Table) Rows() int {
 	return t[0].Rows()
 }
 
-// CSV writes a line of names, then a line a row: numbers in as few digits as tell them apart, true or false, nothing
-// where a value is not known.
+// CSV writes a header and a line per row: numbers in the fewest distinguishing digits, true or false, unknown values
+// empty.
 func (t Table) CSV(w io.Writer) error {
 	if err := t.Check(); err != nil {
 		return err

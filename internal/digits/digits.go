@@ -1,5 +1,5 @@
-// Package digits says which digits XLA computes on a CPU: the same on every x86-64 with AVX2, which is the default
-// there, or the processor's own, which all records before had.
+// Package digits chooses which digits XLA computes on a CPU: the same on every x86-64 CPU with AVX2 (the default
+// there), or the CPU's own, as in all older records.
 package digits
 
 import (
@@ -9,16 +9,16 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// The digits, as [Variable] has them.
+// Values of [Variable].
 const (
 	AVX2      = "avx2"
 	Processor = "processor"
 )
 
-// Variable is the environment variable that chooses between them. It is read when XLA is first opened.
+// Variable is the environment variable that chooses the digits. It is read when XLA is first opened.
 const Variable = "NODEMASK_DIGITS"
 
-// Asked returns which digits XLA on a CPU computes, or an error if [Variable] is none of them.
+// Asked returns the digits that XLA computes on a CPU, or an error for an invalid [Variable].
 func Asked() (string, error) {
 	switch asked := os.Getenv(Variable); {
 	case asked != "" && asked != AVX2 && asked != Processor:
@@ -29,5 +29,5 @@ func Asked() (string, error) {
 	return AVX2, nil
 }
 
-// HasAVX2 reports whether this processor can compute [AVX2].
+// HasAVX2 reports whether this CPU can compute [AVX2].
 func HasAVX2() bool { return cpu.X86.HasAVX2 && cpu.X86.HasFMA }

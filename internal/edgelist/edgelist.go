@@ -1,4 +1,4 @@
-// Package edgelist reads graphs that are nothing but a list of edges.
+// Package edgelist reads graphs from plain lists of edges.
 package edgelist
 
 import (
@@ -22,18 +22,17 @@ const (
 	maxEdges = 10_000_000
 )
 
-// Read reads an undirected graph from lines of two ids, separated by a comma, a tab or spaces. It returns the
-// graph, the id of each node, in the order of first appearance, and notes on what is left out. Repeats and
-// self-loops are dropped, and blank lines and those that begin with # are left out. Errors begin with name, the
-// file's, and give the line.
+// Read returns the undirected graph of lines with two ids separated by a comma, a tab or spaces, the nodes' ids in
+// order of first appearance, and notes on what was dropped: repeats and self-loops. It skips blank lines and #
+// comments. Errors begin with name and give the line.
 func Read(ctx context.Context, r io.Reader, name string) (g *csr.Graph, ids, notes []string, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, maxLine), maxLine)
 	index := map[string]int32{}
-	columns := 0 // lines with more than two
+	columns := 0 // lines with further columns
 	var edges []csr.Edge
 	at := 0
-	budget := memory.NewBudget(math.MaxInt64 / 128) // of a reader of any size
+	budget := memory.NewBudget(math.MaxInt64 / 128) // for a reader of any size
 	fail := func(format string, args ...any) (*csr.Graph, []string, []string, error) {
 		return nil, nil, nil, fmt.Errorf("%s: line %d: %w", name, at, fmt.Errorf(format, args...))
 	}
@@ -102,8 +101,8 @@ func Read(ctx context.Context, r io.Reader, name string) (g *csr.Graph, ids, not
 	return g, ids, notes, nil
 }
 
-// twoIDs splits a line at its tabs, or else at its commas, or else at blanks; ok: there are two ids, and further
-// columns are as many as are left out. Ids may hold blanks where a tab or comma separates them.
+// twoIDs splits a line at tabs, else at commas, else at blanks; ok: it has two ids. further counts the ignored columns.
+// Ids may contain blanks between tabs or commas.
 func twoIDs(line string) (ends [2]string, further int, ok bool) {
 	var fields []string
 	switch {
@@ -121,10 +120,8 @@ func twoIDs(line string) (ends [2]string, further int, ok bool) {
 	return ends, len(fields) - 2, ends[0] != "" && ends[1] != ""
 }
 
-// commaAtTab matches a comma that separates, with tabs around it.
 var commaAtTab = regexp.MustCompile(`,\s*\t|\t\s*,`)
 
-// isHeader reports whether a line names its columns.
 func isHeader(ends [2]string) bool {
 	for i, names := range [2][]string{{"source", "src", "from"}, {"target", "dst", "to"}} {
 		if !slices.Contains(names, strings.ToLower(ends[i])) {

@@ -1,4 +1,4 @@
-// Package ended says why a context has ended.
+// Package ended reports why a context ended.
 package ended
 
 import (
@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// Err returns nil while the context goes on, then its error; with a cause of its own, as of
-// [context.WithCancelCause], one that is both.
+// Err returns nil while the context is alive, then its error; with a cause, as of [context.WithCancelCause], an error
+// that is both.
 func Err(ctx context.Context) error {
 	err := ctx.Err()
-	if err == nil { // and its cause is not asked for: it may have ended since
+	if err == nil { // do not ask for the cause: the context may have ended since
 		return nil
 	}
 	cause := context.Cause(ctx)

@@ -1,5 +1,5 @@
-// Package faults has the system fail at each system call that a step of a test makes, and kills the step at each. It
-// needs strace, on Linux.
+// Package faults makes system calls of a test's step fail, one at a time, and kills the step at each. It needs strace,
+// on Linux.
 package faults
 
 import (
@@ -20,28 +20,26 @@ import (
 const (
 	stepVariable   = "NODEMASK_FAULTS_STEP"
 	folderVariable = "NODEMASK_FAULTS_FOLDER"
-	// Torture is the variable of the environment that has every fault tried, and slow tests run.
+	// Torture is the environment variable that tries every fault and runs slow tests.
 	Torture = "NODEMASK_TORTURE"
-	// One fault in so many is tried otherwise.
+	// without it, every 11th fault is tried
 	stride = 11
 )
 
-// calls are the system calls at which a step fails, with the error of each.
 var calls = []struct{ name, errno string }{
 	{"openat", "EACCES"}, {"write", "ENOSPC"}, {"pwrite64", "ENOSPC"}, {"fsync", "EIO"}, {"flock", "ENOLCK"},
 	{"ftruncate", "EIO"}, {"fchmod", "EPERM"}, {"renameat", "EIO"}, {"renameat2", "EIO"}, {"rename", "EIO"},
 	{"mkdirat", "EACCES"}, {"unlinkat", "EACCES"}, {"close", "EIO"},
 }
 
-// Pin is for an init function of the test's: a step has to make its system calls by the first thread, which is the one
-// that strace follows.
+// Pin must be called in the test's init: strace follows the first thread, so the step must make its system calls there.
 func Pin() {
 	if os.Getenv(stepVariable) != "" {
 		runtime.LockOSThread()
 	}
 }
 
-// Main is for TestMain: it runs the tests, or, in a process that [Each] started, the step.
+// Main is for TestMain: it runs the tests or, in a process that [Each] started, the step.
 func Main(m *testing.M, steps map[string]func(folder string) error) {
 	step := os.Getenv(stepVariable)
 	if step == "" {
@@ -54,24 +52,24 @@ func Main(m *testing.M, steps map[string]func(folder string) error) {
 	os.Exit(0)
 }
 
-// Environment is what has a process of this test do a step.
+// Environment returns the environment that makes a process of this test run a step.
 func Environment(step, folder string) []string {
 	return []string{stepVariable + "=" + step, folderVariable + "=" + folder}
 }
 
-// Test is a step with faults.
+// Test is a step to run with faults.
 type Test struct {
 	Step string
 	// Prepare fills an empty folder.
 	Prepare func(t *testing.T, folder string)
-	// Holds requires what the step promises, however it ended; finished says that it returned no error.
+	// Holds requires the step's guarantees, however it ended; finished: it returned no error.
 	Holds func(t *testing.T, folder string, finished bool)
-	// GoesOn does the step again, and requires that it comes to the end that it would have come to at once.
+	// GoesOn repeats the step and requires the result of an undisturbed run.
 	GoesOn func(t *testing.T, folder string)
 }
 
-// Each runs the step once for each call that it makes on its folder and for each way to fail: the call returns an
-// error, or the process is killed before it. Without the variable [Torture] it tries some of them.
+// Each runs the step once for each call on its folder and each failure: the call returns an error, or the process is
+// killed before it. Without [Torture] it tries a sample.
 func Each(t *testing.T, f Test) {
 	t.Helper()
 	whole := t.TempDir()
@@ -93,7 +91,7 @@ func Each(t *testing.T, f Test) {
 			require.NoError(t, os.Mkdir(folder, 0o777))
 			f.Prepare(t, folder)
 			_, ended := f.run(t, folder, inject)
-			if ended == nil && way == "signal=KILL" { // of what comes from a network, there may be fewer pieces this time
+			if ended == nil && way == "signal=KILL" { // network data may come in fewer pieces this time
 				survived++
 			}
 			t.Run(inject, func(t *testing.T) {
@@ -108,21 +106,19 @@ func Each(t *testing.T, f Test) {
 	t.Logf("%d of %d faults tried, at %d calls", tried, 2*len(places), len(places))
 }
 
-// place is a call's number among those of its name.
 type place struct {
 	call, errno string
 	when        int
 }
 
-// Under does the step with a fault at all calls of a name, such as "flock:error=ENOLCK", and returns what it said and
-// how it ended.
+// Under runs the step with a fault at all calls of a name, such as "flock:error=ENOLCK", and returns its output and
+// error.
 func (f Test) Under(t *testing.T, folder, inject string) (said string, ended error) {
 	t.Helper()
 	f.Prepare(t, folder)
 	return f.run(t, folder, inject)
 }
 
-// places are the calls of a log that are about the folder.
 func (f Test) places(t *testing.T, folder, log string) (found []place) {
 	t.Helper()
 	counts := map[string]int{}
@@ -142,7 +138,6 @@ func (f Test) places(t *testing.T, folder, log string) (found []place) {
 	return found
 }
 
-// run returns what calls the step made, and how it ended.
 func (f Test) run(t *testing.T, folder, inject string) (log string, ended error) {
 	t.Helper()
 	if _, err := exec.LookPath("strace"); err != nil {
@@ -169,8 +164,7 @@ func (f Test) run(t *testing.T, folder, inject string) (log string, ended error)
 	return string(written) + said.String(), ended
 }
 
-// Left lists the names of a folder's files, and requires that none of them is half a file under a name for the time
-// being.
+// Left lists the folder's file names and requires that no temporary file is left.
 func Left(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)

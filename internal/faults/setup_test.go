@@ -17,7 +17,7 @@ import (
 	"nodemask/internal/faults"
 )
 
-// fakePython fetches nothing: its pip makes what the wheel of the plugin has.
+// fakePython fetches nothing: its pip creates the files of the plugin's wheel.
 const fakePython = `#!/bin/sh
 while [ $# -gt 0 ]; do
     if [ "$1" = --target ]; then
@@ -28,7 +28,7 @@ while [ $# -gt 0 ]; do
 done
 `
 
-// killedAt runs a script that is killed before its n-th command; 0: not at all. It returns how it ended.
+// killedAt runs a script that is killed before its n-th command; 0: never. It returns its error.
 func killedAt(t *testing.T, n int, project, script string, environment ...string) error {
 	t.Helper()
 	const counted = `n=0; set -T; trap '((++n == KILL_AT)) && kill -9 $$' DEBUG; source "$0"`
@@ -44,7 +44,7 @@ func killedAt(t *testing.T, n int, project, script string, environment ...string
 	return nil
 }
 
-// setUp returns a project that has what set-up needs, with the fake Python in its environment.
+// setUp returns a project with set-up's files, with the fake Python in its environment.
 func setUp(t *testing.T) (project string, environment []string) {
 	t.Helper()
 	if _, err := exec.LookPath("flock"); err != nil || runtime.GOOS+runtime.GOARCH != "linuxamd64" {

@@ -22,7 +22,7 @@ func TestDocsNameTestsThatThereAre(t *testing.T) {
 	require.NoError(t, err)
 	command := regexp.MustCompile("(?:cd (\\S+) && )?go test ([^`]*?)(\\./[\\w/]+)([^`\n]*)")
 	named := regexp.MustCompile(`-(run|bench) (?:'([^']*)'|"([^"]*)"|([^\s\x60]+))`)
-	wrapped := regexp.MustCompile(`([^\n])\n *([^\s|])`) // a command in a sentence may be on two lines
+	wrapped := regexp.MustCompile(`([^\n])\n *([^\s|])`) // commands in text may span two lines
 	kinds := map[string]string{"run": "Test|Example|Fuzz", "bench": "Benchmark"}
 	found := 0
 	for _, page := range append(pages, more...) {
@@ -56,8 +56,8 @@ func TestDocsNameTestsThatThereAre(t *testing.T) {
 	require.Greater(t, found, 3)
 }
 
-// TestDocsNameTestsWhereTheyAre: each test that the docs name is there, and in the folder that they say, as in
-// "`TestThis`, `TestThat` (`nmgnn/cached`)".
+// TestDocsNameTestsWhereTheyAre: each test named in the docs exists, and in the named folder, as in "`TestThis`,
+// `TestThat` (`nmgnn/cached`)".
 func TestDocsNameTestsWhereTheyAre(t *testing.T) {
 	root := filepath.Join("..", "..")
 	out, err := exec.Command("git", "-C", root, "ls-files", "*_test.go").Output()

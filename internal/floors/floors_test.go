@@ -1,5 +1,4 @@
-// Package floors_test holds imports to the floors that ARCHITECTURE.md draws: each package imports those below it
-// alone.
+// Package floors_test holds imports to ARCHITECTURE.md's floors: each package imports only those below it.
 package floors_test
 
 import (
@@ -26,7 +25,7 @@ const (
 	gomlx  = "github.com/gomlx/"
 )
 
-// forUsers is what commands and notebooks may import: all that people use by themselves.
+// forUsers lists what commands and notebooks may import.
 var forUsers = []string{
 	"csr", "plots", "stats", "internal/checkout", "datasets", "aggtree", "aggtree/draw", "aggtree/explorer",
 	"nmgnn", "nmgnn/backend", "nmgnn/batches", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/infer",
@@ -35,8 +34,8 @@ var forUsers = []string{
 	"paper/judge", "page",
 }
 
-// rooms says what each package may import of this module, from the ground up. A package that is not listed belongs to
-// the room of the nearest one above its folder: it may import that room's packages and what they may.
+// rooms lists what each package may import of this module, from the ground up. An unlisted package belongs to the room
+// of the nearest listed folder above it: it may import that room's packages and their imports.
 var rooms = map[string][]string{
 	"csr":                nil,
 	"plots":              {"internal/svg"},
@@ -65,7 +64,7 @@ var rooms = map[string][]string{
 	"aggtree/draw":     {"aggtree", "csr", "internal/svg"},
 	"aggtree/explorer": {"aggtree", "aggtree/draw", "csr", "internal/svg"},
 
-	// The module's root, which nothing here imports.
+	// The module's root, which no package here imports.
 	".": {"aggtree", "aggtree/draw", "csr", "datasets", "internal/ended", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper",
 		"nmgnn/infer", "nmgnn/train"},
 
@@ -139,10 +138,8 @@ type goPackage struct {
 	Imports, Deps   []string
 }
 
-// beam is a module of its own.
 const beam = "nmgnn/beam"
 
-// listed returns the module's packages by their folders, as the go command sees them.
 func listed(t *testing.T) map[string]goPackage { return listedIn(t, ".") }
 
 func listedIn(t *testing.T, folder string) map[string]goPackage {
@@ -164,7 +161,7 @@ func listedIn(t *testing.T, folder string) map[string]goPackage {
 		} else {
 			require.NoError(t, err)
 		}
-		// A cached result of this test would not know of files that only the go command read.
+		// Reading the folder makes cached results of this test depend on it.
 		_, err := os.ReadDir(p.Dir)
 		require.NoError(t, err)
 		folder, err := filepath.Rel(root, p.Dir)
@@ -175,7 +172,7 @@ func listedIn(t *testing.T, folder string) map[string]goPackage {
 	return packages
 }
 
-// roomOf is the nearest folder in the table, up from a package's; "" if there is none.
+// roomOf returns the nearest folder in the table, upwards; "" if there is none.
 func roomOf(folder string) string {
 	if folder == "." {
 		return folder

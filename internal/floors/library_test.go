@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// libraryFiles yields the files of the packages that other programs import, by their folders, without tests.
+// libraryFiles yields the files of packages that other programs import, by folder, without tests.
 func libraryFiles(t *testing.T, internal bool, each func(folder, path string, file *ast.File)) {
 	t.Helper()
 	root := filepath.Join("..", "..")
@@ -45,8 +45,8 @@ func libraryFiles(t *testing.T, internal bool, each func(folder, path string, fi
 	}
 }
 
-// TestTheLibraryHasFewNames counts the names that packages export to other programs. The constants that are a type's
-// values are its own, as methods and fields are; the reproduction, pages and notebooks are no library.
+// TestTheLibraryHasFewNames counts exported names, without a type's constants, methods and fields. Reproduction, pages
+// and notebooks are no library.
 func TestTheLibraryHasFewNames(t *testing.T) {
 	const most = 273
 	var names []string
@@ -85,12 +85,11 @@ func TestTheLibraryHasFewNames(t *testing.T) {
 	t.Logf("%d exported names at top level", len(names))
 }
 
-// aFlag is one of the command's in a text.
 var aFlag = regexp.MustCompile(`(^|[ ("'])--[a-z]{2,}`)
 
 func TestTextsOfTheLibraryNameNoFlags(t *testing.T) {
 	exempt := []string{
-		"datasets/describe.go",     // a description, not an error, whose reader has the command
+		"datasets/describe.go",     // a description, not an error, for users of the command
 		"nmgnn/backend/xla.go",     // XLA's own flags
 		"nmgnn/internal/gpucheck/", // likewise
 	}

@@ -13,7 +13,7 @@ import (
 	"nodemask/internal/checkout"
 )
 
-// linked adds the modules that packages are linked with to folders, which has the folder of each.
+// linked adds the folders of the modules that packages link.
 func linked(t *testing.T, folders map[string]string, root string, environment []string, packages ...string) {
 	t.Helper()
 	list := exec.Command("go", append([]string{"list", "-deps", "-f",

@@ -16,7 +16,6 @@ import (
 	"nodemask/paper/record"
 )
 
-// number returns the three numbers of a version.
 func number(t *testing.T, version string) []int {
 	t.Helper()
 	var parts []int
@@ -49,7 +48,7 @@ func TestVersionsAgreeEverywhere(t *testing.T) {
 	require.True(t, strings.HasPrefix(record.Version(), "nodemask "+listed[0]+" ("),
 		"CHANGELOG.md begins with %s, and the program is %s", listed[0], record.Version())
 	require.Contains(t, read("CITATION.cff"), "\nversion: "+listed[0]+"\n")
-	// Versions are tags. A clone may have none, nor git; the version that is worked on has none yet.
+	// Versions are tags. A clone may lack tags or git; the current version has no tag yet.
 	tags, err := exec.Command("git", "-C", root, "tag", "--list", "v*").Output()
 	if err != nil {
 		t.Logf("tags are not checked: %v", err)

@@ -1,4 +1,4 @@
-// Package gobuild builds a program of this project, whole or not at all.
+// Package gobuild builds a program of this project, atomically.
 package gobuild
 
 import (
@@ -18,30 +18,29 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// Program is what is to be built. scripts/build does it for make and set-up.
+// Program describes a build. scripts/build runs it for make and set-up.
 type Program struct {
-	Project     string   // its folder
+	Project     string
 	Package     string   // "./cmd/nodemask"
-	File        string   // where the program is to be; its folder is made if need be
+	File        string   // output; its folder is created
 	Flags       []string // of go build
-	Environment []string // beside this process's
+	Environment []string // added to this process's
 }
 
-// compileFlags are those that set-up and the Makefile have too, so that each package is compiled once for all.
+// compileFlags are also set-up's and the Makefile's, so that each package is compiled once.
 const compileFlags = "-trimpath -tags=netgo,osusergo"
 
-// Build builds the program, unless it is what its sources would give, and returns what go said. It builds beside the
-// file and renames, so that a build which ends early leaves the program that was there. Go takes a program for the
-// right one by its first bytes alone: one that has another size than when it was built is removed first. A second build
-// of the same file waits for the first. No path of this machine is in a program, so that builds in two folders are the
-// same bytes.
+// Build builds the program if it is out of date and returns go's output. It builds next to the file and renames, so
+// that an aborted build keeps the old program. Go recognises an up-to-date program by its first bytes only, so a file
+// of changed size is removed first. A second build of the file waits. Programs contain no machine paths, so they do not
+// depend on the folder.
 func Build(ctx context.Context, p Program) (said []byte, err error) {
 	folder := filepath.Dir(p.File)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, err
 	}
 	lock := flock.New(filepath.Join(folder, ".lock"))
-	// On a file system without locks a build is whole all the same; only two at once may undo one another.
+	// Without file locks builds stay whole; only two at once may undo one another.
 	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil && ctx.Err() != nil {
 		return nil, err
 	}
@@ -54,13 +53,13 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	if size := sizeOf(p.File); size >= 0 {
 		noted, err := os.ReadFile(note)
 		if err == nil && strings.TrimSpace(string(noted)) == strconv.FormatInt(size, 10) {
-			_ = os.Link(p.File, fresh) // go replaces it if it is out of date, and never writes into it
+			_ = os.Link(p.File, fresh) // go replaces it if out of date, and never writes into it
 		}
 	}
 	arguments := slices.Concat([]string{"build"}, strings.Fields(compileFlags), p.Flags, []string{"-o", fresh, p.Package})
 	c := exec.CommandContext(ctx, "go", arguments...)
 	c.Dir = p.Project
-	c.WaitDelay = time.Second // for compilers that it started
+	c.WaitDelay = time.Second // for its compilers
 	c.Env = append(os.Environ(), p.Environment...)
 	if said, err = c.CombinedOutput(); err != nil {
 		_ = os.Remove(fresh)
@@ -76,8 +75,7 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	return said, nil
 }
 
-// settle puts a fresh program in its place. Whatever ends it in between, note and file do not fit, and the next build
-// makes both.
+// settle renames a fresh program into place. If interrupted, note and file disagree, and the next build remakes both.
 func settle(fresh, file, note string) error {
 	f, err := os.OpenFile(fresh, os.O_RDWR, 0)
 	if err != nil {
@@ -92,7 +90,6 @@ func settle(fresh, file, note string) error {
 	return os.Rename(fresh, file)
 }
 
-// sizeOf is a file's size, or -1.
 func sizeOf(file string) int64 {
 	info, err := os.Stat(file)
 	if err != nil || !info.Mode().IsRegular() {

@@ -15,7 +15,6 @@ import (
 	"nodemask/internal/checkout"
 )
 
-// build builds a project's program.
 func build(t *testing.T, project, file string) (said string, err error) {
 	t.Helper()
 	output, err := Build(t.Context(), Program{Project: project, Package: "./cmd", File: file,
@@ -42,7 +41,7 @@ func TestATruncatedProgramIsRebuilt(t *testing.T) {
 	project := filepath.Join(t.TempDir(), "ä project")
 	program(t, project, `print("whole")`)
 	file := filepath.Join(project, "bin", "program")
-	for range 2 { // once there is nothing, once there is half a program
+	for range 2 { // first without a program, then with half of one
 		said, err := build(t, project, file)
 		require.NoError(t, err, said)
 		require.Equal(t, "whole", says(t, file))
@@ -97,7 +96,7 @@ func TestBuildsInTwoFoldersAreTheSameBytes(t *testing.T) {
 	for i := range programs {
 		project := filepath.Join(t.TempDir(), fmt.Sprintf("project %d", i))
 		program(t, project, `panic("where")`)
-		if _, err := exec.LookPath("gcc"); err == nil { // C has paths of its own
+		if _, err := exec.LookPath("gcc"); err == nil { // C has other paths
 			more := "package main\n\n// static int one(void) { return 1; }\nimport \"C\"\n\nvar _ = C.one()\n"
 			require.NoError(t, os.WriteFile(filepath.Join(project, "cmd", "c.go"), []byte(more), 0o666))
 		}

@@ -15,7 +15,6 @@ import (
 	"nodemask/internal/checkout"
 )
 
-// parts is what is checked of a list in CycloneDX.
 type parts struct {
 	Components []struct {
 		Name, Version string

@@ -1,4 +1,4 @@
-// Package jobs runs work side by side on one backend, so that numbers do not depend on how much of it runs at a time.
+// Package jobs runs work in parallel on one backend, with numbers that do not depend on the number of jobs.
 package jobs
 
 import (
@@ -11,11 +11,11 @@ import (
 	"nodemask/nmgnn/backend"
 )
 
-// Run calls work once for each of a number of jobs (0: 1), all at the same time, each with a worker of its own, and
-// returns the first error, which cancels the others' context. open makes a worker of a job's backend, and end frees it.
+// Run calls work once per job (0: 1), in parallel, each with its own worker, and returns the first error, which cancels
+// the others' context. open creates a worker on a job's backend, and end frees it.
 //
-// On a CPU, XLA's jobs keep to one core each, a single one too: threads that they share would wait for one another, and
-// XLA divides some sums by the cores that it has, and so rounds them differently (seen for GAT, in the seventh digit).
+// On a CPU, each XLA job keeps to one core, even a single one: shared threads would wait for each other, and XLA splits
+// some sums by the number of cores, which changes rounding (seen in GAT, in the seventh digit).
 func Run[W any](ctx context.Context, b *backend.Backend, jobs int, open func(*backend.Backend) W, end func(W),
 	work func(ctx context.Context, w W) error) error {
 	p, err := New(b, jobs, open, end)
@@ -26,13 +26,13 @@ func Run[W any](ctx context.Context, b *backend.Backend, jobs int, open func(*ba
 	return p.Run(ctx, work)
 }
 
-// Pool has the workers of [Run] for work that comes piece by piece.
+// Pool keeps the workers of [Run] for work that comes in pieces.
 type Pool[W any] struct {
 	jobs []chan func(W, error) // nil: closed
 	wait sync.WaitGroup
 }
 
-// New starts a number of jobs (0: 1), which wait for [Pool.Run]. Close the pool after use.
+// New returns a pool of jobs (0: 1) that wait for [Pool.Run]. Close it after use.
 func New[W any](b *backend.Backend, jobs int, open func(*backend.Backend) W, end func(W)) (*Pool[W], error) {
 	openBackend, err := b.ForJobs()
 	if err != nil {
@@ -43,7 +43,7 @@ func New[W any](b *backend.Backend, jobs int, open func(*backend.Backend) W, end
 		todo := make(chan func(W, error))
 		p.jobs = append(p.jobs, todo)
 		p.wait.Go(func() {
-			own, err := openBackend(job) // keeps the goroutine to a core
+			own, err := openBackend(job) // pins the goroutine to a core
 			var worker W
 			if err == nil {
 				worker = open(own)
@@ -63,8 +63,8 @@ func New[W any](b *backend.Backend, jobs int, open func(*backend.Backend) W, end
 	return p, nil
 }
 
-// Run has each job call work once, all at the same time, and returns the first error, which cancels the others'
-// context. Nobody else may run or close the pool meanwhile. It returns an error if the pool is closed.
+// Run makes each job call work once, in parallel, and returns the first error, which cancels the others' context, or an
+// error if the pool is closed. Do not run or close the pool meanwhile.
 func (p *Pool[W]) Run(ctx context.Context, work func(ctx context.Context, w W) error) error {
 	if p.jobs == nil {
 		return errors.New("the pool is closed: expected a new one")
@@ -85,7 +85,7 @@ func (p *Pool[W]) Run(ctx context.Context, work func(ctx context.Context, w W) e
 	return group.Wait()
 }
 
-// Close ends the jobs and frees their workers; a second time it does nothing.
+// Close ends the jobs and frees their workers; later calls do nothing.
 func (p *Pool[W]) Close() {
 	for _, todo := range p.jobs {
 		close(todo)

@@ -1,5 +1,5 @@
-// Package memory tells how much more memory this process may take, so that what needs more is refused before the system
-// ends it, and counts what files take of it.
+// Package memory reports how much more memory this process may take, so that too large work is refused before the
+// system kills it, and budgets what files take.
 package memory
 
 import (
@@ -14,16 +14,16 @@ import (
 // Left is how much more memory this process may take.
 type Left struct {
 	Bytes int64
-	Of    string // what has no more: "this machine" and so on
+	Of    string // what limits it: "this machine" and so on
 }
 
-// String says it in a few words: "this machine leaves 1.5 GB".
+// String returns a phrase: "this machine leaves 1.5 GB".
 func (l Left) String() string { return l.Of + " leaves " + Text(l.Bytes) }
 
-// About returns an estimated number of bytes for people.
+// About returns an estimated number of bytes as text.
 func About(bytes float64) string { return Text(int64(min(bytes, 9e18))) }
 
-// Text returns a number of bytes for people: "1.5 GB".
+// Text returns a number of bytes as text: "1.5 GB".
 func Text(bytes int64) string {
 	switch {
 	case bytes >= 1e9:
@@ -34,7 +34,7 @@ func Text(bytes int64) string {
 	return fmt.Sprintf("%d bytes", bytes)
 }
 
-// least returns the one with the fewest bytes; not found, and no limit, if there is none.
+// least returns the entry with the fewest bytes; not found, so no limit, if there is none.
 func least(all []Left) (l Left, ok bool) {
 	l.Bytes = math.MaxInt64
 	for _, one := range all {
@@ -45,10 +45,9 @@ func least(all []Left) (l Left, ok bool) {
 	return l, ok
 }
 
-// unlimited is above what a group that has no limit says in version 1.
+// unlimited is below the value that version 1 reports for groups without a limit.
 const unlimited = 1 << 60
 
-// machine returns what the machine has available, of the files of a Linux system.
 func machine(system fs.FS) []Left {
 	if kilobytes, ok := numberOf(system, "proc/meminfo", "MemAvailable:"); ok {
 		return []Left{{kilobytes << 10, "this machine"}}
@@ -56,7 +55,7 @@ func machine(system fs.FS) []Left {
 	return nil
 }
 
-// groups returns what the control groups of this process leave, of version 1 and 2: its own and those around it.
+// groups returns what this process's control groups (versions 1 and 2) and their parents leave.
 func groups(system fs.FS) (all []Left) {
 	text, err := fs.ReadFile(system, "proc/self/cgroup")
 	if err != nil {
@@ -80,7 +79,7 @@ func groups(system fs.FS) (all []Left) {
 			folder := path.Join(root, group)
 			if most, ok := numberOf(system, path.Join(folder, limit), ""); ok && most < unlimited {
 				used, _ := numberOf(system, path.Join(folder, usage), "")
-				cached, _ := numberOf(system, path.Join(folder, "memory.stat"), idle+" ") // which the system gives back
+				cached, _ := numberOf(system, path.Join(folder, "memory.stat"), idle+" ") // reclaimable
 				all = append(all, Left{most - max(used-cached, 0), "this process's control group (" + limit + ")"})
 			}
 			if group == "/" {
@@ -91,7 +90,7 @@ func groups(system fs.FS) (all []Left) {
 	return all
 }
 
-// numberOf returns the number behind a key at the start of a line, or the file's first one for no key.
+// numberOf returns the number after key at the start of a line; without a key, the file's first number.
 func numberOf(system fs.FS, name, key string) (number int64, ok bool) {
 	text, err := fs.ReadFile(system, name)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Get returns how much more memory this process may take: what is available on the machine, or what its control groups
-// or its limit on addresses leave, if that is less. Where the system does not say it is not found, and no limit.
+// Get returns how much more memory this process may take: the least that the machine, its control groups or its address
+// limit leave; false, so no limit, if the system does not report it.
 func Get() (Left, bool) {
 	system := os.DirFS("/")
 	all := append(machine(system), groups(system)...)
@@ -18,13 +18,13 @@ func Get() (Left, bool) {
 	return least(all)
 }
 
-// Resident returns how many bytes of memory this process has in use; 0 where the system does not say.
+// Resident returns this process's memory in use, in bytes; 0 if the system does not report it.
 func Resident() int64 {
 	kilobytes, _ := numberOf(os.DirFS("/"), "proc/self/status", "VmRSS:")
 	return kilobytes << 10
 }
 
-// Addresses returns how many bytes of addresses this process may have, if they are limited ("ulimit -v").
+// Addresses returns the limit on this process's address space in bytes, if limited ("ulimit -v").
 func Addresses() (bytes int64, limited bool) {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &l); err != nil || l.Cur >= unlimited {

@@ -4,16 +4,15 @@ package memory
 
 import "runtime"
 
-// Get returns how much more memory this process may take; here the system does not say.
+// Get returns how much more memory this process may take, which this system does not report.
 func Get() (Left, bool) { return least(nil) }
 
-// Resident returns how many bytes of memory this process has in use: those that Go knows of, since the system does not
-// say.
+// Resident returns Go's memory in use, in bytes: this system does not report the process's.
 func Resident() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.Sys - m.HeapReleased)
 }
 
-// Addresses returns how many bytes of addresses this process may have; here they are not limited.
+// Addresses returns the limit on the address space: none here.
 func Addresses() (bytes int64, limited bool) { return 0, false }

@@ -7,19 +7,18 @@ import (
 	"unicode"
 )
 
-// FontFamily is whatever the reader's system uses, as CSS and SVG write it.
+// FontFamily is the reader's system font, in CSS and SVG syntax.
 const FontFamily = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif"
 
-// Escape returns s for the text or an attribute of HTML and XML. What XML cannot hold becomes U+FFFD.
+// Escape returns s escaped for text or attributes in HTML and XML. Characters that XML cannot hold become U+FFFD.
 func Escape(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder never fails
 	return b.String()
 }
 
-// Plain returns s, such as a name from a file, in one line that changes nothing around it and that a terminal does not
-// obey: each run of white space and control characters becomes one space, what is not UTF-8 or not for XML becomes
-// U+FFFD, and controls of the direction of writing are left out.
+// Plain returns s, such as a name from a file, as one line that is safe in text and on terminals: runs of white space
+// and controls become one space, invalid UTF-8 and non-XML characters U+FFFD; bidirectional controls are removed.
 func Plain(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -36,7 +35,7 @@ func Plain(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' }), " ")
 }
 
-// Name returns a node's name in one line, as [Plain] has it; its number if it has none.
+// Name returns a node's [Plain] name; without one, its number.
 func Name(node int32, names []string) string {
 	if int(node) < len(names) {
 		if name := Plain(names[node]); name != "" {
@@ -46,8 +45,8 @@ func Name(node int32, names []string) string {
 	return fmt.Sprint(node)
 }
 
-// ElementID returns s as the id of an element that HTML, XML and CSS all take: all but letters, digits, - and _ become
-// -, and it begins with a letter.
+// ElementID returns s as an id valid in HTML, XML and CSS: all but letters, digits, - and _ become -, and it begins
+// with a letter.
 func ElementID(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {

@@ -11,15 +11,15 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Others that save in a folder are waited for so long, and asked so often.
+// How long, and how often, to wait for others that save in a folder.
 const (
 	patience = time.Minute
 	often    = 20 * time.Millisecond
 )
 
-// Hold waits until no other process holds the folder of path, and holds it until release is called or the process ends:
-// so that several files that belong together are all of one process. Where folders cannot be locked, it returns at
-// once. It returns an error if another process holds the folder for a minute, or ctx is done.
+// Hold waits until no other process holds the folder of path, and holds it until release or the end of the process, so
+// that files that belong together come from one process. Without folder locks it returns at once. It returns an error
+// after a minute, or when ctx is done.
 func Hold(ctx context.Context, path string) (release func(), err error) {
 	folder := filepath.Dir(path)
 	held := flock.New(folder, flock.SetFlag(os.O_RDONLY))
@@ -33,5 +33,5 @@ func Hold(ctx context.Context, path string) (release func(), err error) {
 		return nil, errors.Join(fmt.Errorf("another process has been saving in %s for %v: end it, or choose another folder",
 			folder, patience), held.Close())
 	}
-	return func() { _ = held.Close() }, nil // what was saved is there
+	return func() { _ = held.Close() }, nil // writes are synced already
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Replaces returns the first of some files that writing path would replace, whatever links lead there, and "" if there
-// is none. Devices and pipes are never replaced.
+// Replaces returns the first file that writing path would replace, through links too, or "". Devices and pipes are
+// never replaced.
 func Replaces(path string, files ...string) string {
 	there, err := os.Stat(path)
 	if err != nil || !there.Mode().IsRegular() {
@@ -21,8 +21,8 @@ func Replaces(path string, files ...string) string {
 	return ""
 }
 
-// Same reports whether two outputs would be one file. Where neither is there yet, names that differ in upper and lower
-// case alone count as one: on some disks they are.
+// Same reports whether two outputs would be one file. If neither exists, names that differ only in case count as one:
+// on some disks they are.
 func Same(a, b string) bool {
 	if Replaces(a, b) != "" {
 		return true

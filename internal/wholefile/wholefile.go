@@ -1,4 +1,4 @@
-// Package wholefile writes files as a whole or not at all, and removes the temporary files of writers that were killed.
+// Package wholefile writes files atomically, and removes temporary files of killed writers.
 package wholefile
 
 import (
@@ -19,15 +19,15 @@ import (
 
 const (
 	suffix      = ".part"
-	longestName = 200 // bytes of the file's name in that of its temporary file
+	longestName = 200 // bytes of the file's name kept in that of its temporary file
 	tries       = 100
 	ownerOnly   = 0o600
 )
 
-// Write has write fill a file under another name beside path, syncs it and renames it to path: there is what was there
-// before, or all that is new. A new file has mode less the umask, and a regular file keeps its own. Write first removes
-// temporary files of path whose writers were killed; those of others are kept. A device or pipe is written to as it is.
-// Errors of the file system leave out the name of the file, which callers add.
+// Write calls write to fill a temporary file next to path, syncs it and renames it, so that path is the old file or the
+// new one. A new file has mode less the umask; an existing one keeps its mode. Write first removes path's temporary
+// files of killed writers. Devices and pipes are written directly. File system errors omit the file's name, which
+// callers add.
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	p, err := Prepare(path, mode, write)
 	if err != nil {
@@ -36,14 +36,14 @@ func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	return p.Commit()
 }
 
-// Pending is a file that is whole on the disk, but under another name.
+// Pending is a file that is whole on disk under a temporary name.
 type Pending struct {
 	path, part string
-	held       *flock.Flock // nil: a device, which is written to already
+	held       *flock.Flock // nil: a device, already written
 }
 
-// Prepare does what [Write] does but for the renaming, so that several files can be whole before the first takes its
-// name.
+// Prepare returns the file of [Write] before its renaming, so that several files can be complete before the first is
+// renamed.
 func Prepare(path string, mode fs.FileMode, write func(io.Writer) error) (*Pending, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
@@ -51,13 +51,13 @@ func Prepare(path string, mode fs.FileMode, write func(io.Writer) error) (*Pendi
 		if info.Mode()&fs.ModeDevice != 0 {
 			open = func(path string) (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) }
 		}
-		return new(Pending), through(path, open, write) // /dev/stdout and the like are not to be replaced
+		return new(Pending), through(path, open, write) // /dev/stdout and the like must not be replaced
 	}
 	folder, start := filepath.Dir(path), partStart(path)
 	sweep(folder, start)
 	replaces := err == nil && info.Mode().IsRegular()
 	if replaces {
-		mode = info.Mode().Perm() // nobody reads what is being written who could not read the old file
+		mode = info.Mode().Perm() // who could not read the old file must not read the new one
 	}
 	f, held, err := create(folder, start, mode|ownerOnly)
 	if err != nil {
@@ -68,7 +68,7 @@ func Prepare(path string, mode fs.FileMode, write func(io.Writer) error) (*Pendi
 	if err == nil {
 		err = written.Flush()
 	}
-	if err == nil && replaces { // whatever the umask took away
+	if err == nil && replaces { // undo the umask
 		err = f.Chmod(mode)
 	}
 	if err == nil {
@@ -84,13 +84,13 @@ func Prepare(path string, mode fs.FileMode, write func(io.Writer) error) (*Pendi
 	return &Pending{path, f.Name(), held}, nil
 }
 
-// Commit gives the file its name.
+// Commit renames the file to its name and returns any error.
 func (p *Pending) Commit() (err error) {
 	if p.held == nil {
 		return nil
 	}
 	defer func() { err = errors.Join(err, p.unlock()) }()
-	if runtime.GOOS == "windows" { // which does not rename open files
+	if runtime.GOOS == "windows" { // Windows cannot rename open files
 		_ = p.held.Close()
 	}
 	if err := os.Rename(p.part, p.path); err != nil {
@@ -100,7 +100,7 @@ func (p *Pending) Commit() (err error) {
 	return nil
 }
 
-// Discard removes the file, unless it was committed.
+// Discard removes the file unless it was committed.
 func (p *Pending) Discard() {
 	if p.held != nil {
 		_ = os.Remove(p.part)
@@ -114,12 +114,11 @@ func (p *Pending) unlock() error {
 	return held.Close()
 }
 
-// WriteBytes is [Write] of what is in memory.
+// WriteBytes is [Write] for bytes.
 func WriteBytes(path string, mode fs.FileMode, content []byte) error {
 	return Write(path, mode, func(w io.Writer) error { _, err := w.Write(content); return err })
 }
 
-// through writes to a device or pipe.
 func through(path string, open func(string) (*os.File, error), write func(io.Writer) error) error {
 	f, err := open(path)
 	if err != nil {
@@ -129,13 +128,12 @@ func through(path string, open func(string) (*os.File, error), write func(io.Wri
 	return errors.Join(write(w), cause(w.Flush()), cause(f.Close()))
 }
 
-// partStart is how names of a file's temporary files begin; a number and the suffix follow.
 func partStart(path string) string {
 	name := filepath.Base(path)
 	return "." + name[:min(len(name), longestName)] + "."
 }
 
-// create makes a temporary file and locks it. The lock ends with the process, so that [sweep] tells who was killed.
+// create creates and locks a temporary file. The lock ends with the process, so [sweep] recognises killed writers.
 func create(folder, start string, mode fs.FileMode) (*os.File, *flock.Flock, error) {
 	for n := 1; ; n++ {
 		path := filepath.Join(folder, start+strconv.FormatUint(rand.Uint64(), 10)+suffix)
@@ -148,7 +146,7 @@ func create(folder, start string, mode fs.FileMode) (*os.File, *flock.Flock, err
 		}
 		held := lockOf(path)
 		got, err := held.TryLock()
-		// On a file system without locks nothing is swept, either. Elsewhere it may have been, before it was locked.
+		// Without file locks nothing is swept. With them, the file may have been swept before it was locked.
 		if isAt(f, path) && (got || err != nil) {
 			return f, held, nil
 		}
@@ -159,11 +157,10 @@ func create(folder, start string, mode fs.FileMode) (*os.File, *flock.Flock, err
 	}
 }
 
-// sweep removes temporary files that no process has locked.
 func sweep(folder, start string) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return // what is wrong with the folder, making a file there tells
+		return // creating a file will report the folder's fault
 	}
 	for _, e := range entries {
 		number, ok := strings.CutPrefix(e.Name(), start)
@@ -180,7 +177,6 @@ func sweep(folder, start string) {
 	}
 }
 
-// lockOf returns a lock of an existing file, and does not make one.
 func lockOf(path string) *flock.Flock { return flock.New(path, flock.SetFlag(os.O_RDWR)) }
 
 func isAt(f *os.File, path string) bool {
@@ -192,7 +188,7 @@ func isAt(f *os.File, path string) bool {
 	return err == nil && os.SameFile(ours, there)
 }
 
-// syncFolder has a new name survive a power cut, where the file system can.
+// syncFolder makes a new name survive a power cut, if the file system can.
 func syncFolder(folder string) {
 	if d, err := os.Open(folder); err == nil {
 		_ = d.Sync()
@@ -200,7 +196,6 @@ func syncFolder(folder string) {
 	}
 }
 
-// cause strips the name of the temporary file from an error.
 func cause(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError

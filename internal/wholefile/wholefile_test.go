@@ -91,11 +91,11 @@ func TestPartsOfKilledWritersGoAndThoseOfOthersStay(t *testing.T) {
 	}
 	err := Write(path, 0o644, func(w io.Writer) error {
 		assert.NotContains(t, names(t, folder), ".a.7.part")
-		return WriteBytes(path, 0o644, []byte("in between")) // by another who writes the same file
+		return WriteBytes(path, 0o644, []byte("in between")) // another writer of the same file
 	})
 	require.NoError(t, err)
 	assert.Equal(t, []string{".a.7", ".a.x.part", ".b.7.part", "a", "a.7.part"}, names(t, folder))
-	holds(t, path, "") // of the last that was renamed
+	holds(t, path, "") // of the last renamed
 }
 
 func TestANameAsLongAsItCanBeIsWritten(t *testing.T) {

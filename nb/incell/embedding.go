@@ -15,9 +15,8 @@ import (
 	"nodemask/stats"
 )
 
-// Embedding trains one trial of each experiment and shows, side by side, where the nodes of its graph lie by their last
-// hidden representation: its first two principal components, a colour a class, with MAD, the mean cosine distance. Two
-// experiments that differ in masking alone show what masking does to representations.
+// Embedding trains one trial per experiment and shows side by side the first two principal components of the last
+// hidden representation, a colour per class, with MAD, the mean cosine distance.
 func Embedding(experiments ...train.Experiment) {
 	charts := make([]plots.Chart, len(experiments))
 	ctx, stop := notebook.UntilStopped()
@@ -41,7 +40,6 @@ func embedding(ctx context.Context, b *backend.Backend, x train.Experiment, r *t
 	return scatter(title, hidden, x.Graph)
 }
 
-// nameOf is the model of an experiment, and whether it is masked.
 func nameOf(x train.Experiment) string {
 	name := hyper.Title(x.Parameters.Model)
 	if x.Parameters.KeepRate.Active() {
@@ -50,14 +48,13 @@ func nameOf(x train.Experiment) string {
 	return name
 }
 
-// lastHidden returns the representation of all nodes before the logits.
 func lastHidden(b *backend.Backend, x train.Experiment, r *train.Result) infer.Representation {
 	all := nb.Must1(r.Saved(x).Network().Represent(b, x.Graph.Edges, x.Graph.Features, infer.Options{}))
-	return all[max(len(all)-2, 0)] // one layer has the logits alone
+	return all[max(len(all)-2, 0)] // a single layer has only logits
 }
 
-// scatter returns a chart of a representation's first two principal components, with a colour for each class of
-// the graph's nodes; nodes whose class is not known are left out.
+// scatter charts a representation's first two principal components, coloured by class; nodes of unknown class are left
+// out.
 func scatter(title string, h infer.Representation, g *datasets.Graph) plots.Chart {
 	x, y, explained, err := principalComponents(h.Values, h.Rows, h.Width)
 	nb.Must(err)

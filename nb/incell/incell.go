@@ -1,5 +1,5 @@
-// Package incell trains what a notebook cell builds itself, such as a graph or a layer of its own. A cell that uses it
-// links GoMLX and XLA, which takes about a second more; [nb.Train] does without.
+// Package incell trains what a notebook cell builds itself, such as its own graph or layer. Cells that use it link
+// GoMLX and XLA, which takes about a second more than [nb.Train].
 package incell
 
 import (
@@ -19,9 +19,8 @@ import (
 	"nodemask/paper/record"
 )
 
-// Backend opens $GOMLX_BACKEND or, if that is empty, the best backend usable here. It ends the cell if there is none.
-// Open one per cell: with XLA, each has threads of its own. The cell's process keeps memory: see
-// [backend.Backend.KeepMemory].
+// Backend returns $GOMLX_BACKEND, opened, or if empty the best usable backend. It ends the cell if there is none. Open
+// one per cell: with XLA, each has its own threads. The process keeps memory: see [backend.Backend.KeepMemory].
 func Backend() *backend.Backend {
 	b := nb.Must1(backend.Open(""))
 	b.KeepMemory()
@@ -31,9 +30,8 @@ func Backend() *backend.Backend {
 // Experiment returns the experiment that a cell's trials run on a graph.
 func Experiment(c record.Cell, g *datasets.Graph) train.Experiment { return measure.Experiment(c, g) }
 
-// Train runs trials of an experiment on any graph, with a progress bar and the losses as they fall. Its results live in
-// this cell alone: save what you want to keep. The stop button ends it with the trials that are finished; if there are
-// none, it ends the cell.
+// Train returns the trials of an experiment on any graph, with a progress bar and live losses. Results exist only in
+// this cell: save what you want to keep. The stop button returns the finished trials; without any, it ends the cell.
 func Train(trials int, x train.Experiment) []*train.Result {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

@@ -15,15 +15,15 @@ import (
 	"nodemask/stats"
 )
 
-// The classes of test nodes by their neighbours in the train set: the names, and the least number of each.
+// Classes of test nodes by their number of train neighbours: names, and the least number of each.
 var (
 	classNames       = []string{"0", "1", "2", "3 to 4", "5 and more"}
 	neighbourClasses = []int{0, 1, 2, 3, 5}
 )
 
-// ByTrainNeighbours trains a model of the cited reading on splits of the protocol, without masking and with it, and
-// shows what masking adds to the accuracy of test nodes by how many of their neighbours are train nodes. In the
-// inductive setting these are all that a new node hears from.
+// ByTrainNeighbours trains a model of the cited reading on the protocol's splits, without and with masking, and shows
+// the effect of masking on test accuracy by the number of train neighbours. In the inductive setting only these send
+// messages to a new node.
 func ByTrainNeighbours(data, model string, setting datasets.Setting, trainPercent, splits int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -46,7 +46,7 @@ func byTrainNeighbours(ctx context.Context, data, model string, setting datasets
 	b := Backend()
 	runner := train.NewRunner(b)
 	defer runner.Close()
-	// accuracy [arm][class][split], and the mean number of nodes.
+	// accuracy [arm][class][split], and mean node counts.
 	accuracy := [2][][]float64{make([][]float64, len(classNames)), make([][]float64, len(classNames))}
 	nodes := make([]float64, len(classNames))
 	for split := range splits {
@@ -91,7 +91,6 @@ func byTrainNeighbours(ctx context.Context, data, model string, setting datasets
 	return t, nil
 }
 
-// classesOf returns the class of each test node by its neighbours in the train set.
 func classesOf(g *datasets.Graph, s *datasets.Split) []int {
 	inTrain := make([]bool, g.NumNodes())
 	for _, v := range s.Train {

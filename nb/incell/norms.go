@@ -19,9 +19,9 @@ import (
 	"nodemask/plots"
 )
 
-// NormsByLayer trains a model of the cited reading on one split, with batch normalisation and without where it has it,
-// with masking, with rescaled masking and with neither, and shows how large representations are, layer by layer: of
-// train nodes as training sees them, and of test nodes when nothing is masked any more.
+// NormsByLayer trains a model of the cited reading on one split, with and without any batch normalisation, and with
+// masking, rescaled masking and neither. It shows the size of representations per layer: of train nodes in training,
+// and of test nodes without masks.
 func NormsByLayer(data, model string, setting datasets.Setting, trainPercent int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -42,7 +42,7 @@ func normsByLayer(ctx context.Context, data, model string, setting datasets.Sett
 	for _, reading := range q.Readings {
 		arms := []judge.Arm{judge.Masked}
 		name := judge.Departure(q.Axes, reading)
-		if !strings.Contains(name, "rescale") { // which changes nothing where nothing is masked
+		if !strings.Contains(name, "rescale") { // no effect without masking
 			arms = []judge.Arm{judge.Plain, judge.Masked}
 		}
 		for _, arm := range arms {
@@ -72,13 +72,13 @@ func normsByLayer(ctx context.Context, data, model string, setting datasets.Sett
 	return t
 }
 
-// norms returns the mean Euclidean length of each layer's representations: of the train nodes in the train graph, under
-// a mask as training draws it, and of the test nodes in the test graph.
+// norms returns the mean Euclidean norm of each layer's representations: of the train nodes in the train graph, under a
+// training mask, and of the test nodes in the test graph.
 func norms(x train.Experiment, r *train.Result) (trained, tested []float64) {
 	split := nb.Must1(x.Split(r.Seed))
 	view := nb.Must1(datasets.NewView(x.Graph, split, x.Setting, x.Arrivals))
 	network := r.Saved(x).Network()
-	b := nb.Must1(backend.Open("go")) // XLA would compile a second for each of two programs that run once
+	b := nb.Must1(backend.Open("go")) // XLA would take a second to compile each of two programs that run once
 	represent := func(phase datasets.Phase, o infer.Options) []float64 {
 		all := nb.Must1(network.Represent(b, phase.Edges, x.Graph.Features.Select(phase.Nodes), o))
 		means := make([]float64, len(all))

@@ -10,10 +10,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// principalComponents returns the first two principal components of rows of numbers [rows, width]: x[i], y[i] of each
-// row, and the share of the variance that each explains. The sign of a component is that in which its largest loading
-// is positive, so that the same numbers always give the same picture. It returns an error for fewer than two rows or
-// columns, and for numbers that are not finite.
+// principalComponents returns the first two principal components x, y of row-major values [rows, width], and the
+// variance share of each. The largest loading is positive, so that pictures are reproducible. It returns an error for
+// fewer than two rows or columns, or numbers that are not finite.
 func principalComponents(values []float32, rows, width int) (x, y []float64, explained [2]float64, err error) {
 	if rows < 2 || width < 2 || len(values) != rows*width {
 		return nil, nil, explained, fmt.Errorf("principal components of %d numbers as [%d, %d]: expected two rows "+

@@ -22,7 +22,7 @@ func TestThePlaygroundInJupyterLab(t *testing.T) {
 	drag := "(s => { s.value = 9; for (const e of ['input', 'change']) s.dispatchEvent(new Event(e)) })(" +
 		find("input[type=range]") + "[0])"
 	steps := []struct{ do, until string }{
-		// The cell goes on until it is closed, so this is not waited for.
+		// The cell runs until closed, so do not wait for it.
 		{"jupyterapp.commands.execute('notebook:run-all-cells')", says("Choose, then press Train.")},
 		{"0", find("select") + ".length === 4 && " + find("input[type=range]") + ".length === 2"},
 		{"0", find(":is(select, input[type=range])") + ".every(e => e.labels?.length)"},
@@ -35,8 +35,7 @@ func TestThePlaygroundInJupyterLab(t *testing.T) {
 		{press("Close"), says("Closed.")},
 		{"0", "jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'"},
 	}
-	// gonb makes its connection anew when an answer takes it over half a second, and what was shown before is deaf then:
-	// who sees nothing happen runs the cell again.
+	// gonb reconnects if an answer takes over half a second, and earlier output is then dead: users run the cell again.
 	failed := "never tried"
 	for attempt := 0; attempt < 4 && failed != ""; attempt++ {
 		failed = ""
@@ -57,7 +56,7 @@ func TestThePlaygroundInJupyterLab(t *testing.T) {
 	shoot(t, ctx, "playground", false)
 	assert.Empty(t, eval[[]string](t, ctx, errorsShown))
 	for _, c := range complaints() {
-		// gonb's own words for a connection that took too long.
+		// gonb's message for a slow connection.
 		assert.True(t, strings.Contains(c, "gonb_comm") || strings.Contains(c, "comm_open_ack") ||
 			strings.Contains(c, "GoNB not setup"), c)
 	}

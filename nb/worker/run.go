@@ -15,14 +15,14 @@ import (
 	"nodemask/internal/gobuild"
 )
 
-// patience is how long a process may go on after it was told to end: less than the five seconds that gonb gives a cell.
+// patience is how long a process may run after it was told to end: less than gonb's five seconds for a cell.
 const patience = 4 * time.Second
 
-// Run serves the request with a process of the project's command, in the working directory, and calls each with every
-// event, one at a time. It first builds the command if it is out of date.
+// Run serves the request with a process of the project's command, built first if out of date, in the working directory,
+// and calls each with every event, one at a time.
 //
 // When the context is cancelled the process ends, keeping finished trials, and Run returns the context's error. Any
-// other error is the process's own, or says in one line why it could not be built.
+// other error is the process's, or one line on why it could not be built.
 func Run(ctx context.Context, project string, r Request, each func(Event)) error {
 	request, err := json.Marshal(r)
 	if err != nil {
@@ -32,7 +32,7 @@ func Run(ctx context.Context, project string, r Request, each func(Event)) error
 	if err != nil {
 		return err
 	}
-	// What went wrong with a request that the process did not read to its end, the process says.
+	// If the process stops reading the request, it reports the reason itself.
 	_, _ = p.in.Write(append(request, '\n'))
 	events := json.NewDecoder(p.out)
 	var broken error
@@ -60,8 +60,7 @@ func Run(ctx context.Context, project string, r Request, each func(Event)) error
 	return nil
 }
 
-// Output runs the project's command with arguments, and returns what it prints to its standard output. Errors are those
-// of [Run].
+// Output returns what the project's command prints to standard output. Errors are those of [Run].
 func Output(ctx context.Context, project string, args ...string) ([]byte, error) {
 	path := filepath.Join(project, ".nodemask", "bin", "nodemask")
 	if err := build(ctx, project, path); err != nil {
@@ -80,7 +79,6 @@ func Output(ctx context.Context, project string, args ...string) ([]byte, error)
 	return out, nil
 }
 
-// process is a running command.
 type process struct {
 	*exec.Cmd
 	in     io.WriteCloser
@@ -88,7 +86,6 @@ type process struct {
 	errors bytes.Buffer
 }
 
-// start builds the command and starts it.
 func start(ctx context.Context, project string) (*process, error) {
 	path := filepath.Join(project, ".nodemask", "bin", "nodemask")
 	if err := build(ctx, project, path); err != nil {
@@ -108,14 +105,13 @@ func start(ctx context.Context, project string) (*process, error) {
 	return p, p.Start()
 }
 
-// The command has flags of its own, and no workspace: else a cell and a terminal would take turns in building it anew.
-// scripts/lab/setup.sh builds it with the same.
+// The command is built with its own flags and no workspace: else a cell and a terminal would rebuild it in turns.
+// scripts/lab/setup.sh uses the same.
 const (
 	linkFlags = "-buildvcs=false -ldflags=-s"
 	goWork    = "GOWORK=off"
 )
 
-// build makes the command, unless it is what its sources would give.
 func build(ctx context.Context, project, path string) error {
 	output, err := gobuild.Build(ctx, gobuild.Program{Project: project, Package: "./cmd/nodemask", File: path,
 		Flags: strings.Fields(linkFlags), Environment: []string{"GOFLAGS=", goWork}})
@@ -130,7 +126,6 @@ func build(ctx context.Context, project, path string) error {
 	return nil
 }
 
-// said is an error in the words of the command that failed.
 type said struct {
 	text  string
 	cause error
@@ -139,8 +134,8 @@ type said struct {
 func (e *said) Error() string { return e.text }
 func (e *said) Unwrap() error { return e.cause }
 
-// reason returns the line of a failed command's output that says why it failed: what the command nodemask says of
-// itself, else the first that is no heading of the go command's.
+// reason returns the line of output that explains a failure: nodemask's own message, else the first that is not one of
+// go's headings.
 func reason(output []byte, err error) string {
 	first := ""
 	for line := range strings.SplitSeq(string(output), "\n") {

@@ -75,7 +75,7 @@ func TestTheReasonOfAFailureIsOneLine(t *testing.T) {
 	}
 }
 
-// program is a project whose command nodemask has this body of main.
+// program makes a project whose command nodemask has this body of main.
 func program(t *testing.T, project, body string) {
 	t.Helper()
 	folder := filepath.Join(project, "cmd", "nodemask")
@@ -107,7 +107,7 @@ func TestSetupBuildsTheCommandWithTheFlagsOfACell(t *testing.T) {
 	require.NoError(t, err)
 	script, err := os.ReadFile(filepath.Join(root, "scripts", "lab", "setup.sh"))
 	require.NoError(t, err)
-	// Other flags would have the first cell build everything anew.
+	// With other flags the first cell would rebuild everything.
 	require.Contains(t, string(script), fmt.Sprintf("    %s step \"nodemask cannot be built\" \\\n        "+
 		"go run ./scripts/build .nodemask/bin/nodemask ./cmd/nodemask %s\n", goWork, linkFlags))
 }
@@ -140,7 +140,7 @@ func TestCancellingEndsTheInputAndWaitsForTheProcess(t *testing.T) {
 	assert.Equal(t, Event{Trials: &Trials{Done: 7}}, last, "what it finished is heard of")
 }
 
-// training, if set, makes the test binary a cell that trains for long into that folder.
+// training, if set, makes the test binary a long training cell that writes into that folder.
 const training = "NODEMASK_TEST_STORE"
 
 func TestMain(m *testing.M) {
@@ -164,7 +164,7 @@ func TestAProcessDoesNotOutliveAKilledCell(t *testing.T) {
 	}
 	root, err := checkout.Root()
 	require.NoError(t, err)
-	// Building the command is not what is waited for below.
+	// Build first, to not wait for it below.
 	require.NoError(t, build(t.Context(), root, filepath.Join(root, ".nodemask", "bin", "nodemask")))
 	folder := t.TempDir()
 	mark := training + "=" + folder
@@ -181,7 +181,6 @@ func TestAProcessDoesNotOutliveAKilledCell(t *testing.T) {
 	require.Eventually(t, func() bool { return processesWith(mark) == 0 }, 10*time.Second, 10*time.Millisecond)
 }
 
-// processesWith counts processes by an entry of their environment.
 func processesWith(entry string) (count int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, file := range files {

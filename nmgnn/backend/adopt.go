@@ -8,9 +8,9 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Adopt prepares a backend that somebody else opened, as by compute.New, for this project's loops: without it XLA on a
-// CPU scatters, at a tenth of the speed. Digits are as they were: XLA's settings are read when it starts. It returns an
-// error for what is neither GoMLX's pure-Go backend nor go-xla on a CPU or with CUDA.
+// Adopt prepares a backend opened elsewhere for this project's loops: XLA on a CPU would scatter, ten times slower.
+// Digits do not change, as XLA reads its settings at start. It returns an error for other backends than GoMLX's pure-Go
+// one and go-xla on a CPU or with CUDA.
 func Adopt(b compute.Backend) (*Backend, error) {
 	if b == nil {
 		return nil, fmt.Errorf("the backend is nil: expected one that is open")

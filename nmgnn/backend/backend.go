@@ -1,5 +1,4 @@
-// Package backend finds and opens what computes: XLA on a GPU or CPU, or GoMLX's pure-Go backend. Where a faster one is
-// not available, it reports which one, and why.
+// Package backend opens XLA on a GPU or CPU, or GoMLX's pure-Go backend, and reports why faster ones are unavailable.
 package backend
 
 import (
@@ -24,29 +23,27 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Backend is what computes: XLA on a GPU ("xla:cuda") or CPU ("xla:cpu"), or GoMLX's pure-Go backend ("go").
+// Backend is XLA on a GPU ("xla:cuda") or CPU ("xla:cpu"), or GoMLX's pure-Go one ("go").
 type Backend struct {
 	compute.Backend
-	// ID is one of [IDs], however the backend was asked for.
+	// ID is one of [IDs].
 	ID string
 	// Plugin is the file of XLA's PJRT plugin; empty for "go".
 	Plugin string
-	// Skipped says why each better backend that was looked for is not usable. Empty if one was asked for.
+	// Skipped tells why faster backends are unusable; empty if one was asked for.
 	Skipped []*Error
-	// KernelsLost says why a backend that should run the kernels of package fused cannot, and so is slow. It is nil if
-	// the backend runs them, and on a GPU, which never does.
+	// KernelsLost tells why a backend on a CPU cannot run package fused's kernels, and so is slow; else nil.
 	KernelsLost error
-	// ProgramsLost says why programs are compiled anew in each process, and not kept on disk. It is nil if they are kept,
-	// were not asked to be, and on backends that compile in no time.
+	// ProgramsLost tells why compiled programs are not kept on disk although asked for; else nil.
 	ProgramsLost error
-	// Digits is "avx2" if this is XLA on a CPU whose results are the same on every x86-64 with AVX2, and else "".
+	// Digits is "avx2" for XLA on a CPU with equal results on every x86-64 with AVX2, else "".
 	Digits string
 
-	asked string // opens it again
-	end   func() // what to do when it is finalized; nil: nothing
+	asked string // id to open it again
+	end   func() // called by Finalize; may be nil
 }
 
-// Finalize frees the backend. It must not be used after that.
+// Finalize frees the backend, which must not be used afterwards.
 func (b *Backend) Finalize() {
 	b.Backend.Finalize()
 	if b.end != nil {
@@ -54,21 +51,19 @@ func (b *Backend) Finalize() {
 	}
 }
 
-// IsFinalized reports whether nothing can be computed on the backend: it was finalized, or is nil.
+// IsFinalized reports whether the backend was finalized or is nil.
 func (b *Backend) IsFinalized() bool { return b == nil || b.Backend == nil || b.Backend.IsFinalized() }
 
-// KeepMemory has glibc's allocator keep the memory that XLA on a CPU frees after every epoch, unless
-// MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES are set. It is for the whole process, so programs
-// that do little else than train call it, as the command nodemask does: without it an epoch of GAT on PubMed takes
-// nearly twice as long. On other backends it does nothing.
+// KeepMemory makes glibc keep the memory that XLA on a CPU frees every epoch, in the whole process, unless
+// MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES is set. It nearly halves the time of an epoch of GAT
+// on PubMed. Other backends ignore it.
 func (b *Backend) KeepMemory() {
 	if b.ID == onCPU {
 		fused.KeepMemory()
 	}
 }
 
-// String returns one line for people: the backend, its plugin if it has one, its kernels, and why it is slower than it
-// could be.
+// String returns the backend, its plugin, its kernels, and why it is slower than possible, in one line.
 func (b *Backend) String() string {
 	id := b.ID
 	if b.Plugin != "" {
@@ -81,7 +76,7 @@ func (b *Backend) String() string {
 	return text
 }
 
-// Summary returns the line of [Backend.String] without any path of this machine.
+// Summary returns [Backend.String] without paths of this machine.
 func (b *Backend) Summary() string { return b.line(b.ID, b.Slower()) }
 
 func (b *Backend) line(id, slower string) string {
@@ -92,7 +87,7 @@ func (b *Backend) line(id, slower string) string {
 	return text
 }
 
-// Kernel returns how the backend computes sums over neighbours.
+// Kernel returns the kernel for sums over neighbours.
 func (b *Backend) Kernel() kernels.Kernel {
 	if b.OnGPU() || b.KernelsLost != nil {
 		return kernels.ScatterKernel
@@ -100,14 +95,13 @@ func (b *Backend) Kernel() kernels.Kernel {
 	return kernels.FusedKernel
 }
 
-// Slower returns why the backend is slower than it could be on this machine, without any path of it, or "" if it is
-// not.
+// Slower returns why the backend is slower than possible, without paths of this machine, or "".
 func (b *Backend) Slower() string {
 	reason := b.slower(func(e *Error) string { return fmt.Sprintf("backend %s: %s", e.ID, e.Reason) })
 	return folders.ReplaceAllString(reason, "$1")
 }
 
-// folders matches the folders of absolute paths, not those of modules.
+// folders matches absolute paths' folders, not modules'.
 var folders = regexp.MustCompile(`(^|[\s("'])/[^\s:,"']*/`)
 
 func (b *Backend) slower(say func(*Error) string) string {
@@ -116,7 +110,7 @@ func (b *Backend) slower(say func(*Error) string) string {
 		reasons = append(reasons, say(b.Skipped[len(b.Skipped)-1]))
 	}
 	for _, why := range b.Skipped {
-		if b.ID == onCPU && why.Err != nil { // a plugin for GPUs was set up, and does not start
+		if b.ID == onCPU && why.Err != nil { // a plugin for GPUs is installed but does not start
 			reasons = append(reasons, say(why))
 		}
 	}
@@ -129,7 +123,7 @@ func (b *Backend) slower(say func(*Error) string) string {
 // OnGPU reports whether the backend computes on a GPU.
 func (b *Backend) OnGPU() bool { return b.ID == onGPU }
 
-// Device returns what computes, without any path of this machine: XLA compiles for the processor that it finds.
+// Device returns the device's description, without paths.
 func (b *Backend) Device() string {
 	text := fmt.Sprintf("%s %s/%s", b.Description(), runtime.GOOS, runtime.GOARCH)
 	if b.Plugin != "" {
@@ -141,7 +135,6 @@ func (b *Backend) Device() string {
 	return text
 }
 
-// processor is the name of this machine's, or empty where the system does not say.
 func processor() string {
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
@@ -155,19 +148,19 @@ func processor() string {
 	return ""
 }
 
-// Error says that a backend cannot be had, and what to do about it.
+// Error tells why a backend is unavailable, and what to do.
 type Error struct {
 	ID      string
 	Reason  string
-	Looked  []string // the folders that were looked in, or the one that holds the plugin
-	Unknown bool     // there is no backend of that name, on this machine or any other
-	Err     error    // the cause, if it is another error
+	Looked  []string
+	Unknown bool  // no backend has this name on any machine
+	Err     error // the cause; may be nil
 }
 
 // Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Error names the backend and says why it cannot be had.
+// Error returns the backend's ID, the reason and the folders searched.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("backend %s: %s", e.ID, e.Reason)
 	if len(e.Looked) > 0 {
@@ -176,7 +169,6 @@ func (e *Error) Error() string {
 	return text
 }
 
-// errNoXLA is why XLA is not there at all in this build.
 var errNoXLA = errors.New("this program was built without XLA (it needs cgo, and Linux or macOS): rebuild it with " +
 	"CGO_ENABLED=1 and a C compiler, or use the backend go")
 
@@ -186,23 +178,21 @@ const (
 	pure  = "go"
 )
 
-// IDs lists the backends from the best to the one that always works.
+// IDs returns the backends, from the fastest to the one that always works.
 func IDs() []string { return []string{onGPU, onCPU, pure} }
 
-// Open opens the backend named by id: one of [IDs], or "xla:" and the absolute path of a PJRT plugin.
-// An empty id takes $GOMLX_BACKEND; if that is empty too, the best backend that really starts. Errors are
-// [*Error].
+// Open opens the backend named by id: one of [IDs], or "xla:" and the absolute path of a PJRT plugin. An empty id means
+// $GOMLX_BACKEND or, if empty, the fastest that starts. Errors are [*Error].
 //
-// Plugins are looked for in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH, and then where this project's set-up
-// puts them: .nodemask/ of the clone that the program is installed in or was built from. There they must have the
-// SHA-256 that this package knows. The working directory has no say in what is loaded, and nothing is ever downloaded.
+// Plugins are searched in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH, then in .nodemask/ of the clone that the
+// program is installed in or was built from, where they must have the SHA-256 known here. The working directory does
+// not matter, and nothing is downloaded.
 //
-// Programs that XLA compiles for a CPU are kept on disk, up to 200 MB, in .nodemask/programs of the clone or the user's
-// cache; $NODEMASK_PROGRAMS names another folder, or is "off".
+// XLA's programs for a CPU are kept on disk, up to 200 MB, in .nodemask/programs of the clone or in the user's cache;
+// $NODEMASK_PROGRAMS is another folder or "off".
 //
-// The first XLA on a CPU sets PJRT_NPROC and XLA_FLAGS, which XLA reads, for the whole process: set them to decide
-// yourself. Other programs of GoMLX's pure-Go backend in the process keep GoMLX's own operations ([fused.Hasten]), and
-// the allocator is as it was ([Backend.KeepMemory]).
+// The first XLA on a CPU sets PJRT_NPROC and XLA_FLAGS for the whole process, unless you have. Other users of GoMLX's
+// pure-Go backend keep its own operations ([fused.Hasten]); for the allocator see [Backend.KeepMemory].
 func Open(id string) (*Backend, error) {
 	if id == "" {
 		id = os.Getenv(compute.ConfigEnvVar)
@@ -233,8 +223,8 @@ func Open(id string) (*Backend, error) {
 	return nil, &Error{ID: "any", Reason: strings.Join(reasons, "; "), Err: errors.Join(causes...)}
 }
 
-// behindGo returns an error if this is XLA on a CPU without the kernels of package fused, which the pure-Go backend
-// has: then it is slower on all but small graphs (GIN: 12 ms an epoch against 8 on Cora, 1,180 against 58 on PubMed).
+// behindGo returns an error if XLA on a CPU lacks package fused's kernels, which the pure-Go backend has: it is then
+// slower on all but small graphs (GIN: 12 ms an epoch against 8 on Cora, 1,180 against 58 on PubMed).
 func (b *Backend) behindGo() *Error {
 	if b.ID != onCPU || b.KernelsLost == nil || fused.Intercepted() != nil {
 		return nil
@@ -242,7 +232,7 @@ func (b *Backend) behindGo() *Error {
 	return &Error{ID: onCPU, Reason: b.KernelsLost.Error() + "; without them it is slower than pure Go", Err: b.KernelsLost}
 }
 
-// orError keeps the absence of an [*Error] from becoming an error that is not nil.
+// orError avoids a typed nil in an error.
 func orError(b *Backend, why *Error) (*Backend, error) {
 	if why != nil {
 		return nil, why
@@ -254,7 +244,7 @@ func openNamed(id string, onOneCore bool) (*Backend, *Error) {
 	name, config, _ := strings.Cut(id, ":")
 	switch name {
 	case pure:
-		// Running operations in parallel can hang for good with two or three workers, and gains nothing here.
+		// Parallel operations can hang with two or three workers, and gain nothing here.
 		if config == "" {
 			config = "ops_sequential"
 		}
@@ -275,8 +265,7 @@ func openNamed(id string, onOneCore bool) (*Backend, *Error) {
 	return nil, &Error{ID: id, Unknown: true, Reason: "no such backend: expected one of " + strings.Join(IDs(), ", ")}
 }
 
-// openXLA opens a plugin by its name or absolute path, with go-xla's options behind commas; onOneCore: for a thread
-// that keeps to one core.
+// config is a name or absolute path, with go-xla's options after commas; onOneCore: for a thread bound to one core.
 func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	asked := "xla:" + config
 	plugin, options, _ := strings.Cut(config, ",")
@@ -326,9 +315,8 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	return opened, nil
 }
 
-// ForJobs returns a function that opens the backend of each of several jobs. Each job is a goroutine of its own and
-// calls open first of all. On a CPU, each XLA job has a client that keeps to one core: two that share their threads are
-// slower than one.
+// ForJobs returns a function that opens the backend for a job, a goroutine that calls it first. On a CPU each XLA job
+// gets a client bound to one core: two sharing threads are slower than one.
 func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 	if err := gomlx.CheckOpen(b); err != nil {
 		return nil, err
@@ -337,8 +325,8 @@ func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 		return func(int) (*Backend, error) { return b, nil }, nil
 	}
 	defer gomlx.Guard(&err, "preparing jobs")
-	// XLA starts the threads that compile for all clients when it first compiles. They must not come from a job, or they
-	// would all keep to its core, and jobs would wait for each other's programs.
+	// XLA starts its compiler threads at the first compilation, for all clients. Started by a job, they would all stay
+	// on its core.
 	if _, err := graph.CallOnce(b.Backend, graph.Neg, float32(0)); err != nil {
 		return nil, gomlx.Error(err)
 	}
@@ -350,8 +338,8 @@ func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 	}, nil
 }
 
-// findPlugin returns the file of the plugin of that name and, unless the user named its folder, the SHA-256 that it
-// must have; or an [*Error] that says where it was looked for.
+// findPlugin returns a plugin's file and required SHA-256 ("" in the user's folders), or an [*Error] with the places
+// searched.
 func findPlugin(asked, name string) (path, pin string, why *Error) {
 	if !haveXLA {
 		return "", "", &Error{ID: asked, Reason: errNoXLA.Error(), Err: errNoXLA}
@@ -382,11 +370,10 @@ func findPlugin(asked, name string) (path, pin string, why *Error) {
 
 var pluginName = regexp.MustCompile(`^[a-z0-9_]+$`)
 
-// pluginPlace is a folder where a plugin may be, with the SHA-256 that it must have there; "": any, as the user named
-// the folder.
+// "" is any SHA-256, in the user's folders.
 type pluginPlace struct{ folder, pin string }
 
-// pluginPlaces lists where a plugin may be: what the user names, then what set-up or pip installs.
+// The user's folders come first.
 func pluginPlaces(name string) []pluginPlace {
 	var places []pluginPlace
 	for _, folder := range filepath.SplitList(os.Getenv("PJRT_PLUGIN_LIBRARY_PATH")) {
@@ -397,8 +384,7 @@ func pluginPlaces(name string) []pluginPlace {
 	return append(places, installedPlaces(name, checkout.Folders())...)
 }
 
-// installedPlaces lists where set-up puts a plugin, or pip: a program from a wheel is in the folder nodemask of
-// Python's packages, and the plugin from a wheel of its own is beside that.
+// A program from a wheel has the plugin next to its folder in Python's packages.
 func installedPlaces(name string, roots []string) []pluginPlace {
 	set, ok := setUp[name]
 	if !ok {
@@ -414,7 +400,7 @@ func installedPlaces(name string, roots []string) []pluginPlace {
 	return places
 }
 
-// pluginProblem is what the system's loader said, where go-xla repeats it with every function it passed through.
+// pluginProblem returns the loader's message, which go-xla repeats once for each function it passed through.
 func pluginProblem(err error) string {
 	text := gomlx.Error(err).Error()
 	if _, said, found := strings.Cut(text, `failed to dynamically load PJRT plugin from "`); found {
@@ -425,11 +411,8 @@ func pluginProblem(err error) string {
 	return text
 }
 
-// PlanFor chooses how to compute on this backend, for a graph whose features have the given density, the share of
-// entries that are not zero.
-//
-// On a CPU these are the kernels of package fused, or scatters if it cannot be called, which XLA compiles there into
-// loops that are up to 27 times slower. On a GPU they are scatters.
+// PlanFor returns how to compute with features of a density, the share of nonzeros: by package fused on a CPU; by
+// scatters on a GPU, and on a CPU without package fused, where XLA's loops for them are up to 27 times slower.
 func (b *Backend) PlanFor(density float64) kernels.Plan {
 	return kernels.Plan{Kernel: b.Kernel(), DenseFeatures: density > 0.25, Transposed: b.ID == pure}
 }

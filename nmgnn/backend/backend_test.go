@@ -67,7 +67,6 @@ func TestAPluginIsFoundInTheFolderThatTheEnvironmentNames(t *testing.T) {
 	require.Empty(t, pin, "who names a folder answers for what is in it")
 }
 
-// needXLA skips a test of programs with XLA.
 func needXLA(t *testing.T) {
 	t.Helper()
 	if !haveXLA {
@@ -75,7 +74,7 @@ func needXLA(t *testing.T) {
 	}
 }
 
-// A folder of data that somebody unpacks may hold anything, a go.mod and a library among it.
+// An unpacked data folder may hold anything, even a go.mod and a library.
 func TestTheWorkingDirectoryNeverDecidesWhatIsLoaded(t *testing.T) {
 	needXLA(t)
 	own, err := os.Executable()
@@ -224,7 +223,7 @@ func TestWhyABackendIsSlowIsOneLineWithoutFolders(t *testing.T) {
 	}
 }
 
-// withPlugins has plugins looked for in a folder in which both are this file, and returns the CPU's.
+// withPlugins makes a folder with content as both plugins the searched one, and returns the CPU's.
 func withPlugins(t *testing.T, content []byte) (folder, cpu string) {
 	t.Helper()
 	folder = t.TempDir()

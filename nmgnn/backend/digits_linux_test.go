@@ -20,8 +20,8 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// If one lets them, threads, caches and instruction sets decide the order of sums in Eigen's products, and the number
-// of cores how loops are divided and rounded.
+// By default threads, caches and instruction sets decide the order of Eigen's sums, and the number of cores how loops
+// are split and rounded.
 func TestDigitsDependNeitherOnCoresNorOnTheInstructionSet(t *testing.T) {
 	const cores = "NODEMASK_TEST_CORES"
 	if os.Getenv(cores) != "" {
@@ -64,8 +64,8 @@ func TestDigitsDependNeitherOnCoresNorOnTheInstructionSet(t *testing.T) {
 	}
 }
 
-// printDigits prints a hash of what training takes: products x·w, batch normalisation, log-softmax, sums divided by the
-// roots of degrees with a bias added, and gradients, whose sums are over nodes.
+// printDigits prints a hash of training's operations: products, batch normalisation, log-softmax, sums divided by roots
+// of degrees plus a bias, and gradients, which sum over nodes.
 func printDigits(t *testing.T) {
 	b, err := Open("xla:cpu")
 	require.NoError(t, err)

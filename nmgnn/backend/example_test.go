@@ -6,7 +6,7 @@ import (
 	"nodemask/nmgnn/backend"
 )
 
-// Without an id, Open takes the best backend that starts.
+// Without an id, Open takes the fastest backend that starts.
 func ExampleOpen() {
 	b, err := backend.Open("go")
 	if err != nil {

@@ -7,12 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onOneCore ties the calling goroutine, for the rest of its life, to the job's share of the cores: one, in turn. XLA
-// sizes its thread pool by the cores that the thread which opens it may use, and the pool's threads inherit them. So
-// jobs that each open a backend of their own after this call do not get into each other's way.
+// onOneCore binds the calling goroutine for good to one core, in turn by job. XLA sizes its thread pool by the cores of
+// the opening thread, and the pool inherits them, so jobs that open backends after this call do not compete.
 func onOneCore(job int) error {
 	var allowed, one unix.CPUSet
-	// Never unlocked: the thread ends with the goroutine, and its limits with it.
+	// Never unlocked: the thread ends with the goroutine.
 	runtime.LockOSThread()
 	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
 		return fmt.Errorf("which cores job %d may use: %w", job+1, err)

@@ -2,5 +2,5 @@
 
 package backend
 
-// onOneCore does nothing where threads cannot be tied to cores: jobs then share the backend's threads.
+// onOneCore does nothing here: threads cannot be bound to cores.
 func onOneCore(int) error { return nil }

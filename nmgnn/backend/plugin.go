@@ -16,19 +16,18 @@ import (
 	"nodemask/internal/memory"
 )
 
-// pluginFunction is what every PJRT plugin exports.
+// pluginFunction is exported by every PJRT plugin.
 const pluginFunction = "GetPjrtApi"
 
-// setUp has the plugins that set-up installs, by name: their folder in .nodemask/, their folder among Python's packages
-// if pip may install them, and the SHA-256 of the plugin in the wheel that scripts/pjrt-NAME.requirements.txt pins.
+// setUp lists the plugins that set-up installs: the folder in .nodemask/, the folder among Python's packages if pip may
+// install it, and the SHA-256 in the wheel that scripts/pjrt-NAME.requirements.txt pins.
 var setUp = map[string]struct{ folder, wheel, sum string }{
 	"cpu":  {"pjrt", "lammps_jax_pjrt_cpu", "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2"},
 	"cuda": {"pjrt-cuda", "", "43d3efd6fd43d8a5d9aa67176e830d81e4ad5fc19fda4ad09cdcc4aebd9f3920"},
 }
 
-// checkPlugin returns an error unless a file has the SHA-256 pin, or with none can be loaded as a plugin, as far as its
-// headers tell: the system's loader ends the program for a library that was cut short, and go-xla for a file that is no
-// library.
+// checkPlugin returns an error unless a file has the SHA-256 pin or, without one, looks loadable: the system's loader
+// crashes on truncated libraries, go-xla on other files.
 func checkPlugin(path, pin string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -54,8 +53,7 @@ func checkPlugin(path, pin string) error {
 	return nil
 }
 
-// checkSum returns an error unless the file's SHA-256 is pin. A sum takes 0.2 s for the CPU's plugin of 200 MB, so a
-// file that has not changed since is not read again by the same process, which has it loaded by then.
+// checkSum reads an unchanged file once per process: it takes 0.2 s for the CPU's 200 MB.
 func checkSum(f *os.File, pin string) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -78,12 +76,10 @@ func checkSum(f *os.File, pin string) error {
 	return nil
 }
 
-var checked sync.Map // of files whose sums this process has compared
+var checked sync.Map // files whose sums were compared
 
-// machines are the processors that libraries are compiled for.
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 
-// pluginFault returns why a file is no plugin for this machine, or "".
 func pluginFault(r io.ReaderAt, size int64) string {
 	magic := make([]byte, len(elf.ELFMAG))
 	if _, err := r.ReadAt(magic, 0); err != nil || !bytes.Equal(magic, []byte(elf.ELFMAG)) {
@@ -125,12 +121,11 @@ func pluginFault(r io.ReaderAt, size int64) string {
 	return ""
 }
 
-// xlaAddresses is how many bytes of addresses XLA takes before it computes anything, and some for the rest. On two
-// cores, training on Cora took 2.5 GB and failed at 2.0 GB; each further core has threads with stacks and heaps of
-// their own.
+// xlaAddresses is in bytes. On two cores, training on Cora took 2.5 GB and failed with 2.0 GB; further cores add
+// threads with stacks and heaps.
 func xlaAddresses(cores int) int64 { return 3<<30 + int64(max(cores-2, 0))*(200<<20) }
 
-// checkAddresses returns an error if XLA would not find the addresses that it needs: it ends the program then.
+// checkAddresses returns an error if the limit is too low: XLA would crash.
 func checkAddresses(limit int64, limited bool, cores int) error {
 	if need := xlaAddresses(cores); limited && limit < need {
 		return fmt.Errorf("this process may have %s of addresses (ulimit -v), and XLA needs %s on %d cores: raise the "+

@@ -12,12 +12,11 @@ import (
 	"nodemask/nmgnn/internal/programs"
 )
 
-// programsVariable is the environment variable that says where compiled programs are kept: "off", or the absolute path
-// of a folder.
+// An absolute path, or "off".
 const programsVariable = "NODEMASK_PROGRAMS"
 
-// keepPrograms has a plugin whose SHA-256 is known take programs from disk that an earlier process compiled. A program
-// calls our kernels by name, so it does not depend on how they were built.
+// keepPrograms needs a plugin with a known SHA-256. Programs call our kernels by name, so the kernels' build does not
+// matter.
 func keepPrograms(plugin, pin string) error {
 	path := os.Getenv(programsVariable)
 	if path == "off" {
@@ -40,8 +39,8 @@ func keepPrograms(plugin, pin string) error {
 	return programs.Keep(plugin, folder, []byte(strings.Join(context, "\n")))
 }
 
-// programsFolder returns where programs are kept unless the user says otherwise: .nodemask/programs of the clone that
-// this program is installed in or was built from, or the user's cache.
+// programsFolder returns .nodemask/programs of the clone that the program is installed in or was built from, or the
+// user's cache.
 func programsFolder() (string, error) {
 	if root, err := checkout.Root(); err == nil {
 		setUp := filepath.Join(root, ".nodemask")
@@ -56,7 +55,6 @@ func programsFolder() (string, error) {
 	return filepath.Join(cache, "nodemask", "programs"), nil
 }
 
-// writable reports whether this process may make files in a folder.
 func writable(folder string) bool {
 	f, err := os.CreateTemp(folder, ".try")
 	if err != nil {
@@ -65,7 +63,7 @@ func writable(folder string) bool {
 	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
 }
 
-// features returns the processor's name and the instructions that it has, for which XLA compiles.
+// features returns the CPU's name and instructions, for which XLA compiles.
 func features() string {
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"nodemask/nmgnn/internal/programs"
 )
 
-// TestAProgramIsCompiledOnceAndThenLoaded: a second client takes the program from disk, and computes the same; a
-// damaged one is compiled again.
+// A second client loads the program from disk and computes the same; a damaged one is recompiled.
 func TestAProgramIsCompiledOnceAndThenLoaded(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "programs")
 	t.Setenv(programsVariable, folder)

@@ -12,7 +12,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// With the race detector, as in make torture, this fails if opening changes what others read.
+// With the race detector this fails if opening changes what others read.
 func TestBackendsOpenAtOnceWhileAnotherProgramComputes(t *testing.T) {
 	theirs, err := gobackend.New("ops_sequential")
 	require.NoError(t, err)
@@ -56,7 +56,7 @@ func TestBackendsOpenAtOnceWhileAnotherProgramComputes(t *testing.T) {
 					if id == "go" {
 						t.Error(err)
 					}
-					return // XLA may not be set up
+					return // XLA may not be installed
 				}
 				twice := func(x *graph.Node) *graph.Node { return graph.ReduceAllSum(kernels.ELU(graph.Add(x, x))) }
 				y, err := graph.CallOnce(b.Backend, twice, tensors.FromFlatDataAndDimensions(ones, 64, 64))

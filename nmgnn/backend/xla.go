@@ -20,13 +20,12 @@ import (
 
 const haveXLA = true
 
-// newXLA opens a PJRT plugin, by the name or path that it was asked for by and its absolute path, with go-xla's
-// options. It also returns what XLA calls its platform, "cpu" or "cuda" for instance; empty: it cannot be told; and which
-// digits it computes, if it is pinned.
+// newXLA opens a PJRT plugin, by the name or path asked for and its absolute path, with go-xla's options. It also
+// returns XLA's platform ("cpu", "cuda", …; "": unknown) and, if pinned, the digits held.
 func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Backend, platform, held string,
 	err error) {
 	defer gomlx.Guard(&err, "opening it")
-	if !filepath.IsAbs(path) { // go-xla would fetch a plugin on its own
+	if !filepath.IsAbs(path) { // go-xla would download it
 		return nil, "", "", fmt.Errorf("%s: expected an absolute path", path)
 	}
 	if err := holdThreads(); err != nil {
@@ -52,11 +51,11 @@ func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Bac
 		}
 		return b, platform, nil
 	}
-	// Left alone, XLA on a CPU makes four devices, each with a thread that waits for work without sleeping. On two cores
-	// that takes a quarter of the time from the thread that works. Other plugins do not know the option.
+	// XLA on a CPU would make four devices with busy-waiting threads, which on two cores take a quarter of the time.
+	// Other plugins lack the option.
 	one := pjrt.NamedValuesMap{"cpu_device_count": int64(1)}
 	if plugin == "cpu" {
-		if pinned && onOneCore { // else each run changes from a thread to another and back
+		if pinned && onOneCore { // else each run switches threads twice
 			one["asynchronous"] = false
 		}
 		b, platform, err = open(one)
@@ -70,7 +69,7 @@ func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Bac
 	return b, platform, "", err
 }
 
-// adoptXLA returns the plugin's file and the platform of an XLA backend that somebody else opened.
+// adoptXLA returns the plugin's file and platform of an XLA backend opened elsewhere.
 func adoptXLA(b compute.Backend) (plugin, platform string, err error) {
 	x, ok := b.(*xla.Backend)
 	if !ok {
@@ -86,25 +85,21 @@ func adoptXLA(b compute.Backend) (plugin, platform string, err error) {
 	return p.Path(), platform, nil
 }
 
-// holdThreads and holdSums have XLA compute the same digits on every processor, by what its CPU client reads from the
-// environment when it starts. Each sets a variable unless the user has set it, once in a process, so that no other
-// client's start in C sees it change but for the first one.
+// holdThreads and holdSums make XLA compute the same digits on every CPU, through environment variables that its client
+// reads at start. Each sets one once, unless the user has, so only the first client's start can see a change.
 var (
-	// Eigen splits the sums over nodes in the gradients of weights by the number of threads: two, unless PJRT_NPROC says
-	// otherwise.
+	// Eigen splits sums over nodes, in weights' gradients, by the number of threads.
 	holdThreads = sync.OnceValue(func() error {
 		const threads = "PJRT_NPROC"
 		if os.Getenv(threads) != "" {
 			return nil
 		}
-		return os.Setenv(threads, "2") // C sees it too
+		return os.Setenv(threads, "2") // visible in C
 	})
-	// What XLA does by itself decides digits by the processor. Eigen's products sum in an order that the instruction set,
-	// the sizes of caches and the number of threads decide; YNN's in the order of the numbers. Loops that are divided
-	// among the cores that the process may use round otherwise than whole ones. Whether a·b+c is rounded once or twice
-	// depends on the instruction set where rows are narrow, and 1/√x begins with a guess that each maker's processors look
-	// up in a table of their own. Flags are set in a plugin that is known to have them, as XLA ends the process over one
-	// that it does not know. What is held is "" if the user's own settings are others.
+	// XLA's defaults depend on the CPU. Eigen's order of sums depends on instruction set, caches and threads; YNN's
+	// does not. Loops split among cores round differently from whole ones. On narrow rows a·b+c is rounded once or
+	// twice by instruction set, and 1/√x starts from tables that differ by CPU maker. Flags are set only in known
+	// plugins, since unknown ones crash XLA. held is "" if the user's settings differ.
 	holdSums = sync.OnceValues(func() (held string, err error) {
 		if held, err = digits.Asked(); err != nil {
 			return "", err

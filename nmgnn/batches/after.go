@@ -13,7 +13,7 @@ import (
 	"nodemask/stats"
 )
 
-// Predict implements [train.Program], as what follows does.
+// Predict implements [train.Program], like the methods below.
 func (t *trainer) Predict(ctx context.Context, trial *train.Trial) ([]int32, error) {
 	classes, err := t.predict(ctx, t.view.Test, trial)
 	if err != nil {
@@ -22,7 +22,7 @@ func (t *trainer) Predict(ctx context.Context, trial *train.Trial) ([]int32, err
 	return learn.OnGraph(t.graph, t.view.Test, classes), nil
 }
 
-// PredictCached predicts over the graph that the cache sees.
+// PredictCached predicts over the test graph as the cache sees it.
 func (t *trainer) PredictCached(ctx context.Context, trial *train.Trial, together bool) (classes []int32, err error) {
 	defer gomlx.Guard(&err, "caching")
 	edges, err := newcomers.Edges(t.view, together)
@@ -36,7 +36,6 @@ func (t *trainer) PredictCached(ctx context.Context, trial *train.Trial, togethe
 	return learn.OnGraph(t.graph, t.view.Test, classes), nil
 }
 
-// predict returns the class of every node of a phase's graph by the trial's weights.
 func (t *trainer) predict(ctx context.Context, phase datasets.Phase, trial *train.Trial) (classes []int32, err error) {
 	e := t.validation
 	if phase.Edges != t.view.Validation.Edges {
@@ -51,13 +50,13 @@ func (t *trainer) predict(ctx context.Context, phase datasets.Phase, trial *trai
 	return classes, err
 }
 
-// Score measures what Predict or PredictCached returned.
+// Score implements [train.Program].
 func (t *trainer) Score(classes []int32) (stats.Metrics, error) {
 	return learn.EvaluateOnGraph(t.graph, t.view.Test, classes)
 }
 
-// Cache computes the train nodes' representations on the train graph, layer by layer, so in two clusters at least. They
-// stay in files without names until the program ends.
+// Cache returns the train nodes' representations on the train graph, in unnamed files until the program ends. It goes
+// layer by layer, so it needs two clusters at least.
 func (t *trainer) Cache(ctx context.Context, trial *train.Trial) (_ *cached.Cache, err error) {
 	defer gomlx.Guard(&err, "caching")
 	phase := t.view.Train
@@ -74,7 +73,7 @@ func (t *trainer) Cache(ctx context.Context, trial *train.Trial) (_ *cached.Cach
 	for i, h := range e.hidden[1:] {
 		rows := phase.Edges.NumNodes()
 		hidden = append(hidden, infer.Representation{Rows: rows, Width: len(h.Values) / rows, Values: h.Values})
-		e.hidden[i+1] = nil // not to be closed with the engine
+		e.hidden[i+1] = nil // stays open after the engine
 	}
 	return cached.New(t.graph, phase, t.features.Select(phase.Nodes), hidden), nil
 }

@@ -7,32 +7,32 @@ import (
 	"nodemask/datasets"
 )
 
-// shape is what the variables of compiled programs have room for.
+// shape is the capacity of compiled programs' variables.
 type shape struct {
 	own    int // nodes of a batch
-	nodes  int // with those next to it, and a last row for padding, if the kernel needs one
-	edges  int // entries of the rows of own nodes
-	values int // numbers of sparse features
+	nodes  int // with their neighbours, and a padding row if the kernel needs one
+	edges  int // entries of own nodes' rows
+	values int // sparse features
 	filler bool
 }
 
-// batch is a part of a graph: some nodes, those next to them, and the edges into the former.
+// batch is some nodes, their neighbours, and the edges into the former.
 type batch struct {
 	own, halo []int32    // nodes of the graph; ascending
-	edges     *csr.Graph // rows of own nodes come first, then those of halo, which are empty
+	edges     *csr.Graph // rows of own nodes, then empty rows of halo
 }
 
-// places finds nodes in batches, one batch after the other.
+// places maps nodes to rows of one batch after the other.
 type places struct {
-	of    []int32 // of each node of the graph; -1: not in the batch
+	of    []int32 // by node; -1: not in the batch
 	halo  []int32
 	local csr.Graph
 
-	release func() // when some rows of the graph were read; nil: never
-	entries int    // read since then
+	release func() // frees memory of rows read; nil: nothing to free
+	entries int    // read since the last release
 }
 
-// row returns a node's neighbours, and gives back the memory of those read before it now and then.
+// row sometimes releases the memory of rows read before.
 func (p *places) row(g *csr.Graph, v int32) []int32 {
 	row := g.Neighbours(v)
 	if p.release != nil {
@@ -48,7 +48,7 @@ const nowhere, next = -1, -2
 
 func newPlaces(nodes int) *places { return &places{of: slices.Repeat([]int32{nowhere}, nodes)} }
 
-// surround finds the nodes next to own ones, without those that are skipped, and counts the edges to both.
+// surround returns own nodes' neighbours, without skipped ones, and the number of edges to both.
 func (p *places) surround(g *csr.Graph, own []int32, skip func(u int32) bool) (halo []int32, edges int) {
 	for i, v := range own {
 		p.of[v] = int32(i)
@@ -71,7 +71,6 @@ func (p *places) surround(g *csr.Graph, own []int32, skip func(u int32) bool) (h
 	return halo, edges
 }
 
-// forget makes room for the next batch.
 func (p *places) forget(own, halo []int32) {
 	for _, nodes := range [][]int32{own, halo} {
 		for _, v := range nodes {
@@ -80,7 +79,7 @@ func (p *places) forget(own, halo []int32) {
 	}
 }
 
-// cut takes the batch of own nodes out of a graph, without neighbours that are skipped. The next call overwrites it.
+// cut's result is overwritten by the next call.
 func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool) batch {
 	halo, edges := p.surround(g, own, skip)
 	p.sort(halo)
@@ -92,7 +91,7 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 	l.Indices = slices.Grow(l.Indices[:0], max(edges, s.edges))[:0]
 	for _, v := range own {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
-		// Columns ascend: own nodes first, then the others.
+		// Columns ascend: own nodes first.
 		outside, row := 0, p.row(g, v)
 		for _, u := range row {
 			switch at := p.of[u]; {
@@ -117,8 +116,7 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 	return batch{own: own, halo: halo, edges: l}
 }
 
-// pad ends a batch's graph with empty rows for all nodes that there is room for. If the kernel needs it, the last row
-// takes the entries that there is room for.
+// pad fills up with empty rows; if the kernel needs it, the last row takes the spare entries.
 func (s shape) pad(l *csr.Graph) {
 	for len(l.Offsets) <= s.nodes {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
@@ -131,7 +129,7 @@ func (s shape) pad(l *csr.Graph) {
 	}
 }
 
-// sort sorts nodes, by looking at all if they are many.
+// sort sorts nodes; many of them by a scan.
 func (p *places) sort(nodes []int32) {
 	if len(nodes) < len(p.of)/16 {
 		slices.Sort(nodes)
@@ -146,7 +144,6 @@ func (p *places) sort(nodes []int32) {
 	}
 }
 
-// shapeOf returns what batches of these clusters need, with features of the graph's nodes.
 func shapeOf(phase datasets.Phase, clusters [][]int32, x datasets.Features, filler bool) shape {
 	p := newPlaces(phase.Edges.NumNodes())
 	var s shape
@@ -170,11 +167,10 @@ func shapeOf(phase datasets.Phase, clusters [][]int32, x datasets.Features, fill
 	return s.filled(filler && len(clusters) > 1)
 }
 
-// filled adds a row to pad with, if the kernel needs one.
 func (s shape) filled(filler bool) shape {
 	if s.filler = filler; filler {
 		s.nodes++
-		s.edges++ // at least one for the last row, so that no graph is empty
+		s.edges++ // so that no graph is empty
 		s.values++
 	}
 	return s

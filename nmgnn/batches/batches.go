@@ -1,14 +1,11 @@
-// Package batches trains on graphs that are larger than memory: on clusters of nodes, one after the other. What nodes
-// of a batch read of others comes from cached representations, as in section 4 of the paper: a neighbour u outside the
-// batch gives h̃_u^(i), which was computed in the epoch before, instead of having its own neighbourhood computed again
-// (GNNAutoScale trains like that: Fey et al. 2021). Features, h^(0), are always those of the nodes. A masked node
-// contributes nothing, and needs no cached representation.
+// Package batches trains on graphs larger than memory, cluster by cluster. Nodes outside the batch give cached
+// representations h̃_u^(i) from the epoch before (section 4 of the paper; GNNAutoScale, Fey et al. 2021, trains like
+// that). Features, h^(0), are always exact; masked nodes contribute nothing.
 //
-// All batches share one compiled program, whose inputs have room for the largest of them. Features and cached
-// representations are in files that are mapped into memory; a batch gathers the rows that it reads. Between epochs,
-// validation goes layer by layer over all batches, and approximates nothing.
+// All batches share one compiled program with room for the largest. Features and cached representations are in
+// memory-mapped files. Validation goes layer by layer over all batches, and is exact.
 //
-// One cluster is the whole graph, and trains to the last digit as package train does.
+// One cluster is the whole graph, and trains exactly as package train does.
 package batches
 
 import (
@@ -19,34 +16,31 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// Options say how to divide what is trained on. The zero value trains on the whole graph.
+// Options say how to divide the training graph. The zero value does not.
 type Options struct {
-	// Clusters of the train graph; 0: 1. Graphs of validation and test have as many more as they are larger.
+	// Clusters of the train graph; 0: 1. Larger validation and test graphs get proportionally more.
 	Clusters int
-	// Memory limits what [Run] takes, in bytes: it takes Clusters, or as many more as that needs. 0: nothing limits it.
+	// Memory limits [Run]'s bytes, by more clusters if needed. 0: no limit.
 	Memory int64
-	// Said is called by [Run] with what training is expected to take, before it begins; nil: nobody is told.
+	// Said, if not nil, is called by [Run] with the estimate before training.
 	Said func(Estimate)
-	// Folder is where cached representations and features are kept while training runs; "": the system's for temporary
-	// files.
+	// Folder is for temporary files of representations and features; "": the system's.
 	Folder string
-	// Checkpoint is a folder for what a trial had after its last epoch, and its cached representations: a trial that finds
-	// its own there goes on from it, to the same numbers. "": nothing is kept.
+	// Checkpoint is a folder to save a trial in after each epoch, and to resume it from with identical results. "":
+	// none.
 	Checkpoint string
-	// Version of the program, which [Run] needs for checkpoints: those of another version are refused.
+	// Version of the program, required for checkpoints, which other versions refuse.
 	Version string
-	// Release is called when a batch has read something of the graph: it is what [Spill] returned. nil: nothing is.
+	// Release is [Spill]'s result, called after reading the graph; may be nil.
 	Release func()
 
-	training train.Options            // what the experiment's parameters say
+	training train.Options            // from the experiment's parameters
 	identity string                   // tells checkpoints of other data or settings apart
-	clusters map[*csr.Graph][][]int32 // that are known already
+	clusters map[*csr.Graph][][]int32 // already computed
 }
 
-// divided reports whether a batch is less than the graph.
 func (o Options) divided() bool { return o.Clusters > 1 }
 
-// check validates the options.
 func (o Options) check() error {
 	if o.Clusters < 0 {
 		return fmt.Errorf("%d clusters: expected 1 or more", o.Clusters)

@@ -90,7 +90,7 @@ func TestManyClustersLearnWhatEveryModelCan(t *testing.T) {
 	}
 }
 
-// reference computes one step of two GIN layers on a batch, densely and in double precision.
+// reference computes one step of two GIN layers on a batch, densely in double precision.
 type reference struct {
 	g     *datasets.Graph
 	own   []int32
@@ -150,8 +150,7 @@ func (r reference) loss() (loss float64, hidden map[int32][]float64) {
 	return loss / float64(len(r.score)), hidden
 }
 
-// stepped trains on one batch with a cache of some numbers, and returns the loss, the trainer and what should have been
-// computed.
+// stepped trains on one batch with a given cache, and returns the loss, the trainer and the reference.
 func stepped(t *testing.T, b *backend.Backend, cache func(v int32, masked bool, i int) float32) (float64, *trainer,
 	reference) {
 	g, view := gnntest.Camps(t, 50, datasets.Transductive)
@@ -199,7 +198,7 @@ func TestABatchIsItsNodesAndTheCacheOfOthers(t *testing.T) {
 				require.InDelta(t, x, trainer.caches[1][1].Values[int(v)*r.wide+i], 1e-5, "h of node %d, as it is cached", v)
 			}
 		}
-		// Adam's first moment is a tenth of the gradient after one step.
+		// After one step Adam's first moment is a tenth of the gradient.
 		checked := 0
 		for v := range trainer.train.store.IterVariables() {
 			at := strings.Index(v.Path(), "/model/")
@@ -269,7 +268,7 @@ func TestWithoutLearningTheCacheBecomesTheFullPass(t *testing.T) {
 			_, _, err := trainer.epoch(t.Context())
 			require.NoError(t, err)
 			for i := 1; i < 4; i++ {
-				exact := trainer.train.hidden[i].Values // as the evaluation has just found it
+				exact := trainer.train.hidden[i].Values // from the evaluation
 				most := 0.0
 				for j, x := range trainer.caches[0][i].Values {
 					most = max(most, math.Abs(float64(x-exact[j])))
@@ -331,7 +330,7 @@ func TestATrialThatWasInterruptedGoesOnToTheSameNumbers(t *testing.T) {
 			}
 		})
 		require.ErrorIs(t, err, context.Canceled)
-		// What the next epoch had written when the program was killed matters to nobody.
+		// What the killed epoch wrote does not matter.
 		written := filepath.Join(o.Checkpoint, first.cacheName(2, 1-first.current, 1))
 		garbage, err := os.ReadFile(written)
 		require.NoError(t, err)
@@ -342,7 +341,7 @@ func TestATrialThatWasInterruptedGoesOnToTheSameNumbers(t *testing.T) {
 		trial.Seconds = 0
 		require.Equal(t, 3, epochs)
 		require.Equal(t, want, trial)
-		// It has ended: it is tested again, and trained no more.
+		// A finished trial is tested again, not trained.
 		trial, err = trainerOf(t, b, g, view, s, o).Train(t.Context(), 2, func(int, train.Epoch) { t.Error("trained again") })
 		require.NoError(t, err)
 		trial.Seconds = 0

@@ -12,7 +12,7 @@ import (
 	"nodemask/nmgnn/internal/learn"
 )
 
-// BenchmarkEpoch is an epoch of GIN on PubMed with its validation, as a whole and in four clusters.
+// BenchmarkEpoch is an epoch of GIN on PubMed with validation, as a whole and in four clusters.
 func BenchmarkEpoch(b *testing.B) {
 	xla := gnntest.XLA(b)
 	g, err := datasets.Open(b.Context(), "pubmed", datasets.OpenOptions{})

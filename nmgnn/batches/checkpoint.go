@@ -28,13 +28,11 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// A checkpoint is a safetensors file of what a trial had after an epoch: all that training changes, the weights of the
-// best epoch, what was measured, and the states of the generators. Cached representations are in files of their own,
-// two of each: an epoch reads one and writes the other, so what the checkpoint needs is never written to.
+// A checkpoint is a safetensors file with all training state after an epoch. Cached representations have two files per
+// layer: an epoch reads one and writes the other, so it never overwrites what the checkpoint needs.
 
 var checkpointKind = safetensors.Kind{Name: "checkpoint", Remedy: "delete the folder of checkpoints and train again"}
 
-// Keys of a checkpoint's metadata, and what its tensors are called.
 const (
 	identityKey   = "identity"
 	generatorsKey = "generators"
@@ -49,7 +47,7 @@ func (t *trainer) checkpoint(seed uint64) string {
 	return filepath.Join(t.options.Checkpoint, fmt.Sprintf("seed-%d.safetensors", seed))
 }
 
-// cacheName is what a cached layer's file is called; "" without checkpoints.
+// cacheName is a cached layer's file name; "" without checkpoints.
 func (t *trainer) cacheName(seed uint64, set, layer int) string {
 	if t.options.Checkpoint == "" {
 		return ""
@@ -57,7 +55,6 @@ func (t *trainer) cacheName(seed uint64, set, layer int) string {
 	return fmt.Sprintf("seed-%d-layer%d-%d.cache", seed, layer, set)
 }
 
-// cacheFolder is where they are.
 func (t *trainer) cacheFolder() string {
 	if t.options.Checkpoint == "" {
 		return t.options.Folder
@@ -65,17 +62,16 @@ func (t *trainer) cacheFolder() string {
 	return t.options.Checkpoint
 }
 
-// sources are the trial's generators.
 func (t *trainer) sources() []*rand.PCG {
 	return []*rand.PCG{t.draws.Masks, t.draws.Keys, t.draws.Order}
 }
 
-// own makes the folder of checkpoints, and keeps other processes from training into it until free is called.
+// own makes and locks the folder of checkpoints.
 func (t *trainer) own() (free func(), err error) {
 	if err := os.MkdirAll(t.options.Checkpoint, 0o755); err != nil {
 		return nil, err
 	}
-	// To read and write: opening a pipe of that name to read it would wait for a writer.
+	// Read and write: opening a pipe of that name only to read would wait for a writer.
 	lock := flock.New(filepath.Join(t.options.Checkpoint, ".lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR))
 	locked, err := lock.TryLock()
 	if err != nil {
@@ -85,10 +81,10 @@ func (t *trainer) own() (free func(), err error) {
 		return nil, fmt.Errorf("%s: another process trains into this folder: wait for it, or name another",
 			t.options.Checkpoint)
 	}
-	return func() { _ = lock.Unlock() }, nil // the system unlocks what this cannot
+	return func() { _ = lock.Unlock() }, nil // the system unlocks at exit
 }
 
-// save writes a checkpoint. What the epoch cached must be in t.caches[0].
+// save writes a checkpoint; t.caches[0] must hold the epoch's representations.
 func (t *trainer) save(trial *train.Trial) error {
 	for _, i := range t.readers {
 		if err := t.caches[0][i].Sync(); err != nil {
@@ -129,7 +125,7 @@ func (t *trainer) save(trial *train.Trial) error {
 	for _, w := range trial.Weights {
 		safetensors.Add(file, bestPrefix+w.Path, w.Values, w.Dimensions...)
 	}
-	// Bit by bit, as a loss may be NaN.
+	// As bits: a loss may be NaN.
 	var history []int64
 	for _, e := range trial.History {
 		for _, x := range []float64{e.TrainLoss, e.ValidationLoss, e.ValidationF1, e.ValidationAccuracy} {
@@ -140,13 +136,12 @@ func (t *trainer) save(trial *train.Trial) error {
 	return file.WriteFile(t.checkpoint(trial.Seed))
 }
 
-// codec writes and reads the values of variables of one type.
 type codec struct {
 	add  func(file *safetensors.Builder, name string, value *tensors.Tensor) error
 	read func(file *safetensors.File, v *model.Variable) error
 }
 
-// codecOf returns the codec of a variable. No optimizer of ours has variables of other types.
+// codecOf covers all types that our optimizers have.
 func codecOf(v *model.Variable) (codec, error) {
 	switch kind := v.DType(); kind {
 	case dtypes.Float32:
@@ -167,8 +162,7 @@ func addNumbers[T float32 | int64](file *safetensors.Builder, name string, value
 	return nil
 }
 
-// resume goes on from a trial's checkpoint, if there is one: it sets all that training changes, and t.current. It
-// returns nil if there is none.
+// resume restores a trial's checkpoint and t.current; nil if there is none.
 func (t *trainer) resume(seed uint64) (trial *train.Trial, err error) {
 	if t.options.Checkpoint == "" {
 		return nil, nil
@@ -273,12 +267,11 @@ func readNumbers[T float32 | int64](file *safetensors.File, v *model.Variable) e
 	return gomlx.Error(v.SetValue(tensors.FromFlatDataAndDimensions(values, dimensions...)))
 }
 
-// cacheSize is how many numbers a cached layer has.
 func (t *trainer) cacheSize(layer int) int {
 	return t.train.phase.Edges.NumNodes() * t.train.rows[layer].Shape().Dimensions[1]
 }
 
-// checkCaches returns an error unless what a checkpoint reads is there.
+// checkCaches checks that the checkpoint's caches exist with the right size.
 func (t *trainer) checkCaches(seed uint64) error {
 	for _, i := range t.readers {
 		path, want := filepath.Join(t.cacheFolder(), t.cacheName(seed, t.current, i)), 4*int64(t.cacheSize(i))
@@ -294,7 +287,6 @@ func (t *trainer) checkCaches(seed uint64) error {
 	return nil
 }
 
-// openCaches makes or opens what batches read of others and write, for a trial.
 func (t *trainer) openCaches(seed uint64) error {
 	t.closeCaches()
 	for set := range t.caches {
@@ -313,13 +305,12 @@ func (t *trainer) openCaches(seed uint64) error {
 func (t *trainer) closeCaches() {
 	for _, of := range t.caches {
 		for _, cache := range of {
-			_ = cache.Close() // what matters was synced
+			_ = cache.Close() // already synced
 		}
 	}
 	t.caches = [2][]*mapped.Array[float32]{}
 }
 
-// dropCaches removes a trial's files: it has ended.
 func (t *trainer) dropCaches(seed uint64) {
 	t.closeCaches()
 	for set := range t.caches {

@@ -7,18 +7,15 @@ import (
 	"nodemask/csr"
 )
 
-// Of [Clusters].
 const (
-	spare  = 1.05 // how much larger than the mean a cluster may be
+	spare  = 1.05 // largest cluster relative to the mean
 	rounds = 8    // of moving nodes, at most
 )
 
-// partition divides the nodes of a graph into parts, each node in one, such that few edges join two of them. Nodes
-// begin as groups of their own, and move to the group that most of their neighbours are in, as long as that has room
-// (label propagation with bounded sizes; Meyerhenke, Sanders and Schulz 2014). Groups in the order of a breadth-first
-// search are divided into blocks, from which nodes move on in the same way. No part is larger than 5 % above the mean,
-// rounded up, and none is empty: there are no more parts than nodes. Nodes of a part ascend. It takes time linear in
-// edges; equal graphs have equal clusters.
+// partition divides the nodes into parts with few edges between them. Nodes move to the group of most of their
+// neighbours while it has room (size-constrained label propagation; Meyerhenke, Sanders and Schulz 2014). Groups in
+// breadth-first order are cut into blocks, refined in the same way. Parts are at most 5 % above the mean, rounded up,
+// and never empty, so there are at most as many as nodes; each ascends. Linear in edges, deterministic.
 func partition(g *csr.Graph, parts int) [][]int32 {
 	n := g.NumNodes()
 	parts = min(max(parts, 1), n)
@@ -45,7 +42,7 @@ func partition(g *csr.Graph, parts int) [][]int32 {
 	return clusters
 }
 
-// searched lists the nodes in the order of a breadth-first search, component by component.
+// searched is breadth-first order, component by component.
 func searched(g *csr.Graph) []int32 {
 	n := g.NumNodes()
 	order, found := make([]int32, 0, n), make([]bool, n)
@@ -67,9 +64,9 @@ func searched(g *csr.Graph) []int32 {
 	return order
 }
 
-// together lists the nodes of each part one after the other, the parts in the order of their first nodes.
+// together lists nodes part by part, parts by their first nodes.
 func together(order, part []int32) []int32 {
-	next := make([]int32, len(part)) // of each part: how many nodes it has, then the place of its next one
+	next := make([]int32, len(part)) // per part: its size, then the position of its next node
 	for _, p := range part {
 		next[p]++
 	}
@@ -86,14 +83,13 @@ func together(order, part []int32) []int32 {
 	return all
 }
 
-// move moves nodes, in an order, to the parts of their neighbours until few move. Parts have at most largest nodes, and
-// keep at least so many as least says.
+// move moves nodes to their neighbours' parts until few move; part sizes stay within least and largest.
 func move(g *csr.Graph, order, part []int32, parts, largest, least int) {
 	sizes := make([]int, parts)
 	for _, p := range part {
 		sizes[p]++
 	}
-	near, seen := make([]int32, parts), []int32(nil) // neighbours of a node in each part, and the parts that have some
+	near, seen := make([]int32, parts), []int32(nil) // a node's neighbours per part, and parts with some
 	for range rounds {
 		moved := 0
 		for _, v := range order {
@@ -129,7 +125,6 @@ func move(g *csr.Graph, order, part []int32, parts, largest, least int) {
 	}
 }
 
-// inverse lists which cluster each node is in.
 func inverse(clusters [][]int32, nodes int) []int32 {
 	part := slices.Repeat([]int32{-1}, nodes)
 	for p, of := range clusters {

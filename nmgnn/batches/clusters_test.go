@@ -40,7 +40,7 @@ func TestClustersPartitionNodesEvenly(t *testing.T) {
 	})
 }
 
-// share returns the part of the edges that join two clusters.
+// share returns the share of edges between clusters.
 func share(g *csr.Graph, clusters [][]int32) float64 {
 	part, cut := inverse(clusters, g.NumNodes()), 0
 	for v, u := range g.All() {
@@ -58,7 +58,7 @@ func TestClustersFollowCommunities(t *testing.T) {
 	for _, x := range []struct {
 		of    string
 		graph *csr.Graph
-		most  float64 // of what random parts cut
+		most  float64 // relative to random parts
 	}{{"SBM", g.Edges, 0.2}, {"Cora", gnntest.Cora(t).Edges, 0.25}} {
 		clusters := partition(x.graph, 8)
 		n := x.graph.NumNodes()

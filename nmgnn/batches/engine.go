@@ -18,36 +18,35 @@ import (
 	"nodemask/nmgnn/internal/variables"
 )
 
-// engine runs a model over one graph, batch by batch: a store with room for one batch, and programs over it.
+// engine runs a model over one graph, with variables for one batch.
 type engine struct {
 	backend  *backend.Backend
 	model    nmgnn.Model
 	phase    datasets.Phase
-	features datasets.Features // of all nodes of the whole graph, as the model reads them
+	features datasets.Features // of all nodes of the whole graph, normalized if asked
 	clusters [][]int32
 	shape    shape
 	classes  int
-	folder   string // for what is computed over all nodes
-	release  func() // when features were read
-	// gradients says that training needs the variables too.
+	folder   string // for arrays over all nodes
+	release  func() // called after reading features
+	// gradients makes the variables that training needs.
 	gradients bool
-	kept      []*kept // by cluster; nil: batches are cut anew each time
+	kept      []*kept // by cluster; nil: cut anew each time
 
 	store   *model.Store
 	data    *nmgnn.Loaded
 	places  *places
-	rows    []*model.Variable // what layer i reads, i > 0: [nodes, width]; nil until the width is known
+	rows    []*model.Variable // input of layer i > 0 [nodes, width]; nil until the width is known
 	loaded  bool              // the only batch is in the variables
-	layers  []*model.Exec     // of an evaluation
-	targets *learn.Targets    // of an evaluation; nil: none
+	layers  []*model.Exec     // for evaluation
+	targets *learn.Targets    // for evaluation; nil: none
 	scored  scored
-	weights []infer.Weight           // to evaluate with; nil: those in the store
-	hidden  []*mapped.Array[float32] // h^(i) of all nodes, i > 0, as the last evaluation found them
+	weights []infer.Weight           // to evaluate with; nil: the store's
+	hidden  []*mapped.Array[float32] // h^(i) of all nodes, i > 0, from the last evaluation
 }
 
-// scored lists the nodes that count in each cluster.
 type scored struct {
-	nodes  [][]int32 // of each cluster, as positions in it
+	nodes  [][]int32 // per cluster, as positions in it
 	labels [][]int32
 	most   int // in one cluster
 	all    int
@@ -72,7 +71,7 @@ func scoredOf(phase datasets.Phase, clusters [][]int32, labels []int32) scored {
 	return s
 }
 
-// newTargets makes the variables for scored nodes: of the only cluster, or padded.
+// newTargets pads if there are several clusters.
 func (s scored) newTargets(store *model.Store, name string, classes int) (*learn.Targets, error) {
 	if len(s.nodes) == 1 {
 		return learn.NewTargets(store, name, s.nodes[0], s.labels[0], classes)
@@ -80,7 +79,6 @@ func (s scored) newTargets(store *model.Store, name string, classes int) (*learn
 	return learn.NewPaddedTargets(store, name, s.most, classes)
 }
 
-// place puts the scored nodes of a cluster into the variables.
 func (s scored) place(t *learn.Targets, cluster int) error {
 	if len(s.nodes) == 1 {
 		return nil
@@ -88,7 +86,6 @@ func (s scored) place(t *learn.Targets, cluster int) error {
 	return t.Replace(s.nodes[cluster], s.labels[cluster])
 }
 
-// newEngine makes an engine for clusters of a phase's graph.
 func (t *trainer) newEngine(phase datasets.Phase, clusters [][]int32, gradients bool) (_ *engine, err error) {
 	b, features, depth, o := t.backend, t.features, len(t.model.Layers), t.options
 	plan := b.PlanFor(features.Density())
@@ -136,13 +133,12 @@ func (t *trainer) newEngine(phase datasets.Phase, clusters [][]int32, gradients 
 	return e, nil
 }
 
-// whole reports whether there is one batch, the graph itself.
+// whole reports whether the graph is one batch.
 func (e *engine) whole() bool { return len(e.clusters) == 1 }
 
 // hasHalo reports whether batches read nodes of others.
 func (e *engine) hasHalo() bool { return e.shape.nodes > e.shape.own }
 
-// gather copies the features of a batch's nodes, in their places.
 func (e *engine) gather(b batch) datasets.Features {
 	x := datasets.Features{Rows: e.shape.nodes, Width: e.features.Width}
 	if !e.features.IsSparse() {
@@ -185,8 +181,7 @@ func (e *engine) gatherInto(b batch, rows []float32) {
 		e.release)
 }
 
-// eachRow copies a row for each node of a batch to its place, for own nodes only if asked, and zeros to places without
-// a node. release is called each time that some rows were read.
+// eachRow copies a row per node (own nodes only if asked) and zeros the others. It calls release after every few rows.
 func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(v int32) []float32, release func()) {
 	at, read := 0, 0
 	put := func(v int32) {
@@ -211,8 +206,8 @@ func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(
 	release()
 }
 
-// put puts the batch of a cluster into the variables: its graph, without nodes outside it that are skipped, and with
-// features if they are read. Batches that are kept have all of that, and the nodes that others skip.
+// put puts a cluster's batch into the variables, without skipped neighbours. Kept batches contain features and skipped
+// neighbours.
 func (e *engine) put(cluster int, features, gradients bool, skip func(u int32) bool) (batch, error) {
 	if e.whole() {
 		return batch{own: e.clusters[0]}, nil
@@ -224,14 +219,12 @@ func (e *engine) put(cluster int, features, gradients bool, skip func(u int32) b
 	return b, e.place(b, features, gradients)
 }
 
-// cut takes the batch of a cluster out of the graph.
 func (e *engine) cut(cluster int, skip func(u int32) bool) batch {
 	b := e.places.cut(e.phase.Edges, e.clusters[cluster], e.shape, skip)
 	e.release()
 	return b
 }
 
-// place puts a batch into the variables, with features if they are read, and with what gradients need.
 func (e *engine) place(b batch, features, gradients bool) error {
 	if err := e.data.ReplaceEdges(b.edges, gradients); err != nil {
 		return err
@@ -260,7 +253,6 @@ func (e *engine) place(b batch, features, gradients bool) error {
 	return e.data.ReplaceFeatures(e.gather(b), gradients)
 }
 
-// room makes the variable that layer i reads, once its width is known.
 func (e *engine) room(i, width int) (*model.Variable, error) {
 	if e.rows[i] == nil {
 		into := kernels.NewConstants(e.store, "/"+variables.DataScope+"/rows").Share(e.backend.Backend)
@@ -270,8 +262,8 @@ func (e *engine) room(i, width int) (*model.Variable, error) {
 	return e.rows[i], nil
 }
 
-// fill puts rows of an array over all nodes into what layer i reads, of nodes outside the batch alone unless own is
-// set, and zeros for those that are skipped; skip may be nil.
+// fill copies rows of an array over all nodes to the input of layer i: halo nodes, own ones if asked, zeros for skipped
+// ones. skip may be nil.
 func (e *engine) fill(i int, b batch, own bool, from *mapped.Array[float32], skip func(u int32) bool) error {
 	width := e.rows[i].Shape().Dimensions[1]
 	nothing := make([]float32, width)
@@ -285,8 +277,7 @@ func (e *engine) fill(i int, b batch, own bool, from *mapped.Array[float32], ski
 	})
 }
 
-// spread copies the rows of a batch's own nodes, an output [own, width], to an array over all nodes, which it makes if
-// it is nil.
+// spread copies own nodes' rows, an output [own, width], to an array over all nodes, made if nil.
 func (e *engine) spread(output *tensors.Tensor, b batch, into **mapped.Array[float32], name string) error {
 	width := output.Shape().Dimensions[1]
 	if *into == nil {
@@ -313,7 +304,6 @@ func firstRows(x *Node, rows int) *Node {
 	return SliceAxis(x, 0, AxisRangeFromStart(rows))
 }
 
-// close frees the programs and the variables.
 func (e *engine) close() {
 	for _, exec := range e.layers {
 		if exec != nil {
@@ -321,7 +311,7 @@ func (e *engine) close() {
 		}
 	}
 	for _, h := range e.hidden {
-		_ = h.Close() // nothing in it is kept
+		_ = h.Close() // temporary
 	}
 	e.drop()
 	e.store.Finalize()

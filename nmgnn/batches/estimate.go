@@ -14,16 +14,16 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// Estimate is what training in batches is expected to take.
+// Estimate is the expected memory and batch sizes.
 type Estimate struct {
 	Batches    int   // of the train graph
 	Own        int   // nodes of the largest batch
-	Nodes      int   // of the largest batch, with those next to it
+	Nodes      int   // of the largest batch, with neighbours
 	Edges      int64 // of the largest batch
-	Now, Bytes int64 // memory in use, and at most while training
+	Now, Bytes int64 // bytes in use now, and at most while training
 }
 
-// String says it in a line.
+// String returns the estimate in one line.
 func (e Estimate) String() string {
 	if e.Batches == 1 {
 		return fmt.Sprintf("1 batch, of %d nodes and %d edges: about %s of memory (%s before)", e.Nodes, e.Edges,
@@ -34,13 +34,11 @@ func (e Estimate) String() string {
 		e.Batches, e.Own, e.Nodes, e.Edges, memory.Text(e.Bytes), memory.Text(e.Now))
 }
 
-// size is what estimates of memory read of a shape.
 func (s shape) size(features int) learn.Size {
 	return learn.Size{Nodes: s.nodes, Edges: s.edges, Features: features, Sparse: s.values > 0, Values: s.values}
 }
 
-// choose returns the estimate for a number of clusters, doubled until o.Memory allows it, if that limits anything. The
-// clusters that it found are kept for New.
+// choose doubles o.Clusters until the estimate is within o.Memory; o keeps the clusters found.
 func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Options) (Estimate, error) {
 	o.Clusters = max(o.Clusters, 1)
 	now, nodes := memory.Resident(), view.Train.Edges.NumNodes()
@@ -51,7 +49,7 @@ func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Opti
 	fixed := now + int64(nodes)*learn.PlaceBytes
 	var last, best Estimate
 	for {
-		// Finding clusters that cannot be small enough would be for nothing.
+		// Skip partitions that cannot be small enough.
 		for o.Memory > fixed && 2*o.Clusters <= nodes && fixed+leastOf(*o, x.Graph.Features, view.Train,
 			x.Parameters, last, fixed) > o.Memory {
 			o.Clusters *= 2
@@ -64,7 +62,7 @@ func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Opti
 		if last = e; best.Bytes == 0 || e.Bytes < best.Bytes {
 			best = e
 		}
-		// Where every node has neighbours everywhere, smaller batches take hardly less.
+		// In dense graphs smaller batches take hardly less.
 		if o.Clusters >= nodes || o.Clusters >= 4*best.Batches {
 			return best, fmt.Errorf("training takes about %s in %d batches, %s of that for the program and the graph, "+
 				"and more batches take no less: expected at most %s: allow more memory",
@@ -74,8 +72,8 @@ func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Opti
 	}
 }
 
-// leastOf is what so many clusters take beyond fixed bytes, whatever they are: a batch has its own nodes at least, and
-// its share of what larger ones had last time, if there was one.
+// leastOf is a lower bound on the bytes beyond fixed: a batch has its own nodes at least, and its share of the last
+// estimate, if any.
 func leastOf(o Options, x datasets.Features, train datasets.Phase, p hyper.Parameters, last Estimate,
 	fixed int64) int64 {
 	own := train.Edges.NumNodes() / o.Clusters
@@ -87,7 +85,6 @@ func leastOf(o Options, x datasets.Features, train datasets.Phase, p hyper.Param
 	return max(least, int64(float64(last.Bytes-fixed)*float64(last.Batches)/float64(o.Clusters)))
 }
 
-// fits returns an error if training is expected to take more memory than there is.
 func fits(e Estimate) error {
 	left, _ := memory.Get()
 	if e.Bytes-e.Now <= left.Bytes {

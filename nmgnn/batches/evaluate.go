@@ -14,11 +14,10 @@ import (
 	"nodemask/nmgnn/internal/variables"
 )
 
-// An evaluation runs layer by layer over all batches: what layer i makes of all nodes is there before layer i+1 reads
-// it. So nothing is approximated, and a batch reads only the nodes next to it, however deep the model is.
+// Evaluation finishes layer i for all nodes before layer i+1, so it is exact, and a batch reads only direct neighbours.
 
-// reads lists the layers whose input rows the program of layer i reads, besides features: its own and, where a readout
-// at the end takes all representations, those below.
+// reads lists the layers whose inputs layer i's program reads: its own and, for a readout over all representations,
+// those below.
 func (e *engine) reads(i int) (layers []int) {
 	if e.last(i) && e.model.Readout.All {
 		for below := 1; below < i; below++ {
@@ -33,12 +32,10 @@ func (e *engine) reads(i int) (layers []int) {
 
 func (e *engine) last(i int) bool { return i == len(e.model.Layers)-1 }
 
-// readsFeatures reports whether the program of layer i reads features.
 func (e *engine) readsFeatures(i int) bool { return i == 0 || e.last(i) && e.model.Readout.All }
 
-// layer returns the program of layer i in an evaluation, which maps what the layer reads to the rows of own nodes; that
-// of the last layer returns the loss, if there are targets, and the classes of own nodes [own]. Of a graph that is not
-// divided, the last is the whole model.
+// layer compiles layer i for own nodes. The last one returns classes [own] and, with targets, the loss; on an undivided
+// graph it is the whole model.
 func (e *engine) layer(i int) (*model.Exec, error) {
 	if e.layers[i] != nil {
 		return e.layers[i], nil
@@ -75,7 +72,6 @@ func (e *engine) layer(i int) (*model.Exec, error) {
 	return exec, err
 }
 
-// sweep runs layer i over all batches, and calls take with what its program returns for each.
 func (e *engine) sweep(ctx context.Context, i int, take func(cluster int, b batch,
 	outputs []*tensors.Tensor) error) error {
 	reads := e.reads(i)
@@ -140,8 +136,7 @@ func (e *engine) represent(ctx context.Context) error {
 	return nil
 }
 
-// evaluate returns the class of every node by the weights in the store, without mask or dropout, and the mean loss over
-// the scored nodes, if there are targets.
+// evaluate returns every node's class, without mask or dropout, and the mean loss if there are targets.
 func (e *engine) evaluate(ctx context.Context) (classes []int32, loss float64, err error) {
 	if !e.whole() {
 		if err := e.represent(ctx); err != nil {

@@ -7,10 +7,9 @@ import (
 	"nodemask/nmgnn/internal/mapped"
 )
 
-// Spill moves the graph's edges, and its features if they are dense, to files that are mapped into memory: the graph
-// reads them there from then on, for as long as the program runs. The files have no names, and go when the program
-// ends. release gives back the memory that reading took ([Options].Release). Spill returns an error for a graph that is
-// not what it promises ([datasets.Graph.Check]), or if the files cannot be written.
+// Spill moves the graph's edges and dense features to unnamed memory-mapped files, which last until the program ends.
+// It returns a function that frees the memory that reading took ([Options].Release), or an error for an invalid graph
+// ([datasets.Graph.Check]) or failed writes.
 func Spill(g *datasets.Graph, folder string) (release func(), err error) {
 	if err := g.Check(); err != nil {
 		return nil, err
@@ -19,7 +18,7 @@ func Spill(g *datasets.Graph, folder string) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	features, err := mapped.New[float32](folder, "", len(g.Features.Dense)) // none of sparse ones
+	features, err := mapped.New[float32](folder, "", len(g.Features.Dense)) // empty for sparse ones
 	if err != nil {
 		return nil, errors.Join(err, edges.Close())
 	}
@@ -35,14 +34,14 @@ func Spill(g *datasets.Graph, folder string) (release func(), err error) {
 	}, nil
 }
 
-// How much is copied before memory is given back.
+// How much to copy before releasing memory.
 const (
 	rowsAtOnce    = 4096
 	numbersAtOnce = 1 << 22
 )
 
-// readAs returns features as a model reads them: divided by the sums of their rows, if asked, and then on the disk.
-// release is called when some of x were read. own is the file that they are in, if they are not in x's.
+// readAs returns features, normalized if asked. own is the file it wrote them to, if any. release is called after
+// reading some of x.
 func readAs(x datasets.Features, normalized, onDisk bool, folder string,
 	release func()) (read datasets.Features, own *mapped.Array[float32], err error) {
 	switch {

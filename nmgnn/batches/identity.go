@@ -16,25 +16,25 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// identity is all that a trial's numbers follow from, but its seed. Its keys are the words in which a checkpoint of
-// something else is refused.
+// identity is all but the seed that determines a trial's results. Its keys appear in the error that refuses another
+// checkpoint.
 type identity struct {
 	Version    string            `json:"version"`
 	Data       string            `json:"data"`
-	Features   string            `json:"features"` // SHA-256, as of edges, labels and the split
+	Features   string            `json:"features"` // SHA-256, as are edges, labels and split
 	Edges      string            `json:"edges"`
 	Labels     string            `json:"labels"`
 	Split      string            `json:"split"`
 	Setting    datasets.Setting  `json:"setting"`
 	Arrivals   datasets.Arrivals `json:"arrivals"`
 	Backend    string            `json:"backend"`
-	Digits     string            `json:"digits"` // of [backend.Backend]
+	Digits     string            `json:"digits"` // see [backend.Backend]
 	Batches    int               `json:"batches"`
 	KeepBytes  int64             `json:"memory"` // decides whether batches are kept
 	Parameters hyper.Parameters  `json:"hyperparameters"`
 }
 
-// identify describes the trials of an experiment. What was hashed of the graph is in content.
+// identify returns an identity as JSON; content holds the graph's hashes.
 func identify(b *backend.Backend, x train.Experiment, split *datasets.Split, o Options,
 	content identity) (string, error) {
 	if o.Version == "" {
@@ -49,8 +49,7 @@ func identify(b *backend.Backend, x train.Experiment, split *datasets.Split, o O
 	return string(text), err
 }
 
-// contentOf hashes a graph: another one with the same name and as many nodes and edges is another one. release is
-// called when some of it was read; it may be nil.
+// contentOf hashes a graph. release may be nil.
 func contentOf(g *datasets.Graph, release func()) identity {
 	sum := func(put func(h hash.Hash)) string {
 		h := sha256.New()
@@ -60,7 +59,7 @@ func contentOf(g *datasets.Graph, release func()) identity {
 	return identity{Data: g.Name,
 		Features: sum(func(h hash.Hash) {
 			f := g.Features
-			fmt.Fprintln(h, f.Rows, f.Width, f.IsSparse()) // dropout draws for what is stored
+			fmt.Fprintln(h, f.Rows, f.Width, f.IsSparse()) // dropout draws per stored value
 			putNumbers(h, f.Dense, release)
 			putNumbers(h, f.Offsets, release)
 			putNumbers(h, f.Columns, release)
@@ -76,18 +75,16 @@ func contentOf(g *datasets.Graph, release func()) identity {
 		})}
 }
 
-// putNumbers hashes how many numbers there are, and the numbers.
 func putNumbers[T int32 | int64 | float32](h hash.Hash, numbers []T, release func()) {
 	fmt.Fprintln(h, len(numbers))
 	for part := range slices.Chunk(numbers, numbersAtOnce) {
-		_ = binary.Write(h, binary.LittleEndian, part) // a hash takes all
+		_ = binary.Write(h, binary.LittleEndian, part) // a hash never fails
 		if release != nil {
 			release()
 		}
 	}
 }
 
-// differences lists in what two identities differ.
 func differences(was, now string) string {
 	var a, b map[string]json.RawMessage
 	if json.Unmarshal([]byte(was), &a) != nil || json.Unmarshal([]byte(now), &b) != nil {

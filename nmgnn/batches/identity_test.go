@@ -24,7 +24,7 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// swapped is a copy of values in which two have changed places.
+// swapped returns a copy with two values swapped.
 func swapped[T any](values []T, i, j int) []T {
 	values = slices.Clone(values)
 	values[i], values[j] = values[j], values[i]
@@ -37,7 +37,7 @@ func TestACheckpointOfAnythingElseIsRefusedByName(t *testing.T) {
 	for v := range nodes {
 		nodes[v] = int32(v)
 	}
-	// A split of the graph's own stays, whatever the labels are.
+	// The graph's published split does not depend on the labels.
 	g.OwnSplit = &datasets.Split{TrainPercent: 33, ValidationShare: 0.5,
 		Train: nodes[:20], Validation: nodes[20:40], Test: nodes[40:]}
 	type trial struct {
@@ -58,12 +58,12 @@ func TestACheckpointOfAnythingElseIsRefusedByName(t *testing.T) {
 	changes := map[string]func(y *trial){
 		"version": func(y *trial) { y.o.Version = "2" },
 		"data":    func(y *trial) { y.x.Graph.Name = "other camps" },
-		"features": func(y *trial) { // the same name, the same counts
+		"features": func(y *trial) { // same name, same counts
 			y.x.Graph.Features.Dense = swapped(g.Features.Dense, 0, 1)
 			require.NotEqual(t, g.Features.Dense, y.x.Graph.Features.Dense)
 		},
 		"edges": func(y *trial) {
-			moved := map[int32]int32{44: 46, 46: 44} // of test nodes
+			moved := map[int32]int32{44: 46, 46: 44} // test nodes
 			other := func(v int32) int32 {
 				if to, ok := moved[v]; ok {
 					return to
@@ -143,7 +143,7 @@ func TestAFolderOfCheckpointsHasOneProcess(t *testing.T) {
 	x := experiment(t, "gin")
 	x.Parameters.MaxEpochs = 2
 	o := Options{Clusters: 3, Checkpoint: t.TempDir(), Version: "1"}
-	// A pipe of that name serves as well, and is not waited for.
+	// A pipe of that name also works, without waiting for a writer.
 	require.NoError(t, syscall.Mkfifo(filepath.Join(o.Checkpoint, ".lock"), 0o600))
 	other := flock.New(filepath.Join(o.Checkpoint, ".lock"), flock.SetFlag(os.O_RDWR))
 	held, err := other.TryLock()
@@ -161,7 +161,7 @@ func TestAFolderOfCheckpointsHasOneProcess(t *testing.T) {
 	require.True(t, held, "a trial that has ended holds nothing")
 }
 
-// Checksums tell damage alone: whoever makes a file computes them.
+// Checksums only detect damage: anyone can compute them.
 func TestWhatACheckpointSaysIsCheckedThoughItsSumsFit(t *testing.T) {
 	g, view := gnntest.Camps(t, 50, datasets.Transductive)
 	s := small("gin")

@@ -11,22 +11,18 @@ import (
 	"nodemask/nmgnn/internal/variables"
 )
 
-// graphPath is where the variables of a batch's graph and features are.
 const graphPath = "/" + variables.DataScope + "/graph"
 
-// mostKept is how many bytes the batches of a graph may take together to be kept from epoch to epoch, where
-// [Options].Memory does not say: a quarter of that.
+// mostKept bounds the bytes of kept batches if [Options].Memory is not set; else a quarter of that does.
 const mostKept = 256 << 20
 
-// kept is what the variables hold for a batch, with all nodes around it, masked ones too. To compute with it again they
-// are given that again: nothing is cut, gathered or copied.
+// kept is a batch's variables with all its neighbours, masked ones too, for reuse without copying.
 type kept struct {
 	batch  batch
 	values []*tensors.Tensor // in the order of engine.variables
 }
 
-// keepBytes returns how many bytes of batches may be kept. It depends on nothing that differs from run to run, as
-// numbers do on whether masked nodes are left out.
+// keepBytes must not differ from run to run: results depend on whether masked nodes are left out.
 func (o Options) keepBytes() int64 {
 	if o.Memory > 0 {
 		return o.Memory / 4
@@ -34,7 +30,6 @@ func (o Options) keepBytes() int64 {
 	return mostKept
 }
 
-// variables are those that differ from batch to batch whatever is computed.
 func (e *engine) variables() (all []*model.Variable) {
 	for v := range e.store.IterVariables() {
 		if strings.HasPrefix(v.Path(), graphPath+"/") {
@@ -44,7 +39,6 @@ func (e *engine) variables() (all []*model.Variable) {
 	return all
 }
 
-// keepWithin has batches kept, if all of them fit into so many bytes.
 func (e *engine) keepWithin(most int64) {
 	bytes := 0.0
 	for _, v := range e.variables() {
@@ -55,10 +49,9 @@ func (e *engine) keepWithin(most int64) {
 	}
 }
 
-// take puts the batch of a cluster into the variables as it was kept, or keeps it.
 func (e *engine) take(cluster int) (batch, error) {
 	all, old := e.variables(), e.kept[cluster]
-	if old != nil && len(old.values) == len(all) { // a program that was built since may have made more
+	if old != nil && len(old.values) == len(all) { // programs built since may have added variables
 		for i, v := range all {
 			if err := v.SetValuePreservingOld(old.values[i]); err != nil {
 				return batch{}, gomlx.Error(err)
@@ -93,7 +86,7 @@ func (e *engine) take(cluster int) (batch, error) {
 	return b, nil
 }
 
-// renew gives variables room for another batch, and leaves alone what is kept.
+// renew does not free kept values.
 func (e *engine) renew(all []*model.Variable) error {
 	for _, v := range all {
 		value, err := v.Value()
@@ -117,12 +110,11 @@ func (e *engine) renew(all []*model.Variable) error {
 	return nil
 }
 
-// keeps reports whether a value is one of those that are kept.
 func (e *engine) keeps(value *tensors.Tensor) bool {
 	return slices.ContainsFunc(e.kept, func(k *kept) bool { return k != nil && slices.Contains(k.values, value) })
 }
 
-// drop frees what is kept, but for what the variables hold now.
+// drop frees kept values that the variables do not hold.
 func (e *engine) drop() {
 	if e.kept == nil {
 		return
@@ -139,7 +131,7 @@ func (e *engine) drop() {
 		}
 		for _, value := range k.values {
 			if !held[value] {
-				_ = value.FinalizeAll() // it is gone either way
+				_ = value.FinalizeAll() // gone either way
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func TestKeptBatchesTrainToTheSameNumbers(t *testing.T) {
 		for _, x := range cases {
 			view := gnntest.View(t, x.graph, 50, x.setting)
 			s := small(x.model)
-			s.Dropout, s.AttentionDropout = 0, 0 // numbered by where a node is in its batch
+			s.Dropout, s.AttentionDropout = 0, 0 // dropout depends on a node's row in its batch
 			trials := map[bool][]float64{}
 			for _, anew := range []bool{false, true} {
 				o := optionsOf(t, view, s, 3)
@@ -36,7 +36,7 @@ func TestKeptBatchesTrainToTheSameNumbers(t *testing.T) {
 				}
 				trainer := trainerOf(t, b, x.graph, view, s, o)
 				require.Equal(t, anew, trainer.train.kept == nil)
-				// Masked nodes are left out of batches that are cut anew: sums are the same, but for rounding.
+				// Batches cut anew leave masked nodes out: sums are equal up to rounding.
 				for _, e := range trainOnce(t, trainer, 3).History {
 					trials[anew] = append(trials[anew], e.TrainLoss, e.ValidationLoss)
 				}

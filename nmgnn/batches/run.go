@@ -11,10 +11,9 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// Run runs one trial of an experiment per seed, one after the other, and returns their results in the order of the
-// seeds, as [train.Experiment.Run] does. Of what an experiment measures after training it measures what is predicted
-// from the cache, and keeps the cache if asked; their memory is not part of [Estimate]. Results have no Nodes: counting
-// them jumps about in the whole graph. A graph that [Spill] moved is not checked again.
+// Run runs one trial per seed and returns the results in that order, like [train.Experiment.Run]. After training it
+// measures only cached predictions, and keeps the cache if asked; [Estimate] does not cover their memory. Results have
+// no Nodes, which need random access to the whole graph. It does not check a graph that [Spill] moved.
 func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options, seeds []uint64,
 	r train.RunOptions) ([]*train.Result, error) {
 	if err := x.Check(); err != nil {
@@ -40,7 +39,7 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 	}
 	run := runner{backend: b, experiment: x, options: o}
 	defer run.close()
-	if len(seeds) > 0 { // options that cannot be trained with are not the first trial's fault
+	if len(seeds) > 0 { // invalid options are not the first trial's fault
 		if err := run.prepare(seeds[0]); err != nil {
 			return make([]*train.Result, len(seeds)), err
 		}
@@ -50,13 +49,12 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 	})
 }
 
-// runner keeps the trainer that it compiled last for as long as trials have one split.
 type runner struct {
 	backend    *backend.Backend
 	experiment train.Experiment
 	options    Options
-	content    identity // of the graph, once it was hashed
-	seed       uint64   // that the trainer was made for
+	content    identity // the graph's hashes, computed once
+	seed       uint64   // the trainer's
 	split      *datasets.Split
 	trainer    *trainer
 }
@@ -81,7 +79,6 @@ func (r *runner) trial(ctx context.Context, seed uint64, report func(epoch int, 
 	return r.experiment.ResultOf(ctx, r.trainer, trial, r.split)
 }
 
-// prepare makes the trainer for the trial of a seed.
 func (r *runner) prepare(seed uint64) (err error) {
 	r.close()
 	r.seed = seed

@@ -31,7 +31,7 @@ func TestDivergingBatchesNameSeedEpochAndRemedy(t *testing.T) {
 		require.Regexp(t, `^trial 1 \(seed 7\): epoch \d+: the training loss is (NaN|.Inf): the learning rate 1e\+38 `+
 			`may be too high`, err, on)
 		require.Nil(t, results[0])
-		x.Parameters.MaxEpochs = 1 // validation alone reads what the last batch's step made
+		x.Parameters.MaxEpochs = 1 // only validation reads what the last step made
 		results, err = Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 1}, hyper.Seeds(7, 1), train.RunOptions{})
 		require.Regexp(t, `^trial 1 \(seed 7\): (no validation loss in 1 epochs was a number|epoch 1, the best one: `+
 			`the validation loss is NaN): the learning rate`, err, on)
@@ -57,7 +57,7 @@ func TestNoNumberOfBatchesThatWouldFitIsPassedOver(t *testing.T) {
 	require.NoError(t, err)
 	view := gnntest.View(t, g, 10, datasets.Transductive)
 	p := small("gin")
-	p.Hidden = 4096 // so that what a batch has of its nodes is more than what programs take
+	p.Hidden = 4096 // so that batches outweigh programs
 	passed := 0
 	const now = 1 << 20
 	fixed := now + int64(g.NumNodes())*learn.PlaceBytes

@@ -26,7 +26,6 @@ import (
 	"nodemask/stats"
 )
 
-// trainer is a model compiled for batches of one view of a graph.
 type trainer struct {
 	backend *backend.Backend
 	model   nmgnn.Model
@@ -34,30 +33,29 @@ type trainer struct {
 	view    *datasets.View
 	graph   *datasets.Graph
 
-	features   datasets.Features      // as the model reads them
-	onDisk     *mapped.Array[float32] // where they are, if not with the graph; nil: with it
+	features   datasets.Features      // normalized if asked
+	onDisk     *mapped.Array[float32] // their file; nil: the graph's own
 	train      *engine
-	validation *engine // the same one, if the graph is
+	validation *engine // the same engine, if the graph is
 	targets    *learn.Targets
 	scored     scored
-	step       *model.Exec // one batch with scored nodes
-	push       *model.Exec // one without; nil if there is none
+	step       *model.Exec // for a batch with scored nodes
+	push       *model.Exec // for one without; nil if there is none
 	start      learn.Start
-	// readers are the layers from 1 on, whose inputs are cached; empty without nodes outside a batch.
+	// readers are the layers with cached inputs; empty if batches have no neighbours outside.
 	readers []int
-	caches  [2][]*mapped.Array[float32] // by layer that reads: of the epoch before, and of this one
-	current int                         // which of their files is caches[0]
-	draws   *learn.Draws                // of the trial in hand
-	trial   *train.Trial                // that is it
+	caches  [2][]*mapped.Array[float32] // by reading layer: of the previous epoch, and of this one
+	current int                         // which file set is caches[0]
+	draws   *learn.Draws                // of the current trial
+	trial   *train.Trial                // the current one
 }
 
-// newTrainer divides the view's graphs into clusters and compiles m for them.
 func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View,
 	o Options) (_ *trainer, err error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if err := o.check(); err != nil { // with the number of clusters that a limit of memory led to
+	if err := o.check(); err != nil { // with the number of clusters chosen for Memory
 		return nil, err
 	}
 	if o.training, err = o.training.Complete(); err != nil {
@@ -79,7 +77,7 @@ func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *data
 	return t, t.compile()
 }
 
-// clustersOf divides a phase's graph: as finely as its size over that of the train graph asks for.
+// clustersOf divides a phase's graph in proportion to its size.
 func clustersOf(phase, train datasets.Phase, parts int) [][]int32 {
 	if parts > 1 {
 		size := func(p datasets.Phase) float64 { return float64(p.Edges.NumEdges()) + float64(p.Edges.NumNodes()) }
@@ -145,8 +143,8 @@ func (t *trainer) compile() error {
 	return err
 }
 
-// compileStep compiles one step on a batch, as [learn.Step.Compile] has it: → the loss that was trained on, and h^(i)
-// of own nodes for each layer i that reads cached ones. Without learns the weights stay.
+// compileStep compiles one step on a batch (see [learn.Step.Compile]) → training loss, and own nodes' h^(i) for each
+// layer i with cached inputs. Without learns the weights stay.
 func (t *trainer) compileStep(learns bool) (*model.Exec, error) {
 	e := t.train
 	step := learn.Step{Model: t.model, Data: e.data, Masks: t.options.training.Mask.Active(),
@@ -176,14 +174,14 @@ func (t *trainer) compileStep(learns bool) (*model.Exec, error) {
 		if learns {
 			return own
 		}
-		// The pure-Go backend fails at programs whose last node is nobody's result.
+		// The pure-Go backend fails if a program's last node is not an output.
 		return append(own, ReduceAllSum(logits))
 	}
 	return step.Compile(t.backend, e.store, e.shape.nodes)
 }
 
-// Train runs one trial from the seed: first weights, masks, dropout and the order of the batches all follow from it.
-// report, if not nil, is called after each epoch. A cancelled context ends it with the context's error and no trial.
+// Train returns one trial; the seed determines first weights, masks, dropout and batch order. report, if not nil, is
+// called after each epoch. If the context is cancelled, it returns its error and no trial.
 func (t *trainer) Train(ctx context.Context, seed uint64,
 	report func(epoch int, e train.Epoch)) (trial *train.Trial, err error) {
 	defer gomlx.Guard(&err, "training")
@@ -202,7 +200,7 @@ func (t *trainer) Train(ctx context.Context, seed uint64,
 	return trial, err
 }
 
-// Begin implements [train.Program], as what follows does: a trial goes on from its checkpoint.
+// Begin implements [train.Program], like the methods below; a trial resumes from its checkpoint.
 func (t *trainer) Begin(seed uint64) (trial *train.Trial, err error) {
 	t.closeCaches()
 	t.current, t.draws = 0, learn.NewDraws(seed, t.train.phase.Edges.NumNodes())
@@ -228,7 +226,6 @@ func (t *trainer) Epoch(ctx context.Context) ([]train.Epoch, []stats.Metrics, er
 	return []train.Epoch{measured}, []stats.Metrics{metrics}, err
 }
 
-// prepareCaches makes what the first epoch reads of other batches, or opens what an earlier process left.
 func (t *trainer) prepareCaches(ctx context.Context, trial *train.Trial) error {
 	if len(trial.History) > 0 {
 		if err := t.checkCaches(trial.Seed); err != nil {
@@ -243,7 +240,7 @@ func (t *trainer) prepareCaches(ctx context.Context, trial *train.Trial) error {
 
 func (t *trainer) Weights() ([]infer.Weight, error) { return variables.WeightsOf(t.train.store) }
 
-// Keep writes a checkpoint, if there is a folder for it.
+// Keep writes a checkpoint, if asked.
 func (t *trainer) Keep(trial *train.Trial) error {
 	if t.options.Checkpoint == "" {
 		return nil
@@ -253,8 +250,6 @@ func (t *trainer) Keep(trial *train.Trial) error {
 
 func (t *trainer) End(trial *train.Trial) { t.dropCaches(trial.Seed) }
 
-// firstCaches computes the representations of all nodes by the first weights: what batches of the first epoch read of
-// others.
 func (t *trainer) firstCaches(ctx context.Context) error {
 	if len(t.readers) == 0 {
 		return nil
@@ -268,7 +263,6 @@ func (t *trainer) firstCaches(ctx context.Context) error {
 	return nil
 }
 
-// epoch trains on all batches once and validates.
 func (t *trainer) epoch(ctx context.Context) (measured train.Epoch, metrics stats.Metrics, err error) {
 	t.options.training.Mask.Draw(rand.New(t.draws.Masks), t.draws.Delta)
 	if measured.TrainLoss, err = t.clustered(ctx); err != nil {
@@ -291,7 +285,7 @@ func (t *trainer) epoch(ctx context.Context) (measured train.Epoch, metrics stat
 	return measured, metrics, nil
 }
 
-// clustered trains on all clusters, in an order of the epoch's own, and returns the mean loss.
+// clustered returns the mean loss over all clusters, in random order.
 func (t *trainer) clustered(ctx context.Context) (loss float64, err error) {
 	order := []int{0}
 	if !t.train.whole() {
@@ -310,11 +304,10 @@ func (t *trainer) clustered(ctx context.Context) (loss float64, err error) {
 	return loss / float64(t.scored.all), nil
 }
 
-// one trains on the batch of a cluster, and caches what it computed.
 func (t *trainer) one(cluster int) (loss float64, err error) {
 	e, program := t.train, t.step
 	if len(t.scored.nodes[cluster]) == 0 {
-		if program = t.push; program == nil { // nothing to learn from, nothing to remember
+		if program = t.push; program == nil { // nothing to learn from, nothing to cache
 			return 0, nil
 		}
 	}
@@ -348,8 +341,7 @@ func (t *trainer) one(cluster int) (loss float64, err error) {
 	return loss, nil
 }
 
-// skip tells which neighbours a batch can do without: masked ones, where the model reads nothing of them. nil: it needs
-// all.
+// skip selects neighbours to leave out: masked ones, if the model ignores them. nil: none.
 func (t *trainer) skip() func(u int32) bool {
 	if !t.options.training.Mask.Active() || t.train.data.NeedsMasked() {
 		return nil
@@ -357,7 +349,6 @@ func (t *trainer) skip() func(u int32) bool {
 	return func(u int32) bool { return t.draws.Delta[u] == 0 }
 }
 
-// call runs a program on a batch that is in place, with the epoch's mask and the next dropout.
 func (t *trainer) call(program *model.Exec, b batch) ([]*tensors.Tensor, error) {
 	delta := tensors.FromShape(shapes.Make(dtypes.Float32, t.train.shape.nodes, 1))
 	tensors.MustMutableFlatData(delta, func(flat []float32) {
@@ -371,7 +362,7 @@ func (t *trainer) call(program *model.Exec, b batch) ([]*tensors.Tensor, error) 
 	return learn.Run(program, t.draws, t.options.training.WeightDecay, delta)
 }
 
-// Close frees the compiled programs, the data on the device and the files.
+// Close frees programs, device data and files.
 func (t *trainer) Close() {
 	for _, exec := range []*model.Exec{t.step, t.push} {
 		if exec != nil {
@@ -385,5 +376,5 @@ func (t *trainer) Close() {
 	if t.train != nil {
 		t.train.close()
 	}
-	_ = t.onDisk.Close() // nothing in it is kept
+	_ = t.onDisk.Close() // temporary
 }

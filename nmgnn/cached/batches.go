@@ -8,11 +8,10 @@ import (
 	"nodemask/datasets"
 )
 
-// largestBatch is how many newcomers are computed at once, unless more of them are linked.
+// largestBatch bounds the newcomers computed at once, unless more are linked.
 const largestBatch = 512
 
-// links returns who each newcomer is linked to, or an error unless the newcomers are what their type promises, where so
-// many nodes are known.
+// links returns whom each newcomer is linked to, or an error; known is the number of known nodes.
 func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 	if n == nil {
 		return nil, errors.New("the newcomers are nil: read them with datasets.ReadNewcomers")
@@ -57,7 +56,7 @@ func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 	return n.Linked, nil
 }
 
-// ascends returns an error, which begins with a node, unless the nodes ascend and are from 0 to below end.
+// ascends checks that nodes ascend within [0, end).
 func ascends(nodes []int32, end int) error {
 	for i, u := range nodes {
 		switch {
@@ -70,11 +69,10 @@ func ascends(nodes []int32, end int) error {
 	return nil
 }
 
-// batches divides nodes into batches such that those which are linked, directly or through others, are in one. A batch
-// holds at most [largestBatch] nodes, or a single group that is larger. The nodes of a batch ascend; batches of nodes
-// without links are in the nodes' order.
+// batches puts nodes that are linked, also indirectly, into one batch, of at most [largestBatch] nodes or one larger
+// group. Nodes of a batch ascend; nodes without links keep their order.
 func batches(linked [][]int32) [][]int32 {
-	// above leads to the first node of a node's group, which leads to itself.
+	// above is a union-find forest whose roots are the groups' first nodes.
 	above := make([]int32, len(linked))
 	first := func(v int32) int32 {
 		for above[v] != v {

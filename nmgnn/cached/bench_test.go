@@ -17,8 +17,8 @@ import (
 	"nodemask/nmgnn/internal/gnntest"
 )
 
-// BenchmarkPredict predicts nodes that arrive after training from a cache, for graphs of growing size: nodes-per-s is
-// what to quote, for batches and for single nodes, after the programs have been compiled.
+// BenchmarkPredict predicts from a cache on graphs of growing size. Quote nodes-per-s, for batches and single nodes,
+// after compilation.
 func BenchmarkPredict(b *testing.B) {
 	backend, err := backend.Open("xla:cpu")
 	if err != nil {
@@ -46,7 +46,7 @@ func BenchmarkPredict(b *testing.B) {
 					view := gnntest.View(b, g, 50, datasets.Inductive)
 					standard, err := hyper.Preset("standard")
 					require.NoError(b, err)
-					// How long a prediction takes does not depend on what was learned.
+					// Speed does not depend on what was learned.
 					untrained, err := infer.Untrained(backend, nmgnn.Build(standard, g.NumClasses()), g.Features.Width, 1)
 					require.NoError(b, err)
 					m := &cached.Model{Settings: standard, Classes: g.Classes, Features: g.Features.Width, Weights: untrained.Weights}

@@ -24,8 +24,7 @@ import (
 	"nodemask/nmgnn/internal/newcomers"
 )
 
-// arrivalsOf are the nodes of a view that are not in its train graph, joined to each other and to train nodes by their
-// places. They are called by their numbers.
+// arrivalsOf returns the nodes of a view outside its train graph, with their edges, named by number.
 func arrivalsOf(g *datasets.Graph, view *datasets.View) *datasets.Newcomers {
 	place := map[int32]int32{}
 	for i, v := range view.Train.Nodes {
@@ -57,7 +56,7 @@ func arrivalsOf(g *datasets.Graph, view *datasets.View) *datasets.Newcomers {
 	return n
 }
 
-// anyModel returns a model of a kind with weights that are far from each other and from zero, biases too.
+// anyModel has weights, and biases, far from each other and from zero.
 func anyModel(t testing.TB, b *backend.Backend, kind string, g *datasets.Graph, layers int) *cached.Model {
 	t.Helper()
 	p := parametersOf(t, kind)
@@ -65,7 +64,7 @@ func anyModel(t testing.TB, b *backend.Backend, kind string, g *datasets.Graph, 
 	return modelOf(t, b, p, g)
 }
 
-// modelOf is anyModel with parameters of one's own.
+// modelOf is anyModel with given parameters.
 func modelOf(t testing.TB, b *backend.Backend, p hyper.Parameters, g *datasets.Graph) *cached.Model {
 	t.Helper()
 	p.Hidden, p.Heads = 6, 2
@@ -84,7 +83,6 @@ func modelOf(t testing.TB, b *backend.Backend, p hyper.Parameters, g *datasets.G
 	return &cached.Model{Settings: p, Classes: g.Classes, Features: g.Features.Width, Weights: m.Weights}
 }
 
-// cacheOf computes the train nodes' representations on the train graph.
 func cacheOf(t testing.TB, b *backend.Backend, m *cached.Model, g *datasets.Graph, view *datasets.View) *cached.Cache {
 	t.Helper()
 	own := g.Features.Select(view.Train.Nodes)
@@ -105,7 +103,7 @@ func predictorOf(t testing.TB, b *backend.Backend, m *cached.Model, c *cached.Ca
 	return p
 }
 
-// campsPredictor is a predictor of a GIN of two layers that half of two camps trained, and has who arrives there.
+// campsPredictor is a predictor of a two-layer GIN trained on half of two camps, with the arrivals there.
 func campsPredictor(t testing.TB, b *backend.Backend) (*cached.Predictor, *datasets.Newcomers) {
 	t.Helper()
 	g := gnntest.TwoCamps(t)
@@ -114,7 +112,6 @@ func campsPredictor(t testing.TB, b *backend.Backend) (*cached.Predictor, *datas
 	return predictorOf(t, b, m, cacheOf(t, b, m, g, view)), arrivalsOf(g, view)
 }
 
-// parametersOf are the default ones of a kind of model.
 func parametersOf(t testing.TB, kind string) hyper.Parameters {
 	t.Helper()
 	p, err := hyper.For(kind)
@@ -127,8 +124,8 @@ func nothing(t *testing.T) func(cached.Prediction) error {
 	return func(cached.Prediction) error { t.Fatal("nothing can be predicted"); return nil }
 }
 
-// predictsWhatTheModelSays checks predictions of newcomers, called by their numbers, against class probabilities of all
-// nodes, and returns how many classes there are among them.
+// predictsWhatTheModelSays compares predictions with class probabilities of all nodes, and returns the number of
+// classes among them.
 func predictsWhatTheModelSays(t *testing.T, p *cached.Predictor, newcomers *datasets.Newcomers, classes []string,
 	want infer.Representation) int {
 	t.Helper()
@@ -138,7 +135,7 @@ func predictsWhatTheModelSays(t *testing.T, p *cached.Predictor, newcomers *data
 		v, err := strconv.Atoi(got.ID)
 		require.NoError(t, err)
 		class := slices.Index(classes, got.Class)
-		const rounding = 1e-4 // weights are so large that a logit's last digit is some 1e-5
+		const rounding = 1e-4 // weights are so large that float32 resolves logits to some 1e-5
 		require.InDelta(t, want.Row(v)[class], got.Probability, rounding)
 		require.InDelta(t, slices.Max(want.Row(v)), got.Probability, rounding)
 		require.Equal(t, len(newcomers.Known[i]), got.Neighbours)
@@ -179,7 +176,7 @@ func TestPredictingInBatchesIsEquationFour(t *testing.T) {
 				p := predictorOf(t, b, m, cacheOf(t, b, m, g, view))
 				var first infer.Representation
 				for _, together := range []bool{true, false} {
-					// To run the model over the test graph as the cache sees it is to compute all new nodes at once.
+					// Running the model over the test graph as the cache sees it computes all new nodes at once.
 					edges, err := newcomers.Edges(view, together)
 					require.NoError(t, err)
 					all, err := m.Network().Represent(b, edges, g.Features.Select(view.Test.Nodes), infer.Options{})
@@ -199,8 +196,8 @@ func TestPredictingInBatchesIsEquationFour(t *testing.T) {
 }
 
 func TestAChainLongerThanABatchIsPredictedInOrder(t *testing.T) {
-	// Ten train nodes in a ring; then 1400 new ones: every other one is of one chain, the others are in pairs, and every
-	// seventh is joined to a train node.
+	// Ten train nodes in a ring; then 1400 new ones: every other one in one chain, the others in pairs, and every
+	// seventh joined to a train node.
 	const train, nodes = 10, 1410
 	var pairs []csr.Edge
 	for v := range int32(train) {
@@ -268,7 +265,7 @@ func TestBatchesKeepLinkedNodesTogether(t *testing.T) {
 				batch[v] = i + 1
 			}
 			if len(members) > cached.LargestBatch {
-				// one group: all of it is reached from its first node
+				// one group: all reachable from its first node
 				reached := map[int32]bool{members[0]: true}
 				for grown := true; grown; {
 					grown = false
@@ -347,7 +344,7 @@ func TestRunningStatisticsAreSavedWithTheirModel(t *testing.T) {
 		return !strings.Contains(w.Path, "/running_")
 	})
 	require.Len(t, own, 8, "a mean and a variance inside each of two MLPs and after each")
-	// A model that lost them is refused, and predicts nothing.
+	// A model without weights is refused.
 	back.Weights = slices.DeleteFunc(back.Weights, func(w infer.Weight) bool {
 		return strings.HasSuffix(w.Path, "layer1/norm/running_mean")
 	})

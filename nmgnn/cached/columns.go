@@ -8,8 +8,7 @@ import (
 	"nodemask/datasets"
 )
 
-// FeaturesIn returns the names of a table's features, in the order of its columns: as many as the model has; nil if
-// there are more or fewer, or if two share a name.
+// FeaturesIn returns a table's feature names in column order; nil if their number is not the model's or two are equal.
 func (m *Model) FeaturesIn(header []string) []string {
 	names := datasets.FeaturesOf(header)
 	if len(names) != m.Features || len(slices.Compact(slices.Sorted(slices.Values(names)))) != m.Features {
@@ -18,9 +17,8 @@ func (m *Model) FeaturesIn(header []string) []string {
 	return names
 }
 
-// Match puts features into the order in which the model was trained on them, by the names of their columns, and reports
-// whether that was another. Without names it leaves them as they are. It returns an error that names the features that
-// the table of that file lacks.
+// Match returns features in the model's column order, and whether that differs; without names, as they are. Its error
+// lists missing features.
 func (m *Model) Match(names []string, f datasets.Features, file string) (_ datasets.Features, moved bool, err error) {
 	if m.FeatureNames == nil || names == nil || slices.Equal(names, m.FeatureNames) {
 		return f, false, nil
@@ -35,8 +33,8 @@ func (m *Model) Match(names []string, f datasets.Features, file string) (_ datas
 	return f.Rearranged(from), true, nil
 }
 
-// Lacks returns an error that says which features of the model a table lacks, by its header; nil if none, or if their
-// names are not known.
+// Lacks returns an error that lists the model's features missing from a table; nil if there are none or the model has
+// no names.
 func (m *Model) Lacks(names []string, file string) error {
 	there := map[string]bool{}
 	for _, name := range names {

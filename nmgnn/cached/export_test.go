@@ -1,10 +1,10 @@
 package cached
 
-// LargestBatch is how many nodes a predictor computes at once, unless more of them are linked.
+// LargestBatch exports largestBatch.
 const LargestBatch = largestBatch
 
-// Batches divides nodes into batches.
+// Batches exports batches.
 func Batches(linked [][]int32) [][]int32 { return batches(linked) }
 
-// Programs returns how many programs the predictor has compiled.
+// Programs returns the number of compiled programs.
 func (p *Predictor) Programs() int { return len(p.programs) }

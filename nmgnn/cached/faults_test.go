@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// saveSeed saves a model whose seed and weights are that number.
+// saveSeed saves a model with this seed and these weights.
 func saveSeed(folder string, seed uint64) error {
 	m, err := seededModel(seed)
 	if err != nil {
@@ -47,7 +47,7 @@ func seededModel(seed uint64) (*cached.Model, error) {
 			Values: values}}}, nil
 }
 
-// saveBoth saves such a model, and a cache of one node that has as many neighbours.
+// saveBoth also saves a cache of one node with so many neighbours.
 func saveBoth(folder string, seed uint64) error {
 	m, err := seededModel(seed)
 	if err != nil {
@@ -62,7 +62,6 @@ func saveBoth(folder string, seed uint64) error {
 	return cached.SaveBoth(m, filepath.Join(folder, "model.safetensors"), c, filepath.Join(folder, "cache.safetensors"))
 }
 
-// requirePair requires a model and the cache that belongs to it.
 func requirePair(t *testing.T, folder string, seeds ...uint64) {
 	t.Helper()
 	requireSeed(t, folder, seeds...)
@@ -130,7 +129,7 @@ func TestWhateverFailsThereIsTheOldPairOrTheNewOne(t *testing.T) {
 	}
 }
 
-// killedBetween leaves what a program does that saves a pair and is killed between the two renames.
+// killedBetween simulates a kill between SaveBoth's two renames.
 func killedBetween(t *testing.T, folder string, seed uint64) {
 	t.Helper()
 	model, cache, old := filepath.Join(folder, "model.safetensors"), filepath.Join(folder, "cache.safetensors"),
@@ -151,7 +150,7 @@ func TestAPairSurvivesKilledSaves(t *testing.T) {
 		killedBetween(t, folder, seed+5)
 		requirePair(t, folder, 1)
 	}
-	// An error behind the kill keeps the pair, too.
+	// An error after the kill keeps the pair, too.
 	model := filepath.Join(folder, "model.safetensors")
 	require.NoError(t, saveBoth(folder, 2))
 	requirePair(t, folder, 2)
@@ -159,7 +158,7 @@ func TestAPairSurvivesKilledSaves(t *testing.T) {
 	m, err := seededModel(2)
 	require.NoError(t, err)
 	require.NoError(t, os.Rename(model, model+".away"))
-	require.NoError(t, os.MkdirAll(filepath.Join(model, "in the way"), 0o700)) // so that no file takes its place
+	require.NoError(t, os.MkdirAll(filepath.Join(model, "in the way"), 0o700)) // so that no file can replace it
 	require.Error(t, saveBoth(folder, 3))
 	c, err := cached.LoadCache(filepath.Join(folder, "cache.safetensors"), m)
 	require.NoError(t, err, "the old cache is back")

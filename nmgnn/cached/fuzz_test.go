@@ -13,8 +13,7 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// FuzzCache loads caches whose checksums fit, but whose tensors hold anything. From what is taken, a node can be
-// predicted.
+// FuzzCache loads caches with valid checksums and arbitrary tensors. Accepted ones must predict a node.
 func FuzzCache(f *testing.F) {
 	b := gnntest.Go(f)
 	m := anyModel(f, b, "gcn", gnntest.TwoCamps(f), 2)
@@ -22,7 +21,7 @@ func FuzzCache(f *testing.F) {
 	f.Add([]byte{0, 1, 2}, "aa", []byte{255, 1}, []byte{0, 1, 1}, []byte{4}, uint8(6), true)
 	f.Add([]byte{0}, "", []byte{}, []byte{0}, []byte{}, uint8(6), false)
 	f.Add([]byte{0, 200, 2}, "\xff\xff", []byte{128, 1}, []byte{0, 255, 1}, []byte{200}, uint8(0), false)
-	// Numbers are bytes: those from 128 on are negative.
+	// Bytes from 128 on are negative numbers.
 	ints := func(raw []byte) []int32 {
 		all := make([]int32, len(raw))
 		for i, x := range raw {

@@ -24,17 +24,13 @@ import (
 	"nodemask/nmgnn/internal/variables"
 )
 
-// Predictor predicts nodes that arrive after training from a model and its cache. For one node it reads the node's
-// features, and for each of its train neighbours the neighbour's features and one row a hidden layer: nothing else of
-// the graph, however large it is.
+// Predictor predicts new nodes from a model and its cache. Per node it reads the node's features, and each train
+// neighbour's features and one row per hidden layer, however large the graph.
 //
-// Nodes are predicted in batches, each a small graph of new nodes and the train nodes next to them, on which the
-// model's own layers run. Nodes that are linked, directly or through others that arrive, are in one batch, however many
-// they are; so what is predicted does not depend on the batches. Shapes are rounded up to powers of two, so that few
-// programs are compiled.
+// A batch is a small graph of new nodes and their train neighbours. Nodes linked through other arrivals share a batch,
+// so predictions do not depend on the batches. Shapes are rounded up to powers of two, to compile few programs.
 //
-// Several goroutines may use one predictor: its batches are computed one after the other, whoever asks for them. The
-// cache is to be closed after it.
+// Safe for concurrent use, but computes one batch at a time. Close it before the cache.
 type Predictor struct {
 	backend *backend.Backend
 	saved   *Model
@@ -42,8 +38,8 @@ type Predictor struct {
 	cache   *Cache
 	known   map[string]int32
 
-	computing sync.Mutex                   // held from the filling of a program to the reading of what it returns
-	programs  map[batchShape]*batchProgram // nil when it is closed
+	computing sync.Mutex                   // held from filling a program to reading its output
+	programs  map[batchShape]*batchProgram // nil when closed
 }
 
 // Prediction is the class of a new node.
@@ -51,12 +47,12 @@ type Prediction struct {
 	ID          string  `json:"id"`
 	Class       string  `json:"class"`
 	Probability float64 `json:"probability"` // of that class, by the softmax
-	Neighbours  int     `json:"neighbours"`  // train nodes next to it
-	Arrivals    int     `json:"arrivals"`    // new nodes next to it
+	Neighbours  int     `json:"neighbours"`  // adjacent train nodes
+	Arrivals    int     `json:"arrivals"`    // adjacent new nodes
 }
 
-// NewPredictor returns a predictor, which compiles nothing before its first prediction. It returns an error for a model
-// that does not predict by one run, a cache of other sizes than the model's, and one in which two nodes share an id.
+// NewPredictor returns a predictor, which compiles on first use. It refuses a model that needs several runs, a cache of
+// other sizes, and duplicate ids.
 func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
 	switch {
 	case m == nil:
@@ -88,16 +84,15 @@ func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
 	return p, nil
 }
 
-// Known finds a node of the cache by its id.
+// Known returns the number of a cached node by its id.
 func (p *Predictor) Known(id []byte) (int32, bool) {
 	v, ok := p.known[string(id)]
 	return v, ok
 }
 
-// Predict calls emit for each newcomer, in order. Newcomers see one another along their edges; those of
-// [datasets.Newcomers.Apart] do not. It ends with the context's error when that is cancelled, and with emit's if that
-// fails. It returns an error for newcomers that are not what [datasets.Newcomers] promises, which names the one and the
-// node that it cannot be joined to, and once the predictor, its backend or its cache is closed.
+// Predict calls emit for each newcomer, in order. Newcomers see one another along their edges, unless
+// [datasets.Newcomers.Apart]. It returns the context's or emit's error, which newcomer and node are invalid (see
+// [datasets.Newcomers]), or that the predictor, its backend or its cache is closed.
 func (p *Predictor) Predict(ctx context.Context, n *datasets.Newcomers, emit func(Prediction) error) (err error) {
 	defer gomlx.Guard(&err, "predicting")
 	return safetensors.Guard(p.cache.path, func() error { return p.predict(ctx, n, emit) })
@@ -119,7 +114,7 @@ func (p *Predictor) predict(ctx context.Context, n *datasets.Newcomers, emit fun
 		features = features.RowNormalized()
 	}
 	features = features.Stored(p.cache.Features.IsSparse())
-	// Batches may be out of order, where edges join early nodes with late ones: predictions wait for their turn.
+	// Edges may put late nodes into early batches: predictions wait for their turn.
 	predictions := make([]Prediction, len(n.IDs))
 	next, done := 0, make([]bool, len(n.IDs))
 	for _, members := range batches(linked) {
@@ -146,24 +141,22 @@ func (p *Predictor) predict(ctx context.Context, n *datasets.Newcomers, emit fun
 	return nil
 }
 
-// batchShape is what a compiled batch has room for: new nodes first, then cached ones, then one that is there to be
-// padded with; entries of the graph and, if features are sparse, of the features.
+// batchShape is a capacity: rows for new nodes, then cached ones, then a padding row; entries of the graph and of
+// sparse features.
 type batchShape struct{ newcomers, nodes, edges, features int }
 
-// batchProgram is the model over a graph of one [batchShape], whose contents are put into variables before each run.
 type batchProgram struct {
 	store  *model.Store
 	data   *nmgnn.Loaded
-	hidden []*model.Variable // h̃ of the nodes behind the newcomers, for each hidden layer
+	hidden []*model.Variable // h̃ of the cached nodes, per hidden layer
 	exec   *model.Exec
 }
 
-// batch computes the class probabilities of newcomers, who are not linked to any others, in their order; rows beyond
-// them mean nothing.
+// batch returns class probabilities of newcomers linked to no others; further rows are padding.
 func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 	members []int32) (infer.Representation, error) {
-	own := make(map[int32]int32, len(members)) // places of the newcomers
-	place := map[int32]int32{}                 // of cached nodes, behind the newcomers
+	own := make(map[int32]int32, len(members)) // rows of newcomers
+	place := map[int32]int32{}                 // rows of cached nodes, after the newcomers
 	var cached []int32
 	entries := 0
 	for i, v := range members {
@@ -180,7 +173,7 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 	shape.nodes = shape.newcomers + atLeast(len(cached)+1)
 	filler := shape.nodes - 1
 
-	// The rows of all nodes, with padding in the last one, where it does no harm.
+	// Padding goes into the last row, which no node reads.
 	edges := &csr.Graph{Offsets: make([]int64, 1, shape.nodes+1), Indices: make([]int32, 0, shape.edges)}
 	degrees := make([]float32, shape.nodes)
 	x := newBatchFeatures(features.Width, features.IsSparse())
@@ -246,10 +239,8 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 	return infer.Representation{Rows: shape.newcomers, Width: len(p.saved.Classes), Values: values}, gomlx.Error(err)
 }
 
-// atLeast rounds up to a power of two.
 func atLeast(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
 
-// program is the program for a shape, with a batch's graph and features in its variables.
 func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Features) (_ *batchProgram, err error) {
 	if program := p.programs[shape]; program != nil {
 		return program, program.data.Replace(edges, x)
@@ -284,7 +275,7 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 				if layer == len(p.cache.Hidden) {
 					return h
 				}
-				// ĥ of new nodes as just computed, h̃ of the others as it is cached.
+				// ĥ of new nodes, just computed, then cached h̃.
 				return Concatenate([]*Node{firstRows(h, shape.newcomers), program.hidden[layer].NodeValue(graph)}, 0)
 			}})
 		return Softmax(firstRows(all[len(all)-1], shape.newcomers), 1)
@@ -309,7 +300,7 @@ func firstRows(x *Node, rows int) *Node {
 	return SliceAxis(x, 0, AxisRangeFromStart(rows))
 }
 
-// Close frees the compiled programs, when the batch that is being computed is done. Nothing can be predicted after it.
+// Close frees the programs once the current batch is done. The predictor is then unusable.
 func (p *Predictor) Close() {
 	p.computing.Lock()
 	defer p.computing.Unlock()
@@ -326,7 +317,6 @@ func (p *batchProgram) free() {
 	p.store.Finalize()
 }
 
-// batchFeatures gathers rows from several places.
 type batchFeatures struct {
 	datasets.Features
 	wrong bool // a column is out of range, which kernels do not check
@@ -355,7 +345,7 @@ func (b *batchFeatures) add(from datasets.Features, row int) {
 	b.end()
 }
 
-// end ends a row. What it has no entries for is zero.
+// end ends a row; missing entries are zero.
 func (b *batchFeatures) end() {
 	if b.Rows++; b.IsSparse() {
 		b.Offsets = append(b.Offsets, int64(len(b.Columns)))
@@ -364,7 +354,7 @@ func (b *batchFeatures) end() {
 	}
 }
 
-// fill ends the last row, with zeros until the number of entries is a power of two, and returns it.
+// fill pads the last row with zeros to a power of two of entries, and returns their number.
 func (b *batchFeatures) fill() int {
 	if b.IsSparse() {
 		padding := atLeast(len(b.Columns)+1) - len(b.Columns)

@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "write the models in testdata anew")
 
-// pygGraph is testdata/pyg/graph.json: a graph, and what PyTorch Geometric says of it by each model's file.
+// pygGraph is testdata/pyg/graph.json: a graph, and PyTorch Geometric's results for each model's file.
 type pygGraph struct {
 	N      int
 	Edges  [][2]int32
@@ -38,7 +38,7 @@ func readPyGGraph(t *testing.T) (g pygGraph) {
 	return g
 }
 
-// pygModels are the models in testdata/pyg: one a kind, and one with all that a GIN may have.
+// pygModels are the models in testdata/pyg: one per kind, and a GIN with all options.
 func pygModels(t *testing.T, b *backend.Backend) map[string]*cached.Model {
 	models := map[string]*cached.Model{}
 	for _, name := range []string{"gin", "gat", "sgat", "gcn", "sage", "gatv2", "gin-all"} {
@@ -95,7 +95,7 @@ func TestAModelThatPythonWroteIsRead(t *testing.T) {
 	require.ElementsMatch(t, ours.Weights, theirs.Weights)
 }
 
-// The bytes in testdata are fixed: what wrote them then, and what writes them now, agree.
+// The bytes in testdata are fixed: older and current writers agree.
 func TestSavedModelsAreStillTheSameBytes(t *testing.T) {
 	for name := range readPyGGraph(t).Logits {
 		path := filepath.Join("testdata", "pyg", name)

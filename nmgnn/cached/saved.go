@@ -22,14 +22,13 @@ import (
 	"nodemask/nmgnn/internal/variables"
 )
 
-// What models and caches are called in files, and what to do if one is damaged.
 var (
 	modelKind = safetensors.Kind{Name: "model", Remedy: "get it again, or train the model again"}
 	cacheKind = safetensors.Kind{Name: "cache", Within: "model", Remedy: "get it again, or train the model again and save " +
 		"both"}
 )
 
-// Keys of the metadata. docs/FORMATS.md says what each holds.
+// Keys of the metadata; see docs/FORMATS.md.
 const (
 	settingsKey    = "settings"
 	classesKey     = "classes"
@@ -42,27 +41,26 @@ const (
 	ownKey         = "own_layers"
 )
 
-// Model is a trained model as a file keeps it, with all that predicting needs.
+// Model is a saved trained model: all that predicting needs.
 type Model struct {
 	Settings hyper.Parameters `json:"settings"`
 	Classes  []string         `json:"classes"`  // names, by number
-	Features int              `json:"features"` // numbers a node
-	Data     string           `json:"data"`     // what it was trained on
+	Features int              `json:"features"` // width
+	Data     string           `json:"data"`     // name of the training data
 	Seed     uint64           `json:"seed"`
-	// FeatureNames are the columns that the features come from, in the model's order; nil: not known. They are no part of
-	// the fingerprint.
+	// FeatureNames are the columns in the model's order; nil: unknown. The fingerprint does not cover them.
 	FeatureNames []string `json:"-"`
-	// Weights by path, as training left them at the best epoch.
+	// Weights by path, of the best epoch.
 	Weights []infer.Weight `json:"-"`
-	// Own is a model of one's own layers, whose weights these are; Settings then name no model. A file does not hold it:
-	// [LoadOwn] is given it again. nil: the model that Settings describe.
+	// Own is the custom model that the weights belong to; Settings then name no model. It is not saved: pass it to
+	// [LoadOwn]. nil: none.
 	Own *nmgnn.Model `json:"-"`
 }
 
-// Fingerprint returns a hash that tells models apart: a cache belongs to the one model that filled it.
+// Fingerprint returns a hash that ties caches to their model.
 func (m *Model) Fingerprint() string {
 	h := sha256.New()
-	_ = json.NewEncoder(h).Encode(m) // a hash takes everything
+	_ = json.NewEncoder(h).Encode(m) // a hash never fails
 	for _, w := range m.Weights {
 		fmt.Fprintf(h, "%s %v\n", w.Path, w.Dimensions)
 		_ = binary.Write(h, binary.LittleEndian, w.Values)
@@ -70,8 +68,7 @@ func (m *Model) Fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Network returns the saved model as one that runs over any graph: once, with nothing masked or dropped. What a trial
-// with DropGNN predicts is the average of several runs, which this is not.
+// Network returns the model for one run, nothing masked or dropped. DropGNN's predictions average several runs instead.
 func (m *Model) Network() infer.Model {
 	network := infer.Model{Weights: m.Weights, NormalizeFeatures: m.Settings.NormalizeFeatures}
 	if m.Own != nil {
@@ -82,7 +79,6 @@ func (m *Model) Network() infer.Model {
 	return network
 }
 
-// layers is how many layers the model has.
 func (m *Model) layers() int {
 	if m.Own != nil {
 		return len(m.Own.Layers)
@@ -90,10 +86,10 @@ func (m *Model) layers() int {
 	return m.Settings.Layers
 }
 
-// scope is what the paths of all weights begin with.
+// scope begins the paths of all weights.
 const scope = "/" + variables.ModelScope + "/"
 
-// tensorName is a weight's name in a file: layer0.linear0.weights for /model/layer0/linear0/weights.
+// tensorName maps /model/layer0/linear0/weights to layer0.linear0.weights.
 func tensorName(path string) (string, error) {
 	name := strings.ReplaceAll(strings.TrimPrefix(path, scope), "/", ".")
 	if weightPath(name) != path {
@@ -102,16 +98,14 @@ func tensorName(path string) (string, error) {
 	return name, nil
 }
 
-// weightPath is the path of the weight that a file's tensor holds.
+// weightPath inverts tensorName.
 func weightPath(name string) string { return scope + strings.ReplaceAll(name, ".", "/") }
 
-// Save writes the model to a safetensors file, whole or not at all. docs/FORMATS.md says what the tensors are called,
-// and what each multiplies. It returns an error, and leaves a file that is there, for a model that [LoadModel] would
-// refuse: one without weights, or whose settings are invalid or have DropGNN.
+// Save writes the model atomically to a safetensors file (docs/FORMATS.md). It returns an error, and keeps an existing
+// file, for a model that [LoadModel] would refuse: without weights, with invalid settings, or with DropGNN.
 func (m *Model) Save(path string) error { return m.builder().WriteFile(path) }
 
-// SaveWith writes the model and its cache into one file, as [Model.Save] does. [LoadModel] reads the model of it, and
-// [LoadCache] the cache.
+// SaveWith writes the model and its cache into one file, for [LoadModel] and [LoadCache].
 func (m *Model) SaveWith(path string, c *Cache) error {
 	file := m.builder()
 	if err := c.put(file, withinModel, m); err != nil {
@@ -120,13 +114,12 @@ func (m *Model) SaveWith(path string, c *Cache) error {
 	return file.WriteFile(path)
 }
 
-// SaveBoth saves a model and its cache, each as by Save. Both are whole on the disk before either takes its name, so
-// that an error leaves the old pair or the new one. While they take their names the old cache is kept under a third
-// one, by which [LoadCache] finds it if the program is killed then: there is the old pair or the new one. On a file
-// system without hard links a kill at that moment leaves neither. It returns an error if the model or the cache is nil:
-// a trial keeps a cache if its experiment has Keep.
+// SaveBoth saves a model and its cache in two files. Both are fully written before either is renamed into place, so an
+// error leaves the old pair or the new one. If the program is killed between the renames, [LoadCache] finds the old
+// cache under a third name; without hard links neither pair survives that. It returns an error if either is nil: set
+// Keep in the experiment.
 func SaveBoth(m *Model, modelPath string, c *Cache, cachePath string) error {
-	// The old cache stays if the model cannot take its name: whichever model is there then has its own.
+	// If this rename fails the old cache stays: whichever model exists then has its cache.
 	if err := m.builder().WriteFileAfter(modelPath, func() error {
 		return c.builder(m).WriteFileAfter(cachePath, func() error {
 			keepOld(modelPath, cachePath)
@@ -135,17 +128,15 @@ func SaveBoth(m *Model, modelPath string, c *Cache, cachePath string) error {
 	}); err != nil {
 		return err
 	}
-	_ = os.Remove(oldOf(cachePath)) // it belongs to no model any more
+	_ = os.Remove(oldOf(cachePath)) // fits no model any more
 	return nil
 }
 
-// oldOf is where an old cache is kept.
 func oldOf(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".old")
 }
 
-// keepOld gives a cache that is about to be replaced another name. What a program that was killed has kept stays, if
-// that is what the model needs.
+// keepOld links a cache that is about to be replaced, unless a killed program's link holds the one the model needs.
 func keepOld(modelPath, cachePath string) {
 	old := oldOf(cachePath)
 	if _, err := os.Lstat(old); err == nil {
@@ -154,14 +145,14 @@ func keepOld(modelPath, cachePath string) {
 			if err != nil {
 				return
 			}
-			_ = c.Close() // it was only looked at
+			_ = c.Close() // only read
 		}
 		_ = os.Remove(old) // if it stays, the link fails
 	}
 	_ = os.Link(cachePath, old) // without hard links, or a cache, nothing is kept
 }
 
-// CheckText returns an error if a name is not UTF-8: files that hold it would be of something else when they are read.
+// CheckText returns an error if a name is not UTF-8: JSON would change it.
 func CheckText(what string, names []string) error {
 	for i, name := range names {
 		if !utf8.ValidString(name) {
@@ -172,7 +163,6 @@ func CheckText(what string, names []string) error {
 	return nil
 }
 
-// described is what a file's metadata has as JSON, by key.
 func (m *Model) described() map[string]any {
 	return map[string]any{settingsKey: &m.Settings, classesKey: &m.Classes, featuresKey: &m.Features, seedKey: &m.Seed,
 		namesKey: &m.FeatureNames}
@@ -211,15 +201,14 @@ func (m *Model) builder() *safetensors.Builder {
 	return file
 }
 
-// LoadModel reads a model that [Model.Save] or [Model.SaveWith] wrote. It returns an error that names the file unless
-// that is whole by its checksums, its settings are valid and predict by one run ([hyper.Parameters.CheckOneRun]), it
-// has features, classes and weights, the weights are finite and have names, and the fingerprint is theirs. That there
-// is a weight of the right shape for each that the settings ask for, running the model checks. For a model of one's own
-// layers it returns an error that says to call [LoadOwn].
+// LoadModel returns a model from [Model.Save] or [Model.SaveWith]. Its error names the file: wrong checksums, invalid
+// settings or ones that need several runs ([hyper.Parameters.CheckOneRun]), missing features, classes or weights,
+// weights not finite or unnamed, another fingerprint, or a custom model, for [LoadOwn]. Only running the model checks
+// that all weights exist with the right shapes.
 func LoadModel(path string) (m *Model, err error) { return load(path, nil) }
 
-// LoadOwn reads a model of one's own layers as [LoadModel] does others. The file has weights and no layers: own is the
-// model that they were trained for.
+// LoadOwn returns a saved custom model, like [LoadModel]. The file has no layers: own must be the model it was trained
+// with.
 func LoadOwn(path string, own nmgnn.Model) (*Model, error) { return load(path, &own) }
 
 func load(path string, own *nmgnn.Model) (m *Model, err error) {
@@ -227,7 +216,7 @@ func load(path string, own *nmgnn.Model) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // the weights are copies
+	defer file.Close() // weights are copied
 	err = safetensors.Guard(path, func() error {
 		m, err = readModel(file, path, own)
 		return err
@@ -242,7 +231,7 @@ func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, e
 	m := &Model{Own: own}
 	for key, into := range m.described() {
 		if _, err := file.Metadata(key); err != nil && key == namesKey {
-			continue // older files have none
+			continue // older files lack it
 		}
 		if err := decodeMetadata(file, path, key, into); err != nil {
 			return nil, err
@@ -268,7 +257,7 @@ func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, e
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	// Who changes weights or settings removes it, since caches of the old ones do not fit.
+	// Who edits weights or settings must remove it: old caches do not fit.
 	if said, err := file.Metadata(fingerprintKey); err == nil && said != m.Fingerprint() {
 		return nil, fmt.Errorf("%s: the metadata has the fingerprint %.20q of another model, this one's is %s: remove it if "+
 			"weights or settings were changed on purpose",
@@ -277,7 +266,7 @@ func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, e
 	return m, nil
 }
 
-// checkOwn returns an error unless one's own layers are given where the file needs them, and as many.
+// checkOwn checks that own is given exactly if the file needs it, with as many layers.
 func checkOwn(file *safetensors.File, path string, own *nmgnn.Model) error {
 	layers, err := file.Metadata(ownKey)
 	switch is := err == nil; {
@@ -293,7 +282,6 @@ func checkOwn(file *safetensors.File, path string, own *nmgnn.Model) error {
 	return nil
 }
 
-// decodeMetadata reads a text of the metadata as JSON.
 func decodeMetadata(file *safetensors.File, path, key string, into any) error {
 	text, err := file.Metadata(key)
 	if err != nil {
@@ -306,7 +294,7 @@ func decodeMetadata(file *safetensors.File, path, key string, into any) error {
 	return nil
 }
 
-// check returns an error unless the model can be built, has weights and predicts by one run.
+// check checks that the model can be built, has weights and predicts in one run.
 func (m *Model) check() error {
 	switch {
 	case m == nil:
@@ -336,7 +324,7 @@ func (m *Model) check() error {
 	return nil
 }
 
-// String returns the model in a line: "GIN(2 layers; 1433 features, 7 classes; trained on cora, seed 1)".
+// String returns a line like "GIN(2 layers; 1433 features, 7 classes; trained on cora, seed 1)".
 func (m *Model) String() string {
 	return fmt.Sprintf("%s(%d layers; %d features, %d classes; trained on %s, seed %d)", hyper.Title(m.Settings.Model),
 		m.Settings.Layers, m.Features, len(m.Classes), m.Data, m.Seed)

@@ -26,7 +26,6 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// savedPair is a model and its cache, and their files.
 func savedPair(t *testing.T, b *backend.Backend, kind string, sparse bool) (m *cached.Model, c *cached.Cache, model,
 	cache string) {
 	t.Helper()
@@ -95,7 +94,7 @@ func TestSavingNothingIsAnError(t *testing.T) {
 	require.Equal(t, m, back, "what was saved stays")
 }
 
-// halves is a layer of one's own: W·(h_v + Σ_{u∈N_v} δ(u)·h_u/2).
+// halves is a custom layer: W·(h_v + Σ_{u∈N_v} δ(u)·h_u/2).
 type halves struct{ width int }
 
 func (l halves) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, mask *Node) *Node {
@@ -249,7 +248,6 @@ func TestACacheOfManyNodesIsNotReadIntoMemory(t *testing.T) {
 	require.NoError(t, kept.Close())
 }
 
-// writtenFile is a file of a kind with metadata and tensors of one's own.
 func writtenFile(t *testing.T, kind string, metadata map[string]string, add func(*safetensors.Builder)) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), kind+".safetensors")
@@ -259,7 +257,6 @@ func writtenFile(t *testing.T, kind string, metadata map[string]string, add func
 	return path
 }
 
-// cacheFile is a file of a cache of a model, with tensors of one's own.
 func cacheFile(t *testing.T, m *cached.Model, add func(*safetensors.Builder)) string {
 	t.Helper()
 	return writtenFile(t, "cache", map[string]string{"model": m.Fingerprint(), "features": "4"}, add)
@@ -461,7 +458,7 @@ func TestSavedFilesWithAChangedByteOrTooFewAreErrors(t *testing.T) {
 		whole, err := os.ReadFile(path)
 		require.NoError(t, err)
 		broken := filepath.Join(t.TempDir(), "broken")
-		for i := 0; i < len(whole); i += 5 { // the reader's own tests flip each bit
+		for i := 0; i < len(whole); i += 5 { // the reader's tests flip each bit
 			whole[i] ^= 1 << (i % 8)
 			require.NoError(t, os.WriteFile(broken, whole, 0o600))
 			require.ErrorContains(t, load(broken), broken+": byte ", "byte %d", i)

@@ -15,11 +15,10 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// Save writes the cache of a model to a safetensors file, whole or not at all. The file names the model by its
-// fingerprint. [SaveBoth] saves it together with the model.
+// Save writes the cache atomically to a safetensors file with its model's fingerprint. See [SaveBoth].
 func (c *Cache) Save(path string, m *Model) error { return c.builder(m).WriteFile(path) }
 
-// withinModel is what the names of a cache's tensors begin with in a model's own file.
+// withinModel prefixes a cache's tensors in a model's file.
 const withinModel = "cache."
 
 func (c *Cache) builder(m *Model) *safetensors.Builder {
@@ -35,7 +34,6 @@ func (c *Cache) builder(m *Model) *safetensors.Builder {
 	return file
 }
 
-// put adds the cache's tensors to a file, under names that begin with prefix.
 func (c *Cache) put(file *safetensors.Builder, prefix string, m *Model) error {
 	switch {
 	case m == nil:
@@ -68,21 +66,19 @@ func (c *Cache) put(file *safetensors.Builder, prefix string, m *Model) error {
 	return nil
 }
 
-// hiddenName is what h̃^(i+1) is called in a file.
+// hiddenName is the tensor name of h̃^(i+1).
 func hiddenName(i int) string { return fmt.Sprintf("hidden%d", i+1) }
 
-// LoadCache opens a cache that [Cache.Save] or [Model.SaveWith] wrote for the model. Where the system can map files,
-// features and representations stay on the disk, and are read row by row as predictions need them: a cache may be
-// larger than memory. What is held in memory are the ids, some 80 bytes a node with a predictor's index.
+// LoadCache returns the cache that [Cache.Save] or [Model.SaveWith] wrote for the model. If files can be mapped,
+// features and representations stay on disk, so a cache may exceed memory; ids take some 80 bytes per node with a
+// predictor's index.
 //
-// Before that the whole file is read through once, to hold it against its checksums and to find numbers that are not
-// finite, and what is small or sparse once more, for what no checksum tells: degrees below 0, columns out of range.
-// That takes some 0.9 s of one core a gigabyte, or as long as the disk takes.
+// Loading reads the file once to verify checksums and finite numbers, and small or sparse tensors again for negative
+// degrees and columns out of range: about 0.9 s of one core per gigabyte, or disk time.
 //
-// The file must not be changed in place while the cache is in use; to save another over it is fine. Close the cache
-// when nothing reads it any more.
+// Do not modify the file in place while the cache is in use; saving over it is safe. Close the cache after use.
 //
-// If another model's cache is there because saving both was killed, and that of m was kept, it is that one.
+// If a killed [SaveBoth] left another model's cache here, it returns the kept one of m.
 func LoadCache(path string, m *Model) (*Cache, error) {
 	if m == nil {
 		return nil, errors.New("the model is nil: read the cache's own with LoadModel")
@@ -108,7 +104,7 @@ func loadCache(path string, m *Model) (c *Cache, err error) {
 		return err
 	})
 	if err != nil {
-		_ = file.Close() // the error that matters is the other one
+		_ = file.Close() // the first error matters
 		return nil, err
 	}
 	return c, nil
@@ -157,7 +153,7 @@ func readCache(file *safetensors.File, path string, m *Model) (*Cache, error) {
 		}
 		c.Hidden = append(c.Hidden, infer.Representation{Rows: nodes, Width: shape[1], Values: values})
 	}
-	// That dense numbers are finite, opening the file has found.
+	// Opening the file has checked that dense numbers are finite.
 	err = c.checkDegrees()
 	if err == nil && c.Features.IsSparse() {
 		err = c.Features.Check()
@@ -168,7 +164,7 @@ func readCache(file *safetensors.File, path string, m *Model) (*Cache, error) {
 	return c, nil
 }
 
-// readIDs copies the nodes' names, so that they outlive the file.
+// readIDs copies the ids, so that they outlive the file.
 func readIDs(file *safetensors.File, path, prefix string) ([]string, error) {
 	ends, _, err := safetensors.Get[int64](file, prefix+"ids.offsets", safetensors.Any)
 	if err != nil {
@@ -203,7 +199,7 @@ func (c *Cache) checkDegrees() error {
 	return nil
 }
 
-// fits returns an error unless the cache has the sizes of the model, and of its own nodes.
+// fits checks sizes against the model and the cache's nodes.
 func (c *Cache) fits(m *Model) error {
 	if c.Features.Width != m.Features || len(c.Hidden) != m.layers()-1 {
 		return fmt.Errorf("a cache of %d features and %d hidden layers for a model with %d and %d", c.Features.Width,
@@ -216,7 +212,7 @@ func (c *Cache) fits(m *Model) error {
 	}
 	for i, h := range c.Hidden {
 		width := m.Settings.Hidden
-		if m.Own != nil { // whose layers say it when they run
+		if m.Own != nil { // its layers are checked when they run
 			width = h.Width
 		}
 		if h.Width != width || h.Rows != nodes {
@@ -227,8 +223,7 @@ func (c *Cache) fits(m *Model) error {
 	return nil
 }
 
-// Close gives back the file of a cache that [LoadCache] returned, and empties the cache: nothing may read it any more.
-// A cache from elsewhere needs no closing.
+// Close unmaps and empties a cache from [LoadCache]: do not read it afterwards. Other caches need no Close.
 func (c *Cache) Close() error {
 	file := c.file
 	*c = Cache{}

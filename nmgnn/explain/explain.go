@@ -1,10 +1,8 @@
-// Package explain says why a model gives a node its class: what each branch of the node's aggregation tree adds to the
-// logit, and each of its features.
+// Package explain attributes a node's logit to the branches of its aggregation tree and to its features.
 //
-// A GNN sums over paths. A node of the aggregation tree is one of them, from the root to where it stands: a node of the
-// graph that is reached on two ways is two tree nodes, and each has a share of its own. What a branch adds is found by
-// masking, as in training: a masked tree node is not heard by its parent, and nothing is rescaled. The model runs on
-// the unmasked tree as it does on the graph (theorem 1), so what is explained is its own logit and no stand-in's.
+// A tree node is a path from the root, so a graph node reached in two ways has two shares. Branches are measured by
+// masking as in training: the parent does not receive a masked tree node, and nothing is rescaled. On the unmasked tree
+// the logits equal those on the graph (theorem 1), so no surrogate model is involved.
 package explain
 
 import (
@@ -24,76 +22,73 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// Options say how a prediction is explained. The zero value explains the predicted class.
+// Options say how to explain. The zero value explains the predicted class.
 type Options struct {
-	// Class is the class whose logit is explained; nil: the predicted one.
+	// Class to explain; nil: the predicted one.
 	Class *int
-	// Masks is how many masks of the tree are computed at most for the shares; 0: [DefaultMasks]. Where all that differ
-	// are no more than that the shares are exact, else they are estimated from random orders of the branches, each of
-	// which takes a mask a branch, and of which there are at least 16 however few masks these are. It is [MostMasks] or
-	// less.
+	// Masks bounds the masks for the shares; 0: [DefaultMasks]; at most [MostMasks]. If all distinct masks fit, shares
+	// are exact; else they are estimated from at least 16 random orders of the branches, one mask per branch and order.
 	Masks int
-	// Seed is that of the random orders.
+	// Seed of the random orders.
 	Seed uint64
-	// Limit is the largest tree to explain; 0: [DefaultLimit].
+	// Limit on the tree's size; 0: [DefaultLimit].
 	Limit int
 }
 
 const (
-	// DefaultMasks is how many masks are computed where [Options] set no number.
+	// DefaultMasks is the default of Options.Masks.
 	DefaultMasks = 1 << 14
-	// DefaultLimit is the largest tree that is explained where [Options] set no limit.
+	// DefaultLimit is the default of Options.Limit.
 	DefaultLimit = 5000
-	// MostMasks is the largest number of masks that [Options] may set.
+	// MostMasks is the maximum of Options.Masks.
 	MostMasks   = 1 << 24
-	leastOrders = 16 // of the branches, each second one being the reverse of the one before
+	leastOrders = 16 // every second one the reverse of the one before
 )
 
-// Explanation says why a model gives a node a logit.
+// Explanation explains one logit of a node.
 type Explanation struct {
 	Tree      *aggtree.Tree
-	Class     int       // whose logit is explained
-	Predicted int       // the class of the largest logit
-	Logits    []float32 // of the root on the whole tree, which are those on the graph [classes]
-	// Alone is the logit of the root without neighbours: with what all branches add it is the whole logit.
+	Class     int       // the one explained
+	Predicted int       // with the largest logit
+	Logits    []float32 // of the root on the whole tree [classes]
+	// Alone is the root's logit without neighbours; with all shares it adds up to the whole logit.
 	Alone float64
-	// Exact says that the shares are those of all masks. Else they are estimates from Orders random orders.
+	// Exact means all masks; else shares are estimated from Orders random orders.
 	Exact bool
-	// Masks is how many masks were computed for the shares.
+	// Masks computed for the shares.
 	Masks, Orders int
-	// Branches has what each tree node adds to the logit [tree nodes]; that of the root itself is zero.
+	// Branches hold each tree node's contribution [tree nodes]; the root's is 0.
 	Branches []Branch
-	// Features are those of the root's node that are not 0, by how much they change the logit.
+	// Features are the root's nonzero ones, by effect on the logit.
 	Features []Feature
 }
 
-// Logit returns the logit that is explained.
+// Logit returns the explained logit.
 func (e *Explanation) Logit() float64 { return float64(e.Logits[e.Class]) }
 
-// Branch holds what a tree node, and with it the path from the root, adds to the logit.
+// Branch holds what a tree node, the path from the root to it, adds to the logit.
 type Branch struct {
-	// Share is the Shapley value of the tree node: what the logit gains when it is heard, averaged over random masks of
-	// all other tree nodes, at a keep rate drawn from 0 to 1 for each mask. The shares of all tree nodes add up to the
-	// logit less that of the root alone. Error is its standard error; 0 if it is exact.
+	// Share is the Shapley value: the gain in logit when the tree node is unmasked, averaged over random masks of all
+	// others with a keep rate uniform in 0 to 1. Shares sum to the logit minus Alone. Error is the standard error; 0 if
+	// exact.
 	Share, Error float64
-	// Without is what the logit loses when this tree node alone is masked, and with it all below it.
+	// Without is the loss in logit when only this tree node, hence its subtree, is masked.
 	Without float64
-	// Only is what the logit gains over the root alone when all is masked but this path and what is below it.
+	// Only is the gain over Alone when all but this path and its subtree is masked.
 	Only float64
 }
 
-// Feature is one of the features of the root's node.
+// Feature is one feature of the root's node.
 type Feature struct {
 	Column int
 	Value  float32
-	Change float64 // what the logit loses when it is 0 wherever the node stands in the tree
+	Change float64 // loss in logit when it is 0 at all occurrences of the node in the tree
 }
 
-// Node explains what a model of as many layers as hops makes of a node of a graph, on which nothing is masked.
+// Node returns the explanation of a prediction for a node, on a tree with as many hops as the model has layers.
 //
-// It returns an [*aggtree.TooLargeError] for a tree above the limit, the context's error if it ends first, and an error
-// for no graph, for features that are not finite or not as many rows as nodes, for a node or class that there is not,
-// for what [infer.Model.Represent] refuses, and if it would take more memory than is left.
+// It returns an [*aggtree.TooLargeError], the context's error, or an error for a missing graph, features not finite or
+// not one row per node, an unknown node or class, what [infer.Model.Represent] refuses, or too little memory.
 func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, v int32,
 	o Options) (*Explanation, error) {
 	o.Masks, o.Limit = cmp.Or(o.Masks, DefaultMasks), cmp.Or(o.Limit, DefaultLimit)
@@ -122,7 +117,7 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 	e.Features = x.ownFeatures()
 	e.Exact, e.Masks, e.Orders = shares.orders == 0, shares.masks(), shares.orders
 
-	// Asked for in this order: all, the root alone, each branch masked, each alone, the features, and for the shares.
+	// In order: the whole tree, the root alone, each branch masked, each branch alone, features, shares.
 	n := tree.NumNodes()
 	kept := make([]bool, n)
 	ask := func(mask func(i int32) bool) {
@@ -142,7 +137,7 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 		for i := one; i >= 0; i = tree.Parent[i] {
 			onPath[i] = true
 		}
-		// Tree nodes are numbered level by level: a parent's mask is set before those of its children are.
+		// Parents come before their children.
 		ask(func(i int32) bool {
 			above := tree.Parent[i]
 			return onPath[i] || above == one || above > one && kept[above]
@@ -192,7 +187,6 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 	return e, nil
 }
 
-// checkGraph returns an error unless there is a graph, with a row of finite features for each node.
 func checkGraph(g *datasets.Graph) error {
 	switch {
 	case g == nil || g.Edges == nil:
@@ -203,12 +197,11 @@ func checkGraph(g *datasets.Graph) error {
 	return g.Features.Check()
 }
 
-// fits returns an error if explaining a node of a tree of n nodes by so many masks takes more memory than is left: what
-// each mask gives is kept to the end, and a forest, which has the tree once for each state of its nodes.
+// fits counts the results of all masks, and a forest with the tree once per state of its nodes.
 func fits(g *datasets.Graph, v int32, n, masks float64, left memory.Left) error {
 	const (
-		eachMask = 24 + 16 + 8 + 4 // a slice, the logits in it, the explained one, and its number in the forest
-		eachNode = 256             // of the tree: itself, heard and masked in the forest, by a key, and its shares
+		eachMask = 24 + 16 + 8 + 4 // bytes: a slice, its logits, the explained one, and its number in the forest
+		eachNode = 256             // bytes per tree node: itself, in the forest twice, its key, and its shares
 	)
 	need := (masks+2*n)*eachMask + n*eachNode
 	if !g.Features.IsSparse() {
@@ -222,20 +215,20 @@ func fits(g *datasets.Graph, v int32, n, masks float64, left memory.Left) error 
 		left, leastOrders)
 }
 
-// treeFits is [fits] before the tree is built. A tree above the limit is left to [aggtree.Build] to refuse.
+// treeFits is [fits] before the tree is built; [aggtree.Build] refuses trees above the limit.
 func treeFits(ctx context.Context, g *datasets.Graph, v int32, hops int, o Options, left memory.Left) error {
 	counts, err := aggtree.Count(ctx, g.Edges, v, hops, nil)
 	if err != nil || counts.Total > uint64(o.Limit) {
 		return err
 	}
 	n, masks := float64(counts.Total), 0.0
-	if n > float64(o.Masks) { // there are at least as many masks as nodes, so not all of them are computed
+	if n > float64(o.Masks) { // at least as many masks as nodes, so not all are computed
 		masks = leastOrders * (n - 1)
 	}
 	return fits(g, v, n, masks, left)
 }
 
-// largest returns where the first of the largest numbers is; NaNs, which weights that overflow give, are none.
+// largest ignores NaN, which overflowing weights give.
 func largest(x []float32) int {
 	best := 0
 	for c := range x {
@@ -246,11 +239,9 @@ func largest(x []float32) int {
 	return best
 }
 
-// descending orders numbers by their sizes, the largest first.
 func descending(a, b float64) int { return cmp.Compare(math.Abs(b), math.Abs(a)) }
 
-// Top returns the tree nodes whose shares are the largest in size, at most so many, the largest first; none for a
-// number below 0.
+// Top returns the most tree nodes with the largest absolute shares, descending; empty if most is negative.
 func (e *Explanation) Top(most int) []int32 {
 	nodes := make([]int32, e.Tree.NumNodes()-1)
 	for k := range nodes {
@@ -260,19 +251,19 @@ func (e *Explanation) Top(most int) []int32 {
 	return nodes[:max(0, min(most, len(nodes)))]
 }
 
-// explainer asks a forest for logits, and runs the model over it whenever it is full.
+// explainer requests logits from a forest, and runs the model when that is full.
 type explainer struct {
 	*forest
 	ctx      context.Context
 	backend  *backend.Backend
 	model    infer.Model
 	graph    *datasets.Graph
-	features datasets.Features // those of the tree's nodes, and behind them others that are asked for
+	features datasets.Features // the tree's rows, then further requested ones
 	found    [][]float32
-	err      error // the first, after which nothing is run
+	err      error // the first one; nothing runs after it
 }
 
-// ownFeatures lists the root's features, and puts a row that lacks one behind the features of the tree for each.
+// ownFeatures lists the root's features, and appends a row without each.
 func (x *explainer) ownFeatures() []Feature {
 	n, f := x.tree.NumNodes(), x.features
 	var all []Feature
@@ -281,7 +272,7 @@ func (x *explainer) ownFeatures() []Feature {
 			all = append(all, Feature{Column: column, Value: value})
 		}
 	}
-	rows := make([]int32, n, n+len(all)) // of the tree, and the root's for each feature
+	rows := make([]int32, n, n+len(all)) // of the tree, then the root's per feature
 	for i := range rows {
 		rows[i] = int32(i)
 	}
@@ -308,7 +299,6 @@ func (x *explainer) ask(kept []bool) {
 	}
 }
 
-// goesOn reports whether more is to be asked for: nothing failed so far, and the context has not ended.
 func (x *explainer) goesOn() bool {
 	if x.err == nil {
 		x.err = ended.Err(x.ctx)
@@ -316,7 +306,7 @@ func (x *explainer) goesOn() bool {
 	return x.err == nil
 }
 
-// runFull runs the model if the forest is full, which is empty then, and reports whether it was.
+// runFull runs the model and clears the forest if it is full, and reports whether it was.
 func (x *explainer) runFull() bool {
 	full := x.full()
 	if full {
@@ -325,7 +315,6 @@ func (x *explainer) runFull() bool {
 	return full
 }
 
-// run returns the logits of all that was asked for so far, in that order.
 func (x *explainer) run() ([][]float32, error) {
 	if x.err == nil && len(x.asked) > 0 {
 		x.err = x.represent()
@@ -333,7 +322,6 @@ func (x *explainer) run() ([][]float32, error) {
 	return x.found, x.err
 }
 
-// represent finds the logits of all trees in the forest that were asked for, and clears it.
 func (x *explainer) represent() error {
 	if err := ended.Err(x.ctx); err != nil {
 		return err

@@ -26,7 +26,7 @@ import (
 	"nodemask/nmgnn/internal/variables"
 )
 
-// randomGraph has features of which about half are 0, stored dense or sparse.
+// randomGraph has features, about half 0, stored dense or sparse.
 func randomGraph(t *testing.T, r *rand.Rand, nodes, edges int, sparse bool) *datasets.Graph {
 	t.Helper()
 	var pairs []csr.Edge
@@ -44,7 +44,7 @@ func randomGraph(t *testing.T, r *rand.Rand, nodes, edges int, sparse bool) *dat
 	return &datasets.Graph{Name: "random", Edges: g, Features: x.Stored(sparse), Classes: []string{"a", "b", "c"}}
 }
 
-// network is a model of two layers whose weights and biases are random.
+// network is a two-layer model with random weights and biases.
 func network(t *testing.T, b *backend.Backend, name string, seed uint64) infer.Model {
 	return deepNetwork(t, b, name, 2, seed)
 }
@@ -66,7 +66,6 @@ func deepNetwork(t *testing.T, b *backend.Backend, name string, layers int, seed
 	return m
 }
 
-// explained is [explain.Node], which succeeds.
 func explained(t *testing.T, b *backend.Backend, m infer.Model, g *datasets.Graph, v int32,
 	o explain.Options) *explain.Explanation {
 	t.Helper()
@@ -75,7 +74,6 @@ func explained(t *testing.T, b *backend.Backend, m infer.Model, g *datasets.Grap
 	return e
 }
 
-// logits are those of all nodes of a graph with features x.
 func logits(t *testing.T, b *backend.Backend, m infer.Model, edges *csr.Graph, x datasets.Features,
 	o infer.Options) infer.Representation {
 	t.Helper()
@@ -84,19 +82,19 @@ func logits(t *testing.T, b *backend.Backend, m infer.Model, edges *csr.Graph, x
 	return all[len(all)-1]
 }
 
-// onTree runs a model on the tree with a mask of its own, as it runs on graphs, and returns the root's logit.
+// onTree runs a model on the masked tree as on a graph, and returns the root's logit.
 func onTree(t *testing.T, b *backend.Backend, m infer.Model, g *datasets.Graph, tree *aggtree.Tree, kept []bool,
 	class int) float64 {
 	t.Helper()
 	o := infer.Options{Mask: make([]bool, len(kept)), Degrees: make([]int32, len(kept))}
 	for i, base := range tree.Base {
-		// Below a masked node nothing is masked: whether it is matters to attention, which sees what is masked.
+		// Nothing is masked below a masked node: attention would see the difference.
 		o.Mask[i], o.Degrees[i] = !kept[i] && heard(tree, kept, tree.Parent[i]), int32(g.Edges.Degree(base))
 	}
 	return float64(logits(t, b, m, tree.AsGraph(), g.Features.Select(tree.Base), o).Row(0)[class])
 }
 
-// heard reports whether all from the root to i are kept.
+// heard reports whether all nodes from the root to i are kept.
 func heard(tree *aggtree.Tree, kept []bool, i int32) bool {
 	for ; i > 0; i = tree.Parent[i] {
 		if !kept[i] {
@@ -125,7 +123,7 @@ func TestTheUnmaskedTreeHasTheLogitsOfTheGraph(t *testing.T) {
 	})
 }
 
-// The other way to compute what a branch adds: a pass over the tree for each of the 2ⁿ masks, and Shapley's formula.
+// Reference: a pass over the tree for each of the 2ⁿ masks, and Shapley's formula.
 func TestBranchesAddWhatMaskingTheTreeChanges(t *testing.T) {
 	b := gnntest.Go(t)
 	// From 0: 1 and 2, 0 below 1, and 0, 3, 4 below 2; along a path: 1, 0 and 2 below it, then 1, and 1 and 3.
@@ -296,7 +294,7 @@ func TestANodeWithoutNeighboursIsItsOwnExplanation(t *testing.T) {
 	require.Empty(t, e.Top(10))
 }
 
-// hub returns a graph of a node, 0, and so many neighbours of it, with a number a node.
+// hub returns a star around node 0.
 func hub(t *testing.T, neighbours int) *datasets.Graph {
 	edges := make([][2]int32, neighbours)
 	x := datasets.Features{Rows: neighbours + 1, Width: 4, Dense: make([]float32, 4*(neighbours+1))}
@@ -327,7 +325,7 @@ func TestAHubIsExplainedInTheMemoryOfAFewForests(t *testing.T) {
 	}()
 	e := explained(t, b, m, g, 0, explain.Options{})
 	done()
-	// An order of the branches alone has 9 million entries, and a forest 2 million.
+	// The orders of the branches alone have 9 million entries, a forest 2 million.
 	require.Less(t, (<-most)-before.HeapAlloc, uint64(200<<20))
 	sum := e.Alone
 	for _, branch := range e.Branches {

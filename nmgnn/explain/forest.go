@@ -8,24 +8,24 @@ import (
 	"nodemask/aggtree"
 )
 
-// mostEntries is how many nodes and edges a forest may have before it is run: each run takes memory for its forest.
+// mostEntries bounds a forest's nodes and edges, hence memory per run.
 const mostEntries = 1 << 21
 
-// forest is one graph that holds an aggregation tree under many masks, each subtree that several of them share once.
-// Its nodes are tree nodes, each with its children as one mask has them: heard, or masked with all below them intact.
-// Row by row it is what the tree with the mask δ is, so the root's representation is the same.
+// forest is one graph that holds an aggregation tree under many masks and shares equal subtrees. Its nodes are tree
+// nodes with the children that one mask leaves, or masked with their subtrees intact. Each row equals that of the tree
+// under its mask δ, so the root's representation is the same.
 type forest struct {
 	tree  *aggtree.Tree
-	whole []int32          // of each tree node: the forest's node of it with all below it, heard
-	muted []int32          // and the same, masked
-	known map[string]int32 // of what is below the root, by tree node and children
+	whole []int32          // by tree node: the forest's node with its whole subtree, unmasked
+	muted []int32          // likewise, masked
+	known map[string]int32 // nodes below the root, by tree node and children
 
-	node    []int32 // the tree node of each of the forest's nodes
+	node    []int32 // by forest node: its tree node
 	row     []int32 // its row of the features
 	masked  []bool
 	offsets []int64
 	indices []int32
-	asked   []int32 // the forest's node of each tree that was asked for
+	asked   []int32 // forest nodes of the requested trees
 }
 
 func newForest(t *aggtree.Tree) *forest {
@@ -34,7 +34,7 @@ func newForest(t *aggtree.Tree) *forest {
 	return f
 }
 
-// clear leaves the tree itself, whole, whose features are rows 0 to NumNodes-1.
+// clear leaves the whole tree, whose features are rows 0 to NumNodes-1.
 func (f *forest) clear() {
 	n := f.tree.NumNodes()
 	*f = forest{tree: f.tree, whole: make([]int32, n), muted: make([]int32, n), known: map[string]int32{},
@@ -48,11 +48,11 @@ func (f *forest) clear() {
 	}
 }
 
-// add adds a node, unless it is known, and returns its number.
+// add returns a node's number, adding it unless known.
 func (f *forest) add(i, row int32, masked bool, children []int32) int32 {
 	slices.Sort(children) // rows of a graph ascend
 	key := ""
-	if i > 0 { // trees that were asked for differ
+	if i > 0 { // requested trees differ
 		k := binary.AppendVarint(binary.AppendVarint(nil, int64(row)), int64(i))
 		k = strconv.AppendBool(k, masked)
 		for _, c := range children {
@@ -73,11 +73,9 @@ func (f *forest) add(i, row int32, masked bool, children []int32) int32 {
 	return id
 }
 
-// full reports whether the forest is to be run before more is asked for.
 func (f *forest) full() bool { return len(f.node)+len(f.indices) > mostEntries }
 
-// branch returns the forest's node of tree node i whose children are heard as kept says, and stand for what states has
-// for them.
+// branch returns tree node i with children from states where kept, else masked.
 func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	first, end := f.tree.Children(i)
 	children := make([]int32, 0, end-first)
@@ -91,7 +89,7 @@ func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	return f.add(i, i, false, children)
 }
 
-// states returns the forest's node of each tree node with the children that are kept, also of those that are masked.
+// states returns each tree node with its kept children, even if it is masked itself.
 func (f *forest) states(kept []bool) []int32 {
 	states := make([]int32, len(kept))
 	for i := int32(len(kept)) - 1; i >= 0; i-- {
@@ -100,7 +98,7 @@ func (f *forest) states(kept []bool) []int32 {
 	return states
 }
 
-// ask asks for the root's logits on the tree of the nodes that are kept. What is below a masked node does not matter.
+// ask requests the root's logits; what is below a masked node does not matter.
 func (f *forest) ask(kept []bool) {
 	states := make([]int32, len(kept))
 	for i := int32(len(kept)) - 1; i > 0; i-- {
@@ -111,7 +109,7 @@ func (f *forest) ask(kept []bool) {
 	f.asked = append(f.asked, f.branch(0, kept, states))
 }
 
-// askFor asks for the root's logits where the tree nodes of the root's base read their features from another row.
+// askFor requests the root's logits with its base's features from another row, at all its occurrences.
 func (f *forest) askFor(row int32) {
 	states := slices.Clone(f.whole)
 	var children []int32

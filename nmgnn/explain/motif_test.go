@@ -28,20 +28,20 @@ const (
 	houseSize = 5
 )
 
-// baShapes returns the graph that GNNExplainer was introduced with: 300 nodes of Barabási and Albert's model with 5
-// edges each, 80 houses of five nodes, each hanging on one of these by an edge, and a tenth as many random edges as
-// nodes. All features are 1, so that a node's class is its place: the base, or a house's roof, middle or ground.
+// baShapes returns GNNExplainer's BA-Shapes: a Barabási-Albert graph of 300 nodes with 5 edges each, 80 houses of five
+// nodes, each attached by an edge, and a tenth as many random edges as nodes. All features are 1; a node's class is its
+// place: base, or a house's roof, middle or ground.
 func baShapes(t *testing.T, seed uint64) *datasets.Graph {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 0))
 	n := baseNodes + houses*houseSize
 	var edges []csr.Edge
-	var ends []int32 // each node as often as it has edges
+	var ends []int32 // each node once per edge
 	join := func(v, u int32) { edges = append(edges, csr.Edge{Node: v, Neighbour: u}) }
 	for v := int32(5); v < baseNodes; v++ {
 		var chosen []int32
 		for len(chosen) < 5 {
-			u := int32(len(chosen)) // the first node of all that joins
+			u := int32(len(chosen)) // the first node of those that join
 			if len(ends) > 0 {
 				u = ends[r.IntN(len(ends))]
 			}
@@ -78,7 +78,7 @@ func baShapes(t *testing.T, seed uint64) *datasets.Graph {
 		Classes: []string{"base", "roof", "middle", "ground"}}
 }
 
-// house returns the number of a node's house; -1: it is in none.
+// house returns a node's house, or -1.
 func house(v int32) int32 {
 	if v < baseNodes {
 		return -1
@@ -86,16 +86,15 @@ func house(v int32) int32 {
 	return (v - baseNodes) / houseSize
 }
 
-// auc is the probability that one of those that are true scores higher than one of those that are not. It sorts both.
+// auc is the probability that a true one scores higher than a false one. It sorts both.
 func auc(scores []float64, is []bool) float64 {
 	stat.SortWeightedLabeled(scores, is, nil)
 	hits, falseAlarms, _ := stat.ROC(nil, scores, is, nil)
 	return integrate.Trapezoidal(falseAlarms, hits)
 }
 
-// motifAUC trains a GCN on BA-Shapes and returns how well edges of a node's own house are told from the others that its
-// logits depend on, averaged over the nodes of 20 houses that are predicted right: by the size of their shares, and by
-// the shares with their signs.
+// motifAUC trains a GCN on BA-Shapes and returns how well shares, by size and with sign, tell edges of a node's own
+// house from others that its logits depend on, averaged over correctly predicted nodes of 20 houses.
 func motifAUC(t *testing.T, seed uint64) (bySize, bySign float64, nodes int) {
 	t.Helper()
 	b := gnntest.Go(t)
@@ -127,7 +126,7 @@ func motifAUC(t *testing.T, seed uint64) (bySize, bySign float64, nodes int) {
 			continue
 		}
 		require.NoError(t, err)
-		// An edge has the shares of all branches that end with it.
+		// An edge gets the shares of all branches that end with it.
 		shares := map[[2]int32]float64{}
 		for i := 1; i < e.Tree.NumNodes(); i++ {
 			shares[[2]int32{e.Tree.Base[e.Tree.Parent[i]], e.Tree.Base[i]}] += e.Branches[i].Share

@@ -8,14 +8,14 @@ import (
 	"nodemask/aggtree"
 )
 
-// shares says which masks the Shapley values of the tree nodes need, and makes them of the logits on these.
+// shares selects the masks that Shapley values need, and computes them from the logits.
 //
-// The value of a set of tree nodes is the logit when its nodes are heard. A node whose parent is masked is heard by
-// nobody, so only those sets count of which each node is in with its parent: the parts of the tree at its root.
+// A set's value is the logit with only its nodes unmasked. Nodes below a masked one have no effect, so only sets closed
+// under parents count.
 type shares struct {
 	tree   *aggtree.Tree
-	sets   [][]bool // all of them; nil: they are too many, and orders are drawn
-	orders int      // an even number; 0: sets has all
+	sets   [][]bool // all sets; nil: too many, draw orders
+	orders int      // even; 0: sets has all
 	seed   uint64
 }
 
@@ -32,7 +32,6 @@ func newShares(t *aggtree.Tree, o Options) *shares {
 	return s
 }
 
-// masks returns the number of masks that are computed.
 func (s *shares) masks() int {
 	if s.orders == 0 {
 		return len(s.sets)
@@ -40,7 +39,7 @@ func (s *shares) masks() int {
 	return s.orders * (s.tree.NumNodes() - 1)
 }
 
-// count returns the number of sets: below a node that is in, each child is out, or in with a set of its own below it.
+// count: each child of an included node is out, or in with any set below it.
 func (s *shares) count() float64 {
 	below := make([]float64, s.tree.NumNodes())
 	for i := int32(len(below)) - 1; i >= 0; i-- {
@@ -53,7 +52,7 @@ func (s *shares) count() float64 {
 	return below[0]
 }
 
-// enumerate lists the sets that agree with kept on the tree nodes before i.
+// enumerate lists the sets that agree with kept before tree node i.
 func (s *shares) enumerate(i int, kept []bool) {
 	for ; i < len(kept) && !kept[s.tree.Parent[i]]; i++ {
 		kept[i] = false
@@ -68,8 +67,7 @@ func (s *shares) enumerate(i int, kept []bool) {
 	}
 }
 
-// each calls with random orders of all tree nodes but the root, each followed by its reverse, which evens out what
-// comes early and what late.
+// each calls with random orders of all tree nodes but the root, each followed by its reverse to reduce variance.
 func (s *shares) each(call func(order []int32)) {
 	r := rand.New(rand.NewPCG(s.seed, 0))
 	order := make([]int32, s.tree.NumNodes()-1)
@@ -84,7 +82,6 @@ func (s *shares) each(call func(order []int32)) {
 	}
 }
 
-// ask asks for the logits of the sets, or for those after each step of the orders.
 func (s *shares) ask(x *explainer) {
 	for _, kept := range s.sets {
 		x.ask(kept)
@@ -96,7 +93,7 @@ func (s *shares) ask(x *explainer) {
 			if !x.goesOn() {
 				return
 			}
-			if x.runFull() { // an order of a node with many neighbours fills many forests
+			if x.runFull() { // one order of a node with many neighbours can fill many forests
 				states = x.states(kept)
 			}
 			kept[i] = true
@@ -110,14 +107,14 @@ func (s *shares) ask(x *explainer) {
 	})
 }
 
-// give sets the branches' shares. alone is the logit of the root alone, and values has those that were asked for.
+// give sets the shares from the root's logit alone and the requested values.
 func (s *shares) give(branches []Branch, alone float64, values []float64) {
 	if s.orders > 0 {
 		s.estimate(branches, alone, values)
 		return
 	}
 	for k, kept := range s.sets {
-		in, next := 0, 0 // in the set, and not in it but right below one that is
+		in, next := 0, 0 // nodes in the set, and right below it
 		for i, parent := range s.tree.Parent {
 			if parent < 0 || !kept[parent] {
 				continue
@@ -128,8 +125,8 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 				next++
 			}
 		}
-		// A mask at keep rate p hears this part of the tree if it keeps these and masks those, whatever it does below. The
-		// change by one of them, averaged over p, is an integral of p^a (1-p)^b.
+		// A mask at keep rate p shows this set if it keeps these and masks those, whatever it does below. The change by
+		// one of them, averaged over p, is an integral of p^a (1-p)^b.
 		with, without := beta(in-1, next)*values[k], beta(in, next-1)*values[k]
 		for i, parent := range s.tree.Parent {
 			switch {
@@ -143,7 +140,7 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 	}
 }
 
-// beta returns ∫ p^a (1-p)^b dp from 0 to 1: a!·b!/(a+b+1)!; 0 for a power below 0, of which there is no node.
+// beta returns ∫ p^a (1-p)^b dp from 0 to 1, a!·b!/(a+b+1)!; 0 for a negative power, which no node has.
 func beta(a, b int) float64 {
 	if a < 0 || b < 0 {
 		return 0
@@ -154,7 +151,7 @@ func beta(a, b int) float64 {
 	return math.Exp(la + lb - both)
 }
 
-// estimate averages what each tree node changes where it comes in the orders. An order and its reverse are one draw.
+// estimate averages changes over the orders. An order and its reverse are one draw.
 func (s *shares) estimate(branches []Branch, alone float64, values []float64) {
 	n := len(branches)
 	pair, squares := make([]float64, n), make([]float64, n)

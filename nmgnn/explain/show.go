@@ -19,22 +19,19 @@ import (
 	"nodemask/plots"
 )
 
-// View is an explanation with the names of what is in it, for people to look at.
+// View is an explanation with names, for display.
 type View struct {
 	*Explanation
 	Graph *datasets.Graph
-	Model *cached.Model // nil: not known; classes then have the graph's names
-	// Features has a name for each column of the features; nil: the model's, or numbers.
+	Model *cached.Model // nil: unknown; classes then have the graph's names
+	// Features names the feature columns; nil: the model's names, or numbers.
 	Features []string
-	// Nodes has a name for each node, and one without goes by its number; nil: the graph's ids, where they are names
-	// and no numbers, or else numbers.
+	// Nodes names the nodes; one without a name goes by number. nil: the graph's ids, unless they are numbers.
 	Nodes []string
 }
 
-// listed is how many branches and features are listed: the ones that decide.
 const listed = 10
 
-// node returns what a node of the graph is called: its id, where that is a name, and else its number.
 func (v View) node(base int32) string {
 	if names := v.names(); int(base) < len(names) && names[base] != "" {
 		return names[base]
@@ -42,7 +39,7 @@ func (v View) node(base int32) string {
 	return strconv.Itoa(int(base))
 }
 
-// names returns what the nodes are called; nil: by their numbers. Ids that are but numbers would be taken for those.
+// names returns nil for numbers. Numeric ids would be mistaken for node numbers.
 func (v View) names() []string {
 	if v.Nodes != nil {
 		return v.Nodes
@@ -55,7 +52,7 @@ func (v View) names() []string {
 	return nil
 }
 
-// path returns the walk that a tree node stands for, from the root on.
+// path is the walk from the root to a tree node.
 func (v View) path(i int32) string {
 	var names []string
 	for _, base := range v.Tree.Walk(i) {
@@ -64,7 +61,6 @@ func (v View) path(i int32) string {
 	return strings.Join(names, " ← ")
 }
 
-// model is the model, and one of which nothing is known for none.
 func (v View) model() *cached.Model {
 	if v.Model == nil {
 		return &cached.Model{Classes: v.Graph.Classes}
@@ -72,7 +68,6 @@ func (v View) model() *cached.Model {
 	return v.Model
 }
 
-// class is what a class is called.
 func (v View) class(class int) string {
 	if names := v.model().Classes; class < len(names) {
 		return names[class]
@@ -89,7 +84,6 @@ func (v View) feature(column int) string {
 	return fmt.Sprintf("feature %d", column)
 }
 
-// probability is what the model gives the explained class.
 func (v View) probability() float64 {
 	sum, own := 0.0, float64(v.Logits[v.Class])
 	for _, x := range v.Logits {
@@ -98,7 +92,7 @@ func (v View) probability() float64 {
 	return 1 / sum
 }
 
-// rootName is what the root is called in a sentence: where its number and its id differ, by both.
+// rootName has number and id if they differ.
 func (v View) rootName() string {
 	root := v.Tree.Base[0]
 	name, number := v.node(root), strconv.Itoa(int(root))
@@ -111,7 +105,7 @@ func (v View) rootName() string {
 	return fmt.Sprintf("%s (number %s)", name, number)
 }
 
-// Sentence says in words what the model predicts, and how much of it comes from where. Names in it steer no terminal.
+// Sentence returns the prediction and its main sources in words, safe for terminals.
 func (v View) Sentence() string {
 	title := "The model"
 	if v.Model != nil && v.Model.Own == nil {
@@ -136,10 +130,9 @@ func (v View) Sentence() string {
 	return svg.Plain(s + fmt.Sprintf("each estimated from %d random orders.", v.Orders))
 }
 
-// number is a change of a logit.
 func number(x float64) string { return strings.Replace(fmt.Sprintf("%+.3f", x), "-", "−", 1) }
 
-// Branches returns the table of the ten branches whose shares are the largest in size.
+// Branches returns the table of the ten branches with the largest absolute shares.
 func (v View) Branches() plots.Table {
 	t := plots.Table{ID: "branches", Title: "The branches that decide",
 		Header: []string{"path", "share", "masked", "only"},
@@ -171,7 +164,6 @@ func (v View) Columns() plots.Table {
 	return t
 }
 
-// tables are those of both that have rows.
 func (v View) tables() []plots.Table {
 	return slices.DeleteFunc([]plots.Table{v.Branches(), v.Columns()},
 		func(t plots.Table) bool { return len(t.Rows) == 0 })
@@ -190,7 +182,7 @@ func (v View) Text(format plots.Format) (string, error) {
 	return text, nil
 }
 
-// WriteSVG draws the tree: the colour of an edge is the sign of the share of the branch below it, its width the size.
+// WriteSVG draws the tree: an edge's colour is the sign of the share of the branch below it, its width the size.
 func (v View) WriteSVG(w io.Writer) error {
 	o := draw.Options{Names: v.names(), ID: fmt.Sprintf("explain-%d", v.Tree.Base[0]),
 		Flow: make([]float64, len(v.Explanation.Branches))}
@@ -205,7 +197,7 @@ func (v View) WriteSVG(w io.Writer) error {
 //go:embed page.html.tmpl
 var pageText string
 
-// WriteHTML writes a page with the drawing and both tables. It needs no network and no other files.
+// WriteHTML writes a self-contained page with the drawing and both tables.
 func (v View) WriteHTML(w io.Writer) error {
 	page, err := template.New("explain").Parse(pageText)
 	if err != nil {
@@ -229,7 +221,7 @@ func (v View) WriteHTML(w io.Writer) error {
 		"Font":    template.CSS(svg.FontFamily)})   //nolint:gosec // a constant
 }
 
-// explanationJSON is an explanation as JSON has it. docs/FORMATS.md says what each field holds.
+// explanationJSON is described in docs/FORMATS.md.
 type explanationJSON struct {
 	Data        string        `json:"data"`
 	Model       string        `json:"model"`
@@ -265,8 +257,7 @@ type featureJSON struct {
 	Change float64 `json:"change"`
 }
 
-// WriteJSON writes the whole explanation as one line of JSON. Branches are those of all tree nodes but the root, in
-// their order.
+// WriteJSON writes one line of JSON. Branches are all tree nodes but the root, in order.
 func (v View) WriteJSON(w io.Writer) error {
 	root := v.Tree.Base[0]
 	j := explanationJSON{Data: v.Graph.Name, Model: v.model().Settings.Model, Node: root,

@@ -15,39 +15,38 @@ import (
 	"nodemask/nmgnn/internal/variables"
 )
 
-// Sum is a node's representation in one layer, unfolded: what is summed, and what becomes of the sum. It is computed
-// anew from the weights, number by number; what the model itself gives is beside it.
+// Sum is a node's representation in one layer, unfolded and recomputed from the weights in float64; Model is the
+// model's own result.
 type Sum struct {
 	Node    int32     `json:"node"`
-	Layer   int       `json:"layer"`   // from 1; one more than there are layers for a readout
+	Layer   int       `json:"layer"`   // from 1; the number of layers + 1 for a readout
 	Formula string    `json:"formula"` // of the layer
 	Terms   []Term    `json:"terms"`   // the node's own first
-	Steps   []Step    `json:"steps"`   // the last is what comes out
-	Model   []float32 `json:"model"`   // the same as the model computes it
+	Steps   []Step    `json:"steps"`   // the last is the result
+	Model   []float32 `json:"model"`
 }
 
-// Term is one of those that a layer sums.
+// Term is a summand.
 type Term struct {
 	Node int32 `json:"node"`
-	// Name is what is multiplied: "W·h" and the like.
+	// Name of the product: "W·h" and the like.
 	Name string `json:"name"`
-	// Kept is δ: 0 for a masked node. A node's own term is not masked where the formula has no δ for it.
+	// Kept is δ: 0 for a masked node. A node's own term is masked only if the formula has a δ for it.
 	Kept float64 `json:"kept"`
-	// Weights multiply the values: one number, or one for each head.
+	// Weights multiply the values: one number, or one per head.
 	Weights []float64 `json:"weights"`
 	Values  []float64 `json:"values"` // [width]
 }
 
-// Step is a vector on the way from a sum to a representation.
+// Step is a vector on the way from the sum to the representation.
 type Step struct {
 	Name   string    `json:"name"`
 	Values []float64 `json:"values"` // [width]
 }
 
-// normEpsilon is what batch normalisation adds to the variance.
 const normEpsilon = 1e-5
 
-// formulas are those of the layers that can be unfolded, as their types in package nmgnn have them.
+// formulas of the layers that can be unfolded, by type in package nmgnn.
 var formulas = map[string]string{
 	"gin":   "h' = MLP((1+ε)·h_v + Σ δ(u)·h_u)",
 	"gcn":   "h' = Σ δ(u)·W·h_u/√(d_u·d_v) + b, over v too",
@@ -57,9 +56,9 @@ var formulas = map[string]string{
 	"gatv2": "h' = Σ δ(u)·α_vu·s_u + b, over v too",
 }
 
-// Unfold returns the sum that makes h_v^(layer) of a saved model on a graph: layers count from 1, and the one behind
-// the last is the readout, if the model has one. mask says which nodes are masked; nil: none. It returns an error for
-// no model or graph, for a node or layer that there is not, and for what [infer.Model.Represent] refuses.
+// Unfold returns the sum that gives h_v^(layer) of a saved model on a graph. Layers count from 1; the number of layers
+// + 1 is the readout. mask marks masked nodes; nil: none. It returns an error for a missing model or graph, an unknown
+// node or layer, and what [infer.Model.Represent] refuses.
 func Unfold(b *backend.Backend, m *cached.Model, g *datasets.Graph, v int32, layer int, mask []bool) (*Sum, error) {
 	if m == nil {
 		return nil, errors.New("the model is nil: read one with cached.LoadModel")
@@ -127,7 +126,6 @@ func (u *unfolder) h(v int32, layer int) []float64 {
 	return h
 }
 
-// weight returns a weight of this layer, or of the readout.
 func (u *unfolder) weight(name string) infer.Weight {
 	if u.layer <= u.settings.Layers {
 		name = fmt.Sprintf("layer%d/%s", u.layer-1, name)
@@ -135,7 +133,6 @@ func (u *unfolder) weight(name string) infer.Weight {
 	return u.weights["/"+variables.ModelScope+"/"+name]
 }
 
-// times returns h·W.
 func (u *unfolder) times(h []float64, name string) []float64 {
 	w := u.weight(name)
 	width := w.Dimensions[1]
@@ -151,7 +148,7 @@ func (u *unfolder) times(h []float64, name string) []float64 {
 	return out
 }
 
-// term adds what u is to v: values times weights. own says that a mask leaves it alone.
+// term adds u's contribution to v, values times weights; own exempts it from the mask.
 func (u *unfolder) term(node int32, name string, own bool, values []float64, weights ...float64) {
 	kept := 1.0
 	if !own && u.mask != nil && u.mask[node] {
@@ -160,7 +157,6 @@ func (u *unfolder) term(node int32, name string, own bool, values []float64, wei
 	u.s.Terms = append(u.s.Terms, Term{Node: node, Name: name, Kept: kept, Weights: weights, Values: values})
 }
 
-// step adds a vector, made of the last one.
 func (u *unfolder) step(name string, of func(i int, x float64) float64) {
 	last := u.s.Steps[len(u.s.Steps)-1].Values
 	values := make([]float64, len(last))
@@ -175,7 +171,6 @@ func (u *unfolder) add(name, weight string) {
 	u.step(name, func(i int, x float64) float64 { return x + float64(b[i]) })
 }
 
-// sum adds the terms up.
 func (u *unfolder) sum() {
 	values := make([]float64, len(u.s.Terms[0].Values))
 	for _, t := range u.s.Terms {
@@ -261,14 +256,13 @@ func (u *unfolder) unfold() {
 	}
 }
 
-// neighbours adds a term for each neighbour, of one weight.
 func (u *unfolder) neighbours(weights string, of func(v int32) float64) {
 	for _, v := range u.graph.Edges.Neighbours(u.node) {
 		u.term(v, "W·h", false, u.times(u.h(v, u.layer-1), weights), of(v))
 	}
 }
 
-// attend adds terms with attention for weights, as GAT and GATv2 have it: masked nodes take part in the softmax.
+// attend adds attention terms of GAT or GATv2; masked nodes take part in the softmax.
 func (u *unfolder) attend(own []float64) {
 	nodes := append([]int32{u.node}, u.graph.Edges.Neighbours(u.node)...)
 	values, scores := make([][]float64, len(nodes)), make([][]float64, len(nodes))
@@ -297,10 +291,9 @@ func (u *unfolder) attend(own []float64) {
 	}
 }
 
-// leaky is the LeakyReLU of attention scores.
 func leaky(x float64) float64 { return max(x, 0.2*x) }
 
-// scoreGAT returns W·h_u and e_vu of each head.
+// scoreGAT returns W·h_u and e_vu per head.
 func (u *unfolder) scoreGAT(h, own []float64) (values, scores []float64) {
 	source, target := u.weight("source"), u.weight("target").Values
 	values, ofOwn := u.times(h, "weights"), u.times(own, "weights")
@@ -315,7 +308,7 @@ func (u *unfolder) scoreGAT(h, own []float64) (values, scores []float64) {
 	return values, scores
 }
 
-// scoreGATv2 returns s_u and e_vu of each head.
+// scoreGATv2 returns s_u and e_vu per head.
 func (u *unfolder) scoreGATv2(h, own []float64) (values, scores []float64) {
 	a := u.weight("attention")
 	sourceBiases, targetBiases := u.weight("source_biases").Values, u.weight("target_biases").Values
@@ -328,7 +321,6 @@ func (u *unfolder) scoreGATv2(h, own []float64) (values, scores []float64) {
 	return values, scores
 }
 
-// readout unfolds the logits.
 func (u *unfolder) readout() {
 	first, name := u.settings.Layers, func(int) string { return "readout" }
 	u.s.Formula = "logits = W·h + b"

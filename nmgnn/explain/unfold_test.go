@@ -18,10 +18,9 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// unfolded lists the models whose sums are written out.
 var unfolded = []string{"gin", "gat", "sgat", "gcn", "sage", "gatv2"}
 
-// settingsOf are those of every model that can be unfolded, and of the variants that change a sum.
+// settingsOf lists every model that can be unfolded, and variants that change a sum.
 func settingsOf(t *testing.T) (all []hyper.Parameters) {
 	t.Helper()
 	for _, name := range append(slices.Clone(unfolded), "gin", "gin", "gat", "sgat") {

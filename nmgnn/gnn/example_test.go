@@ -20,7 +20,7 @@ import (
 	"nodemask/nmgnn/gnn"
 )
 
-// Example classifies the nodes of Cora in a model function, with GoMLX's trainer, layers, optimizer and checkpoints.
+// Example classifies Cora's nodes in a model function, with GoMLX's trainer, layers, optimizer and checkpoints.
 func Example() {
 	data, err := datasets.Cora()
 	check(err)
@@ -42,7 +42,7 @@ func Example() {
 	trainer := train.NewTrainer(b.Backend, store, modelFn, crossEntropy, adam, nil, nil)
 	split, err := datasets.Stratified(data, datasets.SplitOptions{TrainPercent: 10, Seed: 1})
 	check(err)
-	labels := make([]int32, n) // -1: the loss leaves the node out
+	labels := make([]int32, n) // -1: not in the loss
 	for v := range labels {
 		labels[v] = -1
 	}

@@ -1,13 +1,12 @@
-// Package gnn has masked graph layers for model functions of GoMLX: with its trainers, optimizers, metrics, checkpoints
-// and other layers, for nodes, links and whole graphs.
+// Package gnn provides masked graph layers for GoMLX model functions, for nodes, links and whole graphs, together with
+// GoMLX's trainers, optimizers and other layers.
 //
 //	mask := gnn.DrawMask(scope, g, x, 0.5) // nil outside training
 //	x = activation.Relu(gnn.GIN(scope.In("gin"), g, x, 64, 64).Mask(mask).Done())
 //	x = gnn.GAT(scope.In("gat"), g, x, 4, 8).AttentionDropout(0.3).Mask(mask).Done()
 //
-// x is [nodes, width]. Layers drop and mask where the scope is training; what they draw comes from the scope, as with
-// GoMLX's dropout. On a backend that GoMLX opened, backend.Adopt makes them fast. Functions that build computations
-// panic with an error, as GoMLX's do.
+// x is [nodes, width]. Layers drop and mask while the scope is training, drawing from it. backend.Adopt makes them fast
+// on a backend that GoMLX opened. Functions that build computations panic with an error, as GoMLX's do.
 package gnn
 
 import (
@@ -31,21 +30,20 @@ import (
 	"nodemask/nmgnn/internal/variables"
 )
 
-// Hyperparameters that layers read from their scope where no number is given.
+// The scope's defaults.
 const (
-	paramKeepRate         = "node_keep_rate"    // probability that a node is kept; 1
-	paramAttentionDropout = "attention_dropout" // probability that an attention weight is dropped; 0
+	paramKeepRate         = "node_keep_rate"    // probability of keeping a node; 1
+	paramAttentionDropout = "attention_dropout" // probability of dropping an attention weight; 0
 )
 
-// Graph is the edges that layers add up over. It may be used with any number of stores and backends.
+// Graph holds the edges of layers. It works with any number of stores and backends.
 type Graph struct {
 	edges  *csr.Graph
-	path   string // of its variables in a store: it names the edges by a hash, so that no other graph is met there
+	path   string // of its variables in a store: a hash of the edges, against collisions
 	mu     sync.Mutex
 	loaded map[place]*nmgnn.Loaded
 }
 
-// place is where a graph is stored, and for which kernel.
 type place struct {
 	store  *model.Store
 	kernel kernels.Kernel
@@ -56,7 +54,7 @@ func New(edges *csr.Graph) *Graph {
 	hash := fnv.New128a()
 	for _, numbers := range []any{edges.Offsets, edges.Indices} {
 		if err := binary.Write(hash, binary.LittleEndian, numbers); err != nil {
-			panic(err) // a hash takes everything
+			panic(err) // a hash never fails
 		}
 	}
 	return &Graph{edges: edges, path: fmt.Sprintf("/gnn/%x", hash.Sum(nil)), loaded: map[place]*nmgnn.Loaded{}}
@@ -65,7 +63,7 @@ func New(edges *csr.Graph) *Graph {
 // NumNodes returns the number of nodes.
 func (g *Graph) NumNodes() int { return g.edges.NumNodes() }
 
-// Variables lists what the graph keeps in a store, for checkpoint.ExcludeVars: it is made anew from the edges.
+// Variables returns the graph's variables in a store, for checkpoint.ExcludeVars: New remakes them.
 func (g *Graph) Variables(store *model.Store) (all []*model.Variable) {
 	for v := range store.Scope(g.path).IterVariables() {
 		all = append(all, v)
@@ -73,7 +71,6 @@ func (g *Graph) Variables(store *model.Store) (all []*model.Variable) {
 	return all
 }
 
-// kernelOf is how a computation's backend adds up neighbours.
 func kernelOf(x *graph.Node) kernels.Kernel {
 	if fused.Available(x.Graph()) {
 		return kernels.FusedKernel
@@ -81,7 +78,6 @@ func kernelOf(x *graph.Node) kernels.Kernel {
 	return kernels.ScatterKernel
 }
 
-// near returns the neighbours in x's computation, and a generator if something draws in training; else nil.
 func (g *Graph) near(scope *model.Scope, x *graph.Node, draws bool) (nmgnn.Neighbours, *kernels.Random) {
 	kernel := kernelOf(x)
 	g.mu.Lock()
@@ -104,9 +100,9 @@ func (g *Graph) near(scope *model.Scope, x *graph.Node, draws bool) (nmgnn.Neigh
 	return g.loaded[at].Neighbours(true, random), random
 }
 
-// DrawMask draws δ, which nodes contribute to others, anew in each training step: [nodes, 1], to be given to all layers
-// of a step; nil outside training, and where all are kept. keepRate is the probability that a node is kept; 0: the
-// scope's parameter "node_keep_rate", or 1. x is any node of the computation.
+// DrawMask returns δ [nodes, 1], drawn in each training step for all its layers; nil outside training or if all nodes
+// are kept. keepRate is the probability of keeping a node; 0: the scope's "node_keep_rate", or 1. x is any node of the
+// computation.
 func DrawMask(scope *model.Scope, g *Graph, x *graph.Node, keepRate float64) *graph.Node {
 	if keepRate == 0 {
 		keepRate = model.GetParamOr(scope, paramKeepRate, 1.0)
@@ -121,13 +117,13 @@ func DrawMask(scope *model.Scope, g *Graph, x *graph.Node, keepRate float64) *gr
 	return random.Next().Kept(kernels.Positions(x.Graph(), nil, []int{g.NumNodes(), 1}), 1-keepRate)
 }
 
-// Layer is a layer that [Layer.Done] adds to a computation.
+// Layer configures a layer for [Layer.Done].
 type Layer struct {
 	scope   *model.Scope
 	graph   *Graph
 	x, mask *graph.Node
 	dropout float64
-	own     bool // it may draw whatever it likes
+	own     bool // may draw anything
 	make    func(dropout float64) nmgnn.Layer
 }
 
@@ -136,62 +132,62 @@ func layer(scope *model.Scope, g *Graph, x *graph.Node, make func(dropout float6
 		dropout: model.GetParamOr(scope, paramAttentionDropout, 0.0)}
 }
 
-// GIN is nmgnn.GIN, with an MLP of these widths.
+// GIN returns an nmgnn.GIN whose MLP has these widths.
 func GIN(scope *model.Scope, g *Graph, x *graph.Node, widths ...int) *Layer {
 	return layer(scope, g, x, func(float64) nmgnn.Layer { return nmgnn.GIN{Width: widths} })
 }
 
-// GAT is nmgnn.GAT, with heads of a width each: [nodes, heads·width].
+// GAT returns an nmgnn.GAT: [nodes, heads·width].
 func GAT(scope *model.Scope, g *Graph, x *graph.Node, heads, width int) *Layer {
 	return layer(scope, g, x, func(dropout float64) nmgnn.Layer {
 		return nmgnn.GAT{Heads: heads, Width: width, Dropout: dropout}
 	})
 }
 
-// GATv2 is nmgnn.GATv2, with heads of a width each: [nodes, heads·width].
+// GATv2 returns an nmgnn.GATv2: [nodes, heads·width].
 func GATv2(scope *model.Scope, g *Graph, x *graph.Node, heads, width int) *Layer {
 	return layer(scope, g, x, func(dropout float64) nmgnn.Layer {
 		return nmgnn.GATv2{Heads: heads, Width: width, Dropout: dropout}
 	})
 }
 
-// SGAT is nmgnn.SGAT, the simplified GAT.
+// SGAT returns an nmgnn.SGAT, the simplified GAT.
 func SGAT(scope *model.Scope, g *Graph, x *graph.Node, width int) *Layer {
 	return layer(scope, g, x, func(dropout float64) nmgnn.Layer { return nmgnn.SGAT{Width: width, Dropout: dropout} })
 }
 
-// GCN is nmgnn.GCN.
+// GCN returns an nmgnn.GCN.
 func GCN(scope *model.Scope, g *Graph, x *graph.Node, width int) *Layer {
 	return layer(scope, g, x, func(float64) nmgnn.Layer { return nmgnn.GCN{Width: width} })
 }
 
-// SAGE is nmgnn.SAGE, GraphSAGE's mean.
+// SAGE returns an nmgnn.SAGE, with GraphSAGE's mean.
 func SAGE(scope *model.Scope, g *Graph, x *graph.Node, width int) *Layer {
 	return layer(scope, g, x, func(float64) nmgnn.Layer { return nmgnn.SAGE{Width: width} })
 }
 
-// Of is a layer of one's own.
+// Of returns a layer for a custom nmgnn.Layer.
 func Of(scope *model.Scope, g *Graph, x *graph.Node, l nmgnn.Layer) *Layer {
 	of := layer(scope, g, x, func(float64) nmgnn.Layer { return l })
 	of.own = true
 	return of
 }
 
-// Mask has the layer leave out what nodes contribute to others: [nodes, 1] or [nodes], of any type; false and 0 are
-// masked. nil masks nothing.
+// Mask sets the nodes that contribute to others: [nodes, 1] or [nodes], of any type; false and 0 are masked. nil masks
+// nothing.
 func (l *Layer) Mask(mask *graph.Node) *Layer {
 	l.mask = mask
 	return l
 }
 
-// AttentionDropout drops attention weights in training, with this probability; without it that is the scope's parameter
-// "attention_dropout", or 0. Layers without attention drop nothing.
+// AttentionDropout sets the probability of dropping an attention weight in training; default: the scope's
+// "attention_dropout", or 0. Layers without attention ignore it.
 func (l *Layer) AttentionDropout(rate float64) *Layer {
 	l.dropout = rate
 	return l
 }
 
-// Done adds the layer to the computation: [nodes, outputs], of x's type. Weights are float32.
+// Done adds the layer to the computation and returns [nodes, outputs], of x's type. Weights are float32.
 func (l *Layer) Done() *graph.Node {
 	n, shape := l.graph.NumNodes(), l.x.Shape()
 	if shape.Rank() != 2 || shape.Dimensions[0] != n || !shape.DType.IsFloat() {

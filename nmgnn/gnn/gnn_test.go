@@ -25,7 +25,7 @@ import (
 	nmtrain "nodemask/nmgnn/train"
 )
 
-// crossEntropy is the mean over the labelled rows of logits: labels [nodes, 1], -1 for the others.
+// crossEntropy is the mean over labelled rows: labels [nodes, 1], -1 for others.
 func crossEntropy(labels, predictions []*Node) *Node {
 	logits := predictions[0]
 	known := GreaterOrEqual(labels[0], ZerosLike(labels[0]))
@@ -82,7 +82,7 @@ func TestGINTrainsUnderGoMLXsTrainerAsUnderOurs(t *testing.T) {
 	})
 }
 
-// run evaluates a model function on a new store, in training or not, twice.
+// run evaluates f twice on a new store.
 func run(t *testing.T, b *backend.Backend, training bool, f func(scope *model.Scope, x *Node) *Node,
 	x [][]float32) (first, second [][]float32, store *model.Store) {
 	t.Helper()
@@ -166,7 +166,7 @@ func TestGraphsOfOneSizeDoNotMeetInAStore(t *testing.T) {
 	require.Len(t, append(a.Variables(store), b.Variables(store)...), store.NumVariables(), "nothing else is stored")
 }
 
-// adder is a layer of one's own.
+// adder is a custom layer.
 type adder struct{}
 
 func (adder) Forward(_ *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, mask *Node) *Node {

@@ -6,7 +6,7 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Start from a model's own parameters, and change what should differ. Masking takes attention dropout away.
+// Start from a model's preset and change it. Masking removes attention dropout.
 func ExampleFor() {
 	p, err := hyper.For("gat")
 	if err != nil {

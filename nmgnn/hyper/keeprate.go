@@ -5,17 +5,15 @@ import (
 	"math"
 )
 
-// KeepRate is the paper's "node masking rate" p: the probability that a node is kept in an epoch, above 0 and up to 1.
-// At 1 every node is kept and node masking is inactive; the zero value stands for 1. (Dropout rates elsewhere are the
-// probability of the opposite.)
+// KeepRate is the paper's "node masking rate" p: the probability of keeping a node in an epoch, above 0 and up to 1. 1,
+// or the zero value, is no masking. (Dropout rates are the opposite probability.)
 type KeepRate float64
 
-// explicitZero is the keep rate of a caller who passed 0, where the zero value stands for 1.
+// explicitZero marks a caller's 0, as the zero value means 1.
 const explicitZero KeepRate = math.SmallestNonzeroFloat64
 
-// NewKeepRate returns the keep rate that a user asked for. It returns an error unless p is a probability above 0, and
-// large enough for float32 to hold 1/p. Unlike the zero value, a p of 0 is an error: a model whose nodes are all masked
-// learns nothing from neighbours.
+// NewKeepRate returns a user's keep rate, or an error unless p is in (0, 1] and 1/p is finite in float32. Unlike the
+// zero value, 0 is an error: with all nodes masked a model learns nothing from neighbours.
 func NewKeepRate(p float64) (KeepRate, error) {
 	switch {
 	case !(p > 0 && p <= 1):
@@ -28,7 +26,7 @@ func NewKeepRate(p float64) (KeepRate, error) {
 	return KeepRate(p), nil
 }
 
-// Probability returns the probability that a node is kept.
+// Probability returns the probability of keeping a node.
 func (p KeepRate) Probability() float64 {
 	if p == 0 {
 		return 1
@@ -39,7 +37,7 @@ func (p KeepRate) Probability() float64 {
 // Active reports whether any node can be masked.
 func (p KeepRate) Active() bool { return p.Probability() != 1 }
 
-// Check returns an error unless [NewKeepRate] takes [KeepRate.Probability].
+// Check returns an error unless [NewKeepRate] accepts [KeepRate.Probability].
 func (p KeepRate) Check() error {
 	if p == explicitZero {
 		_, err := NewKeepRate(0)

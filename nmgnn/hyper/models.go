@@ -5,25 +5,23 @@ import (
 	"strings"
 )
 
-// Traits tell one model from another: what it is called, where it starts from, what it can, and what it costs. A model
-// has one row of them, in the table below, and its constructor beside its layer in package nmgnn.
+// Traits are a model's row in the table below. Its constructor is next to its layer in package nmgnn.
 type Traits struct {
-	Name   string // as flags and records have it
-	Title  string // as people write it; "": the name in capitals
-	Preset string // its parameters start from; "": standard
+	Name   string
+	Title  string // for people; "": the name in capitals
+	Preset string // of its initial parameters; "": standard
 
-	ELU       bool // between layers, where others have ReLU
-	MLP       bool // a layer is an MLP of Parameters.MLPLayers linear layers, in which batch normalisation has a place
-	Attention bool // the terms of a sum have weights, which can be dropped
-	Heads     bool // share the hidden width, and weigh terms each by itself; else all terms of a node weigh alike
-	SelfTerm  bool // a masked node's own term can be kept
+	ELU       bool // else ReLU
+	MLP       bool // layers are MLPs of Parameters.MLPLayers linear layers, which can have batch normalisation
+	Attention bool // terms have weights, which can be dropped
+	Heads     bool // share the width and weigh terms separately; else all terms weigh the same
+	SelfTerm  bool // can keep a masked node's own term
 
 	// For estimates of memory.
-	WithSelf bool // layers read v ∪ N_v, not N_v
-	Matrices int  // of weights, in each linear layer; 0: 1
+	WithSelf bool // layers read v ∪ N_v instead of N_v
+	Matrices int  // of weights in each linear layer; 0: 1
 }
 
-// table returns a row for each model, in the order in which they are listed.
 func table() []Traits {
 	return []Traits{
 		{Name: "gin", MLP: true},
@@ -36,7 +34,7 @@ func table() []Traits {
 	}
 }
 
-// Models lists the names of models.
+// Models returns the names of models.
 func Models() []string { return namesWhere(func(Traits) bool { return true }) }
 
 func namesWhere(has func(Traits) bool) (names []string) {
@@ -48,7 +46,7 @@ func namesWhere(has func(Traits) bool) (names []string) {
 	return names
 }
 
-// TraitsOf returns a model's row, with defaults filled in; for a model that is not known, the defaults alone.
+// TraitsOf returns a model's row with defaults filled in; for an unknown model, only the defaults.
 func TraitsOf(model string) Traits {
 	t := Traits{Name: model}
 	for _, row := range table() {
@@ -66,7 +64,7 @@ func TraitsOf(model string) Traits {
 	return t
 }
 
-// Title returns a model's name as people write it: "GATv2" for "gatv2".
+// Title returns a model's name for people: "GATv2" for "gatv2".
 func Title(model string) string { return TraitsOf(model).Title }
 
 func unknownModel(model string) error {

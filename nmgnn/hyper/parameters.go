@@ -1,5 +1,4 @@
-// Package hyper describes a model and its training in names and numbers alone: what a command takes, a record keeps and
-// a saved model remembers. It computes nothing; nmgnn.Build makes a model of it.
+// Package hyper describes a model and its training in names and numbers. nmgnn.Build makes the model.
 package hyper
 
 import (
@@ -10,35 +9,35 @@ import (
 	"strings"
 )
 
-// Parameters are the hyperparameters of a model and its training. Start from [Preset] and change what should differ.
+// Parameters are the hyperparameters of a model and its training. Start from [Preset].
 type Parameters struct {
-	Preset string `json:"preset"` // where the values came from
-	Model  string `json:"model"`  // one of [Models]
+	Preset string `json:"preset"`
+	Model  string `json:"model"` // one of [Models]
 
 	Layers    int     `json:"layers"`     // depth k
-	Hidden    int     `json:"hidden"`     // width of all layers but the last, all heads together
+	Hidden    int     `json:"hidden"`     // width of all layers but the last, over all heads
 	MLPLayers int     `json:"mlp_layers"` // linear layers in each GIN layer's MLP
 	Epsilon   float64 `json:"epsilon"`    // of GIN
-	Dropout   float64 `json:"dropout"`    // on the input of every layer: probability of being dropped
+	Dropout   float64 `json:"dropout"`    // probability of dropping an entry of any layer's input
 
 	LearnEpsilon bool      `json:"learn_epsilon,omitempty"` // GIN-ε
 	Norm         Norm      `json:"norm,omitempty"`          // batch normalisation, of GIN
-	Readout      Readout   `json:"readout,omitempty"`       // what the logits are computed from
-	DropoutOn    DropoutOn `json:"dropout_on,omitempty"`    // where Dropout is, if not on the input of every layer
-	// add a layer's input to its output, where they are as wide
+	Readout      Readout   `json:"readout,omitempty"`       // source of the logits
+	DropoutOn    DropoutOn `json:"dropout_on,omitempty"`    // where Dropout applies; "": every layer's input
+	// add a layer's input to its output if widths are equal
 	Residual bool `json:"residual,omitempty"`
-	// of GAT and GATv2, in all layers but the last, which has one; in SGAT they matter to attention dropout alone
+	// of GAT and GATv2, in all layers but the last, which has 1; in SGAT only for attention dropout
 	Heads int `json:"heads,omitempty"`
-	// of GAT, SGAT and GATv2: probability of an attention weight being dropped
+	// of GAT, SGAT and GATv2
 	AttentionDropout float64 `json:"attention_dropout,omitempty"`
 
-	Regulariser     RegulariserName `json:"regulariser,omitempty"`      // beside or instead of node masking; "" is none
-	RegulariserRate float64         `json:"regulariser_rate,omitempty"` // probability of what it drops being dropped
+	Regulariser     RegulariserName `json:"regulariser,omitempty"` // with or instead of node masking; "": none
+	RegulariserRate float64         `json:"regulariser_rate,omitempty"`
 
-	KeepRate KeepRate `json:"keep_rate"` // node masking
-	MaskOver MaskOver `json:"mask_over"` // which nodes can be masked
-	Rescale  bool     `json:"rescale"`   // divide what is kept by KeepRate; not in the paper
-	// of GAT, SGAT and GATv2: whether a masked node's own term is masked too
+	KeepRate KeepRate `json:"keep_rate"`
+	MaskOver MaskOver `json:"mask_over"`
+	Rescale  bool     `json:"rescale"` // divide kept contributions by KeepRate; not in the paper
+	// of GAT, SGAT and GATv2: whether masking includes a masked node's own term
 	SelfTerm SelfTerm `json:"self_term,omitempty"`
 
 	LearningRate      float64 `json:"learning_rate"`
@@ -49,7 +48,7 @@ type Parameters struct {
 	StopOn            StopOn  `json:"stop_on"`
 }
 
-// StopOn names the validation score that early stopping follows.
+// StopOn names the validation score for early stopping.
 type StopOn string
 
 const (
@@ -57,12 +56,12 @@ const (
 	StopOnF1   StopOn = "f1"   // the highest macro F1
 	// StopOnAccuracy is the highest accuracy.
 	StopOnAccuracy StopOn = "accuracy"
-	// StopOnEither is what GAT's authors do: patience ends when neither the loss nor the accuracy has been at its best for
-	// so long, and the weights kept are those of the last epoch at which both were.
+	// StopOnEither is the rule of GAT's authors: patience counts from the last epoch at which loss or accuracy was
+	// best; the kept weights are those of the last one at which both were.
 	StopOnEither StopOn = "either"
 )
 
-// StopOns lists them.
+// StopOns returns all names.
 func StopOns() []StopOn { return []StopOn{StopOnLoss, StopOnF1, StopOnAccuracy, StopOnEither} }
 
 // MaskOver names the nodes that can be masked.
@@ -70,44 +69,44 @@ type MaskOver string
 
 const (
 	MaskAll   MaskOver = "all"   // every node of the train graph
-	MaskTrain MaskOver = "train" // the train nodes; in the inductive setting these are all there are
+	MaskTrain MaskOver = "train" // the train nodes: all nodes, in the inductive setting
 )
 
-// RegulariserName names what can stand beside node masking or in its place; "": nothing.
+// RegulariserName names a complement or alternative to node masking; "": none.
 type RegulariserName string
 
 const (
 	DropEdgeRegulariser RegulariserName = "dropedge"
-	DropoutRegulariser  RegulariserName = "dropout" // Dropout at RegulariserRate instead of the preset's
-	// DropGNNRegulariser masks nodes in validation and testing too, several times, and averages.
+	DropoutRegulariser  RegulariserName = "dropout" // Dropout at RegulariserRate, not the preset's rate
+	// DropGNNRegulariser also masks nodes outside training, in several runs that are averaged.
 	DropGNNRegulariser RegulariserName = "dropgnn"
 
-	// Records name these two, which nothing trains any more.
+	// Retired: only records name these.
 	DropNodeRegulariser    RegulariserName = "dropnode"
 	DropMessageRegulariser RegulariserName = "dropmessage"
 )
 
-// Regularisers lists the names of regularisers.
+// Regularisers returns the names of regularisers.
 func Regularisers() []RegulariserName {
 	return []RegulariserName{DropEdgeRegulariser, DropoutRegulariser, DropGNNRegulariser}
 }
 
-// IsRetired reports whether records name a regulariser that nothing trains any more.
+// IsRetired reports whether only records name the regulariser.
 func (r RegulariserName) IsRetired() bool {
 	return r == DropNodeRegulariser || r == DropMessageRegulariser
 }
 
-// Presets lists the names of presets.
+// Presets returns the names of presets.
 func Presets() []string { return []string{standard, "gat", "paper"} }
 
-// standard is the preset of models that name no other.
+// standard is the default preset.
 const standard = "standard"
 
-// Preset returns the parameters of that name. "standard" is one reading of GIN-0, chosen without masking on validation
-// scores: the paper leaves most of this open. "gat" is GAT as its authors set it for Cora (Veličković et al. 2018),
-// with the paper's early stopping. "paper" is GIN as the paper and the works that it cites describe it, by the table in
-// paper/PROTOCOL-2.md: GIN-0 with batch normalisation and its prediction from all layers, stopped as GAT's authors do.
-// It returns an error for an unknown name.
+// Preset returns the parameters of that name, or an error if unknown. "standard" is one reading of GIN-0, chosen by
+// validation scores without masking, as the paper leaves most open. "gat" is GAT as its authors set it for Cora
+// (Veličković et al. 2018), with the paper's early stopping. "paper" is GIN as the paper and its references describe it
+// (table in paper/PROTOCOL-2.md): GIN-0 with batch normalisation and predictions from all layers, stopped as by GAT's
+// authors.
 func Preset(name string) (Parameters, error) {
 	p := Parameters{
 		Preset: name, Model: "gin", Layers: 2, Hidden: 64, MLPLayers: 1, Dropout: 0.5,
@@ -128,7 +127,7 @@ func Preset(name string) (Parameters, error) {
 	return p, nil
 }
 
-// For returns the parameters of a model's own preset ([Traits]). It returns an error for an unknown model.
+// For returns the parameters of a model's preset ([Traits]), or an error for an unknown model.
 func For(model string) (Parameters, error) {
 	if !slices.Contains(Models(), model) {
 		return Parameters{}, unknownModel(model)
@@ -138,10 +137,9 @@ func For(model string) (Parameters, error) {
 	return p, err
 }
 
-// WithMasking returns the parameters with node masking at a keep rate. A rate below 1 removes attention dropout, as in
-// the paper; to have both, set AttentionDropout afterwards. A rate of 1 does not bring it back: in a loop over rates,
-// call it on parameters without masking. A rate of 0, at which every node would be masked, is one that
-// [Parameters.Check] refuses, and not the zero value that stands for 1.
+// WithMasking returns the parameters with a keep rate. Below 1 it removes attention dropout, as in the paper; to have
+// both, set AttentionDropout afterwards. 1 does not restore it: in a loop start from parameters without masking.
+// [Parameters.Check] refuses 0, although the zero value means 1.
 func (p Parameters) WithMasking(keepRate float64) Parameters {
 	if p.KeepRate = KeepRate(keepRate); keepRate == 0 {
 		p.KeepRate = explicitZero
@@ -152,7 +150,7 @@ func (p Parameters) WithMasking(keepRate float64) Parameters {
 	return p
 }
 
-// Check returns an error that names the first parameter out of its range, and the range.
+// Check returns an error with the first invalid parameter and its range.
 func (p Parameters) Check() error {
 	if p.Regulariser.IsRetired() {
 		return fmt.Errorf("the regulariser %q is retired: expected one of %v", p.Regulariser, Regularisers())
@@ -160,7 +158,7 @@ func (p Parameters) Check() error {
 	return p.CheckRecorded()
 }
 
-// CheckRecorded is [Parameters.Check] for what a record says: it takes regularisers that nothing trains any more.
+// CheckRecorded is [Parameters.Check] for records: it accepts retired regularisers.
 func (p Parameters) CheckRecorded() error {
 	if !slices.Contains(Models(), p.Model) {
 		return unknownModel(p.Model)
@@ -212,8 +210,8 @@ func (p Parameters) CheckRecorded() error {
 	return p.checkTraining()
 }
 
-// CheckOneRun returns an error unless the model predicts by one run, as what is saved, cached or exported does: with
-// DropGNN a trial's predictions average several masked ones.
+// CheckOneRun returns an error if predictions average several runs (DropGNN), which models saved, cached or exported
+// cannot.
 func (p Parameters) CheckOneRun() error {
 	if p.Regulariser == DropGNNRegulariser {
 		return errors.New("what is saved or cached predicts by one run, and DropGNN averages several: expected another " +
@@ -223,7 +221,7 @@ func (p Parameters) CheckOneRun() error {
 }
 
 func (p Parameters) checkTraining() error {
-	const most = 1e6 // beyond, sums in float32 overflow, and the fault seems to be the learning rate's
+	const most = 1e6 // beyond, sums in float32 overflow, which looks like a wrong learning rate
 	switch {
 	case !(p.LearningRate > 0) || math.IsInf(p.LearningRate, 0):
 		return fmt.Errorf("learning rate %v: expected a number above 0", p.LearningRate)
@@ -235,7 +233,7 @@ func (p Parameters) checkTraining() error {
 	return p.StopOn.Check()
 }
 
-// Check returns an error unless early stopping knows the score.
+// Check returns an error for an unknown score.
 func (s StopOn) Check() error {
 	if !slices.Contains(StopOns(), s) {
 		return fmt.Errorf("no early stopping on %q: expected one of %q", s, StopOns())
@@ -243,7 +241,7 @@ func (s StopOn) Check() error {
 	return nil
 }
 
-// CheckDropRate returns an error that names what the rate is of, unless the rate is a probability below 1.
+// CheckDropRate returns an error that names what unless the rate is in [0, 1).
 func CheckDropRate(what string, rate float64) error {
 	if !(rate >= 0 && rate < 1) {
 		return fmt.Errorf("%s %v: expected a probability from 0 up to, but not including, 1", what, rate)
@@ -251,7 +249,7 @@ func CheckDropRate(what string, rate float64) error {
 	return nil
 }
 
-// Seeds returns the seeds of a number of trials: first, first+1, ….
+// Seeds returns a seed per trial: first, first+1, ….
 func Seeds(first uint64, trials int) []uint64 {
 	seeds := make([]uint64, max(trials, 0))
 	for i := range seeds {

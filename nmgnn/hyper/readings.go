@@ -6,49 +6,46 @@ import (
 	"strings"
 )
 
-// Norm names where batch normalisation stands in a GIN; "": nowhere.
+// Norm names the place of batch normalisation in GIN; "": none.
 type Norm string
 
 const (
-	// NormInside is after every linear layer of a GIN layer's MLP but the last, before its ReLU.
+	// NormInside is after each linear layer of a GIN layer's MLP but the last, before its ReLU.
 	NormInside Norm = "inside"
-	// NormBoth is inside, and after each hidden GIN layer too, before the activation: as in the code of GIN's authors (Xu
-	// et al. 2019). Logits are never normalised.
+	// NormBoth is also after each hidden GIN layer, before the activation, as in the code of GIN's authors (Xu et al.
+	// 2019). Logits are never normalised.
 	NormBoth Norm = "both"
 )
 
-// Norms lists the names of where batch normalisation can stand.
+// Norms returns all names.
 func Norms() []Norm { return []Norm{NormInside, NormBoth} }
 
-// Readout names what the logits are computed from; "": they are the last layer's outputs.
+// Readout names the source of the logits; "": the last layer's outputs.
 type Readout string
 
 const (
-	// ReadoutLast makes all layers hidden ones, and computes the logits from the last representation by a linear layer.
+	// ReadoutLast computes the logits by a linear layer from the last representation, all layers being hidden.
 	ReadoutLast Readout = "last"
-	// ReadoutAll makes all layers hidden ones too, and adds up a linear layer's scores for every representation, the
-	// features among them: the jumping readout of GIN's authors.
+	// ReadoutAll sums a linear layer's scores of every representation and the features: the jumping readout of GIN's
+	// authors. All layers are hidden.
 	ReadoutAll Readout = "all"
 )
 
-// Readouts lists the names of readouts.
+// Readouts returns all names.
 func Readouts() []Readout { return []Readout{ReadoutLast, ReadoutAll} }
 
-// DropoutOn names where dropout is; "": on the input of every layer, and of the readout's; with [ReadoutAll] on its
-// scores.
+// DropoutOn names the place of dropout; "": every layer's and the readout's input; with [ReadoutAll], its scores.
 type DropoutOn string
 
-// DropoutOnScores is on the scores of each representation that is read out, alone, as in the code of GIN's authors.
+// DropoutOnScores applies only to the readout's scores, as in the code of GIN's authors.
 const DropoutOnScores DropoutOn = "scores"
 
-// SelfTerm names what a mask does to a masked node's own term, in layers that sum over v ∪ N_v; "": it masks it like
-// any other, as eqs. 7 and 9 have it.
+// SelfTerm tells how to mask a masked node's own term in sums over v ∪ N_v; "": like others (eqs. 7 and 9).
 type SelfTerm string
 
-// SelfKept leaves the term in: by eq. 6 a masked node "can still appear as the root".
+// SelfKept keeps the term: by eq. 6 a masked node "can still appear as the root".
 const SelfKept SelfTerm = "kept"
 
-// checkReadings returns an error for names that do not exist, and for choices that the model has no place for.
 func (p Parameters) checkReadings() error {
 	traits := TraitsOf(p.Model)
 	switch {

@@ -17,7 +17,7 @@ import (
 	"nodemask/nmgnn/internal/gnntest"
 )
 
-// path returns 0–1–2, and features [3, 3] of which node 2's say how it is seen.
+// path returns 0–1–2 with features [3, 3]; last is one of node 2's.
 func path(t *testing.T, last float32) (*csr.Graph, datasets.Features) {
 	return gnntest.Undirected(t, 3, [][2]int32{{0, 1}, {1, 2}}), datasets.Features{Rows: 3, Width: 3, Dense: []float32{1,
 		0, 2, -1, 1, 1, last, 1, 5}}
@@ -126,7 +126,6 @@ func TestAClosedBackendIsAnErrorThatSaysSo(t *testing.T) {
 	})
 }
 
-// firstValues are those of a model's weights for three features a node, by path.
 func firstValues(t *testing.T, b *backend.Backend, m nmgnn.Model, seed uint64) map[string][]float32 {
 	t.Helper()
 	w, err := infer.Untrained(b, m, 3, seed)
@@ -156,7 +155,7 @@ func TestFirstValuesFollowFromTheSeed(t *testing.T) {
 	t.Run("xla:cpu", func(t *testing.T) { require.Equal(t, first, of(gnntest.XLA(t), 7), "on every backend alike") })
 }
 
-// ramp is a layer of one's own that says itself what its scale starts at.
+// ramp is a custom layer that sets its initial scale.
 type ramp struct{}
 
 func (ramp) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, mask *Node) *Node {
@@ -173,7 +172,7 @@ func TestClassesAndSoftmax(t *testing.T) {
 	r := infer.Representation{Rows: 3, Width: 3, Values: []float32{1, 3, 2, 5, 5, 5, 1000, -1000, 0}}
 	require.Equal(t, []int32{1, 0, 0}, r.Classes())
 	p := r.Softmax()
-	// e/(1+e+e²) and so on; a third each; and scores that exp cannot take.
+	// e/(1+e+e²) and so on; a third each; and scores beyond exp's range.
 	gnntest.InDelta(t, []float32{0.0900306, 0.6652410, 0.2447285, 1. / 3, 1. / 3, 1. / 3, 1, 0, 0}, p.Values, 1e-6,
 		"probabilities")
 	require.Equal(t, []float32{5, 5, 5}, r.Row(1), "the logits are left alone")

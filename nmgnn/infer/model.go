@@ -1,4 +1,4 @@
-// Package infer runs a model with its weights, trained or not, over any graph.
+// Package infer runs models, trained or not, over any graph.
 package infer
 
 import (
@@ -19,36 +19,33 @@ import (
 	"nodemask/nmgnn/internal/variables"
 )
 
-// Model is a model with its weights, trained or not, which runs over any graph.
+// Model is a model with its weights, trained or not.
 type Model struct {
 	nmgnn.Model
-	// Weights by path.
+	// Weights, by path.
 	Weights []Weight
-	// NormalizeFeatures divides each row of the features by the sum of its absolute values first.
+	// NormalizeFeatures first divides each row of features by the sum of its absolute values.
 	NormalizeFeatures bool
 }
 
-// Weight is one variable of a model, trained or a running statistic that training keeps: its Path, its Dimensions, and
-// its Values row by row.
+// Weight is a model's variable, trained or a running statistic: its Path, Dimensions and Values, row by row.
 type Weight = variables.Weight
 
-// Options say how a model is run over a graph. The zero value runs it as after training.
+// Options configure a run. The zero value runs as after training.
 type Options struct {
-	// Mask says which nodes are masked; nil: none.
+	// Mask is true for masked nodes; nil: none.
 	Mask []bool
-	// Delta is what nodes are multiplied by where others sum them up, as [nmgnn.Mask] draws it; nil: 0 where Mask says so.
+	// Delta is δ, as drawn by [nmgnn.Mask]; nil: 0 for masked nodes, else 1.
 	Delta []float32
-	// Degrees holds |N_v| where the rows of the graph do not tell, as in a part of a larger one; nil: they do.
+	// Degrees is |N_v|, for rows that hold only a part of the neighbours; nil: the rows' lengths.
 	Degrees []int32
 }
 
-// Represent returns h^(1)…h^(k) of all nodes of a graph by the model's weights, the last of them the logits; with a
-// readout, the logits come behind it. x holds the features before any normalization. It compiles a program for this
-// graph each time: to predict many nodes that arrive later, use a cached.Predictor.
+// Represent returns h^(1)…h^(k) of all nodes, ending in the logits, which a readout appends. x holds features before
+// normalization. Each call compiles a program; for many new nodes, use a cached.Predictor.
 //
-// It returns an error for a model without layers, for weights that are not those that the model asks for, for no graph
-// or one that is not sound, for features that are not finite or not as many rows as nodes, for options of other sizes,
-// and for a backend that is closed.
+// It returns an error for an invalid model, weights, graph or options, for features that are not finite or not one row
+// per node, and for a closed backend.
 func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Features,
 	o Options) (all []Representation, err error) {
 	defer gomlx.Guard(&err, "computing representations")
@@ -72,7 +69,7 @@ func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Featur
 	return Representations(outputs)
 }
 
-// check returns an error unless the model can run over the graph, as kernels do not look what they read.
+// Kernels do not check what they read.
 func (m Model) check(b *backend.Backend, edges *csr.Graph, x datasets.Features) error {
 	if edges == nil {
 		return errors.New("the graph is nil: build one with csr.FromEdges")
@@ -86,7 +83,7 @@ func (m Model) check(b *backend.Backend, edges *csr.Graph, x datasets.Features) 
 	return x.Check()
 }
 
-// program compiles the model for one graph; its weights have no values yet.
+// The weights have no values yet.
 func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph, x datasets.Features,
 	o Options) (*model.Exec, error) {
 	n := edges.NumNodes()
@@ -141,8 +138,7 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 	})
 }
 
-// Untrained returns a model for a number of features a node with the weights that training begins with, drawn from
-// the seed.
+// Untrained returns a model with initial weights drawn from the seed, for a number of features per node.
 func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w Model, err error) {
 	defer gomlx.Guard(&err, "making a model")
 	w.Model = m
@@ -154,7 +150,7 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 	}
 	store := model.NewStore()
 	defer store.Finalize()
-	// What the weights are depends on no graph: one node will do.
+	// Initial weights do not depend on the graph: one node will do.
 	alone, _, err := csr.FromEdges(1, nil, csr.Options{})
 	if err != nil {
 		return w, err

@@ -9,7 +9,7 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// Representation is one layer's output for all nodes of a graph: row v is h_v.
+// Representation is a layer's result for all nodes: row v is h_v.
 type Representation struct {
 	Rows, Width int
 	Values      []float32 // row-major
@@ -18,7 +18,7 @@ type Representation struct {
 // Row returns h_v, sharing memory.
 func (r Representation) Row(v int) []float32 { return r.Values[v*r.Width : (v+1)*r.Width] }
 
-// Classes returns the column of the greatest number in each row: the class that logits or probabilities predict.
+// Classes returns the column of each row's greatest number: the predicted class of logits or probabilities.
 func (r Representation) Classes() []int32 {
 	classes := make([]int32, r.Rows)
 	for v := range classes {
@@ -32,7 +32,7 @@ func (r Representation) Classes() []int32 {
 	return classes
 }
 
-// Softmax returns each row as probabilities.
+// Softmax returns each row's probabilities.
 func (r Representation) Softmax() Representation {
 	p := Representation{Rows: r.Rows, Width: r.Width, Values: make([]float32, len(r.Values))}
 	for v := range r.Rows {

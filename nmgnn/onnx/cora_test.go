@@ -19,8 +19,8 @@ import (
 	"nodemask/stats"
 )
 
-// otherCora is Cora as no model has seen it: a fifth of the edges gone, others new, 100 nodes without any, and some
-// nodes with the words of others.
+// otherCora is a Cora no model has seen: a fifth of the edges gone, others new, 100 nodes isolated, some nodes with
+// others' words.
 func otherCora(t *testing.T, cora *datasets.Graph) testGraph {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -50,7 +50,7 @@ func TestCoraModelsGiveTheirLogitsElsewhereToo(t *testing.T) {
 	require.NoError(t, err)
 	b := gnntest.Go(t)
 	out := newCollection(t)
-	epochs := 2 // to differ from what training begins with
+	epochs := 2 // enough to differ from the first weights
 	if out.folder != "" {
 		out.folder, epochs = filepath.Join(out.folder, "cora"), 1000
 	}
@@ -89,12 +89,12 @@ func TestCoraModelsGiveTheirLogitsElsewhereToo(t *testing.T) {
 	out.write(t)
 }
 
-// BenchmarkPredictingCora runs a model over Cora, as testdata/check_onnx.py --time has ONNX Runtime do.
+// BenchmarkPredictingCora runs a model over Cora, like testdata/check_onnx.py --time with ONNX Runtime.
 func BenchmarkPredictingCora(b *testing.B) {
 	cora, err := datasets.Cora()
 	require.NoError(b, err)
 	view := gnntest.View(b, cora, 50, datasets.Transductive)
-	// in WebAssembly there is Go alone
+	// WebAssembly only has the Go backend
 	for name, open := range map[string]func(testing.TB) *backend.Backend{"xla:cpu": gnntest.XLA, "go": gnntest.Go} {
 		for _, model := range []string{"gin", "gat"} {
 			b.Run(name+"/"+model, func(b *testing.B) {

@@ -9,16 +9,15 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// fieldOf is one field of a message: a number or bytes.
+// fieldOf is a field's number or bytes.
 type fieldOf struct {
 	int   uint64
 	bytes []byte
 }
 
-// fieldsOf are a message's fields, by their numbers.
 type fieldsOf map[protowire.Number][]fieldOf
 
-// parse reads a message that has no other fields than those that are known.
+// parse reads a message with known fields only.
 func parse(t *testing.T, b []byte, known ...protowire.Number) fieldsOf {
 	t.Helper()
 	all := fieldsOf{}
@@ -47,7 +46,7 @@ func parse(t *testing.T, b []byte, known ...protowire.Number) fieldsOf {
 	return all
 }
 
-// one is a field that is there at most once.
+// one returns a field that occurs at most once.
 func (all fieldsOf) one(t *testing.T, number protowire.Number) (f fieldOf) {
 	t.Helper()
 	require.LessOrEqual(t, len(all[number]), 1)
@@ -62,7 +61,7 @@ func (all fieldsOf) text(t *testing.T, number protowire.Number) string {
 	return string(all.one(t, number).bytes)
 }
 
-// The messages of a file, as far as files have them.
+// The messages of a file, as far as we use them.
 type (
 	modelProto struct {
 		producer, version, doc string
@@ -93,11 +92,10 @@ type (
 	infoProto struct {
 		name, doc string
 		element   uint64
-		dims      []any // a number, or the name of one
+		dims      []any // a number, or a name
 	}
 )
 
-// decode reads a file, field by field.
 func decode(t *testing.T, file []byte) modelProto {
 	t.Helper()
 	all := parse(t, file, 1, 2, 3, 6, 7, 8, 14)
@@ -140,7 +138,7 @@ func decodeNode(t *testing.T, b []byte) nodeProto {
 	for _, f := range all[5] {
 		of := parse(t, f.bytes, 1, 2, 3, 4, 5, 20)
 		require.Len(t, of, 3, "a name, a value and its kind")
-		value := protowire.Number(of.one(t, 20).int + 1) // kinds are numbered as the fields of their values
+		value := protowire.Number(of.one(t, 20).int + 1) // kinds are numbered like the fields of their values
 		require.Contains(t, of, value)
 		a := attribute{float: math.Float32frombits(uint32(of.one(t, 2).int)), int: int64(of.one(t, 3).int),
 			text: of.text(t, 4)}

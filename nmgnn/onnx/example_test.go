@@ -25,7 +25,7 @@ func untrained() *cached.Model {
 		Weights: network.Weights}
 }
 
-// ExampleSave writes a model for other programs.
+// ExampleSave exports a model.
 func ExampleSave() {
 	folder, err := os.MkdirTemp("", "")
 	check(err)
@@ -38,7 +38,7 @@ func ExampleSave() {
 	// Output: holds more than the weights, 26 kB: true
 }
 
-// ExampleExport says what is wrong with a model that has no classes.
+// ExampleExport shows the error for a model without classes.
 func ExampleExport() {
 	m := untrained()
 	m.Classes = nil

@@ -8,30 +8,29 @@ import (
 	"nodemask/nmgnn/internal/variables"
 )
 
-// Names of the graph's inputs and of its output.
 const (
 	inputFeatures = "x"
 	inputEdges    = "edge_index"
 	outputLogits  = "logits"
 )
 
-// value is a tensor [rows, width] that an operator of the graph returns, or an initializer, by its name.
+// value is a tensor [rows, width] by name.
 type value struct {
 	name  string
 	width int
 }
 
-// builder puts together a graph. What goes wrong first stays in err; what is added after that does no harm.
+// builder keeps the first error; later calls are then harmless.
 type builder struct {
 	nodes        []node
 	initializers []message
 	weights      map[string]infer.Weight
-	scope        string         // what the next operators belong to: "layer0"
-	used         map[string]int // how often a name was asked for
+	scope        string         // prefix of the next operators: "layer0"
+	used         map[string]int // uses of each name
 	known        map[string]bool
 	err          error
 
-	// The edges: [edges] each, for Gather; and targets [edges, 1], which scatter repeats to each width.
+	// [edges] each, for Gather; and targets [edges, 1], which scatter repeats to each width.
 	source, target, targets string
 	repeated                map[int]string // targets [edges, width]
 	degrees                 map[bool]value // by whether v counts
@@ -43,7 +42,6 @@ func (b *builder) fail(format string, args ...any) {
 	}
 }
 
-// add adds an operator, and returns its output's name.
 func (b *builder) add(op string, inputs []string, attributes ...message) string {
 	name := b.scope + "/" + op
 	if b.used[name]++; b.used[name] > 1 {
@@ -53,14 +51,13 @@ func (b *builder) add(op string, inputs []string, attributes ...message) string 
 	return name
 }
 
-// elementwise adds an operator whose output is as wide as v.
 func (b *builder) elementwise(op string, v value, others ...string) value {
 	return value{b.add(op, append([]string{v.name}, others...)), v.width}
 }
 
 func (b *builder) sum(v, w value) value { return b.elementwise("Add", v, w.name) }
 
-// constant adds an initializer, once for each name.
+// constant adds an initializer once per name.
 func (b *builder) constant(name string, tensor message) string {
 	if !b.known[name] {
 		b.known[name] = true
@@ -69,7 +66,6 @@ func (b *builder) constant(name string, tensor message) string {
 	return name
 }
 
-// ints is a constant of whole numbers: a shape, or axes.
 func (b *builder) ints(numbers ...int64) string {
 	name := fmt.Sprint("ints", numbers)
 	return b.constant(name, ints(name, numbers, len(numbers)))
@@ -80,12 +76,11 @@ func (b *builder) scalar(x float32) string {
 	return b.constant(name, floats(name, []float32{x}))
 }
 
-// path is that of a weight of the scope in hand.
 func (b *builder) path(name string) string {
 	return "/" + variables.ModelScope + "/" + b.scope + "/" + name
 }
 
-// weight finds a weight of the scope in hand by its name and dimensions.
+// weight returns a weight of the current scope, checking its dimensions.
 func (b *builder) weight(name string, dims ...int) []float32 {
 	path := b.path(name)
 	w, ok := b.weights[path]
@@ -111,13 +106,12 @@ func (b *builder) weight(name string, dims ...int) []float32 {
 	return w.Values
 }
 
-// matrix is an initializer with a weight of the scope in hand.
 func (b *builder) matrix(name string, rows, columns int) string {
 	own := b.scope + "/" + name
 	return b.constant(own, floats(own, b.weight(name, rows, columns), rows, columns))
 }
 
-// vector is a weight [1, width] as an initializer [width].
+// vector adds a weight [1, width] as an initializer [width].
 func (b *builder) vector(name string, width int) string {
 	own := b.scope + "/" + name
 	return b.constant(own, floats(own, b.weight(name, 1, width), width))
@@ -133,14 +127,14 @@ func (b *builder) plus(h value, name string) value {
 	return b.elementwise("Add", h, b.matrix(name, 1, h.width))
 }
 
-// filled returns a number for each node and column.
+// filled returns a constant [nodes, width].
 func (b *builder) filled(x float32, width int) value {
 	nodes := b.add("Shape", []string{inputFeatures}, integer("end", 1))
 	shape := b.add("Concat", []string{nodes, b.ints(int64(width))}, integer("axis", 0))
 	return value{b.add("ConstantOfShape", []string{shape}, tensor("value", floats("", []float32{x}, 1))), width}
 }
 
-// edges takes edge_index apart. Self-loops are left out, as where a graph is read: layers add v to N_v themselves.
+// edges drops self-loops, as graph readers do: layers add v to N_v themselves.
 func (b *builder) edges() {
 	b.scope = "edges"
 	row := func(from string, number int64) string {
@@ -153,19 +147,18 @@ func (b *builder) edges() {
 	b.targets = b.add("Unsqueeze", []string{b.target, b.ints(1)})
 }
 
-// sources returns h_u for each edge: [edges, width].
+// sources returns h_u per edge: [edges, width].
 func (b *builder) sources(h value) value { return b.gather(h, b.source) }
 
-// atTargets returns h_v for each edge: [edges, width].
+// atTargets returns h_v per edge: [edges, width].
 func (b *builder) atTargets(h value) value { return b.gather(h, b.target) }
 
 func (b *builder) gather(h value, index string) value {
 	return value{b.add("Gather", []string{h.name, index}, integer("axis", 0)), h.width}
 }
 
-// scatter reduces into each row v of first [nodes, width] the rows of the edges [edges, width] that end in v, by "add"
-// or "max". ScatterND would say the same in fewer numbers, but ONNX Runtime's adds from several threads at once and
-// loses terms; its ScatterElements does not.
+// scatter reduces edge rows [edges, width] by "add" or "max" into their targets' rows of first [nodes, width]. ONNX
+// Runtime's ScatterND adds from several threads at once and loses terms; its ScatterElements does not.
 func (b *builder) scatter(reduction string, first, edges value) value {
 	index := b.targets
 	if edges.width > 1 {
@@ -193,10 +186,10 @@ func (b *builder) degree(withSelf bool) value {
 
 // split turns [rows, heads·width] into [rows, heads, width].
 func (b *builder) split(v value, heads int) string {
-	return b.add("Reshape", []string{v.name, b.ints(0, int64(heads), int64(v.width/heads))}) // 0: as many as there are
+	return b.add("Reshape", []string{v.name, b.ints(0, int64(heads), int64(v.width/heads))}) // 0 keeps the dimension
 }
 
-// perHead applies an operator to each head's share of a row of v and to that head's column of w [rows, heads].
+// perHead applies an operator to each head's columns of v and its column of w [rows, heads].
 func (b *builder) perHead(op string, v, w value) value {
 	if w.width == 1 {
 		return b.elementwise(op, v, w.name)
@@ -205,7 +198,7 @@ func (b *builder) perHead(op string, v, w value) value {
 	return value{b.add("Reshape", []string{all, b.ints(0, int64(v.width))}), v.width}
 }
 
-// headProducts returns a·x for each head's share of the columns, for a weight a [heads, width/heads]: [rows, heads].
+// headProducts returns a·x per head, for a weight a [heads, width/heads]: [rows, heads].
 func (b *builder) headProducts(x value, name string, heads int) value {
 	each := b.add("Mul", []string{b.split(x, heads), b.matrix(name, heads, x.width/heads)})
 	return value{b.add("ReduceSum", []string{each, b.ints(2)}, integer("keepdims", 0)), heads}

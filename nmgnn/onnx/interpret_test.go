@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// array is a tensor of a run: floats, whole numbers or truth values, all as float64.
+// array is a tensor of floats, integers or booleans, as float64.
 type array struct {
 	dims []int
 	data []float64
@@ -32,7 +32,7 @@ func (a *array) integers() (all []int) {
 	return all
 }
 
-// interpret runs a graph in double precision by the definition of each operator, in the order of the nodes.
+// interpret runs a graph in double precision by each operator's definition, in node order.
 func interpret(t *testing.T, g graphProto, inputs map[string]*array) *array {
 	t.Helper()
 	values := map[string]*array{}
@@ -64,7 +64,6 @@ func interpret(t *testing.T, g graphProto, inputs map[string]*array) *array {
 	return values[g.outputs[0].name]
 }
 
-// ofOne and ofTwo are the elementwise operators.
 var ofOne = map[string]func(x float64, a attribute) float64{
 	"Abs":  func(x float64, _ attribute) float64 { return math.Abs(x) },
 	"Exp":  func(x float64, _ attribute) float64 { return math.Exp(x) },
@@ -93,7 +92,7 @@ var ofTwo = map[string]func(x, y float64) float64{
 
 func run(t *testing.T, n nodeProto, in []*array) *array {
 	t.Helper()
-	only := func(names ...string) { // an attribute that is not heeded here would be a hole in the test
+	only := func(names ...string) { // an ignored attribute would be a hole in the test
 		for name := range n.attributes {
 			require.Contains(t, names, name, n.name)
 		}
@@ -233,7 +232,7 @@ func run(t *testing.T, n nodeProto, in []*array) *array {
 	return nil
 }
 
-// broadcast returns the dimensions of two tensors together, by ONNX's rule.
+// broadcast returns the joint dimensions by ONNX's rule.
 func broadcast(t *testing.T, a, b []int) []int {
 	t.Helper()
 	if len(a) < len(b) {

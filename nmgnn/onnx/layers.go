@@ -6,13 +6,13 @@ import (
 	"nodemask/nmgnn"
 )
 
-// What nmgnn's attention and batch normalisation have as constants. Tests hold the graphs to what nmgnn computes.
+// Constants of nmgnn's attention and batch normalisation. Tests compare the graphs with nmgnn.
 const (
 	leak        = 0.2
 	normEpsilon = 1e-5
 )
 
-// forward is nmgnn.Model.Forward outside training: it returns the logits [nodes, classes] of features x.
+// forward is nmgnn.Model.Forward for inference: features x → logits [nodes, classes].
 func (b *builder) forward(m nmgnn.Model, x value) value {
 	between := "Relu"
 	if m.Activation != nil { // nmgnn.Build knows no other
@@ -48,7 +48,6 @@ func (b *builder) forward(m nmgnn.Model, x value) value {
 	return sum
 }
 
-// scores is a linear layer of the readout.
 func (b *builder) scores(h value, scope string, classes int) value {
 	b.scope = scope
 	return b.plus(b.times(h, "weights", classes), "biases")
@@ -125,8 +124,8 @@ func (b *builder) leaky(x value) value {
 	return value{b.add("LeakyRelu", []string{x.name}, float("alpha", leak)), x.width}
 }
 
-// attend sums h over v ∪ N_v, weighed by the softmax of scores: of v itself, own [nodes, heads], and of the edges
-// [edges, heads]. The greatest score is taken off first, so that exp stays in range; the sum is then at least 1.
+// attend sums h over v ∪ N_v, weighted by the softmax of scores, own [nodes, heads] and edges [edges, heads].
+// Subtracting the maximum keeps exp in range; the sum is then at least 1.
 func (b *builder) attend(own, edges, h value) value {
 	top := b.scatter("max", own, edges)
 	own = b.elementwise("Exp", b.elementwise("Sub", own, top.name))
@@ -136,7 +135,6 @@ func (b *builder) attend(own, edges, h value) value {
 	return b.perHead("Div", sum, total)
 }
 
-// norm is batch normalisation by its running statistics.
 func (b *builder) norm(h value, name string) value {
 	for i, x := range b.weight(name+"/running_variance", 1, h.width) {
 		if x < 0 {
@@ -150,7 +148,7 @@ func (b *builder) norm(h value, name string) value {
 	return value{b.add("BatchNormalization", inputs, float("epsilon", normEpsilon)), h.width}
 }
 
-// rowNormalized divides each row by the sum of its absolute values; a row of zeros stays as it is.
+// rowNormalized divides each row by the sum of its absolute values; zero rows stay.
 func (b *builder) rowNormalized(x value) value {
 	b.scope = "features"
 	sum := b.add("ReduceSum", []string{b.add("Abs", []string{x.name}), b.ints(1)}, integer("keepdims", 1))

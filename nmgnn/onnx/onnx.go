@@ -34,16 +34,14 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// maxBytes is what a protobuf message may take.
+// maxBytes is the limit of a protobuf message.
 const maxBytes = 1<<31 - 1
 
-// Export returns the model as an ONNX file, which names the version of the program that writes it; "" names none. Equal
-// models make equal files. It returns an error that names the setting or weight which is missing or invalid, or says
-// that the model is nil, has layers of one's own, predicts by several runs ([hyper.Parameters.CheckOneRun]) or would
-// make a file larger than ONNX allows, 2 GiB.
+// Export returns the model as an ONNX file, with the program's version unless "". Equal models give equal files. It
+// returns an error for a nil model, a missing or invalid setting or weight, custom layers, a model that needs several
+// runs ([hyper.Parameters.CheckOneRun]), or a file over ONNX's 2 GiB.
 func Export(m *cached.Model, version string) ([]byte, error) { return export(m, version, maxBytes) }
 
-// export is [Export] to a file of so many bytes at most.
 func export(m *cached.Model, version string, most int) ([]byte, error) {
 	if m == nil {
 		return nil, errors.New("the model is nil: read one with cached.LoadModel")
@@ -52,7 +50,7 @@ func export(m *cached.Model, version string, most int) ([]byte, error) {
 	for _, w := range m.Weights {
 		size += 4 * len(w.Values)
 	}
-	if size > most { // before it is encoded
+	if size > most { // before encoding
 		return nil, fmt.Errorf("the weights take %d bytes: an ONNX file holds %d at most", size, most)
 	}
 	file, err := convert(m, version)
@@ -65,7 +63,7 @@ func export(m *cached.Model, version string, most int) ([]byte, error) {
 	return file, nil
 }
 
-// Save writes the model as an ONNX file, whole or not at all. It returns the errors of [Export], and those of writing.
+// Save writes the model atomically as an ONNX file, with the errors of [Export].
 func Save(path string, m *cached.Model, version string) error {
 	file, err := Export(m, version)
 	if err != nil {
@@ -77,7 +75,7 @@ func Save(path string, m *cached.Model, version string) error {
 	return nil
 }
 
-// convert makes the model's ModelProto, of the standard operators alone.
+// convert uses standard operators only.
 func convert(m *cached.Model, version string) (message, error) {
 	if m.Own != nil {
 		return nil, errors.New("a model of one's own layers: an ONNX file can be made of the project's own alone")
@@ -111,7 +109,7 @@ func convert(m *cached.Model, version string) (message, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	// The last operator computes the logits, and none reads them.
+	// The last operator computes the logits.
 	b.nodes[len(b.nodes)-1].output = outputLogits
 	var graph message
 	for _, n := range b.nodes {
@@ -120,7 +118,7 @@ func convert(m *cached.Model, version string) (message, error) {
 	graph = graph.text(2, m.Settings.Model)
 	for i, t := range b.initializers {
 		graph = graph.bytes(5, t)
-		b.initializers[i] = nil // it may be large
+		b.initializers[i] = nil // free memory
 	}
 	graph = graph.
 		bytes(11, valueInfo(inputFeatures, "features of the nodes", float32s, "nodes", m.Features)).
@@ -135,14 +133,12 @@ func convert(m *cached.Model, version string) (message, error) {
 	return file, nil
 }
 
-// describe describes the model in a sentence.
 func describe(m *cached.Model) string {
 	return fmt.Sprintf("A graph neural network (%s, %d layers) that sorts the nodes of a graph, each with %d features, "+
 		"into %d classes, as trained on %s. It reads the features x and the edges edge_index, and returns logits.",
 		hyper.Title(m.Settings.Model), m.Settings.Layers, m.Features, len(m.Classes), strconv.QuoteToGraphic(m.Data))
 }
 
-// metadataOf returns the file's metadata_props, key and value.
 func metadataOf(m *cached.Model, version string) ([][2]string, error) {
 	for i, class := range m.Classes {
 		if !utf8.ValidString(class) {

@@ -32,12 +32,11 @@ const (
 	tolerance   = 1e-4 // of logits
 )
 
-// exportable lists the models that an export is written for.
 var exportable = []string{"gin", "gat", "sgat", "gcn", "sage", "gatv2"}
 
 func testCases() []modelcase.Case { return modelcase.All(exportable) }
 
-// testGraph is a graph with features that no model was trained on.
+// testGraph is a graph that no model was trained on.
 type testGraph struct {
 	name  string
 	edges *csr.Graph
@@ -51,7 +50,7 @@ func testGraphs(t *testing.T) (all []testGraph) {
 		r := rand.New(rand.NewPCG(uint64(n), 3))
 		x := datasets.Features{Rows: n, Width: modelcase.Features, Dense: make([]float32, n*modelcase.Features)}
 		for i := range x.Dense {
-			if i/modelcase.Features%4 != 1 && r.IntN(2) == 0 { // some rows have nothing
+			if i/modelcase.Features%4 != 1 && r.IntN(2) == 0 { // leave some rows empty
 				x.Dense[i] = float32(r.IntN(257)-128) / 64
 			}
 		}
@@ -83,7 +82,7 @@ func testGraphs(t *testing.T) (all []testGraph) {
 	return all
 }
 
-// sourcesAndTargets are the edges as the exported graphs read them: v aggregates from u ∈ N_v.
+// sourcesAndTargets lists edges as exported graphs read them: v aggregates from u ∈ N_v.
 func sourcesAndTargets(g *csr.Graph) (sources, targets []int64) {
 	for v := range g.NumNodes() {
 		for _, u := range g.Indices[g.Offsets[v]:g.Offsets[v+1]] {
@@ -106,7 +105,6 @@ func inputsOf(x datasets.Features, sources, targets []int64) map[string]*array {
 	return in
 }
 
-// logitsOf is what the model itself computes.
 func logitsOf(t *testing.T, m *cached.Model, g testGraph) infer.Representation {
 	t.Helper()
 	all, err := m.Network().Represent(gnntest.Go(t), g.edges, g.x, infer.Options{})
@@ -152,7 +150,7 @@ func TestONNXGivesOwnLogitsOnUnseenGraphs(t *testing.T) {
 	out.write(t)
 }
 
-// checkedFile is what testdata/check_onnx.py writes of the models that onnx and ONNX Runtime took.
+// checkedFile is what testdata/check_onnx.py writes about the models that onnx and ONNX Runtime accepted.
 type checkedFile struct {
 	Models map[string]struct {
 		SHA256     string  `json:"sha256"`
@@ -210,7 +208,7 @@ func TestAFileSaysWhatItIsAndTakesGraphsOfAnySize(t *testing.T) {
 	require.Equal(t, []any{"nodes", 3}, p.graph.outputs[0].dims)
 }
 
-// weighted is a model of one layer, one feature and one class with given weights.
+// weighted is a model of one layer, one feature and one class.
 func weighted(t *testing.T, model string, weights map[string]float32) graphProto {
 	t.Helper()
 	p, err := hyper.For(model)
@@ -234,7 +232,7 @@ func TestSelfLoopsAreLeftOutAndRepeatedEdgesCount(t *testing.T) {
 	}{
 		{nil, nil, []float64{1, 2, 4}, []float64{1, 2, 4}},
 		{[]int64{1}, []int64{0}, []float64{3, 2, 4}, []float64{1.5, 2, 4}},
-		{[]int64{1, 0, 2, 1}, []int64{0, 0, 2, 1}, []float64{3, 2, 4}, []float64{1.5, 2, 4}},          // loops at 0, 2 and 1
+		{[]int64{1, 0, 2, 1}, []int64{0, 0, 2, 1}, []float64{3, 2, 4}, []float64{1.5, 2, 4}},          // loops
 		{[]int64{1, 1, 2}, []int64{0, 0, 0}, []float64{1 + 2 + 2 + 4, 2, 4}, []float64{9. / 4, 2, 4}}, // 1 → 0 twice
 		{[]int64{2, 2}, []int64{2, 2}, []float64{1, 2, 4}, []float64{1, 2, 4}},
 	} {
@@ -245,7 +243,7 @@ func TestSelfLoopsAreLeftOutAndRepeatedEdgesCount(t *testing.T) {
 }
 
 func TestAttentionStaysFiniteWhereExpOfAScoreWouldNot(t *testing.T) {
-	// Scores are 1000·h_u: each node hears the greatest number alone.
+	// Scores are 1000·h_u: each node receives only the greatest number.
 	gat := weighted(t, "gat", map[string]float32{"weights": 1, "source": 1000, "target": 0, "biases": 0})
 	x := datasets.Features{Rows: 3, Width: 1, Dense: []float32{1, 2, 4}}
 	in := inputsOf(x, []int64{1, 0, 2}, []int64{0, 1, 1})
@@ -349,8 +347,7 @@ func TestSavingReplacesAFileAsAWholeOrLeavesIt(t *testing.T) {
 	require.Len(t, files, 1, "nothing else is left")
 }
 
-// collection is what check_onnx.py reads, if $NODEMASK_ONNX names a folder for it: models, graphs and our logits on
-// them.
+// collection is what check_onnx.py reads if $NODEMASK_ONNX names a folder: models, graphs and our logits.
 type collection struct {
 	folder string
 	models map[string]*collectedModel
@@ -366,7 +363,7 @@ type collectedGraph struct {
 	Name    string     `json:"name"`
 	Nodes   int        `json:"nodes"`
 	Width   int        `json:"width"`
-	Rows    []int      `json:"rows"` // of the features that are not 0
+	Rows    []int      `json:"rows"` // of the nonzero features
 	Columns []int      `json:"columns"`
 	Values  []float32  `json:"values"`
 	Edges   [2][]int64 `json:"edges"` // sources, targets

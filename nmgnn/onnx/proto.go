@@ -7,14 +7,13 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Versions of the format and of its operators. Version 18 of the operators is the first whose ScatterElements reduces
-// by max.
+// Versions of the format and the operators. Opset 18 is the first whose ScatterElements reduces by max.
 const (
 	irVersion    = 8
 	opsetVersion = 18
 )
 
-// Values of TensorProto.DataType and of AttributeProto.AttributeType.
+// TensorProto.DataType and AttributeProto.AttributeType.
 const (
 	float32s = 1
 	int64s   = 7
@@ -25,8 +24,8 @@ const (
 	tensorKind = 4
 )
 
-// message is a message of ONNX's onnx.proto, with the field numbers of that file. Unset fields are left out, as
-// protobuf has it. Fields are appended in the order of their numbers, so equal models give equal bytes.
+// message is a message of ONNX's onnx.proto, with its field numbers. Fields are in their order and unset ones omitted,
+// so equal models give equal bytes.
 type message []byte
 
 func (m message) int(field protowire.Number, x uint64) message {
@@ -37,7 +36,7 @@ func (m message) float(field protowire.Number, x float32) message {
 	return protowire.AppendFixed32(protowire.AppendTag(m, field, protowire.Fixed32Type), math.Float32bits(x))
 }
 
-// text appends a text, unless it is empty.
+// text omits "".
 func (m message) text(field protowire.Number, text string) message {
 	if text == "" {
 		return m
@@ -45,12 +44,11 @@ func (m message) text(field protowire.Number, text string) message {
 	return m.bytes(field, message(text))
 }
 
-// bytes appends a message in this one, or what else has a length.
 func (m message) bytes(field protowire.Number, content message) message {
 	return protowire.AppendBytes(protowire.AppendTag(m, field, protowire.BytesType), content)
 }
 
-// node is a NodeProto: one operator with one output.
+// node is a NodeProto with one output.
 type node struct {
 	inputs       []string
 	output, name string
@@ -69,7 +67,7 @@ func (n node) encode() (m message) {
 	return m
 }
 
-// Each of these is an AttributeProto.
+// AttributeProtos.
 
 func integer(name string, x int64) message {
 	return message{}.text(1, name).int(3, uint64(x)).int(20, intKind)
@@ -87,7 +85,7 @@ func tensor(name string, x message) message {
 	return message{}.text(1, name).bytes(5, x).int(20, tensorKind)
 }
 
-// floats is a TensorProto. No dimensions make a scalar.
+// floats returns a TensorProto; without dims a scalar.
 func floats(name string, numbers []float32, dims ...int) message {
 	m := tensorOf(name, float32s, 4*len(numbers), dims)
 	for _, x := range numbers {
@@ -96,7 +94,6 @@ func floats(name string, numbers []float32, dims ...int) message {
 	return m
 }
 
-// ints is floats for whole numbers.
 func ints(name string, numbers []int64, dims ...int) message {
 	m := tensorOf(name, int64s, 8*len(numbers), dims)
 	for _, x := range numbers {
@@ -105,7 +102,7 @@ func ints(name string, numbers []int64, dims ...int) message {
 	return m
 }
 
-// tensorOf is a TensorProto up to its raw_data of so many bytes, which is little-endian.
+// tensorOf returns a TensorProto up to its raw_data of size bytes, little-endian.
 func tensorOf(name string, element uint64, size int, dims []int) message {
 	m := make(message, 0, size+len(name)+64)
 	for _, d := range dims {
@@ -115,7 +112,7 @@ func tensorOf(name string, element uint64, size int, dims []int) message {
 	return protowire.AppendVarint(m, uint64(size))
 }
 
-// valueInfo is a ValueInfoProto of a tensor. A dimension is a number, or the name of one that differs between graphs.
+// valueInfo returns a tensor's ValueInfoProto. A dimension that differs between graphs is a name.
 func valueInfo(name, doc string, element uint64, dims ...any) message {
 	var shape message
 	for _, d := range dims {

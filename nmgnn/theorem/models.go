@@ -17,9 +17,9 @@ import (
 	"nodemask/nmgnn/internal/learn"
 )
 
-// CheckModels checks theorem 1 at a root for an untrained network of each model, of as many layers as hops, in pure Go,
-// and calls each with what came out. A graph without features gets random ones. Without hops, of which the theorem does
-// not speak, nothing is checked. It returns an error if the check would take more memory than is left.
+// CheckModels checks theorem 1 at a root for an untrained network of each model, with as many layers as hops, on the
+// pure-Go backend, and calls each with the result. Graphs without features get random ones; 0 hops check nothing. It
+// returns an error if memory is too small.
 func CheckModels(ctx context.Context, g *datasets.Graph, root int32, hops int, seed uint64, o Options,
 	each func(model string, r Result) error) error {
 	if hops == 0 {
@@ -57,7 +57,6 @@ func CheckModels(ctx context.Context, g *datasets.Graph, root int32, hops int, s
 	return nil
 }
 
-// checkFits returns an error if running a network on a graph and on the tree of a root takes more memory than is left.
 func checkFits(ctx context.Context, g *datasets.Graph, root int32, hops int, left memory.Left) error {
 	counts, err := aggtree.Count(ctx, g.Edges, root, hops, nil)
 	if err != nil {
@@ -80,7 +79,6 @@ func checkFits(ctx context.Context, g *datasets.Graph, root int32, hops int, lef
 	return nil
 }
 
-// randomFeatures returns features for graphs that have none.
 func randomFeatures(nodes, width int, seed uint64) datasets.Features {
 	r := rand.New(rand.NewPCG(seed, 0))
 	x := datasets.Features{Rows: nodes, Width: width, Dense: make([]float32, nodes*width)}

@@ -13,39 +13,38 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// Result is a check of the paper's theorem 1 at one node: h_v^(k), the root's representation by a k-layer model, is a
-// function of its k-aggregation tree T_v^k alone.
+// Result is a check of theorem 1 at one node: h_v^(k) of a k-layer model depends only on the k-aggregation tree T_v^k.
 type Result struct {
 	Root      int32
 	Hops      int // k: layers of the model, and hops of the tree
 	TreeNodes int
-	OnGraph   []float32 // h_v^(k) computed over the graph [classes]
-	OnTree    []float32 // and over the tree
-	// Difference is the largest of |a-b| / max(1, |a|), for a and b the entries of OnGraph and OnTree.
+	OnGraph   []float32 // h_v^(k) on the graph [classes]
+	OnTree    []float32 // h_v^(k) on the tree
+	// Difference is the largest |a-b| / max(1, |a|) over entries a of OnGraph and b of OnTree.
 	Difference float64
 }
 
-// Tolerance is the Difference up to which [Result.Holds]: sums of float32 differ by their order.
+// Tolerance is the largest Difference that [Result.Holds] accepts: float32 sums depend on their order.
 const Tolerance = 1e-5
 
-// Holds reports whether the two agree up to [Tolerance].
+// Holds reports whether the results agree within [Tolerance].
 func (t Result) Holds() bool { return t.Difference <= Tolerance }
 
 // Options say which tree [Check] runs the model on.
 type Options struct {
-	// Mask says which nodes of the graph are masked; nil: none.
+	// Mask marks masked nodes of the graph; nil: none.
 	Mask []bool
-	// Pruned takes the masked tree, without the masked nodes, instead of the whole tree with the mask on its replicas. The
-	// two differ for GAT and GATv2, whose softmax runs over masked neighbours too (section 5: normalise, then mask). For
-	// other layers set it: the whole tree does not notice a layer that forgets the mask, there as on the graph.
+	// Pruned leaves masked nodes out of the tree instead of masking them. That differs for GAT and GATv2, whose softmax
+	// runs over masked neighbours too (section 5: normalise, then mask). Set it for other layers: on the whole tree, a
+	// layer that ignores the mask goes unnoticed.
 	Pruned bool
-	// Limit is the largest tree to build; 0: [aggtree.DefaultLimit].
+	// Limit on the tree's size; 0: [aggtree.DefaultLimit].
 	Limit int
 }
 
-// Check runs the model on a graph and on the k-aggregation tree of root, as a graph whose edges point to the parent,
-// and compares the root's representations. Replicas get the features, and the mask, of their base. They get its degree
-// too: GCN reads it, SAGE and SGAT divide by it, and leaves of the tree have lost it.
+// Check compares the root's representations on the graph and on its k-aggregation tree, whose edges point to the
+// parent, and returns both. Replicas get their base's features, mask and degree: GCN reads the degree, SAGE and SGAT
+// divide by it, and leaves have lost it.
 //
 // It returns an [*aggtree.TooLargeError] for a tree above the limit.
 func Check(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, root int32, o Options) (Result,
@@ -83,7 +82,7 @@ func Check(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.G
 	}
 	check.OnGraph, check.OnTree = onGraph[len(onGraph)-1].Row(int(root)), onTree[len(onTree)-1].Row(0)
 	for i, a := range check.OnGraph {
-		// A NaN is a difference too: max keeps it.
+		// max keeps NaN.
 		check.Difference = max(check.Difference, math.Abs(float64(a-check.OnTree[i]))/math.Max(1, math.Abs(float64(a))))
 	}
 	return check, nil

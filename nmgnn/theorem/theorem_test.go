@@ -25,7 +25,7 @@ import (
 	"nodemask/nmgnn/internal/gnntest"
 )
 
-// randomGraph is a graph with features, of up to 11 nodes, some isolated and some with edges one way only.
+// randomGraph has features and up to 11 nodes, some isolated, some with one-way edges.
 func randomGraph(t *testing.T, r *rand.Rand, directed bool) *datasets.Graph {
 	t.Helper()
 	n := 2 + r.IntN(10)
@@ -42,7 +42,6 @@ func randomGraph(t *testing.T, r *rand.Rand, directed bool) *datasets.Graph {
 	return &datasets.Graph{Name: "random", Edges: g, Features: x, Classes: []string{"a", "b"}}
 }
 
-// untrained has weights drawn from the seed.
 func untrained(t *testing.T, b *backend.Backend, name string, layers int, seed uint64) infer.Model {
 	t.Helper()
 	model, readings, _ := strings.Cut(name, ", ")
@@ -61,7 +60,6 @@ func untrained(t *testing.T, b *backend.Backend, name string, layers int, seed u
 	return m
 }
 
-// ofLayer is a model of one layer.
 func ofLayer(t *testing.T, b *backend.Backend, layer nmgnn.Layer) infer.Model {
 	t.Helper()
 	m, err := infer.Untrained(b, nmgnn.Model{Layers: []nmgnn.Layer{layer}}, 3, 1)
@@ -71,7 +69,7 @@ func ofLayer(t *testing.T, b *backend.Backend, layer nmgnn.Layer) infer.Model {
 
 func TestTheorem1HoldsForEveryModelGraphDepthAndMask(t *testing.T) {
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
-		graphs := map[string]uint64{"go": 12, "xla:cpu": 1}[b.ID] // XLA compiles for each graph and tree
+		graphs := map[string]uint64{"go": 12, "xla:cpu": 1}[b.ID] // XLA compiles per graph and tree
 		for _, name := range append(hyper.Models(), "gin, both, all", "gat, last, kept") {
 			t.Run(name, func(t *testing.T) {
 				for seed := range graphs {
@@ -103,12 +101,12 @@ func TestTheorem1HoldsForEveryModelGraphDepthAndMask(t *testing.T) {
 func TestTheorem1IsNoTruismOfTheCheck(t *testing.T) {
 	b := gnntest.Go(t)
 	g := randomGraph(t, rand.New(rand.NewPCG(1, 1)), false)
-	// 0 - 1 - 2, and 2 weighs much
+	// 0 - 1 - 2, and 2 has a large weight
 	g.Edges = gnntest.Undirected(t, g.Edges.NumNodes(), [][2]int32{{0, 1}, {1, 2}})
 	for i := range 3 {
 		g.Features.Dense[2*3+i] = 50
 	}
-	// The softmax of GAT runs over masked neighbours, which the pruned tree has not.
+	// GAT's softmax runs over masked neighbours, which the pruned tree lacks.
 	mask := make([]bool, g.Edges.NumNodes())
 	mask[2] = true
 	check, err := Check(context.Background(), b, untrained(t, b, "gat", 2, 1), g, 0, Options{Mask: mask, Pruned: true})
@@ -117,7 +115,7 @@ func TestTheorem1IsNoTruismOfTheCheck(t *testing.T) {
 	assert.Equal(t, 3, check.TreeNodes, "0, 1 below it, and 0 below that")
 }
 
-// forgetful is a layer that takes the sum of all neighbours, masked or not.
+// forgetful sums all neighbours, masked or not.
 type forgetful struct{}
 
 func (forgetful) Forward(_ *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, _ *Node) *Node {
@@ -139,7 +137,7 @@ func TestOnlyThePrunedTreeNoticesALayerThatForgetsTheMask(t *testing.T) {
 	}
 }
 
-// highest is a layer that takes the greatest of the neighbours, column by column, below zero as all are here.
+// highest takes the neighbours' columnwise maximum, negative here.
 type highest struct{}
 
 func (highest) Forward(_ *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, mask *Node) *Node {
@@ -174,7 +172,7 @@ func TestLimitAndContextEndTheCheck(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-// halfNaN is a layer of two outputs: NaN, and 1.
+// halfNaN returns NaN and 1.
 type halfNaN struct{}
 
 func (halfNaN) Forward(_ *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, _ *Node) *Node {

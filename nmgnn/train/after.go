@@ -17,10 +17,9 @@ import (
 	"nodemask/stats"
 )
 
-// errUntrained is what asks for predictions by the first weights, which are random.
 var errUntrained = errors.New("nothing was trained yet: expected Train or its siblings before")
 
-// represent runs the model over a phase: what [nmgnn.Model.Forward] returns for all its nodes, the logits last.
+// represent returns [nmgnn.Model.Forward]'s results on a phase, the logits last.
 func (t *Trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error) {
 	if !t.trained {
 		return nil, errUntrained
@@ -36,7 +35,6 @@ func (t *Trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error)
 	return infer.Representations(outputs)
 }
 
-// representer returns the program that represent runs.
 func (t *Trainer) representer(phase *nmgnn.Loaded) (*model.Exec, error) {
 	if exec := t.represents[phase]; exec != nil {
 		return exec, nil
@@ -54,16 +52,15 @@ func (t *Trainer) representer(phase *nmgnn.Loaded) (*model.Exec, error) {
 	return exec, nil
 }
 
-// Representations returns h^(1)…h^(k) of all nodes of the test graph, in the order of View.Test.Nodes, by the weights
-// that training left. The last of them is the logits; with a readout, the logits come behind it. Like what follows, it
-// returns an error before anything was trained.
+// Representations returns h^(1)…h^(k) of all nodes of the test graph, in the order of View.Test.Nodes. The last is the
+// logits; with a readout, its logits follow. Like the methods below, it uses the trained weights, and returns an error
+// before training.
 func (t *Trainer) Representations() (all []infer.Representation, err error) {
 	defer gomlx.Guard(&err, "computing representations")
 	return t.represent(t.test.data)
 }
 
-// Predict returns the class of every node of the test graph, in the order of View.Test.Nodes, by the weights that
-// training left, without mask or dropout.
+// Predict returns the class of every node of the test graph, in the order of View.Test.Nodes, without mask or dropout.
 func (t *Trainer) Predict() (classes []int32, err error) {
 	defer gomlx.Guard(&err, "predicting")
 	all, err := t.represent(t.test.data)
@@ -73,7 +70,7 @@ func (t *Trainer) Predict() (classes []int32, err error) {
 	return last(all).Classes(), nil
 }
 
-// Cache returns what nodes that arrive later need, by the weights that training left.
+// Cache returns the cached representations that nodes arriving later read.
 func (t *Trainer) Cache() (c *cached.Cache, err error) {
 	defer gomlx.Guard(&err, "filling the cache")
 	train := t.view.Train
@@ -84,7 +81,6 @@ func (t *Trainer) Cache() (c *cached.Cache, err error) {
 	return cached.New(t.graph, train, t.rows(train), all[:len(t.model.Layers)-1]), nil
 }
 
-// allEdges is room for the edges of any test graph, if other splits are to find room.
 func (t *Trainer) allEdges() int {
 	if !t.options.Room {
 		return 0
@@ -95,10 +91,9 @@ func (t *Trainer) allEdges() int {
 // arrivals is the test graph as the cache sees it.
 type arrivals struct {
 	data *nmgnn.Loaded
-	of   *datasets.View // that it was made for
+	of   *datasets.View // the view it was made for
 }
 
-// representCached runs the model over the test graph as the cache sees it.
 func (t *Trainer) representCached(together bool) ([]infer.Representation, error) {
 	a := t.arrivals[together]
 	if a.of != t.view {
@@ -124,7 +119,7 @@ func (t *Trainer) representCached(together bool) ([]infer.Representation, error)
 	return t.represent(a.data)
 }
 
-// Smoothness measures MAD over all nodes of the test graph, by the weights that training left.
+// Smoothness returns MAD over all nodes of the test graph.
 func (t *Trainer) Smoothness(ctx context.Context) (s stats.Smoothness, err error) {
 	all, err := t.Representations()
 	if err != nil {

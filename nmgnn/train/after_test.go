@@ -37,7 +37,7 @@ func TestNewNodesUseTheCacheAndOneAnother(t *testing.T) {
 		require.NoError(t, err)
 		defer trainer.Close()
 		require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 1))
-		trainer.trained = true // as far as it knows
+		trainer.trained = true // pretend
 		require.NoError(t, variables.SetWeights(trainer.store, []infer.Weight{
 			{Path: "/model/layer0/linear0/weights", Dimensions: []int{1, 1}, Values: []float32{1}},
 			{Path: "/model/layer0/linear0/biases", Dimensions: []int{1, 1}, Values: []float32{0}},
@@ -45,7 +45,7 @@ func TestNewNodesUseTheCacheAndOneAnother(t *testing.T) {
 			{Path: "/model/layer1/linear0/biases", Dimensions: []int{1, 2}, Values: []float32{0, 0}}}))
 		cache, err := trainer.Cache()
 		require.NoError(t, err)
-		// On the train graph a triangle: each is 1+2+4 = 7 after one layer.
+		// A triangle: each is 1+2+4 = 7 after one layer.
 		require.Equal(t, []float32{7, 7, 7}, cache.Hidden[0].Values)
 		require.Equal(t, []int32{2, 2, 2}, cache.Degrees)
 		require.Equal(t, []string{"0", "1", "2"}, cache.IDs)
@@ -57,7 +57,7 @@ func TestNewNodesUseTheCacheAndOneAnother(t *testing.T) {
 			}
 			return first
 		}
-		// a, b and c are as they were on the train graph, whatever arrives beside them: 7, then 7+7+7 = 21.
+		// a, b and c are as on the train graph: 7, then 7+7+7 = 21.
 		together, err := trainer.representCached(true)
 		require.NoError(t, err)
 		// ĥ¹: d 8+4+16 = 28, e 16+8+32 = 56, f 32+16+1 = 49.
@@ -74,7 +74,8 @@ func TestNewNodesUseTheCacheAndOneAnother(t *testing.T) {
 
 		full, err := trainer.Representations()
 		require.NoError(t, err)
-		// Without the cache all are computed anew: a 1+2+4+32 = 39, c 4+1+2+8 = 15; so d 28+15+56 = 99, f 49+56+39 = 144.
+		// Without the cache all are computed anew: a 1+2+4+32 = 39, c 4+1+2+8 = 15; so d 28+15+56 = 99, f 49+56+39 =
+		// 144.
 		require.Equal(t, []float32{99, 133, 144}, logits(full[1])[3:])
 		for _, company := range []bool{true, false} {
 			classes, err := fullGraph{trainer}.PredictCached(t.Context(), nil, company)
@@ -106,13 +107,12 @@ func untrainedIsFirst(t *testing.T, b *backend.Backend, g *datasets.Graph, view 
 	require.NoError(t, err)
 	defer trainer.Close()
 	require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 7))
-	trainer.trained = true // as far as it knows
+	trainer.trained = true // pretend
 	want, err := variables.WeightsOf(trainer.store)
 	require.NoError(t, err)
 	got, err := infer.Untrained(b, m, g.Features.Width, 7)
 	require.NoError(t, err)
 	require.ElementsMatch(t, want, got.Weights)
-	// and they compute what the trainer computes with them
 	got.NormalizeFeatures = p.NormalizeFeatures
 	theirs, err := trainer.Representations()
 	require.NoError(t, err)

@@ -15,10 +15,11 @@ import (
 	"nodemask/nmgnn/internal/gnntest"
 )
 
-// BenchmarkEpoch times one training epoch, node masking on, in the transductive setting, where every pass runs over the
-// whole graph: alone and with its validation pass. median-ms is what to quote. It runs in WebAssembly too, with Node:
+// BenchmarkEpoch times one masked training epoch in the transductive setting, alone and with validation. Quote
+// median-ms. In WebAssembly, with Node:
 //
-//	GOOS=js GOARCH=wasm go test -exec "$(go env GOROOT)/lib/wasm/go_js_wasm_exec" ./nmgnn/train -run '^$' -bench Epoch/cora/go
+//	GOOS=js GOARCH=wasm go test -exec "$(go env GOROOT)/lib/wasm/go_js_wasm_exec" \
+//		./nmgnn/train -run '^$' -bench Epoch/cora/go
 func BenchmarkEpoch(b *testing.B) {
 	for _, data := range []string{"cora", "pubmed"} {
 		for _, id := range []string{"xla:cpu", "go"} {
@@ -51,7 +52,7 @@ func BenchmarkEpoch(b *testing.B) {
 	}
 }
 
-// BenchmarkReadings times whole trials of GIN on Cora, each on a split of its own and read in every way.
+// BenchmarkReadings times whole trials of GIN on Cora, each with its own split and all readings.
 func BenchmarkReadings(b *testing.B) {
 	g, err := datasets.Cora()
 	require.NoError(b, err)

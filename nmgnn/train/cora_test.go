@@ -18,7 +18,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// recorded is what a line of results says of a trial.
+// recorded is a line of results.
 type recorded struct {
 	Setting      datasets.Setting  `json:"setting"`
 	TrainPercent int               `json:"train_percent"`
@@ -37,7 +37,7 @@ func TestTrialsOnCoraLandWithinAPointOfThoseOnRecord(t *testing.T) {
 	b, g := gnntest.XLA(t), gnntest.Cora(t)
 	tables, err := hyper.Preset("paper")
 	require.NoError(t, err)
-	tables.Preset, tables.MaskOver = "standard", hyper.MaskAll // as records of the tables have it
+	tables.Preset, tables.MaskOver = "standard", hyper.MaskAll // as in the tables' records
 	overTrain := tables.WithMasking(0.5)
 	overTrain.MaskOver = hyper.MaskTrain
 	text, err := os.ReadFile("../../results/cora-gin.jsonl")
@@ -58,12 +58,12 @@ func TestTrialsOnCoraLandWithinAPointOfThoseOnRecord(t *testing.T) {
 		{Setting: datasets.Transductive, TrainPercent: 25, Parameters: tables},
 	}
 	if !gnntest.Torture() {
-		experiments = experiments[:2] // each is three whole trainings; 'make torture' has those without a mask
+		experiments = experiments[:2] // three trainings each; 'make torture' has those without a mask
 	}
 	for _, x := range experiments {
 		x.Graph, x.Arrivals, x.SplitSeed = g, datasets.AllEdges, 1
 		if x.Setting == datasets.Inductive {
-			x.Arrivals = datasets.TrainEdges // as the tables have it
+			x.Arrivals = datasets.TrainEdges // as in the tables
 		}
 		ours, theirs, found := 0.0, 0.0, 0
 		for _, r := range all {
@@ -87,7 +87,7 @@ func TestTrialsOnCoraLandWithinAPointOfThoseOnRecord(t *testing.T) {
 	}
 }
 
-// trainPlan trains one trial, computed in a way of its own.
+// trainPlan trains one trial under a plan.
 func trainPlan(t *testing.T, b *backend.Backend, g *datasets.Graph, view *datasets.View, s hyper.Parameters,
 	plan kernels.Plan) *Trial {
 	t.Helper()
@@ -106,7 +106,7 @@ func TestEveryPlanTrainsTheSameOnCora(t *testing.T) {
 	s.KeepRate, s.MaxEpochs = 0.5, 3
 	for _, setting := range []datasets.Setting{datasets.Inductive, datasets.Transductive} {
 		view := gnntest.View(t, g, 10, setting)
-		// First weights and masks are made on the host; dropout is the same by construction.
+		// First weights and masks are made on the host; dropout is equal by construction.
 		want := trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s), 1).History
 		gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 			gnntest.Sampled(t, b, setting == datasets.Inductive || plan == kernels.Plan{Kernel: kernels.FusedKernel})
@@ -124,7 +124,7 @@ func TestDenseFeaturesTrainTheSameWithoutDropout(t *testing.T) {
 	s.Dropout, s.MaxEpochs = 0, 10
 	want := trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s), 1).History
 	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		// Sparse features by XLA are what TestEveryPlanTrainsTheSameOnCora trains on.
+		// TestEveryPlanTrainsTheSameOnCora covers sparse features by XLA.
 		gnntest.Sampled(t, b, plan.DenseFeatures)
 		for i, e := range trainPlan(t, b, g, view, s, plan).History {
 			require.InDelta(t, want[i].TrainLoss, e.TrainLoss, 1e-4, "epoch %d", i+1)

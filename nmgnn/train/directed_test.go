@@ -12,7 +12,8 @@ import (
 	"nodemask/nmgnn/internal/gnntest"
 )
 
-// TestDirectedGraphsTrain: 60 nodes hear one other each, whose feature is their class. Edges the other way say nothing.
+// TestDirectedGraphsTrain: 60 nodes receive from one other each, whose feature is their class. The reverse edges carry
+// no information.
 func TestDirectedGraphsTrain(t *testing.T) {
 	const n = 60
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {

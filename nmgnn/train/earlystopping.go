@@ -1,5 +1,4 @@
-// Package train trains models: a trainer compiled once for a view of a graph, trials of it with early stopping, and
-// experiments of many trials side by side.
+// Package train runs trials with early stopping, and experiments of many trials.
 package train
 
 import (
@@ -8,17 +7,17 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// earlyStopping follows validation scores and tells when to stop: after Patience epochs in a row without a new best.
+// earlyStopping stops after Patience epochs without a new best score.
 type earlyStopping struct {
 	On       hyper.StopOn // "": hyper.StopOnLoss
 	Patience int
 
-	loss, score  float64 // the best so far; score is the one followed, of which lower is better
-	best, seen   int     // epochs: of the best scores, from 1 (0: none yet), and the last
-	waitingSince int     // epoch after which patience runs
+	loss, score  float64 // best so far; score is the monitored one, negated if higher is better
+	best, seen   int     // epochs: the best, from 1 (0: none yet), and the last
+	waitingSince int     // start of patience
 }
 
-// observe takes the scores of the next epoch and reports whether it is the best so far. NaN never is.
+// observe reports whether the next epoch is the best so far. NaN never is.
 func (e *earlyStopping) observe(scores Epoch) (best bool) {
 	if e.seen == 0 {
 		e.loss, e.score = math.Inf(1), math.Inf(1)
@@ -41,7 +40,7 @@ func (e *earlyStopping) observe(scores Epoch) (best bool) {
 	return false
 }
 
-// observeEither goes by what GAT's authors published: ties count, as better accuracies are rare.
+// observeEither is the rule of GAT's published code: ties count, as better accuracies are rare.
 func (e *earlyStopping) observeEither(scores Epoch) (best bool) {
 	lower, better := scores.ValidationLoss <= e.loss, -scores.ValidationAccuracy <= e.score
 	if lower {
@@ -60,5 +59,4 @@ func (e *earlyStopping) observeEither(scores Epoch) (best bool) {
 	return false
 }
 
-// over reports whether patience has run out.
 func (e *earlyStopping) over() bool { return e.seen-e.waitingSince >= e.Patience }

@@ -34,11 +34,11 @@ func TestStoppingOnEitherWaitsForBoth(t *testing.T) {
 		best, stop     bool
 	}{
 		{3, 0.5, true, false},
-		{2, 0.4, false, false}, // the loss alone: patience starts anew
+		{2, 0.4, false, false}, // loss only: patience restarts
 		{2.5, 0.4, false, false},
 		{2, 0.5, true, false}, // ties count for both
 		{2.5, 0.4, false, false},
-		{math.NaN(), 0.6, false, false}, // the accuracy alone
+		{math.NaN(), 0.6, false, false}, // accuracy only
 		{1, 0.5, false, false},
 		{2, 0.5, false, false},
 		{2, 0.5, false, true},

@@ -12,7 +12,7 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// ExampleTrainer trains one trial of masked GIN on Cora, seeing one node in ten and the edges among them.
+// ExampleTrainer trains one trial of masked GIN on Cora, on one node in ten and the edges among them.
 func ExampleTrainer() {
 	g, err := datasets.Cora()
 	check(err)
@@ -37,7 +37,7 @@ func ExampleTrainer() {
 	// better than two in three: true
 }
 
-// ExampleExperiment_Run runs three trials and takes their mean.
+// ExampleExperiment_Run averages three trials.
 func ExampleExperiment_Run() {
 	g, err := datasets.Cora()
 	check(err)

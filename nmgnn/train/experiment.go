@@ -17,39 +17,37 @@ import (
 	"nodemask/stats"
 )
 
-// Experiment describes what trials run: hyperparameters on a data set, in a setting, at a size of the train set. The
-// trials differ in their seed alone.
+// Experiment describes trials that differ only in their seeds.
 type Experiment struct {
 	Graph      *datasets.Graph
 	Parameters hyper.Parameters
-	// Own is a model of one's own layers, trained instead of the one that Parameters describe, of which the training
-	// counts. It has its own Dropout. Memory is not estimated for it. nil: none.
+	// Own is a custom model to train instead of the one in Parameters, with their training settings but its own
+	// Dropout. Its memory is not estimated. nil: none.
 	Own *nmgnn.Model
 
 	Setting      datasets.Setting
 	Arrivals     datasets.Arrivals // how new nodes join, in the inductive setting
 	TrainPercent int
 	SplitSeed    uint64
-	// Resplit draws a split of its own for each trial, from the trial's seed. Otherwise all trials share the split of
-	// SplitSeed and differ in first weights, masks and dropout: the paper's "10 trials with random initializations".
+	// Resplit draws a split per trial from its seed. Otherwise all trials share the split of SplitSeed and differ in
+	// first weights, masks and dropout: the paper's "10 trials with random initializations".
 	Resplit bool
-	// OwnSplit takes the split that the graph comes with ([datasets.Graph].OwnSplit); TrainPercent, SplitSeed and
-	// ValidationPercent then mean nothing. Of several, such as ten, the trial of seed s has number s mod 10.
+	// OwnSplit uses [datasets.Graph].OwnSplit, and ignores TrainPercent, SplitSeed and ValidationPercent. Of ten such
+	// splits, seed s uses number s mod 10.
 	OwnSplit bool
-	// ValidationPercent of the nodes left after the train set are validation nodes; 0: 10.
+	// ValidationPercent of the nodes outside the train set; 0: 10.
 	ValidationPercent int
 
 	// Smoothness measures MAD after each trial.
 	Smoothness bool
-	// CacheInference also predicts the test nodes from cached representations of the train nodes, in the inductive
-	// setting: once with new nodes that see one another, once apart.
+	// CacheInference also predicts the test nodes from cached train nodes, in the inductive setting: once with new
+	// nodes that see one another, once apart.
 	CacheInference bool
-	// Keep fills a cache after each trial, from which new nodes can be predicted later: of the nodes of the train graph.
+	// Keep fills a cache of the train graph's nodes after each trial.
 	Keep bool
 }
 
-// Check returns an error for an experiment that no trial can be run of. It does not look into the graph, as what runs
-// trials does, once ([datasets.Graph.Check]).
+// Check returns an error if the experiment cannot run. Only Run checks the graph's contents ([datasets.Graph.Check]).
 func (x Experiment) Check() error {
 	if err := x.Parameters.Check(); err != nil {
 		return err
@@ -88,7 +86,7 @@ func (x Experiment) Check() error {
 	return nil
 }
 
-// errNoSplit says that a graph comes without a split, and why if its reader did.
+// errNoSplit adds the reader's reason, if it noted one.
 func errNoSplit(g *datasets.Graph) error {
 	why := ""
 	for _, note := range g.Notes {
@@ -100,33 +98,30 @@ func errNoSplit(g *datasets.Graph) error {
 		g.Name, why)
 }
 
-// NodeCounts counts the different nodes that predicting the test nodes needs.
+// NodeCounts counts the distinct nodes that predicting the test nodes reads.
 type NodeCounts struct {
-	// All is the number of nodes of the test graph: what the paper counts without caching.
+	// All is the test graph: the paper's count without caching.
 	All int
-	// Reached counts the test nodes and all nodes within as many hops of them as the model has layers: what predicting
-	// them without a cache really reads.
+	// Reached is the test nodes and all within as many hops as layers: really read without a cache.
 	Reached int
-	// Cached counts the nodes outside the train graph, validation nodes too, and the train nodes next to one of them: what
-	// predicting all of them from the cache reads.
+	// Cached is the nodes outside the train graph, validation nodes too, and adjacent train nodes.
 	Cached int
 }
 
-// Result is a trial and where it belongs.
+// Result is a trial, its split and measurements.
 type Result struct {
 	*Trial
 	SplitSeed uint64
 	SplitHash string
-	Nodes     *NodeCounts       // in the inductive setting; nil of trials in batches
-	MAD       *stats.Smoothness // if the experiment measures it
-	Cached    *stats.Metrics    // of the test nodes predicted from the cache together, if the experiment does that
+	Nodes     *NodeCounts       // in the inductive setting; nil for trials in batches
+	MAD       *stats.Smoothness // with Smoothness
+	Cached    *stats.Metrics    // test metrics from the cache, with CacheInference
 	Apart     *stats.Metrics    // likewise, as if each arrived alone
-	Cache     *cached.Cache     // if the experiment keeps it
+	Cache     *cached.Cache     // with Keep
 }
 
-// Saved returns the trained model of a result of x, ready to be saved. One that lost its weights
-// ([RunOptions].KeepBest) cannot be, and one with DropGNN neither, whose Predictions are of several runs
-// ([hyper.Parameters.CheckOneRun]).
+// Saved returns the trained model of a result of x. Results without weights ([RunOptions].KeepBest) and DropGNN models,
+// which need several runs ([hyper.Parameters.CheckOneRun]), cannot be saved.
 func (r *Result) Saved(x Experiment) *cached.Model {
 	m := &cached.Model{Settings: x.Parameters, Own: x.Own, Classes: x.Graph.Classes, Features: x.Graph.Features.Width,
 		FeatureNames: x.Graph.FeatureNames, Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}
@@ -136,7 +131,6 @@ func (r *Result) Saved(x Experiment) *cached.Model {
 	return m
 }
 
-// model is what is trained.
 func (x Experiment) model() nmgnn.Model {
 	if x.Own != nil {
 		return *x.Own
@@ -152,19 +146,19 @@ type Progress struct {
 	Last  Epoch
 }
 
-// RunOptions say how trials are run. The zero value runs them one after the other and reports nothing.
+// RunOptions say how trials run. The zero value runs them one by one and reports nothing.
 type RunOptions struct {
-	Jobs     int                // trials side by side; numbers do not depend on it. 0: 1
-	Progress func(Progress)     // called after each epoch, never by two trials at once
-	Done     func(int, *Result) // called after each trial with its position in the list of seeds, likewise
-	// KeepBest has the result of the best validation score alone keep weights, predictions and cache, so that memory does
-	// not grow with the number of trials. The others lose theirs after Done.
+	Jobs     int                // trials in parallel; does not change results. 0: 1
+	Progress func(Progress)     // after each epoch, never concurrently
+	Done     func(int, *Result) // after each trial, with its position in the list of seeds, never concurrently
+	// KeepBest frees weights, predictions and cache after Done, except those of the result with the best validation
+	// score.
 	KeepBest bool
 }
 
-// Run runs one trial per seed and returns their results in the order of the seeds. When the context is cancelled, or
-// a trial fails, the results so far come with the error; missing ones are nil. It returns an error without results for
-// an experiment that no trial can be run of, and for a graph that is not what it promises ([datasets.Graph.Check]).
+// Run runs one trial per seed and returns the results in that order. If the context is cancelled or a trial fails, it
+// returns the results so far, others nil, and the error. It returns no results for an invalid experiment or graph
+// ([datasets.Graph.Check]).
 func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64, o RunOptions) ([]*Result, error) {
 	if err := x.Check(); err != nil {
 		return nil, err
@@ -183,7 +177,7 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 			return r.Trial(ctx, x, seed, report)
 		})
 	}
-	if err := x.checkMemory(b, side); err != nil { // one alone is checked where it compiles
+	if err := x.checkMemory(b, side); err != nil { // a single trial is checked where it compiles
 		return nil, err
 	}
 	results := make([]*Result, len(seeds))
@@ -207,10 +201,10 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	})
 }
 
-// oneTrial runs the trial of a seed. report, which is not nil, is to be called after each epoch.
+// oneTrial runs one trial and calls report, never nil, after each epoch.
 type oneTrial = func(seed uint64, report func(epoch int, e Epoch)) (*Result, error)
 
-// RunBy runs one trial per seed by a function, one after the other, as [Experiment.Run] does.
+// RunBy runs one trial per seed with a given function, sequentially, like [Experiment.Run].
 func (x Experiment) RunBy(ctx context.Context, seeds []uint64, o RunOptions, trial oneTrial) ([]*Result, error) {
 	results := make([]*Result, len(seeds))
 	run := x.trials(seeds, results, o)
@@ -222,7 +216,7 @@ func (x Experiment) RunBy(ctx context.Context, seeds []uint64, o RunOptions, tri
 	return results, nil
 }
 
-// trials returns what runs trial i and puts its result into results; several may run at once.
+// trials returns a function that runs trial i; safe for concurrent use.
 func (x Experiment) trials(seeds []uint64, results []*Result, o RunOptions) func(context.Context, int, oneTrial) error {
 	var reporting sync.Mutex
 	ended := x.ended(results, o)
@@ -247,7 +241,6 @@ func (x Experiment) trials(seeds []uint64, results []*Result, o RunOptions) func
 	}
 }
 
-// splitSeed is the seed of the split that the trial of a seed has.
 func (x Experiment) splitSeed(seed uint64) uint64 {
 	if x.Splits() {
 		return seed
@@ -255,10 +248,10 @@ func (x Experiment) splitSeed(seed uint64) uint64 {
 	return x.SplitSeed
 }
 
-// Splits reports whether trials have splits of their own: by Resplit, or as the graph comes with several.
+// Splits reports whether splits depend on the trial's seed.
 func (x Experiment) Splits() bool { return x.Resplit || x.OwnSplit && len(x.Graph.OwnSplits) > 1 }
 
-// Split returns the split that the trial of a seed trains on.
+// Split returns the split for a trial's seed.
 func (x Experiment) Split(seed uint64) (*datasets.Split, error) {
 	if own := x.Graph.OwnSplits; x.OwnSplit && len(own) > 1 {
 		return own[seed%uint64(len(own))], nil
@@ -269,8 +262,7 @@ func (x Experiment) Split(seed uint64) (*datasets.Split, error) {
 		ValidationShare: float64(x.ValidationPercent) / 100, Seed: x.splitSeed(seed)})
 }
 
-// ended returns what takes the result of trial i: it puts it into results, calls o.Done, and then keeps what o.KeepBest
-// says.
+// ended returns a function that stores a result, calls o.Done, then applies o.KeepBest.
 func (x Experiment) ended(results []*Result, o RunOptions) func(i int, r *Result) {
 	best := -1
 	return func(i int, r *Result) {
@@ -291,8 +283,7 @@ func (x Experiment) ended(results []*Result, o RunOptions) func(i int, r *Result
 	}
 }
 
-// score is what the trials' validation is compared by, the lower the better: macro F1 where that stopped them, else the
-// loss.
+// score is lower for better validation: macro F1 if training stopped on it, else the loss.
 func (x Experiment) score(r *Result) float64 {
 	if x.Parameters.StopOn == hyper.StopOnF1 {
 		return -r.Validation.MacroF1
@@ -303,7 +294,7 @@ func (x Experiment) score(r *Result) float64 {
 // forget frees what only a saved model needs.
 func (r *Result) forget() { r.Weights, r.Predictions, r.Cache = nil, nil, nil }
 
-// ResultOf describes a trial that a program ran on a split, with what x measures by the cache.
+// ResultOf returns the result of a trial, with the cache measurements that x asks for.
 func (x Experiment) ResultOf(ctx context.Context, p Program, trial *Trial, split *datasets.Split) (r *Result,
 	err error) {
 	r = &Result{Trial: trial, SplitSeed: split.Seed, SplitHash: split.Hash()}
@@ -322,7 +313,6 @@ func (x Experiment) ResultOf(ctx context.Context, p Program, trial *Trial, split
 	return r, err
 }
 
-// scoreCached scores the test nodes as predicted from the cache.
 func scoreCached(ctx context.Context, p Program, trial *Trial, together bool) (*stats.Metrics, error) {
 	classes, err := p.PredictCached(ctx, trial, together)
 	if err != nil {

@@ -62,7 +62,7 @@ func TestAnExperimentUsesTheGraphsOwnSplit(t *testing.T) {
 	x.Graph = &own
 	r := NewRunner(gnntest.Go(t))
 	defer r.Close()
-	for _, takes := range []bool{false, true, false, true} { // one runner goes from one split to the other and back
+	for _, takes := range []bool{false, true, false, true} { // one runner switches between the splits
 		x.OwnSplit = takes
 		result, err := r.Trial(t.Context(), x, 1, nil)
 		require.NoError(t, err)

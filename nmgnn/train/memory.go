@@ -10,8 +10,7 @@ import (
 	"nodemask/nmgnn/internal/learn"
 )
 
-// memory estimates how many bytes the experiment takes on a backend, with so many jobs on a graph of this size; 0 where
-// that is not known, as on a GPU and of one's own layers. It is rather too low than too high.
+// memory estimates bytes, biased low; 0 if unknown, as on a GPU or for a custom model.
 func (x Experiment) memory(b *backend.Backend, jobs int, size learn.Size) float64 {
 	if b.ID == "xla:cuda" || x.Own != nil {
 		return 0
@@ -24,21 +23,20 @@ func (x Experiment) memory(b *backend.Backend, jobs int, size learn.Size) float6
 	return learn.XLAProcessBytes + float64(jobs)*(learn.XLAClientBytes+job)
 }
 
-// size is the whole graph's.
 func (x Experiment) size() learn.Size {
 	f := x.Graph.Features
 	return learn.Size{Nodes: x.Graph.NumNodes(), Edges: len(x.Graph.Edges.Indices), Classes: x.Graph.NumClasses(),
 		Features: f.Width, Sparse: f.IsSparse(), Values: len(f.Values)}
 }
 
-// WeightMemory estimates how many bytes the weights take while they are trained.
+// WeightMemory returns the estimated bytes of the weights during training.
 func (x Experiment) WeightMemory() float64 { return x.size().Weights(x.Parameters) }
 
-// ErrTooLarge is what [Experiment.Within] returns, among other words.
+// ErrTooLarge is wrapped by [Experiment.Within].
 var ErrTooLarge = errors.New("more memory than is allowed")
 
-// Within returns an error if the experiment is estimated to take more than so many bytes, or more than there are left:
-// for one that a file asks for, and not the user.
+// Within returns an error if the experiment is estimated to take more than most bytes, or more than is free. It guards
+// against settings from a file.
 func (x Experiment) Within(b *backend.Backend, most int64) error {
 	if need := x.memory(b, 1, x.size()); need > float64(most) {
 		return fmt.Errorf("%d layers of width %d on %d nodes take about %s, %w: expected at most %s",
@@ -48,8 +46,8 @@ func (x Experiment) Within(b *backend.Backend, most int64) error {
 	return x.checkMemory(b, 1)
 }
 
-// CheckInference returns an error if there is less memory left than one pass over the graph takes, of which all that
-// layers compute is kept. Of the experiment, it reads Graph and Parameters.
+// CheckInference returns an error if one pass over the graph, which keeps all layers' outputs, exceeds free memory. It
+// reads only Graph and Parameters.
 func (x Experiment) CheckInference(b *backend.Backend) error {
 	left, _ := memory.Get()
 	return x.inferenceFits(b, left)
@@ -68,15 +66,14 @@ func (x Experiment) inferenceFits(b *backend.Backend, left memory.Left) error {
 		x.Parameters.Layers, x.Parameters.Hidden, x.Graph.NumNodes(), memory.About(need), left)
 }
 
-// checkMemory returns an error if there is less memory left than the experiment takes with so many jobs: the system
-// would end the program, or grind to a halt.
+// checkMemory keeps the system from killing the program or swapping.
 func (x Experiment) checkMemory(b *backend.Backend, jobs int) error {
 	left, _ := memory.Get()
 	return x.fits(b, jobs, left, x.size())
 }
 
-// CheckSize returns an error if there is less memory left than one trial takes on a graph of these sizes, which is not
-// there yet. Of the experiment, it reads Parameters and Setting.
+// CheckSize returns an error if one trial on a graph of these sizes exceeds free memory. It reads only Parameters and
+// Setting.
 func (x Experiment) CheckSize(b *backend.Backend, of datasets.Info) error {
 	left, _ := memory.Get()
 	return x.fits(b, 1, left, learn.Size{Nodes: of.Nodes, Edges: int(2 * of.Edges), Features: of.Features,

@@ -32,7 +32,7 @@ func TestWhatDoesNotFitIntoMemoryIsRefusedBeforeItIsMade(t *testing.T) {
 			change(&x)
 			err := x.fits(b, 1, left, x.size())
 			if what == "a wide hidden layer" && model != "gin" {
-				x.Parameters.Layers = 3 // two wide ones behind one another
+				x.Parameters.Layers = 3 // two wide ones in a row
 				err = x.fits(b, 1, left, x.size())
 			}
 			require.ErrorContains(t, err, "GB of memory, and this machine leaves 8.0 GB: take a smaller hidden width", "%s, %s",

@@ -11,27 +11,26 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Options say how to train. The zero value trains without masking and weight decay, for the paper's epochs and
-// patience.
+// Options say how to train. The zero value has no masking or weight decay, and the paper's epochs and patience.
 type Options struct {
-	Mask              nmgnn.Mask        // zero: node masking is inactive
+	Mask              nmgnn.Mask        // zero: no node masking
 	Regulariser       nmgnn.Regulariser // nil: none
-	Rates             []float64         // drop rates of the model that [Trainer.Switch] may change; others are compiled in
+	Rates             []float64         // that [Trainer.Switch] may change; others are compiled in
 	LearningRate      float64           // of Adam; 0: 0.01
-	WeightDecay       float64           // L2: added to the gradient of every weight and bias, not decoupled
+	WeightDecay       float64           // L2, not decoupled: added to the gradient of every weight and bias
 	MaxEpochs         int               // 0: 1000
-	Patience          int               // epochs without a better validation score before stopping; 0: 50
+	Patience          int               // epochs without a better score before stopping; 0: 50
 	StopOn            hyper.StopOn      // "": hyper.StopOnLoss
 	NormalizeFeatures bool              // divide each node's features by the sum of their absolute values
-	Plan              *kernels.Plan     // how to compute; nil: what the backend does best
+	Plan              *kernels.Plan     // nil: the backend's fastest
 
-	// Also lists further views of the same split, on whose validation graphs [Trainer.Readings] can stop.
+	// Also lists further views of the split for [Trainer.Readings].
 	Also []*datasets.View
-	// Room makes room for the edges of other splits, so that [Trainer.Switch] seldom fails. It changes no number.
+	// Room reserves room for other splits' edges, so that [Trainer.Switch] seldom fails; results stay the same.
 	Room bool
 }
 
-// Complete fills zero fields with defaults, and validates.
+// Complete returns the options with defaults filled in, or an error.
 func (o Options) Complete() (Options, error) {
 	if o.LearningRate == 0 {
 		o.LearningRate = 0.01
@@ -48,7 +47,6 @@ func (o Options) Complete() (Options, error) {
 	return o, o.check()
 }
 
-// rates are the drop rates that are not compiled in.
 func (o Options) rates() []float64 {
 	if o.Regulariser == nil {
 		return o.Rates
@@ -78,7 +76,7 @@ func (o Options) check() error {
 	return o.StopOn.Check()
 }
 
-// OptionsOf returns what the parameters say about training on a view.
+// OptionsOf returns the parameters' training options for a view.
 func OptionsOf(p hyper.Parameters, view *datasets.View) Options {
 	o := Options{
 		Regulariser:  nmgnn.RegulariserOf(p),

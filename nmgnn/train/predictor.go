@@ -15,15 +15,13 @@ import (
 	"nodemask/nmgnn/internal/variables"
 )
 
-// predictor predicts the test nodes for trainers that differ in training alone, so that one program is compiled for all
-// of them. Its numbers are those of each.
+// predictor is an inference program shared by trainers that differ only in training settings.
 type predictor struct {
 	of      program
-	trainer *Trainer // that cannot train
-	rate    float64  // of the regulariser; 0: predicting has none
+	trainer *Trainer // for inference only
+	rate    float64  // of DropGNN; 0: no regulariser when predicting
 }
 
-// predictorOf returns what predicts for the trainer in hand.
 func (r *Runner) predictorOf(x Experiment) (p *predictor, err error) {
 	defer gomlx.Guard(&err, "building what predicts")
 	of, d := x, nmgnn.DropGNN{}
@@ -42,7 +40,7 @@ func (r *Runner) predictorOf(x Experiment) (p *predictor, err error) {
 	was := r.trainer
 	t := &Trainer{backend: was.backend, model: was.model, view: was.view, graph: was.graph, plan: was.plan,
 		features: was.features, store: model.NewStore(), represents: map[*nmgnn.Loaded]*model.Exec{},
-		trained: true} // it takes weights of those that are
+		trained: true} // uses weights from trained trainers
 	r.predictors = append(r.predictors, &predictor{key, t, d.Rate})
 	t.options.NormalizeFeatures, t.options.Room = was.options.NormalizeFeatures, was.options.Room
 	if d.Rate > 0 {
@@ -59,7 +57,7 @@ func (r *Runner) predictorOf(x Experiment) (p *predictor, err error) {
 	return last(r.predictors), err
 }
 
-// predict returns what the trainer's own Predict would by these weights.
+// predict equals of.Predict under these weights.
 func (p *predictor) predict(of *Trainer, weights []infer.Weight) ([]int32, error) {
 	t := p.trainer
 	if p.rate > 0 {

@@ -21,16 +21,14 @@ import (
 	"nodemask/stats"
 )
 
-// Reading is one trained model, stopped and tested in one of the ways that the paper leaves open. A single trial gives
-// all of them.
+// Reading is a trained model, stopped and tested in one of the ways the paper leaves open. One trial gives all of them.
 type Reading struct {
 	StopOn   hyper.StopOn
 	Arrivals datasets.Arrivals // how new nodes join, for stopping and testing; "" in the transductive setting
-	// Cached computes new nodes from cached representations of the train nodes; nodes that arrive together see one another
-	// as their arrivals say.
+	// Cached computes new nodes from cached train nodes; Arrivals decides which new nodes see one another.
 	Cached bool
 
-	BestEpoch, Epochs int // as endedBy has them
+	BestEpoch, Epochs int // see endedBy
 	ValidationLoss    float64
 	Validation, Test  stats.Metrics
 }
@@ -39,12 +37,11 @@ type Reading struct {
 type Trajectory struct {
 	Seed, SplitSeed uint64
 	SplitHash       string
-	Epochs          int // until the last way of stopping had ended it
+	Epochs          int // until the last stopping rule ended it
 	Readings        []Reading
 	Seconds         float64
 }
 
-// readingViews are the views of a split that readings need: one for each way to arrive.
 func readingViews(g *datasets.Graph, split *datasets.Split, setting datasets.Setting) ([]*datasets.View, error) {
 	ways := datasets.AllArrivals()
 	if setting == datasets.Transductive {
@@ -60,9 +57,9 @@ func readingViews(g *datasets.Graph, split *datasets.Split, setting datasets.Set
 	return views, nil
 }
 
-// Readings runs one trial from the seed and reads it in every way: stopped by each score, on each view (that of the
-// trainer and those in [Options].Also), with new nodes computed anew and, in the inductive setting, from the cache.
-// Readings are in the order of hyper.StopOns, then views, then without and with the cache.
+// Readings returns all readings of one trial: stopped by each score, on each view (the trainer's and [Options].Also),
+// with new nodes computed anew and, in the inductive setting, from the cache. The order is hyper.StopOns, view, then
+// without and with the cache.
 func (t *Trainer) Readings(ctx context.Context, seed uint64) (readings []Reading, err error) {
 	defer gomlx.Guard(&err, "reading a trial")
 	var stops []ending
@@ -108,12 +105,12 @@ func (t *Trainer) Readings(ctx context.Context, seed uint64) (readings []Reading
 	return readings, nil
 }
 
-// readingGraphs predicts all nodes of the whole graph over several test graphs at once, each of all nodes: those that
-// are not there have no edges, and nobody looks at them.
+// readingGraphs predicts over several test graphs at once, each with all nodes of the whole graph; absent ones have no
+// edges and are ignored.
 type readingGraphs struct {
 	exec   *model.Exec
 	graphs []readingGraph
-	of     *datasets.View // that the graphs were made for
+	of     *datasets.View // the view the graphs were made for
 }
 
 type readingGraph struct {
@@ -122,7 +119,6 @@ type readingGraph struct {
 	data   *nmgnn.Loaded
 }
 
-// prepareReadings makes the test graphs of the views, with and without cache, and compiles for them once.
 func (t *Trainer) prepareReadings(views []*datasets.View) error {
 	if t.readings != nil && t.readings.of == t.view {
 		return nil
@@ -183,7 +179,6 @@ func (t *Trainer) prepareReadings(views []*datasets.View) error {
 	return nil
 }
 
-// predict returns the class of every node over each graph, by these weights.
 func (r *readingGraphs) predict(store *model.Store, weights []infer.Weight) ([][]int32, error) {
 	if err := variables.SetWeights(store, weights); err != nil {
 		return nil, err
@@ -202,7 +197,7 @@ func (r *readingGraphs) predict(store *model.Store, weights []infer.Weight) ([][
 	return classes, nil
 }
 
-// onAllNodes is a phase's graph with its nodes under the numbers of the whole graph; the others are alone.
+// onAllNodes renumbers a phase's graph as the whole graph.
 func onAllNodes(phase datasets.Phase, nodes int) (*csr.Graph, error) {
 	if len(phase.Nodes) == nodes {
 		return phase.Edges, nil
@@ -217,8 +212,8 @@ func onAllNodes(phase datasets.Phase, nodes int) (*csr.Graph, error) {
 	return g, err
 }
 
-// Readings runs the trial of a seed and reads it in every way ([Trainer.Readings]). What the experiment says of
-// stopping, arrivals and what is measured afterwards does not matter.
+// Readings returns all readings of one trial ([Trainer.Readings]). It ignores the experiment's stopping, arrivals and
+// measurements after training.
 func (r *Runner) Readings(ctx context.Context, x Experiment, seed uint64) (*Trajectory, error) {
 	x.Arrivals, x.Parameters.StopOn = datasets.AllEdges, hyper.StopOnLoss
 	if err := x.Check(); err != nil {

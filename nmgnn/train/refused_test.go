@@ -60,7 +60,7 @@ func TestGraphsThatBreakTheirPromisesAreRefused(t *testing.T) {
 			require.ErrorContains(t, err, want)
 			r.Close()
 			if view.Test.Score = split.Test; slices.Contains(split.Test, 60) {
-				continue // no view of this graph
+				continue
 			}
 			_, err = New(gnntest.Go(t), nmgnn.Build(small(), 2), g, view, OptionsOf(small(), view))
 			require.ErrorContains(t, err, want)

@@ -12,37 +12,33 @@ import (
 	"nodemask/nmgnn/internal/newcomers"
 )
 
-// Runner runs trials one after the other on one backend. It keeps the programs it compiled last for trials that can
-// share one ([Trainer.Switch]): trials of one experiment, with splits of their own too, and of experiments that mask or
-// drop at other rates, learn at another rate or stop otherwise. It knows a graph by its pointer, and checks and reads
-// it once: what is changed in a graph between two trials, as features, is not seen: make another graph of it. Only one
-// goroutine may use a runner at a time.
+// Runner runs trials one by one on one backend. Trials that differ in seed, split, mask or drop rates, learning rate or
+// stopping share compiled programs ([Trainer.Switch]). It identifies a graph by pointer and reads it once: do not
+// change it between trials. Not safe for concurrent use.
 type Runner struct {
-	// Programs is how many are kept while there is memory for another one; 0: 1.
+	// Programs is how many to keep if memory allows; 0: 1.
 	Programs int
 
 	backend *backend.Backend
-	checked *datasets.Graph // the last one, which is what it promises
-	program Experiment      // what the trainer trained last
+	checked *datasets.Graph // last graph that passed Check
+	program Experiment      // the last one trained
 	split   *datasets.Split
 	trainer *Trainer
-	// readings says that the trainer validates and tests with all kinds of arrivals.
-	readings bool
-	compiled []compiled // those that are kept, the trainer's last
-	// predictors predict for all of them, if there may be several.
+	// readings: validate and test with all kinds of arrivals.
+	readings   bool
+	compiled   []compiled // least recently used first
 	predictors []*predictor
 }
 
-// compiled is a trainer and what its program is for.
 type compiled struct {
 	of      program
 	trainer *Trainer
 }
 
-// NewRunner returns a runner. Close it after use.
+// NewRunner returns a runner, to be closed after use.
 func NewRunner(b *backend.Backend) *Runner { return &Runner{backend: b} }
 
-// Trial runs the trial of a seed. report, if not nil, is called after each epoch.
+// Trial runs one trial and returns its result. report, if not nil, is called after each epoch.
 func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
 	report func(epoch int, e Epoch)) (*Result, error) {
 	if err := x.Check(); err != nil {
@@ -69,7 +65,6 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
 	return result, nil
 }
 
-// resultOf describes a trial that the trainer ran.
 func (r *Runner) resultOf(ctx context.Context, x Experiment, trial *Trial) (*Result, error) {
 	result, err := x.ResultOf(ctx, fullGraph{r.trainer}, trial, r.split)
 	if err == nil && x.Setting == datasets.Inductive {
@@ -79,8 +74,8 @@ func (r *Runner) resultOf(ctx context.Context, x Experiment, trial *Trial) (*Res
 	return result, err
 }
 
-// Masked returns the nodes that the last epoch masked, as numbers of the experiment's graph, in the order of the train
-// graph. It is for the report function of [Runner.Trial].
+// Masked returns the nodes masked in the last epoch, numbered as in the experiment's graph, in the train graph's order.
+// Call it from [Runner.Trial]'s report.
 func (r *Runner) Masked() []int32 {
 	if r.trainer == nil || r.trainer.drawn == nil || !r.trainer.options.Mask.Active() {
 		return nil
@@ -95,9 +90,8 @@ func (r *Runner) Masked() []int32 {
 	return masked
 }
 
-// Predict returns the class of every node of the experiment's graph by the weights so far, without masking; -1 for
-// nodes that are not in the test graph. It is for the report function of [Runner.Trial], and costs a pass over the test
-// graph.
+// Predict returns the class of every node under the current weights, without masking; -1 outside the test graph. Call
+// it from [Runner.Trial]'s report; it costs a pass over the test graph.
 func (r *Runner) Predict() ([]int32, error) {
 	if r.trainer == nil {
 		return nil, errors.New("no trial to predict with")
@@ -118,7 +112,7 @@ func (r *Runner) Close() {
 	r.predictors = nil
 }
 
-// keep frees all programs but the last so many.
+// keep frees all but the most recently used programs.
 func (r *Runner) keep(programs int) {
 	for len(r.compiled) > programs {
 		r.compiled[0].trainer.Close()
@@ -129,19 +123,17 @@ func (r *Runner) keep(programs int) {
 	}
 }
 
-// Has reports whether a trial of an experiment is likely to need no other program than those that are kept.
+// Has reports whether a kept program probably serves the experiment.
 func (r *Runner) Has(x Experiment) bool { return r.find(programOf(x, false)) >= 0 }
 
 func (r *Runner) find(p program) int {
 	return slices.IndexFunc(r.compiled, func(c compiled) bool { return c.of == p })
 }
 
-// dropsNothing is a rate that is compiled as dropout, keeps every number, and scales by 1: where several programs are
-// kept, one serves a model with dropout and without.
+// dropsNothing compiles dropout that keeps everything, so that one program serves a model with and without dropout.
 const dropsNothing = 1e-12
 
-// prepare makes the trainer for a trial, unless the last one will do. With readings, it validates and tests with all
-// kinds of arrivals.
+// prepare makes or reuses the trainer; with readings, for all kinds of arrivals.
 func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 	if err := r.check(x.Graph); err != nil {
 		return err
@@ -160,7 +152,7 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 	}
 	o := OptionsOf(x.Parameters, views[0])
 	o.Also, o.Room = views[1:], room
-	if x.Own != nil { // whose rates are compiled in
+	if x.Own != nil { // its rates are compiled in
 		o.Rates = nil
 	}
 	if err := r.turnTo(x, views[0], o, readings); err != nil {
@@ -173,7 +165,6 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 	return err
 }
 
-// check returns an error unless there is a backend and the graph is what it promises.
 func (r *Runner) check(g *datasets.Graph) error {
 	if err := gomlx.CheckOpen(r.backend); err != nil || g == r.checked {
 		return err
@@ -185,7 +176,7 @@ func (r *Runner) check(g *datasets.Graph) error {
 	return nil
 }
 
-// divide returns the split and the views that an experiment trains on: those of the last trial, if they are the same.
+// divide reuses the last trial's split and views if possible.
 func (r *Runner) divide(x Experiment, readings bool) (split *datasets.Split, views []*datasets.View, err error) {
 	was := r.program
 	same := r.trainer != nil && was.Graph == x.Graph && was.TrainPercent == x.TrainPercent &&
@@ -207,7 +198,7 @@ func (r *Runner) divide(x Experiment, readings bool) (split *datasets.Split, vie
 	return split, []*datasets.View{view}, err
 }
 
-// turnTo makes the trainer for a view: one that is there switches to it, if it can.
+// turnTo switches a kept trainer to the view, or makes one.
 func (r *Runner) turnTo(x Experiment, view *datasets.View, o Options, readings bool) error {
 	of := programOf(x, readings)
 	if i := r.find(of); i >= 0 {
@@ -242,14 +233,14 @@ func (r *Runner) turnTo(x Experiment, view *datasets.View, o Options, readings b
 	return err
 }
 
-// program is what experiments have in common that share a program, but for the room that their splits need.
+// program is the key under which experiments share programs.
 type program struct {
 	Experiment
 	readings, masks       bool
-	drops, attention, own bool // there is such dropout, or a regulariser's rate
+	drops, attention, own bool // such dropout, or a regulariser's rate, is active
 }
 
-// programOf returns what an experiment's program depends on: nothing that [Trainer.Switch] can change.
+// programOf drops all that [Trainer.Switch] can change.
 func programOf(x Experiment, readings bool) program {
 	p := x.Parameters
 	of := program{readings: readings, masks: p.KeepRate.Active(), drops: p.Dropout > 0,
@@ -257,7 +248,7 @@ func programOf(x Experiment, readings bool) program {
 	p.Preset, p.KeepRate, p.MaskOver, p.Rescale, p.LearningRate, p.WeightDecay = "", 0, "", false, 0, 0
 	p.Dropout, p.AttentionDropout, p.RegulariserRate = 0, 0, 0
 	p.NormalizeFeatures, p.MaxEpochs, p.Patience, p.StopOn = false, 0, 0, ""
-	if readings { // of all kinds of arrivals
+	if readings { // covers all kinds of arrivals
 		x.Arrivals = ""
 	}
 	of.Experiment = Experiment{Graph: x.Graph, Parameters: p, Own: x.Own, Setting: x.Setting, Arrivals: x.Arrivals,

@@ -19,7 +19,7 @@ import (
 	"nodemask/nmgnn/internal/variables"
 )
 
-// blocks is a graph of blocks, and parameters for so many epochs on it.
+// blocks returns a block graph and parameters for so many epochs.
 func blocks(t testing.TB, epochs int) (*datasets.Graph, hyper.Parameters) {
 	t.Helper()
 	g, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 150, Classes: 3})
@@ -95,7 +95,7 @@ func TestRatesThatShareAProgramKeepTheirNumbers(t *testing.T) {
 				x.Parameters.Regulariser, x.Parameters.RegulariserRate = "", 0
 			}
 			shared, alone := NewRunner(b), NewRunner(b)
-			shared.Programs = 2 // so another program predicts
+			shared.Programs = 2 // another program predicts
 			_, err := shared.Trial(t.Context(), x, 1, nil)
 			require.NoError(t, err)
 			program := shared.trainer
@@ -189,8 +189,8 @@ func TestARunnerKeepsAsManyProgramsAsItMay(t *testing.T) {
 	require.ErrorIs(t, pool.Run(t.Context(), func(context.Context, *Runner) error { return wrong }), wrong)
 }
 
-// onData runs a test on a sparse and a dense data set, in both settings, on all backends. XLA takes some seconds to
-// compile each program: it has each data set and each setting once, and with 'make torture' all four pairs.
+// onData runs a test on sparse and dense data, in both settings, on all backends. XLA takes seconds per program: it
+// covers each data set and setting once, all four pairs with 'make torture'.
 func onData(t *testing.T, test func(t *testing.T, b *backend.Backend, x Experiment)) {
 	sparse, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 150, Classes: 3})
 	require.NoError(t, err)
@@ -218,7 +218,7 @@ func TestSharedProgramsKeepTheNumbers(t *testing.T) {
 	onData(t, func(t *testing.T, b *backend.Backend, x Experiment) {
 		for _, model := range []string{"gin", "gat"} {
 			if b.ID != "go" && (model == "gin") != (x.Setting == datasets.Inductive) && !gnntest.Torture() {
-				continue // XLA compiles three programs for each: every model, setting and kind of features comes once
+				continue // XLA compiles three programs each: every model, setting and kind of features comes once
 			}
 			x := x
 			x.Parameters.Model, x.Parameters.Heads = model, 2
@@ -283,14 +283,14 @@ func TestReadingsAreWhatSuchTrialsGive(t *testing.T) {
 				require.Len(t, seen, 4)
 			}
 		}
-		// A program for each way of arriving, and a trial for what is read with and without the cache.
+		// One program per kind of arrivals, one trial for readings with and without the cache.
 		trial := func(r one) string { return fmt.Sprint(r.Arrivals, r.seed, r.StopOn) }
 		slices.SortStableFunc(all, func(a, b one) int { return strings.Compare(trial(a), trial(b)) })
 		var want *Result
 		for i, r := range all {
 			name := fmt.Sprint(trial(r), r.Cached)
 			if b.ID != "go" && r.Arrivals != all[0].Arrivals && !gnntest.Torture() {
-				continue // XLA compiles a program for each way of arriving; the pure-Go backend compares them all
+				continue // XLA compiles a program per kind of arrivals; the pure-Go backend compares them all
 			}
 			if i == 0 || trial(r) != trial(all[i-1]) {
 				one := x

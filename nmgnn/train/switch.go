@@ -12,16 +12,14 @@ import (
 	"nodemask/nmgnn/internal/learn"
 )
 
-// ErrOtherProgram says that a compiled trainer cannot do what is asked of it: another one has to be made.
+// ErrOtherProgram means that a trainer must be compiled anew.
 var ErrOtherProgram = errors.New("this needs another compiled program")
 
-// Switch turns to another view of the same graph and to other options, without compiling again: to another split of the
-// same sizes, keep rate, set of nodes to mask, rates of dropout and of the regulariser above 0, learning rate, weight
-// decay, stopping, features as they are or divided.
-// What the trainer computes then is what one made anew would compute. It returns [ErrOtherProgram] if the program has
-// no room for the split's edges ([Options].Room) or if something else was compiled in: whether there is a mask, which
-// regulariser, the setting, the numbers of nodes, or that two rates are one. After an error the trainer can only be
-// closed.
+// Switch changes view and options without compiling: another split of the same sizes, keep rate, nodes to mask, nonzero
+// rates of dropout and regulariser, learning rate, weight decay, stopping, feature normalization. Results equal those
+// of a new trainer. It returns [ErrOtherProgram] if the split's edges do not fit ([Options].Room), or if whether there
+// is a mask, the regulariser, the setting, numbers of nodes or the equality of two rates differ. After an error only
+// Close is allowed.
 func (t *Trainer) Switch(view *datasets.View, o Options) error {
 	o, err := o.Complete()
 	if err != nil {
@@ -47,7 +45,7 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 	if err := t.rates.Replace(o.rates()); err != nil {
 		return switched(err)
 	}
-	o.Rates, o.Regulariser = t.options.Rates, t.options.Regulariser // rates have the names that they were compiled with
+	o.Rates, o.Regulariser = t.options.Rates, t.options.Regulariser // rates keep their compiled names
 	otherFeatures := o.NormalizeFeatures != t.options.NormalizeFeatures
 	t.view, t.options = view, o
 	if otherFeatures {
@@ -82,7 +80,7 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 	return switched(err)
 }
 
-// switched is what Switch returns for an error of putting something else in something's place.
+// switched turns kernels.ErrNoFit into ErrOtherProgram.
 func switched(err error) error {
 	if errors.Is(err, kernels.ErrNoFit) {
 		return fmt.Errorf("%w: %w", ErrOtherProgram, err)

@@ -11,9 +11,8 @@ import (
 	"nodemask/nmgnn/internal/learn"
 )
 
-// TimeEpochs trains for a number of epochs, with validation or without, and returns how long each took, from the draw
-// of the mask until the loss is known. It is for measuring speed: it goes on from wherever the weights are, from seed 1
-// on after [New], and neither stops early nor keeps the best weights.
+// TimeEpochs returns the wall time of each epoch, from drawing the mask until the loss is known. It is for benchmarks:
+// it continues from the current weights (seed 1 after [New]), and neither stops early nor keeps weights.
 func (t *Trainer) TimeEpochs(ctx context.Context, epochs int, validate bool) (laps []time.Duration, err error) {
 	defer gomlx.Guard(&err, "training")
 	if t.timing == nil {

@@ -20,64 +20,62 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// ending is one way to end a trial.
+// ending is a stopping rule on a view.
 type ending struct {
 	On hyper.StopOn
-	// View is on whose validation graph: 0 is the trainer's view, from 1 on those in [Options].Also.
+	// View is whose validation graph counts: 0 the trainer's, then [Options].Also.
 	View int
 }
 
-// endedBy is a trial as one way of stopping ends it.
+// endedBy is what one stopping rule keeps of a trial.
 type endedBy struct {
 	ending
-	BestEpoch, Epochs int   // counted from 1: of the best scores, and the last one before patience ended
-	Best              Epoch // what was measured in the best epoch
+	BestEpoch, Epochs int   // from 1: the best, and the last before patience ran out
+	Best              Epoch // measured in the best epoch
 	Validation        stats.Metrics
-	Weights           []infer.Weight // of the best epoch; those that stop at the same one share them
+	Weights           []infer.Weight // of the best epoch; may be shared with other rules
 }
 
-// Train runs one trial from the seed: first weights, masks and dropout all follow from it. report, if not nil, is
-// called after each epoch. A cancelled context ends it with the context's error and no trial.
+// Train returns one trial; the seed determines first weights, masks and dropout. report, if not nil, is called after
+// each epoch. If the context is cancelled, it returns its error and no trial.
 func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int, e Epoch)) (trial *Trial, err error) {
 	defer gomlx.Guard(&err, "training")
 	return TrainBy(ctx, fullGraph{t}, t.options, seed, report)
 }
 
-// follow runs one trial as [Trainer.Train] does, until all ways of stopping have ended it, and returns what each of
-// them keeps: what Train would have kept with that way alone. Where the training loss stops being a number, no later
-// epoch could be better: each way keeps what it had. Nothing is evaluated on the test graph.
+// follow returns what Train would keep under each stopping rule, from one trial. It stops once the training loss is not
+// finite, as no later epoch could be better, and does not evaluate the test graph.
 func (t *Trainer) follow(ctx context.Context, seed uint64, stops []ending) (stopped []endedBy, err error) {
 	defer gomlx.Guard(&err, "training")
 	_, stopped, err = follow(ctx, fullGraph{t}, t.options, seed, stops, nil)
 	return stopped, err
 }
 
-// Program is a model compiled for one view of a graph, which trains trials one after the other: on the whole graph, as
-// a [Trainer] has one, or on parts of it, as package batches has.
+// Program is a model compiled for one view, which trains trials one by one: on the whole graph ([Trainer]) or in parts
+// (package batches).
 type Program interface {
-	// Begin sets all that training changes to what the trial of a seed begins with. It returns the trial, with what was
-	// done of it before if that was kept.
+	// Begin resets all training state and returns the trial, with its history if a checkpoint exists.
 	Begin(seed uint64) (*Trial, error)
-	// Epoch trains for an epoch, and returns what was measured on the validation graph of each view.
+	// Epoch trains for an epoch and returns validation results per view.
 	Epoch(ctx context.Context) ([]Epoch, []stats.Metrics, error)
-	// Weights copies the weights as they are.
+	// Weights returns a copy.
 	Weights() ([]infer.Weight, error)
 	// Keep is called with the trial after each epoch.
 	Keep(trial *Trial) error
 	// End is called when no more epochs follow.
 	End(trial *Trial)
-	// Predict returns the class of every node of the whole graph by the trial's weights, -1 of those that are not in the
-	// test graph, and PredictCached with those outside the train graph computed by the cache: together, so that they see
-	// one another, or apart, as if each arrived alone.
+	// Predict returns the class of every node of the whole graph under the trial's weights, -1 outside the test graph.
+	// PredictCached computes nodes outside the train graph from the cache: together, seeing one another, or apart, as
+	// if each arrived alone.
 	Predict(ctx context.Context, trial *Trial) ([]int32, error)
 	PredictCached(ctx context.Context, trial *Trial, together bool) ([]int32, error)
-	// Cache returns what nodes that arrive later need, by the trial's weights.
+	// Cache returns the cached representations under the trial's weights.
 	Cache(ctx context.Context, trial *Trial) (*cached.Cache, error)
-	// Score measures what Predict or PredictCached returned on the test nodes.
+	// Score returns the test metrics of predictions.
 	Score(classes []int32) (stats.Metrics, error)
 }
 
-// TrainBy runs one trial of a program, as [Trainer.Train] does.
+// TrainBy returns one trial of a program, like [Trainer.Train].
 func TrainBy(ctx context.Context, p Program, o Options, seed uint64, report func(epoch int, e Epoch)) (*Trial, error) {
 	begin := time.Now()
 	trial, stopped, err := follow(ctx, p, o, seed, []ending{{On: o.StopOn}}, report)
@@ -97,13 +95,12 @@ func TrainBy(ctx context.Context, p Program, o Options, seed uint64, report func
 	return trial, nil
 }
 
-// endedBy copies the best epoch of a way of stopping into the trial, if it gives a result.
+// endedBy copies a rule's best epoch, or returns why there is no result.
 func (t *Trial) endedBy(best endedBy, o Options) error {
 	t.BestEpoch, t.Validation, t.Weights = best.BestEpoch, best.Validation, best.Weights
 	return o.fault(t.History, best.BestEpoch)
 }
 
-// follow runs epochs until all ways of stopping have ended the trial.
 func follow(ctx context.Context, p Program, o Options, seed uint64, stops []ending,
 	report func(epoch int, e Epoch)) (*Trial, []endedBy, error) {
 	trial, err := p.Begin(seed)
@@ -137,16 +134,15 @@ func follow(ctx context.Context, p Program, o Options, seed uint64, stops []endi
 	return trial, stopped, err
 }
 
-// followed is a trial, and what each way of stopping keeps of it.
 type followed struct {
 	trial    *Trial
 	options  Options
 	stopped  []endedBy
 	stopping []earlyStopping
-	left     int // ways that have not ended it
+	left     int // rules still running
 }
 
-// newFollowed goes on from what was done of a trial.
+// newFollowed replays the trial's history.
 func newFollowed(trial *Trial, o Options, stops []ending) *followed {
 	f := &followed{trial: trial, options: o, stopped: make([]endedBy, len(stops)),
 		stopping: make([]earlyStopping, len(stops))}
@@ -163,13 +159,12 @@ func newFollowed(trial *Trial, o Options, stops []ending) *followed {
 	return f
 }
 
-// goesOn reports whether there is another epoch.
 func (f *followed) goesOn() bool {
 	done := len(f.trial.History)
 	return done < f.options.MaxEpochs && f.left > 0 && (done == 0 || !diverged(f.trial.History))
 }
 
-// add adds an epoch's metrics on each view, and calls weights where one of them is the best so far.
+// add records an epoch's metrics per view; weights is called if a rule finds them the best so far.
 func (f *followed) add(measured []Epoch, metrics []stats.Metrics, weights func() ([]infer.Weight, error)) (err error) {
 	f.trial.History = append(f.trial.History, measured[0])
 	if diverged(f.trial.History) {
@@ -198,7 +193,6 @@ func (f *followed) add(measured []Epoch, metrics []stats.Metrics, weights func()
 	return nil
 }
 
-// end returns what each way of stopping kept, or why one kept nothing.
 func (f *followed) end() ([]endedBy, error) {
 	for i := range f.stopped {
 		if f.stopped[i].BestEpoch = f.stopping[i].best; f.stopped[i].BestEpoch == 0 {
@@ -208,7 +202,7 @@ func (f *followed) end() ([]endedBy, error) {
 	return f.stopped, nil
 }
 
-// fullGraph is a trainer as a [Program].
+// fullGraph implements [Program].
 type fullGraph struct{ *Trainer }
 
 func (t fullGraph) Begin(seed uint64) (*Trial, error) {
@@ -280,20 +274,18 @@ func (t fullGraph) Score(classes []int32) (stats.Metrics, error) {
 	return learn.EvaluateOnGraph(t.graph, t.view.Test, classes)
 }
 
-// step runs a compiled epoch on the next draws of a trial.
 func (t *Trainer) step(epoch *model.Exec, d *learn.Draws) ([]*tensors.Tensor, error) {
 	t.options.Mask.Draw(rand.New(d.Masks), d.Delta)
 	return learn.Run(epoch, d, t.options.WeightDecay, tensors.FromFlatDataAndDimensions(d.Delta, len(d.Delta), 1))
 }
 
-// diverged reports whether the last epoch's training loss is not finite: no later epoch can be better.
+// diverged reports whether the last training loss is not finite: no later epoch can be better.
 func diverged(history []Epoch) bool {
 	loss := last(history).TrainLoss
 	return math.IsNaN(loss) || math.IsInf(loss, 0)
 }
 
-// fault returns why a trial with this history and this best epoch, counted from 1 (0: none), gives no result, and what
-// to do; nil if it gives one.
+// fault returns why a trial gives no result and a remedy, or nil; best counts from 1 (0: none).
 func (o Options) fault(history []Epoch, best int) error {
 	remedy := fmt.Sprintf("the learning rate %v may be too high, or the features too large", o.LearningRate)
 	switch {

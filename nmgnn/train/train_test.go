@@ -27,7 +27,7 @@ func small() hyper.Parameters {
 	return s
 }
 
-// experiment is one of small parameters on two camps.
+// experiment has small parameters on two camps.
 func experiment(t testing.TB) Experiment {
 	t.Helper()
 	return Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive,
@@ -56,7 +56,7 @@ func TestOneSeedGivesOneTrialToTheLastDigit(t *testing.T) {
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		for _, setting := range []datasets.Setting{datasets.Inductive, datasets.Transductive} {
 			if b.ID != "go" && setting != datasets.Inductive && !gnntest.Torture() {
-				continue // two programs more for XLA to compile
+				continue // two more XLA programs
 			}
 			view := gnntest.View(t, g, 30, setting)
 			trainer := trainerOf(t, b, g, view, small())
@@ -91,7 +91,7 @@ func TestTheBestEpochsWeightsAreRestored(t *testing.T) {
 		require.Equal(t, best.ValidationF1, trial.Validation.MacroF1)
 		require.LessOrEqual(t, len(trial.History), trial.BestEpoch+s.Patience)
 
-		// Predictions follow from the weights that the trial kept.
+		// Predictions follow from the kept weights.
 		predictions, err := trainer.Predict()
 		require.NoError(t, err)
 		require.Equal(t, trial.Predictions, predictions)
@@ -116,7 +116,7 @@ func TestRunningStatisticsAreOfTheBestEpoch(t *testing.T) {
 			}
 		}
 		require.Equal(t, 4, running, "inside each of two layers, and after each: with a readout both are hidden")
-		// The losses of the best epoch come from the statistics that were kept, not from those of the last epoch.
+		// The best epoch's losses come from the kept statistics, not the last epoch's.
 		require.Less(t, trial.BestEpoch, len(trial.History))
 		kept, err := variables.WeightsOf(trainer.store)
 		require.NoError(t, err)
@@ -153,7 +153,7 @@ func TestATrialLearnsWhatCanBeLearned(t *testing.T) {
 }
 
 func TestTheFirstLossIsThatOfTheFirstWeights(t *testing.T) {
-	// Without dropout and masking the first training loss is a plain forward pass; masking or dropout changes it.
+	// Without dropout and masking the first training loss is a plain forward pass.
 	g, view := gnntest.Camps(t, 30, datasets.Transductive)
 	plain := small()
 	plain.Dropout, plain.KeepRate, plain.MaxEpochs = 0, 1, 1
@@ -165,7 +165,6 @@ func TestTheFirstLossIsThatOfTheFirstWeights(t *testing.T) {
 	}
 	require.NotEqual(t, loss(plain), loss(masked))
 	require.NotEqual(t, loss(plain), loss(dropped))
-	// A mask over no node is no mask.
 	o := OptionsOf(masked, view)
 	o.Mask.Only = []int32{}
 	trainer, err := New(b, nmgnn.Build(masked, 2), g, view, o)
@@ -209,7 +208,7 @@ func TestTheZeroKeepRateTrainsAsOneDoes(t *testing.T) {
 }
 
 func TestOneAdamStepMovesByTheLearningRate(t *testing.T) {
-	// Adam's first step is lr·g/(|g|+ε): its length is the learning rate, whatever the gradient.
+	// Adam's first step is lr·g/(|g|+ε): its length is the learning rate.
 	g, view := gnntest.Camps(t, 30, datasets.Transductive)
 	s := small()
 	s.Dropout, s.KeepRate, s.MaxEpochs, s.LearningRate = 0, 1, 1, 0.125
@@ -222,7 +221,7 @@ func TestOneAdamStepMovesByTheLearningRate(t *testing.T) {
 	for i, w := range trial.Weights {
 		for j, value := range w.Values {
 			step := math.Abs(float64(value - before[i].Values[j]))
-			if step > 1e-3 { // a weight whose gradient is all but zero stays
+			if step > 1e-3 { // weights with almost zero gradient stay
 				require.InDelta(t, 0.125, step, 1e-3, "%s entry %d", w.Path, j)
 				moved++
 			}
@@ -232,7 +231,7 @@ func TestOneAdamStepMovesByTheLearningRate(t *testing.T) {
 }
 
 func TestWeightDecayIsAddedToTheGradientOfEveryWeight(t *testing.T) {
-	// With a decay so large that it drowns the loss's gradient, Adam's first step goes towards zero for every weight.
+	// With a decay that drowns the gradient, Adam's first step moves every weight towards zero.
 	g, view := gnntest.Camps(t, 30, datasets.Transductive)
 	s := small()
 	s.MaxEpochs, s.WeightDecay, s.LearningRate = 1, 1e6, 1e-4
@@ -299,7 +298,7 @@ func TestSixteenLayersTrainWithoutNaN(t *testing.T) {
 	})
 }
 
-// tiny is a graph of so many nodes with two classes in turn, one feature that tells the class, and these edges.
+// tiny is a graph with two alternating classes, a feature that tells the class, and these edges.
 func tiny(t *testing.T, labels []int32, pairs [][2]int32) *datasets.Graph {
 	t.Helper()
 	x := make([][]float32, len(labels))
@@ -310,7 +309,7 @@ func tiny(t *testing.T, labels []int32, pairs [][2]int32) *datasets.Graph {
 		Labels: labels, Classes: []string{"a", "b"}}
 }
 
-// phasesOf is a transductive view with sets of one's own.
+// phasesOf is a transductive view with given sets.
 func phasesOf(g *datasets.Graph, train, validation, test []int32) *datasets.View {
 	all := make([]int32, g.NumNodes())
 	for v := range all {
@@ -341,7 +340,7 @@ func TestEveryModelTakesDegenerateGraphs(t *testing.T) {
 				s.Hidden, s.Heads, s.MaxEpochs, s.KeepRate = 4, 2, 3, 0.5
 				switch regulariser {
 				case "":
-				case "readings": // all there are
+				case "readings":
 					if s.Readout, s.Residual = hyper.ReadoutAll, true; hyper.TraitsOf(name).SelfTerm {
 						s.SelfTerm = hyper.SelfKept
 					}
@@ -388,7 +387,7 @@ func TestDivergingTrialsNameSeedEpochAndRemedy(t *testing.T) {
 		require.Regexp(t, `^trial 1 \(seed 7\): epoch \d+: the training loss is (NaN|.Inf): the learning rate 1e\+38 `+
 			`may be too high`, err, on)
 		require.Nil(t, results[0])
-		x.Parameters.MaxEpochs = 1 // no loss is computed with the weights that the only step made
+		x.Parameters.MaxEpochs = 1 // no loss is computed after the only step
 		results, err = x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(7, 1), RunOptions{})
 		require.Regexp(t, `^trial 1 \(seed 7\): (no validation loss in 1 epochs was a number|epoch 1, the best one: `+
 			`the validation loss is NaN): the learning rate`, err, on)
@@ -396,7 +395,7 @@ func TestDivergingTrialsNameSeedEpochAndRemedy(t *testing.T) {
 	}
 }
 
-// ramp is a layer that gives a weight values of its own.
+// ramp is a layer whose scale has given first values.
 type ramp struct{}
 
 func (ramp) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, mask *Node) *Node {

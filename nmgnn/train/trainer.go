@@ -18,8 +18,8 @@ import (
 	"nodemask/nmgnn/internal/variables"
 )
 
-// Trainer is a model compiled for one view of a graph. It can train any number of trials, one after the other. Several
-// trainers may run at the same time on one backend.
+// Trainer is a model compiled for one view of a graph. It trains trials one by one; several trainers may run
+// concurrently on one backend.
 type Trainer struct {
 	backend *backend.Backend
 	model   nmgnn.Model
@@ -27,40 +27,38 @@ type Trainer struct {
 	view    *datasets.View
 	graph   *datasets.Graph
 	plan    kernels.Plan
-	// features of all nodes of the graph, as the model reads them
+	// features of all nodes, normalized if asked
 	features datasets.Features
 
 	store       *model.Store
-	rates       *kernels.Rates // that were compiled are those of model and options
+	rates       *kernels.Rates // drop rates of model and options, as compiled
 	train, test phaseData
-	validations []phaseData // of the view, and of those in Options.Also whose validation graphs are others
-	validatedBy []int       // which of validations belongs to the view, and to each in Options.Also
+	validations []phaseData // the distinct ones of the view and Options.Also
+	validatedBy []int       // index into validations, for the view and each of Options.Also
 	epoch       *model.Exec
-	trainOnly   *model.Exec                   // without validation; nil until it is timed
+	trainOnly   *model.Exec                   // without validation; nil until timed
 	timing      *learn.Draws                  // of TimeEpochs
-	drawn       *learn.Draws                  // of the trial in hand, or the last one
-	represents  map[*nmgnn.Loaded]*model.Exec // all layers' outputs over a phase, once asked for
-	arrivals    map[bool]arrivals             // the test graph as the cache sees it, by together, once asked for
-	readings    *readingGraphs                // nil until they are asked for
-	trained     bool                          // the weights are not the first ones
-	predictor   *predictor                    // what predicts for it and others; nil: it does so itself
-	start       learn.Start                   // first values of the optimizer's own variables
+	drawn       *learn.Draws                  // of the current or last trial
+	represents  map[*nmgnn.Loaded]*model.Exec // all layers' outputs over a phase, compiled on demand
+	arrivals    map[bool]arrivals             // by together, made on demand
+	readings    *readingGraphs                // made on demand
+	trained     bool                          // the weights are no longer the first ones
+	predictor   *predictor                    // shared; nil: the trainer predicts itself
+	start       learn.Start                   // initial values of the optimizer's variables
 
-	// CompileSeconds is how long building and compiling the program took.
+	// CompileSeconds is the wall time of building and compiling.
 	CompileSeconds float64
 }
 
-// phaseData is a phase on the device.
 type phaseData struct {
 	phase   datasets.Phase
 	data    *nmgnn.Loaded
 	labels  []int32        // of the scored nodes
-	targets *learn.Targets // of those that a loss is computed for
+	targets *learn.Targets // of the nodes in the loss
 }
 
-// New compiles m for training on the view's train graph, with validation and test on theirs. It returns an error unless
-// the graph is what it promises ([datasets.Graph.Check]) and the view has nodes to train on, to validate with and to
-// test.
+// New returns m compiled for the view, or an error if the graph is invalid ([datasets.Graph.Check]) or the view lacks
+// nodes to train, validate or test on.
 func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View, o Options) (*Trainer, error) {
 	if err := gomlx.CheckOpen(b); err != nil {
 		return nil, err
@@ -71,7 +69,7 @@ func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.Vi
 	return newTrainer(b, m, g, view, o)
 }
 
-// newTrainer is [New] for a graph that was checked.
+// newTrainer is [New] without the graph's check.
 func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View,
 	o Options) (_ *Trainer, err error) {
 	if err := m.Check(); err != nil {
@@ -118,20 +116,17 @@ func (t *Trainer) compile() error {
 	if t.epoch, err = t.compileStep(true); err != nil {
 		return err
 	}
-	// What the optimizer wants to start from, before it has run.
+	// The optimizer's initial values, before it has run.
 	t.start, err = learn.StartOf(t.store)
 	return err
 }
 
-// views are the trainer's own, and those that it validates with besides.
 func (t *Trainer) views() []*datasets.View {
 	return append([]*datasets.View{t.view}, t.options.Also...)
 }
 
-// trainNodes is how many nodes the train graph has.
 func (t *Trainer) trainNodes() int { return t.view.Train.Edges.NumNodes() }
 
-// normalized is the features of all nodes as the model reads them.
 func (t *Trainer) normalized() datasets.Features {
 	if t.options.NormalizeFeatures {
 		return t.graph.Features.RowNormalized()
@@ -139,7 +134,6 @@ func (t *Trainer) normalized() datasets.Features {
 	return t.graph.Features
 }
 
-// rows are the features of a phase's nodes.
 func (t *Trainer) rows(phase datasets.Phase) datasets.Features {
 	if len(phase.Nodes) == t.features.Rows {
 		return t.features
@@ -147,7 +141,7 @@ func (t *Trainer) rows(phase datasets.Phase) datasets.Features {
 	return t.features.Select(phase.Nodes)
 }
 
-// load puts the phases' graphs, features and targets into variables; a graph that two phases share is there once.
+// load shares one copy among phases of the same graph.
 func (t *Trainer) load() error {
 	loaded := map[*csr.Graph]*nmgnn.Loaded{}
 	load := func(name string, phase datasets.Phase, gradients bool) (*nmgnn.Loaded, error) {
@@ -195,8 +189,8 @@ func (t *Trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (
 	return nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", variables.DataScope, name), phase.Edges, x, o)
 }
 
-// validationsOf lists the different validation phases of views of one split, and which of them each view has: only
-// arrivals that leave out edges among new nodes make a difference.
+// validationsOf returns the distinct validation phases, and each view's index into them: only arrivals without edges
+// among new nodes differ.
 func validationsOf(view *datasets.View, also []*datasets.View) (phases []datasets.Phase, by []int) {
 	at := map[bool]int{}
 	for _, v := range append([]*datasets.View{view}, also...) {
@@ -212,11 +206,10 @@ func validationsOf(view *datasets.View, also []*datasets.View) (phases []dataset
 	return phases, by
 }
 
-// withRoom is how many entries other splits may have where one has n, and all nodes have all.
+// withRoom is the capacity for other splits: this one has n entries, the whole graph all.
 func withRoom(n, all int) int { return min(n+n/5+256, all) }
 
-// forward runs the model over a phase as it is outside training: without mask (but for DropGNN's), dropout or
-// gradients.
+// forward is inference: no mask (except DropGNN's), dropout or gradients.
 func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded) []*Node {
 	pass := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: phase.Neighbours(false, nil),
 		Features: phase.Features(graph, false)}
@@ -226,8 +219,8 @@ func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded)
 	return t.model.Forward(pass)
 }
 
-// compileStep compiles one epoch as [learn.Step.Compile] has it: → the loss that was trained on and, with validate, for
-// each validation graph the loss after it and the classes predicted for its scored nodes.
+// compileStep compiles one epoch (see [learn.Step.Compile]) → training loss and, with validate, per validation graph
+// the loss and the scored nodes' classes.
 func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 	step := learn.Step{Model: t.model, Data: t.train.data, Masks: t.options.Mask.Active(),
 		Regulariser: t.options.Regulariser, Rates: t.rates,
@@ -248,7 +241,7 @@ func last[T any](all []T) T { return all[len(all)-1] }
 
 // Close frees the compiled programs and the data on the device.
 func (t *Trainer) Close() {
-	if t.epoch != nil { // it trains
+	if t.epoch != nil { // nil in a predictor's trainer
 		t.epoch.Finalize()
 	}
 	if t.trainOnly != nil {

@@ -7,8 +7,7 @@ import (
 	"nodemask/stats"
 )
 
-// Epoch holds what was measured in one epoch: the loss that was trained on (with mask and dropout, before the update),
-// and the validation scores after it (without them).
+// Epoch holds the training loss (with mask and dropout, before the update) and validation scores (without, after it).
 type Epoch struct {
 	TrainLoss, ValidationLoss, ValidationF1, ValidationAccuracy float64
 }
@@ -21,17 +20,17 @@ type Trial struct {
 	Seconds     float64       // training and evaluation, without compiling
 	Validation  stats.Metrics // at the best epoch, in the validation graph
 	Test        stats.Metrics // in the test graph
-	Predictions []int32       // class of every node of the whole graph; -1 of those that are not in the test graph
+	Predictions []int32       // class of every node of the whole graph; -1 outside the test graph
 	Weights     []infer.Weight
 }
 
-// String returns the trial in a line: "Trial(seed 1: macro F1 81.2 % on test nodes, best epoch 43 of 93)".
+// String returns a line like "Trial(seed 1: macro F1 81.2 % on test nodes, best epoch 43 of 93)".
 func (t *Trial) String() string {
 	return fmt.Sprintf("Trial(seed %d: macro F1 %.1f %% on test nodes, best epoch %d of %d)", t.Seed, 100*t.Test.MacroF1,
 		t.BestEpoch, len(t.History))
 }
 
-// Facts returns what came out of the trial, each a name and a value.
+// Facts returns the results as pairs of name and value.
 func (t *Trial) Facts() [][2]string {
 	percent := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 	return [][2]string{{"macro F1 on test nodes", percent(t.Test.MacroF1)}, {"accuracy", percent(t.Test.Accuracy)},

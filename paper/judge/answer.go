@@ -14,36 +14,36 @@ import (
 	"nodemask/stats"
 )
 
-// Answer is what masking does in one reading of a model on a data set in a setting.
+// Answer is the effect of masking in one reading.
 type Answer struct {
-	Question // of that reading alone
+	Question // of that reading only
 	Reading  Reading
-	Splits   int     // that there are, of [Splits]
-	Effect   *Effect // nil: there are fewer than two splits
-	P        float64 // of the pooled effect, corrected by Holm's method; 1 without an effect
+	Splits   int     // complete, of [Splits]
+	Effect   *Effect // nil: fewer than two splits
+	P        float64 // of the pooled effect, by Holm's method; 1 without effect
 	Verdict  Verdict
 }
 
-// Choice is a value of what the paper's sentences disagree on.
+// Choice resolves what the paper's sentences disagree on.
 type Choice struct {
-	AllEdges   bool // new nodes arrive with all their edges, not with those to train nodes alone
-	SelfMasked bool // a masked node's own term is masked in GAT and SGAT, as eqs. 7 and 9 have it
-	Fair       bool // GAT and SGAT have no attention dropout in the plain arm either
-	// StopF1 stops GIN on macro F1, not on loss and accuracy, and RawFeatures leaves its features as they are, not divided
-	// by their sum. Both are departures, of which the text says nothing.
+	AllEdges   bool // new nodes arrive with all edges, not only to train nodes
+	SelfMasked bool // mask a masked node's own term in GAT and SGAT (eqs. 7 and 9)
+	Fair       bool // no attention dropout in the plain arm of GAT and SGAT
+	// StopF1 stops GIN on macro F1, not on loss and accuracy; RawFeatures does not divide its features by their
+	// sum. The paper is silent on both.
 	StopF1, RawFeatures bool
-	Rescale             bool // what is kept is divided by p, as dropout does; silent, too
+	Rescale             bool // divide kept terms by p; the paper is silent
 }
 
-// Choices lists those that the protocol gives side by side, the cited reading's first.
+// Choices returns those that the protocol compares, cited first.
 func Choices() []Choice {
 	return []Choice{{}, {AllEdges: true}, {SelfMasked: true}, {AllEdges: true, SelfMasked: true}}
 }
 
-// ForGIN lists the departures that stand beside the cited reading of GIN.
+// ForGIN returns the compared departures of GIN.
 func ForGIN() []Choice { return []Choice{{Rescale: true}, {StopF1: true}, {RawFeatures: true}} }
 
-// step is one away from the cited reading: an option of an axis.
+// step is one option other than the cited one.
 type step struct {
 	axis   string
 	option int
@@ -57,7 +57,7 @@ func (c Choice) parts() []step {
 		{axisFeatures, 1, c.RawFeatures, RawFeatures}, {axisRescale, 1, c.Rescale, "rescaling as in dropout"}}
 }
 
-// String says what differs from the cited reading: "all edges"; "the cited reading" if nothing does.
+// String returns the differences from the cited reading, or "the cited reading".
 func (c Choice) String() string {
 	var words []string
 	for _, p := range c.parts() {
@@ -68,7 +68,7 @@ func (c Choice) String() string {
 	return cmp.Or(strings.Join(words, ", "), "the cited reading")
 }
 
-// reading is the choice as a reading; what has no place in a model or setting changes nothing.
+// reading ignores choices that do not apply.
 func (c Choice) reading(axes []Axis, setting datasets.Setting) Reading {
 	r := make(Reading, len(axes))
 	for _, p := range c.parts() {
@@ -79,7 +79,7 @@ func (c Choice) reading(axes []Axis, setting datasets.Setting) Reading {
 	return r
 }
 
-// On returns a question with a choice taken in each of its readings.
+// On returns the question with the choice made in each reading.
 func (c Choice) On(q Question) Question {
 	taken := c.reading(q.Axes, q.Setting)
 	var only []Reading
@@ -96,8 +96,8 @@ func (c Choice) On(q Question) Question {
 	return q
 }
 
-// Levels returns the stated readings of GIN in three parts: with features divided by their sum, the same stopped on
-// macro F1, and with raw features, among which is that departure.
+// Levels returns GIN's stated readings: with features divided by their sum, the same stopped on macro F1, and with
+// raw features (including that departure).
 func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question, err error) {
 	divided, err = QuestionOf(Stated, data, "gin", setting)
 	if err != nil {
@@ -117,13 +117,12 @@ func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question,
 	return divided, Choice{StopF1: true}.On(divided), raw, nil
 }
 
-// Answers returns what masking does to all models (by a choice of [ForGIN]: to GIN) on all data sets in both settings,
-// in the order of Models, Data and settings. Its p-values are corrected over all of them that the choice changes; those
-// that lack splits count as 1.
+// Answers returns the effect of masking by model, data set and setting (for a choice of [ForGIN]: GIN only).
+// P-values are corrected over the answers that the choice changes; incomplete ones count as 1.
 func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 	var all []Answer
 	var p []float64
-	var of []int // what the choice changes, of all
+	var of []int // indices that the choice changes
 	models := Models()
 	if slices.Contains(ForGIN(), choice) {
 		models = []string{"gin"}
@@ -158,9 +157,8 @@ func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 	return all, nil
 }
 
-// Ask returns what masking does to one model on one data set in a setting, or what another contrast is there, with a
-// p-value that nothing corrects, and no verdict. Errors are those of [Question.Effects], and of a model that
-// the paper does not have.
+// Ask returns the effect of masking, or of another contrast, uncorrected and without verdict. It returns the
+// errors of [Question.Effects], and one for models that the paper lacks.
 func Ask(r *record.Results, data, model string, setting datasets.Setting, choice Choice,
 	contrast Contrast) (Answer, error) {
 	q, err := QuestionOf(Cited, data, model, setting)
@@ -189,7 +187,6 @@ func ask(r *record.Results, q Question, reading Reading) (Answer, error) {
 // Complete reports whether the answer has an effect on all splits.
 func (a Answer) Complete() bool { return a.Effect != nil && a.Splits >= Splits }
 
-// verdict is the word for the answer, which takes all splits.
 func (a Answer) verdict() Verdict {
 	if !a.Complete() {
 		return Unmeasured
@@ -197,14 +194,14 @@ func (a Answer) verdict() Verdict {
 	return VerdictOf(a.Effect.Pooled, a.P)
 }
 
-// Row is a comparison that stands in the grid: a model with a choice.
+// Row is a row of the grid.
 type Row struct {
 	Model string
 	Choice
 	Exploratory bool // added after the protocol's results were seen
 }
 
-// Rows lists the rows of the grid, in its order.
+// Rows returns the grid's rows in order.
 func Rows() (rows []Row) {
 	for _, model := range Models() {
 		rows = append(rows, Row{Model: model})
@@ -219,8 +216,8 @@ func Rows() (rows []Row) {
 	return rows
 }
 
-// AllAnswers returns what masking does in each of [Rows] on all data sets in both settings, in the order of Data and
-// settings. Its p-values are corrected over all of them, and its verdicts rest on these.
+// AllAnswers returns the answers of each of [Rows], by data set and setting. P-values and verdicts are corrected
+// over all.
 func AllAnswers(r *record.Results) ([][]Answer, error) {
 	var grid [][]Answer
 	var p []float64
@@ -253,14 +250,14 @@ func AllAnswers(r *record.Results) ([][]Answer, error) {
 	return grid, nil
 }
 
-// Gain is what masking adds at one size of the train set.
+// Gain is what masking adds at a train set size.
 type Gain struct {
 	TrainPercent    int
-	Mean, Low, High float64 // points of macro F1, with a 95 % interval over splits
-	Plain           float64 // mean macro F1 without masking, in percent
+	Mean, Low, High float64 // points of macro F1, 95 % over splits
+	Plain           float64 // mean macro F1 in percent
 }
 
-// BySize returns the gains at each size; none if nothing has been run.
+// BySize returns the gain by size; nil if nothing has run.
 func (a Answer) BySize() ([]Gain, error) {
 	if a.Effect == nil {
 		return nil, nil
@@ -276,17 +273,17 @@ func (a Answer) BySize() ([]Gain, error) {
 	return all, nil
 }
 
-// Published returns a published gain in points; nil: there is none.
+// Published returns a published gain in points, or nil.
 type Published func(data, model string, setting datasets.Setting, trainPercent int) *float64
 
-// Agreement is how near gains are to the published ones, over all cells that have both.
+// Agreement compares gains with published ones.
 type Agreement struct {
-	RMS           float64 // root mean square of the differences, in points
+	RMS           float64 // root mean square difference, in points
 	Correlation   float64
-	Within, Cells int // of how many cells the interval has the published gain in it, and how many there are
+	Within, Cells int // cells whose interval contains the published gain, of all
 }
 
-// Agree compares the gains of answers with the published ones; answers that lack splits do not count.
+// Agree compares the gains of complete answers with published ones.
 func Agree(answers []Answer, published Published) (a Agreement, err error) {
 	var ours, theirs []float64
 	for _, answer := range answers {
@@ -314,15 +311,14 @@ func Agree(answers []Answer, published Published) (a Agreement, err error) {
 	return a, nil
 }
 
-// Robustness says what masking does in several readings.
+// Robustness counts the effects of masking in several readings.
 type Robustness struct {
-	Readings, Above, Below int // those with a pooled effect, and those significantly above and below zero, p < 0.05
-	Of                     int // readings that the protocol has
+	Readings, Above, Below int // complete; significantly above; below zero
+	Of                     int // all readings
 	Median                 float64
 }
 
-// Robust returns what masking does, or what another contrast is, in all stated readings of a model on a data set in a
-// setting, and in the other choices that the protocol gives side by side. Readings that lack splits do not count.
+// Robust returns the effects of masking, or of another contrast, in a model's complete stated readings and [Choices].
 func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	contrast Contrast) (Robustness, error) {
 	var all Robustness
@@ -341,7 +337,7 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	if err != nil {
 		return all, err
 	}
-	// What varies in masking alone changes nothing of a contrast of plain arms.
+	// A contrast of plain arms ignores options of masking.
 	scores := slices.Concat(contrast.Plus, contrast.Minus)
 	plainAlone := len(scores) > 0 && !slices.ContainsFunc(scores, func(s Score) bool {
 		return s.Arm == Masked
@@ -353,7 +349,7 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 			continue
 		}
 		if plainAlone && slices.Contains(effects, a.Effect.Pooled.MeanDifference) {
-			continue // the same reading, as far as it can be told
+			continue // equal effect: the same reading
 		}
 		all.Of++
 		all.Readings++
@@ -371,8 +367,7 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	return all, nil
 }
 
-// Each returns what masking does in each reading of a question, in its order, on those of its splits that the reading
-// has; corrected by nothing, and without verdicts.
+// Each returns an uncorrected answer per reading, each on its own splits, without verdicts.
 func Each(r *record.Results, q Question) ([]Answer, error) {
 	var all []Answer
 	for _, reading := range q.Readings {
@@ -385,7 +380,7 @@ func Each(r *record.Results, q Question) ([]Answer, error) {
 	return all, nil
 }
 
-// Arms returns the cells of the cited reading, without masking and with it, as they are trained and read.
+// Arms returns the cited reading's cells without and with masking, with stopping and arrivals.
 func Arms(data, model string, setting datasets.Setting, trainPercent int) (plain, masked record.Cell, err error) {
 	axes, err := Axes(model)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"nodemask/paper/recordtest"
 )
 
-// trained makes trials of the cited part for a model on Cora, in both settings: f1 of a trained cell on a split,
-// by its number from 0, and of how new nodes arrive.
+// trained makes trials of a part for a model on Cora, in both settings, with f1 by cell, split (from 0) and arrivals.
 func trained(t *testing.T, part judge.Part, model string, splits int, f1 func(c record.Cell, arrivals datasets.Arrivals,
 	split int) float64) *record.Results {
 	t.Helper()
@@ -35,7 +34,7 @@ func trained(t *testing.T, part judge.Part, model string, splits int, f1 func(c 
 	return record.NewResults(all)
 }
 
-// noise differs from split to split, and is 0 on average over an even number of them.
+// noise averages to 0 over an even number of splits.
 func noise(split int) float64 { return float64(split%2)*2 - 1 }
 
 func of(t *testing.T, all []judge.Answer, data, model string, setting datasets.Setting) judge.Answer {

@@ -1,6 +1,6 @@
-// Package judge says what node masking does, by records: in the cited reading, where every choice is what the paper's
-// text says or else what the works that it cites do, in the readings around it, by depth, and where arms are tuned. The
-// rules are fixed in PROTOCOL.md and PROTOCOL-2.md, beside package paper.
+// Package judge decides from records what node masking does: in the cited reading (the paper's text, else the
+// works that it cites), in readings around it, by depth, and tuned. PROTOCOL.md and PROTOCOL-2.md in package paper
+// fix the rules.
 package judge
 
 import (
@@ -15,27 +15,26 @@ import (
 
 // Axis is one choice that the paper leaves open.
 type Axis struct {
-	Name    string // in lists and menus: "body"
-	Title   string // for people: "Body of GIN"
-	Paper   string // the sentence of the paper that bears on it, or "silent"
+	Name    string // "body"
+	Title   string // "Body of GIN"
+	Paper   string // the paper's sentence, or "silent"
 	Options []Option
-	// Setting is where it matters; "": in both.
+	// Setting in which the axis applies; "": both.
 	Setting datasets.Setting
-	// Masked says that it matters to masked trials alone, Plain to those without a mask.
+	// Masked axes apply to masked trials only, Plain axes to the others.
 	Masked, Plain bool
-	// Read says that it is read off a trained model, not trained for.
+	// Read axes change how a training is read, not the training.
 	Read bool
 }
 
 // Option is one way to choose.
 type Option struct {
 	Name string // "two + norm inside"
-	// Choices are the values of [record.Axis] that it stands for, by name. What is not listed is the model's preset.
+	// Choices are values by [record.Axis] name; others are the preset's.
 	Choices map[string]string
 }
 
-// Options returns options by their names and what they choose, as "0.01, 5e-4: lr=0.01 decay=0.0005". A name alone
-// chooses nothing.
+// Options parses names with choices: "0.01, 5e-4: lr=0.01 decay=0.0005". A name alone chooses nothing.
 func Options(texts ...string) (all []Option) {
 	for _, text := range texts {
 		name, choices, _ := strings.Cut(text, ": ")
@@ -49,13 +48,13 @@ func Options(texts ...string) (all []Option) {
 	return all
 }
 
-// Matters reports whether the axis matters in a setting.
+// Matters reports whether the axis applies in a setting.
 func (a Axis) Matters(setting datasets.Setting) bool { return a.Setting == "" || a.Setting == setting }
 
-// Reading is one option of each axis, by number: a reading of the paper.
+// Reading is the index of one option per axis.
 type Reading []int
 
-// AllReadings lists all readings of a model in a setting. Axes that do not matter there stay at 0.
+// AllReadings returns all readings in a setting; axes that do not apply stay at 0.
 func AllReadings(axes []Axis, setting datasets.Setting) []Reading {
 	all := []Reading{make(Reading, len(axes))}
 	for i, axis := range axes {
@@ -75,16 +74,16 @@ func AllReadings(axes []Axis, setting datasets.Setting) []Reading {
 	return all
 }
 
-// Arm is which of the two is trained.
+// Arm is a side of a comparison.
 type Arm bool
 
-// The arms of every comparison.
+// The arms.
 const (
 	Plain  Arm = false // without node masking
-	Masked Arm = true  // with it, at the paper's keep rate
+	Masked Arm = true  // at the paper's keep rate
 )
 
-// Cell returns what is trained for an arm of a reading, and how it is read: its stopping and arrivals are set too.
+// Cell returns the cell of a reading's arm, with stopping and arrivals.
 func (r Reading) Cell(axes []Axis, arm Arm, data, model string, setting datasets.Setting,
 	trainPercent int) (record.Cell, error) {
 	c := record.NewCell(data, model, setting, trainPercent)
@@ -104,8 +103,7 @@ func (r Reading) Cell(axes []Axis, arm Arm, data, model string, setting datasets
 	return c.Choose(values)
 }
 
-// Words describes a reading: "body: one linear; readout: all layers; …", without axes that do not matter in the
-// setting.
+// Words returns the options that apply: "body: one linear; readout: all layers; …".
 func (r Reading) Words(axes []Axis, setting datasets.Setting) string {
 	var words []string
 	for i, axis := range axes {
@@ -116,7 +114,7 @@ func (r Reading) Words(axes []Axis, setting datasets.Setting) string {
 	return strings.Join(words, "; ")
 }
 
-// Cells lists what has to be trained to answer questions, both arms, each once.
+// Cells returns the trainings that questions need, each once.
 func Cells(questions []Question) ([]record.Cell, error) {
 	var cells []record.Cell
 	for _, q := range questions {
@@ -135,5 +133,5 @@ func Cells(questions []Question) ([]record.Cell, error) {
 	return record.Merged(cells), nil
 }
 
-// Sizes returns the sizes of the train set that readings are compared at, in percent.
+// Sizes returns the compared train set sizes, in percent.
 func Sizes() []int { return []int{10, 25, 50, 90} }

@@ -6,16 +6,16 @@ import (
 	"nodemask/paper/record"
 )
 
-// What GIN is with in the balanced comparison, besides the cited body and features.
+// Variants of GIN in the balanced comparison.
 const (
 	OneLayer    = "one linear layer"
 	StoppedOnF1 = "early stopping on validation F1"
 	RawFeatures = "raw features"
 )
 
-// BalancedDesign returns the rule of the part [Balanced]. What the protocol does not say there is the cited reading's,
-// and no arm has attention dropout, so that arms differ in their own rate alone. Added arms and models are those of
-// ADDITIONS.md, beside package paper.
+// BalancedDesign returns the rule of the part [Balanced]. What the protocol leaves open follows the cited reading;
+// no arm has attention dropout, so that arms differ only in their own rate. ADDITIONS.md in package paper lists
+// added arms and models.
 func BalancedDesign() Design {
 	return Design{
 		Models: []TunedModel{{Name: "gin"}, {Name: "gin", With: OneLayer},

@@ -7,21 +7,19 @@ import (
 	"nodemask/datasets"
 )
 
-// Score is what is read of a trial: macro F1 on the test nodes of an arm, computed from the whole graph or, in the
-// inductive setting, from the cache.
+// Score selects an arm's macro F1 on test nodes, from the whole graph or, inductively, the cache.
 type Score struct {
 	Arm    Arm
 	Cached bool
 }
 
-// Contrast is a difference of scores, the sum of Plus less that of Minus: what a claim says is above zero, or above
-// -Margin points. Without scores it stands for the arm with masking less the one without.
+// Contrast is the sum of Plus less that of Minus; a claim expects it above -Margin points. Without scores: masked
+// less plain.
 type Contrast struct {
 	Plus, Minus []Score
 	Margin      float64
 }
 
-// scores returns what is read of the trials of a reading at a size, by split.
 func (l *lookup) scores(reading Reading, size int, score Score, splits []uint64) ([]float64, error) {
 	if score.Cached && l.Setting != datasets.Inductive {
 		return nil, fmt.Errorf("a cached score in the %s setting: only the inductive one has them", l.Setting)
@@ -40,7 +38,6 @@ func (l *lookup) scores(reading Reading, size int, score Score, splits []uint64)
 	return f1, nil
 }
 
-// differences are those of a contrast, by split, where read returns scores by split.
 func (c Contrast) differences(read func(Score) ([]float64, error)) ([]float64, error) {
 	plus, minus := c.Plus, c.Minus
 	if len(plus)+len(minus) == 0 {

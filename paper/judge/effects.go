@@ -11,37 +11,36 @@ import (
 	"nodemask/stats"
 )
 
-// Question is what is asked of results: a model on a data set in a setting, over sizes of the train set.
+// Question asks for an effect in some readings, over train set sizes.
 type Question struct {
 	Axes        []Axis
 	Data, Model string
 	Setting     datasets.Setting
 	Sizes       []int
-	// Seeds are those of the splits that count; others have been run for other parts of a protocol.
+	// Seeds of the splits that count; other parts may have run more.
 	Seeds    []uint64
-	Readings []Reading // that are asked about
-	// Contrast is what is asked of each reading; the zero value asks what masking adds.
+	Readings []Reading
+	// Contrast asked for; zero value: what masking adds.
 	Contrast Contrast
 }
 
-// Effect is what masking does in one reading.
+// Effect is the effect of masking in one reading.
 type Effect struct {
 	Reading Reading
-	// Differences [size][split] of macro F1, masked minus plain or as the question's contrast is, in points.
+	// Differences [size][split] of macro F1, in points.
 	Differences   [][]float64
 	Plain, Masked []float64 // mean macro F1 in percent, by size
 	// Pooled tests the mean over sizes, with splits as units.
 	Pooled stats.TTest
 }
 
-// Effects holds the effects of all readings on the same splits.
+// Effects holds the effects of all readings on common splits.
 type Effects struct {
 	Question
-	Splits  []uint64 // that every training has
+	Splits  []uint64 // common to all trainings
 	Effects []Effect // in the order of Readings
 }
 
-// lookup finds the scores of the readings of a question, each once.
 type lookup struct {
 	Question
 	results *record.Results
@@ -52,7 +51,6 @@ func (q Question) look(r *record.Results) *lookup {
 	return &lookup{q, r, map[record.Cell]map[uint64]record.Reading{}}
 }
 
-// of returns the scores of a reading's arm at a size, by seed.
 func (l *lookup) of(r Reading, arm Arm, size int) (map[uint64]record.Reading, error) {
 	c, err := r.Cell(l.Axes, arm, l.Data, l.Model, l.Setting, size)
 	if err != nil {
@@ -66,7 +64,7 @@ func (l *lookup) of(r Reading, arm Arm, size int) (map[uint64]record.Reading, er
 	return scores, l.results.Err()
 }
 
-// splits are the seeds, of those that count, that every training of the arms has.
+// splits returns the seeds that all trainings of the arms have.
 func (l *lookup) splits(arms ...Arm) ([]uint64, error) {
 	common := slices.Clone(l.Seeds)
 	for _, reading := range l.Readings {
@@ -86,9 +84,8 @@ func (l *lookup) splits(arms ...Arm) ([]uint64, error) {
 	return common, nil
 }
 
-// Effects returns what masking does in every reading, or what the question's contrast is there, on the splits that all
-// of them have; without effects if those are fewer than two. It returns an error for a contrast of cached scores in the
-// transductive setting, which has none, and that of [record.Results.Err].
+// Effects returns the contrast in every reading, on the splits common to all; no effects with fewer than two. It
+// returns an error for cached scores in the transductive setting, and that of [record.Results.Err].
 func (q Question) Effects(r *record.Results) (*Effects, error) {
 	all := &Effects{Question: q}
 	var err error
@@ -129,7 +126,7 @@ func (q Question) Effects(r *record.Results) (*Effects, error) {
 	return all, nil
 }
 
-// F1 returns the macro F1 in percent that results have of an arm of a reading at a size, by the split's seed.
+// F1 returns an arm's macro F1, in percent, by seed.
 func (q Question) F1(r *record.Results, reading Reading, arm Arm, size int) (map[uint64]float64, error) {
 	found, err := q.look(r).of(reading, arm, size)
 	scores := map[uint64]float64{}
@@ -139,7 +136,7 @@ func (q Question) F1(r *record.Results, reading Reading, arm Arm, size int) (map
 	return scores, err
 }
 
-// Sign returns 1 or -1 for a pooled effect that is significantly above or below zero (p < 0.05), else 0.
+// Sign returns 1 or -1 if the pooled effect is significantly above or below zero (p < 0.05), else 0.
 func (e Effect) Sign() int {
 	switch {
 	case e.Pooled.Low > 0:

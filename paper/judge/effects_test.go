@@ -13,8 +13,7 @@ import (
 	"nodemask/paper/recordtest"
 )
 
-// asked asks about readings of a model with attention on Cora: two baselines, the own term masked or kept, four ways to
-// stop and three arrivals.
+// asked asks about an attention model on Cora: two baselines, own term masked or kept, four stoppings, three arrivals.
 func asked(t *testing.T, model string, setting datasets.Setting) Question {
 	t.Helper()
 	axes := []Axis{
@@ -43,7 +42,6 @@ func cellsOf(t *testing.T, questions []Question) []record.Cell {
 	return cells
 }
 
-// ofBoth asks about all readings of a model on Cora in both settings.
 func ofBoth(t *testing.T, model string, sizes ...int) []Question {
 	t.Helper()
 	var both []Question
@@ -55,8 +53,7 @@ func ofBoth(t *testing.T, model string, sizes ...int) []Question {
 	return both
 }
 
-// trials makes trainings of all trainings of a model on splits from FirstDepthSplit on, with scores by what was
-// trained, how it was stopped and what arrived.
+// trials makes all trainings of a model on splits from FirstDepthSplit on, with scores by cell, stopping and arrivals.
 func trials(t *testing.T, model string, splits int, score func(c record.Cell, on hyper.StopOn, way datasets.Arrivals,
 	split int) (f1, cached float64)) *record.Results {
 	t.Helper()
@@ -72,8 +69,7 @@ func trials(t *testing.T, model string, splits int, score func(c record.Cell, on
 }
 
 func TestEffectsPairSplitsAndPoolSizes(t *testing.T) {
-	// Plain 70 + split. Masked gains 1 where stopping follows F1 and loses 1 elsewhere, 2 more at 90 %, and the split's
-	// number in tenths.
+	// Plain 70 + split. Masked: +1 where stopping follows F1, else −1; +2 at 90 %; plus the split's number in tenths.
 	results := trials(t, "gat", 3, func(c record.Cell, on hyper.StopOn, way datasets.Arrivals, split int) (float64,
 		float64) {
 		f1 := 70 + float64(split)
@@ -105,7 +101,7 @@ func TestEffectsPairSplitsAndPoolSizes(t *testing.T) {
 		}
 		require.Equal(t, sign, e.Sign())
 	}
-	// A split that one training lacks counts for none.
+	// A split that one training lacks does not count.
 	cells := cellsOf(t, ofBoth(t, "gat", Sizes()...))
 	var all []record.Record
 	for _, c := range cells {
@@ -119,7 +115,7 @@ func TestEffectsPairSplitsAndPoolSizes(t *testing.T) {
 }
 
 func TestTheBestKeepRateRisesByItsSlope(t *testing.T) {
-	// The best keep rate is 0.5 at two layers and 0.1 more each time the depth doubles.
+	// The best keep rate is 0.5 at two layers and rises by 0.1 per doubling of depth.
 	var scores []DepthScore
 	for _, layers := range Depths() {
 		for p := 1; p <= 10; p++ {

@@ -1,9 +1,9 @@
 package judge
 
-// Grade is what the evidence says, of a claim.
+// Grade is the verdict on a claim.
 type Grade string
 
-// The grades of claims, as the protocols define them.
+// The grades, as the protocols define them.
 const (
 	Reproduced    Grade = "reproduced"
 	SameDirection Grade = "same direction"
@@ -15,7 +15,7 @@ const (
 	NotRun        Grade = "not run"
 )
 
-// Grades lists those of claims, from the best for the paper to the worst, and then those that say nothing of it.
+// Grades returns all grades, best first; the last two do not judge the paper.
 func Grades() []Grade {
 	return []Grade{Reproduced, SameDirection, Depends, UnderAPoint, CannotTell, Contradicted, CannotTest, NotRun}
 }

@@ -15,13 +15,12 @@ const (
 	Splits     = 20
 )
 
-// Models lists the models that the paper has, as its protocol orders them.
+// Models returns the paper's models in the protocol's order.
 func Models() []string { return []string{"gin", "gat", "sgat"} }
 
-// Data lists the data sets of the protocol.
+// Data returns the data sets of the protocol.
 func Data() []string { return []string{"cora", "citeseer", "pubmed"} }
 
-// Names of axes.
 const (
 	axisFeatures  = "features"
 	axisDropout   = "dropout"
@@ -35,8 +34,8 @@ const (
 	axisArrivals  = "arrivals"
 )
 
-// Axes lists the axes of a model. The first option of each is the cited reading's: [Reading] of zeros is the
-// cited reading. It returns an error for models that the paper does not have.
+// Axes returns a model's axes, or an error if the paper lacks it. First options are the cited ones: a [Reading] of
+// zeros is the cited reading.
 func Axes(model string) ([]Axis, error) {
 	common := []Axis{
 		{Name: axisRescale, Title: "What is kept is divided by p", Masked: true, Paper: "silent; dropout does it",
@@ -82,34 +81,33 @@ func Axes(model string) ([]Axis, error) {
 	return nil, fmt.Errorf("no cited reading of %q: expected one of %q", model, Models())
 }
 
-// Part is a part of the protocol that asks about readings.
+// Part is a part of the protocol.
 type Part string
 
 // The parts, in the protocol's order.
 const (
-	// Cited is the cited reading with every value of what the paper's sentences disagree on (the edges of new nodes, a
-	// masked node's own term), with and without rescaling, and for GAT and SGAT against no attention dropout too.
+	// Cited varies what the paper's sentences disagree on (edges of new nodes, a masked node's own term),
+	// rescaling and, in GAT and SGAT, the plain arm's attention dropout.
 	Cited Part = "cited"
-	// Departures are one step away from the cited reading, on Cora. On PubMed raw features are one of GIN's, as that step
-	// is in the half of the stated readings that is not run there (ADDITIONS.md, beside package paper).
+	// Departures are one step from the cited reading, on Cora. GIN's on PubMed include raw features, which its half
+	// of the stated readings lacks (ADDITIONS.md in package paper).
 	Departures Part = "departures"
-	// Stated are all readings in which what is stated or cited is fixed, and what the paper is silent about varies. On
-	// PubMed those of GIN are a half fraction.
+	// Stated varies what the paper is silent about; a half fraction for GIN on PubMed.
 	Stated Part = "stated"
-	// Scale is whether sums that are p of those in validation explain what masking does: normalisation × rescaling, on
-	// Cora, ten splits.
+	// Scale asks whether masking helps because training sums are p times those of validation: normalisation ×
+	// rescaling, on Cora, ten splits.
 	Scale Part = "scale"
-	// Tables is what the paper's tables have besides: the cited reading and the fair comparison, at the other sizes.
+	// Tables covers the other sizes of the paper's tables, cited and fair.
 	Tables Part = "tables"
-	// Balanced is the tuned comparison in which all arms have the same sixteen configurations, crossed with a rate of
-	// their own ([BalancedDesign]); it asks no question about readings.
+	// Balanced is the tuned comparison ([BalancedDesign]) of arms with the same sixteen configurations, crossed
+	// with their own rate. It has no questions.
 	Balanced Part = "balanced"
 )
 
-// Parts lists them.
+// Parts returns all parts.
 func Parts() []Part { return []Part{Cited, Departures, Stated, Scale, Tables, Balanced} }
 
-// Splits returns how many splits the part has: all, or the first ten.
+// Splits returns the number of splits of the part.
 func (p Part) Splits() int {
 	if p == Scale {
 		return Splits / 2
@@ -117,8 +115,7 @@ func (p Part) Splits() int {
 	return Splits
 }
 
-// QuestionOf returns what a part asks of a model on a data set in a setting. The first reading is the cited one. It
-// returns an error for a model that the paper does not have.
+// QuestionOf returns a part's question, the cited reading first, or an error for a model that the paper lacks.
 func QuestionOf(part Part, data, model string, setting datasets.Setting) (Question, error) {
 	axes, err := Axes(model)
 	q := Question{Axes: axes, Data: data, Model: model, Setting: setting, Sizes: Sizes(),
@@ -154,8 +151,7 @@ func QuestionOf(part Part, data, model string, setting datasets.Setting) (Questi
 	return q, nil
 }
 
-// First returns the readings of a question that are run before its others: the cited one, and the fair comparison with
-// it.
+// First returns the readings to run first: the cited and the fair one.
 func First(q Question) Question {
 	first := []Reading{make(Reading, len(q.Axes)), Choice{Fair: true}.reading(q.Axes, q.Setting)}
 	q.Readings = slices.DeleteFunc(slices.Clone(q.Readings), func(r Reading) bool {
@@ -168,8 +164,8 @@ func index(axes []Axis, name string) int {
 	return slices.IndexFunc(axes, func(a Axis) bool { return a.Name == name })
 }
 
-// vary lists the readings in which the named axes vary, among those that matter, and all else is cited. Arrivals
-// without validation nodes are a departure, not an open choice.
+// vary returns readings that differ from the cited one only in the named axes. Arrivals without validation nodes
+// are a departure, not an open choice.
 func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	return slices.DeleteFunc(AllReadings(axes, setting), func(r Reading) bool {
 		for i, axis := range axes {
@@ -181,7 +177,7 @@ func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	})
 }
 
-// departures lists the cited reading and those that differ from it in one choice that is stated, cited or open.
+// departures returns the cited reading and those one step from it, except where the paper is silent.
 func departures(axes []Axis, setting datasets.Setting) []Reading {
 	all := []Reading{make(Reading, len(axes))}
 	for i, axis := range axes {
@@ -197,7 +193,7 @@ func departures(axes []Axis, setting datasets.Setting) []Reading {
 	return all
 }
 
-// Departure says in what a reading differs from the cited one, "rescale: yes", or that it is the cited one.
+// Departure returns a reading's differences, "rescale: yes", or "the cited reading".
 func Departure(axes []Axis, r Reading) string {
 	var steps []string
 	for i, axis := range axes {

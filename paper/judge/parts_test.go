@@ -28,7 +28,7 @@ func TestTheCitedReadingIsWhatTheProtocolsTableSays(t *testing.T) {
 	require.NoError(t, err)
 	for arm, want := range map[judge.Arm]hyper.Parameters{
 		judge.Plain: {KeepRate: 1, MaskOver: hyper.MaskAll, AttentionDropout: 0.6},
-		// inductively the train nodes are all
+		// inductively only train nodes exist
 		judge.Masked: {KeepRate: 0.5, MaskOver: hyper.MaskAll, SelfTerm: hyper.SelfKept},
 	} {
 		want.Preset, want.Model, want.Layers, want.Hidden, want.Heads, want.MLPLayers, want.Dropout = "gat", "gat", 2, 64, 8,
@@ -54,7 +54,7 @@ func TestEachPartAsksAboutTheReadingsThatTheProtocolLists(t *testing.T) {
 		{judge.Cited, "cora", "gin", datasets.Transductive, 2, 3},                  // rescaling
 		{judge.Cited, "pubmed", "gat", datasets.Inductive, 2 * 2 * 2 * 2, 6},       // × own term × attention dropout
 		{judge.Departures, "cora", "gin", datasets.Transductive, 1 + 3 + 3 + 1, 9}, // body, stopping, masked nodes
-		// body, stopping, arrivals, and raw features, which the half of the stated readings leaves out
+		// body, stopping, arrivals, and raw features, which its half of the stated readings lacks
 		{judge.Departures, "pubmed", "gin", datasets.Inductive, 1 + 3 + 3 + 2 + 1, 10},
 		// stopping, arrivals, own term and attention dropout
 		{judge.Departures, "cora", "sgat", datasets.Inductive, 1 + 3 + 2 + 2, 4},

@@ -7,17 +7,17 @@ import (
 	"nodemask/paper"
 )
 
-// FirstProtocol returns the name that records carry of PROTOCOL.md: depth, and the comparison of drawn configurations.
+// FirstProtocol returns the hash of PROTOCOL.md: depth, and drawn configurations.
 func FirstProtocol() string { return HashOf("PROTOCOL.md") }
 
-// SecondProtocol returns the name that records carry of PROTOCOL-2.md: the cited reading and those around it.
+// SecondProtocol returns the hash of PROTOCOL-2.md: the cited reading and its neighbours.
 func SecondProtocol() string { return HashOf("PROTOCOL-2.md") }
 
-// HashOf returns the name that results carry of one of [paper.Protocols]: the first 16 hex digits of its SHA-256.
+// HashOf returns the first 16 hex digits of the SHA-256 of one of [paper.Protocols].
 func HashOf(file string) string {
 	text, err := paper.Protocols.ReadFile(file)
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // embedded
 	}
 	h := sha256.Sum256(text)
 	return hex.EncodeToString(h[:8])

@@ -16,7 +16,6 @@ import (
 	"nodemask/stats"
 )
 
-// How often a configuration is tried, and on how many splits what was chosen is compared.
 const (
 	tunedTries = 3
 	tunedFresh = 20
@@ -26,23 +25,22 @@ const (
 const (
 	ArmPlain       = "plain"
 	ArmMasked      = "masked, p = 0.5"
-	ArmMaskedTuned = "masked, p tuned" // chooses its keep rate
+	ArmMaskedTuned = "masked, p tuned"
 	ArmDropEdge    = "DropEdge, tuned"
 	ArmDropout     = "dropout, tuned"
 	ArmDropGNN     = "DropGNN, tuned"
 )
 
-// Grid are values of record axes, by name, that a configuration has one each of.
+// Grid lists values by record axis; a configuration has one of each.
 type Grid map[string][]string
 
-// With returns the grid with other values of some axes.
+// With returns the grid with other's axes replaced.
 func (g Grid) With(other Grid) Grid {
 	g = maps.Clone(g)
 	maps.Copy(g, other)
 	return g
 }
 
-// all lists the grid's configurations.
 func (g Grid) all() []map[string]string {
 	all := []map[string]string{{}}
 	for _, name := range slices.Sorted(maps.Keys(g)) {
@@ -59,33 +57,32 @@ func (g Grid) all() []map[string]string {
 	return all
 }
 
-// Design is the rule of a tuned comparison: what each arm may choose, on which splits, and how trials are read.
+// Design is the rule of a tuned comparison.
 type Design struct {
 	Models   []TunedModel
 	Data     []string
 	Arms     []string // the baseline first
-	Added    []string // arms that came after the protocol: a cell is complete without them
+	Added    []string // after the protocol: a cell is complete without them
 	Stop     hyper.StopOn
 	Arrivals datasets.Arrivals
-	FirstTry uint64 // the splits that configurations are chosen on begin here,
-	Fresh    uint64 // and here those that the chosen ones are compared on
-	Budget   int    // configurations drawn for each arm without looking; 0: all that there are
+	FirstTry uint64 // splits for choosing, from this seed
+	Fresh    uint64 // splits for comparing, from this seed
+	Budget   int    // configurations drawn per arm; 0: all
 
 	// Grids returns what an arm may choose.
 	Grids func(model, arm string) []Grid
-	// Base returns the cell that choices are made in, with masking and without it.
+	// Base returns the cell that configurations change.
 	Base func(q TunedQuestion, masked bool) (record.Cell, error)
 }
 
-// TunedModel is a model of a tuned comparison. One with another body, features or early stopping than the design's
-// usual ones says so.
+// TunedModel is a model of a tuned comparison; With names an unusual body, features or stopping.
 type TunedModel struct {
 	Name, With string
-	Added      bool         // came after the protocol
-	Stop       hyper.StopOn // "": as the design has it
+	Added      bool         // after the protocol
+	Stop       hyper.StopOn // "": the design's
 }
 
-// Title returns the model's name for people, what it is with, and whether it is exploratory.
+// Title returns the model's name, its variant, and whether it is exploratory.
 func (m TunedModel) Title() string {
 	title := hyper.Title(m.Name)
 	if m.With != "" {
@@ -97,7 +94,7 @@ func (m TunedModel) Title() string {
 	return title
 }
 
-// DrawnDesign is the tuned comparison of PROTOCOL.md: twelve configurations drawn for each arm.
+// DrawnDesign returns PROTOCOL.md's tuned comparison: twelve configurations drawn per arm.
 func DrawnDesign() Design {
 	d := Design{Data: []string{"cora", "citeseer", "pubmed"},
 		Arms:  []string{ArmPlain, ArmMasked, ArmMaskedTuned, ArmDropEdge, ArmDropout},
@@ -124,7 +121,7 @@ func DrawnDesign() Design {
 			g["dropout"] = []string{"0", "0.2", "0.4", "0.6", "0.8"}
 		}
 		if model == "gat" || model == "sgat" {
-			// Leaving attention dropout out may be all that masking does there: every arm may.
+			// Masking may help only by removing attention dropout: every arm may do so.
 			g["attention-dropout"] = []string{"0", "0.6"}
 		}
 		return []Grid{g}
@@ -132,7 +129,7 @@ func DrawnDesign() Design {
 	return d
 }
 
-// WithRates lists an arm's regulariser with each of some rates, as the axis "regulariser" has them.
+// WithRates returns values of the axis "regulariser".
 func WithRates(arm string, rates []string) []string {
 	name := map[string]hyper.RegulariserName{ArmDropEdge: hyper.DropEdgeRegulariser,
 		ArmDropGNN: hyper.DropGNNRegulariser}[arm]
@@ -151,14 +148,13 @@ type TunedQuestion struct {
 	TrainPercent int
 }
 
-// Protocol returns the comparison without the models that were added to its protocol. Their cells are no part of what
-// is said of all models.
+// Protocol returns the design without added models, which statements about all models exclude.
 func (d Design) Protocol() Design {
 	d.Models = slices.DeleteFunc(slices.Clone(d.Models), func(m TunedModel) bool { return m.Added })
 	return d
 }
 
-// Questions lists the cells of the comparison, by model, data set, setting and size.
+// Questions returns the cells by model, data set, setting and size.
 func (d Design) Questions() []TunedQuestion {
 	var all []TunedQuestion
 	for _, model := range d.Models {
@@ -173,7 +169,7 @@ func (d Design) Questions() []TunedQuestion {
 	return all
 }
 
-// Of returns the design for some models, by name, and data sets alone; nil: all.
+// Of returns the design for some data sets and models; nil: all.
 func (d Design) Of(data, models []string) Design {
 	if data != nil {
 		d.Data = data
@@ -184,8 +180,6 @@ func (d Design) Of(data, models []string) Design {
 	return d
 }
 
-// configurations returns what an arm may choose, or as many of it as the budget has, drawn without looking: values of
-// record axes, by name.
 func (d Design) configurations(model, arm string) []map[string]string {
 	var all []map[string]string
 	for _, g := range d.Grids(model, arm) {
@@ -201,7 +195,7 @@ func (d Design) configurations(model, arm string) []map[string]string {
 	return all[:min(d.Budget, len(all))]
 }
 
-// cell returns the cell of a configuration, of what Base has returned for one with masking or without.
+// cell returns a configuration's cell; bases caches Base by masking.
 func (d Design) cell(q TunedQuestion, values map[string]string, bases map[bool]record.Cell) (c record.Cell, err error) {
 	keep, ok := values["keep"]
 	masked := ok && keep != "1"
@@ -216,22 +210,21 @@ func (d Design) cell(q TunedQuestion, values map[string]string, bases map[bool]r
 	return c.Trained(), err
 }
 
-// Begun reports whether the first configuration of a question's first arm has been trained. One that has not is not
-// complete, which is quicker to find out so than by [Design.Tuned].
+// Begun reports whether the first configuration has been trained: quicker than [Design.Tuned].
 func (d Design) Begun(r *record.Results, q TunedQuestion) (bool, error) {
 	c, err := d.cell(q, d.configurations(q.Model.Name, d.Arms[0])[0], map[bool]record.Cell{})
 	return err == nil && len(r.Trials(c)) > 0, err
 }
 
-// TunedArm is what an arm's budget has found.
+// TunedArm is an arm of a [Tuned] cell.
 type TunedArm struct {
 	Name       string
-	Chosen     map[string]string // values of record axes; nil: not known yet
-	Validation float64           // mean macro F1 of the chosen one on the tuning splits, in percent
-	F1         []float64         // macro F1 of the chosen one on fresh splits, in percent, by split; complete or nil
+	Chosen     map[string]string // values of record axes; nil: not yet
+	Validation float64           // its mean macro F1 on the tuning splits, in percent
+	F1         []float64         // its macro F1 by fresh split; complete or nil
 }
 
-// Words lists what was chosen, in the order of axes: "keep 0.9, hidden 64, …".
+// Words returns the choice: "keep 0.9, hidden 64, …".
 func (a TunedArm) Words() string {
 	var parts []string
 	for _, axis := range record.Axes() {
@@ -242,23 +235,23 @@ func (a TunedArm) Words() string {
 	return strings.Join(parts, ", ")
 }
 
-// Tuned is a cell of a tuned comparison, as far as it is known.
+// Tuned is a cell of a tuned comparison, so far.
 type Tuned struct {
 	TunedQuestion
 	Arms []TunedArm
-	// Complete says that every arm of the protocol has run on the fresh splits; added ones may be missing.
+	// Complete: every arm of the protocol has run on the fresh splits.
 	Complete bool
-	// Next is what is to be trained. Without cells everything is there.
+	// Next to train; no cells: nothing is left.
 	Next Batch
-	// Stage is what Next is of. 0: the protocol's arms choose; 1: on fresh splits they are compared, when all of them
-	// have chosen; 2 and 3: the same of added arms, which never delay the protocol.
+	// Stage of Next. 0: the protocol's arms choose; 1: all have chosen and are compared on fresh splits; 2 and 3:
+	// the same for added arms, which never delay the protocol.
 	Stage int
 }
 
-// Tuned says what every arm has chosen and how it does, and what is to be trained next.
+// Tuned returns every arm's choice and scores, and what to train next.
 func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	t := Tuned{TunedQuestion: q, Complete: true}
-	readings := func(c record.Cell) map[uint64]record.Reading { // of a training
+	readings := func(c record.Cell) map[uint64]record.Reading {
 		c.Parameters.StopOn, c.Arrivals = cmp.Or(q.Model.Stop, d.Stop), d.Arrivals
 		return r.Readings(c)
 	}
@@ -319,8 +312,8 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	return t, r.Err()
 }
 
-// Differences subtracts one arm's macro F1 from another's, in points, by fresh split; nil if one of the two or an arm
-// of the protocol has not run.
+// Differences returns arm's macro F1 minus against's, in points, by fresh split; nil if either or an arm of the
+// protocol is incomplete.
 func (t Tuned) Differences(arm, against string) []float64 {
 	f1 := map[string][]float64{}
 	for _, a := range t.Arms {
@@ -336,14 +329,13 @@ func (t Tuned) Differences(arm, against string) []float64 {
 	return differences
 }
 
-// In reports whether a cell is one of models in a setting; "": in any.
+// In reports whether the cell is of models in a setting ("": any).
 func (q TunedQuestion) In(setting datasets.Setting, models []TunedModel) bool {
 	return slices.Contains(models, q.Model) && (setting == "" || setting == q.Setting)
 }
 
-// Pooled compares two arms of models in a setting ("": in both) over those cells of a tuned comparison in which both,
-// and every arm of the protocol, have run: the mean over the cells of their differences in macro F1, in points, with
-// its interval over fresh splits, and how many cells there are. Without one the effect is the zero value.
+// Pooled returns the mean difference of two arms of models in a setting ("": both), in points of macro F1, with
+// its interval over fresh splits, and the number of complete cells behind it; without cells the zero value.
 func Pooled(all []Tuned, setting datasets.Setting, models []TunedModel, arm, against string) (effect stats.TTest,
 	cells int, err error) {
 	var differences [][]float64

@@ -8,10 +8,10 @@ import (
 	"nodemask/stats"
 )
 
-// Verdict is the word for a difference in points, wherever one is reported.
+// Verdict is the word for a difference in points.
 type Verdict string
 
-// The verdicts there are.
+// All verdicts.
 const (
 	Helps      Verdict = "helps"
 	Hurts      Verdict = "hurts"
@@ -20,12 +20,12 @@ const (
 	Unmeasured Verdict = "not run"
 )
 
-// Clear reports whether the difference has a sign: it helps or hurts.
+// Clear reports whether it helps or hurts.
 func (v Verdict) Clear() bool { return v == Helps || v == Hurts }
 
-// VerdictOf returns the word for a difference in points with a p-value, which may be corrected for other comparisons:
-// it helps or hurts where p < 0.05; else it is under a point where the 90 % interval lies within ±1, the two one-sided
-// tests of equivalence at 5 %; else the data can't tell.
+// VerdictOf returns the word for a difference in points with a p-value, perhaps corrected: it helps or hurts where
+// p < 0.05; else it is under a point where the 90 % interval lies within ±1 (two one-sided tests of equivalence at
+// 5 %); else the data can't tell.
 func VerdictOf(t stats.TTest, p float64) Verdict {
 	half := 0.0
 	if t.StdDev > 0 {

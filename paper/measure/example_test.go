@@ -12,7 +12,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// Trials that a store has are not run again.
+// Recorded trials are not rerun.
 func ExampleMissing() {
 	folder, err := os.MkdirTemp("", "results")
 	if err != nil {

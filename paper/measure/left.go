@@ -2,8 +2,7 @@ package measure
 
 import "time"
 
-// TimeLeft returns how long the further trials will take if each takes as long as those that ran, rounded to seconds; 0
-// if none has run yet.
+// TimeLeft returns the estimated time of further trials, in whole seconds; 0 if none ran.
 func TimeLeft(elapsed time.Duration, ran, further int) time.Duration {
 	if ran == 0 {
 		return 0

@@ -1,4 +1,4 @@
-// Package measure runs the trials of cells that a store lacks, and runs recorded trials again to compare.
+// Package measure runs the trials that a store lacks, and reruns recorded ones.
 package measure
 
 import (
@@ -16,53 +16,50 @@ import (
 	"nodemask/paper/record"
 )
 
-// Options say how cells are measured. All but Open, and Protocol for cells with readings, may be left zero.
+// Options configure [Missing]. Open is required, and Protocol for cells with readings.
 type Options struct {
-	Seeds []uint64 // of each cell's trials; nil: 1 to 10
-	// Batch is for how many seeds all cells are done before the next ones; 0: the first seed by itself, so that a part
-	// of the work is already a table, then all others. Programs are compiled once a batch.
+	Seeds []uint64 // nil: 1 to 10
+	// Batch is how many seeds all cells run before the next ones; 0: the first, which already fills a table, then
+	// all others. Each batch compiles anew.
 	Batch int
-	Jobs  int // trials side by side; 0: 1
-	// Pool has the jobs and keeps their programs for the next call; nil: the call has its own. It must be of as many
-	// jobs.
+	Jobs  int // parallel trials; 0: 1
+	// Pool of Jobs jobs keeps programs for the next call; nil: a new one.
 	Pool *jobs.Pool[*train.Runner]
-	// Shard of Shards, counted from 0, runs only its share of the cells; 0 Shards: 1.
+	// Shard, from 0, of Shards runs its share of the cells; 0 Shards: 1.
 	Shard, Shards int
-	// Open reads a data set, once for each that trials are missing on, before the first of them.
+	// Open reads a data set: once for each that lacks trials, before the first trial.
 	Open Opener
-	// Unopened is told, before the first trial, of data sets that cannot be opened. If it returns nil, all trials on
-	// others run, and the same error is returned in the end. A nil Unopened: it is returned at once. The error joins an
-	// [Unopened] for each.
+	// Unopened receives the joined [Unopened] errors before the first trial. If it returns nil, other trials run
+	// first; a nil Unopened: Missing returns the errors at once.
 	Unopened func(error) error
-	// Progress is called before and after each trial, by one job at a time.
+	// Progress is called before and after each trial, never concurrently.
 	Progress func(State)
 
-	// Epoch is called after each epoch of each trial of cells without readings, by the trial's job; it must be quick.
-	// Now dates their records; nil: time.Now. Also lists cells that others want, with all that they want measured:
-	// measuring it in the same trials costs little, and running the trials again for it costs much. Cells that are not
-	// run are left out. WithoutMAD leaves out MAD, which takes a good part of a short trial's time.
+	// Epoch is called after each epoch of cells without readings, by the trial's job; it must be quick. Now dates
+	// records; nil: time.Now. Also lists cells whose measurements are taken in the same trials, which is cheap; it
+	// adds no trials. WithoutMAD skips MAD, which takes much of a short trial.
 	Epoch      func(cell record.Cell, seed uint64, epoch int, e train.Epoch)
 	Now        func() time.Time
 	Also       []record.Cell
 	WithoutMAD bool
 
-	// Protocol is the hash of the rules, which records with readings keep.
+	// Protocol is the rules' hash for records with readings.
 	Protocol string
 }
 
-// State is how far the work has come.
+// State is the progress of [Missing].
 type State struct {
-	Done, Total int            // trials, with those that were there before
-	Before      int            // of Done: there before
-	Left        time.Duration  // estimated from the trials so far; 0: unknown
+	Done, Total int            // trials
+	Before      int            // of Done, recorded before
+	Left        time.Duration  // estimated; 0: unknown
 	Last        *record.Record // the trial that has just ended
 }
 
-// Missing runs the trials of cells that the store does not have for this backend, and adds each to the store as it
-// ends. Trials of cells that share a compiled program follow each other.
+// Missing runs the trials that the store lacks for this backend, and stores each as it ends. Cells that share a
+// compiled program run together.
 //
-// When the context is cancelled only the trials in hand are lost. Any number of processes may measure into one folder:
-// none runs a trial that another has run or has in hand.
+// Cancelling loses only unfinished trials. Many processes may measure into one folder: leases keep them from
+// running the same trial.
 func Missing(
 	ctx context.Context, b *backend.Backend, store *record.Store, cells []record.Cell, o Options,
 ) error {
@@ -102,7 +99,6 @@ func Missing(
 	})
 }
 
-// work is one call of [Missing].
 type work struct {
 	Options
 	backend *backend.Backend
@@ -117,7 +113,6 @@ type work struct {
 	state State
 }
 
-// job runs tasks until none is left.
 func (w *work) job(ctx context.Context, r *train.Runner) error {
 	has := func(c record.Cell) bool { return w.Pool != nil && r.Has(Experiment(c, w.graphs[c.Data])) }
 	return w.queue.work(ctx, has,
@@ -125,7 +120,6 @@ func (w *work) job(ctx context.Context, r *train.Runner) error {
 		func(t task) error { return w.run(ctx, r, t) })
 }
 
-// trial runs one trial and describes it.
 func (w *work) trial(ctx context.Context, r *train.Runner, c record.Cell, seed uint64) (record.Record, error) {
 	if c.Readings {
 		trial, err := readings(ctx, r, w.backend, c, Experiment(c, w.graphs[c.Data]), seed)
@@ -152,7 +146,7 @@ func (w *work) trial(ctx context.Context, r *train.Runner, c record.Cell, seed u
 
 func (w *work) run(ctx context.Context, r *train.Runner, t task) error {
 	for _, seed := range t.seeds {
-		there, err := w.store.Has(t.cell, seed, w.backend.ID) // others may have run it since
+		there, err := w.store.Has(t.cell, seed, w.backend.ID) // others may have run it
 		if err != nil {
 			return err
 		}
@@ -165,7 +159,7 @@ func (w *work) run(ctx context.Context, r *train.Runner, t task) error {
 			})
 			continue
 		}
-		w.report(func(s *State) { s.Last = nil }) // one begins: whoever watches sees that from the first on
+		w.report(func(s *State) { s.Last = nil })
 		trial, err := w.trial(ctx, r, t.cell, seed)
 		if err != nil {
 			if errors.Is(err, context.Canceled) {

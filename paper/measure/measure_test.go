@@ -22,7 +22,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// tiny are cells on a generated graph that train in an instant.
+// tiny cells train in an instant.
 func tiny() []record.Cell {
 	quick := func(p *hyper.Parameters) { p.Hidden, p.MaxEpochs = 8, 4 }
 	plain := record.NewCell("sbm", "gin", datasets.Inductive, 20).With(quick)
@@ -32,7 +32,7 @@ func tiny() []record.Cell {
 	return []record.Cell{plain, plain.Masked(0.5), history}
 }
 
-// tinyOptions measure them, and count how often data are opened.
+// tinyOptions count how often data are opened.
 func tinyOptions() (o Options, opened *atomic.Int32) {
 	opened = new(atomic.Int32)
 	return Options{Seeds: hyper.Seeds(1, 3), Jobs: 2,
@@ -43,7 +43,6 @@ func tinyOptions() (o Options, opened *atomic.Int32) {
 		}}, opened
 }
 
-// loaded are the records of a store.
 func loaded(t *testing.T, store *record.Store) []record.Record {
 	t.Helper()
 	records, err := store.Load()
@@ -89,17 +88,16 @@ func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
 			require.NotRegexp(t, `(^|[ (:])/`, r.Source+" "+r.Device, "no path of this machine")
 		}
 	}
-	// All there: nothing runs, and no data are opened.
+	// Complete: nothing runs, and no data are opened.
 	states = nil
 	require.NoError(t, Missing(t.Context(), b, store, tiny(), o))
 	require.Empty(t, states)
 	require.EqualValues(t, 1, opened.Load())
-	// One trial more of each.
 	o.Seeds = hyper.Seeds(1, 4)
 	require.NoError(t, Missing(t.Context(), b, store, tiny(), o))
 	require.Len(t, states, 3)
 
-	// And a record says all that it takes to have it again.
+	// A record has all that a rerun needs.
 	for _, old := range records[:2] {
 		again, differences, err := Again(t.Context(), b, o.Open, old, 1<<40)
 		require.NoError(t, err)
@@ -111,7 +109,7 @@ func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
 		require.Len(t, differences, 1)
 		require.False(t, Near(old, again))
 	}
-	// Also one from before new nodes saw one another, which has only the score apart.
+	// A record from before 0.4.0 has only the score apart.
 	old := results.Trials(tiny()[0])[0]
 	old.MacroF1Together = nil
 	_, differences, err := Again(t.Context(), b, o.Open, old, 1<<40)
@@ -145,7 +143,7 @@ func TestAnInterruptedRunKeepsWhatIsFinished(t *testing.T) {
 	require.Len(t, records, 9)
 }
 
-// measureFolder, if set, makes the test binary a process that measures into that folder.
+// measureFolder, if set, makes the test binary measure into that folder.
 const measureFolder = "NODEMASK_TEST_MEASURE"
 
 func TestMain(m *testing.M) {
@@ -165,7 +163,6 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// measuring starts a process that measures into a folder.
 func measuring(t *testing.T, folder string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0])
@@ -175,7 +172,7 @@ func measuring(t *testing.T, folder string) *exec.Cmd {
 	return c
 }
 
-// linesOf are all records of a folder as they were written, without what differs from run to run.
+// linesOf returns the stored lines without what differs between runs.
 func linesOf(t *testing.T, folder string) []string {
 	t.Helper()
 	files, err := os.ReadDir(folder)
@@ -217,7 +214,7 @@ func TestKilledAndResumedRunsGiveTheSameRecords(t *testing.T) {
 		}
 		timer.Stop()
 		require.Equal(t, want, linesOf(t, killed))
-		killed = t.TempDir() // the next ones have work to do again
+		killed = t.TempDir() // the next ones need work again
 	}
 	require.NoError(t, measuring(t, killed).Wait())
 	require.Equal(t, want, linesOf(t, killed))
@@ -237,7 +234,7 @@ func TestProcessesOnOneFolderNeverRunATrialTwice(t *testing.T) {
 }
 
 func TestTrialsMeasureAlongWhatOthersWantOfThem(t *testing.T) {
-	// One table needs only F1 of this cell; another, that is not asked for, the F1 from the cache, and a figure its
+	// One table needs only this cell's F1; another table, not asked for, its F1 from the cache, and a figure its
 	// losses.
 	cached, history := tiny()[0], tiny()[0]
 	cell := cached
@@ -253,7 +250,7 @@ func TestTrialsMeasureAlongWhatOthersWantOfThem(t *testing.T) {
 	require.NotNil(t, records[0].MacroF1Together)
 	require.NotEmpty(t, records[0].ValidationLosses)
 
-	// What is there already is enough for this cell: it is not run again for what others want.
+	// A complete cell is not rerun for what others want.
 	store = record.Open(t.TempDir())
 	o.Also = nil
 	require.NoError(t, Missing(t.Context(), openGo(t), store, []record.Cell{cell}, o))

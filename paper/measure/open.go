@@ -12,14 +12,14 @@ import (
 // Opener opens a data set by its name.
 type Opener = func(ctx context.Context, data string) (*datasets.Graph, error)
 
-// Unopened is the error of a data set that cannot be opened, so that no trial on it can run.
+// Unopened is the error of a data set that cannot be opened.
 type Unopened struct {
 	Data   string
-	Trials int // that are missing
+	Trials int // missing ones
 	Err    error
 }
 
-// Error says how many trials cannot run, and why.
+// Error returns how many trials cannot run, and why.
 func (u *Unopened) Error() string {
 	trials := "trials"
 	if u.Trials == 1 {
@@ -32,22 +32,20 @@ func (u *Unopened) Error() string {
 // Unwrap returns the error of opening.
 func (u *Unopened) Unwrap() error { return u.Err }
 
-// opened is what openAll returns.
 type opened struct {
 	graphs   map[string]*datasets.Graph
 	groups   [][]task // on data sets that could be opened
 	trials   int      // that cannot run
-	unopened error    // an [Unopened] for each data set, joined; nil: all could
+	unopened error    // joined [Unopened]s; nil: all opened
 }
 
-// openAll opens each data set that tasks are on, before the first of them runs: what is missing is then known at the
-// start, and not after hours.
+// openAll opens all data sets first, to fail at the start and not after hours.
 func openAll(ctx context.Context, open Opener, groups [][]task) (opened, error) {
 	all := opened{graphs: map[string]*datasets.Graph{}}
 	failed := map[string]*Unopened{}
 	var errs []error
 	for _, group := range groups {
-		data := group[0].cell.Data // a program is of one data set
+		data := group[0].cell.Data
 		if all.graphs[data] == nil && failed[data] == nil {
 			g, err := open(ctx, data)
 			if ctx.Err() != nil {
@@ -70,7 +68,6 @@ func openAll(ctx context.Context, open Opener, groups [][]task) (opened, error) 
 	return all, nil
 }
 
-// trialsOf counts the trials of tasks.
 func trialsOf(tasks []task) (n int) {
 	for _, t := range tasks {
 		n += len(t.seeds)
@@ -78,8 +75,8 @@ func trialsOf(tasks []task) (n int) {
 	return n
 }
 
-// run runs work on what could be opened. What could not is told to unopened first, and is the error in the end; it is
-// the error at once if nothing else is left to run, or nobody is to be told.
+// run runs work on the opened data. It passes the errors of the others to unopened first and returns them at the
+// end; at once if nothing else can run or unopened is nil.
 func (o opened) run(unopened func(error) error, work func() error) error {
 	switch {
 	case o.unopened == nil:

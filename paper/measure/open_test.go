@@ -13,7 +13,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// elsewhere are cells on a data set that openSome does not have.
+// elsewhere is on a data set that openSome lacks.
 func elsewhere() []record.Cell {
 	cells := tiny()
 	for i := range cells {
@@ -24,7 +24,7 @@ func elsewhere() []record.Cell {
 
 var errFar = errors.New("far: not on this machine")
 
-// openSome opens sbm, and nothing else.
+// openSome opens only sbm.
 func openSome(sbm Opener, counted *atomic.Int32) Opener {
 	return func(ctx context.Context, data string) (*datasets.Graph, error) {
 		if data != "sbm" {
@@ -74,7 +74,7 @@ func TestUnopenableDataAreAnErrorAtOnceIfNothingElseIsLeft(t *testing.T) {
 	o.Unopened = func(error) error { return refused }
 	require.Equal(t, refused, Missing(t.Context(), b, store, append(elsewhere(), tiny()...), o))
 
-	// What stops the run while data are opened is no fault of theirs.
+	// Cancelling while data are opened is not an [Unopened].
 	ctx, cancel := context.WithCancel(t.Context())
 	o.Open = func(context.Context, string) (*datasets.Graph, error) { cancel(); return nil, errFar }
 	require.Equal(t, context.Canceled, Missing(ctx, b, store, tiny(), o))

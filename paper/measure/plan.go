@@ -7,14 +7,12 @@ import (
 	"nodemask/paper/record"
 )
 
-// task is some trials of a cell.
 type task struct {
 	cell  record.Cell
 	seeds []uint64
 }
 
-// plan lists what is missing, and how many trials there are in all: batch by batch of the seeds, those that share a
-// program together, for one job to do.
+// plan groups missing trials by batch of seeds and shared program, and counts all trials.
 func plan(
 	cells []record.Cell, o Options, has func(record.Cell, uint64) (bool, error),
 ) (groups [][]task, total int, err error) {
@@ -51,15 +49,14 @@ func plan(
 	return groups, total, nil
 }
 
-// shardOf spreads cells over shards by what they are called, so that it does not matter which artifacts are asked for.
-// Cells that share a program stay together, unless they drop at other rates: shares would be uneven.
+// shardOf hashes keys, so that shards do not depend on the artifacts asked for. Cells of one program stay
+// together, unless drop rates differ: else shares are uneven.
 func shardOf(c record.Cell, shards int) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(programWithRates(c)))
 	return int(h.Sum64() % uint64(shards))
 }
 
-// grouped puts tasks that share a compiled program together, in the order of the first of each.
 func grouped(tasks []task) (groups [][]task) {
 	at := map[string]int{}
 	for _, t := range tasks {
@@ -75,24 +72,24 @@ func grouped(tasks []task) (groups [][]task) {
 	return groups
 }
 
-// programOf is the same for cells that may share a compiled program ([train.Trainer.Switch]): if there is a mask, it is
-// an input of it, and so are splits, learning rate, weight decay, and the rates of what is dropped.
+// programOf is equal for cells that may share a program ([train.Trainer.Switch]): mask, split, learning rate,
+// weight decay and drop rates are its inputs.
 func programOf(c record.Cell) string {
 	p := &c.Parameters
 	for _, rate := range []*float64{&p.Dropout, &p.AttentionDropout, &p.RegulariserRate} {
 		if *rate > 0 {
-			*rate = 0.5 // whichever
+			*rate = 0.5 // any
 		}
 	}
 	return programWithRates(c)
 }
 
-// programWithRates is [programOf] but for the rates of what is dropped.
+// programWithRates is [programOf], but distinguishes drop rates.
 func programWithRates(c record.Cell) string {
 	usual := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	p, u := &c.Parameters, usual.Parameters
 	if p.KeepRate.Active() {
-		p.KeepRate = 0.5 // whichever
+		p.KeepRate = 0.5 // any
 	}
 	p.MaskOver, p.Rescale, p.LearningRate, p.WeightDecay, p.NormalizeFeatures = u.MaskOver, u.Rescale, u.LearningRate,
 		u.WeightDecay, u.NormalizeFeatures

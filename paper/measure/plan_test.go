@@ -45,7 +45,7 @@ func TestShardsHaveEveryCellOnce(t *testing.T) {
 	}
 }
 
-// planned is the plan of a store that has some records: its tasks in order, and how many trials there are in all.
+// planned returns the tasks in order, and the number of all trials.
 func planned(
 	t *testing.T, cells []record.Cell, have []record.Record, backend string, o Options,
 ) (tasks []task, total int) {
@@ -58,7 +58,7 @@ func planned(
 	return slices.Concat(groups...), total
 }
 
-// recorded is what a plan looks at of a record.
+// recorded has only what plan reads.
 func recorded(c record.Cell, seed uint64) record.Record {
 	return record.Record{Cell: c.Key(), Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
 		Parameters: c.Parameters, Seed: seed, Backend: "go"}

@@ -10,16 +10,15 @@ import (
 	"nodemask/paper/record"
 )
 
-// queue hands out groups of tasks that share a program, to any number of jobs.
 type queue struct {
 	mutex  sync.Mutex
 	groups [][]task
 }
 
-// leasePause is how long to wait for what others have in hand.
+// leasePause is the wait before trying a leased cell again.
 const leasePause = 200 * time.Millisecond
 
-// next takes a group off the queue, if it can one whose program the job has; nil: none is left.
+// next prefers a group whose program the job has; nil: the queue is empty.
 func (q *queue) next(has func(record.Cell) bool) []task {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -32,9 +31,8 @@ func (q *queue) next(has func(record.Cell) bool) []task {
 	return group
 }
 
-// work calls run for tasks until none is left, each under the lease of its cell. Those that another job or process has
-// in hand are left for last, when it may have done them: run is to look. If it is killed instead, they are run here.
-// has tells for which cells the job has a program.
+// work calls run for each task under its cell's lease. Leased cells come last: they may be done by then (run must
+// check), or their holder killed.
 func (q *queue) work(ctx context.Context, has func(record.Cell) bool,
 	leaseOf func(key string) (*record.Lease, error),
 	run func(task) error) error {

@@ -13,13 +13,13 @@ import (
 	"nodemask/paper/record"
 )
 
-// trainingCells train in an instant; the two masked ones differ only in what a compiled program takes as input.
+// The two masked trainingCells differ only in inputs of a compiled program.
 func trainingCells() []record.Cell {
 	quick := func(p *hyper.Parameters) { p.Hidden, p.MaxEpochs = 8, 4 }
 	plain := record.NewCell("sbm", "gin", datasets.Inductive, 20).With(quick)
 	slow := plain.Masked(0.5).With(func(p *hyper.Parameters) { p.LearningRate = 0.005 })
 	other := record.NewCell("sbm", "gin", datasets.Transductive, 20).With(quick)
-	other.Parameters.StopOn = hyper.StopOnF1 // read off, so the same as without
+	other.Parameters.StopOn = hyper.StopOnF1 // only read differently
 	return []record.Cell{plain.Trained(), plain.Masked(0.5).Trained(), slow.Trained(), other.Trained(),
 		other.With(func(p *hyper.Parameters) { p.StopOn = hyper.StopOnLoss }).Trained()}
 }
@@ -54,7 +54,7 @@ func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
 		require.Len(t, hashes, 1, "all trainings of a seed have its split")
 	}
 
-	// All there: nothing runs. One split more: one trial each.
+	// Complete: nothing runs. One split more: one trial each.
 	last = State{}
 	require.NoError(t, Missing(t.Context(), b, store, trainingCells(), o))
 	require.Zero(t, last.Done)
@@ -100,7 +100,7 @@ func TestInterruptedRunsResumeAndShardsShareThem(t *testing.T) {
 	require.ElementsMatch(t, trainingsOf(t, whole), trainingsOf(t, parts))
 }
 
-// trainingsOf are all trainings of a store without what differs from run to run.
+// trainingsOf omits what differs between runs.
 func trainingsOf(t *testing.T, store *record.Store) []record.Record {
 	all := loaded(t, store)
 	for i := range all {

@@ -12,7 +12,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// Experiment returns a cell as it is trained, on its data.
+// Experiment returns the experiment that trains a cell on its data.
 func Experiment(c record.Cell, g *datasets.Graph) train.Experiment {
 	arrivals := c.Arrivals
 	if arrivals == "" {
@@ -24,10 +24,10 @@ func Experiment(c record.Cell, g *datasets.Graph) train.Experiment {
 		CacheInference: c.Cached && c.Setting == datasets.Inductive}
 }
 
-// Record describes a result of an experiment.
+// Record returns a result's record, without cell.
 func Record(x train.Experiment, b *backend.Backend, r *train.Result) record.Record {
 	p := x.Parameters
-	p.KeepRate = hyper.KeepRate(p.KeepRate.Probability()) // 1, not the zero value that stands for it
+	p.KeepRate = hyper.KeepRate(p.KeepRate.Probability()) // 1, not the zero value
 	c := record.Record{Data: x.Graph.Name, Source: x.Graph.Source, Setting: x.Setting, TrainPercent: x.TrainPercent,
 		Resplit: x.Resplit, OwnSplit: x.OwnSplit, ValidationPercent: x.ValidationPercent, Parameters: p,
 		Seed: r.Seed, SplitSeed: r.SplitSeed, SplitHash: r.SplitHash,
@@ -53,11 +53,11 @@ func Record(x train.Experiment, b *backend.Backend, r *train.Result) record.Reco
 	return c
 }
 
-// Stored describes a trial of a cell as results keep it, but for its date.
+// Stored returns a trial's record for a store, without date.
 func Stored(c record.Cell, x train.Experiment, b *backend.Backend, r *train.Result) record.Record {
 	trial := Record(x, b, r)
 	trial.Data, trial.Cell = c.Data, c.Key()
-	trial.Source = filepath.Base(trial.Source) // not where a folder lies on this machine
+	trial.Source = filepath.Base(trial.Source) // no machine paths
 	if c.History {
 		round := func(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 		for _, e := range r.History {
@@ -68,7 +68,6 @@ func Stored(c record.Cell, x train.Experiment, b *backend.Backend, r *train.Resu
 	return trial
 }
 
-// readings runs a training of a cell and reads it in every way.
 func readings(ctx context.Context, r *train.Runner, b *backend.Backend, c record.Cell, x train.Experiment,
 	seed uint64) (record.Record, error) {
 	ran, err := r.Readings(ctx, x, seed)

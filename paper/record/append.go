@@ -12,12 +12,11 @@ import (
 	"slices"
 )
 
-// isWhole reports whether a last line without an end lacks nothing else: a record that was cut short is no JSON.
+// isWhole reports whether a last line lacks only its line break: a torn record is not valid JSON.
 func isWhole(line []byte) bool { return json.Valid(line) }
 
-// underLock adds the lines that choose returns to a file, all at once. Nobody else appends from before choose is
-// called, so that it may look at what there is. A last line that was cut short, by a process that was killed while it
-// wrote, is removed first; one that lacks only its end gets it.
+// underLock appends the lines that choose, called under the lock, returns. It first removes a torn last line (of a
+// killed process), or adds a missing line break.
 func underLock(path string, choose func() ([][]byte, error)) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
@@ -59,7 +58,6 @@ func underLock(path string, choose func() ([][]byte, error)) (err error) {
 	return f.Sync()
 }
 
-// lastLine returns what stands behind the last line break.
 func lastLine(f *os.File, size int64) ([]byte, error) {
 	tail := make([]byte, min(size, longestLine))
 	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
@@ -73,8 +71,7 @@ func lastLine(f *os.File, size int64) ([]byte, error) {
 	return tail[i+1:], nil
 }
 
-// checkEnds returns an error for each file whose last line was cut short, which [Store.Load] leaves out: a program was
-// stopped while it wrote. It waits for those that write now.
+// checkEnds returns an error per file with a torn last line, which [Store.Load] skips. It waits for writers.
 func (s *Store) checkEnds() error {
 	paths, err := s.files()
 	if err != nil {
@@ -114,9 +111,8 @@ func checkEnd(path string) (err error) {
 		path, info.Size()-int64(len(last)), len(last))
 }
 
-// Merge adds what other folders of the same kind have and the store lacks, and returns the number of trials added.
-// Others may merge into the store at the same time. A line that contradicts one of its trial is not added, and named in
-// the error.
+// Merge adds trials that the store lacks from other folders, and returns how many. It may run concurrently. Lines
+// that contradict a known trial are not added; the error lists them.
 func (s *Store) Merge(folders ...string) (added int, err error) {
 	known := trials{}
 	note := func(_ string, _ int, t Record) error { known.add(t); return nil }
@@ -129,7 +125,7 @@ func (s *Store) Merge(folders ...string) (added int, err error) {
 			return added, fmt.Errorf("no folder %s", folder)
 		}
 		var order []string
-		missing := map[string][]Record{} // by the files that they go to
+		missing := map[string][]Record{} // by file
 		if err := OpenUnder(folder, s.protocol).each(nil, func(_ string, _ int, t Record) error {
 			path := s.path(pairOf(t))
 			if missing[path] == nil {
@@ -154,11 +150,11 @@ func (s *Store) Merge(folders ...string) (added int, err error) {
 	return added, named(contradictions)
 }
 
-// trials holds the most complete record of each.
+// trials holds the most complete record of each trial.
 type trials map[trialID]Record
 
-// lack reports whether a record is of another trial, or has a measurement that theirs lacks. It returns an error if
-// both contradict each other.
+// lack reports whether r is a new trial or has a new measurement. It returns an error if r contradicts the known
+// record.
 func (k trials) lack(r Record) (bool, error) {
 	have, ok := k[idOf(r)]
 	if !ok {
@@ -170,20 +166,19 @@ func (k trials) lack(r Record) (bool, error) {
 	return !have.CellOf().Measures(r.CellOf()), nil
 }
 
-// add takes note of a record. Of contradictory ones, the first counts.
+// add keeps the first of contradictory records.
 func (k trials) add(r Record) {
 	if lack, err := k.lack(r); lack && err == nil {
 		k[idOf(r)] = r
 	}
 }
 
-// addMissing adds those lines to a file that neither it has by now, nor known, which it adds them to, and returns those
-// that contradict either.
+// addMissing adds records that neither the file nor known has to both, and returns contradictory ones.
 func (s *Store) addMissing(path string, more []Record, known trials) (
 	added int, contradictions []error, err error,
 ) {
 	if !slices.ContainsFunc(more, func(t Record) bool { lack, err := known.lack(t); return lack || err != nil }) {
-		return 0, nil, nil // what only reads needs no right to write
+		return 0, nil, nil // reading must not need write permission
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -13,28 +13,27 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Axis is one thing to choose for a cell besides its data, model, setting and size. [Axes] is the one place that says
-// how a choice is written: in keys, as a flag of the command, and in legends.
+// Axis is one choice of a cell besides data, model, setting and size. [Axes] defines how choices are written in
+// keys, flags and legends.
 type Axis struct {
-	Name string // in keys: "keep"
-	Flag string // of the command: "keep-rate"
-	Help string // what the flag's help says
-	// Switch is the value of a flag that takes none; "": it takes one.
+	Name string // "keep"
+	Flag string // "keep-rate"
+	Help string
+	// Switch is what a flag without argument sets; "": it takes one.
 	Switch string
-	// Get returns a cell's value as text.
+	// Get returns the value as text.
 	Get func(c Cell) string
-	// Read returns what gives a cell the value of a text, or an error that says what was expected.
-	// [hyper.Parameters.Check] says whether values fit together.
+	// Read returns the setter of a parsed value. [hyper.Parameters.Check] checks combinations.
 	Read func(text string) (func(c *Cell), error)
-	// Rare is what few change: a flag that help leaves out, and --set names.
+	// Rare flags are missing in help; --set lists them.
 	Rare bool
 
 	words func(value string) string // in legends; nil: the name, then the value
-	// same reports whether Get returns the same for both. Keys ask it of each axis, so it makes no text.
+	// same reports whether Get is equal. Every key needs it, so it makes no text.
 	same func(a, b *Cell) bool
 }
 
-// Set gives a cell the value of a text, as Read does.
+// Set sets the value that Read parses.
 func (a Axis) Set(c *Cell, text string) error {
 	set, err := a.Read(text)
 	if err == nil {
@@ -43,13 +42,13 @@ func (a Axis) Set(c *Cell, text string) error {
 	return err
 }
 
-// Choice is an axis on which a cell differs from its model's preset, and its value there.
+// Choice is an axis on which a cell differs from its preset, and the value.
 type Choice struct {
 	Axis  *Axis
 	Value string
 }
 
-// In reports whether choices have this one.
+// In reports whether choices contains c.
 func (c Choice) In(choices []Choice) bool {
 	return slices.ContainsFunc(choices, func(other Choice) bool {
 		return other.Axis.Name == c.Axis.Name &&
@@ -57,16 +56,14 @@ func (c Choice) In(choices []Choice) bool {
 	})
 }
 
-// keepAxis is the axis of node masking.
 const keepAxis = "keep"
 
-// arrivalsAxis is the axis of how new nodes arrive, in the inductive setting.
 const arrivalsAxis = "arrivals"
 
-// Axes lists all axes, in the order of keys.
+// Axes returns all axes in the order of keys.
 func Axes() []Axis { return slices.Clone(axes()) }
 
-// axes makes the list once: keys are made of it, one for each trial that is read.
+// axes is made once: every key needs it.
 var axes = sync.OnceValue(func() []Axis {
 	all := []Axis{
 		{Name: arrivalsAxis, Flag: "arrivals", Help: "inductive: nodes arrive with all their edges (all-edges), only those " +
@@ -180,21 +177,21 @@ var axes = sync.OnceValue(func() []Axis {
 	return all
 })
 
-// usualFlags are those that the help of 'nodemask train' lists.
+// usualFlags are in the help of 'nodemask train'.
 var usualFlags = []string{"arrivals", "split", "keep-rate", "regulariser", "dropout", "layers", "hidden", "learning-rate",
 	"max-epochs", "stop-on"}
 
-// Choices lists where a cell differs from its model's preset.
+// Choices returns the differences from the model's preset.
 func (c Cell) Choices() []Choice {
 	preset, ok := presets()[c.Parameters.Model]
 	if !ok {
-		preset = c.Parameters // it has no preset to differ from
+		preset = c.Parameters // no preset to differ from
 	}
 	return c.Differences(Cell{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: preset})
 }
 
-// Differences lists where a cell differs from another of its model. Attention dropout is compared with what masking
-// leaves of it, since masking removes it by itself.
+// Differences returns where a cell differs from another of its model. Masking removes attention dropout, so that
+// is compared with usual, masked.
 func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(float64(c.Parameters.KeepRate))
 	var choices []Choice
@@ -211,13 +208,12 @@ func (c Cell) Differences(usual Cell) []Choice {
 	return choices
 }
 
-// presets returns the parameters of every model, made once.
 var presets = sync.OnceValue(func() map[string]hyper.Parameters {
 	all := map[string]hyper.Parameters{}
 	for _, model := range hyper.Models() {
 		p, err := hyper.For(model)
 		if err != nil {
-			panic(err) // it is a model
+			panic(err) // Models lists only what For knows
 		}
 		all[model] = p
 	}
@@ -228,7 +224,7 @@ func (c Cell) validationPercent() int { return cmp.Or(c.ValidationPercent, 10) }
 
 func (c Cell) arrivals() datasets.Arrivals { return cmp.Or(c.Arrivals, datasets.AllEdges) }
 
-// Words returns the choice as legends have it: "layers 4".
+// Words returns "layers 4".
 func (c Choice) Words() string { return c.Axis.label(c.Value) }
 
 func (a Axis) label(value string) string {
@@ -238,7 +234,6 @@ func (a Axis) label(value string) string {
 	return strings.ReplaceAll(a.Name, "-", " ") + " " + value
 }
 
-// parameter is an axis of a hyperparameter.
 func parameter[T comparable](name, flag, help string, field func(*hyper.Parameters) *T,
 	read func(text string) (T, error)) Axis {
 	return Axis{Name: name, Flag: flag, Help: help,
@@ -254,7 +249,7 @@ func text[T ~string](name, flag, help string, field func(*hyper.Parameters) *T) 
 	return parameter(name, flag, help, field, func(text string) (T, error) { return T(text), nil })
 }
 
-// oneOf is an axis of names; none is the text for empty.
+// oneOf takes none as the text for empty.
 func oneOf[T ~string](name, flag, help, none string, names []T, field func(*hyper.Parameters) *T) Axis {
 	a := parameter(name, flag, help+"; "+none+" otherwise", field, func(text string) (T, error) {
 		if text == none {
@@ -291,7 +286,7 @@ func boolean(name, flag, on, help string, field func(*hyper.Parameters) *bool) A
 	return a
 }
 
-// sameNumber reports whether numbers have one text: -0 is not 0.
+// sameNumber is equality of printed numbers: -0 is not 0.
 func sameNumber(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
 }
@@ -311,7 +306,6 @@ func parseBool(text string) (bool, error) {
 	return text == "true", nil
 }
 
-// usualRate is a regulariser's rate if none is given.
 const usualRate = 0.5
 
 func regulariser(p hyper.Parameters) string {

@@ -15,7 +15,7 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// otherValues has, for each axis, a value that no preset has.
+// otherValues has values that no preset has.
 func otherValues() map[string]string {
 	return map[string]string{
 		"arrivals": "train-edges", "split": "own", "resplit": "true", "validation": "5", "keep": "0.25", "over": "train",
@@ -70,7 +70,7 @@ func TestAxesRefuseWhatIsNoValueAndSayWhatWasExpected(t *testing.T) {
 	}
 }
 
-// fieldsOf is what a cell's parameters are as JSON, by name.
+// fieldsOf returns a cell's parameters as JSON, by name.
 func fieldsOf(t *testing.T, c Cell) map[string]any {
 	text, err := json.Marshal(c.Parameters)
 	require.NoError(t, err)
@@ -80,7 +80,7 @@ func fieldsOf(t *testing.T, c Cell) map[string]any {
 }
 
 func TestEveryParameterThatIsRecordedHasAnAxis(t *testing.T) {
-	moved := map[string]bool{"preset": true, "model": true} // the two that axes start from
+	moved := map[string]bool{"preset": true, "model": true} // axes start from these two
 	for _, axis := range Axes() {
 		usual := NewCell("cora", "gin", datasets.Inductive, 10)
 		c := usual
@@ -117,7 +117,7 @@ func TestAxesTellCellsApartAsTheirTextsDo(t *testing.T) {
 			zero := c
 			zero.Arrivals, zero.ValidationPercent = datasets.AllEdges, 10
 			zero.Parameters.KeepRate, zero.Parameters.Epsilon = 1, math.Copysign(0, -1)
-			c.Parameters.RegulariserRate += 0.25 // of none, too
+			c.Parameters.RegulariserRate += 0.25 // also without a regulariser
 			cells = append(cells, c, zero)
 		}
 	}

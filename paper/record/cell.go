@@ -1,5 +1,5 @@
-// Package record says what was measured: cells, and the records of their trials. It knows nothing of the paper, and
-// keeps them in folders of files that any number of processes append to; package measure runs trials.
+// Package record defines cells and records of their trials, and stores records in folders that many processes may
+// append to. Package measure runs trials.
 package record
 
 import (
@@ -11,31 +11,29 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Cell describes how one number of a table, or one point of a chart, is measured. Its trials differ in their seed. JSON
-// keeps all of it.
+// Cell describes how a number of a table or point of a chart is measured; trials differ in their seed.
 type Cell struct {
-	Data         string           `json:"data"` // name of the data set
+	Data         string           `json:"data"`
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
-	// Arrivals is how new nodes join, in the inductive setting; "" is with all their edges.
+	// Arrivals is how new nodes join, inductively; "": with all edges.
 	Arrivals datasets.Arrivals `json:"arrivals,omitempty"`
-	Resplit  bool              `json:"resplit,omitempty"` // each trial has a split of its own
-	// OwnSplit is the data's own split, of which TrainPercent only says how large its train set is.
+	Resplit  bool              `json:"resplit,omitempty"` // a new split per trial
+	// OwnSplit is the data's own split; TrainPercent only records its size.
 	OwnSplit bool `json:"own_split,omitempty"`
-	// ValidationPercent of the nodes left after the train set are validation nodes; 0: 10.
+	// ValidationPercent of the nodes outside the train set; 0: 10.
 	ValidationPercent int              `json:"validation_percent,omitempty"`
 	Parameters        hyper.Parameters `json:"parameters"`
 
-	// Cached also predicts new nodes from cached representations, together and apart, and History keeps the losses of
-	// every epoch. Cells that differ in these alone are one cell, measured with both.
+	// Cached also predicts new nodes from the cache, together and apart; History keeps every epoch's losses. Cells
+	// that differ only in these are one cell.
 	Cached  bool `json:"cached,omitempty"`
 	History bool `json:"history,omitempty"`
-	// Readings reads trials in every way of stopping and arriving, instead of the cell's own: see [Cell.Trained].
+	// Readings reads trials under every way of stopping and arriving: see [Cell.Trained].
 	Readings bool `json:"readings,omitempty"`
 }
 
-// NewCell returns a cell with the model's preset. For a model that does not exist, Parameters.Check returns an error,
-// as does all that trains the cell.
+// NewCell returns a cell with the model's preset. Unknown models fail later, in Parameters.Check and training.
 func NewCell(data, model string, setting datasets.Setting, trainPercent int) Cell {
 	p, ok := presets()[model]
 	if !ok {
@@ -44,7 +42,7 @@ func NewCell(data, model string, setting datasets.Setting, trainPercent int) Cel
 	return Cell{Data: data, Setting: setting, TrainPercent: trainPercent, Parameters: p}
 }
 
-// Masked returns the cell with node masking at a keep rate, and without attention dropout, as in the paper.
+// Masked returns the cell with masking and, as in the paper, without attention dropout.
 func (c Cell) Masked(keepRate float64) Cell {
 	c.Parameters = c.Parameters.WithMasking(keepRate)
 	return c
@@ -56,9 +54,8 @@ func (c Cell) With(change func(*hyper.Parameters)) Cell {
 	return c
 }
 
-// Choose returns the cell with values of axes, by [Axis].Name, which are set in the order of [Axes]: the keep rate
-// takes attention dropout away before that may be set. It returns an error for a name that no axis has, and for values
-// that cannot be.
+// Choose returns the cell with values by [Axis].Name, set in the order of [Axes]: the keep rate removes attention
+// dropout, which may then be set. It returns an error for unknown names and invalid values.
 func (c Cell) Choose(values map[string]string) (Cell, error) {
 	left := len(values)
 	for _, axis := range axes() {
@@ -77,17 +74,17 @@ func (c Cell) Choose(values map[string]string) (Cell, error) {
 	return c, c.Parameters.CheckRecorded()
 }
 
-// Fair returns the cell without masking or attention dropout: the baseline that masking is to be compared with.
+// Fair returns the cell without masking or attention dropout, masking's fair baseline.
 func (c Cell) Fair() Cell {
 	return c.Masked(1).With(func(p *hyper.Parameters) { p.AttentionDropout = 0 })
 }
 
-// Key returns the cell's name, the same for all that are measured alike. It lists what differs from the model's preset,
-// for people to read and programs to compare, never to parse.
+// Key returns a name that is equal for cells measured alike: the differences from the preset. Compare it, never
+// parse it.
 func (c Cell) Key() string {
 	size := fmt.Sprintf("%d%%", c.TrainPercent)
 	if c.OwnSplit {
-		size = "own" // it has the size that it has
+		size = "own"
 	}
 	parts := []string{c.Data, c.Parameters.Model, string(c.Setting), size}
 	for _, choice := range c.Choices() {
@@ -96,8 +93,7 @@ func (c Cell) Key() string {
 	return strings.Join(parts, "/")
 }
 
-// Label returns the cell's model and what differs from a usual cell in a few words: "GIN + NM, layers 4". A keep rate
-// of keep goes without saying.
+// Label returns the model and its differences from usual: "GIN + NM, layers 4", without a keep rate equal to keep.
 func (c Cell) Label(usual Cell, keep hyper.KeepRate) string {
 	label := hyper.Title(c.Parameters.Model)
 	if c.Parameters.KeepRate.Active() {
@@ -112,7 +108,7 @@ func (c Cell) Label(usual Cell, keep hyper.KeepRate) string {
 	return label
 }
 
-// Arguments returns the arguments of the command nodemask that run trials of the cell.
+// Arguments returns nodemask's arguments to run trials of the cell.
 func (c Cell) Arguments(trials int) []string {
 	parts := []string{"train", "--data", c.Data, "--model", c.Parameters.Model, "--setting", string(c.Setting)}
 	if !c.OwnSplit {
@@ -131,7 +127,7 @@ func (c Cell) Arguments(trials int) []string {
 	return append(parts, "--json")
 }
 
-// Command returns the command line that runs trials of the cell, for a POSIX shell.
+// Command returns the command line to run trials of the cell, for a POSIX shell.
 func (c Cell) Command(trials int) string {
 	parts := append([]string{"nodemask"}, c.Arguments(trials)...)
 	for i, part := range parts {
@@ -140,7 +136,7 @@ func (c Cell) Command(trials int) string {
 	return strings.Join(parts, " ")
 }
 
-// quoted returns a word as a shell reads it as one: data have the names of folders, with blanks and what else there is.
+// quoted quotes shell words: data sets are named after folders.
 func quoted(word string) string {
 	special := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_=+:,./%@", r)
@@ -151,7 +147,7 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Measures reports whether trials of c have all that trials of other have.
+// Measures reports whether trials of c have all measurements of other's.
 func (c Cell) Measures(other Cell) bool {
 	return (c.Cached || !other.Cached) && (c.History || !other.History)
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// recordedCell returns a record's cell, if all that the record says of it can be.
+// recordedCell returns an error if fields are invalid or do not match the key.
 func recordedCell(r Record) (Cell, error) {
 	c := r.CellOf()
 	if key := c.Key(); r.Cell != key {
@@ -32,7 +32,6 @@ func recordedCell(r Record) (Cell, error) {
 	return c, nil
 }
 
-// check returns an error for what no trial of a cell can give.
 func check(r Record, c Cell) error {
 	if r.Readings != nil {
 		return checkReadings(r, c)
@@ -54,7 +53,6 @@ func check(r Record, c Cell) error {
 	return nil
 }
 
-// checkRun returns an error for what no training can give.
 func checkRun(r Record) error {
 	if r.ValidationF1 < 0 || r.ValidationF1 > 100 {
 		return fmt.Errorf("validation macro F1 %v: expected 0 to 100 percent", r.ValidationF1)
@@ -95,8 +93,7 @@ func checkDigits(r Record) error {
 	return nil
 }
 
-// checkTimes returns an error unless the best epoch is one of those that were trained, of no more than allowed, in a
-// time that can be. Zeros say that nobody kept them.
+// checkTimes accepts zeros, which mean not recorded.
 func checkTimes(best, epochs, most int, seconds float64) error {
 	switch {
 	case epochs < 0 || epochs > most:

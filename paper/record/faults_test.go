@@ -25,8 +25,7 @@ func TestMain(m *testing.M) {
 
 func someCell() Cell { return NewCell("cora", "gin", datasets.Transductive, 10) }
 
-// reproduceThree does what reproduce does for the seeds 1 to 3, without training: it leases the cell and adds what is
-// missing.
+// reproduceThree leases the cell and adds missing trials of seeds 1 to 3, as reproduce does, without training.
 func reproduceThree(folder string) (err error) {
 	s, c := Open(filepath.Join(folder, "results")), someCell()
 	lease, err := s.Lease(c.Key(), "go")
@@ -59,7 +58,7 @@ func mergeFrom(folder string) error {
 
 func both(folder string) error { return errors.Join(reproduceThree(folder), mergeFrom(folder)) }
 
-// seedsOf are the seeds of a store's records, each of which must be there once.
+// seedsOf also requires each seed once.
 func seedsOf(t *testing.T, folder string) map[uint64]bool {
 	t.Helper()
 	records := recordsOf(t, Open(filepath.Join(folder, "results")))
@@ -72,7 +71,6 @@ func seedsOf(t *testing.T, folder string) map[uint64]bool {
 	return seeds
 }
 
-// lines counts the whole lines of a store's one file.
 func lines(t *testing.T, folder string) int {
 	t.Helper()
 	content := readFile(t, filepath.Join(folder, "results", "cora-gin.jsonl"))
@@ -86,7 +84,7 @@ func prepare(t *testing.T, folder string) {
 	for seed := range uint64(3) {
 		require.NoError(t, other.Add(testRecord(someCell(), seed+1, 80)))
 	}
-	// What a process that was killed while it wrote left behind.
+	// A process was killed while it wrote.
 	f, err := os.OpenFile(filepath.Join(folder, "results", "cora-gin.jsonl"), os.O_WRONLY|os.O_APPEND, 0)
 	require.NoError(t, err)
 	_, err = f.WriteString(`{"cell":"cora`)
@@ -133,7 +131,7 @@ func TestResultsAreNotAddedWhereFilesCannotBeLocked(t *testing.T) {
 	}
 }
 
-// start runs a step in a process of its own.
+// start runs a step in another process.
 func start(t *testing.T, step, folder string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0])
@@ -156,14 +154,14 @@ func TestReproducingAndMergingAtOnceLoseAndDoubleNothing(t *testing.T) {
 			}
 		}
 		for _, c := range processes {
-			_ = c.Wait() // one that found the cell in hand says so
+			_ = c.Wait() // it fails if the cell is leased
 		}
 		require.NoError(t, both(folder))
 		require.Len(t, seedsOf(t, folder), 3)
 	}
 }
 
-// holdLease has the cell's lease, and says so, until its input ends.
+// holdLease prints when it has the lease, and keeps it until its input ends.
 func holdLease(folder string) error {
 	lease, err := Open(filepath.Join(folder, "results")).Lease(someCell().Key(), "go")
 	if err != nil || lease == nil {

@@ -9,17 +9,15 @@ import (
 	"path/filepath"
 )
 
-// leasesFolder is where a store keeps its leases, one locked file for each.
 const leasesFolder = ".running"
 
-// leaseTries is how often a lease is tried while others take and give back theirs.
+// leaseTries limits retries while others return leases.
 const leaseTries = 1000
 
-// Lease is the right to run a cell's trials, which one job of one process holds. The operating system takes it back
-// when the process ends, even if killed, so nobody waits for a dead one.
+// Lease is the exclusive right to run a cell's trials. It ends with the process, even if killed.
 type Lease struct{ file *os.File }
 
-// Lease returns the right to run a cell's trials on a backend, or nil if somebody else has it.
+// Lease returns the right to run a cell's trials on a backend, or nil if another job has it.
 func (s *Store) Lease(key, backend string) (*Lease, error) {
 	if err := os.MkdirAll(s.folder, 0o777); err != nil {
 		return nil, err
@@ -33,7 +31,7 @@ func (s *Store) Lease(key, backend string) (*Lease, error) {
 			return nil, err
 		}
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
-		if errors.Is(err, fs.ErrNotExist) && tries < leaseTries { // the folder went with the last lease
+		if errors.Is(err, fs.ErrNotExist) && tries < leaseTries { // the last lease removed the folder
 			continue
 		}
 		if err != nil {
@@ -43,8 +41,8 @@ func (s *Store) Lease(key, backend string) (*Lease, error) {
 		if err != nil || !got {
 			return nil, errors.Join(err, f.Close())
 		}
-		// Whoever had it before has removed the file: then this lock is on a file that others no longer find.
-		// Some file systems do not even tell of it.
+		// The previous holder may have removed the file: then others no longer find this lock. Some file systems
+		// do not even report that.
 		ours, err := f.Stat()
 		if err != nil && tries >= leaseTries {
 			return nil, errors.Join(err, f.Close())
@@ -58,14 +56,13 @@ func (s *Store) Lease(key, backend string) (*Lease, error) {
 	}
 }
 
-// Release gives the cell back. If somebody has removed the folder meanwhile, there is nothing to remove: a file that is
-// there now is another's.
+// Release returns the lease. It leaves a file that replaced its own.
 func (l *Lease) Release() error {
 	path := l.file.Name()
 	ours, err := l.file.Stat()
 	if there, missing := os.Stat(path); err == nil && missing == nil && os.SameFile(ours, there) {
 		if err = os.Remove(path); err == nil {
-			_ = os.Remove(filepath.Dir(path)) // unless others have leases there
+			_ = os.Remove(filepath.Dir(path)) // fails if others hold leases
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {

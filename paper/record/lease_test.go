@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// leaseOf returns a cell's lease; nil: somebody else has it.
+// leaseOf returns nil if another job has the lease.
 func leaseOf(t *testing.T, s *Store, key, backend string) *Lease {
 	t.Helper()
 	lease, err := s.Lease(key, backend)
@@ -57,7 +57,7 @@ func TestOneOfManyHasALeaseAtATime(t *testing.T) {
 				if holders.Add(1) != 1 {
 					t.Error("two have it")
 				}
-				time.Sleep(100 * time.Microsecond) // long enough for others to take a file that is about to go
+				time.Sleep(100 * time.Microsecond) // others may take a file that is about to be removed
 				holders.Add(-1)
 				if err := lease.Release(); err != nil {
 					t.Error(err)

@@ -19,11 +19,10 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// errNoFile says that there is a folder, pipe or device in a file's place.
+// errNoFile reports a folder, pipe or device in a file's place.
 var errNoFile = errors.New("expected a file")
 
-// read reads a file's whole lines from a byte on, calls do with the number and value of each, and returns where the
-// last one ends.
+// read calls do for each whole line after byte from, and returns the end of the last.
 func (s *Store) read(
 	path string, from int64, reader *reader, do func(number int, t Record) error,
 ) (end int64, err error) {
@@ -31,7 +30,7 @@ func (s *Store) read(
 	if err != nil {
 		return 0, err
 	}
-	if !info.Mode().IsRegular() { // opening a pipe waits for somebody to write
+	if !info.Mode().IsRegular() { // opening a pipe waits for a writer
 		return 0, fmt.Errorf("%s: %w", path, errNoFile)
 	}
 	if info.Size() == from {
@@ -76,17 +75,17 @@ func (s *Store) read(
 				"'advise') runs the trial again", path, where, err)
 		}
 		if unended {
-			return end, nil // whoever appends next ends the line: then it is read again
+			return end, nil // read again when the next append ends it
 		}
 		end += int64(len(line))
 	}
 }
 
-// isNoFile reports whether what a folder lists is no file: a link may lead nowhere, or to a pipe.
+// isNoFile also matches dead links.
 func isNoFile(err error) bool { return errors.Is(err, errNoFile) || errors.Is(err, fs.ErrNotExist) }
 
-// each calls do with the path, line and value of every trial of pairs, or of all without pairs, in the order of files
-// and lines; of cells alone whose key only accepts if it is not nil.
+// each calls do for every trial of pairs (without pairs, all) in the order of files and lines; with only, it skips
+// rejected cells.
 func (s *Store) each(
 	only func(key string) bool, do func(path string, number int, t Record) error, pairs ...Pair,
 ) error {
@@ -110,15 +109,14 @@ func (s *Store) each(
 	return nil
 }
 
-// reader reads lines, each with a record. What stands before the seed of a training says which cell it is of: it is
-// decoded and checked once for all lines that begin so.
+// reader parses lines. It decodes a training's head, which identifies the cell, once.
 type reader struct {
-	protocol string                // that records have to be of; "": any
-	only     func(key string) bool // the cells to read; nil: all
+	protocol string                // "": any
+	only     func(key string) bool // nil: all
 	heads    map[string]head
 }
 
-// head is what stands before the seed.
+// head is the part of a training before its seed.
 type head struct {
 	record Record
 	cell   Cell
@@ -126,10 +124,9 @@ type head struct {
 
 func newReader(protocol string) *reader { return &reader{protocol: protocol, heads: map[string]head{}} }
 
-// skipped reports whether a record is of none of the cells to read. Then it says its data and model alone.
+// skipped records were left out by reader.only; they have only data and model.
 func skipped(r Record) bool { return r.Cell == "" }
 
-// parse reads a line and checks all that it says, its sum first if it has one.
 func (r *reader) parse(line []byte) (one Record, err error) {
 	body, end, err := unsealed(line)
 	if err != nil {
@@ -146,7 +143,7 @@ func (r *reader) parse(line []byte) (one Record, err error) {
 	return one, check(one, c)
 }
 
-// decode reads a line of JSON without unknown fields, and returns its record's cell.
+// decode rejects unknown fields.
 func (r *reader) decode(line []byte) (one Record, c Cell, err error) {
 	if !hasReadings(line) {
 		if one, err = decodeAs[Record](line, "a record"); err == nil {
@@ -182,10 +179,8 @@ func (r *reader) decode(line []byte) (one Record, c Cell, err error) {
 
 func skip(r Record) Record { return Record{Data: r.Data, Parameters: hyper.Parameters{Model: r.Model}} }
 
-// hasReadings reports whether a line is written as a training.
 func hasReadings(line []byte) bool { return bytes.Contains(line, []byte(`"readings":{`)) }
 
-// kind returns what a line is.
 func kind(line []byte) string {
 	if hasReadings(line) {
 		return "a training"
@@ -205,10 +200,10 @@ func decodeAs[T any](line []byte, name string) (value T, err error) {
 	return value, nil
 }
 
-// seedField ends the head of a training. No text in quotes contains it.
+// seedField ends the head of a training; quoted text cannot contain it.
 const seedField = `,"seed":`
 
-// A stored line ends in a field with the CRC-32C of what stands before it. Lines of programs before had none.
+// The last field is the CRC-32C of what precedes it. Older lines have none.
 const (
 	sumField = `,"crc32c":"`
 	sumEnd   = `"}`
@@ -217,14 +212,13 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sealed returns a JSON object with its sum as the last field.
 func sealed(line []byte) []byte {
 	body := bytes.TrimSuffix(line, []byte("}"))
 	return fmt.Appendf(nil, "%s%s%08x%s", body, sumField, crc32.Checksum(body, castagnoli), sumEnd)
 }
 
-// unsealed returns an object without its last brace and sum, and what ends it: the brace, unless the line is no
-// object. It returns an error if the sum is another line's.
+// unsealed splits an object into what precedes its checksum and the brace ("" if it is no object), or returns an
+// error for a wrong checksum.
 func unsealed(line []byte) (body []byte, end string, err error) {
 	line = bytes.TrimRight(line, "\r\n")
 	at := len(line) - sumSize
@@ -244,8 +238,8 @@ func unsealed(line []byte) (body []byte, end string, err error) {
 	return line[:at], "}", nil
 }
 
-// Verify reads every record again and returns how many trials there are, and an error that names those with
-// contradictory lines, a line that cannot be read, and last lines that were cut short.
+// Verify rereads all records and returns the number of trials, and an error for contradictory, unreadable and torn
+// lines.
 func (s *Store) Verify() (trials int, err error) {
 	type place struct {
 		path   string
@@ -275,13 +269,11 @@ func (s *Store) Verify() (trials int, err error) {
 	return len(seen), errors.Join(named(wrong), err, s.checkEnds())
 }
 
-// contradiction says that a record differs from an earlier one of its trial.
 func contradiction(id trialID, earlier string, differences []string) error {
 	return fmt.Errorf("contradicts %s, of the same trial (%s, seed %d, %s): %s",
 		earlier, id.Cell, id.Seed, id.Backend, strings.Join(differences, "; "))
 }
 
-// named joins errors, of many the first ones and how many more there are.
 func named(errs []error) error {
 	const most = 10
 	if more := len(errs) - most; more > 0 {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock waits until no other process has the file; closing it gives it back.
+// lock waits for the file; closing it unlocks.
 func lock(f *os.File) error {
 	for {
 		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != unix.EINTR {
@@ -19,7 +19,7 @@ func lock(f *os.File) error {
 	}
 }
 
-// tryLock is lock, but for a file that another process or job has it returns false at once.
+// tryLock does not wait.
 func tryLock(f *os.File) (bool, error) {
 	for {
 		switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err {
@@ -34,7 +34,7 @@ func tryLock(f *os.File) (bool, error) {
 	}
 }
 
-// lockError says what to do where files cannot be locked, as on some network file systems.
+// lockError explains what to do on file systems without locks.
 func lockError(f *os.File, err error) error {
 	switch err {
 	case unix.ENOLCK, unix.ENOSYS, unix.EOPNOTSUPP:

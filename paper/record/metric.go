@@ -2,10 +2,10 @@ package record
 
 import "nodemask/stats"
 
-// Metric names what is read from a record.
+// Metric names a value of a record.
 type Metric string
 
-// What can be read from a record. F1 and accuracy are in percent.
+// The metrics. F1 and accuracy are in percent.
 const (
 	MacroF1         Metric = "macro F1"
 	MicroF1         Metric = "micro F1"
@@ -20,7 +20,7 @@ const (
 	NodesCached     Metric = "#nodes with caching"
 )
 
-// Of returns the metric's value in a record, and whether the record has it.
+// Of returns the metric's value, and whether the record has it.
 func (m Metric) Of(r Record) (float64, bool) {
 	var mad stats.Smoothness
 	if r.MAD != nil {
@@ -53,11 +53,9 @@ func (m Metric) Of(r Record) (float64, bool) {
 	return 0, false
 }
 
-// whole reports whether a record has all scores, as one that is read off a training has not: macro F1 above 0 takes a
-// node that is predicted right.
+// whole is false for records read off a training, which only have macro F1: one above 0 implies accuracy above 0.
 func (r Record) whole() bool { return r.Accuracy > 0 || r.MacroF1 == 0 }
 
-// measured returns a score that not all records have.
 func measured(score *float64) (float64, bool) {
 	if score == nil {
 		return 0, false
@@ -65,7 +63,7 @@ func measured(score *float64) (float64, bool) {
 	return *score, true
 }
 
-// Digits returns how many digits after the point a metric is shown with.
+// Digits returns the decimals to print.
 func (m Metric) Digits() int {
 	if m == Nodes || m == NodesReached || m == NodesCached {
 		return 0

@@ -13,8 +13,7 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// drawName draws a data set's name as a record may have it: of letters of every kind, of what leads out of folders, or
-// long.
+// drawName draws letters of every kind, paths that leave folders, or long names.
 func drawName(t *rapid.T, label string) string {
 	return rapid.OneOf(
 		rapid.String(),
@@ -25,7 +24,7 @@ func drawName(t *rapid.T, label string) string {
 	).Draw(t, label)
 }
 
-// disguised draws a name that is like another but for what files are often named without.
+// disguised draws a name that differs only in what file names often lose.
 func disguised(t *rapid.T, name string) string {
 	return rapid.SampledFrom([]string{strings.ToUpper(name), strings.ToLower(name), "." + name,
 		strings.TrimLeft(name, "."),
@@ -45,7 +44,7 @@ func TestRecordsOfAnyDataHaveTheirFile(t *testing.T) {
 		want := map[string]Record{}
 		for i, data := range []string{first, second} {
 			r := testRecord(NewCell(data, model, datasets.Inductive, 10), uint64(i+1), 80)
-			want[data] = r // of one name, the second is the second trial
+			want[data] = r // the second record of a name is its second trial
 			require.NoError(t, Open(folder).Add(r))
 		}
 		beside, err := os.ReadDir(outer)

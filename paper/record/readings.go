@@ -9,20 +9,18 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Reading is what one training gives if it is stopped in one way, and new nodes arrive in one way. F1 is in percent,
-// rounded to three digits after the point.
+// Reading is a training's result under one way of stopping and arriving. F1 is in percent, rounded to three decimals.
 type Reading struct {
-	F1           float64 `json:"f1"`               // macro F1 on the test nodes
-	Cached       float64 `json:"cached,omitempty"` // the same from the cache, in the inductive setting
+	F1           float64 `json:"f1"`               // macro, test nodes
+	Cached       float64 `json:"cached,omitempty"` // macro, from the cache, inductive
 	ValidationF1 float64 `json:"validation_f1"`
 	BestEpoch    int     `json:"best_epoch"`
 }
 
-// Readings are those of one training by [Cell.ReadingName].
+// Readings holds the readings of one training by [Cell.ReadingName].
 type Readings map[string]Reading
 
-// ReadingName returns how the cell's trainings are read for it: what stopping follows and, in the inductive setting,
-// how new nodes arrive: "either/train-edges".
+// ReadingName returns the cell's stopping and, inductively, arrivals: "either/train-edges".
 func (c Cell) ReadingName() string {
 	if c.Setting != datasets.Inductive {
 		return string(c.Parameters.StopOn)
@@ -30,7 +28,7 @@ func (c Cell) ReadingName() string {
 	return string(c.Parameters.StopOn) + "/" + string(c.arrivals())
 }
 
-// ReadingNames lists all ways to read a training in a setting.
+// ReadingNames returns all names in a setting.
 func ReadingNames(setting datasets.Setting) (all []string) {
 	ways := datasets.AllArrivals()
 	if setting != datasets.Inductive {
@@ -45,8 +43,7 @@ func ReadingNames(setting datasets.Setting) (all []string) {
 	return all
 }
 
-// Trained returns the training that a cell is read off: its stopping and arrivals are the preset's, and each trial has
-// a split of its own.
+// Trained returns the training that a cell is read off: the preset's stopping and arrivals, a new split per trial.
 func (c Cell) Trained() Cell {
 	usual := NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	c.Parameters.StopOn, c.Arrivals, c.Resplit, c.Cached, c.History = usual.Parameters.StopOn, "", true, false, false
@@ -54,14 +51,14 @@ func (c Cell) Trained() Cell {
 	return c
 }
 
-// Read returns the record of a training with its readings, of a cell as it is trained ([Cell.Trained]).
+// Read returns a training's record ([Cell.Trained]) with readings.
 func (c Cell) Read(seed uint64, split string, readings Readings) Record {
 	c = c.Trained()
 	return Record{Cell: c.Key(), Data: c.Data, Source: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
 		Resplit: true, Parameters: c.Parameters, Seed: seed, SplitSeed: seed, SplitHash: split, Readings: readings}
 }
 
-// Records returns the readings of a training as records of cells, by name.
+// Records returns the readings as records of cells, by name.
 func (r Record) Records() (all []Record) {
 	c := r.CellOf()
 	for _, name := range slices.Sorted(maps.Keys(r.Readings)) {
@@ -73,8 +70,8 @@ func (r Record) Records() (all []Record) {
 	return all
 }
 
-// As returns a training's reading as a record of a cell, and whether the training was read so. It has macro F1, also
-// from the cache with new nodes together; micro F1, accuracy, smoothness and losses it lacks.
+// As returns the reading for c as a record, and whether there is one. It has macro F1, also from the cache with
+// new nodes together, but no micro F1, accuracy, smoothness or losses.
 func (r Record) As(c Cell) (Record, bool) {
 	reading, ok := r.Readings[c.ReadingName()]
 	c.Readings, r.Readings, r.Protocol = false, nil, ""

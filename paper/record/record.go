@@ -10,16 +10,16 @@ import (
 	"nodemask/stats"
 )
 
-// Record is one trial as a line of JSON, with all that it takes to run it again. F1 and accuracy are in percent.
+// Record is one trial as a line of JSON, with all that a rerun needs. F1 and accuracy are in percent.
 type Record struct {
-	Cell              string            `json:"cell,omitempty"` // [Cell.Key], in stored results
+	Cell              string            `json:"cell,omitempty"` // [Cell.Key]; stored results only
 	Data              string            `json:"data"`
 	Source            string            `json:"source"`
 	Setting           datasets.Setting  `json:"setting"`
 	TrainPercent      int               `json:"train_percent"`
 	Arrivals          datasets.Arrivals `json:"arrivals,omitempty"`
 	Resplit           bool              `json:"resplit,omitempty"`
-	OwnSplit          bool              `json:"own_split,omitempty"` // the data's own split
+	OwnSplit          bool              `json:"own_split,omitempty"`
 	ValidationPercent int               `json:"validation_percent,omitempty"`
 	hyper.Parameters
 	Seed      uint64  `json:"seed"`
@@ -30,13 +30,12 @@ type Record struct {
 	Accuracy  float64 `json:"accuracy"`
 	// Over all nodes of the test graph, by representation.
 	MAD *stats.Smoothness `json:"mad,omitempty"`
-	// Inductive: how many nodes predicting the test nodes takes, all (as the paper counts), really reached, and with a
-	// cache.
+	// Inductive: nodes needed to predict the test nodes: all (the paper's count), those reached, with a cache.
 	Nodes        int `json:"nodes,omitempty"`
 	NodesReached int `json:"nodes_reached,omitempty"`
 	NodesCached  int `json:"nodes_cached,omitempty"`
-	// With --cache-inference: of new nodes that see one another, and of new nodes that do not. Records before 0.4.0 have
-	// the second alone, under the name that it keeps.
+	// With --cache-inference: new nodes see one another, or do not. Before 0.4.0 only the second existed, hence
+	// its JSON name.
 	MacroF1Together *float64 `json:"macro_f1_together,omitempty"`
 	MacroF1Apart    *float64 `json:"macro_f1_cached,omitempty"`
 
@@ -46,24 +45,23 @@ type Record struct {
 	Epochs       int     `json:"epochs"`
 	Seconds      float64 `json:"seconds"`
 	Backend      string  `json:"backend"`
-	Kernels      string  `json:"kernels,omitempty"` // how the backend computes sums over neighbours
-	Slower       string  `json:"slower,omitempty"`  // why the backend was slower than it could be
-	Digits       string  `json:"digits,omitempty"`  // "avx2": the same on any x86-64 with AVX2; "": the processor's own
+	Kernels      string  `json:"kernels,omitempty"` // how sums over neighbours are computed
+	Slower       string  `json:"slower,omitempty"`  // why it ran slower than possible
+	Digits       string  `json:"digits,omitempty"`  // "avx2": equal on any x86-64 with AVX2; "": depend on the CPU
 	Device       string  `json:"device"`
 	Version      string  `json:"version"`
-	Date         string  `json:"date,omitempty"` // UTC, when the trial ended; in stored results
+	Date         string  `json:"date,omitempty"` // UTC, at the end; stored results only
 
-	// Losses of every epoch, if the cell keeps them: rounded to four digits after the point.
+	// Every epoch's, rounded to four decimals, if the cell keeps them.
 	TrainLosses      []float64 `json:"train_losses,omitempty"`
 	ValidationLosses []float64 `json:"validation_losses,omitempty"`
 
-	// Readings are the scores of a training, by how it is stopped and how new nodes arrive, instead of those above; nil:
-	// it has those. Protocol is the hash of the rules that a training was run under, fixed before.
+	// Readings are a training's scores, instead of those above. Protocol is the hash of its rules.
 	Readings Readings `json:"-"`
 	Protocol string   `json:"-"`
 }
 
-// CellOf returns the cell that a record belongs to.
+// CellOf returns the record's cell.
 func (r Record) CellOf() Cell {
 	return Cell{Data: r.Data, Setting: r.Setting, TrainPercent: r.TrainPercent, Arrivals: r.Arrivals, Resplit: r.Resplit,
 		OwnSplit: r.OwnSplit, ValidationPercent: r.ValidationPercent, Parameters: r.Parameters,
@@ -71,8 +69,7 @@ func (r Record) CellOf() Cell {
 		Readings: r.Readings != nil}
 }
 
-// Differences lists what another record of the trial says otherwise of what both measured: nothing on the same device
-// and version.
+// Differences returns contradictions between two records of a trial: none on the same device and version.
 func (r Record) Differences(other Record) (differences []string) {
 	differ := func(what string, was, is any) {
 		if was, is := fmt.Sprint(was), fmt.Sprint(is); was != is {
@@ -81,7 +78,7 @@ func (r Record) Differences(other Record) (differences []string) {
 	}
 	differ("split", r.SplitHash, other.SplitHash)
 	if r.SplitHash != other.SplitHash {
-		differ("data from", r.Source, other.Source) // other files of a data set may have its nodes in another order
+		differ("data from", r.Source, other.Source) // other files may order the nodes otherwise
 	}
 	differ("macro F1", r.MacroF1, other.MacroF1)
 	differ("micro F1", r.MicroF1, other.MicroF1)
@@ -97,10 +94,10 @@ func (r Record) Differences(other Record) (differences []string) {
 	if r.MAD != nil && other.MAD != nil {
 		differ("MAD", *r.MAD, *other.MAD)
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Readings)) { // the other may have more
+	for _, name := range slices.Sorted(maps.Keys(r.Readings)) { // other may have more
 		was := r.Readings[name]
 		if is, ok := other.Readings[name]; ok {
-			if was.Cached == 0 || is.Cached == 0 { // one of the two does not keep it
+			if was.Cached == 0 || is.Cached == 0 { // one of the two lacks it
 				was.Cached, is.Cached = 0, 0
 			}
 			differ(name, was, is)

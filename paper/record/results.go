@@ -11,20 +11,19 @@ import (
 	"nodemask/stats"
 )
 
-// Results holds records by cell, each with the trials of one backend: the one that has most of them.
+// Results holds each cell's records, of the backend with most trials.
 type Results struct {
 	mutex  sync.Mutex
-	load   func(data, model string) ([]Record, error) // nil: everything is there
-	other  func(Cell) []Record                        // of cells that have no record; nil: there is none
-	failed func(error)                                // nil: nobody is told
+	load   func(data, model string) ([]Record, error) // nil: all loaded
+	other  func(Cell) []Record                        // for cells without records; may be nil
+	failed func(error)                                // may be nil
 	err    error
 	loaded map[[2]string]bool
 	trials map[cellID][]Record
-	keys   map[Cell]string    // of cells that were asked for, as claims ask for the same ones
-	drawn  map[drawing]string // the splits of records with readings
+	keys   map[Cell]string    // claims ask for the same cells
+	drawn  map[drawing]string // splits of records with readings
 }
 
-// cellID tells cells apart, and those that are read in every way from those that are not.
 type cellID struct {
 	key      string
 	readings bool
@@ -37,16 +36,15 @@ type drawing struct {
 	seed uint64
 }
 
-// NewResults sorts records into cells. [Results.Err] says whether they can be compared.
+// NewResults returns records by cell. Check [Results.Err].
 func NewResults(records []Record) *Results {
 	r := LazyResults(nil, nil, nil)
 	r.fail(r.add(records))
 	return r
 }
 
-// LazyResults returns results whose records load returns, by data and model, when the first of their cells is asked
-// for; other, if it is not nil, returns those of a cell that then has none. Both are called once for each. failed, if
-// it is not nil, is told of what cannot be loaded, as [Results.Err] is.
+// LazyResults returns results that load by data and model on demand, and then ask other (may be nil) for cells
+// without records, each once. failed (may be nil) receives all errors.
 func LazyResults(load func(data, model string) ([]Record, error), other func(Cell) []Record,
 	failed func(error)) *Results {
 	return &Results{load: load, other: other, failed: failed, loaded: map[[2]string]bool{},
@@ -54,9 +52,8 @@ func LazyResults(load func(data, model string) ([]Record, error), other func(Cel
 		keys:   map[Cell]string{}, drawn: map[drawing]string{}}
 }
 
-// Err returns the first error of loading what was asked for, or an error if records with readings of one seed have
-// different splits: then they were run on other files of the data, which may order nodes otherwise, and cannot be
-// compared.
+// Err returns the first loading error, or an error if records with readings of one seed have different splits:
+// then files of the data differ, perhaps in the order of nodes, and results cannot be compared.
 func (r *Results) Err() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -76,7 +73,7 @@ func (r *Results) fail(err error) {
 }
 
 func (r *Results) add(records []Record) error {
-	byBackend := map[cellID]map[string][]int{} // where a cell's records of a backend are
+	byBackend := map[cellID]map[string][]int{}
 	for i := range records {
 		one := &records[i]
 		id := cellID{one.Cell, one.Readings != nil}
@@ -95,7 +92,7 @@ func (r *Results) add(records []Record) error {
 		byBackend[id][one.Backend] = append(byBackend[id][one.Backend], i)
 	}
 	for id, backends := range byBackend {
-		var most []int // the first backend by name of several
+		var most []int // on ties, the first backend by name
 		for _, name := range slices.Sorted(maps.Keys(backends)) {
 			if len(backends[name]) > len(most) {
 				most = backends[name]
@@ -111,7 +108,7 @@ func (r *Results) add(records []Record) error {
 	return nil
 }
 
-// Trials returns a cell's records, by seed; of a cell that is read in every way, those with readings.
+// Trials returns a cell's records by seed; with c.Readings, those with readings.
 func (r *Results) Trials(c Cell) []Record {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -136,7 +133,7 @@ func (r *Results) Trials(c Cell) []Record {
 	return r.trials[cell]
 }
 
-// Readings returns how the trainings of a cell ([Cell.Trained]) do, stopped as the cell and with its arrivals, by seed.
+// Readings returns the readings of the cell's trainings ([Cell.Trained]) by seed.
 func (r *Results) Readings(c Cell) map[uint64]Reading {
 	trials, name := r.Trials(c.Trained()), c.ReadingName()
 	readings := make(map[uint64]Reading, len(trials))
@@ -148,7 +145,7 @@ func (r *Results) Readings(c Cell) map[uint64]Reading {
 	return readings
 }
 
-// ReadOff returns the readings of a cell's trainings ([Cell.Trained]) as its records, by seed.
+// ReadOff returns the readings of the cell's trainings as its records, by seed.
 func (r *Results) ReadOff(c Cell) (all []Record) {
 	for _, t := range r.Trials(c.Trained()) {
 		if one, ok := t.As(c); ok {
@@ -158,8 +155,7 @@ func (r *Results) ReadOff(c Cell) (all []Record) {
 	return all
 }
 
-// Count returns how many trials of cells ([Cell.Trained]) there are of these seeds, and how many cells have all of
-// them.
+// Count returns how many trials of these seeds the cells ([Cell.Trained]) have, and how many cells have all.
 func (r *Results) Count(cells []Cell, seeds []uint64) (trials, complete int, err error) {
 	for _, c := range cells {
 		n := 0
@@ -176,7 +172,7 @@ func (r *Results) Count(cells []Cell, seeds []uint64) (trials, complete int, err
 	return trials, complete, r.Err()
 }
 
-// Values returns a metric of a cell's trials, by seed, without trials that did not measure it.
+// Values returns a metric of the cell's trials that have it, by seed.
 func (r *Results) Values(c Cell, m Metric) []float64 {
 	var values []float64
 	for _, trial := range r.Trials(c) {
@@ -187,14 +183,14 @@ func (r *Results) Values(c Cell, m Metric) []float64 {
 	return values
 }
 
-// Comparison describes how two cells differ, over trials of equal seeds.
+// Comparison is the difference of two cells over trials of equal seeds.
 type Comparison struct {
 	Trials     int
 	Difference float64 // mean of a minus b
-	P          float64 // of a two-sided paired t-test; 1 with fewer than two trials
+	P          float64 // two-sided paired t-test; 1 with fewer than two trials
 }
 
-// Pairs goes over the trials of a and b that have the same seed and split, by seed.
+// Pairs returns the trials of a and b with equal seed and split, by seed.
 func (r *Results) Pairs(a, b Cell) iter.Seq2[Record, Record] {
 	return func(yield func(one, other Record) bool) {
 		type draw struct {
@@ -213,7 +209,7 @@ func (r *Results) Pairs(a, b Cell) iter.Seq2[Record, Record] {
 	}
 }
 
-// Compare compares a metric of a with one of b, over trials with the same seed and split. Without any, Trials is 0.
+// Compare returns a's metric less b's over [Results.Pairs]; Trials may be 0.
 func (r *Results) Compare(a Cell, ma Metric, b Cell, mb Metric) Comparison {
 	var differences []float64
 	for one, other := range r.Pairs(a, b) {

@@ -37,7 +37,7 @@ func TestTrialsOfOneBackendAreShownTheOneWithMost(t *testing.T) {
 	require.Empty(t, results.Trials(c.Masked(0.5)))
 }
 
-// training is a trial that was read in every way, with one score.
+// training has readings of one score.
 func training(c record.Cell, seed uint64) record.Record {
 	return recordtest.Read(c, seed, func(hyper.StopOn, datasets.Arrivals) (float64, float64) { return 80, 79 })
 }

@@ -24,7 +24,7 @@ func TestAPipeAmongResultsHangsNobody(t *testing.T) {
 	require.NoError(t, unix.Mkfifo(filepath.Join(folder, "pubmed-gin.jsonl"), 0o666))
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "y.jsonl"), 0o777))
 	done := make(chan struct{})
-	go func() { // a pipe that is opened waits for somebody to write into it
+	go func() { // opening a pipe waits for a writer
 		defer close(done)
 		loaded, err := store.Load()
 		if err != nil || len(loaded) != 1 {

@@ -15,8 +15,8 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Store keeps records in a folder: files of JSON lines, one for each data set and model. Programs may append to the
-// same folder at the same time, and be killed at any moment: they lose only the trial that was not finished.
+// Store keeps records in a folder of JSON lines, one file per data set and model. Many programs may append; one
+// that is killed loses only its unfinished trial.
 type Store struct {
 	folder, protocol string
 	mutex            sync.Mutex
@@ -25,17 +25,16 @@ type Store struct {
 	drawn            map[drawing]Record
 }
 
-// seen is what was read of a file so far: what was measured of each trial, and how far that goes.
+// seen is what a file's trials measured, up to byte end.
 type seen struct {
 	measured map[trialID]Cell
 	end      int64
 }
 
-// Open opens a folder of records, which is made when something is first added.
+// Open returns the store of a folder, which the first Add creates.
 func Open(folder string) *Store { return OpenUnder(folder, "") }
 
-// OpenUnder opens a folder of records of a protocol: reading it is an error if there is one of another, which counts
-// for nothing under this one's rules; "" takes all.
+// OpenUnder returns a store in which reading fails on records of another protocol; "": any.
 func OpenUnder(folder, protocol string) *Store {
 	return &Store{folder: folder, protocol: protocol, reader: newReader(protocol), seen: map[string]*seen{},
 		drawn: map[drawing]Record{}}
@@ -44,12 +43,12 @@ func OpenUnder(folder, protocol string) *Store {
 const (
 	extension   = ".jsonl"
 	longestLine = 1 << 20
-	slabSize    = 1 << 13 // of records that are loaded
-	longestName = 100     // of what a file's name keeps of a data set's
+	slabSize    = 1 << 13 // records per slice while loading
+	longestName = 100     // kept bytes of a data set's name in file names
 )
 
-// Add appends a record and returns once it is on the disk. It returns an error for a trial that is read in every way on
-// another split than one of the same seed that [Store.Has] has seen, as other files of a data set may give.
+// Add appends a record and returns once it is on the disk. It returns an error for readings on another split than
+// those of the same seed that [Store.Has] has seen: the data's files may differ.
 func (s *Store) Add(r Record) error {
 	line, err := Line(r)
 	if err != nil {
@@ -71,16 +70,15 @@ func (s *Store) Add(r Record) error {
 	return underLock(s.path(pairOf(r)), func() ([][]byte, error) { return [][]byte{line}, nil })
 }
 
-// Pair names a part of a store, which has a file of its own: what is recorded of a model on a data set.
+// Pair identifies a file of a store.
 type Pair struct{ Data, Model string }
 
-// PairOf returns the part of a store that a cell's trials are in.
+// PairOf returns the pair of a cell.
 func PairOf(c Cell) Pair { return Pair{c.Data, c.Parameters.Model} }
 
 func pairOf(r Record) Pair { return Pair{r.Data, r.Model} }
 
-// mayHold reports whether a file may have a pair's trials: the pair's own, and one whose name does not end as others'
-// do.
+// mayHold accepts a pair's own file, and names that do not end in a model.
 func mayHold(file string, p Pair) bool {
 	name := strings.TrimSuffix(filepath.Base(file), extension)
 	if name == fileName(p.Data+"-"+p.Model) {
@@ -89,13 +87,12 @@ func mayHold(file string, p Pair) bool {
 	return !slices.ContainsFunc(hyper.Models(), func(model string) bool { return strings.HasSuffix(name, "-"+model) })
 }
 
-// path is the file for the records of a pair.
 func (s *Store) path(p Pair) string {
 	return filepath.Join(s.folder, fileName(p.Data+"-"+p.Model)+extension)
 }
 
-// fileName is the name itself if it can be one, else what can be kept of it and a hash: names come from records, must
-// not lead out of the folder, and may differ in nothing but capitals, which some file systems take for the same.
+// fileName returns name if it is safe, else its safe characters and a hash: records name data sets, must not lead
+// out of the folder, and may differ only in case, which some file systems ignore.
 func fileName(name string) string {
 	kept := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
@@ -112,8 +109,7 @@ func fileName(name string) string {
 	return fmt.Sprintf("%s-%016x", kept[:min(len(kept), longestName)], h.Sum64())
 }
 
-// Has reports whether a trial of a cell is there, with all that is wanted of it. Of files it reads what was added
-// since it was last asked.
+// Has reports whether the store has a trial with all measurements of c. It reads only what is new since the last call.
 func (s *Store) Has(c Cell, seed uint64, backend string) (bool, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -140,7 +136,7 @@ func (s *Store) Has(c Cell, seed uint64, backend string) (bool, error) {
 			}
 			return nil
 		})
-		if err != nil && (!isNoFile(err) || path == s.path(PairOf(c))) { // what is added would be lost in a pipe
+		if err != nil && (!isNoFile(err) || path == s.path(PairOf(c))) { // records added to a pipe would be lost
 			return false, err
 		}
 		measured, ok := file.measured[id]
@@ -149,8 +145,7 @@ func (s *Store) Has(c Cell, seed uint64, backend string) (bool, error) {
 	return found, nil
 }
 
-// files lists the files of the folder that may hold trials of pairs, or all without pairs, by name. A folder that is
-// not there has none.
+// files returns the files that may hold trials of pairs (without pairs, all), by name; none without a folder.
 func (s *Store) files(pairs ...Pair) ([]string, error) {
 	entries, err := os.ReadDir(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -167,16 +162,14 @@ func (s *Store) files(pairs ...Pair) ([]string, error) {
 	return paths, err
 }
 
-// Load reads the records of pairs, or all without pairs, in the order of files and lines. Only files that may hold
-// them are read. Merged files may repeat a trial: the repeat is left out, unless it has a measurement that the earlier
-// one lacks; then it takes its place. [Store.Verify] says whether both say the same.
+// Load returns the records of pairs (without pairs, all) in the order of files and lines. A repeated trial, as
+// after a merge, only counts if it has more measurements; [Store.Verify] checks that repeats agree.
 func (s *Store) Load(pairs ...Pair) ([]Record, error) { return s.LoadOnly(nil, pairs...) }
 
-// LoadOnly does what [Store.Load] does, of cells alone whose key only accepts if it is not nil. Of others' lines the
-// sums are checked, and what says which cell they are of.
+// LoadOnly returns what [Store.Load] does, without cells whose key only rejects; of these it checks checksum and head.
 func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []Record, err error) {
 	at := map[trialID]int{}
-	var full [][]Record // a slice that grows is copied again and again
+	var full [][]Record // growing one slice copies it again and again
 	records = make([]Record, 0, slabSize)
 	err = s.each(only, func(_ string, _ int, t Record) error {
 		id := idOf(t)
@@ -205,33 +198,31 @@ func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []R
 	return slices.Concat(append(full, records)...), nil
 }
 
-// Results returns what the store has, read pair by pair when it is asked for; with only, of cells alone whose key it
-// accepts. failed, if it is not nil, is told of what cannot be read.
+// Results returns the store's records, read by pair on demand, without cells whose key only rejects. failed (may
+// be nil) receives errors.
 func (s *Store) Results(only func(key string) bool, failed func(error)) *Results {
 	load := func(data, model string) ([]Record, error) { return s.LoadOnly(only, Pair{data, model}) }
 	return LazyResults(load, nil, failed)
 }
 
-// trialID tells trials apart: one cell, seed and backend give one result.
+// trialID determines a trial's result.
 type trialID struct {
 	Cell     string
 	Seed     uint64
 	Backend  string
-	Readings bool // it is read in every way
+	Readings bool
 }
 
 func idOf(r Record) trialID { return trialID{r.Cell, r.Seed, r.Backend, r.Readings != nil} }
 
-// Backends lists what a record may name as its backend. None is a path: a record comes from elsewhere, and what it
-// names is opened to run it again.
+// Backends returns the valid backends of records. None is a path: records come from elsewhere, and a rerun opens
+// their backend.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 
-// Parse reads a stored record and checks that its cell's name fits its parameters, that its setting, size,
-// parameters scores, epochs and times are within their ranges, that what is read off it is complete, and that its
-// backend is one of [Backends].
+// Parse returns a stored record, or an error if its checksum, key or any value is invalid.
 func Parse(line []byte) (Record, error) { return newReader("").parse(line) }
 
-// Merged returns each cell once, with all that is to be measured of it, in the order of first appearance.
+// Merged returns each cell once, with all its measurements, in order.
 func Merged(cells []Cell) []Cell {
 	at := map[trialID]int{}
 	var merged []Cell

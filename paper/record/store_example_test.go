@@ -9,7 +9,7 @@ import (
 	"nodemask/paper/recordtest"
 )
 
-// What is added to a store is there for other programs too, and after them.
+// Other and later programs find what was added.
 func ExampleStore() {
 	folder, err := os.MkdirTemp("", "results")
 	if err != nil {

@@ -200,7 +200,7 @@ func TestRecordsThatTheirKeyCannotCatchAreRefusedToo(t *testing.T) {
 	} {
 		r := testRecord(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
 		change(&r)
-		r.Cell = r.CellOf().Key() // its cell is called what it is
+		r.Cell = r.CellOf().Key() // key matching the parameters
 		line := lineOf(t, r)
 		_, err := Parse(line)
 		require.ErrorContains(t, err, want)
@@ -340,7 +340,7 @@ func TestPairsAreReadFromFilesThatMayHoldThem(t *testing.T) {
 	more := gin
 	more.Seed = 2
 	write("cora-gin.jsonl", gin)
-	write("x.jsonl", gat, more) // of any trials
+	write("x.jsonl", gat, more) // any trials
 	writeFile(t, filepath.Join(folder, "pubmed-gin.jsonl"), []byte("damaged\n"))
 	all, err := Open(folder).Load(PairOf(gin.CellOf()))
 	require.NoError(t, err)
@@ -348,7 +348,7 @@ func TestPairsAreReadFromFilesThatMayHoldThem(t *testing.T) {
 	_, err = Open(folder).Load()
 	require.ErrorContains(t, err, "pubmed-gin.jsonl: line 1: ")
 
-	write("pubmed-gin.jsonl", gat) // where whoever asks for cora and gat does not look
+	write("pubmed-gin.jsonl", gat) // not read for cora and gat
 	_, err = Open(folder).Load()
 	require.ErrorContains(t, err, "pubmed-gin.jsonl: line 1: a trial of gat on cora: expected it in cora-gat.jsonl; "+
 		"move the line there")

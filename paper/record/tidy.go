@@ -9,9 +9,8 @@ import (
 	"nodemask/internal/dataframe"
 )
 
-// Tidy returns records as a table, a row a trial: what was trained, a column for each axis ([Axes]), the seeds
-// and the split, the scores in percent, and what it ran on. Columns whose values are all numbers, or all true or false,
-// are that; a score that a record does not have is not known. Losses of every epoch are left out.
+// Tidy returns a table with a row per trial: what was trained, a column per axis ([Axes]), seeds, split, scores in
+// percent, and the machine; no losses of epochs. Columns are typed by their values; missing scores are unknown.
 func Tidy(records []Record) dataframe.Table {
 	texts := func(name string, of func(Record) string) dataframe.Column {
 		values := each(records, of)
@@ -37,10 +36,10 @@ func Tidy(records []Record) dataframe.Table {
 	for _, axis := range Axes() {
 		t = append(t, typed(texts(flagColumn(axis), func(r Record) string {
 			if axis.Name == "arrivals" && r.Setting != datasets.Inductive {
-				return "" // nobody arrives
+				return "" // no nodes arrive
 			}
 			value := axis.Get(r.CellOf())
-			if axis.Switch != "" { // the column is the flag, which may say the reverse of the axis
+			if axis.Switch != "" { // the flag may negate the axis
 				value = strconv.FormatBool(value == axis.Switch)
 			}
 			return value
@@ -76,7 +75,6 @@ func Tidy(records []Record) dataframe.Table {
 		texts("cell", func(r Record) string { return r.Cell }))
 }
 
-// each lists what of returns of each.
 func each[S, T any](all []S, of func(S) T) []T {
 	values := make([]T, len(all))
 	for i, x := range all {
@@ -85,7 +83,7 @@ func each[S, T any](all []S, of func(S) T) []T {
 	return values
 }
 
-// typed is a column of texts as numbers, or as true and false, if all that are known are that.
+// typed makes numbers or flags of texts that all are such.
 func typed(c dataframe.Column) dataframe.Column {
 	numbers, flags := make([]float64, len(c.Texts)), make([]bool, len(c.Texts))
 	allNumbers, allFlags, some := true, true, false
@@ -111,5 +109,4 @@ func typed(c dataframe.Column) dataframe.Column {
 	return c
 }
 
-// flagColumn is the name of an axis's column.
 func flagColumn(a Axis) string { return strings.ReplaceAll(a.Flag, "-", "_") }

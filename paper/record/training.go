@@ -10,18 +10,18 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// training is the line of a record with readings.
+// training is the stored line of a record with readings.
 type training struct {
 	Data         string           `json:"data"`
 	Model        string           `json:"model"`
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
-	// Choices are where the training differs from the model's preset: values by [Axis].Name.
+	// Choices are differences from the preset, by [Axis].Name.
 	Choices  map[string]string `json:"choices,omitempty"`
-	Seed     uint64            `json:"seed"` // of the trial and of its split
+	Seed     uint64            `json:"seed"` // of trial and split
 	Split    string            `json:"split"`
 	Readings Readings          `json:"readings"`
-	Epochs   int               `json:"epochs"` // until the last way of stopping had ended it
+	Epochs   int               `json:"epochs"` // until every way of stopping has ended
 	Seconds  float64           `json:"seconds"`
 	Backend  string            `json:"backend"`
 	Digits   string            `json:"digits,omitempty"`
@@ -29,7 +29,6 @@ type training struct {
 	Protocol string            `json:"protocol"`
 }
 
-// trainingOf returns the line of a record with readings.
 func trainingOf(r Record) training {
 	c := r.CellOf()
 	c.Resplit = false
@@ -41,7 +40,6 @@ func trainingOf(r Record) training {
 		r.Seconds, r.Backend, r.Digits, r.Version, r.Protocol}
 }
 
-// cell returns the cell that a line is of. It returns an error if there is no such cell.
 func (t training) cell() (c Cell, err error) {
 	if err := t.Setting.Check(); err != nil {
 		return c, fmt.Errorf("not a training: %w", err)
@@ -60,7 +58,7 @@ func (t training) cell() (c Cell, err error) {
 	return c, nil
 }
 
-// record returns what a line says of a trial; head is the record of its cell.
+// record completes head, its cell's record.
 func (t training) record(head Record) Record {
 	head.Seed, head.SplitSeed, head.SplitHash, head.Readings = t.Seed, t.Seed, t.Split, t.Readings
 	head.Epochs, head.Seconds, head.Backend, head.Digits, head.Version, head.Protocol = t.Epochs, t.Seconds, t.Backend,
@@ -68,7 +66,6 @@ func (t training) record(head Record) Record {
 	return head
 }
 
-// checkReadings returns an error for what no training of the cell can give.
 func checkReadings(r Record, c Cell) error {
 	if r.Data == "" || r.SplitHash == "" || r.Seed == 0 || r.Protocol == "" {
 		return errors.New("a training without data, split, seed or protocol")
@@ -102,7 +99,7 @@ func checkReadings(r Record, c Cell) error {
 	return nil
 }
 
-// Line returns a record as it is stored, without the line break.
+// Line returns a record as stored, without checksum and line break.
 func Line(r Record) ([]byte, error) {
 	if r.Readings != nil {
 		return json.Marshal(trainingOf(r))

@@ -14,7 +14,6 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// someTraining is a record with readings that could have been measured.
 func someTraining(c Cell, seed uint64) Record {
 	readings := Readings{}
 	for i, name := range ReadingNames(c.Setting) {
@@ -50,7 +49,7 @@ func TestATrainingNamesTheTrainingThatItWas(t *testing.T) {
 		back := read.CellOf()
 		require.Equal(t, trained.Key(), back.Key())
 		require.Equal(t, trained.Key(), read.Cell)
-		back.Parameters.KeepRate, trained.Parameters.KeepRate = 0, 0 // 1 or the zero value that stands for it
+		back.Parameters.KeepRate, trained.Parameters.KeepRate = 0, 0 // 1 or the zero value
 		require.Equal(t, trained, back)
 	})
 }
@@ -144,7 +143,7 @@ func TestALastLineThatLacksOnlyItsEndIsKept(t *testing.T) {
 		writeFile(t, path, bytes.TrimSuffix(readFile(t, path), []byte("\n")))
 		store := Open(folder)
 		require.NoError(t, store.checkEnds())
-		for range 2 { // whoever asked before reads on behind what it has seen
+		for range 2 { // the second call reads only what is new
 			for seed := range uint64(2) {
 				require.Equal(t, seed == 0, has(t, store, c, seed+1, "go"))
 			}
@@ -177,7 +176,7 @@ func TestOneCellIsReadAndEverySumChecked(t *testing.T) {
 
 	path := filepath.Join(folder, "cora-gin.jsonl")
 	text := readFile(t, path)
-	// A line of another cell that says that it is of this one, and the reverse.
+	// A line of another cell that claims to be of this one, and the reverse.
 	for _, change := range [][2]string{{`"train_percent":10,"seed":2`,
 		`"train_percent":10,"choices":{"keep":"0.5"},"seed":2`}, {`"keep":"0.5"`, `"keep":"0.6"`}} {
 		require.Contains(t, string(text), change[0])

@@ -7,10 +7,10 @@ import (
 	"runtime/debug"
 )
 
-// release is the version of this program. Records carry it, so it changes whenever numbers may.
+// release is stored in records: change it whenever numbers may change.
 const release = "0.5.0"
 
-// Version names all that a number can depend on: this program, Go, and the modules that compute.
+// Version returns the versions that numbers depend on: this program, Go, and the modules that compute.
 func Version() string {
 	modules := ""
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -1,4 +1,4 @@
-// Package recordtest is for tests: records that could have been measured.
+// Package recordtest makes plausible records for tests.
 package recordtest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// Record returns a trial of a cell whose scores are one number, in percent.
+// Record returns a trial with f1, in percent, as all its scores.
 func Record(c record.Cell, seed uint64, f1 float64) record.Record {
 	r := record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent,
 		Arrivals: c.Arrivals, Resplit: c.Resplit, Parameters: c.Parameters, Seed: seed, SplitSeed: 1, SplitHash: "5eed",
@@ -28,7 +28,7 @@ func Record(c record.Cell, seed uint64, f1 float64) record.Record {
 	return r
 }
 
-// Records returns a trial of a cell for each score, with seeds from 1 on.
+// Records returns a trial per score, with seeds from 1 on.
 func Records(c record.Cell, f1 ...float64) (all []record.Record) {
 	for i, x := range f1 {
 		all = append(all, Record(c, uint64(i+1), x))
@@ -36,8 +36,8 @@ func Records(c record.Cell, f1 ...float64) (all []record.Record) {
 	return all
 }
 
-// Read returns a trial of a cell that is read in every way: score gives its macro F1 in percent, without the cache and
-// from it, by how it is stopped and how new nodes arrive. Validation F1 is that without the cache.
+// Read returns a trial with readings; score returns macro F1 in percent, without and with the cache. Validation F1
+// is that without.
 func Read(c record.Cell, seed uint64, score func(on hyper.StopOn, way datasets.Arrivals) (f1, cached float64),
 ) record.Record {
 	all := record.Readings{}

@@ -15,12 +15,10 @@ import (
 	"nodemask/plots"
 )
 
-// Aggregates draws, for GIN and SGAT on a data set, what masking adds over how much larger what a node sums up is in
-// testing than in training with masks, by setting and size of the train set: PROTOCOL-2.md's question whether masking
-// helps where it makes a network train on sums like those that it is tested on. Aggregates are those of the first
-// layer, which need no training: of GIN the sum over a node and its neighbours (eq. 8 with ε = 0), of SGAT the mean
-// (eq. 9), of features divided by their sum. GAT's weights are learnt, so it has no place here. It returns an error if
-// splits cannot be drawn.
+// Aggregates returns the chart of masking's gain, for GIN and SGAT, over the ratio of aggregates in testing to those in
+// masked training: PROTOCOL-2.md asks whether masking helps where it brings them closer. They are those of the first
+// layer, which needs no training: GIN's sum over a node and its neighbours (eq. 8 with ε = 0), SGAT's mean (eq. 9), of
+// features divided by their sum; GAT's weights are learnt. It returns an error if splits cannot be drawn.
 func (e *Evidence) Aggregates(g *datasets.Graph) (plots.Chart, error) {
 	c := plots.Chart{ID: "aggregates", Title: "What masking adds, over how much larger aggregates are in testing on " +
 		DataTitle(g.Name),
@@ -63,8 +61,7 @@ func (e *Evidence) Aggregates(g *datasets.Graph) (plots.Chart, error) {
 	return c, nil
 }
 
-// aggregateRatio is the mean norm of what test nodes sum up divided by that of train nodes in training with masks, over
-// the splits of the protocol.
+// aggregateRatio returns the mean norm of test nodes' aggregates over train nodes' in masked training.
 func aggregateRatio(g *datasets.Graph, x csr.Matrix, mean bool, setting datasets.Setting, trainPercent int) (float64,
 	error) {
 	var tested, trained float64
@@ -91,9 +88,9 @@ func aggregateRatio(g *datasets.Graph, x csr.Matrix, mean bool, setting datasets
 				terms := 1.0
 				for _, u := range g.Edges.Neighbours(v) {
 					if setting == datasets.Inductive && !inTrain[u] {
-						continue // not there in training, and without an edge to new nodes in the cited reading
+						continue // not in training; no edges to new nodes in the cited reading
 					}
-					terms++ // of the mean, which is taken before masking
+					terms++ // the mean is taken before masking
 					if !training || kept[u] {
 						addRow(sum, x, u)
 					}

@@ -10,7 +10,7 @@ import (
 	"nodemask/datasets"
 )
 
-// pairs is a graph of pairs of nodes that have the same one feature, or of nodes alone.
+// pairs is a graph of pairs of nodes with the same one feature, or of single nodes.
 func pairs(t *testing.T, n int, joined bool) *datasets.Graph {
 	t.Helper()
 	features := datasets.Features{Rows: n, Width: 1, Dense: make([]float32, n)}
@@ -38,10 +38,10 @@ func TestAggregatesShrinkByWhatIsMasked(t *testing.T) {
 		assert.InDelta(t, 1, ratio(alone, false, setting), 1e-12, "a node without neighbours sums up itself, masked or not")
 		assert.InDelta(t, 1, ratio(alone, true, setting), 1e-12)
 	}
-	// The other of a pair is a train node in half of the pairs, and masked in half of those: sums of 2 are 1.75 in the
-	// mean.
+	// The other node of a pair is a train node in half of the pairs, and masked in half of those: sums of 2
+	// average 1.75.
 	assert.InDelta(t, 2/1.75, ratio(joined, false, datasets.Transductive), 0.01)
 	assert.InDelta(t, 1/0.875, ratio(joined, true, datasets.Transductive), 0.01, "a mean keeps its denominator")
-	// Inductively only train nodes are heard: 1.5 in testing, 1.25 in training.
+	// Inductively only train nodes send messages: 1.5 in testing, 1.25 in training.
 	assert.InDelta(t, 1.5/1.25, ratio(joined, false, datasets.Inductive), 0.01)
 }

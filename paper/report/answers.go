@@ -12,17 +12,15 @@ import (
 	"nodemask/stats"
 )
 
-// AnswersID is the ID of the table of what masking changes in the cited reading, and gainsID that of the figure that
-// leads.
+// AnswersID is the table of the cited reading's effects, gainsID the leading figure.
 const (
 	AnswersID = "answers"
 	gainsID   = "gains"
 )
 
-// leadingData is the data set that the paper has all models on.
+// leadingData has all models in the paper.
 const leadingData = "cora"
 
-// grid returns the answers of all rows of the grid, asked once.
 func (e *Evidence) grid() ([][]judge.Answer, error) {
 	if e.answers == nil {
 		var err error
@@ -33,7 +31,7 @@ func (e *Evidence) grid() ([][]judge.Answer, error) {
 	return e.answers, nil
 }
 
-// Answers returns what masking does to all models on all data sets in both settings, in the cited reading.
+// Answers returns the cited reading's answers.
 func (e *Evidence) Answers() (all []judge.Answer, err error) {
 	grid, err := e.grid()
 	if err != nil {
@@ -47,12 +45,10 @@ func (e *Evidence) Answers() (all []judge.Answer, err error) {
 	return all, nil
 }
 
-// find returns the answer for a data set and setting.
 func find(answers []judge.Answer, data string, s datasets.Setting) judge.Answer {
 	return answers[slices.IndexFunc(answers, func(a judge.Answer) bool { return a.Data == data && a.Setting == s })]
 }
 
-// nodesOf names a setting by the nodes that are predicted in it.
 func nodesOf(s datasets.Setting) string {
 	if s == datasets.Inductive {
 		return "new nodes"
@@ -60,16 +56,14 @@ func nodesOf(s datasets.Setting) string {
 	return "known nodes"
 }
 
-// The series of the leading figure.
 const (
 	asInPaper = "rerun"
 	fairly    = "fair"
 	inPrint   = "printed"
 )
 
-// Gains returns the figure that leads: what masking adds on Cora at each size of the train set, for GIN and GAT on new
-// and known nodes: as in the paper, in the fair comparison, and what the paper prints. A panel without results has the
-// paper's alone.
+// Gains returns the leading figure: masking's gain on Cora by train set size, for GIN and GAT on new and known
+// nodes: as in the paper, in the fair comparison, and published.
 func (e *Evidence) Gains() (plots.Panels, error) {
 	p := plots.Panels{ID: gainsID, Title: "What masking adds to macro F1 on Cora", OneScale: true, Width: 400,
 		XLabel: "% of nodes to train on", YLabel: "points",
@@ -116,14 +110,13 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 	return p, nil
 }
 
-// withGain returns a series with a gain at x.
 func withGain(s plots.Series, x float64, g judge.Gain) plots.Series {
 	s.X, s.Y = append(s.X, x), append(s.Y, g.Mean)
 	s.Low, s.High = append(s.Low, g.Low), append(s.High, g.High)
 	return s
 }
 
-// departure returns what masking does one step away from an answer's reading.
+// departure returns the answer one step from an answer's reading.
 func (e *Evidence) departure(from judge.Answer, step string) (judge.Answer, error) {
 	all, err := e.each(judge.Departures, from.Data, from.Model, from.Setting)
 	for _, a := range all {
@@ -134,7 +127,6 @@ func (e *Evidence) departure(from judge.Answer, step string) (judge.Answer, erro
 	return judge.Answer{}, err
 }
 
-// rowTitle names a row of the grid, with a mark where it was added later.
 func rowTitle(row judge.Row) string {
 	title := hyper.Title(row.Model)
 	switch {
@@ -151,7 +143,7 @@ func rowTitle(row judge.Row) string {
 	return title
 }
 
-// Grid returns what masking does to each model on each data set in both settings, in a word each.
+// Grid returns the table of verdicts.
 func (e *Evidence) Grid() (t plots.Table, err error) {
 	grid, err := e.grid()
 	if err != nil {
@@ -172,7 +164,6 @@ func (e *Evidence) Grid() (t plots.Table, err error) {
 	return t, nil
 }
 
-// effectNote says what a verdict rests on.
 func effectNote(a judge.Answer) string {
 	note := fmt.Sprintf("%d of %d splits", a.Splits, judge.Splits)
 	if a.Effect != nil {
@@ -181,8 +172,8 @@ func effectNote(a judge.Answer) string {
 	return note
 }
 
-// AnswersTable returns the protocol's primary results: the pooled effect of the cited reading and of the other choices
-// beside it, how robust it is, and what the paper has.
+// AnswersTable returns the pooled effects of the cited reading and [judge.Choices], their robustness, and the
+// published gain.
 func (e *Evidence) AnswersTable() (plots.Table, error) {
 	t := plots.Table{ID: AnswersID, Title: "What node masking changes in the cited reading", Sections: true,
 		Header: []string{"model", "data, setting", "splits", "effect [95 %]", "p (Holm)", "verdict", "paper", "all edges",

@@ -12,8 +12,8 @@ import (
 	"nodemask/paper/record"
 )
 
-// citedOf is evidence of the cited part for models on Cora: gain is what masking adds to a plain F1 of 60 on a split,
-// by its number from 0. Caching costs a point.
+// citedOf is evidence of the cited part on Cora: gain is added to a plain F1 of 60, by split from 0. Caching costs
+// a point.
 func citedOf(t *testing.T, gain func(c record.Cell, split int) float64, models ...string) *Evidence {
 	t.Helper()
 	return partsOf(t, []judge.Part{judge.Cited}, func(c record.Cell, split int) float64 {
@@ -24,7 +24,7 @@ func citedOf(t *testing.T, gain func(c record.Cell, split int) float64, models .
 	}, models...)
 }
 
-// partsOf is evidence of parts of the second protocol for models on Cora, with a macro F1 by cell and split.
+// partsOf is evidence of parts on Cora, with macro F1 by cell and split.
 func partsOf(t *testing.T, parts []judge.Part, f1 func(c record.Cell, split int) float64, models ...string) *Evidence {
 	t.Helper()
 	var questions []judge.Question
@@ -100,7 +100,7 @@ func TestTheLeadingFigureHasOursAndThePublishedGains(t *testing.T) {
 }
 
 func TestDeparturesOfGINStandBesideTheCitedReading(t *testing.T) {
-	// Masking adds 2 points to 60 where nodes arrive, and half a point with raw features; at 90 % there are 4 more.
+	// Masking adds 2 points to 60 on new nodes, and 0.5 with raw features; 4 more at 90 %.
 	e := partsOf(t, []judge.Part{judge.Cited, judge.Stated}, func(c record.Cell, split int) float64 {
 		f1, gain := 60.0, 2.0
 		if !c.Parameters.NormalizeFeatures {

@@ -10,12 +10,12 @@ import (
 	"nodemask/paper/record"
 )
 
-// Entry is one number of a table: a metric of a cell, beside what the paper has there.
+// Entry is one number of a table.
 type Entry struct {
 	Cell      record.Cell
 	Metric    record.Metric
-	Published *float64     // nil: the paper does not have it
-	Against   *record.Cell // what a paired t-test compares it with; nil: nothing
+	Published *float64     // nil: not in the paper
+	Against   *record.Cell // paired t-test; nil: none
 }
 
 // Row is one row of a table.
@@ -30,39 +30,38 @@ type Point struct {
 	Entry Entry
 }
 
-// Curve is one line of a chart: points that are cells, or the losses of one cell by epoch.
+// Curve is one line of a chart: cells, or one cell's losses by epoch.
 type Curve struct {
-	Panel      string // curves of one name are drawn in a chart of their own; "": there is but one
+	Panel      string // names its chart; "": the only one
 	Name       string
 	Points     []Point
 	Losses     *record.Cell // instead of points
-	Validation bool         // of Losses: the validation loss, else the one trained on
-	Of         string       // the curve before it in its panel that it has the colour of
+	Validation bool         // of Losses; else train loss
+	Of         string       // earlier curve of its panel with the same colour
 }
 
-// Artifact is a table or figure of the paper, or one beyond it, as data.
+// Artifact is a table or figure as data.
 type Artifact struct {
 	ID     string
-	Number string // the paper's: "Table 3a"; "": it has none
+	Number string // "Table 3a"; "": not in the paper
 	Title  string
-	About  string // what it shows, and what to know to read it
+	About  string // what it shows, and how to read it
 
 	Labels, Columns []string // of a table
-	Blocks          []int    // ascending: columns, from 0, at which a page may break the table
+	Blocks          []int    // ascending columns, from 0, where a page may break the table
 	Rows            []Row
 	XLabel, YLabel  string // of a chart
 	Curves          []Curve
 
-	// Tuned is one of the protocols' tuned comparisons: rows come with the evidence, since what is compared is chosen
-	// there.
+	// Tuned comparisons get their rows from the evidence.
 	Tuned bool
 
 	Claims []Claim
-	// Elsewhere is set if the artifact runs only if asked for by name: its data take a download, or its trials long.
+	// Elsewhere artifacts run only by name: they need a download or long trials.
 	Elsewhere bool
 }
 
-// Cells lists an artifact's cells, each once, those of one program after another.
+// Cells returns the artifact's cells, each once, by program.
 func (a Artifact) Cells() []record.Cell {
 	var all []record.Cell
 	for _, row := range a.Rows {
@@ -84,7 +83,7 @@ func (a Artifact) Cells() []record.Cell {
 	return record.Merged(all)
 }
 
-// CellsOf lists the cells of several artifacts, each once.
+// CellsOf returns the artifacts' cells, each once.
 func CellsOf(artifacts []Artifact) []record.Cell {
 	var all []record.Cell
 	for _, a := range artifacts {
@@ -93,23 +92,22 @@ func CellsOf(artifacts []Artifact) []record.Cell {
 	return record.Merged(all)
 }
 
-// Sizes returns the paper's sizes of the train set, in percent.
+// Sizes returns the paper's train set sizes, in percent.
 func Sizes() []int { return []int{10, 20, 25, 33, 50, 75, 90} }
 
-// command returns what computes an artifact; shown returns what shows it.
 func (a Artifact) command() string { return "nodemask reproduce " + a.ID }
 func (a Artifact) shown() string   { return "nodemask report " + a.ID }
 
-// fewSizes returns the sizes that go beyond the paper: a small train set and a large one.
+// fewSizes are for artifacts beyond the paper.
 func fewSizes() []int { return []int{10, 50} }
 
-// numbers are the paper's own, of its tables and figures by ID.
+// numbers are those in the paper.
 var numbers = map[string]string{"table-gat": "Table 1", "table-mad": "Table 2", "table-gin-cora": "Table 3a",
 	"table-gin-pubmed": "Table 3b", "table-gin-reddit": "Table 3c", "table-scale-cora": "Table 4a",
 	"table-scale-pubmed": "Table 4b", "fig-keep-rate-gin": "Figure 8", "fig-keep-rate-gat": "Figure 9",
 	"fig-depth": "Figure 10", "fig-loss-cora": "Figure 11", "fig-loss-pubmed": "Figure 12"}
 
-// Artifacts lists every table and figure, in the paper's order, and then what goes beyond it.
+// Artifacts returns all tables and figures, the paper's first.
 func Artifacts() []Artifact {
 	both, inductive := datasets.Settings(), []datasets.Setting{datasets.Inductive}
 	redditLike := tableGIN("table-gin-reddit-like", "reddit-like", Sizes()[:5], inductive)
@@ -133,8 +131,7 @@ func Artifacts() []Artifact {
 	return all
 }
 
-// Reported returns the artifacts of these ids, in order, as [Find] does; without ids, those too that run only by name
-// if the paper claims something of them: what was not run is shown as such.
+// Reported returns what [Find] does; without ids, also those that run only by name if the paper makes claims of them.
 func Reported(ids ...string) ([]Artifact, error) {
 	if len(ids) > 0 {
 		return Find(ids...)
@@ -142,7 +139,7 @@ func Reported(ids ...string) ([]Artifact, error) {
 	return slices.DeleteFunc(Artifacts(), func(a Artifact) bool { return a.Elsewhere && len(a.Claims) == 0 }), nil
 }
 
-// Find returns the artifacts of these ids, in order; without ids, all but those that run only by name.
+// Find returns artifacts by id; without ids, all but those that run only by name.
 func Find(ids ...string) ([]Artifact, error) {
 	all := Artifacts()
 	if len(ids) == 0 {
@@ -163,8 +160,7 @@ func Find(ids ...string) ([]Artifact, error) {
 	return found, nil
 }
 
-// DataTitle returns a data set's name as people write it: "PubMed" for "pubmed". What is not of the paper keeps its
-// name.
+// DataTitle returns "PubMed" for "pubmed"; other names are unchanged.
 func DataTitle(data string) string {
 	return cmp.Or(map[string]string{"cora": "Cora", "pubmed": "PubMed", "citeseer": "CiteSeer", "reddit": "Reddit"}[data],
 		data)

@@ -16,17 +16,16 @@ import (
 // Claim is a statement that results support or contradict.
 type Claim struct {
 	ID      string
-	Subject string // what claims are grouped by
+	Subject string // heading
 	Text    string
-	Says    string // the paper's own words; "" for ours
-	// Ours is set where the paper does not make the claim: a fairer comparison, a tolerance of ours, or what goes beyond
-	// it.
+	Says    string // the paper's words; "" for ours
+	// Ours marks claims that the paper does not make.
 	Ours  bool
-	Rule  string // how it is graded; "": by the tables of docs/CLAIMS.md, as the differences of others are
+	Rule  string // "": the tables in docs/CLAIMS.md
 	Judge func(*Evidence) Verdict
 }
 
-// The subjects of claims, in the order in which they are shown.
+// The subjects of claims, in the order shown.
 const (
 	aboutGIN       = "GIN"
 	aboutAttention = "GAT and SGAT"
@@ -37,14 +36,13 @@ const (
 	aboutBeyond    = "Beyond the paper"
 )
 
-// Subjects lists what claims are about, in the order in which they are shown.
+// Subjects returns the subjects in the order shown.
 func Subjects() []string {
 	return []string{aboutGIN, aboutAttention, aboutMAD, aboutCaching, aboutKeepRates, aboutLosses, aboutBeyond}
 }
 
 func asIs(c record.Cell) record.Cell { return c }
 
-// gains compares masked cells with plain ones, for sizes and settings, beside what the paper gains there.
 func gains(data, model string, settings []datasets.Setting, sizes []int,
 	against func(record.Cell) record.Cell) []comparison {
 	var all []comparison
@@ -58,7 +56,6 @@ func gains(data, model string, settings []datasets.Setting, sizes []int,
 	return all
 }
 
-// publishedGain is what masking gains in the paper's tables; nil: they do not have it.
 func publishedGain(data, model string, s datasets.Setting, size int) *float64 {
 	plain, with := Published(data, model, s, size, false), Published(data, model, s, size, true)
 	if plain == nil || with == nil {
@@ -67,7 +64,7 @@ func publishedGain(data, model string, s datasets.Setting, size int) *float64 {
 	return new(*with - *plain)
 }
 
-// publishedOverReadings is the paper's mean gain over the sizes at which readings are compared; nil: it has none.
+// publishedOverReadings returns the paper's mean gain over [judge.Sizes], or nil.
 func publishedOverReadings(data, model string, s datasets.Setting) *float64 {
 	mean := 0.0
 	for _, size := range judge.Sizes() {
@@ -88,8 +85,7 @@ const (
 		"inductive settings"
 )
 
-// inCited grades by the cited reading, as [Evidence.judgeCited] does: what masking adds, or adds to a model without
-// attention dropout, for which the paper has no number.
+// inCited grades by [Evidence.judgeCited]; fair has no published number.
 func inCited(data, model string, setting datasets.Setting, fair bool) func(*Evidence) Verdict {
 	var published *float64
 	if !fair {
@@ -100,7 +96,6 @@ func inCited(data, model string, setting datasets.Setting, fair bool) func(*Evid
 	}
 }
 
-// claimsOfGIN are about the gains of GIN, a claim for each setting.
 func claimsOfGIN(id, data string) []Claim {
 	var claims []Claim
 	for _, setting := range datasets.Settings() {
@@ -120,8 +115,7 @@ func claimsOfGIN(id, data string) []Claim {
 	return claims
 }
 
-// claimsOfGAT are about the gains of GAT and SGAT: against the model with attention dropout, as the paper has it, and
-// against the one without.
+// claimsOfGAT compares with attention dropout, as the paper does, and without.
 func claimsOfGAT(id, data string) []Claim {
 	var claims []Claim
 	says := saysGAT
@@ -144,7 +138,6 @@ func claimsOfGAT(id, data string) []Claim {
 	return claims
 }
 
-// claimOfMoreInductively compares gains with gains, split by split.
 func claimOfMoreInductively(id string) Claim {
 	return Claim{ID: id + "/inductive", Subject: aboutAttention,
 		Text: "The gains of GAT and SGAT are larger inductively, and for small train sets (Cora).",
@@ -154,7 +147,6 @@ func claimOfMoreInductively(id string) Claim {
 		Judge: (*Evidence).judgeMoreInductively}
 }
 
-// judgeMoreInductively compares gains with gains in the cited reading.
 func (e *Evidence) judgeMoreInductively() Verdict {
 	v := Verdict{Unit: points, command: "nodemask report cited --data cora"}
 	const ten, fifty, ninety = 0, 2, 3 // of judge.Sizes

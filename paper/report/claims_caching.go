@@ -12,11 +12,9 @@ import (
 	"nodemask/paper/record"
 )
 
-// loss is how much worse than without the cache node masking may be and still "not degrade": a margin of ours, in
-// points.
+// loss, in points, may still count as "not degrade"; our margin.
 const loss = 1.0
 
-// claimsOfScale are about predicting new nodes from the cache of GIN.
 func claimsOfScale(id, data string) []Claim {
 	type scores = []judge.Score
 	plain, masked := judge.Score{Arm: judge.Plain}, judge.Score{Arm: judge.Masked}
@@ -54,7 +52,6 @@ func claimsOfScale(id, data string) []Claim {
 	return append(claims, claimsOfNodes(id, data)...)
 }
 
-// publishedContrast is the paper's mean difference over the sizes at which readings are compared.
 func publishedContrast(data string, c judge.Contrast) *float64 {
 	p, mean := publishedCaching(data), 0.0
 	for _, size := range judge.Sizes() {
@@ -80,7 +77,7 @@ func publishedContrast(data string, c judge.Contrast) *float64 {
 	return &mean
 }
 
-// claimsOfNodes count nodes, which differ by the split alone: there is nothing to test.
+// claimsOfNodes counts: only the split matters, so there is nothing to test.
 func claimsOfNodes(id, data string) []Claim {
 	p, on := publishedCaching(data), " ("+DataTitle(data)
 	all := float64(p.nodes)
@@ -104,8 +101,7 @@ func claimsOfNodes(id, data string) []Claim {
 	}
 }
 
-// counted grades what is counted, not tested: whether it holds for the nodes involved with caching, by size, at each
-// size from one on. words says what there is at a size.
+// counted grades the numbers of nodes involved with caching, at sizes from index from on.
 func counted(data string, from int, holds func(i int, nodes []float64) bool,
 	words func(i int, n float64) string) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict {
@@ -116,7 +112,7 @@ func counted(data string, from int, holds func(i int, nodes []float64) bool,
 			if len(values) == 0 {
 				return notRun("not all sizes have a trial")
 			}
-			nodes = append(nodes, values[0]) // the same for every trial on a split
+			nodes = append(nodes, values[0]) // equal for all trials of a split
 			parts = append(parts, percent(size)+": "+words(i, nodes[i]))
 		}
 		v := Verdict{Grade: judge.CannotTell, Figures: strings.Join(parts, "; "), Of: len(nodes) - from}

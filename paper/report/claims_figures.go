@@ -15,13 +15,12 @@ import (
 	"nodemask/plots"
 )
 
-// inPaper reports whether the paper's figures have a keep rate: 1, where nothing is masked, is ours.
+// inPaper is false for keep rate 1, which is ours.
 func inPaper(p float64) bool { return p < 1 }
 
 func unmasked(p float64) bool { return !inPaper(p) }
 
-// best returns the point of a curve with the highest mean among those included, and how many trials the fewest of them
-// have.
+// best returns the included point with the highest mean, and the fewest trials of any.
 func (c Curve) best(r *record.Results, include func(p float64) bool) (at Point, mean float64, fewest int) {
 	mean, fewest = math.Inf(-1), math.MaxInt
 	for _, p := range c.Points {
@@ -37,8 +36,8 @@ func (c Curve) best(r *record.Results, include func(p float64) bool) (at Point, 
 	return at, mean, fewest
 }
 
-// bestAgainst compares the best keep rate of some with the best of the paper's others, seed by seed. Both are chosen by
-// the trials of the other seeds: the best of many by the trial that it is judged on is flattered by having been chosen.
+// bestAgainst compares the best of some keep rates with the best of the paper's others, by seed. The other seeds
+// choose both: choosing and judging on one trial favours the best of many.
 func (c Curve) bestAgainst(include func(p float64) bool) comparison {
 	return comparison{name: c.Name, differences: func(r *record.Results) (all []difference) {
 		for _, seed := range c.seeds(r) {
@@ -53,7 +52,7 @@ func (c Curve) bestAgainst(include func(p float64) bool) comparison {
 	}}
 }
 
-// seeds are those that all points that the paper's figures have were trained with.
+// seeds returns those of all points in the paper's figures.
 func (c Curve) seeds(r *record.Results) (all []uint64) {
 	for i, p := range slices.DeleteFunc(slices.Clone(c.Points), func(p Point) bool { return !inPaper(p.X) }) {
 		var of []uint64
@@ -67,8 +66,7 @@ func (c Curve) seeds(r *record.Results) (all []uint64) {
 	return all
 }
 
-// bestElsewhere returns what a seed's trial scores at the keep rate that is best, of those included, in the trials of
-// the other seeds of the curve, and how many of these there are.
+// bestElsewhere returns a seed's score at the keep rate that is best on the other seeds, and their number.
 func (c Curve) bestElsewhere(r *record.Results, seed uint64, include func(p float64) bool) (score float64, others int) {
 	best := math.Inf(-1)
 	for _, p := range c.Points {
@@ -94,7 +92,6 @@ func (c Curve) bestElsewhere(r *record.Results, seed uint64, include func(p floa
 	return score, others
 }
 
-// tops says where each curve is highest, and what there is without masking.
 func tops(r *record.Results, curves []Curve) string {
 	var parts []string
 	for _, c := range curves {
@@ -148,7 +145,7 @@ func claimsOfKeepRates(a Artifact) []Claim {
 	return []Claim{c}
 }
 
-// belowNone reports whether the best masked mean of a curve lies below the one without masking.
+// belowNone reports whether a curve's best masked mean is below the unmasked one.
 func belowNone(r *record.Results, curves []Curve) bool {
 	for _, c := range curves {
 		_, best, _ := c.best(r, inPaper)
@@ -159,7 +156,7 @@ func belowNone(r *record.Results, curves []Curve) bool {
 	return false
 }
 
-// trains is the share of the shallowest network's F1 that a deeper one has to reach to count as trained.
+// trains is the share of the shallowest network's F1 that counts as trained.
 const trains = 0.5
 
 const untrained = "%s reaches %.2f at best, where %s reaches %.2f: it does not train"
@@ -184,7 +181,7 @@ func claimsOfDepth(a Artifact) []Claim {
 	}
 }
 
-// depths groups the curves of a figure by panel, the shallowest first, as they are drawn.
+// depths groups curves by panel, shallowest first.
 func depths(curves []Curve) (panels [][]Curve) {
 	for _, c := range curves {
 		if n := len(panels); n == 0 || panels[n-1][0].Panel != c.Panel {
@@ -195,7 +192,7 @@ func depths(curves []Curve) (panels [][]Curve) {
 	return panels
 }
 
-// judgeDepth tests whether the best keep rate moves up (sign 1) or down (-1) with depth.
+// judgeDepth tests whether the best keep rate rises (sign 1) or falls (-1) with depth.
 func judgeDepth(r *record.Results, curves []Curve, sign float64) Verdict {
 	var all []comparison
 	var said, out []string
@@ -225,13 +222,12 @@ func judgeDepth(r *record.Results, curves []Curve, sign float64) Verdict {
 	return judgeTrained(r, "of keep rate each time the depth doubles", all, said, out)
 }
 
-// judgeTrained judges what is said of networks that train; out says which do not.
 func judgeTrained(r *record.Results, unit string, all []comparison, said, out []string) Verdict {
 	if len(all) == 0 {
 		return Verdict{Grade: judge.CannotTest, Figures: strings.Join(out, "; ")}
 	}
 	v := judgePairs(r, unit, all)
-	if v.Grade == judge.Contradicted && len(all) == 1 { // one setting, in a body that the paper does not state
+	if v.Grade == judge.Contradicted && len(all) == 1 { // one setting; the body is not the paper's
 		v.Grade = judge.CannotTell
 	}
 	v.Figures = strings.Join(slices.Concat([]string{v.Figures}, said, out), "; ")
@@ -239,7 +235,7 @@ func judgeTrained(r *record.Results, unit string, all []comparison, said, out []
 	return v
 }
 
-// slopes are those of the best keep rates of a panel over depth, by split: of the splits that all points have.
+// slopes uses the splits that all points have.
 func slopes(r *record.Results, panel []Curve, sign float64) []difference {
 	scores := make([]judge.DepthScore, 0, len(panel)*len(panel[0].Points))
 	var seeds []uint64
@@ -253,7 +249,7 @@ func slopes(r *record.Results, panel []Curve, sign float64) []difference {
 			if i == 0 && k == 0 {
 				seeds = of
 			} else if !slices.Equal(of, seeds) {
-				return nil // not complete
+				return nil
 			}
 			scores = append(scores, s)
 		}
@@ -287,13 +283,12 @@ func judgeTwoLayers(r *record.Results, curves []Curve) Verdict {
 	return judgeTrained(r, points, all, nil, out)
 }
 
-// rise is how far the validation loss of a trial stands above its least when training ends, in percent of the least.
+// rise is a trial's final validation loss above its minimum, in percent.
 func rise(t record.Record) float64 {
 	last := t.ValidationLosses[max(0, len(t.ValidationLosses)-10):]
 	return 100 * (stat.Mean(last, nil)/slices.Min(t.ValidationLosses) - 1)
 }
 
-// losses compares the losses of masked trials with those of plain ones of the same seed and split, in both settings.
 func losses(data string, compare func(plain, masked record.Record) float64) []comparison {
 	var all []comparison
 	for _, s := range datasets.Settings() {

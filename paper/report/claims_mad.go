@@ -17,7 +17,6 @@ import (
 	"nodemask/stats"
 )
 
-// smoothness compares MAD of one kind of training with that of another, on GAT and SGAT in both settings.
 func smoothness(metric record.Metric, above, below trained) []comparison {
 	var all []comparison
 	for _, model := range []string{"gat", "sgat"} {
@@ -37,8 +36,7 @@ type trained struct {
 	dropout, masked bool
 }
 
-// published returns the row's values by setting, in the order of datasets.Settings; the table has every row of both
-// models.
+// published is in the order of datasets.Settings.
 func (t trained) published(model string) [2]float64 {
 	all := smoothnessScores()
 	return all[slices.IndexFunc(all, func(p smoothnessScore) bool {
@@ -65,13 +63,11 @@ func claimsOfMAD(id string) []Claim {
 	}
 }
 
-// overThree is the rule of [overReadings] for the three representations.
 const overThree = "MAD is taken of three representations, each graded by itself. Over them, the lowest grade counts if " +
 	"the claim holds in all of them, and if it is contradicted in all; if it holds in some it \u201cdepends\u201d; else it " +
 	"is inconclusive."
 
-// overSmoothness grades the claim that MAD of one kind of training is above that of another, with each representation
-// as a reading.
+// overSmoothness claims that MAD is higher in above than in below.
 func overSmoothness(above, below trained) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict {
 		return overRepresentations(func(metric record.Metric) Verdict {
@@ -84,7 +80,7 @@ func overSmoothness(above, below trained) func(*Evidence) Verdict {
 	}
 }
 
-// overRepresentations grades a claim by its verdicts on each representation: the paper does not say which MAD is of.
+// overRepresentations is needed as the paper does not say of which representation MAD is.
 func overRepresentations(each func(record.Metric) Verdict) Verdict {
 	v := Verdict{Unit: "MAD"}
 	var grades []judge.Grade
@@ -103,10 +99,8 @@ func overRepresentations(each func(record.Metric) Verdict) Verdict {
 	return v
 }
 
-// representation says what MAD is taken of.
 func representation(m record.Metric) string { return strings.TrimPrefix(string(m), "MAD of the ") }
 
-// overReadings grades a claim by its grades in a few readings.
 func overReadings(grades []judge.Grade) judge.Grade {
 	rank := func(a, b judge.Grade) int {
 		return cmp.Compare(slices.Index(judge.Grades(), a), slices.Index(judge.Grades(), b))
@@ -122,8 +116,7 @@ func overReadings(grades []judge.Grade) judge.Grade {
 	return judge.CannotTell
 }
 
-// publishedMADOfGIN is the value of section 5.4, and tolerance how near to it, and to one another, ours have to be: the
-// paper says "almost identical".
+// Section 5.4; within tolerance is "almost identical".
 const (
 	publishedMADOfGIN = 0.65
 	tolerance         = 0.05
@@ -146,8 +139,7 @@ func claimOfGINSmoothness(id string) Claim {
 		}}
 }
 
-// judgeGINSmoothness grades by one representation whether masking leaves the MAD of GIN as it is, and near to the
-// published value.
+// judgeGINSmoothness asks whether masking keeps GIN's MAD, near the published value.
 func judgeGINSmoothness(r *record.Results, metric record.Metric) Verdict {
 	var v Verdict
 	var parts []string

@@ -50,7 +50,7 @@ func TestTheBestOfManyKeepRatesGainsNothingByChance(t *testing.T) {
 		for i, p := range curve.Points {
 			f1 := []float64{70, 70, 70}
 			if p.X != paper.MaskedKeepRate {
-				f1[i%3] = 80 // a single trial, which makes the mean of its rate the best
+				f1[i%3] = 80 // one trial that makes its rate's mean the best
 			}
 			records = append(records, recordtest.Records(p.Entry.Cell, f1...)...)
 		}
@@ -63,7 +63,7 @@ func TestTheBestOfManyKeepRatesGainsNothingByChance(t *testing.T) {
 func TestDepthIsJudgedUnderBothMeaningsOfP(t *testing.T) {
 	panels := depths(figDepth().Curves)
 	require.Len(t, panels, 2)
-	// depth has the best keep rate of each depth; base is what a network of that depth scores.
+	// depth takes the best keep rate of each depth, and base, a network's score.
 	depth := func(id string, best []float64, base func(setting, depth int) float64) Verdict {
 		var records []record.Record
 		for s, panel := range panels {
@@ -73,7 +73,7 @@ func TestDepthIsJudgedUnderBothMeaningsOfP(t *testing.T) {
 					if p.X == best[i] {
 						f1 += 5
 					}
-					// The third split's best keep rate at 16 layers is another one: slopes vary.
+					// The third split has another best keep rate at 16 layers: slopes vary.
 					third := f1 + 1.5
 					if i == 3 && p.X == 0.4 {
 						third = f1 + 10
@@ -96,7 +96,7 @@ func TestDepthIsJudgedUnderBothMeaningsOfP(t *testing.T) {
 	v := depth("fig-depth/falls", falling, trained)
 	assert.Equal(t, judge.Reproduced, v.Grade)
 	assert.Equal(t, "2 of 2", v.Strict())
-	// Slopes of -0.1 a doubling, and of -0.13 on the split with 0.4 at 16 layers.
+	// Slopes of -0.1 per doubling, and of -0.13 on the split with 0.4 at 16 layers.
 	assert.InDelta(t, 0.1075, v.Effect.MeanDifference, 1e-9)
 	assert.Equal(t, judge.Contradicted, depth("fig-depth/falls-dropping", falling, trained).Grade)
 	v = depth("fig-depth/falls", falling, inductiveGuesses)
@@ -135,9 +135,9 @@ func TestLossesAreComparedTrialByTrial(t *testing.T) {
 			c.History = true
 			for i, r := range recordtest.Records(c, 70, 71, 72) {
 				noise := 0.001 * float64(i)
-				begin, end := []float64{2, 1 + noise}, 1.2 // the least is 1, the end 1.2: a rise of 20 %
+				begin, end := []float64{2, 1 + noise}, 1.2 // minimum 1, end 1.2: a rise of 20 %
 				r.TrainLosses = []float64{2, 1}
-				if keep != 1 { // the least is 1.5, and so is the end
+				if keep != 1 { // minimum and end 1.5
 					begin, end = []float64{2}, 1.5+noise
 					r.TrainLosses = []float64{3, 2 + noise, 100}
 				}

@@ -11,11 +11,10 @@ import (
 	"nodemask/paper/record"
 )
 
-// ClaimsVersion is the version of the schema of [WriteClaims]. It changes when a field's meaning does, or one goes;
-// fields may be added.
+// ClaimsVersion is the schema version of [WriteClaims]: it changes when a field goes or changes its meaning.
 const ClaimsVersion = 1
 
-// claimsJSON is what WriteClaims writes. docs/FORMATS.md says what each field holds.
+// docs/FORMATS.md describes the fields.
 type claimsJSON struct {
 	Schema  string      `json:"schema"`
 	Version int         `json:"version"`
@@ -48,11 +47,10 @@ type claimJSON struct {
 	Records    []string    `json:"records"`
 }
 
-// WriteClaims writes the verdict on every claim of the artifacts as JSON, for programs and for who cites them: the
-// claim, the paper's words, the grade, the effect with its 95 % interval over n pairs of trials, the command that
-// computes what it rests on, and the files below the folder of results that have its trials.
+// WriteClaims writes each claim as JSON: text, the paper's words, grade, effect with its 95 % interval over n
+// pairs of trials, command, and files of trials in the folder of results.
 func WriteClaims(w io.Writer, artifacts []Artifact, e *Evidence) error {
-	program, _, _ := strings.Cut(record.Version(), " (") // grades hang on nothing that it is built with
+	program, _, _ := strings.Cut(record.Version(), " (") // grades do not depend on the build
 	all := claimsJSON{Schema: "nodemask-claims", Version: ClaimsVersion, Program: program,
 		Paper: "arXiv:2001.07524", Claims: []claimJSON{}}
 	for _, j := range Judge(artifacts, e) {
@@ -84,10 +82,8 @@ func WriteClaims(w io.Writer, artifacts []Artifact, e *Evidence) error {
 	return text.Encode(all)
 }
 
-// trialsFile is where the trials of a model on a data set are, in a folder of results.
 func trialsFile(folder, data, model string) string { return path.Join(folder, data+"-"+model+".jsonl") }
 
-// filesOf lists the files that have trials of the cells.
 func (e *Evidence) filesOf(cells []record.Cell) []string {
 	files := []string{}
 	for _, c := range cells {
@@ -99,8 +95,7 @@ func (e *Evidence) filesOf(cells []record.Cell) []string {
 	return files
 }
 
-// finite returns a number to six decimals, more than its standard error has, so that machines that round otherwise
-// write the same; nil if JSON has none.
+// finite rounds to six decimals, so that all machines write the same; nil for NaN and infinities.
 func finite(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil

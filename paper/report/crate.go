@@ -13,13 +13,11 @@ import (
 	"strings"
 )
 
-// CrateFile is what [WriteCrate] writes, at the root of the crate.
+// CrateFile is what [WriteCrate] writes, at the root.
 const CrateFile = "ro-crate-metadata.json"
 
-// entity is one of a crate's: a file, the crate itself, or something that they refer to.
 type entity map[string]any
 
-// refer names other entities.
 func refer(ids ...string) (all []entity) {
 	for _, id := range ids {
 		all = append(all, entity{"@id": id})
@@ -27,7 +25,6 @@ func refer(ids ...string) (all []entity) {
 	return all
 }
 
-// crateFiles are the files of the project, beside the results, that a crate lists: what each is, and its format.
 var crateFiles = []struct{ path, name, format string }{
 	{"docs/claims.json", "The verdict on each claim, for programs", "application/json"},
 	{"docs/CLAIMS.md", "The verdict on each claim, and the rules", "text/markdown"},
@@ -40,8 +37,8 @@ var crateFiles = []struct{ path, name, format string }{
 	{"LICENSE", "Apache License 2.0", "text/plain"},
 }
 
-// WriteCrate describes a folder of results and what was found from them as an RO-Crate 1.1 whose root is the project's
-// folder, which has the folder of results in it. An error says which file of the crate is not there.
+// WriteCrate writes an RO-Crate 1.1 of results and findings; its root is the parent of results. It returns an
+// error for a missing file.
 func WriteCrate(w io.Writer, results string) error {
 	root, folder := filepath.Dir(filepath.Clean(results)), filepath.Base(results)
 	cited, err := citation(filepath.Join(root, "CITATION.cff"))
@@ -106,7 +103,7 @@ func WriteCrate(w io.Writer, results string) error {
 	return text.Encode(entity{"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": graph})
 }
 
-// citation reads the plain fields at the top level of a CITATION.cff.
+// citation reads top-level fields of a CITATION.cff.
 func citation(file string) (map[string]string, error) {
 	f, err := os.Open(file)
 	if err != nil {

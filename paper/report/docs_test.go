@@ -22,7 +22,6 @@ import (
 
 var update = flag.Bool("update", false, "write what docs/ says of the committed results anew")
 
-// committed is the evidence in results/, read once.
 func committed(t *testing.T) *Evidence {
 	t.Helper()
 	t.Cleanup(func() { require.NoError(t, read().Err()) })
@@ -31,7 +30,7 @@ func committed(t *testing.T) *Evidence {
 
 var read = sync.OnceValue(func() *Evidence { return Open("../../results") })
 
-// reported are the artifacts that documents tell of.
+// reported returns the artifacts that documents describe.
 func reported(t *testing.T) []Artifact {
 	t.Helper()
 	artifacts, err := Reported()
@@ -39,8 +38,7 @@ func reported(t *testing.T) []Artifact {
 	return artifacts
 }
 
-// requireSays checks that a document has the text between its lines "<!-- name -->" and "<!-- end of name -->", or
-// writes it.
+// requireSays checks, or writes, the text between a document's lines "<!-- name -->" and "<!-- end of name -->".
 func requireSays(t *testing.T, file, name, text string) {
 	t.Helper()
 	begin, end := fmt.Sprintf("<!-- %s -->\n", name), fmt.Sprintf("<!-- end of %s -->", name)
@@ -88,7 +86,7 @@ func TestDocsSumUpTheCommittedResults(t *testing.T) {
 	requireSays(t, report, "trials", trialsText(artifacts, e)+"\n")
 }
 
-// wrapped puts paragraphs and items of lists in lines of at most 120 columns, each command in one of them.
+// wrapped wraps paragraphs and list items at 120 columns and never breaks commands.
 func wrapped(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -120,7 +118,6 @@ func wrapped(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// trialsText says how much was run of the tables.
 func trialsText(artifacts []Artifact, e *Evidence) string {
 	fewest, most := e.trialsPerCell(artifacts)
 	if fewest == most {

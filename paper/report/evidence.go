@@ -10,34 +10,32 @@ import (
 	"nodemask/plots"
 )
 
-// Evidence is what claims are judged by: the trials of the paper's tables and of both protocols. It reads and judges
-// what it is asked for, when it is asked: [Evidence.Err] says whether it could be read.
+// Evidence holds the trials of the tables and of both protocols. It reads and judges on demand: check
+// [Evidence.Err] afterwards.
 type Evidence struct {
 	Records *record.Results
-	// OnError is called when something cannot be read, if it is set.
+	// OnError, if set, receives reading errors.
 	OnError func(error)
 
-	load     func(...record.Pair) ([]record.Record, error) // of pairs, or of all without pairs
+	load     func(...record.Pair) ([]record.Record, error) // without pairs, all
 	all      *record.Results                               // of the first protocol
 	cited    *record.Results                               // of the second protocol
-	tables   []*record.Results                             // those that tables show: the first that has a cell counts
-	answers  [][]judge.Answer                              // of the grid; nil: not asked yet
-	verdicts map[string]Verdict                            // by the claim's ID
+	tables   []*record.Results                             // the first that has a cell counts
+	answers  [][]judge.Answer                              // of the grid; nil: not yet
+	verdicts map[string]Verdict                            // by claim ID
 	err      error
 
-	comparisons map[string]tunedComparison // by the table's ID
-	cells       map[string][]record.Cell   // by the artifact's ID
+	comparisons map[string]tunedComparison // by table ID
+	cells       map[string][]record.Cell   // by artifact ID
 }
 
-// The folders of the trainings of PROTOCOL.md and PROTOCOL-2.md, in a folder of results; trials of tables lie beside
-// them.
+// The folders of both protocols' trainings, next to the tables' trials.
 const (
 	FirstFolder  = "protocol-1"
 	SecondFolder = "protocol-2"
 )
 
-// Open returns what a folder of results says. Of its files it reads those that hold what is asked for, the
-// first time.
+// Open returns the evidence of a folder of results.
 func Open(folder string) *Evidence {
 	e := &Evidence{load: record.Open(folder).Load}
 	part := func(name, protocol string, only func(key string) bool) *record.Results {
@@ -52,14 +50,13 @@ func Open(folder string) *Evidence {
 	return e
 }
 
-// OpenRecords reads the trials of the tables from a folder of results. Errors are those of files that cannot be read.
+// OpenRecords returns the tables' trials, and reading errors.
 func OpenRecords(folder string) (*record.Results, error) {
 	e := Open(folder)
 	records := e.records()
 	return record.NewResults(records), e.Err()
 }
 
-// prepare sets what is read and judged later.
 func (e *Evidence) prepare() {
 	e.verdicts = map[string]Verdict{}
 	e.comparisons, e.cells = map[string]tunedComparison{}, map[string][]record.Cell{}
@@ -74,8 +71,7 @@ func (e *Evidence) prepare() {
 		}, e.fail)
 }
 
-// readOff returns what a protocol's trainings give for a cell of the tables with a split for each trial, and the folder
-// that they are in.
+// readOff returns a table cell's trials from a protocol's trainings, and their folder.
 func (e *Evidence) readOff(c record.Cell) (records []record.Record, folder string) {
 	if !readOff().cells[c.Key()] {
 		return nil, ""
@@ -90,7 +86,6 @@ func (e *Evidence) readOff(c record.Cell) (records []record.Record, folder strin
 	return records, folder
 }
 
-// fail notes an error.
 func (e *Evidence) fail(err error) {
 	if err == nil {
 		return
@@ -103,14 +98,12 @@ func (e *Evidence) fail(err error) {
 	}
 }
 
-// Err returns the first error of reading what was asked for. If there is one, what tables, charts, verdicts and
-// findings say lacks what could not be read, and is not to be shown.
+// Err returns the first reading error. After one, all output is incomplete and must not be shown.
 func (e *Evidence) Err() error { return e.err }
 
-// Trials returns how many trials the tables rest on. It reads all of them.
+// Trials returns the number of trials behind the tables. It reads all.
 func (e *Evidence) Trials() int { return len(e.records()) }
 
-// records returns all trials of the tables.
 func (e *Evidence) records() []record.Record {
 	all, err := e.load()
 	e.fail(err)
@@ -127,17 +120,15 @@ func (e *Evidence) records() []record.Record {
 	return all
 }
 
-// ReadOff reports whether a table's cell is read off trainings, which the protocols have: its trials have a split
-// each.
+// ReadOff reports whether a cell is read off the protocols' trainings.
 func ReadOff(c record.Cell) bool {
 	return c.Resplit && !c.Cached && !c.History && c.ValidationPercent == 0 &&
 		slices.Contains(judge.Models(), c.Parameters.Model) && slices.Contains(judge.Data(), c.Data)
 }
 
-// tableCells are the cells of all artifacts.
 var tableCells = sync.OnceValue(func() []record.Cell { return CellsOf(Artifacts()) })
 
-// readOff has the keys of those cells of the tables that can be read off trainings, and of what is trained for them.
+// readOff holds the keys of cells that are read off trainings, and of these.
 var readOff = sync.OnceValue(func() (keys struct{ cells, trained map[string]bool }) {
 	keys.cells, keys.trained = map[string]bool{}, map[string]bool{}
 	for _, c := range tableCells() {
@@ -148,8 +139,7 @@ var readOff = sync.OnceValue(func() (keys struct{ cells, trained map[string]bool
 	return keys
 })
 
-// Table returns an artifact's results as a table; a chart's are the numbers that it draws. It returns an error if they
-// cannot be read or compared.
+// Table returns an artifact's table (for a chart, its numbers), or a reading error.
 func (e *Evidence) Table(a Artifact, o TableOptions) (plots.Table, error) {
 	switch {
 	case a.Tuned:
@@ -160,7 +150,6 @@ func (e *Evidence) Table(a Artifact, o TableOptions) (plots.Table, error) {
 	return a.Table(e.Records, o), e.Err()
 }
 
-// once returns what is kept under a key, or makes it and keeps it.
 func once[K comparable, V any](kept map[K]V, key K, made func() V) V {
 	v, ok := kept[key]
 	if !ok {
@@ -170,5 +159,5 @@ func once[K comparable, V any](kept map[K]V, key K, made func() V) V {
 	return v
 }
 
-// cellsOf lists an artifact's cells, as [Artifact.Cells] does; each claim asks for them.
+// cellsOf is cached: each claim needs it.
 func (e *Evidence) cellsOf(a Artifact) []record.Cell { return once(e.cells, a.ID, a.Cells) }

@@ -22,7 +22,7 @@ func ExampleFind() {
 	// fig-depth: GIN + NM on Cora over the keep rate, by depth, 10 % to train on, 80 cells
 }
 
-// What was published stands beside what is measured with the same cell, if the paper has it.
+// PublishedF1 is for comparison with measurements of the same cell.
 func ExamplePublishedF1() {
 	gat := paper.Cell("cora", "gat", datasets.Inductive, 10)
 	fmt.Println(report.PublishedF1(gat))
@@ -34,7 +34,6 @@ func ExamplePublishedF1() {
 	// 0 false
 }
 
-// What a masked cell is called, and compared with.
 func ExampleUnmasked() {
 	plain := paper.Cell("cora", "gat", datasets.Inductive, 10)
 	masked := paper.Masked(plain, paper.MaskedKeepRate)

@@ -10,7 +10,7 @@ import (
 	"nodemask/plots"
 )
 
-// effectOr is a verdict's effect with its interval, "+0.16 [−0.20, 0.52]", or its grade where there is none.
+// effectOr returns the effect, else the grade.
 func effectOr(v Verdict) string {
 	if v.Effect == nil {
 		return string(v.Grade)
@@ -18,11 +18,10 @@ func effectOr(v Verdict) string {
 	return intervalText(*v.Effect, 2)
 }
 
-// Advice returns what follows for who uses masking: for each model and body a row a setting in which a cell of a tuned
-// comparison has been run; of what the balanced one has, from that alone. It says what masking gains where p is tuned
-// by validation F1, and every other arm alike.
+// Advice returns the table of masking's gains where all arms are tuned, by model, body and setting; the balanced
+// comparison takes precedence.
 func (e *Evidence) Advice() plots.Table {
-	var added []string // arms, of either comparison
+	var added []string // of either comparison
 	for _, id := range []string{balancedID, tunedID} {
 		for _, arm := range e.tuned(id).added() {
 			if !slices.Contains(added, arm) {
@@ -46,7 +45,7 @@ func (e *Evidence) Advice() plots.Table {
 		name, _, _ := strings.Cut(arm, ",")
 		t.Header = append(t.Header, "against "+name+"†")
 	}
-	var partly []string // the data that starred entries are of
+	var partly []string // data of starred entries
 	advised := map[string]bool{}
 	for _, id := range []string{balancedID, tunedID} {
 		c := e.tuned(id)
@@ -93,7 +92,6 @@ func (e *Evidence) Advice() plots.Table {
 	return t
 }
 
-// advice says in words what follows from a comparison for a model in a setting.
 func (e *Evidence) advice(id string, setting datasets.Setting, model judge.TunedModel) string {
 	if e.judgeTuned(id, judge.ArmPlain, setting, model).Effect.Low <= 0 {
 		return "expect no gain"

@@ -10,8 +10,7 @@ import (
 	"nodemask/plots"
 )
 
-// PartForest returns what masking does in each reading of a part of the second protocol on Cora, with its intervals:
-// the departures from the cited reading, or scale.
+// PartForest returns the effects in each reading of [judge.Departures] or [judge.Scale] on Cora.
 func (e *Evidence) PartForest(part judge.Part) (plots.Forest, error) {
 	title := map[judge.Part]string{judge.Departures: "One step away from the cited reading",
 		judge.Scale: "Normalisation and rescaling"}[part]

@@ -9,7 +9,6 @@ import (
 	"nodemask/plots"
 )
 
-// The IDs of the figure of what masking adds to GIN by how it does without, and of the table beside it.
 const (
 	levelsID = "levels"
 	ginID    = "gin-without"
@@ -22,8 +21,7 @@ func average(x []float64) (mean float64) {
 	return mean
 }
 
-// GINTable returns how GIN does without masking and what masking adds, in the paper, in the cited reading and in the
-// departures that stand beside it.
+// GINTable returns GIN without masking and its gain: published, cited and in departures.
 func (e *Evidence) GINTable() (plots.Table, error) {
 	t := plots.Table{ID: ginID, Title: "GIN without masking, and what masking adds",
 		Header: []string{"data, nodes", "paper: without", "adds", "cited reading: without", "adds"},
@@ -31,7 +29,7 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 			"sizes), and the points that masking adds, with a 95 % interval; means of 10, 25, 50 and 90 % to train on and " +
 			"twenty splits."}
 	for _, choice := range judge.ForGIN() {
-		if choice.Rescale { // without masking it is the cited reading
+		if choice.Rescale { // the cited reading, if unmasked
 			t.Header = append(t.Header, "adds, rescaled")
 			continue
 		}
@@ -45,7 +43,7 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 	answers, departed := grid[0], grid[1:1+len(judge.ForGIN())]
 	for i, a := range answers {
 		texts := []string{DataTitle(a.Data) + ", " + nodesOf(a.Setting), "–", "–"}
-		var published []float64 // by size; empty, or of all
+		var published []float64 // by size; empty or complete
 		for _, size := range a.Sizes {
 			if f1 := Published(a.Data, a.Model, a.Setting, size, false); f1 != nil {
 				published = append(published, *f1)
@@ -80,8 +78,8 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 	return t, nil
 }
 
-// Levels returns the figure of what masking adds to GIN in each of the stated readings that have run, also stopped on
-// macro F1, by how GIN does without it.
+// Levels returns the figure of masking's gain over GIN's level without it, in each stated reading, also stopped on
+// macro F1.
 func (e *Evidence) Levels() (plots.Panels, error) {
 	p := plots.Panels{ID: levelsID, Title: "The better GIN does without masking, the less masking adds",
 		XLabel: "F1 without masking (%)", YLabel: "points gained",
@@ -123,7 +121,6 @@ func (e *Evidence) Levels() (plots.Panels, error) {
 	return p, nil
 }
 
-// each returns what masking does in every reading of a part of the second protocol.
 func (e *Evidence) each(part judge.Part, data, model string, setting datasets.Setting) ([]judge.Answer, error) {
 	q, err := judge.QuestionOf(part, data, model, setting)
 	if err != nil {

@@ -22,14 +22,13 @@ import (
 //go:embed prose/*.md.tmpl
 var prose embed.FS
 
-// notMeasured stands for prose whose numbers are not all in the results.
+// notMeasured replaces prose whose numbers are incomplete.
 const notMeasured = "Not everything has been measured yet.\n"
 
 var errMissing = errors.New("not measured yet")
 
-// Prose returns the Markdown of a file of prose/, by its name without ending, with numbers put in. It is an error if a
-// claim of its words is false of these numbers: "answer.md:3: …". Without all numbers it says that some are not
-// measured yet.
+// Prose returns a template of prose/ with its numbers, or a note if some are missing. It returns an error if its
+// words are false of the numbers: "answer.md:3: …".
 func (e *Evidence) Prose(name string) (string, error) {
 	source, err := prose.ReadFile("prose/" + name + ".md.tmpl")
 	if err != nil {
@@ -38,7 +37,6 @@ func (e *Evidence) Prose(name string) (string, error) {
 	return e.fill(name+".md", string(source))
 }
 
-// fill puts numbers into a template.
 func (e *Evidence) fill(name, source string) (string, error) {
 	t, err := text.New(name).Funcs(e.words()).Parse(source)
 	if err != nil {
@@ -53,7 +51,6 @@ func (e *Evidence) fill(name, source string) (string, error) {
 	return b.String(), e.Err()
 }
 
-// effect is what masking does in one comparison, as templates see it.
 type effect struct {
 	stats.TTest
 	Verdict judge.Verdict
@@ -61,10 +58,9 @@ type effect struct {
 	BySize  []float64 // means
 }
 
-// words are the functions of templates.
 func (e *Evidence) words() text.FuncMap {
 	return text.FuncMap{
-		// say returns words where all that they claim is true.
+		// An error if a claim of the words is false.
 		"say": func(words string, claims ...bool) (string, error) {
 			if len(claims) == 0 || slices.Contains(claims, false) {
 				return "", fmt.Errorf("%q is false of these numbers: %v", words, claims)
@@ -112,7 +108,6 @@ func extremes(all []effect) (least, most float64) {
 	return least, most
 }
 
-// setting is that of "new" or "known" nodes.
 func setting(nodes string) datasets.Setting {
 	if nodes == "new" {
 		return datasets.Inductive
@@ -120,7 +115,7 @@ func setting(nodes string) datasets.Setting {
 	return datasets.Transductive
 }
 
-// choiceOf reads a choice: "fair, rescaled"; "" is the cited reading.
+// choiceOf parses "fair, rescaled"; "" is the cited reading.
 func choiceOf(words string) (c judge.Choice, err error) {
 	for word := range strings.SplitSeq(words, ", ") {
 		switch word {
@@ -155,7 +150,7 @@ func effectOf(a judge.Answer) (effect, error) {
 	return x, nil
 }
 
-// gain returns what masking adds to a model on "new" or "known" nodes; its verdict is that of the grid.
+// gain has the grid's verdict; nodes is "new" or "known".
 func (e *Evidence) gain(model, data, nodes, choice string) (effect, error) {
 	c, err := choiceOf(choice)
 	if err != nil {
@@ -177,7 +172,7 @@ func (e *Evidence) gain(model, data, nodes, choice string) (effect, error) {
 	return effectOf(a)
 }
 
-// gainsOf returns the gains of models on data sets and nodes, which are lists of words.
+// gainsOf takes lists of words.
 func (e *Evidence) gainsOf(models, data, nodes, choice string) (all []effect, err error) {
 	for _, model := range strings.Fields(models) {
 		for _, d := range strings.Fields(data) {
@@ -193,7 +188,7 @@ func (e *Evidence) gainsOf(models, data, nodes, choice string) (all []effect, er
 	return all, nil
 }
 
-// instead returns by how much a model without masking, by one choice, is above the masked one of the cited reading.
+// instead returns how far the plain model of a choice is above the cited reading's masked one.
 func (e *Evidence) instead(model, data, nodes, choice string) (effect, error) {
 	c, err := choiceOf(choice)
 	if err != nil {
@@ -231,7 +226,7 @@ func (e *Evidence) instead(model, data, nodes, choice string) (effect, error) {
 	return x, err
 }
 
-// stated returns what masking adds to GIN in each stated reading of what the paper is silent about, with a choice.
+// stated returns the effects on GIN in each stated reading.
 func (e *Evidence) stated(data, nodes, choice string) (all []effect, err error) {
 	c, err := choiceOf(choice)
 	if err != nil {
@@ -252,7 +247,6 @@ func (e *Evidence) stated(data, nodes, choice string) (all []effect, err error) 
 	return all, err
 }
 
-// published is the paper's mean gain over the sizes.
 func published(model, data, nodes string) (float64, error) {
 	if gain := publishedOverReadings(data, model, setting(nodes)); gain != nil {
 		return *gain, nil
@@ -260,8 +254,7 @@ func published(model, data, nodes string) (float64, error) {
 	return 0, fmt.Errorf("the paper has no gain of %s on %s, %s nodes", model, data, nodes)
 }
 
-// distance is how far ours are from what the paper prints, over sizes of "levels" (of the plain model) or "gains" of a
-// data set in both settings: root mean square.
+// distance is the root mean square distance from the paper's "levels" (plain) or "gains", over sizes and settings.
 func (e *Evidence) distance(what, model, data, choice string) (float64, error) {
 	sum, n := 0.0, 0
 	for _, nodes := range []string{"new", "known"} {
@@ -274,7 +267,6 @@ func (e *Evidence) distance(what, model, data, choice string) (float64, error) {
 	return math.Sqrt(sum / float64(n)), nil
 }
 
-// squares sums the squared distances from the published levels or gains over sizes, and counts these.
 func (e *Evidence) squares(what, model, data, nodes, choice string) (sum float64, n int, err error) {
 	c, err := choiceOf(choice)
 	if err != nil {
@@ -300,7 +292,7 @@ func (e *Evidence) squares(what, model, data, nodes, choice string) (sum float64
 	return sum, n, nil
 }
 
-// earlyEpochs counts the trials of the cited reading, of twenty, that keep an epoch up to the fifteenth.
+// earlyEpochs counts the cited reading's trials, of twenty, that keep one of the first fifteen epochs.
 func (e *Evidence) earlyEpochs(model, data, nodes string, size int, masked bool) (n int, err error) {
 	plain, with, err := judge.Arms(data, model, setting(nodes), size)
 	if err != nil {
@@ -323,7 +315,7 @@ func (e *Evidence) earlyEpochs(model, data, nodes string, size int, masked bool)
 	return n, nil
 }
 
-// stoppedGAT is what masking does to GAT on Cora when both stop on validation F1.
+// stoppedGAT stops GAT on Cora on validation F1.
 func (e *Evidence) stoppedGAT(nodes string) (judge.Answer, error) {
 	cell, err := judge.Ask(e.cited, leadingData, "gat", setting(nodes), judge.Choice{}, judge.Contrast{})
 	if err != nil {
@@ -336,8 +328,8 @@ func (e *Evidence) stoppedGAT(nodes string) (judge.Answer, error) {
 	return a, err
 }
 
-// singleClass counts the splits on which a masked GAT that stops on validation F1, with 90 % to train on, scores as one
-// that predicts a single class.
+// singleClass counts the splits on which masked stoppedGAT, with 90 % to train on, scores like a single-class
+// prediction.
 func (e *Evidence) singleClass(nodes string) (n int, err error) {
 	a, err := e.stoppedGAT(nodes)
 	if err != nil {
@@ -352,7 +344,7 @@ func (e *Evidence) singleClass(nodes string) (n int, err error) {
 	return n, err
 }
 
-// without90 is what masking does to that GAT with all sizes, or without the largest.
+// without90 is stoppedGAT's effect over all sizes, or without the largest.
 func (e *Evidence) without90(nodes string, all bool) (effect, error) {
 	a, err := e.stoppedGAT(nodes)
 	if err != nil {
@@ -366,7 +358,7 @@ func (e *Evidence) without90(nodes string, all bool) (effect, error) {
 	return effect{TTest: test}, err
 }
 
-// tunedGIN is a cell of the balanced comparison: GIN on Cora's known nodes at 10 %, stopped as it is said.
+// tunedGIN is the balanced comparison of GIN on Cora's known nodes at 10 %.
 func (e *Evidence) tunedGIN(with string) (judge.Tuned, error) {
 	for _, t := range e.tuned(balancedID).cells {
 		if t.Model.Name == "gin" && t.Model.With == with && t.Data == leadingData && t.TrainPercent == 10 &&
@@ -377,7 +369,7 @@ func (e *Evidence) tunedGIN(with string) (judge.Tuned, error) {
 	return judge.Tuned{}, errMissing
 }
 
-// tunedAgainst is by how much tuned masking is above another arm there; Plain is that arm's mean.
+// tunedAgainst is tuned masking's lead there; Plain is the other arm's mean.
 func (e *Evidence) tunedAgainst(arm, with string) (x effect, err error) {
 	t, err := e.tunedGIN(with)
 	if err != nil {
@@ -389,8 +381,7 @@ func (e *Evidence) tunedAgainst(arm, with string) (x effect, err error) {
 	return x, err
 }
 
-// untuned is the mean macro F1 there of the cited configuration, which is among the plain arm's candidates, on the
-// twenty splits of the cited reading.
+// untuned is the mean macro F1 there of the cited configuration, one of the plain arm's, on the cited reading's splits.
 func (e *Evidence) untuned(choice string) (float64, error) {
 	c, err := choiceOf(choice)
 	if err != nil {
@@ -406,7 +397,6 @@ func (e *Evidence) untuned(choice string) (float64, error) {
 	return a.Effect.Plain[0], nil
 }
 
-// inline is what a line of Markdown may have that HTML writes otherwise.
 var inline = []struct {
 	markdown *regexp.Regexp
 	html     string
@@ -415,7 +405,7 @@ var inline = []struct {
 	{regexp.MustCompile("`([^`]+)`"), "<code>$1</code>"}, {regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`), "$1"},
 }
 
-// proseHTML returns Markdown of paragraphs, lists and tables as HTML, without links, which lead from another folder.
+// proseHTML converts paragraphs, lists and tables, and drops links, which are relative to another folder.
 func proseHTML(markdown string) template.HTML {
 	line := func(s string) string {
 		s = template.HTMLEscapeString(s)

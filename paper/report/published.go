@@ -1,6 +1,6 @@
-// Package report has the tables, figures and claims of the paper as data, judges them by what was measured, and
-// reports that. It holds what "Node Masking: Making Graph Neural Networks Generalize and Scale Better" (arXiv
-// 2001.07524) published, to compare with what is measured. Nothing here ever becomes a result.
+// Package report defines the tables, figures and claims of "Node Masking: Making Graph Neural Networks Generalize
+// and Scale Better" (arXiv 2001.07524) as data, judges them by measurements, and writes reports. Published numbers
+// never become results.
 package report
 
 import (
@@ -10,14 +10,14 @@ import (
 	"nodemask/paper/record"
 )
 
-// column is the published macro F1 of a model without and with node masking, in percent, by [Sizes].
+// column is macro F1 without and with masking, in percent, by [Sizes].
 type column struct {
 	data, model   string
 	setting       datasets.Setting
 	plain, masked []float64
 }
 
-// columns are the paper's tables of GIN on Cora, PubMed and Reddit (3a to 3c), and of GAT and SGAT on Cora (1).
+// columns are tables 3a to 3c (GIN on Cora, PubMed and Reddit) and 1 (GAT and SGAT on Cora).
 var columns = []column{
 	{"cora", "gin", datasets.Inductive, []float64{52.91, 71.10, 74.71, 78.84, 83.07, 85.46, 85.13},
 		[]float64{56.38, 74.38, 77.94, 80.98, 84.49, 86.88, 86.63}},
@@ -39,8 +39,7 @@ var columns = []column{
 		[]float64{83.46, 85.34, 85.88, 86.72, 87.61, 88.44, 87.22}},
 }
 
-// Published returns the macro F1 that the paper prints of a model, with node masking or without, in percent; nil: it
-// has none.
+// Published returns the paper's macro F1 in percent, or nil.
 func Published(data, model string, setting datasets.Setting, trainPercent int, masked bool) *float64 {
 	at := slices.Index(Sizes(), trainPercent)
 	for _, c := range columns {
@@ -55,14 +54,14 @@ func Published(data, model string, setting datasets.Setting, trainPercent int, m
 	return nil
 }
 
-// smoothnessScore is a published MAD value on Cora, 10 % to train on (table 2).
+// smoothnessScore is a MAD on Cora, 10 % to train on (table 2).
 type smoothnessScore struct {
 	model           string
 	dropout, masked bool       // of attention, and of nodes
 	mad             [2]float64 // in the order of datasets.Settings
 }
 
-// smoothnessScores returns table 2, in the paper's order.
+// smoothnessScores is table 2, in order.
 func smoothnessScores() []smoothnessScore {
 	return []smoothnessScore{
 		{"gat", false, false, [2]float64{0.20, 0.46}}, {"gat", true, false, [2]float64{0.23, 0.52}},
@@ -71,15 +70,15 @@ func smoothnessScores() []smoothnessScore {
 	}
 }
 
-// caching is what the paper prints of GIN with caching, inductive, by [Sizes]: macro F1 in percent without and with
-// node masking, and the number of nodes involved, which is that of the graph without caching.
+// caching is GIN with caching, inductive, by [Sizes]: macro F1 in percent without and with masking, and nodes
+// involved; nodes: the whole graph.
 type caching struct {
 	plain, masked []float64
 	nodes         int
 	cached        []int // nodes
 }
 
-// publishedCaching returns table 4a, of Cora, or 4b, of PubMed.
+// publishedCaching is table 4a (Cora) or 4b (PubMed).
 func publishedCaching(data string) caching {
 	if data == "cora" {
 		return caching{[]float64{51.89, 69.59, 73.55, 77.60, 82.50, 84.90, 84.81},
@@ -91,7 +90,7 @@ func publishedCaching(data string) caching {
 		19717, []int{19614, 19300, 19059, 18553, 16733, 11944, 6682}}
 }
 
-// PublishedF1 returns the macro F1 that the paper has for a cell, in percent, and whether it has one.
+// PublishedF1 returns the paper's macro F1 of a cell, in percent, and whether it exists.
 func PublishedF1(c record.Cell) (percent float64, ok bool) {
 	for _, a := range Artifacts() {
 		for _, row := range a.Rows {

@@ -13,8 +13,7 @@ import (
 	"nodemask/datasets"
 )
 
-// printed are the rows of testdata/published.csv: the table, what the row is called, and its numbers, as the paper has
-// them.
+// printed returns the rows of testdata/published.csv: table, row, and the paper's numbers.
 func printed(t *testing.T) (rows []string) {
 	text, err := os.ReadFile(filepath.Join("testdata", "published.csv"))
 	require.NoError(t, err)
@@ -29,7 +28,7 @@ func printed(t *testing.T) (rows []string) {
 func TestPublishedNumbersAreThoseThatThePaperPrints(t *testing.T) {
 	var rows []string
 	add := func(format string, values ...any) { rows = append(rows, fmt.Sprintf(format, values...)) }
-	// both are the scores without and with node masking, if the paper has them.
+	// both returns the published scores without and with masking.
 	both := func(data, model string, setting datasets.Setting, size int) (text string) {
 		for _, masked := range []bool{false, true} {
 			if score := Published(data, model, setting, size, masked); score != nil {
@@ -79,7 +78,7 @@ func TestTheRowsToCompareWithAreThoseOfThePapersSource(t *testing.T) {
 	if err != nil {
 		t.Skipf("skipped: the paper's LaTeX source is not there to check testdata/published.csv against (NODEMASK_TEST_PAPER names its folder): %v", err)
 	}
-	// A row is "10 & 52.91 & \textbf{56.38} & …\\"; table 1 has the setting beside one row of each part.
+	// A row is "10 & 52.91 & \textbf{56.38} & …\\"; table 1 has the setting in one row of each part.
 	tables := regexp.MustCompile(`(?s)\\begin\{tabular\}\{.*?\}(.*?)\\end\{tabular\}`).FindAllStringSubmatch(string(text),
 		-1)
 	names := []string{"1", "2", "3a", "3b", "3c", "4a", "4b"}

@@ -18,14 +18,13 @@ import (
 	"nodemask/plots"
 )
 
-// section is an artifact in the report.
 type section struct {
 	Artifact
 	Content      template.HTML
 	CSV          template.URL
 	Verdicts     []Judged
 	Command      string
-	Trials, Of   int // trials that there are, of ten of each cell
+	Trials, Of   int // of ten per cell
 	CellCount    int
 	Seconds      float64
 	From, To     string // dates
@@ -36,26 +35,25 @@ type section struct {
 	NothingFound bool
 }
 
-// Mark returns a sign for a grade, beside its words.
+// Mark returns a sign for a grade.
 func (v Verdict) Mark() string {
 	return cmp.Or(map[judge.Grade]string{judge.Reproduced: "✓", judge.SameDirection: "↗",
 		judge.Depends: "±", judge.UnderAPoint: "~", judge.CannotTell: "?", judge.Contradicted: "✗"}[v.Grade], "…")
 }
 
-// Class returns the grade as a class of the page's style.
+// Class returns the grade as a CSS class.
 func (v Verdict) Class() string { return strings.ReplaceAll(string(v.Grade), " ", "-") }
 
 //go:embed report.html.tmpl
 var reportTemplate string
 
-// WriteReport writes all artifacts as one HTML page that needs nothing else: what was found in a few sentences and
-// figures, then a folded chapter for each figure and table, with its command, the verdicts on its claims, where its
-// numbers come from, and its data. Links into a chapter open it, and printing opens all.
+// WriteReport writes one self-contained HTML page: the findings in sentences and figures, then a folded chapter
+// per artifact with command, verdicts, sources and data. Links into a chapter open it, and printing opens all.
 func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions) error {
-	// scripts/reports puts its sidebar into the comment, which a template would drop.
+	// scripts/reports fills the comment, which a template would drop.
 	site := template.HTML("<!-- site --><!-- end of site -->")
 	if !o.Alone {
-		e.tables = []*record.Results{e.cited, e.all} // all of both is asked for: files need not be read twice
+		e.tables = []*record.Results{e.cited, e.all} // no file is read twice
 	}
 	contents := map[string]any{"Holm": o.Holm, "Alone": o.Alone, "Site": site}
 	var sections []section
@@ -68,7 +66,7 @@ func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions)
 	}
 	contents["Sections"] = sections
 	if !o.Alone {
-		// Pictures first: each chapter is folded, so that the page is short and quick until somebody asks for more.
+		// Figures first.
 		rank := map[bool]int{true: 0, false: 1}
 		slices.SortStableFunc(sections, func(a, b section) int { return rank[a.IsChart()] - rank[b.IsChart()] })
 		if err := addOverview(contents, artifacts, e); err != nil {
@@ -85,12 +83,11 @@ func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions)
 	return page.Execute(w, contents)
 }
 
-// trusted is what package plots draws or writes, which escapes all that it is given.
+// trusted is output of package plots, which escapes its input.
 func trusted[T string | []byte](text T, err error) (template.HTML, error) {
 	return template.HTML(text), err //nolint:gosec // escaped
 }
 
-// addOverview adds what was found over all artifacts to the contents of a page.
 func addOverview(contents map[string]any, artifacts []Artifact, e *Evidence) (err error) {
 	if slices.ContainsFunc(artifacts, func(a Artifact) bool { return len(a.Claims) > 0 }) {
 		if contents["Forest"], err = trusted(ClaimsForest(artifacts, e).SVG()); err != nil {
@@ -111,7 +108,6 @@ func addOverview(contents map[string]any, artifacts []Artifact, e *Evidence) (er
 	return nil
 }
 
-// answerSection is how the report begins.
 type answerSection struct {
 	Answer, Why, Critics      template.HTML // prose
 	Picture, Grid, Fit, Table template.HTML
@@ -122,7 +118,7 @@ func newAnswerSection(e *Evidence) (s answerSection, err error) {
 		"fit": &s.Fit} {
 		text, err := e.Prose(name)
 		if err != nil {
-			// Other results than the project's own may say otherwise; their tables stand.
+			// Other results may contradict the prose.
 			text = fmt.Sprintf("These results say otherwise than the project's: %v\n", err)
 		}
 		*into = proseHTML(text)
@@ -146,7 +142,6 @@ func newAnswerSection(e *Evidence) (s answerSection, err error) {
 	return s, nil
 }
 
-// trialsPerCell are the least and the largest number of trials that a cell of the artifacts has.
 func (e *Evidence) trialsPerCell(artifacts []Artifact) (fewest, most int) {
 	fewest = math.MaxInt
 	for _, a := range artifacts {
@@ -183,7 +178,7 @@ func newSection(a Artifact, e *Evidence, o TableOptions) (s section, err error) 
 			if err != nil {
 				return s, err
 			}
-			// For the script of a page, by which a point runs its trial.
+			// For the page's script, which reruns a point.
 			s.Content += template.HTML(strings.Replace(string(svg), "<svg ", //nolint:gosec // escaped
 				fmt.Sprintf(`<svg data-places="%s" `, template.HTMLEscapeString(string(text))), 1))
 		}
@@ -204,7 +199,6 @@ func newSection(a Artifact, e *Evidence, o TableOptions) (s section, err error) 
 	return s, err
 }
 
-// describe collects where an artifact's numbers come from.
 func (s *section) describe(e *Evidence) {
 	backends, versions, devices := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	var least, most uint64

@@ -15,8 +15,7 @@ import (
 
 const results = "../../results"
 
-// damagedBut returns a folder of results that has the committed files of these names; all others hold what is no
-// record.
+// damagedBut returns a folder of results in which only these files are valid.
 func damagedBut(t *testing.T, whole ...string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -38,7 +37,6 @@ func damagedBut(t *testing.T, whole ...string) string {
 	return folder
 }
 
-// shown is an artifact's table as text.
 func shown(e *Evidence, id string) (string, error) {
 	found, err := Find(id)
 	if err != nil {
@@ -125,7 +123,6 @@ func TestAPageOfNamedTablesSaysNothingOfOthers(t *testing.T) {
 	require.Contains(t, page.String(), found.Claims[0].Text)
 }
 
-// BenchmarkSavedTable shows a table from saved results, as 'nodemask report' does.
 func BenchmarkSavedTable(b *testing.B) {
 	for _, id := range []string{"table-gin-cora", "fig-depth", "table-mad", tunedID} {
 		b.Run(id, func(b *testing.B) {
@@ -137,7 +134,6 @@ func BenchmarkSavedTable(b *testing.B) {
 	}
 }
 
-// BenchmarkSavedReport writes the whole report from saved results.
 func BenchmarkSavedReport(b *testing.B) {
 	artifacts, err := Reported()
 	require.NoError(b, err)

@@ -14,20 +14,19 @@ import (
 	"nodemask/stats"
 )
 
-// IsChart reports whether an artifact is drawn, not tabulated.
+// IsChart reports whether an artifact is a chart, not a table.
 func (a Artifact) IsChart() bool { return len(a.Curves) > 0 }
 
-// TableOptions say how tables are made. The zero value corrects nothing, like the paper.
+// TableOptions configure tables; the zero value corrects nothing, like the paper.
 type TableOptions struct {
-	// Holm corrects a table for the number of comparisons that it makes, by Holm's method. The verdicts on claims do not
-	// change: they are the paper's, which corrects nothing.
+	// Holm corrects by Holm's method for the table's comparisons; verdicts on claims stay uncorrected.
 	Holm bool
-	// Alone leaves out of a report what was found over all tables and figures, beside those that are asked for.
+	// Alone omits the findings over all artifacts.
 	Alone bool
 }
 
-// Table returns an artifact's results as a table: means ± standard deviations, followed by the published value and
-// the difference from it, with what differs significantly from its comparison in bold.
+// Table returns means ± standard deviations, the published value and the difference from it; significant
+// differences are bold.
 func (a Artifact) Table(r *record.Results, o TableOptions) plots.Table {
 	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, nil),
 		TextColumns: len(a.Labels)}
@@ -79,10 +78,9 @@ func (a Artifact) Table(r *record.Results, o TableOptions) plots.Table {
 	return t
 }
 
-// boldText says what is bold in a table of results: losses as well as gains.
 const boldText = "Bold: significantly above what it is compared with (p < 0.05); with ↓, significantly below."
 
-// against is what an entry is compared with: what there is of it; none with fewer than two pairs of trials.
+// against is false with fewer than two pairs of trials.
 func (e Entry) against(r *record.Results) (record.Comparison, bool) {
 	if e.Against == nil {
 		return record.Comparison{}, false
@@ -91,13 +89,12 @@ func (e Entry) against(r *record.Results) (record.Comparison, bool) {
 	return c, c.Trials >= 2
 }
 
-// comparison names what an entry is compared with and by what; two entries may share a cell and not this.
+// comparison identifies both sides and the metric.
 func (e Entry) comparison() string {
 	return e.Cell.Key() + " " + string(e.Metric) + " against " + e.Against.Key()
 }
 
-// adjusted returns the p-values of a table's comparisons by Holm's method, by [Entry.comparison]. One that stands twice
-// counts once.
+// adjusted returns p-values by [Entry.comparison], by Holm's method; duplicates count once.
 func (a Artifact) adjusted(r *record.Results) map[string]float64 {
 	var keys []string
 	var p []float64
@@ -110,7 +107,7 @@ func (a Artifact) adjusted(r *record.Results) map[string]float64 {
 	}
 	all, err := stats.Holm(p)
 	if err != nil {
-		panic(err) // Compare gives probabilities
+		panic(err) // Compare returns probabilities
 	}
 	adjusted := make(map[string]float64, len(keys))
 	for i, key := range keys {
@@ -119,7 +116,7 @@ func (a Artifact) adjusted(r *record.Results) map[string]float64 {
 	return adjusted
 }
 
-// chosen is the entry's cell as a page that trains chooses it. It is empty for what such a page does not measure.
+// chosen is "" for metrics that pages do not measure.
 func (e Entry) chosen() string {
 	if e.Metric != record.MacroF1 {
 		return ""
@@ -127,8 +124,8 @@ func (e Entry) chosen() string {
 	return Chosen(e.Cell)
 }
 
-// Chosen returns a cell as a page that trains chooses it, in JSON: where it differs from [Cell] or [Masked], by axis,
-// with its keep rate. It is empty for data that such a page never has.
+// Chosen returns a cell as JSON for a page that trains: its keep rate and its differences from [Cell] or [Masked],
+// by axis; "" for data that pages lack.
 func Chosen(c record.Cell) string {
 	if !slices.Contains([]string{"cora", "citeseer", "pubmed"}, c.Data) {
 		return ""
@@ -143,12 +140,12 @@ func Chosen(c record.Cell) string {
 	text, err := json.Marshal(map[string]any{"data": c.Data, "model": c.Parameters.Model, "setting": c.Setting,
 		"train": c.TrainPercent, "choices": choices})
 	if err != nil {
-		panic(err) // texts and numbers
+		panic(err) // only strings and numbers
 	}
 	return string(text)
 }
 
-// show is an entry as text, and its mean; NaN if it has not been run.
+// show returns a mean of NaN if nothing has run.
 func (e Entry) show(r *record.Results, adjusted map[string]float64) (plots.Field, float64) {
 	values := r.Values(e.Cell, e.Metric)
 	if len(values) == 0 {
@@ -171,7 +168,7 @@ func (e Entry) show(r *record.Results, adjusted map[string]float64) (plots.Field
 	return cell, summary.Mean
 }
 
-// Charts returns an artifact's results as charts, one for each panel. Panels without results are left out.
+// Charts returns a chart per panel with results.
 func (a Artifact) Charts(r *record.Results) []plots.Chart {
 	var charts []plots.Chart
 	for _, curve := range a.Curves {
@@ -179,7 +176,7 @@ func (a Artifact) Charts(r *record.Results) []plots.Chart {
 		if len(s.X) == 0 {
 			continue
 		}
-		s.Of = curve.Of // whose losses are recorded if this one's are: they are of the same trials
+		s.Of = curve.Of // of the same trials
 		c := plots.Chart{ID: a.ID, Title: a.Title, Caption: a.About, XLabel: a.XLabel, YLabel: a.YLabel}
 		if curve.Panel != "" {
 			c.ID, c.Title = a.ID+"-"+curve.Panel, a.Title+", "+curve.Panel
@@ -194,16 +191,15 @@ func (a Artifact) Charts(r *record.Results) []plots.Chart {
 	return charts
 }
 
-// series is a curve with the results that there are: means, and 95 % confidence intervals where there are three or
-// more.
+// series has 95 % confidence intervals for three or more trials.
 func (c Curve) series(r *record.Results) plots.Series {
 	s := plots.Series{Name: c.Name}
 	add := func(x float64, values []float64) {
 		m, low, high := stat.Mean(values, nil), stat.Mean(values, nil), stat.Mean(values, nil)
-		// of two, it would be wider than any chart
+		// of two, wider than any chart
 		if _, l, h, err := stats.ConfidenceInterval95(values); err == nil && len(values) > 2 {
 			low, high = l, h
-			if c.Losses == nil { // of percentages there are none beyond these
+			if c.Losses == nil { // percentages stay within 0 and 100
 				low, high = max(l, 0), min(h, 100)
 			}
 		}
@@ -234,12 +230,11 @@ func (c Curve) series(r *record.Results) plots.Series {
 	}
 	if n := len(s.X); n > 0 && !c.Validation {
 		s.Cells = make([]string, n)
-		s.Cells[n-1] = Chosen(*c.Losses) // a line of losses is run where it ends
+		s.Cells[n-1] = Chosen(*c.Losses) // rerun from its end
 	}
 	return s
 }
 
-// losses are the histories of a curve's trials.
 func (c Curve) losses(r *record.Results) [][]float64 {
 	var histories [][]float64
 	for _, trial := range r.Trials(*c.Losses) {
@@ -254,7 +249,7 @@ func (c Curve) losses(r *record.Results) [][]float64 {
 	return histories
 }
 
-// Points returns what a chart draws as a table: a row for each point.
+// Points returns a chart's points as a table.
 func (a Artifact) Points(r *record.Results) plots.Table {
 	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About,
 		Header: []string{"curve", a.XLabel, a.YLabel, "low", "high"}}

@@ -95,14 +95,13 @@ func TestHolmsCorrectionTellsComparisonsOfOneCellApart(t *testing.T) {
 		"again"},
 		Rows: []Row{{Labels: []string{""}, Entries: []Entry{{Cell: masked, Metric: record.MacroF1, Against: &plain},
 			{Cell: masked, Metric: record.MacroF1, Against: &fair}, {Cell: masked, Metric: record.MacroF1, Against: &plain}}}}}
-	// The masked cell is better than plain GAT, p = 0.035, and no better than GAT without attention dropout.
+	// The masked cell beats plain GAT, p = 0.035, but not GAT without attention dropout.
 	records := append(recordtest.Records(plain, 50, 50, 50), recordtest.Records(masked, 52, 51, 51.5)...)
 	records = append(records, recordtest.Records(fair, 51, 52, 51.5)...)
 	text := noteOf(t, table.Table(record.NewResults(records), TableOptions{Holm: true}), " against "+plain.Key()+",")
 	require.Contains(t, text, "p 0.070 (3 pairs, corrected)", "of two comparisons, however often they stand in the table")
 }
 
-// noteOf returns the first note of a table that contains a text.
 func noteOf(t *testing.T, table plots.Table, text string) string {
 	t.Helper()
 	for _, row := range table.Rows {

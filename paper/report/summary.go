@@ -11,27 +11,26 @@ import (
 	"nodemask/plots"
 )
 
-// SummaryID is the ID of the table of all verdicts, and of their figure.
+// SummaryID is the table and the figure of all verdicts.
 const SummaryID = "summary"
 
-// paperTrials is how many trials a cell has in the paper.
+// paperTrials is the paper's number per cell.
 const paperTrials = 10
 
 // Judged is a claim with its verdict.
 type Judged struct {
 	Claim
 	Verdict
-	Command string // computes what the verdict rests on
+	Command string // for the evidence
 
 	cells []record.Cell // of its table
 }
 
-// verdict judges a claim once.
 func (e *Evidence) verdict(c Claim) Verdict {
 	return once(e.verdicts, c.ID, func() Verdict { return c.Judge(e) })
 }
 
-// Judge returns the verdicts on all claims of the artifacts, by subject.
+// Judge returns the verdicts on the artifacts' claims, by subject.
 func Judge(artifacts []Artifact, e *Evidence) []Judged {
 	var all []Judged
 	for _, subject := range Subjects() {
@@ -54,7 +53,7 @@ func Judge(artifacts []Artifact, e *Evidence) []Judged {
 	return all
 }
 
-// Count returns how many of the paper's claims have each grade, and how many there are.
+// Count returns the number of the paper's claims, by grade and in all.
 func Count(all []Judged) (grades map[judge.Grade]int, claims int) {
 	grades = map[judge.Grade]int{}
 	for _, j := range all {
@@ -66,8 +65,7 @@ func Count(all []Judged) (grades map[judge.Grade]int, claims int) {
 	return grades, claims
 }
 
-// CountText says how many of the paper's claims have each grade: "Of the paper's 45 claims 5 are graded
-// “reproduced”, …".
+// CountText returns "Of the paper's 45 claims 5 are graded “reproduced”, …".
 func CountText(all []Judged) string {
 	grades, claims := Count(all)
 	var parts []string
@@ -79,7 +77,7 @@ func CountText(all []Judged) string {
 	return fmt.Sprintf("Of the paper's %d claims: %s.", claims, strings.Join(parts, ", "))
 }
 
-// Summary returns the verdict on every claim of the artifacts, each with the command that computes what it rests on.
+// Summary returns the table of verdicts, with commands.
 func Summary(artifacts []Artifact, e *Evidence) plots.Table {
 	all := Judge(artifacts, e)
 	t := plots.Table{ID: SummaryID, Title: "What was found",
@@ -98,7 +96,7 @@ func Summary(artifacts []Artifact, e *Evidence) plots.Table {
 	return t
 }
 
-// CountTable returns how many of the paper's claims have each grade, by what they are about.
+// CountTable returns the paper's claims by grade and subject.
 func CountTable(all []Judged) plots.Table {
 	t := plots.Table{ID: "counts", TextColumns: 1, Header: []string{"the paper's claims on"}}
 	about := []struct {
@@ -124,11 +122,10 @@ func CountTable(all []Judged) plots.Table {
 	return t
 }
 
-// orDash returns text, or a dash where there is none.
 func orDash(text string) string { return cmp.Or(text, "–") }
 
-// ClaimsForest returns the figure of all verdicts: each claim with its grade, the paper's own rule, and its pooled
-// effect if that is in points of F1. Effects are above 0 if they are as the claim says.
+// ClaimsForest returns the figure of verdicts: grade, the paper's own rule, and the pooled effect in points of F1,
+// above 0 if it agrees with the claim.
 func ClaimsForest(artifacts []Artifact, e *Evidence) plots.Forest {
 	all := Judge(artifacts, e)
 	f := plots.Forest{ID: SummaryID, Title: CountText(all),

@@ -15,10 +15,10 @@ import (
 
 func percent(size int) string { return fmt.Sprintf("%d %%", size) }
 
-// place says which number of a table without masking a cell is, of its model and data: "inductive 10 %".
+// place returns "inductive 10 %".
 func place(c record.Cell) string { return string(c.Setting) + " " + percent(c.TrainPercent) }
 
-// plainCells lists cells of a model on a data set without masking, by setting, then by size.
+// plainCells is sorted by setting, then size.
 func plainCells(data, model string, settings []datasets.Setting, sizes []int) (all []record.Cell) {
 	for _, setting := range settings {
 		for _, size := range sizes {
@@ -28,24 +28,22 @@ func plainCells(data, model string, settings []datasets.Setting, sizes []int) (a
 	return all
 }
 
-// fewCells lists those on Cora that go beyond the paper.
 func fewCells(model string) []record.Cell {
 	return plainCells("cora", model, datasets.Settings(), fewSizes())
 }
 
-// fewColumns lists the cells of [fewCells] by size, then by setting.
+// fewColumns sorts [fewCells] by size, then setting.
 func fewColumns(model string) []record.Cell {
 	all := fewCells(model)
 	slices.SortStableFunc(all, func(a, b record.Cell) int { return cmp.Compare(a.TrainPercent, b.TrainPercent) })
 	return all
 }
 
-// bothArms are the entries of a plain cell and the masked one, beside what the paper has there.
 func bothArms(plain record.Cell) []Entry {
 	all := []Entry{{Cell: plain, Metric: record.MacroF1},
 		{Cell: masked(plain), Metric: record.MacroF1, Against: &plain}}
 	if plain.Resplit {
-		return all // the paper has one split
+		return all // one split in the paper
 	}
 	for i := range all {
 		all[i].Published = Published(plain.Data, plain.Parameters.Model, plain.Setting, plain.TrainPercent, i == 1)
@@ -53,7 +51,6 @@ func bothArms(plain record.Cell) []Entry {
 	return all
 }
 
-// overSplits are the entries of a plain cell and the masked one with a split for each trial.
 func overSplits(plain record.Cell) []Entry { return bothArms(resplit(plain)) }
 
 func tableGAT(id, data string) Artifact {
@@ -93,11 +90,9 @@ func tableGAT(id, data string) Artifact {
 	return a
 }
 
-// oneSplit reports whether the paper has tables of a data set, with ten trials on one split; of CiteSeer it has words
-// alone.
+// oneSplit: the paper has tables (ten trials on one split) of all but CiteSeer.
 func oneSplit(data string) bool { return data != "citeseer" }
 
-// sizesOf returns the sizes of a data set's tables, in percent.
 func sizesOf(data string) []int {
 	if oneSplit(data) {
 		return Sizes()
@@ -105,7 +100,6 @@ func sizesOf(data string) []int {
 	return judge.Sizes()
 }
 
-// splitsAbout says which trials tables of a data set have: see [overSplits].
 func splitsAbout(data string) string {
 	if oneSplit(data) {
 		return " Up to ten trials on one split, as the paper has; beside them twenty trials on a split each."
@@ -210,8 +204,8 @@ func tableScale(id, data string) Artifact {
 	return a
 }
 
-// overKeepRates is a curve of a cell over the keep rates of the appendix, and 1, where nothing is masked: there
-// [paper.Masked] leaves attention dropout out as well, so that nothing else changes.
+// overKeepRates covers the appendix's keep rates and 1; there [paper.Masked] omits attention dropout too, so that
+// only masking changes.
 func overKeepRates(name string, c record.Cell, masked func(record.Cell, float64) record.Cell) Curve {
 	curve := Curve{Name: name}
 	for _, p := range []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1} {
@@ -220,7 +214,6 @@ func overKeepRates(name string, c record.Cell, masked func(record.Cell, float64)
 	return curve
 }
 
-// figKeepRate is a figure of curves over the keep rate.
 func figKeepRate(id, title string) Artifact {
 	return Artifact{ID: id, Title: title, XLabel: "keep rate p (probability that a node is kept)", YLabel: "macro F1 (%)",
 		About: "Mean of the trials, with a 95 % confidence interval, cut at 0 and 100. At p = 1 nothing is masked; the " +
@@ -341,14 +334,12 @@ func tableValidation() Artifact {
 	return a
 }
 
-// variant is a way to train a plain cell.
 type variant struct {
 	name string
 	of   func(record.Cell) record.Cell
 }
 
-// sideBySide makes a table with a row for each variant, compared with the first, and columns for Cora, 10 and 50 %, in
-// both settings.
+// sideBySide has a row per variant, compared with the first, and columns for Cora, 10 and 50 %, in both settings.
 func sideBySide(a Artifact, models []string, variants ...variant) Artifact {
 	a.Labels, a.Blocks = []string{"model", "trained with"}, []int{len(datasets.Settings())}
 	for _, c := range fewColumns("gin") {
@@ -374,7 +365,6 @@ func withoutDropout(c record.Cell) record.Cell {
 	return c.With(func(p *hyper.Parameters) { p.Dropout = 0 })
 }
 
-// regularisers are those that masking stands beside, each alone.
 func regularisers() (all []variant) {
 	for _, v := range []struct {
 		name string
@@ -408,8 +398,7 @@ func tableModels() Artifact {
 		[]string{"gcn", "sage", "gatv2"}, variant{"plain", record.Cell.Fair}, variant{"node masking", masked})
 }
 
-// Unmasked returns what a masked cell is compared with: the cell without node masking, and with its model's attention
-// dropout.
+// Unmasked returns a masked cell's counterpart, with its model's attention dropout.
 func Unmasked(c record.Cell) record.Cell {
 	preset := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent).Parameters
 	return c.Masked(1).With(func(p *hyper.Parameters) {
@@ -418,13 +407,12 @@ func Unmasked(c record.Cell) record.Cell {
 	})
 }
 
-// Label returns a cell in a few words, by what differs from the tables' reading of the paper ([paper.Cell]): "GIN + NM,
-// layers 4".
+// Label returns a cell's differences from [paper.Cell]: "GIN + NM, layers 4".
 func Label(c record.Cell) string {
 	return c.Label(usual(c), paper.MaskedKeepRate)
 }
 
-// usual returns the cell of the tables that is most like c: masked if c is.
+// usual is the tables' cell most like c: masked if c is.
 func usual(c record.Cell) record.Cell {
 	like := paper.Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	if c.Parameters.KeepRate.Active() {
@@ -433,10 +421,8 @@ func usual(c record.Cell) record.Cell {
 	return like
 }
 
-// masked is a cell with the paper's node masking.
 func masked(c record.Cell) record.Cell { return paper.Masked(c, paper.MaskedKeepRate) }
 
-// resplit is a cell with a split of its own for each trial.
 func resplit(c record.Cell) record.Cell {
 	c.Resplit, c.Cached, c.History = true, false, false
 	return c

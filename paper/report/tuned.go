@@ -15,21 +15,18 @@ import (
 	"nodemask/stats"
 )
 
-// The IDs of the tables of the protocols' tuned comparisons: the first draws configurations, the second has the same
-// for all arms.
+// The first draws configurations, the second has the same for all arms.
 const (
 	tunedID    = "table-tuned"
 	balancedID = "table-balanced"
 )
 
-// tunedComparison is one of them, with its cells that every arm has run.
 type tunedComparison struct {
 	judge.Design
 	cells        []judge.Tuned
 	part, folder string
 }
 
-// comparisonOf returns a comparison by its table, without cells.
 func comparisonOf(id string) tunedComparison {
 	if id == balancedID {
 		return tunedComparison{Design: judge.BalancedDesign(), part: string(judge.Balanced), folder: SecondFolder}
@@ -37,7 +34,6 @@ func comparisonOf(id string) tunedComparison {
 	return tunedComparison{Design: judge.DrawnDesign(), part: "tuned", folder: FirstFolder}
 }
 
-// tuned returns a comparison by its table.
 func (e *Evidence) tuned(id string) tunedComparison {
 	return once(e.comparisons, id, func() tunedComparison {
 		c, results := comparisonOf(id), e.all
@@ -60,8 +56,7 @@ func (e *Evidence) tuned(id string) tunedComparison {
 	})
 }
 
-// hideUnfinished takes away what arms that came after the protocol scored where one has not run in all cells of a model
-// on a data set that the protocol's arms have run in.
+// hideUnfinished removes an added arm's scores where it lacks cells that the protocol's arms have.
 func (c tunedComparison) hideUnfinished() {
 	type where struct {
 		model     judge.TunedModel
@@ -84,7 +79,7 @@ func (c tunedComparison) hideUnfinished() {
 	}
 }
 
-// having lists the cells of some models in a setting, or both (""), that show an arm.
+// having returns cells that show an arm; setting "": both.
 func (c tunedComparison) having(arm string, setting datasets.Setting,
 	models ...judge.TunedModel) (cells []judge.Tuned) {
 	for _, t := range c.cells {
@@ -97,19 +92,17 @@ func (c tunedComparison) having(arm string, setting datasets.Setting,
 	return cells
 }
 
-// added lists the arms that came after the protocol and are shown.
+// added returns the shown arms that came after the protocol.
 func (c tunedComparison) added() []string {
 	return slices.DeleteFunc(slices.Clone(c.Added), func(arm string) bool { return len(c.having(arm, "", c.Models...)) == 0 })
 }
 
-// tunedOther is an arm that masking is compared with beside the plain one.
 type tunedOther struct{ id, arm, name string }
 
 func tunedOthers() []tunedOther {
 	return []tunedOther{{"dropedge", judge.ArmDropEdge, "DropEdge"}, {"dropout", judge.ArmDropout, "dropout"}}
 }
 
-// on lists the data sets on which a cell of a model shows an arm.
 func (c tunedComparison) on(arm string, model judge.TunedModel) string {
 	var all []string
 	for _, t := range c.having(arm, "", model) {
@@ -120,7 +113,7 @@ func (c tunedComparison) on(arm string, model judge.TunedModel) string {
 	return strings.Join(all, ", ")
 }
 
-// keepRates are the keep rates that validation F1 chose most often for a model in a setting.
+// keepRates returns those chosen most often.
 func (c tunedComparison) keepRates(setting datasets.Setting, model judge.TunedModel) string {
 	chosen := map[string]int{}
 	for _, t := range c.having(judge.ArmMaskedTuned, setting, model) {
@@ -149,7 +142,6 @@ func tableTuned(id string) Artifact {
 	return a
 }
 
-// tunedTable shows what of a tuned comparison has been run.
 func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
 	c := e.tuned(a.ID)
 	arms := slices.Concat(a.Columns, c.added())
@@ -209,14 +201,14 @@ func claimsOfTuned(id string) []Claim {
 	return claims
 }
 
-// claimOfTuned says that tuned masking beats another arm, over all cells of models that have been run.
+// claimOfTuned claims that tuned masking beats another arm, over all complete cells.
 func claimOfTuned(table, name, text, against string, models ...judge.TunedModel) Claim {
 	return Claim{ID: table + "/" + name, Subject: aboutBeyond, Ours: true, Text: text,
 		Rule:  "Over the cells of the tuned comparison that have been run, on twenty fresh splits.",
 		Judge: func(e *Evidence) Verdict { return e.judgeTuned(table, against, "", models...) }}
 }
 
-// judgeTuned compares tuned masking with another arm of models in a tuned comparison, in one setting or both ("").
+// judgeTuned compares tuned masking with another arm; setting "": both.
 func (e *Evidence) judgeTuned(table, against string, setting datasets.Setting,
 	models ...judge.TunedModel) Verdict {
 	var all []comparison

@@ -14,7 +14,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// answered runs the tuned comparison of a cell with scores that f1 gives.
+// answered runs a cell's tuned comparison with scores from f1.
 func answered(t *testing.T, d judge.Design, q judge.TunedQuestion, f1 func(c record.Cell,
 	seed uint64) float64) []record.Record {
 	t.Helper()
@@ -43,7 +43,7 @@ func answered(t *testing.T, d judge.Design, q judge.TunedQuestion, f1 func(c rec
 	return all
 }
 
-// tunedOn is a cell of a tuned comparison, with 10 % to train on.
+// tunedOn has 10 % to train on.
 func tunedOn(data, model string, setting datasets.Setting) judge.TunedQuestion {
 	return judge.TunedQuestion{Data: data, Model: judge.TunedModel{Name: model}, Setting: setting,
 		TrainPercent: 10}
@@ -109,7 +109,7 @@ func TestTunedComparisonNeedsEveryArm(t *testing.T) {
 	assert.Contains(t, known["against DropEdge"], "+1.00 [")
 	assert.Equal(t, "p = 0.9", known["p chosen"])
 
-	// Without the last trial of an arm of the protocol nothing is compared.
+	// Nothing is compared while an arm of the protocol lacks a trial.
 	all = slices.DeleteFunc(all, func(r record.Record) bool {
 		return r.Parameters.Regulariser == hyper.DropEdgeRegulariser && r.Seed == 319
 	})
@@ -118,7 +118,7 @@ func TestTunedComparisonNeedsEveryArm(t *testing.T) {
 	require.Empty(t, adviceOf(t, e))
 }
 
-// adviceOf is the table of advice: by model and nodes, by column.
+// adviceOf returns the table of advice by model and nodes, by column.
 func adviceOf(t *testing.T, e *Evidence) map[string]map[string]string {
 	t.Helper()
 	table, all := e.Advice(), map[string]map[string]string{}
@@ -203,7 +203,7 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 
 	assert.Contains(t, table.Caption, "exploratory (paper/ADDITIONS.md): DropGNN, tuned.")
 	assert.Contains(t, advice["GIN, new nodes"]["against DropGNN†"], "+2.00 [")
-	// A row is complete without the arms that came after the protocol.
+	// A row is complete without added arms.
 	e = newEvidence(t, slices.DeleteFunc(all, func(r record.Record) bool {
 		return r.Parameters.Regulariser == hyper.DropGNNRegulariser
 	}))

@@ -13,27 +13,26 @@ import (
 	"nodemask/stats"
 )
 
-// Verdict is a grade with the figures that it rests on.
+// Verdict is a grade with its evidence.
 type Verdict struct {
 	Grade judge.Grade
-	// Holds, Against and Of count comparisons: those that are as the claim says and those that are the other way, at p <
-	// 0.05 or by the claim's own rule, of how many.
+	// Holds, Against and Of count comparisons: significantly (p < 0.05, or by the claim's rule) as claimed, the
+	// other way, and all.
 	Holds, Against, Of int
-	// Effect is the mean over all comparisons with its interval, above 0 if it is as the claim says; nil: there is none.
+	// Effect is the mean over comparisons, above 0 if it agrees with the claim; or nil.
 	Effect     *stats.TTest
-	Unit       string   // of Effect
-	Published  *float64 // the paper's own mean over the same comparisons; nil: it has none
-	Robust     string   // what the readings around the cited one say; "": they were not asked
-	Detectable float64  // of CannotTell: the true difference that would have been found with a power of 80 %
-	Figures    string   // all there is to say, in a line
-	command    string   // shows what it rests on, or trains it; "": the command of the claim's table
-	files      []string // of results, with the trials that it rests on; nil: those with the cells of the claim's table
+	Unit       string
+	Published  *float64 // mean over the same comparisons, or nil
+	Robust     string   // in the readings around the cited one; "": not asked
+	Detectable float64  // of CannotTell: true difference found with a power of 80 %
+	Figures    string   // all in one line
+	command    string   // shows or trains the evidence; "": that of the claim's table
+	files      []string // with its trials; nil: those of the claim's table
 }
 
-// points is the unit of differences in F1.
 const points = "points"
 
-// Strict returns the paper's own rule in numbers, "4 of 14"; "" if nothing was compared.
+// Strict returns the paper's rule in numbers, "4 of 14", or "".
 func (v Verdict) Strict() string {
 	if v.Of == 0 {
 		return ""
@@ -41,8 +40,7 @@ func (v Verdict) Strict() string {
 	return fmt.Sprintf("%d of %d", v.Holds, v.Of)
 }
 
-// EffectText returns the effect with its interval and the published one, "+0.16 [−0.20, 0.52] points (paper: +1.20)";
-// "" if there is none.
+// EffectText returns "+0.16 [−0.20, 0.52] points (paper: +1.20)", or "".
 func (v Verdict) EffectText() string {
 	if v.Effect == nil {
 		return ""
@@ -54,17 +52,15 @@ func (v Verdict) EffectText() string {
 	return text
 }
 
-// intervalText is a difference with its interval, "+0.16 [−0.20, 0.52]".
 func intervalText(t stats.TTest, digits int) string {
 	return fmt.Sprintf("%s [%s, %s]", plots.Signed(t.MeanDifference, digits), unsigned(t.Low, digits), unsigned(t.High, digits))
 }
 
 func unsigned(x float64, digits int) string { return strings.TrimPrefix(plots.Signed(x, digits), "+") }
 
-// crossEntropy is the unit of losses, which differ by thousandths.
+// crossEntropy differs by thousandths.
 const crossEntropy = "cross-entropy"
 
-// digitsOf is how many digits after the point are told of a number in a unit.
 func digitsOf(unit string) int {
 	if unit == crossEntropy {
 		return 4
@@ -72,7 +68,7 @@ func digitsOf(unit string) int {
 	return 2
 }
 
-// GradeText returns the grade, and where the trials cannot tell, what they would have found.
+// GradeText returns the grade and, if trials can't tell, the detectable difference.
 func (v Verdict) GradeText() string {
 	if v.Grade == judge.CannotTell && v.Detectable > 0 {
 		return fmt.Sprintf("%s (%.*f %s would have been found)", v.Grade, digitsOf(v.Unit), v.Detectable, v.Unit)
@@ -80,7 +76,6 @@ func (v Verdict) GradeText() string {
 	return string(v.Grade)
 }
 
-// setCommand says which part shows the evidence, or trains it where there is none.
 func (v *Verdict) setCommand(part string) {
 	v.command = "nodemask report " + part
 	if v.Grade == judge.NotRun {
@@ -88,18 +83,17 @@ func (v *Verdict) setCommand(part string) {
 	}
 }
 
-// notRun is the verdict where something is missing.
 func notRun(format string, a ...any) Verdict {
 	return Verdict{Grade: judge.NotRun, Figures: fmt.Sprintf(format, a...)}
 }
 
-// difference is how far two trials of a seed are apart.
+// difference is that of two trials of a seed.
 type difference struct {
 	seed  uint64
 	value float64
 }
 
-// differences lists how far a metric of a is above one of b, for each pair of trials that have both, by seed.
+// differences returns a's metric minus b's by pair of trials.
 func differences(r *record.Results, a record.Cell, ma record.Metric, b record.Cell,
 	mb record.Metric) (all []difference) {
 	for one, other := range r.Pairs(a, b) {
@@ -115,24 +109,23 @@ func differences(r *record.Results, a record.Cell, ma record.Metric, b record.Ce
 // comparison is one place at which a claim is tested.
 type comparison struct {
 	name string
-	// differences, one for each pair of trials, are above 0 if they are as the claim says.
+	// above 0 if they agree with the claim
 	differences func(*record.Results) []difference
-	published   *float64 // the paper's own difference; nil: it has none
+	published   *float64 // or nil
 }
 
-// between compares a metric of a with one of b: the claim is that a's is above.
+// between claims that a's metric is above b's.
 func between(name string, a record.Cell, ma record.Metric, b record.Cell, mb record.Metric,
 	published *float64) comparison {
 	return comparison{name, func(r *record.Results) []difference { return differences(r, a, ma, b, mb) }, published}
 }
 
-// overPairs grades a claim by [judgePairs].
 func overPairs(unit string, all []comparison) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict { return judgePairs(e.Records, unit, all) }
 }
 
-// judgePairs grades a claim in one reading, by what [grade] says: each pair of trials is compared, one place at a time
-// and all together, where each seed counts once, by its mean over the comparisons.
+// judgePairs grades a claim by [grade]: pairs of trials are compared at each place, and pooled by seed, by its
+// mean over places.
 func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdict {
 	v, run, trials, published := Verdict{Unit: unit}, 0, math.MaxInt, 0.0
 	places, bySeed := make([][]float64, len(comparisons)), make([]map[uint64]float64, len(comparisons))
@@ -145,7 +138,7 @@ func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdic
 				seeds = append(seeds, d.seed)
 			}
 		}
-		if len(places[i]) >= 2 { // one trial says nothing about significance
+		if len(places[i]) >= 2 { // one trial tells nothing
 			run, trials = run+1, min(trials, len(places[i]))
 		}
 		if c.published == nil {
@@ -196,7 +189,6 @@ func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdic
 	return v
 }
 
-// side is 1 or -1 for a difference that is significantly above or below what it is tested against, else 0.
 func side(t stats.TTest) int {
 	switch {
 	case t.P >= significant:
@@ -209,10 +201,9 @@ func side(t stats.TTest) int {
 	return 0
 }
 
-// significant is the paper's level.
 const significant = 0.05
 
-// tally tests the differences at each place against zero, and counts those that are significantly above and below.
+// tally tests each place's differences against zero.
 func (v *Verdict) tally(places [][]float64, zero float64) (singles []stats.TTest, err error) {
 	for _, differences := range places {
 		single, err := stats.PairedTTest(differences, slices.Repeat([]float64{zero}, len(differences)))
@@ -231,7 +222,6 @@ func (v *Verdict) tally(places [][]float64, zero float64) (singles []stats.TTest
 	return singles, nil
 }
 
-// detect says, where the trials cannot tell, which true difference would have been found.
 func (v *Verdict) detect() string {
 	if v.Grade != judge.CannotTell {
 		return ""
@@ -248,13 +238,13 @@ func (v *Verdict) detect() string {
 		v.Unit)
 }
 
-// grade is the rule for a claim that something is above something else, in one reading: of n comparisons k are
-// significantly above 0 and m below, p < 0.05, and the pooled effect is their mean with its 95 % interval over seeds.
+// grade grades a claim in one reading: of n comparisons k are significantly above 0 and m below (p < 0.05); pooled
+// is their mean with its 95 % interval over seeds.
 //
-//   - reproduced: the pooled effect is significantly above 0, 2k ≥ n and m = 0.
+//   - reproduced: pooled is significantly above 0, 2k ≥ n and m = 0.
 //   - same direction: it is significantly above 0, otherwise.
-//   - contradicted: it is significantly below 0, or its interval ends below half of the published pooled effect and
-//     does not leave 0 out.
+//   - contradicted: it is significantly below 0, or its interval contains 0 and ends below half of the published
+//     effect.
 //   - can't tell: otherwise; of points, under a point where the 90 % interval is within ±1.
 func grade(pooled stats.TTest, k, m, n int, published *float64) judge.Grade {
 	sure := pooled.P < significant
@@ -269,9 +259,8 @@ func grade(pooled stats.TTest, k, m, n int, published *float64) judge.Grade {
 	return judge.CannotTell
 }
 
-// judgeCited grades a claim in the cited reading, or another of the choices that its protocol gives side by side, by
-// the rule of PROTOCOL-2.md. As long as splits are missing it has not been run. published is the paper's mean over the
-// protocol's sizes; nil: it has none.
+// judgeCited grades a claim by PROTOCOL-2.md in the cited reading, or another of [judge.Choices]; not run while
+// splits are missing. published is the mean over the protocol's sizes, or nil.
 func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choice judge.Choice,
 	contrast judge.Contrast, published *float64) Verdict {
 	a, err := judge.Ask(e.cited, data, model, setting, choice, contrast)
@@ -312,7 +301,7 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 	return v
 }
 
-// corrected is an answer's p-value: that of the grid, if it stands there.
+// corrected returns the grid's p-value, if the answer is in it.
 func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge.Contrast) (float64, error) {
 	at := slices.IndexFunc(judge.Rows(), func(r judge.Row) bool { return r.Model == a.Model && r.Choice == choice })
 	if at < 0 || len(contrast.Plus)+len(contrast.Minus) > 0 {
@@ -325,10 +314,10 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 	return find(grid[at], a.Data, a.Setting).P, nil
 }
 
-// gradeCited grades a claim that something is above zero at some places, and pooled with a p-value; v has the published
-// effect. Reproduced: it helps, by [judge.VerdictOf]; same direction if it is more than twice or less than half of
-// what is published, with all of its interval, or cannot be told but is above zero at nine places in ten. Contradicted:
-// it hurts. Where zero is a margin of ours, the interval decides.
+// gradeCited grades a claim that something is above zero; v has the published effect. Reproduced: it helps, by
+// [judge.VerdictOf]. Same direction: it helps, but its interval is all above twice or all below half of what is
+// published, or it cannot be told but nine places in ten are above zero. Contradicted: it hurts. A zero other than
+// 0 is our margin: then the interval decides.
 func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, zero float64) error {
 	singles, err := v.tally(places, zero)
 	if err != nil {

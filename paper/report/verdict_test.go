@@ -133,7 +133,7 @@ func TestClaimsHaveNamesWordsAndVerdicts(t *testing.T) {
 }
 
 func TestMADIsJudgedInEachRepresentation(t *testing.T) {
-	// mad makes trials whose MAD of hidden, logits and softmax is the mean given, with a little spread.
+	// mad makes trials with these mean MADs and a little spread.
 	mad := func(c record.Cell, hidden, logits, softmax float64) []record.Record {
 		records := recordtest.Records(c, 70, 70, 70)
 		for i := range records {

@@ -1,4 +1,4 @@
-// Command build builds a program of this project, whole or not at all: build FILE PACKAGE [FLAGS OF go build].
+// Command build builds a program of this project atomically: build FILE PACKAGE [FLAGS OF go build].
 package main
 
 import (
@@ -26,7 +26,7 @@ func main() {
 	if err == nil {
 		return
 	}
-	if !errors.As(err, new(*exec.ExitError)) { // whose reason go has said
+	if !errors.As(err, new(*exec.ExitError)) { // else go has printed the reason
 		fmt.Fprintln(os.Stderr, "build:", err)
 	}
 	os.Exit(1)

@@ -1,5 +1,5 @@
-// Godoc prints the documentation of the module's public packages as JSON: for each its HTML, and the exported names in
-// it. It is run in the project's folder, by scripts/reports.
+// Godoc prints the documentation of the module's public packages as JSON: each package's HTML and exported names.
+// scripts/reports runs it in the project's folder.
 package main
 
 import (
@@ -25,12 +25,11 @@ import (
 
 const module = "nodemask"
 
-// page is a package's documentation.
 type page struct {
 	Path     string   `json:"path"` // its folder, with slashes
 	Synopsis string   `json:"synopsis"`
 	HTML     string   `json:"html"`
-	Names    []string `json:"names"` // exported, each the id of its place in HTML
+	Names    []string `json:"names"` // exported; each is its id in the HTML
 }
 
 func main() {
@@ -44,11 +43,9 @@ func main() {
 	}
 }
 
-// hidden are folders without public packages: of programs, and of what is not of this module.
 var hidden = map[string]bool{"internal": true, "cmd": true, "scripts": true, "tools": true, "testdata": true,
 	"node_modules": true}
 
-// all returns the public packages below a folder, by path.
 func all(root string) (pages []page, err error) {
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() || path == root {
@@ -88,10 +85,9 @@ func all(root string) (pages []page, err error) {
 	return pages, err
 }
 
-// links are those to a type's method or field. Fields have no place of their own: their type's is taken.
+// links matches links to a method or field. Fields have no anchor: the link goes to their type.
 var links = regexp.MustCompile(`href="([\w-]*(?:\.html)?)#(\w+)(\.\w+)"`)
 
-// fileOf is the name of a package's page.
 func fileOf(path string) string { return "go-" + strings.ReplaceAll(path, "/", "-") + ".html" }
 
 func document(path string, found *build.Package) (page, error) {
@@ -134,7 +130,6 @@ func document(path string, found *build.Package) (page, error) {
 	return page{slashed, p.Synopsis(p.Doc), w.String(), w.names}, w.err
 }
 
-// writer writes the HTML of a package.
 type writer struct {
 	strings.Builder
 	set   *token.FileSet
@@ -145,7 +140,7 @@ type writer struct {
 
 func (w *writer) printf(format string, values ...any) { fmt.Fprintf(w, format, values...) }
 
-// doc writes a comment, its headings of a level. Links lead to pages beside this one, or to Go's own.
+// doc writes a comment with headings of a level. Links lead to pages next to this one, or to Go's own.
 func (w *writer) doc(text string, level int) {
 	p := w.of.Printer()
 	p.HeadingLevel = level
@@ -157,7 +152,7 @@ func (w *writer) doc(text string, level int) {
 		case l.ImportPath == "":
 			return "#" + name
 		case ours && slices.Contains(strings.Split(path, "/"), "internal"):
-			return "" // no page, and so no link
+			return "" // no page, so no link
 		case ours:
 			return strings.TrimSuffix(fileOf(path)+"#"+name, "#")
 		}
@@ -166,7 +161,6 @@ func (w *writer) doc(text string, level int) {
 	w.Write(p.HTML(w.of.Parser().Parse(text)))
 }
 
-// entry writes a declaration under a heading, with its comment.
 func (w *writer) entry(id, title string, decl ast.Decl, text string) {
 	w.names = append(w.names, id)
 	w.printf("<h3 id=\"%s\">%s</h3>\n", id, html.EscapeString(title))

@@ -1,5 +1,5 @@
-// Command pjrtinstall installs XLA's CPU plugin with go-xla's own installer into the folder given as its argument. It
-// is what PJRT=official runs: go-xla publishes the installer as a package, but no command at the version pinned here.
+// Command pjrtinstall installs XLA's CPU plugin into the folder given as its argument, with go-xla's installer, for
+// PJRT=official: the version pinned here publishes the installer as a package, but no command.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Package testgraph makes graphs for tests of aggregation trees: small ones by hand, and any at random.
+// Package testgraph makes graphs for tests of aggregation trees, by hand and at random.
 package testgraph
 
 import (
@@ -24,7 +24,7 @@ func Triangle(t require.TestingT) *csr.Graph {
 	return Undirected(t, 5, [][2]int32{{0, 1}, {1, 2}, {0, 2}, {2, 3}})
 }
 
-// Complete returns the graph of so many nodes with all edges.
+// Complete returns the complete graph of so many nodes.
 func Complete(t require.TestingT, nodes int) *csr.Graph {
 	var pairs [][2]int32
 	for v := range int32(nodes) {
@@ -35,7 +35,7 @@ func Complete(t require.TestingT, nodes int) *csr.Graph {
 	return Undirected(t, nodes, pairs)
 }
 
-// Any draws a graph, directed or not, of 1 to most nodes.
+// Any returns a random graph, directed or not, of 1 to most nodes.
 func Any(t *rapid.T, most int) *csr.Graph {
 	nodes := rapid.IntRange(1, most).Draw(t, "nodes")
 	node := rapid.Int32Range(0, int32(nodes-1))
@@ -47,7 +47,7 @@ func Any(t *rapid.T, most int) *csr.Graph {
 	return g
 }
 
-// AnyMask draws a mask of a graph's nodes, or none.
+// AnyMask returns a random mask of a graph's nodes, or nil.
 func AnyMask(t *rapid.T, g *csr.Graph) []bool {
 	if rapid.Bool().Draw(t, "unmasked") {
 		return nil
@@ -55,7 +55,7 @@ func AnyMask(t *rapid.T, g *csr.Graph) []bool {
 	return rapid.SliceOfN(rapid.Bool(), g.NumNodes(), g.NumNodes()).Draw(t, "mask")
 }
 
-// AnyNode draws a node of a graph.
+// AnyNode returns a random node of a graph.
 func AnyNode(t *rapid.T, g *csr.Graph, label string) int32 {
 	return rapid.Int32Range(0, int32(g.NumNodes()-1)).Draw(t, label)
 }

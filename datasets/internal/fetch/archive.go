@@ -15,8 +15,8 @@ import (
 // maxUnpacked limits one file unpacked from an archive.
 const maxUnpacked = 16 << 30
 
-// GetArchive downloads a zip to file, unpacks its members of the given names into the same folder, from whichever
-// folder of the zip they are in, records their SHA-256 there (see [Recorded]), and removes the zip.
+// GetArchive downloads a zip to file, unpacks the named members next to it from whichever folders, records their
+// SHA-256 (see [Recorded]) and removes the zip.
 func (f *Fetcher) GetArchive(ctx context.Context, file string, source Source, names []string) error {
 	if err := f.Get(ctx, file, source); err != nil {
 		return err
@@ -41,10 +41,9 @@ func (f *Fetcher) GetArchive(ctx context.Context, file string, source Source, na
 	return RemoveArchive(file)
 }
 
-// RemoveArchive removes an archive that is unpacked, and its parts.
+// RemoveArchive removes an unpacked archive and its parts.
 func RemoveArchive(file string) error { return errors.Join(removeIfThere(file), RemoveParts(file)) }
 
-// unpack writes the member that has the name of file.
 func unpack(ctx context.Context, archive, file string) error {
 	z, err := zip.OpenReader(archive)
 	if err != nil {
@@ -72,7 +71,7 @@ func unpack(ctx context.Context, archive, file string) error {
 			if _, err := io.Copy(w, io.LimitReader(contextReader{ctx, r}, int64(size))); err != nil {
 				return err
 			}
-			// Reading on to the end makes zip check the checksum.
+			// Reading to the end makes zip check the checksum.
 			if _, err := io.ReadFull(r, make([]byte, 1)); !errors.Is(err, io.EOF) {
 				if err == nil {
 					err = errors.New("more bytes than it claims")

@@ -19,10 +19,10 @@ import (
 	"nodemask/internal/ended"
 )
 
-// maxDownload limits files whose size is not known beforehand.
+// maxDownload limits files of unknown size.
 const maxDownload = 16 << 30
 
-// errFinal marks an error that a repeat cannot mend.
+// errFinal marks an error that retrying cannot mend.
 type errFinal struct{ error }
 
 func (e errFinal) Unwrap() error { return e.error }
@@ -50,7 +50,7 @@ func onlyHTTPS(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// download brings part to its full length, with repeats. name is that of the file, for messages.
+// download completes part, with retries.
 func (f *Fetcher) download(ctx context.Context, part, name string, source Source) error {
 	u, err := url.Parse(source.URL)
 	if err != nil || u.Scheme != "https" || u.Host == "" {
@@ -76,7 +76,7 @@ func (f *Fetcher) download(ctx context.Context, part, name string, source Source
 	}
 }
 
-// attempt makes one request and writes what it yields. It continues a part if the server still has that version.
+// attempt makes one request, resuming part if the server still has that version.
 func (f *Fetcher) attempt(ctx context.Context, part, name string, source Source) (err error) {
 	w, err := f.o.open(part)
 	if err != nil {
@@ -92,7 +92,7 @@ func (f *Fetcher) attempt(ctx context.Context, part, name string, source Source)
 		have = 0
 	}
 	if source.Size > 0 && have == source.Size {
-		return nil // stopped between the last byte and the renaming
+		return nil // stopped before the renaming
 	}
 	ctx, heard, stop := watch(ctx, f.o.silence)
 	defer stop()
@@ -105,7 +105,7 @@ func (f *Fetcher) attempt(ctx context.Context, part, name string, source Source)
 	if err != nil {
 		return errFinal{err}
 	}
-	req.Header.Set("Accept-Encoding", "identity") // sizes and ranges must be those of the file
+	req.Header.Set("Accept-Encoding", "identity") // sizes and ranges must be the file's
 	if have > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
 		req.Header.Set("If-Range", string(validator))
@@ -126,12 +126,12 @@ func (f *Fetcher) attempt(ctx context.Context, part, name string, source Source)
 		total = resp.ContentLength
 	case http.StatusPartialContent:
 		if total, err = continues(resp, have); err != nil {
-			// Not the rest that was asked for: start anew next time.
+			// Not the rest requested: start anew next time.
 			return errors.Join(err, writeValidator(part, ""))
 		}
 	case http.StatusRequestedRangeNotSatisfiable:
 		if resp.Header.Get("Content-Range") == fmt.Sprintf("bytes */%d", have) {
-			return nil // all of it is here
+			return nil // complete
 		}
 		return errors.Join(errors.New("the server has no bytes beyond those already here"), writeValidator(part, ""))
 	case http.StatusRequestTimeout, http.StatusTooManyRequests:
@@ -170,20 +170,17 @@ func (f *Fetcher) attempt(ctx context.Context, part, name string, source Source)
 	return nil
 }
 
-// maxSilence limits how long a server may send nothing.
 const maxSilence = time.Minute
 
 var errSilence = errors.New("the server sent nothing")
 
-// watch returns a context for a request, which ends if its server is not heard for so long: no timeout of net/http
-// covers that for a body of any length.
+// watch ends a request's context if the server is silent: net/http has no such timeout for bodies.
 func watch(ctx context.Context, limit time.Duration) (watched context.Context, heard, stop func()) {
 	watched, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(limit, func() { cancel(fmt.Errorf("%w for %v", errSilence, limit)) })
 	return watched, func() { timer.Reset(limit) }, func() { timer.Stop(); cancel(nil) }
 }
 
-// copy writes the body, which must bring the part from have to total bytes, and calls heard whenever some arrive.
 func (f *Fetcher) copy(w io.Writer, body io.Reader, heard func(), part, name string, size, have, total int64) error {
 	limit := total
 	if limit < 0 {
@@ -226,10 +223,9 @@ func (f *Fetcher) copy(w io.Writer, body io.Reader, heard func(), part, name str
 	}
 }
 
-// partKept is what errors of a broken download promise.
 const partKept = "what arrived is kept"
 
-// diskError puts a full disk into words, and says what is kept nonetheless; no repeat helps against it.
+// diskError explains a full disk, which retrying does not help, and says what is kept.
 func diskError(file, kept string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return errFinal{fmt.Errorf("the disk of %s is full: make room and run the same command; %s (%w)",
@@ -238,7 +234,7 @@ func diskError(file, kept string, err error) error {
 	return errFinal{err}
 }
 
-// continues checks that a partial answer starts where it was asked to, and returns the whole file's size or -1.
+// continues checks that an answer starts at have, and returns the whole size or -1.
 func continues(resp *http.Response, have int64) (int64, error) {
 	text := resp.Header.Get("Content-Range")
 	var begin, end int64
@@ -256,7 +252,7 @@ func continues(resp *http.Response, have int64) (int64, error) {
 	return size, nil
 }
 
-// validatorOf identifies the version a server sent, "" if it does not say so strongly enough to continue from.
+// validatorOf returns the server's version tag; "" if too weak to resume from.
 func validatorOf(resp *http.Response) string {
 	if tag := resp.Header.Get("ETag"); tag != "" && len(tag) < 1024 {
 		if strings.HasPrefix(tag, "W/") {
@@ -267,7 +263,7 @@ func validatorOf(resp *http.Response) string {
 	return ""
 }
 
-// unwrapURL leaves out the address, which the caller states anyway.
+// unwrapURL drops the address, which the caller states.
 func unwrapURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

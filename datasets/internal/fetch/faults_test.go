@@ -23,11 +23,11 @@ func TestMain(m *testing.M) {
 	faults.Main(m, map[string]func(string) error{"get": getOne, "archive": getArchive})
 }
 
-var small = content[:60_000] // of a few reads
+var small = content[:60_000] // a few reads long
 
 var packed = zipOf(map[string][]byte{"in/a.bin": []byte("a"), "in/b.bin": []byte("b")})
 
-// local answers with the first of two answers once, and with the second from then on.
+// local answers first once, then always then.
 func local(first, then http.HandlerFunc) (*httptest.Server, Options) {
 	var requests atomic.Int32
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -40,7 +40,7 @@ func local(first, then http.HandlerFunc) (*httptest.Server, Options) {
 	return s, Options{Client: s.Client(), wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 }
 
-// getOne fetches a file from a server that stops half-way, and then goes on.
+// getOne fetches from a server that stops half-way, then goes on.
 func getOne(folder string) error {
 	return locked(folder, halfway(`"1"`, small), small, func(f *Fetcher, url string) error {
 		return f.Get(context.Background(), filepath.Join(folder, "a.bin"),
@@ -55,7 +55,7 @@ func getArchive(folder string) error {
 	})
 }
 
-// locked fetches into a folder from a server that has a file, but answers the first request otherwise.
+// locked fetches into a folder from a server whose first answer differs.
 func locked(folder string, first http.HandlerFunc, file []byte, get func(f *Fetcher, url string) error) (err error) {
 	s, o := local(first, whole(`"1"`, file))
 	defer s.Close()
@@ -67,7 +67,7 @@ func locked(folder string, first http.HandlerFunc, file []byte, get func(f *Fetc
 	return get(New(o), s.URL)
 }
 
-// requireOneOf requires a file that is there to be whole; it may be missing unless must is set.
+// requireOneOf requires an existing file to be whole; if must is set, it must exist.
 func requireOneOf(t *testing.T, file string, must bool, want []byte) {
 	t.Helper()
 	got, err := os.ReadFile(file)

@@ -1,5 +1,4 @@
-// Package fetch gets files over https: whole or not at all, continued where an earlier try stopped, and held against
-// their SHA-256.
+// Package fetch downloads files over https: whole or not at all, resuming earlier tries, checked by SHA-256.
 package fetch
 
 import (
@@ -19,22 +18,19 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// Options says how files are downloaded: Client, Progress and Note are those of datasets.FetchOptions. The zero value
-// is what a user wants.
+// Options says how to download; see datasets.FetchOptions.
 type Options struct {
 	Client   *http.Client
 	Progress func(file string, done, total int64)
 	Note     func(line string)
 
-	// What tests set.
+	// Set by tests.
 	retries int // of a failed request; 0: 4, negative: none
-	// pauses, or returns the context's error if that is done first
 	wait    func(ctx context.Context, d time.Duration) error
 	open    func(path string) (part, error) // a disk that fills up
 	silence time.Duration                   // how long a server may send nothing
 }
 
-// part is a file being written.
 type part interface {
 	io.Writer
 	io.Seeker
@@ -43,16 +39,15 @@ type part interface {
 	Close() error
 }
 
-// Source says where a file is, and what is known of it.
+// Source is a file's address, and what is known of it.
 type Source struct {
 	URL    string
 	Size   int64  // in bytes; 0: not known
-	SHA256 string // in hex; "": not known, so that the one found is only noted
-	Git    string // the id of git's object, in hex, where the SHA-256 is not known; "": neither is
+	SHA256 string // in hex; "": not known, so the one found is only noted
+	Git    string // git's id, in hex, where SHA-256 is not known; "": neither is
 }
 
-// expected returns the SHA-256 that a file with this one should have: the same, where git's id is known and agrees; ""
-// if nothing is known.
+// expected returns the SHA-256 that a file should have (sum, if git's id agrees); "" if unknown.
 func (s Source) expected(ctx context.Context, path, sum string, size int64) (string, error) {
 	if s.SHA256 != "" || s.Git == "" {
 		return s.SHA256, nil
@@ -103,12 +98,12 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Lock makes a folder if needed and keeps other fetches out of it until unlock is called.
+// Lock makes a folder if needed, and excludes other fetches until unlock.
 func Lock(dir string) (unlock func() error, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("no folder for data can be made: %w: choose another by NODEMASK_DATA", err)
 	}
-	lock := flock.New(filepath.Join(dir, ".lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR)) // a pipe is not waited for
+	lock := flock.New(filepath.Join(dir, ".lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR)) // does not wait for a pipe
 	locked, err := lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", lock.Path(), err)
@@ -119,8 +114,8 @@ func Lock(dir string) (unlock func() error, err error) {
 	return lock.Unlock, nil
 }
 
-// Get downloads a file to path, unless it is there and whole. What a broken download brought is kept beside path, and
-// continued by the next Get; the file appears under its name only once its SHA-256 matches.
+// Get downloads a file to path unless a whole one exists. The next Get resumes a broken download; the file gets its
+// name only once its SHA-256 matches.
 func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 	dir, name := filepath.Dir(path), filepath.Base(path)
 	if sum, size, err := Sum(ctx, path); err == nil {
@@ -133,7 +128,7 @@ func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 			return RemoveParts(path)
 		case sum == want:
 			f.note("%s: already there, SHA-256 matches", name)
-			return RemoveParts(path) // of a fetch that was killed after it had the file
+			return RemoveParts(path) // left by a fetch killed after it had the file
 		}
 		f.note("%s: there, but its SHA-256 does not match: fetching it again", name)
 	}
@@ -160,7 +155,7 @@ func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 		if err := errors.Join(os.Remove(part), removeIfThere(validatorFile(part))); err != nil {
 			return err
 		}
-		// A part from an earlier run may be to blame, so one clean try is fair.
+		// An earlier run's part may be to blame: try once from the start.
 		if restarted {
 			return fmt.Errorf("%s: %s: SHA-256 of what the server sent is %s: expected %s. Nothing was kept. Another network "+
 				"or another server may help", path, source.URL, sum, want)
@@ -175,13 +170,11 @@ func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 
 func (f *Fetcher) note(format string, args ...any) { f.o.Note(fmt.Sprintf(format, args...)) }
 
-// RemoveParts removes what fetches that were killed have left of a file that is there, or is no longer needed. The
-// folder must be locked.
+// RemoveParts removes what killed fetches left of a file. The folder must be locked.
 func RemoveParts(path string) error {
 	return errors.Join(removeIfThere(partFile(path)), removeIfThere(validatorFile(partFile(path))))
 }
 
-// partFile is where a file is until all of it has arrived.
 func partFile(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".part")
 }
@@ -193,7 +186,7 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// syncDir makes a rename last. Systems that cannot sync a folder do not need it.
+// syncDir makes a rename last. Systems that cannot sync folders need not.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -203,7 +196,7 @@ func syncDir(dir string) error {
 	return d.Close()
 }
 
-// validatorFile returns the file that holds what, as the server said, tells the version that a part is of.
+// validatorFile holds the version of a part, as the server named it.
 func validatorFile(part string) string { return part + ".version" }
 
 func writeValidator(part, validator string) error {

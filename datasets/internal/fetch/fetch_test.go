@@ -39,7 +39,7 @@ type host struct {
 	ranges   []string // the Range header of each request
 }
 
-// serve starts a host; each request is answered by the next of the answers, and the last one answers all others.
+// serve starts a host that gives the answers in turn, the last one from then on.
 func serve(t *testing.T, answers ...http.HandlerFunc) *host {
 	h := &host{}
 	h.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +47,7 @@ func serve(t *testing.T, answers ...http.HandlerFunc) *host {
 		h.ranges = append(h.ranges, r.Header.Get("Range"))
 		answers[min(n, len(answers))-1](w, r)
 	}))
-	h.Config.ErrorLog = log.New(io.Discard, "", 0) // refused handshakes are what some tests want
+	h.Config.ErrorLog = log.New(io.Discard, "", 0) // some tests want refused handshakes
 	h.StartTLS()
 	t.Cleanup(h.Close)
 	return h
@@ -63,7 +63,7 @@ func whole(tag string, b []byte) http.HandlerFunc {
 	}
 }
 
-// halfway promises all and stops half-way.
+// halfway stops half-way.
 func halfway(tag string, b []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", tag)
@@ -74,7 +74,7 @@ func halfway(tag string, b []byte) http.HandlerFunc {
 	}
 }
 
-// stuck sends a little and falls silent.
+// stuck sends a little, then nothing.
 func stuck(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("ETag", `"1"`)
 	w.Write(content[:1000])
@@ -86,7 +86,7 @@ func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(code) }
 }
 
-// fetching is one file to get, options that wait for nothing, and what they were told.
+// fetching is one file to get, with options that do not wait, and what they reported.
 type fetching struct {
 	dir    string
 	source Source
@@ -110,7 +110,7 @@ func (f *fetching) path() string { return filepath.Join(f.dir, "a.bin") }
 
 func (f *fetching) run(ctx context.Context) error { return New(f.o).Get(ctx, f.path(), f.source) }
 
-// left returns the files that are there beside the one fetched.
+// left returns the files next to the one fetched.
 func (f *fetching) left(t *testing.T) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(f.dir)
@@ -123,7 +123,7 @@ func (f *fetching) left(t *testing.T) (names []string) {
 	return names
 }
 
-// requireFetched fetches the file, and requires all of it and nothing else.
+// requireFetched requires the whole file and nothing else.
 func (f *fetching) requireFetched(t *testing.T) {
 	t.Helper()
 	require.NoError(t, f.run(t.Context()))
@@ -247,7 +247,7 @@ func TestFetchRefusesPlainHTTPAndUntrustedCertificates(t *testing.T) {
 	f.source.URL = strings.Replace(h.URL, "https", "http", 1) + "/a.bin"
 	requireOneLine(t, f.run(t.Context()), "expected an address that starts with https://")
 	f = newFetching(t, h)
-	f.o.Client = nil // which does not know the test server's certificate
+	f.o.Client = nil // it rejects the test server's certificate
 	requireOneLine(t, f.run(t.Context()), "certificate")
 	assert.Empty(t, f.waits)
 	assert.Zero(t, h.requests.Load())
@@ -295,7 +295,7 @@ func TestFetchTriesAgainWhenTheServerFallsSilent(t *testing.T) {
 	assert.Contains(t, f.notes[0], "the server sent nothing for 300ms: trying again")
 }
 
-// fullDisk takes a few bytes and then has no room.
+// fullDisk takes a few bytes.
 type fullDisk struct {
 	part
 	room int

@@ -2,5 +2,5 @@
 
 package fetch
 
-// enoughRoom returns nil: on these systems a full disk is only met while writing.
+// enoughRoom returns nil: here a full disk shows only while writing.
 func enoughRoom(string, int64) error { return nil }

@@ -7,7 +7,6 @@ import (
 	"syscall"
 )
 
-// enoughRoom returns an error if the disk of dir has no room for need bytes more.
 func enoughRoom(dir string, need int64) error {
 	var s syscall.Statfs_t
 	if need <= 0 || syscall.Statfs(dir, &s) != nil {

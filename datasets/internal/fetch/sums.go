@@ -17,8 +17,7 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// sumsFile records the SHA-256 of files as they were fetched, where none is published, so that later damage can be
-// told.
+// sumsFile records unpublished SHA-256 sums when fetched, to detect later damage.
 const sumsFile = "SHA256SUMS"
 
 // Sum returns the SHA-256 of a file, in hex, and its size in bytes.
@@ -36,8 +35,8 @@ func Sum(ctx context.Context, path string) (sum string, size int64, err error) {
 	return hex.EncodeToString(h.Sum(nil)), n, nil
 }
 
-// GitID returns the id that git gives a file's content: the SHA-1 of "blob SIZE", a zero byte and the bytes. It tells
-// one published file from others; against forgery, SHA-256 is the check.
+// GitID returns git's id of a file: the SHA-1 of "blob SIZE", a zero byte and the content. Only SHA-256 guards against
+// forgery.
 func GitID(ctx context.Context, path string, size int64) (string, error) {
 	f, err := open(path)
 	if err != nil {
@@ -52,10 +51,9 @@ func GitID(ctx context.Context, path string, size int64) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// open opens a regular file: a pipe would wait for a writer, and a device has no end.
+// open refuses pipes, which wait, and devices, which never end.
 func open(path string) (*graphfile.File, error) { return graphfile.Open(path) }
 
-// contextReader ends reading when the context is done.
 type contextReader struct {
 	ctx context.Context
 	r   io.Reader
@@ -68,8 +66,8 @@ func (c contextReader) Read(b []byte) (int, error) {
 	return c.r.Read(b)
 }
 
-// Recorded returns the SHA-256 of the files of a folder as they were when [Fetcher.GetArchive] fetched them, by name.
-// What cannot be read is left out.
+// Recorded returns the SHA-256 that [Fetcher.GetArchive] recorded in a folder, by file; what cannot be read is left
+// out.
 func Recorded(dir string) map[string]string {
 	sums := map[string]string{}
 	f, err := open(filepath.Join(dir, sumsFile))

@@ -12,46 +12,45 @@ import (
 	"nodemask/csr"
 )
 
-// Limits of what a [Builder] takes. Columns cost memory in every row that is stored dense.
+// Limits of a [Builder]. Columns cost memory in every dense row.
 const (
 	maxAttributes = 1 << 17
-	maxTexts      = 32   // different texts of an attribute that may be the class
-	maxName       = 4096 // bytes of an id, a class or an attribute's name
+	maxTexts      = 32   // different texts of a possible class
+	maxName       = 4096 // bytes of an id, class or attribute name
 )
 
-// Builder makes a graph of nodes with attributes and edges by their ends' ids, in any order. An attribute called class,
-// label or y is the class; train_mask, val_mask and test_mask are the file's own split; other numbers are features, in
-// the order in which they are first seen, and 0 where a node lacks one. Text is left out.
+// Builder makes a graph of nodes with attributes and edges between ids, in any order. Attribute class, label or y is
+// the class; train_mask, val_mask and test_mask are the own split; other numbers are features, 0 where missing. Text
+// is left out.
 type Builder struct {
-	// Attribute is what the format calls an attribute, with its own name: "GraphML key".
+	// Attribute is the format's name for one: "GraphML key".
 	Attribute string
 
 	in      *File
 	g       Graph
-	index   map[string]int32 // nodes by id, in the order in which ids are first seen, in edges too
+	index   map[string]int32 // nodes by id, numbered as ids appear, in edges too
 	ids     []string         // by the same numbers
-	numbers []int32          // of each id: its node's number; -1: only edges have named it
+	numbers []int32          // each id's node; -1: only edges name it
 	names   map[string]int32
 	columns []attribute
-	row     []entry // of the node that comes next
+	row     []entry // of the next node
 	entries []entry
 	offsets []int64       // [nodes+1] into entries
-	classes []string      // that may be a node's class
+	classes []string      // names that may be the class
 	class   []classColumn // by the same numbers
-	chosen  string        // the class that a user names; "": any
+	chosen  string        // the class named by the user; "": any
 	taken   string        // the name of the class
 	masks   [3][]int32
 	masked  bool
-	found   int // the class names that the row has, by bits
+	found   int // class names in the row, as bits
 }
 
-// attribute is what is known of one.
 type attribute struct {
 	name  string
-	nodes int             // that have a number
-	other string          // a value that is not a number: the attribute is no feature
-	last  int             // the node that had it last, from 1
-	texts map[string]bool // different ones, up to maxTexts
+	nodes int             // with a number
+	other string          // kind of a value that is not a number: then no feature
+	last  int             // last node with it, from 1
+	texts map[string]bool // distinct, up to maxTexts
 }
 
 type entry struct {
@@ -61,11 +60,10 @@ type entry struct {
 
 type classColumn struct {
 	index  Classes
-	labels []int32 // as far as nodes have one
+	labels []int32 // of the nodes so far
 }
 
-// NewBuilder returns a builder of a graph in a format, whose content counts as in's. attribute is what the format calls
-// an attribute.
+// NewBuilder returns a builder that counts against in's budget. attribute is the format's name for one.
 func NewBuilder(ctx context.Context, in *File, format, attribute string) *Builder {
 	b := &Builder{in: in, Attribute: attribute, index: map[string]int32{}, names: map[string]int32{},
 		offsets: []int64{0}, chosen: ChoiceOf(ctx).Label}
@@ -78,10 +76,10 @@ func NewBuilder(ctx context.Context, in *File, format, attribute string) *Builde
 // Notef adds a note about the file.
 func (b *Builder) Notef(format string, args ...any) { b.g.Notef(format, args...) }
 
-// Directed says whether edges are directed.
+// Directed makes the graph directed if directed.
 func (b *Builder) Directed(directed bool) { b.g.Directed = b.g.Directed || directed }
 
-// String gives the next node an attribute as text, which may be a class.
+// String gives the next node a text attribute, perhaps its class.
 func (b *Builder) String(name, value string) error {
 	if isClass, err := b.addClass(name, strings.TrimSpace(value)); isClass || err != nil {
 		return err
@@ -106,7 +104,7 @@ func (b *Builder) String(name, value string) error {
 	return nil
 }
 
-// Other says that the next node has an attribute whose value is neither a number nor text: kind says what it is.
+// Other gives the next node an attribute of another kind, left out.
 func (b *Builder) Other(name, kind string) error {
 	a, err := b.attribute(name)
 	if err == nil && a.other == "" {
@@ -115,7 +113,7 @@ func (b *Builder) Other(name, kind string) error {
 	return err
 }
 
-// Number gives the next node an attribute as a number.
+// Number gives the next node a numeric attribute.
 func (b *Builder) Number(name string, value float64) error {
 	text := strconv.FormatFloat(value, 'f', -1, 64)
 	if math.Abs(value) > 1<<53 {
@@ -152,7 +150,7 @@ func (b *Builder) Number(name string, value float64) error {
 	return nil
 }
 
-// addClass takes a value of an attribute that may be the class, and reports whether it is one.
+// addClass takes the value if the attribute may be the class, and reports that.
 func (b *Builder) addClass(name, value string) (bool, error) {
 	i := slices.IndexFunc(b.classes, func(c string) bool { return strings.EqualFold(c, name) })
 	if i < 0 {
@@ -172,7 +170,6 @@ func (b *Builder) addClass(name, value string) (bool, error) {
 	return true, nil
 }
 
-// unlabelledUpTo returns the labels of as many nodes, of which the last have none.
 func unlabelledUpTo(labels []int32, nodes int) []int32 {
 	for len(labels) < nodes {
 		labels = append(labels, Unlabelled)
@@ -180,7 +177,6 @@ func unlabelledUpTo(labels []int32, nodes int) []int32 {
 	return labels
 }
 
-// attribute returns what is known of an attribute, which the next node has.
 func (b *Builder) attribute(name string) (*attribute, error) {
 	i, ok := b.names[name]
 	if !ok {
@@ -205,7 +201,7 @@ func (b *Builder) attribute(name string) (*attribute, error) {
 	return a, nil
 }
 
-// Node ends the attributes of a node and gives it its id.
+// Node ends a node's attributes with its id.
 func (b *Builder) Node(id string) error {
 	v, err := b.number(id)
 	if err != nil {
@@ -226,7 +222,6 @@ func (b *Builder) Node(id string) error {
 	return nil
 }
 
-// number returns the number of an id, a new one if it is new.
 func (b *Builder) number(id string) (int32, error) {
 	if v, ok := b.index[id]; ok {
 		return v, nil
@@ -249,7 +244,7 @@ func (b *Builder) number(id string) (int32, error) {
 	return v, nil
 }
 
-// Edge adds an edge between nodes, which may come later.
+// Edge adds an edge; its nodes may come later.
 func (b *Builder) Edge(source, target string) error {
 	v, err := b.number(source)
 	if err != nil {
@@ -290,7 +285,6 @@ func (b *Builder) Finish() (*Graph, error) {
 	return g, nil
 }
 
-// chooseClass takes the first of the class names that any node has.
 func (b *Builder) chooseClass() {
 	g := &b.g
 	for i := range b.class {
@@ -306,10 +300,10 @@ func (b *Builder) chooseClass() {
 	}
 }
 
-// setFeatures puts the entries of the columns that are numbers throughout into rows.
+// setFeatures makes rows of the columns with numbers throughout.
 func (b *Builder) setFeatures() {
 	g := &b.g
-	columns := make([]int32, len(b.columns)) // of each attribute; -1: none
+	columns := make([]int32, len(b.columns)) // of each attribute; -1: no feature
 	f := Features{Rows: g.Nodes, Offsets: make([]int64, g.Nodes+1)}
 	for i, a := range b.columns {
 		columns[i] = -1

@@ -2,26 +2,25 @@ package graphfile
 
 import "context"
 
-// Choice is what a user takes of a graph's file where it has several.
+// Choice chooses among a file's labels and masks.
 type Choice struct {
-	Label string // the column or attribute of the classes; "": one of the names of classes
-	Mask  int    // the column of train_mask and the others, from 1 on, where they have several; 0: all
+	Label string // column or attribute of the classes; "": a usual name
+	Mask  int    // column of the masks, from 1, if they have several; 0: all
 }
 
 type choiceKey struct{}
 
-// WithChoice returns a context for a reader that makes a choice.
+// WithChoice returns ctx with a choice for readers.
 func WithChoice(ctx context.Context, c Choice) context.Context {
 	return context.WithValue(ctx, choiceKey{}, c)
 }
 
-// ChoiceOf returns the choice that a context makes; the zero one if it makes none.
+// ChoiceOf returns the context's choice; zero without one.
 func ChoiceOf(ctx context.Context) Choice {
 	c, _ := ctx.Value(choiceKey{}).(Choice)
 	return c
 }
 
-// labels are the names that the classes may have: the choice's alone, or else others.
 func (c Choice) labels(others []string) []string {
 	if c.Label != "" {
 		return []string{c.Label}
@@ -29,5 +28,5 @@ func (c Choice) labels(others []string) []string {
 	return others
 }
 
-// LabelColumns returns the names that the column of the classes may have, the first that is there.
+// LabelColumns returns the names of the classes' column; the first present wins.
 func LabelColumns(ctx context.Context) []string { return ChoiceOf(ctx).labels(namesOf[Class]) }

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Unlabelled is the number of no class.
+// Unlabelled is the label of a node without a class.
 const Unlabelled int32 = -1
 
-// Classes numbers class names as they are met, and puts them into natural order at the end. The zero value is ready.
+// Classes numbers class names, and sorts them naturally at the end. The zero value is ready.
 type Classes struct {
 	index map[string]int32
 	names []string
-	nulls int // nodes whose class is written NaN or null
+	nulls int // nodes of class NaN or null
 }
 
 // Add returns the number of a class; [Unlabelled] for an empty name, NaN and null.
@@ -41,7 +41,7 @@ func (c *Classes) Add(name []byte) int32 {
 	return i
 }
 
-// AddNumber is Add for a class that is a whole number or NaN. Other numbers are not ok.
+// AddNumber is Add for a whole number or NaN; others are not ok.
 func (c *Classes) AddNumber(x float64) (number int32, ok bool) {
 	if math.IsNaN(x) {
 		return c.Add([]byte("NaN")), true
@@ -52,8 +52,7 @@ func (c *Classes) AddNumber(x float64) (number int32, ok bool) {
 	return c.Add(strconv.AppendInt(nil, int64(x), 10)), true
 }
 
-// noClass returns which of the names stands for no class: -1, or -100 as PyTorch's losses have it, where all others are
-// whole numbers from 0 up; "" if none does.
+// noClass returns the name of no class: -1, or PyTorch's -100, if all others are whole numbers from 0; else "".
 func noClass(names []string) (none string) {
 	for _, name := range names {
 		switch n, ok := ParseNumber(name); {
@@ -67,7 +66,7 @@ func noClass(names []string) (none string) {
 	return none
 }
 
-// SetLabels takes over the nodes' classes, and notes how many nodes have none by NaN, null or -1.
+// SetLabels sets the nodes' classes, and notes how many have NaN, null or -1.
 func (g *Graph) SetLabels(c *Classes, labels []int32) {
 	none := noClass(plain(c.names))
 	g.Labels, g.Classes = labels, c.Finish(labels)
@@ -110,8 +109,7 @@ func (c *Classes) Finish(labels []int32) []string {
 	return classes
 }
 
-// plain returns names as every format has them: whole numbers without a fraction, if all names are numbers, and 0 and 1
-// for false and true, if there are no others. A table may have 1.0 or True for what a tensor has as 1.
+// plain unifies names across formats: whole numbers without fraction if all are numbers, 0 and 1 if all are booleans.
 func plain(names []string) []string {
 	truths := map[string]string{"false": "0", "true": "1"}
 	booleans, numbers := true, true
@@ -137,8 +135,7 @@ func plain(names []string) []string {
 	return same
 }
 
-// classOrder returns the order of the names, for slices.SortFunc: by value if all are numbers, and otherwise as people
-// sort them, "class 2" before "class 10".
+// classOrder sorts by value if all names are numbers, else naturally: "class 2" before "class 10".
 func classOrder(names []string) func(a, b string) int {
 	values := make(map[string]float64, len(names))
 	for _, name := range names {
@@ -151,7 +148,7 @@ func classOrder(names []string) func(a, b string) int {
 	return func(a, b string) int { return cmp.Or(cmp.Compare(values[a], values[b]), strings.Compare(a, b)) }
 }
 
-// naturalOrder compares runs of digits by their value and all else byte by byte.
+// naturalOrder compares digits by value, all else by byte.
 func naturalOrder(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {
@@ -172,5 +169,4 @@ func naturalOrder(a, b string) int {
 	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
 }
 
-// digits returns how many digits s begins with.
 func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }

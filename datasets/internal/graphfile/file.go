@@ -11,10 +11,10 @@ import (
 	"nodemask/internal/memory"
 )
 
-// MaxDepth is how deep the values or elements of a file may be nested in one another.
+// MaxDepth limits nesting in a file.
 const MaxDepth = 64
 
-// File is a regular file, or one at hand as bytes.
+// File is a regular file, or one held as bytes.
 type File struct {
 	io.Reader
 	io.ReaderAt
@@ -25,14 +25,14 @@ type File struct {
 	close func() error
 }
 
-// Open opens a file. A folder, pipe or device is an error, and is not waited for.
+// Open opens a file. Folders, pipes and devices are errors, without waiting.
 func Open(path string) (*File, error) {
-	if _, limited := memory.Addresses(); limited { // of which Go takes many at a time, and ends the program without
+	if _, limited := memory.Addresses(); limited { // Go takes many at a time, and ends the program without
 		if err := memory.Fits(2 * memory.Reserve); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	if err := Regular(os.Stat(path)); err != nil { // before it is opened: opening a pipe waits for whoever writes to it
+	if err := Regular(os.Stat(path)); err != nil { // first, as opening a pipe waits for a writer
 		return nil, named(path, err)
 	}
 	f, err := os.Open(path)
@@ -40,14 +40,14 @@ func Open(path string) (*File, error) {
 		return nil, err
 	}
 	info, err := f.Stat()
-	if err := Regular(info, err); err != nil { // it may be another by now
+	if err := Regular(info, err); err != nil { // it may have changed
 		return nil, errors.Join(named(path, err), f.Close())
 	}
 	return &File{Reader: f, ReaderAt: f, Name: path, Size: info.Size(), Budget: memory.NewBudget(info.Size()),
 		close: f.Close}, nil
 }
 
-// Regular returns an error unless info, which comes with err, is of a regular file.
+// Regular returns err, or an error unless info is of a regular file.
 func Regular(info os.FileInfo, err error) error {
 	switch {
 	case err != nil:
@@ -60,7 +60,6 @@ func Regular(info os.FileInfo, err error) error {
 	return errors.New("a pipe, socket or device: expected a regular file. Write what it gives into a file first")
 }
 
-// named puts a path before an error that does not name it.
 func named(path string, err error) error {
 	var known *os.PathError
 	if err == nil || errors.As(err, &known) {
@@ -69,7 +68,7 @@ func named(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// Bytes returns a file that is at hand.
+// Bytes returns a file of these bytes.
 func Bytes(name string, content []byte) *File {
 	r := bytes.NewReader(content)
 	return &File{Reader: r, ReaderAt: r, Name: name, Size: r.Size(), Budget: memory.NewBudget(r.Size()),
@@ -79,20 +78,20 @@ func Bytes(name string, content []byte) *File {
 // Close closes the file.
 func (f *File) Close() error { return f.close() }
 
-// TokenReader reads R for a decoder that keeps each token whole, and ends with an error when one is of more than Most
-// bytes: the whole of R if [TokenReader.Next] is never called.
+// TokenReader reads R for a decoder that keeps tokens whole, and fails on one of more than Most bytes (all of R, if
+// [TokenReader.Next] is never called).
 type TokenReader struct {
 	Ctx  context.Context
 	R    io.Reader
 	Most int
-	What string // the kinds of tokens: "tag or text"
+	What string // kinds of tokens: "tag or text"
 
 	read   int // since the last token
 	tokens int
 	depth  int
 }
 
-// Next says that a token begins. Once Ctx is done it returns the error of that.
+// Next starts a token; it returns Ctx's error once done.
 func (t *TokenReader) Next() error {
 	t.read = 0
 	if t.tokens++; t.tokens%4096 == 0 {
@@ -101,7 +100,7 @@ func (t *TokenReader) Next() error {
 	return nil
 }
 
-// Nest says that what comes is nested deeper by so much, and returns an error beyond [MaxDepth].
+// Nest changes the depth; beyond [MaxDepth] it returns an error.
 func (t *TokenReader) Nest(by int) error {
 	if t.depth += by; t.depth > MaxDepth {
 		return fmt.Errorf("nested %d deep: expected at most %d", t.depth, MaxDepth)

@@ -1,6 +1,5 @@
-// Package graphfile is what the readers of all formats share: it opens files and bounds what their content may take,
-// reads tables, finds nodes by their ids, numbers classes, and holds a graph as a file lists it, before it becomes a
-// datasets.Graph.
+// Package graphfile is shared by the readers of all formats: files, their memory, tables, ids, classes, and a graph as
+// a file lists it.
 package graphfile
 
 import (
@@ -13,41 +12,40 @@ import (
 	"nodemask/csr"
 )
 
-// Limits that every format shares.
+// Limits of all formats.
 const (
 	MaxNodes = 1<<31 - 2
-	MaxWidth = 1 << 24 // columns of features: a dense row takes memory for each
+	MaxWidth = 1 << 24 // columns of features: dense rows take memory for each
 	maxNotes = 20
-	// maxSplits bounds the columns of masks, each of which takes memory for each node.
+	// maxSplits limits mask columns: each takes memory per node.
 	maxSplits = 100
 )
 
-// Graph is what a file says of a graph.
+// Graph is a graph as a file lists it.
 type Graph struct {
-	Format  string   // "GraphML"
-	Nodes   int      //
+	Format  string // "GraphML"
+	Nodes   int
 	IDs     []string // [nodes]; nil: their numbers
-	Labels  []int32  // [nodes], -1 for none; nil: none has one
+	Labels  []int32  // [nodes], -1: none; nil: no labels
 	Classes []string // in natural order
 
 	Features     Features
 	FeatureNames []string // [Features.Width]; nil: they have none
 	Pairs        []csr.Edge
-	// Stream yields pairs in place of Pairs, as often as it is called, and returns what ended it early.
+	// Stream yields pairs in place of Pairs, repeatably, and returns what ended it early.
 	Stream func(yield func(node, neighbour int32) bool) error
-	// Both says that the pairs are entries of an adjacency matrix: an undirected edge is listed in both directions, and an
-	// edge that is not is directed.
+	// Both: pairs are entries of an adjacency matrix, where an edge listed one way is directed.
 	Both bool
-	// Directed says that the file calls its edges directed.
+	// Directed: the file calls its edges directed.
 	Directed bool
 
-	// Splits are the file's own train, validation and test nodes, ascending; several where its masks have several columns.
+	// Splits are the own train, validation and test nodes, ascending, a split per mask column.
 	Splits [][3][]int32
-	Notes  []string // what was left out or taken otherwise than it stands there, a sentence each
+	Notes  []string // what was left out or changed, a sentence each
 	more   int      // notes beyond maxNotes
 }
 
-// Features holds [Rows, Width] float32, as datasets.Features does, into which it converts.
+// Features is [Rows, Width] float32, like datasets.Features.
 type Features struct {
 	Rows, Width int
 	Dense       []float32
@@ -56,7 +54,7 @@ type Features struct {
 	Values      []float32
 }
 
-// Notef adds a note, up to a limit: a file may have a million things to leave out.
+// Notef adds a note, up to a limit: a file may cause a million.
 func (g *Graph) Notef(format string, args ...any) {
 	if len(g.Notes) < maxNotes {
 		g.Notes = append(g.Notes, fmt.Sprintf(format, args...))
@@ -65,7 +63,7 @@ func (g *Graph) Notef(format string, args ...any) {
 	g.more++
 }
 
-// AllNotes returns the notes, and at their end how many more there would be.
+// AllNotes returns the notes, and how many more there were.
 func (g *Graph) AllNotes() []string {
 	if g.more == 0 {
 		return g.Notes
@@ -73,11 +71,10 @@ func (g *Graph) AllNotes() []string {
 	return append(g.Notes[:len(g.Notes):len(g.Notes)], fmt.Sprintf("and %d more of this kind", g.more))
 }
 
-// MasksSplit names the split that marks at the nodes make up, for [Graph.SetSplit].
+// MasksSplit names the split that masks make, for [Graph.SetSplit].
 const MasksSplit = "the split of train_mask, val_mask and test_mask"
 
-// SetSplit takes over the train, validation and test sets of own splits, if there are some, without the nodes that have
-// no label, or says why not. Sets must be ascending; what names the split is for notes.
+// SetSplit sets the own splits, if is, without unlabelled nodes, or notes why not. Sets must be ascending.
 func (g *Graph) SetSplit(what string, is bool, splits ...[3][]int32) {
 	if !is {
 		return
@@ -105,8 +102,7 @@ func (g *Graph) SetSplit(what string, is bool, splits ...[3][]int32) {
 	}
 }
 
-// sound leaves the unlabelled nodes out of the sets of a split, and returns how many those are, or why the split cannot
-// be.
+// sound drops a split's unlabelled nodes and counts them, or returns its fault.
 func (g *Graph) sound(sets *[3][]int32) (unlabelled int, fault string) {
 	names := [3]string{"train", "validation", "test"}
 	in := make([]uint8, g.Nodes)
@@ -135,19 +131,19 @@ func (g *Graph) sound(sets *[3][]int32) (unlabelled int, fault string) {
 	return unlabelled, ""
 }
 
-// Mask marks the nodes of a set: [nodes], or a row or column of nodes for each of several splits.
+// Mask marks the nodes of a set: [nodes], or a row or column of nodes per split.
 type Mask struct {
 	What  string // for errors and notes: `field "train_mask"`
 	Shape []int64
 	Type  string // of its numbers
-	Whole bool   // its numbers are booleans or integers
+	Whole bool   // booleans or integers
 	At    func(i, j int64) float64
 }
 
-// MaskMember returns the set that a member marks by its name, 0 train, 1 validation or 2 test; -1 for others.
+// MaskMember returns the set of a mask's name: 0 train, 1 validation, 2 test; else -1.
 func MaskMember(name string) int { return MeaningOf(name).set() }
 
-// SetMasks takes over the own splits that masks make up; a nil one marks no node. choice is [Choice].Mask.
+// SetMasks sets the own splits by masks; nil marks no node. choice is [Choice].Mask.
 func (g *Graph) SetMasks(masks [3]*Mask, choice int) error {
 	splits, several := int64(1), ""
 	var columns [3]int64 // of each mask
@@ -211,7 +207,6 @@ func (g *Graph) SetMasks(masks [3]*Mask, choice int) error {
 	return nil
 }
 
-// id returns what the file calls node v.
 func (g *Graph) id(v int32) string {
 	if g.IDs == nil {
 		return fmt.Sprint(v)
@@ -219,8 +214,7 @@ func (g *Graph) id(v int32) string {
 	return fmt.Sprintf("%.40q", g.IDs[v])
 }
 
-// ClaimError returns an error if a number of nodes that nothing but a number in the file vouches for is more than edges
-// make likely; what names that number. A graph takes memory for each node.
+// ClaimError returns an error if a mere claim (what) makes more nodes than edges make likely: each takes memory.
 func ClaimError(what string, nodes int64, edges int) error {
 	most := min(int64(1_000_000)+16*int64(edges), MaxNodes)
 	if nodes < 0 || nodes > most {
@@ -230,8 +224,7 @@ func ClaimError(what string, nodes int64, edges int) error {
 	return nil
 }
 
-// ParseFeature reads a finite number, or true or false as 1 or 0. Converting a short []byte to string
-// for strconv allocates nothing.
+// ParseFeature returns a finite number, or 1 or 0 for true or false. It does not allocate.
 func ParseFeature(field []byte) (float32, error) {
 	if len(field) == 1 && '0' <= field[0] && field[0] <= '9' {
 		return float32(field[0] - '0'), nil
@@ -250,7 +243,7 @@ func ParseFeature(field []byte) (float32, error) {
 	return 0, fmt.Errorf("found %.40q: expected a finite number that fits 32 bits", field)
 }
 
-// Float32 returns x as a feature holds it, or an error if it is not finite there.
+// Float32 returns x as float32, or an error if that is not finite.
 func Float32(x float64) (float32, error) {
 	f := float32(x)
 	if math.IsNaN(x) || math.IsInf(float64(f), 0) {

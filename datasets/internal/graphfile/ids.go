@@ -2,16 +2,16 @@ package graphfile
 
 import "math"
 
-// IDs finds the node of an id. Numbers that lie close together, as most do, are looked up in a table once all are
-// known: ten times as fast as a map of ten million edges' ends. The zero value is ready.
+// IDs finds nodes by id. Close numbers move to a table once all are known: ten times as fast as a map for ten million
+// edges' ends. The zero value is ready.
 type IDs struct {
 	names     map[string]int32
 	numbers   map[int64]int32
 	low, high int64   // of numbers
-	places    []int32 // of each number from low on, its node plus 1, 0 for none; nil: they are in numbers
+	places    []int32 // node plus 1 of each number from low on, 0: none; nil: see numbers
 }
 
-// ParseNumber returns the number that an id is, if it is written as strconv.FormatInt would.
+// ParseNumber returns an id's number, if written as strconv.FormatInt would.
 func ParseNumber[T string | []byte](id T) (int64, bool) {
 	digits := len(id)
 	negative := digits > 0 && id[0] == '-'
@@ -42,7 +42,7 @@ func ParseNumber[T string | []byte](id T) (int64, bool) {
 	return math.MinInt64, negative && n == 1<<63
 }
 
-// Add gives a node its id. If another has it, Add changes nothing and returns that.
+// Add gives a node its id, unless another node has it, which it returns.
 func (x *IDs) Add(id string, node int32) (old int32, again bool) {
 	if n, ok := ParseNumber(id); ok {
 		return x.AddNumber(n, node)
@@ -73,7 +73,7 @@ func (x *IDs) AddNumber(id int64, node int32) (old int32, again bool) {
 	return 0, false
 }
 
-// Seal makes finding fast. No id may be added after it.
+// Seal makes finding fast. No id may follow.
 func (x *IDs) Seal() {
 	span := uint64(x.high) - uint64(x.low)
 	if x.numbers == nil || span >= 4*uint64(len(x.numbers))+1024 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Meaning is what a column, attribute or member of nodes is by its name. All but [Feature] would tell a model what it
-// should learn, or nothing at all, so none is ever a feature.
+// Meaning is what a column of nodes is, by its name. Models learn from a [Feature] alone: others give the answer away
+// or mean nothing.
 type Meaning int
 
 // The meanings.
@@ -24,8 +24,7 @@ const (
 	part
 )
 
-// namesOf are the names of each meaning, in lower case and with underscores. Of several classes, the first that a file
-// has is the class.
+// namesOf lists names in lower case with underscores. The first class name present wins.
 var namesOf = map[Meaning][]string{
 	Class: {"label", "class", "y", "labels", "classes", "target", "node_label", "node_labels", "node_class",
 		"class_label", "ground_truth", "y_true"},
@@ -39,12 +38,10 @@ var namesOf = map[Meaning][]string{
 		"idx_val", "idx_test", "is_train", "is_val", "is_test"},
 }
 
-// why a column that is left out could be no feature.
 var why = map[Meaning]string{Class: "another class", TrainMask: "a mask", ValidationMask: "a mask", TestMask: "a mask",
 	otherMask: "a mask", id: "an id", rowNumber: "a row number", weight: "a weight", part: "a split"}
 
-// MeaningOf returns the meaning of a name in upper or lower case. A number in brackets at its end, as an item of a list
-// has, does not count.
+// MeaningOf returns a name's meaning, whatever its case and index in brackets.
 func MeaningOf(name string) Meaning {
 	name = strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(name)))
 	if list, _, is := strings.Cut(name, "["); is && strings.HasSuffix(name, "]") {
@@ -58,14 +55,13 @@ func MeaningOf(name string) Meaning {
 	switch {
 	case strings.HasSuffix(name, "_mask"), strings.HasSuffix(name, "_masks"), strings.Contains(name, "_mask_"):
 		return otherMask
-	case strings.HasPrefix(name, "unnamed:_"): // as pandas calls a column of row numbers that has no name
+	case strings.HasPrefix(name, "unnamed:_"): // pandas' name for row numbers
 		return rowNumber
 	}
 	return Feature
 }
 
-// LeftOut returns the note on a column of nodes that is left out for its meaning; what names it, class is the name of
-// the class that is taken, "" if there is none.
+// LeftOut returns the note on a column left out for its meaning; class is the one taken.
 func (m Meaning) LeftOut(what, class string) string {
 	note := fmt.Sprintf("%s: left out: by its name it is %s and no feature", what, why[m])
 	if m == Class && class != "" {
@@ -74,7 +70,6 @@ func (m Meaning) LeftOut(what, class string) string {
 	return note
 }
 
-// set returns the set that a mask marks, 0 train, 1 validation or 2 test; -1 for other meanings.
 func (m Meaning) set() int {
 	if m < TrainMask || m > TestMask {
 		return -1

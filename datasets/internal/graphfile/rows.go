@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Names that the columns of a table of edges may have, the first that is there.
+// Column names of a table of edges; the first present wins.
 var (
 	SourceNames = []string{"source", "src", "from"}
 	TargetNames = []string{"target", "dst", "to"}
 )
 
-// Find returns the column of the first of the wanted names that there is, in upper or lower case; -1 if there is none.
+// Find returns the first wanted column present, ignoring case, or -1.
 func Find(columns []string, wanted ...string) int {
 	for _, name := range wanted {
 		if i := slices.IndexFunc(columns, func(c string) bool { return strings.EqualFold(c, name) }); i >= 0 {
@@ -24,7 +24,7 @@ func Find(columns []string, wanted ...string) int {
 	return -1
 }
 
-// Columns says which columns of a table of nodes hold what; -1: none does.
+// Columns says which columns of a table of nodes hold what; -1: none.
 type Columns struct {
 	ID, Label int
 	Masks     [3]int // of the own split's sets
@@ -32,8 +32,7 @@ type Columns struct {
 	Names     []string // of the features
 }
 
-// NodeColumns finds the columns of a table of nodes beside those of the ids and the label, which is -1 if there is
-// none. leave says why a column can be no feature, nor the mark of a set if it is called so; "" if it can.
+// NodeColumns returns a table's columns, given ids' and labels' (-1: none). leave says why one cannot be used, or "".
 func NodeColumns(names []string, id, label int, leave func(column int, mask bool) string) (c Columns, notes []string) {
 	c = Columns{ID: id, Label: label, Masks: [3]int{-1, -1, -1}}
 	class := ""
@@ -59,26 +58,25 @@ func NodeColumns(names []string, id, label int, leave func(column int, mask bool
 	return c, notes
 }
 
-// A Row takes a row of a table of nodes: label and masks are empty where there is no column. Its slices are overwritten
-// by the next.
+// A Row takes a row of nodes; label and masks may be empty. The next row overwrites its slices.
 type Row = func(id, label []byte, masks [3][]byte, features []float32) error
 
 // Nodes is a table of nodes, in any format.
 type Nodes interface {
 	// Names returns the names of the columns.
 	Names() []string
-	// Columns finds the columns, of which the label's has one of the names, or may be missing.
+	// Columns finds the columns; the label's has one of the names, or is missing.
 	Columns(labels ...string) (c Columns, notes []string, err error)
 	// Scan calls each for every row.
 	Scan(c Columns, each Row) error
-	// Keep returns an error if the features are too many to keep, and Take if so many bytes more are.
+	// Keep returns an error if the features are too many, Take if more bytes are.
 	Keep(c Columns) error
 	Take(bytes int64) error
 	// Errorf returns an error that names the file.
 	Errorf(format string, args ...any) error
 }
 
-// ColumnsFor finds the columns of a table of nodes with so many features. A label may be missing.
+// ColumnsFor is Columns with width features required.
 func ColumnsFor(width int, t Nodes) (c Columns, notes []string, err error) {
 	c, notes, err = t.Columns()
 	if found := len(c.Features); err == nil && found != width {
@@ -87,7 +85,7 @@ func ColumnsFor(width int, t Nodes) (c Columns, notes []string, err error) {
 	return c, notes, err
 }
 
-// NoteEdgeColumns notes the columns of a table of edges that are not their ends, such as weights.
+// NoteEdgeColumns notes the columns left out of a table of edges.
 func (g *Graph) NoteEdgeColumns(names []string, ends ...int) {
 	for i, name := range names {
 		if name != "" && !slices.Contains(ends, i) {
@@ -96,20 +94,20 @@ func (g *Graph) NoteEdgeColumns(names []string, ends ...int) {
 	}
 }
 
-// Rows collects the nodes that a table lists, a row each, and finds them by their ids.
+// Rows collects a table's nodes and finds them by id.
 type Rows struct {
 	IDs
-	Graph *Graph // of the rows, without edges
+	Graph *Graph // without edges
 
 	columns  Columns
 	ids      []string
 	labels   []int32
 	classes  Classes
-	masks    [3][]int32 // the nodes of each
+	masks    [3][]int32 // nodes of each
 	features Features
 }
 
-// ReadRows collects the rows of a table, whose ids accept takes; nil takes all. format is the graph's.
+// ReadRows collects a table's rows. accept may refuse an id; nil accepts all.
 func ReadRows(format string, t Nodes, c Columns, notes []string, accept func(id []byte) error) (*Rows, error) {
 	if err := t.Keep(c); err != nil {
 		return nil, err
@@ -133,7 +131,6 @@ func ReadRows(format string, t Nodes, c Columns, notes []string, accept func(id 
 	return r, nil
 }
 
-// add copies a row, and returns about how many bytes it takes.
 func (r *Rows) add(id, label []byte, masks [3][]byte, features []float32) (bytes int64, err error) {
 	v := int32(len(r.ids))
 	if v >= MaxNodes {
@@ -156,7 +153,6 @@ func (r *Rows) add(id, label []byte, masks [3][]byte, features []float32) (bytes
 	return 128 + int64(len(id)) + r.features.Add(features), nil
 }
 
-// parseMask reads whether a node is in a set.
 func parseMask(field string) (bool, error) {
 	switch strings.ToLower(field) {
 	case "", "false":
@@ -171,7 +167,6 @@ func parseMask(field string) (bool, error) {
 	return x != 0, nil
 }
 
-// finish makes the rows a graph in a format. No row may be added after it.
 func (r *Rows) finish(format string, notes []string) {
 	r.Seal()
 	g := &Graph{Format: format, Nodes: len(r.ids), IDs: r.ids,
@@ -183,15 +178,13 @@ func (r *Rows) finish(format string, notes []string) {
 	r.Graph = g
 }
 
-// SparseLimit is the share of nonzeros up to which features are stored sparse: half the memory of dense ones, as a
-// nonzero takes a column and a value.
+// SparseLimit is the largest share of nonzeros stored sparse: half of dense memory, with a column and value each.
 const SparseLimit = 0.25
 
-// NewFeatures returns features of a width without rows, for [Features.Add].
+// NewFeatures returns features without rows, for [Features.Add].
 func NewFeatures(width int) Features { return Features{Width: width, Offsets: []int64{0}} }
 
-// Add copies a row, and returns about how many bytes it takes. Features start sparse, and turn dense when the rows so
-// far are mostly not zero.
+// Add copies a row and returns about its bytes. Features turn from sparse to dense once mostly nonzero.
 func (f *Features) Add(row []float32) (bytes int64) {
 	f.Rows++
 	if f.Offsets == nil {
@@ -206,7 +199,7 @@ func (f *Features) Add(row []float32) (bytes int64) {
 	}
 	f.Offsets = append(f.Offsets, int64(len(f.Values)))
 	bytes = 8 + 8*int64(len(f.Values)-before)
-	// Twice the limit: rows near it should not be turned to and fro.
+	// Twice the limit, to avoid flipping back and forth.
 	if f.Rows >= 64 && float64(len(f.Values)) > 2*SparseLimit*float64(f.Rows)*float64(f.Width) {
 		*f = f.ToDense()
 	}

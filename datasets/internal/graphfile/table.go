@@ -14,35 +14,35 @@ import (
 	"nodemask/internal/ended"
 )
 
-// maxLine limits one line to a million fields of 16 characters.
+// maxLine allows a million fields of 16 characters.
 const maxLine = 16 << 20
 
-// maxBlank limits the empty lines, which take next to no room in a packed file.
+// maxBlank limits empty lines, which take almost no room when packed.
 const maxBlank = 1 << 20
 
-// Table reads a table without allocating for each field. Fields may be quoted ("a, ""b"""), but must not span lines. A
-// byte order mark, CRLF and blank lines are tolerated.
+// Table reads a table without allocating per field. Fields may be quoted ("a, ""b""") but not span lines. Byte order
+// mark, CRLF and blank lines are accepted.
 type Table struct {
 	Name   string   // of the file, for errors
-	Header []string // the names of the columns
-	Fields [][]byte // of the line read last, as many as Header; overwritten by the next
+	Header []string // column names
+	Fields [][]byte // of the last line, as many as Header; the next overwrites them
 
 	in      *File
 	ctx     context.Context
-	begin   int64 // of the line read last, in bytes
-	end     int64 // of the line read last, in bytes
+	begin   int64 // of the last line, in bytes
+	end     int64 // of the last line, in bytes
 	r       *bufio.Reader
-	comma   byte   // between fields: a comma, semicolon or tab
-	newline byte   // of a line: a newline, or a carriage return alone
-	line    int    // number of the line read last, from 1
+	comma   byte   // separator: comma, semicolon or tab
+	newline byte   // line end: newline, or carriage return alone
+	line    int    // of the last line, from 1
 	blank   int    // empty lines so far
-	width   int    // the columns of every line; 0: not known yet
+	width   int    // columns per line; 0: not known yet
 	long    []byte // a line that does not fit the reader's buffer
 	unquote []byte // quoted fields without their quotes
 	err     error
 }
 
-// New reads the header line. Once ctx is done, reading ends with its error.
+// NewTable reads the header line. Once ctx is done, reads return its error.
 func NewTable(ctx context.Context, in *File) (*Table, error) {
 	t := &Table{Name: in.Name, in: in, ctx: ctx, comma: ',', newline: '\n', r: bufio.NewReaderSize(Text(in), 1<<18)}
 	t.findDialect()
@@ -58,13 +58,12 @@ func NewTable(ctx context.Context, in *File) (*Table, error) {
 	return t, nil
 }
 
-// NewBare returns a table without a header line, whose first line says how many columns all have. r unpacks in.
+// NewBareTable returns a table without header, read from r, which unpacks in.
 func NewBareTable(ctx context.Context, in *File, r io.Reader) *Table {
 	return &Table{Name: in.Name, in: in, ctx: ctx, comma: ',', newline: '\n', r: bufio.NewReaderSize(r, 1<<18)}
 }
 
-// findDialect finds what stands between fields and at the ends of lines, by the first line: a semicolon or a tab where
-// there is no comma, and a carriage return where there is no newline.
+// findDialect reads separator and line end off the first line.
 func (t *Table) findDialect() {
 	begin, _ := t.r.Peek(1 << 14)
 	if bytes.IndexByte(begin, '\n') < 0 && bytes.IndexByte(begin, '\r') >= 0 {
@@ -78,7 +77,7 @@ func (t *Table) findDialect() {
 	}
 }
 
-// Feature reads a field as [ParseFeature] does, and with a decimal comma where semicolons separate fields.
+// Feature is [ParseFeature], with decimal commas if semicolons separate fields.
 func (t *Table) Feature(field []byte) (float32, error) {
 	if t.comma == ';' && bytes.Count(field, []byte(",")) == 1 && bytes.IndexByte(field, '.') < 0 {
 		field = bytes.Replace(field, []byte(","), []byte("."), 1)
@@ -86,7 +85,7 @@ func (t *Table) Feature(field []byte) (float32, error) {
 	return ParseFeature(field)
 }
 
-// Take counts bytes that the caller is about to keep of the table; see [memory.Budget].
+// Take counts bytes that the caller is about to keep; see [memory.Budget].
 func (t *Table) Take(bytes int64) error {
 	if err := t.in.Take(bytes); err != nil {
 		return t.Errorf("%w", err)
@@ -94,12 +93,12 @@ func (t *Table) Take(bytes int64) error {
 	return nil
 }
 
-// Errorf returns an error about the line read last. It may wrap others, as fmt.Errorf's do.
+// Errorf returns an error about the last line.
 func (t *Table) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: line %d: %w", t.Name, t.line, fmt.Errorf(format, args...))
 }
 
-// Column returns what [Find] does, or an error if the column is not there.
+// Column is [Find], with an error for a missing column.
 func (t *Table) Column(names ...string) (int, error) {
 	if i := Find(t.Header, names...); i >= 0 {
 		return i, nil
@@ -115,8 +114,7 @@ func (t *Table) Column(names ...string) (int, error) {
 // Err returns the error that ended Next; nil if that was the end of the table.
 func (t *Table) Err() error { return t.err }
 
-// Next reads a line into Fields. It returns false at the end of the table, and after an error, which [Table.Err]
-// returns.
+// Next reads a line into Fields; false at the end or after an error, see [Table.Err].
 func (t *Table) Next() bool {
 	for t.err == nil {
 		raw, err := t.rawLine()
@@ -159,7 +157,7 @@ func (t *Table) Next() bool {
 	return false
 }
 
-// notUTF8 says which byte of a line is not UTF-8. An id or class that is not text could be saved with no model.
+// notUTF8 names the first invalid byte: models could not be saved with such ids or classes.
 func (t *Table) notUTF8(raw []byte) error {
 	at := 0
 	for at < len(raw) {
@@ -174,7 +172,6 @@ func (t *Table) notUTF8(raw []byte) error {
 		at, raw[at], t.begin+int64(at))
 }
 
-// rawLine returns the next line without its end; io.EOF after the last.
 func (t *Table) rawLine() ([]byte, error) {
 	if t.line%4096 == 0 {
 		if err := ended.Err(t.ctx); err != nil {
@@ -207,7 +204,6 @@ func (t *Table) rawLine() ([]byte, error) {
 	return bytes.TrimSuffix(raw, []byte("\r")), nil
 }
 
-// split cuts a line into fields, trimmed of spaces unless quoted.
 func (t *Table) split(raw []byte) error {
 	t.Fields = t.Fields[:0]
 	if bytes.IndexByte(raw, '"') < 0 {
@@ -221,7 +217,7 @@ func (t *Table) split(raw []byte) error {
 			raw = raw[end+1:]
 		}
 	}
-	// Quotes only ever go away, so this never grows beyond the line and fields cut from it stay valid.
+	// Unquoting shrinks, so fields cut from this stay valid.
 	t.unquote = slices.Grow(t.unquote[:0], len(raw))
 	for {
 		rest := bytes.TrimLeft(raw, t.blanks())
@@ -263,7 +259,6 @@ func (t *Table) split(raw []byte) error {
 	}
 }
 
-// blanks are what may stand around a quoted field.
 func (t *Table) blanks() string {
 	if t.comma == '\t' {
 		return " "
@@ -271,7 +266,6 @@ func (t *Table) blanks() string {
 	return " \t"
 }
 
-// trimSpaces removes spaces and tabs from both ends. Most fields have none, which is soon seen.
 func trimSpaces(b []byte) []byte {
 	if len(b) > 0 && b[0] > ' ' && b[len(b)-1] > ' ' {
 		return b

@@ -19,7 +19,6 @@ func TestErrorsNameTheLineAndWrapTheirCause(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrInvalid)
 }
 
-// endless yields zeros for ever.
 type endless struct{}
 
 func (endless) Read(b []byte) (int, error) { clear(b); return len(b), nil }

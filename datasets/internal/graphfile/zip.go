@@ -12,10 +12,9 @@ import (
 	"nodemask/internal/ended"
 )
 
-// maxMembers limits the files in a zip.
 const maxMembers = 10_000
 
-// Zip is a file that is a zip of others. Members are streamed, and can be opened several times, even at once.
+// Zip is a zip file. Members are streamed, and may be open several times at once.
 type Zip struct {
 	*File
 	Members map[string]*zip.File
@@ -23,8 +22,7 @@ type Zip struct {
 	ctx context.Context
 }
 
-// NewZip reads the list of members of a zip, whose names lose a suffix; kind is what the zip should be, for errors.
-// Once ctx is done, reading any member ends with its error.
+// NewZip reads a zip's members, whose names lose suffix. Once ctx is done, reads return its error.
 func NewZip(ctx context.Context, in *File, kind, suffix string) (*Zip, error) {
 	z := &Zip{File: in, Members: map[string]*zip.File{}, ctx: ctx}
 	archive, err := zip.NewReader(in, in.Size)
@@ -44,12 +42,12 @@ func NewZip(ctx context.Context, in *File, kind, suffix string) (*Zip, error) {
 	return z, nil
 }
 
-// Errorf returns an error that names the file. It may wrap others, as fmt.Errorf's do.
+// Errorf returns an error that names the file.
 func (z *Zip) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", z.Name, fmt.Errorf(format, args...))
 }
 
-// Take counts bytes that the caller is about to keep of the file; see [memory.Budget].
+// Take counts bytes that the caller is about to keep; see [memory.Budget].
 func (z *Zip) Take(bytes int64) error {
 	if err := z.File.Take(bytes); err != nil {
 		return z.Errorf("%w", err)
@@ -57,7 +55,7 @@ func (z *Zip) Take(bytes int64) error {
 	return nil
 }
 
-// Open starts reading a member. Its checksum is checked where it ends.
+// Open starts reading a member. Its checksum is checked at its end.
 func (z *Zip) Open(m *zip.File) (io.ReadCloser, error) {
 	r, err := m.Open()
 	if err != nil {
@@ -66,7 +64,6 @@ func (z *Zip) Open(m *zip.File) (io.ReadCloser, error) {
 	return &memberReader{ctx: z.ctx, ReadCloser: r}, nil
 }
 
-// memberReader ends reading when the context is done, and puts damage into words.
 type memberReader struct {
 	ctx context.Context
 	io.ReadCloser

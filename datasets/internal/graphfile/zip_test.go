@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// zipOf returns a zip of members that hold their own names, stored.
+// zipOf returns a zip of stored members that hold their own names.
 func zipOf(names ...string) []byte {
 	files := map[string][]byte{}
 	for _, name := range names {

@@ -1,4 +1,4 @@
-// Package graphml reads graphs in GraphML, as NetworkX, igraph, Gephi and yEd write them, element by element.
+// Package graphml streams GraphML of NetworkX, igraph, Gephi and yEd.
 package graphml
 
 import (
@@ -18,11 +18,11 @@ import (
 
 const (
 	maxKeys = 1 << 17
-	// maxToken is the most bytes that one tag or text may have: decoding keeps it whole.
+	// maxToken limits the bytes of a tag or text, which decoding keeps whole.
 	maxToken = 16 << 20
 )
 
-// Read reads a file. Errors give the line and column. Once ctx is done, reading ends with its error.
+// Read returns the graph in a file. Errors give line and column. Once ctx is done, it returns ctx's error.
 func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	limited := &graphfile.TokenReader{Ctx: ctx, R: graphfile.Text(in), Most: maxToken, What: "tag or text"}
 	w := &walker{limited: limited, decoder: xml.NewDecoder(limited), keys: map[string]*key{},
@@ -41,26 +41,25 @@ func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	return g, nil
 }
 
-// key is what a <key> declares: an attribute and the type of its values.
+// key is a declared <key>.
 type key struct {
 	name, kind string
 	fallback   *string // its <default>
 	isNode     bool
 }
 
-// walker reads elements in the file's order.
 type walker struct {
 	limited  *graphfile.TokenReader
 	decoder  *xml.Decoder
 	keys     map[string]*key
-	fallback []string // the ids of keys of nodes with a default, in the file's order
-	filled   int64    // values that came from defaults
+	fallback []string // ids of node keys with a default, in file order
+	filled   int64    // values from defaults
 	edgeKeys map[string]int
 	graphs   int
 	b        *graphfile.Builder
 }
 
-// token returns the next tag or text, nil at the end of the file. Comments and the like are left out.
+// token returns the next tag or text; nil at the end.
 func (w *walker) token() (xml.Token, error) {
 	for {
 		if err := w.limited.Next(); err != nil {
@@ -84,7 +83,7 @@ func (w *walker) token() (xml.Token, error) {
 	}
 }
 
-// each calls what for every element inside the one that was opened last; what reads its end, too.
+// each calls what for every child of the open element; what reads to its end.
 func (w *walker) each(what func(xml.StartElement) error) error {
 	for {
 		t, err := w.token()
@@ -104,7 +103,7 @@ func (w *walker) each(what func(xml.StartElement) error) error {
 	}
 }
 
-// text returns the text of the element that was opened last, and whether it holds elements, too.
+// text returns the open element's text, and whether it has children.
 func (w *walker) text() (text string, nested bool, err error) {
 	var b strings.Builder
 	for depth := 1; depth > 0; {
@@ -130,7 +129,6 @@ func (w *walker) text() (text string, nested bool, err error) {
 	return b.String(), nested, nil
 }
 
-// skip reads to the end of the element that was opened last.
 func (w *walker) skip() error {
 	_, _, err := w.text()
 	return err
@@ -222,7 +220,7 @@ func (w *walker) graph(e xml.StartElement) error {
 		case "node":
 			return w.node(e)
 		case "edge":
-			// An edge may say otherwise than the graph.
+			// An edge may override the graph.
 			own := attribute(e, "directed")
 			w.b.Directed(own == "true" || own != "false" && byDefault == "directed")
 			return w.edge(e)
@@ -235,7 +233,6 @@ func (w *walker) graph(e xml.StartElement) error {
 	})
 }
 
-// node reads a node's data; a key that is missing has its default.
 func (w *walker) node(e xml.StartElement) error {
 	seen := map[string]bool{}
 	err := w.each(func(e xml.StartElement) error {
@@ -268,7 +265,7 @@ func (w *walker) node(e xml.StartElement) error {
 	}
 	for _, id := range w.fallback {
 		if k := w.keys[id]; !seen[id] {
-			// A default takes memory at every node and is in the file but once.
+			// A default takes memory at every node, but is in the file once.
 			if w.filled++; w.filled > 1_000_000+w.decoder.InputOffset() {
 				return fmt.Errorf("defaults of %d keys at each node: expected values at the nodes themselves", len(w.fallback))
 			}
@@ -280,7 +277,6 @@ func (w *walker) node(e xml.StartElement) error {
 	return w.b.Node(attribute(e, "id"))
 }
 
-// value gives the node a value by its key's type.
 func (w *walker) value(k *key, text string) error {
 	trimmed := strings.TrimSpace(text)
 	switch k.kind {

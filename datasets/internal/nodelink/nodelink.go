@@ -1,4 +1,4 @@
-// Package nodelink reads graphs in the node-link JSON of NetworkX, which D3 reads, too, token by token.
+// Package nodelink streams NetworkX's node-link JSON, which D3 reads, too.
 package nodelink
 
 import (
@@ -15,10 +15,10 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// maxToken is the most bytes that one text or number may have: decoding keeps it whole.
+// maxToken limits the bytes of a text or number, which decoding keeps whole.
 const maxToken = 16 << 20
 
-// Read reads a file. Errors give the byte. Once ctx is done, reading ends with its error.
+// Read returns the graph in a file. Errors give the byte. Once ctx is done, it returns ctx's error.
 func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	limited := &graphfile.TokenReader{Ctx: ctx, R: graphfile.Text(in), Most: maxToken, What: "text or number"}
 	w := &walker{limited: limited, decoder: json.NewDecoder(&nulls{in: bufio.NewReaderSize(limited, 1<<16)}),
@@ -38,7 +38,7 @@ func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	return g, nil
 }
 
-// nulls reads JSON in which Python wrote NaN, which JSON does not have, with null in its place.
+// nulls replaces Python's NaN, which JSON lacks, by null.
 type nulls struct {
 	in     *bufio.Reader
 	text   bool // inside a string
@@ -46,7 +46,7 @@ type nulls struct {
 	rest   []byte // of a null
 }
 
-// Read reads at least one byte.
+// Read reads at least a byte.
 func (n *nulls) Read(p []byte) (read int, err error) {
 	for read < len(p) {
 		if len(n.rest) > 0 {
@@ -80,7 +80,6 @@ func (n *nulls) Read(p []byte) (read int, err error) {
 	return read, nil
 }
 
-// walker reads values in the file's order.
 type walker struct {
 	limited *graphfile.TokenReader
 	decoder *json.Decoder
@@ -102,7 +101,6 @@ func (w *walker) token() (json.Token, error) {
 	return t, err
 }
 
-// skip reads the rest of a value that began with t.
 func (w *walker) skip(t json.Token) error {
 	depth := 0
 	for {
@@ -122,7 +120,6 @@ func (w *walker) skip(t json.Token) error {
 	}
 }
 
-// object calls field for each key of an object that began with t, and the token that its value begins with.
 func (w *walker) object(what string, t json.Token, field func(key string, t json.Token) error) error {
 	if t != json.Delim('{') {
 		return fmt.Errorf("%s is %s: expected an object", what, describe(t))
@@ -137,7 +134,6 @@ func (w *walker) object(what string, t json.Token, field func(key string, t json
 	})
 }
 
-// list calls item for each item of a list that began with t, with the token that it begins with.
 func (w *walker) list(what string, t json.Token, item func(t json.Token) error) error {
 	if t != json.Delim('[') {
 		return fmt.Errorf("%s is %s: expected a list", what, describe(t))
@@ -145,7 +141,6 @@ func (w *walker) list(what string, t json.Token, item func(t json.Token) error) 
 	return w.until(']', item)
 }
 
-// until calls each for every token up to the end, but for those that it reads itself.
 func (w *walker) until(end json.Delim, each func(t json.Token) error) error {
 	for {
 		t, err := w.token()
@@ -225,7 +220,6 @@ func (w *walker) file() (*graphfile.Graph, error) {
 	return w.b.Finish()
 }
 
-// id returns the text of an id.
 func id(what string, t json.Token) (string, error) {
 	switch t := t.(type) {
 	case string:
@@ -258,7 +252,7 @@ func (w *walker) node(t json.Token) error {
 	return w.b.Node(name)
 }
 
-// value gives the node an attribute: a number, true or false, text, or a list of numbers, which is one attribute each.
+// value gives the node an attribute, or one for each number of a list.
 func (w *walker) value(key string, t json.Token) error {
 	switch t := t.(type) {
 	case nil:

@@ -1,7 +1,7 @@
-// Package numpy reads numpy's files as streams: arrays (npy) and zips of arrays (npz).
+// Package numpy streams numpy's files: arrays (npy) and zips of arrays (npz).
 //
-// A file is hostile until proven otherwise: lengths are held against the bytes that are there before anything is
-// allocated, objects are never unpickled, and errors name the file, the member and the byte or element.
+// Files are treated as hostile: lengths are checked before allocating, objects never unpickled, and errors name file,
+// member and place.
 package numpy
 
 import (
@@ -14,24 +14,23 @@ import (
 )
 
 const (
-	maxHeader = 64 << 10 // bytes of text; numpy itself refuses more than 10,000 by default
+	maxHeader = 64 << 10 // bytes of text; numpy's default is 10,000
 	chunkSize = 64 << 10 // bytes decoded at a time
 )
 
-// Array streams an array in the order of the file. It allocates nothing on the header's word: the caller does, and
-// knows that the bytes are there.
+// Array streams an array. It allocates nothing on the header's word; the caller may, as the bytes exist.
 type Array struct {
 	Header
 
-	where  string // names the file and member in errors
+	where  string // file and member, for errors
 	r      io.Reader
 	closer io.Closer // nil: nothing to close
-	at     int64     // bytes read so far, header included
-	left   int64     // elements not read yet
+	at     int64     // bytes read, header included
+	left   int64     // unread elements
 	buf    []byte
 }
 
-// newArray reads the header of an array of which size bytes (header included) are there.
+// newArray reads a header; size counts all bytes, header included.
 func newArray(r io.Reader, size int64, where string) (*Array, error) {
 	a := &Array{where: where, r: r}
 	head := make([]byte, 12)
@@ -75,7 +74,7 @@ func newArray(r io.Reader, size int64, where string) (*Array, error) {
 	return a, nil
 }
 
-// Close closes the member of the file; other members stay open.
+// Close closes the member; others stay open.
 func (a *Array) Close() error {
 	if a.closer == nil {
 		return nil
@@ -83,7 +82,7 @@ func (a *Array) Close() error {
 	return a.closer.Close()
 }
 
-// Errorf returns an error that names the file and the member. It may wrap others, as fmt.Errorf's do.
+// Errorf returns an error that names file and member.
 func (a *Array) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", a.where, fmt.Errorf(format, args...))
 }
@@ -104,7 +103,6 @@ func (a *Array) fill(b []byte) error {
 	return nil
 }
 
-// chunk reads the raw bytes of the next n elements, or of as many as fit into a chunk.
 func (a *Array) chunk(n int) ([]byte, int, error) {
 	if int64(n) > a.left {
 		return nil, 0, a.atByte(a.at, "%d more elements wanted, but %d are left of shape %s", n, a.left, ShapeText(a.Shape))
@@ -129,8 +127,7 @@ func (a *Array) chunk(n int) ([]byte, int, error) {
 	return b, n, nil
 }
 
-// read reads the next len(dst) elements by decode, which returns how many of them it could; of one that it could not,
-// wrong says why.
+// read decodes the next len(dst) elements; wrong says why decode stopped early.
 func read[T any](a *Array, dst []T, decode func(b []byte, dst []T) int, wrong string) error {
 	for len(dst) > 0 {
 		begin := a.at
@@ -152,8 +149,7 @@ func (a *Array) Ints(dst []int64) error {
 	return read(a, dst, a.Type.ints, " is not a whole number that fits 64 bits")
 }
 
-// Indices reads the next len(dst) elements, which must lie from 0 to limit-1. In errors, what names the things they
-// number, for instance "node".
+// Indices reads the next len(dst) elements, each from 0 to limit-1; what they number is for errors.
 func (a *Array) Indices(dst []int32, limit int64, what string) error {
 	var wide [1024]int64
 	for len(dst) > 0 {
@@ -174,7 +170,7 @@ func (a *Array) Indices(dst []int32, limit int64, what string) error {
 	return nil
 }
 
-// Float32s reads the next len(dst) elements, and refuses those that are not finite in 32 bits.
+// Float32s reads the next len(dst) elements, finite in 32 bits.
 func (a *Array) Float32s(dst []float32) error {
 	return read(a, dst, a.Type.float32s, ": expected a finite number that fits 32 bits")
 }
@@ -189,7 +185,7 @@ func (a *Array) Strings(dst []string) error {
 	}, "")
 }
 
-// ShapeText writes a shape as in "[2708, 1433]".
+// ShapeText returns a shape as in "[2708, 1433]".
 func ShapeText(shape []int64) string {
 	parts := make([]string, len(shape))
 	for i, d := range shape {

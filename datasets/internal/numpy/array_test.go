@@ -13,12 +13,10 @@ import (
 	"nodemask/datasets/internal/numpy/numpytest"
 )
 
-// readArray opens an array that stands alone.
 func readArray(b []byte) (*Array, error) {
 	return newArray(bytes.NewReader(b), int64(len(b)), "a.npy")
 }
 
-// readAll reads n elements of an array that stands alone.
 func readAll[T any](t *testing.T, array []byte, n int, read func(a *Array, into []T) error) []T {
 	t.Helper()
 	a, err := readArray(array)
@@ -28,7 +26,7 @@ func readAll[T any](t *testing.T, array []byte, n int, read func(a *Array, into 
 	return values
 }
 
-func halfBits(v float32) uint16 { // exact for the values used in tests
+func halfBits(v float32) uint16 { // exact for the tests' values
 	bits := math.Float32bits(v)
 	return uint16(bits>>16&0x8000) | uint16((int(bits>>23&255)-127+15)<<10) | uint16(bits>>13&1023)
 }

@@ -11,18 +11,18 @@ import (
 	"unicode/utf8"
 )
 
-// maxText limits the bytes that one element of text may take.
+// maxText limits the bytes of a text element.
 const maxText = 64 << 10
 
-// ErrObjects says why an array of Python objects is refused.
+// ErrObjects refuses an array of Python objects.
 var ErrObjects = errors.New("the array holds Python objects, which only running a pickle could read: save it as " +
 	"numbers or text, for instance with .astype(str)")
 
-// Dtype describes the type of an array's elements.
+// Dtype is the type of an array's elements.
 type Dtype struct {
-	Name  string // as it was written, e.g. "<f4"
+	Name  string // as written, e.g. "<f4"
 	Kind  byte   // 'b' booleans, 'i' and 'u' integers, 'f' floats, 'S' bytes, 'U' text
-	Size  int    // bytes one element takes
+	Size  int    // bytes per element
 	Order binary.ByteOrder
 }
 
@@ -71,10 +71,10 @@ func ParseDtype(name string) (Dtype, error) {
 	return t, nil
 }
 
-// IsText reports whether elements are text or bytes, not numbers.
+// IsText reports whether elements are text or bytes.
 func (t Dtype) IsText() bool { return t.Kind == 'S' || t.Kind == 'U' }
 
-// Int returns the integer or boolean at the start of b. An unsigned one beyond int64 comes out negative.
+// Int returns the integer or boolean at the start of b; a uint64 beyond int64 comes out negative.
 func (t Dtype) Int(b []byte) int64 {
 	n := t.bits(b)
 	if t.Kind == 'i' {
@@ -84,7 +84,7 @@ func (t Dtype) Int(b []byte) int64 {
 	return int64(n)
 }
 
-// Float returns the number at the start of b, of any type.
+// Float returns the number at the start of b.
 func (t Dtype) Float(b []byte) float64 {
 	switch {
 	case t.Kind == 'i':
@@ -99,7 +99,7 @@ func (t Dtype) Float(b []byte) float64 {
 	return math.Float64frombits(t.bits(b))
 }
 
-// Text returns the element at the start of b as text: numbers in decimal, and what is not UTF-8 replaced by U+FFFD.
+// Text returns the element at the start of b: numbers in decimal, invalid UTF-8 as U+FFFD.
 func (t Dtype) Text(b []byte) string {
 	switch t.Kind {
 	case 'S':
@@ -115,7 +115,7 @@ func (t Dtype) Text(b []byte) string {
 		}
 		return strings.TrimRight(s.String(), "\x00")
 	case 'f':
-		// strconv knows no halves; 32 bits hold one exactly
+		// strconv lacks float16; 32 bits hold one exactly
 		return strconv.FormatFloat(t.Float(b), 'g', -1, max(32, 8*t.Size))
 	case 'i':
 		return strconv.FormatInt(t.Int(b), 10)
@@ -135,7 +135,6 @@ func (t Dtype) bits(b []byte) uint64 {
 	return t.Order.Uint64(b)
 }
 
-// half widens a 16-bit float.
 func half(bits uint16) float32 {
 	sign, exponent, fraction := uint32(bits>>15)<<31, int(bits>>10&31), uint32(bits&1023)
 	var v float32
@@ -150,12 +149,11 @@ func half(bits uint16) float32 {
 	return math.Float32frombits(math.Float32bits(v) | sign)
 }
 
-// ints fills dst with elements of b, and returns how many it could: it stops at one that is not a whole number that
-// fits.
+// ints fills dst up to the first element that is no whole number in int64, and returns how many.
 func (t Dtype) ints(b []byte, dst []int64) int {
 	little := t.Order == binary.LittleEndian
 	switch {
-	case t.Kind == 'i' && t.Size == 4 && little: // the common layouts, without a call for each element
+	case t.Kind == 'i' && t.Size == 4 && little: // common layouts, without a call per element
 		for i := range dst {
 			dst[i] = int64(int32(binary.LittleEndian.Uint32(b[4*i:])))
 		}
@@ -183,13 +181,13 @@ func (t Dtype) ints(b []byte, dst []int64) int {
 	return len(dst)
 }
 
-// float32s fills dst with elements of b, and returns how many it could: it stops at one that is not finite in 32 bits.
+// float32s fills dst up to the first element not finite in 32 bits, and returns how many.
 func (t Dtype) float32s(b []byte, dst []float32) int {
 	little := t.Order == binary.LittleEndian
 	switch {
 	case t.IsText():
 		return 0
-	case t.Kind == 'f' && t.Size == 4 && little: // the common layouts, without a call for each element
+	case t.Kind == 'f' && t.Size == 4 && little: // common layouts, without a call per element
 		for i := range dst {
 			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 		}

@@ -8,7 +8,7 @@ import (
 	"nodemask/datasets/internal/numpy/numpytest"
 )
 
-// FuzzNPY reads any bytes as an array, in each of the ways that arrays are read.
+// FuzzNPY reads any bytes as an array, in every way.
 func FuzzNPY(f *testing.F) {
 	for descr, elements := range numpytest.EveryType() {
 		f.Add(numpytest.Array(descr, []int{3}, elements))

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Limits on what a header may claim. They are far above any real graph and far below what would hurt.
+// Limits on a header's claims, far above any real graph.
 const (
 	maxDims     = 8
-	maxElements = 1 << 40 // only keeps products far from overflowing
+	maxElements = 1 << 40 // keeps products far from overflow
 )
 
 // Header describes an array.
@@ -30,16 +30,14 @@ func (h Header) Len() int64 {
 	return n
 }
 
-// headerEntry is a key, its value, which is text, a boolean, a tuple of lengths or the begin of a list, and what
-// follows.
 var headerEntry = regexp.MustCompile(
 	`^\s*['"](\w*)['"]\s*:\s*(?:['"]([^'"]*)['"]|(True|False)|\(([^()]*)\)|\[)\s*(?:,\s*(\}?)|(\}))?`)
 
-// parseHeader reads the Python dictionary that describes an array, for instance
+// parseHeader reads a dictionary such as
 //
 //	{'descr': '<f4', 'fortran_order': False, 'shape': (2708, 1433), }
 //
-// Its three keys may come in any order, and lengths may end in L as Python 2 wrote them.
+// Keys come in any order; Python 2's lengths end in L.
 func parseHeader(text string) (h Header, err error) {
 	rest, ended := strings.CutPrefix(strings.TrimSpace(text), "{")
 	ended = !ended
@@ -80,7 +78,6 @@ func parseHeader(text string) (h Header, err error) {
 	return h, nil
 }
 
-// parseShape reads lengths between commas.
 func parseShape(text string) ([]int64, error) {
 	shape := []int64{}
 	text = strings.TrimSuffix(strings.TrimSpace(text), ",")
@@ -97,7 +94,7 @@ func parseShape(text string) ([]int64, error) {
 			return nil, fmt.Errorf("the header claims a shape beyond %d dimensions or %d elements", maxDims, int64(maxElements))
 		}
 		shape = append(shape, int64(d))
-		// A zero may not hide a huge product, so it counts as one.
+		// A zero must not hide a huge product.
 		if d = max(d, 1); product > maxElements/int64(d) {
 			return nil, fmt.Errorf("the header claims more than %d elements", int64(maxElements))
 		}

@@ -12,11 +12,10 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// Deflate cannot shrink data by more than this, so a member that claims more is lying.
+// Deflate shrinks data by at most this: a member that claims more is lying.
 const maxDeflateRatio = 1032
 
-// Members that claim to unpack to more than plainDeflateRatio times their packed size, and to more than
-// countFirst bytes, are unpacked once without keeping anything before their size is believed.
+// Members beyond both are unpacked once, keeping nothing, before their size is believed.
 const (
 	plainDeflateRatio = 64
 	countFirst        = 64 << 20
@@ -25,10 +24,10 @@ const (
 // File reads a zip of npy arrays.
 type File struct {
 	*graphfile.Zip
-	counted map[string]bool // members whose size was checked by unpacking
+	counted map[string]bool // members whose size was checked
 }
 
-// Open opens a file. Once ctx is done, reading any member ends with its error.
+// Open opens a file. Once ctx is done, reads return its error.
 func Open(ctx context.Context, path string) (*File, error) {
 	f, err := graphfile.Open(path)
 	if err != nil {
@@ -41,7 +40,7 @@ func Open(ctx context.Context, path string) (*File, error) {
 	return z, nil
 }
 
-// New reads the list of members of a zip, which [File.Close] closes.
+// New reads a zip's list of members. [File.Close] closes it.
 func New(ctx context.Context, in *graphfile.File) (*File, error) {
 	z, err := graphfile.NewZip(ctx, in, "npz", ".npy")
 	if err != nil {
@@ -50,10 +49,10 @@ func New(ctx context.Context, in *graphfile.File) (*File, error) {
 	return &File{z, map[string]bool{}}, nil
 }
 
-// Has reports whether there is a member of that name (without .npy).
+// Has reports whether a member of that name (without .npy) exists.
 func (z *File) Has(member string) bool { return z.Members[member] != nil }
 
-// Names returns the names of the members, sorted, for error messages.
+// Names returns the members' sorted names, for errors.
 func (z *File) Names() string {
 	var names []string
 	for name := range z.Members {
@@ -69,7 +68,7 @@ func (z *File) Names() string {
 	return strings.Join(names, ", ")
 }
 
-// Require returns an error that names the first missing member, or nil. layout is what the error says they make up.
+// Require returns an error that names the first missing member of a layout.
 func (z *File) Require(layout string, members ...string) error {
 	for _, member := range members {
 		if !z.Has(member) {
@@ -100,7 +99,6 @@ func (z *File) Open(member string) (*Array, error) {
 	return a, nil
 }
 
-// believe checks the size that the zip claims for a member against the bytes that are there.
 func (z *File) believe(f *zip.File, member string) error {
 	packed, full := f.CompressedSize64, f.UncompressedSize64
 	switch {
@@ -139,8 +137,7 @@ func (z *File) believe(f *zip.File, member string) error {
 	return nil
 }
 
-// Vector opens a member of one dimension, of the given length unless that is negative. A single number counts as a
-// vector of length 1, and a column as a vector.
+// Vector opens a member of one dimension and this length, any if negative. A number or a column counts.
 func (z *File) Vector(member string, length int64) (*Array, error) {
 	a, err := z.Open(member)
 	if err != nil {
@@ -157,17 +154,16 @@ func (z *File) Vector(member string, length int64) (*Array, error) {
 	return a, nil
 }
 
-// Ints reads a whole member of one dimension, as [File.Vector] opens it.
+// Ints returns a whole member that [File.Vector] opens.
 func (z *File) Ints(member string, length int64) ([]int64, error) {
 	return readWhole(z, member, length, func(Dtype) int { return 8 }, (*Array).Ints)
 }
 
-// Strings reads a whole member of one dimension as text, as [File.Vector] opens it.
+// Strings returns a whole member that [File.Vector] opens, as text.
 func (z *File) Strings(member string, length int64) ([]string, error) {
 	return readWhole(z, member, length, func(t Dtype) int { return 16 + t.Size }, (*Array).Strings)
 }
 
-// readWhole reads a whole member, of which each element takes so many bytes.
 func readWhole[T any](z *File, member string, length int64, bytes func(Dtype) int,
 	read func(a *Array, values []T) error) ([]T, error) {
 	a, err := z.Vector(member, length)

@@ -1,4 +1,4 @@
-// Package ogb reads a graph in the folder layout of the Open Graph Benchmark's node property prediction.
+// Package ogb reads the Open Graph Benchmark's folders for node property prediction.
 package ogb
 
 import (
@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// EdgeFile is what a folder of this layout has.
+	// EdgeFile marks a folder of this layout.
 	EdgeFile     = "raw/edge.csv.gz"
 	featureFile  = "raw/node-feat.csv.gz"
 	labelFile    = "raw/node-label.csv.gz"
@@ -27,17 +27,16 @@ const (
 	edgesFile    = "raw/num-edge-list.csv.gz"
 	splitFolder  = "split"
 	maxUnpacked  = 64 << 20 // bytes that any file may unpack to
-	maxRatio     = 400      // and beyond that, so many times its size
+	maxRatio     = 400      // and beyond that, times its size
 	maxNodesList = 1000
 )
 
-// reader reads the files of a folder.
 type reader struct {
 	ctx context.Context
 	dir string
 }
 
-// Read reads the graph in a folder. Errors name the file and the line. Once ctx is done, reading ends with its error.
+// Read returns the graph in a folder. Errors name file and line. Once ctx is done, it returns ctx's error.
 func Read(ctx context.Context, dir string) (*graphfile.Graph, error) {
 	r := reader{ctx, dir}
 	g := &graphfile.Graph{Format: "Open Graph Benchmark", Both: true}
@@ -61,7 +60,7 @@ func Read(ctx context.Context, dir string) (*graphfile.Graph, error) {
 			return nil, err
 		}
 	}
-	if g.Labels == nil && g.Features.Width == 0 { // then the number of nodes is nothing but a number
+	if g.Labels == nil && g.Features.Width == 0 { // then only a number claims the nodes
 		if err := graphfile.ClaimError(nodesFile, nodes, len(g.Pairs)); err != nil {
 			return nil, fmt.Errorf("%s: %w", r.path(nodesFile), err)
 		}
@@ -71,7 +70,6 @@ func Read(ctx context.Context, dir string) (*graphfile.Graph, error) {
 
 func (r reader) path(file string) string { return filepath.Join(r.dir, filepath.FromSlash(file)) }
 
-// table opens a packed table, to be closed after use.
 func (r reader) table(file string) (*graphfile.Table, *graphfile.File, error) {
 	path := r.path(file)
 	f, err := graphfile.Open(path)
@@ -86,7 +84,7 @@ func (r reader) table(file string) (*graphfile.Table, *graphfile.File, error) {
 	return graphfile.NewBareTable(r.ctx, f, most), f, nil
 }
 
-// each calls row for every line of a table of so many columns; 0: any number.
+// each calls row for every line; 0 columns: any number.
 func (r reader) each(file string, columns int, row func(t *graphfile.Table) error) error {
 	t, in, err := r.table(file)
 	if err != nil {
@@ -104,8 +102,7 @@ func (r reader) each(file string, columns int, row func(t *graphfile.Table) erro
 	return t.Err()
 }
 
-// perNode calls row for every line of a file that has one for each node. A folder may lack it, and its nodes what it
-// holds: that is noted.
+// perNode calls row for each node's line. A missing file is noted.
 func (r reader) perNode(g *graphfile.Graph, file, holds string, row func(t *graphfile.Table) error) error {
 	if _, err := os.Stat(r.path(file)); errors.Is(err, fs.ErrNotExist) {
 		g.Notef("no %s: the nodes have no %s", file, holds)
@@ -124,7 +121,6 @@ func (r reader) perNode(g *graphfile.Graph, file, holds string, row func(t *grap
 	return err
 }
 
-// one reads a file that holds one number.
 func (r reader) one(file string) (int64, error) {
 	var all []int64
 	err := r.each(file, 1, func(t *graphfile.Table) error {
@@ -143,7 +139,6 @@ func (r reader) one(file string) (int64, error) {
 	return all[0], nil
 }
 
-// number reads a whole number from 0 to less than most.
 func number(t *graphfile.Table, field []byte, most int64) (int64, error) {
 	n, err := strconv.ParseUint(string(field), 10, 63)
 	if err != nil || int64(n) >= most {
@@ -211,7 +206,7 @@ func (r reader) labels(g *graphfile.Graph) error {
 	return err
 }
 
-// split reads the only folder of split/, whatever its name, or the first of several.
+// split reads the first folder of split/, mostly the only one.
 func (r reader) split(g *graphfile.Graph) error {
 	entries, err := os.ReadDir(r.path(splitFolder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -247,7 +242,7 @@ func (r reader) split(g *graphfile.Graph) error {
 	return nil
 }
 
-// others notes what else raw/ holds.
+// others notes the other files of raw/.
 func (r reader) others(g *graphfile.Graph) error {
 	entries, err := os.ReadDir(r.path("raw"))
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 // global is a class or function that a pickle names.
 type global string
 
-// The globals that a pickle may name, under the module names of Python 2 and 3 and of older and newer numpy and scipy.
-// call and build below are all that they can do.
+// The globals that a pickle may name, in all versions of Python, numpy and scipy. call and build are all they can do.
 const (
 	globalArray       global = "numpy ndarray"
 	globalType        global = "numpy dtype"
@@ -20,7 +19,6 @@ const (
 	globalList        global = "list"
 )
 
-// globals are their names in files.
 var globals = map[string]global{
 	"numpy ndarray": globalArray, "numpy dtype": globalType,
 	"numpy.core.multiarray _reconstruct": globalReconstruct, "numpy._core.multiarray _reconstruct": globalReconstruct,
@@ -29,10 +27,9 @@ var globals = map[string]global{
 	"collections defaultdict": globalDefaultDict,
 }
 
-// Array holds a numpy array of numbers in C order, of at most two dimensions. The numbers stay in the file's memory
-// until asked for.
+// Array is a numpy array of numbers in C order, with at most two dimensions, in the file's memory.
 type Array struct {
-	Shape []int // nil: the pickle names the array and never fills it
+	Shape []int // nil: named, but never filled
 
 	dtype numpy.Dtype
 	data  []byte
@@ -68,7 +65,7 @@ func (p *unpickler) callNumpy(callee any, args Tuple) any {
 	return nil
 }
 
-// build is BUILD: it gives an object its state.
+// build is BUILD.
 func (p *unpickler) build(object, state any) {
 	switch o := object.(type) {
 	case Unknown:
@@ -97,7 +94,6 @@ func (p *unpickler) build(object, state any) {
 		Describe(object), Describe(state))
 }
 
-// newType reads a dtype's name, such as "f4".
 func (p *unpickler) newType(name any) *numpy.Dtype {
 	s, _ := name.(String)
 	t, err := numpy.ParseDtype(string(s[:min(len(s), 32)]))
@@ -107,7 +103,7 @@ func (p *unpickler) newType(name any) *numpy.Dtype {
 	return &t
 }
 
-// buildType reads a dtype's state, of which only the byte order matters for plain numbers.
+// buildType reads a dtype's state: only the byte order matters for plain numbers.
 func (p *unpickler) buildType(t *numpy.Dtype, state any) {
 	s, _ := state.(Tuple)
 	if len(s) < 2 {
@@ -123,7 +119,7 @@ func (p *unpickler) buildType(t *numpy.Dtype, state any) {
 	}
 }
 
-// buildArray reads an array's state: version, shape, dtype, whether it is in Fortran's order, and the numbers' bytes.
+// buildArray reads an array's state: version, shape, dtype, Fortran order, bytes.
 func (p *unpickler) buildArray(a *Array, state any) {
 	s, _ := state.(Tuple)
 	if len(s) != 5 {
@@ -166,15 +162,14 @@ func (a *Array) Len() int {
 	return len(a.data) / a.dtype.Size
 }
 
-// IsFloat reports whether the elements are floating numbers, not integers or booleans.
+// IsFloat reports whether the elements are floats.
 func (a *Array) IsFloat() bool { return a.dtype.Kind == 'f' }
 
-// Int returns element i, which must be an integer or boolean. A uint64 beyond int64 comes out negative.
+// Int returns element i, an integer or boolean; a uint64 beyond int64 comes out negative.
 func (a *Array) Int(i int) int64 { return a.dtype.Int(a.data[i*a.dtype.Size:]) }
 
-// Float returns element i as a floating number.
+// Float returns element i as a float.
 func (a *Array) Float(i int) float64 { return a.dtype.Float(a.data[i*a.dtype.Size:]) }
 
-// Attribute returns an attribute of the matrix; scipy's are "_shape", "indptr", "indices" and "data". It returns nil if
-// there is none of the name, and the last if there are several.
+// Attribute returns the matrix's last attribute of a name ("_shape", "indptr", "indices", "data") or nil.
 func (m *Matrix) Attribute(name string) any { return m.state.Get(name) }

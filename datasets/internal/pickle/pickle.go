@@ -1,10 +1,8 @@
-// Package pickle reads the few pickles that graph files are made of: numpy arrays, scipy CSR matrices, lists, tuples
-// and dictionaries of numbers and strings, as Planetoid's files and torch.save have them, in protocols 0 to 5. It
-// is not Python: opcodes build values of the types below, and nothing is ever run. A GLOBAL must be on the list in
-// numpy.go or torch.go; in a file of torch.save, what others make is an [Unknown].
+// Package pickle reads the pickles of Planetoid's files and torch.save's: numpy arrays, scipy CSR matrices, lists,
+// tuples and dictionaries of numbers and strings, in protocols 0 to 5. Nothing is ever run: opcodes build the types
+// below. A GLOBAL must be listed in numpy.go or torch.go; others of torch.save make an [Unknown].
 //
-// Lengths are checked before anything is allocated, strings stay in the file's memory, and all else that opcodes make
-// is counted against maxMemory.
+// Lengths are checked before allocating, strings stay in the file's memory, all else counts against maxMemory.
 package pickle
 
 import (
@@ -17,38 +15,37 @@ import (
 )
 
 const (
-	// MaxSize is the most bytes that [Read] takes. The largest Planetoid file has 7.6 MB.
+	// MaxSize limits the bytes of [Read]. The largest Planetoid file has 7.6 MB.
 	MaxSize = 64 << 20
-	// maxStack is far more than the 2,003 that Python's batches of 1,000 entries need.
+	// maxStack: Python's batches of 1,000 entries need 2,003.
 	maxStack = 1 << 16
 	maxMemo  = 1 << 20
-	// maxMemory bounds what one pickle's values take up. PubMed's graph, the largest, takes 10 MiB.
+	// maxMemory limits one pickle's values. PubMed's graph, the largest, takes 10 MiB.
 	maxMemory = 256 << 20
 
-	// What a value, an entry of a list and a kept value are counted as: about what they take, growth included.
+	// Memory counted per value and entry, growth included.
 	valueMemory = 32
 	entryMemory = 48
 )
 
-// unpickler runs a pickle's opcodes. Faults are raised by fail and turned into an error by Read, so that each
-// opcode reads as what it does.
+// unpickler runs opcodes; fail panics and read recovers, to keep them readable.
 type unpickler struct {
 	data  []byte
-	next  int // the byte to read next
-	at    int // where the current opcode began
+	next  int // next byte to read
+	at    int // start of the current opcode
 	stack []any
 	marks []int // stack heights
 	memo  map[uint64]any
 	spent int  // bytes counted against most
-	most  int  // maxMemory, or half of what this process may still have
-	torch bool // PyTorch's globals are the ones admitted, not numpy's
+	most  int  // maxMemory, or half of this process's remaining memory
+	torch bool // admits PyTorch's globals, not numpy's
 }
 
 func (p *unpickler) fail(format string, args ...any) {
 	panic(&Error{Offset: p.at, Err: fmt.Errorf(format, args...)})
 }
 
-// Read returns the one value that data holds. Errors are of type [*Error].
+// Read returns the value of a pickle. Errors are of type [*Error].
 func Read(data []byte) (any, error) { return read(data, false) }
 
 func read(data []byte, torch bool) (value any, err error) {
@@ -66,7 +63,7 @@ func read(data []byte, torch bool) (value any, err error) {
 		case *Error:
 			value, err = nil, fault
 		default:
-			// No input is known to come here, and the fuzz test fails on any that does.
+			// No known input gets here; the fuzz test fails on any.
 			value, err = nil, &Error{Offset: p.at, Err: fmt.Errorf("%w: %v", ErrMistake, fault)}
 		}
 	}()
@@ -82,7 +79,6 @@ func read(data []byte, torch bool) (value any, err error) {
 	return value, nil
 }
 
-// step runs one opcode and says whether it was the last.
 func (p *unpickler) step() (done bool) {
 	p.at = p.next
 	switch op := p.take(1)[0]; op {
@@ -90,7 +86,7 @@ func (p *unpickler) step() (done bool) {
 		if v := p.take(1)[0]; v > 5 {
 			p.fail("pickle protocol %d: expected 0 to 5", v)
 		}
-	case 0x95: // FRAME, of which the opcodes inside are read like others
+	case 0x95: // FRAME, whose opcodes are read like others
 		p.take(8)
 	case '.': // STOP
 		return true
@@ -214,7 +210,6 @@ func (p *unpickler) step() (done bool) {
 	return false
 }
 
-// globals returns what the pickle names by a module and a name.
 func (p *unpickler) globals(module, name []byte) any {
 	if len(module)+len(name) > 128 {
 		p.fail("the name of a global has %d characters: expected at most 128", len(module)+len(name))
@@ -229,10 +224,9 @@ func (p *unpickler) globals(module, name []byte) any {
 	return g
 }
 
-// call calls a global, which does what the reader has for it.
 func (p *unpickler) call(callee, arguments any) any {
 	if unknown, ok := callee.(Unknown); ok {
-		return unknown // nothing is run: what it would have made is not known
+		return unknown // nothing is run, so its result is unknown
 	}
 	args, ok := arguments.(Tuple)
 	if !ok {
@@ -244,7 +238,6 @@ func (p *unpickler) call(callee, arguments any) any {
 	return p.callNumpy(callee, args)
 }
 
-// long reads a little-endian two's-complement integer of up to 8 bytes.
 func (p *unpickler) long(b []byte) int64 {
 	if len(b) > 8 {
 		p.fail("an integer of %d bytes: expected at most 8", len(b))
@@ -254,10 +247,9 @@ func (p *unpickler) long(b []byte) int64 {
 		n |= uint64(x) << (8 * i)
 	}
 	free := 64 - 8*len(b)
-	return int64(n<<free) >> free // also of no bytes, 0
+	return int64(n<<free) >> free // 0 for no bytes
 }
 
-// take reads n bytes, which stay in the file's memory.
 func (p *unpickler) take(n int) []byte {
 	if left := len(p.data) - p.next; n > left {
 		p.fail("the file ends too early: %d bytes are left where %d are needed", left, n)
@@ -266,7 +258,6 @@ func (p *unpickler) take(n int) []byte {
 	return p.data[p.next-n : p.next : p.next]
 }
 
-// line reads up to a newline, which it drops.
 func (p *unpickler) line() []byte {
 	line, rest, found := bytes.Cut(p.data[p.next:], []byte("\n"))
 	if !found {
@@ -284,7 +275,6 @@ func (p *unpickler) push(v any) {
 	p.stack = append(p.stack, v)
 }
 
-// spend counts bytes before they are allocated.
 func (p *unpickler) spend(bytes int) {
 	p.spent += bytes
 	if p.spent <= p.most {
@@ -297,7 +287,7 @@ func (p *unpickler) spend(bytes int) {
 	p.fail("this pickle's values take more than %s; those of a graph file need far less", memory.Text(maxMemory))
 }
 
-// floor is the height of the stack below which only a mark's own opcodes may reach.
+// floor is the stack height that opcodes must not go below until the last mark is popped.
 func (p *unpickler) floor() int {
 	if n := len(p.marks); n > 0 {
 		return p.marks[n-1]
@@ -318,7 +308,6 @@ func (p *unpickler) pop() any {
 	return v
 }
 
-// popMark takes all values above the last mark, in a slice of their own.
 func (p *unpickler) popMark() []any {
 	if len(p.marks) == 0 {
 		p.fail("a mark is missing from the stack")

@@ -87,7 +87,7 @@ func TestEachMalformedPickleIsAnErrorWithItsOffset(t *testing.T) {
 	}
 }
 
-// arrayPickle is Python 2's pickle of an array whose state after the version is given.
+// arrayPickle is Python 2's pickle of an array with this state after the version.
 func arrayPickle(state string) []byte {
 	return []byte("cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R(K\x01" + state + "tb.")
 }

@@ -2,32 +2,32 @@ package pickle
 
 import "strings"
 
-// The values that PyTorch's pickles have beside those of values.go.
+// PyTorch's values, in addition to those of values.go.
 type (
-	// Storage names the memory of tensors: a member of the file beside the pickle.
+	// Storage is tensors' memory: a member of the file next to the pickle.
 	Storage struct {
 		Type     string // "Float"
 		Key      string
 		Elements int64
 	}
-	// Tensor is a view of a storage, as the pickle claims it: nothing of it is checked against the storage.
+	// Tensor is a view of a storage as claimed, not checked against it.
 	Tensor struct {
 		Storage        *Storage
 		Offset         int64
 		Shape, Strides []int64
 	}
-	// Object is an instance of one of PyTorch Geometric's classes, with its attributes.
+	// Object is an instance of a class of PyTorch Geometric.
 	Object struct {
 		Class string // "Data"
 		State *Dict
 	}
-	// Class is a class that is named and not called.
+	// Class is a class named but not called.
 	Class string
-	// Unknown is what a class or function would make, or is, that this reader does not know: it is never run.
+	// Unknown stands for an unknown class or function, or its result; nothing is run.
 	Unknown struct{ Module, Name string }
 )
 
-// Advice says what to save in place of a value that is not known; "" if nothing is known.
+// Advice returns what to save in place of an unknown value; "" without advice.
 func (u Unknown) Advice() string {
 	switch {
 	case u.Name == "HeteroData":
@@ -38,7 +38,6 @@ func (u Unknown) Advice() string {
 	return ""
 }
 
-// storage is the type of a storage: "Float".
 type storage string
 
 const (
@@ -49,15 +48,12 @@ const (
 	globalParameter global = "torch._utils _rebuild_parameter"
 )
 
-// maxDimensions of a tensor.
 const maxDimensions = 8
 
-// ReadTorch returns the one value that the pickle in a file of torch.save holds. It admits tensors, numbers, text,
-// None, tuples, lists, dictionaries and PyTorch Geometric's Data; of all else, an [Unknown]. Errors are of type
-// [*Error].
+// ReadTorch returns the value of a pickle of torch.save. What is not tensors, plain Python or PyTorch Geometric's Data
+// is an [Unknown]. Errors are of type [*Error].
 func ReadTorch(data []byte) (any, error) { return read(data, true) }
 
-// torchGlobal returns what a GLOBAL of PyTorch stands for.
 func (p *unpickler) torchGlobal(module, name string) any {
 	switch module + " " + name {
 	case "torch._utils _rebuild_tensor_v2":
@@ -87,7 +83,7 @@ func (p *unpickler) persistent(id any) *Storage {
 	}
 	word, _ := t[0].(String)
 	kind, ok := t[1].(storage)
-	if unknown, is := t[1].(Unknown); is { // a type of numbers that is not read
+	if unknown, is := t[1].(Unknown); is { // an unsupported type of numbers
 		kind, ok = storage(unknown.Name), true
 	}
 	key, ok2 := t[2].(String)
@@ -149,7 +145,7 @@ func (p *unpickler) sizes(what string, v any) []int64 {
 	return sizes
 }
 
-// Get returns the value of a text key, the last if there are several; nil if there is none, or no dictionary.
+// Get returns the last value of a text key; nil without one, or without a dictionary.
 func (d *Dict) Get(key string) any {
 	if d == nil {
 		return nil

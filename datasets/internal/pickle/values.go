@@ -7,35 +7,35 @@ import (
 	"nodemask/datasets/internal/numpy"
 )
 
-// The values a pickle can hold, beside int64, float64, bool, [*Array] and [*Matrix].
+// A pickle's values, besides int64, float64, bool, [*Array] and [*Matrix].
 type (
 	// None is Python's None.
 	None struct{}
-	// String is a string of either Python, as UTF-8 or bytes. It shares the file's memory.
+	// String is text or bytes of either Python. It shares the file's memory.
 	String []byte
 	// Tuple is a tuple.
 	Tuple []any
 	// List is a list.
 	List struct{ Items []any }
-	// Dict is a dictionary, in the file's order; a key that is given twice is there twice.
+	// Dict is a dictionary in the file's order; repeated keys repeat.
 	Dict struct{ Entries []Entry }
 	// Entry is one entry of a Dict.
 	Entry struct{ Key, Value any }
 )
 
-// Error says what is wrong with a pickle, and where.
+// Error is a fault of a pickle, and its place.
 type Error struct {
 	Offset int // of the opcode
 	Err    error
 }
 
-// Error says "byte", the offset, and what is wrong there.
+// Error returns "byte", the offset and the fault.
 func (e *Error) Error() string { return fmt.Sprintf("byte %d: %v", e.Offset, e.Err) }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the fault.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrMistake marks, in an error's chain, a fault of this reader and not of the file.
+// ErrMistake marks a fault of this reader, not of the file.
 var ErrMistake = errors.New("a mistake in the pickle reader")
 
 // Describe returns what a value is, for an error: "a tuple of 2".

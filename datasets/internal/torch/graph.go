@@ -10,7 +10,6 @@ import (
 	"nodemask/internal/ended"
 )
 
-// graph reads the fields of a graph.
 func (f *file) graph(fields *pickle.Dict) (*graphfile.Graph, error) {
 	left, err := f.named(fields)
 	if err != nil {
@@ -60,7 +59,7 @@ func (f *file) graph(fields *pickle.Dict) (*graphfile.Graph, error) {
 	return g, f.split(g, fields)
 }
 
-// count finds the number of nodes, and that all agree on it.
+// count sets the number of nodes, on which all fields must agree.
 func (f *file) count(g *graphfile.Graph, fields *pickle.Dict, edges, x, y *tensor) error {
 	var most int64 = -1
 	for i := range edges.shape[1] {
@@ -74,7 +73,7 @@ func (f *file) count(g *graphfile.Graph, fields *pickle.Dict, edges, x, y *tenso
 	}
 	nodes, source := int64(-1), ""
 	for _, t := range []*tensor{x, y} {
-		if t == nil || t.elements() == 0 { // a shape without elements costs the file nothing: it vouches for no node
+		if t == nil || t.elements() == 0 { // a shape without elements costs nothing, so it vouches for no node
 			continue
 		}
 		if nodes >= 0 && t.shape[0] != nodes {
@@ -83,7 +82,7 @@ func (f *file) count(g *graphfile.Graph, fields *pickle.Dict, edges, x, y *tenso
 		nodes, source = t.shape[0], t.field
 	}
 	claimed, ok := fields.Get("num_nodes").(int64)
-	if !ok { // as PyTorch Geometric 1 calls it
+	if !ok { // PyTorch Geometric 1's name
 		claimed, ok = fields.Get("__num_nodes__").(int64)
 	}
 	switch {
@@ -108,7 +107,7 @@ func (f *file) count(g *graphfile.Graph, fields *pickle.Dict, edges, x, y *tenso
 	return nil
 }
 
-// index returns a whole number as it is: a floating one has not enough bits for all.
+// index returns a whole number: a float has too few bits for all.
 func (t *tensor) index(i, j int64) int64 { return t.kind.Int(t.at(i, j)) }
 
 func (f *file) pairs(g *graphfile.Graph, edges *tensor) error {
@@ -120,7 +119,7 @@ func (f *file) pairs(g *graphfile.Graph, edges *tensor) error {
 		if i%(1<<20) == 0 && f.ctx.Err() != nil {
 			return f.Errorf("%w", ended.Err(f.ctx))
 		}
-		// Row 0 are sources: the second row's node aggregates from them. Undirected, that makes no difference.
+		// Row 1 aggregates from row 0; undirected, that does not matter.
 		g.Pairs[i] = csr.Edge{Node: int32(edges.index(1, int64(i))), Neighbour: int32(edges.index(0, int64(i)))}
 	}
 	return nil
@@ -181,7 +180,6 @@ func (f *file) labels(g *graphfile.Graph, y *tensor) error {
 	return nil
 }
 
-// split reads the masks.
 func (f *file) split(g *graphfile.Graph, fields *pickle.Dict) error {
 	var masks [3]*graphfile.Mask
 	for _, e := range fields.Entries {

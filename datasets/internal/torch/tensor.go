@@ -8,7 +8,6 @@ import (
 	"nodemask/datasets/internal/pickle"
 )
 
-// tensor holds the numbers of a tensor, in the order of its shape.
 type tensor struct {
 	field  string
 	shape  []int64
@@ -18,19 +17,17 @@ type tensor struct {
 	stride []int64
 }
 
-// kind says how a storage's numbers are stored.
 type kind struct {
 	numpy.Dtype
-	brain bool // bfloat16, the upper half of a float32, which numpy does not have
+	brain bool // bfloat16, the upper half of a float32, which numpy lacks
 }
 
-// kinds are the types of storages, as numpy calls them.
+// kinds maps storages to numpy's types.
 var kinds = map[string]string{"Float": "<f4", "Double": "<f8", "Half": "<f2", "BFloat16": "<u2",
 	"Long": "<i8", "Int": "<i4", "Short": "<i2", "Char": "|i1", "Byte": "|u1", "Bool": "|b1"}
 
 func (k kind) whole() bool { return k.Kind != 'f' && !k.brain }
 
-// name returns the type's name in PyTorch.
 func (k kind) name() string {
 	switch {
 	case k.brain:
@@ -45,7 +42,6 @@ func (k kind) name() string {
 	return fmt.Sprintf("int%d", 8*k.Size)
 }
 
-// float returns the number at the start of b.
 func (k kind) float(b []byte) float64 {
 	if k.brain {
 		return float64(math.Float32frombits(uint32(k.Int(b)) << 16))
@@ -53,7 +49,6 @@ func (k kind) float(b []byte) float64 {
 	return k.Float(b)
 }
 
-// tensor reads a field that is a tensor; nil if there is none.
 func (f *file) tensor(fields *pickle.Dict, field string) (*tensor, error) {
 	value := fields.Get(field)
 	if _, ok := value.(pickle.None); ok || value == nil {
@@ -90,8 +85,7 @@ func (f *file) tensor(fields *pickle.Dict, field string) (*tensor, error) {
 	return &tensor{field: field, shape: t.Shape, kind: k, data: data, offset: t.Offset, stride: t.Strides}, nil
 }
 
-// within returns an error unless every element of a tensor lies in its storage, and each element but once: else a small
-// file could hold a tensor of any size.
+// within checks that elements lie in the storage, each once: else a small file could hold a tensor of any size.
 func within(t *pickle.Tensor) error {
 	claim := fmt.Sprintf("a tensor of shape %v, strides %v, from %d", t.Shape, t.Strides, t.Offset)
 	elements := int64(1)
@@ -131,7 +125,6 @@ func within(t *pickle.Tensor) error {
 	return nil
 }
 
-// at returns where element [i, j] begins; j is 0 for one dimension.
 func (t *tensor) at(i, j int64) []byte {
 	e := t.offset + i*t.stride[0]
 	if len(t.stride) > 1 {
@@ -140,7 +133,6 @@ func (t *tensor) at(i, j int64) []byte {
 	return t.data[e*int64(t.kind.Size):]
 }
 
-// elements returns how many there are.
 func (t *tensor) elements() int64 {
 	n := int64(1)
 	for _, size := range t.shape {
@@ -149,7 +141,6 @@ func (t *tensor) elements() int64 {
 	return n
 }
 
-// matrix returns the shape of a tensor as rows and columns; one dimension is one column.
 func (t *tensor) matrix() (rows, columns int64, ok bool) {
 	switch len(t.shape) {
 	case 1:

@@ -1,5 +1,4 @@
-// Package torch reads graphs that PyTorch Geometric saved by torch.save: a Data object, the pair (data, slices) of a
-// data set with one graph, or a dictionary. Nothing of the file is run.
+// Package torch reads graphs of torch.save: PyTorch Geometric's Data, (data, slices) or a dictionary. Nothing is run.
 package torch
 
 import (
@@ -17,7 +16,6 @@ import (
 	"nodemask/datasets/internal/pickle"
 )
 
-// file is a zip of torch.save.
 type file struct {
 	*graphfile.Zip
 	ctx    context.Context
@@ -25,7 +23,7 @@ type file struct {
 	choice graphfile.Choice
 }
 
-// Read reads a file. Once ctx is done, reading ends with its error.
+// Read returns the graph in a file. Once ctx is done, it returns ctx's error.
 func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	var magic [4]byte
 	if n, _ := in.ReadAt(magic[:], 0); n == 4 && magic[0] == 0x80 {
@@ -79,7 +77,6 @@ func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	return f.graph(fields)
 }
 
-// read reads a member of at most so many bytes, and its checksum is checked.
 func (f *file) read(m *zip.File, most uint64) ([]byte, error) {
 	if m.UncompressedSize64 > most {
 		return nil, f.Errorf("member %.80q: %d bytes: expected at most %d", m.Name, m.UncompressedSize64, most)
@@ -96,7 +93,7 @@ func (f *file) read(m *zip.File, most uint64) ([]byte, error) {
 	n, err := io.ReadFull(r, data)
 	more := int64(0)
 	if err == nil {
-		more, err = io.Copy(io.Discard, r) // the end is where the checksum is checked
+		more, err = io.Copy(io.Discard, r) // the checksum is checked at the end
 	}
 	if more > 0 {
 		err = errors.Join(err, fmt.Errorf("%d bytes too many", more))
@@ -107,7 +104,6 @@ func (f *file) read(m *zip.File, most uint64) ([]byte, error) {
 	return data, nil
 }
 
-// fields returns the named values of a graph, whatever they are wrapped in.
 func (f *file) fields(value any) (*pickle.Dict, error) {
 	switch v := value.(type) {
 	case *pickle.Dict:
@@ -132,7 +128,6 @@ func (f *file) fields(value any) (*pickle.Dict, error) {
 		pickle.Describe(value))
 }
 
-// unwrap returns the fields of a Data object, or of a dictionary.
 func (f *file) unwrap(value any) (*pickle.Dict, error) {
 	if dict, ok := value.(*pickle.Dict); ok {
 		return dict, nil
@@ -151,7 +146,6 @@ func (f *file) unwrap(value any) (*pickle.Dict, error) {
 	return nil, f.Errorf("data.pkl: a Data object without its _mapping: expected one that PyTorch Geometric saved")
 }
 
-// checkSlices returns an error if slices say that several graphs were put together.
 func (f *file) checkSlices(slices any) error {
 	dict, ok := slices.(*pickle.Dict)
 	if !ok {
@@ -165,10 +159,8 @@ func (f *file) checkSlices(slices any) error {
 	return nil
 }
 
-// known are the fields that a graph is read from, beside its classes.
 var known = []string{"x", "edge_index", "num_nodes"}
 
-// named checks the keys of fields, and returns those that are left out.
 func (f *file) named(fields *pickle.Dict) (left []string, err error) {
 	seen := map[string]bool{}
 	for _, e := range fields.Entries {

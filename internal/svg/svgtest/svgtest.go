@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// WellFormed reads a drawing, or other XML, to its end, and returns its text. All elements are closed, and no two have
-// one id.
+// WellFormed returns the text of a drawing or other XML, and requires closed elements and unique ids.
 func WellFormed(t require.TestingT, svg string) string {
 	d := xml.NewDecoder(strings.NewReader(svg))
 	var words strings.Builder

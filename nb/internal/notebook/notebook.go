@@ -1,5 +1,4 @@
-// Package notebook has what nb and nb/incell share of showing things in a notebook: pictures, training as it happens,
-// and the stop button.
+// Package notebook holds what nb and nb/incell share: pictures, live training, and the stop button.
 package notebook
 
 import (
@@ -13,13 +12,13 @@ import (
 	"syscall"
 )
 
-// UntilStopped returns a context that ends when the notebook's stop button is pressed.
+// UntilStopped returns a context that the notebook's stop button cancels.
 func UntilStopped() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
 
-// Image returns an <img> with the drawing inside. The drawing's own rules for dark mode still hold there, but it no
-// longer takes the colour of the text around it, so it gets a background that its ink can be seen on.
+// Image returns an <img> with the drawing. Its dark mode rules still hold there, but it cannot inherit the text's
+// colour, so it gets a background that contrasts with its ink.
 func Image(svg []byte, alt string) string {
 	if start := bytes.Index(svg, []byte("<svg")); start >= 0 {
 		if end := bytes.IndexByte(svg[start:], '>'); end >= 0 && svg[start+end-1] != '/' {

@@ -14,20 +14,19 @@ import (
 	"nodemask/plots"
 )
 
-// Progress shows training as it happens: a progress bar with the time left, and the losses of the trials so far. It is
-// one output of the cell, updated in place, which stays as a picture when the work is done. Outside a notebook only
-// [Progress.End] shows anything. Its methods may be called from several goroutines.
+// Progress shows training live: a progress bar with the time left, and the losses so far, as one output that is updated
+// in place and stays as a picture. Outside a notebook only [Progress.End] prints. Methods are safe for concurrent use.
 type Progress struct {
-	// Order has names of curves in the order in which they are drawn; others follow.
+	// Order lists curves in drawing order; others follow.
 	Order []string
-	// Kept says that finished trials are in a store.
+	// Kept: finished trials are in a store.
 	Kept bool
-	// Quiet leaves out the losses.
+	// Quiet omits the losses.
 	Quiet bool
 
 	id    string
 	title string
-	total int // trials; 0: there is no end to count down to
+	total int // trials; 0: open-ended
 
 	mutex  sync.Mutex
 	begin  time.Time
@@ -36,26 +35,24 @@ type Progress struct {
 	left   time.Duration
 	curves []*lossCurve
 	status string
-	heard  time.Time // when an epoch or trial was last heard of
-	on     string    // what the trials run on
+	heard  time.Time // of the last epoch or trial
+	on     string    // backend
 }
 
-// lossCurve is one trial's losses.
 type lossCurve struct {
 	name              string
 	seed              uint64
 	train, validation []float64
 }
 
-// refresh limits how often the output is redrawn.
 const refresh = 400 * time.Millisecond
 
-// NewProgress returns the progress of a number of trials; 0: there is no end to count down to. It shows nothing yet.
+// NewProgress returns the progress of a number of trials; 0: open-ended. It shows nothing yet.
 func NewProgress(title string, trials int) *Progress {
 	return &Progress{id: "nodemask-" + gonbui.UniqueId(), title: title, total: trials, begin: time.Now()}
 }
 
-// Epoch adds an epoch to the losses of the trial that name and seed identify.
+// Epoch adds an epoch to the losses of the trial of name and seed.
 func (p *Progress) Epoch(name string, seed uint64, trainLoss, validationLoss float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -81,7 +78,7 @@ func (p *Progress) RunsOn(backend string) {
 	p.on = backend
 }
 
-// Trials sets how many trials are done, and how long the others will take, 0 if unknown.
+// Trials sets the number of finished trials, and the time left; 0: unknown.
 func (p *Progress) Trials(done int, left time.Duration) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -89,8 +86,7 @@ func (p *Progress) Trials(done int, left time.Duration) {
 	p.update(true)
 }
 
-// Tick says each second that a model is being compiled, as long as no epoch is heard of. The function that it returns
-// ends that.
+// Tick shows each second that a model is compiling, until an epoch arrives or the returned function is called.
 func (p *Progress) Tick() (stop func()) {
 	done := make(chan struct{})
 	p.heard = time.Now()
@@ -104,7 +100,7 @@ func (p *Progress) Tick() (stop func()) {
 				if waits := time.Since(p.heard); waits > time.Second {
 					p.status = fmt.Sprintf("compiling %s … %.0f s", p.next(), waits.Seconds())
 					if waits > p.left {
-						p.left = 0 // what was estimated did not count it
+						p.left = 0 // the estimate ignored compiling
 					}
 					p.update(true)
 				}
@@ -115,7 +111,6 @@ func (p *Progress) Tick() (stop func()) {
 	return func() { close(done) }
 }
 
-// next names what has no losses yet.
 func (p *Progress) next() string {
 	for _, name := range p.Order {
 		if !slices.ContainsFunc(p.curves, func(c *lossCurve) bool { return c.name == name }) {
@@ -156,7 +151,6 @@ func (p *Progress) update(force bool) {
 	gonbui.UpdateHTML(p.id, b.String()+p.picture())
 }
 
-// picture is the chart as HTML; "" if it has no lines.
 func (p *Progress) picture() string {
 	c := p.chart()
 	if len(c.Series) == 0 || p.Quiet {
@@ -169,7 +163,7 @@ func (p *Progress) picture() string {
 	return Image(svg, c.Title)
 }
 
-// Remember adds the losses of a trial that an earlier cell ran, unless one of its name was run here.
+// Remember adds the losses of an earlier cell's trial, unless one of the same name ran here.
 func (p *Progress) Remember(name string, seed uint64, train, validation []float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -178,7 +172,6 @@ func (p *Progress) Remember(name string, seed uint64, train, validation []float6
 	}
 }
 
-// chart has the losses of the last trial of each name.
 func (p *Progress) chart() plots.Chart {
 	c := plots.Chart{ID: "losses", Title: "Losses of " + p.title, XLabel: "epoch", YLabel: "cross-entropy", Height: 320}
 	last := map[string]*lossCurve{}
@@ -226,8 +219,7 @@ func (p *Progress) chart() plots.Chart {
 	return c
 }
 
-// End replaces the progress bar with a line that says how many trials ran, or that the stop button was pressed, beside
-// the last losses.
+// End replaces the progress bar with a line on how many trials ran, or that the stop button was pressed.
 func (p *Progress) End(ran int, stopped bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -243,7 +235,6 @@ func (p *Progress) End(ran int, stopped bool) {
 	gonbui.Sync()
 }
 
-// ifOne returns one if n is 1, else more.
 func ifOne(n int, one, more string) string {
 	if n == 1 {
 		return one
@@ -251,7 +242,6 @@ func ifOne(n int, one, more string) string {
 	return more
 }
 
-// summaryOf says in a line what became of a piece of work, and what it ran on.
 func summaryOf(ran, of int, stopped bool, took time.Duration, on string) string {
 	if stopped {
 		return fmt.Sprintf("Stopped: %d %s finished.", ran, ifOne(ran, "trial was", "trials were"))

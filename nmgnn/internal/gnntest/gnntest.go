@@ -1,5 +1,4 @@
-// Package gnntest has what the tests of several packages need: small graphs, backends, and the ways of computing that a
-// fact must hold for.
+// Package gnntest helps tests of several packages with small graphs, backends and plans.
 package gnntest
 
 import (
@@ -17,7 +16,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Torture says whether 'make torture' runs the tests: then they take the time to check everything with everything.
+// Torture reports whether 'make torture' runs the tests, with all combinations.
 func Torture() bool { return os.Getenv("NODEMASK_TORTURE") != "" }
 
 // Go returns the pure-Go backend.
@@ -28,7 +27,7 @@ func Go(t testing.TB) *backend.Backend {
 	return b
 }
 
-// XLA returns the backend xla:cpu, or skips the test where it is not set up.
+// XLA returns the backend xla:cpu, or skips the test if not installed.
 func XLA(t testing.TB) *backend.Backend {
 	t.Helper()
 	b, err := backend.Open("xla:cpu")
@@ -38,8 +37,8 @@ func XLA(t testing.TB) *backend.Backend {
 	return b
 }
 
-// Store returns a new store that draws the same initial weights each time: with some draws no unit of a small model is
-// active, and what a test compares is the same whatever it does.
+// Store returns a new store with fixed initial weights: with some, no unit of a small model is active, and tests
+// compare nothing.
 func Store(t testing.TB) *model.Store {
 	t.Helper()
 	store := model.NewStore()
@@ -47,15 +46,14 @@ func Store(t testing.TB) *model.Store {
 	return store
 }
 
-// ForEachBackend runs a test on the pure-Go backend and on xla:cpu, each as a subtest: where XLA is not set up, only
-// that one is skipped.
+// ForEachBackend runs a subtest on the pure-Go backend and, if installed, xla:cpu.
 func ForEachBackend(t *testing.T, test func(t *testing.T, b *backend.Backend)) {
 	t.Helper()
 	t.Run("go", func(t *testing.T) { test(t, Go(t)) })
 	t.Run("xla:cpu", func(t *testing.T) { test(t, XLA(t)) })
 }
 
-// ForEachPlan runs a test on each backend with each way of computing.
+// ForEachPlan runs a test on each backend with each plan.
 func ForEachPlan(t *testing.T, test func(t *testing.T, b *backend.Backend, plan kernels.Plan)) {
 	t.Helper()
 	ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
@@ -71,8 +69,7 @@ func ForEachBestPlan(t *testing.T, test func(t *testing.T, b *backend.Backend, p
 	ForEachBackend(t, func(t *testing.T, b *backend.Backend) { forEach(t, b, test, EveryKernel()) })
 }
 
-// Sampled skips a case on XLA, which compiles each program for a second or several, unless it is one of those that say
-// most, or 'make torture' runs all. The pure-Go backend runs every case.
+// Sampled skips a case on XLA, where compiling takes seconds, unless most is true or 'make torture' runs.
 func Sampled(t *testing.T, b *backend.Backend, most bool) {
 	t.Helper()
 	if b.ID != "go" && !most && !Torture() {
@@ -88,7 +85,7 @@ func forEach(t *testing.T, b *backend.Backend, test func(t *testing.T, b *backen
 	}
 }
 
-// EveryKernel returns the plans for sparse features, one a kernel.
+// EveryKernel returns a plan for sparse features per kernel.
 func EveryKernel() (plans []kernels.Plan) {
 	for _, kernel := range kernels.Kernels() {
 		plans = append(plans, kernels.Plan{Kernel: kernel})
@@ -102,7 +99,7 @@ func Undirected(t testing.TB, nodes int, pairs [][2]int32) *csr.Graph {
 	return graph(t, nodes, pairs, csr.Options{})
 }
 
-// Directed returns a graph in which the first of each pair has the second as a neighbour.
+// Directed returns a graph in which the first of each pair has the second as neighbour.
 func Directed(t testing.TB, nodes int, pairs [][2]int32) *csr.Graph {
 	t.Helper()
 	return graph(t, nodes, pairs, csr.Options{Directed: true})
@@ -119,7 +116,7 @@ func graph(t testing.TB, nodes int, pairs [][2]int32, o csr.Options) *csr.Graph 
 	return g
 }
 
-// SparseRows stores the nonzeros of x.
+// SparseRows returns x as sparse features.
 func SparseRows(x [][]float32) datasets.Features {
 	f := datasets.Features{Rows: len(x), Offsets: []int64{0}}
 	for _, row := range x {
@@ -135,8 +132,7 @@ func SparseRows(x [][]float32) datasets.Features {
 	return f
 }
 
-// TwoCamps returns a graph of two classes whose nodes mostly link to their own kind and whose features mostly tell the
-// class.
+// TwoCamps returns a graph of two classes, which most edges and features reveal.
 func TwoCamps(t testing.TB) *datasets.Graph {
 	t.Helper()
 	const n = 60
@@ -175,8 +171,8 @@ func Camps(t testing.TB, percent int, setting datasets.Setting) (*datasets.Graph
 	return g, View(t, g, percent, setting)
 }
 
-// FiveNodes returns the graph a(0)–b(1), a–c(2), b–c, c–d(3), d–e(4) with features 1, 2, 4, 8, 16, and a view
-// of it in which a, b and c are trained on, and d and e arrive.
+// FiveNodes returns the graph a(0)–b(1), a–c(2), b–c, c–d(3), d–e(4) with features 1, 2, 4, 8, 16, and a view with a,
+// b, c to train on, d and e arriving later.
 func FiveNodes(t testing.TB) (*datasets.Graph, *datasets.View) {
 	t.Helper()
 	edges := Undirected(t, 5, [][2]int32{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}})
@@ -199,7 +195,7 @@ func Cora(t testing.TB) *datasets.Graph {
 	return g
 }
 
-// View returns a stratified split of a graph with all edges, by seed 1.
+// View returns a stratified split with all edges, by seed 1.
 func View(t testing.TB, g *datasets.Graph, percent int, setting datasets.Setting) *datasets.View {
 	t.Helper()
 	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: percent, Seed: 1})
@@ -209,7 +205,7 @@ func View(t testing.TB, g *datasets.Graph, percent int, setting datasets.Setting
 	return view
 }
 
-// InDelta requires as many numbers as are wanted, each within delta of its own.
+// InDelta requires equal lengths, and each number within delta of its counterpart.
 func InDelta(t testing.TB, want, got []float32, delta float64, format string, args ...any) {
 	t.Helper()
 	require.Len(t, got, len(want), fmt.Sprintf(format, args...))

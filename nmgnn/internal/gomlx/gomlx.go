@@ -1,4 +1,4 @@
-// Package gomlx compiles programs of GoMLX, turns what it reports into errors of one line, and frees what it returned.
+// Package gomlx compiles GoMLX programs, shortens its errors to one line, and frees its results.
 package gomlx
 
 import (
@@ -12,8 +12,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Error returns err with its first line as message, or nil for nil: GoMLX's errors carry the stack traces of all
-// functions they passed through. The result unwraps to err.
+// Error returns err with only its first line as message, without GoMLX's stack traces; nil for nil. It unwraps to err.
 func Error(err error) error {
 	if err == nil {
 		return nil
@@ -32,8 +31,8 @@ func (b brief) Error() string {
 // Unwrap returns the whole error.
 func (b brief) Unwrap() error { return b.error }
 
-// Guard, when deferred, turns a panic with an error, as building a computation reports it, into an error that says
-// what was being done. A panic with anything else is a defect in this project, and goes on.
+// Guard, when deferred, turns a panic with an error, as when building a computation, into an error about doing. Other
+// panics are defects and continue.
 func Guard(err *error, doing string) {
 	switch r := recover().(type) {
 	case nil:
@@ -44,7 +43,7 @@ func Guard(err *error, doing string) {
 	}
 }
 
-// CheckOpen returns an error unless something can be computed on the backend, which may be nil.
+// CheckOpen returns an error if the backend is nil or finalized.
 func CheckOpen(b compute.Backend) error {
 	if b == nil || b.IsFinalized() {
 		return errors.New("the backend is closed, or was never opened: open one with backend.Open")
@@ -52,7 +51,7 @@ func CheckOpen(b compute.Backend) error {
 	return nil
 }
 
-// Compile compiles a program over a store for inputs of these shapes. id names the backend in errors.
+// Compile returns a program over a store for inputs of these shapes. id names the backend in errors.
 func Compile[F model.ExecGraphFn](b compute.Backend, id string, store *model.Store, build F,
 	inputs ...shapes.Shape) (*model.Exec, error) {
 	if err := CheckOpen(b); err != nil {

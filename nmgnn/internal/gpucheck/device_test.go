@@ -17,7 +17,7 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// trainOn returns three epochs of a model, the same again, and how long further epochs took, from the shortest on.
+// trainOn returns two runs of three epochs, and the times of further epochs, ascending.
 func trainOn(t *testing.T, b *backend.Backend, model string, g *datasets.Graph, epochs int) (first, again []train.Epoch,
 	laps []time.Duration) {
 	p, m, err := built(model, g)
@@ -39,7 +39,7 @@ func trainOn(t *testing.T, b *backend.Backend, model string, g *datasets.Graph, 
 	return first, again, laps
 }
 
-// compare trains each model on both backends, holds the losses of three epochs to those of the other, and prints a row.
+// compare trains each model on both backends, compares the losses of three epochs, and prints a row.
 func compare(t *testing.T, b, reference *backend.Backend, models, data []string, epochs int) {
 	for _, name := range data {
 		g, err := open(name)
@@ -64,7 +64,7 @@ func compare(t *testing.T, b, reference *backend.Backend, models, data []string,
 	}
 }
 
-// Whoever has an NVIDIA GPU runs it as 'make gpu-run'.
+// Run by 'make gpu-run' on an NVIDIA GPU.
 func TestAGPUComputesWhatTheCPUDoes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: it trains every model")
@@ -81,7 +81,7 @@ func TestAGPUComputesWhatTheCPUDoes(t *testing.T) {
 	compare(t, gpu, cpu, hyper.Models(), []string{"cora", "pubmed", "reddit-like:scale=0.1"}, 50)
 }
 
-// The same on a machine without a GPU, so that whoever has one meets no mistake in the test.
+// The same without a GPU, to test the test.
 func TestTwoCPUBackendsComputeTheSame(t *testing.T) {
 	a, err := backend.Open("go")
 	require.NoError(t, err)

@@ -12,13 +12,12 @@ import (
 	"strings"
 )
 
-// measured is what XLA made of a program.
 type measured struct {
 	kernels          int   // launches, loops counted once
-	scatters, looped int   // and those of them inside loops
+	scatters, looped int   // all scatters, and those inside loops
 	wide             int   // arrays with a row for each entry
-	peak, alias      int64 // bytes, and those of inputs that results are written over
-	swapped          int   // float additions that are compare-and-swap loops
+	peak, alias      int64 // bytes in all, and of inputs overwritten by results
+	swapped          int   // float additions as compare-and-swap loops
 }
 
 func (m measured) peakMB() int { return int((m.peak + 999_999) / 1_000_000) }
@@ -37,7 +36,7 @@ var (
 	swap     = regexp.MustCompile(`\batom(?:\.\w+)*\.cas\b`)
 )
 
-// readDump reads XLA's dump of the one program in a folder, and the compiler's output.
+// readDump reads XLA's dump of a folder's one program and the compiler's messages.
 func readDump(folder, said string, entries int64) (m measured, err error) {
 	read := func(pattern string) (text string) {
 		files, _ := fs.Glob(os.DirFS(folder), pattern)
@@ -76,9 +75,8 @@ func readDump(folder, said string, entries int64) (m measured, err error) {
 	return m, nil
 }
 
-// swappedAdds counts blocks of PTX between two labels that add floats and then swap the sum in, if nobody else has
-// changed the number meanwhile. That is how XLA writes an addition that it takes to have no instruction; maxima have
-// none.
+// swappedAdds counts blocks of PTX that add floats and compare-and-swap the sum in: XLA's code for additions that it
+// thinks lack an instruction; maxima lack one.
 func swappedAdds(ptx string) (n int) {
 	for _, block := range label.Split(ptx, -1) {
 		at := swap.FindStringIndex(block)
@@ -89,7 +87,6 @@ func swappedAdds(ptx string) (n int) {
 	return n
 }
 
-// count adds up the instructions of a computation.
 func (m *measured) count(text string, entries int64, bodies map[string]string, loop bool) {
 	for line := range strings.Lines(text) {
 		found := instruction.FindStringSubmatch(line)
@@ -111,7 +108,7 @@ func (m *measured) count(text string, entries int64, bodies map[string]string, l
 	}
 }
 
-// wide reports whether a type has an array with a row of more numbers than a model has heads for each entry.
+// wide reports whether a type has an array with a row per entry of more numbers than a model has heads.
 func wide(text string, entries int64) bool {
 	const heads = 8
 	for _, s := range array.FindAllStringSubmatch(text, -1) {

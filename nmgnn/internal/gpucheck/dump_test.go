@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Loops that XLA wrote for f32 of Hopper: an addition, a maximum, and an addition that has an instruction.
+// XLA's loops for f32 on Hopper: an addition, a maximum, and an addition that has an instruction.
 func TestAFloatAddByCompareAndSwapIsFound(t *testing.T) {
 	const add, highest, native = `
 $L__BB0_3:

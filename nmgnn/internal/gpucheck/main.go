@@ -1,7 +1,7 @@
 //go:build cgo && linux && amd64
 
-// Command gpucheck compiles nodemask's programs for GPUs that are not there, and holds what XLA makes of them to the
-// bounds in bounds.tsv. run.sh fetches what that takes, and calls it.
+// Command gpucheck compiles nodemask's programs for absent GPUs and checks XLA's results against bounds.tsv. run.sh
+// fetches what it needs and calls it.
 package main
 
 import (
@@ -47,7 +47,7 @@ type check struct {
 	bounds              limits
 }
 
-// run prints a row for each program and GPU, and returns what is out of bounds.
+// run prints a row per program and GPU, and returns those out of bounds.
 func (c *check) run(models, targets []string) (failed []string, err error) {
 	path := filepath.Join(c.scripts, "bounds.tsv")
 	if c.bounds, err = readBounds(path); err != nil {
@@ -98,7 +98,7 @@ func (c *check) run(models, targets []string) (failed []string, err error) {
 	return failed, nil
 }
 
-// compile compiles a program in a process of its own, and reads what XLA wrote of it.
+// compile compiles a program in a separate process and reads XLA's dump.
 func (c *check) compile(scratch, name, target string, entries int64, program []byte) (measured, error) {
 	folder := filepath.Join(scratch, strings.ReplaceAll(name, " ", "-")+"-"+target)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -126,8 +126,8 @@ func (c *check) compile(scratch, name, target string, entries int64, program []b
 	return readDump(folder, string(said), entries)
 }
 
-// toolkit makes a folder like CUDA's, whose ptxas first appends what it is given to the folder's kernels.ptx: XLA dumps
-// no PTX when it compiles kernel by kernel.
+// toolkit makes a folder like CUDA's with a ptxas that first appends its input to the folder's kernels.ptx: XLA dumps
+// no PTX when compiling kernel by kernel.
 func (c *check) toolkit(folder string) (string, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
@@ -141,7 +141,7 @@ func (c *check) toolkit(folder string) (string, error) {
 		os.WriteFile(filepath.Join(cuda, "bin", "ptxas"), []byte(script), 0o755))
 }
 
-// limits are the most that programs may have, by their name and GPU.
+// limits are keyed by program and GPU.
 type limits map[string]limit
 
 type limit struct{ kernels, peakMB int }
@@ -175,7 +175,6 @@ func (all limits) write(path string) error {
 	return os.WriteFile(path, []byte(text), 0o644)
 }
 
-// holds returns what is out of bounds.
 func (all limits) holds(name, target string, m measured) (out []string) {
 	say := func(format string, args ...any) {
 		out = append(out, fmt.Sprintf("%s for %s: ", name, target)+fmt.Sprintf(format, args...))

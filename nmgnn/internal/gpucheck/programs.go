@@ -22,14 +22,12 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// writer makes the programs that a GPU would be given, with XLA for the CPU at hand: go-xla logs each before it
-// compiles it.
+// writer makes a GPU's programs using XLA for the CPU: go-xla logs each before compiling it.
 type writer struct {
 	backend *backend.Backend
 	log     bytes.Buffer
 }
 
-// newWriter opens XLA for the CPU as if it were one for a GPU.
 func newWriter(scratch string) (*writer, error) {
 	cpu, err := backend.Open("xla:cpu")
 	if err != nil {
@@ -38,7 +36,7 @@ func newWriter(scratch string) (*writer, error) {
 	if err := os.MkdirAll(scratch, 0o755); err != nil {
 		return nil, err
 	}
-	link := filepath.Join(scratch, "plugin.so") // go-xla takes a plugin of another path for another one, without our kernels
+	link := filepath.Join(scratch, "plugin.so") // go-xla treats another path as another plugin, without our kernels
 	if err := errors.Join(os.RemoveAll(link), os.Symlink(cpu.Plugin, link)); err != nil {
 		return nil, err
 	}
@@ -53,7 +51,7 @@ func newWriter(scratch string) (*writer, error) {
 		flags.Set("v", "2"))
 }
 
-// logged returns the longest program that is compiled while f runs.
+// logged returns the longest program compiled while f runs.
 func (w *writer) logged(f func() error) ([]byte, error) {
 	w.log.Reset()
 	klog.SetOutput(&w.log)
@@ -80,7 +78,7 @@ func (w *writer) logged(f func() error) ([]byte, error) {
 	return bytes.Clone(longest), err
 }
 
-// program returns the program of an epoch with validation, or of one pass over the graph.
+// program returns the program of an epoch with validation, or of one pass.
 func (w *writer) program(model string, epoch bool, g *datasets.Graph) ([]byte, error) {
 	p, m, err := built(model, g)
 	if err != nil {
@@ -109,7 +107,7 @@ func (w *writer) program(model string, epoch bool, g *datasets.Graph) ([]byte, e
 	})
 }
 
-// built is a model with masking, keep rate 0.5.
+// The keep rate is 0.5.
 func built(model string, g *datasets.Graph) (hyper.Parameters, nmgnn.Model, error) {
 	p, err := hyper.For(model)
 	if err != nil {
@@ -119,7 +117,6 @@ func built(model string, g *datasets.Graph) (hyper.Parameters, nmgnn.Model, erro
 	return p, nmgnn.Build(p, g.NumClasses()), nil
 }
 
-// setting is what it is trained on, and how.
 func setting(p hyper.Parameters, g *datasets.Graph) (*datasets.View, train.Options, error) {
 	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 10, Seed: 1})
 	if err != nil {

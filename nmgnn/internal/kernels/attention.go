@@ -5,27 +5,24 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/activation"
 )
 
-// Attention describes what [Product.Attend] computes: y_v = Σ_u drop(α_vu)·mask_u·h_u over the entries (v, u) of
-// row v, with α the softmax of the scores over the entries of the row. Each head weighs its share of the width, in
-// order.
+// Attention is the input of [Product.Attend]: y_v = Σ_u drop(α_vu)·mask_u·h_u over the entries (v, u) of row v, with α
+// the softmax of its scores. Each head weighs its share of the width, in order.
 type Attention struct {
-	// Scores [slots, heads] holds the scores of each entry; nil: LeakyReLU(source_u + target_v), with slope Slope below
-	// zero: Source [columns, heads], Target [rows, heads].
+	// Scores [slots, heads]; nil: LeakyReLU(source_u + target_v) with slope Slope below zero, Source [columns, heads],
+	// Target [rows, heads].
 	Scores         *Node
 	Source, Target *Node
 	Slope          float64
-	// Values is h [columns, width], of which Mask [columns, 1] multiplies the rows; nil: all ones. No gradient goes to
-	// Mask.
+	// Values is h [columns, width]; Mask [columns, 1] multiplies its rows, nil: ones. Mask gets no gradient.
 	Values, Mask *Node
-	// Present [slots, 1] is 1 for the entries that count and 0 for those left out; nil: all count.
+	// Present [slots, 1] is 1 for the entries that count, else 0; nil: all count.
 	Present *Node
-	// Keep [slots, heads] multiplies α, as dropout does; nil: nothing is dropped.
+	// Keep [slots, heads] multiplies α, as dropout does; nil: ones.
 	Keep *Node
-	// Gradients asks for gradients towards scores (or Source and Target) and Values.
+	// Gradients asks for gradients towards Scores (or Source and Target) and Values.
 	Gradients bool
 }
 
-// attendByParts is [Product.Attend] by the other methods of a product.
 func attendByParts(p Product, a Attention) *Node {
 	e := a.Scores
 	if e == nil {
@@ -34,7 +31,7 @@ func attendByParts(p Product, a Attention) *Node {
 	heard, _ := masked(a.Values, a.Mask)
 	scores, value := StopGradient(e), StopGradient(heard)
 	headCount := e.Shape().Dimensions[1]
-	// α_vu = q_vu / Σ_w q_vw. Dividing the sum over u instead of each α spares passes over the entries.
+	// α_vu = q_vu / Σ_w q_vw: dividing the sum over u spares passes over the entries.
 	present, scores := Among(p, scores, a.Present)
 	shifted := p.alone(Sub(scores, p.Spread(p.Highest(scores))))
 	q := p.alone(Where(present, Exp(shifted), ZerosLike(scores)))
@@ -59,27 +56,26 @@ func attendByParts(p Product, a Attention) *Node {
 		}})
 }
 
-// leakyScoresByParts is [Product.LeakyScores] by the other methods of a product.
 func leakyScoresByParts(p Product, source, target, a *Node, slope float64, gradients bool) *Node {
 	pairs := Add(Sources(p, source, gradients), Targets(p, target, gradients))
 	return HeadProducts(activation.LeakyReluWith(pairs, slope), a)
 }
 
-// RowSoftmax returns exp(e_vu) / Σ_w exp(e_vw) over the entries of each row, for each column of e [slots, heads] on
-// its own. present is as in [Attention].
+// RowSoftmax returns exp(e_vu) / Σ_w exp(e_vw) over each row's entries, per column of e [slots, heads]. present is as
+// in [Attention].
 func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 	there, e := Among(p, e, present)
-	// Subtracting the greatest score changes nothing but keeps exp in range, so no gradient goes through it.
+	// The maximum only keeps exp in range, so it needs no gradient.
 	shifted := Sub(e, StopGradient(p.Spread(p.Highest(e))))
 	q := Where(there, Exp(Where(there, shifted, ZerosLike(shifted))), ZerosLike(shifted))
 	sum := Total(p, q, gradients)
-	// Rows without entries have a sum of zero, which nothing is divided by.
+	// Empty rows sum to 0: avoid dividing by it.
 	sum = Where(GreaterThan(sum, ZerosLike(sum)), sum, OnesLike(sum))
 	return Mul(q, Targets(p, Inverse(sum), gradients))
 }
 
-// Among marks the entries of e [slots, width] that count: those neither padding nor left out by present [slots, 1]
-// (nil: none is). It also returns e with [Lowest] in place of the others, so that they are no row's maximum.
+// Among returns which entries of e [slots, width] count, neither padding nor left out by present [slots, 1] (nil: all),
+// and e with [Lowest] for the others, so that they are no row's maximum.
 func Among(p Product, e, present *Node) (is, among *Node) {
 	g := e.Graph()
 	if present == nil {
@@ -89,14 +85,12 @@ func Among(p Product, e, present *Node) (is, among *Node) {
 	return is, Where(is, e, BroadcastToDims(Scalar(g, e.DType(), Lowest), e.Shape().Dimensions...))
 }
 
-// HeadProducts returns a·x for each head's share of the columns: x [rows, heads·width], a [heads, width] → [rows,
-// heads].
+// HeadProducts returns a·x per head's share of the columns: x [rows, heads·width], a [heads, width] → [rows, heads].
 func HeadProducts(x, a *Node) *Node {
 	heads, width := a.Shape().Dimensions[0], a.Shape().Dimensions[1]
 	return ReduceSum(Mul(Reshape(x, -1, heads, width), Reshape(a, 1, heads, width)), -1)
 }
 
-// perHead multiplies each head's share of x [rows, width] by its weight [rows, heads].
 func perHead(x, weights *Node) *Node {
 	width, n := x.Shape().Dimensions[1], weights.Shape().Dimensions[1]
 	if n == 1 {
@@ -106,7 +100,7 @@ func perHead(x, weights *Node) *Node {
 	return Reshape(Mul(Reshape(x, rows, n, width/n), Reshape(weights, rows, n, 1)), rows, width)
 }
 
-// sumHeads adds up each head's share of x: [rows, width] → [rows, heads].
+// sumHeads sums each head's share of x: [rows, width] → [rows, heads].
 func sumHeads(x *Node, heads int) *Node {
 	width := x.Shape().Dimensions[1]
 	share := make([][]float32, width)

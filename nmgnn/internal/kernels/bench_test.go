@@ -17,8 +17,8 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// BenchmarkProduct times the products that an epoch is made of, alone: sums over neighbours (Σ), features by weights
-// (X·W), and the latter's gradient (Xᵀ·v), with dropout on the features.
+// BenchmarkProduct times an epoch's products: sums over neighbours (Σ), features by weights (X·W) and their gradient
+// (Xᵀ·v), with dropout on the features.
 func BenchmarkProduct(b *testing.B) {
 	for _, data := range []string{"cora", "pubmed"} {
 		for _, id := range []string{"xla:cpu", "go"} {

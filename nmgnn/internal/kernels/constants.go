@@ -12,22 +12,22 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Constants makes variables of a model that are not trained. Data lives in variables, not in the program, so that it is
-// neither folded at compile time nor copied at every call.
+// Constants makes untrained variables: data kept in variables is neither folded at compile time nor copied at each
+// call.
 type Constants struct {
 	store  *model.Store
 	path   string
-	shares compute.Backend // with whom variables share memory; nil: nobody
-	err    error           // the first one
+	shares compute.Backend // nil: not shared
+	err    error           // the first error
 }
 
-// NewConstants returns a maker of constants below a path of the store.
+// NewConstants returns Constants below a path of the store.
 func NewConstants(store *model.Store, path string) *Constants {
 	return &Constants{store: store, path: path}
 }
 
-// Share has variables made in memory that the host shares with a backend, if it can: what is put in their place later
-// is copied there, and is nowhere else. A nil backend changes nothing.
+// Share makes later variables in memory shared with backend b, if b supports that, so new values are copied only there.
+// nil changes nothing.
 func (c *Constants) Share(b compute.Backend) *Constants {
 	if b != nil && b.HasSharedBuffers() {
 		c.shares = b
@@ -35,22 +35,22 @@ func (c *Constants) Share(b compute.Backend) *Constants {
 	return c
 }
 
-// Zeros makes a variable of zeros with these dimensions, or returns nil: Err says why.
+// Zeros returns a new variable of zeros with these dimensions, or nil (see [Constants.Err]).
 func (c *Constants) Zeros(name string, dimensions ...int) *model.Variable {
 	return c.made(name, c.empty(shapes.Make(dtypes.Float32, dimensions...)))
 }
 
-// Ints makes a variable with these dimensions, or returns nil: Err says why.
+// Ints returns a new variable with these dimensions, or nil (see [Constants.Err]).
 func (c *Constants) Ints(name string, data []int32, dimensions ...int) *model.Variable {
 	return add(c, name, data, dimensions...)
 }
 
-// Floats makes a variable with these dimensions, or returns nil: Err says why.
+// Floats returns a new variable with these dimensions, or nil (see [Constants.Err]).
 func (c *Constants) Floats(name string, data []float32, dimensions ...int) *model.Variable {
 	return add(c, name, data, dimensions...)
 }
 
-// Err returns the first error that making a variable met.
+// Err returns the first error.
 func (c *Constants) Err() error { return c.err }
 
 func add[T int32 | uint32 | float32](c *Constants, name string, data []T, dimensions ...int) *model.Variable {
@@ -87,7 +87,6 @@ func (c *Constants) made(name string, t *tensors.Tensor) *model.Variable {
 	return variable.SetTrainable(false)
 }
 
-// overwrite puts other numbers into a variable of as many.
 func overwrite[T int32 | uint32 | float32](v *model.Variable, data []T) error {
 	value, err := v.Value()
 	if err != nil {
@@ -99,8 +98,8 @@ func overwrite[T int32 | uint32 | float32](v *model.Variable, data []T) error {
 	return gomlx.Error(v.SetValue(tensors.FromFlatDataAndDimensions(data, v.Shape().Dimensions...)))
 }
 
-// Fill lets fill write a variable's numbers: where the backend computes with them, if it shares them with the host
-// ([Constants.Share]). Nothing may be computing with them meanwhile.
+// Fill calls fill to write a variable's numbers, in shared memory if possible ([Constants.Share]). No computation may
+// use them meanwhile.
 func Fill(v *model.Variable, fill func(flat []float32)) error {
 	value, err := v.Value()
 	if err != nil {
@@ -109,8 +108,7 @@ func Fill(v *model.Variable, fill func(flat []float32)) error {
 	return gomlx.Error(tensors.MutableFlatData(value, fill))
 }
 
-// Donate lets a computation write the new values of the variables that it changes over the old ones, where the backend
-// can. It is called when the computation is built.
+// Donate lets the computation being built overwrite changed variables in place, where the backend can.
 func Donate(g *Graph, store *model.Store) {
 	for v := range store.IterVariables() {
 		if v.ChangedInGraph(g) {
@@ -119,8 +117,7 @@ func Donate(g *Graph, store *model.Store) {
 	}
 }
 
-// Positions returns the positions of a matrix's entries as uint32 [dimensions…]: those stored, or 0, 1, … if stored
-// is nil.
+// Positions returns the positions of a matrix's entries, uint32 [dimensions…]: stored, or 0, 1, … if stored is nil.
 func Positions(g *Graph, stored *model.Variable, dimensions []int) *Node {
 	if stored != nil {
 		return ConvertDType(stored.NodeValue(g), dtypes.Uint32)

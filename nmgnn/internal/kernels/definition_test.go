@@ -15,11 +15,11 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// rows is a dense matrix in double precision, on the host.
+// rows is a dense matrix in double precision.
 type rows = [][]float64
 
-// definition computes what a product of its matrix computes, word by word as [kernels.Product] says. What belongs to
-// entries is in their order in the matrix.
+// definition computes a product's methods as [kernels.Product] documents them, with data of entries in the matrix's
+// order.
 type definition struct{ csr.Matrix }
 
 func zeros(n, width int) rows {
@@ -30,14 +30,13 @@ func zeros(n, width int) rows {
 	return x
 }
 
-// each calls f with every entry, its row and its column.
 func (d definition) each(f func(i, row, column int)) {
 	for i, r := range d.RowIndices() {
 		f(i, int(r), int(d.Indices[i]))
 	}
 }
 
-// weight is that of entry i for column k of so many: each head has its share of them, in order.
+// Each head has its share of the columns, in order.
 func weight(weights rows, i, k, width int) float64 {
 	if weights == nil {
 		return 1
@@ -97,7 +96,7 @@ func (d definition) totalBack(e rows, width int) rows {
 	return y
 }
 
-// highest is empty for rows without entries that are present.
+// highest returns empty for rows without present entries.
 func (d definition) highest(e, present rows, width int, empty float64) rows {
 	y := zeros(d.Rows, width)
 	for r := range y {
@@ -142,7 +141,6 @@ func (d definition) mean(h, divisor, keep rows) rows {
 	return y
 }
 
-// pairs is LeakyReLU(source_u + target_v) for each entry.
 func (d definition) pairs(source, target rows, slope float64) rows {
 	e := zeros(d.NumEntries(), len(source[0]))
 	d.each(func(i, r, c int) {
@@ -195,8 +193,7 @@ func headProducts(h, a rows) rows {
 	return y
 }
 
-// mix and keeps are what [kernels.Stream] hashes positions by. Results on record were drawn this way: it must not
-// change.
+// mix and keeps hash positions as [kernels.Stream] does. Recorded results depend on them: they must not change.
 func mix(x uint32) uint32 {
 	x ^= x >> 16
 	x *= 0x7feb352d
@@ -210,7 +207,7 @@ func keeps(key [2]uint32, stream, position uint32, rate float64) bool {
 	return mix(mix(position^half(0))+half(1)) >= uint32(math.Round(rate*(1<<32-1)))
 }
 
-// dropped is x, or ones, with numbers dropped at a rate; the position of an entry's number is entry·heads + head.
+// dropped returns x, or ones, with dropped numbers; an entry's number has position entry·heads + head.
 func dropped(key [2]uint32, stream uint32, x rows, entries, heads int, rate float64) rows {
 	y := zeros(entries, heads)
 	for i := range y {
@@ -223,7 +220,6 @@ func dropped(key [2]uint32, stream uint32, x rows, entries, heads int, rate floa
 	return y
 }
 
-// dropped is the values of the matrix with some of them dropped, of the first stream.
 func (d definition) dropped(key [2]uint32, rate float64) rows {
 	values := zeros(len(d.Values), 1)
 	for i, x := range d.Values {
@@ -232,7 +228,7 @@ func (d definition) dropped(key [2]uint32, rate float64) rows {
 	return dropped(key, 0, values, len(values), 1, rate)
 }
 
-// whole draws rows of whole numbers from -8 to 8, so that sums are exact in any order.
+// whole draws integers from -8 to 8: their sums are exact in any order.
 func whole(r *rand.Rand, n, width int) rows {
 	x := zeros(n, width)
 	for i := range x {
@@ -243,7 +239,6 @@ func whole(r *rand.Rand, n, width int) rows {
 	return x
 }
 
-// normal draws rows of numbers around zero.
 func normal(r *rand.Rand, n, width int) rows {
 	x := zeros(n, width)
 	for i := range x {
@@ -254,7 +249,6 @@ func normal(r *rand.Rand, n, width int) rows {
 	return x
 }
 
-// tensor is x in single precision.
 func tensor(x rows, width int) *tensors.Tensor {
 	flat := make([]float32, 0, len(x)*width)
 	for _, row := range x {
@@ -265,7 +259,6 @@ func tensor(x rows, width int) *tensors.Tensor {
 	return tensors.FromFlatDataAndDimensions(flat, len(x), width)
 }
 
-// rowsOf is what a computation returned.
 func rowsOf(t *tensors.Tensor) rows {
 	x := zeros(t.Shape().Dimensions[0], t.Shape().Dimensions[1])
 	for i, value := range tensors.MustCopyFlatData[float32](t) {
@@ -274,7 +267,7 @@ func rowsOf(t *tensors.Tensor) rows {
 	return x
 }
 
-// places says which entry is in each slot of a product, -1 for padding.
+// places returns the entry in each slot of a product, -1 for padding.
 func places(t require.TestingT, p kernels.Product) []int32 {
 	v := p.Ints("entry_in_slot", -1, func(m csr.Matrix) []int32 {
 		number := make([]int32, m.NumEntries())
@@ -288,7 +281,6 @@ func places(t require.TestingT, p kernels.Product) []int32 {
 	return tensors.MustCopyFlatData[int32](value)
 }
 
-// slotted puts what belongs to entries into their slots.
 func slotted(place []int32, e rows, width int, padding float64) rows {
 	slots := make(rows, len(place))
 	for slot, i := range place {
@@ -301,7 +293,6 @@ func slotted(place []int32, e rows, width int, padding float64) rows {
 	return slots
 }
 
-// unslotted takes what belongs to entries out of their slots.
 func unslotted(place []int32, slots rows, entries int) rows {
 	e := make(rows, entries)
 	for slot, i := range place {
@@ -318,7 +309,6 @@ func newProduct(t require.TestingT, store *model.Store, m csr.Matrix, o kernels.
 	return p
 }
 
-// fromRows is a matrix with these columns in its rows, and some values.
 func fromRows(columns int, inRow ...[]int32) csr.Matrix {
 	m := csr.Matrix{Rows: len(inRow), Columns: columns, Offsets: []int64{0}}
 	for _, row := range inRow {
@@ -331,7 +321,7 @@ func fromRows(columns int, inRow ...[]int32) csr.Matrix {
 	return m
 }
 
-// drawMatrix draws a small pattern, some without entries.
+// drawMatrix draws a small pattern, sometimes without entries.
 func drawMatrix(t *rapid.T) csr.Matrix {
 	columns := rapid.IntRange(1, 12).Draw(t, "columns")
 	sparsity := rapid.SampledFrom([]int{1, 2, 2, 2, 5, 40}).Draw(t, "sparsity")
@@ -346,8 +336,7 @@ func drawMatrix(t *rapid.T) csr.Matrix {
 	return fromRows(columns, inRow...)
 }
 
-// uneven is a matrix of 40 rows with hardly any entries but for three long ones, and whose first row, last row and
-// last column are empty.
+// uneven returns 40 rows, nearly empty but for three long ones; the first row, last row and last column are empty.
 func uneven(r *rand.Rand) csr.Matrix {
 	const columns = 90
 	inRow := make([][]int32, 40)
@@ -364,7 +353,6 @@ func uneven(r *rand.Rand) csr.Matrix {
 	return fromRows(columns, inRow...)
 }
 
-// forEachKernel runs a test with each.
 func forEachKernel(t *testing.T, test func(t *testing.T, kernel kernels.Kernel)) {
 	for _, kernel := range kernels.Kernels() {
 		t.Run(string(kernel), func(t *testing.T) { test(t, kernel) })

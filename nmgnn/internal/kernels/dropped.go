@@ -6,21 +6,20 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// DroppedBytes is how many bytes of numbers a [Dropped] makes at a time, at most.
+// DroppedBytes limits the memory for the blocks of a [Dropped].
 const DroppedBytes = 32 << 20
 
-// Dropped is a large dense matrix of which dropout drops entries. Where package fused does that, no copy of the matrix
-// is made: a product with it drops some rows, multiplies them, and goes on to the next.
+// Dropped is a large dense matrix with dropout. Package fused drops and multiplies it by blocks of rows, without a
+// copy.
 type Dropped struct {
-	x      *Node // [rows, width]; no gradient goes to it
+	x      *Node // [rows, width]; gets no gradient
 	stream Stream
 	rate   float64
 	block  int // numbers
 	fused  bool
 }
 
-// DropoutOf returns what [Random.Dropout] makes of x, from the same numbers, for products alone. The generator must not
-// be nil.
+// DropoutOf returns [Random.Dropout] of x, the same numbers, for products only. The generator must not be nil.
 func (r *Random) DropoutOf(x *Node, rate float64) Dropped {
 	return Dropped{x: StopGradient(x), stream: r.Next(), rate: rate, block: DroppedBytes / 4, fused: r.fused &&
 		x.Rank() == 2 && fused.Available(x.Graph())}
@@ -66,7 +65,7 @@ func (d Dropped) Times(w *Node) *Node {
 		})
 }
 
-// blocks calls multiply for blocks of rows, each made after what multiply returned for the one before.
+// Each block is made after the result for the one before.
 func (d Dropped) blocks(multiply func(x *Node, first, end int) *Node, after *Node) {
 	rows := max(1, d.block/d.width())
 	if !d.fused || rows >= d.rows() {

@@ -18,7 +18,7 @@ func TestDroppingEntriesInBlocksIsDroppingThemAll(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	x, w, v := rowsAs32(normal(r, 37, 11)), rowsAs32(normal(r, 11, 5)), rowsAs32(normal(r, 37, 5))
 	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		for _, block := range []int{1, 3 * 11, 36 * 11, 1 << 20} { // numbers: rows of one, three and 36, and all at once
+		for _, block := range []int{1, 3 * 11, 36 * 11, 1 << 20} { // blocks of 1, 3 and 36 rows, and all
 			outputs, err := model.CallOnceN(b.Backend, model.NewStore(), func(_ *model.Scope, key, x, w, v *Node) []*Node {
 				whole := kernels.NewRandom(key, plan.Kernel).Dropout(x, 0.3)
 				dropped := kernels.InBlocks(kernels.NewRandom(key, plan.Kernel).DropoutOf(x, 0.3), block)

@@ -1,6 +1,6 @@
 package kernels
 
-// InBlocks has products drop so many numbers at a time.
+// InBlocks returns d with another block size.
 func InBlocks(d Dropped, numbers int) Dropped {
 	d.block = numbers
 	return d

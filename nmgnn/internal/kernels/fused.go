@@ -9,14 +9,12 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// fusedPattern holds the entries in order of their rows and leaves the work to package fused; an entry's slot is its
-// place. Padding lies behind the entries, where no row reaches. It names a row and a column that there are, for those
-// who gather by them.
+// fusedPattern holds the entries by row, then padding outside all rows, with valid indices for gathers.
 type fusedPattern struct {
 	room            int
 	matrix          csr.Matrix
 	offsets, column *model.Variable // [rows+1, 1], [room, 1]
-	rowVar          *model.Variable // [room, 1], once asked for
+	rowVar          *model.Variable // made on first use
 	into            *Constants
 }
 
@@ -27,7 +25,7 @@ func newFused(into *Constants, m csr.Matrix, slots int) *fusedPattern {
 	return p
 }
 
-// narrow is offsets as kernels read them; there are no more entries than int32 can number.
+// check has limited the number of entries to int32.
 func narrow(offsets []int64) []int32 {
 	narrowed := make([]int32, len(offsets))
 	for i, o := range offsets {
@@ -36,7 +34,6 @@ func narrow(offsets []int64) []int32 {
 	return narrowed
 }
 
-// in is the pattern in a computation.
 func (p *fusedPattern) in(g *Graph) fused.Matrix {
 	return fused.Matrix{Offsets: p.offsets.NodeValue(g), Columns: p.column.NodeValue(g)}
 }
@@ -47,8 +44,8 @@ func (p *fusedPattern) Gather(h *Node) *Node         { return Gather(h, p.column
 func (p *fusedPattern) Total(e *Node) *Node          { return p.in(e.Graph()).Total(e, nil) }
 func (p *fusedPattern) Highest(e *Node) *Node        { return p.in(e.Graph()).Highest(e) }
 
-// alone keeps XLA on a CPU from fusing what makes x into what uses it, where it would be computed anew for each entry:
-// OptimizationBarrier is gone before fusion begins. A scatter is never fused; this one adds zero to one row, in place.
+// alone stops XLA on a CPU from fusing x into its uses, which would recompute it for each entry. OptimizationBarrier is
+// removed before fusion; a scatter is never fused, and this one adds zero to one row, in place.
 func (p *fusedPattern) alone(x *Node) *Node {
 	g := x.Graph()
 	if !fused.Available(g) {
@@ -88,7 +85,7 @@ func (p *fusedPattern) replace(m csr.Matrix) error {
 	return overwrite(p.column, perSlot(p, m.Indices, 0))
 }
 
-// fusedProduct has what package fused does in fewer passes than the parts would take.
+// fusedProduct takes fewer passes than parts.
 type fusedProduct struct {
 	*parts
 	forward, adjoint *fusedPattern
@@ -141,7 +138,7 @@ func (p *fusedProduct) DropEntries(s Stream, x *Node, heads int, rate float64) *
 	return s.drop(x, p.Slots(), heads, rate) // slots are entries
 }
 
-// Mean weighs entries, which costs nothing while they are added up.
+// Mean divides in the entries' weights, at no cost.
 func (p *fusedProduct) Mean(h, mask, divisor, keep *Node, gradients bool) *Node {
 	weights := p.Spread(Inverse(divisor))
 	if keep != nil {
@@ -150,11 +147,11 @@ func (p *fusedProduct) Mean(h, mask, divisor, keep *Node, gradients bool) *Node 
 	return Sum(p, h, mask, weights, gradients)
 }
 
-// Attend visits each entry once, and once or twice for the gradients.
+// Attend visits each entry once, and once or twice for gradients.
 func (p *fusedProduct) Attend(a Attention) *Node {
 	g := a.Values.Graph()
 	if a.Present != nil || !fused.Available(g) {
-		return attendByParts(p, a) // package fused leaves no entries out
+		return attendByParts(p, a) // package fused cannot leave out entries
 	}
 	values, factor := masked(a.Values, a.Mask)
 	m, value := p.forward.in(g), StopGradient(values)
@@ -167,11 +164,10 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 	}
 	y, alpha, kept := m.Attend(s, value, a.Keep, factor)
 	if !a.Gradients {
-		// The pure-Go backend fails at a program that ends with one of several results, the later ones of which nobody uses:
-		// this node is behind all of them.
+		// The pure-Go backend fails if a program ends with one of several results and the later ones are unused; this
+		// node comes after all of them.
 		return StopGradient(y)
 	}
-	// All gradients come from one v; what they share is computed once.
 	type gradients struct{ scores, target *Node }
 	backward := Remember(func(v *Node) gradients {
 		scores, target := m.AttendBackward(s, value, alpha, kept, v, factor)
@@ -187,7 +183,7 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 	return WithAdjoints(y, towards...)
 }
 
-// cleared returns e [slots, width] with zeros in padding, where kernels leave what was in memory before.
+// Kernels leave padding uninitialised.
 func (p *fusedProduct) cleared(e *Node) *Node {
 	if p.options.Slots == 0 {
 		return e
@@ -196,7 +192,6 @@ func (p *fusedProduct) cleared(e *Node) *Node {
 	return Where(BroadcastToDims(GreaterThan(valid, ZerosLike(valid)), e.Shape().Dimensions...), e, ZerosLike(e))
 }
 
-// PairScores takes one pass over h, and one for the gradients.
 func (p *fusedProduct) PairScores(h, a, b *Node) (source, target *Node) {
 	if !fused.Available(h.Graph()) {
 		return p.parts.PairScores(h, a, b)
@@ -209,7 +204,7 @@ func (p *fusedProduct) PairScores(h, a, b *Node) (source, target *Node) {
 		gx, ga, gb := fused.ScoreBackward(x, fa, fb, half(v, 0), half(v, 1))
 		return gradients{Identity(gx), Reshape(ga, dims...), Reshape(gb, dims...)} // see Attend
 	})
-	// Both results travel side by side, since gradients come to one node.
+	// Joined, since gradients arrive at one node.
 	source, target = fused.Score(x, fa, fb, dims[0])
 	both := WithAdjoints(Concatenate([]*Node{source, target}, 1),
 		Argument{h, func(v *Node) *Node { return backward(v).x }},
@@ -218,14 +213,13 @@ func (p *fusedProduct) PairScores(h, a, b *Node) (source, target *Node) {
 	return half(both, 0), half(both, 1)
 }
 
-// LeakyScores adds up pairs of rows entry by entry.
 func (p *fusedProduct) LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node {
 	return leakyScoresByParts(p, source, target, a, slope, gradients)
 }
 
-// withLeakyAdjoints returns y = a·LeakyReLU(source_u + target_v) with gradients. With d the gradient of y, ofTarget
-// returns u_v = Σ_u d_vu·LeakyReLU'(source_u + target_v) and ofSource w_u, the same over v, in which a has no part. The
-// gradients are a·u towards target, a·w towards source, and, as LeakyReLU(x) = x·LeakyReLU'(x), Σ_v target_v·u_v + Σ_u
+// withLeakyAdjoints returns y = a·LeakyReLU(source_u + target_v) with gradients. d is the gradient of y; ofTarget
+// returns u_v = Σ_u d_vu·LeakyReLU'(source_u + target_v), ofSource the same sum over v, w_u, both without a. The
+// gradients are a·u towards target, a·w towards source and, as LeakyReLU(x) = x·LeakyReLU'(x), Σ_v target_v·u_v + Σ_u
 // source_u·w_u towards a.
 func withLeakyAdjoints(y, source, target, a *Node, ofSource, ofTarget func(d *Node) *Node) *Node {
 	ofSource, ofTarget = Remember(ofSource), Remember(ofTarget)
@@ -239,7 +233,7 @@ func withLeakyAdjoints(y, source, target, a *Node, ofSource, ofTarget func(d *No
 		}})
 }
 
-// ELU returns x above zero and exp(x)-1 below, for x of any shape, with its gradient.
+// ELU returns x where positive and exp(x)-1 elsewhere, any shape, with its gradient.
 func ELU(x *Node) *Node {
 	fixed := StopGradient(x)
 	if x.Rank() == 2 && fused.Available(x.Graph()) {

@@ -10,9 +10,9 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Linear applies a linear map to x [m, width], giving [rows, width], and takes the map's adjoint for its gradient. What
-// automatic differentiation derives for a gather or a product is a scatter in random order, or a transposition every
-// epoch. It panics if apply does not give that many rows.
+// Linear applies a linear map to x [m, width] → [rows, width], with the map's adjoint as gradient: automatic
+// differentiation would scatter in random order or transpose every epoch. It panics if apply returns another number of
+// rows.
 func Linear(x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
 	y := apply(StopGradient(x))
 	if y.Shape().Dimensions[0] != rows {
@@ -21,7 +21,6 @@ func Linear(x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
 	return WithAdjoints(y, Argument{x, adjoint})
 }
 
-// linear is [Linear] with gradients, or apply alone.
 func linear(gradients bool, x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
 	if !gradients {
 		return apply(x)
@@ -29,7 +28,7 @@ func linear(gradients bool, x *Node, rows int, apply, adjoint func(*Node) *Node)
 	return Linear(x, rows, apply, adjoint)
 }
 
-// Dense returns x·w, x [rows, width], w [width, out], whose gradients add up in one order where [fused.SumsInOrder].
+// Dense returns x·w, x [rows, width], w [width, out]; its gradients sum in a fixed order where [fused.SumsInOrder].
 func Dense(x, w *Node) *Node {
 	times := func(x, w *Node) *Node { return DotGeneral(x, []int{1}, nil, w, []int{0}, nil) }
 	if !fused.SumsInOrder(x.Graph()) {
@@ -41,28 +40,25 @@ func Dense(x, w *Node) *Node {
 		Argument{w, func(v *Node) *Node { return fused.Outer(fixed, v) }})
 }
 
-// DenseAdjoint returns xᵀ·v, x [rows, width], v [rows, out], for an x that is large.
+// DenseAdjoint returns xᵀ·v, x [rows, width], v [rows, out], for large x.
 func DenseAdjoint(x, v *Node) *Node {
 	if fused.SumsInOrder(x.Graph()) {
 		return fused.Outer(x, v)
 	}
-	// (vᵀ·X)ᵀ is Xᵀ·v: of the two, XLA copies the first factor in another order.
+	// (vᵀ·X)ᵀ = Xᵀ·v: XLA copies the first factor, which should be the smaller one.
 	return TransposeAllAxes(DotGeneral(v, []int{0}, nil, x, []int{0}, nil), 1, 0)
 }
 
-// Argument is what a function is computed from, with the gradient towards it: Adjoint maps the gradient of the
-// function's result to one of X's shape.
+// Argument is an input of a function; Adjoint maps the gradient of the result to the gradient of X.
 type Argument struct {
 	X       *Node
 	Adjoint func(v *Node) *Node
 }
 
-// WithAdjoints returns y, a function of the arguments, with these gradients. What y was computed from is cut off from
-// differentiation.
+// WithAdjoints returns y with these gradients towards its arguments, and no others.
 //
-// GoMLX lets only an identity have such a gradient, and an identity keeps its shape. So there are two: one on y, where
-// v arrives, and one on each x, where the gradient sets out. What links them is one number of x minus itself; the
-// gradient that comes back by this way is ignored, and never computed.
+// GoMLX allows custom gradients on identities only. So one identity on y receives v, and one on each x starts from it.
+// An element of x minus itself links them; the gradient along this link is ignored and never computed.
 func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	var arrived, links *Node
 	for _, a := range arguments {
@@ -84,7 +80,7 @@ func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	})
 }
 
-// Remember returns f, computed once for each node: for gradients towards several arguments that share work.
+// Remember returns f, computed once for each node, so that gradients towards several arguments share work.
 func Remember[T any](f func(v *Node) T) func(v *Node) T {
 	made := map[*Node]T{}
 	return func(v *Node) T {
@@ -95,7 +91,7 @@ func Remember[T any](f func(v *Node) T) func(v *Node) T {
 	}
 }
 
-// padRows appends rows of zeros until there are rows of them. GoMLX's Pad has no gradient; Concatenate has.
+// GoMLX's Pad has no gradient; Concatenate has.
 func padRows(x *Node, rows int) *Node {
 	missing := rows - x.Shape().Dimensions[0]
 	if missing == 0 {

@@ -16,12 +16,11 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// argument is one of a function's, and how many numbers it has: for each column, row or entry of the matrix, or for
-// each head.
+// argument is a function's argument and its size: per column, row or entry of the matrix, or per head.
 type argument struct {
 	per   per
 	width int
-	fixed func(r *rand.Rand) float64 // if no gradient goes there, what draws it; nil: it is normal
+	fixed func(r *rand.Rand) float64 // draws an argument without gradient; nil: it is normal
 }
 
 type per int
@@ -33,13 +32,13 @@ const (
 	perHead
 )
 
-const heads = 2 // of the functions that gradients are tested of
+const heads = 2 // of tested functions
 
 func (p per) count(m csr.Matrix) int {
 	return [...]int{perColumn: m.Columns, perRow: m.Rows, perEntry: m.NumEntries(), perHead: heads}[p]
 }
 
-// differentiable is a function of a product, in a computation and by its definition.
+// differentiable is a function of a product, as computation and by definition.
 type differentiable struct {
 	name      string
 	result    per
@@ -49,7 +48,6 @@ type differentiable struct {
 	host      func(d definition, x []rows) rows
 }
 
-// scaled is x with each row multiplied by a number of its own.
 func scaled(x, by rows) rows {
 	y := make(rows, len(x))
 	for r := range x {
@@ -60,7 +58,7 @@ func scaled(x, by rows) rows {
 	return y
 }
 
-// at is x[i]; nothing: i is below 0.
+// at returns x[i], or the zero value if i is below 0.
 func at[T any](x []T, i int) (none T) {
 	if i < 0 {
 		return none
@@ -142,7 +140,7 @@ func differentiables() []differentiable {
 	for _, some := range []struct {
 		name          string
 		extra         []argument
-		present, keep int // place among the extra ones; -1: nil
+		present, keep int // index among the extra ones; -1: nil
 	}{{"", nil, -1, -1}, {", some present", []argument{present}, 0, -1}, {", some kept", []argument{keep}, -1, 0},
 		{", some present and some kept", []argument{present, keep}, 0, 1}} {
 		all = append(all,
@@ -163,7 +161,7 @@ func differentiables() []differentiable {
 					return d.attend(d.pairs(x[1], x[2], slope), x[0], at(x[3:], some.present), at(x[3:], some.keep), heads)
 				}})
 	}
-	// Node masking: rows that are zero are neither read nor given a gradient.
+	// Node masking: zero rows are neither read nor get a gradient.
 	masked := argument{perColumn, 1, upToTwo}
 	return append(all,
 		differentiable{"Attend by scores to some rows", perRow, width, []argument{h, scores, masked},
@@ -181,12 +179,12 @@ func differentiables() []differentiable {
 			}})
 }
 
-// expected is a function's value, the factors of a loss Σ factor·value, and the gradients of that loss by finite
+// expected is a function's value, the factors of a loss Σ factor·value, and that loss's gradients by finite
 // differences.
 type expected struct {
 	inputs         []rows
 	value, factors rows
-	gradients      []rows // none for fixed arguments
+	gradients      []rows // nil for fixed arguments
 }
 
 func expect(m csr.Matrix, f differentiable, r *rand.Rand) expected {
@@ -271,8 +269,8 @@ func TestGradientsAreThoseOfFiniteDifferences(t *testing.T) {
 	}
 }
 
-// checkGradients compares values and gradients with what is expected. In padding stands what must not matter: zero for
-// fixed arguments, else a number that would be seen.
+// checkGradients compares values and gradients with expected ones. Padding is zero in fixed arguments, else a number
+// that would show.
 func checkGradients(t *testing.T, b *backend.Backend, m csr.Matrix, o kernels.Options, functions []differentiable,
 	want []expected) {
 	store := model.NewStore()
@@ -394,7 +392,7 @@ func TestALinearMapThatGivesOtherRowsIsAnError(t *testing.T) {
 
 func TestELUIsExpMinusOneBelowZero(t *testing.T) {
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
-		// Rank 1 takes GoMLX's own operations, rank 2 a fused loop.
+		// Rank 1 takes GoMLX's operations, rank 2 a fused loop.
 		for _, x := range []any{[]float32{-1, 0, 2, -100}, [][]float32{{-1, 0, 2, -100}}} {
 			outputs, err := model.CallOnceN(b.Backend, model.NewStore(), func(_ *model.Scope, x *Node) []*Node {
 				y := kernels.ELU(x)
@@ -416,7 +414,7 @@ func TestScoreGradientsAreZeroInPadding(t *testing.T) {
 		p := newProduct(t, store, m, kernels.Options{Kernel: kernels.FusedKernel, Gradients: true, Slots: room})
 		place := places(t, p)
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, h, e *Node) []*Node {
-			// What lies in memory that is used again is not zero.
+			// Reused memory is not zero.
 			soiled := ReduceAllSum(Exp(AddScalar(e, 1)))
 			h = Add(h, MulScalar(StopGradient(soiled), 1e-9))
 			y := p.Attend(kernels.Attention{Values: h, Scores: e, Gradients: true})

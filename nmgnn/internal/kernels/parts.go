@@ -12,38 +12,36 @@ import (
 	"nodemask/csr"
 )
 
-// pattern is what a kernel has to provide for one direction of a matrix; parts makes a [Product] of two.
+// pattern is a kernel for one direction of a matrix; parts makes a [Product] of two.
 type pattern interface {
 	times(h, weights *Node) *Node
 	replace(m csr.Matrix) error
 
-	// What [Product] says of these.
+	// As in [Product].
 	Gather(h *Node) *Node
 	Spread(x *Node) *Node
 	Total(e *Node) *Node
 	Highest(e *Node) *Node
 	Agreement(x, h *Node, heads int) *Node
-	Slots() int // an entry's slot is its place; those behind the entries are padding
+	Slots() int // entries come first, then padding
 	alone(x *Node) *Node
 }
 
-// parts is a [Product] put together from patterns.
 type parts struct {
 	pattern   // of the matrix
 	adjoint   pattern
 	constants *Constants
 	matrix    csr.Matrix
 	options   Options
-	lazy      map[string]lazy // what only some computations need, once asked for
-	// while the matrix is replaced: the entries in the order of its transpose; may be missing
+	lazy      map[string]lazy // made on first use
+	// in Replace: the entries in the transpose's order; may be nil
 	from []int32
 }
 
-// lazy is a variable made from the matrix, and how it is made anew from another one.
 type lazy struct {
 	*model.Variable
 	renew    func() error
-	backward bool // gradients alone read it
+	backward bool // only gradients read it
 }
 
 func (p *parts) Rows() int                             { return p.matrix.Rows }
@@ -54,7 +52,7 @@ func (p *parts) Mean(h, mask, by, keep *Node, gradients bool) *Node {
 	return Div(Sum(p, h, mask, keep, gradients), by)
 }
 
-// LeakyScores computes the pairs of rows anew wherever they are used, so that none is stored entry by entry.
+// LeakyScores recomputes pairs of rows at each use, never storing them per entry.
 func (p *parts) LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node {
 	h, x := StopGradient(source), StopGradient(target)
 	y := HeadProducts(activation.LeakyReluWith(Add(p.Gather(h), p.Spread(x)), slope), StopGradient(a))
@@ -76,10 +74,9 @@ func (p *parts) SumDropped(h *Node, s Stream, rate float64, gradients bool) *Nod
 	return sumOfDropped(p, h, s, rate, gradients)
 }
 
-// hasTransposed reports whether the transposed matrix has a pattern of its own.
 func (p *parts) hasTransposed() bool { return p.options.Gradients && !p.options.Symmetric }
 
-// needTransposed panics if the product has no transposed matrix: this one would be multiplied with in its place.
+// Otherwise the untransposed matrix would be used.
 func (p *parts) needTransposed() {
 	if !p.options.Gradients && !p.options.Symmetric {
 		panic(errors.New("a product that was made without gradients has no transposed matrix"))
@@ -101,7 +98,7 @@ func (p *parts) Back(v, _, weights *Node) *Node {
 
 func (p *parts) DropEntries(s Stream, x *Node, heads int, rate float64) *Node {
 	g := s.key.Graph()
-	// Numbered by entry, not by slot, so that all kernels drop the same ones.
+	// Numbered by entry, not by slot: all kernels drop the same ones.
 	entry := ConvertDType(p.position().NodeValue(g), dtypes.Uint32)
 	shape := shapes.Make(dtypes.Uint32, p.Slots(), heads)
 	positions := entry
@@ -115,7 +112,7 @@ func (p *parts) DropEntries(s Stream, x *Node, heads int, rate float64) *Node {
 	return Mul(x, keep)
 }
 
-// position numbers the entries row by row, whatever the kernel.
+// position numbers the entries row by row.
 func (p *parts) position() *model.Variable {
 	return p.Ints("position", 0, func(m csr.Matrix) []int32 {
 		number := make([]int32, m.NumEntries())
@@ -156,12 +153,11 @@ func (p *parts) Replace(m csr.Matrix, gradients bool) error {
 	return nil
 }
 
-// transposedAt is the slot here of each of the adjoint's: [slots, 1], one behind all of them for padding.
+// transposedAt returns the adjoint's slots here [slots, 1]; padding gets the number of slots.
 func (p *parts) transposedAt() *model.Variable {
 	return once(p, "transposed", p.adjoint, int32(p.Slots()), p.transposedFrom)
 }
 
-// transposedFrom is the entry of m that each of the transposed matrix was.
 func (p *parts) transposedFrom(m csr.Matrix) []int32 {
 	if p.from != nil {
 		return p.from
@@ -170,7 +166,6 @@ func (p *parts) transposedFrom(m csr.Matrix) []int32 {
 	return from
 }
 
-// transposedValues is [Values] in the slots of the adjoint.
 func (p *parts) transposedValues() *model.Variable {
 	return once(p, "value_transposed", p.adjoint, 0, func(m csr.Matrix) []float32 {
 		values := make([]float32, m.NumEntries())
@@ -181,7 +176,7 @@ func (p *parts) transposedValues() *model.Variable {
 	})
 }
 
-// transposed moves what belongs to the entries into the slots of the adjoint: e [slots, width], zero in padding.
+// transposed moves e [slots, width] into the adjoint's slots, 0 in padding.
 func (p *parts) transposed(e *Node) *Node {
 	return Gather(padRows(e, p.Slots()+1), p.transposedAt().NodeValue(e.Graph()))
 }
@@ -194,7 +189,6 @@ func (p *parts) Floats(name string, of func(m csr.Matrix) []float32) *model.Vari
 	return once(p, name, p.pattern, 0, of)
 }
 
-// once makes a variable [slots, 1] for a direction of p the first time it is asked for, from a number for each entry.
 func once[T int32 | float32](p *parts, name string, direction pattern, padding T,
 	of func(m csr.Matrix) []T) *model.Variable {
 	if v, ok := p.lazy[name]; ok {
@@ -211,7 +205,6 @@ func once[T int32 | float32](p *parts, name string, direction pattern, padding T
 	return v
 }
 
-// perSlot puts padding behind what belongs to each entry.
 func perSlot[T any](p pattern, perEntry []T, padding T) []T {
 	if len(perEntry) == p.Slots() {
 		return perEntry
@@ -223,7 +216,7 @@ func perSlot[T any](p pattern, perEntry []T, padding T) []T {
 	return all
 }
 
-// emptyPattern is a matrix without entries. It has one slot, of padding, since no node is empty.
+// Nodes cannot be empty, so it has one slot of padding.
 type emptyPattern struct{ rows int }
 
 func (p emptyPattern) Slots() int             { return 1 }

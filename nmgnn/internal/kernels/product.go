@@ -1,9 +1,5 @@
-// Package kernels multiplies with sparse matrices inside computations: sums over neighbours, attention, features by
-// weights.
-//
-// [Product] is the seam for speed: layers are written against it, by way of nmgnn.Neighbours and nmgnn.Input, and never
-// ask which implementation runs. There is one for each [Kernel]; which of them a backend uses is chosen once, in a
-// [Plan].
+// Package kernels multiplies with sparse matrices inside computations: sums over neighbours, attention, sparse
+// features. Layers use [Product] and never ask for its [Kernel]; the backend's [Plan] chooses that.
 package kernels
 
 import (
@@ -19,126 +15,117 @@ import (
 	"nodemask/csr"
 )
 
-// Kernel names a way of multiplying a sparse matrix with a dense one.
+// Kernel names an implementation of [Product].
 type Kernel string
 
 const (
-	// FusedKernel leaves the loops over entries to package fused, which XLA on a CPU and the pure-Go backend call: the
-	// fastest there.
+	// FusedKernel runs package fused's loops: fastest for XLA on a CPU and the pure-Go backend.
 	FusedKernel Kernel = "fused"
-	// ScatterKernel gathers one row an entry and adds each to its result: the plainest way, which every backend compiles
-	// by itself, and XLA into the fewest kernels for a GPU. On a CPU it is slow.
+	// ScatterKernel gathers a row per entry and adds it to its result: the fewest GPU kernels, but slow on a CPU.
 	ScatterKernel Kernel = "scatter"
 )
 
-// Kernels lists all kernels.
+// Kernels returns all kernels.
 func Kernels() []Kernel { return []Kernel{FusedKernel, ScatterKernel} }
 
-// Plan says how a graph and its features are computed with. The backend chooses one: see backend.Backend.PlanFor.
+// Plan tells how to compute with a graph: see backend.Backend.PlanFor.
 type Plan struct {
 	Kernel Kernel // for sums over neighbours, and for sparse features
-	// DenseFeatures stores features densely, zeros and all.
+	// DenseFeatures stores features with their zeros.
 	DenseFeatures bool
-	// Transposed keeps dense features in both orders: the pure-Go backend would otherwise transpose them every epoch.
+	// Transposed stores dense features in both orders, as the pure-Go backend would transpose them every epoch.
 	Transposed bool
 }
 
-// Options say how a [Product] is made.
+// Options configure a [Product].
 type Options struct {
 	Kernel Kernel
-	// Symmetric says that the matrix is its own transpose, as an undirected graph's is.
+	// Symmetric tells that the matrix is its own transpose.
 	Symmetric bool
-	// Gradients asks for products with the transposed matrix too, which gradients need.
+	// Gradients adds products with the transposed matrix.
 	Gradients bool
-	// Slots makes room for as many entries, so that [Product.Replace] takes any matrix with up to that many. 0, or fewer
-	// than there are: no more than there are. [FusedKernel] alone has room to spare.
+	// Slots makes room for that many entries in [Product.Replace], with [FusedKernel]; less than there are, such as 0:
+	// no spare room.
 	Slots int
-	// Share is the backend to share the variables' memory with ([Constants.Share]); nil: none. For matrices that are
-	// replaced often.
+	// Share is the backend to share memory with, for matrices replaced often; nil: none.
 	Share compute.Backend
 }
 
-// Product is a sparse matrix [rows, columns] in variables of a model, to be multiplied with inside a computation.
+// Product is a sparse matrix [rows, columns] in variables, to multiply with inside a computation.
 //
-// Each entry has a slot, and what belongs to the entries is a node [slots, width]. Slots without an entry are padding:
-// anything may stand there, but weights and what is totalled are zero there.
+// Each entry has a slot; data of entries is a node [slots, width]. Other slots are padding, which must be 0 in weights
+// and totals and may be anything elsewhere.
 //
-// Times, Back, Gather, Spread, Total, TotalBack, Highest and Agreement cut their results off from differentiation or
-// leave that to automatic differentiation; [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax], [RowMax], Mean and
-// Attend have gradients of their own.
+// Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients; Times, Back,
+// Gather, Spread, Total, TotalBack, Highest and Agreement stop them or leave them to automatic differentiation.
 type Product interface {
-	// Times returns Σ over the entries of a row: h [columns, width] → [rows, width]. weights [slots, heads] multiply
-	// the entries, each head its share of the width, in order; nil: all ones. With a factor [columns, 1], h is zero in all
-	// rows where that is, which need not be read; nil: h may be anything.
+	// Times returns Σ over a row's entries: h [columns, width] → [rows, width]. weights [slots, heads] multiply the
+	// entries, each head its share of the width, in order; nil: ones. Where factor [columns, 1] is zero, h must be zero
+	// and need not be read; nil: nowhere.
 	Times(h, factor, weights *Node) *Node
-	// Back multiplies with the transposed matrix: v [rows, width] → [columns, width]. weights [slots, heads] are in the
-	// slots of this matrix; nil: all ones. With a factor [columns, 1], rows of the result where that is zero may be zero,
-	// as they are multiplied by it later. It panics if the product was made without gradients, as TotalBack does.
+	// Back multiplies with the transpose: v [rows, width] → [columns, width], weights as in Times. Rows where factor
+	// [columns, 1] is zero may be zero. Back and TotalBack panic if the product was made without gradients.
 	Back(v, factor, weights *Node) *Node
 
 	// Gather returns h [columns, width] at each entry's column: [slots, width].
 	Gather(h *Node) *Node
 	// Spread returns x [rows, width] at each entry's row: [slots, width].
 	Spread(x *Node) *Node
-	// Total adds up the entries of each row: e [slots, width] → [rows, width].
+	// Total sums each row's entries: e [slots, width] → [rows, width].
 	Total(e *Node) *Node
-	// TotalBack adds up the entries of each column: e [slots, width] → [columns, width].
+	// TotalBack sums each column's entries: e [slots, width] → [columns, width].
 	TotalBack(e *Node) *Node
-	// Highest returns the greatest entry of each row: e [slots, width], [Lowest] in padding → [rows, width], Lowest for
-	// rows without entries.
+	// Highest returns the greatest entry of each row: e [slots, width], [Lowest] in padding → [rows, width]; Lowest for
+	// empty rows.
 	Highest(e *Node) *Node
-	// Agreement returns the inner product of each head's share of x [rows, width] and h [columns, width] for each entry:
-	// [slots, heads].
+	// Agreement returns, for each entry, the inner product of each head's share of x [rows, width] and h [columns,
+	// width]: [slots, heads].
 	Agreement(x, h *Node, heads int) *Node
 
-	// Mean returns what [Sum] does, divided by divisor [rows, 1].
+	// Mean returns [Sum] divided by divisor [rows, 1].
 	Mean(h, mask, divisor, keep *Node, gradients bool) *Node
-	// SumDropped returns what [Sum] does without a mask, with what DropEntries makes of the matrix's values for keep.
-	// Where that is possible, what is dropped is not read.
+	// SumDropped returns [Sum] without a mask, with keep = DropEntries of the values. It need not read dropped rows.
 	SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node
-	// Attend returns Σ over the entries of a row, weighed by the softmax of scores: see [Attention].
+	// Attend returns attention's sums: see [Attention].
 	Attend(a Attention) *Node
 	// PairScores returns the inner products of each head's share of h [nodes, width] with its row of a and of b [heads,
 	// width/heads]: two nodes [nodes, heads], with gradients towards h, a and b.
 	PairScores(h, a, b *Node) (source, target *Node)
-	// LeakyScores returns a·LeakyReLU(source_u + target_v) for each entry (v, u) and head, with that slope below zero:
-	// source [columns, width], target [rows, width], a [heads, width/heads] → [slots, heads], with gradients towards these
-	// three if they are asked for.
+	// LeakyScores returns a·LeakyReLU(source_u + target_v), slope below zero, for each entry (v, u) and head: source
+	// [columns, width], target [rows, width], a [heads, width/heads] → [slots, heads], optionally with gradients
+	// towards all three.
 	LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node
-	// DropEntries returns x [slots, heads] with numbers set to zero with probability rate and the others divided by
-	// 1-rate; a nil x stands for ones. All kernels drop the same entries for the same stream.
+	// DropEntries zeroes numbers of x [slots, heads], nil for ones, with probability rate and divides the others by
+	// 1-rate. A stream drops the same entries in all kernels.
 	DropEntries(s Stream, x *Node, heads int, rate float64) *Node
 
 	// Rows returns the number of rows.
 	Rows() int
 	// Slots returns the number of slots.
 	Slots() int
-	// Ints returns a variable [slots, 1] with a number for each entry and padding elsewhere. The first call with a name
-	// calls of, which returns the numbers in the order of the matrix. It panics if the variable cannot be made.
+	// Ints returns a variable [slots, 1] of numbers for entries, and padding. Only a name's first call calls of, which
+	// returns them in the matrix's order. It panics on failure.
 	Ints(name string, padding int32, of func(m csr.Matrix) []int32) *model.Variable
-	// Floats does the same for other numbers; padding has 0.
+	// Floats is like Ints; padding is 0.
 	Floats(name string, of func(m csr.Matrix) []float32) *model.Variable
-	// Replace replaces this pattern by another with as many rows, columns and entries (with [FusedKernel]: by up to as
-	// many entries as there are slots), for computations that are compiled already, and remakes what Ints and Floats made.
-	// It returns [ErrNoFit] for a pattern that does not fit. Without gradients, computations that have them need another
-	// Replace first.
+	// Replace puts another pattern of equal rows, columns and entries ([FusedKernel]: as fit into slots) into compiled
+	// computations, and remakes variables of Ints and Floats. It returns [ErrNoFit] for others. Without gradients,
+	// computations that have them need another Replace.
 	Replace(m csr.Matrix, gradients bool) error
 
-	// alone returns x, and keeps what makes it from being fused into what uses it if that would be computed again and
-	// again.
+	// alone returns x, kept from being fused into uses that would recompute it.
 	alone(x *Node) *Node
 }
 
-// ErrNoFit says that a compiled computation has no room for another pattern.
+// ErrNoFit reports a matrix that does not fit into a compiled computation.
 var ErrNoFit = errors.New("only a matrix with as many rows and columns, and entries that there is room for, can take " +
 	"another's place")
 
-// Lowest is below every score that can still be exponentiated and subtracted from without overflow.
+// Lowest is below every score, yet safe from overflow in subtraction and exp.
 const Lowest = -1e30
 
-// New returns a product of a matrix. What it needs goes into variables below path, which are not trained. The matrix's
-// values are left out: pass them as weights. It returns an error for a matrix whose indices leave it or that has more
-// entries than can be numbered, and for an unknown kernel.
+// New returns a product of a matrix without its values, which are passed as weights. Untrained variables go below path.
+// It returns an error for indices out of range, too many entries, or an unknown kernel.
 func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, error) {
 	if err := check(m); err != nil {
 		return nil, err
@@ -168,8 +155,7 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 	return product, nil
 }
 
-// bothWays makes the patterns of a matrix and of its transpose, which are one if it is symmetric or if no gradients are
-// wanted.
+// One pattern serves both ways if symmetric or without gradients.
 func bothWays[P pattern](p *parts, behind *Constants, make func(into *Constants, m csr.Matrix) P) (forward, adjoint P) {
 	forward = make(p.constants, p.matrix)
 	adjoint = forward
@@ -181,7 +167,7 @@ func bothWays[P pattern](p *parts, behind *Constants, make func(into *Constants,
 	return forward, adjoint
 }
 
-// check is made once for each matrix: kernels trust its indices.
+// check validates indices once per matrix: kernels trust them.
 func check(m csr.Matrix) error {
 	if m.NumEntries() > math.MaxInt32 {
 		return fmt.Errorf("a matrix with %d entries: at most %d can be numbered", m.NumEntries(), math.MaxInt32)

@@ -34,7 +34,6 @@ func TestEveryKernelComputesWhatTheDefinitionsSay(t *testing.T) {
 	})
 }
 
-// checkDrawn checks methods of products that are drawn, with one of these numbers of heads and widths.
 func checkDrawn(t *testing.T, b *backend.Backend, kernel kernels.Kernel, shapes [][2]int) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMatrix(t)
@@ -48,7 +47,7 @@ func checkDrawn(t *testing.T, b *backend.Backend, kernel kernels.Kernel, shapes 
 	})
 }
 
-// bothWays is the pattern of a square matrix that has an entry wherever m or its transpose has one.
+// bothWays returns the symmetric pattern of m and its transpose.
 func bothWays(m csr.Matrix) csr.Matrix {
 	n := max(m.Rows, m.Columns)
 	inRow := make([][]int32, n)
@@ -63,8 +62,8 @@ func bothWays(m csr.Matrix) csr.Matrix {
 	return fromRows(n, inRow...)
 }
 
-// checkMethods compares every method of a product with its definition. Padding holds what must not matter there: zeros
-// where those are asked for, else a number that would be seen.
+// checkMethods compares every method of a product with its definition. Padding is zero where required, else a number
+// that would show.
 func checkMethods(t require.TestingT, b *backend.Backend, m csr.Matrix, o kernels.Options, heads, width int,
 	seed uint64) {
 	const far, slope = 1000, 0.25
@@ -129,7 +128,7 @@ func checkMethods(t require.TestingT, b *backend.Backend, m csr.Matrix, o kernel
 				{"Attend, some present, some kept", kernels.Attention{Present: presentN, Keep: keepAll}, present, weights},
 			} {
 				if gradients && i != 0 {
-					continue // gradients have a test of their own
+					continue // tested separately
 				}
 				a := attention.Attention
 				a.Values, a.Gradients, a.Scores = hN, gradients, scoresN
@@ -176,7 +175,7 @@ func checkMethods(t require.TestingT, b *backend.Backend, m csr.Matrix, o kernel
 	}
 }
 
-// near requires what float32 makes of the numbers.
+// near allows for float32's rounding.
 func near(t require.TestingT, want, got rows, what string) {
 	require.Len(t, got, len(want), what)
 	for i := range want {
@@ -284,7 +283,7 @@ func TestAReplacedProductComputesWhatAFreshOneDoes(t *testing.T) {
 	})
 }
 
-// name is a number for each entry, by its row and column.
+// name numbers each entry by its row and column.
 func name(m csr.Matrix) []float32 {
 	values := make([]float32, m.NumEntries())
 	for i, r := range m.RowIndices() {
@@ -304,7 +303,6 @@ func TestRoomForEntriesChangesNoProductOrGradient(t *testing.T) {
 	first, second := fromRows(4, []int32{0, 1, 3}, nil, []int32{2}, []int32{1}), fromRows(4, []int32{1}, []int32{0, 2},
 		[]int32{0, 1, 3}, nil)
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
-		// compute returns sums, attention and their gradients, with what is stored for each entry and dropped.
 		compute := func(room int, before ...csr.Matrix) (all []any) {
 			m, store := second, model.NewStore()
 			if len(before) > 0 {
@@ -372,7 +370,7 @@ func rowsAs32(x rows) [][]float32 {
 
 func rowsFrom(x any) rows { return rowsOf(tensors.FromValue(x.([][]float32))) }
 
-// onATriangle computes with the sums over a triangle's nodes, of x with the factors 2, 0 and 1.
+// onATriangle sums over a triangle's nodes, of x with factors 2, 0 and 1.
 func onATriangle(t *testing.T, b *backend.Backend, f func(p kernels.Product, x, factors *Node) *Node,
 	x [][]float32) any {
 	store := model.NewStore()
@@ -386,7 +384,7 @@ func onATriangle(t *testing.T, b *backend.Backend, f func(p kernels.Product, x, 
 }
 
 func TestRowsThatAMaskMakesZeroAreNotRead(t *testing.T) {
-	infinite := float32(math.Inf(1)) // times 0 it is not a number, if somebody looks
+	infinite := float32(math.Inf(1)) // times 0 is NaN, if read
 	require.Equal(t, [][]float32{{3, 30}, {5, 50}, {2, 20}}, onATriangle(t, gnntest.XLA(t),
 		func(p kernels.Product, x, mask *Node) *Node { return kernels.Sum(p, x, mask, nil, true) },
 		[][]float32{{1, 10}, {infinite, infinite}, {3, 30}}))
@@ -394,7 +392,7 @@ func TestRowsThatAMaskMakesZeroAreNotRead(t *testing.T) {
 
 func TestALearnedFactorOfRowsHasItsGradientWhereItIsZero(t *testing.T) {
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
-		// With g = (2, 0, 1) on x = 1, 2, 3 the sums are 3, 5 and 2; what row 1 would add to is 3 and 2.
+		// With g = (2, 0, 1) on x = 1, 2, 3 the sums are 3, 5 and 2; row 1 would add 3 and 2.
 		require.Equal(t, [][]float32{{2 * (5 + 2)}, {2 * 2 * (3 + 2)}, {2 * 3 * (3 + 5)}}, onATriangle(t, b,
 			func(p kernels.Product, x, gate *Node) *Node {
 				sum := kernels.Sum(p, Mul(x, gate), nil, nil, true)

@@ -8,30 +8,29 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Random makes random bits inside a computation: a hash of a key, the number of the stream and the position. GoMLX's
-// own generator gives different numbers on each backend; integers hashed this way are the same everywhere, so a seed
-// means the same dropout on a GPU, a CPU and in pure Go. Nothing is carried from one draw to the next.
+// Random makes random bits in a computation by hashing a key, the stream's number and the position. Unlike with GoMLX's
+// generator, a seed means the same dropout on every backend. It has no state between draws.
 type Random struct {
 	key     *Node // [2] uint32, fresh every epoch
 	streams uint32
-	fused   bool   // package fused hashes
-	rates   *Rates // those that are not compiled in; nil: all are
+	fused   bool   // package fused computes the hashes
+	rates   *Rates // read from variables; nil: compiled in
 }
 
-// NewRandom returns a generator from a key [2] of uint32. Each draw from it takes the next stream. With [FusedKernel],
-// package fused does the hashing; the numbers are the same.
+// NewRandom returns a generator with key [2] uint32, whose draws take one stream each. [FusedKernel] hashes in package
+// fused, with the same numbers.
 func NewRandom(key *Node, kernel Kernel) *Random {
 	return &Random{key: key, fused: kernel == FusedKernel}
 }
 
-// Reading has draws at one of these rates read it from its variable; nil: all rates are compiled in.
+// Reading returns r with rates read from variables; nil: compiled in.
 func (r *Random) Reading(rates *Rates) *Random {
 	r.rates = rates
 	return r
 }
 
-// Dropout sets each entry of x to zero with probability rate and divides the others by 1-rate, so that expectations
-// stay. A nil generator, as outside training, leaves x alone.
+// Dropout zeroes each entry of x with probability rate and divides the others by 1-rate. A nil generator, as outside
+// training, returns x.
 func (r *Random) Dropout(x *Node, rate float64) *Node {
 	if r == nil || rate == 0 {
 		return x
@@ -58,19 +57,17 @@ type Stream struct {
 	rates  *Rates
 }
 
-// half is one of the stream's two keys: [].
 func (s Stream) half(i int) *Node {
 	key := Reshape(Slice(s.key, AxisElem(i)))
 	return mix(BitwiseXor(key, Const(s.key.Graph(), s.number*0x9e3779b9+uint32(i))))
 }
 
-// drop is x·Keep(0, 1, …), row by row, or Keep alone if x is nil, computed by package fused: x [rows, columns].
+// drop is x·Keep(0, 1, …) row by row, or Keep if x is nil, in package fused.
 func (s Stream) drop(x *Node, rows, columns int, rate float64) *Node {
 	draw, scale := s.dropped(rate)
 	return fused.Drop(draw, scale, x, rows, columns)
 }
 
-// dropped is what package fused needs to know of a rate.
 func (s Stream) dropped(rate float64) (draw, scale *Node) {
 	bound, scale := s.rates.in(s.key.Graph(), rate)
 	parts := []*Node{s.half(0), s.half(1), bound}
@@ -80,14 +77,13 @@ func (s Stream) dropped(rate float64) (draw, scale *Node) {
 	return Concatenate(parts, 1), Reshape(scale, 1, 1)
 }
 
-// Keep returns 1/(1-rate) where the entry at a position (uint32, any shape) is kept and 0 where it is dropped.
+// Keep returns 1/(1-rate) at kept positions (uint32, any shape), 0 at dropped ones.
 func (s Stream) Keep(positions *Node, rate float64) *Node {
 	bound, scale := s.rates.in(positions.Graph(), rate)
 	return s.kept(positions, bound, scale)
 }
 
-// Kept returns 1 where the entry at a position (uint32, any shape) is kept, with probability 1-rate, and 0 where it is
-// dropped.
+// Kept returns 1 at kept positions (uint32, any shape), with probability 1-rate, and 0 at dropped ones.
 func (s Stream) Kept(positions *Node, rate float64) *Node {
 	bound, _ := s.rates.in(positions.Graph(), rate)
 	return s.kept(positions, bound, Const(positions.Graph(), float32(1)))
@@ -95,14 +91,13 @@ func (s Stream) Kept(positions *Node, rate float64) *Node {
 
 func (s Stream) kept(positions, bound, value *Node) *Node {
 	g, shape := positions.Graph(), shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)
-	// Two rounds with a key each: positions of two streams never run in step.
+	// Two keyed rounds, so that no two streams run in step.
 	bits := mix(Add(mix(BitwiseXor(positions, s.half(0))), s.half(1)))
 	dropped := LessThan(bits, bound)
 	return Where(dropped, BroadcastToShape(Const(g, float32(0)), shape), BroadcastToShape(value, shape))
 }
 
-// mix is a bijection of 32 bits in which every input bit flips each output bit about half of the time; the constants
-// are those of Chris Wellons' "lowbias32".
+// mix is Chris Wellons' "lowbias32", a bijection: each input bit flips each output bit about half of the time.
 func mix(x *Node) *Node {
 	g := x.Graph()
 	x = BitwiseXor(x, BitwiseShiftRightLogicalScalar(x, uint32(16)))

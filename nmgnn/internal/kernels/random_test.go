@@ -20,7 +20,7 @@ import (
 func shapeOf(dimensions ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dimensions...) }
 
 func TestEveryKernelDropsTheSameEntriesInBothDirections(t *testing.T) {
-	// A full 8×6 matrix of ones: its dropped version D can be read off D·I, and D's transpose off Dᵀ·I.
+	// A full 8×6 matrix of ones: D·I shows its dropped version D, Dᵀ·I the transpose.
 	full := csr.Matrix{Rows: 8, Columns: 6, Offsets: []int64{0}}
 	for range full.Rows {
 		for c := range full.Columns {
@@ -88,7 +88,7 @@ func TestDropoutKeepsTheExpectation(t *testing.T) {
 	again, _ := draw([]uint32{1, 2})
 	other, _ := draw([]uint32{1, 3})
 	require.Equal(t, a, again)
-	// Standard error of the mean: √(0.3/0.7/n) = 0.002; of a share near ½: 0.0016. Five of either are allowed.
+	// Standard error of the mean: √(0.3/0.7/n) = 0.002; of a share near ½: 0.0016. Five of either pass.
 	require.InDelta(t, 1, share(a), 0.01)
 	require.InDelta(t, 0.49, both(a, c), 0.008, "streams are independent")
 	require.InDelta(t, 0.49, both(a, other), 0.008, "keys are independent")
@@ -125,7 +125,7 @@ func TestWithoutAGeneratorNothingIsDropped(t *testing.T) {
 	_, err := model.CallOnce(gnntest.Go(t).Backend, model.NewStore(), func(_ *model.Scope, key *Node) *Node {
 		x := Ones(key.Graph(), shapeOf(2, 2))
 		var none *kernels.Random
-		assert.True(t, x == none.Dropout(x, 0.5)) // who ends a test while a computation is built leaves it locked
+		assert.True(t, x == none.Dropout(x, 0.5)) // ending a test while a computation is built leaves it locked
 		r := kernels.NewRandom(key, kernels.FusedKernel)
 		assert.True(t, x == r.Dropout(x, 0))
 		assert.True(t, kernels.NewRandom(key, kernels.FusedKernel).Next() == r.Next())

@@ -8,14 +8,14 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Rates are drop rates that a computation reads from variables: others can be put in their place without compiling
-// again. A draw finds its variable by the rate that it was compiled with.
+// Rates are drop rates read from variables, so that they can change without recompiling. A draw finds its variable by
+// the rate it was compiled with.
 type Rates struct {
 	compiled       []float64
-	bounds, scales *model.Variable // [rates]; nil: there are no rates
+	bounds, scales *model.Variable // [rates]; nil without rates
 }
 
-// NewRates makes variables for rates below a path of the store. A rate of 0 is that of something that draws nothing.
+// NewRates returns variables for rates below a path of the store. Rate 0 stands for no draw.
 func NewRates(store *model.Store, path string, rates []float64) (*Rates, error) {
 	r := &Rates{compiled: slices.Clone(rates)}
 	if len(rates) == 0 {
@@ -27,9 +27,8 @@ func NewRates(store *model.Store, path string, rates []float64) (*Rates, error) 
 	return r, into.Err()
 }
 
-// Replace puts other rates in the place of these, in order. It returns [ErrNoFit] if the computation is another one:
-// for another number of rates, where a rate of 0 was not or no longer is 0, and where rates that were equal when it was
-// compiled differ.
+// Replace sets other rates, in order. It returns [ErrNoFit] if the computation would differ: another number of rates, a
+// rate that becomes or stops being 0, or different rates where equal ones were compiled.
 func (r *Rates) Replace(rates []float64) error {
 	if len(rates) != len(r.compiled) {
 		return ErrNoFit
@@ -49,7 +48,6 @@ func (r *Rates) Replace(rates []float64) error {
 	return overwrite(r.scales, scales)
 }
 
-// in returns what a draw at a rate compares hashes with and what it multiplies by what it keeps: both [].
 func (r *Rates) in(g *Graph, rate float64) (bound, scale *Node) {
 	if r != nil {
 		if i := slices.Index(r.compiled, rate); i >= 0 {
@@ -61,7 +59,7 @@ func (r *Rates) in(g *Graph, rate float64) (bound, scale *Node) {
 	return Const(g, bounds[0]), Const(g, scales[0])
 }
 
-// valuesOf returns, for each rate, what a hash must not be below if its position is to be kept, and 1/(1-rate).
+// A hash below its bound is dropped; scales are 1/(1-rate).
 func valuesOf(rates []float64) (bounds []uint32, scales []float32) {
 	for _, rate := range rates {
 		bounds = append(bounds, uint32(math.Round(rate*(1<<32-1))))

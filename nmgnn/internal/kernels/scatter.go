@@ -10,7 +10,7 @@ import (
 	"nodemask/csr"
 )
 
-// scatterPattern holds the entries in order of their rows; an entry's slot is its place.
+// scatterPattern holds the entries by row, without padding.
 type scatterPattern struct {
 	rows, entries int
 	row, column   *model.Variable // [entries, 1]
@@ -25,7 +25,7 @@ func newScatter(into *Constants, m csr.Matrix) *scatterPattern {
 
 func (p *scatterPattern) Slots() int { return p.entries }
 
-// alone changes nothing: on a GPU, where this kernel is used, whatever is fused is one kernel less to launch.
+// alone does nothing: on a GPU, where this kernel runs, more fusion means fewer launches.
 func (p *scatterPattern) alone(x *Node) *Node { return x }
 
 func (p *scatterPattern) times(h, weights *Node) *Node {
@@ -55,7 +55,7 @@ func (p *scatterPattern) Highest(e *Node) *Node {
 }
 
 func (p *scatterPattern) Agreement(x, h *Node, heads int) *Node {
-	// As a product with a matrix, as [sumHeads] has it, it would be stored entry by entry.
+	// The matrix product of [sumHeads] would be stored per entry.
 	return ReduceSum(Reshape(Mul(p.Spread(x), p.Gather(h)), p.entries, heads, -1), -1)
 }
 

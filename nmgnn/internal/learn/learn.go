@@ -1,5 +1,4 @@
-// Package learn has the parts of a training step, for whole graphs and batches alike: the loss over scored nodes,
-// Adam's update, the initial values, and an estimate of the memory that all of it takes.
+// Package learn provides a training step for whole graphs and batches, and an estimate of its memory.
 package learn
 
 import (
@@ -18,12 +17,12 @@ import (
 	"nodemask/nmgnn/internal/variables"
 )
 
-// Owns reports whether a variable is changed by training, unlike the data.
+// Owns reports whether training changes a variable, unlike data.
 func Owns(v *model.Variable) bool {
 	return !strings.HasPrefix(v.Path(), "/"+variables.DataScope+"/")
 }
 
-// fromGradients is what GoMLX's optimizers can do beyond optimizer.Interface.
+// GoMLX's optimizers implement this beyond optimizer.Interface.
 type fromGradients interface {
 	UpdateGraphWithGradients(scope *model.Scope, gradients []*Node, lossDType dtypes.DType)
 }
@@ -43,13 +42,12 @@ func update(scope *model.Scope, loss, decay *Node, learningRate float64) {
 	adam.UpdateGraphWithGradients(scope.WithInitializer(initializer.Zero), gradients, loss.DType())
 }
 
-// learningRatePath is where GoMLX's optimizers keep the learning rate.
 func learningRatePath() string { return "/" + optimizer.Scope + "/" + optimizer.ParamLearningRate }
 
-// Start holds, by path, what the optimizer's own variables start from, and weights that a layer gave values itself.
+// Start holds initial values, by path, of the optimizer's variables and of weights that layers set themselves.
 type Start map[string]*tensors.Tensor
 
-// StartOf copies these variables of a store in which a step was compiled and never run.
+// StartOf copies these from a store in which a step was compiled but never run.
 func StartOf(store *model.Store) (Start, error) {
 	start := Start{}
 	for v := range store.IterVariables() {
@@ -69,7 +67,7 @@ func StartOf(store *model.Store) (Start, error) {
 	return start, nil
 }
 
-// Reset gives weights their first values, drawn from the seed, and the optimizer its own.
+// Reset sets weights to initial values drawn from the seed, and the optimizer to its own.
 func (s Start) Reset(store *model.Store, learningRate float64, seed uint64) error {
 	for v := range store.IterVariables() {
 		if !Owns(v) {
@@ -101,11 +99,11 @@ func (s Start) Reset(store *model.Store, learningRate float64, seed uint64) erro
 // Targets are the scored nodes of a graph and their labels, in variables.
 type Targets struct {
 	score, labels *model.Variable
-	weights       *model.Variable // [slots, 1]; nil: all scored nodes weigh alike
+	weights       *model.Variable // [slots, 1]; nil: equal weights
 	classes       int
 }
 
-// NewTargets makes the variables for as many nodes.
+// NewTargets returns variables for these nodes.
 func NewTargets(store *model.Store, name string, score, labels []int32, classes int) (*Targets, error) {
 	into := kernels.NewConstants(store, "/"+variables.DataScope+"/targets_"+name)
 	t := &Targets{classes: classes}
@@ -114,7 +112,7 @@ func NewTargets(store *model.Store, name string, score, labels []int32, classes 
 	return t, into.Err()
 }
 
-// NewPaddedTargets makes variables in which [Targets.Replace] puts up to as many nodes as there are slots; none yet.
+// NewPaddedTargets returns variables for up to slots nodes, which [Targets.Replace] sets; none yet.
 func NewPaddedTargets(store *model.Store, name string, slots, classes int) (*Targets, error) {
 	t, err := NewTargets(store, name, make([]int32, slots), make([]int32, slots), classes)
 	if err != nil {
@@ -125,7 +123,7 @@ func NewPaddedTargets(store *model.Store, name string, slots, classes int) (*Tar
 	return t, into.Err()
 }
 
-// Replace puts other nodes and labels in the place of these: as many, or up to as many where they are padded.
+// Replace sets other nodes and labels: as many, or if padded up to as many as slots.
 func (t *Targets) Replace(score, labels []int32) error {
 	n := t.score.Shape().Dimensions[0]
 	if len(score) > n || len(score) < n && t.weights == nil {
@@ -151,12 +149,12 @@ func (t *Targets) Replace(score, labels []int32) error {
 	return gomlx.Error(t.labels.SetValue(padded(labels)))
 }
 
-// Rows picks the scored rows: logits [nodes, classes] → [scored, classes].
+// Rows returns the scored rows: logits [nodes, classes] → [scored, classes].
 func (t *Targets) Rows(logits *Node) *Node {
 	return Gather(logits, t.score.NodeValue(logits.Graph()), true)
 }
 
-// Loss is the mean cross-entropy over the scored nodes: [].
+// Loss returns the mean cross-entropy over the scored nodes: [].
 func (t *Targets) Loss(logits *Node) *Node {
 	if got := logits.Shape().Dimensions; got[1] != t.classes {
 		panic(fmt.Errorf("the last layer has %d outputs for %d classes", got[1], t.classes))

@@ -13,8 +13,7 @@ import (
 
 func TestTheLossIsTheMeanCrossEntropyOfTheScoredNodes(t *testing.T) {
 	store := model.NewStore()
-	// The second node is not scored. Logits (1, 1) and (0, ln 3) of classes 0 and 1: ln 2 and ln 4/3, whose mean is ½·ln
-	// 8/3.
+	// The second node is not scored. Logits (1, 1) and (0, ln 3) of classes 0 and 1: ln 2 and ln 4/3, mean ½·ln 8/3.
 	logits := [][]float32{{1, 1}, {50, 0}, {0, float32(math.Log(3))}}
 	scored, err := NewTargets(store, "some", []int32{0, 2}, []int32{0, 1}, 2)
 	require.NoError(t, err)

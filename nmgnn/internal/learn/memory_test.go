@@ -8,7 +8,7 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Estimates were fitted to measurements: what changes them has to be measured too.
+// Estimates were fitted to measurements: measure again when changing them.
 func TestEstimatesAreThoseThatWereFitted(t *testing.T) {
 	cora := Size{Nodes: 2708, Edges: 10556, Features: 1433, Classes: 7, Sparse: true, Values: 49216}
 	dense := cora

@@ -21,23 +21,23 @@ import (
 	"nodemask/stats"
 )
 
-// Step is one training step of a model on a graph, or on a part of one.
+// Step is a training step on a graph or a part of one.
 type Step struct {
 	Model        nmgnn.Model
 	Data         *nmgnn.Loaded
 	Masks        bool              // node masking is active
-	Regulariser  nmgnn.Regulariser // nil: none
-	Rates        *kernels.Rates    // drop rates that are not compiled in; nil: all are
+	Regulariser  nmgnn.Regulariser // may be nil
+	Rates        *kernels.Rates    // drop rates read from variables; nil: compiled in
 	LearningRate float64           // of Adam
 	Targets      *Targets          // nil: the weights stay
-	// After changes what a layer hands on, as in [nmgnn.Pass]; nil: nothing does.
+	// After is as in [nmgnn.Pass]; may be nil.
 	After func(layer int, h *Node) *Node
-	// More returns further results, computed by the weights that the step left; logits are those of the step. nil: none.
+	// More returns further results, computed with the updated weights from the step's logits, or is nil.
 	More func(scope *model.Scope, logits *Node) []*Node
 }
 
-// Compile compiles a step: a key [2] for what is drawn on the device, the weight decay [] and δ [nodes, 1] → the loss
-// that was trained on, if the step has targets, and then what More returns.
+// Compile returns a step's program: a key [2] for draws on the device, the weight decay [] and δ [nodes, 1] → the loss,
+// if the step has targets, then the results of More.
 func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model.Exec, error) {
 	inputs := []shapes.Shape{shapes.Make(dtypes.Uint32, 2), shapes.Make(dtypes.Float32),
 		shapes.Make(dtypes.Float32, nodes, 1)}
@@ -68,13 +68,13 @@ func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model
 	}, inputs...)
 }
 
-// Draws are what is drawn anew for each epoch of a trial.
+// Draws are a trial's random sources, for each epoch.
 type Draws struct {
-	Masks, Keys, Order *rand.PCG // of the mask, of what is drawn on the device, and of batches
+	Masks, Keys, Order *rand.PCG // for masks, for draws on the device, and for the order of batches
 	Delta              []float32 // δ of all nodes of the train graph
 }
 
-// NewDraws returns the draws of a trial.
+// NewDraws returns a trial's draws.
 func NewDraws(seed uint64, nodes int) *Draws {
 	return &Draws{variables.HostSource(seed, "mask"), variables.HostSource(seed, "dropout"), variables.HostSource(seed, "batches"),
 		make([]float32, nodes)}
@@ -88,8 +88,7 @@ func Run(step *model.Exec, d *Draws, decay float64, mask *tensors.Tensor) ([]*te
 	return outputs, gomlx.Error(err)
 }
 
-// CheckTrainable returns an error unless views of a graph have nodes to train on, to validate with and to test, and the
-// nodes have features.
+// CheckTrainable returns an error unless nodes have features and all views can train, validate and test.
 func CheckTrainable(g *datasets.Graph, views ...*datasets.View) error {
 	for _, v := range views {
 		if v == nil {
@@ -106,7 +105,7 @@ func CheckTrainable(g *datasets.Graph, views ...*datasets.View) error {
 	return nil
 }
 
-// CheckMask returns an error if a mask names a node that the train graph of a view lacks.
+// CheckMask returns an error if a mask names a node outside a view's train graph.
 func CheckMask(m nmgnn.Mask, view *datasets.View) error {
 	nodes := view.Train.Edges.NumNodes()
 	for _, v := range m.Only {
@@ -118,7 +117,7 @@ func CheckMask(m nmgnn.Mask, view *datasets.View) error {
 	return nil
 }
 
-// OnGraph numbers the classes of all nodes of a phase as the whole graph does, with -1 for nodes that it lacks.
+// OnGraph returns a phase's classes of nodes numbered as in the whole graph, -1 for nodes outside the phase.
 func OnGraph(g *datasets.Graph, phase datasets.Phase, classes []int32) []int32 {
 	if len(classes) == g.NumNodes() {
 		return classes
@@ -130,7 +129,7 @@ func OnGraph(g *datasets.Graph, phase datasets.Phase, classes []int32) []int32 {
 	return all
 }
 
-// Evaluate measures the classes of all nodes of a phase on its scored ones.
+// Evaluate returns the metrics of a phase's classes over its scored nodes.
 func Evaluate(g *datasets.Graph, phase datasets.Phase, classes []int32) (stats.Metrics, error) {
 	predicted := make([]int32, len(phase.Score))
 	for i, v := range phase.Score {
@@ -139,7 +138,7 @@ func Evaluate(g *datasets.Graph, phase datasets.Phase, classes []int32) (stats.M
 	return stats.Evaluate(predicted, Labels(g, phase), g.NumClasses())
 }
 
-// EvaluateOnGraph measures classes that are numbered as [OnGraph] does on a phase's scored nodes.
+// EvaluateOnGraph returns the metrics of classes from [OnGraph] over a phase's scored nodes.
 func EvaluateOnGraph(g *datasets.Graph, phase datasets.Phase, classes []int32) (stats.Metrics, error) {
 	predicted := make([]int32, len(phase.Score))
 	for i, v := range phase.Score {
@@ -148,7 +147,7 @@ func EvaluateOnGraph(g *datasets.Graph, phase datasets.Phase, classes []int32) (
 	return stats.Evaluate(predicted, Labels(g, phase), g.NumClasses())
 }
 
-// Labels returns those of a phase's scored nodes.
+// Labels returns the labels of a phase's scored nodes.
 func Labels(g *datasets.Graph, phase datasets.Phase) []int32 {
 	labels := make([]int32, len(phase.Score))
 	for i, v := range phase.Score {

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// open reads the file: there is no way to map one here. What is written is in the file after flush.
+// open reads the file, as mapping is unavailable; flush writes it back.
 func open(f *os.File, size int64) ([]byte, error) {
 	words := make([]int64, (size+7)/8) // aligned for all numbers
 	data := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)

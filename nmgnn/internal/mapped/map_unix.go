@@ -22,7 +22,7 @@ func mapFile(f *os.File, size int64, protection int) ([]byte, error) {
 	return data, nil
 }
 
-func release(data []byte) { _ = unix.Madvise(data, unix.MADV_DONTNEED) } // advice alone
+func release(data []byte) { _ = unix.Madvise(data, unix.MADV_DONTNEED) } // only advice
 
 func flush(data []byte, f *os.File) error {
 	if err := unix.Msync(data, unix.MS_SYNC); err != nil {

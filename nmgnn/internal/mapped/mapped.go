@@ -1,4 +1,4 @@
-// Package mapped keeps numbers in files that are mapped into memory: the system keeps in memory what fits there.
+// Package mapped keeps arrays in memory-mapped files, so that they can exceed memory.
 package mapped
 
 import (
@@ -8,22 +8,20 @@ import (
 	"unsafe"
 )
 
-// Number is what arrays are made of.
+// Number is an element type of arrays.
 type Number interface {
 	float32 | int32 | int64
 }
 
-// Array is a file of numbers as a slice, in the machine's order of bytes. It lies in memory where files cannot be
-// mapped.
+// Array is a file of numbers as a slice, in native byte order; in memory where files cannot be mapped.
 type Array[T Number] struct {
 	Values []T
 	file   *os.File
 	bytes  []byte
 }
 
-// New returns an array of n zeros. With a name, its file is dir/name, and keeps what it held if it has the right size;
-// without one it is removed from dir at once, so that nothing stays behind whatever ends the program. The room on the
-// disk is taken now: a full disk is an error here, not later.
+// New returns an array of n zeros. With a name, the file is dir/name and keeps its content if its size is right;
+// without, it is removed from dir at once. Disk space is reserved now: a full disk is an error here, not later.
 func New[T Number](dir, name string, n int) (_ *Array[T], err error) {
 	var zero T
 	size := int64(n) * int64(unsafe.Sizeof(zero))
@@ -45,7 +43,7 @@ func New[T Number](dir, name string, n int) (_ *Array[T], err error) {
 	path := a.file.Name()
 	defer func() {
 		if err != nil {
-			_ = a.file.Close() // the error that matters is the other one
+			_ = a.file.Close() // the other error matters
 			_ = os.Remove(path)
 		}
 	}()
@@ -57,14 +55,13 @@ func New[T Number](dir, name string, n int) (_ *Array[T], err error) {
 		return nil, err
 	}
 	if name == "" {
-		_ = os.Remove(path) // where an open file cannot be removed, it is removed by the next clean-up of the folder
+		_ = os.Remove(path) // systems that cannot remove open files leave it to the folder's next clean-up
 	}
 	a.Values = unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(a.bytes))), n)
 	return a, nil
 }
 
-// reserve makes the file as long as it has to be and has the disk keep the room: a write to a mapped file without room
-// would end the program.
+// Writing to a mapping without disk space would crash the program.
 func reserve(f *os.File, size int64) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -78,10 +75,9 @@ func reserve(f *os.File, size int64) error {
 	return allocate(f, size)
 }
 
-// View returns the bytes of a file of some size as memory that the system fills when it is read, and what gives it
-// back.
+// View returns a file's bytes, mapped, and a function that releases them.
 func View(f *os.File, size int64) ([]byte, func() error, error) {
-	if size == 0 { // which cannot be mapped
+	if size == 0 { // cannot be mapped
 		return nil, func() error { return nil }, nil
 	}
 	data, err := view(f, size)
@@ -91,23 +87,20 @@ func View(f *os.File, size int64) ([]byte, func() error, error) {
 	return data, func() error { return unmap(data) }, nil
 }
 
-// Arrays below this size, in bytes, stay in memory: giving it back and taking it again, page by page, takes longer than
-// using it.
+// Arrays below this size in bytes stay in memory: paging them would take longer than using them.
 const small = 16 << 20
 
-// Release tells the system that what was read or written will not be needed soon: it may take the memory, and reads it
-// again from the file. Nothing happens to small arrays.
+// Release lets the system take the array's memory and read the file again later. It ignores small arrays.
 func (a *Array[T]) Release() {
 	if a != nil && len(a.bytes) >= small {
 		release(a.bytes)
 	}
 }
 
-// atOnce is how many numbers Copy copies before it gives memory back.
+// numbers copied before releasing memory
 const atOnce = 1 << 22
 
-// Copy copies numbers to the start of the array, and holds few of them in memory at a time. release does for them what
-// [Array.Release] does for the array; nil: nothing.
+// Copy copies numbers to the array's start, few in memory at a time. release, which may be nil, frees from's memory.
 func (a *Array[T]) Copy(from []T, release func()) {
 	for at := 0; at < len(from); at += atOnce {
 		copy(a.Values[at:], from[at:min(at+atOnce, len(from))])
@@ -118,7 +111,7 @@ func (a *Array[T]) Copy(from []T, release func()) {
 	}
 }
 
-// Sync returns when all that was written is on the disk.
+// Sync returns once everything is on disk.
 func (a *Array[T]) Sync() error {
 	if len(a.bytes) == 0 {
 		return nil
@@ -126,7 +119,7 @@ func (a *Array[T]) Sync() error {
 	return flush(a.bytes, a.file)
 }
 
-// Close gives the memory back. Nothing may read the values any more. A nil array may be closed.
+// Close frees the memory; the values can no longer be read. A nil array may be closed.
 func (a *Array[T]) Close() error {
 	if a == nil || a.file == nil {
 		return nil

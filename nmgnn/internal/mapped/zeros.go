@@ -4,7 +4,7 @@ package mapped
 
 import "os"
 
-// zeros writes what the file lacks.
+// zeros extends the file by zeros.
 func zeros(f *os.File, size int64) error {
 	info, err := f.Stat()
 	if err != nil {

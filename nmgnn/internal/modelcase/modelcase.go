@@ -1,5 +1,4 @@
-// Package modelcase has models for tests: of each kind, with every option that changes what is computed outside
-// training.
+// Package modelcase provides models for tests: each kind, with every option that changes results outside training.
 package modelcase
 
 import (
@@ -16,16 +15,16 @@ import (
 	"nodemask/nmgnn/internal/variables"
 )
 
-// Features is how many features a model has in whose case they are as many as hidden units.
+// Features is the number of features in the case where it equals that of hidden units.
 const Features = 6
 
-// Case is a model by what is different in it.
+// Case is a model, named by its settings.
 type Case struct {
 	Name   string
 	Change func(p *hyper.Parameters)
 }
 
-// All has each model with the options that all have, and then those that few have.
+// All returns each model with the common options, then the rarer ones.
 func All(models []string) (all []Case) {
 	add := func(name string, change func(p *hyper.Parameters)) { all = append(all, Case{name, change}) }
 	for _, model := range models {
@@ -61,7 +60,7 @@ func All(models []string) (all []Case) {
 	return all
 }
 
-// Model makes the model of a case. Weights are multiples of 1/64, the same everywhere.
+// Model returns the case's model. Weights are multiples of 1/64, the same everywhere.
 func (c Case) Model(t testing.TB, features int) *cached.Model {
 	t.Helper()
 	p, err := hyper.For("gin")

@@ -1,5 +1,5 @@
-// Package newcomers says what the nodes that arrive after training see of a graph when they are predicted from a cache
-// (section 4; package cached has the equation), and how many nodes that reads.
+// Package newcomers finds the neighbours that new nodes see when predicted from a cache (section 4; package cached has
+// the equation), and counts the nodes read.
 package newcomers
 
 import (
@@ -7,9 +7,9 @@ import (
 	"nodemask/datasets"
 )
 
-// Edges returns the test graph as the cache sees it: a train node has its neighbours of the train graph; any other node
-// has those among the train nodes and, together, those that arrive with it. Running a model over it uses the cache for
-// all new nodes at once: train nodes get their h̃, since none of them sees a new node.
+// Edges returns the test graph as the cache sees it: train nodes have their neighbours in the train graph, others
+// theirs among train nodes and, if together, among new ones. Running a model over it equals prediction from the cache
+// for all new nodes: train nodes get their h̃, since they see no new node.
 func Edges(view *datasets.View, together bool) (*csr.Graph, error) {
 	isNew := arrive(view)
 	local := make([]int32, len(isNew))
@@ -22,7 +22,7 @@ func Edges(view *datasets.View, together bool) (*csr.Graph, error) {
 	return edges, err
 }
 
-// arrive marks the nodes of the test graph that the train graph lacks.
+// arrive marks the test graph's nodes that the train graph lacks.
 func arrive(view *datasets.View) []bool {
 	train := make(map[int32]bool, len(view.Train.Nodes))
 	for _, v := range view.Train.Nodes {
@@ -35,9 +35,8 @@ func arrive(view *datasets.View) []bool {
 	return isNew
 }
 
-// Count counts the different nodes that predicting the test nodes needs, for a model with a number of layers: those of
-// the test graph; the test nodes and all within as many hops of them as there are layers; and those outside the train
-// graph with the train nodes next to one of them.
+// Count returns how many nodes predicting the test nodes reads: all in the test graph; those within layers hops of a
+// test node; and, with the cache, those outside the train graph and their neighbours.
 func Count(view *datasets.View, layers int) (all, reached, cached int) {
 	edges := view.Test.Edges
 	all = edges.NumNodes()

@@ -15,7 +15,7 @@ import (
 
 func TestNodesAreCountedByHand(t *testing.T) {
 	_, view := gnntest.FiveNodes(t)
-	// All 5. Test node e reaches d in one hop and c in two: 3. Cached: d and e are new, and c is next to d, which is a
+	// All 5. Test node e reaches d in one hop and c in two: 3. Cached: d and e are new, and c is next to d, a
 	// validation node: 3.
 	counted := func(layers int) [3]int {
 		all, reached, cached := newcomers.Count(view, layers)
@@ -23,15 +23,15 @@ func TestNodesAreCountedByHand(t *testing.T) {
 	}
 	require.Equal(t, [3]int{5, 3, 3}, counted(2))
 	view.Test.Score = []int32{3}
-	// d reaches c and e, then a and b: all 5. Cached as before, whatever is scored.
+	// d reaches c and e, then a and b: all 5. Cached as before.
 	require.Equal(t, [3]int{5, 5, 3}, counted(2))
 	require.Equal(t, [3]int{5, 1, 3}, counted(0))
 }
 
 func TestCountsOfCoraAndPubMedStandBesideThePapers(t *testing.T) {
-	// Our counts on split 1, and the paper's #nodes with caching (table 4), whose splits and validation sets are not
-	// known. Up to a third of PubMed to train on they agree within 0.2 % of the graph; beyond that ours are up to 4 %
-	// above.
+	// Our counts on split 1 and the paper's #nodes with caching (table 4), whose splits and validation sets are
+	// unknown. Up to a third of PubMed in training they agree within 0.2 % of the graph; beyond, ours are up to 4 %
+	// higher.
 	for name, sizes := range map[string]map[int][2]int{
 		"cora": {10: {2700, 2698}, 20: {2683, 2672}, 25: {2662, 2644}, 33: {2631, 2605}, 50: {2487, 2426}, 75: {1892, 1781},
 			90: {982, 919}},
@@ -53,7 +53,7 @@ func TestCountsOfCoraAndPubMedStandBesideThePapers(t *testing.T) {
 	}
 }
 
-// arriving draws a view of a random graph with some nodes to train on. Only test and train graphs are there.
+// arriving draws a random graph's view with train nodes, and only train and test graphs.
 func arriving(t *rapid.T) *datasets.View {
 	n := rapid.IntRange(2, 12).Draw(t, "nodes")
 	var pairs []csr.Edge
@@ -105,8 +105,8 @@ func TestTogetherIsWhatEquationFourSaysNodeByNode(t *testing.T) {
 		for v := range x {
 			x[v] = rapid.Int64Range(1, 1000).Draw(t, "x")
 		}
-		// A layer is h' = (|N_v| + 1)·h + Σ h_u, which sees degrees too. As the equation says it, node by node: what is
-		// cached knows the train graph alone, by its own numbers; what is new asks both.
+		// A layer is h' = (|N_v| + 1)·h + Σ h_u, which depends on degrees. By the equation, node by node: cached nodes
+		// know only the train graph, by its numbers; new ones use both.
 		local := map[int32]int32{}
 		for i, v := range view.Train.Nodes {
 			local[v] = int32(i)

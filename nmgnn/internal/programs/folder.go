@@ -1,5 +1,4 @@
-// Package programs keeps XLA's compiled programs on disk, so that a process loads in milliseconds what an earlier one
-// compiled.
+// Package programs keeps XLA's compiled programs on disk: later processes load them in milliseconds.
 package programs
 
 import (
@@ -19,22 +18,22 @@ import (
 )
 
 const (
-	// magic begins each file; the SHA-256 of what follows comes next.
+	// magic begins each file, before the SHA-256 of the rest.
 	magic      = "nodemask program 1\n"
 	ending     = ".program"
 	longest    = 64 << 20  // bytes of one program
 	defaultMax = 200 << 20 // bytes of a folder
 )
 
-// Folder holds compiled programs as files, each named by the SHA-256 of all that it depends on. They are native code,
-// so the folder is one that nobody else may write to, and each file is checked before it is loaded.
+// Folder holds compiled programs as files, named by the SHA-256 of all they depend on. They are native code, so only
+// this user may write to the folder, and each file is checked before loading.
 type Folder struct {
 	path string
-	max  int64 // bytes; when there are more, the files that were used longest ago go
+	max  int64 // bytes; beyond, the least recently used files are removed
 }
 
-// Open returns the folder at an absolute path, and makes it, with mode 0700, if it does not exist. It returns an error
-// if the folder is a link, belongs to another user, or others may write to it.
+// Open returns the folder at an absolute path, made with mode 0700 if missing. It returns an error if it is a link,
+// belongs to another user, or others may write to it.
 func Open(path string) (*Folder, error) {
 	if !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("%s: expected an absolute path", path)
@@ -52,10 +51,9 @@ func Open(path string) (*Folder, error) {
 	return &Folder{path, defaultMax}, nil
 }
 
-// file returns where the program of a key is.
 func (f *Folder) file(key string) string { return filepath.Join(f.path, key+ending) }
 
-// Load returns the program of a key, and whether it is there and undamaged. A damaged file is removed.
+// Load returns a key's program, and whether it exists undamaged; damaged files are removed.
 func (f *Folder) Load(key string) ([]byte, bool) {
 	path := f.file(key)
 	info, err := os.Lstat(path)
@@ -68,15 +66,14 @@ func (f *Folder) Load(key string) ([]byte, bool) {
 	}
 	program, whole := unpack(content)
 	if !whole {
-		_ = os.Remove(path) // it is compiled again
+		_ = os.Remove(path) // it will be recompiled
 		return nil, false
 	}
 	now := time.Now()
-	_ = os.Chtimes(path, now, now) // what is used stays longest
+	_ = os.Chtimes(path, now, now) // marks it as used
 	return program, true
 }
 
-// unpack returns the program in a file's content, and whether its checksum fits.
 func unpack(content []byte) (program []byte, whole bool) {
 	rest, ok := bytes.CutPrefix(content, []byte(magic))
 	if !ok || len(rest) < sha256.Size {
@@ -86,7 +83,7 @@ func unpack(content []byte) (program []byte, whole bool) {
 	return rest[sha256.Size:], bytes.Equal(sum[:], rest[:sha256.Size])
 }
 
-// Save keeps a program under a key, and removes the programs that were used longest ago if the folder gets too large.
+// Save keeps a program under a key and removes the least recently used ones from a full folder.
 func (f *Folder) Save(key string, program []byte) error {
 	if len(program)+len(magic)+sha256.Size > longest {
 		return fmt.Errorf("a program of %d bytes: at most %d are kept", len(program), longest)
@@ -106,7 +103,6 @@ func (f *Folder) Save(key string, program []byte) error {
 	return f.prune()
 }
 
-// prune removes the programs that were used longest ago until the others fit.
 func (f *Folder) prune() error {
 	entries, err := os.ReadDir(f.path)
 	if err != nil {
@@ -130,7 +126,7 @@ func (f *Folder) prune() error {
 	return nil
 }
 
-// Key returns the name of a program: the SHA-256 of all that it depends on, each part with its length.
+// Key returns a program's name: the SHA-256 of all it depends on, each part preceded by its length.
 func Key(parts ...[]byte) string {
 	h := sha256.New()
 	for _, part := range parts {

@@ -36,7 +36,7 @@ func TestKeysTellWhereTheirPartsEnd(t *testing.T) {
 	require.Len(t, Key(), 64)
 }
 
-// TestADamagedProgramIsNotLoaded changes each byte of a file, cuts it at each place, and adds to it.
+// Each byte is changed, and the file cut at each place and extended.
 func TestADamagedProgramIsNotLoaded(t *testing.T) {
 	f := open(t)
 	require.NoError(t, f.Save("key", []byte("native code")))

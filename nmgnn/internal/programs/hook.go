@@ -17,24 +17,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kept is what the plugin's programs are kept in, and by.
+// kept is where programs are kept, and what their keys depend on.
 type kept struct {
 	folder  *Folder
 	context []byte
 }
 
 var (
-	// A plugin is loaded once in a process, and so is its table of functions, which C calls without any context.
+	// A process loads a plugin once; C calls its function table without a context.
 	current atomic.Pointer[kept]
 	install sync.Mutex
 
 	loaded, compiled atomic.Int64
 )
 
-// Keep has a plugin, a file that is loaded already, take its programs from a folder, and put there what it compiles.
-// context is all that a program depends on besides its text and its options: the plugin itself, the environment that
-// XLA reads, the processor. It holds for every client of the plugin in this process. An error says why programs are
-// compiled each time.
+// Keep makes a loaded plugin take programs from a folder and save new ones there, for all its clients in this process.
+// context is all that programs depend on besides text and options: plugin, XLA's environment, CPU. On error programs
+// are compiled each time.
 func Keep(plugin string, folder *Folder, context []byte) error {
 	install.Lock()
 	defer install.Unlock()
@@ -48,10 +47,10 @@ func Keep(plugin string, folder *Folder, context []byte) error {
 	return nil
 }
 
-// Counts returns how many programs this process has loaded, and how many it has compiled, while they were kept.
+// Counts returns how many programs this process loaded from disk and compiled since Keep.
 func Counts() (fromDisk, fromSource int64) { return loaded.Load(), compiled.Load() }
 
-// nodemaskFindProgram writes a program's key, and returns the size of the kept program, whose bytes C frees.
+// nodemaskFindProgram writes a program's key and returns the kept program's size; C frees the bytes.
 //
 //export nodemaskFindProgram
 func nodemaskFindProgram(code unsafe.Pointer, codeSize C.size_t, format unsafe.Pointer, formatSize C.size_t,
@@ -61,7 +60,7 @@ func nodemaskFindProgram(code unsafe.Pointer, codeSize C.size_t, format unsafe.P
 		return 0
 	}
 	bytesAt := func(p unsafe.Pointer, size C.size_t) []byte { return unsafe.Slice((*byte)(p), int(size)) }
-	// XLA divides work by the cores that the compiling thread may use.
+	// XLA splits work by the compiling thread's cores.
 	var cores unix.CPUSet
 	_ = unix.SchedGetaffinity(0, &cores)
 	name := Key(k.context, []byte{byte(min(cores.Count(), 255))}, bytesAt(format, formatSize),
@@ -77,7 +76,7 @@ func nodemaskFindProgram(code unsafe.Pointer, codeSize C.size_t, format unsafe.P
 	return C.size_t(len(program))
 }
 
-// nodemaskKeepProgram keeps what was compiled. What cannot be written is compiled again by the next process.
+// nodemaskKeepProgram saves a compiled program; if that fails, the next process compiles it again.
 //
 //export nodemaskKeepProgram
 func nodemaskKeepProgram(key *C.char, program unsafe.Pointer, size C.size_t) {

@@ -9,16 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// headerParser reads a header token by token: the decoder of whole values takes the last of two equal names, and names
-// in another case. It stops at the first thing that is wrong, so that no header takes more memory than a few times its
-// size.
+// headerParser reads a header by tokens: decoding whole values would accept duplicate names and ignore case. It stops
+// at the first fault, so memory is limited to a few times the header's size.
 type headerParser struct {
 	*File
 	tokens *json.Decoder
 	names  map[string]bool
 }
 
-// parseHeader fills in the metadata and the tensors, in the header's order.
 func (f *File) parseHeader(header []byte) error {
 	p := &headerParser{File: f, tokens: json.NewDecoder(bytes.NewReader(header)), names: map[string]bool{}}
 	p.tokens.UseNumber()
@@ -40,7 +38,6 @@ func (f *File) parseHeader(header []byte) error {
 	return nil
 }
 
-// entry reads what stands behind a name: the metadata or a tensor.
 func (p *headerParser) entry(name string) error {
 	switch {
 	case p.names[name]:
@@ -91,7 +88,6 @@ func (p *headerParser) entry(name string) error {
 	return p.size(t)
 }
 
-// size holds a tensor's claims against one another, and against the data.
 func (p *headerParser) size(t tensor) error {
 	width := widths[t.dtype]
 	if width == 0 {
@@ -115,7 +111,7 @@ func (p *headerParser) size(t tensor) error {
 	return nil
 }
 
-// object reads an object, and calls value behind each of its names.
+// value is called after each name.
 func (p *headerParser) object(value func(name string) error) error {
 	if err := p.delimiter('{'); err != nil {
 		return err
@@ -132,7 +128,7 @@ func (p *headerParser) object(value func(name string) error) error {
 	return p.delimiter('}')
 }
 
-// numbers reads a list of at most so many whole numbers from 0 up.
+// The list has at most so many non-negative integers.
 func numbers[T int | int64](p *headerParser, most int) ([]T, error) {
 	if err := p.delimiter('['); err != nil {
 		return nil, err
@@ -160,7 +156,6 @@ func (p *headerParser) delimiter(want json.Delim) error {
 	return err
 }
 
-// next reads a token of a type.
 func next[T any](p *headerParser, what string) (T, error) {
 	var none T
 	token, err := p.tokens.Token()
@@ -174,7 +169,6 @@ func next[T any](p *headerParser, what string) (T, error) {
 	return found, nil
 }
 
-// wrong is an error at the byte that the parser has come to.
 func (p *headerParser) wrong(format string, args ...any) error {
 	return p.damaged(lengthSize+p.tokens.InputOffset(), format, args...)
 }

@@ -18,31 +18,29 @@ import (
 	"nodemask/nmgnn/internal/mapped"
 )
 
-// Kind is what a file is expected to be of.
+// Kind is an expected kind of file.
 type Kind struct {
-	Name   string // as the metadata has it
-	Within string // another kind, whose files may hold one of this kind too; "": none
-	Remedy string // what to do if the file is damaged
+	Name   string // in the metadata
+	Within string // a kind whose files may contain this kind; "": none
+	Remedy string // advice if the file is damaged
 }
 
-// File is a file that was opened and checked. Where the system can, it is mapped: what its tensors hold is read from
-// the disk when it is needed, and what was read is let go of when memory is short.
+// File is an open, checked file, mapped where possible: tensors are read on use, and memory can be reclaimed.
 type File struct {
 	path     string
 	kind     Kind
-	data     []byte // the tensors
+	data     []byte
 	release  func() error
 	metadata map[string]string
-	tensors  []tensor // as the data has them
+	tensors  []tensor // in the data's order
 	byName   map[string]int
 }
 
-// Open opens a file of the expected kind and checks all of it, whatever it claims: its size, its header, both
-// checksums, and that every F32 is finite. For that it is read through once from end to end, which takes some 0.9 s of
-// one core a gigabyte, or as long as the disk takes; memory it needs for the header alone. Who is done with the file
-// and all that it returned closes it.
+// Open opens and checks a file: kind, size, header, both checksums, and that every F32 is finite. It reads the file
+// once (about 0.9 s per GB on one core, or the disk's speed), and needs memory only for the header. Close it after the
+// last use of its tensors.
 func Open(path string, kind Kind) (*File, error) {
-	info, err := os.Stat(path) // before it is opened: opening a pipe waits for a writer
+	info, err := os.Stat(path) // before opening, which would wait on a pipe
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +51,7 @@ func Open(path string, kind Kind) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer disk.Close() // a mapping outlives it
+	defer disk.Close() // the mapping remains
 	if info, err = disk.Stat(); err != nil {
 		return nil, err
 	}
@@ -70,14 +68,14 @@ func Open(path string, kind Kind) (*File, error) {
 		f, err = parse(whole, path, kind)
 		return err
 	}); err != nil {
-		_ = release() // the error that matters is the other one
+		_ = release() // the other error matters
 		return nil, err
 	}
 	f.release = release
 	return f, nil
 }
 
-// Close gives the file back. What its tensors held can no longer be read.
+// Close releases the file; its tensors can no longer be read.
 func (f *File) Close() error {
 	release := f.release
 	if f.data, f.release = nil, nil; release == nil {
@@ -86,8 +84,8 @@ func (f *File) Close() error {
 	return release()
 }
 
-// Guard calls read, which reads what files hold. A file that is cut while it is mapped cannot be read any more, which
-// Go takes for a defect of the program; Guard returns it as an error. It holds for the calling goroutine alone.
+// Guard calls read, which reads tensors, and turns a fault into an error: a mapped file may be truncated meanwhile. It
+// covers only the calling goroutine.
 func Guard(path string, read func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -107,7 +105,7 @@ func Guard(path string, read func() error) (err error) {
 	return read()
 }
 
-// parse checks the bytes of a whole file. What it takes is a few times the size of the header.
+// Memory is a few times the header's size.
 func parse(whole []byte, path string, kind Kind) (*File, error) {
 	f, header, err := layout(whole, path, kind)
 	if err != nil {
@@ -116,7 +114,6 @@ func parse(whole []byte, path string, kind Kind) (*File, error) {
 	return f, f.verify(header)
 }
 
-// layout finds the tensors, and holds what the header claims against the size of the file.
 func layout(whole []byte, path string, kind Kind) (f *File, header []byte, err error) {
 	f = &File{path: path, kind: kind, metadata: map[string]string{}, byName: map[string]int{}}
 	if len(whole) < lengthSize {
@@ -141,7 +138,6 @@ func layout(whole []byte, path string, kind Kind) (f *File, header []byte, err e
 	return f, header, f.place(lengthSize + int64(length))
 }
 
-// identify returns an error unless the metadata says that this is a file of the expected kind.
 func (f *File) identify() error {
 	found := f.metadata[kindKey]
 	switch {
@@ -164,7 +160,7 @@ func (f *File) identify() error {
 	return nil
 }
 
-// place holds the tensors' places against one another and the data, which begins at a byte of the file.
+// start is the data's first byte in the file.
 func (f *File) place(start int64) error {
 	slices.SortStableFunc(f.tensors, func(s, t tensor) int {
 		return cmp.Or(cmp.Compare(s.begin, t.begin), cmp.Compare(s.end, t.end))
@@ -191,7 +187,7 @@ func (f *File) place(start int64) error {
 	return nil
 }
 
-// verify holds header and data against their checksums, and looks for NaNs and infinities, in one pass.
+// One pass also finds NaNs and infinities.
 func (f *File) verify(header []byte) error {
 	own := f.metadata[headerSumKey]
 	ofHeader := sha256.Sum256(bytes.ReplaceAll(header, []byte(own), []byte(none)))
@@ -200,7 +196,7 @@ func (f *File) verify(header []byte) error {
 	}
 	sum := sha256.New()
 	start := lengthSize + int64(len(header))
-	var wrong error // after the checksum: damage is likelier
+	var wrong error // reported after a checksum error, as damage is likelier
 	for _, t := range f.tensors {
 		const chunk = 1 << 20
 		for at := t.begin; at < t.end; at += chunk {
@@ -226,15 +222,14 @@ func (f *File) errorf(at int64, format string, args ...any) error {
 	return fmt.Errorf("%s: byte %d: %w", f.path, at, fmt.Errorf(format, args...))
 }
 
-// damaged is an error that ends in what to do about a damaged file.
 func (f *File) damaged(at int64, format string, args ...any) error {
 	return f.errorf(at, "%w. The file is damaged: %s", fmt.Errorf(format, args...), f.kind.Remedy)
 }
 
-// Is reports whether the file is of a kind by its metadata.
+// Is reports whether the metadata names this kind.
 func (f *File) Is(kind string) bool { return f.metadata[kindKey] == kind }
 
-// Metadata returns the text of a key. It is an error if there is none.
+// Metadata returns a key's text, or an error if missing.
 func (f *File) Metadata(key string) (string, error) {
 	text, ok := f.metadata[key]
 	if !ok {
@@ -243,7 +238,7 @@ func (f *File) Metadata(key string) (string, error) {
 	return text, nil
 }
 
-// Names returns the names of all tensors, in the data's order.
+// Names returns all tensors' names, in the data's order.
 func (f *File) Names() []string {
 	names := make([]string, len(f.tensors))
 	for i, t := range f.tensors {
@@ -252,18 +247,17 @@ func (f *File) Names() []string {
 	return names
 }
 
-// Has reports whether there is a tensor of that name.
+// Has reports whether the tensor exists.
 func (f *File) Has(name string) bool {
 	_, ok := f.byName[name]
 	return ok
 }
 
-// Any stands for any size in the shape given to [Get].
+// Any is any size in the shape for [Get].
 const Any = -1
 
-// Get returns a tensor's values and shape. The values are the file's own where the machine can read them in place: they
-// cannot be changed, nor read once the file is closed. It is an error if there is no tensor of that name, or if it has
-// another type or shape; with no sizes given, any shape will do.
+// Get returns a tensor's values and shape. Values may be in place: do not change them, nor read them after Close. It
+// returns an error for a missing name or another type or shape; without sizes, any shape will do.
 func Get[T Number](f *File, name string, sizes ...int) (values []T, shape []int, err error) {
 	i, ok := f.byName[name]
 	if !ok {
@@ -284,7 +278,6 @@ func Get[T Number](f *File, name string, sizes ...int) (values []T, shape []int,
 	return view[T](f.data[t.begin:t.end]), slices.Clone(t.shape), nil
 }
 
-// described is the shape that was expected, in words.
 func described(sizes []int) string {
 	if len(sizes) == 0 {
 		return ""
@@ -294,7 +287,7 @@ func described(sizes []int) string {
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// view is the numbers that raw holds: raw itself where the machine can read it in place, else a copy.
+// view returns raw's numbers, in place if the machine can read them, else copied.
 func view[T Number](raw []byte) []T {
 	var zero T
 	n, start := len(raw)/int(unsafe.Sizeof(zero)), unsafe.Pointer(unsafe.SliceData(raw))

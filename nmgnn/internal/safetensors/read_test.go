@@ -23,13 +23,12 @@ func sumOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// headerSumOf is the checksum that a header should have, which lists it as anything.
 func headerSumOf(header string) string {
 	before, after, _ := strings.Cut(header, `"header_sha256":"`)
 	return sumOf(before + `"header_sha256":"` + none + after[len(none):])
 }
 
-// assemble is a file with a header and data of one's own. In the header, META stands for metadata with right checksums.
+// assemble returns a file with this header and data; META stands for metadata with right checksums.
 func assemble(header string, data []byte) []byte {
 	meta := `"__metadata__":{"format":"nodemask","kind":"model","version":"1","data_sha256":"` + sumOf(string(
 		data)) + `","header_sha256":"` + none + `"}`
@@ -40,7 +39,7 @@ func assemble(header string, data []byte) []byte {
 	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), data...)
 }
 
-// padding fills a header up to a multiple of 8 bytes.
+// padding extends a header to a multiple of 8 bytes.
 func padding(header string) string {
 	length := len(assemble(header, nil)) - lengthSize
 	return header + strings.Repeat(" ", (8-length%8)%8)
@@ -70,7 +69,6 @@ func TestEveryFileThatIsCutOrGoesOnIsAnError(t *testing.T) {
 
 func TestErrorsSayWhatToDo(t *testing.T) {
 	data := make([]byte, 16)
-	// of is a file with such tensors.
 	of := func(tensors string) []byte { return assemble(padding("{META,"+tensors+"}"), data) }
 	one := func(dtype, shape, offsets string) string {
 		return fmt.Sprintf(`"w":{"dtype":%s,"shape":%s,"data_offsets":%s}`, dtype, shape, offsets)
@@ -307,8 +305,8 @@ func TestOnlyRegularFilesOfBearableSizeAreRead(t *testing.T) {
 	require.ErrorContains(t, err, "byte 0: the header claims 5427753776041971534 bytes", "without a terabyte of memory")
 }
 
-// FuzzSafetensors reads any bytes, and any header and data in a right frame, with checksums and without looking at
-// them. What can be read must survive being written.
+// FuzzSafetensors reads arbitrary bytes, and arbitrary headers and data in a valid frame, with and without checksums.
+// What can be read must survive writing.
 func FuzzSafetensors(f *testing.F) {
 	whole := bytesOf(f, small())
 	length := binary.LittleEndian.Uint64(whole)
@@ -321,7 +319,7 @@ func FuzzSafetensors(f *testing.F) {
 		for _, b := range [][]byte{raw, assemble(header, data)} {
 			file, own, err := layout(b, "file.model", modelKind)
 			if err == nil {
-				_ = file.verify(own) // the checksums hardly ever fit
+				_ = file.verify(own) // the checksums hardly ever match
 				again := builderOf(t, file)
 				if again.err != nil { // not finite
 					continue

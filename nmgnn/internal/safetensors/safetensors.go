@@ -1,19 +1,18 @@
-// Package safetensors reads and writes nodemask's files in the safetensors format: named tensors, and a text for each
-// key of their metadata. All numbers are little-endian:
+// Package safetensors reads and writes nodemask's files in the safetensors format: named tensors and text metadata.
+// Numbers are little-endian:
 //
-//	uint64      length N of the header, a multiple of 8 when written here, at most 100,000,000
+//	uint64      length N of the header, at most 100,000,000; a multiple of 8 when written here
 //	N bytes     JSON: {"__metadata__": {"kind": "model", …},
 //	            "w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, …}
 //	data        the tensors, row-major; offsets count from here
 //
-// Of the format this package takes what nodemask needs: types F32, I32, I64 and U8, each tensor at a multiple of its
-// type's width, no two over one another and no byte outside them, and finite numbers alone. Four keys of the metadata
-// are its own:
+// It accepts a part of the format: types F32, I32, I64 and U8, tensors at multiples of their type's width, no overlaps
+// or gaps, and finite numbers only. It adds four metadata keys:
 //
 //	format           "nodemask"
-//	kind, version    what the file is of, and the version of that: "1"
+//	kind, version    the kind of file, and that kind's version: "1"
 //	data_sha256      SHA-256 of the data, in hexadecimal
-//	header_sha256    SHA-256 of the N bytes of the header, with this value itself as 64 zeros
+//	header_sha256    SHA-256 of the header's N bytes, with this value as 64 zeros
 package safetensors
 
 import (
@@ -35,7 +34,6 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// Limits on what a file may claim.
 const (
 	version     = "1"
 	maxFile     = 1 << 40
@@ -45,10 +43,9 @@ const (
 	maxRank     = 8
 )
 
-// Types of numbers, and how many bytes each takes.
+// widths are the types' sizes in bytes.
 var widths = map[string]int64{"F32": 4, "I32": 4, "I64": 8, "U8": 1}
 
-// Keys of the header and its metadata.
 const (
 	metadataKey     = "__metadata__"
 	formatKey       = "format"
@@ -62,15 +59,14 @@ const (
 	headerAlignment = 8
 )
 
-// none stands for the header's own checksum while it is computed.
+// none stands in for the header's checksum while computing it.
 var none = strings.Repeat("0", sumLength)
 
-// Number is what tensors are made of.
+// Number is an element type of tensors.
 type Number interface {
 	float32 | int32 | int64 | uint8
 }
 
-// typeOf returns the name of a type in files.
 func typeOf[T Number]() string {
 	var zero T
 	switch any(zero).(type) {
@@ -84,23 +80,22 @@ func typeOf[T Number]() string {
 	return "U8"
 }
 
-// tensor is one entry of the header, and where its data lies.
 type tensor struct {
 	name, dtype string
 	shape       []int
 	begin, end  int64           // in the data
-	write       func(io.Writer) // its values, in a file's order of bytes; nil for what was read
+	write       func(io.Writer) // writes the values in little-endian order; nil after reading
 }
 
-// Builder collects tensors for a file. What is put in is not copied: it may not change before the file is written.
+// Builder collects a file's tensors, without copying them: they must not change before writing.
 type Builder struct {
 	kind     string
 	metadata map[string]string
 	tensors  []tensor
-	err      error // the first that adding something met
+	err      error // the first error of an Add
 }
 
-// New returns a file of a kind, without tensors. Keys that belong to the format are refused when it is written.
+// New returns a Builder for a kind of file. Writing refuses metadata keys of the format.
 func New(kind string, metadata map[string]string) *Builder {
 	b := &Builder{kind: kind, metadata: maps.Clone(metadata)}
 	if b.metadata == nil {
@@ -124,7 +119,7 @@ func New(kind string, metadata map[string]string) *Builder {
 	return b
 }
 
-// Failed returns a file of a kind that cannot be written, for a reason that [Builder.WriteFile] reports.
+// Failed returns a Builder whose [Builder.WriteFile] returns err.
 func Failed(kind string, err error) *Builder { return &Builder{kind: kind, err: err} }
 
 func (b *Builder) fail(format string, args ...any) {
@@ -133,7 +128,7 @@ func (b *Builder) fail(format string, args ...any) {
 	}
 }
 
-// Add adds a tensor, row-major. What is wrong with it, [Builder.WriteFile] reports.
+// Add adds a row-major tensor. [Builder.WriteFile] returns its error.
 func Add[T Number](b *Builder, name string, values []T, shape ...int) {
 	t := tensor{name: name, dtype: typeOf[T](), shape: shape, write: func(w io.Writer) { writeNumbers(w, values) }}
 	size := 1
@@ -163,18 +158,17 @@ func Add[T Number](b *Builder, name string, values []T, shape ...int) {
 	b.tensors = append(b.tensors, t)
 }
 
-// notFinite returns the index of the first number that is NaN or infinite, or -1.
 func notFinite(values []float32) int {
 	return slices.IndexFunc(values, func(x float32) bool { return x-x != 0 })
 }
 
-// WriteFile writes the file under another name, syncs it and renames it: path is whole or as it was.
+// WriteFile writes and syncs a temporary file, then renames it, so path is never half written.
 func (b *Builder) WriteFile(path string) error {
 	return b.WriteFileAfter(path, func() error { return nil })
 }
 
-// WriteFileAfter is [Builder.WriteFile] that calls before when the file is whole on the disk, but has not taken its
-// name. If that fails it removes the file, and returns the error as it is.
+// WriteFileAfter is [Builder.WriteFile] with a call of before between sync and rename. If before fails, the file is
+// removed and the error returned unchanged.
 func (b *Builder) WriteFileAfter(path string, before func() error) error {
 	failed := func(err error) error { return fmt.Errorf("%s: the %s cannot be written: %w", path, b.kind, err) }
 	if b.err != nil {
@@ -184,7 +178,7 @@ func (b *Builder) WriteFileAfter(path string, before func() error) error {
 	if err != nil {
 		return failed(err)
 	}
-	defer file.Discard() // unless it has its name
+	defer file.Discard() // unless renamed
 	if err := before(); err != nil {
 		return err
 	}
@@ -194,10 +188,9 @@ func (b *Builder) WriteFileAfter(path string, before func() error) error {
 	return nil
 }
 
-// write streams: what it holds besides the tensors is small. It goes through them twice, since their checksum comes
-// first.
+// write streams the tensors, twice, since their checksum comes first.
 func (b *Builder) write(to io.Writer) error {
-	// The widest types first, so that all lie at multiples of their width; or else in the order in which they were added.
+	// Widest types first, to align all; otherwise in the order added.
 	slices.SortStableFunc(b.tensors, func(s, t tensor) int { return int(widths[t.dtype] - widths[s.dtype]) })
 	at := int64(0)
 	for i := range b.tensors {
@@ -217,7 +210,7 @@ func (b *Builder) write(to io.Writer) error {
 	if size := lengthSize + int64(len(header)) + at; size > maxFile {
 		return fmt.Errorf("it takes %d bytes: expected at most %d", size, int64(maxFile))
 	}
-	w := bufio.NewWriterSize(to, 1<<16) // keeps what it could not write for Flush to report
+	w := bufio.NewWriterSize(to, 1<<16) // keeps errors for Flush
 	w.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(header))))
 	w.Write(header)
 	for _, t := range b.tensors {
@@ -226,7 +219,7 @@ func (b *Builder) write(to io.Writer) error {
 	return w.Flush()
 }
 
-// header returns the header with both checksums. Equal contents, put in the same order, make equal bytes.
+// header returns the header with both checksums. Equal contents in equal order give equal bytes.
 func (b *Builder) header() []byte {
 	b.metadata[headerSumKey] = none
 	var out bytes.Buffer
@@ -253,22 +246,21 @@ func (b *Builder) header() []byte {
 	return header
 }
 
-// appendJSON appends a value without the escapes that only HTML needs.
 func appendJSON(out *bytes.Buffer, value any) {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(value)         // texts and whole numbers cannot fail
-	out.Truncate(out.Len() - 1) // the line's end
+	_ = e.Encode(value)         // text and integers cannot fail
+	out.Truncate(out.Len() - 1) // the newline
 }
 
 func writeNumbers[T Number](w io.Writer, data []T) {
-	if littleEndian && len(data) > 0 { // as they lie in memory
+	if littleEndian && len(data) > 0 { // as in memory
 		_, _ = w.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), len(data)*int(unsafe.Sizeof(data[0]))))
 		return
 	}
 	var buf []byte
 	for chunk := range slices.Chunk(data, 8192) {
-		buf, _ = binary.Append(buf[:0], binary.LittleEndian, chunk) // fails only for what has no fixed size
+		buf, _ = binary.Append(buf[:0], binary.LittleEndian, chunk) // fails only without a fixed size
 		_, _ = w.Write(buf)
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 var modelKind = Kind{Name: "model", Remedy: "train the model again"}
 
-// small has a tensor of each type, and one with nothing in it.
+// small has a tensor of each type, and an empty one.
 func small() *Builder {
 	b := New("model", map[string]string{"layer": "GIN <1> \"é\""})
 	Add(b, "text", []byte("abc"), 3)
@@ -80,7 +80,7 @@ func TestAFileReturnsWhatWasPut(t *testing.T) {
 	require.NoError(t, f.Close(), "once more")
 }
 
-// The format is fixed: files outlive the nodemask that wrote them, and others read them.
+// The format is fixed: files outlive their nodemask, and others read them.
 func TestTheBytesAreThese(t *testing.T) {
 	b := New("model", map[string]string{"seed": "7"})
 	Add(b, "s", []byte("ab"), 2)
@@ -152,7 +152,6 @@ func TestAFileSurvivesWritingAndReading(t *testing.T) {
 	})
 }
 
-// builderOf is what would write a file again.
 func builderOf(t require.TestingT, f *File) *Builder {
 	metadata := map[string]string{}
 	for key, value := range f.metadata {

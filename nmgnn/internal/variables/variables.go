@@ -1,4 +1,4 @@
-// Package variables has what models keep in a store: their weights, and where the first values of these come from.
+// Package variables manages models' weights in a store.
 package variables
 
 import (
@@ -17,26 +17,26 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// Scopes of a model's store: below ModelScope is what training changes, below DataScope the graphs.
+// Scopes of a model's store: training changes variables below ModelScope; graphs are below DataScope.
 const (
 	ModelScope = "model"
 	DataScope  = "data"
 )
 
-// Weight is one variable of a model, as infer.Weight says.
+// Weight is a model's variable: see infer.Weight.
 type Weight struct {
 	Path       string
 	Dimensions []int
 	Values     []float32 // row-major
 }
 
-// Make makes a variable in a computation that starts uniform in middle ± bound, whoever initialises it.
+// Make makes a variable that starts uniform in middle ± bound, whoever initialises it.
 func Make(scope *model.Scope, g *graph.Graph, name string, middle, bound float64, dimensions ...int) *model.Variable {
 	if _, ok := model.GetGraphParam(g, othersParam); !ok {
 		scope.SetParam(name+firstSuffix, first{middle, bound})
 	}
 	start := initializer.RandomUniformFn(scope, middle-bound, middle+bound)
-	if bound == 0 { // draws nothing
+	if bound == 0 { // no draw
 		start = func(g *graph.Graph, shape shapes.Shape) *graph.Node {
 			return graph.BroadcastToShape(graph.Scalar(g, shape.DType, middle), shape)
 		}
@@ -44,25 +44,23 @@ func Make(scope *model.Scope, g *graph.Graph, name string, middle, bound float64
 	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
 }
 
-// othersParam marks computations of others' trainers, whose checkpoints would save what [Make] notes for [FirstValue].
+// othersParam marks foreign trainers' computations, whose checkpoints would save the notes for [FirstValue].
 const othersParam = "/nodemask_others"
 
-// LeaveToOthers has what follows in a computation be initialised by whoever runs it, not by [FirstValue].
+// LeaveToOthers leaves later variables' initialisation to the computation's runner instead of [FirstValue].
 func LeaveToOthers(g *graph.Graph) { model.SetGraphParam(g, othersParam, true) }
 
-// firstSuffix marks the parameter that tells where a variable's first values are drawn from.
 const firstSuffix = "_first"
 
 type first struct{ middle, bound float64 }
 
-// IsMade reports whether [Make] made a variable.
+// IsMade reports whether [Make] made the variable.
 func IsMade(store *model.Store, v *model.Variable) bool {
 	_, ok := store.GetParam(v.Path() + firstSuffix)
 	return ok
 }
 
-// FirstValue returns the first values of a model's variable, drawn from the seed on the host, so that they are the same
-// on every backend.
+// FirstValue returns a variable's initial values, drawn from the seed on the host, so that all backends agree.
 func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Tensor, error) {
 	shape := v.Shape()
 	if shape.DType != dtypes.Float32 {
@@ -71,7 +69,7 @@ func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Te
 	}
 	noted, _ := store.GetParam(v.Path() + firstSuffix)
 	from, ok := noted.(first)
-	if !ok && shape.Rank() >= 2 { // Glorot for matrices, zero for the rest
+	if !ok && shape.Rank() >= 2 { // Glorot for matrices, else zero
 		from.bound = math.Sqrt(6 / float64(shape.Dimensions[shape.Rank()-2]+shape.Dimensions[shape.Rank()-1]))
 	}
 	values, r := make([]float32, shape.Size()), HostRandom(seed, "weights"+v.Path())
@@ -81,10 +79,10 @@ func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Te
 	return tensors.FromFlatDataAndDimensions(values, shape.Dimensions...), nil
 }
 
-// IsWeight reports whether a variable is one of a model's: trained, or a running statistic.
+// IsWeight reports whether a variable is a model's, trained or a running statistic.
 func IsWeight(v *model.Variable) bool { return strings.HasPrefix(v.Path(), "/"+ModelScope+"/") }
 
-// WeightsOf copies the variables of a store's model.
+// WeightsOf returns a copy of the store's weights.
 func WeightsOf(store *model.Store) ([]Weight, error) {
 	var all []Weight
 	for v := range store.IterVariables() {
@@ -104,8 +102,7 @@ func WeightsOf(store *model.Store) ([]Weight, error) {
 	return all, nil
 }
 
-// SetWeights sets the variables of a store's model. It returns an error unless there is a weight of the right shape for
-// each.
+// SetWeights sets the store's weights. It returns an error unless each has a value of its shape.
 func SetWeights(store *model.Store, all []Weight) error {
 	weights := make(map[string]Weight, len(all))
 	for _, w := range all {

@@ -33,7 +33,7 @@ func TestWeightsOfAsManyNumbersInAnotherShapeAreRefused(t *testing.T) {
 }
 
 func TestTheHostsGeneratorsAreThese(t *testing.T) {
-	// Weights, masks and splits on record follow from these numbers.
+	// Recorded weights, masks and splits depend on these numbers.
 	require.Equal(t, []uint64{6743862346269210244, 11959427466504650078}, []uint64{HostRandom(1, "mask").Uint64(),
 		HostRandom(1, "dropout").Uint64()})
 	require.Equal(t, HostRandom(1, "mask").Uint64(), HostRandom(1, "mask").Uint64())

@@ -15,12 +15,11 @@ import (
 	"strings"
 )
 
-// module is the project's.
 const module = "nodemask"
 
-// withImports returns source with imports of those packages of the project that it uses and does not import; nil if
-// there are none, or if it is no Go. If names may be misspelt, packages need not have what is used of them, so that the
-// compiler says "undefined: nb.Tre" instead of "undefined: nb".
+// withImports returns source with the missing imports of the project's packages; nil if there are none or it is not
+// valid Go. With misspelt, packages need not export the names used, so that the compiler says "undefined: nb.Tre"
+// instead of "undefined: nb".
 func withImports(source []byte, project string, misspelt bool) ([]byte, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), "", source, 0)
 	if err != nil {
@@ -53,12 +52,11 @@ func withImports(source []byte, project string, misspelt bool) ([]byte, error) {
 	if lines.Len() == 0 {
 		return nil, nil
 	}
-	// On the line of the package clause, so that errors keep their lines.
+	// On the line of the package clause, to keep line numbers in errors.
 	at := int(file.Name.End()) - 1
 	return slices.Concat(source[:at], lines.Bytes(), source[at:]), nil
 }
 
-// missing returns what is used of packages that are not imported, by their names.
 func missing(file *ast.File) map[string][]string {
 	unresolved := map[*ast.Ident]bool{}
 	for _, identifier := range file.Unresolved {
@@ -84,8 +82,8 @@ func missing(file *ast.File) map[string][]string {
 	return wanted
 }
 
-// named returns the project's folders, relative to it, that are called as one of the wanted packages is. Folders of
-// other modules, of commands and of what only the project itself may import are left out.
+// named returns the project's folders, relative to it, whose packages have a wanted name; not folders of other modules,
+// commands or internal packages.
 func named(project string, wanted map[string][]string) (map[string][]string, error) {
 	folders := map[string][]string{}
 	err := filepath.WalkDir(project, func(folder string, d fs.DirEntry, err error) error {
@@ -114,7 +112,6 @@ func named(project string, wanted map[string][]string) (map[string][]string, err
 	return folders, err
 }
 
-// exports returns what the package of that name in a folder exports; nothing if its name is another.
 func exports(folder, name string) (map[string]bool, error) {
 	files, err := fs.Glob(os.DirFS(folder), "*.go") // a folder's name may look like a pattern
 	if err != nil {
@@ -127,7 +124,7 @@ func exports(folder, name string) (map[string]bool, error) {
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(folder, base), nil, 0)
 		if err != nil || file.Name.Name != name {
-			continue // a file that is being written: the compiler will say so
+			continue // a file being written: the compiler will report it
 		}
 		for symbol := range file.Scope.Objects {
 			exported[symbol] = ast.IsExported(symbol)

@@ -1,12 +1,12 @@
-// Command cell stands in for two programs of a notebook's kernel, by the name that it is called by.
+// Command cell stands in for two programs of a notebook's kernel, depending on its own name.
 //
-// As goimports it imports the project's own packages that a cell names, which it finds at once, and runs goimports for
-// all else: by itself goimports asks the go command and looks through every module on the machine, for each cell anew.
+// As goimports it imports the project's packages that a cell names, and runs goimports for the rest: goimports itself
+// is slow, as it asks the go command and searches every module on the machine.
 //
-// As go it has a cell's last line show itself, if that is an expression, and leaves out the line "# gonb_45aaa29b" above
-// the compiler's errors, gonb's name for the package that it makes of a cell.
+// As go it shows a cell's last line, if that is an expression, and removes the line "# gonb_45aaa29b" (gonb's package
+// name for a cell) above compiler errors.
 //
-// It is set up as LAB/bin/goimports and LAB/bin/go, with goimports in LAB/tools and LAB in the project's folder
+// It is installed as LAB/bin/goimports and LAB/bin/go, with goimports in LAB/tools and LAB in the project's folder
 // .nodemask.
 package main
 
@@ -34,7 +34,7 @@ func main() {
 	}
 	if err != nil {
 		var exit *exec.ExitError
-		if errors.As(err, &exit) { // it has said why
+		if errors.As(err, &exit) { // it has printed why
 			os.Exit(exit.ExitCode())
 		}
 		fmt.Fprintln(os.Stderr, "cell:", err)
@@ -42,7 +42,6 @@ func main() {
 	}
 }
 
-// goimports takes goimports' arguments, of which the last is the file that gonb has made of a cell.
 func goimports(lab string, args []string) error {
 	add := func(misspelt bool) error {
 		if len(args) == 0 {
@@ -58,11 +57,9 @@ func goimports(lab string, args []string) error {
 	if err := c.Run(); err != nil {
 		return err
 	}
-	return add(true) // nobody else has them
+	return add(true) // no other module has them
 }
 
-// addTo adds imports of the project's packages to a file, as [withImports] does. One that is no Go is left as it is,
-// for goimports to say so.
 func addTo(path, project string, misspelt bool) error {
 	source, err := os.ReadFile(path)
 	if err != nil {

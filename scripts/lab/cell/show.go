@@ -15,10 +15,9 @@ import (
 	"strings"
 )
 
-// gonbPackage is gonb's name for the package of a cell.
 var gonbPackage = regexp.MustCompile(`(?m)^# gonb_[0-9a-f]*\n`)
 
-// goCommand runs the go command that follows bin in PATH. In a build of a cell, the working directory's main.go, the
+// goCommand runs the go command that follows bin in PATH. When it builds a cell (main.go in the working directory), the
 // last line of main shows itself.
 func goCommand(bin, project string, args []string) error {
 	command, err := goAfter(bin)
@@ -50,7 +49,7 @@ func goCommand(bin, project string, args []string) error {
 			return err
 		}
 	}
-	if shown == nil || err != nil { // a call that returns nothing cannot be shown; and errors are of the cell as it is
+	if shown == nil || err != nil { // calls without results cannot be shown; errors must be those of the original cell
 		said, err = run()
 	}
 	if _, err := os.Stderr.Write(said); err != nil {
@@ -59,7 +58,7 @@ func goCommand(bin, project string, args []string) error {
 	return err
 }
 
-// goAfter returns the path of the go command in PATH, leaving out the folder of this program.
+// goAfter returns the path of the first go command in PATH outside bin, the folder of this program.
 func goAfter(bin string) (string, error) {
 	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
 		if real, err := filepath.EvalSymlinks(folder); err != nil || real == bin {
@@ -72,8 +71,8 @@ func goAfter(bin string) (string, error) {
 	return "", errors.New("no go command in PATH: install Go and run 'make setup-lab'")
 }
 
-// showing returns the source with the last expression of main given to nb.Show; nil if main ends otherwise, or with a
-// call that by its package shows what it has to show itself. Lines keep their numbers.
+// showing returns the source with main's last expression passed to nb.Show; nil if main ends differently, or in a call
+// that shows its own result. Line numbers stay.
 func showing(source []byte, project string) []byte {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", source, 0)
@@ -97,15 +96,13 @@ func showing(source []byte, project string) []byte {
 	return nil
 }
 
-// quiet are functions of package nb that have shown what they return.
 var quiet = []string{"Tree", "Reading", "Sweep"}
 
-// shows reports whether an expression at the end of a cell is one to show: all but calls that are made for what they
-// do, such as fmt.Println's.
+// shows reports whether to show a cell's last expression: not calls made for their effects, such as fmt.Println.
 func shows(file *ast.File, x ast.Expr, project string) bool {
 	call, ok := x.(*ast.CallExpr)
 	if !ok {
-		return true // by itself the compiler would refuse it
+		return true // the compiler would refuse it anyway
 	}
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
@@ -134,7 +131,6 @@ func shows(file *ast.File, x ast.Expr, project string) bool {
 	return true
 }
 
-// returns reports whether the function or type of that name in a package's folder gives a value when called.
 func returns(folder, name string) bool {
 	files, _ := os.ReadDir(folder)
 	function := regexp.MustCompile(fmt.Sprintf(`(?m)^func %s\b`, regexp.QuoteMeta(name)))

@@ -54,7 +54,7 @@ func TestItIsTheGoCommandInAllElse(t *testing.T) {
 	as := func(folders string, args ...string) (string, int) {
 		c := exec.Command(filepath.Join(bin, "go"), args...)
 		c.Dir, c.Env = cell, append(os.Environ(), "PATH="+folders, "GOFLAGS=", "GOWORK=off")
-		out, _ := c.CombinedOutput() // its code tells
+		out, _ := c.CombinedOutput() // the exit code is checked
 		return string(out), c.ProcessState.ExitCode()
 	}
 	path := bin + string(filepath.ListSeparator) + os.Getenv("PATH")
@@ -63,7 +63,7 @@ func TestItIsTheGoCommandInAllElse(t *testing.T) {
 	out2, code := as(path, "version")
 	assert.Equal(t, string(want), out2)
 	assert.Zero(t, code)
-	// Errors are of the cell as it was written, and it stays so.
+	// Errors are those of the cell as written, which stays unchanged.
 	source := "package main\n\nfunc main() { x() }\n\n// # gonb_45aaa29b\n"
 	write("main.go", source)
 	out2, code = as(path, "build", "-o", "program")
@@ -72,7 +72,7 @@ func TestItIsTheGoCommandInAllElse(t *testing.T) {
 	left, err := os.ReadFile(filepath.Join(cell, "main.go"))
 	require.NoError(t, err)
 	assert.Equal(t, source, string(left))
-	// A method that returns nothing is not shown.
+	// A method without results is not shown.
 	write("main.go", "package main\n\ntype x struct{}\n\nfunc (x) f() {}\n\nfunc main() {\n\tx{}.f()\n}\n")
 	out2, code = as(path, "build", "-o", "program")
 	assert.Equal(t, "", out2)

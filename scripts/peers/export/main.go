@@ -1,5 +1,4 @@
-// Command export writes a graph, and the split with 10 % train nodes that benchmarks train on, as raw arrays that any
-// language reads:
+// Command export writes a graph and the benchmarks' split (10 % train nodes) as raw arrays:
 //
 //	go run ./scripts/peers/export cora FOLDER
 package main

@@ -1,15 +1,15 @@
-// Package home keeps go-xla quiet where $HOME names no folder: when its packages are initialised, before main begins,
-// they look for a folder there, and log to standard error that there is none.
+// Package home keeps go-xla quiet if $HOME is empty or unset: go-xla's init then finds no folder and logs to standard
+// error.
 //
-// Packages are initialised in the order of their paths as soon as all that they import is. This one imports nothing but
-// os, so its turn comes before that of go-xla, which waits for path/filepath among others.
+// Go initialises packages by path once their imports are. This package imports only os, so it precedes go-xla, which
+// waits for path/filepath.
 package home
 
 import "os"
 
 var restore = standIn()
 
-// standIn sets $HOME to a folder that does not exist if it is empty or unset, and returns what restores it.
+// standIn sets an empty or unset $HOME to a folder that does not exist, and returns a function that restores it.
 func standIn() func() error {
 	home, set := os.LookupEnv("HOME")
 	if home != "" || os.Setenv("HOME", "/nonexistent") != nil {
@@ -21,5 +21,5 @@ func standIn() func() error {
 	return func() error { return os.Unsetenv("HOME") }
 }
 
-// Restore makes $HOME what it was when the program began. main calls it first.
+// Restore resets $HOME to its value at the start and returns the error of that. main calls it first.
 func Restore() error { return restore() }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asked is set where this test runs in a process of its own, to tell of $HOME.
+// asked is set in this test's child process, which reports $HOME.
 const asked = "NODEMASK_TEST_HOME"
 
 func TestHomeIsAFolderUntilItIsRestored(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package numpytest writes files for tests of package numpy and of the packages that use it.
+// Package numpytest writes npy and npz files for tests.
 package numpytest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Array writes an array as numpy does (version 1), with elements given as Go values of fixed size.
+// Array returns an array as numpy writes it (version 1), from Go values of fixed size.
 func Array(descr string, shape []int, elements any) []byte {
 	lengths := ""
 	for _, d := range shape {
@@ -21,7 +21,7 @@ func Array(descr string, shape []int, elements any) []byte {
 	return ArrayWith(fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, lengths), elements)
 }
 
-// ArrayWith writes an array with any header. Elements that are a string are written as they are.
+// ArrayWith returns an array with any header. Elements in a string are copied.
 func ArrayWith(header string, elements any) []byte {
 	var b bytes.Buffer
 	header += strings.Repeat(" ", (64-(10+len(header)+1)%64)%64) + "\n"
@@ -45,7 +45,7 @@ func must(err error) {
 // Members holds the arrays of an npz by name.
 type Members map[string][]byte
 
-// With returns a copy in which some members are replaced, or left out if nil.
+// With returns a copy with some members replaced, or removed if nil.
 func (m Members) With(changes Members) Members {
 	out := maps.Clone(m)
 	maps.Copy(out, changes)
@@ -53,7 +53,7 @@ func (m Members) With(changes Members) Members {
 	return out
 }
 
-// Zip writes the members, stored or deflated.
+// Zip returns an npz of the members, stored or deflated.
 func (m Members) Zip(method uint16) []byte {
 	files := map[string][]byte{}
 	for name, array := range m {
@@ -62,7 +62,7 @@ func (m Members) Zip(method uint16) []byte {
 	return Zip(method, files)
 }
 
-// Zip writes files in the order of their names, stored or deflated.
+// Zip returns a zip of files in the order of their names, stored or deflated.
 func Zip(method uint16, files map[string][]byte) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -76,10 +76,10 @@ func Zip(method uint16, files map[string][]byte) []byte {
 	return b.Bytes()
 }
 
-// TooLarge returns the start of an array that claims far more than is there.
+// TooLarge returns the start of an array that claims far more than it holds.
 func TooLarge() []byte { return Array("<f8", []int{1_000_000_000_000}, []float64{1, 2}) }
 
-// EveryType returns the elements 0, 1 and one more of every type that is read.
+// EveryType returns the elements 0, 1 and one more of every supported type.
 func EveryType() map[string]any {
 	return map[string]any{
 		"|b1": []bool{false, true, true}, "|S2": "0\x001\x00ab", "<U2": []uint32{'0', 0, '1', 0, 'é', 'b'},

@@ -1,5 +1,4 @@
-// Command nodemask-beam runs saved models over graphs that are too large for one machine, as pipelines of Apache
-// Beam.
+// Command nodemask-beam runs saved models over graphs too large for one machine, as Apache Beam pipelines.
 package main
 
 import (
@@ -24,7 +23,7 @@ import (
 	"nodemask/nmgnn/cached"
 )
 
-// misuse marks an error as the caller's. It ends the command with exit code 2; any other ends it with 1.
+// misuse marks a usage error: exit code 2 instead of 1.
 type misuse struct{ error }
 
 func (m misuse) Unwrap() error { return m.error }
@@ -32,7 +31,7 @@ func (m misuse) Unwrap() error { return m.error }
 func misusef(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
 
 func main() {
-	// A worker that a runner starts is this program with flags of Beam's alone: then beam.Init never returns.
+	// A runner starts workers as this program with only Beam's flags: then beam.Init never returns.
 	layerwise.Register()
 	if len(os.Args) > 1 && (os.Args[1] == "--worker" || os.Args[1] == "--worker=true") {
 		flag.Parse()
@@ -49,7 +48,7 @@ func run(args []string) int {
 	root.SetArgs(args)
 	var help bytes.Buffer
 	root.SetOut(&help)
-	// A folder of its own for temporary files, since Beam leaves one for each pipeline.
+	// Collects the temporary folders that Beam leaves per pipeline.
 	folder, err := os.MkdirTemp("", "nodemask-beam-*")
 	if err == nil {
 		defer os.RemoveAll(folder)
@@ -92,11 +91,11 @@ All files and folders must be there for every worker, at the same path.`,
 		},
 	}
 	root.PersistentFlags().BoolVar(&verbose, "verbose", false, "log what the runner does")
-	// Beam's flags, of which help shows the one that most need.
+	// Beam's flags; help shows only the most important one.
 	root.PersistentFlags().AddGoFlagSet(flag.CommandLine)
 	flag.CommandLine.VisitAll(func(f *flag.Flag) {
 		if f.Name != "runner" {
-			_ = root.PersistentFlags().MarkHidden(f.Name) // it is there
+			_ = root.PersistentFlags().MarkHidden(f.Name) // it exists
 		}
 	})
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse{err} })
@@ -105,13 +104,11 @@ All files and folders must be there for every worker, at the same path.`,
 	return root
 }
 
-// options are what the flags of both commands say.
 type options struct {
 	model, output string
 	shards        int
 }
 
-// newCommand gives a command the flags of both. do is called with the model and the output.
 func newCommand(c *cobra.Command, do func(o options, m *cached.Model, out layerwise.Output) error, needed ...string) {
 	var o options
 	flags := c.Flags()
@@ -177,7 +174,6 @@ that was done.`,
 	return c
 }
 
-// progress tells of steps.
 func progress(w io.Writer) func(string, bool) {
 	begin := time.Now()
 	return func(step string, before bool) {
@@ -221,7 +217,6 @@ from, and the logits. What is between steps lies in the output's folder, and is 
 	return c
 }
 
-// absolute is a path as other processes find it.
 func absolute(path string) string {
 	whole, err := filepath.Abs(path)
 	if err != nil {

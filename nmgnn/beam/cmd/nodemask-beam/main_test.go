@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// command is this program with arguments.
+// command runs this program.
 func command(args string, environment ...string) *exec.Cmd {
 	c := exec.Command(os.Args[0])
 	c.Env = append(append(os.Environ(), "NODEMASK_BEAM_ARGS="+args), environment...)
@@ -40,7 +40,7 @@ func TestHelpThatCannotBeWrittenIsAFailure(t *testing.T) {
 		}
 		help := command("--help")
 		help.Stdout = out
-		_ = help.Run() // its exit code tells
+		_ = help.Run() // the exit code tells
 		require.NoError(t, out.Close())
 		require.Equal(t, want, help.ProcessState.ExitCode(), file)
 	}
@@ -63,7 +63,7 @@ func TestARunLeavesNoTemporaryFiles(t *testing.T) {
 		temporary, out := t.TempDir(), t.TempDir()
 		c := command("embed --model "+model+" --data "+data+" --work "+t.TempDir()+" -o "+out+" --layer "+layer,
 			"TMPDIR="+temporary)
-		said, _ := c.CombinedOutput() // its exit code tells
+		said, _ := c.CombinedOutput() // the exit code tells
 		require.Equal(t, want, c.ProcessState.ExitCode(), "%s", said)
 		left, err := os.ReadDir(temporary)
 		require.NoError(t, err)

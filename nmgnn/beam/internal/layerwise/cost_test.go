@@ -19,7 +19,6 @@ import (
 	"nodemask/nmgnn/internal/modelcase"
 )
 
-// graphFiles writes a graph in shards.
 func graphFiles(t testing.TB, g *datasets.Graph, shards int) layerwise.Input {
 	t.Helper()
 	folder := t.TempDir()
@@ -46,7 +45,7 @@ func graphFiles(t testing.TB, g *datasets.Graph, shards int) layerwise.Input {
 	return find(t, folder)
 }
 
-// requireEqual holds an output to the logits of one machine.
+// requireEqual compares an output with the logits of one machine.
 func requireEqual(t testing.TB, want infer.Representation, folder string) {
 	t.Helper()
 	seen := written(t, folder)
@@ -71,15 +70,15 @@ func TestPubMedEqualsOneMachine(t *testing.T) {
 			m := c.Model(t, g.Features.Width)
 			_, logits := represented(t, m, g)
 			out := layerwise.Output{Folder: t.TempDir()}
-			// Two shards are so large that each is computed in parts.
+			// Both shards are large enough to be computed in parts.
 			require.NoError(t, embed(t, m, in, out, layerwise.Options{Shards: 2}))
 			requireEqual(t, logits, out.Folder)
 		})
 	}
 }
 
-// BenchmarkEmbed computes SAGE with two layers of 16 over stochastic block models of a mean degree of 10, and holds
-// the logits to those of one machine.
+// BenchmarkEmbed computes SAGE with two layers of 16 on stochastic block models of mean degree 10, and compares the
+// logits with those of one machine.
 func BenchmarkEmbed(b *testing.B) {
 	for _, nodes := range []int{10_000, 100_000, 300_000, 1_000_000} {
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
@@ -109,7 +108,7 @@ func BenchmarkEmbed(b *testing.B) {
 
 var highest = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 
-// memory is the most that the process has had, in GB; 0 where the system does not say.
+// memory returns the process's peak in GB; 0 if unknown.
 func memory(t testing.TB) float64 {
 	raw, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -122,7 +121,7 @@ func memory(t testing.TB) float64 {
 	return float64(kb) / 1e6
 }
 
-// processor is what the process has had of processors, in seconds; 0 where the system does not say.
+// processor returns the process's CPU seconds; 0 if unknown.
 func processor(t testing.TB) float64 {
 	raw, err := os.ReadFile("/proc/self/stat")
 	if err != nil {

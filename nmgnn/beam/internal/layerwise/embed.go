@@ -1,13 +1,10 @@
-// Package layerwise runs saved models over graphs that are too large for one machine, as pipelines of Apache Beam:
-// each layer of each node once.
+// Package layerwise runs saved models over graphs too large for one machine, as Apache Beam pipelines that compute each
+// layer of each node once.
 //
-// A graph's nodes are divided into shards by their ids. Each step, that of reading the graph and that of each layer,
-// is a pipeline of its own, which writes its shards to files: what a layer reads of neighbours in other shards, it
-// reads where the step before has written it, and a runner is sent nothing but names. A step that is done is not done
-// again when a run that was cut off starts anew.
+// Nodes are divided into shards by id. Reading the graph and each layer are separate pipelines that write shards to
+// files, which the next layer reads, so the runner only transfers names. A restarted run skips finished steps.
 //
-// [Embed] computes every node of a graph. [Predict] computes nodes that arrive later, whose neighbours may be in a
-// cache.
+// [Embed] computes every node of a graph, [Predict] nodes that arrive later.
 package layerwise
 
 import (
@@ -35,15 +32,15 @@ import (
 	"nodemask/nmgnn/cached"
 )
 
-// Options say how a graph is computed. Folders must be there for every worker, at the same path.
+// Options say how to compute a graph. Every worker must see the folders at the same path.
 type Options struct {
-	// Work is a folder for what is between steps. What is done there is not done again.
+	// Work is the folder of intermediate results; steps finished there are skipped.
 	Work string
-	// Shards is how many files a step writes; 0: 8. A worker holds as many in memory as it has processors.
+	// Shards is the number of files per step; 0: 8. A worker holds one per CPU in memory.
 	Shards int
-	// Progress is told of each step, and whether an earlier run had done it already; nil: nobody is.
+	// Progress is called per step, before if an earlier run had finished it; may be nil.
 	Progress func(step string, before bool)
-	// Run runs a pipeline; nil: on the runner that Beam's flags choose.
+	// Run runs a pipeline; nil: on the runner of Beam's flags.
 	Run func(ctx context.Context, p *beam.Pipeline) error
 }
 
@@ -60,15 +57,15 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Counts is what was read.
+// Counts is the size of the graph that was read.
 type Counts struct {
 	Nodes   int64 `json:"nodes"`
-	Edges   int64 `json:"edges"`   // different ones
+	Edges   int64 `json:"edges"`   // distinct
 	Loops   int64 `json:"loops"`   // left out
 	Repeats int64 `json:"repeats"` // left out
 }
 
-// Register tells Beam what runs on workers. A program calls it once, before beam.Init.
+// Register registers the workers' functions with Beam. Call it once, before beam.Init.
 func Register() {
 	for _, function := range []any{filesFn{}, nodesFn{}, nearFn{}, layerFn{}, outputFn{}} {
 		beam.RegisterType(reflect.TypeOf(function))
@@ -76,8 +73,8 @@ func Register() {
 	beam.RegisterFunction(endFn)
 }
 
-// Embed computes every node of a graph and writes it: id, class, predicted class, its probability, and the numbers of
-// a layer. The columns are those of 'nodemask predict --all'.
+// Embed writes id, class, predicted class, its probability and a layer's output for every node, and returns counts. The
+// columns are those of 'nodemask predict --all'.
 func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options) (Counts, error) {
 	if out.Layer < 0 || out.Layer > m.Settings.Layers {
 		return Counts{}, fmt.Errorf("layerwise: layer %d: expected 1 to %d, or 0 for the logits", out.Layer,
@@ -86,24 +83,23 @@ func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options
 	return compute(ctx, m, Arrivals{Input: in}, out, o)
 }
 
-// Arrivals says what arrives, and the cache that it is predicted from.
+// Arrivals are new nodes and the cache to predict them from.
 type Arrivals struct {
 	Input
-	// Cache is the file of the model's cache. Every worker opens it, and maps it into memory.
+	// Cache is the model's cache file, memory-mapped by every worker.
 	Cache string
-	// Apart leaves out edges among new nodes, as if each arrived alone.
+	// Apart leaves out edges among new nodes.
 	Apart bool
 }
 
-// workFolder is where predictions keep what is between steps: in the folder of the output.
+// workFolder holds intermediate results of predictions, in the output's folder.
 const workFolder = ".nodemask-beam"
 
-// Predict computes nodes that arrive after training from a cache (section 4 of the paper; see package cached), and
-// writes for each id, predicted class, its probability, how many neighbours the model knew, how many arrive with it,
-// and its logits. Output.Layer and Options.Work mean nothing to it: what is between its steps lies in a folder of the
-// output's, which it removes.
+// Predict predicts new nodes from a cache (section 4 of the paper; see package cached). It writes per node: id,
+// predicted class, its probability, the numbers of known and arriving neighbours, and the logits. It ignores
+// Output.Layer and Options.Work: intermediate results are in the output's folder, and removed.
 func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Options) error {
-	c, err := cached.LoadCache(a.Cache, m) // before all is computed
+	c, err := cached.LoadCache(a.Cache, m) // fail before computing
 	if err != nil {
 		return err
 	}
@@ -112,14 +108,13 @@ func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 	}
 	out.Layer, o.Work = 0, filepath.Join(out.Folder, workFolder)
 	defer os.RemoveAll(o.Work)
-	if err := os.RemoveAll(o.Work); err != nil { // of a run that was killed
+	if err := os.RemoveAll(o.Work); err != nil { // of a killed run
 		return err
 	}
 	_, err = compute(ctx, m, a, out, o)
 	return err
 }
 
-// compute runs all steps.
 func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Options) (Counts, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -175,7 +170,7 @@ func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 
 const graphStep = "graph"
 
-// layerName is the folder of a layer's output, counted from 1; that of its input is the graph's for the first.
+// layerName counts from 1; the first layer's input is the graph's.
 func layerName(number int) string {
 	if number == 0 {
 		return graphStep
@@ -183,17 +178,17 @@ func layerName(number int) string {
 	return fmt.Sprintf("layer%d", number)
 }
 
-// doneFile is written when a step is done, and says of what.
+// doneFile marks a finished step with its key.
 const doneFile = "done.json"
 
 type done struct {
 	Key    string `json:"key"`
 	Counts Counts `json:"counts"`
-	Shards []int  `json:"shards"` // those that have a node
+	Shards []int  `json:"shards"` // those with nodes
 }
 
-// step runs a pipeline that writes shards into a folder, unless that was done before. Shards are nil for the step
-// that finds them.
+// step runs a pipeline that writes shards into a folder, unless already done. shards is nil for the step that finds
+// them.
 func step(ctx context.Context, o Options, r run, name string, shards []int, build func(s beam.Scope)) (
 	d done, err error) {
 	folder := r.path(name, "")
@@ -244,7 +239,6 @@ func step(ctx context.Context, o Options, r run, name string, shards []int, buil
 	return d, nil
 }
 
-// pipeline runs a step.
 func (o Options) pipeline(ctx context.Context, step string, build func(s beam.Scope)) error {
 	p, s := beam.NewPipelineWithRoot()
 	build(s)
@@ -263,10 +257,10 @@ func (o Options) pipeline(ctx context.Context, step string, build func(s beam.Sc
 	return fmt.Errorf("layerwise: %s: %w", step, err)
 }
 
-// begunFile marks a folder as a step's, so that nobody else's is emptied.
+// begunFile marks a step's folder, so that claim empties no other.
 const begunFile = "begun"
 
-// claim makes a folder for a step, or empties what a run that was cut off has left of it.
+// claim makes a step's folder, or empties what an aborted run left.
 func claim(folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
@@ -289,8 +283,7 @@ func claim(folder string) error {
 	return os.WriteFile(filepath.Join(folder, begunFile), nil, 0o644)
 }
 
-// keyOf is a hash of all that a step depends on: the model, the files with their sizes and times, and how it is
-// computed.
+// keyOf hashes the model, the input files' sizes and times, and how it is computed.
 func keyOf(m *cached.Model, inputs []string, o Options) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, "3", m.Fingerprint(), o.Shards) // 3: shards name their neighbours' places
@@ -304,13 +297,12 @@ func keyOf(m *cached.Model, inputs []string, o Options) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Errors of workers come back as text inside the text of others. Marks tell what part of it is ours.
+// Workers' errors arrive as text within other text. Marks delimit ours.
 const (
 	faultBegin = "⟦"
 	faultEnd   = "⟧"
 )
 
-// fault marks an error of a worker.
 func fault(err error) error {
 	if err == nil {
 		return nil

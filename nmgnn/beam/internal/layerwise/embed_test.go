@@ -53,7 +53,7 @@ func TestEveryModelEqualsOneMachineOnAnOddGraph(t *testing.T) {
 	}
 }
 
-// star is a graph with a node that has very many neighbours, and another that has some of them.
+// star has a node with very many neighbours, and another with some of them.
 func star(t testing.TB, leaves int) layerwise.Input {
 	t.Helper()
 	r := rand.New(rand.NewPCG(3, 4))

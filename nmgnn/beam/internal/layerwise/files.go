@@ -19,12 +19,11 @@ import (
 	"nodemask/nmgnn/cached"
 )
 
-// Input is the files of a graph: CSV, with the columns that datasets.Open reads. Every worker must be able
-// to read them.
+// Input lists a graph's CSV files, readable by every worker, with the columns of datasets.Open.
 type Input struct{ Nodes, Edges []string }
 
 // Find returns the files of a graph in a folder: nodes.csv and edges.csv, or shards nodes-….csv and edges-….csv. It
-// returns an error if one is missing or too many, as [Expand] does.
+// returns an error if any are missing or ambiguous; see [Expand].
 func Find(folder string) (in Input, err error) {
 	if in.Nodes, err = find(folder, "nodes"); err == nil {
 		in.Edges, err = find(folder, "edges")
@@ -51,9 +50,8 @@ func find(folder, name string) (all []string, err error) {
 	return checked(all)
 }
 
-// Expand returns the files that a pattern names, such as nodes-*.csv, in their order and with whole paths. It returns
-// an error if there is none, if one is not CSV, and if shards whose names say how many there are, such
-// as edges-00000-of-00003.csv, are not all there, or copies of one another.
+// Expand returns the sorted absolute paths that a pattern such as nodes-*.csv matches. It returns an error if there are
+// none, if one is not CSV, or if shards like edges-00000-of-00003.csv are incomplete or copies.
 func Expand(pattern string) ([]string, error) {
 	found, err := filepath.Glob(pattern)
 	if err != nil {
@@ -80,13 +78,11 @@ func checked(paths []string) (_ []string, err error) {
 	return paths, checkSets(paths)
 }
 
-// setNames match the names of shards that say how many there are.
 var setNames = regexp.MustCompile(`^(.*)-(\d{1,9})-of-(\d{1,9})(\.[^.]+)$`)
 
-// checkSets returns an error unless sets of shards are whole, and no shard is a copy of another.
 func checkSets(paths []string) error {
 	type set struct {
-		first []string // its first file, and what setNames finds in its name
+		first []string // its first file, and the match of setNames
 		files map[int]string
 	}
 	sets := map[string]*set{}
@@ -96,7 +92,7 @@ func checkSets(paths []string) error {
 		if m == nil {
 			continue
 		}
-		number, _ := strconv.Atoi(m[2]) // 9 digits at most
+		number, _ := strconv.Atoi(m[2]) // at most 9 digits
 		of, _ := strconv.Atoi(m[3])
 		s := sets[m[1]+m[4]]
 		if s == nil {
@@ -132,7 +128,7 @@ func checkSets(paths []string) error {
 	return nil
 }
 
-// checkCopies returns an error if two files have the same bytes, and rows: empty shards may well be alike.
+// checkCopies returns an error if two files with rows have the same bytes.
 func checkCopies(paths []string) error {
 	alike := map[int64][]string{} // by size: only these are read
 	for _, path := range paths {
@@ -173,7 +169,7 @@ func hashOf(path string) (sum [sha256.Size]byte, err error) {
 	return [sha256.Size]byte(h.Sum(nil)), err
 }
 
-// empty reports whether a file has no row of nodes or edges. What is wrong with it, reading it tells.
+// empty reports whether a file has no rows; reading it later reports errors.
 func empty(path string) bool {
 	found, ctx := errors.New("a row"), context.Background() // one row takes no time
 	nodes := scanNodes(ctx, path, func(_, _ []byte, _ []float32) error { return found })
@@ -181,8 +177,7 @@ func empty(path string) bool {
 	return !errors.Is(nodes, found) && !errors.Is(edges, found)
 }
 
-// checkColumns returns an error unless the features in files of nodes have the names that the model was trained with,
-// in its order, where both have names.
+// checkColumns checks that feature names are the model's, in order, where both have names.
 func checkColumns(ctx context.Context, m *cached.Model, nodes []string) error {
 	if m.FeatureNames == nil {
 		return nil
@@ -190,7 +185,7 @@ func checkColumns(ctx context.Context, m *cached.Model, nodes []string) error {
 	for _, path := range nodes {
 		header := datasets.Header(ctx, path)
 		if header == nil {
-			continue // what is wrong, reading it tells
+			continue // reading it later reports the error
 		}
 		if err := m.Lacks(header, path); err != nil {
 			return err
@@ -203,7 +198,7 @@ func checkColumns(ctx context.Context, m *cached.Model, nodes []string) error {
 	return nil
 }
 
-// scanNodes reads a file of nodes; slices are overwritten by the next.
+// scanNodes overwrites the slices with each call.
 func scanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
 	return datasets.ScanNodes(ctx, path, each)
 }

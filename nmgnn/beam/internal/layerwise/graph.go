@@ -14,17 +14,17 @@ import (
 	"nodemask/datasets"
 )
 
-// The step of the graph deals nodes, and edges both ways, out to the shards that their ids give. What goes there lies
-// in files, of which a runner is sent the names alone: Prism keeps all that it is sent in memory, several times.
+// Nodes, and edges in both directions, go to shards by id: the data into files, only names through the runner. Prism
+// keeps all that it is sent in memory, several times.
 
-// parcel is some of what goes to a shard: nodes, and edges from the shard's nodes A to B.
+// parcel is part of a shard's input: nodes, and edges from its nodes A to B.
 type parcel struct {
 	IDs, Labels []string
 	Features    datasets.Features
 	A, B        []string
 }
 
-// add appends a row to sparse features, or to none.
+// add appends a row to sparse, or empty, features.
 func add(x *datasets.Features, row []float32) {
 	if x.Rows == 0 {
 		*x = datasets.Features{Width: len(row), Offsets: []int64{0}}
@@ -38,22 +38,22 @@ func add(x *datasets.Features, row []float32) {
 	x.Offsets = append(x.Offsets, int64(len(x.Values)))
 }
 
-// packed returns features in the form that takes less.
+// packed returns features in their smaller form.
 func packed(x datasets.Features) datasets.Features { return x.Stored(x.Density() <= 0.25) }
 
-// dealer puts what is read from a file into parcels, and these into files, whose names it emits for each shard.
+// dealer splits a file into parcels, writes these to files, and emits the names per shard.
 type dealer struct {
 	*run
-	name        string // of the files, but for their number
+	name        string // prefix of the files
 	emit        func(int, string)
 	to          []parcel
 	size, files int
 }
 
-// spilled is how many numbers and ids a dealer holds.
+// spilled bounds the numbers and ids that a dealer holds.
 const spilled = 1 << 20
 
-// parcel returns the one for a node's shard, to put so many numbers and ids into.
+// parcel makes room for so many more numbers and ids.
 func (d *dealer) parcel(id string, grows int) (*parcel, error) {
 	if d.size += grows; d.size > spilled {
 		if err := d.spill(); err != nil {
@@ -88,20 +88,18 @@ func (r *run) shardOf(id string) int {
 	return int(h.Sum32() % uint32(r.Shards))
 }
 
-// Kinds of files that are read.
 const (
 	ofNodes = "nodes"
 	ofEdges = "edges"
 )
 
-// filesFn reads files of a kind.
 type filesFn struct {
 	run
 	Kind  string
 	Files []string
 }
 
-// ProcessElement deals out what is in a file.
+// ProcessElement distributes a file's rows.
 func (f *filesFn) ProcessElement(ctx context.Context, number int, emit func(int, string)) error {
 	d := &dealer{run: &f.run, name: fmt.Sprintf("%s-%s-%d", sentKind, f.Kind, number), emit: emit,
 		to: make([]parcel, f.Shards)}
@@ -117,7 +115,6 @@ func (f *filesFn) ProcessElement(ctx context.Context, number int, emit func(int,
 	})
 }
 
-// nodes deals a file's nodes out.
 func (d *dealer) nodes(ctx context.Context, path string) error {
 	return scanNodes(ctx, path, func(id, label []byte, features []float32) error {
 		if len(features) != d.model.Features {
@@ -134,7 +131,7 @@ func (d *dealer) nodes(ctx context.Context, path string) error {
 	})
 }
 
-// edges deals a file's edges out, both ways, and those of a node with itself once.
+// edges distributes edges in both directions, self-loops once.
 func (d *dealer) edges(ctx context.Context, path string) error {
 	put := func(a, b string) error {
 		p, err := d.parcel(a, 2)
@@ -152,7 +149,6 @@ func (d *dealer) edges(ctx context.Context, path string) error {
 	})
 }
 
-// parcels reads what goes to a shard.
 func (r *run) parcels(shard int, files func(*string) bool) (all []parcel, err error) {
 	for file := ""; files(&file); {
 		var sent [][]byte
@@ -168,22 +164,20 @@ func (r *run) parcels(shard int, files func(*string) bool) (all []parcel, err er
 	return all, nil
 }
 
-// nodeIDs are a shard's nodes by number, and what was counted there.
 type nodeIDs struct {
 	IDs, Labels []string
 	Counts      Counts
 }
 
-// named is a shard's part of the graph with neighbours by name: node v's are Near[Offsets[v]:Offsets[v+1]].
+// named is a shard's part of the graph; node v's neighbours are Near[Offsets[v]:Offsets[v+1]], by name.
 type named struct {
 	Offsets []int64
 	Near    []string
 }
 
-// nodesFn writes a shard's nodes, with their neighbours by name.
 type nodesFn struct{ run }
 
-// ProcessElement joins the nodes and edges of a shard, and emits whether it has nodes.
+// ProcessElement joins a shard's nodes and edges, and emits whether it has nodes.
 func (f *nodesFn) ProcessElement(ctx context.Context, shard int, files func(*string) bool) (
 	_ int, there bool, err error) {
 	err = f.guard(ctx, func() error {
@@ -216,7 +210,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 			near[a] = append(near[a], p.B[j])
 		}
 	}
-	// By their ids, so that who writes a shard again writes the same.
+	// By id, so that a rewritten shard is the same.
 	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.id, b.id) })
 	nodes, names := nodeIDs{Counts: Counts{Nodes: int64(len(places))}}, named{Offsets: []int64{0}}
 	var x datasets.Features
@@ -256,8 +250,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 		f.write(graphStep, f.file(rowsKind, shard), packed(x)), f.write(graphStep, f.file(namesKind, shard), names))
 }
 
-// different returns a node's neighbours without itself, each once, and counts edges where they are seen from their
-// lesser end.
+// different returns distinct neighbours without v, and counts each edge at its lesser end.
 func (c *Counts) different(v string, ids []string) (once []string) {
 	slices.Sort(ids)
 	for i, u := range ids {
@@ -277,21 +270,21 @@ func (c *Counts) different(v string, ids []string) (once []string) {
 	return once
 }
 
-// near is a shard's part of the graph: node v's neighbours are Refs[Offsets[v]:Offsets[v+1]].
+// near is a shard's part of the graph; node v's neighbours are Refs[Offsets[v]:Offsets[v+1]].
 type near struct{ Offsets, Refs []int64 }
 
-// A reference is a node's shard, or the number of shards for a node of the cache, and its number there.
+// reference packs a node's shard (the number of shards if cached) and its number there.
 func reference(shard, node int) int64 { return int64(shard)<<32 | int64(node) }
 
 func referred(ref int64) (shard int, node int32) { return int(ref >> 32), int32(ref) }
 
-// nearFn writes where the neighbours of a shard's nodes lie.
+// nearFn writes where a shard's neighbours are.
 type nearFn struct {
 	run
-	Apart bool // new nodes see those of the cache alone
+	Apart bool // new nodes see only cached ones
 }
 
-// ProcessElement looks a shard's neighbours up in the shards that they belong to, all of which are written.
+// ProcessElement looks up a shard's neighbours in their shards.
 func (f *nearFn) ProcessElement(ctx context.Context, shard int, written func(*bool) bool) (int, bool, error) {
 	there := false
 	if !written(&there) || !there {
@@ -322,7 +315,6 @@ func (f *nearFn) find(shard int) error {
 	return cmp.Or(f.write(graphStep, f.file(nearKind, shard), n), f.write(graphStep, f.file(degreesKind, shard), degrees))
 }
 
-// lookUp returns where nodes lie.
 func (f *nearFn) lookUp(names []string) ([]int64, error) {
 	known, err := f.trained()
 	if err != nil {
@@ -360,7 +352,6 @@ func (f *nearFn) lookUp(names []string) ([]int64, error) {
 	return refs, nil
 }
 
-// buildGraph reads a graph and writes its shards.
 func buildGraph(s beam.Scope, r run, in Input, apart bool) {
 	dealt := func(kind string, files []string) beam.PCollection {
 		numbers := make([]int, len(files))
@@ -374,10 +365,9 @@ func buildGraph(s beam.Scope, r run, in Input, apart bool) {
 	end(s, beam.ParDo(s.Scope("near"), &nearFn{r, apart}, written))
 }
 
-// endFn takes what says that a shard is written.
 func endFn(int, func(*bool) bool) {}
 
-// end ends a pipeline behind what writes shards. While a function without output works, Prism's loops never rest.
+// end consumes written: Prism busy-loops while a function without output works.
 func end(s beam.Scope, written beam.PCollection) {
 	beam.ParDo0(s.Scope("end"), endFn, beam.GroupByKey(s, written))
 }

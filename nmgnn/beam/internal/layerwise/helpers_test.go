@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(1)
 	}
-	// Beam leaves a temporary file for each pipeline.
+	// Beam leaves a temporary file per pipeline.
 	folder, err := os.MkdirTemp("", "layerwise-*")
 	if err == nil {
 		err = os.Setenv("TMPDIR", folder)
@@ -49,11 +49,11 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	_ = os.RemoveAll(folder) // whatever is left is temporary
+	_ = os.RemoveAll(folder) // only temporary files
 	os.Exit(code)
 }
 
-// testCases has every model, and every option that the pipelines read.
+// testCases has every model and every option that the pipelines read.
 func testCases() []modelcase.Case {
 	return slices.DeleteFunc(modelcase.All(hyper.Models()), func(c modelcase.Case) bool {
 		return !slices.Contains(hyper.Models(), c.Name) && !strings.HasSuffix(c.Name, ", 3 layers, readout all, residual") &&
@@ -62,9 +62,8 @@ func testCases() []modelcase.Case {
 	})
 }
 
-// oddFiles writes a graph with all that files may have: isolated nodes, one that nothing but a loop names, edges
-// listed twice and both ways, nodes whose features are all 0, ids with commas, nodes without a label. Its edges are
-// in two shards.
+// oddFiles writes a graph with all that files may contain: isolated nodes, one named only by a loop, edges repeated and
+// in both directions, zero features, ids with commas, nodes without a label. Edges are in two shards.
 func oddFiles(t testing.TB) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
@@ -98,7 +97,7 @@ func oddFiles(t testing.TB) (folder string) {
 	return folder
 }
 
-// odd is what oddFiles writes: its files, and the graph as one machine reads it.
+// odd returns oddFiles' files, and the graph as one machine reads it.
 func odd(t testing.TB) (folder string, in layerwise.Input, g *datasets.Graph) {
 	t.Helper()
 	folder = oddFiles(t)
@@ -112,7 +111,7 @@ func find(t testing.TB, folder string) layerwise.Input {
 	return in
 }
 
-// represented is what one machine computes: each layer's output, and the logits last.
+// represented returns each layer's output on one machine, the logits last.
 func represented(t testing.TB, m *cached.Model, g *datasets.Graph) (all []infer.Representation,
 	logits infer.Representation) {
 	t.Helper()
@@ -121,7 +120,6 @@ func represented(t testing.TB, m *cached.Model, g *datasets.Graph) (all []infer.
 	return all, all[len(all)-1]
 }
 
-// graphIn writes nodes.csv and edges.csv.
 func graphIn(t testing.TB, lines [2][][]string) layerwise.Input {
 	t.Helper()
 	folder := t.TempDir()
@@ -130,7 +128,7 @@ func graphIn(t testing.TB, lines [2][][]string) layerwise.Input {
 	return find(t, folder)
 }
 
-// embed computes a graph. Folders that are not named are new ones.
+// embed computes a graph; folders not named are new ones.
 func embed(t testing.TB, m *cached.Model, in layerwise.Input, out layerwise.Output, o layerwise.Options) error {
 	t.Helper()
 	out.Folder, o.Work = cmp.Or(out.Folder, t.TempDir()), cmp.Or(o.Work, t.TempDir())
@@ -147,7 +145,7 @@ func writeCSV(t testing.TB, path string, lines [][]string) {
 	require.NoError(t, f.Close())
 }
 
-// readGraph reads what oddFiles wrote as one machine does, with the edges in one file.
+// readGraph reads oddFiles' graph on one machine, with the edges in one file.
 func readGraph(t testing.TB, folder string) *datasets.Graph {
 	t.Helper()
 	whole := t.TempDir()
@@ -178,7 +176,7 @@ func readCSV(t testing.TB, path string) [][]string {
 	return lines
 }
 
-// written reads the shards of an output in CSV: each node's columns by name.
+// written reads an output's CSV shards: each node's columns by name.
 func written(t testing.TB, folder string) map[string]map[string]string {
 	t.Helper()
 	shards, err := filepath.Glob(filepath.Join(folder, "nodes-*.csv"))
@@ -191,7 +189,7 @@ func written(t testing.TB, folder string) map[string]map[string]string {
 			for i, name := range lines[0] {
 				row[name] = line[i]
 			}
-			_, ok := all[row["id"]] // require.NotContains looks at every key
+			_, ok := all[row["id"]] // require.NotContains compares every key
 			require.False(t, ok, row["id"])
 			all[row["id"]] = row
 		}
@@ -199,7 +197,7 @@ func written(t testing.TB, folder string) map[string]map[string]string {
 	return all
 }
 
-// requireRow holds the numbers of a written node to those of one machine.
+// requireRow compares a node's numbers with those of one machine.
 func requireRow(t testing.TB, want []float32, row map[string]string, within float64, of string) {
 	t.Helper()
 	require.NotNil(t, row, of)

@@ -19,13 +19,11 @@ import (
 	"nodemask/nmgnn/internal/variables"
 )
 
-// most is how many numbers of input rows a part of a shard may have that is computed at once. It has a node at least.
+// most bounds the input numbers of a part computed at once, which has at least one node.
 const most = 1 << 24
 
-// opened is the backend of all computations of a process.
 var opened = sync.OnceValues(func() (*backend.Backend, error) { return backend.Open("go") })
 
-// layerFn computes a shard's nodes behind a layer, counted from 0.
 type layerFn struct {
 	run
 	Layer int
@@ -63,7 +61,7 @@ func (f *layerFn) compute(ctx context.Context, shard int) error {
 	return f.write(layerName(f.Layer+1), f.file(rowsKind, shard), all)
 }
 
-// part computes some of a shard's nodes, with the rows of their neighbours behind theirs.
+// part computes some of a shard's nodes; their neighbours' rows follow theirs.
 func (f *layerFn) part(shard int, n near, begin, end int) (all infer.Representation, err error) {
 	entries := n.Refs[n.Offsets[begin]:n.Offsets[end]]
 	refs, first, last := []int64{}, reference(shard, begin), reference(shard, end)
@@ -94,7 +92,7 @@ func (f *layerFn) part(shard int, n near, begin, end int) (all infer.Representat
 	})
 }
 
-// gather returns what a layer reads of nodes, and their degrees. References to a shard stand together.
+// gather returns a layer's inputs and degrees; refs must be grouped by shard.
 func (r *run) gather(layer int, refs []int64) (x datasets.Features, degrees []float32, err error) {
 	for len(refs) > 0 {
 		shard, _ := referred(refs[0])
@@ -133,7 +131,7 @@ func (r *run) gather(layer int, refs []int64) (x datasets.Features, degrees []fl
 	return x, degrees, nil
 }
 
-// readOut returns the logits of nodes: of their features, and of what each layer has made of them.
+// readOut returns logits from features and all layers' outputs.
 func (r *run) readOut(x datasets.Features, layers []datasets.Features) (infer.Representation, error) {
 	m := r.model.Network()
 	alone := &csr.Graph{Offsets: make([]int64, x.Rows+1)}
@@ -147,7 +145,7 @@ func (r *run) readOut(x datasets.Features, layers []datasets.Features) (infer.Re
 	})
 }
 
-// program runs a part of the model over nodes, which sums see with these degrees.
+// program runs part of the model with given degrees.
 func (r *run) program(edges *csr.Graph, x datasets.Features, degrees []float32, do func(p nmgnn.Pass) *Node) (
 	_ infer.Representation, err error) {
 	defer gomlx.Guard(&err, "computing a shard")

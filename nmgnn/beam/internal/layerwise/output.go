@@ -13,20 +13,19 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// Output is where and how rows are written, and of which layer.
+// Output says where and how to write rows.
 type Output struct {
 	Folder string
-	// Layer is the one whose output is written, from 1 on; 0: the logits.
+	// Layer to write, from 1; 0: the logits.
 	Layer int
 }
 
-// path is where a shard is written: nodes-00003-of-00008.csv.
+// path returns names like nodes-00003-of-00008.csv.
 func (o Output) path(shard, shards int) string {
 	return filepath.Join(o.Folder, fmt.Sprintf("nodes-%05d-of-%05d.csv", shard, shards))
 }
 
-// check returns an error if the output would replace one of the files that are read, or if there are files in its
-// folder that would stand beside it.
+// check returns an error if the output would replace an input, or its folder holds other shards.
 func (o Output) check(shards int, inputs ...string) error {
 	own := map[string]bool{}
 	for shard := range shards {
@@ -49,7 +48,6 @@ func (o Output) check(shards int, inputs ...string) error {
 	return nil
 }
 
-// outputFn writes shards of the output.
 type outputFn struct {
 	run
 	Output Output
@@ -99,7 +97,6 @@ func (f *outputFn) table(shard int) error {
 	return nil
 }
 
-// numbers returns the logits of a shard's nodes, and the numbers that are shown.
 func (f *outputFn) numbers(shard int) (logits infer.Representation, shown datasets.Features, err error) {
 	m := f.model.Network()
 	last, all := len(m.Layers), make([]datasets.Features, len(m.Layers)+1)
@@ -114,7 +111,7 @@ func (f *outputFn) numbers(shard int) (logits infer.Representation, shown datase
 	switch {
 	case m.Readout.All:
 		logits, err = f.readOut(all[0], all[1:])
-	case m.Readout.Classes > 0: // of the last layer alone
+	case m.Readout.Classes > 0: // from the last layer only
 		logits, err = f.readOut(datasets.Features{Rows: n, Width: 1, Dense: make([]float32, n)}, all[last:])
 	default:
 		logits = infer.Representation{Rows: n, Width: all[last].Width, Values: all[last].Dense}
@@ -126,7 +123,6 @@ func (f *outputFn) numbers(shard int) (logits infer.Representation, shown datase
 	return logits, shown, err
 }
 
-// counted counts a node's neighbours: those that the model knew, and those that arrive too.
 func (f *outputFn) counted(shard int) (dataframe.Table, error) {
 	var n near
 	if err := f.read(graphStep, f.file(nearKind, shard), &n); err != nil {

@@ -16,8 +16,8 @@ import (
 	"nodemask/nmgnn/internal/gnntest"
 )
 
-// arriving cuts a graph in two: the cache of a model over the train nodes, and files of the others with their edges,
-// those of a node with itself and some twice.
+// arriving splits a graph: a model's cache of the train nodes, and files of the others with their edges, loops, and
+// some edges twice.
 func arriving(t testing.TB, m *cached.Model, g *datasets.Graph, view *datasets.View) layerwise.Arrivals {
 	t.Helper()
 	own := g.Features.Select(view.Train.Nodes)
@@ -43,7 +43,7 @@ func arriving(t testing.TB, m *cached.Model, g *datasets.Graph, view *datasets.V
 		}
 		nodes = append(nodes, line)
 		for _, u := range g.Edges.Neighbours(v) {
-			edges = append(edges, []string{fmt.Sprint(u), fmt.Sprint(v)}) // those among new nodes both ways
+			edges = append(edges, []string{fmt.Sprint(u), fmt.Sprint(v)}) // both directions among new nodes
 		}
 	}
 	a.Input = graphIn(t, [2][][]string{nodes, edges})

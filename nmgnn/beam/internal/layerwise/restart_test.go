@@ -18,7 +18,7 @@ import (
 	"nodemask/nmgnn/cached"
 )
 
-// How a run that is to be killed is told what to do.
+// Environment of a run to be killed.
 const (
 	killedModel = "NODEMASK_KILLED_MODEL"
 	killedData  = "NODEMASK_KILLED_DATA"
@@ -26,8 +26,8 @@ const (
 	killedAt    = "NODEMASK_KILLED_AT"
 )
 
-// killed is a run that says "here" in the step of the second layer, to be killed there: before its pipeline runs, or
-// after it ran and before the step is done.
+// killed says "here" in the second layer's step, to be killed before its pipeline runs, or after it but before the step
+// is done.
 func killed() error {
 	ctx := context.Background()
 	m, err := cached.LoadModel(os.Getenv(killedModel))
@@ -128,7 +128,7 @@ func TestAFolderOfOtherWorkIsRefused(t *testing.T) {
 
 func TestAFolderThatNoStepHasWrittenIsLeftAlone(t *testing.T) {
 	work := t.TempDir()
-	folder := filepath.Join(work, "graph") // what a step's folder is called, too
+	folder := filepath.Join(work, "graph") // the name of a step's folder, too
 	require.NoError(t, os.CopyFS(folder, os.DirFS(oddFiles(t))))
 	m := testCases()[0].Model(t, readGraph(t, folder).Features.Width)
 	in := find(t, folder)

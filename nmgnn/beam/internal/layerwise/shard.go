@@ -20,12 +20,12 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// run is what all functions on workers know: where files are, which of them are of this run, and its model.
+// run is what workers need: the files' places, the run's key, and its model.
 type run struct {
 	Work, Key string
 	Shards    int
 	Saved     []byte // the model
-	Cache     string // file of the model's cache; "": none
+	Cache     string // model's cache file; "": none
 
 	model *cached.Model
 	cache *cached.Cache
@@ -50,12 +50,10 @@ func (r *run) Teardown() error {
 	return r.cache.Close()
 }
 
-// turns are as many as there are processors: Prism begins all that it has at once, and each takes the memory of a
-// shard.
+// turns limits concurrent shards to the number of CPUs: Prism starts all at once, and each takes a shard's memory.
 var turns = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// guard calls a function on a worker, when it is its turn. What goes wrong in the cache, which is mapped, is an error
-// of it.
+// guard runs do when it is its turn, and returns faults in the memory-mapped cache as errors.
 func (r *run) guard(ctx context.Context, do func() error) error {
 	select {
 	case <-ctx.Done():
@@ -66,27 +64,26 @@ func (r *run) guard(ctx context.Context, do func() error) error {
 	return fault(safetensors.Guard(r.Cache, do))
 }
 
-// Kinds of a shard's files.
 const (
 	idsKind     = "ids"     // nodeIDs
-	rowsKind    = "rows"    // datasets.Features: what a layer has made of the nodes, or their own, which the next reads
+	rowsKind    = "rows"    // datasets.Features: a layer's output, or the nodes' own
 	namesKind   = "names"   // named
 	nearKind    = "near"    // near
-	degreesKind = "degrees" // []int32, |N_v| of each node
-	sentKind    = "sent"    // [][]byte, what was read for each shard
+	degreesKind = "degrees" // []int32, |N_v| per node
+	sentKind    = "sent"    // [][]byte, input read for each shard
 )
 
-// file is what a shard's file is called: rows-00003-of-00008.shard.
+// file returns names like rows-00003-of-00008.shard.
 func (r *run) file(kind string, shard int) string {
 	return fmt.Sprintf("%s-%05d-of-%05d.shard", kind, shard, r.Shards)
 }
 
 func (r *run) path(step, file string) string { return filepath.Join(r.Work, step, file) }
 
-// of is what a file begins with, so that another that was copied over it is found.
+// of returns a file's header, to detect one file copied over another.
 func (r *run) of(step, file string) string { return r.Key + " " + step + " " + file }
 
-// write writes a file, whole or not at all: what it is, a value and a checksum.
+// write writes a header, a value and a checksum atomically.
 func (r *run) write(step, file string, value any) error {
 	path := r.path(step, file)
 	err := wholefile.Write(path, 0o644, func(w io.Writer) error {
@@ -104,7 +101,7 @@ func (r *run) write(step, file string, value any) error {
 	return nil
 }
 
-// read reads what write wrote; nil: it checks the file alone.
+// read reads what write wrote; into nil only checks it.
 func (r *run) read(step, file string, into any) error {
 	path := r.path(step, file)
 	raw, err := os.ReadFile(path)
@@ -137,8 +134,7 @@ func (r *run) read(step, file string, into any) error {
 	return nil
 }
 
-// check returns an error unless all that a step wrote for shards is there, as it was written. It adds up what the
-// shards of the graph have counted: runners' own counters may miss some.
+// check checks that a step's shards are complete and intact, and sums their counts: runners' counters may miss some.
 func (r *run) check(step string, shards []int) (c Counts, err error) {
 	for _, shard := range shards {
 		var n nodeIDs
@@ -156,8 +152,7 @@ func (r *run) check(step string, shards []int) (c Counts, err error) {
 	return c, nil
 }
 
-// rows returns what a layer, counted from 0, reads of all nodes of a shard, or of the cache, which comes behind the
-// shards.
+// rows returns a layer's input, layers counted from 0, for a shard or the cache, numbered after the shards.
 func (r *run) rows(layer, shard int) (x datasets.Features, err error) {
 	if shard < r.Shards {
 		return x, r.read(layerName(layer), r.file(rowsKind, shard), &x)
@@ -170,7 +165,7 @@ func (r *run) rows(layer, shard int) (x datasets.Features, err error) {
 	return datasets.Features{Rows: h.Rows, Width: h.Width, Dense: h.Values}, nil
 }
 
-// degrees returns |N_v| of all nodes of a shard, or of the cache.
+// degrees returns |N_v| for a shard or the cache.
 func (r *run) degrees(shard int) (all []int32, err error) {
 	if shard < r.Shards {
 		return all, r.read(graphStep, r.file(degreesKind, shard), &all)
@@ -179,7 +174,6 @@ func (r *run) degrees(shard int) (all []int32, err error) {
 	return c.Degrees, err
 }
 
-// cached opens the cache, once for each function that reads some of it.
 func (r *run) cached() (*cached.Cache, error) {
 	if r.cache == nil {
 		c, err := cached.LoadCache(r.Cache, r.model)
@@ -191,7 +185,7 @@ func (r *run) cached() (*cached.Cache, error) {
 	return r.cache, nil
 }
 
-// trained returns the numbers of the nodes that the model knew; nil without a cache.
+// trained numbers the cache's nodes; nil without a cache.
 func (r *run) trained() (map[string]int32, error) {
 	if r.Cache == "" || r.known != nil {
 		return r.known, nil

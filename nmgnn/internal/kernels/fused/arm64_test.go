@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The C loops' path for any processor, compiled for 64-bit ARM and run by qemu, beside what this machine runs.
+// Compares the C loops' generic path, compiled for 64-bit ARM and run by qemu, with this machine's.
 func TestLoopsComputeTheSameDigitsOnARM64(t *testing.T) {
 	const compiler, emulator = "aarch64-linux-gnu-gcc", "qemu-aarch64"
 	for _, program := range []string{"gcc", compiler, emulator} {

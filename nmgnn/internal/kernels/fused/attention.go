@@ -6,7 +6,7 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// The kernels of attention in Go, like those of loops.go.
+// The kernels of attention in Go, as in loops.go.
 type agreementArgs struct {
 	offsets, columns []int32
 	x, h             []float32
@@ -28,7 +28,6 @@ func (a *agreementArgs) rows(from, to int) {
 	}
 }
 
-// inner sets y to the inner products of each head's share of x and h.
 func inner(x, h, y []float32) {
 	share := len(x) / len(y)
 	for head := range y {
@@ -51,12 +50,12 @@ func inner(x, h, y []float32) {
 
 type attentionArgs struct {
 	offsets, columns        []int32
-	e, source, target, keep []float32 // e or source and target; keep may be missing
+	e, source, target, keep []float32 // e, or source and target; keep may be nil
 	slope                   float32
 	h                       []float32
 	width, heads            int
-	alpha, kept, y          []float32 // kept is missing where keep is
-	// backward; the last may be missing
+	alpha, kept, y          []float32 // kept is nil without keep
+	// backward; targetGradient may be nil
 	g, d, targetGradient []float32
 }
 
@@ -195,7 +194,6 @@ func (a *scoreArgs) rows(from, to int) {
 	}
 }
 
-// backward computes parts from … to-1 of the rows.
 func (a *scoreArgs) backward(from, to int) {
 	if haveLanes() {
 		lanes.ScoreBackward.Run(from, to, a.lanes()...)
@@ -222,8 +220,7 @@ func (a *scoreArgs) backward(from, to int) {
 	}
 }
 
-// exp returns e^x for x ≤ 0, to a unit or two in the last place: 2^n·e^r, with |r| ≤ ln 2 / 2 and a polynomial for
-// e^r.
+// exp returns e^x for x ≤ 0, to one or two units in the last place: 2^n·e^r with |r| ≤ ln 2 / 2, a polynomial for e^r.
 func exp(x float32) float32 {
 	x = max(x, -87)
 	shifted := x*1.44269504 + 12582912 // the last bits hold n, rounded

@@ -12,12 +12,12 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// The kernels, by the names that programs call them by. handlers.c lists their inputs and results.
+// Kernel names in programs. handlers.c lists their inputs and results.
 const (
 	timesKernel          = "nodemask_times"
 	timesHeardKernel     = timesKernel + heardOnly
 	timesWantedKernel    = "nodemask_times_wanted"
-	timesDroppedKernel   = "nodemask_times_dropped" // in C alone
+	timesDroppedKernel   = "nodemask_times_dropped" // in C only
 	totalKernel          = "nodemask_total"
 	highestKernel        = "nodemask_highest"
 	agreementKernel      = "nodemask_agreement"
@@ -27,17 +27,16 @@ const (
 	scoreKernel          = "nodemask_score"
 	scoreBackwardKernel  = "nodemask_score_backward"
 	eluKernel            = "nodemask_elu"
-	outerKernel          = "nodemask_outer" // in C alone
+	outerKernel          = "nodemask_outer" // in C only
 
-	fromScores, dropout = "_scores", "_dropout" // behind attendKernel
-	heardOnly           = "_heard"              // behind all of that
+	fromScores, dropout = "_scores", "_dropout" // suffixes of attendKernel
+	heardOnly           = "_heard"              // the last suffix
 )
 
-// call calls a kernel that returns matrices of these rows and columns. It panics if the backend does not run kernels.
+// call calls a kernel that returns matrices of these [rows, columns]. It panics if the backend does not run kernels.
 //
-// GoMLX has no such calls. So it is given one of a function that takes and returns the same, and that call is changed
-// into one of the kernel: the function is never run. GoMLX does not know, so that nodes of kernels must not be cloned,
-// as gradient checkpointing does.
+// GoMLX has no custom calls. So this calls a dummy function of the same shapes, then turns that into the kernel's call.
+// GoMLX does not know: nodes of kernels must not be cloned, as gradient checkpointing does.
 func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	g := inputs[0].Graph()
 	outputs := NewFunction(g, g.UniqueName(kernel), func(g *Graph) []*Node {
@@ -46,7 +45,7 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 		}
 		outputs := make([]*Node, len(results))
 		for i, r := range results {
-			// Not zeros: a graph shares those between its functions, which may only use their own.
+			// Not zeros: the graph shares those between functions, which may use only their own nodes.
 			outputs[i] = Iota(g, shapes.Make(dtypes.Float32, r[0], r[1]), 0)
 		}
 		return outputs
@@ -57,7 +56,6 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	return outputs
 }
 
-// replaceCall makes the call that returned results one of a kernel.
 func replaceCall(g *Graph, kernel string, results []*Node) error {
 	if t, isGo := runsInGo(g); isGo {
 		run := kernelInGo(kernel)
@@ -80,8 +78,8 @@ func values(nodes []*Node) []compute.Value {
 	return values
 }
 
-// must panics unless a matrix has these rows and columns, any number if below 0: what GoMLX does with nodes that do not
-// fit. Kernels divide by the number of columns, so 0 of them do not fit either.
+// must panics, as GoMLX does, unless a matrix has these rows and columns (below 0: any but 0 columns, by which kernels
+// divide).
 func must(name string, x *Node, rows, columns int) {
 	if d := x.Shape().Dimensions; len(d) != 2 || rows >= 0 && d[0] != rows || columns >= 0 && d[1] != columns ||
 		d[1] == 0 {
@@ -90,25 +88,21 @@ func must(name string, x *Node, rows, columns int) {
 	}
 }
 
-// mustDivide panics unless heads can share a width.
 func mustDivide(width, heads int) {
 	if heads < 1 || width%heads != 0 {
 		panic(fmt.Errorf("%d heads cannot share a width of %d equally", heads, width))
 	}
 }
 
-// mustDraw panics unless these say what is dropped: see [Drop].
 func mustDraw(draw, scale *Node) {
 	must("draw", draw, 1, 3)
 	must("scale", scale, 1, 1)
 }
 
-// Matrix is the pattern of a sparse matrix in a computation: the entries of row r are Offsets[r] … Offsets[r+1]-1,
-// and entry i stands in column Columns[i].
+// Matrix is a sparse matrix's pattern: row r has entries Offsets[r] … Offsets[r+1]-1, entry i is in column Columns[i].
 //
-// Its numbers are not checked where it is used, at least once an epoch. Whoever makes it must see to it that offsets
-// ascend from 0 to the number of entries, and that each column is a row of every h that the matrix is multiplied with.
-// Otherwise kernels read memory that is not theirs.
+// The numbers are not checked at use. Its maker must ensure that offsets ascend from 0 to the number of entries and
+// that columns are rows of every h; otherwise kernels read foreign memory.
 type Matrix struct {
 	Offsets *Node // [rows+1, 1] int32
 	Columns *Node // [entries, 1] int32
@@ -116,7 +110,6 @@ type Matrix struct {
 
 func (m Matrix) rows() int { return m.Offsets.Shape().Dimensions[0] - 1 }
 
-// check panics unless the shapes are those of a matrix, and of positions of its entries if there are any.
 func (m Matrix) check(positions *Node) {
 	must("offsets", m.Offsets, -1, 1)
 	must("columns", m.Columns, -1, 1)
@@ -129,45 +122,43 @@ func (m Matrix) entries() int { return m.Columns.Shape().Dimensions[0] }
 
 func width(x *Node) int { return x.Shape().Dimensions[1] }
 
-// given returns the nodes that are not nil.
 func given(nodes ...*Node) []*Node {
 	return slices.DeleteFunc(nodes, func(n *Node) bool { return n == nil })
 }
 
-// Times returns Σ over the entries of each row of weight·h[column]: h [columns, width] → [rows, width]. weights
-// [entries, heads] multiply the entries, each head its share of the width, in order; nil: all ones. The weights of
-// entry i are row positions[i], positions [entries, 1] int32; nil: row i.
+// Times returns Σ over each row's entries of weight·h[column]: h [columns, width] → [rows, width]. weights [entries,
+// heads] multiply the entries, each head its share of the width, in order; nil: ones. Entry i has row positions[i] of
+// weights, positions [entries, 1] int32; nil: row i.
 func (m Matrix) Times(h, weights, positions *Node) *Node {
 	return m.times(timesKernel, h, weights, positions)
 }
 
-// TimesHeard is [Matrix.Times] for an h that is zero in all rows where heard [columns, 1] is: they are not read.
-// Nothing checks that they are zero.
+// TimesHeard is [Matrix.Times] without reading rows of h where heard [columns, 1] is zero. They must be zero,
+// unchecked.
 func (m Matrix) TimesHeard(heard, h, weights, positions *Node) *Node {
 	must("heard", heard, h.Shape().Dimensions[0], 1)
 	return m.times(timesHeardKernel, h, weights, positions, heard)
 }
 
-// TimesWanted is [Matrix.Times] with zeros in all rows where wanted [rows, 1] is zero: nothing is read for them.
+// TimesWanted is [Matrix.Times], with zeros in rows where wanted [rows, 1] is zero, for which nothing is read.
 func (m Matrix) TimesWanted(wanted, h, weights, positions *Node) *Node {
 	must("wanted", wanted, m.rows(), 1)
 	return m.times(timesWantedKernel, h, weights, positions, wanted)
 }
 
-// TimesDropped is [Matrix.Times] with what [Drop] makes of weights [entries, 1], in the order of the entries, and reads
-// nothing for those that are dropped. Entry i counts as number numbers[i], numbers [entries, 1] int32; nil: i. Where
-// [SkipsDropped] is false, it panics.
+// TimesDropped is [Matrix.Times] with [Drop] of weights [entries, 1], without reading dropped rows. Entry i has number
+// numbers[i], numbers [entries, 1] int32; nil: i. It panics unless [SkipsDropped].
 func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node) *Node {
 	mustDraw(draw, scale)
 	must("weights", weights, m.entries(), 1)
 	return m.times(timesDroppedKernel, h, weights, numbers, draw, scale)
 }
 
-// SkipsDropped reports whether the backend that a computation is built for runs [Matrix.TimesDropped]. In Go it would
-// be slower than a product with dropped weights, or add up in another order.
+// SkipsDropped reports whether the backend runs [Matrix.TimesDropped]. In Go it would be slower, or sum in another
+// order.
 func SkipsDropped(g *Graph) bool { return takesForeign(g) }
 
-// times calls one of these kernels; those that leave something out have nodes that say what before theirs.
+// before are the inputs that tell what to skip.
 func (m Matrix) times(kernel string, h, weights, positions *Node, before ...*Node) *Node {
 	must("h", h, -1, -1)
 	if weights == nil {
@@ -181,24 +172,22 @@ func (m Matrix) times(kernel string, h, weights, positions *Node, before ...*Nod
 	return call(kernel, [][2]int{{m.rows(), width(h)}}, inputs...)[0]
 }
 
-// Total returns the sum of what belongs to the entries of each row: e [entries, width] → [rows, width], with
-// positions as for [Matrix.Times].
+// Total returns each row's sum: e [entries, width] → [rows, width], positions as for [Matrix.Times].
 func (m Matrix) Total(e, positions *Node) *Node {
 	must("e", e, m.entries(), -1)
 	m.check(positions)
 	return call(totalKernel, [][2]int{{m.rows(), width(e)}}, given(m.Offsets, e, positions)...)[0]
 }
 
-// Highest returns the greatest of what belongs to the entries of each row, -1e30 for rows without any: e [entries,
-// width] → [rows, width].
+// Highest returns each row's greatest entry, -1e30 if empty: e [entries, width] → [rows, width].
 func (m Matrix) Highest(e *Node) *Node {
 	must("e", e, m.entries(), -1)
 	m.check(nil)
 	return call(highestKernel, [][2]int{{m.rows(), width(e)}}, m.Offsets, e)[0]
 }
 
-// Agreement returns, for each entry, the inner products of each head's share of x, of its row, and h, of its column: x
-// [rows, width], h [columns, width] → [entries, heads].
+// Agreement returns, per entry, the inner products of each head's share of its row of x [rows, width] and its column's
+// row of h [columns, width]: [entries, heads].
 func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	must("x", x, m.rows(), -1)
 	must("h", h, -1, width(x))
@@ -207,9 +196,9 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	return call(agreementKernel, [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h)[0]
 }
 
-// Drop returns x [rows, columns] with some numbers set to zero and the others multiplied by scale [1, 1]; nil: all
-// ones. They are numbered row by row, and number i is dropped if mix(mix(i ^ a) + b) < c, mix being "lowbias32", for
-// draw [1, 3] uint32 = (a, b, c).
+// Drop returns x [rows, columns], nil for ones, with some numbers zeroed and the others multiplied by scale [1, 1].
+// Number i, row by row, is dropped if mix(mix(i ^ a) + b) < c, where mix is "lowbias32" and draw [1, 3] uint32 = (a, b,
+// c).
 func Drop(draw, scale, x *Node, rows, columns int) *Node {
 	mustDraw(draw, scale)
 	if x != nil {
@@ -218,8 +207,8 @@ func Drop(draw, scale, x *Node, rows, columns int) *Node {
 	return call(dropKernel, [][2]int{{rows, columns}}, given(draw, scale, x)...)[0]
 }
 
-// DropRows is rows first … first+rows-1 of what [Drop] makes of x. It is computed after another node, whose numbers
-// do not matter: then what is made of one block of rows can be over before the next is begun.
+// DropRows returns rows first … first+rows-1 of [Drop] of x, computed after another node, so that one block of rows can
+// be finished before the next begins.
 func DropRows(draw, scale, x *Node, first, rows int, after *Node) *Node {
 	mustDraw(draw, scale)
 	must("x", x, -1, -1)
@@ -230,7 +219,7 @@ func DropRows(draw, scale, x *Node, first, rows int, after *Node) *Node {
 	return call(dropKernel, [][2]int{{rows, width(x)}}, draw, scale, x, after)[0]
 }
 
-// Score returns the inner products of each head's share of x [rows, width] with those of a and of b [1, width]: y, z
+// Score returns the inner products of each head's share of x [rows, width] with those of a and b [1, width]: y, z
 // [rows, heads].
 func Score(x, a, b *Node, heads int) (y, z *Node) {
 	must("x", x, -1, -1)
@@ -242,7 +231,7 @@ func Score(x, a, b *Node, heads int) (y, z *Node) {
 	return out[0], out[1]
 }
 
-// ScoreBackward returns the gradients of [Score] towards x, a and b, from those towards y and z: v, w [rows, heads].
+// ScoreBackward returns the gradients of [Score] towards x, a and b, given v, w [rows, heads] towards y and z.
 func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 	must("x", x, -1, -1)
 	must("a", a, 1, width(x))
@@ -251,20 +240,19 @@ func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 	must("v", v, rows, -1)
 	must("w", w, rows, width(v))
 	mustDivide(width(x), width(v))
-	parts := [2]int{min(rows, 64), width(x)} // the same number on all backends, so that sums are the same
+	parts := [2]int{min(rows, 64), width(x)} // equal on all backends, so that sums are too
 	out := call(scoreBackwardKernel, [][2]int{{rows, width(x)}, parts, parts}, x, a, b, v, w)
 	total := func(parts *Node) *Node { return Reshape(ReduceSum(parts, 0), 1, width(x)) }
 	return out[0], total(out[1]), total(out[2])
 }
 
-// sumsInOrder is set once a backend is opened whose products of dense matrices are to be the same on every processor.
 var sumsInOrder atomic.Bool
 
-// HoldSums has [Outer] add up in an order of its own, in all that XLA on a CPU compiles in this process.
+// HoldSums makes [Outer] sum in a fixed order in all that XLA compiles for a CPU in this process.
 func HoldSums() { sumsInOrder.Store(true) }
 
-// Outer returns xᵀ·v, x [rows, width], v [rows, out]. After [HoldSums] rows are added up in their order, in parts whose
-// number depends on the shapes alone; otherwise as the backend does, which on a CPU depends on the processor.
+// Outer returns xᵀ·v, x [rows, width], v [rows, out]. After [HoldSums] it adds rows in order, in parts set by the
+// shapes; otherwise XLA's order depends on the CPU.
 func Outer(x, v *Node) *Node {
 	must("x", x, -1, -1)
 	must("v", v, x.Shape().Dimensions[0], -1)
@@ -278,31 +266,30 @@ func Outer(x, v *Node) *Node {
 	return ReduceSum(Reshape(sums, parts, width(x), width(v)), 0)
 }
 
-// SumsInOrder reports whether [HoldSums] holds for the backend that a computation is built for.
+// SumsInOrder reports whether [HoldSums] applies to the computation's backend.
 func SumsInOrder(g *Graph) bool { return sumsInOrder.Load() && takesForeign(g) }
 
-// ELU returns x [rows, columns] where it is above zero, and exp(x) - 1 elsewhere.
+// ELU returns x [rows, columns] where positive, exp(x) - 1 elsewhere.
 func ELU(x *Node) *Node {
 	must("x", x, -1, -1)
 	return call(eluKernel, [][2]int{{x.Shape().Dimensions[0], width(x)}}, x)[0]
 }
 
-// ELUBackward returns the gradient of [ELU] towards x, from v, that towards its result.
+// ELUBackward returns the gradient of [ELU] towards x, given v towards its result.
 func ELUBackward(x, v *Node) *Node {
 	must("v", v, x.Shape().Dimensions[0], width(x))
 	return call(eluKernel, [][2]int{{x.Shape().Dimensions[0], width(x)}}, x, v)[0]
 }
 
-// Available reports whether the backend that a computation is built for runs all kernels: see [Intercepted] and
-// [Register].
+// Available reports whether the backend runs all kernels: see [Intercepted] and [Register].
 func Available(g *Graph) bool {
 	_, isGo := runsInGo(g)
 	return isGo || takesForeign(g)
 }
 
-// Scores describes what attention takes the softmax of, over each row: E [entries, heads]; or, if E is nil,
-// LeakyReLU(source of the entry's column + target of its row), with Source [columns, heads], Target [rows, heads] and
-// Slope [1, 1], the slope where that sum is negative.
+// Scores are the inputs of attention's softmax over each row: E [entries, heads] or, if E is nil, LeakyReLU(source of
+// the entry's column + target of its row), with Source [columns, heads], Target [rows, heads] and Slope [1, 1] below
+// zero.
 type Scores struct{ E, Source, Target, Slope *Node }
 
 func (s Scores) nodes() []*Node { return given(s.E, s.Source, s.Target, s.Slope) }
@@ -323,10 +310,9 @@ func (m Matrix) checkScores(s Scores, h *Node) {
 	must("slope", s.Slope, 1, 1)
 }
 
-// Attend returns y, Σ over the entries of each row of kept·h[column], with alpha the softmax of the scores and kept =
-// alpha·keep, or alpha itself if keep is nil: h [columns, width], keep [entries, heads] → y [rows, width], alpha,
-// kept [entries, heads]. With heard [columns, 1], h is zero in all rows where that is, which are not read; nothing
-// checks that.
+// Attend returns y, each row's Σ kept·h[column], with alpha the softmax of the scores and kept = alpha·keep (nil:
+// alpha): h [columns, width], keep [entries, heads] → y [rows, width], alpha, kept [entries, heads]. heard is as in
+// [Matrix.TimesHeard].
 func (m Matrix) Attend(s Scores, h, keep, heard *Node) (y, alpha, kept *Node) {
 	m.checkScores(s, h)
 	if keep != nil {
@@ -349,9 +335,8 @@ func (m Matrix) Attend(s Scores, h, keep, heard *Node) (y, alpha, kept *Node) {
 	return out[0], out[1], out[len(out)-1]
 }
 
-// AttendBackward returns d [entries, heads], the gradient of [Matrix.Attend] towards the scores, or towards what
-// LeakyReLU makes them from. g [rows, width] is the gradient towards y. target [rows, heads] is the sum of d over each
-// row; nil if scores are given as E. heard is that of [Matrix.Attend].
+// AttendBackward returns d [entries, heads], the gradient of [Matrix.Attend] towards E or the LeakyReLU's inputs, given
+// g [rows, width] towards y, and target [rows, heads], each row's sum of d; nil with E.
 func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard *Node) (d, target *Node) {
 	m.checkScores(s, h)
 	must("alpha", alpha, m.entries(), s.Heads())

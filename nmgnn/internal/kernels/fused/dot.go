@@ -11,15 +11,15 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/simd"
 )
 
-// How GoMLX adds up a product of matrices without vector instructions: internal/gobackend/dot/matmul/nosimd*.go.
+// How GoMLX sums dense products without vector instructions: internal/gobackend/dot/matmul/nosimd*.go.
 const (
-	smallDot = 4 << 20 // below so many multiplications
-	dotPanel = 512     // how many numbers of a row are added up, in larger ones, before the sum is added to the result
-	dotRows  = 3       // rows at a time in smaller ones that are not transposed; rows left over are added up in fours
+	smallDot = 4 << 20 // multiplications, below which a product is small
+	dotPanel = 512     // large products: numbers of a row summed before adding to the result
+	dotRows  = 3       // small untransposed products: rows at a time; the rest in fours
 )
 
-// product is what a node says of the matrices that it multiplies, [rows, inner] and [inner, columns], or [columns,
-// inner] if that is transposed; not found if there are several of them, or if the node says it otherwise.
+// product returns the sizes of [rows, inner] and [inner, columns], or [columns, inner] if transposed; not ok for
+// batches or unknown layouts.
 func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, transposed, ok bool) {
 	var says [5]int
 	for i, name := range []string{"LHSCrossSize", "RHSCrossSize", "ContractingSize", "BatchSize", "Layout"} {
@@ -34,19 +34,18 @@ func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, tran
 		min(says[0], says[1], says[2]) > 0 && says[3] == 1 && says[4] <= theseAndTransposed
 }
 
-// inBlocks reports whether a product is one of the larger ones, whose columns are blocks as wide as vector instructions
-// take at once, and whether there are such.
+// inBlocks reports whether a product is large, with columns in whole vector blocks, and the CPU has the instructions.
 func inBlocks(m, n, inner int) bool {
 	return n%64 == 0 && m*n*inner >= smallDot && simd.Have()
 }
 
-// dotArgs are the matrices of a product: x [rows, inner], z [inner, columns], y [rows, columns].
+// dotArgs are a product's matrices: x [rows, inner], z [inner, columns], y [rows, columns].
 type dotArgs struct {
 	x, z, y        []float32
 	columns, inner int
 }
 
-// upTo holds 0, 1, …: the rows of a panel, one after the other.
+// upTo returns 0, 1, …: the rows of a panel.
 var upTo = sync.OnceValue(func() []int32 {
 	all := make([]int32, dotPanel)
 	for i := range all {
@@ -55,8 +54,7 @@ var upTo = sync.OnceValue(func() []int32 {
 	return all
 })
 
-// rows multiplies rows of x, as GoMLX does larger products without vector instructions: one number after the other, in
-// panels.
+// rows sums in the order of GoMLX's large products: number by number, in panels.
 func (a *dotArgs) rows(from, to int) {
 	var sum [64]float32
 	for begin := 0; begin < a.inner; begin += dotPanel {
@@ -80,7 +78,6 @@ func (a *dotArgs) rows(from, to int) {
 
 var dotScratch = sync.Pool{New: func() any { return new([]float32) }}
 
-// dot multiplies two matrices.
 func (t *goInsides) dot(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 	x, _, isX := t.numbers(inputs[0])
 	z, _, isZ := t.numbers(inputs[1])

@@ -1,7 +1,6 @@
 package fused
 
-// What tests of the outside may do that nobody else can: call kernels with what the methods of [Matrix] refuse, and
-// make calls those of kernels.
+// For external tests: calling kernels with inputs that the methods of [Matrix] refuse.
 var (
 	Call        = call
 	ReplaceCall = replaceCall

@@ -2,7 +2,7 @@
 
 package fused
 
-// What tests may ask that nobody else can: what becomes of types that are others, and which version is in use.
+// For external tests: checks of other types, and the version in use.
 var (
 	CheckXLA  = checkTypes
 	VersionOf = versionOf

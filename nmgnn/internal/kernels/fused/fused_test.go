@@ -16,7 +16,7 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// forEachBackend runs a test on those that call the kernels: in C and in Go.
+// forEachBackend runs a test with the kernels in C and in Go.
 func forEachBackend(t *testing.T, test func(t *testing.T, b *backend.Backend)) {
 	for _, id := range []string{"xla:cpu", "go"} {
 		t.Run(id, func(t *testing.T) {
@@ -30,14 +30,14 @@ func forEachBackend(t *testing.T, test func(t *testing.T, b *backend.Backend)) {
 	}
 }
 
-// pattern is a sparse matrix by its entries, row by row.
+// pattern is a sparse matrix's columns by row.
 type pattern struct {
 	rows, columns int
 	offsets       [][]int32
 	entries       [][]int32
 }
 
-// draw makes a matrix with up to most entries a row, some without any; columns ascend.
+// draw makes a matrix with up to most entries per row, some empty; columns ascend.
 func draw(r *rand.Rand, rows, columns, most int) pattern {
 	p := pattern{rows: rows, columns: columns, offsets: [][]int32{{0}}}
 	for range rows {
@@ -57,7 +57,6 @@ func draw(r *rand.Rand, rows, columns, most int) pattern {
 	return p
 }
 
-// each calls f with the entries of each row.
 func (p pattern) each(f func(row, entry, column int)) {
 	for r := range p.rows {
 		for i := p.offsets[r][0]; i < p.offsets[r+1][0]; i++ {
@@ -77,7 +76,7 @@ func numbers(r *rand.Rand, rows, columns int) [][]float32 {
 	return x
 }
 
-// silence makes rows of h zero, one in so many, and returns which are not, as numbers like this.
+// silence zeroes one row of h in so many, and returns number for the others.
 func silence(r *rand.Rand, h [][]float32, oneIn int, number float32) (heard [][]float32) {
 	for _, row := range h {
 		of := []float32{number}
@@ -90,7 +89,7 @@ func silence(r *rand.Rand, h [][]float32, oneIn int, number float32) (heard [][]
 	return heard
 }
 
-// shuffled is the numbers below n as positions of entries.
+// shuffled permutes the numbers below n.
 func shuffled(r *rand.Rand, n int) [][]int32 {
 	at := make([][]int32, n)
 	for i, j := range r.Perm(n) {
@@ -107,8 +106,7 @@ func zeros(rows, columns int) [][]float64 {
 	return x
 }
 
-// near compares with what was computed in twice the precision; a sum of n numbers may be off by some of their last
-// bits.
+// near compares with results in double precision; a sum of n numbers may differ in some last bits.
 func near(t require.TestingT, want [][]float64, got any, what string) {
 	x := got.([][]float32)
 	require.Len(t, x, len(want), what)
@@ -121,14 +119,13 @@ func near(t require.TestingT, want [][]float64, got any, what string) {
 	}
 }
 
-// compute runs a computation once; the first two inputs are the pattern's.
+// The first two inputs are the pattern's.
 func compute(t require.TestingT, b *backend.Backend, p pattern, f func(m fused.Matrix, x []*Node) []*Node,
 	inputs ...any) []any {
 	return call(t, b, func(x []*Node) []*Node { return f(fused.Matrix{Offsets: x[0], Columns: x[1]}, x[2:]) },
 		append([]any{p.offsets, p.entries}, inputs...)...)
 }
 
-// call is a computation without a pattern.
 func call(t require.TestingT, b *backend.Backend, f func(x []*Node) []*Node, inputs ...any) []any {
 	outputs, err := CallOnceN(b.Backend, f, inputs...)
 	require.NoError(t, err)
@@ -141,9 +138,8 @@ func call(t require.TestingT, b *backend.Backend, f func(x []*Node) []*Node, inp
 
 type shape struct{ rows, columns, most, width, heads int }
 
-// cases cover each loop: widths with and without a rest beyond eight, each number of columns that has a loop of its
-// own, heads that share eight numbers each, have one each, or others; rows in one block and in many; a matrix that is
-// read block by block.
+// cases cover each loop: widths with and without a remainder beyond eight, each specialised number of columns, heads of
+// eight numbers, of one, or others; rows in one block and in many; a matrix read block by block.
 var cases = []shape{
 	{1, 1, 1, 1, 1}, {5, 4, 3, 3, 1}, {9, 9, 9, 7, 7}, {20, 30, 6, 8, 1}, {20, 30, 6, 8, 8}, {7, 50, 40, 64, 8},
 	{7, 50, 40, 64, 1},
@@ -247,7 +243,7 @@ func TestTotalAndHighestReduceEachRow(t *testing.T) {
 		total, moved, highest := zeros(s.rows, s.heads), zeros(s.rows, s.heads), zeros(s.rows, s.heads)
 		for _, row := range highest {
 			for k := range row {
-				row[k] = float64(float32(-1e30)) // rows without entries
+				row[k] = float64(float32(-1e30)) // empty rows
 			}
 		}
 		p.each(func(row, i, _ int) {
@@ -283,7 +279,6 @@ func TestAgreementIsTheInnerProductsOfHeads(t *testing.T) {
 	})
 }
 
-// attention is the definition of Attend and AttendBackward.
 func attention(p pattern, e [][]float64, keep, h, g [][]float32, s shape) (y, alpha, d [][]float64) {
 	y, alpha, d = zeros(s.rows, s.width), zeros(len(e), s.heads), zeros(len(e), s.heads)
 	whole, shared := zeros(s.rows, s.heads), zeros(s.rows, s.heads)

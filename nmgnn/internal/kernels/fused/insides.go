@@ -16,31 +16,29 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// This file and operations.go rely on internals of GoMLX's pure-Go backend, which no release promises to keep, and
-// insides_xla.go on those of go-xla. All of them are checked before anything is changed. docs/UPSTREAM.md proposes what
-// the two could export instead.
+// This file and operations.go rely on internals of GoMLX's pure-Go backend, insides_xla.go on those of go-xla. No
+// release promises to keep them, so all are checked before anything is changed. docs/UPSTREAM.md proposes exports
+// instead.
 
-// goModule is whose insides these are. The tests list the versions that they were tried with. To try another one,
-// compare internal/gobackend/{exec,executable,builder,buffers}.go, ops/call.go and dot/matmul/nosimd*.go, and run the
-// tests of this package with -race.
+// goModule is the module with these internals. The tests list the versions tried. To try another, compare
+// internal/gobackend/{exec,executable,builder,buffers}.go, ops/call.go and dot/matmul/nosimd*.go, and run this
+// package's tests with -race.
 const goModule = "github.com/gomlx/compute"
 
-// sourceOf returns the name of a function that is not nil, and of the file that it was compiled from.
 func sourceOf(function any) (name, file string) {
 	f := runtime.FuncForPC(reflect.ValueOf(function).Pointer())
 	file, _ = f.FileLine(f.Entry())
 	return f.Name(), file
 }
 
-// field returns a field of a struct, or an error if it has none of that name and type of its own; a nil type stands for
-// any.
+// field returns a struct's field of that name and type (nil: any), or an error. Embedded structs' fields do not count.
 func field(of reflect.Type, name string, is reflect.Type) (reflect.StructField, error) {
 	if of.Kind() != reflect.Struct {
 		return reflect.StructField{}, fmt.Errorf("%s is not a struct", of)
 	}
 	f, ok := of.FieldByName(name)
 	switch {
-	case !ok || len(f.Index) > 1: // that of an embedded struct has another offset
+	case !ok || len(f.Index) > 1: // embedded: another offset
 		return f, fmt.Errorf("%s has no field %s", of, name)
 	case is != nil && f.Type != is:
 		return f, fmt.Errorf("%s.%s is a %s, expected %s", of, name, f.Type, is)
@@ -48,7 +46,6 @@ func field(of reflect.Type, name string, is reflect.Type) (reflect.StructField, 
 	return f, nil
 }
 
-// checkMethod returns an error unless a method has these parameters, its receiver first, and results.
 func checkMethod(method reflect.Method, in, out []reflect.Type) error {
 	if method.Type != reflect.FuncOf(in, out, false) {
 		return fmt.Errorf("method %s is a %s, expected parameters %v and results %v", method.Name, method.Type, in, out)
@@ -56,9 +53,8 @@ func checkMethod(method reflect.Method, in, out []reflect.Type) error {
 	return nil
 }
 
-// The pure-Go backend looks up what executes a node with several results in a table by its operation. Its types cannot
-// be named here: pointers stand for those to a Backend, a Node and Buffers. Where a version has no such table, the
-// linker makes an empty one.
+// GoMLX's table of executors for nodes with several results, by operation. Pointers stand for its types Backend, Node
+// and Buffer. If a version lacks the table, the linker makes an empty one.
 //
 //go:linkname executors github.com/gomlx/compute/internal/gobackend.MultiOutputsNodeExecutors
 var executors executorTable
@@ -68,10 +64,9 @@ type (
 	executorTable [compute.OpTypeLast]executor
 )
 
-// kernelOp stands for our kernels in the table. No other node has it.
+// No other node uses this operation.
 const kernelOp = compute.OpTypeInvalid
 
-// checkExecutors returns an error unless the table holds what it should.
 func checkExecutors(table *executorTable) error {
 	if table[kernelOp] != nil {
 		is, _ := sourceOf(table[kernelOp])
@@ -83,8 +78,7 @@ func checkExecutors(table *executorTable) error {
 		checkExecutes(qkv, table[qkv], "fusedops.execFusedAttentionQKVProjection"))
 }
 
-// checkExecutes returns an error unless the function that executes an operation is GoMLX's of that name. Its type
-// cannot be had by reflection, but its name can.
+// checkExecutes checks an operation's function by its name, as reflection cannot get its type.
 func checkExecutes(op compute.OpType, function any, name string) error {
 	is, known := "nothing", goModule+"/internal/gobackend/"+name
 	if !reflect.ValueOf(function).IsNil() {
@@ -96,19 +90,18 @@ func checkExecutes(op compute.OpType, function any, name string) error {
 	return nil
 }
 
-// goInsides is where things are in the pure-Go backend.
+// goInsides locates internals of the pure-Go backend.
 type goInsides struct {
 	backend, node reflect.Type  // *Backend, *Node
-	getBuffer     reflect.Value // func(*Backend, shapes.Shape) (*Buffer, error): a buffer to fill, of that shape
-	data          uintptr       // of a Node: its data, an any
+	getBuffer     reflect.Value // func(*Backend, shapes.Shape) (*Buffer, error)
+	data          uintptr       // of a Node: an any
 	nodeShape     uintptr       // of a Node: its result's shape
-	flat, shape   uintptr       // of a Buffer: its numbers, a slice in an any; its shape
+	flat, shape   uintptr       // of a Buffer: a slice in an any; its shape
 
-	own   operationTable // GoMLX's operations, some of which have others in their place now
-	asked sync.Map       // the backends that these others are for, an unsafe.Pointer each
+	own   operationTable // GoMLX's operations before replacement
+	asked sync.Map       // set of backends (unsafe.Pointer) that use the replacements
 }
 
-// findGo finds them in the types of a backend and of a value in a computation.
 func findGo(backend, node reflect.Type) (*goInsides, error) {
 	t := &goInsides{backend: backend, node: node}
 	for _, p := range []reflect.Type{backend, node} {
@@ -149,8 +142,7 @@ func findGo(backend, node reflect.Type) (*goInsides, error) {
 			*known.offset = f.Offset
 		}
 	}
-	// What executes a call passes its arguments on to this method: the nearest thing to its own type that reflection
-	// finds.
+	// The executor of calls passes its arguments to this method, whose type reflection can check.
 	executable := node.Elem()
 	for _, name := range []string{"Function", "Compiled"} {
 		f, err := field(executable, name, nil)
@@ -174,7 +166,7 @@ func findGo(backend, node reflect.Type) (*goInsides, error) {
 	return t, checkMethod(execute, in, []reflect.Type{buffers, failed})
 }
 
-// callOf returns the node that calls a function, a Node, from the values that the call returned.
+// callOf returns the calling Node, given its results.
 func (t *goInsides) callOf(results []compute.Value) (call reflect.Value, err error) {
 	for i, result := range results {
 		v := reflect.ValueOf(result)
@@ -197,8 +189,7 @@ func (t *goInsides) callOf(results []compute.Value) (call reflect.Value, err err
 	return call, nil
 }
 
-// tryGo finds the insides of a backend and tries them, on a call in a computation that is never compiled, and on a
-// buffer.
+// tryGo tries the internals on a buffer and on a call that is never compiled.
 func tryGo(b compute.Backend) (*goInsides, error) {
 	shape := shapes.Make(dtypes.Float32, 2, 3)
 	builder := b.Builder("nodemask")
@@ -241,10 +232,9 @@ func tryGo(b compute.Backend) (*goInsides, error) {
 	return t, nil
 }
 
-// interceptedGo is what is known of the pure-Go backend, or why this version of it cannot run the kernels. Its tables
-// of operations are one for all backends of the process, and programs read them while they compute. So they are changed
-// once, as the process starts: no program computes before that, and none sees them change. What stands there then asks
-// whose backend it is that computes.
+// interceptedGo is the pure-Go backend's internals; notIntercepted tells why this version cannot run the kernels. All
+// backends of the process share its operation tables and read them while computing. So they change only once, at start,
+// before any program computes; the new functions then check which backend is running.
 var interceptedGo, notIntercepted = installGo()
 
 func installGo() (*goInsides, error) {
@@ -264,11 +254,10 @@ func installGo() (*goInsides, error) {
 	return t, nil
 }
 
-// Intercepted returns nil if pure-Go backends run the kernels where a computation calls them, or else an error that
-// says why this version of GoMLX cannot; then nothing is changed in it.
+// Intercepted returns nil if pure-Go backends run the kernels, else an error that tells why this version of GoMLX
+// cannot; then GoMLX is unchanged.
 func Intercepted() error { return notIntercepted }
 
-// intercept puts the kernels into a table, if it and the backend are as they should be.
 func intercept(b compute.Backend, table *executorTable) (*goInsides, error) {
 	if err := checkExecutors(table); err != nil {
 		return nil, err
@@ -287,20 +276,16 @@ func intercept(b compute.Backend, table *executorTable) (*goInsides, error) {
 	return t, nil
 }
 
-// runsInGo returns what is known of the pure-Go backend if that is what a computation is built for, and it runs the
-// kernels.
 func runsInGo(g *Graph) (t *goInsides, runs bool) {
 	t = interceptedGo
 	return t, t != nil && reflect.TypeOf(g.Backend()) == t.backend
 }
 
-// kernelCall is the data of a node that runs a kernel.
 type kernelCall struct {
 	run     func(x, y []array)
 	results []shapes.Shape
 }
 
-// replace makes the call that returned results run a kernel instead.
 func (t *goInsides) replace(results []*Node, run func(x, y []array)) error {
 	call, err := t.callOf(values(results))
 	if err != nil {
@@ -315,7 +300,7 @@ func (t *goInsides) replace(results []*Node, run func(x, y []array)) error {
 	return nil
 }
 
-// execute runs a kernel. Inputs stay whose they were; buffers for the results come from the backend, a pointer to one.
+// Inputs keep their owner; result buffers come from the backend.
 func (t *goInsides) execute(call *kernelCall, backend reflect.Value,
 	inputs []unsafe.Pointer) ([]unsafe.Pointer, error) {
 	x, y := make([]array, len(inputs)), make([]array, len(call.results))
@@ -338,7 +323,6 @@ func (t *goInsides) execute(call *kernelCall, backend reflect.Value,
 	return results, nil
 }
 
-// get returns a new buffer.
 func (t *goInsides) get(backend reflect.Value, shape shapes.Shape) (unsafe.Pointer, error) {
 	out := t.getBuffer.Call([]reflect.Value{backend, reflect.ValueOf(shape)})
 	if err, ok := out[1].Interface().(error); ok {
@@ -347,7 +331,6 @@ func (t *goInsides) get(backend reflect.Value, shape shapes.Shape) (unsafe.Point
 	return out[0].UnsafePointer(), nil
 }
 
-// array is a view of a buffer.
 func (t *goInsides) array(buffer unsafe.Pointer) (array, error) {
 	shape, flat := (*shapes.Shape)(unsafe.Add(buffer, t.shape)), *(*any)(unsafe.Add(buffer, t.flat))
 	if len(shape.Dimensions) != 2 {

@@ -14,15 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Nothing but this asks for versions: what is relied on is checked itself, as a program starts. Whoever moves to
-// another version compares the files that insides.go names, runs the tests of this package with -race, and adds it
-// here.
+// Only this test asks for versions: programs check internals at start. To move to another version, compare the files
+// that insides.go names, run this package's tests with -race, and add it here.
 func TestThisVersionOfGoMLXWasTried(t *testing.T) {
 	require.Contains(t, []string{"v0.1.3", "v0.1.6"}, versionOf(t, gobackend.New, goModule))
 }
 
-// versionOf is the version of the module that a function is from: test programs list no modules, but files have it in
-// their names.
+// versionOf finds the module's version in a function's file name: test programs list no modules.
 func versionOf(t *testing.T, function any, module string) string {
 	_, file := sourceOf(function)
 	_, after, found := strings.Cut(file, module+"@")
@@ -31,7 +29,7 @@ func versionOf(t *testing.T, function any, module string) string {
 	return version
 }
 
-// Types like those of the pure-Go backend: the type arguments are where others could differ.
+// Types like the pure-Go backend's; type arguments mark where others could differ.
 type (
 	likeBackend[Buffer any]     struct{ compute.Backend }
 	likeBuffer[Flat, Shape any] struct {
@@ -97,7 +95,6 @@ func TestInsidesOfTheGoBackendThatDifferAreAnError(t *testing.T) {
 	}
 }
 
-// same returns whether two tables hold the same functions.
 func same(a, b *executorTable) bool {
 	for op := range a {
 		if reflect.ValueOf(a[op]).Pointer() != reflect.ValueOf(b[op]).Pointer() {
@@ -107,7 +104,6 @@ func same(a, b *executorTable) bool {
 	return true
 }
 
-// wrapped is a Go backend of another type.
 type wrapped struct{ compute.Backend }
 
 func (*wrapped) GetBuffer(int) (*buffer, error) { return nil, nil }
@@ -116,12 +112,12 @@ func TestAForeignGoBackendIsLeftAsItIs(t *testing.T) {
 	b, err := gobackend.New("ops_sequential")
 	require.NoError(t, err)
 	fresh := executors
-	fresh[kernelOp] = nil // another test may have put the kernels there
+	fresh[kernelOp] = nil // another test may have set it
 	for _, c := range []struct {
 		what     string
 		backend  compute.Backend
 		change   func(table *executorTable)
-		expected string // empty: no error
+		expected string // "": no error
 	}{
 		{"nothing", b, func(*executorTable) {}, ""},
 		{"no table", b, func(table *executorTable) { *table = executorTable{} },

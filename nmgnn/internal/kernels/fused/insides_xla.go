@@ -15,21 +15,18 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Fields of go-xla that it keeps to itself. To try another version, compare stablehlo/{customcall,statement,value}.go
-// and compute/xla/{backend,builder,ops}.go, and run the tests of this package, which list the versions that were tried.
+// Unexported fields of go-xla. To try another version, compare stablehlo/{customcall,statement,value}.go and
+// compute/xla/{backend,builder,ops}.go, and run this package's tests, which list the versions tried.
 const (
 	valueOfNode      = "value"  // of an xla.Node: its *stablehlo.Value
-	statementOfValue = "stmt"   // of a stablehlo.Value: the *stablehlo.Statement that it is a result of
+	statementOfValue = "stmt"   // of a stablehlo.Value: its *stablehlo.Statement
 	clientOfBackend  = "client" // of an xla.Backend: its *pjrt.Client
 )
 
-// checkXLA is checkTypes for this version of go-xla.
 func checkXLA() error {
 	return checkTypes(reflect.TypeFor[xla.Node](), reflect.TypeFor[stablehlo.Value](), reflect.TypeFor[xla.Backend]())
 }
 
-// checkTypes returns an error unless go-xla's types for values in a computation, in a program, and for backends have
-// these fields.
 func checkTypes(node, value, backend reflect.Type) error {
 	for _, known := range []struct {
 		of   reflect.Type
@@ -47,8 +44,7 @@ func checkTypes(node, value, backend reflect.Type) error {
 	return nil
 }
 
-// pointer returns what a field of a struct points to: an error if there is no such field, it has another type, or is
-// nil.
+// pointer returns a struct's pointer field; an error if missing, of another type, or nil.
 func pointer[T, S any](of *S, name string) (*T, error) {
 	if _, err := field(reflect.TypeFor[S](), name, reflect.TypeFor[*T]()); err != nil {
 		return nil, err
@@ -60,8 +56,8 @@ func pointer[T, S any](of *S, name string) (*T, error) {
 	return p, nil
 }
 
-// Platform returns what XLA itself calls the platform of a backend: "cpu" or "cuda", for instance. It returns an error
-// if the backend is not XLA's, or this version of go-xla does not say.
+// Platform returns XLA's name of a backend's platform, such as "cpu" or "cuda". It returns an error for other backends
+// and for unsupported versions of go-xla.
 func Platform(b compute.Backend) (string, error) {
 	x, ok := b.(*xla.Backend)
 	if !ok {
@@ -74,12 +70,11 @@ func Platform(b compute.Backend) (string, error) {
 	return client.Platform(), nil
 }
 
-// registered holds plugins that know the kernels, or why they do not. A plugin keeps what is registered for as long as
-// the process lives, and takes it once.
+// Registration works once per plugin and lasts as long as the process.
 var registered sync.Map // *pjrt.Plugin → func() error
 
-// Register makes XLA on a CPU call the kernels where a computation asks for them. plugin is the file of the backend's
-// plugin. It may be called any number of times. An error says why this backend cannot call them.
+// Register makes XLA on a CPU run the kernels; plugin is the backend's plugin file. It may be called repeatedly, and
+// returns an error if this backend cannot run them.
 func Register(b compute.Backend, plugin string) error {
 	if err := register(b, plugin); err != nil {
 		return fmt.Errorf("XLA cannot call our kernels: %w", err)
@@ -95,7 +90,7 @@ func register(b compute.Backend, plugin string) error {
 	if err := checkXLA(); err != nil {
 		return err
 	}
-	p, err := pjrt.GetPlugin(x.PluginName()) // it is loaded: there is one of each
+	p, err := pjrt.GetPlugin(x.PluginName()) // already loaded, one of each name
 	if err != nil {
 		return err
 	}
@@ -111,7 +106,6 @@ func register(b compute.Backend, plugin string) error {
 	return handlers.(func() error)()
 }
 
-// takesForeign returns whether a computation is built for a backend whose plugin knows the kernels.
 func takesForeign(g *Graph) bool {
 	x, ok := g.Backend().(*xla.Backend)
 	if !ok {
@@ -125,9 +119,9 @@ func takesForeign(g *Graph) bool {
 	return found && handlers.(func() error)() == nil
 }
 
-// Donate has XLA write the result that takes a parameter's place over it: GoMLX donates the buffers of variables that a
-// computation changes, but go-xla does not say so in the program, without which XLA allocates anew. Other backends, and
-// versions of go-xla whose insides are others, go on without.
+// Donate lets XLA write the new value of a parameter over it. GoMLX donates the buffers of changed variables, but
+// go-xla does not mark them in the program, so XLA would allocate anew. Other backends and unknown versions of go-xla
+// ignore it.
 func Donate(parameter *Node) {
 	node, ok := InternalBackendOutputs(parameter)[0].(*xla.Node)
 	if !ok {
@@ -139,7 +133,6 @@ func Donate(parameter *Node) {
 	}
 }
 
-// makeForeign makes the call that returned results one of a kernel.
 func makeForeign(kernel string, results []compute.Value) error {
 	var call *stablehlo.Statement
 	for i, result := range results {
@@ -158,8 +151,8 @@ func makeForeign(kernel string, results []compute.Value) error {
 			return fmt.Errorf("result %d is that of %s, expected a call with %d results", i, call.OpType, len(results))
 		}
 	}
-	// go-xla writes custom calls for an older interface than ours, and gives them results of their own: what it wrote
-	// replaces the call, whose results others may know already.
+	// go-xla's custom call uses an older interface and makes new results. Others may hold the old results already, so
+	// its operation replaces the dummy call's.
 	function := call.Function
 	before := len(function.Statements)
 	rowMajor := func(n int) [][]int { return make([][]int, n) }

@@ -26,7 +26,6 @@ func openXLA(t *testing.T) *backend.Backend {
 	return b
 }
 
-// available returns whether a computation for a backend says that it can call kernels.
 func available(t *testing.T, b *xla.Backend) bool {
 	found := false
 	_, err := CallOnce(b, func(x *Node) *Node {
@@ -39,7 +38,7 @@ func available(t *testing.T, b *xla.Backend) bool {
 
 func TestAForeignXLAIsLeftAsItIs(t *testing.T) {
 	b := openXLA(t)
-	// By another name it is another plugin for go-xla, which knows no kernels yet.
+	// For go-xla another name is another plugin, without kernels yet.
 	link := filepath.Join(t.TempDir(), "plugin.so")
 	require.NoError(t, os.Symlink(b.Plugin, link))
 	other, err := xla.New(link)
@@ -73,7 +72,7 @@ func TestInsidesOfXLAThatDifferAreAnError(t *testing.T) {
 		struct{ client *pjrt.Client }{}
 	for _, c := range []struct {
 		node, value, backend any
-		expected             string // empty: no error
+		expected             string // "": no error
 	}{
 		{xla.Node{}, stablehlo.Value{}, xla.Backend{}, ""},
 		{node, value, backend, ""},

@@ -2,7 +2,7 @@ package fused
 
 import "strings"
 
-// array is a matrix that a kernel in Go reads or fills. Its numbers are in one of the slices, by their type.
+// The type decides which slice is set.
 type array struct {
 	rows, columns int
 	floats        []float32
@@ -10,7 +10,7 @@ type array struct {
 	bits          []uint32
 }
 
-// kernelsInGo compute y from x. The methods of [Matrix] have checked their shapes.
+// The methods of [Matrix] have checked the shapes.
 var kernelsInGo = map[string]func(x, y []array){
 	timesKernel:       func(x, y []array) { times(x, y, nil) },
 	timesWantedKernel: func(x, y []array) { times(x[1:], y, x[0].floats) },
@@ -60,18 +60,16 @@ var kernelsInGo = map[string]func(x, y []array){
 	},
 }
 
-// kernelInGo returns the kernel of that name; nil: there is none.
 func kernelInGo(name string) func(x, y []array) {
 	name, heard := strings.CutSuffix(name, heardOnly)
 	if strings.HasPrefix(name, attendKernel) && name != attendBackwardKernel {
-		name = attendKernel // which sees by its inputs and results what there is
+		name = attendKernel // its inputs and results tell the variant
 	}
 	run := kernelsInGo[name]
 	if run == nil || !heard {
 		return run
 	}
-	// Zeros are read and added like other numbers: entries are added in fours, and without some of them the sum would be
-	// rounded otherwise.
+	// Zero rows are added too: entries are added in fours, and skipping some would change the rounding.
 	return func(x, y []array) { run(x[1:], y) }
 }
 

@@ -9,13 +9,12 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/simd"
 )
 
-// The kernels in Go, for the pure-Go backend. kernels.h says what each computes; names are the same. Each fills rows
-// from … to-1 of its results.
+// The kernels in Go, for the pure-Go backend, named as in kernels.h. Each fills rows from … to-1.
 
-// lowest is the maximum over nothing.
+// The maximum of an empty row.
 const lowest = -1e30
 
-// chunk is the number of numbers that dropout and ELU compute at a time.
+// Dropout and ELU compute this many numbers at a time.
 const chunk = 1024
 
 type timesArgs struct {
@@ -26,7 +25,6 @@ type timesArgs struct {
 	y                           []float32
 }
 
-// at returns the row of what belongs to entry i.
 func at(positions []int32, i int32) int {
 	if positions == nil {
 		return int(i)
@@ -55,14 +53,12 @@ func (a *timesArgs) rows(from, to int) {
 	}
 }
 
-// of returns the row of h that entry i names, from number first on.
 func (a *timesArgs) of(i int32, first int) []float32 {
 	c := int(a.columns[i]) * a.width
 	return a.h[c+first : c+a.width]
 }
 
-// row sets y to the sum of entries i … to-1. Vector instructions add in the order of scalars, so that results are the
-// same on all processors.
+// Vector instructions add in the scalar order, so results are the same on all CPUs.
 func (a *timesArgs) row(i, to int32, y []float32) {
 	share := a.width / a.heads
 	if share < 8 || !simd.Have() {
@@ -101,8 +97,8 @@ func (a *timesArgs) row(i, to int32, y []float32) {
 	}
 }
 
-// scalars adds entries i … to-1 to y, for any width, on any processor: of each head's share, the numbers from first
-// on. It adds four entries at a time; to 64 numbers of one or eight heads one, which vector instructions do faster.
+// scalars adds entries i … to-1 to y, from number first of each head's share on: four entries at a time, but one for 64
+// numbers of one or eight heads, as the vector instructions do.
 func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
 	y = y[first:]
 	share := a.width / a.heads
@@ -140,8 +136,7 @@ func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
 	}
 }
 
-// sum4 is y += h0 + h1 + h2 + h3. Four at a time read and write y once; eight numbers at a time need no checks between
-// them.
+// Four at a time read and write y once; eight numbers at a time skip bounds checks.
 func sum4(y, h0, h1, h2, h3 []float32) {
 	k := 0
 	for ; k+8 <= len(y); k += 8 {
@@ -161,7 +156,6 @@ func sum4(y, h0, h1, h2, h3 []float32) {
 	}
 }
 
-// add4 is y += w0·h0 + w1·h1 + w2·h2 + w3·h3.
 func add4(y, h0, h1, h2, h3 []float32, w0, w1, w2, w3 float32) {
 	k := 0
 	for ; k+8 <= len(y); k += 8 {
@@ -181,7 +175,6 @@ func add4(y, h0, h1, h2, h3 []float32, w0, w1, w2, w3 float32) {
 	}
 }
 
-// add1 is y += w·h.
 func add1(y, h []float32, w float32) {
 	h = h[:len(y)]
 	for k := range y {
@@ -230,14 +223,13 @@ func (a *reduceArgs) highest(from, to int) {
 }
 
 type dropArgs struct {
-	x     []float32 // may be missing
+	x     []float32 // may be nil
 	draw  []uint32  // two keys and the bound
-	first int       // what y[0] is numbered as
+	first int       // number of y[0]
 	scale float32
 	y     []float32
 }
 
-// chunks computes numbers from·chunk … to·chunk-1.
 func (a *dropArgs) chunks(from, to int) {
 	first, end := from*chunk, min(to*chunk, len(a.y))
 	if haveLanes() && a.first == 0 {
@@ -266,10 +258,9 @@ func (a *dropArgs) chunks(from, to int) {
 }
 
 type eluArgs struct {
-	x, v, y []float32 // v is missing forward
+	x, v, y []float32 // v is nil forward
 }
 
-// chunks computes numbers from·chunk … to·chunk-1.
 func (a *eluArgs) chunks(from, to int) {
 	if haveLanes() {
 		lanes.ELU.Run(from*chunk, min(to*chunk, len(a.y)), lanes.Slice(a.x), lanes.Slice(a.v), lanes.Slice(a.y))
@@ -289,14 +280,14 @@ func (a *eluArgs) chunks(from, to int) {
 	}
 }
 
-// hash is a bijection of 32 bits, "lowbias32", which loops.h describes.
+// hash is "lowbias32", see loops.h.
 func hash(x uint32) uint32 {
 	x = (x ^ x>>16) * 0x7feb352d
 	x = (x ^ x>>15) * 0x846ca68b
 	return x ^ x>>16
 }
 
-// forRows calls run for rows 0 … rows-1 in blocks, on all processors if many numbers are computed.
+// forRows calls run for blocks of rows, on all cores if many numbers are computed.
 func forRows(rows, numbers int, run func(from, to int)) {
 	workers := min(runtime.GOMAXPROCS(0), rows)
 	if workers < 2 || numbers < 20000 {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// compilerFuses says whether Go leaves out the rounding of products, as it does for ARM and GOAMD64=v3.
+// compilerFuses reports whether Go fuses multiply-add, as for ARM and GOAMD64=v3.
 //
 //go:noinline
 func compilerFuses(x float32) bool { return x*x+-1 != float32(x*x)+-1 }
@@ -46,7 +46,7 @@ func TestARowIsTheSameToTheLastBitWithVectorInstructions(t *testing.T) {
 	})
 }
 
-// BenchmarkTimes adds up neighbours for a graph as large as Cora, on one core; weights are for one head or more.
+// BenchmarkTimes sums neighbours on a graph as large as Cora, on one core, for one or more heads.
 func BenchmarkTimes(b *testing.B) {
 	const rows, entries = 2708, 13264
 	r := rand.New(rand.NewPCG(1, 2))

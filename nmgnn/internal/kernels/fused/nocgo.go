@@ -11,16 +11,16 @@ import (
 
 var errNoXLA = errors.New("XLA is not part of this build: it needs cgo, on Linux or an Apple processor")
 
-// Register returns an error: XLA is not part of this build.
+// Register returns an error: this build lacks XLA.
 func Register(compute.Backend, string) error { return errNoXLA }
 
-// Platform returns an error: XLA is not part of this build.
+// Platform returns an error: this build lacks XLA.
 func Platform(compute.Backend) (string, error) { return "", errNoXLA }
 
-// KeepMemory does nothing: XLA is not part of this build.
+// KeepMemory does nothing: this build lacks XLA.
 func KeepMemory() {}
 
-// Donate does nothing: XLA is not part of this build.
+// Donate does nothing: this build lacks XLA.
 func Donate(*graph.Node) {}
 
 func takesForeign(*graph.Graph) bool { return false }

@@ -11,23 +11,21 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// GoMLX's pure-Go backend computes place by place what one loop could: a matrix plus a row, a transposition, the sum of
-// all rows. Here are loops for the operations that training spends most of its time in. They compute the same numbers,
-// to the last bit.
+// These loops replace GoMLX's pure-Go operations that dominate training, which compute index by index. Results are the
+// same bit for bit.
 
 type (
-	// An operation executes nodes of GoMLX's with one result. Its types stand for GoMLX's as those of an executor do.
+	// Types stand for GoMLX's, as in an executor.
 	operation      func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error)
 	operationTable [compute.OpTypeLast]operation
 
-	// A loop returns what computes a node's result, and the inputs that this may be written over; nil: GoMLX computes it.
+	// A loop returns fill, which computes a result, and the inputs it may overwrite; nil: GoMLX computes it.
 	loop func(t *goInsides, node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int)
 )
 
 //go:linkname operations github.com/gomlx/compute/internal/gobackend.nodeExecutors
 var operations operationTable
 
-// hastened lists the operations that have loops here, and GoMLX's own functions for them.
 var hastened = []struct {
 	op    compute.OpType
 	known string
@@ -47,7 +45,6 @@ var hastened = []struct {
 	{compute.OpTypeDotGeneral, "dot.execDotGeneral", (*goInsides).dot},
 }
 
-// checkOperations returns an error unless the table holds GoMLX's own functions.
 func checkOperations(table *operationTable) error {
 	for _, h := range hastened {
 		if err := checkExecutes(h.op, table[h.op], h.known); err != nil {
@@ -57,7 +54,7 @@ func checkOperations(table *operationTable) error {
 	return nil
 }
 
-// hasten puts the loops into a table that was checked, for the backends of [Hasten]: others run what was there.
+// Backends without [Hasten] run the old functions.
 func (t *goInsides) hasten(table *operationTable) {
 	t.own = *table
 	for _, h := range hastened {
@@ -80,9 +77,9 @@ func (t *goInsides) hasten(table *operationTable) {
 	}
 }
 
-// Hasten has a backend of GoMLX's in pure Go run the loops of this package for the operations of hastened, with the
-// same numbers to the last bit, until end is called. Other backends of the process run GoMLX's. Where [Intercepted]
-// returns an error, and for backends of other kinds, it does nothing.
+// Hasten makes a pure-Go backend run this package's loops for the operations of hastened, bit for bit the same, until
+// end is called. Other backends of the process are unaffected. It does nothing where [Intercepted] returns an error, or
+// for other kinds of backends.
 func Hasten(b compute.Backend) (end func()) {
 	t := interceptedGo
 	if t == nil || reflect.TypeOf(b) != t.backend {
@@ -93,19 +90,18 @@ func Hasten(b compute.Backend) (end func()) {
 	return func() { t.asked.Delete(pointer) }
 }
 
-// few is how many numbers are not worth a call from Go to lanes.
+// few numbers are not worth a call from Go to lanes.
 const few = 64
 
-// haveLanes is a variable for tests, which compare.
+// A variable so that tests can compare.
 var haveLanes = lanes.Have
 
-// numbers returns what a buffer of float32 holds, and its dimensions; not found for other types.
 func (t *goInsides) numbers(buffer unsafe.Pointer) (x []float32, dimensions []int, ok bool) {
 	x, ok = (*(*any)(unsafe.Add(buffer, t.flat))).([]float32)
 	return x, (*shapes.Shape)(unsafe.Add(buffer, t.shape)).Dimensions, ok
 }
 
-// result returns a buffer for a node's result: an input that nobody else needs and that has its shape, or a new one.
+// result returns an owned input of the result's shape, or a new buffer.
 func (t *goInsides) result(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool,
 	reuse []int) (buffer unsafe.Pointer, y []float32, err error) {
 	shape := (*shapes.Shape)(unsafe.Add(node, t.nodeShape))
@@ -122,17 +118,15 @@ func (t *goInsides) result(backend, node unsafe.Pointer, inputs []unsafe.Pointer
 	return buffer, y, nil
 }
 
-// shapeOf is the shape of a node's result.
 func (t *goInsides) shapeOf(node unsafe.Pointer) []int {
 	return (*shapes.Shape)(unsafe.Add(node, t.nodeShape)).Dimensions
 }
 
-// A walk says how an operation on two arrays goes through them: over rows of columns numbers each, and what a step in
-// each direction adds to the place in x and in z.
+// The numbers after columns are strides.
 type walk struct{ rows, columns, xRow, xColumn, zRow, zColumn int }
 
-// walkOf returns how to combine arrays of these dimensions, with n and m numbers; not found if GoMLX does it as fast.
-// alike is whether they have the same shape, or one is a single number.
+// walkOf returns how to combine arrays of n and m numbers; not ok if GoMLX is as fast. alike: the same shape, or one is
+// a single number.
 func walkOf(x, z []int, n, m int) (w walk, alike, ok bool) {
 	switch {
 	case m == 1:
@@ -159,7 +153,6 @@ func walkOf(x, z []int, n, m int) (w walk, alike, ok bool) {
 	return w, false, n > 0 && m > 0
 }
 
-// binary computes a number of y from each of x and z.
 func binary(f lanes.Function) loop {
 	return func(t *goInsides, _ unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 		x, xDimensions, isX := t.numbers(inputs[0])
@@ -175,7 +168,7 @@ func binary(f lanes.Function) loop {
 	}
 }
 
-// combine goes through x and z; without lanes, they are rows, and x or z is spread over rows or columns.
+// Without lanes it goes row by row, with x or z broadcast over rows or columns.
 func (w walk) combine(f lanes.Function, x, z, y []float32) {
 	if haveLanes() {
 		f.Run(0, 0, lanes.Slice(x), lanes.Slice(z), lanes.Slice(y), lanes.Int(w.rows), lanes.Int(w.columns),
@@ -190,7 +183,7 @@ func (w walk) combine(f lanes.Function, x, z, y []float32) {
 			rows(f, x[:len(y)], z[:len(y)], y)
 		case w.xColumn == 1:
 			rowAndNumber(f, x[:len(y)], z[0], y)
-		default: // not both are spread over columns
+		default: // not both are broadcast over columns
 			numberAndRow(f, x[0], z[:len(y)], y)
 		}
 	}
@@ -261,7 +254,6 @@ func numberAndRow(f lanes.Function, x float32, z, y []float32) {
 	}
 }
 
-// unary computes each number of y from one of x.
 func unary(f lanes.Function) loop {
 	return func(t *goInsides, _ unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 		x, _, found := t.numbers(inputs[0])
@@ -272,13 +264,11 @@ func unary(f lanes.Function) loop {
 	}
 }
 
-// axes is what a node says of axes.
 func (t *goInsides) axes(node unsafe.Pointer) []int {
 	axes, _ := (*(*any)(unsafe.Add(node, t.data))).([]int)
 	return axes
 }
 
-// columnSums adds up the rows of a matrix.
 func (t *goInsides) columnSums(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 	x, d, found := t.numbers(inputs[0])
 	if !found || len(d) != 2 || len(x) < few || !slices.Equal(t.axes(node), []int{0}) {
@@ -296,7 +286,7 @@ func (t *goInsides) columnSums(node unsafe.Pointer, inputs []unsafe.Pointer) (fi
 	}, nil
 }
 
-// transpose turns a matrix, or leaves an array as it is where axes stay in place.
+// It copies arrays whose axes stay in place.
 func (t *goInsides) transpose(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 	x, d, found := t.numbers(inputs[0])
 	axes := t.axes(node)
@@ -320,7 +310,7 @@ func (t *goInsides) transpose(node unsafe.Pointer, inputs []unsafe.Pointer) (fil
 	}, nil
 }
 
-// says returns a field of what a node says, a pointer to a struct; not found if it has none of that name and kind.
+// says returns a field of a node's data.
 func (t *goInsides) says(node unsafe.Pointer, name string, kind reflect.Kind) (f reflect.Value, ok bool) {
 	is := reflect.ValueOf(*(*any)(unsafe.Add(node, t.data)))
 	if is.Kind() != reflect.Pointer || is.Elem().Kind() != reflect.Struct {
@@ -330,7 +320,6 @@ func (t *goInsides) says(node unsafe.Pointer, name string, kind reflect.Kind) (f
 	return f, f.Kind() == kind
 }
 
-// list is a field that is a slice; nil if there is none of that name and type.
 func list[T any](t *goInsides, node unsafe.Pointer, name string) []T {
 	f, ok := t.says(node, name, reflect.Slice)
 	if !ok || f.Type() != reflect.TypeFor[[]T]() {
@@ -339,7 +328,6 @@ func list[T any](t *goInsides, node unsafe.Pointer, name string) []T {
 	return unsafe.Slice((*T)(f.UnsafePointer()), f.Len())
 }
 
-// slice copies a part of each of some rows.
 func (t *goInsides) slice(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 	x, d, found := t.numbers(inputs[0])
 	starts, to := list[int](t, node, "starts"), t.shapeOf(node)
@@ -354,7 +342,6 @@ func (t *goInsides) slice(node unsafe.Pointer, inputs []unsafe.Pointer) (fill fu
 	}, nil
 }
 
-// pad copies rows into longer ones.
 func (t *goInsides) pad(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 	x, d, found := t.numbers(inputs[0])
 	number, _, filled := t.numbers(inputs[1])

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// bits are numbers that are equal only if they are the same to the last bit, or none.
+// bits are equal only if the numbers are bit for bit.
 func bits(x []float32) []uint32 {
 	all := make([]uint32, len(x))
 	for i, x := range x {
@@ -26,7 +26,6 @@ func bits(x []float32) []uint32 {
 	return all
 }
 
-// normal draws numbers around zero.
 func normal(r *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {
@@ -35,7 +34,7 @@ func normal(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// odd draws normal numbers; now and then with some that are special in between, but those spread.
+// odd draws normal numbers, sometimes with special ones spread in between.
 func odd(r *rand.Rand, n int) []float32 {
 	x, special := make([]float32, n), r.IntN(5) == 0
 	for i := range x {
@@ -47,8 +46,7 @@ func odd(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// eachWay runs a function with the pure-Go backend's own operations, then with ours in Go, then with ours in lanes,
-// where they are to be had.
+// eachWay runs a function with the pure-Go backend's operations, ours in Go, and ours in lanes, where available.
 func eachWay(run func(way string)) {
 	hastened, have := operations, haveLanes
 	defer func() { operations, haveLanes = hastened, have }()
@@ -83,7 +81,7 @@ func TestHastenedOperationsAreGoMLXsToTheLastBit(t *testing.T) {
 		}
 		var want []uint32
 		eachWay(func(way string) {
-			// Once with inputs that others need too, once with some that may be overwritten.
+			// Once with inputs in use elsewhere, once with some that may be overwritten.
 			for _, f := range []func(x []*Node) *Node{f, func(x []*Node) *Node {
 				for i := range x {
 					x[i] = Neg(Neg(x[i]))
@@ -134,7 +132,7 @@ func TestOnlyBackendsThatAskRunOurOperations(t *testing.T) {
 	defer func(own func() bool) { haveLanes = own }(haveLanes)
 	own := haveLanes
 	haveLanes = func() bool { ran++; return own() }
-	for range 2 { // the second backend may lie where the first one did
+	for range 2 { // the second backend may have the first one's address
 		b, err := gobackend.New("ops_sequential")
 		require.NoError(t, err)
 		for _, asks := range []bool{false, true, false} {

@@ -12,7 +12,7 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Shapes with rows, columns and classes left over from those that are added up together.
+// Shapes with remainders of rows, columns and classes beyond the blocks.
 func TestDenseProductsAndGradientsAreAsDefined(t *testing.T) {
 	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		exec, err := NewExec(b.Backend, func(x, w, v *Node) []*Node {
@@ -50,7 +50,6 @@ func TestDenseProductsAndGradientsAreAsDefined(t *testing.T) {
 	})
 }
 
-// nearDefinition holds a matrix to what each of its numbers is by definition.
 func nearDefinition(t *testing.T, y [][]float32, want func(i, j int) float64) {
 	t.Helper()
 	for i, row := range y {

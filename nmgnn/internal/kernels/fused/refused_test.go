@@ -70,7 +70,7 @@ func TestOnlyCallsBecomeThoseOfKernels(t *testing.T) {
 	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		for what, c := range map[string]struct {
 			f    func(x *Node) []*Node
-			want [][]float32 // what is computed all the same
+			want [][]float32 // still computed
 		}{
 			"sum":       {func(x *Node) []*Node { return []*Node{Add(x, x)} }, [][]float32{{2, -4}}},
 			"parameter": {func(x *Node) []*Node { return []*Node{x} }, [][]float32{{1, -2}}},

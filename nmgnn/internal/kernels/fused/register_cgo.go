@@ -27,12 +27,11 @@ import (
 	"unsafe"
 )
 
-// KeepMemory has glibc's allocator keep the memory that it gets, in the whole process, unless MALLOC_TRIM_THRESHOLD_,
-// MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES are set: XLA frees and allocates all intermediate results of a program each
-// time that it runs.
+// KeepMemory makes glibc keep freed memory, in the whole process, unless MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_
+// or GLIBC_TUNABLES is set: XLA reallocates all intermediate results at each run.
 func KeepMemory() { C.nm_keep_memory() }
 
-// registerHandlers makes a plugin, a file that is loaded already, know the kernels.
+// The plugin must be loaded already.
 func registerHandlers(plugin string) error {
 	path := C.CString(plugin)
 	defer C.free(unsafe.Pointer(path))

@@ -12,20 +12,19 @@ import (
 //go:embed lanes.wasm
 var module []byte
 
-// names of the functions in the module.
 var names = [functions]string{"times", "total", "agreement", "attend", "attend_backward", "drop", "elu", "score",
 	"score_backward",
 	"sums", "differences", "products", "quotients", "maxima", "signs", "roots", "column_sums", "transpose", "dot"}
 
 var exported [functions]js.Value
 
-// Have reports whether this WebAssembly machine runs the functions: it knows vector instructions, and Go's runtime is
-// laid out as expected. If not, nothing else here may be called.
+// Have reports whether vector instructions exist and Go's runtime has the expected layout. If not, call nothing else
+// here.
 func Have() bool { return start() }
 
 var start = sync.OnceValue(func() (works bool) {
 	defer func() {
-		if recover() != nil { // what JavaScript throws: an unknown instruction, a module that may not be compiled here
+		if recover() != nil { // JavaScript threw: unknown instruction, or compiling is forbidden
 			works = false
 		}
 	}()
@@ -43,8 +42,8 @@ var start = sync.OnceValue(func() (works bool) {
 	return shared()
 })
 
-// program is the object of wasm_exec.js that runs this program. Package syscall/js has it too, but keeps it for itself:
-// among the values that wasm_exec.js numbers, it is the sixth, as the global object is the fifth.
+// program returns wasm_exec.js's object for this program, which syscall/js does not export: its sixth value, after the
+// global object.
 func program() js.Value {
 	global := js.Global()
 	own := global
@@ -56,7 +55,6 @@ func program() js.Value {
 	return own
 }
 
-// shared tries whether the module works on the memory of this program.
 func shared() bool {
 	x, y := []float32{1, -2, 0, 3, -4}, make([]float32, 5)
 	Signs.Run(0, 0, Slice(x), Slice(y), Int(len(x)))
@@ -64,8 +62,7 @@ func shared() bool {
 	return [5]float32(y) == [5]float32{1, -1, 0, 1, -1}
 }
 
-// Run calls a function for rows, parts or numbers from … to-1, where it takes them. args are the fields that lanes.c
-// lists.
+// Run calls a function, for rows, parts or numbers from … to-1 where it takes them; lanes.c lists the args.
 func (f Function) Run(from, to int, args ...Word) {
 	a := append([]Word(nil), args...)
 	exported[f].Invoke(int(uintptr(unsafe.Pointer(&a[0]))), from, to)

@@ -2,10 +2,10 @@
 
 package lanes
 
-// Have returns false: there is no WebAssembly here.
+// Have returns false: this is not WebAssembly.
 func Have() bool { return false }
 
-// Run panics: there is no WebAssembly here.
+// Run panics: this is not WebAssembly.
 func (f Function) Run(from, to int, args ...Word) {
 	if !Have() {
 		panic("not compiled to WebAssembly")

@@ -14,13 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// section is a part of a WebAssembly module.
 type section struct {
 	id   byte
 	data []byte
 }
 
-// sections takes a module apart.
 func sections(t *testing.T, module []byte) (all []section) {
 	require.Equal(t, "\x00asm\x01\x00\x00\x00", string(module[:8]))
 	for rest := module[8:]; len(rest) > 0; {
@@ -36,7 +34,7 @@ func sections(t *testing.T, module []byte) (all []section) {
 	return all
 }
 
-// The memory is that of a Go program: data of the module's own, or a stack, would overwrite it.
+// The memory is the Go program's: the module's data or stack would overwrite it.
 func TestTheModuleBringsNoMemoryOrData(t *testing.T) {
 	module, err := os.ReadFile("lanes.wasm")
 	require.NoError(t, err)
@@ -50,7 +48,7 @@ func TestTheModuleBringsNoMemoryOrData(t *testing.T) {
 	}
 }
 
-// What the Go loops and GoMLX's operations compute is compared with the module where it runs.
+// Runs the comparison of Go loops and GoMLX's operations with the module.
 func TestResultsAreTheSameInWebAssembly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: it compiles GoMLX for WebAssembly")
@@ -58,7 +56,7 @@ func TestResultsAreTheSameInWebAssembly(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skipf("skipped: %v", err)
 	}
-	// opened so that go test runs this again when one of them has changed
+	// opened so that go test reruns this when one has changed
 	for _, pattern := range []string{"*", "../*.go"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
@@ -74,7 +72,7 @@ func TestResultsAreTheSameInWebAssembly(t *testing.T) {
 	test := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-run", "Hastened|InLanes",
 		"-exec", filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "go_js_wasm_exec"),
 		"nodemask/nmgnn/internal/kernels/fused")
-	for _, v := range os.Environ() { // little of it: wasm_exec.js has room for 8 kB
+	for _, v := range os.Environ() { // only a few: wasm_exec.js has room for 8 kB
 		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "GO") || name == "PATH" || name == "HOME" ||
 			strings.HasPrefix(name, "XDG_CACHE") {
 			test.Env = append(test.Env, v)

@@ -1,29 +1,27 @@
-// Package simd adds up rows of numbers and drops numbers with vector instructions, in Go's assembly: no cgo is needed.
+// Package simd sums rows and drops numbers with vector instructions in Go assembly, without cgo.
 package simd
 
 import "unsafe"
 
-// AddRows sets y[0 … 63] to Σ_i weights[at(i)]·h[columns[i]·stride + 0 … 63], where at(i) is positions[i], or i
-// without positions; without weights they are 1. One i is added after the other, each product rounded: no FMA, which
-// other processors and WebAssembly lack. Each column must be within h, and each position within weights. It panics if y
-// is shorter than 64.
+// AddRows sets y[0 … 63] to Σ_i weights[at(i)]·h[columns[i]·stride + 0 … 63], with at(i) = positions[i], or i without
+// positions; nil weights are 1. It adds one i after the other and rounds each product: no FMA, which other CPUs and
+// WebAssembly lack. Columns must be within h, positions within weights. It panics if y is shorter than 64.
 func AddRows(y, h []float32, columns []int32, stride int, weights []float32, positions []int32) {
 	_ = y[63]
 	addRows64(&y[0], unsafe.SliceData(h), unsafe.SliceData(columns), len(columns), 4*stride, unsafe.SliceData(weights),
 		unsafe.SliceData(positions))
 }
 
-// AddRowsOf8Heads is AddRows with eight weights for each i, weights[8·at(i) …], which multiply eight numbers each.
+// AddRowsOf8Heads is AddRows with eight weights per i, weights[8·at(i) …], each for eight numbers.
 func AddRowsOf8Heads(y, h []float32, columns []int32, stride int, weights []float32, positions []int32) {
 	_ = y[63]
 	addRows8x8(&y[0], unsafe.SliceData(h), unsafe.SliceData(columns), len(columns), 4*stride, unsafe.SliceData(weights),
 		unsafe.SliceData(positions))
 }
 
-// AddFours sets y[k] to Σ_i weights[at(i)·step]·h[columns[i]·stride + k], for all k below the largest multiple of
-// eight that y has room for, and returns that multiple. Arguments are as for [AddRows], but sums are those of a plain
-// loop that takes four i at a time, (w0·h0 + w1·h1) + (w2·h2 + w3·h3), and what is left over one by one, each
-// product rounded.
+// AddFours sets y[k] to Σ_i weights[at(i)·step]·h[columns[i]·stride + k] for k below len(y) rounded down to a multiple
+// of eight, which it returns. Arguments are as for [AddRows]; sums take four i at a time, (w0·h0 + w1·h1) + (w2·h2 +
+// w3·h3), and the rest one by one, each product rounded.
 func AddFours(y, h []float32, columns []int32, stride int, weights []float32, step int, positions []int32) int {
 	n := len(y) &^ 7
 	if len(columns) == 0 {
@@ -50,9 +48,8 @@ func AddFours(y, h []float32, columns []int32, stride int, weights []float32, st
 	return n
 }
 
-// Drop sets y[i] to x[i]·scale where number first+i is kept and to 0 where it is dropped, which it is if
-// mix(mix((first+i) ^ key0) + key1) < bound, mix being "lowbias32". x may be nil: all ones. It stops at the largest
-// multiple of eight that y has room for, and returns that multiple.
+// Drop sets y[i] to 0 if mix(mix((first+i) ^ key0) + key1) < bound, else to x[i]·scale, where mix is "lowbias32" and
+// nil x is ones. It does so for len(y) rounded down to a multiple of eight, which it returns.
 func Drop(y, x []float32, first, key0, key1, bound uint32, scale float32) int {
 	n := len(y) &^ 7
 	if n == 0 {

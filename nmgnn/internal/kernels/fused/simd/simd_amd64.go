@@ -2,7 +2,7 @@ package simd
 
 import "golang.org/x/sys/cpu"
 
-// Have reports whether this processor has the instructions (AVX2). If not, nothing else here may be called.
+// Have reports whether this CPU has AVX2. If not, call nothing else here.
 func Have() bool { return cpu.X86.HasAVX2 }
 
 //go:noescape

@@ -2,10 +2,10 @@
 
 package simd
 
-// Have returns false: this package has no vector instructions for this processor.
+// Have returns false: no vector instructions are used on this CPU.
 func Have() bool { return false }
 
-// What takes vector instructions is nil here, and panics.
+// These are nil here: calling them panics.
 var (
 	addRows64, addRows8x8 func(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32)
 

@@ -14,7 +14,7 @@ func skipWithout(t *testing.T) {
 	}
 }
 
-// rows is what AddRows and the others are given.
+// rows is the input of AddRows and the others.
 type rows struct {
 	h                  []float32
 	columns, positions []int32
@@ -22,7 +22,7 @@ type rows struct {
 	weights            []float32
 }
 
-// draw makes n rows of width numbers; normal numbers, so that nearly every sum is rounded.
+// draw makes n rows of normal numbers, so that nearly every sum is rounded.
 func draw(t *rapid.T, n, width, heads int) rows {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 	x := rows{stride: width + rapid.IntRange(0, 9).Draw(t, "gap"), columns: make([]int32, n)}
@@ -49,7 +49,6 @@ func draw(t *rapid.T, n, width, heads int) rows {
 	return x
 }
 
-// number is h at entry i, and its weight.
 func (x rows) number(i, k, head, heads int) (h, w float32) {
 	h, w = x.h[int(x.columns[i])*x.stride+k], 1
 	if x.weights != nil {
@@ -71,7 +70,7 @@ func TestAddRowsAddsOneRowOf64NumbersAfterTheOther(t *testing.T) {
 		for k := range want {
 			for i := range x.columns {
 				h, w := x.number(i, k, k/(64/heads), heads)
-				want[k] += float32(w * h) // Go may leave out roundings, but not those of conversions
+				want[k] += float32(w * h) // Go may skip roundings, but not of conversions
 			}
 			got[k] = 7 // to be overwritten
 		}
@@ -94,7 +93,7 @@ func TestAddFoursIsAPlainLoopToTheLastBit(t *testing.T) {
 		for head := range heads {
 			want, got := make([]float32, share), make([]float32, share)
 			for k := range want {
-				// Go may leave out roundings, but not those of conversions.
+				// Go may skip roundings, but not of conversions.
 				term := func(i int) float32 { h, w := x.number(i, head*share+k, head, heads); return float32(w * h) }
 				i := 0
 				for ; i+4 <= n; i += 4 {
