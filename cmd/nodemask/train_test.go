@@ -201,7 +201,7 @@ func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 		"unknown flag: --regulariser-rate":                                 {"--regulariser-rate", "0.5"},
 		"unknown shorthand flag: 'x' in -x":                                {"-x"},
 		"flag needs an argument: --layers":                                 {"--layers"},
-		`"nowhere": no such data set: expected one of`:                     {"--data", "nowhere"},
+		`"nowhere": no such data set: expected a name that`:                {"--data", "nowhere"},
 		`expected 'nodemask train [flags]', found 'nodemask train please'`: {"please"},
 	})
 }

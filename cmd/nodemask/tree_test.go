@@ -130,7 +130,7 @@ func TestACachedTreeHasItsRootOnce(t *testing.T) {
 }
 
 func TestTreeExitsTwoForMisuseOneForFailure(t *testing.T) {
-	bad := put(t, t.TempDir(), "bad.txt", "a b\na b c\n")
+	bad := put(t, t.TempDir(), "bad.txt", "a b\n,b\n")
 	for _, c := range []struct {
 		args []string
 		code int
@@ -149,7 +149,7 @@ func TestTreeExitsTwoForMisuseOneForFailure(t *testing.T) {
 		{[]string{"--data", "cora", "--root", "1", "--train", "20"}, 2, "--train"},
 		{[]string{"--data", "cora", "--root", "1", "--check", "--count"}, 2, "--check and --count"},
 		{[]string{"--edges", bad, "--root", "a", "--cached"}, 2, "--cached"},
-		{[]string{"--edges", bad, "--root", "a"}, 1, "bad.txt: line 2: found \"a b c\": expected two ids"},
+		{[]string{"--edges", bad, "--root", "a"}, 1, "bad.txt: line 2: found \",b\": expected two ids"},
 		{[]string{"--edges", tailedTriangle(t), "--root", "eve"}, 2, "no edge of"},
 		{[]string{"--edges", filepath.Join(t.TempDir(), "none"), "--root", "a"}, 1, "no such file"},
 	} {
