@@ -182,7 +182,7 @@ func TestTrainedTrialsAreKeptAndNotRunAgain(t *testing.T) {
 	last := Live().Trials(cell)[1]
 	assert.NotEmpty(t, last.TrainLosses, "to be shown where nothing is run again")
 	assert.NotEmpty(t, last.ValidationLosses)
-	// The playground's are neither.
+	// Of three trials one is left to run.
 	ran, err := trainInto(t.Context(), notebook.NewProgress("a test", 0), Label,
 		worker.Training{Cells: []record.Cell{cell}, Trials: 3})
 	require.NoError(t, err)

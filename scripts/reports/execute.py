@@ -24,7 +24,7 @@ import kernel as guard
 SHOWS = re.compile(
     r"\b(?:incell\.Train|nb\.(SVG|HTML|Markdown|Table|Chart|Rows|Tree|Figure|Explore\w*|Train\w*|Compare|"
     r"Artifact|Claims|Summary|Source|TreeSizes|CheckTree|MaskingCurves|"
-    r"Repetition|Twins|Playground))\("
+    r"Repetition|Twins))\("
 )
 # Lines that say nothing by themselves: rulers and exit statuses.
 NO_REASON = re.compile(r"-----|exit status")
