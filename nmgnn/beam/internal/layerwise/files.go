@@ -169,12 +169,12 @@ func hashOf(path string) (sum [sha256.Size]byte, err error) {
 	return [sha256.Size]byte(h.Sum(nil)), err
 }
 
-// empty reports whether a file has no rows; reading it later reports errors.
+// empty reports whether a file can be read, as nodes or edges, and has no rows.
 func empty(path string) bool {
 	found, ctx := errors.New("a row"), context.Background() // one row takes no time
 	nodes := scanNodes(ctx, path, func(_, _ []byte, _ []float32) error { return found })
 	edges := scanEdges(ctx, path, func(_, _ []byte) error { return found })
-	return !errors.Is(nodes, found) && !errors.Is(edges, found)
+	return nodes == nil || edges == nil
 }
 
 // checkColumns checks that feature names are the model's, in order, where both have names.
