@@ -15,6 +15,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
+	"nodemask/paper/judge"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
 )
@@ -83,6 +84,13 @@ func (f *runFlags) share() (index, of int, err error) {
 func (f *runFlags) open(ctx context.Context, data string) (*datasets.Graph, error) {
 	if data == "reddit-like" {
 		data = fmt.Sprintf("reddit-like:scale=%v", f.scale)
+	}
+	if file, held := judge.GraphFileOf(data); held {
+		path, err := file.Path(f.dataDir)
+		if err != nil {
+			return nil, err
+		}
+		data = path
 	}
 	g, err := datasets.Open(ctx, data, openOptions(f.dataDir))
 	return g, dataError(err)

@@ -27,7 +27,7 @@ claim. Tables and figures that are named are printed, or written as a page with 
 them, after the findings. It needs no other files. 'answers' is what node masking changes in the reading that the paper
 cites, 'summary' the verdict on each claim (each as a table, or drawn with --format svg). 'summary --format json' is for
 programs: docs/FORMATS.md describes its fields. 'summary --format ro-crate' describes the project's folder, with its
-results, as an RO-Crate. A part of the protocols (cited, departures, stated, scale, tables, balanced, depth, tuned)
+results, as an RO-Crate. A part of the protocols (cited, departures, stated, scale, tables, balanced, graphs, depth, tuned)
 prints its numbers.`,
 		Example: `  nodemask report -o report.html
   nodemask report table-gat --format markdown

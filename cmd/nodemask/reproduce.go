@@ -34,7 +34,7 @@ reddit'). If another data set is not there (CiteSeer: 'nodemask data fetch cites
 trials run, and the exit code is 1.
 
 A part of paper/PROTOCOL-2.md is run by its name: cited, departures, stated, scale, tables, balanced; of
-paper/PROTOCOL.md: depth, tuned. 'nodemask report PART' shows its numbers.`,
+paper/PROTOCOL-3.md: graphs; of paper/PROTOCOL.md: depth, tuned. 'nodemask report PART' shows its numbers.`,
 		Example: `  nodemask reproduce --list
   nodemask reproduce table-mad --trials 1
   nodemask reproduce --jobs 2 --shard 1/4

@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"nodemask/datasets"
+	"nodemask/internal/jobs"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/train"
 	"nodemask/paper/judge"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
@@ -54,15 +57,18 @@ type partRun struct {
 	part, data, model string
 	store             *record.Store
 	protocol          string
-	splits            int
+	seeds             []uint64
 }
 
 func openPart(c *cobra.Command, part, folder, data, model string) (partRun, error) {
 	r := partRun{Command: c, part: part, data: data, model: model, protocol: judge.FirstProtocol(),
-		splits: judge.DepthSplits}
+		seeds: judge.Seeds(judge.FirstDepthSplit, judge.DepthSplits)}
 	in := report.FirstFolder
-	if slices.Contains(judge.Parts(), judge.Part(part)) {
-		in, r.protocol, r.splits = report.SecondFolder, judge.SecondProtocol(), judge.Part(part).Splits()
+	switch of := judge.Part(part); {
+	case of == judge.Graphs:
+		in, r.protocol, r.seeds = report.ThirdFolder, judge.ThirdProtocol(), of.Seeds()
+	case slices.Contains(judge.Parts(), of):
+		in, r.protocol, r.seeds = report.SecondFolder, judge.SecondProtocol(), of.Seeds()
 	}
 	if part == depthPart {
 		if model != "all" && model != "gin" {
@@ -118,9 +124,7 @@ func (r partRun) status() error {
 		return err
 	}
 	var cells []record.Cell
-	seeds := judge.Seeds(judge.FirstSplit, r.splits)
 	if r.part == depthPart {
-		seeds = judge.Seeds(judge.FirstDepthSplit, r.splits)
 		for _, of := range r.depthCells() {
 			for _, c := range of {
 				cells = append(cells, c.Trained())
@@ -135,12 +139,12 @@ func (r partRun) status() error {
 			return err
 		}
 	}
-	done, complete, err := r.results().Count(cells, seeds)
+	done, complete, err := r.results().Count(cells, r.seeds)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(r.OutOrStdout(), "%s, %s, %s: %d of %d trials; %d of %d trainings have all %d splits\n", r.part,
-		r.data, r.model, done, len(cells)*r.splits, complete, len(cells), r.splits)
+		r.data, r.model, done, len(cells)*len(r.seeds), complete, len(cells), len(r.seeds))
 	return err
 }
 
@@ -158,9 +162,21 @@ func (r partRun) train(batch judge.Batch) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.runFlags.train(r.Command, b, r.store, batch.Cells, measure.Options{Seeds: batch.Seeds, Batch: 5,
-		Protocol: r.protocol}, func(last record.Record) string {
-		return fmt.Sprintf("%s, %s, %d%%, split %d, %d epochs in %.2f s", last.Model, last.Setting, last.TrainPercent,
+	o := measure.Options{Seeds: batch.Seeds, Batch: 5, Protocol: r.protocol}
+	if r.part == string(judge.Graphs) { // balanced over graphs, whenever it ends
+		o.Batch = 1
+		o.Pool, err = jobs.New(b, r.jobs, func(own *backend.Backend) *train.Runner {
+			runner := train.NewRunner(own)
+			runner.Programs = len(batch.Cells)
+			return runner
+		}, (*train.Runner).Close)
+		if err != nil {
+			return err
+		}
+		defer o.Pool.Close()
+	}
+	_, err = r.runFlags.train(r.Command, b, r.store, batch.Cells, o, func(last record.Record) string {
+		return fmt.Sprintf("%s, %s, %s, %d%%, split %d, %d epochs in %.2f s", last.Data, last.Model, last.Setting, last.TrainPercent,
 			last.Seed, last.Epochs, last.Seconds)
 	})
 	return err
@@ -177,11 +193,11 @@ func oneOrAll(flag, value string, known []string) ([]string, error) {
 }
 
 func (r partRun) questions() (questions []judge.Question, err error) {
-	data, err := oneOrAll("data", r.data, judge.Data())
+	data, err := oneOrAll("data", r.data, judge.Part(r.part).Data())
 	if err != nil {
 		return nil, err
 	}
-	models, err := oneOrAll("model", r.model, judge.Models())
+	models, err := oneOrAll("model", r.model, judge.Part(r.part).Models())
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +215,7 @@ func (r partRun) questions() (questions []judge.Question, err error) {
 	return questions, nil
 }
 
-// runReadings trains a part of the second protocol, the cited reading first, or prints its numbers.
+// runReadings trains a part by its stages, or prints its numbers.
 func (r partRun) runReadings() error {
 	questions, err := r.questions()
 	if err != nil {
@@ -208,16 +224,12 @@ func (r partRun) runReadings() error {
 	if r.runFlags == nil {
 		return r.printCited(r.results(), questions)
 	}
-	var first []judge.Question
-	for _, q := range questions {
-		first = append(first, judge.First(q))
-	}
-	for _, some := range [][]judge.Question{first, questions} {
+	for _, some := range judge.Stages(judge.Part(r.part), questions) {
 		cells, err := judge.Cells(some)
 		if err != nil {
 			return err
 		}
-		if err := r.train(judge.Batch{Cells: cells, Seeds: judge.Seeds(judge.FirstSplit, r.splits)}); err != nil {
+		if err := r.train(judge.Batch{Cells: cells, Seeds: r.seeds}); err != nil {
 			return err
 		}
 	}
@@ -235,7 +247,7 @@ func (r partRun) printCited(results *record.Results, questions []judge.Question)
 		for _, a := range answers {
 			reading := judge.Departure(q.Axes, a.Reading)
 			if a.Effect == nil {
-				fmt.Fprintf(w, "    %s: %d of %d splits\n", reading, a.Splits, r.splits)
+				fmt.Fprintf(w, "    %s: %d of %d splits\n", reading, a.Splits, len(r.seeds))
 				continue
 			}
 			fmt.Fprintf(w, "    %s: %s over %d splits", reading, pointsOf(a.Effect.Pooled), a.Splits)
@@ -266,7 +278,7 @@ func (r partRun) depthCells() map[datasets.Setting][]record.Cell {
 }
 
 func (r partRun) runDepth() error {
-	results, seeds := r.results(), judge.Seeds(judge.FirstDepthSplit, r.splits)
+	results := r.results()
 	cells := r.depthCells()
 	if r.runFlags != nil {
 		var all []record.Cell
@@ -275,7 +287,7 @@ func (r partRun) runDepth() error {
 				all = append(all, c.Trained())
 			}
 		}
-		return r.train(judge.Batch{Cells: all, Seeds: seeds})
+		return r.train(judge.Batch{Cells: all, Seeds: r.seeds})
 	}
 	w := bufio.NewWriter(r.OutOrStdout())
 	for _, setting := range datasets.Settings() {
@@ -284,11 +296,11 @@ func (r partRun) runDepth() error {
 		for _, c := range cells[setting] {
 			s := judge.DepthScore{Layers: c.Parameters.Layers, KeepRate: c.Parameters.KeepRate.Probability()}
 			for _, trial := range results.ReadOff(c) {
-				if slices.Contains(seeds, trial.Seed) {
+				if slices.Contains(r.seeds, trial.Seed) {
 					s.F1 = append(s.F1, trial.MacroF1)
 				}
 			}
-			complete = complete && len(s.F1) == len(seeds)
+			complete = complete && len(s.F1) == len(r.seeds)
 			scores = append(scores, s)
 			if len(s.F1) > 0 {
 				fmt.Fprintf(w, "%s, %2d layers, keep rate %.1f: macro F1 %s over %d splits\n", setting, s.Layers, s.KeepRate,

@@ -17,7 +17,8 @@ import (
 func storesOf(folder string) []*record.Store {
 	return []*record.Store{record.Open(folder),
 		record.OpenUnder(filepath.Join(folder, report.FirstFolder), judge.FirstProtocol()),
-		record.OpenUnder(filepath.Join(folder, report.SecondFolder), judge.SecondProtocol())}
+		record.OpenUnder(filepath.Join(folder, report.SecondFolder), judge.SecondProtocol()),
+		record.OpenUnder(filepath.Join(folder, report.ThirdFolder), judge.ThirdProtocol())}
 }
 
 func loaded(folder string) (records []record.Record, err error) {
@@ -46,7 +47,7 @@ func recordCommand(use, short string, args cobra.PositionalArgs,
 func newVerifyCommand() *cobra.Command {
 	return recordCommand("verify", "Check every record: that it can be read, that it agrees with its cell, and that no "+
 		"two contradict each other", cobra.NoArgs, func(c *cobra.Command, folder string, _ []string) error {
-		var counts [3]int
+		var counts [4]int
 		var errs []error
 		for i, store := range storesOf(folder) {
 			n, err := store.Verify()
@@ -55,11 +56,11 @@ func newVerifyCommand() *cobra.Command {
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
-		if counts == [3]int{} {
+		if counts == [4]int{} {
 			_, err := loaded(folder)
 			return err
 		}
-		_, err := fmt.Fprintf(c.OutOrStdout(), "%d records and %d trainings in order\n", counts[0], counts[1]+counts[2])
+		_, err := fmt.Fprintf(c.OutOrStdout(), "%d records and %d trainings in order\n", counts[0], counts[1]+counts[2]+counts[3])
 		return err
 	})
 }
@@ -70,7 +71,7 @@ func newMergeCommand() *cobra.Command {
 		func(c *cobra.Command, folder string, others []string) error {
 			added := 0
 			var errs []error
-			for i, part := range []string{"", report.FirstFolder, report.SecondFolder} {
+			for i, part := range []string{"", report.FirstFolder, report.SecondFolder, report.ThirdFolder} {
 				var from []string
 				for _, other := range others {
 					if path := filepath.Join(other, part); part == "" || isFolder(path) {

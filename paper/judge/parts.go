@@ -102,24 +102,49 @@ const (
 	// Balanced is the tuned comparison ([BalancedDesign]) of arms with the same sixteen configurations, crossed
 	// with their own rate. It has no questions.
 	Balanced Part = "balanced"
+	// Graphs is the third protocol: the cited reading, stopped on macro F1, on the graphs of [GraphFiles].
+	Graphs Part = "graphs"
 )
 
-// Parts returns all parts.
-func Parts() []Part { return []Part{Cited, Departures, Stated, Scale, Tables, Balanced} }
+// Parts returns all parts of the second protocol, and the third one.
+func Parts() []Part { return []Part{Cited, Departures, Stated, Scale, Tables, Balanced, Graphs} }
 
-// Splits returns the number of splits of the part.
-func (p Part) Splits() int {
-	if p == Scale {
-		return Splits / 2
+// Seeds returns the part's splits.
+func (p Part) Seeds() []uint64 {
+	switch p {
+	case Scale:
+		return Seeds(FirstSplit, Splits/2)
+	case Graphs:
+		return Seeds(FirstGraphSplit, Splits)
 	}
-	return Splits
+	return Seeds(FirstSplit, Splits)
+}
+
+// Data returns the part's data sets in order.
+func (p Part) Data() []string {
+	if p != Graphs {
+		return Data()
+	}
+	var names []string
+	for _, f := range GraphFiles() {
+		names = append(names, f.Data)
+	}
+	return names
+}
+
+// Models returns the part's models in order.
+func (p Part) Models() []string {
+	if p == Graphs {
+		return []string{"gin", "gat"}
+	}
+	return Models()
 }
 
 // QuestionOf returns a part's question, the cited reading first, or an error for a model that the paper lacks.
 func QuestionOf(part Part, data, model string, setting datasets.Setting) (Question, error) {
 	axes, err := Axes(model)
 	q := Question{Axes: axes, Data: data, Model: model, Setting: setting, Sizes: Sizes(),
-		Seeds: Seeds(FirstSplit, part.Splits())}
+		Seeds: part.Seeds()}
 	if err != nil {
 		return q, err
 	}
@@ -140,6 +165,8 @@ func QuestionOf(part Part, data, model string, setting datasets.Setting) (Questi
 				return (r[index(axes, axisFeatures)]+r[index(axes, axisDropout)]+r[index(axes, axisRates)])%2 == 1
 			})
 		}
+	case Graphs:
+		q.Sizes, q.Readings = graphReadings(axes, model, setting)
 	case Scale:
 		q.Readings = slices.DeleteFunc(vary(axes, setting, axisBody, axisRescale), func(r Reading) bool {
 			body := index(axes, axisBody)
@@ -151,8 +178,32 @@ func QuestionOf(part Part, data, model string, setting datasets.Setting) (Questi
 	return q, nil
 }
 
-// First returns the readings to run first: the cited and the fair one.
-func First(q Question) Question {
+// Stages returns a part's questions in the order to run them. Those of [Graphs] are GIN's by size, then GAT's; else the
+// cited and the fair reading come first.
+func Stages(part Part, questions []Question) (stages [][]Question) {
+	if part != Graphs {
+		var cited []Question
+		for _, q := range questions {
+			cited = append(cited, first(q))
+		}
+		return [][]Question{cited, questions}
+	}
+	for _, model := range part.Models() {
+		for _, size := range graphSizes(model) {
+			var some []Question
+			for _, q := range questions {
+				if q.Model == model {
+					q.Sizes = []int{size}
+					some = append(some, q)
+				}
+			}
+			stages = append(stages, some)
+		}
+	}
+	return stages
+}
+
+func first(q Question) Question {
 	first := []Reading{make(Reading, len(q.Axes)), Choice{Fair: true}.reading(q.Axes, q.Setting)}
 	q.Readings = slices.DeleteFunc(slices.Clone(q.Readings), func(r Reading) bool {
 		return !slices.ContainsFunc(first, func(of Reading) bool { return slices.Equal(r, of) })

@@ -13,6 +13,9 @@ func FirstProtocol() string { return HashOf("PROTOCOL.md") }
 // SecondProtocol returns the hash of PROTOCOL-2.md: the cited reading and its neighbours.
 func SecondProtocol() string { return HashOf("PROTOCOL-2.md") }
 
+// ThirdProtocol returns the hash of PROTOCOL-3.md: the cited reading on graphs unlike Cora.
+func ThirdProtocol() string { return HashOf("PROTOCOL-3.md") }
+
 // HashOf returns the first 16 hex digits of the SHA-256 of one of [paper.Protocols].
 func HashOf(file string) string {
 	text, err := paper.Protocols.ReadFile(file)

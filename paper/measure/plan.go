@@ -10,6 +10,7 @@ import (
 type task struct {
 	cell  record.Cell
 	seeds []uint64
+	batch int
 }
 
 // plan groups missing trials by batch of seeds and shared program, and counts all trials.
@@ -23,7 +24,7 @@ func plan(
 	case len(o.Seeds) > 0:
 		batches = [][]uint64{o.Seeds[:1], o.Seeds[1:]}
 	}
-	for _, seeds := range batches {
+	for batch, seeds := range batches {
 		var tasks []task
 		for _, c := range cells {
 			if o.Shards > 1 && shardOf(c, o.Shards) != o.Shard {
@@ -41,7 +42,7 @@ func plan(
 				}
 			}
 			if len(missing) > 0 {
-				tasks = append(tasks, task{c, missing})
+				tasks = append(tasks, task{c, missing, batch})
 			}
 		}
 		groups = append(groups, grouped(tasks)...)

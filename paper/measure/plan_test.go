@@ -73,7 +73,7 @@ func TestTrialsThatLackWhatIsNeededRunAgain(t *testing.T) {
 	require.Empty(t, tasks)
 	require.Equal(t, 2, total)
 	tasks, _ = planned(t, []record.Cell{cached}, have, "go", Options{Seeds: hyper.Seeds(1, 2)})
-	require.Equal(t, []task{{cached, []uint64{1}}, {cached, []uint64{2}}}, tasks)
+	require.Equal(t, []task{{cached, []uint64{1}, 0}, {cached, []uint64{2}, 1}}, tasks)
 	tasks, _ = planned(t, []record.Cell{plain}, have, "xla:cpu", Options{Seeds: hyper.Seeds(1, 1)})
 	require.Len(t, tasks, 1, "another backend's trials are not this one's")
 }
@@ -81,8 +81,8 @@ func TestTrialsThatLackWhatIsNeededRunAgain(t *testing.T) {
 func TestMaskedCellsOfOneProgramAreDoneTogether(t *testing.T) {
 	plain := record.NewCell("cora", "gin", datasets.Inductive, 10)
 	other := record.NewCell("cora", "gat", datasets.Inductive, 10)
-	groups := grouped([]task{{plain.Masked(0.5), []uint64{1}}, {plain.Masked(0.9), []uint64{1}}, {plain, []uint64{1}},
-		{other, []uint64{1}}})
+	groups := grouped([]task{{plain.Masked(0.5), []uint64{1}, 0}, {plain.Masked(0.9), []uint64{1}, 0},
+		{plain, []uint64{1}, 0}, {other, []uint64{1}, 0}})
 	require.Len(t, groups, 3)
 	require.Len(t, groups[0], 2, "the keep rate is an input of the program")
 }

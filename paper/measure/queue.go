@@ -18,14 +18,15 @@ type queue struct {
 // leasePause is the wait before trying a leased cell again.
 const leasePause = 200 * time.Millisecond
 
-// next prefers a group whose program the job has; nil: the queue is empty.
+// next prefers a group of this batch whose program the job has; nil: the queue is empty.
 func (q *queue) next(has func(record.Cell) bool) []task {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	if len(q.groups) == 0 {
 		return nil
 	}
-	i := max(slices.IndexFunc(q.groups, func(group []task) bool { return has(group[0].cell) }), 0)
+	batch := q.groups[0][0].batch
+	i := max(slices.IndexFunc(q.groups, func(g []task) bool { return g[0].batch == batch && has(g[0].cell) }), 0)
 	group := q.groups[i]
 	q.groups = slices.Delete(q.groups, i, i+1)
 	return group

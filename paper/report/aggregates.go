@@ -56,7 +56,7 @@ func (e *Evidence) Aggregates(g *datasets.Graph) (plots.Chart, error) {
 	if len(ratios) > 1 {
 		c.Caption = fmt.Sprintf("A point for each size of the train set; splits: %d. Kendall's rank correlation over all "+
 			"points: %s.",
-			judge.Scale.Splits(), plots.Signed(stat.Kendall(ratios, effects, nil), 2))
+			len(judge.Scale.Seeds()), plots.Signed(stat.Kendall(ratios, effects, nil), 2))
 	}
 	return c, nil
 }
@@ -66,8 +66,7 @@ func aggregateRatio(g *datasets.Graph, x csr.Matrix, mean bool, setting datasets
 	error) {
 	var tested, trained float64
 	sum := make([]float64, x.Columns)
-	for split := range judge.Scale.Splits() {
-		seed := uint64(judge.FirstSplit + split)
+	for _, seed := range judge.Scale.Seeds() {
 		s, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: trainPercent, Seed: seed})
 		if err != nil {
 			return 0, err

@@ -32,6 +32,7 @@ var crateFiles = []struct{ path, name, format string }{
 	{"docs/FORMATS.md", "What the fields of claims.json mean", "text/markdown"},
 	{"paper/PROTOCOL.md", "The protocol of the exploratory readings", "text/markdown"},
 	{"paper/PROTOCOL-2.md", "The protocol of the cited reading", "text/markdown"},
+	{"paper/PROTOCOL-3.md", "The protocol of graphs unlike Cora", "text/markdown"},
 	{"paper/DEVIATIONS.md", "What differs from the protocols", "text/markdown"},
 	{"CITATION.cff", "How to cite it", "text/yaml"},
 	{"LICENSE", "Apache License 2.0", "text/plain"},

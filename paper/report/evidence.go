@@ -29,10 +29,11 @@ type Evidence struct {
 	cells       map[string][]record.Cell   // by artifact ID
 }
 
-// The folders of both protocols' trainings, next to the tables' trials.
+// The folders of the protocols' trainings, next to the tables' trials.
 const (
 	FirstFolder  = "protocol-1"
 	SecondFolder = "protocol-2"
+	ThirdFolder  = "protocol-3"
 )
 
 // Open returns the evidence of a folder of results.

@@ -1,0 +1,87 @@
+package judge
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"nodemask/datasets"
+)
+
+// FirstGraphSplit is the first seed of [Graphs]' splits.
+const FirstGraphSplit = 700
+
+// GraphFile is a graph of the third protocol.
+type GraphFile struct{ Data, File, SHA256 string }
+
+// GraphFiles returns the third protocol's graphs in order.
+func GraphFiles() []GraphFile {
+	return []GraphFile{
+		{"tolokers", "tolokers.npz", "dacf3ac94cec53d03cd2adb5255c08b33dee1656c33ca8164a464bd9450a1667"},
+		{"squirrel-filtered", "squirrel_filtered.npz", "f06370ffb3116c5de8b7a600005400b2293c025e0ce2f6916d8201a825505ac7"},
+		{"actor", "actor.npz", "c350eef06b2c2a9bf8218be2b57cac6d4003d0922eb597a039e9123f75817816"},
+		{"minesweeper", "minesweeper.npz", "e664c8dacf1e8ac466c2c09ed4b237bd2c5541f47a6eae9c6092cb87f16412b3"},
+		{"blogcatalog", "blogcatalog.npz", "858b9e1c2cc34e7de723ebd56b1d19590869eafa800cde8663ad8dc8e29ef1f6"},
+		{"flickr_small", "flickr_small.npz", "2e085c1e93f9c049a4004687f1017f66af131b8352b8431c12a395313e9fdf69"},
+		{"amazon_photo", "amazon_photo.npz", "7090e26cb8502b246627e0672d62f0d5321c44e0a8a12b4f269b4746fdc2c068"},
+		{"amazon_cs", "amazon_cs.npz", "c8b779d7a6429b49c03f00cc00a4ac038ec18c228cd7e98be3e1e8bbab28cb2c"},
+		{"coauthor_cs", "coauthor_cs.npz", "7bbda0ec297bb44efc712cc59f9e9a6c9ac959e5c4848e311bc7e011b0be5753"},
+	}
+}
+
+// GraphFileOf returns the graph of a data set's name, and whether the third protocol has it.
+func GraphFileOf(data string) (GraphFile, bool) {
+	files := GraphFiles()
+	i := slices.IndexFunc(files, func(f GraphFile) bool { return f.Data == data })
+	if i < 0 {
+		return GraphFile{}, false
+	}
+	return files[i], true
+}
+
+// Path returns where the file lies: in dir, in $NODEMASK_DATA, or where [datasets.Fetch] put it. It returns an error
+// if it is in none of them, or if its bytes are others than the protocol's.
+func (f GraphFile) Path(dir string) (string, error) {
+	folders := []string{dir, os.Getenv("NODEMASK_DATA")}
+	if at, err := datasets.Locate(f.Data, datasets.OpenOptions{Dir: dir}); err == nil {
+		folders = append(folders, at.Dir)
+	}
+	for _, folder := range folders {
+		path := filepath.Join(folder, f.File)
+		bytes, err := os.ReadFile(path)
+		if folder == "" || os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if sum := sha256.Sum256(bytes); hex.EncodeToString(sum[:]) != f.SHA256 {
+			return "", fmt.Errorf("%s: its SHA-256 is %x: expected %s, the file of paper/PROTOCOL-3.md", path, sum, f.SHA256)
+		}
+		return path, nil
+	}
+	return "", fmt.Errorf("%s: %s is not there: name the folder that has it by --data-dir; paper/PROTOCOL-3.md says where "+
+		"it comes from", f.Data, f.File)
+}
+
+func graphSizes(model string) []int {
+	if model == "gin" {
+		return []int{10, 50}
+	}
+	return []int{10}
+}
+
+// graphReadings returns masking and, for GIN, rescaled masking.
+func graphReadings(axes []Axis, model string, setting datasets.Setting) (sizes []int, readings []Reading) {
+	choices := []Choice{{Fair: true, StopF1: true}}
+	if model == "gin" {
+		choices = []Choice{{StopF1: true}, {StopF1: true, Rescale: true}}
+	}
+	for _, c := range choices {
+		readings = append(readings, c.reading(axes, setting))
+	}
+	return graphSizes(model), readings
+}
