@@ -399,7 +399,7 @@ func TestWhatIsAheadIsToBeUsedUntilItIsSettled(t *testing.T) {
 	a := stopped(t, options("gin"), lab, firstLook+1)
 	arm := armOf(t, a, maskingArm)
 	require.Equal(t, Open, arm.Verdict)
-	require.Regexp(t, `^On my-graph nothing is shown to help GIN so far, and not all is settled\. So far node masking with `+
+	require.Regexp(t, `^On my-graph the splits can't tell yet what helps GIN\. So far node masking with `+
 		`p = 0\.7 without dropout is ahead for GIN, by \d\.\d points \(−?\d\.\d to \d\.\d\)\. Until then, use GIN `+
 		`with node masking, p = 0\.7 without dropout: 8\d\.\d\.$`, a.Sentence)
 	require.Contains(t, a.Command, "--keep-rate")
@@ -472,7 +472,7 @@ func TestTheLeadingModelIsComparedBeforeOthersAreTuned(t *testing.T) {
 	}
 	assert.Equal(t, []int{0, (kin + 1) * looks()[0], 0}, trials)
 	assert.Equal(t, first, lab.trials-1)
-	assert.Regexp(t, `^On my-graph nothing is shown to help GraphSAGE so far, and not all is settled\. (Node masking|DropGNN)`+
+	assert.Regexp(t, `^On my-graph the splits can't tell yet what helps GraphSAGE\. (Node masking|DropGNN)`+
 		`.* makes a difference of −?\d\.\d points \(−\d\.\d to \d\.\d\) to GraphSAGE on 8 splits\. Not compared yet: GIN `+
 		`and GCN\. Until then, use plain GraphSAGE`, a.Sentence)
 }

@@ -16,12 +16,12 @@ import (
 // Verdict is an arm's comparison with the plain model.
 type Verdict string
 
-// The verdicts.
+// The verdicts, in the words of all pages. Here only gains are asked about, so under a point bounds the gain alone.
 const (
-	Open     Verdict = "open"               // the interval contains 0 and [Margin], or is missing
-	Helps    Verdict = "gains"              // the interval is above 0
-	Hurts    Verdict = "loses"              // below 0, with an upper end as strict as the lower
-	NoMatter Verdict = "less than a point"  // the gain is below [Margin]
+	Open     Verdict = "can't tell"         // the interval contains 0 and [Margin], or is missing
+	Helps    Verdict = "helps"              // the interval is above 0
+	Hurts    Verdict = "hurts"              // below 0, with an upper end as strict as the lower
+	NoMatter Verdict = "under a point"      // the gain is below [Margin]
 	Same     Verdict = "is the plain model" // chose the same configuration
 )
 
@@ -264,7 +264,7 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 		}
 		switch {
 		case helps:
-			gains = append(gains, fmt.Sprintf("%s gains %s %s", q.title(best), model, best.Effect.words()))
+			gains = append(gains, fmt.Sprintf("%s helps %s by %s", q.title(best), model, best.Effect.words()))
 		case q.open() > 0:
 			open = append(open, model)
 		default:
@@ -280,9 +280,9 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 		}
 	}
 	use, best := a.use(setting)
-	yet, soFar, leading := " yet", " so far", "So far "
+	yet, leading := " yet", "So far "
 	if len(going)+len(waiting) == 0 {
-		yet, soFar, leading = "", "", "On these splits "
+		yet, leading = "", "On these splits "
 	}
 	switch {
 	case len(gains)+len(none)+len(open) == 0 && leads == nil:
@@ -293,20 +293,20 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 	case len(gains) > 0 && len(none)+len(open) == 0:
 		sentences = append(sentences, begin+" "+list(gains)+".")
 	case len(gains) > 0 && len(open) == 0:
-		sentences = append(sentences, begin+" "+list(gains)+"; nothing gains "+orList(none)+" a point.")
+		sentences = append(sentences, begin+" "+list(gains)+"; nothing helps "+orList(none)+" by a point.")
 	case len(gains) > 0:
-		sentences = append(sentences, begin+" "+list(gains)+"; for "+list(open)+" not all is settled"+yet+".")
+		sentences = append(sentences, begin+" "+list(gains)+"; the splits can't tell"+yet+" for "+list(open)+".")
 	case len(open) == 0:
-		sentences = append(sentences, begin+" nothing gains "+orList(none)+" a point: neither node masking nor another "+
+		sentences = append(sentences, begin+" nothing helps "+orList(none)+" by a point: neither node masking nor another "+
 			"regulariser is worth its trouble.")
 	case len(none) == 0:
-		sentences = append(sentences, begin+" nothing is shown to help "+orList(open)+soFar+", and not all is settled.")
+		sentences = append(sentences, begin+" the splits can't tell"+yet+" what helps "+orList(open)+".")
 	default:
-		sentences = append(sentences, begin+" nothing gains "+orList(none)+" a point, and for "+list(open)+
-			" not all is settled"+yet+".")
+		sentences = append(sentences, begin+" nothing helps "+orList(none)+" by a point, and the splits can't tell"+yet+" for "+
+			list(open)+".")
 	}
 	if len(used) > 0 {
-		sentences = append(sentences, fmt.Sprintf("All %d splits are used for %s: what is open there stays open.",
+		sentences = append(sentences, fmt.Sprintf("All %d splits are used for %s: more time won't tell.",
 			mostSplits(), list(used)))
 	}
 	if len(masking) > 0 {
@@ -345,13 +345,13 @@ func (e *Effect) words() string {
 func (a *Arm) verdictFor(model string) string {
 	switch a.Verdict {
 	case Helps:
-		return "gains " + model + " " + a.Effect.words()
+		return "helps " + model + " by " + a.Effect.words()
 	case Hurts:
-		return fmt.Sprintf("costs %s %.1f points (%.1f to %.1f)", model, -a.Effect.Mean, -a.Effect.High, -a.Effect.Low)
+		return fmt.Sprintf("hurts %s by %.1f points (%.1f to %.1f)", model, -a.Effect.Mean, -a.Effect.High, -a.Effect.Low)
 	case NoMatter:
-		return "gains " + model + " less than a point"
+		return "helps " + model + " by under a point"
 	}
-	return "is open for " + model
+	return "may help " + model + " or not, the splits can't tell"
 }
 
 // stability tells which arm keeps a model from collapsing, or "".
@@ -397,9 +397,9 @@ func (a *Advice) Rest() string {
 	text := fmt.Sprintf("%d of %d comparisons are not settled", open, of)
 	switch {
 	case stays == open:
-		return fmt.Sprintf("%s: all %d splits are used, and the rest stays open.", text, mostSplits())
+		return fmt.Sprintf("%s: all %d splits are used, and more time won't tell.", text, mostSplits())
 	case stays > 0:
-		text += fmt.Sprintf(", %d of them with all %d splits used, which stay open", stays, mostSplits())
+		text += fmt.Sprintf(", %d of them with all %d splits used", stays, mostSplits())
 	}
 	if a.Left > 0 {
 		text += fmt.Sprintf(": about %s more, by the same command with --budget %s, which goes on from here",

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 )
 
@@ -24,8 +25,8 @@ func TestTheSentenceNamesTheGainTheRateAndWhatToUse(t *testing.T) {
 		}
 		return gain
 	}))
-	assert.Regexp(t, `^On my-graph node masking with p = 0\.7 gains GIN [34]\.\d points \(\d\.\d to \d\.\d\); nothing gains `+
-		`GCN a point\. Use GIN with node masking, p = 0\.7: 8[345]\.\d\.$`, a.Sentence)
+	assert.Regexp(t, `^On my-graph node masking with p = 0\.7 helps GIN by [34]\.\d points \(\d\.\d to \d\.\d\); nothing `+
+		`helps GCN by a point\. Use GIN with node masking, p = 0\.7: 8[345]\.\d\.$`, a.Sentence)
 	assert.Contains(t, a.Command, "nodemask train --data my-graph --model gin --setting transductive --train 10 ")
 	assert.Contains(t, a.Command, "--keep-rate 0.7")
 	assert.NotContains(t, a.Command, "--json")
@@ -55,7 +56,7 @@ func TestWhenTheBudgetEndsWhatIsOpenIsSaid(t *testing.T) {
 	assert.Regexp(t, `^4 of 4 comparisons are not settled: about \d+s more, by the same command with --budget `, a.Rest())
 
 	a = stopped(t, options("gin"), lab, 110)
-	assert.Contains(t, a.Sentence, "nothing is shown to help GIN so far")
+	assert.Contains(t, a.Sentence, "the splits can't tell yet what helps GIN")
 	assert.Regexp(t, `^[1-4] of 4 comparisons are not settled: about [\dms]+ more, by the same command with `+
 		`--budget [\dms]+, which goes on from here\.$`, a.Rest())
 }
@@ -157,8 +158,13 @@ func TestWhenAllSplitsAreUsedTheRestStaysOpen(t *testing.T) {
 	a := advised(t, options("gin"), &fake{trained: map[string][]record.Record{}, score: wild})
 	require.Equal(t, Open, armOf(t, a, maskingArm).Verdict)
 	require.Len(t, armOf(t, a, maskingArm).F1, 180)
-	assert.Contains(t, a.Sentence, "On my-graph nothing is shown to help GIN, and not all is settled. All 180 splits are "+
-		"used for GIN: what is open there stays open.")
+	assert.Contains(t, a.Sentence, "On my-graph the splits can't tell what helps GIN. All 180 splits are used for "+
+		"GIN: more time won't tell.")
 	assert.NotRegexp(t, `Until then|so far|So far|yet`, a.Sentence)
-	assert.Equal(t, "1 of 4 comparisons are not settled: all 180 splits are used, and the rest stays open.", a.Rest())
+	assert.Equal(t, "1 of 4 comparisons are not settled: all 180 splits are used, and more time won't tell.", a.Rest())
+}
+
+func TestVerdictsAreTheWordsOfThePaper(t *testing.T) {
+	assert.Equal(t, []judge.Verdict{judge.Helps, judge.Hurts, judge.Under, judge.Unclear},
+		[]judge.Verdict{judge.Verdict(Helps), judge.Verdict(Hurts), judge.Verdict(NoMatter), judge.Verdict(Open)})
 }

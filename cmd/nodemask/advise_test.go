@@ -50,7 +50,7 @@ func TestAdviseAnswersKeepsItsTrialsAndWritesAPage(t *testing.T) {
 	arguments := []string{"advise", "--data", data, "--models", "gcn", "--setting", "transductive", "--train", "30",
 		"--results", folder, "--budget", "1h"}
 	out, _ := succeeds(t, append(arguments, "-o", page)...)
-	require.Contains(t, out, "On "+data+" nothing gains GCN a point")
+	require.Contains(t, out, "On "+data+" nothing helps GCN by a point")
 	require.Contains(t, out, "Use plain GCN (dropout 0.5): 100.0.")
 	require.Contains(t, out, "nodemask train --data "+data+" --model gcn --setting transductive --train 30")
 	require.Contains(t, fileText(t, page), "What helps on "+data)
