@@ -331,7 +331,9 @@ func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
 	}
 	gin, err := json.Marshal(entry("gin"))
 	require.NoError(t, err)
-	places, err := json.Marshal([]map[string]any{{"left": 25, "top": 50, "name": "GIN, 0.5: 79.00", "cell": string(gin)}})
+	places, err := json.Marshal([]map[string]any{{"left": 25, "top": 50, "name": "GIN, 0.5: 79.00", "cell": string(gin)},
+		{"left": 75, "top": 50, "name": "gain, 50: 1.00", "cell": string(gin) + "\n" + `{"data":"cora","model":"gin",` +
+			`"setting":"inductive","train":50,"choices":{}}`}})
 	require.NoError(t, err)
 	trials, err := json.Marshal(recorded)
 	require.NoError(t, err)
@@ -384,6 +386,16 @@ func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
 	b.Is("100 100 GIN, 0.5: 79.00. Run it here", `(point => { const [p, i] = [point.getBoundingClientRect(), point.parentElement.querySelector('img').getBoundingClientRect()]; return [p.x + p.width / 2 - i.x, p.y + p.height / 2 - i.y].map(Math.round).join(' ') + ' ' + point.getAttribute('aria-label') })(document.querySelector('.nm-point'))`)
 	b.click(".nm-point")
 	b.Is("true In the figure: GIN, 0.5: 79.00.", `document.querySelector('dialog').open + ' ' + document.querySelector('.nm-recorded').textContent`)
+	b.click("dialog .nm-close")
+
+	// A difference has two cells.
+	b.click(".nm-point:last-of-type")
+	heads := `['h2', '.nm-recorded', '.nm-other', '.nm-status'].map(s => document.querySelector('dialog ' + s).textContent).join(' / ')`
+	b.Until(`!document.querySelector('dialog .nm-go').hidden`)
+	b.Is("true", `String(`+heads+`.includes('keep 0.5 / In the figure: gain, 50: 1.00. / Show it without masking / Seed 1'))`)
+	b.click("dialog .nm-other")
+	b.Is("GIN on cora, inductive, 50 % to train on / In the figure: gain, 50: 1.00. / Show it with masking / No trial of this "+
+		"is recorded as browsers compute it, so a page has nothing to compare with.", heads)
 	b.click("dialog .nm-close")
 
 	// The panel is closed, opened and set to work before the browser says that it has closed: what runs now is not what

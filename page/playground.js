@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 eca5adc823294701a36fc3ecb065d5c66cd17ddf09ee9571e5a8caaa16584c4a.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 08975a10fa14921a38f33d80eb1474eef226ec8ab6cc163ca28af2689bf4a3dc.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

@@ -28,7 +28,7 @@ type again struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-// TrialsScript returns the script that gives pages each cell of the tables and figures: its command, its recorded
+// TrialsScript returns the script that gives pages each of [report.Shown]: its command, its recorded
 // trials, and the pages' trial to rerun. It returns an error if records cannot be read.
 func TrialsScript(r *record.Results, pages *record.Store) ([]byte, error) {
 	lines, err := pages.Load()
@@ -40,7 +40,7 @@ func TrialsScript(r *record.Results, pages *record.Store) ([]byte, error) {
 		ours[one.Cell] = one
 	}
 	all := map[string]recordedCell{}
-	for _, c := range report.CellsOf(report.Artifacts()) {
+	for _, c := range report.Shown() {
 		key := report.Chosen(c)
 		if key == "" {
 			continue

@@ -166,19 +166,22 @@ func (c Chart) Places() ([]Place, error) {
 		return nil, err
 	}
 	l := c.layout()
+	return c.places(l.frame, point{}, l.Width, l.Height), nil
+}
+
+func (c Chart) places(f frame, corner point, width, height float64) (places []Place) {
 	percent := func(part, whole float64) float64 { return math.Round(1e4*part/whole) / 100 }
-	var places []Place
 	for _, s := range c.Series {
 		for i, cell := range s.Cells {
 			if cell == "" {
 				continue
 			}
-			at, x := l.frame.at(s.X[i], s.Y[i]), strconv.FormatFloat(s.X[i], 'g', 4, 64)
-			places = append(places, Place{Left: percent(at.x, l.Width), Top: percent(at.y, l.Height),
+			at, x := f.at(s.X[i], s.Y[i]), strconv.FormatFloat(s.X[i], 'g', 4, 64)
+			places = append(places, Place{Left: percent(corner.x+at.x, width), Top: percent(corner.y+at.y, height),
 				Name: fmt.Sprintf("%s, %s: %.2f", svg.Plain(s.Name), x, s.Y[i]), Cell: cell})
 		}
 	}
-	return places, nil
+	return places
 }
 
 func (c Chart) drawSeries(d *drawing, f frame, looks []look) {

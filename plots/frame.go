@@ -6,6 +6,7 @@ type frame struct {
 	left, right, top, bottom float64
 	x, y                     axis
 	xLabel, yLabel           []string // lines
+	bare                     bool     // without y's numbers
 }
 
 const (
@@ -59,8 +60,12 @@ func (c Chart) newFrame(width, height, top float64) frame {
 	last := ticks[len(ticks)-1]
 	overhang := width - overhangSpace - textWidth(f.x.label(last), tickSize)/2 - f.left
 	f.right = max(min(f.right, f.left+overhang/f.x.part(last)), (f.left+width)/2)
-	f.x.start, f.x.end = f.left, f.right
+	f.place(f.left, f.right)
 	return f
+}
+
+func (f *frame) place(left, right float64) {
+	f.left, f.right, f.x.start, f.x.end = left, right, left, right
 }
 
 func (f frame) at(x, y float64) point { return point{f.x.at(x), f.y.at(y)} }
@@ -78,7 +83,9 @@ func (f frame) draw(d *drawing) {
 	axis := polyline(point{f.left, f.bottom}, point{f.right, f.bottom})
 	d.path(axisLine, axis+f.x.upright(f.bottom, f.bottom+tickLength))
 	f.x.drawBelow(d, f.bottom)
-	f.y.drawBeside(d, f.left)
+	if !f.bare {
+		f.y.drawBeside(d, f.left)
+	}
 	f.x.drawLabel(d, f.bottom, f.xLabel)
 	d.upwards(point{margin + labelLine - labelDescent, (f.top + f.bottom) / 2}, f.yLabel)
 }

@@ -8,17 +8,21 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Panels are small charts in a grid. Series of one name look alike in all and appear once in the legend; charts of a
-// row share their y scale.
+// Panels are small charts in a grid. Series of one name look alike in all.
 type Panels struct {
 	ID, Title, Caption string
 	XLabel, YLabel     string    // of all; panels' own labels are not drawn
 	Width              float64   // in CSS pixels; 0: 840
 	Rows               [][]Chart // with Titles as names
-	OneScale           bool      // one y scale for all panels, not per row
+	// OneScale draws one y axis for all panels, with its numbers on the left, and names lines at their ends.
+	// Otherwise charts of a row share their scale, and a legend names all lines.
+	OneScale bool
 }
 
-const defaultPanelsWidth, panelsRow = 840, 230
+const (
+	defaultPanelsWidth, panelsRow = 840, 230
+	nameGap                       = 12 // from a panel to the marker before a name
+)
 
 // Check returns the error of [Panels.SVG].
 func (p Panels) Check() error {
@@ -33,18 +37,64 @@ func (p Panels) Check() error {
 	return nil
 }
 
+// panel is a chart in its place: its frame is relative to a corner.
+type panel struct {
+	Chart
+	frame  frame
+	corner point
+	looks  []look
+	named  bool // at its lines
+}
+
 // SVG returns a drawing of p, as [Chart.SVG] does. It returns an error unless there is a panel and each can be drawn.
 func (p Panels) SVG() ([]byte, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
+	d, panels := p.layout()
+	for _, c := range panels {
+		d.printf("<g transform=\"translate(%s,%s)\">\n", svg.Px(c.corner.x), svg.Px(c.corner.y))
+		d.text(point{c.frame.left, lineHeight * titleSize * 0.8}, labelSize, bold, svg.Plain(c.Title))
+		c.frame.draw(d)
+		if c.frame.y.min < 0 && c.frame.y.max > 0 {
+			d.path(axisLine, polyline(c.frame.at(c.frame.x.min, 0), c.frame.at(c.frame.x.max, 0)))
+		}
+		c.drawSeries(d, c.frame, c.looks)
+		if c.named {
+			c.nameLines(d)
+		}
+		d.WriteString("</g>\n")
+	}
+	return d.close(), nil
+}
+
+// Places returns the points of the drawing that have a cell, named by panel too. The error is that of [Panels.SVG].
+func (p Panels) Places() ([]Place, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	d, panels := p.layout()
+	var all []Place
+	for _, c := range panels {
+		for _, place := range c.places(c.frame, c.corner, d.Width, d.Height) {
+			place.Name = svg.Plain(c.Title) + ", " + place.Name
+			all = append(all, place)
+		}
+	}
+	return all, nil
+}
+
+// layout opens the drawing, with its heading and, unless lines are named, its legend.
+func (p Panels) layout() (*drawing, []panel) {
 	all := Chart{Caption: p.Caption, XLabel: p.XLabel, YLabel: p.YLabel} // all panels' series, each name once
 	index := map[string]int{}
+	names := 0.0
 	for _, c := range slices.Concat(p.Rows...) {
 		for _, s := range c.Series {
 			if _, ok := index[s.Name]; !ok {
 				index[s.Name] = len(all.Series)
 				all.Series = append(all.Series, s)
+				names = max(names, nameGap+legendGap+textWidth(svg.Plain(s.Name), tickSize)+margin)
 			}
 		}
 	}
@@ -52,42 +102,86 @@ func (p Panels) SVG() ([]byte, error) {
 	width := cmp.Or(p.Width, defaultPanelsWidth)
 	d := newDrawing(p.ID, p.Title, all.description(), width, coloursOf(looks)...)
 	legend := newLegend(all.Series, looks, width-2*margin)
+	if p.OneScale {
+		legend.rows = nil
+	}
 	top := d.top() + margin
 	above := top + legend.height()
 	d.Height = above + panelsRow*float64(len(p.Rows))
 	d.open()
-	legend.draw(d, point{margin, top})
+	if !p.OneScale {
+		legend.draw(d, point{margin, top})
+	}
+	var panels []panel
+	axis := 0.0 // width of the first panel's numbers and label
 	for i, row := range p.Rows {
-		share := (width - margin) / float64(len(row))
-		whole := Chart{} // for the row's scale
-		charts := row
+		whole, charts := Chart{}, row // for the row's scale
 		if p.OneScale {
 			charts = slices.Concat(p.Rows...)
 		}
 		for _, c := range charts {
 			whole.Series = append(whole.Series, c.Series...)
 		}
+		if i == len(p.Rows)-1 && !p.OneScale {
+			whole.XLabel = p.XLabel
+		}
+		share := (width - margin) / float64(len(row))
 		for k, c := range row {
-			if i == len(p.Rows)-1 {
-				whole.XLabel = p.XLabel
-			}
 			if whole.YLabel = ""; k == 0 {
 				whole.YLabel = p.YLabel
 			}
-			f := whole.newFrame(share, panelsRow, lineHeight*titleSize+margin/2)
-			d.printf("<g transform=\"translate(%s,%s)\">\n", svg.Px(share*float64(k)), svg.Px(above+panelsRow*float64(i)))
-			d.text(point{f.left, lineHeight * titleSize * 0.8}, labelSize, bold, svg.Plain(c.Title))
-			f.draw(d)
-			if f.y.min < 0 && f.y.max > 0 {
-				d.path(axisLine, polyline(f.at(f.x.min, 0), f.at(f.x.max, 0)))
+			own := panel{Chart: c, corner: point{share * float64(k), above + panelsRow*float64(i)}}
+			own.frame = whole.newFrame(share, panelsRow, lineHeight*titleSize+margin/2)
+			if p.OneScale {
+				left := 0.0
+				if k == 0 {
+					axis = own.frame.left
+					left = axis
+				}
+				body := (width - axis) / float64(len(row))
+				own.corner.x = axis + body*float64(k) - left
+				own.frame.place(left, left+body-names)
+				own.frame.bare, own.named = k > 0, true
+				if i == len(p.Rows)-1 { // below, so that all panels are equally high
+					own.frame.xLabel = wrap(p.XLabel, labelSize, body-margin)
+					d.Height = max(d.Height, above+panelsRow*float64(i+1)+float64(len(own.frame.xLabel))*labelLine)
+				}
 			}
-			var own []look
 			for _, s := range c.Series {
-				own = append(own, looks[index[s.Name]])
+				own.looks = append(own.looks, looks[index[s.Name]])
 			}
-			c.drawSeries(d, f, own)
-			d.WriteString("</g>\n")
+			panels = append(panels, own)
 		}
 	}
-	return d.close(), nil
+	return d, panels
+}
+
+// nameLines writes the name of each line beside its end, apart from one another.
+func (c panel) nameLines(d *drawing) {
+	type name struct {
+		look look
+		text string
+		y    float64
+	}
+	var names []name
+	for i, s := range c.Series {
+		names = append(names, name{c.looks[i], s.Name, c.frame.at(0, s.Y[len(s.Y)-1]).y})
+	}
+	slices.SortStableFunc(names, func(a, b name) int { return cmp.Compare(a.y, b.y) })
+	for i := range names { // too near: a group around its mean
+		for first := i - 1; first >= 0 && names[first+1].y < names[first].y+legendLine; first-- {
+			mean := 0.0
+			for _, n := range names[first : i+1] {
+				mean += n.y / float64(i+1-first)
+			}
+			for k := first; k <= i; k++ {
+				names[k].y = mean + (float64(k)-float64(first+i)/2)*legendLine
+			}
+		}
+	}
+	for _, n := range names {
+		at := point{c.frame.right + nameGap, n.y}
+		d.path(n.look.markers(), n.look.marker(at))
+		d.text(point{at.x + legendGap, at.y + middle*tickSize}, tickSize, "", svg.Plain(n.text))
+	}
 }

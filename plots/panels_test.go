@@ -52,3 +52,23 @@ func TestSeriesOfOneNameLookAlikeInAllPanels(t *testing.T) {
 	require.Equal(t, band(parts[1]), band(parts[3]))
 	require.NotEqual(t, band(parts[1]), band(parts[4]))
 }
+
+func TestPanelsOfOneScaleNameTheirLinesAtTheEnds(t *testing.T) {
+	p := panels()
+	p.OneScale = true
+	p.Rows[0][0].Series[0].Cells = []string{"", "cell", ""}
+	svg := drawn(t, p)
+	parts := strings.Split(svg, "<g transform")[1:]
+	require.NotContains(t, strings.Split(svg, "<g transform")[0], ">here<", "no legend")
+	for i, part := range parts {
+		require.Equal(t, 1, strings.Count(part, ">here<"), "%d", i)
+		require.Equal(t, i%2 == 0, strings.Contains(part, `text-anchor="end">10</text>`), "%d: numbers on the left alone", i)
+	}
+	places, err := p.Places()
+	require.NoError(t, err)
+	require.Len(t, places, 1)
+	require.Equal(t, "A, here, 50: 4.00", places[0].Name)
+	require.Equal(t, "cell", places[0].Cell)
+	require.InDelta(t, 24, places[0].Left, 8, "in the left panel")
+	require.InDelta(t, 35, places[0].Top, 15, "in the upper row")
+}

@@ -80,11 +80,15 @@ export class Entries {
 <div class="nm-charts" hidden><div class="nm-loss"></div></div>
 <p class="nm-small nm-legend" hidden>Solid: trained on. Dashed: on validation nodes. Ring: the epoch that was kept.</p>
 <p class="nm-status" role="status" aria-live="polite"></p>
-<p class="nm-bar"><button type="button" class="nm-go">Run this trial here</button><button type="button" class="nm-close">Close</button></p>`
+<p class="nm-bar"><button type="button" class="nm-go">Run this trial here</button><button type="button" class="nm-other" hidden></button><button type="button" class="nm-close">Close</button></p>`
     this.find = selector => panel.querySelector(selector)
     this.chart = new Chart(this.find('.nm-loss'), {title: 'Loss', unit: 'cross-entropy'})
     this.find('.nm-go').addEventListener('click', () => (this.job ? this.job.stop() : this.train()))
     const stop = () => this.job && this.job.stop()
+    this.find('.nm-other').addEventListener('click', () => {
+      stop()
+      this.show(this.other, this.key)
+    })
     this.find('.nm-close').addEventListener('click', () => {
       stop()
       panel.close()
@@ -95,17 +99,24 @@ export class Entries {
     return panel
   }
 
-  async open(entry) {
+  // open shows an entry's cell. A point that is a difference has two, of which the reader sees the masked one first.
+  open(entry) {
+    const point = entry.classList.contains('nm-point')
+    this.find('.nm-recorded').textContent = point ? `In the figure: ${entry.title}.` : `In the table: ${first(entry)}${entry.title ? ` (${entry.title.split(';')[0]})` : ''}.`
+    this.panel.showModal()
+    return this.show(...entry.dataset.cell.split('\n'))
+  }
+
+  async show(key, other) {
     const {find} = this
-    const key = entry.dataset.cell
     this.key = key
+    this.other = other
     this.cell = JSON.parse(key)
     find('h2').textContent = words(this.cell)
-    const point = entry.classList.contains('nm-point')
-    find('.nm-recorded').textContent = point ? `In the figure: ${entry.title}.` : `In the table: ${first(entry)}${entry.title ? ` (${entry.title.split(';')[0]})` : ''}.`
+    find('.nm-other').hidden = !other
+    find('.nm-other').textContent = this.cell.choices.keep ? 'Show it without masking' : 'Show it with masking'
     for (const part of ['.nm-charts', '.nm-legend', '.nm-command', '.nm-trials', '.nm-go']) find(part).hidden = true
     find('.nm-status').textContent = ''
-    this.panel.showModal()
     try {
       if (!window.nodemaskTrials) await loaded('trials.js', 'What was recorded')
     } catch (error) {
@@ -122,7 +133,7 @@ export class Entries {
     find('.nm-go').hidden = !again
     const seconds = again ? 2 * again.seconds : 0
     if (again) find('.nm-status').textContent = `Seed ${again.seed}, as the command has it with --backend go. It takes up to ${lasting(seconds)}${seconds > 60 ? '; Stop stops it' : ''}.`
-    else if (command) find('.nm-status').textContent = 'No page runs this: the command does.'
+    else find('.nm-status').textContent = `No trial of this is recorded as browsers compute it, so a page has nothing to compare with${command ? ': the command trains it' : ''}.`
   }
 
   async train() {

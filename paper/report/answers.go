@@ -1,13 +1,16 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper/judge"
+	"nodemask/paper/record"
 	"nodemask/plots"
 	"nodemask/stats"
 )
@@ -62,17 +65,50 @@ const (
 	inPrint   = "printed"
 )
 
+func fairChoices() map[string]judge.Choice {
+	return map[string]judge.Choice{"gin": {StopF1: true}, "gat": {Fair: true}}
+}
+
+// arms returns both cells of a question's first reading.
+func arms(q judge.Question, size int) (plain, masked record.Cell, err error) {
+	for arm, into := range map[judge.Arm]*record.Cell{judge.Plain: &plain, judge.Masked: &masked} {
+		if *into, err = q.Readings[0].Cell(q.Axes, arm, q.Data, q.Model, q.Setting, size); err != nil {
+			return plain, masked, err
+		}
+	}
+	return plain, masked, nil
+}
+
+// gainsCells holds the cells of the leading figure.
+var gainsCells = sync.OnceValue(func() (all []record.Cell) {
+	for _, setting := range datasets.Settings() {
+		for model, fair := range fairChoices() {
+			q, err := judge.QuestionOf(judge.Cited, leadingData, model, setting)
+			for _, choice := range []judge.Choice{{}, fair} {
+				for _, size := range q.Sizes {
+					plain, masked, wrong := arms(choice.On(q), size)
+					if err = cmp.Or(err, wrong); err != nil {
+						panic(err) // of constants
+					}
+					all = append(all, plain, masked)
+				}
+			}
+		}
+	}
+	return record.Merged(all)
+})
+
 // Gains returns the leading figure: masking's gain on Cora by train set size, for GIN and GAT on new and known
 // nodes: as in the paper, in the fair comparison, and published.
 func (e *Evidence) Gains() (plots.Panels, error) {
 	p := plots.Panels{ID: gainsID, Title: "What masking adds to macro F1 on Cora", OneScale: true, Width: 400,
-		XLabel: "% of nodes to train on", YLabel: "points",
+		XLabel: "% to train on", YLabel: "points",
 		Caption: fmt.Sprintf("Means of %d splits. New nodes arrive after training (inductive), known nodes lack only their "+
 			"class in training (transductive). Fair: GIN stops on validation F1, GAT has no attention dropout, both with "+
 			"masking and without. SGAT is as GAT.", judge.Splits)}
 	for _, setting := range datasets.Settings() {
 		var row []plots.Chart
-		for model, fair := range map[string]judge.Choice{"gin": {StopF1: true}, "gat": {Fair: true}} {
+		for model, fair := range fairChoices() {
 			c := plots.Chart{ID: fmt.Sprintf("%s-%s-%s", gainsID, model, setting), Title: hyper.Title(model) + ", " +
 				nodesOf(setting)}
 			for _, of := range []struct {
@@ -88,14 +124,19 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 					return p, err
 				}
 				s := plots.Series{Name: of.name}
-				for _, g := range gains {
+				for i, g := range gains {
 					s.X, s.Y = append(s.X, float64(g.TrainPercent)), append(s.Y, g.Mean)
+					plain, masked, err := arms(a.Question, a.Sizes[i])
+					if err != nil {
+						return p, err
+					}
+					s.Cells = append(s.Cells, Chosen(masked)+"\n"+Chosen(plain))
 				}
 				if len(s.X) > 0 {
 					c.Series = append(c.Series, s)
 				}
 			}
-			theirs := plots.Series{Name: inPrint, Reference: true}
+			theirs := plots.Series{Name: inPrint, Reference: true, Scattered: true}
 			for _, size := range Sizes() {
 				if gain := publishedGain(leadingData, model, setting, size); gain != nil {
 					theirs.X, theirs.Y = append(theirs.X, float64(size)), append(theirs.Y, *gain)

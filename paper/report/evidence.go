@@ -51,10 +51,10 @@ func Open(folder string) *Evidence {
 	return e
 }
 
-// OpenRecords returns the tables' trials, and reading errors.
+// OpenRecords returns the trials of [Shown], and reading errors.
 func OpenRecords(folder string) (*record.Results, error) {
 	e := Open(folder)
-	records := e.records()
+	records := e.records(Shown())
 	return record.NewResults(records), e.Err()
 }
 
@@ -103,16 +103,16 @@ func (e *Evidence) fail(err error) {
 func (e *Evidence) Err() error { return e.err }
 
 // Trials returns the number of trials behind the tables. It reads all.
-func (e *Evidence) Trials() int { return len(e.records()) }
+func (e *Evidence) Trials() int { return len(e.records(tableCells())) }
 
-func (e *Evidence) records() []record.Record {
+func (e *Evidence) records(cells []record.Cell) []record.Record {
 	all, err := e.load()
 	e.fail(err)
 	recorded := map[string]bool{}
 	for _, r := range all {
 		recorded[r.Cell] = true
 	}
-	for _, c := range tableCells() {
+	for _, c := range cells {
 		if !recorded[c.Key()] {
 			some, _ := e.readOff(c)
 			all = append(all, some...)
@@ -132,7 +132,7 @@ var tableCells = sync.OnceValue(func() []record.Cell { return CellsOf(Artifacts(
 // readOff holds the keys of cells that are read off trainings, and of these.
 var readOff = sync.OnceValue(func() (keys struct{ cells, trained map[string]bool }) {
 	keys.cells, keys.trained = map[string]bool{}, map[string]bool{}
-	for _, c := range tableCells() {
+	for _, c := range Shown() {
 		if ReadOff(c) {
 			keys.cells[c.Key()], keys.trained[c.Trained().Key()] = true, true
 		}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"sync"
 
 	"nodemask/paper/record"
 )
@@ -13,11 +14,18 @@ const PagesFolder = "go"
 // PagesSeed is the seed of those trials.
 const PagesSeed = 1
 
-// PagesCells returns the cells whose first trial pages rerun: macro F1 on Cora, and of GIN on PubMed, which take
-// minutes at most.
+// Shown returns the cells of all tables and figures, the leading figure too, each once.
+func Shown() []record.Cell { return shownCells() }
+
+var shownCells = sync.OnceValue(func() []record.Cell {
+	return record.Merged(slices.Concat(tableCells(), gainsCells()))
+})
+
+// PagesCells returns the cells whose first trial pages rerun, of some artifacts and the leading figure: macro F1 on
+// Cora, and of GIN on PubMed, which take minutes at most.
 func PagesCells(artifacts []Artifact) (cells []record.Cell) {
 	seen := map[string]bool{}
-	for _, c := range CellsOf(artifacts) {
+	for _, c := range slices.Concat(CellsOf(artifacts), gainsCells()) {
 		c.Cached, c.History = false, false // they change no score
 		inPages := c.Data == "cora" || c.Data == "pubmed" && c.Parameters.Model == "gin"
 		if key := c.Key(); inPages && Chosen(c) != "" && !seen[key] {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	_ "embed"
 	"encoding/json"
@@ -83,6 +84,28 @@ func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions)
 	return page.Execute(w, contents)
 }
 
+// Clickable returns a drawing's SVG with its places in the attribute data-places, by which a page's script reruns
+// points.
+func Clickable(drawing interface {
+	SVG() ([]byte, error)
+	Places() ([]plots.Place, error)
+}) ([]byte, error) {
+	svg, err := drawing.SVG()
+	if err != nil {
+		return nil, err
+	}
+	places, err := drawing.Places()
+	if err != nil || len(places) == 0 {
+		return svg, err
+	}
+	text, err := json.Marshal(places)
+	if err != nil {
+		return nil, err
+	}
+	attribute := fmt.Sprintf(`<svg data-places="%s" `, template.HTMLEscapeString(string(text)))
+	return bytes.Replace(svg, []byte("<svg "), []byte(attribute), 1), nil
+}
+
 // trusted is output of package plots, which escapes its input.
 func trusted[T string | []byte](text T, err error) (template.HTML, error) {
 	return template.HTML(text), err //nolint:gosec // escaped
@@ -127,7 +150,7 @@ func newAnswerSection(e *Evidence) (s answerSection, err error) {
 	if err != nil {
 		return s, err
 	}
-	if s.Picture, err = trusted(gains.SVG()); err != nil {
+	if s.Picture, err = trusted(Clickable(gains)); err != nil {
 		return s, err
 	}
 	for into, table := range map[*template.HTML]func() (plots.Table, error){&s.Grid: e.Grid, &s.Table: e.AnswersTable} {
@@ -166,21 +189,11 @@ func newSection(a Artifact, e *Evidence, o TableOptions) (s section, err error) 
 		s.NothingFound = len(charts) == 0
 		for _, c := range charts {
 			c.ID += "-chart" // the section has the artifact's ID
-			svg, err := trusted(c.SVG())
+			svg, err := trusted(Clickable(c))
 			if err != nil {
 				return s, err
 			}
-			places, err := c.Places()
-			if err != nil {
-				return s, err
-			}
-			text, err := json.Marshal(places)
-			if err != nil {
-				return s, err
-			}
-			// For the page's script, which reruns a point.
-			s.Content += template.HTML(strings.Replace(string(svg), "<svg ", //nolint:gosec // escaped
-				fmt.Sprintf(`<svg data-places="%s" `, template.HTMLEscapeString(string(text))), 1))
+			s.Content += svg
 		}
 	} else {
 		if t, err = e.Table(a, o); err != nil {
