@@ -132,8 +132,8 @@ func TestTheFiguresInDocsDrawTheCommittedResults(t *testing.T) {
 	require.NoError(t, err)
 	levels, err := e.Levels()
 	require.NoError(t, err)
-	drawings := map[string]func() ([]byte, error){gainsID: func() ([]byte, error) { return Clickable(gains) }, levelsID: levels.SVG,
-		"claims": ClaimsForest(artifacts, e).SVG}
+	drawings := map[string]func() ([]byte, error){gainsID: func() ([]byte, error) { return Clickable(gains) },
+		levelsID: levels.SVG, "claims": ClaimsForest(artifacts, e).SVG}
 	for _, part := range []judge.Part{judge.Departures, judge.Scale} {
 		f, err := e.PartForest(part)
 		require.NoError(t, err)
