@@ -53,19 +53,6 @@ func TestACachedTreeByHand(t *testing.T) {
 	assert.Equal(t, uint64(76), sum(full.AsGraph(), pick(features, full.Base), 2)[0])
 }
 
-func TestANewNodeWithoutTrainNeighboursIsAloneInItsTree(t *testing.T) {
-	for _, hops := range []int{0, 3} {
-		tree, err := BuildCached(ctx, testgraph.Triangle(t), nil, hops, Options{})
-		require.NoError(t, err)
-		assert.Equal(t, []int32{5}, tree.Base)
-		assert.Equal(t, []int32{-1}, tree.Group)
-	}
-	tree, err := BuildCached(ctx, &csr.Graph{}, nil, 2, Options{Mask: []bool{}})
-	require.NoError(t, err)
-	assert.Equal(t, []int32{0}, tree.Base)
-	assert.False(t, tree.RootMasked)
-}
-
 // anyTrain draws a train graph and neighbours in it.
 func anyTrain(t *rapid.T) (*csr.Graph, []int32) {
 	g := testgraph.Any(t, 5)
@@ -117,32 +104,6 @@ func TestACachedTreeHasTheShapeOfTheTreeOfAMaskedRoot(t *testing.T) {
 		masked.Hidden, masked.RootMasked, cached.Group = nil, false, nil
 		masked.Graph, masked.Mask = cached.Graph, cached.Mask
 		require.Equal(t, masked, cached)
-	})
-}
-
-func TestEveryGroupIsItsCachedTree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		train, neighbours := anyTrain(t)
-		mask, hops := testgraph.AnyMask(t, train), rapid.IntRange(1, 4).Draw(t, "hops")
-		tree, err := BuildCached(ctx, train, neighbours, hops, Options{Mask: mask})
-		require.NoError(t, err)
-		first, end := tree.Children(0)
-		size := 1
-		for child := first; child < end; child++ {
-			want := built(t, train, tree.Base[child], hops-1, mask)
-			require.Equal(t, want, subtree(tree, child, hops))
-			size += want.NumNodes()
-			for _, level := range tree.Descendants(child, hops) {
-				for i := level[0]; i < level[1]; i++ {
-					require.Equal(t, child-1, tree.Group[i])
-				}
-			}
-		}
-		require.Equal(t, size, tree.NumNodes())
-		// The tree of ĥ^(k-1) is this one, cut off a level earlier.
-		shorter, err := BuildCached(ctx, train, neighbours, hops-1, Options{Mask: mask})
-		require.NoError(t, err)
-		require.Equal(t, shorter, subtree(tree, 0, hops-1))
 	})
 }
 

@@ -217,20 +217,4 @@ func TestEveryMutationOfABuiltTreeIsNamedForWhatItIs(t *testing.T) {
 	})
 }
 
-func TestABuiltTreeIsNoTreeForOtherHopsRootsOrGraphs(t *testing.T) {
-	g := testgraph.Triangle(t)
-	var fault *Fault
-	require.ErrorAs(t, Check(ctx, g, 0, 1, candidate(), nil), &fault)
-	assert.Equal(t, extraWalk, fault.Kind)
-	require.ErrorAs(t, Check(ctx, g, 0, 3, candidate(), nil), &fault)
-	assert.Equal(t, leafTooEarly, fault.Kind)
-	require.ErrorAs(t, Check(ctx, g, 1, 2, candidate(), nil), &fault)
-	assert.Equal(t, wrongRoot, fault.Kind)
-	pair := testgraph.Undirected(t, 4, [][2]int32{{0, 1}})
-	require.ErrorAs(t, Check(ctx, pair, 0, 2, candidate(), nil), &fault)
-	assert.Equal(t, extraWalk, fault.Kind)
-	require.ErrorAs(t, Check(ctx, g, 0, 2, Arborescence{}, nil), &fault)
-	assert.Equal(t, notArborescence, fault.Kind)
-}
-
 var lemmas = []func(context.Context, *csr.Graph, int, Arborescence, []bool) error{lemma1, lemma2}

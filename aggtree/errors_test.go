@@ -82,42 +82,6 @@ func TestACancelledContextEndsEverything(t *testing.T) {
 	assert.ErrorIs(t, expectError(cancelled, testgraph.Triangle(t), 0, 2), context.Canceled)
 }
 
-// late is a context that is cancelled after so many checks.
-type late struct {
-	context.Context
-	asked *int
-}
-
-func (l late) Err() error {
-	if *l.asked--; *l.asked < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
-func TestWorkUnderWayEndsWithItsContext(t *testing.T) {
-	g := citations()
-	root := int32(0)
-	tree := built(t, g, root, 2, nil)
-	for asked := range 2 {
-		after := func() context.Context { n := asked; return late{ctx, &n} }
-		for name, err := range everything(after(), g, root, 5, nil) {
-			if name != "Check" { // the hand-made candidate ends at its first fault
-				assert.Error(t, err, name)
-			}
-		}
-		for name, run := range map[string]func(context.Context) error{
-			"Count":     func(ctx context.Context) error { _, err := Count(ctx, g, root, 9, nil); return err },
-			"Summaries": func(ctx context.Context) error { _, err := Summaries(ctx, g, 2, nil); return err },
-			"HashAll":   func(ctx context.Context) error { _, err := HashAll(ctx, g, 3, nil, nil); return err },
-			"Lemma1":    func(ctx context.Context) error { return lemma1(ctx, g, 2, tree.Arborescence(), nil) },
-			"Expect":    func(ctx context.Context) error { return expectError(ctx, g, root, 9) },
-		} {
-			assert.ErrorIs(t, run(after()), context.Canceled, "%s after %d", name, asked)
-		}
-	}
-}
-
 func TestATreeAboveTheLimitIsAnErrorWithItsSize(t *testing.T) {
 	_, err := Build(ctx, testgraph.Triangle(t), 0, 2, Options{Limit: 7})
 	var large *TooLargeError

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"strings"
 
 	"nodemask/aggtree"
 	"nodemask/csr"
@@ -36,29 +35,6 @@ func ExampleBuild() {
 	// [3 2 3]
 }
 
-func ExampleBuild_masked() {
-	// Node 2 is masked: it is in no child set, but has a tree.
-	mask := []bool{false, false, true, false}
-	for _, root := range []int32{2, 3} {
-		tree, err := aggtree.Build(context.Background(), graph(), root, 2, aggtree.Options{Mask: mask})
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(tree.Base, tree.RootMasked)
-	}
-	// Output:
-	// [2 0 1 3 1 0] true
-	// [3] false
-}
-
-func ExampleBuild_tooLarge() {
-	_, err := aggtree.Build(context.Background(), graph(), 0, 30, aggtree.Options{})
-	fmt.Println(strings.ReplaceAll(err.Error(), ": ", ":\n"))
-	// Output:
-	// the 30-aggregation tree of node 0 has 23356030256 nodes, but the limit is 1000000:
-	// ask for fewer hops, mask nodes, or raise Options.Limit
-}
-
 func ExampleBuildCached() {
 	// A node arrives next to 0 and 3. Its number is 4, and only the root stands for it.
 	tree, err := aggtree.BuildCached(context.Background(), graph(), []int32{0, 3}, 2, aggtree.Options{})
@@ -81,17 +57,6 @@ func ExampleCount() {
 	// Output: [1 2 5 10 23] 41
 }
 
-func ExampleCheck() {
-	// 0 with children 1 and 2 is the 1-aggregation tree of 0; with 3 in the place of 2 it is not.
-	for _, other := range []int32{2, 3} {
-		candidate := aggtree.Arborescence{Base: []int32{0, 1, other}, Edges: [][2]int32{{0, 1}, {0, 2}}}
-		fmt.Println(aggtree.Check(context.Background(), graph(), 0, 1, candidate, nil))
-	}
-	// Output:
-	// <nil>
-	// extra walk: tree node 2 stands for node 3, which is not a neighbour of node 0; its walk is 0-3
-}
-
 func ExampleVerify() {
 	// Two children of the root stand for node 2: the walks are right, but a smaller tree has the same.
 	candidate := aggtree.Arborescence{Base: []int32{3, 2, 2}, Edges: [][2]int32{{0, 1}, {0, 2}}}
@@ -108,31 +73,6 @@ func ExampleVerify() {
 	// lemma 1 (every subtree is an aggregation tree): false
 	// lemma 2 (children are the neighbours): false
 	// not the smallest: tree nodes 1 and 2 are siblings and both stand for node 2: one would do; their walk is 3-2
-}
-
-func ExampleTree_AsGraph() {
-	tree, err := aggtree.Build(context.Background(), graph(), 0, 2, aggtree.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	// Two layers h' = h + Σ h_u, with feature 10^v for node v: the digits count, from the right, nodes 0 to 3.
-	run := func(g *csr.Graph, h []int) int {
-		for range 2 {
-			next := append([]int(nil), h...)
-			for v, u := range g.All() {
-				next[v] += h[u]
-			}
-			h = next
-		}
-		return h[0]
-	}
-	features := []int{1, 10, 100, 1000}
-	onTree := make([]int, tree.NumNodes())
-	for i, base := range tree.Base {
-		onTree[i] = features[base]
-	}
-	fmt.Println(run(graph(), features), run(tree.AsGraph(), onTree))
-	// Output: 1333 1333
 }
 
 func ExampleSummaries() {
@@ -158,13 +98,4 @@ func ExampleExpect() {
 	// 2 walks of one hop and 5 of two: 2·0.5 and 5·0.25. Of the 5, 2 come back to the root.
 	fmt.Println(e.Depth, e.Root, e.Total())
 	// Output: [1 1 1.25] [1 0 0.5] 3.25
-}
-
-func ExampleGroupAll() {
-	groups, err := aggtree.GroupAll(context.Background(), graph(), 2, nil, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(groups)
-	// Output: [[0 1] [2] [3]]
 }

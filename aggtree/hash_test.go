@@ -84,20 +84,3 @@ func TestARingOf6AndTwoTrianglesAreOneToEveryGNN(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, [][]int32{{0}, {1, 5}, {2, 4}, {3}, {6}, {7, 8}, {9, 10, 11}}, groups)
 }
-
-func TestColoursThatAreTooFewAreAnError(t *testing.T) {
-	_, err := HashAll(ctx, testgraph.Triangle(t), 1, make([]uint64, 6), nil)
-	assert.EqualError(t, err, "there are 6 colours, but the graph has 5 nodes: give one colour a node, or nil")
-	_, err = GroupAll(ctx, testgraph.Triangle(t), 1, make([]uint64, 6), nil)
-	assert.Error(t, err)
-}
-
-func BenchmarkGroupAllOfPubMedsSize(b *testing.B) {
-	g := citations()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := GroupAll(ctx, g, 2, nil, nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

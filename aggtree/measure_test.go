@@ -139,13 +139,3 @@ func TestCountsThatAreTooLargeStopAndSaySo(t *testing.T) {
 	assert.EqualError(t, err, "the 13-aggregation tree of node 3 has more nodes than can be counted: ask for "+
 		"fewer hops")
 }
-
-func BenchmarkSummariesOfPubMedsSize(b *testing.B) {
-	g := citations()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := Summaries(ctx, g, 2, nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -35,14 +35,6 @@ func TestUndirectedPairsAreStoredInBothRowsOnce(t *testing.T) {
 	assert.True(t, g.IsSymmetric())
 }
 
-func TestDirectedPairsKeepTheirDirection(t *testing.T) {
-	g, report, err := FromEdges(3, []Edge{{2, 0}, {0, 2}, {2, 0}, {1, 1}, {2, 1}}, Options{Directed: true})
-	require.NoError(t, err)
-	assert.Equal(t, []Edge{{0, 2}, {2, 0}, {2, 1}}, list(g))
-	assert.Equal(t, Report{Listed: 5, SelfLoops: 1, Duplicates: 1, Edges: 3}, report)
-	assert.False(t, g.IsSymmetric())
-}
-
 func TestANodeOutsideTheGraphIsAnErrorThatNamesThePair(t *testing.T) {
 	for _, bad := range []Edge{{0, 3}, {3, 0}, {-1, 0}, {0, -1}} {
 		_, _, err := FromEdges(3, []Edge{{0, 1}, bad}, Options{})
@@ -101,16 +93,6 @@ func TestTheZeroGraphIsEmpty(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, sub.NumNodes())
 	assert.Empty(t, index)
-}
-
-func TestInducedKeepsTheOrderAskedFor(t *testing.T) {
-	g := path(t)
-	sub, index, err := g.Induced([]int32{3, 0, 2})
-	require.NoError(t, err)
-	// Now 3 is 0, 0 is 1, 2 is 2: edges 0-2 and 2-3 become 1-2 and 2-0.
-	assert.Equal(t, []Edge{{0, 2}, {1, 2}, {2, 0}, {2, 1}}, list(sub))
-	assert.Equal(t, []int32{1, -1, 2, 0, -1}, index)
-	require.NoError(t, sub.check())
 }
 
 func TestInducedRefusesUnknownAndRepeatedNodes(t *testing.T) {

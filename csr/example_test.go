@@ -20,24 +20,6 @@ func ExampleFromEdges() {
 	// [0 2] 0 true
 }
 
-func ExampleFromSeq() {
-	// A ring of a million nodes, never listed in memory.
-	const nodes = 1_000_000
-	g, _, err := csr.FromSeq(nodes, func(yield func(int32, int32) bool) {
-		for v := range int32(nodes) {
-			if !yield(v, (v+1)%nodes) {
-				return
-			}
-		}
-	}, csr.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(g.NumEdges(), g.Neighbours(0))
-	// Output: 2000000 [1 999999]
-}
-
 func ExampleGraph_Induced() {
 	g, _, err := csr.FromEdges(4, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 3}, {Node: 2, Neighbour: 3}},
 		csr.Options{})

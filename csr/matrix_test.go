@@ -9,18 +9,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestTransposeByHand(t *testing.T) {
-	// | 1 . 2 |
-	// | . . 3 |
-	m := Matrix{Rows: 2, Columns: 3, Offsets: []int64{0, 2, 3}, Indices: []int32{0, 2, 2}, Values: []float32{1, 2, 3}}
-	transposed, from := m.Transpose()
-	assert.Equal(t, Matrix{Rows: 3, Columns: 2, Offsets: []int64{0, 1, 1, 3}, Indices: []int32{0, 0, 1},
-		Values: []float32{1, 2, 3}}, transposed)
-	assert.Equal(t, []int32{0, 1, 2}, from)
-	assert.Equal(t, []int32{0, 0, 1}, m.RowIndices())
-	assert.Equal(t, 3, m.NumEntries())
-}
-
 func TestWithDiagonalPutsEachNodeIntoItsRow(t *testing.T) {
 	g, _, err := FromEdges(4, []Edge{{0, 2}, {1, 2}}, Options{})
 	require.NoError(t, err)

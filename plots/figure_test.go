@@ -67,15 +67,6 @@ func TestAWideTableIsAFigureOfBlocksWithSections(t *testing.T) {
 `, unstyled(render(t, wide(), plots.FormatHTML)))
 }
 
-func TestOtherFormatsKeepAWideTablesColumnsSideBySide(t *testing.T) {
-	assert.Equal(t, "setting,train,a: GIN,paper,Δ,b: GIN,b: NM\ninductive,10 %,51.0 ± 1.0,52.9,−1.9,1,2\ninductive,20 "+
-		"%,–,,,3,4\n<b>,10 %,5,,,6,7\n",
-		render(t, wide(), plots.FormatCSV))
-	assert.Contains(t, render(t, wide(), plots.FormatMarkdown),
-		"| inductive | 10 % | **51.0 ± 1.0** | 52.9 | −1.9 | 1 "+
-			"| 2 |")
-}
-
 func TestAWideTablesGroupsAndFooterAreInEachBlock(t *testing.T) {
 	table := plots.Table{Header: []string{"seed", "a", "b"}, Blocks: []int{2}, Groups: []int{1},
 		Footer: []plots.Field{{Text: "mean"}, {Text: "2"}, {Text: "5"}},
@@ -86,15 +77,6 @@ func TestAWideTablesGroupsAndFooterAreInEachBlock(t *testing.T) {
 	assert.Equal(t, 8, strings.Count(html, "border-top:1px solid"))
 	assert.NotContains(t, html, "colgroup", "the columns share no prefix")
 	svgtest.WellFormed(t, html)
-}
-
-func TestLongNamesOfAWideTableBreakIntoLines(t *testing.T) {
-	table := wide()
-	table.Header[5], table.Header[6] = "GAT, no att. dropout", "b: NM"
-	table.Rows[0][1].Text = "arrivals with edges to train <nodes>"
-	html := render(t, table, plots.FormatHTML)
-	assert.Contains(t, html, `<th scope="col" style="text-align:right">GAT, no att. <br/>dropout</th>`)
-	assert.Contains(t, html, `>arrivals with edges to <br/>train &lt;nodes&gt;</th>`)
 }
 
 func TestTextOfAWideTableSurvivesInHTML(t *testing.T) {

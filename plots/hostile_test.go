@@ -57,12 +57,6 @@ func TestTextOfFilesSteersNoTerminal(t *testing.T) {
 	})
 }
 
-func TestControlsBecomeSpacesAndTheLettersStay(t *testing.T) {
-	table := plots.Table{Header: []string{steers}}
-	assert.Equal(t, "| a [31mb 31mc�31md e f g h ijklmnopqrstu |",
-		strings.Split(strings.ReplaceAll(render(t, table, plots.FormatMarkdown), `\`, ""), "\n")[0])
-}
-
 func TestMarkdownCaptionIsAParagraphWhateverItBeginsWith(t *testing.T) {
 	for caption, want := range map[string]string{
 		"# heading": `\# heading`, "- item": `\- item`, "+ item": `\+ item`, "* item": `\* item`, "> quote": `\> quote`,

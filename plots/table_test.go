@@ -102,21 +102,10 @@ mean $\pm$ std &  & 38.6 $\pm$ 54.8 \\
 `, render(t, scores(), plots.FormatLaTeX))
 }
 
-func TestLaTeXMakesNoQuotesOrDashesOfText(t *testing.T) {
-	table := plots.Table{Header: []string{"``a'' --b-- ---c ,,d -e"}}
-	assert.Contains(t, render(t, table, plots.FormatLaTeX), `\textasciigrave{}\textasciigrave{}a'{}'{} -{}-{}b-{}-{} `+
-		`-{}-{}-c ,{},{}d -e \\`)
-}
-
 func TestLaTeXEscapesEverySpecialCharacterOnce(t *testing.T) {
 	table := plots.Table{Header: []string{`a&b%c$d#e_f{g}h~i^j\k`}}
 	assert.Contains(t, render(t, table, plots.FormatLaTeX),
 		`a\&b\%c\$d\#e\_f\{g\}h\textasciitilde{}i\textasciicircum{}j\textbackslash{}k \\`)
-}
-
-func TestCSVTableIsTheHeaderAndTheRowsWithoutAFooterThatCouldBeTakenForData(t *testing.T) {
-	assert.Equal(t, "model,keep_rate,macro F1 %\nGIN,0.5,77.3 ± 1.4\nGAT | masked,1,−0.2\nSGAT,1,–\n",
-		render(t, scores(), plots.FormatCSV))
 }
 
 // unstyled replaces each style of an HTML table's cells by a word.
@@ -156,18 +145,6 @@ func TestHTMLTableHasACaptionScopesNotesABodyForEachGroupAndAFooter(t *testing.T
 </tfoot>
 </table>
 `, unstyled(render(t, scores(), plots.FormatHTML)))
-}
-
-func TestATableWithoutTitleCaptionAndIDBeginsAndEndsInItself(t *testing.T) {
-	table := plots.Table{Header: []string{"a"}, Rows: [][]plots.Field{{{Text: "1"}}}}
-	for format, want := range map[plots.Format]string{
-		plots.FormatText: "╭───╮\n│ a │\n├───┤\n│ 1 │\n╰───╯\n", plots.FormatMarkdown: "| a |\n| :--- |\n| 1 |\n",
-		plots.FormatLaTeX: "\\begin{tabular}{l}\n\\toprule\na \\\\\n\\midrule\n1 \\\\\n\\bottomrule\n\\end{tabular}\n",
-		plots.FormatHTML: "<table>\n<thead>\n<tr><th scope=\"col\" LEFT>a</th></tr>\n</thead>\n<tbody>\n" +
-			"<tr><th scope=\"row\" LEFT>1</th></tr>\n</tbody>\n</table>\n",
-	} {
-		assert.Equal(t, want, unstyled(render(t, table, format)))
-	}
 }
 
 func TestAnyTextSurvivesEveryFormat(t *testing.T) {

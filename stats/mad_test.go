@@ -153,25 +153,6 @@ func TestMADCountsJustAboveRoundingAsDistance(t *testing.T) {
 	require.InEpsilon(t, 0x1p-47*((4.0+9)/2+4+4+(4.0+9)/2)/4, madOf(t, h, 2), 1e-6)
 }
 
-func TestMADOfTwoBundlesIsTheirDistance(t *testing.T) {
-	// 300 rows around each axis, within rounding but not equal: every row is at 1 from 300 others.
-	random, h := rand.New(rand.NewPCG(3, 4)), make([]float32, 600*8)
-	for i := range h {
-		h[i] = float32(0x1p-28 * random.NormFloat64())
-	}
-	for row := range 600 {
-		h[row*8+row%2] = 1
-	}
-	require.InDelta(t, 1, madOf(t, h, 8), 1e-7)
-}
-
-func TestMADDoesNotDependOnHowManyRowsAGoroutineTakes(t *testing.T) {
-	for _, nodes := range []int{2, madBlock - 1, madBlock, madBlock + 1, 2*madBlock - 1, 2 * madBlock, 2*madBlock + 1} {
-		h := randomRows(nodes, 5, uint64(nodes))
-		require.InDelta(t, naiveMAD(h, 5, 0x1p-47), madOf(t, h, 5), 1e-14, "%d nodes", nodes)
-	}
-}
-
 func TestMADIsTheSameOnAnyNumberOfCores(t *testing.T) {
 	h := randomRows(3000, 7, 1)
 	for i := range h[:1500*7] {
@@ -183,20 +164,6 @@ func TestMADIsTheSameOnAnyNumberOfCores(t *testing.T) {
 		runtime.GOMAXPROCS(cores)
 		require.Equal(t, want, madOf(t, h, 7), "%d cores", cores)
 	}
-}
-
-func TestMADDoesNotDependOnTheOrderOfNodes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		nodes := rapid.IntRange(2, 200).Draw(t, "nodes")
-		h := randomRows(nodes, 4, rapid.Uint64().Draw(t, "seed"))
-		want := madOf(t, h, 4)
-		rand.New(rand.NewPCG(5, 6)).Shuffle(nodes, func(i, j int) {
-			for k := range 4 {
-				h[4*i+k], h[4*j+k] = h[4*j+k], h[4*i+k]
-			}
-		})
-		require.InDelta(t, want, madOf(t, h, 4), 1e-13)
-	})
 }
 
 func TestMADRefusesWhatIsNotFiniteAndSaysWhere(t *testing.T) {
@@ -227,30 +194,6 @@ func randomRows(nodes, width int, seed uint64) []float32 {
 		h[i] = float32(random.NormFloat64())
 	}
 	return h
-}
-
-// BenchmarkMAD has PubMed's size: rows that point anywhere; half zeros, as after ReLU; all within rounding but
-// distinct, the slowest case.
-func BenchmarkMAD(b *testing.B) {
-	const nodes = 19717
-	for _, width := range []int{3, 64} {
-		spread, relu, near := randomRows(nodes, width, 1), randomRows(nodes, width, 1), randomRows(nodes, width, 1)
-		for i := range relu {
-			relu[i] = max(relu[i], 0)
-			near[i] = 1 + 0x1p-23*float32(math.Round(float64(min(max(near[i], -1), 1))/4*2))
-		}
-		for _, rows := range []struct {
-			name string
-			h    []float32
-		}{{"spread", spread}, {"relu", relu}, {"near", near}} {
-			b.Run(fmt.Sprintf("%s/width=%d", rows.name, width), func(b *testing.B) {
-				for b.Loop() {
-					_, err := MAD(context.Background(), rows.h, nodes, width)
-					require.NoError(b, err)
-				}
-			})
-		}
-	}
 }
 
 func ExampleMAD() {

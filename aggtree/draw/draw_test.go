@@ -111,17 +111,6 @@ func TestDrawingsShowTheGraphTheTreeItsMaskAndItsCache(t *testing.T) {
 	}
 }
 
-func TestTheInferredGraphHasWhatThePaperSaysOfItsTrees(t *testing.T) {
-	g, names := PaperGraph()
-	assert.Len(t, names, 6)
-	tree := built(g, 0, 2, nil)
-	first, end := tree.AtDepth(2)
-	leaves := tree.Base[first:end]
-	assert.Equal(t, 2, len(slices.DeleteFunc(slices.Clone(leaves), func(base int32) bool { return base != 0 })),
-		"a is also two of the leaves")
-	assert.Contains(t, leaves, int32(5), "masking f makes a difference")
-}
-
 func TestSVGTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
 	d := paperDrawings(t)[2]
 	text := svgOf(t, d.tree, d.options)
@@ -235,14 +224,6 @@ func TestNodesDoNotOverlapBesideWideLabels(t *testing.T) {
 		"29·29 nodes")
 	require.Greater(t, len(pills(t, text)), 30)
 	apart(t, text)
-}
-
-func TestATreeOfAThousandHopsIsDrawn(t *testing.T) {
-	g := testgraph.Undirected(t, 2, [][2]int32{{0, 1}})
-	tree := built(g, 0, 1000, nil)
-	o := Options{BaseGraph: true, nodes: 2000}
-	assert.NotEmpty(t, svgOf(t, tree, o))
-	assert.Equal(t, 1001, strings.Count(textOf(t, tree, o), "\n"))
 }
 
 func TestCachedSubtreesAreBoxedWithoutTouchingEachOther(t *testing.T) {

@@ -51,29 +51,6 @@ func drawnTree(t *rapid.T) *aggtree.Tree {
 	return fromParents(children)
 }
 
-// mirror turns a tree round, and says where each node has gone.
-func mirror(t *aggtree.Tree) (*aggtree.Tree, []int32) {
-	at := make([]int32, t.NumNodes())
-	order := []int32{0}
-	var children [][]int
-	for depth := range t.Hops {
-		var level []int
-		var below []int32
-		for _, v := range order {
-			first, end := t.Children(v)
-			level = append(level, int(end-first))
-			for i := end - 1; i >= first; i-- {
-				below = append(below, i)
-			}
-		}
-		for k, v := range below {
-			at[v] = t.Level[depth+1] + int32(k)
-		}
-		children, order = append(children, level), below
-	}
-	return fromParents(children), at
-}
-
 func x(points []point) []float64 {
 	var all []float64
 	for _, p := range points {
@@ -154,20 +131,6 @@ func TestSubtreesOfOneShapeAreDrawnAlike(t *testing.T) {
 					require.InDelta(t, points[a[d][0]+k].X-points[i].X, points[b[d][0]+k].X-points[other].X, 1e-6)
 				}
 			}
-		}
-	})
-}
-
-func TestAMirroredTreeHasTheMirroredDrawing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		tree := drawnTree(t)
-		o := spacing{1, 1.5, 1, rapid.SampledFrom([]float64{0, 3}).Draw(t, "apart"), false}
-		points := layout(tree, o)
-		turned, at := mirror(tree)
-		other := layout(turned, o)
-		right := slices.Max(x(points))
-		for i, p := range points {
-			require.InDelta(t, right-p.X, other[at[i]].X, 1e-6)
 		}
 	})
 }

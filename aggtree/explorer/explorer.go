@@ -12,7 +12,6 @@ import (
 	"html"
 	"io"
 
-	"nodemask/aggtree/draw"
 	"nodemask/csr"
 	"nodemask/internal/svg"
 )
@@ -46,13 +45,6 @@ type Options struct {
 	Seed uint64
 	// Title stands above the drawing. "": no title; a page is named after its first tree.
 	Title string
-}
-
-// ByClass returns o with nodes coloured by their labels, which index classes; without labels, o.
-func (o Options) ByClass(labels []int32, classes []string) Options {
-	drawn := draw.Options{Colours: o.Colours, Classes: o.Classes}.ByClass(labels, classes)
-	o.Colours, o.Classes = drawn.Colours, drawn.Classes
-	return o
 }
 
 // WriteFragment writes the interactive drawing of a graph's aggregation trees, starting with T_root^hops, as HTML for a

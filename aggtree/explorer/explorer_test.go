@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -319,12 +318,6 @@ func TestAnEpochMasksNothingUnlessAKeepRateIsGiven(t *testing.T) {
 	assert.Zero(t, masked)
 }
 
-func TestTheSameArgumentsWriteTheSameBytes(t *testing.T) {
-	g, names := draw.PaperGraph()
-	o := Options{Names: names, Mask: []bool{true, false, false, false, false, true}}
-	assert.Equal(t, writeHTML(t, g, 0, 3, o), writeHTML(t, g, 0, 3, o))
-}
-
 func TestATreeTooLargeToBuildIsWrittenAllTheSame(t *testing.T) {
 	complete := testgraph.Complete(t, 60)
 	assert.Contains(t, writeHTML(t, complete, 0, 9, Options{}), `alt="The 2-aggregation tree of node 0: 3541 nodes, `+
@@ -352,25 +345,5 @@ func TestWhatCannotBeDrawnIsAnErrorThatSaysWhatIsExpected(t *testing.T) {
 	} {
 		assert.ErrorContains(t, WriteFragment(new(bytes.Buffer), c.g, int32(c.root), c.hops, c.o), c.expected)
 		assert.ErrorContains(t, WritePage(new(bytes.Buffer), c.g, int32(c.root), c.hops, c.o), c.expected)
-	}
-}
-
-// fullDisk takes so many bytes.
-type fullDisk struct{ left int }
-
-var errDiskFull = errors.New("disk full")
-
-func (f *fullDisk) Write(p []byte) (int, error) {
-	if f.left -= len(p); f.left < 0 {
-		return 0, errDiskFull
-	}
-	return len(p), nil
-}
-
-func TestAWritersErrorComesBack(t *testing.T) {
-	g := testgraph.Triangle(t)
-	for _, left := range []int{0, 5000, 20_000} {
-		assert.ErrorIs(t, WriteFragment(&fullDisk{left}, g, 0, 2, Options{}), errDiskFull)
-		assert.ErrorIs(t, WritePage(&fullDisk{left}, g, 0, 2, Options{}), errDiskFull)
 	}
 }

@@ -102,14 +102,3 @@ func TestATrialThatWasKilledGoesOnToTheSameNumbers(t *testing.T) {
 		assert.False(t, strings.HasSuffix(f.Name(), ".cache"), "a trial that ended needs no %s", f.Name())
 	}
 }
-
-func TestParametersOfGeneratedGraphsStayWithTheirNames(t *testing.T) {
-	for given, want := range map[string][]string{
-		"cora,pubmed":                        {"cora", "pubmed"},
-		"sbm:nodes=100,degree=4,seed=2,cora": {"sbm:nodes=100,degree=4,seed=2", "cora"},
-		"cora,reddit-like:scale=0.1,sbm:nodes=9,classes=3,a/b=c": {"cora", "reddit-like:scale=0.1", "sbm:nodes=9,classes=3",
-			"a/b=c"},
-	} {
-		assert.Equal(t, want, withParameters(strings.Split(given, ",")))
-	}
-}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -73,27 +72,6 @@ func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
 	require.Equal(t, straight, crossed)
 	other = graphFolder(t, "other", "id,label,x,w\na,even,1,0\nb,odd,0,1\n", "source,target\na,b\n")
 	fails(t, 1, `are missing: "z"`, append(embed, other)...)
-}
-
-func TestFeaturesAreMatchedByNameWhateverTheFormat(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, first, second string) string {
-		var nodes, links []string
-		for v := range 24 {
-			nodes = append(nodes, fmt.Sprintf(`{"id":"n%d","class":"%d","%s":%d,"%s":%d}`, v, v%2, first, v%5, second, 1+v%3))
-			links = append(links, fmt.Sprintf(`{"source":"n%d","target":"n%d"}`, v, (v+2)%24))
-		}
-		return put(t, dir, name, `{"nodes":[`+strings.Join(nodes, ",")+`],"links":[`+strings.Join(links, ",")+`]}`)
-	}
-	model := filepath.Join(dir, "m")
-	succeeds(t, quickTrain(write("a.json", "p", "q"), "--save-model", model)...)
-	m, err := cached.LoadModel(model)
-	require.NoError(t, err)
-	require.Equal(t, []string{"p", "q"}, m.FeatureNames)
-	embed := []string{"predict", "--all", "--model", model, "--backend", "go", "--data"}
-	_, diagnostics := succeeds(t, append(embed, write("b.json", "q", "p"))...)
-	require.Contains(t, diagnostics, "they are matched by name")
-	fails(t, 1, `are missing: "q"`, append(embed, write("c.json", "p", "r"))...)
 }
 
 func TestWhatCannotBeSavedIsSaidBeforeItIsTrained(t *testing.T) {

@@ -9,8 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"nodemask/datasets"
 )
 
 func ownGraph(t *testing.T) string {
@@ -32,22 +30,6 @@ func TestDataListNamesEveryDataSetAndWhereItLives(t *testing.T) {
 	assert.EqualValues(t, 5278, all[0]["edges"])
 }
 
-func TestDataInfoStatesTheCountsOfAUsersOwnGraph(t *testing.T) {
-	out, _ := succeeds(t, "data", "info", ownGraph(t))
-	for _, line := range []string{"3 (1 isolated, 1 unlabelled)",
-		"1 (3 pairs listed, 1 of them an edge's other direction, 1 self-loops and 0 duplicates dropped)",
-		"2 (3 nonzeros, dense; 0 the same on all nodes)"} {
-		assert.Contains(t, out, line)
-	}
-	out, _ = succeeds(t, "data", "info", "--json", ownGraph(t))
-	var d described
-	require.NoError(t, json.Unmarshal([]byte(out), &d))
-	assert.Equal(t, []datasets.ClassCount{{Name: "ant", Nodes: 1}, {Name: "cat", Nodes: 1}}, d.Classes)
-	assert.Equal(t, 1, d.Unlabelled)
-	assert.Equal(t, 1, d.Isolated)
-	assert.EqualValues(t, 3, d.Listed)
-}
-
 func TestDataVerifyFindsADamagedFile(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "ind.cora.x", "damaged")
@@ -56,14 +38,6 @@ func TestDataVerifyFindsADamagedFile(t *testing.T) {
 	assert.Contains(t, out, "ind.cora.x: DIFFERS from 23cfa55d91c6")
 	assert.Contains(t, out, "ind.cora.y: cannot be read")
 	assert.Equal(t, "nodemask: cora: 8 of 8 files are missing or damaged: run 'nodemask data fetch cora'\n", stderr)
-}
-
-func TestDataVerifyAcceptsAUsersOwnGraph(t *testing.T) {
-	const dropped = " (3 pairs listed, 1 of them an edge's other direction, 1 self-loops and 0 duplicates dropped)"
-	out, _ := succeeds(t, "data", "verify", ownGraph(t))
-	assert.Contains(t, out, "3 nodes, 1 edges"+dropped+", 2 features, 2 classes")
-	out, _ = succeeds(t, "data", "describe", ownGraph(t))
-	assert.Contains(t, out, "1"+dropped, "one count, one meaning")
 }
 
 func TestDataExitsTwoForMisuseOneForFailure(t *testing.T) {
@@ -130,15 +104,6 @@ func TestDescribeSaysWhatWasUnderstoodAndWarns(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out), &d))
 	assert.Equal(t, true, d["directed"])
 	assert.InDelta(t, 0, d["edge_homophily"], 0)
-}
-
-func TestADirectedGraphIsNotMadeUndirectedInSilence(t *testing.T) {
-	out, _ := succeeds(t, "data", "info", filepath.Join("..", "..", "datasets", "testdata", "formats", "ogb"))
-	for _, says := range []string{"1 self-loops and 0 repeated edges are dropped", "its edges have a direction, or not " +
-		"all are listed in both: each is taken both ways, as the models need", `"raw/node_year.csv.gz": left out`,
-		"7, directed in the source or listed in one direction, and taken both ways"} {
-		assert.Contains(t, out, says)
-	}
 }
 
 func TestTrainTakesTheSplitThatTheDataComeWith(t *testing.T) {

@@ -100,8 +100,3 @@ func TestRecordsOfEmbeddedGraphsRerunOnThem(t *testing.T) {
 	out, _ = succeeds(t, "reproduce", "again", file, "--data-dir", folder)
 	require.Contains(t, out, "seed 1: the same to the last digit")
 }
-
-func TestDigitsThatThereAreNotAreRefused(t *testing.T) {
-	t.Setenv("NODEMASK_DIGITS", "avx9")
-	fails(t, 1, `NODEMASK_DIGITS is "avx9": expected avx2 or processor`, "train", "--data", "cora", "--max-epochs", "1")
-}

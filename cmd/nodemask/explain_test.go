@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,20 +10,6 @@ import (
 
 	"nodemask/nb/worker"
 )
-
-func TestAnIdOfOnesOwnGraphWinsOverANumber(t *testing.T) {
-	var nodes, edges strings.Builder
-	for v := range 40 {
-		fmt.Fprintf(&nodes, "%d,%c,%d\n", 39-v, 'a'+v%2, v%3)
-		fmt.Fprintf(&edges, "%d,%d\n", v, (v+1)%40)
-	}
-	folder := graphFolder(t, "shuffled", "id,label,x\n"+nodes.String(), "source,target\n"+edges.String())
-	model := filepath.Join(t.TempDir(), "m.safetensors")
-	succeeds(t, "train", "--data", folder, "--backend", "go", "--hidden", "8", "--max-epochs", "3", "--trials", "1",
-		"--setting", "transductive", "--train", "50", "--save-model", model)
-	out, _ := succeeds(t, "explain", "--model", model, "--data", folder, "--node", "1")
-	require.Contains(t, out, "says that node 38 (id 1) is ")
-}
 
 func TestANodesPredictionIsExplainedInEveryFormat(t *testing.T) {
 	const data = "sbm:nodes=90,classes=3"

@@ -161,19 +161,6 @@ func openBackend(w io.Writer, id string) (*backend.Backend, error) {
 	return b, nil
 }
 
-// withParameters rejoins the parameters of generated graphs with their names, where commas split them like data sets.
-func withParameters(data []string) (names []string) {
-	for _, d := range data {
-		last := len(names) - 1
-		if last >= 0 && strings.Contains(names[last], ":") && strings.Contains(d, "=") && !strings.ContainsAny(d, ":/") {
-			names[last] += "," + d
-			continue
-		}
-		names = append(names, d)
-	}
-	return names
-}
-
 // axisFlag is the flag of an axis. Set parses its text once; apply sets the value in a cell, and is nil without one.
 type axisFlag struct {
 	record.Axis

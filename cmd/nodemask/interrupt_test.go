@@ -58,13 +58,6 @@ func TestReportNamesTheFormatsThatAnOverviewHas(t *testing.T) {
 	})
 }
 
-func TestHelpSaysOneDefaultOfAFlag(t *testing.T) {
-	out, _ := succeeds(t, "explain", "--help")
-	require.Contains(t, out, `xla:cuda, xla:cpu or go (default "go")`)
-	out, _ = succeeds(t, "predict", "--help")
-	require.Contains(t, out, "xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)")
-}
-
 func TestAnInterruptedCommandIsNoSuccessThoughItsWorkIsDone(t *testing.T) {
 	require.EqualError(t, interrupted(nil), "interrupted when all was done: what it wrote is whole")
 	require.EqualError(t, interrupted(errors.Join(errors.New("writing x"), context.Canceled)), "interrupted")

@@ -102,9 +102,3 @@ func TestUnderALimitOnAddressesReadersSayWhyInOneLine(t *testing.T) {
 		require.Equal(t, 1, strings.Count(diagnostics.String(), "\n"), name)
 	}
 }
-
-func TestTooLargeGraphsAreRefusedBeforeGeneration(t *testing.T) {
-	const name = "sbm:nodes=50000000,classes=10000" // some GB themselves, and TB in training
-	fails(t, 1, "nodemask: "+name+": 2 layers of width 64 on 50000000 nodes with 16 features and 10000 classes take",
-		"train", "--data", name, "--backend", "go")
-}

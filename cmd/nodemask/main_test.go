@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"os"
 	"regexp"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/internal/dataframe"
-	"nodemask/nmgnn/hyper"
 )
 
 func TestNoCommandSucceedsWhoseOutputCannotBeWritten(t *testing.T) {
@@ -70,17 +68,6 @@ func TestWhatAFlagCannotBeIsSaidInWordsByEveryCommand(t *testing.T) {
 	require.Greater(t, checked, 40)
 }
 
-func TestASuggestionIsTheNearestWordAndNoneFar(t *testing.T) {
-	known := []string{"gin", "gat", "gcn", "cora", "table-gat", "--max-epochs", "--weight-decay", "--late-decay"}
-	for word, want := range map[string]string{"gni": "gin", "coar": "cora", "table-gta": "table-gat", "GIN": "gin",
-		"gin": "", "xyz": "", "": "", "--epochs": "--max-epochs", "--decay": ""} {
-		if want != "" {
-			want = ". Did you mean " + want + "?"
-		}
-		assert.Equal(t, "unknown"+want, didYouMean(errors.New("unknown"), word, known).Error(), word)
-	}
-}
-
 func TestMisspeltWordsAreMisuseAndGetASuggestion(t *testing.T) {
 	for _, c := range []struct {
 		args []string
@@ -126,11 +113,6 @@ func TestHelpOfACommandSucceeds(t *testing.T) {
 	}
 }
 
-func TestVersionNamesTheProgramOnce(t *testing.T) {
-	out, _ := succeeds(t, "--version")
-	assert.Regexp(t, `^nodemask \d`, out)
-}
-
 func TestErrorsAreOneLineWithCommasInLists(t *testing.T) {
 	assert.Equal(t, "nodemask: setting \"transductiv\": expected \"inductive\" or \"transductive\"\n",
 		fails(t, 2, "", "train", "--setting", "transductiv"))
@@ -163,18 +145,6 @@ func TestHelpOfTrainListsEachFlagOnceUnderAHeading(t *testing.T) {
 	_, others, found := strings.Cut(flags, "Other flags:\n")
 	require.True(t, found)
 	assert.Equal(t, "  -h, --help   help for train\n", strings.TrimRight(others, "\n")+"\n", "a new flag gets a heading")
-}
-
-func TestPresetHelpSaysWhichModelStartsFromWhich(t *testing.T) {
-	help := presetHelp()
-	for _, model := range hyper.Models() {
-		preset := hyper.TraitsOf(model).Preset
-		want := preset + ` for ([a-z0-9]+, )*` + model + `\b`
-		if preset == hyper.Presets()[0] {
-			want = preset + ` for the others\)`
-		}
-		assert.Regexp(t, want, help, model)
-	}
 }
 
 func TestPredictionsObeyNoTextOfAFile(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -87,46 +86,8 @@ func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {
 	require.Contains(t, out, "\ngin, gat, sgat, gcn, sage, over the ")
 }
 
-func TestReadingsOfBothProtocolsAreExported(t *testing.T) {
-	results := t.TempDir()
-	for _, part := range []string{report.FirstFolder, report.SecondFolder} {
-		all, err := os.ReadFile(filepath.Join("../../results", part, "cora-gat.jsonl"))
-		require.NoError(t, err)
-		line, _, _ := strings.Cut(string(all), "\n")
-		require.NoError(t, os.Mkdir(filepath.Join(results, part), 0o700))
-		put(t, filepath.Join(results, part), "cora-gat.jsonl", line+"\n")
-	}
-	out, _ := succeeds(t, "reproduce", "export", "--readings", "--results", results)
-	require.Regexp(t, `\ncora,gat,.*,20\d,`, out)
-	require.Regexp(t, `\ncora,gat,.*,500,`, out)
-}
-
 func TestAPartSaysWhichDataAreMissing(t *testing.T) {
 	errs := fails(t, 1, "trials on citeseer: ind.citeseer.x is not there (looked in ", "reproduce", "cited", "--backend",
 		"go", "--data", "citeseer", "--model", "sgat", "--results", t.TempDir())
 	require.Contains(t, errs, "run 'nodemask data fetch citeseer', or name the folder")
-}
-
-func TestCommandsShowTheNumbersOfAdvice(t *testing.T) {
-	results := filepath.Join("..", "..", "results")
-	e := report.Open(results)
-	numbers := regexp.MustCompile(`\d+(\.\d+| %)`) // without signs: A against B may be printed as B against A
-	said := map[string]string{}                    // by command
-	for _, row := range e.Advice().Rows {
-		part := string(judge.Balanced)
-		if !strings.HasPrefix(row[0].Text, "GIN") || strings.HasSuffix(row[0].Text, "not normalised") {
-			part = tunedPart
-		}
-		for _, field := range row[4:] {
-			said["nodemask report "+part+" --results "+results] += " " + field.Text
-		}
-	}
-	require.Len(t, said, 2)
-	for command, text := range said {
-		out, _ := succeeds(t, strings.Fields(command)[1:]...)
-		shown := numbers.FindAllString(out, -1)
-		for _, number := range numbers.FindAllString(text, -1) {
-			require.Contains(t, shown, number, "%s does not show it", command)
-		}
-	}
 }

@@ -46,16 +46,6 @@ func jsonLines(t *testing.T, out string) (lines []map[string]any) {
 	return lines
 }
 
-func TestTrainPrintsEachTrialAndTheirMean(t *testing.T) {
-	dir := smallGraph(t)
-	out, diagnostics := succeeds(t, quickTrain(dir, "--keep-rate", "0.5")...)
-	assert.Contains(t, out, "small ("+dir+"), inductive, 30% to train on: 2-layer GIN (preset standard), node "+
-		"masking, keep rate 0.5")
-	assert.Contains(t, out, "mean ± std")
-	assert.Equal(t, 3, strings.Count(out, "\n│ 1 ")+strings.Count(out, "\n│ 2 ")+strings.Count(out, "\n│ 3 "))
-	assert.Contains(t, diagnostics, "backend: go")
-}
-
 func TestTheTitleNamesWhatDiffersFromThePreset(t *testing.T) {
 	command := []string{"train", "--data", smallGraph(t), "--backend", "go", "--train", "30", "--trials", "1",
 		"--setting", "transductive"}
@@ -149,14 +139,6 @@ func TestTrainGivesTheSameNumbersForAnyJobs(t *testing.T) {
 		require.Equal(t, first, lines)
 	}
 	assert.NotEqual(t, first[0]["validation_loss"], first[1]["validation_loss"], "seeds differ")
-}
-
-func TestTrainWithResplitDrawsASplitForEachTrial(t *testing.T) {
-	_, out, _ := nodemask(t, quickTrain(smallGraph(t), "--json", "--resplit")...)
-	lines := jsonLines(t, out)
-	require.Len(t, lines, 3)
-	assert.NotEqual(t, lines[0]["split_hash"], lines[1]["split_hash"])
-	assert.Equal(t, lines[0]["seed"], lines[0]["split_seed"])
 }
 
 func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
@@ -326,12 +308,6 @@ func TestFilesThatCannotBeOpenedAreNamedWithTheirFlag(t *testing.T) {
 	} {
 		assert.Equal(t, c.want, fails(t, c.code, "", c.args...))
 	}
-}
-
-func TestAPluginThatIsNoPluginFailsInOneLine(t *testing.T) {
-	plugin := put(t, t.TempDir(), "pjrt_c_api_cpu_plugin.so", "not a library")
-	diagnostics := fails(t, 1, "", quickTrain(smallGraph(t), "--backend", "xla:"+plugin)...)
-	assert.Equal(t, 1, errorLines(diagnostics), diagnostics)
 }
 
 // errorLines counts diagnostics other than those on the backend, missing masking, and the data called small.

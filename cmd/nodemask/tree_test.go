@@ -23,16 +23,6 @@ func TestTreeDrawsAUsersOwnGraphByItsNames(t *testing.T) {
 		"(masked)\n", out)
 }
 
-func TestTreeWritesEveryFormatToAFile(t *testing.T) {
-	for format, begins := range map[string]string{"text": "0\n", "svg": "<svg "} {
-		file := filepath.Join(t.TempDir(), "tree")
-		out, _ := succeeds(t, "tree", "--data", "cora", "--root", "0", "--format", format, "-o", file)
-		assert.Empty(t, out)
-		written := fileText(t, file)
-		assert.True(t, strings.HasPrefix(written, begins), "%s begins with %.20q", format, written)
-	}
-}
-
 func TestTheEndingOfItsFileSaysInWhichFormatATreeIsWritten(t *testing.T) {
 	for name, begins := range map[string]string{"t.txt": "0\n", "t": "0\n", "t.svg": "<svg ", "t.SVG": "<svg ",
 		"t.html": "<!DOCTYPE html>"} {
@@ -50,16 +40,6 @@ func TestTheEndingOfItsFileSaysInWhichFormatATreeIsWritten(t *testing.T) {
 		"t.svg: --check and --count write text only: expected a name": {"--check", "-o", at("t.svg")},
 		"--format png": {"--format", "png", "-o", at("t.svg")},
 	})
-}
-
-func TestTheSameSeedMasksTheSameNodes(t *testing.T) {
-	draw := func(seed string) string {
-		out, _ := succeeds(t, "tree", "--data", "cora", "--root", "0", "--keep-rate", "0.5", "--seed", seed)
-		return out
-	}
-	assert.Equal(t, draw("1"), draw("1"))
-	assert.NotEqual(t, draw("1"), draw("2"))
-	assert.Contains(t, draw("1"), "(masked)")
 }
 
 func TestCountSaysHowLargeATreeIsThatIsTooLargeToBuild(t *testing.T) {
@@ -119,14 +99,6 @@ func TestAnIDComesBeforeANumberAndANoteNamesTheOtherNode(t *testing.T) {
 	out, notes = succeeds(t, "tree", "--data", "cora", "--root", "35", "--hops", "0")
 	require.Equal(t, "35\n", out)
 	require.Contains(t, notes, "--root 35: this is the id of node number 163")
-}
-
-func TestACachedTreeHasItsRootOnce(t *testing.T) {
-	out, _ := succeeds(t, "tree", "--data", "cora", "--root", "5", "--cached", "--hops", "3")
-	assert.Contains(t, out, " (cached)\n")
-	for _, line := range strings.Split(strings.TrimSpace(out), "\n")[1:] {
-		assert.False(t, strings.HasSuffix(line, "─ 5"), line)
-	}
 }
 
 func TestTreeExitsTwoForMisuseOneForFailure(t *testing.T) {

@@ -1,14 +1,11 @@
 package layerwise_test
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -77,62 +74,4 @@ func TestPubMedEqualsOneMachine(t *testing.T) {
 	}
 }
 
-// BenchmarkEmbed computes SAGE with two layers of 16 on stochastic block models of mean degree 10, and compares the
-// logits with those of one machine.
-func BenchmarkEmbed(b *testing.B) {
-	for _, nodes := range []int{10_000, 100_000, 300_000, 1_000_000} {
-		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
-			g, err := datasets.SBM(b.Context(), datasets.SBMOptions{Nodes: nodes, Features: 16, Seed: 1})
-			require.NoError(b, err)
-			in := graphFiles(b, g, 8)
-			b.Logf("before: most memory so far %.2f GB", memory(b))
-			m := modelcase.Case{Name: "sage",
-				Change: func(p *hyper.Parameters) { p.Model, p.Hidden = "sage", 16 }}.Model(b, g.Features.Width)
-			for b.Loop() {
-				out := b.TempDir()
-				begin, used := time.Now(), processor(b)
-				progress := func(step string, _ bool) {
-					b.Logf("%s: %.1f s, processor %.1f s, most memory so far %.2f GB", step,
-						time.Since(begin).Seconds(), processor(b)-used, memory(b))
-					begin, used = time.Now(), processor(b)
-				}
-				_, err = layerwise.Embed(b.Context(), m, in, layerwise.Output{Folder: out},
-					layerwise.Options{Work: b.TempDir(), Progress: progress})
-				require.NoError(b, err)
-				_, logits := represented(b, m, g)
-				requireEqual(b, logits, out)
-			}
-		})
-	}
-}
-
 var highest = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
-
-// memory returns the process's peak in GB; 0 if unknown.
-func memory(t testing.TB) float64 {
-	raw, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	match := highest.FindSubmatch(raw)
-	require.NotNil(t, match)
-	kb, err := strconv.Atoi(string(match[1]))
-	require.NoError(t, err)
-	return float64(kb) / 1e6
-}
-
-// processor returns the process's CPU seconds; 0 if unknown.
-func processor(t testing.TB) float64 {
-	raw, err := os.ReadFile("/proc/self/stat")
-	if err != nil {
-		return 0
-	}
-	fields := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:])
-	ticks := 0
-	for _, field := range fields[11:13] { // utime and stime
-		n, err := strconv.Atoi(string(field))
-		require.NoError(t, err)
-		ticks += n
-	}
-	return float64(ticks) / 100
-}
