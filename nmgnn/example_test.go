@@ -10,6 +10,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 )
 
@@ -34,17 +35,14 @@ func Example_ownLayer() {
 	graph, err := datasets.SBM(context.Background(), datasets.SBMOptions{Nodes: 300, Classes: 3, FeatureSignal: 2,
 		Seed: 1})
 	check(err)
-	split, err := datasets.Stratified(graph, datasets.SplitOptions{TrainPercent: 20, Seed: 1})
-	check(err)
-	view, err := datasets.NewView(graph, split, datasets.Inductive, datasets.AllEdges)
+	p, err := hyper.For("gin")
 	check(err)
 	m := nmgnn.Model{Layers: []nmgnn.Layer{Highway{Width: 16}, Highway{Width: graph.NumClasses()}}, Dropout: 0.2}
-	trainer, err := train.New(b, m, graph, view, train.Options{Mask: nmgnn.Mask{KeepRate: 0.5}, MaxEpochs: 200})
+	x := train.Experiment{Graph: graph, Own: &m, Parameters: p.WithMasking(0.5), Setting: datasets.Inductive,
+		TrainPercent: 20, SplitSeed: 1}
+	results, err := x.Run(context.Background(), b, []uint64{1}, train.RunOptions{})
 	check(err)
-	defer trainer.Close()
-	trial, err := trainer.Train(context.Background(), 1, nil)
-	check(err)
-	fmt.Println("macro F1 above 0.9:", trial.Test.MacroF1 > 0.9)
+	fmt.Println("macro F1 above 0.9:", results[0].Test.MacroF1 > 0.9)
 	// Output: macro F1 above 0.9: true
 }
 

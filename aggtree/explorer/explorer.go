@@ -41,7 +41,7 @@ type Options struct {
 	Train []int32
 	// KeepRate is the initial probability that an epoch keeps a node, the paper's p; 0: 1, so that epochs mask nothing.
 	KeepRate float64
-	// Seed fixes the epochs' draws. Epoch e, from 1, draws as nmgnn.Mask does with rand.New(rand.NewPCG(Seed, e)).
+	// Seed fixes the epochs' draws. Epoch e, from 1, draws as hyper.KeepRate does with rand.New(rand.NewPCG(Seed, e)).
 	Seed uint64
 	// Title stands above the drawing. "": no title; a page is named after its first tree.
 	Title string

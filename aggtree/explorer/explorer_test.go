@@ -124,7 +124,7 @@ func TestAnEpochDrawsTheMaskOfGosGenerator(t *testing.T) {
 		}
 		assert.Equal(t, want, got, "epoch %d", epoch)
 
-		// As nmgnn.Mask with Only: a number for each node that may be masked.
+		// As hyper.KeepRate: a number for each node that may be masked.
 		script(t, whole(t, g, 0, 1, Options{Seed: seed, KeepRate: rate, Train: []int32{3, 4, 20}}),
 			fmt.Sprintf(`s.setEpoch(%d); return s.mask`, epoch), &got)
 		alone := make([]int, 40)

@@ -10,7 +10,6 @@ import (
 
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/batches"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper/record"
@@ -23,7 +22,7 @@ type batchFlags struct {
 	keep     string
 
 	limit int64
-	said  batches.Estimate
+	said  train.Estimate
 }
 
 // batchedRecord is a trial in batches as --json prints it. It is not stored: cells are of whole graphs.
@@ -71,21 +70,21 @@ func (f *trainFlags) checkBatches(c *cobra.Command, p hyper.Parameters) (err err
 }
 
 func (f *batchFlags) runner(c *cobra.Command, x train.Experiment) (runFunc, error) {
-	o := batches.Options{Clusters: f.clusters, Memory: f.limit, Checkpoint: f.keep,
+	o := train.Batches{Clusters: f.clusters, Memory: f.limit, Checkpoint: f.keep,
 		Version: record.Version(),
-		Said: func(e batches.Estimate) {
+		Said: func(e train.Estimate) {
 			f.said = e
 			fmt.Fprintln(c.ErrOrStderr(), e)
 		}}
 	if o.Clusters != 1 {
 		var err error
-		if o.Release, err = batches.Spill(x.Graph, ""); err != nil {
+		if o.Release, err = train.Spill(x.Graph, ""); err != nil {
 			return nil, err
 		}
 		debug.SetGCPercent(25) // a batch's copies are garbage after it
 		debug.FreeOSMemory()
 	}
 	return func(ctx context.Context, b *backend.Backend, seeds []uint64, r train.RunOptions) ([]*train.Result, error) {
-		return batches.Run(ctx, b, x, o, seeds, r)
+		return train.InBatches(ctx, b, x, o, seeds, r)
 	}, nil
 }

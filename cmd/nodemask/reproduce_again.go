@@ -20,7 +20,6 @@ import (
 	"nodemask/internal/digits"
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/train"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
 )
@@ -176,7 +175,7 @@ func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place
 		}
 		opened := func(context.Context, string) (*datasets.Graph, error) { return last, nil }
 		now, differences, err := measure.Again(c.Context(), backends[old.Backend], opened, old, most)
-		if errors.Is(err, train.ErrTooLarge) {
+		if errors.Is(err, memory.ErrTooLarge) {
 			return fmt.Errorf("%s: %w: --memory allows more", place, err)
 		}
 		if err != nil {

@@ -12,8 +12,8 @@ import (
 
 // noted is a trial with one validation macro F1 per epoch, on so many nodes, 60 % of them in one class.
 func noted(nodes int, seed uint64, best int, f1 ...float64) *train.Result {
-	r := &train.Result{Trial: &train.Trial{Seed: seed, BestEpoch: best, Validation: stats.Metrics{MacroF1: f1[best-1],
-		Confusion: [][]int{{nodes * 3 / 5, 0}, {nodes - nodes*3/5, 0}}}}}
+	r := &train.Result{Seed: seed, BestEpoch: best, Validation: stats.Metrics{MacroF1: f1[best-1],
+		Confusion: [][]int{{nodes * 3 / 5, 0}, {nodes - nodes*3/5, 0}}}}
 	for _, v := range f1 {
 		r.History = append(r.History, train.Epoch{ValidationF1: v})
 	}

@@ -24,7 +24,6 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/edgelist"
 	"nodemask/internal/svg"
-	"nodemask/nmgnn"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/theorem"
 )
@@ -232,12 +231,7 @@ func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
 			g.mask[v] = true
 		}
 	case f.keepRate < 1:
-		delta := make([]float32, g.edges.NumNodes())
-		nmgnn.Mask{KeepRate: f.keepRate}.Draw(rand.New(rand.NewPCG(f.seed, 0)), delta)
-		g.mask = make([]bool, len(delta))
-		for v := range delta {
-			g.mask[v] = delta[v] == 0
-		}
+		g.mask = hyper.KeepRate(f.keepRate).Draw(rand.New(rand.NewPCG(f.seed, 0)), g.edges.NumNodes(), nil)
 	}
 	return nil
 }

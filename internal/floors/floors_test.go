@@ -28,7 +28,7 @@ const (
 // forUsers lists what commands and notebooks may import.
 var forUsers = []string{
 	"csr", "plots", "stats", "internal/checkout", "datasets", "aggtree", "aggtree/draw", "aggtree/explorer",
-	"nmgnn", "nmgnn/backend", "nmgnn/batches", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/infer",
+	"nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/infer",
 	"nmgnn/internal/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
 	"paper/record", "paper/measure", "advice", "paper", "paper/report",
 	"paper/judge", "page",
@@ -92,12 +92,8 @@ var rooms = map[string][]string{
 	"nmgnn/cached": {"csr", "datasets", "internal/ended", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer",
 		"nmgnn/internal/gomlx", "nmgnn/internal/safetensors", "nmgnn/internal/variables", "nmgnn/internal/kernels"},
 	"nmgnn/train": {"csr", "datasets", "internal/ended", "internal/jobs", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached",
-		"nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/newcomers",
-		"nmgnn/internal/variables", "nmgnn/internal/kernels", "stats"},
-	"nmgnn/batches": {"csr", "datasets", "internal/ended", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached",
-		"nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/mapped",
-		"nmgnn/internal/newcomers", "nmgnn/internal/safetensors", "nmgnn/internal/variables", "nmgnn/internal/kernels",
-		"nmgnn/train", "stats"},
+		"nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/kernels", "nmgnn/internal/learn",
+		"nmgnn/internal/mapped", "nmgnn/internal/newcomers", "nmgnn/internal/safetensors", "nmgnn/internal/variables", "stats"},
 	"nmgnn/explain": {"aggtree", "aggtree/draw", "csr", "datasets", "internal/ended", "internal/memory", "nmgnn/backend", "nmgnn/cached",
 		"nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/variables", "internal/svg", "plots"},
 	"nmgnn/theorem": {"aggtree", "datasets", "internal/ended", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/hyper",

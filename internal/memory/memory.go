@@ -3,6 +3,7 @@
 package memory
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -10,6 +11,9 @@ import (
 	"strconv"
 	"strings"
 )
+
+// ErrTooLarge is wrapped by errors of work that takes more memory than it was allowed.
+var ErrTooLarge = errors.New("more memory than is allowed")
 
 // Left is how much more memory this process may take.
 type Left struct {

@@ -95,9 +95,7 @@ func norms(x train.Experiment, r *train.Result) (trained, tested []float64) {
 	}
 	var o infer.Options
 	if x.Parameters.KeepRate.Active() {
-		o.Delta = make([]float32, len(view.Train.Nodes))
-		mask := train.OptionsOf(x.Parameters, view).Mask
-		mask.Draw(rand.New(rand.NewPCG(r.Seed, 1)), o.Delta)
+		o.Delta = x.Parameters.DrawDelta(rand.New(rand.NewPCG(r.Seed, 1)), len(view.Train.Nodes), view.Train.Score)
 	}
 	return represent(view.Train, o), represent(view.Test, infer.Options{})
 }

@@ -14,10 +14,8 @@ import (
 	"nodemask/aggtree"
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/nmgnn"
 	"nodemask/nmgnn/explain"
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/train"
 )
@@ -103,19 +101,13 @@ func motifAUC(t *testing.T, seed uint64) (bySize, bySign float64, nodes int) {
 	require.NoError(t, err)
 	p.Layers, p.Hidden, p.Dropout, p.NormalizeFeatures, p.WeightDecay, p.MaxEpochs, p.Patience = 3, 24, 0, false, 0, 1000,
 		200
-	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 80, Seed: seed})
+	x := train.Experiment{Graph: g, Parameters: p, Setting: datasets.Transductive, TrainPercent: 80, SplitSeed: seed}
+	results, err := x.Run(t.Context(), b, []uint64{seed}, train.RunOptions{})
 	require.NoError(t, err)
-	view, err := datasets.NewView(g, split, datasets.Transductive, datasets.AllEdges)
-	require.NoError(t, err)
-	network := nmgnn.Build(p, len(g.Classes))
-	trainer, err := train.New(b, network, g, view, train.OptionsOf(p, view))
-	require.NoError(t, err)
-	defer trainer.Close()
-	trial, err := trainer.Train(t.Context(), seed, nil)
-	require.NoError(t, err)
+	trial := results[0]
 	require.Greater(t, trial.Test.MicroF1, 0.75, "who does not see houses cannot be explained by them")
 
-	m := infer.Model{Model: network, Weights: trial.Weights}
+	m := trial.Saved(x).Network()
 	for v := int32(baseNodes); v < baseNodes+20*houseSize; v++ {
 		if trial.Predictions[v] != g.Labels[v] {
 			continue

@@ -15,7 +15,6 @@ import (
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/variables"
-	"nodemask/nmgnn/train"
 )
 
 var unfolded = []string{"gin", "gat", "sgat", "gcn", "sage", "gatv2"}
@@ -76,32 +75,6 @@ func TestUnfoldedSumsAreWhatTheModelComputes(t *testing.T) {
 			all, err := m.Network().Represent(b, g.Edges, g.Features, infer.Options{Mask: mask})
 			require.NoError(t, err)
 			requireUnfolds(t, m, g, mask, all)
-		}
-	}
-}
-
-func TestUnfoldedSumsAreWhatTheTrainerComputes(t *testing.T) {
-	b := gnntest.Go(t)
-	g := gnntest.TwoCamps(t)
-	view := gnntest.View(t, g, 50, datasets.Transductive)
-	for _, name := range []string{"gin", "gcn", "sage", "gat", "sgat"} {
-		p, err := hyper.For(name)
-		require.NoError(t, err)
-		p.Hidden, p.MaxEpochs = 8, 10
-		trainer, err := train.New(b, nmgnn.Build(p, 2), g, view, train.OptionsOf(p.WithMasking(0.5), view))
-		require.NoError(t, err)
-		trial, err := trainer.Train(t.Context(), 1, nil)
-		require.NoError(t, err)
-		all, err := trainer.Representations()
-		require.NoError(t, err)
-		trainer.Close()
-		m := &cached.Model{Settings: p, Classes: g.Classes, Features: 4, Weights: trial.Weights}
-		for layer := range all {
-			s, err := explain.Unfold(b, m, g, 3, layer+1, nil)
-			require.NoError(t, err)
-			for i, want := range all[layer].Row(3) {
-				require.InDelta(t, want, s.Steps[len(s.Steps)-1].Values[i], 1e-4, name)
-			}
 		}
 	}
 }

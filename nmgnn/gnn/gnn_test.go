@@ -19,6 +19,7 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/gnn"
+	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/variables"
@@ -40,12 +41,14 @@ func TestGINTrainsUnderGoMLXsTrainerAsUnderOurs(t *testing.T) {
 	g, view := gnntest.Camps(t, 50, datasets.Transductive)
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{8, 8}}, nmgnn.GIN{Width: []int{g.NumClasses()}}}}
-		masks := nmgnn.Mask{KeepRate: 0.5}
-		ours, err := nmtrain.New(b, m, g, view, nmtrain.Options{Mask: masks, MaxEpochs: steps, Patience: steps})
+		p, err := hyper.Preset("standard")
 		require.NoError(t, err)
-		defer ours.Close()
-		trial, err := ours.Train(t.Context(), seed, nil)
+		p.MaxEpochs, p.Patience, p.WeightDecay, p.NormalizeFeatures = steps, steps, 0, false
+		ours := nmtrain.Experiment{Graph: g, Own: &m, Parameters: p.WithMasking(0.5), Setting: datasets.Transductive,
+			TrainPercent: 50, SplitSeed: 1}
+		results, err := ours.Run(t.Context(), b, []uint64{seed}, nmtrain.RunOptions{})
 		require.NoError(t, err)
+		trial := results[0]
 
 		store := model.NewStore()
 		first, err := infer.Untrained(b, m, g.Features.Width, seed)
@@ -70,8 +73,7 @@ func TestGINTrainsUnderGoMLXsTrainerAsUnderOurs(t *testing.T) {
 		}
 		x := g.Features.Select(view.Train.Nodes).Stored(false).Dense
 		for step := range steps {
-			delta := make([]float32, n)
-			masks.Draw(draw, delta)
+			delta := hyper.KeepRate(0.5).Draw(draw, n, nil).Delta()
 			metrics, err := trainer.TrainStep(train.Batch{
 				Inputs: []*tensors.Tensor{tensors.FromFlatDataAndDimensions(x, n, g.Features.Width),
 					tensors.FromFlatDataAndDimensions(delta, n)},

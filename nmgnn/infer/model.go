@@ -35,7 +35,7 @@ type Weight = variables.Weight
 type Options struct {
 	// Mask is true for masked nodes; nil: none.
 	Mask []bool
-	// Delta is δ, as drawn by [nmgnn.Mask]; nil: 0 for masked nodes, else 1.
+	// Delta is δ, as of [hyper.Parameters.DrawDelta]; nil: [hyper.Mask.Delta] of Mask.
 	Delta []float32
 	// Degrees is |N_v|, for rows that hold only a part of the neighbours; nil: the rows' lengths.
 	Degrees []int32

@@ -20,7 +20,7 @@ import (
 var errUntrained = errors.New("nothing was trained yet: expected Train or its siblings before")
 
 // represent returns [nmgnn.Model.Forward]'s results on a phase, the logits last.
-func (t *Trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error) {
+func (t *trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error) {
 	if !t.trained {
 		return nil, errUntrained
 	}
@@ -35,7 +35,7 @@ func (t *Trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error)
 	return infer.Representations(outputs)
 }
 
-func (t *Trainer) representer(phase *nmgnn.Loaded) (*model.Exec, error) {
+func (t *trainer) representer(phase *nmgnn.Loaded) (*model.Exec, error) {
 	if exec := t.represents[phase]; exec != nil {
 		return exec, nil
 	}
@@ -55,13 +55,13 @@ func (t *Trainer) representer(phase *nmgnn.Loaded) (*model.Exec, error) {
 // Representations returns h^(1)…h^(k) of all nodes of the test graph, in the order of View.Test.Nodes. The last is the
 // logits; with a readout, its logits follow. Like the methods below, it uses the trained weights, and returns an error
 // before training.
-func (t *Trainer) Representations() (all []infer.Representation, err error) {
+func (t *trainer) Representations() (all []infer.Representation, err error) {
 	defer gomlx.Guard(&err, "computing representations")
 	return t.represent(t.test.data)
 }
 
 // Predict returns the class of every node of the test graph, in the order of View.Test.Nodes, without mask or dropout.
-func (t *Trainer) Predict() (classes []int32, err error) {
+func (t *trainer) Predict() (classes []int32, err error) {
 	defer gomlx.Guard(&err, "predicting")
 	all, err := t.represent(t.test.data)
 	if err != nil {
@@ -71,7 +71,7 @@ func (t *Trainer) Predict() (classes []int32, err error) {
 }
 
 // Cache returns the cached representations that nodes arriving later read.
-func (t *Trainer) Cache() (c *cached.Cache, err error) {
+func (t *trainer) Cache() (c *cached.Cache, err error) {
 	defer gomlx.Guard(&err, "filling the cache")
 	train := t.view.Train
 	all, err := t.represent(t.train.data)
@@ -81,7 +81,7 @@ func (t *Trainer) Cache() (c *cached.Cache, err error) {
 	return cached.New(t.graph, train, t.rows(train), all[:len(t.model.Layers)-1]), nil
 }
 
-func (t *Trainer) allEdges() int {
+func (t *trainer) allEdges() int {
 	if !t.options.Room {
 		return 0
 	}
@@ -94,7 +94,7 @@ type arrivals struct {
 	of   *datasets.View // the view it was made for
 }
 
-func (t *Trainer) representCached(together bool) ([]infer.Representation, error) {
+func (t *trainer) representCached(together bool) ([]infer.Representation, error) {
 	a := t.arrivals[together]
 	if a.of != t.view {
 		edges, err := newcomers.Edges(t.view, together)
@@ -120,7 +120,7 @@ func (t *Trainer) representCached(together bool) ([]infer.Representation, error)
 }
 
 // Smoothness returns MAD over all nodes of the test graph.
-func (t *Trainer) Smoothness(ctx context.Context) (s stats.Smoothness, err error) {
+func (t *trainer) Smoothness(ctx context.Context) (s stats.Smoothness, err error) {
 	all, err := t.Representations()
 	if err != nil {
 		return s, err

@@ -32,8 +32,10 @@ func sixNodes(t *testing.T) (*datasets.Graph, *datasets.View) {
 func TestNewNodesUseTheCacheAndOneAnother(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		g, view := sixNodes(t)
-		trainer, err := New(b, nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}, nmgnn.GIN{Width: []int{2}}}}, g,
-			view, Options{Plan: &plan})
+		m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}, nmgnn.GIN{Width: []int{2}}}}
+		o := options{Plan: &plan, Parameters: small()}
+		o.NormalizeFeatures = false
+		trainer, err := newTrainer(b, m, g, view, o)
 		require.NoError(t, err)
 		defer trainer.Close()
 		require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 1))
@@ -103,7 +105,7 @@ func TestUntrainedModelsAreWhatTrainingBeginsWith(t *testing.T) {
 func untrainedIsFirst(t *testing.T, b *backend.Backend, g *datasets.Graph, view *datasets.View, p hyper.Parameters) {
 	t.Helper()
 	m := nmgnn.Build(p, 3)
-	trainer, err := New(b, m, g, view, OptionsOf(p, view))
+	trainer, err := newTrainer(b, m, g, view, optionsOf(p))
 	require.NoError(t, err)
 	defer trainer.Close()
 	require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 7))

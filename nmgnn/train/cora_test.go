@@ -89,11 +89,11 @@ func TestTrialsOnCoraLandWithinAPointOfThoseOnRecord(t *testing.T) {
 
 // trainPlan trains one trial under a plan.
 func trainPlan(t *testing.T, b *backend.Backend, g *datasets.Graph, view *datasets.View, s hyper.Parameters,
-	plan kernels.Plan) *Trial {
+	plan kernels.Plan) *Result {
 	t.Helper()
-	o := OptionsOf(s, view)
+	o := optionsOf(s)
 	o.Plan = &plan
-	trainer, err := New(b, nmgnn.Build(s, g.NumClasses()), g, view, o)
+	trainer, err := newTrainer(b, nmgnn.Build(s, g.NumClasses()), g, view, o)
 	require.NoError(t, err)
 	defer trainer.Close()
 	return trainOnce(t, trainer, 1)

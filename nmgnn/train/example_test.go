@@ -6,38 +6,12 @@ import (
 	"math"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 )
 
-// ExampleTrainer trains one trial of masked GIN on Cora, on one node in ten and the edges among them.
-func ExampleTrainer() {
-	g, err := datasets.Cora()
-	check(err)
-	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 10, Seed: 1})
-	check(err)
-	view, err := datasets.NewView(g, split, datasets.Inductive, datasets.AllEdges)
-	check(err)
-	b, err := backend.Open("go")
-	check(err)
-	m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{64}}, nmgnn.GIN{Width: []int{g.NumClasses()}}},
-		Dropout: 0.5}
-	trainer, err := train.New(b, m, g, view, train.Options{
-		Mask: nmgnn.Mask{KeepRate: 0.5}, WeightDecay: 5e-4, NormalizeFeatures: true, MaxEpochs: 100})
-	check(err)
-	defer trainer.Close()
-	trial, err := trainer.Train(context.Background(), 1, nil)
-	check(err)
-	fmt.Printf("%d nodes seen in training, %d tested\n", len(view.Train.Nodes), len(view.Test.Score))
-	fmt.Println("better than two in three:", trial.Test.MacroF1 > 2.0/3)
-	// Output:
-	// 271 nodes seen in training, 2193 tested
-	// better than two in three: true
-}
-
-// ExampleExperiment_Run averages three trials.
+// ExampleExperiment_Run averages three trials of masked GIN on Cora.
 func ExampleExperiment_Run() {
 	g, err := datasets.Cora()
 	check(err)
@@ -46,8 +20,7 @@ func ExampleExperiment_Run() {
 	p, err := hyper.Preset("standard")
 	check(err)
 	p.KeepRate, p.Hidden, p.MaxEpochs = 0.5, 16, 40
-	x := train.Experiment{Graph: g, Parameters: p, Setting: datasets.Inductive, Arrivals: datasets.AllEdges,
-		TrainPercent: 10, SplitSeed: 1}
+	x := train.Experiment{Graph: g, Parameters: p, Setting: datasets.Inductive, TrainPercent: 10, SplitSeed: 1}
 	results, err := x.Run(context.Background(), b, hyper.Seeds(1, 3), train.RunOptions{Jobs: 2})
 	check(err)
 	mean := 0.0
@@ -56,6 +29,22 @@ func ExampleExperiment_Run() {
 	}
 	fmt.Println(len(results), "trials; the mean is a share:", mean > 0 && !math.IsNaN(mean) && mean <= 1)
 	// Output: 3 trials; the mean is a share: true
+}
+
+// Train on four clusters of nodes, one after the other.
+func ExampleInBatches() {
+	ctx := context.Background()
+	g, err := datasets.SBM(ctx, datasets.SBMOptions{Nodes: 200, Classes: 3, FeatureSignal: 2, Seed: 1})
+	check(err)
+	b, err := backend.Open("go")
+	check(err)
+	p, err := hyper.For("gin")
+	check(err)
+	x := train.Experiment{Graph: g, Parameters: p, Setting: datasets.Transductive, TrainPercent: 30, SplitSeed: 1}
+	results, err := train.InBatches(ctx, b, x, train.Batches{Clusters: 4}, hyper.Seeds(1, 1), train.RunOptions{})
+	check(err)
+	fmt.Println("macro F1 above 0.8:", results[0].Test.MacroF1 > 0.8)
+	// Output: macro F1 above 0.8: true
 }
 
 func check(err error) {

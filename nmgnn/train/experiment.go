@@ -11,7 +11,6 @@ import (
 	"nodemask/internal/jobs"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/stats"
@@ -98,39 +97,6 @@ func errNoSplit(g *datasets.Graph) error {
 		g.Name, why)
 }
 
-// NodeCounts counts the distinct nodes that predicting the test nodes reads.
-type NodeCounts struct {
-	// All is the test graph: the paper's count without caching.
-	All int
-	// Reached is the test nodes and all within as many hops as layers: really read without a cache.
-	Reached int
-	// Cached is the nodes outside the train graph, validation nodes too, and adjacent train nodes.
-	Cached int
-}
-
-// Result is a trial, its split and measurements.
-type Result struct {
-	*Trial
-	SplitSeed uint64
-	SplitHash string
-	Nodes     *NodeCounts       // in the inductive setting; nil for trials in batches
-	MAD       *stats.Smoothness // with Smoothness
-	Cached    *stats.Metrics    // test metrics from the cache, with CacheInference
-	Apart     *stats.Metrics    // likewise, as if each arrived alone
-	Cache     *cached.Cache     // with Keep
-}
-
-// Saved returns the trained model of a result of x. Results without weights ([RunOptions].KeepBest) and DropGNN models,
-// which need several runs ([hyper.Parameters.CheckOneRun]), cannot be saved.
-func (r *Result) Saved(x Experiment) *cached.Model {
-	m := &cached.Model{Settings: x.Parameters, Own: x.Own, Classes: x.Graph.Classes, Features: x.Graph.Features.Width,
-		FeatureNames: x.Graph.FeatureNames, Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}
-	if x.Own != nil {
-		m.Settings.Model = ""
-	}
-	return m
-}
-
 func (x Experiment) model() nmgnn.Model {
 	if x.Own != nil {
 		return *x.Own
@@ -173,7 +139,7 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	if side < 2 {
 		r := &Runner{backend: b, checked: x.Graph}
 		defer r.Close()
-		return x.RunBy(ctx, seeds, o, func(seed uint64, report func(epoch int, e Epoch)) (*Result, error) {
+		return x.runBy(ctx, seeds, o, func(seed uint64, report func(epoch int, e Epoch)) (*Result, error) {
 			return r.Trial(ctx, x, seed, report)
 		})
 	}
@@ -204,8 +170,8 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 // oneTrial runs one trial and calls report, never nil, after each epoch.
 type oneTrial = func(seed uint64, report func(epoch int, e Epoch)) (*Result, error)
 
-// RunBy runs one trial per seed with a given function, sequentially, like [Experiment.Run].
-func (x Experiment) RunBy(ctx context.Context, seeds []uint64, o RunOptions, trial oneTrial) ([]*Result, error) {
+// runBy runs one trial per seed with a given function, sequentially, like [Experiment.Run].
+func (x Experiment) runBy(ctx context.Context, seeds []uint64, o RunOptions, trial oneTrial) ([]*Result, error) {
 	results := make([]*Result, len(seeds))
 	run := x.trials(seeds, results, o)
 	for i := range seeds {
@@ -294,26 +260,28 @@ func (x Experiment) score(r *Result) float64 {
 // forget frees what only a saved model needs.
 func (r *Result) forget() { r.Weights, r.Predictions, r.Cache = nil, nil, nil }
 
-// ResultOf returns the result of a trial, with the cache measurements that x asks for.
-func (x Experiment) ResultOf(ctx context.Context, p Program, trial *Trial, split *datasets.Split) (r *Result,
-	err error) {
-	r = &Result{Trial: trial, SplitSeed: split.Seed, SplitHash: split.Hash()}
+// complete adds to a trial its split and the cache measurements that x asks for.
+func (x Experiment) complete(ctx context.Context, p trainable, trial *Result, split *datasets.Split) (err error) {
+	trial.SplitSeed, trial.SplitHash, trial.StopOn = split.Seed, split.Hash(), x.Parameters.StopOn
+	if x.Setting == datasets.Inductive {
+		trial.Arrivals = x.Arrivals
+	}
 	if x.Keep {
-		if r.Cache, err = p.Cache(ctx, trial); err != nil {
-			return nil, err
+		if trial.Cache, err = p.Cache(ctx, trial); err != nil {
+			return err
 		}
 	}
 	if !x.CacheInference {
-		return r, nil
+		return nil
 	}
-	if r.Cached, err = scoreCached(ctx, p, trial, true); err != nil {
-		return nil, err
+	if trial.Cached, err = scoreCached(ctx, p, trial, true); err != nil {
+		return err
 	}
-	r.Apart, err = scoreCached(ctx, p, trial, false)
-	return r, err
+	trial.Apart, err = scoreCached(ctx, p, trial, false)
+	return err
 }
 
-func scoreCached(ctx context.Context, p Program, trial *Trial, together bool) (*stats.Metrics, error) {
+func scoreCached(ctx context.Context, p trainable, trial *Result, together bool) (*stats.Metrics, error) {
 	classes, err := p.PredictCached(ctx, trial, together)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"errors"
 	"fmt"
 
 	"nodemask/datasets"
@@ -32,16 +31,13 @@ func (x Experiment) size() learn.Size {
 // WeightMemory returns the estimated bytes of the weights during training.
 func (x Experiment) WeightMemory() float64 { return x.size().Weights(x.Parameters) }
 
-// ErrTooLarge is wrapped by [Experiment.Within].
-var ErrTooLarge = errors.New("more memory than is allowed")
-
-// Within returns an error if the experiment is estimated to take more than most bytes, or more than is free. It guards
-// against settings from a file.
+// Within returns an error that wraps memory.ErrTooLarge if the experiment is estimated to take more than most bytes, or
+// more than is free. It guards against settings from a file.
 func (x Experiment) Within(b *backend.Backend, most int64) error {
 	if need := x.memory(b, 1, x.size()); need > float64(most) {
 		return fmt.Errorf("%d layers of width %d on %d nodes take about %s, %w: expected at most %s",
 			x.Parameters.Layers, x.Parameters.Hidden,
-			x.Graph.NumNodes(), memory.About(need), ErrTooLarge, memory.Text(most))
+			x.Graph.NumNodes(), memory.About(need), memory.ErrTooLarge, memory.Text(most))
 	}
 	return x.checkMemory(b, 1)
 }

@@ -18,7 +18,7 @@ import (
 // predictor is an inference program shared by trainers that differ only in training settings.
 type predictor struct {
 	of      program
-	trainer *Trainer // for inference only
+	trainer *trainer // for inference only
 	rate    float64  // of DropGNN; 0: no regulariser when predicting
 }
 
@@ -38,13 +38,13 @@ func (r *Runner) predictorOf(x Experiment) (p *predictor, err error) {
 		return p, nil
 	}
 	was := r.trainer
-	t := &Trainer{backend: was.backend, model: was.model, view: was.view, graph: was.graph, plan: was.plan,
+	t := &trainer{backend: was.backend, model: was.model, view: was.view, graph: was.graph, plan: was.plan,
 		features: was.features, store: model.NewStore(), represents: map[*nmgnn.Loaded]*model.Exec{},
 		trained: true} // uses weights from trained trainers
 	r.predictors = append(r.predictors, &predictor{key, t, d.Rate})
 	t.options.NormalizeFeatures, t.options.Room = was.options.NormalizeFeatures, was.options.Room
 	if d.Rate > 0 {
-		t.options.Regulariser = d
+		t.options.Regulariser, t.options.RegulariserRate = hyper.DropGNNRegulariser, d.Rate
 	}
 	if t.rates, err = kernels.NewRates(t.store, "/"+variables.DataScope+"/rates", t.options.rates()); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (r *Runner) predictorOf(x Experiment) (p *predictor, err error) {
 }
 
 // predict equals of.Predict under these weights.
-func (p *predictor) predict(of *Trainer, weights []infer.Weight) ([]int32, error) {
+func (p *predictor) predict(of *trainer, weights []infer.Weight) ([]int32, error) {
 	t := p.trainer
 	if p.rate > 0 {
 		if err := t.rates.Replace([]float64{p.rate}); err != nil {

@@ -43,8 +43,6 @@ func TestGraphsThatBreakTheirPromisesAreRefused(t *testing.T) {
 			g.Edges = &csr.Graph{Offsets: slices.Clone(g.Edges.Offsets), Indices: slices.Clone(g.Edges.Indices)}
 			split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 30, ValidationShare: 0.15, Seed: 1})
 			require.NoError(t, err)
-			view, err := datasets.NewView(g, split, setting, datasets.AllEdges)
-			require.NoError(t, err)
 			g.OwnSplit = split
 			change(g, split)
 			x := Experiment{Graph: g, Parameters: small(), Setting: setting, OwnSplit: true}
@@ -56,14 +54,9 @@ func TestGraphsThatBreakTheirPromisesAreRefused(t *testing.T) {
 			r := NewRunner(gnntest.Go(t))
 			_, err = r.Trial(t.Context(), x, 1, nil)
 			require.ErrorContains(t, err, want)
-			_, err = r.Readings(t.Context(), x, 1)
+			_, err = r.Variants(t.Context(), x, 1)
 			require.ErrorContains(t, err, want)
 			r.Close()
-			if view.Test.Score = split.Test; slices.Contains(split.Test, 60) {
-				continue
-			}
-			_, err = New(gnntest.Go(t), nmgnn.Build(small(), 2), g, view, OptionsOf(small(), view))
-			require.ErrorContains(t, err, want)
 		}
 	}
 }
@@ -103,33 +96,15 @@ func TestWithoutABackendOrAViewNothingTrains(t *testing.T) {
 	_, err := NewRunner(nil).Trial(t.Context(), x, 1, nil)
 	require.ErrorContains(t, err, noBackend)
 	model, view := nmgnn.Build(small(), 2), gnntest.View(t, x.Graph, 30, datasets.Inductive)
-	_, err = New(nil, model, x.Graph, view, Options{})
-	require.ErrorContains(t, err, noBackend)
-	_, err = New(gnntest.Go(t), model, x.Graph, nil, Options{})
+	_, err = newTrainer(gnntest.Go(t), model, x.Graph, nil, options{})
 	require.ErrorContains(t, err, "the view is nil: expected one that datasets.NewView returns")
-	_, err = New(gnntest.Go(t), model, x.Graph, view, Options{Also: []*datasets.View{nil}})
+	_, err = newTrainer(gnntest.Go(t), model, x.Graph, view, options{Also: []*datasets.View{nil}})
 	require.ErrorContains(t, err, "the view is nil: expected")
-	require.ErrorContains(t, trainerOf(t, gnntest.Go(t), x.Graph, view, small()).Switch(nil, Options{}),
+	require.ErrorContains(t, trainerOf(t, gnntest.Go(t), x.Graph, view, small()).switchTo(nil, options{}),
 		"the view is nil: expected")
-	_, err = New(gnntest.Go(t), model, nil, view, Options{})
+	x.Graph = nil
+	_, err = x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 2), RunOptions{})
 	require.ErrorContains(t, err, "the graph is nil: expected one that datasets.Open reads")
-}
-
-func TestAMaskOverNodesThatTheTrainGraphLacksIsRefused(t *testing.T) {
-	g, view := gnntest.Camps(t, 20, datasets.Inductive)
-	o := Options{Mask: nmgnn.Mask{KeepRate: 0.5}}
-	for node, wrong := range map[int32]bool{-1: true, 0: false, 11: false, 12: true, 24: true} {
-		o.Mask.Only = []int32{3, node}
-		trainer, err := New(gnntest.Go(t), nmgnn.Build(small(), 2), g, view, o)
-		if wrong {
-			require.ErrorContains(t, err, "the train graph has 12 nodes, numbered by their place in View.Train.Nodes")
-			continue
-		}
-		require.NoError(t, err)
-		o.Mask.Only = []int32{24}
-		require.ErrorContains(t, trainer.Switch(view, o), "Mask.Only names node 24")
-		trainer.Close()
-	}
 }
 
 func TestNothingIsPredictedByWeightsThatWereNotTrained(t *testing.T) {
@@ -150,7 +125,7 @@ func TestNothingIsPredictedByWeightsThatWereNotTrained(t *testing.T) {
 		require.NoError(t, predict(), name)
 	}
 	other := trainerOf(t, gnntest.Go(t), g, view, small())
-	_, err = other.TimeEpochs(t.Context(), 1, false)
+	_, err = other.timeEpochs(t.Context(), 1, false)
 	require.NoError(t, err)
 	_, err = other.Predict()
 	require.NoError(t, err)

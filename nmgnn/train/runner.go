@@ -13,7 +13,7 @@ import (
 )
 
 // Runner runs trials one by one on one backend. Trials that differ in seed, split, mask or drop rates, learning rate or
-// stopping share compiled programs ([Trainer.Switch]). It identifies a graph by pointer and reads it once: do not
+// stopping share compiled programs (switch). It identifies a graph by pointer and reads it once: do not
 // change it between trials. Not safe for concurrent use.
 type Runner struct {
 	// Programs is how many to keep if memory allows; 0: 1.
@@ -23,7 +23,7 @@ type Runner struct {
 	checked *datasets.Graph // last graph that passed Check
 	program Experiment      // the last one trained
 	split   *datasets.Split
-	trainer *Trainer
+	trainer *trainer
 	// readings: validate and test with all kinds of arrivals.
 	readings   bool
 	compiled   []compiled // least recently used first
@@ -32,7 +32,7 @@ type Runner struct {
 
 type compiled struct {
 	of      program
-	trainer *Trainer
+	trainer *trainer
 }
 
 // NewRunner returns a runner, to be closed after use.
@@ -51,33 +51,27 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.resultOf(ctx, x, trial)
-	if err != nil {
+	if err := x.complete(ctx, fullGraph{r.trainer}, trial, r.split); err != nil {
 		return nil, err
+	}
+	if x.Setting == datasets.Inductive {
+		all, reached, cached := newcomers.Count(r.trainer.view, len(r.trainer.model.Layers))
+		trial.Nodes = &NodeCounts{All: all, Reached: reached, Cached: cached}
 	}
 	if x.Smoothness {
 		s, err := r.trainer.Smoothness(ctx)
 		if err != nil {
 			return nil, err
 		}
-		result.MAD = &s
+		trial.MAD = &s
 	}
-	return result, nil
-}
-
-func (r *Runner) resultOf(ctx context.Context, x Experiment, trial *Trial) (*Result, error) {
-	result, err := x.ResultOf(ctx, fullGraph{r.trainer}, trial, r.split)
-	if err == nil && x.Setting == datasets.Inductive {
-		all, reached, cached := newcomers.Count(r.trainer.view, len(r.trainer.model.Layers))
-		result.Nodes = &NodeCounts{All: all, Reached: reached, Cached: cached}
-	}
-	return result, err
+	return trial, nil
 }
 
 // Masked returns the nodes masked in the last epoch, numbered as in the experiment's graph, in the train graph's order.
 // Call it from [Runner.Trial]'s report.
 func (r *Runner) Masked() []int32 {
-	if r.trainer == nil || r.trainer.drawn == nil || !r.trainer.options.Mask.Active() {
+	if r.trainer == nil || r.trainer.drawn == nil || !r.trainer.options.KeepRate.Active() {
 		return nil
 	}
 	var masked []int32
@@ -150,7 +144,7 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 	if err != nil {
 		return err
 	}
-	o := OptionsOf(x.Parameters, views[0])
+	o := optionsOf(x.Parameters)
 	o.Also, o.Room = views[1:], room
 	if x.Own != nil { // its rates are compiled in
 		o.Rates = nil
@@ -199,12 +193,12 @@ func (r *Runner) divide(x Experiment, readings bool) (split *datasets.Split, vie
 }
 
 // turnTo switches a kept trainer to the view, or makes one.
-func (r *Runner) turnTo(x Experiment, view *datasets.View, o Options, readings bool) error {
+func (r *Runner) turnTo(x Experiment, view *datasets.View, o options, readings bool) error {
 	of := programOf(x, readings)
 	if i := r.find(of); i >= 0 {
 		c := r.compiled[i]
 		r.compiled = slices.Delete(r.compiled, i, i+1)
-		err := c.trainer.Switch(view, o)
+		err := c.trainer.switchTo(view, o)
 		if err == nil {
 			r.trainer, r.compiled = c.trainer, append(r.compiled, c)
 			return nil
@@ -213,7 +207,7 @@ func (r *Runner) turnTo(x Experiment, view *datasets.View, o Options, readings b
 		if c.trainer == r.trainer {
 			r.trainer = nil
 		}
-		if !errors.Is(err, ErrOtherProgram) {
+		if !errors.Is(err, errOtherProgram) {
 			return err
 		}
 	}
@@ -240,7 +234,7 @@ type program struct {
 	drops, attention, own bool // such dropout, or a regulariser's rate, is active
 }
 
-// programOf drops all that [Trainer.Switch] can change.
+// programOf drops all that switch can change.
 func programOf(x Experiment, readings bool) program {
 	p := x.Parameters
 	of := program{readings: readings, masks: p.KeepRate.Active(), drops: p.Dropout > 0,

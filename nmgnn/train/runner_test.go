@@ -12,7 +12,6 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/jobs"
-	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
@@ -158,9 +157,9 @@ func TestARunnerKeepsAsManyProgramsAsItMay(t *testing.T) {
 	}, (*Runner).Close)
 	require.NoError(t, err)
 	defer pool.Close()
-	var programs []*Trainer
-	run := func(x Experiment) *Trainer {
-		var used *Trainer
+	var programs []*trainer
+	run := func(x Experiment) *trainer {
+		var used *trainer
 		require.NoError(t, pool.Run(t.Context(), func(ctx context.Context, r *Runner) error {
 			_, err := r.Trial(ctx, x, 1, nil)
 			used = r.trainer
@@ -254,61 +253,39 @@ func TestSharedProgramsKeepTheNumbers(t *testing.T) {
 	})
 }
 
-func TestReadingsAreWhatSuchTrialsGive(t *testing.T) {
+func TestVariantsAreWhatSuchTrialsGive(t *testing.T) {
 	onData(t, func(t *testing.T, b *backend.Backend, x Experiment) {
 		x.Smoothness = false
 		x.Parameters.MLPLayers, x.Parameters.Norm = 2, hyper.NormInside
 		shared, alone := NewRunner(b), NewRunner(b)
 		defer shared.Close()
 		defer alone.Close()
-		type one struct {
-			Reading
-			seed      uint64
-			splitHash string
-		}
-		var all []one
+		var all []*Result
 		for seed := uint64(101); seed < 103; seed++ {
-			trajectory, err := shared.Readings(t.Context(), x, seed)
+			variants, err := shared.Variants(t.Context(), x, seed)
 			require.NoError(t, err)
 			seen := map[string]bool{}
-			for _, r := range trajectory.Readings {
-				name := fmt.Sprint(r.StopOn, r.Arrivals, r.Cached)
-				require.False(t, seen[name], name)
-				seen[name] = true
-				all = append(all, one{r, seed, trajectory.SplitHash})
+			for _, r := range variants {
+				seen[fmt.Sprint(r.StopOn, r.Arrivals)] = true
+				require.Equal(t, x.Setting == datasets.Inductive, r.Cached != nil)
 			}
-			if x.Setting == datasets.Inductive {
-				require.Len(t, seen, 4*3*2)
-			} else {
-				require.Len(t, seen, 4)
-			}
+			require.Len(t, seen, len(variants))
+			require.Len(t, variants, map[datasets.Setting]int{datasets.Inductive: 4 * 3, datasets.Transductive: 4}[x.Setting])
+			all = append(all, variants...)
 		}
-		// One program per kind of arrivals, one trial for readings with and without the cache.
-		trial := func(r one) string { return fmt.Sprint(r.Arrivals, r.seed, r.StopOn) }
-		slices.SortStableFunc(all, func(a, b one) int { return strings.Compare(trial(a), trial(b)) })
-		var want *Result
-		for i, r := range all {
-			name := fmt.Sprint(trial(r), r.Cached)
+		// One program per kind of arrivals.
+		slices.SortStableFunc(all, func(a, b *Result) int { return strings.Compare(string(a.Arrivals), string(b.Arrivals)) })
+		for _, r := range all {
+			name := fmt.Sprint(r.Arrivals, r.Seed, r.StopOn)
 			if b.ID != "go" && r.Arrivals != all[0].Arrivals && !gnntest.Torture() {
 				continue // XLA compiles a program per kind of arrivals; the pure-Go backend compares them all
 			}
-			if i == 0 || trial(r) != trial(all[i-1]) {
-				one := x
-				one.Parameters.StopOn, one.Arrivals = r.StopOn, r.Arrivals
-				var err error
-				want, err = alone.Trial(t.Context(), one, r.seed, nil)
-				require.NoError(t, err)
-			}
-			require.Equal(t, want.SplitHash, r.splitHash)
-			require.Equal(t, want.BestEpoch, r.BestEpoch, name)
-			require.Equal(t, len(want.History), r.Epochs, name)
-			require.Equal(t, want.Validation, r.Validation, name)
-			require.Equal(t, want.History[want.BestEpoch-1].ValidationLoss, r.ValidationLoss, name)
-			if r.Cached {
-				require.Equal(t, *want.Cached, r.Test, name)
-			} else {
-				require.Equal(t, want.Test, r.Test, name)
-			}
+			one := x
+			one.Parameters.StopOn, one.Arrivals = r.StopOn, r.Arrivals
+			want, err := alone.Trial(t.Context(), one, r.Seed, nil)
+			require.NoError(t, err)
+			want.Seconds, want.Predictions, want.Weights, want.Nodes, want.Apart = r.Seconds, nil, nil, nil, nil
+			require.Equal(t, want, r, name)
 		}
 	})
 }
@@ -327,15 +304,12 @@ func TestAReportCanAskWhoIsMaskedAndWhatIsPredicted(t *testing.T) {
 	require.NoError(t, err)
 	view, err := datasets.NewView(g, split, x.Setting, x.Arrivals)
 	require.NoError(t, err)
-	random, delta := variables.HostRandom(5, "mask"), make([]float32, len(view.Train.Nodes))
+	random := variables.HostRandom(5, "mask")
 	var best [][]int32
 	result, err := r.Trial(t.Context(), x, 5, func(int, Epoch) {
-		nmgnn.Mask{KeepRate: 0.3}.Draw(random, delta)
 		var want []int32
-		for i, v := range view.Train.Nodes {
-			if delta[i] == 0 {
-				want = append(want, v)
-			}
+		for _, i := range hyper.KeepRate(0.3).Draw(random, len(view.Train.Nodes), nil).Masked() {
+			want = append(want, view.Train.Nodes[i])
 		}
 		require.Equal(t, want, r.Masked())
 		classes, err := r.Predict()

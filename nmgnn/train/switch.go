@@ -12,40 +12,34 @@ import (
 	"nodemask/nmgnn/internal/learn"
 )
 
-// ErrOtherProgram means that a trainer must be compiled anew.
-var ErrOtherProgram = errors.New("this needs another compiled program")
+// errOtherProgram means that a trainer must be compiled anew.
+var errOtherProgram = errors.New("this needs another compiled program")
 
 // Switch changes view and options without compiling: another split of the same sizes, keep rate, nodes to mask, nonzero
 // rates of dropout and regulariser, learning rate, weight decay, stopping, feature normalization. Results equal those
-// of a new trainer. It returns [ErrOtherProgram] if the split's edges do not fit ([Options].Room), or if whether there
+// of a new trainer. It returns [errOtherProgram] if the split's edges do not fit ([options].Room), or if whether there
 // is a mask, the regulariser, the setting, numbers of nodes or the equality of two rates differ. After an error only
 // Close is allowed.
-func (t *Trainer) Switch(view *datasets.View, o Options) error {
-	o, err := o.Complete()
-	if err != nil {
-		return err
-	}
+func (t *trainer) switchTo(view *datasets.View, o options) error {
 	if err := learn.CheckTrainable(t.graph, append([]*datasets.View{view}, o.Also...)...); err != nil {
 		return err
 	}
-	if o.Mask.Active() != t.options.Mask.Active() || o.Plan != t.options.Plan ||
-		reflect.TypeOf(o.Regulariser) != reflect.TypeOf(t.options.Regulariser) || len(o.Also) != len(t.options.Also) {
-		return ErrOtherProgram
+	if o.KeepRate.Active() != t.options.KeepRate.Active() || o.Plan != t.options.Plan ||
+		reflect.TypeOf(o.regulariser()) != reflect.TypeOf(t.options.regulariser()) || len(o.Also) != len(t.options.Also) {
+		return errOtherProgram
 	}
 	for i, v := range append([]*datasets.View{view}, o.Also...) {
 		was := t.views()[i]
 		if v.Setting != was.Setting || v.Arrivals != was.Arrivals || len(v.Train.Nodes) != len(was.Train.Nodes) ||
 			len(v.Validation.Nodes) != len(was.Validation.Nodes) || len(v.Test.Nodes) != len(was.Test.Nodes) {
-			return ErrOtherProgram
+			return errOtherProgram
 		}
-	}
-	if err := learn.CheckMask(o.Mask, view); err != nil {
-		return err
 	}
 	if err := t.rates.Replace(o.rates()); err != nil {
 		return switched(err)
 	}
-	o.Rates, o.Regulariser = t.options.Rates, t.options.Regulariser // rates keep their compiled names
+	o.Rates = t.options.Rates // rates keep their compiled names
+	o.Regulariser, o.RegulariserRate = t.options.Regulariser, t.options.RegulariserRate
 	otherFeatures := o.NormalizeFeatures != t.options.NormalizeFeatures
 	t.view, t.options = view, o
 	if otherFeatures {
@@ -66,7 +60,7 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 		p.phase, p.labels = now, learn.Labels(t.graph, now)
 		return p.targets.Replace(now.Score, p.labels)
 	}
-	err = scored(&t.train, view.Train)
+	err := scored(&t.train, view.Train)
 	validations, _ := validationsOf(view, o.Also)
 	for i := range t.validations {
 		if err == nil {
@@ -80,10 +74,10 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 	return switched(err)
 }
 
-// switched turns kernels.ErrNoFit into ErrOtherProgram.
+// switched turns kernels.ErrNoFit into errOtherProgram.
 func switched(err error) error {
 	if errors.Is(err, kernels.ErrNoFit) {
-		return fmt.Errorf("%w: %w", ErrOtherProgram, err)
+		return fmt.Errorf("%w: %w", errOtherProgram, err)
 	}
 	return err
 }

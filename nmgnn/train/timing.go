@@ -11,9 +11,9 @@ import (
 	"nodemask/nmgnn/internal/learn"
 )
 
-// TimeEpochs returns the wall time of each epoch, from drawing the mask until the loss is known. It is for benchmarks:
+// timeEpochs returns the wall time of each epoch, from drawing the mask until the loss is known. It is for benchmarks:
 // it continues from the current weights (seed 1 after [New]), and neither stops early nor keeps weights.
-func (t *Trainer) TimeEpochs(ctx context.Context, epochs int, validate bool) (laps []time.Duration, err error) {
+func (t *trainer) timeEpochs(ctx context.Context, epochs int, validate bool) (laps []time.Duration, err error) {
 	defer gomlx.Guard(&err, "training")
 	if t.timing == nil {
 		if err := t.start.Reset(t.store, t.options.LearningRate, 1); err != nil {

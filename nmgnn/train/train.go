@@ -23,60 +23,61 @@ import (
 // ending is a stopping rule on a view.
 type ending struct {
 	On hyper.StopOn
-	// View is whose validation graph counts: 0 the trainer's, then [Options].Also.
+	// View is whose validation graph counts: 0 the trainer's, then [options].Also.
 	View int
 }
 
 // endedBy is what one stopping rule keeps of a trial.
 type endedBy struct {
 	ending
-	BestEpoch, Epochs int   // from 1: the best, and the last before patience ran out
-	Best              Epoch // measured in the best epoch
-	Validation        stats.Metrics
-	Weights           []infer.Weight // of the best epoch; may be shared with other rules
+	History    []Epoch // on its view, until patience ran out
+	BestEpoch  int     // from 1
+	Validation stats.Metrics
+	Weights    []infer.Weight // of the best epoch; may be shared with other rules
 }
 
 // Train returns one trial; the seed determines first weights, masks and dropout. report, if not nil, is called after
 // each epoch. If the context is cancelled, it returns its error and no trial.
-func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int, e Epoch)) (trial *Trial, err error) {
+func (t *trainer) Train(ctx context.Context, seed uint64, report func(epoch int, e Epoch)) (trial *Result, err error) {
 	defer gomlx.Guard(&err, "training")
-	return TrainBy(ctx, fullGraph{t}, t.options, seed, report)
+	return trainBy(ctx, fullGraph{t}, t.options, seed, report)
 }
 
 // follow returns what Train would keep under each stopping rule, from one trial. It stops once the training loss is not
 // finite, as no later epoch could be better, and does not evaluate the test graph.
-func (t *Trainer) follow(ctx context.Context, seed uint64, stops []ending) (stopped []endedBy, err error) {
+func (t *trainer) follow(ctx context.Context, seed uint64, stops []ending) (stopped []endedBy, err error) {
 	defer gomlx.Guard(&err, "training")
 	_, stopped, err = follow(ctx, fullGraph{t}, t.options, seed, stops, nil)
 	return stopped, err
 }
 
-// Program is a model compiled for one view, which trains trials one by one: on the whole graph ([Trainer]) or in parts
+// Program is a model compiled for one view, which trains trials one by one: on the whole graph ([trainer]) or in parts
 // (package batches).
-type Program interface {
+type trainable interface {
 	// Begin resets all training state and returns the trial, with its history if a checkpoint exists.
-	Begin(seed uint64) (*Trial, error)
+	Begin(seed uint64) (*Result, error)
 	// Epoch trains for an epoch and returns validation results per view.
 	Epoch(ctx context.Context) ([]Epoch, []stats.Metrics, error)
 	// Weights returns a copy.
 	Weights() ([]infer.Weight, error)
 	// Keep is called with the trial after each epoch.
-	Keep(trial *Trial) error
+	Keep(trial *Result) error
 	// End is called when no more epochs follow.
-	End(trial *Trial)
+	End(trial *Result)
 	// Predict returns the class of every node of the whole graph under the trial's weights, -1 outside the test graph.
 	// PredictCached computes nodes outside the train graph from the cache: together, seeing one another, or apart, as
 	// if each arrived alone.
-	Predict(ctx context.Context, trial *Trial) ([]int32, error)
-	PredictCached(ctx context.Context, trial *Trial, together bool) ([]int32, error)
+	Predict(ctx context.Context, trial *Result) ([]int32, error)
+	PredictCached(ctx context.Context, trial *Result, together bool) ([]int32, error)
 	// Cache returns the cached representations under the trial's weights.
-	Cache(ctx context.Context, trial *Trial) (*cached.Cache, error)
+	Cache(ctx context.Context, trial *Result) (*cached.Cache, error)
 	// Score returns the test metrics of predictions.
 	Score(classes []int32) (stats.Metrics, error)
 }
 
-// TrainBy returns one trial of a program, like [Trainer.Train].
-func TrainBy(ctx context.Context, p Program, o Options, seed uint64, report func(epoch int, e Epoch)) (*Trial, error) {
+// trainBy returns one trial of a program, like train.
+func trainBy(ctx context.Context, p trainable, o options, seed uint64,
+	report func(epoch int, e Epoch)) (*Result, error) {
 	begin := time.Now()
 	trial, stopped, err := follow(ctx, p, o, seed, []ending{{On: o.StopOn}}, report)
 	if err != nil {
@@ -96,13 +97,13 @@ func TrainBy(ctx context.Context, p Program, o Options, seed uint64, report func
 }
 
 // endedBy copies a rule's best epoch, or returns why there is no result.
-func (t *Trial) endedBy(best endedBy, o Options) error {
+func (t *Result) endedBy(best endedBy, o options) error {
 	t.BestEpoch, t.Validation, t.Weights = best.BestEpoch, best.Validation, best.Weights
 	return o.fault(t.History, best.BestEpoch)
 }
 
-func follow(ctx context.Context, p Program, o Options, seed uint64, stops []ending,
-	report func(epoch int, e Epoch)) (*Trial, []endedBy, error) {
+func follow(ctx context.Context, p trainable, o options, seed uint64, stops []ending,
+	report func(epoch int, e Epoch)) (*Result, []endedBy, error) {
 	trial, err := p.Begin(seed)
 	if err != nil {
 		return nil, nil, err
@@ -135,15 +136,15 @@ func follow(ctx context.Context, p Program, o Options, seed uint64, stops []endi
 }
 
 type followed struct {
-	trial    *Trial
-	options  Options
+	trial    *Result
+	options  options
 	stopped  []endedBy
 	stopping []earlyStopping
 	left     int // rules still running
 }
 
 // newFollowed replays the trial's history.
-func newFollowed(trial *Trial, o Options, stops []ending) *followed {
+func newFollowed(trial *Result, o options, stops []ending) *followed {
 	f := &followed{trial: trial, options: o, stopped: make([]endedBy, len(stops)),
 		stopping: make([]earlyStopping, len(stops))}
 	for i, stop := range stops {
@@ -182,9 +183,9 @@ func (f *followed) add(measured []Epoch, metrics []stats.Metrics, weights func()
 					return err
 				}
 			}
-			stop.Best, stop.Validation, stop.Weights = measured[stop.View], metrics[stop.View], of
+			stop.Validation, stop.Weights = metrics[stop.View], of
 		}
-		stop.Epochs = len(f.trial.History)
+		stop.History = append(stop.History, measured[stop.View])
 		if stopping.over() {
 			f.left--
 		}
@@ -202,12 +203,12 @@ func (f *followed) end() ([]endedBy, error) {
 	return f.stopped, nil
 }
 
-// fullGraph implements [Program].
-type fullGraph struct{ *Trainer }
+// fullGraph implements [trainable].
+type fullGraph struct{ *trainer }
 
-func (t fullGraph) Begin(seed uint64) (*Trial, error) {
+func (t fullGraph) Begin(seed uint64) (*Result, error) {
 	t.drawn, t.trained = learn.NewDraws(seed, t.trainNodes()), true
-	return &Trial{Seed: seed}, t.start.Reset(t.store, t.options.LearningRate, seed)
+	return &Result{Seed: seed}, t.start.Reset(t.store, t.options.LearningRate, seed)
 }
 
 func (t fullGraph) Epoch(context.Context) ([]Epoch, []stats.Metrics, error) {
@@ -239,19 +240,19 @@ func (t fullGraph) Epoch(context.Context) ([]Epoch, []stats.Metrics, error) {
 }
 
 func (t fullGraph) Weights() ([]infer.Weight, error) { return variables.WeightsOf(t.store) }
-func (t fullGraph) Keep(*Trial) error                { return nil }
-func (t fullGraph) End(*Trial)                       {}
+func (t fullGraph) Keep(*Result) error               { return nil }
+func (t fullGraph) End(*Result)                      {}
 
-func (t fullGraph) Predict(_ context.Context, trial *Trial) ([]int32, error) {
+func (t fullGraph) Predict(_ context.Context, trial *Result) ([]int32, error) {
 	err := variables.SetWeights(t.store, trial.Weights)
 	if err != nil {
 		return nil, err
 	}
 	var classes []int32
 	if t.predictor != nil {
-		classes, err = t.predictor.predict(t.Trainer, trial.Weights)
+		classes, err = t.predictor.predict(t.trainer, trial.Weights)
 	} else {
-		classes, err = t.Trainer.Predict()
+		classes, err = t.trainer.Predict()
 	}
 	if err != nil {
 		return nil, err
@@ -259,7 +260,7 @@ func (t fullGraph) Predict(_ context.Context, trial *Trial) ([]int32, error) {
 	return learn.OnGraph(t.graph, t.view.Test, classes), nil
 }
 
-func (t fullGraph) PredictCached(_ context.Context, _ *Trial, together bool) (classes []int32, err error) {
+func (t fullGraph) PredictCached(_ context.Context, _ *Result, together bool) (classes []int32, err error) {
 	defer gomlx.Guard(&err, "predicting from the cache")
 	all, err := t.representCached(together)
 	if err != nil {
@@ -268,14 +269,14 @@ func (t fullGraph) PredictCached(_ context.Context, _ *Trial, together bool) (cl
 	return learn.OnGraph(t.graph, t.view.Test, last(all).Classes()), nil
 }
 
-func (t fullGraph) Cache(context.Context, *Trial) (*cached.Cache, error) { return t.Trainer.Cache() }
+func (t fullGraph) Cache(context.Context, *Result) (*cached.Cache, error) { return t.trainer.Cache() }
 
 func (t fullGraph) Score(classes []int32) (stats.Metrics, error) {
 	return learn.EvaluateOnGraph(t.graph, t.view.Test, classes)
 }
 
-func (t *Trainer) step(epoch *model.Exec, d *learn.Draws) ([]*tensors.Tensor, error) {
-	t.options.Mask.Draw(rand.New(d.Masks), d.Delta)
+func (t *trainer) step(epoch *model.Exec, d *learn.Draws) ([]*tensors.Tensor, error) {
+	copy(d.Delta, t.options.DrawDelta(rand.New(d.Masks), len(d.Delta), t.view.Train.Score))
 	return learn.Run(epoch, d, t.options.WeightDecay, tensors.FromFlatDataAndDimensions(d.Delta, len(d.Delta), 1))
 }
 
@@ -286,7 +287,7 @@ func diverged(history []Epoch) bool {
 }
 
 // fault returns why a trial gives no result and a remedy, or nil; best counts from 1 (0: none).
-func (o Options) fault(history []Epoch, best int) error {
+func (o options) fault(history []Epoch, best int) error {
 	remedy := fmt.Sprintf("the learning rate %v may be too high, or the features too large", o.LearningRate)
 	switch {
 	case diverged(history):

@@ -34,16 +34,18 @@ func experiment(t testing.TB) Experiment {
 		Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
 }
 
-func trainerOf(t testing.TB, b *backend.Backend, g *datasets.Graph, view *datasets.View, s hyper.Parameters) *Trainer {
+func trainerOf(t testing.TB, b *backend.Backend, g *datasets.Graph, view *datasets.View, s hyper.Parameters) *trainer {
 	t.Helper()
 	require.NoError(t, s.Check())
-	trainer, err := New(b, nmgnn.Build(s, g.NumClasses()), g, view, OptionsOf(s, view))
+	trainer, err := newTrainer(b, nmgnn.Build(s, g.NumClasses()), g, view, optionsOf(s))
 	require.NoError(t, err)
 	t.Cleanup(trainer.Close)
 	return trainer
 }
 
-func trainOnce(t testing.TB, trainer *Trainer, seed uint64) *Trial {
+func trainOnce(t testing.TB, trainer interface {
+	Train(ctx context.Context, seed uint64, report func(epoch int, e Epoch)) (*Result, error)
+}, seed uint64) *Result {
 	t.Helper()
 	trial, err := trainer.Train(context.Background(), seed, nil)
 	require.NoError(t, err)
@@ -165,12 +167,6 @@ func TestTheFirstLossIsThatOfTheFirstWeights(t *testing.T) {
 	}
 	require.NotEqual(t, loss(plain), loss(masked))
 	require.NotEqual(t, loss(plain), loss(dropped))
-	o := OptionsOf(masked, view)
-	o.Mask.Only = []int32{}
-	trainer, err := New(b, nmgnn.Build(masked, 2), g, view, o)
-	require.NoError(t, err)
-	defer trainer.Close()
-	require.Equal(t, loss(plain), trainOnce(t, trainer, 1).History[0].TrainLoss)
 }
 
 func TestMaskingIsNotTurnedOnOrOffInACompiledProgram(t *testing.T) {
@@ -180,22 +176,19 @@ func TestMaskingIsNotTurnedOnOrOffInACompiledProgram(t *testing.T) {
 		p.KeepRate = rate
 		return p
 	}
-	at := func(rate hyper.KeepRate) Options { return OptionsOf(with(rate), view) }
-	trainerAt := func(rate hyper.KeepRate) *Trainer { return trainerOf(t, gnntest.Go(t), g, view, with(rate)) }
+	at := func(rate hyper.KeepRate) options { return optionsOf(with(rate)) }
+	trainerAt := func(rate hyper.KeepRate) *trainer { return trainerOf(t, gnntest.Go(t), g, view, with(rate)) }
 	masked := trainerAt(0.5)
 	half := trainOnce(t, masked, 1)
 	for _, off := range []hyper.KeepRate{0, 1} {
-		require.ErrorIs(t, masked.Switch(view, at(off)), ErrOtherProgram)
+		require.ErrorIs(t, masked.switchTo(view, at(off)), errOtherProgram)
 		plain := trainerAt(off)
-		require.ErrorIs(t, plain.Switch(view, at(0.5)), ErrOtherProgram)
-		require.NoError(t, plain.Switch(view, at(1)))
-		require.NoError(t, plain.Switch(view, at(0)), "which is 1")
+		require.ErrorIs(t, plain.switchTo(view, at(0.5)), errOtherProgram)
+		require.NoError(t, plain.switchTo(view, at(1)))
+		require.NoError(t, plain.switchTo(view, at(0)), "which is 1")
 	}
-	for _, wrong := range []hyper.KeepRate{-1, 1.5, hyper.KeepRate(math.NaN())} {
-		require.ErrorContains(t, masked.Switch(view, at(wrong)), "expected a probability above 0 and up to 1")
-	}
-	require.Equal(t, half, trainOnce(t, masked, 1), "a rate that is refused changes nothing")
-	require.NoError(t, masked.Switch(view, at(0.25)))
+	require.Equal(t, half, trainOnce(t, masked, 1), "what is refused changes nothing")
+	require.NoError(t, masked.switchTo(view, at(0.25)))
 	require.Equal(t, trainOnce(t, trainerAt(0.25), 1), trainOnce(t, masked, 1), "as if compiled with it")
 }
 
@@ -263,8 +256,8 @@ func TestTrainingEndsWithTheContext(t *testing.T) {
 
 func TestAModelWithTheWrongNumberOfOutputsIsRefused(t *testing.T) {
 	g := gnntest.TwoCamps(t)
-	_, err := New(gnntest.Go(t), nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{3}}}}, g, gnntest.View(t, g, 30,
-		datasets.Inductive), Options{})
+	m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{3}}}}
+	_, err := newTrainer(gnntest.Go(t), m, g, gnntest.View(t, g, 30, datasets.Inductive), options{})
 	require.ErrorContains(t, err, "the last layer has 3 outputs for 2 classes")
 	require.NotContains(t, err.Error(), "\n")
 }
@@ -272,7 +265,7 @@ func TestAModelWithTheWrongNumberOfOutputsIsRefused(t *testing.T) {
 func TestAGraphWithoutFeaturesIsRefused(t *testing.T) {
 	g := gnntest.TwoCamps(t)
 	g.Features = datasets.Features{Rows: g.NumNodes()}
-	_, err := New(gnntest.Go(t), nmgnn.Build(small(), 2), g, gnntest.View(t, g, 30, datasets.Inductive), Options{})
+	_, err := newTrainer(gnntest.Go(t), nmgnn.Build(small(), 2), g, gnntest.View(t, g, 30, datasets.Inductive), options{})
 	require.ErrorContains(t, err, "two camps: no features")
 }
 
@@ -406,8 +399,9 @@ func (ramp) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, ma
 func TestEveryTrialStartsFromALayersOwnFirstValues(t *testing.T) {
 	g, view := gnntest.Camps(t, 30, datasets.Inductive)
 	for _, b := range []*backend.Backend{gnntest.Go(t), gnntest.XLA(t)} {
-		m := nmgnn.Model{Layers: []nmgnn.Layer{ramp{}}}
-		trainer, err := New(b, m, g, view, Options{LearningRate: 1e-12, MaxEpochs: 2})
+		m, p := nmgnn.Model{Layers: []nmgnn.Layer{ramp{}}}, small()
+		p.LearningRate, p.MaxEpochs, p.WeightDecay = 1e-12, 2, 0
+		trainer, err := newTrainer(b, m, g, view, optionsOf(p))
 		require.NoError(t, err)
 		defer trainer.Close()
 		for seed := range uint64(2) {

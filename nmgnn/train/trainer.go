@@ -20,10 +20,10 @@ import (
 
 // Trainer is a model compiled for one view of a graph. It trains trials one by one; several trainers may run
 // concurrently on one backend.
-type Trainer struct {
+type trainer struct {
 	backend *backend.Backend
 	model   nmgnn.Model
-	options Options
+	options options
 	view    *datasets.View
 	graph   *datasets.Graph
 	plan    kernels.Plan
@@ -33,11 +33,11 @@ type Trainer struct {
 	store       *model.Store
 	rates       *kernels.Rates // drop rates of model and options, as compiled
 	train, test phaseData
-	validations []phaseData // the distinct ones of the view and Options.Also
-	validatedBy []int       // index into validations, for the view and each of Options.Also
+	validations []phaseData // the distinct ones of the view and options.Also
+	validatedBy []int       // index into validations, for the view and each of options.Also
 	epoch       *model.Exec
 	trainOnly   *model.Exec                   // without validation; nil until timed
-	timing      *learn.Draws                  // of TimeEpochs
+	timing      *learn.Draws                  // of timeEpochs
 	drawn       *learn.Draws                  // of the current or last trial
 	represents  map[*nmgnn.Loaded]*model.Exec // all layers' outputs over a phase, compiled on demand
 	arrivals    map[bool]arrivals             // by together, made on demand
@@ -57,34 +57,17 @@ type phaseData struct {
 	targets *learn.Targets // of the nodes in the loss
 }
 
-// New returns m compiled for the view, or an error if the graph is invalid ([datasets.Graph.Check]) or the view lacks
-// nodes to train, validate or test on.
-func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View, o Options) (*Trainer, error) {
-	if err := gomlx.CheckOpen(b); err != nil {
-		return nil, err
-	}
-	if err := g.Check(); err != nil {
-		return nil, err
-	}
-	return newTrainer(b, m, g, view, o)
-}
-
-// newTrainer is [New] without the graph's check.
+// newTrainer returns m compiled for the view of a checked graph, or an error if the view lacks nodes to train, validate
+// or test on.
 func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View,
-	o Options) (_ *Trainer, err error) {
+	o options) (_ *trainer, err error) {
 	if err := m.Check(); err != nil {
-		return nil, err
-	}
-	if o, err = o.Complete(); err != nil {
 		return nil, err
 	}
 	if err := learn.CheckTrainable(g, append([]*datasets.View{view}, o.Also...)...); err != nil {
 		return nil, err
 	}
-	if err := learn.CheckMask(o.Mask, view); err != nil {
-		return nil, err
-	}
-	t := &Trainer{backend: b, model: m, options: o, view: view, graph: g, store: model.NewStore(),
+	t := &trainer{backend: b, model: m, options: o, view: view, graph: g, store: model.NewStore(),
 		represents: map[*nmgnn.Loaded]*model.Exec{}, arrivals: map[bool]arrivals{}}
 	begin := time.Now()
 	defer func() {
@@ -100,7 +83,7 @@ func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *data
 	return t, nil
 }
 
-func (t *Trainer) compile() error {
+func (t *trainer) compile() error {
 	t.features = t.normalized()
 	t.plan = t.backend.PlanFor(t.features.Density())
 	if t.options.Plan != nil {
@@ -121,20 +104,20 @@ func (t *Trainer) compile() error {
 	return err
 }
 
-func (t *Trainer) views() []*datasets.View {
+func (t *trainer) views() []*datasets.View {
 	return append([]*datasets.View{t.view}, t.options.Also...)
 }
 
-func (t *Trainer) trainNodes() int { return t.view.Train.Edges.NumNodes() }
+func (t *trainer) trainNodes() int { return t.view.Train.Edges.NumNodes() }
 
-func (t *Trainer) normalized() datasets.Features {
+func (t *trainer) normalized() datasets.Features {
 	if t.options.NormalizeFeatures {
 		return t.graph.Features.RowNormalized()
 	}
 	return t.graph.Features
 }
 
-func (t *Trainer) rows(phase datasets.Phase) datasets.Features {
+func (t *trainer) rows(phase datasets.Phase) datasets.Features {
 	if len(phase.Nodes) == t.features.Rows {
 		return t.features
 	}
@@ -142,7 +125,7 @@ func (t *Trainer) rows(phase datasets.Phase) datasets.Features {
 }
 
 // load shares one copy among phases of the same graph.
-func (t *Trainer) load() error {
+func (t *trainer) load() error {
 	loaded := map[*csr.Graph]*nmgnn.Loaded{}
 	load := func(name string, phase datasets.Phase, gradients bool) (*nmgnn.Loaded, error) {
 		if same := loaded[phase.Edges]; same != nil {
@@ -180,7 +163,7 @@ func (t *Trainer) load() error {
 	return err
 }
 
-func (t *Trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (*nmgnn.Loaded, error) {
+func (t *trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (*nmgnn.Loaded, error) {
 	x, o := t.rows(phase), nmgnn.LoadOptions{Plan: t.plan, Gradients: gradients}
 	if t.options.Room {
 		o.Room = withRoom(len(phase.Edges.Indices), len(t.graph.Edges.Indices))
@@ -210,10 +193,10 @@ func validationsOf(view *datasets.View, also []*datasets.View) (phases []dataset
 func withRoom(n, all int) int { return min(n+n/5+256, all) }
 
 // forward is inference: no mask (except DropGNN's), dropout or gradients.
-func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded) []*Node {
+func (t *trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded) []*Node {
 	pass := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: phase.Neighbours(false, nil),
 		Features: phase.Features(graph, false)}
-	if d, ok := t.options.Regulariser.(nmgnn.DropGNN); ok {
+	if d, ok := t.options.regulariser().(nmgnn.DropGNN); ok {
 		return d.Forward(t.model, pass, t.plan.Kernel, t.rates)
 	}
 	return t.model.Forward(pass)
@@ -221,9 +204,9 @@ func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded)
 
 // compileStep compiles one epoch (see [learn.Step.Compile]) → training loss and, with validate, per validation graph
 // the loss and the scored nodes' classes.
-func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
-	step := learn.Step{Model: t.model, Data: t.train.data, Masks: t.options.Mask.Active(),
-		Regulariser: t.options.Regulariser, Rates: t.rates,
+func (t *trainer) compileStep(validate bool) (*model.Exec, error) {
+	step := learn.Step{Model: t.model, Data: t.train.data, Masks: t.options.KeepRate.Active(),
+		Regulariser: t.options.regulariser(), Rates: t.rates,
 		LearningRate: t.options.LearningRate, Targets: t.train.targets}
 	if validate {
 		step.More = func(scope *model.Scope, trained *Node) (outputs []*Node) {
@@ -240,7 +223,7 @@ func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 func last[T any](all []T) T { return all[len(all)-1] }
 
 // Close frees the compiled programs and the data on the device.
-func (t *Trainer) Close() {
+func (t *trainer) Close() {
 	if t.epoch != nil { // nil in a predictor's trainer
 		t.epoch.Finalize()
 	}

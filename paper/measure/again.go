@@ -49,7 +49,7 @@ func Again(
 func CheckData(name string, most int64) error {
 	if info, generated := datasets.Generated(name); generated && info.Memory() > most {
 		return fmt.Errorf("%.60s takes about %s, %w: expected at most %s", name, memory.Text(info.Memory()),
-			train.ErrTooLarge, memory.Text(most))
+			memory.ErrTooLarge, memory.Text(most))
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func grouped(tasks []task) (groups [][]task) {
 	return groups
 }
 
-// programOf is equal for cells that may share a program ([train.Trainer.Switch]): mask, split, learning rate,
+// programOf is equal for cells that may share a program ([train.Runner]): mask, split, learning rate,
 // weight decay and drop rates are its inputs.
 func programOf(c record.Cell) string {
 	p := &c.Parameters

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/memory"
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/train"
 	"nodemask/paper/record"
 )
 
@@ -120,7 +120,7 @@ func TestARecordThatAsksForTooMuchIsRefused(t *testing.T) {
 	p.Hidden, p.Layers = 1<<16, 3
 	cell := record.Cell{Data: "two camps", Setting: datasets.Transductive, TrainPercent: 30, Parameters: p}
 	_, err = within(t.Context(), b, open, cell, 2<<30)
-	require.ErrorIs(t, err, train.ErrTooLarge)
+	require.ErrorIs(t, err, memory.ErrTooLarge)
 	require.ErrorContains(t, err, "3 layers of width 65536 on 60 nodes take about ")
 	cell.Parameters.Hidden = 64
 	_, err = within(t.Context(), b, open, cell, 2<<30)
@@ -130,7 +130,7 @@ func TestARecordThatAsksForTooMuchIsRefused(t *testing.T) {
 		"sbm:nodes=1000000,degree=1000"} {
 		cell.Data = name
 		_, err = within(t.Context(), b, open, cell, 2<<30)
-		require.ErrorIs(t, err, train.ErrTooLarge, name)
+		require.ErrorIs(t, err, memory.ErrTooLarge, name)
 		require.ErrorContains(t, err, name+" takes about ")
 	}
 	require.Equal(t, 2, opened, "what is too large is not made")

@@ -70,25 +70,25 @@ func Stored(c record.Cell, x train.Experiment, b *backend.Backend, r *train.Resu
 
 func readings(ctx context.Context, r *train.Runner, b *backend.Backend, c record.Cell, x train.Experiment,
 	seed uint64) (record.Record, error) {
-	ran, err := r.Readings(ctx, x, seed)
+	variants, err := r.Variants(ctx, x, seed)
 	if err != nil {
 		return record.Record{}, err
 	}
+	epochs := 0
 	all := record.Readings{}
 	percent := func(x float64) float64 { return math.Round(1e5*x) / 1e3 }
-	for _, reading := range ran.Readings {
-		c.Parameters.StopOn, c.Arrivals = reading.StopOn, reading.Arrivals
-		one := all[c.ReadingName()]
-		if reading.Cached {
-			one.Cached = percent(reading.Test.MacroF1)
-		} else {
-			one.F1, one.ValidationF1, one.BestEpoch = percent(reading.Test.MacroF1), percent(reading.Validation.MacroF1),
-				reading.BestEpoch
+	for _, v := range variants {
+		c.Parameters.StopOn, c.Arrivals = v.StopOn, v.Arrivals
+		one := record.Reading{F1: percent(v.Test.MacroF1), ValidationF1: percent(v.Validation.MacroF1),
+			BestEpoch: v.BestEpoch}
+		if v.Cached != nil {
+			one.Cached = percent(v.Cached.MacroF1)
 		}
-		all[c.ReadingName()] = one
+		all[c.ReadingName()], epochs = one, max(epochs, len(v.History))
 	}
+	ran := variants[0]
 	trial := c.Read(seed, ran.SplitHash, all)
-	trial.Epochs, trial.Seconds, trial.Backend, trial.Version = ran.Epochs, math.Round(ran.Seconds*1000)/1000, b.ID,
+	trial.Epochs, trial.Seconds, trial.Backend, trial.Version = epochs, math.Round(ran.Seconds*1000)/1000, b.ID,
 		record.Version()
 	trial.Digits = b.Digits
 	return trial, nil

@@ -1,5 +1,5 @@
 // The computing part: graphs, masks, trees and their counts. It is pure, and knows no page, so that Go's tests run it as
-// it is. Its trees are those of aggtree.Build, its draws those of nmgnn.Mask.
+// it is. Its trees are those of aggtree.Build, its draws those of hyper.KeepRate.
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 

@@ -20,21 +20,24 @@ import (
 // trainOn returns two runs of three epochs, and the times of further epochs, ascending.
 func trainOn(t *testing.T, b *backend.Backend, model string, g *datasets.Graph, epochs int) (first, again []train.Epoch,
 	laps []time.Duration) {
-	p, m, err := built(model, g)
+	p, _, err := built(model, g)
 	require.NoError(t, err)
-	view, o, err := setting(p, g)
-	require.NoError(t, err)
-	o.MaxEpochs = 3
-	trainer, err := train.New(b, m, g, view, o)
-	require.NoError(t, err)
-	defer trainer.Close()
-	for _, history := range []*[]train.Epoch{&first, &again} {
-		trial, err := trainer.Train(t.Context(), 1, nil)
+	r := train.NewRunner(b)
+	defer r.Close()
+	last := time.Now()
+	run := func(epochs int, report func(int, train.Epoch)) []train.Epoch {
+		p.MaxEpochs, p.Patience = epochs, epochs
+		result, err := r.Trial(t.Context(), setting(p, g), 1, report)
 		require.NoError(t, err)
-		*history = trial.History
+		return result.History
 	}
-	laps, err = trainer.TimeEpochs(t.Context(), epochs, true)
-	require.NoError(t, err)
+	first, again = run(3, nil), run(3, nil)
+	run(epochs+1, func(epoch int, _ train.Epoch) {
+		if epoch > 1 {
+			laps = append(laps, time.Since(last))
+		}
+		last = time.Now()
+	})
 	slices.Sort(laps)
 	return first, again, laps
 }

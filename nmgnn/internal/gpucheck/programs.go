@@ -94,15 +94,9 @@ func (w *writer) program(model string, epoch bool, g *datasets.Graph) ([]byte, e
 			return err
 		})
 	}
-	view, o, err := setting(p, g)
-	if err != nil {
-		return nil, err
-	}
+	p.MaxEpochs = 1
 	return w.logged(func() error {
-		t, err := train.New(w.backend, m, g, view, o)
-		if err == nil {
-			t.Close()
-		}
+		_, err := setting(p, g).Run(context.Background(), w.backend, []uint64{1}, train.RunOptions{})
 		return err
 	})
 }
@@ -117,16 +111,8 @@ func built(model string, g *datasets.Graph) (hyper.Parameters, nmgnn.Model, erro
 	return p, nmgnn.Build(p, g.NumClasses()), nil
 }
 
-func setting(p hyper.Parameters, g *datasets.Graph) (*datasets.View, train.Options, error) {
-	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 10, Seed: 1})
-	if err != nil {
-		return nil, train.Options{}, err
-	}
-	view, err := datasets.NewView(g, split, datasets.Transductive, datasets.AllEdges)
-	if err != nil {
-		return nil, train.Options{}, err
-	}
-	return view, train.OptionsOf(p, view), nil
+func setting(p hyper.Parameters, g *datasets.Graph) train.Experiment {
+	return train.Experiment{Graph: g, Parameters: p, Setting: datasets.Transductive, TrainPercent: 10, SplitSeed: 1}
 }
 
 const redditLike = "reddit-like:scale=0.02"

@@ -105,18 +105,6 @@ func CheckTrainable(g *datasets.Graph, views ...*datasets.View) error {
 	return nil
 }
 
-// CheckMask returns an error if a mask names a node outside a view's train graph.
-func CheckMask(m nmgnn.Mask, view *datasets.View) error {
-	nodes := view.Train.Edges.NumNodes()
-	for _, v := range m.Only {
-		if v < 0 || int(v) >= nodes {
-			return fmt.Errorf("Mask.Only names node %d: the train graph has %d nodes, numbered by their place in "+
-				"View.Train.Nodes: expected such numbers, as View.Train.Score has", v, nodes)
-		}
-	}
-	return nil
-}
-
 // OnGraph returns a phase's classes of nodes numbered as in the whole graph, -1 for nodes outside the phase.
 func OnGraph(g *datasets.Graph, phase datasets.Phase, classes []int32) []int32 {
 	if len(classes) == g.NumNodes() {

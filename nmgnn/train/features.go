@@ -1,4 +1,4 @@
-package batches
+package train
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 )
 
 // Spill moves the graph's edges and dense features to unnamed memory-mapped files, which last until the program ends.
-// It returns a function that frees the memory that reading took ([Options].Release), or an error for an invalid graph
+// It returns a function that frees the memory that reading took ([Batches].Release), or an error for an invalid graph
 // ([datasets.Graph.Check]) or failed writes.
 func Spill(g *datasets.Graph, folder string) (release func(), err error) {
 	if err := g.Check(); err != nil {

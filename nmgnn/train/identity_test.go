@@ -1,4 +1,4 @@
-package batches
+package train
 
 import (
 	"crypto/sha256"
@@ -21,7 +21,6 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/train"
 )
 
 // swapped returns a copy with two values swapped.
@@ -42,17 +41,17 @@ func TestACheckpointOfAnythingElseIsRefusedByName(t *testing.T) {
 		Train: nodes[:20], Validation: nodes[20:40], Test: nodes[40:]}
 	type trial struct {
 		b *backend.Backend
-		x train.Experiment
-		o Options
+		x Experiment
+		o Batches
 	}
 	fresh := func(folder string) *trial {
-		x := experiment(t, "gin")
+		x := batchExperiment(t, "gin")
 		own := *g
 		x.Graph, x.OwnSplit, x.Setting, x.Parameters.MaxEpochs = &own, true, datasets.Inductive, 2
-		return &trial{gnntest.Go(t), x, Options{Clusters: 3, Checkpoint: folder, Version: "1"}}
+		return &trial{gnntest.Go(t), x, Batches{Clusters: 3, Checkpoint: folder, Version: "1"}}
 	}
 	run := func(y *trial) error {
-		_, err := Run(t.Context(), y.b, y.x, y.o, hyper.Seeds(1, 1), train.RunOptions{})
+		_, err := InBatches(t.Context(), y.b, y.x, y.o, hyper.Seeds(1, 1), RunOptions{})
 		return err
 	}
 	changes := map[string]func(y *trial){
@@ -129,20 +128,20 @@ func TestACheckpointOfAnythingElseIsRefusedByName(t *testing.T) {
 }
 
 func TestASplitOfAnotherSeedIsAnotherCheckpoint(t *testing.T) {
-	x := experiment(t, "gin")
+	x := batchExperiment(t, "gin")
 	x.Parameters.MaxEpochs = 2
-	o := Options{Clusters: 3, Checkpoint: t.TempDir(), Version: "1"}
-	_, err := Run(t.Context(), gnntest.Go(t), x, o, hyper.Seeds(1, 1), train.RunOptions{})
+	o := Batches{Clusters: 3, Checkpoint: t.TempDir(), Version: "1"}
+	_, err := InBatches(t.Context(), gnntest.Go(t), x, o, hyper.Seeds(1, 1), RunOptions{})
 	require.NoError(t, err)
 	x.SplitSeed = 2
-	_, err = Run(t.Context(), gnntest.Go(t), x, o, hyper.Seeds(1, 1), train.RunOptions{})
+	_, err = InBatches(t.Context(), gnntest.Go(t), x, o, hyper.Seeds(1, 1), RunOptions{})
 	require.ErrorContains(t, err, "what differs is: split:")
 }
 
 func TestAFolderOfCheckpointsHasOneProcess(t *testing.T) {
-	x := experiment(t, "gin")
+	x := batchExperiment(t, "gin")
 	x.Parameters.MaxEpochs = 2
-	o := Options{Clusters: 3, Checkpoint: t.TempDir(), Version: "1"}
+	o := Batches{Clusters: 3, Checkpoint: t.TempDir(), Version: "1"}
 	// A pipe of that name also works, without waiting for a writer.
 	require.NoError(t, syscall.Mkfifo(filepath.Join(o.Checkpoint, ".lock"), 0o600))
 	other := flock.New(filepath.Join(o.Checkpoint, ".lock"), flock.SetFlag(os.O_RDWR))
@@ -150,7 +149,7 @@ func TestAFolderOfCheckpointsHasOneProcess(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, held)
 	run := func() error {
-		_, err := Run(t.Context(), gnntest.Go(t), x, o, hyper.Seeds(1, 1), train.RunOptions{})
+		_, err := InBatches(t.Context(), gnntest.Go(t), x, o, hyper.Seeds(1, 1), RunOptions{})
 		return err
 	}
 	require.ErrorContains(t, run(), o.Checkpoint+": another process trains into this folder")
@@ -164,11 +163,11 @@ func TestAFolderOfCheckpointsHasOneProcess(t *testing.T) {
 // Checksums only detect damage: anyone can compute them.
 func TestWhatACheckpointSaysIsCheckedThoughItsSumsFit(t *testing.T) {
 	g, view := gnntest.Camps(t, 50, datasets.Transductive)
-	s := small("gin")
+	s := smallOf("gin")
 	s.MaxEpochs = 1
-	o := optionsOf(t, view, s, 3)
+	o := batchOptions(t, s, 3)
 	o.Checkpoint, o.identity = t.TempDir(), "this"
-	first := trainerOf(t, gnntest.Go(t), g, view, s, o)
+	first := batchTrainerOf(t, gnntest.Go(t), g, view, s, o)
 	trainOnce(t, first, 1)
 	sound, err := os.ReadFile(first.checkpoint(1))
 	require.NoError(t, err)
@@ -190,7 +189,7 @@ func TestWhatACheckpointSaysIsCheckedThoughItsSumsFit(t *testing.T) {
 		header = sum.ReplaceAll(header, fmt.Appendf(nil, `"header_sha256":"%x"`, sha256.Sum256(header)))
 		made := append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...)
 		require.NoError(t, os.WriteFile(first.checkpoint(1), append(made, sound[n:]...), 0o600))
-		_, err := trainerOf(t, gnntest.Go(t), g, view, s, o).Train(t.Context(), 1, nil)
+		_, err := batchTrainerOf(t, gnntest.Go(t), g, view, s, o).Train(t.Context(), 1, nil)
 		require.ErrorContains(t, err, change.says)
 	}
 }

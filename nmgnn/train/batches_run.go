@@ -1,4 +1,4 @@
-package batches
+package train
 
 import (
 	"context"
@@ -8,14 +8,19 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/internal/gomlx"
-	"nodemask/nmgnn/train"
 )
 
-// Run runs one trial per seed and returns the results in that order, like [train.Experiment.Run]. After training it
-// measures only cached predictions, and keeps the cache if asked; [Estimate] does not cover their memory. Results have
-// no Nodes, which need random access to the whole graph. It does not check a graph that [Spill] moved.
-func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options, seeds []uint64,
-	r train.RunOptions) ([]*train.Result, error) {
+// InBatches runs trials like [Experiment.Run], one after the other, on graphs larger than memory: cluster by cluster.
+// Nodes outside a batch give cached representations h̃_u^(i) from the epoch before (section 4 of the paper;
+// GNNAutoScale, Fey et al. 2021, trains like that). Features, h^(0), are always exact; masked nodes contribute nothing.
+// Validation goes layer by layer over all batches, and is exact. One cluster is the whole graph, and trains exactly as
+// Run does.
+//
+// After training it measures only cached predictions, and keeps the cache if asked; [Estimate] does not cover their
+// memory. Results have no Nodes, which need random access to the whole graph. It does not check a graph that [Spill]
+// moved.
+func InBatches(ctx context.Context, b *backend.Backend, x Experiment, o Batches, seeds []uint64,
+	r RunOptions) ([]*Result, error) {
 	if err := x.Check(); err != nil {
 		return nil, err
 	}
@@ -37,36 +42,36 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 	case (x.CacheInference || x.Keep) && o.Memory > 0:
 		return nil, errors.New("what caching takes is not estimated: expected a number of clusters, and no limit")
 	}
-	run := runner{backend: b, experiment: x, options: o}
+	run := batchRunner{backend: b, experiment: x, options: o}
 	defer run.close()
 	if len(seeds) > 0 { // invalid options are not the first trial's fault
 		if err := run.prepare(seeds[0]); err != nil {
-			return make([]*train.Result, len(seeds)), err
+			return make([]*Result, len(seeds)), err
 		}
 	}
-	return x.RunBy(ctx, seeds, r, func(seed uint64, report func(epoch int, e train.Epoch)) (*train.Result, error) {
+	return x.runBy(ctx, seeds, r, func(seed uint64, report func(epoch int, e Epoch)) (*Result, error) {
 		return run.trial(ctx, seed, report)
 	})
 }
 
-type runner struct {
+type batchRunner struct {
 	backend    *backend.Backend
-	experiment train.Experiment
-	options    Options
+	experiment Experiment
+	options    Batches
 	content    identity // the graph's hashes, computed once
 	seed       uint64   // the trainer's
 	split      *datasets.Split
-	trainer    *trainer
+	trainer    *batchTrainer
 }
 
-func (r *runner) close() {
+func (r *batchRunner) close() {
 	if r.trainer != nil {
 		r.trainer.Close()
 		r.trainer = nil
 	}
 }
 
-func (r *runner) trial(ctx context.Context, seed uint64, report func(epoch int, e train.Epoch)) (*train.Result, error) {
+func (r *batchRunner) trial(ctx context.Context, seed uint64, report func(epoch int, e Epoch)) (*Result, error) {
 	if r.experiment.Splits() && seed != r.seed {
 		if err := r.prepare(seed); err != nil {
 			return nil, err
@@ -76,10 +81,10 @@ func (r *runner) trial(ctx context.Context, seed uint64, report func(epoch int, 
 	if err != nil {
 		return nil, err
 	}
-	return r.experiment.ResultOf(ctx, r.trainer, trial, r.split)
+	return trial, r.experiment.complete(ctx, r.trainer, trial, r.split)
 }
 
-func (r *runner) prepare(seed uint64) (err error) {
+func (r *batchRunner) prepare(seed uint64) (err error) {
 	r.close()
 	r.seed = seed
 	x, o := r.experiment, r.options
@@ -90,7 +95,7 @@ func (r *runner) prepare(seed uint64) (err error) {
 	if err != nil {
 		return err
 	}
-	o.training = train.OptionsOf(x.Parameters, view)
+	o.training = optionsOf(x.Parameters)
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -109,7 +114,7 @@ func (r *runner) prepare(seed uint64) (err error) {
 			return err
 		}
 	}
-	t, err := newTrainer(r.backend, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, view, o)
+	t, err := newBatchTrainer(r.backend, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, view, o)
 	if err == nil {
 		r.trainer = t
 	}

@@ -1,4 +1,4 @@
-package batches
+package train
 
 import (
 	"fmt"
@@ -14,25 +14,24 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/learn"
-	"nodemask/nmgnn/train"
 )
 
-func experiment(t *testing.T, model string) train.Experiment {
+func batchExperiment(t *testing.T, model string) Experiment {
 	t.Helper()
-	return train.Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(model), Setting: datasets.Transductive,
+	return Experiment{Graph: gnntest.TwoCamps(t), Parameters: smallOf(model), Setting: datasets.Transductive,
 		TrainPercent: 30, SplitSeed: 1}
 }
 
 func TestDivergingBatchesNameSeedEpochAndRemedy(t *testing.T) {
 	for _, on := range hyper.StopOns() {
-		x := experiment(t, "gin")
+		x := batchExperiment(t, "gin")
 		x.Parameters.LearningRate, x.Parameters.StopOn, x.Parameters.Dropout = 1e38, on, 0
-		results, err := Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 3}, hyper.Seeds(7, 1), train.RunOptions{})
+		results, err := InBatches(t.Context(), gnntest.Go(t), x, Batches{Clusters: 3}, hyper.Seeds(7, 1), RunOptions{})
 		require.Regexp(t, `^trial 1 \(seed 7\): epoch \d+: the training loss is (NaN|.Inf): the learning rate 1e\+38 `+
 			`may be too high`, err, on)
 		require.Nil(t, results[0])
 		x.Parameters.MaxEpochs = 1 // only validation reads what the last step made
-		results, err = Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 1}, hyper.Seeds(7, 1), train.RunOptions{})
+		results, err = InBatches(t.Context(), gnntest.Go(t), x, Batches{Clusters: 1}, hyper.Seeds(7, 1), RunOptions{})
 		require.Regexp(t, `^trial 1 \(seed 7\): (no validation loss in 1 epochs was a number|epoch 1, the best one: `+
 			`the validation loss is NaN): the learning rate`, err, on)
 		require.Nil(t, results[0])
@@ -43,11 +42,11 @@ func TestTooLargeBatchesAreRefusedBeforehand(t *testing.T) {
 	if _, ok := memory.Get(); !ok {
 		t.Skip("skipped: this system does not say how much memory is left")
 	}
-	x := experiment(t, "gin")
+	x := batchExperiment(t, "gin")
 	x.Parameters.Hidden, x.Parameters.MLPLayers, x.Parameters.Layers = 1<<16, 2, 64
-	for what, o := range map[string]Options{"a number of batches": {Clusters: 3},
+	for what, o := range map[string]Batches{"a number of batches": {Clusters: 3},
 		"a limit above what there is": {Clusters: 3, Memory: 1 << 60}} {
-		_, err := Run(t.Context(), gnntest.Go(t), x, o, hyper.Seeds(1, 1), train.RunOptions{})
+		_, err := InBatches(t.Context(), gnntest.Go(t), x, o, hyper.Seeds(1, 1), RunOptions{})
 		require.ErrorContains(t, err, "ask for more batches, or allow less memory", what)
 	}
 }
@@ -56,14 +55,14 @@ func TestNoNumberOfBatchesThatWouldFitIsPassedOver(t *testing.T) {
 	g, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 3000, Classes: 20, MeanDegree: 6, Seed: 1})
 	require.NoError(t, err)
 	view := gnntest.View(t, g, 10, datasets.Transductive)
-	p := small("gin")
+	p := smallOf("gin")
 	p.Hidden = 4096 // so that batches outweigh programs
 	passed := 0
 	const now = 1 << 20
 	fixed := now + int64(g.NumNodes())*learn.PlaceBytes
 	var last Estimate
 	for batches := 1; batches <= 64; batches *= 2 {
-		o := Options{Clusters: batches}
+		o := Batches{Clusters: batches}
 		e := estimateFor(gnntest.Go(t), g.Features, view, p, &o)
 		e.Bytes += now
 		for _, before := range []Estimate{{}, last} {
@@ -81,38 +80,38 @@ func TestNoNumberOfBatchesThatWouldFitIsPassedOver(t *testing.T) {
 }
 
 func TestMoreBatchesThanNodesAreRefused(t *testing.T) {
-	x := experiment(t, "gin")
-	_, err := Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 100_000}, hyper.Seeds(7, 1), train.RunOptions{})
+	x := batchExperiment(t, "gin")
+	_, err := InBatches(t.Context(), gnntest.Go(t), x, Batches{Clusters: 100_000}, hyper.Seeds(7, 1), RunOptions{})
 	n := x.Graph.NumNodes()
 	require.ErrorContains(t, err, fmt.Sprintf("100000 batches of a graph of %d nodes to train on: expected at most one a "+
 		"node: take fewer", n))
-	_, err = Run(t.Context(), gnntest.Go(t), x, Options{Clusters: n}, hyper.Seeds(7, 1), train.RunOptions{})
+	_, err = InBatches(t.Context(), gnntest.Go(t), x, Batches{Clusters: n}, hyper.Seeds(7, 1), RunOptions{})
 	require.NoError(t, err)
 }
 
 func TestOptionsThatCannotBeTrainedWithAreRefused(t *testing.T) {
-	for want, o := range map[string]Options{
+	for want, o := range map[string]Batches{
 		"-1 clusters: expected 1 or more":        {Clusters: -1},
 		"-1 bytes of memory: expected 1 or more": {Memory: -1},
 	} {
-		_, err := Run(t.Context(), gnntest.Go(t), experiment(t, "gin"), o, hyper.Seeds(1, 1), train.RunOptions{})
+		_, err := InBatches(t.Context(), gnntest.Go(t), batchExperiment(t, "gin"), o, hyper.Seeds(1, 1), RunOptions{})
 		require.ErrorContains(t, err, want)
 	}
-	x, view := experiment(t, "gin"), gnntest.View(t, gnntest.TwoCamps(t), 30, datasets.Transductive)
+	x, view := batchExperiment(t, "gin"), gnntest.View(t, gnntest.TwoCamps(t), 30, datasets.Transductive)
 	x.Parameters.Regulariser, x.Parameters.RegulariserRate = hyper.DropEdgeRegulariser, 0.5
-	_, err := newTrainer(gnntest.Go(t), nmgnn.Build(x.Parameters, 2), x.Graph, view, optionsOf(t, view, x.Parameters, 2))
+	_, err := newBatchTrainer(gnntest.Go(t), nmgnn.Build(x.Parameters, 2), x.Graph, view, batchOptions(t, x.Parameters, 2))
 	require.ErrorContains(t, err, "DropEdge drops both directions", "a limit of memory may lead to more clusters than one")
-	_, ok := reflect.TypeFor[Options]().FieldByName("MaxEpochs")
+	_, ok := reflect.TypeFor[Batches]().FieldByName("MaxEpochs")
 	require.False(t, ok, "how to train is what the experiment's parameters say")
 }
 
 func TestBatchesRefuseWhatTheWholeGraphRefuses(t *testing.T) {
-	x := experiment(t, "gin")
+	x := batchExperiment(t, "gin")
 	run := func() error {
-		_, err := Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 2}, hyper.Seeds(1, 1), train.RunOptions{})
+		_, err := InBatches(t.Context(), gnntest.Go(t), x, Batches{Clusters: 2}, hyper.Seeds(1, 1), RunOptions{})
 		return err
 	}
-	_, err := Run(t.Context(), nil, x, Options{}, hyper.Seeds(1, 1), train.RunOptions{})
+	_, err := InBatches(t.Context(), nil, x, Batches{}, hyper.Seeds(1, 1), RunOptions{})
 	require.ErrorContains(t, err, "the backend is closed, or was never opened: open one with backend.Open")
 	x.Graph.Features.Dense[5] = float32(math.NaN())
 	const notFinite = "features: row 1, column 1 is NaN: expected a finite number"
@@ -125,11 +124,11 @@ func TestBatchesRefuseWhatTheWholeGraphRefuses(t *testing.T) {
 
 func TestBatchesKeepTheCacheThatTheWholeGraphKeeps(t *testing.T) {
 	for _, setting := range datasets.Settings() {
-		x := experiment(t, "gin")
+		x := batchExperiment(t, "gin")
 		x.Setting, x.Keep = setting, true
-		whole, err := x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 1), train.RunOptions{})
+		whole, err := x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 1), RunOptions{})
 		require.NoError(t, err)
-		divided, err := Run(t.Context(), gnntest.Go(t), x, Options{}, hyper.Seeds(1, 1), train.RunOptions{})
+		divided, err := InBatches(t.Context(), gnntest.Go(t), x, Batches{}, hyper.Seeds(1, 1), RunOptions{})
 		require.NoError(t, err)
 		want, got := whole[0].Cache, divided[0].Cache
 		require.Equal(t, whole[0].Weights, divided[0].Weights)
@@ -141,11 +140,11 @@ func TestBatchesKeepTheCacheThatTheWholeGraphKeeps(t *testing.T) {
 }
 
 func TestPredictionsOfBatchesAreNumberedAsTheGraphIs(t *testing.T) {
-	x := experiment(t, "gin")
+	x := batchExperiment(t, "gin")
 	x.Setting, x.Arrivals, x.CacheInference = datasets.Inductive, datasets.NoValidation, true
-	whole, err := x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 1), train.RunOptions{})
+	whole, err := x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 1), RunOptions{})
 	require.NoError(t, err)
-	divided, err := Run(t.Context(), gnntest.Go(t), x, Options{}, hyper.Seeds(1, 1), train.RunOptions{})
+	divided, err := InBatches(t.Context(), gnntest.Go(t), x, Batches{}, hyper.Seeds(1, 1), RunOptions{})
 	require.NoError(t, err)
 	require.Len(t, divided[0].Predictions, x.Graph.NumNodes())
 	require.Equal(t, whole[0].Predictions, divided[0].Predictions)

@@ -1,4 +1,4 @@
-package batches
+package train
 
 import (
 	"context"
@@ -22,14 +22,15 @@ import (
 	"nodemask/nmgnn/internal/mapped"
 	"nodemask/nmgnn/internal/safetensors"
 	"nodemask/nmgnn/internal/variables"
-	"nodemask/nmgnn/train"
 	"nodemask/stats"
 )
 
-type trainer struct {
+// batchTrainer has one compiled program for all batches, with room for the largest, and features and cached
+// representations in memory-mapped files.
+type batchTrainer struct {
 	backend *backend.Backend
 	model   nmgnn.Model
-	options Options
+	options Batches
 	view    *datasets.View
 	graph   *datasets.Graph
 
@@ -47,18 +48,15 @@ type trainer struct {
 	caches  [2][]*mapped.Array[float32] // by reading layer: of the previous epoch, and of this one
 	current int                         // which file set is caches[0]
 	draws   *learn.Draws                // of the current trial
-	trial   *train.Trial                // the current one
+	trial   *Result                     // the current one
 }
 
-func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View,
-	o Options) (_ *trainer, err error) {
+func newBatchTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View,
+	o Batches) (_ *batchTrainer, err error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
 	if err := o.check(); err != nil { // with the number of clusters chosen for Memory
-		return nil, err
-	}
-	if o.training, err = o.training.Complete(); err != nil {
 		return nil, err
 	}
 	if err := learn.CheckTrainable(g, view); err != nil {
@@ -67,7 +65,7 @@ func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *data
 	if o.Release == nil {
 		o.Release = func() {}
 	}
-	t := &trainer{backend: b, model: m, options: o, view: view, graph: g}
+	t := &batchTrainer{backend: b, model: m, options: o, view: view, graph: g}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -86,7 +84,7 @@ func clustersOf(phase, train datasets.Phase, parts int) [][]int32 {
 	return partition(phase.Edges, parts)
 }
 
-func (t *trainer) engineFor(phase datasets.Phase, gradients bool) (*engine, error) {
+func (t *batchTrainer) engineFor(phase datasets.Phase, gradients bool) (*engine, error) {
 	clusters := t.options.clusters[phase.Edges]
 	if clusters == nil {
 		clusters = clustersOf(phase, t.view.Train, max(t.options.Clusters, 1))
@@ -94,7 +92,7 @@ func (t *trainer) engineFor(phase datasets.Phase, gradients bool) (*engine, erro
 	return t.newEngine(phase, clusters, gradients)
 }
 
-func (t *trainer) compile() error {
+func (t *batchTrainer) compile() error {
 	var err error
 	if t.features, t.onDisk, err = readAs(t.graph.Features, t.options.training.NormalizeFeatures, t.options.Clusters > 1,
 		t.options.Folder, t.options.Release); err != nil {
@@ -145,10 +143,10 @@ func (t *trainer) compile() error {
 
 // compileStep compiles one step on a batch (see [learn.Step.Compile]) → training loss, and own nodes' h^(i) for each
 // layer i with cached inputs. Without learns the weights stay.
-func (t *trainer) compileStep(learns bool) (*model.Exec, error) {
+func (t *batchTrainer) compileStep(learns bool) (*model.Exec, error) {
 	e := t.train
-	step := learn.Step{Model: t.model, Data: e.data, Masks: t.options.training.Mask.Active(),
-		Regulariser: t.options.training.Regulariser, LearningRate: t.options.training.LearningRate}
+	step := learn.Step{Model: t.model, Data: e.data, Masks: t.options.training.KeepRate.Active(),
+		Regulariser: t.options.training.regulariser(), LearningRate: t.options.training.LearningRate}
 	var own []*Node
 	if len(t.readers) > 0 {
 		step.After = func(layer int, h *Node) *Node {
@@ -182,11 +180,11 @@ func (t *trainer) compileStep(learns bool) (*model.Exec, error) {
 
 // Train returns one trial; the seed determines first weights, masks, dropout and batch order. report, if not nil, is
 // called after each epoch. If the context is cancelled, it returns its error and no trial.
-func (t *trainer) Train(ctx context.Context, seed uint64,
-	report func(epoch int, e train.Epoch)) (trial *train.Trial, err error) {
+func (t *batchTrainer) Train(ctx context.Context, seed uint64,
+	report func(epoch int, e Epoch)) (trial *Result, err error) {
 	defer gomlx.Guard(&err, "training")
 	if t.options.Checkpoint == "" {
-		return train.TrainBy(ctx, t, t.options.training, seed, report)
+		return trainBy(ctx, t, t.options.training, seed, report)
 	}
 	free, err := t.own()
 	if err != nil {
@@ -194,21 +192,21 @@ func (t *trainer) Train(ctx context.Context, seed uint64,
 	}
 	defer free()
 	err = safetensors.Guard(t.options.Checkpoint, func() error {
-		trial, err = train.TrainBy(ctx, t, t.options.training, seed, report)
+		trial, err = trainBy(ctx, t, t.options.training, seed, report)
 		return err
 	})
 	return trial, err
 }
 
-// Begin implements [train.Program], like the methods below; a trial resumes from its checkpoint.
-func (t *trainer) Begin(seed uint64) (trial *train.Trial, err error) {
+// Begin implements [trainable], like the methods below; a trial resumes from its checkpoint.
+func (t *batchTrainer) Begin(seed uint64) (trial *Result, err error) {
 	t.closeCaches()
 	t.current, t.draws = 0, learn.NewDraws(seed, t.train.phase.Edges.NumNodes())
 	if trial, err = t.resume(seed); err != nil {
 		return nil, err
 	}
 	if trial == nil {
-		trial = &train.Trial{Seed: seed}
+		trial = &Result{Seed: seed}
 		err = t.start.Reset(t.train.store, t.options.training.LearningRate, seed)
 	}
 	t.trial = trial
@@ -216,17 +214,17 @@ func (t *trainer) Begin(seed uint64) (trial *train.Trial, err error) {
 }
 
 // Epoch trains on all batches once and validates.
-func (t *trainer) Epoch(ctx context.Context) ([]train.Epoch, []stats.Metrics, error) {
+func (t *batchTrainer) Epoch(ctx context.Context) ([]Epoch, []stats.Metrics, error) {
 	if t.caches[0] == nil {
 		if err := t.prepareCaches(ctx, t.trial); err != nil {
 			return nil, nil, err
 		}
 	}
 	measured, metrics, err := t.epoch(ctx)
-	return []train.Epoch{measured}, []stats.Metrics{metrics}, err
+	return []Epoch{measured}, []stats.Metrics{metrics}, err
 }
 
-func (t *trainer) prepareCaches(ctx context.Context, trial *train.Trial) error {
+func (t *batchTrainer) prepareCaches(ctx context.Context, trial *Result) error {
 	if len(trial.History) > 0 {
 		if err := t.checkCaches(trial.Seed); err != nil {
 			return err
@@ -238,19 +236,19 @@ func (t *trainer) prepareCaches(ctx context.Context, trial *train.Trial) error {
 	return t.firstCaches(ctx)
 }
 
-func (t *trainer) Weights() ([]infer.Weight, error) { return variables.WeightsOf(t.train.store) }
+func (t *batchTrainer) Weights() ([]infer.Weight, error) { return variables.WeightsOf(t.train.store) }
 
 // Keep writes a checkpoint, if asked.
-func (t *trainer) Keep(trial *train.Trial) error {
+func (t *batchTrainer) Keep(trial *Result) error {
 	if t.options.Checkpoint == "" {
 		return nil
 	}
 	return t.save(trial)
 }
 
-func (t *trainer) End(trial *train.Trial) { t.dropCaches(trial.Seed) }
+func (t *batchTrainer) End(trial *Result) { t.dropCaches(trial.Seed) }
 
-func (t *trainer) firstCaches(ctx context.Context) error {
+func (t *batchTrainer) firstCaches(ctx context.Context) error {
 	if len(t.readers) == 0 {
 		return nil
 	}
@@ -263,8 +261,8 @@ func (t *trainer) firstCaches(ctx context.Context) error {
 	return nil
 }
 
-func (t *trainer) epoch(ctx context.Context) (measured train.Epoch, metrics stats.Metrics, err error) {
-	t.options.training.Mask.Draw(rand.New(t.draws.Masks), t.draws.Delta)
+func (t *batchTrainer) epoch(ctx context.Context) (measured Epoch, metrics stats.Metrics, err error) {
+	copy(t.draws.Delta, t.options.training.DrawDelta(rand.New(t.draws.Masks), len(t.draws.Delta), t.view.Train.Score))
 	if measured.TrainLoss, err = t.clustered(ctx); err != nil {
 		return measured, metrics, err
 	}
@@ -286,7 +284,7 @@ func (t *trainer) epoch(ctx context.Context) (measured train.Epoch, metrics stat
 }
 
 // clustered returns the mean loss over all clusters, in random order.
-func (t *trainer) clustered(ctx context.Context) (loss float64, err error) {
+func (t *batchTrainer) clustered(ctx context.Context) (loss float64, err error) {
 	order := []int{0}
 	if !t.train.whole() {
 		order = rand.New(t.draws.Order).Perm(len(t.train.clusters))
@@ -304,7 +302,7 @@ func (t *trainer) clustered(ctx context.Context) (loss float64, err error) {
 	return loss / float64(t.scored.all), nil
 }
 
-func (t *trainer) one(cluster int) (loss float64, err error) {
+func (t *batchTrainer) one(cluster int) (loss float64, err error) {
 	e, program := t.train, t.step
 	if len(t.scored.nodes[cluster]) == 0 {
 		if program = t.push; program == nil { // nothing to learn from, nothing to cache
@@ -342,14 +340,14 @@ func (t *trainer) one(cluster int) (loss float64, err error) {
 }
 
 // skip selects neighbours to leave out: masked ones, if the model ignores them. nil: none.
-func (t *trainer) skip() func(u int32) bool {
-	if !t.options.training.Mask.Active() || t.train.data.NeedsMasked() {
+func (t *batchTrainer) skip() func(u int32) bool {
+	if !t.options.training.KeepRate.Active() || t.train.data.NeedsMasked() {
 		return nil
 	}
 	return func(u int32) bool { return t.draws.Delta[u] == 0 }
 }
 
-func (t *trainer) call(program *model.Exec, b batch) ([]*tensors.Tensor, error) {
+func (t *batchTrainer) call(program *model.Exec, b batch) ([]*tensors.Tensor, error) {
 	delta := tensors.FromShape(shapes.Make(dtypes.Float32, t.train.shape.nodes, 1))
 	tensors.MustMutableFlatData(delta, func(flat []float32) {
 		for i, v := range b.own {
@@ -363,7 +361,7 @@ func (t *trainer) call(program *model.Exec, b batch) ([]*tensors.Tensor, error) 
 }
 
 // Close frees programs, device data and files.
-func (t *trainer) Close() {
+func (t *batchTrainer) Close() {
 	for _, exec := range []*model.Exec{t.step, t.push} {
 		if exec != nil {
 			exec.Finalize()

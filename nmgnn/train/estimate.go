@@ -1,4 +1,4 @@
-package batches
+package train
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/kernels"
 	"nodemask/nmgnn/internal/learn"
-	"nodemask/nmgnn/train"
 )
 
 // Estimate is the expected memory and batch sizes.
@@ -39,7 +38,7 @@ func (s shape) size(features int) learn.Size {
 }
 
 // choose doubles o.Clusters until the estimate is within o.Memory; o keeps the clusters found.
-func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Options) (Estimate, error) {
+func choose(b *backend.Backend, x Experiment, view *datasets.View, o *Batches) (Estimate, error) {
 	o.Clusters = max(o.Clusters, 1)
 	now, nodes := memory.Resident(), view.Train.Edges.NumNodes()
 	if o.Clusters > nodes {
@@ -74,7 +73,7 @@ func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Opti
 
 // leastOf is a lower bound on the bytes beyond fixed: a batch has its own nodes at least, and its share of the last
 // estimate, if any.
-func leastOf(o Options, x datasets.Features, train datasets.Phase, p hyper.Parameters, last Estimate,
+func leastOf(o Batches, x datasets.Features, train datasets.Phase, p hyper.Parameters, last Estimate,
 	fixed int64) int64 {
 	own := train.Edges.NumNodes() / o.Clusters
 	s := shape{own: own, nodes: own, edges: int(train.Edges.NumEdges()) / o.Clusters, values: len(x.Values) / o.Clusters}
@@ -95,7 +94,7 @@ func fits(e Estimate) error {
 }
 
 func estimateFor(b *backend.Backend, x datasets.Features, view *datasets.View, p hyper.Parameters,
-	o *Options) Estimate {
+	o *Batches) Estimate {
 	o.clusters = map[*csr.Graph][][]int32{}
 	most := math.Inf(1)
 	if o.divided() && b.PlanFor(x.Density()).Kernel == kernels.FusedKernel {

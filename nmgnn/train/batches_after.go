@@ -1,4 +1,4 @@
-package batches
+package train
 
 import (
 	"context"
@@ -9,12 +9,11 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/newcomers"
-	"nodemask/nmgnn/train"
 	"nodemask/stats"
 )
 
-// Predict implements [train.Program], like the methods below.
-func (t *trainer) Predict(ctx context.Context, trial *train.Trial) ([]int32, error) {
+// Predict implements [trainable], like the methods below.
+func (t *batchTrainer) Predict(ctx context.Context, trial *Result) ([]int32, error) {
 	classes, err := t.predict(ctx, t.view.Test, trial)
 	if err != nil {
 		return nil, err
@@ -23,7 +22,7 @@ func (t *trainer) Predict(ctx context.Context, trial *train.Trial) ([]int32, err
 }
 
 // PredictCached predicts over the test graph as the cache sees it.
-func (t *trainer) PredictCached(ctx context.Context, trial *train.Trial, together bool) (classes []int32, err error) {
+func (t *batchTrainer) PredictCached(ctx context.Context, trial *Result, together bool) (classes []int32, err error) {
 	defer gomlx.Guard(&err, "caching")
 	edges, err := newcomers.Edges(t.view, together)
 	if err != nil {
@@ -36,7 +35,7 @@ func (t *trainer) PredictCached(ctx context.Context, trial *train.Trial, togethe
 	return learn.OnGraph(t.graph, t.view.Test, classes), nil
 }
 
-func (t *trainer) predict(ctx context.Context, phase datasets.Phase, trial *train.Trial) (classes []int32, err error) {
+func (t *batchTrainer) predict(ctx context.Context, phase datasets.Phase, trial *Result) (classes []int32, err error) {
 	e := t.validation
 	if phase.Edges != t.view.Validation.Edges {
 		if e, err = t.engineFor(phase, false); err != nil {
@@ -50,14 +49,14 @@ func (t *trainer) predict(ctx context.Context, phase datasets.Phase, trial *trai
 	return classes, err
 }
 
-// Score implements [train.Program].
-func (t *trainer) Score(classes []int32) (stats.Metrics, error) {
+// Score implements [trainable].
+func (t *batchTrainer) Score(classes []int32) (stats.Metrics, error) {
 	return learn.EvaluateOnGraph(t.graph, t.view.Test, classes)
 }
 
 // Cache returns the train nodes' representations on the train graph, in unnamed files until the program ends. It goes
 // layer by layer, so it needs two clusters at least.
-func (t *trainer) Cache(ctx context.Context, trial *train.Trial) (_ *cached.Cache, err error) {
+func (t *batchTrainer) Cache(ctx context.Context, trial *Result) (_ *cached.Cache, err error) {
 	defer gomlx.Guard(&err, "caching")
 	phase := t.view.Train
 	e, err := t.newEngine(phase, clustersOf(phase, phase, max(t.options.Clusters, 2)), false)

@@ -1,4 +1,4 @@
-package batches
+package train
 
 import (
 	"crypto/sha256"
@@ -13,7 +13,6 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/train"
 )
 
 // identity is all but the seed that determines a trial's results. Its keys appear in the error that refuses another
@@ -35,7 +34,7 @@ type identity struct {
 }
 
 // identify returns an identity as JSON; content holds the graph's hashes.
-func identify(b *backend.Backend, x train.Experiment, split *datasets.Split, o Options,
+func identify(b *backend.Backend, x Experiment, split *datasets.Split, o Batches,
 	content identity) (string, error) {
 	if o.Version == "" {
 		return "", errors.New("checkpoints of a program without a version: expected one")

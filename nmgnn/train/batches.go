@@ -1,28 +1,19 @@
-// Package batches trains on graphs larger than memory, cluster by cluster. Nodes outside the batch give cached
-// representations h̃_u^(i) from the epoch before (section 4 of the paper; GNNAutoScale, Fey et al. 2021, trains like
-// that). Features, h^(0), are always exact; masked nodes contribute nothing.
-//
-// All batches share one compiled program with room for the largest. Features and cached representations are in
-// memory-mapped files. Validation goes layer by layer over all batches, and is exact.
-//
-// One cluster is the whole graph, and trains exactly as package train does.
-package batches
+package train
 
 import (
 	"fmt"
 
 	"nodemask/csr"
 	"nodemask/nmgnn"
-	"nodemask/nmgnn/train"
 )
 
-// Options say how to divide the training graph. The zero value does not.
-type Options struct {
+// Batches say how to divide the training graph. The zero value does not.
+type Batches struct {
 	// Clusters of the train graph; 0: 1. Larger validation and test graphs get proportionally more.
 	Clusters int
-	// Memory limits [Run]'s bytes, by more clusters if needed. 0: no limit.
+	// Memory limits [InBatches]' bytes, by more clusters if needed. 0: no limit.
 	Memory int64
-	// Said, if not nil, is called by [Run] with the estimate before training.
+	// Said, if not nil, is called by [InBatches] with the estimate before training.
 	Said func(Estimate)
 	// Folder is for temporary files of representations and features; "": the system's.
 	Folder string
@@ -34,25 +25,25 @@ type Options struct {
 	// Release is [Spill]'s result, called after reading the graph; may be nil.
 	Release func()
 
-	training train.Options            // from the experiment's parameters
+	training options                  // from the experiment's parameters
 	identity string                   // tells checkpoints of other data or settings apart
 	clusters map[*csr.Graph][][]int32 // already computed
 }
 
-func (o Options) divided() bool { return o.Clusters > 1 }
+func (o Batches) divided() bool { return o.Clusters > 1 }
 
-func (o Options) check() error {
+func (o Batches) check() error {
 	if o.Clusters < 0 {
 		return fmt.Errorf("%d clusters: expected 1 or more", o.Clusters)
 	}
 	if o.Memory < 0 {
 		return fmt.Errorf("%d bytes of memory: expected 1 or more, or 0 for no limit", o.Memory)
 	}
-	if _, ok := o.training.Regulariser.(nmgnn.DropEdge); ok && o.divided() {
+	if _, ok := o.training.regulariser().(nmgnn.DropEdge); ok && o.divided() {
 		return fmt.Errorf("DropEdge drops both directions of an edge alike, and the ends of an edge may be in two batches: " +
 			"expected another regulariser, or one cluster")
 	}
-	if _, ok := o.training.Regulariser.(nmgnn.DropGNN); ok {
+	if _, ok := o.training.regulariser().(nmgnn.DropGNN); ok {
 		return fmt.Errorf("DropGNN masks nodes in testing too, which batches do not: expected another regulariser")
 	}
 	return nil

@@ -1,4 +1,4 @@
-package batches
+package train
 
 import (
 	"context"
@@ -19,36 +19,27 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/learn"
-	"nodemask/nmgnn/train"
 )
 
-func small(model string) hyper.Parameters {
+func smallOf(model string) hyper.Parameters {
 	s, _ := hyper.For(model)
 	s.Hidden, s.MaxEpochs, s.KeepRate = 8, 6, 0.5
 	return s
 }
 
-func optionsOf(t testing.TB, view *datasets.View, s hyper.Parameters, clusters int) Options {
+func batchOptions(t testing.TB, s hyper.Parameters, clusters int) Batches {
 	t.Helper()
 	require.NoError(t, s.Check())
-	return Options{training: train.OptionsOf(s, view), Clusters: clusters, Folder: t.TempDir()}
+	return Batches{training: optionsOf(s), Clusters: clusters, Folder: t.TempDir()}
 }
 
-func trainerOf(t testing.TB, b *backend.Backend, g *datasets.Graph, view *datasets.View, s hyper.Parameters,
-	o Options) *trainer {
+func batchTrainerOf(t testing.TB, b *backend.Backend, g *datasets.Graph, view *datasets.View, s hyper.Parameters,
+	o Batches) *batchTrainer {
 	t.Helper()
-	trainer, err := newTrainer(b, nmgnn.Build(s, g.NumClasses()), g, view, o)
+	trainer, err := newBatchTrainer(b, nmgnn.Build(s, g.NumClasses()), g, view, o)
 	require.NoError(t, err)
 	t.Cleanup(trainer.Close)
 	return trainer
-}
-
-func trainOnce(t testing.TB, trainer *trainer, seed uint64) *train.Trial {
-	t.Helper()
-	trial, err := trainer.Train(t.Context(), seed, nil)
-	require.NoError(t, err)
-	trial.Seconds = 0
-	return trial
 }
 
 func TestOneClusterTrainsAsTheWholeGraphToTheLastDigit(t *testing.T) {
@@ -61,15 +52,15 @@ func TestOneClusterTrainsAsTheWholeGraphToTheLastDigit(t *testing.T) {
 			model   string
 			setting datasets.Setting
 		}{{g, "gin", datasets.Inductive}, {&sparse, "gin", datasets.Transductive}, {g, "gat", datasets.Transductive}} {
-			s := small(x.model)
+			s := smallOf(x.model)
 			view := gnntest.View(t, x.graph, 30, x.setting)
-			whole, err := train.New(b, nmgnn.Build(s, 2), x.graph, view, train.OptionsOf(s, view))
+			whole, err := newTrainer(b, nmgnn.Build(s, 2), x.graph, view, optionsOf(s))
 			require.NoError(t, err)
 			want, err := whole.Train(t.Context(), 3, nil)
 			whole.Close()
 			require.NoError(t, err)
 			want.Seconds = 0
-			require.Equal(t, want, trainOnce(t, trainerOf(t, b, x.graph, view, s, optionsOf(t, view, s, 1)), 3), "%s %s",
+			require.Equal(t, want, trainOnce(t, batchTrainerOf(t, b, x.graph, view, s, batchOptions(t, s, 1)), 3), "%s %s",
 				x.model, x.setting)
 		}
 	})
@@ -80,10 +71,10 @@ func TestManyClustersLearnWhatEveryModelCan(t *testing.T) {
 	b := gnntest.Go(t)
 	for _, setting := range datasets.Settings() {
 		for _, model := range hyper.Models() {
-			s := small(model)
+			s := smallOf(model)
 			s.Layers, s.MaxEpochs, s.LearningRate, s.Dropout, s.AttentionDropout = 3, 60, 0.02, 0, 0
 			view := gnntest.View(t, g, 50, setting)
-			trial := trainOnce(t, trainerOf(t, b, g, view, s, optionsOf(t, view, s, 4)), 3)
+			trial := trainOnce(t, batchTrainerOf(t, b, g, view, s, batchOptions(t, s, 4)), 3)
 			require.Greater(t, trial.Test.MacroF1, 0.7, "%s %s", setting, model)
 			require.Len(t, trial.Predictions, g.NumNodes())
 		}
@@ -151,12 +142,12 @@ func (r reference) loss() (loss float64, hidden map[int32][]float64) {
 }
 
 // stepped trains on one batch with a given cache, and returns the loss, the trainer and the reference.
-func stepped(t *testing.T, b *backend.Backend, cache func(v int32, masked bool, i int) float32) (float64, *trainer,
+func stepped(t *testing.T, b *backend.Backend, cache func(v int32, masked bool, i int) float32) (float64, *batchTrainer,
 	reference) {
 	g, view := gnntest.Camps(t, 50, datasets.Transductive)
-	s := small("gin")
+	s := smallOf("gin")
 	s.Dropout, s.WeightDecay, s.NormalizeFeatures = 0, 0, false
-	trainer := trainerOf(t, b, g, view, s, optionsOf(t, view, s, 3))
+	trainer := batchTrainerOf(t, b, g, view, s, batchOptions(t, s, 3))
 	require.NoError(t, trainer.start.Reset(trainer.train.store, 1e-30, 4))
 	require.NoError(t, trainer.openCaches(1))
 	d := learn.NewDraws(1, trainer.train.phase.Edges.NumNodes())
@@ -249,8 +240,8 @@ func TestAttentionReadsMaskedNodesToo(t *testing.T) {
 	g, view := gnntest.Camps(t, 50, datasets.Transductive)
 	for model, reads := range map[string]bool{"gin": false, "gcn": false, "sage": false, "sgat": true, "gat": true,
 		"gatv2": true} {
-		s := small(model)
-		require.Equal(t, reads, trainerOf(t, gnntest.Go(t), g, view, s, optionsOf(t, view, s, 3)).train.data.NeedsMasked(),
+		s := smallOf(model)
+		require.Equal(t, reads, batchTrainerOf(t, gnntest.Go(t), g, view, s, batchOptions(t, s, 3)).train.data.NeedsMasked(),
 			model)
 	}
 }
@@ -258,9 +249,9 @@ func TestAttentionReadsMaskedNodesToo(t *testing.T) {
 func TestWithoutLearningTheCacheBecomesTheFullPass(t *testing.T) {
 	g, view := gnntest.Camps(t, 50, datasets.Transductive)
 	for _, model := range []string{"gin", "gat"} {
-		s := small(model)
+		s := smallOf(model)
 		s.Layers, s.KeepRate, s.Dropout, s.AttentionDropout, s.WeightDecay, s.LearningRate = 4, 1, 0, 0, 0, 1e-30
-		trainer := trainerOf(t, gnntest.Go(t), g, view, s, optionsOf(t, view, s, 5))
+		trainer := batchTrainerOf(t, gnntest.Go(t), g, view, s, batchOptions(t, s, 5))
 		require.NoError(t, trainer.start.Reset(trainer.train.store, 1e-30, 4))
 		require.NoError(t, trainer.openCaches(1))
 		trainer.draws = learn.NewDraws(1, trainer.train.phase.Edges.NumNodes())
@@ -304,10 +295,10 @@ func TestAGraphOfAnyShapeTrainsInAnyNumberOfBatches(t *testing.T) {
 				odd := *g
 				odd.Edges = edges
 				view := gnntest.View(t, &odd, 50, datasets.Transductive)
-				s := small("gin")
+				s := smallOf("gin")
 				s.MaxEpochs = 2
 				t.Logf("%s, %d clusters", name, clusters)
-				trial := trainOnce(t, trainerOf(t, b, &odd, view, s, optionsOf(t, view, s, clusters)), 1)
+				trial := trainOnce(t, batchTrainerOf(t, b, &odd, view, s, batchOptions(t, s, clusters)), 1)
 				require.Len(t, trial.History, 2, "%s, %d clusters", name, clusters)
 			}
 		}
@@ -317,14 +308,14 @@ func TestAGraphOfAnyShapeTrainsInAnyNumberOfBatches(t *testing.T) {
 func TestATrialThatWasInterruptedGoesOnToTheSameNumbers(t *testing.T) {
 	g, view := gnntest.Camps(t, 50, datasets.Transductive)
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
-		s := small("gin")
+		s := smallOf("gin")
 		s.MaxEpochs, s.MLPLayers, s.Norm = 8, 2, hyper.NormBoth
-		o := optionsOf(t, view, s, 3)
-		want := trainOnce(t, trainerOf(t, b, g, view, s, o), 2)
+		o := batchOptions(t, s, 3)
+		want := trainOnce(t, batchTrainerOf(t, b, g, view, s, o), 2)
 		o.Checkpoint, o.identity = filepath.Join(t.TempDir(), "checkpoint"), "this"
 		ctx, cancel := context.WithCancel(t.Context())
-		first := trainerOf(t, b, g, view, s, o)
-		_, err := first.Train(ctx, 2, func(epoch int, _ train.Epoch) {
+		first := batchTrainerOf(t, b, g, view, s, o)
+		_, err := first.Train(ctx, 2, func(epoch int, _ Epoch) {
 			if epoch == 5 {
 				cancel()
 			}
@@ -336,18 +327,18 @@ func TestATrialThatWasInterruptedGoesOnToTheSameNumbers(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(written, slices.Repeat([]byte{0x42}, len(garbage)), 0o644))
 		epochs := 0
-		trial, err := trainerOf(t, b, g, view, s, o).Train(t.Context(), 2, func(int, train.Epoch) { epochs++ })
+		trial, err := batchTrainerOf(t, b, g, view, s, o).Train(t.Context(), 2, func(int, Epoch) { epochs++ })
 		require.NoError(t, err)
 		trial.Seconds = 0
 		require.Equal(t, 3, epochs)
 		require.Equal(t, want, trial)
 		// A finished trial is tested again, not trained.
-		trial, err = trainerOf(t, b, g, view, s, o).Train(t.Context(), 2, func(int, train.Epoch) { t.Error("trained again") })
+		trial, err = batchTrainerOf(t, b, g, view, s, o).Train(t.Context(), 2, func(int, Epoch) { t.Error("trained again") })
 		require.NoError(t, err)
 		trial.Seconds = 0
 		require.Equal(t, want, trial)
 		o.identity = "that"
-		_, err = trainerOf(t, b, g, view, s, o).Train(t.Context(), 2, nil)
+		_, err = batchTrainerOf(t, b, g, view, s, o).Train(t.Context(), 2, nil)
 		require.ErrorContains(t, err, "other data or settings")
 	})
 }

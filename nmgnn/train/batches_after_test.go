@@ -1,4 +1,4 @@
-package batches
+package train
 
 import (
 	"testing"
@@ -11,17 +11,16 @@ import (
 	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/newcomers"
-	"nodemask/nmgnn/train"
 )
 
 func TestTheCacheOfATrialInBatchesIsThatOfItsWeights(t *testing.T) {
 	b := gnntest.Go(t)
 	for _, model := range hyper.Models() {
 		for _, clusters := range []int{1, 3} {
-			x := experiment(t, model)
+			x := batchExperiment(t, model)
 			x.Setting, x.Keep, x.CacheInference = datasets.Inductive, true, true
 			x.Parameters.Layers, x.Parameters.MaxEpochs = 3, 3
-			results, err := Run(t.Context(), b, x, Options{Clusters: clusters}, hyper.Seeds(5, 1), train.RunOptions{})
+			results, err := InBatches(t.Context(), b, x, Batches{Clusters: clusters}, hyper.Seeds(5, 1), RunOptions{})
 			require.NoError(t, err, model)
 			r := results[0]
 			split, err := x.Split(1)

@@ -1,4 +1,4 @@
-package batches
+package train
 
 import (
 	"encoding/hex"
@@ -25,7 +25,6 @@ import (
 	"nodemask/nmgnn/internal/mapped"
 	"nodemask/nmgnn/internal/safetensors"
 	"nodemask/nmgnn/internal/variables"
-	"nodemask/nmgnn/train"
 )
 
 // A checkpoint is a safetensors file with all training state after an epoch. Cached representations have two files per
@@ -43,31 +42,31 @@ const (
 	historyName   = "history"
 )
 
-func (t *trainer) checkpoint(seed uint64) string {
+func (t *batchTrainer) checkpoint(seed uint64) string {
 	return filepath.Join(t.options.Checkpoint, fmt.Sprintf("seed-%d.safetensors", seed))
 }
 
 // cacheName is a cached layer's file name; "" without checkpoints.
-func (t *trainer) cacheName(seed uint64, set, layer int) string {
+func (t *batchTrainer) cacheName(seed uint64, set, layer int) string {
 	if t.options.Checkpoint == "" {
 		return ""
 	}
 	return fmt.Sprintf("seed-%d-layer%d-%d.cache", seed, layer, set)
 }
 
-func (t *trainer) cacheFolder() string {
+func (t *batchTrainer) cacheFolder() string {
 	if t.options.Checkpoint == "" {
 		return t.options.Folder
 	}
 	return t.options.Checkpoint
 }
 
-func (t *trainer) sources() []*rand.PCG {
+func (t *batchTrainer) sources() []*rand.PCG {
 	return []*rand.PCG{t.draws.Masks, t.draws.Keys, t.draws.Order}
 }
 
 // own makes and locks the folder of checkpoints.
-func (t *trainer) own() (free func(), err error) {
+func (t *batchTrainer) own() (free func(), err error) {
 	if err := os.MkdirAll(t.options.Checkpoint, 0o755); err != nil {
 		return nil, err
 	}
@@ -85,7 +84,7 @@ func (t *trainer) own() (free func(), err error) {
 }
 
 // save writes a checkpoint; t.caches[0] must hold the epoch's representations.
-func (t *trainer) save(trial *train.Trial) error {
+func (t *batchTrainer) save(trial *Result) error {
 	for _, i := range t.readers {
 		if err := t.caches[0][i].Sync(); err != nil {
 			return err
@@ -163,7 +162,7 @@ func addNumbers[T float32 | int64](file *safetensors.Builder, name string, value
 }
 
 // resume restores a trial's checkpoint and t.current; nil if there is none.
-func (t *trainer) resume(seed uint64) (trial *train.Trial, err error) {
+func (t *batchTrainer) resume(seed uint64) (trial *Result, err error) {
 	if t.options.Checkpoint == "" {
 		return nil, nil
 	}
@@ -186,7 +185,7 @@ func (t *trainer) resume(seed uint64) (trial *train.Trial, err error) {
 	return trial, err
 }
 
-func (t *trainer) read(file *safetensors.File, path string) (*train.Trial, error) {
+func (t *batchTrainer) read(file *safetensors.File, path string) (*Result, error) {
 	identity, err := file.Metadata(identityKey)
 	if err != nil {
 		return nil, err
@@ -213,7 +212,7 @@ func (t *trainer) read(file *safetensors.File, path string) (*train.Trial, error
 			return nil, fmt.Errorf("%s: the state of generator %d: %w", path, i, err)
 		}
 	}
-	trial := &train.Trial{}
+	trial := &Result{}
 	text, err := file.Metadata(validationKey)
 	if err != nil {
 		return nil, err
@@ -233,7 +232,7 @@ func (t *trainer) read(file *safetensors.File, path string) (*train.Trial, error
 	}
 	for i := range shape[0] {
 		at := func(j int) float64 { return math.Float64frombits(uint64(history[4*i+j])) }
-		trial.History = append(trial.History, train.Epoch{TrainLoss: at(0), ValidationLoss: at(1), ValidationF1: at(2),
+		trial.History = append(trial.History, Epoch{TrainLoss: at(0), ValidationLoss: at(1), ValidationF1: at(2),
 			ValidationAccuracy: at(3)})
 	}
 	for v := range t.train.store.IterVariables() {
@@ -267,12 +266,12 @@ func readNumbers[T float32 | int64](file *safetensors.File, v *model.Variable) e
 	return gomlx.Error(v.SetValue(tensors.FromFlatDataAndDimensions(values, dimensions...)))
 }
 
-func (t *trainer) cacheSize(layer int) int {
+func (t *batchTrainer) cacheSize(layer int) int {
 	return t.train.phase.Edges.NumNodes() * t.train.rows[layer].Shape().Dimensions[1]
 }
 
 // checkCaches checks that the checkpoint's caches exist with the right size.
-func (t *trainer) checkCaches(seed uint64) error {
+func (t *batchTrainer) checkCaches(seed uint64) error {
 	for _, i := range t.readers {
 		path, want := filepath.Join(t.cacheFolder(), t.cacheName(seed, t.current, i)), 4*int64(t.cacheSize(i))
 		info, err := os.Stat(path)
@@ -287,7 +286,7 @@ func (t *trainer) checkCaches(seed uint64) error {
 	return nil
 }
 
-func (t *trainer) openCaches(seed uint64) error {
+func (t *batchTrainer) openCaches(seed uint64) error {
 	t.closeCaches()
 	for set := range t.caches {
 		t.caches[set] = make([]*mapped.Array[float32], len(t.model.Layers))
@@ -302,7 +301,7 @@ func (t *trainer) openCaches(seed uint64) error {
 	return nil
 }
 
-func (t *trainer) closeCaches() {
+func (t *batchTrainer) closeCaches() {
 	for _, of := range t.caches {
 		for _, cache := range of {
 			_ = cache.Close() // already synced
@@ -311,7 +310,7 @@ func (t *trainer) closeCaches() {
 	t.caches = [2][]*mapped.Array[float32]{}
 }
 
-func (t *trainer) dropCaches(seed uint64) {
+func (t *batchTrainer) dropCaches(seed uint64) {
 	t.closeCaches()
 	for set := range t.caches {
 		for _, i := range t.readers {

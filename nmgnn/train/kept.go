@@ -1,4 +1,4 @@
-package batches
+package train
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ import (
 
 const graphPath = "/" + variables.DataScope + "/graph"
 
-// mostKept bounds the bytes of kept batches if [Options].Memory is not set; else a quarter of that does.
+// mostKept bounds the bytes of kept batches if [Batches].Memory is not set; else a quarter of that does.
 const mostKept = 256 << 20
 
 // kept is a batch's variables with all its neighbours, masked ones too, for reuse without copying.
@@ -23,7 +23,7 @@ type kept struct {
 }
 
 // keepBytes must not differ from run to run: results depend on whether masked nodes are left out.
-func (o Options) keepBytes() int64 {
+func (o Batches) keepBytes() int64 {
 	if o.Memory > 0 {
 		return o.Memory / 4
 	}

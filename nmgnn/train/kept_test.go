@@ -1,4 +1,4 @@
-package batches
+package train
 
 import (
 	"testing"
@@ -26,15 +26,15 @@ func TestKeptBatchesTrainToTheSameNumbers(t *testing.T) {
 		}
 		for _, x := range cases {
 			view := gnntest.View(t, x.graph, 50, x.setting)
-			s := small(x.model)
+			s := smallOf(x.model)
 			s.Dropout, s.AttentionDropout = 0, 0 // dropout depends on a node's row in its batch
 			trials := map[bool][]float64{}
 			for _, anew := range []bool{false, true} {
-				o := optionsOf(t, view, s, 3)
+				o := batchOptions(t, s, 3)
 				if anew {
 					o.Memory = 1 // too little to keep any
 				}
-				trainer := trainerOf(t, b, x.graph, view, s, o)
+				trainer := batchTrainerOf(t, b, x.graph, view, s, o)
 				require.Equal(t, anew, trainer.train.kept == nil)
 				// Batches cut anew leave masked nodes out: sums are equal up to rounding.
 				for _, e := range trainOnce(t, trainer, 3).History {
@@ -44,30 +44,30 @@ func TestKeptBatchesTrainToTheSameNumbers(t *testing.T) {
 			require.InDeltaSlice(t, trials[true], trials[false], 1e-4, "%s %s", x.model, x.setting)
 
 			s.KeepRate, s.Dropout = 1, 0.5
-			o := optionsOf(t, view, s, 3)
-			kept := trainOnce(t, trainerOf(t, b, x.graph, view, s, o), 3)
+			o := batchOptions(t, s, 3)
+			kept := trainOnce(t, batchTrainerOf(t, b, x.graph, view, s, o), 3)
 			o.Memory = 1
-			require.Equal(t, trainOnce(t, trainerOf(t, b, x.graph, view, s, o), 3), kept, "%s %s", x.model, x.setting)
+			require.Equal(t, trainOnce(t, batchTrainerOf(t, b, x.graph, view, s, o), 3), kept, "%s %s", x.model, x.setting)
 		}
 	})
 }
 
 func TestATrainerWithKeptBatchesTrainsEachTrialAsANewOne(t *testing.T) {
 	g, view := gnntest.Camps(t, 50, datasets.Inductive)
-	s := small("gin")
-	o := optionsOf(t, view, s, 3)
-	trainer := trainerOf(t, gnntest.Go(t), g, view, s, o)
+	s := smallOf("gin")
+	o := batchOptions(t, s, 3)
+	trainer := batchTrainerOf(t, gnntest.Go(t), g, view, s, o)
 	first := trainOnce(t, trainer, 1)
-	require.Equal(t, trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s, o), 2), trainOnce(t, trainer, 2))
+	require.Equal(t, trainOnce(t, batchTrainerOf(t, gnntest.Go(t), g, view, s, o), 2), trainOnce(t, trainer, 2))
 	require.Equal(t, first, trainOnce(t, trainer, 1))
 }
 
 func TestBatchesAreKeptInAQuarterOfMemory(t *testing.T) {
 	g, view := gnntest.Camps(t, 50, datasets.Transductive)
-	s := small("gin")
+	s := smallOf("gin")
 	for memory, keeps := range map[int64]bool{0: true, 1 << 30: true, 4: false} {
-		o := optionsOf(t, view, s, 3)
+		o := batchOptions(t, s, 3)
 		o.Memory = memory
-		require.Equal(t, keeps, trainerOf(t, gnntest.Go(t), g, view, s, o).train.kept != nil, memory)
+		require.Equal(t, keeps, batchTrainerOf(t, gnntest.Go(t), g, view, s, o).train.kept != nil, memory)
 	}
 }

@@ -21,27 +21,6 @@ import (
 	"nodemask/stats"
 )
 
-// Reading is a trained model, stopped and tested in one of the ways the paper leaves open. One trial gives all of them.
-type Reading struct {
-	StopOn   hyper.StopOn
-	Arrivals datasets.Arrivals // how new nodes join, for stopping and testing; "" in the transductive setting
-	// Cached computes new nodes from cached train nodes; Arrivals decides which new nodes see one another.
-	Cached bool
-
-	BestEpoch, Epochs int // see endedBy
-	ValidationLoss    float64
-	Validation, Test  stats.Metrics
-}
-
-// Trajectory is a trial with all its readings.
-type Trajectory struct {
-	Seed, SplitSeed uint64
-	SplitHash       string
-	Epochs          int // until the last stopping rule ended it
-	Readings        []Reading
-	Seconds         float64
-}
-
 func readingViews(g *datasets.Graph, split *datasets.Split, setting datasets.Setting) ([]*datasets.View, error) {
 	ways := datasets.AllArrivals()
 	if setting == datasets.Transductive {
@@ -57,11 +36,10 @@ func readingViews(g *datasets.Graph, split *datasets.Split, setting datasets.Set
 	return views, nil
 }
 
-// Readings returns all readings of one trial: stopped by each score, on each view (the trainer's and [Options].Also),
-// with new nodes computed anew and, in the inductive setting, from the cache. The order is hyper.StopOns, view, then
-// without and with the cache.
-func (t *Trainer) Readings(ctx context.Context, seed uint64) (readings []Reading, err error) {
-	defer gomlx.Guard(&err, "reading a trial")
+// variants returns a trial's results: stopped by each of hyper.StopOns on each view (the trainer's and [options].Also),
+// in this order, with new nodes computed anew and, in the inductive setting, from the cache.
+func (t *trainer) variants(ctx context.Context, seed uint64) (results []*Result, err error) {
+	defer gomlx.Guard(&err, "training")
 	var stops []ending
 	views := t.views()
 	for _, on := range hyper.StopOns() {
@@ -69,6 +47,7 @@ func (t *Trainer) Readings(ctx context.Context, seed uint64) (readings []Reading
 			stops = append(stops, ending{On: on, View: i})
 		}
 	}
+	begin := time.Now()
 	stopped, err := t.follow(ctx, seed, stops)
 	if err != nil {
 		return nil, err
@@ -83,26 +62,34 @@ func (t *Trainer) Readings(ctx context.Context, seed uint64) (readings []Reading
 				return nil, err
 			}
 		}
+		r := &Result{Seed: seed, StopOn: s.On, History: s.History, BestEpoch: s.BestEpoch, Validation: s.Validation}
+		if t.view.Setting == datasets.Inductive {
+			r.Arrivals = views[s.View].Arrivals
+		}
 		for i, graph := range t.readings.graphs {
 			if graph.view != s.View {
 				continue
-			}
-			r := Reading{StopOn: s.On, Cached: graph.cached, BestEpoch: s.BestEpoch, Epochs: s.Epochs,
-				ValidationLoss: s.Best.ValidationLoss, Validation: s.Validation}
-			if t.view.Setting == datasets.Inductive {
-				r.Arrivals = views[s.View].Arrivals
 			}
 			classes := make([]int32, len(t.test.labels))
 			for k, v := range views[s.View].Test.Score {
 				classes[k] = predicted[s.BestEpoch][i][views[s.View].Test.Nodes[v]]
 			}
-			if r.Test, err = stats.Evaluate(classes, t.test.labels, t.graph.NumClasses()); err != nil {
+			m, err := stats.Evaluate(classes, t.test.labels, t.graph.NumClasses())
+			if err != nil {
 				return nil, err
 			}
-			readings = append(readings, r)
+			if graph.cached {
+				r.Cached = &m
+			} else {
+				r.Test = m
+			}
 		}
+		results = append(results, r)
 	}
-	return readings, nil
+	for _, r := range results {
+		r.Seconds = time.Since(begin).Seconds()
+	}
+	return results, nil
 }
 
 // readingGraphs predicts over several test graphs at once, each with all nodes of the whole graph; absent ones have no
@@ -119,7 +106,7 @@ type readingGraph struct {
 	data   *nmgnn.Loaded
 }
 
-func (t *Trainer) prepareReadings(views []*datasets.View) error {
+func (t *trainer) prepareReadings(views []*datasets.View) error {
 	if t.readings != nil && t.readings.of == t.view {
 		return nil
 	}
@@ -212,25 +199,21 @@ func onAllNodes(phase datasets.Phase, nodes int) (*csr.Graph, error) {
 	return g, err
 }
 
-// Readings returns all readings of one trial ([Trainer.Readings]). It ignores the experiment's stopping, arrivals and
-// measurements after training.
-func (r *Runner) Readings(ctx context.Context, x Experiment, seed uint64) (*Trajectory, error) {
+// Variants trains once, and returns what each way of stopping and testing that the paper leaves open would have given:
+// a result for each of [hyper.StopOns] and, in the inductive setting, of [datasets.AllArrivals], with test metrics also
+// from the cache, without weights and predictions. It ignores the experiment's own stopping, arrivals and measurements
+// after training.
+func (r *Runner) Variants(ctx context.Context, x Experiment, seed uint64) ([]*Result, error) {
 	x.Arrivals, x.Parameters.StopOn = datasets.AllEdges, hyper.StopOnLoss
 	if err := x.Check(); err != nil {
 		return nil, err
 	}
-	begin := time.Now()
 	if err := r.prepare(x, seed, true); err != nil {
 		return nil, err
 	}
-	readings, err := r.trainer.Readings(ctx, seed)
-	if err != nil {
-		return nil, err
+	results, err := r.trainer.variants(ctx, seed)
+	for _, one := range results {
+		one.SplitSeed, one.SplitHash = r.split.Seed, r.split.Hash()
 	}
-	t := &Trajectory{Seed: seed, SplitSeed: r.split.Seed, SplitHash: r.split.Hash(), Readings: readings,
-		Seconds: time.Since(begin).Seconds()}
-	for _, reading := range readings {
-		t.Epochs = max(t.Epochs, reading.Epochs)
-	}
-	return t, nil
+	return results, err
 }

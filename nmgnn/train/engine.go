@@ -1,4 +1,4 @@
-package batches
+package train
 
 import (
 	"fmt"
@@ -86,7 +86,7 @@ func (s scored) place(t *learn.Targets, cluster int) error {
 	return t.Replace(s.nodes[cluster], s.labels[cluster])
 }
 
-func (t *trainer) newEngine(phase datasets.Phase, clusters [][]int32, gradients bool) (_ *engine, err error) {
+func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradients bool) (_ *engine, err error) {
 	b, features, depth, o := t.backend, t.features, len(t.model.Layers), t.options
 	plan := b.PlanFor(features.Density())
 	if len(clusters) > 1 {

@@ -1,0 +1,72 @@
+package hyper
+
+import "math/rand/v2"
+
+// Mask is an epoch's mask: true for masked nodes, which are left out of every child set but still compute their own
+// representations (eqs. 5 and 6). nil masks no node. aggtree, infer, explain and theorem take it as it is.
+type Mask []bool
+
+// Draw returns an epoch's mask of so many nodes, of those in only; nil: of all. It reads one random number per node that
+// may be masked, so equal generators mask nested sets at different rates.
+func (p KeepRate) Draw(r *rand.Rand, nodes int, only []int32) Mask {
+	m, keep := make(Mask, nodes), p.Probability()
+	if only == nil {
+		for v := range m {
+			m[v] = r.Float64() >= keep
+		}
+	}
+	for _, v := range only {
+		m[v] = r.Float64() >= keep
+	}
+	return m
+}
+
+// DrawDelta returns an epoch's δ [nodes] as training draws it: [KeepRate.Draw] over all nodes or, if MaskOver says so,
+// over those in train; with Rescale, those of them that are kept have 1/KeepRate, so that sums keep their expectation.
+// (Rescaling is not in the paper.)
+func (p Parameters) DrawDelta(r *rand.Rand, nodes int, train []int32) []float32 {
+	if p.MaskOver != MaskTrain {
+		train = nil
+	}
+	delta := p.KeepRate.Draw(r, nodes, train).Delta()
+	if !p.Rescale || !p.KeepRate.Active() {
+		return delta
+	}
+	kept := float32(1 / p.KeepRate.Probability())
+	if train == nil {
+		for v := range delta {
+			delta[v] *= kept
+		}
+	}
+	for _, v := range train {
+		delta[v] *= kept
+	}
+	return delta
+}
+
+// Delta returns δ [nodes]: 0 for masked nodes, else 1.
+func (m Mask) Delta() []float32 {
+	delta := make([]float32, len(m))
+	for v, masked := range m {
+		if !masked {
+			delta[v] = 1
+		}
+	}
+	return delta
+}
+
+// Kept returns the nodes that are not masked, ascending.
+func (m Mask) Kept() []int32 { return m.nodes(false) }
+
+// Masked returns the masked nodes, ascending.
+func (m Mask) Masked() []int32 { return m.nodes(true) }
+
+func (m Mask) nodes(masked bool) []int32 {
+	nodes := []int32{}
+	for v, is := range m {
+		if is == masked {
+			nodes = append(nodes, int32(v))
+		}
+	}
+	return nodes
+}

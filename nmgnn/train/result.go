@@ -1,0 +1,74 @@
+package train
+
+import (
+	"fmt"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
+	"nodemask/stats"
+)
+
+// Epoch holds the training loss (with mask and dropout, before the update) and validation scores (without, after it).
+type Epoch struct {
+	TrainLoss, ValidationLoss, ValidationF1, ValidationAccuracy float64
+}
+
+// Result is one trial, its split and measurements.
+type Result struct {
+	Seed        uint64
+	History     []Epoch
+	BestEpoch   int           // counted from 1; its weights were restored
+	Seconds     float64       // training and evaluation, without compiling
+	Validation  stats.Metrics // at the best epoch, in the validation graph
+	Test        stats.Metrics // in the test graph
+	Predictions []int32       // class of every node of the whole graph; -1 outside the test graph
+	Weights     []infer.Weight
+
+	SplitSeed uint64
+	SplitHash string
+	StopOn    hyper.StopOn      // the score that chose the best epoch
+	Arrivals  datasets.Arrivals // how new nodes joined; "" in the transductive setting
+	Nodes     *NodeCounts       // in the inductive setting; nil for trials in batches
+	MAD       *stats.Smoothness // with Smoothness
+	Cached    *stats.Metrics    // test metrics from the cache, with CacheInference
+	Apart     *stats.Metrics    // likewise, as if each arrived alone
+	Cache     *cached.Cache     // with Keep
+}
+
+// NodeCounts counts the distinct nodes that predicting the test nodes reads.
+type NodeCounts struct {
+	// All is the test graph: the paper's count without caching.
+	All int
+	// Reached is the test nodes and all within as many hops as layers: really read without a cache.
+	Reached int
+	// Cached is the nodes outside the train graph, validation nodes too, and adjacent train nodes.
+	Cached int
+}
+
+// Saved returns the trained model of a result of x. Results without weights ([RunOptions].KeepBest) and DropGNN models,
+// which need several runs ([hyper.Parameters.CheckOneRun]), cannot be saved.
+func (r *Result) Saved(x Experiment) *cached.Model {
+	m := &cached.Model{Settings: x.Parameters, Own: x.Own, Classes: x.Graph.Classes, Features: x.Graph.Features.Width,
+		FeatureNames: x.Graph.FeatureNames, Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}
+	if x.Own != nil {
+		m.Settings.Model = ""
+	}
+	return m
+}
+
+// String returns a line like "Trial(seed 1: macro F1 81.2 % on test nodes, best epoch 43 of 93)".
+func (r *Result) String() string {
+	return fmt.Sprintf("Trial(seed %d: macro F1 %.1f %% on test nodes, best epoch %d of %d)", r.Seed, 100*r.Test.MacroF1,
+		r.BestEpoch, len(r.History))
+}
+
+// Facts returns the results as pairs of name and value.
+func (r *Result) Facts() [][2]string {
+	percent := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+	return [][2]string{{"macro F1 on test nodes", percent(r.Test.MacroF1)}, {"accuracy", percent(r.Test.Accuracy)},
+		{"macro F1 on validation nodes", percent(r.Validation.MacroF1)},
+		{"best epoch", fmt.Sprintf("%d of %d", r.BestEpoch, len(r.History))},
+		{"seconds", fmt.Sprintf("%.1f", r.Seconds)}}
+}
