@@ -1,5 +1,5 @@
 /*!
- * nodemask's drawing of aggregation trees; built from aggtree/explorer/src, SHA-256 32cb5dd76729801e6f0feec3b76503a0e17ddb8838c4bfc7b73db63124695458.
+ * nodemask's drawing of aggregation trees; built from aggtree/explorer/src, SHA-256 bac9a3d676179d23e7448b28791bfc6de3dfe8a2bb744de3e21ba61cb66d3622.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *
