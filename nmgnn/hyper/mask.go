@@ -6,8 +6,8 @@ import "math/rand/v2"
 // representations (eqs. 5 and 6). nil masks no node. aggtree, infer, explain and theorem take it as it is.
 type Mask []bool
 
-// Draw returns an epoch's mask of so many nodes, of those in only; nil: of all. It reads one random number per node that
-// may be masked, so equal generators mask nested sets at different rates.
+// Draw returns an epoch's mask of so many nodes, of those in only; nil: of all. It reads one random number per node
+// that may be masked, so equal generators mask nested sets at different rates.
 func (p KeepRate) Draw(r *rand.Rand, nodes int, only []int32) Mask {
 	m, keep := make(Mask, nodes), p.Probability()
 	if only == nil {
