@@ -69,10 +69,23 @@ func TestTheKernelAsksNobody(t *testing.T) {
 	unittest(t, filepath.Join("scripts", "lab"), "test_kernel")
 }
 
+func TestTheWheelsModule(t *testing.T) {
+	python, err := filepath.Abs(filepath.Join(project, ".nodemask", "peers", "torch", "bin", "python"))
+	require.NoError(t, err)
+	for _, needed := range []string{python, filepath.Join(project, "bin", "nodemask")} {
+		if _, err := os.Stat(needed); err != nil {
+			t.Skip("needs the command, and PyTorch Geometric: run 'make build' and 'scripts/peers/setup.sh .nodemask/peers'")
+		}
+	}
+	unittestBy(t, python, filepath.Join("scripts", "release"), "test_library")
+}
+
 // unittest runs Python's tests of a folder of the project.
-func unittest(t *testing.T, folder, module string) {
+func unittest(t *testing.T, folder, module string) { unittestBy(t, labPython(t), folder, module) }
+
+func unittestBy(t *testing.T, python, folder, module string) {
 	t.Parallel()
-	c := exec.Command(labPython(t), "-B", "-m", "unittest", "-q", module)
+	c := exec.Command(python, "-B", "-m", "unittest", "-q", module)
 	c.Dir = filepath.Join(project, folder)
 	out, err := c.CombinedOutput()
 	assert.NoError(t, err, "%s", out)

@@ -27,6 +27,7 @@ License-Expression: Apache-2.0
 License-File: LICENSE
 License-File: THIRD_PARTY.md
 Requires-Python: >=3.10
+Requires-Dist: numpy
 {requires}Description-Content-Type: text/markdown
 
 {description}"""
@@ -57,7 +58,7 @@ def wheel(target, tag, a):
     metadata = METADATA.format(version=a.version, requires=requires, description=(HERE / "WHEEL.md").read_text())
     tags = "".join(f"Tag: py3-none-{t}\n" for t in tag.split("."))
     files = {
-        "nodemask/__init__.py": (b"", False),
+        "nodemask/__init__.py": ((HERE / "library.py").read_bytes(), False),
         "nodemask/__main__.py": ((HERE / "command.py").read_bytes(), False),
         "nodemask/bin/nodemask": ((a.work / f"nodemask-{a.version}-{target}/bin/nodemask").read_bytes(), True),
         "nodemask/source.tar.gz": ((a.out / f"{source.name}.tar.gz").read_bytes(), False),
