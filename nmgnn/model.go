@@ -2,6 +2,7 @@ package nmgnn
 
 import (
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -63,6 +64,7 @@ func (m Model) Forward(p Pass) []*Node {
 // Step returns layer i's output h^(i+1), i from 0: [nodes, width].
 func (m Model) Step(p Pass, i int, h Input) *Node {
 	scope := p.Scope.In("layer%d", i)
+	defer nameLayer(i, m.Layers[i])
 	input := h
 	if !m.ScoresOnly {
 		input = h.Dropout(p.Random, m.Dropout)
@@ -85,6 +87,32 @@ func (m Model) Step(p Pass, i int, h Input) *Node {
 		out = p.After(i, out)
 	}
 	return out
+}
+
+// nameLayer adds to a panic with an error which layer it comes from and, if that is not one of this module, the line.
+func nameLayer(i int, l Layer) {
+	r := recover()
+	err, ok := r.(error)
+	switch {
+	case r == nil:
+		return
+	case !ok:
+		panic(r) // a defect
+	}
+	line, pcs := "", make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for more := true; more && line == ""; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		switch {
+		case strings.HasSuffix(f.Function, "nmgnn.Model.Step"):
+			more = false
+		case !strings.HasPrefix(f.Function, "runtime.") && !strings.Contains(f.Function, "github.com/gomlx/") &&
+			!strings.HasPrefix(f.Function, "nodemask/nmgnn."):
+			line = fmt.Sprintf(", %s:%d", filepath.Base(f.File), f.Line)
+		}
+	}
+	panic(fmt.Errorf("layer %d (%T%s): %w", i, l, line, err))
 }
 
 // ReadOut returns the readout's logits [nodes, classes] for h^(1)…h^(k).

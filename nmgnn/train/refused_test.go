@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/csr"
@@ -158,4 +160,20 @@ func TestRatesThatKeepNobodyAreRefusedInTraining(t *testing.T) {
 		_, err := x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 1), RunOptions{})
 		require.ErrorContains(t, err, "keep rate ")
 	}
+}
+
+// lopsided adds an output to an input of another width.
+type lopsided struct{}
+
+func (lopsided) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, mask *Node) *Node {
+	own := h.Times(nmgnn.GlorotWeights(scope, h.Graph(), "weights", h.Width(), 2))
+	return Add(near.Sum(own, mask), h.Node())
+}
+
+func TestAShapeThatCannotBeNamesLayerAndLine(t *testing.T) {
+	x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Transductive, TrainPercent: 30,
+		Own: &nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GCN{Width: 8}, lopsided{}}}}
+	_, err := x.Run(t.Context(), gnntest.Go(t), hyper.Seeds(1, 1), RunOptions{})
+	require.Error(t, err)
+	require.Regexp(t, `layer 1 \(train\.lopsided, refused_test\.go:\d+\): .*shape`, err.Error())
 }

@@ -12,6 +12,7 @@ EXPORTED = re.compile(r"^(?:func|type|var|const)\s+([A-Z]\w*)", re.M)
 EXIT = re.compile(r"(exit status \d+|signal: \w+)\s*")
 PANIC = re.compile(r"^panic: (.*(?:\n(?!\ngoroutine).*)*)", re.M)
 FRAME = re.compile(r"^\s+\S*gonb_\w+/main\.go:(\d+)", re.M)
+LAYER = re.compile(r"layer \d+ \(main\.\w+, main\.go:(\d+)\)")
 
 
 def like(name, names):
@@ -76,7 +77,7 @@ def explain(traceback, said, codes, project, folder):
             if number := panicked(said, current, folder):
                 lines.insert(0, f"{GREY}line {number}:{PLAIN} {line_of(current, number).strip()}")
             return lines
-        return [f"{GREY}{m[1]}{PLAIN}"]
+        return [*(place_of(LAYER.search(said), codes, folder)), f"{GREY}{m[1]}{PLAIN}"]
     lines = []
     for entry in traceback:
         m = PLACE.fullmatch(COLOUR.sub("", entry))
@@ -93,6 +94,19 @@ def explain(traceback, said, codes, project, folder):
         if advice := hint(message, code, codes, project):
             lines.append(f"→ {advice}")
     return lines
+
+
+def place_of(layer, codes, folder):
+    """The cell and line of a line of its program, in a list of at most one."""
+    programs = list(folder.glob("gonb_*/main.go"))
+    if not layer or not programs:
+        return []
+    text = line_of(programs[0].read_text(), int(layer[1])).strip()
+    for cell in sorted(codes, reverse=True):
+        for number, line in enumerate(codes[cell].split("\n"), 1):
+            if text and line.strip() == text:
+                return [f"{GREY}cell [{cell}], line {number}:{PLAIN} {text}"]
+    return []
 
 
 def panicked(said, code, folder):

@@ -133,6 +133,17 @@ class Hints(unittest.TestCase):
         self.assertEqual(self.explained("exit status 1", said="no such file"), ["exit status 1"])
         self.assertEqual(self.explained("exit status 2", said="panic: oh\n\ngoroutine 1 [running]:\n"), ["panic: oh"])
 
+    def test_a_layers_line_is_found_in_its_cell(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "gonb_1/main.go"
+            program.parent.mkdir()
+            program.write_text("package main\n\n\treturn Add(own, mean)\n")
+            said = "building the model: layer 1 (main.Gated, main.go:3): shapes differ\n"
+            codes = {1: "type Gated int\n\n  return Add(own, mean)", 2: "%%\ntry()"}
+            lines = hints.explain(["exit status 1"], said, codes, PROJECT, pathlib.Path(folder))
+        self.assertEqual([hints.COLOUR.sub("", line) for line in lines],
+            ["cell [1], line 3: return Add(own, mean)", "exit status 1"])
+
 
 # Stands for gonb: makes a folder for temporary files, starts a process in a session of its own, says so, and runs on.
 STAND_IN = """
