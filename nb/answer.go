@@ -9,7 +9,8 @@ import (
 func Answer() {
 	e := saved()
 	gains := Must1(e.Gains())
-	showHTML(notebook.Image(Must1(gains.SVG()), gains.Title+". "+gains.Caption), gains.Title+". "+gains.Caption)
+	words := gains.Title + ". " + gains.Caption
+	showHTML(notebook.Chart(Must1(gains.SVG()), words, Must1(gains.Places())), words)
 	Markdown(Must1(e.Prose("todo")))
 }
 

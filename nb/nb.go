@@ -9,9 +9,7 @@ package nb
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"html"
 	"os"
 	"slices"
 	"strings"
@@ -77,13 +75,7 @@ func sideBySide(pictures, text string) {
 }
 
 func picture(c plots.Chart) string {
-	picture := notebook.Image(Must1(c.SVG()), altOf(c.Title, c.Caption))
-	if places := Must1(c.Places()); len(places) > 0 {
-		// For the page's script: points to click, each for one more trial.
-		places := html.EscapeString(string(Must1(json.Marshal(places))))
-		picture = strings.TrimSuffix(picture, ">") + fmt.Sprintf(` data-places="%s">`, places)
-	}
-	return picture
+	return notebook.Chart(Must1(c.SVG()), altOf(c.Title, c.Caption), Must1(c.Places()))
 }
 
 func altOf(title, caption string) string {

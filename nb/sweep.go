@@ -16,6 +16,7 @@ import (
 	"nodemask/nb/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper/record"
+	"nodemask/paper/report"
 	"nodemask/plots"
 	"nodemask/stats"
 )
@@ -85,11 +86,12 @@ func (s *Swept) chart(model string) plots.Chart {
 	c := plots.Chart{ID: "sweep-" + model, Title: hyper.Title(model), XLabel: "keep rate p (1: nothing is masked)",
 		YLabel: "macro F1 on test nodes (%)", Caption: fmt.Sprintf("Mean of up to %d splits, with a 95 %% interval.", s.splits)}
 	if len(s.models) > 1 {
-		c.Width, c.Height = 420, 320
+		c.Width, c.Height = 400, 320 // two beside one another in JupyterLab
 	}
 	line := plots.Series{Name: hyper.Title(model)}
 	for i, rate := range s.rates {
-		values := s.results.Values(s.cells[model][i], record.MacroF1)
+		cell := s.cells[model][i]
+		values := s.results.Values(cell, record.MacroF1)
 		if len(values) == 0 {
 			continue
 		}
@@ -100,6 +102,7 @@ func (s *Swept) chart(model string) plots.Chart {
 		}
 		line.X, line.Y = append(line.X, rate), append(line.Y, mean)
 		line.Low, line.High = append(line.Low, low), append(line.High, high)
+		line.Notes = append(line.Notes, report.Described(s.results, cell))
 	}
 	if len(line.X) > 0 {
 		c.Series = []plots.Series{line}

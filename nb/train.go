@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"nodemask/datasets"
 	"nodemask/internal/checkout"
 	"nodemask/nb/internal/notebook"
 	"nodemask/nb/worker"
@@ -48,10 +49,34 @@ func run(title string, label func(record.Cell) string, t worker.Training, quiet 
 	for _, c := range t.Cells {
 		if all := live.Trials(c); len(all) > 0 {
 			last := all[len(all)-1]
-			p.Remember(label(c), last.Seed, last.TrainLosses, last.ValidationLosses)
+			p.Finished(label(c), last.Seed, last.TrainLosses, last.ValidationLosses, last.BestEpoch, last.MacroF1)
 		}
 	}
 	p.End(ran, stopped)
+	for _, c := range t.Cells {
+		for _, trial := range live.Trials(c) {
+			// One class for every node has at most 50 %, and that only where there are two.
+			if trial.ValidationF1 > 50+collapseMargin {
+				continue
+			}
+			if constant := constantF1(Data(c.Data)); trial.ValidationF1 <= constant+collapseMargin {
+				Markdown(notebook.Collapsed(label(c), trial.Seed, trial.ValidationF1, constant, c.Parameters))
+				break // one trial of a cell stands for all
+			}
+		}
+	}
+}
+
+const collapseMargin = 3 // as of stats.Metrics, in percent
+
+// constantF1 is the macro F1 of the largest class for every node, in percent.
+func constantF1(g *datasets.Graph) float64 {
+	d := datasets.Describe(g)
+	most, labelled := 0, d.Nodes-d.Unlabelled
+	for _, class := range d.Classes {
+		most = max(most, class.Nodes)
+	}
+	return 200 * float64(most) / float64(max(most+labelled, 1)) / float64(max(len(d.Classes), 1))
 }
 
 // trainInto runs the trials missing in the store of live results, shows progress under the cells' labels, and returns
@@ -78,7 +103,7 @@ func trainInto(ctx context.Context, p *notebook.Progress, label func(record.Cell
 				p.Epoch(labels[e.Epoch.Cell], e.Epoch.Seed, float64(e.Epoch.TrainLoss), float64(e.Epoch.ValidationLoss))
 			case e.Trials != nil:
 				ran = before + e.Trials.Done - e.Trials.Before
-				p.Trials(before+e.Trials.Done, e.Trials.Left)
+				p.Trials(before+e.Trials.Done, before+e.Trials.Before)
 			}
 		})
 		if err != nil {

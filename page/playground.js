@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 08975a10fa14921a38f33d80eb1474eef226ec8ab6cc163ca28af2689bf4a3dc.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 04fdfcebadf4688a88d2050e7307d58c599eccbd08c644791882a0bf45de6918.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

@@ -25,6 +25,10 @@ type Series struct {
 	Of string
 	// Cells are what a page's script needs to remeasure each point, for [Chart.Places]; "" or nil: nothing.
 	Cells []string
+	// Notes describe each point, for [Chart.Places]: a few words, then lines of details; "" or nil: nothing.
+	Notes []string
+	// Ring is the number of a point to draw a ring around, from 1; 0: none.
+	Ring int
 }
 
 // Chart describes lines over one pair of axes.
@@ -67,6 +71,10 @@ func (s Series) check(names []string) error {
 		return fmt.Errorf("a band of %d low and %d high around %d y", len(s.Low), len(s.High), len(s.Y))
 	case s.Cells != nil && len(s.Cells) != len(s.X):
 		return fmt.Errorf("%d cells of %d points", len(s.Cells), len(s.X))
+	case s.Notes != nil && len(s.Notes) != len(s.X):
+		return fmt.Errorf("%d notes of %d points", len(s.Notes), len(s.X))
+	case s.Ring < 0 || s.Ring > len(s.X):
+		return fmt.Errorf("a ring around point %d of %d", s.Ring, len(s.X))
 	}
 	for i, y := range s.Y {
 		x := s.X[i]
@@ -114,9 +122,9 @@ func (s Series) marked() bool { return !s.HideMarkers || s.Scattered || len(s.X)
 // file or inside HTML, without a background, in the surrounding text's colour. Equal charts give equal bytes.
 //
 // It returns an error unless c has a series, and every series has at least one point, as many X as Y, as many Low and
-// High as Y or neither, as many Cells or none, only finite numbers from -1e300 to 1e300, and Low ≤ Y ≤ High up to
-// rounding. [Series.Of]'s series must precede it; with XNames each X must be an index into them. Width and Height are 0
-// or from 200 to 10,000.
+// High as Y or neither, as many Cells and Notes or none, Ring at most that, only finite numbers from -1e300 to 1e300,
+// and Low ≤ Y ≤ High up to rounding. [Series.Of]'s series must precede it; with XNames each X must be an index into
+// them. Width and Height are 0 or from 200 to 10,000.
 func (c Chart) SVG() ([]byte, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -152,15 +160,16 @@ func (c Chart) layout() layout {
 	return l
 }
 
-// Place is a point of a chart that can be remeasured.
+// Place is a point of a chart that can be remeasured, or is described.
 type Place struct {
 	Left float64 `json:"left"` // in percent of the drawing's width
 	Top  float64 `json:"top"`  // in percent of its height
-	Name string  `json:"name"` // "GIN + NM, 0.5: 78.20"
+	Name string  `json:"name"` // "GIN + NM, 0.5: 78.20 (77.10 to 79.30), 10 trials"
 	Cell string  `json:"cell"` // for a page's script
+	Note string  `json:"-"`    // the lines of its note after the first
 }
 
-// Places returns the points of [Chart.SVG]'s drawing that have a cell. The error is that of [Chart.SVG].
+// Places returns the points of [Chart.SVG]'s drawing that have a cell or a note. The error is that of [Chart.SVG].
 func (c Chart) Places() ([]Place, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -172,13 +181,23 @@ func (c Chart) Places() ([]Place, error) {
 func (c Chart) places(f frame, corner point, width, height float64) (places []Place) {
 	percent := func(part, whole float64) float64 { return math.Round(1e4*part/whole) / 100 }
 	for _, s := range c.Series {
-		for i, cell := range s.Cells {
-			if cell == "" {
-				continue
+		for i, x := range s.X {
+			at := f.at(x, s.Y[i])
+			place := Place{Left: percent(corner.x+at.x, width), Top: percent(corner.y+at.y, height),
+				Name: fmt.Sprintf("%s, %s: %.2f", svg.Plain(s.Name), strconv.FormatFloat(x, 'g', 4, 64), s.Y[i])}
+			if s.Low != nil && s.Low[i] < s.High[i] {
+				place.Name += fmt.Sprintf(" (%.2f to %.2f)", s.Low[i], s.High[i])
 			}
-			at, x := f.at(s.X[i], s.Y[i]), strconv.FormatFloat(s.X[i], 'g', 4, 64)
-			places = append(places, Place{Left: percent(corner.x+at.x, width), Top: percent(corner.y+at.y, height),
-				Name: fmt.Sprintf("%s, %s: %.2f", svg.Plain(s.Name), x, s.Y[i]), Cell: cell})
+			if s.Cells != nil {
+				place.Cell = s.Cells[i]
+			}
+			if s.Notes != nil && s.Notes[i] != "" {
+				words, rest, _ := strings.Cut(s.Notes[i], "\n")
+				place.Name, place.Note = place.Name+", "+words, rest
+			}
+			if place.Cell != "" || s.Notes != nil && s.Notes[i] != "" {
+				places = append(places, place)
+			}
 		}
 	}
 	return places
@@ -209,6 +228,9 @@ func (c Chart) drawSeries(d *drawing, f frame, looks []look) {
 				markers.WriteString(looks[i].marker(p))
 			}
 			d.path(looks[i].markers(), markers.String())
+		}
+		if s.Ring > 0 {
+			d.path(svg.Stroke(looks[i].colour, 2), circle(f.at(s.X[s.Ring-1], s.Y[s.Ring-1]), markerRadius+1))
 		}
 	}
 }

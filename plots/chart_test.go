@@ -283,7 +283,8 @@ func TestScatteredPointsHaveSmallMarkersAndNoLine(t *testing.T) {
 func TestPlacesAreWhereTheDrawingHasItsPoints(t *testing.T) {
 	c := plots.Chart{ID: "places", Title: "Places", XLabel: "x", YLabel: "y", Width: 500, Height: 320,
 		Series: []plots.Series{
-			{Name: "one", X: []float64{1, 2, 4}, Y: []float64{3, 1, 7}, Cells: []string{"first", "", "last"}},
+			{Name: "one", X: []float64{1, 2, 4}, Y: []float64{3, 1, 7}, Cells: []string{"first", "", "last"},
+				Low: []float64{2, 1, 6.5}, High: []float64{4, 1, 7}, Notes: []string{"", "", "9 trials\nof which"}, Ring: 3},
 			{Name: "two", X: []float64{1, 3}, Y: []float64{2, 2}},
 		}}
 	svg := drawn(t, c)
@@ -293,7 +294,9 @@ func TestPlacesAreWhereTheDrawingHasItsPoints(t *testing.T) {
 	places, err := c.Places()
 	require.NoError(t, err)
 	require.Len(t, places, 2)
-	for i, want := range []string{"one, 1: 3.00", "one, 4: 7.00"} {
+	assert.Equal(t, "of which", places[1].Note)
+	assert.Equal(t, 1, strings.Count(svg, `a5,5 0 1 1 -10,0`), "the ring")
+	for i, want := range []string{"one, 1: 3.00 (2.00 to 4.00)", "one, 4: 7.00 (6.50 to 7.00), 9 trials"} {
 		x, err := strconv.ParseFloat(line[1+2*i], 64)
 		require.NoError(t, err)
 		y, err := strconv.ParseFloat(line[2+2*i], 64)

@@ -67,7 +67,7 @@ func TestPanelsOfOneScaleNameTheirLinesAtTheEnds(t *testing.T) {
 	places, err := p.Places()
 	require.NoError(t, err)
 	require.Len(t, places, 1)
-	require.Equal(t, "A, here, 50: 4.00", places[0].Name)
+	require.Equal(t, "A, here, 50: 4.00 (3.00 to 5.00)", places[0].Name)
 	require.Equal(t, "cell", places[0].Cell)
 	require.InDelta(t, 24, places[0].Left, 8, "in the left panel")
 	require.InDelta(t, 35, places[0].Top, 15, "in the upper row")

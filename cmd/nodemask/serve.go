@@ -92,7 +92,7 @@ func serveTraining(ctx context.Context, t worker.Training, send func(worker.Even
 					ValidationLoss: worker.Number(e.ValidationLoss)}})
 			},
 			Progress: func(s measure.State) {
-				send(worker.Event{Trials: &worker.Trials{Done: s.Done, Before: s.Before, Left: s.Left}})
+				send(worker.Event{Trials: &worker.Trials{Done: s.Done, Before: s.Before}})
 			}})
 }
 

@@ -105,7 +105,7 @@ var rooms = map[string][]string{
 		"nmgnn/internal/variables"},
 
 	"nb/worker":            {"advice", "datasets", "internal/gobuild", "plots", "paper/record"},
-	"nb/internal/notebook": {"plots"},
+	"nb/internal/notebook": {"nmgnn/hyper", "plots"},
 
 	"paper/record":     {"datasets", "internal/dataframe", "nmgnn/hyper", "stats"},
 	"paper/recordtest": {"datasets", "nmgnn/hyper", "paper/record"},

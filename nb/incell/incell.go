@@ -7,7 +7,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"time"
 
 	"nodemask/datasets"
 	"nodemask/nb"
@@ -37,24 +36,38 @@ func Train(trials int, x train.Experiment) []*train.Result {
 	defer stop()
 	name := nameOf(x)
 	p := notebook.NewProgress(name+" on "+x.Graph.Name, trials)
-	p.Say("Starting …")
-	begin, done := time.Now(), 0
+	p.Order = []string{name}
+	defer p.Tick()()
+	done := 0
 	b := Backend()
 	p.RunsOn(b.Summary())
 	all, err := x.Run(ctx, b, hyper.Seeds(1, trials), train.RunOptions{
 		Progress: func(e train.Progress) { p.Epoch(name, e.Seed, e.Last.TrainLoss, e.Last.ValidationLoss) },
 		Done: func(int, *train.Result) {
 			done++
-			p.Trials(done, measure.TimeLeft(time.Since(begin), done, trials-done))
+			p.Trials(done, 0)
 		}})
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {
 		nb.Must(err)
 	}
 	finished := slices.DeleteFunc(all, func(r *train.Result) bool { return r == nil })
+	if len(finished) > 0 {
+		last := finished[len(finished)-1]
+		var onTrain, onValidation []float64
+		for _, e := range last.History {
+			onTrain, onValidation = append(onTrain, e.TrainLoss), append(onValidation, e.ValidationLoss)
+		}
+		p.Finished(name, last.Seed, onTrain, onValidation, last.BestEpoch, 100*last.Test.MacroF1)
+	}
 	p.End(done, stopped)
 	if len(finished) == 0 {
 		os.Exit(1)
+	}
+	for _, r := range finished {
+		if constant, _ := r.Validation.Constant(); r.Validation.Collapsed() {
+			nb.Markdown(notebook.Collapsed(name, r.Seed, 100*r.Validation.MacroF1, 100*constant, x.Parameters))
+		}
 	}
 	return finished
 }

@@ -208,7 +208,7 @@ func startLab(t *testing.T, folder string) (address, token string) {
 	c := exec.Command(project+"/scripts/lab/start.sh", strconv.Itoa(port), "--no-browser", "--ServerApp.port_retries=0",
 		"--LabApp.expose_app_in_browser=True")
 	c.Env = append(os.Environ(), "JUPYTER_HOME="+t.TempDir(), "JUPYTER_ROOT="+folder, "JUPYTER_TOKEN="+token,
-		"NODEMASK_SMALL=1", mark)
+		mark)
 	said := filepath.Join(t.TempDir(), "log")
 	log, err := os.Create(said)
 	require.NoError(t, err)
@@ -281,8 +281,8 @@ const errorsShown = `[...document.querySelectorAll('[data-mime-type="application
 	`[data-mime-type="application/vnd.jupyter.error"]')].map(e => e.textContent)`
 
 // openLab starts JupyterLab with copies of notebooks, by the names that they get, and a browser that may ask it alone.
-// Its address is the browser's first page.
-func openLab(t *testing.T, files map[string]string) (ctx context.Context, complaints func() []string) {
+// Its address is the browser's first page. small is $NODEMASK_SMALL.
+func openLab(t *testing.T, small string, files map[string]string) (ctx context.Context, complaints func() []string) {
 	labPython(t)
 	// Inside the project, since that is where the kernel looks for the module and for XLA.
 	folder, err := os.MkdirTemp(filepath.Join(project, ".nodemask"), "browser-test.*")
@@ -297,7 +297,7 @@ func openLab(t *testing.T, files map[string]string) (ctx context.Context, compla
 		require.NoError(t, os.WriteFile(filepath.Join(folder, "notebooks", to), data, 0o644))
 	}
 	t.Setenv("NODEMASK_LIVE", filepath.Join(folder, "live"))
-	t.Setenv("NODEMASK_SMALL", "1")
+	t.Setenv("NODEMASK_SMALL", small)
 	address, token := startLab(t, folder)
 	ctx, complaints = openBrowser(t, address, strings.Replace(address, "http", "ws", 1))
 	require.NoError(t, chromedp.Run(ctx, chromedp.EmulateViewport(1300, 2400),
@@ -318,7 +318,7 @@ func show(t *testing.T, ctx context.Context, name string) {
 
 func TestJupyterLabInABrowser(t *testing.T) {
 	_, results := executed(t)
-	ctx, complaints := openLab(t, map[string]string{
+	ctx, complaints := openLab(t, "1", map[string]string{
 		"00-start-here.ipynb": filepath.Join(notebooks, "00-start-here.ipynb"),
 		"executed.ipynb":      filepath.Join(results, "00-start-here.ipynb")})
 

@@ -112,9 +112,8 @@ type Epoch struct {
 
 // Trials counts finished trials.
 type Trials struct {
-	Done   int           `json:"done"`
-	Before int           `json:"before"` // of Done: recorded before
-	Left   time.Duration `json:"left"`   // estimated; 0: unknown
+	Done   int `json:"done"`
+	Before int `json:"before"` // of Done: recorded before
 }
 
 // Theorem reports whether theorem 1 holds for a kind of model.

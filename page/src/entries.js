@@ -11,9 +11,12 @@ const words = cell => {
 
 // buttons lays a button over each point of a figure, and returns them.
 function buttons(picture) {
-  const frame = document.createElement('span')
-  frame.className = 'nm-figure'
-  picture.replaceWith(frame)
+  let frame = picture.closest('.nm-figure') // a notebook's, whose points open trials without a script
+  if (!frame) {
+    frame = document.createElement('span')
+    frame.className = 'nm-figure'
+    picture.replaceWith(frame)
+  }
   const all = JSON.parse(picture.dataset.places).map(({left, top, name, cell}) => {
     const button = Object.assign(document.createElement('button'), {type: 'button', className: 'nm-point', title: name})
     Object.assign(button.style, {left: `${left}%`, top: `${top}%`})
@@ -21,7 +24,7 @@ function buttons(picture) {
     button.setAttribute('aria-label', `${name}. Run it here`)
     return button
   })
-  frame.append(picture, ...all)
+  frame.replaceChildren(picture, ...all)
   return all
 }
 

@@ -95,6 +95,7 @@ func Clickable(drawing interface {
 		return nil, err
 	}
 	places, err := drawing.Places()
+	places = slices.DeleteFunc(places, func(p plots.Place) bool { return p.Cell == "" })
 	if err != nil || len(places) == 0 {
 		return svg, err
 	}

@@ -145,6 +145,22 @@ func Chosen(c record.Cell) string {
 	return string(text)
 }
 
+// Described describes a cell's trials for [plots.Series]: how many, the command that runs them, and of each the seed,
+// macro F1 and the epoch kept.
+func Described(r *record.Results, c record.Cell) string {
+	trials := r.Trials(c)
+	words := fmt.Sprintf("%d trials", len(trials))
+	if len(trials) == 1 {
+		words = "1 trial"
+	}
+	lines := []string{words, c.Command(max(len(trials), 1))}
+	for _, t := range trials {
+		lines = append(lines, fmt.Sprintf("seed %d: macro F1 %.2f, epoch %d of %d kept", t.Seed, t.MacroF1, t.BestEpoch,
+			t.Epochs))
+	}
+	return strings.Join(lines, "\n")
+}
+
 // show returns a mean of NaN if nothing has run.
 func (e Entry) show(r *record.Results, adjusted map[string]float64) (plots.Field, float64) {
 	values := r.Values(e.Cell, e.Metric)
@@ -208,7 +224,7 @@ func (c Curve) series(r *record.Results) plots.Series {
 	for _, p := range c.Points {
 		if values := r.Values(p.Entry.Cell, p.Entry.Metric); len(values) > 0 {
 			add(p.X, values)
-			s.Cells = append(s.Cells, p.Entry.chosen())
+			s.Cells, s.Notes = append(s.Cells, p.Entry.chosen()), append(s.Notes, Described(r, p.Entry.Cell))
 		}
 	}
 	if c.Losses == nil {

@@ -5,11 +5,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"html"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
+
+	"nodemask/plots"
 )
 
 // UntilStopped returns a context that the notebook's stop button cancels.
@@ -28,4 +33,30 @@ func Image(svg []byte, alt string) string {
 	}
 	return fmt.Sprintf(`<img src="data:image/svg+xml;base64,%s" alt="%s">`, base64.StdEncoding.EncodeToString(svg),
 		html.EscapeString(alt))
+}
+
+// Chart returns [Image] with its points on top: hovering one shows its numbers, and a click opens its trials. Needs no
+// script. In pages that train, their script puts its own points there (data-places).
+func Chart(svg []byte, alt string, places []plots.Place) string {
+	picture := Image(svg, alt)
+	var points strings.Builder
+	for _, p := range places {
+		side := "left:0"
+		if p.Left > 50 {
+			side = "right:0"
+		}
+		fmt.Fprintf(&points, `<details style="position:absolute;left:%v%%;top:%v%%"><summary class="nm-point" title="%[3]s" `+
+			`aria-label="%[3]s" style="display:block;width:24px;height:24px;margin:-12px;border-radius:50%%;cursor:pointer">`+
+			`</summary><pre style="position:absolute;%s;z-index:9;width:420px;max-height:240px;overflow:auto;`+
+			`white-space:pre-wrap;padding:8px;border:1px solid #888;background:#fff;color:#222">%s</pre></details>`+"\n",
+			p.Left, p.Top, html.EscapeString(p.Name), side, html.EscapeString(strings.TrimSpace(p.Name+"\n"+p.Note)))
+	}
+	if points.Len() == 0 {
+		return picture
+	}
+	places = slices.DeleteFunc(slices.Clone(places), func(p plots.Place) bool { return p.Cell == "" })
+	if text, err := json.Marshal(places); err == nil && len(places) > 0 {
+		picture = strings.TrimSuffix(picture, ">") + fmt.Sprintf(` data-places="%s">`, html.EscapeString(string(text)))
+	}
+	return `<div class="nm-figure" style="position:relative;display:inline-block">` + picture + "\n" + points.String() + "</div>"
 }

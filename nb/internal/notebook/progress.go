@@ -3,6 +3,7 @@ package notebook
 import (
 	"fmt"
 	"html"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 
+	"nodemask/nmgnn/hyper"
 	"nodemask/plots"
 )
 
@@ -32,24 +34,31 @@ type Progress struct {
 	begin  time.Time
 	shown  time.Time
 	done   int
-	left   time.Duration
+	end    time.Time // estimated; zero: unknown
 	curves []*lossCurve
 	status string
 	heard  time.Time // of the last epoch or trial
+	idle   bool      // no epoch came since the last trial
 	on     string    // backend
+	// Time between a trial and the first epoch of another curve: mostly compiling.
+	compiled time.Duration
+	programs int
 }
 
 type lossCurve struct {
 	name              string
 	seed              uint64
 	train, validation []float64
+	kept              string // what is said of the epoch kept; "": none yet
+	best              int
 }
 
 const refresh = 400 * time.Millisecond
 
 // NewProgress returns the progress of a number of trials; 0: open-ended. It shows nothing yet.
 func NewProgress(title string, trials int) *Progress {
-	return &Progress{id: "nodemask-" + gonbui.UniqueId(), title: title, total: trials, begin: time.Now()}
+	now := time.Now()
+	return &Progress{id: "nodemask-" + gonbui.UniqueId(), title: title, total: trials, begin: now, heard: now, idle: true}
 }
 
 // Epoch adds an epoch to the losses of the trial of name and seed.
@@ -63,11 +72,15 @@ func (p *Progress) Epoch(name string, seed uint64, trainLoss, validationLoss flo
 		}
 	}
 	if curve == nil {
+		if p.idle && !p.started(name) {
+			p.compiled, p.programs = p.compiled+time.Since(p.heard), p.programs+1
+		}
 		curve = &lossCurve{name: name, seed: seed}
 		p.curves = append(p.curves, curve)
 	}
 	curve.train, curve.validation = append(curve.train, trainLoss), append(curve.validation, validationLoss)
-	p.status, p.heard = fmt.Sprintf("%s, seed %d, epoch %d", name, seed, len(curve.train)), time.Now()
+	p.status = fmt.Sprintf("%s, seed %d, epoch %d", name, seed, len(curve.train))
+	p.heard, p.idle = time.Now(), false
 	p.update(false)
 }
 
@@ -78,18 +91,31 @@ func (p *Progress) RunsOn(backend string) {
 	p.on = backend
 }
 
-// Trials sets the number of finished trials, and the time left; 0: unknown.
-func (p *Progress) Trials(done int, left time.Duration) {
+// Trials sets the number of finished trials, and how many of them ran before. The time left counts what is still to be
+// compiled.
+func (p *Progress) Trials(done, before int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.done, p.left, p.heard = done, left, time.Now()
+	p.done, p.heard, p.idle = done, time.Now(), true
+	if ran := time.Duration(done - before); ran > 0 {
+		left := (time.Since(p.begin) - p.compiled) / ran * time.Duration(p.total-done)
+		for _, name := range p.Order {
+			if !p.started(name) {
+				left += p.compiled / time.Duration(max(p.programs, 1))
+			}
+		}
+		p.end = time.Now().Add(left)
+	}
 	p.update(true)
+}
+
+func (p *Progress) started(name string) bool {
+	return slices.ContainsFunc(p.curves, func(c *lossCurve) bool { return c.name == name })
 }
 
 // Tick shows each second that a model is compiling, until an epoch arrives or the returned function is called.
 func (p *Progress) Tick() (stop func()) {
 	done := make(chan struct{})
-	p.heard = time.Now()
 	go func() {
 		for {
 			select {
@@ -97,11 +123,8 @@ func (p *Progress) Tick() (stop func()) {
 				return
 			case <-time.After(time.Second):
 				p.mutex.Lock()
-				if waits := time.Since(p.heard); waits > time.Second {
+				if waits := time.Since(p.heard); p.idle && waits > time.Second && p.done < p.total {
 					p.status = fmt.Sprintf("compiling %s … %.0f s", p.next(), waits.Seconds())
-					if waits > p.left {
-						p.left = 0 // the estimate ignored compiling
-					}
 					p.update(true)
 				}
 				p.mutex.Unlock()
@@ -113,7 +136,7 @@ func (p *Progress) Tick() (stop func()) {
 
 func (p *Progress) next() string {
 	for _, name := range p.Order {
-		if !slices.ContainsFunc(p.curves, func(c *lossCurve) bool { return c.name == name }) {
+		if !p.started(name) {
 			return name
 		}
 	}
@@ -134,8 +157,8 @@ func (p *Progress) update(force bool) {
 	}
 	p.shown = time.Now()
 	left := ""
-	if p.left > 0 {
-		left = fmt.Sprintf(", about %v left", p.left)
+	if seconds := time.Until(p.end).Round(time.Second); seconds > 0 {
+		left = fmt.Sprintf(", about %v left", seconds)
 	}
 	var b strings.Builder
 	if p.total == 0 {
@@ -160,16 +183,21 @@ func (p *Progress) picture() string {
 	if err != nil {
 		return ""
 	}
-	return Image(svg, c.Title)
+	places, err := c.Places()
+	if err != nil {
+		return ""
+	}
+	return Chart(svg, c.Title, places)
 }
 
-// Remember adds the losses of an earlier cell's trial, unless one of the same name ran here.
-func (p *Progress) Remember(name string, seed uint64, train, validation []float64) {
+// Finished replaces the losses of name by those of a finished trial, with a ring at the epoch kept, from 1. macroF1 is
+// in percent.
+func (p *Progress) Finished(name string, seed uint64, train, validation []float64, best int, macroF1 float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if !slices.ContainsFunc(p.curves, func(c *lossCurve) bool { return c.name == name }) {
-		p.curves = append(p.curves, &lossCurve{name: name, seed: seed, train: train, validation: validation})
-	}
+	p.curves = slices.DeleteFunc(p.curves, func(c *lossCurve) bool { return c.name == name })
+	p.curves = append(p.curves, &lossCurve{name: name, seed: seed, train: train, validation: validation, best: best,
+		kept: fmt.Sprintf("the epoch kept of seed %d, macro F1 on test nodes %.2f %%", seed, macroF1)})
 }
 
 func (p *Progress) chart() plots.Chart {
@@ -204,8 +232,12 @@ func (p *Progress) chart() plots.Chart {
 				s.Of = c.Series[n-1].Name
 			}
 			for i, y := range line.y {
-				if !math.IsNaN(y) && !math.IsInf(y, 0) {
-					s.X, s.Y = append(s.X, float64(i+1)), append(s.Y, y)
+				if math.IsNaN(y) || math.IsInf(y, 0) {
+					continue
+				}
+				s.X, s.Y, s.Notes = append(s.X, float64(i+1)), append(s.Y, y), append(s.Notes, "")
+				if i+1 == curve.best && line.what == "validation" {
+					s.Ring, s.Notes[len(s.Notes)-1] = len(s.X), curve.kept
 				}
 			}
 			if len(s.X) > 0 {
@@ -213,8 +245,13 @@ func (p *Progress) chart() plots.Chart {
 			}
 		}
 	}
-	if len(p.curves) > 0 && p.total > 0 {
-		c.Title += fmt.Sprintf(", seed %d", p.curves[len(p.curves)-1].seed)
+	seeds := map[uint64]bool{}
+	for _, curve := range last {
+		seeds[curve.seed] = true
+	}
+	if p.total > 0 && len(seeds) > 0 {
+		c.Title += ", " + ifOne(len(seeds), "seed ", "seeds ") + strings.ReplaceAll(strings.Trim(fmt.Sprint(
+			slices.Sorted(maps.Keys(seeds))), "[]"), " ", ", ")
 	}
 	return c
 }
@@ -254,4 +291,20 @@ func summaryOf(ran, of int, stopped bool, took time.Duration, on string) string 
 		text += " Backend: " + on + "."
 	}
 	return text
+}
+
+// Collapsed says that a trial learnt nothing, and what to try. Macro F1 on validation nodes, and that of one class for
+// every node, are in percent.
+func Collapsed(name string, seed uint64, f1, constant float64, p hyper.Parameters) string {
+	var try []string
+	if p.KeepRate.Active() {
+		try = append(try, "`WithMasking(1)`, or a keep rate nearer to 1")
+	}
+	if hyper.TraitsOf(p.Model).MLP && p.Norm == "" {
+		try = append(try, "`Norm: hyper.NormBoth`")
+	}
+	try = append(try, fmt.Sprintf("`NormalizeFeatures: %v`", !p.NormalizeFeatures),
+		fmt.Sprintf("a `LearningRate` below %v", p.LearningRate))
+	return fmt.Sprintf("**%s, seed %d collapsed**: macro F1 on validation nodes is %.1f %%, and one class for every node "+
+		"has %.1f %%. Try %s.", name, seed, f1, constant, strings.Join(try, ", or "))
 }
