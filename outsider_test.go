@@ -24,6 +24,7 @@ func TestProgramsOfOthersCompileAndRun(t *testing.T) {
 	}
 	for name, says := range map[string]string{
 		"lines": "macro F1 above 0.9: true\nas it was saved: true true\na twin of node 0: true true\n",
+		"own":   "accuracy above 0.8: true\nas it was saved: true\nby nodemask's loops: true\n",
 		"pna":   "macro F1 above 0.7: true\nas it was saved: true true\nfrom 2 nodes\n",
 	} {
 		dir := t.TempDir()
@@ -50,7 +51,7 @@ func TestProgramsOfOthersCompileAndRun(t *testing.T) {
 				}
 				b.Finalize()
 				run := exec.Command(filepath.Join(dir, "program"), filepath.Join(dir, "m.safetensors"))
-				run.Dir, run.Env = dir, append(os.Environ(), "GOMLX_BACKEND="+id,
+				run.Dir, run.Env = dir, append(os.Environ(), "GOMLX_BACKEND="+id, "GOMLX_NO_AUTO_INSTALL=1",
 					"PJRT_PLUGIN_LIBRARY_PATH="+filepath.Join(root, ".nodemask", "pjrt"))
 				out, err := run.CombinedOutput()
 				require.NoError(t, err, "%s", out)

@@ -132,7 +132,7 @@ func readOut(t *testing.T, b *backend.Backend, all, scoresOnly bool, x [][]float
 	m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}}, Readout: nmgnn.Readout{Classes: 1, All: all},
 		Dropout: 0.5, ScoresOnly: scoresOnly}
 	exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, key, h *Node) []*Node {
-		r := kernels.NewRandom(key, plan.Kernel)
+		r := nmgnn.NewRandom(key)
 		return m.Forward(nmgnn.Pass{Scope: scope.At("model"), Near: near(r), Features: nmgnn.Dense(h), Random: r})
 	})
 	require.NoError(t, err)

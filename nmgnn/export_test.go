@@ -1,9 +1,16 @@
 package nmgnn
 
-import . "github.com/gomlx/gomlx/core/graph"
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"nodemask/nmgnn/internal/kernels"
+)
 
 // DropGNNRuns exports dropGNNRuns.
 const DropGNNRuns = dropGNNRuns
+
+// Draws returns a generator's streams.
+func Draws(r *Random) *kernels.Random { return r.draws }
 
 // Relu exports relu.
 func Relu(x *Node) *Node { return relu(x) }

@@ -64,7 +64,7 @@ type program struct {
 func (f fixed) program(t *testing.T, b *backend.Backend, plan kernels.Plan) *program {
 	t.Helper()
 	store := gnntest.Store(t)
-	data, err := nmgnn.Load(store, "/data/train", f.edges, f.features, nmgnn.LoadOptions{Plan: plan, Gradients: true})
+	data, err := nmgnn.Load(store, "/data/train", f.edges, f.features, nmgnn.LoadOptions{Backend: kernels.Planned{Plan: plan}, Gradients: true})
 	require.NoError(t, err)
 	delta := f.mask
 	if delta == nil {
@@ -206,13 +206,13 @@ func allInDelta(t *testing.T, want, got map[string][]float32, what string) {
 }
 
 func nearOf(t testing.TB, store *model.Store, plan kernels.Plan, nodes int,
-	pairs [][2]int32) func(r *kernels.Random) nmgnn.Neighbours {
+	pairs [][2]int32) func(r *nmgnn.Random) nmgnn.Neighbours {
 	t.Helper()
 	x := datasets.Features{Rows: nodes, Width: 1, Dense: make([]float32, nodes)}
 	data, err := nmgnn.Load(store, "/data", gnntest.Undirected(t, nodes, pairs), x,
-		nmgnn.LoadOptions{Plan: plan, Gradients: true})
+		nmgnn.LoadOptions{Backend: kernels.Planned{Plan: plan}, Gradients: true})
 	require.NoError(t, err)
-	return func(r *kernels.Random) nmgnn.Neighbours { return data.Neighbours(true, r) }
+	return func(r *nmgnn.Random) nmgnn.Neighbours { return data.Neighbours(true, r) }
 }
 
 // identity shows which entries a sum was over.

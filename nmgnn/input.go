@@ -16,8 +16,8 @@ type Input interface {
 	Width() int
 	// Times returns h·w: w [Width, out] → [nodes, out].
 	Times(w *Node) *Node
-	// Dropout returns the input with entries dropped ([kernels.Random.Dropout]); unchanged for a nil generator.
-	Dropout(r *kernels.Random, rate float64) Input
+	// Dropout returns the input with entries dropped, as [Random.Dropout] does; unchanged for a nil generator.
+	Dropout(r *Random, rate float64) Input
 	// ScaleRows multiplies row v by factors[v], factors [nodes, 1], which get no gradient.
 	ScaleRows(factors *Node) Input
 	// Node returns the input as a dense node [nodes, Width].
@@ -59,7 +59,8 @@ func (d dense) Times(w *Node) *Node {
 	return kernels.Linear(w, d.node.Shape().Dimensions[0], func(w *Node) *Node { return product(d.node, w) }, adjoint)
 }
 
-func (d dense) Dropout(r *kernels.Random, rate float64) Input {
+func (d dense) Dropout(random *Random, rate float64) Input {
+	r := random.generator()
 	if r == nil || rate == 0 {
 		return d
 	}
@@ -121,7 +122,8 @@ func (s sparseInput) all() *Node {
 	return values
 }
 
-func (s sparseInput) Dropout(r *kernels.Random, rate float64) Input {
+func (s sparseInput) Dropout(random *Random, rate float64) Input {
+	r := random.generator()
 	if r == nil || rate == 0 {
 		return s
 	}

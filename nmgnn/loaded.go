@@ -27,7 +27,8 @@ type Loaded struct {
 
 // LoadOptions configure [Load].
 type LoadOptions struct {
-	Plan      kernels.Plan
+	// Backend computes, by its fastest way: see backend.Open. nil stands for any backend, by GoMLX's scatters.
+	Backend   compute.Backend
 	Gradients bool // for gradients
 	// Room and FeatureRoom are how many entries of the graph and of sparse features [Loaded.Replace] may bring, where
 	// [kernels.Options].Slots works; 0: as many as now.
@@ -42,7 +43,7 @@ type LoadOptions struct {
 // Load stores a graph and its features, if any, below path. It returns an error unless each node has a row of features
 // and the kernel accepts the graph.
 func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features, o LoadOptions) (*Loaded, error) {
-	n, plan, gradients := edges.NumNodes(), o.Plan, o.Gradients
+	n, plan, gradients := edges.NumNodes(), kernels.PlanFor(o.Backend, x.Density()), o.Gradients
 	if x.Rows != n {
 		return nil, fmt.Errorf("%d rows of features for %d nodes", x.Rows, n)
 	}
@@ -116,8 +117,8 @@ func transposed(x []float32, rows, columns int) []float32 {
 }
 
 // Neighbours returns the graph for one pass: with gradients if train, with dropout if random is not nil.
-func (d *Loaded) Neighbours(train bool, random *kernels.Random) Neighbours {
-	return Neighbours{adjacency: d.near, train: train, random: random, kept: new(*Node)}
+func (d *Loaded) Neighbours(train bool, random *Random) Neighbours {
+	return Neighbours{adjacency: d.near, train: train, random: random.generator(), kept: new(*Node)}
 }
 
 // Features returns the features in computation g.
@@ -137,9 +138,6 @@ func (d *Loaded) SetDegrees(degrees []float32) error {
 	return d.near.set(&d.near.degrees, "degree", degrees)
 }
 
-// Kernel returns the kernel used for sums over the graph.
-func (d *Loaded) Kernel() kernels.Kernel { return d.near.options.Kernel }
-
 // SetOwn sets the batch's own rows for [BatchNorm]: own [nodes] is 1 for these, else 0.
 func (d *Loaded) SetOwn(own []float32) error { return d.near.set(&d.near.own, "own", own) }
 
@@ -157,6 +155,9 @@ func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	}
 	if err := d.ReplaceEdges(edges, true); err != nil {
 		return err
+	}
+	if x.Width == 0 {
+		return nil
 	}
 	return d.ReplaceFeatures(x, true)
 }

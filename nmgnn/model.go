@@ -12,7 +12,6 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/internal/kernels"
 )
 
 // Model is a stack of layers, activations and dropout, with one output per class.
@@ -38,9 +37,9 @@ type Model struct {
 type Pass struct {
 	Scope    *model.Scope // of the weights
 	Near     Neighbours
-	Features Input           // [nodes, width]
-	Mask     *Node           // δ [nodes, 1], shared by all layers; nil: inactive
-	Random   *kernels.Random // for dropout; nil outside training
+	Features Input   // [nodes, width]
+	Mask     *Node   // δ [nodes, 1], shared by all layers; nil: inactive
+	Random   *Random // for dropout; nil outside training
 	// After, if set, changes the output of a layer (from 0) after its activation, before all uses.
 	After func(layer int, h *Node) *Node
 }

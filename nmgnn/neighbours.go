@@ -16,7 +16,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Neighbours aggregates over N_v inside a computation, through a [kernels.Product].
+// Neighbours aggregates over N_v inside a computation.
 //
 // Entries, one for each v and u ∈ N_v, are nodes [entries, width] in the product's order, with rows of padding that all
 // methods ignore.
@@ -110,8 +110,8 @@ func (n Neighbours) WithSelf() Neighbours {
 }
 
 // v itself, in v ∪ N_v, is never dropped.
-func (n Neighbours) withoutEdges(r *kernels.Random, rate float64) Neighbours {
-	stream := r.Next()
+func (n Neighbours) withoutEdges(r *Random, rate float64) Neighbours {
+	stream := r.draws.Next()
 	n.drop, n.rate, n.kept = &stream, rate, new(*Node)
 	return n
 }

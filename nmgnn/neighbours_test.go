@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"nodemask/datasets"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/internal/gnntest"
@@ -161,7 +162,7 @@ func TestAllKernelsDropTheSameAttention(t *testing.T) {
 		}
 		near := nearOf(t, store, plan, 30, pairs)
 		output, err := model.CallOnce(b.Backend, store, func(_ *model.Scope, key *Node) *Node {
-			n := near(kernels.NewRandom(key, plan.Kernel)).WithSelf()
+			n := near(nmgnn.NewRandom(key)).WithSelf()
 			g := key.Graph()
 			alpha := n.EntryDropout(n.Softmax(n.Sources(Zeros(g, shapeOf(30, 2)))), 0.5)
 			return n.WeightedSum(alpha, Concatenate([]*Node{identity(g, 30), identity(g, 30)}, 1), nil)
@@ -220,7 +221,7 @@ func TestAttentionIsSoftmaxDropoutAndSum(t *testing.T) {
 							return n.WeightedSum(n.EntryDropout(n.Softmax(e), rate), h, nil)
 						},
 					} {
-						var n nmgnn.Neighbours = near(kernels.NewRandom(key, plan.Kernel))
+						var n nmgnn.Neighbours = near(nmgnn.NewRandom(key))
 						if withSelf {
 							n = n.WithSelf()
 						}
@@ -241,6 +242,23 @@ func TestAttentionIsSoftmaxDropoutAndSum(t *testing.T) {
 						"no neighbours, no sum")
 				}
 			}
+		}
+	})
+}
+
+func TestAnotherGraphLoadedAtAPathIsTheOneUsed(t *testing.T) {
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		store := model.NewStore()
+		defer store.Finalize()
+		for u, want := range map[int32][][]float32{0: {{1}, {1}, {0}}, 2: {{0}, {1}, {1}}} {
+			data, err := nmgnn.Load(store, "/graph", gnntest.Undirected(t, 3, [][2]int32{{u, 1}}),
+				datasets.Features{Rows: 3}, nmgnn.LoadOptions{})
+			require.NoError(t, err, "the zero options do for any backend")
+			out, err := model.CallOnce(b.Backend, store, func(_ *model.Scope, x *Node) *Node {
+				return data.Neighbours(false, nil).Sum(x, nil)
+			}, [][]float32{{1}, {1}, {1}})
+			require.NoError(t, err)
+			require.Equal(t, want, out.Value())
 		}
 	})
 }

@@ -36,21 +36,21 @@ func TestLayersTakeTheseStreamsOfTheGeneratorInTraining(t *testing.T) {
 				store := gnntest.Store(t)
 				near := nearOf(t, store, plan, 5, fivePairs)
 				_, err := model.CallOnceN(b.Backend, store, func(scope *model.Scope, key, h *Node) []*Node {
-					taken := func(r *kernels.Random) (n int) {
-						next, all := r.Next(), kernels.NewRandom(key, plan.Kernel)
+					taken := func(r *nmgnn.Random) (n int) {
+						next, all := nmgnn.Draws(r).Next(), nmgnn.Draws(nmgnn.NewRandom(key))
 						for n < 100 && all.Next() != next {
 							n++
 						}
 						return n
 					}
 					forward := func(dropout float64) int {
-						r := kernels.NewRandom(key, plan.Kernel)
+						r := nmgnn.NewRandom(key)
 						c.layer(dropout).Forward(scope.At("layer"), near(r), nmgnn.Dense(h), nil)
 						return taken(r)
 					}
 					assert.Zero(t, forward(0)) // require would leave the graph locked
 					assert.Equal(t, c.dropping, forward(0.5))
-					r := kernels.NewRandom(key, plan.Kernel)
+					r := nmgnn.NewRandom(key)
 					m := nmgnn.Model{Layers: []nmgnn.Layer{c.layer(0.5), c.layer(0.5)}, Dropout: 0.5}
 					m.Forward(nmgnn.Pass{Scope: scope.At("model"), Near: near(r), Features: nmgnn.Dense(h), Random: r})
 					assert.Equal(t, c.inFull, taken(r), "one for each layer's input, before the layer's own")
@@ -68,11 +68,11 @@ func TestSGATReadsTheSecondOfItsStreams(t *testing.T) {
 		near := nearOf(t, store, plan, 5, fivePairs)
 		outputs, err := model.CallOnceN(b.Backend, store, func(scope *model.Scope, key, h *Node) []*Node {
 			g := key.Graph()
-			r := kernels.NewRandom(key, plan.Kernel)
+			r := nmgnn.NewRandom(key)
 			layer := nmgnn.SGAT{Width: 2, Dropout: 0.5, Heads: 2}.Forward(scope.At("layer"), near(r), nmgnn.Dense(h), nil)
 			wh := nmgnn.Dense(h).Times(nmgnn.GlorotWeights(scope.At("layer"), g, "weights", 2, 2))
-			second := kernels.NewRandom(key, plan.Kernel)
-			second.Next()
+			second := nmgnn.NewRandom(key)
+			nmgnn.Draws(second).Next()
 			n := near(second).WithSelf()
 			mean := n.WeightedSum(n.EntryDropout(n.Softmax(n.Sources(Zeros(g, shapeOf(5, 2)))), 0.5), wh, nil)
 			return []*Node{layer, Add(mean, nmgnn.ZeroWeights(scope.At("layer"), g, "biases", 1, 2))}

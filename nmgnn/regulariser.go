@@ -2,8 +2,6 @@ package nmgnn
 
 import (
 	. "github.com/gomlx/gomlx/core/graph"
-
-	"nodemask/nmgnn/internal/kernels"
 )
 
 // Regulariser changes what a model trains on in every epoch; only [DropGNN] also acts outside training. These compete
@@ -46,8 +44,7 @@ func (d DropGNN) Apply(p Pass) Pass {
 	if d.Rate == 0 {
 		return p
 	}
-	nodes := kernels.Positions(p.Features.Graph(), nil, []int{p.Near.NumNodes(), 1})
-	kept := p.Random.Next().Kept(nodes, d.Rate)
+	kept := p.Random.Kept(p.Near.NumNodes(), d.Rate)
 	if p.Mask != nil {
 		kept = Mul(kept, p.Mask)
 	}
@@ -59,10 +56,9 @@ func (d DropGNN) Apply(p Pass) Pass {
 func (d DropGNN) DropRate() float64 { return d.Rate }
 
 // Forward runs a model outside training: [Model.Forward] averaged over masked runs, with logarithms of mean
-// probabilities as logits. Masks are the same in each run at a rate; rates may be nil.
-func (d DropGNN) Forward(m Model, p Pass, kernel kernels.Kernel, rates *kernels.Rates) []*Node {
-	key := Const(p.Features.Graph(), []uint32{0x9e3779b9, 0x7f4a7c15})
-	p.Random = kernels.NewRandom(key, kernel).Reading(rates)
+// probabilities as logits. Masks are the same in each run at a rate.
+func (d DropGNN) Forward(m Model, p Pass) []*Node {
+	p.Random = NewRandom(Const(p.Features.Graph(), []uint32{0x9e3779b9, 0x7f4a7c15}))
 	var mean []*Node
 	for range dropGNNRuns {
 		run := d.Apply(p)

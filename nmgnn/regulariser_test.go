@@ -30,7 +30,7 @@ func TestDropEdgeDropsBothDirectionsAndNeverTheNodeItself(t *testing.T) {
 		store := gnntest.Store(t)
 		near := nearOf(t, store, plan, n, pairs)
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key *Node) []*Node {
-			r := kernels.NewRandom(key, plan.Kernel)
+			r := nmgnn.NewRandom(key)
 			dropped := nmgnn.DropEdge{Rate: 0.4}.Apply(nmgnn.Pass{Near: near(r), Random: r}).Near
 			g := key.Graph()
 			one := identity(g, n)
@@ -84,7 +84,7 @@ func TestDropEdgeHoldsForMaximaAndWeightedSums(t *testing.T) {
 		near := nearOf(t, store, plan, 5, fivePairs)
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key, h, factors *Node) []*Node {
 			g := key.Graph()
-			r := kernels.NewRandom(key, plan.Kernel)
+			r := nmgnn.NewRandom(key)
 			n := nmgnn.DropEdge{Rate: 0.5}.Apply(nmgnn.Pass{Near: near(r), Random: r}).Near
 			y := n.Max(h, nil)
 			sum := n.WeightedSum(n.Weights(g, "number", func(v, u int32) float32 { return float32(10*v + u) }), h, nil)
@@ -122,7 +122,7 @@ func TestDropGNNAveragesTheProbabilitiesOfMaskedRuns(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
 		data, err := nmgnn.Load(store, "/data/test", gnntest.Undirected(t, n, ring(n)), gnntest.SparseRows(x),
-			nmgnn.LoadOptions{Plan: plan})
+			nmgnn.LoadOptions{Backend: kernels.Planned{Plan: plan}})
 		require.NoError(t, err)
 		outputs, err := model.CallOnceN(b.Backend, store, func(scope *model.Scope, key *Node) []*Node {
 			g := key.Graph()
@@ -131,12 +131,12 @@ func TestDropGNNAveragesTheProbabilitiesOfMaskedRuns(t *testing.T) {
 					Features: data.Features(g, false)}
 			}
 			run := func(rate float64) *Node {
-				all := nmgnn.DropGNN{Rate: rate}.Forward(m, pass(), plan.Kernel, nil)
+				all := nmgnn.DropGNN{Rate: rate}.Forward(m, pass())
 				require.Len(t, all, 2)
 				return all[1]
 			}
 			// By hand: the masks that Apply draws.
-			r := kernels.NewRandom(Const(g, []uint32{0x9e3779b9, 0x7f4a7c15}), plan.Kernel)
+			r := nmgnn.NewRandom(Const(g, []uint32{0x9e3779b9, 0x7f4a7c15}))
 			var byHand, masks *Node
 			for range nmgnn.DropGNNRuns {
 				p := pass()

@@ -25,7 +25,7 @@ func TestSGATDropsWeightsOfEachHeadsShareInTrainingAlone(t *testing.T) {
 		outputs, err := model.CallOnceN(b.Backend, store, func(scope *model.Scope, key, h *Node) []*Node {
 			layer := nmgnn.SGAT{Width: 2, Dropout: 0.5, Heads: 2}
 			return []*Node{
-				layer.Forward(scope.At("layer"), near(kernels.NewRandom(key, plan.Kernel)), nmgnn.Dense(h), nil),
+				layer.Forward(scope.At("layer"), near(nmgnn.NewRandom(key)), nmgnn.Dense(h), nil),
 				layer.Forward(scope.At("layer"), near(nil), nmgnn.Dense(h), nil),
 				layer.Forward(scope.At("layer"), near(nil), nmgnn.Dense(ZerosLike(h)), nil), // the biases
 			}

@@ -87,12 +87,12 @@ func (b *Backend) line(id, slower string) string {
 	return text
 }
 
-// Kernel returns the kernel for sums over neighbours.
-func (b *Backend) Kernel() kernels.Kernel {
+// Kernel returns how sums over neighbours are computed: "fused", by this project's loops, or "scatter", by GoMLX's.
+func (b *Backend) Kernel() string {
 	if b.OnGPU() || b.KernelsLost != nil {
-		return kernels.ScatterKernel
+		return string(kernels.ScatterKernel)
 	}
-	return kernels.FusedKernel
+	return string(kernels.FusedKernel)
 }
 
 // Slower returns why the backend is slower than possible, without paths of this machine, or "".
@@ -185,8 +185,8 @@ func IDs() []string { return []string{onGPU, onCPU, pure} }
 // $GOMLX_BACKEND or, if empty, the fastest that starts. Errors are [*Error].
 //
 // Plugins are searched in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH, then in .nodemask/ of the clone that the
-// program is installed in or was built from, where they must have the SHA-256 known here. The working directory does
-// not matter, and nothing is downloaded.
+// program is installed in or was built from, then where GoMLX installs its own; in these two they must have the SHA-256
+// known here. The working directory does not matter, and nothing is downloaded.
 //
 // XLA's programs for a CPU are kept on disk, up to 200 MB, in .nodemask/programs of the clone or in the user's cache;
 // $NODEMASK_PROGRAMS is another folder or "off".
@@ -381,7 +381,30 @@ func pluginPlaces(name string) []pluginPlace {
 			places = append(places, pluginPlace{folder: folder})
 		}
 	}
-	return append(places, installedPlaces(name, checkout.Folders())...)
+	return append(append(places, installedPlaces(name, checkout.Folders())...), gomlxPlaces(name)...)
+}
+
+// gomlxPlaces are go-xla's own, of the user and of the machine.
+func gomlxPlaces(name string) (places []pluginPlace) {
+	set, ok := setUp[name]
+	if !ok {
+		return nil
+	}
+	folders := []string{"/usr/local/lib/go-xla"}
+	if home, err := os.UserHomeDir(); err == nil {
+		own := filepath.Join(home, ".local", "lib", "go-xla")
+		if runtime.GOOS == "darwin" {
+			own = filepath.Join(home, "Library", "Application Support", "go-xla")
+		}
+		folders = append([]string{own}, folders...)
+	}
+	for _, folder := range folders {
+		if name == "cuda" {
+			folder = filepath.Join(folder, "nvidia")
+		}
+		places = append(places, pluginPlace{folder, set.sum})
+	}
+	return places
 }
 
 // A program from a wheel has the plugin next to its folder in Python's packages.
@@ -409,10 +432,4 @@ func pluginProblem(err error) string {
 		}
 	}
 	return text
-}
-
-// PlanFor returns how to compute with features of a density, the share of nonzeros: by package fused on a CPU; by
-// scatters on a GPU, and on a CPU without package fused, where XLA's loops for them are up to 27 times slower.
-func (b *Backend) PlanFor(density float64) kernels.Plan {
-	return kernels.Plan{Kernel: b.Kernel(), DenseFeatures: density > 0.25, Transposed: b.ID == pure}
 }

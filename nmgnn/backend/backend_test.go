@@ -14,8 +14,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"nodemask/nmgnn/internal/kernels"
 )
 
 func TestABackendOfAnUnknownNameIsUnknown(t *testing.T) {
@@ -153,7 +151,7 @@ func TestAPluginIsWhatXLASaysWhateverItsFileIsCalled(t *testing.T) {
 		require.Equal(t, "xla:cpu", b.ID, "records are kept by this name")
 		require.Equal(t, 1, b.NumDevices(), "each device is a thread that waits without sleeping")
 		require.NoError(t, b.KernelsLost)
-		require.Equal(t, kernels.FusedKernel, b.PlanFor(0).Kernel)
+		require.Equal(t, "fused", b.Kernel())
 	}
 }
 
@@ -165,10 +163,10 @@ func TestABackendWithoutKernelsSaysWhy(t *testing.T) {
 			continue
 		}
 		require.NoError(t, b.KernelsLost, id)
-		require.Equal(t, kernels.FusedKernel, b.PlanFor(0).Kernel, id)
+		require.Equal(t, "fused", b.Kernel(), id)
 		lost := *b
 		lost.KernelsLost = errors.New("another version")
-		require.Equal(t, kernels.ScatterKernel, lost.PlanFor(0).Kernel, id)
+		require.Equal(t, "scatter", lost.Kernel(), id)
 		if why := lost.behindGo(); id == "go" {
 			require.Nil(t, why)
 		} else {
@@ -177,7 +175,7 @@ func TestABackendWithoutKernelsSaysWhy(t *testing.T) {
 		require.Nil(t, b.behindGo())
 	}
 	gpu := Backend{ID: "xla:cuda", Plugin: "plugin.so"}
-	require.Equal(t, kernels.ScatterKernel, gpu.PlanFor(0).Kernel)
+	require.Equal(t, "scatter", gpu.Kernel())
 }
 
 func TestWhatTheLoaderSaidOfAPluginIsSaidOnce(t *testing.T) {
@@ -329,4 +327,20 @@ func TestXLAIsNotStartedWithFewerAddressesThanItNeeds(t *testing.T) {
 	require.EqualError(t, checkAddresses(2<<30, true, 4),
 		"this process may have 2.1 GB of addresses (ulimit -v), and XLA needs 3.6 GB on 4 cores: raise the limit, or take "+
 			"the backend go")
+}
+
+func TestAPluginWhereGoMLXInstallsItsOwnIsHeldToItsSum(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", "")
+	if _, _, why := findPlugin("xla:cuda", "cuda"); why == nil {
+		t.Skip("skipped: a plugin for GPUs is set up")
+	}
+	folder := gomlxPlaces("cuda")[0].folder
+	require.True(t, strings.HasPrefix(folder, home), folder)
+	require.NoError(t, os.MkdirAll(folder, 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "pjrt_c_api_cuda_plugin.so"), []byte("other"), 0o666))
+	_, err := Open("xla:cuda")
+	require.ErrorContains(t, err, "pjrt_c_api_cuda_plugin.so has SHA-256 "+sumOf("other")+": expected "+setUp["cuda"].sum)
+	require.ErrorContains(t, err, "name its folder in PJRT_PLUGIN_LIBRARY_PATH")
 }

@@ -68,9 +68,8 @@ func checkSum(f *os.File, pin string) error {
 		return err
 	}
 	if sum := hex.EncodeToString(hash.Sum(nil)); sum != pin {
-		return fmt.Errorf("%s has SHA-256 %s: expected %s. Remove its folder and run 'make setup'; a plugin of your own is "+
-			"loaded "+
-			"if PJRT_PLUGIN_LIBRARY_PATH names its folder", filepath.Base(f.Name()), sum, pin)
+		return fmt.Errorf("%s has SHA-256 %s: expected %s. If you trust it, name its folder in PJRT_PLUGIN_LIBRARY_PATH; "+
+			"else remove it and run 'make setup'", filepath.Base(f.Name()), sum, pin)
 	}
 	checked.Store(seen, true)
 	return nil

@@ -251,10 +251,9 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 			program.free()
 		}
 	}()
-	// Only this kernel's shapes depend on nothing but the number of entries.
-	plan := kernels.Plan{Kernel: kernels.ScatterKernel}
+	// Only scatters have shapes that depend on nothing but the number of entries: Load takes them for any backend.
 	if program.data, err = nmgnn.Load(program.store, "/"+variables.DataScope, edges, x,
-		nmgnn.LoadOptions{Plan: plan}); err != nil {
+		nmgnn.LoadOptions{}); err != nil {
 		return nil, err
 	}
 	into := kernels.NewConstants(program.store, "/"+variables.DataScope+"/hidden")

@@ -10,10 +10,13 @@
 package gnn
 
 import (
+	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/gomlx/compute/dtypes"
@@ -26,22 +29,27 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/kernels"
-	"nodemask/nmgnn/internal/kernels/fused"
 	"nodemask/nmgnn/internal/variables"
 )
 
-// The scope's defaults.
+// Hyperparameters of scopes.
 const (
-	paramKeepRate         = "node_keep_rate"    // probability of keeping a node; 1
-	paramAttentionDropout = "attention_dropout" // probability of dropping an attention weight; 0
+	ParamKeepRate         = "node_keep_rate"    // probability of keeping a node; default 1
+	ParamAttentionDropout = "attention_dropout" // probability of dropping an attention weight; default 0
 )
 
-// Graph holds the edges of layers. It works with any number of stores and backends.
+// Graph is one or several graphs for layers. It works with any number of stores and backends.
 type Graph struct {
-	edges  *csr.Graph
-	path   string // of its variables in a store: a hash of the edges, against collisions
-	mu     sync.Mutex
-	loaded map[place]*nmgnn.Loaded
+	mu       sync.Mutex
+	edges    *csr.Graph
+	ends     []int64 // graph i has nodes ends[i] … ends[i+1]-1
+	x        datasets.Features
+	reserved bool
+	nodes    int // rows, with spare ones
+	room     int // neighbours
+	values   int // of sparse features
+	err      error
+	loaded   map[place]*loaded
 }
 
 type place struct {
@@ -49,63 +57,216 @@ type place struct {
 	kernel kernels.Kernel
 }
 
-// New returns a graph of these edges: row v has N_v.
-func New(edges *csr.Graph) *Graph {
-	hash := fnv.New128a()
-	for _, numbers := range []any{edges.Offsets, edges.Indices} {
-		if err := binary.Write(hash, binary.LittleEndian, numbers); err != nil {
-			panic(err) // a hash never fails
-		}
-	}
-	return &Graph{edges: edges, path: fmt.Sprintf("/gnn/%x", hash.Sum(nil)), loaded: map[place]*nmgnn.Loaded{}}
+type loaded struct {
+	*nmgnn.Loaded
+	path   string
+	graphs kernels.Product // a row for each graph; nil until pooled
 }
 
-// NumNodes returns the number of nodes.
-func (g *Graph) NumNodes() int { return g.edges.NumNodes() }
+// New returns a graph in which row v has N_v; of several graphs, one after the other, the next one's nodes follow.
+func New(graphs ...*csr.Graph) *Graph {
+	g := &Graph{loaded: map[place]*loaded{}}
+	g.edges, g.ends, g.err = join(graphs)
+	if g.err == nil {
+		g.nodes, g.room = g.edges.NumNodes(), len(g.edges.Indices)
+	}
+	return g
+}
 
-// Variables returns the graph's variables in a store, for checkpoint.ExcludeVars: New remakes them.
+// WithFeatures adds features, a row for each node, which [Layer.Features] reads. Sparse ones stay sparse. Call it
+// before the first layer.
+func (g *Graph) WithFeatures(x datasets.Features) *Graph {
+	if g.err == nil {
+		g.x, g.values, g.err = x, len(x.Values), g.check(g.edges, x)
+	}
+	return g
+}
+
+// Reserve makes room for [Graph.Replace]: for as many nodes, neighbours of all nodes, and values of sparse features, or
+// as many as there are. Spare nodes are the last rows of x; they have no neighbours and are in no pooled graph. Call it
+// before the first layer.
+func (g *Graph) Reserve(nodes, neighbours, values int) *Graph {
+	g.reserved, g.nodes = true, max(g.nodes, nodes)
+	g.room, g.values = max(g.room, neighbours), max(g.values, values)
+	return g
+}
+
+func (g *Graph) check(edges *csr.Graph, x datasets.Features) error {
+	if err := x.Check(); err != nil {
+		return err
+	}
+	if x.Rows != edges.NumNodes() {
+		return fmt.Errorf("%d rows of features for %d nodes", x.Rows, edges.NumNodes())
+	}
+	return nil
+}
+
+// join puts graphs side by side.
+func join(graphs []*csr.Graph) (edges *csr.Graph, ends []int64, err error) {
+	offsets, indices, ends := []int64{0}, []int32{}, []int64{0}
+	for i, g := range graphs {
+		if g == nil {
+			return nil, nil, fmt.Errorf("graph %d is nil: build one with csr.FromEdges", i)
+		}
+		first, before := len(offsets)-1, int64(len(indices))
+		for _, offset := range g.Offsets[1:] {
+			offsets = append(offsets, before+offset)
+		}
+		for _, u := range g.Indices {
+			indices = append(indices, int32(first)+u)
+		}
+		ends = append(ends, int64(len(offsets)-1))
+	}
+	if len(graphs) == 1 {
+		return graphs[0], ends, nil
+	}
+	edges, err = csr.New(offsets, indices)
+	return edges, ends, err
+}
+
+// Replace puts other graphs into compiled computations, with features if the graph has some (else the zero value), in
+// the room that [Graph.Reserve] made. Fewer graphs leave zeros in the last pooled rows. After an error compute nothing
+// before a Replace that succeeds.
+func (g *Graph) Replace(x datasets.Features, graphs ...*csr.Graph) error {
+	edges, ends, err := join(graphs)
+	if err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.x.Width > 0 || x.Width > 0 {
+		err = g.check(edges, x)
+	}
+	switch {
+	case cmp.Or(g.err, err) != nil:
+		return cmp.Or(g.err, err)
+	case !g.reserved:
+		return errors.New("replacing a graph without room: call Reserve before the first layer")
+	case x.Width != g.x.Width || x.IsSparse() != g.x.IsSparse():
+		return fmt.Errorf("features of width %d, sparse: %t: expected as at first, %d, %t", x.Width, x.IsSparse(),
+			g.x.Width, g.x.IsSparse())
+	case len(graphs) > len(g.ends)-1 || edges.NumNodes() > g.nodes || len(edges.Indices) > g.room ||
+		len(x.Values) > g.values:
+		return fmt.Errorf("%d graphs of %d nodes, %d neighbours and %d values: there is room for %d, %d, %d and %d",
+			len(graphs), edges.NumNodes(), len(edges.Indices), len(x.Values), len(g.ends)-1, g.nodes, g.room, g.values)
+	}
+	for len(ends) < len(g.ends) {
+		ends = append(ends, ends[len(ends)-1])
+	}
+	g.edges, g.x, g.ends = edges, x, ends
+	for _, l := range g.loaded {
+		err = l.Replace(g.padded())
+		if err == nil && l.graphs != nil {
+			err = l.graphs.Replace(g.members(), true)
+		}
+		if errors.Is(err, kernels.ErrNoFit) {
+			return fmt.Errorf("%w: a backend that was not prepared by backend.Adopt, or is a GPU, has no room", err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// padded returns the graph and its features with spare nodes.
+func (g *Graph) padded() (*csr.Graph, datasets.Features) {
+	x, spare := g.x, g.nodes-g.edges.NumNodes()
+	x.Rows = g.nodes
+	if spare == 0 {
+		return g.edges, x
+	}
+	edges := &csr.Graph{Indices: g.edges.Indices,
+		Offsets: append(slices.Clone(g.edges.Offsets), slices.Repeat([]int64{int64(len(g.edges.Indices))}, spare)...)}
+	if x.IsSparse() {
+		x.Offsets = append(slices.Clone(x.Offsets), slices.Repeat([]int64{int64(len(x.Values))}, spare)...)
+	} else {
+		x.Dense = append(slices.Clone(x.Dense), make([]float32, spare*x.Width)...)
+	}
+	return edges, x
+}
+
+// members is the matrix that has in each graph's row its nodes.
+func (g *Graph) members() csr.Matrix {
+	m := csr.Matrix{Rows: len(g.ends) - 1, Columns: g.nodes, Offsets: g.ends}
+	for v := range int32(g.ends[len(g.ends)-1]) {
+		m.Indices = append(m.Indices, v)
+	}
+	return m
+}
+
+// NumNodes returns the number of rows of x: that of nodes, with spare ones.
+func (g *Graph) NumNodes() int { return g.nodes }
+
+// Variables returns the graph's variables in a store, for checkpoint.ExcludeVars: New remakes them. Checkpoints that
+// the store had before the first layer exclude them anyway.
 func (g *Graph) Variables(store *model.Store) (all []*model.Variable) {
-	for v := range store.Scope(g.path).IterVariables() {
-		all = append(all, v)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for at, l := range g.loaded {
+		if at.store == store {
+			for v := range store.Scope(l.path).IterVariables() {
+				all = append(all, v)
+			}
+		}
 	}
 	return all
 }
 
-func kernelOf(x *graph.Node) kernels.Kernel {
-	if fused.Available(x.Graph()) {
-		return kernels.FusedKernel
+// pathIn tells graphs apart that a store or its checkpoint may hold: by their content or, if that changes, as the first
+// without variables.
+func (g *Graph) pathIn(store *model.Store, kernel kernels.Kernel) string {
+	if g.reserved {
+		for i := 1; ; i++ {
+			path := fmt.Sprintf("/gnn/%d-%d-%d-%d/%s", g.nodes, g.room, g.values, i, kernel)
+			if store.Scope(path).NumVariables() == 0 {
+				return path
+			}
+		}
 	}
-	return kernels.ScatterKernel
+	hash := fnv.New128a()
+	for _, numbers := range []any{g.edges.Offsets, g.edges.Indices, g.ends, int64(g.x.Width), g.x.Dense, g.x.Offsets,
+		g.x.Columns, g.x.Values} {
+		if err := binary.Write(hash, binary.LittleEndian, numbers); err != nil {
+			panic(err) // a hash never fails
+		}
+	}
+	return fmt.Sprintf("/gnn/%x/%s", hash.Sum(nil), kernel)
 }
 
-func (g *Graph) near(scope *model.Scope, x *graph.Node, draws bool) (nmgnn.Neighbours, *kernels.Random) {
-	kernel := kernelOf(x)
+// in returns the graph in x's computation, and what draws in it; nil outside training.
+func (g *Graph) in(scope *model.Scope, x *graph.Node, draws bool) (*loaded, *nmgnn.Random) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	at := place{scope.Store(), kernel}
+	if g.err != nil {
+		panic(g.err)
+	}
+	backend := x.Graph().Backend()
+	at := place{scope.Store(), kernels.PlanFor(backend, 0).Kernel}
 	if g.loaded[at] == nil {
-		loaded, err := nmgnn.Load(at.store, g.path+"/"+string(kernel), g.edges,
-			datasets.Features{Rows: g.NumNodes()}, nmgnn.LoadOptions{Plan: kernels.Plan{Kernel: kernel}, Gradients: true})
+		l := &loaded{path: g.pathIn(at.store, at.kernel)}
+		edges, features := g.padded()
+		var err error
+		l.Loaded, err = nmgnn.Load(at.store, l.path, edges, features, nmgnn.LoadOptions{Backend: backend, Gradients: true,
+			Room: g.room, FeatureRoom: g.values, Directed: g.reserved})
 		if err != nil {
 			panic(err)
 		}
-		g.loaded[at] = loaded
+		g.loaded[at] = l
 	}
 	variables.LeaveToOthers(x.Graph())
-	if train := scope.IsTraining(x.Graph()); !train || !draws {
-		return g.loaded[at].Neighbours(train, nil), nil
+	if !draws || !scope.IsTraining(x.Graph()) {
+		return g.loaded[at], nil
 	}
 	key := scope.RandomIntN(x.Graph(), uint32(math.MaxUint32), shapes.Make(dtypes.Uint32, 2))
-	random := kernels.NewRandom(key, kernel)
-	return g.loaded[at].Neighbours(true, random), random
+	return g.loaded[at], nmgnn.NewRandom(key)
 }
 
 // DrawMask returns δ [nodes, 1], drawn in each training step for all its layers; nil outside training or if all nodes
-// are kept. keepRate is the probability of keeping a node; 0: the scope's "node_keep_rate", or 1. x is any node of the
+// are kept. keepRate is the probability of keeping a node; 0: the scope's [ParamKeepRate]. x is any node of the
 // computation.
 func DrawMask(scope *model.Scope, g *Graph, x *graph.Node, keepRate float64) *graph.Node {
 	if keepRate == 0 {
-		keepRate = model.GetParamOr(scope, paramKeepRate, 1.0)
+		keepRate = model.GetParamOr(scope, ParamKeepRate, 1.0)
 	}
 	if _, err := hyper.NewKeepRate(keepRate); err != nil {
 		panic(err)
@@ -113,97 +274,49 @@ func DrawMask(scope *model.Scope, g *Graph, x *graph.Node, keepRate float64) *gr
 	if keepRate == 1 || !scope.IsTraining(x.Graph()) {
 		return nil
 	}
-	_, random := g.near(scope, x, true)
-	return random.Next().Kept(kernels.Positions(x.Graph(), nil, []int{g.NumNodes(), 1}), 1-keepRate)
+	_, random := g.in(scope, x, true)
+	return random.Kept(g.nodes, 1-keepRate)
 }
 
-// Layer configures a layer for [Layer.Done].
-type Layer struct {
-	scope   *model.Scope
-	graph   *Graph
-	x, mask *graph.Node
-	dropout float64
-	own     bool // may draw anything
-	make    func(dropout float64) nmgnn.Layer
+// PoolSum returns the sum of each graph's rows: x [nodes, width] → [graphs, width].
+func (g *Graph) PoolSum(scope *model.Scope, x *graph.Node) *graph.Node {
+	return g.pool(scope, x, func(p kernels.Product, x *graph.Node) *graph.Node { return kernels.Sum(p, x, nil, nil, true) })
 }
 
-func layer(scope *model.Scope, g *Graph, x *graph.Node, make func(dropout float64) nmgnn.Layer) *Layer {
-	return &Layer{scope: scope, graph: g, x: x, make: make,
-		dropout: model.GetParamOr(scope, paramAttentionDropout, 0.0)}
-}
-
-// GIN returns an nmgnn.GIN whose MLP has these widths.
-func GIN(scope *model.Scope, g *Graph, x *graph.Node, widths ...int) *Layer {
-	return layer(scope, g, x, func(float64) nmgnn.Layer { return nmgnn.GIN{Width: widths} })
-}
-
-// GAT returns an nmgnn.GAT: [nodes, heads·width].
-func GAT(scope *model.Scope, g *Graph, x *graph.Node, heads, width int) *Layer {
-	return layer(scope, g, x, func(dropout float64) nmgnn.Layer {
-		return nmgnn.GAT{Heads: heads, Width: width, Dropout: dropout}
+// PoolMean returns the mean of each graph's rows: x [nodes, width] → [graphs, width].
+func (g *Graph) PoolMean(scope *model.Scope, x *graph.Node) *graph.Node {
+	return g.pool(scope, x, func(p kernels.Product, x *graph.Node) *graph.Node {
+		size := p.Total(kernels.Valid(p, x.Graph()))
+		return p.Mean(x, nil, graph.Max(size, graph.OnesLike(size)), nil, true)
 	})
 }
 
-// GATv2 returns an nmgnn.GATv2: [nodes, heads·width].
-func GATv2(scope *model.Scope, g *Graph, x *graph.Node, heads, width int) *Layer {
-	return layer(scope, g, x, func(dropout float64) nmgnn.Layer {
-		return nmgnn.GATv2{Heads: heads, Width: width, Dropout: dropout}
+// PoolMax returns the greatest of each graph's rows, per column: x [nodes, width] → [graphs, width].
+func (g *Graph) PoolMax(scope *model.Scope, x *graph.Node) *graph.Node {
+	return g.pool(scope, x, func(p kernels.Product, x *graph.Node) *graph.Node {
+		return kernels.RowMax(p, kernels.Sources(p, x, true), nil, true)
 	})
 }
 
-// SGAT returns an nmgnn.SGAT, the simplified GAT.
-func SGAT(scope *model.Scope, g *Graph, x *graph.Node, width int) *Layer {
-	return layer(scope, g, x, func(dropout float64) nmgnn.Layer { return nmgnn.SGAT{Width: width, Dropout: dropout} })
-}
-
-// GCN returns an nmgnn.GCN.
-func GCN(scope *model.Scope, g *Graph, x *graph.Node, width int) *Layer {
-	return layer(scope, g, x, func(float64) nmgnn.Layer { return nmgnn.GCN{Width: width} })
-}
-
-// SAGE returns an nmgnn.SAGE, with GraphSAGE's mean.
-func SAGE(scope *model.Scope, g *Graph, x *graph.Node, width int) *Layer {
-	return layer(scope, g, x, func(float64) nmgnn.Layer { return nmgnn.SAGE{Width: width} })
-}
-
-// Of returns a layer for a custom nmgnn.Layer.
-func Of(scope *model.Scope, g *Graph, x *graph.Node, l nmgnn.Layer) *Layer {
-	of := layer(scope, g, x, func(float64) nmgnn.Layer { return l })
-	of.own = true
-	return of
-}
-
-// Mask sets the nodes that contribute to others: [nodes, 1] or [nodes], of any type; false and 0 are masked. nil masks
-// nothing.
-func (l *Layer) Mask(mask *graph.Node) *Layer {
-	l.mask = mask
-	return l
-}
-
-// AttentionDropout sets the probability of dropping an attention weight in training; default: the scope's
-// "attention_dropout", or 0. Layers without attention ignore it.
-func (l *Layer) AttentionDropout(rate float64) *Layer {
-	l.dropout = rate
-	return l
-}
-
-// Done adds the layer to the computation and returns [nodes, outputs], of x's type. Weights are float32.
-func (l *Layer) Done() *graph.Node {
-	n, shape := l.graph.NumNodes(), l.x.Shape()
-	if shape.Rank() != 2 || shape.Dimensions[0] != n || !shape.DType.IsFloat() {
-		panic(fmt.Errorf("x is %s: expected floats [%d, width], a row for each node", shape, n))
-	}
-	if err := hyper.CheckDropRate("attention dropout", l.dropout); err != nil {
-		panic(err)
-	}
-	mask := l.mask
-	if mask != nil {
-		if mask.Shape().Size() != n {
-			panic(fmt.Errorf("the mask is %s: expected [%d, 1], a number for each node", mask.Shape(), n))
+func (g *Graph) pool(scope *model.Scope, x *graph.Node,
+	of func(p kernels.Product, x *graph.Node) *graph.Node) *graph.Node {
+	g.mustBeRows(x)
+	l, _ := g.in(scope, x, false)
+	if l.graphs == nil {
+		o := kernels.Options{Kernel: kernels.PlanFor(x.Graph().Backend(), 0).Kernel, Gradients: true}
+		if g.reserved {
+			o.Slots = g.nodes
 		}
-		mask = graph.Reshape(graph.ConvertDType(mask, dtypes.Float32), n, 1)
+		var err error
+		if l.graphs, err = kernels.New(scope.Store(), l.path+"/graphs", g.members(), o); err != nil {
+			panic(err)
+		}
 	}
-	near, _ := l.graph.near(l.scope, l.x, l.own || l.dropout > 0)
-	x := graph.ConvertDType(l.x, dtypes.Float32)
-	return graph.ConvertDType(l.make(l.dropout).Forward(l.scope, near, nmgnn.Dense(x), mask), shape.DType)
+	return graph.ConvertDType(of(l.graphs, graph.ConvertDType(x, dtypes.Float32)), x.DType())
+}
+
+func (g *Graph) mustBeRows(x *graph.Node) {
+	if shape := x.Shape(); shape.Rank() != 2 || shape.Dimensions[0] != g.nodes || !shape.DType.IsFloat() {
+		panic(fmt.Errorf("x is %s: expected floats [%d, width], a row for each node", shape, g.nodes))
+	}
 }

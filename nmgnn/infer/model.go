@@ -99,7 +99,7 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 	if m.NormalizeFeatures {
 		x = x.RowNormalized()
 	}
-	data, err := nmgnn.Load(store, "/"+variables.DataScope, edges, x, nmgnn.LoadOptions{Plan: b.PlanFor(x.Density())})
+	data, err := nmgnn.Load(store, "/"+variables.DataScope, edges, x, nmgnn.LoadOptions{Backend: b.Backend})
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func (s scored) place(t *learn.Targets, cluster int) error {
 
 func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradients bool) (_ *engine, err error) {
 	b, features, depth, o := t.backend, t.features, len(t.model.Layers), t.options
-	plan := b.PlanFor(features.Density())
+	plan := kernels.PlanFor(b.Backend, features.Density())
 	if len(clusters) > 1 {
 		plan.Transposed = false // programs of batches do not depend on the graph
 	}
@@ -103,7 +103,7 @@ func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradi
 			e.close()
 		}
 	}()
-	load := nmgnn.LoadOptions{Plan: plan, Gradients: gradients}
+	load := nmgnn.LoadOptions{Backend: kernels.Planned{Backend: b.Backend, Plan: plan}, Gradients: gradients}
 	if e.whole() {
 		e.loaded = true
 		x := features

@@ -97,7 +97,8 @@ func estimateFor(b *backend.Backend, x datasets.Features, view *datasets.View, p
 	o *Batches) Estimate {
 	o.clusters = map[*csr.Graph][][]int32{}
 	most := math.Inf(1)
-	if o.divided() && b.PlanFor(x.Density()).Kernel == kernels.FusedKernel {
+	plan := kernels.PlanFor(b.Backend, x.Density())
+	if o.divided() && plan.Kernel == kernels.FusedKernel {
 		most = kernels.DroppedBytes
 	}
 	graphs := []datasets.Phase{view.Train, view.Validation, view.Test}
@@ -109,7 +110,7 @@ func estimateFor(b *backend.Backend, x datasets.Features, view *datasets.View, p
 		clusters := clustersOf(phase, view.Train, o.Clusters)
 		o.clusters[phase.Edges] = clusters
 		sparse := x
-		if !x.IsSparse() || b.PlanFor(x.Density()).DenseFeatures {
+		if !x.IsSparse() || plan.DenseFeatures {
 			sparse = datasets.Features{Width: x.Width}
 		}
 		s := shapeOf(phase, clusters, sparse, false)

@@ -85,7 +85,7 @@ func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *data
 
 func (t *trainer) compile() error {
 	t.features = t.normalized()
-	t.plan = t.backend.PlanFor(t.features.Density())
+	t.plan = kernels.PlanFor(t.backend.Backend, t.features.Density())
 	if t.options.Plan != nil {
 		t.plan = *t.options.Plan
 	}
@@ -164,7 +164,8 @@ func (t *trainer) load() error {
 }
 
 func (t *trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (*nmgnn.Loaded, error) {
-	x, o := t.rows(phase), nmgnn.LoadOptions{Plan: t.plan, Gradients: gradients}
+	x, o := t.rows(phase), nmgnn.LoadOptions{Gradients: gradients,
+		Backend: kernels.Planned{Backend: t.backend.Backend, Plan: t.plan}}
 	if t.options.Room {
 		o.Room = withRoom(len(phase.Edges.Indices), len(t.graph.Edges.Indices))
 		o.FeatureRoom = withRoom(len(x.Values), len(t.features.Values))
@@ -197,7 +198,8 @@ func (t *trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded)
 	pass := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: phase.Neighbours(false, nil),
 		Features: phase.Features(graph, false)}
 	if d, ok := t.options.regulariser().(nmgnn.DropGNN); ok {
-		return d.Forward(t.model, pass, t.plan.Kernel, t.rates)
+		t.rates.Use(graph)
+		return d.Forward(t.model, pass)
 	}
 	return t.model.Forward(pass)
 }

@@ -34,7 +34,7 @@ func Record(x train.Experiment, b *backend.Backend, r *train.Result) record.Reco
 		MacroF1: 100 * r.Test.MacroF1, MicroF1: 100 * r.Test.MicroF1, Accuracy: 100 * r.Test.Accuracy,
 		ValidationF1: 100 * r.Validation.MacroF1, Loss: r.History[r.BestEpoch-1].ValidationLoss,
 		BestEpoch: r.BestEpoch, Epochs: len(r.History), Seconds: math.Round(r.Seconds*1000) / 1000,
-		Backend: b.ID, Kernels: string(b.Kernel()), Slower: b.Slower(), Digits: b.Digits, Device: b.Device(),
+		Backend: b.ID, Kernels: b.Kernel(), Slower: b.Slower(), Digits: b.Digits, Device: b.Device(),
 		Version: record.Version(), MAD: r.MAD}
 	if x.Setting == datasets.Inductive {
 		c.Arrivals = x.Arrivals

@@ -80,9 +80,19 @@ func (c *Constants) made(name string, t *tensors.Tensor) *model.Variable {
 		return nil
 	}
 	variable, err := c.store.CreateVariable(model.JoinPath(c.path, name), t)
+	if err == nil {
+		var value *tensors.Tensor
+		// The store, or a checkpoint, may have a variable of this path and shape, with other numbers.
+		if value, err = variable.Value(); err == nil && value != t {
+			err = variable.SetValue(t)
+		}
+	}
 	if err != nil {
 		c.err = gomlx.Error(err)
 		return nil
+	}
+	if checkpoint, ok := c.store.Loader().(interface{ ExcludeVarsFromSaving(...*model.Variable) }); ok {
+		checkpoint.ExcludeVarsFromSaving(variable)
 	}
 	return variable.SetTrainable(false)
 }

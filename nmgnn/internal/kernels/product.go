@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
+	"nodemask/nmgnn/internal/kernels/fused"
 )
 
 // Kernel names an implementation of [Product].
@@ -28,13 +29,35 @@ const (
 // Kernels returns all kernels.
 func Kernels() []Kernel { return []Kernel{FusedKernel, ScatterKernel} }
 
-// Plan tells how to compute with a graph: see backend.Backend.PlanFor.
+// Plan tells how to compute with a graph: see [PlanFor].
 type Plan struct {
 	Kernel Kernel // for sums over neighbours, and for sparse features
 	// DenseFeatures stores features with their zeros.
 	DenseFeatures bool
 	// Transposed stores dense features in both orders, as the pure-Go backend would transpose them every epoch.
 	Transposed bool
+}
+
+// Planned is a backend with a plan that [PlanFor] returns, for tests.
+type Planned struct {
+	compute.Backend
+	Plan
+}
+
+// PlanFor returns how to compute with features of a density, the share of nonzeros: by package fused where the backend
+// runs it; by scatters on a GPU and on others, where XLA's loops for them are up to 27 times slower on a CPU, and for a
+// nil backend, which stands for any.
+func PlanFor(b compute.Backend, density float64) Plan {
+	if b, ok := b.(Planned); ok {
+		return b.Plan
+	}
+	plan := Plan{Kernel: ScatterKernel, DenseFeatures: density > 0.25}
+	if b != nil && fused.RunsOn(b) {
+		plan.Kernel = FusedKernel
+	}
+	// GoMLX does not export the pure-Go backend's type.
+	plan.Transposed = fmt.Sprintf("%T", b) == "*gobackend.Backend"
+	return plan
 }
 
 // Options configure a [Product].

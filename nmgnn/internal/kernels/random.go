@@ -13,20 +13,13 @@ import (
 type Random struct {
 	key     *Node // [2] uint32, fresh every epoch
 	streams uint32
-	fused   bool   // package fused computes the hashes
-	rates   *Rates // read from variables; nil: compiled in
+	fused   bool // package fused computes the hashes
 }
 
 // NewRandom returns a generator with key [2] uint32, whose draws take one stream each. [FusedKernel] hashes in package
 // fused, with the same numbers.
 func NewRandom(key *Node, kernel Kernel) *Random {
 	return &Random{key: key, fused: kernel == FusedKernel}
-}
-
-// Reading returns r with rates read from variables; nil: compiled in.
-func (r *Random) Reading(rates *Rates) *Random {
-	r.rates = rates
-	return r
 }
 
 // Dropout zeroes each entry of x with probability rate and divides the others by 1-rate. A nil generator, as outside
@@ -45,7 +38,7 @@ func (r *Random) Dropout(x *Node, rate float64) *Node {
 
 // Next returns the next stream, so that one draw can be made in two orders of its positions.
 func (r *Random) Next() Stream {
-	s := Stream{key: r.key, number: r.streams, rates: r.rates}
+	s := Stream{key: r.key, number: r.streams}
 	r.streams++
 	return s
 }
@@ -54,8 +47,10 @@ func (r *Random) Next() Stream {
 type Stream struct {
 	key    *Node
 	number uint32
-	rates  *Rates
 }
+
+// Graph returns the computation that the stream draws in.
+func (s Stream) Graph() *Graph { return s.key.Graph() }
 
 func (s Stream) half(i int) *Node {
 	key := Reshape(Slice(s.key, AxisElem(i)))
@@ -69,7 +64,7 @@ func (s Stream) drop(x *Node, rows, columns int, rate float64) *Node {
 }
 
 func (s Stream) dropped(rate float64) (draw, scale *Node) {
-	bound, scale := s.rates.in(s.key.Graph(), rate)
+	bound, scale := readRate(s.key.Graph(), rate)
 	parts := []*Node{s.half(0), s.half(1), bound}
 	for i := range parts {
 		parts[i] = Reshape(parts[i], 1, 1)
@@ -79,13 +74,13 @@ func (s Stream) dropped(rate float64) (draw, scale *Node) {
 
 // Keep returns 1/(1-rate) at kept positions (uint32, any shape), 0 at dropped ones.
 func (s Stream) Keep(positions *Node, rate float64) *Node {
-	bound, scale := s.rates.in(positions.Graph(), rate)
+	bound, scale := readRate(positions.Graph(), rate)
 	return s.kept(positions, bound, scale)
 }
 
 // Kept returns 1 at kept positions (uint32, any shape), with probability 1-rate, and 0 at dropped ones.
 func (s Stream) Kept(positions *Node, rate float64) *Node {
-	bound, _ := s.rates.in(positions.Graph(), rate)
+	bound, _ := readRate(positions.Graph(), rate)
 	return s.kept(positions, bound, Const(positions.Graph(), float32(1)))
 }
 

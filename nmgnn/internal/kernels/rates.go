@@ -48,8 +48,18 @@ func (r *Rates) Replace(rates []float64) error {
 	return overwrite(r.scales, scales)
 }
 
-func (r *Rates) in(g *Graph, rate float64) (bound, scale *Node) {
+// Use makes the computation's draws read these rates; nil: they are compiled in.
+func (r *Rates) Use(g *Graph) {
 	if r != nil {
+		model.SetGraphParam(g, ratesParam, r)
+	}
+}
+
+const ratesParam = "/nodemask_rates"
+
+func readRate(g *Graph, rate float64) (bound, scale *Node) {
+	used, _ := model.GetGraphParam(g, ratesParam)
+	if r, ok := used.(*Rates); ok {
 		if i := slices.Index(r.compiled, rate); i >= 0 {
 			of := func(v *model.Variable) *Node { return Reshape(Slice(v.NodeValue(g), AxisElem(i))) }
 			return of(r.bounds), of(r.scales)

@@ -16,7 +16,8 @@ import (
 
 func TestARateThatIsReplacedDropsAsOneCompiledIn(t *testing.T) {
 	draw := func(key *Node, kernel kernels.Kernel, rates *kernels.Rates, first, second float64) []*Node {
-		r := kernels.NewRandom(key, kernel).Reading(rates)
+		rates.Use(key.Graph())
+		r := kernels.NewRandom(key, kernel)
 		x := OnePlus(IotaFull(key.Graph(), shapeOf(30, 4)))
 		positions := Iota(key.Graph(), shapes.Make(dtypes.Uint32, 30, 1), 0)
 		return []*Node{r.Dropout(x, first), r.Next().Keep(positions, second), r.Next().Kept(positions, first),

@@ -157,7 +157,7 @@ func (r *run) program(edges *csr.Graph, x datasets.Features, degrees []float32, 
 	store := model.NewStore()
 	defer store.Finalize()
 	data, err := nmgnn.Load(store, "/"+variables.DataScope, edges, x,
-		nmgnn.LoadOptions{Plan: b.PlanFor(x.Density()), Directed: true})
+		nmgnn.LoadOptions{Backend: b.Backend, Directed: true})
 	if err != nil {
 		return none, err
 	}

@@ -57,14 +57,14 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 }
 
 func replaceCall(g *Graph, kernel string, results []*Node) error {
-	if t, isGo := runsInGo(g); isGo {
+	if t, isGo := runsInGo(g.Backend()); isGo {
 		run := kernelInGo(kernel)
 		if run == nil {
 			return errors.New("there is no such kernel in Go")
 		}
 		return t.replace(results, run)
 	}
-	if takesForeign(g) {
+	if takesForeign(g.Backend()) {
 		return makeForeign(kernel, values(results))
 	}
 	return errors.New("it does not run kernels: Intercepted or Register say why")
@@ -156,7 +156,7 @@ func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node) *Node {
 
 // SkipsDropped reports whether the backend runs [Matrix.TimesDropped]. In Go it would be slower, or sum in another
 // order.
-func SkipsDropped(g *Graph) bool { return takesForeign(g) }
+func SkipsDropped(g *Graph) bool { return takesForeign(g.Backend()) }
 
 // before are the inputs that tell what to skip.
 func (m Matrix) times(kernel string, h, weights, positions *Node, before ...*Node) *Node {
@@ -267,7 +267,7 @@ func Outer(x, v *Node) *Node {
 }
 
 // SumsInOrder reports whether [HoldSums] applies to the computation's backend.
-func SumsInOrder(g *Graph) bool { return sumsInOrder.Load() && takesForeign(g) }
+func SumsInOrder(g *Graph) bool { return sumsInOrder.Load() && takesForeign(g.Backend()) }
 
 // ELU returns x [rows, columns] where positive, exp(x) - 1 elsewhere.
 func ELU(x *Node) *Node {
@@ -281,10 +281,13 @@ func ELUBackward(x, v *Node) *Node {
 	return call(eluKernel, [][2]int{{x.Shape().Dimensions[0], width(x)}}, x, v)[0]
 }
 
-// Available reports whether the backend runs all kernels: see [Intercepted] and [Register].
-func Available(g *Graph) bool {
-	_, isGo := runsInGo(g)
-	return isGo || takesForeign(g)
+// Available reports whether the computation's backend runs all kernels.
+func Available(g *Graph) bool { return RunsOn(g.Backend()) }
+
+// RunsOn reports whether a backend runs all kernels: see [Intercepted] and [Register].
+func RunsOn(b compute.Backend) bool {
+	_, isGo := runsInGo(b)
+	return isGo || takesForeign(b)
 }
 
 // Scores are the inputs of attention's softmax over each row: E [entries, heads] or, if E is nil, LeakyReLU(source of

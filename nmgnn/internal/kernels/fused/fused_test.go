@@ -24,7 +24,7 @@ func forEachBackend(t *testing.T, test func(t *testing.T, b *backend.Backend)) {
 			if err != nil {
 				t.Skipf("skipped: %v", err)
 			}
-			require.Equal(t, kernels.FusedKernel, b.PlanFor(0).Kernel)
+			require.Equal(t, kernels.FusedKernel, kernels.PlanFor(b.Backend, 0).Kernel)
 			test(t, b)
 		})
 	}

@@ -276,9 +276,9 @@ func intercept(b compute.Backend, table *executorTable) (*goInsides, error) {
 	return t, nil
 }
 
-func runsInGo(g *Graph) (t *goInsides, runs bool) {
+func runsInGo(b compute.Backend) (t *goInsides, runs bool) {
 	t = interceptedGo
-	return t, t != nil && reflect.TypeOf(g.Backend()) == t.backend
+	return t, t != nil && reflect.TypeOf(b) == t.backend
 }
 
 type kernelCall struct {

@@ -106,8 +106,8 @@ func register(b compute.Backend, plugin string) error {
 	return handlers.(func() error)()
 }
 
-func takesForeign(g *Graph) bool {
-	x, ok := g.Backend().(*xla.Backend)
+func takesForeign(b compute.Backend) bool {
+	x, ok := b.(*xla.Backend)
 	if !ok {
 		return false
 	}

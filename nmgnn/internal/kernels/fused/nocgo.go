@@ -23,6 +23,6 @@ func KeepMemory() {}
 // Donate does nothing: this build lacks XLA.
 func Donate(*graph.Node) {}
 
-func takesForeign(*graph.Graph) bool { return false }
+func takesForeign(compute.Backend) bool { return false }
 
 func makeForeign(string, []compute.Value) error { return errNoXLA }

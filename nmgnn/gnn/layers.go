@@ -1,0 +1,142 @@
+package gnn
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gomlx/compute/dtypes"
+	graph "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/layers/regularizer"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/hyper"
+)
+
+// Layer configures a layer for [Layer.Done].
+type Layer struct {
+	scope          *model.Scope
+	graph          *Graph
+	x, mask        *graph.Node
+	features       bool    // read in place of x
+	featureDropout float64 // of them
+	dropout        float64
+	own            bool // may draw anything
+	make           func(dropout float64) nmgnn.Layer
+}
+
+func layer(scope *model.Scope, g *Graph, x *graph.Node, make func(dropout float64) nmgnn.Layer) *Layer {
+	return &Layer{scope: scope, graph: g, x: x, make: make,
+		dropout: model.GetParamOr(scope, ParamAttentionDropout, 0.0)}
+}
+
+// GIN returns an nmgnn.GIN whose MLP has these widths.
+func GIN(scope *model.Scope, g *Graph, x *graph.Node, widths ...int) *Layer {
+	return layer(scope, g, x, func(float64) nmgnn.Layer { return nmgnn.GIN{Width: widths} })
+}
+
+// GAT returns an nmgnn.GAT: [nodes, heads·width].
+func GAT(scope *model.Scope, g *Graph, x *graph.Node, heads, width int) *Layer {
+	return layer(scope, g, x, func(dropout float64) nmgnn.Layer {
+		return nmgnn.GAT{Heads: heads, Width: width, Dropout: dropout}
+	})
+}
+
+// GATv2 returns an nmgnn.GATv2: [nodes, heads·width].
+func GATv2(scope *model.Scope, g *Graph, x *graph.Node, heads, width int) *Layer {
+	return layer(scope, g, x, func(dropout float64) nmgnn.Layer {
+		return nmgnn.GATv2{Heads: heads, Width: width, Dropout: dropout}
+	})
+}
+
+// SGAT returns an nmgnn.SGAT of one head.
+func SGAT(scope *model.Scope, g *Graph, x *graph.Node, width int) *Layer {
+	return layer(scope, g, x, func(dropout float64) nmgnn.Layer { return nmgnn.SGAT{Width: width, Dropout: dropout} })
+}
+
+// GCN returns an nmgnn.GCN.
+func GCN(scope *model.Scope, g *Graph, x *graph.Node, width int) *Layer {
+	return layer(scope, g, x, func(float64) nmgnn.Layer { return nmgnn.GCN{Width: width} })
+}
+
+// SAGE returns an nmgnn.SAGE, with GraphSAGE's mean.
+func SAGE(scope *model.Scope, g *Graph, x *graph.Node, width int) *Layer {
+	return layer(scope, g, x, func(float64) nmgnn.Layer { return nmgnn.SAGE{Width: width} })
+}
+
+// Apply returns a layer for a custom nmgnn.Layer, or one with further settings, such as nmgnn.GIN's Norm.
+func Apply(scope *model.Scope, g *Graph, x *graph.Node, l nmgnn.Layer) *Layer {
+	of := layer(scope, g, x, func(float64) nmgnn.Layer { return l })
+	of.own = true
+	return of
+}
+
+// Features has the layer read the features of [Graph.WithFeatures], in training each dropped with this probability, in
+// place of x, which then is any node of the computation.
+func (l *Layer) Features(dropout float64) *Layer {
+	l.features, l.featureDropout = true, dropout
+	return l
+}
+
+// Mask sets the nodes that contribute to others: [nodes, 1] or [nodes], of any type; false and 0 are masked. nil masks
+// nothing.
+func (l *Layer) Mask(mask *graph.Node) *Layer {
+	l.mask = mask
+	return l
+}
+
+// AttentionDropout sets the probability of dropping an attention weight in training; default: the scope's
+// [ParamAttentionDropout]. Layers without attention ignore it.
+func (l *Layer) AttentionDropout(rate float64) *Layer {
+	l.dropout = rate
+	return l
+}
+
+// Done adds the layer to the computation and returns [nodes, outputs], of x's type, of float32 for features. Weights
+// are float32; the scope's L1 and L2 regularization applies to them, not to biases.
+func (l *Layer) Done() *graph.Node {
+	if err := hyper.CheckDropRate("attention dropout", l.dropout); err != nil {
+		panic(err)
+	}
+	if err := hyper.CheckDropRate("dropout of features", l.featureDropout); err != nil {
+		panic(err)
+	}
+	n, mask := l.graph.nodes, l.mask
+	if mask != nil {
+		if mask.Shape().Size() != n {
+			panic(fmt.Errorf("the mask is %s: expected [%d, 1], a number for each node", mask.Shape(), n))
+		}
+		mask = graph.Reshape(graph.ConvertDType(mask, dtypes.Float32), n, 1)
+	}
+	loaded, random := l.graph.in(l.scope, l.x, l.own || l.dropout > 0 || l.featureDropout > 0)
+	train, out := l.scope.IsTraining(l.x.Graph()), dtypes.Float32
+	var h nmgnn.Input
+	switch {
+	case !l.features:
+		l.graph.mustBeRows(l.x)
+		h, out = nmgnn.Dense(graph.ConvertDType(l.x, dtypes.Float32)), l.x.DType()
+	case l.graph.x.Width == 0:
+		panic(fmt.Errorf("the graph has no features: give it some by WithFeatures"))
+	default:
+		h = loaded.Features(l.x.Graph(), train).Dropout(random, l.featureDropout)
+	}
+	y := l.make(l.dropout).Forward(l.scope, loaded.Neighbours(train, random), h, mask)
+	l.regularize()
+	return graph.ConvertDType(y, out)
+}
+
+func (l *Layer) regularize() {
+	regularize := regularizer.FromScope(l.scope)
+	if regularize == nil {
+		return
+	}
+	g := l.x.Graph()
+	for v := range l.scope.IterVariables() {
+		switch name := v.Name(); {
+		case !v.Trainable || !v.InUseByGraph(g) || strings.Contains(name, "bias"), name == "gamma", name == "beta",
+			name == "epsilon":
+		default:
+			regularize(g, v)
+		}
+	}
+}
