@@ -31,11 +31,11 @@ type LoadOptions struct {
 	Backend   compute.Backend
 	Gradients bool // for gradients
 	// Room and FeatureRoom are how many entries of the graph and of sparse features [Loaded.Replace] may bring, where
-	// [kernels.Options].Slots works; 0: as many as now.
+	// the backend runs this project's loops; 0: as many as now.
 	Room, FeatureRoom int
 	// Directed stores the transpose separately even if the graph is symmetric, as its replacements may not be.
 	Directed bool
-	// Share is the backend to share memory with, for graphs replaced often ([kernels.Constants.Share]). Dense features
+	// Share is the backend to share memory with, for graphs replaced often. Dense features
 	// stay zero until [Loaded.FillFeatures] or a Replace.
 	Share compute.Backend
 }
@@ -147,8 +147,8 @@ func (d *Loaded) NeedsMasked() bool {
 	return d.near.readsAll || d.near.self != nil && d.near.self.readsAll
 }
 
-// Replace puts another graph and features of the same shapes into compiled computations. It returns [kernels.ErrNoFit]
-// if they do not fit; then compute nothing before a Replace that fits.
+// Replace puts another graph and features of the same shapes into compiled computations. It returns an error if
+// they do not fit; then compute nothing before a Replace that fits.
 func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	if x.Rows != edges.NumNodes() {
 		return fmt.Errorf("%d rows of features for %d nodes", x.Rows, edges.NumNodes())

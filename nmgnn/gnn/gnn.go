@@ -60,6 +60,7 @@ type place struct {
 type loaded struct {
 	*nmgnn.Loaded
 	path   string
+	kernel kernels.Kernel
 	graphs kernels.Product // a row for each graph; nil until pooled
 }
 
@@ -243,7 +244,7 @@ func (g *Graph) in(scope *model.Scope, x *graph.Node, draws bool) (*loaded, *nmg
 	backend := x.Graph().Backend()
 	at := place{scope.Store(), kernels.PlanFor(backend, 0).Kernel}
 	if g.loaded[at] == nil {
-		l := &loaded{path: g.pathIn(at.store, at.kernel)}
+		l := &loaded{path: g.pathIn(at.store, at.kernel), kernel: at.kernel}
 		edges, features := g.padded()
 		var err error
 		l.Loaded, err = nmgnn.Load(at.store, l.path, edges, features, nmgnn.LoadOptions{Backend: backend, Gradients: true,
@@ -303,7 +304,7 @@ func (g *Graph) pool(scope *model.Scope, x *graph.Node,
 	g.mustBeRows(x)
 	l, _ := g.in(scope, x, false)
 	if l.graphs == nil {
-		o := kernels.Options{Kernel: kernels.PlanFor(x.Graph().Backend(), 0).Kernel, Gradients: true}
+		o := kernels.Options{Kernel: l.kernel, Gradients: true}
 		if g.reserved {
 			o.Slots = g.nodes
 		}

@@ -144,6 +144,6 @@ class Front:
                  numbered("31", "30"), full + [file("docs/REPRODUCTION.md", "The report"),
                          file("docs/CLAIMS.md", "All claims, and how they are graded")]),
             Door("Use it on your graph",
-                 "Read a graph from CSV files, train with and without masking, write a layer of your own.",
-                 numbered("03", "33", "04"), [file("docs/COMMANDS.md", "The command")]),
+                 "Read a graph from CSV files, train with and without masking, write a layer of your own, or a GoMLX model.",
+                 numbered("03", "33", "04", "06"), [file("docs/COMMANDS.md", "The command")]),
         ]

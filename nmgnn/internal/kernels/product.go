@@ -38,7 +38,7 @@ type Plan struct {
 	Transposed bool
 }
 
-// Planned is a backend with a plan that [PlanFor] returns, for tests.
+// Planned is a backend with a plan of its caller's, which [PlanFor] returns.
 type Planned struct {
 	compute.Backend
 	Plan
