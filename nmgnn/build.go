@@ -7,7 +7,7 @@ import (
 
 // Build returns the parameters' model for a number of classes. The parameters must pass their Check.
 func Build(p hyper.Parameters, classes int) Model {
-	m := Model{Dropout: DropoutOf(p), Norm: p.Norm == hyper.NormBoth, Residual: p.Residual,
+	m := Model{Dropout: p.ModelDropout(), Norm: p.Norm == hyper.NormBoth, Residual: p.Residual,
 		ScoresOnly: p.DropoutOn == hyper.DropoutOnScores}
 	if p.Readout != "" {
 		m.Readout = Readout{Classes: classes, All: p.Readout == hyper.ReadoutAll}
@@ -23,14 +23,6 @@ func Build(p hyper.Parameters, classes int) Model {
 		m.Layers = append(m.Layers, layers[p.Model](p, width, heads))
 	}
 	return m
-}
-
-// DropoutOf returns the dropout of the parameters' model.
-func DropoutOf(p hyper.Parameters) float64 {
-	if p.Regulariser == hyper.DropoutRegulariser {
-		return p.RegulariserRate
-	}
-	return p.Dropout
 }
 
 // layers are keyed by the names in [hyper.Models].

@@ -9,6 +9,9 @@ import (
 // DropGNNRuns exports dropGNNRuns.
 const DropGNNRuns = dropGNNRuns
 
+// NewRandom exports newRandom.
+func NewRandom(key *Node) *Random { return newRandom(key) }
+
 // Draws returns a generator's streams.
 func Draws(r *Random) *kernels.Random { return r.draws }
 

@@ -10,8 +10,10 @@ import (
 // nothing.
 type Random struct{ draws *kernels.Random }
 
-// NewRandom returns a generator for one run: key [2] uint32, other numbers in each run.
-func NewRandom(key *Node) *Random {
+// Random returns a generator for one run: key [2] uint32, other numbers in each run.
+func (d *Loaded) Random(key *Node) *Random { return newRandom(key) }
+
+func newRandom(key *Node) *Random {
 	return &Random{kernels.NewRandom(key, kernels.PlanFor(key.Graph().Backend(), 0).Kernel)}
 }
 

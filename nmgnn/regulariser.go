@@ -58,7 +58,7 @@ func (d DropGNN) DropRate() float64 { return d.Rate }
 // Forward runs a model outside training: [Model.Forward] averaged over masked runs, with logarithms of mean
 // probabilities as logits. Masks are the same in each run at a rate.
 func (d DropGNN) Forward(m Model, p Pass) []*Node {
-	p.Random = NewRandom(Const(p.Features.Graph(), []uint32{0x9e3779b9, 0x7f4a7c15}))
+	p.Random = newRandom(Const(p.Features.Graph(), []uint32{0x9e3779b9, 0x7f4a7c15}))
 	var mean []*Node
 	for range dropGNNRuns {
 		run := d.Apply(p)

@@ -34,8 +34,8 @@ import (
 
 // Hyperparameters of scopes.
 const (
-	ParamKeepRate         = "node_keep_rate"    // probability of keeping a node; default 1
-	ParamAttentionDropout = "attention_dropout" // probability of dropping an attention weight; default 0
+	paramKeepRate         = "node_keep_rate"    // probability of keeping a node; default 1
+	paramAttentionDropout = "attention_dropout" // probability of dropping an attention weight; default 0
 )
 
 // Graph is one or several graphs for layers. It works with any number of stores and backends.
@@ -259,15 +259,15 @@ func (g *Graph) in(scope *model.Scope, x *graph.Node, draws bool) (*loaded, *nmg
 		return g.loaded[at], nil
 	}
 	key := scope.RandomIntN(x.Graph(), uint32(math.MaxUint32), shapes.Make(dtypes.Uint32, 2))
-	return g.loaded[at], nmgnn.NewRandom(key)
+	return g.loaded[at], g.loaded[at].Random(key)
 }
 
 // DrawMask returns δ [nodes, 1], drawn in each training step for all its layers; nil outside training or if all nodes
-// are kept. keepRate is the probability of keeping a node; 0: the scope's [ParamKeepRate]. x is any node of the
+// are kept. keepRate is the probability of keeping a node; 0: the scope's "node_keep_rate", or 1. x is any node of the
 // computation.
 func DrawMask(scope *model.Scope, g *Graph, x *graph.Node, keepRate float64) *graph.Node {
 	if keepRate == 0 {
-		keepRate = model.GetParamOr(scope, ParamKeepRate, 1.0)
+		keepRate = model.GetParamOr(scope, paramKeepRate, 1.0)
 	}
 	if _, err := hyper.NewKeepRate(keepRate); err != nil {
 		panic(err)
@@ -281,7 +281,9 @@ func DrawMask(scope *model.Scope, g *Graph, x *graph.Node, keepRate float64) *gr
 
 // PoolSum returns the sum of each graph's rows: x [nodes, width] → [graphs, width].
 func (g *Graph) PoolSum(scope *model.Scope, x *graph.Node) *graph.Node {
-	return g.pool(scope, x, func(p kernels.Product, x *graph.Node) *graph.Node { return kernels.Sum(p, x, nil, nil, true) })
+	return g.pool(scope, x, func(p kernels.Product, x *graph.Node) *graph.Node {
+		return kernels.Sum(p, x, nil, nil, true)
+	})
 }
 
 // PoolMean returns the mean of each graph's rows: x [nodes, width] → [graphs, width].

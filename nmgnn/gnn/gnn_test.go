@@ -125,8 +125,8 @@ func TestLayersDropAndMaskInTrainingAlone(t *testing.T) {
 				return gnn.GAT(scope, edges, x, 4, 8).AttentionDropout(0.5).Done()
 			},
 			"masking and dropout, by the scope": func(scope *model.Scope, x *Node) *Node {
-				scope.SetParam(gnn.ParamKeepRate, 0.5)
-				scope.SetParam(gnn.ParamAttentionDropout, 0.5)
+				scope.SetParam("node_keep_rate", 0.5)
+				scope.SetParam("attention_dropout", 0.5)
 				return gnn.GATv2(scope, edges, x, 4, 8).Mask(gnn.DrawMask(scope, edges, x, 0)).Done()
 			},
 		} {
@@ -268,7 +268,8 @@ func TestSparseFeaturesAreThoseThatAreGivenDensely(t *testing.T) {
 
 func TestReplacedGraphsNeedNoCompilation(t *testing.T) {
 	none := datasets.Features{}
-	pair, path := gnntest.Undirected(t, 2, [][2]int32{{0, 1}}), gnntest.Undirected(t, 4, [][2]int32{{0, 1}, {1, 2}, {2, 3}})
+	pair := gnntest.Undirected(t, 2, [][2]int32{{0, 1}})
+	path := gnntest.Undirected(t, 4, [][2]int32{{0, 1}, {1, 2}, {2, 3}})
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		g, built := gnn.New(pair).Reserve(5, 8, 0), 0
 		trainer := under(b, model.NewStore(), func(scope *model.Scope, x *Node) *Node {

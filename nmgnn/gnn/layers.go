@@ -27,7 +27,7 @@ type Layer struct {
 
 func layer(scope *model.Scope, g *Graph, x *graph.Node, make func(dropout float64) nmgnn.Layer) *Layer {
 	return &Layer{scope: scope, graph: g, x: x, make: make,
-		dropout: model.GetParamOr(scope, ParamAttentionDropout, 0.0)}
+		dropout: model.GetParamOr(scope, paramAttentionDropout, 0.0)}
 }
 
 // GIN returns an nmgnn.GIN whose MLP has these widths.
@@ -86,7 +86,7 @@ func (l *Layer) Mask(mask *graph.Node) *Layer {
 }
 
 // AttentionDropout sets the probability of dropping an attention weight in training; default: the scope's
-// [ParamAttentionDropout]. Layers without attention ignore it.
+// "attention_dropout", or 0. Layers without attention ignore it.
 func (l *Layer) AttentionDropout(rate float64) *Layer {
 	l.dropout = rate
 	return l

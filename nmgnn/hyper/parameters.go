@@ -158,6 +158,14 @@ func (p Parameters) Check() error {
 	return p.CheckRecorded()
 }
 
+// ModelDropout returns the dropout of the model's layers: RegulariserRate if dropout is the regulariser, else Dropout.
+func (p Parameters) ModelDropout() float64 {
+	if p.Regulariser == DropoutRegulariser {
+		return p.RegulariserRate
+	}
+	return p.Dropout
+}
+
 // CheckRecorded is [Parameters.Check] for records: it accepts retired regularisers.
 func (p Parameters) CheckRecorded() error {
 	if !slices.Contains(Models(), p.Model) {

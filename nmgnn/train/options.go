@@ -22,7 +22,7 @@ type options struct {
 }
 
 func optionsOf(p hyper.Parameters) options {
-	return options{Parameters: p, Rates: []float64{nmgnn.DropoutOf(p), p.AttentionDropout}}
+	return options{Parameters: p, Rates: []float64{p.ModelDropout(), p.AttentionDropout}}
 }
 
 func (o options) regulariser() nmgnn.Regulariser { return nmgnn.RegulariserOf(o.Parameters) }

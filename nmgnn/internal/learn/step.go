@@ -44,7 +44,7 @@ func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model
 	return gomlx.Compile(b.Backend, b.ID, store, func(scope *model.Scope, in []*Node) []*Node {
 		key, decay, graph := in[0], in[1], in[0].Graph()
 		s.Rates.Use(graph)
-		random := nmgnn.NewRandom(key)
+		random := s.Data.Random(key)
 		pass := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: s.Data.Neighbours(true, random),
 			Features: s.Data.Features(graph, true), Random: random, After: s.After}
 		if s.Masks {
