@@ -19,7 +19,11 @@ func Answer() {
 func Scale() { partForest(judge.Scale) }
 
 // Aggregates shows whether nodes' sums in testing, compared with training, predict the effect of masking on Cora.
-func Aggregates() { Chart(Must1(saved().Aggregates(Data("cora")))) }
+func Aggregates() {
+	chart, _, err := saved().Aggregates(Data("cora"))
+	Must(err)
+	Chart(chart)
+}
 
 // Levels shows the effect of masking on GIN in each reading of what the paper leaves open, against plain GIN's score,
 // and the numbers of the readings next to the cited one.

@@ -165,7 +165,7 @@ func meanOf(r *record.Results, c record.Cell) string {
 func Artifact(id string) {
 	a := artifact(id)
 	if !a.IsChart() {
-		Table(Must1(saved().Table(a, report.TableOptions{})))
+		Table(Must1(saved().Table(a)))
 		return
 	}
 	charts := a.Charts(Recorded())
@@ -192,9 +192,6 @@ func Claims(id string) {
 	}
 	Table(t)
 }
-
-// Summary shows the verdict on every claim.
-func Summary() { Table(report.Summary(Must1(report.Reported()), saved())) }
 
 func saved() *report.Evidence {
 	e := report.Open(filepath.Join(Must1(checkout.Root()), "results"))

@@ -370,7 +370,7 @@ func TestEveryEntryOfATableSaysWhichCellItIs(t *testing.T) {
 		for _, c := range a.Cells() {
 			keys[c.Key()] = true
 		}
-		for _, row := range a.Table(record.NewResults(nil), report.TableOptions{}).Rows {
+		for _, row := range a.Table(record.NewResults(nil)).Rows {
 			for _, field := range row {
 				if field.Cell == "" {
 					continue

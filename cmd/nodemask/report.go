@@ -18,7 +18,6 @@ import (
 
 func newReportCommand() *cobra.Command {
 	var output, format, folder, data, model string
-	var holm bool
 	c := &cobra.Command{
 		Use:   "report [ID…]",
 		Short: "Show the paper's tables and figures from the recorded results",
@@ -43,8 +42,6 @@ prints its numbers.`,
 	flags.StringVar(&format, "format", "html",
 		"html, text, markdown, csv or latex (answers, summary: svg too; summary: json, ro-crate)")
 	addResults(flags, &folder, "results", "")
-	flags.BoolVar(&holm, "holm", false,
-		"correct tables for the number of comparisons that they make, by Holm's method (the paper does not)")
 	addPart(flags, &data, &model)
 	c.AddCommand(newListCommand(), newRecordsCommand())
 	c.RunE = func(c *cobra.Command, ids []string) error {
@@ -103,10 +100,10 @@ prints its numbers.`,
 				text, err = svgOf(e.Gains())
 			case page:
 				text, err = textOf(func(w io.Writer) error {
-					return report.WriteReport(w, artifacts, e, report.TableOptions{Holm: holm, Alone: len(ids) > 0})
+					return report.WriteReport(w, artifacts, e, len(ids) > 0)
 				})
 			default:
-				text, err = tablesOf(overview, artifacts, e, plots.Format(format), holm)
+				text, err = tablesOf(overview, artifacts, e, plots.Format(format))
 			}
 			return cmp.Or(e.Err(), err)
 		})
@@ -164,8 +161,8 @@ func artifactError(err error, ids []string, others ...string) error {
 	return misuse{err}
 }
 
-func tablesOf(overview string, artifacts []report.Artifact, e *report.Evidence, format plots.Format,
-	holm bool) (string, error) {
+func tablesOf(overview string, artifacts []report.Artifact, e *report.Evidence, format plots.Format) (string,
+	error) {
 	switch overview {
 	case report.SummaryID:
 		return report.Summary(artifacts, e).Render(format)
@@ -178,7 +175,7 @@ func tablesOf(overview string, artifacts []report.Artifact, e *report.Evidence, 
 	}
 	var parts []string
 	for _, a := range artifacts {
-		t, err := e.Table(a, report.TableOptions{Holm: holm})
+		t, err := e.Table(a)
 		text := ""
 		if err == nil {
 			text, err = t.Render(format)

@@ -3,11 +3,8 @@ package judge
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-
-	"gonum.org/v1/gonum/stat"
 
 	"nodemask/datasets"
 	"nodemask/paper/record"
@@ -271,44 +268,6 @@ func (a Answer) BySize() ([]Gain, error) {
 		all = append(all, Gain{TrainPercent: size, Mean: mean, Low: low, High: high, Plain: a.Effect.Plain[i]})
 	}
 	return all, nil
-}
-
-// Published returns a published gain in points, or nil.
-type Published func(data, model string, setting datasets.Setting, trainPercent int) *float64
-
-// Agreement compares gains with published ones.
-type Agreement struct {
-	RMS           float64 // root mean square difference, in points
-	Correlation   float64
-	Within, Cells int // cells whose interval contains the published gain, of all
-}
-
-// Agree compares the gains of complete answers with published ones.
-func Agree(answers []Answer, published Published) (a Agreement, err error) {
-	var ours, theirs []float64
-	for _, answer := range answers {
-		if answer.Splits < Splits {
-			continue
-		}
-		gains, err := answer.BySize()
-		if err != nil {
-			return a, err
-		}
-		for _, g := range gains {
-			if want := published(answer.Data, answer.Model, answer.Setting, g.TrainPercent); want != nil {
-				a.RMS += (g.Mean - *want) * (g.Mean - *want)
-				ours, theirs = append(ours, g.Mean), append(theirs, *want)
-				if g.Low <= *want && *want <= g.High {
-					a.Within++
-				}
-			}
-		}
-	}
-	if a.Cells = len(ours); a.Cells > 0 {
-		a.RMS = math.Sqrt(a.RMS / float64(a.Cells))
-		a.Correlation = stat.Correlation(ours, theirs, nil)
-	}
-	return a, nil
 }
 
 // Robustness counts the effects of masking in several readings.

@@ -130,28 +130,6 @@ func TestChoicesAreReadWhereTheyMatter(t *testing.T) {
 	}
 }
 
-func TestAgreementIsTheRMSOverSharedCells(t *testing.T) {
-	r := trained(t, judge.Cited, "gin", judge.Splits, func(c record.Cell, _ datasets.Arrivals, split int) float64 {
-		if !c.Parameters.KeepRate.Active() {
-			return 60
-		}
-		return 60 + float64(c.TrainPercent)/10 + noise(split)/10 // gains 1, 2.5, 5, 9
-	})
-	all, err := judge.Answers(r, judge.Choice{})
-	require.NoError(t, err)
-	agreement, err := judge.Agree(all, func(data, model string, setting datasets.Setting, percent int) *float64 {
-		if setting != datasets.Inductive || percent == 90 {
-			return nil
-		}
-		return new(map[int]float64{10: 1, 25: 2.5, 50: 8}[percent])
-	})
-	require.NoError(t, err)
-	require.Equal(t, 3, agreement.Cells)
-	require.Equal(t, 2, agreement.Within)
-	require.InDelta(t, 1.7320508, agreement.RMS, 1e-6)         // (0 + 0 + 3²) / 3
-	require.InDelta(t, 0.9846703, agreement.Correlation, 1e-6) // 14.667 / √(8.167 × 27.167)
-}
-
 func TestRobustnessCountsStatedReadingsAndTheOtherChoices(t *testing.T) {
 	r := trained(t, judge.Stated, "gin", judge.Splits, func(c record.Cell, arrivals datasets.Arrivals, split int) float64 {
 		f1 := 70.0

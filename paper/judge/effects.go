@@ -135,14 +135,3 @@ func (q Question) F1(r *record.Results, reading Reading, arm Arm, size int) (map
 	}
 	return scores, err
 }
-
-// Sign returns 1 or -1 if the pooled effect is significantly above or below zero (p < 0.05), else 0.
-func (e Effect) Sign() int {
-	switch {
-	case e.Pooled.Low > 0:
-		return 1
-	case e.Pooled.High < 0:
-		return -1
-	}
-	return 0
-}

@@ -18,9 +18,10 @@ import (
 // Aggregates returns the chart of masking's gain, for GIN and SGAT, over the ratio of aggregates in testing to those in
 // masked training: PROTOCOL-2.md asks whether masking helps where it brings them closer. They are those of the first
 // layer, which needs no training: GIN's sum over a node and its neighbours (eq. 8 with ε = 0), SGAT's mean (eq. 9), of
-// features divided by their sum; GAT's weights are learnt. It returns an error if splits cannot be drawn.
-func (e *Evidence) Aggregates(g *datasets.Graph) (plots.Chart, error) {
-	c := plots.Chart{ID: "aggregates", Title: "What masking adds, over how much larger aggregates are in testing on " +
+// features divided by their sum; GAT's weights are learnt. rank is Kendall's rank correlation over all points. It
+// returns an error if splits cannot be drawn.
+func (e *Evidence) Aggregates(g *datasets.Graph) (c plots.Chart, rank float64, err error) {
+	c = plots.Chart{ID: "aggregates", Title: "What masking adds, over how much larger aggregates are in testing on " +
 		DataTitle(g.Name),
 		XLabel: "norm of aggregates, testing to masked training", YLabel: "points gained"}
 	features := g.Features.RowNormalized().Matrix()
@@ -29,21 +30,21 @@ func (e *Evidence) Aggregates(g *datasets.Graph) (plots.Chart, error) {
 		for _, setting := range datasets.Settings() {
 			q, err := judge.QuestionOf(judge.Scale, g.Name, model, setting)
 			if err != nil {
-				return c, err
+				return c, 0, err
 			}
 			answers, err := judge.Each(e.cited, q)
 			if err != nil {
-				return c, err
+				return c, 0, err
 			}
 			gains, err := answers[0].BySize()
 			if err != nil {
-				return c, err
+				return c, 0, err
 			}
 			s := plots.Series{Name: hyper.Title(model) + ", " + nodesOf(setting)}
 			for _, gain := range gains {
 				ratio, err := aggregateRatio(g, features, model == "sgat", setting, gain.TrainPercent)
 				if err != nil {
-					return c, err
+					return c, 0, err
 				}
 				s = withGain(s, ratio, gain)
 				ratios, effects = append(ratios, ratio), append(effects, gain.Mean)
@@ -54,11 +55,12 @@ func (e *Evidence) Aggregates(g *datasets.Graph) (plots.Chart, error) {
 		}
 	}
 	if len(ratios) > 1 {
+		rank = stat.Kendall(ratios, effects, nil)
 		c.Caption = fmt.Sprintf("A point for each size of the train set; splits: %d. Kendall's rank correlation over all "+
 			"points: %s.",
-			len(judge.Scale.Seeds()), plots.Signed(stat.Kendall(ratios, effects, nil), 2))
+			len(judge.Scale.Seeds()), plots.Signed(rank, 2))
 	}
-	return c, nil
+	return c, rank, nil
 }
 
 // aggregateRatio returns the mean norm of test nodes' aggregates over train nodes' in masked training.

@@ -82,7 +82,7 @@ func claimsOfNodes(id, data string) []Claim {
 	p, on := publishedCaching(data), " ("+DataTitle(data)
 	all := float64(p.nodes)
 	printed := func(i int, n float64) string { return fmt.Sprintf("%.0f (paper: %d)", n, p.cached[i]) }
-	const rule = "Counts: reproduced if it holds at every size, contradicted if at none, else inconclusive."
+	const rule = "Counts: reproduced if it holds at every size, contradicted if at none, else we can't tell."
 	return []Claim{
 		{ID: id + "/nodes", Subject: aboutCaching, Text: "Caching involves fewer nodes, at every size" + on + ").",
 			Says: "Caching consistently reduces the number of unique nodes involved", Rule: rule,

@@ -342,7 +342,7 @@ func claimsOfScores(id string) []Claim {
 		"direction in which macro F1 does (Cora).", Says: "we noted that all the trends are consistent with micro F1 and " +
 		"accuracy too",
 		Rule: "They disagree where the two differ in sign and one of them is significant. Reproduced if none does; " +
-			"contradicted if half do; else inconclusive.",
+			"contradicted if half do; else we can't tell.",
 		Judge: func(e *Evidence) Verdict { return judgeScores(e.Records) }}}
 }
 

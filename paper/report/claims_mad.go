@@ -64,8 +64,8 @@ func claimsOfMAD(id string) []Claim {
 }
 
 const overThree = "MAD is taken of three representations, each graded by itself. Over them, the lowest grade counts if " +
-	"the claim holds in all of them, and if it is contradicted in all; if it holds in some it \u201cdepends\u201d; else it " +
-	"is inconclusive."
+	"the claim holds in all of them, and if it is contradicted in all; if it holds in some it \u201cdepends\u201d; else we " +
+	"can't tell."
 
 // overSmoothness claims that MAD is higher in above than in below.
 func overSmoothness(above, below trained) func(*Evidence) Verdict {

@@ -16,7 +16,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
 	"nodemask/paper/judge"
+	"nodemask/paper/record"
 	"nodemask/plots"
 )
 
@@ -38,13 +41,23 @@ func reported(t *testing.T) []Artifact {
 	return artifacts
 }
 
-// requireSays checks, or writes, the text between a document's lines "<!-- name -->" and "<!-- end of name -->".
+// requireSays checks, or writes, the text between the lines "<!-- name -->" and "<!-- end of name -->" of a document or
+// a notebook.
 func requireSays(t *testing.T, file, name, text string) {
 	t.Helper()
 	begin, end := fmt.Sprintf("<!-- %s -->\n", name), fmt.Sprintf("<!-- end of %s -->", name)
+	if strings.HasSuffix(file, ".ipynb") {
+		begin, end = quoted(begin), strings.TrimSuffix(quoted(end), "\",\n")
+		lines := ""
+		for line := range strings.Lines(text) {
+			lines += quoted(line)
+		}
+		text = lines
+	} else {
+		text = wrapped(text)
+	}
 	content, err := os.ReadFile(file)
 	require.NoError(t, err)
-	text = wrapped(text)
 	before, rest, found := strings.Cut(string(content), begin)
 	require.True(t, found, "%s has no line %s", file, begin)
 	have, after, found := strings.Cut(rest, end)
@@ -56,11 +69,28 @@ func requireSays(t *testing.T, file, name, text string) {
 	require.Equal(t, text, have, "'go test ./paper/report -update' writes it anew")
 }
 
+// quoted is a line in a notebook's file.
+func quoted(line string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(line); err != nil {
+		panic(err)
+	}
+	return "    " + strings.TrimSuffix(b.String(), "\n") + ",\n"
+}
+
+const notebooks = "../../notebooks/"
+
 func TestDocsSumUpTheCommittedResults(t *testing.T) {
 	artifacts, e := reported(t), committed(t)
 	claims, report := "../../docs/CLAIMS.md", "../../docs/REPRODUCTION.md"
-	for file, names := range map[string][]string{"../../README.md": {"answer"},
-		report: {"why", "fit", "critics", "todo", "balanced"}} {
+	for file, names := range map[string][]string{"../../README.md": {"answer", "todo"},
+		report:                           {"why", "fit", "critics", "todo", "balanced", "departures", "scale"},
+		notebooks + "10-table-gat.ipynb": {"gat"}, notebooks + "11-table-mad.ipynb": {"mad"},
+		notebooks + "12-table-gin.ipynb": {"gin"}, notebooks + "13-table-scale.ipynb": {"caching"},
+		notebooks + "20-appendix-figures.ipynb": {"figures"},
+		notebooks + "32-why-it-works.ipynb":     {"explained", "scale", "sums"}} {
 		for _, name := range names {
 			text, err := e.Prose(name)
 			require.NoError(t, err)
@@ -159,8 +189,62 @@ func TestTheFiguresInDocsDrawTheCommittedResults(t *testing.T) {
 	}
 }
 
+func TestDeviationsNameWhatTheRecordsHave(t *testing.T) {
+	e := committed(t)
+	text, err := os.ReadFile("../../paper/DEVIATIONS.md")
+	require.NoError(t, err)
+	said := strings.Join(strings.Fields(string(text)), " ")
+
+	asked := map[string]bool{}
+	for _, part := range judge.Parts() {
+		for _, setting := range datasets.Settings() {
+			q, err := judge.QuestionOf(part, "pubmed", "gin", setting)
+			if part == judge.Balanced || part == judge.Scale { // on Cora alone
+				continue
+			}
+			require.NoError(t, err)
+			if part == judge.Departures { // the protocol has them on Cora alone; ADDITIONS.md adds one
+				q.Readings = []judge.Reading{q.Readings[0], q.Readings[len(q.Readings)-1]}
+			}
+			cells, err := judge.Cells([]judge.Question{q})
+			require.NoError(t, err)
+			for _, c := range cells {
+				asked[c.Key()] = true
+			}
+		}
+	}
+	outside := 0
+	records, err := record.OpenUnder("../../results/"+SecondFolder, judge.SecondProtocol()).Load(
+		record.Pair{Data: "pubmed", Model: "gin"})
+	require.NoError(t, err)
+	for _, r := range records {
+		if !asked[r.Cell] {
+			outside++
+		}
+	}
+	require.Contains(t, said, fmt.Sprintf("and %d trials of GIN's departures on PubMed", outside))
+
+	answers, err := judge.Answers(e.cited, judge.Choice{})
+	require.NoError(t, err)
+	grid, err := e.Answers()
+	require.NoError(t, err)
+	require.Contains(t, said, fmt.Sprintf("not over the %d of the primary family", len(answers)))
+	require.Contains(t, said, fmt.Sprintf("the %d cells of the grid", len(judge.Rows())*6))
+	var otherwise []string
+	for i, a := range answers {
+		if a.Verdict != grid[i].Verdict {
+			otherwise = append(otherwise, fmt.Sprintf("%s on %s's %s would be *%s*", hyper.Title(a.Model), DataTitle(a.Data),
+				nodesOf(a.Setting), a.Verdict))
+		}
+	}
+	require.Len(t, otherwise, 1)
+	require.Contains(t, said, "With the latter "+otherwise[0]+".")
+}
+
 func TestDocumentsHaveNoResultsWrittenByHand(t *testing.T) {
-	result := regexp.MustCompile(`±\s*\d|\d\.\d+\s(points|%)|[+−]\d+(\.\d+)?\s(points|%)`)
+	result := regexp.MustCompile(`±\s*\d|\d\.\d+\s(points|%)|[+−]\d+(\.\d+)?\s(points|%)|` +
+		`\b[Mm]asking (scores|beats|loses|gains|hurts|(adds|does) nothing)\b|` +
+		`\b(GIN|S?GAT) (gains|loses|does (better|worse))\b|\bmeans (fall|rise)\b|\bpredictions? (fails?|holds?)\b`)
 	files, err := filepath.Glob("../../notebooks/*.ipynb")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)

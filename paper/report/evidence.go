@@ -141,14 +141,14 @@ var readOff = sync.OnceValue(func() (keys struct{ cells, trained map[string]bool
 })
 
 // Table returns an artifact's table (for a chart, its numbers), or a reading error.
-func (e *Evidence) Table(a Artifact, o TableOptions) (plots.Table, error) {
+func (e *Evidence) Table(a Artifact) (plots.Table, error) {
 	switch {
 	case a.Tuned:
 		return e.tunedTable(a)
 	case a.IsChart():
 		return a.Points(e.Records), e.Err()
 	}
-	return a.Table(e.Records, o), e.Err()
+	return a.Table(e.Records), e.Err()
 }
 
 func once[K comparable, V any](kept map[K]V, key K, made func() V) V {

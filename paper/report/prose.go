@@ -1,6 +1,7 @@
 package report
 
 import (
+	"context"
 	"embed"
 	"errors"
 	"fmt"
@@ -11,8 +12,12 @@ import (
 	"strings"
 	text "text/template"
 
+	"gonum.org/v1/gonum/stat"
+
 	"nodemask/datasets"
+	"nodemask/paper"
 	"nodemask/paper/judge"
+	"nodemask/paper/record"
 	"nodemask/plots"
 	"nodemask/stats"
 )
@@ -70,6 +75,16 @@ func (e *Evidence) words() text.FuncMap {
 		"gain": e.gain, "gains": e.gainsOf, "instead": e.instead, "stated": e.stated, "published": published,
 		"distance": e.distance, "early": e.earlyEpochs, "single": e.singleClass, "without90": e.without90,
 		"untuned": e.untuned, "tuned": e.tunedAgainst, "sub": func(a, b float64) float64 { return a - b },
+		"is": e.graded, "cost": e.cost, "mad": e.madOf, "f1": e.f1Of, "rank": e.rankOfLevels, "scaled": e.scaled,
+		"sums": e.rankOfSums, "departed": e.departed, "deepest": e.deepest, "level": e.levelAt10,
+		"every": func(word judge.Verdict, all []effect) bool {
+			return count(all, func(x effect) bool { return x.Verdict != word }) == 0
+		},
+		"ascends": func(x []float64) bool { return slices.IsSorted(x) },
+		// Whether the second is below both others, and these are near.
+		"back":   func(x []float64) bool { return x[1] < min(x[0], x[2]) && math.Abs(x[2]-x[0]) < (x[0]-x[1])/2 },
+		"mads":   func(x []float64) string { return fmt.Sprintf("%.2f, %.2f, %.2f", x[0], x[1], x[2]) },
+		"half":   func(x float64) float64 { return x / 2 },
 		"above":  func(all []effect) int { return count(all, func(x effect) bool { return x.Low > 0 }) },
 		"below":  func(all []effect) int { return count(all, func(x effect) bool { return x.High < 0 }) },
 		"rises":  func(x effect) bool { return x.Low > 0 },
@@ -165,11 +180,7 @@ func (e *Evidence) gain(model, data, nodes, choice string) (effect, error) {
 			return effectOf(find(grid[i], data, setting(nodes)))
 		}
 	}
-	a, err := judge.Ask(e.cited, data, model, setting(nodes), c, judge.Contrast{})
-	if err != nil {
-		return effect{}, err
-	}
-	return effectOf(a)
+	return ofAnswer(judge.Ask(e.cited, data, model, setting(nodes), c, judge.Contrast{}))
 }
 
 // gainsOf takes lists of words.
@@ -292,6 +303,23 @@ func (e *Evidence) squares(what, model, data, nodes, choice string) (sum float64
 	return sum, n, nil
 }
 
+// level is a macro F1 in percent: ours, the paper's, and how far ours is above.
+type level struct{ Here, Printed, Above float64 }
+
+// levelAt10 is that on Cora's new nodes, with 10 % to train on.
+func (e *Evidence) levelAt10(model string, masked bool) (l level, err error) {
+	a, err := judge.Ask(e.cited, leadingData, model, datasets.Inductive, judge.Choice{}, judge.Contrast{})
+	if _, err = ofAnswer(a, err); err != nil {
+		return l, err
+	}
+	l.Here, l.Printed = a.Effect.Plain[0], *Published(leadingData, model, datasets.Inductive, 10, masked)
+	if masked {
+		l.Here = a.Effect.Masked[0]
+	}
+	l.Above = l.Here - l.Printed
+	return l, nil
+}
+
 // earlyEpochs counts the cited reading's trials, of twenty, that keep one of the first fifteen epochs.
 func (e *Evidence) earlyEpochs(model, data, nodes string, size int, masked bool) (n int, err error) {
 	plain, with, err := judge.Arms(data, model, setting(nodes), size)
@@ -356,6 +384,137 @@ func (e *Evidence) without90(nodes string, all bool) (effect, error) {
 	}
 	test, err := stats.Pooled(differences)
 	return effect{TTest: test}, err
+}
+
+// graded reports whether a claim has a grade.
+func (e *Evidence) graded(id string, grade judge.Grade) (bool, error) {
+	for _, a := range Artifacts() {
+		for _, c := range a.Claims {
+			if c.ID == id {
+				v := e.verdict(c)
+				if v.Grade == judge.NotRun {
+					return false, errMissing
+				}
+				return v.Grade == grade, nil
+			}
+		}
+	}
+	return false, fmt.Errorf("no claim %q", id)
+}
+
+// ofAnswer is [effectOf] for [judge.Ask] and [judge.Each].
+func ofAnswer(a judge.Answer, err error) (effect, error) {
+	if err != nil {
+		return effect{}, err
+	}
+	return effectOf(a)
+}
+
+// cost is what predicting from a cache costs GIN, masked or plain; without is what a masked cache is above no cache
+// and no masking.
+func (e *Evidence) cost(data, of string) (effect, error) {
+	contrast := map[string]judge.Contrast{
+		"masked":  {Plus: []judge.Score{{Arm: judge.Masked}}, Minus: []judge.Score{{Arm: judge.Masked, Cached: true}}},
+		"plain":   {Plus: []judge.Score{{Arm: judge.Plain}}, Minus: []judge.Score{{Arm: judge.Plain, Cached: true}}},
+		"without": {Plus: []judge.Score{{Arm: judge.Masked, Cached: true}}, Minus: []judge.Score{{Arm: judge.Plain}}},
+	}[of]
+	return ofAnswer(judge.Ask(e.cited, data, "gin", datasets.Inductive, judge.Choice{}, contrast))
+}
+
+func (e *Evidence) meanOf(c record.Cell, m record.Metric) (float64, error) {
+	values := e.Records.Values(c, m)
+	if len(values) == 0 {
+		return 0, errMissing
+	}
+	return average(values), nil
+}
+
+// madOf is table 2: with neither attention dropout nor masking, with the one, with the other.
+func (e *Evidence) madOf(model, nodes string, of record.Metric) (all []float64, err error) {
+	c := paper.Cell(leadingData, model, setting(nodes), 10)
+	for _, c := range []record.Cell{c.Fair(), c, masked(c)} {
+		mean, err := e.meanOf(c, "MAD of the "+of)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, mean)
+	}
+	return all, nil
+}
+
+// f1Of is a point of figures 8 and 9.
+func (e *Evidence) f1Of(model, nodes string, keep float64) (float64, error) {
+	return e.meanOf(paper.Masked(paper.Cell(leadingData, model, setting(nodes), 10), keep), record.MacroF1)
+}
+
+// best is the highest point of a line in figure 10.
+type best struct{ P, F1 float64 }
+
+func (e *Evidence) deepest(layers int, nodes string) (best, error) {
+	curve := overKeepRates("", judge.DepthCell(leadingData, setting(nodes), layers), record.Cell.Masked)
+	at, f1, fewest := curve.best(e.Records, inPaper)
+	if fewest == 0 {
+		return best{}, errMissing
+	}
+	return best{at.X, f1}, nil
+}
+
+// rankOfLevels is Kendall's rank correlation of masking's gain with GIN's score without, over the points of [Levels].
+func (e *Evidence) rankOfLevels(data, nodes string) (float64, error) {
+	divided, onF1, raw, err := judge.Levels(data, setting(nodes))
+	if err != nil {
+		return 0, err
+	}
+	var levels, gains []float64
+	for _, q := range []judge.Question{divided, onF1, raw} {
+		all, err := judge.Each(e.cited, q)
+		if err != nil {
+			return 0, err
+		}
+		for _, a := range all {
+			if a.Complete() {
+				levels, gains = append(levels, average(a.Effect.Plain)), append(gains, a.Effect.Pooled.MeanDifference)
+			}
+		}
+	}
+	if len(levels) < 2 {
+		return 0, errMissing
+	}
+	return stat.Kendall(levels, gains, nil), nil
+}
+
+func (e *Evidence) rankOfSums() (float64, error) {
+	g, err := datasets.Open(context.Background(), leadingData, datasets.OpenOptions{})
+	if err != nil {
+		return 0, err
+	}
+	_, rank, err := e.Aggregates(g)
+	return rank, err
+}
+
+// scaled is an effect of [judge.Scale], of ten splits; departed is one of [judge.Departures].
+func (e *Evidence) scaled(model, nodes, reading string) (effect, error) {
+	return e.in(judge.Scale, model, nodes, reading)
+}
+
+func (e *Evidence) departed(model, nodes, reading string) (effect, error) {
+	return e.in(judge.Departures, model, nodes, reading)
+}
+
+func (e *Evidence) in(part judge.Part, model, nodes, reading string) (effect, error) {
+	all, err := e.each(part, leadingData, model, setting(nodes))
+	if err != nil {
+		return effect{}, err
+	}
+	for _, a := range all {
+		if judge.Departure(a.Axes, a.Reading) == reading {
+			if a.Effect == nil {
+				return effect{}, errMissing
+			}
+			return effect{TTest: a.Effect.Pooled, Plain: average(a.Effect.Plain)}, nil
+		}
+	}
+	return effect{}, fmt.Errorf("%s: no reading %q", part, reading)
 }
 
 // tunedGIN is the balanced comparison of GIN on Cora's known nodes at 10 %.

@@ -49,24 +49,25 @@ func (v Verdict) Class() string { return strings.ReplaceAll(string(v.Grade), " "
 var reportTemplate string
 
 // WriteReport writes one self-contained HTML page: the findings in sentences and figures, then a folded chapter
-// per artifact with command, verdicts, sources and data. Links into a chapter open it, and printing opens all.
-func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions) error {
+// per artifact with command, verdicts, sources and data. Links into a chapter open it, and printing opens all. A report
+// of some artifacts alone has no findings.
+func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, alone bool) error {
 	// scripts/reports fills the comment, which a template would drop.
 	site := template.HTML("<!-- site --><!-- end of site -->")
-	if !o.Alone {
+	if !alone {
 		e.tables = []*record.Results{e.cited, e.all} // no file is read twice
 	}
-	contents := map[string]any{"Holm": o.Holm, "Alone": o.Alone, "Site": site}
+	contents := map[string]any{"Alone": alone, "Site": site}
 	var sections []section
 	for _, a := range artifacts {
-		s, err := newSection(a, e, o)
+		s, err := newSection(a, e)
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.ID, err)
 		}
 		sections = append(sections, s)
 	}
 	contents["Sections"] = sections
-	if !o.Alone {
+	if !alone {
 		// Figures first.
 		rank := map[bool]int{true: 0, false: 1}
 		slices.SortStableFunc(sections, func(a, b section) int { return rank[a.IsChart()] - rank[b.IsChart()] })
@@ -180,7 +181,7 @@ func (e *Evidence) trialsPerCell(artifacts []Artifact) (fewest, most int) {
 	return min(fewest, most), most
 }
 
-func newSection(a Artifact, e *Evidence, o TableOptions) (s section, err error) {
+func newSection(a Artifact, e *Evidence) (s section, err error) {
 	s = section{Artifact: a, Command: a.command(), CellCount: len(e.cellsOf(a))}
 	s.Of = paperTrials * s.CellCount
 	var t plots.Table
@@ -197,7 +198,7 @@ func newSection(a Artifact, e *Evidence, o TableOptions) (s section, err error) 
 			s.Content += svg
 		}
 	} else {
-		if t, err = e.Table(a, o); err != nil {
+		if t, err = e.Table(a); err != nil {
 			return s, err
 		}
 		inPage := t

@@ -42,7 +42,7 @@ func shown(e *Evidence, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t, err := e.Table(found[0], TableOptions{})
+	t, err := e.Table(found[0])
 	if err != nil {
 		return "", err
 	}
@@ -110,14 +110,14 @@ func TestWhatCannotBeReadIsToldWhereverItIsShown(t *testing.T) {
 		require.ErrorContains(t, e.Err(), "line 1: not a ", name)
 		require.Positive(t, told, name)
 	}
-	require.ErrorContains(t, WriteReport(io.Discard, Artifacts(), Open(damagedBut(t)), TableOptions{}), "line 1: not a ")
+	require.ErrorContains(t, WriteReport(io.Discard, Artifacts(), Open(damagedBut(t)), false), "line 1: not a ")
 }
 
 func TestAPageOfNamedTablesSaysNothingOfOthers(t *testing.T) {
 	found := artifact(t, "table-scale-cora")
 	files := []string{"cora-gin.jsonl", filepath.Join(SecondFolder, "cora-gin.jsonl")}
 	var page bytes.Buffer
-	require.NoError(t, WriteReport(&page, []Artifact{found}, Open(damagedBut(t, files...)), TableOptions{Alone: true}))
+	require.NoError(t, WriteReport(&page, []Artifact{found}, Open(damagedBut(t, files...)), true))
 	require.Equal(t, 1, strings.Count(page.String(), "<section "))
 	require.Contains(t, page.String(), `<section id="table-scale-cora">`)
 	require.Contains(t, page.String(), found.Claims[0].Text)
@@ -138,6 +138,6 @@ func BenchmarkSavedReport(b *testing.B) {
 	artifacts, err := Reported()
 	require.NoError(b, err)
 	for b.Loop() {
-		require.NoError(b, WriteReport(io.Discard, artifacts, Open(results), TableOptions{}))
+		require.NoError(b, WriteReport(io.Discard, artifacts, Open(results), false))
 	}
 }

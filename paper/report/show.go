@@ -17,17 +17,9 @@ import (
 // IsChart reports whether an artifact is a chart, not a table.
 func (a Artifact) IsChart() bool { return len(a.Curves) > 0 }
 
-// TableOptions configure tables; the zero value corrects nothing, like the paper.
-type TableOptions struct {
-	// Holm corrects by Holm's method for the table's comparisons; verdicts on claims stay uncorrected.
-	Holm bool
-	// Alone omits the findings over all artifacts.
-	Alone bool
-}
-
 // Table returns means ± standard deviations, the published value and the difference from it; significant
 // differences are bold.
-func (a Artifact) Table(r *record.Results, o TableOptions) plots.Table {
+func (a Artifact) Table(r *record.Results) plots.Table {
 	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, nil),
 		TextColumns: len(a.Labels)}
 	published := make([]bool, len(a.Columns))
@@ -47,14 +39,10 @@ func (a Artifact) Table(r *record.Results, o TableOptions) plots.Table {
 		}
 	}
 	t.Sections = len(a.Labels) > 1
-	var adjusted map[string]float64
-	if o.Holm {
-		adjusted = a.adjusted(r)
-	}
 	for _, row := range a.Rows {
 		cells := plots.Fields(row.Labels...)
 		for i, e := range row.Entries {
-			value, number := e.show(r, adjusted)
+			value, number := e.show(r)
 			cells = append(cells, value)
 			if !published[i] {
 				continue
@@ -87,33 +75,6 @@ func (e Entry) against(r *record.Results) (record.Comparison, bool) {
 	}
 	c := r.Compare(e.Cell, e.Metric, *e.Against, e.Metric)
 	return c, c.Trials >= 2
-}
-
-// comparison identifies both sides and the metric.
-func (e Entry) comparison() string {
-	return e.Cell.Key() + " " + string(e.Metric) + " against " + e.Against.Key()
-}
-
-// adjusted returns p-values by [Entry.comparison], by Holm's method; duplicates count once.
-func (a Artifact) adjusted(r *record.Results) map[string]float64 {
-	var keys []string
-	var p []float64
-	for _, row := range a.Rows {
-		for _, e := range row.Entries {
-			if c, ok := e.against(r); ok && !slices.Contains(keys, e.comparison()) {
-				keys, p = append(keys, e.comparison()), append(p, c.P)
-			}
-		}
-	}
-	all, err := stats.Holm(p)
-	if err != nil {
-		panic(err) // Compare returns probabilities
-	}
-	adjusted := make(map[string]float64, len(keys))
-	for i, key := range keys {
-		adjusted[key] = all[i]
-	}
-	return adjusted
 }
 
 // chosen is "" for metrics that pages do not measure.
@@ -162,7 +123,7 @@ func Described(r *record.Results, c record.Cell) string {
 }
 
 // show returns a mean of NaN if nothing has run.
-func (e Entry) show(r *record.Results, adjusted map[string]float64) (plots.Field, float64) {
+func (e Entry) show(r *record.Results) (plots.Field, float64) {
 	values := r.Values(e.Cell, e.Metric)
 	if len(values) == 0 {
 		return plots.Field{Text: "–", Note: "not run: " + e.Cell.Command(paperTrials), Cell: e.chosen()}, math.NaN()
@@ -173,13 +134,9 @@ func (e Entry) show(r *record.Results, adjusted map[string]float64) (plots.Field
 		cell.Note = "1 trial"
 	}
 	if c, ok := e.against(r); ok {
-		corrected := ""
-		if p, ok := adjusted[e.comparison()]; ok {
-			c.P, corrected = p, ", corrected"
-		}
 		cell.Bold, cell.Down = c.P < significant, c.Difference < 0
-		cell.Note += fmt.Sprintf("; %s against %s, p %s (%d pairs%s)", plots.Signed(c.Difference, digits), e.Against.Key(),
-			stats.ProbabilityText(c.P), c.Trials, corrected)
+		cell.Note += fmt.Sprintf("; %s against %s, p %s (%d pairs)", plots.Signed(c.Difference, digits), e.Against.Key(),
+			stats.ProbabilityText(c.P), c.Trials)
 	}
 	return cell, summary.Mean
 }

@@ -64,7 +64,7 @@ func TestTunedComparisonNeedsEveryArm(t *testing.T) {
 	e := newEvidence(t, all)
 	require.Len(t, e.tuned(tunedID).cells, 1)
 	found := artifact(t, "table-tuned")
-	table, err := e.Table(found, TableOptions{})
+	table, err := e.Table(found)
 	require.NoError(t, err)
 	require.NoError(t, table.Check())
 	require.Len(t, table.Rows, 1)
@@ -86,7 +86,7 @@ func TestTunedComparisonNeedsEveryArm(t *testing.T) {
 		}
 		return score
 	}))
-	table, err = worse.Table(found, TableOptions{})
+	table, err = worse.Table(found)
 	require.NoError(t, err)
 	dropEdge := table.Rows[0][slices.Index(table.Header, judge.ArmDropEdge)]
 	assert.True(t, dropEdge.Bold && dropEdge.Down, "what is significantly below plain is marked, as the caption says")
@@ -158,7 +158,7 @@ func TestALaterArmIsShownWhereItHasRunWholly(t *testing.T) {
 	assert.Regexp(t, `^\+2\.00 \[.*]\*$`, advice["against DropGNN†"])
 	assert.Contains(t, e.Advice().Caption, " *: of the cells on CiteSeer alone.")
 	found := artifact(t, tunedID)
-	table, err := e.Table(found, TableOptions{})
+	table, err := e.Table(found)
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 3)
 	for _, row := range table.Rows {
@@ -196,7 +196,7 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	assert.Equal(t, judge.NotRun, claim(t, "table-balanced/gat").Judge(e).Grade)
 	assert.Equal(t, judge.NotRun, claim(t, "table-gin-cora/gain-inductive").Judge(e).Grade, "tuning is no reading")
 
-	table, err := e.Table(tableTuned(balancedID), TableOptions{})
+	table, err := e.Table(tableTuned(balancedID))
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 3)
 	assert.Contains(t, table.Caption, "Run so far: 3 of 72 rows.")
@@ -207,7 +207,7 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	e = newEvidence(t, slices.DeleteFunc(all, func(r record.Record) bool {
 		return r.Parameters.Regulariser == hyper.DropGNNRegulariser
 	}))
-	table, err = e.Table(tableTuned(balancedID), TableOptions{})
+	table, err = e.Table(tableTuned(balancedID))
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 3)
 	require.Len(t, table.Header, 2+len(judge.BalancedDesign().Arms))

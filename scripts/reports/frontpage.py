@@ -95,12 +95,6 @@ class Card:
         self.code = "\n".join(code.splitlines()[1:12])
 
 
-class Door:
-    def __init__(self, title, says, pages, files):
-        self.title, self.says = title, says
-        self.links = [(page.name, page.title) for page in pages] + files
-
-
 class Front:
     """All that the front page needs, for pages that are written into a folder."""
 
@@ -115,35 +109,7 @@ class Front:
         self.waiting = sum("nodemask" not in page.notebook.metadata for page in pages)  # notebooks without a run
 
         documents = {page.shown: page.name for page in site.written} if site else {}
-
-        # To a document's page or, without one, from wherever the pages are to the file.
-        def file(name, title):
-            if name in documents:
-                return (documents[name], title)
-            return (os.path.relpath(project / name, folder).replace(os.sep, "/"), title)
-
-        def numbered(*numbers):
-            return [p for n in numbers for p in pages if p.path.stem.startswith(n)]
-
-        full, live = ([(name, title)] if (folder / name).is_file() else [] for name, title in (
-            ("report.html", "Every table and figure, beside the published ones"),
-            ("playground.html", "The playground, in this browser")))
-        self.report = file("docs/REPRODUCTION.md", "the report")
-        self.files = [
-            file("docs/REPRODUCTION.md", "Report"), file("docs/CLAIMS.md", "Claims"),
-            file("docs/claims.json", "Claims as data"), file("ro-crate-metadata.json", "RO-Crate"),
-            file("paper/PROTOCOL.md", "Protocol"), file("docs/PERFORMANCE.md", "Performance"),
-            file("ARCHITECTURE.md", "Architecture"), file("environment.md", "Requirements"),
-        ]
-        self.doors = [
-            Door("Understand it",
-                 "What a network sees of a node, what masking takes away, and what that does to training.",
-                 numbered("00", "01", "02") if live else numbered("00", "01", "02", "40"), live),
-            Door("Check the evidence",
-                 "Every claim with its verdict, and every experiment that the paper's text allows.",
-                 numbered("31", "30"), full + [file("docs/REPRODUCTION.md", "The report"),
-                         file("docs/CLAIMS.md", "All claims, and how they are graded")]),
-            Door("Use it on your graph",
-                 "Read a graph from CSV files, train with and without masking, write a layer of your own, or a GoMLX model.",
-                 numbered("03", "33", "04", "06"), [file("docs/COMMANDS.md", "The command")]),
-        ]
+        report_file = os.path.relpath(report, folder).replace(os.sep, "/")
+        self.report = documents.get("docs/REPRODUCTION.md", report_file)
+        # README's doors, each with the first of its pages: the sidebar has all.
+        self.doors = [(title, links[:5]) for title, links in site.groups if title] if site else []

@@ -280,7 +280,8 @@ def write_site(folder, pages, project=PROJECT, site=None):
     others = [*site.written, *site.packages] if site else []
     for page in others:
         write(page.name, "page.html.jinja", page.contents, page=page, before=None, after=None)
-    write("index.html", "index.html.jinja", tables=site.tables if site else [], front=Front(project.resolve(), folder.resolve(), pages, site))
+    write("index.html", "index.html.jinja", tables=site.tables if site else [],
+        front=Front(project.resolve(), folder.resolve(), pages, site))
     if site:
         site.write(folder)
     ours = {page.name for page in [*pages, *others]} | {"index.html"}

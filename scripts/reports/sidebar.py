@@ -18,7 +18,8 @@ from sources import Fault, write_whole
 DOORS = {
     "Understand": ("00", "playground.html", "01", "02", "05"),
     "Check the evidence": ("report.html", "docs/REPRODUCTION.md", "docs/CLAIMS.md", "32", "paper/README.md",
-        "paper/PROTOCOL.md", "paper/PROTOCOL-2.md", "paper/ADDITIONS.md", "paper/DEVIATIONS.md"),
+        "paper/PROTOCOL.md", "paper/PROTOCOL-2.md", "paper/PROTOCOL-3.md", "paper/ADDITIONS.md",
+        "paper/DEVIATIONS.md"),
     "Use on your graph": ("docs/ADVICE.md", "33", "03", "docs/COMMANDS.md", "docs/EXPLAIN.md", "docs/FORMATS.md",
         "docs/ONNX.md", "docs/BEAM.md", "datasets/SOURCES.md", "environment.md", "docker/README.md"),
     "Use from Go": ("docs/LIBRARY.md", "04"),
@@ -28,7 +29,8 @@ DOORS = {
 DOCUMENTS = [name for names in DOORS.values() for name in names if name.endswith(".md")]
 # Pages of the command's, which leave a place for the sidebar.
 BESIDE = {"playground.html": "The playground", "report.html": "Every table and figure"}
-NUMBERED = re.compile(r'<h2>((?:Table|Figure) \d+\w?): ([^<]*)</h2>.*?<section id="([^"]+)"', re.S)
+CHAPTER = re.compile(r'<h2>(?:((?:Table|Figure) \d+\w?): )?([^<]*)</h2>(?:(?!<h2>).)*?'
+    r'<section id="((?:table|fig)-[^"]+)"', re.S)
 PLACE = re.compile(r"<!-- site -->.*?<!-- end of site -->", re.S)
 
 
@@ -85,10 +87,14 @@ def targets(project, notebooks):
 
 
 def tables(folder):
-    """The paper's tables and figures in the report, by the paper's numbers: [(address, number, title)]."""
+    """All tables and figures of the report, those with the paper's numbers first: [(address, number, title)]."""
     report = folder / "report.html"
-    found = NUMBERED.findall(report.read_text(encoding="utf-8")) if report.is_file() else []
-    order = lambda row: (row[0].startswith("F"), int(re.search(r"\d+", row[0]).group()), row[0])
+    found = CHAPTER.findall(report.read_text(encoding="utf-8")) if report.is_file() else []
+
+    def order(row):
+        number = row[0]
+        return (not number, number.startswith("F"), int("".join(filter(str.isdigit, number)) or 0), number)
+
     return [(f"report.html#{id}", number, title) for number, title, id in sorted(found, key=order)]
 
 
@@ -113,7 +119,8 @@ class Site:
             self.groups.append((door, links))
         links = dict(self.groups)
         links["Check the evidence"] += [(page.name, page.title) for page in rest.values()]
-        links["Check the evidence"] += [(address, f"{number}: {title}") for address, number, title in self.tables]
+        links["Check the evidence"] += [(address, f"{number}: {title}") for address, number, title in self.tables
+            if number]
         links["Use from Go"] += [(page.name, page.title) for page in packages]
 
     def sidebar(self, name, contents=()):
