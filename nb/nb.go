@@ -59,12 +59,12 @@ func dashed(t plots.Table) plots.Table {
 // below the other.
 func Chart(charts ...plots.Chart) {
 	if len(charts) == 1 {
-		showHTML(picture(charts[0], charts[0].Title, charts[0].Caption), Must1(charts[0].CSV()))
+		showHTML(picture(charts[0]), Must1(charts[0].CSV()))
 		return
 	}
 	var pictures, text strings.Builder
 	for _, c := range charts {
-		pictures.WriteString(picture(c, c.Title, c.Caption) + "\n")
+		pictures.WriteString(picture(c) + "\n")
 		text.WriteString(c.Title + "\n" + Must1(c.CSV()))
 	}
 	sideBySide(pictures.String(), text.String())
