@@ -10,16 +10,15 @@
 typedef float v8 __attribute__((vector_size(32)));
 typedef float v8u __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t i8 __attribute__((vector_size(32)));
-typedef uint32_t u8 __attribute__((vector_size(32)));
-typedef uint32_t u8u __attribute__((vector_size(32), aligned(4), may_alias));
 
+#define EIGHT 0, 1, 2, 3, 4, 5, 6, 7
 #define FN(name) name##_base
 #define TARGET
 #define WIDE 0
+#define LANES 8
+#define OUTER 2
+#define NUMBERS EIGHT
 #include "loops.h"
-#undef FN
-#undef TARGET
-#undef WIDE
 
 // With CGO_CFLAGS=-DNODEMASK_PLAIN, tests run the set for processors without these instructions.
 #if defined(__x86_64__) && !defined(NODEMASK_PLAIN)
@@ -36,13 +35,33 @@ static const uint64_t compressed[256] = {PLACES64(0), PLACES64(64), PLACES64(128
 #define FN(name) name##_avx2
 #define TARGET __attribute__((target("avx2,fma")))
 #define WIDE 1
+#define LANES 8
+#define OUTER 2
+#define NUMBERS EIGHT
+#include "loops.h"
+
+#define FN(name) name##_avx512
+#define TARGET __attribute__((target("avx2,fma,avx512f,avx512vl,avx512dq,prefer-vector-width=256")))
+#define WIDE 2
+#define LANES 16
+#define OUTER 4
+#define NUMBERS EIGHT, 8, 9, 10, 11, 12, 13, 14, 15
 #include "loops.h"
 #endif
 
-const kernels *nm_kernels(void) {
+static const kernels *fastest(void) {
 #if defined(__x86_64__) && !defined(NODEMASK_PLAIN)
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-		return &set_avx2;
+#define HAVE(name) __builtin_cpu_supports(name)
+	const char *asked = getenv("NODEMASK_AVX512");
+	if (HAVE("avx2") && HAVE("fma"))
+		return HAVE("avx512f") && HAVE("avx512vl") && HAVE("avx512dq") && !(asked && !strcmp(asked, "off")) ? &set_avx512 : &set_avx2;
 #endif
 	return &set_base;
+}
+
+const kernels *nm_kernels(void) {
+	static const kernels *_Atomic chosen;
+	if (!chosen)
+		chosen = fastest();
+	return chosen;
 }

@@ -1,8 +1,23 @@
-// The loops, compiled once for each set of instructions: FN(name) is the name of a function of the set, TARGET its attribute, and WIDE
-// is 1 if the set has AVX2 and FMA.
+// The loops, compiled once for each set of instructions: FN(name) names a function of the set, TARGET is its attribute, WIDE is 0, 1 with
+// AVX2 and FMA, 2 with AVX-512. A sum has the same order in all. A vector V has as many LANES as the set; v8 has eight.
 
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
+#define V FN(v)
+#define Vu FN(vu)
+#define I FN(i)
+#define U FN(u)
+#define Uu FN(uu)
+typedef float V __attribute__((vector_size(4 * LANES)));
+typedef float Vu __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef int32_t I __attribute__((vector_size(4 * LANES)));
+typedef uint32_t U __attribute__((vector_size(4 * LANES)));
+typedef uint32_t Uu __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+
+INLINE V FN(loads)(const float *p) { return *(const Vu *)p; }
+INLINE void FN(stores)(float *p, V x) { *(Vu *)p = x; }
+INLINE V FN(each)(float x) { return x - (V){0}; }
+INLINE U FN(whole)(const int32_t *p) { return *(const Uu *)p; }
 INLINE v8 FN(load)(const float *p) { return *(const v8u *)p; }
 INLINE void FN(store)(float *p, v8 x) { *(v8u *)p = x; }
 INLINE v8 FN(all)(float x) { return (v8){x, x, x, x, x, x, x, x}; }
@@ -42,33 +57,82 @@ INLINE v8 FN(sums)(const v8 *a) {
 
 INLINE float FN(sum)(v8 a) { return ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7])); }
 
-// Loads and stores the first some of eight numbers; the others are 0, and left alone.
-INLINE v8 FN(load_some)(const float *p, int some) {
-#if WIDE
-	return (v8)_mm256_maskload_ps(p, (__m256i)((i8){0, 1, 2, 3, 4, 5, 6, 7} < some));
+// Loads and stores the first some numbers of a vector; the others are 0, and left alone.
+INLINE V FN(load_some)(const float *p, int some) {
+#if WIDE == 2
+	return (V)_mm512_maskz_loadu_ps((__mmask16)((1u << some) - 1), p);
+#elif WIDE
+	return (V)_mm256_maskload_ps(p, (__m256i)((I){NUMBERS} < some));
 #else
-	v8 x = FN(all)(0);
+	V x = {0};
 	for (int k = 0; k < some; k++)
 		x[k] = p[k];
 	return x;
 #endif
 }
 
-INLINE void FN(store_some)(float *p, v8 x, int some) {
+INLINE void FN(store_some)(float *p, V x, int some) {
+#if WIDE == 2
+	_mm512_mask_storeu_ps(p, (__mmask16)((1u << some) - 1), (__m512)x);
+#else
 	for (int k = 0; k < some; k++)
 		p[k] = x[k];
+#endif
 }
 
-// Adds the rows of h of entries i … to-1 to y, or sets y to their sum: n times eight columns from column c on, of the last eight only
+#if WIDE
+// A bit for each lane whose number is negative.
+INLINE unsigned FN(signs)(I x) {
+#if WIDE == 2
+	return _mm512_movepi32_mask((__m512i)x);
+#else
+	return (unsigned)_mm256_movemask_ps((__m256)x);
+#endif
+}
+
+// Stores the lanes of x that mask names side by side, and anything after them: LANES in all.
+INLINE void FN(compress)(void *to, U x, unsigned mask) {
+#if WIDE == 2
+	_mm512_storeu_si512(to, _mm512_maskz_compress_epi32((__mmask16)mask, (__m512i)x));
+#else
+	__m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)compressed[mask]));
+	_mm256_storeu_si256(to, _mm256_permutevar8x32_epi32((__m256i)x, order));
+#endif
+}
+
+// A bit for each of LANES columns, whether it is heard.
+INLINE unsigned FN(are_heard)(const uint32_t *heard, const int32_t *columns) {
+	U c = FN(whole)(columns);
+#if WIDE == 2
+	__m512i words = _mm512_i32gather_epi32((__m512i)(c >> 5), heard, 4);
+	return FN(signs)((I)_mm512_sllv_epi32(words, (__m512i)(~c & 31))); // a column's bit becomes the sign of its word
+#else
+	__m256i words = _mm256_i32gather_epi32((const int *)heard, (__m256i)(c >> 5), 4);
+	return FN(signs)((I)_mm256_sllv_epi32(words, (__m256i)(~c & 31)));
+#endif
+}
+#endif
+
+// A weight for every eight lanes: w[0], and for the second eight, if the set has them, w[next].
+INLINE V FN(halves)(const float *w, int next) {
+#if WIDE == 2
+	return (V)_mm512_mask_broadcastss_ps(_mm512_set1_ps(*w), 0xff00, _mm_load_ss(w + next));
+#else
+	(void)next;
+	return FN(each)(*w);
+#endif
+}
+
+// Adds the rows of h of entries i … to-1 to y, or sets y to their sum: n times LANES columns from column c on, of the last ones only
 // some, if that is not 0. n is known where this is compiled in, so that sums stay in registers. Eight columns have one weight,
 // weights[entry·heads + head], or each its own.
 INLINE void FN(tile)(const times_args *a, int64_t i, int64_t to, int64_t c, int n, int some, int add, float *y) {
-	v8 s[8];
+	V s[8];
 	int64_t share = a->width / a->heads;
 	y += c;
 #define COLUMNS _Pragma("GCC unroll 8") for (int k = 0; k < n; k++)
-#define PART(p) (some && k == n - 1 ? FN(load_some)((p) + 8 * k, some) : FN(load)((p) + 8 * k))
-	COLUMNS s[k] = add ? PART(y) : FN(all)(0);
+#define PART(p) (some && k == n - 1 ? FN(load_some)((p) + LANES * k, some) : FN(loads)((p) + LANES * k))
+	COLUMNS s[k] = add ? PART(y) : (V){0};
 	if (!a->weights) {
 		for (; i < to; i++) {
 			const float *h = a->h + (int64_t)a->columns[i] * a->width + c;
@@ -77,14 +141,14 @@ INLINE void FN(tile)(const times_args *a, int64_t i, int64_t to, int64_t c, int 
 	} else if (a->heads == 1) {
 		for (; i < to; i++) {
 			const float *h = a->h + (int64_t)a->columns[i] * a->width + c;
-			v8 w = FN(all)(a->weights[a->positions ? a->positions[i] : i]);
+			V w = FN(each)(a->weights[a->positions ? a->positions[i] : i]);
 			COLUMNS s[k] += w * PART(h);
 		}
 	} else if (share == 8) {
 		for (; i < to; i++) {
 			const float *h = a->h + (int64_t)a->columns[i] * a->width + c;
 			const float *w = a->weights + (int64_t)(a->positions ? a->positions[i] : i) * a->heads + c / 8;
-			COLUMNS s[k] += FN(all)(w[k]) * PART(h);
+			COLUMNS s[k] += FN(halves)(w + k * LANES / 8, LANES > 8 && !(some && some <= 8 && k == n - 1)) * PART(h);
 		}
 	} else if (share == 1) {
 		for (; i < to; i++) {
@@ -96,42 +160,32 @@ INLINE void FN(tile)(const times_args *a, int64_t i, int64_t to, int64_t c, int 
 		for (; i < to; i++) {
 			const float *h = a->h + (int64_t)a->columns[i] * a->width + c;
 			const float *w = a->weights + (int64_t)(a->positions ? a->positions[i] : i) * a->heads;
-			COLUMNS s[k] += FN(all)(w[(c + 8 * k) / share]) * PART(h);
+			COLUMNS s[k] += FN(halves)(w + (c + LANES * k) / share, (c + LANES * k) / share < (c + LANES * k + LANES - 8) / share) * PART(h);
 		}
 	}
 	COLUMNS {
 		if (some && k == n - 1)
-			FN(store_some)(y + 8 * k, s[k], some);
+			FN(store_some)(y + LANES * k, s[k], some);
 		else
-			FN(store)(y + 8 * k, s[k]);
+			FN(stores)(y + LANES * k, s[k]);
 	}
 #undef COLUMNS
 #undef PART
 }
 
-// As many columns as there are left in one pass over the entries, up to 64.
+// As many columns as there are left in one pass over the entries, up to eight vectors.
 INLINE void FN(times_row)(const times_args *a, int64_t i, int64_t to, int add, float *y) {
 	int64_t share = a->width / a->heads;
 	if (share % 8 == 0 || share == 1 || a->heads == 1) {
-		for (int64_t c = 0; c < a->width; c += 64) {
-			int64_t left = a->width - c < 64 ? a->width - c : 64;
-			switch (left) {
-			case 64: FN(tile)(a, i, to, c, 8, 0, add, y); continue;
-			case 32: FN(tile)(a, i, to, c, 4, 0, add, y); continue;
-			case 16: FN(tile)(a, i, to, c, 2, 0, add, y); continue;
-			case 8: FN(tile)(a, i, to, c, 1, 0, add, y); continue;
-			}
-			int some = (left - 1) % 8 + 1;
-			switch ((left + 7) / 8) {
-			case 1: FN(tile)(a, i, to, c, 1, some, add, y); break;
-			case 2: FN(tile)(a, i, to, c, 2, some, add, y); break;
-			case 3: FN(tile)(a, i, to, c, 3, some, add, y); break;
-			case 4: FN(tile)(a, i, to, c, 4, some, add, y); break;
-			case 5: FN(tile)(a, i, to, c, 5, some, add, y); break;
-			case 6: FN(tile)(a, i, to, c, 6, some, add, y); break;
-			case 7: FN(tile)(a, i, to, c, 7, some, add, y); break;
-			case 8: FN(tile)(a, i, to, c, 8, some, add, y); break;
-			}
+		for (int64_t c = 0; c < a->width; c += 8 * LANES) {
+			int64_t left = a->width - c < 8 * LANES ? a->width - c : 8 * LANES;
+			int some = (int)((left - 1) % LANES) + 1;
+#define WHOLE(n) case n * LANES: FN(tile)(a, i, to, c, n, 0, add, y); continue;
+#define TILES(n) case n: FN(tile)(a, i, to, c, n, some, add, y); break;
+			switch (left) { WHOLE(1) WHOLE(2) WHOLE(4) WHOLE(8) }
+			switch ((left + LANES - 1) / LANES) { TILES(1) TILES(2) TILES(3) TILES(4) TILES(5) TILES(6) TILES(7) TILES(8) }
+#undef WHOLE
+#undef TILES
 		}
 		return;
 	}
@@ -153,32 +207,33 @@ INLINE void FN(times_row)(const times_args *a, int64_t i, int64_t to, int add, f
 
 // A bijection of 32 bits in which every bit changes each other about half of the time, with the constants of Chris Wellons'
 // "lowbias32". kernels.Stream.Keep computes the same.
-INLINE u8 FN(mix)(u8 x) {
+INLINE U FN(mix)(U x) {
 	x = (x ^ (x >> 16)) * 0x7feb352du;
 	x = (x ^ (x >> 15)) * 0x846ca68bu;
 	return x ^ (x >> 16);
 }
 
-// Copies what is kept of entries i … to-1 to columns and weights, without branches, and returns how many these are. There must be room for
-// eight more.
+INLINE int FN(is_heard)(const uint32_t *heard, int32_t c) { return (int)(heard[c >> 5] >> (c & 31) & 1); }
+
+// Copies what is kept of entries i … to-1 to columns and weights, without branches, and returns how many these are. There must be room
+// for LANES more.
 INLINE int64_t FN(keep)(const times_args *a, int64_t i, int64_t to, int32_t *columns, float *weights) {
 	int64_t n = 0;
-	u8 places = {0, 1, 2, 3, 4, 5, 6, 7};
-	for (; i < to; i += 8) {
-		int whole = i + 8 <= a->entries, some = to - i < 8 ? (int)(to - i) : 8;
-		u8 number = (uint32_t)i + places;
+	U places = {NUMBERS};
+	for (; i < to; i += LANES) {
+		int whole = i + LANES <= a->entries, some = to - i < LANES ? (int)(to - i) : LANES;
+		U number = (uint32_t)i + places;
 		if (a->positions && whole)
-			number = *(const u8u *)(a->positions + i);
+			number = FN(whole)(a->positions + i);
 		else if (a->positions)
 			for (int k = 0; k < some; k++)
 				number[k] = (uint32_t)a->positions[i + k];
-		i8 kept = (FN(mix)(FN(mix)(number ^ a->draw[0]) + a->draw[1]) >= a->draw[2]) & (places < (uint32_t)some);
+		I kept = (FN(mix)(FN(mix)(number ^ a->draw[0]) + a->draw[1]) >= a->draw[2]) & (places < (uint32_t)some);
 #if WIDE
 		if (whole) {
-			int mask = _mm256_movemask_ps((__m256)kept);
-			__m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)compressed[mask]));
-			_mm256_storeu_si256((__m256i *)(columns + n), _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const __m256i *)(a->columns + i)), order));
-			FN(store)(weights + n, (v8)_mm256_permutevar8x32_ps((__m256)(FN(load)(a->weights + i) * FN(all)(a->scale)), order));
+			unsigned mask = FN(signs)(kept);
+			FN(compress)(columns + n, FN(whole)(a->columns + i), mask);
+			FN(compress)(weights + n, (U)(FN(loads)(a->weights + i) * FN(each)(a->scale)), mask);
 			n += __builtin_popcount(mask);
 			continue;
 		}
@@ -192,25 +247,16 @@ INLINE int64_t FN(keep)(const times_args *a, int64_t i, int64_t to, int32_t *col
 	return n;
 }
 
-INLINE int FN(is_heard)(const uint32_t *heard, int32_t c) { return (int)(heard[c >> 5] >> (c & 31) & 1); }
-
-// Copies the columns of entries i … to-1 that are heard, and the rows of their weights if there are any, without branches, and returns how many
-// these are. There must be room for eight more.
+// Copies the columns of entries i … to-1 that are heard, and the rows of their weights if there are any, without branches, and returns
+// how many these are. There must be room for LANES more.
 INLINE int64_t FN(hear)(const times_args *a, int64_t i, int64_t to, int32_t *columns, int32_t *positions) {
 	int64_t n = 0;
 #if WIDE
-	for (; i + 8 <= to; i += 8) {
-		__m256i c = _mm256_loadu_si256((const __m256i *)(a->columns + i));
-		__m256i words = _mm256_i32gather_epi32((const int *)a->heard, _mm256_srli_epi32(c, 5), 4);
-		// A column's bit becomes the sign of its word.
-		int mask = _mm256_movemask_ps((__m256)_mm256_sllv_epi32(words, _mm256_andnot_si256(c, _mm256_set1_epi32(31))));
-		__m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)compressed[mask]));
-		_mm256_storeu_si256((__m256i *)(columns + n), _mm256_permutevar8x32_epi32(c, order));
-		if (a->weights) {
-			__m256i at = a->positions ? _mm256_loadu_si256((const __m256i *)(a->positions + i))
-			                          : (__m256i)((int32_t)i + (i8){0, 1, 2, 3, 4, 5, 6, 7});
-			_mm256_storeu_si256((__m256i *)(positions + n), _mm256_permutevar8x32_epi32(at, order));
-		}
+	for (; i + LANES <= to; i += LANES) {
+		unsigned mask = FN(are_heard)(a->heard, a->columns + i);
+		FN(compress)(columns + n, FN(whole)(a->columns + i), mask);
+		if (a->weights)
+			FN(compress)(positions + n, a->positions ? FN(whole)(a->positions + i) : (uint32_t)i + (U){NUMBERS}, mask);
 		n += __builtin_popcount(mask);
 	}
 #endif
@@ -226,10 +272,10 @@ INLINE int64_t FN(hear)(const times_args *a, int64_t i, int64_t to, int32_t *col
 // The same without the entries that are dropped, or not heard.
 INLINE void FN(some_row)(const times_args *a, int64_t i, int64_t to, float *y) {
 	enum { SOME = 128 };
-	int32_t columns[SOME + 8];
+	int32_t columns[SOME + LANES];
 	union {
-		int32_t positions[SOME + 8];
-		float weights[SOME + 8];
+		int32_t positions[SOME + LANES];
+		float weights[SOME + LANES];
 	} of;
 	times_args some = *a;
 	some.columns = columns;
@@ -282,10 +328,10 @@ INLINE void FN(soon)(const void *p, int64_t size) {
 // Takes the entries of rows from … to-1 that are heard, or kept, out of a, without branches. It returns 0 if there is no memory for them.
 INLINE int FN(take_some)(times_args *a, int64_t from, int64_t to) {
 	int64_t entries = a->offsets[to] - a->offsets[from], n = 0;
-	int32_t *offsets = malloc((to - from + 1 + (a->weights ? 2 : 1) * (entries + 8)) * sizeof *offsets);
+	int32_t *offsets = malloc((to - from + 1 + (a->weights ? 2 : 1) * (entries + LANES)) * sizeof *offsets);
 	if (!offsets)
 		return 0;
-	int32_t *columns = offsets + (to - from + 1), *positions = columns + entries + 8;
+	int32_t *columns = offsets + (to - from + 1), *positions = columns + entries + LANES;
 	for (int64_t r = from; r < to; r++) {
 		offsets[r - from] = (int32_t)n;
 		int64_t i = a->offsets[r], end = a->offsets[r + 1];
@@ -550,16 +596,14 @@ static TARGET void FN(attend_backward)(const void *args, int64_t from, int64_t t
 static TARGET void FN(drop)(const void *args, int64_t from, int64_t to) {
 	const drop_args *a = args;
 	int64_t end = to * NM_CHUNK < a->size ? to * NM_CHUNK : a->size;
-	for (int64_t i = from * NM_CHUNK; i < end; i += 8) {
-		u8 position = a->first + (uint32_t)i + (u8){0, 1, 2, 3, 4, 5, 6, 7};
-		i8 kept = FN(mix)(FN(mix)(position ^ a->keys[0]) + a->keys[1]) >= a->bound;
-		v8 scale = (v8)((i8)FN(all)(a->scale) & kept);
-		if (i + 8 <= end) {
-			FN(store)(a->y + i, a->x ? FN(load)(a->x + i) * scale : scale);
-			continue;
-		}
-		for (int k = 0; i + k < end; k++)
-			a->y[i + k] = a->x ? a->x[i + k] * scale[k] : scale[k];
+	for (int64_t i = from * NM_CHUNK; i < end; i += LANES) {
+		U position = a->first + (uint32_t)i + (U){NUMBERS};
+		I kept = FN(mix)(FN(mix)(position ^ a->keys[0]) + a->keys[1]) >= a->bound;
+		V scale = (V)((I)FN(each)(a->scale) & kept);
+		if (i + LANES <= end)
+			FN(stores)(a->y + i, a->x ? FN(loads)(a->x + i) * scale : scale);
+		else
+			FN(store_some)(a->y + i, a->x ? FN(load_some)(a->x + i, (int)(end - i)) * scale : scale, (int)(end - i));
 	}
 }
 
@@ -626,27 +670,18 @@ static TARGET void FN(elu)(const void *args, int64_t from, int64_t to) {
 	}
 }
 
-// Adds x[r]ᵀ·v[r], for the rows r of a panel, to m ≤ 4 rows of y and to low + high of its columns, 8 at most each.
-INLINE void FN(outer_tile)(const outer_args *a, const float *x, const float *v, float *y, int64_t rows, int m, int low, int high) {
-	v8 sums[4][2];
-	for (int j = 0; j < m; j++) {
-		sums[j][0] = low == 8 ? FN(load)(y + j * a->out) : FN(load_some)(y + j * a->out, low);
-		sums[j][1] = high == 8 ? FN(load)(y + j * a->out + 8) : high ? FN(load_some)(y + j * a->out + 8, high) : FN(all)(0);
-	}
-	for (int64_t r = 0; r < rows; r++, x += a->width, v += a->out) {
-		v8 v0 = low == 8 ? FN(load)(v) : FN(load_some)(v, low);
-		v8 v1 = high == 8 ? FN(load)(v + 8) : high ? FN(load_some)(v + 8, high) : FN(all)(0);
-		for (int j = 0; j < m; j++) {
-			sums[j][0] += FN(all)(x[j]) * v0;
-			if (high)
-				sums[j][1] += FN(all)(x[j]) * v1;
-		}
-	}
-	for (int j = 0; j < m; j++) {
-		FN(store_some)(y + j * a->out, sums[j][0], low);
-		if (high)
-			FN(store_some)(y + j * a->out + 8, sums[j][1], high);
-	}
+// Adds x[r]ᵀ·v[r], for the rows r of a panel, to m ≤ 4 rows of y and n vectors of its columns, of the last one only some if that is
+// not 0.
+INLINE void FN(outer_tile)(const outer_args *a, const float *x, const float *v, float *y, int64_t rows, int m, int n, int some) {
+	V sums[4][OUTER];
+#define EACH _Pragma("GCC unroll 4") for (int j = 0; j < m; j++) _Pragma("GCC unroll 4") for (int k = 0; k < n; k++)
+#define PART(p) (some && k == n - 1 ? FN(load_some)((p) + LANES * k, some) : FN(loads)((p) + LANES * k))
+	EACH sums[j][k] = PART(y + j * a->out);
+	for (int64_t r = 0; r < rows; r++, x += a->width, v += a->out)
+		EACH sums[j][k] += FN(each)(x[j]) * PART(v);
+	EACH FN(store_some)(y + j * a->out + LANES * k, sums[j][k], some && k == n - 1 ? some : LANES);
+#undef EACH
+#undef PART
 }
 
 static TARGET void FN(outer)(const void *args, int64_t from, int64_t to) {
@@ -660,18 +695,20 @@ static TARGET void FN(outer)(const void *args, int64_t from, int64_t to) {
 		int64_t end = (part + 1) * a->rows / a->parts;
 		for (int64_t r = part * a->rows / a->parts; r < end; r += PANEL) {
 			int64_t rows = r + PANEL < end ? PANEL : end - r;
+			for (int64_t next = r + PANEL; next < end && next < r + 2 * PANEL; next++)
+				FN(soon)(a->x + next * a->width + first, (last - first) * (int64_t)sizeof *a->x);
 			for (int64_t i = first; i < last; i += 4) {
-				int m = last - i < 4 ? last - i : 4;
+				int m = last - i < 4 ? (int)(last - i) : 4;
 				const float *x = a->x + r * a->width + i, *v = a->v + r * a->out;
-				for (int64_t k = 0; k < a->out; k += 16) {
-					int left = a->out - k < 16 ? a->out - k : 16, low = left < 8 ? left : 8;
+				for (int64_t k = 0; k < a->out; k += OUTER * LANES) {
+					int left = a->out - k < OUTER * LANES ? (int)(a->out - k) : OUTER * LANES, some = left % LANES;
 					float *to = y + i * a->out + k;
-					if (m == 4 && left == 16)
-						FN(outer_tile)(a, x, v + k, to, rows, 4, 8, 8);
-					else if (m == 4 && left <= 8)
-						FN(outer_tile)(a, x, v + k, to, rows, 4, low, 0);
+					if (m == 4 && left == OUTER * LANES)
+						FN(outer_tile)(a, x, v + k, to, rows, 4, OUTER, 0);
+					else if (m == 4 && left <= LANES)
+						FN(outer_tile)(a, x, v + k, to, rows, 4, 1, some);
 					else
-						FN(outer_tile)(a, x, v + k, to, rows, m, low, left - low);
+						FN(outer_tile)(a, x, v + k, to, rows, m, (left + LANES - 1) / LANES, some);
 				}
 			}
 		}
@@ -681,3 +718,14 @@ static TARGET void FN(outer)(const void *args, int64_t from, int64_t to) {
 static const kernels FN(set) = {FN(times), FN(times_blocked), FN(total), FN(highest), FN(agreement), FN(attend), FN(attend_backward), FN(drop), FN(score), FN(score_backward), FN(elu), FN(outer)};
 
 #undef INLINE
+#undef V
+#undef Vu
+#undef I
+#undef U
+#undef Uu
+#undef LANES
+#undef OUTER
+#undef NUMBERS
+#undef FN
+#undef TARGET
+#undef WIDE

@@ -1,4 +1,5 @@
-// Prints the bits that each loop of kernels.c computes of numbers made here, so that processors can be compared: TestLoopsOnARM64.
+// Prints the bits that each loop of kernels.c computes of numbers made here, to compare processors and sets of instructions: digits_test.go. An
+// argument is how many random shapes to add.
 #include "../kernels.c"
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ static void say(const char *what, int64_t width, int64_t heads, float *x, int64_
 	printf("%s %d %d: %016llx\n", what, (int)width, (int)heads, (unsigned long long)hash);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
 	const kernels *k = nm_kernels();
 	for (int r = 0; r < ROWS; r++) {
 		int n = r % 7 == 3 ? 0 : r == 20 ? 300 : drawn() % 19;
@@ -43,8 +44,9 @@ int main(void) {
 		h[i] = number(), g[i] = number(), e[i] = 3 * number(), source[i] = number(), target[i] = number(), weights[i] = number(),
 		keep[i] = 2.0f * (drawn() >> 31);
 	static const int shapes[][2] = {{1, 1}, {3, 1}, {8, 1}, {41, 1}, {64, 1}, {64, 8}, {8, 8}, {14, 2}, {130, 1}, {48, 3}, {56, 8}};
-	for (unsigned s = 0; s < sizeof shapes / sizeof *shapes; s++) {
-		int64_t width = shapes[s][0], heads = shapes[s][1];
+	int known = sizeof shapes / sizeof *shapes, all = known + (argc > 1 ? atoi(argv[1]) : 0);
+	for (int s = 0; s < all; s++) {
+		int64_t heads = s < known ? shapes[s][1] : 1 + (int)(drawn() % 9 * (drawn() % 2)), width = s < known ? shapes[s][0] : heads * (1 + drawn() % (150 / heads));
 #define SAY(what, x, n) say(what, width, heads, x, n)
 		times_args t = {.offsets = offsets, .columns = columns, .h = h, .width = width, .heads = heads, .entries = entries, .y = y};
 		if (heads == 1)
@@ -57,9 +59,14 @@ int main(void) {
 		k->times(&t, 0, ROWS), SAY("heard", y, ROWS * width);
 		t.heard = NULL, t.block = 8;
 		k->times_blocked(&t, 0, ROWS), SAY("in blocks", y, ROWS * width);
-		t.block = 0, t.draw = draw, t.scale = 2;
+		t.draw = draw, t.scale = 2;
+		if (heads == 1)
+			k->times_blocked(&t, 0, ROWS), SAY("dropped, in blocks", y, ROWS * width);
+		t.block = 0;
 		if (heads == 1)
 			k->times(&t, 0, ROWS), SAY("dropped", y, ROWS * width);
+		outer_args o = {h, g, 200, 1 + width % 70, 1 + width * heads % 90, 3, y};
+		k->outer(&o, 0, 3 * ((o.width + NM_OUTER - 1) / NM_OUTER)), SAY("outer", y, 3 * o.width * o.out);
 		reduce_args r = {offsets, positions, h, width, y};
 		k->total(&r, 0, ROWS), SAY("total", y, ROWS * width);
 		k->highest(&r, 0, ROWS), SAY("highest", y, ROWS * width);
@@ -79,8 +86,10 @@ int main(void) {
 		k->score(&c, 0, ROWS), SAY("scores", y, ROWS * heads), SAY("scores", z, ROWS * heads);
 		k->score_backward(&c, 0, 7), SAY("their gradient", d, ROWS * width), SAY("of a", alpha, 7 * width), SAY("of b", kept, 7 * width);
 	}
-	drop_args t = {h, 5, {7, 11}, 1u << 30, 1.25f, 5000, y};
-	k->drop(&t, 0, 5), say("dropout", 0, 0, y, 5000);
+	for (int64_t size = 4990; size < 5008; size++) {
+		drop_args t = {h, 5, {7, 11}, 1u << 30, 1.25f, size, y};
+		k->drop(&t, 0, 5), say("dropout", 0, 0, y, size + 1);
+	}
 	elu_args u = {e, NULL, 5000, y};
 	k->elu(&u, 0, 5), say("ELU", 0, 0, y, 5000);
 	u.v = g, k->elu(&u, 0, 5), say("its gradient", 0, 0, y, 5000);
