@@ -22,7 +22,7 @@ DOORS = {
         "paper/DEVIATIONS.md"),
     "Use on your graph": ("docs/ADVICE.md", "33", "03", "docs/COMMANDS.md", "docs/EXPLAIN.md", "docs/FORMATS.md",
         "docs/ONNX.md", "docs/BEAM.md", "datasets/SOURCES.md", "environment.md", "docker/README.md"),
-    "Use from Go": ("docs/LIBRARY.md", "04"),
+    "Use from Go": ("docs/LIBRARY.md", "04", "06"),
     "Look inside": ("README.md", "ARCHITECTURE.md", "docs/PERFORMANCE.md", "docs/RELIABILITY.md", "docs/UPSTREAM.md",
         "scripts/peers/README.md", "aggtree/explorer/README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"),
 }
