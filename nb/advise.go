@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"nodemask/advice"
@@ -44,7 +45,7 @@ func Advise(data string, budget time.Duration, models ...string) {
 func showAdvice(a *advice.Advice) {
 	text := "**" + a.Sentence + "**"
 	if rest := a.Rest(); rest != "" {
-		text += "\n\n" + rest
+		text += "\n\n" + strings.ReplaceAll(rest, "--budget", "budget")
 	}
 	if a.Command != "" {
 		text += "\n\n    " + a.Command

@@ -3,6 +3,7 @@ package nb
 import (
 	"fmt"
 	"html"
+	"path/filepath"
 	"strconv"
 
 	"github.com/janpfeifer/gonb/gonbui"
@@ -20,6 +21,14 @@ func Export(model, output string) {
 			Markdown(fmt.Sprintf("Wrote `%s`", e.Exported))
 		}
 	}))
+}
+
+// Page writes a page that trains on a graph in a browser, without a network, and says where it is. data is as in
+// [Data]. It compiles the page's program first, which takes a minute the first time.
+func Page(data, file string) {
+	file = Must1(filepath.Abs(expand(file)))
+	command("page", "--data", expand(data), "--output", file)
+	Markdown(fmt.Sprintf("Open `%s` in a browser.", file))
 }
 
 // Explain shows why a model saved by 'nodemask train --save-model' gives a node its class: the aggregation tree, with

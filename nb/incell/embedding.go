@@ -3,6 +3,7 @@ package incell
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"nodemask/datasets"
 	"nodemask/nb"
@@ -42,6 +43,9 @@ func embedding(ctx context.Context, b *backend.Backend, x train.Experiment, r *t
 
 func nameOf(x train.Experiment) string {
 	name := hyper.Title(x.Parameters.Model)
+	if x.Own != nil && len(x.Own.Layers) > 0 {
+		_, name, _ = strings.Cut(fmt.Sprintf("%T", x.Own.Layers[0]), ".")
+	}
 	if x.Parameters.KeepRate.Active() {
 		name += " + NM"
 	}

@@ -134,14 +134,14 @@ type said struct {
 func (e *said) Error() string { return e.text }
 func (e *said) Unwrap() error { return e.cause }
 
-// reason returns the line of output that explains a failure: nodemask's own message, else the first that is not one of
-// go's headings.
+// reason returns the line of output that explains a failure: nodemask's own message, without the dashes of a flag, else
+// the first that is not one of go's headings.
 func reason(output []byte, err error) string {
 	first := ""
 	for line := range strings.SplitSeq(string(output), "\n") {
 		line = strings.TrimSpace(line)
 		if text, ok := strings.CutPrefix(line, "nodemask: "); ok {
-			return text
+			return strings.TrimPrefix(text, "--") // a cell has arguments, not flags
 		}
 		if first == "" && !strings.HasPrefix(line, "#") {
 			first = line

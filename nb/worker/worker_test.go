@@ -116,7 +116,8 @@ func TestWhatGoesWrongIsSaidInALine(t *testing.T) {
 	project := t.TempDir()
 	for body, want := range map[string]string{
 		"undefined()": "nodemask cannot be built: cmd/nodemask/main.go:10:1: undefined: undefined",
-		`fmt.Fprintln(os.Stderr, "nodemask: no\nsuch thing"); os.Exit(1)`: "no",
+		`fmt.Fprintln(os.Stderr, "nodemask: no\nsuch thing"); os.Exit(1)`:         "no",
+		`fmt.Fprintln(os.Stderr, "nodemask: --node 9: no such node"); os.Exit(2)`: "node 9: no such node",
 		`panic("oh")`: "panic: oh",
 		`os.Exit(3)`:  "exit status 3",
 		`fmt.Println("{}"); fmt.Println("hello")`: "nodemask serve-cells: unreadable answer: invalid character 'h' looking " +

@@ -5,7 +5,7 @@
 #   scripts/release/run.sh [FOLDER]      on Linux x86-64, with Go, a C compiler, GNU tar and Python 3
 #
 # All is built from the commit's files alone, in a folder of its own, and twice gives the same bytes with the same Go
-# and C compiler. If the commit has a tag, it must be v and the version in paper/record/version.go; without a tag it is a
+# and C compiler; but the archive of pages, which is made where 'make' has run, has what notebooks said then. If the commit has a tag, it must be v and the version in paper/record/version.go; without a tag it is a
 # snapshot. linux-amd64 is built with cgo, for XLA; the others compute in pure Go.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -23,6 +23,7 @@ version=$(git show HEAD:paper/record/version.go | sed -n 's/^const release = "\(
 [[ -n $version ]] || stop "paper/record/version.go has no version"
 [[ -z $tag || $tag == "v$version" ]] || stop "this commit has the tag $tag, and paper/record/version.go the version $version"
 
+clone=$PWD
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 [[ -z $(ls -A "$out") ]] || stop "$out is not empty"
@@ -67,6 +68,16 @@ glibc=$(objdump -T "$built/nodemask" | sed -n 's/.*GLIBC_\([0-9.]*\)[) ].*/\1/p'
 python3 scripts/release/wheels.py --version "$version" --glibc "$glibc" --date "$date" --work "$work" --out "$out"
 scripts/sbom.sh "$built"
 for parts in "$built"/*.cdx.json; do cp "$parts" "$out/nodemask-$version-$(basename "$parts")"; done
+
+# Where 'make' has run and nothing has changed since: notebooks with their outputs, and their pages.
+if [[ -e $clone/reports/index.html ]] && [[ -z $(git -C "$clone" status --porcelain) ]]; then
+    "$clone/scripts/reports/run.sh" # runs what the commit has changed
+    pages=nodemask-$version-pages
+    mkdir "$work/$pages"
+    cp -R "$clone/reports" "$work/$pages/reports"
+    cp -R "$clone/.nodemask/notebooks" "$work/$pages/notebooks"
+    pack "$pages"
+fi
 
 cd "$out"
 python3 - >provenance.json <<END
