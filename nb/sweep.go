@@ -224,16 +224,19 @@ func (t *Trained) saved() {
 	}
 }
 
-// Predict shows predictions for arriving nodes: nodes (id, features) and edges (source, target) are CSV files. It ends
-// the cell in the transductive setting, where no nodes arrive.
+// Predict shows predictions for arriving nodes: nodes (id, features) and edges (source, target) are CSV files. Edges to
+// nodes that are neither train nodes nor new are left out. It ends the cell in the transductive setting, where no nodes
+// arrive.
 func (t *Trained) Predict(nodes, edges string) {
 	if t.cell.Setting != datasets.Inductive {
 		Must(fmt.Errorf("the model is of the %s setting, where no node arrives", t.cell.Setting))
 	}
 	t.saved()
-	out := command("predict", "--model", t.model, "--cache", t.cache, "--nodes", expand(nodes), "--edges", expand(edges))
+	out := command("predict", "--model", t.model, "--cache", t.cache, "--nodes", expand(nodes), "--edges", expand(edges),
+		"--skip-unknown-edges")
 	table := plots.Table{ID: "predictions", Title: "Nodes that arrive", TextColumns: 2,
-		Header: []string{"node", "class", "probability", "neighbours known", "neighbours new"}}
+		Caption: "Of their neighbours, those count that the model was trained on, and those that arrive with them.",
+		Header:  []string{"node", "class", "probability", "neighbours known", "neighbours new"}}
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
 		var p struct {
 			ID, Class            string
