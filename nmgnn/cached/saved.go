@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/safetensors"
@@ -57,7 +58,7 @@ type Model struct {
 	Own *nmgnn.Model `json:"-"`
 }
 
-// Fingerprint returns a hash that ties caches to their model.
+// Fingerprint returns a hash of settings and weights that ties caches to their model.
 func (m *Model) Fingerprint() string {
 	h := sha256.New()
 	_ = json.NewEncoder(h).Encode(m) // a hash never fails
@@ -257,13 +258,44 @@ func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, e
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	said, err := file.Metadata(fingerprintKey)
+	if err != nil || said != m.Fingerprint() {
+		m.reorder()
+	}
 	// Who edits weights or settings must remove it: old caches do not fit.
-	if said, err := file.Metadata(fingerprintKey); err == nil && said != m.Fingerprint() {
+	if err == nil && said != m.Fingerprint() {
 		return nil, fmt.Errorf("%s: the metadata has the fingerprint %.20q of another model, this one's is %s: remove it if "+
 			"weights or settings were changed on purpose",
 			path, said, m.Fingerprint())
 	}
 	return m, nil
+}
+
+// reorder brings the weights into the order in which the model makes them, in which the fingerprint takes them: other
+// programs write tensors in an order of their own.
+func (m *Model) reorder() {
+	numbers := 0
+	for _, w := range m.Weights {
+		numbers += len(w.Values)
+	}
+	// More takes memory, and running the model reports what is missing.
+	if m.Features > numbers || max(m.layers(), m.Settings.MLPLayers) > len(m.Weights) {
+		return
+	}
+	b, err := backend.Open("go")
+	if err != nil {
+		return
+	}
+	defer b.Finalize()
+	paths, err := m.Network().Order(b, m.Features)
+	if err != nil {
+		return
+	}
+	place := make(map[string]int, len(paths))
+	for i, path := range paths {
+		place[path] = i
+	}
+	slices.SortStableFunc(m.Weights, func(v, w infer.Weight) int { return cmp.Compare(place[v.Path], place[w.Path]) })
 }
 
 // checkOwn checks that own is given exactly if the file needs it, with as many layers.

@@ -140,39 +140,60 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 
 // Untrained returns a model with initial weights drawn from the seed, for a number of features per node.
 func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w Model, err error) {
-	defer gomlx.Guard(&err, "making a model")
 	w.Model = m
+	err = w.made(b, features, func(store *model.Store) error {
+		for v := range store.IterVariables() {
+			if !variables.IsWeight(v) || v.HasValue() && !variables.IsMade(store, v) { // a layer's own values stay
+				continue
+			}
+			value, err := variables.FirstValue(store, v, seed)
+			if err != nil {
+				return err
+			}
+			if err := v.SetValue(value); err != nil {
+				return gomlx.Error(err)
+			}
+		}
+		w.Weights, err = variables.WeightsOf(store)
+		return err
+	})
+	return w, err
+}
+
+// Order returns the paths of the model's weights in the order in which it makes them. It needs no values of them.
+func (m Model) Order(b *backend.Backend, features int) (paths []string, err error) {
+	err = m.made(b, features, func(store *model.Store) error {
+		for v := range store.IterVariables() {
+			if variables.IsWeight(v) {
+				paths = append(paths, v.Path())
+			}
+		}
+		return nil
+	})
+	return paths, err
+}
+
+// made calls use with a store of the model's variables, without values. They do not depend on the graph: one node will
+// do.
+func (m Model) made(b *backend.Backend, features int, use func(store *model.Store) error) (err error) {
+	defer gomlx.Guard(&err, "making a model")
 	if err := cmp.Or(m.Check(), gomlx.CheckOpen(b)); err != nil {
-		return w, err
+		return err
 	}
 	if features < 1 {
-		return w, fmt.Errorf("%d features a node: a model needs at least one", features)
+		return fmt.Errorf("%d features a node: a model needs at least one", features)
 	}
 	store := model.NewStore()
 	defer store.Finalize()
-	// Initial weights do not depend on the graph: one node will do.
 	alone, _, err := csr.FromEdges(1, nil, csr.Options{})
 	if err != nil {
-		return w, err
+		return err
 	}
 	x := datasets.Features{Rows: 1, Width: features, Dense: make([]float32, features)}
-	exec, err := w.program(b, store, alone, x, Options{})
+	exec, err := m.program(b, store, alone, x, Options{})
 	if err != nil {
-		return w, err
+		return err
 	}
 	defer exec.Finalize()
-	for v := range store.IterVariables() {
-		if !variables.IsWeight(v) || v.HasValue() && !variables.IsMade(store, v) { // a layer's own values stay
-			continue
-		}
-		value, err := variables.FirstValue(store, v, seed)
-		if err != nil {
-			return w, err
-		}
-		if err := v.SetValue(value); err != nil {
-			return w, gomlx.Error(err)
-		}
-	}
-	w.Weights, err = variables.WeightsOf(store)
-	return w, err
+	return use(store)
 }

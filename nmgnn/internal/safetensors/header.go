@@ -91,7 +91,8 @@ func (p *headerParser) entry(name string) error {
 func (p *headerParser) size(t tensor) error {
 	width := widths[t.dtype]
 	if width == 0 {
-		return p.wrong("tensor %.60q is of type %.20q: expected F32, I32, I64 or U8", t.name, t.dtype)
+		return p.errorf(lengthSize+p.tokens.InputOffset(), "tensor %.60q is of type %.20q: expected F32, I32, I64 or U8: "+
+			"save it as F32, as PyTorch's .float() does, or %s", t.name, t.dtype, p.kind.Remedy)
 	}
 	if t.begin > t.end || t.end > int64(len(p.data)) {
 		return p.wrong("tensor %.60q has bytes %d to %d of the data: expected 0 to %d, which is all there is",

@@ -132,7 +132,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			`tensor "w" has "DTYPE": expected dtype, shape and data_offsets`},
 		"one key more": {of(`"w":{"dtype":"F32","shape":[4],"data_offsets":[0,16],"x":{}}`), `tensor "w" has "x"`},
 		"an unknown type": {of(one(`"F16"`, "[8]", "[0,16]")),
-			`tensor "w" is of type "F16": expected F32, I32, I64 or U8`},
+			`tensor "w" is of type "F16": expected F32, I32, I64 or U8: save it as F32`},
 		"no type's name":  {of(one(`""`, "[8]", "[0,16]")), `tensor "w" is of type ""`},
 		"a shape of text": {of(one(`"F32"`, `["4"]`, "[0,16]")), `found "4": expected a number`},
 		"a negative size": {of(one(`"F32"`, "[-4]", "[0,16]")),
