@@ -27,7 +27,7 @@ func TestTheClassesAreWhereTheUserSays(t *testing.T) {
 		_, err = Open(t.Context(), path+":label=team", OpenOptions{})
 		require.ErrorContains(t, err, `"team"`)
 	}
-	for choice, says := range map[string]string{":label=": "expected label=NAME", ":mask=1": "of a .pt or .npz file",
+	for choice, says := range map[string]string{":label=": "expected label=NAME", ":mask=1": "of a .pt, .npz or .json file",
 		":k=1": "expected label=NAME"} {
 		_, err := Open(t.Context(), dir+choice, OpenOptions{})
 		require.ErrorContains(t, err, says)

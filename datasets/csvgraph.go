@@ -3,7 +3,6 @@ package datasets
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"nodemask/csr"
 	"nodemask/datasets/internal/graphfile"
@@ -35,13 +34,13 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 	err := withCSV(ctx, open, csvNodesFile, func(t *graphfile.Table) error {
 		labels := graphfile.LabelColumns(ctx)
 		if _, err := t.Column(labels...); err != nil {
-			return err
+			return fmt.Errorf("%w; PATH:label=NAME takes another column as the class", err)
 		}
-		c, notes, err := csvNodes{t}.Columns(labels...)
+		c, err := t.Columns(labels...)
 		if err != nil {
 			return err
 		}
-		nodes, err = graphfile.ReadRows("CSV", csvNodes{t}, c, notes, nil)
+		nodes, err = t.ReadNodes(c, nil)
 		if err == nil && nodes.Graph.Nodes == 0 {
 			err = t.Errorf("no nodes: expected a line for each")
 		}
@@ -72,80 +71,29 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 	return fromFile(g, "", source)
 }
 
-type csvNodes struct{ *graphfile.Table }
-
-func (t csvNodes) Names() []string { return t.Header }
-
-// Keep returns nil: every number takes bytes in the file.
-func (t csvNodes) Keep(graphfile.Columns) error { return nil }
-
-func (t csvNodes) Columns(labels ...string) (c graphfile.Columns, notes []string, err error) {
-	id, err := t.Column("id")
-	if err != nil {
-		return c, nil, err
-	}
-	c, notes = graphfile.NodeColumns(t.Header, id, graphfile.Find(t.Header, labels...), func(column int, _ bool) string {
-		if t.Header[column] != "" {
-			return ""
-		}
-		return fmt.Sprintf("column %d has no name", column+1) // as pandas numbers rows
+// FeatureColumns returns the names of the columns that are read as features from a table like the nodes.csv of [Open];
+// nil if it cannot be read, which reading it reports.
+func FeatureColumns(ctx context.Context, path string) (names []string) {
+	_ = withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
+		c, err := t.Columns(classColumns...)
+		names = c.Names
+		return err
 	})
-	return c, notes, nil
-}
-
-func (t csvNodes) Scan(c graphfile.Columns, each graphfile.Row) error {
-	row := make([]float32, len(c.Features))
-	field := func(column int) []byte {
-		if column < 0 {
-			return nil
-		}
-		return t.Fields[column]
-	}
-	for t.Next() {
-		id := field(c.ID)
-		if len(id) == 0 {
-			return t.Errorf("the id is empty: every node needs one")
-		}
-		for i, column := range c.Features {
-			var err error
-			if row[i], err = t.Feature(t.Fields[column]); err != nil {
-				return t.Errorf("column %.80q: %w", t.Header[column], err)
-			}
-		}
-		masks := [3][]byte{field(c.Masks[0]), field(c.Masks[1]), field(c.Masks[2])}
-		if err := each(id, field(c.Label), masks, row); err != nil {
-			return t.Errorf("%w", err)
-		}
-	}
-	return t.Err()
-}
-
-func withNodes(ctx context.Context, path string, use func(t csvNodes) error) error {
-	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error { return use(csvNodes{t}) })
-}
-
-// Header returns the column names of a CSV table of nodes; nil if unreadable, which its reader reports.
-func Header(ctx context.Context, path string) (names []string) {
-	_ = withNodes(ctx, path, func(t csvNodes) error { names = t.Names(); return nil })
 	return names
 }
 
-// FeaturesOf returns the columns whose names mean features: not ids, classes, masks and the like.
-func FeaturesOf(header []string) []string {
-	return slices.DeleteFunc(slices.Clone(header), func(name string) bool {
-		return graphfile.MeaningOf(name) != graphfile.Feature
-	})
-}
+// classColumns are the names of the class in tables that no choice comes with.
+var classColumns = []string{"label", "class", "y"}
 
 // ScanNodes calls each for every line of a table like the nodes.csv of [Open]. A missing label is empty; slices are
 // overwritten. Errors, each's too, name file and line.
 func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
-	return withNodes(ctx, path, func(t csvNodes) error {
-		c, _, err := t.Columns("label", "class", "y")
+	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
+		c, err := t.Columns(classColumns...)
 		if err != nil {
 			return err
 		}
-		return t.Scan(c, func(id, label []byte, _ [3][]byte, features []float32) error {
+		return t.ScanNodes(c, func(id, label []byte, _ [3][]byte, features []float32) error {
 			return each(id, label, features)
 		})
 	})

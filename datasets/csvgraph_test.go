@@ -95,8 +95,10 @@ func TestReadCSVErrorsNameFileAndLine(t *testing.T) {
 	for name, c := range map[string]struct{ nodes, edges, says string }{
 		"no such node": {tinyNodes, tinyEdges + "ann,dan\n",
 			`edges.csv: line 6: the edge names node "dan", which nodes.csv does not have`},
-		"not a number": {"id,label,x\n1,a,high\n",
-			tinyEdges, `nodes.csv: line 2: column "x": found "high": expected a finite number`},
+		"not a number": {"id,label,x\n1,a,0\n2,b,high\n", tinyEdges, `nodes.csv: line 3: column "x": found "high": expected ` +
+			`a finite number that fits 32 bits: a column of text is left out where its first field is text`},
+		"no class": {"id,club\n1,a\n", tinyEdges, `nodes.csv: line 1: no column "label": the header reads "id,club". The ` +
+			`first line must name the columns; PATH:label=NAME takes another column as the class`},
 		"NaN":            {"id,label,x\n1,a,NaN\n", tinyEdges, `line 2: column "x": found "NaN"`},
 		"infinity":       {"id,label,x\n\n1,a,-inf\n", tinyEdges, `line 3: column "x": found "-inf"`},
 		"beyond 32 bits": {"id,label,x\n1,a,1e39\n", tinyEdges, `found "1e39"`},

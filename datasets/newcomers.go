@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"nodemask/datasets/internal/graphfile"
 )
@@ -42,12 +43,17 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, o Newcomers
 		return nil
 	}
 	var nodes *graphfile.Rows
-	err := withNodes(ctx, nodesFile, func(t csvNodes) error {
-		c, notes, err := graphfile.ColumnsFor(o.Width, t)
+	err := withCSV(ctx, graphfile.Open, nodesFile, func(t *graphfile.Table) error {
+		c, err := t.Columns(classColumns...)
 		if err != nil {
 			return err
 		}
-		nodes, err = graphfile.ReadRows("", t, c, notes, accept)
+		if found := len(c.Features); found != o.Width {
+			left := strings.Join(append([]string{""}, c.Notes...), "; ")
+			return t.Errorf("%d columns of features beside the id: expected %d, as the model was trained with%s", found,
+				o.Width, left)
+		}
+		nodes, err = t.ReadNodes(c, accept)
 		return err
 	})
 	if err != nil {

@@ -63,8 +63,10 @@ func TestNewcomersErrorsNameFileAndLine(t *testing.T) {
 		`new.csv: line 2: node "1" is one that the model was trained on`:        {"id,x,z\n1,0,0\n", ""},
 		`new.csv: line 3: the id "a" is there already (node 0, counted from 0)`: {"id,x,z\na,0,0\na,0,0\n", ""},
 		"new.csv: line 2: the id is empty":                                      {"id,x,z\n,0,0\n", ""},
-		`new.csv: line 2: column "z": found "?": expected a finite number`:      {"id,x,z\na,0,?\n", ""},
-		`joins.csv: line 1: no column "target"`:                                 {"id,x,z\na,0,0\n", "source\n"},
+		`new.csv: line 3: column "z": found "?": expected a finite number`:      {"id,x,z\na,0,1\nb,0,?\n", ""},
+		`new.csv: line 1: 1 columns of features beside the id: expected 2, as the model was trained with; column "z" of text: left out`: {
+			"id,x,z\na,0,?\n", ""},
+		`joins.csv: line 1: no column "target"`: {"id,x,z\na,0,0\n", "source\n"},
 		`joins.csv: line 2: the edge names node "2", which is neither in `: {"id,x,z\na,0,0\n",
 			"source,target\na,2\n"},
 		"new.csv nor in the model's cache": {"id,x,z\na,0,0\n",

@@ -172,15 +172,17 @@ func (z npzReader) labels(l *graphfile.Graph, member, classNames string) error {
 			return err
 		}
 		ok := true
-		if a.Type.IsText() {
+		switch {
+		case a.Type.IsText():
 			labels[v] = index.Add([]byte(one[0]))
-		} else if x, err := strconv.ParseFloat(one[0], 64); err != nil {
-			return a.Errorf("node %d: %w", v, err)
-		} else if names == nil {
-			labels[v], ok = index.AddNumber(x)
-		} else if labels[v] = Unlabelled; x == x && x != -1 {
-			if ok = x == math.Trunc(x) && x >= 0 && x < float64(len(names)); ok {
-				labels[v] = int32(x)
+		case names == nil:
+			labels[v], ok = index.AddNumber(one[0])
+		default:
+			x, _ := strconv.ParseFloat(one[0], 64) // as it was written
+			if labels[v] = Unlabelled; x == x && x != -1 {
+				if ok = x == math.Trunc(x) && x >= 0 && x < float64(len(names)); ok {
+					labels[v] = int32(x)
+				}
 			}
 		}
 		if !ok && names != nil {

@@ -146,8 +146,8 @@ func choices(name, text, format string) (c graphfile.Choice, err error) {
 			c.Label = value
 		case key == "mask":
 			c.Mask, err = strconv.Atoi(value)
-			if err != nil || c.Mask < 0 || !slices.Contains([]string{".pt", ".pth", ".npz"}, format) {
-				return c, &NameError{Name: name, Problem: "expected mask=k of a .pt or .npz file, with columns from 0 on"}
+			if err != nil || c.Mask < 0 || !slices.Contains([]string{".pt", ".pth", ".npz", ".json"}, format) {
+				return c, &NameError{Name: name, Problem: "expected mask=k of a .pt, .npz or .json file, with columns from 0 on"}
 			}
 			c.Mask++
 		default:
@@ -178,7 +178,7 @@ func holdsAny(dir string, files []File) bool {
 //	raw/edge.csv.gz and others    in a folder, as the Open Graph Benchmark has node property prediction
 //
 // After a path, ":label=club" names the column, attribute or field of the classes, ":mask=3" one of several mask
-// columns, from 0, in a .pt or .npz file: "graph.pt:label=club,mask=3".
+// columns, from 0, in a .pt, .npz or .json file: "graph.pt:label=club,mask=3".
 //
 // Your own graphs are undirected: pairs may be listed either way or both; repeats and self-loops are dropped and
 // counted in Report, and Notes list what was left out. Features are sparse if at most a quarter is not zero. Classes
@@ -192,7 +192,7 @@ func holdsAny(dir string, files []File) bool {
 //
 // Two comma-separated files in UTF-8, each with a header line:
 //
-//	nodes.csv   id,label,anything,…   one line a node; every further column is a feature, a finite number
+//	nodes.csv   id,label,anything,…   one line a node; every further column of finite numbers is a feature
 //	edges.csv   source,target         one line a pair of ids; further columns are left out
 //
 // The label may be called class or y. Columns train_mask, val_mask and test_mask are the own split; one without a
@@ -200,8 +200,8 @@ func holdsAny(dir string, files []File) bool {
 //
 // # GraphML and JSON
 //
-// A node's label, class or y is its class; train_mask, val_mask and test_mask are the own split; other numbers are
-// features.
+// A node's label, class or y is its class; train_mask, val_mask and test_mask are the own split, or several in lists;
+// other numbers are features.
 //
 // # npz
 //

@@ -51,7 +51,7 @@ func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
 		"its features are in another order than the model was trained on: they are matched by name")
 	fails(t, 1, "Parquet is not read: write CSV in Python", predict(filepath.Join(dir, "nodes.parquet"))...)
 	for _, table := range []string{turned(t, nodes, 0, 1), put(t, dir, "renamed.csv", "id,x,v\nnew,0.25,1\nalso,1,0\n")} {
-		fails(t, 1, table+`: features that the model was trained on are missing: "z": expected columns of these names`,
+		fails(t, 1, table+`: features that the model was trained on are missing: "z": expected columns of numbers with these names`,
 			predict(table)...)
 	}
 

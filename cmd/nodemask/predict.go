@@ -106,9 +106,9 @@ func (f *predictFlags) run(c *cobra.Command) error {
 		return err
 	}
 	defer p.Close()
-	header := datasets.Header(c.Context(), f.nodes)
-	if header != nil {
-		if err := m.Lacks(header, f.nodes); err != nil {
+	columns := datasets.FeatureColumns(c.Context(), f.nodes)
+	if columns != nil {
+		if err := m.Lacks(columns, f.nodes); err != nil {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func (f *predictFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return fileError("nodes", f.nodes, fileError("edges", f.edges, err))
 	}
-	names := m.FeaturesIn(header)
+	names := m.FeaturesIn(columns)
 	if newcomers.Features, err = match(m, names, newcomers.Features, f.nodes, c.ErrOrStderr()); err != nil {
 		return err
 	}

@@ -8,9 +8,9 @@ import (
 	"nodemask/datasets"
 )
 
-// FeaturesIn returns a table's feature names in column order; nil if their number is not the model's or two are equal.
-func (m *Model) FeaturesIn(header []string) []string {
-	names := datasets.FeaturesOf(header)
+// FeaturesIn returns the names of a table's columns of features; nil if their number is not the model's or two are
+// equal.
+func (m *Model) FeaturesIn(names []string) []string {
 	if len(names) != m.Features || len(slices.Compact(slices.Sorted(slices.Values(names)))) != m.Features {
 		return nil
 	}
@@ -53,6 +53,6 @@ func (m *Model) Lacks(names []string, file string) error {
 	if n > 5 {
 		lacks, more = lacks[:5], fmt.Sprintf(" and %d more", n-5)
 	}
-	return fmt.Errorf("%s: features that the model was trained on are missing: %s%s: expected columns of these names",
+	return fmt.Errorf("%s: features that the model was trained on are missing: %s%s: expected columns of numbers with these names",
 		file, strings.Join(lacks, ", "), more)
 }

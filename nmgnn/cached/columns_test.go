@@ -41,9 +41,9 @@ func TestNamesOfFeaturesAreKnownOrNot(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "nodes.csv")
 		require.NoError(t, os.WriteFile(path, []byte(header+"\n"), 0o600))
-		require.Equal(t, want, (&Model{Features: 2}).FeaturesIn(datasets.Header(t.Context(), path)), header)
+		require.Equal(t, want, (&Model{Features: 2}).FeaturesIn(datasets.FeatureColumns(t.Context(), path)), header)
 	}
-	require.Nil(t, datasets.Header(t.Context(), t.TempDir()))
+	require.Nil(t, datasets.FeatureColumns(t.Context(), t.TempDir()))
 	f, moved, err := (&Model{Features: 1}).Match([]string{"x"}, datasets.Features{Width: 1}, "nodes.csv")
 	require.NoError(t, err)
 	require.False(t, moved)

@@ -39,10 +39,10 @@ type Builder struct {
 	classes []string      // names that may be the class
 	class   []classColumn // by the same numbers
 	chosen  string        // the class named by the user; "": any
+	split   int           // [Choice].Mask
 	taken   string        // the name of the class
-	masks   [3][]int32
-	masked  bool
-	found   int // class names in the row, as bits
+	masks   [3][][]int32  // of each set, the nodes in each split
+	found   int           // class names in the row, as bits
 }
 
 type attribute struct {
@@ -65,9 +65,10 @@ type classColumn struct {
 
 // NewBuilder returns a builder that counts against in's budget. attribute is the format's name for one.
 func NewBuilder(ctx context.Context, in *File, format, attribute string) *Builder {
+	choice := ChoiceOf(ctx)
 	b := &Builder{in: in, Attribute: attribute, index: map[string]int32{}, names: map[string]int32{},
-		offsets: []int64{0}, chosen: ChoiceOf(ctx).Label}
-	b.classes = ChoiceOf(ctx).labels(namesOf[Class])
+		offsets: []int64{0}, chosen: choice.Label, split: choice.Mask}
+	b.classes = choice.labels(namesOf[Class])
 	b.class = make([]classColumn, len(b.classes))
 	b.g.Format = format
 	return b
@@ -89,7 +90,7 @@ func (b *Builder) String(name, value string) error {
 		if err != nil {
 			return fmt.Errorf("%s %.80q: %w", b.Attribute, name, err)
 		}
-		return b.Number(name, map[bool]float64{true: 1}[in])
+		return b.Truth(name, in)
 	}
 	if err := b.Other(name, "string"); err != nil {
 		return err
@@ -104,6 +105,20 @@ func (b *Builder) String(name, value string) error {
 	return nil
 }
 
+// Null gives the next node no value; as a class, it is counted.
+func (b *Builder) Null(name string) error {
+	_, err := b.addClass(name, "null")
+	return err
+}
+
+// Truth gives the next node a boolean attribute: 1 or 0.
+func (b *Builder) Truth(name string, value bool) error {
+	if value {
+		return b.Number(name, 1, "1")
+	}
+	return b.Number(name, 0, "0")
+}
+
 // Other gives the next node an attribute of another kind, left out.
 func (b *Builder) Other(name, kind string) error {
 	a, err := b.attribute(name)
@@ -113,29 +128,15 @@ func (b *Builder) Other(name, kind string) error {
 	return err
 }
 
-// Number gives the next node a numeric attribute.
-func (b *Builder) Number(name string, value float64) error {
-	text := strconv.FormatFloat(value, 'f', -1, 64)
-	if math.Abs(value) > 1<<53 {
-		text = strconv.FormatFloat(value, 'g', -1, 64)
-	}
-	if isClass, err := b.addClass(name, text); isClass || err != nil {
+// Number gives the next node a numeric attribute; text is the value's, to the last digit.
+func (b *Builder) Number(name string, value float64, text string) error {
+	class, _ := numberName(text)
+	if isClass, err := b.addClass(name, class); isClass || err != nil {
 		return err
 	}
 	meaning := MeaningOf(name)
 	if set := meaning.set(); set >= 0 {
-		b.masked = true
-		if value != math.Trunc(value) {
-			return fmt.Errorf("%s %.80q: found %v: expected true or false", b.Attribute, name, value)
-		}
-		if value != 0 {
-			node := int32(len(b.offsets) - 1)
-			if last := b.masks[set]; len(last) > 0 && last[len(last)-1] == node {
-				return fmt.Errorf("%s %.80q is there twice at one node", b.Attribute, name)
-			}
-			b.masks[set] = append(b.masks[set], node)
-		}
-		return nil
+		return b.mark(set, name, value)
 	}
 	a, err := b.attribute(name)
 	if err != nil || meaning != Feature {
@@ -148,6 +149,60 @@ func (b *Builder) Number(name string, value float64) error {
 	a.nodes++
 	b.row = append(b.row, entry{b.names[name], x})
 	return nil
+}
+
+// mark puts the next node into a set, of the split in the name's brackets, unless value is 0.
+func (b *Builder) mark(set int, name string, value float64) error {
+	k := 0
+	if _, number, is := strings.Cut(strings.TrimSuffix(name, "]"), "["); is {
+		k, _ = strconv.Atoi(number)
+	}
+	if k < 0 || k >= maxSplits {
+		return fmt.Errorf("%s %.80q: expected at most %d splits", b.Attribute, name, maxSplits)
+	}
+	if value != math.Trunc(value) {
+		return fmt.Errorf("%s %.80q: found %v: expected true or false", b.Attribute, name, value)
+	}
+	for len(b.masks[set]) <= k {
+		b.masks[set] = append(b.masks[set], nil)
+	}
+	if value == 0 {
+		return nil
+	}
+	in, node := &b.masks[set][k], int32(len(b.offsets)-1)
+	if n := len(*in); n > 0 && (*in)[n-1] == node {
+		return fmt.Errorf("%s %.80q is there twice at one node", b.Attribute, name)
+	}
+	*in = append(*in, node)
+	return b.in.Take(8)
+}
+
+// setSplits sets the own splits.
+func (b *Builder) setSplits() error {
+	var masks [3]*Mask
+	for set, splits := range b.masks {
+		if splits == nil {
+			continue
+		}
+		nodes, columns := int64(b.g.Nodes), int64(len(splits))
+		if err := b.in.Take(nodes * columns); err != nil {
+			return err
+		}
+		marks := make([]bool, nodes*columns)
+		for k, in := range splits {
+			for _, v := range in {
+				marks[int64(v)*columns+int64(k)] = true
+			}
+		}
+		masks[set] = &Mask{What: fmt.Sprintf("%s %q", b.Attribute, namesOf[TrainMask+Meaning(set)][0]), Whole: true,
+			Shape: []int64{nodes, columns}, At: func(v, k int64) float64 {
+				if marks[v*columns+k] {
+					return 1
+				}
+				return 0
+			}}
+	}
+	return b.g.SetMasks(masks, b.split)
 }
 
 // addClass takes the value if the attribute may be the class, and reports that.
@@ -281,8 +336,7 @@ func (b *Builder) Finish() (*Graph, error) {
 		return nil, fmt.Errorf("no node has %s %q: expected the classes there", b.Attribute, b.chosen)
 	}
 	b.setFeatures()
-	g.SetSplit(MasksSplit, b.masked, b.masks)
-	return g, nil
+	return g, b.setSplits()
 }
 
 func (b *Builder) chooseClass() {

@@ -41,22 +41,41 @@ func (c *Classes) Add(name []byte) int32 {
 	return i
 }
 
-// AddNumber is Add for a whole number or NaN; others are not ok.
-func (c *Classes) AddNumber(x float64) (number int32, ok bool) {
-	if math.IsNaN(x) {
-		return c.Add([]byte("NaN")), true
-	}
-	if x != math.Trunc(x) || math.Abs(x) > 1<<53 {
+// AddNumber is Add for the text of a whole number or NaN; others are not ok.
+func (c *Classes) AddNumber(text string) (number int32, ok bool) {
+	name, whole := numberName(text)
+	if !whole {
 		return 0, false
 	}
-	return c.Add(strconv.AppendInt(nil, int64(x), 10)), true
+	return c.Add([]byte(name)), true
+}
+
+// numberName returns a number as a class, whole ones to the last digit, and whether it is whole or NaN.
+func numberName(text string) (name string, whole bool) {
+	if wholeText(text) {
+		return text, true
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil:
+		return text, false
+	case math.Abs(x) > 1<<53:
+		return strconv.FormatFloat(x, 'g', -1, 64), false
+	}
+	return strconv.FormatFloat(x, 'f', -1, 64), math.IsNaN(x) || x == math.Trunc(x)
+}
+
+// wholeText reports whether text is a whole number, of any size, as strconv.FormatInt would write it.
+func wholeText(text string) bool {
+	text = strings.TrimPrefix(text, "-")
+	return text != "" && digits(text) == len(text) && (text[0] != '0' || len(text) == 1)
 }
 
 // noClass returns the name of no class: -1, or PyTorch's -100, if all others are whole numbers from 0; else "".
 func noClass(names []string) (none string) {
 	for _, name := range names {
-		switch n, ok := ParseNumber(name); {
-		case ok && n >= 0:
+		switch {
+		case wholeText(name) && name[0] != '-':
 		case none == "" && (name == "-1" || name == "-100"):
 			none = name
 		default:

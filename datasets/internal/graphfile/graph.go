@@ -239,9 +239,13 @@ func ParseFeature(field []byte) (float32, error) {
 		return float32(v), nil
 	case len(field) == 0:
 		return 0, errors.New("the feature is empty: write 0")
+	case errors.Is(err, strconv.ErrSyntax):
+		return 0, fmt.Errorf("found %.40q: expected a finite number that fits 32 bits: %w", field, errText)
 	}
 	return 0, fmt.Errorf("found %.40q: expected a finite number that fits 32 bits", field)
 }
+
+var errText = errors.New("a column of text is left out where its first field is text")
 
 // Float32 returns x as float32, or an error if that is not finite.
 func Float32(x float64) (float32, error) {

@@ -1,6 +1,7 @@
 package graphfile
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -30,59 +31,74 @@ type Columns struct {
 	Masks     [3]int // of the own split's sets
 	Features  []int
 	Names     []string // of the features
+	Notes     []string // of what is left out
 }
 
-// NodeColumns returns a table's columns, given ids' and labels' (-1: none). leave says why one cannot be used, or "".
-func NodeColumns(names []string, id, label int, leave func(column int, mask bool) string) (c Columns, notes []string) {
-	c = Columns{ID: id, Label: label, Masks: [3]int{-1, -1, -1}}
-	class := ""
-	if label >= 0 {
-		class = names[label]
+// Columns returns what the columns of a table of nodes hold, by their names and its first line: a column that begins
+// with text is no feature. The class has the first of the labels' names that is there.
+func (t *Table) Columns(labels ...string) (Columns, error) {
+	c := Columns{Label: Find(t.Header, labels...), Masks: [3]int{-1, -1, -1}}
+	var err error
+	if c.ID, err = t.Column("id"); err != nil {
+		return c, err
 	}
-	for i, name := range names {
-		if i == id || i == label {
-			continue
+	class := ""
+	if c.Label >= 0 {
+		class = t.Header[c.Label]
+	}
+	text := func(column int) bool { return false }
+	if t.peek() {
+		text = func(column int) bool {
+			_, err := t.feature(t.Fields[column])
+			return errors.Is(err, errText)
 		}
+	}
+	for i, name := range t.Header {
 		what, meaning := fmt.Sprintf("column %.80q", name), MeaningOf(name)
 		set := meaning.set()
-		if why := leave(i, set >= 0); why != "" {
-			notes = append(notes, why+": left out")
-		} else if set >= 0 && c.Masks[set] < 0 {
+		switch {
+		case i == c.ID || i == c.Label:
+		case name == "": // as pandas numbers rows
+			c.Notes = append(c.Notes, fmt.Sprintf("column %d has no name: left out", i+1))
+		case set >= 0 && c.Masks[set] < 0:
 			c.Masks[set] = i
-		} else if meaning == Feature && (class == "" || !strings.EqualFold(name, class)) {
+		case meaning != Feature || strings.EqualFold(name, class):
+			c.Notes = append(c.Notes, max(meaning, Class).LeftOut(what, class))
+		case text(i):
+			c.Notes = append(c.Notes, what+" of text: left out")
+		default:
 			c.Features, c.Names = append(c.Features, i), append(c.Names, name)
-		} else {
-			notes = append(notes, max(meaning, Class).LeftOut(what, class))
 		}
 	}
-	return c, notes
+	return c, nil
 }
 
-// A Row takes a row of nodes; label and masks may be empty. The next row overwrites its slices.
-type Row = func(id, label []byte, masks [3][]byte, features []float32) error
-
-// Nodes is a table of nodes, in any format.
-type Nodes interface {
-	// Names returns the names of the columns.
-	Names() []string
-	// Columns finds the columns; the label's has one of the names, or is missing.
-	Columns(labels ...string) (c Columns, notes []string, err error)
-	// Scan calls each for every row.
-	Scan(c Columns, each Row) error
-	// Keep returns an error if the features are too many, Take if more bytes are.
-	Keep(c Columns) error
-	Take(bytes int64) error
-	// Errorf returns an error that names the file.
-	Errorf(format string, args ...any) error
-}
-
-// ColumnsFor is Columns with width features required.
-func ColumnsFor(width int, t Nodes) (c Columns, notes []string, err error) {
-	c, notes, err = t.Columns()
-	if found := len(c.Features); err == nil && found != width {
-		err = t.Errorf("%d columns of features beside the id: expected %d, as the model was trained with", found, width)
+// ScanNodes calls each for every line; label and masks may be empty. The next line overwrites what it is given.
+func (t *Table) ScanNodes(c Columns, each func(id, label []byte, masks [3][]byte, features []float32) error) error {
+	row := make([]float32, len(c.Features))
+	field := func(column int) []byte {
+		if column < 0 {
+			return nil
+		}
+		return t.Fields[column]
 	}
-	return c, notes, err
+	for t.Next() {
+		id := field(c.ID)
+		if len(id) == 0 {
+			return t.Errorf("the id is empty: every node needs one")
+		}
+		for i, column := range c.Features {
+			var err error
+			if row[i], err = t.feature(t.Fields[column]); err != nil {
+				return t.Errorf("column %.80q: %w", t.Header[column], err)
+			}
+		}
+		masks := [3][]byte{field(c.Masks[0]), field(c.Masks[1]), field(c.Masks[2])}
+		if err := each(id, field(c.Label), masks, row); err != nil {
+			return t.Errorf("%w", err)
+		}
+	}
+	return t.Err()
 }
 
 // NoteEdgeColumns notes the columns left out of a table of edges.
@@ -107,13 +123,10 @@ type Rows struct {
 	features Features
 }
 
-// ReadRows collects a table's rows. accept may refuse an id; nil accepts all.
-func ReadRows(format string, t Nodes, c Columns, notes []string, accept func(id []byte) error) (*Rows, error) {
-	if err := t.Keep(c); err != nil {
-		return nil, err
-	}
+// ReadNodes collects a table's nodes. accept may refuse an id; nil accepts all.
+func (t *Table) ReadNodes(c Columns, accept func(id []byte) error) (*Rows, error) {
 	r := &Rows{columns: c, features: NewFeatures(len(c.Features))}
-	if err := t.Scan(c, func(id, label []byte, masks [3][]byte, features []float32) error {
+	if err := t.ScanNodes(c, func(id, label []byte, masks [3][]byte, features []float32) error {
 		if accept != nil {
 			if err := accept(id); err != nil {
 				return err
@@ -123,11 +136,11 @@ func ReadRows(format string, t Nodes, c Columns, notes []string, accept func(id 
 		if err != nil {
 			return err
 		}
-		return t.Take(bytes)
+		return t.in.Take(bytes)
 	}); err != nil {
 		return nil, err
 	}
-	r.finish(format, notes)
+	r.finish()
 	return r, nil
 }
 
@@ -167,10 +180,10 @@ func parseMask(field string) (bool, error) {
 	return x != 0, nil
 }
 
-func (r *Rows) finish(format string, notes []string) {
+func (r *Rows) finish() {
 	r.Seal()
-	g := &Graph{Format: format, Nodes: len(r.ids), IDs: r.ids,
-		Features: r.features, FeatureNames: r.columns.Names, Notes: notes}
+	g := &Graph{Format: "CSV", Nodes: len(r.ids), IDs: r.ids,
+		Features: r.features, FeatureNames: r.columns.Names, Notes: r.columns.Notes}
 	if r.labels != nil {
 		g.SetLabels(&r.classes, r.labels)
 	}

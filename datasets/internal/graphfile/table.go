@@ -35,6 +35,7 @@ type Table struct {
 	comma   byte   // separator: comma, semicolon or tab
 	newline byte   // line end: newline, or carriage return alone
 	line    int    // of the last line, from 1
+	ahead   int    // number of a line that is read already; 0: none
 	blank   int    // empty lines so far
 	width   int    // columns per line; 0: not known yet
 	long    []byte // a line that does not fit the reader's buffer
@@ -77,8 +78,8 @@ func (t *Table) findDialect() {
 	}
 }
 
-// Feature is [ParseFeature], with decimal commas if semicolons separate fields.
-func (t *Table) Feature(field []byte) (float32, error) {
+// feature is [ParseFeature], with decimal commas if semicolons separate fields.
+func (t *Table) feature(field []byte) (float32, error) {
 	if t.comma == ';' && bytes.Count(field, []byte(",")) == 1 && bytes.IndexByte(field, '.') < 0 {
 		field = bytes.Replace(field, []byte(","), []byte("."), 1)
 	}
@@ -116,6 +117,10 @@ func (t *Table) Err() error { return t.err }
 
 // Next reads a line into Fields; false at the end or after an error, see [Table.Err].
 func (t *Table) Next() bool {
+	if t.ahead > 0 {
+		t.line, t.ahead = t.ahead, 0
+		return true
+	}
 	for t.err == nil {
 		raw, err := t.rawLine()
 		if err != nil {
@@ -155,6 +160,16 @@ func (t *Table) Next() bool {
 		return true
 	}
 	return false
+}
+
+// peek reads the next line, which the next Next returns; errors are still about the one before.
+func (t *Table) peek() bool {
+	line := t.line
+	more := t.Next()
+	if more {
+		t.ahead, t.line = t.line, line
+	}
+	return more
 }
 
 // notUTF8 names the first invalid byte: models could not be saved with such ids or classes.

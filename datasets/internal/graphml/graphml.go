@@ -285,13 +285,13 @@ func (w *walker) value(k *key, text string) error {
 		if err != nil {
 			return fmt.Errorf("GraphML key %.80q: found %.40q: expected a number, as its type %s says", k.name, text, k.kind)
 		}
-		return w.b.Number(k.name, x)
+		return w.b.Number(k.name, x, trimmed)
 	case "boolean":
 		switch strings.ToLower(trimmed) {
 		case "true", "1":
-			return w.b.Number(k.name, 1)
+			return w.b.Truth(k.name, true)
 		case "false", "0":
-			return w.b.Number(k.name, 0)
+			return w.b.Truth(k.name, false)
 		}
 		return fmt.Errorf("GraphML key %.80q: found %.40q: expected true or false", k.name, text)
 	case "string":

@@ -256,19 +256,15 @@ func (w *walker) node(t json.Token) error {
 func (w *walker) value(key string, t json.Token) error {
 	switch t := t.(type) {
 	case nil:
-		return nil
+		return w.b.Null(key)
 	case bool:
-		x := 0.0
-		if t {
-			x = 1
-		}
-		return w.b.Number(key, x)
+		return w.b.Truth(key, t)
 	case json.Number:
 		x, err := t.Float64()
 		if err != nil {
 			return fmt.Errorf("attribute %.80q: found %.40q: expected a finite number", key, t)
 		}
-		return w.b.Number(key, x)
+		return w.b.Number(key, x, t.String())
 	case string:
 		return w.b.String(key, t)
 	}
@@ -281,16 +277,18 @@ func (w *walker) value(key string, t json.Token) error {
 	i := 0
 	other := false
 	return w.list(key, t, func(t json.Token) error {
-		number, ok := t.(json.Number)
-		switch {
-		case other:
-		case ok:
-			i++
-			return w.value(fmt.Sprintf("%s[%d]", key, i-1), number)
+		switch t.(type) {
+		case json.Number, bool:
+			if !other {
+				i++
+				return w.value(fmt.Sprintf("%s[%d]", key, i-1), t)
+			}
 		default:
-			other = true
-			if err := w.b.Other(key, "list"); err != nil {
-				return err
+			if !other {
+				other = true
+				if err := w.b.Other(key, "list"); err != nil {
+					return err
+				}
 			}
 		}
 		return w.skip(t)

@@ -192,9 +192,8 @@ func (r reader) labels(g *graphfile.Graph) error {
 		if len(t.Fields) != 1 {
 			return t.Errorf("%d labels a node: expected one class", len(t.Fields))
 		}
-		x, err := strconv.ParseFloat(cmp.Or(string(t.Fields[0]), "nan"), 64)
-		label, ok := index.AddNumber(x)
-		if err != nil || !ok {
+		label, ok := index.AddNumber(cmp.Or(string(t.Fields[0]), "nan"))
+		if !ok {
 			return t.Errorf("found the label %.40q: expected a whole number", t.Fields[0])
 		}
 		g.Labels = append(g.Labels, label)

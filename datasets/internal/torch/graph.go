@@ -171,9 +171,9 @@ func (f *file) labels(g *graphfile.Graph, y *tensor) error {
 	var index graphfile.Classes
 	g.Labels = make([]int32, rows)
 	for v := range g.Labels {
-		label := y.kind.float(y.at(int64(v), 0))
+		label := y.kind.text(y.at(int64(v), 0))
 		if g.Labels[v], ok = index.AddNumber(label); !ok {
-			return f.Errorf("field %q: node %d has label %v: expected a whole number, or -1 for none", y.field, v, label)
+			return f.Errorf("field %q: node %d has label %s: expected a whole number, or -1 for none", y.field, v, label)
 		}
 	}
 	g.SetLabels(&index, g.Labels)

@@ -3,6 +3,7 @@ package torch
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"nodemask/datasets/internal/numpy"
 	"nodemask/datasets/internal/pickle"
@@ -47,6 +48,14 @@ func (k kind) float(b []byte) float64 {
 		return float64(math.Float32frombits(uint32(k.Int(b)) << 16))
 	}
 	return k.Float(b)
+}
+
+// text returns a number in decimal, to its last digit.
+func (k kind) text(b []byte) string {
+	if k.brain {
+		return strconv.FormatFloat(k.float(b), 'g', -1, 32)
+	}
+	return k.Text(b)
 }
 
 func (f *file) tensor(fields *pickle.Dict, field string) (*tensor, error) {

@@ -183,14 +183,14 @@ func checkColumns(ctx context.Context, m *cached.Model, nodes []string) error {
 		return nil
 	}
 	for _, path := range nodes {
-		header := datasets.Header(ctx, path)
-		if header == nil {
+		columns := datasets.FeatureColumns(ctx, path)
+		if columns == nil {
 			continue // reading it later reports the error
 		}
-		if err := m.Lacks(header, path); err != nil {
+		if err := m.Lacks(columns, path); err != nil {
 			return err
 		}
-		if names := m.FeaturesIn(header); names != nil && !slices.Equal(names, m.FeatureNames) {
+		if names := m.FeaturesIn(columns); names != nil && !slices.Equal(names, m.FeatureNames) {
 			return fmt.Errorf("%s: its features are in another order than the model was trained on: expected %.200q", path,
 				m.FeatureNames)
 		}
