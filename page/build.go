@@ -50,9 +50,18 @@ func Build(ctx context.Context, project string) (Module, error) {
 	return Module{Exec: string(script), Gzip: packed}, err
 }
 
+func read(path string) ([]byte, error) {
+	f, err := wholefile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	return io.ReadAll(f)
+}
+
 func packedOnce(folder string, compiled []byte) ([]byte, error) {
 	kept := filepath.Join(folder, fmt.Sprintf("%x.gz", sha256.Sum256(compiled)))
-	switch packed, err := os.ReadFile(kept); {
+	switch packed, err := read(kept); {
 	case err == nil && unpacks(packed, compiled):
 		return packed, nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):

@@ -40,11 +40,21 @@ func steersIn(s string) error {
 // cells matches an HTML table's cells: separate paragraphs, which confine directions of writing.
 var cells = regexp.MustCompile(`<t[hd] [^>]*>(?:<b>)?[^<]*`)
 
+// whole matches a cell that is isolated from its neighbours, as a whole.
+var whole = regexp.MustCompile(`\x{2068}([^\x{2066}-\x{2069}│]*)\x{2069}`)
+
+func TestTextFromRightToLeftStaysInItsCell(t *testing.T) {
+	table := plots.Table{ID: "t", Header: []string{"class", "share"}, Rows: [][]plots.Field{plots.Fields("אב", "+1"),
+		plots.Fields("ab", "+2")}}
+	text := render(t, table, plots.FormatText)
+	require.Contains(t, text, "│ \u2068אב\u2069    │    +1 │\n│ ab    │    +2 │\n")
+}
+
 func TestTextOfFilesSteersNoTerminal(t *testing.T) {
 	check := func(t require.TestingT, s string) {
 		table, chart := everywhere(s)
 		for _, f := range []plots.Format{plots.FormatText, plots.FormatMarkdown, plots.FormatLaTeX} {
-			require.NoError(t, steersIn(render(t, table, f)), f)
+			require.NoError(t, steersIn(whole.ReplaceAllString(render(t, table, f), "$1")), f)
 		}
 		require.NoError(t, steersIn(cells.ReplaceAllString(render(t, table, plots.FormatHTML), "")))
 		svg := drawn(t, chart)

@@ -3,6 +3,7 @@ package plots
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -44,6 +45,21 @@ func (t Table) text() string {
 	}
 	// Stars replace bold here.
 	caption := strings.Replace(svg.Plain(t.Caption), "Bold: ", "*: ", 1)
-	parts := slices.DeleteFunc([]string{svg.Plain(t.Title), w.Render(), caption}, func(s string) bool { return s == "" })
+	parts := slices.DeleteFunc([]string{svg.Plain(t.Title), isolated(w.Render()), caption}, func(s string) bool { return s == "" })
 	return strings.Join(parts, "\n") + "\n"
+}
+
+// isolated keeps text that is written from right to left from turning around its neighbours in a row.
+func isolated(table string) string {
+	cells := strings.Split(table, "│")
+	for i, cell := range cells {
+		if strings.ContainsFunc(cell, func(r rune) bool {
+			return unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Samaritan,
+				unicode.Mandaic, unicode.Adlam, unicode.Hanifi_Rohingya)
+		}) {
+			text := strings.TrimSpace(cell)
+			cells[i] = strings.Replace(cell, text, "\u2068"+text+"\u2069", 1)
+		}
+	}
+	return strings.Join(cells, "│")
 }

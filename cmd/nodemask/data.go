@@ -273,7 +273,9 @@ func (f *dataFlags) verify(c *cobra.Command, name string) error {
 	}
 	bad := 0
 	for _, check := range checks {
-		fmt.Fprintf(w, "%s: %s\n", check.Path, stateOf(check))
+		if err := say(w, "%s: %s", check.Path, stateOf(check)); err != nil {
+			return err
+		}
 		if check.Bad() {
 			bad++
 		}
@@ -292,9 +294,8 @@ func (f *dataFlags) verify(c *cobra.Command, name string) error {
 			edges = strings.Replace(fact[1], " (", " edges (", 1)
 		}
 	}
-	_, err = fmt.Fprintf(w, "%s (%s): %d nodes, %s, %d features, %d classes: sound\n", g.Name, g.Source, g.NumNodes(),
-		edges, g.Features.Width, g.NumClasses())
-	return err
+	return say(w, "%s (%s): %d nodes, %s, %d features, %d classes: sound", g.Name, g.Source, g.NumNodes(), edges,
+		g.Features.Width, g.NumClasses())
 }
 
 func span(from, to int) string {

@@ -158,9 +158,6 @@ func (f *explainFlags) explain(ctx context.Context, notes io.Writer, each func(e
 
 func serveExplain(ctx context.Context, x worker.Explain, send func(worker.Event)) error {
 	f := explainFlags{model: x.Model, data: x.Data, nodes: []string{x.Node}, class: x.Class, backend: "go", seed: 1}
-	if x.Model == "" {
-		return misusef("the request names no model")
-	}
 	return f.explain(ctx, io.Discard, func(v explain.View) error {
 		text, err := v.Text(plots.FormatText)
 		if err != nil {

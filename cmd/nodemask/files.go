@@ -18,7 +18,6 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/dataframe"
-	"nodemask/internal/svg"
 	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
@@ -54,7 +53,7 @@ func openGraph(ctx context.Context, w io.Writer, name, dir string) (*datasets.Gr
 		return nil, dataError(err)
 	}
 	for _, remark := range g.Remarks() {
-		fmt.Fprintln(w, svg.Plain(g.Name+": "+remark))
+		_ = say(w, "%s: %s", g.Name, remark) // notes may get lost
 	}
 	return g, nil
 }
@@ -77,8 +76,8 @@ func match(m *cached.Model, names []string, f datasets.Features, file string,
 	notes io.Writer) (datasets.Features, error) {
 	f, moved, err := m.Match(names, f, file)
 	if moved && err == nil {
-		_, err = fmt.Fprintf(notes,
-			"%s: its features are in another order than the model was trained on: they are matched by name\n", file)
+		err = say(notes, "%s: its features are in another order than the model was trained on: they are matched by name",
+			file)
 	}
 	return f, err
 }
@@ -179,18 +178,6 @@ func filesBelow(path string) (files []string) {
 		return nil // reading it reports the error
 	})
 	return files
-}
-
-// openFile opens a file to read it. A pipe or device is an error, and is not waited for.
-func openFile(path string) (*os.File, error) {
-	info, err := os.Stat(path) // before it is opened: opening a pipe waits for whoever writes to it
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("a folder, pipe or device: expected a regular file")}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.Open(path)
 }
 
 // writeFile writes a file as a whole or not at all.

@@ -121,6 +121,7 @@ func TestNoCommandWaitsForAPipeOrReadsADevice(t *testing.T) {
 			{"predict", "--model", model, "--cache", odd, "--backend", "go", "--nodes", nodes, "--edges", edges},
 			{"predict", "--all", "--model", odd, "--data", g}, {"export", odd, "-o", filepath.Join(dir, "o")},
 			{"tree", "--edges", odd, "--root", "a"}, {"reproduce", "again", odd}, {"data", "describe", odd},
+			{"data", "verify", odd},
 			{"page", "--data", odd, "-o", filepath.Join(dir, "page.html")}, {"explain", "--model", odd, "--node", "1"},
 		} {
 			code, out, diagnostics := nodemask(t, arguments...)
@@ -129,5 +130,7 @@ func TestNoCommandWaitsForAPipeOrReadsADevice(t *testing.T) {
 			require.Regexp(t, "regular file|not a graph", diagnostics, arguments)
 		}
 	}
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "CITATION.cff"), 0o600))
+	fails(t, 1, "CITATION.cff: a pipe", "report", "summary", "--format", "ro-crate", "--results", filepath.Join(dir, "results"))
 	fails(t, 1, "writing "+pipe+": this is a pipe that nobody reads", "tree", "--data", g, "--root", "0", "-o", pipe)
 }

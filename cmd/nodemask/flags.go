@@ -122,7 +122,8 @@ func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *record.Sto
 }
 
 func sayLeft(w io.Writer, why error) {
-	fmt.Fprintf(w, "%s\nall other trials run now; the exit code will be 1\n", plain(why.Error()))
+	_ = say(w, "%s", plain(why.Error())) // the error is returned, too
+	_ = say(w, "all other trials run now; the exit code will be 1")
 }
 
 func progressOf(w io.Writer) func(done, total int, left time.Duration, last string) {
@@ -136,7 +137,7 @@ func progressOf(w io.Writer) func(done, total int, left time.Duration, last stri
 		if left > 0 {
 			about = fmt.Sprintf(", about %v left", left)
 		}
-		fmt.Fprintf(w, "%d of %d trials%s; last: %s\n", done, total, about, last)
+		_ = say(w, "%d of %d trials%s; last: %s", done, total, about, last) // progress may get lost
 	}
 }
 
@@ -157,7 +158,7 @@ func openBackend(w io.Writer, id string) (*backend.Backend, error) {
 		return nil, err
 	}
 	b.KeepMemory()
-	fmt.Fprintf(w, "backend: %s\n", b)
+	_ = say(w, "backend: %s", b) // notes may get lost
 	return b, nil
 }
 

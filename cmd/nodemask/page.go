@@ -14,6 +14,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
+	"nodemask/internal/wholefile"
 	"nodemask/page"
 	"nodemask/paper/record"
 	"nodemask/paper/report"
@@ -92,8 +93,7 @@ time.`,
 		if err := writeFile(output, func(w io.Writer) error { return page.Write(w, o) }); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", output)
-		return err
+		return say(c.ErrOrStderr(), "wrote %s", output)
 	}
 	return c
 }
@@ -152,7 +152,7 @@ func filesOf(ctx context.Context, path string) (files []page.File, err error) {
 		if total += info.Size(); total > mostInPage {
 			return nil, fmt.Errorf("more than %d MB: expected less in a page", mostInPage>>20)
 		}
-		file, err := openFile(name)
+		file, err := wholefile.Open(name)
 		if err != nil {
 			return nil, err
 		}

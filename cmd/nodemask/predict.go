@@ -174,8 +174,7 @@ example.`,
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", e)
-		return err
+		return say(c.ErrOrStderr(), "wrote %s", e)
 	}
 	return c
 }

@@ -117,7 +117,7 @@ prints its numbers.`,
 		if err := writeBytes(output, []byte(text)); err != nil || !page {
 			return err
 		}
-		fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", output)
+		_ = say(c.ErrOrStderr(), "wrote %s", output) // notes may get lost
 		return nil
 	}
 	return c

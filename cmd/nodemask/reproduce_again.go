@@ -19,6 +19,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/digits"
 	"nodemask/internal/memory"
+	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/backend"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
@@ -70,7 +71,7 @@ folder of results, drawn at random.`,
 func (f *runFlags) againOf(c *cobra.Command, name string) error {
 	in := c.InOrStdin()
 	if name != "-" {
-		file, err := openFile(name)
+		file, err := wholefile.Open(name)
 		if err != nil {
 			return misuse{fileError("", name, err)}
 		}

@@ -39,6 +39,9 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := json.NewDecoder(in).Decode(&r); err != nil {
 		return misusef("the request: %w", err)
 	}
+	if err := r.Sound(); err != nil {
+		return misuse{err}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -64,10 +67,8 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		err = serveExport(*r.Export, send)
 	case r.Advise != nil:
 		err = serveAdvice(ctx, *r.Advise, send)
-	case r.Explain != nil:
-		err = serveExplain(ctx, *r.Explain, send)
 	default:
-		return misusef("the request asks for nothing")
+		err = serveExplain(ctx, *r.Explain, send)
 	}
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted: finished trials are kept")
@@ -112,9 +113,6 @@ func serveAdvice(ctx context.Context, x worker.Advising, send func(worker.Event)
 }
 
 func serveCheck(ctx context.Context, c worker.Check, send func(worker.Event)) error {
-	if c.Graph == nil || c.Graph.Edges == nil {
-		return misusef("the request has no graph")
-	}
 	o := theorem.Options{Mask: c.Mask}
 	return theorem.CheckModels(ctx, c.Graph, c.Root, c.Hops, 1, o, func(name string, check theorem.Result) error {
 		send(worker.Event{Theorem: &worker.Theorem{Model: name, Holds: check.Holds(),
@@ -124,9 +122,6 @@ func serveCheck(ctx context.Context, c worker.Check, send func(worker.Event)) er
 }
 
 func serveExport(x worker.Export, send func(worker.Event)) error {
-	if x.Model == "" {
-		return misusef("the request names no model")
-	}
 	e, err := exportModel(x.Model, x.Output)
 	if err == nil {
 		send(worker.Event{Exported: &e})

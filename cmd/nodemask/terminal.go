@@ -87,6 +87,12 @@ func (p *progressLine) clear() {
 	}
 }
 
+// say prints a line as [svg.Plain] has it: names of files, folders and nodes may contain anything.
+func say(w io.Writer, format string, args ...any) error {
+	_, err := fmt.Fprintln(w, svg.Plain(fmt.Sprintf(format, args...)))
+	return err
+}
+
 func printTable(w io.Writer, t plots.Table, markdown bool) error {
 	format := plots.FormatText
 	if markdown {

@@ -454,9 +454,9 @@ func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train
 		return err
 	}
 	if f.saveCache != "" {
-		fmt.Fprintf(c.ErrOrStderr(), "saved the cache of %d nodes in %s\n", len(best.Cache.IDs), f.saveCache)
+		_ = say(c.ErrOrStderr(), "saved the cache of %d nodes in %s", len(best.Cache.IDs), f.saveCache)
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "saved the model of seed %d in %s\n", best.Seed, f.saveModel)
+	_ = say(c.ErrOrStderr(), "saved the model of seed %d in %s", best.Seed, f.saveModel) // notes may get lost
 	return nil
 }
 

@@ -24,6 +24,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/edgelist"
 	"nodemask/internal/svg"
+	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/theorem"
 )
@@ -177,7 +178,7 @@ type treeGraph struct {
 
 func (f treeFlags) open(ctx context.Context, notes io.Writer) (*treeGraph, error) {
 	if f.edges != "" {
-		file, err := openFile(f.edges)
+		file, err := wholefile.Open(f.edges)
 		if err != nil {
 			return nil, fileError("edges", f.edges, err)
 		}
@@ -355,8 +356,8 @@ func (f treeFlags) writeCheck(ctx context.Context, w io.Writer, g *treeGraph, tr
 			return fmt.Errorf("%s does not hold: %w", s.Name, s.Counterexample)
 		}
 	}
-	if _, err := fmt.Fprintf(w, "the %d-aggregation tree of node %s is right: %d nodes; its paths are the graph's walks, "+
-		"and lemmas 1 and 2 hold\n", f.hops, f.root, tree.NumNodes()); err != nil {
+	if err := say(w, "the %d-aggregation tree of node %s is right: %d nodes; its paths are the graph's walks, "+
+		"and lemmas 1 and 2 hold", f.hops, f.root, tree.NumNodes()); err != nil {
 		return err
 	}
 	if f.cached || f.hops == 0 { // theorem 1 covers neither
@@ -384,11 +385,9 @@ func (f treeFlags) checkTheorem(ctx context.Context, w io.Writer, g *treeGraph) 
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "theorem 1 holds: untrained networks of %d layers (%s) give node %s the same on its tree as "+
-		"on "+
-		"the graph, within %g\n", f.hops, strings.Join(hyper.Models(), ", "), f.root,
+	return say(w, "theorem 1 holds: untrained networks of %d layers (%s) give node %s the same on its tree as on the "+
+		"graph, within %g", f.hops, strings.Join(hyper.Models(), ", "), f.root,
 		max(1e-7, math.Pow(10, math.Ceil(math.Log10(worst)))))
-	return err
 }
 
 func narrow(text []byte, width int) []byte {

@@ -115,7 +115,7 @@ var rooms = map[string][]string{
 	"advice": {"datasets", "nmgnn/hyper", "plots", "paper/record", "stats"},
 
 	"paper/judge": {"datasets", "nmgnn/hyper", "paper", "paper/record", "stats"},
-	"paper/report": {"csr", "datasets", "nmgnn/hyper", "paper/judge",
+	"paper/report": {"csr", "datasets", "internal/wholefile", "nmgnn/hyper", "paper/judge",
 		"paper", "plots", "paper/record", "stats"},
 
 	"page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",

@@ -4,8 +4,10 @@ package worker
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"nodemask/advice"
@@ -25,6 +27,62 @@ type Request struct {
 	Export  *Export   `json:"export,omitempty"`
 	Advise  *Advising `json:"advise,omitempty"`
 	Explain *Explain  `json:"explain,omitempty"`
+}
+
+// Limits of a request: what is beyond would take all memory, or never end.
+const (
+	maxTrials = 1_000_000
+	maxHops   = 100
+)
+
+// Sound returns an error unless one thing is asked for, and what it needs is there and fits together. It does not look
+// into files.
+func (r Request) Sound() error {
+	asked := 0
+	for _, is := range []bool{r.Train != nil, r.Check != nil, r.Export != nil, r.Advise != nil, r.Explain != nil} {
+		if is {
+			asked++
+		}
+	}
+	switch {
+	case asked == 0:
+		return errors.New("the request asks for nothing")
+	case asked > 1:
+		return fmt.Errorf("the request asks for %d things: expected one", asked)
+	case r.Train != nil && (r.Train.Trials < 0 || r.Train.Trials > maxTrials):
+		return fmt.Errorf("the request asks for %d trials: expected 0 to %d", r.Train.Trials, maxTrials)
+	case r.Train != nil && r.Train.Store == "":
+		return errors.New("the request names no store")
+	case r.Check != nil:
+		return r.Check.check()
+	case r.Export != nil && r.Export.Model == "", r.Explain != nil && r.Explain.Model == "":
+		return errors.New("the request names no model")
+	case r.Advise != nil && r.Advise.Data == "", r.Explain != nil && r.Explain.Data == "":
+		return errors.New("the request names no graph")
+	}
+	return nil
+}
+
+func (c *Check) check() error {
+	if c.Graph == nil || c.Graph.Edges == nil {
+		return errors.New("the request has no graph")
+	}
+	g := *c.Graph
+	if len(g.Labels) == 0 { // theorem 1 needs none
+		g.Labels = slices.Repeat([]int32{datasets.Unlabelled}, max(g.Edges.NumNodes(), 0))
+	}
+	if err := g.Check(); err != nil {
+		return err
+	}
+	switch nodes := g.NumNodes(); {
+	case c.Root < 0 || int(c.Root) >= nodes:
+		return fmt.Errorf("the request has the root %d: expected 0 to %d", c.Root, nodes-1)
+	case c.Hops < 0 || c.Hops > maxHops:
+		return fmt.Errorf("the request has %d hops: expected 0 to %d", c.Hops, maxHops)
+	case c.Mask != nil && len(c.Mask) != nodes:
+		return fmt.Errorf("the request masks %d nodes of %d", len(c.Mask), nodes)
+	}
+	return nil
 }
 
 // Training requests the trials of cells that a store lacks.

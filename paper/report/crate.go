@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"nodemask/internal/wholefile"
 )
 
 // CrateFile is what [WriteCrate] writes, at the root.
@@ -106,7 +108,7 @@ func WriteCrate(w io.Writer, results string) error {
 
 // citation reads top-level fields of a CITATION.cff.
 func citation(file string) (map[string]string, error) {
-	f, err := os.Open(file)
+	f, err := wholefile.Open(file)
 	if err != nil {
 		return nil, err
 	}

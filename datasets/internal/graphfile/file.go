@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"nodemask/internal/memory"
+	"nodemask/internal/wholefile"
 )
 
 // MaxDepth limits nesting in a file.
@@ -32,40 +32,16 @@ func Open(path string) (*File, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	if err := Regular(os.Stat(path)); err != nil { // first, as opening a pipe waits for a writer
-		return nil, named(path, err)
-	}
-	f, err := os.Open(path)
+	f, err := wholefile.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
-	if err := Regular(info, err); err != nil { // it may have changed
-		return nil, errors.Join(named(path, err), f.Close())
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	return &File{Reader: f, ReaderAt: f, Name: path, Size: info.Size(), Budget: memory.NewBudget(info.Size()),
 		close: f.Close}, nil
-}
-
-// Regular returns err, or an error unless info is of a regular file.
-func Regular(info os.FileInfo, err error) error {
-	switch {
-	case err != nil:
-		return err
-	case info.Mode().IsRegular():
-		return nil
-	case info.IsDir():
-		return errors.New("a folder: expected a file")
-	}
-	return errors.New("a pipe, socket or device: expected a regular file. Write what it gives into a file first")
-}
-
-func named(path string, err error) error {
-	var known *os.PathError
-	if err == nil || errors.As(err, &known) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", path, err)
 }
 
 // Bytes returns a file of these bytes.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/internal/mapped"
 )
 
@@ -40,19 +41,13 @@ type File struct {
 // once (about 0.9 s per GB on one core, or the disk's speed), and needs memory only for the header. Close it after the
 // last use of its tensors.
 func Open(path string, kind Kind) (*File, error) {
-	info, err := os.Stat(path) // before opening, which would wait on a pipe
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: this is not a regular file (%s): expected a nodemask %s", path, info.Mode(), kind.Name)
-	}
-	disk, err := os.Open(path)
+	disk, err := wholefile.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer disk.Close() // the mapping remains
-	if info, err = disk.Stat(); err != nil {
+	info, err := disk.Stat()
+	if err != nil {
 		return nil, err
 	}
 	if limit := min(int64(maxFile), math.MaxInt); info.Size() > limit {
