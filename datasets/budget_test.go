@@ -12,11 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nodemask/datasets/internal/formats"
 	"nodemask/datasets/internal/graphfile"
-	"nodemask/datasets/internal/graphml"
-	"nodemask/datasets/internal/nodelink"
 	"nodemask/datasets/internal/numpy"
-	"nodemask/datasets/internal/torch"
 	"nodemask/internal/memory"
 )
 
@@ -67,11 +65,11 @@ func TestEveryReaderCountsAllThatItKeeps(t *testing.T) {
 	got = counted(csvEdges, func(in *graphfile.File) error { return asTable(asBytes(csvNodes), in) })
 	require.Equal(t, edges*16, got, "edges.csv")
 	json := `{"nodes":[` + jsonNodes.String()[1:] + `],"links":[` + jsonEdges.String()[1:] + `]}`
-	got = counted(json, func(in *graphfile.File) error { _, err := nodelink.Read(t.Context(), in); return err })
+	got = counted(json, func(in *graphfile.File) error { _, err := formats.NodeLink(t.Context(), in); return err })
 	require.Equal(t, up(builder, 64), got, "JSON")
 	xml := `<graphml>` + keys + `<graph edgedefault="undirected">` + xmlNodes.String() + xmlEdges.String() +
 		`</graph></graphml>`
-	got = counted(xml, func(in *graphfile.File) error { _, err := graphml.Read(t.Context(), in); return err })
+	got = counted(xml, func(in *graphfile.File) error { _, err := formats.GraphML(t.Context(), in); return err })
 	require.Equal(t, up(builder, 64), got, "GraphML")
 
 	const values = 100
@@ -105,9 +103,9 @@ func TestEveryReaderCountsAllThatItKeeps(t *testing.T) {
 			want += int(m.UncompressedSize64)
 		}
 	}
-	g, err := torch.Read(t.Context(), graphfile.Bytes("data.pt", data))
+	g, err := formats.Torch(t.Context(), graphfile.Bytes("data.pt", data))
 	require.NoError(t, err)
 	want += 16*len(g.Pairs) + 4*len(g.Features.Dense)
-	got = counted(string(data), func(in *graphfile.File) error { _, err := torch.Read(t.Context(), in); return err })
+	got = counted(string(data), func(in *graphfile.File) error { _, err := formats.Torch(t.Context(), in); return err })
 	require.Equal(t, up(want, 64), got, "PyTorch")
 }

@@ -13,18 +13,15 @@ import (
 	"strings"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/formats"
 	"nodemask/datasets/internal/graphfile"
-	"nodemask/datasets/internal/graphml"
-	"nodemask/datasets/internal/nodelink"
-	"nodemask/datasets/internal/ogb"
-	"nodemask/datasets/internal/torch"
 	"nodemask/internal/edgelist"
 	"nodemask/internal/memory"
 )
 
 var single = map[string]func(ctx context.Context, in *graphfile.File) (*Graph, error){
-	".npz": readNPZFile, ".graphml": listed(graphml.Read), ".json": listed(nodelink.Read), ".pt": listed(torch.Read),
-	".pth": listed(torch.Read),
+	".npz": readNPZFile, ".graphml": listed(formats.GraphML), ".json": listed(formats.NodeLink), ".pt": listed(formats.Torch),
+	".pth": listed(formats.Torch),
 }
 
 func listed(read func(context.Context, *graphfile.File) (*graphfile.Graph, error)) func(
@@ -49,7 +46,7 @@ func folder(dir string) opener {
 func extension(name string) string { return strings.ToLower(filepath.Ext(name)) }
 
 const layouts = "an .npz, .graphml, .json or .pt file, a folder with " + csvNodesFile + " and " + csvEdgesFile +
-	", or a folder with " + ogb.EdgeFile
+	", or a folder with " + formats.OGBEdges
 
 func openPath(ctx context.Context, path string) (*Graph, error) {
 	info, err := os.Stat(path)
@@ -85,10 +82,10 @@ func openPath(ctx context.Context, path string) (*Graph, error) {
 	switch nodes, edges := has(csvNodesFile), has(csvEdgesFile); {
 	case nodes && edges:
 		return readCSV(ctx, folder(path), path)
-	case has(ogb.EdgeFile) && graphfile.ChoiceOf(ctx).Label != "":
+	case has(formats.OGBEdges) && graphfile.ChoiceOf(ctx).Label != "":
 		problem = "nothing can be chosen in a folder of the Open Graph Benchmark"
-	case has(ogb.EdgeFile):
-		l, err := ogb.Read(ctx, path)
+	case has(formats.OGBEdges):
+		l, err := formats.OGB(ctx, path)
 		if err != nil {
 			return nil, err
 		}

@@ -18,7 +18,7 @@ import (
 // TestMain runs the command where a test starts this program with a command's name: in a process of its own.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && slices.Contains([]string{"reproduce", "data", "train"}, os.Args[1]) {
-		main()
+		os.Exit(run(os.Args[1:]))
 	}
 	os.Exit(m.Run())
 }

@@ -25,24 +25,6 @@ func TestWithoutAHomeNothingIsLogged(t *testing.T) {
 	}
 }
 
-func TestWhereGoWouldAbortALineSaysWhy(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("skipped: limits are those of Linux")
-	}
-	for limit, want := range map[string]string{
-		"ulimit -n 6;":             "nodemask: this process may open 3 files more, and needs 16: raise the limit (ulimit -n)\n",
-		"export GOMAXPROCS=99999;": "nodemask: GOMAXPROCS is 99999, and Go would start a thread for each: expected at most 2048\n",
-	} {
-		var out, diagnostics strings.Builder
-		c := exec.Command("sh", "-c", fmt.Sprintf("%s exec %q data list", limit, os.Args[0]))
-		c.Stdout, c.Stderr = &out, &diagnostics
-		require.Error(t, c.Run(), limit)
-		require.Equal(t, 1, c.ProcessState.ExitCode(), limit)
-		require.Empty(t, out.String(), limit)
-		require.Equal(t, want, diagnostics.String())
-	}
-}
-
 func TestTrainingUnderAnAddressLimit(t *testing.T) {
 	if os.Getenv("NODEMASK_TORTURE") != "1" || runtime.GOOS != "linux" {
 		t.Skip("skipped: builds the command and takes a minute on Linux: run it with NODEMASK_TORTURE=1")

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,32 +35,7 @@ func main() {
 			"raise the limit\n", memory.Text(limit), memory.Text(addresses))
 		os.Exit(1)
 	}
-	if why := startable(); why != "" {
-		fmt.Fprintln(os.Stderr, "nodemask:", why)
-		os.Exit(1)
-	}
 	os.Exit(run(os.Args[1:]))
-}
-
-// leastFiles is what the program needs to open at a time: Go's runtime aborts where it can open none.
-const leastFiles = 16
-
-// mostProcs is far below the number of threads at which Go's runtime aborts: 10,000.
-const mostProcs = 2048
-
-// startable returns why Go's runtime would abort; "" if it would not.
-func startable() string {
-	if n := runtime.GOMAXPROCS(0); n > mostProcs {
-		return fmt.Sprintf("GOMAXPROCS is %d, and Go would start a thread for each: expected at most %d", n, mostProcs)
-	}
-	for n := range leastFiles {
-		file, err := syscall.Open(os.DevNull, syscall.O_RDONLY, 0) // os.Open would abort
-		if err != nil {
-			return fmt.Sprintf("this process may open %d files more, and needs %d: raise the limit (ulimit -n)", n, leastFiles)
-		}
-		defer syscall.Close(file) //nolint:errcheck // nothing was written
-	}
-	return ""
 }
 
 // addresses is the address space that the program needs, in bytes. With 1.5 GiB it could not start a thread, with 1.8

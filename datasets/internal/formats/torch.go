@@ -1,5 +1,4 @@
-// Package torch reads graphs of torch.save: PyTorch Geometric's Data, (data, slices) or a dictionary. Nothing is run.
-package torch
+package formats
 
 import (
 	"archive/zip"
@@ -16,15 +15,16 @@ import (
 	"nodemask/datasets/internal/pickle"
 )
 
-type file struct {
+type torchFile struct {
 	*graphfile.Zip
 	ctx    context.Context
 	folder string
 	choice graphfile.Choice
 }
 
-// Read returns the graph in a file. Once ctx is done, it returns ctx's error.
-func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
+// Torch returns the graph in a file of torch.save: PyTorch Geometric's Data, (data, slices) or a dictionary. Nothing is
+// run. Once ctx is done, it returns ctx's error.
+func Torch(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	var magic [4]byte
 	if n, _ := in.ReadAt(magic[:], 0); n == 4 && magic[0] == 0x80 {
 		return nil, fmt.Errorf("%s: a bare pickle, as PyTorch before 1.6 saved: load it there and save it again with "+
@@ -35,7 +35,7 @@ func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{Zip: archive, ctx: ctx, choice: graphfile.ChoiceOf(ctx)}
+	f := &torchFile{Zip: archive, ctx: ctx, choice: graphfile.ChoiceOf(ctx)}
 	for name, m := range f.Members {
 		if path.Base(name) == "data.pkl" && path.Dir(path.Dir(name)) == "." {
 			if f.folder != "" {
@@ -77,7 +77,7 @@ func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	return f.graph(fields)
 }
 
-func (f *file) read(m *zip.File, most uint64) ([]byte, error) {
+func (f *torchFile) read(m *zip.File, most uint64) ([]byte, error) {
 	if m.UncompressedSize64 > most {
 		return nil, f.Errorf("member %.80q: %d bytes: expected at most %d", m.Name, m.UncompressedSize64, most)
 	}
@@ -104,7 +104,7 @@ func (f *file) read(m *zip.File, most uint64) ([]byte, error) {
 	return data, nil
 }
 
-func (f *file) fields(value any) (*pickle.Dict, error) {
+func (f *torchFile) fields(value any) (*pickle.Dict, error) {
 	switch v := value.(type) {
 	case *pickle.Dict:
 		return v, nil
@@ -128,7 +128,7 @@ func (f *file) fields(value any) (*pickle.Dict, error) {
 		pickle.Describe(value))
 }
 
-func (f *file) unwrap(value any) (*pickle.Dict, error) {
+func (f *torchFile) unwrap(value any) (*pickle.Dict, error) {
 	if dict, ok := value.(*pickle.Dict); ok {
 		return dict, nil
 	}
@@ -146,7 +146,7 @@ func (f *file) unwrap(value any) (*pickle.Dict, error) {
 	return nil, f.Errorf("data.pkl: a Data object without its _mapping: expected one that PyTorch Geometric saved")
 }
 
-func (f *file) checkSlices(slices any) error {
+func (f *torchFile) checkSlices(slices any) error {
 	dict, ok := slices.(*pickle.Dict)
 	if !ok {
 		return nil
@@ -159,9 +159,9 @@ func (f *file) checkSlices(slices any) error {
 	return nil
 }
 
-var known = []string{"x", "edge_index", "num_nodes"}
+var torchFields = []string{"x", "edge_index", "num_nodes"}
 
-func (f *file) named(fields *pickle.Dict) (left []string, err error) {
+func (f *torchFile) named(fields *pickle.Dict) (left []string, err error) {
 	seen := map[string]bool{}
 	for _, e := range fields.Entries {
 		key, ok := e.Key.(pickle.String)
@@ -172,7 +172,7 @@ func (f *file) named(fields *pickle.Dict) (left []string, err error) {
 			return nil, f.Errorf("data.pkl: the field %.80q is there twice", key)
 		}
 		seen[string(key)] = true
-		if _, ok := e.Value.(pickle.None); !ok && !slices.Contains(known, string(key)) &&
+		if _, ok := e.Value.(pickle.None); !ok && !slices.Contains(torchFields, string(key)) &&
 			graphfile.MaskMember(string(key)) < 0 && string(key) != cmp.Or(f.choice.Label, "y") &&
 			!strings.HasPrefix(string(key), "_") {
 			left = append(left, fmt.Sprintf("field %.80q (%s): left out", key, pickle.Describe(e.Value)))

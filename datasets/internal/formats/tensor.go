@@ -1,4 +1,4 @@
-package torch
+package formats
 
 import (
 	"fmt"
@@ -58,7 +58,7 @@ func (k kind) text(b []byte) string {
 	return k.Text(b)
 }
 
-func (f *file) tensor(fields *pickle.Dict, field string) (*tensor, error) {
+func (f *torchFile) tensor(fields *pickle.Dict, field string) (*tensor, error) {
 	value := fields.Get(field)
 	if _, ok := value.(pickle.None); ok || value == nil {
 		return nil, nil

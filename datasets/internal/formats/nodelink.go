@@ -1,5 +1,4 @@
-// Package nodelink streams NetworkX's node-link JSON, which D3 reads, too.
-package nodelink
+package formats
 
 import (
 	"bufio"
@@ -15,13 +14,10 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// maxToken limits the bytes of a text or number, which decoding keeps whole.
-const maxToken = 16 << 20
-
-// Read returns the graph in a file. Errors give the byte. Once ctx is done, it returns ctx's error.
-func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
+// NodeLink returns the graph in a file of NetworkX's node-link JSON, which D3 reads, too. Errors give the byte. Once ctx is done, it returns ctx's error.
+func NodeLink(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	limited := &graphfile.TokenReader{Ctx: ctx, R: graphfile.Text(in), Most: maxToken, What: "text or number"}
-	w := &walker{limited: limited, decoder: json.NewDecoder(&nulls{in: bufio.NewReaderSize(limited, 1<<16)}),
+	w := &nodeLink{limited: limited, decoder: json.NewDecoder(&nulls{in: bufio.NewReaderSize(limited, 1<<16)}),
 		b: graphfile.NewBuilder(ctx, in, "node-link JSON", "attribute")}
 	w.decoder.UseNumber()
 	g, err := w.file()
@@ -80,14 +76,14 @@ func (n *nulls) Read(p []byte) (read int, err error) {
 	return read, nil
 }
 
-type walker struct {
+type nodeLink struct {
 	limited *graphfile.TokenReader
 	decoder *json.Decoder
 	edges   map[string]bool // attributes of edges
 	b       *graphfile.Builder
 }
 
-func (w *walker) token() (json.Token, error) {
+func (w *nodeLink) token() (json.Token, error) {
 	if err := w.limited.Next(); err != nil {
 		return nil, err
 	}
@@ -101,7 +97,7 @@ func (w *walker) token() (json.Token, error) {
 	return t, err
 }
 
-func (w *walker) skip(t json.Token) error {
+func (w *nodeLink) skip(t json.Token) error {
 	depth := 0
 	for {
 		switch t {
@@ -120,7 +116,7 @@ func (w *walker) skip(t json.Token) error {
 	}
 }
 
-func (w *walker) object(what string, t json.Token, field func(key string, t json.Token) error) error {
+func (w *nodeLink) object(what string, t json.Token, field func(key string, t json.Token) error) error {
 	if t != json.Delim('{') {
 		return fmt.Errorf("%s is %s: expected an object", what, describe(t))
 	}
@@ -134,14 +130,14 @@ func (w *walker) object(what string, t json.Token, field func(key string, t json
 	})
 }
 
-func (w *walker) list(what string, t json.Token, item func(t json.Token) error) error {
+func (w *nodeLink) list(what string, t json.Token, item func(t json.Token) error) error {
 	if t != json.Delim('[') {
 		return fmt.Errorf("%s is %s: expected a list", what, describe(t))
 	}
 	return w.until(']', item)
 }
 
-func (w *walker) until(end json.Delim, each func(t json.Token) error) error {
+func (w *nodeLink) until(end json.Delim, each func(t json.Token) error) error {
 	for {
 		t, err := w.token()
 		if err != nil || t == end {
@@ -171,7 +167,7 @@ func describe(t json.Token) string {
 	return "an object"
 }
 
-func (w *walker) file() (*graphfile.Graph, error) {
+func (w *nodeLink) file() (*graphfile.Graph, error) {
 	t, err := w.token()
 	if err != nil {
 		return nil, err
@@ -230,7 +226,7 @@ func id(what string, t json.Token) (string, error) {
 	return "", fmt.Errorf("%s is %s: expected text or a number", what, describe(t))
 }
 
-func (w *walker) node(t json.Token) error {
+func (w *nodeLink) node(t json.Token) error {
 	name, found := "", false
 	err := w.object("a node", t, func(key string, t json.Token) (err error) {
 		if key == "id" {
@@ -253,7 +249,7 @@ func (w *walker) node(t json.Token) error {
 }
 
 // value gives the node an attribute, or one for each number of a list.
-func (w *walker) value(key string, t json.Token) error {
+func (w *nodeLink) value(key string, t json.Token) error {
 	switch t := t.(type) {
 	case nil:
 		return w.b.Null(key)
@@ -295,7 +291,7 @@ func (w *walker) value(key string, t json.Token) error {
 	})
 }
 
-func (w *walker) edge(t json.Token) error {
+func (w *nodeLink) edge(t json.Token) error {
 	var ends [2]string
 	var found [2]bool
 	err := w.object("an edge", t, func(key string, t json.Token) (err error) {

@@ -1,4 +1,4 @@
-package torch
+package formats
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 	"nodemask/internal/ended"
 )
 
-func (f *file) graph(fields *pickle.Dict) (*graphfile.Graph, error) {
+func (f *torchFile) graph(fields *pickle.Dict) (*graphfile.Graph, error) {
 	left, err := f.named(fields)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (f *file) graph(fields *pickle.Dict) (*graphfile.Graph, error) {
 }
 
 // count sets the number of nodes, on which all fields must agree.
-func (f *file) count(g *graphfile.Graph, fields *pickle.Dict, edges, x, y *tensor) error {
+func (f *torchFile) count(g *graphfile.Graph, fields *pickle.Dict, edges, x, y *tensor) error {
 	var most int64 = -1
 	for i := range edges.shape[1] {
 		for end := range int64(2) {
@@ -110,7 +110,7 @@ func (f *file) count(g *graphfile.Graph, fields *pickle.Dict, edges, x, y *tenso
 // index returns a whole number: a float has too few bits for all.
 func (t *tensor) index(i, j int64) int64 { return t.kind.Int(t.at(i, j)) }
 
-func (f *file) pairs(g *graphfile.Graph, edges *tensor) error {
+func (f *torchFile) pairs(g *graphfile.Graph, edges *tensor) error {
 	if err := f.Take(16 * edges.shape[1]); err != nil {
 		return f.Errorf("edge_index: %w", err)
 	}
@@ -125,7 +125,7 @@ func (f *file) pairs(g *graphfile.Graph, edges *tensor) error {
 	return nil
 }
 
-func (f *file) features(g *graphfile.Graph, x *tensor) error {
+func (f *torchFile) features(g *graphfile.Graph, x *tensor) error {
 	if x == nil {
 		g.Notef("no field \"x\": the nodes have no features")
 		return nil
@@ -159,7 +159,7 @@ func (f *file) features(g *graphfile.Graph, x *tensor) error {
 	return nil
 }
 
-func (f *file) labels(g *graphfile.Graph, y *tensor) error {
+func (f *torchFile) labels(g *graphfile.Graph, y *tensor) error {
 	if y == nil {
 		g.Notef("no field \"y\": the nodes have no classes")
 		return nil
@@ -180,7 +180,7 @@ func (f *file) labels(g *graphfile.Graph, y *tensor) error {
 	return nil
 }
 
-func (f *file) split(g *graphfile.Graph, fields *pickle.Dict) error {
+func (f *torchFile) split(g *graphfile.Graph, fields *pickle.Dict) error {
 	var masks [3]*graphfile.Mask
 	for _, e := range fields.Entries {
 		name, _ := e.Key.(pickle.String)

@@ -1,5 +1,4 @@
-// Package ogb reads the Open Graph Benchmark's folders for node property prediction.
-package ogb
+package formats
 
 import (
 	"bufio"
@@ -19,8 +18,8 @@ import (
 )
 
 const (
-	// EdgeFile marks a folder of this layout.
-	EdgeFile     = "raw/edge.csv.gz"
+	// OGBEdges marks a folder of this layout.
+	OGBEdges     = "raw/edge.csv.gz"
 	featureFile  = "raw/node-feat.csv.gz"
 	labelFile    = "raw/node-label.csv.gz"
 	nodesFile    = "raw/num-node-list.csv.gz"
@@ -31,14 +30,14 @@ const (
 	maxNodesList = 1000
 )
 
-type reader struct {
+type ogbFolder struct {
 	ctx context.Context
 	dir string
 }
 
-// Read returns the graph in a folder. Errors name file and line. Once ctx is done, it returns ctx's error.
-func Read(ctx context.Context, dir string) (*graphfile.Graph, error) {
-	r := reader{ctx, dir}
+// OGB returns the graph in a folder of the Open Graph Benchmark, of node property prediction. Errors name file and line. Once ctx is done, it returns ctx's error.
+func OGB(ctx context.Context, dir string) (*graphfile.Graph, error) {
+	r := ogbFolder{ctx, dir}
 	g := &graphfile.Graph{Format: "Open Graph Benchmark", Both: true}
 	nodes, err := r.one(nodesFile)
 	if err != nil {
@@ -68,9 +67,9 @@ func Read(ctx context.Context, dir string) (*graphfile.Graph, error) {
 	return g, r.others(g)
 }
 
-func (r reader) path(file string) string { return filepath.Join(r.dir, filepath.FromSlash(file)) }
+func (r ogbFolder) path(file string) string { return filepath.Join(r.dir, filepath.FromSlash(file)) }
 
-func (r reader) table(file string) (*graphfile.Table, *graphfile.File, error) {
+func (r ogbFolder) table(file string) (*graphfile.Table, *graphfile.File, error) {
 	path := r.path(file)
 	f, err := graphfile.Open(path)
 	if err != nil {
@@ -85,7 +84,7 @@ func (r reader) table(file string) (*graphfile.Table, *graphfile.File, error) {
 }
 
 // each calls row for every line; 0 columns: any number.
-func (r reader) each(file string, columns int, row func(t *graphfile.Table) error) error {
+func (r ogbFolder) each(file string, columns int, row func(t *graphfile.Table) error) error {
 	t, in, err := r.table(file)
 	if err != nil {
 		return err
@@ -103,7 +102,7 @@ func (r reader) each(file string, columns int, row func(t *graphfile.Table) erro
 }
 
 // perNode calls row for each node's line. A missing file is noted.
-func (r reader) perNode(g *graphfile.Graph, file, holds string, row func(t *graphfile.Table) error) error {
+func (r ogbFolder) perNode(g *graphfile.Graph, file, holds string, row func(t *graphfile.Table) error) error {
 	if _, err := os.Stat(r.path(file)); errors.Is(err, fs.ErrNotExist) {
 		g.Notef("no %s: the nodes have no %s", file, holds)
 		return nil
@@ -121,10 +120,10 @@ func (r reader) perNode(g *graphfile.Graph, file, holds string, row func(t *grap
 	return err
 }
 
-func (r reader) one(file string) (int64, error) {
+func (r ogbFolder) one(file string) (int64, error) {
 	var all []int64
 	err := r.each(file, 1, func(t *graphfile.Table) error {
-		n, err := number(t, t.Fields[0], graphfile.MaxNodes*1024)
+		n, err := ogbNumber(t, t.Fields[0], graphfile.MaxNodes*1024)
 		if all = append(all, n); len(all) > maxNodesList {
 			return t.Errorf("more than %d graphs: expected one", maxNodesList)
 		}
@@ -139,7 +138,7 @@ func (r reader) one(file string) (int64, error) {
 	return all[0], nil
 }
 
-func number(t *graphfile.Table, field []byte, most int64) (int64, error) {
+func ogbNumber(t *graphfile.Table, field []byte, most int64) (int64, error) {
 	n, err := strconv.ParseUint(string(field), 10, 63)
 	if err != nil || int64(n) >= most {
 		return 0, t.Errorf("found %.40q: expected a whole number from 0 to %d", field, most-1)
@@ -147,12 +146,12 @@ func number(t *graphfile.Table, field []byte, most int64) (int64, error) {
 	return int64(n), nil
 }
 
-func (r reader) edges(g *graphfile.Graph, listed int64) error {
+func (r ogbFolder) edges(g *graphfile.Graph, listed int64) error {
 	nodes := int64(g.Nodes)
-	err := r.each(EdgeFile, 2, func(t *graphfile.Table) error {
+	err := r.each(OGBEdges, 2, func(t *graphfile.Table) error {
 		var ends [2]int32 // source and target
 		for i := range ends {
-			v, err := number(t, t.Fields[i], nodes)
+			v, err := ogbNumber(t, t.Fields[i], nodes)
 			if err != nil {
 				return err
 			}
@@ -163,12 +162,12 @@ func (r reader) edges(g *graphfile.Graph, listed int64) error {
 	})
 	if err == nil && int64(len(g.Pairs)) != listed {
 		err = fmt.Errorf("%s: %d edges: expected %d, as %s says. Get it again",
-			r.path(EdgeFile), len(g.Pairs), listed, edgesFile)
+			r.path(OGBEdges), len(g.Pairs), listed, edgesFile)
 	}
 	return err
 }
 
-func (r reader) features(g *graphfile.Graph) error {
+func (r ogbFolder) features(g *graphfile.Graph) error {
 	f := &g.Features
 	var row []float32
 	return r.perNode(g, featureFile, "features", func(t *graphfile.Table) error {
@@ -186,7 +185,7 @@ func (r reader) features(g *graphfile.Graph) error {
 	})
 }
 
-func (r reader) labels(g *graphfile.Graph) error {
+func (r ogbFolder) labels(g *graphfile.Graph) error {
 	var index graphfile.Classes
 	err := r.perNode(g, labelFile, "classes", func(t *graphfile.Table) error {
 		if len(t.Fields) != 1 {
@@ -206,7 +205,7 @@ func (r reader) labels(g *graphfile.Graph) error {
 }
 
 // split reads the first folder of split/, mostly the only one.
-func (r reader) split(g *graphfile.Graph) error {
+func (r ogbFolder) split(g *graphfile.Graph) error {
 	entries, err := os.ReadDir(r.path(splitFolder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -225,7 +224,7 @@ func (r reader) split(g *graphfile.Graph) error {
 	var sets [3][]int32
 	for i, file := range []string{"train.csv.gz", "valid.csv.gz", "test.csv.gz"} {
 		err := r.each(splitFolder+"/"+name+"/"+file, 1, func(t *graphfile.Table) error {
-			v, err := number(t, t.Fields[0], int64(g.Nodes))
+			v, err := ogbNumber(t, t.Fields[0], int64(g.Nodes))
 			if len(sets[i]) == g.Nodes {
 				return t.Errorf("more lines than the %d nodes", g.Nodes)
 			}
@@ -242,13 +241,13 @@ func (r reader) split(g *graphfile.Graph) error {
 }
 
 // others notes the other files of raw/.
-func (r reader) others(g *graphfile.Graph) error {
+func (r ogbFolder) others(g *graphfile.Graph) error {
 	entries, err := os.ReadDir(r.path("raw"))
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if name := "raw/" + e.Name(); !slices.Contains([]string{EdgeFile, featureFile, labelFile, nodesFile, edgesFile},
+		if name := "raw/" + e.Name(); !slices.Contains([]string{OGBEdges, featureFile, labelFile, nodesFile, edgesFile},
 			name) {
 			g.Notef("%.80q: left out", name)
 		}

@@ -1,5 +1,5 @@
-// Package graphml streams GraphML of NetworkX, igraph, Gephi and yEd.
-package graphml
+// Package formats reads graphs from GraphML, node-link JSON, torch.save and the Open Graph Benchmark.
+package formats
 
 import (
 	"cmp"
@@ -18,14 +18,14 @@ import (
 
 const (
 	maxKeys = 1 << 17
-	// maxToken limits the bytes of a tag or text, which decoding keeps whole.
+	// maxToken limits the bytes of a tag, text or number, which decoding keeps whole.
 	maxToken = 16 << 20
 )
 
-// Read returns the graph in a file. Errors give line and column. Once ctx is done, it returns ctx's error.
-func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
+// GraphML returns the graph in a file of NetworkX, igraph, Gephi or yEd, which it streams. Errors give line and column. Once ctx is done, it returns ctx's error.
+func GraphML(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	limited := &graphfile.TokenReader{Ctx: ctx, R: graphfile.Text(in), Most: maxToken, What: "tag or text"}
-	w := &walker{limited: limited, decoder: xml.NewDecoder(limited), keys: map[string]*key{},
+	w := &graphML{limited: limited, decoder: xml.NewDecoder(limited), keys: map[string]*graphMLKey{},
 		edgeKeys: map[string]int{},
 		b:        graphfile.NewBuilder(ctx, in, "GraphML", "GraphML key")}
 	w.decoder.CharsetReader = graphfile.Charset
@@ -41,17 +41,17 @@ func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	return g, nil
 }
 
-// key is a declared <key>.
-type key struct {
+// graphMLKey is a declared <key>.
+type graphMLKey struct {
 	name, kind string
 	fallback   *string // its <default>
 	isNode     bool
 }
 
-type walker struct {
+type graphML struct {
 	limited  *graphfile.TokenReader
 	decoder  *xml.Decoder
-	keys     map[string]*key
+	keys     map[string]*graphMLKey
 	fallback []string // ids of node keys with a default, in file order
 	filled   int64    // values from defaults
 	edgeKeys map[string]int
@@ -60,7 +60,7 @@ type walker struct {
 }
 
 // token returns the next tag or text; nil at the end.
-func (w *walker) token() (xml.Token, error) {
+func (w *graphML) token() (xml.Token, error) {
 	for {
 		if err := w.limited.Next(); err != nil {
 			return nil, err
@@ -84,7 +84,7 @@ func (w *walker) token() (xml.Token, error) {
 }
 
 // each calls what for every child of the open element; what reads to its end.
-func (w *walker) each(what func(xml.StartElement) error) error {
+func (w *graphML) each(what func(xml.StartElement) error) error {
 	for {
 		t, err := w.token()
 		if err != nil {
@@ -104,7 +104,7 @@ func (w *walker) each(what func(xml.StartElement) error) error {
 }
 
 // text returns the open element's text, and whether it has children.
-func (w *walker) text() (text string, nested bool, err error) {
+func (w *graphML) text() (text string, nested bool, err error) {
 	var b strings.Builder
 	for depth := 1; depth > 0; {
 		t, err := w.token()
@@ -129,7 +129,7 @@ func (w *walker) text() (text string, nested bool, err error) {
 	return b.String(), nested, nil
 }
 
-func (w *walker) skip() error {
+func (w *graphML) skip() error {
 	_, _, err := w.text()
 	return err
 }
@@ -143,7 +143,7 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-func (w *walker) file() (*graphfile.Graph, error) {
+func (w *graphML) file() (*graphfile.Graph, error) {
 	for root := false; ; {
 		t, err := w.token()
 		if err != nil {
@@ -185,7 +185,7 @@ func (w *walker) file() (*graphfile.Graph, error) {
 	return w.b.Finish()
 }
 
-func (w *walker) key(e xml.StartElement) error {
+func (w *graphML) key(e xml.StartElement) error {
 	id := attribute(e, "id")
 	if _, ok := w.keys[id]; ok {
 		return fmt.Errorf("the key %.80q is declared twice", id)
@@ -193,7 +193,7 @@ func (w *walker) key(e xml.StartElement) error {
 	if len(w.keys) == maxKeys {
 		return fmt.Errorf("more than %d keys", maxKeys)
 	}
-	k := &key{name: cmp.Or(attribute(e, "attr.name"), id), kind: attribute(e, "attr.type")}
+	k := &graphMLKey{name: cmp.Or(attribute(e, "attr.name"), id), kind: attribute(e, "attr.type")}
 	target := attribute(e, "for")
 	k.isNode = target == "node" || target == "all" || target == ""
 	w.keys[strings.Clone(id)] = k
@@ -207,7 +207,7 @@ func (w *walker) key(e xml.StartElement) error {
 	})
 }
 
-func (w *walker) graph(e xml.StartElement) error {
+func (w *graphML) graph(e xml.StartElement) error {
 	if w.graphs++; w.graphs > 1 {
 		return errors.New("a second <graph>: expected one in the file")
 	}
@@ -233,7 +233,7 @@ func (w *walker) graph(e xml.StartElement) error {
 	})
 }
 
-func (w *walker) node(e xml.StartElement) error {
+func (w *graphML) node(e xml.StartElement) error {
 	seen := map[string]bool{}
 	err := w.each(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -277,7 +277,7 @@ func (w *walker) node(e xml.StartElement) error {
 	return w.b.Node(attribute(e, "id"))
 }
 
-func (w *walker) value(k *key, text string) error {
+func (w *graphML) value(k *graphMLKey, text string) error {
 	trimmed := strings.TrimSpace(text)
 	switch k.kind {
 	case "int", "integer", "long", "float", "double":
@@ -300,7 +300,7 @@ func (w *walker) value(k *key, text string) error {
 	return w.b.Other(k.name, fmt.Sprintf("%.40q", k.kind))
 }
 
-func (w *walker) edge(e xml.StartElement) error {
+func (w *graphML) edge(e xml.StartElement) error {
 	if err := w.b.Edge(attribute(e, "source"), attribute(e, "target")); err != nil {
 		return err
 	}
