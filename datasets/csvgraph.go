@@ -75,21 +75,18 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 // nil if it cannot be read, which reading it reports.
 func FeatureColumns(ctx context.Context, path string) (names []string) {
 	_ = withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
-		c, err := t.Columns(classColumns...)
+		c, err := t.Columns(graphfile.LabelColumns(ctx)...)
 		names = c.Names
 		return err
 	})
 	return names
 }
 
-// classColumns are the names of the class in tables that no choice comes with.
-var classColumns = []string{"label", "class", "y"}
-
 // ScanNodes calls each for every line of a table like the nodes.csv of [Open]. A missing label is empty; slices are
 // overwritten. Errors, each's too, name file and line.
 func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
-		c, err := t.Columns(classColumns...)
+		c, err := t.Columns(graphfile.LabelColumns(ctx)...)
 		if err != nil {
 			return err
 		}

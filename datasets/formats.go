@@ -20,8 +20,8 @@ import (
 )
 
 var single = map[string]func(ctx context.Context, in *graphfile.File) (*Graph, error){
-	".npz": readNPZFile, ".graphml": listed(formats.GraphML), ".json": listed(formats.NodeLink), ".pt": listed(formats.Torch),
-	".pth": listed(formats.Torch),
+	".npz": readNPZFile, ".graphml": listed(formats.GraphML), ".json": listed(formats.NodeLink),
+	".pt": listed(formats.Torch), ".pth": listed(formats.Torch),
 }
 
 func listed(read func(context.Context, *graphfile.File) (*graphfile.Graph, error)) func(

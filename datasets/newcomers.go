@@ -44,7 +44,7 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, o Newcomers
 	}
 	var nodes *graphfile.Rows
 	err := withCSV(ctx, graphfile.Open, nodesFile, func(t *graphfile.Table) error {
-		c, err := t.Columns(classColumns...)
+		c, err := t.Columns(graphfile.LabelColumns(ctx)...)
 		if err != nil {
 			return err
 		}

@@ -202,7 +202,7 @@ func (z npzReader) labels(l *graphfile.Graph, member, classNames string) error {
 func (z npzReader) masks(l *graphfile.Graph, choice int) error {
 	var masks [3]*graphfile.Mask
 	for _, name := range slices.Sorted(maps.Keys(z.Members)) {
-		set := graphfile.MaskMember(name)
+		set := graphfile.MeaningOf(name).Set()
 		if set < 0 || masks[set] != nil {
 			continue
 		}
@@ -248,7 +248,7 @@ func (z npzReader) masks(l *graphfile.Graph, choice int) error {
 func (z npzReader) noteOthers(l *graphfile.Graph, known []string) {
 	for _, name := range slices.Sorted(maps.Keys(z.Members)) {
 		switch {
-		case slices.Contains(known, name) && name != "node_names", graphfile.MaskMember(name) >= 0:
+		case slices.Contains(known, name) && name != "node_names", graphfile.MeaningOf(name).Set() >= 0:
 		case name != "node_names":
 			l.Notef("member %.80q: left out", name)
 		case l.IDs == nil:

@@ -8,14 +8,12 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"nodemask/datasets/internal/graphfile"
-	"nodemask/internal/edgelist"
 	"nodemask/internal/ended"
 )
 
@@ -302,13 +300,7 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 		g.Name = name
 		return g, nil
 	case len(names) == 1 && !ok && !hasEdges && slices.Contains(edgeListExtensions, extension(names[0])):
-		file := names[0]
-		edges, ids, notes, err := edgelist.Read(ctx, bytes.NewReader(files[file]), file)
-		if err != nil {
-			return nil, err
-		}
-		return &Graph{Name: file[:len(file)-len(path.Ext(file))], Source: file, Edges: edges, NodeIDs: ids,
-			Notes: notes}, nil
+		return readEdgeList(ctx, bytes.NewReader(files[names[0]]), names[0])
 	}
 	return nil, fmt.Errorf("found %.80q: expected one .npz, .graphml, .json or .pt file, %s and %s together, or a list "+
 		"of edges (%s)",

@@ -152,11 +152,11 @@ func TestCellsThatCannotBeTrainedAreErrors(t *testing.T) {
 
 // FuzzServe asks for checks of theorem 1 on any graphs, small ones to the end. Other requests would open any files.
 func FuzzServe(f *testing.F) {
-	g, err := datasets.Open(f.Context(), "sbm:nodes=9,classes=3", datasets.OpenOptions{})
+	g, err := datasets.Open(f.Context(), "sbm:nodes=40,classes=2,degree=3", datasets.OpenOptions{})
 	if err != nil {
 		f.Fatal(err)
 	}
-	request, err := json.Marshal(worker.Request{Check: &worker.Check{Graph: g, Root: 5, Hops: 1, Mask: make([]bool, 9)}})
+	request, err := json.Marshal(worker.Request{Check: &worker.Check{Graph: g, Root: 5, Hops: 1, Mask: make([]bool, 40)}})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -1,4 +1,5 @@
-// Package formats reads graphs from GraphML, node-link JSON, torch.save and the Open Graph Benchmark.
+// Package formats reads graphs from GraphML, node-link JSON, torch.save and the Open Graph Benchmark. Once a context is
+// done, readers return its error.
 package formats
 
 import (
@@ -22,7 +23,7 @@ const (
 	maxToken = 16 << 20
 )
 
-// GraphML returns the graph in a file of NetworkX, igraph, Gephi or yEd, which it streams. Errors give line and column. Once ctx is done, it returns ctx's error.
+// GraphML streams a file of NetworkX, igraph, Gephi or yEd. Errors give line and column.
 func GraphML(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	limited := &graphfile.TokenReader{Ctx: ctx, R: graphfile.Text(in), Most: maxToken, What: "tag or text"}
 	w := &graphML{limited: limited, decoder: xml.NewDecoder(limited), keys: map[string]*graphMLKey{},
@@ -287,13 +288,11 @@ func (w *graphML) value(k *graphMLKey, text string) error {
 		}
 		return w.b.Number(k.name, x, trimmed)
 	case "boolean":
-		switch strings.ToLower(trimmed) {
-		case "true", "1":
-			return w.b.Truth(k.name, true)
-		case "false", "0":
-			return w.b.Truth(k.name, false)
+		truth, err := strconv.ParseBool(strings.ToLower(trimmed))
+		if err != nil {
+			return fmt.Errorf("GraphML key %.80q: found %.40q: expected true or false", k.name, text)
 		}
-		return fmt.Errorf("GraphML key %.80q: found %.40q: expected true or false", k.name, text)
+		return w.b.Truth(k.name, truth)
 	case "string":
 		return w.b.String(k.name, text)
 	}

@@ -14,7 +14,7 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// NodeLink returns the graph in a file of NetworkX's node-link JSON, which D3 reads, too. Errors give the byte. Once ctx is done, it returns ctx's error.
+// NodeLink streams NetworkX's node-link JSON, which D3 reads, too. Errors give the byte.
 func NodeLink(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	limited := &graphfile.TokenReader{Ctx: ctx, R: graphfile.Text(in), Most: maxToken, What: "text or number"}
 	w := &nodeLink{limited: limited, decoder: json.NewDecoder(&nulls{in: bufio.NewReaderSize(limited, 1<<16)}),
@@ -270,21 +270,17 @@ func (w *nodeLink) value(key string, t json.Token) error {
 		}
 		return w.skip(t)
 	}
-	i := 0
-	other := false
+	i, other := -1, false
 	return w.list(key, t, func(t json.Token) error {
-		switch t.(type) {
-		case json.Number, bool:
-			if !other {
-				i++
-				return w.value(fmt.Sprintf("%s[%d]", key, i-1), t)
-			}
-		default:
-			if !other {
-				other = true
-				if err := w.b.Other(key, "list"); err != nil {
-					return err
-				}
+		_, number := t.(json.Number)
+		_, truth := t.(bool)
+		if i++; !other && (number || truth) {
+			return w.value(fmt.Sprintf("%s[%d]", key, i), t)
+		}
+		if !other {
+			other = true
+			if err := w.b.Other(key, "list"); err != nil {
+				return err
 			}
 		}
 		return w.skip(t)

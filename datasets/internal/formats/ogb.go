@@ -35,7 +35,7 @@ type ogbFolder struct {
 	dir string
 }
 
-// OGB returns the graph in a folder of the Open Graph Benchmark, of node property prediction. Errors name file and line. Once ctx is done, it returns ctx's error.
+// OGB reads a folder of the Open Graph Benchmark, of node property prediction. Errors name file and line.
 func OGB(ctx context.Context, dir string) (*graphfile.Graph, error) {
 	r := ogbFolder{ctx, dir}
 	g := &graphfile.Graph{Format: "Open Graph Benchmark", Both: true}

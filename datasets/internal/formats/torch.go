@@ -22,8 +22,7 @@ type torchFile struct {
 	choice graphfile.Choice
 }
 
-// Torch returns the graph in a file of torch.save: PyTorch Geometric's Data, (data, slices) or a dictionary. Nothing is
-// run. Once ctx is done, it returns ctx's error.
+// Torch reads a file of torch.save: PyTorch Geometric's Data, (data, slices) or a dictionary. Nothing is run.
 func Torch(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	var magic [4]byte
 	if n, _ := in.ReadAt(magic[:], 0); n == 4 && magic[0] == 0x80 {
@@ -173,7 +172,7 @@ func (f *torchFile) named(fields *pickle.Dict) (left []string, err error) {
 		}
 		seen[string(key)] = true
 		if _, ok := e.Value.(pickle.None); !ok && !slices.Contains(torchFields, string(key)) &&
-			graphfile.MaskMember(string(key)) < 0 && string(key) != cmp.Or(f.choice.Label, "y") &&
+			graphfile.MeaningOf(string(key)).Set() < 0 && string(key) != cmp.Or(f.choice.Label, "y") &&
 			!strings.HasPrefix(string(key), "_") {
 			left = append(left, fmt.Sprintf("field %.80q (%s): left out", key, pickle.Describe(e.Value)))
 		}

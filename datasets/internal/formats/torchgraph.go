@@ -184,7 +184,7 @@ func (f *torchFile) split(g *graphfile.Graph, fields *pickle.Dict) error {
 	var masks [3]*graphfile.Mask
 	for _, e := range fields.Entries {
 		name, _ := e.Key.(pickle.String)
-		set := graphfile.MaskMember(string(name))
+		set := graphfile.MeaningOf(string(name)).Set()
 		if set < 0 || masks[set] != nil {
 			continue
 		}

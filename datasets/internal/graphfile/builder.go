@@ -67,8 +67,7 @@ type classColumn struct {
 func NewBuilder(ctx context.Context, in *File, format, attribute string) *Builder {
 	choice := ChoiceOf(ctx)
 	b := &Builder{in: in, Attribute: attribute, index: map[string]int32{}, names: map[string]int32{},
-		offsets: []int64{0}, chosen: choice.Label, split: choice.Mask}
-	b.classes = choice.labels(namesOf[Class])
+		offsets: []int64{0}, chosen: choice.Label, split: choice.Mask, classes: LabelColumns(ctx)}
 	b.class = make([]classColumn, len(b.classes))
 	b.g.Format = format
 	return b
@@ -85,7 +84,7 @@ func (b *Builder) String(name, value string) error {
 	if isClass, err := b.addClass(name, strings.TrimSpace(value)); isClass || err != nil {
 		return err
 	}
-	if MeaningOf(name).set() >= 0 {
+	if MeaningOf(name).Set() >= 0 {
 		in, err := parseMask(strings.TrimSpace(value))
 		if err != nil {
 			return fmt.Errorf("%s %.80q: %w", b.Attribute, name, err)
@@ -135,7 +134,7 @@ func (b *Builder) Number(name string, value float64, text string) error {
 		return err
 	}
 	meaning := MeaningOf(name)
-	if set := meaning.set(); set >= 0 {
+	if set := meaning.Set(); set >= 0 {
 		return b.mark(set, name, value)
 	}
 	a, err := b.attribute(name)
@@ -188,19 +187,14 @@ func (b *Builder) setSplits() error {
 		if err := b.in.Take(nodes * columns); err != nil {
 			return err
 		}
-		marks := make([]bool, nodes*columns)
+		marks := make([]int8, nodes*columns)
 		for k, in := range splits {
 			for _, v := range in {
-				marks[int64(v)*columns+int64(k)] = true
+				marks[int64(v)*columns+int64(k)] = 1
 			}
 		}
 		masks[set] = &Mask{What: fmt.Sprintf("%s %q", b.Attribute, namesOf[TrainMask+Meaning(set)][0]), Whole: true,
-			Shape: []int64{nodes, columns}, At: func(v, k int64) float64 {
-				if marks[v*columns+k] {
-					return 1
-				}
-				return 0
-			}}
+			Shape: []int64{nodes, columns}, At: func(v, k int64) float64 { return float64(marks[v*columns+k]) }}
 	}
 	return b.g.SetMasks(masks, b.split)
 }

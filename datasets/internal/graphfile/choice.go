@@ -21,12 +21,10 @@ func ChoiceOf(ctx context.Context) Choice {
 	return c
 }
 
-func (c Choice) labels(others []string) []string {
-	if c.Label != "" {
+// LabelColumns returns the names of the classes' column; the first present wins.
+func LabelColumns(ctx context.Context) []string {
+	if c := ChoiceOf(ctx); c.Label != "" {
 		return []string{c.Label}
 	}
-	return others
+	return namesOf[Class]
 }
-
-// LabelColumns returns the names of the classes' column; the first present wins.
-func LabelColumns(ctx context.Context) []string { return ChoiceOf(ctx).labels(namesOf[Class]) }

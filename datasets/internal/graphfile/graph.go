@@ -140,9 +140,6 @@ type Mask struct {
 	At    func(i, j int64) float64
 }
 
-// MaskMember returns the set of a mask's name: 0 train, 1 validation, 2 test; else -1.
-func MaskMember(name string) int { return MeaningOf(name).set() }
-
 // SetMasks sets the own splits by masks; nil marks no node. choice is [Choice].Mask.
 func (g *Graph) SetMasks(masks [3]*Mask, choice int) error {
 	splits, several := int64(1), ""

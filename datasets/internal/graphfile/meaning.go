@@ -70,7 +70,8 @@ func (m Meaning) LeftOut(what, class string) string {
 	return note
 }
 
-func (m Meaning) set() int {
+// Set returns a mask's set: 0 train, 1 validation, 2 test; else -1.
+func (m Meaning) Set() int {
 	if m < TrainMask || m > TestMask {
 		return -1
 	}

@@ -46,16 +46,14 @@ func (t *Table) Columns(labels ...string) (Columns, error) {
 	if c.Label >= 0 {
 		class = t.Header[c.Label]
 	}
-	text := func(column int) bool { return false }
-	if t.peek() {
-		text = func(column int) bool {
-			_, err := t.feature(t.Fields[column])
-			return errors.Is(err, errText)
-		}
+	text := func(column int) bool {
+		_, err := t.feature(t.Fields[column])
+		return errors.Is(err, errText)
 	}
+	more := t.peek()
 	for i, name := range t.Header {
 		what, meaning := fmt.Sprintf("column %.80q", name), MeaningOf(name)
-		set := meaning.set()
+		set := meaning.Set()
 		switch {
 		case i == c.ID || i == c.Label:
 		case name == "": // as pandas numbers rows
@@ -64,7 +62,7 @@ func (t *Table) Columns(labels ...string) (Columns, error) {
 			c.Masks[set] = i
 		case meaning != Feature || strings.EqualFold(name, class):
 			c.Notes = append(c.Notes, max(meaning, Class).LeftOut(what, class))
-		case text(i):
+		case more && text(i):
 			c.Notes = append(c.Notes, what+" of text: left out")
 		default:
 			c.Features, c.Names = append(c.Features, i), append(c.Names, name)
@@ -140,7 +138,14 @@ func (t *Table) ReadNodes(c Columns, accept func(id []byte) error) (*Rows, error
 	}); err != nil {
 		return nil, err
 	}
-	r.finish()
+	r.Seal()
+	g := &Graph{Format: "CSV", Nodes: len(r.ids), IDs: r.ids,
+		Features: r.features, FeatureNames: r.columns.Names, Notes: r.columns.Notes}
+	if r.labels != nil {
+		g.SetLabels(&r.classes, r.labels)
+	}
+	g.SetSplit(MasksSplit, r.columns.Masks != [3]int{-1, -1, -1}, r.masks)
+	r.Graph = g
 	return r, nil
 }
 
@@ -178,17 +183,6 @@ func parseMask(field string) (bool, error) {
 		return false, fmt.Errorf("found %.40q in a column of the split: expected true or false", field)
 	}
 	return x != 0, nil
-}
-
-func (r *Rows) finish() {
-	r.Seal()
-	g := &Graph{Format: "CSV", Nodes: len(r.ids), IDs: r.ids,
-		Features: r.features, FeatureNames: r.columns.Names, Notes: r.columns.Notes}
-	if r.labels != nil {
-		g.SetLabels(&r.classes, r.labels)
-	}
-	g.SetSplit(MasksSplit, r.columns.Masks != [3]int{-1, -1, -1}, r.masks)
-	r.Graph = g
 }
 
 // SparseLimit is the largest share of nonzeros stored sparse: half of dense memory, with a column and value each.

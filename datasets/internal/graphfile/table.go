@@ -104,12 +104,8 @@ func (t *Table) Column(names ...string) (int, error) {
 	if i := Find(t.Header, names...); i >= 0 {
 		return i, nil
 	}
-	found := t.Header
-	if len(found) > 8 {
-		found = append(slices.Clone(found[:8]), "…")
-	}
 	return 0, t.Errorf("no column %q: the header reads %.200q. The first line must name the columns",
-		names[0], strings.Join(found, ","))
+		names[0], strings.Join(t.Header, ","))
 }
 
 // Err returns the error that ended Next; nil if that was the end of the table.
