@@ -22,7 +22,7 @@ func TestBatchNormSeesOwnRowsAlone(t *testing.T) {
 			require.NoError(t, a.set(&a.own, "own", own))
 		}
 		exec, err := model.NewExec(gnntest.Go(t).Backend, store, func(scope *model.Scope, h, w *Node) []*Node {
-			out := BatchNorm(scope.WithInitializer(initializer.One).In("norm"), Neighbours{adjacency: a, train: true}, h)
+			out := BatchNorm(scope.WithInitializer(initializer.One).In("norm"), (&Loaded{near: a}).Neighbours(true, nil), h)
 			gradients := Gradient(ReduceAllSum(Mul(out, Mul(w, out))), h)
 			return []*Node{out, gradients[0]}
 		})

@@ -27,12 +27,28 @@ type Input interface {
 // Dense returns an [Input] for a node [nodes, width].
 func Dense(h *Node) Input { return dense{node: h} }
 
+// seeing returns h for a computation that reads only rows where seen [nodes, 1] is not zero; nil: all.
+func seeing(h Input, seen *Node) Input {
+	switch h := h.(type) {
+	case dense:
+		h.seen = seen
+		return h
+	case sparseInput:
+		features := *h.sparseFeatures
+		features.product = kernels.Seeing(features.product, seen)
+		h.sparseFeatures = &features
+		return h
+	}
+	return h
+}
+
 type dense struct {
 	node       *Node
 	transposed *Node            // nil: automatic differentiation transposes
 	positions  *model.Variable  // nil: row by row
 	large      bool             // never copy, neither transposed nor with entries dropped
 	dropped    *kernels.Dropped // the node with entries dropped; may be nil
+	seen       *Node            // [nodes, 1]: rows that are read; nil: all
 }
 
 func (d dense) Graph() *Graph { return d.node.Graph() }
@@ -52,9 +68,9 @@ func (d dense) Times(w *Node) *Node {
 	product := func(a, b *Node) *Node { return DotGeneral(a, []int{1}, nil, b, []int{0}, nil) }
 	adjoint := func(v *Node) *Node { return product(d.transposed, v) }
 	if d.large {
-		adjoint = func(v *Node) *Node { return kernels.DenseAdjoint(d.node, v) }
+		adjoint = func(v *Node) *Node { return kernels.DenseAdjoint(d.node, v, d.seen) }
 	} else if d.transposed == nil {
-		return kernels.Dense(d.node, w)
+		return kernels.Dense(d.node, w, d.seen)
 	}
 	return kernels.Linear(w, d.node.Shape().Dimensions[0], func(w *Node) *Node { return product(d.node, w) }, adjoint)
 }
@@ -65,12 +81,12 @@ func (d dense) Dropout(random *Random, rate float64) Input {
 		return d
 	}
 	if d.large && d.dropped == nil {
-		dropped := r.DropoutOf(d.node, rate)
+		dropped := r.DropoutOf(d.node, rate, d.seen)
 		d.dropped = &dropped
 		return d
 	}
 	if d.positions == nil && d.transposed == nil {
-		d.node, d.dropped = r.Dropout(d.Node(), rate), nil
+		d.node, d.dropped = r.DropoutSeen(d.Node(), rate, d.seen), nil
 		return d
 	}
 	return d.scale(r.Next().Keep(kernels.Positions(d.node.Graph(), d.positions, d.node.Shape().Dimensions), rate))

@@ -118,7 +118,8 @@ func transposed(x []float32, rows, columns int) []float32 {
 
 // Neighbours returns the graph for one pass: with gradients if train, with dropout if random is not nil.
 func (d *Loaded) Neighbours(train bool, random *Random) Neighbours {
-	return Neighbours{adjacency: d.near, train: train, random: random.generator(), kept: new(*Node)}
+	return Neighbours{adjacency: d.near, product: d.near.product, train: train, random: random.generator(),
+		kept: new(*Node)}
 }
 
 // Features returns the features in computation g.

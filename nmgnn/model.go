@@ -40,6 +40,9 @@ type Pass struct {
 	Features Input   // [nodes, width]
 	Mask     *Node   // δ [nodes, 1], shared by all layers; nil: inactive
 	Random   *Random // for dropout; nil outside training
+	// Seen [nodes, 1] is not zero for nodes whose last representation or logits are read; those of others may be anything.
+	// nil: all.
+	Seen *Node
 	// After, if set, changes the output of a layer (from 0) after its activation, before all uses.
 	After func(layer int, h *Node) *Node
 }
@@ -47,15 +50,42 @@ type Pass struct {
 // Forward returns h^(1)…h^(k), each [nodes, width], then the logits [nodes, classes]: h^(k) itself, or one more node
 // with a readout.
 func (m Model) Forward(p Pass) []*Node {
-	h := p.Features
+	seen := m.seen(p)
+	h := seeing(p.Features, seen[0])
 	all := make([]*Node, 0, len(m.Layers)+1)
 	for i := range m.Layers {
+		p.Near = p.Near.seeing(seen[i+1])
 		out := m.Step(p, i, h)
 		all = append(all, out)
-		h = Dense(out)
+		h = seeing(Dense(out), seen[i+1])
 	}
 	if m.Readout.Classes > 0 {
 		all = append(all, m.ReadOut(p, all))
+	}
+	return all
+}
+
+// seen returns which nodes' features and representations h^(1)…h^(k) are read: k+1 nodes [nodes, 1], nil for all.
+func (m Model) seen(p Pass) []*Node {
+	all := make([]*Node, len(m.Layers)+1)
+	if p.Seen == nil || p.After != nil || m.Norm {
+		return all
+	}
+	all[len(m.Layers)] = p.Seen
+	for i := len(m.Layers) - 1; i >= 0; i-- {
+		var mask *Node
+		switch l := m.Layers[i].(type) { // no interface: types that embed these may read more
+		case GIN:
+			if mask = p.Mask; l.Norm {
+				return make([]*Node, len(all))
+			}
+		case GAT, GATv2, SGAT: // scores of masked neighbours count
+		default:
+			return make([]*Node, len(all))
+		}
+		if all[i] = p.Near.reach(all[i+1], mask); all[i] == nil {
+			return make([]*Node, len(all))
+		}
 	}
 	return all
 }

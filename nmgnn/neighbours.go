@@ -22,12 +22,14 @@ import (
 // methods ignore.
 type Neighbours struct {
 	*adjacency
-	train  bool
-	random *kernels.Random // nil: no dropout
-	drop   *kernels.Stream // a regulariser's dropped edges; may be nil
-	rate   float64         // of drop
-	kept   **Node          // entries that drop kept: [entries, 1], made once
-	mask   *Node           // of MaskOthers; may be nil
+	product kernels.Product // the adjacency's, for the rows seen
+	seen    *Node           // rows of results that are read: [nodes, 1]; nil: all
+	train   bool
+	random  *kernels.Random // nil: no dropout
+	drop    *kernels.Stream // a regulariser's dropped edges; may be nil
+	rate    float64         // of drop
+	kept    **Node          // entries that drop kept: [entries, 1], made once
+	mask    *Node           // of MaskOthers; may be nil
 }
 
 // adjacency is a graph's neighbours in variables, shared by all passes.
@@ -106,8 +108,15 @@ func (n Neighbours) WithSelf() Neighbours {
 		n.adjacency.self = self
 	}
 	n.adjacency, n.kept = n.self, new(*Node)
+	return n.seeing(n.seen)
+}
+
+func (n Neighbours) seeing(seen *Node) Neighbours {
+	n.product, n.seen = kernels.Seeing(n.adjacency.product, seen), seen
 	return n
 }
+
+func (n Neighbours) reach(seen, mask *Node) *Node { return kernels.Reach(n.product, seen, mask) }
 
 // v itself, in v ∪ N_v, is never dropped.
 func (n Neighbours) withoutEdges(r *Random, rate float64) Neighbours {

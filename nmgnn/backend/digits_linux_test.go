@@ -81,7 +81,7 @@ func printDigits(t *testing.T) {
 		return m
 	}
 	products, err := graph.NewExec(b.Backend, func(x, w *graph.Node) []*graph.Node {
-		h := graph.Tanh(kernels.Dense(x, w))
+		h := graph.Tanh(kernels.Dense(x, w, nil))
 		h = graph.Sub(h, graph.ReduceAndKeep(h, graph.ReduceMean, 0))
 		h = graph.Div(h, graph.Sqrt(graph.AddScalar(graph.ReduceAndKeep(graph.Square(h), graph.ReduceMean, 0), 1e-5)))
 		h = graph.Add(h, graph.LogSoftmax(h, -1))

@@ -40,7 +40,7 @@ func (t *trainer) representer(phase *nmgnn.Loaded) (*model.Exec, error) {
 		return exec, nil
 	}
 	exec, err := model.NewExec(t.backend.Backend, t.store, func(scope *model.Scope, graph *Graph) []*Node {
-		return t.forward(scope, graph, phase)
+		return t.forward(scope, graph, phase, nil)
 	})
 	if err == nil {
 		_, err = exec.Compile()

@@ -74,7 +74,7 @@ func scoredOf(phase datasets.Phase, clusters [][]int32, labels []int32) scored {
 // newTargets pads if there are several clusters.
 func (s scored) newTargets(store *model.Store, name string, classes int) (*learn.Targets, error) {
 	if len(s.nodes) == 1 {
-		return learn.NewTargets(store, name, s.nodes[0], s.labels[0], classes)
+		return learn.NewTargets(store, name, s.nodes[0], s.labels[0], 0, classes)
 	}
 	return learn.NewPaddedTargets(store, name, s.most, classes)
 }

@@ -140,7 +140,7 @@ func (t *trainer) load() error {
 		if p.data, err = load(name, phase, gradients); err != nil {
 			return p, err
 		}
-		p.targets, err = learn.NewTargets(t.store, name, phase.Score, p.labels, t.graph.NumClasses())
+		p.targets, err = learn.NewTargets(t.store, name, phase.Score, p.labels, phase.Edges.NumNodes(), t.graph.NumClasses())
 		return p, err
 	}
 	var err error
@@ -193,14 +193,15 @@ func validationsOf(view *datasets.View, also []*datasets.View) (phases []dataset
 // withRoom is the capacity for other splits: this one has n entries, the whole graph all.
 func withRoom(n, all int) int { return min(n+n/5+256, all) }
 
-// forward is inference: no mask (except DropGNN's), dropout or gradients.
-func (t *trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded) []*Node {
+// forward is inference: no mask (except DropGNN's), dropout or gradients. seen is as in [nmgnn.Pass].
+func (t *trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded, seen *Node) []*Node {
 	pass := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: phase.Neighbours(false, nil),
 		Features: phase.Features(graph, false)}
 	if d, ok := t.options.regulariser().(nmgnn.DropGNN); ok {
 		t.rates.Use(graph)
 		return d.Forward(t.model, pass)
 	}
+	pass.Seen = seen
 	return t.model.Forward(pass)
 }
 
@@ -209,11 +210,11 @@ func (t *trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded)
 func (t *trainer) compileStep(validate bool) (*model.Exec, error) {
 	step := learn.Step{Model: t.model, Data: t.train.data, Masks: t.options.KeepRate.Active(),
 		Regulariser: t.options.regulariser(), Rates: t.rates,
-		LearningRate: t.options.LearningRate, Targets: t.train.targets}
+		LearningRate: t.options.LearningRate, Targets: t.train.targets, SeesScored: true}
 	if validate {
 		step.More = func(scope *model.Scope, trained *Node) (outputs []*Node) {
 			for _, v := range t.validations {
-				logits := last(t.forward(scope, trained.Graph(), v.data))
+				logits := last(t.forward(scope, trained.Graph(), v.data, v.targets.Seen(trained.Graph())))
 				outputs = append(outputs, v.targets.Loss(logits), ArgMax(v.targets.Rows(logits), 1, dtypes.Int32))
 			}
 			return outputs

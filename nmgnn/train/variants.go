@@ -155,7 +155,7 @@ func (t *trainer) prepareReadings(views []*datasets.View) error {
 	exec, err := model.NewExec(t.backend.Backend, t.store, func(scope *model.Scope, graph *Graph) []*Node {
 		classes := make([]*Node, len(t.readings.graphs))
 		for i, g := range t.readings.graphs {
-			classes[i] = ArgMax(last(t.forward(scope, graph, g.data)), 1, dtypes.Int32)
+			classes[i] = ArgMax(last(t.forward(scope, graph, g.data, nil)), 1, dtypes.Int32)
 		}
 		return classes
 	})

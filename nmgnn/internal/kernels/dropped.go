@@ -13,15 +13,16 @@ const DroppedBytes = 32 << 20
 // copy.
 type Dropped struct {
 	x      *Node // [rows, width]; gets no gradient
+	seen   *Node // [rows, 1]; nil: all
 	stream Stream
 	rate   float64
 	block  int // numbers
 	fused  bool
 }
 
-// DropoutOf returns [Random.Dropout] of x, the same numbers, for products only. The generator must not be nil.
-func (r *Random) DropoutOf(x *Node, rate float64) Dropped {
-	return Dropped{x: StopGradient(x), stream: r.Next(), rate: rate, block: DroppedBytes / 4, fused: r.fused &&
+// DropoutOf returns [Random.DropoutSeen] of x, the same numbers, for products only. The generator must not be nil.
+func (r *Random) DropoutOf(x *Node, rate float64, seen *Node) Dropped {
+	return Dropped{x: StopGradient(x), seen: seen, stream: r.Next(), rate: rate, block: DroppedBytes / 4, fused: r.fused &&
 		x.Rank() == 2 && fused.Available(x.Graph())}
 }
 
@@ -30,7 +31,7 @@ func (d Dropped) Node() *Node {
 	if !d.fused {
 		return Mul(d.x, d.stream.Keep(Positions(d.x.Graph(), nil, d.x.Shape().Dimensions), d.rate))
 	}
-	return d.stream.drop(d.x, d.rows(), d.width(), d.rate)
+	return d.stream.drop(d.x, d.rows(), d.width(), d.rate, d.seen)
 }
 
 func (d Dropped) rows() int  { return d.x.Shape().Dimensions[0] }
@@ -53,7 +54,11 @@ func (d Dropped) Times(w *Node) *Node {
 		func(v *Node) *Node {
 			var sum *Node
 			d.blocks(func(x *Node, first, end int) *Node {
-				product := DenseAdjoint(x, SliceAxis(v, 0, AxisRange(first, end)))
+				seen := d.seen
+				if seen != nil {
+					seen = SliceAxis(seen, 0, AxisRange(first, end))
+				}
+				product := DenseAdjoint(x, SliceAxis(v, 0, AxisRange(first, end)), seen)
 				if sum == nil {
 					sum = product
 				} else {
@@ -75,6 +80,6 @@ func (d Dropped) blocks(multiply func(x *Node, first, end int) *Node, after *Nod
 	draw, scale := d.stream.dropped(d.rate)
 	for first := 0; first < d.rows(); first += rows {
 		end := min(first+rows, d.rows())
-		after = multiply(fused.DropRows(draw, scale, d.x, first, end-first, after), first, end)
+		after = multiply(fused.DropRows(draw, scale, d.x, first, end-first, d.seen, after), first, end)
 	}
 }

@@ -21,7 +21,7 @@ func TestDroppingEntriesInBlocksIsDroppingThemAll(t *testing.T) {
 		for _, block := range []int{1, 3 * 11, 36 * 11, 1 << 20} { // blocks of 1, 3 and 36 rows, and all
 			outputs, err := model.CallOnceN(b.Backend, model.NewStore(), func(_ *model.Scope, key, x, w, v *Node) []*Node {
 				whole := kernels.NewRandom(key, plan.Kernel).Dropout(x, 0.3)
-				dropped := kernels.InBlocks(kernels.NewRandom(key, plan.Kernel).DropoutOf(x, 0.3), block)
+				dropped := kernels.InBlocks(kernels.NewRandom(key, plan.Kernel).DropoutOf(x, 0.3, nil), block)
 				y := dropped.Times(w)
 				want := DotGeneral(whole, []int{1}, nil, w, []int{0}, nil)
 				return []*Node{whole, dropped.Node(), want, y, Gradient(ReduceAllSum(Mul(want, v)), w)[0],

@@ -38,11 +38,13 @@ func (p *fusedPattern) in(g *Graph) fused.Matrix {
 	return fused.Matrix{Offsets: p.offsets.NodeValue(g), Columns: p.column.NodeValue(g)}
 }
 
-func (p *fusedPattern) Slots() int                   { return p.room }
-func (p *fusedPattern) times(h, weights *Node) *Node { return p.in(h.Graph()).Times(h, weights, nil) }
-func (p *fusedPattern) Gather(h *Node) *Node         { return Gather(h, p.column.NodeValue(h.Graph())) }
-func (p *fusedPattern) Total(e *Node) *Node          { return p.in(e.Graph()).Total(e, nil) }
-func (p *fusedPattern) Highest(e *Node) *Node        { return p.in(e.Graph()).Highest(e) }
+func (p *fusedPattern) Slots() int { return p.room }
+func (p *fusedPattern) times(h, weights *Node) *Node {
+	return p.in(h.Graph()).Times(h, weights, nil, fused.Rows{})
+}
+func (p *fusedPattern) Gather(h *Node) *Node  { return Gather(h, p.column.NodeValue(h.Graph())) }
+func (p *fusedPattern) Total(e *Node) *Node   { return p.in(e.Graph()).Total(e, nil) }
+func (p *fusedPattern) Highest(e *Node) *Node { return p.in(e.Graph()).Highest(e) }
 
 // alone stops XLA on a CPU from fusing x into its uses, which would recompute it for each entry. OptimizationBarrier is
 // removed before fusion; a scatter is never fused, and this one adds zero to one row, in place.
@@ -89,13 +91,33 @@ func (p *fusedPattern) replace(m csr.Matrix) error {
 type fusedProduct struct {
 	*parts
 	forward, adjoint *fusedPattern
+	seen             *Node // [rows, 1]; nil: all
+}
+
+// Seeing returns the product for a computation that reads only the rows of results where seen [rows, 1] is not zero:
+// others may be zero, and their gradients must be. nil: p itself.
+func Seeing(p Product, seen *Node) Product {
+	if f, ok := p.(*fusedProduct); ok && seen != nil {
+		view := *f
+		view.seen = seen
+		return &view
+	}
+	return p
+}
+
+// Reach returns the rows that sums over the entries of rows seen [rows, 1] read, and these rows: 1, else 0. Only
+// columns where mask [rows, 1] is not zero count; nil: all. It returns nil, which stands for all rows, if the backend
+// gains nothing.
+func Reach(p Product, seen, mask *Node) *Node {
+	f, ok := p.(*fusedProduct)
+	if !ok || seen == nil || !fused.Skips(seen.Graph()) {
+		return nil
+	}
+	return f.forward.in(seen.Graph()).Reach(seen, mask)
 }
 
 func (p *fusedProduct) Times(h, factor, weights *Node) *Node {
-	if factor == nil {
-		return p.forward.times(h, weights)
-	}
-	return p.forward.in(h.Graph()).TimesHeard(factor, h, weights, nil)
+	return p.forward.in(h.Graph()).Times(h, weights, nil, fused.Rows{Heard: factor, Wanted: p.seen})
 }
 
 func (p *fusedProduct) Back(v, factor, weights *Node) *Node {
@@ -105,23 +127,21 @@ func (p *fusedProduct) Back(v, factor, weights *Node) *Node {
 	if weights != nil {
 		positions = p.transposedAt().NodeValue(g)
 	}
-	if factor == nil {
-		return p.adjoint.in(g).Times(v, weights, positions)
-	}
-	return p.adjoint.in(g).TimesWanted(factor, v, weights, positions)
+	return p.adjoint.in(g).Times(v, weights, positions, fused.Rows{Heard: p.seen, Wanted: factor})
 }
 
 func (p *fusedProduct) SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node {
 	g := h.Graph()
-	if !fused.SkipsDropped(g) {
+	if !fused.Skips(g) {
 		return sumOfDropped(p, h, s, rate, gradients)
 	}
 	draw, scale := s.dropped(rate)
 	return linear(gradients, h, p.Rows(), func(h *Node) *Node {
-		return p.forward.in(g).TimesDropped(draw, scale, h, Values(p).NodeValue(g), nil)
+		return p.forward.in(g).TimesDropped(draw, scale, h, Values(p).NodeValue(g), nil, fused.Rows{Wanted: p.seen})
 	}, func(v *Node) *Node {
 		p.needTransposed()
-		return p.adjoint.in(g).TimesDropped(draw, scale, v, p.transposedValues().NodeValue(g), p.transposedAt().NodeValue(g))
+		return p.adjoint.in(g).TimesDropped(draw, scale, v, p.transposedValues().NodeValue(g),
+			p.transposedAt().NodeValue(g), fused.Rows{Heard: p.seen})
 	})
 }
 
@@ -135,7 +155,7 @@ func (p *fusedProduct) DropEntries(s Stream, x *Node, heads int, rate float64) *
 	if !fused.Available(s.key.Graph()) {
 		return p.parts.DropEntries(s, x, heads, rate)
 	}
-	return s.drop(x, p.Slots(), heads, rate) // slots are entries
+	return s.drop(x, p.Slots(), heads, rate, nil) // slots are entries
 }
 
 // Mean divides in the entries' weights, at no cost.
@@ -162,7 +182,8 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 		s.Source, s.Target, s.Slope = StopGradient(a.Source), StopGradient(a.Target),
 			Const(g, [][]float32{{float32(a.Slope)}})
 	}
-	y, alpha, kept := m.Attend(s, value, a.Keep, factor)
+	rows := fused.Rows{Heard: factor, Wanted: p.seen}
+	y, alpha, kept := m.Attend(s, value, a.Keep, rows)
 	if !a.Gradients {
 		// The pure-Go backend fails if a program ends with one of several results and the later ones are unused; this
 		// node comes after all of them.
@@ -170,7 +191,7 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 	}
 	type gradients struct{ scores, target *Node }
 	backward := Remember(func(v *Node) gradients {
-		scores, target := m.AttendBackward(s, value, alpha, kept, v, factor)
+		scores, target := m.AttendBackward(s, value, alpha, kept, v, rows)
 		return gradients{scores, target}
 	})
 	towards := []Argument{{values, func(v *Node) *Node { return p.Back(v, factor, kept) }}}

@@ -28,8 +28,9 @@ func linear(gradients bool, x *Node, rows int, apply, adjoint func(*Node) *Node)
 	return Linear(x, rows, apply, adjoint)
 }
 
-// Dense returns x·w, x [rows, width], w [width, out]; its gradients sum in a fixed order where [fused.SumsInOrder].
-func Dense(x, w *Node) *Node {
+// Dense returns x·w, x [rows, width], w [width, out]; its gradients sum in a fixed order where [fused.SumsInOrder]. The
+// gradient towards the result must be zero in rows where seen [rows, 1] is; nil: none.
+func Dense(x, w, seen *Node) *Node {
 	times := func(x, w *Node) *Node { return DotGeneral(x, []int{1}, nil, w, []int{0}, nil) }
 	if !fused.SumsInOrder(x.Graph()) {
 		return times(x, w)
@@ -37,13 +38,14 @@ func Dense(x, w *Node) *Node {
 	fixed, weights := StopGradient(x), StopGradient(w)
 	return WithAdjoints(times(fixed, weights),
 		Argument{x, func(v *Node) *Node { return DotGeneral(v, []int{1}, nil, weights, []int{1}, nil) }},
-		Argument{w, func(v *Node) *Node { return fused.Outer(fixed, v) }})
+		Argument{w, func(v *Node) *Node { return fused.Outer(fixed, v, seen) }})
 }
 
-// DenseAdjoint returns xᵀ·v, x [rows, width], v [rows, out], for large x.
-func DenseAdjoint(x, v *Node) *Node {
+// DenseAdjoint returns xᵀ·v, x [rows, width], v [rows, out], for large x; v must be zero in rows where seen [rows, 1]
+// is; nil: none.
+func DenseAdjoint(x, v, seen *Node) *Node {
 	if fused.SumsInOrder(x.Graph()) {
-		return fused.Outer(x, v)
+		return fused.Outer(x, v, seen)
 	}
 	// (vᵀ·X)ᵀ = Xᵀ·v: XLA copies the first factor, which should be the smaller one.
 	return TransposeAllAxes(DotGeneral(v, []int{0}, nil, x, []int{0}, nil), 1, 0)

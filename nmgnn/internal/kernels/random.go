@@ -24,13 +24,16 @@ func NewRandom(key *Node, kernel Kernel) *Random {
 
 // Dropout zeroes each entry of x with probability rate and divides the others by 1-rate. A nil generator, as outside
 // training, returns x.
-func (r *Random) Dropout(x *Node, rate float64) *Node {
+func (r *Random) Dropout(x *Node, rate float64) *Node { return r.DropoutSeen(x, rate, nil) }
+
+// DropoutSeen is [Random.Dropout]; rows where seen [rows, 1] is zero may be zero. nil: all are seen.
+func (r *Random) DropoutSeen(x *Node, rate float64, seen *Node) *Node {
 	if r == nil || rate == 0 {
 		return x
 	}
 	if r.fused && x.Rank() == 2 && fused.Available(x.Graph()) {
 		s := r.Next()
-		drop := func(x *Node) *Node { return s.drop(x, x.Shape().Dimensions[0], x.Shape().Dimensions[1], rate) }
+		drop := func(x *Node) *Node { return s.drop(x, x.Shape().Dimensions[0], x.Shape().Dimensions[1], rate, seen) }
 		return Linear(x, x.Shape().Dimensions[0], drop, drop)
 	}
 	return Mul(x, r.Next().Keep(Positions(x.Graph(), nil, x.Shape().Dimensions), rate))
@@ -58,9 +61,9 @@ func (s Stream) half(i int) *Node {
 }
 
 // drop is x·Keep(0, 1, …) row by row, or Keep if x is nil, in package fused.
-func (s Stream) drop(x *Node, rows, columns int, rate float64) *Node {
+func (s Stream) drop(x *Node, rows, columns int, rate float64, seen *Node) *Node {
 	draw, scale := s.dropped(rate)
-	return fused.Drop(draw, scale, x, rows, columns)
+	return fused.Drop(draw, scale, x, rows, columns, seen)
 }
 
 func (s Stream) dropped(rate float64) (draw, scale *Node) {

@@ -100,21 +100,25 @@ func (s Start) Reset(store *model.Store, learningRate float64, seed uint64) erro
 type Targets struct {
 	score, labels *model.Variable
 	weights       *model.Variable // [slots, 1]; nil: equal weights
+	seen          *model.Variable // [nodes, 1]: 1 for scored nodes, else 0; nil: unknown
 	classes       int
 }
 
-// NewTargets returns variables for these nodes.
-func NewTargets(store *model.Store, name string, score, labels []int32, classes int) (*Targets, error) {
+// NewTargets returns variables for these nodes of a graph of so many; 0: unknown.
+func NewTargets(store *model.Store, name string, score, labels []int32, nodes, classes int) (*Targets, error) {
 	into := kernels.NewConstants(store, "/"+variables.DataScope+"/targets_"+name)
 	t := &Targets{classes: classes}
 	n := len(score)
 	t.score, t.labels = into.Ints("score", score, n, 1), into.Ints("label", labels, n, 1)
+	if nodes > 0 {
+		t.seen = into.Floats("seen", each(score, nodes), nodes, 1)
+	}
 	return t, into.Err()
 }
 
 // NewPaddedTargets returns variables for up to slots nodes, which [Targets.Replace] sets; none yet.
 func NewPaddedTargets(store *model.Store, name string, slots, classes int) (*Targets, error) {
-	t, err := NewTargets(store, name, make([]int32, slots), make([]int32, slots), classes)
+	t, err := NewTargets(store, name, make([]int32, slots), make([]int32, slots), 0, classes)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +150,29 @@ func (t *Targets) Replace(score, labels []int32) error {
 	if err := t.score.SetValue(padded(score)); err != nil {
 		return gomlx.Error(err)
 	}
+	if t.seen != nil {
+		nodes := t.seen.Shape().Dimensions[0]
+		if err := t.seen.SetValue(tensors.FromFlatDataAndDimensions(each(score, nodes), nodes, 1)); err != nil {
+			return gomlx.Error(err)
+		}
+	}
 	return gomlx.Error(t.labels.SetValue(padded(labels)))
+}
+
+func each(score []int32, nodes int) []float32 {
+	seen := make([]float32, nodes)
+	for _, v := range score {
+		seen[v] = 1
+	}
+	return seen
+}
+
+// Seen returns 1 for each scored node of the graph, 0 for others: [nodes, 1]; nil: unknown.
+func (t *Targets) Seen(g *Graph) *Node {
+	if t == nil || t.seen == nil {
+		return nil
+	}
+	return t.seen.NodeValue(g)
 }
 
 // Rows returns the scored rows: logits [nodes, classes] → [scored, classes].

@@ -15,7 +15,7 @@ func TestTheLossIsTheMeanCrossEntropyOfTheScoredNodes(t *testing.T) {
 	store := model.NewStore()
 	// The second node is not scored. Logits (1, 1) and (0, ln 3) of classes 0 and 1: ln 2 and ln 4/3, mean ½·ln 8/3.
 	logits := [][]float32{{1, 1}, {50, 0}, {0, float32(math.Log(3))}}
-	scored, err := NewTargets(store, "some", []int32{0, 2}, []int32{0, 1}, 2)
+	scored, err := NewTargets(store, "some", []int32{0, 2}, []int32{0, 1}, 3, 2)
 	require.NoError(t, err)
 	padded, err := NewPaddedTargets(store, "padded", 3, 2)
 	require.NoError(t, err)
@@ -32,7 +32,7 @@ func TestTheLossIsTheMeanCrossEntropyOfTheScoredNodes(t *testing.T) {
 
 func TestTargetsTakeUpToTheirSize(t *testing.T) {
 	store := model.NewStore()
-	exact, err := NewTargets(store, "exact", []int32{0, 2}, []int32{0, 1}, 2)
+	exact, err := NewTargets(store, "exact", []int32{0, 2}, []int32{0, 1}, 3, 2)
 	require.NoError(t, err)
 	padded, err := NewPaddedTargets(store, "padded", 2, 2)
 	require.NoError(t, err)

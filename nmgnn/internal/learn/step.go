@@ -30,6 +30,7 @@ type Step struct {
 	Rates        *kernels.Rates    // drop rates read from variables; nil: compiled in
 	LearningRate float64           // of Adam
 	Targets      *Targets          // nil: the weights stay
+	SeesScored   bool              // More reads no other node's logits than Targets
 	// After is as in [nmgnn.Pass]; may be nil.
 	After func(layer int, h *Node) *Node
 	// More returns further results, computed with the updated weights from the step's logits, or is nil.
@@ -52,6 +53,8 @@ func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model
 		}
 		if s.Regulariser != nil {
 			pass = s.Regulariser.Apply(pass)
+		} else if s.SeesScored {
+			pass.Seen = s.Targets.Seen(graph)
 		}
 		all := s.Model.Forward(pass)
 		logits := all[len(all)-1]

@@ -15,9 +15,7 @@ import (
 // Kernel names in programs. handlers.c lists their inputs and results.
 const (
 	timesKernel          = "nodemask_times"
-	timesHeardKernel     = timesKernel + heardOnly
-	timesWantedKernel    = "nodemask_times_wanted"
-	timesDroppedKernel   = "nodemask_times_dropped" // in C only
+	reachKernel          = "nodemask_reach" // in C only
 	totalKernel          = "nodemask_total"
 	highestKernel        = "nodemask_highest"
 	agreementKernel      = "nodemask_agreement"
@@ -28,10 +26,36 @@ const (
 	scoreBackwardKernel  = "nodemask_score_backward"
 	eluKernel            = "nodemask_elu"
 	outerKernel          = "nodemask_outer" // in C only
-
-	fromScores, dropout = "_scores", "_dropout" // suffixes of attendKernel
-	heardOnly           = "_heard"              // the last suffix
 )
+
+// Bits of the first input of kernels whose other inputs may be missing; handlers.c has the same.
+const (
+	heardBit = 1 << iota
+	wantedBit
+	droppedBit
+	scoresBit
+	keepBit
+)
+
+// Rows are those that a kernel may skip; nil: none.
+type Rows struct {
+	// Heard [columns, 1] is zero for rows of h that are zero, unchecked, and need not be read.
+	Heard *Node
+	// Wanted [rows, 1] is zero for rows of the result that may be zero instead. In Go, only sums heed it.
+	Wanted *Node
+}
+
+func (r Rows) inputs(g *Graph, which int32, heard, wanted int) []*Node {
+	if r.Heard != nil {
+		must("heard", r.Heard, heard, 1)
+		which |= heardBit
+	}
+	if r.Wanted != nil {
+		must("wanted", r.Wanted, wanted, 1)
+		which |= wantedBit
+	}
+	return given(Const(g, [][]int32{{which}}), r.Heard, r.Wanted)
+}
 
 // call calls a kernel that returns matrices of these [rows, columns]. It panics if the backend does not run kernels.
 //
@@ -129,37 +153,26 @@ func given(nodes ...*Node) []*Node {
 // Times returns Σ over each row's entries of weight·h[column]: h [columns, width] → [rows, width]. weights [entries,
 // heads] multiply the entries, each head its share of the width, in order; nil: ones. Entry i has row positions[i] of
 // weights, positions [entries, 1] int32; nil: row i.
-func (m Matrix) Times(h, weights, positions *Node) *Node {
-	return m.times(timesKernel, h, weights, positions)
-}
-
-// TimesHeard is [Matrix.Times] without reading rows of h where heard [columns, 1] is zero. They must be zero,
-// unchecked.
-func (m Matrix) TimesHeard(heard, h, weights, positions *Node) *Node {
-	must("heard", heard, h.Shape().Dimensions[0], 1)
-	return m.times(timesHeardKernel, h, weights, positions, heard)
-}
-
-// TimesWanted is [Matrix.Times], with zeros in rows where wanted [rows, 1] is zero, for which nothing is read.
-func (m Matrix) TimesWanted(wanted, h, weights, positions *Node) *Node {
-	must("wanted", wanted, m.rows(), 1)
-	return m.times(timesWantedKernel, h, weights, positions, wanted)
+func (m Matrix) Times(h, weights, positions *Node, r Rows) *Node {
+	return m.times(0, h, weights, positions, r)
 }
 
 // TimesDropped is [Matrix.Times] with [Drop] of weights [entries, 1], without reading dropped rows. Entry i has number
-// numbers[i], numbers [entries, 1] int32; nil: i. It panics unless [SkipsDropped].
-func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node) *Node {
+// numbers[i], numbers [entries, 1] int32; nil: i. It panics unless [Skips].
+func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node, r Rows) *Node {
 	mustDraw(draw, scale)
 	must("weights", weights, m.entries(), 1)
-	return m.times(timesDroppedKernel, h, weights, numbers, draw, scale)
+	if !Skips(h.Graph()) {
+		panic(errors.New("there is no such kernel in Go"))
+	}
+	return m.times(droppedBit, h, weights, numbers, r, draw, scale)
 }
 
-// SkipsDropped reports whether the backend runs [Matrix.TimesDropped]. In Go it would be slower, or sum in another
-// order.
-func SkipsDropped(g *Graph) bool { return takesForeign(g.Backend()) }
+// Skips reports whether the backend runs [Matrix.TimesDropped] and [Matrix.Reach], and all kernels skip [Rows]. In Go
+// it would be slower, or sum in another order.
+func Skips(g *Graph) bool { return takesForeign(g.Backend()) }
 
-// before are the inputs that tell what to skip.
-func (m Matrix) times(kernel string, h, weights, positions *Node, before ...*Node) *Node {
+func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...*Node) *Node {
 	must("h", h, -1, -1)
 	if weights == nil {
 		positions = nil
@@ -168,8 +181,19 @@ func (m Matrix) times(kernel string, h, weights, positions *Node, before ...*Nod
 		mustDivide(width(h), width(weights))
 	}
 	m.check(positions)
-	inputs := append(before, given(m.Offsets, m.Columns, h, weights, positions)...)
-	return call(kernel, [][2]int{{m.rows(), width(h)}}, inputs...)[0]
+	return call(timesKernel, [][2]int{{m.rows(), width(h)}}, slices.Concat(r.inputs(h.Graph(), which,
+		h.Shape().Dimensions[0], m.rows()), draw, given(m.Offsets, m.Columns, h, weights, positions))...)[0]
+}
+
+// Reach returns which rows a sum over the entries of rows seen [rows, 1] reads, and these rows: 1, else 0. Only columns
+// heard [rows, 1] count; nil: all. The matrix is square.
+func (m Matrix) Reach(seen, heard *Node) *Node {
+	must("seen", seen, m.rows(), 1)
+	if heard != nil {
+		must("heard", heard, m.rows(), 1)
+	}
+	m.check(nil)
+	return call(reachKernel, [][2]int{{m.rows(), 1}}, given(m.Offsets, m.Columns, seen, heard)...)[0]
 }
 
 // Total returns each row's sum: e [entries, width] → [rows, width], positions as for [Matrix.Times].
@@ -198,25 +222,30 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 
 // Drop returns x [rows, columns], nil for ones, with some numbers zeroed and the others multiplied by scale [1, 1].
 // Number i, row by row, is dropped if mix(mix(i ^ a) + b) < c, where mix is "lowbias32" and draw [1, 3] uint32 = (a, b,
-// c).
-func Drop(draw, scale, x *Node, rows, columns int) *Node {
-	mustDraw(draw, scale)
+// c). wanted is as in [Rows].
+func Drop(draw, scale, x *Node, rows, columns int, wanted *Node) *Node {
 	if x != nil {
 		must("x", x, rows, columns)
 	}
-	return call(dropKernel, [][2]int{{rows, columns}}, given(draw, scale, x)...)[0]
+	return drop(draw, scale, x, 0, rows, columns, rows, wanted, nil)
 }
 
 // DropRows returns rows first … first+rows-1 of [Drop] of x, computed after another node, so that one block of rows can
 // be finished before the next begins.
-func DropRows(draw, scale, x *Node, first, rows int, after *Node) *Node {
-	mustDraw(draw, scale)
+func DropRows(draw, scale, x *Node, first, rows int, wanted, after *Node) *Node {
 	must("x", x, -1, -1)
 	if first < 0 || rows < 1 || first+rows > x.Shape().Dimensions[0] {
 		panic(fmt.Errorf("rows %d to %d of x, which is %s", first, first+rows-1, x.Shape()))
 	}
-	draw = Concatenate([]*Node{draw, Const(x.Graph(), [][]uint32{{uint32(first)}})}, 1)
-	return call(dropKernel, [][2]int{{rows, width(x)}}, draw, scale, x, after)[0]
+	return drop(draw, scale, x, first, rows, width(x), x.Shape().Dimensions[0], wanted, after)
+}
+
+func drop(draw, scale, x *Node, first, rows, columns, all int, wanted, after *Node) *Node {
+	mustDraw(draw, scale)
+	g := draw.Graph()
+	draw = Concatenate([]*Node{draw, Const(g, [][]uint32{{uint32(first)}})}, 1)
+	return call(dropKernel, [][2]int{{rows, columns}}, append(Rows{Wanted: wanted}.inputs(g, 0, 0, all),
+		given(draw, scale, x, after)...)...)[0]
 }
 
 // Score returns the inner products of each head's share of x [rows, width] with those of a and b [1, width]: y, z
@@ -251,9 +280,10 @@ var sumsInOrder atomic.Bool
 // HoldSums makes [Outer] sum in a fixed order in all that XLA compiles for a CPU in this process.
 func HoldSums() { sumsInOrder.Store(true) }
 
-// Outer returns xᵀ·v, x [rows, width], v [rows, out]. After [HoldSums] it adds rows in order, in parts set by the
+// Outer returns xᵀ·v, x [rows, width], v [rows, out]. Rows where wanted [rows, 1] is zero need not be read: v must be
+// zero there; nil: all are. After [HoldSums] it adds rows in order, in parts set by the
 // shapes; otherwise XLA's order depends on the CPU.
-func Outer(x, v *Node) *Node {
+func Outer(x, v, wanted *Node) *Node {
 	must("x", x, -1, -1)
 	must("v", v, x.Shape().Dimensions[0], -1)
 	if !SumsInOrder(x.Graph()) {
@@ -262,7 +292,10 @@ func Outer(x, v *Node) *Node {
 	const most = 1 << 18 // numbers
 	size := width(x) * width(v)
 	parts := max(1, min(16, x.Shape().Dimensions[0], most/size))
-	sums := call(outerKernel, [][2]int{{parts * width(x), width(v)}}, x, v)[0]
+	if wanted != nil {
+		must("wanted", wanted, x.Shape().Dimensions[0], 1)
+	}
+	sums := call(outerKernel, [][2]int{{parts * width(x), width(v)}}, given(x, v, wanted)...)[0]
 	return ReduceSum(Reshape(sums, parts, width(x), width(v)), 0)
 }
 
@@ -297,6 +330,13 @@ type Scores struct{ E, Source, Target, Slope *Node }
 
 func (s Scores) nodes() []*Node { return given(s.E, s.Source, s.Target, s.Slope) }
 
+func (s Scores) which() int32 {
+	if s.E != nil {
+		return scoresBit
+	}
+	return 0
+}
+
 // Heads returns the number of heads.
 func (s Scores) Heads() int { return width(s.nodes()[0]) }
 
@@ -314,33 +354,27 @@ func (m Matrix) checkScores(s Scores, h *Node) {
 }
 
 // Attend returns y, each row's Σ kept·h[column], with alpha the softmax of the scores and kept = alpha·keep (nil:
-// alpha): h [columns, width], keep [entries, heads] → y [rows, width], alpha, kept [entries, heads]. heard is as in
-// [Matrix.TimesHeard].
-func (m Matrix) Attend(s Scores, h, keep, heard *Node) (y, alpha, kept *Node) {
+// alpha): h [columns, width], keep [entries, heads] → y [rows, width], alpha, kept [entries, heads]. Entries of rows that
+// are not wanted may hold anything in alpha and kept.
+func (m Matrix) Attend(s Scores, h, keep *Node, r Rows) (y, alpha, kept *Node) {
 	m.checkScores(s, h)
 	if keep != nil {
 		must("keep", keep, m.entries(), s.Heads())
 	}
-	kernel, entries := attendKernel, [2]int{m.entries(), s.Heads()}
+	which, entries := s.which(), [2]int{m.entries(), s.Heads()}
 	results := [][2]int{{m.rows(), width(h)}, entries}
-	if s.E != nil {
-		kernel += fromScores
-	}
 	if keep != nil {
-		kernel += dropout
+		which |= keepBit
 		results = append(results, entries)
 	}
-	if heard != nil {
-		must("heard", heard, h.Shape().Dimensions[0], 1)
-		kernel += heardOnly
-	}
-	out := call(kernel, results, slices.Concat(given(heard, m.Offsets, m.Columns, h), s.nodes(), given(keep))...)
+	out := call(attendKernel, results, slices.Concat(r.inputs(h.Graph(), which, h.Shape().Dimensions[0], m.rows()),
+		given(m.Offsets, m.Columns, h), s.nodes(), given(keep))...)
 	return out[0], out[1], out[len(out)-1]
 }
 
 // AttendBackward returns d [entries, heads], the gradient of [Matrix.Attend] towards E or the LeakyReLU's inputs, given
 // g [rows, width] towards y, and target [rows, heads], each row's sum of d; nil with E.
-func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard *Node) (d, target *Node) {
+func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g *Node, r Rows) (d, target *Node) {
 	m.checkScores(s, h)
 	must("alpha", alpha, m.entries(), s.Heads())
 	must("kept", kept, m.entries(), s.Heads())
@@ -349,12 +383,8 @@ func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard *Node) (d, tar
 	if s.E == nil {
 		results = append(results, [2]int{m.rows(), s.Heads()})
 	}
-	kernel := attendBackwardKernel
-	if heard != nil {
-		must("heard", heard, h.Shape().Dimensions[0], 1)
-		kernel += heardOnly
-	}
-	out := call(kernel, results, slices.Concat(given(heard, m.Offsets, m.Columns, h, alpha, kept, g), s.nodes())...)
+	out := call(attendBackwardKernel, results, slices.Concat(r.inputs(h.Graph(), s.which(), h.Shape().Dimensions[0],
+		m.rows()), given(m.Offsets, m.Columns, h, alpha, kept, g), s.nodes())...)
 	if s.E != nil {
 		return out[0], nil
 	}

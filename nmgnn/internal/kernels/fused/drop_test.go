@@ -34,7 +34,7 @@ func TestDropDropsWhatTheHashSays(t *testing.T) {
 				}
 			}
 			got := call(t, b, func(x []*Node) []*Node {
-				return []*Node{fused.Drop(x[0], x[1], x[2], size[0], size[1]), fused.Drop(x[0], x[1], nil, size[0], size[1])}
+				return []*Node{fused.Drop(x[0], x[1], x[2], size[0], size[1], nil), fused.Drop(x[0], x[1], nil, size[0], size[1], nil)}
 			}, draw, [][]float32{{2}}, x)
 			for i, want := range [][][]float32{want, ones} {
 				for row, numbers := range got[i].([][]float32) {
@@ -57,14 +57,15 @@ func TestDroppingEntriesIsDroppingWeightsBitForBit(t *testing.T) {
 			var problem any
 			got := compute(t, b, p, func(m fused.Matrix, x []*Node) (results []*Node) {
 				h, w, at, drawn, scale := x[0], x[1], x[2], x[3], x[4]
-				dropped := fused.Drop(drawn, scale, w, len(p.entries), 1)
-				results = []*Node{m.Times(h, dropped, nil), m.Times(h, dropped, at)}
-				if fused.SkipsDropped(h.Graph()) {
-					return append(results, m.TimesDropped(drawn, scale, h, w, nil), m.TimesDropped(drawn, scale, h, Gather(w, at), at))
+				dropped := fused.Drop(drawn, scale, w, len(p.entries), 1, nil)
+				results = []*Node{m.Times(h, dropped, nil, fused.Rows{}), m.Times(h, dropped, at, fused.Rows{})}
+				if fused.Skips(h.Graph()) {
+					return append(results, m.TimesDropped(drawn, scale, h, w, nil, fused.Rows{}),
+						m.TimesDropped(drawn, scale, h, Gather(w, at), at, fused.Rows{}))
 				}
 				func() {
 					defer func() { problem = recover() }()
-					m.TimesDropped(drawn, scale, h, w, nil)
+					m.TimesDropped(drawn, scale, h, w, nil, fused.Rows{})
 				}()
 				return results
 			}, h, w, at, drawn, scale)
@@ -85,14 +86,14 @@ func TestSomeRowsAreDroppedAsInTheWholeMatrix(t *testing.T) {
 		draw := [][]uint32{{r.Uint32(), r.Uint32(), 1 << 31}}
 		for _, of := range [][2]int{{0, 500}, {0, 1}, {499, 1}, {3, 200}, {77, 423}} {
 			got := call(t, b, func(x []*Node) []*Node {
-				return []*Node{fused.Drop(x[0], x[1], x[2], 500, 33), fused.DropRows(x[0], x[1], x[2], of[0], of[1], x[1])}
+				return []*Node{fused.Drop(x[0], x[1], x[2], 500, 33, nil), fused.DropRows(x[0], x[1], x[2], of[0], of[1], nil, x[1])}
 			}, draw, [][]float32{{2}}, x)
 			require.Equal(t, got[0].([][]float32)[of[0]:of[0]+of[1]], got[1])
 		}
 		for _, of := range [][2]int{{-1, 2}, {499, 2}, {0, 0}, {500, 1}} {
 			require.Panics(t, func() {
 				MustNewExec(b.Backend, func(x *Node) *Node {
-					return fused.DropRows(Const(x.Graph(), draw), Const(x.Graph(), [][]float32{{2}}), x, of[0], of[1], x)
+					return fused.DropRows(Const(x.Graph(), draw), Const(x.Graph(), [][]float32{{2}}), x, of[0], of[1], nil, x)
 				}).MustCall(x)
 			}, "rows %v", of)
 		}

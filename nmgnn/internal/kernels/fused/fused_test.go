@@ -173,7 +173,8 @@ func TestTimesIsTheSumOverEntriesTimesTheirWeights(t *testing.T) {
 			}
 		})
 		got := compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node {
-			return []*Node{m.Times(x[0], nil, nil), m.Times(x[0], x[1], nil), m.Times(x[0], x[1], x[2])}
+			return []*Node{m.Times(x[0], nil, nil, fused.Rows{}), m.Times(x[0], x[1], nil, fused.Rows{}),
+				m.Times(x[0], x[1], x[2], fused.Rows{})}
 		}, h, w, at)
 		near(t, sum, got[0], "Σ h")
 		near(t, weighted, got[1], "Σ w·h")
@@ -192,9 +193,11 @@ func TestRowsThatAreNotHeardOrWantedChangeNoOther(t *testing.T) {
 		at := shuffled(r, len(p.entries))
 		got := compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node {
 			h, w, at, heard, wanted := x[0], x[1], x[2], x[3], x[4]
-			return []*Node{m.Times(h, nil, nil), m.Times(h, w, nil), m.Times(h, w, at),
-				m.TimesHeard(heard, h, nil, nil), m.TimesHeard(heard, h, w, nil), m.TimesHeard(heard, h, w, at),
-				m.TimesWanted(wanted, h, nil, nil), m.TimesWanted(wanted, h, w, nil), m.TimesWanted(wanted, h, w, at)}
+			var results []*Node
+			for _, rows := range []fused.Rows{{}, {Heard: heard}, {Wanted: wanted}, {Heard: heard, Wanted: wanted}} {
+				results = append(results, m.Times(h, nil, nil, rows), m.Times(h, w, nil, rows), m.Times(h, w, at, rows))
+			}
+			return results
 		}, h, w, at, heard, wanted)
 		for i, what := range []string{"Σ h", "Σ w·h", "Σ w·h, weights elsewhere"} {
 			require.Equal(t, got[i], got[3+i], "%s, to the last bit", what)
@@ -205,8 +208,31 @@ func TestRowsThatAreNotHeardOrWantedChangeNoOther(t *testing.T) {
 				}
 			}
 			require.Equal(t, want, got[6+i], "%s, where it is wanted", what)
+			require.Equal(t, want, got[9+i], "%s, where it is wanted, of what is heard", what)
 		}
 	})
+}
+
+func TestReachIsWhatSumsOfSeenRowsRead(t *testing.T) {
+	b, err := backend.Open("xla:cpu")
+	if err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	p := pattern{4, 4, [][]int32{{0}, {2}, {3}, {4}, {4}}, [][]int32{{1}, {2}, {0}, {0}}} // 0–1, 0–2, and 3 alone
+	for _, c := range []struct{ seen, heard, want [][]float32 }{
+		{[][]float32{{1}, {0}, {0}, {0}}, nil, [][]float32{{1}, {1}, {1}, {0}}},
+		{[][]float32{{0}, {2}, {0}, {1}}, nil, [][]float32{{1}, {1}, {0}, {1}}},
+		{[][]float32{{1}, {0}, {0}, {0}}, [][]float32{{0}, {0}, {3}, {1}}, [][]float32{{1}, {0}, {1}, {0}}},
+	} {
+		got := compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node {
+			var heard *Node
+			if c.heard != nil {
+				heard = Const(x[0].Graph(), c.heard)
+			}
+			return []*Node{m.Reach(x[0], heard)}
+		}, c.seen)
+		require.Equal(t, c.want, got[0])
+	}
 }
 
 func TestTimesOfSmallWholeNumbersIsExact(t *testing.T) {
@@ -229,7 +255,7 @@ func TestTimesOfSmallWholeNumbersIsExact(t *testing.T) {
 					want[row][k] += h[c][k]
 				}
 			})
-			got := compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node { return []*Node{m.Times(x[0], nil, nil)} }, h)
+			got := compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node { return []*Node{m.Times(x[0], nil, nil, fused.Rows{})} }, h)
 			require.Equal(t, want, got[0])
 		})
 	})
@@ -354,9 +380,9 @@ func TestAttendIsSoftmaxTimesNeighbours(t *testing.T) {
 					k = nil
 				}
 				var all []*Node
-				for _, heard := range []*Node{nil, x[6]} {
-					y, alpha, kept := m.Attend(scores, x[3], k, heard)
-					d, towards := m.AttendBackward(scores, x[3], alpha, kept, x[4], heard)
+				for _, rows := range []fused.Rows{{}, {Heard: x[6]}} {
+					y, alpha, kept := m.Attend(scores, x[3], k, rows)
+					d, towards := m.AttendBackward(scores, x[3], alpha, kept, x[4], rows)
 					if towards == nil {
 						towards = m.Total(d, nil)
 					}
@@ -435,7 +461,7 @@ func TestARowWiderThanTheCacheIsSplit(t *testing.T) {
 		for i := range p.entries {
 			p.entries[i] = []int32{0}
 		}
-		y := compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node { return []*Node{m.Times(x[0], nil, nil)} },
+		y := compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node { return []*Node{m.Times(x[0], nil, nil, fused.Rows{})} },
 			h)[0].([][]float32)
 		for k := range y[0] {
 			if y[0][k] != entries*h[0][k] {
@@ -452,7 +478,7 @@ func ExampleMatrix() {
 	}
 	// Row 0 has columns 0 and 2, row 1 has column 1.
 	y, err := CallOnce(b.Backend, func(offsets, columns, h *Node) *Node {
-		return fused.Matrix{Offsets: offsets, Columns: columns}.Times(h, nil, nil)
+		return fused.Matrix{Offsets: offsets, Columns: columns}.Times(h, nil, nil, fused.Rows{})
 	}, [][]int32{{0}, {2}, {3}}, [][]int32{{0}, {2}, {1}}, [][]float32{{1, 10}, {2, 20}, {3, 30}})
 	if err != nil {
 		panic(err)

@@ -162,31 +162,41 @@ static int bits(const ffi_buffer *heard, int64_t all, const uint32_t **made, int
 
 static void *no_memory(const ffi_frame *frame) { return fail(frame, "nodemask: there is no memory left for what is masked"); }
 
-// What all of times do; heard may be missing. Of a, what is not among the first of the arguments x is filled in already.
-static void *times(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer **y, const ffi_buffer *heard, times_args a) {
-	int64_t m = rows(y[0]), entries = rows(x[1]), width = columns(y[0]);
+// taken is the next input if a bit of which is set, else NULL. Inputs that may be missing come first, in the order of these bits.
+enum { HEARD = 1, WANTED = 2, DROPPED = 4, SCORES = 8, KEEP = 16 };
+static const ffi_buffer *taken(int which, int bit, int64_t *n, ffi_buffer ***x) {
+	if (!(which & bit))
+		return NULL;
+	--*n;
+	return *(*x)++;
+}
+
+// is_each returns whether b is missing, or a column of so many numbers.
+static int is_each(const ffi_buffer *b, int64_t rows) { return !b || is(b, FFI_F32, rows, 1); }
+static const float *data(const ffi_buffer *b) { return b ? b->data : NULL; }
+
+// which [1, 1] (, heard [·, 1]) (, wanted [rows, 1]) (, keys and bound [1, 3], scale [1, 1]), offsets [rows+1, 1], columns [entries, 1], h [·, width]
+// (, weights [entries, heads] (, positions [entries, 1])) → [rows, width]
+HANDLER(times, 4, 10, 1) {
+	EXPECT(times, is(x[0], FFI_S32, 1, 1));
+	int which = *(int32_t *)(*x++)->data;
+	n--;
+	const ffi_buffer *heard = taken(which, HEARD, &n, &x), *wanted = taken(which, WANTED, &n, &x);
+	const ffi_buffer *draw = taken(which, DROPPED, &n, &x), *scale = taken(which, DROPPED, &n, &x);
+	EXPECT(times, n >= 3 && n <= 5);
+	int64_t m = rows(y[0]), entries = rows(x[1]), width = columns(y[0]), all = rows(x[2]), row = width * (int64_t)sizeof(float), some;
 	EXPECT(times, is(y[0], FFI_F32, -1, -1) && is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, width));
 	EXPECT(times, n < 4 || (is(x[3], FFI_F32, entries, -1) && width % columns(x[3]) == 0));
-	EXPECT(times, n < 5 || is(x[4], FFI_S32, entries, 1));
-	a.offsets = x[0]->data;
-	a.columns = x[1]->data;
-	a.h = x[2]->data;
-	a.width = width;
-	a.heads = 1;
-	a.entries = entries;
-	a.y = y[0]->data;
-	if (n > 3) {
-		a.weights = x[3]->data;
-		a.heads = columns(x[3]);
-	}
-	if (n > 4)
-		a.positions = x[4]->data;
+	EXPECT(times, (n < 5 || is(x[4], FFI_S32, entries, 1)) && is_each(heard, all) && is_each(wanted, m));
+	EXPECT(times, !draw || (is(draw, FFI_U32, 1, 3) && is(scale, FFI_F32, 1, 1) && n > 3 && is(x[3], FFI_F32, -1, 1)));
+	times_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .weights = n > 3 ? x[3]->data : NULL, .wanted = data(wanted),
+	                .positions = n > 4 ? x[4]->data : NULL, .draw = draw ? draw->data : NULL, .scale = draw ? *(float *)scale->data : 0,
+	                .width = width, .heads = n > 3 ? columns(x[3]) : 1, .entries = entries, .y = y[0]->data};
 	large_pages(a.y, m * width * (int64_t)sizeof *a.y);
-	// Rows of h that do not fit the cache of a core are read block by block, if enough entries fall into each: a visit to a row costs as
-	// much as some entries. A block has a row at least: a single one may be wider than the cache.
-	int64_t all = rows(x[2]), row = width * (int64_t)sizeof(float), some;
 	if (!bits(heard, all, &a.heard, &some))
 		return no_memory(frame);
+	// Rows of h that do not fit the cache of a core are read block by block, if enough entries fall into each: a visit to a row costs as
+	// much as some entries. A block has a row at least: a single one may be wider than the cache.
 	double apart = some ? (double)all / (double)some : 1; // what is not heard takes no room in the cache
 	int64_t fits = (int64_t)(apart * (double)(BLOCK / row)), most = (int64_t)(apart * (double)(MOST / row));
 	double read = (double)entries * (a.draw ? 1 - a.draw[2] / 4294967296.0 : 1);
@@ -201,25 +211,27 @@ static void *times(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer
 	return NULL;
 }
 
-// offsets [rows+1, 1], columns [entries, 1], h [·, width] (, weights [entries, heads] (, positions [entries, 1])) → [rows, width]
-HANDLER(times, 3, 5, 1) { return times(frame, n, x, y, NULL, (times_args){0}); }
-
-// The same with heard [·, 1] before them.
-HANDLER(times_heard, 4, 6, 1) {
-	EXPECT(times_heard, is(x[0], FFI_F32, rows(x[3]), 1));
-	return times(frame, n - 1, x + 1, y, x[0], (times_args){0});
-}
-
-// The same with wanted [rows, 1] before them.
-HANDLER(times_wanted, 4, 6, 1) {
-	EXPECT(times_wanted, is(x[0], FFI_F32, rows(y[0]), 1));
-	return times(frame, n - 1, x + 1, y, NULL, (times_args){.wanted = x[0]->data});
-}
-
-// The same with keys and bound [1, 3], scale [1, 1] before them, and weights [entries, 1].
-HANDLER(times_dropped, 6, 7, 1) {
-	EXPECT(times_dropped, is(x[0], FFI_U32, 1, 3) && is(x[1], FFI_F32, 1, 1) && is(x[5], FFI_F32, -1, 1));
-	return times(frame, n - 2, x + 2, y, NULL, (times_args){.draw = x[0]->data, .scale = *(float *)x[1]->data});
+// offsets [rows+1, 1], columns [entries, 1], seen [rows, 1] (, heard [·, 1]) → [·, 1]: 1 for rows that are seen, and for columns of their entries
+// that are heard, else 0. The matrix is square.
+HANDLER(reach, 3, 4, 1) {
+	int64_t m = rows(y[0]);
+	const ffi_buffer *given = n > 3 ? x[3] : NULL;
+	EXPECT(reach, is(y[0], FFI_F32, -1, 1) && is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, m, 1) && is_each(given, m));
+	const int32_t *offsets = x[0]->data, *columns = x[1]->data;
+	const float *seen = x[2]->data, *heard = data(given);
+	float *needed = y[0]->data;
+	int64_t left = 0;
+	for (int64_t r = 0; r < m; r++) {
+		needed[r] = seen[r] != 0;
+		left += !needed[r] && (!heard || heard[r] != 0);
+	}
+	for (int64_t r = 0; r < m && left; r++)
+		for (int64_t i = offsets[r]; seen[r] != 0 && i < offsets[r + 1]; i++)
+			if (needed[columns[i]] == 0 && (!heard || heard[columns[i]] != 0)) {
+				needed[columns[i]] = 1;
+				left--;
+			}
+	return NULL;
 }
 
 static void *reduce(const ffi_frame *frame, kernel *run, int64_t n, ffi_buffer **x, ffi_buffer **y) {
@@ -261,20 +273,26 @@ static int scores(attention_args *a, int64_t given, ffi_buffer **x, int64_t m, i
 	return 1;
 }
 
-// offsets [rows+1, 1], columns [entries, 1], h [·, width], scores → y [rows, width], alpha [entries, heads]
-// heard may be missing.
-static void *attend(const ffi_frame *frame, int64_t given, int keep, ffi_buffer **x, ffi_buffer **y, const ffi_buffer *heard) {
-	int64_t m = rows(y[0]), entries = rows(x[1]);
+// which [1, 1] (, heard [·, 1]) (, wanted [rows, 1]), offsets [rows+1, 1], columns [entries, 1], h [·, width], scores (, keep [entries, heads])
+// → y [rows, width], alpha (, kept) [entries, heads]
+HANDLER(attend, 5, 10, frame->results.count) {
+	EXPECT(attention, is(x[0], FFI_S32, 1, 1));
+	int which = *(int32_t *)(*x++)->data;
+	n--;
+	const ffi_buffer *heard = taken(which, HEARD, &n, &x), *wanted = taken(which, WANTED, &n, &x);
+	int given = which & SCORES ? 1 : 3, keep = (which & KEEP) != 0;
+	EXPECT(attention, n == 3 + given + keep && frame->results.count == 2 + keep);
+	int64_t m = rows(y[0]), entries = rows(x[1]), some;
 	attention_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .width = columns(y[0]), .heads = columns(y[1]),
-	                    .y = y[0]->data, .alpha = y[1]->data};
+	                    .wanted = data(wanted), .y = y[0]->data, .alpha = y[1]->data};
 	EXPECT(attention, is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, a.width));
 	EXPECT(attention, is(y[1], FFI_F32, entries, -1) && a.width % a.heads == 0 && scores(&a, given, x + 3, m, entries));
+	EXPECT(attention, is_each(heard, rows(x[2])) && is_each(wanted, m));
 	if (keep) {
 		EXPECT(attention, is(x[3 + given], FFI_F32, entries, a.heads) && is(y[2], FFI_F32, entries, a.heads));
 		a.keep = x[3 + given]->data;
 		a.kept = y[2]->data;
 	}
-	int64_t some;
 	if (!bits(heard, rows(x[2]), &a.heard, &some))
 		return no_memory(frame);
 	for_rows(frame, nm_kernels()->attend, &a, m, entries * a.width, 16);
@@ -282,35 +300,25 @@ static void *attend(const ffi_frame *frame, int64_t given, int keep, ffi_buffer 
 	return NULL;
 }
 
-// The same with heard [·, 1] before them.
-static void *attend_heard(const ffi_frame *frame, int64_t given, int keep, ffi_buffer **x, ffi_buffer **y) {
-	EXPECT(attention, is(x[0], FFI_F32, rows(x[3]), 1));
-	return attend(frame, given, keep, x + 1, y, x[0]);
-}
-
-HANDLER(attend, 6, 6, 2) { return attend(frame, n - 3, 0, x, y, NULL); }
-HANDLER(attend_dropout, 7, 7, 3) { return attend(frame, n - 4, 1, x, y, NULL); }
-HANDLER(attend_scores, 4, 4, 2) { return attend(frame, n - 3, 0, x, y, NULL); }
-HANDLER(attend_scores_dropout, 5, 5, 3) { return attend(frame, n - 4, 1, x, y, NULL); }
-HANDLER(attend_heard, 7, 7, 2) { return attend_heard(frame, n - 4, 0, x, y); }
-HANDLER(attend_dropout_heard, 8, 8, 3) { return attend_heard(frame, n - 5, 1, x, y); }
-HANDLER(attend_scores_heard, 5, 5, 2) { return attend_heard(frame, n - 4, 0, x, y); }
-HANDLER(attend_scores_dropout_heard, 6, 6, 3) { return attend_heard(frame, n - 5, 1, x, y); }
-
-// offsets [rows+1, 1], columns [entries, 1], h [·, width], alpha, kept [entries, heads], g [rows, width], scores → d [entries, heads]
-// (, towards the targets [rows, heads])
-static void *attend_backward(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer **y, const ffi_buffer *heard) {
-	int64_t m = rows(x[5]), entries = rows(x[1]);
+// which [1, 1] (, heard [·, 1]) (, wanted [rows, 1]), offsets [rows+1, 1], columns [entries, 1], h [·, width], alpha, kept [entries, heads],
+// g [rows, width], scores → d [entries, heads] (, towards the targets [rows, heads])
+HANDLER(attend_backward, 8, 12, frame->results.count) {
+	EXPECT(attention, is(x[0], FFI_S32, 1, 1));
+	int which = *(int32_t *)(*x++)->data;
+	n--;
+	const ffi_buffer *heard = taken(which, HEARD, &n, &x), *wanted = taken(which, WANTED, &n, &x);
+	int given = which & SCORES ? 1 : 3;
+	EXPECT(attention, n == 6 + given && frame->results.count == 1 + (given == 3));
+	int64_t m = rows(x[5]), entries = rows(x[1]), some;
 	attention_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .width = columns(x[5]), .heads = columns(x[3]),
-	                    .alpha_in = x[3]->data, .kept_in = x[4]->data, .g = x[5]->data, .d = y[0]->data};
+	                    .wanted = data(wanted), .alpha_in = x[3]->data, .kept_in = x[4]->data, .g = x[5]->data, .d = y[0]->data};
 	EXPECT(attention, is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, a.width) && is(x[5], FFI_F32, -1, -1));
 	EXPECT(attention, is(x[3], FFI_F32, entries, -1) && is(x[4], FFI_F32, entries, a.heads) && is(y[0], FFI_F32, entries, a.heads));
-	EXPECT(attention, n != 8 && a.width % a.heads == 0 && scores(&a, n - 6, x + 6, m, entries));
-	if (n == 9) {
+	EXPECT(attention, a.width % a.heads == 0 && scores(&a, given, x + 6, m, entries) && is_each(heard, rows(x[2])) && is_each(wanted, m));
+	if (given == 3) {
 		EXPECT(attention, is(y[1], FFI_F32, m, a.heads));
 		a.target_gradient = y[1]->data;
 	}
-	int64_t some;
 	if (!bits(heard, rows(x[2]), &a.heard, &some))
 		return no_memory(frame);
 	for_rows(frame, nm_kernels()->attend_backward, &a, m, entries * a.width, 16);
@@ -318,25 +326,20 @@ static void *attend_backward(const ffi_frame *frame, int64_t n, ffi_buffer **x, 
 	return NULL;
 }
 
-HANDLER(attend_backward, 7, 9, n == 9 ? 2 : 1) { return attend_backward(frame, n, x, y, NULL); }
-
-// The same with heard [·, 1] before them.
-HANDLER(attend_backward_heard, 8, 10, n == 10 ? 2 : 1) {
-	EXPECT(attention, is(x[0], FFI_F32, rows(x[3]), 1));
-	return attend_backward(frame, n - 1, x + 1, y, x[0]);
-}
-
-// keys, bound [1, 3], scale [1, 1] (, x [rows, columns]) → [rows, columns]; or keys, bound, first row [1, 4], scale [1, 1],
-// x [·, columns], anything that is there before → [rows, columns]
-HANDLER(drop, 2, 4, 1) {
-	EXPECT(drop, is(x[0], FFI_U32, 1, n < 4 ? 3 : 4) && is(x[1], FFI_F32, 1, 1) && is(y[0], FFI_F32, -1, -1));
-	EXPECT(drop, n < 3 || is(x[2], FFI_F32, n < 4 ? rows(y[0]) : -1, columns(y[0])));
+// which [1, 1] (, wanted [rows, 1]), keys, bound, first row [1, 4], scale [1, 1] (, x [·, columns], anything that is there before) → [rows, columns]
+HANDLER(drop, 3, 6, 1) {
+	EXPECT(drop, is(x[0], FFI_S32, 1, 1));
+	int which = *(int32_t *)(*x++)->data;
+	n--;
+	const ffi_buffer *wanted = taken(which, WANTED, &n, &x);
+	EXPECT(drop, n >= 2 && is(x[0], FFI_U32, 1, 4) && is(x[1], FFI_F32, 1, 1) && is(y[0], FFI_F32, -1, -1));
+	EXPECT(drop, n < 3 || is(x[2], FFI_F32, -1, columns(y[0])));
 	const uint32_t *draw = x[0]->data;
-	int64_t first = n < 4 ? 0 : draw[3];
-	EXPECT(drop, n < 4 || first + rows(y[0]) <= rows(x[2]));
-	first *= columns(y[0]);
-	drop_args a = {.x = n > 2 ? (const float *)x[2]->data + first : NULL, .first = first, .keys = {draw[0], draw[1]}, .bound = draw[2], .scale = *(float *)x[1]->data,
-	               .size = rows(y[0]) * columns(y[0]), .y = y[0]->data};
+	int64_t first = draw[3];
+	EXPECT(drop, (n < 3 || first + rows(y[0]) <= rows(x[2])) && (!wanted || is(wanted, FFI_F32, n < 3 ? rows(y[0]) : rows(x[2]), 1)));
+	drop_args a = {.x = n > 2 ? (const float *)x[2]->data + first * columns(y[0]) : NULL, .wanted = wanted ? data(wanted) + first : NULL,
+	               .first = (uint32_t)(first * columns(y[0])), .keys = {draw[0], draw[1]}, .bound = draw[2], .scale = *(float *)x[1]->data,
+	               .size = rows(y[0]) * columns(y[0]), .width = columns(y[0]), .y = y[0]->data};
 	large_pages(a.y, a.size * (int64_t)sizeof *a.y);
 	for_rows(frame, nm_kernels()->drop, &a, (a.size + NM_CHUNK - 1) / NM_CHUNK, a.size, 16);
 	return NULL;
@@ -372,10 +375,11 @@ HANDLER(elu, 1, 2, 1) {
 	return NULL;
 }
 
-// x [rows, width], v [rows, out] → [parts·width, out]
-HANDLER(outer, 2, 2, 1) {
-	(void)n;
-	outer_args a = {.x = x[0]->data, .v = x[1]->data, .rows = rows(x[0]), .width = columns(x[0]), .out = columns(x[1]), .y = y[0]->data};
+// x [rows, width], v [rows, out] (, wanted [rows, 1]) → [parts·width, out]
+HANDLER(outer, 2, 3, 1) {
+	const ffi_buffer *wanted = n > 2 ? x[2] : NULL;
+	outer_args a = {.x = x[0]->data, .v = x[1]->data, .wanted = data(wanted), .rows = rows(x[0]), .width = columns(x[0]), .out = columns(x[1]), .y = y[0]->data};
+	EXPECT(outer, is_each(wanted, a.rows));
 	EXPECT(outer, is(x[0], FFI_F32, -1, -1) && is(x[1], FFI_F32, a.rows, -1) && is(y[0], FFI_F32, -1, a.out) && rows(y[0]) % a.width == 0);
 	a.parts = rows(y[0]) / a.width;
 	for_rows(frame, nm_kernels()->outer, &a, a.parts * ((a.width + NM_OUTER - 1) / NM_OUTER), a.rows * a.width * a.out / 8, 8);
@@ -387,22 +391,12 @@ static const struct {
 	void *(*handler)(void *);
 } handlers[] = {
 	{"nodemask_times", nm_times},
-	{"nodemask_times_heard", nm_times_heard},
-	{"nodemask_times_wanted", nm_times_wanted},
-	{"nodemask_times_dropped", nm_times_dropped},
+	{"nodemask_reach", nm_reach},
 	{"nodemask_total", nm_total},
 	{"nodemask_highest", nm_highest},
 	{"nodemask_agreement", nm_agreement},
 	{"nodemask_attend", nm_attend},
-	{"nodemask_attend_dropout", nm_attend_dropout},
-	{"nodemask_attend_scores", nm_attend_scores},
-	{"nodemask_attend_scores_dropout", nm_attend_scores_dropout},
-	{"nodemask_attend_heard", nm_attend_heard},
-	{"nodemask_attend_dropout_heard", nm_attend_dropout_heard},
-	{"nodemask_attend_scores_heard", nm_attend_scores_heard},
-	{"nodemask_attend_scores_dropout_heard", nm_attend_scores_dropout_heard},
 	{"nodemask_attend_backward", nm_attend_backward},
-	{"nodemask_attend_backward_heard", nm_attend_backward_heard},
 	{"nodemask_drop", nm_drop},
 	{"nodemask_score", nm_score},
 	{"nodemask_score_backward", nm_score_backward},

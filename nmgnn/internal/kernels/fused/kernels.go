@@ -1,7 +1,5 @@
 package fused
 
-import "strings"
-
 // The type decides which slice is set.
 type array struct {
 	rows, columns int
@@ -12,8 +10,7 @@ type array struct {
 
 // The methods of [Matrix] have checked the shapes.
 var kernelsInGo = map[string]func(x, y []array){
-	timesKernel:       func(x, y []array) { times(x, y, nil) },
-	timesWantedKernel: func(x, y []array) { times(x[1:], y, x[0].floats) },
+	timesKernel: times,
 	totalKernel: func(x, y []array) {
 		a := reduction(x, y)
 		forRows(y[0].rows, len(a.e), a.total)
@@ -30,12 +27,12 @@ var kernelsInGo = map[string]func(x, y []array){
 	attendKernel:         attend,
 	attendBackwardKernel: attendBackward,
 	dropKernel: func(x, y []array) {
+		_, _, x = skipping(x)
 		a := dropArgs{draw: x[0].bits, scale: x[1].floats[0], y: y[0].floats}
 		if len(x) > 2 {
 			a.x = x[2].floats
 		}
-		if len(x) > 3 {
-			a.first = int(a.draw[3]) * y[0].columns
+		if a.first = int(a.draw[3]) * y[0].columns; a.first > 0 {
 			a.x = a.x[a.first:][:len(a.y)]
 		}
 		forRows((len(a.y)+chunk-1)/chunk, 4*len(a.y), a.chunks)
@@ -60,20 +57,23 @@ var kernelsInGo = map[string]func(x, y []array){
 	},
 }
 
-func kernelInGo(name string) func(x, y []array) {
-	name, heard := strings.CutSuffix(name, heardOnly)
-	if strings.HasPrefix(name, attendKernel) && name != attendBackwardKernel {
-		name = attendKernel // its inputs and results tell the variant
+func kernelInGo(name string) func(x, y []array) { return kernelsInGo[name] }
+
+// skipping takes apart the inputs that tell what to skip. Rows that are not heard are read: entries are added in fours,
+// and skipping some would change the rounding.
+func skipping(x []array) (which int32, wanted []float32, others []array) {
+	which, x = x[0].ints[0], x[1:]
+	if which&heardBit != 0 {
+		x = x[1:]
 	}
-	run := kernelsInGo[name]
-	if run == nil || !heard {
-		return run
+	if which&wantedBit != 0 {
+		wanted, x = x[0].floats, x[1:]
 	}
-	// Zero rows are added too: entries are added in fours, and skipping some would change the rounding.
-	return func(x, y []array) { run(x[1:], y) }
+	return which, wanted, x
 }
 
-func times(x, y []array, wanted []float32) {
+func times(x, y []array) {
+	_, wanted, x := skipping(x)
 	a := timesArgs{offsets: x[0].ints, columns: x[1].ints, h: x[2].floats, width: y[0].columns, heads: 1, y: y[0].floats,
 		wanted: wanted}
 	if len(x) > 3 {
@@ -104,6 +104,7 @@ func attention(scores, x []array) *attentionArgs {
 }
 
 func attend(x, y []array) {
+	_, _, x = skipping(x)
 	scores := x[3:]
 	var keep, kept []float32
 	if last := len(scores) - 1; len(y) > 2 {
@@ -115,6 +116,7 @@ func attend(x, y []array) {
 }
 
 func attendBackward(x, y []array) {
+	_, _, x = skipping(x)
 	a := attention(x[6:], x)
 	a.alpha, a.kept, a.g, a.d = x[3].floats, x[4].floats, x[5].floats, y[0].floats
 	a.width, a.heads = x[5].columns, x[3].columns

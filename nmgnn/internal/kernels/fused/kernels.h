@@ -10,8 +10,8 @@
 // y[r] = Σ over the entries i of row r of weight(i)·h[columns[i]], h [·, width]. Each of an entry's weights multiplies a head's share of
 // the width, in order: weights [entries, heads], at row positions[i]. Without positions an entry's weights are in row i; without
 // weights all are 1. Rows of h that are not heard are zero and left unread; rows of y where wanted is 0 are set to zero instead. Without
-// heard and wanted there are none such; there are not both. With draw, weights are multiplied by scale, or dropped, as numbers are by drop: then
-// entry i has one, in row i, positions[i] is its number for the hash, and there is neither heard nor wanted.
+// heard and wanted there are none such. With draw, weights are multiplied by scale, or dropped, as numbers are by drop: then entry i has one, in
+// row i, and positions[i] is its number for the hash.
 typedef struct times_args {
 	const int32_t *offsets, *columns, *positions;
 	const float *h, *weights, *wanted;
@@ -49,11 +49,12 @@ typedef struct agreement_args {
 //	target_gradient[r] = Σ over row r of d
 //
 // The gradients towards h and source are sums over the transposed matrix: times and total. Rows of h that are not heard are zero and left
-// unread; their entries have scores all the same.
+// unread; their entries have scores all the same. Of rows where wanted is 0, y, d and target_gradient are zero, and alpha and kept are not filled.
 typedef struct attention_args {
 	const int32_t *offsets, *columns;
 	const float *e, *source, *target, *keep; // e or source and target; keep may be missing
-	const uint32_t *heard; // a bit for each row of h; may be missing
+	const uint32_t *heard; // a bit for each row of h; may be missing, as wanted
+	const float *wanted;
 	float slope;
 	const float *h;
 	int64_t width, heads;
@@ -64,13 +65,14 @@ typedef struct attention_args {
 } attention_args;
 
 // y[i] = x[i]·scale where number i is kept, and 0 where it is dropped; without x, scale or 0. It is dropped if a hash of i and two keys
-// is below a bound. Numbers come in chunks of NM_CHUNK, which from and to count. As for the hash, they are numbered from first on.
+// is below a bound. Numbers come in chunks of NM_CHUNK, which from and to count. As for the hash, they are numbered from first on. Rows of so many
+// numbers where wanted, which may be missing, is 0 are set to zero.
 typedef struct drop_args {
-	const float *x;
+	const float *x, *wanted;
 	uint32_t first;
 	uint32_t keys[2], bound;
 	float scale;
-	int64_t size;
+	int64_t size, width;
 	float *y;
 } drop_args;
 
@@ -91,9 +93,9 @@ typedef struct score_args {
 } score_args;
 
 // y[part] = Σ x[r]ᵀ·v[r] over the rows r of a part, in their order: x [rows, width], v [rows, out], y [parts·width, out]. from and to count
-// blocks of NM_OUTER columns of x, those of a part after the other.
+// blocks of NM_OUTER columns of x, those of a part after the other. Rows where wanted, which may be missing, is 0 are left unread: v is zero there.
 typedef struct outer_args {
-	const float *x, *v;
+	const float *x, *v, *wanted;
 	int64_t rows, width, out, parts;
 	float *y;
 } outer_args;

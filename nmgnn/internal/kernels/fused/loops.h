@@ -231,7 +231,7 @@ INLINE int64_t FN(keep)(const times_args *a, int64_t i, int64_t to, int32_t *col
 		I kept = (FN(mix)(FN(mix)(number ^ a->draw[0]) + a->draw[1]) >= a->draw[2]) & (places < (uint32_t)some);
 #if WIDE
 		if (whole) {
-			unsigned mask = FN(signs)(kept);
+			unsigned mask = FN(signs)(kept) & (a->heard ? FN(are_heard)(a->heard, a->columns + i) : ~0u);
 			FN(compress)(columns + n, FN(whole)(a->columns + i), mask);
 			FN(compress)(weights + n, (U)(FN(loads)(a->weights + i) * FN(each)(a->scale)), mask);
 			n += __builtin_popcount(mask);
@@ -241,7 +241,7 @@ INLINE int64_t FN(keep)(const times_args *a, int64_t i, int64_t to, int32_t *col
 		for (int k = 0; k < some; k++) {
 			columns[n] = a->columns[i + k];
 			weights[n] = a->weights[i + k] * a->scale;
-			n -= kept[k];
+			n -= kept[k] & (a->heard ? -FN(is_heard)(a->heard, a->columns[i + k]) : -1);
 		}
 	}
 	return n;
@@ -334,7 +334,7 @@ INLINE int FN(take_some)(times_args *a, int64_t from, int64_t to) {
 	int32_t *columns = offsets + (to - from + 1), *positions = columns + entries + LANES;
 	for (int64_t r = from; r < to; r++) {
 		offsets[r - from] = (int32_t)n;
-		int64_t i = a->offsets[r], end = a->offsets[r + 1];
+		int64_t i = a->offsets[r], end = a->wanted && a->wanted[r] == 0 ? i : a->offsets[r + 1];
 		n += a->draw ? FN(keep)(a, i, end, columns + n, (float *)positions + n) : FN(hear)(a, i, end, columns + n, positions + n);
 	}
 	offsets[to - from] = (int32_t)n;
@@ -345,6 +345,7 @@ INLINE int FN(take_some)(times_args *a, int64_t from, int64_t to) {
 		a->weights = (float *)positions;
 	a->y += from * a->width;
 	a->heard = a->draw = NULL;
+	a->wanted = NULL;
 	return 1;
 }
 
@@ -494,6 +495,10 @@ static TARGET void FN(attend)(const void *args, int64_t from, int64_t to) {
 	                  .heard = a->heard, .width = a->width, .heads = a->heads, .y = a->y};
 	for (int64_t r = from; r < to; r++) {
 		int64_t first = a->offsets[r], end = a->offsets[r + 1], head = 0;
+		if (a->wanted && a->wanted[r] == 0) {
+			memset(a->y + r * a->width, 0, a->width * sizeof *a->y);
+			continue;
+		}
 		for (; head + 8 <= a->heads; head += 8) {
 			v8 greatest = FN(scores8)(a, r, first, end, head), whole = FN(all)(0);
 			for (int64_t i = first; i < end; i++) {
@@ -547,6 +552,12 @@ static TARGET void FN(attend_backward)(const void *args, int64_t from, int64_t t
 	const attention_args *a = args;
 	for (int64_t r = from; r < to; r++) {
 		int64_t first = a->offsets[r], end = a->offsets[r + 1], head = 0;
+		if (a->wanted && a->wanted[r] == 0) {
+			memset(a->d + first * a->heads, 0, (end - first) * a->heads * sizeof *a->d);
+			if (a->target_gradient)
+				memset(a->target_gradient + r * a->heads, 0, a->heads * sizeof *a->d);
+			continue;
+		}
 		for (int64_t i = first; i < end; i++)
 			if (a->heard && !FN(is_heard)(a->heard, a->columns[i]))
 				memset(a->d + i * a->heads, 0, a->heads * sizeof *a->d);
@@ -596,14 +607,22 @@ static TARGET void FN(attend_backward)(const void *args, int64_t from, int64_t t
 static TARGET void FN(drop)(const void *args, int64_t from, int64_t to) {
 	const drop_args *a = args;
 	int64_t end = to * NM_CHUNK < a->size ? to * NM_CHUNK : a->size;
-	for (int64_t i = from * NM_CHUNK; i < end; i += LANES) {
-		U position = a->first + (uint32_t)i + (U){NUMBERS};
-		I kept = FN(mix)(FN(mix)(position ^ a->keys[0]) + a->keys[1]) >= a->bound;
-		V scale = (V)((I)FN(each)(a->scale) & kept);
-		if (i + LANES <= end)
-			FN(stores)(a->y + i, a->x ? FN(loads)(a->x + i) * scale : scale);
-		else
-			FN(store_some)(a->y + i, a->x ? FN(load_some)(a->x + i, (int)(end - i)) * scale : scale, (int)(end - i));
+	for (int64_t i = from * NM_CHUNK, stop; i < end; i = stop) {
+		int64_t r = a->wanted ? i / a->width : 0;
+		stop = a->wanted && (r + 1) * a->width < end ? (r + 1) * a->width : end;
+		if (a->wanted && a->wanted[r] == 0) {
+			memset(a->y + i, 0, (stop - i) * sizeof *a->y);
+			continue;
+		}
+		for (; i < stop; i += LANES) {
+			U position = a->first + (uint32_t)i + (U){NUMBERS};
+			I kept = FN(mix)(FN(mix)(position ^ a->keys[0]) + a->keys[1]) >= a->bound;
+			V scale = (V)((I)FN(each)(a->scale) & kept);
+			if (i + LANES <= stop)
+				FN(stores)(a->y + i, a->x ? FN(loads)(a->x + i) * scale : scale);
+			else
+				FN(store_some)(a->y + i, a->x ? FN(load_some)(a->x + i, (int)(stop - i)) * scale : scale, (int)(stop - i));
+		}
 	}
 }
 
@@ -670,15 +689,17 @@ static TARGET void FN(elu)(const void *args, int64_t from, int64_t to) {
 	}
 }
 
-// Adds x[r]ᵀ·v[r], for the rows r of a panel, to m ≤ 4 rows of y and n vectors of its columns, of the last one only some if that is
-// not 0.
-INLINE void FN(outer_tile)(const outer_args *a, const float *x, const float *v, float *y, int64_t rows, int m, int n, int some) {
+// Adds x[r]ᵀ·v[r], for the rows at[…] of a panel, to m ≤ 4 rows of y and n vectors of its columns, from column i of x and k0 of v on; of the
+// last vector only some if that is not 0.
+INLINE void FN(outer_tile)(const outer_args *a, const int32_t *at, int64_t i, int64_t k0, float *y, int64_t rows, int m, int n, int some) {
 	V sums[4][OUTER];
 #define EACH _Pragma("GCC unroll 4") for (int j = 0; j < m; j++) _Pragma("GCC unroll 4") for (int k = 0; k < n; k++)
 #define PART(p) (some && k == n - 1 ? FN(load_some)((p) + LANES * k, some) : FN(loads)((p) + LANES * k))
 	EACH sums[j][k] = PART(y + j * a->out);
-	for (int64_t r = 0; r < rows; r++, x += a->width, v += a->out)
+	for (int64_t r = 0; r < rows; r++) {
+		const float *x = a->x + at[r] * a->width + i, *v = a->v + at[r] * a->out + k0;
 		EACH sums[j][k] += FN(each)(x[j]) * PART(v);
+	}
 	EACH FN(store_some)(y + j * a->out + LANES * k, sums[j][k], some && k == n - 1 ? some : LANES);
 #undef EACH
 #undef PART
@@ -693,22 +714,25 @@ static TARGET void FN(outer)(const void *args, int64_t from, int64_t to) {
 		float *y = a->y + part * a->width * a->out;
 		memset(y + first * a->out, 0, (last - first) * a->out * sizeof *y);
 		int64_t end = (part + 1) * a->rows / a->parts;
-		for (int64_t r = part * a->rows / a->parts; r < end; r += PANEL) {
-			int64_t rows = r + PANEL < end ? PANEL : end - r;
-			for (int64_t next = r + PANEL; next < end && next < r + 2 * PANEL; next++)
-				FN(soon)(a->x + next * a->width + first, (last - first) * (int64_t)sizeof *a->x);
+		for (int64_t r = part * a->rows / a->parts; r < end;) {
+			int32_t at[PANEL], rows = 0;
+			for (; r < end && rows < PANEL; r++)
+				if (!a->wanted || a->wanted[r] != 0)
+					at[rows++] = (int32_t)r;
+			for (int64_t next = r; next < end && next < r + PANEL; next++)
+				if (!a->wanted || a->wanted[next] != 0)
+					FN(soon)(a->x + next * a->width + first, (last - first) * (int64_t)sizeof *a->x);
 			for (int64_t i = first; i < last; i += 4) {
 				int m = last - i < 4 ? (int)(last - i) : 4;
-				const float *x = a->x + r * a->width + i, *v = a->v + r * a->out;
 				for (int64_t k = 0; k < a->out; k += OUTER * LANES) {
 					int left = a->out - k < OUTER * LANES ? (int)(a->out - k) : OUTER * LANES, some = left % LANES;
 					float *to = y + i * a->out + k;
 					if (m == 4 && left == OUTER * LANES)
-						FN(outer_tile)(a, x, v + k, to, rows, 4, OUTER, 0);
+						FN(outer_tile)(a, at, i, k, to, rows, 4, OUTER, 0);
 					else if (m == 4 && left <= LANES)
-						FN(outer_tile)(a, x, v + k, to, rows, 4, 1, some);
+						FN(outer_tile)(a, at, i, k, to, rows, 4, 1, some);
 					else
-						FN(outer_tile)(a, x, v + k, to, rows, m, (left + LANES - 1) / LANES, some);
+						FN(outer_tile)(a, at, i, k, to, rows, m, (left + LANES - 1) / LANES, some);
 				}
 			}
 		}

@@ -195,31 +195,34 @@ func TestLoopsAreTheSameToTheLastBitInLanes(t *testing.T) {
 		h, perEntry, perRow, slope := floats(rows, width), floats(n, heads), floats(rows, heads), array{rows: 1, columns: 1,
 			floats: []float32{0.2}}
 		other, another := floats(rows, heads), floats(n, heads)
-		draw := array{rows: 1, columns: 3, bits: []uint32{r.Uint32(), r.Uint32(), r.Uint32()}}
+		draw := array{rows: 1, columns: 4, bits: []uint32{r.Uint32(), r.Uint32(), r.Uint32(), 0}}
+		which := func(bits int32) array { return array{rows: 1, columns: 1, ints: []int32{bits}} }
+		wanted := floats(rows, 1)
+		wanted.floats[0] = 0
 		parts := min(rows, 7)
 		for _, call := range []struct {
 			kernel string
 			x, y   []array
 		}{
-			{timesKernel, []array{o, c, h}, []array{empty(rows, width)}},
-			{timesKernel, []array{o, c, h, perEntry}, []array{empty(rows, width)}},
-			{timesKernel, []array{o, c, h, perEntry, p}, []array{empty(rows, width)}},
+			{timesKernel, []array{which(0), o, c, h}, []array{empty(rows, width)}},
+			{timesKernel, []array{which(0), o, c, h, perEntry}, []array{empty(rows, width)}},
+			{timesKernel, []array{which(wantedBit), wanted, o, c, h, perEntry, p}, []array{empty(rows, width)}},
 			{totalKernel, []array{o, perEntry}, []array{empty(rows, heads)}},
 			{totalKernel, []array{o, perEntry, p}, []array{empty(rows, heads)}},
 			{highestKernel, []array{o, perEntry}, []array{empty(rows, heads)}},
 			{agreementKernel, []array{o, c, h, floats(rows, width)}, []array{empty(n, heads)}},
-			{attendKernel, []array{o, c, h, perRow, other, slope}, []array{empty(rows, width), empty(n, heads)}},
-			{attendKernel + dropout, []array{o, c, h, perRow, other, slope, another}, []array{empty(rows, width),
+			{attendKernel, []array{which(0), o, c, h, perRow, other, slope}, []array{empty(rows, width), empty(n, heads)}},
+			{attendKernel, []array{which(keepBit), o, c, h, perRow, other, slope, another}, []array{empty(rows, width),
 				empty(n, heads), empty(n, heads)}},
-			{attendKernel + fromScores, []array{o, c, h, perEntry}, []array{empty(rows, width), empty(n, heads)}},
-			{attendKernel + fromScores + dropout, []array{o, c, h, perEntry, another}, []array{empty(rows, width),
+			{attendKernel, []array{which(scoresBit), o, c, h, perEntry}, []array{empty(rows, width), empty(n, heads)}},
+			{attendKernel, []array{which(scoresBit | keepBit), o, c, h, perEntry, another}, []array{empty(rows, width),
 				empty(n, heads), empty(n, heads)}},
-			{attendBackwardKernel, []array{o, c, h, perEntry, another, floats(rows, width), perRow, other, slope},
+			{attendBackwardKernel, []array{which(0), o, c, h, perEntry, another, floats(rows, width), perRow, other, slope},
 				[]array{empty(n, heads), empty(rows, heads)}},
-			{attendBackwardKernel, []array{o, c, h, perEntry, another, floats(rows, width), floats(n, heads)},
-				[]array{empty(n, heads)}},
-			{dropKernel, []array{draw, slope, h}, []array{empty(rows, width)}},
-			{dropKernel, []array{draw, slope}, []array{empty(rows, width)}},
+			{attendBackwardKernel, []array{which(scoresBit), o, c, h, perEntry, another, floats(rows, width),
+				floats(n, heads)}, []array{empty(n, heads)}},
+			{dropKernel, []array{which(0), draw, slope, h}, []array{empty(rows, width)}},
+			{dropKernel, []array{which(0), draw, slope}, []array{empty(rows, width)}},
 			{eluKernel, []array{h}, []array{empty(rows, width)}},
 			{eluKernel, []array{h, floats(rows, width)}, []array{empty(rows, width)}},
 			{scoreKernel, []array{h, floats(1, width), floats(1, width)}, []array{empty(rows, heads), empty(rows, heads)}},

@@ -17,8 +17,8 @@ func TestDenseProductsAndGradientsAreAsDefined(t *testing.T) {
 	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		exec, err := NewExec(b.Backend, func(x, w, v *Node) []*Node {
 			require.Equal(t, b.Digits != "", fused.SumsInOrder(x.Graph()))
-			y := kernels.Dense(x, w)
-			return append(Gradient(ReduceAllSum(Mul(y, v)), x, w), y, kernels.DenseAdjoint(x, v))
+			y := kernels.Dense(x, w, nil)
+			return append(Gradient(ReduceAllSum(Mul(y, v)), x, w), y, kernels.DenseAdjoint(x, v, nil))
 		})
 		require.NoError(t, err)
 		r := rand.New(rand.NewPCG(1, 2))

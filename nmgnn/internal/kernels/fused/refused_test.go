@@ -20,10 +20,10 @@ func TestMatricesThatDoNotFitAreAnError(t *testing.T) {
 			f        func(m fused.Matrix, h, w, none *Node) *Node
 		}{
 			{"weights is (Float32)[2, 3], expected [1, -1]",
-				func(m fused.Matrix, h, w, _ *Node) *Node { return m.Times(h, w, nil) }},
+				func(m fused.Matrix, h, w, _ *Node) *Node { return m.Times(h, w, nil, fused.Rows{}) }},
 			{"offsets is (Float32)[2, 3], expected [-1, 1]", func(m fused.Matrix, h, w, _ *Node) *Node {
 				m.Offsets = w
-				return m.Times(h, nil, nil)
+				return m.Times(h, nil, nil, fused.Rows{})
 			}},
 			{"e is (Float32)[2, 3], expected [1, -1], where -1 stands for any number but 0 columns",
 				func(m fused.Matrix, _, w, _ *Node) *Node { return m.Total(w, nil) }},
@@ -33,8 +33,12 @@ func TestMatricesThatDoNotFitAreAnError(t *testing.T) {
 				return y
 			}},
 			// Kernels divide by these widths.
-			{"h is (Float32)[1, 0]", func(m fused.Matrix, _, _, none *Node) *Node { return m.Times(none, nil, nil) }},
-			{"weights is (Float32)[1, 0]", func(m fused.Matrix, h, _, none *Node) *Node { return m.Times(h, none, nil) }},
+			{"h is (Float32)[1, 0]", func(m fused.Matrix, _, _, none *Node) *Node {
+				return m.Times(none, nil, nil, fused.Rows{})
+			}},
+			{"weights is (Float32)[1, 0]", func(m fused.Matrix, h, _, none *Node) *Node {
+				return m.Times(h, none, nil, fused.Rows{})
+			}},
 			{"e is (Float32)[1, 0]", func(m fused.Matrix, _, _, none *Node) *Node { return m.Highest(none) }},
 			{"x is (Float32)[1, 0]", func(_ fused.Matrix, _, _, none *Node) *Node { return fused.ELU(none) }},
 			{"x is (Float32)[1, 0]", func(_ fused.Matrix, h, _, none *Node) *Node {
@@ -46,7 +50,7 @@ func TestMatricesThatDoNotFitAreAnError(t *testing.T) {
 				return y
 			}},
 			{"0 heads cannot share a width of 4", func(m fused.Matrix, h, _, none *Node) *Node {
-				y, _, _ := m.Attend(fused.Scores{E: none}, h, nil, nil)
+				y, _, _ := m.Attend(fused.Scores{E: none}, h, nil, fused.Rows{})
 				return y
 			}},
 		} {
@@ -81,7 +85,8 @@ func TestOnlyCallsBecomeThoseOfKernels(t *testing.T) {
 				}).Call(x)[:1]
 			}, [][]float32{{-1, 2}}},
 			"kernel": {func(x *Node) []*Node {
-				return []*Node{fused.Drop(Const(x.Graph(), [][]uint32{{1, 2, 0}}), Const(x.Graph(), [][]float32{{3}}), x, 1, 2)}
+				draw, scale := Const(x.Graph(), [][]uint32{{1, 2, 0}}), Const(x.Graph(), [][]float32{{3}})
+				return []*Node{fused.Drop(draw, scale, x, 1, 2, nil)}
 			},
 				[][]float32{{3, -6}}},
 		} {
@@ -106,47 +111,58 @@ func TestHandlersInCCheckShapesToo(t *testing.T) {
 	zeros := func(h *Node, dimensions ...int) *Node {
 		return Zeros(h.Graph(), shapes.Make(dtypes.Float32, dimensions...))
 	}
+	which := func(h *Node, bits int32) *Node { return Const(h.Graph(), [][]int32{{bits}}) }
 	for name, c := range map[string]struct {
 		expected string
 		call     func(offsets, columns, h *Node) []*Node
 	}{
 		"too few arguments": {"nodemask times: unexpected number of arguments", func(offsets, columns, h *Node) []*Node {
-			return fused.Call("nodemask_times", [][2]int{{2, 4}}, offsets, columns)
+			return fused.Call("nodemask_times", [][2]int{{2, 4}}, which(h, 0), offsets, columns)
 		}},
 		"results with more rows": {"nodemask times: unexpected types or shapes", func(offsets, columns, h *Node) []*Node {
-			return fused.Call("nodemask_times", [][2]int{{3, 4}}, offsets, columns, h)
+			return fused.Call("nodemask_times", [][2]int{{3, 4}}, which(h, 0), offsets, columns, h)
 		}},
 		"heads that do not divide": {"width % columns(x[3]) == 0", func(offsets, columns, h *Node) []*Node {
-			return fused.Call("nodemask_times", [][2]int{{2, 4}}, offsets, columns, h, zeros(h, 3, 3))
+			return fused.Call("nodemask_times", [][2]int{{2, 4}}, which(h, 0), offsets, columns, h, zeros(h, 3, 3))
 		}},
 		"no heads": {"is(x[3], FFI_F32, entries, -1)", func(offsets, columns, h *Node) []*Node {
-			return fused.Call("nodemask_times", [][2]int{{2, 4}}, offsets, columns, h, zeros(h, 3, 0))
+			return fused.Call("nodemask_times", [][2]int{{2, 4}}, which(h, 0), offsets, columns, h, zeros(h, 3, 0))
 		}},
 		"no matrix": {"nodemask times: unexpected types or shapes", func(offsets, columns, h *Node) []*Node {
-			return fused.Call("nodemask_times", [][2]int{{2, 4}}, offsets, columns, Reshape(h, 4))
+			return fused.Call("nodemask_times", [][2]int{{2, 4}}, which(h, 0), offsets, columns, Reshape(h, 4))
 		}},
-		"other scores": {"n != 8", func(offsets, columns, h *Node) []*Node {
-			return fused.Call("nodemask_attend_backward", [][2]int{{3, 1}}, offsets, columns, h, zeros(h, 3, 1), zeros(h, 3, 1),
-				zeros(h, 2, 4), zeros(h, 1, 1), zeros(h, 2, 1))
+		"fewer rows that are wanted": {"is_each(wanted, m)", func(offsets, columns, h *Node) []*Node {
+			return fused.Call("nodemask_times", [][2]int{{2, 4}}, which(h, 2), zeros(h, 1, 1), offsets, columns, h)
+		}},
+		"no draw": {"n >= 3 && n <= 5", func(offsets, columns, h *Node) []*Node {
+			return fused.Call("nodemask_times", [][2]int{{2, 4}}, which(h, 4), offsets, columns, h)
+		}},
+		"other scores": {"n == 6 + given", func(offsets, columns, h *Node) []*Node {
+			return fused.Call("nodemask_attend_backward", [][2]int{{3, 1}}, which(h, 0), offsets, columns, h, zeros(h, 3, 1),
+				zeros(h, 3, 1), zeros(h, 2, 4), zeros(h, 1, 1), zeros(h, 2, 1))
 		}},
 		"rows beyond the last": {"first + rows(y[0]) <= rows(x[2])", func(_, _, h *Node) []*Node {
-			return fused.Call("nodemask_drop", [][2]int{{1, 4}}, Const(h.Graph(), [][]uint32{{1, 2, 3, 1}}), zeros(h, 1, 1), h,
-				h)
+			return fused.Call("nodemask_drop", [][2]int{{1, 4}}, which(h, 0), Const(h.Graph(), [][]uint32{{1, 2, 3, 1}}),
+				zeros(h, 1, 1), h)
 		}},
-		"no first row": {"n < 4 ? 3 : 4", func(_, _, h *Node) []*Node {
-			return fused.Call("nodemask_drop", [][2]int{{1, 4}}, Const(h.Graph(), [][]uint32{{1, 2, 3}}), zeros(h, 1, 1), h, h)
+		"no first row": {"FFI_U32, 1, 4", func(_, _, h *Node) []*Node {
+			return fused.Call("nodemask_drop", [][2]int{{1, 4}}, which(h, 0), Const(h.Graph(), [][]uint32{{1, 2, 3}}),
+				zeros(h, 1, 1), h)
 		}},
-		"several weights an entry that is dropped": {"is(x[5], FFI_F32, -1, 1)", func(offsets, columns, h *Node) []*Node {
-			return fused.Call("nodemask_times_dropped", [][2]int{{2, 4}}, Const(h.Graph(), [][]uint32{{1, 2, 3}}),
+		"several weights an entry that is dropped": {"is(x[3], FFI_F32, -1, 1)", func(offsets, columns, h *Node) []*Node {
+			return fused.Call("nodemask_times", [][2]int{{2, 4}}, which(h, 4), Const(h.Graph(), [][]uint32{{1, 2, 3}}),
 				zeros(h, 1, 1), offsets, columns, h, zeros(h, 3, 2))
 		}},
-		"no bound": {"is(x[0], FFI_U32, 1, 3)", func(offsets, columns, h *Node) []*Node {
-			return fused.Call("nodemask_times_dropped", [][2]int{{2, 4}}, Const(h.Graph(), [][]uint32{{1, 2}}), zeros(h, 1, 1),
-				offsets, columns, h, zeros(h, 3, 1))
+		"no bound": {"is(draw, FFI_U32, 1, 3)", func(offsets, columns, h *Node) []*Node {
+			return fused.Call("nodemask_times", [][2]int{{2, 4}}, which(h, 4), Const(h.Graph(), [][]uint32{{1, 2}}),
+				zeros(h, 1, 1), offsets, columns, h, zeros(h, 3, 1))
 		}},
 		"no slope": {"scores(&a, given", func(offsets, columns, h *Node) []*Node {
-			return fused.Call("nodemask_attend", [][2]int{{2, 4}, {3, 1}}, offsets, columns, h, zeros(h, 1, 1), zeros(h, 2, 1),
-				zeros(h, 0, 1))
+			return fused.Call("nodemask_attend", [][2]int{{2, 4}, {3, 1}}, which(h, 0), offsets, columns, h, zeros(h, 1, 1),
+				zeros(h, 2, 1), zeros(h, 0, 1))
+		}},
+		"rows of another graph": {"nodemask reach: unexpected types or shapes", func(offsets, columns, h *Node) []*Node {
+			return fused.Call("nodemask_reach", [][2]int{{2, 1}}, offsets, columns, zeros(h, 3, 1))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -62,10 +62,16 @@ int main(int argc, char **argv) {
 		t.draw = draw, t.scale = 2;
 		if (heads == 1)
 			k->times_blocked(&t, 0, ROWS), SAY("dropped, in blocks", y, ROWS * width);
-		t.block = 0;
+		t.block = 0, t.wanted = wanted, t.heard = heard;
+		if (heads == 1)
+			k->times(&t, 0, ROWS), SAY("dropped, wanted, heard", y, ROWS * width);
+		t.block = 8;
+		if (heads == 1)
+			k->times_blocked(&t, 0, ROWS), SAY("in blocks", y, ROWS * width);
+		t.block = 0, t.wanted = NULL, t.heard = NULL;
 		if (heads == 1)
 			k->times(&t, 0, ROWS), SAY("dropped", y, ROWS * width);
-		outer_args o = {h, g, 200, 1 + width % 70, 1 + width * heads % 90, 3, y};
+		outer_args o = {h, g, drawn() % 2 ? keep : NULL, 200, 1 + width % 70, 1 + width * heads % 90, 3, y};
 		k->outer(&o, 0, 3 * ((o.width + NM_OUTER - 1) / NM_OUTER)), SAY("outer", y, 3 * o.width * o.out);
 		reduce_args r = {offsets, positions, h, width, y};
 		k->total(&r, 0, ROWS), SAY("total", y, ROWS * width);
@@ -86,8 +92,10 @@ int main(int argc, char **argv) {
 		k->score(&c, 0, ROWS), SAY("scores", y, ROWS * heads), SAY("scores", z, ROWS * heads);
 		k->score_backward(&c, 0, 7), SAY("their gradient", d, ROWS * width), SAY("of a", alpha, 7 * width), SAY("of b", kept, 7 * width);
 	}
+	drop_args w = {h, keep, 77, {7, 11}, 1u << 30, 1.25f, 5000, 7, y};
+	k->drop(&w, 0, 5), say("dropout of wanted rows", 0, 0, y, 5000);
 	for (int64_t size = 4990; size < 5008; size++) {
-		drop_args t = {h, 5, {7, 11}, 1u << 30, 1.25f, size, y};
+		drop_args t = {h, NULL, 5, {7, 11}, 1u << 30, 1.25f, size, 1, y};
 		k->drop(&t, 0, 5), say("dropout", 0, 0, y, size + 1);
 	}
 	elu_args u = {e, NULL, 5000, y};
