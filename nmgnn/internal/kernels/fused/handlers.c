@@ -219,18 +219,24 @@ HANDLER(reach, 3, 4, 1) {
 	EXPECT(reach, is(y[0], FFI_F32, -1, 1) && is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, m, 1) && is_each(given, m));
 	const int32_t *offsets = x[0]->data, *columns = x[1]->data;
 	const float *seen = x[2]->data, *heard = data(given);
-	float *needed = y[0]->data;
+	float *result = y[0]->data;
+	uint8_t *may = malloc(2 * (size_t)m + 1), *needed = may + m; // without branches: which are heard is random
+	if (!may)
+		return no_memory(frame);
 	int64_t left = 0;
 	for (int64_t r = 0; r < m; r++) {
 		needed[r] = seen[r] != 0;
-		left += !needed[r] && (!heard || heard[r] != 0);
+		may[r] = needed[r] | (!heard || heard[r] != 0);
+		left += may[r] - needed[r];
 	}
 	for (int64_t r = 0; r < m && left; r++)
-		for (int64_t i = offsets[r]; seen[r] != 0 && i < offsets[r + 1]; i++)
-			if (needed[columns[i]] == 0 && (!heard || heard[columns[i]] != 0)) {
-				needed[columns[i]] = 1;
-				left--;
-			}
+		for (int64_t i = offsets[r]; seen[r] != 0 && i < offsets[r + 1]; i++) {
+			left -= may[columns[i]] ^ needed[columns[i]];
+			needed[columns[i]] = may[columns[i]];
+		}
+	for (int64_t r = 0; r < m; r++)
+		result[r] = needed[r];
+	free(may);
 	return NULL;
 }
 
