@@ -44,7 +44,8 @@ func TestRowsThatTheLossCannotReachChangeNoDigit(t *testing.T) {
 			plan := kernels.Plan{Kernel: kernels.FusedKernel, DenseFeatures: dense}
 			t.Run(fmt.Sprintf("%T, %+v", layers[0], plan), func(t *testing.T) {
 				store := gnntest.Store(t)
-				data, err := nmgnn.Load(store, "/data/train", edges, features, nmgnn.LoadOptions{Plan: plan, Gradients: true})
+				data, err := nmgnn.Load(store, "/data/train", edges, features, nmgnn.LoadOptions{
+					Backend: kernels.Planned{Plan: plan}, Gradients: true})
 				require.NoError(t, err)
 				// The hidden layer, the loss and its gradients, without and with what is seen.
 				outputs, err := model.CallOnceN(b.Backend, store, func(scope *model.Scope, mask, seen *Node) (all []*Node) {
