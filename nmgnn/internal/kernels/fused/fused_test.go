@@ -255,7 +255,9 @@ func TestTimesOfSmallWholeNumbersIsExact(t *testing.T) {
 					want[row][k] += h[c][k]
 				}
 			})
-			got := compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node { return []*Node{m.Times(x[0], nil, nil, fused.Rows{})} }, h)
+			got := compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node {
+				return []*Node{m.Times(x[0], nil, nil, fused.Rows{})}
+			}, h)
 			require.Equal(t, want, got[0])
 		})
 	})
@@ -461,7 +463,9 @@ func TestARowWiderThanTheCacheIsSplit(t *testing.T) {
 		for i := range p.entries {
 			p.entries[i] = []int32{0}
 		}
-		y := compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node { return []*Node{m.Times(x[0], nil, nil, fused.Rows{})} },
+		y := compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node {
+			return []*Node{m.Times(x[0], nil, nil, fused.Rows{})}
+		},
 			h)[0].([][]float32)
 		for k := range y[0] {
 			if y[0][k] != entries*h[0][k] {
