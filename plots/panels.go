@@ -156,7 +156,7 @@ func (p Panels) layout() (*drawing, []panel) {
 	return d, panels
 }
 
-// nameLines writes the name of each line beside its end, apart from one another.
+// nameLines writes the name of each line next to its end, apart from one another.
 func (c panel) nameLines(d *drawing) {
 	type name struct {
 		look look
