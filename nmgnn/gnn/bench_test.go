@@ -33,7 +33,7 @@ func BenchmarkStep(b *testing.B) {
 }
 
 func benchmarkStep(b *testing.B, id string, nodes, edges int) {
-	const width, classes = 32, 8
+	const width, classes = 64, 8
 	opened, err := backend.Open(id)
 	if err != nil {
 		b.Skipf("skipped: %v", err)
