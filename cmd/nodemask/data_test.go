@@ -121,7 +121,8 @@ func TestTrainTakesTheSplitThatTheDataComeWith(t *testing.T) {
 	refuses(t, []string{"train"}, map[string][]string{
 		"--split own: the data say which nodes are which: leave out --train": {"--data", file, "--split", "own", "--train",
 			"10"},
-		"leave out --train, --validation, --split-seed and --resplit": {"--data", file, "--split", "own", "--resplit"},
+		"leave out --train, --split-seed, and validation and resplit of --set": {"--data", file, "--split", "own", "--set",
+			"resplit=true"},
 
 		"--split own: cora has no train, validation and test nodes of its own": {"--data", "cora", "--split", "own"},
 		`"half": expected "stratified" or "own"`:                               {"--split", "half"},

@@ -63,7 +63,7 @@ func TestARecordIsRunAgainWithTheDigitsThatItWasMadeWith(t *testing.T) {
 	lines := ""
 	for _, asked := range []string{digits.Processor, digits.AVX2} {
 		out, _ := apart(t, []string{"NODEMASK_DIGITS=" + asked}, program, "train", "--data", "cora", "--model", "gin",
-			"--mlp-layers", "2", "--norm", "both", "--max-epochs", "4", "--trials", "1", "--backend", "xla:cpu", "--json")
+			"--set", "mlp-layers=2", "--set", "norm=both", "--max-epochs", "4", "--trials", "1", "--backend", "xla:cpu", "--json")
 		lines += stored(t, out)
 	}
 	require.Equal(t, 1, strings.Count(lines, `,"digits":"avx2",`), lines)

@@ -23,7 +23,7 @@ func savedModel(t *testing.T, path string, more ...string) {
 func TestExportWritesBesideTheModelByDefault(t *testing.T) {
 	folder := t.TempDir()
 	model := filepath.Join(folder, "small.gat.model")
-	savedModel(t, model, "--model", "gat", "--heads", "2")
+	savedModel(t, model, "--model", "gat", "--set", "heads=2")
 	m, err := cached.LoadModel(model)
 	require.NoError(t, err)
 	want, err := onnx.Export(m, record.Version())

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -162,7 +161,8 @@ func openBackend(w io.Writer, id string) (*backend.Backend, error) {
 	return b, nil
 }
 
-// axisFlag is the flag of an axis. Set parses its text once; apply sets the value in a cell, and is nil without one.
+// axisFlag is the flag of an axis, or a name that --set takes. Set parses its text once; apply sets the value in a cell,
+// and is nil without one.
 type axisFlag struct {
 	record.Axis
 	text  string
@@ -172,12 +172,12 @@ type axisFlag struct {
 // String returns the text given.
 func (f *axisFlag) String() string { return f.text }
 
-// Set parses a value; for a switch, whether it is on.
+// Set parses a value; of a switch, whether it is on.
 func (f *axisFlag) Set(text string) (err error) {
 	if f.Switch != "" {
 		on, err := strconv.ParseBool(text)
 		if err != nil {
-			return fmt.Errorf("expected true or false")
+			return fmt.Errorf("%q: expected true or false", text)
 		}
 		text = strconv.FormatBool(on == (f.Switch == "true"))
 	}
@@ -187,20 +187,16 @@ func (f *axisFlag) Set(text string) (err error) {
 }
 
 // Type returns the value's name in usage texts.
-func (f *axisFlag) Type() string {
-	if f.Switch != "" {
-		return "bool"
-	}
-	return "value"
-}
+func (f *axisFlag) Type() string { return "value" }
 
-// addAxes adds a flag for each axis, with the presets' values as defaults. Help omits the rare ones.
-func addAxes(flags *pflag.FlagSet) []*axisFlag {
+// addAxes adds a flag for each axis, with the presets' values as defaults, and --set for the rare ones.
+func addAxes(flags *pflag.FlagSet) (all []*axisFlag, set *setFlag) {
 	standard := record.NewCell("", "gin", datasets.Inductive, 10)
 	attention := record.NewCell("", "gat", datasets.Inductive, 10)
-	var all []*axisFlag
+	set = &setFlag{}
 	for _, axis := range record.Axes() {
 		f := &axisFlag{Axis: axis}
+		all = append(all, f)
 		help := axis.Help
 		if own, other := axis.Get(standard), axis.Get(attention); axis.Switch == "" && own != "" {
 			help += fmt.Sprintf(" (default %s", own)
@@ -209,58 +205,45 @@ func addAxes(flags *pflag.FlagSet) []*axisFlag {
 			}
 			help += ")"
 		}
-		flag := flags.VarPF(f, axis.Flag, "", help)
-		if flag.Hidden = axis.Rare; axis.Switch != "" {
-			flag.NoOptDefVal = "true"
+		if axis.Rare {
+			set.rare.VarPF(f, axis.Flag, "", help)
+			set.names = append(set.names, axis.Flag)
+		} else {
+			flags.Var(f, axis.Flag, help)
 		}
-		all = append(all, f)
 	}
-	return all
+	set.rare.SortFlags = false
+	flags.Var(set, "set", "name=value for each of "+strings.Join(set.names, ", ")+"; '--set help' says what they are")
+	return all, set
 }
 
-// setFlag is --set: name=value for flags that help omits; "help" lists them.
+// setFlag is --set: name=value for what few need; "help" lists the names.
 type setFlag struct {
-	flags *pflag.FlagSet
+	rare  pflag.FlagSet
 	names []string
 	help  bool
 }
 
-func addSet(flags *pflag.FlagSet, axes []*axisFlag) *setFlag {
-	f := &setFlag{flags: flags}
-	for _, a := range axes {
-		if a.Rare {
-			f.names = append(f.names, a.Flag)
-		}
-	}
-	flags.Var(f, "set", "name=value for each of "+strings.Join(f.names, ", ")+"; '--set help' says what they are")
-	return f
-}
-
-// String returns "": the named flags hold the values.
+// String returns "": rare holds the values.
 func (f *setFlag) String() string { return "" }
 
 // Type returns the value's name in usage texts.
 func (f *setFlag) Type() string { return "value" }
 
-// Set sets the flag named in the text.
+// Set sets what the text names.
 func (f *setFlag) Set(text string) error {
 	if f.help = text == "help"; f.help {
 		return nil
 	}
 	name, value, found := strings.Cut(text, "=")
-	if !found || !slices.Contains(f.names, name) {
+	flag := f.rare.Lookup(name)
+	if !found || flag == nil {
 		return didYouMean(fmt.Errorf("%q: expected one of %v with its value behind =, or help", text, f.names), name, f.names)
 	}
-	return f.flags.Set(name, value)
+	if err := flag.Value.Set(value); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
-func (f *setFlag) usages() string {
-	var rare pflag.FlagSet
-	rare.SortFlags = false
-	for _, name := range f.names {
-		flag := *f.flags.Lookup(name)
-		flag.Hidden = false
-		rare.AddFlag(&flag)
-	}
-	return strings.ReplaceAll(rare.FlagUsages(), "      --", "  ")
-}
+func (f *setFlag) usages() string { return strings.ReplaceAll(f.rare.FlagUsages(), "      --", "  ") }

@@ -4,9 +4,8 @@ import (
 	"encoding/json"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,7 +16,7 @@ import (
 
 // TestMain runs the command where a test starts this program with a command's name: in a process of its own.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && slices.Contains([]string{"reproduce", "data", "train"}, os.Args[1]) {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		os.Exit(run(os.Args[1:]))
 	}
 	os.Exit(m.Run())
@@ -101,15 +100,6 @@ func put(t testing.TB, folder, name, text string) string {
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 	return path
-}
-
-// built compiles the command, for tests that need it in a process of its own.
-func built(t *testing.T) (program string) {
-	t.Helper()
-	program = filepath.Join(t.TempDir(), "bin", "nodemask")
-	said, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput()
-	require.NoError(t, err, string(said))
-	return program
 }
 
 // graphFolder writes a graph of one's own into a folder of that name, and returns its path.

@@ -13,7 +13,6 @@ import (
 )
 
 func TestWhatIsInterruptedEndsSoonAndAsNoSuccess(t *testing.T) {
-	program := built(t)
 	folder := t.TempDir()
 	large := "sbm:nodes=1000000,classes=3"
 	for name, command := range map[string][]string{
@@ -25,7 +24,7 @@ func TestWhatIsInterruptedEndsSoonAndAsNoSuccess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			said, err := os.Create(filepath.Join(folder, name))
 			require.NoError(t, err)
-			c := exec.Command(program, command...)
+			c := exec.Command(os.Args[0], command...)
 			c.Stderr = said
 			require.NoError(t, c.Start())
 			time.Sleep(600 * time.Millisecond)

@@ -209,22 +209,21 @@ func fileError(flag, file string, err error) error {
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
+		name := unknown.GetSpecifiedName()
+		if f := c.Flags().Lookup("set"); f != nil && f.Value.(*setFlag).rare.Lookup(name) != nil {
+			return misusef("%w: expected --set %s=VALUE", err, name)
+		}
 		var known []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
-		return misuse{didYouMean(err, "--"+unknown.GetSpecifiedName(), known)}
+		return misuse{didYouMean(err, "--"+name, known)}
 	}
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
 		return misuse{err}
 	}
-	if f, ok := invalid.GetFlag().Value.(*axisFlag); ok && f.Switch == "" { // whose errors name the value
-		return misusef("--%s: %w", f.Flag, invalid.Unwrap())
-	}
-	if _, ok := invalid.GetFlag().Value.(*setFlag); ok {
-		if errors.As(invalid.Unwrap(), &invalid) {
-			return flagError(c, invalid)
-		}
-		return misusef("--set: %w", invalid.Unwrap())
+	switch invalid.GetFlag().Value.(type) {
+	case *axisFlag, *setFlag: // whose errors name the value
+		return misusef("--%s: %w", invalid.GetFlag().Name, invalid.Unwrap())
 	}
 	kind := strings.TrimSuffix(invalid.GetFlag().Value.Type(), "Slice")
 	expected := map[string]string{"int": "a whole number", "uint64": "a whole number from 0 up", "float64": "a number",

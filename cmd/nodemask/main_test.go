@@ -116,8 +116,8 @@ func TestHelpOfACommandSucceeds(t *testing.T) {
 func TestErrorsAreOneLineWithCommasInLists(t *testing.T) {
 	assert.Equal(t, "nodemask: setting \"transductiv\": expected \"inductive\" or \"transductive\"\n",
 		fails(t, 2, "", "train", "--setting", "transductiv"))
-	assert.Equal(t, "nodemask: --norm: \"insid\": expected one of \"none\", \"inside\", \"both\"\n",
-		fails(t, 2, "", "train", "--norm", "insid"))
+	assert.Equal(t, "nodemask: --set: norm: \"insid\": expected one of \"none\", \"inside\", \"both\"\n",
+		fails(t, 2, "", "train", "--set", "norm=insid"))
 	assert.Equal(t, "a; b", plain("a\nb\na"))
 	assert.Equal(t, `"x": expected one of "a b", "c"`, plain(`"x": expected one of ["a b" "c"]`))
 	assert.Equal(t, "expected one of a, b, with its rate", plain("expected one of [a b], with its rate"))

@@ -13,7 +13,7 @@ import (
 func TestEveryNodeOfAGraphIsEmbedded(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "small.safetensors")
 	succeeds(t, "train", "--data", "sbm:nodes=90,classes=3", "--backend", "go", "--hidden", "8",
-		"--max-epochs", "5", "--trials", "1", "--readout", "all", "--save-model", model)
+		"--max-epochs", "5", "--trials", "1", "--set", "readout=all", "--save-model", model)
 	read := func(arguments ...string) [][]string {
 		out, diagnostics := succeeds(t, append([]string{"predict", "--all", "--model", model, "--data", "sbm:nodes=90,classes=3",
 			"--backend", "go"}, arguments...)...)

@@ -63,7 +63,7 @@ func TestPredictionsFromFilesScoreAsTrainingSaid(t *testing.T) {
 	best, err := backend.Open("")
 	require.NoError(t, err)
 	for _, run := range [][2]string{{"go", "gin"}, {best.ID, "gin"}, {best.ID, "gat"},
-		{best.ID, "gin --mlp-layers 2 --norm both --readout all"}} {
+		{best.ID, "gin --set mlp-layers=2 --set norm=both --set readout=all"}} {
 		id, model, dir := run[0], run[1], t.TempDir()
 		train := append([]string{"train", "--backend", id, "--data", "cora", "--train", "50", "--trials", "1", "--model"},
 			strings.Fields(model)...)

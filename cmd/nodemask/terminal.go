@@ -173,7 +173,7 @@ func sizes(s *datasets.Split) string {
 const fewestTested = 10
 
 func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
-	fewer, more := "expected a lower --validation or --train", "expected a higher --train"
+	fewer, more := "expected a lower --train or --set validation", "expected a higher --train"
 	if x.OwnSplit {
 		fewer, more = "expected --split stratified", "expected --split stratified"
 	}
@@ -236,12 +236,12 @@ func collapsed(x train.Experiment, results []*train.Result) string {
 	}
 	p := x.Parameters
 	if hyper.TraitsOf(p.Model).MLP && p.Norm == "" {
-		try = append(try, "--norm both")
+		try = append(try, "--set norm=both")
 	}
 	if p.NormalizeFeatures {
-		try = append(try, "--raw-features")
+		try = append(try, "--set raw-features=true")
 	} else {
-		try = append(try, "features that are divided by their sums (without --raw-features)")
+		try = append(try, "features that are divided by their sums (--set raw-features=false)")
 	}
 	try = append(try, fmt.Sprintf("a --learning-rate below %v", p.LearningRate))
 	return fmt.Sprintf("%s collapsed: macro F1 on validation is at most %.1f %%, and one class for every node has %.1f %%: "+

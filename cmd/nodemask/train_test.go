@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -50,16 +51,16 @@ func TestTheTitleNamesWhatDiffersFromThePreset(t *testing.T) {
 	command := []string{"train", "--data", smallGraph(t), "--backend", "go", "--train", "30", "--trials", "1",
 		"--setting", "transductive"}
 	for want, more := range map[string]string{
-		"GIN (preset standard), no node masking":                   "--keep-rate 1 --dropout 0.5",
-		"dropedge 0.5 and node masking, keep rate 0.5":             "--regulariser dropedge:0.5 --keep-rate 0.5",
-		"keep rate 0.5, --mask-over train --rescale":               "--keep-rate 0.5 --rescale --mask-over train",
-		"g, --mlp-layers 2 --norm both --residual --stop-on f1":    "--stop-on f1 --norm both --mlp-layers 2 --residual",
-		"masking, --resplit --validation 20 --raw-features":        "--raw-features --resplit --validation 20",
-		"masking, --raw-features --split-seed 3":                   "--raw-features --split-seed 3",
-		"paper), no node masking, --readout last --weight-decay 1": "--preset paper --keep-rate 1 --readout last --weight-decay 1",
-		"GAT (preset gat), node masking, keep rate 0.5":            "--model gat --keep-rate 0.5",
-		"keep rate 0.5, --attention-dropout 0.6":                   "--model gat --keep-rate 0.5 --attention-dropout 0.6",
-		"masking, --batches 2":                                     "--batches 2",
+		"GIN (preset standard), no node masking":                  "--keep-rate 1 --dropout 0.5",
+		"dropedge 0.5 and node masking, keep rate 0.5":            "--regulariser dropedge:0.5 --keep-rate 0.5",
+		"keep rate 0.5, --set mask-over=train --set rescale=true": "--keep-rate 0.5 --set rescale=true --set mask-over=train",
+		"g, --set mlp-layers=2 --set norm=both --stop-on f1":      "--stop-on f1 --set norm=both --set mlp-layers=2",
+		"masking, --set resplit=true --set raw-features=true":     "--set raw-features=true --set resplit=true",
+		"masking, --set raw-features=true --split-seed 3":         "--set raw-features=true --split-seed 3",
+		"no node masking, --set readout=last":                     "--preset paper --keep-rate 1 --set readout=last",
+		"GAT (preset gat), node masking, keep rate 0.5":           "--model gat --keep-rate 0.5",
+		"keep rate 0.5, --set attention-dropout=0.6":              "--model gat --keep-rate 0.5 --set attention-dropout=0.6",
+		"masking, --batches 2":                                    "--batches 2",
 	} {
 		out, _ := succeeds(t, append(command[:len(command):len(command)], strings.Fields(more)...)...)
 		require.Contains(t, out, want+"\n")
@@ -71,10 +72,10 @@ func TestTrainSaysHowManyNodesTrainValidateAndTest(t *testing.T) {
 	out, diagnostics := succeeds(t, quickTrain(dir)...)
 	assert.Contains(t, out, "masking, --hidden 4 --max-epochs 5\n12 nodes train, 3 validate and 25 test\n")
 	assert.NotContains(t, diagnostics, "test,")
-	out, diagnostics = succeeds(t, quickTrain(dir, "--validation", "95", "--resplit")...)
+	out, diagnostics = succeeds(t, quickTrain(dir, "--set", "validation=95", "--set", "resplit=true")...)
 	assert.Contains(t, out, "\n12 nodes train, 27 validate and 1 tests\n")
 	assert.Contains(t, diagnostics, "1 node tests: scores on fewer than 10 say little: expected a lower "+
-		"--validation or --train\n")
+		"--train or --set validation\n")
 	out, diagnostics = succeeds(t, quickTrain(dir, "--train", "3", "--json")...)
 	assert.NotContains(t, out, "nodes train")
 	assert.Contains(t, diagnostics, "no node of class \"odd\" trains: it cannot be learnt: expected a higher --train\n")
@@ -83,11 +84,11 @@ func TestTrainSaysHowManyNodesTrainValidateAndTest(t *testing.T) {
 func TestAFlagThatTheModelDoesNotReadIsMisuse(t *testing.T) {
 	dir := smallGraph(t)
 	refuses(t, quickTrain(dir), map[string][]string{
-		"--heads: the model gin does not read it":      {"--heads", "4"},
-		"--attention-dropout: the model gcn does not":  {"--model", "gcn", "--attention-dropout", "0.5"},
-		"--mlp-layers: the model gcn does not read it": {"--model", "gcn", "--mlp-layers", "2"},
-		"--epsilon: the model gcn does not read it":    {"--model", "gcn", "--epsilon", "0.5"},
-		"--preset standard: it has no attention heads": {"--model", "gat", "--preset", "standard"},
+		"--set heads: the model gin does not read it":      {"--set", "heads=4"},
+		"--set attention-dropout: the model gcn does not":  {"--model", "gcn", "--set", "attention-dropout=0.5"},
+		"--set mlp-layers: the model gcn does not read it": {"--model", "gcn", "--set", "mlp-layers=2"},
+		"--set epsilon: the model gcn does not read it":    {"--model", "gcn", "--set", "epsilon=0.5"},
+		"--preset standard: it has no attention heads":     {"--model", "gat", "--preset", "standard"},
 	})
 	out, _ := succeeds(t, quickTrain(dir, "--regulariser", "dropedge")...)
 	assert.Contains(t, out, "dropedge 0.5, no node masking")
@@ -165,21 +166,21 @@ func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 		`invalid argument "1e3" for "--train" flag: expected a whole number` + "\n":  {"--train", "1e3"},
 		`for "--seed" flag: expected a whole number from 0 up, and none so large`: {"--seed",
 			"99999999999999999999"},
-		`invalid argument "maybe" for "--json" flag: expected true or false`:    {"--json=maybe"},
-		`invalid argument "maybe" for "--resplit" flag: expected true or false`: {"--resplit=maybe"},
-		`nodemask: --layers: "ten": expected a whole number`:                    {"--layers", "ten"},
-		`nodemask: --dropout: "x": expected a number`:                           {"--dropout", "x"},
-		`--regulariser: "dropp": expected one of dropedge, dropout, dropgnn`:    {"--regulariser", "dropp"},
+		`invalid argument "maybe" for "--json" flag: expected true or false`: {"--json=maybe"},
+		`--set: resplit: "maybe": expected true or false`:                    {"--set", "resplit=maybe"},
+		`nodemask: --layers: "ten": expected a whole number`:                 {"--layers", "ten"},
+		`nodemask: --dropout: "x": expected a number`:                        {"--dropout", "x"},
+		`--regulariser: "dropp": expected one of dropedge, dropout, dropgnn`: {"--regulariser", "dropp"},
 		"--regulariser dropgnn: what is saved or cached": {"--regulariser", "dropgnn", "--cache-inference", "--setting",
 			"inductive"},
 		"--regulariser dropgnn in batches: it masks nodes in testing too": {"--regulariser", "dropgnn", "--batches", "2"},
 		`--regulariser: "x": expected a number`:                           {"--regulariser", "dropedge:x"},
 		"regulariser's rate 2: expected a probability":                    {"--regulariser", "dropedge:2"},
-		`no masking over "some": expected "all" or "train"`:               {"--mask-over", "some"},
+		`no masking over "some": expected "all" or "train"`:               {"--set", "mask-over=some"},
 		"--regulariser dropout:0.7 and --dropout 0.2: both set the rate of dropout: leave out --dropout": {"--regulariser",
 			"dropout:0.7", "--dropout", "0.2"},
-		"--resplit and --split-seed: expected one of them": {"--split-seed", "3",
-			"--resplit"},
+		"--split-seed and --set resplit: expected one of them": {"--split-seed", "3",
+			"--set", "resplit=true"},
 		"unknown flag: --regulariser-rate":                                 {"--regulariser-rate", "0.5"},
 		"unknown shorthand flag: 'x' in -x":                                {"-x"},
 		"flag needs an argument: --layers":                                 {"--layers"},
@@ -212,8 +213,9 @@ func TestTrainSaysThatNothingIsMaskedUnlessToldWhatToDo(t *testing.T) {
 
 func TestTrainSaysHowItDiffersFromThePapersExperiment(t *testing.T) {
 	_, said := succeeds(t, "train", "--backend", "go", "--trials", "1", "--max-epochs", "1", "--keep-rate", "0.5")
-	require.Contains(t, said, "the paper's experiment is --preset paper, which adds --arrivals train-edges --resplit "+
-		"--mlp-layers 2 --norm both --readout all --dropout-on scores --weight-decay 0 --max-epochs 1000 --stop-on either\n")
+	require.Contains(t, said, "the paper's experiment is --preset paper, which adds --arrivals train-edges "+
+		"--set resplit=true --set mlp-layers=2 --set norm=both --set readout=all --set dropout-on=scores "+
+		"--set weight-decay=0 --max-epochs 1000 --stop-on either\n")
 }
 
 func TestThePresetPaperIsThePapersExperiment(t *testing.T) {
@@ -250,23 +252,23 @@ func TestThePresetPaperIsThePapersExperiment(t *testing.T) {
 }
 
 func TestNothingIsMaskedAtKeepRate1WhateverElseIsSaid(t *testing.T) {
-	for _, more := range [][]string{{"--mask-over", "train"}, {"--set", "mask-over=train"}} {
+	for _, more := range [][]string{{"--set", "mask-over=train"}} {
 		_, said := succeeds(t, quickTrain(smallGraph(t), append(more, "--keep-rate", "1", "--trials", "1")...)...)
 		require.Equal(t, 1, strings.Count(said, "nothing is masked"), said)
-		require.Contains(t, said, "nothing is masked at --keep-rate 1, whatever --mask-over says\n")
+		require.Contains(t, said, "nothing is masked at --keep-rate 1, whatever --set mask-over says\n")
 	}
 }
 
 func TestWhatFewNeedIsSetByName(t *testing.T) {
 	dir := smallGraph(t)
 	out, _ := succeeds(t, quickTrain(dir, "--set", "norm=both", "--set", "mlp-layers=2", "--set", "residual=true")...)
-	require.Contains(t, out, "--hidden 4 --mlp-layers 2 --norm both --residual")
+	require.Contains(t, out, "--hidden 4 --set mlp-layers=2 --set norm=both --set residual=true")
 	out, _ = succeeds(t, "train", "--set", "help")
 	require.Regexp(t, `(?m)^  norm value +batch normalisation \(gin\)`, out)
 	refuses(t, quickTrain(dir), map[string][]string{
 		`--set: "nrom=both": expected one of resplit, validation, mask-over, `: {"--set", "nrom=both"},
-		`--norm: "insid": expected one of "none", "inside", "both"`:            {"--set", "norm=insid"},
-		`for "--residual" flag: expected true or false`:                        {"--set", "residual=perhaps"},
+		`unknown flag: --norm: expected --set norm=VALUE`:                      {"--norm", "both"},
+		`--set: residual: "perhaps": expected true or false`:                   {"--set", "residual=perhaps"},
 	})
 }
 
@@ -323,10 +325,7 @@ func errorLines(diagnostics string) int {
 }
 
 func TestAnInterruptKeepsFinishedTrials(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: builds the command")
-	}
-	command := exec.Command(built(t), quickTrain(smallGraph(t), "--json", "--jobs", "1", "--trials", "1000000")...)
+	command := exec.Command(os.Args[0], quickTrain(smallGraph(t), "--json", "--jobs", "1", "--trials", "1000000")...)
 	var diagnostics bytes.Buffer
 	command.Stderr = &diagnostics
 	out, err := command.StdoutPipe()
@@ -354,12 +353,12 @@ func TestATrialThatCollapsesIsNamedWithWhatToTry(t *testing.T) {
 		more []string
 		want string
 	}{
-		{[]string{"--learning-rate", "1e-30", "--trials", "2", "--resplit"},
-			`(?m)^seeds? \d(, 2)? collapsed: macro F1 on validation is at most [\d.]+ %, and one class for every node has [\d.]+ %: try --norm both, or --raw-features, or a --learning-rate below 1e-30$`},
-		{[]string{"--learning-rate", "1e-30", "--model", "gcn", "--raw-features", "--json"},
-			`(?m)^seeds 1, 2, 3 collapsed: .*: try features that are divided by their sums \(without --raw-features\), or a --learning-rate below`},
+		{[]string{"--learning-rate", "1e-30", "--trials", "2", "--set", "resplit=true"},
+			`(?m)^seeds? \d(, 2)? collapsed: macro F1 on validation is at most [\d.]+ %, and one class for every node has [\d.]+ %: try --set norm=both, or --set raw-features=true, or a --learning-rate below 1e-30$`},
+		{[]string{"--learning-rate", "1e-30", "--model", "gcn", "--set", "raw-features=true", "--json"},
+			`(?m)^seeds 1, 2, 3 collapsed: .*: try features that are divided by their sums \(--set raw-features=false\), or a --learning-rate below`},
 	} {
-		_, diagnostics := succeeds(t, quickTrain(dir, append(x.more, "--validation", "75")...)...)
+		_, diagnostics := succeeds(t, quickTrain(dir, append(x.more, "--set", "validation=75")...)...)
 		require.Regexp(t, x.want, diagnostics)
 		_, diagnostics = succeeds(t, quickTrain(dir, x.more...)...)
 		require.NotContains(t, diagnostics, "collapsed", "three nodes validate")

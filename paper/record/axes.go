@@ -19,13 +19,13 @@ type Axis struct {
 	Name string // "keep"
 	Flag string // "keep-rate"
 	Help string
-	// Switch is what a flag without argument sets; "": it takes one.
+	// Switch is the value that true means to --set; "": it takes others.
 	Switch string
 	// Get returns the value as text.
 	Get func(c Cell) string
 	// Read returns the setter of a parsed value. [hyper.Parameters.Check] checks combinations.
 	Read func(text string) (func(c *Cell), error)
-	// Rare flags are missing in help; --set lists them.
+	// Rare choices are made by --set alone.
 	Rare bool
 
 	words func(value string) string // in legends; nil: the name, then the value
@@ -54,6 +54,18 @@ func (c Choice) In(choices []Choice) bool {
 		return other.Axis.Name == c.Axis.Name &&
 			other.Value == c.Value
 	})
+}
+
+// Arguments returns the choice as arguments of 'nodemask train'.
+func (c Choice) Arguments() []string {
+	value := c.Value
+	if c.Axis.Switch != "" { // raw-features negates its axis
+		value = strconv.FormatBool(value == c.Axis.Switch)
+	}
+	if c.Axis.Rare {
+		return []string{"--set", c.Axis.Flag + "=" + value}
+	}
+	return []string{"--" + c.Axis.Flag, value}
 }
 
 const keepAxis = "keep"

@@ -116,10 +116,7 @@ func (c Cell) Arguments(trials int) []string {
 	}
 	parts = append(parts, "--trials", fmt.Sprint(trials))
 	for _, choice := range c.Choices() {
-		parts = append(parts, "--"+choice.Axis.Flag)
-		if choice.Axis.Switch == "" {
-			parts = append(parts, choice.Value)
-		}
+		parts = append(parts, choice.Arguments()...)
 	}
 	if c.Cached {
 		parts = append(parts, "--cache-inference")

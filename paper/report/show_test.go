@@ -37,7 +37,7 @@ func TestTablesShowMeansBesideThePaper(t *testing.T) {
 	require.Equal(t, "70.00", row[9].Text, "one trial has no deviation")
 	require.Equal(t, "–", row[12].Text)
 	require.Contains(t, row[12].Note,
-		"not run: nodemask train --data cora --model gin --setting transductive --train 10 --trials 10 --keep-rate 0.5 --mask-over train --mlp-layers 2 ")
+		"not run: nodemask train --data cora --model gin --setting transductive --train 10 --trials 10 --keep-rate 0.5 --set mask-over=train --set mlp-layers=2 ")
 }
 
 func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {

@@ -1,0 +1,285 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nodemask/datasets"
+	"nodemask/internal/svg"
+	"nodemask/internal/wholefile"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/train"
+	"nodemask/paper/judge"
+	"nodemask/paper/measure"
+	"nodemask/paper/record"
+	"nodemask/paper/report"
+	"nodemask/stats"
+)
+
+func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets.Graph, a arm, first bool) (
+	[]*train.Result, error) {
+	x := measure.Experiment(a.Cell, graph)
+	x.SplitSeed, x.Smoothness, x.Keep = f.splitSeed, f.json && !f.batched.on, f.saveCache != ""
+	out := c.OutOrStdout()
+	var emit func(*train.Result) error
+	if f.json {
+		encoder := json.NewEncoder(plainJSON{out})
+		emit = func(r *train.Result) error {
+			if f.batched.on {
+				return encoder.Encode(batchedRecord{measure.Record(x, b, r), f.batched.said.Batches})
+			}
+			return encoder.Encode(measure.Record(x, b, r))
+		}
+	}
+	split, err := x.Split(f.seed)
+	if err != nil {
+		return nil, err
+	}
+	if first {
+		for _, note := range thinSplit(x, split) {
+			fmt.Fprintln(c.ErrOrStderr(), svg.Plain(note))
+		}
+	}
+	run := x.Run
+	if f.batched.on {
+		if run, err = f.batched.runner(c, x); err != nil {
+			return nil, err
+		}
+	}
+	results, err := runTrials(c, b, x, hyper.Seeds(f.seed, f.trials), f.jobs, emit, run)
+	if !f.json && len(results) > 0 {
+		fmt.Fprintln(out, svg.Plain(title(x, f.preset)+f.changed(c, a.Cell, a.usual)))
+		if !x.OwnSplit { // the title has its sizes; drawn splits have the same sizes for every seed
+			fmt.Fprintln(out, sizes(split))
+		}
+		if err := printTable(out, trialTable(results), false); err != nil {
+			return nil, err
+		}
+		if n := results[0].Nodes; n != nil {
+			fmt.Fprintf(out, "Nodes needed to predict the test nodes: %d reached in %d hops, of %d in all; "+
+				"%d with cached train nodes.\n", n.Reached, x.Parameters.Layers, n.All, n.Cached)
+		}
+	}
+	for _, note := range []string{collapsed(x, results), stoppedEarly(x, results)} {
+		if err == nil && note != "" {
+			fmt.Fprintln(c.ErrOrStderr(), note)
+		}
+	}
+	if err == nil && f.saveModel != "" {
+		return results, f.save(c, x, results)
+	}
+	return results, err
+}
+
+func (f *trainFlags) compare(c *cobra.Command, g *datasets.Graph, plain, masked []*train.Result) error {
+	percent := func(results []*train.Result) (all []float64) {
+		for _, r := range results {
+			all = append(all, 100*r.Test.MacroF1)
+		}
+		return all
+	}
+	a, b := percent(masked), percent(plain)
+	line := fmt.Sprintf("Node masking changes macro F1 by %+.2f points", stats.Summarize(a).Mean-stats.Summarize(b).Mean)
+	if len(a) > 1 {
+		effect, err := stats.PairedTTest(a, b)
+		if err != nil {
+			return err
+		}
+		line += fmt.Sprintf(" [%+.2f, %+.2f] over %d splits", effect.Low, effect.High, effect.N)
+	}
+	published := func(masked bool) *float64 {
+		return report.Published(g.Name, f.model, datasets.Setting(f.setting), f.trainPercent, masked)
+	}
+	if from, to := published(false), published(true); from != nil && to != nil {
+		line += fmt.Sprintf("; the paper: %.2f without, %.2f with it", *from, *to)
+	}
+	if f.trials < judge.Splits {
+		line += fmt.Sprintf(". The experiment has %d splits", judge.Splits)
+	}
+	_, err := fmt.Fprintln(c.OutOrStdout(), line+".")
+	return err
+}
+
+func (f *trainFlags) checkText(g *datasets.Graph) error {
+	if f.saveModel == "" {
+		return nil
+	}
+	err := errors.Join(cached.CheckText("class", g.Classes),
+		cached.CheckText("feature", g.FeatureNames))
+	if f.saveCache != "" {
+		err = errors.Join(err, cached.CheckText("node", g.NodeIDs))
+	}
+	if err != nil {
+		return fmt.Errorf("--data %s: %w", f.data, err)
+	}
+	return nil
+}
+
+func (f *trainFlags) readBack(saved *cached.Model) error {
+	if info, err := os.Stat(f.saveModel); err == nil && !info.Mode().IsRegular() {
+		return nil // a pipe
+	}
+	m, err := cached.LoadModel(f.saveModel)
+	if err == nil && m.Fingerprint() != saved.Fingerprint() {
+		err = fmt.Errorf("%s: what was written reads as another model: this is a fault of the program", f.saveModel)
+	}
+	if err != nil || f.saveCache == "" {
+		return err
+	}
+	c, err := cached.LoadCache(f.saveCache, m)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+// save writes the best trial's model, and its cache if asked: both or neither.
+func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train.Result) error {
+	best := results[slices.IndexFunc(results, func(r *train.Result) bool { return r.Weights != nil })]
+	saved := best.Saved(x)
+	release, err := wholefile.Hold(c.Context(), f.saveModel) // a model and a cache of two processes do not match
+	if err != nil {
+		return err
+	}
+	defer release()
+	if f.saveCache == "" {
+		if err := saved.Save(f.saveModel); err != nil {
+			return err
+		}
+	} else if err := cached.SaveBoth(saved, f.saveModel, best.Cache, f.saveCache); err != nil {
+		return err
+	}
+	if err := f.readBack(saved); err != nil {
+		return err
+	}
+	if f.saveCache != "" {
+		_ = say(c.ErrOrStderr(), "saved the cache of %d nodes in %s", len(best.Cache.IDs), f.saveCache)
+	}
+	_ = say(c.ErrOrStderr(), "saved the model of seed %d in %s", best.Seed, f.saveModel) // notes may get lost
+	return nil
+}
+
+type runFunc = func(context.Context, *backend.Backend, []uint64, train.RunOptions) ([]*train.Result, error)
+
+// runTrials runs an experiment with a progress line, and calls emit, if not nil, per trial in the order of the seeds.
+// Only the best result keeps its weights and cache. If interrupted, it returns the results so far with the error.
+func runTrials(c *cobra.Command, b *backend.Backend, x train.Experiment, seeds []uint64, jobs int,
+	emit func(*train.Result) error, run runFunc) ([]*train.Result, error) {
+	if jobs == 0 {
+		jobs = 1
+		if b.Plugin == "" {
+			jobs = runtime.NumCPU()
+		}
+	}
+	line := newProgressLine(c.ErrOrStderr(), x, len(seeds))
+	defer line.clear()
+	finished := make([]*train.Result, len(seeds))
+	emitted := 0
+	var broken error
+	flush := func(skipMissing bool) {
+		for ; emitted < len(seeds) && broken == nil; emitted++ {
+			if r := finished[emitted]; r != nil && emit != nil {
+				line.clear()
+				broken = emit(r)
+			} else if r == nil && !skipMissing {
+				return
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(c.Context())
+	defer cancel()
+	done := func(i int, r *train.Result) {
+		finished[i] = r
+		line.trial()
+		if flush(false); broken != nil {
+			cancel()
+		}
+	}
+	_, err := run(ctx, b, seeds, train.RunOptions{Jobs: jobs, KeepBest: true,
+		Progress: line.epoch, Done: done})
+	flush(true)
+	results := slices.DeleteFunc(finished, func(r *train.Result) bool { return r == nil })
+	switch {
+	case broken != nil:
+		return results, fmt.Errorf("writing the result: %w", broken)
+	case errors.Is(err, context.Canceled):
+		return results, fmt.Errorf("interrupted: %d of %d trials were finished", len(results), len(seeds))
+	}
+	return results, err
+}
+
+var titled = []string{"arrivals", "split", "keep-rate", "regulariser", "layers"}
+
+func flagsOf(choices []record.Choice, without []string) (flags []string) {
+	for _, choice := range choices {
+		if !slices.Contains(without, choice.Axis.Flag) {
+			flags = append(flags, strings.Join(choice.Arguments(), " "))
+		}
+	}
+	return flags
+}
+
+// changed returns the flags that differ from the preset's cell and change numbers, for the title: runs with different
+// numbers must not share a title. "" if there are none.
+func (f *trainFlags) changed(c *cobra.Command, cell, usual record.Cell) string {
+	flags := flagsOf(cell.Differences(usual), titled)
+	if f.splitSeed != 1 {
+		flags = append(flags, fmt.Sprintf("--split-seed %d", f.splitSeed))
+	}
+	for _, flag := range []string{"batches", "memory"} {
+		if c.Flags().Changed(flag) {
+			flags = append(flags, "--"+flag+" "+c.Flag(flag).Value.String())
+		}
+	}
+	if len(flags) == 0 {
+		return ""
+	}
+	return ", " + strings.Join(flags, " ")
+}
+
+func title(x train.Experiment, preset string) string {
+	masking := "no node masking"
+	if p := x.Parameters.KeepRate; p.Active() {
+		masking = fmt.Sprintf("node masking, keep rate %v", p.Probability())
+	}
+	if p := x.Parameters; p.Regulariser != "" {
+		and := ","
+		if p.KeepRate.Active() {
+			and = " and"
+		}
+		masking = fmt.Sprintf("%s %v%s %s", p.Regulariser, p.RegulariserRate, and, masking)
+	}
+	joined := ""
+	if x.Setting == datasets.Inductive {
+		switch x.Arrivals {
+		case datasets.TrainEdges:
+			joined = ", arrivals joined to train nodes only"
+		case datasets.NoValidation:
+			joined = ", arrivals without the validation nodes"
+		}
+	}
+	from := ""
+	if x.Graph.Source != "embedded" { // another source may order nodes differently, and so split them differently
+		from = fmt.Sprintf(" (%s)", x.Graph.Source)
+	}
+	split := fmt.Sprintf("%d%% to train on", x.TrainPercent)
+	if s := x.Graph.OwnSplit; x.OwnSplit {
+		split = fmt.Sprintf("its own split of %d, %d and %d nodes", len(s.Train), len(s.Validation), len(s.Test))
+		if n := len(x.Graph.OwnSplits); n > 1 { // of about the same sizes
+			split = fmt.Sprintf("its own %d splits, a trial each, the first of %d, %d and %d nodes", n, len(s.Train),
+				len(s.Validation), len(s.Test))
+		}
+	}
+	return fmt.Sprintf("%s%s, %s, %s%s: %d-layer %s (preset %s), %s", x.Graph.Name, from, x.Setting, split, joined,
+		x.Parameters.Layers, hyper.Title(x.Parameters.Model), preset, masking)
+}
