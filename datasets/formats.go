@@ -15,7 +15,6 @@ import (
 	"nodemask/csr"
 	"nodemask/datasets/internal/formats"
 	"nodemask/datasets/internal/graphfile"
-	"nodemask/internal/edgelist"
 	"nodemask/internal/memory"
 )
 
@@ -102,7 +101,7 @@ const parquetAdvice = "Parquet is not read: write CSV in Python, import pandas a
 	"pd.read_parquet(n + \".parquet\").to_csv(n + \".csv\", index=False)"
 
 func readEdgeList(ctx context.Context, in io.Reader, name string) (*Graph, error) {
-	edges, ids, notes, err := edgelist.Read(ctx, in, name)
+	edges, ids, notes, err := readEdges(ctx, in, name)
 	if err != nil {
 		return nil, err
 	}

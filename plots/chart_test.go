@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"nodemask/internal/svg/svgtest"
+	"nodemask/internal/svg"
 	"nodemask/plots"
 )
 
@@ -78,16 +78,16 @@ var places = regexp.MustCompile(` (?:d|x|y|transform|width|height|viewBox)="[^"]
 
 // drawn returns a drawing, and requires that it is well-formed, finite and reproducible.
 func drawn(t require.TestingT, of drawable) string {
-	svg, err := of.SVG()
+	picture, err := of.SVG()
 	require.NoError(t, err)
 	again, err := of.SVG()
 	require.NoError(t, err)
-	require.True(t, bytes.Equal(svg, again), "drawn twice, it differs")
-	svgtest.WellFormed(t, string(svg))
-	for _, place := range places.FindAllString(string(svg), -1) {
+	require.True(t, bytes.Equal(picture, again), "drawn twice, it differs")
+	svg.WellFormed(t, string(picture))
+	for _, place := range places.FindAllString(string(picture), -1) {
 		require.NotRegexp(t, "NaN|Inf", place)
 	}
-	return string(svg)
+	return string(picture)
 }
 
 func TestTextsLieInTheDrawingAndNotOnEachOther(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"nodemask/internal/svg/svgtest"
+	"nodemask/internal/svg"
 	"nodemask/plots"
 )
 
@@ -76,7 +76,7 @@ func TestAWideTablesGroupsAndFooterAreInEachBlock(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(html, "<tfoot>"))
 	assert.Equal(t, 8, strings.Count(html, "border-top:1px solid"))
 	assert.NotContains(t, html, "colgroup", "the columns share no prefix")
-	svgtest.WellFormed(t, html)
+	svg.WellFormed(t, html)
 }
 
 func TestTextOfAWideTableSurvivesInHTML(t *testing.T) {
@@ -86,7 +86,7 @@ func TestTextOfAWideTableSurvivesInHTML(t *testing.T) {
 		table := plots.Table{Header: []string{"a", text, text}, Under: []int{2}, Title: text,
 			Rows: [][]plots.Field{{cell, cell, cell}}, Footer: []plots.Field{cell, cell, cell}}
 		html := render(t, table, plots.FormatHTML)
-		words := svgtest.WellFormed(t, html)
+		words := svg.WellFormed(t, html)
 		letters := func(s string) string {
 			return strings.Join(strings.FieldsFunc(inXML(s), func(r rune) bool { return unicode.IsSpace(r) }), "")
 		}

@@ -18,7 +18,7 @@ import (
 
 	"nodemask/aggtree"
 	"nodemask/aggtree/internal/testgraph"
-	"nodemask/internal/svg/svgtest"
+	"nodemask/internal/svg"
 )
 
 type drawing struct {
@@ -179,7 +179,7 @@ func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 			o.Classes = rapid.SliceOf(rapid.String()).Draw(t, "classes")
 		}
 		drawing := svgOf(t, tree, o)
-		svgtest.WellFormed(t, drawing)
+		svg.WellFormed(t, drawing)
 		apart(t, drawing)
 		f := o.fold(tree)
 		assert.Equal(t, f.Tree.NumNodes(), strings.Count(textOf(t, tree, o), "\n"))
@@ -266,14 +266,14 @@ func TestThePapersFiguresShowTheirPanels(t *testing.T) {
 		"cached":       {"v u w x y z u w w", 9, 0, 4},
 		"masked":       {"a b d a c f a e a b d a c f a b d a c f a e a b d a c f a e", 30, 8, 0},
 	} {
-		svg, words, err := PaperFigure(id)
+		picture, words, err := PaperFigure(id)
 		require.NoError(t, err)
 		again, _, err := PaperFigure(id)
 		require.NoError(t, err)
-		assert.Equal(t, svg, again)
-		svgtest.WellFormed(t, string(svg))
+		assert.Equal(t, picture, again)
+		svg.WellFormed(t, string(picture))
 		f := paperFigures[id]()
-		labels, nodes, dashed, boxes := shapes(string(svg))
+		labels, nodes, dashed, boxes := shapes(string(picture))
 		for _, p := range f.panels {
 			assert.Contains(t, words, p.caption)
 			assert.Contains(t, labels, xmlText(p.caption))

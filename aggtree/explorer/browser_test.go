@@ -23,7 +23,7 @@ import (
 	"nodemask/aggtree/internal/testgraph"
 	"nodemask/csr"
 	"nodemask/internal/browsertest"
-	"nodemask/internal/svg/svgtest"
+	"nodemask/internal/svg"
 )
 
 // tab is a page with a fragment. In expressions $ is the first one.
@@ -237,7 +237,7 @@ document.body.append(host)
 			Mask: []bool{true, true, false, false, false, false}}))
 		var text string
 		p.JS(`$.nodemask.svg()`, &text)
-		svgtest.WellFormed(t, text)
+		svg.WellFormed(t, text)
 		assert.NotContains(t, text, "var(--")
 		assert.NotContains(t, text, "tabindex")
 	})

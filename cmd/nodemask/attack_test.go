@@ -302,7 +302,7 @@ func TestHostileInputsEndInOneLineWithinBounds(t *testing.T) {
 			return []string{"data", "describe", "cora", "--data-dir", in}
 		}},
 		{name: "edges", inputs: 50, sound: at("edges"), command: func(_ *rand.Rand, in, out string) []string {
-			return []string{"tree", "--edges", filepath.Join(in, "edges.txt"), "--root", "a", "--format", "html", "-o",
+			return []string{"tree", "--data", filepath.Join(in, "edges.txt"), "--root", "a", "--format", "html", "-o",
 				filepath.Join(out, "tree.html")}
 		}},
 		{name: "newcomers", inputs: 100, sound: at("saved"), only: ".csv", command: predict},

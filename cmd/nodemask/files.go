@@ -1,12 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
-	"nodemask/internal/dataframe"
 	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
@@ -201,33 +201,37 @@ func checkEnding(output string, endings ...string) error {
 	return nil
 }
 
-// writeTable writes a table as CSV to a file, or to standard output.
-func writeTable(c *cobra.Command, table dataframe.Table, output string) error {
-	if output != "" {
-		return writeFile(output, func(w io.Writer) error {
-			return table.CSV(whileWanted{c.Context(), w})
-		})
+// writeTable writes rows, the header first, as CSV to a file, or to standard output.
+func writeTable(c *cobra.Command, rows iter.Seq[[]string], output string) error {
+	write := func(w io.Writer, field func(string) string) error {
+		out := csv.NewWriter(whileWanted{c.Context(), w})
+		for row := range rows {
+			for i := range row {
+				row[i] = field(row[i])
+			}
+			if err := out.Write(row); err != nil {
+				return err
+			}
+		}
+		out.Flush()
+		return out.Error()
 	}
-	w := bufio.NewWriter(whileWanted{c.Context(), c.OutOrStdout()})
-	return errors.Join(shown(table).CSV(w), w.Flush())
+	if output == "" {
+		return write(c.OutOrStdout(), shown)
+	}
+	return writeFile(output, func(w io.Writer) error {
+		return write(w, func(text string) string { return text })
+	})
 }
 
-// shown returns a table as a terminal may show it: characters that would command it, as names in files may have, are
-// U+FFFD. A file keeps them.
-func shown(table dataframe.Table) dataframe.Table {
-	table = slices.Clone(table)
-	for i := range table {
-		table[i].Texts = slices.Clone(table[i].Texts)
-		for k, text := range table[i].Texts {
-			table[i].Texts[k] = strings.Map(func(r rune) rune {
-				if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
-					return utf8.RuneError
-				}
-				return r
-			}, text)
+// shown returns a text of a file as a terminal may show it: characters that would command it are U+FFFD.
+func shown(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+			return utf8.RuneError
 		}
-	}
-	return table
+		return r
+	}, text)
 }
 
 // whileWanted writes until a context ends.

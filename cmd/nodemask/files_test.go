@@ -47,7 +47,7 @@ func TestNoOutputReplacesAnInput(t *testing.T) {
 		quickTrain(g, "--save-model", at("nodes.csv")),
 		quickTrain(g, "--save-model", filepath.Join(links, "new"), "--save-cache", at("edges.csv")),
 		quickTrain(g, "--save-model", filepath.Join(links, "new"), "--save-cache", filepath.Join(links, "NEW")),
-		{"tree", "--edges", at("edges.txt"), "--root", "a", "-o", at("edges.txt")},
+		{"tree", "--data", at("edges.txt"), "--root", "a", "-o", at("edges.txt")},
 		{"tree", "--data", g, "--root", "0", "-o", at("edges.csv")},
 		{"page", "--data", g, "-o", at("nodes.csv")},
 		{"export", model, "-o", model},
@@ -120,7 +120,7 @@ func TestNoCommandWaitsForAPipeOrReadsADevice(t *testing.T) {
 			{"predict", "--model", model, "--cache", cache, "--backend", "go", "--nodes", odd, "--edges", edges},
 			{"predict", "--model", model, "--cache", odd, "--backend", "go", "--nodes", nodes, "--edges", edges},
 			{"predict", "--all", "--model", odd, "--data", g}, {"export", odd, "-o", filepath.Join(dir, "o")},
-			{"tree", "--edges", odd, "--root", "a"}, {"reproduce", "again", odd}, {"data", "describe", odd},
+			{"tree", "--data", odd, "--root", "a"}, {"reproduce", "again", odd}, {"data", "describe", odd},
 			{"data", "verify", odd},
 			{"page", "--data", odd, "-o", filepath.Join(dir, "page.html")}, {"explain", "--model", odd, "--node", "1"},
 		} {

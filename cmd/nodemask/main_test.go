@@ -12,8 +12,6 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"nodemask/internal/dataframe"
 )
 
 func TestNoCommandSucceedsWhoseOutputCannotBeWritten(t *testing.T) {
@@ -158,7 +156,5 @@ func TestPredictionsObeyNoTextOfAFile(t *testing.T) {
 }
 
 func TestTablesOnATerminalObeyNoTextOfAFile(t *testing.T) {
-	table := dataframe.Table{{Name: "id", Texts: []string{"a  b", "\x1b]0;x\a\u202e\u009bé"}}}
-	require.Equal(t, []string{"a  b", "\ufffd]0;x\ufffd\ufffd\ufffdé"}, shown(table)[0].Texts)
-	require.Equal(t, "\x1b]0;x\a\u202e\u009bé", table[0].Texts[1], "the table itself is as it was")
+	require.Equal(t, "\ufffd]0;x\ufffd\ufffd\ufffdé", shown("\x1b]0;x\a\u202e\u009bé"))
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"nodemask/datasets"
-	"nodemask/internal/dataframe"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/train"
@@ -110,22 +110,33 @@ func layerOf(text string, layers, outputs int) (int, error) {
 	return n - 1, nil
 }
 
-func embedded(g *datasets.Graph, classes []string, logits, h infer.Representation) dataframe.Table {
-	n := h.Rows
-	ids, labels, predicted := make([]string, n), make([]string, n), make([]string, n)
-	known, probability := make([]bool, n), make([]float64, n)
-	p := logits.Softmax()
-	for v, class := range logits.Classes() {
-		ids[v] = strconv.Itoa(v)
-		if g.NodeIDs != nil {
-			ids[v] = g.NodeIDs[v]
+// embedded returns the header and a row per node. A row is overwritten by the next.
+func embedded(g *datasets.Graph, classes []string, logits, h infer.Representation) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		row := []string{"id", "class", "predicted", "probability"}
+		for k := range h.Width {
+			row = append(row, fmt.Sprintf("h%d", k))
 		}
-		if known[v] = g.Labels != nil && g.Labels[v] != datasets.Unlabelled; known[v] {
-			labels[v] = g.Classes[g.Labels[v]]
+		if !yield(row) {
+			return
 		}
-		predicted[v], probability[v] = classes[class], dataframe.Short(p.Row(v)[class])
+		short := func(x float32) string { return strconv.FormatFloat(float64(x), 'g', -1, 32) }
+		p := logits.Softmax()
+		for v, class := range logits.Classes() {
+			row[0], row[1] = strconv.Itoa(v), ""
+			if g.NodeIDs != nil {
+				row[0] = g.NodeIDs[v]
+			}
+			if g.Labels != nil && g.Labels[v] != datasets.Unlabelled {
+				row[1] = g.Classes[g.Labels[v]]
+			}
+			row[2], row[3] = classes[class], short(p.Row(v)[class])
+			for k, x := range h.Row(v) {
+				row[4+k] = short(x)
+			}
+			if !yield(row) {
+				return
+			}
+		}
 	}
-	t := dataframe.Table{{Name: "id", Texts: ids}, {Name: "class", Texts: labels, Known: known},
-		{Name: "predicted", Texts: predicted}, {Name: "probability", Numbers: probability}}
-	return append(t, dataframe.Matrix(h.Values, n, h.Width)...)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodemask/internal/dataframe"
 	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/paper/report"
@@ -134,7 +133,7 @@ func newExportRecordsCommand() *cobra.Command {
 			if err := checkEnding(output, ".csv"); err != nil {
 				return err
 			}
-			var trials dataframe.Table
+			var trials [][]string
 			count := 0
 			err := unlessInterrupted(c.Context(), func() error {
 				all, err := loaded(folder)
@@ -153,7 +152,7 @@ func newExportRecordsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := writeTable(c, trials, output); err != nil || output == "" {
+			if err := writeTable(c, slices.Values(trials), output); err != nil || output == "" {
 				return err
 			}
 			what := "trials"

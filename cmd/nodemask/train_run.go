@@ -41,17 +41,9 @@ func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets
 			return encoder.Encode(measure.Record(x, b, r))
 		}
 	}
-	split, err := x.Split(f.seed)
-	if err != nil {
-		return nil, err
-	}
-	if first {
-		for _, note := range thinSplit(x, split) {
-			fmt.Fprintln(c.ErrOrStderr(), svg.Plain(note))
-		}
-	}
 	run := x.Run
 	if f.batched.on {
+		var err error
 		if run, err = f.batched.runner(c, x); err != nil {
 			return nil, err
 		}
@@ -59,7 +51,7 @@ func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets
 	results, err := runTrials(c, b, x, hyper.Seeds(f.seed, f.trials), f.jobs, emit, run)
 	if !f.json && len(results) > 0 {
 		fmt.Fprintln(out, svg.Plain(title(x, f.preset)+f.changed(c, a.Cell, a.usual)))
-		if !x.OwnSplit { // the title has its sizes; drawn splits have the same sizes for every seed
+		if split := splitOf(results); split != nil && !x.OwnSplit { // the title has its own sizes
 			fmt.Fprintln(out, sizes(split))
 		}
 		if err := printTable(out, trialTable(results), false); err != nil {
@@ -68,6 +60,11 @@ func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets
 		if n := results[0].Nodes; n != nil {
 			fmt.Fprintf(out, "Nodes needed to predict the test nodes: %d reached in %d hops, of %d in all; "+
 				"%d with cached train nodes.\n", n.Reached, x.Parameters.Layers, n.All, n.Cached)
+		}
+	}
+	if split := splitOf(results); split != nil && first {
+		for _, note := range thinSplit(x, split) {
+			fmt.Fprintln(c.ErrOrStderr(), svg.Plain(note))
 		}
 	}
 	for _, note := range []string{collapsed(x, results), stoppedEarly(x, results)} {
@@ -79,6 +76,16 @@ func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets
 		return results, f.save(c, x, results)
 	}
 	return results, err
+}
+
+// splitOf returns the split of the trial that keeps it. Drawn splits have the same sizes for every seed.
+func splitOf(results []*train.Result) *datasets.Split {
+	for _, r := range results {
+		if r.Split != nil {
+			return r.Split
+		}
+	}
+	return nil
 }
 
 func (f *trainFlags) compare(c *cobra.Command, g *datasets.Graph, plain, masked []*train.Result) error {

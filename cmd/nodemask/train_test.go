@@ -291,7 +291,7 @@ func TestFilesThatCannotBeOpenedAreNamedWithTheirFlag(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"tree", "--edges", "none", "--root", "a"}, 1, "nodemask: --edges none: no such file or directory\n"},
+		{[]string{"tree", "--data", "./none.txt", "--root", "a"}, 1, "nodemask: ./none.txt: no such file or folder\n"},
 		{[]string{"predict", "--model", "none", "--cache", "c", "--nodes", "n", "--edges", "e"}, 1,
 			"nodemask: --model none: no such file or directory\n"},
 		{[]string{"train", "--data", "./none"}, 1, "nodemask: ./none: no such file or folder\n"},

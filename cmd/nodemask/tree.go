@@ -22,19 +22,17 @@ import (
 	"nodemask/aggtree/explorer"
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/internal/edgelist"
 	"nodemask/internal/svg"
-	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/theorem"
 )
 
 type treeFlags struct {
-	data, dataDir, edges, root, mask, format, output string
-	hops, train, limit                               int
-	keepRate                                         float64
-	seed                                             uint64
-	cached, check, count                             bool
+	data, dataDir, root, mask, format, output string
+	hops, train, limit                        int
+	keepRate                                  float64
+	seed                                      uint64
+	cached, check, count                      bool
 }
 
 func newTreeCommand() *cobra.Command {
@@ -45,20 +43,19 @@ func newTreeCommand() *cobra.Command {
 		Long: `Draw, count or check the aggregation tree of a node: what a graph neural network of so many layers sees of
 the graph from there.
 
-The graph is a data set, whose nodes are called by their ids or else by their numbers from 0, or a file of edges: two
-ids a line, separated by a comma, a tab or spaces, with comments after '#' at the start of a line. A text that is the id
-of one node and the number of another is taken as the id, and a note says so. Large trees are drawn in part. Text is cut
-at the terminal's width, or at 100 columns in a pipe; a file of --output has whole lines.`,
+Nodes are called by their ids or else by their numbers from 0. A text that is the id of one node and the number of
+another is taken as the id, and a note says so. A graph may be a file of edges alone: .txt or .edgelist, two ids a line,
+separated by a comma, a tab or spaces. Large trees are drawn in part. Text is cut at the terminal's width, or at 100
+columns in a pipe; a file of --output has whole lines.`,
 		Example: `  nodemask tree --data cora --root 5 --hops 2
   nodemask tree --data cora --root 5 --mask 3,17 -o tree.svg
   nodemask tree --data cora --root 5 -o tree.html
   nodemask tree --data cora --root 5 --cached --train 50 --check
-  nodemask tree --edges friends.txt --root ann --count --hops 9`,
+  nodemask tree --data friends.txt --root ann --count --hops 9`,
 	}
 	flags := c.Flags()
 	addData(flags, &f.data, &f.dataDir)
-	flags.StringVar(&f.edges, "edges", "", "file of edges, instead of --data")
-	flags.StringVar(&f.root, "root", "", "node whose tree it is: its id, or else its number, from 0 (with --edges its id)")
+	flags.StringVar(&f.root, "root", "", "node whose tree it is: its id, or else its number, from 0")
 	flags.IntVar(&f.hops, "hops", 2, "hops from the root to the leaves: layers of the network")
 	flags.StringVar(&f.mask, "mask", "", "nodes to mask, separated by commas")
 	flags.Float64Var(&f.keepRate, "keep-rate", 1, "mask nodes at random, each being kept with this probability")
@@ -79,10 +76,11 @@ at the terminal's width, or at 100 columns in a pipe; a file of --output has who
 		if err := f.misuse(flags.Changed); err != nil {
 			return err
 		}
-		graph, err := f.open(c.Context(), c.ErrOrStderr())
+		data, err := openGraph(c.Context(), c.ErrOrStderr(), f.data, f.dataDir)
 		if err != nil {
 			return err
 		}
+		graph := &treeGraph{Graph: data}
 		if err := f.choose(c.ErrOrStderr(), graph); err != nil {
 			return err
 		}
@@ -129,8 +127,6 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 		return misusef("--keep-rate: %w", err)
 	}
 	switch {
-	case changed("data") && changed("edges"):
-		return misusef("--data and --edges: expected one of them")
 	case !changed("root"):
 		return misusef("--root is missing: expected a node")
 	case f.hops < 0 || f.hops > aggtree.MaxHops:
@@ -139,8 +135,6 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 		return misusef("--mask and --keep-rate: expected one of them")
 	case changed("seed") && !changed("keep-rate") && !f.check:
 		return misusef("--seed: it is that of --keep-rate and --check, and both are missing")
-	case f.cached && changed("edges"):
-		return misusef("--cached: it needs the labels of a data set, to split it as for training: use --data")
 	case f.cached && f.count:
 		return misusef("--cached and --count: expected one of them")
 	case f.train < 1 || f.train > 99:
@@ -169,61 +163,24 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 const formatText, formatSVG, formatHTML = "text", "svg", "html"
 
 type treeGraph struct {
-	edges *csr.Graph
-	data  *datasets.Graph // nil: a file of edges
-	names []string        // nil: numbers
+	*datasets.Graph
+	names []string // nil: numbers
 	root  int32
 	mask  []bool // nil: no masking
 }
 
-func (f treeFlags) open(ctx context.Context, notes io.Writer) (*treeGraph, error) {
-	if f.edges != "" {
-		file, err := wholefile.Open(f.edges)
-		if err != nil {
-			return nil, fileError("edges", f.edges, err)
-		}
-		defer file.Close()
-		edges, names, remarks, err := edgelist.Read(ctx, file, f.edges)
-		if err != nil {
-			return nil, err
-		}
-		for _, remark := range remarks {
-			fmt.Fprintln(notes, svg.Plain(f.edges+": "+remark))
-		}
-		return &treeGraph{edges: edges, names: names}, nil
-	}
-	data, err := openGraph(ctx, notes, f.data, f.dataDir)
-	if err != nil {
-		return nil, err
-	}
-	return &treeGraph{edges: data.Edges, data: data}, nil
-}
-
 func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
-	number := map[string]int32{}
-	for v, name := range g.names {
-		number[name] = int32(v)
-	}
-	find := func(flag, id string) (int32, error) {
-		if g.data == nil {
-			v, ok := number[id]
-			if !ok {
-				return 0, misusef("--%s %s: no edge of %s names this node", flag, id, f.edges)
-			}
-			return v, nil
-		}
-		return nodeOf(notes, "--"+flag, id, f.data, g.data)
-	}
+	find := func(flag, id string) (int32, error) { return nodeOf(notes, "--"+flag, id, f.data, g.Graph) }
 	var err error
 	if g.root, err = find("root", f.root); err != nil {
 		return err
 	}
-	if g.data != nil && g.data.NodeIDs != nil && g.data.NodeIDs[g.root] == f.root {
-		g.names = g.data.NodeIDs // asked by ids, answer in ids
+	if g.NodeIDs != nil && g.NodeIDs[g.root] == f.root {
+		g.names = g.NodeIDs // asked by ids, answer in ids
 	}
 	switch {
 	case f.mask != "":
-		g.mask = make([]bool, g.edges.NumNodes())
+		g.mask = make([]bool, g.Edges.NumNodes())
 		for id := range strings.SplitSeq(f.mask, ",") {
 			v, err := find("mask", strings.TrimSpace(id))
 			if err != nil {
@@ -232,7 +189,7 @@ func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
 			g.mask[v] = true
 		}
 	case f.keepRate < 1:
-		g.mask = hyper.KeepRate(f.keepRate).Draw(rand.New(rand.NewPCG(f.seed, 0)), g.edges.NumNodes(), nil)
+		g.mask = hyper.KeepRate(f.keepRate).Draw(rand.New(rand.NewPCG(f.seed, 0)), g.Edges.NumNodes(), nil)
 	}
 	return nil
 }
@@ -257,8 +214,8 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 		return f.writeCount(ctx, w, g)
 	}
 	o := draw.Options{Names: g.names, Ghosts: true, BaseGraph: true, ID: "tree-" + f.root}
-	if g.data != nil {
-		o = o.ByClass(g.data.Labels, g.data.Classes)
+	if g.NumClasses() > 0 {
+		o = o.ByClass(g.Labels, g.Classes)
 	}
 	if f.format == formatHTML {
 		h := explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: g.mask, KeepRate: f.keepRate,
@@ -266,9 +223,9 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 		if f.keepRate == 1 {
 			h.KeepRate = 0.5 // so that the reader's epochs mask something
 		}
-		return explorer.WritePage(w, g.edges, g.root, f.hops, h)
+		return explorer.WritePage(w, g.Edges, g.root, f.hops, h)
 	}
-	graph, mask := g.edges, g.mask
+	graph, mask := g.Edges, g.mask
 	var tree *aggtree.Tree
 	var err error
 	if f.cached {
@@ -297,19 +254,19 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 }
 
 func (f treeFlags) arrive(ctx context.Context, g *treeGraph) (*aggtree.Arrival, error) {
-	split, err := datasets.Stratified(g.data, datasets.SplitOptions{TrainPercent: f.train, Seed: 1})
+	split, err := datasets.Stratified(g.Graph, datasets.SplitOptions{TrainPercent: f.train, Seed: 1})
 	if err != nil {
 		return nil, err
 	}
 	if _, ok := slices.BinarySearch(split.Train, g.root); ok {
 		later := strconv.Itoa(int(split.Test[0]))
-		if v, _ := g.data.FindNode(later); g.names != nil || v != split.Test[0] {
-			later = g.data.NodeIDs[split.Test[0]]
+		if v, _ := g.FindNode(later); g.names != nil || v != split.Test[0] {
+			later = g.NodeIDs[split.Test[0]]
 		}
 		return nil, misusef("--root %s: it is a train node at --train %d, which the model knew: "+
 			"expected a node that arrives later, for instance %s", f.root, f.train, later)
 	}
-	return aggtree.BuildArrival(ctx, g.edges, split.Train, g.root, f.hops, aggtree.Options{Limit: f.limit, Mask: g.mask})
+	return aggtree.BuildArrival(ctx, g.Edges, split.Train, g.root, f.hops, aggtree.Options{Limit: f.limit, Mask: g.mask})
 }
 
 func renumber(o draw.Options, a *aggtree.Arrival) draw.Options {
@@ -325,7 +282,7 @@ func renumber(o draw.Options, a *aggtree.Arrival) draw.Options {
 }
 
 func (f treeFlags) writeCount(ctx context.Context, w io.Writer, g *treeGraph) error {
-	counts, err := aggtree.Count(ctx, g.edges, g.root, f.hops, g.mask)
+	counts, err := aggtree.Count(ctx, g.Edges, g.root, f.hops, g.mask)
 	if err != nil {
 		return err
 	}
@@ -367,13 +324,9 @@ func (f treeFlags) writeCheck(ctx context.Context, w io.Writer, g *treeGraph, tr
 }
 
 func (f treeFlags) checkTheorem(ctx context.Context, w io.Writer, g *treeGraph) error {
-	data := g.data
-	if data == nil {
-		data = &datasets.Graph{Name: f.edges, Edges: g.edges}
-	}
 	worst := 0.0
 	o := theorem.Options{Mask: g.mask, Limit: f.limit}
-	err := theorem.CheckModels(ctx, data, g.root, f.hops, f.seed, o, func(name string, check theorem.Result) error {
+	err := theorem.CheckModels(ctx, g.Graph, g.root, f.hops, f.seed, o, func(name string, check theorem.Result) error {
 		if !check.Holds() {
 			return fmt.Errorf("theorem 1: %s with %d layers gives node %s %v on the graph and %v on its tree: "+
 				"they differ by %.2g, more than %g", name, f.hops, f.root, check.OnGraph, check.OnTree, check.Difference,

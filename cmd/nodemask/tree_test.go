@@ -16,9 +16,9 @@ func tailedTriangle(t *testing.T) string {
 }
 
 func TestTreeDrawsAUsersOwnGraphByItsNames(t *testing.T) {
-	out, _ := succeeds(t, "tree", "--edges", tailedTriangle(t), "--root", "dot")
+	out, _ := succeeds(t, "tree", "--data", tailedTriangle(t), "--root", "dot")
 	assert.Equal(t, "dot\n└─ cy\n   ├─ ann\n   ├─ bob\n   └─ dot\n", out)
-	out, _ = succeeds(t, "tree", "--edges", tailedTriangle(t), "--root", "dot", "--mask", "dot,ann")
+	out, _ = succeeds(t, "tree", "--data", tailedTriangle(t), "--root", "dot", "--mask", "dot,ann")
 	assert.Equal(t, "dot (masked, but the root)\n└─ cy\n   ├╌ ann (masked)\n   ├─ bob\n   └╌ dot "+
 		"(masked)\n", out)
 }
@@ -43,18 +43,18 @@ func TestTheEndingOfItsFileSaysInWhichFormatATreeIsWritten(t *testing.T) {
 }
 
 func TestCountSaysHowLargeATreeIsThatIsTooLargeToBuild(t *testing.T) {
-	out, _ := succeeds(t, "tree", "--edges", tailedTriangle(t), "--root", "dot", "--count", "--hops", "3")
+	out, _ := succeeds(t, "tree", "--data", tailedTriangle(t), "--root", "dot", "--count", "--hops", "3")
 	assert.Equal(t, "depth 0  1\ndepth 1  1\ndepth 2  3\ndepth 3  5\nin all   10\n", out)
 	out, _ = succeeds(t, "tree", "--data", "cora", "--root", "1358", "--count", "--hops", "60")
 	assert.Contains(t, out, "in all   at least 18446744073709551615\n")
 	assert.Equal(t, "nodemask: the 3-aggregation tree of node dot has 10 nodes, but the limit is 9: ask for fewer "+
 		"--hops, mask nodes, or raise --limit\n",
-		fails(t, 1, "", "tree", "--edges", tailedTriangle(t), "--root", "dot", "--hops", "3", "--limit", "9"))
+		fails(t, 1, "", "tree", "--data", tailedTriangle(t), "--root", "dot", "--hops", "3", "--limit", "9"))
 }
 
 func TestCheckVerifiesTheDefinitionTheLemmasAndTheTheorem(t *testing.T) {
 	for _, args := range [][]string{
-		{"--edges", tailedTriangle(t), "--root", "dot", "--hops", "3"},
+		{"--data", tailedTriangle(t), "--root", "dot", "--hops", "3"},
 		{"--data", "cora", "--root", "5", "--keep-rate", "0.5", "--seed", "3"},
 	} {
 		out, _ := succeeds(t, append([]string{"tree", "--check"}, args...)...)
@@ -108,7 +108,7 @@ func TestTreeExitsTwoForMisuseOneForFailure(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"--data", "cora", "--edges", bad, "--root", "1"}, 2, "--data and --edges: expected one of them"},
+		{[]string{"--data", "cora", "--data", bad, "--root", "1"}, 2, "--data and --edges: expected one of them"},
 		{[]string{"--data", "cora"}, 2, "--root is missing"},
 		{[]string{"--data", "cora", "--root", "2708"}, 2, "expected a node of cora, 0 to 2707"},
 		{[]string{"--data", "nowhere", "--root", "1"}, 2, "nowhere"},
@@ -120,10 +120,10 @@ func TestTreeExitsTwoForMisuseOneForFailure(t *testing.T) {
 		{[]string{"--data", "cora", "--root", "1", "--seed", "2"}, 2, "--seed"},
 		{[]string{"--data", "cora", "--root", "1", "--train", "20"}, 2, "--train"},
 		{[]string{"--data", "cora", "--root", "1", "--check", "--count"}, 2, "--check and --count"},
-		{[]string{"--edges", bad, "--root", "a", "--cached"}, 2, "--cached"},
-		{[]string{"--edges", bad, "--root", "a"}, 1, "bad.txt: line 2: found \",b\": expected two ids"},
-		{[]string{"--edges", tailedTriangle(t), "--root", "eve"}, 2, "no edge of"},
-		{[]string{"--edges", filepath.Join(t.TempDir(), "none"), "--root", "a"}, 1, "no such file"},
+		{[]string{"--data", bad, "--root", "a", "--cached"}, 2, "--cached"},
+		{[]string{"--data", bad, "--root", "a"}, 1, "bad.txt: line 2: found \",b\": expected two ids"},
+		{[]string{"--data", tailedTriangle(t), "--root", "eve"}, 2, "no edge of"},
+		{[]string{"--data", filepath.Join(t.TempDir(), "none"), "--root", "a"}, 1, "no such file"},
 	} {
 		stderr := fails(t, c.code, c.says, append([]string{"tree"}, c.args...)...)
 		assert.Equal(t, 1, strings.Count(strings.TrimSpace(stderr), "\n")+1, stderr)
@@ -134,9 +134,9 @@ func TestTextIsCutAtAHundredColumnsInAPipeAndWholeInAFile(t *testing.T) {
 	long := strings.Repeat("é", 150)
 	dir := t.TempDir()
 	edges, file := put(t, dir, "edges.txt", "a,"+long+"\n"), filepath.Join(dir, "tree.txt")
-	out, _ := succeeds(t, "tree", "--edges", edges, "--root", "a", "--hops", "1")
+	out, _ := succeeds(t, "tree", "--data", edges, "--root", "a", "--hops", "1")
 	require.Equal(t, "a\n└─ "+strings.Repeat("é", 96)+"…\n", out)
-	out, _ = succeeds(t, "tree", "--edges", edges, "--root", "a", "--hops", "1", "-o", file)
+	out, _ = succeeds(t, "tree", "--data", edges, "--root", "a", "--hops", "1", "-o", file)
 	require.Empty(t, out)
 	require.Equal(t, "a\n└─ "+long+"\n", fileText(t, file))
 }

@@ -44,9 +44,7 @@ var rooms = map[string][]string{
 	"internal/svg":       nil,
 	"internal/checkout":  nil,
 	"internal/digits":    nil,
-	"internal/edgelist":  {"csr", "internal/memory"},
 	"internal/memory":    nil,
-	"internal/dataframe": nil,
 	"internal/wholefile": nil,
 	"internal/jobs":      {"nmgnn/backend"},
 	"internal/gobuild":   {"internal/wholefile"},
@@ -58,7 +56,7 @@ var rooms = map[string][]string{
 	"scripts/peers":           {"datasets"},
 	"nmgnn/internal/gpucheck": {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/train"},
 
-	"datasets": {"csr", "internal/ended", "internal/edgelist", "internal/memory", "internal/wholefile"},
+	"datasets": {"csr", "internal/ended", "internal/memory", "internal/wholefile"},
 
 	"aggtree":          {"csr", "internal/ended"},
 	"aggtree/draw":     {"aggtree", "csr", "internal/svg"},
@@ -98,7 +96,7 @@ var rooms = map[string][]string{
 		"nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/variables", "internal/svg", "plots"},
 	"nmgnn/theorem": {"aggtree", "datasets", "internal/ended", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/hyper",
 		"nmgnn/infer", "nmgnn/internal/learn"},
-	beam: {"csr", "datasets", "internal/dataframe", "internal/wholefile", "nmgnn",
+	beam: {"csr", "datasets", "internal/wholefile", "nmgnn",
 		"nmgnn/backend", "nmgnn/cached", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/safetensors",
 		"nmgnn/internal/variables"},
 	"nmgnn/onnx": {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer",
@@ -107,7 +105,7 @@ var rooms = map[string][]string{
 	"nb/worker":            {"advice", "datasets", "internal/gobuild", "plots", "paper/record"},
 	"nb/internal/notebook": {"nmgnn/hyper", "plots"},
 
-	"paper/record":     {"datasets", "internal/dataframe", "nmgnn/hyper", "stats"},
+	"paper/record":     {"datasets", "nmgnn/hyper", "stats"},
 	"paper/recordtest": {"datasets", "nmgnn/hyper", "paper/record"},
 	"paper/measure":    {"datasets", "internal/jobs", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "paper/record"},
 
@@ -124,8 +122,8 @@ var rooms = map[string][]string{
 		"paper/measure", "stats"},
 
 	"nb": append([]string{"nb/internal/notebook", "nb/worker"}, forUsers...),
-	"cmd": append([]string{"internal/jobs", "internal/digits", "internal/edgelist", "internal/memory", "internal/svg",
-		"internal/wholefile", "internal/dataframe", "nb/worker"}, forUsers...),
+	"cmd": append([]string{"internal/jobs", "internal/digits", "internal/memory", "internal/svg",
+		"internal/wholefile", "nb/worker"}, forUsers...),
 	"notebooks": {"nb"},
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/svg/svgtest"
+	"nodemask/internal/svg"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/explain"
 	"nodemask/nmgnn/hyper"
@@ -43,14 +43,14 @@ func TestNamesInAnExplanationAreTextAndNothingElse(t *testing.T) {
 	require.NotContains(t, text, "\x1b")
 	require.NotContains(t, text, "\u202e")
 	require.Contains(t, text, "feature 1")
-	var svg, page bytes.Buffer
-	require.NoError(t, v.WriteSVG(&svg))
+	var picture, page bytes.Buffer
+	require.NoError(t, v.WriteSVG(&picture))
 	require.NoError(t, v.WriteHTML(&page))
-	for _, out := range []string{svg.String(), page.String()} {
+	for _, out := range []string{picture.String(), page.String()} {
 		require.NotContains(t, out, "<script")
 		require.NotContains(t, out, "\x1b")
 	}
-	svgtest.WellFormed(t, svg.String())
+	svg.WellFormed(t, picture.String())
 }
 
 func TestADrawingHasAnEdgeOfItsShareForEachBranch(t *testing.T) {

@@ -117,7 +117,7 @@ type RunOptions struct {
 	Jobs     int                // trials in parallel; does not change results. 0: 1
 	Progress func(Progress)     // after each epoch, never concurrently
 	Done     func(int, *Result) // after each trial, with its position in the list of seeds, never concurrently
-	// KeepBest frees weights, predictions and cache after Done, except those of the result with the best validation
+	// KeepBest frees weights, predictions, cache and split after Done, except those of the result with the best validation
 	// score.
 	KeepBest bool
 }
@@ -258,11 +258,11 @@ func (x Experiment) score(r *Result) float64 {
 }
 
 // forget frees what only a saved model needs.
-func (r *Result) forget() { r.Weights, r.Predictions, r.Cache = nil, nil, nil }
+func (r *Result) forget() { r.Weights, r.Predictions, r.Cache, r.Split = nil, nil, nil, nil }
 
 // complete adds to a trial its split and the cache measurements that x asks for.
 func (x Experiment) complete(ctx context.Context, p trainable, trial *Result, split *datasets.Split) (err error) {
-	trial.SplitSeed, trial.SplitHash, trial.StopOn = split.Seed, split.Hash(), x.Parameters.StopOn
+	trial.Split, trial.SplitSeed, trial.SplitHash, trial.StopOn = split, split.Seed, split.Hash(), x.Parameters.StopOn
 	if x.Setting == datasets.Inductive {
 		trial.Arrivals = x.Arrivals
 	}

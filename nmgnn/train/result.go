@@ -28,6 +28,7 @@ type Result struct {
 
 	SplitSeed uint64
 	SplitHash string
+	Split     *datasets.Split   // freed with the weights
 	StopOn    hyper.StopOn      // the score that chose the best epoch
 	Arrivals  datasets.Arrivals // how new nodes joined; "" in the transductive setting
 	Nodes     *NodeCounts       // in the inductive setting; nil for trials in batches

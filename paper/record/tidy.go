@@ -1,54 +1,42 @@
 package record
 
 import (
-	"math"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"nodemask/datasets"
-	"nodemask/internal/dataframe"
 )
 
-// Tidy returns a table with a row per trial: what was trained, a column per axis ([Axes]), seeds, split, scores in
-// percent, and the machine; no losses of epochs. Columns are typed by their values; missing scores are unknown.
-func Tidy(records []Record) dataframe.Table {
-	texts := func(name string, of func(Record) string) dataframe.Column {
-		values := each(records, of)
-		return dataframe.Column{Name: name, Texts: values, Known: each(values, func(text string) bool { return text != "" })}
+// Tidy returns a header, then a row per trial: what was trained, a column per axis ([Axes]), seeds, split, scores in
+// percent, and the machine; no losses of epochs. What a trial lacks is empty.
+func Tidy(records []Record) [][]string {
+	type column struct {
+		name string
+		of   func(Record) any
 	}
-	whole := func(name string, of func(Record) int64) dataframe.Column {
-		return dataframe.Column{Name: name, Whole: each(records, of)}
-	}
-	numbers := func(name string, of func(Record) (float64, bool)) dataframe.Column {
-		return dataframe.Column{Name: name, Numbers: each(records, func(r Record) float64 {
-			if value, ok := of(r); ok {
-				return value
-			}
-			return math.NaN()
-		})}
-	}
-	t := dataframe.Table{
-		texts("data", func(r Record) string { return r.Data }),
-		texts("model", func(r Record) string { return r.Parameters.Model }),
-		texts("setting", func(r Record) string { return string(r.Setting) }),
-		whole("train_percent", func(r Record) int64 { return int64(r.TrainPercent) }),
+	columns := []column{
+		{"data", func(r Record) any { return r.Data }},
+		{"model", func(r Record) any { return r.Parameters.Model }},
+		{"setting", func(r Record) any { return r.Setting }},
+		{"train_percent", func(r Record) any { return r.TrainPercent }},
 	}
 	for _, axis := range Axes() {
-		t = append(t, typed(texts(flagColumn(axis), func(r Record) string {
+		columns = append(columns, column{flagColumn(axis), func(r Record) any {
 			if axis.Name == "arrivals" && r.Setting != datasets.Inductive {
 				return "" // no nodes arrive
 			}
 			value := axis.Get(r.CellOf())
 			if axis.Switch != "" { // the flag may negate the axis
-				value = strconv.FormatBool(value == axis.Switch)
+				return value == axis.Switch
 			}
 			return value
-		})))
+		}})
 	}
-	t = append(t,
-		whole("seed", func(r Record) int64 { return int64(r.Seed) }),
-		whole("split_seed", func(r Record) int64 { return int64(r.SplitSeed) }),
-		texts("split_hash", func(r Record) string { return r.SplitHash }))
+	columns = append(columns,
+		column{"seed", func(r Record) any { return r.Seed }},
+		column{"split_seed", func(r Record) any { return r.SplitSeed }},
+		column{"split_hash", func(r Record) any { return r.SplitHash }})
 	for _, score := range []struct {
 		name   string
 		metric Metric
@@ -58,55 +46,45 @@ func Tidy(records []Record) dataframe.Table {
 		{"mad_hidden", MADHidden}, {"mad_logits", MADLogits}, {"mad_probabilities", MADSoftmax},
 		{"nodes", Nodes}, {"nodes_reached", NodesReached}, {"nodes_from_cache", NodesCached},
 	} {
-		t = append(t, numbers(score.name, score.metric.Of))
+		columns = append(columns, column{score.name, func(r Record) any {
+			if value, ok := score.metric.Of(r); ok {
+				return value
+			}
+			return ""
+		}})
 	}
-	return append(t,
-		numbers("validation_macro_f1", func(r Record) (float64, bool) { return r.ValidationF1, true }),
-		numbers("validation_loss", func(r Record) (float64, bool) { return r.Loss, true }),
-		whole("best_epoch", func(r Record) int64 { return int64(r.BestEpoch) }),
-		whole("epochs", func(r Record) int64 { return int64(r.Epochs) }),
-		numbers("seconds", func(r Record) (float64, bool) { return r.Seconds, true }),
-		texts("backend", func(r Record) string { return r.Backend }),
-		texts("kernels", func(r Record) string { return r.Kernels }),
-		texts("digits", func(r Record) string { return r.Digits }),
-		texts("device", func(r Record) string { return r.Device }),
-		texts("version", func(r Record) string { return r.Version }),
-		texts("date", func(r Record) string { return r.Date }),
-		texts("cell", func(r Record) string { return r.Cell }))
+	columns = append(columns,
+		column{"validation_macro_f1", func(r Record) any { return r.ValidationF1 }},
+		column{"validation_loss", func(r Record) any { return r.Loss }},
+		column{"best_epoch", func(r Record) any { return r.BestEpoch }},
+		column{"epochs", func(r Record) any { return r.Epochs }},
+		column{"seconds", func(r Record) any { return r.Seconds }},
+		column{"backend", func(r Record) any { return r.Backend }},
+		column{"kernels", func(r Record) any { return r.Kernels }},
+		column{"digits", func(r Record) any { return r.Digits }},
+		column{"device", func(r Record) any { return r.Device }},
+		column{"version", func(r Record) any { return r.Version }},
+		column{"date", func(r Record) any { return r.Date }},
+		column{"cell", func(r Record) any { return r.Cell }})
+	rows := make([][]string, len(records)+1)
+	for i := range rows {
+		for _, c := range columns {
+			text := c.name
+			if i > 0 {
+				text = fieldText(c.of(records[i-1]))
+			}
+			rows[i] = append(rows[i], text)
+		}
+	}
+	return rows
 }
 
-func each[S, T any](all []S, of func(S) T) []T {
-	values := make([]T, len(all))
-	for i, x := range all {
-		values[i] = of(x)
+// fieldText writes numbers in the fewest digits that tell them apart.
+func fieldText(value any) string {
+	if x, ok := value.(float64); ok {
+		return strconv.FormatFloat(x, 'g', -1, 64)
 	}
-	return values
-}
-
-// typed makes numbers or flags of texts that all are such.
-func typed(c dataframe.Column) dataframe.Column {
-	numbers, flags := make([]float64, len(c.Texts)), make([]bool, len(c.Texts))
-	allNumbers, allFlags, some := true, true, false
-	for i, text := range c.Texts {
-		numbers[i] = math.NaN()
-		if !c.Known[i] {
-			continue
-		}
-		some = true
-		var err error
-		if numbers[i], err = strconv.ParseFloat(text, 64); err != nil {
-			allNumbers = false
-		}
-		flags[i] = text == "true"
-		allFlags = allFlags && (flags[i] || text == "false")
-	}
-	switch {
-	case some && allNumbers:
-		return dataframe.Column{Name: c.Name, Numbers: numbers}
-	case some && allFlags:
-		return dataframe.Column{Name: c.Name, Flags: flags, Known: c.Known}
-	}
-	return c
+	return fmt.Sprint(value)
 }
 
 func flagColumn(a Axis) string { return strings.ReplaceAll(a.Flag, "-", "_") }

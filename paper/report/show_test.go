@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/svg/svgtest"
+	"nodemask/internal/svg"
 	"nodemask/paper"
 	"nodemask/paper/record"
 	"nodemask/paper/recordtest"
@@ -63,5 +63,5 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 	var again bytes.Buffer
 	require.NoError(t, WriteReport(&again, all, newEvidence(t, records), false))
 	require.Equal(t, text, again.String(), "the same results, the same bytes")
-	svgtest.WellFormed(t, text[strings.Index(text, "<main>"):strings.Index(text, "</main>")+len("</main>")])
+	svg.WellFormed(t, text[strings.Index(text, "<main>"):strings.Index(text, "</main>")+len("</main>")])
 }

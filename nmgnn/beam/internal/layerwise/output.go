@@ -2,13 +2,16 @@ package layerwise
 
 import (
 	"context"
+	"encoding/csv"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"nodemask/datasets"
-	"nodemask/internal/dataframe"
 	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/infer"
 )
@@ -68,34 +71,47 @@ func (f *outputFn) table(shard int) error {
 	if err != nil {
 		return err
 	}
-	predicted, probability := make([]string, len(ids)), make([]float64, len(ids))
-	p := logits.Softmax()
-	for v, class := range logits.Classes() {
-		predicted[v], probability[v] = f.model.Classes[class], dataframe.Short(p.Row(v)[class])
-	}
-	t := dataframe.Table{{Name: "id", Texts: ids}}
-	if f.Cache == "" {
-		known := make([]bool, len(ids))
-		for v, label := range labels {
-			known[v] = label != ""
-		}
-		t = append(t, dataframe.Column{Name: "class", Texts: labels, Known: known})
-	}
-	t = append(t, dataframe.Column{Name: "predicted", Texts: predicted}, dataframe.Column{Name: "probability", Numbers: probability})
+	header := []string{"id", "class", "predicted", "probability"}
+	var known, arrive []int
 	if f.Cache != "" {
-		counts, err := f.counted(shard)
-		if err != nil {
+		header = []string{"id", "predicted", "probability", "neighbours", "arrivals"}
+		if known, arrive, err = f.counted(shard); err != nil {
 			return err
 		}
-		t = append(t, counts...)
 	}
-	t = append(t, dataframe.Matrix(shown.Dense, shown.Rows, shown.Width)...)
+	for k := range shown.Width {
+		header = append(header, fmt.Sprintf("h%d", k))
+	}
 	path := f.Output.path(shard, f.Shards)
-	if err := wholefile.Write(path, 0o644, t.CSV); err != nil {
+	err = wholefile.Write(path, 0o644, func(w io.Writer) error {
+		out := csv.NewWriter(w)
+		err := out.Write(header)
+		p := logits.Softmax()
+		for v, class := range logits.Classes() {
+			row := []string{ids[v]}
+			if f.Cache == "" {
+				row = append(row, labels[v])
+			}
+			row = append(row, f.model.Classes[class], short(p.Row(v)[class]))
+			if f.Cache != "" {
+				row = append(row, strconv.Itoa(known[v]), strconv.Itoa(arrive[v]))
+			}
+			for _, x := range shown.Dense[v*shown.Width:][:shown.Width] {
+				row = append(row, short(x))
+			}
+			err = errors.Join(err, out.Write(row))
+		}
+		out.Flush()
+		return errors.Join(err, out.Error())
+	})
+	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
 }
+
+// short writes a number in the fewest digits that tell it from others.
+func short(x float32) string { return strconv.FormatFloat(float64(x), 'g', -1, 32) }
 
 func (f *outputFn) numbers(shard int) (logits infer.Representation, shown datasets.Features, err error) {
 	m := f.model.Network()
@@ -123,12 +139,12 @@ func (f *outputFn) numbers(shard int) (logits infer.Representation, shown datase
 	return logits, shown, err
 }
 
-func (f *outputFn) counted(shard int) (dataframe.Table, error) {
+func (f *outputFn) counted(shard int) (known, arrive []int, err error) {
 	var n near
 	if err := f.read(graphStep, f.file(nearKind, shard), &n); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	known, arrive := make([]int64, len(n.Offsets)-1), make([]int64, len(n.Offsets)-1)
+	known, arrive = make([]int, len(n.Offsets)-1), make([]int, len(n.Offsets)-1)
 	for v := range known {
 		for _, ref := range n.Refs[n.Offsets[v]:n.Offsets[v+1]] {
 			if ref >= reference(f.Shards, 0) {
@@ -138,5 +154,5 @@ func (f *outputFn) counted(shard int) (dataframe.Table, error) {
 			}
 		}
 	}
-	return dataframe.Table{{Name: "neighbours", Whole: known}, {Name: "arrivals", Whole: arrive}}, nil
+	return known, arrive, nil
 }

@@ -1,4 +1,4 @@
-package edgelist
+package datasets
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 )
 
 func TestEdgesAreReadWhateverSeparatesThem(t *testing.T) {
-	g, ids, _, err := Read(t.Context(), strings.NewReader("\ufeffa , b\r\nb\tc \n# note\n\n c   a\nd,d\n"), "f")
+	g, ids, _, err := readEdges(t.Context(), strings.NewReader("\ufeffa , b\r\nb\tc \n# note\n\n c   a\nd,d\n"), "f")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a", "b", "c", "d"}, ids)
 	assert.EqualValues(t, 6, g.NumEdges(), "both directions of three, and no loop")
@@ -26,7 +26,7 @@ func TestEdgesAreReadWhateverSeparatesThem(t *testing.T) {
 		"a \xff\n":                          "f: line 1: not UTF-8",
 		"a b\n" + strings.Repeat("x", 5000): "f: line 2: longer than 4096 bytes",
 	} {
-		_, _, _, err := Read(t.Context(), strings.NewReader(text), "f")
+		_, _, _, err := readEdges(t.Context(), strings.NewReader(text), "f")
 		assert.ErrorContains(t, err, says)
 	}
 }
@@ -34,7 +34,7 @@ func TestEdgesAreReadWhateverSeparatesThem(t *testing.T) {
 func TestReadingStopsWhenTheContextIsDone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, _, err := Read(ctx, strings.NewReader(strings.Repeat("a b\n", 5000)), "f")
+	_, _, _, err := readEdges(ctx, strings.NewReader(strings.Repeat("a b\n", 5000)), "f")
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "f: line 4096: ")
 }
@@ -45,7 +45,7 @@ func FuzzEdges(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		g, ids, _, err := Read(t.Context(), bytes.NewReader(data), "f")
+		g, ids, _, err := readEdges(t.Context(), bytes.NewReader(data), "f")
 		if err != nil {
 			assert.True(t, strings.HasPrefix(err.Error(), "f: "), err.Error())
 			return
@@ -61,7 +61,7 @@ func FuzzEdges(f *testing.F) {
 }
 
 func Example() {
-	g, ids, _, err := Read(context.Background(), strings.NewReader("ann bob\nbob,cy\n"), "friends.txt")
+	g, ids, _, err := readEdges(context.Background(), strings.NewReader("ann bob\nbob,cy\n"), "friends.txt")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -79,7 +79,7 @@ func TestDialectsOfEdgesAreReadAndSaid(t *testing.T) {
 		"a b 0.5\nb a 1\n":        {[]string{"a", "b"}, []string{"2 lines have more than two columns, such as weights: those are left out"}},
 		"a b {'weight': 1}\n":     {[]string{"a", "b"}, []string{"1 lines have more than two columns, such as weights: those are left out"}},
 	} {
-		_, ids, notes, err := Read(t.Context(), strings.NewReader(text), "f")
+		_, ids, notes, err := readEdges(t.Context(), strings.NewReader(text), "f")
 		require.NoError(t, err, text)
 		assert.Equal(t, want.ids, ids, text)
 		assert.Equal(t, want.notes, notes, text)

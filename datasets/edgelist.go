@@ -1,5 +1,4 @@
-// Package edgelist reads graphs from plain lists of edges.
-package edgelist
+package datasets
 
 import (
 	"bufio"
@@ -18,16 +17,16 @@ import (
 )
 
 const (
-	maxLine  = 4096 // bytes
-	maxEdges = 10_000_000
+	maxEdgeLine    = 4096 // bytes
+	maxListedEdges = 10_000_000
 )
 
-// Read returns the undirected graph of lines with two ids separated by a comma, a tab or spaces, the nodes' ids in
+// readEdges returns the undirected graph of lines with two ids separated by a comma, a tab or spaces, the nodes' ids in
 // order of first appearance, and notes on what was dropped: repeats and self-loops. It skips blank lines and #
 // comments. Errors begin with name and give the line.
-func Read(ctx context.Context, r io.Reader, name string) (g *csr.Graph, ids, notes []string, err error) {
+func readEdges(ctx context.Context, r io.Reader, name string) (g *csr.Graph, ids, notes []string, err error) {
 	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, maxLine), maxLine)
+	lines.Buffer(make([]byte, 0, maxEdgeLine), maxEdgeLine)
 	index := map[string]int32{}
 	columns := 0 // lines with further columns
 	var edges []csr.Edge
@@ -63,9 +62,9 @@ func Read(ctx context.Context, r io.Reader, name string) (g *csr.Graph, ids, not
 		if !ok {
 			return fail("found %.80q: expected two ids, separated by a comma, a tab or spaces", line)
 		}
-		if len(edges) == maxEdges {
+		if len(edges) == maxListedEdges {
 			return fail("more than %d edges: expected a smaller graph; larger ones can be read from an .npz file",
-				maxEdges)
+				maxListedEdges)
 		}
 		var pair [2]int32
 		known := len(ids)
@@ -85,7 +84,7 @@ func Read(ctx context.Context, r io.Reader, name string) (g *csr.Graph, ids, not
 	at++
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return fail("longer than %d bytes: expected two ids", maxLine)
+		return fail("longer than %d bytes: expected two ids", maxEdgeLine)
 	case err != nil:
 		return fail("%w", err)
 	case len(edges) == 0:

@@ -1,17 +1,18 @@
-// Package svgtest reads drawings in tests.
-package svgtest
+package svg
 
 import (
 	"encoding/xml"
 	"errors"
 	"io"
 	"strings"
-
-	"github.com/stretchr/testify/require"
 )
 
-// WellFormed returns the text of a drawing or other XML, and requires closed elements and unique ids.
-func WellFormed(t require.TestingT, svg string) string {
+// WellFormed is for tests: it returns the text of a drawing or other XML, and fails unless elements are closed and ids
+// unique.
+func WellFormed(t interface {
+	Errorf(format string, args ...any)
+	FailNow()
+}, svg string) string {
 	d := xml.NewDecoder(strings.NewReader(svg))
 	var words strings.Builder
 	ids := map[string]bool{}
@@ -20,12 +21,18 @@ func WellFormed(t require.TestingT, svg string) string {
 		if errors.Is(err, io.EOF) {
 			return words.String()
 		}
-		require.NoError(t, err)
+		if err != nil {
+			t.Errorf("not well-formed: %v", err)
+			t.FailNow()
+		}
 		switch token := token.(type) {
 		case xml.StartElement:
 			for _, a := range token.Attr {
 				if a.Name.Local == "id" {
-					require.False(t, ids[a.Value], "id %s is there twice", a.Value)
+					if ids[a.Value] {
+						t.Errorf("id %s occurs twice", a.Value)
+						t.FailNow()
+					}
 					ids[a.Value] = true
 				}
 			}
