@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Arborescence holds a candidate for an aggregation tree: any rooted directed graph, for [Check] to test.
+// Arborescence is a candidate for an aggregation tree: any rooted directed graph.
 type Arborescence struct {
-	Root  int32      // a candidate node, from 0
-	Base  []int32    // graph node of each candidate node [nodes]
+	Root  int32
+	Base  []int32    // graph nodes [nodes]
 	Edges [][2]int32 // from parent to child
 }
 
-// Arborescence returns the tree as [Check], [Verify] and the lemmas read it.
+// Arborescence returns the tree as a candidate for [Check].
 func (t *Tree) Arborescence() Arborescence {
 	a := Arborescence{Base: slices.Clone(t.Base), Edges: make([][2]int32, 0, max(len(t.Parent)-1, 0))}
 	for i, parent := range t.Parent {
@@ -27,7 +27,7 @@ type shape struct {
 	Arborescence
 	first    []int32 // the children of i are children[first[i]:first[i+1]]
 	children []int32
-	parent   []int32 // -1: none
+	parent   []int32
 	depth    []int
 }
 
@@ -80,7 +80,7 @@ func newShape(a Arborescence) (*shape, error) {
 		return s, nil
 	}
 	lost := int32(slices.Index(s.depth, -1))
-	// Going up from a node without a path ends at a node without a parent, or cycles: after n steps.
+	// Going up from a node without a path ends without a parent, or cycles: after n steps.
 	for steps := 0; steps < n; steps++ {
 		if parent[lost] < 0 {
 			return nil, fault([]int32{lost}, "node %d is not the root but has no parent, so it cannot be reached", lost)

@@ -8,15 +8,14 @@ import (
 	"nodemask/csr"
 )
 
-// DefaultLimit is the limit on tree nodes if [Options] sets none.
+// DefaultLimit is the limit on tree nodes unless [Options] sets one.
 const DefaultLimit = 1_000_000
 
-// Options sets how trees are built. The zero value masks nothing and builds up to [DefaultLimit] nodes.
+// Options sets how trees are built.
 type Options struct {
-	// Limit is the most tree nodes to build; 0: [DefaultLimit].
+	// Limit is the most tree nodes; 0: [DefaultLimit].
 	Limit int
-	// Mask is true for each masked graph node [nodes] (section 5): in no child set, but maybe the root. nil: none
-	// masked.
+	// Mask is true for each masked graph node [nodes] (section 5); nil: none masked.
 	Mask []bool
 }
 
@@ -35,11 +34,11 @@ func (o Options) limit() (int, error) {
 type TooLargeError struct {
 	Root   int32
 	Hops   int
-	Counts Counts // of its nodes
+	Counts Counts
 	Limit  int
 }
 
-// Error returns the tree, its size, the limit, and what to do.
+// Error says what to do.
 func (e *TooLargeError) Error() string {
 	least := ""
 	if e.Counts.Saturated() {
@@ -50,9 +49,8 @@ func (e *TooLargeError) Error() string {
 		e.Hops, e.Root, least, e.Counts.Total, e.Limit)
 }
 
-// Build returns T_root^hops, the aggregation tree of a graph node (section 3.1), in time and memory proportional to its
-// size; above the limit a [*TooLargeError], before allocating. Other errors are for arguments out of range, or the
-// context's.
+// Build returns T_root^hops (section 3.1), in time and memory proportional to its size. Above the limit it returns a
+// [*TooLargeError] before allocating.
 func Build(ctx context.Context, g *csr.Graph, root int32, hops int, o Options) (*Tree, error) {
 	w, err := walksFrom(ctx, g, root, hops, o.Mask)
 	if err != nil {

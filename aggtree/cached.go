@@ -13,15 +13,11 @@ import (
 //
 //	ĥ_v^(k) = f( ĥ_v^(k-1), g({ h̃_u^(k-1) : u ∈ N_v }) )
 //
-// neighbours are v's neighbours in the train graph; other arriving nodes are not cached. Each neighbour u hangs below
-// the root as T_u^(k-1) of the train graph, which its cached h̃_u^(k-1) captured, so v appears only as the root. See
-// [Tree.Group] and [Tree.Descendants].
+// neighbours are v's in the train graph. Each u hangs below the root as T_u^(k-1) of the train graph, which its cached
+// h̃_u^(k-1) captured, so v appears only as the root. By lemma 1 this tree also holds what ĥ_v^(k-1) reads: cut off one
+// level earlier.
 //
-// One tree holds all that eq. 4 reads, including ĥ_v^(k-1), which reads h̃_u^(k-2): by lemma 1, T_u^(k-2) is T_u^(k-1)
-// cut off one level earlier, and so is the tree of ĥ_v^(k-1).
-//
-// The root has the base train.NumNodes(). A mask has an entry per train graph node; it is normally nil, as prediction
-// masks nothing. Errors are those of [Build], and for neighbours outside the train graph or listed twice.
+// The root has the base train.NumNodes(); a mask has an entry per train graph node.
 func BuildCached(ctx context.Context, train *csr.Graph, neighbours []int32, hops int, o Options) (*Tree, error) {
 	if err := checkArguments(ctx, train, hops, o.Mask); err != nil {
 		return nil, err
@@ -53,25 +49,22 @@ func BuildCached(ctx context.Context, train *csr.Graph, neighbours []int32, hops
 	return t, nil
 }
 
-// Arrival holds the cached tree of an arriving node, with its graphs. Both number the train nodes from 0 in the
-// caller's order; the arriving node is next.
+// Arrival is the cached tree of an arriving node, with its graphs: train nodes are numbered from 0 in the caller's
+// order, the arriving node is next.
 type Arrival struct {
-	// Tree is [BuildCached]'s tree. Its bases are nodes of Grown.
-	Tree *Tree
-	// Train has the train nodes and the edges among them.
+	// Tree's bases are nodes of Grown.
+	Tree  *Tree
 	Train *csr.Graph
-	// Grown adds the arriving node, with edges to its train neighbours but none back: Tree is its aggregation tree
-	// there.
+	// Grown adds the arriving node, with edges to its train neighbours but none back.
 	Grown *csr.Graph
-	// Base is the number in the whole graph of each node of Grown.
+	// Base is the number of each node of Grown in the whole graph.
 	Base []int32
-	// Mask is [Options.Mask] in Grown's numbers. It never masks the arriving node. nil: none masked.
+	// Mask is [Options.Mask] in Grown's numbers; the arriving node is never masked.
 	Mask []bool
 }
 
 // BuildArrival returns the cached tree of a graph node for a model trained on the train nodes. [Options.Mask] has an
-// entry per graph node. Errors are those of [Build], and for train nodes listed twice, outside the graph, or equal to
-// node.
+// entry per graph node.
 func BuildArrival(ctx context.Context, g *csr.Graph, train []int32, node int32, hops int, o Options) (*Arrival, error) {
 	if _, err := walksFrom(ctx, g, node, hops, o.Mask); err != nil {
 		return nil, err

@@ -9,9 +9,8 @@ import (
 	"nodemask/csr"
 )
 
-// Check returns nil if a candidate is T_root^hops of the graph under the mask (nil: none masked), else a [*Fault], the
-// first from the root down. Other errors are for arguments that do not fit the graph, or the context's. Time and memory
-// are proportional to the candidate, except for sorting siblings.
+// Check returns nil if a candidate is T_root^hops of the graph under the mask (nil: none masked), else the first
+// [*Fault] from the root down. Time and memory are proportional to the candidate, but for sorting siblings.
 //
 // Trees with the same paths may differ by siblings with the same base; only the smallest is right. So Check compares
 // paths with such siblings merged, and reports siblings only if the paths are right.
@@ -37,14 +36,13 @@ type checker struct {
 	shape *shape
 	tick  ticker
 
-	top     int32 // where paths start
+	top     int32
 	hops    int
-	cut     bool   // ignore nodes deeper than hops
-	repeats *Fault // first siblings that should be one node
+	cut     bool
+	repeats *Fault
 }
 
-// check compares all paths down from a node with the walks from its base, level by level. It holds a path of bases as
-// the nodes it leads to: just one in the smallest tree.
+// check compares all paths down from a node with the walks from its base, level by level.
 func (c *checker) check(from int32, hops int, cut bool) error {
 	c.top, c.hops, c.cut, c.repeats = from, hops, cut, nil
 	level := [][]int32{{from}}
@@ -68,7 +66,7 @@ func (c *checker) check(from int32, hops int, cut bool) error {
 	return nil
 }
 
-// step compares the candidate's one-hop continuations of a path with the graph's, and appends their nodes to below.
+// step appends the nodes of a path's one-hop continuations to below.
 func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, error) {
 	base := c.shape.Base[nodes[0]]
 	want := c.neighbours(base)

@@ -9,18 +9,17 @@ import (
 	"nodemask/internal/ended"
 )
 
-// Counts holds the number of nodes of a tree. Numbers stop at math.MaxUint64, which means "at least that many".
+// Counts is the number of nodes of a tree. Numbers stop at math.MaxUint64: at least that many.
 type Counts struct {
 	Depth []uint64 // at each depth [hops+1]
-	Total uint64   // sum
+	Total uint64
 }
 
-// Saturated reports whether the total overflowed and is only a lower bound.
+// Saturated reports whether the total is only a lower bound.
 func (c Counts) Saturated() bool { return c.Total == math.MaxUint64 }
 
-// Count returns the number of nodes of T_root^hops at each depth without building it: each hop is one product of a
-// sparse vector and the graph, so at most hops times edges steps. It returns an error for arguments that do not fit the
-// graph, or the context's.
+// Count returns the number of nodes of T_root^hops at each depth without building it: each hop is a product of a sparse
+// vector and the graph.
 func Count(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) (Counts, error) {
 	w, err := walksFrom(ctx, g, root, hops, mask)
 	if err != nil {
@@ -40,9 +39,9 @@ func (w walks) count(ctx context.Context, hops int) (Counts, error) {
 	return c, err
 }
 
-// products reuses memory for repeated products, root after root, until an error.
+// products reuses memory, root after root, until an error.
 type products struct {
-	times, next  []uint64 // [bases]: walks of this many hops, and of one more, by end node
+	times, next  []uint64 // [bases]: walks by end node
 	bases, found []int32  // where these are not 0
 }
 
@@ -50,7 +49,7 @@ func newProducts(bases int) *products {
 	return &products{times: make([]uint64, bases), next: make([]uint64, bases)}
 }
 
-// run calls visit with the bases at each depth, unordered, and their multiplicities, until a depth is empty.
+// run calls visit with the bases at each depth, unordered, and their multiplicities.
 func (p *products) run(ctx context.Context, w walks, hops int,
 	visit func(depth int, bases []int32, times []uint64)) error {
 	if err := ended.Err(ctx); err != nil {

@@ -10,11 +10,11 @@ import (
 
 const samples = 1000
 
-// Expectation holds a tree's mean size over draws of the mask.
+// Expectation is a tree's mean size over draws of the mask.
 type Expectation struct {
-	// Depth is the expected number of tree nodes at each depth [hops+1].
+	// Depth is the expected number of tree nodes [hops+1].
 	Depth []float64
-	// Root counts those that stand for the root's base [hops+1]: 1 at depth 0, then replicas.
+	// Root counts those with the root's base [hops+1].
 	Root []float64
 }
 
@@ -30,13 +30,9 @@ func (e Expectation) Total() float64 {
 // Expect returns the expected size of T_root^hops under node masking (section 5). keepRate, the paper's p, is the
 // probability that a node is kept: 0 masks every node, unlike an option's zero value.
 //
-// A walk is in the masked tree if all its nodes after the root are kept. Replicas share one draw, so a walk that visits
-// j distinct nodes after its start (including the start, if it returns there) exists with probability p^j. Expect sums
-// over all walks of up to two hops, and longer ones up to [DefaultLimit] walks. Deeper, it averages over 1000 fixed
-// draws.
-//
-// It returns an error for a keepRate outside 0 to 1, a root or hops out of range, a tree too large to count, or the
-// context's.
+// Replicas share one draw, so a walk that visits j distinct nodes after its start (including the start, if it returns
+// there) exists with probability p^j. Expect sums over all walks of up to two hops, and longer ones up to
+// [DefaultLimit] walks; deeper, it averages over 1000 fixed draws.
 func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate float64) (Expectation, error) {
 	return expect(ctx, g, root, hops, keepRate, DefaultLimit)
 }
@@ -60,7 +56,7 @@ func expect(
 			"ask for fewer hops", hops, root)
 	}
 	e = Expectation{Depth: make([]float64, hops+1), Root: make([]float64, hops+1)}
-	last, total := -1, uint64(0) // deepest level to enumerate
+	last, total := -1, uint64(0)
 	for d, n := range counts.Depth {
 		if total += n; total > limit {
 			break
@@ -84,7 +80,7 @@ func expect(
 type enumeration struct {
 	walks
 	keep float64
-	used []int32 // visits of the current walk to each node, after its start
+	used []int32 // visits of the current walk to each node
 	last int
 	e    *Expectation
 	tick ticker

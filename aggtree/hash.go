@@ -8,14 +8,12 @@ import (
 	"nodemask/csr"
 )
 
-// HashAll returns a hash of T_v^hops for every graph node v [nodes]. Trees that are equal after reordering siblings,
-// base colours included, have the same hash. Others collide with a probability of about 2^-64, though an adversary
-// could force it. colours has an entry per graph node; nil: all alike.
+// HashAll returns a hash of T_v^hops for every graph node v [nodes]: the same for trees that are equal after reordering
+// siblings, base colours included. Others collide with a probability of about 2^-64. colours has an entry per graph
+// node; nil: all alike.
 //
 // No tree is built: each hop is one round of colour refinement (Weisfeiler and Leman), since by lemma 1 v's tree is its
-// colour above its neighbours' trees of one hop less. Time is proportional to hops times edges, plus sorting.
-//
-// Errors are those of [Count], and one for a wrong number of colours.
+// colour above its neighbours' trees of one hop less.
 func HashAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) ([]uint64, error) {
 	if err := checkArguments(ctx, g, hops, mask); err != nil {
 		return nil, err
@@ -53,7 +51,6 @@ func HashAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask
 	return all, nil
 }
 
-// hashNode hashes a node above its children's hashes, which it sorts since their order means nothing.
 func hashNode(colour uint64, children []uint64) uint64 {
 	slices.Sort(children)
 	h := mix(colour + 1)
@@ -63,8 +60,7 @@ func hashNode(colour uint64, children []uint64) uint64 {
 	return mix(h ^ uint64(len(children)))
 }
 
-// mix is SplitMix64's output function, after a step so that 0 does not stay 0. It is one to one, and each bit of x
-// changes about half of the result's.
+// mix is SplitMix64's output function, after a step so that 0 does not stay 0.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -72,11 +68,9 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// GroupAll returns the groups of nodes with isomorphic hops-aggregation trees: nodes ascending, groups by their least
-// nodes. With features as colours, a GNN of that many layers computes one representation per group, whatever its
-// weights (theorem 1), if its layers follow eq. 1; GCN also reads neighbours' degrees. A GNN may or may not tell groups
-// apart; GIN can (section 2). Collisions join two of n nodes with a probability of at most about n²/2^65. Errors are
-// those of [HashAll].
+// GroupAll returns the groups of nodes with isomorphic hops-aggregation trees, by their least nodes. With features as
+// colours, a GNN of that many layers computes one representation per group, whatever its weights (theorem 1); GCN also
+// reads neighbours' degrees. Collisions join two of n nodes with a probability of at most about n²/2^65.
 func GroupAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) ([][]int32, error) {
 	all, err := HashAll(ctx, g, hops, colours, mask)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 
 type counterexample struct {
 	Lemma int
-	// Node is the candidate's node where the lemma fails, Base its graph node.
+	// Node is the candidate's node, Base its graph node.
 	Node, Base int32
-	// Depth is the number of levels of the subtree below Node (lemma 1 only).
+	// Depth is the number of levels below Node (lemma 1 only).
 	Depth int
-	// Fault is the subtree's fault; its walks start at Node (lemma 1 only).
+	// Fault's walks start at Node (lemma 1 only).
 	Fault *Fault
 	// Missing lists Base's unmasked neighbours without a child, Extra the bases of children that are no such
 	// neighbours, and Repeated the bases of several children (lemma 2 only).
@@ -42,10 +42,9 @@ func (c *counterexample) Error() string {
 		c.Node, c.Base, strings.Join(parts, ", "))
 }
 
-// lemma1 checks lemma 1: every subtree (a node with its descendants down to any depth) is its base's aggregation tree.
-// It returns nil, or a [*counterexample]: the smallest wrong subtree at the first node that has one. Time is
-// proportional to nodes times hops². It returns a [*Fault] if the candidate is no arborescence; other errors are those
-// of [Check].
+// lemma1 checks that every subtree (a node with its descendants down to any depth) is its base's aggregation tree. It
+// returns nil, or a [*counterexample]: the smallest wrong subtree at the first node that has one. Time is proportional
+// to nodes times hops².
 func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	s, err := lemmaShape(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -53,7 +52,7 @@ func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 	}
 	c := checker{graph: g, mask: mask, shape: s, tick: ticker{ctx: ctx}}
 	for i := range int32(len(s.Base)) {
-		left := hops - s.depth[i] // negative: no subtree
+		left := hops - s.depth[i]
 		for depth := 0; depth <= left; depth++ {
 			err := c.check(i, depth, depth < left)
 			if err == nil {
@@ -69,9 +68,9 @@ func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 	return nil
 }
 
-// lemma2 checks lemma 2: the child set of each node above depth hops is its base's unmasked neighbours, each once. It
+// lemma2 checks that the child set of each node above depth hops is its base's unmasked neighbours, each once. It
 // returns nil, or the first [*counterexample]. Deeper nodes with children are no leaves, so the lemma must hold for
-// them too. Other errors are those of [lemma1].
+// them too.
 func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	s, err := lemmaShape(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -127,22 +126,20 @@ func without(a, b []int32) (rest []int32) {
 	return rest
 }
 
-// Statement holds a statement of the paper about aggregation trees, and whether a candidate obeys it.
+// Statement is a statement of the paper about aggregation trees, and whether a candidate obeys it.
 type Statement struct {
 	// Name is "definition", "lemma 1" or "lemma 2".
 	Name string
-	// Text is the claim in a few words.
 	Text string
-	// Counterexample is where the candidate breaks the statement: where a lemma fails, or a [*Fault]; nil: nowhere.
+	// Counterexample is where a lemma fails, or a [*Fault]; nil: nowhere.
 	Counterexample error
 }
 
 // Holds reports whether the candidate obeys the statement.
 func (s Statement) Holds() bool { return s.Counterexample == nil }
 
-// Verify returns the definition and both lemmas, in this order, checked on a candidate for T_root^hops of the graph
-// under the mask (nil: none masked). A candidate that is no arborescence breaks all three. It returns only an error for
-// arguments that do not fit the graph, or the context's.
+// Verify returns the definition and both lemmas, in this order, checked on a candidate for T_root^hops. A candidate
+// that is no arborescence breaks all three.
 func Verify(
 	ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool,
 ) ([]Statement, error) {

@@ -7,18 +7,17 @@ import (
 	"nodemask/csr"
 )
 
-// Summary measures a tree's repetition, which section 4 blames for over-smoothing and over-fitting.
+// Summary is a tree's repetition, which section 4 blames for over-smoothing and over-fitting.
 type Summary struct {
-	Nodes    uint64 // tree nodes; [math.MaxUint64]: at least so many
+	Nodes    uint64 // [math.MaxUint64]: at least so many
 	Distinct int    // distinct bases
 	Root     uint64 // tree nodes that stand for the root's base, including the root
 }
 
-// RootShare returns the share of tree nodes that stand for the root's base, from 0 to 1; NaN if there are too many to
-// count.
+// RootShare returns the share of tree nodes with the root's base; NaN if there are too many to count.
 func (s Summary) RootShare() float64 { return s.over(float64(s.Root), float64(s.Nodes)) }
 
-// Repetition returns the tree nodes per distinct base: 1 if nothing repeats; NaN if there are too many to count.
+// Repetition returns the tree nodes per distinct base; NaN if there are too many to count.
 func (s Summary) Repetition() float64 { return s.over(float64(s.Nodes), float64(s.Distinct)) }
 
 func (s Summary) over(a, b float64) float64 {
@@ -28,8 +27,7 @@ func (s Summary) over(a, b float64) float64 {
 	return a / b
 }
 
-// Summaries returns the [Summary] of T_v^hops for every graph node v [nodes], without building trees, in the time of a
-// [Count] per node. Errors are those of [Count].
+// Summaries returns the [Summary] of T_v^hops for every graph node v [nodes], without building trees.
 func Summaries(ctx context.Context, g *csr.Graph, hops int, mask []bool) ([]Summary, error) {
 	if err := checkArguments(ctx, g, hops, mask); err != nil {
 		return nil, err

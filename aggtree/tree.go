@@ -8,46 +8,44 @@ import (
 )
 
 // Tree is an aggregation tree T_v^k. Nodes are numbered level by level from the root, 0, so children are successive,
-// and so are a node's descendants at one depth. Siblings ascend by base. It takes 12 bytes per node, 4 more if masked,
-// and 4 more if cached. No method changes it.
+// and so are a node's descendants at one depth. Siblings ascend by base.
 type Tree struct {
-	// Graph is the source graph, for drawings; of a cached tree, the train graph, without the root.
+	// Graph is the source graph; of a cached tree, the train graph.
 	Graph *csr.Graph
 	// Mask is true for each masked node of Graph; nil: none.
 	Mask []bool
-	// Hops is k, the largest possible depth.
+	// Hops is k.
 	Hops int
-	// Base is the graph node of each tree node [nodes].
+	// Base is the graph node of each tree node.
 	Base []int32
-	// Parent is each node's parent; -1 for the root [nodes].
+	// Parent is -1 for the root.
 	Parent []int32
-	// FirstChild holds the children's ranges [nodes+1]: those of i are [FirstChild[i], FirstChild[i+1]).
+	// FirstChild holds ranges [nodes+1]: the children of i are [FirstChild[i], FirstChild[i+1]).
 	FirstChild []int32
-	// Level holds the levels' ranges [Hops+2]: depth d is [Level[d], Level[d+1]).
+	// Level holds ranges [Hops+2]: depth d is [Level[d], Level[d+1]).
 	Level []int32
-	// Hidden counts the neighbours of its base that a mask keeps out of each node's child set [nodes]: 0 at depth Hops,
-	// where there are no child sets; nil without a mask.
+	// Hidden counts the masked neighbours of each node's base [nodes]: 0 at depth Hops; nil without a mask.
 	Hidden []int32
-	// RootMasked: the root's base is masked, so it has no replicas (section 5).
+	// RootMasked: the root's base is masked (section 5).
 	RootMasked bool
-	// Group is each node's cached subtree [nodes]: that of tree node Group[i]+1, a child of the root; -1 for the root;
-	// nil if the tree is not cached.
+	// Group is each node's cached subtree [nodes]: that of tree node Group[i]+1; -1 for the root; nil if the tree is
+	// not cached.
 	Group []int32
 }
 
-// NumNodes returns the number of tree nodes, replicas included.
+// NumNodes counts replicas too.
 func (t *Tree) NumNodes() int { return len(t.Base) }
 
-// Children returns the range [first, end) of node i's children, ascending by base.
+// Children returns the range [first, end) of node i's children.
 func (t *Tree) Children(i int32) (first, end int32) { return t.FirstChild[i], t.FirstChild[i+1] }
 
-// Depth returns the number of hops from the root to node i.
+// Depth returns the hops from the root to node i.
 func (t *Tree) Depth(i int32) int {
 	above, _ := slices.BinarySearch(t.Level, i+1)
 	return above - 1
 }
 
-// AtDepth returns the range [first, end) of nodes at a depth; empty for an impossible depth.
+// AtDepth returns the range [first, end) of nodes at a depth.
 func (t *Tree) AtDepth(depth int) (first, end int32) {
 	if depth < 0 || depth > t.Hops {
 		return 0, 0
@@ -55,10 +53,10 @@ func (t *Tree) AtDepth(depth int) (first, end int32) {
 	return t.Level[depth], t.Level[depth+1]
 }
 
-// IsLeaf reports whether node i has no children: it is at depth Hops, or its base has no unmasked neighbours.
+// IsLeaf reports whether node i has no children.
 func (t *Tree) IsLeaf(i int32) bool { return t.FirstChild[i] == t.FirstChild[i+1] }
 
-// Walk returns the bases from the root to node i, both included: the walk that i stands for.
+// Walk returns the bases from the root to node i, both included.
 func (t *Tree) Walk(i int32) []int32 {
 	var walk []int32
 	for ; i >= 0; i = t.Parent[i] {
@@ -69,8 +67,7 @@ func (t *Tree) Walk(i int32) []int32 {
 }
 
 // Descendants returns node i and its descendants down to depth levels, as a range [first, end) per non-empty level. In
-// a cached tree, those of a child u of the root down to depth j are what h̃_u^(j) captured: a dotted box in figure 6,
-// for j from 1 to Hops-1.
+// a cached tree, those of a child u of the root down to depth j are what h̃_u^(j) captured: a dotted box in figure 6.
 func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 	var levels [][2]int32
 	for level := [2]int32{i, i + 1}; level[0] < level[1] && depth >= 0; depth-- {
@@ -80,13 +77,12 @@ func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 	return levels
 }
 
-// AsGraph returns the tree as a graph for a GNN: row i lists node i's children, from which it aggregates. Give node i
-// the features of Base[i]. After Hops layers, row 0 is the root's representation (theorem 1; see the package comment
-// for the layers it covers); in a cached tree, eq. 4's approximation.
+// AsGraph returns the tree as a graph for a GNN: row i lists node i's children. Give node i the features of Base[i].
+// After Hops layers, row 0 is the root's representation (theorem 1); in a cached tree, eq. 4's approximation.
 func (t *Tree) AsGraph() *csr.Graph {
 	n := t.NumNodes()
 	g := &csr.Graph{Offsets: make([]int64, n+1), Indices: make([]int32, max(n-1, 0))}
-	// All nodes but the root are children, in their parents' order: node j is entry j-1.
+	// In the parents' order, node j is entry j-1.
 	for i, first := range t.FirstChild {
 		g.Offsets[i] = int64(first) - 1
 	}
@@ -96,7 +92,7 @@ func (t *Tree) AsGraph() *csr.Graph {
 	return g
 }
 
-// String returns a line such as "Tree(node 5, 2 hops: 33 tree nodes)".
+// String returns a line for people.
 func (t *Tree) String() string {
 	return fmt.Sprintf("Tree(node %d, %d hops: %d tree nodes)", t.Base[0], t.Hops, t.NumNodes())
 }

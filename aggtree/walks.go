@@ -9,14 +9,14 @@ import (
 	"nodemask/internal/ended"
 )
 
-// MaxHops is the largest accepted number of hops: far more than a GNN has layers.
+// MaxHops is the largest number of hops.
 const MaxHops = 1000
 
 type walks struct {
 	graph *csr.Graph
 	root  int32
 	first []int32 // nodes that the root aggregates from: its row, or an arriving node's train neighbours
-	mask  []bool  // nil: none masked
+	mask  []bool
 }
 
 func walksFrom(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) (walks, error) {
@@ -42,7 +42,7 @@ func checkArguments(ctx context.Context, g *csr.Graph, hops int, mask []bool) er
 	return ended.Err(ctx)
 }
 
-// bases returns the largest base plus one. An arriving node's number is just outside the graph.
+// bases: an arriving node's number is just outside the graph.
 func (w walks) bases() int { return max(w.graph.NumNodes(), int(w.root)+1) }
 
 func (w walks) next(depth int, v int32) []int32 {

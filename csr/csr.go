@@ -1,7 +1,5 @@
-// Package csr holds graphs and one matrix type in compressed sparse rows.
-//
-// Row v of a graph lists N_v, the nodes that v aggregates from, ascending and distinct. Self-loops are never stored: a
-// layer that wants v ∪ N_v adds v itself.
+// Package csr has graphs and a matrix in compressed sparse rows. Row v of a graph lists N_v, the nodes that v
+// aggregates from, ascending and distinct, without v: a layer that wants v ∪ N_v adds v itself.
 package csr
 
 import (
@@ -13,31 +11,30 @@ import (
 	"sync"
 )
 
-// Graph is a directed graph in compressed sparse rows; an undirected graph stores each edge in both rows.
-//
-// A Graph is read-only once built, so safe for concurrent use. The zero value is empty.
+// Graph is a directed graph in compressed sparse rows; an undirected one stores each edge in both rows. It is read-only
+// once built. The zero value is empty.
 type Graph struct {
-	// Offsets has one more entry than nodes: row v is Indices[Offsets[v]:Offsets[v+1]].
+	// Offsets: row v is Indices[Offsets[v]:Offsets[v+1]].
 	Offsets []int64
-	// Indices holds the rows, each strictly ascending.
+	// Indices ascend in each row.
 	Indices []int32
 }
 
-// Edge is a listed pair. If directed, Node aggregates from Neighbour (Neighbour ∈ N_Node).
+// Edge is a listed pair. If directed, Node aggregates from Neighbour.
 type Edge struct{ Node, Neighbour int32 }
 
 // Options says how to read pairs. The zero value reads undirected edges.
 type Options struct {
-	// Directed stores each pair in one row, not both.
+	// Directed stores each pair in one row.
 	Directed bool
 }
 
 // Report counts the pairs of a list.
 type Report struct {
-	Listed     int64 // pairs in the input
-	SelfLoops  int64 // dropped pairs of a node with itself
+	Listed     int64
+	SelfLoops  int64
 	Duplicates int64 // dropped repeats (in either direction, if undirected)
-	Edges      int64 // kept: Listed - SelfLoops - Duplicates
+	Edges      int64
 }
 
 // String returns the counts in one line.
@@ -46,7 +43,7 @@ func (r Report) String() string {
 		r.Edges, r.Listed, r.SelfLoops, r.Duplicates)
 }
 
-// FromEdges returns the graph of listed pairs, or an error if one names a node outside it. Memory is linear.
+// FromEdges returns the graph of listed pairs, or an error if one names a node outside it.
 func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 	return FromSeq(nodes, func(yield func(int32, int32) bool) {
 		for _, e := range edges {
@@ -57,9 +54,8 @@ func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 	}, o)
 }
 
-// FromSeq is [FromEdges] for a replayable sequence, read twice (to count, then to place), so pairs need not be in
-// memory. Peak memory is the graph, repeats included, plus 8 bytes per node. The graph keeps the room of repeats: a
-// tight copy would need memory for both.
+// FromSeq is [FromEdges] for a sequence that is read twice, to count and to place, so pairs need not be in memory. Peak
+// memory is the graph, repeats included, plus 8 bytes per node.
 func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Report, error) {
 	if nodes < 0 || nodes > math.MaxInt32 {
 		return nil, Report{}, fmt.Errorf("%d nodes: expected between 0 and %d", nodes, math.MaxInt32)
@@ -152,7 +148,6 @@ func (g *Graph) sortRange(begin, end int) {
 	}
 }
 
-// dropRepeats drops repeats from ascending rows and returns their number.
 func (g *Graph) dropRepeats() int64 {
 	var kept, begin int64
 	for v := range g.NumNodes() {
@@ -162,7 +157,7 @@ func (g *Graph) dropRepeats() int64 {
 			if i > 0 && row[i-1] == u {
 				continue
 			}
-			// Writing never overtakes reading, but it may reach row[i-1] of this row: rows shift left as a whole.
+			// Rows shift left as a whole: writing never overtakes reading.
 			g.Indices[kept] = u
 			kept++
 		}
@@ -173,7 +168,7 @@ func (g *Graph) dropRepeats() int64 {
 	return dropped
 }
 
-// New returns a graph of existing rows, or an error if they break what [Graph] promises.
+// New returns a graph of existing rows, or an error unless they are as [Graph] has them.
 func New(offsets []int64, indices []int32) (*Graph, error) {
 	g := &Graph{Offsets: offsets, Indices: indices}
 	if err := g.check(); err != nil {
@@ -219,16 +214,16 @@ func (g *Graph) check() error {
 // NumNodes returns the number of nodes.
 func (g *Graph) NumNodes() int { return max(len(g.Offsets)-1, 0) }
 
-// NumEdges returns the number of stored directed edges: twice that of undirected ones.
+// NumEdges returns the number of stored edges: twice that of undirected ones.
 func (g *Graph) NumEdges() int64 { return int64(len(g.Indices)) }
 
-// Neighbours returns N_v, ascending. It shares the graph's memory: do not change it.
+// Neighbours returns N_v. It shares the graph's memory: do not change it.
 func (g *Graph) Neighbours(v int32) []int32 { return g.Indices[g.Offsets[v]:g.Offsets[v+1]] }
 
 // Degree returns |N_v|.
 func (g *Graph) Degree(v int32) int { return int(g.Offsets[v+1] - g.Offsets[v]) }
 
-// MaxDegree returns the largest |N_v|, 0 for a graph without nodes.
+// MaxDegree returns the largest |N_v|.
 func (g *Graph) MaxDegree() int {
 	most := 0
 	for v := range g.NumNodes() {
@@ -237,13 +232,13 @@ func (g *Graph) MaxDegree() int {
 	return most
 }
 
-// HasEdge reports whether u ∈ N_v, by binary search.
+// HasEdge reports whether u ∈ N_v.
 func (g *Graph) HasEdge(v, u int32) bool {
 	_, ok := slices.BinarySearch(g.Neighbours(v), u)
 	return ok
 }
 
-// All yields every stored edge (v, u), u ∈ N_v, in ascending order.
+// All yields every stored edge (v, u), u ∈ N_v, ascending.
 func (g *Graph) All() iter.Seq2[int32, int32] {
 	return func(yield func(int32, int32) bool) {
 		for v := range g.NumNodes() {
@@ -270,12 +265,12 @@ func (g *Graph) IsSymmetric() bool {
 }
 
 // Induced returns the subgraph of distinct nodes: its node i is nodes[i]. index maps a node of g to its number there,
-// or -1. Ascending nodes keep rows sorted.
+// or -1.
 func (g *Graph) Induced(nodes []int32) (sub *Graph, index []int32, err error) {
 	return g.InducedWhere(nodes, func(v, u int32) bool { return true })
 }
 
-// InducedWhere is [Graph.Induced] without the edges for which keep(v, u), in g's numbers, is false.
+// InducedWhere is [Graph.Induced] with only the edges (v, u), in g's numbers, that keep keeps.
 func (g *Graph) InducedWhere(nodes []int32, keep func(v, u int32) bool) (sub *Graph, index []int32, err error) {
 	index = slices.Repeat([]int32{-1}, g.NumNodes())
 	most := 0

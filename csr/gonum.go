@@ -9,7 +9,7 @@ import (
 )
 
 // FromGonum returns a gonum graph with nodes numbered by ascending id: node v has ids[v]. If directed, v aggregates
-// from u along an edge from u to v. Self-loops and repeated edges are dropped.
+// from u along an edge from u to v.
 func FromGonum(g graph.Graph) (edges *Graph, ids []int64, err error) {
 	for nodes := g.Nodes(); nodes.Next(); {
 		ids = append(ids, nodes.Node().ID())

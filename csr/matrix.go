@@ -5,15 +5,15 @@ import "slices"
 // Matrix is a sparse matrix in compressed sparse rows, read-only once made.
 type Matrix struct {
 	Rows, Columns int
-	// Offsets has one more entry than rows: row r holds entries Offsets[r] to Offsets[r+1]-1.
+	// Offsets: row r holds entries Offsets[r] to Offsets[r+1]-1.
 	Offsets []int64
-	// Indices holds each entry's column.
+	// Indices are columns.
 	Indices []int32
-	// Values holds each entry's value; nil: all 1.
+	// Values are nil if all are 1.
 	Values []float32
 }
 
-// Matrix returns the adjacency matrix: row v has a 1 for each u ∈ N_v. It shares the graph's memory.
+// Matrix returns the adjacency matrix, which shares the graph's memory.
 func (g *Graph) Matrix() Matrix {
 	n := g.NumNodes()
 	m := Matrix{Rows: n, Columns: n, Offsets: g.Offsets, Indices: g.Indices}
@@ -26,7 +26,7 @@ func (g *Graph) Matrix() Matrix {
 // NumEntries returns the number of stored entries.
 func (m Matrix) NumEntries() int { return len(m.Indices) }
 
-// RowIndices returns the row of each entry.
+// RowIndices returns each entry's row.
 func (m Matrix) RowIndices() []int32 {
 	rows := make([]int32, 0, m.NumEntries())
 	for r := range m.Rows {
@@ -37,7 +37,7 @@ func (m Matrix) RowIndices() []int32 {
 	return rows
 }
 
-// Transpose returns the transpose, columns ascending in each row, and each entry's place in m.
+// Transpose returns the transpose, and each entry's place in m.
 func (m Matrix) Transpose() (t Matrix, from []int32) {
 	t = Matrix{Rows: m.Columns, Columns: m.Rows, Offsets: make([]int64, m.Columns+1),
 		Indices: make([]int32, m.NumEntries())}
@@ -66,8 +66,7 @@ func (m Matrix) Transpose() (t Matrix, from []int32) {
 	return t, from
 }
 
-// WithDiagonal returns the pattern of m (square, columns ascending) plus its diagonal: v ∪ N_v for N_v. All values are
-// 1.
+// WithDiagonal returns the pattern of m plus its diagonal: v ∪ N_v for N_v.
 func (m Matrix) WithDiagonal() Matrix {
 	t := Matrix{Rows: m.Rows, Columns: m.Columns, Offsets: make([]int64, m.Rows+1),
 		Indices: make([]int32, 0, m.NumEntries()+m.Rows)}

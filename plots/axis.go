@@ -9,15 +9,15 @@ import (
 	"nodemask/internal/svg"
 )
 
-// axis is a range of numbers with ticks at the multiples of step, drawn from start to end, in CSS pixels.
+// axis is a range of numbers with ticks at the multiples of step, drawn from start to end, in pixels.
 type axis struct {
 	min, max, step float64
 	start, end     float64
-	names          []string // shown for 0, 1, … instead of numbers
+	names          []string
 }
 
 // newAxis returns an axis from low to high with about n steps of 1, 2 or 5 times a power of 10, and at least two ticks.
-// If whole, it ends on a step, otherwise slightly beyond the data.
+// If whole, it ends on a step.
 func newAxis(low, high, n float64, whole bool) axis {
 	size := max(math.Abs(low), math.Abs(high))
 	if high-low <= max(1e-9*size, 1e-300) { // all equal
@@ -31,7 +31,7 @@ func newAxis(low, high, n float64, whole bool) axis {
 	a := axis{min: low - span/30, max: high + span/30, step: niceStep(span / n)}
 	if whole {
 		a.min, a.max = math.Floor(low/a.step+1e-6)*a.step, math.Ceil(high/a.step-1e-6)*a.step
-		a.min, a.max = min(a.min, low)-span*1e-6, max(a.max, high)+span*1e-6 // so that ticks at the ends are inside
+		a.min, a.max = min(a.min, low)-span*1e-6, max(a.max, high)+span*1e-6
 	}
 	if len(a.ticks()) < 2 {
 		return newAxis(low, high, 2*n, whole)
@@ -104,7 +104,6 @@ func (a axis) widest() float64 {
 var superscripts = strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴",
 	"5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
 
-// label returns v with the decimals that step needs, and a power of 10 if numbers are very large or small.
 func (a axis) label(v float64) string {
 	if a.names != nil {
 		return svg.Plain(a.names[int(math.Round(v))])
@@ -127,7 +126,7 @@ func (a axis) label(v float64) string {
 
 func minus(number string) string { return strings.Replace(number, "-", "−", 1) }
 
-// Signed writes a difference with its sign, "+0.16", "−0.20", to so many digits; what rounds to nothing has none.
+// Signed writes a difference with its sign, "+0.16", "−0.20"; what rounds to 0 has none.
 func Signed(x float64, digits int) string {
 	if math.Abs(x) < 0.5*math.Pow10(-digits) {
 		return fmt.Sprintf("%.*f", digits, 0.0)

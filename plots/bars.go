@@ -11,20 +11,19 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Bars describes a chart of horizontal bars: named numbers of at least 0.
+// Bars is a chart of horizontal bars: named numbers of at least 0.
 type Bars struct {
 	ID, Title, Caption string
-	XLabel             string  // with the unit
+	XLabel             string
 	MarkLabel          string  // meaning of the marks: "by chance"
-	Width              float64 // in CSS pixels; 0: 440
+	Width              float64 // pixels; 0: 440
 	Rows               []Bar
 }
 
-// Bar holds a number and its name.
 type Bar struct {
 	Label string
 	Value float64
-	Mark  *float64 // a stroke across the bar, to compare with; nil: none
+	Mark  *float64 // a stroke across the bar; nil: none
 }
 
 const defaultBarsWidth, barThickness = 440, 14
@@ -77,8 +76,7 @@ func (b Bars) Table() Table {
 	return t
 }
 
-// SVG returns a drawing of b, as [Chart.SVG] does, with names wrapped to a third of the width. It returns an error
-// unless there is a bar, all numbers are finite and at least 0, and the width is 0 or from 200 to 10,000.
+// SVG returns a drawing of b, as [Chart.SVG] does, with names wrapped to a third of the width.
 func (b Bars) SVG() ([]byte, error) {
 	if err := b.Check(); err != nil {
 		return nil, err

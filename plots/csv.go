@@ -32,7 +32,7 @@ func writeCSV(records [][]string) string {
 			b.WriteString("\"\"\n") // readers skip an empty line
 			continue
 		}
-		_ = w.Write(clean) // a strings.Builder never fails
+		_ = w.Write(clean)
 	}
 	w.Flush()
 	return b.String()

@@ -16,10 +16,9 @@ const (
 	middle                         = 0.36 // of the font size: from the letters' middle to the baseline
 	margin                         = 10
 	minSide, maxSide               = 200, 10_000
-	rowHeight                      = 22 // of a bar or an effect
+	rowHeight                      = 22
 )
 
-// Attributes of the grid, the axes and of texts.
 const (
 	gridLine  = `stroke="currentColor" stroke-opacity="0.13"`
 	axisLine  = `stroke="currentColor" stroke-opacity="0.55"`
@@ -103,7 +102,6 @@ func (d *drawing) text(at point, size int, attributes, line string) {
 	}
 }
 
-// lines writes lines of text, the first with its baseline at a point, the others step apart below.
 func (d *drawing) lines(at point, size int, step float64, attributes string, lines []string) {
 	for i, line := range lines {
 		d.text(point{at.x, at.y + float64(i)*step}, size, attributes, line)

@@ -9,34 +9,32 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Forest describes a forest plot: rows of effects with intervals, and a line at no effect.
+// Forest is a forest plot: rows of effects with intervals, and a line at no effect.
 type Forest struct {
 	ID, Title, Caption string
-	XLabel             string // with the unit
-	// Width is in CSS pixels; 0: 760. It grows if the text leaves too little room for the effects.
+	XLabel             string
+	// Width in pixels; 0: 760. It grows if the text leaves too little room for the effects.
 	Width   float64
 	Groups  []ForestGroup
-	Columns []string // names of text columns on the right; nil: none
+	Columns []string // text columns on the right
 }
 
-// ForestGroup holds effects under a heading.
 type ForestGroup struct {
 	Name string
 	Rows []Effect
 }
 
-// Effect holds a difference and its confidence interval.
+// Effect is a difference and its confidence interval.
 type Effect struct {
 	Label            string
 	Value, Low, High float64
-	Fields           []string // a text for each of [Forest.Columns]; nil: none
-	TextOnly         bool     // no effect, or none in this unit: only label and fields
+	Fields           []string // a text for each of [Forest.Columns], or nil
+	TextOnly         bool     // only label and fields
 }
 
-// Sizes of a forest plot in CSS pixels.
 const (
 	defaultForestWidth = 760
-	forestGap          = 14 // above a group
+	forestGap          = 14
 	forestNumbers      = 24 // between plot and numbers
 )
 
@@ -72,9 +70,7 @@ func (e Effect) check(columns int) error {
 	return checkInterval(e.Value, e.Low, e.High)
 }
 
-// SVG returns a drawing of f, as [Chart.SVG] does. A point is filled if its interval excludes 0. It returns an error
-// unless there is an effect, all numbers are finite, each value lies in its interval, each effect has a text for every
-// column or none, and the width is 0 or from 200 to 10,000.
+// SVG returns a drawing of f, as [Chart.SVG] does. A point is filled if its interval excludes 0.
 func (f Forest) SVG() ([]byte, error) {
 	if err := f.Check(); err != nil {
 		return nil, err

@@ -5,21 +5,21 @@ import "slices"
 type frame struct {
 	left, right, top, bottom float64
 	x, y                     axis
-	xLabel, yLabel           []string // lines
-	bare                     bool     // without y's numbers
+	xLabel, yLabel           []string
+	bare                     bool // without y's numbers
 }
 
 const (
 	tickLength    = 4
 	xTickLabel    = 16.4 // from the axis to the baseline of its numbers
-	xLabelGap     = 17.5 // from there to the label's baseline
-	yTickLabel    = 8    // from the axis to the end of its numbers
-	yLabelGap     = 9    // from there to the label's baseline
+	xLabelGap     = 17.5
+	yTickLabel    = 8 // from the axis to the end of its numbers
+	yLabelGap     = 9
 	labelLine     = 1.2 * labelSize
 	labelDescent  = 0.3 * labelSize
 	axesWords     = 60 // about the axes' text, in width and in height
 	stepX, stepY  = 80, 45
-	overhangSpace = 4 // next to the numbers at the ends of the x axis
+	overhangSpace = 4
 )
 
 func (c Chart) newFrame(width, height, top float64) frame {

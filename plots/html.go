@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	longestName = 14 // letters of a column's name per line
-	longestText = 24 // letters of a label per line
+	longestName = 14 // letters per line
+	longestText = 24 // letters per line
 
 	softly         = "opacity:.8"
 	blockSeparator = ": " // in the header: ends what a block's columns share
 	deviation      = " ± "
 )
 
-// html returns one <table>, or with Under, Blocks or Sections a <figure> of tables that wrap on narrow pages. It needs
-// no style sheet: untrusted notebooks have none.
+// html returns a <table>, or with Under, Blocks or Sections a <figure> of tables that wrap on narrow pages. It needs no
+// style sheet: untrusted notebooks have none.
 func (t Table) html() string {
 	var b strings.Builder
 	attributes, title, caption := "", svg.Escape(svg.Plain(t.Title)), svg.Escape(svg.Plain(t.Caption))
@@ -58,8 +58,8 @@ func (t Table) figure() bool { return len(t.Under) > 0 || len(t.Blocks) > 0 || t
 type block struct {
 	Table
 	*strings.Builder
-	labels, numbers []int // columns
-	twoLines        bool  // all numbers have a second line; keeps the first level
+	labels, numbers []int
+	twoLines        bool // all numbers have a second line; keeps the first level
 }
 
 func (t Table) htmlBlock(w *strings.Builder, begin, end int) {
@@ -180,8 +180,7 @@ func (b block) cell(row []Field, i int) string {
 	}
 }
 
-// broken returns text as HTML, wrapped at spaces to about so many letters. Untrusted notebooks have no style sheet that
-// could.
+// broken returns text as HTML, wrapped at spaces to about so many letters.
 func broken(text string, letters int) string {
 	var lines []string
 	line := ""

@@ -6,8 +6,8 @@ import "nodemask/internal/svg"
 // first.
 type legend struct {
 	entries []legendEntry
-	width   float64 // of a column
-	rows    []int   // lines of text in each row
+	width   float64
+	rows    []int
 }
 
 type legendEntry struct {
@@ -17,9 +17,9 @@ type legendEntry struct {
 }
 
 const (
-	sampleWidth = 36 // of a line in the legend
-	legendGap   = 8  // between line and name
-	legendSpace = 20 // after the name
+	sampleWidth = 36
+	legendGap   = 8 // between line and name
+	legendSpace = 20
 	legendLine  = lineHeight * tickSize
 )
 

@@ -8,7 +8,7 @@ import (
 	"nodemask/internal/svg"
 )
 
-// order lists the series' colours. Ink, after the palette's last, precedes colours that resemble others.
+// order: Ink, after the palette's last, precedes colours that resemble others.
 var order = []int{0, 1, 2, 3, 4, 7, 5, 6}
 
 // dashes are for plain series; referenceDashes, for references, are even.
@@ -18,16 +18,15 @@ var (
 )
 
 type look struct {
-	colour, shape int // in palette and marker
+	colour, shape int
 	dash          string
-	open          bool // unfilled markers, for a reference
+	open          bool // for a reference
 	small         bool // for many points
 }
 
 const brokenDash = "5,3"
 
-// looks returns the look of each series; the first 56 differ in colour or shape. References share the look of the
-// series they are named after, and series with Of that of the other one.
+// looks returns the look of each series; the first 56 differ in colour or shape.
 func looks(series []Series) []look {
 	all := make([]look, len(series))
 	next := 0
@@ -119,7 +118,7 @@ func (l look) markers() string {
 const (
 	markerRadius = 4
 	smallRadius  = 2.2
-	shapes       = 7 // of markers
+	shapes       = 7
 )
 
 var polygons = [shapes - 1]struct {

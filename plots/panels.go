@@ -11,17 +11,17 @@ import (
 // Panels are small charts in a grid. Series of one name look alike in all.
 type Panels struct {
 	ID, Title, Caption string
-	XLabel, YLabel     string    // of all; panels' own labels are not drawn
-	Width              float64   // in CSS pixels; 0: 840
+	XLabel, YLabel     string    // panels' own labels are not drawn
+	Width              float64   // pixels; 0: 840
 	Rows               [][]Chart // with Titles as names
-	// OneScale draws one y axis for all panels, with its numbers on the left, and names lines at their ends.
-	// Otherwise charts of a row share their scale, and a legend names all lines.
+	// OneScale draws one y axis for all panels and names lines at their ends. Otherwise charts of a row share their
+	// scale, and a legend names all lines.
 	OneScale bool
 }
 
 const (
 	defaultPanelsWidth, panelsRow = 840, 230
-	nameGap                       = 12 // from a panel to the marker before a name
+	nameGap                       = 12
 )
 
 // Check returns the error of [Panels.SVG].
@@ -37,7 +37,7 @@ func (p Panels) Check() error {
 	return nil
 }
 
-// panel is a chart in its place: its frame is relative to a corner.
+// panel is a chart whose frame is relative to a corner.
 type panel struct {
 	Chart
 	frame  frame
@@ -46,7 +46,7 @@ type panel struct {
 	named  bool // at its lines
 }
 
-// SVG returns a drawing of p, as [Chart.SVG] does. It returns an error unless there is a panel and each can be drawn.
+// SVG returns a drawing of p, as [Chart.SVG] does.
 func (p Panels) SVG() ([]byte, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (p Panels) SVG() ([]byte, error) {
 	return d.close(), nil
 }
 
-// Places returns the points of the drawing that have a cell, named by panel too. The error is that of [Panels.SVG].
+// Places returns the points that have a cell, named by panel too.
 func (p Panels) Places() ([]Place, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -84,9 +84,8 @@ func (p Panels) Places() ([]Place, error) {
 	return all, nil
 }
 
-// layout opens the drawing, with its heading and, unless lines are named, its legend.
 func (p Panels) layout() (*drawing, []panel) {
-	all := Chart{Caption: p.Caption, XLabel: p.XLabel, YLabel: p.YLabel} // all panels' series, each name once
+	all := Chart{Caption: p.Caption, XLabel: p.XLabel, YLabel: p.YLabel}
 	index := map[string]int{}
 	names := 0.0
 	for _, c := range slices.Concat(p.Rows...) {
@@ -115,7 +114,7 @@ func (p Panels) layout() (*drawing, []panel) {
 	var panels []panel
 	axis := 0.0 // width of the first panel's numbers and label
 	for i, row := range p.Rows {
-		whole, charts := Chart{}, row // for the row's scale
+		whole, charts := Chart{}, row
 		if p.OneScale {
 			charts = slices.Concat(p.Rows...)
 		}

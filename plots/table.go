@@ -1,5 +1,4 @@
-// Package plots writes tables and charts as HTML, SVG, terminal text, Markdown, CSV and LaTeX. It does not know what
-// the numbers mean.
+// Package plots writes tables and charts as HTML, SVG, terminal text, Markdown, CSV and LaTeX.
 package plots
 
 import (
@@ -11,13 +10,12 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Field holds one cell of a [Table].
 type Field struct {
 	Text string
 	Note string // tooltip, only in HTML
 	Bold bool
-	Down bool // with Bold: an arrow marks it as below its reference, except in csv
-	// Cell is what a page's script needs to remeasure the number, for the attribute data-cell in HTML; "": nothing.
+	Down bool // with Bold: below its reference
+	// Cell is what a page's script needs to remeasure the number; "": nothing.
 	Cell string
 }
 
@@ -35,22 +33,20 @@ type Table struct {
 	ID, Title, Caption string
 	Header             []string
 	Rows               [][]Field
-	Footer             []Field // last row about the others, such as means, as long as Header; nil: none
-	Groups             []int   // ascending: rows, from 0, with a rule above them; not needed for the first
-	// The first TextColumns columns are labels, aligned left; the others are numbers, aligned right. 0: 1.
+	Footer             []Field // means and the like; nil: none
+	Groups             []int   // rows, ascending, with a rule above them
+	// TextColumns are labels, aligned left; the others are numbers. 0: 1.
 	TextColumns int
 
 	// How HTML narrows a wide table. The other formats keep all columns side by side.
 
-	// Under lists columns, from 0, ascending, written small under the column before them.
+	// Under lists columns, ascending, written small under the column before them.
 	Under []int
-	// Blocks lists columns, from 0, ascending, that begin a new table, next to the one before or below it; each has all
-	// labels.
+	// Blocks lists columns, ascending, that begin a new table, next to the one before or below it.
 	Blocks   []int
-	Sections bool // the first column becomes a heading above the rows that share it
+	Sections bool // the first column becomes a heading
 }
 
-// Format names a way to write a [Table].
 type Format string
 
 // Formats of [Table.Render].
@@ -130,17 +126,14 @@ func (t Table) labels() int { return max(t.TextColumns, 1) }
 // programs, keeps control characters.
 //
 //   - text is for the terminal: a bold cell ends in * or the arrow.
-//   - markdown is a GitHub table, with a bold title above and the caption below. It has no rules between groups;
-//     the footer is its last row.
+//   - markdown is a GitHub table without rules between groups; the footer is its last row.
 //   - csv has only header and rows. Line ends inside a cell become \n.
-//   - latex is a tabular with booktabs rules; title and caption are a comment above it. Letters that pdfLaTeX's
-//     fonts lack need LuaLaTeX or XeLaTeX.
-//   - html is a <table> element with a <tbody> for each group; Tab reaches cells with a note. A table with Under,
-//     Blocks or Sections is a <figure> of such tables, side by side if there is room.
+//   - latex is a tabular with booktabs rules; title and caption are a comment above it.
+//   - html is a <table> with a <tbody> for each group, or a <figure> of such tables.
 //
-// It returns an error for another format, and unless t has a header, every row and any footer are as long as the
-// header, TextColumns is between 0 and that length, Groups names rows below the first, Under and Blocks name disjoint
-// columns of numbers after the first, and Sections leaves a label in each row.
+// It returns an error unless every row and any footer are as long as the header, TextColumns is between 0 and that
+// length, Groups names rows below the first, Under and Blocks name disjoint columns of numbers after the first, and
+// Sections leaves a label in each row.
 func (t Table) Render(f Format) (string, error) {
 	if err := t.Check(); err != nil {
 		return "", err
@@ -174,7 +167,6 @@ func inMarkup(fields []Field, escapes *strings.Replacer, bold, end string) []str
 	return texts
 }
 
-// escapes returns arguments for [strings.NewReplacer] that put before in front of each of chars.
 func escapes(before, chars string) []string {
 	var pairs []string
 	for _, c := range chars {

@@ -9,7 +9,7 @@ import (
 
 const (
 	fontSlack = 1.28 // the reader's font may be that much wider than Arial: DejaVu Sans Bold is
-	boldSlack = 1.08 // for bold letters
+	boldSlack = 1.08
 )
 
 // advances are the widths of characters from space to ~ in Arial and Liberation Sans, in 1/1000 of the font size.
@@ -29,8 +29,8 @@ func textWidth(s string, size float64) float64 {
 		switch {
 		case r >= ' ' && r <= '~':
 			sum += int(advances[r-' '])
-		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf): // drawn on the letter before, or invisible
-		case r >= 0x2e80: // Chinese, Japanese, Korean, emoji
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		case r >= 0x2e80:
 			sum += 1000
 		case unicode.IsUpper(r):
 			sum += 730
@@ -49,7 +49,7 @@ func widest(lines []string, size float64) float64 {
 	return width
 }
 
-// wrap breaks s into lines of at most width, at spaces and within longer words. It returns at least one line.
+// wrap breaks s into at least one line of at most width, at spaces and within longer words.
 func wrap(s string, size, width float64) []string {
 	fits := func(s string) bool { return textWidth(s, size) <= width }
 	var lines []string

@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// Anytime is the state of a sequential paired test. All but N and E are in the differences' unit.
+// Anytime is the state of a sequential paired test.
 type Anytime struct {
-	N            int     // differences
-	Mean, StdDev float64 // of the differences, with N-1
+	N            int
+	Mean, StdDev float64
 	// Low and High bound the true mean at all N at once; infinite with too few differences.
 	Low, High float64
 	// E is an e-value: if the true mean is 0, it ever reaches 1/α with probability at most α.
@@ -26,9 +26,6 @@ type Anytime struct {
 // martingale if μ is true, so Ville's inequality holds. The interval is {μ : E(μ) < 1/alpha}: Lai 1976 ("On confidence
 // sequences") with a normal mixture, as in Wang and Ramdas 2025 ("Anytime-valid t-tests and confidence sequences for
 // Gaussian means with unknown variance").
-//
-// It is an error if alpha is not between 0 and 1, there are fewer than 2 differences, one is not finite, or their
-// variance overflows or underflows.
 func AnytimeTTest(differences []float64, alpha float64) (Anytime, error) {
 	if !(alpha > 0 && alpha < 1) {
 		return Anytime{}, fmt.Errorf("anytime t-test: alpha %v: expected a probability between 0 and 1", alpha)
@@ -57,7 +54,7 @@ func anytimeE(mean, sd float64, n int) float64 {
 	return math.Exp(size/2*math.Log(ratio) - math.Log1p(size)/2)
 }
 
-// anytimeHalf returns half the interval's width at standard deviation 1: where E is 1/alpha.
+// anytimeHalf returns half the interval's width at standard deviation 1.
 func anytimeHalf(n int, alpha float64) float64 {
 	size, nu := float64(n), float64(n-1)
 	c := math.Exp(2 / size * (math.Log1p(size)/2 - math.Log(alpha)))
@@ -68,7 +65,7 @@ func anytimeHalf(n int, alpha float64) float64 {
 }
 
 // AnytimeSplits returns how many differences of standard deviation sd make half the width of [AnytimeTTest]'s interval
-// at most half; at most most.
+// at most half, up to most.
 func AnytimeSplits(sd, half, alpha float64, most int) int {
 	low, high := 1, most
 	for high-low > 1 {

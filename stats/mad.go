@@ -23,23 +23,19 @@ const madZeroChord = 0x1p-23
 // madBlock directions fit a core's first cache.
 const madBlock = 32
 
-// MAD returns the mean average distance of the representations h [nodes, width] over all pairs of nodes: 0 if all
-// point the same way (over-smoothed), at most 2. Chen et al. 2020, "Measuring and Relieving the Over-smoothing Problem
-// for Graph Neural Networks from the Topological View", with a mask of ones:
+// MAD returns the mean average distance of the representations h [nodes, width] over all pairs of nodes: 0 if all point
+// the same way (over-smoothed), at most 2. Chen et al. 2020, "Measuring and Relieving the Over-smoothing Problem for
+// Graph Neural Networks from the Topological View", with a mask of ones:
 //
 //	D_ij = 1 - h_i·h_j / (|h_i| |h_j|)     cosine distance, i ≠ j
 //	D̄_i  = Σ_j D_ij / Σ_j 1(D_ij)          mean over the nodes that i differs from
 //	MAD  = Σ_i D̄_i / Σ_i 1(D̄_i)            mean over the nodes that differ from any;  1(x) = 1 if x > 0, else 0
 //
-// What counts as zero matters: two bundles of rows at a distance of 1 have MAD 1, but about 1/2 if rounding within
-// them counts. So distances up to 2^-47 ≈ 7e-15 are zero. A row of zeros is at 1 from every other row, zero or not, as
-// in scikit-learn and so in the paper's code.
+// Distances up to 2^-47 ≈ 7e-15 are zero: two bundles of rows at a distance of 1 have MAD 1, but about 1/2 if rounding
+// within them counts. A row of zeros is at 1 from every other row, as in scikit-learn and so in the paper's code.
 //
-// The result covers all pairs, in float64, bit-identical on any number of cores, without a matrix of pairs. It takes
-// n·width + n·log n steps, plus width per pair of different rows whose projections on one line agree within rounding:
-// at worst n²·width/2.
-//
-// Fewer than two nodes give 0. It is an error if h is not nodes×width long, an entry is not finite, or ctx ends first.
+// The result is exact to rounding and bit-identical on any number of cores. It takes n·width + n·log n steps, plus
+// width per pair of different rows whose projections on one line agree within rounding.
 func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {
 	if nodes < 0 || width < 1 || len(h)%width != 0 || len(h)/width != nodes {
 		return 0, fmt.Errorf("MAD of %d values: expected nodes×width of them, got nodes %d and width %d", len(h),
@@ -73,7 +69,6 @@ func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {
 	return min(total/float64(counted), 2), nil
 }
 
-// unitRows returns the nonzero rows at length 1, and the number of zero rows.
 func unitRows(h []float32, width int) (units []float64, zeros int, err error) {
 	units = make([]float64, 0, len(h))
 	for row := 0; row*width < len(h); row++ {
@@ -130,16 +125,14 @@ func squaredChords(units []float64, width int) []float64 {
 	return sums
 }
 
-// direction groups rows that are equal at length 1.
 type direction struct {
 	rows    []int32
 	unit    []float64
 	shadow  float64 // unit·s for a fixed s of length 1: no further apart than the directions
-	near    int     // rows at distance zero, its own included
-	nearSum float64 // the sum of their distances
+	near    int
+	nearSum float64
 }
 
-// directions groups equal rows, sorted by shadow.
 func directions(units []float64, width int) []direction {
 	screen, random := make([]float64, width), rand.New(rand.NewPCG(1, 2))
 	square := 0.0
@@ -176,15 +169,15 @@ func directions(units []float64, width int) []direction {
 	return found
 }
 
-// findNear fills in near and nearSum, on all cores, comparing each direction with those after it in reach of its
-// shadow. Sums are integers, so order does not matter.
+// findNear compares each direction with those after it in reach of its shadow. Sums are integers, so order does not
+// matter.
 func findNear(ctx context.Context, ds []direction, nodes int) error {
 	const reach = madZeroChord + 1e-10 // more than a shadow's rounding
 	const zero = madZeroChord * madZeroChord
 	steps := math.Ldexp(1/zero, 63-bits.Len(uint(nodes))) // per 1: nodes times zero fits an uint64
 	type tally struct {
 		rows int
-		sum  uint64 // of squared chords
+		sum  uint64
 	}
 	var taken atomic.Int64
 	tallies := make([][]tally, runtime.GOMAXPROCS(0))
@@ -261,7 +254,7 @@ func squaredChord(a, b []float64) float64 {
 
 // Smoothness holds the [MAD] of three representations of the same nodes: lower is smoother.
 type Smoothness struct {
-	Hidden  float64 `json:"hidden"`  // last hidden layer, after activation; 0 without one
-	Logits  float64 `json:"logits"`  // the last layer
+	Hidden  float64 `json:"hidden"` // last hidden layer, after activation
+	Logits  float64 `json:"logits"`
 	Softmax float64 `json:"softmax"` // its probabilities
 }

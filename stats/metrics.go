@@ -3,17 +3,16 @@ package stats
 
 import "fmt"
 
-// Metrics scores the classes predicted for a set of nodes. Shares are between 0 and 1.
+// Metrics scores the classes predicted for a set of nodes, from 0 to 1.
 type Metrics struct {
-	MacroF1  float64 // mean F1 of the classes
+	MacroF1  float64
 	MicroF1  float64 // over all decisions: with one class per node, Accuracy
 	Accuracy float64
 	// Confusion[i][j] counts the nodes of class i predicted as class j.
 	Confusion [][]int
 }
 
-// Constant returns the macro F1 of predicting the most frequent class everywhere, and how many classes occur; 0
-// without nodes.
+// Constant returns the macro F1 of predicting the most frequent class everywhere, and how many classes occur.
 func (m Metrics) Constant() (f1 float64, classes int) {
 	total, most := 0, 0
 	for _, row := range m.Confusion {
@@ -42,8 +41,7 @@ func (m Metrics) Collapsed() bool {
 }
 
 // Evaluate returns the metrics of predictions against labels, both [nodes] and in 0…classes-1. Like scikit-learn, it
-// leaves classes that neither occur nor are predicted out of macro F1. Unequal lengths and values out of range are
-// errors; without nodes all scores are 0.
+// leaves classes that neither occur nor are predicted out of macro F1.
 func Evaluate(predictions, labels []int32, classes int) (Metrics, error) {
 	if len(predictions) != len(labels) {
 		return Metrics{}, fmt.Errorf("%d predictions for %d labels", len(predictions), len(labels))

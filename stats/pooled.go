@@ -8,13 +8,12 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Pooled tests the mean of several cells' paired differences; a cell may be a size of the train set, and all share the
-// splits. The differences[cell][split] of a split are dependent, so each split counts once:
+// Pooled tests the mean of several cells' paired differences[cell][split]. Those of a split are dependent, so each
+// split counts once:
 //
 //	d_j = Σ_c differences[c][j] / cells
 //
-// It returns the paired t-test of the d_j against 0. No cells, or cells with unequal splits, are an error; see also
-// [PairedTTest].
+// It returns the paired t-test of the d_j against 0.
 func Pooled(differences [][]float64) (TTest, error) {
 	if len(differences) == 0 {
 		return TTest{}, fmt.Errorf("pooled effect of no cells: expected at least 1")
@@ -39,13 +38,11 @@ func Pooled(differences [][]float64) (TTest, error) {
 
 const detectPower = 0.8
 
-// Detectable returns the smallest true mean difference that a two-sided paired t-test of n pairs at p < 0.05 finds
-// with probability 0.8, if differences have standard deviation sd. It is exact: with the noncentral t distribution of
-// n-1 degrees of freedom, δ = Detectable, λ = δ·√n/sd and the critical value c,
+// Detectable returns the smallest true mean difference that a two-sided paired t-test of n pairs at p < 0.05 finds with
+// probability 0.8, if differences have standard deviation sd: with the noncentral t distribution of n-1 degrees of
+// freedom, δ = Detectable, λ = δ·√n/sd and the critical value c,
 //
 //	P(|T'_{n-1}(λ)| > c) = 0.8
-//
-// An sd of 0 gives 0. It is an error if sd is negative or not finite, or n is below 2.
 func Detectable(sd float64, n int) (float64, error) {
 	if !(sd >= 0) || math.IsInf(sd, 1) {
 		return 0, fmt.Errorf("detectable difference: a standard deviation of %v: expected a finite number from 0", sd)
@@ -59,7 +56,7 @@ func Detectable(sd float64, n int) (float64, error) {
 	for {
 		lambda := (low + high) / 2
 		switch {
-		case lambda <= low || lambda >= high: // no float lies between
+		case lambda <= low || lambda >= high:
 			return lambda * sd / math.Sqrt(float64(n)), nil
 		case power(lambda) < detectPower:
 			low = lambda

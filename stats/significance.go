@@ -12,19 +12,18 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// TTest is a two-sided paired t-test. All but N, T, DF and P are in the values' unit.
+// TTest is a two-sided paired t-test.
 type TTest struct {
-	N              int     // pairs
+	N              int
 	MeanDifference float64 // mean of a - b
 	StdDev         float64 // sample standard deviation of a - b, with N-1
 	T              float64 // MeanDifference / (StdDev/√N)
-	DF             float64 // degrees of freedom: N-1
+	DF             float64
 	P              float64 // probability of a |T| this large if the true mean difference is 0
 	Low, High      float64 // 95 % confidence interval of the mean difference
 }
 
 // PairedTTest tests whether a and b differ in mean, with a[i] and b[i] a pair, such as two models' scores on one seed.
-// Differences must be normal, or many.
 //
 // If all differences are equal, the interval has no width; T is 0 and P 1 if they are 0, else T is ±Inf and P 0. It is
 // an error if a and b differ in length, have fewer than 2 values or one that is not finite, or if the variance
@@ -71,8 +70,7 @@ func ProbabilityText(p float64) string {
 	return fmt.Sprintf("%.3f", p)
 }
 
-// ConfidenceInterval95 returns the mean of x and its 95 % interval by Student's t, with len(x)-1 degrees of freedom;
-// no width if all values are equal. Errors are those of [PairedTTest].
+// ConfidenceInterval95 returns the mean of x and its 95 % interval by Student's t.
 func ConfidenceInterval95(x []float64) (mean, low, high float64, err error) {
 	mean, sd, err := meanStdDev(x)
 	if err != nil {
@@ -82,12 +80,9 @@ func ConfidenceInterval95(x []float64) (mean, low, high float64, err error) {
 	return mean, low, high, nil
 }
 
-// Holm returns adjusted p-values: the level they are held against bounds the chance of any false alarm (Holm 1979, as
-// R's p.adjust). With the k-th smallest of m p-values p_k:
+// Holm returns adjusted p-values (Holm 1979, as R's p.adjust). With the k-th smallest of m p-values p_k:
 //
 //	adjusted_k = min(1, max_{l ≤ k} (m-l+1)·p_l)
-//
-// The order is kept. A p-value outside 0…1 is an error.
 func Holm(p []float64) ([]float64, error) {
 	order := make([]int, len(p))
 	for i, v := range p {
@@ -139,7 +134,6 @@ func interval95(mean, sd, n float64) (low, high float64) {
 	return mean - half, mean + half
 }
 
-// quantiles caches Student's t by sample size: a report needs thousands for a few sizes.
 var quantiles sync.Map
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -11,7 +11,7 @@ import (
 // Summary holds a mean and a sample standard deviation, with N-1.
 type Summary struct {
 	N            int
-	Mean, StdDev float64 // no values: NaN and 0; one value: deviation 0
+	Mean, StdDev float64 // no values: NaN and 0
 }
 
 // Summarize returns the summary of x.
@@ -26,7 +26,7 @@ func Summarize(x []float64) Summary {
 	return Summary{len(x), mean, sd}
 }
 
-// Text returns "81.20 ± 0.55", with so many digits; the mean alone if the deviation is 0, a dash without values.
+// Text returns "81.20 ± 0.55"; the mean alone if the deviation is 0, a dash without values.
 func (s Summary) Text(digits int) string {
 	switch {
 	case s.N == 0:
@@ -37,7 +37,7 @@ func (s Summary) Text(digits int) string {
 	return fmt.Sprintf("%.*f ± %.*f", digits, s.Mean, digits, s.StdDev)
 }
 
-// Median returns the median; NaN if x is empty or holds a NaN.
+// Median is NaN if x is empty or holds a NaN.
 func Median(x []float64) float64 {
 	if len(x) == 0 || slices.ContainsFunc(x, math.IsNaN) {
 		return math.NaN()

@@ -1,5 +1,4 @@
-// Package draw draws aggregation trees as text ([WriteText]) or pictures ([WriteSVG]), large ones in part, with a note.
-// [PaperFigure] draws the paper's figures 1 to 7.
+// Package draw draws aggregation trees as text ([WriteText]) or pictures ([WriteSVG]), and the paper's figures 1 to 7.
 package draw
 
 import (
@@ -9,26 +8,25 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Options sets how a tree is drawn. The zero value draws only the tree, with node numbers.
+// Options sets how a tree is drawn.
 type Options struct {
-	// Names has a name per graph node, also for replicas; "" shows the number.
+	// Names has a name per graph node; "" shows the number.
 	Names []string
-	// Colours has a number per graph node, such as its class. Equal numbers have equal fills; negative: none. nil:
-	// fills show replicas, as rings always do. Text ignores it.
+	// Colours has a number per graph node, such as its class; negative: no fill. nil: fills show replicas, as rings
+	// always do.
 	Colours []int
-	// Classes names the numbers in Colours, for the legend.
+	// Classes names the numbers in Colours.
 	Classes []string
 	// Ghosts also draws masked neighbours, dashed.
 	Ghosts bool
-	// BaseGraph draws the graph round the root next to the tree (SVG only).
+	// BaseGraph draws the graph round the root, too (SVG only).
 	BaseGraph bool
 	// Flow weighs each tree node's edge to its parent [tree nodes]: colour shows the sign, width the size. If not all
-	// children fit, those with the largest flow are drawn. nil: all alike.
+	// children fit, those with the largest flow are drawn.
 	Flow []float64
-	// FlowNames describes edges above 0 and below 0, for the legend.
+	// FlowNames names edges above 0 and below 0.
 	FlowNames [2]string
-	// ID is the SVG's id and the prefix of the ids inside, so it must be unique on a page. Characters other than
-	// letters, digits, - and _ become -. "": aggtree.
+	// ID is the SVG's id and the prefix of the ids inside, unique on a page; "": aggtree.
 	ID string
 
 	// Drawing limits, for tests.
@@ -36,7 +34,7 @@ type Options struct {
 	nodes    int // of the tree; 0: 150; at least 2
 }
 
-// ByClass returns o with nodes coloured by their labels, which index classes; without labels, o.
+// ByClass returns o with nodes coloured by their labels, which index classes.
 func (o Options) ByClass(labels []int32, classes []string) Options {
 	if len(labels) == 0 {
 		return o

@@ -11,8 +11,7 @@ import (
 	"nodemask/csr"
 )
 
-// figure holds one of the paper's figures. The text that we have lacks the originals: ours follow what it says of them,
-// see [PaperGraph].
+// figure is one of the paper's figures. The text that we have lacks the originals: ours follow what it says of them.
 type figure struct {
 	title  string
 	panels []panel
@@ -20,7 +19,7 @@ type figure struct {
 
 type panel struct {
 	caption string
-	tree    *aggtree.Tree // nil if the panel shows something else
+	tree    *aggtree.Tree
 	draw    func(s *picture, at point) (size point)
 }
 
@@ -28,9 +27,8 @@ var paperFigures = map[string]func() figure{"transductive": transductiveFigure, 
 	"trees": treesFigure, "invalid": invalidFigure, "new-node": newNodeFigure, "cached": cachedFigure,
 	"masked": maskedFigure}
 
-// PaperFigure returns one of the paper's figures 1 to 7 and its description: the settings "transductive" and
-// "inductive", "trees", "invalid", "new-node", "cached" or "masked". The SVG's id is the figure's. It is reproducible.
-// It returns an error for another id.
+// PaperFigure returns one of the paper's figures 1 to 7 and its description: "transductive", "inductive", "trees",
+// "invalid", "new-node", "cached" or "masked".
 func PaperFigure(id string) (svg []byte, words string, err error) {
 	draw, ok := paperFigures[id]
 	if !ok {
@@ -125,8 +123,7 @@ func maskedFigure() figure {
 // It is inferred, as the text that we have lacks the figures. The text calls a "the root and also … two of the leaves"
 // of its 2-aggregation tree: a has two neighbours. Figure 7: masking d halves the tree's width, so d is one of the two;
 // masking f as well as a changes it less, so f is a neighbour of the other. The typeset widths fit five leaves: two
-// below d and three below the other, which we call b; so c and e are their other neighbours. The paper's trees show no
-// edges among c, e and f; e-f is ours.
+// below d and three below the other, which we call b; so c and e are their other neighbours. e-f is ours.
 func PaperGraph() (g *csr.Graph, names []string) {
 	const a, b, c, d, e, f = 0, 1, 2, 3, 4, 5
 	g, _, err := csr.FromEdges(6, []csr.Edge{

@@ -11,19 +11,18 @@ import (
 )
 
 type folded struct {
-	// Tree has the drawn shape: the tree's nodes, in order; ghosts, as leaves among their siblings by base; then nodes
-	// of base -1 that stand for omitted ones.
+	// Tree has the tree's drawn nodes, in order; ghosts, as leaves among their siblings by base; then nodes of base -1
+	// that stand for omitted ones.
 	Tree *aggtree.Tree
-	// Node is the tree node that each one shows; -1 for a ghost or a stand-in.
+	// Node is the tree node; -1 for a ghost or a stand-in.
 	Node []int32
-	// More is the number of tree nodes (or hidden neighbours, for a ghost) that a stand-in represents; else 0.
-	More []int
-	// Ghost marks masked neighbours.
+	// More is the number of tree nodes (or hidden neighbours, for a ghost) that a stand-in represents.
+	More  []int
 	Ghost []bool
 	// Cached: the root's children come from a cache.
 	Cached bool
 
-	flow []float64 // per drawn node; nil: none
+	flow []float64 // per drawn node
 }
 
 func (f *folded) text(i int32, names []string) string {
@@ -79,10 +78,10 @@ func (o Options) fold(t *aggtree.Tree) *folded {
 type folder struct {
 	*aggtree.Tree
 	o     Options
-	below []int // nodes below each
+	below []int
 	out   *folded
 
-	strongest []float64 // largest flow of each and those below it; nil: no flow
+	strongest []float64 // largest flow of each and those below it
 }
 
 type drawn struct {
@@ -154,7 +153,7 @@ func (f *folder) ghosts(i int32) []int32 {
 	return hidden
 }
 
-// children returns what is drawn below a tree node, at most so many. Nodes precede ghosts.
+// children returns what is drawn below a tree node: nodes precede ghosts.
 func (f *folder) children(node int32, most int) []drawn {
 	if node < 0 {
 		return nil

@@ -7,21 +7,20 @@ import (
 type point struct{ X, Y float64 }
 
 type spacing struct {
-	sibling float64 // least distance between neighbours at a depth with the same parent
-	cousin  float64 // the same for different parents
-	level   float64 // from one depth to the next
-	// apart is the least distance between the subtrees of the root's children, so that each has its own box. 0: a small
-	// subtree may lie in a bay of a large one.
+	sibling float64 // least distance of siblings
+	cousin  float64 // of others at a depth
+	level   float64
+	// apart is the least distance between the subtrees of the root's children, so that each has its own box.
 	apart  float64
 	across bool // root at the left instead of the top
 }
 
-// layout returns the place of each tree node, in linear time and without recursion. The smallest coordinates are 0.
+// layout returns the place of each tree node, in linear time and without recursion.
 //
 // It is the tidy drawing of Buchheim, Jünger and Leipert, "Improving Walker's Algorithm to Run in Linear Time" (2002):
-// nodes of a depth share a line, parents are centred over their children, equal subtrees are drawn alike (unless apart
-// moves them), and small subtrees are spread evenly between large ones. The mean of a run from the left and one from
-// the right makes mirrored trees mirror images. Distances hold in both runs, and so in the mean.
+// parents are centred over their children, equal subtrees are drawn alike (unless apart moves them), and small subtrees
+// are spread evenly between large ones. The mean of a run from the left and one from the right makes mirrored trees
+// mirror images.
 func layout(t *aggtree.Tree, o spacing) []point {
 	if t.NumNodes() == 0 {
 		return nil
@@ -30,7 +29,7 @@ func layout(t *aggtree.Tree, o spacing) []point {
 	fromRight := newTidy(t, o, true).place()
 	x := fromLeft
 	for i := range x {
-		x[i] = (fromLeft[i] - fromRight[i]) / 2 // the root is at 0 in both
+		x[i] = (fromLeft[i] - fromRight[i]) / 2
 	}
 	if o.apart > 0 {
 		setApart(t, x, o.apart)
@@ -76,8 +75,8 @@ func newTidy(t *aggtree.Tree, o spacing, mirrored bool) *tidy {
 	return d
 }
 
-// place returns all x, with the root at 0. The paper's first walk is in postorder, but levels from the deepest up, each
-// from the left, also put descendants and left siblings first.
+// place returns all x, with the root at 0. Levels from the deepest up, each from the left, put descendants and left
+// siblings first, as the paper's postorder does.
 func (d *tidy) place() []float64 {
 	for depth := d.Hops; depth >= 0; depth-- {
 		first, end := d.AtDepth(depth)
@@ -113,7 +112,6 @@ func (d *tidy) lastOf(v int32) int32 {
 	return d.FirstChild[v+1] - 1
 }
 
-// leftSibling returns -1 for a first child and for the root.
 func (d *tidy) leftSibling(v int32) int32 {
 	if v == 0 || v == d.firstOf(d.Parent[v]) {
 		return -1
@@ -177,8 +175,7 @@ func (d *tidy) executeShifts(v int32) {
 	}
 }
 
-// apportion moves the subtree of v right of its left siblings' subtrees, along their outlines. On each side, the "in"
-// outline faces the other side.
+// apportion moves the subtree of v right of its left siblings' subtrees, along their outlines.
 func (d *tidy) apportion(v, left int32) {
 	parent := d.Parent[v]
 	inRight, outRight, inLeft, outLeft := v, v, left, d.firstOf(parent)

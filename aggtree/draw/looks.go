@@ -11,12 +11,11 @@ import (
 var palette = svg.Palette
 
 const (
-	ringStyles = 3   // how often rings reuse the palette: solid, dashed, dotted
-	rootRing   = 3.5 // width of the root's ring
+	ringStyles = 3 // solid, dashed, dotted
+	rootRing   = 3.5
 )
 
-// look is how all replicas of a base are drawn. Fill and ring are colour numbers, or -1; a ring beyond the palette is
-// dashed or dotted.
+// look is how all replicas of a base are drawn. Fill and ring are colour numbers, or -1.
 type look struct {
 	fill, ring int
 	root       bool

@@ -14,7 +14,7 @@ const mostNear = 60
 // neighbourhood is what a tree's walks can reach: a circle round the root per distance, each node centred in its sector
 // of the node that it was found from.
 type neighbourhood struct {
-	nodes         []int32 // by hops from the root
+	nodes         []int32
 	points        []point
 	edges         [][2]int32
 	more          int // nodes left out
@@ -22,8 +22,8 @@ type neighbourhood struct {
 	heading       string
 }
 
-// near finds the nodes breadth first, masked or not, and arranges them; none without Options.BaseGraph. All nodes have
-// one width, so the tree's labels must have widened it before.
+// near finds the nodes breadth first, masked or not. All nodes have one width, so the tree's labels must have widened
+// it before.
 func (s *picture) near() neighbourhood {
 	g, t := s.full.Graph, s.full
 	if !s.o.BaseGraph || g == nil {
@@ -83,7 +83,7 @@ func (n *neighbourhood) arrange(parent, level []int, width float64) {
 		leaves[parent[i]] += leaves[i]
 	}
 	begin, angle := make([]float64, count), make([]float64, count)
-	next := make([]float64, count) // start of the next child's sector
+	next := make([]float64, count)
 	for i := 1; i < count; i++ {
 		p := parent[i]
 		share := 2 * math.Pi * leaves[i] / leaves[0]

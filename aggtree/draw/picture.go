@@ -16,12 +16,12 @@ const (
 	fontSize, letterWidth = 12, 7.7
 	boxHeight             = 24.0
 	leastWidth            = 30.0
-	longestLabel          = 14  // letters; longer labels are cut, with a tooltip
+	longestLabel          = 14  // letters; longer labels are cut
 	widestDown            = 900 // wider trees are drawn across
 	margin                = 14.0
 	headingHeight         = 24.0
 	legendRow             = 20.0
-	mostBoxes             = 4 // dotted boxes round one cached subtree: the outermost
+	mostBoxes             = 4
 )
 
 type picture struct {
@@ -34,8 +34,7 @@ type picture struct {
 	b     strings.Builder
 }
 
-// WriteSVG writes a picture of a tree: the graph at the left, if asked for, then the tree, and the legend below. Equal
-// arguments give equal bytes. It returns an error for an empty tree, or the writer's.
+// WriteSVG writes a picture of a tree: the graph at the left, if asked for, then the tree, and the legend below.
 func WriteSVG(w io.Writer, t *aggtree.Tree, o Options) error {
 	if err := notEmpty(t); err != nil {
 		return err

@@ -18,7 +18,7 @@ type sketched struct {
 	label  string
 	at     point
 	look   look
-	hidden bool // neither it nor its edges are drawn
+	hidden bool
 	open   bool // its label is to be predicted
 }
 
@@ -40,7 +40,7 @@ func graphSketch(g *csr.Graph, names []string) sketch {
 	return out
 }
 
-// settingSketch draws the paper's graph with two classes, and c and e to be predicted, which are left out if new.
+// settingSketch draws the paper's graph with c and e to be predicted, which are left out if new.
 func settingSketch(areNew bool) sketch {
 	g, names := PaperGraph()
 	s := graphSketch(g, names)

@@ -9,8 +9,7 @@ import (
 	"nodemask/aggtree"
 )
 
-// WriteText writes a tree, one node per line, with branches before names. It returns an error for an empty tree, or the
-// writer's.
+// WriteText writes a tree, one node per line.
 func WriteText(out io.Writer, t *aggtree.Tree, o Options) error {
 	if err := notEmpty(t); err != nil {
 		return err
@@ -20,7 +19,7 @@ func WriteText(out io.Writer, t *aggtree.Tree, o Options) error {
 	tree := f.Tree
 	type line struct {
 		node   int32
-		prefix []byte // of its children
+		prefix []byte
 	}
 	stack := []line{{node: 0}}
 	for len(stack) > 0 {

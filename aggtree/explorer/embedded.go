@@ -8,7 +8,7 @@ import (
 	"nodemask/internal/svg"
 )
 
-// embedded is read by the script, in src/state.js. Nodes have the excerpt's numbers.
+// embedded is read by src/state.js. Nodes have the excerpt's numbers.
 type embedded struct {
 	Graph    embeddedGraph `json:"graph"`
 	AllNodes int           `json:"allNodes"`
@@ -22,7 +22,7 @@ type embedded struct {
 	Colours  []int         `json:"colours,omitempty"`
 	Classes  []string      `json:"classes,omitempty"`
 	Mask     []int32       `json:"mask,omitempty"`
-	Train    []int32       `json:"train,omitempty"` // that epochs may mask; none: all
+	Train    []int32       `json:"train,omitempty"`
 	Title    string        `json:"title,omitempty"`
 }
 

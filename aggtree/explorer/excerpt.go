@@ -11,21 +11,21 @@ import (
 )
 
 // Largest excerpt. Up to 5 hops, counts are then exact in the 53 bits of JavaScript's numbers: over m entries there are
-// at most √n·√m^k walks of k hops from a node. Above, the page says "more than".
+// at most √n·√m^k walks of k hops from a node.
 const (
 	mostEmbeddedEntries = 200_000
 	mostEmbeddedNodes   = 50_000
 )
 
 type excerpt struct {
-	ids  []int32 // the nodes, ascending; nil: all
+	ids  []int32 // ascending; nil: all
 	has  []bool  // whether each node's neighbours are embedded; nil: all
 	size int
-	full int // nodes whose neighbours are embedded
+	full int
 }
 
-// newExcerpt chooses nodes breadth first. Those within hops of the root bring all their neighbours or, for lack of
-// room, none. So a tree is right until it reaches a node without its neighbours.
+// newExcerpt chooses nodes breadth first. Those within hops of the root bring all their neighbours or none, so a tree
+// is right until it reaches a node without its neighbours.
 func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64) excerpt {
 	if g.NumNodes() <= mostNodes && g.NumEdges() <= mostEntries {
 		return excerpt{size: g.NumNodes(), full: g.NumNodes()}

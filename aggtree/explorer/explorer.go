@@ -1,5 +1,5 @@
 // Package explorer writes interactive pages of a graph's aggregation trees: [WritePage] a file, [WriteFragment] a piece
-// for a notebook or your own page. Their script is built from src.
+// for a notebook or another page.
 package explorer
 
 import (
@@ -24,49 +24,40 @@ var bundle string
 // MaxHops is the largest number of hops of an interactive drawing.
 const MaxHops = 10
 
-// offeredHops is how many hops the reader can always choose.
 const offeredHops = 5
 
-// Options sets how an interactive drawing starts. The zero value shows node numbers and masks nothing.
+// Options sets how an interactive drawing starts.
 type Options struct {
 	// Names has a name per node; "" shows the number.
 	Names []string
-	// Colours has a number per node, such as its class, shown by colour and shape; negative: neither. Classes names the
-	// numbers.
+	// Colours has a number per node, such as its class; negative: no colour. Classes names the numbers.
 	Colours []int
 	Classes []string
-	// Mask is true for each node that is masked at first; nil: none.
-	Mask []bool
-	// Train lists the nodes that epochs may mask, ascending: the model's train nodes. nil: all.
+	Mask    []bool
+	// Train lists the nodes that epochs may mask, ascending; nil: all.
 	Train []int32
-	// KeepRate is the initial probability that an epoch keeps a node, the paper's p; 0: 1, so that epochs mask nothing.
+	// KeepRate is the probability that an epoch keeps a node, the paper's p; 0: 1.
 	KeepRate float64
-	// Seed fixes the epochs' draws. Epoch e, from 1, draws as hyper.KeepRate does with rand.New(rand.NewPCG(Seed, e)).
+	// Seed: epoch e, from 1, draws as hyper.KeepRate does with rand.New(rand.NewPCG(Seed, e)).
 	Seed uint64
-	// Title stands above the drawing. "": no title; a page is named after its first tree.
+	// Title stands above the drawing.
 	Title string
 }
 
 // WriteFragment writes the interactive drawing of a graph's aggregation trees, starting with T_root^hops, as HTML for a
-// notebook's output or your own page, which may hold several. It needs no network or other files. Equal arguments give
-// equal bytes.
+// notebook's output or a page, which may hold several. It needs no network or other files; without scripts it shows an
+// image of the first tree.
 //
-// The graph is at the left, the tree at the right. Clicking a graph node makes it the root; with Shift, masks it.
-// Clicking in the tree folds or unfolds. Epochs draw new masks, one by one or played. Keys do all of this, too. Trees
-// are those of [aggtree.Build]. Of a large tree the page draws a part, but counts all.
+// Clicking a graph node makes it the root; with Shift, masks it. Clicking in the tree folds or unfolds. Epochs draw new
+// masks, one by one or played. Keys do all of this, too. Of a large tree the page draws a part, but counts all.
 //
-// A graph of at most 200,000 entries and 50,000 nodes is embedded whole. A larger one is cut, up to that size, to the
-// nodes within hops+1 of the root; the piece says so, and where a tree needs more. Epochs then draw for the embedded
-// nodes, in ascending order.
-//
-// Without scripts, as in an untrusted notebook, it shows an image of the first tree.
+// A graph of more than 200,000 entries or 50,000 nodes is cut to the nodes within hops+1 of the root; the piece says
+// so, and where a tree needs more.
 //
 // For scripts, the element of class nodemask-explorer has a property nodemask: the functions root, hops, epoch, masked
 // (the nodes), counts, tree (the fields of [aggtree.Tree] with lower-case initials; null if it has over 1,000,000 nodes
 // or the page lacks some), shown (what is drawn), svg, setRoot, setHops and setEpoch. It sends the event
 // nodemask:change after each change.
-//
-// It returns an error for arguments that it cannot draw, or the writer's.
 func WriteFragment(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {
 	p, err := o.piece(g, root, hops)
 	if err != nil {
@@ -77,8 +68,7 @@ func WriteFragment(w io.Writer, g *csr.Graph, root int32, hops int, o Options) e
 	return out.Flush()
 }
 
-// Data returns the JSON input of a drawing's script, for a page that has the script and draws graphs on demand, or an
-// error for arguments that cannot be drawn.
+// Data returns the JSON input of a drawing's script, for a page that has the script.
 func Data(g *csr.Graph, root int32, hops int, o Options) ([]byte, error) {
 	p, err := o.piece(g, root, hops)
 	if err != nil {
@@ -87,10 +77,10 @@ func Data(g *csr.Graph, root int32, hops int, o Options) ([]byte, error) {
 	return p.data, nil
 }
 
-// WritePage writes [WriteFragment]'s drawing as a whole file for a browser, and returns the same errors.
+// WritePage writes [WriteFragment]'s drawing as a file for a browser.
 func WritePage(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {
 	title := o.Title
-	o.Title = "" // the page's heading shows it
+	o.Title = ""
 	p, err := o.piece(g, root, hops)
 	if err != nil {
 		return err

@@ -13,11 +13,9 @@ import (
 	"nodemask/internal/svg"
 )
 
-// fallbackLimit is the largest tree built for the image: more than it can show.
 const fallbackLimit = 100_000
 
-// firstTree returns the tree for the image on pages without scripts: the first one, with fewer hops if it is too large.
-// The root alone always fits.
+// firstTree returns the tree for the image on pages without scripts: with fewer hops if it is too large.
 func firstTree(g *csr.Graph, root int32, hops int, mask []bool) (*aggtree.Tree, error) {
 	for {
 		tree, err := aggtree.Build(context.Background(), g, root, hops, aggtree.Options{Mask: mask, Limit: fallbackLimit})

@@ -101,7 +101,6 @@ content, so the same command goes on where it stopped. docs/ADVICE.md has the ru
 	return c
 }
 
-// Each parallel trial has its own memory.
 func usualJobs() int { return min(runtime.NumCPU(), 4) }
 
 func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folder string,
@@ -117,7 +116,7 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 		}
 		folder = filepath.Join(cache, "nodemask", "advise")
 	}
-	if err := os.MkdirAll(folder, 0o777); err != nil { // before training what could not be kept
+	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, fmt.Errorf("%w: what is trained is kept there: expected --results with a folder that can be written to",
 			err)
 	}
@@ -142,7 +141,7 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 	return a, adviceError(err)
 }
 
-// keptPrograms holds the compiled programs of all arms of two questions, per job, memory permitting.
+// keptPrograms are those of all arms of two questions, per job.
 const keptPrograms = 16
 
 func adviceError(err error) error {
@@ -162,8 +161,8 @@ type lab struct {
 
 	mutex sync.Mutex
 	first string
-	last  time.Time     // when its last epoch ended
-	least time.Duration // its fastest epoch
+	last  time.Time
+	least time.Duration
 }
 
 func (l *lab) Trials(c record.Cell) ([]record.Record, error) {
@@ -193,7 +192,7 @@ func (l *lab) Train(ctx context.Context, what string, cells []record.Cell, seeds
 	return err
 }
 
-// pace times the first epochs of the first trial and returns an error if the budget is far too short. The fastest epoch
+// pace returns an error if the budget is far too short, by the first epochs of the first trial. The fastest epoch
 // counts: others may have waited for other processes.
 func (l *lab) pace(cell string, epoch int) error {
 	l.mutex.Lock()

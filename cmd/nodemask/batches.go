@@ -16,7 +16,7 @@ import (
 )
 
 type batchFlags struct {
-	on       bool // one of them was given
+	on       bool
 	clusters int
 	memory   string
 	keep     string
@@ -25,7 +25,7 @@ type batchFlags struct {
 	said  train.Estimate
 }
 
-// batchedRecord is a trial in batches as --json prints it. It is not stored: cells are of whole graphs.
+// batchedRecord is not stored: cells are of whole graphs.
 type batchedRecord struct {
 	record.Record
 	Batches int `json:"batches"`

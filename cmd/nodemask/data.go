@@ -138,7 +138,6 @@ func (f *dataFlags) list(c *cobra.Command, _ string) error {
 	return printTable(w, t, false)
 }
 
-// count writes 0, which means "not fixed", as nothing.
 func count(n int64) string {
 	if n == 0 {
 		return ""
@@ -175,7 +174,7 @@ func (f *dataFlags) describe(c *cobra.Command, name string) error {
 	}
 	d := described{What: at.Info.Description, Licence: at.Info.Licence, Homepage: at.Info.Homepage}
 	err = unlessInterrupted(c.Context(), func() error {
-		g, err := datasets.Open(c.Context(), name, openOptions(f.dir)) // its remarks are printed too
+		g, err := datasets.Open(c.Context(), name, openOptions(f.dir))
 		if err == nil {
 			d.Description = datasets.Describe(g)
 		}

@@ -19,8 +19,6 @@ import (
 	"nodemask/paper/record"
 )
 
-// Flags that several commands share.
-
 func addData(flags *pflag.FlagSet, data, dir *string) {
 	flags.StringVar(data, "data", "cora", "data set ('nodemask data list'), or a path to a graph of your own "+
 		"('nodemask data --help' says in which formats)")
@@ -33,7 +31,7 @@ func addDataDir(flags *pflag.FlagSet, dir *string) {
 
 func addBackend(flags *pflag.FlagSet, id *string, value string) {
 	help := "xla:cuda, xla:cpu or go"
-	if value == "" { // else pflag prints the default
+	if value == "" {
 		help += " (default $GOMLX_BACKEND, then the best that is usable)"
 	}
 	flags.StringVar(id, "backend", value, help)
@@ -58,7 +56,7 @@ func addResults(flags *pflag.FlagSet, folder *string, value, help string) {
 type runFlags struct {
 	jobs                                    int
 	backend, shard, folder, dataDir, memory string
-	scale                                   float64 // of reddit-like data, relative to Reddit
+	scale                                   float64 // relative to Reddit
 }
 
 func (f *runFlags) add(flags *pflag.FlagSet, of, folder, help string) {
@@ -95,8 +93,7 @@ func (f *runFlags) open(ctx context.Context, data string) (*datasets.Graph, erro
 	return g, dataError(err)
 }
 
-// train runs the trials that a store lacks, prints progress, and reports whether there were any. about describes the
-// last trial; o holds the options that these flags do not set.
+// train runs the trials that a store lacks, and reports whether there were any.
 func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *record.Store, cells []record.Cell,
 	o measure.Options, about func(record.Record) string) (ran bool, err error) {
 	w := c.ErrOrStderr()
@@ -161,8 +158,7 @@ func openBackend(w io.Writer, id string) (*backend.Backend, error) {
 	return b, nil
 }
 
-// axisFlag is the flag of an axis, or a name that --set takes. Set parses its text once; apply sets the value in a cell,
-// and is nil without one.
+// axisFlag is the flag of an axis, or a name that --set takes. apply is nil if it was not given.
 type axisFlag struct {
 	record.Axis
 	text  string
@@ -186,7 +182,7 @@ func (f *axisFlag) Set(text string) (err error) {
 	return err
 }
 
-// Type returns the value's name in usage texts.
+// Type returns the value's name in usage.
 func (f *axisFlag) Type() string { return "value" }
 
 // addAxes adds a flag for each axis, with the presets' values as defaults, and --set for the rare ones.
@@ -227,7 +223,7 @@ type setFlag struct {
 // String returns "": rare holds the values.
 func (f *setFlag) String() string { return "" }
 
-// Type returns the value's name in usage texts.
+// Type returns the value's name in usage.
 func (f *setFlag) Type() string { return "value" }
 
 // Set sets what the text names.

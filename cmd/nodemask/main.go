@@ -38,8 +38,8 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// addresses is the address space that the program needs, in bytes. With 1.5 GiB it could not start a thread, with 1.8
-// GiB Go sometimes crashed while reading a file, with 1.95 GiB never.
+// addresses is the address space that the program needs: with 1.5 GiB it could not start a thread, with 1.8 GiB Go
+// sometimes crashed while reading a file, with 1.95 GiB never.
 const addresses = 2000 << 20
 
 // run returns the exit code: 2 for misuse, 1 for any other error.
@@ -47,7 +47,6 @@ func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	// go-xla also returns as errors what it logs.
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
 	root := newRootCommand()
@@ -78,7 +77,7 @@ func run(args []string) int {
 	return 1
 }
 
-// interrupted returns the error of an interrupted command: never nil, so that scripts stop too.
+// interrupted never returns nil, so that scripts stop too.
 func interrupted(err error) error {
 	switch {
 	case err == nil:
@@ -89,8 +88,8 @@ func interrupted(err error) error {
 	return err
 }
 
-// unlessInterrupted runs long work that ignores contexts, and returns the context's error if that ends first. The work
-// then runs on until the process ends, so it must write no file.
+// unlessInterrupted runs work that ignores contexts and writes no file: if the context ends first, it runs on until the
+// process ends.
 func unlessInterrupted(ctx context.Context, compute func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- compute() }()
@@ -102,8 +101,7 @@ func unlessInterrupted(ctx context.Context, compute func() error) error {
 	}
 }
 
-// standardOutput remembers the first write error, which most commands ignore: truncated output must not count as
-// success.
+// standardOutput remembers the first write error: truncated output must not count as success.
 type standardOutput struct {
 	file *os.File
 	err  error
@@ -117,7 +115,7 @@ func (o *standardOutput) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Fd lets callers find out whether this is a terminal, and its width.
+// Fd tells callers whether this is a terminal.
 func (o *standardOutput) Fd() uintptr { return o.file.Fd() }
 
 func newRootCommand() *cobra.Command {
@@ -141,8 +139,7 @@ func newRootCommand() *cobra.Command {
 	return root
 }
 
-// prepare makes a command and its subcommands list flags in order of declaration, and exit with 2 for a wrong number of
-// arguments; without a declaration they take none.
+// prepare makes commands list flags in order of declaration, and exit with 2 for a wrong number of arguments.
 func prepare(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		prepare(sub)
@@ -164,7 +161,7 @@ func prepare(c *cobra.Command) {
 	}
 }
 
-// misuse marks a caller's error: an invalid flag, argument or name. The exit code is then 2, else 1.
+// misuse is a caller's error: exit code 2.
 type misuse struct{ error }
 
 func (m misuse) Unwrap() error { return m.error }
@@ -173,13 +170,13 @@ func misusef(format string, args ...any) error { return misuse{fmt.Errorf(format
 
 var choices = regexp.MustCompile(`expected one of \[[^\]]+\]`)
 
-// plain returns an error's text on one line, as scripts read it, with commas in lists and without repetitions.
+// plain returns an error's text on one line, with commas in lists and without repetitions.
 func plain(text string) string {
 	var parts []string
 	for line := range strings.SplitSeq(text, "\n") {
 		line = choices.ReplaceAllStringFunc(line, func(list string) string {
 			before, names, _ := strings.Cut(strings.TrimSuffix(list, "]"), "[")
-			if strings.Contains(names, `"`) { // names may contain spaces
+			if strings.Contains(names, `"`) {
 				return before + strings.ReplaceAll(names, `" "`, `", "`)
 			}
 			return before + strings.ReplaceAll(names, " ", ", ")
@@ -191,8 +188,7 @@ func plain(text string) string {
 	return strings.Join(parts, "; ")
 }
 
-// fileError names the flag of a file that cannot be opened, instead of the system call. Without a flag, the file was an
-// argument.
+// fileError names the flag of a file that cannot be opened, instead of the system call.
 func fileError(flag, file string, err error) error {
 	var path *fs.PathError
 	if !errors.As(err, &path) || path.Path != file {
@@ -204,8 +200,7 @@ func fileError(flag, file string, err error) error {
 	return fmt.Errorf("--%s %s: %w", flag, file, path.Err)
 }
 
-// flagError marks a flag's error as misuse and names the likely flag or the expected value, not the Go function that
-// failed.
+// flagError names the likely flag or the expected value, not the Go function that failed.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
@@ -222,7 +217,7 @@ func flagError(c *cobra.Command, err error) error {
 		return misuse{err}
 	}
 	switch invalid.GetFlag().Value.(type) {
-	case *axisFlag, *setFlag: // whose errors name the value
+	case *axisFlag, *setFlag:
 		return misusef("--%s: %w", invalid.GetFlag().Name, invalid.Unwrap())
 	}
 	kind := strings.TrimSuffix(invalid.GetFlag().Value.Type(), "Slice")
@@ -238,8 +233,7 @@ func flagError(c *cobra.Command, err error) error {
 		invalid.GetValue(), invalid.GetFlag().Name, expected)
 }
 
-// didYouMean adds the known word that a misspelt one may mean, if cobra suggests any: the nearest, else the only one
-// that ends in the word, as --max-epochs in --epochs.
+// didYouMean adds the nearest known word, else the only one that ends in the word, as --max-epochs in --epochs.
 func didYouMean(err error, word string, known []string) error {
 	if word == "" || slices.Contains(known, word) {
 		return err
@@ -271,7 +265,6 @@ var retired = map[string]string{
 
 var exclusive = regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
 
-// groupError turns that error into misuse, in this program's words.
 func groupError(err error) error {
 	if err == nil {
 		return nil
@@ -296,7 +289,7 @@ func unknownCommand(c *cobra.Command, word string) error {
 	return misuse{didYouMean(fmt.Errorf("unknown command %q: see '%s --help'", word, c.CommandPath()), word, known)}
 }
 
-// newHelpCommand returns 'nodemask help'. Cobra's own succeeds for unknown commands.
+// newHelpCommand: cobra's own succeeds for unknown commands.
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command]",

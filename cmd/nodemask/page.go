@@ -98,8 +98,8 @@ time.`,
 	return c
 }
 
-// besideOf writes a script with a data set that the program lacks into a site's folder, and returns its name; if the
-// data is not available, it removes an older script.
+// besideOf writes a script with a data set that the program lacks into a site's folder; if the data is not available,
+// it removes an older script.
 func besideOf(ctx context.Context, site, name string) (beside []string, err error) {
 	path := filepath.Join(site, page.DataScriptName(name))
 	at, err := datasets.Locate(name, openOptions(""))
@@ -166,6 +166,6 @@ func filesOf(ctx context.Context, path string) (files []page.File, err error) {
 	for _, f := range files {
 		read[f.Name] = f.Bytes
 	}
-	_, err = datasets.ReadMemory(ctx, path, read) // report its faults here, not on the page
+	_, err = datasets.ReadMemory(ctx, path, read)
 	return files, err
 }

@@ -23,7 +23,7 @@ import (
 type predictFlags struct {
 	model, cache, nodes, edges, backend string
 	apart, skipUnknown, all             bool
-	whole                               wholeFlags // for --all
+	whole                               wholeFlags
 }
 
 func newPredictCommand() *cobra.Command {
@@ -179,7 +179,6 @@ example.`,
 	return c
 }
 
-// exportModel writes a saved model as ONNX; without an output, next to the model.
 func exportModel(model, output string) (worker.Exported, error) {
 	m, err := cached.LoadModel(model)
 	if err != nil {

@@ -89,13 +89,12 @@ func openModelAndGraph(ctx context.Context, notes io.Writer, model, data, dataDi
 	}
 	g.Features, err = match(m, g.FeatureNames, g.Features, data, notes)
 	if m.FeatureNames != nil {
-		g.FeatureNames = m.FeatureNames // match put them into this order
+		g.FeatureNames = m.FeatureNames
 	}
 	return m, g, err
 }
 
-// layerOf returns the index of the output that --layer means. Each layer has one; with a readout the logits follow
-// them.
+// layerOf returns an output's index. Each layer has one, and then, with a readout, the logits.
 func layerOf(text string, layers, outputs int) (int, error) {
 	switch text {
 	case "logits":

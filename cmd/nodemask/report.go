@@ -123,7 +123,7 @@ prints its numbers.`,
 	return c
 }
 
-// resultsBeside returns the folder of results: outside the project, it is next to bin/ in a clone or archive.
+// resultsBeside returns the folder of results, outside the project that next to bin/.
 func resultsBeside(c *cobra.Command, folder string) string {
 	for _, project := range checkout.Folders() {
 		if beside := filepath.Join(project, folder); !c.Flags().Changed("results") && !isFolder(folder) && isFolder(beside) {
@@ -147,7 +147,6 @@ func svgOf(drawing interface{ SVG() ([]byte, error) }, err error) (string, error
 	return string(svg), err
 }
 
-// artifactError marks an unknown ID as misuse and suggests an artifact or another name that the command takes.
 func artifactError(err error, ids []string, others ...string) error {
 	known := others
 	for _, a := range report.Artifacts() {

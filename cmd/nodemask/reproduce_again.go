@@ -102,7 +102,7 @@ func (f *runFlags) againOf(c *cobra.Command, name string) error {
 }
 
 // rerun reruns the trials of records on their backends and prints how each compares. next returns each record and its
-// place, then io.EOF. It ends in an error if results differ by more than another CPU explains, or trials could not run.
+// place, then io.EOF.
 func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place string, err error)) error {
 	most, err := memory.Parse(f.memory)
 	if err != nil {
@@ -116,8 +116,8 @@ func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place
 	var otherPlaces []string
 	count, far, left := 0, 0, 0
 	backends := map[string]*backend.Backend{}
-	unopened := map[string]bool{} // data sets
-	var last *datasets.Graph      // of the previous record
+	unopened := map[string]bool{}
+	var last *datasets.Graph
 	lastName, lastInside := "", false
 	for {
 		old, place, err := next()
@@ -217,11 +217,10 @@ func ofProgram(ctx context.Context, r record.Record) bool {
 	return err == nil && split.Hash() == r.SplitHash
 }
 
-// environment is that of the process start: opening XLA sets variables.
+// environment of the process start: opening XLA sets variables.
 var environment = os.Environ()
 
-// rerunElsewhere reruns the trials of lines in a process with the other digits than asked. It returns how many differ,
-// how many could not run, and the error that ended it.
+// rerunElsewhere reruns the trials of lines in a process with the other digits than asked.
 func (f *runFlags) rerunElsewhere(c *cobra.Command, lines []byte, places []string, asked string,
 ) (differ, failed int, err error) {
 	program, err := os.Executable()
@@ -250,7 +249,7 @@ func (f *runFlags) rerunElsewhere(c *cobra.Command, lines []byte, places []strin
 		return 0, 0, c.Context().Err()
 	case wrong == nil && 0 < n && n <= len(places):
 		return 0, 0, fmt.Errorf("%s: %s", places[n-1], what)
-	case err != nil && !strings.HasPrefix(why, "of "): // counts are reported here
+	case err != nil && !strings.HasPrefix(why, "of "):
 		return 0, 0, fmt.Errorf("running trials with digits of %s: %w: %s", other, err, why)
 	}
 	failed = len(places) - strings.Count(out.String(), "\n")

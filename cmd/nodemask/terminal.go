@@ -22,12 +22,11 @@ import (
 	"nodemask/stats"
 )
 
-// progressLine shows the progress of trials on one line of a terminal; elsewhere it prints nothing.
 type progressLine struct {
 	w            io.Writer
 	live         bool
 	start, shown time.Time
-	end          time.Time // estimated; zero: unknown
+	end          time.Time // estimated
 	trials, done int
 	text         string
 }
@@ -63,7 +62,7 @@ func (p *progressLine) show(text string) {
 	if !p.live {
 		return
 	}
-	runes := []rune(svg.Plain(text)) // folder names may contain anything
+	runes := []rune(svg.Plain(text))
 	if width := columns(p.w, 80); len(runes) >= width {
 		runes = runes[:width-1]
 	}
@@ -106,8 +105,7 @@ func printTable(w io.Writer, t plots.Table, markdown bool) error {
 	return err
 }
 
-// plainJSON writes JSON that is safe on terminals, one value at a time: control and bidirectional characters become \u
-// and four digits.
+// plainJSON writes control and bidirectional characters as \u and four digits.
 type plainJSON struct{ w io.Writer }
 
 func (p plainJSON) Write(value []byte) (int, error) {
@@ -191,7 +189,7 @@ func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
 	var without []string
 	for _, v := range slices.Concat(s.Validation, s.Test) {
 		if c := x.Graph.Labels[v]; !trained[c] {
-			trained[c] = true // warn once
+			trained[c] = true
 			without = append(without, strconv.Quote(x.Graph.Classes[c]))
 		}
 	}
@@ -205,8 +203,7 @@ func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
 	return notes
 }
 
-// fewestValidated is the fewest validation nodes for naming trials as collapsed or stopped early: with fewer, one node
-// moves the score by over 5 points, two by over lateGain.
+// fewestValidated: with fewer, one node moves the score by over 5 points.
 const fewestValidated = 20
 
 func tells(r *train.Result) bool {
@@ -219,8 +216,7 @@ func tells(r *train.Result) bool {
 	return nodes >= fewestValidated
 }
 
-// collapsed names the trials that learnt nothing, and what to try; "" if there are none. Trials that were better in a
-// later epoch did learn: [stoppedEarly] names them.
+// collapsed names the trials that learnt nothing, and what to try.
 func collapsed(x train.Experiment, results []*train.Result) string {
 	var seeds, try []string
 	best, constant := 0.0, 0.0
@@ -248,12 +244,11 @@ func collapsed(x train.Experiment, results []*train.Result) string {
 		"try %s", seedsInWords(seeds), 100*best, 100*constant, strings.Join(try, ", or "))
 }
 
-// lateGain is how far validation macro F1 must rise after the kept epoch: more than the noise on the 27 validation
-// nodes of Cora's largest train set.
+// lateGain is more than the noise on the 27 validation nodes of Cora's largest train set.
 const lateGain = 0.1
 
-// laterF1 returns the best validation macro F1 after the epoch that early stopping kept, and whether it is far better.
-// Stopping on F1 keeps the best anyway.
+// laterF1 returns the best validation macro F1 after the kept epoch, and whether it is far better. Stopping on F1 keeps
+// the best anyway.
 func laterF1(x train.Experiment, r *train.Result) (best float64, late bool) {
 	for _, epoch := range r.History[min(r.BestEpoch, len(r.History)):] {
 		best = max(best, epoch.ValidationF1)
@@ -262,10 +257,10 @@ func laterF1(x train.Experiment, r *train.Result) (best float64, late bool) {
 }
 
 // stoppedEarly names trials whose validation macro F1 was far better after the kept epoch, as when the loss is lowest
-// before the model predicts well; "" if there are none.
+// before the model predicts well.
 func stoppedEarly(x train.Experiment, results []*train.Result) string {
 	var seeds, epochs []string
-	kept, later := 0.0, 0.0 // the best of each
+	kept, later := 0.0, 0.0
 	for _, r := range results {
 		if best, late := laterF1(x, r); tells(r) && late {
 			seeds, epochs = append(seeds, fmt.Sprint(r.Seed)), append(epochs, fmt.Sprint(r.BestEpoch))

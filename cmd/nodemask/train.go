@@ -105,8 +105,8 @@ type arm struct {
 	usual record.Cell
 }
 
-// arms returns the cells that the flags describe: the preset's, changed by the given axes. The paper's experiment has
-// two, without and with node masking, unless a keep rate is given.
+// arms returns the cells that the flags describe. The paper's experiment has two, without and with node masking, unless
+// a keep rate is given.
 func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 	if f.preset == "" {
 		f.preset = hyper.TraitsOf(f.model).Preset
@@ -180,7 +180,6 @@ var ofModels = map[string]func(hyper.Traits) bool{
 
 func (f *trainFlags) given(flag string) bool { return f.axis(flag).apply != nil }
 
-// check returns an error for invalid flags and for those without effect on what is trained.
 func (f *trainFlags) check(c *cobra.Command, arms []arm) error {
 	cell, changed := arms[0], c.Flags().Changed
 	for _, a := range f.axes {
@@ -222,7 +221,7 @@ func (f *trainFlags) check(c *cobra.Command, arms []arm) error {
 	}
 	for _, flag := range []string{"save-model", "save-cache"} {
 		if file := c.Flags().Lookup(flag).Value.String(); file != "" {
-			if err := checkWritable(flag, file); err != nil { // before training
+			if err := checkWritable(flag, file); err != nil {
 				return err
 			}
 		}
@@ -254,7 +253,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := f.checkText(graph); err != nil { // before training
+	if err := f.checkText(graph); err != nil {
 		return err
 	}
 	if arms[0].OwnSplit {
@@ -291,8 +290,6 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	return nil
 }
 
-// differs describes how the training differs from the paper's experiment, if comparable, or that nothing is masked
-// though this was not asked for; else "".
 func (f *trainFlags) differs(c *cobra.Command, cell record.Cell) string {
 	p := cell.Parameters
 	switch _, masked, err := judge.Arms(f.data, f.model, cell.Setting, f.trainPercent); {

@@ -51,7 +51,7 @@ func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets
 	results, err := runTrials(c, b, x, hyper.Seeds(f.seed, f.trials), f.jobs, emit, run)
 	if !f.json && len(results) > 0 {
 		fmt.Fprintln(out, svg.Plain(title(x, f.preset)+f.changed(c, a.Cell, a.usual)))
-		if split := splitOf(results); split != nil && !x.OwnSplit { // the title has its own sizes
+		if split := splitOf(results); split != nil && !x.OwnSplit {
 			fmt.Fprintln(out, sizes(split))
 		}
 		if err := printTable(out, trialTable(results), false); err != nil {
@@ -134,7 +134,7 @@ func (f *trainFlags) checkText(g *datasets.Graph) error {
 
 func (f *trainFlags) readBack(saved *cached.Model) error {
 	if info, err := os.Stat(f.saveModel); err == nil && !info.Mode().IsRegular() {
-		return nil // a pipe
+		return nil
 	}
 	m, err := cached.LoadModel(f.saveModel)
 	if err == nil && m.Fingerprint() != saved.Fingerprint() {
@@ -150,7 +150,6 @@ func (f *trainFlags) readBack(saved *cached.Model) error {
 	return c.Close()
 }
 
-// save writes the best trial's model, and its cache if asked: both or neither.
 func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train.Result) error {
 	best := results[slices.IndexFunc(results, func(r *train.Result) bool { return r.Weights != nil })]
 	saved := best.Saved(x)
@@ -178,8 +177,7 @@ func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train
 
 type runFunc = func(context.Context, *backend.Backend, []uint64, train.RunOptions) ([]*train.Result, error)
 
-// runTrials runs an experiment with a progress line, and calls emit, if not nil, per trial in the order of the seeds.
-// Only the best result keeps its weights and cache. If interrupted, it returns the results so far with the error.
+// runTrials calls emit, if not nil, per trial in the order of the seeds.
 func runTrials(c *cobra.Command, b *backend.Backend, x train.Experiment, seeds []uint64, jobs int,
 	emit func(*train.Result) error, run runFunc) ([]*train.Result, error) {
 	if jobs == 0 {
@@ -236,8 +234,8 @@ func flagsOf(choices []record.Choice, without []string) (flags []string) {
 	return flags
 }
 
-// changed returns the flags that differ from the preset's cell and change numbers, for the title: runs with different
-// numbers must not share a title. "" if there are none.
+// changed returns the flags that differ from the preset's cell, for the title: runs with different numbers must not
+// share a title.
 func (f *trainFlags) changed(c *cobra.Command, cell, usual record.Cell) string {
 	flags := flagsOf(cell.Differences(usual), titled)
 	if f.splitSeed != 1 {

@@ -100,7 +100,6 @@ columns in a pipe; a file of --output has whole lines.`,
 	return c
 }
 
-// takeEnding chooses the format by the ending of --output, unless --format does; the two must agree.
 func (f *treeFlags) takeEnding(changed func(string) bool) error {
 	format := map[string]string{".txt": formatText, ".svg": formatSVG, ".html": formatHTML}
 	ending := strings.ToLower(filepath.Ext(f.output))
@@ -159,14 +158,14 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 	return nil
 }
 
-// The formats of tree. formatHTML is interactive, and shows a graph rather than a tree.
+// formatHTML shows a graph rather than a tree.
 const formatText, formatSVG, formatHTML = "text", "svg", "html"
 
 type treeGraph struct {
 	*datasets.Graph
 	names []string // nil: numbers
 	root  int32
-	mask  []bool // nil: no masking
+	mask  []bool
 }
 
 func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
@@ -194,8 +193,7 @@ func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
 	return nil
 }
 
-// nodeOf finds a node as [datasets.Graph.FindNode] does: by its id, else by its number. If the text may mean another
-// node, it writes that to notes.
+// nodeOf finds a node by its id, else by its number. If the text may mean another node, it writes that to notes.
 func nodeOf(notes io.Writer, flag, id, data string, g *datasets.Graph) (int32, error) {
 	node, other := g.FindNode(id)
 	if node < 0 {

@@ -1,5 +1,4 @@
-// Package svg has what all drawings of this project share: the sheet that they stand on, its colours for light and dark
-// pages, and text that is safe to write on it.
+// Package svg has what all drawings share: their sheet, colours for light and dark pages, and safe text.
 package svg
 
 import (
@@ -13,12 +12,12 @@ import (
 // Ink is the colour of the text around a drawing.
 const Ink = "currentColor"
 
-// Colour holds a colour as CSS writes it: one shade for a light page and one for a dark page.
+// Colour is a CSS colour on a light page and on a dark page.
 type Colour struct{ Light, Dark string }
 
-// Palette has the colours of all drawings of this project: blue, vermilion, bluish green, reddish purple, orange,
-// sky blue and yellow of Okabe and Ito, which the colour-blind can tell apart too. They stand out at a contrast of 3:1
-// or more, the light shades on white and the dark ones on #121212. Okabe and Ito's black is [Ink].
+// Palette has blue, vermilion, bluish green, reddish purple, orange, sky blue and yellow of Okabe and Ito, which the
+// colour-blind can tell apart. Their contrast is 3:1 or more: the light shades on white, the dark ones on #121212.
+// Okabe and Ito's black is [Ink].
 var Palette = []Colour{
 	{"#0072B2", "#4AA3DF"},
 	{"#D55E00", "#E8742A"},
@@ -29,7 +28,6 @@ var Palette = []Colour{
 	{"#857C00", "#F0E442"},
 }
 
-// light returns a colour of [Palette] on a light page; the number behind the last is [Ink].
 func light(colour int) string {
 	if colour == len(Palette) {
 		return Ink
@@ -37,30 +35,29 @@ func light(colour int) string {
 	return Palette[colour].Light
 }
 
-// Fill returns the attributes that fill a shape with a colour of [Palette], or with [Ink] behind the last. The style
-// sheet of [Sheet] finds it by its class, and [Stroke]'s line too.
+// Fill returns the attributes that fill a shape with a colour of [Palette], or with [Ink] behind the last.
 func Fill(colour int) string { return fmt.Sprintf(`class="fill%d" fill="%s"`, colour, light(colour)) }
 
-// Stroke returns the attributes that draw a line in a colour as [Fill] takes it.
+// Stroke returns the attributes that draw a line in such a colour.
 func Stroke(colour int, width float64) string {
 	return fmt.Sprintf(`class="line%d" stroke="%s" stroke-width="%s" fill="none"`, colour, light(colour), Px(width))
 }
 
-// Px returns a length as SVG writes it, to a hundredth of a pixel.
+// Px returns a length to a hundredth of a pixel.
 func Px(v float64) string {
 	return strconv.FormatFloat(math.Round(100*v)/100+0, 'f', -1, 64) // +0: no -0
 }
 
-// Sheet is what a drawing stands on: its size, its colours on light and dark pages, and its words for screen readers.
+// Sheet is a drawing's size, colours, and words for screen readers.
 type Sheet struct {
 	ID, Title, Description string
-	Colours                []int   // of [Palette], that the drawing has
+	Colours                []int
 	Width, Height          float64 // in CSS pixels
 	Scrolls                bool    // where it is too wide, instead of shrinking
 }
 
-// SVG returns the drawing of shapes, which are elements of SVG. It takes its colours from the page, or where it is a
-// page of its own, from the reader's choice of light or dark.
+// SVG returns the drawing of shapes, elements of SVG. It takes its colours from the page, or as a file from the
+// reader's choice of light or dark.
 func (s Sheet) SVG(shapes string) []byte {
 	var b strings.Builder
 	id, title, style := ElementID(s.ID), Plain(s.Title), "max-width:100%"

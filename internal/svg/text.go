@@ -7,13 +7,12 @@ import (
 	"unicode"
 )
 
-// FontFamily is the reader's system font, in CSS and SVG syntax.
 const FontFamily = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif"
 
 // Escape returns s escaped for text or attributes in HTML and XML. Characters that XML cannot hold become U+FFFD.
 func Escape(s string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder never fails
+	_ = xml.EscapeText(&b, []byte(s))
 	return b.String()
 }
 
@@ -45,8 +44,7 @@ func Name(node int32, names []string) string {
 	return fmt.Sprint(node)
 }
 
-// ElementID returns s as an id valid in HTML, XML and CSS: all but letters, digits, - and _ become -, and it begins
-// with a letter.
+// ElementID returns s as an id valid in HTML, XML and CSS.
 func ElementID(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
