@@ -110,27 +110,6 @@ func TestBuildsInTwoFoldersAreTheSameBytes(t *testing.T) {
 	require.True(t, bytes.Equal(programs[0], programs[1]))
 }
 
-func TestTheCommandIsTheSameBytesInTwoClones(t *testing.T) {
-	if os.Getenv("NODEMASK_TORTURE") == "" {
-		t.Skip("skipped: it builds the command twice; NODEMASK_TORTURE=1 runs it")
-	}
-	root, err := checkout.Root()
-	require.NoError(t, err)
-	var programs [2][]byte
-	for i := range programs {
-		clone := filepath.Join(t.TempDir(), fmt.Sprintf("clone%d", i))
-		said, err := exec.Command("git", "clone", "-q", root, clone).CombinedOutput()
-		require.NoError(t, err, string(said))
-		file := filepath.Join(clone, "bin", "nodemask")
-		said, err = Build(t.Context(), Program{Project: clone, Package: "./cmd/nodemask", File: file,
-			Environment: []string{"GOWORK=off"}})
-		require.NoError(t, err, string(said))
-		programs[i], err = os.ReadFile(file)
-		require.NoError(t, err)
-	}
-	require.True(t, bytes.Equal(programs[0], programs[1]))
-}
-
 func TestSetupMakeAndReleaseCompileWithTheSameFlags(t *testing.T) {
 	root, err := checkout.Root()
 	require.NoError(t, err)
