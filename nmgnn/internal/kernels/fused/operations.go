@@ -1,6 +1,7 @@
 package fused
 
 import (
+	"math"
 	"reflect"
 	"slices"
 	"unsafe"
@@ -38,6 +39,7 @@ var hastened = []struct {
 	{compute.OpTypeMax, "ops.execMax", binary(lanes.Maxima)},
 	{compute.OpTypeSign, "ops.execSign", unary(lanes.Signs)},
 	{compute.OpTypeSqrt, "ops.execSqrt", unary(lanes.Roots)},
+	{compute.OpTypeWhere, "ops.execWhere", (*goInsides).where},
 	{compute.OpTypeReduceSum, "ops.execReduce", (*goInsides).columnSums},
 	{compute.OpTypeTranspose, "ops.execTranspose", (*goInsides).transpose},
 	{compute.OpTypeSlice, "ops.execSlice", (*goInsides).slice},
@@ -262,6 +264,30 @@ func unary(f lanes.Function) loop {
 		}
 		return func(y []float32) { f.Run(0, 0, lanes.Slice(x), lanes.Slice(y), lanes.Int(len(x))) }, []int{0}
 	}
+}
+
+// Which numbers are chosen is random, so it goes without branches.
+func (t *goInsides) where(_ unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
+	chosen, isBool := (*(*any)(unsafe.Add(inputs[0], t.flat))).([]bool)
+	x, _, isX := t.numbers(inputs[1])
+	z, _, isZ := t.numbers(inputs[2])
+	if !isBool || !isX || !isZ || len(chosen) < few || min(len(x), len(z)) == 0 {
+		return nil, nil
+	}
+	each := func(x []float32) int { return min(len(x)-1, 1) } // a single number stands for all
+	xStep, zStep := each(x), each(z)
+	return func(y []float32) {
+		forRows((len(y)+chunk-1)/chunk, len(y), func(from, to int) {
+			for i := from * chunk; i < min(to*chunk, len(y)); i++ {
+				var mask uint32
+				if chosen[i] {
+					mask = math.MaxUint32
+				}
+				a, b := math.Float32bits(x[i*xStep]), math.Float32bits(z[i*zStep])
+				y[i] = math.Float32frombits(b ^ (a^b)&mask)
+			}
+		})
+	}, []int{1, 2}
 }
 
 func (t *goInsides) axes(node unsafe.Pointer) []int {

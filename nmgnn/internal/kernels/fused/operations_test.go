@@ -111,6 +111,10 @@ func TestHastenedOperationsAreGoMLXsToTheLastBit(t *testing.T) {
 			}
 			check(t, r, func(x []*Node) *Node { return f(x[0], x[1]) }, x, z)
 		}
+		for _, sizes := range [][2][]int{{{m, n}, {m, n}}, {{}, {m, n}}, {{m, n}, {}}, {{}, {}}} {
+			check(t, r, func(x []*Node) *Node { return Where(LessThan(x[0], ZerosLike(x[0])), x[1], x[2]) }, []int{m, n},
+				sizes[0], sizes[1])
+		}
 		for _, f := range one {
 			check(t, r, func(x []*Node) *Node { return f(x[0]) }, []int{m, n})
 		}
