@@ -133,6 +133,9 @@ func trialTable(results []*train.Result) plots.Table {
 		{"micro F1 %", func(r *train.Result) float64 { return r.Test.MicroF1 }},
 		{"accuracy %", func(r *train.Result) float64 { return r.Test.Accuracy }},
 	}
+	if !slices.ContainsFunc(results, func(r *train.Result) bool { return r.AUC == nil }) {
+		columns = append(columns, column{"AUC %", func(r *train.Result) float64 { return *r.AUC }})
+	}
 	if results[0].Cached != nil {
 		columns = slices.Insert(columns, 1,
 			column{"cached: macro F1 %", func(r *train.Result) float64 { return r.Cached.MacroF1 }},

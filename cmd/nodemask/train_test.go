@@ -103,7 +103,7 @@ func TestTrainPrintsJSONInTheOrderOfSeeds(t *testing.T) {
 	require.Len(t, lines, 3)
 	for i, line := range lines {
 		for _, key := range []string{"data", "model", "setting", "train_percent", "keep_rate", "layers", "seed", "split_hash",
-			"macro_f1", "micro_f1", "accuracy",
+			"macro_f1", "micro_f1", "accuracy", "auc",
 			"best_epoch", "epochs", "seconds", "backend", "version", "source", "split_seed", "dropout", "learning_rate",
 			"weight_decay", "stop_on"} {
 			assert.Contains(t, line, key)

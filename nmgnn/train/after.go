@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"errors"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -68,6 +69,29 @@ func (t *trainer) Predict() (classes []int32, err error) {
 		return nil, err
 	}
 	return last(all).Classes(), nil
+}
+
+// auc returns nil unless the test nodes are of both of two classes. With a shared predictor, which keeps no logits, it
+// returns nil too.
+func (t *trainer) auc() (*float64, error) {
+	if t.graph.NumClasses() != 2 || t.predictor != nil {
+		return nil, nil
+	}
+	all, err := t.Representations()
+	if err != nil {
+		return nil, err
+	}
+	logits, scored := last(all), t.view.Test.Score
+	scores, second := make([]float32, len(scored)), make([]bool, len(scored))
+	for i, v := range scored {
+		row := logits.Row(int(v))
+		scores[i], second[i] = row[1]-row[0], t.test.labels[i] == 1
+	}
+	if !slices.Contains(second, true) || !slices.Contains(second, false) {
+		return nil, nil
+	}
+	auc, err := rocArea(scores, second)
+	return &auc, err
 }
 
 // Cache returns the cached representations that nodes arriving later read.

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -121,4 +122,50 @@ func untrainedIsFirst(t *testing.T, b *backend.Backend, g *datasets.Graph, view 
 	ours, err := got.Represent(b, g.Edges, g.Features, infer.Options{})
 	require.NoError(t, err)
 	require.Equal(t, theirs, ours)
+}
+
+func TestTwoClassesHaveAnAUC(t *testing.T) {
+	_, settings := blocks(t, 5)
+	for classes := 2; classes <= 3; classes++ {
+		g, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 150, Classes: classes})
+		require.NoError(t, err)
+		r := NewRunner(gnntest.Go(t))
+		result, err := r.Trial(t.Context(), Experiment{Graph: g, Parameters: settings, Setting: datasets.Inductive,
+			TrainPercent: 20, SplitSeed: 1}, 1, nil)
+		require.NoError(t, err)
+		if classes == 3 {
+			require.Nil(t, result.AUC)
+		} else {
+			all, err := r.trainer.Representations()
+			require.NoError(t, err)
+			ordered, pairs := 0.0, 0.0
+			scored := r.trainer.view.Test.Score
+			for i, v := range scored {
+				for j, u := range scored {
+					if r.trainer.test.labels[i] == 1 && r.trainer.test.labels[j] == 0 {
+						pairs++
+						a, b := last(all).Row(int(v)), last(all).Row(int(u))
+						if a[1]-a[0] > b[1]-b[0] {
+							ordered++
+						}
+					}
+				}
+			}
+			require.InDelta(t, ordered/pairs, *result.AUC, 1e-12)
+			require.Greater(t, *result.AUC, 0.6)
+		}
+		r.Close()
+	}
+}
+
+func TestAUCCountsPairs(t *testing.T) {
+	auc, err := rocArea([]float32{3, 1, 2, 2, 0}, []bool{true, false, true, false, true})
+	require.NoError(t, err)
+	require.InDelta(t, 3.5/6, auc, 1e-15) // 3 beats 1 and 2; 2 beats 1 and equals 2; 0 beats none
+	for _, of := range [][]bool{{true}, {true, true}, {false, false}} {
+		_, err = rocArea([]float32{1, 2}, of)
+		require.Error(t, err)
+	}
+	_, err = rocArea([]float32{1, float32(math.NaN())}, []bool{true, false})
+	require.ErrorContains(t, err, "node 1 is NaN")
 }

@@ -23,6 +23,7 @@ type Result struct {
 	Seconds     float64       // training and evaluation, without compiling
 	Validation  stats.Metrics // at the best epoch, in the validation graph
 	Test        stats.Metrics // in the test graph
+	AUC         *float64      // of the test nodes by ROC; nil: not two classes, or trained in batches
 	Predictions []int32       // class of every node of the whole graph; -1 outside the test graph
 	Weights     []infer.Weight
 

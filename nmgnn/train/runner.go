@@ -58,6 +58,9 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
 		all, reached, cached := newcomers.Count(r.trainer.view, len(r.trainer.model.Layers))
 		trial.Nodes = &NodeCounts{All: all, Reached: reached, Cached: cached}
 	}
+	if trial.AUC, err = r.trainer.auc(); err != nil {
+		return nil, err
+	}
 	if x.Smoothness {
 		s, err := r.trainer.Smoothness(ctx)
 		if err != nil {

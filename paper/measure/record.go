@@ -42,6 +42,10 @@ func Record(x train.Experiment, b *backend.Backend, r *train.Result) record.Reco
 	if r.Nodes != nil {
 		c.Nodes, c.NodesReached, c.NodesCached = r.Nodes.All, r.Nodes.Reached, r.Nodes.Cached
 	}
+	if r.AUC != nil {
+		auc := 100 * *r.AUC
+		c.AUC = &auc
+	}
 	if r.Cached != nil {
 		f1 := 100 * r.Cached.MacroF1
 		c.MacroF1Together = &f1

@@ -36,7 +36,7 @@ func check(r Record, c Cell) error {
 	if r.Readings != nil {
 		return checkReadings(r, c)
 	}
-	for _, score := range []*float64{&r.MacroF1, &r.MicroF1, &r.Accuracy, r.MacroF1Together, r.MacroF1Apart} {
+	for _, score := range []*float64{&r.MacroF1, &r.MicroF1, &r.Accuracy, r.AUC, r.MacroF1Together, r.MacroF1Apart} {
 		if score != nil && !(*score >= 0 && *score <= 100) {
 			return fmt.Errorf("a score of %v: expected 0 to 100 percent", *score)
 		}

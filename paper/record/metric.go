@@ -10,6 +10,7 @@ const (
 	MacroF1         Metric = "macro F1"
 	MicroF1         Metric = "micro F1"
 	Accuracy        Metric = "accuracy"
+	AUC             Metric = "AUC"                          // of two classes
 	MacroF1Together Metric = "macro F1 with caching"        // new nodes see one another
 	MacroF1Apart    Metric = "macro F1 with caching, apart" // they do not
 	MADHidden       Metric = "MAD of the last hidden representation"
@@ -33,6 +34,8 @@ func (m Metric) Of(r Record) (float64, bool) {
 		return r.MicroF1, r.whole()
 	case Accuracy:
 		return r.Accuracy, r.whole()
+	case AUC:
+		return measured(r.AUC)
 	case MacroF1Together:
 		return measured(r.MacroF1Together)
 	case MacroF1Apart:

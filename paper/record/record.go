@@ -22,12 +22,13 @@ type Record struct {
 	OwnSplit          bool              `json:"own_split,omitempty"`
 	ValidationPercent int               `json:"validation_percent,omitempty"`
 	hyper.Parameters
-	Seed      uint64  `json:"seed"`
-	SplitSeed uint64  `json:"split_seed"`
-	SplitHash string  `json:"split_hash"`
-	MacroF1   float64 `json:"macro_f1"`
-	MicroF1   float64 `json:"micro_f1"`
-	Accuracy  float64 `json:"accuracy"`
+	Seed      uint64   `json:"seed"`
+	SplitSeed uint64   `json:"split_seed"`
+	SplitHash string   `json:"split_hash"`
+	MacroF1   float64  `json:"macro_f1"`
+	MicroF1   float64  `json:"micro_f1"`
+	Accuracy  float64  `json:"accuracy"`
+	AUC       *float64 `json:"auc,omitempty"` // of two classes, in percent
 	// Over all nodes of the test graph, by representation.
 	MAD *stats.Smoothness `json:"mad,omitempty"`
 	// Inductive: nodes needed to predict the test nodes: all (the paper's count), those reached, with a cache.

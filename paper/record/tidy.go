@@ -41,7 +41,7 @@ func Tidy(records []Record) [][]string {
 		name   string
 		metric Metric
 	}{
-		{"macro_f1", MacroF1}, {"micro_f1", MicroF1}, {"accuracy", Accuracy},
+		{"macro_f1", MacroF1}, {"micro_f1", MicroF1}, {"accuracy", Accuracy}, {"auc", AUC},
 		{"macro_f1_from_cache", MacroF1Together}, {"macro_f1_from_cache_apart", MacroF1Apart},
 		{"mad_hidden", MADHidden}, {"mad_logits", MADLogits}, {"mad_probabilities", MADSoftmax},
 		{"nodes", Nodes}, {"nodes_reached", NodesReached}, {"nodes_from_cache", NodesCached},
