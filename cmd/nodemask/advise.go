@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -30,7 +31,7 @@ import (
 
 func newAdviseCommand() *cobra.Command {
 	var data, dataDir, setting, backendID, folder, output string
-	var asJSON bool
+	var predict, asJSON bool
 	o := advice.Options{}
 	c := &cobra.Command{
 		Use:   "advise",
@@ -43,7 +44,8 @@ others, until the answer is clear or the budget is spent. What was trained is ke
 content, so the same command goes on where it stopped. docs/ADVICE.md has the rule and how often it was wrong.`,
 		Example: `  nodemask advise --data my-graph
   nodemask advise --data cora --models gin --setting transductive
-  nodemask advise --data graph.npz --budget 1h -o advice.html`,
+  nodemask advise --data graph.npz --budget 1h -o advice.html
+  nodemask advise --data graph.npz --predict`,
 	}
 	flags := c.Flags()
 	addData(flags, &data, &dataDir)
@@ -55,6 +57,7 @@ content, so the same command goes on where it stopped. docs/ADVICE.md has the ru
 	flags.DurationVar(&o.Budget, "budget", 5*time.Minute, "how long training may take")
 	addResults(flags, &folder, "", ", to go on from (default: in the user's cache, by the graph's content)")
 	addOutput(flags, &output, "", "a page with everything, .html")
+	flags.BoolVar(&predict, "predict", false, "train nothing: print what a rule fitted on other graphs says of masking")
 	flags.BoolVar(&asJSON, "json", false, "print JSON instead of the sentence and the table")
 	flags.IntVar(&o.Jobs, "jobs", usualJobs(), "trials side by side")
 	addBackend(flags, &backendID, "")
@@ -86,6 +89,13 @@ content, so the same command goes on where it stopped. docs/ADVICE.md has the ru
 		o.Data = data
 		if o.Graph, err = openGraph(c.Context(), w, data, dataDir); err != nil {
 			return err
+		}
+		if predict {
+			settings := o.Settings
+			if settings == nil {
+				settings = datasets.Settings()
+			}
+			return predictMasking(c.OutOrStdout(), o.Graph, settings, cmp.Or(o.TrainPercent, usualTrainPercent))
 		}
 		say := progressOf(w)
 		a, err := advise(c.Context(), w, o, backendID, folder, func(what string, s measure.State) {

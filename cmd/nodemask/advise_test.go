@@ -11,6 +11,7 @@ import (
 
 	"nodemask/advice"
 	"nodemask/nb/worker"
+	"nodemask/paper/judge"
 )
 
 func TestAdviseSaysWhatItCannotDoInALineAndExitCode2(t *testing.T) {
@@ -88,4 +89,19 @@ func TestAdviseNamesTheFlagWhereNothingCanBeKept(t *testing.T) {
 	put(t, filepath.Dir(file), "file", "")
 	fails(t, 1, "what is trained is kept there: expected --results with a folder that can be written to", "advise",
 		"--data", easyGraph(t), "--results", file, "--budget", "1s")
+}
+
+func TestARuleOnMaskingIsToldWithoutTraining(t *testing.T) {
+	dir := smallGraph(t)
+	out, errs := succeeds(t, "advise", "--data", dir, "--predict", "--setting", "inductive")
+	require.Contains(t, out, "on small, 10 % to train on, by rule and without training:\n")
+	masked, rescaled := judge.Fit(judge.Cases(), false), judge.Fit(judge.Cases(), true)
+	require.Contains(t, out, "\nMasking. "+masked.Words()+"\nRescaled. "+rescaled.Words()+"\n")
+	require.NotContains(t, out, "transductive")
+	require.NotContains(t, errs, "backend")
+
+	out, _ = succeeds(t, "data", "describe", dir)
+	require.Contains(t, out, "adjusted homophily")
+	require.Contains(t, out, fmt.Sprintf("by a rule that is right in %d of %d cases", max(masked.Right, masked.Nothing),
+		masked.Cases))
 }

@@ -157,6 +157,9 @@ type described struct {
 	Licence  string      `json:"licence,omitempty"`
 	Homepage string      `json:"homepage,omitempty"`
 	Files    []fileState `json:"files,omitempty"`
+	// Beforehand are quantities at 10 % to train on that may tell what masking does; Masking is what they mean.
+	Beforehand string `json:"beforehand,omitempty"`
+	Masking    string `json:"masking,omitempty"`
 }
 
 type fileState struct {
@@ -177,6 +180,7 @@ func (f *dataFlags) describe(c *cobra.Command, name string) error {
 		g, err := datasets.Open(c.Context(), name, openOptions(f.dir))
 		if err == nil {
 			d.Description = datasets.Describe(g)
+			d.Beforehand, d.Masking = outlook(g)
 		}
 		return err
 	})
@@ -219,6 +223,8 @@ func (d described) tables() []plots.Table {
 	for _, fact := range d.Facts() {
 		add(fact[0], fact[1])
 	}
+	add("beforehand", d.Beforehand)
+	add("masking", d.Masking)
 	add("what", d.What)
 	add("licence", d.Licence)
 	add("homepage", d.Homepage)

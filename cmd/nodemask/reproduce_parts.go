@@ -55,13 +55,14 @@ type partRun struct {
 	*cobra.Command
 	*runFlags         // nil: show only
 	part, data, model string
+	folder            string // of all results
 	store             *record.Store
 	protocol          string
 	seeds             []uint64
 }
 
 func openPart(c *cobra.Command, part, folder, data, model string) (partRun, error) {
-	r := partRun{Command: c, part: part, data: data, model: model, protocol: judge.FirstProtocol(),
+	r := partRun{Command: c, part: part, folder: folder, data: data, model: model, protocol: judge.FirstProtocol(),
 		seeds: judge.Seeds(judge.FirstDepthSplit, judge.DepthSplits)}
 	in := report.FirstFolder
 	switch of := judge.Part(part); {
@@ -86,8 +87,11 @@ func (r partRun) run() error {
 	if design, tunes := r.design(); tunes {
 		return r.runTuned(design)
 	}
-	if r.part == depthPart {
+	switch {
+	case r.part == depthPart:
 		return r.runDepth()
+	case r.part == string(judge.Graphs) && r.runFlags == nil:
+		return r.showGraphs()
 	}
 	return r.runReadings()
 }
@@ -258,6 +262,31 @@ func (r partRun) printCited(results *record.Results, questions []judge.Question)
 		}
 	}
 	return w.Flush()
+}
+
+// showGraphs prints the third protocol's answers.
+func (r partRun) showGraphs() error {
+	e, w := report.Open(r.folder), r.OutOrStdout()
+	for _, model := range judge.Graphs.Models() {
+		t, err := e.GraphsTable(model)
+		if err != nil {
+			return err
+		}
+		if err := printTable(w, t, false); err != nil {
+			return err
+		}
+	}
+	sign, err := e.OneSign()
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(w, sign)
+	if err := printTable(w, report.BeforehandTable(), false); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "Masking. %s\nRescaled. %s\n", judge.Fit(judge.Cases(), false).Words(),
+		judge.Fit(judge.Cases(), true).Words())
+	return cmp.Or(e.Err(), err)
 }
 
 func pointsOf(t stats.TTest) string {

@@ -116,6 +116,28 @@ func TestDocsSumUpTheCommittedResults(t *testing.T) {
 	requireSays(t, report, "trials", trialsText(artifacts, e)+"\n")
 }
 
+func TestThePageOnGraphsIsThatOfTheCommittedResults(t *testing.T) {
+	e := committed(t)
+	page := "../../docs/GRAPHS.md"
+	sign, err := e.OneSign()
+	require.NoError(t, err)
+	text := map[string]string{"one sign": sign, "dense": DenseGraphs(), "rules": "- Masking. " +
+		judge.Fit(judge.Cases(), false).Words() + "\n- Masking, rescaled. " + judge.Fit(judge.Cases(), true).Words() + "\n"}
+	tables := map[string]plots.Table{"beforehand": BeforehandTable(), "predictions": PredictionsTable()}
+	for _, model := range judge.Graphs.Models() {
+		if tables[model], err = e.GraphsTable(model); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, table := range tables {
+		text[name], err = table.Render(plots.FormatMarkdown)
+		require.NoError(t, err)
+	}
+	for name, says := range text {
+		requireSays(t, page, name, says)
+	}
+}
+
 // wrapped wraps paragraphs and list items at 120 columns and never breaks commands.
 func wrapped(text string) string {
 	lines := strings.Split(text, "\n")
@@ -163,7 +185,7 @@ func TestTheFiguresInDocsDrawTheCommittedResults(t *testing.T) {
 	levels, err := e.Levels()
 	require.NoError(t, err)
 	drawings := map[string]func() ([]byte, error){gainsID: func() ([]byte, error) { return Clickable(gains) },
-		levelsID: levels.SVG, "claims": ClaimsForest(artifacts, e).SVG}
+		levelsID: levels.SVG, "claims": ClaimsForest(artifacts, e).SVG, GraphsID: GraphsForest().SVG}
 	for _, part := range []judge.Part{judge.Departures, judge.Scale} {
 		f, err := e.PartForest(part)
 		require.NoError(t, err)

@@ -20,6 +20,7 @@ type Evidence struct {
 	load     func(...record.Pair) ([]record.Record, error) // without pairs, all
 	all      *record.Results                               // of the first protocol
 	cited    *record.Results                               // of the second protocol
+	third    *record.Results                               // of the third protocol
 	tables   []*record.Results                             // the first that has a cell counts
 	answers  [][]judge.Answer                              // of the grid; nil: not yet
 	verdicts map[string]Verdict                            // by claim ID
@@ -44,6 +45,7 @@ func Open(folder string) *Evidence {
 	}
 	e.all = part(FirstFolder, judge.FirstProtocol(), nil)
 	e.cited = part(SecondFolder, judge.SecondProtocol(), nil)
+	e.third = part(ThirdFolder, judge.ThirdProtocol(), nil)
 	e.prepare()
 	shown := func(key string) bool { return readOff().trained[key] }
 	e.tables = []*record.Results{part(SecondFolder, judge.SecondProtocol(), shown),

@@ -72,7 +72,7 @@ func (e *Evidence) words() text.FuncMap {
 			}
 			return words, nil
 		},
-		"gain": e.gain, "gains": e.gainsOf, "instead": e.instead, "stated": e.stated, "published": published,
+		"graphs": GraphsSentence, "gain": e.gain, "gains": e.gainsOf, "instead": e.instead, "stated": e.stated, "published": published,
 		"distance": e.distance, "early": e.earlyEpochs, "single": e.singleClass, "without90": e.without90,
 		"untuned": e.untuned, "tuned": e.tunedAgainst, "sub": func(a, b float64) float64 { return a - b },
 		"is": e.graded, "cost": e.cost, "mad": e.madOf, "f1": e.f1Of, "rank": e.rankOfLevels, "scaled": e.scaled,

@@ -1,0 +1,491 @@
+package judge
+
+import (
+	_ "embed" // the cases
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/stat"
+
+	"nodemask/datasets"
+	"nodemask/paper/record"
+	"nodemask/stats"
+)
+
+// Case is a graph, setting and size of the third protocol's H3.
+type Case struct {
+	Data         string           `json:"data"`
+	Setting      datasets.Setting `json:"setting"`
+	TrainPercent int              `json:"train_percent"`
+	Quantities
+	// Fragility is what stopping on macro F1 alone gives the plain model, in points.
+	Fragility float64 `json:"fragility"`
+	// Masked and Rescaled are the effects of masking, and of masking with rescaling.
+	Masked   CaseEffect `json:"masked"`
+	Rescaled CaseEffect `json:"rescaled"`
+}
+
+// CaseEffect is an effect in points of macro F1 with its 95 % interval, over so many splits.
+type CaseEffect struct {
+	Mean   float64 `json:"mean"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+	Splits int     `json:"splits"`
+}
+
+// Nothing is the outcome of a case whose interval has 0 in it.
+const Nothing Verdict = "nothing"
+
+// Outcome returns Helps, Hurts or Nothing by the interval alone.
+func (e CaseEffect) Outcome() Verdict {
+	switch {
+	case e.Low > 0:
+		return Helps
+	case e.High < 0:
+		return Hurts
+	}
+	return Nothing
+}
+
+// of returns the effect of masking, or of masking with rescaling.
+func (c Case) of(rescaled bool) CaseEffect {
+	if rescaled {
+		return c.Rescaled
+	}
+	return c.Masked
+}
+
+//go:embed cases.json
+var casesJSON []byte
+
+// Cases returns the cases that rules are fitted to: those with trials when they were written.
+var Cases = sync.OnceValue(func() (cases []Case) {
+	if err := json.Unmarshal(casesJSON, &cases); err != nil {
+		panic(err) // embedded
+	}
+	return cases
+})
+
+// fewestSplits makes a case.
+const fewestSplits = 5
+
+// CaseQuestion returns the question that a case's effects answer: masking, then masking with rescaling, in GIN stopped
+// on macro F1.
+func CaseQuestion(data string, setting datasets.Setting, trainPercent int) (Question, error) {
+	part := Cited
+	if _, ok := GraphFileOf(data); ok {
+		part = Graphs
+	}
+	q, err := QuestionOf(part, data, "gin", setting)
+	if err != nil {
+		return q, err
+	}
+	q.Sizes = []int{trainPercent}
+	_, q.Readings = graphReadings(q.Axes, q.Model, setting)
+	return q, nil
+}
+
+// CaseOf returns the case of a graph's trainings with these quantities; ok is false with fewer than five splits.
+func CaseOf(r *record.Results, data string, setting datasets.Setting, trainPercent int, of Quantities) (c Case,
+	ok bool, err error) {
+	c = Case{Data: data, Setting: setting, TrainPercent: trainPercent, Quantities: of}
+	q, err := CaseQuestion(data, setting, trainPercent)
+	if err != nil {
+		return c, false, err
+	}
+	effects, err := q.Effects(r)
+	if err != nil || len(effects.Splits) < fewestSplits {
+		return c, false, err
+	}
+	for i, to := range []*CaseEffect{&c.Masked, &c.Rescaled} {
+		pooled := effects.Effects[i].Pooled
+		*to = CaseEffect{pooled.MeanDifference, pooled.Low, pooled.High, len(effects.Splits)}
+	}
+	onF1, err := q.F1(r, q.Readings[0], Plain, trainPercent)
+	if err != nil {
+		return c, false, err
+	}
+	either, err := q.F1(r, make(Reading, len(q.Axes)), Plain, trainPercent)
+	for _, split := range effects.Splits {
+		c.Fragility += (onF1[split] - either[split]) / float64(len(effects.Splits))
+	}
+	return c, true, err
+}
+
+// Quantity is one of H3's.
+type Quantity struct {
+	Name  string
+	Of    func(Case) float64
+	After bool // takes trainings: no rule may use it
+}
+
+// CaseQuantities returns H3's quantities in the protocol's order.
+func CaseQuantities() []Quantity {
+	return []Quantity{
+		{"fragility", func(c Case) float64 { return c.Fragility }, true},
+		{"train neighbours", func(c Case) float64 { return c.TrainNeighbours }, false},
+		{"degree", func(c Case) float64 { return c.Degree }, false},
+		{"adjusted homophily", func(c Case) float64 { return c.AdjustedHomophily }, false},
+		{"train share", func(c Case) float64 { return c.TrainShare }, false},
+		{"shift of degrees", func(c Case) float64 { return c.DegreeShift }, false},
+	}
+}
+
+// Correlation is Spearman's rank correlation of a quantity with the effect, with its 95 % interval over whole graphs.
+type Correlation struct {
+	Quantity       string
+	Rho, Low, High float64
+	Cases          int
+}
+
+const bootstraps = 2000
+
+// Correlations returns each quantity's rank correlation with the effect over cases.
+func Correlations(cases []Case, rescaled bool) (all []Correlation) {
+	graphs := byGraph(cases)
+	for _, q := range CaseQuantities() {
+		rho := func(cases []Case) (float64, bool) {
+			var x, y []float64
+			for _, c := range cases {
+				x, y = append(x, q.Of(c)), append(y, c.of(rescaled).Mean)
+			}
+			return spearman(x, y)
+		}
+		c := Correlation{Quantity: q.Name, Cases: len(cases)}
+		c.Rho, _ = rho(cases)
+		draw := rand.New(rand.NewPCG(1, 0))
+		var drawn []float64
+		for range bootstraps {
+			var some []Case
+			for range graphs {
+				some = append(some, graphs[draw.IntN(len(graphs))]...)
+			}
+			if r, ok := rho(some); ok {
+				drawn = append(drawn, r)
+			}
+		}
+		slices.Sort(drawn)
+		if len(drawn) > 0 {
+			c.Low = stat.Quantile(0.025, stat.Empirical, drawn, nil)
+			c.High = stat.Quantile(0.975, stat.Empirical, drawn, nil)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// byGraph groups cases by data set, in order of appearance.
+func byGraph(cases []Case) (groups [][]Case) {
+	at := map[string]int{}
+	for _, c := range cases {
+		i, ok := at[c.Data]
+		if !ok {
+			i = len(groups)
+			at[c.Data], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], c)
+	}
+	return groups
+}
+
+// spearman is false where one of the two does not vary.
+func spearman(x, y []float64) (float64, bool) {
+	if len(x) < 2 || slices.Min(x) == slices.Max(x) || slices.Min(y) == slices.Max(y) {
+		return 0, false
+	}
+	return stat.Correlation(ranks(x), ranks(y), nil), true
+}
+
+// ranks gives equal values the mean of their ranks.
+func ranks(x []float64) []float64 {
+	sorted := slices.Clone(x)
+	slices.Sort(sorted)
+	all := make([]float64, len(x))
+	for i, v := range x {
+		first, _ := slices.BinarySearch(sorted, v)
+		last := first
+		for last < len(sorted) && sorted[last] == v {
+			last++
+		}
+		all[i] = float64(first+last+1) / 2
+	}
+	return all
+}
+
+// Rule says what masking does to a graph. Without By it says Says; else Low's or High's, by whether the quantity is
+// below At.
+type Rule struct {
+	Says      Verdict
+	By        string
+	At        float64
+	Low, High *Rule
+}
+
+// On returns what the rule says of a case's quantities.
+func (r Rule) On(c Case) Verdict {
+	if r.By == "" {
+		return r.Says
+	}
+	if ruleQuantity(r.By).Of(c) < r.At {
+		return r.Low.On(c)
+	}
+	return r.High.On(c)
+}
+
+// String returns "helps if degree is below 3.5; else nothing".
+func (r Rule) String() string {
+	if r.By == "" {
+		return string(r.Says)
+	}
+	text := func(side *Rule) string {
+		if side.By != "" {
+			return "(" + side.String() + ")"
+		}
+		return side.String()
+	}
+	return fmt.Sprintf("%s if %s is below %.3g, else %s", text(r.Low), r.By, r.At, text(r.High))
+}
+
+func ruleQuantity(name string) Quantity {
+	all := CaseQuantities()
+	return all[slices.IndexFunc(all, func(q Quantity) bool { return q.Name == name })]
+}
+
+// Fitted is a rule, and how it did on graphs that it was not fitted to.
+type Fitted struct {
+	Rule
+	// Right counts cases that the rule's form gets right when their graph is left out, Nothing those of "expect
+	// nothing", of Cases on Graphs.
+	Right, Nothing, Cases, Graphs int
+	Fewest                        int  // splits of the case with fewest
+	Complete                      bool // all cases with all splits
+}
+
+// Beats reports whether the rule beats "expect nothing".
+func (f Fitted) Beats() bool { return f.Right > f.Nothing }
+
+// Fit returns the third protocol's rule for masking, or for masking with rescaling.
+func Fit(cases []Case, rescaled bool) Fitted {
+	graphs := byGraph(cases)
+	best := Fitted{Cases: len(cases), Graphs: len(graphs), Right: -1, Complete: len(cases) == 4*12}
+	for quantities := range 3 {
+		right := 0
+		for left := range graphs {
+			rule, _ := fit(slices.Concat(slices.Delete(slices.Clone(graphs), left, left+1)...), rescaled, quantities)
+			right += rightIn(graphs[left], rescaled, rule.On)
+		}
+		if quantities == 0 {
+			best.Nothing = right
+		}
+		if right > best.Right {
+			best.Right = right
+			best.Rule, _ = fit(cases, rescaled, quantities)
+		}
+	}
+	for i, c := range cases {
+		splits := c.of(rescaled).Splits
+		best.Complete = best.Complete && splits >= Splits
+		if i == 0 || splits < best.Fewest {
+			best.Fewest = splits
+		}
+	}
+	return best
+}
+
+func rightIn(cases []Case, rescaled bool, says func(Case) Verdict) (n int) {
+	for _, c := range cases {
+		if says(c) == c.of(rescaled).Outcome() {
+			n++
+		}
+	}
+	return n
+}
+
+// fit returns the best rule with so many thresholds, and how many cases it gets right; without thresholds it says
+// nothing.
+func fit(cases []Case, rescaled bool, thresholds int) (Rule, int) {
+	if thresholds == 0 {
+		r := Rule{Says: Nothing}
+		return r, rightIn(cases, rescaled, r.On)
+	}
+	best, most := Rule{}, -1
+	for _, q := range CaseQuantities() {
+		if q.After {
+			continue
+		}
+		var values []float64
+		for _, c := range cases {
+			values = append(values, q.Of(c))
+		}
+		slices.Sort(values)
+		values = slices.Compact(values)
+		for i := range len(values) - 1 {
+			at := (values[i] + values[i+1]) / 2
+			var low, high []Case
+			for _, c := range cases {
+				if q.Of(c) < at {
+					low = append(low, c)
+				} else {
+					high = append(high, c)
+				}
+			}
+			lowRule, lowRight := commonest(low, rescaled)
+			highRule, highRight := commonest(high, rescaled)
+			consider := func(l Rule, nl int, h Rule, nh int) {
+				if nl+nh > most {
+					best, most = Rule{By: q.Name, At: at, Low: &l, High: &h}, nl+nh
+				}
+			}
+			if thresholds == 1 {
+				consider(lowRule, lowRight, highRule, highRight)
+				continue
+			}
+			if r, n := fit(low, rescaled, 1); n >= 0 {
+				consider(r, n, highRule, highRight)
+			}
+			if r, n := fit(high, rescaled, 1); n >= 0 {
+				consider(lowRule, lowRight, r, n)
+			}
+		}
+	}
+	return best, most
+}
+
+// commonest takes nothing, then helps, where outcomes are equally common.
+func commonest(cases []Case, rescaled bool) (best Rule, most int) {
+	most = -1
+	for _, outcome := range []Verdict{Nothing, Helps, Hurts} {
+		r := Rule{Says: outcome}
+		if n := rightIn(cases, rescaled, r.On); n > most {
+			best, most = r, n
+		}
+	}
+	return best, most
+}
+
+// GraphAnswer is H1's answer for a graph and setting.
+type GraphAnswer struct {
+	Answer
+	// Sizes that the effect is pooled over are Question.Sizes; with fewer splits or sizes than the protocol's the verdict
+	// is Inconclusive.
+	Rescaled bool
+}
+
+// Inconclusive is the verdict on less than the protocol asks for.
+const Inconclusive Verdict = "inconclusive"
+
+// GraphAnswers returns the answers of the third protocol for a model, by graph and setting; for GIN those of masking,
+// then those of masking with rescaling. P-values are corrected over all of them.
+func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error) {
+	var p []float64
+	sizes, asked := graphSizes(model), 1
+	if model == "gin" {
+		asked = 2
+	}
+	for reading := range asked {
+		for _, data := range Graphs.Data() {
+			for _, setting := range datasets.Settings() {
+				q, err := QuestionOf(Graphs, data, model, setting)
+				if err != nil {
+					return nil, err
+				}
+				a, err := ask(r, q, q.Readings[reading])
+				if err == nil && !a.Complete() {
+					// While 50 % has fewer splits, the effect is that at 10 %.
+					q.Sizes = sizes[:1]
+					if first, errFirst := ask(r, q, q.Readings[reading]); errFirst != nil || first.Splits > a.Splits {
+						a, err = first, errFirst
+					}
+				}
+				if err != nil {
+					return nil, err
+				}
+				complete := a.Complete() && len(a.Sizes) == len(sizes)
+				if !complete {
+					a.P = 1
+				}
+				p = append(p, a.P)
+				all = append(all, GraphAnswer{a, reading > 0})
+			}
+		}
+	}
+	corrected, err := stats.Holm(p)
+	if err != nil {
+		return nil, fmt.Errorf("judge: %w", err)
+	}
+	for i := range all {
+		a := &all[i]
+		switch a.P = corrected[i]; {
+		case a.Effect == nil:
+			a.Verdict = Unmeasured
+		case a.Complete() && len(a.Sizes) == len(sizes):
+			a.Verdict = VerdictOf(a.Effect.Pooled, a.P)
+		default:
+			a.Verdict = Inconclusive
+		}
+	}
+	return all, nil
+}
+
+// OneSign returns H2's word for answers of one setting and kind, and how many help and hurt.
+func OneSign(answers []GraphAnswer) (word string, help, hurt int) {
+	unsettled := 0
+	for _, a := range answers {
+		switch a.Verdict {
+		case Helps:
+			help++
+		case Hurts:
+			hurt++
+		case Inconclusive, Unmeasured:
+			unsettled++
+		}
+	}
+	switch n := len(answers); {
+	case help > 0 && hurt > 0:
+		return "both signs", help, hurt
+	case n > 0 && (help == n || hurt == n):
+		return "one sign", help, hurt
+	case unsettled > 0:
+		return string(Inconclusive), help, hurt
+	}
+	return "not settled", help, hurt
+}
+
+// Expects returns the rule's outcome for quantities, "helps", or what it lacks to say one.
+func (f Fitted) Expects(c Case) string {
+	switch r := f.Rule; {
+	case !f.Beats():
+		return string(Nothing)
+	case r.asks(c):
+		return "needs the graph"
+	}
+	return string(f.On(c))
+}
+
+// asks reports whether the rule comes upon a quantity that is not known.
+func (r Rule) asks(c Case) bool {
+	if r.By == "" {
+		return false
+	}
+	x := ruleQuantity(r.By).Of(c)
+	return math.IsNaN(x) || x < r.At && r.Low.asks(c) || x >= r.At && r.High.asks(c)
+}
+
+// Words says the rule, how often such a rule was right, and on how much it rests.
+func (f Fitted) Words() string {
+	text := fmt.Sprintf("Rule: %s. With each of %d graphs left out in turn, such a rule was right in %d of %d cases, "+
+		"“expect nothing” in %d.", f.Rule, f.Graphs, f.Right, f.Cases, f.Nothing)
+	if !f.Beats() {
+		text = fmt.Sprintf("No rule beats “expect nothing”, which is right in %d of %d cases of %d graphs.", f.Nothing, f.Cases,
+			f.Graphs)
+	}
+	if !f.Complete {
+		text += fmt.Sprintf(" Inconclusive: it rests on %d of 48 cases, that with fewest splits on %d of %d.", f.Cases,
+			f.Fewest, Splits)
+	}
+	return text
+}

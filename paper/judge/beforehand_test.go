@@ -1,0 +1,167 @@
+package judge
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/paper/record"
+)
+
+var update = flag.Bool("update", false, "write cases.json anew from the records and graphs")
+
+// graphsBeside holds the third protocol's files, which the project does not have.
+const graphsBeside = "../../../shared/datasets/graphs"
+
+// invented returns two cases a graph, of degrees 1, 2, …; masking helps below helpsBelow, else does nothing.
+func invented(graphs int, helpsBelow float64) (cases []Case) {
+	for i := range graphs {
+		for _, setting := range datasets.Settings() {
+			c := Case{Data: fmt.Sprint("graph", i), Setting: setting, TrainPercent: 10}
+			c.Degree, c.TrainNeighbours = float64(i+1), float64(i%2)
+			c.Masked = CaseEffect{Mean: 10 - float64(i), Low: -1, High: 1, Splits: 20}
+			if c.Degree < helpsBelow {
+				c.Masked.Low = 0.5
+			}
+			c.Rescaled = CaseEffect{Mean: 1, Low: -1, High: 1, Splits: 7}
+			cases = append(cases, c)
+		}
+	}
+	return cases
+}
+
+func TestARuleIsFoundWhereThereIsOne(t *testing.T) {
+	f := Fit(invented(12, 5), false)
+	require.Equal(t, Fitted{Rule: Rule{By: "degree", At: 4.5, Low: &Rule{Says: Helps}, High: &Rule{Says: Nothing}},
+		Right: 22, Nothing: 16, Cases: 24, Graphs: 12, Fewest: 20}, f, "the graph at the threshold is not foreseen")
+	require.True(t, f.Beats())
+	require.Equal(t, "helps if degree is below 4.5, else nothing", f.String())
+	require.Equal(t, Helps, f.On(Case{Quantities: Quantities{Degree: 4}}))
+	require.Equal(t, Nothing, f.On(Case{Quantities: Quantities{Degree: 5}}))
+}
+
+func TestWithoutARuleNothingIsExpected(t *testing.T) {
+	f := Fit(invented(12, 5), true)
+	require.Equal(t, Fitted{Rule: Rule{Says: Nothing}, Right: 24, Nothing: 24, Cases: 24, Graphs: 12, Fewest: 7}, f)
+	require.False(t, f.Beats())
+	require.Equal(t, "nothing", f.String())
+
+	cases := invented(3, 2) // one graph alone helps: left out, no rule can know
+	f = Fit(cases, false)
+	require.Equal(t, []any{4, 4, false}, []any{f.Right, f.Nothing, f.Beats()})
+}
+
+func TestTwoQuantitiesAreTakenWhereOneDoesNotDo(t *testing.T) {
+	cases := invented(12, 0)
+	for i := range cases { // helps where the degree is low and a test node has train neighbours
+		if cases[i].Degree < 7 && cases[i].TrainNeighbours > 0 {
+			cases[i].Masked.Low = 0.5
+		}
+	}
+	f := Fit(cases, false)
+	require.Equal(t, 22, f.Right)
+	require.Equal(t, "nothing if train neighbours is below 0.5, else (helps if degree is below 7, else nothing)", f.String())
+}
+
+func TestRankCorrelationsCountGraphsOnce(t *testing.T) {
+	c := Correlations(invented(12, 5), false)
+	require.Equal(t, Correlation{Quantity: "degree", Rho: -1, Low: -1, High: -1, Cases: 24}, c[2])
+	require.Equal(t, Correlation{Quantity: "train share", Cases: 24}, c[4], "it does not vary")
+	rho, ok := spearman([]float64{1, 2, 2, 9}, []float64{1, 3, 2, 4})
+	require.True(t, ok)
+	require.InDelta(t, 4.5/math.Sqrt(4.5*5), rho, 1e-12) // ranks 1, 2.5, 2.5, 4 and 1, 3, 2, 4
+}
+
+func TestOneSignNeedsAllNine(t *testing.T) {
+	of := func(verdicts ...Verdict) string {
+		var all []GraphAnswer
+		for _, v := range verdicts {
+			all = append(all, GraphAnswer{Answer: Answer{Verdict: v}})
+		}
+		word, _, _ := OneSign(all)
+		return word
+	}
+	require.Equal(t, "one sign", of(Hurts, Hurts))
+	require.Equal(t, "both signs", of(Hurts, Inconclusive, Helps))
+	require.Equal(t, "not settled", of(Hurts, Unclear, Under))
+	require.Equal(t, "inconclusive", of(Hurts, Inconclusive))
+}
+
+// TestCasesAreThoseOfTheRecords computes effects anew, and quantities where the graph's file is at hand.
+func TestCasesAreThoseOfTheRecords(t *testing.T) {
+	second := record.OpenUnder("../../results/protocol-2", SecondProtocol()).Results(nil, nil)
+	third := record.OpenUnder("../../results/protocol-3", ThirdProtocol()).Results(nil, nil)
+	known := map[string]Case{}
+	key := func(c Case) string { return fmt.Sprint(c.Data, c.Setting, c.TrainPercent) }
+	for _, c := range Cases() {
+		known[key(c)] = c
+	}
+	var all []Case
+	for _, data := range append(Graphs.Data(), Data()...) {
+		g, results, seed := (*datasets.Graph)(nil), second, uint64(FirstSplit)
+		name := data
+		if file, ok := GraphFileOf(data); ok {
+			results, seed = third, FirstGraphSplit
+			name, _ = file.Path(graphsBeside)
+		}
+		g, err := datasets.Open(t.Context(), name, datasets.OpenOptions{Dir: "../../../shared/datasets"})
+		if err != nil || name == "" {
+			t.Logf("quantities of %s are taken as they are: its file is not at hand", data)
+			g = nil
+		}
+		for _, setting := range datasets.Settings() {
+			for _, size := range graphSizes("gin") {
+				of := known[key(Case{Data: data, Setting: setting, TrainPercent: size})].Quantities
+				if g != nil {
+					of = quantities(t, g, setting, size, seed)
+				}
+				c, ok, err := CaseOf(results, data, setting, size, of)
+				require.NoError(t, err)
+				if ok {
+					all = append(all, c)
+				}
+			}
+		}
+	}
+	if *update {
+		text := "["
+		for i, c := range all {
+			line, err := json.Marshal(c)
+			require.NoError(t, err)
+			if i > 0 {
+				text += ","
+			}
+			text += "\n" + string(line)
+		}
+		require.NoError(t, os.WriteFile("cases.json", []byte(text+"\n]\n"), 0o644))
+		return
+	}
+	require.Len(t, Cases(), len(all), "'go test ./paper/judge -run Cases -update' writes them anew")
+	for i, c := range all {
+		want, err := json.Marshal(c)
+		require.NoError(t, err)
+		is, err := json.Marshal(Cases()[i])
+		require.NoError(t, err)
+		assert.JSONEq(t, string(want), string(is))
+	}
+}
+
+func quantities(t *testing.T, g *datasets.Graph, setting datasets.Setting, size int, seed uint64) Quantities {
+	t.Helper()
+	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: size, Seed: seed})
+	require.NoError(t, err)
+	arrivals := datasets.AllEdges
+	if setting == datasets.Inductive {
+		arrivals = datasets.TrainEdges
+	}
+	view, err := datasets.NewView(g, split, setting, arrivals)
+	require.NoError(t, err)
+	return QuantitiesOf(g, view)
+}

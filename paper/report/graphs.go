@@ -1,0 +1,249 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper/judge"
+	"nodemask/plots"
+)
+
+// GraphsID names the third protocol's figure, its part of docs/GRAPHS.md, and its part of the command.
+const GraphsID = "graphs"
+
+func caseEffectText(e judge.CaseEffect) string {
+	if e.Splits == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%s [%s, %s]", plots.Signed(e.Mean, 1), unsigned(e.Low, 1), unsigned(e.High, 1))
+}
+
+// GraphsTable returns H1's answers for a model, a row for each graph.
+func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
+	answers, err := judge.GraphAnswers(e.third, model)
+	if err != nil {
+		return t, err
+	}
+	t = plots.Table{ID: "graphs-" + model, Title: "What masking adds to " + hyper.Title(model) + " on other graphs",
+		Header: []string{"graph"}, Caption: "Points of macro F1, 95 % interval over splits, verdict by Holm's method over " +
+			fmt.Sprint(len(answers)) + " places, which takes 20 splits; (n; s): on n splits so far, at s % to train on."}
+	for i := 0; i < len(answers); i += len(judge.Graphs.Data()) * len(datasets.Settings()) {
+		for _, setting := range datasets.Settings() {
+			t.Header = append(t.Header, nodesOf(setting))
+			if answers[i].Rescaled {
+				t.Header[len(t.Header)-1] += ", rescaled"
+			}
+		}
+	}
+	for _, data := range judge.Graphs.Data() {
+		row := plots.Fields(data)
+		for _, a := range answers {
+			if a.Data != data {
+				continue
+			}
+			text := "– (not run)"
+			if a.Effect != nil {
+				text = fmt.Sprintf("%s, %s", intervalText(a.Effect.Pooled, 1), a.Verdict)
+			}
+			if a.Verdict == judge.Inconclusive {
+				text += fmt.Sprintf(" (%d; %s)", a.Splits, strings.Trim(strings.ReplaceAll(fmt.Sprint(a.Sizes), " ", " and "), "[]"))
+			}
+			row = append(row, plots.Field{Text: text})
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, nil
+}
+
+// OneSign returns H2's sentence.
+func (e *Evidence) OneSign() (string, error) {
+	answers, err := judge.GraphAnswers(e.third, "gin")
+	if err != nil {
+		return "", err
+	}
+	var words []string
+	for _, rescaled := range []bool{false, true} {
+		for _, setting := range datasets.Settings() {
+			some := slices.DeleteFunc(slices.Clone(answers), func(a judge.GraphAnswer) bool {
+				return a.Setting != setting || a.Rescaled != rescaled
+			})
+			word, help, hurt := judge.OneSign(some)
+			name := nodesOf(setting)
+			if rescaled {
+				name += ", rescaled"
+			}
+			words = append(words, fmt.Sprintf("%s: %s (%d help, %d hurt)", name, word, help, hurt))
+		}
+	}
+	return "Has the effect one sign over all nine graphs? " + strings.Join(words, "; ") + ".\n", nil
+}
+
+// BeforehandTable returns H3's rank correlations.
+func BeforehandTable() plots.Table {
+	t := plots.Table{ID: "beforehand", Title: "What tells beforehand", Header: []string{"quantity", "masking",
+		"masking, rescaled"}, Caption: fmt.Sprintf("Spearman's rank correlation with the effect over %d cases (graph, "+
+		"setting, size) of %d graphs, 95 %% interval over whole graphs. Fragility takes trainings.", len(judge.Cases()),
+		judge.Fit(judge.Cases(), false).Graphs)}
+	masked, rescaled := judge.Correlations(judge.Cases(), false), judge.Correlations(judge.Cases(), true)
+	text := func(c judge.Correlation) string {
+		return fmt.Sprintf("%s [%s, %s]", plots.Signed(c.Rho, 2), unsigned(c.Low, 2), unsigned(c.High, 2))
+	}
+	for i, c := range masked {
+		t.Rows = append(t.Rows, plots.Fields(c.Quantity, text(c), text(rescaled[i])))
+	}
+	return t
+}
+
+// bestQuantity is the one, of those that need no training, whose correlation is strongest.
+func bestQuantity() judge.Quantity {
+	all, best := judge.Correlations(judge.Cases(), false), -1
+	for i, q := range judge.CaseQuantities() {
+		if !q.After && (best < 0 || math.Abs(all[i].Rho) > math.Abs(all[best].Rho)) {
+			best = i
+		}
+	}
+	return judge.CaseQuantities()[best]
+}
+
+// GraphsForest returns the effect in each graph and setting at 10 % to train on, by the quantity that tells most.
+func GraphsForest() plots.Forest {
+	by := bestQuantity()
+	f := plots.Forest{ID: GraphsID, Title: "What masking adds to GIN, by graph", Width: 1000,
+		XLabel: "gain at 10 % to train on (points of macro F1)", Columns: []string{by.Name, "rescaled", "splits"},
+		Caption: "Points with 95 % intervals over splits. Graphs are ordered by the quantity that tells most without " +
+			"training: " + by.Name + "."}
+	for _, setting := range datasets.Settings() {
+		group := plots.ForestGroup{Name: nodesOf(setting)}
+		for _, c := range sortedBy(by, setting) {
+			group.Rows = append(group.Rows, plots.Effect{Label: c.Data, Value: c.Masked.Mean, Low: c.Masked.Low,
+				High: c.Masked.High, Fields: []string{fmt.Sprintf("%.3g", by.Of(c)), caseEffectText(c.Rescaled),
+					fmt.Sprint(c.Masked.Splits)}})
+		}
+		f.Groups = append(f.Groups, group)
+	}
+	return f
+}
+
+func sortedBy(by judge.Quantity, setting datasets.Setting) (cases []judge.Case) {
+	for _, c := range judge.Cases() {
+		if c.Setting == setting && c.TrainPercent == 10 {
+			cases = append(cases, c)
+		}
+	}
+	slices.SortStableFunc(cases, func(a, b judge.Case) int {
+		switch x, y := by.Of(a), by.Of(b); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	return cases
+}
+
+// elsewhere returns the catalogue's graphs without cases, with the quantities that counts alone give: a test node has
+// the mean degree's share of train neighbours, and degrees do not shift.
+func elsewhere(setting datasets.Setting, trainPercent int) (cases []judge.Case) {
+	have := map[string]bool{"amazon-photo": true, "amazon-computers": true, "coauthor-cs": true} // under their files' names
+	for _, c := range judge.Cases() {
+		have[c.Data] = true
+	}
+	for _, info := range datasets.Catalogue() {
+		if _, waits := judge.GraphFileOf(info.Name); have[info.Name] || waits || info.Nodes == 0 {
+			continue
+		}
+		c := judge.Case{Data: info.Name, Setting: setting, TrainPercent: trainPercent}
+		c.Degree, c.TrainShare = 2*float64(info.Edges)/float64(info.Nodes), float64(trainPercent)/100
+		c.TrainNeighbours, c.AdjustedHomophily = c.Degree*c.TrainShare, math.NaN()
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// PredictionsTable returns what the rules say of graphs that have no trials here.
+func PredictionsTable() plots.Table {
+	t := plots.Table{ID: "predictions", Title: "What the rules say of graphs that were not run", TextColumns: 2,
+		Header: []string{"graph", "to train on", "degree"}, Caption: "Of the catalogue's counts alone. Where a rule asks for " +
+			"adjusted homophily, the graph is needed: nodemask advise --predict says it."}
+	rules := map[bool]judge.Fitted{false: judge.Fit(judge.Cases(), false), true: judge.Fit(judge.Cases(), true)}
+	for _, setting := range datasets.Settings() {
+		t.Header = append(t.Header, nodesOf(setting), nodesOf(setting)+", rescaled")
+	}
+	for _, size := range []int{10, 50} {
+		known := elsewhere(datasets.Transductive, size)
+		for i, c := range elsewhere(datasets.Inductive, size) {
+			row := plots.Fields(c.Data, fmt.Sprintf("%d %%", size), fmt.Sprintf("%.1f", c.Degree))
+			for _, one := range []judge.Case{c, known[i]} {
+				for _, rescaled := range []bool{false, true} {
+					row = append(row, plots.Field{Text: rules[rescaled].Expects(one)})
+				}
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
+// dense is the mean degree from which a graph is called dense: Reddit's is 99.
+const dense = 30
+
+// DenseGraphs says what dense graphs show where the paper has Reddit.
+func DenseGraphs() string {
+	var names []string
+	effects := map[datasets.Setting][]judge.CaseEffect{}
+	for _, c := range judge.Cases() {
+		if c.Degree >= dense && c.TrainPercent == 10 {
+			if !slices.Contains(names, c.Data) {
+				names = append(names, c.Data)
+			}
+			effects[c.Setting] = append(effects[c.Setting], c.Masked)
+		}
+	}
+	text := "Reddit, where the paper gains most, was not run: its download is not of this project. "
+	if len(names) == 0 {
+		return text + "Of the dense graphs here too few splits have run.\n"
+	}
+	text += fmt.Sprintf("Graphs here with a mean degree of %d and more (%s) say, at 10 %% to train on", dense,
+		strings.Join(names, ", "))
+	for _, setting := range datasets.Settings() {
+		low, high := math.Inf(1), math.Inf(-1)
+		counts := map[judge.Verdict]int{}
+		for _, x := range effects[setting] {
+			low, high = min(low, x.Mean), max(high, x.Mean)
+			counts[x.Outcome()]++
+		}
+		text += fmt.Sprintf("; %s: %s to %s points, up in %d, down in %d of %d", nodesOf(setting), plots.Signed(low, 1),
+			plots.Signed(high, 1), counts[judge.Helps], counts[judge.Hurts], len(effects[setting]))
+	}
+	return text + " (each by its own 95 % interval).\n"
+}
+
+// GraphsSentence says in one sentence how far masking's effect on GIN ranges over all graphs; "" while the third
+// protocol's have no cases.
+func GraphsSentence() string {
+	low, high := math.Inf(1), math.Inf(-1)
+	counts, fewest := map[judge.Verdict]int{}, judge.Splits
+	graphs := map[string]bool{}
+	for _, c := range judge.Cases() {
+		if c.TrainPercent == 10 {
+			low, high = min(low, c.Masked.Mean), max(high, c.Masked.Mean)
+			counts[c.Masked.Outcome()]++
+			graphs[c.Data], fewest = true, min(fewest, c.Masked.Splits)
+		}
+	}
+	if len(graphs) <= len(judge.Data()) {
+		return ""
+	}
+	text := fmt.Sprintf(" On [%d graphs of many kinds](docs/GRAPHS.md), 10 %% to train on, it changes GIN's macro F1 by "+
+		"%s to %s points: up in %d of %d places, down in %d, by their own 95 %% intervals", len(graphs), plots.Signed(low, 1),
+		plots.Signed(high, 1), counts[judge.Helps], 2*len(graphs), counts[judge.Hurts])
+	if fewest < judge.Splits {
+		text += fmt.Sprintf(" (so far on %d to %d of %d splits: inconclusive)", fewest, judge.Splits, judge.Splits)
+	}
+	return text + "."
+}
