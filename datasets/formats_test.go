@@ -203,6 +203,18 @@ func pickleOf(t testing.TB, file string) []byte {
 	return members[name]
 }
 
+func TestPicklesOfProtocols4And5AreRead(t *testing.T) {
+	for _, protocol := range []byte{4, 5} {
+		g, err := ReadMemory(t.Context(), "", map[string][]byte{"x.pt": withPickle(t, newPickle(protocol))})
+		require.NoError(t, err)
+		require.Equal(t, 7, g.NumNodes())
+		require.Contains(t, g.Notes, `field "path" (of type "PurePosixPath" from "pathlib", which is not read, as nothing is `+
+			`ever run): left out`)
+		require.Contains(t, g.Notes, `field "set" (of type "set" from "builtins", which is not read, as nothing is ever `+
+			`run): left out`)
+	}
+}
+
 func TestHostilePicklesOfPyTorchAreErrorsThatNameTheByte(t *testing.T) {
 	good := pickleOf(t, "data.pt")
 	changed := func(old, replacement string) []byte {

@@ -85,8 +85,8 @@ func newPickle(protocol byte) []byte {
 			global("collections", "OrderedDict") + ")R\x94t\x94R\x94"
 	}
 	body := "}\x94(" + tensor("edge_index", "LongStorage", "K\x00K\x02K\x02\x86K\x02K\x01\x86") +
-		tensor("y", "LongStorage", "K\x01K\x03\x85K\x01\x85") +
-		tensor("train_mask", "LongStorage", "K\x02K\x03K\x02\x86K\x04K\x01\x86") +
+		tensor("y", "LongStorage", "K\x01K\x07\x85K\x01\x85") +
+		tensor("train_mask", "LongStorage", "K\x00K\x07K\x02\x86K\x02K\x01\x86") +
 		text("size") + global("torch", "Size") + "K\x01K\x02\x86\x85R" +
 		text("set") + "\x8f\x94(K\x01\x8a\x02\x00\x01\x90" + text("frozen") + "(K\x01\x91" +
 		long(0x8d, "long") + long(0x8e, "bytes") + text("array") + long(0x96, "\xff") +
