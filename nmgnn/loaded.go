@@ -35,8 +35,8 @@ type LoadOptions struct {
 	Room, FeatureRoom int
 	// Directed stores the transpose separately even if the graph is symmetric, as its replacements may not be.
 	Directed bool
-	// Share is the backend to share memory with, for graphs replaced often. Dense features
-	// stay zero until [Loaded.FillFeatures] or a Replace.
+	// Share is the backend to share memory with, for graphs replaced often. Dense features stay zero until
+	// [Loaded.FillFeatures] or a Replace.
 	Share compute.Backend
 }
 
@@ -148,8 +148,8 @@ func (d *Loaded) NeedsMasked() bool {
 	return d.near.readsAll || d.near.self != nil && d.near.self.readsAll
 }
 
-// Replace puts another graph and features of the same shapes into compiled computations. It returns an error if
-// they do not fit; then compute nothing before a Replace that fits.
+// Replace puts another graph and features of the same shapes into compiled computations. It returns an error if they
+// do not fit; then compute nothing before a Replace that fits.
 func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	if x.Rows != edges.NumNodes() {
 		return fmt.Errorf("%d rows of features for %d nodes", x.Rows, edges.NumNodes())

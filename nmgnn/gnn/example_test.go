@@ -50,7 +50,7 @@ func Example() {
 			Labels: []*tensors.Tensor{tensors.FromFlatDataAndDimensions(data.Labels, n, 1), tensors.FromValue(counts)}})
 	}
 
-	store := model.NewStore()
+	store := seeded()
 	accuracy := []metric.Interface{metric.NewSparseCategoricalAccuracy("accuracy", "acc")}
 	trainer := train.NewTrainer(adopted().Backend, store, modelFn, loss.SparseCategoricalCrossEntropyLogits,
 		optimizer.Adam().LearningRate(0.01).Done(), nil, accuracy)
@@ -61,7 +61,7 @@ func Example() {
 	check(err)
 	loop := train.NewLoop(trainer) // commandline.AttachProgressBar(loop) shows a bar and metrics
 	train.EveryNSteps(loop, 20, "save", 100, func(*train.Loop, []*tensors.Tensor) error { return saved.Save() })
-	_, err = loop.RunSteps(of(split.Train), 40)
+	_, err = loop.RunSteps(of(split.Train), 80)
 	check(err)
 	metrics, err := trainer.Eval(dataset.Take(of(split.Test), 1))
 	check(err)
@@ -110,7 +110,7 @@ func Example_links() {
 			Labels: []*tensors.Tensor{tensors.FromValue(links[i])}})
 	}
 	accuracy := []metric.Interface{metric.NewMeanBinaryLogitsAccuracy("accuracy", "acc")}
-	trainer := train.NewTrainer(adopted().Backend, model.NewStore(), modelFn, loss.BinaryCrossentropyLogits,
+	trainer := train.NewTrainer(adopted().Backend, seeded(), modelFn, loss.BinaryCrossentropyLogits,
 		optimizer.Adam().LearningRate(0.01).Done(), nil, accuracy)
 	_, err = train.NewLoop(trainer).RunSteps(of(0), 60)
 	check(err)
@@ -172,7 +172,7 @@ func Example_graphs() {
 		return fnn.New(scope.In("readout"), batch.PoolMean(scope, x), 1).Done()
 	}
 	accuracy := []metric.Interface{metric.NewMeanBinaryLogitsAccuracy("accuracy", "acc")}
-	trainer := train.NewTrainer(adopted().Backend, model.NewStore(), modelFn, loss.BinaryCrossentropyLogits,
+	trainer := train.NewTrainer(adopted().Backend, seeded(), modelFn, loss.BinaryCrossentropyLogits,
 		optimizer.Adam().LearningRate(0.01).Done(), nil, accuracy)
 	_, err := train.NewLoop(trainer).RunSteps(shapes{batch, r}, 200)
 	check(err)
@@ -180,6 +180,13 @@ func Example_graphs() {
 	check(err)
 	fmt.Println("more than 95 % of the graphs:", tensors.ToScalar[float32](metrics[len(metrics)-1]) > 0.95)
 	// Output: more than 95 % of the graphs: true
+}
+
+// seeded returns a store whose first weights, masks and dropout are the same in each run.
+func seeded() *model.Store {
+	store := model.NewStore()
+	check(store.SetRNGStateFromSeed(1))
+	return store
 }
 
 // adopted returns a backend that GoMLX opened; compute.New opens XLA.
