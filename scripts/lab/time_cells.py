@@ -35,7 +35,7 @@ CELLS = [
     'nb.Artifact("table-gin-cora")\nnb.Claims("table-gin-cora")',
     'nb.Artifact("fig-depth")',
     'nb.Claims("fig-keep-rate-gin")',
-    'nb.Summary()',
+    'nb.Answers()',
     'plain := record.NewCell("cora", "gin", datasets.Transductive, 10)\nnb.Compare(plain, plain.Masked(0.5))',
     'cell := record.NewCell("cora", "sgat", datasets.Transductive, 10)\nr := nb.Recorded()\n'
     'nb.Rows("MAD", []string{"model", "mean"}, []any{"SGAT", nb.Mean(r.Values(cell, record.MADSoftmax))})',
@@ -49,7 +49,7 @@ SAVED = [f'nb.Artifact("{name}")' for name in (
     "table-scale-cora", "table-scale-pubmed", "table-models", "table-regularisers", "table-scores", "fig-keep-rate-gin",
     "fig-keep-rate-gat", "fig-depth")]
 SAVED += [f'nb.Claims("{name}")' for name in ("table-gat", "table-gin-cora", "fig-keep-rate-gin", "fig-depth")]
-SAVED += ["nb.Summary()"]
+SAVED += ["nb.Answers()"]
 PLAIN = [f'fmt.Println("cell", {n})' for n in range(20)]
 
 
