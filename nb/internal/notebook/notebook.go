@@ -58,5 +58,6 @@ func Chart(svg []byte, alt string, places []plots.Place) string {
 	if text, err := json.Marshal(places); err == nil && len(places) > 0 {
 		picture = strings.TrimSuffix(picture, ">") + fmt.Sprintf(` data-places="%s">`, html.EscapeString(string(text)))
 	}
-	return `<div class="nm-figure" style="position:relative;display:inline-block">` + picture + "\n" + points.String() + "</div>"
+	return `<div class="nm-figure" style="position:relative;display:inline-block;max-width:none">` +
+		picture + "\n" + points.String() + "</div>"
 }
