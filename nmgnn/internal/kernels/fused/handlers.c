@@ -152,9 +152,12 @@ static int bits(const ffi_buffer *heard, int64_t all, const uint32_t **made, int
 	uint32_t *b = calloc((size_t)all / 32 + 1, sizeof *b);
 	const float *x = heard->data;
 	*count = 0;
-	for (int64_t i = 0; b && i < all; i++) {
-		b[i / 32] |= (uint32_t)(x[i] != 0) << i % 32;
-		*count += x[i] != 0;
+	for (int64_t i = 0; b && i < all; i += 32) {
+		uint32_t word = 0;
+		for (int k = 0; k < 32 && k < all - i; k++)
+			word |= (uint32_t)(x[i + k] != 0) << k;
+		b[i / 32] = word;
+		*count += __builtin_popcount(word);
 	}
 	*made = b;
 	return b != NULL;

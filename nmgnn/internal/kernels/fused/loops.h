@@ -647,6 +647,10 @@ static TARGET void FN(score_backward)(const void *args, int64_t from, int64_t to
 				int64_t k = head * share, end = k + share;
 				const float *x = a->x + r * a->width;
 				float *dx = a->x_gradient + r * a->width;
+				if (v == 0 && w == 0) { // as in all rows that the loss cannot reach
+					memset(dx + k, 0, share * sizeof *dx);
+					continue;
+				}
 				for (; k + 8 <= end; k += 8) {
 					v8 x8 = FN(load)(x + k);
 					FN(store)(dx + k, FN(all)(v) * FN(load)(a->a + k) + FN(all)(w) * FN(load)(a->b + k));
