@@ -28,8 +28,12 @@ type Model struct {
 	NormalizeFeatures bool
 }
 
-// Weight is a model's variable, trained or a running statistic: its Path, Dimensions and Values, row by row.
-type Weight = variables.Weight
+// Weight is a model's variable, trained or a running statistic.
+type Weight struct {
+	Path       string // in a model's store, such as /model/layer0/weights
+	Dimensions []int
+	Values     []float32 // row by row
+}
 
 // Options configure a run. The zero value runs as after training.
 type Options struct {
@@ -154,7 +158,7 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 				return gomlx.Error(err)
 			}
 		}
-		w.Weights, err = variables.WeightsOf(store)
+		w.Weights, err = variables.WeightsOf[Weight](store)
 		return err
 	})
 	return w, err

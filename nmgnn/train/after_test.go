@@ -111,7 +111,7 @@ func untrainedIsFirst(t *testing.T, b *backend.Backend, g *datasets.Graph, view 
 	defer trainer.Close()
 	require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 7))
 	trainer.trained = true // pretend
-	want, err := variables.WeightsOf(trainer.store)
+	want, err := variables.WeightsOf[infer.Weight](trainer.store)
 	require.NoError(t, err)
 	got, err := infer.Untrained(b, m, g.Features.Width, 7)
 	require.NoError(t, err)

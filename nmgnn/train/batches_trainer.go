@@ -236,7 +236,7 @@ func (t *batchTrainer) prepareCaches(ctx context.Context, trial *Result) error {
 	return t.firstCaches(ctx)
 }
 
-func (t *batchTrainer) Weights() ([]infer.Weight, error) { return variables.WeightsOf(t.train.store) }
+func (t *batchTrainer) Weights() ([]infer.Weight, error) { return variables.WeightsOf[infer.Weight](t.train.store) }
 
 // Keep writes a checkpoint, if asked.
 func (t *batchTrainer) Keep(trial *Result) error {
@@ -268,7 +268,7 @@ func (t *batchTrainer) epoch(ctx context.Context) (measured Epoch, metrics stats
 	}
 	t.caches[0], t.caches[1], t.current = t.caches[1], t.caches[0], 1-t.current
 	if t.validation != t.train {
-		if t.validation.weights, err = variables.WeightsOf(t.train.store); err != nil {
+		if t.validation.weights, err = variables.WeightsOf[infer.Weight](t.train.store); err != nil {
 			return measured, metrics, err
 		}
 	}

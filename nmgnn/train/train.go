@@ -239,7 +239,7 @@ func (t fullGraph) Epoch(context.Context) ([]Epoch, []stats.Metrics, error) {
 	return epochs, metrics, nil
 }
 
-func (t fullGraph) Weights() ([]infer.Weight, error) { return variables.WeightsOf(t.store) }
+func (t fullGraph) Weights() ([]infer.Weight, error) { return variables.WeightsOf[infer.Weight](t.store) }
 func (t fullGraph) Keep(*Result) error               { return nil }
 func (t fullGraph) End(*Result)                      {}
 

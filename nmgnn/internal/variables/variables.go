@@ -23,11 +23,11 @@ const (
 	DataScope  = "data"
 )
 
-// Weight is a model's variable: see infer.Weight.
-type Weight struct {
+// weight is a model's variable, as infer.Weight, which is above this package.
+type weight = struct {
 	Path       string
 	Dimensions []int
-	Values     []float32 // row-major
+	Values     []float32
 }
 
 // Make makes a variable that starts uniform in middle ± bound, whoever initialises it.
@@ -83,8 +83,8 @@ func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Te
 func IsWeight(v *model.Variable) bool { return strings.HasPrefix(v.Path(), "/"+ModelScope+"/") }
 
 // WeightsOf returns a copy of the store's weights.
-func WeightsOf(store *model.Store) ([]Weight, error) {
-	var all []Weight
+func WeightsOf[W ~weight](store *model.Store) ([]W, error) {
+	var all []W
 	for v := range store.IterVariables() {
 		if !IsWeight(v) {
 			continue
@@ -93,20 +93,20 @@ func WeightsOf(store *model.Store) ([]Weight, error) {
 		if err != nil {
 			return nil, fmt.Errorf("variable %s: %w", v.Path(), gomlx.Error(err))
 		}
-		w := Weight{Path: v.Path(), Dimensions: slices.Clone(v.Shape().Dimensions)}
+		w := weight{Path: v.Path(), Dimensions: slices.Clone(v.Shape().Dimensions)}
 		if w.Values, err = tensors.CopyFlatData[float32](value); err != nil {
 			return nil, fmt.Errorf("variable %s: %w", v.Path(), gomlx.Error(err))
 		}
-		all = append(all, w)
+		all = append(all, W(w))
 	}
 	return all, nil
 }
 
 // SetWeights sets the store's weights. It returns an error unless each has a value of its shape.
-func SetWeights(store *model.Store, all []Weight) error {
-	weights := make(map[string]Weight, len(all))
+func SetWeights[W ~weight](store *model.Store, all []W) error {
+	weights := make(map[string]weight, len(all))
 	for _, w := range all {
-		weights[w.Path] = w
+		weights[weight(w).Path] = weight(w)
 	}
 	for v := range store.IterVariables() {
 		if !IsWeight(v) {

@@ -14,20 +14,20 @@ func TestWeightsOfAsManyNumbersInAnotherShapeAreRefused(t *testing.T) {
 	into := kernels.NewConstants(store, "/model")
 	into.Floats("w", make([]float32, 6), 2, 3).SetTrainable(true)
 	require.NoError(t, into.Err())
-	own := []Weight{{Path: "/model/w", Dimensions: []int{2, 3}, Values: []float32{1, 2, 3, 4, 5, 6}}}
+	own := []weight{{Path: "/model/w", Dimensions: []int{2, 3}, Values: []float32{1, 2, 3, 4, 5, 6}}}
 	require.NoError(t, SetWeights(store, own))
-	kept, err := WeightsOf(store)
+	kept, err := WeightsOf[weight](store)
 	require.NoError(t, err)
 	require.Equal(t, own, kept)
-	for _, wrong := range []Weight{
+	for _, wrong := range []weight{
 		{Path: "/model/w", Dimensions: []int{3, 2}, Values: []float32{6, 5, 4, 3, 2, 1}},
 		{Path: "/model/w", Dimensions: []int{6}, Values: []float32{6, 5, 4, 3, 2, 1}},
 		{Path: "/model/v", Dimensions: []int{2, 3}, Values: []float32{6, 5, 4, 3, 2, 1}},
 	} {
-		require.EqualError(t, SetWeights(store, []Weight{wrong}),
+		require.EqualError(t, SetWeights(store, []weight{wrong}),
 			"the model has no weights /model/w of shape [2 3]: they belong to other settings or features")
 	}
-	kept, err = WeightsOf(store)
+	kept, err = WeightsOf[weight](store)
 	require.NoError(t, err)
 	require.Equal(t, own, kept, "weights that are refused change nothing")
 }
