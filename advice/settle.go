@@ -98,8 +98,9 @@ func (a *Arm) more() int {
 	case e == nil:
 		return usual
 	default:
-		helps := stats.AnytimeSplits(e.StdDev, e.Mean, a.alpha, all)
-		return max(min(helps, stats.AnytimeSplits(e.StdDev, Margin-e.Mean, alphaAbove, all))-e.Splits, 1)
+		differences := stats.Anytime{StdDev: e.StdDev}
+		helps := differences.Reach(e.Mean, a.alpha, all)
+		return max(min(helps, differences.Reach(Margin-e.Mean, alphaAbove, all))-e.Splits, 1)
 	}
 }
 

@@ -150,19 +150,19 @@ func (f Features) RowNormalized() Features {
 	if !f.IsSparse() {
 		f.Dense = append([]float32{}, f.Dense...)
 		for v := range f.Rows {
-			NormalizeRow(f.Dense[v*f.Width : (v+1)*f.Width])
+			normalizeRow(f.Dense[v*f.Width : (v+1)*f.Width])
 		}
 		return f
 	}
 	f.Values = append([]float32{}, f.Values...)
 	for v := range f.Rows {
-		NormalizeRow(f.Values[f.Offsets[v]:f.Offsets[v+1]])
+		normalizeRow(f.Values[f.Offsets[v]:f.Offsets[v+1]])
 	}
 	return f
 }
 
-// NormalizeRow divides a row in place by its sum of absolute values; a zero row stays.
-func NormalizeRow(row []float32) {
+// normalizeRow divides a row in place by its sum of absolute values; a zero row stays.
+func normalizeRow(row []float32) {
 	var sum float64
 	for _, x := range row {
 		sum += math.Abs(float64(x))

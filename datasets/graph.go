@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"nodemask/csr"
 	"nodemask/datasets/internal/graphfile"
@@ -111,6 +112,27 @@ func (g *Graph) ContentHash() string {
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// CheckText returns an error if a saved model could not name what g does: JSON would change names that are not UTF-8. ids
+// says whether nodes' ids are saved, too, as in a cache.
+func (g *Graph) CheckText(ids bool) error {
+	all := []struct {
+		what  string
+		names []string
+	}{{"class", g.Classes}, {"feature", g.FeatureNames}, {"data set", []string{g.Name}}, {"node", g.NodeIDs}}
+	if !ids {
+		all = all[:3]
+	}
+	for _, some := range all {
+		for i, name := range some.names {
+			if !utf8.ValidString(name) {
+				return fmt.Errorf("%s %d is %.60q, which is not UTF-8 and cannot be saved: convert the file that it is from, "+
+					"as by iconv -f latin1 -t utf8", some.what, i, name)
+			}
+		}
+	}
+	return nil
 }
 
 // Check returns the first fault of g: sizes, label range, edges stored one way only, unsound features.

@@ -64,12 +64,12 @@ func anytimeHalf(n int, alpha float64) float64 {
 	return math.Sqrt(nu * (c - 1) / (1 - c/(1+size)) / size)
 }
 
-// AnytimeSplits returns how many differences of standard deviation sd make half the width of [AnytimeTTest]'s interval
-// at most half, up to most.
-func AnytimeSplits(sd, half, alpha float64, most int) int {
+// Reach returns how many differences of a's standard deviation make half the width of [AnytimeTTest]'s interval at most
+// half, up to most.
+func (a Anytime) Reach(half, alpha float64, most int) int {
 	low, high := 1, most
 	for high-low > 1 {
-		if n := (low + high) / 2; sd*anytimeHalf(n, alpha) <= half {
+		if n := (low + high) / 2; a.StdDev*anytimeHalf(n, alpha) <= half {
 			high = n
 		} else {
 			low = n

@@ -102,11 +102,11 @@ func TestAnytimeTTestOfEqualDifferences(t *testing.T) {
 	assert.Error(t, err)
 }
 
-func TestAnytimeSplitsAreTheFewestThatReach(t *testing.T) {
+func TestReachIsTheFewestDifferencesThatReach(t *testing.T) {
 	for _, half := range []float64{0.2, 0.5, 2} {
-		n := AnytimeSplits(1.5, half, 0.01, 100_000)
+		n := Anytime{StdDev: 1.5}.Reach(half, 0.01, 100_000)
 		assert.LessOrEqual(t, 1.5*anytimeHalf(n, 0.01), half)
 		assert.Greater(t, 1.5*anytimeHalf(n-1, 0.01), half)
 	}
-	assert.Equal(t, 50, AnytimeSplits(1.5, 0.001, 0.01, 50))
+	assert.Equal(t, 50, Anytime{StdDev: 1.5}.Reach(0.001, 0.01, 50))
 }

@@ -50,16 +50,17 @@ docs/EXPLAIN.md says how good this is, and what others do.`,
   nodemask explain --data cora --model cora.safetensors --node 3,17 --json > why.jsonl`,
 	}
 	flags := c.Flags()
+	usual, _ := explain.Options{}.Complete()
 	addSavedModel(flags, &f.model)
 	addData(flags, &f.data, &f.dataDir)
 	flags.StringSliceVar(&f.nodes, "node", nil, "node to explain, by its id, or else its number from 0; several with --json, "+
 		"separated by commas")
 	flags.StringVar(&f.class, "class", "",
 		"class whose logit is explained, by its name or number (default: the predicted one)")
-	flags.IntVar(&f.masks, "masks", explain.DefaultMasks,
+	flags.IntVar(&f.masks, "masks", usual.Masks,
 		"most masks to compute for the shares: at least 16 for each branch where not all can be computed")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random orders where not all masks are computed")
-	flags.IntVar(&f.limit, "limit", explain.DefaultLimit, "largest tree to explain, in tree nodes")
+	flags.IntVar(&f.limit, "limit", usual.Limit, "largest tree to explain, in tree nodes")
 	flags.BoolVar(&f.json, "json", false, "print all of it, a line of JSON a node")
 	addOutput(flags, &f.output, "", "page or picture to write, .html or .svg (default: text on the terminal)")
 	addBackend(flags, &f.backend, "go")
@@ -75,12 +76,15 @@ func (f *explainFlags) misuse() error {
 		return misusef("--node is missing: expected a node")
 	case len(f.nodes) > 1 && !f.json:
 		return misusef("--node: %d nodes: expected one, or --json", len(f.nodes))
-	case f.masks < 1 || f.masks > explain.MostMasks:
-		return misusef("--masks %d: expected 1 to %d", f.masks, explain.MostMasks)
+	case f.masks < 1:
+		return misusef("--masks %d: expected 1 or more", f.masks)
 	case f.limit < 1:
 		return misusef("--limit %d: expected a number of tree nodes", f.limit)
 	case f.json && f.output != "":
 		return misusef("--json and --output: expected one of them")
+	}
+	if _, err := (explain.Options{Masks: f.masks, Limit: f.limit}).Complete(); err != nil {
+		return misusef("--masks %d: %w", f.masks, err)
 	}
 	return checkEnding(f.output, ".html", ".svg")
 }

@@ -121,12 +121,7 @@ func (f *trainFlags) checkText(g *datasets.Graph) error {
 	if f.saveModel == "" {
 		return nil
 	}
-	err := errors.Join(cached.CheckText("class", g.Classes),
-		cached.CheckText("feature", g.FeatureNames))
-	if f.saveCache != "" {
-		err = errors.Join(err, cached.CheckText("node", g.NodeIDs))
-	}
-	if err != nil {
+	if err := g.CheckText(f.saveCache != ""); err != nil {
 		return fmt.Errorf("--data %s: %w", f.data, err)
 	}
 	return nil
@@ -162,7 +157,7 @@ func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train
 		if err := saved.Save(f.saveModel); err != nil {
 			return err
 		}
-	} else if err := cached.SaveBoth(saved, f.saveModel, best.Cache, f.saveCache); err != nil {
+	} else if err := saved.SaveBoth(f.saveModel, best.Cache, f.saveCache); err != nil {
 		return err
 	}
 	if err := f.readBack(saved); err != nil {

@@ -59,7 +59,7 @@ func saveBoth(folder string, seed uint64) error {
 		c.Hidden = append(c.Hidden, infer.Representation{Rows: 1, Width: m.Settings.Hidden, Values: make([]float32,
 			m.Settings.Hidden)})
 	}
-	return cached.SaveBoth(m, filepath.Join(folder, "model.safetensors"), c, filepath.Join(folder, "cache.safetensors"))
+	return m.SaveBoth(filepath.Join(folder, "model.safetensors"), c, filepath.Join(folder, "cache.safetensors"))
 }
 
 func requirePair(t *testing.T, folder string, seeds ...uint64) {

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	"nodemask/datasets"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
@@ -119,7 +119,7 @@ func (m *Model) SaveWith(path string, c *Cache) error {
 // error leaves the old pair or the new one. If the program is killed between the renames, [LoadCache] finds the old
 // cache under a third name; without hard links neither pair survives that. It returns an error if either is nil: set
 // Keep in the experiment.
-func SaveBoth(m *Model, modelPath string, c *Cache, cachePath string) error {
+func (m *Model) SaveBoth(modelPath string, c *Cache, cachePath string) error {
 	// If this rename fails the old cache stays: whichever model exists then has its cache.
 	if err := m.builder().WriteFileAfter(modelPath, func() error {
 		return c.builder(m).WriteFileAfter(cachePath, func() error {
@@ -153,17 +153,6 @@ func keepOld(modelPath, cachePath string) {
 	_ = os.Link(cachePath, old) // without hard links, or a cache, nothing is kept
 }
 
-// CheckText returns an error if a name is not UTF-8: JSON would change it.
-func CheckText(what string, names []string) error {
-	for i, name := range names {
-		if !utf8.ValidString(name) {
-			return fmt.Errorf("%s %d is %.60q, which is not UTF-8 and cannot be saved: convert the file that it is "+
-				"from, as by iconv -f latin1 -t utf8", what, i, name)
-		}
-	}
-	return nil
-}
-
 func (m *Model) described() map[string]any {
 	return map[string]any{settingsKey: &m.Settings, classesKey: &m.Classes, featuresKey: &m.Features, seedKey: &m.Seed,
 		namesKey: &m.FeatureNames}
@@ -173,8 +162,8 @@ func (m *Model) builder() *safetensors.Builder {
 	if err := m.check(); err != nil {
 		return safetensors.Failed(modelKind.Name, err)
 	}
-	if err := cmp.Or(errors.Join(CheckText("class", m.Classes), CheckText("feature", m.FeatureNames),
-		CheckText("data set", []string{m.Data}))); err != nil {
+	names := datasets.Graph{Name: m.Data, Classes: m.Classes, FeatureNames: m.FeatureNames}
+	if err := names.CheckText(false); err != nil {
 		return safetensors.Failed(modelKind.Name, err)
 	}
 	metadata := map[string]string{dataKey: m.Data, fingerprintKey: m.Fingerprint()}

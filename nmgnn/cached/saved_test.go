@@ -81,10 +81,10 @@ func TestAModelAndItsCacheAreOneFile(t *testing.T) {
 func TestSavingNothingIsAnError(t *testing.T) {
 	m, c, model, cache := savedPair(t, gnntest.Go(t), "gin", false)
 	const noCache = "the cache is nil: an experiment keeps one if its Keep is set"
-	require.ErrorContains(t, cached.SaveBoth(m, model, nil, cache), noCache)
+	require.ErrorContains(t, m.SaveBoth(model, nil, cache), noCache)
 	require.ErrorContains(t, m.SaveWith(model, nil), noCache)
 	require.ErrorContains(t, (*cached.Cache)(nil).Save(cache, m), noCache)
-	require.ErrorContains(t, cached.SaveBoth(nil, model, c, cache), "the model is nil")
+	require.ErrorContains(t, (*cached.Model)(nil).SaveBoth(model, c, cache), "the model is nil")
 	require.ErrorContains(t, c.Save(cache, nil), "the model is nil")
 	require.ErrorContains(t, (*cached.Model)(nil).Save(model), "the model is nil")
 	_, err := cached.LoadCache(cache, nil)
@@ -151,8 +151,8 @@ func TestOfAModelAndItsCacheBothAreSavedOrNeither(t *testing.T) {
 	spoilt := other
 	spoilt.Weights = slices.Clone(m.Weights)
 	spoilt.Weights[0].Values = slices.Repeat([]float32{float32(math.NaN())}, len(m.Weights[0].Values))
-	require.ErrorContains(t, cached.SaveBoth(&spoilt, model, c, cache), "the model cannot be written")
-	require.ErrorContains(t, cached.SaveBoth(&other, filepath.Join(filepath.Dir(model), "nowhere", "model"), c, cache),
+	require.ErrorContains(t, spoilt.SaveBoth(model, c, cache), "the model cannot be written")
+	require.ErrorContains(t, other.SaveBoth(filepath.Join(filepath.Dir(model), "nowhere", "model"), c, cache),
 		"the model cannot be written")
 	for path, text := range before {
 		now, err := os.ReadFile(path)
@@ -162,7 +162,7 @@ func TestOfAModelAndItsCacheBothAreSavedOrNeither(t *testing.T) {
 	left, err := os.ReadDir(filepath.Dir(model))
 	require.NoError(t, err)
 	require.Len(t, left, 2, "no file that was begun")
-	require.NoError(t, cached.SaveBoth(&other, model, c, cache))
+	require.NoError(t, other.SaveBoth(model, c, cache))
 	back, err := cached.LoadModel(model)
 	require.NoError(t, err)
 	require.Equal(t, other.Seed, back.Seed)

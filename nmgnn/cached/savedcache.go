@@ -15,7 +15,7 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// Save writes the cache atomically to a safetensors file with its model's fingerprint. See [SaveBoth].
+// Save writes the cache atomically to a safetensors file with its model's fingerprint. See [Model.SaveBoth].
 func (c *Cache) Save(path string, m *Model) error { return c.builder(m).WriteFile(path) }
 
 // withinModel prefixes a cache's tensors in a model's file.
@@ -78,7 +78,7 @@ func hiddenName(i int) string { return fmt.Sprintf("hidden%d", i+1) }
 //
 // Do not modify the file in place while the cache is in use; saving over it is safe. Close the cache after use.
 //
-// If a killed [SaveBoth] left another model's cache here, it returns the kept one of m.
+// If a killed [Model.SaveBoth] left another model's cache here, it returns the kept one of m.
 func LoadCache(path string, m *Model) (*Cache, error) {
 	if m == nil {
 		return nil, errors.New("the model is nil: read the cache's own with LoadModel")

@@ -26,23 +26,20 @@ import (
 type Options struct {
 	// Class to explain; nil: the predicted one.
 	Class *int
-	// Masks bounds the masks for the shares; 0: [DefaultMasks]; at most [MostMasks]. If all distinct masks fit, shares
+	// Masks bounds the masks for the shares; 0: 16,384; at most 2²⁴. If all distinct masks fit, shares
 	// are exact; else they are estimated from at least 16 random orders of the branches, one mask per branch and order.
 	Masks int
 	// Seed of the random orders.
 	Seed uint64
-	// Limit on the tree's size; 0: [DefaultLimit].
+	// Limit on the tree's size; 0: 5000.
 	Limit int
 }
 
 const (
-	// DefaultMasks is the default of Options.Masks.
-	DefaultMasks = 1 << 14
-	// DefaultLimit is the default of Options.Limit.
-	DefaultLimit = 5000
-	// MostMasks is the maximum of Options.Masks.
-	MostMasks   = 1 << 24
-	leastOrders = 16 // every second one the reverse of the one before
+	defaultMasks = 1 << 14
+	defaultLimit = 5000
+	mostMasks    = 1 << 24
+	leastOrders  = 16 // every second one the reverse of the one before
 )
 
 // Explanation explains one logit of a node.
@@ -85,16 +82,25 @@ type Feature struct {
 	Change float64 // loss in logit when it is 0 at all occurrences of the node in the tree
 }
 
+// Complete returns the options with defaults filled in, or an error for Masks or Limit out of range.
+func (o Options) Complete() (Options, error) {
+	o.Masks, o.Limit = cmp.Or(o.Masks, defaultMasks), cmp.Or(o.Limit, defaultLimit)
+	if o.Masks < 1 || o.Limit < 1 || o.Masks > mostMasks {
+		return o, fmt.Errorf("%d masks of a tree of at most %d nodes: expected 1 to %d masks, and 1 node or more",
+			o.Masks, o.Limit, mostMasks)
+	}
+	return o, nil
+}
+
 // Node returns the explanation of a prediction for a node, on a tree with as many hops as the model has layers.
 //
 // It returns an [*aggtree.TooLargeError], the context's error, or an error for a missing graph, features not finite or
 // not one row per node, an unknown node or class, what [infer.Model.Represent] refuses, or too little memory.
 func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, v int32,
 	o Options) (*Explanation, error) {
-	o.Masks, o.Limit = cmp.Or(o.Masks, DefaultMasks), cmp.Or(o.Limit, DefaultLimit)
-	if o.Masks < 1 || o.Limit < 1 || o.Masks > MostMasks {
-		return nil, fmt.Errorf("%d masks of a tree of at most %d nodes: expected 1 to %d masks, and 1 node or more",
-			o.Masks, o.Limit, MostMasks)
+	o, err := o.Complete()
+	if err != nil {
+		return nil, err
 	}
 	if err := checkGraph(g); err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ func TestWhatDoesNotFitIntoMemoryIsNotExplained(t *testing.T) {
 		edges[k] = [2]int32{0, int32(k + 1)}
 	}
 	g := &datasets.Graph{Edges: gnntest.Undirected(t, neighbours+1, edges)}
-	o := Options{Masks: DefaultMasks, Limit: DefaultLimit}
+	o := Options{Masks: defaultMasks, Limit: defaultLimit}
 	left := memory.Left{Bytes: 5 << 20, Of: "this machine"}
 	require.NoError(t, treeFits(t.Context(), g, 0, 1, o, left))
 	o.Masks = 100
@@ -27,6 +27,6 @@ func TestWhatDoesNotFitIntoMemoryIsNotExplained(t *testing.T) {
 		"16, or for a node with a smaller tree")
 	o.Limit = 1000
 	require.NoError(t, treeFits(t.Context(), g, 0, 1, o, left), "its limit is said instead")
-	require.ErrorContains(t, fits(g, 0, 1001, MostMasks, memory.Left{Bytes: 500 << 20, Of: "this machine"}),
+	require.ErrorContains(t, fits(g, 0, 1001, mostMasks, memory.Left{Bytes: 500 << 20, Of: "this machine"}),
 		"takes about 873 MB of memory, and this machine leaves 524 MB")
 }

@@ -70,7 +70,7 @@ func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Featur
 	if err != nil {
 		return nil, gomlx.Error(err)
 	}
-	return Representations(outputs)
+	return gomlx.Matrices[Representation](outputs)
 }
 
 // Kernels do not check what they read.

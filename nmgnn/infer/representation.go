@@ -1,13 +1,6 @@
 package infer
 
-import (
-	"fmt"
-	"math"
-
-	"github.com/gomlx/gomlx/core/tensors"
-
-	"nodemask/nmgnn/internal/gomlx"
-)
+import "math"
 
 // Representation is a layer's result for all nodes: row v is h_v.
 type Representation struct {
@@ -49,18 +42,4 @@ func (r Representation) Softmax() Representation {
 		}
 	}
 	return p
-}
-
-// Representations copies a program's outputs, each [rows, width], to the host and frees them.
-func Representations(outputs []*tensors.Tensor) ([]Representation, error) {
-	defer gomlx.Finalize(outputs)
-	all := make([]Representation, len(outputs))
-	for i, output := range outputs {
-		all[i] = Representation{Rows: output.Shape().Dimensions[0], Width: output.Shape().Dimensions[1]}
-		var err error
-		if all[i].Values, err = tensors.CopyFlatData[float32](output); err != nil {
-			return nil, fmt.Errorf("reading layer %d: %w", i+1, gomlx.Error(err))
-		}
-	}
-	return all, nil
 }

@@ -38,15 +38,6 @@ func ExampleSave() {
 	// Output: holds more than the weights, 26 kB: true
 }
 
-// ExampleExport shows the error for a model without classes.
-func ExampleExport() {
-	m := untrained()
-	m.Classes = nil
-	_, err := onnx.Export(m, "")
-	fmt.Println(err)
-	// Output: 100 features and 0 classes: expected at least one of each
-}
-
 func check(err error) {
 	if err != nil {
 		panic(err)

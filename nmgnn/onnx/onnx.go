@@ -37,11 +37,6 @@ import (
 // maxBytes is the limit of a protobuf message.
 const maxBytes = 1<<31 - 1
 
-// Export returns the model as an ONNX file, with the program's version unless "". Equal models give equal files. It
-// returns an error for a nil model, a missing or invalid setting or weight, custom layers, a model that needs several
-// runs ([hyper.Parameters.CheckOneRun]), or a file over ONNX's 2 GiB.
-func Export(m *cached.Model, version string) ([]byte, error) { return export(m, version, maxBytes) }
-
 func export(m *cached.Model, version string, most int) ([]byte, error) {
 	if m == nil {
 		return nil, errors.New("the model is nil: read one with cached.LoadModel")
@@ -63,9 +58,11 @@ func export(m *cached.Model, version string, most int) ([]byte, error) {
 	return file, nil
 }
 
-// Save writes the model atomically as an ONNX file, with the errors of [Export].
+// Save writes the model atomically as an ONNX file, with the program's version unless "". Equal models give equal files.
+// It returns an error for a nil model, a missing or invalid setting or weight, custom layers, a model that needs several
+// runs ([hyper.Parameters.CheckOneRun]), or a file over ONNX's 2 GiB.
 func Save(path string, m *cached.Model, version string) error {
-	file, err := Export(m, version)
+	file, err := export(m, version, maxBytes)
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func logitsOf(t *testing.T, m *cached.Model, g testGraph) infer.Representation {
 
 func exported(t *testing.T, m *cached.Model) []byte {
 	t.Helper()
-	file, err := Export(m, testVersion)
+	file, err := export(m, testVersion, maxBytes)
 	require.NoError(t, err)
 	return file
 }
@@ -227,7 +227,7 @@ func TestWhatCannotBeExportedIsNamed(t *testing.T) {
 	} {
 		m := normed.Model(t, modelcase.Features)
 		spoil(m)
-		file, err := Export(m, testVersion)
+		file, err := export(m, testVersion, maxBytes)
 		assert.EqualError(t, err, want)
 		assert.Nil(t, file)
 	}
@@ -239,12 +239,12 @@ func TestWhatCannotBeExportedIsNamed(t *testing.T) {
 	require.EqualError(t, err, fmt.Sprintf("the model takes %d bytes: an ONNX file holds %d at most", whole, whole-1))
 	_, err = export(m, "", 100)
 	require.EqualError(t, err, "the weights take 460 bytes: an ONNX file holds 100 at most")
-	_, err = Export(&cached.Model{}, "")
+	_, err = export(&cached.Model{}, "", maxBytes)
 	require.ErrorContains(t, err, "settings: no model")
-	_, err = Export(nil, "")
+	_, err = export(nil, "", maxBytes)
 	require.EqualError(t, err, "the model is nil: read one with cached.LoadModel")
 	m.Settings.Regulariser, m.Settings.RegulariserRate = hyper.DropGNNRegulariser, 0.3
-	_, err = Export(m, "")
+	_, err = export(m, "", maxBytes)
 	require.EqualError(t, err, "what is saved or cached predicts by one run, and DropGNN averages several: expected another "+
 		"regulariser")
 	b := &builder{}

@@ -24,11 +24,11 @@ type Result struct {
 	Difference float64
 }
 
-// Tolerance is the largest Difference that [Result.Holds] accepts: float32 sums depend on their order.
-const Tolerance = 1e-5
+// tolerance is for float32 sums, which depend on their order.
+const tolerance = 1e-5
 
-// Holds reports whether the results agree within [Tolerance].
-func (t Result) Holds() bool { return t.Difference <= Tolerance }
+// Holds reports whether the results agree within 1e-5.
+func (t Result) Holds() bool { return t.Difference <= tolerance }
 
 // Options say which tree [Check] runs the model on.
 type Options struct {

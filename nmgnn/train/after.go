@@ -33,7 +33,7 @@ func (t *trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error)
 	if err != nil {
 		return nil, gomlx.Error(err)
 	}
-	return infer.Representations(outputs)
+	return gomlx.Matrices[infer.Representation](outputs)
 }
 
 func (t *trainer) representer(phase *nmgnn.Loaded) (*model.Exec, error) {

@@ -236,7 +236,9 @@ func (t *batchTrainer) prepareCaches(ctx context.Context, trial *Result) error {
 	return t.firstCaches(ctx)
 }
 
-func (t *batchTrainer) Weights() ([]infer.Weight, error) { return variables.WeightsOf[infer.Weight](t.train.store) }
+func (t *batchTrainer) Weights() ([]infer.Weight, error) {
+	return variables.WeightsOf[infer.Weight](t.train.store)
+}
 
 // Keep writes a checkpoint, if asked.
 func (t *batchTrainer) Keep(trial *Result) error {

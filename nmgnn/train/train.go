@@ -239,9 +239,11 @@ func (t fullGraph) Epoch(context.Context) ([]Epoch, []stats.Metrics, error) {
 	return epochs, metrics, nil
 }
 
-func (t fullGraph) Weights() ([]infer.Weight, error) { return variables.WeightsOf[infer.Weight](t.store) }
-func (t fullGraph) Keep(*Result) error               { return nil }
-func (t fullGraph) End(*Result)                      {}
+func (t fullGraph) Weights() ([]infer.Weight, error) {
+	return variables.WeightsOf[infer.Weight](t.store)
+}
+func (t fullGraph) Keep(*Result) error { return nil }
+func (t fullGraph) End(*Result)        {}
 
 func (t fullGraph) Predict(_ context.Context, trial *Result) ([]int32, error) {
 	err := variables.SetWeights(t.store, trial.Weights)

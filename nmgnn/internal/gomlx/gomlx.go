@@ -68,6 +68,26 @@ func Compile[F model.ExecGraphFn](b compute.Backend, id string, store *model.Sto
 	return exec, nil
 }
 
+// Matrices copies a program's outputs, each [rows, width], to the host and frees them.
+func Matrices[M ~matrix](outputs []*tensors.Tensor) ([]M, error) {
+	defer Finalize(outputs)
+	all := make([]M, len(outputs))
+	for i, output := range outputs {
+		values, err := tensors.CopyFlatData[float32](output)
+		if err != nil {
+			return nil, fmt.Errorf("reading layer %d: %w", i+1, Error(err))
+		}
+		all[i] = M(matrix{output.Shape().Dimensions[0], output.Shape().Dimensions[1], values})
+	}
+	return all, nil
+}
+
+// matrix is what infer.Representation is, which is above this package.
+type matrix = struct {
+	Rows, Width int
+	Values      []float32
+}
+
 // Finalize frees a program's outputs.
 func Finalize(outputs []*tensors.Tensor) {
 	for _, output := range outputs {

@@ -225,7 +225,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 		}
 		row = all[v.parcel].Features.Row(v.row, row)
 		if f.model.Settings.NormalizeFeatures {
-			datasets.NormalizeRow(row)
+			row = datasets.Features{Rows: 1, Width: len(row), Dense: row}.RowNormalized().Dense
 		}
 		add(&x, row)
 		nodes.IDs, nodes.Labels = append(nodes.IDs, v.id), append(nodes.Labels, all[v.parcel].Labels[v.row])

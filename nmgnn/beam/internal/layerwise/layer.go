@@ -182,7 +182,7 @@ func (r *run) program(edges *csr.Graph, x datasets.Features, degrees []float32, 
 	if err != nil {
 		return none, gomlx.Error(err)
 	}
-	all, err := infer.Representations(outputs)
+	all, err := gomlx.Matrices[infer.Representation](outputs)
 	if err != nil {
 		return none, err
 	}
