@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"nodemask/internal/checkout"
-	"nodemask/nmgnn/internal/programs"
 )
 
 // An absolute path, or "off".
@@ -28,7 +27,7 @@ func keepPrograms(plugin, pin string) error {
 			return err
 		}
 	}
-	folder, err := programs.Open(path)
+	folder, err := openProgramFolder(path)
 	if err != nil {
 		return err
 	}
@@ -36,7 +35,7 @@ func keepPrograms(plugin, pin string) error {
 	for _, variable := range []string{"XLA_FLAGS", "PJRT_NPROC", "ONEDNN_MAX_CPU_ISA"} {
 		context = append(context, variable+"="+os.Getenv(variable))
 	}
-	return programs.Keep(plugin, folder, []byte(strings.Join(context, "\n")))
+	return hookPrograms(plugin, folder, []byte(strings.Join(context, "\n")))
 }
 
 // programsFolder returns .nodemask/programs of the clone that the program is installed in or was built from, or the

@@ -7,8 +7,6 @@ import (
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/stretchr/testify/require"
-
-	"nodemask/nmgnn/internal/programs"
 )
 
 // A second client loads the program from disk and computes the same; a damaged one is recompiled.
@@ -24,12 +22,12 @@ func TestAProgramIsCompiledOnceAndThenLoaded(t *testing.T) {
 		if b.ProgramsLost != nil {
 			t.Skipf("skipped: %v", b.ProgramsLost)
 		}
-		disk, source := programs.Counts()
+		disk, source := programCounts()
 		got, err := graph.CallOnce(b.Backend, func(x *graph.Node) *graph.Node {
 			return graph.Tanh(graph.MulScalar(x, 3))
 		}, []float32{-1, 0.25, 2})
 		require.NoError(t, err)
-		diskAfter, sourceAfter := programs.Counts()
+		diskAfter, sourceAfter := programCounts()
 		return got.Value().([]float32), diskAfter - disk, sourceAfter - source
 	}
 	first, fromDisk, fromSource := compute()

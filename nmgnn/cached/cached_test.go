@@ -21,7 +21,7 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/internal/newcomers"
+	"nodemask/nmgnn/internal/learn"
 )
 
 // arrivalsOf returns the nodes of a view outside its train graph, with their edges, named by number.
@@ -177,7 +177,7 @@ func TestPredictingInBatchesIsEquationFour(t *testing.T) {
 				var first infer.Representation
 				for _, together := range []bool{true, false} {
 					// Running the model over the test graph as the cache sees it computes all new nodes at once.
-					edges, err := newcomers.Edges(view, together)
+					edges, err := learn.CachedEdges(view, together)
 					require.NoError(t, err)
 					all, err := m.Network().Represent(b, edges, g.Features.Select(view.Test.Nodes), infer.Options{})
 					require.NoError(t, err)
@@ -242,7 +242,7 @@ func TestAChainLongerThanABatchIsPredictedInOrder(t *testing.T) {
 	b := gnntest.Go(t)
 	m := anyModel(t, b, "sage", g, 3)
 	p := predictorOf(t, b, m, cacheOf(t, b, m, g, view))
-	seen, err := newcomers.Edges(view, true)
+	seen, err := learn.CachedEdges(view, true)
 	require.NoError(t, err)
 	all, err := m.Network().Represent(b, seen, g.Features, infer.Options{})
 	require.NoError(t, err)

@@ -1,7 +1,6 @@
 package cached
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"

@@ -22,7 +22,7 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/internal/newcomers"
+	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/safetensors"
 )
 
@@ -126,7 +126,7 @@ func TestAModelOfOnesOwnLayersIsSavedAndPredictsNewcomers(t *testing.T) {
 	cache, err := cached.LoadCache(path, back)
 	require.NoError(t, err)
 	defer cache.Close()
-	edges, err := newcomers.Edges(view, true)
+	edges, err := learn.CachedEdges(view, true)
 	require.NoError(t, err)
 	want, err := back.Network().Represent(b, edges, g.Features, infer.Options{})
 	require.NoError(t, err)

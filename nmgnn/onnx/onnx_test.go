@@ -22,7 +22,6 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/internal/modelcase"
 )
 
 var update = flag.Bool("update", false, "write testdata/gin.onnx anew")
@@ -34,7 +33,7 @@ const (
 
 var exportable = []string{"gin", "gat", "sgat", "gcn", "sage", "gatv2"}
 
-func testCases() []modelcase.Case { return modelcase.All(exportable) }
+func testCases() []gnntest.Case { return gnntest.AllCases(exportable) }
 
 // testGraph is a graph that no model was trained on.
 type testGraph struct {
@@ -48,9 +47,9 @@ func testGraphs(t *testing.T) (all []testGraph) {
 	add := func(name string, edges *csr.Graph) {
 		n := edges.NumNodes()
 		r := rand.New(rand.NewPCG(uint64(n), 3))
-		x := datasets.Features{Rows: n, Width: modelcase.Features, Dense: make([]float32, n*modelcase.Features)}
+		x := datasets.Features{Rows: n, Width: gnntest.CaseFeatures, Dense: make([]float32, n*gnntest.CaseFeatures)}
 		for i := range x.Dense {
-			if i/modelcase.Features%4 != 1 && r.IntN(2) == 0 { // leave some rows empty
+			if i/gnntest.CaseFeatures%4 != 1 && r.IntN(2) == 0 { // leave some rows empty
 				x.Dense[i] = float32(r.IntN(257)-128) / 64
 			}
 		}
@@ -115,7 +114,7 @@ func TestModelsAreWrittenForONNXRuntime(t *testing.T) {
 	require.NoError(t, os.MkdirAll(folder, 0o777))
 	models := map[string]*collectedModel{}
 	for _, c := range testCases() {
-		m := c.Model(t, modelcase.Features)
+		m := c.Model(t, gnntest.CaseFeatures)
 		one := &collectedModel{File: fmt.Sprintf("%02d.onnx", len(models))}
 		models[c.Name] = one
 		require.NoError(t, os.WriteFile(filepath.Join(folder, one.File), exported(t, m), 0o666))
@@ -157,7 +156,7 @@ func TestModelsAreThoseThatONNXRuntimeRan(t *testing.T) {
 	cases := testCases()
 	require.Len(t, checked.Models, len(cases))
 	for _, c := range cases {
-		sum := sha256.Sum256(exported(t, c.Model(t, modelcase.Features)))
+		sum := sha256.Sum256(exported(t, c.Model(t, gnntest.CaseFeatures)))
 		seen, ok := checked.Models[c.Name]
 		require.True(t, ok, c.Name)
 		assert.Equal(t, seen.SHA256, hex.EncodeToString(sum[:]), "%s: testdata/check_onnx.py checks it anew", c.Name)
@@ -167,7 +166,7 @@ func TestModelsAreThoseThatONNXRuntimeRan(t *testing.T) {
 
 func TestASmallModelIsTheCommittedFile(t *testing.T) {
 	c := testCases()[0]
-	file := exported(t, c.Model(t, modelcase.Features))
+	file := exported(t, c.Model(t, gnntest.CaseFeatures))
 	if *update {
 		require.NoError(t, os.WriteFile("testdata/gin.onnx", file, 0o666))
 	}
@@ -191,7 +190,7 @@ func TestWhatCannotBeExportedIsNamed(t *testing.T) {
 	missing := func(path, dimensions string) string {
 		return "the model has no weights /model/" + path + ": expected dimensions " + dimensions + " by its settings"
 	}
-	normed := modelcase.Case{Name: "gin",
+	normed := gnntest.Case{Name: "gin",
 		Change: func(p *hyper.Parameters) { p.MLPLayers, p.Hidden, p.Norm = 2, 4, hyper.NormInside }}
 	type model = *cached.Model
 	for want, spoil := range map[string]func(m model){
@@ -225,13 +224,13 @@ func TestWhatCannotBeExportedIsNamed(t *testing.T) {
 			weight(m, "/model/layer0/norm0/running_variance").Values[3] = -1
 		},
 	} {
-		m := normed.Model(t, modelcase.Features)
+		m := normed.Model(t, gnntest.CaseFeatures)
 		spoil(m)
 		file, err := export(m, testVersion, maxBytes)
 		assert.EqualError(t, err, want)
 		assert.Nil(t, file)
 	}
-	m := normed.Model(t, modelcase.Features)
+	m := normed.Model(t, gnntest.CaseFeatures)
 	whole := len(exported(t, m))
 	_, err := export(m, testVersion, whole)
 	require.NoError(t, err)
@@ -256,7 +255,7 @@ func TestSavingReplacesAFileAsAWholeOrLeavesIt(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "model.onnx")
 	require.NoError(t, os.WriteFile(path, []byte("before"), 0o666))
-	m := testCases()[0].Model(t, modelcase.Features)
+	m := testCases()[0].Model(t, gnntest.CaseFeatures)
 	bad := *m
 	bad.Classes = nil
 	require.Error(t, Save(path, &bad, ""))

@@ -13,7 +13,7 @@ import (
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
-	"nodemask/nmgnn/internal/newcomers"
+	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 )
@@ -121,7 +121,7 @@ type arrivals struct {
 func (t *trainer) representCached(together bool) ([]infer.Representation, error) {
 	a := t.arrivals[together]
 	if a.of != t.view {
-		edges, err := newcomers.Edges(t.view, together)
+		edges, err := learn.CachedEdges(t.view, together)
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,6 @@ import (
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
-	"nodemask/nmgnn/internal/newcomers"
 	"nodemask/stats"
 )
 
@@ -24,7 +23,7 @@ func (t *batchTrainer) Predict(ctx context.Context, trial *Result) ([]int32, err
 // PredictCached predicts over the test graph as the cache sees it.
 func (t *batchTrainer) PredictCached(ctx context.Context, trial *Result, together bool) (classes []int32, err error) {
 	defer gomlx.Guard(&err, "caching")
-	edges, err := newcomers.Edges(t.view, together)
+	edges, err := learn.CachedEdges(t.view, together)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/learn"
-	"nodemask/nmgnn/internal/newcomers"
 )
 
 func TestTheCacheOfATrialInBatchesIsThatOfItsWeights(t *testing.T) {
@@ -41,7 +40,7 @@ func TestTheCacheOfATrialInBatchesIsThatOfItsWeights(t *testing.T) {
 			}
 			require.Equal(t, features.Select(view.Train.Nodes), r.Cache.Features)
 			for together, got := range map[bool]float64{true: r.Cached.MacroF1, false: r.Apart.MacroF1} {
-				edges, err := newcomers.Edges(view, together)
+				edges, err := learn.CachedEdges(view, together)
 				require.NoError(t, err)
 				all, err := network.Represent(b, edges, features.Select(view.Test.Nodes), infer.Options{})
 				require.NoError(t, err)

@@ -19,7 +19,6 @@ import (
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
-	"nodemask/nmgnn/internal/mapped"
 	"nodemask/nmgnn/internal/safetensors"
 	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
@@ -34,8 +33,8 @@ type batchTrainer struct {
 	view    *datasets.View
 	graph   *datasets.Graph
 
-	features   datasets.Features      // normalized if asked
-	onDisk     *mapped.Array[float32] // their file; nil: the graph's own
+	features   datasets.Features           // normalized if asked
+	onDisk     *safetensors.Array[float32] // their file; nil: the graph's own
 	train      *engine
 	validation *engine // the same engine, if the graph is
 	targets    *learn.Targets
@@ -45,10 +44,10 @@ type batchTrainer struct {
 	start      learn.Start
 	// readers are the layers with cached inputs; empty if batches have no neighbours outside.
 	readers []int
-	caches  [2][]*mapped.Array[float32] // by reading layer: of the previous epoch, and of this one
-	current int                         // which file set is caches[0]
-	draws   *learn.Draws                // of the current trial
-	trial   *Result                     // the current one
+	caches  [2][]*safetensors.Array[float32] // by reading layer: of the previous epoch, and of this one
+	current int                              // which file set is caches[0]
+	draws   *learn.Draws                     // of the current trial
+	trial   *Result                          // the current one
 }
 
 func newBatchTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View,

@@ -22,7 +22,6 @@ import (
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
-	"nodemask/nmgnn/internal/mapped"
 	"nodemask/nmgnn/internal/safetensors"
 	"nodemask/nmgnn/internal/variables"
 )
@@ -289,10 +288,10 @@ func (t *batchTrainer) checkCaches(seed uint64) error {
 func (t *batchTrainer) openCaches(seed uint64) error {
 	t.closeCaches()
 	for set := range t.caches {
-		t.caches[set] = make([]*mapped.Array[float32], len(t.model.Layers))
+		t.caches[set] = make([]*safetensors.Array[float32], len(t.model.Layers))
 		for _, i := range t.readers {
 			var err error
-			if t.caches[set][i], err = mapped.New[float32](t.cacheFolder(), t.cacheName(seed, set^t.current, i),
+			if t.caches[set][i], err = safetensors.NewArray[float32](t.cacheFolder(), t.cacheName(seed, set^t.current, i),
 				t.cacheSize(i)); err != nil {
 				return err
 			}
@@ -307,7 +306,7 @@ func (t *batchTrainer) closeCaches() {
 			_ = cache.Close() // already synced
 		}
 	}
-	t.caches = [2][]*mapped.Array[float32]{}
+	t.caches = [2][]*safetensors.Array[float32]{}
 }
 
 func (t *batchTrainer) dropCaches(seed uint64) {

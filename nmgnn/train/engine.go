@@ -14,7 +14,7 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
 	"nodemask/nmgnn/internal/learn"
-	"nodemask/nmgnn/internal/mapped"
+	"nodemask/nmgnn/internal/safetensors"
 	"nodemask/nmgnn/internal/variables"
 )
 
@@ -41,8 +41,8 @@ type engine struct {
 	layers  []*model.Exec     // for evaluation
 	targets *learn.Targets    // for evaluation; nil: none
 	scored  scored
-	weights []infer.Weight           // to evaluate with; nil: the store's
-	hidden  []*mapped.Array[float32] // h^(i) of all nodes, i > 0, from the last evaluation
+	weights []infer.Weight                // to evaluate with; nil: the store's
+	hidden  []*safetensors.Array[float32] // h^(i) of all nodes, i > 0, from the last evaluation
 }
 
 type scored struct {
@@ -95,7 +95,7 @@ func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradi
 	e := &engine{backend: b, model: t.model, phase: phase, features: features, clusters: clusters,
 		classes: t.graph.NumClasses(), folder: o.Folder, release: o.Release, gradients: gradients, store: model.NewStore(),
 		places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, depth),
-		layers: make([]*model.Exec, depth), hidden: make([]*mapped.Array[float32], depth)}
+		layers: make([]*model.Exec, depth), hidden: make([]*safetensors.Array[float32], depth)}
 	e.places.release = o.Release
 	e.shape = shapeOf(phase, clusters, features, plan.Kernel != kernels.FusedKernel)
 	defer func() {
@@ -264,7 +264,7 @@ func (e *engine) room(i, width int) (*model.Variable, error) {
 
 // fill copies rows of an array over all nodes to the input of layer i: halo nodes, own ones if asked, zeros for skipped
 // ones. skip may be nil.
-func (e *engine) fill(i int, b batch, own bool, from *mapped.Array[float32], skip func(u int32) bool) error {
+func (e *engine) fill(i int, b batch, own bool, from *safetensors.Array[float32], skip func(u int32) bool) error {
 	width := e.rows[i].Shape().Dimensions[1]
 	nothing := make([]float32, width)
 	return kernels.Fill(e.rows[i], func(rows []float32) {
@@ -278,11 +278,11 @@ func (e *engine) fill(i int, b batch, own bool, from *mapped.Array[float32], ski
 }
 
 // spread copies own nodes' rows, an output [own, width], to an array over all nodes, made if nil.
-func (e *engine) spread(output *tensors.Tensor, b batch, into **mapped.Array[float32], name string) error {
+func (e *engine) spread(output *tensors.Tensor, b batch, into **safetensors.Array[float32], name string) error {
 	width := output.Shape().Dimensions[1]
 	if *into == nil {
 		var err error
-		if *into, err = mapped.New[float32](e.folder, name, e.phase.Edges.NumNodes()*width); err != nil {
+		if *into, err = safetensors.NewArray[float32](e.folder, name, e.phase.Edges.NumNodes()*width); err != nil {
 			return err
 		}
 	}

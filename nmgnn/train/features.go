@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn/internal/mapped"
+	"nodemask/nmgnn/internal/safetensors"
 )
 
 // Spill moves the graph's edges and dense features to unnamed memory-mapped files, which last until the program ends.
@@ -14,11 +14,11 @@ func Spill(g *datasets.Graph, folder string) (release func(), err error) {
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
-	edges, err := mapped.New[int32](folder, "", len(g.Edges.Indices))
+	edges, err := safetensors.NewArray[int32](folder, "", len(g.Edges.Indices))
 	if err != nil {
 		return nil, err
 	}
-	features, err := mapped.New[float32](folder, "", len(g.Features.Dense)) // empty for sparse ones
+	features, err := safetensors.NewArray[float32](folder, "", len(g.Features.Dense)) // empty for sparse ones
 	if err != nil {
 		return nil, errors.Join(err, edges.Close())
 	}
@@ -43,14 +43,14 @@ const (
 // readAs returns features, normalized if asked. own is the file it wrote them to, if any. release is called after
 // reading some of x.
 func readAs(x datasets.Features, normalized, onDisk bool, folder string,
-	release func()) (read datasets.Features, own *mapped.Array[float32], err error) {
+	release func()) (read datasets.Features, own *safetensors.Array[float32], err error) {
 	switch {
 	case !normalized:
 		return x, nil, nil
 	case x.IsSparse() || !onDisk:
 		return x.RowNormalized(), nil, nil
 	}
-	if own, err = mapped.New[float32](folder, "", len(x.Dense)); err != nil {
+	if own, err = safetensors.NewArray[float32](folder, "", len(x.Dense)); err != nil {
 		return x, nil, err
 	}
 	for begin := 0; begin < x.Rows; begin += rowsAtOnce {

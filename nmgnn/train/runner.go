@@ -9,7 +9,6 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
-	"nodemask/nmgnn/internal/newcomers"
 )
 
 // Runner runs trials one by one on one backend. Trials that differ in seed, split, mask or drop rates, learning rate or
@@ -55,7 +54,7 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
 		return nil, err
 	}
 	if x.Setting == datasets.Inductive {
-		all, reached, cached := newcomers.Count(r.trainer.view, len(r.trainer.model.Layers))
+		all, reached, cached := learn.CountRead(r.trainer.view, len(r.trainer.model.Layers))
 		trial.Nodes = &NodeCounts{All: all, Reached: reached, Cached: cached}
 	}
 	if trial.AUC, err = r.trainer.auc(); err != nil {

@@ -16,7 +16,7 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
-	"nodemask/nmgnn/internal/newcomers"
+	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 )
@@ -132,7 +132,7 @@ func (t *trainer) prepareReadings(views []*datasets.View) error {
 	for i, view := range views {
 		phases := []datasets.Phase{view.Test}
 		if view.Setting == datasets.Inductive {
-			edges, err := newcomers.Edges(view, true)
+			edges, err := learn.CachedEdges(view, true)
 			if err != nil {
 				return err
 			}

@@ -16,7 +16,6 @@ import (
 	"unsafe"
 
 	"nodemask/internal/wholefile"
-	"nodemask/nmgnn/internal/mapped"
 )
 
 // Kind is an expected kind of file.
@@ -54,7 +53,7 @@ func Open(path string, kind Kind) (*File, error) {
 		return nil, fmt.Errorf("%s: the file has %d bytes: expected a nodemask %s of at most %d",
 			path, info.Size(), kind.Name, limit)
 	}
-	whole, release, err := mapped.View(disk, info.Size())
+	whole, release, err := mapWhole(disk, info.Size())
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 	"nodemask/nmgnn/beam/internal/layerwise"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/modelcase"
+	"nodemask/nmgnn/internal/gnntest"
 )
 
 func graphFiles(t testing.TB, g *datasets.Graph, shards int) layerwise.Input {
@@ -60,7 +60,7 @@ func TestPubMedEqualsOneMachine(t *testing.T) {
 	in := graphFiles(t, g, 2)
 	for _, kind := range []string{"gin", "gat"} {
 		t.Run(kind, func(t *testing.T) {
-			c := modelcase.Case{Name: kind, Change: func(p *hyper.Parameters) {
+			c := gnntest.Case{Name: kind, Change: func(p *hyper.Parameters) {
 				*p, err = hyper.For(kind)
 				require.NoError(t, err)
 			}}

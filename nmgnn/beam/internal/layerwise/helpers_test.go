@@ -23,7 +23,6 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/internal/modelcase"
 )
 
 const tolerance = 1e-4 // of logits
@@ -54,8 +53,8 @@ func TestMain(m *testing.M) {
 }
 
 // testCases has every model and every option that the pipelines read.
-func testCases() []modelcase.Case {
-	return slices.DeleteFunc(modelcase.All(hyper.Models()), func(c modelcase.Case) bool {
+func testCases() []gnntest.Case {
+	return slices.DeleteFunc(gnntest.AllCases(hyper.Models()), func(c gnntest.Case) bool {
 		return !slices.Contains(hyper.Models(), c.Name) && !strings.HasSuffix(c.Name, ", 3 layers, readout all, residual") &&
 			!slices.Contains([]string{"gat, 1 layer", "gat, residual from features, raw", "sage, 3 layers, readout last",
 				"gin, learned epsilon, 2 linear layers", "gin, norm both, 2 linear layers, readout all, residual"}, c.Name)

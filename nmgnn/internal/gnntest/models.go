@@ -1,5 +1,4 @@
-// Package modelcase provides models for tests: each kind, with every option that changes results outside training.
-package modelcase
+package gnntest
 
 import (
 	"strings"
@@ -11,12 +10,11 @@ import (
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/variables"
 )
 
-// Features is the number of features in the case where it equals that of hidden units.
-const Features = 6
+// CaseFeatures is the number of features in the case where it equals that of hidden units.
+const CaseFeatures = 6
 
 // Case is a model, named by its settings.
 type Case struct {
@@ -24,8 +22,8 @@ type Case struct {
 	Change func(p *hyper.Parameters)
 }
 
-// All returns each model with the common options, then the rarer ones.
-func All(models []string) (all []Case) {
+// AllCases returns each model with the common options, then the rarer ones.
+func AllCases(models []string) (all []Case) {
 	add := func(name string, change func(p *hyper.Parameters)) { all = append(all, Case{name, change}) }
 	for _, model := range models {
 		add(model, func(p *hyper.Parameters) {})
@@ -35,7 +33,7 @@ func All(models []string) (all []Case) {
 			p.Layers, p.Readout, p.Residual = 3, hyper.ReadoutAll, true
 		})
 		add(model+", residual from features, raw", func(p *hyper.Parameters) {
-			p.Layers, p.Hidden, p.Residual, p.NormalizeFeatures = 3, Features, true, false
+			p.Layers, p.Hidden, p.Residual, p.NormalizeFeatures = 3, CaseFeatures, true, false
 		})
 	}
 	add("gin, epsilon", func(p *hyper.Parameters) { p.Epsilon = 0.3 })
@@ -68,7 +66,7 @@ func (c Case) Model(t testing.TB, features int) *cached.Model {
 	c.Change(&p)
 	require.NoError(t, p.Check(), c.Name)
 	m := &cached.Model{Settings: p, Classes: []string{"red", "grün", `"blue"`}, Features: features, Data: "a test", Seed: 7}
-	network, err := infer.Untrained(gnntest.Go(t), nmgnn.Build(p, len(m.Classes)), m.Features, 1)
+	network, err := infer.Untrained(Go(t), nmgnn.Build(p, len(m.Classes)), m.Features, 1)
 	require.NoError(t, err)
 	for i, w := range network.Weights {
 		r := variables.HostRandom(uint64(i), c.Name+w.Path)

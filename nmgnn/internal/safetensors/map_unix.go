@@ -1,6 +1,6 @@
 //go:build unix
 
-package mapped
+package safetensors
 
 import (
 	"os"
@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func open(f *os.File, size int64) ([]byte, error) {
+func openMap(f *os.File, size int64) ([]byte, error) {
 	return mapFile(f, size, unix.PROT_READ|unix.PROT_WRITE)
 }
 
-func view(f *os.File, size int64) ([]byte, error) { return mapFile(f, size, unix.PROT_READ) }
+func viewMap(f *os.File, size int64) ([]byte, error) { return mapFile(f, size, unix.PROT_READ) }
 
 func mapFile(f *os.File, size int64, protection int) ([]byte, error) {
 	data, err := unix.Mmap(int(f.Fd()), 0, int(size), protection, unix.MAP_SHARED)

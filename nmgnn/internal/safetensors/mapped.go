@@ -1,5 +1,4 @@
-// Package mapped keeps arrays in memory-mapped files, so that they can exceed memory.
-package mapped
+package safetensors
 
 import (
 	"fmt"
@@ -8,21 +7,17 @@ import (
 	"unsafe"
 )
 
-// Number is an element type of arrays.
-type Number interface {
-	float32 | int32 | int64
-}
-
-// Array is a file of numbers as a slice, in native byte order; in memory where files cannot be mapped.
+// Array is a file of numbers as a slice, in native byte order, so that it can exceed memory; in memory where files cannot
+// be mapped.
 type Array[T Number] struct {
 	Values []T
 	file   *os.File
 	bytes  []byte
 }
 
-// New returns an array of n zeros. With a name, the file is dir/name and keeps its content if its size is right;
+// NewArray returns an array of n zeros. With a name, the file is dir/name and keeps its content if its size is right;
 // without, it is removed from dir at once. Disk space is reserved now: a full disk is an error here, not later.
-func New[T Number](dir, name string, n int) (_ *Array[T], err error) {
+func NewArray[T Number](dir, name string, n int) (_ *Array[T], err error) {
 	var zero T
 	size := int64(n) * int64(unsafe.Sizeof(zero))
 	if n < 0 || size/int64(unsafe.Sizeof(zero)) != int64(n) {
@@ -51,7 +46,7 @@ func New[T Number](dir, name string, n int) (_ *Array[T], err error) {
 		return nil, fmt.Errorf("%s: no room for %d bytes of cached numbers: free the disk or name another folder: %w",
 			path, size, err)
 	}
-	if a.bytes, err = open(a.file, size); err != nil {
+	if a.bytes, err = openMap(a.file, size); err != nil {
 		return nil, err
 	}
 	if name == "" {
@@ -75,12 +70,12 @@ func reserve(f *os.File, size int64) error {
 	return allocate(f, size)
 }
 
-// View returns a file's bytes, mapped, and a function that releases them.
-func View(f *os.File, size int64) ([]byte, func() error, error) {
+// mapWhole returns a file's bytes, mapped, and a function that releases them.
+func mapWhole(f *os.File, size int64) ([]byte, func() error, error) {
 	if size == 0 { // cannot be mapped
 		return nil, func() error { return nil }, nil
 	}
-	data, err := view(f, size)
+	data, err := viewMap(f, size)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -88,11 +83,11 @@ func View(f *os.File, size int64) ([]byte, func() error, error) {
 }
 
 // Arrays below this size in bytes stay in memory: paging them would take longer than using them.
-const small = 16 << 20
+const smallArray = 16 << 20
 
 // Release lets the system take the array's memory and read the file again later. It ignores small arrays.
 func (a *Array[T]) Release() {
-	if a != nil && len(a.bytes) >= small {
+	if a != nil && len(a.bytes) >= smallArray {
 		release(a.bytes)
 	}
 }

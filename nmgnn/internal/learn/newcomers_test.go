@@ -1,4 +1,4 @@
-package newcomers_test
+package learn_test
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/internal/newcomers"
+	"nodemask/nmgnn/internal/learn"
 )
 
 func TestNodesAreCountedByHand(t *testing.T) {
@@ -18,7 +18,7 @@ func TestNodesAreCountedByHand(t *testing.T) {
 	// All 5. Test node e reaches d in one hop and c in two: 3. Cached: d and e are new, and c is next to d, a
 	// validation node: 3.
 	counted := func(layers int) [3]int {
-		all, reached, cached := newcomers.Count(view, layers)
+		all, reached, cached := learn.CountRead(view, layers)
 		return [3]int{all, reached, cached}
 	}
 	require.Equal(t, [3]int{5, 3, 3}, counted(2))
@@ -42,7 +42,7 @@ func TestCountsOfCoraAndPubMedStandBesideThePapers(t *testing.T) {
 		require.NoError(t, err)
 		for percent, counts := range sizes {
 			ours, published := counts[0], counts[1]
-			_, _, cached := newcomers.Count(gnntest.View(t, g, percent, datasets.Inductive), 2)
+			_, _, cached := learn.CountRead(gnntest.View(t, g, percent, datasets.Inductive), 2)
 			require.Equal(t, ours, cached, "%s at %d %%", name, percent)
 			within := 0.045
 			if name == "pubmed" && percent <= 33 {
@@ -82,7 +82,7 @@ func arriving(t *rapid.T) *datasets.View {
 func TestTheCacheSeesTrainNeighboursOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		view := arriving(t)
-		got, err := newcomers.Edges(view, false)
+		got, err := learn.CachedEdges(view, false)
 		require.NoError(t, err)
 		for v := range int32(got.NumNodes()) {
 			var want []int32
@@ -141,7 +141,7 @@ func TestTogetherIsWhatEquationFourSaysNodeByNode(t *testing.T) {
 			}
 			return h
 		}
-		edges, err := newcomers.Edges(view, true)
+		edges, err := learn.CachedEdges(view, true)
 		require.NoError(t, err)
 		h := slices.Clone(x)
 		for range layers {
@@ -161,7 +161,7 @@ func TestTogetherIsWhatEquationFourSaysNodeByNode(t *testing.T) {
 				require.Equal(t, fresh(v, layers), h[v])
 			}
 		}
-		_, _, cached := newcomers.Count(view, layers)
+		_, _, cached := learn.CountRead(view, layers)
 		require.Equal(t, len(read), cached, "what was read is what is counted")
 	})
 }

@@ -1,4 +1,4 @@
-package mapped
+package safetensors
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 
 func TestOnlyNamedArraysRemain(t *testing.T) {
 	dir := t.TempDir()
-	unnamed, err := New[float32](dir, "", small/4)
+	unnamed, err := NewArray[float32](dir, "", smallArray/4)
 	require.NoError(t, err)
 	unnamed.Values[4999] = 3
 	unnamed.Release()
@@ -20,24 +20,24 @@ func TestOnlyNamedArraysRemain(t *testing.T) {
 	require.Empty(t, left)
 	require.NoError(t, unnamed.Close())
 
-	named, err := New[float32](dir, "kept", 3)
+	named, err := NewArray[float32](dir, "kept", 3)
 	require.NoError(t, err)
 	require.Equal(t, []float32{0, 0, 0}, named.Values)
 	copy(named.Values, []float32{1, 2, 3})
 	require.NoError(t, named.Sync())
 	require.NoError(t, named.Close())
-	again, err := New[float32](dir, "kept", 3)
+	again, err := NewArray[float32](dir, "kept", 3)
 	require.NoError(t, err)
 	require.Equal(t, []float32{1, 2, 3}, again.Values)
 	require.NoError(t, again.Close())
-	other, err := New[float32](dir, "kept", 4)
+	other, err := NewArray[float32](dir, "kept", 4)
 	require.NoError(t, err)
 	require.Equal(t, []float32{0, 0, 0, 0}, other.Values, "a file of another size is begun anew")
 	require.NoError(t, other.Close())
 }
 
 func TestEmptyAndImpossibleArrays(t *testing.T) {
-	empty, err := New[int32](t.TempDir(), "", 0)
+	empty, err := NewArray[int32](t.TempDir(), "", 0)
 	require.NoError(t, err)
 	require.Empty(t, empty.Values)
 	empty.Release()
@@ -46,10 +46,10 @@ func TestEmptyAndImpossibleArrays(t *testing.T) {
 	var none *Array[int32]
 	none.Release()
 	require.NoError(t, none.Close())
-	_, err = New[float32](filepath.Join(t.TempDir(), "nowhere"), "", 1)
+	_, err = NewArray[float32](filepath.Join(t.TempDir(), "nowhere"), "", 1)
 	require.Error(t, err)
-	_, err = New[float32](t.TempDir(), "", -1)
+	_, err = NewArray[float32](t.TempDir(), "", -1)
 	require.Error(t, err)
-	_, err = New[float32](t.TempDir(), "", 1<<60)
+	_, err = NewArray[float32](t.TempDir(), "", 1<<60)
 	require.Error(t, err, "no disk has that much room")
 }

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package mapped
+package safetensors
 
 import (
 	"io"
@@ -9,7 +9,7 @@ import (
 )
 
 // open reads the file, as mapping is unavailable; flush writes it back.
-func open(f *os.File, size int64) ([]byte, error) {
+func openMap(f *os.File, size int64) ([]byte, error) {
 	words := make([]int64, (size+7)/8) // aligned for all numbers
 	data := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)
 	if _, err := f.ReadAt(data, 0); err != nil && err != io.EOF {
@@ -18,7 +18,7 @@ func open(f *os.File, size int64) ([]byte, error) {
 	return data, nil
 }
 
-func view(f *os.File, size int64) ([]byte, error) { return open(f, size) }
+func viewMap(f *os.File, size int64) ([]byte, error) { return openMap(f, size) }
 
 func release([]byte) {}
 

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package mapped
+package safetensors
 
 import "os"
 

@@ -1,6 +1,6 @@
 //go:build cgo && linux
 
-package programs
+package backend
 
 // #cgo CFLAGS: -O2 -Wall
 // #cgo LDFLAGS: -ldl
@@ -19,7 +19,7 @@ import (
 
 // kept is where programs are kept, and what their keys depend on.
 type kept struct {
-	folder  *Folder
+	folder  *programFolder
 	context []byte
 }
 
@@ -31,10 +31,10 @@ var (
 	loaded, compiled atomic.Int64
 )
 
-// Keep makes a loaded plugin take programs from a folder and save new ones there, for all its clients in this process.
+// hookPrograms makes a loaded plugin take programs from a folder and save new ones there, for all its clients in this process.
 // context is all that programs depend on besides text and options: plugin, XLA's environment, CPU. On error programs
 // are compiled each time.
-func Keep(plugin string, folder *Folder, context []byte) error {
+func hookPrograms(plugin string, folder *programFolder, context []byte) error {
 	install.Lock()
 	defer install.Unlock()
 	current.Store(&kept{folder, context})
@@ -47,8 +47,8 @@ func Keep(plugin string, folder *Folder, context []byte) error {
 	return nil
 }
 
-// Counts returns how many programs this process loaded from disk and compiled since Keep.
-func Counts() (fromDisk, fromSource int64) { return loaded.Load(), compiled.Load() }
+// programCounts returns how many programs this process loaded from disk and compiled since hookPrograms.
+func programCounts() (fromDisk, fromSource int64) { return loaded.Load(), compiled.Load() }
 
 // nodemaskFindProgram writes a program's key and returns the kept program's size; C frees the bytes.
 //
@@ -63,10 +63,10 @@ func nodemaskFindProgram(code unsafe.Pointer, codeSize C.size_t, format unsafe.P
 	// XLA splits work by the compiling thread's cores.
 	var cores unix.CPUSet
 	_ = unix.SchedGetaffinity(0, &cores)
-	name := Key(k.context, []byte{byte(min(cores.Count(), 255))}, bytesAt(format, formatSize),
+	name := programKey(k.context, []byte{byte(min(cores.Count(), 255))}, bytesAt(format, formatSize),
 		bytesAt(options, optionsSize), bytesAt(code, codeSize))
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(key)), len(name)+1), name+"\x00")
-	program, ok := k.folder.Load(name)
+	program, ok := k.folder.load(name)
 	if !ok {
 		compiled.Add(1)
 		return 0
@@ -81,6 +81,6 @@ func nodemaskFindProgram(code unsafe.Pointer, codeSize C.size_t, format unsafe.P
 //export nodemaskKeepProgram
 func nodemaskKeepProgram(key *C.char, program unsafe.Pointer, size C.size_t) {
 	if k := current.Load(); k != nil && size <= longest {
-		_ = k.folder.Save(C.GoString(key), unsafe.Slice((*byte)(program), int(size)))
+		_ = k.folder.save(C.GoString(key), unsafe.Slice((*byte)(program), int(size)))
 	}
 }

@@ -1,5 +1,4 @@
-// Package programs keeps XLA's compiled programs on disk: later processes load them in milliseconds.
-package programs
+package backend
 
 import (
 	"bytes"
@@ -25,16 +24,16 @@ const (
 	defaultMax = 200 << 20 // bytes of a folder
 )
 
-// Folder holds compiled programs as files, named by the SHA-256 of all they depend on. They are native code, so only
+// programFolder holds compiled programs as files, named by the SHA-256 of all they depend on. They are native code, so only
 // this user may write to the folder, and each file is checked before loading.
-type Folder struct {
+type programFolder struct {
 	path string
 	max  int64 // bytes; beyond, the least recently used files are removed
 }
 
-// Open returns the folder at an absolute path, made with mode 0700 if missing. It returns an error if it is a link,
+// openProgramFolder returns the folder at an absolute path, made with mode 0700 if missing. It returns an error if it is a link,
 // belongs to another user, or others may write to it.
-func Open(path string) (*Folder, error) {
+func openProgramFolder(path string) (*programFolder, error) {
 	if !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("%s: expected an absolute path", path)
 	}
@@ -48,13 +47,13 @@ func Open(path string) (*Folder, error) {
 	if err := private(info); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return &Folder{path, defaultMax}, nil
+	return &programFolder{path, defaultMax}, nil
 }
 
-func (f *Folder) file(key string) string { return filepath.Join(f.path, key+ending) }
+func (f *programFolder) file(key string) string { return filepath.Join(f.path, key+ending) }
 
-// Load returns a key's program, and whether it exists undamaged; damaged files are removed.
-func (f *Folder) Load(key string) ([]byte, bool) {
+// load returns a key's program, and whether it exists undamaged; damaged files are removed.
+func (f *programFolder) load(key string) ([]byte, bool) {
 	path := f.file(key)
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > longest || private(info) != nil {
@@ -83,8 +82,8 @@ func unpack(content []byte) (program []byte, whole bool) {
 	return rest[sha256.Size:], bytes.Equal(sum[:], rest[:sha256.Size])
 }
 
-// Save keeps a program under a key and removes the least recently used ones from a full folder.
-func (f *Folder) Save(key string, program []byte) error {
+// save keeps a program under a key and removes the least recently used ones from a full folder.
+func (f *programFolder) save(key string, program []byte) error {
 	if len(program)+len(magic)+sha256.Size > longest {
 		return fmt.Errorf("a program of %d bytes: at most %d are kept", len(program), longest)
 	}
@@ -103,7 +102,7 @@ func (f *Folder) Save(key string, program []byte) error {
 	return f.prune()
 }
 
-func (f *Folder) prune() error {
+func (f *programFolder) prune() error {
 	entries, err := os.ReadDir(f.path)
 	if err != nil {
 		return err
@@ -126,8 +125,8 @@ func (f *Folder) prune() error {
 	return nil
 }
 
-// Key returns a program's name: the SHA-256 of all it depends on, each part preceded by its length.
-func Key(parts ...[]byte) string {
+// programKey returns a program's name: the SHA-256 of all it depends on, each part preceded by its length.
+func programKey(parts ...[]byte) string {
 	h := sha256.New()
 	for _, part := range parts {
 		fmt.Fprintf(h, "%d\n", len(part))

@@ -1,16 +1,14 @@
-// Package newcomers finds the neighbours that new nodes see when predicted from a cache (section 4; package cached has
-// the equation), and counts the nodes read.
-package newcomers
+package learn
 
 import (
 	"nodemask/csr"
 	"nodemask/datasets"
 )
 
-// Edges returns the test graph as the cache sees it: train nodes have their neighbours in the train graph, others
+// CachedEdges returns the test graph as the cache sees it: train nodes have their neighbours in the train graph, others
 // theirs among train nodes and, if together, among new ones. Running a model over it equals prediction from the cache
-// for all new nodes: train nodes get their h̃, since they see no new node.
-func Edges(view *datasets.View, together bool) (*csr.Graph, error) {
+// for all new nodes (section 4; package cached has the equation): train nodes get their h̃, since they see no new node.
+func CachedEdges(view *datasets.View, together bool) (*csr.Graph, error) {
 	isNew := arrive(view)
 	local := make([]int32, len(isNew))
 	for v := range local {
@@ -35,9 +33,9 @@ func arrive(view *datasets.View) []bool {
 	return isNew
 }
 
-// Count returns how many nodes predicting the test nodes reads: all in the test graph; those within layers hops of a
+// CountRead returns how many nodes predicting the test nodes reads: all in the test graph; those within layers hops of a
 // test node; and, with the cache, those outside the train graph and their neighbours.
-func Count(view *datasets.View, layers int) (all, reached, cached int) {
+func CountRead(view *datasets.View, layers int) (all, reached, cached int) {
 	edges := view.Test.Edges
 	all = edges.NumNodes()
 	seen, read := make([]bool, all), make([]bool, all)

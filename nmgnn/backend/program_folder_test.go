@@ -1,4 +1,4 @@
-package programs
+package backend
 
 import (
 	"os"
@@ -10,20 +10,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func open(t *testing.T) *Folder {
+func openFolder(t *testing.T) *programFolder {
 	t.Helper()
-	f, err := Open(filepath.Join(t.TempDir(), "programs"))
+	f, err := openProgramFolder(filepath.Join(t.TempDir(), "programs"))
 	require.NoError(t, err)
 	return f
 }
 
 func TestAProgramIsLoadedAsItWasSaved(t *testing.T) {
-	f := open(t)
-	key := Key([]byte("program"), []byte("options"))
-	_, found := f.Load(key)
+	f := openFolder(t)
+	key := programKey([]byte("program"), []byte("options"))
+	_, found := f.load(key)
 	require.False(t, found)
-	require.NoError(t, f.Save(key, []byte("native code")))
-	program, found := f.Load(key)
+	require.NoError(t, f.save(key, []byte("native code")))
+	program, found := f.load(key)
 	require.True(t, found)
 	require.Equal(t, "native code", string(program))
 	info, err := os.Stat(f.file(key))
@@ -32,19 +32,19 @@ func TestAProgramIsLoadedAsItWasSaved(t *testing.T) {
 }
 
 func TestKeysTellWhereTheirPartsEnd(t *testing.T) {
-	require.NotEqual(t, Key([]byte("ab"), []byte("c")), Key([]byte("a"), []byte("bc")))
-	require.Len(t, Key(), 64)
+	require.NotEqual(t, programKey([]byte("ab"), []byte("c")), programKey([]byte("a"), []byte("bc")))
+	require.Len(t, programKey(), 64)
 }
 
 // Each byte is changed, and the file cut at each place and extended.
 func TestADamagedProgramIsNotLoaded(t *testing.T) {
-	f := open(t)
-	require.NoError(t, f.Save("key", []byte("native code")))
+	f := openFolder(t)
+	require.NoError(t, f.save("key", []byte("native code")))
 	whole, err := os.ReadFile(f.file("key"))
 	require.NoError(t, err)
 	refused := func(content []byte) {
 		require.NoError(t, os.WriteFile(f.file("key"), content, 0o600))
-		_, found := f.Load("key")
+		_, found := f.load("key")
 		require.False(t, found)
 		require.NoFileExists(t, f.file("key"), "a damaged file is removed")
 	}
@@ -58,40 +58,40 @@ func TestADamagedProgramIsNotLoaded(t *testing.T) {
 }
 
 func TestAProgramThatOthersMayWriteIsNotLoaded(t *testing.T) {
-	f := open(t)
-	require.NoError(t, f.Save("key", []byte("native code")))
+	f := openFolder(t)
+	require.NoError(t, f.save("key", []byte("native code")))
 	require.NoError(t, os.Chmod(f.file("key"), 0o622))
-	_, found := f.Load("key")
+	_, found := f.load("key")
 	require.False(t, found)
 
 	require.NoError(t, os.Rename(f.file("key"), f.file("other")))
 	require.NoError(t, os.Chmod(f.file("other"), 0o600))
 	require.NoError(t, os.Symlink(f.file("other"), f.file("key")))
-	_, found = f.Load("key")
+	_, found = f.load("key")
 	require.False(t, found, "a link")
 
 	shared := t.TempDir()
 	require.NoError(t, os.Chmod(shared, 0o777))
-	_, err := Open(shared)
+	_, err := openProgramFolder(shared)
 	require.ErrorContains(t, err, "others may write to it")
-	_, err = Open("programs")
+	_, err = openProgramFolder("programs")
 	require.ErrorContains(t, err, "expected an absolute path")
 }
 
 func TestWhatWasUsedLongestAgoGoesFirst(t *testing.T) {
-	f := open(t)
+	f := openFolder(t)
 	content := []byte(strings.Repeat("x", 100))
 	f.max = int64(3 * (len(content) + len(magic) + 32))
 	for i, key := range []string{"a", "b", "c"} {
-		require.NoError(t, f.Save(key, content))
+		require.NoError(t, f.save(key, content))
 		old := time.Now().Add(time.Duration(i-10) * time.Hour)
 		require.NoError(t, os.Chtimes(f.file(key), old, old))
 	}
-	_, found := f.Load("a") // used now: b is the oldest
+	_, found := f.load("a") // used now: b is the oldest
 	require.True(t, found)
-	require.NoError(t, f.Save("d", content))
+	require.NoError(t, f.save("d", content))
 	for key, want := range map[string]bool{"a": true, "b": false, "c": true, "d": true} {
-		_, found := f.Load(key)
+		_, found := f.load(key)
 		require.Equal(t, want, found, key)
 	}
 }
