@@ -4,8 +4,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
-	"nodemask/nmgnn/internal/variables"
 )
 
 // As in PyTorch.
@@ -14,7 +14,7 @@ const (
 	normEpsilon  = 1e-5 // added to variances
 )
 
-// BatchNorm normalises each column of h [nodes, width] → [nodes, width] (Ioffe and Szegedy 2015), as PyTorch's
+// batchNorm normalises each column of h [nodes, width] → [nodes, width] (Ioffe and Szegedy 2015), as PyTorch's
 // BatchNorm1d does:
 //
 //	y = γ·(h - mean) / √(variance + 10⁻⁵) + β
@@ -23,11 +23,11 @@ const (
 // by a tenth towards them (the variance divided by max(n-1, 1)). The running ones, 0 and 1 at first, are saved with the
 // model and used outside training. Nothing is masked then, so sums over neighbours are greater: [Mask].Rescale keeps
 // their expectation. γ starts at 1 and β at 0; both are trained. After [Loaded].SetOwn only a batch's own rows count.
-func BatchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
+func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	g, width := h.Graph(), h.Shape().Dimensions[1]
-	gamma, beta := variables.Make(scope, g, "gamma", 1, 0, 1, width).NodeValue(g), ZeroWeights(scope, g, "beta", 1, width)
-	mean := variables.Make(scope, g, "running_mean", 0, 0, 1, width).SetTrainable(false)
-	variance := variables.Make(scope, g, "running_variance", 1, 0, 1, width).SetTrainable(false)
+	gamma, beta := gomlx.Make(scope, g, "gamma", 1, 0, 1, width).NodeValue(g), ZeroWeights(scope, g, "beta", 1, width)
+	mean := gomlx.Make(scope, g, "running_mean", 0, 0, 1, width).SetTrainable(false)
+	variance := gomlx.Make(scope, g, "running_variance", 1, 0, 1, width).SetTrainable(false)
 	if !near.train {
 		scale := Mul(gamma, inverseDeviation(variance.NodeValue(g)))
 		return Add(Mul(h, scale), Sub(beta, Mul(mean.NodeValue(g), scale)))

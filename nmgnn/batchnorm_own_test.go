@@ -25,7 +25,7 @@ func TestBatchNormSeesOwnRowsAlone(t *testing.T) {
 			require.NoError(t, a.set(&a.own, "own", own))
 		}
 		exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, h, w *Node) []*Node {
-			out := BatchNorm(scope.WithInitializer(initializer.One).In("norm"), (&Loaded{near: a}).Neighbours(true, nil), h)
+			out := batchNorm(scope.WithInitializer(initializer.One).In("norm"), (&Loaded{near: a}).Neighbours(true, nil), h)
 			gradients := Gradient(ReduceAllSum(Mul(out, Mul(w, out))), h)
 			return []*Node{out, gradients[0]}
 		})

@@ -36,14 +36,3 @@ func named(model string, layer maker) struct{} {
 	layers[model] = layer
 	return struct{}{}
 }
-
-// RegulariserOf returns the parameters' regulariser; nil for none and for dropout, which is in [Build]'s model.
-func RegulariserOf(p hyper.Parameters) Regulariser {
-	switch p.Regulariser {
-	case hyper.DropEdgeRegulariser:
-		return DropEdge{Rate: p.RegulariserRate}
-	case hyper.DropGNNRegulariser:
-		return DropGNN{Rate: p.RegulariserRate}
-	}
-	return nil
-}

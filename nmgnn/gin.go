@@ -39,7 +39,7 @@ func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	z = Add(Add(root, near.Sum(z, mask)), b)
 	for i, width := range l.Width[1:] {
 		if l.Norm {
-			z = BatchNorm(scope.In("norm%d", i), near, z)
+			z = batchNorm(scope.In("norm%d", i), near, z)
 		}
 		w, b := linearWeights(scope.In("linear%d", i+1), h.Graph(), l.Width[i], width)
 		z = Add(Dense(relu(z)).Times(w), b)

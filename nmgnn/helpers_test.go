@@ -19,8 +19,8 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
-	"nodemask/nmgnn/internal/variables"
 )
 
 // fixed is a model with fixed weights on a graph.
@@ -102,7 +102,7 @@ func (f fixed) program(t *testing.T, b *backend.Backend, plan kernels.Plan) *pro
 	}
 	for v := range store.IterVariables() {
 		if isRunning(v.Path()) && !v.HasValue() {
-			first, err := variables.FirstValue(store, v, 1)
+			first, err := gomlx.FirstValue(store, v, 1)
 			require.NoError(t, err)
 			require.NoError(t, v.SetValue(first))
 		}

@@ -6,7 +6,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"nodemask/nmgnn/internal/variables"
+	"nodemask/nmgnn/internal/gomlx"
 )
 
 // Layer is one update of all nodes: h^(k-1) → h^(k).
@@ -30,18 +30,18 @@ func Masked(h, mask *Node) *Node {
 // Weights returns a trained variable made in scope, initially uniform in ±1/√fanIn, as in PyTorch's linear layers, by
 // the trial's seed.
 func Weights(scope *model.Scope, g *Graph, name string, fanIn int, dimensions ...int) *Node {
-	return variables.Make(scope, g, name, 0, 1/math.Sqrt(float64(max(fanIn, 1))), dimensions...).NodeValue(g)
+	return gomlx.Make(scope, g, name, 0, 1/math.Sqrt(float64(max(fanIn, 1))), dimensions...).NodeValue(g)
 }
 
 // GlorotWeights returns a trained matrix [in, out] made in scope, initially uniform in ±√(6/(in+out)) (Glorot and
 // Bengio 2010), by the trial's seed.
 func GlorotWeights(scope *model.Scope, g *Graph, name string, in, out int) *Node {
-	return variables.Make(scope, g, name, 0, math.Sqrt(6/float64(max(in+out, 1))), in, out).NodeValue(g)
+	return gomlx.Make(scope, g, name, 0, math.Sqrt(6/float64(max(in+out, 1))), in, out).NodeValue(g)
 }
 
 // ZeroWeights returns a trained variable made in scope, initially zero.
 func ZeroWeights(scope *model.Scope, g *Graph, name string, dimensions ...int) *Node {
-	return variables.Make(scope, g, name, 0, 0, dimensions...).NodeValue(g)
+	return gomlx.Make(scope, g, name, 0, 0, dimensions...).NodeValue(g)
 }
 
 func linearWeights(scope *model.Scope, g *Graph, in, out int) (w, b *Node) {

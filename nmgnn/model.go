@@ -101,7 +101,7 @@ func (m Model) Step(p Pass, i int, h Input) *Node {
 	out := m.Layers[i].Forward(scope, p.Near, input, p.Mask)
 	if hidden := i < len(m.Layers)-1 || m.Readout.Classes > 0; hidden {
 		if m.Norm {
-			out = BatchNorm(scope.In("norm"), p.Near, out)
+			out = batchNorm(scope.In("norm"), p.Near, out)
 		}
 		if m.Activation != nil {
 			out = m.Activation(out)

@@ -15,8 +15,8 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
-	"nodemask/nmgnn/internal/variables"
 )
 
 func TestSoftmaxIsOverNeighboursAndSurvivesLargeScores(t *testing.T) {
@@ -193,7 +193,7 @@ func TestAllKernelsDropTheSameAttention(t *testing.T) {
 func TestAttentionIsSoftmaxDropoutAndSum(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
-		r := variables.HostRandom(5, "attention")
+		r := gomlx.HostRandom(5, "attention")
 		const nodes, heads, width = 40, 2, 6
 		var pairs [][2]int32
 		for v := range int32(nodes - 2) { // the last two are isolated

@@ -11,8 +11,8 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
-	"nodemask/nmgnn/internal/variables"
 )
 
 func TestDropEdgeDropsBothDirectionsAndNeverTheNodeItself(t *testing.T) {
@@ -127,7 +127,7 @@ func TestDropGNNAveragesTheProbabilitiesOfMaskedRuns(t *testing.T) {
 		outputs, err := model.CallOnceN(b.Backend, store, func(scope *model.Scope, key *Node) []*Node {
 			g := key.Graph()
 			pass := func() nmgnn.Pass {
-				return nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: data.Neighbours(false, nil),
+				return nmgnn.Pass{Scope: scope.At(gomlx.ModelScope), Near: data.Neighbours(false, nil),
 					Features: data.Features(g, false)}
 			}
 			run := func(rate float64) *Node {

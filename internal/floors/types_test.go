@@ -19,10 +19,6 @@ import (
 
 // TestTheLibraryShowsNoInternalTypes walks the types of all exported names: fields, arguments, results, methods.
 func TestTheLibraryShowsNoInternalTypes(t *testing.T) {
-	open := []string{
-		"backend.Backend.Kernel", "backend.Backend.PlanFor", "nmgnn.DropGNN.Forward", "nmgnn.Input.Dropout",
-		"nmgnn.LoadOptions.Plan", "nmgnn.Loaded.Kernel", "nmgnn.Loaded.Neighbours", "nmgnn.Pass.Random",
-	}
 	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}", ".", "./csr", "./stats",
 		"./plots", "./datasets/...", "./aggtree/...", "./nmgnn/...")
 	list.Dir, list.Stderr = filepath.Join("..", ".."), os.Stderr
@@ -53,10 +49,6 @@ func TestTheLibraryShowsNoInternalTypes(t *testing.T) {
 		}
 	}
 	require.Greater(t, packages, 12, "the library was walked through")
-	for _, name := range open {
-		require.Contains(t, w.found, name, "mended: take it off the list")
-		delete(w.found, name)
-	}
 	require.Empty(t, w.found, "exported names that show internal types")
 }
 

@@ -12,7 +12,7 @@ import (
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/variables"
+	"nodemask/nmgnn/internal/gomlx"
 )
 
 func init() { faults.Pin() }
@@ -43,7 +43,7 @@ func seededModel(seed uint64) (*cached.Model, error) {
 		values[i] = float32(seed)
 	}
 	return &cached.Model{Settings: settings, Classes: []string{"a", "b"}, Features: 3, Data: "none", Seed: seed,
-		Weights: []infer.Weight{{Path: "/" + variables.ModelScope + "/layer0/weights", Dimensions: []int{len(values)},
+		Weights: []infer.Weight{{Path: "/" + gomlx.ModelScope + "/layer0/weights", Dimensions: []int{len(values)},
 			Values: values}}}, nil
 }
 

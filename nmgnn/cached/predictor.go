@@ -21,7 +21,6 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
 	"nodemask/nmgnn/internal/safetensors"
-	"nodemask/nmgnn/internal/variables"
 )
 
 // Predictor predicts new nodes from a model and its cache. Per node it reads the node's features, and each train
@@ -252,11 +251,11 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 		}
 	}()
 	// Only scatters have shapes that depend on nothing but the number of entries: Load takes them for any backend.
-	if program.data, err = nmgnn.Load(program.store, "/"+variables.DataScope, edges, x,
+	if program.data, err = nmgnn.Load(program.store, "/"+gomlx.DataScope, edges, x,
 		nmgnn.LoadOptions{}); err != nil {
 		return nil, err
 	}
-	into := kernels.NewConstants(program.store, "/"+variables.DataScope+"/hidden")
+	into := kernels.NewConstants(program.store, "/"+gomlx.DataScope+"/hidden")
 	for i, h := range p.cache.Hidden {
 		rows := shape.nodes - shape.newcomers
 		program.hidden = append(program.hidden, into.Floats(fmt.Sprint(i), make([]float32, rows*h.Width), rows, h.Width))
@@ -268,7 +267,7 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 		return nil, err
 	}
 	program.exec, err = model.NewExec(p.backend.Backend, program.store, func(scope *model.Scope, graph *Graph) *Node {
-		all := p.model.Forward(nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: program.data.Neighbours(false, nil),
+		all := p.model.Forward(nmgnn.Pass{Scope: scope.At(gomlx.ModelScope), Near: program.data.Neighbours(false, nil),
 			Features: program.data.Features(graph, false),
 			After: func(layer int, h *Node) *Node {
 				if layer == len(p.cache.Hidden) {
@@ -285,7 +284,7 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 	if _, err := program.exec.Compile(); err != nil {
 		return nil, fmt.Errorf("compiling for %s: %w", p.backend.ID, gomlx.Error(err))
 	}
-	if err := variables.SetWeights(program.store, p.saved.Weights); err != nil {
+	if err := gomlx.SetWeights(program.store, p.saved.Weights); err != nil {
 		return nil, err
 	}
 	p.programs[shape] = program

@@ -22,7 +22,7 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/internal/variables"
+	"nodemask/nmgnn/internal/gomlx"
 )
 
 var update = flag.Bool("update", false, "write the models in testdata anew")
@@ -56,7 +56,7 @@ func pygModels(t *testing.T, b *backend.Backend) map[string]*cached.Model {
 		}
 		m, err := infer.Untrained(b, nmgnn.Build(p, 3), 5, 1)
 		require.NoError(t, err)
-		r := variables.HostRandom(1, name)
+		r := gomlx.HostRandom(1, name)
 		for _, w := range m.Weights {
 			for i := range w.Values { // biases and statistics too
 				w.Values[i] += float32(r.Float64())/2 - 0.2

@@ -18,8 +18,8 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/safetensors"
-	"nodemask/nmgnn/internal/variables"
 )
 
 var (
@@ -87,7 +87,7 @@ func (m *Model) layers() int {
 }
 
 // scope begins the paths of all weights.
-const scope = "/" + variables.ModelScope + "/"
+const scope = "/" + gomlx.ModelScope + "/"
 
 // tensorName maps /model/layer0/linear0/weights to layer0.linear0.weights.
 func tensorName(path string) (string, error) {

@@ -23,7 +23,7 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/internal/variables"
+	"nodemask/nmgnn/internal/gomlx"
 )
 
 // randomGraph has features, about half 0, stored dense or sparse.
@@ -56,7 +56,7 @@ func deepNetwork(t *testing.T, b *backend.Backend, name string, layers int, seed
 	p.Layers, p.Hidden, p.Heads = layers, 6, 2
 	m, err := infer.Untrained(b, nmgnn.Build(p, 3), 4, seed)
 	require.NoError(t, err)
-	r := variables.HostRandom(seed, name)
+	r := gomlx.HostRandom(seed, name)
 	for _, w := range m.Weights {
 		for i := range w.Values {
 			w.Values[i] += float32(r.Float64()) - 0.4

@@ -12,7 +12,7 @@ import (
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/variables"
+	"nodemask/nmgnn/internal/gomlx"
 )
 
 // Sum is a node's representation in one layer, unfolded and recomputed from the weights in float64; Model is the
@@ -130,7 +130,7 @@ func (u *unfolder) weight(name string) infer.Weight {
 	if u.layer <= u.settings.Layers {
 		name = fmt.Sprintf("layer%d/%s", u.layer-1, name)
 	}
-	return u.weights["/"+variables.ModelScope+"/"+name]
+	return u.weights["/"+gomlx.ModelScope+"/"+name]
 }
 
 func (u *unfolder) times(h []float64, name string) []float64 {

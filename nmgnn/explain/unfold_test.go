@@ -14,7 +14,7 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/internal/variables"
+	"nodemask/nmgnn/internal/gomlx"
 )
 
 var unfolded = []string{"gin", "gat", "sgat", "gcn", "sage", "gatv2"}
@@ -64,7 +64,7 @@ func TestUnfoldedSumsAreWhatTheModelComputes(t *testing.T) {
 		g := randomGraph(t, rand.New(rand.NewPCG(7, uint64(k))), 7, 12, k%2 == 0)
 		w, err := infer.Untrained(b, nmgnn.Build(p, 3), 4, 1)
 		require.NoError(t, err)
-		r := variables.HostRandom(1, p.Model)
+		r := gomlx.HostRandom(1, p.Model)
 		for _, w := range w.Weights {
 			for i := range w.Values { // running variances stay above 0
 				w.Values[i] += float32(r.Float64()) / 2

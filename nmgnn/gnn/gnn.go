@@ -28,8 +28,8 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
-	"nodemask/nmgnn/internal/variables"
 )
 
 // Hyperparameters of scopes.
@@ -254,7 +254,7 @@ func (g *Graph) in(scope *model.Scope, x *graph.Node, draws bool) (*loaded, *nmg
 		}
 		g.loaded[at] = l
 	}
-	variables.LeaveToOthers(x.Graph())
+	gomlx.LeaveToOthers(x.Graph())
 	if !draws || !scope.IsTraining(x.Graph()) {
 		return g.loaded[at], nil
 	}

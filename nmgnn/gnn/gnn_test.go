@@ -26,7 +26,7 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/internal/variables"
+	"nodemask/nmgnn/internal/gomlx"
 	nmtrain "nodemask/nmgnn/train"
 )
 
@@ -53,11 +53,11 @@ func TestGINTrainsUnderGoMLXsTrainerAsUnderOurs(t *testing.T) {
 		}
 		edges := gnn.New(view.Train.Edges)
 		trainer := train.NewTrainer(b.Backend, store, func(scope *model.Scope, in []*Node) *Node {
-			scope = scope.At(variables.ModelScope)
+			scope = scope.At(gomlx.ModelScope)
 			x := activation.Relu(gnn.GIN(scope.In("layer0"), edges, in[0], 8, 8).Mask(in[1]).Done())
 			return gnn.GIN(scope.In("layer1"), edges, x, g.NumClasses()).Mask(in[1]).Done()
 		}, loss.SparseCategoricalCrossEntropyLogits, optimizer.Adam().LearningRate(0.01).Epsilon(1e-8).Done(), nil, nil)
-		n, draw := g.NumNodes(), rand.New(variables.HostSource(seed, "mask"))
+		n, draw := g.NumNodes(), rand.New(gomlx.HostSource(seed, "mask"))
 		labels, scored := make([]int32, n), make([]bool, n)
 		for _, v := range view.Train.Score {
 			labels[v], scored[v] = g.Labels[view.Train.Nodes[v]], true

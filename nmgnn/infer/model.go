@@ -16,7 +16,6 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
-	"nodemask/nmgnn/internal/variables"
 )
 
 // Model is a model with its weights, trained or not.
@@ -63,7 +62,7 @@ func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Featur
 		return nil, err
 	}
 	defer exec.Finalize()
-	if err := variables.SetWeights(store, m.Weights); err != nil {
+	if err := gomlx.SetWeights(store, m.Weights); err != nil {
 		return nil, err
 	}
 	outputs, err := exec.Call()
@@ -103,7 +102,7 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 	if m.NormalizeFeatures {
 		x = x.RowNormalized()
 	}
-	data, err := nmgnn.Load(store, "/"+variables.DataScope, edges, x, nmgnn.LoadOptions{Backend: b.Backend})
+	data, err := nmgnn.Load(store, "/"+gomlx.DataScope, edges, x, nmgnn.LoadOptions{Backend: b.Backend})
 	if err != nil {
 		return nil, err
 	}
@@ -127,13 +126,13 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 				}
 			}
 		}
-		into := kernels.NewConstants(store, "/"+variables.DataScope)
+		into := kernels.NewConstants(store, "/"+gomlx.DataScope)
 		if delta = into.Floats("delta", values, n, 1); into.Err() != nil {
 			return nil, into.Err()
 		}
 	}
 	return gomlx.Compile(b.Backend, b.ID, store, func(scope *model.Scope, graph *Graph) []*Node {
-		p := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: data.Neighbours(false, nil),
+		p := nmgnn.Pass{Scope: scope.At(gomlx.ModelScope), Near: data.Neighbours(false, nil),
 			Features: data.Features(graph, false)}
 		if delta != nil {
 			p.Mask = delta.NodeValue(graph)
@@ -147,10 +146,10 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 	w.Model = m
 	err = w.made(b, features, func(store *model.Store) error {
 		for v := range store.IterVariables() {
-			if !variables.IsWeight(v) || v.HasValue() && !variables.IsMade(store, v) { // a layer's own values stay
+			if !gomlx.IsWeight(v) || v.HasValue() && !gomlx.IsMade(store, v) { // a layer's own values stay
 				continue
 			}
-			value, err := variables.FirstValue(store, v, seed)
+			value, err := gomlx.FirstValue(store, v, seed)
 			if err != nil {
 				return err
 			}
@@ -158,7 +157,7 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 				return gomlx.Error(err)
 			}
 		}
-		w.Weights, err = variables.WeightsOf[Weight](store)
+		w.Weights, err = gomlx.WeightsOf[Weight](store)
 		return err
 	})
 	return w, err
@@ -168,7 +167,7 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 func (m Model) Order(b *backend.Backend, features int) (paths []string, err error) {
 	err = m.made(b, features, func(store *model.Store) error {
 		for v := range store.IterVariables() {
-			if variables.IsWeight(v) {
+			if gomlx.IsWeight(v) {
 				paths = append(paths, v.Path())
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/variables"
+	"nodemask/nmgnn/internal/gomlx"
 )
 
 const (
@@ -77,7 +77,7 @@ func (b *builder) scalar(x float32) string {
 }
 
 func (b *builder) path(name string) string {
-	return "/" + variables.ModelScope + "/" + b.scope + "/" + name
+	return "/" + gomlx.ModelScope + "/" + b.scope + "/" + name
 }
 
 // weight returns a weight of the current scope, checking its dimensions.

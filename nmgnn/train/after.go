@@ -14,7 +14,6 @@ import (
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
-	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 )
 
@@ -130,7 +129,7 @@ func (t *trainer) representCached(together bool) ([]infer.Representation, error)
 			if together {
 				name = "together"
 			}
-			a.data, err = t.test.data.WithEdges("/"+variables.DataScope+"/cached/"+name+"/edges", edges, t.allEdges())
+			a.data, err = t.test.data.WithEdges("/"+gomlx.DataScope+"/cached/"+name+"/edges", edges, t.allEdges())
 		} else {
 			err = a.data.ReplaceEdges(edges, true)
 		}

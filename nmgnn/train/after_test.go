@@ -12,8 +12,8 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
-	"nodemask/nmgnn/internal/variables"
 )
 
 // sixNodes is a triangle of train nodes a, b, c with features 1, 2, 4, and new nodes d, e, f with 8, 16, 32: d is
@@ -41,7 +41,7 @@ func TestNewNodesUseTheCacheAndOneAnother(t *testing.T) {
 		defer trainer.Close()
 		require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 1))
 		trainer.trained = true // pretend
-		require.NoError(t, variables.SetWeights(trainer.store, []infer.Weight{
+		require.NoError(t, gomlx.SetWeights(trainer.store, []infer.Weight{
 			{Path: "/model/layer0/linear0/weights", Dimensions: []int{1, 1}, Values: []float32{1}},
 			{Path: "/model/layer0/linear0/biases", Dimensions: []int{1, 1}, Values: []float32{0}},
 			{Path: "/model/layer1/linear0/weights", Dimensions: []int{1, 2}, Values: []float32{1, -1}},
@@ -111,7 +111,7 @@ func untrainedIsFirst(t *testing.T, b *backend.Backend, g *datasets.Graph, view 
 	defer trainer.Close()
 	require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 7))
 	trainer.trained = true // pretend
-	want, err := variables.WeightsOf[infer.Weight](trainer.store)
+	want, err := gomlx.WeightsOf[infer.Weight](trainer.store)
 	require.NoError(t, err)
 	got, err := infer.Untrained(b, m, g.Features.Width, 7)
 	require.NoError(t, err)

@@ -20,7 +20,6 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/safetensors"
-	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 )
 
@@ -236,7 +235,7 @@ func (t *batchTrainer) prepareCaches(ctx context.Context, trial *Result) error {
 }
 
 func (t *batchTrainer) Weights() ([]infer.Weight, error) {
-	return variables.WeightsOf[infer.Weight](t.train.store)
+	return gomlx.WeightsOf[infer.Weight](t.train.store)
 }
 
 // Keep writes a checkpoint, if asked.
@@ -269,7 +268,7 @@ func (t *batchTrainer) epoch(ctx context.Context) (measured Epoch, metrics stats
 	}
 	t.caches[0], t.caches[1], t.current = t.caches[1], t.caches[0], 1-t.current
 	if t.validation != t.train {
-		if t.validation.weights, err = variables.WeightsOf[infer.Weight](t.train.store); err != nil {
+		if t.validation.weights, err = gomlx.WeightsOf[infer.Weight](t.train.store); err != nil {
 			return measured, metrics, err
 		}
 	}

@@ -23,7 +23,6 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/safetensors"
-	"nodemask/nmgnn/internal/variables"
 )
 
 // A checkpoint is a safetensors file with all training state after an epoch. Cached representations have two files per
@@ -245,7 +244,7 @@ func (t *batchTrainer) read(file *safetensors.File, path string) (*Result, error
 		if err != nil {
 			return nil, err
 		}
-		if variables.IsWeight(v) && file.Has(bestPrefix+v.Path()) {
+		if gomlx.IsWeight(v) && file.Has(bestPrefix+v.Path()) {
 			values, shape, err := safetensors.Get[float32](file, bestPrefix+v.Path(), v.Shape().Dimensions...)
 			if err != nil {
 				return nil, err

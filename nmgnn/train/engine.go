@@ -15,7 +15,6 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/safetensors"
-	"nodemask/nmgnn/internal/variables"
 )
 
 // engine runs a model over one graph, with variables for one batch.
@@ -255,7 +254,7 @@ func (e *engine) place(b batch, features, gradients bool) error {
 
 func (e *engine) room(i, width int) (*model.Variable, error) {
 	if e.rows[i] == nil {
-		into := kernels.NewConstants(e.store, "/"+variables.DataScope+"/rows").Share(e.backend.Backend)
+		into := kernels.NewConstants(e.store, "/"+gomlx.DataScope+"/rows").Share(e.backend.Backend)
 		e.rows[i] = into.Zeros(fmt.Sprint(i), e.shape.nodes, width)
 		return e.rows[i], into.Err()
 	}

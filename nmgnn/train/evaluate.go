@@ -11,7 +11,6 @@ import (
 	"nodemask/internal/ended"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/internal/gomlx"
-	"nodemask/nmgnn/internal/variables"
 )
 
 // Evaluation finishes layer i for all nodes before layer i+1, so it is exact, and a batch reads only direct neighbours.
@@ -42,7 +41,7 @@ func (e *engine) layer(i int) (*model.Exec, error) {
 	}
 	last := e.last(i)
 	exec, err := gomlx.Compile(e.backend.Backend, e.backend.ID, e.store, func(scope *model.Scope, g *Graph) []*Node {
-		p := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: e.data.Neighbours(false, nil),
+		p := nmgnn.Pass{Scope: scope.At(gomlx.ModelScope), Near: e.data.Neighbours(false, nil),
 			Features: e.data.Features(g, false)}
 		var all []*Node
 		if e.whole() {
@@ -88,7 +87,7 @@ func (e *engine) sweep(ctx context.Context, i int, take func(cluster int, b batc
 		return err
 	}
 	if e.weights != nil {
-		if err := variables.SetWeights(e.store, e.weights); err != nil {
+		if err := gomlx.SetWeights(e.store, e.weights); err != nil {
 			return err
 		}
 	}

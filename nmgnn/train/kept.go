@@ -8,10 +8,9 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/nmgnn/internal/gomlx"
-	"nodemask/nmgnn/internal/variables"
 )
 
-const graphPath = "/" + variables.DataScope + "/graph"
+const graphPath = "/" + gomlx.DataScope + "/graph"
 
 // mostKept bounds the bytes of kept batches if [Batches].Memory is not set; else a quarter of that does.
 const mostKept = 256 << 20

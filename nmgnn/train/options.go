@@ -25,7 +25,16 @@ func optionsOf(p hyper.Parameters) options {
 	return options{Parameters: p, Rates: []float64{p.ModelDropout(), p.AttentionDropout}}
 }
 
-func (o options) regulariser() nmgnn.Regulariser { return nmgnn.RegulariserOf(o.Parameters) }
+// regulariser returns nil for none and for dropout, which is the model's.
+func (o options) regulariser() nmgnn.Regulariser {
+	switch o.Regulariser {
+	case hyper.DropEdgeRegulariser:
+		return nmgnn.DropEdge{Rate: o.RegulariserRate}
+	case hyper.DropGNNRegulariser:
+		return nmgnn.DropGNN{Rate: o.RegulariserRate}
+	}
+	return nil
+}
 
 func (o options) rates() []float64 {
 	if r := o.regulariser(); r != nil {

@@ -12,7 +12,6 @@ import (
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
-	"nodemask/nmgnn/internal/variables"
 )
 
 // predictor is an inference program shared by trainers that differ only in training settings.
@@ -46,7 +45,7 @@ func (r *Runner) predictorOf(x Experiment) (p *predictor, err error) {
 	if d.Rate > 0 {
 		t.options.Regulariser, t.options.RegulariserRate = hyper.DropGNNRegulariser, d.Rate
 	}
-	if t.rates, err = kernels.NewRates(t.store, "/"+variables.DataScope+"/rates", t.options.rates()); err != nil {
+	if t.rates, err = kernels.NewRates(t.store, "/"+gomlx.DataScope+"/rates", t.options.rates()); err != nil {
 		return nil, err
 	}
 	t.test.phase = t.view.Test
@@ -75,7 +74,7 @@ func (p *predictor) predict(of *trainer, weights []infer.Weight) ([]int32, error
 		}
 		t.test.phase = now
 	}
-	if err := variables.SetWeights(t.store, weights); err != nil {
+	if err := gomlx.SetWeights(t.store, weights); err != nil {
 		return nil, err
 	}
 	return t.Predict()

@@ -15,7 +15,7 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/internal/variables"
+	"nodemask/nmgnn/internal/gomlx"
 )
 
 // blocks returns a block graph and parameters for so many epochs.
@@ -304,7 +304,7 @@ func TestAReportCanAskWhoIsMaskedAndWhatIsPredicted(t *testing.T) {
 	require.NoError(t, err)
 	view, err := datasets.NewView(g, split, x.Setting, x.Arrivals)
 	require.NoError(t, err)
-	random := variables.HostRandom(5, "mask")
+	random := gomlx.HostRandom(5, "mask")
 	var best [][]int32
 	result, err := r.Trial(t.Context(), x, 5, func(int, Epoch) {
 		var want []int32

@@ -13,7 +13,6 @@ import (
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
-	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 
 	"github.com/gomlx/gomlx/core/tensors"
@@ -240,13 +239,13 @@ func (t fullGraph) Epoch(context.Context) ([]Epoch, []stats.Metrics, error) {
 }
 
 func (t fullGraph) Weights() ([]infer.Weight, error) {
-	return variables.WeightsOf[infer.Weight](t.store)
+	return gomlx.WeightsOf[infer.Weight](t.store)
 }
 func (t fullGraph) Keep(*Result) error { return nil }
 func (t fullGraph) End(*Result)        {}
 
 func (t fullGraph) Predict(_ context.Context, trial *Result) ([]int32, error) {
-	err := variables.SetWeights(t.store, trial.Weights)
+	err := gomlx.SetWeights(t.store, trial.Weights)
 	if err != nil {
 		return nil, err
 	}

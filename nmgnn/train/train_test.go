@@ -17,7 +17,7 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/internal/variables"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/stats"
 )
 
@@ -97,7 +97,7 @@ func TestTheBestEpochsWeightsAreRestored(t *testing.T) {
 		predictions, err := trainer.Predict()
 		require.NoError(t, err)
 		require.Equal(t, trial.Predictions, predictions)
-		kept, err := variables.WeightsOf[infer.Weight](trainer.store)
+		kept, err := gomlx.WeightsOf[infer.Weight](trainer.store)
 		require.NoError(t, err)
 		require.Equal(t, trial.Weights, kept)
 	}
@@ -120,7 +120,7 @@ func TestRunningStatisticsAreOfTheBestEpoch(t *testing.T) {
 		require.Equal(t, 4, running, "inside each of two layers, and after each: with a readout both are hidden")
 		// The best epoch's losses come from the kept statistics, not the last epoch's.
 		require.Less(t, trial.BestEpoch, len(trial.History))
-		kept, err := variables.WeightsOf[infer.Weight](trainer.store)
+		kept, err := gomlx.WeightsOf[infer.Weight](trainer.store)
 		require.NoError(t, err)
 		require.Equal(t, trial.Weights, kept)
 		var scored []int32
@@ -207,7 +207,7 @@ func TestOneAdamStepMovesByTheLearningRate(t *testing.T) {
 	s.Dropout, s.KeepRate, s.MaxEpochs, s.LearningRate = 0, 1, 1, 0.125
 	trainer := trainerOf(t, gnntest.Go(t), g, view, s)
 	require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 1))
-	before, err := variables.WeightsOf[infer.Weight](trainer.store)
+	before, err := gomlx.WeightsOf[infer.Weight](trainer.store)
 	require.NoError(t, err)
 	trial := trainOnce(t, trainer, 1)
 	moved := 0
@@ -230,7 +230,7 @@ func TestWeightDecayIsAddedToTheGradientOfEveryWeight(t *testing.T) {
 	s.MaxEpochs, s.WeightDecay, s.LearningRate = 1, 1e6, 1e-4
 	trainer := trainerOf(t, gnntest.Go(t), g, view, s)
 	require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 1))
-	before, err := variables.WeightsOf[infer.Weight](trainer.store)
+	before, err := gomlx.WeightsOf[infer.Weight](trainer.store)
 	require.NoError(t, err)
 	for i, w := range trainOnce(t, trainer, 1).Weights {
 		for j, value := range w.Values {

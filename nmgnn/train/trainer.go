@@ -15,7 +15,6 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
 	"nodemask/nmgnn/internal/learn"
-	"nodemask/nmgnn/internal/variables"
 )
 
 // Trainer is a model compiled for one view of a graph. It trains trials one by one; several trainers may run
@@ -93,7 +92,7 @@ func (t *trainer) compile() error {
 		return err
 	}
 	var err error
-	if t.rates, err = kernels.NewRates(t.store, "/"+variables.DataScope+"/rates", t.options.rates()); err != nil {
+	if t.rates, err = kernels.NewRates(t.store, "/"+gomlx.DataScope+"/rates", t.options.rates()); err != nil {
 		return err
 	}
 	if t.epoch, err = t.compileStep(true); err != nil {
@@ -170,7 +169,7 @@ func (t *trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (
 		o.Room = withRoom(len(phase.Edges.Indices), len(t.graph.Edges.Indices))
 		o.FeatureRoom = withRoom(len(x.Values), len(t.features.Values))
 	}
-	return nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", variables.DataScope, name), phase.Edges, x, o)
+	return nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", gomlx.DataScope, name), phase.Edges, x, o)
 }
 
 // validationsOf returns the distinct validation phases, and each view's index into them: only arrivals without edges
@@ -195,7 +194,7 @@ func withRoom(n, all int) int { return min(n+n/5+256, all) }
 
 // forward is inference: no mask (except DropGNN's), dropout or gradients. seen is as in [nmgnn.Pass].
 func (t *trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded, seen *Node) []*Node {
-	pass := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: phase.Neighbours(false, nil),
+	pass := nmgnn.Pass{Scope: scope.At(gomlx.ModelScope), Near: phase.Neighbours(false, nil),
 		Features: phase.Features(graph, false)}
 	if d, ok := t.options.regulariser().(nmgnn.DropGNN); ok {
 		t.rates.Use(graph)

@@ -17,7 +17,6 @@ import (
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
-	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 )
 
@@ -124,7 +123,7 @@ func (t *trainer) prepareReadings(views []*datasets.View) error {
 			return t.readings.graphs[next-1].data.ReplaceEdges(edges, true)
 		}
 		g := readingGraph{view: view, cached: cached}
-		g.data, err = t.test.data.WithEdges(fmt.Sprintf("/%s/reading%d/edges", variables.DataScope, len(t.readings.graphs)),
+		g.data, err = t.test.data.WithEdges(fmt.Sprintf("/%s/reading%d/edges", gomlx.DataScope, len(t.readings.graphs)),
 			edges, t.allEdges())
 		t.readings.graphs = append(t.readings.graphs, g)
 		return err
@@ -167,7 +166,7 @@ func (t *trainer) prepareReadings(views []*datasets.View) error {
 }
 
 func (r *readingGraphs) predict(store *model.Store, weights []infer.Weight) ([][]int32, error) {
-	if err := variables.SetWeights(store, weights); err != nil {
+	if err := gomlx.SetWeights(store, weights); err != nil {
 		return nil, err
 	}
 	outputs, err := r.exec.Call()

@@ -10,7 +10,7 @@ import (
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/variables"
+	"nodemask/nmgnn/internal/gomlx"
 )
 
 // CaseFeatures is the number of features in the case where it equals that of hidden units.
@@ -69,7 +69,7 @@ func (c Case) Model(t testing.TB, features int) *cached.Model {
 	network, err := infer.Untrained(Go(t), nmgnn.Build(p, len(m.Classes)), m.Features, 1)
 	require.NoError(t, err)
 	for i, w := range network.Weights {
-		r := variables.HostRandom(uint64(i), c.Name+w.Path)
+		r := gomlx.HostRandom(uint64(i), c.Name+w.Path)
 		for j := range w.Values {
 			w.Values[j] = float32(r.IntN(65)-32) / 64
 			if strings.HasSuffix(w.Path, "/running_variance") {

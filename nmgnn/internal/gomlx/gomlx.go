@@ -1,4 +1,5 @@
-// Package gomlx compiles GoMLX programs, shortens its errors to one line, and frees its results.
+// Package gomlx compiles GoMLX programs, shortens its errors to one line, frees its results, and keeps models' weights
+// in its stores.
 package gomlx
 
 import (

@@ -14,12 +14,11 @@ import (
 
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
-	"nodemask/nmgnn/internal/variables"
 )
 
 // Owns reports whether training changes a variable, unlike data.
 func Owns(v *model.Variable) bool {
-	return !strings.HasPrefix(v.Path(), "/"+variables.DataScope+"/")
+	return !strings.HasPrefix(v.Path(), "/"+gomlx.DataScope+"/")
 }
 
 // GoMLX's optimizers implement this beyond optimizer.Interface.
@@ -51,7 +50,7 @@ type Start map[string]*tensors.Tensor
 func StartOf(store *model.Store) (Start, error) {
 	start := Start{}
 	for v := range store.IterVariables() {
-		if Owns(v) && v.HasValue() && !variables.IsMade(store, v) {
+		if Owns(v) && v.HasValue() && !gomlx.IsMade(store, v) {
 			value, err := v.Value()
 			if err != nil {
 				return nil, gomlx.Error(err)
@@ -81,8 +80,8 @@ func (s Start) Reset(store *model.Store, learningRate float64, seed uint64) erro
 		switch {
 		case value != nil:
 			value, err = value.LocalClone()
-		case variables.IsWeight(v):
-			value, err = variables.FirstValue(store, v, seed)
+		case gomlx.IsWeight(v):
+			value, err = gomlx.FirstValue(store, v, seed)
 		default:
 			value = tensors.FromShape(v.Shape())
 		}
@@ -106,7 +105,7 @@ type Targets struct {
 
 // NewTargets returns variables for these nodes of a graph of so many; 0: unknown.
 func NewTargets(store *model.Store, name string, score, labels []int32, nodes, classes int) (*Targets, error) {
-	into := kernels.NewConstants(store, "/"+variables.DataScope+"/targets_"+name)
+	into := kernels.NewConstants(store, "/"+gomlx.DataScope+"/targets_"+name)
 	t := &Targets{classes: classes}
 	n := len(score)
 	t.score, t.labels = into.Ints("score", score, n, 1), into.Ints("label", labels, n, 1)
@@ -122,7 +121,7 @@ func NewPaddedTargets(store *model.Store, name string, slots, classes int) (*Tar
 	if err != nil {
 		return nil, err
 	}
-	into := kernels.NewConstants(store, "/"+variables.DataScope+"/targets_"+name)
+	into := kernels.NewConstants(store, "/"+gomlx.DataScope+"/targets_"+name)
 	t.weights = into.Floats("weight", make([]float32, slots), slots, 1)
 	return t, into.Err()
 }

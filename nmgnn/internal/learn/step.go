@@ -17,7 +17,6 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
-	"nodemask/nmgnn/internal/variables"
 	"nodemask/stats"
 )
 
@@ -46,7 +45,7 @@ func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model
 		key, decay, graph := in[0], in[1], in[0].Graph()
 		s.Rates.Use(graph)
 		random := s.Data.Random(key)
-		pass := nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: s.Data.Neighbours(true, random),
+		pass := nmgnn.Pass{Scope: scope.At(gomlx.ModelScope), Near: s.Data.Neighbours(true, random),
 			Features: s.Data.Features(graph, true), Random: random, After: s.After}
 		if s.Masks {
 			pass.Mask = in[2]
@@ -80,7 +79,7 @@ type Draws struct {
 
 // NewDraws returns a trial's draws.
 func NewDraws(seed uint64, nodes int) *Draws {
-	return &Draws{variables.HostSource(seed, "mask"), variables.HostSource(seed, "dropout"), variables.HostSource(seed, "batches"),
+	return &Draws{gomlx.HostSource(seed, "mask"), gomlx.HostSource(seed, "dropout"), gomlx.HostSource(seed, "batches"),
 		make([]float32, nodes)}
 }
 

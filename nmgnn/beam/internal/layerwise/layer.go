@@ -16,7 +16,6 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
-	"nodemask/nmgnn/internal/variables"
 )
 
 // most bounds the input numbers of a part computed at once, which has at least one node.
@@ -156,7 +155,7 @@ func (r *run) program(edges *csr.Graph, x datasets.Features, degrees []float32, 
 	}
 	store := model.NewStore()
 	defer store.Finalize()
-	data, err := nmgnn.Load(store, "/"+variables.DataScope, edges, x,
+	data, err := nmgnn.Load(store, "/"+gomlx.DataScope, edges, x,
 		nmgnn.LoadOptions{Backend: b.Backend, Directed: true})
 	if err != nil {
 		return none, err
@@ -165,7 +164,7 @@ func (r *run) program(edges *csr.Graph, x datasets.Features, degrees []float32, 
 		return none, err
 	}
 	exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, g *Graph) []*Node {
-		return []*Node{do(nmgnn.Pass{Scope: scope.At(variables.ModelScope), Near: data.Neighbours(false, nil),
+		return []*Node{do(nmgnn.Pass{Scope: scope.At(gomlx.ModelScope), Near: data.Neighbours(false, nil),
 			Features: data.Features(g, false)})}
 	})
 	if err != nil {
@@ -175,7 +174,7 @@ func (r *run) program(edges *csr.Graph, x datasets.Features, degrees []float32, 
 	if _, err := exec.Compile(); err != nil {
 		return none, gomlx.Error(err)
 	}
-	if err := variables.SetWeights(store, r.model.Weights); err != nil {
+	if err := gomlx.SetWeights(store, r.model.Weights); err != nil {
 		return none, err
 	}
 	outputs, err := exec.Call()

@@ -1,4 +1,4 @@
-package variables
+package gomlx
 
 import "math/rand/v2"
 

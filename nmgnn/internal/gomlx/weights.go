@@ -1,5 +1,4 @@
-// Package variables manages models' weights in a store.
-package variables
+package gomlx
 
 import (
 	"fmt"
@@ -13,8 +12,6 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/model/initializer"
-
-	"nodemask/nmgnn/internal/gomlx"
 )
 
 // Scopes of a model's store: training changes variables below ModelScope; graphs are below DataScope.
@@ -91,11 +88,11 @@ func WeightsOf[W ~weight](store *model.Store) ([]W, error) {
 		}
 		value, err := v.Value()
 		if err != nil {
-			return nil, fmt.Errorf("variable %s: %w", v.Path(), gomlx.Error(err))
+			return nil, fmt.Errorf("variable %s: %w", v.Path(), Error(err))
 		}
 		w := weight{Path: v.Path(), Dimensions: slices.Clone(v.Shape().Dimensions)}
 		if w.Values, err = tensors.CopyFlatData[float32](value); err != nil {
-			return nil, fmt.Errorf("variable %s: %w", v.Path(), gomlx.Error(err))
+			return nil, fmt.Errorf("variable %s: %w", v.Path(), Error(err))
 		}
 		all = append(all, W(w))
 	}
@@ -118,7 +115,7 @@ func SetWeights[W ~weight](store *model.Store, all []W) error {
 				v.Path(), v.Shape().Dimensions)
 		}
 		if err := v.SetValue(tensors.FromFlatDataAndDimensions(w.Values, w.Dimensions...)); err != nil {
-			return fmt.Errorf("variable %s: %w", w.Path, gomlx.Error(err))
+			return fmt.Errorf("variable %s: %w", w.Path, Error(err))
 		}
 	}
 	return nil
