@@ -19,7 +19,7 @@ type GIN struct {
 	Epsilon float64 // 0 is GIN-0, the paper's
 	// LearnEpsilon trains ε, starting at Epsilon: GIN-ε.
 	LearnEpsilon bool
-	// Norm normalises the output of each linear layer but the last, before the ReLU: see [BatchNorm].
+	// Norm normalises the output of each linear layer but the last, before the ReLU, over a batch's own rows.
 	Norm bool
 }
 

@@ -139,7 +139,7 @@ func (d *Loaded) SetDegrees(degrees []float32) error {
 	return d.near.set(&d.near.degrees, "degree", degrees)
 }
 
-// SetOwn sets the batch's own rows for [BatchNorm]: own [nodes] is 1 for these, else 0.
+// SetOwn sets the batch's own rows, which are normalised: own [nodes] is 1 for these, else 0.
 func (d *Loaded) SetOwn(own []float32) error { return d.near.set(&d.near.own, "own", own) }
 
 // NeedsMasked reports whether a pass built over the graph reads entries of masked neighbours, as attention's softmax

@@ -22,7 +22,7 @@ type Model struct {
 	Readout Readout
 	// Activation follows every hidden layer; nil: ReLU.
 	Activation func(x *Node) *Node
-	// Norm normalises each hidden layer's output before the activation: see [BatchNorm].
+	// Norm normalises each hidden layer's output before the activation, over a batch's own rows.
 	Norm bool
 	// Residual adds each layer's input, before dropout, to its output after the activation, if widths are equal: h^(k)
 	// = layer(h^(k-1)) + h^(k-1), as in appendix B of Kipf and Welling (2017).
