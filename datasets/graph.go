@@ -114,8 +114,8 @@ func (g *Graph) ContentHash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// CheckText returns an error if a saved model could not name what g does: JSON would change names that are not UTF-8. ids
-// says whether nodes' ids are saved, too, as in a cache.
+// CheckText returns an error if a saved model could not name what g does: JSON would change names that are not UTF-8.
+// ids says whether nodes' ids are saved, too, as in a cache.
 func (g *Graph) CheckText(ids bool) error {
 	all := []struct {
 		what  string

@@ -27,8 +27,8 @@ files=$(git grep -Il --fixed-strings "$old" -- '*.go' '*go.mod' '*.sh' '*.py' '*
 while IFS= read -r file; do
     perl -pi -e '
         s{(?<![\w./~-])\Q$ENV{OLD}\E(?=/(?:(?:$ENV{FOLDERS})\b|"))}{$ENV{NEW}}g;
-        s{^(\s+(?:\w+ )?")\Q$ENV{OLD}\E(?="$)}{$1$ENV{NEW}} if $ARGV =~ /\.go$/;
-        s{is called `\Q$ENV{OLD}\E` and has no address to be fetched from: say}{is `$ENV{NEW}`; to use a clone, say};
+        s{^(\s+(?:\w+ )?")\Q$ENV{OLD}\E(?="$)}{$1$ENV{NEW}} if $ARGV =~ /\.go$|LIBRARY\.md$/;
+        s{^`go get` does not work yet: point}{To use a clone, point};
         s{(-require |-replace )\Q$ENV{OLD}\E(?=[@=])}{$1$ENV{NEW}}g if $ARGV =~ /LIBRARY\.md$/;
         s{(?<=\bmodule )\Q$ENV{OLD}\E(?=$|/|"|\\n|\x27)}{$ENV{NEW}}g;
         s{(?<=\bmodule = ")\Q$ENV{OLD}\E(?=")}{$ENV{NEW}}g;

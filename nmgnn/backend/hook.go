@@ -31,9 +31,9 @@ var (
 	loaded, compiled atomic.Int64
 )
 
-// hookPrograms makes a loaded plugin take programs from a folder and save new ones there, for all its clients in this process.
-// context is all that programs depend on besides text and options: plugin, XLA's environment, CPU. On error programs
-// are compiled each time.
+// hookPrograms makes a loaded plugin take programs from a folder and save new ones there, for all its clients in this
+// process. context is all that programs depend on besides text and options: plugin, XLA's environment, CPU. On error
+// programs are compiled each time.
 func hookPrograms(plugin string, folder *programFolder, context []byte) error {
 	install.Lock()
 	defer install.Unlock()

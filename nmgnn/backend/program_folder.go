@@ -24,15 +24,15 @@ const (
 	defaultMax = 200 << 20 // bytes of a folder
 )
 
-// programFolder holds compiled programs as files, named by the SHA-256 of all they depend on. They are native code, so only
-// this user may write to the folder, and each file is checked before loading.
+// programFolder holds compiled programs as files, named by the SHA-256 of all they depend on. They are native code, so
+// only this user may write to the folder, and each file is checked before loading.
 type programFolder struct {
 	path string
 	max  int64 // bytes; beyond, the least recently used files are removed
 }
 
-// openProgramFolder returns the folder at an absolute path, made with mode 0700 if missing. It returns an error if it is a link,
-// belongs to another user, or others may write to it.
+// openProgramFolder returns the folder at an absolute path, made with mode 0700 if missing. It returns an error if it
+// is a link, belongs to another user, or others may write to it.
 func openProgramFolder(path string) (*programFolder, error) {
 	if !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("%s: expected an absolute path", path)

@@ -58,9 +58,9 @@ func export(m *cached.Model, version string, most int) ([]byte, error) {
 	return file, nil
 }
 
-// Save writes the model atomically as an ONNX file, with the program's version unless "". Equal models give equal files.
-// It returns an error for a nil model, a missing or invalid setting or weight, custom layers, a model that needs several
-// runs ([hyper.Parameters.CheckOneRun]), or a file over ONNX's 2 GiB.
+// Save writes the model atomically as an ONNX file, with the program's version unless "". Equal models give equal
+// files. It returns an error for a nil model, a missing or invalid setting or weight, custom layers, a model that needs
+// several runs ([hyper.Parameters.CheckOneRun]), or a file over ONNX's 2 GiB.
 func Save(path string, m *cached.Model, version string) error {
 	file, err := export(m, version, maxBytes)
 	if err != nil {

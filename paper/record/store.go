@@ -198,6 +198,39 @@ func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []R
 	return slices.Concat(append(full, records)...), nil
 }
 
+// Trials returns a cell's records by seed. If there are none, the error names cells of that data set and model which
+// there are, nearest names first, and the command whose trials the cell is.
+func (s *Store) Trials(c Cell) ([]Record, error) {
+	all, err := s.Load(PairOf(c))
+	if err != nil {
+		return nil, err
+	}
+	results := NewResults(all)
+	if trials := results.Trials(c); len(trials) > 0 || results.Err() != nil {
+		return trials, results.Err()
+	}
+	shared := func(key string) (n int) { // characters at the beginning
+		for n < min(len(key), len(c.Key())) && key[n] == c.Key()[n] {
+			n++
+		}
+		return n
+	}
+	var others []string
+	for _, r := range all {
+		if pairOf(r) == PairOf(c) && !slices.Contains(others, r.Cell) {
+			others = append(others, r.Cell)
+		}
+	}
+	slices.SortStableFunc(others, func(a, b string) int { return shared(b) - shared(a) })
+	there := "no trial of that data set and model"
+	if n := len(others); n > 0 {
+		there = fmt.Sprintf("trials of %d other cells of that data set and model, such as %s", n,
+			strings.Join(others[:min(n, 3)], ", "))
+	}
+	return nil, fmt.Errorf("%s has no trial of %s: it has %s; measure.Missing records the cell, and this shows its trials: %s",
+		s.folder, c.Key(), there, c.Command(10))
+}
+
 // Results returns the store's records, read by pair on demand, without cells whose key only rejects. failed (may
 // be nil) receives errors.
 func (s *Store) Results(only func(key string) bool, failed func(error)) *Results {

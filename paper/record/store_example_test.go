@@ -3,6 +3,7 @@ package record_test
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"nodemask/datasets"
 	"nodemask/paper/record"
@@ -22,13 +23,18 @@ func ExampleStore() {
 		fmt.Println(err)
 		return
 	}
-	records, err := record.Open(folder).Load()
+	store := record.Open(folder)
+	trials, err := store.Trials(cell)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, r := range records {
+	for _, r := range trials {
 		fmt.Println(r.Cell, "seed", r.Seed, "macro F1", r.MacroF1)
 	}
-	// Output: cora/gin/transductive/10% seed 1 macro F1 78.5
+	_, err = store.Trials(cell.Masked(0.5))
+	fmt.Println(strings.ReplaceAll(err.Error(), folder, "results"))
+	// Output:
+	// cora/gin/transductive/10% seed 1 macro F1 78.5
+	// results has no trial of cora/gin/transductive/10%/keep=0.5: it has trials of 1 other cells of that data set and model, such as cora/gin/transductive/10%; measure.Missing records the cell, and this shows its trials: nodemask train --data cora --model gin --setting transductive --train 10 --trials 10 --keep-rate 0.5 --json
 }

@@ -33,8 +33,8 @@ func arrive(view *datasets.View) []bool {
 	return isNew
 }
 
-// CountRead returns how many nodes predicting the test nodes reads: all in the test graph; those within layers hops of a
-// test node; and, with the cache, those outside the train graph and their neighbours.
+// CountRead returns how many nodes predicting the test nodes reads: all in the test graph; those within layers hops of
+// a test node; and, with the cache, those outside the train graph and their neighbours.
 func CountRead(view *datasets.View, layers int) (all, reached, cached int) {
 	edges := view.Test.Edges
 	all = edges.NumNodes()

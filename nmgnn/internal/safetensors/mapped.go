@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Array is a file of numbers as a slice, in native byte order, so that it can exceed memory; in memory where files cannot
-// be mapped.
+// Array is a file of numbers as a slice, in native byte order, so that it can exceed memory; in memory where files
+// cannot be mapped.
 type Array[T Number] struct {
 	Values []T
 	file   *os.File
