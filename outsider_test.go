@@ -43,12 +43,9 @@ func TestProgramsOfOthersCompileAndRun(t *testing.T) {
 		build.Dir, build.Env = dir, append(os.Environ(), "GOPROXY=off", "GOWORK=")
 		out, err := build.CombinedOutput()
 		require.NoError(t, err, "%s: %s", name, out)
-		lost := exec.Command(filepath.Join(dir, "program"), filepath.Join(dir, "m.safetensors"))
-		lost.Dir, lost.Env = dir, []string{"HOME=" + dir, "GOMLX_BACKEND=xla:cpu", "GOMLX_NO_AUTO_INSTALL=1"}
-		out, err = lost.CombinedOutput()
-		require.Error(t, err)
-		require.Contains(t, string(out), "set PJRT_PLUGIN_LIBRARY_PATH to the folder that holds it, as a program of another "+
-			"module must: to .nodemask/pjrt of a clone that is set up")
+		if name != "own" { // GoMLX opens its backend
+			requireSaysWhereThePluginIs(t, dir)
+		}
 		for _, id := range []string{"go", "xla:cpu"} {
 			t.Run(name+" on "+id, func(t *testing.T) {
 				b, err := backend.Open(id)
@@ -65,4 +62,13 @@ func TestProgramsOfOthersCompileAndRun(t *testing.T) {
 			})
 		}
 	}
+}
+
+func requireSaysWhereThePluginIs(t *testing.T, dir string) {
+	run := exec.Command(filepath.Join(dir, "program"), filepath.Join(dir, "m.safetensors"))
+	run.Dir, run.Env = dir, []string{"HOME=" + dir, "GOMLX_BACKEND=xla:cpu", "GOMLX_NO_AUTO_INSTALL=1"}
+	out, err := run.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "set PJRT_PLUGIN_LIBRARY_PATH to the folder that holds it, as a program of another "+
+		"module must: to .nodemask/pjrt of a clone that is set up")
 }

@@ -37,6 +37,7 @@ func Example_ownLayer() {
 	check(err)
 	p, err := hyper.For("gin")
 	check(err)
+	p.NormalizeFeatures, p.WeightDecay, p.MaxEpochs = false, 0, 200
 	m := nmgnn.Model{Layers: []nmgnn.Layer{Highway{Width: 16}, Highway{Width: graph.NumClasses()}}, Dropout: 0.2}
 	x := train.Experiment{Graph: graph, Own: &m, Parameters: p.WithMasking(0.5), Setting: datasets.Inductive,
 		TrainPercent: 20, SplitSeed: 1}

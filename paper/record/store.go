@@ -222,13 +222,13 @@ func (s *Store) Trials(c Cell) ([]Record, error) {
 		}
 	}
 	slices.SortStableFunc(others, func(a, b string) int { return shared(b) - shared(a) })
-	there := "no trial of that data set and model"
+	there := "there is none of that data set and model"
 	if n := len(others); n > 0 {
-		there = fmt.Sprintf("trials of %d other cells of that data set and model, such as %s", n,
+		there = fmt.Sprintf("there are trials of %d other cells of that data set and model, such as %s", n,
 			strings.Join(others[:min(n, 3)], ", "))
 	}
-	return nil, fmt.Errorf("%s has no trial of %s: it has %s; measure.Missing records the cell, and this shows its trials: %s",
-		s.folder, c.Key(), there, c.Command(10))
+	return nil, fmt.Errorf("%s has no trial of %s; %s; measure.Missing records such trials; %s shows them", s.folder,
+		c.Key(), there, c.Command(10))
 }
 
 // Results returns the store's records, read by pair on demand, without cells whose key only rejects. failed (may
