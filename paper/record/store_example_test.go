@@ -32,14 +32,14 @@ func ExampleStore() {
 	for _, r := range trials {
 		fmt.Println(r.Cell, "seed", r.Seed, "macro F1", r.MacroF1)
 	}
-	_, err = store.Trials(cell.Masked(0.5))
+	_, err = store.Trials(record.NewCell("cora", "gin", datasets.Inductive, 10))
 	for part := range strings.SplitSeq(strings.ReplaceAll(err.Error(), folder, "results"), "; ") {
 		fmt.Println(part)
 	}
 	// Output:
 	// cora/gin/transductive/10% seed 1 macro F1 78.5
-	// results has no trial of cora/gin/transductive/10%/keep=0.5
+	// results has no trial of cora/gin/inductive/10%
 	// there are trials of 1 other cells of that data set and model, such as cora/gin/transductive/10%
 	// measure.Missing records such trials
-	// nodemask train --data cora --model gin --setting transductive --train 10 --trials 10 --keep-rate 0.5 --json shows them
+	// nodemask train --data cora --model gin --setting inductive --train 10 --trials 10 --json shows them
 }
