@@ -1,6 +1,7 @@
 package cached
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
