@@ -212,7 +212,7 @@ func (r *Runner) Variants(ctx context.Context, x Experiment, seed uint64) ([]*Re
 	}
 	results, err := r.trainer.variants(ctx, seed)
 	for _, one := range results {
-		one.SplitSeed, one.SplitHash = r.split.Seed, r.split.Hash()
+		one.Split, one.SplitSeed, one.SplitHash = r.split, r.split.Seed, r.split.Hash()
 	}
 	return results, err
 }
