@@ -31,7 +31,11 @@ func TestOneBatchPrintsTheTrialsOfTheWholeGraph(t *testing.T) {
 	for _, more := range [][]string{{"--keep-rate", "0.5"}, {"--setting", "transductive", "--set", "resplit=true"},
 		{"--cache-inference"}} {
 		whole := quickTrain(dir, more...)
-		assert.Equal(t, trained(t, whole...), trained(t, append(whole, "--batches", "1")...))
+		want := trained(t, whole...)
+		for _, trial := range want {
+			delete(trial, "auc") // needs all logits at once
+		}
+		assert.Equal(t, want, trained(t, append(whole, "--batches", "1")...))
 	}
 }
 
