@@ -106,7 +106,7 @@ func TestGraphsThatCannotBeAreRefused(t *testing.T) {
 		"the id \"x\" is there twice":                      {{header, x, x}, {{"source", "target"}}},
 		"an edge names node \"y\", which no file of nodes": {{header, x}, {{"source", "target"}, {"x", "y"}}},
 		"an edge names node \"z\", which no file of nodes": {{header, x}, {{"source", "target"}, {"z", "z"}}},
-		"nodes.csv: line 2: column \"b\": found \"much\"": {{header, {"x", "", "1", "much", "1", "1"}},
+		"nodes.csv: line 3: column \"b\": found \"much\"": {{header, x, {"w", "", "1", "much", "1", "1"}},
 			{{"source", "target"}}},
 		"edges.csv: line 1: no column \"source\"":           {{header, x}, {{"u", "v"}}},
 		"nodes.csv: line 2: 3 features: expected 4, as the": {{header[:5], x[:5]}, {{"source", "target"}}},
