@@ -3,7 +3,6 @@ package layerwise_test
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"testing"
 
@@ -73,5 +72,3 @@ func TestPubMedEqualsOneMachine(t *testing.T) {
 		})
 	}
 }
-
-var highest = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
