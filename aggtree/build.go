@@ -8,14 +8,14 @@ import (
 	"nodemask/csr"
 )
 
-// DefaultLimit is the limit on tree nodes unless [Options] sets one.
+// DefaultLimit is the default limit on tree nodes.
 const DefaultLimit = 1_000_000
 
-// Options sets how trees are built.
+// Options configure how trees are built.
 type Options struct {
-	// Limit is the most tree nodes; 0: [DefaultLimit].
+	// Limit is the largest number of tree nodes; 0 means [DefaultLimit].
 	Limit int
-	// Mask is true for each masked graph node [nodes] (section 5); nil: none masked.
+	// Mask is true for each masked graph node [nodes] (section 5); nil masks none.
 	Mask []bool
 }
 
@@ -38,7 +38,7 @@ type TooLargeError struct {
 	Limit  int
 }
 
-// Error says what to do.
+// Error returns the limit and how to stay below it.
 func (e *TooLargeError) Error() string {
 	least := ""
 	if e.Counts.Saturated() {
@@ -49,8 +49,8 @@ func (e *TooLargeError) Error() string {
 		e.Hops, e.Root, least, e.Counts.Total, e.Limit)
 }
 
-// Build returns T_root^hops (section 3.1), in time and memory proportional to its size. Above the limit it returns a
-// [*TooLargeError] before allocating.
+// Build returns T_root^hops (section 3.1). Time and memory are proportional to its size. A tree above the limit is a
+// [*TooLargeError], before anything is allocated.
 func Build(ctx context.Context, g *csr.Graph, root int32, hops int, o Options) (*Tree, error) {
 	w, err := walksFrom(ctx, g, root, hops, o.Mask)
 	if err != nil {

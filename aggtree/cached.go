@@ -8,16 +8,16 @@ import (
 	"nodemask/csr"
 )
 
-// BuildCached returns the aggregation tree of a node v that arrives after training, as prediction from a cache sees it
+// BuildCached returns the aggregation tree of a node v that arrives after training and is predicted from a cache
 // (section 4, eq. 4):
 //
 //	ĥ_v^(k) = f( ĥ_v^(k-1), g({ h̃_u^(k-1) : u ∈ N_v }) )
 //
-// neighbours are v's in the train graph. Each u hangs below the root as T_u^(k-1) of the train graph, which its cached
-// h̃_u^(k-1) captured, so v appears only as the root. By lemma 1 this tree also holds what ĥ_v^(k-1) reads: cut off one
-// level earlier.
+// neighbours lists v's neighbours in the train graph. Each u hangs below the root as T_u^(k-1) of the train graph,
+// which the cached h̃_u^(k-1) summarises, so v appears only as the root. By lemma 1 this tree, cut off one level
+// earlier, is also the tree of ĥ_v^(k-1).
 //
-// The root has the base train.NumNodes(); a mask has an entry per train graph node.
+// The root's base is train.NumNodes(). A mask has an entry per train graph node.
 func BuildCached(ctx context.Context, train *csr.Graph, neighbours []int32, hops int, o Options) (*Tree, error) {
 	if err := checkArguments(ctx, train, hops, o.Mask); err != nil {
 		return nil, err
@@ -49,15 +49,15 @@ func BuildCached(ctx context.Context, train *csr.Graph, neighbours []int32, hops
 	return t, nil
 }
 
-// Arrival is the cached tree of an arriving node, with its graphs: train nodes are numbered from 0 in the caller's
-// order, the arriving node is next.
+// Arrival is the cached tree of an arriving node, with its graphs. Train nodes are numbered from 0 in the caller's
+// order; the arriving node comes last.
 type Arrival struct {
 	// Tree's bases are nodes of Grown.
 	Tree  *Tree
 	Train *csr.Graph
-	// Grown adds the arriving node, with edges to its train neighbours but none back.
+	// Grown is the train graph plus the arriving node, with edges to its train neighbours but none back.
 	Grown *csr.Graph
-	// Base is the number of each node of Grown in the whole graph.
+	// Base maps each node of Grown to its number in the whole graph.
 	Base []int32
 	// Mask is [Options.Mask] in Grown's numbers; the arriving node is never masked.
 	Mask []bool

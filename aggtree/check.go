@@ -9,11 +9,11 @@ import (
 	"nodemask/csr"
 )
 
-// Check returns nil if a candidate is T_root^hops of the graph under the mask (nil: none masked), else the first
-// [*Fault] from the root down. Time and memory are proportional to the candidate, but for sorting siblings.
+// Check returns nil if the candidate is T_root^hops of the graph under the mask (nil masks none), else the first
+// [*Fault] from the root down. Time and memory are proportional to the candidate, except for sorting siblings.
 //
-// Trees with the same paths may differ by siblings with the same base; only the smallest is right. So Check compares
-// paths with such siblings merged, and reports siblings only if the paths are right.
+// Trees with the same paths may differ by siblings with the same base; only the smallest is right. So Check merges such
+// siblings to compare paths, and reports them only if all paths are right.
 func Check(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool) error {
 	if _, err := walksFrom(ctx, g, root, hops, mask); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (c *checker) check(from int32, hops int, cut bool) error {
 	return nil
 }
 
-// step appends the nodes of a path's one-hop continuations to below.
+// step appends to below the nodes that continue a path by one hop.
 func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, error) {
 	base := c.shape.Base[nodes[0]]
 	want := c.neighbours(base)
@@ -83,7 +83,7 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 				depth, base, c.hops, walkText(walk))}
 		}
 		if len(nodes) == 1 {
-			children = slices.Clip(own) // sorting changes only the order, which means nothing
+			children = slices.Clip(own) // safe to sort in place: order has no meaning
 			break
 		}
 		children = append(children, own...)
@@ -160,7 +160,7 @@ func (c *checker) extra(node, v, u int32) error {
 	switch {
 	case u < 0 || int(u) >= c.graph.NumNodes():
 		why = "is not in the graph"
-	case c.graph.HasEdge(v, u): // but not among the unmasked ones
+	case c.graph.HasEdge(v, u): // an edge to a masked node
 		why = "is masked"
 	}
 	walk := c.walk(node)

@@ -9,7 +9,7 @@ import (
 	"nodemask/internal/ended"
 )
 
-// Counts is the number of nodes of a tree. Numbers stop at math.MaxUint64: at least that many.
+// Counts holds a tree's number of nodes. A count of math.MaxUint64 means at least that many.
 type Counts struct {
 	Depth []uint64 // at each depth [hops+1]
 	Total uint64
@@ -18,8 +18,8 @@ type Counts struct {
 // Saturated reports whether the total is only a lower bound.
 func (c Counts) Saturated() bool { return c.Total == math.MaxUint64 }
 
-// Count returns the number of nodes of T_root^hops at each depth without building it: each hop is a product of a sparse
-// vector and the graph.
+// Count returns the number of nodes of T_root^hops at each depth without building the tree: each hop multiplies a
+// sparse vector by the graph.
 func Count(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) (Counts, error) {
 	w, err := walksFrom(ctx, g, root, hops, mask)
 	if err != nil {
@@ -39,17 +39,17 @@ func (w walks) count(ctx context.Context, hops int) (Counts, error) {
 	return c, err
 }
 
-// products reuses memory, root after root, until an error.
+// products reuses memory for all roots, until an error.
 type products struct {
-	times, next  []uint64 // [bases]: walks by end node
-	bases, found []int32  // where these are not 0
+	times, next  []uint64 // number of walks that end at each node [bases]
+	bases, found []int32  // nodes where times is not 0
 }
 
 func newProducts(bases int) *products {
 	return &products{times: make([]uint64, bases), next: make([]uint64, bases)}
 }
 
-// run calls visit with the bases at each depth, unordered, and their multiplicities.
+// run calls visit with the bases at each depth, unordered, and how often each occurs.
 func (p *products) run(ctx context.Context, w walks, hops int,
 	visit func(depth int, bases []int32, times []uint64)) error {
 	if err := ended.Err(ctx); err != nil {
@@ -80,7 +80,7 @@ func (p *products) run(ctx context.Context, w walks, hops int,
 		p.bases, p.found = p.found, p.bases[:0]
 		visit(depth+1, p.bases, p.times)
 	}
-	p.clear(p.times, p.bases) // the next run expects zeros
+	p.clear(p.times, p.bases) // for the next run
 	return nil
 }
 

@@ -12,9 +12,9 @@ const samples = 1000
 
 // Expectation is a tree's mean size over draws of the mask.
 type Expectation struct {
-	// Depth is the expected number of tree nodes [hops+1].
+	// Depth is the expected number of tree nodes per depth [hops+1].
 	Depth []float64
-	// Root counts those with the root's base [hops+1].
+	// Root is the expected number of tree nodes with the root's base [hops+1].
 	Root []float64
 }
 
@@ -28,10 +28,10 @@ func (e Expectation) Total() float64 {
 }
 
 // Expect returns the expected size of T_root^hops under node masking (section 5). keepRate, the paper's p, is the
-// probability that a node is kept: 0 masks every node, unlike an option's zero value.
+// probability that a node is kept; here 0 masks every node.
 //
-// Replicas share one draw, so a walk that visits j distinct nodes after its start (including the start, if it returns
-// there) exists with probability p^j. Expect sums over all walks of up to two hops, and longer ones up to
+// Replicas share one draw, so a walk that visits j distinct nodes after its start (counting the start if it returns
+// there) exists with probability p^j. Expect sums over all walks of up to two hops, and over longer ones up to
 // [DefaultLimit] walks; deeper, it averages over 1000 fixed draws.
 func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate float64) (Expectation, error) {
 	return expect(ctx, g, root, hops, keepRate, DefaultLimit)

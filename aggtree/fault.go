@@ -7,27 +7,27 @@ import (
 
 // Kinds of faults, in [Check]'s order.
 const (
-	// A node has two parents, lies on a cycle or has no path from the root, or an edge or the root is out of range.
+	// A node has two parents, lies on a cycle or has no path from the root; or an edge or the root is out of range.
 	notArborescence = "not an arborescence"
 	// The root has another base.
 	wrongRoot = "wrong root"
-	// A leaf is too high, though its base has neighbours.
+	// A leaf lies above depth hops, though its base has neighbours.
 	leafTooEarly = "leaf too early"
-	// A path from the root is no walk of the graph, passes a masked node, or has too many hops.
+	// A path from the root is not a walk of the graph, passes a masked node or has too many hops.
 	extraWalk = "extra walk"
-	// A walk of the graph is no path from the root.
+	// A walk of the graph is not a path from the root.
 	missingWalk = "missing walk"
 	// The paths are right, but two siblings have the same base.
 	notSmallest = "not the smallest"
 )
 
-// Fault is why a candidate is not the aggregation tree.
+// Fault is the reason why a candidate is not the aggregation tree.
 type Fault struct {
 	// Kind is "not an arborescence", "wrong root", "leaf too early", "extra walk", "missing walk" or "not the
 	// smallest".
 	Kind string
 	// Nodes lists the faulty nodes: a node and its parents (not an arborescence), the two siblings (not the smallest),
-	// the node that lacks a child (missing walk), or where the path goes wrong.
+	// the node that lacks a child (missing walk), or else the node where the path goes wrong.
 	Nodes []int32
 	// Walk lists the bases from the root to where the path goes wrong, or the missing walk.
 	Walk []int32

@@ -8,9 +8,9 @@ import (
 	"nodemask/csr"
 )
 
-// HashAll returns a hash of T_v^hops for every graph node v [nodes]: the same for trees that are equal after reordering
-// siblings, base colours included. Others collide with a probability of about 2^-64. colours has an entry per graph
-// node; nil: all alike.
+// HashAll returns a hash of T_v^hops for every graph node v [nodes]. Trees that are equal after reordering siblings,
+// including their bases' colours, have equal hashes; others collide with probability about 2^-64. colours has an entry
+// per graph node; with nil all are alike.
 //
 // No tree is built: each hop is one round of colour refinement (Weisfeiler and Leman), since by lemma 1 v's tree is its
 // colour above its neighbours' trees of one hop less.
@@ -68,9 +68,9 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// GroupAll returns the groups of nodes with isomorphic hops-aggregation trees, by their least nodes. With features as
+// GroupAll returns the groups of nodes with isomorphic hops-aggregation trees, ordered by least node. With features as
 // colours, a GNN of that many layers computes one representation per group, whatever its weights (theorem 1); GCN also
-// reads neighbours' degrees. Collisions join two of n nodes with a probability of at most about n²/2^65.
+// reads neighbours' degrees. Any two of n nodes collide with probability at most about n²/2^65.
 func GroupAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) ([][]int32, error) {
 	all, err := HashAll(ctx, g, hops, colours, mask)
 	if err != nil {

@@ -18,8 +18,8 @@ type counterexample struct {
 	Depth int
 	// Fault's walks start at Node (lemma 1 only).
 	Fault *Fault
-	// Missing lists Base's unmasked neighbours without a child, Extra the bases of children that are no such
-	// neighbours, and Repeated the bases of several children (lemma 2 only).
+	// Missing lists Base's unmasked neighbours without a child, Extra the children's bases that are not such
+	// neighbours, Repeated the bases of several children (lemma 2 only).
 	Missing, Extra, Repeated []int32
 }
 
@@ -68,9 +68,9 @@ func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 	return nil
 }
 
-// lemma2 checks that the child set of each node above depth hops is its base's unmasked neighbours, each once. It
-// returns nil, or the first [*counterexample]. Deeper nodes with children are no leaves, so the lemma must hold for
-// them too.
+// lemma2 checks that the children of each node above depth hops are its base's unmasked neighbours, each once. It
+// returns nil, or the first [*counterexample]. Deeper nodes with children are not leaves, so they must obey the lemma
+// too.
 func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	s, err := lemmaShape(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -126,12 +126,12 @@ func without(a, b []int32) (rest []int32) {
 	return rest
 }
 
-// Statement is a statement of the paper about aggregation trees, and whether a candidate obeys it.
+// Statement is a statement of the paper about aggregation trees, checked on a candidate.
 type Statement struct {
 	// Name is "definition", "lemma 1" or "lemma 2".
 	Name string
 	Text string
-	// Counterexample is where a lemma fails, or a [*Fault]; nil: nowhere.
+	// Counterexample shows where the statement fails, for the definition as a [*Fault]; nil if it holds.
 	Counterexample error
 }
 
@@ -139,7 +139,7 @@ type Statement struct {
 func (s Statement) Holds() bool { return s.Counterexample == nil }
 
 // Verify returns the definition and both lemmas, in this order, checked on a candidate for T_root^hops. A candidate
-// that is no arborescence breaks all three.
+// that is not an arborescence breaks all three.
 func Verify(
 	ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool,
 ) ([]Statement, error) {

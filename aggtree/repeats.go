@@ -7,11 +7,11 @@ import (
 	"nodemask/csr"
 )
 
-// Summary is a tree's repetition, which section 4 blames for over-smoothing and over-fitting.
+// Summary counts a tree's repeated nodes, which section 4 blames for over-smoothing and over-fitting.
 type Summary struct {
-	Nodes    uint64 // [math.MaxUint64]: at least so many
+	Nodes    uint64 // [math.MaxUint64] means at least that many
 	Distinct int    // distinct bases
-	Root     uint64 // tree nodes that stand for the root's base, including the root
+	Root     uint64 // tree nodes with the root's base, including the root
 }
 
 // RootShare returns the share of tree nodes with the root's base; NaN if there are too many to count.
@@ -35,7 +35,7 @@ func Summaries(ctx context.Context, g *csr.Graph, hops int, mask []bool) ([]Summ
 	n := g.NumNodes()
 	all := make([]Summary, n)
 	p := newProducts(n)
-	seen := make([]int32, n) // 1 + the last root whose tree held the node: never cleared
+	seen := make([]int32, n) // 1 + the last root whose tree held the node; never cleared
 	for v := range int32(n) {
 		w := walks{graph: g, root: v, first: g.Neighbours(v), mask: mask}
 		s := &all[v]

@@ -7,45 +7,45 @@ import (
 	"nodemask/csr"
 )
 
-// Tree is an aggregation tree T_v^k. Nodes are numbered level by level from the root, 0, so children are successive,
-// and so are a node's descendants at one depth. Siblings ascend by base.
+// Tree is an aggregation tree T_v^k. Nodes are numbered level by level from the root, 0, so a node's children have
+// successive numbers, and so do its descendants at one depth. Siblings ascend by base.
 type Tree struct {
-	// Graph is the source graph; of a cached tree, the train graph.
+	// Graph is the source graph; for a cached tree, the train graph.
 	Graph *csr.Graph
-	// Mask is true for each masked node of Graph; nil: none.
+	// Mask is true for each masked node of Graph; nil masks none.
 	Mask []bool
 	// Hops is k.
 	Hops int
 	// Base is the graph node of each tree node.
 	Base []int32
-	// Parent is -1 for the root.
+	// Parent is each node's parent; -1 for the root.
 	Parent []int32
-	// FirstChild holds ranges [nodes+1]: the children of i are [FirstChild[i], FirstChild[i+1]).
+	// FirstChild [nodes+1]: the children of i are [FirstChild[i], FirstChild[i+1]).
 	FirstChild []int32
-	// Level holds ranges [Hops+2]: depth d is [Level[d], Level[d+1]).
+	// Level [Hops+2]: the nodes at depth d are [Level[d], Level[d+1]).
 	Level []int32
 	// Hidden counts the masked neighbours of each node's base [nodes]: 0 at depth Hops; nil without a mask.
 	Hidden []int32
-	// RootMasked: the root's base is masked (section 5).
+	// RootMasked means that the root's base is masked (section 5).
 	RootMasked bool
-	// Group is each node's cached subtree [nodes]: that of tree node Group[i]+1; -1 for the root; nil if the tree is
-	// not cached.
+	// Group numbers each node's cached subtree [nodes], the one below tree node Group[i]+1; -1 for the root; nil if the
+	// tree is not cached.
 	Group []int32
 }
 
-// NumNodes counts replicas too.
+// NumNodes returns the number of nodes, replicas included.
 func (t *Tree) NumNodes() int { return len(t.Base) }
 
 // Children returns the range [first, end) of node i's children.
 func (t *Tree) Children(i int32) (first, end int32) { return t.FirstChild[i], t.FirstChild[i+1] }
 
-// Depth returns the hops from the root to node i.
+// Depth returns the number of hops from the root to node i.
 func (t *Tree) Depth(i int32) int {
 	above, _ := slices.BinarySearch(t.Level, i+1)
 	return above - 1
 }
 
-// AtDepth returns the range [first, end) of nodes at a depth.
+// AtDepth returns the range [first, end) of the nodes at a depth.
 func (t *Tree) AtDepth(depth int) (first, end int32) {
 	if depth < 0 || depth > t.Hops {
 		return 0, 0
@@ -67,7 +67,7 @@ func (t *Tree) Walk(i int32) []int32 {
 }
 
 // Descendants returns node i and its descendants down to depth levels, as a range [first, end) per non-empty level. In
-// a cached tree, those of a child u of the root down to depth j are what h̃_u^(j) captured: a dotted box in figure 6.
+// a cached tree, those of the root's child u down to depth j are what h̃_u^(j) summarises: a dotted box in figure 6.
 func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 	var levels [][2]int32
 	for level := [2]int32{i, i + 1}; level[0] < level[1] && depth >= 0; depth-- {
@@ -82,7 +82,7 @@ func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 func (t *Tree) AsGraph() *csr.Graph {
 	n := t.NumNodes()
 	g := &csr.Graph{Offsets: make([]int64, n+1), Indices: make([]int32, max(n-1, 0))}
-	// In the parents' order, node j is entry j-1.
+	// Ordered by parent, node j is entry j-1.
 	for i, first := range t.FirstChild {
 		g.Offsets[i] = int64(first) - 1
 	}
@@ -92,7 +92,7 @@ func (t *Tree) AsGraph() *csr.Graph {
 	return g
 }
 
-// String returns a line for people.
+// String returns a one-line summary.
 func (t *Tree) String() string {
 	return fmt.Sprintf("Tree(node %d, %d hops: %d tree nodes)", t.Base[0], t.Hops, t.NumNodes())
 }

@@ -15,7 +15,7 @@ const MaxHops = 1000
 type walks struct {
 	graph *csr.Graph
 	root  int32
-	first []int32 // nodes that the root aggregates from: its row, or an arriving node's train neighbours
+	first []int32 // neighbours of the root: its row, or an arriving node's train neighbours
 	mask  []bool
 }
 
@@ -42,7 +42,7 @@ func checkArguments(ctx context.Context, g *csr.Graph, hops int, mask []bool) er
 	return ended.Err(ctx)
 }
 
-// bases: an arriving node's number is just outside the graph.
+// bases returns the number of bases: an arriving node's number is one past the graph.
 func (w walks) bases() int { return max(w.graph.NumNodes(), int(w.root)+1) }
 
 func (w walks) next(depth int, v int32) []int32 {

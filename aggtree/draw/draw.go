@@ -8,30 +8,30 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Options sets how a tree is drawn.
+// Options configure a drawing.
 type Options struct {
 	// Names has a name per graph node; "" shows the number.
 	Names []string
-	// Colours has a number per graph node, such as its class; negative: no fill. nil: fills show replicas, as rings
-	// always do.
+	// Colours has a number per graph node, such as its class; negative means no fill. With nil, fills mark replicas, as
+	// rings always do.
 	Colours []int
 	// Classes names the numbers in Colours.
 	Classes []string
 	// Ghosts also draws masked neighbours, dashed.
 	Ghosts bool
-	// BaseGraph draws the graph round the root, too (SVG only).
+	// BaseGraph also draws the graph around the root (SVG only).
 	BaseGraph bool
-	// Flow weighs each tree node's edge to its parent [tree nodes]: colour shows the sign, width the size. If not all
-	// children fit, those with the largest flow are drawn.
+	// Flow weighs each tree node's edge to its parent [tree nodes]: colour shows the sign, width the size. If children
+	// are left out, those with the largest flow stay.
 	Flow []float64
-	// FlowNames names edges above 0 and below 0.
+	// FlowNames names positive and negative edges.
 	FlowNames [2]string
-	// ID is the SVG's id and the prefix of the ids inside, unique on a page; "": aggtree.
+	// ID is the SVG's id and the prefix of the ids inside, unique on a page; "" means aggtree.
 	ID string
 
-	// Drawing limits, for tests.
-	children int // per node, including one that stands for the rest; 0: 12; at least 2
-	nodes    int // of the tree; 0: 150; at least 2
+	// For tests.
+	children int // per node, including the one that replaces others; 0 means 12; at least 2
+	nodes    int // of the tree; 0 means 150; at least 2
 }
 
 // ByClass returns o with nodes coloured by their labels, which index classes.

@@ -11,15 +11,15 @@ import (
 )
 
 type folded struct {
-	// Tree has the tree's drawn nodes, in order; ghosts, as leaves among their siblings by base; then nodes of base -1
-	// that stand for omitted ones.
+	// Tree holds the tree's drawn nodes, in order; then ghosts, as leaves among their siblings by base; then stand-ins
+	// for omitted nodes, with base -1.
 	Tree *aggtree.Tree
 	// Node is the tree node; -1 for a ghost or a stand-in.
 	Node []int32
-	// More is the number of tree nodes (or hidden neighbours, for a ghost) that a stand-in represents.
+	// More is the number of tree nodes (or masked neighbours) that a stand-in replaces.
 	More  []int
 	Ghost []bool
-	// Cached: the root's children come from a cache.
+	// Cached means the root's children come from a cache.
 	Cached bool
 
 	flow []float64 // per drawn node
@@ -48,8 +48,8 @@ func (f *folded) isCached(i int32) bool {
 	return f.Cached && f.Tree.Parent[i] == 0 && f.Node[i] >= 0
 }
 
-// fold reduces a tree to what fits a page, level by level: each node keeps as many first children (or those with the
-// most flow) as fit, and one node replaces the rest and all below them.
+// fold cuts a tree to fit a page, level by level: each node keeps as many first children (or those with the most flow)
+// as fit, and one stand-in replaces the others with their descendants.
 func (o Options) fold(t *aggtree.Tree) *folded {
 	o.nodes = max(cmp.Or(o.nodes, 150), 2)
 	o.children = min(max(cmp.Or(o.children, 12), 2), o.nodes)
@@ -81,7 +81,7 @@ type folder struct {
 	below []int
 	out   *folded
 
-	strongest []float64 // largest flow of each and those below it
+	strongest []float64 // largest flow of each node and its descendants
 }
 
 type drawn struct {
@@ -117,8 +117,8 @@ func (f *folder) add(d drawn, parent int32) {
 		append(f.out.Ghost, d.ghost)
 }
 
-// most returns the largest number of children per node of a level that leaves room for all, and for one node below each
-// child that has children.
+// most returns how many children each node of a level may keep, leaving room for one node below each child that has
+// children.
 func (f *folder) most(first, end int32) int {
 	for most := f.o.children; most > 0; most-- {
 		room := f.o.nodes - len(f.out.Node)
@@ -153,7 +153,7 @@ func (f *folder) ghosts(i int32) []int32 {
 	return hidden
 }
 
-// children returns what is drawn below a tree node: nodes precede ghosts.
+// children returns what is drawn below a tree node, nodes before ghosts.
 func (f *folder) children(node int32, most int) []drawn {
 	if node < 0 {
 		return nil
@@ -163,7 +163,7 @@ func (f *folder) children(node int32, most int) []drawn {
 	nodes, keep, keepGhosts := int(end-first), int(end-first), len(ghosts)
 	switch {
 	case nodes+keepGhosts <= most:
-	case nodes == 0 && most == 0: // no room left, and ghosts are no part of the tree
+	case nodes == 0 && most == 0: // no room, and ghosts are not tree nodes
 		return nil
 	case nodes == 0:
 		keepGhosts = most - 1

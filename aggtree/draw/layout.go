@@ -8,19 +8,19 @@ type point struct{ X, Y float64 }
 
 type spacing struct {
 	sibling float64 // least distance of siblings
-	cousin  float64 // of others at a depth
+	cousin  float64 // least distance of other nodes at a depth
 	level   float64
-	// apart is the least distance between the subtrees of the root's children, so that each has its own box.
+	// apart is the least distance between the subtrees of the root's children, to leave room for boxes.
 	apart  float64
-	across bool // root at the left instead of the top
+	across bool // root at the left, not the top
 }
 
 // layout returns the place of each tree node, in linear time and without recursion.
 //
 // It is the tidy drawing of Buchheim, Jünger and Leipert, "Improving Walker's Algorithm to Run in Linear Time" (2002):
-// parents are centred over their children, equal subtrees are drawn alike (unless apart moves them), and small subtrees
-// are spread evenly between large ones. The mean of a run from the left and one from the right makes mirrored trees
-// mirror images.
+// parents are centred over their children, equal subtrees look alike (unless apart moves them), and small subtrees are
+// spread evenly between large ones. Averaging a run from the left and one from the right gives mirrored trees mirrored
+// drawings.
 func layout(t *aggtree.Tree, o spacing) []point {
 	if t.NumNodes() == 0 {
 		return nil
@@ -75,8 +75,8 @@ func newTidy(t *aggtree.Tree, o spacing, mirrored bool) *tidy {
 	return d
 }
 
-// place returns all x, with the root at 0. Levels from the deepest up, each from the left, put descendants and left
-// siblings first, as the paper's postorder does.
+// place returns all x, with the root at 0. Going up level by level, each from the left, visits descendants and left
+// siblings first, like the paper's postorder.
 func (d *tidy) place() []float64 {
 	for depth := d.Hops; depth >= 0; depth-- {
 		first, end := d.AtDepth(depth)
@@ -122,7 +122,7 @@ func (d *tidy) leftSibling(v int32) int32 {
 	return v - 1
 }
 
-// nextLeft returns the continuation of the left outline below v; -1: none. nextRight does so for the right.
+// nextLeft returns the next node on the left outline below v, or -1; nextRight, on the right outline.
 func (d *tidy) nextLeft(v int32) int32 {
 	if d.IsLeaf(v) {
 		return d.thread[v]
@@ -175,7 +175,7 @@ func (d *tidy) executeShifts(v int32) {
 	}
 }
 
-// apportion moves the subtree of v right of its left siblings' subtrees, along their outlines.
+// apportion moves the subtree of v to the right of its left siblings' subtrees, along their outlines.
 func (d *tidy) apportion(v, left int32) {
 	parent := d.Parent[v]
 	inRight, outRight, inLeft, outLeft := v, v, left, d.firstOf(parent)
@@ -209,7 +209,7 @@ func (d *tidy) apportion(v, left int32) {
 	}
 }
 
-// move moves the subtree of v, and defers an even share for each sibling between from and v.
+// move moves the subtree of v and postpones an even share for each sibling between from and v.
 func (d *tidy) move(from, v int32, shift float64) {
 	share := shift / float64(max(v-from, from-v))
 	d.change[v] -= share

@@ -15,7 +15,7 @@ const (
 	rootRing   = 3.5
 )
 
-// look is how all replicas of a base are drawn. Fill and ring are colour numbers, or -1.
+// look is how all replicas of a base are drawn. fill and ring are colour numbers, or -1.
 type look struct {
 	fill, ring int
 	root       bool
@@ -27,7 +27,7 @@ type looks struct {
 	root    int32
 }
 
-// newLooks gives rings to the root's base, then to repeated bases, most frequent first, while rings last.
+// newLooks gives rings to the root's base, then to repeated bases, the most frequent first, until none is left.
 func newLooks(t *aggtree.Tree, o Options) looks {
 	times := map[int32]int{}
 	for _, base := range t.Base {

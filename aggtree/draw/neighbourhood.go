@@ -11,19 +11,19 @@ import (
 
 const mostNear = 60
 
-// neighbourhood is what a tree's walks can reach: a circle round the root per distance, each node centred in its sector
-// of the node that it was found from.
+// neighbourhood is the part of the graph that a tree's walks can reach: a circle around the root per distance, where
+// each node lies in the middle of its share of its predecessor's sector.
 type neighbourhood struct {
 	nodes         []int32
 	points        []point
 	edges         [][2]int32
-	more          int // nodes left out
+	more          int // number of nodes left out
 	width, height float64
 	heading       string
 }
 
-// near finds the nodes breadth first, masked or not. All nodes have one width, so the tree's labels must have widened
-// it before.
+// near finds the nodes breadth first, masked or not. All nodes have one width, so the tree's labels must be measured
+// before.
 func (s *picture) near() neighbourhood {
 	g, t := s.full.Graph, s.full
 	if !s.o.BaseGraph || g == nil {
@@ -91,7 +91,7 @@ func (n *neighbourhood) arrange(parent, level []int, width float64) {
 		next[p] += share
 		angle[i] = begin[i] + share/2
 	}
-	// Each circle must keep its nodes from touching each other and those further in.
+	// The nodes of a circle must not touch each other or those of inner circles.
 	radius := 0.0
 	n.points = make([]point, count)
 	for first := 1; first < count; {

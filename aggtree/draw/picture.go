@@ -11,7 +11,7 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Sizes in CSS pixels. Letters are as wide as in wide fonts.
+// Sizes in CSS pixels. Letters are assumed as wide as in wide fonts.
 const (
 	fontSize, letterWidth = 12, 7.7
 	boxHeight             = 24.0
@@ -34,7 +34,7 @@ type picture struct {
 	b     strings.Builder
 }
 
-// WriteSVG writes a picture of a tree: the graph at the left, if asked for, then the tree, and the legend below.
+// WriteSVG writes a picture of a tree: the graph, if requested, at the left, then the tree, and the legend below.
 func WriteSVG(w io.Writer, t *aggtree.Tree, o Options) error {
 	if err := notEmpty(t); err != nil {
 		return err

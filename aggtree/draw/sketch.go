@@ -19,7 +19,7 @@ type sketched struct {
 	at     point
 	look   look
 	hidden bool
-	open   bool // its label is to be predicted
+	open   bool // label to be predicted
 }
 
 func graphSketch(g *csr.Graph, names []string) sketch {
@@ -40,7 +40,7 @@ func graphSketch(g *csr.Graph, names []string) sketch {
 	return out
 }
 
-// settingSketch draws the paper's graph with c and e to be predicted, which are left out if new.
+// settingSketch draws the paper's graph with c and e to be predicted; new nodes are left out.
 func settingSketch(areNew bool) sketch {
 	g, names := PaperGraph()
 	s := graphSketch(g, names)

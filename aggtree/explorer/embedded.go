@@ -8,7 +8,7 @@ import (
 	"nodemask/internal/svg"
 )
 
-// embedded is read by src/state.js. Nodes have the excerpt's numbers.
+// embedded is read by src/state.js. Nodes are numbered within the excerpt.
 type embedded struct {
 	Graph    embeddedGraph `json:"graph"`
 	AllNodes int           `json:"allNodes"`
@@ -17,7 +17,7 @@ type embedded struct {
 	Hops     int           `json:"hops"`
 	MostHops int           `json:"mostHops"`
 	KeepRate float64       `json:"keepRate"`
-	Seed     string        `json:"seed"` // a string: JavaScript's integers end at 53 bits
+	Seed     string        `json:"seed"` // a string, as JavaScript's integers end at 53 bits
 	Names    []string      `json:"names,omitempty"`
 	Colours  []int         `json:"colours,omitempty"`
 	Classes  []string      `json:"classes,omitempty"`

@@ -10,22 +10,22 @@ import (
 	"nodemask/csr"
 )
 
-// Largest excerpt. Up to 5 hops, counts are then exact in the 53 bits of JavaScript's numbers: over m entries there are
-// at most √n·√m^k walks of k hops from a node.
+// Largest excerpt. Up to 5 hops, counts then fit the 53 bits of JavaScript's numbers: with m entries, at most √n·√m^k
+// walks of k hops start at a node.
 const (
 	mostEmbeddedEntries = 200_000
 	mostEmbeddedNodes   = 50_000
 )
 
 type excerpt struct {
-	ids  []int32 // ascending; nil: all
-	has  []bool  // whether each node's neighbours are embedded; nil: all
+	ids  []int32 // ascending; nil means all
+	has  []bool  // whether each node's neighbours are embedded; nil means all
 	size int
 	full int
 }
 
-// newExcerpt chooses nodes breadth first. Those within hops of the root bring all their neighbours or none, so a tree
-// is right until it reaches a node without its neighbours.
+// newExcerpt chooses nodes breadth first. Each node within hops of the root brings all its neighbours or none, so a
+// tree is right until it reaches a node without them.
 func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64) excerpt {
 	if g.NumNodes() <= mostNodes && g.NumEdges() <= mostEntries {
 		return excerpt{size: g.NumNodes(), full: g.NumNodes()}
@@ -90,7 +90,7 @@ func (e excerpt) place(v int32) int32 {
 	return int32(i)
 }
 
-// embeddedGraph is a graph for the script: readGraph in src/core.js explains Rows.
+// embeddedGraph is a graph for the script; readGraph in src/core.js explains Rows.
 type embeddedGraph struct {
 	Nodes   int     `json:"nodes"`
 	Entries int     `json:"entries"`

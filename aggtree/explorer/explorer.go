@@ -16,7 +16,7 @@ import (
 	"nodemask/internal/svg"
 )
 
-// bundle is the script that 'npm ci && npm run build' makes of src. It begins with the licence of its parts of d3.
+// bundle is the script that 'npm ci && npm run build' makes from src. It begins with the licence of its parts of d3.
 //
 //go:embed explorer.js
 var bundle string
@@ -26,38 +26,38 @@ const MaxHops = 10
 
 const offeredHops = 5
 
-// Options sets how an interactive drawing starts.
+// Options configure how an interactive drawing starts.
 type Options struct {
 	// Names has a name per node; "" shows the number.
 	Names []string
-	// Colours has a number per node, such as its class; negative: no colour. Classes names the numbers.
+	// Colours has a number per node, such as its class; negative means no colour. Classes names the numbers.
 	Colours []int
 	Classes []string
 	Mask    []bool
-	// Train lists the nodes that epochs may mask, ascending; nil: all.
+	// Train lists the nodes that epochs may mask, ascending; nil means all.
 	Train []int32
-	// KeepRate is the probability that an epoch keeps a node, the paper's p; 0: 1.
+	// KeepRate is the probability that an epoch keeps a node, the paper's p; 0 means 1.
 	KeepRate float64
-	// Seed: epoch e, from 1, draws as hyper.KeepRate does with rand.New(rand.NewPCG(Seed, e)).
+	// Seed makes epoch e, from 1, draw as hyper.KeepRate does with rand.New(rand.NewPCG(Seed, e)).
 	Seed uint64
-	// Title stands above the drawing.
+	// Title is written above the drawing.
 	Title string
 }
 
 // WriteFragment writes the interactive drawing of a graph's aggregation trees, starting with T_root^hops, as HTML for a
-// notebook's output or a page, which may hold several. It needs no network or other files; without scripts it shows an
-// image of the first tree.
+// notebook or a page, which may hold several. It needs no network or other files; without scripts it shows an image of
+// the first tree.
 //
 // Clicking a graph node makes it the root; with Shift, masks it. Clicking in the tree folds or unfolds. Epochs draw new
-// masks, one by one or played. Keys do all of this, too. Of a large tree the page draws a part, but counts all.
+// masks, one by one or played. Keys do all of this, too. Of a large tree the page draws a part, but counts all nodes.
 //
-// A graph of more than 200,000 entries or 50,000 nodes is cut to the nodes within hops+1 of the root; the piece says
+// A graph of more than 200,000 entries or 50,000 nodes is cut to the nodes within hops+1 of the root; the drawing says
 // so, and where a tree needs more.
 //
 // For scripts, the element of class nodemask-explorer has a property nodemask: the functions root, hops, epoch, masked
-// (the nodes), counts, tree (the fields of [aggtree.Tree] with lower-case initials; null if it has over 1,000,000 nodes
-// or the page lacks some), shown (what is drawn), svg, setRoot, setHops and setEpoch. It sends the event
-// nodemask:change after each change.
+// (the nodes), counts, tree (the fields of [aggtree.Tree] with lower-case initials; null if over 1,000,000 nodes or if
+// the page lacks some), shown (what is drawn), svg, setRoot, setHops and setEpoch. It sends the event nodemask:change
+// after each change.
 func WriteFragment(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {
 	p, err := o.piece(g, root, hops)
 	if err != nil {
@@ -77,7 +77,7 @@ func Data(g *csr.Graph, root int32, hops int, o Options) ([]byte, error) {
 	return p.data, nil
 }
 
-// WritePage writes [WriteFragment]'s drawing as a file for a browser.
+// WritePage writes [WriteFragment]'s drawing as a complete HTML file.
 func WritePage(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {
 	title := o.Title
 	o.Title = ""
@@ -134,7 +134,7 @@ func (o Options) piece(g *csr.Graph, root int32, hops int) (*piece, error) {
 	if p.image, err = o.image(tree); err != nil {
 		return nil, err
 	}
-	// Marshal escapes <, > and &, so that no name can end the element.
+	// Marshal escapes <, > and &, so no name can end the element.
 	part := newExcerpt(g, root, hops, mostEmbeddedNodes, mostEmbeddedEntries)
 	if p.data, err = json.Marshal(o.embed(g, root, hops, part)); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-// Package testgraph makes graphs for tests of aggregation trees, by hand and at random.
+// Package testgraph makes graphs for tests of aggregation trees.
 package testgraph
 
 import (
@@ -8,7 +8,7 @@ import (
 	"nodemask/csr"
 )
 
-// Undirected returns the graph with these edges, which must name its nodes.
+// Undirected returns the graph with the given nodes and edges.
 func Undirected(t require.TestingT, nodes int, pairs [][2]int32) *csr.Graph {
 	edges := make([]csr.Edge, len(pairs))
 	for i, p := range pairs {
@@ -19,12 +19,12 @@ func Undirected(t require.TestingT, nodes int, pairs [][2]int32) *csr.Graph {
 	return g
 }
 
-// Triangle returns the triangle 0-1-2 with node 3 at 2, and node 4 alone.
+// Triangle returns the triangle 0-1-2, with node 3 attached to 2 and node 4 isolated.
 func Triangle(t require.TestingT) *csr.Graph {
 	return Undirected(t, 5, [][2]int32{{0, 1}, {1, 2}, {0, 2}, {2, 3}})
 }
 
-// Complete returns the complete graph of so many nodes.
+// Complete returns the complete graph.
 func Complete(t require.TestingT, nodes int) *csr.Graph {
 	var pairs [][2]int32
 	for v := range int32(nodes) {
