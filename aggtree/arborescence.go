@@ -33,7 +33,7 @@ type shape struct {
 
 func (s *shape) childrenOf(i int32) []int32 { return s.children[s.first[i]:s.first[i+1]] }
 
-// newShape returns a [*Fault] unless every node but the root has one parent and a path from the root.
+// newShape returns a [*Fault] unless the candidate is an arborescence.
 func newShape(a Arborescence) (*shape, error) {
 	n := len(a.Base)
 	fault := func(nodes []int32, format string, arguments ...any) error {
@@ -80,7 +80,7 @@ func newShape(a Arborescence) (*shape, error) {
 		return s, nil
 	}
 	lost := int32(slices.Index(s.depth, -1))
-	// Climbing from a node without a path from the root meets a node without a parent, or a cycle, so n steps suffice.
+	// A node without a path from the root lies below a parentless node or a cycle, so n steps suffice.
 	for steps := 0; steps < n; steps++ {
 		if parent[lost] < 0 {
 			return nil, fault([]int32{lost}, "node %d is not the root but has no parent, so it cannot be reached", lost)

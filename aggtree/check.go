@@ -12,7 +12,7 @@ import (
 // Check returns nil if the candidate is T_root^hops of the graph under the mask (nil masks none), else the first
 // [*Fault] from the root down. Time and memory are proportional to the candidate, except for sorting siblings.
 //
-// Trees with the same paths may differ by siblings with the same base; only the smallest is right. So Check merges such
+// Siblings with the same base leave the paths unchanged, but only the smallest tree is right. So Check merges such
 // siblings to compare paths, and reports them only if all paths are right.
 func Check(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool) error {
 	if _, err := walksFrom(ctx, g, root, hops, mask); err != nil {
@@ -42,7 +42,6 @@ type checker struct {
 	repeats *Fault
 }
 
-// check compares all paths down from a node with the walks from its base, level by level.
 func (c *checker) check(from int32, hops int, cut bool) error {
 	c.top, c.hops, c.cut, c.repeats = from, hops, cut, nil
 	level := [][]int32{{from}}

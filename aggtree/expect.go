@@ -30,9 +30,9 @@ func (e Expectation) Total() float64 {
 // Expect returns the expected size of T_root^hops under node masking (section 5). keepRate, the paper's p, is the
 // probability that a node is kept; here 0 masks every node.
 //
-// Replicas share one draw, so a walk that visits j distinct nodes after its start (counting the start if it returns
-// there) exists with probability p^j. Expect sums over all walks of up to two hops, and over longer ones up to
-// [DefaultLimit] walks; deeper, it averages over 1000 fixed draws.
+// Replicas share one draw, so a walk that visits j distinct nodes after its start (counting the start if it returns)
+// exists with probability p^j. Expect sums over all walks of up to two hops, and over longer ones up to [DefaultLimit];
+// deeper, it averages over 1000 fixed draws.
 func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate float64) (Expectation, error) {
 	return expect(ctx, g, root, hops, keepRate, DefaultLimit)
 }
@@ -136,7 +136,7 @@ func (e *Expectation) sample(ctx context.Context, w walks, keep float64, first, 
 		if err != nil {
 			return err
 		}
-		for d := first; d <= hops; d++ { // update the mean without a large sum
+		for d := first; d <= hops; d++ {
 			e.Depth[d] += (nodes[d] - e.Depth[d]) / float64(sample+1)
 			e.Root[d] += (roots[d] - e.Root[d]) / float64(sample+1)
 		}

@@ -21,13 +21,13 @@ const (
 	notSmallest = "not the smallest"
 )
 
-// Fault is the reason why a candidate is not the aggregation tree.
+// Fault is why a candidate is not the aggregation tree.
 type Fault struct {
 	// Kind is "not an arborescence", "wrong root", "leaf too early", "extra walk", "missing walk" or "not the
 	// smallest".
 	Kind string
 	// Nodes lists the faulty nodes: a node and its parents (not an arborescence), the two siblings (not the smallest),
-	// the node that lacks a child (missing walk), or else the node where the path goes wrong.
+	// the node that lacks a child (missing walk), else where the path goes wrong.
 	Nodes []int32
 	// Walk lists the bases from the root to where the path goes wrong, or the missing walk.
 	Walk []int32

@@ -43,8 +43,7 @@ func (c *counterexample) Error() string {
 }
 
 // lemma1 checks that every subtree (a node with its descendants down to any depth) is its base's aggregation tree. It
-// returns nil, or a [*counterexample]: the smallest wrong subtree at the first node that has one. Time is proportional
-// to nodes times hops².
+// returns nil, or the smallest wrong subtree at the first node that has one. Time is proportional to nodes times hops².
 func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	s, err := lemmaShape(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -69,8 +68,7 @@ func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 }
 
 // lemma2 checks that the children of each node above depth hops are its base's unmasked neighbours, each once. It
-// returns nil, or the first [*counterexample]. Deeper nodes with children are not leaves, so they must obey the lemma
-// too.
+// returns nil, or the first counterexample. Deeper nodes with children are not leaves, so they must obey the lemma too.
 func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	s, err := lemmaShape(ctx, g, hops, candidate, mask)
 	if err != nil {

@@ -42,7 +42,7 @@ func checkArguments(ctx context.Context, g *csr.Graph, hops int, mask []bool) er
 	return ended.Err(ctx)
 }
 
-// bases returns the number of bases: an arriving node's number is one past the graph.
+// bases returns the number of bases; an arriving node's base is one past the graph.
 func (w walks) bases() int { return max(w.graph.NumNodes(), int(w.root)+1) }
 
 func (w walks) next(depth int, v int32) []int32 {

@@ -1,5 +1,5 @@
-// Package csr has graphs and a matrix in compressed sparse rows. Row v of a graph lists N_v, the nodes that v
-// aggregates from, ascending and distinct, without v: a layer that wants v ∪ N_v adds v itself.
+// Package csr holds graphs and matrices in compressed sparse rows. Row v of a graph lists N_v, the nodes that v
+// aggregates from, ascending and distinct, without v: a layer over v ∪ N_v adds v itself.
 package csr
 
 import (
@@ -11,10 +11,10 @@ import (
 	"sync"
 )
 
-// Graph is a directed graph in compressed sparse rows; an undirected one stores each edge in both rows. It is read-only
-// once built. The zero value is empty.
+// Graph is a directed graph in compressed sparse rows; an undirected one stores each edge in both rows. Do not change
+// it once built. The zero value is empty.
 type Graph struct {
-	// Offsets: row v is Indices[Offsets[v]:Offsets[v+1]].
+	// Offsets delimit rows: row v is Indices[Offsets[v]:Offsets[v+1]].
 	Offsets []int64
 	// Indices ascend in each row.
 	Indices []int32
@@ -23,7 +23,7 @@ type Graph struct {
 // Edge is a listed pair. If directed, Node aggregates from Neighbour.
 type Edge struct{ Node, Neighbour int32 }
 
-// Options says how to read pairs. The zero value reads undirected edges.
+// Options says how to read pairs; by default edges are undirected.
 type Options struct {
 	// Directed stores each pair in one row.
 	Directed bool
@@ -54,8 +54,8 @@ func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 	}, o)
 }
 
-// FromSeq is [FromEdges] for a sequence that is read twice, to count and to place, so pairs need not be in memory. Peak
-// memory is the graph, repeats included, plus 8 bytes per node.
+// FromSeq is [FromEdges] for a sequence that is read twice, to count and to place, so pairs need no memory. Peak memory
+// is the graph, repeats included, plus 8 bytes per node.
 func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Report, error) {
 	if nodes < 0 || nodes > math.MaxInt32 {
 		return nil, Report{}, fmt.Errorf("%d nodes: expected between 0 and %d", nodes, math.MaxInt32)
@@ -90,7 +90,7 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 		if u == v {
 			continue
 		}
-		// A sequence that changes between its two runs must not write outside its rows.
+		// A sequence that changes between runs must not write outside its rows.
 		if placed > report.Listed || next[u] == offsets[u+1] || !o.Directed && next[v] == offsets[v+1] {
 			return nil, Report{}, fmt.Errorf("the pairs changed while they were read: pair %d was not there the first "+
 				"time", placed-1)
@@ -116,7 +116,7 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 	return g, report, nil
 }
 
-// sortRows sorts each row in place: transposing twice would take double the memory and no less time.
+// sortRows sorts in place: transposing twice takes double the memory and no less time.
 func (g *Graph) sortRows() {
 	workers := min(runtime.GOMAXPROCS(0), len(g.Indices)/minSortedIndices)
 	if workers < 2 {
@@ -157,7 +157,7 @@ func (g *Graph) dropRepeats() int64 {
 			if i > 0 && row[i-1] == u {
 				continue
 			}
-			// Rows shift left as a whole: writing never overtakes reading.
+			// Rows only shift left, so writing never overtakes reading.
 			g.Indices[kept] = u
 			kept++
 		}
@@ -168,7 +168,7 @@ func (g *Graph) dropRepeats() int64 {
 	return dropped
 }
 
-// New returns a graph of existing rows, or an error unless they are as [Graph] has them.
+// New returns a graph of existing rows, or an error unless they follow [Graph].
 func New(offsets []int64, indices []int32) (*Graph, error) {
 	g := &Graph{Offsets: offsets, Indices: indices}
 	if err := g.check(); err != nil {
@@ -214,10 +214,10 @@ func (g *Graph) check() error {
 // NumNodes returns the number of nodes.
 func (g *Graph) NumNodes() int { return max(len(g.Offsets)-1, 0) }
 
-// NumEdges returns the number of stored edges: twice that of undirected ones.
+// NumEdges returns the number of stored edges; undirected ones count twice.
 func (g *Graph) NumEdges() int64 { return int64(len(g.Indices)) }
 
-// Neighbours returns N_v. It shares the graph's memory: do not change it.
+// Neighbours returns N_v in the graph's memory: do not change it.
 func (g *Graph) Neighbours(v int32) []int32 { return g.Indices[g.Offsets[v]:g.Offsets[v+1]] }
 
 // Degree returns |N_v|.
@@ -253,7 +253,7 @@ func (g *Graph) All() iter.Seq2[int32, int32] {
 
 // IsSymmetric reports whether every edge is stored in both rows.
 func (g *Graph) IsSymmetric() bool {
-	// Ascending v meets row u's indices in order: one cursor per row suffices.
+	// Ascending v meets row u's indices in order, so one cursor per row suffices.
 	next := slices.Clone(g.Offsets)
 	for v, u := range g.All() {
 		if next[u] == g.Offsets[u+1] || g.Indices[next[u]] != v {
@@ -270,7 +270,7 @@ func (g *Graph) Induced(nodes []int32) (sub *Graph, index []int32, err error) {
 	return g.InducedWhere(nodes, func(v, u int32) bool { return true })
 }
 
-// InducedWhere is [Graph.Induced] with only the edges (v, u), in g's numbers, that keep keeps.
+// InducedWhere is [Graph.Induced] with only the edges (v, u), in g's numbers, that keep accepts.
 func (g *Graph) InducedWhere(nodes []int32, keep func(v, u int32) bool) (sub *Graph, index []int32, err error) {
 	index = slices.Repeat([]int32{-1}, g.NumNodes())
 	most := 0

@@ -2,10 +2,10 @@ package csr
 
 import "slices"
 
-// Matrix is a sparse matrix in compressed sparse rows, read-only once made.
+// Matrix is a sparse matrix in compressed sparse rows, not to be changed once made.
 type Matrix struct {
 	Rows, Columns int
-	// Offsets: row r holds entries Offsets[r] to Offsets[r+1]-1.
+	// Offsets delimit rows: row r holds entries Offsets[r] to Offsets[r+1]-1.
 	Offsets []int64
 	// Indices are columns.
 	Indices []int32
@@ -13,7 +13,7 @@ type Matrix struct {
 	Values []float32
 }
 
-// Matrix returns the adjacency matrix, which shares the graph's memory.
+// Matrix returns the adjacency matrix, in the graph's memory.
 func (g *Graph) Matrix() Matrix {
 	n := g.NumNodes()
 	m := Matrix{Rows: n, Columns: n, Offsets: g.Offsets, Indices: g.Indices}
@@ -37,7 +37,7 @@ func (m Matrix) RowIndices() []int32 {
 	return rows
 }
 
-// Transpose returns the transpose, and each entry's place in m.
+// Transpose returns the transpose, and each entry's index in m.
 func (m Matrix) Transpose() (t Matrix, from []int32) {
 	t = Matrix{Rows: m.Columns, Columns: m.Rows, Offsets: make([]int64, m.Columns+1),
 		Indices: make([]int32, m.NumEntries())}

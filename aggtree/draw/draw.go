@@ -12,8 +12,7 @@ import (
 type Options struct {
 	// Names has a name per graph node; "" shows the number.
 	Names []string
-	// Colours has a number per graph node, such as its class; negative means no fill. With nil, fills mark replicas, as
-	// rings always do.
+	// Colours has a number per graph node, such as its class; negative means no fill. With nil, fills mark replicas.
 	Colours []int
 	// Classes names the numbers in Colours.
 	Classes []string
@@ -21,8 +20,8 @@ type Options struct {
 	Ghosts bool
 	// BaseGraph also draws the graph around the root (SVG only).
 	BaseGraph bool
-	// Flow weighs each tree node's edge to its parent [tree nodes]: colour shows the sign, width the size. If children
-	// are left out, those with the largest flow stay.
+	// Flow weighs each tree node's edge to its parent [tree nodes]: colour shows the sign, width the size. Children
+	// with the largest flow are drawn first.
 	Flow []float64
 	// FlowNames names positive and negative edges.
 	FlowNames [2]string

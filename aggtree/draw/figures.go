@@ -11,7 +11,7 @@ import (
 	"nodemask/csr"
 )
 
-// figure is one of the paper's figures, drawn from the paper's text: our copy lacks the originals.
+// figure is one of the paper's figures, drawn after its text: our copy lacks the originals.
 type figure struct {
 	title  string
 	panels []panel
@@ -64,7 +64,7 @@ func treesFigure() figure {
 
 func invalidFigure() figure {
 	_, names := PaperGraph()
-	// Leaves of b and d; both share the a in the middle.
+	// Leaves of b and d share the a in the middle.
 	at := func(column float64, depth int) point {
 		return point{leastWidth/2 + 2 + column*(leastWidth+14), boxHeight/2 + 4 + 64*float64(depth)}
 	}
@@ -77,7 +77,6 @@ func invalidFigure() figure {
 			{label: "a", at: at(2, 2), look: root}, {label: "e", at: at(3, 2), look: plain}},
 		edges: [][2]int{{0, 1}, {0, 2}, {1, 3}, {1, 4}, {1, 5}, {2, 5}, {2, 6}},
 	}
-	// b twice, each with some of its children.
 	split := &aggtree.Tree{Hops: 2, Level: []int32{0, 1, 4, 9}, Base: []int32{0, 1, 1, 3, 0, 2, 5, 0, 4},
 		Parent: []int32{-1, 0, 0, 0, 1, 1, 2, 3, 3}, FirstChild: []int32{1, 4, 6, 7, 9, 9, 9, 9, 9, 9}}
 	return figure{"Not the 2-aggregation tree of a, although the paths are right", []panel{
@@ -120,11 +119,10 @@ func maskedFigure() figure {
 
 // PaperGraph returns the graph of the paper's figure 3 (a) and its nodes' names, a to f.
 //
-// The graph is inferred, as our copy lacks the figures. The text calls a "the root and also … two of the leaves" of its
-// 2-aggregation tree, so a has two neighbours. In figure 7 masking d halves the tree's width, so d is one of them;
-// masking f as well as a changes the tree less, so f is a neighbour of the other. The typeset widths fit five leaves:
-// two below d and three below the other, which we call b; so c and e are their other neighbours. Edge e-f is our
-// addition.
+// It is inferred from the text, as our copy lacks the figures. The text calls a "the root and also … two of the leaves"
+// of its 2-aggregation tree, so a has two neighbours. In figure 7 masking d halves the tree's width, so d is one;
+// masking f with a changes it less, so f is a neighbour of the other, which we call b. The typeset widths fit two
+// leaves below d and three below b, so c and e are their other neighbours. Edge e-f is our addition.
 func PaperGraph() (g *csr.Graph, names []string) {
 	const a, b, c, d, e, f = 0, 1, 2, 3, 4, 5
 	g, _, err := csr.FromEdges(6, []csr.Edge{

@@ -11,8 +11,8 @@ import (
 )
 
 type folded struct {
-	// Tree holds the tree's drawn nodes, in order; then ghosts, as leaves among their siblings by base; then stand-ins
-	// for omitted nodes, with base -1.
+	// Tree holds the drawn nodes in order, then ghosts (leaves among their siblings by base), then stand-ins for
+	// omitted nodes (base -1).
 	Tree *aggtree.Tree
 	// Node is the tree node; -1 for a ghost or a stand-in.
 	Node []int32
@@ -49,7 +49,7 @@ func (f *folded) isCached(i int32) bool {
 }
 
 // fold cuts a tree to fit a page, level by level: each node keeps as many first children (or those with the most flow)
-// as fit, and one stand-in replaces the others with their descendants.
+// as fit; one stand-in replaces the others with their descendants.
 func (o Options) fold(t *aggtree.Tree) *folded {
 	o.nodes = max(cmp.Or(o.nodes, 150), 2)
 	o.children = min(max(cmp.Or(o.children, 12), 2), o.nodes)
@@ -81,7 +81,7 @@ type folder struct {
 	below []int
 	out   *folded
 
-	strongest []float64 // largest flow of each node and its descendants
+	strongest []float64 // largest flow in each node's subtree
 }
 
 type drawn struct {
@@ -117,8 +117,7 @@ func (f *folder) add(d drawn, parent int32) {
 		append(f.out.Ghost, d.ghost)
 }
 
-// most returns how many children each node of a level may keep, leaving room for one node below each child that has
-// children.
+// most returns how many children each node of a level may keep while the next level has room.
 func (f *folder) most(first, end int32) int {
 	for most := f.o.children; most > 0; most-- {
 		room := f.o.nodes - len(f.out.Node)
@@ -153,7 +152,6 @@ func (f *folder) ghosts(i int32) []int32 {
 	return hidden
 }
 
-// children returns what is drawn below a tree node, nodes before ghosts.
 func (f *folder) children(node int32, most int) []drawn {
 	if node < 0 {
 		return nil
@@ -168,7 +166,6 @@ func (f *folder) children(node int32, most int) []drawn {
 	case nodes == 0:
 		keepGhosts = most - 1
 	case nodes == 1 && f.below[first] == 0 && most < 2 && keepGhosts == 0:
-		// A stand-in would take as much room.
 	case most < 2:
 		keep, keepGhosts, ghosts = 0, 0, nil
 	case keepGhosts > 0 && nodes+1 <= most:

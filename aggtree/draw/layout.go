@@ -10,17 +10,16 @@ type spacing struct {
 	sibling float64 // least distance of siblings
 	cousin  float64 // least distance of other nodes at a depth
 	level   float64
-	// apart is the least distance between the subtrees of the root's children, to leave room for boxes.
+	// apart is the least distance between the root children's subtrees, to leave room for boxes.
 	apart  float64
 	across bool // root at the left, not the top
 }
 
 // layout returns the place of each tree node, in linear time and without recursion.
 //
-// It is the tidy drawing of Buchheim, Jünger and Leipert, "Improving Walker's Algorithm to Run in Linear Time" (2002):
-// parents are centred over their children, equal subtrees look alike (unless apart moves them), and small subtrees are
-// spread evenly between large ones. Averaging a run from the left and one from the right gives mirrored trees mirrored
-// drawings.
+// It follows Buchheim, Jünger and Leipert, "Improving Walker's Algorithm to Run in Linear Time" (2002): parents are
+// centred over their children, equal subtrees look alike (unless apart moves them), small subtrees are spread evenly
+// between large ones. The mean of a run from each side makes mirrored trees mirror images.
 func layout(t *aggtree.Tree, o spacing) []point {
 	if t.NumNodes() == 0 {
 		return nil
@@ -51,7 +50,7 @@ func layout(t *aggtree.Tree, o spacing) []point {
 	return points
 }
 
-// tidy is one run of the algorithm, with its paper's names. A mirrored run swaps first and last.
+// tidy is one run, with the algorithm's names. A mirrored run swaps first and last.
 type tidy struct {
 	*aggtree.Tree
 	spacing
@@ -75,7 +74,7 @@ func newTidy(t *aggtree.Tree, o spacing, mirrored bool) *tidy {
 	return d
 }
 
-// place returns all x, with the root at 0. Going up level by level, each from the left, visits descendants and left
+// place returns all x, with the root at 0. Going up level by level, each from the left, meets descendants and left
 // siblings first, like the paper's postorder.
 func (d *tidy) place() []float64 {
 	for depth := d.Hops; depth >= 0; depth-- {
@@ -175,7 +174,7 @@ func (d *tidy) executeShifts(v int32) {
 	}
 }
 
-// apportion moves the subtree of v to the right of its left siblings' subtrees, along their outlines.
+// apportion moves v's subtree right of its left siblings' subtrees, along their outlines.
 func (d *tidy) apportion(v, left int32) {
 	parent := d.Parent[v]
 	inRight, outRight, inLeft, outLeft := v, v, left, d.firstOf(parent)
@@ -209,7 +208,7 @@ func (d *tidy) apportion(v, left int32) {
 	}
 }
 
-// move moves the subtree of v and postpones an even share for each sibling between from and v.
+// move moves v's subtree, and postpones an even share for each sibling between from and v.
 func (d *tidy) move(from, v int32, shift float64) {
 	share := shift / float64(max(v-from, from-v))
 	d.change[v] -= share

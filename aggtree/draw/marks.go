@@ -119,7 +119,7 @@ func (s *picture) more(at point, label string, ghost bool) {
 	s.label(at, label, ` font-style="italic"`)
 }
 
-// pill draws a node, the fill inside the ring to tell them apart.
+// pill draws a node, the fill inside the ring.
 func (s *picture) pill(at point, label string, l look, dashed bool) {
 	rect := func(inset float64, attributes string) {
 		s.rect(at.X-s.width/2+inset, at.Y-boxHeight/2+inset, s.width-2*inset, boxHeight-2*inset, boxHeight/2-inset,

@@ -22,8 +22,7 @@ type neighbourhood struct {
 	heading       string
 }
 
-// near finds the nodes breadth first, masked or not. All nodes have one width, so the tree's labels must be measured
-// before.
+// near finds the nodes breadth first, masked or not. Call it after the tree's labels have set the node width.
 func (s *picture) near() neighbourhood {
 	g, t := s.full.Graph, s.full
 	if !s.o.BaseGraph || g == nil {
@@ -91,7 +90,7 @@ func (n *neighbourhood) arrange(parent, level []int, width float64) {
 		next[p] += share
 		angle[i] = begin[i] + share/2
 	}
-	// The nodes of a circle must not touch each other or those of inner circles.
+	// Nodes must touch neither each other nor inner circles.
 	radius := 0.0
 	n.points = make([]point, count)
 	for first := 1; first < count; {

@@ -10,7 +10,7 @@ import (
 	"nodemask/csr"
 )
 
-// Largest excerpt. Up to 5 hops, counts then fit the 53 bits of JavaScript's numbers: with m entries, at most √n·√m^k
+// Largest excerpt. Counts of up to 5 hops then fit the 53 bits of JavaScript's numbers: with m entries, at most √n·√m^k
 // walks of k hops start at a node.
 const (
 	mostEmbeddedEntries = 200_000

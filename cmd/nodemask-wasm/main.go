@@ -1,6 +1,6 @@
 //go:build js && wasm
 
-// Command nodemask-wasm trains in a page: it runs in a Web Worker and answers the page's messages.
+// Command nodemask-wasm trains in a page's Web Worker, on messages from the page.
 package main
 
 import (
@@ -61,8 +61,8 @@ func post(e page.Event) {
 	js.Global().Call("postMessage", string(text))
 }
 
-// breather returns a function that lets the worker read its messages, so that it can be told to stop. A message to
-// itself comes back sooner than any timer.
+// breather returns a function that lets the worker read its messages, such as stop. A message to itself returns sooner
+// than any timer.
 func breather() func() {
 	back := make(chan struct{}, 1)
 	channel := js.Global().Get("MessageChannel").New()

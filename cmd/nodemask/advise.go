@@ -134,7 +134,7 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 	if err != nil {
 		return nil, err
 	}
-	// Other versions may train differently, and pairs need the same graph.
+	// Trials pair only with the same graph; other versions may train differently.
 	kept := sha256.Sum256([]byte(o.Graph.ContentHash() + record.Version()))
 	folder = filepath.Join(folder, hex.EncodeToString(kept[:8]))
 	pool, err := jobs.New(b, o.Jobs, func(own *backend.Backend) *train.Runner {
@@ -151,7 +151,7 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 	return a, adviceError(err)
 }
 
-// keptPrograms are those of all arms of two questions, per job.
+// keptPrograms suffices for all arms of two questions, per job.
 const keptPrograms = 16
 
 func adviceError(err error) error {
@@ -202,8 +202,8 @@ func (l *lab) Train(ctx context.Context, what string, cells []record.Cell, seeds
 	return err
 }
 
-// pace returns an error if the budget is far too short, by the first epochs of the first trial. The fastest epoch
-// counts: others may have waited for other processes.
+// pace returns an error if the budget is far too short, judged by the first trial's fastest epoch: others may have
+// waited for other processes.
 func (l *lab) pace(cell string, epoch int) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -25,7 +25,7 @@ type batchFlags struct {
 	said  train.Estimate
 }
 
-// batchedRecord is not stored: cells are of whole graphs.
+// batchedRecord is not stored: stored cells train on whole graphs.
 type batchedRecord struct {
 	record.Record
 	Batches int `json:"batches"`
@@ -81,7 +81,7 @@ func (f *batchFlags) runner(c *cobra.Command, x train.Experiment) (runFunc, erro
 		if o.Release, err = train.Spill(x.Graph, ""); err != nil {
 			return nil, err
 		}
-		debug.SetGCPercent(25) // a batch's copies are garbage after it
+		debug.SetGCPercent(25) // each batch leaves garbage
 		debug.FreeOSMemory()
 	}
 	return func(ctx context.Context, b *backend.Backend, seeds []uint64, r train.RunOptions) ([]*train.Result, error) {

@@ -11,7 +11,7 @@ import (
 
 const usualTrainPercent = 10
 
-// beforehand returns the quantities that rules on masking ask for, of the first split.
+// beforehand returns what the rules on masking need to know, for the split of seed 1.
 func beforehand(g *datasets.Graph, settings []datasets.Setting, trainPercent int) (cases []judge.Case, err error) {
 	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: trainPercent, Seed: 1})
 	if err != nil {
@@ -32,7 +32,7 @@ func beforehand(g *datasets.Graph, settings []datasets.Setting, trainPercent int
 	return cases, nil
 }
 
-// predictMasking prints what the rules say of masking in GIN, without training.
+// predictMasking prints what the rules predict for masking in GIN, without training.
 func predictMasking(w io.Writer, g *datasets.Graph, settings []datasets.Setting, trainPercent int) error {
 	cases, err := beforehand(g, settings, trainPercent)
 	if err != nil {
@@ -57,7 +57,7 @@ func predictMasking(w io.Writer, g *datasets.Graph, settings []datasets.Setting,
 
 func number(x float64) string { return fmt.Sprintf("%.3g", x) }
 
-// outlook is what 'data describe' says of masking: the quantities at 10 % to train on, and what they mean.
+// outlook is what 'data describe' says about masking: the quantities for a 10 % training split, and their meaning.
 func outlook(g *datasets.Graph) (quantities, meaning string) {
 	cases, err := beforehand(g, datasets.Settings(), usualTrainPercent)
 	if err != nil {

@@ -157,7 +157,8 @@ type described struct {
 	Licence  string      `json:"licence,omitempty"`
 	Homepage string      `json:"homepage,omitempty"`
 	Files    []fileState `json:"files,omitempty"`
-	// Beforehand are quantities at 10 % to train on that may tell what masking does; Masking is what they mean.
+	// Beforehand lists quantities of a 10 % training split that may predict the effect of masking; Masking is that
+	// prediction.
 	Beforehand string `json:"beforehand,omitempty"`
 	Masking    string `json:"masking,omitempty"`
 }

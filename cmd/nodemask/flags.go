@@ -118,7 +118,7 @@ func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *record.Sto
 }
 
 func sayLeft(w io.Writer, why error) {
-	_ = say(w, "%s", plain(why.Error())) // the error is returned, too
+	_ = say(w, "%s", plain(why.Error())) // also returned as the error
 	_ = say(w, "all other trials run now; the exit code will be 1")
 }
 
@@ -133,7 +133,7 @@ func progressOf(w io.Writer) func(done, total int, left time.Duration, last stri
 		if left > 0 {
 			about = fmt.Sprintf(", about %v left", left)
 		}
-		_ = say(w, "%d of %d trials%s; last: %s", done, total, about, last) // progress may get lost
+		_ = say(w, "%d of %d trials%s; last: %s", done, total, about, last) // losing progress is harmless
 	}
 }
 
@@ -154,11 +154,11 @@ func openBackend(w io.Writer, id string) (*backend.Backend, error) {
 		return nil, err
 	}
 	b.KeepMemory()
-	_ = say(w, "backend: %s", b) // notes may get lost
+	_ = say(w, "backend: %s", b) // losing a note is harmless
 	return b, nil
 }
 
-// axisFlag is the flag of an axis, or a name that --set takes. apply is nil if it was not given.
+// axisFlag is an axis's flag, or a name for --set. apply is nil if the flag was not given.
 type axisFlag struct {
 	record.Axis
 	text  string
@@ -168,7 +168,7 @@ type axisFlag struct {
 // String returns the text given.
 func (f *axisFlag) String() string { return f.text }
 
-// Set parses a value; of a switch, whether it is on.
+// Set parses a value; a switch's is on or off.
 func (f *axisFlag) Set(text string) (err error) {
 	if f.Switch != "" {
 		on, err := strconv.ParseBool(text)
@@ -182,10 +182,10 @@ func (f *axisFlag) Set(text string) (err error) {
 	return err
 }
 
-// Type returns the value's name in usage.
+// Type returns the value's name in the usage.
 func (f *axisFlag) Type() string { return "value" }
 
-// addAxes adds a flag for each axis, with the presets' values as defaults, and --set for the rare ones.
+// addAxes adds a flag per axis, with the presets' values as defaults, and --set for the rare ones.
 func addAxes(flags *pflag.FlagSet) (all []*axisFlag, set *setFlag) {
 	standard := record.NewCell("", "gin", datasets.Inductive, 10)
 	attention := record.NewCell("", "gat", datasets.Inductive, 10)
@@ -213,20 +213,20 @@ func addAxes(flags *pflag.FlagSet) (all []*axisFlag, set *setFlag) {
 	return all, set
 }
 
-// setFlag is --set: name=value for what few need; "help" lists the names.
+// setFlag is --set name=value, for rare axes; "help" lists the names.
 type setFlag struct {
 	rare  pflag.FlagSet
 	names []string
 	help  bool
 }
 
-// String returns "": rare holds the values.
+// String returns "", as rare holds the values.
 func (f *setFlag) String() string { return "" }
 
-// Type returns the value's name in usage.
+// Type returns the value's name in the usage.
 func (f *setFlag) Type() string { return "value" }
 
-// Set sets what the text names.
+// Set sets the named axis.
 func (f *setFlag) Set(text string) error {
 	if f.help = text == "help"; f.help {
 		return nil

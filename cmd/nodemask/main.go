@@ -38,8 +38,8 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// addresses is the address space that the program needs: with 1.5 GiB it could not start a thread, with 1.8 GiB Go
-// sometimes crashed while reading a file, with 1.95 GiB never.
+// addresses is the address space needed: with 1.5 GiB no thread could start, with 1.8 GiB Go sometimes crashed while
+// reading a file, with 1.95 GiB never.
 const addresses = 2000 << 20
 
 // run returns the exit code: 2 for misuse, 1 for any other error.
@@ -88,8 +88,7 @@ func interrupted(err error) error {
 	return err
 }
 
-// unlessInterrupted runs work that ignores contexts and writes no file: if the context ends first, it runs on until the
-// process ends.
+// unlessInterrupted runs work that ignores contexts and writes no file. When ctx ends first, the work is abandoned.
 func unlessInterrupted(ctx context.Context, compute func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- compute() }()
@@ -101,7 +100,7 @@ func unlessInterrupted(ctx context.Context, compute func() error) error {
 	}
 }
 
-// standardOutput remembers the first write error: truncated output must not count as success.
+// standardOutput keeps the first write error: truncated output is no success.
 type standardOutput struct {
 	file *os.File
 	err  error
@@ -115,7 +114,7 @@ func (o *standardOutput) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Fd tells callers whether this is a terminal.
+// Fd lets callers detect a terminal.
 func (o *standardOutput) Fd() uintptr { return o.file.Fd() }
 
 func newRootCommand() *cobra.Command {
@@ -127,7 +126,7 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:      true,
 		PersistentPreRunE: checkOutputs,
 	}
-	root.SetVersionTemplate("{{.Version}}\n") // which starts with the program's name
+	root.SetVersionTemplate("{{.Version}}\n") // the version starts with the program's name
 	root.DisableSuggestions = true            // ours fit on one line
 	root.SetHelpCommand(newHelpCommand())
 	root.SetFlagErrorFunc(flagError)
@@ -139,7 +138,7 @@ func newRootCommand() *cobra.Command {
 	return root
 }
 
-// prepare makes commands list flags in order of declaration, and exit with 2 for a wrong number of arguments.
+// prepare lists a command's flags in order of declaration, and makes a wrong number of arguments exit with 2.
 func prepare(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		prepare(sub)
@@ -170,7 +169,7 @@ func misusef(format string, args ...any) error { return misuse{fmt.Errorf(format
 
 var choices = regexp.MustCompile(`expected one of \[[^\]]+\]`)
 
-// plain returns an error's text on one line, with commas in lists and without repetitions.
+// plain puts an error's text on one line, its lists comma-separated and repeats dropped.
 func plain(text string) string {
 	var parts []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -233,7 +232,7 @@ func flagError(c *cobra.Command, err error) error {
 		invalid.GetValue(), invalid.GetFlag().Name, expected)
 }
 
-// didYouMean adds the nearest known word, else the only one that ends in the word, as --max-epochs in --epochs.
+// didYouMean adds the nearest known word, else the only one that ends in word: --max-epochs for --epochs.
 func didYouMean(err error, word string, known []string) error {
 	if word == "" || slices.Contains(known, word) {
 		return err
@@ -289,7 +288,7 @@ func unknownCommand(c *cobra.Command, word string) error {
 	return misuse{didYouMean(fmt.Errorf("unknown command %q: see '%s --help'", word, c.CommandPath()), word, known)}
 }
 
-// newHelpCommand: cobra's own succeeds for unknown commands.
+// newHelpCommand replaces cobra's, which succeeds for unknown commands.
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command]",

@@ -98,8 +98,8 @@ time.`,
 	return c
 }
 
-// besideOf writes a script with a data set that the program lacks into a site's folder; if the data is not available,
-// it removes an older script.
+// besideOf writes the script of a data set that the program lacks into a site's folder, or removes an old one if the
+// data set is unavailable.
 func besideOf(ctx context.Context, site, name string) (beside []string, err error) {
 	path := filepath.Join(site, page.DataScriptName(name))
 	at, err := datasets.Locate(name, openOptions(""))

@@ -94,7 +94,7 @@ func openModelAndGraph(ctx context.Context, notes io.Writer, model, data, dataDi
 	return m, g, err
 }
 
-// layerOf returns an output's index. Each layer has one, and then, with a readout, the logits.
+// layerOf returns an output's index: one per layer and, with a readout, the logits.
 func layerOf(text string, layers, outputs int) (int, error) {
 	switch text {
 	case "logits":
@@ -109,7 +109,7 @@ func layerOf(text string, layers, outputs int) (int, error) {
 	return n - 1, nil
 }
 
-// embedded returns the header and a row per node. A row is overwritten by the next.
+// embedded returns the header and a row per node, overwritten by the next.
 func embedded(g *datasets.Graph, classes []string, logits, h infer.Representation) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		row := []string{"id", "class", "predicted", "probability"}

@@ -117,13 +117,13 @@ prints its numbers.`,
 		if err := writeBytes(output, []byte(text)); err != nil || !page {
 			return err
 		}
-		_ = say(c.ErrOrStderr(), "wrote %s", output) // notes may get lost
+		_ = say(c.ErrOrStderr(), "wrote %s", output) // losing a note is harmless
 		return nil
 	}
 	return c
 }
 
-// resultsBeside returns the folder of results, outside the project that next to bin/.
+// resultsBeside returns folder if it exists or --results is set, else the project's, if any.
 func resultsBeside(c *cobra.Command, folder string) string {
 	for _, project := range checkout.Folders() {
 		if beside := filepath.Join(project, folder); !c.Flags().Changed("results") && !isFolder(folder) && isFolder(beside) {

@@ -201,7 +201,7 @@ func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place
 	}
 }
 
-// ofProgram reports whether a record's graph is embedded in the program. One with readings shows it only by its split.
+// ofProgram reports whether a record's graph is embedded in the program; if it has readings, judged by its split.
 func ofProgram(ctx context.Context, r record.Record) bool {
 	if at, err := datasets.Locate(r.Data, datasets.OpenOptions{}); err != nil || at.String() != "embedded" {
 		return false
@@ -217,10 +217,10 @@ func ofProgram(ctx context.Context, r record.Record) bool {
 	return err == nil && split.Hash() == r.SplitHash
 }
 
-// environment of the process start: opening XLA sets variables.
+// environment is the process's at the start: opening XLA sets variables.
 var environment = os.Environ()
 
-// rerunElsewhere reruns the trials of lines in a process with the other digits than asked.
+// rerunElsewhere reruns the trials of lines in a process that computes the other digits.
 func (f *runFlags) rerunElsewhere(c *cobra.Command, lines []byte, places []string, asked string,
 ) (differ, failed int, err error) {
 	program, err := os.Executable()

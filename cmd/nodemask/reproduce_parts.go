@@ -375,9 +375,9 @@ func (r partRun) chosen(design judge.Design) (judge.Design, error) {
 	return design.Of(data, models), nil
 }
 
-// runTuned tunes every arm of a comparison, then compares the winners on fresh splits, batch by batch, until nothing is
-// left or a batch did not advance the stage, since the rest belongs to other shards. To show, it prints the results so
-// far.
+// runTuned tunes every arm of a comparison, then compares the winners on fresh splits, batch by batch. It ends when
+// nothing is left, or only other shards' work: a batch that does not advance its stage. To show, it prints the results
+// so far.
 func (r partRun) runTuned(design judge.Design) error {
 	design, err := r.chosen(design)
 	if err != nil {
@@ -398,8 +398,7 @@ func (r partRun) runTuned(design judge.Design) error {
 	}
 }
 
-// tuned returns the state of a comparison, and the next batch with its stage: models in order, and their stages in
-// order.
+// tuned returns a comparison's state, and the next batch with its stage: models in order, and their stages in order.
 func (r partRun) tuned(design judge.Design) (all []judge.Tuned, next judge.Batch, stage string,
 	err error) {
 	results, earliest := r.results(), 0

@@ -156,7 +156,7 @@ func newExportRecordsCommand() *cobra.Command {
 				return err
 			}
 			what := "trials"
-			if readings { // a training has a row per stopping rule and setting
+			if readings { // a row per stopping rule and setting
 				what = "rows"
 			}
 			_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %d %s to %s\n", count, what, output)

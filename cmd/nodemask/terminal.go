@@ -86,7 +86,7 @@ func (p *progressLine) clear() {
 	}
 }
 
-// say prints a line as [svg.Plain] has it: names of files, folders and nodes may contain anything.
+// say prints a line made safe by [svg.Plain]: names of files, folders and nodes may contain anything.
 func say(w io.Writer, format string, args ...any) error {
 	_, err := fmt.Fprintln(w, svg.Plain(fmt.Sprintf(format, args...)))
 	return err
@@ -105,7 +105,7 @@ func printTable(w io.Writer, t plots.Table, markdown bool) error {
 	return err
 }
 
-// plainJSON writes control and bidirectional characters as \u and four digits.
+// plainJSON escapes control and bidirectional characters as \u and four digits.
 type plainJSON struct{ w io.Writer }
 
 func (p plainJSON) Write(value []byte) (int, error) {
@@ -170,7 +170,7 @@ func sizes(s *datasets.Split) string {
 		say(s.Test, "tests", "test")
 }
 
-// fewestTested is the fewest test nodes for scores to mean something: of ten, one is 10 points of accuracy.
+// fewestTested is the fewest test nodes for meaningful scores: with ten, each counts 10 points of accuracy.
 const fewestTested = 10
 
 func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
@@ -247,11 +247,11 @@ func collapsed(x train.Experiment, results []*train.Result) string {
 		"try %s", seedsInWords(seeds), 100*best, 100*constant, strings.Join(try, ", or "))
 }
 
-// lateGain is more than the noise on the 27 validation nodes of Cora's largest train set.
+// lateGain exceeds the noise on the 27 validation nodes of Cora's largest train set.
 const lateGain = 0.1
 
-// laterF1 returns the best validation macro F1 after the kept epoch, and whether it is far better. Stopping on F1 keeps
-// the best anyway.
+// laterF1 returns the best validation macro F1 after the kept epoch, and whether it is far better; never when stopping
+// on F1.
 func laterF1(x train.Experiment, r *train.Result) (best float64, late bool) {
 	for _, epoch := range r.History[min(r.BestEpoch, len(r.History)):] {
 		best = max(best, epoch.ValidationF1)

@@ -78,7 +78,7 @@ func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets
 	return results, err
 }
 
-// splitOf returns the split of the trial that keeps it. Drawn splits have the same sizes for every seed.
+// splitOf returns the kept split. Drawn splits have the same sizes for every seed.
 func splitOf(results []*train.Result) *datasets.Split {
 	for _, r := range results {
 		if r.Split != nil {
@@ -148,7 +148,7 @@ func (f *trainFlags) readBack(saved *cached.Model) error {
 func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train.Result) error {
 	best := results[slices.IndexFunc(results, func(r *train.Result) bool { return r.Weights != nil })]
 	saved := best.Saved(x)
-	release, err := wholefile.Hold(c.Context(), f.saveModel) // a model and a cache of two processes do not match
+	release, err := wholefile.Hold(c.Context(), f.saveModel) // models and caches of two processes do not match
 	if err != nil {
 		return err
 	}
@@ -166,13 +166,13 @@ func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train
 	if f.saveCache != "" {
 		_ = say(c.ErrOrStderr(), "saved the cache of %d nodes in %s", len(best.Cache.IDs), f.saveCache)
 	}
-	_ = say(c.ErrOrStderr(), "saved the model of seed %d in %s", best.Seed, f.saveModel) // notes may get lost
+	_ = say(c.ErrOrStderr(), "saved the model of seed %d in %s", best.Seed, f.saveModel) // losing a note is harmless
 	return nil
 }
 
 type runFunc = func(context.Context, *backend.Backend, []uint64, train.RunOptions) ([]*train.Result, error)
 
-// runTrials calls emit, if not nil, per trial in the order of the seeds.
+// runTrials calls emit, unless nil, per trial in the order of the seeds.
 func runTrials(c *cobra.Command, b *backend.Backend, x train.Experiment, seeds []uint64, jobs int,
 	emit func(*train.Result) error, run runFunc) ([]*train.Result, error) {
 	if jobs == 0 {
@@ -229,8 +229,7 @@ func flagsOf(choices []record.Choice, without []string) (flags []string) {
 	return flags
 }
 
-// changed returns the flags that differ from the preset's cell, for the title: runs with different numbers must not
-// share a title.
+// changed returns the flags that differ from the preset's cell, so that each result's title is unique.
 func (f *trainFlags) changed(c *cobra.Command, cell, usual record.Cell) string {
 	flags := flagsOf(cell.Differences(usual), titled)
 	if f.splitSeed != 1 {
@@ -269,7 +268,7 @@ func title(x train.Experiment, preset string) string {
 		}
 	}
 	from := ""
-	if x.Graph.Source != "embedded" { // another source may order nodes differently, and so split them differently
+	if x.Graph.Source != "embedded" { // another source may order, and so split, nodes differently
 		from = fmt.Sprintf(" (%s)", x.Graph.Source)
 	}
 	split := fmt.Sprintf("%d%% to train on", x.TrainPercent)

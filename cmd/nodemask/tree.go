@@ -158,7 +158,7 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 	return nil
 }
 
-// formatHTML shows a graph rather than a tree.
+// formatHTML shows a graph, the others a tree.
 const formatText, formatSVG, formatHTML = "text", "svg", "html"
 
 type treeGraph struct {
@@ -175,7 +175,7 @@ func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
 		return err
 	}
 	if g.NodeIDs != nil && g.NodeIDs[g.root] == f.root {
-		g.names = g.NodeIDs // asked by ids, answer in ids
+		g.names = g.NodeIDs // answer ids with ids
 	}
 	switch {
 	case f.mask != "":
@@ -193,7 +193,7 @@ func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
 	return nil
 }
 
-// nodeOf finds a node by its id, else by its number. If the text may mean another node, it writes that to notes.
+// nodeOf finds a node by its id, else by its number. It notes if the text may mean another node.
 func nodeOf(notes io.Writer, flag, id, data string, g *datasets.Graph) (int32, error) {
 	node, other := g.FindNode(id)
 	if node < 0 {

@@ -21,8 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Start returns the context of a headless browser for a test that may take limit, or skips the test if no browser is
-// installed.
+// Start returns a headless browser's context for a test that may take limit; without a browser it skips the test.
 func Start(t *testing.T, limit time.Duration) context.Context {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -52,7 +51,7 @@ type Tab struct {
 	host string // selector of [Tab.In]
 }
 
-// Open returns a tab of the given width with the page in a file, after some actions.
+// Open returns a tab of the given width with a file's page, after some actions.
 func Open(t *testing.T, ctx context.Context, path string, width int64, before ...chromedp.Action) Tab {
 	t.Helper()
 	return Visit(t, ctx, &url.URL{Scheme: "file", Path: path}, width, before...)
@@ -109,8 +108,8 @@ func (b Tab) Run(actions ...chromedp.Action) {
 // Try runs actions and returns their error.
 func (b Tab) Try(actions ...chromedp.Action) error { return chromedp.Run(b.ctx, actions...) }
 
-// In returns the tab for expressions in which $ is the first element that matches a selector, and find searches its
-// shadow root.
+// In returns the tab for expressions where $ is the first element that matches a selector, and find searches its shadow
+// root.
 func (b Tab) In(selector string) Tab {
 	b.host = selector
 	return b
@@ -124,7 +123,7 @@ func (b Tab) of(expression string) string {
 		`return (%s) })()`, b.host, expression)
 }
 
-// JS stores the value of an expression in result.
+// JS stores an expression's value in result.
 func (b Tab) JS(expression string, result any) {
 	b.Helper()
 	var text string

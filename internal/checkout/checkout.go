@@ -1,5 +1,5 @@
 // Package checkout finds the project's folder from where the program was installed or built, never from the working
-// directory: code is run and loaded from there.
+// directory, since it runs and loads code from there.
 package checkout
 
 import (
@@ -12,12 +12,12 @@ import (
 )
 
 // built is the project's folder for programs built with -trimpath into temporary folders, as by 'make test' and the
-// notebook kernel; set by the linker's -X. So compiled packages hold no path, are compiled once, and stay valid when
+// notebook kernel. The linker's -X sets it, so compiled packages hold no path, are compiled once, and stay valid when
 // the clone moves.
 var built string
 
-// Root returns the clone in which this program is installed, or else from which it was built: tests and notebook cells
-// know it from the linker or their source, programs built with just -trimpath from their own path.
+// Root returns the clone in which this program is installed, else from which it was built: tests and notebook cells
+// know it from the linker or their source, other -trimpath programs from their own path.
 func Root() (string, error) {
 	for _, folder := range Folders() {
 		mod, err := os.ReadFile(filepath.Join(folder, "go.mod"))
@@ -33,7 +33,7 @@ func Root() (string, error) {
 }
 
 // Folders returns where the project may be, best first: the folder whose bin/ or .nodemask/bin/ holds the executable,
-// and the folder of its source.
+// then the folder of its source.
 func Folders() []string {
 	var folders []string
 	if executable, err := os.Executable(); err == nil {

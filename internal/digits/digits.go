@@ -15,7 +15,7 @@ const (
 	Processor = "processor"
 )
 
-// Variable is the environment variable that chooses the digits. It is read when XLA is first opened.
+// Variable is the environment variable that chooses the digits, read when XLA is first opened.
 const Variable = "NODEMASK_DIGITS"
 
 // Asked returns the digits that XLA computes on a CPU, or an error for an invalid [Variable].

@@ -6,11 +6,10 @@ import (
 	"fmt"
 )
 
-// Err returns nil while the context is alive, then its error; with a cause, as of [context.WithCancelCause], an error
-// that is both.
+// Err returns nil while ctx is alive, then its error, joined with any cause (see [context.WithCancelCause]).
 func Err(ctx context.Context) error {
 	err := ctx.Err()
-	if err == nil { // do not ask for the cause: the context may have ended since
+	if err == nil { // ctx may have ended since: do not ask for its cause
 		return nil
 	}
 	cause := context.Cause(ctx)

@@ -1,5 +1,4 @@
-// Package faults makes system calls of a test's step fail, one at a time, and kills the step at each. It needs strace,
-// on Linux.
+// Package faults fails a test step's system calls one at a time, and kills the step at each. It needs strace, on Linux.
 package faults
 
 import (
@@ -32,7 +31,7 @@ var calls = []struct{ name, errno string }{
 	{"mkdirat", "EACCES"}, {"unlinkat", "EACCES"}, {"close", "EIO"},
 }
 
-// Pin must be called in the test's init: strace follows the first thread, so the step must make its system calls there.
+// Pin must be called in the test's init: strace follows only the first thread, so the step must run there.
 func Pin() {
 	if os.Getenv(stepVariable) != "" {
 		runtime.LockOSThread()
@@ -52,7 +51,7 @@ func Main(m *testing.M, steps map[string]func(folder string) error) {
 	os.Exit(0)
 }
 
-// Environment returns the environment that makes a process of this test run a step.
+// Environment returns the environment in which a process of this test runs a step.
 func Environment(step, folder string) []string {
 	return []string{stepVariable + "=" + step, folderVariable + "=" + folder}
 }
@@ -62,7 +61,7 @@ type Test struct {
 	Step string
 	// Prepare fills an empty folder.
 	Prepare func(t *testing.T, folder string)
-	// Holds requires the step's guarantees, however it ended; finished: it returned no error.
+	// Holds requires the step's guarantees, however it ended; finished means that it returned no error.
 	Holds func(t *testing.T, folder string, finished bool)
 	// GoesOn repeats the step and requires the result of an undisturbed run.
 	GoesOn func(t *testing.T, folder string)

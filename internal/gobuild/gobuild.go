@@ -27,12 +27,12 @@ type Program struct {
 	Environment []string // added to this process's
 }
 
-// compileFlags are also set-up's and the Makefile's, so that each package is compiled once.
+// compileFlags equal those of set-up and the Makefile, so each package is compiled once.
 const compileFlags = "-trimpath -tags=netgo,osusergo"
 
-// Build builds the program if it is out of date and returns go's output. It builds next to the file and renames, so
-// that an aborted build keeps the old program. Go recognises an up-to-date program by its first bytes only, so a file
-// of changed size is removed first. A second build of the file waits. Programs contain no machine paths, so they do not
+// Build builds the program if it is out of date and returns go's output. It builds next to the file and renames, so an
+// aborted build keeps the old program. Go recognises an up-to-date program by its first bytes only, so a file of
+// changed size is removed first. A second build of the file waits. Programs contain no machine paths, so they do not
 // depend on the folder.
 func Build(ctx context.Context, p Program) (said []byte, err error) {
 	folder := filepath.Dir(p.File)
@@ -40,7 +40,7 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 		return nil, err
 	}
 	lock := flock.New(filepath.Join(folder, ".lock"))
-	// Without file locks builds stay whole; only two at once may undo one another.
+	// Without file locks builds stay whole, but two at once may undo each other.
 	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil && ctx.Err() != nil {
 		return nil, err
 	}
@@ -75,7 +75,8 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	return said, nil
 }
 
-// settle renames a fresh program into place. If interrupted, note and file disagree, and the next build remakes both.
+// settle renames a fresh program into place. After an interruption note and file disagree, and the next build remakes
+// both.
 func settle(fresh, file, note string) error {
 	f, err := os.OpenFile(fresh, os.O_RDWR, 0)
 	if err != nil {

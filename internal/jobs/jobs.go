@@ -1,4 +1,4 @@
-// Package jobs runs work in parallel on one backend, with numbers that do not depend on the number of jobs.
+// Package jobs runs work in parallel on one backend; results do not depend on the number of jobs.
 package jobs
 
 import (
@@ -11,11 +11,11 @@ import (
 	"nodemask/nmgnn/backend"
 )
 
-// Run calls work once per job (0: 1), in parallel, each with its own worker, and returns the first error, which cancels
-// the others' context. open creates a worker on a job's backend, and end frees it.
+// Run calls work once per job (0 means 1), in parallel, each with its own worker. It returns the first error, which
+// cancels the others' context. open creates a worker on a job's backend, and end frees it.
 //
-// On a CPU, each XLA job keeps to one core, even a single one: shared threads would wait for each other, and XLA splits
-// some sums by the number of cores, which changes rounding (seen in GAT, in the seventh digit).
+// On a CPU, each XLA job, even a single one, keeps to one core: shared threads would wait for each other, and XLA
+// splits some sums by the number of cores, which changes rounding (in GAT, the seventh digit).
 func Run[W any](ctx context.Context, b *backend.Backend, jobs int, open func(*backend.Backend) W, end func(W),
 	work func(ctx context.Context, w W) error) error {
 	p, err := New(b, jobs, open, end)
@@ -32,7 +32,7 @@ type Pool[W any] struct {
 	wait sync.WaitGroup
 }
 
-// New returns a pool of jobs (0: 1) that wait for [Pool.Run]. Close it after use.
+// New returns a pool of jobs (0 means 1) that wait for [Pool.Run]. Close it after use.
 func New[W any](b *backend.Backend, jobs int, open func(*backend.Backend) W, end func(W)) (*Pool[W], error) {
 	openBackend, err := b.ForJobs()
 	if err != nil {
@@ -63,7 +63,7 @@ func New[W any](b *backend.Backend, jobs int, open func(*backend.Backend) W, end
 	return p, nil
 }
 
-// Run makes each job call work once, in parallel, and returns the first error, which cancels the others' context, or an
+// Run makes each job call work once, in parallel. It returns the first error, which cancels the others' context, or an
 // error if the pool is closed. Do not run or close the pool meanwhile.
 func (p *Pool[W]) Run(ctx context.Context, work func(ctx context.Context, w W) error) error {
 	if p.jobs == nil {

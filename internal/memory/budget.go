@@ -2,7 +2,7 @@ package memory
 
 import "fmt"
 
-// What a file may take in memory, whatever its content claims: a base, and so much per byte.
+// Memory that a file may take, whatever its content claims: a base, and an amount per byte.
 const (
 	anyway  = 256 << 20
 	perByte = 64
@@ -20,8 +20,7 @@ type Budget struct{ size, taken, looked int64 }
 // NewBudget returns the budget of a file of size bytes.
 func NewBudget(size int64) Budget { return Budget{size: size} }
 
-// Take returns an error if allocating bytes more exceeds what a file of this size may need or what this process may
-// have.
+// Take returns an error if the extra bytes exceed what a file of this size may need or this process may have.
 func (b *Budget) Take(bytes int64) error {
 	if most := anyway + perByte*b.size; bytes < 0 || bytes > most-b.taken {
 		return fmt.Errorf("its content takes more than %s of memory, too much for a file of %s: expected one that is not "+
@@ -31,7 +30,7 @@ func (b *Budget) Take(bytes int64) error {
 	if b.taken-b.looked < step {
 		return nil
 	}
-	// A growing list exists twice for a moment, and the graph itself is still to come.
+	// A growing list briefly exists twice, and the graph itself comes later.
 	need := b.taken/2 + 2*(b.taken-b.looked) + Reserve
 	b.looked = b.taken
 	return Fits(need)

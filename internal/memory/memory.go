@@ -1,5 +1,5 @@
 // Package memory reports how much more memory this process may take, so that too large work is refused before the
-// system kills it, and budgets what files take.
+// system kills it, and budgets files' memory.
 package memory
 
 import (
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// ErrTooLarge is wrapped by errors of work that takes more memory than it was allowed.
+// ErrTooLarge is wrapped by errors of work that takes more memory than allowed.
 var ErrTooLarge = errors.New("more memory than is allowed")
 
 // Left is how much more memory this process may take.
@@ -38,7 +38,7 @@ func Text(bytes int64) string {
 	return fmt.Sprintf("%d bytes", bytes)
 }
 
-// least returns the entry with the fewest bytes; not found, so no limit, if there is none.
+// least returns the entry with the fewest bytes; without entries ok is false, meaning no limit.
 func least(all []Left) (l Left, ok bool) {
 	l.Bytes = math.MaxInt64
 	for _, one := range all {
@@ -49,7 +49,7 @@ func least(all []Left) (l Left, ok bool) {
 	return l, ok
 }
 
-// unlimited is below the value that version 1 reports for groups without a limit.
+// unlimited is below what version 1 reports for groups without a limit.
 const unlimited = 1 << 60
 
 func machine(system fs.FS) []Left {
@@ -78,7 +78,7 @@ func groups(system fs.FS) (all []Left) {
 				continue
 			}
 		}
-		// A container sees its own group as the root, whatever it is called outside.
+		// A container sees its own group as the root, whatever its name outside.
 		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
 			folder := path.Join(root, group)
 			if most, ok := numberOf(system, path.Join(folder, limit), ""); ok && most < unlimited {
@@ -94,7 +94,7 @@ func groups(system fs.FS) (all []Left) {
 	return all
 }
 
-// numberOf returns the number after key at the start of a line; without a key, the file's first number.
+// numberOf returns the number after key at a line's start; without a key, the file's first number.
 func numberOf(system fs.FS, name, key string) (number int64, ok bool) {
 	text, err := fs.ReadFile(system, name)
 	if err != nil {

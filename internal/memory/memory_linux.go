@@ -7,7 +7,7 @@ import (
 )
 
 // Get returns how much more memory this process may take: the least that the machine, its control groups or its address
-// limit leave; false, so no limit, if the system does not report it.
+// limit leave; false if the system reports no limit.
 func Get() (Left, bool) {
 	system := os.DirFS("/")
 	all := append(machine(system), groups(system)...)

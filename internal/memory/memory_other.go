@@ -4,7 +4,7 @@ package memory
 
 import "runtime"
 
-// Get returns how much more memory this process may take, which this system does not report.
+// Get returns false: this system does not report how much memory a process may take.
 func Get() (Left, bool) { return least(nil) }
 
 // Resident returns Go's memory in use, in bytes: this system does not report the process's.
@@ -14,5 +14,5 @@ func Resident() int64 {
 	return int64(m.Sys - m.HeapReleased)
 }
 
-// Addresses returns the limit on the address space: none here.
+// Addresses returns false: no limit on the address space is known here.
 func Addresses() (bytes int64, limited bool) { return 0, false }

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// WellFormed is for tests: it returns the text of a drawing or other XML, and fails unless elements are closed and ids
-// unique.
+// WellFormed returns the text of a drawing or other XML, for tests. It fails unless elements are closed and ids unique.
 func WellFormed(t interface {
 	Errorf(format string, args ...any)
 	FailNow()

@@ -17,7 +17,7 @@ const (
 	often    = 20 * time.Millisecond
 )
 
-// Hold waits until no other process holds the folder of path, and holds it until release or the end of the process, so
+// Hold waits until no other process holds the folder of path, then holds it until release or the end of the process, so
 // that files that belong together come from one process. Without folder locks it returns at once. It returns an error
 // after a minute, or when ctx is done.
 func Hold(ctx context.Context, path string) (release func(), err error) {

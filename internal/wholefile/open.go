@@ -6,11 +6,11 @@ import (
 	"os"
 )
 
-// Open opens a regular file that others may have put there. Folders, pipes and devices are errors of type
-// [*fs.PathError], without waiting.
+// Open opens a regular file of unknown origin. Folders, pipes and devices are errors of type [*fs.PathError], without
+// waiting.
 func Open(path string) (*os.File, error) {
 	if err := regular(path, func() (fs.FileInfo, error) { return os.Stat(path) }); err != nil {
-		return nil, err // before opening, which would wait for a pipe's writer
+		return nil, err // checked before opening, which would wait for a pipe's writer
 	}
 	f, err := os.Open(path)
 	if err != nil {

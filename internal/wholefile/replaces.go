@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Replaces returns the first file that writing path would replace, through links too, or "". Devices and pipes are
+// Replaces returns the first file that writing path would replace, even through links, or "". Devices and pipes are
 // never replaced.
 func Replaces(path string, files ...string) string {
 	there, err := os.Stat(path)
@@ -21,8 +21,8 @@ func Replaces(path string, files ...string) string {
 	return ""
 }
 
-// Same reports whether two outputs would be one file. If neither exists, names that differ only in case count as one:
-// on some disks they are.
+// Same reports whether two outputs would be one file. If neither exists, names that differ only in case count as one,
+// as on some disks.
 func Same(a, b string) bool {
 	if Replaces(a, b) != "" {
 		return true

@@ -19,7 +19,7 @@ import (
 
 const (
 	suffix      = ".part"
-	longestName = 200 // bytes of the file's name kept in that of its temporary file
+	longestName = 200 // bytes of the file's name kept in its temporary file's
 	tries       = 100
 	ownerOnly   = 0o600
 )
@@ -36,14 +36,13 @@ func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	return p.Commit()
 }
 
-// Pending is a file that is whole on disk under a temporary name.
+// Pending is a file complete on disk under a temporary name.
 type Pending struct {
 	path, part string
 	held       *flock.Flock // nil: a device, already written
 }
 
-// Prepare returns the file of [Write] before its renaming, so that several files can be complete before the first is
-// renamed.
+// Prepare is [Write] without the renaming, so that several files can be complete before the first is renamed.
 func Prepare(path string, mode fs.FileMode, write func(io.Writer) error) (*Pending, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {

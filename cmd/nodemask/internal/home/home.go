@@ -1,15 +1,14 @@
-// Package home keeps go-xla quiet if $HOME is empty or unset: go-xla's init then finds no folder and logs to standard
-// error.
+// Package home keeps go-xla from logging to standard error when $HOME is empty or unset.
 //
-// Go initialises packages by path once their imports are. This package imports only os, so it precedes go-xla, which
-// waits for path/filepath.
+// Go initialises packages by path once their imports are initialised. This package imports only os, so it precedes
+// go-xla, which waits for path/filepath.
 package home
 
 import "os"
 
 var restore = standIn()
 
-// standIn sets an empty or unset $HOME to a folder that does not exist, and returns a function that restores it.
+// standIn points an empty or unset $HOME at a folder that does not exist, and returns a function that restores it.
 func standIn() func() error {
 	home, set := os.LookupEnv("HOME")
 	if home != "" || os.Setenv("HOME", "/nonexistent") != nil {
@@ -21,5 +20,5 @@ func standIn() func() error {
 	return func() error { return os.Unsetenv("HOME") }
 }
 
-// Restore resets $HOME to its value at the start and returns the error of that. main calls it first.
+// Restore resets $HOME to its value at the start and returns any error. main calls it first.
 func Restore() error { return restore() }
