@@ -16,18 +16,18 @@ type Info struct {
 	Licence     string `json:"licence"`
 	Homepage    string `json:"homepage,omitempty"`
 	Embedded    bool   `json:"embedded"`             // nothing to fetch
-	Parameters  string `json:"parameters,omitempty"` // of a generated one: what may follow its name and a colon
-	Files       []File `json:"files,omitempty"`      // read from these
-	Archive     *File  `json:"archive,omitempty"`    // the zip that holds Files, unless they are fetched one by one
+	Parameters  string `json:"parameters,omitempty"` // of a generated data set: what may follow its name and a colon
+	Files       []File `json:"files,omitempty"`
+	Archive     *File  `json:"archive,omitempty"` // the zip with Files; nil: fetched one by one
 
-	// Expected counts; 0: not fixed.
+	// Expected counts; 0 means not fixed.
 	Nodes    int   `json:"nodes,omitempty"`
 	Edges    int64 `json:"edges,omitempty"` // distinct and undirected
 	Features int   `json:"features,omitempty"`
 	Classes  int   `json:"classes,omitempty"`
 
 	Kind      string  `json:"kind"`                // "citations"
-	Homophily float64 `json:"homophily,omitempty"` // approximate share of edges within a class; 0: not known
+	Homophily float64 `json:"homophily,omitempty"` // approximate share of edges within a class; 0: unknown
 }
 
 // MeanDegree returns the mean number of neighbours; 0 if not fixed.
@@ -44,9 +44,9 @@ func (i Info) isNPZ() bool { return len(i.Files) == 1 && extension(i.Files[0].Na
 type File struct {
 	Name   string `json:"name"`
 	URL    string `json:"url,omitempty"`
-	Size   int64  `json:"size,omitempty"`   // bytes; 0: not known
-	SHA256 string `json:"sha256,omitempty"` // hex; "": not published, so a fetch only notes its own
-	// Git is git's id of the content, in hex, checked where no SHA-256 is known; "": not known.
+	Size   int64  `json:"size,omitempty"`   // bytes; 0: unknown
+	SHA256 string `json:"sha256,omitempty"` // hex; "": not published, so a fetch only records its own
+	// Git is git's hex id of the content, checked if no SHA-256 is known; "" if unknown.
 	Git string `json:"git_object,omitempty"`
 }
 
@@ -109,7 +109,7 @@ func planetoidInfo(name, description string, embedded bool, homophily float64) I
 	}
 }
 
-// NameError reports an unknown name of a data set, or parameters out of range.
+// NameError reports an unknown data set, or parameters out of range.
 type NameError struct {
 	Name    string
 	Problem string
@@ -136,9 +136,9 @@ func lookup(name string) (Info, error) {
 // parameter is a generator's number in a data set's name.
 type parameter struct {
 	name     string
-	value    float64 // the default
+	value    float64 // default
 	min, max float64
-	whole    bool // an integer
+	whole    bool // integers only
 }
 
 func parameterText(parameters []parameter) string {
@@ -189,10 +189,10 @@ func readParameters(name string, known []parameter) (map[string]float64, error) 
 	return values, nil
 }
 
-// maxSeed: float64 holds every whole number up to it.
+// maxSeed: float64 holds every integer up to it.
 const maxSeed = 1 << 53
 
-// generator draws graphs by parameters; size sets their sizes, edges approximately.
+// generator draws graphs by parameters; size returns their sizes (edges approximately).
 type generator struct {
 	parameters []parameter
 	draw       func(ctx context.Context, p map[string]float64) (*Graph, error)
@@ -231,7 +231,7 @@ var generators = map[string]generator{
 	},
 }
 
-// Generated returns the sizes, edges approximately, of a graph that [Open] generates; false for other names and for
+// Generated returns the sizes (edges approximately) of a graph that [Open] generates; false for other names and for
 // parameters out of range.
 func Generated(name string) (Info, bool) {
 	info, err := lookup(name)
@@ -244,17 +244,17 @@ func Generated(name string) (Info, bool) {
 	return info, err == nil
 }
 
-// Memory returns about the bytes of a graph of these sizes with dense features.
+// Memory returns the approximate bytes of a graph of these sizes with dense features.
 func (i Info) Memory() int64 { return int64(i.Nodes)*(64+4*int64(i.Features)) + 8*i.Edges }
 
-// The collections that publish a graph as one npz file.
+// Collections that publish a graph as one npz file.
 const (
 	yandexURL    = "https://github.com/yandex-research/heterophilous-graphs/raw/main/data/"
 	benchmarkURL = "https://github.com/shchur/gnn-benchmark/raw/master/data/npz/"
 )
 
-// npzInfos lists the heterophilous benchmark, with ten splits a graph, and the gnn-benchmark collection. Homophily is
-// measured where the file was read, else as its authors state it.
+// npzInfos lists the heterophilous benchmark, with ten splits per graph, and the gnn-benchmark collection. Homophily is
+// measured if we had the file, else as its authors state it.
 func npzInfos() []Info {
 	yandex := func(name, kind, description, file string, nodes int, edges int64, features, classes int, homophily float64,
 		f File) Info {

@@ -71,8 +71,8 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 	return fromFile(g, "", source)
 }
 
-// FeatureColumns returns the names of the columns that are read as features from a table like the nodes.csv of [Open];
-// nil if it cannot be read, which reading it reports.
+// FeatureColumns returns the columns read as features from a table like the nodes.csv of [Open]; nil on an error, which
+// opening the data reports.
 func FeatureColumns(ctx context.Context, path string) (names []string) {
 	_ = withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
 		c, err := t.Columns(graphfile.LabelColumns(ctx)...)
@@ -83,7 +83,7 @@ func FeatureColumns(ctx context.Context, path string) (names []string) {
 }
 
 // ScanNodes calls each for every line of a table like the nodes.csv of [Open]. A missing label is empty; slices are
-// overwritten. Errors, each's too, name file and line.
+// overwritten. Errors, also from each, name file and line.
 func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
 		c, err := t.Columns(graphfile.LabelColumns(ctx)...)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Description describes a graph before training on it.
+// Description describes a graph before training.
 type Description struct {
 	Name     string `json:"name"`
 	Source   string `json:"source"`
@@ -35,13 +35,13 @@ type Description struct {
 
 	Classes    []ClassCount `json:"classes"`
 	Unlabelled int          `json:"unlabelled"`
-	// EdgeHomophily is the share of the edges between labelled nodes that join one class; nil without such edges.
+	// EdgeHomophily is the share of edges within a class, among edges between labelled nodes; nil without such edges.
 	EdgeHomophily *float64 `json:"edge_homophily"`
 
 	OwnSplit  *SplitCounts `json:"own_split,omitempty"`
 	OwnSplits int          `json:"own_splits,omitempty"` // OwnSplit is the first
 	Notes     []string     `json:"notes,omitempty"`      // see [Graph.Remarks]
-	Warnings  []string     `json:"warnings,omitempty"`   // what may make training meaningless
+	Warnings  []string     `json:"warnings,omitempty"`   // of what may make training meaningless
 }
 
 // DegreeCount counts the nodes with From to To neighbours.
@@ -55,13 +55,13 @@ type DegreeCount struct {
 type ClassCount struct {
 	Name  string `json:"name"`
 	Nodes int    `json:"nodes"`
-	// Homophily is the class's share of its nodes' labelled neighbours; nil without any. Chance is the same with
+	// Homophily is the class's share of its nodes' labelled neighbours; nil without any. Chance is that share with
 	// random edges: the class's share of all ends of edges between labelled nodes.
 	Homophily *float64 `json:"homophily"`
 	Chance    float64  `json:"chance"`
 }
 
-// SplitCounts are the sizes of a graph's own split.
+// SplitCounts holds the sizes of a graph's own split.
 type SplitCounts struct {
 	Train      int    `json:"train"`
 	Validation int    `json:"validation"`
@@ -156,7 +156,7 @@ func (d *Description) homophily(g *Graph) {
 	d.EdgeHomophily = shareOf(sum, total)
 }
 
-// Facts returns the description as names with texts, without Name, Source, Degrees and class sizes.
+// Facts returns the description as pairs of name and text, without Name, Source, Degrees and class sizes.
 func (d Description) Facts() (facts [][2]string) {
 	add := func(name, format string, args ...any) {
 		facts = append(facts, [2]string{name, fmt.Sprintf(format, args...)})
@@ -201,7 +201,7 @@ func (d Description) Facts() (facts [][2]string) {
 	return facts
 }
 
-// fewNodes: a class with fewer cannot be in all three sets of a split.
+// fewNodes: smaller classes cannot be in all three sets of a split.
 const fewNodes = 3
 
 func (d *Description) warn() {
@@ -265,7 +265,7 @@ func (f Features) constant() int {
 	return n
 }
 
-// String returns the graph in a line: "Graph(cora: 2,708 nodes, 5,278 edges, 1,433 features, 7 classes)".
+// String returns, for example, "Graph(cora: 2,708 nodes, 5,278 edges, 1,433 features, 7 classes)".
 func (g *Graph) String() string {
 	if g == nil || g.Edges == nil {
 		return "Graph(empty)"
@@ -274,7 +274,7 @@ func (g *Graph) String() string {
 		grouped(g.Edges.NumEdges()/2), grouped(g.Features.Width), grouped(g.NumClasses()))
 }
 
-// String returns the split in a line: "Split(271 train, 244 validation, 2,193 test nodes; seed 1)".
+// String returns, for example, "Split(271 train, 244 validation, 2,193 test nodes; seed 1)".
 func (s *Split) String() string {
 	if s == nil {
 		return "Split(none)"
@@ -283,13 +283,13 @@ func (s *Split) String() string {
 		grouped(len(s.Validation)), grouped(len(s.Test)), s.Seed)
 }
 
-// String returns the view in a line: "View(inductive: 270 nodes to train on, 514 to validate, 2,708 to test)".
+// String returns, for example, "View(inductive: 270 nodes to train on, 514 to validate, 2,708 to test)".
 func (v *View) String() string {
 	return fmt.Sprintf("View(%s: %s nodes to train on, %s to validate, %s to test)", v.Setting,
 		grouped(len(v.Train.Nodes)), grouped(len(v.Validation.Nodes)), grouped(len(v.Test.Nodes)))
 }
 
-// grouped returns n with its thousands apart: 1,039.
+// grouped writes thousands apart: 1,039.
 func grouped[N int | int64](n N) string {
 	digits := strconv.FormatInt(int64(n), 10)
 	var b strings.Builder

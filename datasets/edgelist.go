@@ -22,8 +22,8 @@ const (
 )
 
 // readEdges returns the undirected graph of lines with two ids separated by a comma, a tab or spaces, the nodes' ids in
-// order of first appearance, and notes on what was dropped: repeats and self-loops. It skips blank lines and #
-// comments. Errors begin with name and give the line.
+// order of first appearance, and notes on dropped repeats and self-loops. It skips blank lines and # comments. Errors
+// begin with name and give the line.
 func readEdges(ctx context.Context, r io.Reader, name string) (g *csr.Graph, ids, notes []string, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, maxEdgeLine), maxEdgeLine)
@@ -100,8 +100,8 @@ func readEdges(ctx context.Context, r io.Reader, name string) (g *csr.Graph, ids
 	return g, ids, notes, nil
 }
 
-// twoIDs splits a line at tabs, else at commas, else at blanks; ok: it has two ids. further counts the ignored columns.
-// Ids may contain blanks between tabs or commas.
+// twoIDs splits a line at tabs, else commas, else blanks, so ids between tabs or commas may contain blanks. ok means
+// two ids; further counts ignored columns.
 func twoIDs(line string) (ends [2]string, further int, ok bool) {
 	var fields []string
 	switch {

@@ -13,7 +13,7 @@ import (
 	"nodemask/csr"
 )
 
-// SOURCES.md says where they come from.
+// Sources: see SOURCES.md.
 //
 //go:embed embedded/*.bin
 var embedded embed.FS
@@ -48,9 +48,8 @@ func unpack(file []byte) (*packedGraph, error) {
 // packedGraph is the unread rest of a payload: unsigned varints and strings.
 type packedGraph struct{ payload []byte }
 
-// Entry (v, c) of the features is stored as count/length(v)·weight(c), a word's share of a document times its inverse
-// document frequency: small integers, and the product is the source's float32 bit for bit. For binary features all
-// three are 1.
+// Feature (v, c) is stored as count/length(v)·weight(c), a word's share of a document times its inverse document
+// frequency: small integers, whose product is the source's float32 bit for bit. For binary features all three are 1.
 func (p *packedGraph) graph() (*Graph, error) {
 	g := &Graph{Name: p.words()[0], Source: "embedded", Classes: p.words()}
 	nodes := p.number()
@@ -60,7 +59,7 @@ func (p *packedGraph) graph() (*Graph, error) {
 		g.Labels[v] = int32(p.number()) - 1
 	}
 	g.Report = csr.Report{Listed: int64(p.number()), SelfLoops: int64(p.number()), Duplicates: int64(p.number())}
-	var upper []csr.Edge // each node's neighbours with a larger number
+	var upper []csr.Edge // each node's larger neighbours
 	var row []int32
 	for v := range int32(nodes) {
 		row = append(row[:0], make([]int32, p.number())...)

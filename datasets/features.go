@@ -11,8 +11,7 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// Features is a matrix [Rows, Width] of float32: exactly one of Dense and Offsets is set (neither need be without
-// rows).
+// Features is a float32 matrix [Rows, Width]. Exactly one of Dense and Offsets is set; without rows, neither need be.
 type Features struct {
 	Rows, Width int
 	Dense       []float32 // row-major [Rows·Width]; nil if sparse
@@ -24,7 +23,7 @@ type Features struct {
 // IsSparse reports whether only nonzeros are stored.
 func (f Features) IsSparse() bool { return f.Offsets != nil }
 
-// Density returns the share of entries that are not 0; 1 for a dense matrix.
+// Density returns the share of nonzeros; 1 for a dense matrix.
 func (f Features) Density() float64 {
 	if !f.IsSparse() || f.Rows == 0 || f.Width == 0 {
 		return 1
@@ -32,7 +31,7 @@ func (f Features) Density() float64 {
 	return float64(f.NonZeros()) / float64(f.Rows) / float64(f.Width)
 }
 
-// NonZeros returns the number of entries that are not 0, dense or sparse.
+// NonZeros returns the number of nonzeros, dense or sparse.
 func (f Features) NonZeros() int64 {
 	values := f.Dense
 	if f.IsSparse() {
@@ -47,7 +46,7 @@ func (f Features) NonZeros() int64 {
 	return n
 }
 
-// Row returns row v as a dense slice [Width], in into if that has room. It panics if v is out of range.
+// Row returns row v as a dense slice [Width], in into if it has room. It panics if v is out of range.
 func (f Features) Row(v int, into []float32) []float32 {
 	if cap(into) < f.Width {
 		into = make([]float32, f.Width)
@@ -144,7 +143,7 @@ func (f Features) Matrix() csr.Matrix {
 	return csr.Matrix{Rows: f.Rows, Columns: f.Width, Offsets: f.Offsets, Indices: f.Columns, Values: f.Values}
 }
 
-// RowNormalized returns each row divided by its sum of absolute values, as a plain sum may be nearly zero; zero rows
+// RowNormalized returns each row divided by its sum of absolute values (a plain sum may be nearly zero); zero rows
 // stay. Values are copied, offsets and columns shared.
 func (f Features) RowNormalized() Features {
 	if !f.IsSparse() {
@@ -161,7 +160,6 @@ func (f Features) RowNormalized() Features {
 	return f
 }
 
-// normalizeRow divides a row in place by its sum of absolute values; a zero row stays.
 func normalizeRow(row []float32) {
 	var sum float64
 	for _, x := range row {

@@ -15,22 +15,22 @@ import (
 
 // FetchOptions says where files come from and go.
 type FetchOptions struct {
-	// Dir receives a folder of the data set's name. "": $NODEMASK_DATA, else the cache folder (see [OpenOptions]).
+	// Dir receives a folder of the data set's name. "" means $NODEMASK_DATA, else the cache folder (see [OpenOptions]).
 	Dir string
-	// Mirror is an https:// folder with the same files. "": the catalogue's addresses.
+	// Mirror is an https:// folder with the same files. "" means the catalogue's addresses.
 	Mirror string
-	// Client makes the requests. Nil: one with TLS 1.2 or later that gives up on a silent server. Redirects must be to
-	// https.
+	// Client makes the requests. Nil means one with TLS 1.2 or later that gives up on a silent server. Redirects must
+	// be to https.
 	Client *http.Client
-	// Progress is called as bytes arrive; total is -1 if unknown. Nil: not called.
+	// Progress, unless nil, is called as bytes arrive; total is -1 if unknown.
 	Progress func(file string, done, total int64)
-	// Note receives remarks, such as files already present, repeats, unpublished checksums. Nil: dropped.
+	// Note, unless nil, receives remarks on files already present, retries, unpublished checksums and the like.
 	Note func(line string)
 }
 
-// Fetch downloads a data set's files and returns their folder. It keeps whole files and resumes broken downloads; a
-// file gets its name only once its SHA-256 matches. Addresses must be https. It is an error if another fetch into the
-// folder runs, and a [*NameError] if the name is unknown or needs no files.
+// Fetch downloads a data set's files and returns their folder. It keeps complete files and resumes broken downloads; a
+// file gets its name only once its SHA-256 matches. Addresses must be https. It returns an error if another fetch into
+// the folder runs, and a [*NameError] if the name is unknown or needs no files.
 func Fetch(ctx context.Context, name string, o FetchOptions) (dir string, err error) {
 	info, err := lookup(name)
 	if err != nil {

@@ -173,7 +173,7 @@ func fromFile(l *graphfile.Graph, name, source string) (*Graph, error) {
 	return g, nil
 }
 
-// nameFeatures keeps names only if all differ: a look-up would be ambiguous.
+// nameFeatures drops names unless all differ: look-ups would be ambiguous.
 func (g *Graph) nameFeatures(names []string) {
 	if len(slices.Compact(slices.Sorted(slices.Values(names)))) == len(names) {
 		g.FeatureNames = names
@@ -209,8 +209,8 @@ func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
 	return nil
 }
 
-// setBothWays sets Directed if some edge is listed one way only. Files nearly always list both ways, so reading them
-// as directed first halves the memory.
+// setBothWays sets Directed if some edge is listed one way only. Files nearly always list both ways, so reading as
+// directed first halves the memory.
 func (g *Graph) setBothWays(nodes int, pairs iter.Seq2[int32, int32]) error {
 	// Per node: offsets twice while filling and once to check symmetry, and a label.
 	if err := memory.Fits(32 * int64(nodes)); err != nil {
@@ -226,7 +226,7 @@ func (g *Graph) setBothWays(nodes int, pairs iter.Seq2[int32, int32]) error {
 			return err
 		}
 	}
-	// Stored both ways, an edge listed in both directions is one edge and one duplicate.
+	// An edge listed in both directions counts as one edge and one duplicate.
 	g.Reverses = report.Edges - edges.NumEdges()/2
 	report.Edges = edges.NumEdges() / 2
 	report.Duplicates = report.Listed - report.SelfLoops - report.Edges
@@ -234,7 +234,7 @@ func (g *Graph) setBothWays(nodes int, pairs iter.Seq2[int32, int32]) error {
 	return nil
 }
 
-// countReverses counts edges listed both ways, which are no repeats to a reader of the report.
+// countReverses counts edges listed both ways, which readers of the report would not call repeats.
 func (g *Graph) countReverses(pairs []csr.Edge) {
 	listed := make([]bool, len(g.Edges.Indices))
 	for _, p := range pairs {
@@ -251,13 +251,13 @@ func (g *Graph) countReverses(pairs []csr.Edge) {
 	}
 }
 
-// compact stores features sparse if at most a quarter is not zero.
+// compact stores features sparse if at most a quarter is nonzero.
 func (f Features) compact() Features {
 	most := graphfile.SparseLimit * float64(f.Rows) * float64(f.Width)
 	return f.Stored(float64(f.NonZeros()) <= most && f.Width > 0)
 }
 
-// Remarks returns what users should know of the reading, a sentence each: notes, dropped pairs, ignored directions,
+// Remarks returns what users should know about the reading, a sentence each: notes, dropped pairs, ignored directions,
 // leaks.
 func (g *Graph) Remarks() []string {
 	var remarks []string

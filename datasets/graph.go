@@ -1,8 +1,8 @@
 // Package datasets reads and generates graphs with node features and class labels, and splits them for training.
 //
-// [Open] returns embedded graphs, Planetoid and Reddit files, a user's own graphs and synthetic ones as a [Graph].
-// Readers treat files as hostile: they cap lengths before allocating, and errors name the file, the place, what was
-// found and what was expected.
+// [Open] returns a [Graph] from embedded data, Planetoid or Reddit files, a user's own files or a generator. Readers
+// treat files as hostile: they cap lengths before allocating, and errors name the file, the place, what was found and
+// what was expected.
 package datasets
 
 import (
@@ -31,16 +31,16 @@ type Graph struct {
 	Labels   []int32    // [nodes], index into Classes or Unlabelled
 	Classes  []string   // "0", "1", … if the source has none
 	NodeIDs  []string   // names in the source; nil: their numbers
-	// FeatureNames are the source's column names; nil: unknown, or not distinct.
+	// FeatureNames are the source's column names; nil if unknown or not distinct.
 	FeatureNames []string
-	Source       string     // where it was read from: "embedded", a path, or the generator and its options
+	Source       string     // "embedded", a path, or the generator and its options
 	Report       csr.Report // counts of the source's edge list
 
 	Format   string // e.g. "GraphML"; "" if obvious
-	Reverses int64  // of Report.Duplicates: an edge's other direction, as adjacency matrices list it
+	Reverses int64  // duplicates that list an edge's other direction, as adjacency matrices do
 	Directed bool   // the source's edges have a direction, or not all are listed both ways; Edges has each both ways
 	OwnSplit *Split // the source's own split; nil: none
-	// OwnSplits are all of the source's splits, OwnSplit first.
+	// OwnSplits lists all of the source's splits, OwnSplit first.
 	OwnSplits []*Split
 	Notes     []string // what the reader left out or changed, a sentence each
 }
@@ -69,8 +69,8 @@ func (g *Graph) CheckTrainable() error {
 	return nil
 }
 
-// FindNode returns the node with this id, else this number from 0; -1 if neither exists. If the text is also another
-// node's number, alsoNumber is that node, else -1.
+// FindNode returns the node with this id, else with this number from 0; -1 if neither exists. If the text is also
+// another node's number, alsoNumber is that node, else -1.
 func (g *Graph) FindNode(text string) (node, alsoNumber int32) {
 	node, alsoNumber = int32(slices.Index(g.NodeIDs, text)), -1
 	if v, err := strconv.ParseInt(text, 10, 32); err == nil && v >= 0 && int(v) < g.NumNodes() {
@@ -114,8 +114,8 @@ func (g *Graph) ContentHash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// CheckText returns an error if a saved model could not name what g does: JSON would change names that are not UTF-8.
-// ids says whether nodes' ids are saved, too, as in a cache.
+// CheckText returns an error if names are not valid UTF-8, which a saved model's JSON would change. ids includes nodes'
+// ids, as a cache saves them.
 func (g *Graph) CheckText(ids bool) error {
 	all := []struct {
 		what  string

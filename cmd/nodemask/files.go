@@ -138,7 +138,8 @@ func checkOutputs(c *cobra.Command, _ []string) error {
 	return nil
 }
 
-// graphFiles lists the files that a reader may open: only nodes.csv and edges.csv in a folder that has them, else all.
+// graphFiles lists the files that a reader may open: only those of nodes and edges in a folder that has nodes.*, else
+// all.
 func graphFiles(name, dataDir string) []string {
 	at, err := datasets.Locate(name, openOptions(dataDir))
 	if err != nil {

@@ -50,7 +50,6 @@ func onlyHTTPS(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// download completes part, with retries.
 func (f *Fetcher) download(ctx context.Context, part, name string, source Source) error {
 	u, err := url.Parse(source.URL)
 	if err != nil || u.Scheme != "https" || u.Host == "" {
@@ -174,7 +173,7 @@ const maxSilence = time.Minute
 
 var errSilence = errors.New("the server sent nothing")
 
-// watch ends a request's context if the server is silent: net/http has no such timeout for bodies.
+// watch cancels a request's context if the server is silent: net/http has no such timeout for bodies.
 func watch(ctx context.Context, limit time.Duration) (watched context.Context, heard, stop func()) {
 	watched, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(limit, func() { cancel(fmt.Errorf("%w for %v", errSilence, limit)) })
@@ -225,7 +224,7 @@ func (f *Fetcher) copy(w io.Writer, body io.Reader, heard func(), part, name str
 
 const partKept = "what arrived is kept"
 
-// diskError explains a full disk, which retrying does not help, and says what is kept.
+// diskError explains a full disk, where retrying does not help, and names what is kept.
 func diskError(file, kept string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return errFinal{fmt.Errorf("the disk of %s is full: make room and run the same command; %s (%w)",
@@ -234,7 +233,7 @@ func diskError(file, kept string, err error) error {
 	return errFinal{err}
 }
 
-// continues checks that an answer starts at have, and returns the whole size or -1.
+// continues checks that an answer starts at have, and returns the total size or -1.
 func continues(resp *http.Response, have int64) (int64, error) {
 	text := resp.Header.Get("Content-Range")
 	var begin, end int64

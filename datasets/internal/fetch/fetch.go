@@ -1,4 +1,4 @@
-// Package fetch downloads files over https: whole or not at all, resuming earlier tries, checked by SHA-256.
+// Package fetch downloads files over https: complete or not at all, resuming earlier tries, checked by SHA-256.
 package fetch
 
 import (
@@ -27,7 +27,7 @@ type Options struct {
 	// Set by tests.
 	retries int // of a failed request; 0: 4, negative: none
 	wait    func(ctx context.Context, d time.Duration) error
-	open    func(path string) (part, error) // a disk that fills up
+	open    func(path string) (part, error) // to simulate a full disk
 	silence time.Duration                   // how long a server may send nothing
 }
 
@@ -39,12 +39,12 @@ type part interface {
 	Close() error
 }
 
-// Source is a file's address, and what is known of it.
+// Source is a file's address, size and checksums.
 type Source struct {
 	URL    string
-	Size   int64  // in bytes; 0: not known
-	SHA256 string // in hex; "": not known, so the one found is only noted
-	Git    string // git's id, in hex, where SHA-256 is not known; "": neither is
+	Size   int64  // bytes; 0: unknown
+	SHA256 string // hex; "": unknown, so only recorded
+	Git    string // git's hex id, for an unknown SHA-256; "": unknown too
 }
 
 // expected returns the SHA-256 that a file should have (sum, if git's id agrees); "" if unknown.
@@ -98,7 +98,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Lock makes a folder if needed, and excludes other fetches until unlock.
+// Lock creates a folder if needed, and excludes other fetches until unlock.
 func Lock(dir string) (unlock func() error, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("no folder for data can be made: %w: choose another by NODEMASK_DATA", err)
@@ -114,7 +114,7 @@ func Lock(dir string) (unlock func() error, err error) {
 	return lock.Unlock, nil
 }
 
-// Get downloads a file to path unless a whole one exists. The next Get resumes a broken download; the file gets its
+// Get downloads a file to path unless a complete one exists. The next Get resumes a broken download; the file gets its
 // name only once its SHA-256 matches.
 func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 	dir, name := filepath.Dir(path), filepath.Base(path)
@@ -186,7 +186,7 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// syncDir makes a rename last. Systems that cannot sync folders need not.
+// syncDir makes a rename durable. Systems that cannot sync folders need not.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -196,7 +196,7 @@ func syncDir(dir string) error {
 	return d.Close()
 }
 
-// validatorFile holds the version of a part, as the server named it.
+// validatorFile holds the server's version tag of a part.
 func validatorFile(part string) string { return part + ".version" }
 
 func writeValidator(part, validator string) error {

@@ -84,7 +84,7 @@ func (w *graphML) token() (xml.Token, error) {
 	}
 }
 
-// each calls what for every child of the open element; what reads to its end.
+// each calls what for every child of the open element; what must read to the child's end.
 func (w *graphML) each(what func(xml.StartElement) error) error {
 	for {
 		t, err := w.token()
@@ -266,7 +266,7 @@ func (w *graphML) node(e xml.StartElement) error {
 	}
 	for _, id := range w.fallback {
 		if k := w.keys[id]; !seen[id] {
-			// A default takes memory at every node, but is in the file once.
+			// A default is in the file once, but takes memory at every node.
 			if w.filled++; w.filled > 1_000_000+w.decoder.InputOffset() {
 				return fmt.Errorf("defaults of %d keys at each node: expected values at the nodes themselves", len(w.fallback))
 			}

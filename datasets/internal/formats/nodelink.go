@@ -14,7 +14,7 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// NodeLink streams NetworkX's node-link JSON, which D3 reads, too. Errors give the byte.
+// NodeLink streams NetworkX's node-link JSON, which D3 also reads. Errors give the byte.
 func NodeLink(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	limited := &graphfile.TokenReader{Ctx: ctx, R: graphfile.Text(in), Most: maxToken, What: "text or number"}
 	w := &nodeLink{limited: limited, decoder: json.NewDecoder(&nulls{in: bufio.NewReaderSize(limited, 1<<16)}),
@@ -248,7 +248,7 @@ func (w *nodeLink) node(t json.Token) error {
 	return w.b.Node(name)
 }
 
-// value gives the node an attribute, or one for each number of a list.
+// value gives the node an attribute, or one per number of a list.
 func (w *nodeLink) value(key string, t json.Token) error {
 	switch t := t.(type) {
 	case nil:

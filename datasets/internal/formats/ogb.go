@@ -26,7 +26,7 @@ const (
 	edgesFile    = "raw/num-edge-list.csv.gz"
 	splitFolder  = "split"
 	maxUnpacked  = 64 << 20 // bytes that any file may unpack to
-	maxRatio     = 400      // and beyond that, times its size
+	maxRatio     = 400      // beyond that, times its size
 	maxNodesList = 1000
 )
 
@@ -35,7 +35,7 @@ type ogbFolder struct {
 	dir string
 }
 
-// OGB reads a folder of the Open Graph Benchmark, of node property prediction. Errors name file and line.
+// OGB reads an Open Graph Benchmark folder for node property prediction. Errors name file and line.
 func OGB(ctx context.Context, dir string) (*graphfile.Graph, error) {
 	r := ogbFolder{ctx, dir}
 	g := &graphfile.Graph{Format: "Open Graph Benchmark", Both: true}
@@ -83,7 +83,7 @@ func (r ogbFolder) table(file string) (*graphfile.Table, *graphfile.File, error)
 	return graphfile.NewBareTable(r.ctx, f, most), f, nil
 }
 
-// each calls row for every line; 0 columns: any number.
+// each calls row for every line; 0 columns allow any number.
 func (r ogbFolder) each(file string, columns int, row func(t *graphfile.Table) error) error {
 	t, in, err := r.table(file)
 	if err != nil {

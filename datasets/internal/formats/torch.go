@@ -22,7 +22,8 @@ type torchFile struct {
 	choice graphfile.Choice
 }
 
-// Torch reads a file of torch.save: PyTorch Geometric's Data, (data, slices) or a dictionary. Nothing is run.
+// Torch reads a file of torch.save: PyTorch Geometric's Data, (data, slices) or a dictionary, without running any of
+// it.
 func Torch(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	var magic [4]byte
 	if n, _ := in.ReadAt(magic[:], 0); n == 4 && magic[0] == 0x80 {

@@ -73,7 +73,7 @@ func (f *torchFile) count(g *graphfile.Graph, fields *pickle.Dict, edges, x, y *
 	}
 	nodes, source := int64(-1), ""
 	for _, t := range []*tensor{x, y} {
-		if t == nil || t.elements() == 0 { // a shape without elements costs nothing, so it vouches for no node
+		if t == nil || t.elements() == 0 { // an empty shape costs nothing, so it proves no node
 			continue
 		}
 		if nodes >= 0 && t.shape[0] != nodes {
@@ -107,7 +107,7 @@ func (f *torchFile) count(g *graphfile.Graph, fields *pickle.Dict, edges, x, y *
 	return nil
 }
 
-// index returns a whole number: a float has too few bits for all.
+// index returns an integer: float64 cannot hold them all.
 func (t *tensor) index(i, j int64) int64 { return t.kind.Int(t.at(i, j)) }
 
 func (f *torchFile) pairs(g *graphfile.Graph, edges *tensor) error {

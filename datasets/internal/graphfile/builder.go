@@ -20,35 +20,35 @@ const (
 )
 
 // Builder makes a graph of nodes with attributes and edges between ids, in any order. Attribute class, label or y is
-// the class; train_mask, val_mask and test_mask are the own split; other numbers are features, 0 where missing. Text
-// is left out.
+// the class; train_mask, val_mask and test_mask are the own split; other numbers are features, 0 if missing. Text is
+// left out.
 type Builder struct {
-	// Attribute is the format's name for one: "GraphML key".
+	// Attribute is the format's word for an attribute: "GraphML key".
 	Attribute string
 
 	in      *File
 	g       Graph
-	index   map[string]int32 // nodes by id, numbered as ids appear, in edges too
-	ids     []string         // by the same numbers
-	numbers []int32          // each id's node; -1: only edges name it
+	index   map[string]int32 // numbers of ids, in order of appearance, in edges too
+	ids     []string         // by number
+	numbers []int32          // each id's node; -1: only in edges
 	names   map[string]int32
 	columns []attribute
 	row     []entry // of the next node
 	entries []entry
 	offsets []int64       // [nodes+1] into entries
 	classes []string      // names that may be the class
-	class   []classColumn // by the same numbers
-	chosen  string        // the class named by the user; "": any
+	class   []classColumn // one per classes
+	chosen  string        // class named by the user; "": any
 	split   int           // [Choice].Mask
-	taken   string        // the name of the class
-	masks   [3][][]int32  // of each set, the nodes in each split
+	taken   string        // the class's name
+	masks   [3][][]int32  // per set and split, the nodes
 	found   int           // class names in the row, as bits
 }
 
 type attribute struct {
 	name  string
 	nodes int             // with a number
-	other string          // kind of a value that is not a number: then no feature
+	other string          // kind of a value that is not a number, so no feature
 	last  int             // last node with it, from 1
 	texts map[string]bool // distinct, up to maxTexts
 }
@@ -63,7 +63,7 @@ type classColumn struct {
 	labels []int32 // of the nodes so far
 }
 
-// NewBuilder returns a builder that counts against in's budget. attribute is the format's name for one.
+// NewBuilder returns a builder that counts against in's budget. attribute is the format's word for an attribute.
 func NewBuilder(ctx context.Context, in *File, format, attribute string) *Builder {
 	choice := ChoiceOf(ctx)
 	b := &Builder{in: in, Attribute: attribute, index: map[string]int32{}, names: map[string]int32{},
@@ -76,7 +76,7 @@ func NewBuilder(ctx context.Context, in *File, format, attribute string) *Builde
 // Notef adds a note about the file.
 func (b *Builder) Notef(format string, args ...any) { b.g.Notef(format, args...) }
 
-// Directed makes the graph directed if directed.
+// Directed makes the graph directed if directed is true.
 func (b *Builder) Directed(directed bool) { b.g.Directed = b.g.Directed || directed }
 
 // String gives the next node a text attribute, perhaps its class.
@@ -104,7 +104,7 @@ func (b *Builder) String(name, value string) error {
 	return nil
 }
 
-// Null gives the next node no value; as a class, it is counted.
+// Null gives the next node no value; null classes are counted.
 func (b *Builder) Null(name string) error {
 	_, err := b.addClass(name, "null")
 	return err
@@ -118,7 +118,7 @@ func (b *Builder) Truth(name string, value bool) error {
 	return b.Number(name, 0, "0")
 }
 
-// Other gives the next node an attribute of another kind, left out.
+// Other gives the next node an attribute of another kind, which is left out.
 func (b *Builder) Other(name, kind string) error {
 	a, err := b.attribute(name)
 	if err == nil && a.other == "" {
@@ -127,7 +127,7 @@ func (b *Builder) Other(name, kind string) error {
 	return err
 }
 
-// Number gives the next node a numeric attribute; text is the value's, to the last digit.
+// Number gives the next node a numeric attribute; text is its exact value.
 func (b *Builder) Number(name string, value float64, text string) error {
 	class, _ := numberName(text)
 	if isClass, err := b.addClass(name, class); isClass || err != nil {
@@ -176,7 +176,6 @@ func (b *Builder) mark(set int, name string, value float64) error {
 	return b.in.Take(8)
 }
 
-// setSplits sets the own splits.
 func (b *Builder) setSplits() error {
 	var masks [3]*Mask
 	for set, splits := range b.masks {
@@ -199,7 +198,7 @@ func (b *Builder) setSplits() error {
 	return b.g.SetMasks(masks, b.split)
 }
 
-// addClass takes the value if the attribute may be the class, and reports that.
+// addClass takes the value if the attribute may be the class, and reports whether it may.
 func (b *Builder) addClass(name, value string) (bool, error) {
 	i := slices.IndexFunc(b.classes, func(c string) bool { return strings.EqualFold(c, name) })
 	if i < 0 {
@@ -348,7 +347,7 @@ func (b *Builder) chooseClass() {
 	}
 }
 
-// setFeatures makes rows of the columns with numbers throughout.
+// setFeatures makes rows of the all-number columns.
 func (b *Builder) setFeatures() {
 	g := &b.g
 	columns := make([]int32, len(b.columns)) // of each attribute; -1: no feature

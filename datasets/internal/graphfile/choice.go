@@ -5,7 +5,7 @@ import "context"
 // Choice chooses among a file's labels and masks.
 type Choice struct {
 	Label string // column or attribute of the classes; "": a usual name
-	Mask  int    // column of the masks, from 1, if they have several; 0: all
+	Mask  int    // column, from 1, of masks with several; 0: all
 }
 
 type choiceKey struct{}

@@ -11,7 +11,7 @@ import (
 // Unlabelled is the label of a node without a class.
 const Unlabelled int32 = -1
 
-// Classes numbers class names, and sorts them naturally at the end. The zero value is ready.
+// Classes numbers class names, and finally sorts them naturally. The zero value is ready.
 type Classes struct {
 	index map[string]int32
 	names []string
@@ -41,7 +41,7 @@ func (c *Classes) Add(name []byte) int32 {
 	return i
 }
 
-// AddNumber is Add for the text of a whole number or NaN; others are not ok.
+// AddNumber is Add for the text of an integer or NaN; ok is false for others.
 func (c *Classes) AddNumber(text string) (number int32, ok bool) {
 	name, whole := numberName(text)
 	if !whole {
@@ -50,7 +50,7 @@ func (c *Classes) AddNumber(text string) (number int32, ok bool) {
 	return c.Add([]byte(name)), true
 }
 
-// numberName returns a number as a class, whole ones to the last digit, and whether it is whole or NaN.
+// numberName returns a number as a class name, integers exactly, and whether it is an integer or NaN.
 func numberName(text string) (name string, whole bool) {
 	if wholeText(text) {
 		return text, true
@@ -65,13 +65,13 @@ func numberName(text string) (name string, whole bool) {
 	return strconv.FormatFloat(x, 'f', -1, 64), math.IsNaN(x) || x == math.Trunc(x)
 }
 
-// wholeText reports whether text is a whole number, of any size, as strconv.FormatInt would write it.
+// wholeText reports whether text is an integer, of any size, as strconv.FormatInt would write it.
 func wholeText(text string) bool {
 	text = strings.TrimPrefix(text, "-")
 	return text != "" && digits(text) == len(text) && (text[0] != '0' || len(text) == 1)
 }
 
-// noClass returns the name of no class: -1, or PyTorch's -100, if all others are whole numbers from 0; else "".
+// noClass returns the name that means "no class": -1, or PyTorch's -100, if all others are integers from 0; else "".
 func noClass(names []string) (none string) {
 	for _, name := range names {
 		switch {
@@ -128,7 +128,7 @@ func (c *Classes) Finish(labels []int32) []string {
 	return classes
 }
 
-// plain unifies names across formats: whole numbers without fraction if all are numbers, 0 and 1 if all are booleans.
+// plain unifies names across formats: integers without fraction if all are numbers, 0 and 1 if all are booleans.
 func plain(names []string) []string {
 	truths := map[string]string{"false": "0", "true": "1"}
 	booleans, numbers := true, true
@@ -167,7 +167,7 @@ func classOrder(names []string) func(a, b string) int {
 	return func(a, b string) int { return cmp.Or(cmp.Compare(values[a], values[b]), strings.Compare(a, b)) }
 }
 
-// naturalOrder compares digits by value, all else by byte.
+// naturalOrder compares digits by value, the rest bytewise.
 func naturalOrder(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {

@@ -19,7 +19,7 @@ type File struct {
 	io.Reader
 	io.ReaderAt
 	Name string // for errors
-	Size int64  // in bytes
+	Size int64  // bytes
 	memory.Budget
 
 	close func() error
@@ -27,7 +27,7 @@ type File struct {
 
 // Open opens a file. Folders, pipes and devices are errors, without waiting.
 func Open(path string) (*File, error) {
-	if _, limited := memory.Addresses(); limited { // Go takes many at a time, and ends the program without
+	if _, limited := memory.Addresses(); limited { // Go reserves much at a time, and crashes without it
 		if err := memory.Fits(2 * memory.Reserve); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}

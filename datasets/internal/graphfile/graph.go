@@ -1,5 +1,5 @@
-// Package graphfile is shared by the readers of all formats: files, their memory, tables, ids, classes, and a graph as
-// a file lists it.
+// Package graphfile is shared by the readers of all formats: files, memory limits, tables, ids, classes and the raw
+// graph.
 package graphfile
 
 import (
@@ -30,13 +30,13 @@ type Graph struct {
 	Classes []string // in natural order
 
 	Features     Features
-	FeatureNames []string // [Features.Width]; nil: they have none
+	FeatureNames []string // [Features.Width]; nil: unnamed
 	Pairs        []csr.Edge
 	// Stream yields pairs in place of Pairs, repeatably, and returns what ended it early.
 	Stream func(yield func(node, neighbour int32) bool) error
-	// Both: pairs are entries of an adjacency matrix, where an edge listed one way is directed.
+	// Both means pairs are entries of an adjacency matrix, where an edge listed one way is directed.
 	Both bool
-	// Directed: the file calls its edges directed.
+	// Directed means the file calls its edges directed.
 	Directed bool
 
 	// Splits are the own train, validation and test nodes, ascending, a split per mask column.
@@ -63,7 +63,7 @@ func (g *Graph) Notef(format string, args ...any) {
 	g.more++
 }
 
-// AllNotes returns the notes, and how many more there were.
+// AllNotes returns the notes, and how many were omitted.
 func (g *Graph) AllNotes() []string {
 	if g.more == 0 {
 		return g.Notes
@@ -74,7 +74,7 @@ func (g *Graph) AllNotes() []string {
 // MasksSplit names the split that masks make, for [Graph.SetSplit].
 const MasksSplit = "the split of train_mask, val_mask and test_mask"
 
-// SetSplit sets the own splits, if is, without unlabelled nodes, or notes why not. Sets must be ascending.
+// SetSplit sets the own splits if is holds, without unlabelled nodes, or notes why not. Sets must ascend.
 func (g *Graph) SetSplit(what string, is bool, splits ...[3][]int32) {
 	if !is {
 		return
@@ -211,7 +211,7 @@ func (g *Graph) id(v int32) string {
 	return fmt.Sprintf("%.40q", g.IDs[v])
 }
 
-// ClaimError returns an error if a mere claim (what) makes more nodes than edges make likely: each takes memory.
+// ClaimError returns an error if a mere claim (what) makes more nodes than the edges make likely: each takes memory.
 func ClaimError(what string, nodes int64, edges int) error {
 	most := min(int64(1_000_000)+16*int64(edges), MaxNodes)
 	if nodes < 0 || nodes > most {

@@ -2,7 +2,7 @@ package graphfile
 
 import "math"
 
-// IDs finds nodes by id. Close numbers move to a table once all are known: ten times as fast as a map for ten million
+// IDs finds nodes by id. Close numbers move to a table once all are known, ten times as fast as a map for ten million
 // edges' ends. The zero value is ready.
 type IDs struct {
 	names     map[string]int32
@@ -42,7 +42,7 @@ func ParseNumber[T string | []byte](id T) (int64, bool) {
 	return math.MinInt64, negative && n == 1<<63
 }
 
-// Add gives a node its id, unless another node has it, which it returns.
+// Add gives a node its id, or returns another node that already has it.
 func (x *IDs) Add(id string, node int32) (old int32, again bool) {
 	if n, ok := ParseNumber(id); ok {
 		return x.AddNumber(n, node)

@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// Meaning is what a column of nodes is, by its name. Models learn from a [Feature] alone: others give the answer away
-// or mean nothing.
+// Meaning is what a column of nodes means, by its name. Models learn only from a [Feature]: others reveal the class or
+// mean nothing.
 type Meaning int
 
-// The meanings.
 const (
 	Feature Meaning = iota
 	Class
@@ -41,7 +40,7 @@ var namesOf = map[Meaning][]string{
 var why = map[Meaning]string{Class: "another class", TrainMask: "a mask", ValidationMask: "a mask", TestMask: "a mask",
 	otherMask: "a mask", id: "an id", rowNumber: "a row number", weight: "a weight", part: "a split"}
 
-// MeaningOf returns a name's meaning, whatever its case and index in brackets.
+// MeaningOf returns a name's meaning, ignoring case and an index in brackets.
 func MeaningOf(name string) Meaning {
 	name = strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(name)))
 	if list, _, is := strings.Cut(name, "["); is && strings.HasSuffix(name, "]") {
@@ -61,7 +60,7 @@ func MeaningOf(name string) Meaning {
 	return Feature
 }
 
-// LeftOut returns the note on a column left out for its meaning; class is the one taken.
+// LeftOut returns the note on a column left out for its meaning; class is the one used.
 func (m Meaning) LeftOut(what, class string) string {
 	note := fmt.Sprintf("%s: left out: by its name it is %s and no feature", what, why[m])
 	if m == Class && class != "" {

@@ -25,17 +25,17 @@ func Find(columns []string, wanted ...string) int {
 	return -1
 }
 
-// Columns says which columns of a table of nodes hold what; -1: none.
+// Columns assigns a node table's columns; -1 means missing.
 type Columns struct {
 	ID, Label int
 	Masks     [3]int // of the own split's sets
 	Features  []int
 	Names     []string // of the features
-	Notes     []string // of what is left out
+	Notes     []string // on columns left out
 }
 
-// Columns returns what the columns of a table of nodes hold, by their names and its first line: a column that begins
-// with text is no feature. The class has the first of the labels' names that is there.
+// Columns returns the meaning of a node table's columns, by their names and the first line: a column that begins with
+// text is no feature. The first name in labels that exists is the class.
 func (t *Table) Columns(labels ...string) (Columns, error) {
 	c := Columns{Label: Find(t.Header, labels...), Masks: [3]int{-1, -1, -1}}
 	var err error
@@ -71,7 +71,7 @@ func (t *Table) Columns(labels ...string) (Columns, error) {
 	return c, nil
 }
 
-// ScanNodes calls each for every line; label and masks may be empty. The next line overwrites what it is given.
+// ScanNodes calls each for every line; label and masks may be empty. The next line overwrites the arguments.
 func (t *Table) ScanNodes(c Columns, each func(id, label []byte, masks [3][]byte, features []float32) error) error {
 	row := make([]float32, len(c.Features))
 	field := func(column int) []byte {
@@ -185,13 +185,14 @@ func parseMask(field string) (bool, error) {
 	return x != 0, nil
 }
 
-// SparseLimit is the largest share of nonzeros stored sparse: half of dense memory, with a column and value each.
+// SparseLimit is the largest share of nonzeros stored sparse, which, with a column and value each, takes half of dense
+// memory.
 const SparseLimit = 0.25
 
 // NewFeatures returns features without rows, for [Features.Add].
 func NewFeatures(width int) Features { return Features{Width: width, Offsets: []int64{0}} }
 
-// Add copies a row and returns about its bytes. Features turn from sparse to dense once mostly nonzero.
+// Add copies a row and returns its approximate bytes. Features turn from sparse to dense once mostly nonzero.
 func (f *Features) Add(row []float32) (bytes int64) {
 	f.Rows++
 	if f.Offsets == nil {

@@ -17,7 +17,7 @@ import (
 // maxLine allows a million fields of 16 characters.
 const maxLine = 16 << 20
 
-// maxBlank limits empty lines, which take almost no room when packed.
+// maxBlank limits empty lines, which take almost no room when compressed.
 const maxBlank = 1 << 20
 
 // Table reads a table without allocating per field. Fields may be quoted ("a, ""b""") but not span lines. Byte order
@@ -35,7 +35,7 @@ type Table struct {
 	comma   byte   // separator: comma, semicolon or tab
 	newline byte   // line end: newline, or carriage return alone
 	line    int    // of the last line, from 1
-	ahead   int    // number of a line that is read already; 0: none
+	ahead   int    // number of a line read ahead; 0: none
 	blank   int    // empty lines so far
 	width   int    // columns per line; 0: not known yet
 	long    []byte // a line that does not fit the reader's buffer
@@ -64,7 +64,6 @@ func NewBareTable(ctx context.Context, in *File, r io.Reader) *Table {
 	return &Table{Name: in.Name, in: in, ctx: ctx, comma: ',', newline: '\n', r: bufio.NewReaderSize(r, 1<<18)}
 }
 
-// findDialect reads separator and line end off the first line.
 func (t *Table) findDialect() {
 	begin, _ := t.r.Peek(1 << 14)
 	if bytes.IndexByte(begin, '\n') < 0 && bytes.IndexByte(begin, '\r') >= 0 {
@@ -108,7 +107,7 @@ func (t *Table) Column(names ...string) (int, error) {
 		names[0], strings.Join(t.Header, ","))
 }
 
-// Err returns the error that ended Next; nil if that was the end of the table.
+// Err returns the error that ended Next; nil at the end of the table.
 func (t *Table) Err() error { return t.err }
 
 // Next reads a line into Fields; false at the end or after an error, see [Table.Err].
@@ -158,7 +157,7 @@ func (t *Table) Next() bool {
 	return false
 }
 
-// peek reads the next line, which the next Next returns; errors are still about the one before.
+// peek reads the next line, which the next Next returns; errors still name the previous line.
 func (t *Table) peek() bool {
 	line := t.line
 	more := t.Next()
@@ -228,7 +227,7 @@ func (t *Table) split(raw []byte) error {
 			raw = raw[end+1:]
 		}
 	}
-	// Unquoting shrinks, so fields cut from this stay valid.
+	// Unquoting shrinks, so fields cut from this buffer stay valid.
 	t.unquote = slices.Grow(t.unquote[:0], len(raw))
 	for {
 		rest := bytes.TrimLeft(raw, t.blanks())

@@ -14,7 +14,7 @@ import (
 
 const maxMembers = 10_000
 
-// Zip is a zip file. Members are streamed, and may be open several times at once.
+// Zip is a zip file. Members are streamed; several may be open at once.
 type Zip struct {
 	*File
 	Members map[string]*zip.File
