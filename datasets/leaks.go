@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	leakSample  = 2048 // labelled nodes that [Graph.Leaks] samples, to save time
+	leakSample  = 2048 // labelled nodes sampled, to save time
 	leakClass   = 8    // least nodes of a class in the sample: fewer may agree with a feature by chance
 	leakCorrect = 0.95 // share of nodes whose class the feature reveals
 	leakShown   = 5
 )
 
-// Leaks returns the features, by name or number, that alone reveal nearly all classes, or nearly all nodes of one:
-// often the class itself. It samples the labelled nodes.
+// Leaks returns the features, by name or number, that alone reveal nearly all classes, or nearly all nodes of one;
+// often they are the class itself. It samples the labelled nodes.
 func (g *Graph) Leaks() []string {
 	var labelled []int32
 	counts := make([]int, g.NumClasses())
@@ -29,7 +29,7 @@ func (g *Graph) Leaks() []string {
 		value float32
 		class int32
 	}
-	columns := map[int][]cell{} // each feature's values that are not 0
+	columns := map[int][]cell{} // each feature's nonzero values
 	n := 0
 	for i := 0; i < len(labelled); i += step {
 		v := labelled[i]
@@ -58,7 +58,7 @@ func (g *Graph) Leaks() []string {
 		for _, c := range cells {
 			zeros[c.class]--
 		}
-		// Predict a node by the others with its value; a lone one by the value below.
+		// Predict a node by the others with its value; a lone node by the next smaller value.
 		told, one := max(0, slices.Max(zeros)-1), ""
 		for begin, end := 0, 0; begin < len(cells); begin = end {
 			clear(at)

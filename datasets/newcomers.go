@@ -15,9 +15,9 @@ type Newcomers struct {
 	Features Features
 	// Known[v] lists newcomer v's known neighbours, ascending, distinct.
 	Known [][]int32
-	// Linked[v] lists newcomer v's new neighbours, likewise; nil: none anywhere.
+	// Linked[v] lists newcomer v's new neighbours, likewise; nil if there are none.
 	Linked [][]int32
-	// Ignored counts edges a cache cannot use: between known nodes, self-loops, those cut by [Newcomers.Apart].
+	// Ignored counts edges that a cache cannot use: between known nodes, self-loops, those cut by [Newcomers.Apart].
 	Ignored int64
 	// Skipped counts edges to unknown nodes, with [NewcomersOptions.SkipUnknownEdges].
 	Skipped int64
@@ -28,7 +28,7 @@ type NewcomersOptions struct {
 	Width int // features per node
 	// Known returns the model's node with this id.
 	Known func(id []byte) (int32, bool)
-	// SkipUnknownEdges skips edges to nodes neither new nor known, else an error.
+	// SkipUnknownEdges skips edges to nodes neither new nor known; otherwise they are errors.
 	SkipUnknownEdges bool
 }
 

@@ -178,7 +178,7 @@ func (z npzReader) labels(l *graphfile.Graph, member, classNames string) error {
 		case names == nil:
 			labels[v], ok = index.AddNumber(one[0])
 		default:
-			x, _ := strconv.ParseFloat(one[0], 64) // as it was written
+			x, _ := strconv.ParseFloat(one[0], 64) // as written
 			if labels[v] = Unlabelled; x == x && x != -1 {
 				if ok = x == math.Trunc(x) && x >= 0 && x < float64(len(names)); ok {
 					labels[v] = int32(x)
@@ -257,7 +257,7 @@ func (z npzReader) noteOthers(l *graphfile.Graph, known []string) {
 	}
 }
 
-// names reads text; nil if missing or of Python objects, as names are optional.
+// names reads optional text; nil if missing or of Python objects.
 func (z npzReader) names(member string, want int64) ([]string, error) {
 	if !z.Has(member) {
 		return nil, nil

@@ -155,7 +155,7 @@ func canonical(f Features) (Features, int) {
 	return f, -1
 }
 
-// npzPairs streams pairs from an npz, so they need not be in memory. An error ends the sequence and stays in err.
+// npzPairs streams pairs from an npz, to save memory. An error ends the sequence and stays in err.
 type npzPairs struct {
 	z       npzReader
 	nodes   int64
@@ -191,7 +191,7 @@ func csrPairs(z npzReader, indptr, indices string, nodes int64) (*npzPairs, erro
 	return &npzPairs{z: z, nodes: nodes, offsets: offsets, columns: indices, entries: entries}, nil
 }
 
-// weigh drops pairs whose weight is 0, if the member holds numbers.
+// weigh drops pairs of weight 0, if the member holds numbers.
 func (p *npzPairs) weigh(member string) error {
 	a, err := p.z.Vector(member, p.entries)
 	if errors.Is(err, numpy.ErrObjects) {

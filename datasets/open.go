@@ -20,7 +20,7 @@ import (
 // OpenOptions says where to look for data sets.
 type OpenOptions struct {
 	// Dir is searched first, then $NODEMASK_DATA, then nodemask in the user's cache folder, where [Fetch] puts files.
-	// Embedded data sets are looked for in Dir alone.
+	// Embedded data sets are searched for only in Dir.
 	Dir string
 }
 
@@ -38,7 +38,7 @@ type NotFoundError struct {
 	Name    string
 	File    string   // the first file looked for
 	Folders []string // folders searched
-	Fetch   bool     // it can be fetched
+	Fetch   bool     // can be fetched
 }
 
 // Error returns where the data set was looked for and how to get it.
@@ -74,9 +74,9 @@ func (l Location) String() string {
 }
 
 // Locate returns where [Open] would read a data set: the first of o.Dir, $NODEMASK_DATA and the cache that holds its
-// files, directly or in a folder of its name or called planetoid. Before the library, embedded ones are looked for in
-// o.Dir alone: Planetoid's Cora has another order, so stray files in $NODEMASK_DATA would change every split. Errors
-// are a [*NameError] for an unknown name, a [*NotFoundError] for one to fetch first.
+// files, directly or in a folder with its name or called planetoid. Embedded data sets are searched for only in o.Dir,
+// then taken from the program: Planetoid's Cora has another order, so stray files in $NODEMASK_DATA would change every
+// split. Errors are a [*NameError] for an unknown name, a [*NotFoundError] for a data set to fetch first.
 func Locate(name string, o OpenOptions) (Location, error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -156,7 +156,7 @@ func choices(name, text, format string) (c graphfile.Choice, err error) {
 	return c, nil
 }
 
-// holdsAny does not ask for all files: the reader reports missing ones.
+// holdsAny does not require all files: the reader reports missing ones.
 func holdsAny(dir string, files []File) bool {
 	return slices.ContainsFunc(files, func(f File) bool {
 		_, err := os.Stat(filepath.Join(dir, f.Name))
@@ -268,10 +268,10 @@ func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
 	return g, nil
 }
 
-// ReadMemory returns a graph from files held as bytes, by name in any case: one .npz, .graphml, .json or .pt file,
-// nodes.csv and edges.csv (see [Open]), Planetoid's eight files (ind.NAME.x, .y, .tx, .ty, .allx, .ally, .graph,
-// .test.index), or one edge list (.txt, .tsv, .csv, .edges) with two ids a line, for a graph without features and
-// classes. It is named after a single file, else name. Errors name the file and the place, and what was expected.
+// ReadMemory returns a graph from files held as bytes, by name in any case: one .npz, .graphml, .json or .pt file;
+// nodes.csv and edges.csv (see [Open]); Planetoid's eight files (ind.NAME.x, .y, .tx, .ty, .allx, .ally, .graph,
+// .test.index); or an edge list (.txt, .tsv, .csv, .edges) with two ids per line, for a graph without features and
+// classes. A single file names the graph, else name does. Errors name the file and the place, and what was expected.
 func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Graph, error) {
 	names := slices.Sorted(maps.Keys(files))
 	by := map[string]string{}

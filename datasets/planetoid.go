@@ -21,8 +21,8 @@ import (
 
 // readPlanetoid reads a graph in Planetoid's layout.
 //
-// Nodes are the rows of allx, then those of tx where test.index puts them. A number missing there (15 of CiteSeer's:
-// cited papers without text, with 16 edges) is a node without features and label.
+// Nodes are the rows of allx, then those of tx at the places in test.index. A missing place (CiteSeer has 15: cited
+// papers without text, with 16 edges) is a node without features and label.
 //
 // Errors name the file and the place; the published SHA-256 catches damage that still reads as a graph.
 func readPlanetoid(ctx context.Context, open opener, name string, anyFiles bool) (*Graph, error) {
@@ -242,8 +242,8 @@ func assemble(all, test Features, allLabels, testLabels []int32, places []int) (
 	return f, labels
 }
 
-// joinNeighbours: rows list each pair at both nodes and a self-loop twice, so the upper half and every second loop are
-// the source's list.
+// joinNeighbours restores the source's list: rows list each pair at both nodes and a self-loop twice, so it takes the
+// upper half and every second loop.
 func joinNeighbours(rows [][]int32) (*csr.Graph, csr.Report, error) {
 	every := func(yield func(int32, int32) bool) {
 		for v, row := range rows {
@@ -289,8 +289,8 @@ var planetoidPublished = map[string]planetoidCounts{
 	"pubmed":   {19_717, 500, 3, 44_338, 3, 44_324},
 }
 
-// planetoidCoraClasses names Planetoid's numbers by LINQS's Cora, the same graph: papers match by features, degree and
-// neighbours (the tests repeat it).
+// planetoidCoraClasses names Planetoid's class numbers after LINQS's Cora, the same graph: papers match by features,
+// degree and neighbours (tested).
 func planetoidCoraClasses() []string {
 	return []string{"Theory", "Reinforcement_Learning", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods",
 		"Case_Based", "Rule_Learning"}
@@ -309,7 +309,7 @@ func planetoidFiles(name string) []File {
 	return files
 }
 
-// allPlanetoidFiles is read only.
+// Read only.
 var allPlanetoidFiles = [...]File{
 	{Name: "ind.cora.x", Size: 22119, SHA256: "23cfa55d91c6f624233f5eb7b6e3f141f1bd2b2ae39608a63cf5d084bb27baab"},
 	{Name: "ind.cora.y", Size: 4054, SHA256: "94465c14eb53e04ca262198dcbb2521ee8af60fb3f3d546cd6ca24a511b0e7d1"},

@@ -22,8 +22,8 @@ type redditLayout struct {
 	classes  int
 }
 
-// reddit is the graph of Hamilton, Ying and Leskovec (2017): posts of September 2014, joined if one
-// user commented on both.
+// reddit is the graph of Hamilton, Ying and Leskovec (2017): posts of September 2014, joined if one user commented on
+// both.
 var reddit = redditLayout{nodes: 232_965, directed: 114_615_892, features: 602, classes: 41}
 
 // readReddit checks counts and streams files: peak memory stays below 1.5 times the graph, about 1 GB. Features are
@@ -33,7 +33,7 @@ func readReddit(ctx context.Context, dir string, want redditLayout) (*Graph, err
 	if err := g.readRedditEdges(ctx, filepath.Join(dir, redditGraphFile), want); err != nil {
 		return nil, err
 	}
-	// Building may have taken twice the graph's size; features are as large, so give it back first.
+	// Building may have taken twice the graph's size; features are as large, so free that memory first.
 	debug.FreeOSMemory()
 	file, err := numpy.Open(ctx, filepath.Join(dir, redditDataFile))
 	if err != nil {

@@ -13,27 +13,27 @@ import (
 const (
 	minRedditScale = 0.02
 	maxRedditScale = 10
-	// redditInside is the intended share of edges inside a class, unless that is over redditFull of its pairs.
+	// redditInside is the intended share of edges inside a class, unless that exceeds redditFull of its pairs.
 	redditInside = 0.75
 	redditFull   = 0.5
 	// redditSkew is the standard deviation of the logarithm of a node's weight.
 	redditSkew = 1.0
-	// redditSignal is a class mean's distance from the origin, in standard deviations of a feature's noise.
+	// redditSignal is a class mean's distance from the origin, in standard deviations of the features' noise.
 	redditSignal = 2.0
 )
 
 // redditLike draws a graph of Reddit's shape, to measure speed and memory: at scale 1, 232,965 nodes, about 114.6
-// million directed edges, 602 dense features and 41 equal classes. Nodes scale linearly; the mean degree, 492, stays.
+// million directed edges, 602 dense features and 41 equal classes. Nodes scale linearly; the mean degree stays 492.
 //
 // Weights are lognormal: at scale 1 the median degree is 318, the largest 21,137 (seed 1). No pair is drawn twice: at
 // scales 0.02, 0.05, 0.1 and 1 directed edges are within 10 of the target. Three edges in four should be inside a
 // class, but at most half of such pairs are used: the share is 0.75 at scale 1, 0.43 at 0.1, 0.21 at 0.05 and 0.08 at
 // 0.02.
 //
-// It allocates 1.02 times the graph's memory, 1.0 GB at scale 1. Graphs are equal on one platform; another may round
+// It allocates 1.02 times the graph's memory, 1.0 GB at scale 1. Graphs are equal on one platform; others may round
 // weights differently.
 //
-// Only its sizes are Reddit's: scores on it say nothing about Reddit's.
+// Scores on it say nothing about Reddit's.
 func redditLike(ctx context.Context, scale float64, seed uint64) (*Graph, error) {
 	if !(scale >= minRedditScale && scale <= maxRedditScale) {
 		return nil, fmt.Errorf("RedditLike: scale is %v: expected %v to %v (1 is Reddit's size)",
@@ -56,7 +56,7 @@ func redditNodes(scale float64) int { return int(math.Round(float64(reddit.nodes
 
 // skewed draws edges inside and between classes, in proportion to the product of weights.
 //
-// Nodes draw only later nodes, so repeats occur at one place and are drawn again: only the edges take memory.
+// A node draws only later nodes, so repeats meet at one node and are drawn again without storing more than the edges.
 type skewed struct {
 	seed    uint64
 	labels  []int32

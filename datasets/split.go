@@ -14,9 +14,10 @@ import (
 
 // SplitOptions says how [Stratified] divides the labelled nodes.
 type SplitOptions struct {
-	// TrainPercent of the labelled nodes train, 1 to 99. It has no default: 0 is an error.
+	// TrainPercent is the percentage of labelled nodes to train on, 1 to 99. It has no default: 0 is an error.
 	TrainPercent int
-	// ValidationShare of the other labelled nodes validate, above 0 and below 1; the rest test. 0 means 0.10.
+	// ValidationShare is the share of the other labelled nodes to validate on, above 0 and below 1; the rest test. 0
+	// means 0.10.
 	ValidationShare float64
 	// Seed chooses the nodes. Every value, also 0, gives another split.
 	Seed uint64
@@ -24,20 +25,20 @@ type SplitOptions struct {
 
 // Split holds three disjoint sets of labelled nodes, all of them if drawn by [Stratified].
 type Split struct {
-	TrainPercent            int     // as asked for; of an own split, its actual share, 1 to 99
+	TrainPercent            int     // as requested; of an own split, its actual share, 1 to 99
 	ValidationShare         float64 // as used: by default 0.10
 	Seed                    uint64
 	Train, Validation, Test []int32 // node numbers, ascending
 }
 
-// Stratified returns a split in which every class has about its share of each set: the train set within one node, the
-// others within one of their share of the rest, so within two of the class's.
+// Stratified returns a split in which every class has about its share of each set: the train set to within one node,
+// the others to within one of their share of the rest, so within two of the class's.
 //
 // Of n labelled nodes, exactly round(n·TrainPercent/100) train and round(rest·ValidationShare) validate; the classes
 // with the largest remainders get what rounding down leaves.
 //
-// Equal graphs and options give equal splits on all platforms and versions of Go. It is an error if options are out of
-// range, a label is no class, or a set would be empty.
+// Equal graphs and options give equal splits on all platforms and Go versions. It returns an error if options are out
+// of range, a label is no class, or a set would be empty.
 func Stratified(g *Graph, o SplitOptions) (*Split, error) {
 	if o.TrainPercent < 1 || o.TrainPercent > 99 {
 		return nil, fmt.Errorf("split: TrainPercent is %d: expected 1 to 99", o.TrainPercent)

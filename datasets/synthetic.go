@@ -20,12 +20,12 @@ type SBMOptions struct {
 	Nodes      int     // 0 means 1,000
 	Classes    int     // 0 means 4; every class has Nodes/Classes nodes, within one
 	MeanDegree float64 // 0 means 10
-	// Homophily is the share of edges within a class, up to 1; 0 means 0.80. For none, give a tiny share such as
+	// Homophily is the share of edges within a class, up to 1; 0 means 0.80. To get none, pass a tiny share such as
 	// 1e-12.
 	Homophily float64
 	Features  int // columns; 0 means 16
-	// FeatureSignal is a class mean's distance from the origin, in a random direction and in standard deviations of a
-	// feature's noise; 0 means 1.
+	// FeatureSignal is a class mean's distance from the origin, in a random direction and in standard deviations of the
+	// features' noise; 0 means 1.
 	FeatureSignal float64
 	Seed          uint64
 }
@@ -60,12 +60,12 @@ func (o SBMOptions) withDefaults() (SBMOptions, error) {
 	return o, nil
 }
 
-// SBM returns a stochastic block model: uniform edges inside and between classes, features that are the class's mean
-// plus Gaussian noise. Time and memory are linear in nodes, edges and features. It returns the context's error once
-// that ends.
+// SBM returns a stochastic block model: uniform edges inside and between classes, and features that are the class's
+// mean plus Gaussian noise. Time and memory are linear in nodes, edges and features. It returns the context's error
+// once that ends.
 //
-// Pairs are drawn with replacement, with a surplus for repeats: tests find the mean degree within 1 % of MeanDegree,
-// up to half of all pairs. Asking for over 9 in 10 pairs inside or between classes is an error.
+// Pairs are drawn with replacement, with a surplus for repeats: tests find the mean degree within 1 % of MeanDegree, up
+// to half of all pairs. Requesting over 9 in 10 pairs inside or between classes is an error.
 func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -166,7 +166,7 @@ func numbered(classes int) []string {
 	return names
 }
 
-// draws returns how many draws with replacement give so many distinct pairs on average.
+// draws returns how many draws with replacement give that many distinct pairs on average.
 func draws(distinct, pairs float64, where string) (int64, error) {
 	if distinct < 0.5 {
 		return 0, nil

@@ -12,9 +12,9 @@ import (
 type Setting string
 
 const (
-	// Inductive: the train graph holds only train nodes; others arrive later, with their edges.
+	// Inductive means that the train graph holds only train nodes; others arrive later, with their edges.
 	Inductive Setting = "inductive"
-	// Transductive: the whole graph is known; only the other nodes' labels are hidden.
+	// Transductive means that the whole graph is known, and only the other nodes' labels are hidden.
 	Transductive Setting = "transductive"
 )
 
@@ -29,15 +29,15 @@ func (s Setting) Check() error {
 	return nil
 }
 
-// Arrivals says which edges come with the nodes that arrive after training, in the inductive setting.
+// Arrivals says which edges come with nodes that arrive after training, in the inductive setting.
 type Arrivals string
 
 const (
-	// AllEdges: every edge among present nodes; the default, and the paper's.
+	// AllEdges lets in every edge among present nodes, as in the paper; the default.
 	AllEdges Arrivals = "all-edges"
-	// TrainEdges: only edges with a train node at one end or both.
+	// TrainEdges lets in only edges with a train node at one end or both.
 	TrainEdges Arrivals = "train-edges"
-	// NoValidation: every edge among present nodes, but no validation nodes at test time: the paper's "relevant
+	// NoValidation lets in every edge among present nodes, but no validation nodes at test time: the paper's "relevant
 	// nodes".
 	NoValidation Arrivals = "no-validation"
 )
@@ -69,12 +69,12 @@ type View struct {
 
 // NewView returns the phases of g under s.
 //
-// Transductive: each phase is the whole graph, with its own set as Score. Inductive: train is the train nodes and the
+// Transductive phases are the whole graph, each with its own set as Score. Inductive: train is the train nodes and the
 // edges among them; validation adds the validation nodes, and test all other nodes (unlabelled too), with the edges
 // that arrivals lets in ("" means [AllEdges]); with [NoValidation] test has no validation nodes.
 //
-// It is an error if the setting or arrivals is unknown, if arrivals other than [AllEdges] are asked of the
-// transductive setting, or if s is not a split of g.
+// It returns an error if the setting or arrivals is unknown, if a transductive setting has arrivals other than
+// [AllEdges], or if s is not a split of g.
 func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, error) {
 	if err := setting.Check(); err != nil {
 		return nil, err

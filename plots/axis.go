@@ -126,7 +126,7 @@ func (a axis) label(v float64) string {
 
 func minus(number string) string { return strings.Replace(number, "-", "−", 1) }
 
-// Signed writes a difference with its sign, "+0.16", "−0.20"; what rounds to 0 has none.
+// Signed returns a difference with its sign, "+0.16", "−0.20", or without if it rounds to 0.
 func Signed(x float64, digits int) string {
 	if math.Abs(x) < 0.5*math.Pow10(-digits) {
 		return fmt.Sprintf("%.*f", digits, 0.0)

@@ -17,17 +17,17 @@ type Series struct {
 	Name        string
 	X, Y        []float64
 	Low, High   []float64 // band around Y; both nil: none
-	Reference   bool      // published numbers of others: dashed, with open markers
+	Reference   bool      // others' published numbers: dashed, with open markers
 	HideMarkers bool
 	Scattered   bool // small markers without a line
-	// Of names an earlier series whose colour and shape this one shares with a broken line: a model's validation loss
-	// with its train loss. All other lines of such a chart are solid.
+	// Of names an earlier series whose colour and shape this one shares with a broken line, as a model's validation
+	// loss does with its train loss. All other lines of such a chart are solid.
 	Of string
-	// Cells are what a page's script needs to remeasure each point, for [Chart.Places]; "" or nil: nothing.
+	// Cells hold what a page's script needs to remeasure each point, for [Chart.Places]; "" or nil if nothing.
 	Cells []string
-	// Notes describe each point, for [Chart.Places]: a few words, then lines of details; "" or nil: nothing.
+	// Notes describe each point, for [Chart.Places]: a few words, then lines of details; "" or nil if nothing.
 	Notes []string
-	// Ring is the number of a point to draw a ring around, from 1; 0: none.
+	// Ring is the number, from 1, of a point to ring; 0 rings none.
 	Ring int
 }
 
@@ -60,7 +60,7 @@ func (c Chart) Check() error {
 	return named("chart", c.ID, err)
 }
 
-// check returns an error if s cannot be drawn over an x axis with these names; nil: numbers.
+// check returns an error if s cannot be drawn over an x axis with these names; nil means numbers.
 func (s Series) check(names []string) error {
 	switch {
 	case len(s.X) == 0:
@@ -115,7 +115,7 @@ func (c Chart) CSV() (string, error) {
 	return writeCSV(records), nil
 }
 
-// marked reports whether s has markers. A single point always has: no line shows it.
+// marked reports whether s has markers. A single point needs one: no line shows it.
 func (s Series) marked() bool { return !s.HideMarkers || s.Scattered || len(s.X) == 1 }
 
 // SVG returns a drawing of c, with the legend above the plot, so that it covers no data. The <svg> element works as a
@@ -166,7 +166,7 @@ type Place struct {
 	Top  float64 `json:"top"`  // in percent of its height
 	Name string  `json:"name"` // "GIN + NM, 0.5: 78.20 (77.10 to 79.30), 10 trials"
 	Cell string  `json:"cell"` // for a page's script
-	Note string  `json:"-"`    // the lines of its note after the first
+	Note string  `json:"-"`    // its note's lines after the first
 }
 
 // Places returns the points of [Chart.SVG]'s drawing that have a cell or a note. The error is that of [Chart.SVG].

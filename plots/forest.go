@@ -13,7 +13,7 @@ import (
 type Forest struct {
 	ID, Title, Caption string
 	XLabel             string
-	// Width in pixels; 0: 760. It grows if the text leaves too little room for the effects.
+	// Width is in pixels; 0 means 760. It grows if the text leaves too little room for the effects.
 	Width   float64
 	Groups  []ForestGroup
 	Columns []string // text columns on the right

@@ -14,7 +14,7 @@ const (
 	longestText = 24 // letters per line
 
 	softly         = "opacity:.8"
-	blockSeparator = ": " // in the header: ends what a block's columns share
+	blockSeparator = ": " // in the header: ends the part that a block's columns share
 	deviation      = " ± "
 )
 
@@ -42,7 +42,7 @@ func (t Table) html() string {
 		t.htmlBlock(&b, t.labels(), len(t.Header))
 		return b.String()
 	}
-	// Blocks have equally many rows; aligning their ends makes the rows level.
+	// Blocks have equally many rows, so aligning their ends makes the rows level.
 	b.WriteString("<div style=\"display:flex;flex-wrap:wrap;align-items:flex-end;gap:12px 28px\">\n")
 	begins := slices.Concat([]int{t.labels()}, t.Blocks, []int{len(t.Header)})
 	for i, begin := range begins[:len(begins)-1] {
@@ -59,7 +59,7 @@ type block struct {
 	Table
 	*strings.Builder
 	labels, numbers []int
-	twoLines        bool // all numbers have a second line; keeps the first level
+	twoLines        bool // all numbers have a second line, which keeps the first level
 }
 
 func (t Table) htmlBlock(w *strings.Builder, begin, end int) {
@@ -180,7 +180,7 @@ func (b block) cell(row []Field, i int) string {
 	}
 }
 
-// broken returns text as HTML, wrapped at spaces to about so many letters.
+// broken returns text as HTML, wrapped at spaces to about that many letters.
 func broken(text string, letters int) string {
 	var lines []string
 	line := ""

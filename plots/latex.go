@@ -7,7 +7,7 @@ import (
 	"nodemask/internal/svg"
 )
 
-// latexEscapes escapes TeX's special characters. Brackets too: \\ takes one after it as its argument.
+// latexEscapes escapes TeX's special characters, also brackets: \\ takes a following one as its argument.
 var latexEscapes = strings.NewReplacer(append(escapes(`\`, "&%$#_{}"),
 	`\`, `\textbackslash{}`, `~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`, `|`, `\textbar{}`,
 	`"`, `\textquotedbl{}`,

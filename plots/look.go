@@ -8,7 +8,7 @@ import (
 	"nodemask/internal/svg"
 )
 
-// order: Ink, after the palette's last, precedes colours that resemble others.
+// order puts Ink, after the palette's last, before colours that resemble others.
 var order = []int{0, 1, 2, 3, 4, 7, 5, 6}
 
 // dashes are for plain series; referenceDashes, for references, are even.

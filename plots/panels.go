@@ -14,7 +14,7 @@ type Panels struct {
 	XLabel, YLabel     string    // panels' own labels are not drawn
 	Width              float64   // pixels; 0: 840
 	Rows               [][]Chart // with Titles as names
-	// OneScale draws one y axis for all panels and names lines at their ends. Otherwise charts of a row share their
+	// OneScale draws one y axis for all panels and names lines at their ends. Otherwise the charts of a row share a
 	// scale, and a legend names all lines.
 	OneScale bool
 }
@@ -155,7 +155,7 @@ func (p Panels) layout() (*drawing, []panel) {
 	return d, panels
 }
 
-// nameLines writes the name of each line next to its end, apart from one another.
+// nameLines writes each line's name next to its end, apart from other names.
 func (c panel) nameLines(d *drawing) {
 	type name struct {
 		look look

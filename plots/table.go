@@ -15,7 +15,7 @@ type Field struct {
 	Note string // tooltip, only in HTML
 	Bold bool
 	Down bool // with Bold: below its reference
-	// Cell is what a page's script needs to remeasure the number; "": nothing.
+	// Cell holds what a page's script needs to remeasure the number; "" if nothing.
 	Cell string
 }
 
@@ -35,7 +35,7 @@ type Table struct {
 	Rows               [][]Field
 	Footer             []Field // means and the like; nil: none
 	Groups             []int   // rows, ascending, with a rule above them
-	// TextColumns are labels, aligned left; the others are numbers. 0: 1.
+	// TextColumns counts the label columns, aligned left; the others are numbers. 0 means 1.
 	TextColumns int
 
 	// How HTML narrows a wide table. The other formats keep all columns side by side.

@@ -49,7 +49,7 @@ func (t Table) text() string {
 	return strings.Join(parts, "\n") + "\n"
 }
 
-// isolated keeps text that is written from right to left from turning around its neighbours in a row.
+// isolated keeps right-to-left text from reversing its neighbours in a row.
 func isolated(table string) string {
 	cells := strings.Split(table, "│")
 	for i, cell := range cells {

@@ -15,8 +15,8 @@ type Anytime struct {
 	E float64
 }
 
-// AnytimeTTest returns the paired t-test for repeated looks: its interval holds the true mean at all sample sizes at
-// once with probability at least 1-alpha, whatever decides when to stop, for independent normal differences. With n
+// AnytimeTTest returns the paired t-test for repeated looks: with probability at least 1-alpha, its interval holds the
+// true mean at all sample sizes at once, whatever decides when to stop, for independent normal differences. With n
 // differences of mean d̄ and standard deviation s, ν = n-1 and t = √n·(d̄-μ)/s, the evidence against a true mean of μ
 // is
 //
@@ -64,8 +64,8 @@ func anytimeHalf(n int, alpha float64) float64 {
 	return math.Sqrt(nu * (c - 1) / (1 - c/(1+size)) / size)
 }
 
-// Reach returns how many differences of a's standard deviation make half the width of [AnytimeTTest]'s interval at most
-// half, up to most.
+// Reach returns how many differences of a's standard deviation, up to most, shrink half the width of [AnytimeTTest]'s
+// interval to half.
 func (a Anytime) Reach(half, alpha float64, most int) int {
 	low, high := 1, most
 	for high-low > 1 {

@@ -40,8 +40,8 @@ func (m Metrics) Collapsed() bool {
 	return classes > 1 && m.MacroF1 <= constant+collapseMargin
 }
 
-// Evaluate returns the metrics of predictions against labels, both [nodes] and in 0…classes-1. Like scikit-learn, it
-// leaves classes that neither occur nor are predicted out of macro F1.
+// Evaluate returns the metrics of predictions against labels, both [nodes] and in 0…classes-1. Like scikit-learn, macro
+// F1 omits classes that neither occur nor are predicted.
 func Evaluate(predictions, labels []int32, classes int) (Metrics, error) {
 	if len(predictions) != len(labels) {
 		return Metrics{}, fmt.Errorf("%d predictions for %d labels", len(predictions), len(labels))

@@ -25,8 +25,8 @@ type TTest struct {
 
 // PairedTTest tests whether a and b differ in mean, with a[i] and b[i] a pair, such as two models' scores on one seed.
 //
-// If all differences are equal, the interval has no width; T is 0 and P 1 if they are 0, else T is ±Inf and P 0. It is
-// an error if a and b differ in length, have fewer than 2 values or one that is not finite, or if the variance
+// If all differences are equal, the interval has no width; T is 0 and P 1 if they are 0, else T is ±Inf and P 0. It
+// returns an error if a and b differ in length, have fewer than 2 values or one that is not finite, or if the variance
 // overflows or underflows.
 func PairedTTest(a, b []float64) (TTest, error) {
 	if len(a) != len(b) {

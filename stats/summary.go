@@ -37,7 +37,7 @@ func (s Summary) Text(digits int) string {
 	return fmt.Sprintf("%.*f ± %.*f", digits, s.Mean, digits, s.StdDev)
 }
 
-// Median is NaN if x is empty or holds a NaN.
+// Median returns the median, or NaN if x is empty or holds a NaN.
 func Median(x []float64) float64 {
 	if len(x) == 0 || slices.ContainsFunc(x, math.IsNaN) {
 		return math.NaN()

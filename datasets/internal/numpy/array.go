@@ -18,7 +18,7 @@ const (
 	chunkSize = 64 << 10 // bytes decoded at a time
 )
 
-// Array streams an array. It allocates nothing on the header's word; the caller may, as the bytes exist.
+// Array streams an array. It allocates nothing on the header's word, but its caller may: the bytes exist.
 type Array struct {
 	Header
 
@@ -116,7 +116,7 @@ func (a *Array) chunk(n int) ([]byte, int, error) {
 		return nil, 0, err
 	}
 	if a.left -= int64(n); a.left == 0 {
-		// A zip checks a member's checksum only when it is read to its end.
+		// A zip checks a member's checksum only at its end.
 		if _, err := io.ReadFull(a.r, make([]byte, 1)); !errors.Is(err, io.EOF) {
 			if err == nil {
 				err = errors.New("bytes follow after the last element")
@@ -144,12 +144,12 @@ func read[T any](a *Array, dst []T, decode func(b []byte, dst []T) int, wrong st
 	return nil
 }
 
-// Ints reads the next len(dst) elements as integers. Floats must be whole numbers.
+// Ints reads the next len(dst) elements as integers. Floats must be integral.
 func (a *Array) Ints(dst []int64) error {
 	return read(a, dst, a.Type.ints, " is not a whole number that fits 64 bits")
 }
 
-// Indices reads the next len(dst) elements, each from 0 to limit-1; what they number is for errors.
+// Indices reads the next len(dst) elements, each from 0 to limit-1; what names the indexed things in errors.
 func (a *Array) Indices(dst []int32, limit int64, what string) error {
 	var wide [1024]int64
 	for len(dst) > 0 {

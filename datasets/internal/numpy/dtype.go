@@ -115,7 +115,7 @@ func (t Dtype) Text(b []byte) string {
 		}
 		return strings.TrimRight(s.String(), "\x00")
 	case 'f':
-		// strconv lacks float16; 32 bits hold one exactly
+		// strconv lacks float16, but 32 bits hold one exactly.
 		return strconv.FormatFloat(t.Float(b), 'g', -1, max(32, 8*t.Size))
 	case 'i':
 		return strconv.FormatInt(t.Int(b), 10)
@@ -149,7 +149,7 @@ func half(bits uint16) float32 {
 	return math.Float32frombits(math.Float32bits(v) | sign)
 }
 
-// ints fills dst up to the first element that is no whole number in int64, and returns how many.
+// ints fills dst up to the first element that is no int64, and returns how many.
 func (t Dtype) ints(b []byte, dst []int64) int {
 	little := t.Order == binary.LittleEndian
 	switch {

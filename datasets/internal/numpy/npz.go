@@ -12,10 +12,10 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// Deflate shrinks data by at most this: a member that claims more is lying.
+// maxDeflateRatio is how much deflate can shrink data: a member that claims more is lying.
 const maxDeflateRatio = 1032
 
-// Members beyond both are unpacked once, keeping nothing, before their size is believed.
+// Members beyond both are first unpacked, keeping nothing, to check their size.
 const (
 	plainDeflateRatio = 64
 	countFirst        = 64 << 20
@@ -68,7 +68,7 @@ func (z *File) Names() string {
 	return strings.Join(names, ", ")
 }
 
-// Require returns an error that names the first missing member of a layout.
+// Require returns an error that names a layout's first missing member.
 func (z *File) Require(layout string, members ...string) error {
 	for _, member := range members {
 		if !z.Has(member) {

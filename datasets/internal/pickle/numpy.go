@@ -9,7 +9,7 @@ import (
 // global is a class or function that a pickle names.
 type global string
 
-// The globals that a pickle may name, in all versions of Python, numpy and scipy. call and build are all they can do.
+// Globals that a pickle may name, in all versions of Python, numpy and scipy. They can do only what call and build do.
 const (
 	globalArray       global = "numpy ndarray"
 	globalType        global = "numpy dtype"
@@ -65,7 +65,7 @@ func (p *unpickler) callNumpy(callee any, args Tuple) any {
 	return nil
 }
 
-// build is BUILD.
+// build executes BUILD.
 func (p *unpickler) build(object, state any) {
 	switch o := object.(type) {
 	case Unknown:
@@ -103,7 +103,7 @@ func (p *unpickler) newType(name any) *numpy.Dtype {
 	return &t
 }
 
-// buildType reads a dtype's state: only the byte order matters for plain numbers.
+// buildType reads a dtype's state: for plain numbers only the byte order matters.
 func (p *unpickler) buildType(t *numpy.Dtype, state any) {
 	s, _ := state.(Tuple)
 	if len(s) < 2 {

@@ -1,5 +1,5 @@
 // Package pickle reads the pickles of Planetoid's files and torch.save's: numpy arrays, scipy CSR matrices, lists,
-// tuples and dictionaries of numbers and strings, in protocols 0 to 5. Nothing is ever run: opcodes build the types
+// tuples and dictionaries of numbers and strings, in protocols 0 to 5. It never runs anything: opcodes build the types
 // below. A GLOBAL must be listed in numpy.go or torch.go; others of torch.save make an [Unknown].
 //
 // Lengths are checked before allocating, strings stay in the file's memory, all else counts against maxMemory.
@@ -28,7 +28,7 @@ const (
 	entryMemory = 48
 )
 
-// unpickler runs opcodes; fail panics and read recovers, to keep them readable.
+// unpickler runs opcodes, which call fail; fail panics and read recovers, to keep opcodes readable.
 type unpickler struct {
 	data  []byte
 	next  int // next byte to read

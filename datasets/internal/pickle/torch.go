@@ -27,7 +27,7 @@ type (
 	Unknown struct{ Module, Name string }
 )
 
-// Advice returns what to save in place of an unknown value; "" without advice.
+// Advice returns what to save in place of an unknown value, or "".
 func (u Unknown) Advice() string {
 	switch {
 	case u.Name == "HeteroData":
@@ -50,8 +50,8 @@ const (
 
 const maxDimensions = 8
 
-// ReadTorch returns the value of a pickle of torch.save. What is not tensors, plain Python or PyTorch Geometric's Data
-// is an [Unknown]. Errors are of type [*Error].
+// ReadTorch returns the value of a pickle of torch.save. Anything but tensors, plain Python and PyTorch Geometric's
+// Data is an [Unknown]. Errors are of type [*Error].
 func ReadTorch(data []byte) (any, error) { return read(data, true) }
 
 func (p *unpickler) torchGlobal(module, name string) any {
@@ -75,7 +75,7 @@ func (p *unpickler) torchGlobal(module, name string) any {
 	return Unknown{module, name}
 }
 
-// persistent is BINPERSID: ("storage", type, key, device, elements) names a storage.
+// persistent executes BINPERSID: ("storage", type, key, device, elements) names a storage.
 func (p *unpickler) persistent(id any) *Storage {
 	t, _ := id.(Tuple)
 	if len(t) != 5 || !p.torch {
@@ -83,7 +83,7 @@ func (p *unpickler) persistent(id any) *Storage {
 	}
 	word, _ := t[0].(String)
 	kind, ok := t[1].(storage)
-	if unknown, is := t[1].(Unknown); is { // an unsupported type of numbers
+	if unknown, is := t[1].(Unknown); is { // an unsupported number type
 		kind, ok = storage(unknown.Name), true
 	}
 	key, ok2 := t[2].(String)
@@ -95,7 +95,7 @@ func (p *unpickler) persistent(id any) *Storage {
 	return &Storage{Type: string(kind), Key: string(key), Elements: elements}
 }
 
-// callTorch is REDUCE and NEWOBJ.
+// callTorch executes REDUCE and NEWOBJ.
 func (p *unpickler) callTorch(callee any, args Tuple) any {
 	switch f := callee.(type) {
 	case Class:
@@ -116,7 +116,7 @@ func (p *unpickler) callTorch(callee any, args Tuple) any {
 	return nil
 }
 
-// tensor is _rebuild_tensor_v2(storage, offset, shape, strides, …).
+// tensor executes _rebuild_tensor_v2(storage, offset, shape, strides, …).
 func (p *unpickler) tensor(args Tuple) *Tensor {
 	s, ok := args[0].(*Storage)
 	offset, ok2 := args[1].(int64)
@@ -145,7 +145,7 @@ func (p *unpickler) sizes(what string, v any) []int64 {
 	return sizes
 }
 
-// Get returns the last value of a text key; nil without one, or without a dictionary.
+// Get returns the last value of a text key; nil without one, or if d is nil.
 func (d *Dict) Get(key string) any {
 	if d == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 type (
 	// None is Python's None.
 	None struct{}
-	// String is text or bytes of either Python. It shares the file's memory.
+	// String is text or bytes of Python 2 or 3. It shares the file's memory.
 	String []byte
 	// Tuple is a tuple.
 	Tuple []any
@@ -38,7 +38,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // ErrMistake marks a fault of this reader, not of the file.
 var ErrMistake = errors.New("a mistake in the pickle reader")
 
-// Describe returns what a value is, for an error: "a tuple of 2".
+// Describe returns a value's kind, for an error: "a tuple of 2".
 func Describe(v any) string {
 	switch v := v.(type) {
 	case None:

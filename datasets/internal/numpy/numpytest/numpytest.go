@@ -62,7 +62,7 @@ func (m Members) Zip(method uint16) []byte {
 	return Zip(method, files)
 }
 
-// Zip returns a zip of files in the order of their names, stored or deflated.
+// Zip returns a zip of files, ordered by name, stored or deflated.
 func Zip(method uint16, files map[string][]byte) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
