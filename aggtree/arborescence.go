@@ -25,7 +25,7 @@ func (t *Tree) Arborescence() Arborescence {
 
 type shape struct {
 	Arborescence
-	first    []int32 // the children of i are children[first[i]:first[i+1]]
+	first    []int32 // node i's children are children[first[i]:first[i+1]]
 	children []int32
 	parent   []int32
 	depth    []int
@@ -80,7 +80,7 @@ func newShape(a Arborescence) (*shape, error) {
 		return s, nil
 	}
 	lost := int32(slices.Index(s.depth, -1))
-	// A node without a path from the root lies below a parentless node or a cycle, so n steps suffice.
+	// Nodes without a path from the root lie below a parentless node or a cycle; n steps tell.
 	for steps := 0; steps < n; steps++ {
 		if parent[lost] < 0 {
 			return nil, fault([]int32{lost}, "node %d is not the root but has no parent, so it cannot be reached", lost)

@@ -13,9 +13,8 @@ import (
 //
 //	ĥ_v^(k) = f( ĥ_v^(k-1), g({ h̃_u^(k-1) : u ∈ N_v }) )
 //
-// neighbours lists v's neighbours in the train graph. Each u hangs below the root as T_u^(k-1) of the train graph,
-// which the cached h̃_u^(k-1) summarises, so v appears only as the root. The tree of ĥ_v^(k-1) is this one cut off one
-// level earlier (lemma 1).
+// neighbours are v's in the train graph. Each u hangs below the root as T_u^(k-1) of the train graph, summarised by the
+// cached h̃_u^(k-1), so v appears only as the root. Cut off one level earlier, this is the tree of ĥ_v^(k-1) (lemma 1).
 //
 // The root's base is train.NumNodes(). A mask has an entry per train graph node.
 func BuildCached(ctx context.Context, train *csr.Graph, neighbours []int32, hops int, o Options) (*Tree, error) {
@@ -49,7 +48,7 @@ func BuildCached(ctx context.Context, train *csr.Graph, neighbours []int32, hops
 	return t, nil
 }
 
-// Arrival is the cached tree of an arriving node, numbered after the train nodes, with its graphs.
+// Arrival is an arriving node's cached tree with its graphs. The node is numbered after the train nodes.
 type Arrival struct {
 	// Tree's bases are nodes of Grown.
 	Tree  *Tree

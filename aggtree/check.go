@@ -12,8 +12,8 @@ import (
 // Check returns nil if the candidate is T_root^hops of the graph under the mask (nil masks none), else the first
 // [*Fault] from the root down. Time and memory are proportional to the candidate, except for sorting siblings.
 //
-// Siblings with the same base leave the paths unchanged, but only the smallest tree is right. So Check merges such
-// siblings to compare paths, and reports them only if all paths are right.
+// Siblings with the same base leave the paths unchanged, but the tree must be smallest. Check reports them only if all
+// paths are right.
 func Check(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool) error {
 	if _, err := walksFrom(ctx, g, root, hops, mask); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (c *checker) check(from int32, hops int, cut bool) error {
 	return nil
 }
 
-// step appends to below the nodes that continue a path by one hop.
+// step appends to below the nodes one hop further on a path.
 func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, error) {
 	base := c.shape.Base[nodes[0]]
 	want := c.neighbours(base)
@@ -82,7 +82,7 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 				depth, base, c.hops, walkText(walk))}
 		}
 		if len(nodes) == 1 {
-			children = slices.Clip(own) // safe to sort in place: order has no meaning
+			children = slices.Clip(own) // safe: order has no meaning
 			break
 		}
 		children = append(children, own...)

@@ -18,8 +18,8 @@ type Counts struct {
 // Saturated reports whether the total is only a lower bound.
 func (c Counts) Saturated() bool { return c.Total == math.MaxUint64 }
 
-// Count returns the number of nodes of T_root^hops at each depth without building the tree: each hop multiplies a
-// sparse vector by the graph.
+// Count returns the number of nodes of T_root^hops per depth without building it: each hop multiplies a sparse vector
+// by the graph.
 func Count(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) (Counts, error) {
 	w, err := walksFrom(ctx, g, root, hops, mask)
 	if err != nil {

@@ -32,7 +32,7 @@ func (e Expectation) Total() float64 {
 //
 // Replicas share one draw, so a walk that visits j distinct nodes after its start (counting the start if it returns)
 // exists with probability p^j. Expect sums over all walks of up to two hops, and over longer ones up to [DefaultLimit];
-// deeper, it averages over 1000 fixed draws.
+// beyond, it averages 1000 fixed draws.
 func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate float64) (Expectation, error) {
 	return expect(ctx, g, root, hops, keepRate, DefaultLimit)
 }

@@ -8,9 +8,9 @@ import (
 	"nodemask/csr"
 )
 
-// HashAll returns a hash of T_v^hops for every graph node v [nodes], equal for trees that are equal after reordering
-// siblings, including their bases' colours; others collide with probability about 2^-64. colours has an entry per graph
-// node; with nil all are alike.
+// HashAll returns a hash of T_v^hops for every graph node v [nodes], equal for trees that are equal up to the order of
+// siblings, base colours included; others collide with probability about 2^-64. colours has an entry per graph node;
+// nil makes all alike.
 //
 // No tree is built: each hop is one round of colour refinement (Weisfeiler and Leman), since by lemma 1 v's tree is its
 // colour above its neighbours' trees of one hop less.
@@ -68,9 +68,9 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// GroupAll returns the groups of nodes with isomorphic hops-aggregation trees, ordered by least node. With features as
-// colours, a GNN of that many layers computes one representation per group, whatever its weights (theorem 1); GCN also
-// reads degrees. The probability that any two of n nodes are joined wrongly is at most about n²/2^65.
+// GroupAll returns the groups of nodes with isomorphic hops-aggregation trees, by least node. With features as colours,
+// a GNN of that many layers computes one representation per group, whatever its weights (theorem 1); GCN also reads
+// degrees. Two of n nodes are joined wrongly with probability at most about n²/2^65.
 func GroupAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) ([][]int32, error) {
 	all, err := HashAll(ctx, g, hops, colours, mask)
 	if err != nil {

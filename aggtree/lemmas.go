@@ -43,7 +43,7 @@ func (c *counterexample) Error() string {
 }
 
 // lemma1 checks that every subtree (a node with its descendants down to any depth) is its base's aggregation tree. It
-// returns nil, or the smallest wrong subtree at the first node that has one. Time is proportional to nodes times hops².
+// returns nil, or the smallest wrong subtree at the first node with one. Time is proportional to nodes times hops².
 func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	s, err := lemmaShape(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -68,7 +68,7 @@ func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 }
 
 // lemma2 checks that the children of each node above depth hops are its base's unmasked neighbours, each once. It
-// returns nil, or the first counterexample. Deeper nodes with children are not leaves, so they must obey the lemma too.
+// returns nil, or the first counterexample. Deeper nodes with children must obey it too.
 func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	s, err := lemmaShape(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -136,8 +136,8 @@ type Statement struct {
 // Holds reports whether the candidate obeys the statement.
 func (s Statement) Holds() bool { return s.Counterexample == nil }
 
-// Verify returns the definition and both lemmas, in this order, checked on a candidate for T_root^hops. A candidate
-// that is not an arborescence breaks all three.
+// Verify checks the definition and both lemmas, in this order, on a candidate for T_root^hops. A candidate that is not
+// an arborescence breaks all three.
 func Verify(
 	ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool,
 ) ([]Statement, error) {

@@ -67,7 +67,7 @@ func (t *Tree) Walk(i int32) []int32 {
 }
 
 // Descendants returns node i and its descendants down to depth levels, as a range [first, end) per non-empty level. In
-// a cached tree, those of a root's child u down to depth j are what h̃_u^(j) summarises: a dotted box in figure 6.
+// a cached tree, those of a root's child u down to depth j are summarised by h̃_u^(j): a dotted box in figure 6.
 func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 	var levels [][2]int32
 	for level := [2]int32{i, i + 1}; level[0] < level[1] && depth >= 0; depth-- {

@@ -54,8 +54,8 @@ func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 	}, o)
 }
 
-// FromSeq is [FromEdges] for a sequence that is read twice, to count and to place, so pairs need no memory. Peak memory
-// is the graph, repeats included, plus 8 bytes per node.
+// FromSeq is [FromEdges] for a sequence that is read twice, so pairs need no memory. Peak memory is the graph, repeats
+// included, plus 8 bytes per node.
 func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Report, error) {
 	if nodes < 0 || nodes > math.MaxInt32 {
 		return nil, Report{}, fmt.Errorf("%d nodes: expected between 0 and %d", nodes, math.MaxInt32)

@@ -133,7 +133,6 @@ func lookup(name string) (Info, error) {
 	return all[i], nil
 }
 
-// parameter is a generator's number in a data set's name.
 type parameter struct {
 	name     string
 	value    float64 // default
@@ -149,7 +148,7 @@ func parameterText(parameters []parameter) string {
 	return strings.Join(text, ",")
 }
 
-// readParameters returns all values of a name such as "sbm:nodes=1000,seed=1".
+// readParameters reads a name such as "sbm:nodes=1000,seed=1".
 func readParameters(name string, known []parameter) (map[string]float64, error) {
 	values := map[string]float64{}
 	var names []string
@@ -231,7 +230,7 @@ var generators = map[string]generator{
 	},
 }
 
-// Generated returns the sizes (edges approximately) of a graph that [Open] generates; false for other names and for
+// Generated returns the sizes (edges approximately) of a graph that [Open] generates; false for other names or
 // parameters out of range.
 func Generated(name string) (Info, bool) {
 	info, err := lookup(name)
@@ -254,7 +253,7 @@ const (
 )
 
 // npzInfos lists the heterophilous benchmark, with ten splits per graph, and the gnn-benchmark collection. Homophily is
-// measured if we had the file, else as its authors state it.
+// measured where we had the file, else the authors'.
 func npzInfos() []Info {
 	yandex := func(name, kind, description, file string, nodes int, edges int64, features, classes int, homophily float64,
 		f File) Info {

@@ -108,7 +108,6 @@ func ScanEdges(ctx context.Context, path string, each func(source, target []byte
 	})
 }
 
-// readCSVPairs calls pair for each line of a table of edges, and notes the other columns in g.
 func readCSVPairs(t *graphfile.Table, g *graphfile.Graph, pair func(source, target []byte) error) error {
 	source, err := t.Column(graphfile.SourceNames...)
 	if err != nil {

@@ -35,7 +35,7 @@ type Description struct {
 
 	Classes    []ClassCount `json:"classes"`
 	Unlabelled int          `json:"unlabelled"`
-	// EdgeHomophily is the share of edges within a class, among edges between labelled nodes; nil without such edges.
+	// EdgeHomophily is the share of edges within a class among those between labelled nodes; nil if there are none.
 	EdgeHomophily *float64 `json:"edge_homophily"`
 
 	OwnSplit  *SplitCounts `json:"own_split,omitempty"`
@@ -55,8 +55,8 @@ type DegreeCount struct {
 type ClassCount struct {
 	Name  string `json:"name"`
 	Nodes int    `json:"nodes"`
-	// Homophily is the class's share of its nodes' labelled neighbours; nil without any. Chance is that share with
-	// random edges: the class's share of all ends of edges between labelled nodes.
+	// Homophily is the class's share of its nodes' labelled neighbours; nil without any. Chance is its share of all
+	// ends of edges between labelled nodes, as with random edges.
 	Homophily *float64 `json:"homophily"`
 	Chance    float64  `json:"chance"`
 }

@@ -21,14 +21,14 @@ const (
 	maxListedEdges = 10_000_000
 )
 
-// readEdges returns the undirected graph of lines with two ids separated by a comma, a tab or spaces, the nodes' ids in
+// readEdges reads lines with two ids separated by a comma, a tab or spaces. It returns the undirected graph, the ids in
 // order of first appearance, and notes on dropped repeats and self-loops. It skips blank lines and # comments. Errors
 // begin with name and give the line.
 func readEdges(ctx context.Context, r io.Reader, name string) (g *csr.Graph, ids, notes []string, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, maxEdgeLine), maxEdgeLine)
 	index := map[string]int32{}
-	columns := 0 // lines with further columns
+	columns := 0
 	var edges []csr.Edge
 	at := 0
 	budget := memory.NewBudget(math.MaxInt64 / 128) // for a reader of any size
@@ -100,8 +100,8 @@ func readEdges(ctx context.Context, r io.Reader, name string) (g *csr.Graph, ids
 	return g, ids, notes, nil
 }
 
-// twoIDs splits a line at tabs, else commas, else blanks, so ids between tabs or commas may contain blanks. ok means
-// two ids; further counts ignored columns.
+// twoIDs splits a line at tabs, else commas, else blanks, so ids between tabs or commas may contain blanks. further
+// counts ignored columns.
 func twoIDs(line string) (ends [2]string, further int, ok bool) {
 	var fields []string
 	switch {

@@ -21,8 +21,8 @@ var embedded embed.FS
 // Cora returns LINQS's citation graph Cora, embedded in the program: 2,708 papers, 5,278 edges, 1,433 binary word
 // features, 7 classes.
 //
-// Nodes, with paper numbers as NodeIDs, follow LINQS's cora.content; classes are sorted by name. Planetoid's Cora,
-// which [Open] reads from files, has another order: splits and node numbers do not carry over.
+// NodeIDs are paper numbers, in the order of LINQS's cora.content; classes are sorted by name. Planetoid's Cora, which
+// [Open] reads from files, has another order: splits and node numbers do not carry over.
 func Cora() (*Graph, error) { return readEmbedded("cora") }
 
 func readEmbedded(name string) (*Graph, error) {
@@ -48,8 +48,8 @@ func unpack(file []byte) (*packedGraph, error) {
 // packedGraph is the unread rest of a payload: unsigned varints and strings.
 type packedGraph struct{ payload []byte }
 
-// Feature (v, c) is stored as count/length(v)·weight(c), a word's share of a document times its inverse document
-// frequency: small integers, whose product is the source's float32 bit for bit. For binary features all three are 1.
+// Feature (v, c) is stored as count/length(v)·weight(c), term frequency times inverse document frequency: small
+// integers, whose product is the source's float32 bit for bit. For binary features all three are 1.
 func (p *packedGraph) graph() (*Graph, error) {
 	g := &Graph{Name: p.words()[0], Source: "embedded", Classes: p.words()}
 	nodes := p.number()

@@ -144,7 +144,7 @@ func (f Features) Matrix() csr.Matrix {
 }
 
 // RowNormalized returns each row divided by its sum of absolute values (a plain sum may be nearly zero); zero rows
-// stay. Values are copied, offsets and columns shared.
+// stay. Only values are copied.
 func (f Features) RowNormalized() Features {
 	if !f.IsSparse() {
 		f.Dense = append([]float32{}, f.Dense...)

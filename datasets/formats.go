@@ -146,7 +146,6 @@ func readSingle(ctx context.Context, f *graphfile.File) (*Graph, error) {
 	return g, nil
 }
 
-// fromFile names the graph after source if name is "".
 func fromFile(l *graphfile.Graph, name, source string) (*Graph, error) {
 	if name == "" {
 		name = base(source)
@@ -209,8 +208,8 @@ func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
 	return nil
 }
 
-// setBothWays sets Directed if some edge is listed one way only. Files nearly always list both ways, so reading as
-// directed first halves the memory.
+// setBothWays sets Directed if some edge is listed one way only. Most files list both ways, so reading as directed
+// first halves the memory.
 func (g *Graph) setBothWays(nodes int, pairs iter.Seq2[int32, int32]) error {
 	// Per node: offsets twice while filling and once to check symmetry, and a label.
 	if err := memory.Fits(32 * int64(nodes)); err != nil {
@@ -234,7 +233,6 @@ func (g *Graph) setBothWays(nodes int, pairs iter.Seq2[int32, int32]) error {
 	return nil
 }
 
-// countReverses counts edges listed both ways, which readers of the report would not call repeats.
 func (g *Graph) countReverses(pairs []csr.Edge) {
 	listed := make([]bool, len(g.Edges.Indices))
 	for _, p := range pairs {
@@ -257,8 +255,7 @@ func (f Features) compact() Features {
 	return f.Stored(float64(f.NonZeros()) <= most && f.Width > 0)
 }
 
-// Remarks returns what users should know about the reading, a sentence each: notes, dropped pairs, ignored directions,
-// leaks.
+// Remarks returns what users should know about the reading, a sentence each.
 func (g *Graph) Remarks() []string {
 	var remarks []string
 	if r := g.Report; g.Format != "" && r.SelfLoops+r.Duplicates > g.Reverses {

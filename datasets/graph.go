@@ -1,8 +1,7 @@
 // Package datasets reads and generates graphs with node features and class labels, and splits them for training.
 //
-// [Open] returns a [Graph] from embedded data, Planetoid or Reddit files, a user's own files or a generator. Readers
-// treat files as hostile: they cap lengths before allocating, and errors name the file, the place, what was found and
-// what was expected.
+// Start with [Open]. Readers treat files as hostile: they cap lengths before allocating, and errors name the file, the
+// place, what was found and what was expected.
 package datasets
 
 import (
@@ -69,8 +68,8 @@ func (g *Graph) CheckTrainable() error {
 	return nil
 }
 
-// FindNode returns the node with this id, else with this number from 0; -1 if neither exists. If the text is also
-// another node's number, alsoNumber is that node, else -1.
+// FindNode returns the node with this id, else with this number from 0, else -1. If the text is also another node's
+// number, alsoNumber is that node, else -1.
 func (g *Graph) FindNode(text string) (node, alsoNumber int32) {
 	node, alsoNumber = int32(slices.Index(g.NodeIDs, text)), -1
 	if v, err := strconv.ParseInt(text, 10, 32); err == nil && v >= 0 && int(v) < g.NumNodes() {

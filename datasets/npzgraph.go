@@ -123,7 +123,6 @@ func (z npzReader) adjacency(l *graphfile.Graph, _ npzLayout) (func(*Graph), err
 	}, nil
 }
 
-// edgeList reads [edges, 2]: each once, undirected.
 func (z npzReader) edgeList(l *graphfile.Graph, layout npzLayout) (func(*Graph), error) {
 	nodes, err := z.length(layout.labels, -1)
 	if err != nil {
@@ -257,7 +256,6 @@ func (z npzReader) noteOthers(l *graphfile.Graph, known []string) {
 	}
 }
 
-// names reads optional text; nil if missing or of Python objects.
 func (z npzReader) names(member string, want int64) ([]string, error) {
 	if !z.Has(member) {
 		return nil, nil

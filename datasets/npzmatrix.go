@@ -22,7 +22,6 @@ func (z npzReader) shape(member string) (rows, width int64, err error) {
 	return values[0], values[1], nil
 }
 
-// dense reads [rows, width] in either order.
 func (z npzReader) dense(member string, rows int64) (Features, error) {
 	a, err := z.Open(member)
 	if err != nil {
@@ -96,7 +95,6 @@ func (z npzReader) sparse(prefix string, rows int64) (Features, error) {
 	return f, nil
 }
 
-// rowOffsets checks that indptr ascends from 0 to entries.
 func (z npzReader) rowOffsets(member string, rows, entries int64) ([]int64, error) {
 	offsets, err := z.Ints(member, rows+1)
 	if err != nil {

@@ -74,9 +74,9 @@ func (l Location) String() string {
 }
 
 // Locate returns where [Open] would read a data set: the first of o.Dir, $NODEMASK_DATA and the cache that holds its
-// files, directly or in a folder with its name or called planetoid. Embedded data sets are searched for only in o.Dir,
-// then taken from the program: Planetoid's Cora has another order, so stray files in $NODEMASK_DATA would change every
-// split. Errors are a [*NameError] for an unknown name, a [*NotFoundError] for a data set to fetch first.
+// files, directly or in a folder named after it or planetoid. An embedded data set not in o.Dir comes from the program,
+// whatever is in $NODEMASK_DATA: Planetoid's Cora has another order, which would change every split. Errors are a
+// [*NameError] for an unknown name, a [*NotFoundError] for a data set to fetch first.
 func Locate(name string, o OpenOptions) (Location, error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -173,28 +173,28 @@ func holdsAny(dir string, files []File) bool {
 //	.pt                           PyTorch Geometric's Data, (data, slices) or a dictionary, saved by torch.save;
 //	                              nothing of it is run
 //	nodes.csv and edges.csv       in a folder, see below
-//	raw/edge.csv.gz and others    in a folder, as the Open Graph Benchmark has node property prediction
+//	raw/edge.csv.gz and others    in a folder, the Open Graph Benchmark's layout for node property prediction
 //
 // After a path, ":label=club" names the column, attribute or field of the classes, ":mask=3" one of several mask
 // columns, from 0, in a .pt, .npz or .json file: "graph.pt:label=club,mask=3".
 //
-// Your own graphs are undirected: pairs may be listed either way or both; repeats and self-loops are dropped and
-// counted in Report, and Notes list what was left out. Features are sparse if at most a quarter is not zero. Classes
-// are sorted by value if all are numbers, else naturally: "class 2" before "class 10".
+// Your own graphs are undirected: pairs may be listed either way or both. Report counts dropped repeats and self-loops;
+// Notes list what else was left out. Features are sparse if at most a quarter is nonzero. Classes are sorted by value
+// if all are numbers, else naturally: "class 2" before "class 10".
 //
-// Known names win over paths: write ./cora for a folder called cora. [Locate] has the search and its errors. Counts
-// must match the catalogue's. CiteSeer has 15 nodes without features and label: cited papers without text. Scores on
-// reddit-like say nothing about Reddit.
+// Known names win over paths: write ./cora for a folder called cora. [Locate] describes the search and its errors.
+// Counts must match the catalogue's. CiteSeer has 15 nodes without features and label: cited papers without text.
+// Scores on reddit-like say nothing about Reddit.
 //
 // # CSV
 //
 // Two comma-separated files in UTF-8, each with a header line:
 //
-//	nodes.csv   id,label,anything,…   one line a node; every further column of finite numbers is a feature
-//	edges.csv   source,target         one line a pair of ids; further columns are left out
+//	nodes.csv   id,label,anything,…   one line per node; every further column of finite numbers is a feature
+//	edges.csv   source,target         one line per pair of ids; further columns are left out
 //
-// The label may be called class or y. Columns train_mask, val_mask and test_mask are the own split; one without a
-// name, pandas' row number, is left out. An empty label means unlabelled. Nodes keep the order of lines.
+// The label may be called class or y. Columns train_mask, val_mask and test_mask are the own split; an unnamed column,
+// pandas' row number, is left out. An empty label means unlabelled. Nodes keep the order of lines.
 //
 // # GraphML and JSON
 //
@@ -203,11 +203,11 @@ func holdsAny(dir string, files []File) bool {
 //
 // # npz
 //
-//	adj_indptr, adj_indices, adj_shape                 the edges, as scipy's compressed sparse rows [nodes, nodes]
-//	attr_indptr, attr_indices, attr_data, attr_shape   the features, sparse [nodes, width]; or
-//	attr_matrix                                        the features, dense [nodes, width]
+//	adj_indptr, adj_indices, adj_shape                 edges, as scipy's compressed sparse rows [nodes, nodes]
+//	attr_indptr, attr_indices, attr_data, attr_shape   features, sparse [nodes, width]; or
+//	attr_matrix                                        features, dense [nodes, width]
 //	labels                                             [nodes] numbers or text
-//	node_names, class_names, attr_names                text; may be left out
+//	node_names, class_names, attr_names                text, optional
 //	train_mask, val_mask, test_mask                    [nodes] or [nodes, splits], the graph's own splits
 //
 // Or: edges [edges, 2], node_features [nodes, width], node_labels [nodes], and train_masks, val_masks and test_masks

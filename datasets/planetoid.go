@@ -183,7 +183,6 @@ func (r *planetoidReader) graph() (*Graph, error) {
 	return g, nil
 }
 
-// testIndex returns, for each node from first on, its row of tx or -1.
 func (r *planetoidReader) testIndex(first, rows, nodes int) ([]int, error) {
 	data, wrong, err := r.read("test.index")
 	if err != nil {

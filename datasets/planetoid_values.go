@@ -7,7 +7,6 @@ import (
 	"nodemask/datasets/internal/pickle"
 )
 
-// pickledFeatures reads a scipy CSR matrix without stored zeros.
 func pickledFeatures(v any) (Features, error) {
 	m, ok := v.(*pickle.Matrix)
 	if !ok {

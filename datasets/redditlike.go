@@ -24,6 +24,7 @@ const (
 
 // redditLike draws a graph of Reddit's shape, to measure speed and memory: at scale 1, 232,965 nodes, about 114.6
 // million directed edges, 602 dense features and 41 equal classes. Nodes scale linearly; the mean degree stays 492.
+// Scores on it say nothing about Reddit's.
 //
 // Weights are lognormal: at scale 1 the median degree is 318, the largest 21,137 (seed 1). No pair is drawn twice: at
 // scales 0.02, 0.05, 0.1 and 1 directed edges are within 10 of the target. Three edges in four should be inside a
@@ -32,8 +33,6 @@ const (
 //
 // It allocates 1.02 times the graph's memory, 1.0 GB at scale 1. Graphs are equal on one platform; others may round
 // weights differently.
-//
-// Scores on it say nothing about Reddit's.
 func redditLike(ctx context.Context, scale float64, seed uint64) (*Graph, error) {
 	if !(scale >= minRedditScale && scale <= maxRedditScale) {
 		return nil, fmt.Errorf("RedditLike: scale is %v: expected %v to %v (1 is Reddit's size)",

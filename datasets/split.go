@@ -32,7 +32,7 @@ type Split struct {
 }
 
 // Stratified returns a split in which every class has about its share of each set: the train set to within one node,
-// the others to within one of their share of the rest, so within two of the class's.
+// the others to within two.
 //
 // Of n labelled nodes, exactly round(n·TrainPercent/100) train and round(rest·ValidationShare) validate; the classes
 // with the largest remainders get what rounding down leaves.
@@ -87,7 +87,6 @@ func Stratified(g *Graph, o SplitOptions) (*Split, error) {
 	return s, nil
 }
 
-// newOwnSplit takes ascending sets.
 func newOwnSplit(train, validation, test []int32) *Split {
 	all := len(train) + len(validation) + len(test)
 	rest := max(all-len(train), 1)

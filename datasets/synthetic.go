@@ -61,11 +61,11 @@ func (o SBMOptions) withDefaults() (SBMOptions, error) {
 }
 
 // SBM returns a stochastic block model: uniform edges inside and between classes, and features that are the class's
-// mean plus Gaussian noise. Time and memory are linear in nodes, edges and features. It returns the context's error
-// once that ends.
+// mean plus Gaussian noise. Time and memory are linear in nodes, edges and features.
 //
 // Pairs are drawn with replacement, with a surplus for repeats: tests find the mean degree within 1 % of MeanDegree, up
-// to half of all pairs. Requesting over 9 in 10 pairs inside or between classes is an error.
+// to half of all pairs. It returns an error for over 9 in 10 pairs inside or between classes, and the context's error
+// once that ends.
 func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -181,7 +181,6 @@ func draws(distinct, pairs float64, where string) (int64, error) {
 	return int64(math.Round(math.Log1p(-distinct/pairs) / math.Log1p(-1/pairs))), nil
 }
 
-// gaussianFeatures adds standard normal noise to class means, signal away from the origin in a random direction.
 func gaussianFeatures(ctx context.Context, labels []int32, classes, width int, signal float64, seed uint64) Features {
 	r := rand.New(rand.NewPCG(seed, 2))
 	means := make([]float32, classes*width)

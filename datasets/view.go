@@ -73,8 +73,8 @@ type View struct {
 // edges among them; validation adds the validation nodes, and test all other nodes (unlabelled too), with the edges
 // that arrivals lets in ("" means [AllEdges]); with [NoValidation] test has no validation nodes.
 //
-// It returns an error if the setting or arrivals is unknown, if a transductive setting has arrivals other than
-// [AllEdges], or if s is not a split of g.
+// It returns an error if the setting or arrivals is unknown, a transductive setting has arrivals other than [AllEdges],
+// or s is not a split of g.
 func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, error) {
 	if err := setting.Check(); err != nil {
 		return nil, err

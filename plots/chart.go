@@ -60,7 +60,6 @@ func (c Chart) Check() error {
 	return named("chart", c.ID, err)
 }
 
-// check returns an error if s cannot be drawn over an x axis with these names; nil means numbers.
 func (s Series) check(names []string) error {
 	switch {
 	case len(s.X) == 0:

@@ -180,7 +180,6 @@ func (b block) cell(row []Field, i int) string {
 	}
 }
 
-// broken returns text as HTML, wrapped at spaces to about that many letters.
 func broken(text string, letters int) string {
 	var lines []string
 	line := ""

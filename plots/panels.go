@@ -155,7 +155,6 @@ func (p Panels) layout() (*drawing, []panel) {
 	return d, panels
 }
 
-// nameLines writes each line's name next to its end, apart from other names.
 func (c panel) nameLines(d *drawing) {
 	type name struct {
 		look look

@@ -49,7 +49,6 @@ func widest(lines []string, size float64) float64 {
 	return width
 }
 
-// wrap breaks s into at least one line of at most width, at spaces and within longer words.
 func wrap(s string, size, width float64) []string {
 	fits := func(s string) bool { return textWidth(s, size) <= width }
 	var lines []string

@@ -42,7 +42,6 @@ func AnytimeTTest(differences []float64, alpha float64) (Anytime, error) {
 	return Anytime{N: n, Mean: mean, StdDev: sd, Low: mean - half, High: mean + half, E: anytimeE(mean, sd, n)}, nil
 }
 
-// anytimeE returns E(0).
 func anytimeE(mean, sd float64, n int) float64 {
 	size, nu := float64(n), float64(n-1)
 	ratio := 1 + size // the limit for infinite t

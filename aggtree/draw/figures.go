@@ -11,7 +11,7 @@ import (
 	"nodemask/csr"
 )
 
-// figure is one of the paper's figures, drawn after its text: our copy lacks the originals.
+// figure is one of the paper's, drawn after its text: our copy lacks the originals.
 type figure struct {
 	title  string
 	panels []panel

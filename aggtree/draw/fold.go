@@ -48,8 +48,8 @@ func (f *folded) isCached(i int32) bool {
 	return f.Cached && f.Tree.Parent[i] == 0 && f.Node[i] >= 0
 }
 
-// fold cuts a tree to fit a page, level by level: each node keeps as many first children (or those with the most flow)
-// as fit; one stand-in replaces the others with their descendants.
+// fold cuts a tree to fit a page: each node keeps as many first children (or those with the most flow) as fit; a
+// stand-in replaces the others with their descendants.
 func (o Options) fold(t *aggtree.Tree) *folded {
 	o.nodes = max(cmp.Or(o.nodes, 150), 2)
 	o.children = min(max(cmp.Or(o.children, 12), 2), o.nodes)

@@ -10,15 +10,15 @@ type spacing struct {
 	sibling float64 // least distance of siblings
 	cousin  float64 // least distance of other nodes at a depth
 	level   float64
-	// apart is the least distance between the root children's subtrees, to leave room for boxes.
+	// apart is the least distance between the root children's subtrees, for their boxes.
 	apart  float64
 	across bool // root at the left, not the top
 }
 
-// layout returns the place of each tree node, in linear time and without recursion.
+// layout returns each tree node's place, in linear time, without recursion.
 //
 // It follows Buchheim, Jünger and Leipert, "Improving Walker's Algorithm to Run in Linear Time" (2002): parents are
-// centred over their children, equal subtrees look alike (unless apart moves them), small subtrees are spread evenly
+// centred over their children, equal subtrees look alike (unless apart moves them), small subtrees spread evenly
 // between large ones. The mean of a run from each side makes mirrored trees mirror images.
 func layout(t *aggtree.Tree, o spacing) []point {
 	if t.NumNodes() == 0 {
@@ -74,8 +74,8 @@ func newTidy(t *aggtree.Tree, o spacing, mirrored bool) *tidy {
 	return d
 }
 
-// place returns all x, with the root at 0. Going up level by level, each from the left, meets descendants and left
-// siblings first, like the paper's postorder.
+// place returns all x, with the root at 0. Levels go from the deepest up, each from the left: like the paper's
+// postorder, this meets descendants and left siblings first.
 func (d *tidy) place() []float64 {
 	for depth := d.Hops; depth >= 0; depth-- {
 		first, end := d.AtDepth(depth)

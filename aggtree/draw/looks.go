@@ -27,7 +27,7 @@ type looks struct {
 	root    int32
 }
 
-// newLooks gives rings to the root's base, then to repeated bases, the most frequent first, until none is left.
+// newLooks gives rings to the root's base, then to repeated bases, most frequent first.
 func newLooks(t *aggtree.Tree, o Options) looks {
 	times := map[int32]int{}
 	for _, base := range t.Base {

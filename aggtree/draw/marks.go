@@ -22,7 +22,7 @@ func (s *picture) heading(x, y float64, text string) {
 	s.printf("<text x=\"%s\" y=\"%s\" font-weight=\"bold\">%s</text>\n", px(x), px(y+fontSize), xmlText(text))
 }
 
-// boxes draws a dotted box around each cached subtree of depth at least 1, as the paper does.
+// boxes draws the paper's dotted box around each cached subtree of depth at least 1.
 func (s *picture) boxes(points []point) {
 	first, end := s.Tree.Children(0)
 	for u := first; u < end; u++ {
@@ -119,7 +119,6 @@ func (s *picture) more(at point, label string, ghost bool) {
 	s.label(at, label, ` font-style="italic"`)
 }
 
-// pill draws a node, the fill inside the ring.
 func (s *picture) pill(at point, label string, l look, dashed bool) {
 	rect := func(inset float64, attributes string) {
 		s.rect(at.X-s.width/2+inset, at.Y-boxHeight/2+inset, s.width-2*inset, boxHeight-2*inset, boxHeight/2-inset,

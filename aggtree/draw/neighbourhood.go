@@ -11,8 +11,8 @@ import (
 
 const mostNear = 60
 
-// neighbourhood is the part of the graph that a tree's walks can reach: a circle around the root per distance, where
-// each node lies in the middle of its share of its predecessor's sector.
+// neighbourhood is what a tree's walks can reach: a circle around the root per distance, each node in the middle of its
+// sector.
 type neighbourhood struct {
 	nodes         []int32
 	points        []point
@@ -22,7 +22,7 @@ type neighbourhood struct {
 	heading       string
 }
 
-// near finds the nodes breadth first, masked or not. Call it after the tree's labels have set the node width.
+// near finds the nodes breadth first, masked or not. The tree's labels must have set the node width.
 func (s *picture) near() neighbourhood {
 	g, t := s.full.Graph, s.full
 	if !s.o.BaseGraph || g == nil {

@@ -12,7 +12,7 @@ import (
 type embedded struct {
 	Graph    embeddedGraph `json:"graph"`
 	AllNodes int           `json:"allNodes"`
-	Complete int           `json:"complete"` // nodes with all their neighbours
+	Complete int           `json:"complete"` // with all their neighbours
 	Root     int32         `json:"root"`
 	Hops     int           `json:"hops"`
 	MostHops int           `json:"mostHops"`

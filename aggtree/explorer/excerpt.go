@@ -19,13 +19,13 @@ const (
 
 type excerpt struct {
 	ids  []int32 // ascending; nil means all
-	has  []bool  // whether each node's neighbours are embedded; nil means all
+	has  []bool  // has embedded neighbours; nil: all
 	size int
 	full int
 }
 
-// newExcerpt chooses nodes breadth first. Each node within hops of the root brings all its neighbours or none, so a
-// tree is right until it reaches a node without them.
+// newExcerpt chooses nodes breadth first. Nodes within hops of the root bring all their neighbours or none, so a tree
+// is right until it reaches one without.
 func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64) excerpt {
 	if g.NumNodes() <= mostNodes && g.NumEdges() <= mostEntries {
 		return excerpt{size: g.NumNodes(), full: g.NumNodes()}

@@ -49,15 +49,14 @@ type Options struct {
 // the first tree.
 //
 // Clicking a graph node makes it the root; with Shift, masks it. Clicking in the tree folds or unfolds. Epochs draw new
-// masks, one by one or played. Keys do all of this, too. Counts include nodes of a large tree that are not drawn.
+// masks, one by one or played. Keys do all of this, too. Counts include tree nodes that are not drawn.
 //
 // A graph of more than 200,000 entries or 50,000 nodes is cut to the nodes within hops+1 of the root; the drawing says
 // so, and where a tree needs more.
 //
 // For scripts, the element of class nodemask-explorer has a property nodemask with functions root, hops, epoch, masked
-// (the nodes), counts, tree (the fields of [aggtree.Tree] with lower-case initials; null if over 1,000,000 nodes or if
-// the page lacks some), shown (what is drawn), svg, setRoot, setHops and setEpoch. It sends the event nodemask:change
-// after each change.
+// (the nodes), counts, tree ([aggtree.Tree] with lower-case initials; null if over 1,000,000 nodes or if the page lacks
+// some), shown (what is drawn), svg, setRoot, setHops and setEpoch. Each change sends the event nodemask:change.
 func WriteFragment(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {
 	p, err := o.piece(g, root, hops)
 	if err != nil {

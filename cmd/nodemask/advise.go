@@ -151,7 +151,6 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 	return a, adviceError(err)
 }
 
-// keptPrograms suffices for all arms of two questions, per job.
 const keptPrograms = 16
 
 func adviceError(err error) error {
@@ -202,7 +201,7 @@ func (l *lab) Train(ctx context.Context, what string, cells []record.Cell, seeds
 	return err
 }
 
-// pace returns an error if the budget is far too short, judged by the first trial's fastest epoch: others may have
+// pace returns an error if the budget is far too short, judged by the first trial's fastest epoch, as others may have
 // waited for other processes.
 func (l *lab) pace(cell string, epoch int) error {
 	l.mutex.Lock()
@@ -236,7 +235,7 @@ func showAdvice(c *cobra.Command, a *advice.Advice, asJSON bool, output string) 
 		return json.NewEncoder(plainJSON{out}).Encode(a)
 	}
 	fmt.Fprintf(out, "%s\n\n", a.Sentence)
-	if a.Command != "" { // something was compared
+	if a.Command != "" {
 		if err := printTable(out, a.Table(), false); err != nil {
 			return err
 		}

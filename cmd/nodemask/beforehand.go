@@ -11,7 +11,7 @@ import (
 
 const usualTrainPercent = 10
 
-// beforehand returns what the rules on masking need to know, for the split of seed 1.
+// beforehand returns what the rules on masking need, for the split of seed 1.
 func beforehand(g *datasets.Graph, settings []datasets.Setting, trainPercent int) (cases []judge.Case, err error) {
 	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: trainPercent, Seed: 1})
 	if err != nil {
@@ -32,7 +32,6 @@ func beforehand(g *datasets.Graph, settings []datasets.Setting, trainPercent int
 	return cases, nil
 }
 
-// predictMasking prints what the rules predict for masking in GIN, without training.
 func predictMasking(w io.Writer, g *datasets.Graph, settings []datasets.Setting, trainPercent int) error {
 	cases, err := beforehand(g, settings, trainPercent)
 	if err != nil {

@@ -93,7 +93,6 @@ func (f *runFlags) open(ctx context.Context, data string) (*datasets.Graph, erro
 	return g, dataError(err)
 }
 
-// train runs the trials that a store lacks, and reports whether there were any.
 func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *record.Store, cells []record.Cell,
 	o measure.Options, about func(record.Record) string) (ran bool, err error) {
 	w := c.ErrOrStderr()
@@ -118,7 +117,7 @@ func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *record.Sto
 }
 
 func sayLeft(w io.Writer, why error) {
-	_ = say(w, "%s", plain(why.Error())) // also returned as the error
+	_ = say(w, "%s", plain(why.Error())) // also returned
 	_ = say(w, "all other trials run now; the exit code will be 1")
 }
 
@@ -133,7 +132,7 @@ func progressOf(w io.Writer) func(done, total int, left time.Duration, last stri
 		if left > 0 {
 			about = fmt.Sprintf(", about %v left", left)
 		}
-		_ = say(w, "%d of %d trials%s; last: %s", done, total, about, last) // losing progress is harmless
+		_ = say(w, "%d of %d trials%s; last: %s", done, total, about, last) // best effort
 	}
 }
 
@@ -154,11 +153,11 @@ func openBackend(w io.Writer, id string) (*backend.Backend, error) {
 		return nil, err
 	}
 	b.KeepMemory()
-	_ = say(w, "backend: %s", b) // losing a note is harmless
+	_ = say(w, "backend: %s", b) // best effort
 	return b, nil
 }
 
-// axisFlag is an axis's flag, or a name for --set. apply is nil if the flag was not given.
+// axisFlag is an axis's flag, or a name for --set. apply is nil if not given.
 type axisFlag struct {
 	record.Axis
 	text  string
@@ -185,7 +184,6 @@ func (f *axisFlag) Set(text string) (err error) {
 // Type returns the value's name in the usage.
 func (f *axisFlag) Type() string { return "value" }
 
-// addAxes adds a flag per axis, with the presets' values as defaults, and --set for the rare ones.
 func addAxes(flags *pflag.FlagSet) (all []*axisFlag, set *setFlag) {
 	standard := record.NewCell("", "gin", datasets.Inductive, 10)
 	attention := record.NewCell("", "gat", datasets.Inductive, 10)
@@ -213,7 +211,7 @@ func addAxes(flags *pflag.FlagSet) (all []*axisFlag, set *setFlag) {
 	return all, set
 }
 
-// setFlag is --set name=value, for rare axes; "help" lists the names.
+// setFlag is --set name=value, for rare axes.
 type setFlag struct {
 	rare  pflag.FlagSet
 	names []string

@@ -38,8 +38,8 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// addresses is the address space needed: with 1.5 GiB no thread could start, with 1.8 GiB Go sometimes crashed while
-// reading a file, with 1.95 GiB never.
+// addresses is the address space needed: with 1.5 GiB no thread started, with 1.8 GiB Go sometimes crashed reading a
+// file, with 1.95 GiB never.
 const addresses = 2000 << 20
 
 // run returns the exit code: 2 for misuse, 1 for any other error.
@@ -88,7 +88,7 @@ func interrupted(err error) error {
 	return err
 }
 
-// unlessInterrupted runs work that ignores contexts and writes no file. When ctx ends first, the work is abandoned.
+// unlessInterrupted runs work that ignores contexts and writes no file, and abandons it when ctx ends.
 func unlessInterrupted(ctx context.Context, compute func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- compute() }()
@@ -187,7 +187,7 @@ func plain(text string) string {
 	return strings.Join(parts, "; ")
 }
 
-// fileError names the flag of a file that cannot be opened, instead of the system call.
+// fileError names the flag of a file that cannot be opened, not the system call.
 func fileError(flag, file string, err error) error {
 	var path *fs.PathError
 	if !errors.As(err, &path) || path.Path != file {

@@ -117,7 +117,7 @@ prints its numbers.`,
 		if err := writeBytes(output, []byte(text)); err != nil || !page {
 			return err
 		}
-		_ = say(c.ErrOrStderr(), "wrote %s", output) // losing a note is harmless
+		_ = say(c.ErrOrStderr(), "wrote %s", output) // best effort
 		return nil
 	}
 	return c

@@ -101,8 +101,7 @@ func (f *runFlags) againOf(c *cobra.Command, name string) error {
 	})
 }
 
-// rerun reruns the trials of records on their backends and prints how each compares. next returns each record and its
-// place, then io.EOF.
+// rerun reruns the trials of records and prints how each compares. next returns each record and its place, then io.EOF.
 func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place string, err error)) error {
 	most, err := memory.Parse(f.memory)
 	if err != nil {
@@ -112,7 +111,7 @@ func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place
 	if err != nil {
 		return misuse{err}
 	}
-	var others []byte // lines of records whose digits this process cannot compute
+	var others []byte // records whose digits this process cannot compute
 	var otherPlaces []string
 	count, far, left := 0, 0, 0
 	backends := map[string]*backend.Backend{}
@@ -220,7 +219,7 @@ func ofProgram(ctx context.Context, r record.Record) bool {
 // environment is the process's at the start: opening XLA sets variables.
 var environment = os.Environ()
 
-// rerunElsewhere reruns the trials of lines in a process that computes the other digits.
+// rerunElsewhere reruns trials in a process that computes the other digits.
 func (f *runFlags) rerunElsewhere(c *cobra.Command, lines []byte, places []string, asked string,
 ) (differ, failed int, err error) {
 	program, err := os.Executable()

@@ -219,7 +219,6 @@ func (r partRun) questions() (questions []judge.Question, err error) {
 	return questions, nil
 }
 
-// runReadings trains a part by its stages, or prints its numbers.
 func (r partRun) runReadings() error {
 	questions, err := r.questions()
 	if err != nil {
@@ -264,7 +263,6 @@ func (r partRun) printCited(results *record.Results, questions []judge.Question)
 	return w.Flush()
 }
 
-// showGraphs prints the third protocol's answers.
 func (r partRun) showGraphs() error {
 	e, w := report.Open(r.folder), r.OutOrStdout()
 	for _, model := range judge.Graphs.Models() {
@@ -376,8 +374,7 @@ func (r partRun) chosen(design judge.Design) (judge.Design, error) {
 }
 
 // runTuned tunes every arm of a comparison, then compares the winners on fresh splits, batch by batch. It ends when
-// nothing is left, or only other shards' work: a batch that does not advance its stage. To show, it prints the results
-// so far.
+// nothing is left but other shards' work. To show, it prints the results so far.
 func (r partRun) runTuned(design judge.Design) error {
 	design, err := r.chosen(design)
 	if err != nil {
@@ -398,7 +395,7 @@ func (r partRun) runTuned(design judge.Design) error {
 	}
 }
 
-// tuned returns a comparison's state, and the next batch with its stage: models in order, and their stages in order.
+// tuned returns a comparison's state, and the next batch with its stage, model by model.
 func (r partRun) tuned(design judge.Design) (all []judge.Tuned, next judge.Batch, stage string,
 	err error) {
 	results, earliest := r.results(), 0

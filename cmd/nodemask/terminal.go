@@ -86,7 +86,7 @@ func (p *progressLine) clear() {
 	}
 }
 
-// say prints a line made safe by [svg.Plain]: names of files, folders and nodes may contain anything.
+// say prints a line made safe by [svg.Plain]: names may contain anything.
 func say(w io.Writer, format string, args ...any) error {
 	_, err := fmt.Fprintln(w, svg.Plain(fmt.Sprintf(format, args...)))
 	return err
@@ -170,7 +170,7 @@ func sizes(s *datasets.Split) string {
 		say(s.Test, "tests", "test")
 }
 
-// fewestTested is the fewest test nodes for meaningful scores: with ten, each counts 10 points of accuracy.
+// fewestTested: with ten test nodes, each counts 10 points of accuracy.
 const fewestTested = 10
 
 func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
@@ -219,7 +219,6 @@ func tells(r *train.Result) bool {
 	return nodes >= fewestValidated
 }
 
-// collapsed names the trials that learnt nothing, and what to try.
 func collapsed(x train.Experiment, results []*train.Result) string {
 	var seeds, try []string
 	best, constant := 0.0, 0.0
@@ -247,7 +246,7 @@ func collapsed(x train.Experiment, results []*train.Result) string {
 		"try %s", seedsInWords(seeds), 100*best, 100*constant, strings.Join(try, ", or "))
 }
 
-// lateGain exceeds the noise on the 27 validation nodes of Cora's largest train set.
+// lateGain exceeds the noise on Cora's 27 validation nodes (largest train set).
 const lateGain = 0.1
 
 // laterF1 returns the best validation macro F1 after the kept epoch, and whether it is far better; never when stopping
@@ -259,8 +258,7 @@ func laterF1(x train.Experiment, r *train.Result) (best float64, late bool) {
 	return best, x.Parameters.StopOn != hyper.StopOnF1 && best >= r.Validation.MacroF1+lateGain
 }
 
-// stoppedEarly names trials whose validation macro F1 was far better after the kept epoch, as when the loss is lowest
-// before the model predicts well.
+// stoppedEarly names trials with a late [laterF1], as when the loss is lowest before the model predicts well.
 func stoppedEarly(x train.Experiment, results []*train.Result) string {
 	var seeds, epochs []string
 	kept, later := 0.0, 0.0

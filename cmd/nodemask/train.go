@@ -105,7 +105,7 @@ type arm struct {
 	usual record.Cell
 }
 
-// arms returns the flags' cells. The paper's experiment has two, without and with masking, unless a keep rate is given.
+// arms returns the flags' cells: the paper's experiment has two, without and with masking, unless a keep rate is given.
 func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 	if f.preset == "" {
 		f.preset = hyper.TraitsOf(f.model).Preset
@@ -152,7 +152,7 @@ func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 	for _, cell := range cells {
 		x := arm{cell, cell}
 		x.Cached = f.cacheInference
-		for _, a := range f.axes { // masking removes attention dropout, so set an explicit one after it
+		for _, a := range f.axes { // masking removes attention dropout: set an explicit one after it
 			if a.apply != nil {
 				a.apply(&x.Cell)
 			}

@@ -166,13 +166,13 @@ func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train
 	if f.saveCache != "" {
 		_ = say(c.ErrOrStderr(), "saved the cache of %d nodes in %s", len(best.Cache.IDs), f.saveCache)
 	}
-	_ = say(c.ErrOrStderr(), "saved the model of seed %d in %s", best.Seed, f.saveModel) // losing a note is harmless
+	_ = say(c.ErrOrStderr(), "saved the model of seed %d in %s", best.Seed, f.saveModel) // best effort
 	return nil
 }
 
 type runFunc = func(context.Context, *backend.Backend, []uint64, train.RunOptions) ([]*train.Result, error)
 
-// runTrials calls emit, unless nil, per trial in the order of the seeds.
+// runTrials calls emit, unless nil, in the order of the seeds.
 func runTrials(c *cobra.Command, b *backend.Backend, x train.Experiment, seeds []uint64, jobs int,
 	emit func(*train.Result) error, run runFunc) ([]*train.Result, error) {
 	if jobs == 0 {
@@ -229,7 +229,7 @@ func flagsOf(choices []record.Choice, without []string) (flags []string) {
 	return flags
 }
 
-// changed returns the flags that differ from the preset's cell, so that each result's title is unique.
+// changed returns the flags that differ from the preset's cell, to keep titles unique.
 func (f *trainFlags) changed(c *cobra.Command, cell, usual record.Cell) string {
 	flags := flagsOf(cell.Differences(usual), titled)
 	if f.splitSeed != 1 {

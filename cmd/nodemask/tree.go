@@ -193,7 +193,7 @@ func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
 	return nil
 }
 
-// nodeOf finds a node by its id, else by its number. It notes if the text may mean another node.
+// nodeOf finds a node by its id, else by its number, and notes an ambiguous text.
 func nodeOf(notes io.Writer, flag, id, data string, g *datasets.Graph) (int32, error) {
 	node, other := g.FindNode(id)
 	if node < 0 {

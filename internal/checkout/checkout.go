@@ -12,8 +12,8 @@ import (
 )
 
 // built is the project's folder for programs built with -trimpath into temporary folders, as by 'make test' and the
-// notebook kernel. The linker's -X sets it, so compiled packages hold no path, are compiled once, and stay valid when
-// the clone moves.
+// notebook kernel. Set by the linker's -X, so that compiled packages hold no path, are compiled once, and survive
+// moving the clone.
 var built string
 
 // Root returns the clone in which this program is installed, else from which it was built: tests and notebook cells

@@ -38,7 +38,6 @@ func Text(bytes int64) string {
 	return fmt.Sprintf("%d bytes", bytes)
 }
 
-// least returns the entry with the fewest bytes; without entries ok is false, meaning no limit.
 func least(all []Left) (l Left, ok bool) {
 	l.Bytes = math.MaxInt64
 	for _, one := range all {

@@ -75,7 +75,6 @@ func (f *Fetcher) download(ctx context.Context, part, name string, source Source
 	}
 }
 
-// attempt makes one request, resuming part if the server still has that version.
 func (f *Fetcher) attempt(ctx context.Context, part, name string, source Source) (err error) {
 	w, err := f.o.open(part)
 	if err != nil {
@@ -224,7 +223,6 @@ func (f *Fetcher) copy(w io.Writer, body io.Reader, heard func(), part, name str
 
 const partKept = "what arrived is kept"
 
-// diskError explains a full disk, where retrying does not help, and names what is kept.
 func diskError(file, kept string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return errFinal{fmt.Errorf("the disk of %s is full: make room and run the same command; %s (%w)",
@@ -262,7 +260,6 @@ func validatorOf(resp *http.Response) string {
 	return ""
 }
 
-// unwrapURL drops the address, which the caller states.
 func unwrapURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

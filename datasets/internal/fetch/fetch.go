@@ -47,7 +47,7 @@ type Source struct {
 	Git    string // git's hex id, for an unknown SHA-256; "": unknown too
 }
 
-// expected returns the SHA-256 that a file should have (sum, if git's id agrees); "" if unknown.
+// expected returns a file's right SHA-256 (sum, if git's id agrees); "" if unknown.
 func (s Source) expected(ctx context.Context, path, sum string, size int64) (string, error) {
 	if s.SHA256 != "" || s.Git == "" {
 		return s.SHA256, nil

@@ -42,7 +42,6 @@ func GraphML(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) 
 	return g, nil
 }
 
-// graphMLKey is a declared <key>.
 type graphMLKey struct {
 	name, kind string
 	fallback   *string // its <default>
@@ -60,7 +59,6 @@ type graphML struct {
 	b        *graphfile.Builder
 }
 
-// token returns the next tag or text; nil at the end.
 func (w *graphML) token() (xml.Token, error) {
 	for {
 		if err := w.limited.Next(); err != nil {
@@ -84,7 +82,7 @@ func (w *graphML) token() (xml.Token, error) {
 	}
 }
 
-// each calls what for every child of the open element; what must read to the child's end.
+// each calls what for every child of the open element; what must read to its end.
 func (w *graphML) each(what func(xml.StartElement) error) error {
 	for {
 		t, err := w.token()

@@ -83,7 +83,6 @@ func (r ogbFolder) table(file string) (*graphfile.Table, *graphfile.File, error)
 	return graphfile.NewBareTable(r.ctx, f, most), f, nil
 }
 
-// each calls row for every line; 0 columns allow any number.
 func (r ogbFolder) each(file string, columns int, row func(t *graphfile.Table) error) error {
 	t, in, err := r.table(file)
 	if err != nil {
@@ -240,7 +239,6 @@ func (r ogbFolder) split(g *graphfile.Graph) error {
 	return nil
 }
 
-// others notes the other files of raw/.
 func (r ogbFolder) others(g *graphfile.Graph) error {
 	entries, err := os.ReadDir(r.path("raw"))
 	if err != nil {

@@ -50,7 +50,6 @@ func (k kind) float(b []byte) float64 {
 	return k.Float(b)
 }
 
-// text returns a number as exact decimal.
 func (k kind) text(b []byte) string {
 	if k.brain {
 		return strconv.FormatFloat(k.float(b), 'g', -1, 32)

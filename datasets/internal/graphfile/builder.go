@@ -16,7 +16,7 @@ import (
 const (
 	maxAttributes = 1 << 17
 	maxTexts      = 32   // different texts of a possible class
-	maxName       = 4096 // bytes of an id, class or attribute name
+	maxName       = 4096 // of an id, class or attribute name
 )
 
 // Builder makes a graph of nodes with attributes and edges between ids, in any order. Attribute class, label or y is
@@ -33,16 +33,16 @@ type Builder struct {
 	numbers []int32          // each id's node; -1: only in edges
 	names   map[string]int32
 	columns []attribute
-	row     []entry // of the next node
+	row     []entry
 	entries []entry
 	offsets []int64       // [nodes+1] into entries
 	classes []string      // names that may be the class
 	class   []classColumn // one per classes
 	chosen  string        // class named by the user; "": any
 	split   int           // [Choice].Mask
-	taken   string        // the class's name
-	masks   [3][][]int32  // per set and split, the nodes
-	found   int           // class names in the row, as bits
+	taken   string
+	masks   [3][][]int32 // per set and split, the nodes
+	found   int          // class names in the row, as bits
 }
 
 type attribute struct {
@@ -60,7 +60,7 @@ type entry struct {
 
 type classColumn struct {
 	index  Classes
-	labels []int32 // of the nodes so far
+	labels []int32
 }
 
 // NewBuilder returns a builder that counts against in's budget. attribute is the format's word for an attribute.
@@ -347,7 +347,6 @@ func (b *Builder) chooseClass() {
 	}
 }
 
-// setFeatures makes rows of the all-number columns.
 func (b *Builder) setFeatures() {
 	g := &b.g
 	columns := make([]int32, len(b.columns)) // of each attribute; -1: no feature

@@ -39,7 +39,7 @@ type Graph struct {
 	// Directed means the file calls its edges directed.
 	Directed bool
 
-	// Splits are the own train, validation and test nodes, ascending, a split per mask column.
+	// Splits are the own train, validation and test nodes, ascending, one split per mask column.
 	Splits [][3][]int32
 	Notes  []string // what was left out or changed, a sentence each
 	more   int      // notes beyond maxNotes
@@ -133,10 +133,10 @@ func (g *Graph) sound(sets *[3][]int32) (unlabelled int, fault string) {
 
 // Mask marks the nodes of a set: [nodes], or a row or column of nodes per split.
 type Mask struct {
-	What  string // for errors and notes: `field "train_mask"`
+	What  string // for errors: `field "train_mask"`
 	Shape []int64
-	Type  string // of its numbers
-	Whole bool   // booleans or integers
+	Type  string
+	Whole bool // booleans or integers
 	At    func(i, j int64) float64
 }
 

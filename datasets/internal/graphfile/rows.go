@@ -30,7 +30,7 @@ type Columns struct {
 	ID, Label int
 	Masks     [3]int // of the own split's sets
 	Features  []int
-	Names     []string // of the features
+	Names     []string
 	Notes     []string // on columns left out
 }
 

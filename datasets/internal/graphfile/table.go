@@ -157,7 +157,7 @@ func (t *Table) Next() bool {
 	return false
 }
 
-// peek reads the next line, which the next Next returns; errors still name the previous line.
+// peek reads the line for the next Next; errors still name the previous line.
 func (t *Table) peek() bool {
 	line := t.line
 	more := t.Next()

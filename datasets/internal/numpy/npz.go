@@ -49,7 +49,7 @@ func New(ctx context.Context, in *graphfile.File) (*File, error) {
 	return &File{z, map[string]bool{}}, nil
 }
 
-// Has reports whether a member of that name (without .npy) exists.
+// Has reports whether a member (without .npy) exists.
 func (z *File) Has(member string) bool { return z.Members[member] != nil }
 
 // Names returns the members' sorted names, for errors.

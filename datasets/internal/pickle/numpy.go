@@ -6,10 +6,9 @@ import (
 	"nodemask/datasets/internal/numpy"
 )
 
-// global is a class or function that a pickle names.
 type global string
 
-// Globals that a pickle may name, in all versions of Python, numpy and scipy. They can do only what call and build do.
+// Globals that a pickle may name, in all versions of Python, numpy and scipy. They do only what call and build do.
 const (
 	globalArray       global = "numpy ndarray"
 	globalType        global = "numpy dtype"
@@ -65,7 +64,6 @@ func (p *unpickler) callNumpy(callee any, args Tuple) any {
 	return nil
 }
 
-// build executes BUILD.
 func (p *unpickler) build(object, state any) {
 	switch o := object.(type) {
 	case Unknown:

@@ -1,6 +1,6 @@
-// Package pickle reads the pickles of Planetoid's files and torch.save's: numpy arrays, scipy CSR matrices, lists,
-// tuples and dictionaries of numbers and strings, in protocols 0 to 5. It never runs anything: opcodes build the types
-// below. A GLOBAL must be listed in numpy.go or torch.go; others of torch.save make an [Unknown].
+// Package pickle reads the pickles of Planetoid and torch.save: numpy arrays, scipy CSR matrices, lists, tuples and
+// dictionaries of numbers and strings, in protocols 0 to 5. It never runs anything: opcodes build the types below. A
+// GLOBAL must be listed in numpy.go or torch.go; others of torch.save make an [Unknown].
 //
 // Lengths are checked before allocating, strings stay in the file's memory, all else counts against maxMemory.
 package pickle
@@ -28,11 +28,11 @@ const (
 	entryMemory = 48
 )
 
-// unpickler runs opcodes, which call fail; fail panics and read recovers, to keep opcodes readable.
+// unpickler runs opcodes; fail panics and read recovers, to keep them readable.
 type unpickler struct {
 	data  []byte
-	next  int // next byte to read
-	at    int // start of the current opcode
+	next  int
+	at    int // of the current opcode
 	stack []any
 	marks []int // stack heights
 	memo  map[uint64]any

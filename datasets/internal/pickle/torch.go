@@ -95,7 +95,6 @@ func (p *unpickler) persistent(id any) *Storage {
 	return &Storage{Type: string(kind), Key: string(key), Elements: elements}
 }
 
-// callTorch executes REDUCE and NEWOBJ.
 func (p *unpickler) callTorch(callee any, args Tuple) any {
 	switch f := callee.(type) {
 	case Class:

@@ -1,14 +1,14 @@
 // Package home keeps go-xla from logging to standard error when $HOME is empty or unset.
 //
-// Go initialises packages by path once their imports are initialised. This package imports only os, so it precedes
-// go-xla, which waits for path/filepath.
+// Go initialises packages by path once their imports are ready. This package imports only os, so it precedes go-xla,
+// which waits for path/filepath.
 package home
 
 import "os"
 
 var restore = standIn()
 
-// standIn points an empty or unset $HOME at a folder that does not exist, and returns a function that restores it.
+// standIn points an empty or unset $HOME at a missing folder, and returns a function that restores it.
 func standIn() func() error {
 	home, set := os.LookupEnv("HOME")
 	if home != "" || os.Setenv("HOME", "/nonexistent") != nil {
