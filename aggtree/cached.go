@@ -48,7 +48,8 @@ func BuildCached(ctx context.Context, train *csr.Graph, neighbours []int32, hops
 	return t, nil
 }
 
-// Arrival is an arriving node's cached tree with its graphs. The node is numbered after the train nodes.
+// Arrival is an arriving node's cached tree with its graphs. Train nodes are numbered in the caller's order, the
+// arriving node after them.
 type Arrival struct {
 	// Tree's bases are nodes of Grown.
 	Tree  *Tree

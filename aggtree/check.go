@@ -82,7 +82,7 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 				depth, base, c.hops, walkText(walk))}
 		}
 		if len(nodes) == 1 {
-			children = slices.Clip(own) // safe: order has no meaning
+			children = slices.Clip(own) // sorted in place: order has no meaning
 			break
 		}
 		children = append(children, own...)

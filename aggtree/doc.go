@@ -10,9 +10,9 @@
 //
 // # Theorem 1, and a node's previous representation
 //
-// A layer computes h_v^(j) from h_v^(j-1) and from h_u^(j-1) of the u ∈ N_v. T_v^k needs no branch for h_v^(k-1): by
-// lemma 1, T_v^(k-1) is T_v^k cut off at depth k-1. After j layers over the tree ([Tree.AsGraph]) a tree node at depth
-// d has its base's representation if j ≤ k-d (by induction over depth).
+// A layer computes h_v^(j) from h_v^(j-1) and from h_u^(j-1) of the u ∈ N_v. T_v^k needs no branch for h_v^(k-1), as
+// T_v^(k-1) is T_v^k cut off at depth k-1 (lemma 1). After j layers over the tree ([Tree.AsGraph]) a tree node at depth
+// d has its base's representation if j ≤ k-d (by induction).
 //
 // The layer must follow eq. 1. GCN also reads the neighbours' degrees, which leaves have lost: pass the graph's. Masked
 // GAT and SGAT (eqs. 7 and 9) also normalise over masked neighbours: pass the unmasked tree and the mask.

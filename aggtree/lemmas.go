@@ -129,7 +129,7 @@ type Statement struct {
 	// Name is "definition", "lemma 1" or "lemma 2".
 	Name string
 	Text string
-	// Counterexample shows where the statement fails, for the definition as a [*Fault]; nil if it holds.
+	// Counterexample is where the statement fails: a [*Fault] or a lemma's own error; nil if it holds.
 	Counterexample error
 }
 

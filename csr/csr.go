@@ -1,5 +1,5 @@
 // Package csr holds graphs and matrices in compressed sparse rows. Row v of a graph lists N_v, the nodes that v
-// aggregates from, ascending and distinct, without v: a layer over v ∪ N_v adds v itself.
+// aggregates from, ascending and distinct, without v.
 package csr
 
 import (
@@ -12,7 +12,7 @@ import (
 )
 
 // Graph is a directed graph in compressed sparse rows; an undirected one stores each edge in both rows. Do not change
-// it once built. The zero value is empty.
+// it once built.
 type Graph struct {
 	// Offsets delimit rows: row v is Indices[Offsets[v]:Offsets[v+1]].
 	Offsets []int64
@@ -29,7 +29,7 @@ type Options struct {
 	Directed bool
 }
 
-// Report counts the pairs of a list.
+// Report counts a list's pairs.
 type Report struct {
 	Listed     int64
 	SelfLoops  int64
@@ -264,7 +264,7 @@ func (g *Graph) IsSymmetric() bool {
 	return true
 }
 
-// Induced returns the subgraph of distinct nodes: its node i is nodes[i]. index maps a node of g to its number there,
+// Induced returns the subgraph of distinct nodes, numbered in their order. index maps a node of g to its number there,
 // or -1.
 func (g *Graph) Induced(nodes []int32) (sub *Graph, index []int32, err error) {
 	return g.InducedWhere(nodes, func(v, u int32) bool { return true })

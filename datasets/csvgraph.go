@@ -82,8 +82,8 @@ func FeatureColumns(ctx context.Context, path string) (names []string) {
 	return names
 }
 
-// ScanNodes calls each for every line of a table like the nodes.csv of [Open]. A missing label is empty; slices are
-// overwritten. Errors, also from each, name file and line.
+// ScanNodes calls each for every line of a table like the nodes.csv of [Open]. A missing label is empty; the next line
+// overwrites slices. Errors, also from each, name file and line.
 func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
 		c, err := t.Columns(graphfile.LabelColumns(ctx)...)

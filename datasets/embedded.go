@@ -22,7 +22,7 @@ var embedded embed.FS
 // features, 7 classes.
 //
 // NodeIDs are paper numbers, in the order of LINQS's cora.content; classes are sorted by name. Planetoid's Cora, which
-// [Open] reads from files, has another order: splits and node numbers do not carry over.
+// [Open] reads from files, orders nodes differently, so splits and node numbers do not carry over.
 func Cora() (*Graph, error) { return readEmbedded("cora") }
 
 func readEmbedded(name string) (*Graph, error) {

@@ -17,7 +17,7 @@ type Features struct {
 	Dense       []float32 // row-major [Rows·Width]; nil if sparse
 	Offsets     []int64   // [Rows+1]: row v's nonzeros are at Columns[Offsets[v]:Offsets[v+1]]; nil if dense
 	Columns     []int32   // strictly ascending within a row
-	Values      []float32 // the nonzeros, aligned with Columns
+	Values      []float32 // aligned with Columns
 }
 
 // IsSparse reports whether only nonzeros are stored.
@@ -86,7 +86,7 @@ func (f Features) Select(nodes []int32) Features {
 	return sub
 }
 
-// Stored returns f stored sparse or dense: f itself if it already is, else a copy.
+// Stored returns f stored sparse or dense, copied only if that changes.
 func (f Features) Stored(sparse bool) Features {
 	switch {
 	case sparse == f.IsSparse():
@@ -137,7 +137,7 @@ func (f Features) toSparse() Features {
 	return s
 }
 
-// Matrix returns the features as a sparse matrix; it shares sparse features' memory and copies dense ones.
+// Matrix returns the features as a sparse matrix, copied only if dense.
 func (f Features) Matrix() csr.Matrix {
 	f = f.Stored(true)
 	return csr.Matrix{Rows: f.Rows, Columns: f.Width, Offsets: f.Offsets, Indices: f.Columns, Values: f.Values}

@@ -15,7 +15,8 @@ import (
 
 // FetchOptions says where files come from and go.
 type FetchOptions struct {
-	// Dir receives a folder of the data set's name. "" means $NODEMASK_DATA, else the cache folder (see [OpenOptions]).
+	// Dir receives a folder named after the data set. "" means $NODEMASK_DATA, else the cache folder (see
+	// [OpenOptions]).
 	Dir string
 	// Mirror is an https:// folder with the same files. "" means the catalogue's addresses.
 	Mirror string

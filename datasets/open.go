@@ -74,8 +74,8 @@ func (l Location) String() string {
 }
 
 // Locate returns where [Open] would read a data set: the first of o.Dir, $NODEMASK_DATA and the cache that holds its
-// files, directly or in a folder named after it or planetoid. An embedded data set not in o.Dir comes from the program,
-// whatever is in $NODEMASK_DATA: Planetoid's Cora has another order, which would change every split. Errors are a
+// files, directly or in a subfolder named after it or planetoid. An embedded data set not in o.Dir comes from the
+// program: Planetoid's Cora has another order, so files in $NODEMASK_DATA would change every split. Errors are a
 // [*NameError] for an unknown name, a [*NotFoundError] for a data set to fetch first.
 func Locate(name string, o OpenOptions) (Location, error) {
 	info, err := lookup(name)

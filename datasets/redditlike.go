@@ -55,7 +55,7 @@ func redditNodes(scale float64) int { return int(math.Round(float64(reddit.nodes
 
 // skewed draws edges inside and between classes, in proportion to the product of weights.
 //
-// A node draws only later nodes, so repeats meet at one node and are drawn again without storing more than the edges.
+// A node draws only later nodes, so repeats occur within one node's draws and are drawn again; only edges take memory.
 type skewed struct {
 	seed    uint64
 	labels  []int32

@@ -122,7 +122,7 @@ func (s Series) marked() bool { return !s.HideMarkers || s.Scattered || len(s.X)
 //
 // It returns an error unless c has a series, and every series has at least one point, as many X as Y, as many Low and
 // High as Y or neither, as many Cells and Notes or none, Ring at most that, only finite numbers from -1e300 to 1e300,
-// and Low ≤ Y ≤ High up to rounding. [Series.Of]'s series must precede it; with XNames each X must be an index into
+// and Low ≤ Y ≤ High up to rounding. [Series.Of] must name an earlier series; with XNames each X must be an index into
 // them. Width and Height are 0 or from 200 to 10,000.
 func (c Chart) SVG() ([]byte, error) {
 	if err := c.Check(); err != nil {

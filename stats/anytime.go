@@ -63,8 +63,8 @@ func anytimeHalf(n int, alpha float64) float64 {
 	return math.Sqrt(nu * (c - 1) / (1 - c/(1+size)) / size)
 }
 
-// Reach returns how many differences of a's standard deviation, up to most, shrink half the width of [AnytimeTTest]'s
-// interval to half.
+// Reach returns how many differences with a's standard deviation, up to most, bring the half-width of [AnytimeTTest]'s
+// interval down to half.
 func (a Anytime) Reach(half, alpha float64, most int) int {
 	low, high := 1, most
 	for high-low > 1 {

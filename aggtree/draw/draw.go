@@ -20,8 +20,8 @@ type Options struct {
 	Ghosts bool
 	// BaseGraph also draws the graph around the root (SVG only).
 	BaseGraph bool
-	// Flow weighs each tree node's edge to its parent [tree nodes]: colour shows the sign, width the size. Children
-	// with the largest flow are drawn first.
+	// Flow weighs each tree node's edge to its parent [tree nodes]: colour shows the sign, width the size. If children
+	// must be left out, those with the largest flow stay.
 	Flow []float64
 	// FlowNames names positive and negative edges.
 	FlowNames [2]string

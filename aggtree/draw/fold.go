@@ -117,7 +117,8 @@ func (f *folder) add(d drawn, parent int32) {
 		append(f.out.Ghost, d.ghost)
 }
 
-// most returns how many children each node of a level may keep while the next level has room.
+// most returns the largest number of children per node of a level that leaves room for them all, and for one node below
+// each child with children.
 func (f *folder) most(first, end int32) int {
 	for most := f.o.children; most > 0; most-- {
 		room := f.o.nodes - len(f.out.Node)

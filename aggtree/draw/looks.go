@@ -27,7 +27,7 @@ type looks struct {
 	root    int32
 }
 
-// newLooks gives rings to the root's base, then to repeated bases, most frequent first.
+// newLooks gives rings to the root's base, then to repeated bases, most frequent first, until rings run out.
 func newLooks(t *aggtree.Tree, o Options) looks {
 	times := map[int32]int{}
 	for _, base := range t.Base {

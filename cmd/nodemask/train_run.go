@@ -78,7 +78,7 @@ func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets
 	return results, err
 }
 
-// splitOf returns the kept split. Drawn splits have the same sizes for every seed.
+// splitOf returns the first kept split. Drawn splits have the same sizes for every seed.
 func splitOf(results []*train.Result) *datasets.Split {
 	for _, r := range results {
 		if r.Split != nil {

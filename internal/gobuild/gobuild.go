@@ -31,8 +31,8 @@ type Program struct {
 const compileFlags = "-trimpath -tags=netgo,osusergo"
 
 // Build builds the program if it is out of date and returns go's output. It builds next to the file and renames, so an
-// aborted build keeps the old program. Go judges a program by its first bytes, so a file of changed size is removed
-// first. A second build of the file waits. Programs contain no machine paths, so they do not depend on the folder.
+// aborted build keeps the old program. Go judges a program by its first bytes, so Build first removes a file of changed
+// size. A second build of the file waits. Programs contain no machine paths, so they do not depend on the folder.
 func Build(ctx context.Context, p Program) (said []byte, err error) {
 	folder := filepath.Dir(p.File)
 	if err := os.MkdirAll(folder, 0o777); err != nil {

@@ -14,7 +14,7 @@ import (
 // Run calls work once per job (0 means 1), in parallel, each with its own worker. It returns the first error, which
 // cancels the others' context. open creates a worker on a job's backend, and end frees it.
 //
-// On a CPU, each XLA job, even a single one, keeps to one core: threads that share cores wait for each other, and XLA
+// On a CPU, each XLA job, even a single one, keeps to one core: shared threads would wait for each other, and XLA
 // splits some sums by the number of cores, which changes rounding (in GAT, the seventh digit).
 func Run[W any](ctx context.Context, b *backend.Backend, jobs int, open func(*backend.Backend) W, end func(W),
 	work func(ctx context.Context, w W) error) error {

@@ -2,7 +2,7 @@ package graphfile
 
 import "math"
 
-// IDs finds nodes by id. Close numbers move to a table once all are known, ten times as fast as a map for ten million
+// IDs finds nodes by id. Once all are known, close numbers move to a table, ten times as fast as a map for ten million
 // edges' ends. The zero value is ready.
 type IDs struct {
 	names     map[string]int32

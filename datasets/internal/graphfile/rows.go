@@ -35,7 +35,7 @@ type Columns struct {
 }
 
 // Columns returns the meaning of a node table's columns, by their names and the first line: a column that begins with
-// text is no feature. The first name in labels that exists is the class.
+// text is no feature. The first existing name in labels is the class.
 func (t *Table) Columns(labels ...string) (Columns, error) {
 	c := Columns{Label: Find(t.Header, labels...), Masks: [3]int{-1, -1, -1}}
 	var err error

@@ -20,8 +20,8 @@ const maxLine = 16 << 20
 // maxBlank limits empty lines, which take almost no room when compressed.
 const maxBlank = 1 << 20
 
-// Table reads a table without allocating per field. Fields may be quoted ("a, ""b""") but not span lines. Byte order
-// mark, CRLF and blank lines are accepted.
+// Table reads a table without allocating per field. Fields may be quoted ("a, ""b""") but not span lines. It accepts
+// byte order marks, CRLF and blank lines.
 type Table struct {
 	Name   string   // of the file, for errors
 	Header []string // column names

@@ -18,7 +18,7 @@ const (
 	chunkSize = 64 << 10 // bytes decoded at a time
 )
 
-// Array streams an array. It allocates nothing on the header's word, but its caller may: the bytes exist.
+// Array streams an array. It does not allocate by the header's length; the caller may, as that many bytes exist.
 type Array struct {
 	Header
 

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 )
 
-// maxText limits the bytes of a text element.
 const maxText = 64 << 10
 
 // ErrObjects refuses an array of Python objects.

@@ -15,7 +15,7 @@ import (
 // maxDeflateRatio is how much deflate can shrink data: a member that claims more is lying.
 const maxDeflateRatio = 1032
 
-// Members beyond both are first unpacked, keeping nothing, to check their size.
+// Members beyond both limits are first unpacked, keeping nothing, to check their size.
 const (
 	plainDeflateRatio = 64
 	countFirst        = 64 << 20

@@ -18,7 +18,7 @@ type (
 	}
 	// Object is an instance of a class of PyTorch Geometric.
 	Object struct {
-		Class string // "Data"
+		Class string
 		State *Dict
 	}
 	// Class is a class named but not called.
