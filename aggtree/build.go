@@ -49,8 +49,8 @@ func (e *TooLargeError) Error() string {
 		e.Hops, e.Root, least, e.Counts.Total, e.Limit)
 }
 
-// Build returns T_root^hops (section 3.1) in time and memory proportional to its size. It returns a [*TooLargeError]
-// for a tree above the limit, before allocating.
+// Build returns T_root^hops (section 3.1) in time and memory proportional to its size, or a [*TooLargeError] before
+// allocating too much.
 func Build(ctx context.Context, g *csr.Graph, root int32, hops int, o Options) (*Tree, error) {
 	w, err := walksFrom(ctx, g, root, hops, o.Mask)
 	if err != nil {

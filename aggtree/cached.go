@@ -62,8 +62,8 @@ type Arrival struct {
 	Mask []bool
 }
 
-// BuildArrival returns the cached tree of a graph node for a model trained on the train nodes. [Options.Mask] has an
-// entry per graph node.
+// BuildArrival returns a graph node's cached tree for a model trained on the train nodes. [Options.Mask] has an entry
+// per graph node.
 func BuildArrival(ctx context.Context, g *csr.Graph, train []int32, node int32, hops int, o Options) (*Arrival, error) {
 	if _, err := walksFrom(ctx, g, node, hops, o.Mask); err != nil {
 		return nil, err

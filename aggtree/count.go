@@ -15,7 +15,7 @@ type Counts struct {
 	Total uint64
 }
 
-// Saturated reports whether the total is only a lower bound.
+// Saturated reports whether Total is only a lower bound.
 func (c Counts) Saturated() bool { return c.Total == math.MaxUint64 }
 
 // Count returns the number of nodes of T_root^hops per depth without building it: each hop multiplies a sparse vector
@@ -49,7 +49,7 @@ func newProducts(bases int) *products {
 	return &products{times: make([]uint64, bases), next: make([]uint64, bases)}
 }
 
-// run calls visit with the bases at each depth, unordered, and how often each occurs.
+// run calls visit with each depth's bases, unordered, and their multiplicities.
 func (p *products) run(ctx context.Context, w walks, hops int,
 	visit func(depth int, bases []int32, times []uint64)) error {
 	if err := ended.Err(ctx); err != nil {

@@ -60,7 +60,7 @@ func hashNode(colour uint64, children []uint64) uint64 {
 	return mix(h ^ uint64(len(children)))
 }
 
-// mix is SplitMix64's output function, after a step so that 0 does not stay 0.
+// mix is SplitMix64's output, stepped so that 0 does not stay 0.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -7,9 +7,9 @@ import (
 	"nodemask/csr"
 )
 
-// Summary counts a tree's repeated nodes, which section 4 blames for over-smoothing and over-fitting.
+// Summary counts repeated nodes, which section 4 blames for over-smoothing and over-fitting.
 type Summary struct {
-	Nodes    uint64 // [math.MaxUint64] means at least that many
+	Nodes    uint64 // [math.MaxUint64]: at least that many
 	Distinct int    // distinct bases
 	Root     uint64 // tree nodes with the root's base, including the root
 }

@@ -45,7 +45,7 @@ func (t *Tree) Depth(i int32) int {
 	return above - 1
 }
 
-// AtDepth returns the range [first, end) of the nodes at a depth.
+// AtDepth returns the range [first, end) of nodes at a depth.
 func (t *Tree) AtDepth(depth int) (first, end int32) {
 	if depth < 0 || depth > t.Hops {
 		return 0, 0

@@ -54,7 +54,7 @@ func (w walks) next(depth int, v int32) []int32 {
 
 func (w walks) masked(u int32) bool { return w.mask != nil && w.mask[u] }
 
-// ticker checks a context once in many steps, since a check costs more than a step.
+// ticker checks a context once in many steps, to save time.
 type ticker struct {
 	ctx   context.Context
 	steps int

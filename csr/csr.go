@@ -157,7 +157,7 @@ func (g *Graph) dropRepeats() int64 {
 			if i > 0 && row[i-1] == u {
 				continue
 			}
-			// Rows only shift left, so writing never overtakes reading.
+			// Rows shift left, so writing never overtakes reading.
 			g.Indices[kept] = u
 			kept++
 		}
@@ -168,7 +168,7 @@ func (g *Graph) dropRepeats() int64 {
 	return dropped
 }
 
-// New returns a graph of existing rows, or an error unless they follow [Graph].
+// New returns a graph of existing rows, or an error if they break [Graph]'s rules.
 func New(offsets []int64, indices []int32) (*Graph, error) {
 	g := &Graph{Offsets: offsets, Indices: indices}
 	if err := g.check(); err != nil {
@@ -264,7 +264,7 @@ func (g *Graph) IsSymmetric() bool {
 	return true
 }
 
-// Induced returns the subgraph of distinct nodes, numbered in their order. index maps a node of g to its number there,
+// Induced returns the subgraph of distinct nodes: its node i is nodes[i]. index maps a node of g to its number there,
 // or -1.
 func (g *Graph) Induced(nodes []int32) (sub *Graph, index []int32, err error) {
 	return g.InducedWhere(nodes, func(v, u int32) bool { return true })

@@ -52,7 +52,7 @@ type File struct {
 
 func (i Info) generated() bool { return i.Parameters != "" }
 
-// Catalogue returns the data sets that [Open] knows by name, grouped by kind.
+// Catalogue returns the data sets known to [Open], grouped by kind.
 func Catalogue() []Info {
 	all := []Info{
 		planetoidInfo("cora", "citations among machine-learning papers; features: words present", true, 0.81),
@@ -191,7 +191,7 @@ func readParameters(name string, known []parameter) (map[string]float64, error) 
 // maxSeed: float64 holds every integer up to it.
 const maxSeed = 1 << 53
 
-// generator draws graphs by parameters; size returns their sizes (edges approximately).
+// generator draws graphs; size returns their sizes (edges approximately).
 type generator struct {
 	parameters []parameter
 	draw       func(ctx context.Context, p map[string]float64) (*Graph, error)
@@ -253,7 +253,7 @@ const (
 )
 
 // npzInfos lists the heterophilous benchmark, with ten splits per graph, and the gnn-benchmark collection. Homophily is
-// measured where we had the file, else the authors'.
+// measured or the authors'.
 func npzInfos() []Info {
 	yandex := func(name, kind, description, file string, nodes int, edges int64, features, classes int, homophily float64,
 		f File) Info {

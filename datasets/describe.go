@@ -16,7 +16,7 @@ type Description struct {
 	Nodes    int    `json:"nodes"`
 	Edges    int64  `json:"edges"` // distinct and undirected
 	Directed bool   `json:"directed"`
-	// Pairs listed, and those dropped: self-loops and repeats.
+	// Pairs listed, and dropped: self-loops and repeats.
 	Listed     int64 `json:"listed_pairs"`
 	SelfLoops  int64 `json:"self_loops"`
 	Duplicates int64 `json:"duplicates"`
@@ -69,7 +69,7 @@ type SplitCounts struct {
 	Hash       string `json:"hash"` // see [Split.Hash]
 }
 
-// Describe returns the description of a graph that passes [Graph.Check], in linear time.
+// Describe describes a graph that passes [Graph.Check], in linear time.
 func Describe(g *Graph) Description {
 	d := Description{Name: g.Name, Source: g.Source, Format: g.Format, Nodes: g.NumNodes(),
 		Edges: g.edges(), Directed: g.Directed,
@@ -201,7 +201,7 @@ func (d Description) Facts() (facts [][2]string) {
 	return facts
 }
 
-// fewNodes: smaller classes cannot be in all three sets of a split.
+// fewNodes: smaller classes cannot be in all three sets.
 const fewNodes = 3
 
 func (d *Description) warn() {

@@ -21,9 +21,9 @@ const (
 	maxListedEdges = 10_000_000
 )
 
-// readEdges reads lines with two ids separated by a comma, a tab or spaces. It returns the undirected graph, the ids in
-// order of first appearance, and notes on dropped repeats and self-loops. It skips blank lines and # comments. Errors
-// begin with name and give the line.
+// readEdges reads an undirected graph from lines with two ids separated by a comma, a tab or spaces. ids are in order
+// of first appearance; notes tell of dropped repeats and self-loops. It skips blank lines and # comments. Errors begin
+// with name and give the line.
 func readEdges(ctx context.Context, r io.Reader, name string) (g *csr.Graph, ids, notes []string, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, maxEdgeLine), maxEdgeLine)

@@ -45,7 +45,7 @@ func unpack(file []byte) (*packedGraph, error) {
 	return &packedGraph{payload}, err
 }
 
-// packedGraph is the unread rest of a payload: unsigned varints and strings.
+// packedGraph is a payload's unread rest: unsigned varints and strings.
 type packedGraph struct{ payload []byte }
 
 // Feature (v, c) is stored as count/length(v)·weight(c), term frequency times inverse document frequency: small

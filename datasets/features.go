@@ -63,7 +63,7 @@ func (f Features) Row(v int, into []float32) []float32 {
 	return into
 }
 
-// Select returns a copy [len(nodes), Width] of rows, stored as f is. Rows may repeat; one out of range panics.
+// Select returns a copy [len(nodes), Width] of rows, stored as f is. Rows may repeat; it panics out of range.
 func (f Features) Select(nodes []int32) Features {
 	sub := Features{Rows: len(nodes), Width: f.Width}
 	if !f.IsSparse() {

@@ -25,7 +25,7 @@ type FetchOptions struct {
 	Client *http.Client
 	// Progress, unless nil, is called as bytes arrive; total is -1 if unknown.
 	Progress func(file string, done, total int64)
-	// Note, unless nil, receives remarks on files already present, retries, unpublished checksums and the like.
+	// Note, unless nil, receives remarks, such as files already present, retries or unpublished checksums.
 	Note func(line string)
 }
 
@@ -106,7 +106,7 @@ type FileCheck struct {
 // Bad reports whether the file is missing or differs from a known checksum.
 func (c FileCheck) Bad() bool { return c.Err != nil || c.Want != "" && c.Want != c.SHA256 }
 
-// Verify returns each file's SHA-256 and the published one, else the one recorded when fetched. Embedded and generated
+// Verify returns each file's SHA-256 and the published one, else that recorded when fetched. Embedded and generated
 // data sets have no files.
 func (l Location) Verify(ctx context.Context) ([]FileCheck, error) {
 	if l.Dir == "" {

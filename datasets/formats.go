@@ -172,7 +172,7 @@ func fromFile(l *graphfile.Graph, name, source string) (*Graph, error) {
 	return g, nil
 }
 
-// nameFeatures drops names unless all differ: look-ups would be ambiguous.
+// nameFeatures drops ambiguous names.
 func (g *Graph) nameFeatures(names []string) {
 	if len(slices.Compact(slices.Sorted(slices.Values(names)))) == len(names) {
 		g.FeatureNames = names
@@ -225,7 +225,7 @@ func (g *Graph) setBothWays(nodes int, pairs iter.Seq2[int32, int32]) error {
 			return err
 		}
 	}
-	// An edge listed in both directions counts as one edge and one duplicate.
+	// An edge listed both ways counts one edge and one duplicate.
 	g.Reverses = report.Edges - edges.NumEdges()/2
 	report.Edges = edges.NumEdges() / 2
 	report.Duplicates = report.Listed - report.SelfLoops - report.Edges

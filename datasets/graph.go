@@ -25,7 +25,7 @@ const Unlabelled = graphfile.Unlabelled
 type Graph struct {
 	Name     string     // e.g. "cora"
 	Edges    *csr.Graph // distinct edges, no self-loops, both directions unless OneWay
-	OneWay   bool       // Edges have a direction: u ∈ N_v does not imply v ∈ N_u. No reader sets it
+	OneWay   bool       // u ∈ N_v does not imply v ∈ N_u. No reader sets it
 	Features Features   // [nodes, width]
 	Labels   []int32    // [nodes], index into Classes or Unlabelled
 	Classes  []string   // "0", "1", … if the source has none
@@ -36,8 +36,8 @@ type Graph struct {
 	Report       csr.Report // counts of the source's edge list
 
 	Format   string // e.g. "GraphML"; "" if obvious
-	Reverses int64  // duplicates that list an edge's other direction, as adjacency matrices do
-	Directed bool   // the source's edges have a direction, or not all are listed both ways; Edges has each both ways
+	Reverses int64  // duplicates listing an edge's other direction, as adjacency matrices do
+	Directed bool   // the source's edges are directed, or some are listed one way only; Edges has both ways
 	OwnSplit *Split // the source's own split; nil: none
 	// OwnSplits lists all of the source's splits, OwnSplit first.
 	OwnSplits []*Split
@@ -57,7 +57,7 @@ func (g *Graph) edges() int64 {
 // NumClasses returns the number of classes.
 func (g *Graph) NumClasses() int { return len(g.Classes) }
 
-// CheckTrainable returns an error if g has fewer than two classes or no features.
+// CheckTrainable returns an error below two classes or without features.
 func (g *Graph) CheckTrainable() error {
 	switch n := g.NumClasses(); {
 	case n < 2:
@@ -113,7 +113,7 @@ func (g *Graph) ContentHash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// CheckText returns an error if names are not valid UTF-8, which a saved model's JSON would change. ids includes nodes'
+// CheckText returns an error if a name is not valid UTF-8, which a saved model's JSON would change. ids includes nodes'
 // ids, as a cache saves them.
 func (g *Graph) CheckText(ids bool) error {
 	all := []struct {

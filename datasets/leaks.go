@@ -15,7 +15,7 @@ const (
 )
 
 // Leaks returns the features, by name or number, that alone reveal nearly all classes, or nearly all nodes of one;
-// often a feature is the class itself. It samples the labelled nodes.
+// often the class itself. It samples the labelled nodes.
 func (g *Graph) Leaks() []string {
 	var labelled []int32
 	counts := make([]int, g.NumClasses())

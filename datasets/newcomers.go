@@ -17,7 +17,7 @@ type Newcomers struct {
 	Known [][]int32
 	// Linked[v] lists newcomer v's new neighbours, likewise; nil if there are none.
 	Linked [][]int32
-	// Ignored counts edges that a cache cannot use: between known nodes, self-loops, those cut by [Newcomers.Apart].
+	// Ignored counts edges useless to a cache: between known nodes, self-loops, those cut by [Newcomers.Apart].
 	Ignored int64
 	// Skipped counts edges to unknown nodes, with [NewcomersOptions.SkipUnknownEdges].
 	Skipped int64
@@ -32,8 +32,8 @@ type NewcomersOptions struct {
 	SkipUnknownEdges bool
 }
 
-// ReadNewcomers returns the nodes of files like the nodes.csv and edges.csv of [Open], features in training's order.
-// Labels are ignored.
+// ReadNewcomers reads files like the nodes.csv and edges.csv of [Open], features in training's order, and ignores
+// labels.
 func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, o NewcomersOptions) (*Newcomers, error) {
 	accept := func(id []byte) error {
 		if _, ok := o.Known(id); ok {
@@ -110,7 +110,7 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, o Newcomers
 	return n, nil
 }
 
-// Apart returns the newcomers as if each arrived alone: edges among them count as ignored.
+// Apart returns the newcomers as if each arrived alone: edges among them become ignored.
 func (n *Newcomers) Apart() *Newcomers {
 	apart := *n
 	apart.Linked = nil

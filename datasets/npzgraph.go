@@ -102,7 +102,7 @@ func (z npzReader) adjacency(l *graphfile.Graph, _ npzLayout) (func(*Graph), err
 	if rows != columns {
 		return nil, z.Errorf("adj_shape: [%d, %d]: expected a square", rows, columns)
 	}
-	// The shape is a claim, but indptr has one number per node.
+	// The shape is a claim; indptr has one number per node.
 	pairs, err := csrPairs(z, "adj_indptr", "adj_indices", rows)
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func (o OpenOptions) folders() []string {
 	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == "" })
 }
 
-// NotFoundError reports a known data set that is not on this machine, or a path where nothing exists.
+// NotFoundError reports a known data set, or a path, that is not on this machine.
 type NotFoundError struct {
 	Name    string
 	File    string   // the first file looked for

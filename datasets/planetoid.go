@@ -114,7 +114,7 @@ func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 	return data, wrong, nil
 }
 
-// planetoidPart parses before the checksum counts: only the parser knows where the damage is.
+// planetoidPart parses before the checksum counts, as only the parser knows where the damage is.
 func planetoidPart[T any](r *planetoidReader, part string, read func(any) (T, error)) (t T, err error) {
 	data, wrong, err := r.read(part)
 	if err != nil {
@@ -241,8 +241,8 @@ func assemble(all, test Features, allLabels, testLabels []int32, places []int) (
 	return f, labels
 }
 
-// joinNeighbours restores the source's list: rows list each pair at both nodes and a self-loop twice, so it takes the
-// upper half and every second loop.
+// joinNeighbours restores the source's list: rows list pairs at both nodes and self-loops twice, so it takes the upper
+// half and every second loop.
 func joinNeighbours(rows [][]int32) (*csr.Graph, csr.Report, error) {
 	every := func(yield func(int32, int32) bool) {
 		for v, row := range rows {

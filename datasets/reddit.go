@@ -33,7 +33,7 @@ func readReddit(ctx context.Context, dir string, want redditLayout) (*Graph, err
 	if err := g.readRedditEdges(ctx, filepath.Join(dir, redditGraphFile), want); err != nil {
 		return nil, err
 	}
-	// Building may have taken twice the graph's size; features are as large, so free that memory first.
+	// Building may have taken twice the graph's size; features need that memory.
 	debug.FreeOSMemory()
 	file, err := numpy.Open(ctx, filepath.Join(dir, redditDataFile))
 	if err != nil {

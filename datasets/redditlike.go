@@ -103,7 +103,7 @@ func newSkewed(nodes, classes int, edges float64, seed uint64) *skewed {
 		for _, w := range grouped[m.begin[c]:m.begin[c+1]] {
 			squares += w * w
 		}
-		// By its weight, so that degrees follow weights in every class.
+		// By weight, so that degrees follow weights in every class.
 		m.inside[c] = share * edges * weight / total / ((weight*weight - squares) / 2)
 		outside -= weight * weight
 	}
@@ -111,7 +111,7 @@ func newSkewed(nodes, classes int, edges float64, seed uint64) *skewed {
 	return m
 }
 
-// mostOfTheLeft limits the share of later nodes joined to one: drawing the last few is slow.
+// mostOfTheLeft limits the share of later nodes joined to one: the last few are slow to draw.
 const mostOfTheLeft = 0.75
 
 func (m *skewed) pairs() iter.Seq2[int32, int32] {
@@ -161,7 +161,7 @@ func (m *skewed) pairs() iter.Seq2[int32, int32] {
 	}
 }
 
-// cumulated draws indices from a range by weight, in constant time on average.
+// cumulated draws indices by weight, in constant time on average.
 type cumulated struct {
 	upTo  []float64 // upTo[i] sums the weights before i
 	width float64   // of a cell

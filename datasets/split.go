@@ -69,7 +69,7 @@ func Stratified(g *Graph, o SplitOptions) (*Split, error) {
 
 	s := &Split{TrainPercent: o.TrainPercent, ValidationShare: o.ValidationShare, Seed: o.Seed}
 	for c, nodes := range members {
-		// One stream per class, so classes do not affect each other.
+		// One stream per class: classes must not affect each other.
 		shuffle(nodes, rand.NewPCG(o.Seed, uint64(c)))
 		t, v := trains[c], trains[c]+validations[c]
 		s.Train = append(s.Train, nodes[:t]...)
@@ -120,7 +120,7 @@ func apportion(sizes []int, times, over float64) []int {
 	order := make([]int, len(sizes))
 	total, sum := 0, 0
 	for c, size := range sizes {
-		// The conversion prevents fusing the product into the subtraction, which rounds differently.
+		// The conversion prevents a fused multiply-subtract, which rounds differently.
 		exact := float64(float64(size) * times / over)
 		given[c] = int(exact)
 		remainders[c] = exact - float64(given[c])

@@ -12,9 +12,9 @@ import (
 type Setting string
 
 const (
-	// Inductive means that the train graph holds only train nodes; others arrive later, with their edges.
+	// Inductive means that the train graph holds only train nodes; others arrive later with their edges.
 	Inductive Setting = "inductive"
-	// Transductive means that the whole graph is known, and only the other nodes' labels are hidden.
+	// Transductive means that the whole graph is known, but not the other nodes' labels.
 	Transductive Setting = "transductive"
 )
 
@@ -29,7 +29,7 @@ func (s Setting) Check() error {
 	return nil
 }
 
-// Arrivals says which edges come with nodes that arrive after training, in the inductive setting.
+// Arrivals says which edges come with nodes that arrive after training (inductive setting).
 type Arrivals string
 
 const (
@@ -60,7 +60,7 @@ type Phase struct {
 	Score []int32    // local nodes scored in this phase, ascending
 }
 
-// View is a split graph as a model sees it, by phase. Phases may share memory: only read them.
+// View is a split graph as a model sees it, by phase. Phases may share memory: do not change them.
 type View struct {
 	Setting                 Setting
 	Arrivals                Arrivals

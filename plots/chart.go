@@ -23,7 +23,7 @@ type Series struct {
 	// Of names an earlier series whose colour and shape this one shares with a broken line, as a model's validation
 	// loss does with its train loss. All other lines of such a chart are solid.
 	Of string
-	// Cells hold what a page's script needs to remeasure each point, for [Chart.Places]; "" or nil if nothing.
+	// Cells hold what a script needs to remeasure each point, for [Chart.Places]; "" or nil if nothing.
 	Cells []string
 	// Notes describe each point, for [Chart.Places]: a few words, then lines of details; "" or nil if nothing.
 	Notes []string
@@ -159,7 +159,7 @@ func (c Chart) layout() layout {
 	return l
 }
 
-// Place is a point of a chart that can be remeasured, or is described.
+// Place is a point of a chart with a cell or a note.
 type Place struct {
 	Left float64 `json:"left"` // in percent of the drawing's width
 	Top  float64 `json:"top"`  // in percent of its height

@@ -18,8 +18,8 @@ const (
 	deviation      = " ± "
 )
 
-// html returns a <table>, or with Under, Blocks or Sections a <figure> of tables that wrap on narrow pages. It needs no
-// style sheet: untrusted notebooks have none.
+// html returns a <table>, or with Under, Blocks or Sections a <figure> of tables that wrap on narrow pages, without
+// style sheets, which untrusted notebooks lack.
 func (t Table) html() string {
 	var b strings.Builder
 	attributes, title, caption := "", svg.Escape(svg.Plain(t.Title)), svg.Escape(svg.Plain(t.Caption))
@@ -161,7 +161,7 @@ func (b block) row(row []Field, ruled bool) {
 	b.WriteString("</tr>\n")
 }
 
-// whole matches what browsers must not break: commands at hyphens, intervals and bounds at spaces.
+// whole matches what must not be broken: commands at hyphens, intervals and bounds at spaces.
 var whole = regexp.MustCompile(`--[a-z]+(-[a-z]+)*|\[[−+\d.]+, [−+\d.]+\]|\[\d+ %\]|&lt; 0\.001`)
 
 func unbroken(text string) string {

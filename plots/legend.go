@@ -2,8 +2,7 @@ package plots
 
 import "nodemask/internal/svg"
 
-// legend places the series' names in columns, filled one after the other, so that narrow pages show the first names
-// first.
+// legend places names in columns, filled one after the other, as narrow pages show the first names first.
 type legend struct {
 	entries []legendEntry
 	width   float64

@@ -15,7 +15,7 @@ type Field struct {
 	Note string // tooltip, only in HTML
 	Bold bool
 	Down bool // with Bold: below its reference
-	// Cell holds what a page's script needs to remeasure the number; "" if nothing.
+	// Cell holds what a script needs to remeasure the number; "" if nothing.
 	Cell string
 }
 
@@ -38,7 +38,7 @@ type Table struct {
 	// TextColumns counts the label columns, aligned left; the others are numbers. 0 means 1.
 	TextColumns int
 
-	// How HTML narrows a wide table. The other formats keep all columns side by side.
+	// How HTML narrows a wide table; other formats keep all columns side by side.
 
 	// Under lists columns, ascending, written small under the column before them.
 	Under []int

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	fontSlack = 1.28 // the reader's font may be that much wider than Arial: DejaVu Sans Bold is
+	fontSlack = 1.28 // the reader's font may be that much wider than Arial, as DejaVu Sans Bold is
 	boldSlack = 1.08
 )
 
-// advances are the widths of characters from space to ~ in Arial and Liberation Sans, in 1/1000 of the font size.
+// advances are the widths of space to ~ in Arial and Liberation Sans, in 1/1000 of the font size.
 var advances = [...]uint16{
 	278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, // to /
 	556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, // 0 to ?
@@ -22,7 +22,7 @@ var advances = [...]uint16{
 	556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584, // p to ~
 }
 
-// textWidth returns an upper estimate of the width of s at that font size, in any font.
+// textWidth returns an upper estimate of the width of s at a font size, in any font.
 func textWidth(s string, size float64) float64 {
 	sum := 0
 	for _, r := range s {

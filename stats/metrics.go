@@ -31,7 +31,7 @@ func (m Metrics) Constant() (f1 float64, classes int) {
 	return 2 * float64(most) / float64(most+total) / float64(classes), classes
 }
 
-// collapseMargin is how far above a constant prediction's macro F1 a model that learnt nothing may lie.
+// collapseMargin is how far a model that learnt nothing may exceed a constant prediction's macro F1.
 const collapseMargin = 0.03
 
 // Collapsed reports whether the predictions are hardly better than a constant one.
@@ -40,8 +40,8 @@ func (m Metrics) Collapsed() bool {
 	return classes > 1 && m.MacroF1 <= constant+collapseMargin
 }
 
-// Evaluate returns the metrics of predictions against labels, both [nodes] and in 0…classes-1. Like scikit-learn, macro
-// F1 omits classes that neither occur nor are predicted.
+// Evaluate returns the metrics of predictions against labels, both [nodes] and in 0…classes-1. Like scikit-learn's,
+// macro F1 omits classes that neither occur nor are predicted.
 func Evaluate(predictions, labels []int32, classes int) (Metrics, error) {
 	if len(predictions) != len(labels) {
 		return Metrics{}, fmt.Errorf("%d predictions for %d labels", len(predictions), len(labels))

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Pooled tests the mean of several cells' paired differences[cell][split]. Differences of one split are dependent, so
-// each split counts once:
+// Pooled tests the mean of several cells' paired differences[cell][split]. A split's differences are dependent, so each
+// split counts once:
 //
 //	d_j = Σ_c differences[c][j] / cells
 //

@@ -16,16 +16,16 @@ type Options struct {
 	Colours []int
 	// Classes names the numbers in Colours.
 	Classes []string
-	// Ghosts also draws masked neighbours, dashed.
+	// Ghosts draws masked neighbours too, dashed.
 	Ghosts bool
-	// BaseGraph also draws the graph around the root (SVG only).
+	// BaseGraph draws the graph around the root too (SVG only).
 	BaseGraph bool
 	// Flow weighs each tree node's edge to its parent [tree nodes]: colour shows the sign, width the size. If children
 	// must be left out, those with the largest flow stay.
 	Flow []float64
 	// FlowNames names positive and negative edges.
 	FlowNames [2]string
-	// ID is the SVG's id and the prefix of the ids inside, unique on a page; "" means aggtree.
+	// ID is the SVG's id and its ids' prefix, unique on a page; "" means aggtree.
 	ID string
 
 	// For tests.

@@ -27,8 +27,8 @@ var paperFigures = map[string]func() figure{"transductive": transductiveFigure, 
 	"trees": treesFigure, "invalid": invalidFigure, "new-node": newNodeFigure, "cached": cachedFigure,
 	"masked": maskedFigure}
 
-// PaperFigure returns one of the paper's figures 1 to 7 and its description. The ids are "transductive", "inductive",
-// "trees", "invalid", "new-node", "cached" and "masked".
+// PaperFigure returns a figure of the paper's 1 to 7 and its description, by id: "transductive", "inductive", "trees",
+// "invalid", "new-node", "cached" or "masked".
 func PaperFigure(id string) (svg []byte, words string, err error) {
 	draw, ok := paperFigures[id]
 	if !ok {
@@ -64,7 +64,6 @@ func treesFigure() figure {
 
 func invalidFigure() figure {
 	_, names := PaperGraph()
-	// Leaves of b and d share the a in the middle.
 	at := func(column float64, depth int) point {
 		return point{leastWidth/2 + 2 + column*(leastWidth+14), boxHeight/2 + 4 + 64*float64(depth)}
 	}
@@ -169,7 +168,7 @@ func (f figure) svg(id string) (drawing []byte, words string) {
 	for i, p := range f.panels {
 		captions[i] = p.caption
 		room := columns(p.caption) * 6.6
-		// Draw first to measure, then in place, centred over the caption.
+		// Draw first to measure, then in place.
 		size := p.draw(&picture{id: s.id, width: leastWidth}, point{})
 		wide := max(room, size.X)
 		p.draw(s, point{x + (wide-size.X)/2, margin})

@@ -81,7 +81,7 @@ type folder struct {
 	below []int
 	out   *folded
 
-	strongest []float64 // largest flow in each node's subtree
+	strongest []float64 // largest flow per subtree
 }
 
 type drawn struct {

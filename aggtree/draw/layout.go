@@ -74,8 +74,8 @@ func newTidy(t *aggtree.Tree, o spacing, mirrored bool) *tidy {
 	return d
 }
 
-// place returns all x, with the root at 0. Levels go from the deepest up, each from the left: like the paper's
-// postorder, this meets descendants and left siblings first.
+// place returns all x, with the root at 0. It goes up level by level, each from the left, to meet descendants and left
+// siblings first.
 func (d *tidy) place() []float64 {
 	for depth := d.Hops; depth >= 0; depth-- {
 		first, end := d.AtDepth(depth)
@@ -121,7 +121,7 @@ func (d *tidy) leftSibling(v int32) int32 {
 	return v - 1
 }
 
-// nextLeft returns the next node on the left outline below v, or -1; nextRight, on the right outline.
+// nextLeft returns the next node on v's left outline, or -1; nextRight mirrors it.
 func (d *tidy) nextLeft(v int32) int32 {
 	if d.IsLeaf(v) {
 		return d.thread[v]
@@ -208,7 +208,7 @@ func (d *tidy) apportion(v, left int32) {
 	}
 }
 
-// move moves v's subtree, and postpones an even share for each sibling between from and v.
+// move moves v's subtree, and postpones an even share for the siblings between from and v.
 func (d *tidy) move(from, v int32, shift float64) {
 	share := shift / float64(max(v-from, from-v))
 	d.change[v] -= share

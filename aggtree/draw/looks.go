@@ -15,7 +15,7 @@ const (
 	rootRing   = 3.5
 )
 
-// look is how all replicas of a base are drawn. fill and ring are colour numbers, or -1.
+// look draws all replicas of a base alike. fill and ring are colour numbers, or -1.
 type look struct {
 	fill, ring int
 	root       bool

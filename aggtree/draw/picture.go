@@ -11,7 +11,7 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Sizes in CSS pixels. Letters are as wide as in wide fonts.
+// Sizes in CSS pixels, for wide fonts.
 const (
 	fontSize, letterWidth = 12, 7.7
 	boxHeight             = 24.0

@@ -40,7 +40,7 @@ func graphSketch(g *csr.Graph, names []string) sketch {
 	return out
 }
 
-// settingSketch draws the paper's graph with c and e to be predicted; new nodes are left out.
+// settingSketch draws the paper's graph with c and e to be predicted.
 func settingSketch(areNew bool) sketch {
 	g, names := PaperGraph()
 	s := graphSketch(g, names)

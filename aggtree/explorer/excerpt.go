@@ -18,7 +18,7 @@ const (
 )
 
 type excerpt struct {
-	ids  []int32 // ascending; nil means all
+	ids  []int32 // ascending; nil: all
 	has  []bool  // has embedded neighbours; nil: all
 	size int
 	full int
@@ -90,7 +90,7 @@ func (e excerpt) place(v int32) int32 {
 	return int32(i)
 }
 
-// embeddedGraph is a graph for the script; readGraph in src/core.js explains Rows.
+// embeddedGraph is explained in src/core.js, readGraph.
 type embeddedGraph struct {
 	Nodes   int     `json:"nodes"`
 	Entries int     `json:"entries"`

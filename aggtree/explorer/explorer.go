@@ -76,7 +76,7 @@ func Data(g *csr.Graph, root int32, hops int, o Options) ([]byte, error) {
 	return p.data, nil
 }
 
-// WritePage writes [WriteFragment]'s drawing as a complete HTML file.
+// WritePage writes [WriteFragment]'s drawing as an HTML file.
 func WritePage(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {
 	title := o.Title
 	o.Title = ""
@@ -133,7 +133,7 @@ func (o Options) piece(g *csr.Graph, root int32, hops int) (*piece, error) {
 	if p.image, err = o.image(tree); err != nil {
 		return nil, err
 	}
-	// Marshal escapes <, > and &, so no name can end the element.
+	// Marshal escapes <, > and &: no name can end the element.
 	part := newExcerpt(g, root, hops, mostEmbeddedNodes, mostEmbeddedEntries)
 	if p.data, err = json.Marshal(o.embed(g, root, hops, part)); err != nil {
 		return nil, err

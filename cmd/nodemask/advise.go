@@ -134,7 +134,7 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 	if err != nil {
 		return nil, err
 	}
-	// Trials pair only with the same graph; other versions may train differently.
+	// Pairs need the same graph, and versions may train differently.
 	kept := sha256.Sum256([]byte(o.Graph.ContentHash() + record.Version()))
 	folder = filepath.Join(folder, hex.EncodeToString(kept[:8]))
 	pool, err := jobs.New(b, o.Jobs, func(own *backend.Backend) *train.Runner {

@@ -157,8 +157,7 @@ type described struct {
 	Licence  string      `json:"licence,omitempty"`
 	Homepage string      `json:"homepage,omitempty"`
 	Files    []fileState `json:"files,omitempty"`
-	// Beforehand lists quantities of a 10 % training split that may predict the effect of masking; Masking is that
-	// prediction.
+	// Beforehand lists quantities of a 10 % training split; Masking, the effect of masking they predict.
 	Beforehand string `json:"beforehand,omitempty"`
 	Masking    string `json:"masking,omitempty"`
 }

@@ -77,7 +77,7 @@ func run(args []string) int {
 	return 1
 }
 
-// interrupted never returns nil, so that scripts stop too.
+// interrupted never returns nil: scripts must stop too.
 func interrupted(err error) error {
 	switch {
 	case err == nil:
@@ -100,7 +100,7 @@ func unlessInterrupted(ctx context.Context, compute func() error) error {
 	}
 }
 
-// standardOutput keeps the first write error: truncated output is no success.
+// standardOutput keeps the first write error, so truncated output fails.
 type standardOutput struct {
 	file *os.File
 	err  error
@@ -138,7 +138,7 @@ func newRootCommand() *cobra.Command {
 	return root
 }
 
-// prepare lists a command's flags in order of declaration, and makes a wrong number of arguments exit with 2.
+// prepare lists flags in order of declaration; a wrong number of arguments exits with 2.
 func prepare(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		prepare(sub)
@@ -187,7 +187,7 @@ func plain(text string) string {
 	return strings.Join(parts, "; ")
 }
 
-// fileError names the flag of a file that cannot be opened, not the system call.
+// fileError names the file's flag, not the system call.
 func fileError(flag, file string, err error) error {
 	var path *fs.PathError
 	if !errors.As(err, &path) || path.Path != file {
@@ -199,7 +199,7 @@ func fileError(flag, file string, err error) error {
 	return fmt.Errorf("--%s %s: %w", flag, file, path.Err)
 }
 
-// flagError names the likely flag or the expected value, not the Go function that failed.
+// flagError names the likely flag or expected value, not Go's function.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {

@@ -101,7 +101,7 @@ func (f *runFlags) againOf(c *cobra.Command, name string) error {
 	})
 }
 
-// rerun reruns the trials of records and prints how each compares. next returns each record and its place, then io.EOF.
+// rerun reruns records' trials and prints how each compares. next ends with io.EOF.
 func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place string, err error)) error {
 	most, err := memory.Parse(f.memory)
 	if err != nil {
@@ -200,7 +200,7 @@ func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place
 	}
 }
 
-// ofProgram reports whether a record's graph is embedded in the program; if it has readings, judged by its split.
+// ofProgram reports whether a record's graph is embedded; with readings, judged by its split.
 func ofProgram(ctx context.Context, r record.Record) bool {
 	if at, err := datasets.Locate(r.Data, datasets.OpenOptions{}); err != nil || at.String() != "embedded" {
 		return false
@@ -216,7 +216,7 @@ func ofProgram(ctx context.Context, r record.Record) bool {
 	return err == nil && split.Hash() == r.SplitHash
 }
 
-// environment is the process's at the start: opening XLA sets variables.
+// environment at the start: opening XLA sets variables.
 var environment = os.Environ()
 
 // rerunElsewhere reruns trials in a process that computes the other digits.

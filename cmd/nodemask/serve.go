@@ -33,7 +33,7 @@ func newServeCommand() *cobra.Command {
 	}
 }
 
-// serve answers one request with events. It ends with its input: the client has gone.
+// serve answers one request with events, and ends with its input.
 func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	var r worker.Request
 	if err := json.NewDecoder(in).Decode(&r); err != nil {

@@ -105,7 +105,7 @@ type arm struct {
 	usual record.Cell
 }
 
-// arms returns the flags' cells: the paper's experiment has two, without and with masking, unless a keep rate is given.
+// arms returns the flags' cells; the paper's experiment has two, without and with masking, unless a keep rate is given.
 func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 	if f.preset == "" {
 		f.preset = hyper.TraitsOf(f.model).Preset

@@ -1,5 +1,5 @@
 // Package checkout finds the project's folder from where the program was installed or built, never from the working
-// directory, since it runs and loads code from there.
+// directory, as code is run from there.
 package checkout
 
 import (

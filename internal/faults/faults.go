@@ -31,7 +31,7 @@ var calls = []struct{ name, errno string }{
 	{"mkdirat", "EACCES"}, {"unlinkat", "EACCES"}, {"close", "EIO"},
 }
 
-// Pin must be called in the test's init: strace follows only the first thread, so the step must run there.
+// Pin must be called in the test's init: strace follows only the first thread.
 func Pin() {
 	if os.Getenv(stepVariable) != "" {
 		runtime.LockOSThread()

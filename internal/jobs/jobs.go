@@ -26,7 +26,7 @@ func Run[W any](ctx context.Context, b *backend.Backend, jobs int, open func(*ba
 	return p.Run(ctx, work)
 }
 
-// Pool keeps the workers of [Run] for work that comes in pieces.
+// Pool keeps [Run]'s workers for work that comes in pieces.
 type Pool[W any] struct {
 	jobs []chan func(W, error) // nil: closed
 	wait sync.WaitGroup

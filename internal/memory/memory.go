@@ -1,5 +1,5 @@
 // Package memory reports how much more memory this process may take, so that too large work is refused before the
-// system kills it, and budgets files' memory.
+// system kills it, and budgets files.
 package memory
 
 import (
@@ -77,7 +77,7 @@ func groups(system fs.FS) (all []Left) {
 				continue
 			}
 		}
-		// A container sees its own group as the root, whatever its name outside.
+		// A container sees its own group as the root.
 		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
 			folder := path.Join(root, group)
 			if most, ok := numberOf(system, path.Join(folder, limit), ""); ok && most < unlimited {

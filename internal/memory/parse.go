@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Parse returns the bytes of a size such as 2GiB, 500MB, 2G or 1000000, at least one. 2G means 2GB, smaller than 2GiB
-// and so safe as a limit.
+// Parse returns the bytes of a size such as 2GiB, 500MB, 2G or 1000000, at least one. 2G means the smaller 2GB, a safe
+// limit.
 func Parse(text string) (bytes int64, err error) {
 	units := []struct {
 		name string

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// WellFormed returns the text of a drawing or other XML, for tests. It fails unless elements are closed and ids unique.
+// WellFormed returns a test's XML as text; it fails unless elements are closed and ids unique.
 func WellFormed(t interface {
 	Errorf(format string, args ...any)
 	FailNow()

@@ -6,8 +6,7 @@ import (
 	"os"
 )
 
-// Open opens a regular file of unknown origin. Folders, pipes and devices are errors of type [*fs.PathError], without
-// waiting.
+// Open opens a regular file. Folders, pipes and devices are errors of type [*fs.PathError], without waiting.
 func Open(path string) (*os.File, error) {
 	if err := regular(path, func() (fs.FileInfo, error) { return os.Stat(path) }); err != nil {
 		return nil, err // checked before opening, which would wait for a pipe's writer

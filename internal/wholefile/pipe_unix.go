@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// openPipe opens a pipe for writing without waiting for a reader, which may never come.
+// openPipe opens a pipe for writing without waiting for a reader.
 func openPipe(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ENXIO) {

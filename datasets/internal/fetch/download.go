@@ -124,7 +124,7 @@ func (f *Fetcher) attempt(ctx context.Context, part, name string, source Source)
 		total = resp.ContentLength
 	case http.StatusPartialContent:
 		if total, err = continues(resp, have); err != nil {
-			// Not the rest requested: start anew next time.
+			// Not the requested rest: start anew next time.
 			return errors.Join(err, writeValidator(part, ""))
 		}
 	case http.StatusRequestedRangeNotSatisfiable:
@@ -172,7 +172,7 @@ const maxSilence = time.Minute
 
 var errSilence = errors.New("the server sent nothing")
 
-// watch cancels a request's context if the server is silent: net/http has no such timeout for bodies.
+// watch cancels a request if the server is silent: net/http has no such timeout for bodies.
 func watch(ctx context.Context, limit time.Duration) (watched context.Context, heard, stop func()) {
 	watched, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(limit, func() { cancel(fmt.Errorf("%w for %v", errSilence, limit)) })

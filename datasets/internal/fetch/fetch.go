@@ -114,8 +114,8 @@ func Lock(dir string) (unlock func() error, err error) {
 	return lock.Unlock, nil
 }
 
-// Get downloads a file to path unless a complete one exists. The next Get resumes a broken download; the file gets its
-// name only once its SHA-256 matches.
+// Get downloads a file to path unless a complete one exists. It resumes a broken download; the file gets its name only
+// once its SHA-256 matches.
 func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 	dir, name := filepath.Dir(path), filepath.Base(path)
 	if sum, size, err := Sum(ctx, path); err == nil {
@@ -128,7 +128,7 @@ func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 			return RemoveParts(path)
 		case sum == want:
 			f.note("%s: already there, SHA-256 matches", name)
-			return RemoveParts(path) // left by a fetch killed after it had the file
+			return RemoveParts(path) // left by a killed fetch
 		}
 		f.note("%s: there, but its SHA-256 does not match: fetching it again", name)
 	}
@@ -155,7 +155,7 @@ func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 		if err := errors.Join(os.Remove(part), removeIfThere(validatorFile(part))); err != nil {
 			return err
 		}
-		// An earlier run's part may be to blame: try once from the start.
+		// An earlier run's part may be to blame: start once more.
 		if restarted {
 			return fmt.Errorf("%s: %s: SHA-256 of what the server sent is %s: expected %s. Nothing was kept. Another network "+
 				"or another server may help", path, source.URL, sum, want)
@@ -170,7 +170,7 @@ func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 
 func (f *Fetcher) note(format string, args ...any) { f.o.Note(fmt.Sprintf(format, args...)) }
 
-// RemoveParts removes what killed fetches left of a file. The folder must be locked.
+// RemoveParts removes what killed fetches left of a file, in a locked folder.
 func RemoveParts(path string) error {
 	return errors.Join(removeIfThere(partFile(path)), removeIfThere(validatorFile(partFile(path))))
 }
@@ -186,7 +186,7 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// syncDir makes a rename durable. Systems that cannot sync folders need not.
+// syncDir makes a rename durable, if the system can.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package fetch
 
-// enoughRoom returns nil: here a full disk shows only while writing.
+// enoughRoom returns nil: here only writing reveals a full disk.
 func enoughRoom(string, int64) error { return nil }

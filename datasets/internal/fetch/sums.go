@@ -35,8 +35,8 @@ func Sum(ctx context.Context, path string) (sum string, size int64, err error) {
 	return hex.EncodeToString(h.Sum(nil)), n, nil
 }
 
-// GitID returns git's id of a file: the SHA-1 of "blob SIZE", a zero byte and the content. It does not guard against
-// forgery; SHA-256 does.
+// GitID returns git's id of a file: the SHA-1 of "blob SIZE", a zero byte and the content. Unlike SHA-256 it is open to
+// forgery.
 func GitID(ctx context.Context, path string, size int64) (string, error) {
 	f, err := open(path)
 	if err != nil {
@@ -66,7 +66,7 @@ func (c contextReader) Read(b []byte) (int, error) {
 	return c.r.Read(b)
 }
 
-// Recorded returns the SHA-256 that [Fetcher.GetArchive] recorded in a folder, by file, omitting unreadable ones.
+// Recorded returns the SHA-256 that [Fetcher.GetArchive] recorded in a folder, by readable file.
 func Recorded(dir string) map[string]string {
 	sums := map[string]string{}
 	f, err := open(filepath.Join(dir, sumsFile))

@@ -1,5 +1,5 @@
-// Package formats reads graphs from GraphML, node-link JSON, torch.save and the Open Graph Benchmark. Once a context is
-// done, readers return its error.
+// Package formats reads graphs from GraphML, node-link JSON, torch.save and the Open Graph Benchmark. Readers end with
+// their context's error.
 package formats
 
 import (
@@ -19,7 +19,7 @@ import (
 
 const (
 	maxKeys = 1 << 17
-	// maxToken limits the bytes of a tag, text or number, which decoding keeps whole.
+	// maxToken limits a tag, text or number in bytes, as decoding keeps it whole.
 	maxToken = 16 << 20
 )
 

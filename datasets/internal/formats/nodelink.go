@@ -248,7 +248,7 @@ func (w *nodeLink) node(t json.Token) error {
 	return w.b.Node(name)
 }
 
-// value gives the node an attribute, or one per number of a list.
+// value adds an attribute, or one per number of a list.
 func (w *nodeLink) value(key string, t json.Token) error {
 	switch t := t.(type) {
 	case nil:

@@ -100,7 +100,7 @@ func (r ogbFolder) each(file string, columns int, row func(t *graphfile.Table) e
 	return t.Err()
 }
 
-// perNode calls row for each node's line. A missing file is noted.
+// perNode calls row for each node's line, and notes a missing file.
 func (r ogbFolder) perNode(g *graphfile.Graph, file, holds string, row func(t *graphfile.Table) error) error {
 	if _, err := os.Stat(r.path(file)); errors.Is(err, fs.ErrNotExist) {
 		g.Notef("no %s: the nodes have no %s", file, holds)
@@ -203,7 +203,7 @@ func (r ogbFolder) labels(g *graphfile.Graph) error {
 	return err
 }
 
-// split reads the first folder of split/, mostly the only one.
+// split reads the first folder of split/, often the only one.
 func (r ogbFolder) split(g *graphfile.Graph) error {
 	entries, err := os.ReadDir(r.path(splitFolder))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -93,7 +93,7 @@ func (f *torchFile) tensor(fields *pickle.Dict, field string) (*tensor, error) {
 	return &tensor{field: field, shape: t.Shape, kind: k, data: data, offset: t.Offset, stride: t.Strides}, nil
 }
 
-// within checks that elements lie in the storage, each once: else a small file could hold a tensor of any size.
+// within checks that elements lie in the storage, each once: else a small file could hold any tensor.
 func within(t *pickle.Tensor) error {
 	claim := fmt.Sprintf("a tensor of shape %v, strides %v, from %d", t.Shape, t.Strides, t.Offset)
 	elements := int64(1)

@@ -119,7 +119,7 @@ func (f *torchFile) pairs(g *graphfile.Graph, edges *tensor) error {
 		if i%(1<<20) == 0 && f.ctx.Err() != nil {
 			return f.Errorf("%w", ended.Err(f.ctx))
 		}
-		// Row 1 aggregates from row 0; undirected, that does not matter.
+		// Row 1 aggregates from row 0, if directed.
 		g.Pairs[i] = csr.Edge{Node: int32(edges.index(1, int64(i))), Neighbour: int32(edges.index(0, int64(i)))}
 	}
 	return nil

@@ -18,7 +18,7 @@ type Classes struct {
 	nulls int // nodes of class NaN or null
 }
 
-// Add returns the number of a class; [Unlabelled] for an empty name, NaN and null.
+// Add returns a class's number; [Unlabelled] for an empty name, NaN and null.
 func (c *Classes) Add(name []byte) int32 {
 	switch {
 	case len(name) == 0:
@@ -41,7 +41,7 @@ func (c *Classes) Add(name []byte) int32 {
 	return i
 }
 
-// AddNumber is Add for the text of an integer or NaN; ok is false for others.
+// AddNumber is Add for an integer or NaN as text; else ok is false.
 func (c *Classes) AddNumber(text string) (number int32, ok bool) {
 	name, whole := numberName(text)
 	if !whole {
@@ -50,7 +50,7 @@ func (c *Classes) AddNumber(text string) (number int32, ok bool) {
 	return c.Add([]byte(name)), true
 }
 
-// numberName returns a number as a class name, integers exactly, and whether it is an integer or NaN.
+// numberName returns a number as a class name, integers exactly; whole includes NaN.
 func numberName(text string) (name string, whole bool) {
 	if wholeText(text) {
 		return text, true
@@ -65,7 +65,7 @@ func numberName(text string) (name string, whole bool) {
 	return strconv.FormatFloat(x, 'f', -1, 64), math.IsNaN(x) || x == math.Trunc(x)
 }
 
-// wholeText reports whether text is an integer, of any size, as strconv.FormatInt would write it.
+// wholeText reports whether text is an integer of any size, as strconv.FormatInt writes it.
 func wholeText(text string) bool {
 	text = strings.TrimPrefix(text, "-")
 	return text != "" && digits(text) == len(text) && (text[0] != '0' || len(text) == 1)

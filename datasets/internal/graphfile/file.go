@@ -54,7 +54,7 @@ func Bytes(name string, content []byte) *File {
 // Close closes the file.
 func (f *File) Close() error { return f.close() }
 
-// TokenReader reads R for a decoder that keeps tokens whole, and fails on one of more than Most bytes (all of R, if
+// TokenReader reads R for a decoder that keeps tokens whole. It fails on a token of more than Most bytes (all of R, if
 // [TokenReader.Next] is never called).
 type TokenReader struct {
 	Ctx  context.Context

@@ -17,7 +17,7 @@ const (
 	MaxNodes = 1<<31 - 2
 	MaxWidth = 1 << 24 // columns of features: dense rows take memory for each
 	maxNotes = 20
-	// maxSplits limits mask columns: each takes memory per node.
+	// maxSplits limits mask columns, which take memory per node.
 	maxSplits = 100
 )
 
@@ -211,7 +211,7 @@ func (g *Graph) id(v int32) string {
 	return fmt.Sprintf("%.40q", g.IDs[v])
 }
 
-// ClaimError returns an error if a mere claim (what) makes more nodes than the edges make likely: each takes memory.
+// ClaimError returns an error if a mere claim (what) makes more nodes than the edges make likely.
 func ClaimError(what string, nodes int64, edges int) error {
 	most := min(int64(1_000_000)+16*int64(edges), MaxNodes)
 	if nodes < 0 || nodes > most {

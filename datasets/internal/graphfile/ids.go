@@ -2,8 +2,8 @@ package graphfile
 
 import "math"
 
-// IDs finds nodes by id. Once all are known, close numbers move to a table, ten times as fast as a map for ten million
-// edges' ends. The zero value is ready.
+// IDs finds nodes by id. Once all are known, close numbers move to a table, ten times as fast as a map on ten million
+// edges. The zero value is ready.
 type IDs struct {
 	names     map[string]int32
 	numbers   map[int64]int32

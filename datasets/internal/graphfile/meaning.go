@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Meaning is what a column of nodes means, by its name. Models learn only from a [Feature]: others reveal the class or
-// mean nothing.
+// Meaning is what a column's name means. Models learn only from a [Feature]: others reveal the class or mean nothing.
 type Meaning int
 
 const (
@@ -40,7 +39,7 @@ var namesOf = map[Meaning][]string{
 var why = map[Meaning]string{Class: "another class", TrainMask: "a mask", ValidationMask: "a mask", TestMask: "a mask",
 	otherMask: "a mask", id: "an id", rowNumber: "a row number", weight: "a weight", part: "a split"}
 
-// MeaningOf returns a name's meaning, ignoring case and an index in brackets.
+// MeaningOf returns a name's meaning, ignoring case and a bracketed index.
 func MeaningOf(name string) Meaning {
 	name = strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(name)))
 	if list, _, is := strings.Cut(name, "["); is && strings.HasSuffix(name, "]") {

@@ -34,8 +34,8 @@ type Columns struct {
 	Notes     []string // on columns left out
 }
 
-// Columns returns the meaning of a node table's columns, by their names and the first line: a column that begins with
-// text is no feature. The first existing name in labels is the class.
+// Columns returns the meaning of a node table's columns, by name and first line: a column that begins with text is no
+// feature. The first existing name in labels is the class.
 func (t *Table) Columns(labels ...string) (Columns, error) {
 	c := Columns{Label: Find(t.Header, labels...), Masks: [3]int{-1, -1, -1}}
 	var err error
@@ -71,7 +71,7 @@ func (t *Table) Columns(labels ...string) (Columns, error) {
 	return c, nil
 }
 
-// ScanNodes calls each for every line; label and masks may be empty. The next line overwrites the arguments.
+// ScanNodes calls each for every line; label and masks may be empty. The next line overwrites its arguments.
 func (t *Table) ScanNodes(c Columns, each func(id, label []byte, masks [3][]byte, features []float32) error) error {
 	row := make([]float32, len(c.Features))
 	field := func(column int) []byte {
@@ -192,7 +192,7 @@ const SparseLimit = 0.25
 // NewFeatures returns features without rows, for [Features.Add].
 func NewFeatures(width int) Features { return Features{Width: width, Offsets: []int64{0}} }
 
-// Add copies a row and returns its approximate bytes. Features turn from sparse to dense once mostly nonzero.
+// Add copies a row and returns its approximate bytes. Mostly nonzero features turn dense.
 func (f *Features) Add(row []float32) (bytes int64) {
 	f.Rows++
 	if f.Offsets == nil {
@@ -207,7 +207,7 @@ func (f *Features) Add(row []float32) (bytes int64) {
 	}
 	f.Offsets = append(f.Offsets, int64(len(f.Values)))
 	bytes = 8 + 8*int64(len(f.Values)-before)
-	// Twice the limit, to avoid flipping back and forth.
+	// Twice the limit, to avoid flipping back.
 	if f.Rows >= 64 && float64(len(f.Values)) > 2*SparseLimit*float64(f.Rows)*float64(f.Width) {
 		*f = f.ToDense()
 	}

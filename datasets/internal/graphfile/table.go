@@ -17,11 +17,11 @@ import (
 // maxLine allows a million fields of 16 characters.
 const maxLine = 16 << 20
 
-// maxBlank limits empty lines, which take almost no room when compressed.
+// maxBlank limits empty lines, which compress to almost nothing.
 const maxBlank = 1 << 20
 
-// Table reads a table without allocating per field. Fields may be quoted ("a, ""b""") but not span lines. It accepts
-// byte order marks, CRLF and blank lines.
+// Table reads a table without allocating per field. Fields may be quoted ("a, ""b""") but not span lines. Byte order
+// mark, CRLF and blank lines are accepted.
 type Table struct {
 	Name   string   // of the file, for errors
 	Header []string // column names
@@ -43,7 +43,7 @@ type Table struct {
 	err     error
 }
 
-// NewTable reads the header line. Once ctx is done, reads return its error.
+// NewTable reads the header line. Reads end with ctx's error.
 func NewTable(ctx context.Context, in *File) (*Table, error) {
 	t := &Table{Name: in.Name, in: in, ctx: ctx, comma: ',', newline: '\n', r: bufio.NewReaderSize(Text(in), 1<<18)}
 	t.findDialect()
@@ -85,7 +85,7 @@ func (t *Table) feature(field []byte) (float32, error) {
 	return ParseFeature(field)
 }
 
-// Take counts bytes that the caller is about to keep; see [memory.Budget].
+// Take counts bytes to be kept; see [memory.Budget].
 func (t *Table) Take(bytes int64) error {
 	if err := t.in.Take(bytes); err != nil {
 		return t.Errorf("%w", err)
@@ -167,7 +167,7 @@ func (t *Table) peek() bool {
 	return more
 }
 
-// notUTF8 names the first invalid byte: models could not be saved with such ids or classes.
+// notUTF8 names the first invalid byte: models could not save such ids or classes.
 func (t *Table) notUTF8(raw []byte) error {
 	at := 0
 	for at < len(raw) {

@@ -14,7 +14,7 @@ import (
 
 const maxMembers = 10_000
 
-// Zip is a zip file. Members are streamed; several may be open at once.
+// Zip is a zip file of streamed members; several may be open at once.
 type Zip struct {
 	*File
 	Members map[string]*zip.File
@@ -22,7 +22,7 @@ type Zip struct {
 	ctx context.Context
 }
 
-// NewZip reads a zip's members, whose names lose suffix. Once ctx is done, reads return its error.
+// NewZip lists a zip's members, without suffix. Reads end with ctx's error.
 func NewZip(ctx context.Context, in *File, kind, suffix string) (*Zip, error) {
 	z := &Zip{File: in, Members: map[string]*zip.File{}, ctx: ctx}
 	archive, err := zip.NewReader(in, in.Size)
@@ -47,7 +47,7 @@ func (z *Zip) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", z.Name, fmt.Errorf(format, args...))
 }
 
-// Take counts bytes that the caller is about to keep; see [memory.Budget].
+// Take counts bytes to be kept; see [memory.Budget].
 func (z *Zip) Take(bytes int64) error {
 	if err := z.File.Take(bytes); err != nil {
 		return z.Errorf("%w", err)
@@ -55,7 +55,7 @@ func (z *Zip) Take(bytes int64) error {
 	return nil
 }
 
-// Open starts reading a member. Its checksum is checked at its end.
+// Open starts reading a member, whose checksum is checked at its end.
 func (z *Zip) Open(m *zip.File) (io.ReadCloser, error) {
 	r, err := m.Open()
 	if err != nil {

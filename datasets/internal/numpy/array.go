@@ -18,7 +18,7 @@ const (
 	chunkSize = 64 << 10 // bytes decoded at a time
 )
 
-// Array streams an array. It does not allocate by the header's length; the caller may, as that many bytes exist.
+// Array streams an array. It never allocates by the header's length; the caller may, as that many bytes exist.
 type Array struct {
 	Header
 
@@ -127,7 +127,7 @@ func (a *Array) chunk(n int) ([]byte, int, error) {
 	return b, n, nil
 }
 
-// read decodes the next len(dst) elements; wrong says why decode stopped early.
+// read decodes the next len(dst) elements; wrong explains an early stop.
 func read[T any](a *Array, dst []T, decode func(b []byte, dst []T) int, wrong string) error {
 	for len(dst) > 0 {
 		begin := a.at

@@ -12,10 +12,10 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// maxDeflateRatio is how much deflate can shrink data: a member that claims more is lying.
+// maxDeflateRatio is deflate's largest: a member that claims more is lying.
 const maxDeflateRatio = 1032
 
-// Members beyond both limits are first unpacked, keeping nothing, to check their size.
+// Larger members are first unpacked, keeping nothing, to check their size.
 const (
 	plainDeflateRatio = 64
 	countFirst        = 64 << 20
@@ -27,7 +27,7 @@ type File struct {
 	counted map[string]bool // members whose size was checked
 }
 
-// Open opens a file. Once ctx is done, reads return its error.
+// Open opens a file. Reads end with ctx's error.
 func Open(ctx context.Context, path string) (*File, error) {
 	f, err := graphfile.Open(path)
 	if err != nil {
@@ -137,7 +137,7 @@ func (z *File) believe(f *zip.File, member string) error {
 	return nil
 }
 
-// Vector opens a member of one dimension and this length, any if negative. A number or a column counts.
+// Vector opens a member of one dimension and this length (negative: any). A number or a column counts.
 func (z *File) Vector(member string, length int64) (*Array, error) {
 	a, err := z.Open(member)
 	if err != nil {

@@ -101,7 +101,7 @@ func (p *unpickler) newType(name any) *numpy.Dtype {
 	return &t
 }
 
-// buildType reads a dtype's state: for plain numbers only the byte order matters.
+// buildType reads a dtype's state; for plain numbers only the byte order matters.
 func (p *unpickler) buildType(t *numpy.Dtype, state any) {
 	s, _ := state.(Tuple)
 	if len(s) < 2 {

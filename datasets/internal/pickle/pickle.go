@@ -63,7 +63,7 @@ func read(data []byte, torch bool) (value any, err error) {
 		case *Error:
 			value, err = nil, fault
 		default:
-			// No known input gets here; the fuzz test fails on any.
+			// No known input gets here; the fuzz test fails if one does.
 			value, err = nil, &Error{Offset: p.at, Err: fmt.Errorf("%w: %v", ErrMistake, fault)}
 		}
 	}()
@@ -287,7 +287,7 @@ func (p *unpickler) spend(bytes int) {
 	p.fail("this pickle's values take more than %s; those of a graph file need far less", memory.Text(maxMemory))
 }
 
-// floor is the stack height that opcodes must not go below until the last mark is popped.
+// floor is the lowest stack height for opcodes until the last mark is popped.
 func (p *unpickler) floor() int {
 	if n := len(p.marks); n > 0 {
 		return p.marks[n-1]

@@ -10,7 +10,7 @@ type (
 		Key      string
 		Elements int64
 	}
-	// Tensor is a view of a storage as claimed, not checked against it.
+	// Tensor is a view of a storage as claimed, unchecked.
 	Tensor struct {
 		Storage        *Storage
 		Offset         int64
