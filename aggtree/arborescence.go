@@ -33,7 +33,6 @@ type shape struct {
 
 func (s *shape) childrenOf(i int32) []int32 { return s.children[s.first[i]:s.first[i+1]] }
 
-// newShape returns a [*Fault] unless the candidate is an arborescence.
 func newShape(a Arborescence) (*shape, error) {
 	n := len(a.Base)
 	fault := func(nodes []int32, format string, arguments ...any) error {

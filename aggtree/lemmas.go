@@ -18,8 +18,8 @@ type counterexample struct {
 	Depth int
 	// Fault's walks start at Node (lemma 1 only).
 	Fault *Fault
-	// For lemma 2: Base's unmasked neighbours without a child, children's bases that are not such neighbours, and bases
-	// of several children.
+	// Missing lists Base's unmasked neighbours without a child, Extra the children's bases that are not such
+	// neighbours, Repeated the bases of several children (lemma 2 only).
 	Missing, Extra, Repeated []int32
 }
 

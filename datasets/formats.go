@@ -172,7 +172,7 @@ func fromFile(l *graphfile.Graph, name, source string) (*Graph, error) {
 	return g, nil
 }
 
-// nameFeatures drops ambiguous names.
+// nameFeatures keeps names only if all differ.
 func (g *Graph) nameFeatures(names []string) {
 	if len(slices.Compact(slices.Sorted(slices.Values(names)))) == len(names) {
 		g.FeatureNames = names

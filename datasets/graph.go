@@ -57,7 +57,7 @@ func (g *Graph) edges() int64 {
 // NumClasses returns the number of classes.
 func (g *Graph) NumClasses() int { return len(g.Classes) }
 
-// CheckTrainable returns an error below two classes or without features.
+// CheckTrainable returns an error if g has fewer than two classes or no features.
 func (g *Graph) CheckTrainable() error {
 	switch n := g.NumClasses(); {
 	case n < 2:

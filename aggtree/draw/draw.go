@@ -28,7 +28,7 @@ type Options struct {
 	// ID is the SVG's id and its ids' prefix, unique on a page; "" means aggtree.
 	ID string
 
-	// For tests.
+	// Drawing limits, for tests.
 	children int // per node, including the one that replaces others; 0 means 12; at least 2
 	nodes    int // of the tree; 0 means 150; at least 2
 }

@@ -157,7 +157,7 @@ type described struct {
 	Licence  string      `json:"licence,omitempty"`
 	Homepage string      `json:"homepage,omitempty"`
 	Files    []fileState `json:"files,omitempty"`
-	// Beforehand lists quantities of a 10 % training split; Masking, the effect of masking they predict.
+	// Beforehand lists quantities of a 10 % training split; Masking is the effect of masking that they predict.
 	Beforehand string `json:"beforehand,omitempty"`
 	Masking    string `json:"masking,omitempty"`
 }

@@ -196,7 +196,6 @@ func syncDir(dir string) error {
 	return d.Close()
 }
 
-// validatorFile holds the server's version tag of a part.
 func validatorFile(part string) string { return part + ".version" }
 
 func writeValidator(part, validator string) error {

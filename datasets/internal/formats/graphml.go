@@ -102,7 +102,6 @@ func (w *graphML) each(what func(xml.StartElement) error) error {
 	}
 }
 
-// text returns the open element's text, and whether it has children.
 func (w *graphML) text() (text string, nested bool, err error) {
 	var b strings.Builder
 	for depth := 1; depth > 0; {

@@ -23,7 +23,6 @@ type kind struct {
 	brain bool // bfloat16, the upper half of a float32, which numpy lacks
 }
 
-// kinds maps storages to numpy's types.
 var kinds = map[string]string{"Float": "<f4", "Double": "<f8", "Half": "<f2", "BFloat16": "<u2",
 	"Long": "<i8", "Int": "<i4", "Short": "<i2", "Char": "|i1", "Byte": "|u1", "Bool": "|b1"}
 

@@ -28,7 +28,7 @@ type Builder struct {
 
 	in      *File
 	g       Graph
-	index   map[string]int32 // numbers of ids, in order of appearance, in edges too
+	index   map[string]int32 // each id's number, by first appearance, even in an edge
 	ids     []string         // by number
 	numbers []int32          // each id's node; -1: only in edges
 	names   map[string]int32
@@ -37,11 +37,11 @@ type Builder struct {
 	entries []entry
 	offsets []int64       // [nodes+1] into entries
 	classes []string      // names that may be the class
-	class   []classColumn // one per classes
+	class   []classColumn // one per name in classes
 	chosen  string        // class named by the user; "": any
 	split   int           // [Choice].Mask
 	taken   string
-	masks   [3][][]int32 // per set and split, the nodes
+	masks   [3][][]int32 // nodes per set and split
 	found   int          // class names in the row, as bits
 }
 

@@ -12,7 +12,6 @@ import (
 	"nodemask/csr"
 )
 
-// Limits of all formats.
 const (
 	MaxNodes = 1<<31 - 2
 	MaxWidth = 1 << 24 // columns of features: dense rows take memory for each

@@ -12,10 +12,10 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// maxDeflateRatio is deflate's largest: a member that claims more is lying.
+// maxDeflateRatio is deflate's largest ratio: a member that claims more is lying.
 const maxDeflateRatio = 1032
 
-// Larger members are first unpacked, keeping nothing, to check their size.
+// Members above both are first unpacked, keeping nothing, to check their size.
 const (
 	plainDeflateRatio = 64
 	countFirst        = 64 << 20
