@@ -65,7 +65,7 @@ func (c *checker) check(from int32, hops int, cut bool) error {
 	return nil
 }
 
-// step appends to the slice below the nodes that continue a path by one hop.
+// step extends below by the nodes that continue a path by one hop.
 func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, error) {
 	base := c.shape.Base[nodes[0]]
 	want := c.neighbours(base)

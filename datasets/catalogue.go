@@ -253,7 +253,7 @@ const (
 )
 
 // npzInfos lists the heterophilous benchmark, with ten splits per graph, and the gnn-benchmark collection. Homophily is
-// measured or the authors'.
+// measured if we had the file, else as its authors state it.
 func npzInfos() []Info {
 	yandex := func(name, kind, description, file string, nodes int, edges int64, features, classes int, homophily float64,
 		f File) Info {

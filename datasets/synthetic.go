@@ -18,7 +18,7 @@ import (
 // SBMOptions describes the graph of [SBM]. The zero value is a small graph of four classes.
 type SBMOptions struct {
 	Nodes      int     // 0 means 1,000
-	Classes    int     // 0 means 4; every class has Nodes/Classes nodes, within one
+	Classes    int     // 0 means 4, of equal size within one node
 	MeanDegree float64 // 0 means 10
 	// Homophily is the share of edges within a class, up to 1; 0 means 0.80. To get none, pass a tiny share such as
 	// 1e-12.

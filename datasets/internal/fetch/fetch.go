@@ -155,7 +155,7 @@ func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 		if err := errors.Join(os.Remove(part), removeIfThere(validatorFile(part))); err != nil {
 			return err
 		}
-		// An earlier run's part may be to blame: start once more.
+		// An earlier run's part may be to blame: restart once.
 		if restarted {
 			return fmt.Errorf("%s: %s: SHA-256 of what the server sent is %s: expected %s. Nothing was kept. Another network "+
 				"or another server may help", path, source.URL, sum, want)
