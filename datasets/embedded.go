@@ -13,7 +13,7 @@ import (
 	"nodemask/csr"
 )
 
-// Sources: see SOURCES.md.
+// SOURCES.md names the sources.
 //
 //go:embed embedded/*.bin
 var embedded embed.FS

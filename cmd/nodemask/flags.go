@@ -117,7 +117,7 @@ func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *record.Sto
 }
 
 func sayLeft(w io.Writer, why error) {
-	_ = say(w, "%s", plain(why.Error())) // also returned
+	_ = say(w, "%s", plain(why.Error())) // also returned as an error
 	_ = say(w, "all other trials run now; the exit code will be 1")
 }
 

@@ -199,7 +199,7 @@ func fileError(flag, file string, err error) error {
 	return fmt.Errorf("--%s %s: %w", flag, file, path.Err)
 }
 
-// flagError names the likely flag or expected value, not Go's function.
+// flagError names the likely flag or the expected value, not the failed Go function.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {

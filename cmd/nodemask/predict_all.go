@@ -94,7 +94,7 @@ func openModelAndGraph(ctx context.Context, notes io.Writer, model, data, dataDi
 	return m, g, err
 }
 
-// layerOf returns an output's index: one per layer, then any logits.
+// layerOf returns an output's index. Outputs are one per layer and, with a readout, the logits.
 func layerOf(text string, layers, outputs int) (int, error) {
 	switch text {
 	case "logits":

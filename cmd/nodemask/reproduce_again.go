@@ -200,7 +200,8 @@ func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place
 	}
 }
 
-// ofProgram reports whether a record's graph is embedded; with readings, judged by its split.
+// ofProgram reports whether a record's graph is embedded in the program; a record with readings shows that only by its
+// split.
 func ofProgram(ctx context.Context, r record.Record) bool {
 	if at, err := datasets.Locate(r.Data, datasets.OpenOptions{}); err != nil || at.String() != "embedded" {
 		return false

@@ -258,7 +258,8 @@ func laterF1(x train.Experiment, r *train.Result) (best float64, late bool) {
 	return best, x.Parameters.StopOn != hyper.StopOnF1 && best >= r.Validation.MacroF1+lateGain
 }
 
-// stoppedEarly names trials with a late [laterF1], as when the loss is lowest before the model predicts well.
+// stoppedEarly names trials that got far better after the kept epoch, as when the loss is lowest before the model
+// predicts well.
 func stoppedEarly(x train.Experiment, results []*train.Result) string {
 	var seeds, epochs []string
 	kept, later := 0.0, 0.0

@@ -1,5 +1,5 @@
-// Package formats reads graphs from GraphML, node-link JSON, torch.save and the Open Graph Benchmark. Readers end with
-// their context's error.
+// Package formats reads graphs from GraphML, node-link JSON, torch.save and the Open Graph Benchmark. Once a context is
+// done, readers return its error.
 package formats
 
 import (

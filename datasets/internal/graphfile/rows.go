@@ -25,7 +25,7 @@ func Find(columns []string, wanted ...string) int {
 	return -1
 }
 
-// Columns assigns a node table's columns; -1 means missing.
+// Columns holds the column numbers of a node table; -1 means missing.
 type Columns struct {
 	ID, Label int
 	Masks     [3]int // of the own split's sets

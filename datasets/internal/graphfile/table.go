@@ -43,7 +43,7 @@ type Table struct {
 	err     error
 }
 
-// NewTable reads the header line. Reads end with ctx's error.
+// NewTable reads the header line. Once ctx is done, reads return its error.
 func NewTable(ctx context.Context, in *File) (*Table, error) {
 	t := &Table{Name: in.Name, in: in, ctx: ctx, comma: ',', newline: '\n', r: bufio.NewReaderSize(Text(in), 1<<18)}
 	t.findDialect()
@@ -85,7 +85,7 @@ func (t *Table) feature(field []byte) (float32, error) {
 	return ParseFeature(field)
 }
 
-// Take counts bytes to be kept; see [memory.Budget].
+// Take counts bytes that the caller is about to keep; see [memory.Budget].
 func (t *Table) Take(bytes int64) error {
 	if err := t.in.Take(bytes); err != nil {
 		return t.Errorf("%w", err)

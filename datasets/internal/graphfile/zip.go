@@ -22,7 +22,7 @@ type Zip struct {
 	ctx context.Context
 }
 
-// NewZip lists a zip's members, without suffix. Reads end with ctx's error.
+// NewZip lists a zip's members, without suffix. Once ctx is done, reads return its error.
 func NewZip(ctx context.Context, in *File, kind, suffix string) (*Zip, error) {
 	z := &Zip{File: in, Members: map[string]*zip.File{}, ctx: ctx}
 	archive, err := zip.NewReader(in, in.Size)
@@ -47,7 +47,7 @@ func (z *Zip) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", z.Name, fmt.Errorf(format, args...))
 }
 
-// Take counts bytes to be kept; see [memory.Budget].
+// Take counts bytes that the caller is about to keep; see [memory.Budget].
 func (z *Zip) Take(bytes int64) error {
 	if err := z.File.Take(bytes); err != nil {
 		return z.Errorf("%w", err)

@@ -30,7 +30,7 @@ type Array struct {
 	buf    []byte
 }
 
-// newArray reads a header; size includes it.
+// newArray reads a header; size counts all bytes, header included.
 func newArray(r io.Reader, size int64, where string) (*Array, error) {
 	a := &Array{where: where, r: r}
 	head := make([]byte, 12)

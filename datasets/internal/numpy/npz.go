@@ -27,7 +27,7 @@ type File struct {
 	counted map[string]bool // members whose size was checked
 }
 
-// Open opens a file. Reads end with ctx's error.
+// Open opens a file. Once ctx is done, reads return its error.
 func Open(ctx context.Context, path string) (*File, error) {
 	f, err := graphfile.Open(path)
 	if err != nil {
