@@ -246,7 +246,6 @@ func Generated(name string) (Info, bool) {
 // Memory returns the approximate bytes of a graph of these sizes with dense features.
 func (i Info) Memory() int64 { return int64(i.Nodes)*(64+4*int64(i.Features)) + 8*i.Edges }
 
-// Collections that publish a graph as one npz file.
 const (
 	yandexURL    = "https://github.com/yandex-research/heterophilous-graphs/raw/main/data/"
 	benchmarkURL = "https://github.com/shchur/gnn-benchmark/raw/master/data/npz/"

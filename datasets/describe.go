@@ -289,7 +289,6 @@ func (v *View) String() string {
 		grouped(len(v.Train.Nodes)), grouped(len(v.Validation.Nodes)), grouped(len(v.Test.Nodes)))
 }
 
-// grouped writes thousands apart: 1,039.
 func grouped[N int | int64](n N) string {
 	digits := strconv.FormatInt(int64(n), 10)
 	var b strings.Builder

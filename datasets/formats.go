@@ -133,7 +133,7 @@ func base(path string) string {
 	return filepath.Base(path)
 }
 
-// readSingle reads and closes a file by its extension; an unknown one as npz.
+// readSingle reads an unknown extension as npz.
 func readSingle(ctx context.Context, f *graphfile.File) (*Graph, error) {
 	read := single[extension(f.Name)]
 	if read == nil {

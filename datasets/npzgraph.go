@@ -93,7 +93,7 @@ func readNPZ(z npzReader, path string, choice graphfile.Choice) (*Graph, error) 
 	return g, err
 }
 
-// adjacency reads the gnn-benchmark layout's edges; call its result with the finished graph.
+// adjacency reads the edges; call its result with the finished graph.
 func (z npzReader) adjacency(l *graphfile.Graph, _ npzLayout) (func(*Graph), error) {
 	rows, columns, err := z.shape("adj_shape")
 	if err != nil {
@@ -150,7 +150,7 @@ func (z npzReader) edgeList(l *graphfile.Graph, layout npzLayout) (func(*Graph),
 	return nil, nil
 }
 
-// labels reads a class per node, number or text. Numbers index classNames if that exists.
+// labels reads a class per node. Numbers index classNames if that exists.
 func (z npzReader) labels(l *graphfile.Graph, member, classNames string) error {
 	a, err := z.Vector(member, int64(l.Nodes))
 	if err != nil {

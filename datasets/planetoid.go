@@ -220,7 +220,6 @@ func (r *planetoidReader) testIndex(first, rows, nodes int) ([]int, error) {
 	return places, wrong
 }
 
-// assemble appends test's rows to all's in the order of places; -1 gives an empty row.
 func assemble(all, test Features, allLabels, testLabels []int32, places []int) (Features, []int32) {
 	f := Features{Rows: all.Rows + len(places), Width: all.Width}
 	f.Offsets = slices.Clone(all.Offsets)

@@ -26,8 +26,8 @@ const (
 // million directed edges, 602 dense features and 41 equal classes. Nodes scale linearly; the mean degree stays 492.
 // Scores on it say nothing about Reddit's.
 //
-// Weights are lognormal: at scale 1 the median degree is 318, the largest 21,137 (seed 1). No pair is drawn twice: at
-// scales 0.02, 0.05, 0.1 and 1 directed edges are within 10 of the target. Three edges in four should be inside a
+// Weights are lognormal: at scale 1 the median degree is 318, the largest 21,137 (seed 1). No pair is drawn twice:
+// directed edges are within 10 of the target at scales 0.02, 0.05, 0.1 and 1. Three edges in four should be inside a
 // class, but at most half of such pairs are used: the share is 0.75 at scale 1, 0.43 at 0.1, 0.21 at 0.05 and 0.08 at
 // 0.02.
 //
@@ -186,7 +186,7 @@ func cumulate(weights []float64) cumulated {
 
 func (c cumulated) sum(begin, end int) float64 { return c.upTo[end] - c.upTo[begin] }
 
-// draw returns an index from begin to end-1, which must not be empty.
+// draw returns an index from begin to end-1; begin < end.
 func (c cumulated) draw(source *rand.PCG, begin, end int) int {
 	x := c.upTo[begin] + float64(source.Uint64()>>11)*0x1p-53*c.sum(begin, end)
 	i := max(begin, int(c.cell[min(int(x/c.width), len(c.cell)-1)]))

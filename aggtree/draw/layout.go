@@ -174,7 +174,6 @@ func (d *tidy) executeShifts(v int32) {
 	}
 }
 
-// apportion moves v's subtree right of its left siblings' subtrees, along their outlines.
 func (d *tidy) apportion(v, left int32) {
 	parent := d.Parent[v]
 	inRight, outRight, inLeft, outLeft := v, v, left, d.firstOf(parent)

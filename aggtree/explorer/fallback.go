@@ -15,7 +15,6 @@ import (
 
 const fallbackLimit = 100_000
 
-// firstTree returns the tree for pages without scripts, with fewer hops if too large.
 func firstTree(g *csr.Graph, root int32, hops int, mask []bool) (*aggtree.Tree, error) {
 	for {
 		tree, err := aggtree.Build(context.Background(), g, root, hops, aggtree.Options{Mask: mask, Limit: fallbackLimit})

@@ -157,7 +157,7 @@ func openBackend(w io.Writer, id string) (*backend.Backend, error) {
 	return b, nil
 }
 
-// axisFlag is an axis's flag, or a name for --set. apply is nil if not given.
+// axisFlag is an axis's flag, or a name for --set; apply is nil if not given.
 type axisFlag struct {
 	record.Axis
 	text  string

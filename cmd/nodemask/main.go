@@ -187,7 +187,6 @@ func plain(text string) string {
 	return strings.Join(parts, "; ")
 }
 
-// fileError names the file's flag, not the system call.
 func fileError(flag, file string, err error) error {
 	var path *fs.PathError
 	if !errors.As(err, &path) || path.Path != file {

@@ -101,7 +101,7 @@ func (f *runFlags) againOf(c *cobra.Command, name string) error {
 	})
 }
 
-// rerun reruns records' trials and prints how each compares. next ends with io.EOF.
+// rerun prints how each record's new trial compares. next ends with io.EOF.
 func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place string, err error)) error {
 	most, err := memory.Parse(f.memory)
 	if err != nil {

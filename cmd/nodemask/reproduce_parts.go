@@ -395,7 +395,6 @@ func (r partRun) runTuned(design judge.Design) error {
 	}
 }
 
-// tuned returns a comparison's state, and the next batch with its stage, model by model.
 func (r partRun) tuned(design judge.Design) (all []judge.Tuned, next judge.Batch, stage string,
 	err error) {
 	results, earliest := r.results(), 0

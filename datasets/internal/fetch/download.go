@@ -22,7 +22,7 @@ import (
 // maxDownload limits files of unknown size.
 const maxDownload = 16 << 30
 
-// errFinal marks an error that retrying cannot mend.
+// errFinal marks an error not to retry.
 type errFinal struct{ error }
 
 func (e errFinal) Unwrap() error { return e.error }
@@ -231,7 +231,7 @@ func diskError(file, kept string, err error) error {
 	return errFinal{err}
 }
 
-// continues checks that an answer starts at have, and returns the total size or -1.
+// continues returns the total size, or -1, of an answer that starts at have.
 func continues(resp *http.Response, have int64) (int64, error) {
 	text := resp.Header.Get("Content-Range")
 	var begin, end int64

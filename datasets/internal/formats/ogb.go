@@ -100,7 +100,6 @@ func (r ogbFolder) each(file string, columns int, row func(t *graphfile.Table) e
 	return t.Err()
 }
 
-// perNode calls row for each node's line, and notes a missing file.
 func (r ogbFolder) perNode(g *graphfile.Graph, file, holds string, row func(t *graphfile.Table) error) error {
 	if _, err := os.Stat(r.path(file)); errors.Is(err, fs.ErrNotExist) {
 		g.Notef("no %s: the nodes have no %s", file, holds)

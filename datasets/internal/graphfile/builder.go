@@ -198,7 +198,6 @@ func (b *Builder) setSplits() error {
 	return b.g.SetMasks(masks, b.split)
 }
 
-// addClass takes the value if the attribute may be the class, and reports whether it may.
 func (b *Builder) addClass(name, value string) (bool, error) {
 	i := slices.IndexFunc(b.classes, func(c string) bool { return strings.EqualFold(c, name) })
 	if i < 0 {

@@ -65,7 +65,6 @@ func numberName(text string) (name string, whole bool) {
 	return strconv.FormatFloat(x, 'f', -1, 64), math.IsNaN(x) || x == math.Trunc(x)
 }
 
-// wholeText reports whether text is an integer of any size, as strconv.FormatInt writes it.
 func wholeText(text string) bool {
 	text = strings.TrimPrefix(text, "-")
 	return text != "" && digits(text) == len(text) && (text[0] != '0' || len(text) == 1)
@@ -154,7 +153,6 @@ func plain(names []string) []string {
 	return same
 }
 
-// classOrder sorts by value if all names are numbers, else naturally: "class 2" before "class 10".
 func classOrder(names []string) func(a, b string) int {
 	values := make(map[string]float64, len(names))
 	for _, name := range names {

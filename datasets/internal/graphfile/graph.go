@@ -101,7 +101,6 @@ func (g *Graph) SetSplit(what string, is bool, splits ...[3][]int32) {
 	}
 }
 
-// sound drops a split's unlabelled nodes and counts them, or returns its fault.
 func (g *Graph) sound(sets *[3][]int32) (unlabelled int, fault string) {
 	names := [3]string{"train", "validation", "test"}
 	in := make([]uint8, g.Nodes)

@@ -148,7 +148,6 @@ func half(bits uint16) float32 {
 	return math.Float32frombits(math.Float32bits(v) | sign)
 }
 
-// ints fills dst up to the first element that is no int64, and returns how many.
 func (t Dtype) ints(b []byte, dst []int64) int {
 	little := t.Order == binary.LittleEndian
 	switch {
@@ -180,7 +179,6 @@ func (t Dtype) ints(b []byte, dst []int64) int {
 	return len(dst)
 }
 
-// float32s fills dst up to the first element not finite in 32 bits, and returns how many.
 func (t Dtype) float32s(b []byte, dst []float32) int {
 	little := t.Order == binary.LittleEndian
 	switch {
