@@ -23,13 +23,12 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// openOptions are how commands open data sets: with all formats that there are.
 func openOptions(dir string) datasets.OpenOptions {
 	return datasets.OpenOptions{Dir: dir}
 }
 
-// checkDataDir returns an error if a folder that --data-dir names does not have the files of the data set: those found
-// elsewhere may be others, and Planetoid's Cora has other splits than the embedded one.
+// checkDataDir returns an error if --data-dir lacks the data set's files: other copies may have other splits, as
+// Planetoid's Cora has.
 func checkDataDir(name, dir string) error {
 	at, err := datasets.Locate(name, openOptions(dir))
 	if err != nil || dir == "" || len(at.Info.Files) == 0 {
@@ -43,7 +42,6 @@ func checkDataDir(name, dir string) error {
 		"that holds it, or no --data-dir, which reads the one at hand (%[4]s)", dir, at.Info.Files[0].Name, at.Info.Name, at)
 }
 
-// openGraph opens a data set and says on w what its reader left out or took otherwise than it stands there.
 func openGraph(ctx context.Context, w io.Writer, name, dir string) (*datasets.Graph, error) {
 	if err := checkDataDir(name, dir); err != nil {
 		return nil, err
@@ -53,12 +51,11 @@ func openGraph(ctx context.Context, w io.Writer, name, dir string) (*datasets.Gr
 		return nil, dataError(err)
 	}
 	for _, remark := range g.Remarks() {
-		_ = say(w, "%s: %s", g.Name, remark) // notes may get lost
+		_ = say(w, "%s: %s", g.Name, remark) // best effort
 	}
 	return g, nil
 }
 
-// dataError marks an unknown name of a data set as misuse.
 func dataError(err error) error {
 	var name *datasets.NameError
 	if errors.As(err, &name) {
@@ -71,7 +68,6 @@ func dataError(err error) error {
 	return err
 }
 
-// match puts features into the order in which a model was trained on them, and writes to notes if it was another.
 func match(m *cached.Model, names []string, f datasets.Features, file string,
 	notes io.Writer) (datasets.Features, error) {
 	f, moved, err := m.Match(names, f, file)
@@ -82,20 +78,18 @@ func match(m *cached.Model, names []string, f datasets.Features, file string,
 	return f, err
 }
 
-// Flags that name what is written, and what is read, of every command. No output may be one of the inputs, whatever
-// link leads there.
+// Flags of files that commands write and read. No output may be an input, even through links.
 var (
 	outputFlags = []string{"output", "save-model", "save-cache"}
 	inputFlags  = []string{"again", "cache", "data", "data-dir", "edges", "model", "nodes", "results"}
 )
 
-// inputsOf lists the files that a command may read for a flag with this value.
 func inputsOf(flag, value, dataDir string) []string {
 	switch {
 	case flag == "data":
 		return graphFiles(value, dataDir)
-	case flag == "data-dir", // of which --data reads
-		flag == "model" && slices.Contains(hyper.Models(), value): // train's is a name
+	case flag == "data-dir", // --data reads from it
+		flag == "model" && slices.Contains(hyper.Models(), value): // train's --model is a name
 		return nil
 	case flag == "results":
 		return slices.DeleteFunc(filesBelow(value), func(path string) bool { return filepath.Ext(path) != ".jsonl" })
@@ -103,7 +97,7 @@ func inputsOf(flag, value, dataDir string) []string {
 	return []string{value}
 }
 
-// checkOutputs returns an error if one of a command's outputs is one of its inputs, or another output.
+// checkOutputs returns an error if an output is an input or another output.
 func checkOutputs(c *cobra.Command, _ []string) error {
 	value := func(flag string) string {
 		if f := c.Flags().Lookup(flag); f != nil {
@@ -111,7 +105,7 @@ func checkOutputs(c *cobra.Command, _ []string) error {
 		}
 		return ""
 	}
-	var named []string // flags of outputs
+	var named []string
 	for _, name := range outputFlags {
 		output := value(name)
 		if output == "" {
@@ -127,7 +121,7 @@ func checkOutputs(c *cobra.Command, _ []string) error {
 		}
 		named = append(named, name)
 		for _, flag := range inputFlags {
-			if value(flag) == "" || wholefile.Replaces(output, output) == "" { // a file that is not there is no input
+			if value(flag) == "" || wholefile.Replaces(output, output) == "" { // a missing file is no input
 				continue
 			}
 			if input := wholefile.Replaces(output, inputsOf(flag, value(flag), value("data-dir"))...); input != "" {
@@ -139,8 +133,8 @@ func checkOutputs(c *cobra.Command, _ []string) error {
 	return nil
 }
 
-// graphFiles lists what a reader may open of a graph: files of nodes and edges in a folder that has them, as other
-// files there are not read, and else all of a folder.
+// graphFiles lists the files that a reader may open: only those of nodes and edges in a folder that has nodes.*, else
+// all.
 func graphFiles(name, dataDir string) []string {
 	at, err := datasets.Locate(name, openOptions(dataDir))
 	if err != nil {
@@ -163,7 +157,7 @@ func graphFiles(name, dataDir string) []string {
 	return slices.DeleteFunc(all, func(path string) bool { return !part(path, "nodes") && !part(path, "edges") })
 }
 
-// filesBelow lists a file, or all files in a folder and those in it.
+// filesBelow returns a file's own path, or all files under a folder, recursively.
 func filesBelow(path string) (files []string) {
 	if path == "" {
 		return nil
@@ -180,7 +174,6 @@ func filesBelow(path string) (files []string) {
 	return files
 }
 
-// writeFile writes a file as a whole or not at all.
 func writeFile(path string, write func(io.Writer) error) error {
 	if err := wholefile.Write(path, 0o644, write); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
@@ -188,12 +181,11 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// writeBytes is [writeFile] of what is in memory.
 func writeBytes(path string, content []byte) error {
 	return writeFile(path, func(w io.Writer) error { _, err := w.Write(content); return err })
 }
 
-// checkEnding returns an error unless a file's name ends in one of these, whatever the case; "" is none.
+// checkEnding returns an error unless output ends in one of endings, in any case, or is "".
 func checkEnding(output string, endings ...string) error {
 	if output != "" && !slices.Contains(endings, strings.ToLower(filepath.Ext(output))) {
 		return misusef("--output %s: expected a name that ends in %s", output, strings.Join(endings, " or "))
@@ -201,7 +193,6 @@ func checkEnding(output string, endings ...string) error {
 	return nil
 }
 
-// writeTable writes rows, the header first, as CSV to a file, or to standard output.
 func writeTable(c *cobra.Command, rows iter.Seq[[]string], output string) error {
 	write := func(w io.Writer, field func(string) string) error {
 		out := csv.NewWriter(whileWanted{c.Context(), w})
@@ -224,7 +215,7 @@ func writeTable(c *cobra.Command, rows iter.Seq[[]string], output string) error 
 	})
 }
 
-// shown returns a text of a file as a terminal may show it: characters that would command it are U+FFFD.
+// shown replaces characters that would control a terminal by U+FFFD.
 func shown(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
@@ -234,7 +225,6 @@ func shown(text string) string {
 	}, text)
 }
 
-// whileWanted writes until a context ends.
 type whileWanted struct {
 	ctx context.Context
 	io.Writer
@@ -247,7 +237,6 @@ func (w whileWanted) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// checkOutput is [checkWritable] of --output; "" is the terminal.
 func checkOutput(file string) error {
 	if file == "" {
 		return nil
@@ -255,7 +244,7 @@ func checkOutput(file string) error {
 	return checkWritable("output", file)
 }
 
-// checkWritable returns an error unless a flag's file can be written, as far as can be told before.
+// checkWritable returns an error if a flag's file evidently cannot be written.
 func checkWritable(flag, file string) error {
 	name, folder := "--"+flag+" "+file, filepath.Dir(file)
 	if !isFolder(folder) {
@@ -264,7 +253,7 @@ func checkWritable(flag, file string) error {
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		return misusef("%s: this is a folder: expected a file", name)
 	} else if err == nil && !info.Mode().IsRegular() {
-		return nil // a device or pipe is written to as it is
+		return nil // devices and pipes are written directly
 	}
 	probe, err := os.CreateTemp(folder, ".nodemask-*")
 	if err == nil {
@@ -276,7 +265,6 @@ func checkWritable(flag, file string) error {
 	return nil
 }
 
-// sameFolder reports whether both are there, and one folder.
 func sameFolder(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {

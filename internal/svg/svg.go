@@ -1,4 +1,4 @@
-// Package svg has what all drawings share: their sheet, colours for light and dark pages, and safe text.
+// Package svg holds what all drawings share: the sheet, colours for light and dark pages, and safe text.
 package svg
 
 import (
@@ -15,9 +15,9 @@ const Ink = "currentColor"
 // Colour is a CSS colour on a light page and on a dark page.
 type Colour struct{ Light, Dark string }
 
-// Palette has blue, vermilion, bluish green, reddish purple, orange, sky blue and yellow of Okabe and Ito, which the
-// colour-blind can tell apart. Their contrast is 3:1 or more: the light shades on white, the dark ones on #121212.
-// Okabe and Ito's black is [Ink].
+// Palette holds Okabe and Ito's blue, vermilion, bluish green, reddish purple, orange, sky blue and yellow, which the
+// colour-blind can tell apart, at a contrast of 3:1 or more: light shades on white, dark ones on #121212. Their black
+// is [Ink].
 var Palette = []Colour{
 	{"#0072B2", "#4AA3DF"},
 	{"#D55E00", "#E8742A"},
@@ -35,7 +35,7 @@ func light(colour int) string {
 	return Palette[colour].Light
 }
 
-// Fill returns the attributes that fill a shape with a colour of [Palette], or with [Ink] behind the last.
+// Fill returns the attributes that fill a shape with a colour of [Palette], or with [Ink] beyond the last.
 func Fill(colour int) string { return fmt.Sprintf(`class="fill%d" fill="%s"`, colour, light(colour)) }
 
 // Stroke returns the attributes that draw a line in such a colour.
@@ -43,7 +43,7 @@ func Stroke(colour int, width float64) string {
 	return fmt.Sprintf(`class="line%d" stroke="%s" stroke-width="%s" fill="none"`, colour, light(colour), Px(width))
 }
 
-// Px returns a length to a hundredth of a pixel.
+// Px returns a length, rounded to a hundredth of a pixel.
 func Px(v float64) string {
 	return strconv.FormatFloat(math.Round(100*v)/100+0, 'f', -1, 64) // +0: no -0
 }
@@ -53,11 +53,11 @@ type Sheet struct {
 	ID, Title, Description string
 	Colours                []int
 	Width, Height          float64 // in CSS pixels
-	Scrolls                bool    // where it is too wide, instead of shrinking
+	Scrolls                bool    // where too wide, scroll instead of shrinking
 }
 
-// SVG returns the drawing of shapes, elements of SVG. It takes its colours from the page, or as a file from the
-// reader's choice of light or dark.
+// SVG returns the drawing of shapes (SVG elements). Its colours follow the page or, in a file, the reader's choice of
+// light or dark.
 func (s Sheet) SVG(shapes string) []byte {
 	var b strings.Builder
 	id, title, style := ElementID(s.ID), Plain(s.Title), "max-width:100%"
@@ -74,7 +74,7 @@ func (s Sheet) SVG(shapes string) []byte {
 	fmt.Fprintf(&b, "fill=\"%s\" font-size=\"12\" font-family=\"%s\">\n", Ink, FontFamily)
 	fmt.Fprintf(&b, "<title id=\"%s-title\">%s</title>\n", id, Escape(title))
 	fmt.Fprintf(&b, "<desc id=\"%s-desc\">%s</desc>\n", id, Escape(s.Description))
-	// By itself the drawing is the root and has no text around it to take the colour from.
+	// A standalone drawing has no surrounding text to take its colour from.
 	fmt.Fprintf(&b, "<style>\n#%s:root{color:#1a1a1a;color-scheme:light dark}\n", id)
 	fmt.Fprintf(&b, "@media (prefers-color-scheme:dark){\n#%s:root{color:#e6e6e6;background:#121212}\n", id)
 	for i, colour := range Palette {
