@@ -20,7 +20,7 @@ import (
 type Model struct {
 	// Saved holds weights, settings and class names.
 	Saved *cached.Model
-	// Trained holds the trial's scores, history and split; nil for a loaded model.
+	// Trained holds the trial's scores, history and split; nil if loaded.
 	Trained *train.Result
 
 	cache     *cached.Cache
@@ -32,10 +32,10 @@ type Model struct {
 	predictor *cached.Predictor // nil until needed
 }
 
-// LoadModel reads a model and its cache from a file of [Model.Save]. Close it after use.
+// LoadModel reads a model and its cache from a file written by [Model.Save]. Close it after use.
 func LoadModel(path string) (*Model, error) { return loaded(path, cached.LoadModel) }
 
-// LoadOwn is [LoadModel] for a model of your own layers, as given to [Own]: the file holds only weights.
+// LoadOwn is [LoadModel] for a custom model, the one given to [Own]: the file holds only weights.
 func LoadOwn(path string, own nmgnn.Model) (*Model, error) {
 	return loaded(path, func(path string) (*cached.Model, error) { return cached.LoadOwn(path, own) })
 }
@@ -52,12 +52,11 @@ func loaded(path string, load func(path string) (*cached.Model, error)) (*Model,
 	return &Model{Saved: saved, cache: cache}, nil
 }
 
-// Save writes the model and its cache, whole or not at all, to one safetensors file, as large as the graph's features
-// plus a row of each hidden layer per node.
+// Save writes the model and its cache atomically to one safetensors file: the graph's features and each hidden layer's
+// output per node.
 func (m *Model) Save(path string) error { return m.Saved.SaveWith(path, m.cache) }
 
-// Predict returns the class of a training graph's node and its probability. Use [Model.PredictAll] with a loaded
-// model.
+// Predict returns the class of a training graph's node and its probability. For a loaded model use [Model.PredictAll].
 func (m *Model) Predict(_ context.Context, node int32) (class string, probability float64, err error) {
 	switch {
 	case m.graph == nil:
@@ -68,8 +67,7 @@ func (m *Model) Predict(_ context.Context, node int32) (class string, probabilit
 	return m.predicted[node].Class, m.predicted[node].Probability, nil
 }
 
-// PredictAll returns the class of each node of g, in order. A graph other than the training graph needs the same
-// features per node.
+// PredictAll returns the class of each node of g, in order. g needs the training graph's features.
 func (m *Model) PredictAll(ctx context.Context, g *datasets.Graph) ([]cached.Prediction, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
@@ -110,13 +108,13 @@ func (m *Model) predictions(g *datasets.Graph, p infer.Representation) []cached.
 // Node is a node that arrives after training.
 type Node struct {
 	ID       string
-	Features []float32 // as many as the graph's nodes have
-	// Neighbours are ids (numbers, without ids) of nodes of the graph or of nodes that arrive together.
+	Features []float32 // as many as in the training graph
+	// Neighbours are ids (or numbers, if the graph has no ids) of known nodes or of nodes in the same call.
 	Neighbours []string
 }
 
-// PredictNew returns the classes of nodes that arrive together, from the cache (section 4 of the paper): known nodes
-// are not recomputed. Duplicate ids and unknown neighbours are errors.
+// PredictNew returns the classes of new nodes from the cache, without recomputing known nodes (section 4 of the paper).
+// Duplicate ids and unknown neighbours are errors.
 func (m *Model) PredictNew(ctx context.Context, nodes ...Node) ([]cached.Prediction, error) {
 	if _, err := m.open(); err != nil {
 		return nil, err
@@ -170,7 +168,6 @@ func (m *Model) newcomers(nodes []Node) (*datasets.Newcomers, error) {
 	return n, nil
 }
 
-// open opens the backend and the predictor on first use.
 func (m *Model) open() (*backend.Backend, error) {
 	m.opening.Lock()
 	defer m.opening.Unlock()
@@ -194,7 +191,7 @@ func (m *Model) open() (*backend.Backend, error) {
 	return m.backend, nil
 }
 
-// Close frees the compiled programs, the backend and the cache. Nothing may predict while it runs or after it.
+// Close frees the programs, the backend and the cache. Do not predict during or after it.
 func (m *Model) Close() error {
 	m.opening.Lock()
 	defer m.opening.Unlock()

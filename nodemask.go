@@ -6,8 +6,8 @@
 //	class, p, err := m.Predict(ctx, 17)
 //	err = m.Save("m.safetensors")
 //
-// It is a front for packages with more options: datasets (graphs, many file formats), nmgnn (layers), nmgnn/train
-// (experiments of many trials), nmgnn/cached and nmgnn/infer (prediction), aggtree (trees).
+// Packages with more options: datasets (graphs, file formats), nmgnn (layers), nmgnn/train (experiments of many
+// trials), nmgnn/cached and nmgnn/infer (prediction), aggtree (trees).
 package nodemask
 
 import (
@@ -18,14 +18,14 @@ import (
 	"nodemask/datasets"
 )
 
-// NewGraph returns an undirected graph of nodes 0 to nodes-1. pairs may list an edge in either direction; repeats and
+// NewGraph returns an undirected graph of nodes 0 to nodes-1. pairs lists each edge in either direction; repeats and
 // self-loops are dropped. features is [nodes, width], row by row; labels holds a class per node, from 0, or -1 if
-// unknown. An error names what is out of range.
+// unknown. It returns an error for a number out of range.
 func NewGraph(nodes int, pairs [][2]int32, features []float32, width int, labels []int32) (*datasets.Graph, error) {
 	return newGraph(nodes, pairs, features, width, labels, false)
 }
 
-// NewDirectedGraph is [NewGraph] for directed pairs: with {u, v}, v aggregates from u, not u from v.
+// NewDirectedGraph is [NewGraph] for directed edges: for {u, v}, v aggregates from u only.
 func NewDirectedGraph(nodes int, pairs [][2]int32, features []float32, width int,
 	labels []int32) (*datasets.Graph, error) {
 	return newGraph(nodes, pairs, features, width, labels, true)

@@ -18,16 +18,16 @@ type Network struct {
 	own  *nmgnn.Model
 }
 
-// GIN is the Graph Isomorphism Network, with two layers of width 64 unless [Settings] says otherwise.
+// GIN is the Graph Isomorphism Network: two layers of width 64, unless [Settings] changes them.
 func GIN() Network { return Network{name: "gin"} }
 
 // GAT is the Graph Attention Network.
 func GAT() Network { return Network{name: "gat"} }
 
-// GATv2 is GAT whose attention is any function of both ends.
+// GATv2 is GAT with attention that is any function of both ends.
 func GATv2() Network { return Network{name: "gatv2"} }
 
-// SGAT is GAT with the same attention for all neighbours: their mean.
+// SGAT is GAT with equal weights: the mean over v and its neighbours.
 func SGAT() Network { return Network{name: "sgat"} }
 
 // GCN is the Graph Convolutional Network.
@@ -36,7 +36,7 @@ func GCN() Network { return Network{name: "gcn"} }
 // SAGE is GraphSAGE with the mean of neighbours.
 func SAGE() Network { return Network{name: "sage"} }
 
-// Own is a model of your own layers, the last as wide as there are classes, trained as GIN is, with its own dropout.
+// Own is a custom model, trained like GIN but with its own dropout. Its last layer needs one output per class.
 func Own(m nmgnn.Model) Network { return Network{name: "gin", own: &m} }
 
 // Option changes how [Train] trains.
@@ -51,11 +51,11 @@ type training struct {
 	settings   []func(p *hyper.Parameters)
 }
 
-// KeepRate masks nodes: each is kept with probability p (the paper's p), drawn anew in each epoch. The default, 1,
-// masks no node.
+// KeepRate masks nodes: each is kept with probability p (the paper's p), redrawn every epoch. Default: 1, no masking.
 func KeepRate(p float64) Option { return func(t *training) { t.keepRate = p } }
 
-// TrainPercent of the labelled nodes are trained on, by default 10. A tenth of the rest validates, the others test.
+// TrainPercent sets the share of labelled nodes to train on, by default 10. A tenth of the rest validate, the others
+// test.
 func TrainPercent(percent int) Option {
 	return func(t *training) { t.experiment.TrainPercent = percent }
 }
@@ -63,35 +63,35 @@ func TrainPercent(percent int) Option {
 // OwnSplit uses the graph's own split ([datasets.Graph].OwnSplit).
 func OwnSplit() Option { return func(t *training) { t.experiment.OwnSplit = true } }
 
-// Transductive trains on the whole graph, hiding only labels. The default is inductive: train nodes and edges among
-// them.
+// Transductive trains on the whole graph, hiding only labels. The default is inductive: only train nodes and edges
+// among them.
 func Transductive() Option {
 	return func(t *training) { t.experiment.Setting = datasets.Transductive }
 }
 
-// Seed draws the split, first weights, masks and dropout, by default 1. It gives the same model on one backend.
+// Seed determines the split, initial weights, masks and dropout; default 1. It gives the same model on one backend.
 func Seed(seed uint64) Option {
 	return func(t *training) { t.seed, t.experiment.SplitSeed = seed, seed }
 }
 
-// Backend selects one of [backend.IDs], such as "go" or "xla:cpu". The default is $GOMLX_BACKEND, else the best that
+// Backend selects one of [backend.IDs], such as "go" or "xla:cpu". Default: $GOMLX_BACKEND, else the fastest that
 // starts.
 func Backend(id string) Option { return func(t *training) { t.backend = id } }
 
-// Settings changes hyperparameters; change receives the defaults with the keep rate applied.
+// Settings changes hyperparameters; change receives the defaults, with the keep rate applied.
 func Settings(change func(p *hyper.Parameters)) Option {
 	return func(t *training) { t.settings = append(t.settings, change) }
 }
 
-// EachEpoch calls report after each epoch, with its number from 1 and its measurements.
+// EachEpoch calls report after each epoch (from 1) with its metrics.
 func EachEpoch(report func(epoch int, e train.Epoch)) Option {
 	return func(t *training) { t.each = report }
 }
 
-// Train returns a model trained on g: it splits the nodes by class, trains until the validation loss stops falling,
-// tests the best epoch's weights, and computes all nodes for [Model.Predict] and [Model.PredictNew]. Defaults are
-// those of 'nodemask train'. It returns an error if g or the options do not allow training, and the context's cause
-// once cancelled. Close the model after use.
+// Train returns a model trained on g. It splits the nodes stratified by class, trains until the validation loss stops
+// falling, tests the best epoch's weights, and prepares [Model.Predict] and [Model.PredictNew]. Defaults are those of
+// 'nodemask train'. It returns an error if g or the options do not allow training, and the context's cause once
+// cancelled. Close the model after use.
 func Train(ctx context.Context, g *datasets.Graph, n Network, options ...Option) (*Model, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func trainingOf(n Network, options []Option) (*training, error) {
 		return nil, err
 	}
 	t.experiment.Parameters = p.WithMasking(t.keepRate)
-	for _, change := range t.settings { // they may restore the attention dropout that masking removes
+	for _, change := range t.settings { // change may restore the attention dropout that masking removes
 		change(&t.experiment.Parameters)
 	}
 	return t, nil

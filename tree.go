@@ -19,7 +19,7 @@ type Drawing struct {
 // TreeOption changes the tree that [Tree] builds.
 type TreeOption func(g *datasets.Graph, o *aggtree.Options) error
 
-// Masked masks nodes: they are in no child set, but may be the root.
+// Masked masks nodes: they join no child set, but may be the root.
 func Masked(nodes ...int32) TreeOption {
 	return func(g *datasets.Graph, o *aggtree.Options) error {
 		if o.Mask == nil {
@@ -35,7 +35,7 @@ func Masked(nodes ...int32) TreeOption {
 	}
 }
 
-// Tree returns the aggregation tree of a node over hops layers: what a model of that depth computes it from. Over a
+// Tree returns a node's aggregation tree over hops layers: all that a model of that depth reads to compute it. Above a
 // million nodes it returns an [*aggtree.TooLargeError].
 func Tree(g *datasets.Graph, node int32, hops int, options ...TreeOption) (*Drawing, error) {
 	if err := g.Check(); err != nil {
@@ -54,17 +54,16 @@ func Tree(g *datasets.Graph, node int32, hops int, options ...TreeOption) (*Draw
 // DrawOption changes a picture.
 type DrawOption func(d *Drawing, o draw.Options) draw.Options
 
-// ByClass colours nodes by their class.
 func ByClass() DrawOption {
 	return func(d *Drawing, o draw.Options) draw.Options { return o.ByClass(d.graph.Labels, d.graph.Classes) }
 }
 
-// SVG writes the tree next to the graph around its root; masked nodes are dashed.
+// SVG draws the tree next to the graph around its root; masked nodes are dashed.
 func (d *Drawing) SVG(w io.Writer, options ...DrawOption) error {
 	return draw.WriteSVG(w, d.Tree, d.with(options))
 }
 
-// Text writes the tree as lines of text.
+// Text writes the tree as text.
 func (d *Drawing) Text(w io.Writer, options ...DrawOption) error {
 	return draw.WriteText(w, d.Tree, d.with(options))
 }

@@ -19,10 +19,11 @@ const (
 //
 //	y = γ·(h - mean) / √(variance + 10⁻⁵) + β
 //
-// In training, mean and variance (divided by n) are over all n rows, masked nodes included, and the running ones move
-// by a tenth towards them (the variance divided by max(n-1, 1)). The running ones, 0 and 1 at first, are saved with the
-// model and used outside training. Nothing is masked then, so sums over neighbours are greater: [Mask].Rescale keeps
-// their expectation. γ starts at 1 and β at 0; both are trained. After [Loaded].SetOwn only a batch's own rows count.
+// In training, mean and variance (divided by n) are over all n rows, masked nodes included, and running statistics move
+// by a tenth towards them (with the variance divided by max(n-1, 1)). Running statistics start at 0 and 1, are saved
+// with the model and used outside training, where nothing is masked and sums over neighbours are greater;
+// [Mask].Rescale keeps their expectation. γ (first 1) and β (first 0) are trained. After [Loaded].SetOwn only a batch's
+// own rows count.
 func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	g, width := h.Graph(), h.Shape().Dimensions[1]
 	gamma, beta := gomlx.Make(scope, g, "gamma", 1, 0, 1, width).NodeValue(g), ZeroWeights(scope, g, "beta", 1, width)
@@ -56,7 +57,7 @@ func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 		kernels.Argument{X: beta, Adjoint: func(v *Node) *Node { return of(v).v }})
 }
 
-// batchNormOver trains on rows where own [nodes, 1] is 1. Others become β and get no gradient.
+// batchNormOver trains on rows where own [nodes, 1] is 1. Other rows become β and get no gradient.
 func batchNormOver(own, h, gamma, beta *Node, mean, variance *model.Variable) *Node {
 	own, x := StopGradient(own), StopGradient(h)
 	n := columnSums(own)
@@ -67,7 +68,7 @@ func batchNormOver(own, h, gamma, beta *Node, mean, variance *model.Variable) *N
 	move(mean, m)
 	move(variance, Div(squares, Max(SubScalar(n, 1), OnesLike(n))))
 
-	// As above, with zeros in other rows.
+	// As above, with zeros in the other rows.
 	z, scale := Mul(centred, inverse), StopGradient(Mul(gamma, inverse))
 	type sums struct{ v, along *Node }
 	of := kernels.Remember(func(v *Node) sums {

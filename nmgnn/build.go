@@ -5,7 +5,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Build returns the parameters' model for a number of classes. The parameters must pass their Check.
+// Build returns the parameters' model for this many classes. The parameters must pass their Check.
 func Build(p hyper.Parameters, classes int) Model {
 	m := Model{Dropout: p.ModelDropout(), Norm: p.Norm == hyper.NormBoth, Residual: p.Residual,
 		ScoresOnly: p.DropoutOn == hyper.DropoutOnScores}
@@ -31,7 +31,7 @@ var layers = map[string]maker{}
 // width is over all heads.
 type maker func(p hyper.Parameters, width, heads int) Layer
 
-// Each layer's file calls named with the name in [hyper.Models].
+// Each layer's file calls named with a name in [hyper.Models].
 func named(model string, layer maker) struct{} {
 	layers[model] = layer
 	return struct{}{}

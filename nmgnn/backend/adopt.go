@@ -8,9 +8,9 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Adopt prepares a backend opened elsewhere for this project's loops: XLA on a CPU would scatter, ten times slower.
-// Digits do not change, as XLA reads its settings at start. It returns an error for other backends than GoMLX's pure-Go
-// one and go-xla on a CPU or with CUDA.
+// Adopt makes a backend opened elsewhere run this project's loops; XLA on a CPU would otherwise scatter, ten times
+// slower. Digits stay the same, as XLA reads its settings at start. Backends other than GoMLX's pure-Go one and go-xla
+// on a CPU or with CUDA are errors.
 func Adopt(b compute.Backend) (*Backend, error) {
 	if b == nil {
 		return nil, fmt.Errorf("the backend is nil: expected one that is open")

@@ -30,20 +30,20 @@ type Backend struct {
 	ID string
 	// Plugin is the file of XLA's PJRT plugin; empty for "go".
 	Plugin string
-	// Skipped tells why faster backends are unusable; empty if one was asked for.
+	// Skipped explains why faster backends are unusable; empty if the caller chose a backend.
 	Skipped []*Error
-	// KernelsLost tells why a backend on a CPU cannot run package fused's kernels, and so is slow; else nil.
+	// KernelsLost explains why a CPU backend cannot run package fused's kernels, and so is slow; else nil.
 	KernelsLost error
-	// ProgramsLost tells why compiled programs are not kept on disk although asked for; else nil.
+	// ProgramsLost explains why compiled programs are not kept on disk as requested; else nil.
 	ProgramsLost error
-	// Digits is "avx2" for XLA on a CPU with equal results on every x86-64 with AVX2, else "".
+	// Digits is "avx2" for XLA on a CPU if results are equal on every x86-64 with AVX2, else "".
 	Digits string
 
 	asked string // id to open it again
 	end   func() // called by Finalize; may be nil
 }
 
-// Finalize frees the backend, which must not be used afterwards.
+// Finalize frees the backend; do not use it afterwards.
 func (b *Backend) Finalize() {
 	b.Backend.Finalize()
 	if b.end != nil {
@@ -51,19 +51,19 @@ func (b *Backend) Finalize() {
 	}
 }
 
-// IsFinalized reports whether the backend was finalized or is nil.
+// IsFinalized reports whether the backend is finalized or nil.
 func (b *Backend) IsFinalized() bool { return b == nil || b.Backend == nil || b.Backend.IsFinalized() }
 
-// KeepMemory makes glibc keep the memory that XLA on a CPU frees every epoch, in the whole process, unless
-// MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES is set. It nearly halves the time of an epoch of GAT
-// on PubMed. Other backends ignore it.
+// KeepMemory makes glibc keep memory that XLA on a CPU frees every epoch, process-wide, unless MALLOC_TRIM_THRESHOLD_,
+// MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES is set. It nearly halves an epoch of GAT on PubMed. Other backends ignore
+// it.
 func (b *Backend) KeepMemory() {
 	if b.ID == onCPU {
 		fused.KeepMemory()
 	}
 }
 
-// String returns the backend, its plugin, its kernels, and why it is slower than possible, in one line.
+// String returns one line: the backend, its plugin and kernels, and why it is slower than possible.
 func (b *Backend) String() string {
 	id := b.ID
 	if b.Plugin != "" {
@@ -76,7 +76,7 @@ func (b *Backend) String() string {
 	return text
 }
 
-// Summary returns [Backend.String] without paths of this machine.
+// Summary returns [Backend.String] without this machine's paths.
 func (b *Backend) Summary() string { return b.line(b.ID, b.Slower()) }
 
 func (b *Backend) line(id, slower string) string {
@@ -87,7 +87,7 @@ func (b *Backend) line(id, slower string) string {
 	return text
 }
 
-// Kernel returns how sums over neighbours are computed: "fused", by this project's loops, or "scatter", by GoMLX's.
+// Kernel returns how neighbours are summed: "fused", by this project's loops, or "scatter", by GoMLX's.
 func (b *Backend) Kernel() string {
 	if b.OnGPU() || b.KernelsLost != nil {
 		return string(kernels.ScatterKernel)
@@ -95,13 +95,13 @@ func (b *Backend) Kernel() string {
 	return string(kernels.FusedKernel)
 }
 
-// Slower returns why the backend is slower than possible, without paths of this machine, or "".
+// Slower returns why the backend is slower than possible, without this machine's paths, or "".
 func (b *Backend) Slower() string {
 	reason := b.slower(func(e *Error) string { return fmt.Sprintf("backend %s: %s", e.ID, e.Reason) })
 	return folders.ReplaceAllString(reason, "$1")
 }
 
-// folders matches absolute paths' folders, not modules'.
+// folders matches the folders of absolute paths, not of module paths.
 var folders = regexp.MustCompile(`(^|[\s("'])/[^\s:,"']*/`)
 
 func (b *Backend) slower(say func(*Error) string) string {
@@ -110,7 +110,7 @@ func (b *Backend) slower(say func(*Error) string) string {
 		reasons = append(reasons, say(b.Skipped[len(b.Skipped)-1]))
 	}
 	for _, why := range b.Skipped {
-		if b.ID == onCPU && why.Err != nil { // a plugin for GPUs is installed but does not start
+		if b.ID == onCPU && why.Err != nil { // an installed GPU plugin does not start
 			reasons = append(reasons, say(why))
 		}
 	}
@@ -120,7 +120,7 @@ func (b *Backend) slower(say func(*Error) string) string {
 	return strings.Join(reasons, "; ")
 }
 
-// OnGPU reports whether the backend computes on a GPU.
+// OnGPU reports whether this is a GPU backend.
 func (b *Backend) OnGPU() bool { return b.ID == onGPU }
 
 // Device returns the device's description, without paths.
@@ -148,7 +148,7 @@ func processor() string {
 	return ""
 }
 
-// Error tells why a backend is unavailable, and what to do.
+// Error explains why a backend is unavailable, and what to do.
 type Error struct {
 	ID      string
 	Reason  string
@@ -160,7 +160,7 @@ type Error struct {
 // Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Error returns the backend's ID, the reason and the folders searched.
+// Error returns the ID, the reason and the folders searched.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("backend %s: %s", e.ID, e.Reason)
 	if len(e.Looked) > 0 {
@@ -178,21 +178,21 @@ const (
 	pure  = "go"
 )
 
-// IDs returns the backends, from the fastest to the one that always works.
+// IDs returns the backends, fastest first; the last always works.
 func IDs() []string { return []string{onGPU, onCPU, pure} }
 
-// Open opens the backend named by id: one of [IDs], or "xla:" and the absolute path of a PJRT plugin. An empty id means
-// $GOMLX_BACKEND or, if empty, the fastest that starts. Errors are [*Error].
+// Open opens the backend id: one of [IDs], or "xla:" and the absolute path of a PJRT plugin. "" means $GOMLX_BACKEND
+// or, if empty, the fastest that starts. Errors are [*Error].
 //
-// Plugins are searched in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH, then in .nodemask/ of the clone that the
-// program is installed in or was built from, then where GoMLX installs its own; in these two they must have the SHA-256
-// known here. The working directory does not matter, and nothing is downloaded.
+// It searches plugins in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH, then in .nodemask/ of the clone that the
+// program is installed in or was built from, then where GoMLX installs them. Outside $PJRT_PLUGIN_LIBRARY_PATH a plugin
+// must have the SHA-256 known here. The working directory does not matter; nothing is downloaded.
 //
-// XLA's programs for a CPU are kept on disk, up to 200 MB, in .nodemask/programs of the clone or in the user's cache;
-// $NODEMASK_PROGRAMS is another folder or "off".
+// XLA's CPU programs are kept on disk, up to 200 MB, in .nodemask/programs of the clone or in the user's cache;
+// $NODEMASK_PROGRAMS sets another folder or "off".
 //
-// The first XLA on a CPU sets PJRT_NPROC and XLA_FLAGS for the whole process, unless you have. Other users of GoMLX's
-// pure-Go backend keep its own operations ([fused.Hasten]); for the allocator see [Backend.KeepMemory].
+// The first XLA on a CPU sets PJRT_NPROC and XLA_FLAGS process-wide, unless you have. Other users of GoMLX's pure-Go
+// backend keep its operations ([fused.Hasten]). For the allocator see [Backend.KeepMemory].
 func Open(id string) (*Backend, error) {
 	if id == "" {
 		id = os.Getenv(compute.ConfigEnvVar)
@@ -223,7 +223,7 @@ func Open(id string) (*Backend, error) {
 	return nil, &Error{ID: "any", Reason: strings.Join(reasons, "; "), Err: errors.Join(causes...)}
 }
 
-// behindGo returns an error if XLA on a CPU lacks package fused's kernels, which the pure-Go backend has: it is then
+// behindGo returns an error if XLA on a CPU lacks package fused's kernels, which the pure-Go backend has: XLA is then
 // slower on all but small graphs (GIN: 12 ms an epoch against 8 on Cora, 1,180 against 58 on PubMed).
 func (b *Backend) behindGo() *Error {
 	if b.ID != onCPU || b.KernelsLost == nil || fused.Intercepted() != nil {
@@ -265,7 +265,7 @@ func openNamed(id string, onOneCore bool) (*Backend, *Error) {
 	return nil, &Error{ID: id, Unknown: true, Reason: "no such backend: expected one of " + strings.Join(IDs(), ", ")}
 }
 
-// config is a name or absolute path, with go-xla's options after commas; onOneCore: for a thread bound to one core.
+// config is a name or absolute path, then go-xla's options after commas. onOneCore: the thread is bound to one core.
 func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	asked := "xla:" + config
 	plugin, options, _ := strings.Cut(config, ",")
@@ -315,8 +315,8 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	return opened, nil
 }
 
-// ForJobs returns a function that opens the backend for a job, a goroutine that calls it first. On a CPU each XLA job
-// gets a client bound to one core: two sharing threads are slower than one.
+// ForJobs returns a function that each job (a goroutine) calls first to open its backend. On a CPU each XLA job gets a
+// client bound to one core: two threads that share a core are slower than one.
 func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 	if err := gomlx.CheckOpen(b); err != nil {
 		return nil, err
@@ -325,8 +325,8 @@ func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 		return func(int) (*Backend, error) { return b, nil }, nil
 	}
 	defer gomlx.Guard(&err, "preparing jobs")
-	// XLA starts its compiler threads at the first compilation, for all clients. Started by a job, they would all stay
-	// on its core.
+	// XLA starts its compiler threads at the first compilation, for all clients. Compile here: threads that a job
+	// starts would all stay on its core.
 	if _, err := graph.CallOnce(b.Backend, graph.Neg, float32(0)); err != nil {
 		return nil, gomlx.Error(err)
 	}
@@ -338,8 +338,8 @@ func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 	}, nil
 }
 
-// findPlugin returns a plugin's file and required SHA-256 ("" in the user's folders), or an [*Error] with the places
-// searched.
+// findPlugin returns a plugin's file and required SHA-256 ("" in the user's folders), or an [*Error] that lists the
+// places searched.
 func findPlugin(asked, name string) (path, pin string, why *Error) {
 	if !haveXLA {
 		return "", "", &Error{ID: asked, Reason: errNoXLA.Error(), Err: errNoXLA}
@@ -370,7 +370,7 @@ func findPlugin(asked, name string) (path, pin string, why *Error) {
 
 var pluginName = regexp.MustCompile(`^[a-z0-9_]+$`)
 
-// "" is any SHA-256, in the user's folders.
+// pin "", in the user's folders, allows any SHA-256.
 type pluginPlace struct{ folder, pin string }
 
 // The user's folders come first.
@@ -384,7 +384,7 @@ func pluginPlaces(name string) []pluginPlace {
 	return append(append(places, installedPlaces(name, checkout.Folders())...), gomlxPlaces(name)...)
 }
 
-// gomlxPlaces are go-xla's own, of the user and of the machine.
+// gomlxPlaces returns go-xla's folders, per user and system-wide.
 func gomlxPlaces(name string) (places []pluginPlace) {
 	set, ok := setUp[name]
 	if !ok {
@@ -407,7 +407,7 @@ func gomlxPlaces(name string) (places []pluginPlace) {
 	return places
 }
 
-// A program from a wheel has the plugin next to its folder in Python's packages.
+// A program installed from a wheel has the plugin next to its folder in Python's packages.
 func installedPlaces(name string, roots []string) []pluginPlace {
 	set, ok := setUp[name]
 	if !ok {
@@ -423,7 +423,7 @@ func installedPlaces(name string, roots []string) []pluginPlace {
 	return places
 }
 
-// pluginProblem returns the loader's message, which go-xla repeats once for each function it passed through.
+// pluginProblem returns the loader's message once; go-xla repeats it per function passed through.
 func pluginProblem(err error) string {
 	text := gomlx.Error(err).Error()
 	if _, said, found := strings.Cut(text, `failed to dynamically load PJRT plugin from "`); found {

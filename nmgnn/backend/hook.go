@@ -17,22 +17,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kept is where programs are kept, and what their keys depend on.
+// kept is the folder of programs, and what their keys depend on.
 type kept struct {
 	folder  *programFolder
 	context []byte
 }
 
 var (
-	// A process loads a plugin once; C calls its function table without a context.
+	// A process loads a plugin once; C calls its functions without a context.
 	current atomic.Pointer[kept]
 	install sync.Mutex
 
 	loaded, compiled atomic.Int64
 )
 
-// hookPrograms makes a loaded plugin take programs from a folder and save new ones there, for all its clients in this
-// process. context is all that programs depend on besides text and options: plugin, XLA's environment, CPU. On error
+// hookPrograms makes a loaded plugin load programs from a folder and save new ones there, for all its clients in this
+// process. context is what programs depend on besides text and options: plugin, XLA's environment, CPU. On error
 // programs are compiled each time.
 func hookPrograms(plugin string, folder *programFolder, context []byte) error {
 	install.Lock()
@@ -47,7 +47,7 @@ func hookPrograms(plugin string, folder *programFolder, context []byte) error {
 	return nil
 }
 
-// programCounts returns how many programs this process loaded from disk and compiled since hookPrograms.
+// programCounts returns how many programs were loaded from disk and compiled since hookPrograms.
 func programCounts() (fromDisk, fromSource int64) { return loaded.Load(), compiled.Load() }
 
 // nodemaskFindProgram writes a program's key and returns the kept program's size; C frees the bytes.

@@ -16,17 +16,17 @@ import (
 	"nodemask/internal/memory"
 )
 
-// pluginFunction is exported by every PJRT plugin.
+// Every PJRT plugin exports this function.
 const pluginFunction = "GetPjrtApi"
 
-// setUp lists the plugins that set-up installs: the folder in .nodemask/, the folder among Python's packages if pip may
-// install it, and the SHA-256 in the wheel that scripts/pjrt-NAME.requirements.txt pins.
+// setUp lists the plugins that set-up installs: the folder in .nodemask/, the folder in Python's packages (if pip may
+// install it), and the SHA-256 in the wheel pinned by scripts/pjrt-NAME.requirements.txt.
 var setUp = map[string]struct{ folder, wheel, sum string }{
 	"cpu":  {"pjrt", "lammps_jax_pjrt_cpu", "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2"},
 	"cuda": {"pjrt-cuda", "", "43d3efd6fd43d8a5d9aa67176e830d81e4ad5fc19fda4ad09cdcc4aebd9f3920"},
 }
 
-// checkPlugin returns an error unless a file has the SHA-256 pin or, without one, looks loadable: the system's loader
+// checkPlugin returns an error unless a file has SHA-256 pin or, without a pin, looks loadable: the system's loader
 // crashes on truncated libraries, go-xla on other files.
 func checkPlugin(path, pin string) error {
 	info, err := os.Stat(path)
@@ -53,7 +53,7 @@ func checkPlugin(path, pin string) error {
 	return nil
 }
 
-// checkSum reads an unchanged file once per process: it takes 0.2 s for the CPU's 200 MB.
+// checkSum reads an unchanged file once per process: the CPU plugin's 200 MB take 0.2 s.
 func checkSum(f *os.File, pin string) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -120,11 +120,11 @@ func pluginFault(r io.ReaderAt, size int64) string {
 	return ""
 }
 
-// xlaAddresses is in bytes. On two cores, training on Cora took 2.5 GB and failed with 2.0 GB; further cores add
+// xlaAddresses returns bytes. On two cores, training on Cora took 2.5 GB and failed with 2.0 GB; each further core adds
 // threads with stacks and heaps.
 func xlaAddresses(cores int) int64 { return 3<<30 + int64(max(cores-2, 0))*(200<<20) }
 
-// checkAddresses returns an error if the limit is too low: XLA would crash.
+// checkAddresses returns an error if the limit is too low, where XLA would crash.
 func checkAddresses(limit int64, limited bool, cores int) error {
 	if need := xlaAddresses(cores); limited && limit < need {
 		return fmt.Errorf("this process may have %s of addresses (ulimit -v), and XLA needs %s on %d cores: raise the "+

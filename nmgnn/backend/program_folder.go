@@ -24,15 +24,15 @@ const (
 	defaultMax = 200 << 20 // bytes of a folder
 )
 
-// programFolder holds compiled programs as files, named by the SHA-256 of all they depend on. They are native code, so
-// only this user may write to the folder, and each file is checked before loading.
+// programFolder holds compiled programs as files named by the SHA-256 of all they depend on. They are native code: only
+// this user may write to the folder, and each file is checked before loading.
 type programFolder struct {
 	path string
-	max  int64 // bytes; beyond, the least recently used files are removed
+	max  int64 // bytes; above it, least recently used files are removed
 }
 
-// openProgramFolder returns the folder at an absolute path, made with mode 0700 if missing. It returns an error if it
-// is a link, belongs to another user, or others may write to it.
+// openProgramFolder returns the folder at an absolute path, made with mode 0700 if missing. It returns an error for a
+// link, another user's folder, or one that others may write to.
 func openProgramFolder(path string) (*programFolder, error) {
 	if !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("%s: expected an absolute path", path)
@@ -52,7 +52,7 @@ func openProgramFolder(path string) (*programFolder, error) {
 
 func (f *programFolder) file(key string) string { return filepath.Join(f.path, key+ending) }
 
-// load returns a key's program, and whether it exists undamaged; damaged files are removed.
+// load returns a key's program and whether it exists undamaged; it removes damaged files.
 func (f *programFolder) load(key string) ([]byte, bool) {
 	path := f.file(key)
 	info, err := os.Lstat(path)
@@ -82,7 +82,7 @@ func unpack(content []byte) (program []byte, whole bool) {
 	return rest[sha256.Size:], bytes.Equal(sum[:], rest[:sha256.Size])
 }
 
-// save keeps a program under a key and removes the least recently used ones from a full folder.
+// save keeps a program under a key; a full folder loses its least recently used ones.
 func (f *programFolder) save(key string, program []byte) error {
 	if len(program)+len(magic)+sha256.Size > longest {
 		return fmt.Errorf("a program of %d bytes: at most %d are kept", len(program), longest)
@@ -125,7 +125,7 @@ func (f *programFolder) prune() error {
 	return nil
 }
 
-// programKey returns a program's name: the SHA-256 of all it depends on, each part preceded by its length.
+// programKey returns the SHA-256 of all that a program depends on, each part preceded by its length.
 func programKey(parts ...[]byte) string {
 	h := sha256.New()
 	for _, part := range parts {

@@ -14,8 +14,8 @@ import (
 // An absolute path, or "off".
 const programsVariable = "NODEMASK_PROGRAMS"
 
-// keepPrograms needs a plugin with a known SHA-256. Programs call our kernels by name, so the kernels' build does not
-// matter.
+// keepPrograms needs a plugin with a known SHA-256. Programs call our kernels by name, so they survive a rebuild of the
+// kernels.
 func keepPrograms(plugin, pin string) error {
 	path := os.Getenv(programsVariable)
 	if path == "off" {
@@ -38,7 +38,7 @@ func keepPrograms(plugin, pin string) error {
 	return hookPrograms(plugin, folder, []byte(strings.Join(context, "\n")))
 }
 
-// programsFolder returns .nodemask/programs of the clone that the program is installed in or was built from, or the
+// programsFolder returns .nodemask/programs of the clone that the program is installed in or was built from, else the
 // user's cache.
 func programsFolder() (string, error) {
 	if root, err := checkout.Root(); err == nil {

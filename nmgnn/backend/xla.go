@@ -20,8 +20,8 @@ import (
 
 const haveXLA = true
 
-// newXLA opens a PJRT plugin, by the name or path asked for and its absolute path, with go-xla's options. It also
-// returns XLA's platform ("cpu", "cuda", …; "": unknown) and, if pinned, the digits held.
+// newXLA opens a PJRT plugin, given by name or path and by absolute path, with go-xla's options. It also returns XLA's
+// platform ("cpu", "cuda", …; "": unknown) and, if pinned, Digits.
 func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Backend, platform, held string,
 	err error) {
 	defer gomlx.Guard(&err, "opening it")
@@ -51,11 +51,11 @@ func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Bac
 		}
 		return b, platform, nil
 	}
-	// XLA on a CPU would make four devices with busy-waiting threads, which on two cores take a quarter of the time.
-	// Other plugins lack the option.
+	// XLA on a CPU would make four devices, whose busy-waiting threads take a quarter of the time on two cores. Other
+	// plugins lack the option.
 	one := pjrt.NamedValuesMap{"cpu_device_count": int64(1)}
 	if plugin == "cpu" {
-		if pinned && onOneCore { // else each run switches threads twice
+		if pinned && onOneCore { // otherwise each run switches threads twice
 			one["asynchronous"] = false
 		}
 		b, platform, err = open(one)
@@ -69,7 +69,7 @@ func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Bac
 	return b, platform, "", err
 }
 
-// adoptXLA returns the plugin's file and platform of an XLA backend opened elsewhere.
+// adoptXLA returns the plugin file and platform of an XLA backend opened elsewhere.
 func adoptXLA(b compute.Backend) (plugin, platform string, err error) {
 	x, ok := b.(*xla.Backend)
 	if !ok {
@@ -85,10 +85,10 @@ func adoptXLA(b compute.Backend) (plugin, platform string, err error) {
 	return p.Path(), platform, nil
 }
 
-// holdThreads and holdSums make XLA compute the same digits on every CPU, through environment variables that its client
-// reads at start. Each sets one once, unless the user has, so only the first client's start can see a change.
+// holdThreads and holdSums make XLA compute the same digits on every CPU, by environment variables that the first
+// client reads at start. Each sets them once, unless the user has.
 var (
-	// Eigen splits sums over nodes, in weights' gradients, by the number of threads.
+	// By the number of threads Eigen splits sums over nodes in weights' gradients.
 	holdThreads = sync.OnceValue(func() error {
 		const threads = "PJRT_NPROC"
 		if os.Getenv(threads) != "" {
@@ -97,9 +97,9 @@ var (
 		return os.Setenv(threads, "2") // visible in C
 	})
 	// XLA's defaults depend on the CPU. Eigen's order of sums depends on instruction set, caches and threads; YNN's
-	// does not. Loops split among cores round differently from whole ones. On narrow rows a·b+c is rounded once or
-	// twice by instruction set, and 1/√x starts from tables that differ by CPU maker. Flags are set only in known
-	// plugins, since unknown ones crash XLA. held is "" if the user's settings differ.
+	// does not. Loops split among cores round differently from whole ones. On narrow rows the instruction set decides
+	// whether a·b+c is rounded once or twice, and 1/√x starts from tables that differ by CPU maker. Unknown plugins
+	// crash on these flags, so only known ones get them. held is "" if the user's settings differ.
 	holdSums = sync.OnceValues(func() (held string, err error) {
 		if held, err = digits.Asked(); err != nil {
 			return "", err

@@ -8,10 +8,10 @@ import (
 	"nodemask/datasets"
 )
 
-// largestBatch bounds the newcomers computed at once, unless more are linked.
+// largestBatch limits the newcomers per batch, unless more are linked.
 const largestBatch = 512
 
-// links returns whom each newcomer is linked to, or an error; known is the number of known nodes.
+// links returns each newcomer's linked newcomers, or an error; known is the number of known nodes.
 func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 	if n == nil {
 		return nil, errors.New("the newcomers are nil: read them with datasets.ReadNewcomers")
@@ -69,10 +69,10 @@ func ascends(nodes []int32, end int) error {
 	return nil
 }
 
-// batches puts nodes that are linked, also indirectly, into one batch, of at most [largestBatch] nodes or one larger
-// group. Nodes of a batch ascend; nodes without links keep their order.
+// batches puts directly or indirectly linked nodes into one batch, of at most [largestBatch] nodes or one larger group.
+// Nodes in a batch ascend; unlinked nodes keep their order.
 func batches(linked [][]int32) [][]int32 {
-	// above is a union-find forest whose roots are the groups' first nodes.
+	// above is a union-find forest; its roots are the groups' first nodes.
 	above := make([]int32, len(linked))
 	first := func(v int32) int32 {
 		for above[v] != v {
@@ -90,7 +90,7 @@ func batches(linked [][]int32) [][]int32 {
 			above[max(a, b)] = min(a, b)
 		}
 	}
-	groups := make([][]int32, len(linked)) // by first node
+	groups := make([][]int32, len(linked)) // by the group's first node
 	for v := range int32(len(linked)) {
 		groups[first(v)] = append(groups[first(v)], v)
 	}
@@ -98,7 +98,7 @@ func batches(linked [][]int32) [][]int32 {
 	var batch []int32
 	end := func() {
 		if len(batch) > 0 {
-			slices.Sort(batch) // groups overlap
+			slices.Sort(batch) // groups interleave
 			all = append(all, batch)
 		}
 		batch = nil

@@ -8,8 +8,7 @@ import (
 	"nodemask/datasets"
 )
 
-// FeaturesIn returns the names of a table's columns of features; nil if their number is not the model's or two are
-// equal.
+// FeaturesIn returns the feature columns' names in a table, or nil if their number is not the model's or two are equal.
 func (m *Model) FeaturesIn(names []string) []string {
 	if len(names) != m.Features || len(slices.Compact(slices.Sorted(slices.Values(names)))) != m.Features {
 		return nil
@@ -17,7 +16,7 @@ func (m *Model) FeaturesIn(names []string) []string {
 	return names
 }
 
-// Match returns features in the model's column order, and whether that differs; without names, as they are. Its error
+// Match returns features in the model's column order and whether that moved any; without names, unchanged. Its error
 // lists missing features.
 func (m *Model) Match(names []string, f datasets.Features, file string) (_ datasets.Features, moved bool, err error) {
 	if m.FeatureNames == nil || names == nil || slices.Equal(names, m.FeatureNames) {
@@ -33,8 +32,8 @@ func (m *Model) Match(names []string, f datasets.Features, file string) (_ datas
 	return f.Rearranged(from), true, nil
 }
 
-// Lacks returns an error that lists the model's features missing from a table; nil if there are none or the model has
-// no names.
+// Lacks returns an error that lists the model's features missing from a table; nil if none are or the model has no
+// names.
 func (m *Model) Lacks(names []string, file string) error {
 	there := map[string]bool{}
 	for _, name := range names {

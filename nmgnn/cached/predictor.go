@@ -26,10 +26,10 @@ import (
 // Predictor predicts new nodes from a model and its cache. Per node it reads the node's features, and each train
 // neighbour's features and one row per hidden layer, however large the graph.
 //
-// A batch is a small graph of new nodes and their train neighbours. Nodes linked through other arrivals share a batch,
-// so predictions do not depend on the batches. Shapes are rounded up to powers of two, to compile few programs.
+// A batch is a small graph of new nodes and their train neighbours. Nodes linked through new nodes share a batch, so
+// predictions do not depend on batching. Shapes are rounded up to powers of two, to compile few programs.
 //
-// Safe for concurrent use, but computes one batch at a time. Close it before the cache.
+// It is safe for concurrent use, but computes one batch at a time. Close it before the cache.
 type Predictor struct {
 	backend *backend.Backend
 	saved   *Model
@@ -50,8 +50,8 @@ type Prediction struct {
 	Arrivals    int     `json:"arrivals"`    // adjacent new nodes
 }
 
-// NewPredictor returns a predictor, which compiles on first use. It refuses a model that needs several runs, a cache of
-// other sizes, and duplicate ids.
+// NewPredictor returns a predictor, which compiles on first use. It returns an error for a model that needs several
+// runs, a cache of other sizes, or duplicate ids.
 func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
 	switch {
 	case m == nil:
@@ -83,15 +83,15 @@ func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
 	return p, nil
 }
 
-// Known returns the number of a cached node by its id.
+// Known returns a cached node's number, by id.
 func (p *Predictor) Known(id []byte) (int32, bool) {
 	v, ok := p.known[string(id)]
 	return v, ok
 }
 
 // Predict calls emit for each newcomer, in order. Newcomers see one another along their edges, unless
-// [datasets.Newcomers.Apart]. It returns the context's or emit's error, which newcomer and node are invalid (see
-// [datasets.Newcomers]), or that the predictor, its backend or its cache is closed.
+// [datasets.Newcomers.Apart]. It returns the context's or emit's error, or an error that names the invalid newcomer
+// (see [datasets.Newcomers]) or reports that the predictor, its backend or its cache is closed.
 func (p *Predictor) Predict(ctx context.Context, n *datasets.Newcomers, emit func(Prediction) error) (err error) {
 	defer gomlx.Guard(&err, "predicting")
 	return safetensors.Guard(p.cache.path, func() error { return p.predict(ctx, n, emit) })
@@ -113,7 +113,7 @@ func (p *Predictor) predict(ctx context.Context, n *datasets.Newcomers, emit fun
 		features = features.RowNormalized()
 	}
 	features = features.Stored(p.cache.Features.IsSparse())
-	// Edges may put late nodes into early batches: predictions wait for their turn.
+	// Edges may put late nodes into early batches, whose predictions then wait for their turn.
 	predictions := make([]Prediction, len(n.IDs))
 	next, done := 0, make([]bool, len(n.IDs))
 	for _, members := range batches(linked) {
@@ -140,8 +140,8 @@ func (p *Predictor) predict(ctx context.Context, n *datasets.Newcomers, emit fun
 	return nil
 }
 
-// batchShape is a capacity: rows for new nodes, then cached ones, then a padding row; entries of the graph and of
-// sparse features.
+// batchShape is a program's capacity. Rows: new nodes, cached ones, a padding row. Entries: of the graph, of sparse
+// features.
 type batchShape struct{ newcomers, nodes, edges, features int }
 
 type batchProgram struct {
@@ -151,7 +151,7 @@ type batchProgram struct {
 	exec   *model.Exec
 }
 
-// batch returns class probabilities of newcomers linked to no others; further rows are padding.
+// batch returns class probabilities of newcomers linked to no others; rows after theirs are padding.
 func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 	members []int32) (infer.Representation, error) {
 	own := make(map[int32]int32, len(members)) // rows of newcomers
@@ -250,7 +250,7 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 			program.free()
 		}
 	}()
-	// Only scatters have shapes that depend on nothing but the number of entries: Load takes them for any backend.
+	// Only scatters have shapes that depend on the number of entries alone, so Load gets no backend.
 	if program.data, err = nmgnn.Load(program.store, "/"+gomlx.DataScope, edges, x,
 		nmgnn.LoadOptions{}); err != nil {
 		return nil, err
@@ -298,7 +298,7 @@ func firstRows(x *Node, rows int) *Node {
 	return SliceAxis(x, 0, AxisRangeFromStart(rows))
 }
 
-// Close frees the programs once the current batch is done. The predictor is then unusable.
+// Close frees the programs after the current batch. The predictor is then unusable.
 func (p *Predictor) Close() {
 	p.computing.Lock()
 	defer p.computing.Unlock()
@@ -352,7 +352,7 @@ func (b *batchFeatures) end() {
 	}
 }
 
-// fill pads the last row with zeros to a power of two of entries, and returns their number.
+// fill pads the last row with zeros up to a power of two of entries, and returns the number of entries.
 func (b *batchFeatures) fill() int {
 	if b.IsSparse() {
 		padding := atLeast(len(b.Columns)+1) - len(b.Columns)

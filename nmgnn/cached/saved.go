@@ -42,23 +42,23 @@ const (
 	ownKey         = "own_layers"
 )
 
-// Model is a saved trained model: all that predicting needs.
+// Model is a saved trained model, with all that predicting needs.
 type Model struct {
 	Settings hyper.Parameters `json:"settings"`
 	Classes  []string         `json:"classes"`  // names, by number
 	Features int              `json:"features"` // width
 	Data     string           `json:"data"`     // name of the training data
 	Seed     uint64           `json:"seed"`
-	// FeatureNames are the columns in the model's order; nil: unknown. The fingerprint does not cover them.
+	// FeatureNames are the columns, in the model's order; nil: unknown. The fingerprint ignores them.
 	FeatureNames []string `json:"-"`
-	// Weights by path, of the best epoch.
+	// Weights of the best epoch, by path.
 	Weights []infer.Weight `json:"-"`
-	// Own is the custom model that the weights belong to; Settings then name no model. It is not saved: pass it to
-	// [LoadOwn]. nil: none.
+	// Own is the custom model with these weights, nil if not custom; Settings then name no model. It is not saved: pass
+	// it to [LoadOwn].
 	Own *nmgnn.Model `json:"-"`
 }
 
-// Fingerprint returns a hash of settings and weights that ties caches to their model.
+// Fingerprint returns a hash of settings and weights, which ties caches to their model.
 func (m *Model) Fingerprint() string {
 	h := sha256.New()
 	_ = json.NewEncoder(h).Encode(m) // a hash never fails
@@ -69,7 +69,7 @@ func (m *Model) Fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Network returns the model for one run, nothing masked or dropped. DropGNN's predictions average several runs instead.
+// Network returns the model for one run, without masking or dropout. DropGNN averages several runs instead.
 func (m *Model) Network() infer.Model {
 	network := infer.Model{Weights: m.Weights, NormalizeFeatures: m.Settings.NormalizeFeatures}
 	if m.Own != nil {
@@ -87,7 +87,7 @@ func (m *Model) layers() int {
 	return m.Settings.Layers
 }
 
-// scope begins the paths of all weights.
+// scope prefixes all weights' paths.
 const scope = "/" + gomlx.ModelScope + "/"
 
 // tensorName maps /model/layer0/linear0/weights to layer0.linear0.weights.
@@ -102,8 +102,8 @@ func tensorName(path string) (string, error) {
 // weightPath inverts tensorName.
 func weightPath(name string) string { return scope + strings.ReplaceAll(name, ".", "/") }
 
-// Save writes the model atomically to a safetensors file (docs/FORMATS.md). It returns an error, and keeps an existing
-// file, for a model that [LoadModel] would refuse: without weights, with invalid settings, or with DropGNN.
+// Save writes the model atomically to a safetensors file (docs/FORMATS.md). A model that [LoadModel] would refuse
+// (without weights, with invalid settings, or with DropGNN) is an error, and an existing file stays.
 func (m *Model) Save(path string) error { return m.builder().WriteFile(path) }
 
 // SaveWith writes the model and its cache into one file, for [LoadModel] and [LoadCache].
@@ -115,12 +115,12 @@ func (m *Model) SaveWith(path string, c *Cache) error {
 	return file.WriteFile(path)
 }
 
-// SaveBoth saves a model and its cache in two files. Both are fully written before either is renamed into place, so an
-// error leaves the old pair or the new one. If the program is killed between the renames, [LoadCache] finds the old
-// cache under a third name; without hard links neither pair survives that. It returns an error if either is nil: set
-// Keep in the experiment.
+// SaveBoth saves a model and its cache in two files. Both are fully written before either is renamed, so an error
+// leaves the old pair or the new one. If the program is killed between the renames, [LoadCache] finds the old cache
+// under a third name (without hard links neither pair survives). A nil argument is an error: set Keep in the
+// experiment.
 func (m *Model) SaveBoth(modelPath string, c *Cache, cachePath string) error {
-	// If this rename fails the old cache stays: whichever model exists then has its cache.
+	// If this rename fails the old cache stays: each model still has its cache.
 	if err := m.builder().WriteFileAfter(modelPath, func() error {
 		return c.builder(m).WriteFileAfter(cachePath, func() error {
 			keepOld(modelPath, cachePath)
@@ -137,7 +137,7 @@ func oldOf(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".old")
 }
 
-// keepOld links a cache that is about to be replaced, unless a killed program's link holds the one the model needs.
+// keepOld links a cache about to be replaced, unless a killed program's link holds the one the model needs.
 func keepOld(modelPath, cachePath string) {
 	old := oldOf(cachePath)
 	if _, err := os.Lstat(old); err == nil {
@@ -191,14 +191,13 @@ func (m *Model) builder() *safetensors.Builder {
 	return file
 }
 
-// LoadModel returns a model from [Model.Save] or [Model.SaveWith]. Its error names the file: wrong checksums, invalid
-// settings or ones that need several runs ([hyper.Parameters.CheckOneRun]), missing features, classes or weights,
-// weights not finite or unnamed, another fingerprint, or a custom model, for [LoadOwn]. Only running the model checks
-// that all weights exist with the right shapes.
+// LoadModel returns a model saved by [Model.Save] or [Model.SaveWith]. Its error names the file. It refuses wrong
+// checksums, a wrong fingerprint, invalid settings or ones that need several runs ([hyper.Parameters.CheckOneRun]),
+// missing features, classes or weights, weights not finite or unnamed, and custom models (use [LoadOwn]). Only running
+// the model checks that all weights exist with the right shapes.
 func LoadModel(path string) (m *Model, err error) { return load(path, nil) }
 
-// LoadOwn returns a saved custom model, like [LoadModel]. The file has no layers: own must be the model it was trained
-// with.
+// LoadOwn is [LoadModel] for a custom model. The file has no layers: own must be the model that was trained.
 func LoadOwn(path string, own nmgnn.Model) (*Model, error) { return load(path, &own) }
 
 func load(path string, own *nmgnn.Model) (m *Model, err error) {
@@ -251,7 +250,7 @@ func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, e
 	if err != nil || said != m.Fingerprint() {
 		m.reorder()
 	}
-	// Who edits weights or settings must remove it: old caches do not fit.
+	// Editing weights or settings requires removing it: old caches do not fit.
 	if err == nil && said != m.Fingerprint() {
 		return nil, fmt.Errorf("%s: the metadata has the fingerprint %.20q of another model, this one's is %s: remove it if "+
 			"weights or settings were changed on purpose",
@@ -260,14 +259,14 @@ func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, e
 	return m, nil
 }
 
-// reorder brings the weights into the order in which the model makes them, in which the fingerprint takes them: other
-// programs write tensors in an order of their own.
+// reorder sorts the weights into the order in which the model makes them and the fingerprint hashes them; other
+// programs write tensors in another order.
 func (m *Model) reorder() {
 	numbers := 0
 	for _, w := range m.Weights {
 		numbers += len(w.Values)
 	}
-	// More takes memory, and running the model reports what is missing.
+	// Larger numbers take memory, and running the model reports missing weights.
 	if m.Features > numbers || max(m.layers(), m.Settings.MLPLayers) > len(m.Weights) {
 		return
 	}

@@ -15,10 +15,10 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// Save writes the cache atomically to a safetensors file with its model's fingerprint. See [Model.SaveBoth].
+// Save writes the cache atomically to a safetensors file, with its model's fingerprint. See [Model.SaveBoth].
 func (c *Cache) Save(path string, m *Model) error { return c.builder(m).WriteFile(path) }
 
-// withinModel prefixes a cache's tensors in a model's file.
+// withinModel prefixes the names of a cache's tensors in a model's file.
 const withinModel = "cache."
 
 func (c *Cache) builder(m *Model) *safetensors.Builder {
@@ -69,16 +69,16 @@ func (c *Cache) put(file *safetensors.Builder, prefix string, m *Model) error {
 // hiddenName is the tensor name of h̃^(i+1).
 func hiddenName(i int) string { return fmt.Sprintf("hidden%d", i+1) }
 
-// LoadCache returns the cache that [Cache.Save] or [Model.SaveWith] wrote for the model. If files can be mapped,
-// features and representations stay on disk, so a cache may exceed memory; ids take some 80 bytes per node with a
-// predictor's index.
+// LoadCache returns the model's cache, saved by [Cache.Save] or [Model.SaveWith]. Where files can be mapped, features
+// and representations stay on disk, so a cache may exceed memory; ids take some 80 bytes per node, with a predictor's
+// index.
 //
-// Loading reads the file once to verify checksums and finite numbers, and small or sparse tensors again for negative
-// degrees and columns out of range: about 0.9 s of one core per gigabyte, or disk time.
+// It reads the file once to verify checksums and finite numbers, and small or sparse tensors again for negative degrees
+// and columns out of range: about 0.9 s of one core per gigabyte, or disk time.
 //
-// Do not modify the file in place while the cache is in use; saving over it is safe. Close the cache after use.
+// Do not modify the file in place while using the cache; saving over it is safe. Close the cache after use.
 //
-// If a killed [Model.SaveBoth] left another model's cache here, it returns the kept one of m.
+// If a killed [Model.SaveBoth] left another model's cache at path, it returns m's old one.
 func LoadCache(path string, m *Model) (*Cache, error) {
 	if m == nil {
 		return nil, errors.New("the model is nil: read the cache's own with LoadModel")
@@ -164,7 +164,7 @@ func readCache(file *safetensors.File, path string, m *Model) (*Cache, error) {
 	return c, nil
 }
 
-// readIDs copies the ids, so that they outlive the file.
+// readIDs copies the ids: they outlive the file.
 func readIDs(file *safetensors.File, path, prefix string) ([]string, error) {
 	ends, _, err := safetensors.Get[int64](file, prefix+"ids.offsets", safetensors.Any)
 	if err != nil {
@@ -223,7 +223,7 @@ func (c *Cache) fits(m *Model) error {
 	return nil
 }
 
-// Close unmaps and empties a cache from [LoadCache]: do not read it afterwards. Other caches need no Close.
+// Close unmaps and empties a cache from [LoadCache]; do not read it afterwards. Other caches need no Close.
 func (c *Cache) Close() error {
 	file := c.file
 	*c = Cache{}

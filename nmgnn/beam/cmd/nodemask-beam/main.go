@@ -31,7 +31,7 @@ func (m misuse) Unwrap() error { return m.error }
 func misusef(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
 
 func main() {
-	// A runner starts workers as this program with only Beam's flags: then beam.Init never returns.
+	// A runner starts workers as this program with Beam's flags only: then beam.Init never returns.
 	layerwise.Register()
 	if len(os.Args) > 1 && (os.Args[1] == "--worker" || os.Args[1] == "--worker=true") {
 		flag.Parse()
@@ -43,12 +43,12 @@ func main() {
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	context.AfterFunc(ctx, stop) // a second interrupt kills the program
 	root := newRootCommand()
 	root.SetArgs(args)
 	var help bytes.Buffer
 	root.SetOut(&help)
-	// Collects the temporary folders that Beam leaves per pipeline.
+	// Collects the temporary folder that Beam leaves per pipeline.
 	folder, err := os.MkdirTemp("", "nodemask-beam-*")
 	if err == nil {
 		defer os.RemoveAll(folder)
@@ -91,7 +91,7 @@ All files and folders must be there for every worker, at the same path.`,
 		},
 	}
 	root.PersistentFlags().BoolVar(&verbose, "verbose", false, "log what the runner does")
-	// Beam's flags; help shows only the most important one.
+	// Beam's flags; help shows only the main one.
 	root.PersistentFlags().AddGoFlagSet(flag.CommandLine)
 	flag.CommandLine.VisitAll(func(f *flag.Flag) {
 		if f.Name != "runner" {

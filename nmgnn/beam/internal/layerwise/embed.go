@@ -1,8 +1,8 @@
 // Package layerwise runs saved models over graphs too large for one machine, as Apache Beam pipelines that compute each
 // layer of each node once.
 //
-// Nodes are divided into shards by id. Reading the graph and each layer are separate pipelines that write shards to
-// files, which the next layer reads, so the runner only transfers names. A restarted run skips finished steps.
+// Nodes are sharded by id. Reading the graph and each layer are separate pipelines that write shards to files for the
+// next one, so the runner only transfers names. A restarted run skips finished steps.
 //
 // [Embed] computes every node of a graph, [Predict] nodes that arrive later.
 package layerwise
@@ -32,15 +32,15 @@ import (
 	"nodemask/nmgnn/cached"
 )
 
-// Options say how to compute a graph. Every worker must see the folders at the same path.
+// Options configure a run. Every worker must see the folders at the same path.
 type Options struct {
-	// Work is the folder of intermediate results; steps finished there are skipped.
+	// Work is the folder for intermediate results; steps finished there are skipped.
 	Work string
-	// Shards is the number of files per step; 0: 8. A worker holds one per CPU in memory.
+	// Shards is the number of files per step; 0: 8. A worker holds one shard per CPU in memory.
 	Shards int
-	// Progress is called per step, before if an earlier run had finished it; may be nil.
+	// Progress is called per step; before means an earlier run had finished it. May be nil.
 	Progress func(step string, before bool)
-	// Run runs a pipeline; nil: on the runner of Beam's flags.
+	// Run runs a pipeline; nil: the runner in Beam's flags does.
 	Run func(ctx context.Context, p *beam.Pipeline) error
 }
 
@@ -57,7 +57,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Counts is the size of the graph that was read.
+// Counts is the size of the graph read.
 type Counts struct {
 	Nodes   int64 `json:"nodes"`
 	Edges   int64 `json:"edges"`   // distinct
@@ -73,8 +73,8 @@ func Register() {
 	beam.RegisterFunction(endFn)
 }
 
-// Embed writes id, class, predicted class, its probability and a layer's output for every node, and returns counts. The
-// columns are those of 'nodemask predict --all'.
+// Embed writes id, class, predicted class, its probability and a layer's output for every node, in the columns of
+// 'nodemask predict --all', and returns counts.
 func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options) (Counts, error) {
 	if out.Layer < 0 || out.Layer > m.Settings.Layers {
 		return Counts{}, fmt.Errorf("layerwise: layer %d: expected 1 to %d, or 0 for the logits", out.Layer,
@@ -88,16 +88,16 @@ type Arrivals struct {
 	Input
 	// Cache is the model's cache file, memory-mapped by every worker.
 	Cache string
-	// Apart leaves out edges among new nodes.
+	// Apart omits edges among new nodes.
 	Apart bool
 }
 
-// workFolder holds intermediate results of predictions, in the output's folder.
+// workFolder holds Predict's intermediate results, in the output's folder.
 const workFolder = ".nodemask-beam"
 
 // Predict predicts new nodes from a cache (section 4 of the paper; see package cached). It writes per node: id,
-// predicted class, its probability, the numbers of known and arriving neighbours, and the logits. It ignores
-// Output.Layer and Options.Work: intermediate results are in the output's folder, and removed.
+// predicted class, its probability, the numbers of known and new neighbours, and the logits. It ignores Output.Layer
+// and Options.Work, and removes its intermediate results.
 func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Options) error {
 	c, err := cached.LoadCache(a.Cache, m) // fail before computing
 	if err != nil {
@@ -108,7 +108,7 @@ func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 	}
 	out.Layer, o.Work = 0, filepath.Join(out.Folder, workFolder)
 	defer os.RemoveAll(o.Work)
-	if err := os.RemoveAll(o.Work); err != nil { // of a killed run
+	if err := os.RemoveAll(o.Work); err != nil { // left by a killed run
 		return err
 	}
 	_, err = compute(ctx, m, a, out, o)
@@ -145,7 +145,7 @@ func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 	}
 	if len(graph.Shards) == 0 {
 		if a.Cache != "" {
-			return graph.Counts, nil // nothing arrives
+			return graph.Counts, nil // no new nodes
 		}
 		return graph.Counts, fmt.Errorf("%s: no nodes: expected a line for each in the files of nodes", r.path(graphStep, ""))
 	}
@@ -178,7 +178,7 @@ func layerName(number int) string {
 	return fmt.Sprintf("layer%d", number)
 }
 
-// doneFile marks a finished step with its key.
+// doneFile marks a finished step and holds its key.
 const doneFile = "done.json"
 
 type done struct {
@@ -257,10 +257,10 @@ func (o Options) pipeline(ctx context.Context, step string, build func(s beam.Sc
 	return fmt.Errorf("layerwise: %s: %w", step, err)
 }
 
-// begunFile marks a step's folder, so that claim empties no other.
+// begunFile marks a step's folder, so that claim empties no other folder.
 const begunFile = "begun"
 
-// claim makes a step's folder, or empties what an aborted run left.
+// claim makes a step's folder, or empties that of an aborted run.
 func claim(folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
@@ -283,7 +283,7 @@ func claim(folder string) error {
 	return os.WriteFile(filepath.Join(folder, begunFile), nil, 0o644)
 }
 
-// keyOf hashes the model, the input files' sizes and times, and how it is computed.
+// keyOf hashes the model, the input files' sizes and times, and the way to compute.
 func keyOf(m *cached.Model, inputs []string, o Options) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, "3", m.Fingerprint(), o.Shards) // 3: shards name their neighbours' places
@@ -297,7 +297,7 @@ func keyOf(m *cached.Model, inputs []string, o Options) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Workers' errors arrive as text within other text. Marks delimit ours.
+// Workers' errors arrive inside other text. Marks delimit ours.
 const (
 	faultBegin = "⟦"
 	faultEnd   = "⟧"

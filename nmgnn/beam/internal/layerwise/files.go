@@ -22,8 +22,8 @@ import (
 // Input lists a graph's CSV files, readable by every worker, with the columns of datasets.Open.
 type Input struct{ Nodes, Edges []string }
 
-// Find returns the files of a graph in a folder: nodes.csv and edges.csv, or shards nodes-….csv and edges-….csv. It
-// returns an error if any are missing or ambiguous; see [Expand].
+// Find returns a graph's files in a folder: nodes.csv and edges.csv, or shards nodes-….csv and edges-….csv. Missing or
+// ambiguous files are errors; see [Expand].
 func Find(folder string) (in Input, err error) {
 	if in.Nodes, err = find(folder, "nodes"); err == nil {
 		in.Edges, err = find(folder, "edges")
@@ -50,8 +50,8 @@ func find(folder, name string) (all []string, err error) {
 	return checked(all)
 }
 
-// Expand returns the sorted absolute paths that a pattern such as nodes-*.csv matches. It returns an error if there are
-// none, if one is not CSV, or if shards like edges-00000-of-00003.csv are incomplete or copies.
+// Expand returns the sorted absolute paths that match a pattern such as nodes-*.csv. It returns an error for no match,
+// for files that are not CSV, and for shards like edges-00000-of-00003.csv that are incomplete or copies.
 func Expand(pattern string) ([]string, error) {
 	found, err := filepath.Glob(pattern)
 	if err != nil {
@@ -128,7 +128,7 @@ func checkSets(paths []string) error {
 	return nil
 }
 
-// checkCopies returns an error if two files with rows have the same bytes.
+// checkCopies returns an error if two files with rows are equal.
 func checkCopies(paths []string) error {
 	alike := map[int64][]string{} // by size: only these are read
 	for _, path := range paths {
@@ -169,15 +169,15 @@ func hashOf(path string) (sum [sha256.Size]byte, err error) {
 	return [sha256.Size]byte(h.Sum(nil)), err
 }
 
-// empty reports whether a file can be read, as nodes or edges, and has no rows.
+// empty reports whether a file is readable, as nodes or edges, but has no rows.
 func empty(path string) bool {
-	found, ctx := errors.New("a row"), context.Background() // one row takes no time
+	found, ctx := errors.New("a row"), context.Background() // reading one row takes no time
 	nodes := scanNodes(ctx, path, func(_, _ []byte, _ []float32) error { return found })
 	edges := scanEdges(ctx, path, func(_, _ []byte) error { return found })
 	return nodes == nil || edges == nil
 }
 
-// checkColumns checks that feature names are the model's, in order, where both have names.
+// checkColumns checks that feature names are the model's, in order, if both have names.
 func checkColumns(ctx context.Context, m *cached.Model, nodes []string) error {
 	if m.FeatureNames == nil {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"nodemask/datasets"
 )
 
-// Nodes, and edges in both directions, go to shards by id: the data into files, only names through the runner. Prism
-// keeps all that it is sent in memory, several times.
+// Nodes, and edges in both directions, go to shards by id: data through files, only names through the runner, since
+// Prism keeps all it is sent in memory, several times.
 
 // parcel is part of a shard's input: nodes, and edges from its nodes A to B.
 type parcel struct {
@@ -24,7 +24,6 @@ type parcel struct {
 	A, B        []string
 }
 
-// add appends a row to sparse, or empty, features.
 func add(x *datasets.Features, row []float32) {
 	if x.Rows == 0 {
 		*x = datasets.Features{Width: len(row), Offsets: []int64{0}}
@@ -38,10 +37,10 @@ func add(x *datasets.Features, row []float32) {
 	x.Offsets = append(x.Offsets, int64(len(x.Values)))
 }
 
-// packed returns features in their smaller form.
+// packed returns features in the smaller of dense and sparse form.
 func packed(x datasets.Features) datasets.Features { return x.Stored(x.Density() <= 0.25) }
 
-// dealer splits a file into parcels, writes these to files, and emits the names per shard.
+// dealer splits a file into parcels, writes them to files, and emits their names per shard.
 type dealer struct {
 	*run
 	name        string // prefix of the files
@@ -53,7 +52,7 @@ type dealer struct {
 // spilled bounds the numbers and ids that a dealer holds.
 const spilled = 1 << 20
 
-// parcel makes room for so many more numbers and ids.
+// parcel makes room for grows more numbers and ids.
 func (d *dealer) parcel(id string, grows int) (*parcel, error) {
 	if d.size += grows; d.size > spilled {
 		if err := d.spill(); err != nil {
@@ -99,7 +98,7 @@ type filesFn struct {
 	Files []string
 }
 
-// ProcessElement distributes a file's rows.
+// ProcessElement distributes a file's rows to shards.
 func (f *filesFn) ProcessElement(ctx context.Context, number int, emit func(int, string)) error {
 	d := &dealer{run: &f.run, name: fmt.Sprintf("%s-%s-%d", sentKind, f.Kind, number), emit: emit,
 		to: make([]parcel, f.Shards)}
@@ -169,7 +168,7 @@ type nodeIDs struct {
 	Counts      Counts
 }
 
-// named is a shard's part of the graph; node v's neighbours are Near[Offsets[v]:Offsets[v+1]], by name.
+// named is a shard's part of the graph: node v's neighbours are Near[Offsets[v]:Offsets[v+1]], by name.
 type named struct {
 	Offsets []int64
 	Near    []string
@@ -177,7 +176,7 @@ type named struct {
 
 type nodesFn struct{ run }
 
-// ProcessElement joins a shard's nodes and edges, and emits whether it has nodes.
+// ProcessElement joins a shard's nodes and edges, and reports whether it has nodes.
 func (f *nodesFn) ProcessElement(ctx context.Context, shard int, files func(*string) bool) (
 	_ int, there bool, err error) {
 	err = f.guard(ctx, func() error {
@@ -210,7 +209,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 			near[a] = append(near[a], p.B[j])
 		}
 	}
-	// By id, so that a rewritten shard is the same.
+	// Sorted by id, so that a rewritten shard is the same.
 	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.id, b.id) })
 	nodes, names := nodeIDs{Counts: Counts{Nodes: int64(len(places))}}, named{Offsets: []int64{0}}
 	var x datasets.Features
@@ -250,7 +249,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 		f.write(graphStep, f.file(rowsKind, shard), packed(x)), f.write(graphStep, f.file(namesKind, shard), names))
 }
 
-// different returns distinct neighbours without v, and counts each edge at its lesser end.
+// different returns v's distinct neighbours without v, and counts each edge at its lesser end.
 func (c *Counts) different(v string, ids []string) (once []string) {
 	slices.Sort(ids)
 	for i, u := range ids {
@@ -270,15 +269,15 @@ func (c *Counts) different(v string, ids []string) (once []string) {
 	return once
 }
 
-// near is a shard's part of the graph; node v's neighbours are Refs[Offsets[v]:Offsets[v+1]].
+// near is a shard's part of the graph: node v's neighbours are Refs[Offsets[v]:Offsets[v+1]].
 type near struct{ Offsets, Refs []int64 }
 
-// reference packs a node's shard (the number of shards if cached) and its number there.
+// reference packs a node's shard (the number of shards if cached) and its number in it.
 func reference(shard, node int) int64 { return int64(shard)<<32 | int64(node) }
 
 func referred(ref int64) (shard int, node int32) { return int(ref >> 32), int32(ref) }
 
-// nearFn writes where a shard's neighbours are.
+// nearFn writes the shard and number of each neighbour.
 type nearFn struct {
 	run
 	Apart bool // new nodes see only cached ones
@@ -367,7 +366,7 @@ func buildGraph(s beam.Scope, r run, in Input, apart bool) {
 
 func endFn(int, func(*bool) bool) {}
 
-// end consumes written: Prism busy-loops while a function without output works.
+// end consumes written: Prism busy-loops on functions without output.
 func end(s beam.Scope, written beam.PCollection) {
 	beam.ParDo0(s.Scope("end"), endFn, beam.GroupByKey(s, written))
 }

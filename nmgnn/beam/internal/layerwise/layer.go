@@ -18,7 +18,7 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// most bounds the input numbers of a part computed at once, which has at least one node.
+// most limits the numbers in a part's input; a part has at least one node.
 const most = 1 << 24
 
 var opened = sync.OnceValues(func() (*backend.Backend, error) { return backend.Open("go") })
@@ -28,7 +28,6 @@ type layerFn struct {
 	Layer int
 }
 
-// ProcessElement computes a shard and writes it.
 func (f *layerFn) ProcessElement(ctx context.Context, shard int) (int, bool, error) {
 	return shard, true, f.guard(ctx, func() error { return f.compute(ctx, shard) })
 }
@@ -60,7 +59,7 @@ func (f *layerFn) compute(ctx context.Context, shard int) error {
 	return f.write(layerName(f.Layer+1), f.file(rowsKind, shard), all)
 }
 
-// part computes some of a shard's nodes; their neighbours' rows follow theirs.
+// part computes some of a shard's nodes; rows of their neighbours follow theirs.
 func (f *layerFn) part(shard int, n near, begin, end int) (all infer.Representation, err error) {
 	entries := n.Refs[n.Offsets[begin]:n.Offsets[end]]
 	refs, first, last := []int64{}, reference(shard, begin), reference(shard, end)
@@ -144,7 +143,7 @@ func (r *run) readOut(x datasets.Features, layers []datasets.Features) (infer.Re
 	})
 }
 
-// program runs part of the model with given degrees.
+// program runs part of the model with the given degrees.
 func (r *run) program(edges *csr.Graph, x datasets.Features, degrees []float32, do func(p nmgnn.Pass) *Node) (
 	_ infer.Representation, err error) {
 	defer gomlx.Guard(&err, "computing a shard")

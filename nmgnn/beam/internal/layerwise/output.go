@@ -16,7 +16,7 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// Output says where and how to write rows.
+// Output sets where and how to write rows.
 type Output struct {
 	Folder string
 	// Layer to write, from 1; 0: the logits.
@@ -110,7 +110,7 @@ func (f *outputFn) table(shard int) error {
 	return nil
 }
 
-// short writes a number in the fewest digits that tell it from others.
+// short writes a number in the fewest digits that identify it.
 func short(x float32) string { return strconv.FormatFloat(float64(x), 'g', -1, 32) }
 
 func (f *outputFn) numbers(shard int) (logits infer.Representation, shown datasets.Features, err error) {

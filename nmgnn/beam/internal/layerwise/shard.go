@@ -20,7 +20,7 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// run is what workers need: the files' places, the run's key, and its model.
+// run is what workers need: file paths, the run's key, and the model.
 type run struct {
 	Work, Key string
 	Shards    int
@@ -50,10 +50,10 @@ func (r *run) Teardown() error {
 	return r.cache.Close()
 }
 
-// turns limits concurrent shards to the number of CPUs: Prism starts all at once, and each takes a shard's memory.
+// turns limits concurrent shards to the number of CPUs: Prism starts all at once, each with a shard's memory.
 var turns = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// guard runs do when it is its turn, and returns faults in the memory-mapped cache as errors.
+// guard runs do in its turn, and turns faults in the memory-mapped cache into errors.
 func (r *run) guard(ctx context.Context, do func() error) error {
 	select {
 	case <-ctx.Done():
@@ -80,7 +80,7 @@ func (r *run) file(kind string, shard int) string {
 
 func (r *run) path(step, file string) string { return filepath.Join(r.Work, step, file) }
 
-// of returns a file's header, to detect one file copied over another.
+// of returns a file's header, which reveals one file copied over another.
 func (r *run) of(step, file string) string { return r.Key + " " + step + " " + file }
 
 // write writes a header, a value and a checksum atomically.
@@ -101,7 +101,7 @@ func (r *run) write(step, file string, value any) error {
 	return nil
 }
 
-// read reads what write wrote; into nil only checks it.
+// read reads a file of write; into nil only checks it.
 func (r *run) read(step, file string, into any) error {
 	path := r.path(step, file)
 	raw, err := os.ReadFile(path)
@@ -134,7 +134,7 @@ func (r *run) read(step, file string, into any) error {
 	return nil
 }
 
-// check checks that a step's shards are complete and intact, and sums their counts: runners' counters may miss some.
+// check checks that a step's shards are complete and intact, and sums their counts, as runners' counters may miss some.
 func (r *run) check(step string, shards []int) (c Counts, err error) {
 	for _, shard := range shards {
 		var n nodeIDs
@@ -152,7 +152,7 @@ func (r *run) check(step string, shards []int) (c Counts, err error) {
 	return c, nil
 }
 
-// rows returns a layer's input, layers counted from 0, for a shard or the cache, numbered after the shards.
+// rows returns the input of a layer (from 0) for a shard or the cache, which is numbered after the shards.
 func (r *run) rows(layer, shard int) (x datasets.Features, err error) {
 	if shard < r.Shards {
 		return x, r.read(layerName(layer), r.file(rowsKind, shard), &x)
