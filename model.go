@@ -67,7 +67,7 @@ func (m *Model) Predict(_ context.Context, node int32) (class string, probabilit
 	return m.predicted[node].Class, m.predicted[node].Probability, nil
 }
 
-// PredictAll returns the class of each node of g, in order. g needs the training graph's features.
+// PredictAll returns the class of each node of g, in order. g needs the same feature columns as the training graph.
 func (m *Model) PredictAll(ctx context.Context, g *datasets.Graph) ([]cached.Prediction, error) {
 	if err := g.Check(); err != nil {
 		return nil, err

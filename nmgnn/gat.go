@@ -7,21 +7,21 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// leak is the slope of attention's LeakyReLU below zero.
+// leak is the slope of LeakyReLU below zero, in attention.
 const leak = 0.2
 
-// GAT is the masked layer of the Graph Attention Network (eq. 7; eq. 2 without a mask). For each head:
+// GAT is the masked Graph Attention Network layer (eq. 7; eq. 2 without a mask). For each head:
 //
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·α_vu·W·h_u + b
 //	α_vu = softmax over u ∈ v∪N_v of LeakyReLU(a_target·W·h_v + a_source·W·h_u)
 //
-// The softmax includes masked neighbours: their weight is not given to others. v is one of the u, so it can be masked
-// too. The heads' results are concatenated.
+// The softmax includes masked neighbours: their weight is not redistributed. v is one of the u, so it can be masked
+// too. Heads are concatenated.
 type GAT struct {
 	Heads   int     // 0 means 1
 	Width   int     // outputs of each head
 	Dropout float64 // of α, in training; the paper uses none with node masking
-	// KeepSelf never masks v's own term, as eq. 6 can be read: δ(v) then affects only other nodes.
+	// KeepSelf never masks v's own term, as eq. 6 can be read: δ(v) affects other nodes only.
 	KeepSelf bool
 }
 

@@ -7,7 +7,7 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// GATv2 is GAT with the attention of Brody, Alon and Yahav (2022), masked like [GAT]. For each head:
+// GATv2 is [GAT] with the attention of Brody, Alon and Yahav (2022). For each head:
 //
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·α_vu·s_u + b
 //	α_vu = softmax over u ∈ v∪N_v of a·LeakyReLU(s_u + t_v)

@@ -9,24 +9,23 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// GIN is the masked layer of the Graph Isomorphism Network (eq. 8; eq. 3 without a mask):
+// GIN is the masked Graph Isomorphism Network layer (eq. 8; eq. 3 without a mask):
 //
 //	h'_v = MLP( (1+ε)·h_v + Σ_{u ∈ N_v} δ(u)·h_u )
 //
-// The root's own term is never masked, and nothing is rescaled.
+// v's own term is never masked, and nothing is rescaled.
 type GIN struct {
-	Width   []int   // outputs of the MLP's linear layers, with ReLU between them
-	Epsilon float64 // 0 is GIN-0, the paper's
+	Width   []int   // outputs of the MLP's linear layers; ReLU between them
+	Epsilon float64 // 0: the paper's GIN-0
 	// LearnEpsilon trains ε, starting at Epsilon: GIN-ε.
 	LearnEpsilon bool
-	// Norm normalises the output of each linear layer but the last, before the ReLU, over a batch's own rows.
+	// Norm normalises each linear layer's output but the last, before the ReLU, over a batch's own rows.
 	Norm bool
 }
 
 // Forward returns [nodes, Width[last]] for h [nodes, in] and mask [nodes, 1] (nil: inactive).
 func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
-	// W·Σh = Σ(W·h): multiplying first sums rows of Width[0] numbers instead of all features, and keeps features
-	// sparse.
+	// W·Σh = Σ(W·h): multiplying first sums rows of Width[0] numbers, not of all features, and keeps features sparse.
 	w, b := linearWeights(scope.In("linear0"), h.Graph(), h.Width(), l.Width[0])
 	z := h.Times(w)
 	root := z

@@ -8,7 +8,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Input is a layer's input [nodes, Width]: the features, mostly zeros and stored sparsely, or a layer's output.
+// Input is a layer's input [nodes, Width]: features (mostly zeros, stored sparsely) or a layer's output.
 type Input interface {
 	// Graph returns the computation.
 	Graph() *Graph
@@ -16,9 +16,9 @@ type Input interface {
 	Width() int
 	// Times returns h·w: w [Width, out] → [nodes, out].
 	Times(w *Node) *Node
-	// Dropout returns the input with entries dropped, as [Random.Dropout] does; unchanged for a nil generator.
+	// Dropout returns the input with entries dropped (see [Random.Dropout]); unchanged for a nil generator.
 	Dropout(r *Random, rate float64) Input
-	// ScaleRows multiplies row v by factors[v], factors [nodes, 1], which get no gradient.
+	// ScaleRows multiplies row v by factors[v]; factors [nodes, 1] get no gradient.
 	ScaleRows(factors *Node) Input
 	// Node returns the input as a dense node [nodes, Width].
 	Node() *Node
@@ -46,7 +46,7 @@ type dense struct {
 	node       *Node
 	transposed *Node            // nil: automatic differentiation transposes
 	positions  *model.Variable  // nil: row by row
-	large      bool             // never copy, neither transposed nor with entries dropped
+	large      bool             // do not copy: neither transpose nor drop entries
 	dropped    *kernels.Dropped // the node with entries dropped; may be nil
 	seen       *Node            // [nodes, 1]: rows that are read; nil: all
 }
@@ -112,8 +112,8 @@ type sparseInput struct {
 	*sparseFeatures
 	graph   *Graph
 	train   bool
-	weighed *Node          // scaled values; nil: values
-	dropped kernels.Stream // drops values at rate, if nothing else was done to them
+	weighed *Node          // scaled values; nil: unscaled
+	dropped kernels.Stream // drops values at rate, if they are otherwise unchanged
 	rate    float64
 }
 

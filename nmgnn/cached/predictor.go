@@ -45,7 +45,7 @@ type Predictor struct {
 type Prediction struct {
 	ID          string  `json:"id"`
 	Class       string  `json:"class"`
-	Probability float64 `json:"probability"` // of that class, by the softmax
+	Probability float64 `json:"probability"` // softmax probability of that class
 	Neighbours  int     `json:"neighbours"`  // adjacent train nodes
 	Arrivals    int     `json:"arrivals"`    // adjacent new nodes
 }

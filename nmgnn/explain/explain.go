@@ -1,8 +1,8 @@
 // Package explain attributes a node's logit to the branches of its aggregation tree and to its features.
 //
-// A tree node is a path from the root, so a graph node reached in two ways has two shares. Branches are measured by
-// masking as in training: the parent does not receive a masked tree node, and nothing is rescaled. On the unmasked tree
-// the logits equal those on the graph (theorem 1), so no surrogate model is involved.
+// A tree node is a path from the root, so a graph node reached twice has two shares. Branches are measured by masking
+// as in training: the parent does not receive a masked tree node, and nothing is rescaled. The unmasked tree gives the
+// graph's logits (theorem 1), so no surrogate model is needed.
 package explain
 
 import (
@@ -22,12 +22,12 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// Options say how to explain. The zero value explains the predicted class.
+// Options configure an explanation. The zero value explains the predicted class.
 type Options struct {
 	// Class to explain; nil: the predicted one.
 	Class *int
-	// Masks bounds the masks for the shares; 0: 16,384; at most 2²⁴. If all distinct masks fit, shares
-	// are exact; else they are estimated from at least 16 random orders of the branches, one mask per branch and order.
+	// Masks limits the masks for the shares; 0: 16,384; at most 2²⁴. If all distinct masks fit, shares are exact; else
+	// they are estimated from at least 16 random orders of the branches, with one mask per branch and order.
 	Masks int
 	// Seed of the random orders.
 	Seed uint64
@@ -39,39 +39,38 @@ const (
 	defaultMasks = 1 << 14
 	defaultLimit = 5000
 	mostMasks    = 1 << 24
-	leastOrders  = 16 // every second one the reverse of the one before
+	leastOrders  = 16 // in pairs of an order and its reverse
 )
 
 // Explanation explains one logit of a node.
 type Explanation struct {
 	Tree      *aggtree.Tree
-	Class     int       // the one explained
+	Class     int       // the explained class
 	Predicted int       // with the largest logit
 	Logits    []float32 // of the root on the whole tree [classes]
-	// Alone is the root's logit without neighbours; with all shares it adds up to the whole logit.
+	// Alone is the root's logit without neighbours. Alone plus all shares is the logit.
 	Alone float64
-	// Exact means all masks; else shares are estimated from Orders random orders.
-	Exact bool
-	// Masks computed for the shares.
+	// Exact means that all masks were computed; else shares are estimated from Orders random orders.
+	Exact         bool
 	Masks, Orders int
-	// Branches hold each tree node's contribution [tree nodes]; the root's is 0.
+	// Branches hold each tree node's contribution; the root's is 0.
 	Branches []Branch
-	// Features are the root's nonzero ones, by effect on the logit.
+	// Features are the root's nonzero features, by effect on the logit.
 	Features []Feature
 }
 
 // Logit returns the explained logit.
 func (e *Explanation) Logit() float64 { return float64(e.Logits[e.Class]) }
 
-// Branch holds what a tree node, the path from the root to it, adds to the logit.
+// Branch holds the contribution of a tree node (a path from the root) to the logit.
 type Branch struct {
-	// Share is the Shapley value: the gain in logit when the tree node is unmasked, averaged over random masks of all
+	// Share is the Shapley value: the gain in logit from unmasking the tree node, averaged over random masks of all
 	// others with a keep rate uniform in 0 to 1. Shares sum to the logit minus Alone. Error is the standard error; 0 if
 	// exact.
 	Share, Error float64
-	// Without is the loss in logit when only this tree node, hence its subtree, is masked.
+	// Without is the loss in logit from masking only this tree node, and so its subtree.
 	Without float64
-	// Only is the gain over Alone when all but this path and its subtree is masked.
+	// Only is the gain over Alone if all but this path and its subtree are masked.
 	Only float64
 }
 
@@ -79,10 +78,10 @@ type Branch struct {
 type Feature struct {
 	Column int
 	Value  float32
-	Change float64 // loss in logit when it is 0 at all occurrences of the node in the tree
+	Change float64 // loss in logit if it is 0 wherever the node occurs in the tree
 }
 
-// Complete returns the options with defaults filled in, or an error for Masks or Limit out of range.
+// Complete returns the options with defaults filled in, or an error if Masks or Limit are out of range.
 func (o Options) Complete() (Options, error) {
 	o.Masks, o.Limit = cmp.Or(o.Masks, defaultMasks), cmp.Or(o.Limit, defaultLimit)
 	if o.Masks < 1 || o.Limit < 1 || o.Masks > mostMasks {
@@ -92,10 +91,11 @@ func (o Options) Complete() (Options, error) {
 	return o, nil
 }
 
-// Node returns the explanation of a prediction for a node, on a tree with as many hops as the model has layers.
+// Node explains a node's prediction, on a tree with a hop per layer of the model.
 //
-// It returns an [*aggtree.TooLargeError], the context's error, or an error for a missing graph, features not finite or
-// not one row per node, an unknown node or class, what [infer.Model.Represent] refuses, or too little memory.
+// It returns an [*aggtree.TooLargeError], the context's error, or an error for a missing graph, features that are not
+// finite or not one row per node, an unknown node or class, anything that [infer.Model.Represent] refuses, or too
+// little memory.
 func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, v int32,
 	o Options) (*Explanation, error) {
 	o, err := o.Complete()
@@ -203,11 +203,11 @@ func checkGraph(g *datasets.Graph) error {
 	return g.Features.Check()
 }
 
-// fits counts the results of all masks, and a forest with the tree once per state of its nodes.
+// fits estimates the memory for the results of all masks, and a forest with the tree once per state of its nodes.
 func fits(g *datasets.Graph, v int32, n, masks float64, left memory.Left) error {
 	const (
 		eachMask = 24 + 16 + 8 + 4 // bytes: a slice, its logits, the explained one, and its number in the forest
-		eachNode = 256             // bytes per tree node: itself, in the forest twice, its key, and its shares
+		eachNode = 256             // bytes per tree node: itself, twice in the forest, its key and shares
 	)
 	need := (masks+2*n)*eachMask + n*eachNode
 	if !g.Features.IsSparse() {
@@ -221,20 +221,20 @@ func fits(g *datasets.Graph, v int32, n, masks float64, left memory.Left) error 
 		left, leastOrders)
 }
 
-// treeFits is [fits] before the tree is built; [aggtree.Build] refuses trees above the limit.
+// treeFits is fits before the tree is built; [aggtree.Build] refuses larger trees.
 func treeFits(ctx context.Context, g *datasets.Graph, v int32, hops int, o Options, left memory.Left) error {
 	counts, err := aggtree.Count(ctx, g.Edges, v, hops, nil)
 	if err != nil || counts.Total > uint64(o.Limit) {
 		return err
 	}
 	n, masks := float64(counts.Total), 0.0
-	if n > float64(o.Masks) { // at least as many masks as nodes, so not all are computed
+	if n > float64(o.Masks) { // masks are at least as many as nodes: not all are computed
 		masks = leastOrders * (n - 1)
 	}
 	return fits(g, v, n, masks, left)
 }
 
-// largest ignores NaN, which overflowing weights give.
+// largest ignores NaN, which overflowing weights produce.
 func largest(x []float32) int {
 	best := 0
 	for c := range x {
@@ -247,7 +247,7 @@ func largest(x []float32) int {
 
 func descending(a, b float64) int { return cmp.Compare(math.Abs(b), math.Abs(a)) }
 
-// Top returns the most tree nodes with the largest absolute shares, descending; empty if most is negative.
+// Top returns up to most tree nodes with the largest absolute shares, descending.
 func (e *Explanation) Top(most int) []int32 {
 	nodes := make([]int32, e.Tree.NumNodes()-1)
 	for k := range nodes {
@@ -257,16 +257,16 @@ func (e *Explanation) Top(most int) []int32 {
 	return nodes[:max(0, min(most, len(nodes)))]
 }
 
-// explainer requests logits from a forest, and runs the model when that is full.
+// explainer requests logits from a forest, and runs the model when the forest is full.
 type explainer struct {
 	*forest
 	ctx      context.Context
 	backend  *backend.Backend
 	model    infer.Model
 	graph    *datasets.Graph
-	features datasets.Features // the tree's rows, then further requested ones
+	features datasets.Features // the tree's rows, then requested ones
 	found    [][]float32
-	err      error // the first one; nothing runs after it
+	err      error // the first error; nothing runs after it
 }
 
 // ownFeatures lists the root's features, and appends a row without each.
@@ -278,7 +278,7 @@ func (x *explainer) ownFeatures() []Feature {
 			all = append(all, Feature{Column: column, Value: value})
 		}
 	}
-	rows := make([]int32, n, n+len(all)) // of the tree, then the root's per feature
+	rows := make([]int32, n, n+len(all)) // the tree's rows, then the root's, one per feature
 	for i := range rows {
 		rows[i] = int32(i)
 	}
@@ -312,7 +312,7 @@ func (x *explainer) goesOn() bool {
 	return x.err == nil
 }
 
-// runFull runs the model and clears the forest if it is full, and reports whether it was.
+// runFull runs the model and clears the forest if it is full, and reports whether it did.
 func (x *explainer) runFull() bool {
 	full := x.full()
 	if full {

@@ -8,15 +8,15 @@ import (
 	"nodemask/aggtree"
 )
 
-// mostEntries bounds a forest's nodes and edges, hence memory per run.
+// mostEntries limits a forest's nodes and edges, and so the memory per run.
 const mostEntries = 1 << 21
 
-// forest is one graph that holds an aggregation tree under many masks and shares equal subtrees. Its nodes are tree
-// nodes with the children that one mask leaves, or masked with their subtrees intact. Each row equals that of the tree
-// under its mask δ, so the root's representation is the same.
+// forest is one graph that holds an aggregation tree under many masks and shares equal subtrees. A forest node is a
+// tree node with the children that one mask keeps, or a masked tree node with its whole subtree. Its row equals the
+// tree node's under that mask δ, so the root's representation is the same.
 type forest struct {
 	tree  *aggtree.Tree
-	whole []int32          // by tree node: the forest's node with its whole subtree, unmasked
+	whole []int32          // by tree node: the forest node with its whole subtree, unmasked
 	muted []int32          // likewise, masked
 	known map[string]int32 // nodes below the root, by tree node and children
 
@@ -25,7 +25,7 @@ type forest struct {
 	masked  []bool
 	offsets []int64
 	indices []int32
-	asked   []int32 // forest nodes of the requested trees
+	asked   []int32 // the roots of the requested trees
 }
 
 func newForest(t *aggtree.Tree) *forest {
@@ -34,7 +34,7 @@ func newForest(t *aggtree.Tree) *forest {
 	return f
 }
 
-// clear leaves the whole tree, whose features are rows 0 to NumNodes-1.
+// clear leaves only the whole tree, with features in rows 0 to NumNodes-1.
 func (f *forest) clear() {
 	n := f.tree.NumNodes()
 	*f = forest{tree: f.tree, whole: make([]int32, n), muted: make([]int32, n), known: map[string]int32{},
@@ -48,7 +48,7 @@ func (f *forest) clear() {
 	}
 }
 
-// add returns a node's number, adding it unless known.
+// add returns the number of a forest node, adding it if new.
 func (f *forest) add(i, row int32, masked bool, children []int32) int32 {
 	slices.Sort(children) // rows of a graph ascend
 	key := ""
@@ -75,7 +75,7 @@ func (f *forest) add(i, row int32, masked bool, children []int32) int32 {
 
 func (f *forest) full() bool { return len(f.node)+len(f.indices) > mostEntries }
 
-// branch returns tree node i with children from states where kept, else masked.
+// branch returns tree node i, with the kept children from states, else masked.
 func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	first, end := f.tree.Children(i)
 	children := make([]int32, 0, end-first)
@@ -89,7 +89,7 @@ func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	return f.add(i, i, false, children)
 }
 
-// states returns each tree node with its kept children, even if it is masked itself.
+// states returns each tree node with its kept children, even if masked itself.
 func (f *forest) states(kept []bool) []int32 {
 	states := make([]int32, len(kept))
 	for i := int32(len(kept)) - 1; i >= 0; i-- {
@@ -98,7 +98,7 @@ func (f *forest) states(kept []bool) []int32 {
 	return states
 }
 
-// ask requests the root's logits; what is below a masked node does not matter.
+// ask requests the root's logits under a mask; nodes below a masked one do not matter.
 func (f *forest) ask(kept []bool) {
 	states := make([]int32, len(kept))
 	for i := int32(len(kept)) - 1; i > 0; i-- {
@@ -109,7 +109,7 @@ func (f *forest) ask(kept []bool) {
 	f.asked = append(f.asked, f.branch(0, kept, states))
 }
 
-// askFor requests the root's logits with its base's features from another row, at all its occurrences.
+// askFor requests the root's logits with another row as its node's features, wherever the node occurs.
 func (f *forest) askFor(row int32) {
 	states := slices.Clone(f.whole)
 	var children []int32

@@ -8,9 +8,9 @@ import (
 	"nodemask/aggtree"
 )
 
-// shares selects the masks that Shapley values need, and computes them from the logits.
+// shares selects the masks for Shapley values, and computes these from the logits.
 //
-// A set's value is the logit with only its nodes unmasked. Nodes below a masked one have no effect, so only sets closed
+// A set's value is the logit if only the set is unmasked. Nodes below a masked one have no effect, so only sets closed
 // under parents count.
 type shares struct {
 	tree   *aggtree.Tree
@@ -39,7 +39,7 @@ func (s *shares) masks() int {
 	return s.orders * (s.tree.NumNodes() - 1)
 }
 
-// count: each child of an included node is out, or in with any set below it.
+// count: each child of a set's node is out, or in with any set below it.
 func (s *shares) count() float64 {
 	below := make([]float64, s.tree.NumNodes())
 	for i := int32(len(below)) - 1; i >= 0; i-- {
@@ -52,7 +52,7 @@ func (s *shares) count() float64 {
 	return below[0]
 }
 
-// enumerate lists the sets that agree with kept before tree node i.
+// enumerate lists the sets that equal kept before tree node i.
 func (s *shares) enumerate(i int, kept []bool) {
 	for ; i < len(kept) && !kept[s.tree.Parent[i]]; i++ {
 		kept[i] = false
@@ -93,7 +93,7 @@ func (s *shares) ask(x *explainer) {
 			if !x.goesOn() {
 				return
 			}
-			if x.runFull() { // one order of a node with many neighbours can fill many forests
+			if x.runFull() { // one order of a node with many neighbours may fill many forests
 				states = x.states(kept)
 			}
 			kept[i] = true
@@ -107,14 +107,14 @@ func (s *shares) ask(x *explainer) {
 	})
 }
 
-// give sets the shares from the root's logit alone and the requested values.
+// give computes the shares from the root's logit alone and the requested values.
 func (s *shares) give(branches []Branch, alone float64, values []float64) {
 	if s.orders > 0 {
 		s.estimate(branches, alone, values)
 		return
 	}
 	for k, kept := range s.sets {
-		in, next := 0, 0 // nodes in the set, and right below it
+		in, next := 0, 0 // nodes in the set, and directly below it
 		for i, parent := range s.tree.Parent {
 			if parent < 0 || !kept[parent] {
 				continue
@@ -125,8 +125,8 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 				next++
 			}
 		}
-		// A mask at keep rate p shows this set if it keeps these and masks those, whatever it does below. The change by
-		// one of them, averaged over p, is an integral of p^a (1-p)^b.
+		// At keep rate p, a random mask gives this set if it keeps the first and masks the second, whatever it does
+		// further below. The change by one node, averaged over p, is an integral of p^a (1-p)^b.
 		with, without := beta(in-1, next)*values[k], beta(in, next-1)*values[k]
 		for i, parent := range s.tree.Parent {
 			switch {
@@ -140,7 +140,7 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 	}
 }
 
-// beta returns ∫ p^a (1-p)^b dp from 0 to 1, a!·b!/(a+b+1)!; 0 for a negative power, which no node has.
+// beta returns ∫ p^a (1-p)^b dp from 0 to 1, a!·b!/(a+b+1)!; 0 for a negative power, which does not occur.
 func beta(a, b int) float64 {
 	if a < 0 || b < 0 {
 		return 0
@@ -151,7 +151,7 @@ func beta(a, b int) float64 {
 	return math.Exp(la + lb - both)
 }
 
-// estimate averages changes over the orders. An order and its reverse are one draw.
+// estimate averages changes over the orders; an order and its reverse are one sample.
 func (s *shares) estimate(branches []Branch, alone float64, values []float64) {
 	n := len(branches)
 	pair, squares := make([]float64, n), make([]float64, n)

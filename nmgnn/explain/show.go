@@ -19,14 +19,14 @@ import (
 	"nodemask/plots"
 )
 
-// View is an explanation with names, for display.
+// View is an explanation with names.
 type View struct {
 	*Explanation
 	Graph *datasets.Graph
 	Model *cached.Model // nil: unknown; classes then have the graph's names
 	// Features names the feature columns; nil: the model's names, or numbers.
 	Features []string
-	// Nodes names the nodes; one without a name goes by number. nil: the graph's ids, unless they are numbers.
+	// Nodes names the nodes ("": by number); nil: the graph's ids, unless they are numbers.
 	Nodes []string
 }
 
@@ -39,7 +39,7 @@ func (v View) node(base int32) string {
 	return strconv.Itoa(int(base))
 }
 
-// names returns nil for numbers. Numeric ids would be mistaken for node numbers.
+// names returns nil for numeric ids, which would look like node numbers.
 func (v View) names() []string {
 	if v.Nodes != nil {
 		return v.Nodes
@@ -52,7 +52,7 @@ func (v View) names() []string {
 	return nil
 }
 
-// path is the walk from the root to a tree node.
+// path returns the walk from the root to a tree node.
 func (v View) path(i int32) string {
 	var names []string
 	for _, base := range v.Tree.Walk(i) {
@@ -92,7 +92,6 @@ func (v View) probability() float64 {
 	return 1 / sum
 }
 
-// rootName has number and id if they differ.
 func (v View) rootName() string {
 	root := v.Tree.Base[0]
 	name, number := v.node(root), strconv.Itoa(int(root))
@@ -105,7 +104,7 @@ func (v View) rootName() string {
 	return fmt.Sprintf("%s (number %s)", name, number)
 }
 
-// Sentence returns the prediction and its main sources in words, safe for terminals.
+// Sentence returns the prediction and its main sources as text, safe for terminals.
 func (v View) Sentence() string {
 	title := "The model"
 	if v.Model != nil && v.Model.Own == nil {
@@ -132,7 +131,7 @@ func (v View) Sentence() string {
 
 func number(x float64) string { return strings.Replace(fmt.Sprintf("%+.3f", x), "-", "−", 1) }
 
-// Branches returns the table of the ten branches with the largest absolute shares.
+// Branches returns a table of the ten branches with the largest absolute shares.
 func (v View) Branches() plots.Table {
 	t := plots.Table{ID: "branches", Title: "The branches that decide",
 		Header: []string{"path", "share", "masked", "only"},
@@ -151,7 +150,7 @@ func (v View) Branches() plots.Table {
 	return t
 }
 
-// Columns returns the table of the ten features of the node that change the logit most.
+// Columns returns a table of the ten features that change the logit most.
 func (v View) Columns() plots.Table {
 	t := plots.Table{ID: "features", Title: "The node's features that count",
 		Header: []string{"feature", "value", "change"},
@@ -182,7 +181,7 @@ func (v View) Text(format plots.Format) (string, error) {
 	return text, nil
 }
 
-// WriteSVG draws the tree: an edge's colour is the sign of the share of the branch below it, its width the size.
+// WriteSVG draws the tree. An edge's colour and width show the sign and size of the share of the branch below.
 func (v View) WriteSVG(w io.Writer) error {
 	o := draw.Options{Names: v.names(), ID: fmt.Sprintf("explain-%d", v.Tree.Base[0]),
 		Flow: make([]float64, len(v.Explanation.Branches))}
@@ -197,7 +196,7 @@ func (v View) WriteSVG(w io.Writer) error {
 //go:embed page.html.tmpl
 var pageText string
 
-// WriteHTML writes a self-contained page with the drawing and both tables.
+// WriteHTML writes a self-contained page with drawing and tables.
 func (v View) WriteHTML(w io.Writer) error {
 	page, err := template.New("explain").Parse(pageText)
 	if err != nil {
@@ -257,7 +256,7 @@ type featureJSON struct {
 	Change float64 `json:"change"`
 }
 
-// WriteJSON writes one line of JSON. Branches are all tree nodes but the root, in order.
+// WriteJSON writes one line of JSON, with all tree nodes but the root, in order.
 func (v View) WriteJSON(w io.Writer) error {
 	root := v.Tree.Base[0]
 	j := explanationJSON{Data: v.Graph.Name, Model: v.model().Settings.Model, Node: root,

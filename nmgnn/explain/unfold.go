@@ -15,11 +15,10 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// Sum is a node's representation in one layer, unfolded and recomputed from the weights in float64; Model is the
-// model's own result.
+// Sum is a node's representation in one layer, recomputed term by term in float64; Model is the model's result.
 type Sum struct {
 	Node    int32     `json:"node"`
-	Layer   int       `json:"layer"`   // from 1; the number of layers + 1 for a readout
+	Layer   int       `json:"layer"`   // from 1; layers + 1 for a readout
 	Formula string    `json:"formula"` // of the layer
 	Terms   []Term    `json:"terms"`   // the node's own first
 	Steps   []Step    `json:"steps"`   // the last is the result
@@ -29,16 +28,16 @@ type Sum struct {
 // Term is a summand.
 type Term struct {
 	Node int32 `json:"node"`
-	// Name of the product: "W·h" and the like.
+	// Name of the product, such as "W·h".
 	Name string `json:"name"`
-	// Kept is δ: 0 for a masked node. A node's own term is masked only if the formula has a δ for it.
+	// Kept is δ: 0 for a masked node. The node's own term can be masked only if the formula gives it a δ.
 	Kept float64 `json:"kept"`
-	// Weights multiply the values: one number, or one per head.
+	// Weights multiply the values: one weight, or one per head.
 	Weights []float64 `json:"weights"`
 	Values  []float64 `json:"values"` // [width]
 }
 
-// Step is a vector on the way from the sum to the representation.
+// Step is an intermediate vector between the sum and the representation.
 type Step struct {
 	Name   string    `json:"name"`
 	Values []float64 `json:"values"` // [width]
@@ -46,7 +45,7 @@ type Step struct {
 
 const normEpsilon = 1e-5
 
-// formulas of the layers that can be unfolded, by type in package nmgnn.
+// formulas of the layers that Unfold supports, by type in package nmgnn.
 var formulas = map[string]string{
 	"gin":   "h' = MLP((1+ε)·h_v + Σ δ(u)·h_u)",
 	"gcn":   "h' = Σ δ(u)·W·h_u/√(d_u·d_v) + b, over v too",
@@ -56,9 +55,9 @@ var formulas = map[string]string{
 	"gatv2": "h' = Σ δ(u)·α_vu·s_u + b, over v too",
 }
 
-// Unfold returns the sum that gives h_v^(layer) of a saved model on a graph. Layers count from 1; the number of layers
-// + 1 is the readout. mask marks masked nodes; nil: none. It returns an error for a missing model or graph, an unknown
-// node or layer, and what [infer.Model.Represent] refuses.
+// Unfold returns the sum that gives h_v^(layer) of a saved model on a graph. Layers count from 1; layers + 1 is the
+// readout. mask marks masked nodes; nil: none. It returns an error for a missing model or graph, an unknown node or
+// layer, and anything that [infer.Model.Represent] refuses.
 func Unfold(b *backend.Backend, m *cached.Model, g *datasets.Graph, v int32, layer int, mask []bool) (*Sum, error) {
 	if m == nil {
 		return nil, errors.New("the model is nil: read one with cached.LoadModel")
@@ -109,7 +108,7 @@ type unfolder struct {
 	s        *Sum
 }
 
-// h returns h_v^(layer), the features for layer 0.
+// h returns h_v^(layer); layer 0 is the features.
 func (u *unfolder) h(v int32, layer int) []float64 {
 	var row []float32
 	if layer > 0 {
@@ -262,7 +261,7 @@ func (u *unfolder) neighbours(weights string, of func(v int32) float64) {
 	}
 }
 
-// attend adds attention terms of GAT or GATv2; masked nodes take part in the softmax.
+// attend adds attention terms of GAT or GATv2; the softmax includes masked nodes.
 func (u *unfolder) attend(own []float64) {
 	nodes := append([]int32{u.node}, u.graph.Edges.Neighbours(u.node)...)
 	values, scores := make([][]float64, len(nodes)), make([][]float64, len(nodes))

@@ -1,12 +1,12 @@
-// Package gnn provides masked graph layers for GoMLX model functions, for nodes, links and whole graphs, together with
-// GoMLX's trainers, optimizers and other layers.
+// Package gnn provides masked graph layers for GoMLX model functions, for tasks on nodes, links and whole graphs. They
+// combine with GoMLX's trainers, optimizers and other layers.
 //
 //	mask := gnn.DrawMask(scope, g, x, 0.5) // nil outside training
 //	x = activation.Relu(gnn.GIN(scope.In("gin"), g, x, 64, 64).Mask(mask).Done())
 //	x = gnn.GAT(scope.In("gat"), g, x, 4, 8).AttentionDropout(0.3).Mask(mask).Done()
 //
-// x is [nodes, width]. Layers drop and mask while the scope is training, drawing from it. backend.Adopt makes them fast
-// on a backend that GoMLX opened. Functions that build computations panic with an error, as GoMLX's do.
+// x is [nodes, width]. Layers drop and mask only while the scope is training. backend.Adopt makes them fast on a
+// backend that GoMLX opened. Functions that build computations panic with an error, as GoMLX's do.
 package gnn
 
 import (
@@ -32,7 +32,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Hyperparameters of scopes.
+// Hyperparameters that a scope can set.
 const (
 	paramKeepRate         = "node_keep_rate"    // probability of keeping a node; default 1
 	paramAttentionDropout = "attention_dropout" // probability of dropping an attention weight; default 0
@@ -61,10 +61,10 @@ type loaded struct {
 	*nmgnn.Loaded
 	path   string
 	kernel kernels.Kernel
-	graphs kernels.Product // a row for each graph; nil until pooled
+	graphs kernels.Product // a row per graph; nil until pooled
 }
 
-// New returns a graph in which row v has N_v; of several graphs, one after the other, the next one's nodes follow.
+// New returns a graph in which row v has N_v. Several graphs are joined: their nodes follow one another.
 func New(graphs ...*csr.Graph) *Graph {
 	g := &Graph{loaded: map[place]*loaded{}}
 	g.edges, g.ends, g.err = join(graphs)
@@ -74,8 +74,8 @@ func New(graphs ...*csr.Graph) *Graph {
 	return g
 }
 
-// WithFeatures adds features, a row for each node, which [Layer.Features] reads. Sparse ones stay sparse. Call it
-// before the first layer.
+// WithFeatures adds features, a row per node, which [Layer.Features] reads; sparse features stay sparse. Call it before
+// the first layer.
 func (g *Graph) WithFeatures(x datasets.Features) *Graph {
 	if g.err == nil {
 		g.x, g.values, g.err = x, len(x.Values), g.check(g.edges, x)
@@ -83,9 +83,9 @@ func (g *Graph) WithFeatures(x datasets.Features) *Graph {
 	return g
 }
 
-// Reserve makes room for [Graph.Replace]: for as many nodes, neighbours of all nodes, and values of sparse features, or
-// as many as there are. Spare nodes are the last rows of x; they have no neighbours and are in no pooled graph. Call it
-// before the first layer.
+// Reserve makes room for [Graph.Replace]: for this many nodes, neighbours of all nodes, and values of sparse features,
+// or the current number if greater. Spare nodes are the last rows of x; they have no neighbours and are never pooled.
+// Call it before the first layer.
 func (g *Graph) Reserve(nodes, neighbours, values int) *Graph {
 	g.reserved, g.nodes = true, max(g.nodes, nodes)
 	g.room, g.values = max(g.room, neighbours), max(g.values, values)
@@ -102,7 +102,7 @@ func (g *Graph) check(edges *csr.Graph, x datasets.Features) error {
 	return nil
 }
 
-// join puts graphs side by side.
+// join makes one graph of several.
 func join(graphs []*csr.Graph) (edges *csr.Graph, ends []int64, err error) {
 	offsets, indices, ends := []int64{0}, []int32{}, []int64{0}
 	for i, g := range graphs {
@@ -125,9 +125,9 @@ func join(graphs []*csr.Graph) (edges *csr.Graph, ends []int64, err error) {
 	return edges, ends, err
 }
 
-// Replace puts other graphs into compiled computations, with features if the graph has some (else the zero value), in
-// the room that [Graph.Reserve] made. Fewer graphs leave zeros in the last pooled rows. After an error compute nothing
-// before a Replace that succeeds.
+// Replace puts other graphs into compiled computations, within the room that [Graph.Reserve] made; x replaces the
+// features (zero value: none). If there are fewer graphs, the last pooled rows are zero. After an error compute nothing
+// before a successful Replace.
 func (g *Graph) Replace(x datasets.Features, graphs ...*csr.Graph) error {
 	edges, ends, err := join(graphs)
 	if err != nil {
@@ -186,7 +186,7 @@ func (g *Graph) padded() (*csr.Graph, datasets.Features) {
 	return edges, x
 }
 
-// members is the matrix that has in each graph's row its nodes.
+// members returns the matrix [graphs, nodes] of each graph's nodes.
 func (g *Graph) members() csr.Matrix {
 	m := csr.Matrix{Rows: len(g.ends) - 1, Columns: g.nodes, Offsets: g.ends}
 	for v := range int32(g.ends[len(g.ends)-1]) {
@@ -195,7 +195,7 @@ func (g *Graph) members() csr.Matrix {
 	return m
 }
 
-// NumNodes returns the number of rows of x: that of nodes, with spare ones.
+// NumNodes returns the number of rows of x, spare ones included.
 func (g *Graph) NumNodes() int { return g.nodes }
 
 // Variables returns the graph's variables in a store, for checkpoint.ExcludeVars: New remakes them. Checkpoints that
@@ -213,7 +213,7 @@ func (g *Graph) Variables(store *model.Store) (all []*model.Variable) {
 	return all
 }
 
-// pathIn tells graphs apart that a store or its checkpoint may hold: by their content or, if that changes, as the first
+// pathIn distinguishes graphs in a store or its checkpoint, by content or, for changing graphs, as the first path
 // without variables.
 func (g *Graph) pathIn(store *model.Store, kernel kernels.Kernel) string {
 	if g.reserved {
@@ -234,7 +234,7 @@ func (g *Graph) pathIn(store *model.Store, kernel kernels.Kernel) string {
 	return fmt.Sprintf("/gnn/%x/%s", hash.Sum(nil), kernel)
 }
 
-// in returns the graph in x's computation, and what draws in it; nil outside training.
+// in returns the graph in x's computation, and its random generator; nil outside training.
 func (g *Graph) in(scope *model.Scope, x *graph.Node, draws bool) (*loaded, *nmgnn.Random) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -262,9 +262,9 @@ func (g *Graph) in(scope *model.Scope, x *graph.Node, draws bool) (*loaded, *nmg
 	return g.loaded[at], g.loaded[at].Random(key)
 }
 
-// DrawMask returns δ [nodes, 1], drawn in each training step for all its layers; nil outside training or if all nodes
-// are kept. keepRate is the probability of keeping a node; 0: the scope's "node_keep_rate", or 1. x is any node of the
-// computation.
+// DrawMask returns δ [nodes, 1], drawn at each training step for all layers that take it; nil outside training or if
+// all nodes are kept. keepRate is the probability of keeping a node; 0: the scope's "node_keep_rate", or 1. x is any
+// node of the computation.
 func DrawMask(scope *model.Scope, g *Graph, x *graph.Node, keepRate float64) *graph.Node {
 	if keepRate == 0 {
 		keepRate = model.GetParamOr(scope, paramKeepRate, 1.0)
@@ -294,7 +294,7 @@ func (g *Graph) PoolMean(scope *model.Scope, x *graph.Node) *graph.Node {
 	})
 }
 
-// PoolMax returns the greatest of each graph's rows, per column: x [nodes, width] → [graphs, width].
+// PoolMax returns each graph's maximum, per column: x [nodes, width] → [graphs, width].
 func (g *Graph) PoolMax(scope *model.Scope, x *graph.Node) *graph.Node {
 	return g.pool(scope, x, func(p kernels.Product, x *graph.Node) *graph.Node {
 		return kernels.RowMax(p, kernels.Sources(p, x, true), nil, true)

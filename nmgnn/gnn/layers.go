@@ -18,10 +18,10 @@ type Layer struct {
 	scope          *model.Scope
 	graph          *Graph
 	x, mask        *graph.Node
-	features       bool    // read in place of x
+	features       bool    // read instead of x
 	featureDropout float64 // of them
 	dropout        float64
-	own            bool // may draw anything
+	own            bool // may draw random numbers
 	make           func(dropout float64) nmgnn.Layer
 }
 
@@ -59,41 +59,40 @@ func GCN(scope *model.Scope, g *Graph, x *graph.Node, width int) *Layer {
 	return layer(scope, g, x, func(float64) nmgnn.Layer { return nmgnn.GCN{Width: width} })
 }
 
-// SAGE returns an nmgnn.SAGE, with GraphSAGE's mean.
+// SAGE returns an nmgnn.SAGE.
 func SAGE(scope *model.Scope, g *Graph, x *graph.Node, width int) *Layer {
 	return layer(scope, g, x, func(float64) nmgnn.Layer { return nmgnn.SAGE{Width: width} })
 }
 
-// Apply returns a layer for a custom nmgnn.Layer, or one with further settings, such as nmgnn.GIN's Norm.
+// Apply returns a layer for any nmgnn.Layer: a custom one, or one with more settings, such as nmgnn.GIN's Norm.
 func Apply(scope *model.Scope, g *Graph, x *graph.Node, l nmgnn.Layer) *Layer {
 	of := layer(scope, g, x, func(float64) nmgnn.Layer { return l })
 	of.own = true
 	return of
 }
 
-// Features has the layer read the features of [Graph.WithFeatures], in training each dropped with this probability, in
-// place of x, which then is any node of the computation.
+// Features makes the layer read the features of [Graph.WithFeatures], each dropped in training with this probability,
+// instead of x, which may be any node of the computation.
 func (l *Layer) Features(dropout float64) *Layer {
 	l.features, l.featureDropout = true, dropout
 	return l
 }
 
-// Mask sets the nodes that contribute to others: [nodes, 1] or [nodes], of any type; false and 0 are masked. nil masks
-// nothing.
+// Mask sets which nodes contribute to others: [nodes, 1] or [nodes], of any type; false and 0 mask. nil masks nothing.
 func (l *Layer) Mask(mask *graph.Node) *Layer {
 	l.mask = mask
 	return l
 }
 
-// AttentionDropout sets the probability of dropping an attention weight in training; default: the scope's
+// AttentionDropout sets the probability of dropping an attention weight in training. Default: the scope's
 // "attention_dropout", or 0. Layers without attention ignore it.
 func (l *Layer) AttentionDropout(rate float64) *Layer {
 	l.dropout = rate
 	return l
 }
 
-// Done adds the layer to the computation and returns [nodes, outputs], of x's type, of float32 for features. Weights
-// are float32; the scope's L1 and L2 regularization applies to them, not to biases.
+// Done adds the layer to the computation and returns [nodes, outputs], of x's type (float32 for features). Weights are
+// float32; the scope's L1 and L2 regularization applies to them, not to biases.
 func (l *Layer) Done() *graph.Node {
 	if err := hyper.CheckDropRate("attention dropout", l.dropout); err != nil {
 		panic(err)

@@ -2,12 +2,12 @@ package hyper
 
 import "math/rand/v2"
 
-// Mask is an epoch's mask: true for masked nodes, which are left out of every child set but still compute their own
-// representations (eqs. 5 and 6). nil masks no node. aggtree, infer, explain and theorem take it as it is.
+// Mask is an epoch's mask: true for masked nodes, which are in no child set but still compute their own representations
+// (eqs. 5 and 6). nil masks no node.
 type Mask []bool
 
-// Draw returns an epoch's mask of so many nodes, of those in only; nil: of all. It reads one random number per node
-// that may be masked, so equal generators mask nested sets at different rates.
+// Draw returns an epoch's mask for this many nodes; only lists the nodes that may be masked (nil: all). It draws one
+// number per such node, so equal generators give nested masks at different rates.
 func (p KeepRate) Draw(r *rand.Rand, nodes int, only []int32) Mask {
 	m, keep := make(Mask, nodes), p.Probability()
 	if only == nil {
@@ -21,8 +21,8 @@ func (p KeepRate) Draw(r *rand.Rand, nodes int, only []int32) Mask {
 	return m
 }
 
-// DrawDelta returns an epoch's δ [nodes] as training draws it: [KeepRate.Draw] over all nodes or, if MaskOver says so,
-// over those in train; with Rescale, those of them that are kept have 1/KeepRate, so that sums keep their expectation.
+// DrawDelta returns an epoch's δ [nodes] as training draws it: [KeepRate.Draw] over all nodes or, if MaskOver selects
+// them, over train. With Rescale, kept nodes that could be masked get 1/KeepRate, so that sums keep their expectation.
 // (Rescaling is not in the paper.)
 func (p Parameters) DrawDelta(r *rand.Rand, nodes int, train []int32) []float32 {
 	if p.MaskOver != MaskTrain {
@@ -55,7 +55,7 @@ func (m Mask) Delta() []float32 {
 	return delta
 }
 
-// Kept returns the nodes that are not masked, ascending.
+// Kept returns the unmasked nodes, ascending.
 func (m Mask) Kept() []int32 { return m.nodes(false) }
 
 // Masked returns the masked nodes, ascending.

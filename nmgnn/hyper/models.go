@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Traits are a model's row in the table below. Its constructor is next to its layer in package nmgnn.
+// Traits are a model's properties, a row of the table below. Its constructor is next to its layer in package nmgnn.
 type Traits struct {
 	Name   string
-	Title  string // for people; "": the name in capitals
-	Preset string // of its initial parameters; "": standard
+	Title  string // display name; "": the name in capitals
+	Preset string // of its default parameters; "": standard
 
-	ELU       bool // else ReLU
-	MLP       bool // layers are MLPs of Parameters.MLPLayers linear layers, which can have batch normalisation
+	ELU       bool // activation ELU instead of ReLU
+	MLP       bool // layers are MLPs of Parameters.MLPLayers linear layers, with optional batch normalisation
 	Attention bool // terms have weights, which can be dropped
-	Heads     bool // share the width and weigh terms separately; else all terms weigh the same
-	SelfTerm  bool // can keep a masked node's own term
+	Heads     bool // heads share the width and weigh terms separately; else all terms weigh the same
+	SelfTerm  bool // can exempt a masked node's own term
 
 	// For estimates of memory.
 	WithSelf bool // layers read v ∪ N_v instead of N_v
@@ -46,7 +46,7 @@ func namesWhere(has func(Traits) bool) (names []string) {
 	return names
 }
 
-// TraitsOf returns a model's row with defaults filled in; for an unknown model, only the defaults.
+// TraitsOf returns a model's traits with defaults filled in; for an unknown model, only the defaults.
 func TraitsOf(model string) Traits {
 	t := Traits{Name: model}
 	for _, row := range table() {
@@ -64,7 +64,7 @@ func TraitsOf(model string) Traits {
 	return t
 }
 
-// Title returns a model's name for people: "GATv2" for "gatv2".
+// Title returns a model's display name: "GATv2" for "gatv2".
 func Title(model string) string { return TraitsOf(model).Title }
 
 func unknownModel(model string) error {

@@ -1,4 +1,4 @@
-// Package hyper describes a model and its training in names and numbers. nmgnn.Build makes the model.
+// Package hyper holds the hyperparameters of models and their training. nmgnn.Build makes the model.
 package hyper
 
 import (
@@ -15,29 +15,29 @@ type Parameters struct {
 	Model  string `json:"model"` // one of [Models]
 
 	Layers    int     `json:"layers"`     // depth k
-	Hidden    int     `json:"hidden"`     // width of all layers but the last, over all heads
-	MLPLayers int     `json:"mlp_layers"` // linear layers in each GIN layer's MLP
+	Hidden    int     `json:"hidden"`     // width of all layers but the last, summed over heads
+	MLPLayers int     `json:"mlp_layers"` // linear layers per GIN layer's MLP
 	Epsilon   float64 `json:"epsilon"`    // of GIN
-	Dropout   float64 `json:"dropout"`    // probability of dropping an entry of any layer's input
+	Dropout   float64 `json:"dropout"`    // probability of dropping an entry of a layer's input
 
 	LearnEpsilon bool      `json:"learn_epsilon,omitempty"` // GIN-ε
 	Norm         Norm      `json:"norm,omitempty"`          // batch normalisation, of GIN
 	Readout      Readout   `json:"readout,omitempty"`       // source of the logits
 	DropoutOn    DropoutOn `json:"dropout_on,omitempty"`    // where Dropout applies; "": every layer's input
-	// add a layer's input to its output if widths are equal
+	// add a layer's input to its output if their widths are equal
 	Residual bool `json:"residual,omitempty"`
-	// of GAT and GATv2, in all layers but the last, which has 1; in SGAT only for attention dropout
+	// of GAT and GATv2, in all layers but the last, which has 1; of SGAT only for attention dropout
 	Heads int `json:"heads,omitempty"`
 	// of GAT, SGAT and GATv2
 	AttentionDropout float64 `json:"attention_dropout,omitempty"`
 
-	Regulariser     RegulariserName `json:"regulariser,omitempty"` // with or instead of node masking; "": none
+	Regulariser     RegulariserName `json:"regulariser,omitempty"` // in addition to node masking or instead; "": none
 	RegulariserRate float64         `json:"regulariser_rate,omitempty"`
 
 	KeepRate KeepRate `json:"keep_rate"`
 	MaskOver MaskOver `json:"mask_over"`
 	Rescale  bool     `json:"rescale"` // divide kept contributions by KeepRate; not in the paper
-	// of GAT, SGAT and GATv2: whether masking includes a masked node's own term
+	// of GAT, SGAT and GATv2: whether a masked node's own term is masked
 	SelfTerm SelfTerm `json:"self_term,omitempty"`
 
 	LearningRate      float64 `json:"learning_rate"`
@@ -48,7 +48,7 @@ type Parameters struct {
 	StopOn            StopOn  `json:"stop_on"`
 }
 
-// StopOn names the validation score for early stopping.
+// StopOn names the validation score that early stopping monitors.
 type StopOn string
 
 const (
@@ -56,8 +56,8 @@ const (
 	StopOnF1   StopOn = "f1"   // the highest macro F1
 	// StopOnAccuracy is the highest accuracy.
 	StopOnAccuracy StopOn = "accuracy"
-	// StopOnEither is the rule of GAT's authors: patience counts from the last epoch at which loss or accuracy was
-	// best; the kept weights are those of the last one at which both were.
+	// StopOnEither is the rule of GAT's authors: patience counts from the last epoch with a best loss or accuracy; the
+	// kept weights are from the last epoch with both.
 	StopOnEither StopOn = "either"
 )
 
@@ -72,16 +72,16 @@ const (
 	MaskTrain MaskOver = "train" // the train nodes: all nodes, in the inductive setting
 )
 
-// RegulariserName names a complement or alternative to node masking; "": none.
+// RegulariserName names an addition or alternative to node masking; "": none.
 type RegulariserName string
 
 const (
 	DropEdgeRegulariser RegulariserName = "dropedge"
 	DropoutRegulariser  RegulariserName = "dropout" // Dropout at RegulariserRate, not the preset's rate
-	// DropGNNRegulariser also masks nodes outside training, in several runs that are averaged.
+	// DropGNNRegulariser also masks nodes outside training, and averages several runs.
 	DropGNNRegulariser RegulariserName = "dropgnn"
 
-	// Retired: only records name these.
+	// Retired: only in records.
 	DropNodeRegulariser    RegulariserName = "dropnode"
 	DropMessageRegulariser RegulariserName = "dropmessage"
 )
@@ -91,7 +91,7 @@ func Regularisers() []RegulariserName {
 	return []RegulariserName{DropEdgeRegulariser, DropoutRegulariser, DropGNNRegulariser}
 }
 
-// IsRetired reports whether only records name the regulariser.
+// IsRetired reports whether the regulariser occurs only in records.
 func (r RegulariserName) IsRetired() bool {
 	return r == DropNodeRegulariser || r == DropMessageRegulariser
 }
@@ -102,11 +102,11 @@ func Presets() []string { return []string{standard, "gat", "paper"} }
 // standard is the default preset.
 const standard = "standard"
 
-// Preset returns the parameters of that name, or an error if unknown. "standard" is one reading of GIN-0, chosen by
-// validation scores without masking, as the paper leaves most open. "gat" is GAT as its authors set it for Cora
-// (Veličković et al. 2018), with the paper's early stopping. "paper" is GIN as the paper and its references describe it
-// (table in paper/PROTOCOL-2.md): GIN-0 with batch normalisation and predictions from all layers, stopped as by GAT's
-// authors.
+// Preset returns a preset's parameters, or an error for an unknown name. "standard" is one reading of GIN-0, chosen by
+// validation scores without masking, as the paper leaves most open. "gat" is GAT with its authors' settings for Cora
+// (Veličković et al. 2018) and the paper's early stopping. "paper" is GIN as the paper and its references describe it
+// (table in paper/PROTOCOL-2.md): GIN-0 with batch normalisation and logits from all layers, stopped by the rule of
+// GAT's authors.
 func Preset(name string) (Parameters, error) {
 	p := Parameters{
 		Preset: name, Model: "gin", Layers: 2, Hidden: 64, MLPLayers: 1, Dropout: 0.5,
@@ -127,7 +127,7 @@ func Preset(name string) (Parameters, error) {
 	return p, nil
 }
 
-// For returns the parameters of a model's preset ([Traits]), or an error for an unknown model.
+// For returns the parameters of a model's preset, or an error for an unknown model.
 func For(model string) (Parameters, error) {
 	if !slices.Contains(Models(), model) {
 		return Parameters{}, unknownModel(model)
@@ -137,8 +137,8 @@ func For(model string) (Parameters, error) {
 	return p, err
 }
 
-// WithMasking returns the parameters with a keep rate. Below 1 it removes attention dropout, as in the paper; to have
-// both, set AttentionDropout afterwards. 1 does not restore it: in a loop start from parameters without masking.
+// WithMasking returns the parameters with a keep rate. Below 1 it removes attention dropout, as in the paper; for both,
+// set AttentionDropout afterwards. 1 does not restore it: in a loop start from parameters without masking.
 // [Parameters.Check] refuses 0, although the zero value means 1.
 func (p Parameters) WithMasking(keepRate float64) Parameters {
 	if p.KeepRate = KeepRate(keepRate); keepRate == 0 {
@@ -150,7 +150,7 @@ func (p Parameters) WithMasking(keepRate float64) Parameters {
 	return p
 }
 
-// Check returns an error with the first invalid parameter and its range.
+// Check returns an error that reports the first invalid parameter and its range.
 func (p Parameters) Check() error {
 	if p.Regulariser.IsRetired() {
 		return fmt.Errorf("the regulariser %q is retired: expected one of %v", p.Regulariser, Regularisers())
@@ -158,7 +158,7 @@ func (p Parameters) Check() error {
 	return p.CheckRecorded()
 }
 
-// ModelDropout returns the dropout of the model's layers: RegulariserRate if dropout is the regulariser, else Dropout.
+// ModelDropout returns RegulariserRate if dropout is the regulariser, else Dropout.
 func (p Parameters) ModelDropout() float64 {
 	if p.Regulariser == DropoutRegulariser {
 		return p.RegulariserRate
@@ -166,7 +166,7 @@ func (p Parameters) ModelDropout() float64 {
 	return p.Dropout
 }
 
-// CheckRecorded is [Parameters.Check] for records: it accepts retired regularisers.
+// CheckRecorded is [Parameters.Check] for records: it allows retired regularisers.
 func (p Parameters) CheckRecorded() error {
 	if !slices.Contains(Models(), p.Model) {
 		return unknownModel(p.Model)
@@ -218,8 +218,8 @@ func (p Parameters) CheckRecorded() error {
 	return p.checkTraining()
 }
 
-// CheckOneRun returns an error if predictions average several runs (DropGNN), which models saved, cached or exported
-// cannot.
+// CheckOneRun returns an error if predictions average several runs (DropGNN): such models cannot be saved, cached or
+// exported.
 func (p Parameters) CheckOneRun() error {
 	if p.Regulariser == DropGNNRegulariser {
 		return errors.New("what is saved or cached predicts by one run, and DropGNN averages several: expected another " +
@@ -229,7 +229,7 @@ func (p Parameters) CheckOneRun() error {
 }
 
 func (p Parameters) checkTraining() error {
-	const most = 1e6 // beyond, sums in float32 overflow, which looks like a wrong learning rate
+	const most = 1e6 // above, float32 sums overflow, which looks like a wrong learning rate
 	switch {
 	case !(p.LearningRate > 0) || math.IsInf(p.LearningRate, 0):
 		return fmt.Errorf("learning rate %v: expected a number above 0", p.LearningRate)
@@ -249,7 +249,7 @@ func (s StopOn) Check() error {
 	return nil
 }
 
-// CheckDropRate returns an error that names what unless the rate is in [0, 1).
+// CheckDropRate returns an error, with the name what, unless the rate is in [0, 1).
 func CheckDropRate(what string, rate float64) error {
 	if !(rate >= 0 && rate < 1) {
 		return fmt.Errorf("%s %v: expected a probability from 0 up to, but not including, 1", what, rate)
@@ -257,7 +257,7 @@ func CheckDropRate(what string, rate float64) error {
 	return nil
 }
 
-// Seeds returns a seed per trial: first, first+1, ….
+// Seeds returns one seed per trial: first, first+1, ….
 func Seeds(first uint64, trials int) []uint64 {
 	seeds := make([]uint64, max(trials, 0))
 	for i := range seeds {

@@ -6,44 +6,44 @@ import (
 	"strings"
 )
 
-// Norm names the place of batch normalisation in GIN; "": none.
+// Norm selects where GIN normalises batches; "": nowhere.
 type Norm string
 
 const (
-	// NormInside is after each linear layer of a GIN layer's MLP but the last, before its ReLU.
+	// NormInside normalises each linear layer's output but the last in a GIN layer's MLP, before its ReLU.
 	NormInside Norm = "inside"
-	// NormBoth is also after each hidden GIN layer, before the activation, as in the code of GIN's authors (Xu et al.
-	// 2019). Logits are never normalised.
+	// NormBoth also normalises each hidden GIN layer's output, before the activation, as in the code of GIN's authors
+	// (Xu et al. 2019). Logits are never normalised.
 	NormBoth Norm = "both"
 )
 
 // Norms returns all names.
 func Norms() []Norm { return []Norm{NormInside, NormBoth} }
 
-// Readout names the source of the logits; "": the last layer's outputs.
+// Readout selects how logits are computed; "": they are the last layer's outputs.
 type Readout string
 
 const (
-	// ReadoutLast computes the logits by a linear layer from the last representation, all layers being hidden.
+	// ReadoutLast computes logits by a linear layer on the last representation; all layers are hidden.
 	ReadoutLast Readout = "last"
-	// ReadoutAll sums a linear layer's scores of every representation and the features: the jumping readout of GIN's
-	// authors. All layers are hidden.
+	// ReadoutAll sums scores of a linear layer on every representation and on the features: the jumping readout of
+	// GIN's authors. All layers are hidden.
 	ReadoutAll Readout = "all"
 )
 
 // Readouts returns all names.
 func Readouts() []Readout { return []Readout{ReadoutLast, ReadoutAll} }
 
-// DropoutOn names the place of dropout; "": every layer's and the readout's input; with [ReadoutAll], its scores.
+// DropoutOn selects what dropout applies to; "": inputs of layers and readout; with [ReadoutAll], its scores.
 type DropoutOn string
 
-// DropoutOnScores applies only to the readout's scores, as in the code of GIN's authors.
+// DropoutOnScores applies dropout only to the readout's scores, as in the code of GIN's authors.
 const DropoutOnScores DropoutOn = "scores"
 
-// SelfTerm tells how to mask a masked node's own term in sums over v ∪ N_v; "": like others (eqs. 7 and 9).
+// SelfTerm selects how a masked node's own term counts in sums over v ∪ N_v; "": masked like others (eqs. 7 and 9).
 type SelfTerm string
 
-// SelfKept keeps the term: by eq. 6 a masked node "can still appear as the root".
+// SelfKept keeps that term: by eq. 6 a masked node "can still appear as the root".
 const SelfKept SelfTerm = "kept"
 
 func (p Parameters) checkReadings() error {

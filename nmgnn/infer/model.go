@@ -23,29 +23,29 @@ type Model struct {
 	nmgnn.Model
 	// Weights, by path.
 	Weights []Weight
-	// NormalizeFeatures first divides each row of features by the sum of its absolute values.
+	// NormalizeFeatures first divides each row of features by its sum of absolute values.
 	NormalizeFeatures bool
 }
 
-// Weight is a model's variable, trained or a running statistic.
+// Weight is a variable of a model: trained, or a running statistic.
 type Weight struct {
-	Path       string // in a model's store, such as /model/layer0/weights
+	Path       string // in the store, such as /model/layer0/weights
 	Dimensions []int
 	Values     []float32 // row by row
 }
 
-// Options configure a run. The zero value runs as after training.
+// Options configure a run. The zero value neither masks nor drops.
 type Options struct {
 	// Mask is true for masked nodes; nil: none.
 	Mask []bool
-	// Delta is δ, as of [hyper.Parameters.DrawDelta]; nil: [hyper.Mask.Delta] of Mask.
+	// Delta is δ, such as [hyper.Parameters.DrawDelta] returns; nil: [hyper.Mask.Delta] of Mask.
 	Delta []float32
-	// Degrees is |N_v|, for rows that hold only a part of the neighbours; nil: the rows' lengths.
+	// Degrees is |N_v|, for rows that hold only part of the neighbours; nil: the rows' lengths.
 	Degrees []int32
 }
 
 // Represent returns h^(1)…h^(k) of all nodes, ending in the logits, which a readout appends. x holds features before
-// normalization. Each call compiles a program; for many new nodes, use a cached.Predictor.
+// normalization. Each call compiles a program: for many new nodes use a cached.Predictor.
 //
 // It returns an error for an invalid model, weights, graph or options, for features that are not finite or not one row
 // per node, and for a closed backend.
@@ -72,7 +72,7 @@ func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Featur
 	return gomlx.Matrices[Representation](outputs)
 }
 
-// Kernels do not check what they read.
+// Kernels do not check their inputs.
 func (m Model) check(b *backend.Backend, edges *csr.Graph, x datasets.Features) error {
 	if edges == nil {
 		return errors.New("the graph is nil: build one with csr.FromEdges")
@@ -141,12 +141,12 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 	})
 }
 
-// Untrained returns a model with initial weights drawn from the seed, for a number of features per node.
+// Untrained returns a model with initial weights drawn from the seed, for this many features per node.
 func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w Model, err error) {
 	w.Model = m
 	err = w.made(b, features, func(store *model.Store) error {
 		for v := range store.IterVariables() {
-			if !gomlx.IsWeight(v) || v.HasValue() && !gomlx.IsMade(store, v) { // a layer's own values stay
+			if !gomlx.IsWeight(v) || v.HasValue() && !gomlx.IsMade(store, v) { // keep values that a layer set
 				continue
 			}
 			value, err := gomlx.FirstValue(store, v, seed)
@@ -163,7 +163,8 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 	return w, err
 }
 
-// Order returns the paths of the model's weights in the order in which it makes them. It needs no values of them.
+// Order returns the paths of the model's weights, whose values may be missing, in the order in which the model makes
+// them.
 func (m Model) Order(b *backend.Backend, features int) (paths []string, err error) {
 	err = m.made(b, features, func(store *model.Store) error {
 		for v := range store.IterVariables() {
@@ -176,8 +177,8 @@ func (m Model) Order(b *backend.Backend, features int) (paths []string, err erro
 	return paths, err
 }
 
-// made calls use with a store of the model's variables, without values. They do not depend on the graph: one node will
-// do.
+// made calls use with a store of the model's variables, without values. They do not depend on the graph: one node
+// suffices.
 func (m Model) made(b *backend.Backend, features int, use func(store *model.Store) error) (err error) {
 	defer gomlx.Guard(&err, "making a model")
 	if err := cmp.Or(m.Check(), gomlx.CheckOpen(b)); err != nil {

@@ -11,7 +11,7 @@ type Representation struct {
 // Row returns h_v, sharing memory.
 func (r Representation) Row(v int) []float32 { return r.Values[v*r.Width : (v+1)*r.Width] }
 
-// Classes returns the column of each row's greatest number: the predicted class of logits or probabilities.
+// Classes returns the column of each row's maximum: the predicted class for logits or probabilities.
 func (r Representation) Classes() []int32 {
 	classes := make([]int32, r.Rows)
 	for v := range classes {

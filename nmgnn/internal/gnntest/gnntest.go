@@ -1,4 +1,4 @@
-// Package gnntest helps tests of several packages with small graphs, backends and plans.
+// Package gnntest provides tests with small graphs, backends and plans.
 package gnntest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Torture reports whether 'make torture' runs the tests, with all combinations.
+// Torture reports whether 'make torture' runs the tests, in all combinations.
 func Torture() bool { return os.Getenv("NODEMASK_TORTURE") != "" }
 
 // Go returns the pure-Go backend.
@@ -37,7 +37,7 @@ func XLA(t testing.TB) *backend.Backend {
 	return b
 }
 
-// Store returns a new store with fixed initial weights: with some, no unit of a small model is active, and tests
+// Store returns a new store with fixed initial weights; with some others no unit of a small model is active, and tests
 // compare nothing.
 func Store(t testing.TB) *model.Store {
 	t.Helper()
@@ -116,7 +116,6 @@ func graph(t testing.TB, nodes int, pairs [][2]int32, o csr.Options) *csr.Graph 
 	return g
 }
 
-// SparseRows returns x as sparse features.
 func SparseRows(x [][]float32) datasets.Features {
 	f := datasets.Features{Rows: len(x), Offsets: []int64{0}}
 	for _, row := range x {
@@ -132,7 +131,7 @@ func SparseRows(x [][]float32) datasets.Features {
 	return f
 }
 
-// TwoCamps returns a graph of two classes, which most edges and features reveal.
+// TwoCamps returns a graph of two classes that most edges and features reveal.
 func TwoCamps(t testing.TB) *datasets.Graph {
 	t.Helper()
 	const n = 60
@@ -164,15 +163,15 @@ func TwoCamps(t testing.TB) *datasets.Graph {
 		"odd"}, Report: report}
 }
 
-// Camps returns [TwoCamps] and its [View].
+// Camps returns [TwoCamps] and a [View] of it.
 func Camps(t testing.TB, percent int, setting datasets.Setting) (*datasets.Graph, *datasets.View) {
 	t.Helper()
 	g := TwoCamps(t)
 	return g, View(t, g, percent, setting)
 }
 
-// FiveNodes returns the graph a(0)–b(1), a–c(2), b–c, c–d(3), d–e(4) with features 1, 2, 4, 8, 16, and a view with a,
-// b, c to train on, d and e arriving later.
+// FiveNodes returns the graph a(0)–b(1), a–c(2), b–c, c–d(3), d–e(4) with features 1, 2, 4, 8, 16, and a view that
+// trains on a, b, c; d and e arrive later.
 func FiveNodes(t testing.TB) (*datasets.Graph, *datasets.View) {
 	t.Helper()
 	edges := Undirected(t, 5, [][2]int32{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}})
@@ -187,7 +186,6 @@ func FiveNodes(t testing.TB) (*datasets.Graph, *datasets.View) {
 		Test:       datasets.Phase{Edges: edges, Nodes: all, Score: []int32{4}}}
 }
 
-// Cora returns the embedded graph.
 func Cora(t testing.TB) *datasets.Graph {
 	t.Helper()
 	g, err := datasets.Cora()
@@ -205,7 +203,7 @@ func View(t testing.TB, g *datasets.Graph, percent int, setting datasets.Setting
 	return view
 }
 
-// InDelta requires equal lengths, and each number within delta of its counterpart.
+// InDelta requires equal lengths, and numbers that differ by at most delta.
 func InDelta(t testing.TB, want, got []float32, delta float64, format string, args ...any) {
 	t.Helper()
 	require.Len(t, got, len(want), fmt.Sprintf(format, args...))

@@ -13,7 +13,7 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// CaseFeatures is the number of features in the case where it equals that of hidden units.
+// CaseFeatures is a number of features equal to that of hidden units.
 const CaseFeatures = 6
 
 // Case is a model, named by its settings.
@@ -22,7 +22,7 @@ type Case struct {
 	Change func(p *hyper.Parameters)
 }
 
-// AllCases returns each model with the common options, then the rarer ones.
+// AllCases returns each model with the common options, then rarer ones.
 func AllCases(models []string) (all []Case) {
 	add := func(name string, change func(p *hyper.Parameters)) { all = append(all, Case{name, change}) }
 	for _, model := range models {
@@ -58,7 +58,7 @@ func AllCases(models []string) (all []Case) {
 	return all
 }
 
-// Model returns the case's model. Weights are multiples of 1/64, the same everywhere.
+// Model returns the case's model. Weights are multiples of 1/64, equal everywhere.
 func (c Case) Model(t testing.TB, features int) *cached.Model {
 	t.Helper()
 	p, err := hyper.For("gin")

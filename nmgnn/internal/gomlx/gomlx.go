@@ -1,5 +1,5 @@
-// Package gomlx compiles GoMLX programs, shortens its errors to one line, frees its results, and keeps models' weights
-// in its stores.
+// Package gomlx compiles GoMLX programs, shortens its errors to one line, frees its results, and keeps weights in its
+// stores.
 package gomlx
 
 import (
@@ -13,7 +13,8 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Error returns err with only its first line as message, without GoMLX's stack traces; nil for nil. It unwraps to err.
+// Error returns err with only its first line as message, without GoMLX's stack traces; it unwraps to err. nil stays
+// nil.
 func Error(err error) error {
 	if err == nil {
 		return nil
@@ -23,17 +24,14 @@ func Error(err error) error {
 
 type brief struct{ error }
 
-// Error returns the first line.
 func (b brief) Error() string {
 	line, _, _ := strings.Cut(strings.TrimSpace(b.error.Error()), "\n")
 	return line
 }
 
-// Unwrap returns the whole error.
 func (b brief) Unwrap() error { return b.error }
 
-// Guard, when deferred, turns a panic with an error, as when building a computation, into an error about doing. Other
-// panics are defects and continue.
+// Guard, when deferred, turns a panic with an error into an error about doing. Other panics are bugs and continue.
 func Guard(err *error, doing string) {
 	switch r := recover().(type) {
 	case nil:
@@ -52,7 +50,7 @@ func CheckOpen(b compute.Backend) error {
 	return nil
 }
 
-// Compile returns a program over a store for inputs of these shapes. id names the backend in errors.
+// Compile returns a program over a store. id names the backend in errors.
 func Compile[F model.ExecGraphFn](b compute.Backend, id string, store *model.Store, build F,
 	inputs ...shapes.Shape) (*model.Exec, error) {
 	if err := CheckOpen(b); err != nil {
@@ -83,13 +81,12 @@ func Matrices[M ~matrix](outputs []*tensors.Tensor) ([]M, error) {
 	return all, nil
 }
 
-// matrix is what infer.Representation is, which is above this package.
+// matrix is infer.Representation, which this package cannot import.
 type matrix = struct {
 	Rows, Width int
 	Values      []float32
 }
 
-// Finalize frees a program's outputs.
 func Finalize(outputs []*tensors.Tensor) {
 	for _, output := range outputs {
 		output.MustFinalizeAll()

@@ -14,20 +14,20 @@ import (
 	"github.com/gomlx/gomlx/ml/model/initializer"
 )
 
-// Scopes of a model's store: training changes variables below ModelScope; graphs are below DataScope.
+// Scopes of a store: training changes variables below ModelScope; graphs are below DataScope.
 const (
 	ModelScope = "model"
 	DataScope  = "data"
 )
 
-// weight is a model's variable, as infer.Weight, which is above this package.
+// weight is infer.Weight, which this package cannot import.
 type weight = struct {
 	Path       string
 	Dimensions []int
 	Values     []float32
 }
 
-// Make makes a variable that starts uniform in middle ± bound, whoever initialises it.
+// Make makes a variable that starts uniform in middle ± bound.
 func Make(scope *model.Scope, g *graph.Graph, name string, middle, bound float64, dimensions ...int) *model.Variable {
 	if _, ok := model.GetGraphParam(g, othersParam); !ok {
 		scope.SetParam(name+firstSuffix, first{middle, bound})
@@ -41,10 +41,10 @@ func Make(scope *model.Scope, g *graph.Graph, name string, middle, bound float64
 	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
 }
 
-// othersParam marks foreign trainers' computations, whose checkpoints would save the notes for [FirstValue].
+// othersParam marks computations of foreign trainers, whose checkpoints would save the notes for [FirstValue].
 const othersParam = "/nodemask_others"
 
-// LeaveToOthers leaves later variables' initialisation to the computation's runner instead of [FirstValue].
+// LeaveToOthers makes GoMLX, not [FirstValue], initialise later variables.
 func LeaveToOthers(g *graph.Graph) { model.SetGraphParam(g, othersParam, true) }
 
 const firstSuffix = "_first"
@@ -76,7 +76,7 @@ func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Te
 	return tensors.FromFlatDataAndDimensions(values, shape.Dimensions...), nil
 }
 
-// IsWeight reports whether a variable is a model's, trained or a running statistic.
+// IsWeight reports whether a variable belongs to a model, trained or a running statistic.
 func IsWeight(v *model.Variable) bool { return strings.HasPrefix(v.Path(), "/"+ModelScope+"/") }
 
 // WeightsOf returns a copy of the store's weights.

@@ -15,7 +15,7 @@ import (
 type measured struct {
 	kernels          int   // launches, loops counted once
 	scatters, looped int   // all scatters, and those inside loops
-	wide             int   // arrays with a row for each entry
+	wide             int   // arrays with a row per entry
 	peak, alias      int64 // bytes in all, and of inputs overwritten by results
 	swapped          int   // float additions as compare-and-swap loops
 }
@@ -36,7 +36,7 @@ var (
 	swap     = regexp.MustCompile(`\batom(?:\.\w+)*\.cas\b`)
 )
 
-// readDump reads XLA's dump of a folder's one program and the compiler's messages.
+// readDump reads XLA's dump of a folder's only program, and the compiler's messages.
 func readDump(folder, said string, entries int64) (m measured, err error) {
 	read := func(pattern string) (text string) {
 		files, _ := fs.Glob(os.DirFS(folder), pattern)
@@ -75,8 +75,8 @@ func readDump(folder, said string, entries int64) (m measured, err error) {
 	return m, nil
 }
 
-// swappedAdds counts blocks of PTX that add floats and compare-and-swap the sum in: XLA's code for additions that it
-// thinks lack an instruction; maxima lack one.
+// swappedAdds counts blocks of PTX that add floats in a compare-and-swap loop: XLA's code for additions that it thinks
+// lack an instruction. Maxima do lack one.
 func swappedAdds(ptx string) (n int) {
 	for _, block := range label.Split(ptx, -1) {
 		at := swap.FindStringIndex(block)
@@ -108,7 +108,7 @@ func (m *measured) count(text string, entries int64, bodies map[string]string, l
 	}
 }
 
-// wide reports whether a type has an array with a row per entry of more numbers than a model has heads.
+// wide reports whether a type has an array with a row per entry, wider than a model's number of heads.
 func wide(text string, entries int64) bool {
 	const heads = 8
 	for _, s := range array.FindAllStringSubmatch(text, -1) {

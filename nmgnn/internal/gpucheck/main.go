@@ -1,7 +1,7 @@
 //go:build cgo && linux && amd64
 
 // Command gpucheck compiles nodemask's programs for absent GPUs and checks XLA's results against bounds.tsv. run.sh
-// fetches what it needs and calls it.
+// fetches its requirements and calls it.
 package main
 
 import (
@@ -98,7 +98,7 @@ func (c *check) run(models, targets []string) (failed []string, err error) {
 	return failed, nil
 }
 
-// compile compiles a program in a separate process and reads XLA's dump.
+// compile compiles a program in another process and reads XLA's dump.
 func (c *check) compile(scratch, name, target string, entries int64, program []byte) (measured, error) {
 	folder := filepath.Join(scratch, strings.ReplaceAll(name, " ", "-")+"-"+target)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -126,8 +126,8 @@ func (c *check) compile(scratch, name, target string, entries int64, program []b
 	return readDump(folder, string(said), entries)
 }
 
-// toolkit makes a folder like CUDA's with a ptxas that first appends its input to the folder's kernels.ptx: XLA dumps
-// no PTX when compiling kernel by kernel.
+// toolkit makes a CUDA folder whose ptxas first appends its input to kernels.ptx there: compiling kernel by kernel, XLA
+// dumps no PTX.
 func (c *check) toolkit(folder string) (string, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// writer makes a GPU's programs using XLA for the CPU: go-xla logs each before compiling it.
+// writer makes a GPU's programs with XLA for the CPU: go-xla logs each before compiling it.
 type writer struct {
 	backend *backend.Backend
 	log     bytes.Buffer
@@ -36,7 +36,7 @@ func newWriter(scratch string) (*writer, error) {
 	if err := os.MkdirAll(scratch, 0o755); err != nil {
 		return nil, err
 	}
-	link := filepath.Join(scratch, "plugin.so") // go-xla treats another path as another plugin, without our kernels
+	link := filepath.Join(scratch, "plugin.so") // under another path go-xla loads it as another plugin, without our kernels
 	if err := errors.Join(os.RemoveAll(link), os.Symlink(cpu.Plugin, link)); err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func newWriter(scratch string) (*writer, error) {
 		flags.Set("v", "2"))
 }
 
-// logged returns the longest program compiled while f runs.
+// logged returns the longest program compiled during f.
 func (w *writer) logged(f func() error) ([]byte, error) {
 	w.log.Reset()
 	klog.SetOutput(&w.log)
