@@ -203,7 +203,8 @@ func checkGraph(g *datasets.Graph) error {
 	return g.Features.Check()
 }
 
-// fits estimates the memory for the results of all masks, and a forest with the tree once per state of its nodes.
+// fits returns an error if the results of all masks, and a forest with the tree once per state of its nodes, exceed
+// memory.
 func fits(g *datasets.Graph, v int32, n, masks float64, left memory.Left) error {
 	const (
 		eachMask = 24 + 16 + 8 + 4 // bytes: a slice, its logits, the explained one, and its number in the forest

@@ -69,7 +69,7 @@ type MaskOver string
 
 const (
 	MaskAll   MaskOver = "all"   // every node of the train graph
-	MaskTrain MaskOver = "train" // the train nodes: all nodes, in the inductive setting
+	MaskTrain MaskOver = "train" // the train nodes; all nodes in the inductive setting
 )
 
 // RegulariserName names an addition or alternative to node masking; "": none.
@@ -77,7 +77,7 @@ type RegulariserName string
 
 const (
 	DropEdgeRegulariser RegulariserName = "dropedge"
-	DropoutRegulariser  RegulariserName = "dropout" // Dropout at RegulariserRate, not the preset's rate
+	DropoutRegulariser  RegulariserName = "dropout" // Dropout at RegulariserRate instead of the preset's rate
 	// DropGNNRegulariser also masks nodes outside training, and averages several runs.
 	DropGNNRegulariser RegulariserName = "dropgnn"
 

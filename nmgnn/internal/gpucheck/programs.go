@@ -36,7 +36,7 @@ func newWriter(scratch string) (*writer, error) {
 	if err := os.MkdirAll(scratch, 0o755); err != nil {
 		return nil, err
 	}
-	link := filepath.Join(scratch, "plugin.so") // under another path go-xla loads it as another plugin, without our kernels
+	link := filepath.Join(scratch, "plugin.so") // go-xla loads another path as another plugin, without our kernels
 	if err := errors.Join(os.RemoveAll(link), os.Symlink(cpu.Plugin, link)); err != nil {
 		return nil, err
 	}

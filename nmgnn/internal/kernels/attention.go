@@ -5,8 +5,8 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/activation"
 )
 
-// Attention is the input of [Product.Attend]: y_v = Σ_u drop(α_vu)·mask_u·h_u over the entries (v, u) of row v, with α
-// the softmax of its scores. Each head weighs its share of the width, in order.
+// Attention is the input of [Product.Attend]: y_v = Σ_u drop(α_vu)·mask_u·h_u over the entries (v, u) of row v, where α
+// is the softmax of the scores. Each head weighs its share of the width, in order.
 type Attention struct {
 	// Scores [slots, heads]; nil: LeakyReLU(source_u + target_v) with slope Slope below zero, Source [columns, heads],
 	// Target [rows, heads].
@@ -15,11 +15,11 @@ type Attention struct {
 	Slope          float64
 	// Values is h [columns, width]; Mask [columns, 1] multiplies its rows, nil: ones. Mask gets no gradient.
 	Values, Mask *Node
-	// Present [slots, 1] is 1 for the entries that count, else 0; nil: all count.
+	// Present [slots, 1] is 1 for entries that count, else 0; nil: all count.
 	Present *Node
-	// Keep [slots, heads] multiplies α, as dropout does; nil: ones.
+	// Keep [slots, heads] multiplies α, for dropout; nil: ones.
 	Keep *Node
-	// Gradients asks for gradients towards Scores (or Source and Target) and Values.
+	// Gradients requests gradients towards Scores (or Source and Target) and Values.
 	Gradients bool
 }
 
@@ -31,7 +31,7 @@ func attendByParts(p Product, a Attention) *Node {
 	heard, _ := masked(a.Values, a.Mask)
 	scores, value := StopGradient(e), StopGradient(heard)
 	headCount := e.Shape().Dimensions[1]
-	// α_vu = q_vu / Σ_w q_vw: dividing the sum over u spares passes over the entries.
+	// α_vu = q_vu / Σ_w q_vw: dividing the sum over u saves passes over the entries.
 	present, scores := Among(p, scores, a.Present)
 	shifted := p.alone(Sub(scores, p.Spread(p.Highest(scores))))
 	q := p.alone(Where(present, Exp(shifted), ZerosLike(scores)))
@@ -69,13 +69,12 @@ func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 	shifted := Sub(e, StopGradient(p.Spread(p.Highest(e))))
 	q := Where(there, Exp(Where(there, shifted, ZerosLike(shifted))), ZerosLike(shifted))
 	sum := Total(p, q, gradients)
-	// Empty rows sum to 0: avoid dividing by it.
 	sum = Where(GreaterThan(sum, ZerosLike(sum)), sum, OnesLike(sum))
 	return Mul(q, Targets(p, Inverse(sum), gradients))
 }
 
-// Among returns which entries of e [slots, width] count, neither padding nor left out by present [slots, 1] (nil: all),
-// and e with [Lowest] for the others, so that they are no row's maximum.
+// Among returns which entries of e [slots, width] count (padding does not, nor zeros in present [slots, 1]; nil: ones),
+// and e with [Lowest] elsewhere, which is no row's maximum.
 func Among(p Product, e, present *Node) (is, among *Node) {
 	g := e.Graph()
 	if present == nil {
@@ -100,7 +99,6 @@ func perHead(x, weights *Node) *Node {
 	return Reshape(Mul(Reshape(x, rows, n, width/n), Reshape(weights, rows, n, 1)), rows, width)
 }
 
-// sumHeads sums each head's share of x: [rows, width] → [rows, heads].
 func sumHeads(x *Node, heads int) *Node {
 	width := x.Shape().Dimensions[1]
 	share := make([][]float32, width)

@@ -12,8 +12,7 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Constants makes untrained variables: data kept in variables is neither folded at compile time nor copied at each
-// call.
+// Constants makes untrained variables: data in variables is neither folded at compile time nor copied at each call.
 type Constants struct {
 	store  *model.Store
 	path   string
@@ -26,8 +25,8 @@ func NewConstants(store *model.Store, path string) *Constants {
 	return &Constants{store: store, path: path}
 }
 
-// Share makes later variables in memory shared with backend b, if b supports that, so new values are copied only there.
-// nil changes nothing.
+// Share puts later variables in memory shared with backend b, if supported, so new values are copied only there. nil
+// changes nothing.
 func (c *Constants) Share(b compute.Backend) *Constants {
 	if b != nil && b.HasSharedBuffers() {
 		c.shares = b
@@ -35,17 +34,17 @@ func (c *Constants) Share(b compute.Backend) *Constants {
 	return c
 }
 
-// Zeros returns a new variable of zeros with these dimensions, or nil (see [Constants.Err]).
+// Zeros returns a new variable of zeros, or nil (see [Constants.Err]).
 func (c *Constants) Zeros(name string, dimensions ...int) *model.Variable {
 	return c.made(name, c.empty(shapes.Make(dtypes.Float32, dimensions...)))
 }
 
-// Ints returns a new variable with these dimensions, or nil (see [Constants.Err]).
+// Ints returns a new variable, or nil (see [Constants.Err]).
 func (c *Constants) Ints(name string, data []int32, dimensions ...int) *model.Variable {
 	return add(c, name, data, dimensions...)
 }
 
-// Floats returns a new variable with these dimensions, or nil (see [Constants.Err]).
+// Floats returns a new variable, or nil (see [Constants.Err]).
 func (c *Constants) Floats(name string, data []float32, dimensions ...int) *model.Variable {
 	return add(c, name, data, dimensions...)
 }
@@ -82,7 +81,7 @@ func (c *Constants) made(name string, t *tensors.Tensor) *model.Variable {
 	variable, err := c.store.CreateVariable(model.JoinPath(c.path, name), t)
 	if err == nil {
 		var value *tensors.Tensor
-		// The store, or a checkpoint, may have a variable of this path and shape, with other numbers.
+		// The store, or a checkpoint, may hold this path and shape with other numbers.
 		if value, err = variable.Value(); err == nil && value != t {
 			err = variable.SetValue(t)
 		}
@@ -108,7 +107,7 @@ func overwrite[T int32 | uint32 | float32](v *model.Variable, data []T) error {
 	return gomlx.Error(v.SetValue(tensors.FromFlatDataAndDimensions(data, v.Shape().Dimensions...)))
 }
 
-// Fill calls fill to write a variable's numbers, in shared memory if possible ([Constants.Share]). No computation may
+// Fill calls fill to write a variable's numbers, if possible in shared memory ([Constants.Share]). No computation may
 // use them meanwhile.
 func Fill(v *model.Variable, fill func(flat []float32)) error {
 	value, err := v.Value()
@@ -118,7 +117,7 @@ func Fill(v *model.Variable, fill func(flat []float32)) error {
 	return gomlx.Error(tensors.MutableFlatData(value, fill))
 }
 
-// Donate lets the computation being built overwrite changed variables in place, where the backend can.
+// Donate lets the computation overwrite changed variables in place, if the backend can.
 func Donate(g *Graph, store *model.Store) {
 	for v := range store.IterVariables() {
 		if v.ChangedInGraph(g) {
@@ -127,7 +126,7 @@ func Donate(g *Graph, store *model.Store) {
 	}
 }
 
-// Positions returns the positions of a matrix's entries, uint32 [dimensions…]: stored, or 0, 1, … if stored is nil.
+// Positions returns the positions of a matrix's entries, uint32 [dimensions…]: stored, or 0, 1, … if nil.
 func Positions(g *Graph, stored *model.Variable, dimensions []int) *Node {
 	if stored != nil {
 		return ConvertDType(stored.NodeValue(g), dtypes.Uint32)

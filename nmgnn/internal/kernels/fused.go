@@ -25,7 +25,7 @@ func newFused(into *Constants, m csr.Matrix, slots int) *fusedPattern {
 	return p
 }
 
-// check has limited the number of entries to int32.
+// check has ensured that the number of entries fits int32.
 func narrow(offsets []int64) []int32 {
 	narrowed := make([]int32, len(offsets))
 	for i, o := range offsets {
@@ -46,8 +46,8 @@ func (p *fusedPattern) Gather(h *Node) *Node  { return Gather(h, p.column.NodeVa
 func (p *fusedPattern) Total(e *Node) *Node   { return p.in(e.Graph()).Total(e, nil) }
 func (p *fusedPattern) Highest(e *Node) *Node { return p.in(e.Graph()).Highest(e) }
 
-// alone stops XLA on a CPU from fusing x into its uses, which would recompute it for each entry. OptimizationBarrier is
-// removed before fusion; a scatter is never fused, and this one adds zero to one row, in place.
+// alone stops XLA on a CPU from fusing x into its uses, which would recompute it per entry. XLA removes
+// OptimizationBarrier before fusion but never fuses a scatter; this one adds zero to one row, in place.
 func (p *fusedPattern) alone(x *Node) *Node {
 	g := x.Graph()
 	if !fused.Available(g) {
@@ -87,15 +87,15 @@ func (p *fusedPattern) replace(m csr.Matrix) error {
 	return overwrite(p.column, perSlot(p, m.Indices, 0))
 }
 
-// fusedProduct takes fewer passes than parts.
+// fusedProduct needs fewer passes than parts.
 type fusedProduct struct {
 	*parts
 	forward, adjoint *fusedPattern
 	seen             *Node // [rows, 1]; nil: all
 }
 
-// Seeing returns the product for a computation that reads only the rows of results where seen [rows, 1] is not zero:
-// others may be zero, and their gradients must be. nil: p itself.
+// Seeing returns p for a computation that reads only the result rows where seen [rows, 1] is not zero: other rows may
+// be zero, and their gradients must be. nil: p itself.
 func Seeing(p Product, seen *Node) Product {
 	if f, ok := p.(*fusedProduct); ok && seen != nil {
 		view := *f
@@ -105,9 +105,8 @@ func Seeing(p Product, seen *Node) Product {
 	return p
 }
 
-// Reach returns the rows that sums over the entries of rows seen [rows, 1] read, and these rows: 1, else 0. Only
-// columns where mask [rows, 1] is not zero count; nil: all. It returns nil, which stands for all rows, if the backend
-// gains nothing.
+// Reach returns 1 for rows seen [rows, 1] and rows that sums over their entries read, else 0. Only columns where mask
+// [rows, 1] is not zero count; nil: all. It returns nil, meaning all rows, if the backend gains nothing.
 func Reach(p Product, seen, mask *Node) *Node {
 	f, ok := p.(*fusedProduct)
 	if !ok || seen == nil || !fused.Skips(seen.Graph()) {
@@ -158,7 +157,7 @@ func (p *fusedProduct) DropEntries(s Stream, x *Node, heads int, rate float64) *
 	return s.drop(x, p.Slots(), heads, rate, nil) // slots are entries
 }
 
-// Mean divides in the entries' weights, at no cost.
+// Mean divides the entries' weights, at no cost.
 func (p *fusedProduct) Mean(h, mask, divisor, keep *Node, gradients bool) *Node {
 	weights := p.Spread(Inverse(divisor))
 	if keep != nil {
@@ -171,7 +170,7 @@ func (p *fusedProduct) Mean(h, mask, divisor, keep *Node, gradients bool) *Node 
 func (p *fusedProduct) Attend(a Attention) *Node {
 	g := a.Values.Graph()
 	if a.Present != nil || !fused.Available(g) {
-		return attendByParts(p, a) // package fused cannot leave out entries
+		return attendByParts(p, a) // package fused cannot omit entries
 	}
 	values, factor := masked(a.Values, a.Mask)
 	m, value := p.forward.in(g), StopGradient(values)
@@ -185,8 +184,8 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 	rows := fused.Rows{Heard: factor, Wanted: p.seen}
 	y, alpha, kept := m.Attend(s, value, a.Keep, rows)
 	if !a.Gradients {
-		// The pure-Go backend fails if a program ends with one of several results and the later ones are unused; this
-		// node comes after all of them.
+		// The pure-Go backend fails if a program ends with one of several results and later ones are unused; this node
+		// follows all of them.
 		return StopGradient(y)
 	}
 	type gradients struct{ scores, target *Node }
@@ -225,7 +224,7 @@ func (p *fusedProduct) PairScores(h, a, b *Node) (source, target *Node) {
 		gx, ga, gb := fused.ScoreBackward(x, fa, fb, half(v, 0), half(v, 1))
 		return gradients{Identity(gx), Reshape(ga, dims...), Reshape(gb, dims...)} // see Attend
 	})
-	// Joined, since gradients arrive at one node.
+	// Joined: gradients arrive at one node.
 	source, target = fused.Score(x, fa, fb, dims[0])
 	both := WithAdjoints(Concatenate([]*Node{source, target}, 1),
 		Argument{h, func(v *Node) *Node { return backward(v).x }},

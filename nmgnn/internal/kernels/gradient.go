@@ -10,9 +10,8 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Linear applies a linear map to x [m, width] → [rows, width], with the map's adjoint as gradient: automatic
-// differentiation would scatter in random order or transpose every epoch. It panics if apply returns another number of
-// rows.
+// Linear applies a linear map to x [m, width] → [rows, width], with adjoint as its gradient: automatic differentiation
+// would scatter in random order or transpose every epoch. It panics if apply returns another number of rows.
 func Linear(x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
 	y := apply(StopGradient(x))
 	if y.Shape().Dimensions[0] != rows {
@@ -28,7 +27,7 @@ func linear(gradients bool, x *Node, rows int, apply, adjoint func(*Node) *Node)
 	return Linear(x, rows, apply, adjoint)
 }
 
-// Dense returns x·w, x [rows, width], w [width, out]; its gradients sum in a fixed order where [fused.SumsInOrder]. The
+// Dense returns x·w, x [rows, width], w [width, out]; gradients sum in a fixed order if [fused.SumsInOrder]. The
 // gradient towards the result must be zero in rows where seen [rows, 1] is; nil: none.
 func Dense(x, w, seen *Node) *Node {
 	times := func(x, w *Node) *Node { return DotGeneral(x, []int{1}, nil, w, []int{0}, nil) }
@@ -41,7 +40,7 @@ func Dense(x, w, seen *Node) *Node {
 		Argument{w, func(v *Node) *Node { return fused.Outer(fixed, v, seen) }})
 }
 
-// DenseAdjoint returns xᵀ·v, x [rows, width], v [rows, out], for large x; v must be zero in rows where seen [rows, 1]
+// DenseAdjoint returns xᵀ·v, x [rows, width], v [rows, out], for large x. v must be zero in rows where seen [rows, 1]
 // is; nil: none.
 func DenseAdjoint(x, v, seen *Node) *Node {
 	if fused.SumsInOrder(x.Graph()) {
@@ -51,7 +50,7 @@ func DenseAdjoint(x, v, seen *Node) *Node {
 	return TransposeAllAxes(DotGeneral(v, []int{0}, nil, x, []int{0}, nil), 1, 0)
 }
 
-// Argument is an input of a function; Adjoint maps the gradient of the result to the gradient of X.
+// Argument is an input of a function; Adjoint maps the result's gradient to X's.
 type Argument struct {
 	X       *Node
 	Adjoint func(v *Node) *Node
@@ -59,7 +58,7 @@ type Argument struct {
 
 // WithAdjoints returns y with these gradients towards its arguments, and no others.
 //
-// GoMLX allows custom gradients on identities only. So one identity on y receives v, and one on each x starts from it.
+// GoMLX allows custom gradients on identities only. So an identity on y receives v, and one on each x starts from it.
 // An element of x minus itself links them; the gradient along this link is ignored and never computed.
 func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	var arrived, links *Node
@@ -82,7 +81,7 @@ func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	})
 }
 
-// Remember returns f, computed once for each node, so that gradients towards several arguments share work.
+// Remember returns f, computed once per node, so that gradients towards several arguments share work.
 func Remember[T any](f func(v *Node) T) func(v *Node) T {
 	made := map[*Node]T{}
 	return func(v *Node) T {

@@ -12,7 +12,7 @@ import (
 	"nodemask/csr"
 )
 
-// pattern is a kernel for one direction of a matrix; parts makes a [Product] of two.
+// pattern is a kernel for one direction of a matrix; two make a parts.
 type pattern interface {
 	times(h, weights *Node) *Node
 	replace(m csr.Matrix) error
@@ -41,7 +41,7 @@ type parts struct {
 type lazy struct {
 	*model.Variable
 	renew    func() error
-	backward bool // only gradients read it
+	backward bool // read only by gradients
 }
 
 func (p *parts) Rows() int                             { return p.matrix.Rows }
@@ -52,7 +52,7 @@ func (p *parts) Mean(h, mask, by, keep *Node, gradients bool) *Node {
 	return Div(Sum(p, h, mask, keep, gradients), by)
 }
 
-// LeakyScores recomputes pairs of rows at each use, never storing them per entry.
+// LeakyScores recomputes pairs of rows at each use instead of storing them per entry.
 func (p *parts) LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node {
 	h, x := StopGradient(source), StopGradient(target)
 	y := HeadProducts(activation.LeakyReluWith(Add(p.Gather(h), p.Spread(x)), slope), StopGradient(a))
@@ -98,7 +98,7 @@ func (p *parts) Back(v, _, weights *Node) *Node {
 
 func (p *parts) DropEntries(s Stream, x *Node, heads int, rate float64) *Node {
 	g := s.key.Graph()
-	// Numbered by entry, not by slot: all kernels drop the same ones.
+	// Numbered by entry, not slot: all kernels drop the same entries.
 	entry := ConvertDType(p.position().NodeValue(g), dtypes.Uint32)
 	shape := shapes.Make(dtypes.Uint32, p.Slots(), heads)
 	positions := entry
@@ -112,7 +112,7 @@ func (p *parts) DropEntries(s Stream, x *Node, heads int, rate float64) *Node {
 	return Mul(x, keep)
 }
 
-// position numbers the entries row by row.
+// position returns a variable that numbers the entries row by row.
 func (p *parts) position() *model.Variable {
 	return p.Ints("position", 0, func(m csr.Matrix) []int32 {
 		number := make([]int32, m.NumEntries())
@@ -216,7 +216,7 @@ func perSlot[T any](p pattern, perEntry []T, padding T) []T {
 	return all
 }
 
-// Nodes cannot be empty, so it has one slot of padding.
+// Nodes cannot be empty: one slot of padding.
 type emptyPattern struct{ rows int }
 
 func (p emptyPattern) Slots() int             { return 1 }

@@ -1,5 +1,5 @@
-// Package kernels multiplies with sparse matrices inside computations: sums over neighbours, attention, sparse
-// features. Layers use [Product] and never ask for its [Kernel]; the backend's [Plan] chooses that.
+// Package kernels multiplies with sparse matrices inside computations: for sums over neighbours, attention, sparse
+// features. Layers use [Product], whatever its [Kernel]; the backend's [Plan] chooses that.
 package kernels
 
 import (
@@ -22,31 +22,31 @@ type Kernel string
 const (
 	// FusedKernel runs package fused's loops: fastest for XLA on a CPU and the pure-Go backend.
 	FusedKernel Kernel = "fused"
-	// ScatterKernel gathers a row per entry and adds it to its result: the fewest GPU kernels, but slow on a CPU.
+	// ScatterKernel gathers a row per entry and adds it to the entry's result: fewest GPU kernels, slow on a CPU.
 	ScatterKernel Kernel = "scatter"
 )
 
 // Kernels returns all kernels.
 func Kernels() []Kernel { return []Kernel{FusedKernel, ScatterKernel} }
 
-// Plan tells how to compute with a graph: see [PlanFor].
+// Plan configures the computation with a graph: see [PlanFor].
 type Plan struct {
 	Kernel Kernel // for sums over neighbours, and for sparse features
-	// DenseFeatures stores features with their zeros.
+	// DenseFeatures stores features with zeros.
 	DenseFeatures bool
-	// Transposed stores dense features in both orders, as the pure-Go backend would transpose them every epoch.
+	// Transposed also stores dense features transposed; the pure-Go backend would transpose them every epoch.
 	Transposed bool
 }
 
-// Planned is a backend with a plan of its caller's, which [PlanFor] returns.
+// Planned is a backend with a custom plan, which [PlanFor] returns.
 type Planned struct {
 	compute.Backend
 	Plan
 }
 
-// PlanFor returns how to compute with features of a density, the share of nonzeros: by package fused where the backend
-// runs it; by scatters on a GPU and on others, where XLA's loops for them are up to 27 times slower on a CPU, and for a
-// nil backend, which stands for any.
+// PlanFor returns the plan for features of a density (the share of nonzeros). It uses package fused if the backend runs
+// it, else scatters: on a GPU, on other backends (on a CPU XLA's scatter loops are up to 27 times slower), and for a
+// nil backend, which means any.
 func PlanFor(b compute.Backend, density float64) Plan {
 	if b, ok := b.(Planned); ok {
 		return b.Plan
@@ -63,31 +63,32 @@ func PlanFor(b compute.Backend, density float64) Plan {
 // Options configure a [Product].
 type Options struct {
 	Kernel Kernel
-	// Symmetric tells that the matrix is its own transpose.
+	// Symmetric means that the matrix is its own transpose.
 	Symmetric bool
 	// Gradients adds products with the transposed matrix.
 	Gradients bool
-	// Slots makes room for that many entries in [Product.Replace], with [FusedKernel]; less than there are, such as 0:
-	// no spare room.
+	// Slots makes room for this many entries in [Product.Replace], with [FusedKernel]; fewer than now, such as 0: no
+	// spare room.
 	Slots int
-	// Share is the backend to share memory with, for matrices replaced often; nil: none.
+	// Share is the backend to share memory with, for frequent Replace; nil: none.
 	Share compute.Backend
 }
 
-// Product is a sparse matrix [rows, columns] in variables, to multiply with inside a computation.
+// Product is a sparse matrix [rows, columns] in variables, for use inside a computation.
 //
 // Each entry has a slot; data of entries is a node [slots, width]. Other slots are padding, which must be 0 in weights
 // and totals and may be anything elsewhere.
 //
-// Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients; Times, Back,
-// Gather, Spread, Total, TotalBack, Highest and Agreement stop them or leave them to automatic differentiation.
+// Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients. Times, Back,
+// Gather, Spread, Total, TotalBack, Highest and Agreement do not: they stop gradients or leave them to automatic
+// differentiation.
 type Product interface {
-	// Times returns Σ over a row's entries: h [columns, width] → [rows, width]. weights [slots, heads] multiply the
-	// entries, each head its share of the width, in order; nil: ones. Where factor [columns, 1] is zero, h must be zero
-	// and need not be read; nil: nowhere.
+	// Times returns Σ over each row's entries: h [columns, width] → [rows, width]. weights [slots, heads] multiply the
+	// entries, one head per share of the width, in order; nil: ones. h must be zero where factor [columns, 1] is, and
+	// need not be read there; nil: nowhere.
 	Times(h, factor, weights *Node) *Node
 	// Back multiplies with the transpose: v [rows, width] → [columns, width], weights as in Times. Rows where factor
-	// [columns, 1] is zero may be zero. Back and TotalBack panic if the product was made without gradients.
+	// [columns, 1] is zero may be zero. Back and TotalBack panic on a product made without gradients.
 	Back(v, factor, weights *Node) *Node
 
 	// Gather returns h [columns, width] at each entry's column: [slots, width].
@@ -98,45 +99,42 @@ type Product interface {
 	Total(e *Node) *Node
 	// TotalBack sums each column's entries: e [slots, width] → [columns, width].
 	TotalBack(e *Node) *Node
-	// Highest returns the greatest entry of each row: e [slots, width], [Lowest] in padding → [rows, width]; Lowest for
-	// empty rows.
+	// Highest returns each row's maximum: e [slots, width], [Lowest] in padding → [rows, width]; Lowest if empty.
 	Highest(e *Node) *Node
-	// Agreement returns, for each entry, the inner product of each head's share of x [rows, width] and h [columns,
-	// width]: [slots, heads].
+	// Agreement returns, per entry, the inner product of each head's share of x [rows, width] and h [columns, width]:
+	// [slots, heads].
 	Agreement(x, h *Node, heads int) *Node
 
 	// Mean returns [Sum] divided by divisor [rows, 1].
 	Mean(h, mask, divisor, keep *Node, gradients bool) *Node
-	// SumDropped returns [Sum] without a mask, with keep = DropEntries of the values. It need not read dropped rows.
+	// SumDropped returns [Sum] without a mask, with keep = DropEntries of the values. Dropped rows need not be read.
 	SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node
 	// Attend returns attention's sums: see [Attention].
 	Attend(a Attention) *Node
 	// PairScores returns the inner products of each head's share of h [nodes, width] with its row of a and of b [heads,
 	// width/heads]: two nodes [nodes, heads], with gradients towards h, a and b.
 	PairScores(h, a, b *Node) (source, target *Node)
-	// LeakyScores returns a·LeakyReLU(source_u + target_v), slope below zero, for each entry (v, u) and head: source
-	// [columns, width], target [rows, width], a [heads, width/heads] → [slots, heads], optionally with gradients
-	// towards all three.
+	// LeakyScores returns a·LeakyReLU(source_u + target_v), with this slope below zero, per entry (v, u) and head:
+	// source [columns, width], target [rows, width], a [heads, width/heads] → [slots, heads], with gradients towards
+	// all three if asked.
 	LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node
-	// DropEntries zeroes numbers of x [slots, heads], nil for ones, with probability rate and divides the others by
+	// DropEntries zeroes numbers of x [slots, heads] (nil: ones) with probability rate and divides the others by
 	// 1-rate. A stream drops the same entries in all kernels.
 	DropEntries(s Stream, x *Node, heads int, rate float64) *Node
 
-	// Rows returns the number of rows.
 	Rows() int
-	// Slots returns the number of slots.
 	Slots() int
-	// Ints returns a variable [slots, 1] of numbers for entries, and padding. Only a name's first call calls of, which
-	// returns them in the matrix's order. It panics on failure.
+	// Ints returns a variable [slots, 1] with a number per entry, and padding. Only the first call for a name calls of,
+	// which returns the numbers in the matrix's order. It panics on failure.
 	Ints(name string, padding int32, of func(m csr.Matrix) []int32) *model.Variable
 	// Floats is like Ints; padding is 0.
 	Floats(name string, of func(m csr.Matrix) []float32) *model.Variable
-	// Replace puts another pattern of equal rows, columns and entries ([FusedKernel]: as fit into slots) into compiled
-	// computations, and remakes variables of Ints and Floats. It returns [ErrNoFit] for others. Without gradients,
-	// computations that have them need another Replace.
+	// Replace puts another pattern of equal rows, columns and entries ([FusedKernel]: up to Slots entries) into
+	// compiled computations, and remakes variables of Ints and Floats. It returns [ErrNoFit] for others. After a
+	// Replace without gradients, computations with gradients need another.
 	Replace(m csr.Matrix, gradients bool) error
 
-	// alone returns x, kept from being fused into uses that would recompute it.
+	// alone returns x, never fused into uses that would recompute it.
 	alone(x *Node) *Node
 }
 
@@ -144,11 +142,11 @@ type Product interface {
 var ErrNoFit = errors.New("only a matrix with as many rows and columns, and entries that there is room for, can take " +
 	"another's place")
 
-// Lowest is below every score, yet safe from overflow in subtraction and exp.
+// Lowest is below every score, yet does not overflow in subtraction or exp.
 const Lowest = -1e30
 
-// New returns a product of a matrix without its values, which are passed as weights. Untrained variables go below path.
-// It returns an error for indices out of range, too many entries, or an unknown kernel.
+// New returns a product of a matrix without its values, which are passed as weights. Variables go below path. It
+// returns an error for indices out of range, too many entries, or an unknown kernel.
 func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, error) {
 	if err := check(m); err != nil {
 		return nil, err

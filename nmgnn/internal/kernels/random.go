@@ -8,22 +8,22 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Random makes random bits in a computation by hashing a key, the stream's number and the position. Unlike with GoMLX's
-// generator, a seed means the same dropout on every backend. It has no state between draws.
+// Random makes random bits in a computation by hashing a key, the stream's number and the position. It has no state
+// and, unlike GoMLX's generator, a seed means the same dropout on every backend.
 type Random struct {
 	key     *Node // [2] uint32, fresh every epoch
 	streams uint32
 	fused   bool // package fused computes the hashes
 }
 
-// NewRandom returns a generator with key [2] uint32, whose draws take one stream each. [FusedKernel] hashes in package
-// fused, with the same numbers.
+// NewRandom returns a generator with key [2] uint32; each draw takes one stream. [FusedKernel] hashes in package fused,
+// with equal numbers.
 func NewRandom(key *Node, kernel Kernel) *Random {
 	return &Random{key: key, fused: kernel == FusedKernel}
 }
 
-// Dropout zeroes each entry of x with probability rate and divides the others by 1-rate. A nil generator, as outside
-// training, returns x.
+// Dropout zeroes each entry of x with probability rate and divides the others by 1-rate. A nil generator (outside
+// training) returns x.
 func (r *Random) Dropout(x *Node, rate float64) *Node { return r.DropoutSeen(x, rate, nil) }
 
 // DropoutSeen is [Random.Dropout]; rows where seen [rows, 1] is zero may be zero. nil: all are seen.
@@ -39,20 +39,19 @@ func (r *Random) DropoutSeen(x *Node, rate float64, seen *Node) *Node {
 	return Mul(x, r.Next().Keep(Positions(x.Graph(), nil, x.Shape().Dimensions), rate))
 }
 
-// Next returns the next stream, so that one draw can be made in two orders of its positions.
+// Next returns the next stream, for drawing the same numbers in two orders.
 func (r *Random) Next() Stream {
 	s := Stream{key: r.key, number: r.streams}
 	r.streams++
 	return s
 }
 
-// Stream is one draw of a [Random]: a number for each position.
+// Stream is one draw of a [Random]: a number per position.
 type Stream struct {
 	key    *Node
 	number uint32
 }
 
-// Graph returns the computation that the stream draws in.
 func (s Stream) Graph() *Graph { return s.key.Graph() }
 
 func (s Stream) half(i int) *Node {
@@ -60,7 +59,7 @@ func (s Stream) half(i int) *Node {
 	return mix(BitwiseXor(key, Const(s.key.Graph(), s.number*0x9e3779b9+uint32(i))))
 }
 
-// drop is x·Keep(0, 1, …) row by row, or Keep if x is nil, in package fused.
+// drop returns x·Keep(0, 1, …) row by row (nil x: Keep), computed by package fused.
 func (s Stream) drop(x *Node, rows, columns int, rate float64, seen *Node) *Node {
 	draw, scale := s.dropped(rate)
 	return fused.Drop(draw, scale, x, rows, columns, seen)
@@ -81,7 +80,7 @@ func (s Stream) Keep(positions *Node, rate float64) *Node {
 	return s.kept(positions, bound, scale)
 }
 
-// Kept returns 1 at kept positions (uint32, any shape), with probability 1-rate, and 0 at dropped ones.
+// Kept returns 1 with probability 1-rate, else 0, per position (uint32, any shape).
 func (s Stream) Kept(positions *Node, rate float64) *Node {
 	bound, _ := readRate(positions.Graph(), rate)
 	return s.kept(positions, bound, Const(positions.Graph(), float32(1)))
@@ -89,7 +88,7 @@ func (s Stream) Kept(positions *Node, rate float64) *Node {
 
 func (s Stream) kept(positions, bound, value *Node) *Node {
 	g, shape := positions.Graph(), shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)
-	// Two keyed rounds, so that no two streams run in step.
+	// Two keyed rounds, so that streams do not correlate.
 	bits := mix(Add(mix(BitwiseXor(positions, s.half(0))), s.half(1)))
 	dropped := LessThan(bits, bound)
 	return Where(dropped, BroadcastToShape(Const(g, float32(0)), shape), BroadcastToShape(value, shape))

@@ -8,14 +8,14 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Rates are drop rates read from variables, so that they can change without recompiling. A draw finds its variable by
-// the rate it was compiled with.
+// Rates are drop rates in variables, which can change without recompiling. A draw finds its variable by the rate it was
+// compiled with.
 type Rates struct {
 	compiled       []float64
 	bounds, scales *model.Variable // [rates]; nil without rates
 }
 
-// NewRates returns variables for rates below a path of the store. Rate 0 stands for no draw.
+// NewRates returns variables for rates below a path of the store. Rate 0 means no draw.
 func NewRates(store *model.Store, path string, rates []float64) (*Rates, error) {
 	r := &Rates{compiled: slices.Clone(rates)}
 	if len(rates) == 0 {
@@ -48,7 +48,7 @@ func (r *Rates) Replace(rates []float64) error {
 	return overwrite(r.scales, scales)
 }
 
-// Use makes the computation's draws read these rates; nil: they are compiled in.
+// Use makes the computation's draws read these rates; nil: rates are compiled in.
 func (r *Rates) Use(g *Graph) {
 	if r != nil {
 		model.SetGraphParam(g, ratesParam, r)

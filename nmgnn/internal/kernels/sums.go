@@ -9,15 +9,15 @@ import (
 	"nodemask/csr"
 )
 
-// Sum returns Σ of mask·h over a row's entries: h [columns, width], mask [columns, 1] → [rows, width]. keep [slots, 1]
-// multiplies the entries. A nil mask or keep is ones. Only h gets a gradient. Masked rows need not be read.
+// Sum returns Σ of mask·h over each row's entries: h [columns, width], mask [columns, 1] → [rows, width]. keep [slots,
+// 1] multiplies the entries. nil mask or keep: ones. Only h gets a gradient. Masked rows need not be read.
 func Sum(p Product, h, mask, keep *Node, gradients bool) *Node {
 	h, factor := masked(h, mask)
 	return linear(gradients, h, p.Rows(), func(h *Node) *Node { return p.Times(h, factor, keep) },
 		func(v *Node) *Node { return p.Back(v, factor, keep) })
 }
 
-// factor is mask if it helps a product, or nil.
+// factor is mask if it speeds up a product, else nil.
 func masked(h, mask *Node) (product, factor *Node) {
 	if mask == nil {
 		return h, nil
@@ -38,7 +38,7 @@ func Values(p Product) *model.Variable {
 	return p.Floats("value", func(m csr.Matrix) []float32 { return m.Values })
 }
 
-// WeightedSum returns Σ weights_vu·h_u over a row's entries: weights [slots, heads], h [columns, width] → [rows,
+// WeightedSum returns Σ weights_vu·h_u over each row's entries: weights [slots, heads], h [columns, width] → [rows,
 // width], with gradients towards both. Each head weighs its share of the width, in order.
 func WeightedSum(p Product, weights, h *Node, gradients bool) *Node {
 	heads := weights.Shape().Dimensions[1]
@@ -63,14 +63,14 @@ func Targets(p Product, h *Node, gradients bool) *Node {
 	return linear(gradients, h, p.Slots(), p.Spread, func(v *Node) *Node { return Total(p, v, false) })
 }
 
-// Total returns the sum of each row's entries, ignoring padding: e [slots, width] → [rows, width].
+// Total sums each row's entries, ignoring padding: e [slots, width] → [rows, width].
 func Total(p Product, e *Node, gradients bool) *Node {
 	total := func(e *Node) *Node { return p.Total(Mul(e, Valid(p, e.Graph()))) }
 	return linear(gradients, e, p.Rows(), total, p.Spread)
 }
 
-// RowMax returns each row's greatest entry, 0 if empty: e [slots, width] → [rows, width]. present [slots, 1] is 1 for
-// the entries that count; nil: all. Equal maxima share the gradient.
+// RowMax returns each row's maximum, 0 if empty: e [slots, width] → [rows, width]. present [slots, 1] is 1 for entries
+// that count; nil: all. Equal maxima share the gradient.
 func RowMax(p Product, e, present *Node, gradients bool) *Node {
 	fixed := StopGradient(e)
 	is, among := Among(p, fixed, present)
@@ -85,7 +85,7 @@ func RowMax(p Product, e, present *Node, gradients bool) *Node {
 	return WithAdjoints(y, Argument{e, func(v *Node) *Node { return Mul(share, p.Spread(v)) }})
 }
 
-// Valid returns 1 for slots with an entry and 0 for padding: [slots, 1].
+// Valid returns 1 for entries and 0 for padding: [slots, 1].
 func Valid(p Product, g *Graph) *Node {
 	return p.Floats("valid", func(m csr.Matrix) []float32 {
 		return slices.Repeat([]float32{1}, m.NumEntries())

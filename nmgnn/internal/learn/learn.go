@@ -1,4 +1,4 @@
-// Package learn provides a training step for whole graphs and batches, and an estimate of its memory.
+// Package learn provides a training step for whole graphs and batches, and estimates its memory.
 package learn
 
 import (
@@ -16,7 +16,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Owns reports whether training changes a variable, unlike data.
+// Owns reports whether training changes a variable.
 func Owns(v *model.Variable) bool {
 	return !strings.HasPrefix(v.Path(), "/"+gomlx.DataScope+"/")
 }
@@ -43,10 +43,10 @@ func update(scope *model.Scope, loss, decay *Node, learningRate float64) {
 
 func learningRatePath() string { return "/" + optimizer.Scope + "/" + optimizer.ParamLearningRate }
 
-// Start holds initial values, by path, of the optimizer's variables and of weights that layers set themselves.
+// Start holds initial values, by path, of the optimizer's variables and of weights that layers initialise themselves.
 type Start map[string]*tensors.Tensor
 
-// StartOf copies these from a store in which a step was compiled but never run.
+// StartOf copies the initial values from a store in which a step was compiled but never run.
 func StartOf(store *model.Store) (Start, error) {
 	start := Start{}
 	for v := range store.IterVariables() {
@@ -66,7 +66,7 @@ func StartOf(store *model.Store) (Start, error) {
 	return start, nil
 }
 
-// Reset sets weights to initial values drawn from the seed, and the optimizer to its own.
+// Reset sets weights to initial values drawn from the seed, and the optimizer's variables to theirs.
 func (s Start) Reset(store *model.Store, learningRate float64, seed uint64) error {
 	for v := range store.IterVariables() {
 		if !Owns(v) {
@@ -103,7 +103,7 @@ type Targets struct {
 	classes       int
 }
 
-// NewTargets returns variables for these nodes of a graph of so many; 0: unknown.
+// NewTargets returns variables for the nodes score of a graph with this many nodes; 0: unknown.
 func NewTargets(store *model.Store, name string, score, labels []int32, nodes, classes int) (*Targets, error) {
 	into := kernels.NewConstants(store, "/"+gomlx.DataScope+"/targets_"+name)
 	t := &Targets{classes: classes}
@@ -115,7 +115,7 @@ func NewTargets(store *model.Store, name string, score, labels []int32, nodes, c
 	return t, into.Err()
 }
 
-// NewPaddedTargets returns variables for up to slots nodes, which [Targets.Replace] sets; none yet.
+// NewPaddedTargets returns variables for up to slots nodes, set later by [Targets.Replace].
 func NewPaddedTargets(store *model.Store, name string, slots, classes int) (*Targets, error) {
 	t, err := NewTargets(store, name, make([]int32, slots), make([]int32, slots), 0, classes)
 	if err != nil {
@@ -126,7 +126,7 @@ func NewPaddedTargets(store *model.Store, name string, slots, classes int) (*Tar
 	return t, into.Err()
 }
 
-// Replace sets other nodes and labels: as many, or if padded up to as many as slots.
+// Replace sets other nodes and labels: as many as before or, if padded, at most slots.
 func (t *Targets) Replace(score, labels []int32) error {
 	n := t.score.Shape().Dimensions[0]
 	if len(score) > n || len(score) < n && t.weights == nil {
@@ -166,7 +166,7 @@ func each(score []int32, nodes int) []float32 {
 	return seen
 }
 
-// Seen returns 1 for each scored node of the graph, 0 for others: [nodes, 1]; nil: unknown.
+// Seen returns 1 for scored nodes of the graph, else 0: [nodes, 1]; nil: unknown.
 func (t *Targets) Seen(g *Graph) *Node {
 	if t == nil || t.seen == nil {
 		return nil
@@ -179,7 +179,7 @@ func (t *Targets) Rows(logits *Node) *Node {
 	return Gather(logits, t.score.NodeValue(logits.Graph()), true)
 }
 
-// Loss returns the mean cross-entropy over the scored nodes: [].
+// Loss returns the mean cross-entropy over the scored nodes, a scalar.
 func (t *Targets) Loss(logits *Node) *Node {
 	if got := logits.Shape().Dimensions; got[1] != t.classes {
 		panic(fmt.Errorf("the last layer has %d outputs for %d classes", got[1], t.classes))

@@ -6,8 +6,8 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Size is a graph or a batch, for estimates in bytes: rather too low for whole graphs, which are refused if they do not
-// fit, too high for batches, whose number depends on it.
+// Size is the size of a graph or a batch, for estimates in bytes. They err low for whole graphs, which are refused if
+// too large, and high for batches, whose number depends on them.
 type Size struct {
 	Nodes, Edges      int // entries of the rows
 	Features, Classes int
@@ -17,18 +17,18 @@ type Size struct {
 
 const numberBytes = 4
 
-// For whole graphs: measured on Cora with hidden layers of 64 to 4096, and on 15,000 nodes in 5,000 classes, where
-// estimates were 0.6 to 1.0 of the peak.
+// For whole graphs: measured on Cora with hidden layers of 64 to 4096, and on 15,000 nodes in 5,000 classes; estimates
+// were 0.6 to 1.0 of the peak.
 const (
 	ProcessBytes, XLAProcessBytes = 60e6, 130e6 // before training, on the pure-Go backend and with XLA
 	XLAClientBytes                = 80e6        // per XLA client
 
 	weightCopies   = 5 // weights, gradients, Adam's two moments, the best weights
-	outputCopies   = 5 // a layer's result, its gradient, and temporaries
-	passCopies     = 2 // a layer's result: on device and host
+	outputCopies   = 5 // a layer's output, its gradient, and temporaries
+	passCopies     = 2 // a layer's output, on device and host
 	entryCopies    = 8
 	scoreCopies    = 4 // of the logits, for the loss
-	fewScoreCopies = 2 // the same with XLA if the train graph is only a part
+	fewScoreCopies = 2 // the same with XLA if the train graph is a subset
 	theoremCopies  = 8 // of a hidden layer: a star of 300,000 nodes took 1.8 GB, estimated as 1.4 GB
 )
 
@@ -54,13 +54,13 @@ func (s Size) numbers(p hyper.Parameters) (weights, hidden float64) {
 	return weights, hidden
 }
 
-// Weights returns the bytes of the weights in training.
+// Weights returns the weights' bytes in training.
 func (s Size) Weights(p hyper.Parameters) float64 {
 	weights, _ := s.numbers(p)
 	return numberBytes * weightCopies * weights
 }
 
-// Whole returns the bytes of one trial on the whole graph beyond its process; few: XLA trains on a part of it.
+// Whole returns the bytes of one trial on the whole graph beyond its process; few: XLA trains on a subset.
 func (s Size) Whole(p hyper.Parameters, few bool) float64 {
 	features := 3 * float64(s.Nodes) * float64(s.Features)
 	if s.Sparse {
@@ -76,13 +76,13 @@ func (s Size) Whole(p hyper.Parameters, few bool) float64 {
 	return s.Weights(p) + numberBytes*(float64(s.Nodes)*outputs+entries+features)
 }
 
-// Pass returns the bytes of one pass over the graph that keeps all layers' results.
+// Pass returns the bytes of one pass over the graph that keeps all layers' outputs.
 func (s Size) Pass(p hyper.Parameters) float64 {
 	_, hidden := s.numbers(p)
 	return numberBytes * passCopies * float64(s.Nodes) * (hidden + float64(s.Classes)*scoreCopies/outputCopies)
 }
 
-// Theorem returns the bytes of passes over a graph and a tree with this many nodes together.
+// Theorem returns the bytes of passes over a graph and a tree with this many nodes in total.
 func Theorem(nodes float64, features int, p hyper.Parameters) float64 {
 	return nodes * numberBytes * float64(2*features+theoremCopies*(p.Layers-1)*p.Hidden)
 }
@@ -104,7 +104,7 @@ const (
 	keptValue   = 20
 )
 
-// Batch returns a batch's bytes; dropped limits the bytes of dense features that dropout makes at a time.
+// Batch returns a batch's bytes; dropped limits the bytes of dense features that dropout makes at once.
 func (s Size) Batch(p hyper.Parameters, dropped float64) int64 {
 	traits := hyper.TraitsOf(p.Model)
 	edges, edge := float64(s.Edges), float64(edgeBytes)

@@ -6,8 +6,8 @@ import (
 )
 
 // CachedEdges returns the test graph as the cache sees it: train nodes have their neighbours in the train graph, others
-// theirs among train nodes and, if together, among new ones. Running a model over it equals prediction from the cache
-// for all new nodes (section 4; package cached has the equation): train nodes get their h̃, since they see no new node.
+// have theirs among train nodes and, if together, among new nodes. Running a model over it equals cached prediction of
+// all new nodes (section 4; equation in package cached): train nodes get h̃, as they see no new node.
 func CachedEdges(view *datasets.View, together bool) (*csr.Graph, error) {
 	isNew := arrive(view)
 	local := make([]int32, len(isNew))
@@ -33,8 +33,8 @@ func arrive(view *datasets.View) []bool {
 	return isNew
 }
 
-// CountRead returns how many nodes predicting the test nodes reads: all in the test graph; those within layers hops of
-// a test node; and, with the cache, those outside the train graph and their neighbours.
+// CountRead returns how many nodes are read to predict the test nodes: all, in the test graph; reached, within layers
+// hops of a test node; and cached, outside the train graph or adjacent to such a node.
 func CountRead(view *datasets.View, layers int) (all, reached, cached int) {
 	edges := view.Test.Edges
 	all = edges.NumNodes()

@@ -20,7 +20,7 @@ import (
 	"nodemask/stats"
 )
 
-// Step is a training step on a graph or a part of one.
+// Step is a training step on a graph or batch.
 type Step struct {
 	Model        nmgnn.Model
 	Data         *nmgnn.Loaded
@@ -28,16 +28,16 @@ type Step struct {
 	Regulariser  nmgnn.Regulariser // may be nil
 	Rates        *kernels.Rates    // drop rates read from variables; nil: compiled in
 	LearningRate float64           // of Adam
-	Targets      *Targets          // nil: the weights stay
-	SeesScored   bool              // More reads no other node's logits than Targets
+	Targets      *Targets          // nil: weights stay
+	SeesScored   bool              // More reads no other nodes' logits than Targets
 	// After is as in [nmgnn.Pass]; may be nil.
 	After func(layer int, h *Node) *Node
 	// More returns further results, computed with the updated weights from the step's logits, or is nil.
 	More func(scope *model.Scope, logits *Node) []*Node
 }
 
-// Compile returns a step's program: a key [2] for draws on the device, the weight decay [] and δ [nodes, 1] → the loss,
-// if the step has targets, then the results of More.
+// Compile returns a step's program: a key [2] for draws on the device, the weight decay (scalar) and δ [nodes, 1] → the
+// loss (if the step has targets), then More's results.
 func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model.Exec, error) {
 	inputs := []shapes.Shape{shapes.Make(dtypes.Uint32, 2), shapes.Make(dtypes.Float32),
 		shapes.Make(dtypes.Float32, nodes, 1)}
@@ -71,7 +71,7 @@ func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model
 	}, inputs...)
 }
 
-// Draws are a trial's random sources, for each epoch.
+// Draws are a trial's random generators, used every epoch.
 type Draws struct {
 	Masks, Keys, Order *rand.PCG // for masks, for draws on the device, and for the order of batches
 	Delta              []float32 // δ of all nodes of the train graph
@@ -108,7 +108,7 @@ func CheckTrainable(g *datasets.Graph, views ...*datasets.View) error {
 	return nil
 }
 
-// OnGraph returns a phase's classes of nodes numbered as in the whole graph, -1 for nodes outside the phase.
+// OnGraph returns a phase's classes, numbered as in the whole graph; -1 for nodes outside the phase.
 func OnGraph(g *datasets.Graph, phase datasets.Phase, classes []int32) []int32 {
 	if len(classes) == g.NumNodes() {
 		return classes

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// headerParser reads a header by tokens: decoding whole values would accept duplicate names and ignore case. It stops
-// at the first fault, so memory is limited to a few times the header's size.
+// headerParser reads a header token by token: decoding whole values would accept duplicate names and ignore case. It
+// stops at the first fault, so memory stays within a few times the header's size.
 type headerParser struct {
 	*File
 	tokens *json.Decoder

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Array is a file of numbers as a slice, in native byte order, so that it can exceed memory; in memory where files
-// cannot be mapped.
+// Array is a memory-mapped file of numbers, in native byte order, as a slice that may exceed memory; if files cannot be
+// mapped it is in memory.
 type Array[T Number] struct {
 	Values []T
 	file   *os.File
@@ -50,7 +50,7 @@ func NewArray[T Number](dir, name string, n int) (_ *Array[T], err error) {
 		return nil, err
 	}
 	if name == "" {
-		_ = os.Remove(path) // systems that cannot remove open files leave it to the folder's next clean-up
+		_ = os.Remove(path) // some systems cannot remove open files; the folder's next clean-up does
 	}
 	a.Values = unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(a.bytes))), n)
 	return a, nil
@@ -70,7 +70,7 @@ func reserve(f *os.File, size int64) error {
 	return allocate(f, size)
 }
 
-// mapWhole returns a file's bytes, mapped, and a function that releases them.
+// mapWhole returns a file's mapped bytes and a function that unmaps them.
 func mapWhole(f *os.File, size int64) ([]byte, func() error, error) {
 	if size == 0 { // cannot be mapped
 		return nil, func() error { return nil }, nil
@@ -85,7 +85,7 @@ func mapWhole(f *os.File, size int64) ([]byte, func() error, error) {
 // Arrays below this size in bytes stay in memory: paging them would take longer than using them.
 const smallArray = 16 << 20
 
-// Release lets the system take the array's memory and read the file again later. It ignores small arrays.
+// Release lets the system reclaim the array's memory and read the file again later. It ignores small arrays.
 func (a *Array[T]) Release() {
 	if a != nil && len(a.bytes) >= smallArray {
 		release(a.bytes)
@@ -95,7 +95,7 @@ func (a *Array[T]) Release() {
 // numbers copied before releasing memory
 const atOnce = 1 << 22
 
-// Copy copies numbers to the array's start, few in memory at a time. release, which may be nil, frees from's memory.
+// Copy copies numbers to the array's start, few in memory at once. release (may be nil) frees from's memory.
 func (a *Array[T]) Copy(from []T, release func()) {
 	for at := 0; at < len(from); at += atOnce {
 		copy(a.Values[at:], from[at:min(at+atOnce, len(from))])
@@ -106,7 +106,7 @@ func (a *Array[T]) Copy(from []T, release func()) {
 	}
 }
 
-// Sync returns once everything is on disk.
+// Sync writes everything to disk.
 func (a *Array[T]) Sync() error {
 	if len(a.bytes) == 0 {
 		return nil
@@ -114,7 +114,7 @@ func (a *Array[T]) Sync() error {
 	return flush(a.bytes, a.file)
 }
 
-// Close frees the memory; the values can no longer be read. A nil array may be closed.
+// Close frees the memory and makes the values unreadable. A nil array may be closed.
 func (a *Array[T]) Close() error {
 	if a == nil || a.file == nil {
 		return nil

@@ -25,7 +25,7 @@ type Kind struct {
 	Remedy string // advice if the file is damaged
 }
 
-// File is an open, checked file, mapped where possible: tensors are read on use, and memory can be reclaimed.
+// File is an open, checked file, mapped if possible: tensors are read on use, and memory can be reclaimed.
 type File struct {
 	path     string
 	kind     Kind
@@ -37,8 +37,8 @@ type File struct {
 }
 
 // Open opens and checks a file: kind, size, header, both checksums, and that every F32 is finite. It reads the file
-// once (about 0.9 s per GB on one core, or the disk's speed), and needs memory only for the header. Close it after the
-// last use of its tensors.
+// once (about 0.9 s per GB on one core, or disk time), with memory for the header only. Close it after the last use of
+// its tensors.
 func Open(path string, kind Kind) (*File, error) {
 	disk, err := wholefile.Open(path)
 	if err != nil {
@@ -69,7 +69,7 @@ func Open(path string, kind Kind) (*File, error) {
 	return f, nil
 }
 
-// Close releases the file; its tensors can no longer be read.
+// Close releases the file; its tensors become unreadable.
 func (f *File) Close() error {
 	release := f.release
 	if f.data, f.release = nil, nil; release == nil {
@@ -78,8 +78,8 @@ func (f *File) Close() error {
 	return release()
 }
 
-// Guard calls read, which reads tensors, and turns a fault into an error: a mapped file may be truncated meanwhile. It
-// covers only the calling goroutine.
+// Guard calls read, which reads tensors, and turns faults into an error, since a mapped file may be truncated
+// meanwhile. It covers only the calling goroutine.
 func Guard(path string, read func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -250,8 +250,8 @@ func (f *File) Has(name string) bool {
 // Any is any size in the shape for [Get].
 const Any = -1
 
-// Get returns a tensor's values and shape. Values may be in place: do not change them, nor read them after Close. It
-// returns an error for a missing name or another type or shape; without sizes, any shape will do.
+// Get returns a tensor's values and shape. Values may be in place: do not change them, nor read them after Close. A
+// missing name, another type or another shape is an error; without sizes, any shape is allowed.
 func Get[T Number](f *File, name string, sizes ...int) (values []T, shape []int, err error) {
 	i, ok := f.byName[name]
 	if !ok {
@@ -281,7 +281,7 @@ func described(sizes []int) string {
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// view returns raw's numbers, in place if the machine can read them, else copied.
+// view returns raw's numbers: in place if the machine can read them, else a copy.
 func view[T Number](raw []byte) []T {
 	var zero T
 	n, start := len(raw)/int(unsafe.Sizeof(zero)), unsafe.Pointer(unsafe.SliceData(raw))

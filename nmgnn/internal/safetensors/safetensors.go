@@ -1,4 +1,4 @@
-// Package safetensors reads and writes nodemask's files in the safetensors format: named tensors and text metadata.
+// Package safetensors reads and writes nodemask's files: named tensors and text metadata, in the safetensors format.
 // Numbers are little-endian:
 //
 //	uint64      length N of the header, at most 100,000,000; a multiple of 8 when written here
@@ -6,8 +6,8 @@
 //	            "w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, …}
 //	data        the tensors, row-major; offsets count from here
 //
-// It accepts a part of the format: types F32, I32, I64 and U8, tensors at multiples of their type's width, no overlaps
-// or gaps, and finite numbers only. It adds four metadata keys:
+// It accepts only types F32, I32, I64 and U8, tensors at multiples of their type's width without overlaps or gaps, and
+// finite numbers. It adds four metadata keys:
 //
 //	format           "nodemask"
 //	kind, version    the kind of file, and that kind's version: "1"
@@ -59,7 +59,7 @@ const (
 	headerAlignment = 8
 )
 
-// none stands in for the header's checksum while computing it.
+// none replaces the header's checksum while computing it.
 var none = strings.Repeat("0", sumLength)
 
 // Number is an element type of tensors.
@@ -87,7 +87,7 @@ type tensor struct {
 	write       func(io.Writer) // writes the values in little-endian order; nil after reading
 }
 
-// Builder collects a file's tensors, without copying them: they must not change before writing.
+// Builder collects a file's tensors without copying: do not change them before writing.
 type Builder struct {
 	kind     string
 	metadata map[string]string
@@ -95,7 +95,7 @@ type Builder struct {
 	err      error // the first error of an Add
 }
 
-// New returns a Builder for a kind of file. Writing refuses metadata keys of the format.
+// New returns a Builder for a kind of file. Writing refuses the format's own metadata keys.
 func New(kind string, metadata map[string]string) *Builder {
 	b := &Builder{kind: kind, metadata: maps.Clone(metadata)}
 	if b.metadata == nil {
@@ -168,7 +168,7 @@ func (b *Builder) WriteFile(path string) error {
 }
 
 // WriteFileAfter is [Builder.WriteFile] with a call of before between sync and rename. If before fails, the file is
-// removed and the error returned unchanged.
+// removed and its error returned unchanged.
 func (b *Builder) WriteFileAfter(path string, before func() error) error {
 	failed := func(err error) error { return fmt.Errorf("%s: the %s cannot be written: %w", path, b.kind, err) }
 	if b.err != nil {
@@ -188,9 +188,9 @@ func (b *Builder) WriteFileAfter(path string, before func() error) error {
 	return nil
 }
 
-// write streams the tensors, twice, since their checksum comes first.
+// write streams the tensors twice, since their checksum comes first.
 func (b *Builder) write(to io.Writer) error {
-	// Widest types first, to align all; otherwise in the order added.
+	// Widest types first, for alignment; otherwise in the order added.
 	slices.SortStableFunc(b.tensors, func(s, t tensor) int { return int(widths[t.dtype] - widths[s.dtype]) })
 	at := int64(0)
 	for i := range b.tensors {

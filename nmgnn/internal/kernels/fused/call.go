@@ -28,7 +28,7 @@ const (
 	outerKernel          = "nodemask_outer" // in C only
 )
 
-// Bits of the first input of kernels whose other inputs may be missing; handlers.c has the same.
+// Bits of the first input of kernels with optional inputs; the same as in handlers.c.
 const (
 	heardBit = 1 << iota
 	wantedBit
@@ -37,11 +37,11 @@ const (
 	keepBit
 )
 
-// Rows are those that a kernel may skip; nil: none.
+// Rows are the rows that a kernel may skip; nil: none.
 type Rows struct {
-	// Heard [columns, 1] is zero for rows of h that are zero, unchecked, and need not be read.
+	// Heard [columns, 1] is zero for rows of h that need not be read: they must be zero, which is not checked.
 	Heard *Node
-	// Wanted [rows, 1] is zero for rows of the result that may be zero instead. In Go, only sums heed it.
+	// Wanted [rows, 1] is zero for result rows that may be zero. In Go, only sums use it.
 	Wanted *Node
 }
 
@@ -57,10 +57,10 @@ func (r Rows) inputs(g *Graph, which int32, heard, wanted int) []*Node {
 	return given(Const(g, [][]int32{{which}}), r.Heard, r.Wanted)
 }
 
-// call calls a kernel that returns matrices of these [rows, columns]. It panics if the backend does not run kernels.
+// call calls a kernel that returns matrices of these [rows, columns]. It panics if the backend cannot run kernels.
 //
-// GoMLX has no custom calls. So this calls a dummy function of the same shapes, then turns that into the kernel's call.
-// GoMLX does not know: nodes of kernels must not be cloned, as gradient checkpointing does.
+// GoMLX has no custom calls, so this calls a dummy function of the same shapes, then turns that into the kernel's call.
+// GoMLX does not know: do not clone nodes of kernels, as gradient checkpointing does.
 func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	g := inputs[0].Graph()
 	outputs := NewFunction(g, g.UniqueName(kernel), func(g *Graph) []*Node {
@@ -69,7 +69,7 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 		}
 		outputs := make([]*Node, len(results))
 		for i, r := range results {
-			// Not zeros: the graph shares those between functions, which may use only their own nodes.
+			// Not zeros: functions would share those, but may use only their own nodes.
 			outputs[i] = Iota(g, shapes.Make(dtypes.Float32, r[0], r[1]), 0)
 		}
 		return outputs
@@ -102,8 +102,8 @@ func values(nodes []*Node) []compute.Value {
 	return values
 }
 
-// must panics, as GoMLX does, unless a matrix has these rows and columns (below 0: any but 0 columns, by which kernels
-// divide).
+// must panics, as GoMLX does, unless a matrix has these rows and columns (below 0: any but 0 columns, as kernels divide
+// by them).
 func must(name string, x *Node, rows, columns int) {
 	if d := x.Shape().Dimensions; len(d) != 2 || rows >= 0 && d[0] != rows || columns >= 0 && d[1] != columns ||
 		d[1] == 0 {
@@ -125,8 +125,8 @@ func mustDraw(draw, scale *Node) {
 
 // Matrix is a sparse matrix's pattern: row r has entries Offsets[r] … Offsets[r+1]-1, entry i is in column Columns[i].
 //
-// The numbers are not checked at use. Its maker must ensure that offsets ascend from 0 to the number of entries and
-// that columns are rows of every h; otherwise kernels read foreign memory.
+// Its maker must ensure that offsets ascend from 0 to the number of entries and that columns are rows of every h: this
+// is not checked later, and kernels would read foreign memory.
 type Matrix struct {
 	Offsets *Node // [rows+1, 1] int32
 	Columns *Node // [entries, 1] int32
@@ -151,13 +151,13 @@ func given(nodes ...*Node) []*Node {
 }
 
 // Times returns Σ over each row's entries of weight·h[column]: h [columns, width] → [rows, width]. weights [entries,
-// heads] multiply the entries, each head its share of the width, in order; nil: ones. Entry i has row positions[i] of
+// heads] multiply the entries, one head per share of the width, in order; nil: ones. Entry i uses row positions[i] of
 // weights, positions [entries, 1] int32; nil: row i.
 func (m Matrix) Times(h, weights, positions *Node, r Rows) *Node {
 	return m.times(0, h, weights, positions, r)
 }
 
-// TimesDropped is [Matrix.Times] with [Drop] of weights [entries, 1], without reading dropped rows. Entry i has number
+// TimesDropped is [Matrix.Times] with [Drop] of weights [entries, 1], without reading dropped rows. Entry i is number
 // numbers[i], numbers [entries, 1] int32; nil: i. It panics unless [Skips].
 func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node, r Rows) *Node {
 	mustDraw(draw, scale)
@@ -169,7 +169,7 @@ func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node, r Rows) *No
 }
 
 // Skips reports whether the backend runs [Matrix.TimesDropped] and [Matrix.Reach], and all kernels skip [Rows]. In Go
-// it would be slower, or sum in another order.
+// skipping would be slower, or change the order of sums.
 func Skips(g *Graph) bool { return takesForeign(g.Backend()) }
 
 func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...*Node) *Node {
@@ -185,8 +185,8 @@ func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...
 		h.Shape().Dimensions[0], m.rows()), draw, given(m.Offsets, m.Columns, h, weights, positions))...)[0]
 }
 
-// Reach returns which rows a sum over the entries of rows seen [rows, 1] reads, and these rows: 1, else 0. Only columns
-// heard [rows, 1] count; nil: all. The matrix is square.
+// Reach returns 1 for rows seen [rows, 1] and rows that sums over their entries read, else 0. Only columns heard [rows,
+// 1] count; nil: all. The matrix is square.
 func (m Matrix) Reach(seen, heard *Node) *Node {
 	must("seen", seen, m.rows(), 1)
 	if heard != nil {
@@ -196,22 +196,22 @@ func (m Matrix) Reach(seen, heard *Node) *Node {
 	return call(reachKernel, [][2]int{{m.rows(), 1}}, given(m.Offsets, m.Columns, seen, heard)...)[0]
 }
 
-// Total returns each row's sum: e [entries, width] → [rows, width], positions as for [Matrix.Times].
+// Total sums each row: e [entries, width] → [rows, width], positions as in [Matrix.Times].
 func (m Matrix) Total(e, positions *Node) *Node {
 	must("e", e, m.entries(), -1)
 	m.check(positions)
 	return call(totalKernel, [][2]int{{m.rows(), width(e)}}, given(m.Offsets, e, positions)...)[0]
 }
 
-// Highest returns each row's greatest entry, -1e30 if empty: e [entries, width] → [rows, width].
+// Highest returns each row's maximum, -1e30 if empty: e [entries, width] → [rows, width].
 func (m Matrix) Highest(e *Node) *Node {
 	must("e", e, m.entries(), -1)
 	m.check(nil)
 	return call(highestKernel, [][2]int{{m.rows(), width(e)}}, m.Offsets, e)[0]
 }
 
-// Agreement returns, per entry, the inner products of each head's share of its row of x [rows, width] and its column's
-// row of h [columns, width]: [entries, heads].
+// Agreement returns, per entry and head, the inner product of the head's share of the entry's row of x [rows, width]
+// and column of h [columns, width]: [entries, heads].
 func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	must("x", x, m.rows(), -1)
 	must("h", h, -1, width(x))
@@ -220,9 +220,9 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	return call(agreementKernel, [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h)[0]
 }
 
-// Drop returns x [rows, columns], nil for ones, with some numbers zeroed and the others multiplied by scale [1, 1].
-// Number i, row by row, is dropped if mix(mix(i ^ a) + b) < c, where mix is "lowbias32" and draw [1, 3] uint32 = (a, b,
-// c). wanted is as in [Rows].
+// Drop returns x [rows, columns] (nil: ones) with some numbers zeroed and the others multiplied by scale [1, 1]. Number
+// i, row by row, is dropped if mix(mix(i ^ a) + b) < c, where mix is "lowbias32" and draw [1, 3] uint32 is (a, b, c).
+// wanted is as in [Rows].
 func Drop(draw, scale, x *Node, rows, columns int, wanted *Node) *Node {
 	if x != nil {
 		must("x", x, rows, columns)
@@ -230,8 +230,8 @@ func Drop(draw, scale, x *Node, rows, columns int, wanted *Node) *Node {
 	return drop(draw, scale, x, 0, rows, columns, rows, wanted, nil)
 }
 
-// DropRows returns rows first … first+rows-1 of [Drop] of x, computed after another node, so that one block of rows can
-// be finished before the next begins.
+// DropRows returns rows first … first+rows-1 of [Drop] of x, computed after the node after, so that blocks of rows are
+// computed one by one.
 func DropRows(draw, scale, x *Node, first, rows int, wanted, after *Node) *Node {
 	must("x", x, -1, -1)
 	if first < 0 || rows < 1 || first+rows > x.Shape().Dimensions[0] {
@@ -248,8 +248,8 @@ func drop(draw, scale, x *Node, first, rows, columns, all int, wanted, after *No
 		given(draw, scale, x, after)...)...)[0]
 }
 
-// Score returns the inner products of each head's share of x [rows, width] with those of a and b [1, width]: y, z
-// [rows, heads].
+// Score returns y, z [rows, heads]: inner products of each head's share of x [rows, width] with that of a and of b [1,
+// width].
 func Score(x, a, b *Node, heads int) (y, z *Node) {
 	must("x", x, -1, -1)
 	must("a", a, 1, width(x))
@@ -260,7 +260,8 @@ func Score(x, a, b *Node, heads int) (y, z *Node) {
 	return out[0], out[1]
 }
 
-// ScoreBackward returns the gradients of [Score] towards x, a and b, given v, w [rows, heads] towards y and z.
+// ScoreBackward returns the gradients of [Score] towards x, a and b, given gradients v, w [rows, heads] towards y and
+// z.
 func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 	must("x", x, -1, -1)
 	must("a", a, 1, width(x))
@@ -269,7 +270,7 @@ func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 	must("v", v, rows, -1)
 	must("w", w, rows, width(v))
 	mustDivide(width(x), width(v))
-	parts := [2]int{min(rows, 64), width(x)} // equal on all backends, so that sums are too
+	parts := [2]int{min(rows, 64), width(x)} // equal on all backends, for equal sums
 	out := call(scoreBackwardKernel, [][2]int{{rows, width(x)}, parts, parts}, x, a, b, v, w)
 	total := func(parts *Node) *Node { return Reshape(ReduceSum(parts, 0), 1, width(x)) }
 	return out[0], total(out[1]), total(out[2])
@@ -280,9 +281,9 @@ var sumsInOrder atomic.Bool
 // HoldSums makes [Outer] sum in a fixed order in all that XLA compiles for a CPU in this process.
 func HoldSums() { sumsInOrder.Store(true) }
 
-// Outer returns xᵀ·v, x [rows, width], v [rows, out]. Rows where wanted [rows, 1] is zero need not be read: v must be
-// zero there; nil: all are. After [HoldSums] it adds rows in order, in parts set by the
-// shapes; otherwise XLA's order depends on the CPU.
+// Outer returns xᵀ·v, x [rows, width], v [rows, out]. v must be zero where wanted [rows, 1] is, and those rows need not
+// be read; nil: all are. After [HoldSums] it adds rows in order, in parts set by the shapes; otherwise XLA's order
+// depends on the CPU.
 func Outer(x, v, wanted *Node) *Node {
 	must("x", x, -1, -1)
 	must("v", v, x.Shape().Dimensions[0], -1)
@@ -302,7 +303,7 @@ func Outer(x, v, wanted *Node) *Node {
 // SumsInOrder reports whether [HoldSums] applies to the computation's backend.
 func SumsInOrder(g *Graph) bool { return sumsInOrder.Load() && takesForeign(g.Backend()) }
 
-// ELU returns x [rows, columns] where positive, exp(x) - 1 elsewhere.
+// ELU returns x [rows, columns] where positive, else exp(x) - 1.
 func ELU(x *Node) *Node {
 	must("x", x, -1, -1)
 	return call(eluKernel, [][2]int{{x.Shape().Dimensions[0], width(x)}}, x)[0]
@@ -323,8 +324,8 @@ func RunsOn(b compute.Backend) bool {
 	return isGo || takesForeign(b)
 }
 
-// Scores are the inputs of attention's softmax over each row: E [entries, heads] or, if E is nil, LeakyReLU(source of
-// the entry's column + target of its row), with Source [columns, heads], Target [rows, heads] and Slope [1, 1] below
+// Scores are the inputs of attention's softmax over each row: E [entries, heads] or, if nil, LeakyReLU(source of the
+// entry's column + target of its row), with Source [columns, heads], Target [rows, heads] and slope Slope [1, 1] below
 // zero.
 type Scores struct{ E, Source, Target, Slope *Node }
 
@@ -353,9 +354,9 @@ func (m Matrix) checkScores(s Scores, h *Node) {
 	must("slope", s.Slope, 1, 1)
 }
 
-// Attend returns y, each row's Σ kept·h[column], with alpha the softmax of the scores and kept = alpha·keep (nil:
-// alpha): h [columns, width], keep [entries, heads] → y [rows, width], alpha, kept [entries, heads]. alpha and kept
-// may hold anything in entries of rows that are not wanted.
+// Attend returns y [rows, width], each row's Σ kept·h[column], where alpha is the softmax of the scores and kept =
+// alpha·keep (nil: alpha): h [columns, width], keep, alpha, kept [entries, heads]. In rows that are not wanted alpha
+// and kept are undefined.
 func (m Matrix) Attend(s Scores, h, keep *Node, r Rows) (y, alpha, kept *Node) {
 	m.checkScores(s, h)
 	if keep != nil {
@@ -373,7 +374,7 @@ func (m Matrix) Attend(s Scores, h, keep *Node, r Rows) (y, alpha, kept *Node) {
 }
 
 // AttendBackward returns d [entries, heads], the gradient of [Matrix.Attend] towards E or the LeakyReLU's inputs, given
-// g [rows, width] towards y, and target [rows, heads], each row's sum of d; nil with E.
+// g [rows, width] towards y; and target [rows, heads], each row's sum of d (nil with E).
 func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g *Node, r Rows) (d, target *Node) {
 	m.checkScores(s, h)
 	must("alpha", alpha, m.entries(), s.Heads())

@@ -18,8 +18,8 @@ const (
 	dotRows  = 3       // small untransposed products: rows at a time; the rest in fours
 )
 
-// product returns the sizes of [rows, inner] and [inner, columns], or [columns, inner] if transposed; not ok for
-// batches or unknown layouts.
+// product returns the sizes of [rows, inner] and [inner, columns] ([columns, inner] if transposed); not ok for batches
+// or unknown layouts.
 func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, transposed, ok bool) {
 	var says [5]int
 	for i, name := range []string{"LHSCrossSize", "RHSCrossSize", "ContractingSize", "BatchSize", "Layout"} {
@@ -29,12 +29,12 @@ func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, tran
 		}
 		says[i] = int(f.Int())
 	}
-	const theseAndTransposed = 1 // the last of the layouts known here
+	const theseAndTransposed = 1 // the last layout known here
 	return says[0], says[1], says[2], says[4] == theseAndTransposed,
 		min(says[0], says[1], says[2]) > 0 && says[3] == 1 && says[4] <= theseAndTransposed
 }
 
-// inBlocks reports whether a product is large, with columns in whole vector blocks, and the CPU has the instructions.
+// inBlocks reports whether a product is large, with columns in whole vector blocks that this CPU can compute.
 func inBlocks(m, n, inner int) bool {
 	return n%64 == 0 && m*n*inner >= smallDot && simd.Have()
 }
@@ -54,7 +54,7 @@ var upTo = sync.OnceValue(func() []int32 {
 	return all
 })
 
-// rows sums in the order of GoMLX's large products: number by number, in panels.
+// rows sums number by number, in panels, as GoMLX's large products do.
 func (a *dotArgs) rows(from, to int) {
 	var sum [64]float32
 	for begin := 0; begin < a.inner; begin += dotPanel {

@@ -17,10 +17,9 @@ import (
 )
 
 // This file and operations.go rely on internals of GoMLX's pure-Go backend, insides_xla.go on those of go-xla. No
-// release promises to keep them, so all are checked before anything is changed. docs/UPSTREAM.md proposes exports
-// instead.
+// release promises them, so all are checked before changing anything. docs/UPSTREAM.md proposes exports instead.
 
-// goModule is the module with these internals. The tests list the versions tried. To try another, compare
+// goModule has these internals. The tests list the versions tried. To try another, compare
 // internal/gobackend/{exec,executable,builder,buffers}.go, ops/call.go and dot/matmul/nosimd*.go, and run this
 // package's tests with -race.
 const goModule = "github.com/gomlx/compute"
@@ -31,7 +30,7 @@ func sourceOf(function any) (name, file string) {
 	return f.Name(), file
 }
 
-// field returns a struct's field of that name and type (nil: any), or an error. Embedded structs' fields do not count.
+// field returns a struct's own (not embedded) field of that name and type (nil: any), or an error.
 func field(of reflect.Type, name string, is reflect.Type) (reflect.StructField, error) {
 	if of.Kind() != reflect.Struct {
 		return reflect.StructField{}, fmt.Errorf("%s is not a struct", of)
@@ -78,7 +77,7 @@ func checkExecutors(table *executorTable) error {
 		checkExecutes(qkv, table[qkv], "fusedops.execFusedAttentionQKVProjection"))
 }
 
-// checkExecutes checks an operation's function by its name, as reflection cannot get its type.
+// checkExecutes checks an operation's function by name, as reflection cannot get its type.
 func checkExecutes(op compute.OpType, function any, name string) error {
 	is, known := "nothing", goModule+"/internal/gobackend/"+name
 	if !reflect.ValueOf(function).IsNil() {
@@ -99,7 +98,7 @@ type goInsides struct {
 	flat, shape   uintptr       // of a Buffer: a slice in an any; its shape
 
 	own   operationTable // GoMLX's operations before replacement
-	asked sync.Map       // set of backends (unsafe.Pointer) that use the replacements
+	asked sync.Map       // set of backends (unsafe.Pointer) that use replacements
 }
 
 func findGo(backend, node reflect.Type) (*goInsides, error) {
@@ -189,7 +188,7 @@ func (t *goInsides) callOf(results []compute.Value) (call reflect.Value, err err
 	return call, nil
 }
 
-// tryGo tries the internals on a buffer and on a call that is never compiled.
+// tryGo tries the internals on a buffer and a call that is never compiled.
 func tryGo(b compute.Backend) (*goInsides, error) {
 	shape := shapes.Make(dtypes.Float32, 2, 3)
 	builder := b.Builder("nodemask")
@@ -232,9 +231,9 @@ func tryGo(b compute.Backend) (*goInsides, error) {
 	return t, nil
 }
 
-// interceptedGo is the pure-Go backend's internals; notIntercepted tells why this version cannot run the kernels. All
-// backends of the process share its operation tables and read them while computing. So they change only once, at start,
-// before any program computes; the new functions then check which backend is running.
+// interceptedGo locates the pure-Go backend's internals; notIntercepted explains why this version cannot run the
+// kernels. All backends of the process share the operation tables and read them while computing, so they change only
+// once, at start, before any program computes; the new functions then check which backend runs.
 var interceptedGo, notIntercepted = installGo()
 
 func installGo() (*goInsides, error) {
@@ -254,8 +253,8 @@ func installGo() (*goInsides, error) {
 	return t, nil
 }
 
-// Intercepted returns nil if pure-Go backends run the kernels, else an error that tells why this version of GoMLX
-// cannot; then GoMLX is unchanged.
+// Intercepted returns nil if pure-Go backends run the kernels. Otherwise it returns an error that explains why this
+// version of GoMLX, then unchanged, cannot.
 func Intercepted() error { return notIntercepted }
 
 func intercept(b compute.Backend, table *executorTable) (*goInsides, error) {

@@ -44,7 +44,7 @@ func checkTypes(node, value, backend reflect.Type) error {
 	return nil
 }
 
-// pointer returns a struct's pointer field; an error if missing, of another type, or nil.
+// pointer returns a struct's pointer field, or an error if it is missing, nil or of another type.
 func pointer[T, S any](of *S, name string) (*T, error) {
 	if _, err := field(reflect.TypeFor[S](), name, reflect.TypeFor[*T]()); err != nil {
 		return nil, err
@@ -56,8 +56,8 @@ func pointer[T, S any](of *S, name string) (*T, error) {
 	return p, nil
 }
 
-// Platform returns XLA's name of a backend's platform, such as "cpu" or "cuda". It returns an error for other backends
-// and for unsupported versions of go-xla.
+// Platform returns XLA's name for a backend's platform, such as "cpu" or "cuda", or an error for other backends and
+// unsupported versions of go-xla.
 func Platform(b compute.Backend) (string, error) {
 	x, ok := b.(*xla.Backend)
 	if !ok {
@@ -73,7 +73,7 @@ func Platform(b compute.Backend) (string, error) {
 // Registration works once per plugin and lasts as long as the process.
 var registered sync.Map // *pjrt.Plugin → func() error
 
-// Register makes XLA on a CPU run the kernels; plugin is the backend's plugin file. It may be called repeatedly, and
+// Register makes XLA on a CPU run the kernels; plugin is the backend's plugin file. Repeated calls are allowed. It
 // returns an error if this backend cannot run them.
 func Register(b compute.Backend, plugin string) error {
 	if err := register(b, plugin); err != nil {
@@ -90,7 +90,7 @@ func register(b compute.Backend, plugin string) error {
 	if err := checkXLA(); err != nil {
 		return err
 	}
-	p, err := pjrt.GetPlugin(x.PluginName()) // already loaded, one of each name
+	p, err := pjrt.GetPlugin(x.PluginName()) // already loaded, one per name
 	if err != nil {
 		return err
 	}
@@ -119,9 +119,8 @@ func takesForeign(b compute.Backend) bool {
 	return found && handlers.(func() error)() == nil
 }
 
-// Donate lets XLA write the new value of a parameter over it. GoMLX donates the buffers of changed variables, but
-// go-xla does not mark them in the program, so XLA would allocate anew. Other backends and unknown versions of go-xla
-// ignore it.
+// Donate lets XLA overwrite a parameter with its new value. GoMLX donates buffers of changed variables, but go-xla does
+// not mark them in the program, so XLA would allocate again. Other backends and unknown versions of go-xla ignore it.
 func Donate(parameter *Node) {
 	node, ok := InternalBackendOutputs(parameter)[0].(*xla.Node)
 	if !ok {
@@ -151,8 +150,8 @@ func makeForeign(kernel string, results []compute.Value) error {
 			return fmt.Errorf("result %d is that of %s, expected a call with %d results", i, call.OpType, len(results))
 		}
 	}
-	// go-xla's custom call uses an older interface and makes new results. Others may hold the old results already, so
-	// its operation replaces the dummy call's.
+	// go-xla's custom call uses an older interface and makes new results. Other statements may hold the dummy call's
+	// results, so only its operation is replaced.
 	function := call.Function
 	before := len(function.Statements)
 	rowMajor := func(n int) [][]int { return make([][]int, n) }

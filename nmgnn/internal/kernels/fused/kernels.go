@@ -59,8 +59,8 @@ var kernelsInGo = map[string]func(x, y []array){
 
 func kernelInGo(name string) func(x, y []array) { return kernelsInGo[name] }
 
-// skipping takes apart the inputs that tell what to skip. Rows that are not heard are read: entries are added in fours,
-// and skipping some would change the rounding.
+// skipping separates the inputs that select what to skip. Rows that are not heard are read all the same: entries are
+// added in fours, and skipping some would change the rounding.
 func skipping(x []array) (which int32, wanted []float32, others []array) {
 	which, x = x[0].ints[0], x[1:]
 	if which&heardBit != 0 {

@@ -9,18 +9,18 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/simd"
 )
 
-// The kernels in Go, for the pure-Go backend, named as in kernels.h. Each fills rows from … to-1.
+// The kernels for the pure-Go backend, named as in kernels.h. Each fills rows from … to-1.
 
 // The maximum of an empty row.
 const lowest = -1e30
 
-// Dropout and ELU compute this many numbers at a time.
+// Dropout and ELU compute this many numbers at once.
 const chunk = 1024
 
 type timesArgs struct {
 	offsets, columns, positions []int32
 	h, weights                  []float32
-	wanted                      []float32 // rows of y where it is 0 are zero; nil: none
+	wanted                      []float32 // rows of y that are 0 here are zero; nil: none
 	width, heads                int
 	y                           []float32
 }
@@ -97,8 +97,8 @@ func (a *timesArgs) row(i, to int32, y []float32) {
 	}
 }
 
-// scalars adds entries i … to-1 to y, from number first of each head's share on: four entries at a time, but one for 64
-// numbers of one or eight heads, as the vector instructions do.
+// scalars adds entries i … to-1 to y, from number first of each head's share on: four entries at once, but one by one
+// for 64 numbers with one or eight heads, as the vector instructions do.
 func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
 	y = y[first:]
 	share := a.width / a.heads
@@ -136,7 +136,7 @@ func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
 	}
 }
 
-// Four at a time read and write y once; eight numbers at a time skip bounds checks.
+// Four at once read and write y once; eight numbers at once avoid bounds checks.
 func sum4(y, h0, h1, h2, h3 []float32) {
 	k := 0
 	for ; k+8 <= len(y); k += 8 {
@@ -280,14 +280,14 @@ func (a *eluArgs) chunks(from, to int) {
 	}
 }
 
-// hash is "lowbias32", see loops.h.
+// hash is "lowbias32" (loops.h).
 func hash(x uint32) uint32 {
 	x = (x ^ x>>16) * 0x7feb352d
 	x = (x ^ x>>15) * 0x846ca68b
 	return x ^ x>>16
 }
 
-// forRows calls run for blocks of rows, on all cores if many numbers are computed.
+// forRows calls run for blocks of rows, on all cores if there are many numbers.
 func forRows(rows, numbers int, run func(from, to int)) {
 	workers := min(runtime.GOMAXPROCS(0), rows)
 	if workers < 2 || numbers < 20000 {

@@ -12,15 +12,15 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// These loops replace GoMLX's pure-Go operations that dominate training, which compute index by index. Results are the
-// same bit for bit.
+// These loops replace GoMLX's pure-Go operations that dominate training, which compute index by index. Results are
+// equal bit for bit.
 
 type (
-	// Types stand for GoMLX's, as in an executor.
+	// Types as in an executor, standing for GoMLX's.
 	operation      func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error)
 	operationTable [compute.OpTypeLast]operation
 
-	// A loop returns fill, which computes a result, and the inputs it may overwrite; nil: GoMLX computes it.
+	// A loop returns fill, which computes a result (nil: GoMLX computes it), and the inputs that it may overwrite.
 	loop func(t *goInsides, node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int)
 )
 
@@ -79,9 +79,9 @@ func (t *goInsides) hasten(table *operationTable) {
 	}
 }
 
-// Hasten makes a pure-Go backend run this package's loops for the operations of hastened, bit for bit the same, until
-// end is called. Other backends of the process are unaffected. It does nothing where [Intercepted] returns an error, or
-// for other kinds of backends.
+// Hasten makes a pure-Go backend run this package's loops for the operations of hastened, with bit-for-bit equal
+// results, until end is called. Other backends of the process stay as they are. It does nothing if [Intercepted]
+// returns an error, or for other kinds of backends.
 func Hasten(b compute.Backend) (end func()) {
 	t := interceptedGo
 	if t == nil || reflect.TypeOf(b) != t.backend {
@@ -95,7 +95,7 @@ func Hasten(b compute.Backend) (end func()) {
 // few numbers are not worth a call from Go to lanes.
 const few = 64
 
-// A variable so that tests can compare.
+// A variable, so that tests can compare.
 var haveLanes = lanes.Have
 
 func (t *goInsides) numbers(buffer unsafe.Pointer) (x []float32, dimensions []int, ok bool) {
@@ -124,11 +124,10 @@ func (t *goInsides) shapeOf(node unsafe.Pointer) []int {
 	return (*shapes.Shape)(unsafe.Add(node, t.nodeShape)).Dimensions
 }
 
-// The numbers after columns are strides.
 type walk struct{ rows, columns, xRow, xColumn, zRow, zColumn int }
 
-// walkOf returns how to combine arrays of n and m numbers; not ok if GoMLX is as fast. alike: the same shape, or one is
-// a single number.
+// walkOf returns how to combine arrays of n and m numbers; not ok if GoMLX is as fast. alike means the same shape, or
+// that one is a single number.
 func walkOf(x, z []int, n, m int) (w walk, alike, ok bool) {
 	switch {
 	case m == 1:
@@ -170,7 +169,7 @@ func binary(f lanes.Function) loop {
 	}
 }
 
-// Without lanes it goes row by row, with x or z broadcast over rows or columns.
+// Without lanes it combines row by row, with x or z broadcast over rows or columns.
 func (w walk) combine(f lanes.Function, x, z, y []float32) {
 	if haveLanes() {
 		f.Run(0, 0, lanes.Slice(x), lanes.Slice(z), lanes.Slice(y), lanes.Int(w.rows), lanes.Int(w.columns),
@@ -266,7 +265,7 @@ func unary(f lanes.Function) loop {
 	}
 }
 
-// Which numbers are chosen is random, so it goes without branches.
+// Choices are random, so it avoids branches.
 func (t *goInsides) where(_ unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 	chosen, isBool := (*(*any)(unsafe.Add(inputs[0], t.flat))).([]bool)
 	x, _, isX := t.numbers(inputs[1])
@@ -274,7 +273,7 @@ func (t *goInsides) where(_ unsafe.Pointer, inputs []unsafe.Pointer) (fill func(
 	if !isBool || !isX || !isZ || len(chosen) < few || min(len(x), len(z)) == 0 {
 		return nil, nil
 	}
-	each := func(x []float32) int { return min(len(x)-1, 1) } // a single number stands for all
+	each := func(x []float32) int { return min(len(x)-1, 1) } // a single number is broadcast
 	xStep, zStep := each(x), each(z)
 	return func(y []float32) {
 		forRows((len(y)+chunk-1)/chunk, len(y), func(from, to int) {
@@ -336,7 +335,7 @@ func (t *goInsides) transpose(node unsafe.Pointer, inputs []unsafe.Pointer) (fil
 	}, nil
 }
 
-// says returns a field of a node's data.
+// says returns a field of a node's data, by name.
 func (t *goInsides) says(node unsafe.Pointer, name string, kind reflect.Kind) (f reflect.Value, ok bool) {
 	is := reflect.ValueOf(*(*any)(unsafe.Add(node, t.data)))
 	if is.Kind() != reflect.Pointer || is.Elem().Kind() != reflect.Struct {

@@ -27,8 +27,8 @@ import (
 	"unsafe"
 )
 
-// KeepMemory makes glibc keep freed memory, in the whole process, unless MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_
-// or GLIBC_TUNABLES is set: XLA reallocates all intermediate results at each run.
+// KeepMemory makes glibc keep freed memory, process-wide, unless MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_ or
+// GLIBC_TUNABLES is set: XLA reallocates all intermediate results at each run.
 func KeepMemory() { C.nm_keep_memory() }
 
 // The plugin must be loaded already.

@@ -1,6 +1,6 @@
-// Package lanes uses WebAssembly's vector instructions, which Go does not. A second module (lanes.wasm, built from
-// lanes.c by build.sh) shares the program's memory, so calls pass addresses and copy nothing. Results are bit for bit
-// those of package fused's Go loops.
+// Package lanes uses WebAssembly's vector instructions, which Go lacks. A second module (lanes.wasm, built from lanes.c
+// by build.sh) shares the program's memory: calls pass addresses and copy nothing. Results equal those of package
+// fused's Go loops bit for bit.
 package lanes
 
 import (
@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// A Function is one in lanes.c.
+// A Function is a function in lanes.c.
 type Function int
 
 // The module's functions, in the order of names.
@@ -35,10 +35,10 @@ const (
 	functions
 )
 
-// Word is a field of a function's args in lanes.c: an address or a number.
+// Word is a field of a function's arguments in lanes.c: an address or a number.
 type Word uint32
 
-// Slice returns the address of a slice's first number, 0 if nil. Keep the slice alive until the call returns.
+// Slice returns the address of a slice's first number; 0 for nil. Keep the slice alive until the call returns.
 func Slice[T float32 | int32 | uint32](x []T) Word {
 	p := unsafe.Pointer(unsafe.SliceData(x))
 	escape(p)

@@ -62,7 +62,7 @@ func shared() bool {
 	return [5]float32(y) == [5]float32{1, -1, 0, 1, -1}
 }
 
-// Run calls a function, for rows, parts or numbers from … to-1 where it takes them; lanes.c lists the args.
+// Run calls a function for rows, parts or numbers from … to-1, if it takes them; lanes.c lists args.
 func (f Function) Run(from, to int, args ...Word) {
 	a := append([]Word(nil), args...)
 	exported[f].Invoke(int(uintptr(unsafe.Pointer(&a[0]))), from, to)

@@ -1,11 +1,11 @@
-// Package simd sums rows and drops numbers with vector instructions in Go assembly, without cgo.
+// Package simd sums rows and drops numbers with vector instructions, in Go assembly without cgo.
 package simd
 
 import "unsafe"
 
-// AddRows sets y[0 … 63] to Σ_i weights[at(i)]·h[columns[i]·stride + 0 … 63], with at(i) = positions[i], or i without
-// positions; nil weights are 1. It adds one i after the other and rounds each product: no FMA, which other CPUs and
-// WebAssembly lack. Columns must be within h, positions within weights. It panics if y is shorter than 64.
+// AddRows sets y[0 … 63] to Σ_i weights[at(i)]·h[columns[i]·stride + 0 … 63], where at(i) = positions[i], or i for nil
+// positions; nil weights are 1. It adds i by i and rounds each product: no FMA, which other CPUs and WebAssembly lack.
+// Columns must be within h, positions within weights. It panics if y is shorter than 64.
 func AddRows(y, h []float32, columns []int32, stride int, weights []float32, positions []int32) {
 	_ = y[63]
 	addRows64(&y[0], unsafe.SliceData(h), unsafe.SliceData(columns), len(columns), 4*stride, unsafe.SliceData(weights),
@@ -19,9 +19,9 @@ func AddRowsOf8Heads(y, h []float32, columns []int32, stride int, weights []floa
 		unsafe.SliceData(positions))
 }
 
-// AddFours sets y[k] to Σ_i weights[at(i)·step]·h[columns[i]·stride + k] for k below len(y) rounded down to a multiple
-// of eight, which it returns. Arguments are as for [AddRows]; sums take four i at a time, (w0·h0 + w1·h1) + (w2·h2 +
-// w3·h3), and the rest one by one, each product rounded.
+// AddFours sets y[k] to Σ_i weights[at(i)·step]·h[columns[i]·stride + k] for k below n, which it returns: len(y)
+// rounded down to a multiple of eight. Other arguments are as in [AddRows]. It adds four i at once, (w0·h0 + w1·h1) +
+// (w2·h2 + w3·h3), and the rest one by one, rounding each product.
 func AddFours(y, h []float32, columns []int32, stride int, weights []float32, step int, positions []int32) int {
 	n := len(y) &^ 7
 	if len(columns) == 0 {
@@ -49,7 +49,7 @@ func AddFours(y, h []float32, columns []int32, stride int, weights []float32, st
 }
 
 // Drop sets y[i] to 0 if mix(mix((first+i) ^ key0) + key1) < bound, else to x[i]·scale, where mix is "lowbias32" and
-// nil x is ones. It does so for len(y) rounded down to a multiple of eight, which it returns.
+// nil x is ones, for i below n, which it returns: len(y) rounded down to a multiple of eight.
 func Drop(y, x []float32, first, key0, key1, bound uint32, scale float32) int {
 	n := len(y) &^ 7
 	if n == 0 {
