@@ -1,18 +1,18 @@
-// Package nmgnn provides masked graph neural network layers on GoMLX, and models of them.
+// Package nmgnn provides masked graph neural network layers on GoMLX, and models made of them.
 //
 // Equations are numbered as in Mishra, Piktus, Goossen, Silvestri: Node Masking (arXiv 2001.07524). h is [nodes,
-// width], N_v is row v of a [csr.Graph], and δ is the Bernoulli select function: 1 for each kept node and 0 for each
-// masked one, drawn once an epoch and shared by all layers ([Mask]).
+// width], N_v is row v of a [csr.Graph], and δ is the Bernoulli select function: 1 for kept nodes, 0 for masked ones,
+// drawn once an epoch and shared by all layers ([Mask]).
 //
 //   - A [Layer] reads like its equation: [GIN] is eq. 8, [GAT] eq. 7, [SGAT] eq. 9.
 //   - [Neighbours] computes Σ_{u∈N_v}, means, maxima and attention; an [Input] is what a layer reads. Package kernels
-//     chooses how.
+//     implements both.
 //   - A [Model] stacks layers, dropout and activations; [Build] makes one from hyperparameters.
-//   - A [Regulariser] complements or replaces node masking.
+//   - A [Regulariser] adds to node masking or replaces it.
 //   - [Load] puts a graph and its features into variables.
 //
-// Packages below: backend opens backends, train trains, infer runs a model over any graph, cached predicts new nodes,
+// Subpackages: backend opens backends, train trains, infer runs a model over any graph, cached predicts new nodes,
 // theorem checks theorem 1, explain explains predictions.
 //
-// Functions that build computations panic with an error, as GoMLX's do; entry points of the packages below return it.
+// Functions that build computations panic with an error, as GoMLX's do; entry points of the subpackages return it.
 package nmgnn

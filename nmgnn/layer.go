@@ -12,14 +12,14 @@ import (
 // Layer is one update of all nodes: h^(k-1) → h^(k).
 type Layer interface {
 	// Forward adds the layer to a computation: h [nodes, in] → [nodes, out]. It makes weights in scope with [Weights],
-	// [GlorotWeights], [ZeroWeights] or VariableWithValue; a name used twice is one variable. mask [nodes, 1] is δ, nil
-	// if inactive: it multiplies a node's contribution to others, and to itself only if the equation says so. Layers
-	// never draw masks.
+	// [GlorotWeights], [ZeroWeights] or VariableWithValue; a repeated name is the same variable. mask [nodes, 1] is δ,
+	// nil if inactive: it multiplies a node's contribution to others, and to itself only if the equation says so.
+	// Layers never draw masks.
 	Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node
 }
 
-// Masked returns δ(u)·h_u for all u: h [nodes, width] times mask [nodes, 1], or h for a nil mask. The mask gets no
-// gradient. The aggregations of [Neighbours] mask already.
+// Masked returns δ(u)·h_u for all u: h [nodes, width] times mask [nodes, 1], which gets no gradient; h for a nil mask.
+// The aggregations of [Neighbours] already mask.
 func Masked(h, mask *Node) *Node {
 	if mask == nil {
 		return h
@@ -27,19 +27,19 @@ func Masked(h, mask *Node) *Node {
 	return Mul(h, StopGradient(mask))
 }
 
-// Weights returns a trained variable made in scope, initially uniform in ±1/√fanIn, as in PyTorch's linear layers, by
+// Weights returns a trained variable in scope, initially uniform in ±1/√fanIn as in PyTorch's linear layers, drawn from
 // the trial's seed.
 func Weights(scope *model.Scope, g *Graph, name string, fanIn int, dimensions ...int) *Node {
 	return gomlx.Make(scope, g, name, 0, 1/math.Sqrt(float64(max(fanIn, 1))), dimensions...).NodeValue(g)
 }
 
-// GlorotWeights returns a trained matrix [in, out] made in scope, initially uniform in ±√(6/(in+out)) (Glorot and
-// Bengio 2010), by the trial's seed.
+// GlorotWeights returns a trained matrix [in, out] in scope, initially uniform in ±√(6/(in+out)) (Glorot and Bengio
+// 2010), drawn from the trial's seed.
 func GlorotWeights(scope *model.Scope, g *Graph, name string, in, out int) *Node {
 	return gomlx.Make(scope, g, name, 0, math.Sqrt(6/float64(max(in+out, 1))), in, out).NodeValue(g)
 }
 
-// ZeroWeights returns a trained variable made in scope, initially zero.
+// ZeroWeights returns a trained variable in scope, initially zero.
 func ZeroWeights(scope *model.Scope, g *Graph, name string, dimensions ...int) *Node {
 	return gomlx.Make(scope, g, name, 0, 0, dimensions...).NodeValue(g)
 }

@@ -27,15 +27,15 @@ type Loaded struct {
 
 // LoadOptions configure [Load].
 type LoadOptions struct {
-	// Backend computes, by its fastest way: see backend.Open. nil stands for any backend, by GoMLX's scatters.
+	// Backend chooses the fastest kernel: see backend.Open. nil: any backend, by GoMLX's scatters.
 	Backend   compute.Backend
-	Gradients bool // for gradients
-	// Room and FeatureRoom are how many entries of the graph and of sparse features [Loaded.Replace] may bring, where
-	// the backend runs this project's loops; 0: as many as now.
+	Gradients bool // allows passes with gradients
+	// Room and FeatureRoom limit the entries of the graph and of sparse features in [Loaded.Replace], if the backend
+	// runs this project's loops; 0: as many as now.
 	Room, FeatureRoom int
-	// Directed stores the transpose separately even if the graph is symmetric, as its replacements may not be.
+	// Directed stores the transpose even if the graph is symmetric, as replacements may not be.
 	Directed bool
-	// Share is the backend to share memory with, for graphs replaced often. Dense features stay zero until
+	// Share is the backend to share memory with, for frequent replacement. Dense features stay zero until
 	// [Loaded.FillFeatures] or a Replace.
 	Share compute.Backend
 }
@@ -82,8 +82,8 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 	return d, into.Err()
 }
 
-// WithEdges returns the same features over another graph of as many nodes, stored below path, without gradients, with
-// room for that many entries (0: no spare room).
+// WithEdges returns the same features with another graph of as many nodes, stored below path without gradients, with
+// room for this many entries (0: no spare room).
 func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, error) {
 	other := *d
 	o := kernels.Options{Kernel: d.near.options.Kernel, Slots: room}
@@ -94,8 +94,8 @@ func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, er
 	return &other, nil
 }
 
-// densePositions numbers entries as the sparse matrix does, so that a seed drops the same ones. Zeros' numbers do not
-// matter.
+// densePositions numbers entries as the sparse matrix does, so that a seed drops the same entries. Numbers of zeros do
+// not matter.
 func densePositions(f datasets.Features) []int32 {
 	positions := make([]int32, f.Rows*f.Width)
 	for r := range f.Rows {
@@ -116,7 +116,7 @@ func transposed(x []float32, rows, columns int) []float32 {
 	return t
 }
 
-// Neighbours returns the graph for one pass: with gradients if train, with dropout if random is not nil.
+// Neighbours returns the graph for one pass, with gradients if train, and dropout unless random is nil.
 func (d *Loaded) Neighbours(train bool, random *Random) Neighbours {
 	return Neighbours{adjacency: d.near, product: d.near.product, train: train, random: random.generator(),
 		kept: new(*Node)}
@@ -134,12 +134,12 @@ func (d *Loaded) Features(g *Graph, train bool) Input {
 	return x
 }
 
-// SetDegrees sets |N_v|, for rows that hold only some of the neighbours.
+// SetDegrees sets |N_v|, for rows that hold only part of the neighbours.
 func (d *Loaded) SetDegrees(degrees []float32) error {
 	return d.near.set(&d.near.degrees, "degree", degrees)
 }
 
-// SetOwn sets the batch's own rows, which are normalised: own [nodes] is 1 for these, else 0.
+// SetOwn marks a batch's own rows, over which normalisation runs: own [nodes] is 1 for them, else 0.
 func (d *Loaded) SetOwn(own []float32) error { return d.near.set(&d.near.own, "own", own) }
 
 // NeedsMasked reports whether a pass built over the graph reads entries of masked neighbours, as attention's softmax
@@ -148,8 +148,8 @@ func (d *Loaded) NeedsMasked() bool {
 	return d.near.readsAll || d.near.self != nil && d.near.self.readsAll
 }
 
-// Replace puts another graph and features of the same shapes into compiled computations. It returns an error if they
-// do not fit; then compute nothing before a Replace that fits.
+// Replace puts another graph and features of the same shapes into compiled computations. If they do not fit it returns
+// an error; then compute nothing before a successful Replace.
 func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	if x.Rows != edges.NumNodes() {
 		return fmt.Errorf("%d rows of features for %d nodes", x.Rows, edges.NumNodes())
@@ -163,8 +163,7 @@ func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	return d.ReplaceFeatures(x, true)
 }
 
-// ReplaceFeatures is [Loaded.Replace] for features only. After a call without gradients, passes with gradients need
-// another.
+// ReplaceFeatures replaces only features. After a call without gradients, passes with gradients need another.
 func (d *Loaded) ReplaceFeatures(x datasets.Features, gradients bool) error {
 	if d.sparse != nil {
 		return d.sparse.product.Replace(x.Matrix(), gradients)
@@ -188,8 +187,8 @@ func (d *Loaded) ReplaceFeatures(x datasets.Features, gradients bool) error {
 	return nil
 }
 
-// FillFeatures calls fill to write rows of dense features [nodes·width], in place in shared memory. It returns false,
-// without the call, for other storage.
+// FillFeatures calls fill to write the rows of dense features [nodes·width], in place if memory is shared. For other
+// storage it returns false without a call.
 func (d *Loaded) FillFeatures(fill func(rows []float32)) (bool, error) {
 	if d.dense == nil || d.denseT != nil || d.positions != nil {
 		return false, nil
@@ -197,7 +196,7 @@ func (d *Loaded) FillFeatures(fill func(rows []float32)) (bool, error) {
 	return true, kernels.Fill(d.dense, fill)
 }
 
-// ReplaceEdges is [Loaded.ReplaceFeatures] for the graph.
+// ReplaceEdges replaces only the graph; gradients as in [Loaded.ReplaceFeatures].
 func (d *Loaded) ReplaceEdges(edges *csr.Graph, gradients bool) error {
 	if gradients && d.near.options.Symmetric && !edges.IsSymmetric() {
 		return kernels.ErrNoFit

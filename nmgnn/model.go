@@ -14,9 +14,9 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Model is a stack of layers, activations and dropout, with one output per class.
+// Model is a stack of layers with activations and dropout, with one output per class.
 type Model struct {
-	// Layers, from the input on. Without a readout, the last one's outputs are the logits.
+	// Layers, from the input on. Without a readout the last layer's outputs are the logits.
 	Layers []Layer
 	// Readout computes the logits; the zero value takes the last layer's outputs.
 	Readout Readout
@@ -24,12 +24,12 @@ type Model struct {
 	Activation func(x *Node) *Node
 	// Norm normalises each hidden layer's output before the activation, over a batch's own rows.
 	Norm bool
-	// Residual adds each layer's input, before dropout, to its output after the activation, if widths are equal: h^(k)
-	// = layer(h^(k-1)) + h^(k-1), as in appendix B of Kipf and Welling (2017).
+	// Residual adds each layer's input, before dropout, to its activated output, if widths are equal: h^(k) =
+	// layer(h^(k-1)) + h^(k-1), as in appendix B of Kipf and Welling (2017).
 	Residual bool
-	// Dropout is the probability of dropping an entry of any layer's input in training.
+	// Dropout is the probability of dropping an entry of a layer's input in training.
 	Dropout float64
-	// ScoresOnly applies Dropout to the readout's scores only.
+	// ScoresOnly applies Dropout only to the readout's scores.
 	ScoresOnly bool
 }
 
@@ -40,15 +40,15 @@ type Pass struct {
 	Features Input   // [nodes, width]
 	Mask     *Node   // δ [nodes, 1], shared by all layers; nil: inactive
 	Random   *Random // for dropout; nil outside training
-	// Seen [nodes, 1] is not zero for nodes whose last representation or logits are read; those of others may be anything.
+	// Seen [nodes, 1] is not zero for nodes whose last representation or logits are read; other nodes' may be anything.
 	// nil: all.
 	Seen *Node
-	// After, if set, changes the output of a layer (from 0) after its activation, before all uses.
+	// After, if set, changes the output of a layer (from 0) after its activation, before any use.
 	After func(layer int, h *Node) *Node
 }
 
-// Forward returns h^(1)…h^(k), each [nodes, width], then the logits [nodes, classes]: h^(k) itself, or one more node
-// with a readout.
+// Forward returns h^(1)…h^(k), each [nodes, width], ending in the logits [nodes, classes]: h^(k) itself or, with a
+// readout, one more node.
 func (m Model) Forward(p Pass) []*Node {
 	seen := m.seen(p)
 	h := seeing(p.Features, seen[0])
@@ -65,7 +65,7 @@ func (m Model) Forward(p Pass) []*Node {
 	return all
 }
 
-// seen returns which nodes' features and representations h^(1)…h^(k) are read: k+1 nodes [nodes, 1], nil for all.
+// seen returns the nodes whose features and h^(1)…h^(k) are read: k+1 nodes [nodes, 1], nil for all.
 func (m Model) seen(p Pass) []*Node {
 	all := make([]*Node, len(m.Layers)+1)
 	if p.Seen == nil || p.After != nil || m.Norm {
@@ -90,7 +90,7 @@ func (m Model) seen(p Pass) []*Node {
 	return all
 }
 
-// Step returns layer i's output h^(i+1), i from 0: [nodes, width].
+// Step returns the output h^(i+1) of layer i (from 0): [nodes, width].
 func (m Model) Step(p Pass, i int, h Input) *Node {
 	scope := p.Scope.In("layer%d", i)
 	defer nameLayer(i, m.Layers[i])
@@ -118,7 +118,7 @@ func (m Model) Step(p Pass, i int, h Input) *Node {
 	return out
 }
 
-// nameLayer adds to a panic with an error which layer it comes from and, if that is not one of this module, the line.
+// nameLayer adds the layer to a panic with an error and, for a custom layer, the line.
 func nameLayer(i int, l Layer) {
 	r := recover()
 	err, ok := r.(error)
@@ -126,7 +126,7 @@ func nameLayer(i int, l Layer) {
 	case r == nil:
 		return
 	case !ok:
-		panic(r) // a defect
+		panic(r) // a bug
 	}
 	line, pcs := "", make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
@@ -187,8 +187,8 @@ func checkAttention(heads, width int, dropout float64) error {
 	return hyper.CheckDropRate("dropout", dropout)
 }
 
-// relu is max(x, 0) as Where: its gradient takes one operation, that of a maximum five. In WebAssembly the five are
-// faster, as each has a loop in nmgnn/internal/kernels/fused/lanes. Both give the same numbers.
+// relu is max(x, 0) as Where, whose gradient takes one operation; a maximum's takes five. In WebAssembly the five are
+// faster, as each has a loop in nmgnn/internal/kernels/fused/lanes. Both give equal numbers.
 func relu(x *Node) *Node {
 	if runtime.GOARCH == "wasm" {
 		return activation.Relu(x)
@@ -196,7 +196,7 @@ func relu(x *Node) *Node {
 	return Where(LessThan(x, ScalarZero(x.Graph(), x.DType())), ZerosLike(x), x) // NaN stays NaN
 }
 
-// String returns, for instance, "Model(2 layers: nmgnn.GIN, nmgnn.GIN; dropout 0.5)".
+// String returns a line like "Model(2 layers: nmgnn.GIN, nmgnn.GIN; dropout 0.5)".
 func (m Model) String() string {
 	kinds := make([]string, len(m.Layers))
 	for i, layer := range m.Layers {

@@ -18,21 +18,21 @@ import (
 
 // Neighbours aggregates over N_v inside a computation.
 //
-// Entries, one for each v and u ∈ N_v, are nodes [entries, width] in the product's order, with rows of padding that all
-// methods ignore.
+// Entries, one per v and u ∈ N_v, are nodes [entries, width] in the product's order, with padding rows that all methods
+// ignore.
 type Neighbours struct {
 	*adjacency
-	product kernels.Product // the adjacency's, for the rows seen
+	product kernels.Product // the adjacency's, for the seen rows
 	seen    *Node           // rows of results that are read: [nodes, 1]; nil: all
 	train   bool
 	random  *kernels.Random // nil: no dropout
-	drop    *kernels.Stream // a regulariser's dropped edges; may be nil
+	drop    *kernels.Stream // edges that a regulariser dropped; may be nil
 	rate    float64         // of drop
 	kept    **Node          // entries that drop kept: [entries, 1], made once
 	mask    *Node           // of MaskOthers; may be nil
 }
 
-// adjacency is a graph's neighbours in variables, shared by all passes.
+// adjacency holds a graph's neighbours in variables, shared by all passes.
 type adjacency struct {
 	store   *model.Store
 	path    string
@@ -44,7 +44,7 @@ type adjacency struct {
 	isSelf  bool            // v is in N_v
 	degrees *model.Variable // [nodes, 1]; nil: the rows' lengths
 	own     *model.Variable // [nodes, 1]: 1 for a batch's own rows; nil: all
-	// readsAll is set if anything but sums reads the entries: masked ones may then matter.
+	// readsAll: not only sums read the entries, so masked ones may matter.
 	readsAll bool
 }
 
@@ -118,7 +118,7 @@ func (n Neighbours) seeing(seen *Node) Neighbours {
 
 func (n Neighbours) reach(seen, mask *Node) *Node { return kernels.Reach(n.product, seen, mask) }
 
-// v itself, in v ∪ N_v, is never dropped.
+// v's entry in v ∪ N_v is never dropped.
 func (n Neighbours) withoutEdges(r *Random, rate float64) Neighbours {
 	stream := r.draws.Next()
 	n.drop, n.rate, n.kept = &stream, rate, new(*Node)
@@ -133,7 +133,7 @@ func (n Neighbours) MaskOthers(mask *Node) Neighbours {
 	return n
 }
 
-// othersMasked multiplies keep [entries, width], nil for ones, by MaskOthers' mask; nil if both are.
+// othersMasked multiplies keep [entries, width] (nil: ones) by MaskOthers' mask; nil if both are nil.
 func (n Neighbours) othersMasked(keep *Node) *Node {
 	if n.mask == nil {
 		return keep
@@ -152,7 +152,7 @@ func (n Neighbours) othersMasked(keep *Node) *Node {
 	return times(keep, StopGradient(Add(self, Mul(other, n.product.Gather(n.mask)))))
 }
 
-// present is 1 for entries that a regulariser kept, else 0; nil without one.
+// present is 1 for entries that a regulariser kept, else 0; nil without a regulariser.
 func (n Neighbours) present(g *Graph) *Node {
 	if n.drop == nil {
 		return nil
@@ -165,9 +165,9 @@ func (n Neighbours) present(g *Graph) *Node {
 	return *n.kept
 }
 
-// edgeNumbers numbers the edges from 1, both directions alike; entries of v itself have 0.
+// edgeNumbers numbers the edges from 1, both directions alike; entries of v itself get 0.
 func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
-	// Skipping entries of v itself numbers edges alike with and without them.
+	// Skipping entries of v itself gives edges the same numbers with and without them.
 	number, next := make([]int32, m.NumEntries()), int32(1)
 	for i, row := range m.RowIndices() {
 		if m.Indices[i] != row {
@@ -185,7 +185,7 @@ func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 	return number
 }
 
-// ofNodes protects kernels' memory accesses; 0 columns: any.
+// ofNodes checks shapes, on which kernels' memory safety depends; 0 columns: any.
 func (n Neighbours) ofNodes(name string, x *Node, columns int) {
 	mustBe(name, x, n.product.Rows(), "node", columns)
 }
@@ -213,7 +213,7 @@ func (n Neighbours) checkMask(mask *Node) {
 	}
 }
 
-// Sum returns Σ_{u∈N_v} δ(u)·h_u: h [nodes, width] → [nodes, width]. Here and below, mask [nodes, 1] is δ, without
+// Sum returns Σ_{u∈N_v} δ(u)·h_u: h [nodes, width] → [nodes, width]. Here and below mask [nodes, 1] is δ, without
 // gradient; nil: ones.
 func (n Neighbours) Sum(h, mask *Node) *Node {
 	n.ofNodes("h", h, 0)
@@ -222,7 +222,7 @@ func (n Neighbours) Sum(h, mask *Node) *Node {
 	return kernels.Sum(n.product, h, mask, n.othersMasked(n.present(g)), n.train)
 }
 
-// Mean returns Sum divided by |N_v|, 0 without neighbours.
+// Mean returns Sum divided by |N_v|; 0 without neighbours.
 func (n Neighbours) Mean(h, mask *Node) *Node {
 	n.ofNodes("h", h, 0)
 	n.checkMask(mask)
@@ -232,8 +232,8 @@ func (n Neighbours) Mean(h, mask *Node) *Node {
 	return n.product.Mean(h, mask, Max(degree, OnesLike(degree)), keep, n.train)
 }
 
-// Max returns the greatest h_u of the u ∈ N_v with δ(u) = 1, per column, 0 without any: h [nodes, width] → [nodes,
-// width].
+// Max returns the maximum of h_u over u ∈ N_v with δ(u) = 1, per column; 0 if there are none: h [nodes, width] →
+// [nodes, width].
 func (n Neighbours) Max(h, mask *Node) *Node {
 	n.checkMask(mask)
 	messages, present := n.Sources(h), n.othersMasked(n.present(h.Graph()))
@@ -276,8 +276,8 @@ func (n Neighbours) Targets(h *Node) *Node {
 	return kernels.Targets(n.product, h, n.train)
 }
 
-// Weights returns constant weights [entries, functions], calling each function once for each v and u ∈ N_v, numbered as
-// in the computation's graph. name identifies them.
+// Weights returns constant weights [entries, functions], calling each function once per v and u ∈ N_v, numbered as in
+// the computation's graph. name identifies them.
 func (n Neighbours) Weights(g *Graph, name string, of ...func(v, u int32) float32) *Node {
 	n.readsAll = true
 	columns := make([]*Node, len(of))
@@ -303,7 +303,7 @@ func (n Neighbours) Softmax(e *Node) *Node {
 
 func (n Neighbours) drops(rate float64) bool { return n.random != nil && rate > 0 }
 
-// EntryDropout in training zeroes entries of e [entries, heads] with probability rate and divides the others by 1-rate.
+// EntryDropout zeroes entries of e [entries, heads] in training with probability rate and divides the others by 1-rate.
 func (n Neighbours) EntryDropout(e *Node, rate float64) *Node {
 	n.ofEntries("e", e)
 	if !n.drops(rate) {
@@ -336,8 +336,8 @@ func (n Neighbours) Attention(e, h, mask *Node, rate float64) *Node {
 	return n.attend(kernels.Attention{Scores: e, Values: h, Mask: mask}, e.Shape().Dimensions[1], rate)
 }
 
-// PairAttention is [Neighbours.Attention] with e_vu = LeakyReLU(source_u + target_v), slope below zero, source and
-// target [nodes, heads]. It avoids storing e if possible.
+// PairAttention is [Neighbours.Attention] with e_vu = LeakyReLU(source_u + target_v), with this slope below zero;
+// source and target are [nodes, heads]. It avoids storing e if possible.
 func (n Neighbours) PairAttention(source, target *Node, slope float64, h, mask *Node, rate float64) *Node {
 	n.ofNodes("source", source, 0)
 	n.ofNodes("target", target, source.Shape().Dimensions[1])
@@ -359,8 +359,8 @@ func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {
 	return n.product.Attend(a)
 }
 
-// Scores returns the inputs of [Neighbours.PairAttention], two nodes [nodes, heads]: inner products of each head's
-// share of h [nodes, width] with its row of a and of b [heads, width/heads].
+// Scores returns source and target [nodes, heads] for [Neighbours.PairAttention]: inner products of each head's share
+// of h [nodes, width] with its row of a and of b [heads, width/heads].
 func (n Neighbours) Scores(h, a, b *Node) (source, target *Node) {
 	n.ofNodes("h", h, 0)
 	return n.product.PairScores(h, a, b)

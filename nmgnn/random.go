@@ -6,11 +6,11 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Random draws inside a computation: a key means the same draws on every backend. nil, as outside training, draws
+// Random draws inside a computation; a key gives the same draws on every backend. nil, as outside training, draws
 // nothing.
 type Random struct{ draws *kernels.Random }
 
-// Random returns a generator for one run: key [2] uint32, other numbers in each run.
+// Random returns a generator for one run. key [2] uint32 must differ in each run.
 func (d *Loaded) Random(key *Node) *Random { return newRandom(key) }
 
 func newRandom(key *Node) *Random {
@@ -24,8 +24,8 @@ func (r *Random) generator() *kernels.Random {
 	return r.draws
 }
 
-// Dropout returns x, of any shape, with each entry zeroed with probability rate, the others divided by 1-rate; x for a
-// nil generator.
+// Dropout zeroes each entry of x (any shape) with probability rate and divides the others by 1-rate; a nil generator
+// returns x.
 func (r *Random) Dropout(x *Node, rate float64) *Node { return r.generator().Dropout(x, rate) }
 
 // Kept returns 1 for each row with probability 1-rate, else 0: [rows, 1]. The generator must not be nil.

@@ -6,15 +6,15 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Readout computes each node's logits from its representations by linear layers. The zero value is no readout.
+// Readout computes logits from representations by linear layers. The zero value is no readout.
 type Readout struct {
 	Classes int // logits per node; 0: no readout
 	// All sums the scores of every representation and of the features, h^(0) (Xu et al. 2019):
 	//
 	//	logits_v = Σ_{j=0…k} dropout(W_j·h_v^(j) + b_j)
 	//
-	// Otherwise logits are W·dropout(h_v^(k)) + b, or dropout(W·h_v^(k) + b) if the model's ScoresOnly is set. Dropout
-	// is the model's, in training only.
+	// Otherwise logits are W·dropout(h_v^(k)) + b, or dropout(W·h_v^(k) + b) with the model's ScoresOnly. Dropout is
+	// the model's, in training only.
 	All bool
 }
 

@@ -4,9 +4,9 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Regulariser changes what a model trains on in every epoch; only [DropGNN] also acts outside training. These compete
-// with node masking ([Mask]), which silences a node towards all neighbours in all layers for an epoch, without
-// rescaling:
+// Regulariser changes the model or graph in every training epoch; only [DropGNN] also acts outside training. The
+// alternatives to node masking ([Mask]), which silences a node towards all neighbours in all layers for an epoch,
+// without rescaling:
 //
 //   - [DropEdge] removes edges: a node may still reach some neighbours. Degrees and attention use the remaining edges.
 //   - [DropGNN] masks nodes outside training too.
@@ -14,12 +14,12 @@ import (
 type Regulariser interface {
 	// Apply returns the training pass, drawn from p.Random, which is not nil.
 	Apply(p Pass) Pass
-	// DropRate returns the rate, in [0, 1). Regularisers that differ only in it share a compiled program.
+	// DropRate returns the rate, in [0, 1). Regularisers that differ only in rate share a compiled program.
 	DropRate() float64
 }
 
-// DropEdge removes each edge with probability Rate, in both directions and all layers alike (Rong et al. 2020). v
-// itself, in v ∪ N_v, stays. Sums are not rescaled; degrees count the remaining edges.
+// DropEdge removes each edge with probability Rate, in both directions and all layers alike (Rong et al. 2020); v stays
+// in v ∪ N_v. Sums are not rescaled; degrees count the remaining edges.
 type DropEdge struct{ Rate float64 }
 
 // Apply returns the pass without the dropped edges.
@@ -33,7 +33,7 @@ func (d DropEdge) Apply(p Pass) Pass {
 // DropRate returns Rate.
 func (d DropEdge) DropRate() float64 { return d.Rate }
 
-// DropGNN masks each node with probability Rate and, outside training, averages the class probabilities of four masked
+// DropGNN masks each node with probability Rate and, outside training, averages class probabilities over four masked
 // runs (after Papp, Martinkus, Faber and Wattenhofer 2021, who average in training too). It keeps an existing mask.
 type DropGNN struct{ Rate float64 }
 
@@ -56,7 +56,7 @@ func (d DropGNN) Apply(p Pass) Pass {
 func (d DropGNN) DropRate() float64 { return d.Rate }
 
 // Forward runs a model outside training: [Model.Forward] averaged over masked runs, with logarithms of mean
-// probabilities as logits. Masks are the same in each run at a rate.
+// probabilities as logits. Equal rates give equal masks.
 func (d DropGNN) Forward(m Model, p Pass) []*Node {
 	p.Random = newRandom(Const(p.Features.Graph(), []uint32{0x9e3779b9, 0x7f4a7c15}))
 	var mean []*Node

@@ -7,12 +7,12 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// SAGE is the mean aggregator of GraphSAGE (Hamilton, Ying, Leskovec 2017) with node masking:
+// SAGE is the masked mean aggregator of GraphSAGE (Hamilton, Ying, Leskovec 2017):
 //
 //	h'_v = W_root·h_v + W·Σ_{u ∈ N_v} δ(u)·h_u / |N_v| + b
 //
-// |N_v| counts masked neighbours, so nothing is rescaled. The root's own term is never masked. Without neighbours the
-// mean is 0.
+// |N_v| counts masked neighbours, so nothing is rescaled. v's own term is never masked. Without neighbours the mean is
+// 0.
 type SAGE struct {
 	Width int // outputs
 }

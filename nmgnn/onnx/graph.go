@@ -14,13 +14,13 @@ const (
 	outputLogits  = "logits"
 )
 
-// value is a tensor [rows, width] by name.
+// value is a named tensor [rows, width].
 type value struct {
 	name  string
 	width int
 }
 
-// builder keeps the first error; later calls are then harmless.
+// builder keeps the first error, which makes later calls harmless.
 type builder struct {
 	nodes        []node
 	initializers []message
@@ -30,10 +30,10 @@ type builder struct {
 	known        map[string]bool
 	err          error
 
-	// [edges] each, for Gather; and targets [edges, 1], which scatter repeats to each width.
+	// [edges] each, for Gather; targets [edges, 1], which scatter repeats to each width.
 	source, target, targets string
 	repeated                map[int]string // targets [edges, width]
-	degrees                 map[bool]value // by whether v counts
+	degrees                 map[bool]value // by whether v counts itself
 }
 
 func (b *builder) fail(format string, args ...any) {
@@ -57,7 +57,7 @@ func (b *builder) elementwise(op string, v value, others ...string) value {
 
 func (b *builder) sum(v, w value) value { return b.elementwise("Add", v, w.name) }
 
-// constant adds an initializer once per name.
+// constant adds an initializer, once per name.
 func (b *builder) constant(name string, tensor message) string {
 	if !b.known[name] {
 		b.known[name] = true
@@ -80,7 +80,7 @@ func (b *builder) path(name string) string {
 	return "/" + gomlx.ModelScope + "/" + b.scope + "/" + name
 }
 
-// weight returns a weight of the current scope, checking its dimensions.
+// weight returns a weight of the current scope, with checked dimensions.
 func (b *builder) weight(name string, dims ...int) []float32 {
 	path := b.path(name)
 	w, ok := b.weights[path]
@@ -157,8 +157,8 @@ func (b *builder) gather(h value, index string) value {
 	return value{b.add("Gather", []string{h.name, index}, integer("axis", 0)), h.width}
 }
 
-// scatter reduces edge rows [edges, width] by "add" or "max" into their targets' rows of first [nodes, width]. ONNX
-// Runtime's ScatterND adds from several threads at once and loses terms; its ScatterElements does not.
+// scatter reduces edge rows [edges, width] by "add" or "max" into their targets' rows of first [nodes, width]. It
+// avoids ScatterND: ONNX Runtime's adds from several threads at once and loses terms.
 func (b *builder) scatter(reduction string, first, edges value) value {
 	index := b.targets
 	if edges.width > 1 {

@@ -6,7 +6,7 @@ import (
 	"nodemask/nmgnn"
 )
 
-// Constants of nmgnn's attention and batch normalisation. Tests compare the graphs with nmgnn.
+// Constants of nmgnn's attention and batch normalisation; tests compare with nmgnn.
 const (
 	leak        = 0.2
 	normEpsilon = 1e-5
@@ -15,7 +15,7 @@ const (
 // forward is nmgnn.Model.Forward for inference: features x → logits [nodes, classes].
 func (b *builder) forward(m nmgnn.Model, x value) value {
 	between := "Relu"
-	if m.Activation != nil { // nmgnn.Build knows no other
+	if m.Activation != nil { // nmgnn.Build uses no other
 		between = "Elu"
 	}
 	h := x
@@ -124,7 +124,7 @@ func (b *builder) leaky(x value) value {
 	return value{b.add("LeakyRelu", []string{x.name}, float("alpha", leak)), x.width}
 }
 
-// attend sums h over v ∪ N_v, weighted by the softmax of scores, own [nodes, heads] and edges [edges, heads].
+// attend sums h over v ∪ N_v, weighted by the softmax of the scores own [nodes, heads] and edges [edges, heads].
 // Subtracting the maximum keeps exp in range; the sum is then at least 1.
 func (b *builder) attend(own, edges, h value) value {
 	top := b.scatter("max", own, edges)
@@ -148,7 +148,7 @@ func (b *builder) norm(h value, name string) value {
 	return value{b.add("BatchNormalization", inputs, float("epsilon", normEpsilon)), h.width}
 }
 
-// rowNormalized divides each row by the sum of its absolute values; zero rows stay.
+// rowNormalized divides each row by its sum of absolute values; zero rows stay.
 func (b *builder) rowNormalized(x value) value {
 	b.scope = "features"
 	sum := b.add("ReduceSum", []string{b.add("Abs", []string{x.name}), b.ints(1)}, integer("keepdims", 1))

@@ -1,8 +1,7 @@
-// Package onnx writes trained models as ONNX files, which other programs and languages run without this project.
+// Package onnx writes trained models as ONNX files, which programs in other languages run without this project.
 //
-// The graph of a file computes what the model does outside training: nothing is masked or dropped, and batch
-// normalisation takes its running statistics. Features are divided by their rows' sums in the graph, if the model was
-// trained on such. Inputs:
+// A file's graph computes the model outside training: nothing is masked or dropped, batch normalisation uses its
+// running statistics, and features are divided by their rows' sums if they were in training. Inputs:
 //
 //	x           float32 [nodes, features], as a data set has them
 //	edge_index  int64 [2, edges]: row 0 has the sources u, row 1 the targets v of edges along which v aggregates
@@ -13,12 +12,12 @@
 //
 //	logits      float32 [nodes, classes]
 //
-// Nodes and edges may be as many as one likes, and no edges at all. Class names (a JSON list), settings (JSON), data,
-// seed and version stand in the file's metadata.
+// Any number of nodes and edges works, even no edges. The metadata holds class names (a JSON list), settings (JSON),
+// data, seed and version.
 //
-// The few messages of ONNX that this takes are encoded here, by the functions of google.golang.org/protobuf that write
-// single fields. That module is linked anyway; code generated from onnx.proto would be thousands of lines, to be
-// generated anew with each release of protobuf, for field numbers that never change.
+// This package encodes the few messages of ONNX itself, with google.golang.org/protobuf's functions for single fields.
+// That module is linked anyway; code generated from onnx.proto would be thousands of lines, regenerated with each
+// release of protobuf, for field numbers that never change.
 package onnx
 
 import (

@@ -24,8 +24,8 @@ const (
 	tensorKind = 4
 )
 
-// message is a message of ONNX's onnx.proto, with its field numbers. Fields are in their order and unset ones omitted,
-// so equal models give equal bytes.
+// message is a message of ONNX's onnx.proto. Fields are in order and unset ones omitted, so equal models give equal
+// bytes.
 type message []byte
 
 func (m message) int(field protowire.Number, x uint64) message {
@@ -112,7 +112,7 @@ func tensorOf(name string, element uint64, size int, dims []int) message {
 	return protowire.AppendVarint(m, uint64(size))
 }
 
-// valueInfo returns a tensor's ValueInfoProto. A dimension that differs between graphs is a name.
+// valueInfo returns a tensor's ValueInfoProto. A dimension that varies between graphs is a name.
 func valueInfo(name, doc string, element uint64, dims ...any) message {
 	var shape message
 	for _, d := range dims {

@@ -18,8 +18,8 @@ import (
 )
 
 // CheckModels checks theorem 1 at a root for an untrained network of each model, with as many layers as hops, on the
-// pure-Go backend, and calls each with the result. Graphs without features get random ones; 0 hops check nothing. It
-// returns an error if memory is too small.
+// pure-Go backend, and calls each with the result. Graphs without features get random features; 0 hops check nothing.
+// Too little memory is an error.
 func CheckModels(ctx context.Context, g *datasets.Graph, root int32, hops int, seed uint64, o Options,
 	each func(model string, r Result) error) error {
 	if hops == 0 {
@@ -32,7 +32,7 @@ func CheckModels(ctx context.Context, g *datasets.Graph, root int32, hops int, s
 	if err := checkFits(ctx, g, root, hops, left); err != nil {
 		return err
 	}
-	b, err := backend.Open("go") // one run each: not worth compiling
+	b, err := backend.Open("go") // one run each: compiling does not pay
 	if err != nil {
 		return err
 	}

@@ -30,13 +30,13 @@ const tolerance = 1e-5
 // Holds reports whether the results agree within 1e-5.
 func (t Result) Holds() bool { return t.Difference <= tolerance }
 
-// Options say which tree [Check] runs the model on.
+// Options select the tree that [Check] runs the model on.
 type Options struct {
 	// Mask marks masked nodes of the graph; nil: none.
 	Mask []bool
-	// Pruned leaves masked nodes out of the tree instead of masking them. That differs for GAT and GATv2, whose softmax
-	// runs over masked neighbours too (section 5: normalise, then mask). Set it for other layers: on the whole tree, a
-	// layer that ignores the mask goes unnoticed.
+	// Pruned removes masked nodes from the tree instead of masking them. Leave it unset for GAT and GATv2, whose
+	// softmax includes masked neighbours (section 5: normalise, then mask). Set it for other layers: on the whole tree
+	// a layer that ignores the mask goes unnoticed.
 	Pruned bool
 	// Limit on the tree's size; 0: [aggtree.DefaultLimit].
 	Limit int
@@ -44,9 +44,9 @@ type Options struct {
 
 // Check compares the root's representations on the graph and on its k-aggregation tree, whose edges point to the
 // parent, and returns both. Replicas get their base's features, mask and degree: GCN reads the degree, SAGE and SGAT
-// divide by it, and leaves have lost it.
+// divide by it, and leaves lost it.
 //
-// It returns an [*aggtree.TooLargeError] for a tree above the limit.
+// A tree above the limit is an [*aggtree.TooLargeError].
 func Check(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, root int32, o Options) (Result,
 	error) {
 	check := Result{Root: root, Hops: len(m.Layers)}

@@ -19,7 +19,7 @@ import (
 
 var errUntrained = errors.New("nothing was trained yet: expected Train or its siblings before")
 
-// represent returns [nmgnn.Model.Forward]'s results on a phase, the logits last.
+// represent returns [nmgnn.Model.Forward]'s results on a phase.
 func (t *trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error) {
 	if !t.trained {
 		return nil, errUntrained
@@ -52,15 +52,15 @@ func (t *trainer) representer(phase *nmgnn.Loaded) (*model.Exec, error) {
 	return exec, nil
 }
 
-// Representations returns h^(1)…h^(k) of all nodes of the test graph, in the order of View.Test.Nodes. The last is the
-// logits; with a readout, its logits follow. Like the methods below, it uses the trained weights, and returns an error
-// before training.
+// Representations returns h^(1)…h^(k) of all nodes of the test graph, in the order of View.Test.Nodes, ending in the
+// logits, which a readout appends. Like the methods below, it uses the trained weights; before training it returns an
+// error.
 func (t *trainer) Representations() (all []infer.Representation, err error) {
 	defer gomlx.Guard(&err, "computing representations")
 	return t.represent(t.test.data)
 }
 
-// Predict returns the class of every node of the test graph, in the order of View.Test.Nodes, without mask or dropout.
+// Predict returns the class of every node of the test graph, in the order of View.Test.Nodes.
 func (t *trainer) Predict() (classes []int32, err error) {
 	defer gomlx.Guard(&err, "predicting")
 	all, err := t.represent(t.test.data)
@@ -70,8 +70,8 @@ func (t *trainer) Predict() (classes []int32, err error) {
 	return last(all).Classes(), nil
 }
 
-// auc returns nil unless the test nodes are of both of two classes. With a shared predictor, which keeps no logits, it
-// returns nil too.
+// auc returns nil unless the test nodes are of both of two classes, and nil with a shared predictor, which keeps no
+// logits.
 func (t *trainer) auc() (*float64, error) {
 	if t.graph.NumClasses() != 2 || t.predictor != nil {
 		return nil, nil
@@ -93,7 +93,7 @@ func (t *trainer) auc() (*float64, error) {
 	return &auc, err
 }
 
-// Cache returns the cached representations that nodes arriving later read.
+// Cache returns the representations that new nodes read.
 func (t *trainer) Cache() (c *cached.Cache, err error) {
 	defer gomlx.Guard(&err, "filling the cache")
 	train := t.view.Train
@@ -114,7 +114,7 @@ func (t *trainer) allEdges() int {
 // arrivals is the test graph as the cache sees it.
 type arrivals struct {
 	data *nmgnn.Loaded
-	of   *datasets.View // the view it was made for
+	of   *datasets.View // the graph's view
 }
 
 func (t *trainer) representCached(together bool) ([]infer.Representation, error) {

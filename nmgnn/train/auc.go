@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// rocArea returns the area under the ROC curve: the share of pairs of a node of the class and one of the others in
-// which the first has the higher score; equal scores count half. It is an error if lengths differ, a side is empty, or
-// a score is NaN.
+// rocArea returns the area under the ROC curve: the share of pairs (a node of the class, another node) in which the
+// first has the higher score; equal scores count half. It returns an error if lengths differ, a side is empty, or a
+// score is NaN.
 func rocArea(scores []float32, inClass []bool) (float64, error) {
 	if len(scores) != len(inClass) {
 		return 0, fmt.Errorf("AUC: %d scores for %d nodes", len(scores), len(inClass))

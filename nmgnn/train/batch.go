@@ -7,7 +7,6 @@ import (
 	"nodemask/datasets"
 )
 
-// shape is the capacity of compiled programs' variables.
 type shape struct {
 	own    int // nodes of a batch
 	nodes  int // with their neighbours, and a padding row if the kernel needs one
@@ -16,23 +15,23 @@ type shape struct {
 	filler bool
 }
 
-// batch is some nodes, their neighbours, and the edges into the former.
+// batch holds some nodes, their neighbours (halo), and the edges into the nodes.
 type batch struct {
 	own, halo []int32    // nodes of the graph; ascending
 	edges     *csr.Graph // rows of own nodes, then empty rows of halo
 }
 
-// places maps nodes to rows of one batch after the other.
+// places maps nodes to rows of the current batch.
 type places struct {
 	of    []int32 // by node; -1: not in the batch
 	halo  []int32
 	local csr.Graph
 
-	release func() // frees memory of rows read; nil: nothing to free
+	release func() // frees memory of rows read; may be nil
 	entries int    // read since the last release
 }
 
-// row sometimes releases the memory of rows read before.
+// row returns N_v; sometimes it first releases the memory of rows read before.
 func (p *places) row(g *csr.Graph, v int32) []int32 {
 	row := g.Neighbours(v)
 	if p.release != nil {
@@ -48,7 +47,7 @@ const nowhere, next = -1, -2
 
 func newPlaces(nodes int) *places { return &places{of: slices.Repeat([]int32{nowhere}, nodes)} }
 
-// surround returns own nodes' neighbours, without skipped ones, and the number of edges to both.
+// surround returns own nodes' neighbours except skipped ones, and the number of edges to both.
 func (p *places) surround(g *csr.Graph, own []int32, skip func(u int32) bool) (halo []int32, edges int) {
 	for i, v := range own {
 		p.of[v] = int32(i)
@@ -79,7 +78,7 @@ func (p *places) forget(own, halo []int32) {
 	}
 }
 
-// cut's result is overwritten by the next call.
+// cut's result is valid until the next call.
 func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool) batch {
 	halo, edges := p.surround(g, own, skip)
 	p.sort(halo)
@@ -116,7 +115,7 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 	return batch{own: own, halo: halo, edges: l}
 }
 
-// pad fills up with empty rows; if the kernel needs it, the last row takes the spare entries.
+// pad adds empty rows; if the kernel needs it, the last row takes the spare entries.
 func (s shape) pad(l *csr.Graph) {
 	for len(l.Offsets) <= s.nodes {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
@@ -129,7 +128,7 @@ func (s shape) pad(l *csr.Graph) {
 	}
 }
 
-// sort sorts nodes; many of them by a scan.
+// sort scans if there are many nodes.
 func (p *places) sort(nodes []int32) {
 	if len(nodes) < len(p.of)/16 {
 		slices.Sort(nodes)
@@ -170,7 +169,7 @@ func shapeOf(phase datasets.Phase, clusters [][]int32, x datasets.Features, fill
 func (s shape) filled(filler bool) shape {
 	if s.filler = filler; filler {
 		s.nodes++
-		s.edges++ // so that no graph is empty
+		s.edges++ // no graph may be empty
 		s.values++
 	}
 	return s

@@ -7,26 +7,26 @@ import (
 	"nodemask/nmgnn"
 )
 
-// Batches say how to divide the training graph. The zero value does not.
+// Batches configure how to divide the training graph. The zero value does not divide it.
 type Batches struct {
 	// Clusters of the train graph; 0: 1. Larger validation and test graphs get proportionally more.
 	Clusters int
-	// Memory limits [InBatches]' bytes, by more clusters if needed. 0: no limit.
+	// Memory limits the bytes of [InBatches], by adding clusters if needed. 0: no limit.
 	Memory int64
-	// Said, if not nil, is called by [InBatches] with the estimate before training.
+	// Said, if not nil, receives the estimate from [InBatches] before training.
 	Said func(Estimate)
 	// Folder is for temporary files of representations and features; "": the system's.
 	Folder string
-	// Checkpoint is a folder to save a trial in after each epoch, and to resume it from with identical results. "":
+	// Checkpoint is a folder: a trial is saved there after each epoch, and resumes from it with identical results. "":
 	// none.
 	Checkpoint string
-	// Version of the program, required for checkpoints, which other versions refuse.
+	// Version of the program, required with Checkpoint: other versions refuse the checkpoint.
 	Version string
 	// Release is [Spill]'s result, called after reading the graph; may be nil.
 	Release func()
 
 	training options                  // from the experiment's parameters
-	identity string                   // tells checkpoints of other data or settings apart
+	identity string                   // identifies data and settings in checkpoints
 	clusters map[*csr.Graph][][]int32 // already computed
 }
 

@@ -53,8 +53,8 @@ func (t *batchTrainer) Score(classes []int32) (stats.Metrics, error) {
 	return learn.EvaluateOnGraph(t.graph, t.view.Test, classes)
 }
 
-// Cache returns the train nodes' representations on the train graph, in unnamed files until the program ends. It goes
-// layer by layer, so it needs two clusters at least.
+// Cache returns the train nodes' representations on the train graph, in unnamed files until the program ends. It
+// computes layer by layer, so it needs at least two clusters.
 func (t *batchTrainer) Cache(ctx context.Context, trial *Result) (_ *cached.Cache, err error) {
 	defer gomlx.Guard(&err, "caching")
 	phase := t.view.Train
@@ -71,7 +71,7 @@ func (t *batchTrainer) Cache(ctx context.Context, trial *Result) (_ *cached.Cach
 	for i, h := range e.hidden[1:] {
 		rows := phase.Edges.NumNodes()
 		hidden = append(hidden, infer.Representation{Rows: rows, Width: len(h.Values) / rows, Values: h.Values})
-		e.hidden[i+1] = nil // stays open after the engine
+		e.hidden[i+1] = nil // outlives the engine
 	}
 	return cached.New(t.graph, phase, t.features.Select(phase.Nodes), hidden), nil
 }

@@ -10,14 +10,14 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// InBatches runs trials like [Experiment.Run], one after the other, on graphs larger than memory: cluster by cluster.
-// Nodes outside a batch give cached representations h̃_u^(i) from the epoch before (section 4 of the paper;
+// InBatches runs trials like [Experiment.Run], one by one, cluster by cluster, on graphs larger than memory. Nodes
+// outside a batch contribute cached representations h̃_u^(i) from the epoch before (section 4 of the paper;
 // GNNAutoScale, Fey et al. 2021, trains like that). Features, h^(0), are always exact; masked nodes contribute nothing.
-// Validation goes layer by layer over all batches, and is exact. One cluster is the whole graph, and trains exactly as
+// Validation computes each layer over all batches, and is exact. One cluster is the whole graph, and trains exactly as
 // Run does.
 //
-// After training it measures only cached predictions, and keeps the cache if asked; [Estimate] does not cover their
-// memory. Results have no Nodes, which need random access to the whole graph. It does not check a graph that [Spill]
+// After training it measures only cached predictions, and keeps the cache if asked; [Estimate] excludes their memory.
+// Results have no Nodes, whose counting needs random access to the whole graph. It does not check a graph that [Spill]
 // moved.
 func InBatches(ctx context.Context, b *backend.Backend, x Experiment, o Batches, seeds []uint64,
 	r RunOptions) ([]*Result, error) {

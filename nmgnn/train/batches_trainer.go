@@ -23,8 +23,8 @@ import (
 	"nodemask/stats"
 )
 
-// batchTrainer has one compiled program for all batches, with room for the largest, and features and cached
-// representations in memory-mapped files.
+// batchTrainer has one compiled program for all batches, with room for the largest; features and cached representations
+// are in memory-mapped files.
 type batchTrainer struct {
 	backend *backend.Backend
 	model   nmgnn.Model
@@ -33,18 +33,18 @@ type batchTrainer struct {
 	graph   *datasets.Graph
 
 	features   datasets.Features           // normalized if asked
-	onDisk     *safetensors.Array[float32] // their file; nil: the graph's own
+	onDisk     *safetensors.Array[float32] // their file; nil: in the graph itself
 	train      *engine
-	validation *engine // the same engine, if the graph is
+	validation *engine // the same engine as train if the graphs are the same
 	targets    *learn.Targets
 	scored     scored
 	step       *model.Exec // for a batch with scored nodes
-	push       *model.Exec // for one without; nil if there is none
+	push       *model.Exec // for a batch without; nil if all have some
 	start      learn.Start
-	// readers are the layers with cached inputs; empty if batches have no neighbours outside.
+	// readers are the layers with cached inputs; empty if no batch has neighbours outside.
 	readers []int
 	caches  [2][]*safetensors.Array[float32] // by reading layer: of the previous epoch, and of this one
-	current int                              // which file set is caches[0]
+	current int                              // file set of caches[0]
 	draws   *learn.Draws                     // of the current trial
 	trial   *Result                          // the current one
 }
@@ -140,7 +140,7 @@ func (t *batchTrainer) compile() error {
 }
 
 // compileStep compiles one step on a batch (see [learn.Step.Compile]) → training loss, and own nodes' h^(i) for each
-// layer i with cached inputs. Without learns the weights stay.
+// layer i with cached inputs. Without learns, weights stay.
 func (t *batchTrainer) compileStep(learns bool) (*model.Exec, error) {
 	e := t.train
 	step := learn.Step{Model: t.model, Data: e.data, Masks: t.options.training.KeepRate.Active(),
@@ -176,8 +176,8 @@ func (t *batchTrainer) compileStep(learns bool) (*model.Exec, error) {
 	return step.Compile(t.backend, e.store, e.shape.nodes)
 }
 
-// Train returns one trial; the seed determines first weights, masks, dropout and batch order. report, if not nil, is
-// called after each epoch. If the context is cancelled, it returns its error and no trial.
+// Train returns one trial; the seed determines initial weights, masks, dropout and batch order. report (may be nil) is
+// called after each epoch. If cancelled, it returns the context's error and no trial.
 func (t *batchTrainer) Train(ctx context.Context, seed uint64,
 	report func(epoch int, e Epoch)) (trial *Result, err error) {
 	defer gomlx.Guard(&err, "training")
@@ -238,7 +238,6 @@ func (t *batchTrainer) Weights() ([]infer.Weight, error) {
 	return gomlx.WeightsOf[infer.Weight](t.train.store)
 }
 
-// Keep writes a checkpoint, if asked.
 func (t *batchTrainer) Keep(trial *Result) error {
 	if t.options.Checkpoint == "" {
 		return nil
@@ -283,7 +282,7 @@ func (t *batchTrainer) epoch(ctx context.Context) (measured Epoch, metrics stats
 	return measured, metrics, nil
 }
 
-// clustered returns the mean loss over all clusters, in random order.
+// clustered trains on all clusters in random order and returns the mean loss.
 func (t *batchTrainer) clustered(ctx context.Context) (loss float64, err error) {
 	order := []int{0}
 	if !t.train.whole() {
@@ -305,7 +304,7 @@ func (t *batchTrainer) clustered(ctx context.Context) (loss float64, err error) 
 func (t *batchTrainer) one(cluster int) (loss float64, err error) {
 	e, program := t.train, t.step
 	if len(t.scored.nodes[cluster]) == 0 {
-		if program = t.push; program == nil { // nothing to learn from, nothing to cache
+		if program = t.push; program == nil { // neither learning nor caching needs this batch
 			return 0, nil
 		}
 	}
@@ -339,7 +338,7 @@ func (t *batchTrainer) one(cluster int) (loss float64, err error) {
 	return loss, nil
 }
 
-// skip selects neighbours to leave out: masked ones, if the model ignores them. nil: none.
+// skip selects the neighbours to omit: masked ones, if the model ignores them. nil: none.
 func (t *batchTrainer) skip() func(u int32) bool {
 	if !t.options.training.KeepRate.Active() || t.train.data.NeedsMasked() {
 		return nil

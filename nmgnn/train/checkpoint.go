@@ -26,7 +26,7 @@ import (
 )
 
 // A checkpoint is a safetensors file with all training state after an epoch. Cached representations have two files per
-// layer: an epoch reads one and writes the other, so it never overwrites what the checkpoint needs.
+// layer: an epoch reads one and writes the other, and so never overwrites what the checkpoint needs.
 
 var checkpointKind = safetensors.Kind{Name: "checkpoint", Remedy: "delete the folder of checkpoints and train again"}
 
@@ -44,7 +44,7 @@ func (t *batchTrainer) checkpoint(seed uint64) string {
 	return filepath.Join(t.options.Checkpoint, fmt.Sprintf("seed-%d.safetensors", seed))
 }
 
-// cacheName is a cached layer's file name; "" without checkpoints.
+// cacheName names a cached layer's file; "" without checkpoints.
 func (t *batchTrainer) cacheName(seed uint64, set, layer int) string {
 	if t.options.Checkpoint == "" {
 		return ""
@@ -68,7 +68,7 @@ func (t *batchTrainer) own() (free func(), err error) {
 	if err := os.MkdirAll(t.options.Checkpoint, 0o755); err != nil {
 		return nil, err
 	}
-	// Read and write: opening a pipe of that name only to read would wait for a writer.
+	// Read and write: opening a pipe read-only would wait for a writer.
 	lock := flock.New(filepath.Join(t.options.Checkpoint, ".lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR))
 	locked, err := lock.TryLock()
 	if err != nil {
@@ -138,7 +138,7 @@ type codec struct {
 	read func(file *safetensors.File, v *model.Variable) error
 }
 
-// codecOf covers all types that our optimizers have.
+// codecOf supports all types that our optimizers have.
 func codecOf(v *model.Variable) (codec, error) {
 	switch kind := v.DType(); kind {
 	case dtypes.Float32:
@@ -159,7 +159,7 @@ func addNumbers[T float32 | int64](file *safetensors.Builder, name string, value
 	return nil
 }
 
-// resume restores a trial's checkpoint and t.current; nil if there is none.
+// resume restores a trial's checkpoint and t.current; nil if none exists.
 func (t *batchTrainer) resume(seed uint64) (trial *Result, err error) {
 	if t.options.Checkpoint == "" {
 		return nil, nil
@@ -313,7 +313,7 @@ func (t *batchTrainer) dropCaches(seed uint64) {
 	for set := range t.caches {
 		for _, i := range t.readers {
 			if name := t.cacheName(seed, set, i); name != "" {
-				_ = os.Remove(filepath.Join(t.cacheFolder(), name)) // a file that stays is overwritten
+				_ = os.Remove(filepath.Join(t.cacheFolder(), name)) // if it stays it is overwritten
 			}
 		}
 	}

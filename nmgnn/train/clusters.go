@@ -14,8 +14,8 @@ const (
 
 // partition divides the nodes into parts with few edges between them. Nodes move to the group of most of their
 // neighbours while it has room (size-constrained label propagation; Meyerhenke, Sanders and Schulz 2014). Groups in
-// breadth-first order are cut into blocks, refined in the same way. Parts are at most 5 % above the mean, rounded up,
-// and never empty, so there are at most as many as nodes; each ascends. Linear in edges, deterministic.
+// breadth-first order are cut into blocks, refined in the same way. Parts are ascending, never empty (so at most as
+// many as nodes), and at most 5 % above the mean, rounded up. Linear in edges, deterministic.
 func partition(g *csr.Graph, parts int) [][]int32 {
 	n := g.NumNodes()
 	parts = min(max(parts, 1), n)
@@ -64,7 +64,7 @@ func searched(g *csr.Graph) []int32 {
 	return order
 }
 
-// together lists nodes part by part, parts by their first nodes.
+// together lists nodes part by part, parts ordered by their first nodes.
 func together(order, part []int32) []int32 {
 	next := make([]int32, len(part)) // per part: its size, then the position of its next node
 	for _, p := range part {

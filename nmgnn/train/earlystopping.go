@@ -13,7 +13,7 @@ type earlyStopping struct {
 	Patience int
 
 	loss, score  float64 // best so far; score is the monitored one, negated if higher is better
-	best, seen   int     // epochs: the best, from 1 (0: none yet), and the last
+	best, seen   int     // epochs, from 1: the best (0: none yet), and the last
 	waitingSince int     // start of patience
 }
 

@@ -37,10 +37,10 @@ type engine struct {
 	places  *places
 	rows    []*model.Variable // input of layer i > 0 [nodes, width]; nil until the width is known
 	loaded  bool              // the only batch is in the variables
-	layers  []*model.Exec     // for evaluation
-	targets *learn.Targets    // for evaluation; nil: none
+	layers  []*model.Exec     // for evaluation, as are targets
+	targets *learn.Targets
 	scored  scored
-	weights []infer.Weight                // to evaluate with; nil: the store's
+	weights []infer.Weight                // for evaluation; nil: the store's
 	hidden  []*safetensors.Array[float32] // h^(i) of all nodes, i > 0, from the last evaluation
 }
 
@@ -135,7 +135,7 @@ func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradi
 // whole reports whether the graph is one batch.
 func (e *engine) whole() bool { return len(e.clusters) == 1 }
 
-// hasHalo reports whether batches read nodes of others.
+// hasHalo reports whether batches read nodes outside them.
 func (e *engine) hasHalo() bool { return e.shape.nodes > e.shape.own }
 
 func (e *engine) gather(b batch) datasets.Features {
@@ -180,7 +180,8 @@ func (e *engine) gatherInto(b batch, rows []float32) {
 		e.release)
 }
 
-// eachRow copies a row per node (own nodes only if asked) and zeros the others. It calls release after every few rows.
+// eachRow copies a row per node (own nodes only if asked) and zeros for the others. It calls release after every few
+// rows.
 func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(v int32) []float32, release func()) {
 	at, read := 0, 0
 	put := func(v int32) {
@@ -205,7 +206,7 @@ func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(
 	release()
 }
 
-// put puts a cluster's batch into the variables, without skipped neighbours. Kept batches contain features and skipped
+// put puts a cluster's batch, without skipped neighbours, into the variables. Kept batches contain features and skipped
 // neighbours.
 func (e *engine) put(cluster int, features, gradients bool, skip func(u int32) bool) (batch, error) {
 	if e.whole() {

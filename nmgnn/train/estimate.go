@@ -37,7 +37,7 @@ func (s shape) size(features int) learn.Size {
 	return learn.Size{Nodes: s.nodes, Edges: s.edges, Features: features, Sparse: s.values > 0, Values: s.values}
 }
 
-// choose doubles o.Clusters until the estimate is within o.Memory; o keeps the clusters found.
+// choose doubles o.Clusters until the estimate is within o.Memory.
 func choose(b *backend.Backend, x Experiment, view *datasets.View, o *Batches) (Estimate, error) {
 	o.Clusters = max(o.Clusters, 1)
 	now, nodes := memory.Resident(), view.Train.Edges.NumNodes()
@@ -61,7 +61,7 @@ func choose(b *backend.Backend, x Experiment, view *datasets.View, o *Batches) (
 		if last = e; best.Bytes == 0 || e.Bytes < best.Bytes {
 			best = e
 		}
-		// In dense graphs smaller batches take hardly less.
+		// In dense graphs smaller batches need hardly less.
 		if o.Clusters >= nodes || o.Clusters >= 4*best.Batches {
 			return best, fmt.Errorf("training takes about %s in %d batches, %s of that for the program and the graph, "+
 				"and more batches take no less: expected at most %s: allow more memory",
@@ -71,7 +71,7 @@ func choose(b *backend.Backend, x Experiment, view *datasets.View, o *Batches) (
 	}
 }
 
-// leastOf is a lower bound on the bytes beyond fixed: a batch has its own nodes at least, and its share of the last
+// leastOf is a lower bound on the bytes beyond fixed: a batch has at least its own nodes, and its share of the last
 // estimate, if any.
 func leastOf(o Batches, x datasets.Features, train datasets.Phase, p hyper.Parameters, last Estimate,
 	fixed int64) int64 {

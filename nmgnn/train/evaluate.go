@@ -13,7 +13,8 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// Evaluation finishes layer i for all nodes before layer i+1, so it is exact, and a batch reads only direct neighbours.
+// Evaluation computes each layer for all nodes before the next, so it is exact, and a batch reads only direct
+// neighbours.
 
 // reads lists the layers whose inputs layer i's program reads: its own and, for a readout over all representations,
 // those below.
@@ -33,8 +34,8 @@ func (e *engine) last(i int) bool { return i == len(e.model.Layers)-1 }
 
 func (e *engine) readsFeatures(i int) bool { return i == 0 || e.last(i) && e.model.Readout.All }
 
-// layer compiles layer i for own nodes. The last one returns classes [own] and, with targets, the loss; on an undivided
-// graph it is the whole model.
+// layer compiles layer i for own nodes. The last layer returns classes [own] and, with targets, the loss; on an
+// undivided graph it is the whole model.
 func (e *engine) layer(i int) (*model.Exec, error) {
 	if e.layers[i] != nil {
 		return e.layers[i], nil

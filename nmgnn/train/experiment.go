@@ -20,8 +20,8 @@ import (
 type Experiment struct {
 	Graph      *datasets.Graph
 	Parameters hyper.Parameters
-	// Own is a custom model to train instead of the one in Parameters, with their training settings but its own
-	// Dropout. Its memory is not estimated. nil: none.
+	// Own is a custom model that replaces Parameters' model but not its training settings; it has its own Dropout. Its
+	// memory is not estimated. nil: none.
 	Own *nmgnn.Model
 
 	Setting      datasets.Setting
@@ -29,20 +29,20 @@ type Experiment struct {
 	TrainPercent int
 	SplitSeed    uint64
 	// Resplit draws a split per trial from its seed. Otherwise all trials share the split of SplitSeed and differ in
-	// first weights, masks and dropout: the paper's "10 trials with random initializations".
+	// initial weights, masks and dropout: the paper's "10 trials with random initializations".
 	Resplit bool
-	// OwnSplit uses [datasets.Graph].OwnSplit, and ignores TrainPercent, SplitSeed and ValidationPercent. Of ten such
-	// splits, seed s uses number s mod 10.
+	// OwnSplit uses [datasets.Graph].OwnSplit and ignores TrainPercent, SplitSeed and ValidationPercent. If the graph
+	// has ten such splits, seed s uses number s mod 10.
 	OwnSplit bool
-	// ValidationPercent of the nodes outside the train set; 0: 10.
+	// ValidationPercent is the share of nodes outside the train set that validate; 0: 10.
 	ValidationPercent int
 
 	// Smoothness measures MAD after each trial.
 	Smoothness bool
-	// CacheInference also predicts the test nodes from cached train nodes, in the inductive setting: once with new
-	// nodes that see one another, once apart.
+	// CacheInference also predicts the test nodes from cached train nodes, in the inductive setting: once together (new
+	// nodes see one another), once apart.
 	CacheInference bool
-	// Keep fills a cache of the train graph's nodes after each trial.
+	// Keep fills a cache of the train nodes after each trial.
 	Keep bool
 }
 
@@ -85,7 +85,7 @@ func (x Experiment) Check() error {
 	return nil
 }
 
-// errNoSplit adds the reader's reason, if it noted one.
+// errNoSplit adds the reader's reason, if any.
 func errNoSplit(g *datasets.Graph) error {
 	why := ""
 	for _, note := range g.Notes {
@@ -112,19 +112,18 @@ type Progress struct {
 	Last  Epoch
 }
 
-// RunOptions say how trials run. The zero value runs them one by one and reports nothing.
+// RunOptions configure [Experiment.Run]. The zero value runs trials one by one and reports nothing.
 type RunOptions struct {
-	Jobs     int                // trials in parallel; does not change results. 0: 1
+	Jobs     int                // trials in parallel (0: 1), with the same results
 	Progress func(Progress)     // after each epoch, never concurrently
-	Done     func(int, *Result) // after each trial, with its position in the list of seeds, never concurrently
-	// KeepBest frees weights, predictions, cache and split after Done, except those of the result with the best validation
+	Done     func(int, *Result) // after each trial, with its position among the seeds, never concurrently
+	// KeepBest frees weights, predictions, cache and split after Done, except for the result with the best validation
 	// score.
 	KeepBest bool
 }
 
-// Run runs one trial per seed and returns the results in that order. If the context is cancelled or a trial fails, it
-// returns the results so far, others nil, and the error. It returns no results for an invalid experiment or graph
-// ([datasets.Graph.Check]).
+// Run runs one trial per seed and returns results in that order. If cancelled or if a trial fails, it returns the
+// results so far (others nil) and the error; for an invalid experiment or graph ([datasets.Graph.Check]), no results.
 func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64, o RunOptions) ([]*Result, error) {
 	if err := x.Check(); err != nil {
 		return nil, err
@@ -143,7 +142,7 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 			return r.Trial(ctx, x, seed, report)
 		})
 	}
-	if err := x.checkMemory(b, side); err != nil { // a single trial is checked where it compiles
+	if err := x.checkMemory(b, side); err != nil { // a single trial is checked when it compiles
 		return nil, err
 	}
 	results := make([]*Result, len(seeds))
@@ -170,7 +169,7 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 // oneTrial runs one trial and calls report, never nil, after each epoch.
 type oneTrial = func(seed uint64, report func(epoch int, e Epoch)) (*Result, error)
 
-// runBy runs one trial per seed with a given function, sequentially, like [Experiment.Run].
+// runBy is [Experiment.Run], sequentially, with a given function per trial.
 func (x Experiment) runBy(ctx context.Context, seeds []uint64, o RunOptions, trial oneTrial) ([]*Result, error) {
 	results := make([]*Result, len(seeds))
 	run := x.trials(seeds, results, o)
@@ -260,7 +259,7 @@ func (x Experiment) score(r *Result) float64 {
 // forget frees what only a saved model needs.
 func (r *Result) forget() { r.Weights, r.Predictions, r.Cache, r.Split = nil, nil, nil, nil }
 
-// complete adds to a trial its split and the cache measurements that x asks for.
+// complete adds the split and x's cache measurements to a trial.
 func (x Experiment) complete(ctx context.Context, p trainable, trial *Result, split *datasets.Split) (err error) {
 	trial.Split, trial.SplitSeed, trial.SplitHash, trial.StopOn = split, split.Seed, split.Hash(), x.Parameters.StopOn
 	if x.Setting == datasets.Inductive {

@@ -8,7 +8,7 @@ import (
 )
 
 // Spill moves the graph's edges and dense features to unnamed memory-mapped files, which last until the program ends.
-// It returns a function that frees the memory that reading took ([Batches].Release), or an error for an invalid graph
+// It returns a function that frees the memory used by reading ([Batches].Release), or an error for an invalid graph
 // ([datasets.Graph.Check]) or failed writes.
 func Spill(g *datasets.Graph, folder string) (release func(), err error) {
 	if err := g.Check(); err != nil {
@@ -34,14 +34,14 @@ func Spill(g *datasets.Graph, folder string) (release func(), err error) {
 	}, nil
 }
 
-// How much to copy before releasing memory.
+// Amounts to copy before releasing memory.
 const (
 	rowsAtOnce    = 4096
 	numbersAtOnce = 1 << 22
 )
 
-// readAs returns features, normalized if asked. own is the file it wrote them to, if any. release is called after
-// reading some of x.
+// readAs returns features, normalized if asked, and own, the file it wrote them to, if any. release is called after
+// reading part of x.
 func readAs(x datasets.Features, normalized, onDisk bool, folder string,
 	release func()) (read datasets.Features, own *safetensors.Array[float32], err error) {
 	switch {

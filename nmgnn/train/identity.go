@@ -15,12 +15,12 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// identity is all but the seed that determines a trial's results. Its keys appear in the error that refuses another
-// checkpoint.
+// identity holds all that determines a trial's results, except its seed. The error that refuses a checkpoint prints its
+// keys.
 type identity struct {
 	Version    string            `json:"version"`
 	Data       string            `json:"data"`
-	Features   string            `json:"features"` // SHA-256, as are edges, labels and split
+	Features   string            `json:"features"` // SHA-256, like edges, labels and split
 	Edges      string            `json:"edges"`
 	Labels     string            `json:"labels"`
 	Split      string            `json:"split"`

@@ -12,16 +12,16 @@ import (
 
 const graphPath = "/" + gomlx.DataScope + "/graph"
 
-// mostKept bounds the bytes of kept batches if [Batches].Memory is not set; else a quarter of that does.
+// mostKept limits the bytes of kept batches unless [Batches].Memory is set; then a quarter of Memory does.
 const mostKept = 256 << 20
 
-// kept is a batch's variables with all its neighbours, masked ones too, for reuse without copying.
+// kept holds a batch's variables with all its neighbours, masked ones too, for reuse without copying.
 type kept struct {
 	batch  batch
 	values []*tensors.Tensor // in the order of engine.variables
 }
 
-// keepBytes must not differ from run to run: results depend on whether masked nodes are left out.
+// keepBytes must be the same in each run: results depend on whether masked nodes are omitted.
 func (o Batches) keepBytes() int64 {
 	if o.Memory > 0 {
 		return o.Memory / 4

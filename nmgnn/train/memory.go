@@ -28,11 +28,11 @@ func (x Experiment) size() learn.Size {
 		Features: f.Width, Sparse: f.IsSparse(), Values: len(f.Values)}
 }
 
-// WeightMemory returns the estimated bytes of the weights during training.
+// WeightMemory returns the estimated bytes of the weights in training.
 func (x Experiment) WeightMemory() float64 { return x.size().Weights(x.Parameters) }
 
-// Within returns an error that wraps memory.ErrTooLarge if the experiment is estimated to take more than most bytes, or
-// more than is free. It guards against settings from a file.
+// Within returns an error that wraps memory.ErrTooLarge if the experiment needs more than most bytes, or than are free,
+// by estimate. It guards against settings from a file.
 func (x Experiment) Within(b *backend.Backend, most int64) error {
 	if need := x.memory(b, 1, x.size()); need > float64(most) {
 		return fmt.Errorf("%d layers of width %d on %d nodes take about %s, %w: expected at most %s",
@@ -42,7 +42,7 @@ func (x Experiment) Within(b *backend.Backend, most int64) error {
 	return x.checkMemory(b, 1)
 }
 
-// CheckInference returns an error if one pass over the graph, which keeps all layers' outputs, exceeds free memory. It
+// CheckInference returns an error if one pass over the graph that keeps all layers' outputs exceeds free memory. It
 // reads only Graph and Parameters.
 func (x Experiment) CheckInference(b *backend.Backend) error {
 	left, _ := memory.Get()
@@ -62,7 +62,7 @@ func (x Experiment) inferenceFits(b *backend.Backend, left memory.Left) error {
 		x.Parameters.Layers, x.Parameters.Hidden, x.Graph.NumNodes(), memory.About(need), left)
 }
 
-// checkMemory keeps the system from killing the program or swapping.
+// checkMemory prevents the system from killing the program or swapping.
 func (x Experiment) checkMemory(b *backend.Backend, jobs int) error {
 	left, _ := memory.Get()
 	return x.fits(b, jobs, left, x.size())

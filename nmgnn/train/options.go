@@ -9,15 +9,15 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// options say how to train a model and which programs to keep.
+// options configure how to train a model and which programs to keep.
 type options struct {
 	hyper.Parameters
-	Rates []float64     // that switch may change; others are compiled in
+	Rates []float64     // that switchTo may change; others are compiled in
 	Plan  *kernels.Plan // nil: the backend's fastest
 
-	// Also lists further views of the split for variants.
+	// Also lists further views of the split, for variants.
 	Also []*datasets.View
-	// Room reserves room for other splits' edges, so that switch seldom fails; results stay the same.
+	// Room reserves room for other splits' edges, so that switchTo seldom fails; results stay the same.
 	Room bool
 }
 
@@ -25,7 +25,7 @@ func optionsOf(p hyper.Parameters) options {
 	return options{Parameters: p, Rates: []float64{p.ModelDropout(), p.AttentionDropout}}
 }
 
-// regulariser returns nil for none and for dropout, which is the model's.
+// regulariser returns nil for dropout, which the model applies.
 func (o options) regulariser() nmgnn.Regulariser {
 	switch o.Regulariser {
 	case hyper.DropEdgeRegulariser:

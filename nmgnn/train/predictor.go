@@ -56,7 +56,7 @@ func (r *Runner) predictorOf(x Experiment) (p *predictor, err error) {
 	return last(r.predictors), err
 }
 
-// predict equals of.Predict under these weights.
+// predict equals of.Predict with these weights.
 func (p *predictor) predict(of *trainer, weights []infer.Weight) ([]int32, error) {
 	t := p.trainer
 	if p.rate > 0 {

@@ -10,7 +10,7 @@ import (
 	"nodemask/stats"
 )
 
-// Epoch holds the training loss (with mask and dropout, before the update) and validation scores (without, after it).
+// Epoch holds the training loss (masked and dropped, before the update) and validation scores (neither, after it).
 type Epoch struct {
 	TrainLoss, ValidationLoss, ValidationF1, ValidationAccuracy float64
 }
@@ -20,17 +20,17 @@ type Result struct {
 	Seed        uint64
 	History     []Epoch
 	BestEpoch   int           // counted from 1; its weights were restored
-	Seconds     float64       // training and evaluation, without compiling
+	Seconds     float64       // of training and evaluation, without compiling
 	Validation  stats.Metrics // at the best epoch, in the validation graph
 	Test        stats.Metrics // in the test graph
-	AUC         *float64      // of the test nodes by ROC; nil: not two classes, or trained in batches
+	AUC         *float64      // of the test nodes by ROC; nil: not two classes, or in batches
 	Predictions []int32       // class of every node of the whole graph; -1 outside the test graph
 	Weights     []infer.Weight
 
 	SplitSeed uint64
 	SplitHash string
 	Split     *datasets.Split   // freed with the weights
-	StopOn    hyper.StopOn      // the score that chose the best epoch
+	StopOn    hyper.StopOn      // score that chose the best epoch
 	Arrivals  datasets.Arrivals // how new nodes joined; "" in the transductive setting
 	Nodes     *NodeCounts       // in the inductive setting; nil for trials in batches
 	MAD       *stats.Smoothness // with Smoothness
@@ -39,13 +39,13 @@ type Result struct {
 	Cache     *cached.Cache     // with Keep
 }
 
-// NodeCounts counts the distinct nodes that predicting the test nodes reads.
+// NodeCounts counts the nodes that predicting the test nodes reads.
 type NodeCounts struct {
-	// All is the test graph: the paper's count without caching.
+	// All nodes of the test graph: the paper's count without caching.
 	All int
-	// Reached is the test nodes and all within as many hops as layers: really read without a cache.
+	// Reached counts test nodes and those within as many hops as layers: all that is read without a cache.
 	Reached int
-	// Cached is the nodes outside the train graph, validation nodes too, and adjacent train nodes.
+	// Cached counts nodes outside the train graph (validation nodes too) and adjacent train nodes.
 	Cached int
 }
 

@@ -12,18 +12,18 @@ import (
 )
 
 // Runner runs trials one by one on one backend. Trials that differ in seed, split, mask or drop rates, learning rate or
-// stopping share compiled programs (switch). It identifies a graph by pointer and reads it once: do not
-// change it between trials. Not safe for concurrent use.
+// stopping share compiled programs (switchTo). It identifies a graph by pointer and reads it once: do not change it
+// between trials. Not safe for concurrent use.
 type Runner struct {
-	// Programs is how many to keep if memory allows; 0: 1.
+	// Programs limits how many compiled programs are kept, memory permitting; 0: 1.
 	Programs int
 
 	backend *backend.Backend
 	checked *datasets.Graph // last graph that passed Check
-	program Experiment      // the last one trained
+	program Experiment      // last one trained
 	split   *datasets.Split
 	trainer *trainer
-	// readings: validate and test with all kinds of arrivals.
+	// readings means to validate and test with all kinds of arrivals.
 	readings   bool
 	compiled   []compiled // least recently used first
 	predictors []*predictor
@@ -34,10 +34,10 @@ type compiled struct {
 	trainer *trainer
 }
 
-// NewRunner returns a runner, to be closed after use.
+// NewRunner returns a runner. Close it after use.
 func NewRunner(b *backend.Backend) *Runner { return &Runner{backend: b} }
 
-// Trial runs one trial and returns its result. report, if not nil, is called after each epoch.
+// Trial runs and returns one trial. report (may be nil) is called after each epoch.
 func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
 	report func(epoch int, e Epoch)) (*Result, error) {
 	if err := x.Check(); err != nil {
@@ -71,7 +71,7 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
 }
 
 // Masked returns the nodes masked in the last epoch, numbered as in the experiment's graph, in the train graph's order.
-// Call it from [Runner.Trial]'s report.
+// Call it only from [Runner.Trial]'s report.
 func (r *Runner) Masked() []int32 {
 	if r.trainer == nil || r.trainer.drawn == nil || !r.trainer.options.KeepRate.Active() {
 		return nil
@@ -87,7 +87,7 @@ func (r *Runner) Masked() []int32 {
 }
 
 // Predict returns the class of every node under the current weights, without masking; -1 outside the test graph. Call
-// it from [Runner.Trial]'s report; it costs a pass over the test graph.
+// it only from [Runner.Trial]'s report; it costs a pass over the test graph.
 func (r *Runner) Predict() ([]int32, error) {
 	if r.trainer == nil {
 		return nil, errors.New("no trial to predict with")
@@ -108,7 +108,7 @@ func (r *Runner) Close() {
 	r.predictors = nil
 }
 
-// keep frees all but the most recently used programs.
+// keep frees all but this many most recently used programs.
 func (r *Runner) keep(programs int) {
 	for len(r.compiled) > programs {
 		r.compiled[0].trainer.Close()
@@ -126,10 +126,10 @@ func (r *Runner) find(p program) int {
 	return slices.IndexFunc(r.compiled, func(c compiled) bool { return c.of == p })
 }
 
-// dropsNothing compiles dropout that keeps everything, so that one program serves a model with and without dropout.
+// dropsNothing is a rate that drops nothing, so that one program serves a model with and without dropout.
 const dropsNothing = 1e-12
 
-// prepare makes or reuses the trainer; with readings, for all kinds of arrivals.
+// prepare makes or reuses a trainer; with readings, for all kinds of arrivals.
 func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 	if err := r.check(x.Graph); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (r *Runner) check(g *datasets.Graph) error {
 	return nil
 }
 
-// divide reuses the last trial's split and views if possible.
+// divide returns the split and views, if possible the last trial's.
 func (r *Runner) divide(x Experiment, readings bool) (split *datasets.Split, views []*datasets.View, err error) {
 	was := r.program
 	same := r.trainer != nil && was.Graph == x.Graph && was.TrainPercent == x.TrainPercent &&
@@ -229,14 +229,14 @@ func (r *Runner) turnTo(x Experiment, view *datasets.View, o options, readings b
 	return err
 }
 
-// program is the key under which experiments share programs.
+// program is the key of a compiled program: experiments with equal keys share it.
 type program struct {
 	Experiment
 	readings, masks       bool
-	drops, attention, own bool // such dropout, or a regulariser's rate, is active
+	drops, attention, own bool // dropout of this kind, or a regulariser's rate, is active
 }
 
-// programOf drops all that switch can change.
+// programOf drops all that switchTo can change.
 func programOf(x Experiment, readings bool) program {
 	p := x.Parameters
 	of := program{readings: readings, masks: p.KeepRate.Active(), drops: p.Dropout > 0,
@@ -244,7 +244,7 @@ func programOf(x Experiment, readings bool) program {
 	p.Preset, p.KeepRate, p.MaskOver, p.Rescale, p.LearningRate, p.WeightDecay = "", 0, "", false, 0, 0
 	p.Dropout, p.AttentionDropout, p.RegulariserRate = 0, 0, 0
 	p.NormalizeFeatures, p.MaxEpochs, p.Patience, p.StopOn = false, 0, 0, ""
-	if readings { // covers all kinds of arrivals
+	if readings { // includes all kinds of arrivals
 		x.Arrivals = ""
 	}
 	of.Experiment = Experiment{Graph: x.Graph, Parameters: p, Own: x.Own, Setting: x.Setting, Arrivals: x.Arrivals,

@@ -12,14 +12,14 @@ import (
 	"nodemask/nmgnn/internal/learn"
 )
 
-// errOtherProgram means that a trainer must be compiled anew.
+// errOtherProgram means that the trainer must be compiled anew.
 var errOtherProgram = errors.New("this needs another compiled program")
 
-// Switch changes view and options without compiling: another split of the same sizes, keep rate, nodes to mask, nonzero
-// rates of dropout and regulariser, learning rate, weight decay, stopping, feature normalization. Results equal those
-// of a new trainer. It returns [errOtherProgram] if the split's edges do not fit ([options].Room), or if whether there
-// is a mask, the regulariser, the setting, numbers of nodes or the equality of two rates differ. After an error only
-// Close is allowed.
+// switchTo changes view and options without compiling: another split of the same sizes, keep rate, nodes to mask,
+// nonzero rates of dropout and regulariser, learning rate, weight decay, stopping, feature normalization. Results equal
+// a new trainer's. It returns [errOtherProgram] if the split's edges do not fit ([options].Room), or if another
+// regulariser, setting, number of nodes, presence of a mask, or equality of two rates is needed. After an error only
+// call Close.
 func (t *trainer) switchTo(view *datasets.View, o options) error {
 	if err := learn.CheckTrainable(t.graph, append([]*datasets.View{view}, o.Also...)...); err != nil {
 		return err

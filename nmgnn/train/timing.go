@@ -11,8 +11,8 @@ import (
 	"nodemask/nmgnn/internal/learn"
 )
 
-// timeEpochs returns the wall time of each epoch, from drawing the mask until the loss is known. It is for benchmarks:
-// it continues from the current weights (seed 1 after [New]), and neither stops early nor keeps weights.
+// timeEpochs returns the wall time of each epoch, from drawing the mask until the loss is known, for benchmarks. It
+// continues from the current weights (seed 1 in a new trainer), and neither stops early nor keeps weights.
 func (t *trainer) timeEpochs(ctx context.Context, epochs int, validate bool) (laps []time.Duration, err error) {
 	defer gomlx.Guard(&err, "training")
 	if t.timing == nil {

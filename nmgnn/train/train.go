@@ -22,11 +22,11 @@ import (
 // ending is a stopping rule on a view.
 type ending struct {
 	On hyper.StopOn
-	// View is whose validation graph counts: 0 the trainer's, then [options].Also.
+	// View is the index of the view whose validation graph counts: 0 the trainer's, then [options].Also.
 	View int
 }
 
-// endedBy is what one stopping rule keeps of a trial.
+// endedBy is a trial's result under one stopping rule.
 type endedBy struct {
 	ending
 	History    []Epoch // on its view, until patience ran out
@@ -35,23 +35,23 @@ type endedBy struct {
 	Weights    []infer.Weight // of the best epoch; may be shared with other rules
 }
 
-// Train returns one trial; the seed determines first weights, masks and dropout. report, if not nil, is called after
-// each epoch. If the context is cancelled, it returns its error and no trial.
+// Train returns one trial; the seed determines initial weights, masks and dropout. report (may be nil) is called after
+// each epoch. If cancelled, it returns the context's error and no trial.
 func (t *trainer) Train(ctx context.Context, seed uint64, report func(epoch int, e Epoch)) (trial *Result, err error) {
 	defer gomlx.Guard(&err, "training")
 	return trainBy(ctx, fullGraph{t}, t.options, seed, report)
 }
 
-// follow returns what Train would keep under each stopping rule, from one trial. It stops once the training loss is not
-// finite, as no later epoch could be better, and does not evaluate the test graph.
+// follow returns a trial's result under each stopping rule. It stops once the training loss is not finite, as no later
+// epoch could be better, and does not evaluate the test graph.
 func (t *trainer) follow(ctx context.Context, seed uint64, stops []ending) (stopped []endedBy, err error) {
 	defer gomlx.Guard(&err, "training")
 	_, stopped, err = follow(ctx, fullGraph{t}, t.options, seed, stops, nil)
 	return stopped, err
 }
 
-// Program is a model compiled for one view, which trains trials one by one: on the whole graph ([trainer]) or in parts
-// (package batches).
+// trainable is a model compiled for one view, which trains trials one by one: on the whole graph (trainer) or in
+// batches (batchTrainer).
 type trainable interface {
 	// Begin resets all training state and returns the trial, with its history if a checkpoint exists.
 	Begin(seed uint64) (*Result, error)
@@ -61,9 +61,9 @@ type trainable interface {
 	Weights() ([]infer.Weight, error)
 	// Keep is called with the trial after each epoch.
 	Keep(trial *Result) error
-	// End is called when no more epochs follow.
+	// End is called after the last epoch.
 	End(trial *Result)
-	// Predict returns the class of every node of the whole graph under the trial's weights, -1 outside the test graph.
+	// Predict returns the class of every node of the whole graph under the trial's weights; -1 outside the test graph.
 	// PredictCached computes nodes outside the train graph from the cache: together, seeing one another, or apart, as
 	// if each arrived alone.
 	Predict(ctx context.Context, trial *Result) ([]int32, error)
@@ -74,7 +74,7 @@ type trainable interface {
 	Score(classes []int32) (stats.Metrics, error)
 }
 
-// trainBy returns one trial of a program, like train.
+// trainBy returns one trial of p, like Train.
 func trainBy(ctx context.Context, p trainable, o options, seed uint64,
 	report func(epoch int, e Epoch)) (*Result, error) {
 	begin := time.Now()
@@ -164,7 +164,7 @@ func (f *followed) goesOn() bool {
 	return done < f.options.MaxEpochs && f.left > 0 && (done == 0 || !diverged(f.trial.History))
 }
 
-// add records an epoch's metrics per view; weights is called if a rule finds them the best so far.
+// add records an epoch's metrics per view; it calls weights if the epoch is the best so far under any rule.
 func (f *followed) add(measured []Epoch, metrics []stats.Metrics, weights func() ([]infer.Weight, error)) (err error) {
 	f.trial.History = append(f.trial.History, measured[0])
 	if diverged(f.trial.History) {
@@ -287,7 +287,7 @@ func diverged(history []Epoch) bool {
 	return math.IsNaN(loss) || math.IsInf(loss, 0)
 }
 
-// fault returns why a trial gives no result and a remedy, or nil; best counts from 1 (0: none).
+// fault returns why a trial gives no result, and a remedy, or nil; best counts from 1 (0: none).
 func (o options) fault(history []Epoch, best int) error {
 	remedy := fmt.Sprintf("the learning rate %v may be too high, or the features too large", o.LearningRate)
 	switch {

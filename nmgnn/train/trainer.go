@@ -17,8 +17,8 @@ import (
 	"nodemask/nmgnn/internal/learn"
 )
 
-// Trainer is a model compiled for one view of a graph. It trains trials one by one; several trainers may run
-// concurrently on one backend.
+// trainer is a model compiled for one view of a graph. It trains trials one by one; several may run concurrently on one
+// backend.
 type trainer struct {
 	backend *backend.Backend
 	model   nmgnn.Model
@@ -33,15 +33,15 @@ type trainer struct {
 	rates       *kernels.Rates // drop rates of model and options, as compiled
 	train, test phaseData
 	validations []phaseData // the distinct ones of the view and options.Also
-	validatedBy []int       // index into validations, for the view and each of options.Also
+	validatedBy []int       // index into validations: the view's, then each of options.Also
 	epoch       *model.Exec
 	trainOnly   *model.Exec                   // without validation; nil until timed
 	timing      *learn.Draws                  // of timeEpochs
-	drawn       *learn.Draws                  // of the current or last trial
+	drawn       *learn.Draws                  // of the latest trial
 	represents  map[*nmgnn.Loaded]*model.Exec // all layers' outputs over a phase, compiled on demand
 	arrivals    map[bool]arrivals             // by together, made on demand
 	readings    *readingGraphs                // made on demand
-	trained     bool                          // the weights are no longer the first ones
+	trained     bool                          // the weights are no longer the initial ones
 	predictor   *predictor                    // shared; nil: the trainer predicts itself
 	start       learn.Start                   // initial values of the optimizer's variables
 
@@ -56,8 +56,8 @@ type phaseData struct {
 	targets *learn.Targets // of the nodes in the loss
 }
 
-// newTrainer returns m compiled for the view of a checked graph, or an error if the view lacks nodes to train, validate
-// or test on.
+// newTrainer returns m compiled for the view of a checked graph. It returns an error if the view has no nodes to train,
+// validate or test on.
 func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View,
 	o options) (_ *trainer, err error) {
 	if err := m.Check(); err != nil {
@@ -98,7 +98,7 @@ func (t *trainer) compile() error {
 	if t.epoch, err = t.compileStep(true); err != nil {
 		return err
 	}
-	// The optimizer's initial values, before it has run.
+	// The optimizer's initial values, before its first run.
 	t.start, err = learn.StartOf(t.store)
 	return err
 }
@@ -123,7 +123,7 @@ func (t *trainer) rows(phase datasets.Phase) datasets.Features {
 	return t.features.Select(phase.Nodes)
 }
 
-// load shares one copy among phases of the same graph.
+// load loads phases of the same graph once.
 func (t *trainer) load() error {
 	loaded := map[*csr.Graph]*nmgnn.Loaded{}
 	load := func(name string, phase datasets.Phase, gradients bool) (*nmgnn.Loaded, error) {
@@ -189,10 +189,10 @@ func validationsOf(view *datasets.View, also []*datasets.View) (phases []dataset
 	return phases, by
 }
 
-// withRoom is the capacity for other splits: this one has n entries, the whole graph all.
+// withRoom returns the capacity for other splits: this one has n entries, the whole graph all.
 func withRoom(n, all int) int { return min(n+n/5+256, all) }
 
-// forward is inference: no mask (except DropGNN's), dropout or gradients. seen is as in [nmgnn.Pass].
+// forward is inference: without mask (except DropGNN's), dropout or gradients. seen is as in [nmgnn.Pass].
 func (t *trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded, seen *Node) []*Node {
 	pass := nmgnn.Pass{Scope: scope.At(gomlx.ModelScope), Near: phase.Neighbours(false, nil),
 		Features: phase.Features(graph, false)}
@@ -224,7 +224,6 @@ func (t *trainer) compileStep(validate bool) (*model.Exec, error) {
 
 func last[T any](all []T) T { return all[len(all)-1] }
 
-// Close frees the compiled programs and the data on the device.
 func (t *trainer) Close() {
 	if t.epoch != nil { // nil in a predictor's trainer
 		t.epoch.Finalize()

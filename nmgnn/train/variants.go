@@ -35,8 +35,8 @@ func readingViews(g *datasets.Graph, split *datasets.Split, setting datasets.Set
 	return views, nil
 }
 
-// variants returns a trial's results: stopped by each of hyper.StopOns on each view (the trainer's and [options].Also),
-// in this order, with new nodes computed anew and, in the inductive setting, from the cache.
+// variants returns a trial's results: for each of hyper.StopOns on each view (the trainer's, then [options].Also), in
+// this order, with new nodes computed anew and, in the inductive setting, from the cache.
 func (t *trainer) variants(ctx context.Context, seed uint64) (results []*Result, err error) {
 	defer gomlx.Guard(&err, "training")
 	var stops []ending
@@ -91,7 +91,7 @@ func (t *trainer) variants(ctx context.Context, seed uint64) (results []*Result,
 	return results, nil
 }
 
-// readingGraphs predicts over several test graphs at once, each with all nodes of the whole graph; absent ones have no
+// readingGraphs predicts over several test graphs at once, each with all nodes of the whole graph; absent nodes have no
 // edges and are ignored.
 type readingGraphs struct {
 	exec   *model.Exec
@@ -198,10 +198,9 @@ func onAllNodes(phase datasets.Phase, nodes int) (*csr.Graph, error) {
 	return g, err
 }
 
-// Variants trains once, and returns what each way of stopping and testing that the paper leaves open would have given:
-// a result for each of [hyper.StopOns] and, in the inductive setting, of [datasets.AllArrivals], with test metrics also
-// from the cache, without weights and predictions. It ignores the experiment's own stopping, arrivals and measurements
-// after training.
+// Variants trains once and returns a result for each way of stopping and testing that the paper leaves open: each of
+// [hyper.StopOns] and, in the inductive setting, of [datasets.AllArrivals], with test metrics also from the cache,
+// without weights and predictions. It ignores the experiment's own stopping, arrivals and measurements after training.
 func (r *Runner) Variants(ctx context.Context, x Experiment, seed uint64) ([]*Result, error) {
 	x.Arrivals, x.Parameters.StopOn = datasets.AllEdges, hyper.StopOnLoss
 	if err := x.Check(); err != nil {
