@@ -25,13 +25,12 @@ func Build(p hyper.Parameters, classes int) Model {
 	return m
 }
 
-// layers are keyed by the names in [hyper.Models].
+// layers maps names in [hyper.Models] to constructors.
 var layers = map[string]maker{}
 
 // width is over all heads.
 type maker func(p hyper.Parameters, width, heads int) Layer
 
-// Each layer's file calls named with a name in [hyper.Models].
 func named(model string, layer maker) struct{} {
 	layers[model] = layer
 	return struct{}{}

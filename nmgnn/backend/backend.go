@@ -373,7 +373,6 @@ var pluginName = regexp.MustCompile(`^[a-z0-9_]+$`)
 // pin "", in the user's folders, allows any SHA-256.
 type pluginPlace struct{ folder, pin string }
 
-// The user's folders come first.
 func pluginPlaces(name string) []pluginPlace {
 	var places []pluginPlace
 	for _, folder := range filepath.SplitList(os.Getenv("PJRT_PLUGIN_LIBRARY_PATH")) {

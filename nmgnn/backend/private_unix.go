@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// private returns an error unless only this user owns and can write to a file or folder.
+// private returns an error unless only this user can write to a file or folder.
 func private(info fs.FileInfo) error {
 	if info.Mode()&fs.ModeSymlink != 0 {
 		return errors.New("it is a link")

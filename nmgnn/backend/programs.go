@@ -62,7 +62,7 @@ func writable(folder string) bool {
 	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
 }
 
-// features returns the CPU's name and instructions, for which XLA compiles.
+// features returns the CPU's name and instructions, on which XLA's code depends.
 func features() string {
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

@@ -56,7 +56,6 @@ func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 	return n.Linked, nil
 }
 
-// ascends checks that nodes ascend within [0, end).
 func ascends(nodes []int32, end int) error {
 	for i, u := range nodes {
 		switch {

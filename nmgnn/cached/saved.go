@@ -87,7 +87,6 @@ func (m *Model) layers() int {
 	return m.Settings.Layers
 }
 
-// scope prefixes all weights' paths.
 const scope = "/" + gomlx.ModelScope + "/"
 
 // tensorName maps /model/layer0/linear0/weights to layer0.linear0.weights.
@@ -99,7 +98,6 @@ func tensorName(path string) (string, error) {
 	return name, nil
 }
 
-// weightPath inverts tensorName.
 func weightPath(name string) string { return scope + strings.ReplaceAll(name, ".", "/") }
 
 // Save writes the model atomically to a safetensors file (docs/FORMATS.md). A model that [LoadModel] would refuse
@@ -314,7 +312,6 @@ func decodeMetadata(file *safetensors.File, path, key string, into any) error {
 	return nil
 }
 
-// check checks that the model can be built, has weights and predicts in one run.
 func (m *Model) check() error {
 	switch {
 	case m == nil:

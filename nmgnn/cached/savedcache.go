@@ -66,7 +66,6 @@ func (c *Cache) put(file *safetensors.Builder, prefix string, m *Model) error {
 	return nil
 }
 
-// hiddenName is the tensor name of h̃^(i+1).
 func hiddenName(i int) string { return fmt.Sprintf("hidden%d", i+1) }
 
 // LoadCache returns the model's cache, saved by [Cache.Save] or [Model.SaveWith]. Where files can be mapped, features
@@ -199,7 +198,6 @@ func (c *Cache) checkDegrees() error {
 	return nil
 }
 
-// fits checks sizes against the model and the cache's nodes.
 func (c *Cache) fits(m *Model) error {
 	if c.Features.Width != m.Features || len(c.Hidden) != m.layers()-1 {
 		return fmt.Errorf("a cache of %d features and %d hidden layers for a model with %d and %d", c.Features.Width,

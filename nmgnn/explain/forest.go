@@ -48,7 +48,6 @@ func (f *forest) clear() {
 	}
 }
 
-// add returns the number of a forest node, adding it if new.
 func (f *forest) add(i, row int32, masked bool, children []int32) int32 {
 	slices.Sort(children) // rows of a graph ascend
 	key := ""

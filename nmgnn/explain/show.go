@@ -52,7 +52,6 @@ func (v View) names() []string {
 	return nil
 }
 
-// path returns the walk from the root to a tree node.
 func (v View) path(i int32) string {
 	var names []string
 	for _, base := range v.Tree.Walk(i) {

@@ -292,7 +292,6 @@ func (u *unfolder) attend(own []float64) {
 
 func leaky(x float64) float64 { return max(x, 0.2*x) }
 
-// scoreGAT returns W·h_u and e_vu per head.
 func (u *unfolder) scoreGAT(h, own []float64) (values, scores []float64) {
 	source, target := u.weight("source"), u.weight("target").Values
 	values, ofOwn := u.times(h, "weights"), u.times(own, "weights")
@@ -307,7 +306,6 @@ func (u *unfolder) scoreGAT(h, own []float64) (values, scores []float64) {
 	return values, scores
 }
 
-// scoreGATv2 returns s_u and e_vu per head.
 func (u *unfolder) scoreGATv2(h, own []float64) (values, scores []float64) {
 	a := u.weight("attention")
 	sourceBiases, targetBiases := u.weight("source_biases").Values, u.weight("target_biases").Values

@@ -102,7 +102,6 @@ func (g *Graph) check(edges *csr.Graph, x datasets.Features) error {
 	return nil
 }
 
-// join makes one graph of several.
 func join(graphs []*csr.Graph) (edges *csr.Graph, ends []int64, err error) {
 	offsets, indices, ends := []int64{0}, []int32{}, []int64{0}
 	for i, g := range graphs {
@@ -169,7 +168,6 @@ func (g *Graph) Replace(x datasets.Features, graphs ...*csr.Graph) error {
 	return nil
 }
 
-// padded returns the graph and its features with spare nodes.
 func (g *Graph) padded() (*csr.Graph, datasets.Features) {
 	x, spare := g.x, g.nodes-g.edges.NumNodes()
 	x.Rows = g.nodes

@@ -99,7 +99,6 @@ func (r RegulariserName) IsRetired() bool {
 // Presets returns the names of presets.
 func Presets() []string { return []string{standard, "gat", "paper"} }
 
-// standard is the default preset.
 const standard = "standard"
 
 // Preset returns a preset's parameters, or an error for an unknown name. "standard" is one reading of GIN-0, chosen by

@@ -122,12 +122,10 @@ func (b *builder) times(h value, name string, out int) value {
 	return value{b.add("MatMul", []string{h.name, b.matrix(name, h.width, out)}), out}
 }
 
-// plus adds a weight [1, width] to each row.
 func (b *builder) plus(h value, name string) value {
 	return b.elementwise("Add", h, b.matrix(name, 1, h.width))
 }
 
-// filled returns a constant [nodes, width].
 func (b *builder) filled(x float32, width int) value {
 	nodes := b.add("Shape", []string{inputFeatures}, integer("end", 1))
 	shape := b.add("Concat", []string{nodes, b.ints(int64(width))}, integer("axis", 0))
@@ -147,10 +145,8 @@ func (b *builder) edges() {
 	b.targets = b.add("Unsqueeze", []string{b.target, b.ints(1)})
 }
 
-// sources returns h_u per edge: [edges, width].
 func (b *builder) sources(h value) value { return b.gather(h, b.source) }
 
-// atTargets returns h_v per edge: [edges, width].
 func (b *builder) atTargets(h value) value { return b.gather(h, b.target) }
 
 func (b *builder) gather(h value, index string) value {
@@ -171,7 +167,6 @@ func (b *builder) scatter(reduction string, first, edges value) value {
 		text("reduction", reduction)), first.width}
 }
 
-// degree returns |N_v|, or |v ∪ N_v|: [nodes, 1].
 func (b *builder) degree(withSelf bool) value {
 	if d, ok := b.degrees[withSelf]; ok {
 		return d

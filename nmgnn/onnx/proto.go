@@ -48,7 +48,6 @@ func (m message) bytes(field protowire.Number, content message) message {
 	return protowire.AppendBytes(protowire.AppendTag(m, field, protowire.BytesType), content)
 }
 
-// node is a NodeProto with one output.
 type node struct {
 	inputs       []string
 	output, name string

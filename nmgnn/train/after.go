@@ -19,7 +19,6 @@ import (
 
 var errUntrained = errors.New("nothing was trained yet: expected Train or its siblings before")
 
-// represent returns [nmgnn.Model.Forward]'s results on a phase.
 func (t *trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error) {
 	if !t.trained {
 		return nil, errUntrained

@@ -15,7 +15,7 @@ type shape struct {
 	filler bool
 }
 
-// batch holds some nodes, their neighbours (halo), and the edges into the nodes.
+// batch holds own nodes, their neighbours (halo), and the edges into own nodes.
 type batch struct {
 	own, halo []int32    // nodes of the graph; ascending
 	edges     *csr.Graph // rows of own nodes, then empty rows of halo

@@ -63,7 +63,6 @@ func (t *batchTrainer) sources() []*rand.PCG {
 	return []*rand.PCG{t.draws.Masks, t.draws.Keys, t.draws.Order}
 }
 
-// own makes and locks the folder of checkpoints.
 func (t *batchTrainer) own() (free func(), err error) {
 	if err := os.MkdirAll(t.options.Checkpoint, 0o755); err != nil {
 		return nil, err
@@ -268,7 +267,6 @@ func (t *batchTrainer) cacheSize(layer int) int {
 	return t.train.phase.Edges.NumNodes() * t.train.rows[layer].Shape().Dimensions[1]
 }
 
-// checkCaches checks that the checkpoint's caches exist with the right size.
 func (t *batchTrainer) checkCaches(seed uint64) error {
 	for _, i := range t.readers {
 		path, want := filepath.Join(t.cacheFolder(), t.cacheName(seed, t.current, i)), 4*int64(t.cacheSize(i))

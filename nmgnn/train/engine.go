@@ -132,10 +132,8 @@ func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradi
 	return e, nil
 }
 
-// whole reports whether the graph is one batch.
 func (e *engine) whole() bool { return len(e.clusters) == 1 }
 
-// hasHalo reports whether batches read nodes outside them.
 func (e *engine) hasHalo() bool { return e.shape.nodes > e.shape.own }
 
 func (e *engine) gather(b batch) datasets.Features {

@@ -123,7 +123,6 @@ func (e *engine) sweep(ctx context.Context, i int, take func(cluster int, b batc
 	return nil
 }
 
-// represent computes h^(1)…h^(k-1) of all nodes into hidden.
 func (e *engine) represent(ctx context.Context) error {
 	for i := range len(e.model.Layers) - 1 {
 		err := e.sweep(ctx, i, func(_ int, b batch, outputs []*tensors.Tensor) error {

@@ -169,7 +169,6 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 // oneTrial runs one trial and calls report, never nil, after each epoch.
 type oneTrial = func(seed uint64, report func(epoch int, e Epoch)) (*Result, error)
 
-// runBy is [Experiment.Run], sequentially, with a given function per trial.
 func (x Experiment) runBy(ctx context.Context, seeds []uint64, o RunOptions, trial oneTrial) ([]*Result, error) {
 	results := make([]*Result, len(seeds))
 	run := x.trials(seeds, results, o)
@@ -256,7 +255,6 @@ func (x Experiment) score(r *Result) float64 {
 	return r.History[r.BestEpoch-1].ValidationLoss
 }
 
-// forget frees what only a saved model needs.
 func (r *Result) forget() { r.Weights, r.Predictions, r.Cache, r.Split = nil, nil, nil, nil }
 
 // complete adds the split and x's cache measurements to a trial.

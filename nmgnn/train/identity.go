@@ -48,7 +48,6 @@ func identify(b *backend.Backend, x Experiment, split *datasets.Split, o Batches
 	return string(text), err
 }
 
-// contentOf hashes a graph. release may be nil.
 func contentOf(g *datasets.Graph, release func()) identity {
 	sum := func(put func(h hash.Hash)) string {
 		h := sha256.New()

@@ -194,7 +194,6 @@ func (r *Runner) divide(x Experiment, readings bool) (split *datasets.Split, vie
 	return split, []*datasets.View{view}, err
 }
 
-// turnTo switches a kept trainer to the view, or makes one.
 func (r *Runner) turnTo(x Experiment, view *datasets.View, o options, readings bool) error {
 	of := programOf(x, readings)
 	if i := r.find(of); i >= 0 {

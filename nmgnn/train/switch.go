@@ -74,7 +74,6 @@ func (t *trainer) switchTo(view *datasets.View, o options) error {
 	return switched(err)
 }
 
-// switched turns kernels.ErrNoFit into errOtherProgram.
 func switched(err error) error {
 	if errors.Is(err, kernels.ErrNoFit) {
 		return fmt.Errorf("%w: %w", errOtherProgram, err)

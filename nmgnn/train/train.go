@@ -202,7 +202,6 @@ func (f *followed) end() ([]endedBy, error) {
 	return f.stopped, nil
 }
 
-// fullGraph implements [trainable].
 type fullGraph struct{ *trainer }
 
 func (t fullGraph) Begin(seed uint64) (*Result, error) {

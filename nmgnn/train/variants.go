@@ -183,7 +183,6 @@ func (r *readingGraphs) predict(store *model.Store, weights []infer.Weight) ([][
 	return classes, nil
 }
 
-// onAllNodes renumbers a phase's graph as the whole graph.
 func onAllNodes(phase datasets.Phase, nodes int) (*csr.Graph, error) {
 	if len(phase.Nodes) == nodes {
 		return phase.Edges, nil

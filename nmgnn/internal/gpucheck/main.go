@@ -141,7 +141,6 @@ func (c *check) toolkit(folder string) (string, error) {
 		os.WriteFile(filepath.Join(cuda, "bin", "ptxas"), []byte(script), 0o755))
 }
 
-// limits are keyed by program and GPU.
 type limits map[string]limit
 
 type limit struct{ kernels, peakMB int }

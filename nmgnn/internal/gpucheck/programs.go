@@ -78,7 +78,6 @@ func (w *writer) logged(f func() error) ([]byte, error) {
 	return bytes.Clone(longest), err
 }
 
-// program returns the program of an epoch with validation, or of one pass.
 func (w *writer) program(model string, epoch bool, g *datasets.Graph) ([]byte, error) {
 	p, m, err := built(model, g)
 	if err != nil {

@@ -112,7 +112,6 @@ func (p *parts) DropEntries(s Stream, x *Node, heads int, rate float64) *Node {
 	return Mul(x, keep)
 }
 
-// position returns a variable that numbers the entries row by row.
 func (p *parts) position() *model.Variable {
 	return p.Ints("position", 0, func(m csr.Matrix) []int32 {
 		number := make([]int32, m.NumEntries())

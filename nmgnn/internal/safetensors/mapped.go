@@ -92,7 +92,6 @@ func (a *Array[T]) Release() {
 	}
 }
 
-// numbers copied before releasing memory
 const atOnce = 1 << 22
 
 // Copy copies numbers to the array's start, few in memory at once. release (may be nil) frees from's memory.

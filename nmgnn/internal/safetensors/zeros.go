@@ -4,7 +4,6 @@ package safetensors
 
 import "os"
 
-// zeros extends the file by zeros.
 func zeros(f *os.File, size int64) error {
 	info, err := f.Stat()
 	if err != nil {

@@ -260,7 +260,6 @@ func (o Options) pipeline(ctx context.Context, step string, build func(s beam.Sc
 // begunFile marks a step's folder, so that claim empties no other folder.
 const begunFile = "begun"
 
-// claim makes a step's folder, or empties that of an aborted run.
 func claim(folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err

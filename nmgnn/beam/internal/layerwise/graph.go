@@ -52,7 +52,6 @@ type dealer struct {
 // spilled bounds the numbers and ids that a dealer holds.
 const spilled = 1 << 20
 
-// parcel makes room for grows more numbers and ids.
 func (d *dealer) parcel(id string, grows int) (*parcel, error) {
 	if d.size += grows; d.size > spilled {
 		if err := d.spill(); err != nil {
@@ -130,7 +129,6 @@ func (d *dealer) nodes(ctx context.Context, path string) error {
 	})
 }
 
-// edges distributes edges in both directions, self-loops once.
 func (d *dealer) edges(ctx context.Context, path string) error {
 	put := func(a, b string) error {
 		p, err := d.parcel(a, 2)

@@ -129,7 +129,6 @@ func (r *run) gather(layer int, refs []int64) (x datasets.Features, degrees []fl
 	return x, degrees, nil
 }
 
-// readOut returns logits from features and all layers' outputs.
 func (r *run) readOut(x datasets.Features, layers []datasets.Features) (infer.Representation, error) {
 	m := r.model.Network()
 	alone := &csr.Graph{Offsets: make([]int64, x.Rows+1)}
@@ -143,7 +142,6 @@ func (r *run) readOut(x datasets.Features, layers []datasets.Features) (infer.Re
 	})
 }
 
-// program runs part of the model with the given degrees.
 func (r *run) program(edges *csr.Graph, x datasets.Features, degrees []float32, do func(p nmgnn.Pass) *Node) (
 	_ infer.Representation, err error) {
 	defer gomlx.Guard(&err, "computing a shard")

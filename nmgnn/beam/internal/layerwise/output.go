@@ -23,7 +23,6 @@ type Output struct {
 	Layer int
 }
 
-// path returns names like nodes-00003-of-00008.csv.
 func (o Output) path(shard, shards int) string {
 	return filepath.Join(o.Folder, fmt.Sprintf("nodes-%05d-of-%05d.csv", shard, shards))
 }

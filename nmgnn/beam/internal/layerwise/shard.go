@@ -73,7 +73,6 @@ const (
 	sentKind    = "sent"    // [][]byte, input read for each shard
 )
 
-// file returns names like rows-00003-of-00008.shard.
 func (r *run) file(kind string, shard int) string {
 	return fmt.Sprintf("%s-%05d-of-%05d.shard", kind, shard, r.Shards)
 }
@@ -83,7 +82,6 @@ func (r *run) path(step, file string) string { return filepath.Join(r.Work, step
 // of returns a file's header, which reveals one file copied over another.
 func (r *run) of(step, file string) string { return r.Key + " " + step + " " + file }
 
-// write writes a header, a value and a checksum atomically.
 func (r *run) write(step, file string, value any) error {
 	path := r.path(step, file)
 	err := wholefile.Write(path, 0o644, func(w io.Writer) error {
@@ -101,7 +99,7 @@ func (r *run) write(step, file string, value any) error {
 	return nil
 }
 
-// read reads a file of write; into nil only checks it.
+// A nil into only checks the file.
 func (r *run) read(step, file string, into any) error {
 	path := r.path(step, file)
 	raw, err := os.ReadFile(path)
@@ -165,7 +163,6 @@ func (r *run) rows(layer, shard int) (x datasets.Features, err error) {
 	return datasets.Features{Rows: h.Rows, Width: h.Width, Dense: h.Values}, nil
 }
 
-// degrees returns |N_v| for a shard or the cache.
 func (r *run) degrees(shard int) (all []int32, err error) {
 	if shard < r.Shards {
 		return all, r.read(graphStep, r.file(degreesKind, shard), &all)

@@ -45,7 +45,6 @@ type dotArgs struct {
 	columns, inner int
 }
 
-// upTo returns 0, 1, …: the rows of a panel.
 var upTo = sync.OnceValue(func() []int32 {
 	all := make([]int32, dotPanel)
 	for i := range all {

@@ -165,7 +165,6 @@ func findGo(backend, node reflect.Type) (*goInsides, error) {
 	return t, checkMethod(execute, in, []reflect.Type{buffers, failed})
 }
 
-// callOf returns the calling Node, given its results.
 func (t *goInsides) callOf(results []compute.Value) (call reflect.Value, err error) {
 	for i, result := range results {
 		v := reflect.ValueOf(result)

@@ -280,14 +280,14 @@ func (a *eluArgs) chunks(from, to int) {
 	}
 }
 
-// hash is "lowbias32" (loops.h).
+// See loops.h.
 func hash(x uint32) uint32 {
 	x = (x ^ x>>16) * 0x7feb352d
 	x = (x ^ x>>15) * 0x846ca68b
 	return x ^ x>>16
 }
 
-// forRows calls run for blocks of rows, on all cores if there are many numbers.
+// forRows uses all cores if there are many numbers.
 func forRows(rows, numbers int, run func(from, to int)) {
 	workers := min(runtime.GOMAXPROCS(0), rows)
 	if workers < 2 || numbers < 20000 {

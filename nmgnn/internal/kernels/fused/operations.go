@@ -335,7 +335,6 @@ func (t *goInsides) transpose(node unsafe.Pointer, inputs []unsafe.Pointer) (fil
 	}, nil
 }
 
-// says returns a field of a node's data, by name.
 func (t *goInsides) says(node unsafe.Pointer, name string, kind reflect.Kind) (f reflect.Value, ok bool) {
 	is := reflect.ValueOf(*(*any)(unsafe.Add(node, t.data)))
 	if is.Kind() != reflect.Pointer || is.Elem().Kind() != reflect.Struct {
