@@ -19,11 +19,11 @@ const (
 //
 //	y = γ·(h - mean) / √(variance + 10⁻⁵) + β
 //
-// In training, mean and variance (divided by n) are over all n rows, masked nodes included, and running statistics move
-// by a tenth towards them (with the variance divided by max(n-1, 1)). Running statistics start at 0 and 1, are saved
-// with the model and used outside training, where nothing is masked and sums over neighbours are greater;
-// [Mask].Rescale keeps their expectation. γ (first 1) and β (first 0) are trained. After [Loaded].SetOwn only a batch's
-// own rows count.
+// Training uses mean and variance (divided by n) over all n rows, masked nodes included, and moves the running
+// statistics a tenth towards them (variance divided by max(n-1, 1)). Running statistics, first 0 and 1, are saved with
+// the model and used outside training. Nothing is masked there, so sums over neighbours are greater; [Mask].Rescale
+// keeps their expectation. γ (first 1) and β (first 0) are trained. After [Loaded].SetOwn only a batch's own rows
+// count.
 func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	g, width := h.Graph(), h.Shape().Dimensions[1]
 	gamma, beta := gomlx.Make(scope, g, "gamma", 1, 0, 1, width).NodeValue(g), ZeroWeights(scope, g, "beta", 1, width)

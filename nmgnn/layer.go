@@ -12,8 +12,8 @@ import (
 // Layer is one update of all nodes: h^(k-1) → h^(k).
 type Layer interface {
 	// Forward adds the layer to a computation: h [nodes, in] → [nodes, out]. It makes weights in scope with [Weights],
-	// [GlorotWeights], [ZeroWeights] or VariableWithValue; a repeated name is the same variable. mask [nodes, 1] is δ,
-	// nil if inactive: it multiplies a node's contribution to others, and to itself only if the equation says so.
+	// [GlorotWeights], [ZeroWeights] or VariableWithValue; a repeated name is the same variable. mask [nodes, 1] is δ
+	// (nil: inactive): it multiplies a node's contribution to others, and to itself only if the equation says so.
 	// Layers never draw masks.
 	Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node
 }

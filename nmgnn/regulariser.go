@@ -4,9 +4,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Regulariser changes the model or graph in every training epoch; only [DropGNN] also acts outside training. The
-// alternatives to node masking ([Mask]), which silences a node towards all neighbours in all layers for an epoch,
-// without rescaling:
+// Regulariser changes the training pass in every epoch; only [DropGNN] also acts outside training. Node masking
+// ([Mask]) silences a node towards all neighbours in all layers for an epoch, without rescaling. The alternatives:
 //
 //   - [DropEdge] removes edges: a node may still reach some neighbours. Degrees and attention use the remaining edges.
 //   - [DropGNN] masks nodes outside training too.

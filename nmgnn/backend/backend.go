@@ -55,8 +55,7 @@ func (b *Backend) Finalize() {
 func (b *Backend) IsFinalized() bool { return b == nil || b.Backend == nil || b.Backend.IsFinalized() }
 
 // KeepMemory makes glibc keep memory that XLA on a CPU frees every epoch, process-wide, unless MALLOC_TRIM_THRESHOLD_,
-// MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES is set. It nearly halves an epoch of GAT on PubMed. Other backends ignore
-// it.
+// MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES is set. It nearly halves an epoch of GAT on PubMed.
 func (b *Backend) KeepMemory() {
 	if b.ID == onCPU {
 		fused.KeepMemory()
@@ -184,15 +183,15 @@ func IDs() []string { return []string{onGPU, onCPU, pure} }
 // Open opens the backend id: one of [IDs], or "xla:" and the absolute path of a PJRT plugin. "" means $GOMLX_BACKEND
 // or, if empty, the fastest that starts. Errors are [*Error].
 //
-// It searches plugins in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH, then in .nodemask/ of the clone that the
-// program is installed in or was built from, then where GoMLX installs them. Outside $PJRT_PLUGIN_LIBRARY_PATH a plugin
-// must have the SHA-256 known here. The working directory does not matter; nothing is downloaded.
+// It looks for plugins in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH; then, with a known SHA-256 only, in
+// .nodemask/ of the program's clone and where GoMLX installs them. It ignores the working directory and downloads
+// nothing.
 //
-// XLA's CPU programs are kept on disk, up to 200 MB, in .nodemask/programs of the clone or in the user's cache;
-// $NODEMASK_PROGRAMS sets another folder or "off".
+// XLA's CPU programs are kept, up to 200 MB, in .nodemask/programs of the clone or the user's cache; $NODEMASK_PROGRAMS
+// sets another folder or "off".
 //
 // The first XLA on a CPU sets PJRT_NPROC and XLA_FLAGS process-wide, unless you have. Other users of GoMLX's pure-Go
-// backend keep its operations ([fused.Hasten]). For the allocator see [Backend.KeepMemory].
+// backend keep its operations ([fused.Hasten]).
 func Open(id string) (*Backend, error) {
 	if id == "" {
 		id = os.Getenv(compute.ConfigEnvVar)
@@ -315,8 +314,8 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	return opened, nil
 }
 
-// ForJobs returns a function that each job (a goroutine) calls first to open its backend. On a CPU each XLA job gets a
-// client bound to one core: two threads that share a core are slower than one.
+// ForJobs returns a function that each job, a goroutine, calls first to open its backend. XLA on a CPU gets one core
+// per job: two threads that share a core are slower than one.
 func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 	if err := gomlx.CheckOpen(b); err != nil {
 		return nil, err

@@ -31,9 +31,8 @@ var (
 	loaded, compiled atomic.Int64
 )
 
-// hookPrograms makes a loaded plugin load programs from a folder and save new ones there, for all its clients in this
-// process. context is what programs depend on besides text and options: plugin, XLA's environment, CPU. On error
-// programs are compiled each time.
+// hookPrograms makes a loaded plugin's clients load and save programs in a folder. context is what programs depend on
+// besides text and options: plugin, XLA's environment, CPU. On error programs are compiled each time.
 func hookPrograms(plugin string, folder *programFolder, context []byte) error {
 	install.Lock()
 	defer install.Unlock()

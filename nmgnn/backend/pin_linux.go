@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onOneCore binds the calling goroutine for good to a core chosen by job. XLA sizes its thread pool by the opening
-// thread's cores, and the pool inherits them, so jobs that then open backends do not compete.
+// onOneCore binds the calling goroutine for good to a core chosen by job. XLA's thread pool inherits the opening
+// thread's cores, so jobs that then open backends do not compete.
 func onOneCore(job int) error {
 	var allowed, one unix.CPUSet
 	// Never unlocked: the thread ends with the goroutine.

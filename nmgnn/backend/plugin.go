@@ -19,7 +19,7 @@ import (
 // Every PJRT plugin exports this function.
 const pluginFunction = "GetPjrtApi"
 
-// setUp lists the plugins that set-up installs: the folder in .nodemask/, the folder in Python's packages (if pip may
+// setUp lists plugins that set-up installs: the folder in .nodemask/, the folder in Python's packages (if pip may
 // install it), and the SHA-256 in the wheel pinned by scripts/pjrt-NAME.requirements.txt.
 var setUp = map[string]struct{ folder, wheel, sum string }{
 	"cpu":  {"pjrt", "lammps_jax_pjrt_cpu", "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2"},

@@ -24,15 +24,15 @@ const (
 	defaultMax = 200 << 20 // bytes of a folder
 )
 
-// programFolder holds compiled programs as files named by the SHA-256 of all they depend on. They are native code: only
-// this user may write to the folder, and each file is checked before loading.
+// programFolder holds programs as files named by the SHA-256 of all they depend on. They are native code: only this
+// user may write there, and each file is checked before loading.
 type programFolder struct {
 	path string
 	max  int64 // bytes; above it, least recently used files are removed
 }
 
-// openProgramFolder returns the folder at an absolute path, made with mode 0700 if missing. It returns an error for a
-// link, another user's folder, or one that others may write to.
+// openProgramFolder opens the folder at an absolute path, or makes it with mode 0700. Links and folders of or writable
+// by others are errors.
 func openProgramFolder(path string) (*programFolder, error) {
 	if !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("%s: expected an absolute path", path)

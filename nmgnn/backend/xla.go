@@ -86,9 +86,9 @@ func adoptXLA(b compute.Backend) (plugin, platform string, err error) {
 }
 
 // holdThreads and holdSums make XLA compute the same digits on every CPU, by environment variables that the first
-// client reads at start. Each sets them once, unless the user has.
+// client reads at start. Each acts once, and keeps what the user has set.
 var (
-	// By the number of threads Eigen splits sums over nodes in weights' gradients.
+	// Eigen splits sums over nodes, in weights' gradients, by the number of threads.
 	holdThreads = sync.OnceValue(func() error {
 		const threads = "PJRT_NPROC"
 		if os.Getenv(threads) != "" {
@@ -97,9 +97,9 @@ var (
 		return os.Setenv(threads, "2") // visible in C
 	})
 	// XLA's defaults depend on the CPU. Eigen's order of sums depends on instruction set, caches and threads; YNN's
-	// does not. Loops split among cores round differently from whole ones. On narrow rows the instruction set decides
-	// whether a·b+c is rounded once or twice, and 1/√x starts from tables that differ by CPU maker. Unknown plugins
-	// crash on these flags, so only known ones get them. held is "" if the user's settings differ.
+	// does not. Loops split among cores round differently. On narrow rows the instruction set decides whether a·b+c is
+	// rounded once or twice, and 1/√x starts from tables that differ by CPU maker. Unknown plugins crash on these
+	// flags, so only known ones get them. held is "" if the user's settings differ.
 	holdSums = sync.OnceValues(func() (held string, err error) {
 		if held, err = digits.Asked(); err != nil {
 			return "", err

@@ -1,12 +1,11 @@
-// Package cached predicts nodes that arrive after training from cached representations of the train nodes (section 4,
-// eq. 4): a new node reads its train neighbours' representations on the train graph. New nodes that arrive together
-// also see one another:
+// Package cached predicts new nodes from cached representations of the train nodes (section 4, eq. 4): a new node reads
+// its train neighbours' representations on the train graph. New nodes that arrive together also see one another:
 //
 //	ĥ_v^(k) = f( ĥ_v^(k-1), g({ h̃_u^(k-1) : u ∈ N_v in the train graph }
 //		∪ { ĥ_w^(k-1) : w ∈ N_v that arrives with v }) )
 //
-// ĥ^(0) and h̃^(0) are the features. Train nodes never see new ones, so their |N_u| is that of the train graph; a new
-// node counts both kinds of neighbours. For a single arrival this is eq. 4. The paper does not discuss edges among new
+// ĥ^(0) and h̃^(0) are the features. Train nodes never see new ones, and |N_u| is that of the train graph; a new node
+// counts both kinds of neighbours. For a single arrival this is eq. 4. The paper does not discuss edges among new
 // nodes; predicting apart omits them.
 package cached
 

@@ -27,9 +27,9 @@ import (
 // neighbour's features and one row per hidden layer, however large the graph.
 //
 // A batch is a small graph of new nodes and their train neighbours. Nodes linked through new nodes share a batch, so
-// predictions do not depend on batching. Shapes are rounded up to powers of two, to compile few programs.
+// batching does not change predictions. Shapes are rounded up to powers of two, to compile few programs.
 //
-// It is safe for concurrent use, but computes one batch at a time. Close it before the cache.
+// Concurrent use is safe, but batches run one by one. Close it before the cache.
 type Predictor struct {
 	backend *backend.Backend
 	saved   *Model
@@ -90,8 +90,8 @@ func (p *Predictor) Known(id []byte) (int32, bool) {
 }
 
 // Predict calls emit for each newcomer, in order. Newcomers see one another along their edges, unless
-// [datasets.Newcomers.Apart]. It returns the context's or emit's error, or an error that names the invalid newcomer
-// (see [datasets.Newcomers]) or reports that the predictor, its backend or its cache is closed.
+// [datasets.Newcomers.Apart]. It returns the context's or emit's error, or an error for an invalid newcomer or a closed
+// predictor, backend or cache.
 func (p *Predictor) Predict(ctx context.Context, n *datasets.Newcomers, emit func(Prediction) error) (err error) {
 	defer gomlx.Guard(&err, "predicting")
 	return safetensors.Guard(p.cache.path, func() error { return p.predict(ctx, n, emit) })

@@ -100,8 +100,8 @@ func tensorName(path string) (string, error) {
 
 func weightPath(name string) string { return scope + strings.ReplaceAll(name, ".", "/") }
 
-// Save writes the model atomically to a safetensors file (docs/FORMATS.md). A model that [LoadModel] would refuse
-// (without weights, with invalid settings, or with DropGNN) is an error, and an existing file stays.
+// Save writes the model atomically to a safetensors file (docs/FORMATS.md). For a model that [LoadModel] would refuse
+// it returns an error and keeps an existing file.
 func (m *Model) Save(path string) error { return m.builder().WriteFile(path) }
 
 // SaveWith writes the model and its cache into one file, for [LoadModel] and [LoadCache].
@@ -113,10 +113,9 @@ func (m *Model) SaveWith(path string, c *Cache) error {
 	return file.WriteFile(path)
 }
 
-// SaveBoth saves a model and its cache in two files. Both are fully written before either is renamed, so an error
-// leaves the old pair or the new one. If the program is killed between the renames, [LoadCache] finds the old cache
-// under a third name (without hard links neither pair survives). A nil argument is an error: set Keep in the
-// experiment.
+// SaveBoth saves a model and its cache in two files, fully written before either is renamed, so an error leaves the old
+// pair or the new one. If the program is killed between the renames, [LoadCache] finds the old cache under a third name
+// (without hard links neither pair survives). A nil argument is an error: set Keep in the experiment.
 func (m *Model) SaveBoth(modelPath string, c *Cache, cachePath string) error {
 	// If this rename fails the old cache stays: each model still has its cache.
 	if err := m.builder().WriteFileAfter(modelPath, func() error {
@@ -189,10 +188,10 @@ func (m *Model) builder() *safetensors.Builder {
 	return file
 }
 
-// LoadModel returns a model saved by [Model.Save] or [Model.SaveWith]. Its error names the file. It refuses wrong
-// checksums, a wrong fingerprint, invalid settings or ones that need several runs ([hyper.Parameters.CheckOneRun]),
-// missing features, classes or weights, weights not finite or unnamed, and custom models (use [LoadOwn]). Only running
-// the model checks that all weights exist with the right shapes.
+// LoadModel returns a model saved by [Model.Save] or [Model.SaveWith]. It returns an error, with the file's name, for
+// wrong checksums or fingerprint, invalid settings or ones that need several runs ([hyper.Parameters.CheckOneRun]),
+// missing features, classes or weights, invalid weights, and custom models (use [LoadOwn]). Only running the model
+// checks that all weights exist with the right shapes.
 func LoadModel(path string) (m *Model, err error) { return load(path, nil) }
 
 // LoadOwn is [LoadModel] for a custom model. The file has no layers: own must be the model that was trained.

@@ -68,14 +68,13 @@ func (c *Cache) put(file *safetensors.Builder, prefix string, m *Model) error {
 
 func hiddenName(i int) string { return fmt.Sprintf("hidden%d", i+1) }
 
-// LoadCache returns the model's cache, saved by [Cache.Save] or [Model.SaveWith]. Where files can be mapped, features
-// and representations stay on disk, so a cache may exceed memory; ids take some 80 bytes per node, with a predictor's
-// index.
+// LoadCache returns the model's cache, saved by [Cache.Save] or [Model.SaveWith]. If files can be mapped, features and
+// representations stay on disk, so a cache may exceed memory; ids take some 80 bytes per node.
 //
 // It reads the file once to verify checksums and finite numbers, and small or sparse tensors again for negative degrees
 // and columns out of range: about 0.9 s of one core per gigabyte, or disk time.
 //
-// Do not modify the file in place while using the cache; saving over it is safe. Close the cache after use.
+// While using the cache do not modify the file in place; saving over it is safe. Close the cache after use.
 //
 // If a killed [Model.SaveBoth] left another model's cache at path, it returns m's old one.
 func LoadCache(path string, m *Model) (*Cache, error) {

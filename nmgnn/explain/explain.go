@@ -1,8 +1,8 @@
 // Package explain attributes a node's logit to the branches of its aggregation tree and to its features.
 //
-// A tree node is a path from the root, so a graph node reached twice has two shares. Branches are measured by masking
-// as in training: the parent does not receive a masked tree node, and nothing is rescaled. The unmasked tree gives the
-// graph's logits (theorem 1), so no surrogate model is needed.
+// A tree node is a path from the root, so a graph node reached twice has two shares. Branches are masked as in
+// training: the parent does not receive a masked tree node, and nothing is rescaled. The unmasked tree gives the
+// graph's logits (theorem 1): no surrogate model is needed.
 package explain
 
 import (
@@ -27,7 +27,7 @@ type Options struct {
 	// Class to explain; nil: the predicted one.
 	Class *int
 	// Masks limits the masks for the shares; 0: 16,384; at most 2²⁴. If all distinct masks fit, shares are exact; else
-	// they are estimated from at least 16 random orders of the branches, with one mask per branch and order.
+	// they are estimated from at least 16 random orders of the branches, a mask per branch and order.
 	Masks int
 	// Seed of the random orders.
 	Seed uint64
@@ -64,8 +64,8 @@ func (e *Explanation) Logit() float64 { return float64(e.Logits[e.Class]) }
 
 // Branch holds the contribution of a tree node (a path from the root) to the logit.
 type Branch struct {
-	// Share is the Shapley value: the gain in logit from unmasking the tree node, averaged over random masks of all
-	// others with a keep rate uniform in 0 to 1. Shares sum to the logit minus Alone. Error is the standard error; 0 if
+	// Share is the Shapley value: the gain in logit from unmasking the tree node, averaged over random masks of the
+	// others with keep rates uniform in 0 to 1. Shares sum to the logit minus Alone. Error is the standard error; 0 if
 	// exact.
 	Share, Error float64
 	// Without is the loss in logit from masking only this tree node, and so its subtree.
@@ -93,9 +93,8 @@ func (o Options) Complete() (Options, error) {
 
 // Node explains a node's prediction, on a tree with a hop per layer of the model.
 //
-// It returns an [*aggtree.TooLargeError], the context's error, or an error for a missing graph, features that are not
-// finite or not one row per node, an unknown node or class, anything that [infer.Model.Represent] refuses, or too
-// little memory.
+// It returns an [*aggtree.TooLargeError], the context's error, or an error for a missing graph, invalid features, an
+// unknown node or class, anything that [infer.Model.Represent] refuses, or too little memory.
 func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, v int32,
 	o Options) (*Explanation, error) {
 	o, err := o.Complete()

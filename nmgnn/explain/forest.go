@@ -13,7 +13,7 @@ const mostEntries = 1 << 21
 
 // forest is one graph that holds an aggregation tree under many masks and shares equal subtrees. A forest node is a
 // tree node with the children that one mask keeps, or a masked tree node with its whole subtree. Its row equals the
-// tree node's under that mask δ, so the root's representation is the same.
+// tree node's under that mask δ.
 type forest struct {
 	tree  *aggtree.Tree
 	whole []int32          // by tree node: the forest node with its whole subtree, unmasked

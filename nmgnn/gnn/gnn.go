@@ -84,8 +84,8 @@ func (g *Graph) WithFeatures(x datasets.Features) *Graph {
 }
 
 // Reserve makes room for [Graph.Replace]: for this many nodes, neighbours of all nodes, and values of sparse features,
-// or the current number if greater. Spare nodes are the last rows of x; they have no neighbours and are never pooled.
-// Call it before the first layer.
+// or the current number if greater. Spare nodes are the last rows of x, without neighbours and never pooled. Call it
+// before the first layer.
 func (g *Graph) Reserve(nodes, neighbours, values int) *Graph {
 	g.reserved, g.nodes = true, max(g.nodes, nodes)
 	g.room, g.values = max(g.room, neighbours), max(g.values, values)
@@ -124,9 +124,9 @@ func join(graphs []*csr.Graph) (edges *csr.Graph, ends []int64, err error) {
 	return edges, ends, err
 }
 
-// Replace puts other graphs into compiled computations, within the room that [Graph.Reserve] made; x replaces the
-// features (zero value: none). If there are fewer graphs, the last pooled rows are zero. After an error compute nothing
-// before a successful Replace.
+// Replace puts other graphs into compiled computations, in the room of [Graph.Reserve]; x replaces the features (zero
+// value: none). With fewer graphs the last pooled rows are zero. After an error compute nothing before a successful
+// Replace.
 func (g *Graph) Replace(x datasets.Features, graphs ...*csr.Graph) error {
 	edges, ends, err := join(graphs)
 	if err != nil {
@@ -260,9 +260,8 @@ func (g *Graph) in(scope *model.Scope, x *graph.Node, draws bool) (*loaded, *nmg
 	return g.loaded[at], g.loaded[at].Random(key)
 }
 
-// DrawMask returns δ [nodes, 1], drawn at each training step for all layers that take it; nil outside training or if
-// all nodes are kept. keepRate is the probability of keeping a node; 0: the scope's "node_keep_rate", or 1. x is any
-// node of the computation.
+// DrawMask returns δ [nodes, 1], drawn at each training step; nil outside training or if all nodes are kept. keepRate
+// is the probability of keeping a node; 0: the scope's "node_keep_rate", or 1. x is any node of the computation.
 func DrawMask(scope *model.Scope, g *Graph, x *graph.Node, keepRate float64) *graph.Node {
 	if keepRate == 0 {
 		keepRate = model.GetParamOr(scope, paramKeepRate, 1.0)

@@ -104,8 +104,8 @@ const standard = "standard"
 // Preset returns a preset's parameters, or an error for an unknown name. "standard" is one reading of GIN-0, chosen by
 // validation scores without masking, as the paper leaves most open. "gat" is GAT with its authors' settings for Cora
 // (Veličković et al. 2018) and the paper's early stopping. "paper" is GIN as the paper and its references describe it
-// (table in paper/PROTOCOL-2.md): GIN-0 with batch normalisation and logits from all layers, stopped by the rule of
-// GAT's authors.
+// (table in paper/PROTOCOL-2.md): GIN-0 with batch normalisation and logits from all layers, stopped as by GAT's
+// authors.
 func Preset(name string) (Parameters, error) {
 	p := Parameters{
 		Preset: name, Model: "gin", Layers: 2, Hidden: 64, MLPLayers: 1, Dropout: 0.5,
@@ -137,8 +137,8 @@ func For(model string) (Parameters, error) {
 }
 
 // WithMasking returns the parameters with a keep rate. Below 1 it removes attention dropout, as in the paper; for both,
-// set AttentionDropout afterwards. 1 does not restore it: in a loop start from parameters without masking.
-// [Parameters.Check] refuses 0, although the zero value means 1.
+// set AttentionDropout afterwards. 1 does not restore it: in a loop start without masking. [Parameters.Check] refuses
+// 0, although the zero value means 1.
 func (p Parameters) WithMasking(keepRate float64) Parameters {
 	if p.KeepRate = KeepRate(keepRate); keepRate == 0 {
 		p.KeepRate = explicitZero

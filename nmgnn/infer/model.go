@@ -47,8 +47,7 @@ type Options struct {
 // Represent returns h^(1)…h^(k) of all nodes, ending in the logits, which a readout appends. x holds features before
 // normalization. Each call compiles a program: for many new nodes use a cached.Predictor.
 //
-// It returns an error for an invalid model, weights, graph or options, for features that are not finite or not one row
-// per node, and for a closed backend.
+// It returns an error for an invalid model, weights, features, graph or options, and for a closed backend.
 func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Features,
 	o Options) (all []Representation, err error) {
 	defer gomlx.Guard(&err, "computing representations")

@@ -15,9 +15,9 @@
 // Any number of nodes and edges works, even no edges. The metadata holds class names (a JSON list), settings (JSON),
 // data, seed and version.
 //
-// This package encodes the few messages of ONNX itself, with google.golang.org/protobuf's functions for single fields.
-// That module is linked anyway; code generated from onnx.proto would be thousands of lines, regenerated with each
-// release of protobuf, for field numbers that never change.
+// This package encodes ONNX's few messages with google.golang.org/protobuf's functions for single fields, a module that
+// is linked anyway. Code generated from onnx.proto would be thousands of lines, regenerated with each release of
+// protobuf, for field numbers that never change.
 package onnx
 
 import (
@@ -58,8 +58,8 @@ func export(m *cached.Model, version string, most int) ([]byte, error) {
 }
 
 // Save writes the model atomically as an ONNX file, with the program's version unless "". Equal models give equal
-// files. It returns an error for a nil model, a missing or invalid setting or weight, custom layers, a model that needs
-// several runs ([hyper.Parameters.CheckOneRun]), or a file over ONNX's 2 GiB.
+// files. It returns an error for a nil or invalid model, custom layers, a model that needs several runs
+// ([hyper.Parameters.CheckOneRun]), or a file over ONNX's 2 GiB.
 func Save(path string, m *cached.Model, version string) error {
 	file, err := export(m, version, maxBytes)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 )
 
 // CheckModels checks theorem 1 at a root for an untrained network of each model, with as many layers as hops, on the
-// pure-Go backend, and calls each with the result. Graphs without features get random features; 0 hops check nothing.
-// Too little memory is an error.
+// pure-Go backend, and calls each with the result. Graphs without features get random ones; 0 hops check nothing. Too
+// little memory is an error.
 func CheckModels(ctx context.Context, g *datasets.Graph, root int32, hops int, seed uint64, o Options,
 	each func(model string, r Result) error) error {
 	if hops == 0 {

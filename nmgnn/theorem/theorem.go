@@ -35,8 +35,8 @@ type Options struct {
 	// Mask marks masked nodes of the graph; nil: none.
 	Mask []bool
 	// Pruned removes masked nodes from the tree instead of masking them. Leave it unset for GAT and GATv2, whose
-	// softmax includes masked neighbours (section 5: normalise, then mask). Set it for other layers: on the whole tree
-	// a layer that ignores the mask goes unnoticed.
+	// softmax includes masked neighbours (section 5: normalise, then mask). Set it for other layers, or one that
+	// ignores the mask goes unnoticed.
 	Pruned bool
 	// Limit on the tree's size; 0: [aggtree.DefaultLimit].
 	Limit int

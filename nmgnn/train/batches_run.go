@@ -11,14 +11,12 @@ import (
 )
 
 // InBatches runs trials like [Experiment.Run], one by one, cluster by cluster, on graphs larger than memory. Nodes
-// outside a batch contribute cached representations h̃_u^(i) from the epoch before (section 4 of the paper;
-// GNNAutoScale, Fey et al. 2021, trains like that). Features, h^(0), are always exact; masked nodes contribute nothing.
-// Validation computes each layer over all batches, and is exact. One cluster is the whole graph, and trains exactly as
-// Run does.
+// outside a batch contribute cached representations h̃_u^(i) from the epoch before (section 4 of the paper; as in
+// GNNAutoScale, Fey et al. 2021). Features, h^(0), are always exact; masked nodes contribute nothing. Validation
+// computes layer by layer over all batches, and is exact. One cluster trains exactly as Run does.
 //
 // After training it measures only cached predictions, and keeps the cache if asked; [Estimate] excludes their memory.
-// Results have no Nodes, whose counting needs random access to the whole graph. It does not check a graph that [Spill]
-// moved.
+// Results have no Nodes, whose counting needs random access to the graph. It does not check a graph that [Spill] moved.
 func InBatches(ctx context.Context, b *backend.Backend, x Experiment, o Batches, seeds []uint64,
 	r RunOptions) ([]*Result, error) {
 	if err := x.Check(); err != nil {

@@ -26,7 +26,7 @@ import (
 )
 
 // A checkpoint is a safetensors file with all training state after an epoch. Cached representations have two files per
-// layer: an epoch reads one and writes the other, and so never overwrites what the checkpoint needs.
+// layer: an epoch reads one and writes the other, never what the checkpoint needs.
 
 var checkpointKind = safetensors.Kind{Name: "checkpoint", Remedy: "delete the folder of checkpoints and train again"}
 

@@ -123,7 +123,7 @@ type RunOptions struct {
 }
 
 // Run runs one trial per seed and returns results in that order. If cancelled or if a trial fails, it returns the
-// results so far (others nil) and the error; for an invalid experiment or graph ([datasets.Graph.Check]), no results.
+// results so far (others nil) and the error. It returns no results for an invalid experiment or graph.
 func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64, o RunOptions) ([]*Result, error) {
 	if err := x.Check(); err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 )
 
 // Spill moves the graph's edges and dense features to unnamed memory-mapped files, which last until the program ends.
-// It returns a function that frees the memory used by reading ([Batches].Release), or an error for an invalid graph
-// ([datasets.Graph.Check]) or failed writes.
+// It returns a function that frees memory used by reading ([Batches].Release), or an error for an invalid graph or
+// failed writes.
 func Spill(g *datasets.Graph, folder string) (release func(), err error) {
 	if err := g.Check(); err != nil {
 		return nil, err

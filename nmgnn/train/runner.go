@@ -13,7 +13,7 @@ import (
 
 // Runner runs trials one by one on one backend. Trials that differ in seed, split, mask or drop rates, learning rate or
 // stopping share compiled programs (switchTo). It identifies a graph by pointer and reads it once: do not change it
-// between trials. Not safe for concurrent use.
+// between trials.
 type Runner struct {
 	// Programs limits how many compiled programs are kept, memory permitting; 0: 1.
 	Programs int

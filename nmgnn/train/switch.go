@@ -16,10 +16,9 @@ import (
 var errOtherProgram = errors.New("this needs another compiled program")
 
 // switchTo changes view and options without compiling: another split of the same sizes, keep rate, nodes to mask,
-// nonzero rates of dropout and regulariser, learning rate, weight decay, stopping, feature normalization. Results equal
-// a new trainer's. It returns [errOtherProgram] if the split's edges do not fit ([options].Room), or if another
-// regulariser, setting, number of nodes, presence of a mask, or equality of two rates is needed. After an error only
-// call Close.
+// nonzero drop rates, learning rate, weight decay, stopping, feature normalization. Results equal a new trainer's. It
+// returns [errOtherProgram] if the split's edges do not fit ([options].Room), or for another regulariser, setting,
+// number of nodes, presence of a mask, or equality of two rates. After an error only call Close.
 func (t *trainer) switchTo(view *datasets.View, o options) error {
 	if err := learn.CheckTrainable(t.graph, append([]*datasets.View{view}, o.Also...)...); err != nil {
 		return err

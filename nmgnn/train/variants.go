@@ -199,7 +199,7 @@ func onAllNodes(phase datasets.Phase, nodes int) (*csr.Graph, error) {
 
 // Variants trains once and returns a result for each way of stopping and testing that the paper leaves open: each of
 // [hyper.StopOns] and, in the inductive setting, of [datasets.AllArrivals], with test metrics also from the cache,
-// without weights and predictions. It ignores the experiment's own stopping, arrivals and measurements after training.
+// without weights and predictions. It ignores the experiment's own stopping, arrivals and later measurements.
 func (r *Runner) Variants(ctx context.Context, x Experiment, seed uint64) ([]*Result, error) {
 	x.Arrivals, x.Parameters.StopOn = datasets.AllEdges, hyper.StopOnLoss
 	if err := x.Check(); err != nil {

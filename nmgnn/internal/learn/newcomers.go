@@ -6,8 +6,8 @@ import (
 )
 
 // CachedEdges returns the test graph as the cache sees it: train nodes have their neighbours in the train graph, others
-// have theirs among train nodes and, if together, among new nodes. Running a model over it equals cached prediction of
-// all new nodes (section 4; equation in package cached): train nodes get h̃, as they see no new node.
+// theirs among train nodes and, if together, among new nodes. Running a model over it equals cached prediction of all
+// new nodes (section 4; equation in package cached): train nodes see no new node.
 func CachedEdges(view *datasets.View, together bool) (*csr.Graph, error) {
 	isNew := arrive(view)
 	local := make([]int32, len(isNew))

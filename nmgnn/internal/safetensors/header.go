@@ -10,7 +10,7 @@ import (
 )
 
 // headerParser reads a header token by token: decoding whole values would accept duplicate names and ignore case. It
-// stops at the first fault, so memory stays within a few times the header's size.
+// stops at the first fault, to limit memory to a few times the header's size.
 type headerParser struct {
 	*File
 	tokens *json.Decoder

@@ -1,10 +1,10 @@
 // Package layerwise runs saved models over graphs too large for one machine, as Apache Beam pipelines that compute each
 // layer of each node once.
 //
-// Nodes are sharded by id. Reading the graph and each layer are separate pipelines that write shards to files for the
-// next one, so the runner only transfers names. A restarted run skips finished steps.
+// Nodes are sharded by id. One pipeline reads the graph, one computes each layer; they pass shards through files, and
+// only names through the runner. A restarted run skips finished steps.
 //
-// [Embed] computes every node of a graph, [Predict] nodes that arrive later.
+// [Embed] computes every node of a graph, [Predict] new nodes.
 package layerwise
 
 import (
@@ -97,7 +97,7 @@ const workFolder = ".nodemask-beam"
 
 // Predict predicts new nodes from a cache (section 4 of the paper; see package cached). It writes per node: id,
 // predicted class, its probability, the numbers of known and new neighbours, and the logits. It ignores Output.Layer
-// and Options.Work, and removes its intermediate results.
+// and Options.Work.
 func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Options) error {
 	c, err := cached.LoadCache(a.Cache, m) // fail before computing
 	if err != nil {

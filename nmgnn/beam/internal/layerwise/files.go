@@ -51,7 +51,7 @@ func find(folder, name string) (all []string, err error) {
 }
 
 // Expand returns the sorted absolute paths that match a pattern such as nodes-*.csv. It returns an error for no match,
-// for files that are not CSV, and for shards like edges-00000-of-00003.csv that are incomplete or copies.
+// files that are not CSV, and incomplete or copied shards like edges-00000-of-00003.csv.
 func Expand(pattern string) ([]string, error) {
 	found, err := filepath.Glob(pattern)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // Nodes, and edges in both directions, go to shards by id: data through files, only names through the runner, since
-// Prism keeps all it is sent in memory, several times.
+// Prism keeps several copies in memory.
 
 // parcel is part of a shard's input: nodes, and edges from its nodes A to B.
 type parcel struct {

@@ -231,8 +231,8 @@ func tryGo(b compute.Backend) (*goInsides, error) {
 }
 
 // interceptedGo locates the pure-Go backend's internals; notIntercepted explains why this version cannot run the
-// kernels. All backends of the process share the operation tables and read them while computing, so they change only
-// once, at start, before any program computes; the new functions then check which backend runs.
+// kernels. All backends of the process share the operation tables and read them while computing, so they change once,
+// before any program computes; the new functions then check which backend runs.
 var interceptedGo, notIntercepted = installGo()
 
 func installGo() (*goInsides, error) {

@@ -120,7 +120,7 @@ func takesForeign(b compute.Backend) bool {
 }
 
 // Donate lets XLA overwrite a parameter with its new value. GoMLX donates buffers of changed variables, but go-xla does
-// not mark them in the program, so XLA would allocate again. Other backends and unknown versions of go-xla ignore it.
+// not mark them in the program, so XLA would allocate again. Other backends ignore it.
 func Donate(parameter *Node) {
 	node, ok := InternalBackendOutputs(parameter)[0].(*xla.Node)
 	if !ok {

@@ -79,9 +79,9 @@ func (t *goInsides) hasten(table *operationTable) {
 	}
 }
 
-// Hasten makes a pure-Go backend run this package's loops for the operations of hastened, with bit-for-bit equal
-// results, until end is called. Other backends of the process stay as they are. It does nothing if [Intercepted]
-// returns an error, or for other kinds of backends.
+// Hasten makes a pure-Go backend run this package's loops for the operations of hastened, with equal results, until end
+// is called. Other backends of the process stay as they are. It does nothing if [Intercepted] returns an error, or for
+// other kinds of backends.
 func Hasten(b compute.Backend) (end func()) {
 	t := interceptedGo
 	if t == nil || reflect.TypeOf(b) != t.backend {
