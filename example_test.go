@@ -10,8 +10,7 @@ import (
 	"nodemask"
 )
 
-// rings returns two rings of 30 nodes, one node in six unlabelled, with weak features: the ring's number with noise,
-// and 1.
+// rings returns two rings of 30 nodes. One node in six is unlabelled; features are 1 and the ring's number with noise.
 func rings() (nodes int, pairs [][2]int32, features []float32, labels []int32) {
 	for v := range int32(60) {
 		ring := v / 30
@@ -25,7 +24,6 @@ func rings() (nodes int, pairs [][2]int32, features []float32, labels []int32) {
 	return 60, pairs, features, labels
 }
 
-// Train, predict, save, load, and predict a new node.
 func ExampleTrain() {
 	ctx := context.Background()
 	nodes, pairs, features, labels := rings()
@@ -62,7 +60,7 @@ func ExampleNewDirectedGraph() {
 	// Output: [] [0] [1] 2
 }
 
-// The aggregation tree of a node with two others masked.
+// The aggregation tree of a node, with two nodes masked.
 func ExampleTree() {
 	nodes, pairs, features, labels := rings()
 	g, err := nodemask.NewGraph(nodes, pairs, features, 2, labels)

@@ -15,7 +15,7 @@ import (
 )
 
 // TestProgramsOfOthersCompileAndRun builds programs in a separate module, which cannot import internal packages, and
-// runs them on each backend.
+// runs each on every backend.
 func TestProgramsOfOthersCompileAndRun(t *testing.T) {
 	root, err := checkout.Root()
 	require.NoError(t, err)

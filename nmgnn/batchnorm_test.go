@@ -33,8 +33,8 @@ func TestBatchNormCountsMaskedNodesAndRunsItsStatisticsOn(t *testing.T) {
 		}
 		p := f.program(t, b, plan)
 		got := p.step()
-		// h + Σδh: a 1+1 = 2, b 2, c 0+1+1+4 = 6, d 4, e 6. Mean 4, deviations -2, -2, 2, 0, 2, squares sum to 16: the
-		// variance is 16/5, the running one 16/4.
+		// h + Σδh: a 1+1 = 2, b 2, c 0+1+1+4 = 6, d 4, e 6. Mean 4, deviations -2, -2, 2, 0, 2, sum of squares 16:
+		// variance 16/5, running variance 16/4.
 		up := float32(2*2/math.Sqrt(3.2+1e-5) + 1) // c and e; a and b are below zero, and d is β
 		gnntest.InDelta(t, []float32{0, 0, 0, 0, up / 2, -up, 0.5, -1, up / 2, -up}, slices.Concat(got.layers[0]...), 1e-6,
 			"in training")
@@ -43,7 +43,7 @@ func TestBatchNormCountsMaskedNodesAndRunsItsStatisticsOn(t *testing.T) {
 		got = p.step()
 		gnntest.InDelta(t, []float32{0.76}, got.running["/model/layer0/norm0/running_mean"], 1e-6, "0.9·0.4 + 0.1·4")
 		gnntest.InDelta(t, []float32{1.57}, got.running["/model/layer0/norm0/running_variance"], 1e-6, "0.9·1.3 + 0.1·4")
-		// Outside training, with these. c sends zero, masked or not, so sums are as above.
+		// Outside training, with these statistics. c sends zero, masked or not, so sums are as above.
 		y := func(z float64) float32 { return float32(2*(z-0.76)/math.Sqrt(1.57+1e-5) + 1) }
 		want := []float32{y(2) / 2, -y(2), y(2) / 2, -y(2), y(6) / 2, -y(6), y(4) / 2, -y(4), y(6) / 2, -y(6)}
 		gnntest.InDelta(t, want, slices.Concat(p.tested()...), 1e-5, "outside training")
@@ -121,8 +121,8 @@ func TestBatchNormReadoutsAndResidualsAgreeWithPyTorch(t *testing.T) {
 	})
 }
 
-// readOut runs a GIN layer of one output and a readout, with dropout, over 50 isolated nodes: h^(1) and the logits for
-// each of two keys. first gives weights by path.
+// readOut runs a GIN layer of one output and a readout, with dropout, over 50 isolated nodes and returns h^(1) and the
+// logits for each of two keys. first holds weights by path.
 func readOut(t *testing.T, b *backend.Backend, all, scoresOnly bool, x [][]float32,
 	first func(path string) float32) (hidden, logits [2][][]float32) {
 	t.Helper()
@@ -181,7 +181,7 @@ func TestReadoutsDropOutInTrainingAsTheyAreDefined(t *testing.T) {
 			for _, row := range logits[0] {
 				seen[row[0]]++
 			}
-			// Dropped at ½ or doubled: twice 2; with all, each score separately.
+			// Dropped at ½ or doubled: twice 2; with all, separately for each score.
 			want := []float32{0, 4}
 			if all {
 				want = []float32{0, 4, 8, 12}

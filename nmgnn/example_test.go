@@ -15,7 +15,7 @@ import (
 )
 
 // Highway is a custom layer: h'_v = g_v ⊙ W·h_v + (1-g_v) ⊙ Σ_{u∈N_v} δ(u)·W·h_u/|N_v|, with gate g_v = σ(U·h_v + b).
-// The node's own term is not masked.
+// Its own term is not masked.
 type Highway struct{ Width int }
 
 // Forward returns [nodes, Width] for h [nodes, in].
@@ -28,7 +28,7 @@ func (l Highway) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Inpu
 	return Add(Mul(gate, own), Mul(OneMinus(gate), mean))
 }
 
-// A custom layer takes a dozen lines, and trains like any other.
+// A custom layer takes a dozen lines and trains like any other.
 func Example_ownLayer() {
 	b, err := backend.Open("go")
 	check(err)
@@ -47,7 +47,7 @@ func Example_ownLayer() {
 	// Output: macro F1 above 0.85: true
 }
 
-// Attention with custom scores: each head weighs u by a number that depends only on u.
+// Attention with custom scores: each head weighs u by a number that depends on u only.
 func ExampleNeighbours() {
 	pool := func(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, mask *Node) *Node {
 		near = near.WithSelf()

@@ -14,7 +14,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// fiveNodes has these edges and features, and a layer that doubles and adds ½:
+// fiveNodes returns these edges and features, and a layer that doubles and adds ½:
 //
 //	a(0)–b(1), a–c(2), b–c, c–d(3), and e(4) alone
 //	h = a: 1, b: 2, c: 4, d: 8, e: 16
@@ -42,7 +42,7 @@ func TestMaskedNodesOfGINAreInNoSumButComputeThemselves(t *testing.T) {
 	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		f := fiveNodes(t)
 		f.mask = []float32{1, 1, 0, 1, 0} // c and e are masked
-		// Logits close to each other, for a telling gradient.
+		// Logits close to each other give a telling gradient.
 		f.weights["/model/layer0/linear0/weights"] = []float32{0.5, 0.25}
 		f.weights["/model/layer0/linear0/biases"] = []float32{0, 0}
 		got := f.compute(t, b, plan)

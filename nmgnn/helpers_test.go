@@ -35,8 +35,8 @@ type fixed struct {
 	weights  map[string][]float32 // by path
 }
 
-// computed holds the representations of all layers and what a readout adds, the loss, its gradient for every weight,
-// and the running statistics afterwards.
+// computed holds the representations of all layers and a readout's logits, the loss, its gradient for every weight, and
+// the running statistics afterwards.
 type computed struct {
 	layers    [][][]float32
 	loss      float64
@@ -49,7 +49,7 @@ func (f fixed) compute(t *testing.T, b *backend.Backend, plan kernels.Plan) comp
 	return f.program(t, b, plan).step()
 }
 
-// program is a fixed model compiled for training and for prediction.
+// program is a fixed model compiled for training and prediction.
 type program struct {
 	t       *testing.T
 	f       fixed
@@ -92,7 +92,7 @@ func (f fixed) program(t *testing.T, b *backend.Backend, plan kernels.Plan) *pro
 		return outputs
 	})
 	require.NoError(t, err)
-	// Building the computation makes the variables.
+	// Compiling makes the variables.
 	_, err = p.exec.Compile(p.delta.Shape())
 	require.NoError(t, err)
 	for path, values := range f.weights {
@@ -113,7 +113,7 @@ func (f fixed) program(t *testing.T, b *backend.Backend, plan kernels.Plan) *pro
 
 func isRunning(path string) bool { return strings.Contains(path, "/running_") }
 
-// step runs forward and backward; weights stay.
+// step runs forward and backward without changing weights.
 func (p *program) step() computed {
 	p.t.Helper()
 	outputs, err := p.exec.Call(p.delta)
@@ -135,7 +135,7 @@ func (p *program) step() computed {
 	return result
 }
 
-// tested returns the logits outside training, without mask.
+// tested returns the logits outside training.
 func (p *program) tested() [][]float32 {
 	p.t.Helper()
 	logits, err := model.CallOnce(p.backend.Backend, p.store, func(scope *model.Scope, delta *Node) *Node {
@@ -158,7 +158,7 @@ func (f fixed) loss(logits *Node) *Node {
 	return ReduceAllSum(Mul(LogSoftmax(logits, 1), Const(logits.Graph(), picked)))
 }
 
-// fixture is common to all testdata/*_fixtures.json: a graph, its train nodes, and the loss.
+// fixture is the common part of testdata/*_fixtures.json: a graph, its train nodes, and the loss.
 type fixture struct {
 	Name   string
 	N      int
@@ -215,7 +215,7 @@ func nearOf(t testing.TB, store *model.Store, plan kernels.Plan, nodes int,
 	return func(r *nmgnn.Random) nmgnn.Neighbours { return data.Neighbours(true, r) }
 }
 
-// identity shows which entries a sum was over.
+// identity reveals which entries a sum includes.
 func identity(g *Graph, n int) *Node { return DiagonalWithValue(Const(g, float32(1)), n) }
 
 func shapeOf(dimensions ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dimensions...) }

@@ -51,7 +51,7 @@ func TestSoftmaxIsOverNeighboursAndSurvivesLargeScores(t *testing.T) {
 var (
 	fivePairs = [][2]int32{{0, 1}, {0, 2}, {1, 2}, {2, 3}}
 	fiveRows  = [][]float32{{1, 9}, {2, -1}, {4, -3}, {8, -5}, {16, 7}}
-	// A loss of these times the rows shows in its gradient which rows contributed.
+	// In the gradient, a loss of these factors times the rows reveals which rows contributed.
 	fiveFactors = [][]float32{{1}, {10}, {100}, {1000}, {10000}}
 )
 
@@ -84,7 +84,7 @@ func TestMaxIsTheGreatestOfEachColumnAmongTheNeighbours(t *testing.T) {
 }
 
 func TestNumbersThatAreNotOneForEachNodeAreRefused(t *testing.T) {
-	// Kernels would read beyond them.
+	// Otherwise kernels would read out of bounds.
 	few := func(x *Node) *Node { return Slice(x, AxisRange(0, 2)) }
 	const nodes, entries = "has the shape [2 2]: expected [5, width], a row for each node",
 		"has the shape [2 2]: expected [8, width], a row for each entry"

@@ -15,8 +15,8 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Recorded results need layers to take the generator's streams in this order; a layer that needs fewer must still take
-// them, as SGAT does.
+// Recorded results need layers to take streams in this order; a layer that needs fewer must still take them all, as
+// SGAT does.
 func TestLayersTakeTheseStreamsOfTheGeneratorInTraining(t *testing.T) {
 	b := gnntest.Go(t)
 	for _, c := range []struct {

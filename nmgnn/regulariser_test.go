@@ -104,7 +104,7 @@ func TestDropEdgeHoldsForMaximaAndWeightedSums(t *testing.T) {
 	})
 }
 
-// ring joins each of n nodes with the next two.
+// ring joins each of n nodes to the next two.
 func ring(n int32) (pairs [][2]int32) {
 	for v := range n {
 		pairs = append(pairs, [2]int32{v, (v + 1) % n}, [2]int32{v, (v + 2) % n})
@@ -135,7 +135,7 @@ func TestDropGNNAveragesTheProbabilitiesOfMaskedRuns(t *testing.T) {
 				require.Len(t, all, 2)
 				return all[1]
 			}
-			// By hand: the masks that Apply draws.
+			// By hand, with the masks that Apply draws.
 			r := nmgnn.NewRandom(Const(g, []uint32{0x9e3779b9, 0x7f4a7c15}))
 			var byHand, masks *Node
 			for range nmgnn.DropGNNRuns {

@@ -47,7 +47,7 @@ func TestRowsThatTheLossCannotReachChangeNoDigit(t *testing.T) {
 				data, err := nmgnn.Load(store, "/data/train", edges, features, nmgnn.LoadOptions{
 					Backend: kernels.Planned{Plan: plan}, Gradients: true})
 				require.NoError(t, err)
-				// The hidden layer, the loss and its gradients, without and with what is seen.
+				// The hidden layer, the loss and its gradients, without and with Seen.
 				outputs, err := model.CallOnceN(b.Backend, store, func(scope *model.Scope, mask, seen *Node) (all []*Node) {
 					for _, read := range []*Node{nil, seen} {
 						random := data.Random(Const(seen.Graph(), []uint32{3, 4}))

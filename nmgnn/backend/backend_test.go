@@ -221,7 +221,7 @@ func TestWhyABackendIsSlowIsOneLineWithoutFolders(t *testing.T) {
 	}
 }
 
-// withPlugins makes a folder with content as both plugins the searched one, and returns the CPU's.
+// withPlugins makes a folder with content as both plugins, and returns the CPU's.
 func withPlugins(t *testing.T, content []byte) (folder, cpu string) {
 	t.Helper()
 	folder = t.TempDir()

@@ -20,8 +20,8 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// By default threads, caches and instruction sets decide the order of Eigen's sums, and the number of cores how loops
-// are split and rounded.
+// By default threads, caches and instruction sets determine the order of Eigen's sums; the number of cores determines
+// how loops are split and rounded.
 func TestDigitsDependNeitherOnCoresNorOnTheInstructionSet(t *testing.T) {
 	const cores = "NODEMASK_TEST_CORES"
 	if os.Getenv(cores) != "" {

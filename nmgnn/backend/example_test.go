@@ -6,7 +6,6 @@ import (
 	"nodemask/nmgnn/backend"
 )
 
-// Without an id, Open takes the fastest backend that starts.
 func ExampleOpen() {
 	b, err := backend.Open("go")
 	if err != nil {

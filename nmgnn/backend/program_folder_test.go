@@ -36,7 +36,7 @@ func TestKeysTellWhereTheirPartsEnd(t *testing.T) {
 	require.Len(t, programKey(), 64)
 }
 
-// Each byte is changed, and the file cut at each place and extended.
+// Changes each byte, cuts the file at each place, and extends it.
 func TestADamagedProgramIsNotLoaded(t *testing.T) {
 	f := openFolder(t)
 	require.NoError(t, f.save("key", []byte("native code")))

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A second client loads the program from disk and computes the same; a damaged one is recompiled.
+// A second client loads the program from disk and computes the same; a damaged program is recompiled.
 func TestAProgramIsCompiledOnceAndThenLoaded(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "programs")
 	t.Setenv(programsVariable, folder)

@@ -17,8 +17,8 @@ import (
 	"nodemask/nmgnn/internal/gnntest"
 )
 
-// BenchmarkPredict predicts from a cache on graphs of growing size. Quote nodes-per-s, for batches and single nodes,
-// after compilation.
+// BenchmarkPredict predicts from a cache on growing graphs. Quote nodes-per-s, for batches and single nodes, without
+// compilation.
 func BenchmarkPredict(b *testing.B) {
 	backend, err := backend.Open("xla:cpu")
 	if err != nil {
@@ -46,7 +46,7 @@ func BenchmarkPredict(b *testing.B) {
 					view := gnntest.View(b, g, 50, datasets.Inductive)
 					standard, err := hyper.Preset("standard")
 					require.NoError(b, err)
-					// Speed does not depend on what was learned.
+					// Speed does not depend on training.
 					untrained, err := infer.Untrained(backend, nmgnn.Build(standard, g.NumClasses()), g.Features.Width, 1)
 					require.NoError(b, err)
 					m := &cached.Model{Settings: standard, Classes: g.Classes, Features: g.Features.Width, Weights: untrained.Weights}
@@ -54,7 +54,7 @@ func BenchmarkPredict(b *testing.B) {
 					p, err = cached.NewPredictor(backend, m, cacheOf(b, backend, m, g, view))
 					require.NoError(b, err)
 				}
-				// Single nodes are others each time; as many as there are are compiled for first.
+				// Single nodes differ each time; programs for that number are compiled first.
 				next := 0
 				predict := func() {
 					from := next % (len(all.IDs) - count + 1)

@@ -24,7 +24,7 @@ import (
 	"nodemask/nmgnn/internal/learn"
 )
 
-// arrivalsOf returns the nodes of a view outside its train graph, with their edges, named by number.
+// arrivalsOf returns the nodes outside a view's train graph with their edges, named by number.
 func arrivalsOf(g *datasets.Graph, view *datasets.View) *datasets.Newcomers {
 	place := map[int32]int32{}
 	for i, v := range view.Train.Nodes {
@@ -56,7 +56,7 @@ func arrivalsOf(g *datasets.Graph, view *datasets.View) *datasets.Newcomers {
 	return n
 }
 
-// anyModel has weights, and biases, far from each other and from zero.
+// anyModel returns a model with weights and biases far from each other and from zero.
 func anyModel(t testing.TB, b *backend.Backend, kind string, g *datasets.Graph, layers int) *cached.Model {
 	t.Helper()
 	p := parametersOf(t, kind)
@@ -94,7 +94,6 @@ func cacheOf(t testing.TB, b *backend.Backend, m *cached.Model, g *datasets.Grap
 	return cached.New(g, view.Train, own, all[:m.Settings.Layers-1])
 }
 
-// predictorOf is closed when the test ends.
 func predictorOf(t testing.TB, b *backend.Backend, m *cached.Model, c *cached.Cache) *cached.Predictor {
 	t.Helper()
 	p, err := cached.NewPredictor(b, m, c)
@@ -103,7 +102,7 @@ func predictorOf(t testing.TB, b *backend.Backend, m *cached.Model, c *cached.Ca
 	return p
 }
 
-// campsPredictor is a predictor of a two-layer GIN trained on half of two camps, with the arrivals there.
+// campsPredictor returns a predictor of a two-layer GIN trained on half of two camps, and the new nodes.
 func campsPredictor(t testing.TB, b *backend.Backend) (*cached.Predictor, *datasets.Newcomers) {
 	t.Helper()
 	g := gnntest.TwoCamps(t)
@@ -119,13 +118,13 @@ func parametersOf(t testing.TB, kind string) hyper.Parameters {
 	return p
 }
 
-// nothing is for predictions that fail.
+// nothing is the callback of predictions that must fail.
 func nothing(t *testing.T) func(cached.Prediction) error {
 	return func(cached.Prediction) error { t.Fatal("nothing can be predicted"); return nil }
 }
 
-// predictsWhatTheModelSays compares predictions with class probabilities of all nodes, and returns the number of
-// classes among them.
+// predictsWhatTheModelSays compares predictions with the model's class probabilities of all nodes, and returns the
+// number of predicted classes.
 func predictsWhatTheModelSays(t *testing.T, p *cached.Predictor, newcomers *datasets.Newcomers, classes []string,
 	want infer.Representation) int {
 	t.Helper()
@@ -196,7 +195,7 @@ func TestPredictingInBatchesIsEquationFour(t *testing.T) {
 }
 
 func TestAChainLongerThanABatchIsPredictedInOrder(t *testing.T) {
-	// Ten train nodes in a ring; then 1400 new ones: every other one in one chain, the others in pairs, and every
+	// Ten train nodes in a ring; then 1400 new nodes: every other one in one chain, the others in pairs, and every
 	// seventh joined to a train node.
 	const train, nodes = 10, 1410
 	var pairs []csr.Edge
@@ -265,7 +264,7 @@ func TestBatchesKeepLinkedNodesTogether(t *testing.T) {
 				batch[v] = i + 1
 			}
 			if len(members) > cached.LargestBatch {
-				// one group: all reachable from its first node
+				// one group: all are reachable from its first node
 				reached := map[int32]bool{members[0]: true}
 				for grown := true; grown; {
 					grown = false
@@ -344,7 +343,6 @@ func TestRunningStatisticsAreSavedWithTheirModel(t *testing.T) {
 		return !strings.Contains(w.Path, "/running_")
 	})
 	require.Len(t, own, 8, "a mean and a variance inside each of two MLPs and after each")
-	// A model without weights is refused.
 	back.Weights = slices.DeleteFunc(back.Weights, func(w infer.Weight) bool {
 		return strings.HasSuffix(w.Path, "layer1/norm/running_mean")
 	})

@@ -9,7 +9,7 @@ import (
 	"nodemask/nmgnn/cached"
 )
 
-// A saved model has its weights by path, and all that it was trained with.
+// A saved model holds its weights by path, and its training settings.
 func ExampleLoadModel() {
 	m, err := cached.LoadModel("testdata/pyg/gat.safetensors")
 	if err != nil {
@@ -27,7 +27,7 @@ func ExampleLoadModel() {
 	// /model/layer0/target [2 3]
 }
 
-// A model and its cache predict nodes that arrive: here one that is joined to two nodes of the cache.
+// A model and its cache predict a new node, joined to two nodes of the cache.
 func ExamplePredictor() {
 	m, err := cached.LoadModel("testdata/gatv2-model.safetensors")
 	if err != nil {

@@ -24,7 +24,6 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// saveSeed saves a model with this seed and these weights.
 func saveSeed(folder string, seed uint64) error {
 	m, err := seededModel(seed)
 	if err != nil {
@@ -47,7 +46,7 @@ func seededModel(seed uint64) (*cached.Model, error) {
 			Values: values}}}, nil
 }
 
-// saveBoth also saves a cache of one node with so many neighbours.
+// saveBoth also saves a cache of one node with this many neighbours.
 func saveBoth(folder string, seed uint64) error {
 	m, err := seededModel(seed)
 	if err != nil {

@@ -43,7 +43,7 @@ func readPyGGraph(t *testing.T) (g pygGraph) {
 	return g
 }
 
-// pygModels are the models in testdata/pyg: one per kind, and a GIN with all options.
+// pygModels returns the models in testdata/pyg: one per kind, and a GIN with all options.
 func pygModels(t *testing.T, b *backend.Backend) map[string]*cached.Model {
 	models := map[string]*cached.Model{}
 	for _, name := range []string{"gin", "gat", "sgat", "gcn", "sage", "gatv2", "gin-all"} {
@@ -98,7 +98,7 @@ func TestAModelThatPythonWroteIsRead(t *testing.T) {
 	require.Equal(t, ours, theirs, "in another order, without a fingerprint")
 }
 
-// Other programs sort tensors by name, with the checksums that docs/FORMATS.md describes.
+// Other programs sort tensors by name and write the checksums of docs/FORMATS.md.
 func TestAModelIsTheSameInAnyOrderOfItsTensors(t *testing.T) {
 	for name := range readPyGGraph(t).Logits {
 		path := filepath.Join("testdata", "pyg", name)
@@ -137,7 +137,7 @@ func sortedByName(t *testing.T, path string) []byte {
 	return slices.Concat(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text, data)
 }
 
-// The bytes in testdata are fixed: older and current writers agree.
+// The bytes in testdata are fixed, so older and current writers agree.
 func TestSavedModelsAreStillTheSameBytes(t *testing.T) {
 	for name := range readPyGGraph(t).Logits {
 		path := filepath.Join("testdata", "pyg", name)

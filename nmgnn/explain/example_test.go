@@ -12,7 +12,7 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// The shares of a node's branches add up to what they change in its logit.
+// The shares of a node's branches add up to their effect on its logit.
 func ExampleNode() {
 	b, err := backend.Open("go")
 	check(err)

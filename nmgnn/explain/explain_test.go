@@ -26,7 +26,7 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// randomGraph has features, about half 0, stored dense or sparse.
+// randomGraph returns a graph whose features, about half 0, are dense or sparse.
 func randomGraph(t *testing.T, r *rand.Rand, nodes, edges int, sparse bool) *datasets.Graph {
 	t.Helper()
 	var pairs []csr.Edge
@@ -82,13 +82,13 @@ func logits(t *testing.T, b *backend.Backend, m infer.Model, edges *csr.Graph, x
 	return all[len(all)-1]
 }
 
-// onTree runs a model on the masked tree as on a graph, and returns the root's logit.
+// onTree runs a model on the masked tree and returns the root's logit.
 func onTree(t *testing.T, b *backend.Backend, m infer.Model, g *datasets.Graph, tree *aggtree.Tree, kept []bool,
 	class int) float64 {
 	t.Helper()
 	o := infer.Options{Mask: make([]bool, len(kept)), Degrees: make([]int32, len(kept))}
 	for i, base := range tree.Base {
-		// Nothing is masked below a masked node: attention would see the difference.
+		// Masks nothing below a masked node, which attention would notice.
 		o.Mask[i], o.Degrees[i] = !kept[i] && heard(tree, kept, tree.Parent[i]), int32(g.Edges.Degree(base))
 	}
 	return float64(logits(t, b, m, tree.AsGraph(), g.Features.Select(tree.Base), o).Row(0)[class])
@@ -325,7 +325,7 @@ func TestAHubIsExplainedInTheMemoryOfAFewForests(t *testing.T) {
 	}()
 	e := explained(t, b, m, g, 0, explain.Options{})
 	done()
-	// The orders of the branches alone have 9 million entries, a forest 2 million.
+	// The orders of the branches alone have 9 million entries; a forest has 2 million.
 	require.Less(t, (<-most)-before.HeapAlloc, uint64(200<<20))
 	sum := e.Alone
 	for _, branch := range e.Branches {

@@ -28,7 +28,7 @@ const (
 
 // baShapes returns GNNExplainer's BA-Shapes: a Barabási-Albert graph of 300 nodes with 5 edges each, 80 houses of five
 // nodes, each attached by an edge, and a tenth as many random edges as nodes. All features are 1; a node's class is its
-// place: base, or a house's roof, middle or ground.
+// position: base, or a house's roof, middle or ground.
 func baShapes(t *testing.T, seed uint64) *datasets.Graph {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -84,15 +84,15 @@ func house(v int32) int32 {
 	return (v - baseNodes) / houseSize
 }
 
-// auc is the probability that a true one scores higher than a false one. It sorts both.
+// auc is the probability that a true score exceeds a false one. It sorts both.
 func auc(scores []float64, is []bool) float64 {
 	stat.SortWeightedLabeled(scores, is, nil)
 	hits, falseAlarms, _ := stat.ROC(nil, scores, is, nil)
 	return integrate.Trapezoidal(falseAlarms, hits)
 }
 
-// motifAUC trains a GCN on BA-Shapes and returns how well shares, by size and with sign, tell edges of a node's own
-// house from others that its logits depend on, averaged over correctly predicted nodes of 20 houses.
+// motifAUC trains a GCN on BA-Shapes and returns how well shares, by size and with sign, distinguish edges of a node's
+// own house from other edges that its logits depend on, averaged over correctly predicted nodes of 20 houses.
 func motifAUC(t *testing.T, seed uint64) (bySize, bySign float64, nodes int) {
 	t.Helper()
 	b := gnntest.Go(t)

@@ -17,7 +17,7 @@ import (
 	"nodemask/plots"
 )
 
-// hostileView explains a node in a graph with names that contain markup and terminal controls.
+// hostileView explains a node of a graph whose names contain markup and terminal controls.
 func hostileView(t *testing.T, masks int) explain.View {
 	t.Helper()
 	const evil = "<script>\x1b[31m&\"\u202e"

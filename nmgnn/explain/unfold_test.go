@@ -19,7 +19,7 @@ import (
 
 var unfolded = []string{"gin", "gat", "sgat", "gcn", "sage", "gatv2"}
 
-// settingsOf lists every model that can be unfolded, and variants that change a sum.
+// settingsOf returns every model that Unfold supports, and variants that change a sum.
 func settingsOf(t *testing.T) (all []hyper.Parameters) {
 	t.Helper()
 	for _, name := range append(slices.Clone(unfolded), "gin", "gin", "gat", "sgat") {

@@ -22,8 +22,8 @@ import (
 	"nodemask/nmgnn/gnn"
 )
 
-// BenchmarkStep times training steps of GIN under GoMLX's trainer: with this package, and with GoMLX's Gather and
-// ScatterSum, in turns.
+// BenchmarkStep times GIN's training steps under GoMLX's trainer, in turns with this package and with GoMLX's Gather
+// and ScatterSum.
 func BenchmarkStep(b *testing.B) {
 	for _, size := range []struct{ nodes, edges int }{{2_700, 10_600}, {200_000, 5_000_000}} {
 		for _, id := range []string{"xla:cpu", "go"} {

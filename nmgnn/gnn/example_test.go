@@ -27,8 +27,7 @@ import (
 	"nodemask/nmgnn/gnn"
 )
 
-// Example classifies Cora's nodes in a model function, with GoMLX's trainer, layers, optimizer, metrics and
-// checkpoints.
+// Example classifies Cora's nodes with GoMLX's trainer, layers, optimizer, metrics and checkpoints.
 func Example() {
 	data, err := datasets.Cora()
 	check(err)
@@ -69,7 +68,7 @@ func Example() {
 	// Output: more than 70 % of the test nodes: true
 }
 
-// Example_links predicts a tenth of Cora's citations, which were taken out, from the others.
+// Example_links predicts a removed tenth of Cora's citations from the others.
 func Example_links() {
 	data, err := datasets.Cora()
 	check(err)
@@ -120,7 +119,7 @@ func Example_links() {
 	// Output: more than 60 % of the pairs: true
 }
 
-// shapes yields batches of rings and stars, which it puts into a graph.
+// shapes yields batches of rings and stars, and puts each batch into a graph.
 type shapes struct {
 	batch  *gnn.Graph
 	random *rand.Rand
@@ -162,7 +161,7 @@ func (s shapes) Iter() iter.Seq2[train.Batch, error] {
 	}
 }
 
-// Example_graphs tells rings from stars, in batches of small graphs for which one program is compiled.
+// Example_graphs distinguishes rings from stars, in batches of small graphs that share one compiled program.
 func Example_graphs() {
 	r := rand.New(rand.NewPCG(1, 2))
 	first, _ := draw(r)
@@ -182,14 +181,14 @@ func Example_graphs() {
 	// Output: more than 95 % of the graphs: true
 }
 
-// seeded returns a store whose first weights, masks and dropout are the same in each run.
+// seeded returns a store with the same initial weights, masks and dropout in each run.
 func seeded() *model.Store {
 	store := model.NewStore()
 	check(store.SetRNGStateFromSeed(1))
 	return store
 }
 
-// adopted returns a backend that GoMLX opened; compute.New opens XLA.
+// adopted returns a backend opened by GoMLX; compute.New opens XLA.
 func adopted() *backend.Backend {
 	opened, err := gobackend.New("ops_sequential")
 	check(err)

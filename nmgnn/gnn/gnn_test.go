@@ -75,10 +75,9 @@ func TestGINTrainsUnderGoMLXsTrainerAsUnderOurs(t *testing.T) {
 	})
 }
 
-// layerFn is a model function of one input.
 type layerFn func(scope *model.Scope, x *Node) *Node
 
-// under returns GoMLX's trainer of f, whose loss is the sum of f's outputs. Its steps leave weights as they are.
+// under returns GoMLX's trainer of f. The loss is the sum of f's outputs; steps leave weights as they are.
 func under(b *backend.Backend, store *model.Store, f layerFn) *train.Trainer {
 	sum := func(_, predictions []*Node) *Node { return ReduceAllSum(predictions[0]) }
 	return train.NewTrainer(b.Backend, store, func(scope *model.Scope, in []*Node) *Node { return f(scope, in[0]) }, sum,
@@ -92,7 +91,6 @@ func batchOf(t *testing.T, x any) train.Batch {
 	return train.Batch{Inputs: []*tensors.Tensor{rows}}
 }
 
-// trained returns the loss of a training step.
 func trained(t *testing.T, trainer *train.Trainer, x any) float32 {
 	t.Helper()
 	metrics, err := trainer.TrainStep(batchOf(t, x))
@@ -100,7 +98,6 @@ func trained(t *testing.T, trainer *train.Trainer, x any) float32 {
 	return tensors.ToScalar[float32](metrics[0])
 }
 
-// evaluated returns the loss of an evaluation.
 func evaluated(t *testing.T, trainer *train.Trainer, x any) float32 {
 	t.Helper()
 	metrics, err := trainer.EvalStep(batchOf(t, x))
@@ -159,7 +156,6 @@ func TestWeightsStartWhereTheirLayersHaveThem(t *testing.T) {
 	})
 }
 
-// adder is a custom layer.
 type adder struct{}
 
 func (adder) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, mask *Node) *Node {

@@ -51,7 +51,7 @@ func TestRescaleDividesWhatIsKeptByTheKeepRate(t *testing.T) {
 	require.Equal(t, []float32{1, 1, 1, 1, 1, 1, 1, 1}, p.DrawDelta(random(), 8, nil))
 }
 
-// One epoch's mask of eight nodes, in its three forms.
+// An epoch's mask of eight nodes, in three forms.
 func ExampleKeepRate_Draw() {
 	m := hyper.KeepRate(0.5).Draw(rand.New(rand.NewPCG(1, 2)), 8, nil)
 	fmt.Println(m.Delta(), m.Kept(), m.Masked())

@@ -10,7 +10,7 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// A model with weights runs over any graph: this GIN with weight 1 sums a node and its neighbours.
+// A model with weights runs over any graph: this GIN of weight 1 adds up a node and its neighbours.
 func ExampleModel_Represent() {
 	b, err := backend.Open("go")
 	if err != nil {

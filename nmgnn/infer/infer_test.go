@@ -17,7 +17,7 @@ import (
 	"nodemask/nmgnn/internal/gnntest"
 )
 
-// path returns 0–1–2 with features [3, 3]; last is one of node 2's.
+// path returns 0–1–2 with features [3, 3]; last is one of node 2's features.
 func path(t *testing.T, last float32) (*csr.Graph, datasets.Features) {
 	return gnntest.Undirected(t, 3, [][2]int32{{0, 1}, {1, 2}}), datasets.Features{Rows: 3, Width: 3, Dense: []float32{1,
 		0, 2, -1, 1, 1, last, 1, 5}}

@@ -25,7 +25,6 @@ func untrained() *cached.Model {
 		Weights: network.Weights}
 }
 
-// ExampleSave exports a model.
 func ExampleSave() {
 	folder, err := os.MkdirTemp("", "")
 	check(err)

@@ -140,7 +140,7 @@ func collected(g testGraph, logits infer.Representation) collectedGraph {
 	return one
 }
 
-// checkedFile is what testdata/check_onnx.py writes about the models that onnx and ONNX Runtime accepted.
+// checkedFile is testdata/check_onnx.py's report about the models that onnx and ONNX Runtime accepted.
 type checkedFile struct {
 	Models map[string]struct {
 		SHA256     string  `json:"sha256"`

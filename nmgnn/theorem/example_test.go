@@ -11,7 +11,7 @@ import (
 	"nodemask/nmgnn/theorem"
 )
 
-// Theorem 1: a network gives a node the same on its aggregation tree as on the graph.
+// Theorem 1: a network computes the same for a node on its aggregation tree as on the graph.
 func ExampleCheck() {
 	b, err := backend.Open("go")
 	check(err)

@@ -25,7 +25,7 @@ import (
 	"nodemask/nmgnn/internal/gnntest"
 )
 
-// randomGraph has features and up to 11 nodes, some isolated, some with one-way edges.
+// randomGraph returns up to 11 nodes with features, some isolated, some with one-way edges.
 func randomGraph(t *testing.T, r *rand.Rand, directed bool) *datasets.Graph {
 	t.Helper()
 	n := 2 + r.IntN(10)
@@ -106,7 +106,7 @@ func TestTheorem1IsNoTruismOfTheCheck(t *testing.T) {
 	for i := range 3 {
 		g.Features.Dense[2*3+i] = 50
 	}
-	// GAT's softmax runs over masked neighbours, which the pruned tree lacks.
+	// GAT's softmax includes masked neighbours, which the pruned tree lacks.
 	mask := make([]bool, g.Edges.NumNodes())
 	mask[2] = true
 	check, err := Check(context.Background(), b, untrained(t, b, "gat", 2, 1), g, 0, Options{Mask: mask, Pruned: true})

@@ -81,7 +81,7 @@ func TestManyClustersLearnWhatEveryModelCan(t *testing.T) {
 	}
 }
 
-// reference computes one step of two GIN layers on a batch, densely in double precision.
+// reference computes one step of two GIN layers on a batch, dense and in double precision.
 type reference struct {
 	g     *datasets.Graph
 	own   []int32
@@ -321,7 +321,7 @@ func TestATrialThatWasInterruptedGoesOnToTheSameNumbers(t *testing.T) {
 			}
 		})
 		require.ErrorIs(t, err, context.Canceled)
-		// What the killed epoch wrote does not matter.
+		// The killed epoch's output does not matter.
 		written := filepath.Join(o.Checkpoint, first.cacheName(2, 1-first.current, 1))
 		garbage, err := os.ReadFile(written)
 		require.NoError(t, err)

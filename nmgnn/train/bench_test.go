@@ -15,7 +15,7 @@ import (
 	"nodemask/nmgnn/internal/gnntest"
 )
 
-// BenchmarkEpoch times one masked training epoch in the transductive setting, alone and with validation. Quote
+// BenchmarkEpoch times one masked training epoch in the transductive setting, without and with validation. Quote
 // median-ms. In WebAssembly, with Node:
 //
 //	GOOS=js GOARCH=wasm go test -exec "$(go env GOROOT)/lib/wasm/go_js_wasm_exec" \

@@ -106,7 +106,7 @@ func TestEveryPlanTrainsTheSameOnCora(t *testing.T) {
 	s.KeepRate, s.MaxEpochs = 0.5, 3
 	for _, setting := range []datasets.Setting{datasets.Inductive, datasets.Transductive} {
 		view := gnntest.View(t, g, 10, setting)
-		// First weights and masks are made on the host; dropout is equal by construction.
+		// Initial weights and masks are made on the host; dropout is equal by construction.
 		want := trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s), 1).History
 		gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 			gnntest.Sampled(t, b, setting == datasets.Inductive || plan == kernels.Plan{Kernel: kernels.FusedKernel})
@@ -124,7 +124,7 @@ func TestDenseFeaturesTrainTheSameWithoutDropout(t *testing.T) {
 	s.Dropout, s.MaxEpochs = 0, 10
 	want := trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s), 1).History
 	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		// TestEveryPlanTrainsTheSameOnCora covers sparse features by XLA.
+		// TestEveryPlanTrainsTheSameOnCora covers sparse features on XLA.
 		gnntest.Sampled(t, b, plan.DenseFeatures)
 		for i, e := range trainPlan(t, b, g, view, s, plan).History {
 			require.InDelta(t, want[i].TrainLoss, e.TrainLoss, 1e-4, "epoch %d", i+1)

@@ -12,8 +12,8 @@ import (
 	"nodemask/nmgnn/internal/gnntest"
 )
 
-// TestDirectedGraphsTrain: 60 nodes receive from one other each, whose feature is their class. The reverse edges carry
-// no information.
+// TestDirectedGraphsTrain: each of 60 nodes receives from one node, whose feature is the receiver's class. Reverse
+// edges carry no information.
 func TestDirectedGraphsTrain(t *testing.T) {
 	const n = 60
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {

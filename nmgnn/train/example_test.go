@@ -31,7 +31,7 @@ func ExampleExperiment_Run() {
 	// Output: 3 trials; the mean is a share: true
 }
 
-// Train on four clusters of nodes, one after the other.
+// Train on four clusters of nodes, one by one.
 func ExampleInBatches() {
 	ctx := context.Background()
 	g, err := datasets.SBM(ctx, datasets.SBMOptions{Nodes: 200, Classes: 3, FeatureSignal: 2, Seed: 1})

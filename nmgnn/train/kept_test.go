@@ -36,7 +36,7 @@ func TestKeptBatchesTrainToTheSameNumbers(t *testing.T) {
 				}
 				trainer := batchTrainerOf(t, b, x.graph, view, s, o)
 				require.Equal(t, anew, trainer.train.kept == nil)
-				// Batches cut anew leave masked nodes out: sums are equal up to rounding.
+				// Batches cut anew omit masked nodes: sums are equal up to rounding.
 				for _, e := range trainOnce(t, trainer, 3).History {
 					trials[anew] = append(trials[anew], e.TrainLoss, e.ValidationLoss)
 				}

@@ -11,9 +11,9 @@ import (
 	"nodemask/nmgnn/internal/learn"
 )
 
-// Runner runs trials one by one on one backend. Trials that differ in seed, split, mask or drop rates, learning rate or
-// stopping share compiled programs (switchTo). It identifies a graph by pointer and reads it once: do not change it
-// between trials.
+// Runner runs trials one by one on one backend; it is not safe for concurrent use. Trials that differ in seed, split,
+// mask or drop rates, learning rate or stopping share compiled programs (switchTo). It identifies a graph by pointer
+// and reads it once: do not change it between trials.
 type Runner struct {
 	// Programs limits how many compiled programs are kept, memory permitting; 0: 1.
 	Programs int

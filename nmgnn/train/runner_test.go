@@ -18,7 +18,7 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// blocks returns a block graph and parameters for so many epochs.
+// blocks returns a block graph, and parameters for this many epochs.
 func blocks(t testing.TB, epochs int) (*datasets.Graph, hyper.Parameters) {
 	t.Helper()
 	g, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 150, Classes: 3})
@@ -188,8 +188,8 @@ func TestARunnerKeepsAsManyProgramsAsItMay(t *testing.T) {
 	require.ErrorIs(t, pool.Run(t.Context(), func(context.Context, *Runner) error { return wrong }), wrong)
 }
 
-// onData runs a test on sparse and dense data, in both settings, on all backends. XLA takes seconds per program: it
-// covers each data set and setting once, all four pairs with 'make torture'.
+// onData runs a test on sparse and dense data, in both settings, on all backends. XLA, which takes seconds per program,
+// covers each data set and setting once; with 'make torture' all four pairs.
 func onData(t *testing.T, test func(t *testing.T, b *backend.Backend, x Experiment)) {
 	sparse, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 150, Classes: 3})
 	require.NoError(t, err)

@@ -291,7 +291,7 @@ func TestSixteenLayersTrainWithoutNaN(t *testing.T) {
 	})
 }
 
-// tiny is a graph with two alternating classes, a feature that tells the class, and these edges.
+// tiny returns a graph with two alternating classes, a feature that reveals the class, and these edges.
 func tiny(t *testing.T, labels []int32, pairs [][2]int32) *datasets.Graph {
 	t.Helper()
 	x := make([][]float32, len(labels))
@@ -302,7 +302,7 @@ func tiny(t *testing.T, labels []int32, pairs [][2]int32) *datasets.Graph {
 		Labels: labels, Classes: []string{"a", "b"}}
 }
 
-// phasesOf is a transductive view with given sets.
+// phasesOf returns a transductive view with these sets.
 func phasesOf(g *datasets.Graph, train, validation, test []int32) *datasets.View {
 	all := make([]int32, g.NumNodes())
 	for v := range all {
@@ -388,7 +388,7 @@ func TestDivergingTrialsNameSeedEpochAndRemedy(t *testing.T) {
 	}
 }
 
-// ramp is a layer whose scale has given first values.
+// ramp is a layer whose scale has given initial values.
 type ramp struct{}
 
 func (ramp) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, mask *Node) *Node {

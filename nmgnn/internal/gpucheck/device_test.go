@@ -17,7 +17,7 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// trainOn returns two runs of three epochs, and the times of further epochs, ascending.
+// trainOn returns two runs of three epochs, and the sorted times of further epochs.
 func trainOn(t *testing.T, b *backend.Backend, model string, g *datasets.Graph, epochs int) (first, again []train.Epoch,
 	laps []time.Duration) {
 	p, _, err := built(model, g)
@@ -42,7 +42,7 @@ func trainOn(t *testing.T, b *backend.Backend, model string, g *datasets.Graph, 
 	return first, again, laps
 }
 
-// compare trains each model on both backends, compares the losses of three epochs, and prints a row.
+// compare trains each model on both backends, compares three epochs' losses, and prints a row.
 func compare(t *testing.T, b, reference *backend.Backend, models, data []string, epochs int) {
 	for _, name := range data {
 		g, err := open(name)
@@ -67,7 +67,7 @@ func compare(t *testing.T, b, reference *backend.Backend, models, data []string,
 	}
 }
 
-// Run by 'make gpu-run' on an NVIDIA GPU.
+// 'make gpu-run' runs this on an NVIDIA GPU.
 func TestAGPUComputesWhatTheCPUDoes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: it trains every model")

@@ -17,7 +17,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// BenchmarkProduct times an epoch's products: sums over neighbours (Σ), features by weights (X·W) and their gradient
+// BenchmarkProduct times an epoch's products: sums over neighbours (Σ), features times weights (X·W) and its gradient
 // (Xᵀ·v), with dropout on the features.
 func BenchmarkProduct(b *testing.B) {
 	for _, data := range []string{"cora", "pubmed"} {

@@ -18,7 +18,7 @@ import (
 // rows is a dense matrix in double precision.
 type rows = [][]float64
 
-// definition computes a product's methods as [kernels.Product] documents them, with data of entries in the matrix's
+// definition computes a product's methods as [kernels.Product] documents them, with entries' data in the matrix's
 // order.
 type definition struct{ csr.Matrix }
 
@@ -193,7 +193,7 @@ func headProducts(h, a rows) rows {
 	return y
 }
 
-// mix and keeps hash positions as [kernels.Stream] does. Recorded results depend on them: they must not change.
+// mix and keeps hash positions as [kernels.Stream] does. They must not change: recorded results depend on them.
 func mix(x uint32) uint32 {
 	x ^= x >> 16
 	x *= 0x7feb352d
@@ -207,7 +207,7 @@ func keeps(key [2]uint32, stream, position uint32, rate float64) bool {
 	return mix(mix(position^half(0))+half(1)) >= uint32(math.Round(rate*(1<<32-1)))
 }
 
-// dropped returns x, or ones, with dropped numbers; an entry's number has position entry·heads + head.
+// dropped returns x (or ones) with dropout; an entry's number has position entry·heads + head.
 func dropped(key [2]uint32, stream uint32, x rows, entries, heads int, rate float64) rows {
 	y := zeros(entries, heads)
 	for i := range y {
@@ -228,7 +228,7 @@ func (d definition) dropped(key [2]uint32, rate float64) rows {
 	return dropped(key, 0, values, len(values), 1, rate)
 }
 
-// whole draws integers from -8 to 8: their sums are exact in any order.
+// whole draws integers from -8 to 8, whose sums are exact in any order.
 func whole(r *rand.Rand, n, width int) rows {
 	x := zeros(n, width)
 	for i := range x {

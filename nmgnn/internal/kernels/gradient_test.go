@@ -38,7 +38,7 @@ func (p per) count(m csr.Matrix) int {
 	return [...]int{perColumn: m.Columns, perRow: m.Rows, perEntry: m.NumEntries(), perHead: heads}[p]
 }
 
-// differentiable is a function of a product, as computation and by definition.
+// differentiable is a function of a product, as a computation and by definition.
 type differentiable struct {
 	name      string
 	result    per
@@ -58,7 +58,7 @@ func scaled(x, by rows) rows {
 	return y
 }
 
-// at returns x[i], or the zero value if i is below 0.
+// at returns x[i], or the zero value if i is negative.
 func at[T any](x []T, i int) (none T) {
 	if i < 0 {
 		return none
@@ -161,7 +161,7 @@ func differentiables() []differentiable {
 					return d.attend(d.pairs(x[1], x[2], slope), x[0], at(x[3:], some.present), at(x[3:], some.keep), heads)
 				}})
 	}
-	// Node masking: zero rows are neither read nor get a gradient.
+	// Node masking: zero rows are not read and get no gradient.
 	masked := argument{perColumn, 1, upToTwo}
 	return append(all,
 		differentiable{"Attend by scores to some rows", perRow, width, []argument{h, scores, masked},
@@ -179,8 +179,7 @@ func differentiables() []differentiable {
 			}})
 }
 
-// expected is a function's value, the factors of a loss Σ factor·value, and that loss's gradients by finite
-// differences.
+// expected is a function's value, the factors of a loss Σ factor·value, and the loss's gradients by finite differences.
 type expected struct {
 	inputs         []rows
 	value, factors rows
@@ -270,7 +269,7 @@ func TestGradientsAreThoseOfFiniteDifferences(t *testing.T) {
 }
 
 // checkGradients compares values and gradients with expected ones. Padding is zero in fixed arguments, else a number
-// that would show.
+// that would be noticed.
 func checkGradients(t *testing.T, b *backend.Backend, m csr.Matrix, o kernels.Options, functions []differentiable,
 	want []expected) {
 	store := model.NewStore()

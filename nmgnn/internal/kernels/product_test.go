@@ -63,7 +63,7 @@ func bothWays(m csr.Matrix) csr.Matrix {
 }
 
 // checkMethods compares every method of a product with its definition. Padding is zero where required, else a number
-// that would show.
+// that would be noticed.
 func checkMethods(t require.TestingT, b *backend.Backend, m csr.Matrix, o kernels.Options, heads, width int,
 	seed uint64) {
 	const far, slope = 1000, 0.25
@@ -175,7 +175,7 @@ func checkMethods(t require.TestingT, b *backend.Backend, m csr.Matrix, o kernel
 	}
 }
 
-// near allows for float32's rounding.
+// near allows for float32 rounding.
 func near(t require.TestingT, want, got rows, what string) {
 	require.Len(t, got, len(want), what)
 	for i := range want {

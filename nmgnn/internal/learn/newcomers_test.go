@@ -30,7 +30,7 @@ func TestNodesAreCountedByHand(t *testing.T) {
 
 func TestCountsOfCoraAndPubMedStandBesideThePapers(t *testing.T) {
 	// Our counts on split 1 and the paper's #nodes with caching (table 4), whose splits and validation sets are
-	// unknown. Up to a third of PubMed in training they agree within 0.2 % of the graph; beyond, ours are up to 4 %
+	// unknown. With up to a third of PubMed in training they agree within 0.2 % of the graph; above, ours are up to 4 %
 	// higher.
 	for name, sizes := range map[string]map[int][2]int{
 		"cora": {10: {2700, 2698}, 20: {2683, 2672}, 25: {2662, 2644}, 33: {2631, 2605}, 50: {2487, 2426}, 75: {1892, 1781},
@@ -53,7 +53,7 @@ func TestCountsOfCoraAndPubMedStandBesideThePapers(t *testing.T) {
 	}
 }
 
-// arriving draws a random graph's view with train nodes, and only train and test graphs.
+// arriving draws a random graph's view, with train nodes and only train and test graphs.
 func arriving(t *rapid.T) *datasets.View {
 	n := rapid.IntRange(2, 12).Draw(t, "nodes")
 	var pairs []csr.Edge
@@ -105,8 +105,8 @@ func TestTogetherIsWhatEquationFourSaysNodeByNode(t *testing.T) {
 		for v := range x {
 			x[v] = rapid.Int64Range(1, 1000).Draw(t, "x")
 		}
-		// A layer is h' = (|N_v| + 1)·h + Σ h_u, which depends on degrees. By the equation, node by node: cached nodes
-		// know only the train graph, by its numbers; new ones use both.
+		// A layer is h' = (|N_v| + 1)·h + Σ h_u, which depends on degrees. By the equation, node by node, cached nodes
+		// use the train graph only; new nodes use both.
 		local := map[int32]int32{}
 		for i, v := range view.Train.Nodes {
 			local[v] = int32(i)

@@ -28,7 +28,7 @@ func headerSumOf(header string) string {
 	return sumOf(before + `"header_sha256":"` + none + after[len(none):])
 }
 
-// assemble returns a file with this header and data; META stands for metadata with right checksums.
+// assemble returns a file with this header and data; META is replaced by metadata with correct checksums.
 func assemble(header string, data []byte) []byte {
 	meta := `"__metadata__":{"format":"nodemask","kind":"model","version":"1","data_sha256":"` + sumOf(string(
 		data)) + `","header_sha256":"` + none + `"}`
@@ -306,7 +306,7 @@ func TestOnlyRegularFilesOfBearableSizeAreRead(t *testing.T) {
 }
 
 // FuzzSafetensors reads arbitrary bytes, and arbitrary headers and data in a valid frame, with and without checksums.
-// What can be read must survive writing.
+// Readable files must survive writing.
 func FuzzSafetensors(f *testing.F) {
 	whole := bytesOf(f, small())
 	length := binary.LittleEndian.Uint64(whole)

@@ -80,7 +80,7 @@ func TestAFileReturnsWhatWasPut(t *testing.T) {
 	require.NoError(t, f.Close(), "once more")
 }
 
-// The format is fixed: files outlive their nodemask, and others read them.
+// The format is fixed: files outlive their nodemask, and other programs read them.
 func TestTheBytesAreThese(t *testing.T) {
 	b := New("model", map[string]string{"seed": "7"})
 	Add(b, "s", []byte("ab"), 2)

@@ -25,7 +25,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// command runs this program.
 func command(args string, environment ...string) *exec.Cmd {
 	c := exec.Command(os.Args[0])
 	c.Env = append(append(os.Environ(), "NODEMASK_BEAM_ARGS="+args), environment...)

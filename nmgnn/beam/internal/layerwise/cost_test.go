@@ -41,7 +41,7 @@ func graphFiles(t testing.TB, g *datasets.Graph, shards int) layerwise.Input {
 	return find(t, folder)
 }
 
-// requireEqual compares an output with the logits of one machine.
+// requireEqual compares an output with one machine's logits.
 func requireEqual(t testing.TB, want infer.Representation, folder string) {
 	t.Helper()
 	seen := written(t, folder)
@@ -66,7 +66,7 @@ func TestPubMedEqualsOneMachine(t *testing.T) {
 			m := c.Model(t, g.Features.Width)
 			_, logits := represented(t, m, g)
 			out := layerwise.Output{Folder: t.TempDir()}
-			// Both shards are large enough to be computed in parts.
+			// Both shards are large enough for several parts.
 			require.NoError(t, embed(t, m, in, out, layerwise.Options{Shards: 2}))
 			requireEqual(t, logits, out.Folder)
 		})

@@ -53,7 +53,7 @@ func TestEveryModelEqualsOneMachineOnAnOddGraph(t *testing.T) {
 	}
 }
 
-// star has a node with very many neighbours, and another with some of them.
+// star returns a graph with a node of very many neighbours, and another node joined to some of them.
 func star(t testing.TB, leaves int) layerwise.Input {
 	t.Helper()
 	r := rand.New(rand.NewPCG(3, 4))

@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// testCases has every model and every option that the pipelines read.
+// testCases returns every model with every option that the pipelines read.
 func testCases() []gnntest.Case {
 	return slices.DeleteFunc(gnntest.AllCases(hyper.Models()), func(c gnntest.Case) bool {
 		return !slices.Contains(hyper.Models(), c.Name) && !strings.HasSuffix(c.Name, ", 3 layers, readout all, residual") &&
@@ -61,8 +61,8 @@ func testCases() []gnntest.Case {
 	})
 }
 
-// oddFiles writes a graph with all that files may contain: isolated nodes, one named only by a loop, edges repeated and
-// in both directions, zero features, ids with commas, nodes without a label. Edges are in two shards.
+// oddFiles writes a graph with all that files may contain: isolated nodes, a node named only by a loop, repeated edges
+// in both directions, zero features, ids with commas, unlabelled nodes. Edges are in two shards.
 func oddFiles(t testing.TB) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
@@ -110,7 +110,7 @@ func find(t testing.TB, folder string) layerwise.Input {
 	return in
 }
 
-// represented returns each layer's output on one machine, the logits last.
+// represented returns each layer's output on one machine, ending in the logits.
 func represented(t testing.TB, m *cached.Model, g *datasets.Graph) (all []infer.Representation,
 	logits infer.Representation) {
 	t.Helper()
@@ -127,7 +127,7 @@ func graphIn(t testing.TB, lines [2][][]string) layerwise.Input {
 	return find(t, folder)
 }
 
-// embed computes a graph; folders not named are new ones.
+// embed computes a graph; folders that are not named are new.
 func embed(t testing.TB, m *cached.Model, in layerwise.Input, out layerwise.Output, o layerwise.Options) error {
 	t.Helper()
 	out.Folder, o.Work = cmp.Or(out.Folder, t.TempDir()), cmp.Or(o.Work, t.TempDir())
@@ -144,7 +144,7 @@ func writeCSV(t testing.TB, path string, lines [][]string) {
 	require.NoError(t, f.Close())
 }
 
-// readGraph reads oddFiles' graph on one machine, with the edges in one file.
+// readGraph reads oddFiles' graph on one machine, with all edges in one file.
 func readGraph(t testing.TB, folder string) *datasets.Graph {
 	t.Helper()
 	whole := t.TempDir()
@@ -196,7 +196,6 @@ func written(t testing.TB, folder string) map[string]map[string]string {
 	return all
 }
 
-// requireRow compares a node's numbers with those of one machine.
 func requireRow(t testing.TB, want []float32, row map[string]string, within float64, of string) {
 	t.Helper()
 	require.NotNil(t, row, of)

@@ -16,8 +16,8 @@ import (
 	"nodemask/nmgnn/internal/gnntest"
 )
 
-// arriving splits a graph: a model's cache of the train nodes, and files of the others with their edges, loops, and
-// some edges twice.
+// arriving splits a graph: a model's cache of the train nodes, and files of the other nodes with their edges, loops,
+// and some repeated edges.
 func arriving(t testing.TB, m *cached.Model, g *datasets.Graph, view *datasets.View) layerwise.Arrivals {
 	t.Helper()
 	own := g.Features.Select(view.Train.Nodes)

@@ -26,8 +26,8 @@ const (
 	killedAt    = "NODEMASK_KILLED_AT"
 )
 
-// killed says "here" in the second layer's step, to be killed before its pipeline runs, or after it but before the step
-// is done.
+// killed prints "here" in the second layer's step, to be killed before its pipeline runs, or after it but before the
+// step is marked done.
 func killed() error {
 	ctx := context.Background()
 	m, err := cached.LoadModel(os.Getenv(killedModel))

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// digits returns a hash of the bits of every C loop's results, by shape, as a compiler's program prints it.
+// digits returns a hash of every C loop's results, by shape, as printed by a program built with this compiler.
 func digits(t *testing.T, compiler, environment string, run ...string) []string {
 	program := filepath.Join(t.TempDir(), "digits")
 	out, err := exec.Command(compiler, "-O3", "-Wall", "-Wno-psabi", "-static", "-o", program,

@@ -1,6 +1,6 @@
 package fused
 
-// For external tests: calling kernels with inputs that the methods of [Matrix] refuse.
+// For external tests, which call kernels with inputs that the methods of [Matrix] refuse.
 var (
 	Call        = call
 	ReplaceCall = replaceCall

@@ -37,7 +37,7 @@ type pattern struct {
 	entries       [][]int32
 }
 
-// draw makes a matrix with up to most entries per row, some empty; columns ascend.
+// draw makes a matrix with up to most entries per row, some rows empty; columns ascend.
 func draw(r *rand.Rand, rows, columns, most int) pattern {
 	p := pattern{rows: rows, columns: columns, offsets: [][]int32{{0}}}
 	for range rows {
@@ -76,7 +76,7 @@ func numbers(r *rand.Rand, rows, columns int) [][]float32 {
 	return x
 }
 
-// silence zeroes one row of h in so many, and returns number for the others.
+// silence zeroes one row in oneIn of h, and returns number for the other rows.
 func silence(r *rand.Rand, h [][]float32, oneIn int, number float32) (heard [][]float32) {
 	for _, row := range h {
 		of := []float32{number}
@@ -139,7 +139,7 @@ func call(t require.TestingT, b *backend.Backend, f func(x []*Node) []*Node, inp
 type shape struct{ rows, columns, most, width, heads int }
 
 // cases cover each loop: widths with and without a remainder beyond eight, each specialised number of columns, heads of
-// eight numbers, of one, or others; rows in one block and in many; a matrix read block by block.
+// eight numbers, of one, or others; rows in one or many blocks; a matrix read block by block.
 var cases = []shape{
 	{1, 1, 1, 1, 1}, {5, 4, 3, 3, 1}, {9, 9, 9, 7, 7}, {20, 30, 6, 8, 1}, {20, 30, 6, 8, 8}, {7, 50, 40, 64, 8},
 	{7, 50, 40, 64, 1},

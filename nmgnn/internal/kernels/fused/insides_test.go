@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Only this test asks for versions: programs check internals at start. To move to another version, compare the files
-// that insides.go names, run this package's tests with -race, and add it here.
+// Only this test checks versions; programs check internals at start. To use another version, compare the files that
+// insides.go names, run this package's tests with -race, and add the version here.
 func TestThisVersionOfGoMLXWasTried(t *testing.T) {
 	require.Contains(t, []string{"v0.1.3", "v0.1.6"}, versionOf(t, gobackend.New, goModule))
 }

@@ -38,7 +38,7 @@ func available(t *testing.T, b *xla.Backend) bool {
 
 func TestAForeignXLAIsLeftAsItIs(t *testing.T) {
 	b := openXLA(t)
-	// For go-xla another name is another plugin, without kernels yet.
+	// go-xla loads another name as another plugin, without kernels yet.
 	link := filepath.Join(t.TempDir(), "plugin.so")
 	require.NoError(t, os.Symlink(b.Plugin, link))
 	other, err := xla.New(link)

@@ -46,7 +46,7 @@ func TestARowIsTheSameToTheLastBitWithVectorInstructions(t *testing.T) {
 	})
 }
 
-// BenchmarkTimes sums neighbours on a graph as large as Cora, on one core, for one or more heads.
+// BenchmarkTimes sums neighbours on a graph of Cora's size, on one core.
 func BenchmarkTimes(b *testing.B) {
 	const rows, entries = 2708, 13264
 	r := rand.New(rand.NewPCG(1, 2))

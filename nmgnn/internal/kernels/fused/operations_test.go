@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// bits are equal only if the numbers are bit for bit.
+// bits returns the bits, for exact comparison.
 func bits(x []float32) []uint32 {
 	all := make([]uint32, len(x))
 	for i, x := range x {
@@ -34,7 +34,7 @@ func normal(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// odd draws normal numbers, sometimes with special ones spread in between.
+// odd draws normal numbers, sometimes with special values among them.
 func odd(r *rand.Rand, n int) []float32 {
 	x, special := make([]float32, n), r.IntN(5) == 0
 	for i := range x {
@@ -46,7 +46,7 @@ func odd(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// eachWay runs a function with the pure-Go backend's operations, ours in Go, and ours in lanes, where available.
+// eachWay runs a function with the pure-Go backend's operations, ours in Go, and, where available, ours in lanes.
 func eachWay(run func(way string)) {
 	hastened, have := operations, haveLanes
 	defer func() { operations, haveLanes = hastened, have }()

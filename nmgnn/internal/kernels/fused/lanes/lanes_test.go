@@ -34,7 +34,7 @@ func sections(t *testing.T, module []byte) (all []section) {
 	return all
 }
 
-// The memory is the Go program's: the module's data or stack would overwrite it.
+// The memory is the Go program's: the module's own data or stack would overwrite it.
 func TestTheModuleBringsNoMemoryOrData(t *testing.T) {
 	module, err := os.ReadFile("lanes.wasm")
 	require.NoError(t, err)
@@ -48,7 +48,7 @@ func TestTheModuleBringsNoMemoryOrData(t *testing.T) {
 	}
 }
 
-// Runs the comparison of Go loops and GoMLX's operations with the module.
+// Compares Go loops and GoMLX's operations with the module.
 func TestResultsAreTheSameInWebAssembly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: it compiles GoMLX for WebAssembly")
@@ -56,7 +56,7 @@ func TestResultsAreTheSameInWebAssembly(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skipf("skipped: %v", err)
 	}
-	// opened so that go test reruns this when one has changed
+	// opened so that go test reruns this after a change
 	for _, pattern := range []string{"*", "../*.go"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)

@@ -22,7 +22,7 @@ type rows struct {
 	weights            []float32
 }
 
-// draw makes n rows of normal numbers, so that nearly every sum is rounded.
+// draw makes n rows of normal numbers, whose sums nearly all need rounding.
 func draw(t *rapid.T, n, width, heads int) rows {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 	x := rows{stride: width + rapid.IntRange(0, 9).Draw(t, "gap"), columns: make([]int32, n)}
@@ -93,7 +93,7 @@ func TestAddFoursIsAPlainLoopToTheLastBit(t *testing.T) {
 		for head := range heads {
 			want, got := make([]float32, share), make([]float32, share)
 			for k := range want {
-				// Go may skip roundings, but not of conversions.
+				// Go may fuse operations, but a conversion always rounds.
 				term := func(i int) float32 { h, w := x.number(i, head*share+k, head, heads); return float32(w * h) }
 				i := 0
 				for ; i+4 <= n; i += 4 {
