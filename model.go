@@ -52,8 +52,8 @@ func loaded(path string, load func(path string) (*cached.Model, error)) (*Model,
 	return &Model{Saved: saved, cache: cache}, nil
 }
 
-// Save writes the model and its cache atomically to one safetensors file: the graph's features and each hidden layer's
-// output per node.
+// Save writes the model and its cache atomically to one safetensors file, about as large as the graph's features and
+// hidden representations.
 func (m *Model) Save(path string) error { return m.Saved.SaveWith(path, m.cache) }
 
 // Predict returns the class of a training graph's node and its probability. For a loaded model use [Model.PredictAll].
@@ -109,7 +109,7 @@ func (m *Model) predictions(g *datasets.Graph, p infer.Representation) []cached.
 type Node struct {
 	ID       string
 	Features []float32 // as many as in the training graph
-	// Neighbours are ids (or numbers, if the graph has no ids) of known nodes or of nodes in the same call.
+	// Neighbours are ids (numbers, if the graph has no ids) of known nodes or of nodes in the same call.
 	Neighbours []string
 }
 

@@ -5,7 +5,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Build returns the parameters' model for this many classes. The parameters must pass their Check.
+// Build returns the parameters' model for this many classes. The parameters must pass Check.
 func Build(p hyper.Parameters, classes int) Model {
 	m := Model{Dropout: p.ModelDropout(), Norm: p.Norm == hyper.NormBoth, Residual: p.Residual,
 		ScoresOnly: p.DropoutOn == hyper.DropoutOnScores}

@@ -27,14 +27,14 @@ func Masked(h, mask *Node) *Node {
 	return Mul(h, StopGradient(mask))
 }
 
-// Weights returns a trained variable in scope, initially uniform in ±1/√fanIn as in PyTorch's linear layers, drawn from
-// the trial's seed.
+// Weights returns a trained variable in scope, drawn from the trial's seed uniform in ±1/√fanIn, as in PyTorch's linear
+// layers.
 func Weights(scope *model.Scope, g *Graph, name string, fanIn int, dimensions ...int) *Node {
 	return gomlx.Make(scope, g, name, 0, 1/math.Sqrt(float64(max(fanIn, 1))), dimensions...).NodeValue(g)
 }
 
-// GlorotWeights returns a trained matrix [in, out] in scope, initially uniform in ±√(6/(in+out)) (Glorot and Bengio
-// 2010), drawn from the trial's seed.
+// GlorotWeights returns a trained matrix [in, out] in scope, drawn from the trial's seed uniform in ±√(6/(in+out))
+// (Glorot and Bengio 2010).
 func GlorotWeights(scope *model.Scope, g *Graph, name string, in, out int) *Node {
 	return gomlx.Make(scope, g, name, 0, math.Sqrt(6/float64(max(in+out, 1))), in, out).NodeValue(g)
 }

@@ -94,8 +94,8 @@ func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, er
 	return &other, nil
 }
 
-// densePositions numbers entries as the sparse matrix does, so that a seed drops the same entries. Numbers of zeros do
-// not matter.
+// densePositions numbers entries as the sparse matrix does, so that a seed drops the same ones; zeros' numbers do not
+// matter.
 func densePositions(f datasets.Features) []int32 {
 	positions := make([]int32, f.Rows*f.Width)
 	for r := range f.Rows {
@@ -188,7 +188,7 @@ func (d *Loaded) ReplaceFeatures(x datasets.Features, gradients bool) error {
 }
 
 // FillFeatures calls fill to write the rows of dense features [nodes·width], in place if memory is shared. For other
-// storage it returns false without a call.
+// storage it only returns false.
 func (d *Loaded) FillFeatures(fill func(rows []float32)) (bool, error) {
 	if d.dense == nil || d.denseT != nil || d.positions != nil {
 		return false, nil

@@ -264,7 +264,7 @@ func openNamed(id string, onOneCore bool) (*Backend, *Error) {
 	return nil, &Error{ID: id, Unknown: true, Reason: "no such backend: expected one of " + strings.Join(IDs(), ", ")}
 }
 
-// config is a name or absolute path, then go-xla's options after commas. onOneCore: the thread is bound to one core.
+// config is a name or absolute path, then go-xla's options after commas.
 func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	asked := "xla:" + config
 	plugin, options, _ := strings.Cut(config, ",")
@@ -324,8 +324,8 @@ func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 		return func(int) (*Backend, error) { return b, nil }, nil
 	}
 	defer gomlx.Guard(&err, "preparing jobs")
-	// XLA starts its compiler threads at the first compilation, for all clients. Compile here: threads that a job
-	// starts would all stay on its core.
+	// XLA starts its compiler threads, for all clients, at the first compilation. If a job started them, all would stay
+	// on its core.
 	if _, err := graph.CallOnce(b.Backend, graph.Neg, float32(0)); err != nil {
 		return nil, gomlx.Error(err)
 	}
@@ -337,8 +337,7 @@ func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 	}, nil
 }
 
-// findPlugin returns a plugin's file and required SHA-256 ("" in the user's folders), or an [*Error] that lists the
-// places searched.
+// findPlugin returns a plugin's file and required SHA-256 ("" in the user's folders), or an [*Error].
 func findPlugin(asked, name string) (path, pin string, why *Error) {
 	if !haveXLA {
 		return "", "", &Error{ID: asked, Reason: errNoXLA.Error(), Err: errNoXLA}
@@ -421,7 +420,7 @@ func installedPlaces(name string, roots []string) []pluginPlace {
 	return places
 }
 
-// pluginProblem returns the loader's message once; go-xla repeats it per function passed through.
+// pluginProblem returns the loader's message, which go-xla repeats, once.
 func pluginProblem(err error) string {
 	text := gomlx.Error(err).Error()
 	if _, said, found := strings.Cut(text, `failed to dynamically load PJRT plugin from "`); found {

@@ -26,8 +26,8 @@ var setUp = map[string]struct{ folder, wheel, sum string }{
 	"cuda": {"pjrt-cuda", "", "43d3efd6fd43d8a5d9aa67176e830d81e4ad5fc19fda4ad09cdcc4aebd9f3920"},
 }
 
-// checkPlugin returns an error unless a file has SHA-256 pin or, without a pin, looks loadable: the system's loader
-// crashes on truncated libraries, go-xla on other files.
+// checkPlugin returns an error unless a file has SHA-256 pin or, without a pin, looks loadable: truncated libraries
+// crash the system's loader, other files crash go-xla.
 func checkPlugin(path, pin string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -124,7 +124,7 @@ func pluginFault(r io.ReaderAt, size int64) string {
 // threads with stacks and heaps.
 func xlaAddresses(cores int) int64 { return 3<<30 + int64(max(cores-2, 0))*(200<<20) }
 
-// checkAddresses returns an error if the limit is too low, where XLA would crash.
+// checkAddresses returns an error if XLA would crash for lack of addresses.
 func checkAddresses(limit int64, limited bool, cores int) error {
 	if need := xlaAddresses(cores); limited && limit < need {
 		return fmt.Errorf("this process may have %s of addresses (ulimit -v), and XLA needs %s on %d cores: raise the "+

@@ -31,8 +31,8 @@ type programFolder struct {
 	max  int64 // bytes; above it, least recently used files are removed
 }
 
-// openProgramFolder opens the folder at an absolute path, or makes it with mode 0700. Links and folders of or writable
-// by others are errors.
+// openProgramFolder opens the folder at an absolute path, or makes it with mode 0700. A link, or a folder that others
+// own or may write to, is an error.
 func openProgramFolder(path string) (*programFolder, error) {
 	if !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("%s: expected an absolute path", path)
@@ -52,7 +52,7 @@ func openProgramFolder(path string) (*programFolder, error) {
 
 func (f *programFolder) file(key string) string { return filepath.Join(f.path, key+ending) }
 
-// load returns a key's program and whether it exists undamaged; it removes damaged files.
+// load returns a key's program and whether it exists undamaged, and removes damaged files.
 func (f *programFolder) load(key string) ([]byte, bool) {
 	path := f.file(key)
 	info, err := os.Lstat(path)
@@ -82,7 +82,7 @@ func unpack(content []byte) (program []byte, whole bool) {
 	return rest[sha256.Size:], bytes.Equal(sum[:], rest[:sha256.Size])
 }
 
-// save keeps a program under a key; a full folder loses its least recently used ones.
+// save keeps a program, and removes the least recently used ones from a full folder.
 func (f *programFolder) save(key string, program []byte) error {
 	if len(program)+len(magic)+sha256.Size > longest {
 		return fmt.Errorf("a program of %d bytes: at most %d are kept", len(program), longest)
@@ -125,7 +125,7 @@ func (f *programFolder) prune() error {
 	return nil
 }
 
-// programKey returns the SHA-256 of all that a program depends on, each part preceded by its length.
+// programKey returns the SHA-256 of all parts, each preceded by its length.
 func programKey(parts ...[]byte) string {
 	h := sha256.New()
 	for _, part := range parts {

@@ -38,8 +38,7 @@ func keepPrograms(plugin, pin string) error {
 	return hookPrograms(plugin, folder, []byte(strings.Join(context, "\n")))
 }
 
-// programsFolder returns .nodemask/programs of the clone that the program is installed in or was built from, else the
-// user's cache.
+// programsFolder returns .nodemask/programs of the program's clone, else the user's cache.
 func programsFolder() (string, error) {
 	if root, err := checkout.Root(); err == nil {
 		setUp := filepath.Join(root, ".nodemask")

@@ -11,7 +11,7 @@ import (
 // largestBatch limits the newcomers per batch, unless more are linked.
 const largestBatch = 512
 
-// links returns each newcomer's linked newcomers, or an error; known is the number of known nodes.
+// links returns each newcomer's linked newcomers; known is the number of known nodes.
 func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 	if n == nil {
 		return nil, errors.New("the newcomers are nil: read them with datasets.ReadNewcomers")

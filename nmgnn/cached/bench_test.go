@@ -54,7 +54,7 @@ func BenchmarkPredict(b *testing.B) {
 					p, err = cached.NewPredictor(backend, m, cacheOf(b, backend, m, g, view))
 					require.NoError(b, err)
 				}
-				// Single nodes differ each time; programs for that number are compiled first.
+				// Each call predicts other nodes. The first calls compile.
 				next := 0
 				predict := func() {
 					from := next % (len(all.IDs) - count + 1)

@@ -32,7 +32,7 @@ func (m *Model) Match(names []string, f datasets.Features, file string) (_ datas
 	return f.Rearranged(from), true, nil
 }
 
-// Lacks returns an error that lists the model's features missing from a table; nil if none are or the model has no
+// Lacks returns an error that lists the model's features missing from a table, or nil; nil too if the model has no
 // names.
 func (m *Model) Lacks(names []string, file string) error {
 	there := map[string]bool{}

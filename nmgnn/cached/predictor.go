@@ -50,8 +50,8 @@ type Prediction struct {
 	Arrivals    int     `json:"arrivals"`    // adjacent new nodes
 }
 
-// NewPredictor returns a predictor, which compiles on first use. It returns an error for a model that needs several
-// runs, a cache of other sizes, or duplicate ids.
+// NewPredictor returns a predictor, which compiles on first use, or an error for a model that needs several runs, a
+// cache of other sizes, or duplicate ids.
 func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
 	switch {
 	case m == nil:

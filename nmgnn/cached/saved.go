@@ -53,8 +53,8 @@ type Model struct {
 	FeatureNames []string `json:"-"`
 	// Weights of the best epoch, by path.
 	Weights []infer.Weight `json:"-"`
-	// Own is the custom model with these weights, nil if not custom; Settings then name no model. It is not saved: pass
-	// it to [LoadOwn].
+	// Own is the custom model with these weights (nil: none); Settings then name no model. It is not saved: pass it to
+	// [LoadOwn].
 	Own *nmgnn.Model `json:"-"`
 }
 
@@ -134,7 +134,7 @@ func oldOf(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".old")
 }
 
-// keepOld links a cache about to be replaced, unless a killed program's link holds the one the model needs.
+// keepOld links a cache about to be replaced, unless a killed program's link holds the one that the model needs.
 func keepOld(modelPath, cachePath string) {
 	old := oldOf(cachePath)
 	if _, err := os.Lstat(old); err == nil {
@@ -256,8 +256,8 @@ func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, e
 	return m, nil
 }
 
-// reorder sorts the weights into the order in which the model makes them and the fingerprint hashes them; other
-// programs write tensors in another order.
+// reorder sorts the weights as the model makes them and the fingerprint hashes them; other programs write another
+// order.
 func (m *Model) reorder() {
 	numbers := 0
 	for _, w := range m.Weights {

@@ -62,7 +62,7 @@ type Explanation struct {
 // Logit returns the explained logit.
 func (e *Explanation) Logit() float64 { return float64(e.Logits[e.Class]) }
 
-// Branch holds the contribution of a tree node (a path from the root) to the logit.
+// Branch holds a tree node's contribution to the logit.
 type Branch struct {
 	// Share is the Shapley value: the gain in logit from unmasking the tree node, averaged over random masks of the
 	// others with keep rates uniform in 0 to 1. Shares sum to the logit minus Alone. Error is the standard error; 0 if

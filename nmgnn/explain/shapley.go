@@ -39,7 +39,7 @@ func (s *shares) masks() int {
 	return s.orders * (s.tree.NumNodes() - 1)
 }
 
-// count: each child of a set's node is out, or in with any set below it.
+// count returns the number of sets: each child of a set's node is out, or in with any set below it.
 func (s *shares) count() float64 {
 	below := make([]float64, s.tree.NumNodes())
 	for i := int32(len(below)) - 1; i >= 0; i-- {
@@ -67,7 +67,7 @@ func (s *shares) enumerate(i int, kept []bool) {
 	}
 }
 
-// each calls with random orders of all tree nodes but the root, each followed by its reverse to reduce variance.
+// each calls with random orders of all tree nodes but the root, each order followed by its reverse, to reduce variance.
 func (s *shares) each(call func(order []int32)) {
 	r := rand.New(rand.NewPCG(s.seed, 0))
 	order := make([]int32, s.tree.NumNodes()-1)

@@ -38,7 +38,7 @@ const (
 	paramAttentionDropout = "attention_dropout" // probability of dropping an attention weight; default 0
 )
 
-// Graph is one or several graphs for layers. It works with any number of stores and backends.
+// Graph is one or several graphs for layers, usable with any number of stores and backends.
 type Graph struct {
 	mu       sync.Mutex
 	edges    *csr.Graph
@@ -64,7 +64,7 @@ type loaded struct {
 	graphs kernels.Product // a row per graph; nil until pooled
 }
 
-// New returns a graph in which row v has N_v. Several graphs are joined: their nodes follow one another.
+// New returns a graph in which row v has N_v. The nodes of several graphs follow one another.
 func New(graphs ...*csr.Graph) *Graph {
 	g := &Graph{loaded: map[place]*loaded{}}
 	g.edges, g.ends, g.err = join(graphs)
@@ -211,7 +211,7 @@ func (g *Graph) Variables(store *model.Store) (all []*model.Variable) {
 	return all
 }
 
-// pathIn distinguishes graphs in a store or its checkpoint, by content or, for changing graphs, as the first path
+// pathIn distinguishes graphs in a store or its checkpoint, by content or, for changing graphs, by the first path
 // without variables.
 func (g *Graph) pathIn(store *model.Store, kernel kernels.Kernel) string {
 	if g.reserved {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Traits are a model's properties, a row of the table below. Its constructor is next to its layer in package nmgnn.
+// Traits are a model's properties: its row in the table below.
 type Traits struct {
 	Name   string
 	Title  string // display name; "": the name in capitals

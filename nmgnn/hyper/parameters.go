@@ -217,8 +217,8 @@ func (p Parameters) CheckRecorded() error {
 	return p.checkTraining()
 }
 
-// CheckOneRun returns an error if predictions average several runs (DropGNN): such models cannot be saved, cached or
-// exported.
+// CheckOneRun returns an error for models that cannot be saved, cached or exported: predictions that average several
+// runs (DropGNN).
 func (p Parameters) CheckOneRun() error {
 	if p.Regulariser == DropGNNRegulariser {
 		return errors.New("what is saved or cached predicts by one run, and DropGNN averages several: expected another " +

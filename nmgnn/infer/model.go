@@ -162,8 +162,7 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 	return w, err
 }
 
-// Order returns the paths of the model's weights, whose values may be missing, in the order in which the model makes
-// them.
+// Order returns the paths of the model's weights, with or without values, in the order in which the model makes them.
 func (m Model) Order(b *backend.Backend, features int) (paths []string, err error) {
 	err = m.made(b, features, func(store *model.Store) error {
 		for v := range store.IterVariables() {

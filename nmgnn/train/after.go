@@ -69,8 +69,7 @@ func (t *trainer) Predict() (classes []int32, err error) {
 	return last(all).Classes(), nil
 }
 
-// auc returns nil unless the test nodes are of both of two classes, and nil with a shared predictor, which keeps no
-// logits.
+// auc returns nil unless the test nodes are of both of two classes. A shared predictor keeps no logits: nil too.
 func (t *trainer) auc() (*float64, error) {
 	if t.graph.NumClasses() != 2 || t.predictor != nil {
 		return nil, nil

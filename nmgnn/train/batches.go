@@ -17,8 +17,8 @@ type Batches struct {
 	Said func(Estimate)
 	// Folder is for temporary files of representations and features; "": the system's.
 	Folder string
-	// Checkpoint is a folder: a trial is saved there after each epoch, and resumes from it with identical results. "":
-	// none.
+	// Checkpoint is a folder where a trial is saved after each epoch and from which it resumes, with identical results;
+	// "": none.
 	Checkpoint string
 	// Version of the program, required with Checkpoint: other versions refuse the checkpoint.
 	Version string

@@ -53,8 +53,8 @@ func (t *batchTrainer) Score(classes []int32) (stats.Metrics, error) {
 	return learn.EvaluateOnGraph(t.graph, t.view.Test, classes)
 }
 
-// Cache returns the train nodes' representations on the train graph, in unnamed files until the program ends. It
-// computes layer by layer, so it needs at least two clusters.
+// Cache returns the train nodes' representations on the train graph, in unnamed files until the program ends, computed
+// layer by layer: it needs at least two clusters.
 func (t *batchTrainer) Cache(ctx context.Context, trial *Result) (_ *cached.Cache, err error) {
 	defer gomlx.Guard(&err, "caching")
 	phase := t.view.Train

@@ -20,7 +20,7 @@ import (
 type Experiment struct {
 	Graph      *datasets.Graph
 	Parameters hyper.Parameters
-	// Own is a custom model that replaces Parameters' model but not its training settings; it has its own Dropout. Its
+	// Own is a custom model, with its own Dropout, that replaces Parameters' model but not its training settings. Its
 	// memory is not estimated. nil: none.
 	Own *nmgnn.Model
 
@@ -39,8 +39,8 @@ type Experiment struct {
 
 	// Smoothness measures MAD after each trial.
 	Smoothness bool
-	// CacheInference also predicts the test nodes from cached train nodes, in the inductive setting: once together (new
-	// nodes see one another), once apart.
+	// CacheInference also predicts the test nodes from cached train nodes, in the inductive setting: once with new
+	// nodes that see one another, once apart.
 	CacheInference bool
 	// Keep fills a cache of the train nodes after each trial.
 	Keep bool

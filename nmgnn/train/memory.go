@@ -31,8 +31,8 @@ func (x Experiment) size() learn.Size {
 // WeightMemory returns the estimated bytes of the weights in training.
 func (x Experiment) WeightMemory() float64 { return x.size().Weights(x.Parameters) }
 
-// Within returns an error that wraps memory.ErrTooLarge if the experiment needs more than most bytes, or than are free,
-// by estimate. It guards against settings from a file.
+// Within returns an error that wraps memory.ErrTooLarge if the estimated bytes exceed most or what is free. It guards
+// against settings from a file.
 func (x Experiment) Within(b *backend.Backend, most int64) error {
 	if need := x.memory(b, 1, x.size()); need > float64(most) {
 		return fmt.Errorf("%d layers of width %d on %d nodes take about %s, %w: expected at most %s",

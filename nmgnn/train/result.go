@@ -43,14 +43,14 @@ type Result struct {
 type NodeCounts struct {
 	// All nodes of the test graph: the paper's count without caching.
 	All int
-	// Reached counts test nodes and those within as many hops as layers: all that is read without a cache.
+	// Reached counts test nodes and those within as many hops as layers, which is all that is read without a cache.
 	Reached int
 	// Cached counts nodes outside the train graph (validation nodes too) and adjacent train nodes.
 	Cached int
 }
 
-// Saved returns the trained model of a result of x. Results without weights ([RunOptions].KeepBest) and DropGNN models,
-// which need several runs ([hyper.Parameters.CheckOneRun]), cannot be saved.
+// Saved returns the trained model of a result of x. It needs weights (see [RunOptions].KeepBest) and one run per
+// prediction ([hyper.Parameters.CheckOneRun]).
 func (r *Result) Saved(x Experiment) *cached.Model {
 	m := &cached.Model{Settings: x.Parameters, Own: x.Own, Classes: x.Graph.Classes, Features: x.Graph.Features.Width,
 		FeatureNames: x.Graph.FeatureNames, Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}

@@ -56,7 +56,7 @@ type phaseData struct {
 	targets *learn.Targets // of the nodes in the loss
 }
 
-// newTrainer returns m compiled for the view of a checked graph. It returns an error if the view has no nodes to train,
+// newTrainer returns m compiled for the view of a checked graph, or an error if the view has no nodes to train,
 // validate or test on.
 func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View,
 	o options) (_ *trainer, err error) {
@@ -189,7 +189,7 @@ func validationsOf(view *datasets.View, also []*datasets.View) (phases []dataset
 	return phases, by
 }
 
-// withRoom returns the capacity for other splits: this one has n entries, the whole graph all.
+// withRoom returns the capacity for other splits, if this one has n entries and the whole graph has all.
 func withRoom(n, all int) int { return min(n+n/5+256, all) }
 
 // forward is inference: without mask (except DropGNN's), dropout or gradients. seen is as in [nmgnn.Pass].

@@ -37,8 +37,8 @@ func XLA(t testing.TB) *backend.Backend {
 	return b
 }
 
-// Store returns a new store with fixed initial weights; with some others no unit of a small model is active, and tests
-// compare nothing.
+// Store returns a new store with fixed initial weights; with others, all units of a small model may be inactive and
+// tests compare nothing.
 func Store(t testing.TB) *model.Store {
 	t.Helper()
 	store := model.NewStore()

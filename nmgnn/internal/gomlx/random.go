@@ -2,8 +2,8 @@ package gomlx
 
 import "math/rand/v2"
 
-// HostRandom returns a host generator for one purpose in one trial. Separate streams give runs with and without masking
-// the same initial weights and dropped features.
+// HostRandom returns a host generator for one purpose in one trial. With separate streams, runs with and without
+// masking have the same initial weights and dropped features.
 func HostRandom(seed uint64, purpose string) *rand.Rand { return rand.New(HostSource(seed, purpose)) }
 
 // HostSource returns the source of [HostRandom], whose state can be saved.

@@ -25,7 +25,7 @@ func NewConstants(store *model.Store, path string) *Constants {
 	return &Constants{store: store, path: path}
 }
 
-// Share puts later variables in memory shared with backend b, if supported, so new values are copied only there. nil
+// Share puts later variables in memory shared with backend b, if supported, so that new values are copied once. nil
 // changes nothing.
 func (c *Constants) Share(b compute.Backend) *Constants {
 	if b != nil && b.HasSharedBuffers() {

@@ -103,7 +103,7 @@ type Targets struct {
 	classes       int
 }
 
-// NewTargets returns variables for the nodes score of a graph with this many nodes; 0: unknown.
+// NewTargets returns variables for a graph's scored nodes; nodes 0 means that their total is unknown.
 func NewTargets(store *model.Store, name string, score, labels []int32, nodes, classes int) (*Targets, error) {
 	into := kernels.NewConstants(store, "/"+gomlx.DataScope+"/targets_"+name)
 	t := &Targets{classes: classes}

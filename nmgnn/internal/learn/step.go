@@ -32,7 +32,7 @@ type Step struct {
 	SeesScored   bool              // More reads no other nodes' logits than Targets
 	// After is as in [nmgnn.Pass]; may be nil.
 	After func(layer int, h *Node) *Node
-	// More returns further results, computed with the updated weights from the step's logits, or is nil.
+	// More returns further results, computed with the updated weights from the step's logits; may be nil.
 	More func(scope *model.Scope, logits *Node) []*Node
 }
 

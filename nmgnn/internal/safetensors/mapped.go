@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Array is a memory-mapped file of numbers, in native byte order, as a slice that may exceed memory; if files cannot be
-// mapped it is in memory.
+// Array is a slice of numbers, in native byte order, mapped from a file, so that it may exceed memory; in memory if
+// files cannot be mapped.
 type Array[T Number] struct {
 	Values []T
 	file   *os.File
@@ -85,13 +85,14 @@ func mapWhole(f *os.File, size int64) ([]byte, func() error, error) {
 // Arrays below this size in bytes stay in memory: paging them would take longer than using them.
 const smallArray = 16 << 20
 
-// Release lets the system reclaim the array's memory and read the file again later. It ignores small arrays.
+// Release lets the system reclaim the memory and read the file again later. It ignores small arrays.
 func (a *Array[T]) Release() {
 	if a != nil && len(a.bytes) >= smallArray {
 		release(a.bytes)
 	}
 }
 
+// numbers copied before releasing memory
 const atOnce = 1 << 22
 
 // Copy copies numbers to the array's start, few in memory at once. release (may be nil) frees from's memory.

@@ -168,7 +168,7 @@ func (b *Builder) WriteFile(path string) error {
 }
 
 // WriteFileAfter is [Builder.WriteFile] with a call of before between sync and rename. If before fails, the file is
-// removed and its error returned unchanged.
+// removed and before's error returned unchanged.
 func (b *Builder) WriteFileAfter(path string, before func() error) error {
 	failed := func(err error) error { return fmt.Errorf("%s: the %s cannot be written: %w", path, b.kind, err) }
 	if b.err != nil {

@@ -187,7 +187,7 @@ type done struct {
 	Shards []int  `json:"shards"` // those with nodes
 }
 
-// step runs a pipeline that writes shards into a folder, unless already done. shards is nil for the step that finds
+// step runs a pipeline that writes shards into a folder, unless already done. A nil shards means that the step finds
 // them.
 func step(ctx context.Context, o Options, r run, name string, shards []int, build func(s beam.Scope)) (
 	d done, err error) {

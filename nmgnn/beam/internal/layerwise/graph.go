@@ -40,7 +40,7 @@ func add(x *datasets.Features, row []float32) {
 // packed returns features in the smaller of dense and sparse form.
 func packed(x datasets.Features) datasets.Features { return x.Stored(x.Density() <= 0.25) }
 
-// dealer splits a file into parcels, writes them to files, and emits their names per shard.
+// dealer splits a file into parcels and emits their file names per shard.
 type dealer struct {
 	*run
 	name        string // prefix of the files

@@ -132,7 +132,7 @@ func (r *run) read(step, file string, into any) error {
 	return nil
 }
 
-// check checks that a step's shards are complete and intact, and sums their counts, as runners' counters may miss some.
+// check sums the counts of a step's complete and intact shards, as runners' counters may miss some.
 func (r *run) check(step string, shards []int) (c Counts, err error) {
 	for _, shard := range shards {
 		var n nodeIDs

@@ -230,8 +230,8 @@ func Drop(draw, scale, x *Node, rows, columns int, wanted *Node) *Node {
 	return drop(draw, scale, x, 0, rows, columns, rows, wanted, nil)
 }
 
-// DropRows returns rows first … first+rows-1 of [Drop] of x, computed after the node after, so that blocks of rows are
-// computed one by one.
+// DropRows returns rows first … first+rows-1 of [Drop] of x. It waits for the node after, so that blocks are computed
+// one by one.
 func DropRows(draw, scale, x *Node, first, rows int, wanted, after *Node) *Node {
 	must("x", x, -1, -1)
 	if first < 0 || rows < 1 || first+rows > x.Shape().Dimensions[0] {

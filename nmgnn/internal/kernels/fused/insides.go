@@ -252,8 +252,8 @@ func installGo() (*goInsides, error) {
 	return t, nil
 }
 
-// Intercepted returns nil if pure-Go backends run the kernels. Otherwise it returns an error that explains why this
-// version of GoMLX, then unchanged, cannot.
+// Intercepted returns nil if pure-Go backends run the kernels, else an error that explains why this version of GoMLX,
+// left unchanged, cannot.
 func Intercepted() error { return notIntercepted }
 
 func intercept(b compute.Backend, table *executorTable) (*goInsides, error) {

@@ -73,8 +73,8 @@ func Platform(b compute.Backend) (string, error) {
 // Registration works once per plugin and lasts as long as the process.
 var registered sync.Map // *pjrt.Plugin → func() error
 
-// Register makes XLA on a CPU run the kernels; plugin is the backend's plugin file. Repeated calls are allowed. It
-// returns an error if this backend cannot run them.
+// Register makes XLA on a CPU run the kernels, or returns an error if it cannot; plugin is the backend's plugin file.
+// Repeated calls are allowed.
 func Register(b compute.Backend, plugin string) error {
 	if err := register(b, plugin); err != nil {
 		return fmt.Errorf("XLA cannot call our kernels: %w", err)
@@ -150,8 +150,8 @@ func makeForeign(kernel string, results []compute.Value) error {
 			return fmt.Errorf("result %d is that of %s, expected a call with %d results", i, call.OpType, len(results))
 		}
 	}
-	// go-xla's custom call uses an older interface and makes new results. Other statements may hold the dummy call's
-	// results, so only its operation is replaced.
+	// go-xla's custom call uses an older interface and makes new results, while other statements may hold the dummy
+	// call's. So only the dummy call's operation is replaced.
 	function := call.Function
 	before := len(function.Statements)
 	rowMajor := func(n int) [][]int { return make([][]int, n) }
