@@ -49,7 +49,7 @@ type NodeCounts struct {
 	Cached int
 }
 
-// Saved returns the trained model of a result of x. It needs weights (see [RunOptions].KeepBest) and one run per
+// Saved returns the trained model of a result of x. Saving it needs weights (see [RunOptions].KeepBest) and one run per
 // prediction ([hyper.Parameters.CheckOneRun]).
 func (r *Result) Saved(x Experiment) *cached.Model {
 	m := &cached.Model{Settings: x.Parameters, Own: x.Own, Classes: x.Graph.Classes, Features: x.Graph.Features.Width,
