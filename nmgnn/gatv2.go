@@ -20,7 +20,7 @@ type GATv2 struct {
 	KeepSelf bool
 }
 
-// Forward returns [nodes, Heads·Width] for h [nodes, in] and mask [nodes, 1] (nil: inactive).
+// Forward implements [Layer]: it returns [nodes, Heads·Width].
 func (l GATv2) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
 	heads := max(l.Heads, 1)
 	out := heads * l.Width

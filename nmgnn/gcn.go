@@ -16,7 +16,7 @@ type GCN struct {
 	Width int // outputs
 }
 
-// Forward returns [nodes, Width] for h [nodes, in] and mask [nodes, 1] (nil: inactive).
+// Forward implements [Layer]: it returns [nodes, Width].
 func (l GCN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
 	g := h.Graph()
 	near = near.WithSelf()

@@ -23,7 +23,7 @@ type GIN struct {
 	Norm bool
 }
 
-// Forward returns [nodes, Width[last]] for h [nodes, in] and mask [nodes, 1] (nil: inactive).
+// Forward implements [Layer]: it returns [nodes, Width[last]].
 func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
 	// W·Σh = Σ(W·h): multiplying first sums rows of Width[0] numbers, not of all features, and keeps features sparse.
 	w, b := linearWeights(scope.In("linear0"), h.Graph(), h.Width(), l.Width[0])

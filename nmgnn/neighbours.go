@@ -18,8 +18,8 @@ import (
 
 // Neighbours aggregates over N_v inside a computation.
 //
-// Entries, one per v and u ∈ N_v, are nodes [entries, width] in the product's order, with padding rows that all methods
-// ignore.
+// Entries, one per v and u ∈ N_v, are nodes [entries, width] in the product's order; all methods ignore the padding
+// rows. Heads share the width equally, in order. mask [nodes, 1] is δ, without gradient; nil: ones.
 type Neighbours struct {
 	*adjacency
 	product kernels.Product // the adjacency's, for the seen rows
@@ -125,8 +125,8 @@ func (n Neighbours) withoutEdges(r *Random, rate float64) Neighbours {
 	return n
 }
 
-// MaskOthers multiplies contributions of u ≠ v to v by δ(u), mask [nodes, 1] (nil: inactive), but not v's own: eq. 6
-// read as keeping a masked root. Sums, Mean, Max and attention apply it, after the softmax.
+// MaskOthers multiplies contributions of u ≠ v to v by δ(u), but not v's own: eq. 6 read as keeping a masked root.
+// Sums, Mean, Max and attention apply it, after the softmax.
 func (n Neighbours) MaskOthers(mask *Node) Neighbours {
 	n.checkMask(mask)
 	n.mask = mask
@@ -213,8 +213,7 @@ func (n Neighbours) checkMask(mask *Node) {
 	}
 }
 
-// Sum returns Σ_{u∈N_v} δ(u)·h_u: h [nodes, width] → [nodes, width]. Here and below mask [nodes, 1] is δ, without
-// gradient; nil: ones.
+// Sum returns Σ_{u∈N_v} δ(u)·h_u: h [nodes, width] → [nodes, width].
 func (n Neighbours) Sum(h, mask *Node) *Node {
 	n.ofNodes("h", h, 0)
 	n.checkMask(mask)
@@ -317,8 +316,7 @@ func (n Neighbours) keepEntries(heads int, rate float64) *Node {
 	return n.product.DropEntries(n.random.Next(), nil, heads, rate)
 }
 
-// WeightedSum returns Σ_{u∈N_v} weights_vu·δ(u)·h_u: weights [entries, heads], h [nodes, width] → [nodes, width]. Each
-// head weighs its share of the width, in order.
+// WeightedSum returns Σ_{u∈N_v} weights_vu·δ(u)·h_u: weights [entries, heads], h [nodes, width] → [nodes, width].
 func (n Neighbours) WeightedSum(weights, h, mask *Node) *Node {
 	n.ofEntries("weights", weights)
 	n.ofNodes("h", h, 0)
@@ -359,8 +357,8 @@ func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {
 	return n.product.Attend(a)
 }
 
-// Scores returns source and target [nodes, heads] for [Neighbours.PairAttention]: inner products of each head's share
-// of h [nodes, width] with its row of a and of b [heads, width/heads].
+// Scores returns source and target [nodes, heads] for [Neighbours.PairAttention]: per head, inner products of h [nodes,
+// width] with a and with b [heads, width/heads].
 func (n Neighbours) Scores(h, a, b *Node) (source, target *Node) {
 	n.ofNodes("h", h, 0)
 	return n.product.PairScores(h, a, b)

@@ -17,7 +17,7 @@ type SAGE struct {
 	Width int // outputs
 }
 
-// Forward returns [nodes, Width] for h [nodes, in] and mask [nodes, 1] (nil: inactive).
+// Forward implements [Layer]: it returns [nodes, Width].
 func (l SAGE) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
 	g := h.Graph()
 	in := h.Width()

@@ -21,7 +21,7 @@ type SGAT struct {
 	KeepSelf bool
 }
 
-// Forward returns [nodes, Width] for h [nodes, in] and mask [nodes, 1] (nil: inactive).
+// Forward implements [Layer]: it returns [nodes, Width].
 func (l SGAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
 	g := h.Graph()
 	near = near.WithSelf()

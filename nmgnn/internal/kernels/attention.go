@@ -5,19 +5,19 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/activation"
 )
 
-// Attention is the input of [Product.Attend]: y_v = Σ_u drop(α_vu)·mask_u·h_u over the entries (v, u) of row v, where α
-// is the softmax of the scores. Each head weighs its share of the width, in order.
+// Attention is the input of [Product.Attend]: y_v = Σ_u drop(α_vu)·mask_u·h_u over the entries (v, u) of row v, with α
+// the softmax of the scores, per head.
 type Attention struct {
 	// Scores [slots, heads]; nil: LeakyReLU(source_u + target_v) with slope Slope below zero, Source [columns, heads],
 	// Target [rows, heads].
 	Scores         *Node
 	Source, Target *Node
 	Slope          float64
-	// Values is h [columns, width]; Mask [columns, 1] multiplies its rows, nil: ones. Mask gets no gradient.
+	// Values is h [columns, width]; Mask [columns, 1] multiplies its rows and gets no gradient.
 	Values, Mask *Node
 	// Present [slots, 1] is 1 for entries that count, else 0; nil: all count.
 	Present *Node
-	// Keep [slots, heads] multiplies α, for dropout; nil: ones.
+	// Keep [slots, heads] multiplies α, for dropout.
 	Keep *Node
 	// Gradients requests gradients towards Scores (or Source and Target) and Values.
 	Gradients bool
@@ -73,8 +73,8 @@ func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 	return Mul(q, Targets(p, Inverse(sum), gradients))
 }
 
-// Among returns which entries of e [slots, width] count (padding does not, nor zeros in present [slots, 1]; nil: ones),
-// and e with [Lowest] elsewhere, which is no row's maximum.
+// Among returns which entries of e [slots, width] count (neither padding nor zero in present [slots, 1]), and e with
+// [Lowest] elsewhere, which is no row's maximum.
 func Among(p Product, e, present *Node) (is, among *Node) {
 	g := e.Graph()
 	if present == nil {
@@ -84,7 +84,7 @@ func Among(p Product, e, present *Node) (is, among *Node) {
 	return is, Where(is, e, BroadcastToDims(Scalar(g, e.DType(), Lowest), e.Shape().Dimensions...))
 }
 
-// HeadProducts returns a·x per head's share of the columns: x [rows, heads·width], a [heads, width] → [rows, heads].
+// HeadProducts returns a·x per head: x [rows, heads·width], a [heads, width] → [rows, heads].
 func HeadProducts(x, a *Node) *Node {
 	heads, width := a.Shape().Dimensions[0], a.Shape().Dimensions[1]
 	return ReduceSum(Mul(Reshape(x, -1, heads, width), Reshape(a, 1, heads, width)), -1)

@@ -1,5 +1,5 @@
-// Package kernels multiplies with sparse matrices inside computations: for sums over neighbours, attention, sparse
-// features. Layers use [Product], whatever its [Kernel]; the backend's [Plan] chooses that.
+// Package kernels multiplies with sparse matrices inside computations: sums over neighbours, attention, sparse
+// features. Layers use [Product]; the backend's [Plan] chooses its [Kernel].
 package kernels
 
 import (
@@ -66,8 +66,7 @@ type Options struct {
 	Symmetric bool
 	// Gradients adds products with the transposed matrix.
 	Gradients bool
-	// Slots makes room for this many entries in [Product.Replace], with [FusedKernel]; fewer than now, such as 0: no
-	// spare room.
+	// Slots makes room for this many entries in [Product.Replace], with [FusedKernel]; fewer than now: no spare room.
 	Slots int
 	// Share is the backend to share memory with, for frequent Replace; nil: none.
 	Share compute.Backend
@@ -76,15 +75,14 @@ type Options struct {
 // Product is a sparse matrix [rows, columns] in variables, for use inside a computation.
 //
 // Each entry has a slot; data of entries is a node [slots, width]. Other slots are padding, which must be 0 in weights
-// and totals and may be anything elsewhere.
+// and totals and may be anything elsewhere. Heads share the width equally, in order. nil weights, masks and factors are
+// ones.
 //
 // Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients. Times, Back,
-// Gather, Spread, Total, TotalBack, Highest and Agreement do not: they stop gradients or leave them to automatic
-// differentiation.
+// Gather, Spread, Total, TotalBack, Highest and Agreement stop gradients or leave them to automatic differentiation.
 type Product interface {
-	// Times returns Σ over each row's entries: h [columns, width] → [rows, width]. weights [slots, heads] multiply the
-	// entries, one head per share of the width, in order; nil: ones. h must be zero where factor [columns, 1] is, and
-	// need not be read there; nil: nowhere.
+	// Times returns Σ over each row's entries of weights [slots, heads] times h: [columns, width] → [rows, width]. h
+	// must be zero where factor [columns, 1] is, and need not be read there.
 	Times(h, factor, weights *Node) *Node
 	// Back multiplies with the transpose: v [rows, width] → [columns, width], weights as in Times. Rows where factor
 	// [columns, 1] is zero may be zero. Back and TotalBack panic on a product made without gradients.
@@ -100,8 +98,8 @@ type Product interface {
 	TotalBack(e *Node) *Node
 	// Highest returns each row's maximum: e [slots, width], [Lowest] in padding → [rows, width]; Lowest if empty.
 	Highest(e *Node) *Node
-	// Agreement returns, per entry, the inner product of each head's share of x [rows, width] and h [columns, width]:
-	// [slots, heads].
+	// Agreement returns each entry's inner products, per head, of x [rows, width] and h [columns, width]: [slots,
+	// heads].
 	Agreement(x, h *Node, heads int) *Node
 
 	// Mean returns [Sum] divided by divisor [rows, 1].
@@ -110,26 +108,26 @@ type Product interface {
 	SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node
 	// Attend returns attention's sums: see [Attention].
 	Attend(a Attention) *Node
-	// PairScores returns the inner products of each head's share of h [nodes, width] with its row of a and of b [heads,
-	// width/heads]: two nodes [nodes, heads], with gradients towards h, a and b.
+	// PairScores returns two nodes [nodes, heads]: per head, inner products of h [nodes, width] with a and with b
+	// [heads, width/heads], with gradients towards all three.
 	PairScores(h, a, b *Node) (source, target *Node)
 	// LeakyScores returns a·LeakyReLU(source_u + target_v), with this slope below zero, per entry (v, u) and head:
-	// source [columns, width], target [rows, width], a [heads, width/heads] → [slots, heads], with gradients towards
-	// all three if asked.
+	// source [columns, width], target [rows, width], a [heads, width/heads] → [slots, heads], with gradients to all
+	// three if asked.
 	LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node
-	// DropEntries zeroes numbers of x [slots, heads] (nil: ones) with probability rate and divides the others by
-	// 1-rate. A stream drops the same entries in all kernels.
+	// DropEntries zeroes numbers of x [slots, heads] with probability rate and divides the others by 1-rate; nil x is
+	// ones. A stream drops the same entries in all kernels.
 	DropEntries(s Stream, x *Node, heads int, rate float64) *Node
 
 	Rows() int
 	Slots() int
-	// Ints returns a variable [slots, 1] with a number per entry, and padding. Only the first call for a name calls of,
-	// which returns the numbers in the matrix's order. It panics on failure.
+	// Ints returns a variable [slots, 1] with a number per entry, and padding. Only a name's first call calls of, which
+	// returns the numbers in the matrix's order. It panics on failure.
 	Ints(name string, padding int32, of func(m csr.Matrix) []int32) *model.Variable
 	// Floats is like Ints; padding is 0.
 	Floats(name string, of func(m csr.Matrix) []float32) *model.Variable
 	// Replace puts another pattern of equal rows, columns and entries ([FusedKernel]: up to Slots entries) into
-	// compiled computations, and remakes variables of Ints and Floats. It returns [ErrNoFit] for others. After one
+	// compiled computations, and remakes variables of Ints and Floats; [ErrNoFit] if it does not fit. After a Replace
 	// without gradients, computations with gradients need another.
 	Replace(m csr.Matrix, gradients bool) error
 
@@ -144,8 +142,8 @@ var ErrNoFit = errors.New("only a matrix with as many rows and columns, and entr
 // Lowest is below every score, yet does not overflow in subtraction or exp.
 const Lowest = -1e30
 
-// New returns a product of a matrix without its values, which are passed as weights. Variables go below path. It
-// returns an error for indices out of range, too many entries, or an unknown kernel.
+// New returns a product of a matrix without its values, which are passed as weights. Variables go below path. Indices
+// out of range, too many entries and unknown kernels are errors.
 func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, error) {
 	if err := check(m); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 )
 
 // Sum returns Σ of mask·h over each row's entries: h [columns, width], mask [columns, 1] → [rows, width]. keep [slots,
-// 1] multiplies the entries. nil mask or keep: ones. Only h gets a gradient. Masked rows need not be read.
+// 1] multiplies the entries. Only h gets a gradient. Masked rows need not be read.
 func Sum(p Product, h, mask, keep *Node, gradients bool) *Node {
 	h, factor := masked(h, mask)
 	return linear(gradients, h, p.Rows(), func(h *Node) *Node { return p.Times(h, factor, keep) },
@@ -39,7 +39,7 @@ func Values(p Product) *model.Variable {
 }
 
 // WeightedSum returns Σ weights_vu·h_u over each row's entries: weights [slots, heads], h [columns, width] → [rows,
-// width], with gradients towards both. Each head weighs its share of the width, in order.
+// width], with gradients towards both.
 func WeightedSum(p Product, weights, h *Node, gradients bool) *Node {
 	heads := weights.Shape().Dimensions[1]
 	weights = Mul(weights, Valid(p, h.Graph()))

@@ -123,9 +123,10 @@ func mustDraw(draw, scale *Node) {
 	must("scale", scale, 1, 1)
 }
 
-// Matrix is a sparse matrix's pattern: row r has entries Offsets[r] … Offsets[r+1]-1, entry i is in column Columns[i].
+// Matrix is a sparse matrix's pattern: row r has entries Offsets[r] … Offsets[r+1]-1; entry i is in column Columns[i].
+// Heads share the width equally, in order.
 //
-// Its maker must ensure that offsets ascend from 0 to the number of entries and that columns are rows of every h;
+// The maker must ensure that offsets ascend from 0 to the number of entries and that columns are rows of every h;
 // otherwise kernels read foreign memory.
 type Matrix struct {
 	Offsets *Node // [rows+1, 1] int32
@@ -150,15 +151,14 @@ func given(nodes ...*Node) []*Node {
 	return slices.DeleteFunc(nodes, func(n *Node) bool { return n == nil })
 }
 
-// Times returns Σ over each row's entries of weight·h[column]: h [columns, width] → [rows, width]. weights [entries,
-// heads] multiply the entries, one head per share of the width, in order; nil: ones. Entry i uses row positions[i] of
-// weights, positions [entries, 1] int32; nil: row i.
+// Times returns Σ over each row's entries of weight·h[column]: h [columns, width] → [rows, width]. Entry i's weights
+// are row positions[i] of weights [entries, heads] (nil: ones), positions [entries, 1] int32 (nil: i).
 func (m Matrix) Times(h, weights, positions *Node, r Rows) *Node {
 	return m.times(0, h, weights, positions, r)
 }
 
-// TimesDropped is [Matrix.Times] with [Drop] of weights [entries, 1], without reading dropped rows. Entry i is number
-// numbers[i], numbers [entries, 1] int32; nil: i. It panics unless [Skips].
+// TimesDropped is [Matrix.Times] with [Drop] of weights [entries, 1], without reading dropped rows. Entry i has number
+// numbers[i], [entries, 1] int32; nil: i. It panics unless [Skips].
 func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node, r Rows) *Node {
 	mustDraw(draw, scale)
 	must("weights", weights, m.entries(), 1)
@@ -169,7 +169,7 @@ func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node, r Rows) *No
 }
 
 // Skips reports whether the backend runs [Matrix.TimesDropped] and [Matrix.Reach], and all kernels skip [Rows]. In Go
-// skipping would be slower, or change the order of sums.
+// that would be slower, or change the order of sums.
 func Skips(g *Graph) bool { return takesForeign(g.Backend()) }
 
 func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...*Node) *Node {
@@ -210,8 +210,8 @@ func (m Matrix) Highest(e *Node) *Node {
 	return call(highestKernel, [][2]int{{m.rows(), width(e)}}, m.Offsets, e)[0]
 }
 
-// Agreement returns, per entry and head, the inner product of the head's share of the entry's row of x [rows, width]
-// and column of h [columns, width]: [entries, heads].
+// Agreement returns each entry's inner products, per head, of its row of x [rows, width] and its column of h [columns,
+// width]: [entries, heads].
 func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	must("x", x, m.rows(), -1)
 	must("h", h, -1, width(x))
@@ -220,8 +220,8 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	return call(agreementKernel, [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h)[0]
 }
 
-// Drop returns x [rows, columns] (nil: ones) with some numbers zeroed and the others multiplied by scale [1, 1]. Number
-// i, row by row, is dropped if mix(mix(i ^ a) + b) < c, where mix is "lowbias32" and draw [1, 3] uint32 is (a, b, c).
+// Drop returns x [rows, columns] (nil: ones), with some numbers zeroed and the others multiplied by scale [1, 1].
+// Number i, row by row, is dropped if mix(mix(i ^ a) + b) < c, with mix "lowbias32" and draw [1, 3] uint32 (a, b, c).
 // wanted is as in [Rows].
 func Drop(draw, scale, x *Node, rows, columns int, wanted *Node) *Node {
 	if x != nil {
@@ -248,8 +248,7 @@ func drop(draw, scale, x *Node, first, rows, columns, all int, wanted, after *No
 		given(draw, scale, x, after)...)...)[0]
 }
 
-// Score returns y, z [rows, heads]: inner products of each head's share of x [rows, width] with that of a and of b [1,
-// width].
+// Score returns y, z [rows, heads]: per head, inner products of x [rows, width] with a and with b [1, width].
 func Score(x, a, b *Node, heads int) (y, z *Node) {
 	must("x", x, -1, -1)
 	must("a", a, 1, width(x))
@@ -260,8 +259,7 @@ func Score(x, a, b *Node, heads int) (y, z *Node) {
 	return out[0], out[1]
 }
 
-// ScoreBackward returns the gradients of [Score] towards x, a and b, given gradients v, w [rows, heads] towards y and
-// z.
+// ScoreBackward returns the gradients of [Score] towards x, a and b, given v, w [rows, heads] towards y and z.
 func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 	must("x", x, -1, -1)
 	must("a", a, 1, width(x))
@@ -325,8 +323,7 @@ func RunsOn(b compute.Backend) bool {
 }
 
 // Scores are the inputs of attention's softmax over each row: E [entries, heads] or, if nil, LeakyReLU(source of the
-// entry's column + target of its row), with Source [columns, heads], Target [rows, heads] and slope Slope [1, 1] below
-// zero.
+// column + target of the row), with Source [columns, heads], Target [rows, heads] and slope Slope [1, 1] below zero.
 type Scores struct{ E, Source, Target, Slope *Node }
 
 func (s Scores) nodes() []*Node { return given(s.E, s.Source, s.Target, s.Slope) }
@@ -354,9 +351,9 @@ func (m Matrix) checkScores(s Scores, h *Node) {
 	must("slope", s.Slope, 1, 1)
 }
 
-// Attend returns y [rows, width], each row's Σ kept·h[column], where alpha is the softmax of the scores and kept =
-// alpha·keep (nil: alpha): h [columns, width], keep, alpha, kept [entries, heads]. In rows that are not wanted alpha
-// and kept are undefined.
+// Attend returns y [rows, width], each row's Σ kept·h[column], with alpha the softmax of the scores and kept =
+// alpha·keep (nil: alpha): h [columns, width]; keep, alpha, kept [entries, heads], the last two undefined in unwanted
+// rows.
 func (m Matrix) Attend(s Scores, h, keep *Node, r Rows) (y, alpha, kept *Node) {
 	m.checkScores(s, h)
 	if keep != nil {
