@@ -37,8 +37,8 @@ type engine struct {
 	places  *places
 	rows    []*model.Variable // input of layer i > 0 [nodes, width]; nil until the width is known
 	loaded  bool              // the only batch is in the variables
-	layers  []*model.Exec     // for evaluation, as are targets
-	targets *learn.Targets
+	layers  []*model.Exec     // for evaluation
+	targets *learn.Targets    // for evaluation; nil: none
 	scored  scored
 	weights []infer.Weight                // for evaluation; nil: the store's
 	hidden  []*safetensors.Array[float32] // h^(i) of all nodes, i > 0, from the last evaluation

@@ -132,7 +132,7 @@ func (r *run) read(step, file string, into any) error {
 	return nil
 }
 
-// check sums the counts of a step's complete and intact shards, as runners' counters may miss some.
+// check returns the sum of a step's counts, which runners may miss, or an error if a shard is missing or damaged.
 func (r *run) check(step string, shards []int) (c Counts, err error) {
 	for _, shard := range shards {
 		var n nodeIDs

@@ -158,7 +158,7 @@ func (m Matrix) Times(h, weights, positions *Node, r Rows) *Node {
 }
 
 // TimesDropped is [Matrix.Times] with [Drop] of weights [entries, 1], without reading dropped rows. Entry i has number
-// numbers[i], [entries, 1] int32; nil: i. It panics unless [Skips].
+// numbers[i] ([entries, 1] int32; nil: i). It panics unless [Skips].
 func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node, r Rows) *Node {
 	mustDraw(draw, scale)
 	must("weights", weights, m.entries(), 1)
