@@ -85,7 +85,7 @@ func (m Model) check(b *backend.Backend, edges *csr.Graph, x datasets.Features) 
 	return x.Check()
 }
 
-// The weights have no values yet.
+// program builds before the weights have values.
 func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph, x datasets.Features,
 	o Options) (*model.Exec, error) {
 	n := edges.NumNodes()

@@ -21,7 +21,7 @@ func rocArea(scores []float32, inClass []bool) (float64, error) {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(scores[i], scores[j]) })
-	var below, inside, pairs float64 // others with lower scores; nodes of the class
+	var below, inside, pairs float64 // others with lower scores; class nodes so far; pairs won
 	for from := 0; from < len(order); {
 		to, equal, others := from, 0.0, 0.0
 		for ; to < len(order) && scores[order[to]] == scores[order[from]]; to++ {

@@ -19,7 +19,7 @@ type Estimate struct {
 	Own        int   // nodes of the largest batch
 	Nodes      int   // of the largest batch, with neighbours
 	Edges      int64 // of the largest batch
-	Now, Bytes int64 // bytes in use now, and at most while training
+	Now, Bytes int64 // bytes in use now, and the most expected in training
 }
 
 // String returns the estimate in one line.

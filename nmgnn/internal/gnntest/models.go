@@ -13,7 +13,7 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// CaseFeatures is a number of features equal to that of hidden units.
+// CaseFeatures is a number of features that equals the number of hidden units.
 const CaseFeatures = 6
 
 // Case is a model, named by its settings.

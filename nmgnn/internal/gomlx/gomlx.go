@@ -31,7 +31,8 @@ func (b brief) Error() string {
 
 func (b brief) Unwrap() error { return b.error }
 
-// Guard, when deferred, turns a panic with an error into an error about doing. Other panics are bugs and continue.
+// Guard, when deferred, turns a panic with an error into an error prefixed with doing. Other panics are bugs and
+// continue.
 func Guard(err *error, doing string) {
 	switch r := recover().(type) {
 	case nil:

@@ -17,13 +17,13 @@ func Sum(p Product, h, mask, keep *Node, gradients bool) *Node {
 		func(v *Node) *Node { return p.Back(v, factor, keep) })
 }
 
-// factor is mask if it speeds up a product, else nil.
+// factor is mask if reading it speeds up a product, else nil.
 func masked(h, mask *Node) (product, factor *Node) {
 	if mask == nil {
 		return h, nil
 	}
 	mask = StopGradient(mask)
-	if h.Shape().Dimensions[1] > 1 { // a single column is read as fast as its factor
+	if h.Shape().Dimensions[1] > 1 { // reading a single column costs as much as its factor
 		factor = mask
 	}
 	return Mul(h, mask), factor

@@ -90,17 +90,17 @@ func Theorem(nodes float64, features int, p hyper.Parameters) float64 {
 // For batches: measured with GIN on reddit-like at several scales, rounded up. docs/PERFORMANCE.md compares estimates
 // with measurements.
 const (
-	ProgramBytes = 100 << 20 // and what the allocator keeps
+	ProgramBytes = 100 << 20 // of a compiled program and what the allocator keeps
 	PlaceBytes   = 64        // per node of the whole graph: place, cluster, mask, …
 
-	edgeBytes   = 20     // column in both directions, on the device and while cutting out a batch
+	edgeBytes   = 20     // per edge: column in both directions, on the device and while cutting out a batch
 	headBytes   = 16     // per edge: attention weights, dropout and gradients
 	valueBytes  = 40     // the same per number of sparse features
 	hiddenBytes = 4 * 4  // per number of a node's layer: forward, backward, gathered
 	nodeBytes   = 96     // a node's remaining data in a batch
 	keptNode    = 28     // per node: offsets and degrees
 	keptEdge    = 8      // per edge: columns in both directions
-	keptSelf    = 32 - 8 // the same if v ∪ N_v is a separate pattern
+	keptSelf    = 32 - 8 // more per edge, if v ∪ N_v is a separate pattern
 	keptValue   = 20
 )
 

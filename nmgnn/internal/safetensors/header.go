@@ -129,7 +129,7 @@ func (p *headerParser) object(value func(name string) error) error {
 	return p.delimiter('}')
 }
 
-// The list has at most so many non-negative integers.
+// numbers reads a list of up to most non-negative integers.
 func numbers[T int | int64](p *headerParser, most int) ([]T, error) {
 	if err := p.delimiter('['); err != nil {
 		return nil, err

@@ -99,7 +99,7 @@ func Guard(path string, read func() error) (err error) {
 	return read()
 }
 
-// Memory is a few times the header's size.
+// parse needs memory of a few times the header's size.
 func parse(whole []byte, path string, kind Kind) (*File, error) {
 	f, header, err := layout(whole, path, kind)
 	if err != nil {

@@ -39,7 +39,7 @@ func TestHelpThatCannotBeWrittenIsAFailure(t *testing.T) {
 		}
 		help := command("--help")
 		help.Stdout = out
-		_ = help.Run() // the exit code tells
+		_ = help.Run() // the exit code is checked below
 		require.NoError(t, out.Close())
 		require.Equal(t, want, help.ProcessState.ExitCode(), file)
 	}
@@ -62,7 +62,7 @@ func TestARunLeavesNoTemporaryFiles(t *testing.T) {
 		temporary, out := t.TempDir(), t.TempDir()
 		c := command("embed --model "+model+" --data "+data+" --work "+t.TempDir()+" -o "+out+" --layer "+layer,
 			"TMPDIR="+temporary)
-		said, _ := c.CombinedOutput() // the exit code tells
+		said, _ := c.CombinedOutput() // the exit code is checked below
 		require.Equal(t, want, c.ProcessState.ExitCode(), "%s", said)
 		left, err := os.ReadDir(temporary)
 		require.NoError(t, err)

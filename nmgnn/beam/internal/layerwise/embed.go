@@ -285,7 +285,7 @@ func claim(folder string) error {
 // keyOf hashes the model, the input files' sizes and times, and the way to compute.
 func keyOf(m *cached.Model, inputs []string, o Options) (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, "3", m.Fingerprint(), o.Shards) // 3: shards name their neighbours' places
+	fmt.Fprintln(h, "3", m.Fingerprint(), o.Shards) // version 3: shards hold their neighbours' shards and numbers
 	for _, path := range inputs {
 		info, err := os.Stat(path)
 		if err != nil {

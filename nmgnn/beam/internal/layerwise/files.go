@@ -130,7 +130,7 @@ func checkSets(paths []string) error {
 
 // checkCopies returns an error if two files with rows are equal.
 func checkCopies(paths []string) error {
-	alike := map[int64][]string{} // by size: only these are read
+	alike := map[int64][]string{} // files by size: only those of equal size are read
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {

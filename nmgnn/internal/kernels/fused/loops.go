@@ -20,7 +20,7 @@ const chunk = 1024
 type timesArgs struct {
 	offsets, columns, positions []int32
 	h, weights                  []float32
-	wanted                      []float32 // rows of y that are 0 here are zero; nil: none
+	wanted                      []float32 // 0 for rows of y to set to zero; nil: none
 	width, heads                int
 	y                           []float32
 }

@@ -184,7 +184,7 @@ func (w walk) combine(f lanes.Function, x, z, y []float32) {
 			rows(f, x[:len(y)], z[:len(y)], y)
 		case w.xColumn == 1:
 			rowAndNumber(f, x[:len(y)], z[0], y)
-		default: // not both are broadcast over columns
+		default: // at most one of the two is a number
 			numberAndRow(f, x[0], z[:len(y)], y)
 		}
 	}
