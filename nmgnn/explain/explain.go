@@ -51,7 +51,8 @@ type Explanation struct {
 	// Alone is the root's logit without neighbours. Alone plus all shares is the logit.
 	Alone float64
 	// Exact means that all masks were computed; else shares are estimated from Orders random orders.
-	Exact         bool
+	Exact bool
+	// Masks computed for the shares.
 	Masks, Orders int
 	// Branches hold each tree node's contribution; the root's is 0.
 	Branches []Branch
