@@ -6,7 +6,7 @@ import "math/rand/v2"
 // (eqs. 5 and 6). nil masks no node.
 type Mask []bool
 
-// Draw returns an epoch's mask for this many nodes; only lists the nodes that may be masked (nil: all). It draws one
+// Draw returns an epoch's mask for this many nodes, of which those in only (nil: all) may be masked. It draws one
 // number per such node, so equal generators give nested masks at different rates.
 func (p KeepRate) Draw(r *rand.Rand, nodes int, only []int32) Mask {
 	m, keep := make(Mask, nodes), p.Probability()

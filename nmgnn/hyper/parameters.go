@@ -57,7 +57,7 @@ const (
 	// StopOnAccuracy is the highest accuracy.
 	StopOnAccuracy StopOn = "accuracy"
 	// StopOnEither is the rule of GAT's authors: patience counts from the last epoch with a best loss or accuracy; the
-	// kept weights are from the last epoch with both.
+	// kept weights are from the last epoch with both at their best.
 	StopOnEither StopOn = "either"
 )
 
@@ -137,8 +137,8 @@ func For(model string) (Parameters, error) {
 }
 
 // WithMasking returns the parameters with a keep rate. Below 1 it removes attention dropout, as in the paper; for both,
-// set AttentionDropout afterwards. 1 does not restore it: in a loop start without masking. [Parameters.Check] refuses
-// 0, although the zero value means 1.
+// set AttentionDropout afterwards. 1 does not restore it: in a loop start from parameters without masking.
+// [Parameters.Check] refuses 0, although the zero value means 1.
 func (p Parameters) WithMasking(keepRate float64) Parameters {
 	if p.KeepRate = KeepRate(keepRate); keepRate == 0 {
 		p.KeepRate = explicitZero
@@ -217,8 +217,8 @@ func (p Parameters) CheckRecorded() error {
 	return p.checkTraining()
 }
 
-// CheckOneRun returns an error for models that cannot be saved, cached or exported: predictions that average several
-// runs (DropGNN).
+// CheckOneRun returns an error for DropGNN, whose predictions average several runs: such models cannot be saved, cached
+// or exported.
 func (p Parameters) CheckOneRun() error {
 	if p.Regulariser == DropGNNRegulariser {
 		return errors.New("what is saved or cached predicts by one run, and DropGNN averages several: expected another " +
