@@ -39,9 +39,9 @@ type Result struct {
 	Cache     *cached.Cache     // with Keep
 }
 
-// NodeCounts counts the nodes that predicting the test nodes reads.
+// NodeCounts counts the distinct nodes read to predict the test nodes.
 type NodeCounts struct {
-	// All nodes of the test graph: the paper's count without caching.
+	// All counts the test graph's nodes: the paper's count without caching.
 	All int
 	// Reached counts test nodes and those within as many hops as layers, which is all that is read without a cache.
 	Reached int
