@@ -25,7 +25,6 @@ func Build(p hyper.Parameters, classes int) Model {
 	return m
 }
 
-// layers maps names in [hyper.Models] to constructors.
 var layers = map[string]maker{}
 
 // width is over all heads.

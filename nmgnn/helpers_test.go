@@ -49,7 +49,6 @@ func (f fixed) compute(t *testing.T, b *backend.Backend, plan kernels.Plan) comp
 	return f.program(t, b, plan).step()
 }
 
-// program is a fixed model compiled for training and prediction.
 type program struct {
 	t       *testing.T
 	f       fixed
@@ -135,7 +134,6 @@ func (p *program) step() computed {
 	return result
 }
 
-// tested returns the logits outside training.
 func (p *program) tested() [][]float32 {
 	p.t.Helper()
 	logits, err := model.CallOnce(p.backend.Backend, p.store, func(scope *model.Scope, delta *Node) *Node {

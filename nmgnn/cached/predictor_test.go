@@ -13,7 +13,6 @@ import (
 	"nodemask/nmgnn/internal/gnntest"
 )
 
-// one returns newcomer i alone.
 func one(all *datasets.Newcomers, i int) *datasets.Newcomers {
 	return &datasets.Newcomers{IDs: all.IDs[i : i+1], Known: all.Known[i : i+1],
 		Features: all.Features.Select([]int32{int32(i)})}

@@ -18,7 +18,6 @@ import (
 // Save writes the cache atomically to a safetensors file, with its model's fingerprint. See [Model.SaveBoth].
 func (c *Cache) Save(path string, m *Model) error { return c.builder(m).WriteFile(path) }
 
-// withinModel prefixes the names of a cache's tensors in a model's file.
 const withinModel = "cache."
 
 func (c *Cache) builder(m *Model) *safetensors.Builder {

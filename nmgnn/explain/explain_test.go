@@ -44,7 +44,6 @@ func randomGraph(t *testing.T, r *rand.Rand, nodes, edges int, sparse bool) *dat
 	return &datasets.Graph{Name: "random", Edges: g, Features: x.Stored(sparse), Classes: []string{"a", "b", "c"}}
 }
 
-// network is a two-layer model with random weights and biases.
 func network(t *testing.T, b *backend.Backend, name string, seed uint64) infer.Model {
 	return deepNetwork(t, b, name, 2, seed)
 }
@@ -94,7 +93,6 @@ func onTree(t *testing.T, b *backend.Backend, m infer.Model, g *datasets.Graph, 
 	return float64(logits(t, b, m, tree.AsGraph(), g.Features.Select(tree.Base), o).Row(0)[class])
 }
 
-// heard reports whether all nodes from the root to i are kept.
 func heard(tree *aggtree.Tree, kept []bool, i int32) bool {
 	for ; i > 0; i = tree.Parent[i] {
 		if !kept[i] {
@@ -294,7 +292,6 @@ func TestANodeWithoutNeighboursIsItsOwnExplanation(t *testing.T) {
 	require.Empty(t, e.Top(10))
 }
 
-// hub returns a star around node 0.
 func hub(t *testing.T, neighbours int) *datasets.Graph {
 	edges := make([][2]int32, neighbours)
 	x := datasets.Features{Rows: neighbours + 1, Width: 4, Dense: make([]float32, 4*(neighbours+1))}

@@ -76,7 +76,6 @@ func baShapes(t *testing.T, seed uint64) *datasets.Graph {
 		Classes: []string{"base", "roof", "middle", "ground"}}
 }
 
-// house returns a node's house, or -1.
 func house(v int32) int32 {
 	if v < baseNodes {
 		return -1

@@ -73,7 +73,6 @@ func newBatchTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view 
 	return t, t.compile()
 }
 
-// clustersOf divides a phase's graph in proportion to its size.
 func clustersOf(phase, train datasets.Phase, parts int) [][]int32 {
 	if parts > 1 {
 		size := func(p datasets.Phase) float64 { return float64(p.Edges.NumEdges()) + float64(p.Edges.NumNodes()) }

@@ -137,7 +137,6 @@ type codec struct {
 	read func(file *safetensors.File, v *model.Variable) error
 }
 
-// codecOf supports all types that our optimizers have.
 func codecOf(v *model.Variable) (codec, error) {
 	switch kind := v.DType(); kind {
 	case dtypes.Float32:

@@ -40,7 +40,6 @@ func TestClustersPartitionNodesEvenly(t *testing.T) {
 	})
 }
 
-// share returns the share of edges between clusters.
 func share(g *csr.Graph, clusters [][]int32) float64 {
 	part, cut := inverse(clusters, g.NumNodes()), 0
 	for v, u := range g.All() {

@@ -18,7 +18,6 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// recorded is a line of results.
 type recorded struct {
 	Setting      datasets.Setting  `json:"setting"`
 	TrainPercent int               `json:"train_percent"`
@@ -87,7 +86,6 @@ func TestTrialsOnCoraLandWithinAPointOfThoseOnRecord(t *testing.T) {
 	}
 }
 
-// trainPlan trains one trial under a plan.
 func trainPlan(t *testing.T, b *backend.Backend, g *datasets.Graph, view *datasets.View, s hyper.Parameters,
 	plan kernels.Plan) *Result {
 	t.Helper()

@@ -33,7 +33,6 @@ type identity struct {
 	Parameters hyper.Parameters  `json:"hyperparameters"`
 }
 
-// identify returns an identity as JSON; content holds the graph's hashes.
 func identify(b *backend.Backend, x Experiment, split *datasets.Split, o Batches,
 	content identity) (string, error) {
 	if o.Version == "" {

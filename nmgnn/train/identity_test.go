@@ -23,7 +23,6 @@ import (
 	"nodemask/nmgnn/internal/gnntest"
 )
 
-// swapped returns a copy with two values swapped.
 func swapped[T any](values []T, i, j int) []T {
 	values = slices.Clone(values)
 	values[i], values[j] = values[j], values[i]

@@ -13,7 +13,6 @@ import (
 	"nodemask/nmgnn/internal/gnntest"
 )
 
-// resident returns the process's memory in bytes.
 func resident(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/statm")

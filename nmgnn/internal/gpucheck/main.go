@@ -47,7 +47,6 @@ type check struct {
 	bounds              limits
 }
 
-// run prints a row per program and GPU, and returns those out of bounds.
 func (c *check) run(models, targets []string) (failed []string, err error) {
 	path := filepath.Join(c.scripts, "bounds.tsv")
 	if c.bounds, err = readBounds(path); err != nil {
@@ -98,7 +97,6 @@ func (c *check) run(models, targets []string) (failed []string, err error) {
 	return failed, nil
 }
 
-// compile compiles a program in another process and reads XLA's dump.
 func (c *check) compile(scratch, name, target string, entries int64, program []byte) (measured, error) {
 	folder := filepath.Join(scratch, strings.ReplaceAll(name, " ", "-")+"-"+target)
 	if err := os.MkdirAll(folder, 0o755); err != nil {

@@ -51,7 +51,6 @@ func newWriter(scratch string) (*writer, error) {
 		flags.Set("v", "2"))
 }
 
-// logged returns the longest program compiled during f.
 func (w *writer) logged(f func() error) ([]byte, error) {
 	w.log.Reset()
 	klog.SetOutput(&w.log)

@@ -15,7 +15,6 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// rows is a dense matrix in double precision.
 type rows = [][]float64
 
 // definition computes a product's methods as [kernels.Product] documents them, with entries' data in the matrix's

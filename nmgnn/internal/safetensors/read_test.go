@@ -39,7 +39,6 @@ func assemble(header string, data []byte) []byte {
 	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), data...)
 }
 
-// padding extends a header to a multiple of 8 bytes.
 func padding(header string) string {
 	length := len(assemble(header, nil)) - lengthSize
 	return header + strings.Repeat(" ", (8-length%8)%8)

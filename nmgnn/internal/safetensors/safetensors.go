@@ -43,7 +43,6 @@ const (
 	maxRank     = 8
 )
 
-// widths are the types' sizes in bytes.
 var widths = map[string]int64{"F32": 4, "I32": 4, "I64": 8, "U8": 1}
 
 const (

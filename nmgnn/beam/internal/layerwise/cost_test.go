@@ -41,7 +41,6 @@ func graphFiles(t testing.TB, g *datasets.Graph, shards int) layerwise.Input {
 	return find(t, folder)
 }
 
-// requireEqual compares an output with one machine's logits.
 func requireEqual(t testing.TB, want infer.Representation, folder string) {
 	t.Helper()
 	seen := written(t, folder)

@@ -92,7 +92,6 @@ type Arrivals struct {
 	Apart bool
 }
 
-// workFolder holds Predict's intermediate results, in the output's folder.
 const workFolder = ".nodemask-beam"
 
 // Predict predicts new nodes from a cache (section 4 of the paper; see package cached). It writes per node: id,

@@ -127,7 +127,6 @@ func graphIn(t testing.TB, lines [2][][]string) layerwise.Input {
 	return find(t, folder)
 }
 
-// embed computes a graph; folders that are not named are new.
 func embed(t testing.TB, m *cached.Model, in layerwise.Input, out layerwise.Output, o layerwise.Options) error {
 	t.Helper()
 	out.Folder, o.Work = cmp.Or(out.Folder, t.TempDir()), cmp.Or(o.Work, t.TempDir())
@@ -175,7 +174,6 @@ func readCSV(t testing.TB, path string) [][]string {
 	return lines
 }
 
-// written reads an output's CSV shards: each node's columns by name.
 func written(t testing.TB, folder string) map[string]map[string]string {
 	t.Helper()
 	shards, err := filepath.Glob(filepath.Join(folder, "nodes-*.csv"))

@@ -89,7 +89,6 @@ func silence(r *rand.Rand, h [][]float32, oneIn int, number float32) (heard [][]
 	return heard
 }
 
-// shuffled permutes the numbers below n.
 func shuffled(r *rand.Rand, n int) [][]int32 {
 	at := make([][]int32, n)
 	for i, j := range r.Perm(n) {
