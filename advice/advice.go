@@ -1,5 +1,5 @@
-// Package advice finds the regulariser, if any, that helps a graph, per model: it chooses configurations by
-// validation on some splits and compares them on others until the answer is clear. The caller trains.
+// Package advice finds the regulariser, if any, that helps a graph, per model: it chooses configurations by validation
+// on some splits and compares them on others. The caller trains.
 package advice
 
 import (
@@ -14,20 +14,19 @@ import (
 	"nodemask/paper/record"
 )
 
-// The report's tuned comparison, but with splits until the answer is clear.
 const (
-	firstTry    = 200 // splits for choosing, from this seed
+	firstTry    = 200 // first seed of the splits for choosing
 	tries       = 3
-	impatient   = 25   // patience when choosing: best epochs come early
-	patientCost = 1.4  // relative time of other trials
-	firstFresh  = 300  // splits for comparing, from this seed
-	alpha       = 0.05 // chance of any lower end, at any time, above its true mean
+	impatient   = 25   // patience when choosing, as best epochs come early
+	patientCost = 1.4  // training time of other trials relative to these
+	firstFresh  = 300  // first seed of the splits for comparing
+	alpha       = 0.05 // probability that any lower end ever exceeds its true mean
 	alphaAbove  = 0.2  // for upper ends: each interval alone, two-sided
 	// Margin is the smallest gain worth having, in points of macro F1.
 	Margin = 1.0
 )
 
-// looks lists the numbers of splits at which arms are tested: few, as jobs wait for one another at each.
+// looks lists the numbers of splits at which arms are tested; few, as parallel jobs wait at each.
 func looks() []int { return []int{8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 65, 80, 105, 140, 180} }
 
 func mostSplits() int { return looks()[len(looks())-1] }
@@ -37,22 +36,21 @@ const usualBudget = 5 * time.Minute
 // Models returns the default models.
 func Models() []string { return []string{"gin", "gcn", "sage", "gat"} }
 
-// Options configure [Advise].
 type Options struct {
 	Graph *datasets.Graph
-	Data  string // name in commands; "": Graph's
+	Data  string // name in printed commands; "": Graph's
 	// Models; nil: [Models].
 	Models []string
 	// Settings; nil: transductive if the graph has its own split, else both.
 	Settings []datasets.Setting
-	// TrainPercent of nodes; 0: as in the graph's own split, else 10.
+	// TrainPercent of all nodes; 0: as in the graph's own split, else 10.
 	TrainPercent int
 	// Budget may be exceeded by seconds; 0: five minutes.
 	Budget time.Duration
 	// Jobs in parallel, for estimates; 0: 1.
 	Jobs int
 
-	id                string // content hash, names the graph in cells
+	id                string // content hash
 	validationPercent int
 	validationNodes   int
 }
@@ -61,11 +59,11 @@ type Options struct {
 type Lab interface {
 	// Trials returns a cell's stored records.
 	Trials(c record.Cell) ([]record.Record, error)
-	// Train runs missing trials. When the context ends it keeps finished ones and returns the context's error.
+	// Train runs missing trials. If the context ends, it keeps finished ones and returns the context's error.
 	Train(ctx context.Context, what string, cells []record.Cell, seeds []uint64) error
 }
 
-// MisuseError is an error in the request.
+// MisuseError reports an invalid request.
 type MisuseError struct{ error }
 
 // Unwrap returns the wrapped error.
@@ -73,7 +71,7 @@ func (e *MisuseError) Unwrap() error { return e.error }
 
 func misusef(format string, args ...any) error { return &MisuseError{fmt.Errorf(format, args...)} }
 
-// Complete returns the options with defaults, or a [*MisuseError] for invalid options and unsuitable graphs.
+// Complete fills in defaults. It returns a [*MisuseError] for invalid options and unsuitable graphs.
 func (o Options) Complete() (Options, error) {
 	g := o.Graph
 	own := g.OwnSplit
@@ -122,7 +120,7 @@ func (o Options) Complete() (Options, error) {
 	return o.split()
 }
 
-// fewNodes is the fewest validation nodes whose F1 tells configurations apart.
+// fewNodes is the smallest validation set whose F1 can rank configurations.
 const fewNodes = 50
 
 func (o Options) split() (Options, error) {
@@ -151,16 +149,16 @@ func (o Options) split() (Options, error) {
 
 func (o *Options) comparisons() int { return len(arms()) * len(o.Models) * len(o.Settings) }
 
-// Advise trains until the answer is clear, the budget is spent or the context ends, and returns what is known,
+// Advise trains until the answer is clear, the budget is spent or the context ends, and returns the result so far,
 // also with the context's error. Stored trials count, so a second call continues.
 //
-// Validation scores on splits 200 to 202 choose configurations; test scores on splits from 300 on compare them.
-// Lower ends of intervals ([stats.AnytimeTTest]) use 0.05 divided by the number of comparisons (Bonferroni): with
-// a probability of 95 % all are below their true means at all times. Upper ends only stop the search, and hold
-// with 90 %, each alone. An arm is settled when its interval is above 0 or below [Margin].
+// Validation scores on splits 200 to 202 choose configurations; test scores on splits from 300 on compare them. Lower
+// ends of intervals ([stats.AnytimeTTest]) use 0.05 divided by the number of comparisons (Bonferroni): with
+// probability 95 % all are below their true means at all times. Upper ends only stop the search; each alone holds with
+// 90 %. An arm is settled when its interval is above 0 or below [Margin].
 //
-// The model and setting whose plain model validates best gets the budget until it is settled or has used some
-// splits; masking and DropGNN come first.
+// The question whose plain model validates best gets the budget first, until settled or for a limited number of
+// splits.
 func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	o, err := o.Complete()
 	if err != nil {
@@ -201,11 +199,11 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	}
 }
 
-// Floor returns a [*MisuseError] with a sufficient budget if epochs this long allow no answer: trials have
-// patience for at least 50.
+// Floor returns a [*MisuseError] that names a sufficient budget if such slow epochs allow no answer: trials run at
+// least 50.
 func (o *Options) Floor(epoch time.Duration) error {
 	questions := len(o.Models) * len(o.Settings)
-	// A first trial per model; for the leader, masking and its kin up to the first look.
+	// One trial per model; for the leader, masking and its kin up to the first look.
 	trials := questions - 1 + choosing(plainTried) + kin*choosing(fewTried) + (kin+1)*looks()[0]
 	least := time.Duration(trials) * 51 * epoch / time.Duration(o.Jobs)
 	if least <= 4*o.Budget { // a rough estimate; partial results help too

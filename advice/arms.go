@@ -10,7 +10,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// arm is a regulariser, with or instead of the preset's dropout.
+// arm is a regulariser, with the preset's dropout or in its place.
 type arm struct {
 	name string
 	// axis and prefix write a drop rate for that record axis; the keep axis takes 1 − rate.
@@ -19,24 +19,22 @@ type arm struct {
 	cost float64
 }
 
-// plain is the baseline, with the dropout that validation chose.
+// plain is the baseline, with the dropout chosen by validation.
 const plain = "plain"
 
-// dropoutArm alone tunes dropout itself.
 const dropoutArm = "dropout"
 
 const maskingArm = "node masking"
 
-// arms are tried in this order.
 func arms() []arm {
 	return []arm{{maskingArm, "keep", "", 1}, {"DropGNN", "regulariser", "dropgnn:", 2},
 		{dropoutArm, "dropout", "", 1}, {"DropEdge", "regulariser", "dropedge:", 1}}
 }
 
-// kin arms are compared before the others: masking, and DropGNN, which masks in testing too.
+// kin is the number of arms compared first: masking, and DropGNN, which masks in testing too.
 const kin = 2
 
-// Configurations of the plain model; most and fewest per arm.
+// Numbers of configurations: plain; most and fewest per arm.
 const (
 	plainTried = 8
 	mostTried  = 6
@@ -50,8 +48,7 @@ func (a arm) value(rate float64) string {
 	return a.prefix + fmt.Sprint(rate)
 }
 
-// configurations lists drop rates, most promising first, with the plain model's dropout and with the other. All
-// else is the plain model's.
+// configurations lists drop rates, most promising first, with the plain model's dropout and the other value.
 func (a arm) configurations(of map[string]string) []map[string]string {
 	var all []map[string]string
 	add := func(with ...string) {
@@ -79,7 +76,6 @@ func (a arm) configurations(of map[string]string) []map[string]string {
 	return all
 }
 
-// plainConfigurations varies feature scaling, dropout, and what matters most to the model.
 func plainConfigurations(model string) []map[string]string {
 	third := []map[string]string{{"decay": "0.0005"}, {"decay": "0"}}
 	switch traits := hyper.TraitsOf(model); {
@@ -101,7 +97,7 @@ func plainConfigurations(model string) []map[string]string {
 	return all
 }
 
-// cell stops on macro F1, which is compared: validation loss, computed without a mask, stops masked models too early.
+// cell stops on macro F1, the score compared. Validation loss, computed without a mask, stops masked models too early.
 func (o *Options) cell(model string, setting datasets.Setting, values map[string]string) (record.Cell, error) {
 	c := record.NewCell(o.id, model, setting, o.TrainPercent)
 	c.Resplit, c.ValidationPercent = true, o.validationPercent
@@ -109,7 +105,6 @@ func (o *Options) cell(model string, setting datasets.Setting, values map[string
 	return c.Choose(values)
 }
 
-// words returns "p = 0.7" or "0.3".
 func (a arm) words(chosen map[string]string) string {
 	value := strings.TrimPrefix(chosen[a.axis], a.prefix)
 	if a.axis == "keep" {

@@ -9,8 +9,8 @@ import (
 	"nodemask/stats"
 )
 
-// seenAt returns the last look that n splits complete. Splits of an interrupted look wait: short trials end first,
-// and a resumed run must end like an uninterrupted one.
+// seenAt returns the last look that n splits complete. Splits of an interrupted look do not count: short trials end
+// first, and a resumed run must end like an uninterrupted one.
 func seenAt(n int) (at int) {
 	for _, look := range looks() {
 		if look <= n {
@@ -52,8 +52,8 @@ func (a *Arm) judge(plain, own []float64, alpha float64) error {
 
 func (a *Arm) settled() bool { return a.Verdict != Open }
 
-// collapse counts splits on which arms score at most 3 points above a constant prediction, or half the median of
-// all arms.
+// collapse counts splits on which arms score at most 3 points above a constant prediction, or half the median of all
+// arms.
 func (q *Question) collapse(g *datasets.Graph, arms []*Arm) {
 	var all []float64
 	for _, a := range arms {
@@ -73,7 +73,7 @@ func (q *Question) collapse(g *datasets.Graph, arms []*Arm) {
 	}
 }
 
-// constantF1 is the macro F1 of always predicting the most frequent class.
+// constantF1 is the macro F1 of predicting the most frequent class for every node.
 func constantF1(g *datasets.Graph) float64 {
 	counts, total := make([]int, g.NumClasses()), 0
 	for _, c := range g.Labels {
@@ -86,10 +86,10 @@ func constantF1(g *datasets.Graph) float64 {
 	return 2 * float64(most) / float64(most+total) / float64(len(counts))
 }
 
-// usual guesses the splits that settle an arm without data.
+// usual is the assumed number of splits that settle an arm.
 const usual = 30
 
-// more estimates the further splits that settle the arm either way; 0: settled or all splits used.
+// more estimates the further splits that settle the arm; 0: settled, or all used.
 func (a *Arm) more() int {
 	all := mostSplits()
 	switch e := a.Effect; {

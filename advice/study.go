@@ -12,7 +12,6 @@ import (
 	"nodemask/paper/record"
 )
 
-// study assesses the stored trials once.
 type study struct {
 	*Options
 	lab   Lab
@@ -21,9 +20,8 @@ type study struct {
 	tried int // configurations per arm
 }
 
-// batch is what to train next.
 type batch struct {
-	stage int // lowest first; equal ones run together
+	stage int // the lowest runs first; equal stages run together
 	what  string
 	cells []record.Cell
 	seeds []uint64
@@ -70,8 +68,8 @@ func (s *study) there(b batch) (n int, err error) {
 	return n, nil
 }
 
-// choose returns the best configuration by mean validation macro F1, or wants missing trials and returns -1. All
-// run on the first split, the better half on the second, half of these (at least two) on the third.
+// choose returns the best configuration by mean validation macro F1, or queues missing trials and returns -1. All run
+// on the first split, the better half on the second, half of these (at least two) on the third.
 func (s *study) choose(stage int, what string, cells []record.Cell) (best int, score float64, err error) {
 	type candidate struct {
 		at    int
@@ -112,7 +110,6 @@ func lasting(n, round int) int {
 	return n
 }
 
-// choosing counts the trials of choosing among n configurations.
 func choosing(n int) (trials int) {
 	for round := range tries {
 		trials += lasting(n, round)
@@ -120,9 +117,8 @@ func choosing(n int) (trials int) {
 	return trials
 }
 
-// Stages, lowest first. Every question gets a first trial; then the one whose plain model validates best runs up
-// to [firstSplits] splits, then the next, and last what is still open. In a question, masking and its kin run
-// [kinSplits] splits before other arms.
+// Stages, lowest first. Every question gets one trial; the one that validates best then runs up to [firstSplits]
+// splits, then the next. Masking and its kin run [kinSplits] splits before other arms.
 const (
 	stagePlain    = 0 // one per round of choosing
 	stageKin      = stagePlain + tries
@@ -136,7 +132,6 @@ const (
 	firstSplits = 40
 )
 
-// assess returns what is known and queues the next trials.
 func (s *study) assess() (*Advice, error) {
 	a := &Advice{Data: s.Data, TrainPercent: s.TrainPercent, Nodes: s.Graph.NumNodes(),
 		ValidationNodes: s.validationNodes, Budget: s.Budget, Comparisons: s.comparisons()}
@@ -209,7 +204,6 @@ func (s *study) ask(q *Question, from int) error {
 	return s.compare(q, from)
 }
 
-// tunePlain chooses the configuration from which other arms start.
 func (s *study) tunePlain(q *Question, stage int) error {
 	values := plainConfigurations(q.Model)
 	cells, err := s.cells(q, values)
@@ -248,7 +242,7 @@ func (s *study) cells(q *Question, values []map[string]string) ([]record.Cell, e
 	return all, nil
 }
 
-// longestFirst makes jobs end together.
+// longestFirst sorts cells so that jobs end together.
 func (a *Advice) longestFirst(cells []record.Cell) {
 	seconds := func(c record.Cell) float64 {
 		at := slices.IndexFunc(a.Questions, func(q *Question) bool {
@@ -268,8 +262,8 @@ func (s *study) cost(q *Question, of arm, trials int) time.Duration {
 	return time.Duration((of.cost*q.seconds + 0.2) * float64(trials) / float64(s.Jobs) * float64(time.Second))
 }
 
-// affordable returns the configurations per arm, so that choosing takes at most two fifths of the budget if
-// possible. Only records and budget decide, so that a second call chooses alike.
+// affordable returns the number of configurations per arm: choosing should take at most two fifths of the budget. Only
+// records and budget decide, so that a second call chooses alike.
 func (s *study) affordable(q *Question) int {
 	for _, n := range []int{mostTried, mostTried / 2} { // with and without the other dropout
 		if s.tuning(q, n) <= 2*s.Budget/5 {
@@ -286,7 +280,6 @@ func (s *study) tuning(q *Question, n int) (total time.Duration) {
 	return total
 }
 
-// tuneArms chooses the configurations of arms [from, to).
 func (s *study) tuneArms(q *Question, from, to, stage int) error {
 	for i, arm := range arms()[from:to] {
 		values := arm.configurations(q.Arms[0].Chosen)[:s.tried]
@@ -306,7 +299,7 @@ func (s *study) tuneArms(q *Question, from, to, stage int) error {
 	return nil
 }
 
-// compare tests arms against the plain model on fresh splits, and queues more for open ones.
+// compare tests arms against the plain model on fresh splits, and queues more for open arms.
 func (s *study) compare(q *Question, from int) error {
 	var compared []*Arm
 	all := true
@@ -339,7 +332,7 @@ func (s *study) compare(q *Question, from int) error {
 		}
 		at := slices.IndexFunc(looks(), func(look int) bool { return look > n })
 		if at < 0 || !all && looks()[at] > kinSplits {
-			continue // all splits are used for now
+			continue // no split is left for now
 		}
 		if look := looks()[at]; next == 0 || look < next {
 			next, cells = look, nil

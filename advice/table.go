@@ -54,7 +54,7 @@ func (a *Advice) Table() plots.Table {
 	return t
 }
 
-// Forest returns a figure of the effects; false if there are none.
+// Forest returns a figure of the effects; false without effects.
 func (a *Advice) Forest() (plots.Forest, bool) {
 	f := plots.Forest{ID: "effects", Title: "What each regulariser adds to the plain model",
 		Caption: "Differences in macro F1 on the same splits, with intervals whose lower ends hold at any time for all " +

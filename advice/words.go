@@ -12,26 +12,26 @@ import (
 	"nodemask/stats"
 )
 
-// Verdict is an arm's comparison with the plain model.
+// Verdict compares an arm with the plain model.
 type Verdict string
 
-// The verdicts, in the words of all pages. Here only gains are asked about, so under a point bounds the gain alone.
+// The verdicts, worded as on all pages; "under a point" bounds the gain alone.
 const (
 	Open     Verdict = "can't tell"         // the interval contains 0 and [Margin], or is missing
 	Helps    Verdict = "helps"              // the interval is above 0
-	Hurts    Verdict = "hurts"              // below 0, with an upper end as strict as the lower
-	NoMatter Verdict = "under a point"      // the gain is below [Margin]
-	Same     Verdict = "is the plain model" // chose the same configuration
+	Hurts    Verdict = "hurts"              // the interval is below 0, with an upper end as strict as the lower
+	NoMatter Verdict = "under a point"      // the interval is below [Margin]
+	Same     Verdict = "is the plain model" // the same configuration was chosen
 )
 
-// Advice is what is known of a graph.
+// Advice is the result for a graph so far.
 type Advice struct {
 	Sentence        string        `json:"sentence"`
 	Data            string        `json:"data"`
 	Nodes           int           `json:"nodes"`
 	TrainPercent    int           `json:"train_percent"`
 	ValidationNodes int           `json:"validation_nodes"`
-	Comparisons     int           `json:"comparisons"` // for which intervals are corrected
+	Comparisons     int           `json:"comparisons"` // the number that intervals are corrected for
 	Settled         bool          `json:"settled"`
 	Left            time.Duration `json:"left_ns,omitempty"` // estimated until all is settled; 0: settled, or unknown
 	Budget          time.Duration `json:"budget_ns"`
@@ -42,23 +42,23 @@ type Advice struct {
 	Questions []*Question `json:"questions"`
 }
 
-// Question is a model in a setting, with its arms, plain first.
+// Question is a model in a setting, with its arms, the plain model first.
 type Question struct {
 	Model   string           `json:"model"`
 	Setting datasets.Setting `json:"setting"`
 	Shared  string           `json:"shared,omitempty"` // common to all arms
 	Arms    []*Arm           `json:"arms"`
-	// First is the plain model's validation macro F1 in one trial, in percent; 0: none.
+	// First is the plain model's validation macro F1 in one trial, in percent; 0: not run.
 	First float64 `json:"first_validation_macro_f1,omitempty"`
 
 	seconds float64 // per trial
 }
 
-// Arm is the result of a regulariser. F1 is macro F1 in percent.
+// Arm is a regulariser's result. F1 is macro F1 in percent.
 type Arm struct {
 	Name       string            `json:"name"`
 	Words      string            `json:"chosen,omitempty"`     // "p = 0.7"
-	Chosen     map[string]string `json:"parameters,omitempty"` // values of record axes; nil: not yet
+	Chosen     map[string]string `json:"parameters,omitempty"` // values of record axes; nil: not chosen yet
 	Validation float64           `json:"validation_macro_f1,omitempty"`
 	F1         []float64         `json:"macro_f1,omitempty"` // by fresh split that the plain model ran too
 	Collapsed  int               `json:"collapsed"`          // splits on which it learnt almost nothing
@@ -79,7 +79,7 @@ type Effect struct {
 	High   float64 `json:"high"`
 }
 
-// Score returns the summary of F1.
+// Score summarises F1.
 func (a *Arm) Score() stats.Summary { return stats.Summarize(a.F1) }
 
 func (a *Arm) dropoutWords() string {
@@ -93,8 +93,8 @@ func (a *Arm) dropoutWords() string {
 	}
 }
 
-// title returns "node masking with p = 0.7", or, if dropout differs from the plain model's, "DropEdge 0.3 with
-// dropout 0.5", "DropGNN 0.1 without dropout".
+// title returns "node masking with p = 0.7", or, if dropout differs from the plain model's, "DropEdge 0.3 with dropout
+// 0.5".
 func (q *Question) title(a *Arm) string {
 	if a.Words == "" {
 		return a.Name
@@ -113,7 +113,6 @@ func (q *Question) title(a *Arm) string {
 	}
 }
 
-// plainTitle returns "plain GIN (dropout 0.5)".
 func (q *Question) plainTitle() string {
 	title := plain + " " + hyper.Title(q.Model)
 	if words := q.Arms[0].dropoutWords(); words != "" {
@@ -122,8 +121,7 @@ func (q *Question) plainTitle() string {
 	return title
 }
 
-// best returns the arm to use: the one that helps most, else the one furthest ahead, else plain; nil if that has
-// no score.
+// best returns the arm to use: the one that helps most, else the one furthest ahead, else plain; nil without scores.
 func (q *Question) best() *Arm {
 	best := q.Arms[0]
 	for _, counts := range []func(*Arm) bool{func(a *Arm) bool { return a.Verdict == Helps }, (*Arm).ahead} {
@@ -142,8 +140,7 @@ func (q *Question) best() *Arm {
 	return best
 }
 
-// ahead reports whether to use an open arm for now: it leads by a point or more, and its lower end is nearer to 0
-// than its mean.
+// ahead reports whether an open arm leads by a point or more, with the lower end nearer to 0 than the mean.
 func (a *Arm) ahead() bool {
 	return a.Verdict == Open && a.Effect != nil && a.Effect.Mean >= Margin && a.Effect.Low > -a.Effect.Mean
 }
@@ -170,7 +167,6 @@ func (q *Question) open() (n int) {
 	return n
 }
 
-// usedUp counts open arms without splits left.
 func (q *Question) usedUp() (n int) {
 	for _, a := range q.Arms[1:] {
 		if a.Verdict == Open && len(a.F1) >= mostSplits() {
@@ -233,7 +229,7 @@ func (a *Advice) sentence() string {
 }
 
 func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string) {
-	// going: more splits may settle them; waiting: not compared yet
+	// going: may be settled by more splits; waiting: not compared yet
 	var gains, none, open, going, used, ahead, measured, unstable, masking, waiting []string
 	var leads *Question // the waiting one that validates best
 	for _, q := range a.Questions {
@@ -353,7 +349,6 @@ func (a *Arm) verdictFor(model string) string {
 	return "may help " + model + " or not, the splits can't tell"
 }
 
-// stability tells which arm keeps a model from collapsing, or "".
 func (q *Question) stability() string {
 	base := q.Arms[0]
 	var best *Arm
@@ -384,7 +379,7 @@ func joined(all []string, word string) string {
 	return strings.Join(all[:len(all)-1], ", ") + " " + word + " " + all[len(all)-1]
 }
 
-// Rest returns which arms are open and the time to settle them; "" if all are settled.
+// Rest lists the open arms and the time to settle them; "" if all are settled.
 func (a *Advice) Rest() string {
 	if a.Settled {
 		return ""
@@ -416,7 +411,6 @@ func (a *Advice) Rest() string {
 	return text
 }
 
-// spoken writes "59m", not "59m0s".
 func spoken(d time.Duration) string {
 	text := rounded(d).String()
 	for _, zero := range []string{"m0s", "h0m"} {

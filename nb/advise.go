@@ -12,10 +12,9 @@ import (
 	"nodemask/nb/worker"
 )
 
-// Advise shows which regulariser, if any, helps a graph, per model (default: the usual four): a sentence, effects with
-// intervals, and the numbers. data is as in [Data]. It ends when the answer is clear or the budget is spent (0: five
-// minutes; a tenth of it at small size); the stop button shows the result so far. Trials are kept: to go on, run the
-// cell again, or 'nodemask advise'.
+// Advise shows which regulariser, if any, helps a graph ([Data]'s argument), per model (default: the usual four). It
+// ends when the answer is clear or the budget is spent (0: five minutes; a tenth of it at small size); the stop button
+// shows the result so far. Trials are kept: running the cell again, or 'nodemask advise', continues.
 func Advise(data string, budget time.Duration, models ...string) {
 	if budget == 0 {
 		budget = 5 * time.Minute

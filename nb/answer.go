@@ -5,7 +5,7 @@ import (
 	"nodemask/paper/judge"
 )
 
-// Answer shows a figure of what node masking does on Cora, and advice.
+// Answer shows a figure of the effects of node masking on Cora, and advice.
 func Answer() {
 	e := saved()
 	gains := Must1(e.Gains())
@@ -14,26 +14,25 @@ func Answer() {
 	Markdown(Must1(e.Prose("todo")))
 }
 
-// Scale shows whether the size of sums explains the effect of masking on Cora: batch normalisation and rescaling, with
-// and without masking.
+// Scale shows whether the size of sums explains masking's effect on Cora: with and without batch normalisation and
+// rescaling.
 func Scale() { partForest(judge.Scale) }
 
-// Aggregates shows whether nodes' sums in testing, compared with training, predict the effect of masking on Cora.
+// Aggregates shows whether masking's effect on Cora follows the ratio of nodes' sums in testing to those in training.
 func Aggregates() {
 	chart, _, err := saved().Aggregates(Data("cora"))
 	Must(err)
 	Chart(chart)
 }
 
-// Levels shows the effect of masking on GIN in each reading of what the paper leaves open, against plain GIN's score,
-// and the numbers of the readings next to the cited one.
+// Levels shows masking's effect on GIN against plain GIN's score, in each reading that the paper allows.
 func Levels() {
 	levels := Must1(saved().Levels())
 	SVG(Must1(levels.SVG()), levels.Title+". "+levels.Caption)
 	Table(Must1(saved().GINTable()))
 }
 
-// Departures shows the effect of masking one step away from the cited reading, on Cora.
+// Departures shows masking's effect one step away from the cited reading, on Cora.
 func Departures() { partForest(judge.Departures) }
 
 func partForest(part judge.Part) {
@@ -41,5 +40,5 @@ func partForest(part judge.Part) {
 	SVG(Must1(f.SVG()), f.Title+". "+f.Caption)
 }
 
-// Answers shows the numbers behind [Answer]: effects with intervals, the published ones, and robustness.
+// Answers shows the numbers behind [Answer]: effects with intervals, published effects, robustness.
 func Answers() { Table(Must1(saved().AnswersTable())) }

@@ -12,7 +12,7 @@ import (
 	"nodemask/stats"
 )
 
-// Compare shows each cell's macro F1: of trials run here, of the project's recorded trials, and as published.
+// Compare shows each cell's macro F1: run here, recorded by the project, and published.
 func Compare(cells ...record.Cell) {
 	check(cells)
 	Table(compareTable(trained(cells), Recorded(), cells...))
@@ -37,13 +37,12 @@ func publishedText(c record.Cell) string {
 	return "–"
 }
 
-// OverSizes charts the mean macro F1 of the recorded trials over the size of the train set, with 95 % intervals and the
-// published figures. The cells share a graph and setting; their own size is ignored.
+// OverSizes charts recorded mean macro F1 over train set size, with 95 % intervals and published figures. The cells
+// share a graph and setting; their own size is ignored.
 func OverSizes(cells ...record.Cell) { chartOf(overSizes, cells) }
 
-// CachingOverSizes charts the cost of predicting from a cache over the size of the train set: recorded macro F1 from
-// the whole graph and, dashed, from cached representations, with 95 % intervals. The cells share a graph, in the
-// inductive setting; their own size is ignored.
+// CachingOverSizes charts recorded macro F1 over train set size, from the whole graph and, dashed, from cached
+// representations, with 95 % intervals. The cells share a graph, in the inductive setting; their own size is ignored.
 func CachingOverSizes(cells ...record.Cell) { chartOf(cachingOverSizes, cells) }
 
 func chartOf(of func(*record.Results, ...record.Cell) plots.Chart, cells []record.Cell) {
@@ -109,8 +108,8 @@ func seriesOf(recorded *record.Results, cell record.Cell, metric record.Metric) 
 	return charts[0].Series[0]
 }
 
-// SlopesOfMAD charts how a model's MAD changes from no regulariser to attention dropout and node masking, in both
-// settings, in the recorded trials; dashed, the paper's.
+// SlopesOfMAD charts a model's recorded MAD without regulariser, with attention dropout and with node masking; the
+// paper's is dashed.
 func SlopesOfMAD(model string) { Chart(slopesOfMAD(Recorded(), model)...) }
 
 func slopesOfMAD(recorded *record.Results, model string) []plots.Chart {
@@ -201,7 +200,7 @@ func saved() *report.Evidence {
 
 func artifact(id string) report.Artifact { return Must1(report.Find(id))[0] }
 
-// Mean returns the mean of values with two decimals, or a dash without values.
+// Mean returns the mean with two decimals, or a dash without values.
 func Mean(values []float64) string {
 	s := stats.Summarize(values)
 	s.StdDev = 0

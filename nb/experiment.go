@@ -12,10 +12,9 @@ import (
 	"nodemask/paper/record"
 )
 
-// Experiment returns an experiment with the defaults of 'nodemask train': nodes to predict arrive after training with
-// all their edges, 10 % of the nodes are train nodes, nothing is masked, and all trials share one split. Change it by
-// its methods: Masked(0.5), With. data is [Data]'s result or argument. It ends the cell if the model or graph cannot be
-// trained.
+// Experiment returns an experiment with the defaults of 'nodemask train': new nodes arrive after training with all
+// their edges, 10 % of the nodes are train nodes, nothing is masked, all trials share one split. Methods change it:
+// Masked(0.5), With. It ends the cell if the model or graph cannot be trained.
 func Experiment[D string | *datasets.Graph](data D, model string) record.Cell {
 	name := ""
 	switch d := any(data).(type) {
@@ -50,8 +49,8 @@ func expand(path string) string {
 	return path
 }
 
-// storeOf returns the folder of trials on some data. A user's own graph has one per content, so that trials on an older
-// file are not reused.
+// storeOf returns the folder of trials. A user's graph has one per content, so that trials on an older file are not
+// reused.
 func storeOf(data string) (string, error) {
 	live, err := liveFolder()
 	if err != nil || !isFile(data) || inCatalogue(data) {
@@ -128,7 +127,7 @@ func described(cells []record.Cell) (labels []string, shared string) {
 				words = f[name]
 			}
 		}
-		if masked && !same { // it names the kind of masking
+		if masked && !same { // this fact names the kind of masking
 			common = append(common, "with masking "+words)
 			continue
 		}

@@ -9,9 +9,9 @@ import (
 	"nodemask/datasets"
 )
 
-// Explore shows a graph and T_root^hops interactively: click a node to make it the root, with Shift to mask it, choose
-// the hops, play epochs. With labels, epochs mask only the train nodes of a split, half of the nodes. It works in
-// JupyterLab and exported pages; without scripts it shows a picture.
+// Explore shows a graph and T_root^hops interactively: click a node to make it the root, Shift-click to mask it,
+// choose the hops, play epochs. With labels, epochs mask only train nodes, half of all nodes. It needs JupyterLab or
+// an exported page; without scripts it shows a picture.
 func Explore(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	o := drawing(g)
 	var trainNodes []int32
@@ -22,7 +22,7 @@ func Explore(g *datasets.Graph, root int32, hops int, masked ...int32) {
 		Mask: maskOf(g, masked), Train: trainNodes, KeepRate: 0.5})
 }
 
-// ExplorePaper is [Explore] for the graph of the paper's figure 3.
+// ExplorePaper is [Explore] for the graph in the paper's figure 3.
 func ExplorePaper() {
 	edges, names := draw.PaperGraph()
 	explore(&datasets.Graph{Name: "the paper's graph", Edges: edges}, 0, 2, explorer.Options{Names: names, KeepRate: 0.5})

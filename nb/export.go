@@ -13,8 +13,8 @@ import (
 	"nodemask/plots"
 )
 
-// Export writes a model saved by 'nodemask train --save-model' as an ONNX file and prints what it wrote. Without output
-// it uses the model's name with .onnx. It ends the cell if the model does not exist.
+// Export writes a model saved by 'nodemask train --save-model' as an ONNX file, by default named after the model. It
+// ends the cell if the model does not exist.
 func Export(model, output string) {
 	Must(ask(worker.Request{Export: &worker.Export{Model: model, Output: output}}, func(e worker.Event) {
 		if e.Exported != nil {
@@ -23,8 +23,8 @@ func Export(model, output string) {
 	}))
 }
 
-// Page writes a page that trains on a graph in a browser, without a network, and says where it is. data is as in
-// [Data]. It compiles the page's program first, which takes a minute the first time.
+// Page writes an offline page that trains on a graph ([Data]'s argument) in a browser, and prints its path. The first
+// call compiles for a minute.
 func Page(data, file string) {
 	file = Must1(filepath.Abs(expand(file)))
 	command("page", "--data", expand(data), "--output", file)
@@ -32,8 +32,8 @@ func Page(data, file string) {
 }
 
 // Explain shows why a model saved by 'nodemask train --save-model' gives a node its class: the aggregation tree, with
-// the sign (colour) and size (width) of what each branch adds to the class's logit, and the ten branches and features
-// that count most. data is as in [Data]. It ends the cell if the model, graph or node does not exist.
+// the sign (colour) and size (width) of each branch's share of the class's logit, and the ten largest branches and
+// features. It ends the cell if the model, graph or node does not exist.
 func Explain(model, data string, node int32) {
 	request := worker.Request{Explain: &worker.Explain{Model: model, Data: data, Node: strconv.Itoa(int(node))}}
 	Must(ask(request, func(e worker.Event) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Must ends the cell on an error, with one line and no stack trace.
+// Must ends the cell on an error, printed on one line without a stack trace.
 func Must(err error) {
 	if err != nil {
 		// Joined errors have several lines.
@@ -15,7 +15,7 @@ func Must(err error) {
 	}
 }
 
-// Must1 is [Must] for a function that also returns a value, and returns that value.
+// Must1 returns value, after [Must] of err.
 func Must1[T any](value T, err error) T {
 	Must(err)
 	return value

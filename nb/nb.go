@@ -1,10 +1,10 @@
-// Package nb shows tables, charts, drawings and text in a gonb notebook. Ordinary programs print them as plain text.
+// Package nb shows tables, charts, drawings and text in a gonb notebook; ordinary programs print them as plain text.
 //
-// It links neither GoMLX nor C, so that cells start fast: [Train] and [CheckTree] compute in a process of the command
-// nodemask. To train what a cell builds itself, use nb/incell.
+// It links neither GoMLX nor C, so that cells start fast: [Train] and [CheckTree] run the command nodemask. To train a
+// graph or layer built in a cell, use nb/incell.
 //
-// Every function waits until the notebook has what it shows: gonb may lose what a cell sends just before it ends. All
-// is visible in untrusted notebooks too (a fresh clone, GitHub), which allow neither scripts nor SVG elements.
+// Every function waits until the notebook has received everything: gonb may lose what is sent just before a cell ends.
+// Untrusted notebooks (a fresh clone, GitHub) show everything too, though they allow neither scripts nor SVG elements.
 package nb
 
 import (
@@ -37,12 +37,11 @@ func SVG[T string | []byte](svg T, alt string) {
 
 // Table shows a table.
 func Table(t plots.Table) {
-	t.ID += "-" + gonbui.UniqueId() // the same table may stand on a page twice
+	t.ID += "-" + gonbui.UniqueId() // a page may show a table twice
 	t = dashed(t)
 	showHTML(Must1(t.Render(plots.FormatHTML)), Must1(t.Render(plots.FormatText)))
 }
 
-// dashed returns the table with a dash in each empty field, as there is no number.
 func dashed(t plots.Table) plots.Table {
 	rows := make([][]plots.Field, len(t.Rows))
 	for i, row := range t.Rows {
@@ -55,8 +54,7 @@ func dashed(t plots.Table) plots.Table {
 	return t
 }
 
-// Chart shows a chart, or in plain text its points as CSV. Several stand side by side, or where the page is narrow one
-// below the other.
+// Chart shows charts, side by side if they fit, or in plain text their points as CSV.
 func Chart(charts ...plots.Chart) {
 	if len(charts) == 1 {
 		showHTML(picture(charts[0]), Must1(charts[0].CSV()))
@@ -82,7 +80,6 @@ func altOf(title, caption string) string {
 	return strings.TrimSpace(strings.TrimSuffix(title, ".") + ". " + caption)
 }
 
-// show sends data to the notebook with a plain text alternative, or prints that text outside notebooks.
 func show(text string, data map[protocol.MIMEType]any) {
 	if !gonbui.IsNotebook {
 		fmt.Fprintln(os.Stdout, strings.TrimRight(text, "\n"))

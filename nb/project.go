@@ -12,13 +12,13 @@ import (
 	"nodemask/paper/record"
 )
 
-// small reports whether notebooks should do little, as in tests of all of them: NODEMASK_SMALL is neither "" nor "0".
+// small reports whether notebooks should run few trials: NODEMASK_SMALL is neither "" nor "0".
 func small() bool {
 	small := os.Getenv("NODEMASK_SMALL")
 	return small != "" && small != "0"
 }
 
-// UpTo returns n, a number of trials, or 1 if notebooks should do little.
+// UpTo returns n, a number of trials, or 1 if NODEMASK_SMALL is set.
 func UpTo(n int) int {
 	if small() {
 		return min(n, 1)
@@ -44,14 +44,13 @@ func Recorded() *record.Results {
 	return saved().Records
 }
 
-// Data returns a data set by its name in 'nodemask data list', or your own graph by its path, in any format of
-// 'nodemask data --help'.
+// Data opens a data set by its name in 'nodemask data list', or a graph file of any format in 'nodemask data --help'.
 func Data(name string) *datasets.Graph {
 	return Must1(datasets.Open(context.Background(), expand(name), datasets.OpenOptions{}))
 }
 
-// ask sends a request to a process of the command nodemask, and calls each with every event. The stop button ends it
-// with the error of a cancelled context.
+// ask sends a request to the command nodemask, and calls each with every event. After the stop button it returns the
+// error of a cancelled context.
 func ask(r worker.Request, each func(worker.Event)) error {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

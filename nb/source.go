@@ -13,8 +13,7 @@ import (
 	"nodemask/internal/checkout"
 )
 
-// Source shows the source of a type, with its exported methods, or of a function in one of the project's packages: for
-// instance Source("nmgnn", "GIN").
+// Source shows the source of a function, or of a type with its exported methods: Source("nmgnn", "GIN").
 func Source(pkg, name string) {
 	text, err := sourceOf(Must1(checkout.Root()), pkg, name)
 	Must(err)
@@ -23,7 +22,7 @@ func Source(pkg, name string) {
 
 func sourceOf(project, pkg, name string) (string, error) {
 	folder := filepath.Join(project, pkg)
-	names, err := fs.Glob(os.DirFS(folder), "*.go") // a folder's name may look like a pattern
+	names, err := fs.Glob(os.DirFS(folder), "*.go") // folder's name may look like a pattern
 	if err != nil {
 		return "", err
 	}

@@ -21,7 +21,7 @@ import (
 	"nodemask/stats"
 )
 
-// Swept holds the trials of a [Sweep]: cells of models over keep rates, and their results.
+// Swept holds a [Sweep]'s cells (models × keep rates) and their results.
 type Swept struct {
 	models  []string
 	rates   []float64
@@ -30,10 +30,9 @@ type Swept struct {
 	results *record.Results
 }
 
-// Sweep returns trials of models on a graph at some keep rates, on the same splits for all, otherwise as in
-// [Experiment]. It shows progress, then macro F1 over the keep rate for each model, with 95 % bands, and a table. The
-// stop button ends it; finished trials are kept, and running the cell again goes on. If notebooks should do little, it
-// trains on one split.
+// Sweep runs trials of models on a graph at some keep rates, all on the same splits, otherwise as in [Experiment]. It
+// shows each model's macro F1 over the keep rate, with 95 % bands, and a table. The stop button ends it; running the
+// cell again continues. With NODEMASK_SMALL it trains on one split.
 func Sweep[D string | *datasets.Graph](data D, models []string, rates []float64, splits int) *Swept {
 	s := &Swept{models: models, rates: slices.Clone(rates), splits: UpTo(splits), cells: map[string][]record.Cell{}}
 	slices.Sort(s.rates)
@@ -63,7 +62,7 @@ func (s *Swept) all() (cells []record.Cell) {
 	return cells
 }
 
-// String returns a line such as "Sweep(gin, gcn over 3 keep rates, 3 splits)".
+// String returns "Sweep(gin, gcn over 3 keep rates, 3 splits)".
 func (s *Swept) String() string {
 	return fmt.Sprintf("Sweep(%s over %d keep rates, %d splits)", strings.Join(s.models, ", "), len(s.rates), s.splits)
 }
@@ -86,7 +85,7 @@ func (s *Swept) chart(model string) plots.Chart {
 	c := plots.Chart{ID: "sweep-" + model, Title: hyper.Title(model), XLabel: "keep rate p (1: nothing is masked)",
 		YLabel: "macro F1 on test nodes (%)", Caption: fmt.Sprintf("Mean of up to %d splits, with a 95 %% interval.", s.splits)}
 	if len(s.models) > 1 {
-		c.Width, c.Height = 400, 320 // two beside one another in JupyterLab
+		c.Width, c.Height = 400, 320 // two fit side by side in JupyterLab
 	}
 	line := plots.Series{Name: hyper.Title(model)}
 	for i, rate := range s.rates {
@@ -144,7 +143,7 @@ func (s *Swept) validation(c record.Cell) (f1 []float64) {
 	return f1
 }
 
-// Best returns the trial to keep, by validation nodes alone: the best trial of the cell with the best mean.
+// Best is [Best] of the sweep's cells.
 func (s *Swept) Best() *Trained { return Best(s.all()...) }
 
 // Trained is a trial that can be saved, and then predicts and explains.
@@ -154,8 +153,8 @@ type Trained struct {
 	model, cache string // files; "": not saved yet
 }
 
-// Best returns the trial to keep of cells that [Train] or [Sweep] trained, by macro F1 on validation nodes alone: the
-// best trial of the cell with the best mean. It ends the cell if nothing is trained.
+// Best returns the best trial of the cell with the best mean, by macro F1 on validation nodes alone. It ends the cell
+// if nothing is trained.
 func Best(cells ...record.Cell) *Trained {
 	results := trained(cells)
 	var best *Trained
@@ -179,7 +178,7 @@ func Best(cells ...record.Cell) *Trained {
 	return best
 }
 
-// String returns a line such as "GIN + NM, p = 0.5: seed 3, macro F1 81.20 % on test nodes".
+// String returns "GIN + NM, p = 0.5: seed 3, macro F1 81.20 % on test nodes".
 func (t *Trained) String() string {
 	labels, _ := described([]record.Cell{t.cell})
 	rate := ""
@@ -190,8 +189,8 @@ func (t *Trained) String() string {
 		t.trial.Seed, t.trial.MacroF1, t.trial.ValidationF1)
 }
 
-// Save writes the model as a safetensors file and, in the inductive setting, next to it what predicting new nodes
-// needs, as NAME-cache.safetensors. It reruns the trial: the store keeps scores, not weights.
+// Save writes the model as a safetensors file and, in the inductive setting, NAME-cache.safetensors for predicting new
+// nodes. It reruns the trial: the store keeps scores, not weights.
 func (t *Trained) Save(path string) {
 	t.save(expand(path))
 	text := fmt.Sprintf("Saved %s in `%s`", t, t.model)
@@ -224,9 +223,9 @@ func (t *Trained) saved() {
 	}
 }
 
-// Predict shows predictions for arriving nodes: nodes (id, features) and edges (source, target) are CSV files. Edges to
-// nodes that are neither train nodes nor new are left out. It ends the cell in the transductive setting, where no nodes
-// arrive.
+// Predict shows predictions for new nodes, from CSV files: nodes (id, features) and edges (source, target). It skips
+// edges to nodes that are neither train nodes nor new. In the transductive setting, without new nodes, it ends the
+// cell.
 func (t *Trained) Predict(nodes, edges string) {
 	if t.cell.Setting != datasets.Inductive {
 		Must(fmt.Errorf("the model is of the %s setting, where no node arrives", t.cell.Setting))

@@ -49,8 +49,8 @@ func grouped(digits string) string {
 	return b.String()
 }
 
-// TreeSizes shows the number of nodes of T_root^k for k up to hops: counted, not built. The chart shows logarithms, a
-// straight line as long as each hop multiplies the tree.
+// TreeSizes shows the number of nodes of T_root^k for k up to hops, without building the trees, on a logarithmic
+// chart.
 func TreeSizes(g *datasets.Graph, root int32, hops int) {
 	counts := Must1(aggtree.Count(context.Background(), g.Edges, root, hops, nil))
 	var rows [][]any
@@ -71,8 +71,8 @@ func TreeSizes(g *datasets.Graph, root int32, hops int) {
 	}
 }
 
-// CheckTree shows checks of the paper's statements about T_root^hops: the definition, lemmas 1 and 2, and theorem 1, by
-// running an untrained network of every kind over tree and graph.
+// CheckTree checks the paper's definition, lemmas 1 and 2, and theorem 1 on T_root^hops, the theorem with an untrained
+// network of every kind.
 func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -108,8 +108,8 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 		[]string{"statement", "verdict", "figures"}, rows...)
 }
 
-// MaskingCurves charts the expected effect of node masking on T_root^hops over the keep rate p: the tree's nodes, and
-// those that stand for the root, as shares of the unmasked tree's.
+// MaskingCurves charts the expected effect of node masking on T_root^hops over the keep rate p: the number of nodes,
+// and of copies of the root, as shares of the unmasked tree's.
 func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -139,8 +139,7 @@ func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 		XLabel: "keep rate p (probability that a node is kept)", YLabel: "expected share of the unmasked tree"})
 }
 
-// Repetition shows how much repeats in the k-aggregation trees of all nodes, for k from 1 to hops: the median over
-// nodes.
+// Repetition shows the median repetition in k-aggregation trees over all nodes, for k from 1 to hops.
 func Repetition(g *datasets.Graph, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -163,7 +162,7 @@ func Repetition(g *datasets.Graph, hops int) {
 }
 
 // Twins shows how many groups of nodes no k-layer GNN can tell apart, for k from 0 to hops, by the features of their
-// neighbourhoods; with alike, by structure alone, as if all features were equal.
+// neighbourhoods; with alike, by structure alone.
 func Twins(g *datasets.Graph, hops int, alike bool) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

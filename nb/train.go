@@ -17,8 +17,8 @@ import (
 	"nodemask/paper/report"
 )
 
-// Train runs a number of trials of each cell, with a progress bar and live losses, and skips trials that are already
-// recorded. The stop button ends it; finished trials are kept. [Compare] shows the results.
+// Train runs trials of each cell, with live losses, and skips recorded ones. The stop button ends it; finished trials
+// are kept. [Compare] shows the results.
 func Train(trials int, cells ...record.Cell) {
 	run(titleOf(cells), labeller(cells), worker.Training{Cells: cells, Trials: trials}, false)
 	if _, shared := described(cells); shared != "" {
@@ -55,13 +55,13 @@ func run(title string, label func(record.Cell) string, t worker.Training, quiet 
 	p.End(ran, stopped)
 	for _, c := range t.Cells {
 		for _, trial := range live.Trials(c) {
-			// One class for every node has at most 50 %, and that only where there are two.
+			// Predicting one class scores at most 50 %, with two classes.
 			if trial.ValidationF1 > 50+collapseMargin {
 				continue
 			}
 			if constant := constantF1(Data(c.Data)); trial.ValidationF1 <= constant+collapseMargin {
 				Markdown(notebook.Collapsed(label(c), trial.Seed, trial.ValidationF1, constant, c.Parameters))
-				break // one trial of a cell stands for all
+				break // one warning per cell is enough
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func run(title string, label func(record.Cell) string, t worker.Training, quiet 
 
 const collapseMargin = 3 // as of stats.Metrics, in percent
 
-// constantF1 is the macro F1 of the largest class for every node, in percent.
+// constantF1 is the macro F1 of predicting the largest class, in percent.
 func constantF1(g *datasets.Graph) float64 {
 	d := datasets.Describe(g)
 	most, labelled := 0, d.Nodes-d.Unlabelled
@@ -79,8 +79,7 @@ func constantF1(g *datasets.Graph) float64 {
 	return 200 * float64(most) / float64(max(most+labelled, 1)) / float64(max(len(d.Classes), 1))
 }
 
-// trainInto runs the trials missing in the store of live results, shows progress under the cells' labels, and returns
-// how many ran.
+// trainInto runs the trials that live results lack, and returns how many it ran.
 func trainInto(ctx context.Context, p *notebook.Progress, label func(record.Cell) string, t worker.Training) (ran int,
 	err error) {
 	project, err := checkout.Root()
@@ -90,7 +89,7 @@ func trainInto(ctx context.Context, p *notebook.Progress, label func(record.Cell
 	labels := map[string]string{}
 	t.Cells = slices.Clone(t.Cells)
 	for i, c := range t.Cells {
-		t.Cells[i].History = true // to draw losses even if nothing is left to run
+		t.Cells[i].History = true // to draw losses even if all trials are stored
 		labels[c.Key()] = label(c)
 	}
 	for _, part := range Must1(byStore(t)) {
@@ -136,8 +135,8 @@ func check(cells []record.Cell) {
 	}
 }
 
-// Label returns a cell in a few words, by what differs from the tables' reading of the paper or from the model's
-// preset, whichever is shorter: "GIN + NM, p = 0.9". It names presets of the paper's models, which are not the paper's
+// Label describes a cell by its differences from the tables' reading of the paper or from the model's preset,
+// whichever is shorter: "GIN + NM, p = 0.9". For the paper's models it names the preset, which differs from that
 // reading.
 func Label(c record.Cell) string {
 	ofPaper := report.Label(c)

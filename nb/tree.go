@@ -13,8 +13,8 @@ import (
 	"nodemask/nb/internal/notebook"
 )
 
-// Tree returns T_root^hops of a graph and draws it, coloured by class, next to the graph around the root. Masked nodes
-// appear as ghosts.
+// Tree returns T_root^hops of a graph and draws it next to the graph around the root, coloured by class, with masked
+// nodes as ghosts.
 func Tree(g *datasets.Graph, root int32, hops int, masked ...int32) *aggtree.Tree {
 	mask := maskOf(g, masked)
 	t := Must1(aggtree.Build(context.Background(), g.Edges, root, hops, aggtree.Options{Mask: mask}))
@@ -54,8 +54,7 @@ func maskOf(g *datasets.Graph, masked []int32) []bool {
 	return mask
 }
 
-// drawing returns names and colours of a graph's nodes. It omits purely numeric names, which would be mistaken for node
-// numbers.
+// drawing omits purely numeric names, which readers would mistake for node numbers.
 func drawing(g *datasets.Graph) draw.Options {
 	var o draw.Options
 	if slices.ContainsFunc(g.NodeIDs, func(id string) bool { _, err := strconv.Atoi(id); return err != nil }) {

@@ -18,8 +18,7 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// Build returns the program of pages, compiled from the project's source with the installed Go tools. It caches in
-// .nodemask/wasm.
+// Build returns the program of pages, compiled with the installed Go tools and cached in .nodemask/wasm.
 func Build(ctx context.Context, project string) (Module, error) {
 	folder := filepath.Join(project, ".nodemask", "wasm")
 	if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -78,7 +77,7 @@ func packedOnce(folder string, compiled []byte) ([]byte, error) {
 	if err := z.Close(); err != nil {
 		return nil, err
 	}
-	old, err := fs.Glob(os.DirFS(folder), "*.gz") // a folder's name may look like a pattern
+	old, err := fs.Glob(os.DirFS(folder), "*.gz") // folder's name may look like a pattern
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +88,6 @@ func packedOnce(folder string, compiled []byte) ([]byte, error) {
 		if name == filepath.Base(kept) {
 			continue
 		}
-		// Another process may have removed it.
 		if err := os.Remove(filepath.Join(folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}

@@ -8,13 +8,11 @@ import (
 	"nodemask/datasets"
 )
 
-// saved is the run that a page shows before its reader trains one: the result of the choices that the page opens with.
-// 'go test ./page -update' writes it.
+// saved is the run that a page shows at first. 'go test ./page -update' writes it.
 //
 //go:embed saved.json
 var saved []byte
 
-// savedConfig is the saved run as the page's script reads it, with its graph.
 type savedConfig struct {
 	Run   json.RawMessage `json:"run"`
 	Graph *Graph          `json:"graph"`

@@ -1,5 +1,5 @@
-// Package page makes pages that train: [Session] answers the page's script, and [Write] writes pages. The program in a
-// page is cmd/nodemask-wasm, compiled to WebAssembly.
+// Package page makes pages that train: [Session] answers the page's script, [Write] writes pages. A page runs
+// cmd/nodemask-wasm.
 package page
 
 import (
@@ -36,14 +36,14 @@ type Request struct {
 	Cell  Cell              `json:"cell"`  // train
 	Seed  uint64            `json:"seed"`  // train
 	Watch bool              `json:"watch"` // train: report masked nodes and predictions
-	Pace  int               `json:"pace"`  // train: milliseconds to pause after each epoch, for watching
+	Pace  int               `json:"pace"`  // train: pause after each epoch, in milliseconds
 	// Records are lines of results, for compare.
 	Records []string `json:"records"`
 	Stop    int      `json:"stop"` // stop: the ID of the request to end
 }
 
-// Cell is a [record.Cell] as a page chooses it: the paper's reading of the model ([paper.Cell]), and differing values
-// of record axes, by name.
+// Cell chooses a [record.Cell]: the paper's reading of the model ([paper.Cell]), and differing values of record axes,
+// by name.
 type Cell struct {
 	Data         string            `json:"data"`
 	Model        string            `json:"model"`
@@ -71,7 +71,7 @@ func (c Cell) Cell() (record.Cell, error) {
 	return paper.Masked(plain, float64(chosen.Parameters.KeepRate)).Choose(c.Choices)
 }
 
-// Event is a session's answer. Kind determines which fields are set; each request ends with one answer other than
+// Event is a session's answer. Kind determines which fields are set; each request ends with an answer other than
 // epoch.
 type Event struct {
 	ID   int    `json:"id"`
@@ -87,7 +87,7 @@ type Event struct {
 	ValidationLoss float64   `json:"validationLoss,omitempty"`
 	ValidationF1   float64   `json:"validationF1,omitempty"` // percent
 	Masked         []int32   `json:"masked,omitempty"`       // of a watched epoch
-	Classes        []int32   `json:"classes,omitempty"`      // of a watched epoch: predicted per node; -1: none
+	Classes        []int32   `json:"classes,omitempty"`      // of a watched epoch: predicted class per node; -1: none
 	Milliseconds   float64   `json:"ms,omitempty"`           // duration of the epoch
 	Trained        *Trained  `json:"trained,omitempty"`
 	Tree           any       `json:"tree,omitempty"` // for the tree drawing
@@ -100,14 +100,14 @@ type Graph struct {
 	Nodes    int      `json:"nodes"`
 	Edges    int64    `json:"edges"` // undirected
 	Features int      `json:"features"`
-	Classes  []string `json:"classes"` // with fewer than two, or without features, the graph cannot be trained on
-	Start    int32    `json:"start"`   // a node with a tree worth looking at
+	Classes  []string `json:"classes"` // fewer than two rule out training, like no features
+	Start    int32    `json:"start"`   // a node with an instructive tree
 }
 
 // Trained is a finished trial.
 type Trained struct {
 	Record    string   `json:"record"`  // a line of results
-	Command   string   `json:"command"` // that trains the same; "": the data exist only on the page
+	Command   string   `json:"command"` // that repeats the training; "": the data exist only on the page
 	Key       string   `json:"key"`
 	Label     string   `json:"label"`
 	F1        float64  `json:"f1"` // macro F1 on test nodes, in percent
@@ -119,7 +119,7 @@ type Trained struct {
 	Classes   []string `json:"classes"`
 }
 
-// Compare is one cell of a list of records, and the cell that it is compared with.
+// Compare is a cell's summary and its comparison with another cell.
 type Compare struct {
 	Key          string   `json:"key"`
 	Label        string   `json:"label"`
@@ -131,8 +131,8 @@ type Compare struct {
 	Spread       *float64 `json:"sd,omitempty"` // sample standard deviation; nil for a single trial
 	Published    *float64 `json:"published,omitempty"`
 	Pairs        int      `json:"pairs,omitempty"`      // with the same model without masking, by seed and split
-	Difference   *float64 `json:"difference,omitempty"` // from it; nil without pairs
-	P            *float64 `json:"p,omitempty"`          // two-sided paired t-test; from two pairs on
+	Difference   *float64 `json:"difference,omitempty"` // from the unmasked model; nil without pairs
+	P            *float64 `json:"p,omitempty"`          // two-sided paired t-test; nil below two pairs
 }
 
 // Session answers requests, one trial at a time. It is safe for concurrent use.
@@ -141,7 +141,7 @@ type Session struct {
 	runner  *train.Runner
 
 	training sync.Mutex // held by the request that trains
-	mutex    sync.Mutex // guards what follows
+	mutex    sync.Mutex // guards the fields below
 	graphs   map[string]*datasets.Graph
 	cancel   map[int]context.CancelFunc
 }
@@ -154,10 +154,10 @@ func NewSession(b *backend.Backend) *Session {
 		cancel: map[int]context.CancelFunc{}}
 }
 
-// Close frees the session, which must not be used any more.
+// Close frees the session, which must not be used afterwards.
 func (s *Session) Close() { s.runner.Close() }
 
-// Handle answers one request by events, and returns after the last one. Errors are events too.
+// Handle answers one request by events, errors included, and returns after the last.
 func (s *Session) Handle(ctx context.Context, r Request, send func(Event)) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -245,8 +245,7 @@ func (s *Session) open(ctx context.Context, r Request) (Event, error) {
 		Features: g.Features.Width, Classes: g.Classes, Start: startOf(g)}}, nil
 }
 
-// startOf returns the first node with a neighbourhood large enough to be interesting and small enough to see whole,
-// without hubs; else 0.
+// startOf returns the first node with a neighbourhood of instructive size without hubs, else 0.
 func startOf(g *datasets.Graph) int32 {
 	for v := range int32(g.NumNodes()) {
 		size, most := 0, 0
@@ -304,7 +303,7 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 		return Event{}, err
 	}
 	x := measure.Experiment(c, g)
-	x.Smoothness = g.NumNodes() <= 5000 // over all pairs of nodes
+	x.Smoothness = g.NumNodes() <= 5000 // compares all pairs of nodes
 	began := time.Now()
 	var watching error
 	result, err := s.runner.Trial(ctx, x, r.Seed, func(epoch int, e train.Epoch) {

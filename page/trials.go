@@ -28,8 +28,8 @@ type again struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-// TrialsScript returns the script that gives pages each of [report.Shown]: its command, its recorded
-// trials, and the pages' trial to rerun. It returns an error if records cannot be read.
+// TrialsScript returns the script with each cell of [report.Shown]: its command, recorded trials, and the trial to
+// rerun.
 func TrialsScript(r *record.Results, pages *record.Store) ([]byte, error) {
 	lines, err := pages.Load()
 	if err != nil {

@@ -29,26 +29,24 @@ var style string
 //go:embed playground.js
 var script string
 
-// Front is the script of a front page: it trains in each element with the attribute data-nodemask-live, with the
-// program that [WriteModule] writes as nodemask.js next to the page.
+// Front is the script of a front page: it trains in each element with the attribute data-nodemask-live, using
+// nodemask.js next to the page, from [WriteModule].
 //
 //go:embed front.js
 var Front string
 
-// Options sets a page's content.
+// Options configure a page.
 type Options struct {
 	Title string // "": The playground
 	// Module is the program that the page runs.
 	Module Module
-	// Beside is the file of the program's script next to the page ([WriteModule]); "": the page embeds it, and needs no
-	// other file.
+	// Beside is the file name of the program's script next to the page ([WriteModule]); "": the page embeds it.
 	Beside string
 	// Data lists data sets offered from scripts next to the page ([DataScript]).
 	Data []string
-	// Results are recorded trials to show next to the page's own; nil: none.
+	// Results are recorded trials to show next to the page's own.
 	Results *record.Results
-	// Files are the user's graph that the page opens with: one .npz, .graphml, .json or .pt, or nodes.csv and
-	// edges.csv.
+	// Files are the user's graph, open at first: one .npz, .graphml, .json or .pt, or nodes.csv and edges.csv.
 	Files []File
 }
 
@@ -58,7 +56,7 @@ type File struct {
 	Bytes []byte `json:"base64"`
 }
 
-// Module is a compiled cmd/nodemask-wasm, and the script that Go needs before it.
+// Module is a compiled cmd/nodemask-wasm, and Go's script that starts it.
 type Module struct {
 	Exec string // wasm_exec.js of the Go release that compiled it
 	Gzip []byte
@@ -67,7 +65,7 @@ type Module struct {
 type config struct {
 	Module   moduleConfig        `json:"module"`
 	Recorded map[string]recorded `json:"recorded"`
-	Axes     map[string][]axis   `json:"axes"` // what the paper leaves open, per model
+	Axes     map[string][]axis   `json:"axes"` // choices that the paper leaves open, per model
 	Files    []File              `json:"files,omitempty"`
 	Data     []string            `json:"data,omitempty"`  // next to the page
 	Saved    *savedConfig        `json:"saved,omitempty"` // shown at first
@@ -92,8 +90,8 @@ type option struct {
 	Choices map[string]string `json:"choices"`
 }
 
-// axes returns the choices besides the cited reading, for each of the paper's models. Options keep the tables' values
-// for what they do not name ([paper.Cell], [paper.Masked]).
+// axes returns each model's options besides the cited reading. Unnamed axes keep the tables' values ([paper.Cell],
+// [paper.Masked]).
 func axes() (map[string][]axis, error) {
 	all := map[string][]axis{}
 	for _, model := range judge.Models() {
@@ -120,7 +118,7 @@ type recorded struct {
 
 type choice struct{ Name, Title string }
 
-// Write writes a page that trains offline, with nothing installed, and returns any error.
+// Write writes a page that trains offline, with nothing installed.
 func Write(w io.Writer, o Options) error {
 	open, err := axes()
 	if err != nil {
@@ -181,29 +179,28 @@ func DataScript(name string, files []File) ([]byte, error) {
 	return fmt.Appendf(nil, "window.nodemaskData = Object.assign(window.nodemaskData || {}, %s)\n", all), nil
 }
 
-// inert keeps a script in a page from ending its element: JavaScript reads the escape as the same.
+// inert keeps text from ending its script element; JavaScript reads the escape as the same text.
 func inert(text string) string { return strings.ReplaceAll(text, "</", `<\/`) }
 
-// policy blocks everything into and out of the page, except its own content. Styles are allowed for the tree drawing,
-// which makes its own.
+// policy blocks all traffic but the page's own content, and allows inline styles for the tree drawing.
 func policy(beside bool) string {
 	hash := sha256.Sum256([]byte(script))
 	own, from := "", "'none'"
 	if beside {
-		own, from = " file: 'self'", "'self'" // served by a server, the page may stream the program
+		own, from = " file: 'self'", "'self'" // a served page may stream the program
 	}
 	return fmt.Sprintf("default-src 'none'; script-src 'sha256-%s' 'wasm-unsafe-eval' blob:%s; worker-src blob:; "+
 		"style-src 'unsafe-inline'; img-src data: blob:; connect-src %s; base-uri 'none'; form-action 'none'",
 		base64.StdEncoding.EncodeToString(hash[:]), own, from)
 }
 
-// Served returns the files that a server may add next to a page with [Options].Beside, by name: the program then
-// compiles while it loads. A page opened as a file cannot read them and uses the script.
+// Served returns the files that let the program compile while it loads, for a server to add next to a page with
+// [Options].Beside. A page opened as a file uses the script.
 func Served(m Module) []File {
 	return []File{{Name: "nodemask-exec.js", Bytes: []byte(m.Exec)}, {Name: "nodemask.wasm.packed", Bytes: m.Gzip}}
 }
 
-// WriteModule writes the script that a page with [Options].Beside loads, and returns any error.
+// WriteModule writes the script that a page with [Options].Beside loads.
 func WriteModule(w io.Writer, m Module) error {
 	text, err := json.Marshal(map[string]any{"exec": m.Exec, "gzip": m.Gzip})
 	if err != nil {

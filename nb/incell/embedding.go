@@ -16,8 +16,8 @@ import (
 	"nodemask/stats"
 )
 
-// Embedding trains one trial per experiment and shows side by side the first two principal components of the last
-// hidden representation, a colour per class, with MAD, the mean cosine distance.
+// Embedding trains one trial per experiment and shows the first two principal components of its last hidden
+// representation, coloured by class, with MAD, the mean cosine distance.
 func Embedding(experiments ...train.Experiment) {
 	charts := make([]plots.Chart, len(experiments))
 	ctx, stop := notebook.UntilStopped()
@@ -57,8 +57,7 @@ func lastHidden(b *backend.Backend, x train.Experiment, r *train.Result) infer.R
 	return all[max(len(all)-2, 0)] // a single layer has only logits
 }
 
-// scatter charts a representation's first two principal components, coloured by class; nodes of unknown class are left
-// out.
+// scatter leaves out nodes of unknown class.
 func scatter(title string, h infer.Representation, g *datasets.Graph) plots.Chart {
 	x, y, explained, err := principalComponents(h.Values, h.Rows, h.Width)
 	nb.Must(err)

@@ -1,5 +1,5 @@
-// Package incell trains what a notebook cell builds itself, such as its own graph or layer. Cells that use it link
-// GoMLX and XLA, which takes about a second more than [nb.Train].
+// Package incell trains graphs or layers built in a notebook cell. Cells that use it link GoMLX and XLA: they start a
+// second later than with [nb.Train].
 package incell
 
 import (
@@ -18,19 +18,19 @@ import (
 	"nodemask/paper/record"
 )
 
-// Backend returns $GOMLX_BACKEND, opened, or if empty the best usable backend. It ends the cell if there is none. Open
-// one per cell: with XLA, each has its own threads. The process keeps memory: see [backend.Backend.KeepMemory].
+// Backend opens $GOMLX_BACKEND, by default the best usable backend, or ends the cell. Open one per cell: with XLA,
+// each has its own threads. The process keeps memory: see [backend.Backend.KeepMemory].
 func Backend() *backend.Backend {
 	b := nb.Must1(backend.Open(""))
 	b.KeepMemory()
 	return b
 }
 
-// Experiment returns the experiment that a cell's trials run on a graph.
+// Experiment returns the experiment of a cell on a graph.
 func Experiment(c record.Cell, g *datasets.Graph) train.Experiment { return measure.Experiment(c, g) }
 
-// Train returns the trials of an experiment on any graph, with a progress bar and live losses. Results exist only in
-// this cell: save what you want to keep. The stop button returns the finished trials; without any, it ends the cell.
+// Train runs trials of an experiment on any graph, with live losses. Results exist only in this cell: save those to
+// keep. The stop button returns the finished trials; without any, it ends the cell.
 func Train(trials int, x train.Experiment) []*train.Result {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

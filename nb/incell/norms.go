@@ -19,9 +19,9 @@ import (
 	"nodemask/plots"
 )
 
-// NormsByLayer trains a model of the cited reading on one split, with and without any batch normalisation, and with
-// masking, rescaled masking and neither. It shows the size of representations per layer: of train nodes in training,
-// and of test nodes without masks.
+// NormsByLayer trains a model of the cited reading on one split, with and without batch normalisation, each with
+// masking, rescaled masking and neither. It shows the norms of each layer's representations, in training and in
+// testing.
 func NormsByLayer(data, model string, setting datasets.Setting, trainPercent int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -42,7 +42,7 @@ func normsByLayer(ctx context.Context, data, model string, setting datasets.Sett
 	for _, reading := range q.Readings {
 		arms := []judge.Arm{judge.Masked}
 		name := judge.Departure(q.Axes, reading)
-		if !strings.Contains(name, "rescale") { // no effect without masking
+		if !strings.Contains(name, "rescale") { // rescaling does nothing without masking
 			arms = []judge.Arm{judge.Plain, judge.Masked}
 		}
 		for _, arm := range arms {
@@ -72,8 +72,8 @@ func normsByLayer(ctx context.Context, data, model string, setting datasets.Sett
 	return t
 }
 
-// norms returns the mean Euclidean norm of each layer's representations: of the train nodes in the train graph, under a
-// training mask, and of the test nodes in the test graph.
+// norms returns the mean Euclidean norm of each layer's representations: of train nodes under a training mask, and of
+// test nodes in the test graph.
 func norms(x train.Experiment, r *train.Result) (trained, tested []float64) {
 	split := nb.Must1(x.Split(r.Seed))
 	view := nb.Must1(datasets.NewView(x.Graph, split, x.Setting, x.Arrivals))

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// principalComponents returns the first two principal components x, y of row-major values [rows, width], and the
-// variance share of each. The largest loading is positive, so that pictures are reproducible. It returns an error for
+// principalComponents returns the first two principal components of row-major values [rows, width], and each one's
+// share of the variance. The largest loading is positive, so that pictures are reproducible. It returns an error for
 // fewer than two rows or columns, or numbers that are not finite.
 func principalComponents(values []float32, rows, width int) (x, y []float64, explained [2]float64, err error) {
 	if rows < 2 || width < 2 || len(values) != rows*width {

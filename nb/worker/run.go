@@ -15,14 +15,14 @@ import (
 	"nodemask/internal/gobuild"
 )
 
-// patience is how long a process may run after it was told to end: less than gonb's five seconds for a cell.
+// patience is how long a stopped process may run: less than gonb's five seconds for a cell.
 const patience = 4 * time.Second
 
-// Run serves the request with a process of the project's command, built first if out of date, in the working directory,
-// and calls each with every event, one at a time.
+// Run serves the request with a process of the project's command, rebuilt first if out of date, and calls each with
+// every event, one at a time.
 //
-// When the context is cancelled the process ends, keeping finished trials, and Run returns the context's error. Any
-// other error is the process's, or one line on why it could not be built.
+// If the context is cancelled, the process ends, keeping finished trials, and Run returns the context's error. Other
+// errors are the process's, or the build's in one line.
 func Run(ctx context.Context, project string, r Request, each func(Event)) error {
 	request, err := json.Marshal(r)
 	if err != nil {
@@ -60,6 +60,8 @@ func Run(ctx context.Context, project string, r Request, each func(Event)) error
 	return nil
 }
 
+// Output returns the standard output of the project's command; errors as from [Run].
+//
 // Output returns what the project's command prints to standard output. Errors are those of [Run].
 func Output(ctx context.Context, project string, args ...string) ([]byte, error) {
 	path := filepath.Join(project, ".nodemask", "bin", "nodemask")
@@ -105,8 +107,8 @@ func start(ctx context.Context, project string) (*process, error) {
 	return p, p.Start()
 }
 
-// The command is built with its own flags and no workspace: else a cell and a terminal would rebuild it in turns.
-// scripts/lab/setup.sh uses the same.
+// Fixed flags and no workspace, as in scripts/lab/setup.sh: else a cell and a terminal would rebuild the command in
+// turns.
 const (
 	linkFlags = "-buildvcs=false -ldflags=-s"
 	goWork    = "GOWORK=off"
@@ -134,14 +136,14 @@ type said struct {
 func (e *said) Error() string { return e.text }
 func (e *said) Unwrap() error { return e.cause }
 
-// reason returns the line of output that explains a failure: nodemask's own message, without the dashes of a flag, else
-// the first that is not one of go's headings.
+// reason returns the line of output that explains a failure: nodemask's own message, without a flag's dashes, else the
+// first line that is not one of go's headings.
 func reason(output []byte, err error) string {
 	first := ""
 	for line := range strings.SplitSeq(string(output), "\n") {
 		line = strings.TrimSpace(line)
 		if text, ok := strings.CutPrefix(line, "nodemask: "); ok {
-			return strings.TrimPrefix(text, "--") // a cell has arguments, not flags
+			return strings.TrimPrefix(text, "--") // cells pass arguments, not flags
 		}
 		if first == "" && !strings.HasPrefix(line, "#") {
 			first = line

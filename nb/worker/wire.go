@@ -1,5 +1,5 @@
-// Package worker runs a process of the command nodemask that trains, checks, exports and explains for a notebook's
-// cell. The command is built once; cells that link GoMLX would start slower on every run.
+// Package worker runs the command nodemask, which trains, checks, exports and explains for a notebook cell: a cell
+// that links GoMLX would start slower on every run.
 package worker
 
 import (
@@ -19,8 +19,8 @@ import (
 // Subcommand is the name of the process's subcommand.
 const Subcommand = "serve-cells"
 
-// Request is a line of JSON on the process's standard input, with one field set. Input then stays open: closing it ends
-// the process, however the cell ended.
+// Request is one line of JSON on the process's standard input, with one field set. Closing standard input ends the
+// process.
 type Request struct {
 	Train   *Training `json:"train,omitempty"`
 	Check   *Check    `json:"check,omitempty"`
@@ -29,14 +29,13 @@ type Request struct {
 	Explain *Explain  `json:"explain,omitempty"`
 }
 
-// Limits of a request: what is beyond would take all memory, or never end.
+// Limits of a request; larger ones would exhaust memory or never end.
 const (
 	maxTrials = 1_000_000
 	maxHops   = 100
 )
 
-// Sound returns an error unless one thing is asked for, and what it needs is there and fits together. It does not look
-// into files.
+// Sound returns an error unless one field is set, complete and consistent. It does not open files.
 func (r Request) Sound() error {
 	asked := 0
 	for _, is := range []bool{r.Train != nil, r.Check != nil, r.Export != nil, r.Advise != nil, r.Explain != nil} {
@@ -68,7 +67,7 @@ func (c *Check) check() error {
 		return errors.New("the request has no graph")
 	}
 	g := *c.Graph
-	if len(g.Labels) == 0 { // theorem 1 needs none
+	if len(g.Labels) == 0 { // theorem 1 needs no labels
 		g.Labels = slices.Repeat([]int32{datasets.Unlabelled}, max(g.Edges.NumNodes(), 0))
 	}
 	if err := g.Check(); err != nil {
@@ -85,21 +84,21 @@ func (c *Check) check() error {
 	return nil
 }
 
-// Training requests the trials of cells that a store lacks.
+// Training requests the trials that a store lacks.
 type Training struct {
 	Cells  []record.Cell `json:"cells"`
 	Trials int           `json:"trials"` // per cell; 0: 10
-	// FirstSeed is each cell's first seed; 0: 1. Others follow it.
+	// FirstSeed is each cell's first seed, followed by consecutive ones; 0: 1.
 	FirstSeed uint64 `json:"first_seed,omitempty"`
 	Store     string `json:"store"`
 }
 
-// Check requests a test of theorem 1 at the root of an aggregation tree, for an untrained model of every kind.
+// Check requests a test of theorem 1 for an untrained model of every kind.
 type Check struct {
 	Graph *datasets.Graph `json:"graph"`
 	Root  int32           `json:"root"`
 	Hops  int             `json:"hops"`
-	Mask  []bool          `json:"mask,omitempty"` // [nodes]; nil: none masked
+	Mask  []bool          `json:"mask,omitempty"` // [nodes]; nil: nothing masked
 }
 
 // Export requests a saved model as an ONNX file.
@@ -108,7 +107,7 @@ type Export struct {
 	Output string `json:"output,omitempty"` // the ONNX file; "": the model's name with .onnx
 }
 
-// Exported describes the file written for an [Export].
+// Exported describes the file of an [Export].
 type Exported struct {
 	File     string `json:"file"`
 	Bytes    int64  `json:"bytes"`
@@ -117,13 +116,13 @@ type Exported struct {
 	Classes  int    `json:"classes"`
 }
 
-// String returns a line such as "cora.onnx: GIN, 1433 features, 7 classes, 371 kB".
+// String returns "cora.onnx: GIN, 1433 features, 7 classes, 371 kB".
 func (e Exported) String() string {
 	return fmt.Sprintf("%s: %s, %d features, %d classes, %d kB", e.File, e.Model, e.Features, e.Classes,
 		(e.Bytes+999)/1000)
 }
 
-// Explain requests why a saved model gives a node its class.
+// Explain requests why a saved model predicts a node's class.
 type Explain struct {
 	Model string `json:"model"`
 	Data  string `json:"data"`            // name or path of the graph
@@ -131,7 +130,7 @@ type Explain struct {
 	Class string `json:"class,omitempty"` // name or number; "": the predicted one
 }
 
-// Explained holds a sentence, a drawing of the tree, and tables of the branches and features that count.
+// Explained holds a sentence, a drawing of the tree, and tables of the main branches and features.
 type Explained struct {
 	Sentence string        `json:"sentence"`
 	SVG      string        `json:"svg"`
@@ -139,14 +138,14 @@ type Explained struct {
 	Text     string        `json:"text"` // sentence and tables
 }
 
-// Advising requests which regulariser helps a graph. Its trials are kept in the user's cache.
+// Advising requests which regulariser helps a graph; trials stay in the user's cache.
 type Advising struct {
 	Data   string        `json:"data"`             // name or path, as in commands
 	Models []string      `json:"models,omitempty"` // nil: advice.Models
 	Budget time.Duration `json:"budget_ns"`        // 0: five minutes
 }
 
-// Event is a line of JSON on the process's standard output, with one field set.
+// Event is one line of JSON on the process's standard output, with one field set.
 type Event struct {
 	Backend  string    `json:"backend,omitempty"` // before the first trial
 	Epoch    *Epoch    `json:"epoch,omitempty"`
@@ -160,7 +159,7 @@ type Event struct {
 	Advice *advice.Advice `json:"advice,omitempty"` // so far
 }
 
-// Epoch holds the losses of one epoch of a trial.
+// Epoch holds an epoch's losses.
 type Epoch struct {
 	Cell           string `json:"cell"` // [record.Cell.Key]
 	Seed           uint64 `json:"seed"`
@@ -171,7 +170,7 @@ type Epoch struct {
 // Trials counts finished trials.
 type Trials struct {
 	Done   int `json:"done"`
-	Before int `json:"before"` // of Done: recorded before
+	Before int `json:"before"` // those of Done from earlier runs
 }
 
 // Theorem reports whether theorem 1 holds for a kind of model.
@@ -192,7 +191,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(n))
 }
 
-// UnmarshalJSON reads a number, or null as NaN, and returns an error for anything else.
+// UnmarshalJSON reads a number, or null as NaN; anything else is an error.
 func (n *Number) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		*n = Number(math.NaN())

@@ -85,7 +85,7 @@ func all(root string) (pages []page, err error) {
 	return pages, err
 }
 
-// links matches links to a method or field. Fields have no anchor: the link goes to their type.
+// links matches links to a method or field. A field has no anchor: its link goes to the type.
 var links = regexp.MustCompile(`href="([\w-]*(?:\.html)?)#(\w+)(\.\w+)"`)
 
 func fileOf(path string) string { return "go-" + strings.ReplaceAll(path, "/", "-") + ".html" }
@@ -94,7 +94,7 @@ func document(path string, found *build.Package) (page, error) {
 	set := token.NewFileSet()
 	var files []*ast.File
 	for _, names := range [][]string{found.GoFiles, found.CgoFiles, found.TestGoFiles, found.XTestGoFiles} {
-		for _, name := range names { // tests for their examples
+		for _, name := range names {
 			file, err := parser.ParseFile(set, filepath.Join(path, name), nil, parser.ParseComments)
 			if err != nil {
 				return page{}, err
@@ -140,7 +140,7 @@ type writer struct {
 
 func (w *writer) printf(format string, values ...any) { fmt.Fprintf(w, format, values...) }
 
-// doc writes a comment with headings of a level. Links lead to pages next to this one, or to Go's own.
+// doc writes a comment with headings of a level, linking to sibling pages or Go's own.
 func (w *writer) doc(text string, level int) {
 	p := w.of.Printer()
 	p.HeadingLevel = level
@@ -152,7 +152,7 @@ func (w *writer) doc(text string, level int) {
 		case l.ImportPath == "":
 			return "#" + name
 		case ours && slices.Contains(strings.Split(path, "/"), "internal"):
-			return "" // no page, so no link
+			return ""
 		case ours:
 			return strings.TrimSuffix(fileOf(path)+"#"+name, "#")
 		}

@@ -1,5 +1,5 @@
-// Command pjrtinstall installs XLA's CPU plugin into the folder given as its argument, with go-xla's installer, for
-// PJRT=official: the version pinned here publishes the installer as a package, but no command.
+// Command pjrtinstall installs XLA's CPU plugin into the folder given as its argument, for PJRT=official. go-xla's
+// pinned version publishes its installer as a package, not as a command.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Package notebook holds what nb and nb/incell share: pictures, live training, and the stop button.
+// Package notebook holds the pictures, live training and stop button that nb and nb/incell share.
 package notebook
 
 import (
@@ -22,8 +22,8 @@ func UntilStopped() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
 
-// Image returns an <img> with the drawing. Its dark mode rules still hold there, but it cannot inherit the text's
-// colour, so it gets a background that contrasts with its ink.
+// Image returns an <img> of the drawing. It keeps its dark mode rules, but cannot inherit the text colour, so it gets
+// a contrasting background.
 func Image(svg []byte, alt string) string {
 	if start := bytes.Index(svg, []byte("<svg")); start >= 0 {
 		if end := bytes.IndexByte(svg[start:], '>'); end >= 0 && svg[start+end-1] != '/' {
@@ -35,8 +35,8 @@ func Image(svg []byte, alt string) string {
 		html.EscapeString(alt))
 }
 
-// Chart returns [Image] with its points on top: hovering one shows its numbers, and a click opens its trials. Needs no
-// script. In pages that train, their script puts its own points there (data-places).
+// Chart returns [Image] with points on top: hovering over one shows its numbers, a click opens its trials. It needs no
+// script. In pages that train, the page's script adds its own points (data-places).
 func Chart(svg []byte, alt string, places []plots.Place) string {
 	picture := Image(svg, alt)
 	var points strings.Builder

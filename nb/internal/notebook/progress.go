@@ -16,14 +16,13 @@ import (
 	"nodemask/plots"
 )
 
-// Progress shows training live: a progress bar with the time left, and the losses so far, as one output that is updated
-// in place and stays as a picture. Outside a notebook only [Progress.End] prints. Methods are safe for concurrent use.
+// Progress shows live training as one output that stays as a picture: a progress bar with the time left, and losses.
+// Outside a notebook only [Progress.End] prints. Methods are safe for concurrent use.
 type Progress struct {
 	// Order lists curves in drawing order; others follow.
 	Order []string
-	// Kept: finished trials are in a store.
-	Kept bool
-	// Quiet omits the losses.
+	// Kept marks finished trials as stored.
+	Kept  bool
 	Quiet bool
 
 	id    string
@@ -37,10 +36,10 @@ type Progress struct {
 	end    time.Time // estimated; zero: unknown
 	curves []*lossCurve
 	status string
-	heard  time.Time // of the last epoch or trial
-	idle   bool      // no epoch came since the last trial
+	heard  time.Time // when the last epoch or trial came
+	idle   bool      // whether no epoch has come since the last trial
 	on     string    // backend
-	// Time between a trial and the first epoch of another curve: mostly compiling.
+	// Time between a trial and the next curve's first epoch, mostly compilation.
 	compiled time.Duration
 	programs int
 }
@@ -49,19 +48,19 @@ type lossCurve struct {
 	name              string
 	seed              uint64
 	train, validation []float64
-	kept              string // what is said of the epoch kept; "": none yet
+	kept              string // line about the epoch kept; "": none yet
 	best              int
 }
 
 const refresh = 400 * time.Millisecond
 
-// NewProgress returns the progress of a number of trials; 0: open-ended. It shows nothing yet.
+// NewProgress returns the progress of a number of trials; 0: open-ended.
 func NewProgress(title string, trials int) *Progress {
 	now := time.Now()
 	return &Progress{id: "nodemask-" + gonbui.UniqueId(), title: title, total: trials, begin: now, heard: now, idle: true}
 }
 
-// Epoch adds an epoch to the losses of the trial of name and seed.
+// Epoch adds an epoch's losses to a trial.
 func (p *Progress) Epoch(name string, seed uint64, trainLoss, validationLoss float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -84,15 +83,15 @@ func (p *Progress) Epoch(name string, seed uint64, trainLoss, validationLoss flo
 	p.update(false)
 }
 
-// RunsOn sets the line that names the backend.
+// RunsOn names the backend in the output.
 func (p *Progress) RunsOn(backend string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.on = backend
 }
 
-// Trials sets the number of finished trials, and how many of them ran before. The time left counts what is still to be
-// compiled.
+// Trials sets the number of finished trials, and how many of these earlier runs finished. The time left includes
+// compilation.
 func (p *Progress) Trials(done, before int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -113,7 +112,7 @@ func (p *Progress) started(name string) bool {
 	return slices.ContainsFunc(p.curves, func(c *lossCurve) bool { return c.name == name })
 }
 
-// Tick shows each second that a model is compiling, until an epoch arrives or the returned function is called.
+// Tick shows each second that a model is compiling, until an epoch arrives or stop is called.
 func (p *Progress) Tick() (stop func()) {
 	done := make(chan struct{})
 	go func() {
@@ -190,8 +189,8 @@ func (p *Progress) picture() string {
 	return Chart(svg, c.Title, places)
 }
 
-// Finished replaces the losses of name by those of a finished trial, with a ring at the epoch kept, from 1. macroF1 is
-// in percent.
+// Finished replaces a name's losses by those of a finished trial, with a ring at the epoch kept, from 1. macroF1 is in
+// percent.
 func (p *Progress) Finished(name string, seed uint64, train, validation []float64, best int, macroF1 float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -256,7 +255,7 @@ func (p *Progress) chart() plots.Chart {
 	return c
 }
 
-// End replaces the progress bar with a line on how many trials ran, or that the stop button was pressed.
+// End replaces the progress bar with the number of trials run, or a note on the stop button.
 func (p *Progress) End(ran int, stopped bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -293,8 +292,8 @@ func summaryOf(ran, of int, stopped bool, took time.Duration, on string) string 
 	return text
 }
 
-// Collapsed says that a trial learnt nothing, and what to try. Macro F1 on validation nodes, and that of one class for
-// every node, are in percent.
+// Collapsed returns a note on a trial that learnt nothing. constant is the validation F1 of predicting one class for
+// every node; both are macro F1 in percent.
 func Collapsed(name string, seed uint64, f1, constant float64, p hyper.Parameters) string {
 	var try []string
 	if p.KeepRate.Active() {

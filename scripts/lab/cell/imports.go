@@ -17,9 +17,9 @@ import (
 
 const module = "nodemask"
 
-// withImports returns source with the missing imports of the project's packages; nil if there are none or it is not
-// valid Go. With misspelt, packages need not export the names used, so that the compiler says "undefined: nb.Tre"
-// instead of "undefined: nb".
+// withImports adds missing imports of the project's packages; nil if there are none or the source is invalid. With
+// misspelt, packages need not export the names used, so that the compiler says "undefined: nb.Tre" instead of
+// "undefined: nb".
 func withImports(source []byte, project string, misspelt bool) ([]byte, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), "", source, 0)
 	if err != nil {
@@ -52,7 +52,7 @@ func withImports(source []byte, project string, misspelt bool) ([]byte, error) {
 	if lines.Len() == 0 {
 		return nil, nil
 	}
-	// On the line of the package clause, to keep line numbers in errors.
+	// On the package clause's line, to keep line numbers in errors.
 	at := int(file.Name.End()) - 1
 	return slices.Concat(source[:at], lines.Bytes(), source[at:]), nil
 }
@@ -82,8 +82,8 @@ func missing(file *ast.File) map[string][]string {
 	return wanted
 }
 
-// named returns the project's folders, relative to it, whose packages have a wanted name; not folders of other modules,
-// commands or internal packages.
+// named returns the project's folders whose packages have a wanted name, without other modules, commands and internal
+// packages.
 func named(project string, wanted map[string][]string) (map[string][]string, error) {
 	folders := map[string][]string{}
 	err := filepath.WalkDir(project, func(folder string, d fs.DirEntry, err error) error {
@@ -113,7 +113,7 @@ func named(project string, wanted map[string][]string) (map[string][]string, err
 }
 
 func exports(folder, name string) (map[string]bool, error) {
-	files, err := fs.Glob(os.DirFS(folder), "*.go") // a folder's name may look like a pattern
+	files, err := fs.Glob(os.DirFS(folder), "*.go") // folder's name may look like a pattern
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func exports(folder, name string) (map[string]bool, error) {
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(folder, base), nil, 0)
 		if err != nil || file.Name.Name != name {
-			continue // a file being written: the compiler will report it
+			continue // being written: the compiler will report it
 		}
 		for symbol := range file.Scope.Objects {
 			exported[symbol] = ast.IsExported(symbol)

@@ -1,13 +1,12 @@
-// Command cell stands in for two programs of a notebook's kernel, depending on its own name.
+// Command cell replaces two programs of a notebook's kernel, depending on its own name.
 //
-// As goimports it imports the project's packages that a cell names, and runs goimports for the rest: goimports itself
-// is slow, as it asks the go command and searches every module on the machine.
+// As goimports it imports the project's packages itself and leaves the rest to the slow goimports, which searches
+// every module on the machine.
 //
-// As go it shows a cell's last line, if that is an expression, and removes the line "# gonb_45aaa29b" (gonb's package
-// name for a cell) above compiler errors.
+// As go it shows a cell's last line, if an expression, and removes the line "# gonb_45aaa29b" (gonb's package name)
+// above compiler errors.
 //
-// It is installed as LAB/bin/goimports and LAB/bin/go, with goimports in LAB/tools and LAB in the project's folder
-// .nodemask.
+// It is installed as LAB/bin/goimports and LAB/bin/go, with the real goimports in LAB/tools; LAB is in .nodemask.
 package main
 
 import (
@@ -57,7 +56,7 @@ func goimports(lab string, args []string) error {
 	if err := c.Run(); err != nil {
 		return err
 	}
-	return add(true) // no other module has them
+	return add(true) // other modules do not have them
 }
 
 func addTo(path, project string, misspelt bool) error {

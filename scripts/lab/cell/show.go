@@ -17,8 +17,8 @@ import (
 
 var gonbPackage = regexp.MustCompile(`(?m)^# gonb_[0-9a-f]*\n`)
 
-// goCommand runs the go command that follows bin in PATH. When it builds a cell (main.go in the working directory), the
-// last line of main shows itself.
+// goCommand runs the go command after bin in PATH. If it builds a cell (main.go in the working directory), main's last
+// line shows itself.
 func goCommand(bin, project string, args []string) error {
 	command, err := goAfter(bin)
 	if err != nil {
@@ -58,7 +58,7 @@ func goCommand(bin, project string, args []string) error {
 	return err
 }
 
-// goAfter returns the path of the first go command in PATH outside bin, the folder of this program.
+// goAfter returns the first go command in PATH outside bin.
 func goAfter(bin string) (string, error) {
 	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
 		if real, err := filepath.EvalSymlinks(folder); err != nil || real == bin {
@@ -71,8 +71,8 @@ func goAfter(bin string) (string, error) {
 	return "", errors.New("no go command in PATH: install Go and run 'make setup-lab'")
 }
 
-// showing returns the source with main's last expression passed to nb.Show; nil if main ends differently, or in a call
-// that shows its own result. Line numbers stay.
+// showing returns the source with main's last expression passed to nb.Show, or nil if there is nothing to show. Line
+// numbers stay.
 func showing(source []byte, project string) []byte {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", source, 0)
@@ -98,11 +98,11 @@ func showing(source []byte, project string) []byte {
 
 var quiet = []string{"Tree", "Reading", "Sweep"}
 
-// shows reports whether to show a cell's last expression: not calls made for their effects, such as fmt.Println.
+// shows is false for calls made for their effects, such as fmt.Println.
 func shows(file *ast.File, x ast.Expr, project string) bool {
 	call, ok := x.(*ast.CallExpr)
 	if !ok {
-		return true // the compiler would refuse it anyway
+		return true // the compiler will reject it anyway
 	}
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
@@ -114,7 +114,7 @@ func shows(file *ast.File, x ast.Expr, project string) bool {
 	case *ast.SelectorExpr:
 		name, ok := f.X.(*ast.Ident)
 		if !ok || name.Obj != nil {
-			return true // a method, which may return something: the compiler knows
+			return true // a method: the compiler knows whether it returns a value
 		}
 		for _, i := range file.Imports {
 			path := strings.Trim(i.Path.Value, `"`)
