@@ -15,11 +15,10 @@ import (
 	"nodemask/plots"
 )
 
-// Aggregates returns the chart of masking's gain, for GIN and SGAT, over the ratio of aggregates in testing to those in
-// masked training: PROTOCOL-2.md asks whether masking helps where it brings them closer. They are those of the first
-// layer, which needs no training: GIN's sum over a node and its neighbours (eq. 8 with ε = 0), SGAT's mean (eq. 9), of
-// features divided by their sum; GAT's weights are learnt. rank is Kendall's rank correlation over all points. It
-// returns an error if splits cannot be drawn.
+// Aggregates charts masking's gain, for GIN and SGAT, over the ratio of aggregates in testing to those in masked
+// training: PROTOCOL-2.md asks whether masking helps where it brings them closer. The aggregates are the first
+// layer's, which need no training: GIN's sum over a node and its neighbours (eq. 8 with ε = 0), SGAT's mean (eq. 9),
+// of features divided by their sum; GAT's weights are learnt. rank is Kendall's rank correlation over all points.
 func (e *Evidence) Aggregates(g *datasets.Graph) (c plots.Chart, rank float64, err error) {
 	c = plots.Chart{ID: "aggregates", Title: "What masking adds, over how much larger aggregates are in testing on " +
 		DataTitle(g.Name),
@@ -63,7 +62,7 @@ func (e *Evidence) Aggregates(g *datasets.Graph) (c plots.Chart, rank float64, e
 	return c, rank, nil
 }
 
-// aggregateRatio returns the mean norm of test nodes' aggregates over train nodes' in masked training.
+// aggregateRatio returns the mean norm of test nodes' aggregates over that of train nodes' in masked training.
 func aggregateRatio(g *datasets.Graph, x csr.Matrix, mean bool, setting datasets.Setting, trainPercent int) (float64,
 	error) {
 	var tested, trained float64
@@ -89,7 +88,7 @@ func aggregateRatio(g *datasets.Graph, x csr.Matrix, mean bool, setting datasets
 				terms := 1.0
 				for _, u := range g.Edges.Neighbours(v) {
 					if setting == datasets.Inductive && !inTrain[u] {
-						continue // not in training; no edges to new nodes in the cited reading
+						continue // the cited reading has no edges between new nodes
 					}
 					terms++ // the mean is taken before masking
 					if !training || kept[u] {

@@ -15,13 +15,13 @@ import (
 	"nodemask/stats"
 )
 
-// AnswersID is the table of the cited reading's effects, gainsID the leading figure.
+// AnswersID names the table of the cited reading's effects, gainsID the leading figure.
 const (
 	AnswersID = "answers"
 	gainsID   = "gains"
 )
 
-// leadingData has all models in the paper.
+// leadingData is the data set on which the paper has all models.
 const leadingData = "cora"
 
 func (e *Evidence) grid() ([][]judge.Answer, error) {
@@ -34,7 +34,6 @@ func (e *Evidence) grid() ([][]judge.Answer, error) {
 	return e.answers, nil
 }
 
-// Answers returns the cited reading's answers.
 func (e *Evidence) Answers() (all []judge.Answer, err error) {
 	grid, err := e.grid()
 	if err != nil {
@@ -69,7 +68,7 @@ func fairChoices() map[string]judge.Choice {
 	return map[string]judge.Choice{"gin": {StopF1: true}, "gat": {Fair: true}}
 }
 
-// arms returns both cells of a question's first reading.
+// arms returns the two cells of a question's first reading.
 func arms(q judge.Question, size int) (plain, masked record.Cell, err error) {
 	for arm, into := range map[judge.Arm]*record.Cell{judge.Plain: &plain, judge.Masked: &masked} {
 		if *into, err = q.Readings[0].Cell(q.Axes, arm, q.Data, q.Model, q.Setting, size); err != nil {
@@ -79,7 +78,6 @@ func arms(q judge.Question, size int) (plain, masked record.Cell, err error) {
 	return plain, masked, nil
 }
 
-// gainsCells holds the cells of the leading figure.
 var gainsCells = sync.OnceValue(func() (all []record.Cell) {
 	for _, setting := range datasets.Settings() {
 		for model, fair := range fairChoices() {
@@ -88,7 +86,7 @@ var gainsCells = sync.OnceValue(func() (all []record.Cell) {
 				for _, size := range q.Sizes {
 					plain, masked, wrong := arms(choice.On(q), size)
 					if err = cmp.Or(err, wrong); err != nil {
-						panic(err) // of constants
+						panic(err) // constants only
 					}
 					all = append(all, plain, masked)
 				}
@@ -98,8 +96,8 @@ var gainsCells = sync.OnceValue(func() (all []record.Cell) {
 	return record.Merged(all)
 })
 
-// Gains returns the leading figure: masking's gain on Cora by train set size, for GIN and GAT on new and known
-// nodes: as in the paper, in the fair comparison, and published.
+// Gains returns the leading figure: masking's gain on Cora by train set size, for GIN and GAT on new and known nodes:
+// as in the paper, in the fair comparison, and published.
 func (e *Evidence) Gains() (plots.Panels, error) {
 	p := plots.Panels{ID: gainsID, Title: "What masking adds to macro F1 on Cora", OneScale: true, Width: 400,
 		XLabel: "% to train on", YLabel: "points",
@@ -157,7 +155,7 @@ func withGain(s plots.Series, x float64, g judge.Gain) plots.Series {
 	return s
 }
 
-// departure returns the answer one step from an answer's reading.
+// departure returns the answer one step away from an answer's reading.
 func (e *Evidence) departure(from judge.Answer, step string) (judge.Answer, error) {
 	all, err := e.each(judge.Departures, from.Data, from.Model, from.Setting)
 	for _, a := range all {
@@ -213,8 +211,8 @@ func effectNote(a judge.Answer) string {
 	return note
 }
 
-// AnswersTable returns the pooled effects of the cited reading and [judge.Choices], their robustness, and the
-// published gain.
+// AnswersTable returns the pooled effects as cited and under [judge.Choices], their robustness, and the published
+// gain.
 func (e *Evidence) AnswersTable() (plots.Table, error) {
 	t := plots.Table{ID: AnswersID, Title: "What node masking changes in the cited reading", Sections: true,
 		Header: []string{"model", "data, setting", "splits", "effect [95 %]", "p (Holm)", "verdict", "paper", "all edges",

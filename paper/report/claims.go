@@ -18,14 +18,14 @@ type Claim struct {
 	ID      string
 	Subject string // heading
 	Text    string
-	Says    string // the paper's words; "" for ours
+	Says    string // the paper's words; "": the claim is ours
 	// Ours marks claims that the paper does not make.
 	Ours  bool
-	Rule  string // "": the tables in docs/CLAIMS.md
+	Rule  string // "": as in the tables in docs/CLAIMS.md
 	Judge func(*Evidence) Verdict
 }
 
-// The subjects of claims, in the order shown.
+// The subjects of claims.
 const (
 	aboutGIN       = "GIN"
 	aboutAttention = "GAT and SGAT"
@@ -85,7 +85,7 @@ const (
 		"inductive settings"
 )
 
-// inCited grades by [Evidence.judgeCited]; fair has no published number.
+// inCited grades by [Evidence.judgeCited]; the fair comparison has no published number.
 func inCited(data, model string, setting datasets.Setting, fair bool) func(*Evidence) Verdict {
 	var published *float64
 	if !fair {
@@ -115,7 +115,7 @@ func claimsOfGIN(id, data string) []Claim {
 	return claims
 }
 
-// claimsOfGAT compares with attention dropout, as the paper does, and without.
+// claimsOfGAT compares masking with attention dropout, as the paper does, and with neither.
 func claimsOfGAT(id, data string) []Claim {
 	var claims []Claim
 	says := saysGAT
@@ -149,7 +149,7 @@ func claimOfMoreInductively(id string) Claim {
 
 func (e *Evidence) judgeMoreInductively() Verdict {
 	v := Verdict{Unit: points, command: "nodemask report cited --data cora"}
-	const ten, fifty, ninety = 0, 2, 3 // of judge.Sizes
+	const ten, fifty, ninety = 0, 2, 3 // indices of judge.Sizes
 	var all [][]float64
 	for _, model := range []string{"gat", "sgat"} {
 		gain := map[datasets.Setting][][]float64{}

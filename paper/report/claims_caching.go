@@ -12,7 +12,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// loss, in points, may still count as "not degrade"; our margin.
+// loss is the largest loss in points that we count as "not degrade".
 const loss = 1.0
 
 func claimsOfScale(id, data string) []Claim {
@@ -77,7 +77,7 @@ func publishedContrast(data string, c judge.Contrast) *float64 {
 	return &mean
 }
 
-// claimsOfNodes counts: only the split matters, so there is nothing to test.
+// claimsOfNodes compares counts: only the split matters, so there is nothing to test.
 func claimsOfNodes(id, data string) []Claim {
 	p, on := publishedCaching(data), " ("+DataTitle(data)
 	all := float64(p.nodes)
@@ -101,7 +101,7 @@ func claimsOfNodes(id, data string) []Claim {
 	}
 }
 
-// counted grades the numbers of nodes involved with caching, at sizes from index from on.
+// counted grades the numbers of nodes involved with caching, at the sizes from index from on.
 func counted(data string, from int, holds func(i int, nodes []float64) bool,
 	words func(i int, n float64) string) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict {
@@ -112,7 +112,7 @@ func counted(data string, from int, holds func(i int, nodes []float64) bool,
 			if len(values) == 0 {
 				return notRun("not all sizes have a trial")
 			}
-			nodes = append(nodes, values[0]) // equal for all trials of a split
+			nodes = append(nodes, values[0]) // equal in all trials of a split
 			parts = append(parts, percent(size)+": "+words(i, nodes[i]))
 		}
 		v := Verdict{Grade: judge.CannotTell, Figures: strings.Join(parts, "; "), Of: len(nodes) - from}

@@ -15,12 +15,12 @@ import (
 	"nodemask/plots"
 )
 
-// inPaper is false for keep rate 1, which is ours.
+// inPaper excludes keep rate 1, which only we show.
 func inPaper(p float64) bool { return p < 1 }
 
 func unmasked(p float64) bool { return !inPaper(p) }
 
-// best returns the included point with the highest mean, and the fewest trials of any.
+// best returns the included point with the highest mean, and the smallest number of trials of any.
 func (c Curve) best(r *record.Results, include func(p float64) bool) (at Point, mean float64, fewest int) {
 	mean, fewest = math.Inf(-1), math.MaxInt
 	for _, p := range c.Points {
@@ -36,8 +36,8 @@ func (c Curve) best(r *record.Results, include func(p float64) bool) (at Point, 
 	return at, mean, fewest
 }
 
-// bestAgainst compares the best of some keep rates with the best of the paper's others, by seed. The other seeds
-// choose both: choosing and judging on one trial favours the best of many.
+// bestAgainst compares, per seed, the best of the included keep rates with the best of the paper's others. The other
+// seeds choose both, as choosing and judging on one trial favours the best of many.
 func (c Curve) bestAgainst(include func(p float64) bool) comparison {
 	return comparison{name: c.Name, differences: func(r *record.Results) (all []difference) {
 		for _, seed := range c.seeds(r) {
@@ -52,7 +52,7 @@ func (c Curve) bestAgainst(include func(p float64) bool) comparison {
 	}}
 }
 
-// seeds returns those of all points in the paper's figures.
+// seeds returns the seeds that all points of the paper have.
 func (c Curve) seeds(r *record.Results) (all []uint64) {
 	for i, p := range slices.DeleteFunc(slices.Clone(c.Points), func(p Point) bool { return !inPaper(p.X) }) {
 		var of []uint64
@@ -66,7 +66,7 @@ func (c Curve) seeds(r *record.Results) (all []uint64) {
 	return all
 }
 
-// bestElsewhere returns a seed's score at the keep rate that is best on the other seeds, and their number.
+// bestElsewhere returns a seed's score at the keep rate that is best on the other seeds, and the number of those.
 func (c Curve) bestElsewhere(r *record.Results, seed uint64, include func(p float64) bool) (score float64, others int) {
 	best := math.Inf(-1)
 	for _, p := range c.Points {
@@ -156,7 +156,7 @@ func belowNone(r *record.Results, curves []Curve) bool {
 	return false
 }
 
-// trains is the share of the shallowest network's F1 that counts as trained.
+// trains is the share of the shallowest network's F1 from which a depth counts as trained.
 const trains = 0.5
 
 const untrained = "%s reaches %.2f at best, where %s reaches %.2f: it does not train"
@@ -181,7 +181,6 @@ func claimsOfDepth(a Artifact) []Claim {
 	}
 }
 
-// depths groups curves by panel, shallowest first.
 func depths(curves []Curve) (panels [][]Curve) {
 	for _, c := range curves {
 		if n := len(panels); n == 0 || panels[n-1][0].Panel != c.Panel {
@@ -227,7 +226,7 @@ func judgeTrained(r *record.Results, unit string, all []comparison, said, out []
 		return Verdict{Grade: judge.CannotTest, Figures: strings.Join(out, "; ")}
 	}
 	v := judgePairs(r, unit, all)
-	if v.Grade == judge.Contradicted && len(all) == 1 { // one setting; the body is not the paper's
+	if v.Grade == judge.Contradicted && len(all) == 1 { // too little: one setting, and not the paper's body
 		v.Grade = judge.CannotTell
 	}
 	v.Figures = strings.Join(slices.Concat([]string{v.Figures}, said, out), "; ")
@@ -235,7 +234,7 @@ func judgeTrained(r *record.Results, unit string, all []comparison, said, out []
 	return v
 }
 
-// slopes uses the splits that all points have.
+// slopes returns nil unless all points have the same splits.
 func slopes(r *record.Results, panel []Curve, sign float64) []difference {
 	scores := make([]judge.DepthScore, 0, len(panel)*len(panel[0].Points))
 	var seeds []uint64

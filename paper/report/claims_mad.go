@@ -36,7 +36,7 @@ type trained struct {
 	dropout, masked bool
 }
 
-// published is in the order of datasets.Settings.
+// published returns the paper's MAD in the order of datasets.Settings.
 func (t trained) published(model string) [2]float64 {
 	all := smoothnessScores()
 	return all[slices.IndexFunc(all, func(p smoothnessScore) bool {
@@ -67,7 +67,7 @@ const overThree = "MAD is taken of three representations, each graded by itself.
 	"the claim holds in all of them, and if it is contradicted in all; if it holds in some it \u201cdepends\u201d; else we " +
 	"can't tell."
 
-// overSmoothness claims that MAD is higher in above than in below.
+// overSmoothness tests that MAD is higher in above than in below.
 func overSmoothness(above, below trained) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict {
 		return overRepresentations(func(metric record.Metric) Verdict {
@@ -80,7 +80,7 @@ func overSmoothness(above, below trained) func(*Evidence) Verdict {
 	}
 }
 
-// overRepresentations is needed as the paper does not say of which representation MAD is.
+// overRepresentations grades over three representations, as the paper does not say which one it uses for MAD.
 func overRepresentations(each func(record.Metric) Verdict) Verdict {
 	v := Verdict{Unit: "MAD"}
 	var grades []judge.Grade
@@ -116,7 +116,7 @@ func overReadings(grades []judge.Grade) judge.Grade {
 	return judge.CannotTell
 }
 
-// Section 5.4; within tolerance is "almost identical".
+// Section 5.4; MADs within tolerance count as "almost identical".
 const (
 	publishedMADOfGIN = 0.65
 	tolerance         = 0.05
@@ -139,7 +139,7 @@ func claimOfGINSmoothness(id string) Claim {
 		}}
 }
 
-// judgeGINSmoothness asks whether masking keeps GIN's MAD, near the published value.
+// judgeGINSmoothness tests whether masking keeps GIN's MAD, near the published value.
 func judgeGINSmoothness(r *record.Results, metric record.Metric) Verdict {
 	var v Verdict
 	var parts []string

@@ -11,7 +11,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// ClaimsVersion is the schema version of [WriteClaims]: it changes when a field goes or changes its meaning.
+// ClaimsVersion is the schema version of [WriteClaims]. It changes if a field disappears or changes its meaning.
 const ClaimsVersion = 1
 
 // docs/FORMATS.md describes the fields.
@@ -47,10 +47,10 @@ type claimJSON struct {
 	Records    []string    `json:"records"`
 }
 
-// WriteClaims writes each claim as JSON: text, the paper's words, grade, effect with its 95 % interval over n
-// pairs of trials, command, and files of trials in the folder of results.
+// WriteClaims writes each claim as JSON: text, the paper's words, grade, effect with its 95 % interval over n pairs of
+// trials, command, and files of trials relative to the folder of results.
 func WriteClaims(w io.Writer, artifacts []Artifact, e *Evidence) error {
-	program, _, _ := strings.Cut(record.Version(), " (") // grades do not depend on the build
+	program, _, _ := strings.Cut(record.Version(), " (") // without the build, which does not affect grades
 	all := claimsJSON{Schema: "nodemask-claims", Version: ClaimsVersion, Program: program,
 		Paper: "arXiv:2001.07524", Claims: []claimJSON{}}
 	for _, j := range Judge(artifacts, e) {

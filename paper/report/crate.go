@@ -15,7 +15,7 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// CrateFile is what [WriteCrate] writes, at the root.
+// CrateFile is the name of [WriteCrate]'s file, at the root.
 const CrateFile = "ro-crate-metadata.json"
 
 type entity map[string]any
@@ -40,8 +40,8 @@ var crateFiles = []struct{ path, name, format string }{
 	{"LICENSE", "Apache License 2.0", "text/plain"},
 }
 
-// WriteCrate writes an RO-Crate 1.1 of results and findings; its root is the parent of results. It returns an
-// error for a missing file.
+// WriteCrate writes an RO-Crate 1.1 of results and findings, rooted in the parent of results. A missing file is an
+// error.
 func WriteCrate(w io.Writer, results string) error {
 	root, folder := filepath.Dir(filepath.Clean(results)), filepath.Base(results)
 	cited, err := citation(filepath.Join(root, "CITATION.cff"))
@@ -106,7 +106,7 @@ func WriteCrate(w io.Writer, results string) error {
 	return text.Encode(entity{"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": graph})
 }
 
-// citation reads top-level fields of a CITATION.cff.
+// citation returns the top-level fields of a CITATION.cff.
 func citation(file string) (map[string]string, error) {
 	f, err := wholefile.Open(file)
 	if err != nil {

@@ -10,19 +10,19 @@ import (
 	"nodemask/plots"
 )
 
-// Evidence holds the trials of the tables and of both protocols. It reads and judges on demand: check
-// [Evidence.Err] afterwards.
+// Evidence holds the trials of the tables and protocols. It reads and judges on demand: check [Evidence.Err]
+// afterwards.
 type Evidence struct {
 	Records *record.Results
 	// OnError, if set, receives reading errors.
 	OnError func(error)
 
-	load     func(...record.Pair) ([]record.Record, error) // without pairs, all
-	all      *record.Results                               // of the first protocol
-	cited    *record.Results                               // of the second protocol
-	third    *record.Results                               // of the third protocol
-	tables   []*record.Results                             // the first that has a cell counts
-	answers  [][]judge.Answer                              // of the grid; nil: not yet
+	load     func(...record.Pair) ([]record.Record, error) // without arguments, all
+	all      *record.Results                               // first protocol
+	cited    *record.Results                               // second protocol
+	third    *record.Results                               // third protocol
+	tables   []*record.Results                             // for tables: second protocol, then first
+	answers  [][]judge.Answer                              // the grid's; nil: not computed yet
 	verdicts map[string]Verdict                            // by claim ID
 	err      error
 
@@ -30,7 +30,7 @@ type Evidence struct {
 	cells       map[string][]record.Cell   // by artifact ID
 }
 
-// The folders of the protocols' trainings, next to the tables' trials.
+// The folders of the protocols' trainings, below the folder of results.
 const (
 	FirstFolder  = "protocol-1"
 	SecondFolder = "protocol-2"
@@ -53,7 +53,7 @@ func Open(folder string) *Evidence {
 	return e
 }
 
-// OpenRecords returns the trials of [Shown], and reading errors.
+// OpenRecords returns the trials of [Shown].
 func OpenRecords(folder string) (*record.Results, error) {
 	e := Open(folder)
 	records := e.records(Shown())
@@ -74,7 +74,7 @@ func (e *Evidence) prepare() {
 		}, e.fail)
 }
 
-// readOff returns a table cell's trials from a protocol's trainings, and their folder.
+// readOff returns a table cell's trials as read off a protocol's trainings, and their folder.
 func (e *Evidence) readOff(c record.Cell) (records []record.Record, folder string) {
 	if !readOff().cells[c.Key()] {
 		return nil, ""
@@ -83,7 +83,7 @@ func (e *Evidence) readOff(c record.Cell) (records []record.Record, folder strin
 	if judge.IsDepthCell(c) {
 		folder, results, first, splits = FirstFolder, e.tables[1], judge.FirstDepthSplit, judge.DepthSplits
 	}
-	records = slices.DeleteFunc(results.ReadOff(c), func(r record.Record) bool { // tuned comparisons have other splits
+	records = slices.DeleteFunc(results.ReadOff(c), func(r record.Record) bool { // tuned comparisons use other splits
 		return r.Seed < first || r.Seed >= first+splits
 	})
 	return records, folder
@@ -101,10 +101,10 @@ func (e *Evidence) fail(err error) {
 	}
 }
 
-// Err returns the first reading error. After one, all output is incomplete and must not be shown.
+// Err returns the first reading error. After an error all output is incomplete: do not show it.
 func (e *Evidence) Err() error { return e.err }
 
-// Trials returns the number of trials behind the tables. It reads all.
+// Trials returns the number of trials behind the tables, after reading all of them.
 func (e *Evidence) Trials() int { return len(e.records(tableCells())) }
 
 func (e *Evidence) records(cells []record.Cell) []record.Record {
@@ -123,7 +123,7 @@ func (e *Evidence) records(cells []record.Cell) []record.Record {
 	return all
 }
 
-// ReadOff reports whether a cell is read off the protocols' trainings.
+// ReadOff reports whether a cell's trials are read off the protocols' trainings.
 func ReadOff(c record.Cell) bool {
 	return c.Resplit && !c.Cached && !c.History && c.ValidationPercent == 0 &&
 		slices.Contains(judge.Models(), c.Parameters.Model) && slices.Contains(judge.Data(), c.Data)
@@ -131,7 +131,7 @@ func ReadOff(c record.Cell) bool {
 
 var tableCells = sync.OnceValue(func() []record.Cell { return CellsOf(Artifacts()) })
 
-// readOff holds the keys of cells that are read off trainings, and of these.
+// readOff holds the keys of these cells, and of their trainings.
 var readOff = sync.OnceValue(func() (keys struct{ cells, trained map[string]bool }) {
 	keys.cells, keys.trained = map[string]bool{}, map[string]bool{}
 	for _, c := range Shown() {
@@ -142,7 +142,7 @@ var readOff = sync.OnceValue(func() (keys struct{ cells, trained map[string]bool
 	return keys
 })
 
-// Table returns an artifact's table (for a chart, its numbers), or a reading error.
+// Table returns an artifact's table, which for a chart lists its numbers.
 func (e *Evidence) Table(a Artifact) (plots.Table, error) {
 	switch {
 	case a.Tuned:
@@ -162,5 +162,5 @@ func once[K comparable, V any](kept map[K]V, key K, made func() V) V {
 	return v
 }
 
-// cellsOf is cached: each claim needs it.
+// cellsOf is cached, as every claim needs it.
 func (e *Evidence) cellsOf(a Artifact) []record.Cell { return once(e.cells, a.ID, a.Cells) }

@@ -10,7 +10,6 @@ import (
 	"nodemask/plots"
 )
 
-// effectOr returns the effect, else the grade.
 func effectOr(v Verdict) string {
 	if v.Effect == nil {
 		return string(v.Grade)
@@ -18,10 +17,10 @@ func effectOr(v Verdict) string {
 	return intervalText(*v.Effect, 2)
 }
 
-// Advice returns the table of masking's gains where all arms are tuned, by model, body and setting; the balanced
+// Advice returns the table of masking's gains where all arms are tuned, by model, body and setting. The balanced
 // comparison takes precedence.
 func (e *Evidence) Advice() plots.Table {
-	var added []string // of either comparison
+	var added []string // in either comparison
 	for _, id := range []string{balancedID, tunedID} {
 		for _, arm := range e.tuned(id).added() {
 			if !slices.Contains(added, arm) {
@@ -45,7 +44,7 @@ func (e *Evidence) Advice() plots.Table {
 		name, _, _ := strings.Cut(arm, ",")
 		t.Header = append(t.Header, "against "+name+"†")
 	}
-	var partly []string // data of starred entries
+	var partly []string // data sets of starred entries
 	advised := map[string]bool{}
 	for _, id := range []string{balancedID, tunedID} {
 		c := e.tuned(id)

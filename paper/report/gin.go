@@ -21,7 +21,7 @@ func average(x []float64) (mean float64) {
 	return mean
 }
 
-// GINTable returns GIN without masking and its gain: published, cited and in departures.
+// GINTable returns GIN's score without masking and its gain: published, cited and in departures.
 func (e *Evidence) GINTable() (plots.Table, error) {
 	t := plots.Table{ID: ginID, Title: "GIN without masking, and what masking adds",
 		Header: []string{"data, nodes", "paper: without", "adds", "cited reading: without", "adds"},
@@ -29,7 +29,7 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 			"sizes), and the points that masking adds, with a 95 % interval; means of 10, 25, 50 and 90 % to train on and " +
 			"twenty splits."}
 	for _, choice := range judge.ForGIN() {
-		if choice.Rescale { // the cited reading, if unmasked
+		if choice.Rescale { // unmasked, it equals the cited reading
 			t.Header = append(t.Header, "adds, rescaled")
 			continue
 		}
@@ -78,8 +78,8 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 	return t, nil
 }
 
-// Levels returns the figure of masking's gain over GIN's level without it, in each stated reading, also stopped on
-// macro F1.
+// Levels returns the figure of masking's gain over GIN's unmasked score, in each stated reading, also stopped on macro
+// F1.
 func (e *Evidence) Levels() (plots.Panels, error) {
 	p := plots.Panels{ID: levelsID, Title: "The better GIN does without masking, the less masking adds",
 		XLabel: "F1 without masking (%)", YLabel: "points gained",

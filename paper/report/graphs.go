@@ -12,7 +12,7 @@ import (
 	"nodemask/plots"
 )
 
-// GraphsID names the third protocol's figure, its part of docs/GRAPHS.md, and its part of the command.
+// GraphsID names the third protocol's figure, its part of docs/GRAPHS.md, and its subcommand.
 const GraphsID = "graphs"
 
 func caseEffectText(e judge.CaseEffect) string {
@@ -22,7 +22,7 @@ func caseEffectText(e judge.CaseEffect) string {
 	return fmt.Sprintf("%s [%s, %s]", plots.Signed(e.Mean, 1), unsigned(e.Low, 1), unsigned(e.High, 1))
 }
 
-// GraphsTable returns H1's answers for a model, a row for each graph.
+// GraphsTable returns H1's answers for a model, a row per graph.
 func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 	answers, err := judge.GraphAnswers(e.third, model)
 	if err != nil {
@@ -98,7 +98,7 @@ func BeforehandTable() plots.Table {
 	return t
 }
 
-// bestQuantity is the one, of those that need no training, whose correlation is strongest.
+// bestQuantity returns the most correlated of the quantities that need no training.
 func bestQuantity() judge.Quantity {
 	all, best := judge.Correlations(judge.Cases(), false), -1
 	for i, q := range judge.CaseQuantities() {
@@ -109,7 +109,7 @@ func bestQuantity() judge.Quantity {
 	return judge.CaseQuantities()[best]
 }
 
-// GraphsForest returns the effect in each graph and setting at 10 % to train on, by the quantity that tells most.
+// GraphsForest returns the effect in each graph and setting with 10 % train nodes, ordered by [bestQuantity].
 func GraphsForest() plots.Forest {
 	by := bestQuantity()
 	f := plots.Forest{ID: GraphsID, Title: "What masking adds to GIN, by graph", Width: 1000,
@@ -146,10 +146,10 @@ func sortedBy(by judge.Quantity, setting datasets.Setting) (cases []judge.Case) 
 	return cases
 }
 
-// elsewhere returns the catalogue's graphs without cases, with the quantities that counts alone give: a test node has
-// the mean degree's share of train neighbours, and degrees do not shift.
+// elsewhere returns the catalogue's graphs without cases, with quantities estimated from node and edge counts: test
+// nodes have train neighbours in proportion, and degrees do not shift.
 func elsewhere(setting datasets.Setting, trainPercent int) (cases []judge.Case) {
-	have := map[string]bool{"amazon-photo": true, "amazon-computers": true, "coauthor-cs": true} // under their files' names
+	have := map[string]bool{"amazon-photo": true, "amazon-computers": true, "coauthor-cs": true} // by file name
 	for _, c := range judge.Cases() {
 		have[c.Data] = true
 	}
@@ -165,7 +165,7 @@ func elsewhere(setting datasets.Setting, trainPercent int) (cases []judge.Case) 
 	return cases
 }
 
-// PredictionsTable returns what the rules say of graphs that have no trials here.
+// PredictionsTable returns the rules' predictions for graphs without trials.
 func PredictionsTable() plots.Table {
 	t := plots.Table{ID: "predictions", Title: "What the rules say of graphs that were not run", TextColumns: 2,
 		Header: []string{"graph", "to train on", "degree"}, Caption: "Of the catalogue's counts alone. Where a rule asks for " +
@@ -189,10 +189,10 @@ func PredictionsTable() plots.Table {
 	return t
 }
 
-// dense is the mean degree from which a graph is called dense: Reddit's is 99.
+// dense is the mean degree from which a graph counts as dense; Reddit's is 99.
 const dense = 30
 
-// DenseGraphs says what dense graphs show where the paper has Reddit.
+// DenseGraphs returns a sentence on dense graphs, in place of the paper's Reddit.
 func DenseGraphs() string {
 	var names []string
 	effects := map[datasets.Setting][]judge.CaseEffect{}
@@ -223,8 +223,8 @@ func DenseGraphs() string {
 	return text + " (each by its own 95 % interval).\n"
 }
 
-// GraphsSentence says in one sentence how far masking's effect on GIN ranges over all graphs; "" while the third
-// protocol's have no cases.
+// GraphsSentence returns a sentence on the range of masking's effect on GIN over all graphs; "" while the third
+// protocol's graphs have no cases.
 func GraphsSentence() string {
 	low, high := math.Inf(1), math.Inf(-1)
 	counts, fewest := map[judge.Verdict]int{}, judge.Splits

@@ -14,19 +14,19 @@ const PagesFolder = "go"
 // PagesSeed is the seed of those trials.
 const PagesSeed = 1
 
-// Shown returns the cells of all tables and figures, the leading figure too, each once.
+// Shown returns the cells of all tables and figures, the leading figure's included, each once.
 func Shown() []record.Cell { return shownCells() }
 
 var shownCells = sync.OnceValue(func() []record.Cell {
 	return record.Merged(slices.Concat(tableCells(), gainsCells()))
 })
 
-// PagesCells returns the cells whose first trial pages rerun, of some artifacts and the leading figure: macro F1 on
-// Cora, and of GIN on PubMed, which take minutes at most.
+// PagesCells returns the cells whose first trial pages can rerun in minutes: macro F1 on Cora, and of GIN on PubMed,
+// from some artifacts and the leading figure.
 func PagesCells(artifacts []Artifact) (cells []record.Cell) {
 	seen := map[string]bool{}
 	for _, c := range slices.Concat(CellsOf(artifacts), gainsCells()) {
-		c.Cached, c.History = false, false // they change no score
+		c.Cached, c.History = false, false // neither changes a score
 		inPages := c.Data == "cora" || c.Data == "pubmed" && c.Parameters.Model == "gin"
 		if key := c.Key(); inPages && Chosen(c) != "" && !seen[key] {
 			seen[key] = true

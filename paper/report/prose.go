@@ -22,7 +22,7 @@ import (
 	"nodemask/stats"
 )
 
-// prose has the sentences of documents and reports: Markdown with named numbers.
+// prose holds the sentences of documents and reports: Markdown with named numbers.
 //
 //go:embed prose/*.md.tmpl
 var prose embed.FS
@@ -32,8 +32,8 @@ const notMeasured = "Not everything has been measured yet.\n"
 
 var errMissing = errors.New("not measured yet")
 
-// Prose returns a template of prose/ with its numbers, or a note if some are missing. It returns an error if its
-// words are false of the numbers: "answer.md:3: …".
+// Prose fills a template of prose/ with its numbers, or returns a note if some are missing. It returns an error if the
+// numbers contradict its words: "answer.md:3: …".
 func (e *Evidence) Prose(name string) (string, error) {
 	source, err := prose.ReadFile("prose/" + name + ".md.tmpl")
 	if err != nil {
@@ -65,7 +65,7 @@ type effect struct {
 
 func (e *Evidence) words() text.FuncMap {
 	return text.FuncMap{
-		// An error if a claim of the words is false.
+		// say returns an error if a claim behind the words is false.
 		"say": func(words string, claims ...bool) (string, error) {
 			if len(claims) == 0 || slices.Contains(claims, false) {
 				return "", fmt.Errorf("%q is false of these numbers: %v", words, claims)
@@ -81,7 +81,7 @@ func (e *Evidence) words() text.FuncMap {
 			return count(all, func(x effect) bool { return x.Verdict != word }) == 0
 		},
 		"ascends": func(x []float64) bool { return slices.IsSorted(x) },
-		// Whether the second is below both others, and these are near.
+		// back reports whether the second is below both others, and these are near each other.
 		"back":   func(x []float64) bool { return x[1] < min(x[0], x[2]) && math.Abs(x[2]-x[0]) < (x[0]-x[1])/2 },
 		"mads":   func(x []float64) string { return fmt.Sprintf("%.2f, %.2f, %.2f", x[0], x[1], x[2]) },
 		"half":   func(x float64) float64 { return x / 2 },
@@ -165,7 +165,7 @@ func effectOf(a judge.Answer) (effect, error) {
 	return x, nil
 }
 
-// gain has the grid's verdict; nodes is "new" or "known".
+// gain returns the effect with the grid's verdict; nodes is "new" or "known".
 func (e *Evidence) gain(model, data, nodes, choice string) (effect, error) {
 	c, err := choiceOf(choice)
 	if err != nil {
@@ -183,7 +183,7 @@ func (e *Evidence) gain(model, data, nodes, choice string) (effect, error) {
 	return ofAnswer(judge.Ask(e.cited, data, model, setting(nodes), c, judge.Contrast{}))
 }
 
-// gainsOf takes lists of words.
+// gainsOf takes lists separated by spaces.
 func (e *Evidence) gainsOf(models, data, nodes, choice string) (all []effect, err error) {
 	for _, model := range strings.Fields(models) {
 		for _, d := range strings.Fields(data) {
@@ -199,7 +199,7 @@ func (e *Evidence) gainsOf(models, data, nodes, choice string) (all []effect, er
 	return all, nil
 }
 
-// instead returns how far the plain model of a choice is above the cited reading's masked one.
+// instead returns how far a choice's plain model exceeds the cited reading's masked one.
 func (e *Evidence) instead(model, data, nodes, choice string) (effect, error) {
 	c, err := choiceOf(choice)
 	if err != nil {
@@ -303,10 +303,10 @@ func (e *Evidence) squares(what, model, data, nodes, choice string) (sum float64
 	return sum, n, nil
 }
 
-// level is a macro F1 in percent: ours, the paper's, and how far ours is above.
+// level is a macro F1 in percent: ours, the paper's, and ours minus the paper's.
 type level struct{ Here, Printed, Above float64 }
 
-// levelAt10 is that on Cora's new nodes, with 10 % to train on.
+// levelAt10 returns the level on Cora's new nodes, with 10 % train nodes.
 func (e *Evidence) levelAt10(model string, masked bool) (l level, err error) {
 	a, err := judge.Ask(e.cited, leadingData, model, datasets.Inductive, judge.Choice{}, judge.Contrast{})
 	if _, err = ofAnswer(a, err); err != nil {
@@ -343,7 +343,7 @@ func (e *Evidence) earlyEpochs(model, data, nodes string, size int, masked bool)
 	return n, nil
 }
 
-// stoppedGAT stops GAT on Cora on validation F1.
+// stoppedGAT answers for GAT on Cora, stopped on validation F1.
 func (e *Evidence) stoppedGAT(nodes string) (judge.Answer, error) {
 	cell, err := judge.Ask(e.cited, leadingData, "gat", setting(nodes), judge.Choice{}, judge.Contrast{})
 	if err != nil {
@@ -356,7 +356,7 @@ func (e *Evidence) stoppedGAT(nodes string) (judge.Answer, error) {
 	return a, err
 }
 
-// singleClass counts the splits on which masked stoppedGAT, with 90 % to train on, scores like a single-class
+// singleClass counts the splits with 90 % train nodes on which masked [Evidence.stoppedGAT] scores like a single-class
 // prediction.
 func (e *Evidence) singleClass(nodes string) (n int, err error) {
 	a, err := e.stoppedGAT(nodes)
@@ -372,7 +372,7 @@ func (e *Evidence) singleClass(nodes string) (n int, err error) {
 	return n, err
 }
 
-// without90 is stoppedGAT's effect over all sizes, or without the largest.
+// without90 returns stoppedGAT's effect, over all sizes or without the largest.
 func (e *Evidence) without90(nodes string, all bool) (effect, error) {
 	a, err := e.stoppedGAT(nodes)
 	if err != nil {
@@ -386,7 +386,6 @@ func (e *Evidence) without90(nodes string, all bool) (effect, error) {
 	return effect{TTest: test}, err
 }
 
-// graded reports whether a claim has a grade.
 func (e *Evidence) graded(id string, grade judge.Grade) (bool, error) {
 	for _, a := range Artifacts() {
 		for _, c := range a.Claims {
@@ -410,8 +409,8 @@ func ofAnswer(a judge.Answer, err error) (effect, error) {
 	return effectOf(a)
 }
 
-// cost is what predicting from a cache costs GIN, masked or plain; without is what a masked cache is above no cache
-// and no masking.
+// cost is the F1 that predicting from a cache costs GIN, masked or plain; "without" is a masked cache minus the plain
+// model without cache.
 func (e *Evidence) cost(data, of string) (effect, error) {
 	contrast := map[string]judge.Contrast{
 		"masked":  {Plus: []judge.Score{{Arm: judge.Masked}}, Minus: []judge.Score{{Arm: judge.Masked, Cached: true}}},
@@ -429,7 +428,7 @@ func (e *Evidence) meanOf(c record.Cell, m record.Metric) (float64, error) {
 	return average(values), nil
 }
 
-// madOf is table 2: with neither attention dropout nor masking, with the one, with the other.
+// madOf returns table 2's MAD with neither regulariser, with attention dropout, with masking.
 func (e *Evidence) madOf(model, nodes string, of record.Metric) (all []float64, err error) {
 	c := paper.Cell(leadingData, model, setting(nodes), 10)
 	for _, c := range []record.Cell{c.Fair(), c, masked(c)} {
@@ -442,7 +441,7 @@ func (e *Evidence) madOf(model, nodes string, of record.Metric) (all []float64, 
 	return all, nil
 }
 
-// f1Of is a point of figures 8 and 9.
+// f1Of returns a point of figures 8 and 9.
 func (e *Evidence) f1Of(model, nodes string, keep float64) (float64, error) {
 	return e.meanOf(paper.Masked(paper.Cell(leadingData, model, setting(nodes), 10), keep), record.MacroF1)
 }
@@ -459,7 +458,7 @@ func (e *Evidence) deepest(layers int, nodes string) (best, error) {
 	return best{at.X, f1}, nil
 }
 
-// rankOfLevels is Kendall's rank correlation of masking's gain with GIN's score without, over the points of [Levels].
+// rankOfLevels is Kendall's rank correlation of masking's gain with plain GIN's score, over the points of [Levels].
 func (e *Evidence) rankOfLevels(data, nodes string) (float64, error) {
 	divided, onF1, raw, err := judge.Levels(data, setting(nodes))
 	if err != nil {
@@ -492,7 +491,7 @@ func (e *Evidence) rankOfSums() (float64, error) {
 	return rank, err
 }
 
-// scaled is an effect of [judge.Scale], of ten splits; departed is one of [judge.Departures].
+// scaled is an effect of [judge.Scale], over ten splits; departed is one of [judge.Departures].
 func (e *Evidence) scaled(model, nodes, reading string) (effect, error) {
 	return e.in(judge.Scale, model, nodes, reading)
 }
@@ -517,7 +516,7 @@ func (e *Evidence) in(part judge.Part, model, nodes, reading string) (effect, er
 	return effect{}, fmt.Errorf("%s: no reading %q", part, reading)
 }
 
-// tunedGIN is the balanced comparison of GIN on Cora's known nodes at 10 %.
+// tunedGIN is the balanced comparison of GIN on Cora's known nodes with 10 % train nodes.
 func (e *Evidence) tunedGIN(with string) (judge.Tuned, error) {
 	for _, t := range e.tuned(balancedID).cells {
 		if t.Model.Name == "gin" && t.Model.With == with && t.Data == leadingData && t.TrainPercent == 10 &&
@@ -528,7 +527,7 @@ func (e *Evidence) tunedGIN(with string) (judge.Tuned, error) {
 	return judge.Tuned{}, errMissing
 }
 
-// tunedAgainst is tuned masking's lead there; Plain is the other arm's mean.
+// tunedAgainst returns tuned masking's lead in [Evidence.tunedGIN]; Plain is the other arm's mean.
 func (e *Evidence) tunedAgainst(arm, with string) (x effect, err error) {
 	t, err := e.tunedGIN(with)
 	if err != nil {
@@ -540,7 +539,8 @@ func (e *Evidence) tunedAgainst(arm, with string) (x effect, err error) {
 	return x, err
 }
 
-// untuned is the mean macro F1 there of the cited configuration, one of the plain arm's, on the cited reading's splits.
+// untuned is the mean macro F1 in tunedGIN's place of the cited configuration (one of the plain arm's), on the cited
+// reading's splits.
 func (e *Evidence) untuned(choice string) (float64, error) {
 	c, err := choiceOf(choice)
 	if err != nil {

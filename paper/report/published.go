@@ -1,6 +1,6 @@
-// Package report defines the tables, figures and claims of "Node Masking: Making Graph Neural Networks Generalize
-// and Scale Better" (arXiv 2001.07524) as data, judges them by measurements, and writes reports. Published numbers
-// never become results.
+// Package report defines the tables, figures and claims of "Node Masking: Making Graph Neural Networks Generalize and
+// Scale Better" (arXiv 2001.07524) as data, judges them by our trials, and writes reports. Published numbers never
+// become results.
 package report
 
 import (
@@ -17,7 +17,7 @@ type column struct {
 	plain, masked []float64
 }
 
-// columns are tables 3a to 3c (GIN on Cora, PubMed and Reddit) and 1 (GAT and SGAT on Cora).
+// columns holds tables 3a to 3c (GIN on Cora, PubMed and Reddit) and 1 (GAT and SGAT on Cora).
 var columns = []column{
 	{"cora", "gin", datasets.Inductive, []float64{52.91, 71.10, 74.71, 78.84, 83.07, 85.46, 85.13},
 		[]float64{56.38, 74.38, 77.94, 80.98, 84.49, 86.88, 86.63}},
@@ -54,14 +54,13 @@ func Published(data, model string, setting datasets.Setting, trainPercent int, m
 	return nil
 }
 
-// smoothnessScore is a MAD on Cora, 10 % to train on (table 2).
+// smoothnessScore is a MAD on Cora with 10 % train nodes (table 2).
 type smoothnessScore struct {
 	model           string
-	dropout, masked bool       // of attention, and of nodes
+	dropout, masked bool       // attention dropout; node masking
 	mad             [2]float64 // in the order of datasets.Settings
 }
 
-// smoothnessScores is table 2, in order.
 func smoothnessScores() []smoothnessScore {
 	return []smoothnessScore{
 		{"gat", false, false, [2]float64{0.20, 0.46}}, {"gat", true, false, [2]float64{0.23, 0.52}},
@@ -70,15 +69,15 @@ func smoothnessScores() []smoothnessScore {
 	}
 }
 
-// caching is GIN with caching, inductive, by [Sizes]: macro F1 in percent without and with masking, and nodes
-// involved; nodes: the whole graph.
+// caching is GIN with caching, inductive, by [Sizes]: macro F1 in percent without and with masking, and the number of
+// nodes involved; nodes: the whole graph's.
 type caching struct {
 	plain, masked []float64
 	nodes         int
 	cached        []int // nodes
 }
 
-// publishedCaching is table 4a (Cora) or 4b (PubMed).
+// publishedCaching returns table 4a (Cora) or 4b (PubMed).
 func publishedCaching(data string) caching {
 	if data == "cora" {
 		return caching{[]float64{51.89, 69.59, 73.55, 77.60, 82.50, 84.90, 84.81},
@@ -90,7 +89,7 @@ func publishedCaching(data string) caching {
 		19717, []int{19614, 19300, 19059, 18553, 16733, 11944, 6682}}
 }
 
-// PublishedF1 returns the paper's macro F1 of a cell, in percent, and whether it exists.
+// PublishedF1 returns the paper's macro F1 of a cell, in percent.
 func PublishedF1(c record.Cell) (percent float64, ok bool) {
 	for _, a := range Artifacts() {
 		for _, row := range a.Rows {

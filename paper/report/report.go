@@ -25,7 +25,7 @@ type section struct {
 	CSV          template.URL
 	Verdicts     []Judged
 	Command      string
-	Trials, Of   int // of ten per cell
+	Trials, Of   int // trials, and the number at ten per cell
 	CellCount    int
 	Seconds      float64
 	From, To     string // dates
@@ -48,14 +48,14 @@ func (v Verdict) Class() string { return strings.ReplaceAll(string(v.Grade), " "
 //go:embed report.html.tmpl
 var reportTemplate string
 
-// WriteReport writes one self-contained HTML page: the findings in sentences and figures, then a folded chapter
-// per artifact with command, verdicts, sources and data. Links into a chapter open it, and printing opens all. A report
-// of some artifacts alone has no findings.
+// WriteReport writes one self-contained HTML page: the findings in sentences and figures, then a folded chapter per
+// artifact with command, verdicts, sources and data. Links into a chapter open it, and printing opens all. With alone,
+// the report of some artifacts, it has no findings.
 func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, alone bool) error {
 	// scripts/reports fills the comment, which a template would drop.
 	site := template.HTML("<!-- site --><!-- end of site -->")
 	if !alone {
-		e.tables = []*record.Results{e.cited, e.all} // no file is read twice
+		e.tables = []*record.Results{e.cited, e.all} // reads no file twice
 	}
 	contents := map[string]any{"Alone": alone, "Site": site}
 	var sections []section
@@ -85,8 +85,8 @@ func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, alone bool) err
 	return page.Execute(w, contents)
 }
 
-// Clickable returns a drawing's SVG with its places in the attribute data-places, by which a page's script reruns
-// points.
+// Clickable returns a drawing's SVG with its points in the attribute data-places, from which a page's script reruns
+// them.
 func Clickable(drawing interface {
 	SVG() ([]byte, error)
 	Places() ([]plots.Place, error)
@@ -108,7 +108,7 @@ func Clickable(drawing interface {
 	return bytes.Replace(svg, []byte("<svg "), []byte(attribute), 1), nil
 }
 
-// trusted is output of package plots, which escapes its input.
+// trusted wraps output of package plots, which escapes its input.
 func trusted[T string | []byte](text T, err error) (template.HTML, error) {
 	return template.HTML(text), err //nolint:gosec // escaped
 }

@@ -17,8 +17,8 @@ import (
 // IsChart reports whether an artifact is a chart, not a table.
 func (a Artifact) IsChart() bool { return len(a.Curves) > 0 }
 
-// Table returns means ± standard deviations, the published value and the difference from it; significant
-// differences are bold.
+// Table returns means ± standard deviations, the published value and the difference from it; significant differences
+// are bold.
 func (a Artifact) Table(r *record.Results) plots.Table {
 	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, nil),
 		TextColumns: len(a.Labels)}
@@ -68,7 +68,7 @@ func (a Artifact) Table(r *record.Results) plots.Table {
 
 const boldText = "Bold: significantly above what it is compared with (p < 0.05); with ↓, significantly below."
 
-// against is false with fewer than two pairs of trials.
+// against returns false with fewer than two pairs of trials.
 func (e Entry) against(r *record.Results) (record.Comparison, bool) {
 	if e.Against == nil {
 		return record.Comparison{}, false
@@ -77,7 +77,7 @@ func (e Entry) against(r *record.Results) (record.Comparison, bool) {
 	return c, c.Trials >= 2
 }
 
-// chosen is "" for metrics that pages do not measure.
+// chosen returns "" for metrics that pages do not measure.
 func (e Entry) chosen() string {
 	if e.Metric != record.MacroF1 {
 		return ""
@@ -85,8 +85,8 @@ func (e Entry) chosen() string {
 	return Chosen(e.Cell)
 }
 
-// Chosen returns a cell as JSON for a page that trains: its keep rate and its differences from [Cell] or [Masked],
-// by axis; "" for data that pages lack.
+// Chosen returns a cell as JSON for a page that trains: its keep rate, and its differences from [paper.Cell] or
+// [paper.Masked] by axis; "" for data that pages lack.
 func Chosen(c record.Cell) string {
 	if !slices.Contains([]string{"cora", "citeseer", "pubmed"}, c.Data) {
 		return ""
@@ -101,13 +101,13 @@ func Chosen(c record.Cell) string {
 	text, err := json.Marshal(map[string]any{"data": c.Data, "model": c.Parameters.Model, "setting": c.Setting,
 		"train": c.TrainPercent, "choices": choices})
 	if err != nil {
-		panic(err) // only strings and numbers
+		panic(err) // strings and numbers only
 	}
 	return string(text)
 }
 
-// Described describes a cell's trials for [plots.Series]: how many, the command that runs them, and of each the seed,
-// macro F1 and the epoch kept.
+// Described describes a cell's trials for [plots.Series]: number, command, and per trial the seed, macro F1 and epoch
+// kept.
 func Described(r *record.Results, c record.Cell) string {
 	trials := r.Trials(c)
 	words := fmt.Sprintf("%d trials", len(trials))
@@ -122,7 +122,7 @@ func Described(r *record.Results, c record.Cell) string {
 	return strings.Join(lines, "\n")
 }
 
-// show returns a mean of NaN if nothing has run.
+// show returns a NaN mean without trials.
 func (e Entry) show(r *record.Results) (plots.Field, float64) {
 	values := r.Values(e.Cell, e.Metric)
 	if len(values) == 0 {
@@ -169,7 +169,7 @@ func (c Curve) series(r *record.Results) plots.Series {
 	s := plots.Series{Name: c.Name}
 	add := func(x float64, values []float64) {
 		m, low, high := stat.Mean(values, nil), stat.Mean(values, nil), stat.Mean(values, nil)
-		// of two, wider than any chart
+		// With two trials an interval would exceed any chart.
 		if _, l, h, err := stats.ConfidenceInterval95(values); err == nil && len(values) > 2 {
 			low, high = l, h
 			if c.Losses == nil { // percentages stay within 0 and 100
@@ -203,7 +203,7 @@ func (c Curve) series(r *record.Results) plots.Series {
 	}
 	if n := len(s.X); n > 0 && !c.Validation {
 		s.Cells = make([]string, n)
-		s.Cells[n-1] = Chosen(*c.Losses) // rerun from its end
+		s.Cells[n-1] = Chosen(*c.Losses) // a click on the last point reruns the trial
 	}
 	return s
 }

@@ -11,17 +11,17 @@ import (
 	"nodemask/plots"
 )
 
-// SummaryID is the table and the figure of all verdicts.
+// SummaryID names the table and the figure of all verdicts.
 const SummaryID = "summary"
 
-// paperTrials is the paper's number per cell.
+// paperTrials is the paper's number of trials per cell.
 const paperTrials = 10
 
 // Judged is a claim with its verdict.
 type Judged struct {
 	Claim
 	Verdict
-	Command string // for the evidence
+	Command string // shows the evidence
 
 	cells []record.Cell // of its table
 }
@@ -53,7 +53,7 @@ func Judge(artifacts []Artifact, e *Evidence) []Judged {
 	return all
 }
 
-// Count returns the number of the paper's claims, by grade and in all.
+// Count returns the number of the paper's claims per grade, and in all.
 func Count(all []Judged) (grades map[judge.Grade]int, claims int) {
 	grades = map[judge.Grade]int{}
 	for _, j := range all {
@@ -133,7 +133,7 @@ func ClaimsForest(artifacts []Artifact, e *Evidence) plots.Forest {
 			"verdict"},
 		Caption: "Each claim with its pooled effect and 95 % interval over seeds, where it is about F1; in how many " +
 			"comparisons it holds significantly; and its grade. \u201c(ours)\u201d marks what the paper does not claim."}
-	for _, j := range all { // by subject
+	for _, j := range all {
 		if n := len(f.Groups); n == 0 || f.Groups[n-1].Name != j.Subject {
 			f.Groups = append(f.Groups, plots.ForestGroup{Name: j.Subject})
 		}

@@ -18,7 +18,6 @@ func percent(size int) string { return fmt.Sprintf("%d %%", size) }
 // place returns "inductive 10 %".
 func place(c record.Cell) string { return string(c.Setting) + " " + percent(c.TrainPercent) }
 
-// plainCells is sorted by setting, then size.
 func plainCells(data, model string, settings []datasets.Setting, sizes []int) (all []record.Cell) {
 	for _, setting := range settings {
 		for _, size := range sizes {
@@ -32,7 +31,6 @@ func fewCells(model string) []record.Cell {
 	return plainCells("cora", model, datasets.Settings(), fewSizes())
 }
 
-// fewColumns sorts [fewCells] by size, then setting.
 func fewColumns(model string) []record.Cell {
 	all := fewCells(model)
 	slices.SortStableFunc(all, func(a, b record.Cell) int { return cmp.Compare(a.TrainPercent, b.TrainPercent) })
@@ -43,7 +41,7 @@ func bothArms(plain record.Cell) []Entry {
 	all := []Entry{{Cell: plain, Metric: record.MacroF1},
 		{Cell: masked(plain), Metric: record.MacroF1, Against: &plain}}
 	if plain.Resplit {
-		return all // one split in the paper
+		return all // the paper uses one split
 	}
 	for i := range all {
 		all[i].Published = Published(plain.Data, plain.Parameters.Model, plain.Setting, plain.TrainPercent, i == 1)
@@ -90,7 +88,7 @@ func tableGAT(id, data string) Artifact {
 	return a
 }
 
-// oneSplit: the paper has tables (ten trials on one split) of all but CiteSeer.
+// oneSplit reports whether the paper has tables of ten trials on one split: of all data but CiteSeer.
 func oneSplit(data string) bool { return data != "citeseer" }
 
 func sizesOf(data string) []int {
@@ -149,7 +147,7 @@ func tableGIN(id, data string, sizes []int, settings []datasets.Setting) Artifac
 		Elsewhere: data == "reddit",
 		About: "GIN-0 as the paper and the works that it cites describe it: two linear layers and batch normalisation in " +
 			"each MLP, predictions from all layers. Inductively, new nodes arrive with their edges to train nodes."}
-	splits := oneSplit(data) && data != "reddit" // one takes hours
+	splits := oneSplit(data) && data != "reddit" // a split of Reddit takes hours
 	if data != "reddit" {
 		a.About += splitsAbout(data)
 	}
@@ -204,7 +202,7 @@ func tableScale(id, data string) Artifact {
 	return a
 }
 
-// overKeepRates covers the appendix's keep rates and 1; there [paper.Masked] omits attention dropout too, so that
+// overKeepRates covers the appendix's keep rates, and 1, where [paper.Masked] omits attention dropout too, so that
 // only masking changes.
 func overKeepRates(name string, c record.Cell, masked func(record.Cell, float64) record.Cell) Curve {
 	curve := Curve{Name: name}
@@ -398,7 +396,7 @@ func tableModels() Artifact {
 		[]string{"gcn", "sage", "gatv2"}, variant{"plain", record.Cell.Fair}, variant{"node masking", masked})
 }
 
-// Unmasked returns a masked cell's counterpart, with its model's attention dropout.
+// Unmasked returns a masked cell's counterpart without masking, with its model's attention dropout.
 func Unmasked(c record.Cell) record.Cell {
 	preset := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent).Parameters
 	return c.Masked(1).With(func(p *hyper.Parameters) {
@@ -412,7 +410,7 @@ func Label(c record.Cell) string {
 	return c.Label(usual(c), paper.MaskedKeepRate)
 }
 
-// usual is the tables' cell most like c: masked if c is.
+// usual returns the tables' cell most like c, masked if c is.
 func usual(c record.Cell) record.Cell {
 	like := paper.Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	if c.Parameters.KeepRate.Active() {

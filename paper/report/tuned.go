@@ -15,7 +15,7 @@ import (
 	"nodemask/stats"
 )
 
-// The first draws configurations, the second has the same for all arms.
+// tunedID's arms draw configurations, balancedID's share them.
 const (
 	tunedID    = "table-tuned"
 	balancedID = "table-balanced"
@@ -56,7 +56,7 @@ func (e *Evidence) tuned(id string) tunedComparison {
 	})
 }
 
-// hideUnfinished removes an added arm's scores where it lacks cells that the protocol's arms have.
+// hideUnfinished removes an added arm's scores on data where the arm is incomplete.
 func (c tunedComparison) hideUnfinished() {
 	type where struct {
 		model     judge.TunedModel
@@ -79,7 +79,7 @@ func (c tunedComparison) hideUnfinished() {
 	}
 }
 
-// having returns cells that show an arm; setting "": both.
+// having returns the cells that show an arm; setting "": both.
 func (c tunedComparison) having(arm string, setting datasets.Setting,
 	models ...judge.TunedModel) (cells []judge.Tuned) {
 	for _, t := range c.cells {
@@ -92,7 +92,7 @@ func (c tunedComparison) having(arm string, setting datasets.Setting,
 	return cells
 }
 
-// added returns the shown arms that came after the protocol.
+// added returns the shown arms that were added after the protocol.
 func (c tunedComparison) added() []string {
 	return slices.DeleteFunc(slices.Clone(c.Added), func(arm string) bool { return len(c.having(arm, "", c.Models...)) == 0 })
 }
@@ -113,7 +113,7 @@ func (c tunedComparison) on(arm string, model judge.TunedModel) string {
 	return strings.Join(all, ", ")
 }
 
-// keepRates returns those chosen most often.
+// keepRates returns the rates chosen most often.
 func (c tunedComparison) keepRates(setting datasets.Setting, model judge.TunedModel) string {
 	chosen := map[string]int{}
 	for _, t := range c.having(judge.ArmMaskedTuned, setting, model) {

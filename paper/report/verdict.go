@@ -16,18 +16,18 @@ import (
 // Verdict is a grade with its evidence.
 type Verdict struct {
 	Grade judge.Grade
-	// Holds, Against and Of count comparisons: significantly (p < 0.05, or by the claim's rule) as claimed, the
-	// other way, and all.
+	// Of counts comparisons, Holds the significant ones (p < 0.05, or by the claim's rule) that agree with the claim,
+	// Against those that disagree.
 	Holds, Against, Of int
 	// Effect is the mean over comparisons, above 0 if it agrees with the claim; or nil.
 	Effect     *stats.TTest
 	Unit       string
 	Published  *float64 // mean over the same comparisons, or nil
-	Robust     string   // in the readings around the cited one; "": not asked
-	Detectable float64  // of CannotTell: true difference found with a power of 80 %
-	Figures    string   // all in one line
-	command    string   // shows or trains the evidence; "": that of the claim's table
-	files      []string // with its trials; nil: those of the claim's table
+	Robust     string   // in the readings around the cited one; "": does not apply
+	Detectable float64  // for CannotTell: smallest true difference found with a power of 80 %
+	Figures    string   // on one line
+	command    string   // shows or trains the evidence; "": the claim's table's
+	files      []string // with the evidence's trials; nil: the claim's table's
 }
 
 const points = "points"
@@ -68,7 +68,7 @@ func digitsOf(unit string) int {
 	return 2
 }
 
-// GradeText returns the grade and, if trials can't tell, the detectable difference.
+// GradeText returns the grade and, for "can't tell", the detectable difference.
 func (v Verdict) GradeText() string {
 	if v.Grade == judge.CannotTell && v.Detectable > 0 {
 		return fmt.Sprintf("%s (%.*f %s would have been found)", v.Grade, digitsOf(v.Unit), v.Detectable, v.Unit)
@@ -87,13 +87,13 @@ func notRun(format string, a ...any) Verdict {
 	return Verdict{Grade: judge.NotRun, Figures: fmt.Sprintf(format, a...)}
 }
 
-// difference is that of two trials of a seed.
+// difference compares two trials of a seed.
 type difference struct {
 	seed  uint64
 	value float64
 }
 
-// differences returns a's metric minus b's by pair of trials.
+// differences returns a's metric minus b's for each pair of trials.
 func differences(r *record.Results, a record.Cell, ma record.Metric, b record.Cell,
 	mb record.Metric) (all []difference) {
 	for one, other := range r.Pairs(a, b) {
@@ -106,15 +106,15 @@ func differences(r *record.Results, a record.Cell, ma record.Metric, b record.Ce
 	return all
 }
 
-// comparison is one place at which a claim is tested.
+// comparison is one place, such as a setting, at which a claim is tested.
 type comparison struct {
 	name string
-	// above 0 if they agree with the claim
+	// Above 0 if they agree with the claim.
 	differences func(*record.Results) []difference
 	published   *float64 // or nil
 }
 
-// between claims that a's metric is above b's.
+// between tests that a's metric is above b's.
 func between(name string, a record.Cell, ma record.Metric, b record.Cell, mb record.Metric,
 	published *float64) comparison {
 	return comparison{name, func(r *record.Results) []difference { return differences(r, a, ma, b, mb) }, published}
@@ -124,8 +124,8 @@ func overPairs(unit string, all []comparison) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict { return judgePairs(e.Records, unit, all) }
 }
 
-// judgePairs grades a claim by [grade]: pairs of trials are compared at each place, and pooled by seed, by its
-// mean over places.
+// judgePairs grades a claim by [grade], from pairs of trials at each place; the pooled effect is each seed's mean over
+// places.
 func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdict {
 	v, run, trials, published := Verdict{Unit: unit}, 0, math.MaxInt, 0.0
 	places, bySeed := make([][]float64, len(comparisons)), make([]map[uint64]float64, len(comparisons))
@@ -138,7 +138,7 @@ func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdic
 				seeds = append(seeds, d.seed)
 			}
 		}
-		if len(places[i]) >= 2 { // one trial tells nothing
+		if len(places[i]) >= 2 { // a single trial shows nothing
 			run, trials = run+1, min(trials, len(places[i]))
 		}
 		if c.published == nil {
@@ -238,14 +238,14 @@ func (v *Verdict) detect() string {
 		v.Unit)
 }
 
-// grade grades a claim in one reading: of n comparisons k are significantly above 0 and m below (p < 0.05); pooled
-// is their mean with its 95 % interval over seeds.
+// grade grades a claim in one reading: of n comparisons k are significantly above 0 and m below (p < 0.05); pooled is
+// their mean with its 95 % interval over seeds.
 //
 //   - reproduced: pooled is significantly above 0, 2k ≥ n and m = 0.
-//   - same direction: it is significantly above 0, otherwise.
-//   - contradicted: it is significantly below 0, or its interval contains 0 and ends below half of the published
+//   - same direction: pooled is significantly above 0, otherwise.
+//   - contradicted: pooled is significantly below 0, or its interval contains 0 and ends below half of the published
 //     effect.
-//   - can't tell: otherwise; of points, under a point where the 90 % interval is within ±1.
+//   - can't tell: otherwise; for points, under a point if the 90 % interval is within ±1.
 func grade(pooled stats.TTest, k, m, n int, published *float64) judge.Grade {
 	sure := pooled.P < significant
 	switch {
@@ -259,8 +259,8 @@ func grade(pooled stats.TTest, k, m, n int, published *float64) judge.Grade {
 	return judge.CannotTell
 }
 
-// judgeCited grades a claim by PROTOCOL-2.md in the cited reading, or another of [judge.Choices]; not run while
-// splits are missing. published is the mean over the protocol's sizes, or nil.
+// judgeCited grades a claim by PROTOCOL-2.md in the cited reading, or another of [judge.Choices]; not run while splits
+// are missing. published is the mean over the protocol's sizes, or nil.
 func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choice judge.Choice,
 	contrast judge.Contrast, published *float64) Verdict {
 	a, err := judge.Ask(e.cited, data, model, setting, choice, contrast)
@@ -301,7 +301,7 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 	return v
 }
 
-// corrected returns the grid's p-value, if the answer is in it.
+// corrected returns the grid's p-value, if the answer is in the grid.
 func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge.Contrast) (float64, error) {
 	at := slices.IndexFunc(judge.Rows(), func(r judge.Row) bool { return r.Model == a.Model && r.Choice == choice })
 	if at < 0 || len(contrast.Plus)+len(contrast.Minus) > 0 {
@@ -314,10 +314,10 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 	return find(grid[at], a.Data, a.Setting).P, nil
 }
 
-// gradeCited grades a claim that something is above zero; v has the published effect. Reproduced: it helps, by
-// [judge.VerdictOf]. Same direction: it helps, but its interval is all above twice or all below half of what is
-// published, or it cannot be told but nine places in ten are above zero. Contradicted: it hurts. A zero other than
-// 0 is our margin: then the interval decides.
+// gradeCited grades a claim that something exceeds zero; v has the published effect. Reproduced: it helps, by
+// [judge.VerdictOf]. Same direction: it helps, but its interval is all above twice or all below half of the published
+// effect; or we cannot tell, but nine places in ten are above zero. Contradicted: it hurts. If zero is not 0 it is our
+// margin, and the interval decides.
 func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, zero float64) error {
 	singles, err := v.tally(places, zero)
 	if err != nil {
