@@ -13,34 +13,34 @@ import (
 
 // Answer is the effect of masking in one reading.
 type Answer struct {
-	Question // of that reading only
+	Question // with this one reading
 	Reading  Reading
-	Splits   int     // complete, of [Splits]
+	Splits   int     // complete splits, of [Splits]
 	Effect   *Effect // nil: fewer than two splits
-	P        float64 // of the pooled effect, by Holm's method; 1 without effect
+	P        float64 // of the pooled effect, Holm-corrected; 1 without effect
 	Verdict  Verdict
 }
 
-// Choice resolves what the paper's sentences disagree on.
+// Choice resolves contradictions and gaps in the paper's text.
 type Choice struct {
 	AllEdges   bool // new nodes arrive with all edges, not only to train nodes
 	SelfMasked bool // mask a masked node's own term in GAT and SGAT (eqs. 7 and 9)
 	Fair       bool // no attention dropout in the plain arm of GAT and SGAT
-	// StopF1 stops GIN on macro F1, not on loss and accuracy; RawFeatures does not divide its features by their
-	// sum. The paper is silent on both.
+	// StopF1 stops GIN on macro F1, not on loss and accuracy; RawFeatures does not divide GIN's features by their sum.
+	// The paper is silent on both.
 	StopF1, RawFeatures bool
 	Rescale             bool // divide kept terms by p; the paper is silent
 }
 
-// Choices returns those that the protocol compares, cited first.
+// Choices returns the choices that the protocol compares, the cited one first.
 func Choices() []Choice {
 	return []Choice{{}, {AllEdges: true}, {SelfMasked: true}, {AllEdges: true, SelfMasked: true}}
 }
 
-// ForGIN returns the compared departures of GIN.
+// ForGIN returns the departures compared for GIN.
 func ForGIN() []Choice { return []Choice{{Rescale: true}, {StopF1: true}, {RawFeatures: true}} }
 
-// step is one option other than the cited one.
+// step is one option in place of the cited one.
 type step struct {
 	axis   string
 	option int
@@ -93,8 +93,8 @@ func (c Choice) On(q Question) Question {
 	return q
 }
 
-// Levels returns GIN's stated readings: with features divided by their sum, the same stopped on macro F1, and with
-// raw features (including that departure).
+// Levels returns GIN's stated readings: with features divided by their sum, the same stopped on macro F1, and with raw
+// features (including that departure).
 func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question, err error) {
 	divided, err = QuestionOf(Stated, data, "gin", setting)
 	if err != nil {
@@ -114,12 +114,12 @@ func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question,
 	return divided, Choice{StopF1: true}.On(divided), raw, nil
 }
 
-// Answers returns the effect of masking by model, data set and setting (for a choice of [ForGIN]: GIN only).
-// P-values are corrected over the answers that the choice changes; incomplete ones count as 1.
+// Answers returns the effect of masking by model, data set and setting; for a choice of [ForGIN], GIN's only. P-values
+// are corrected over the answers that the choice changes; incomplete answers count as 1.
 func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 	var all []Answer
 	var p []float64
-	var of []int // indices that the choice changes
+	var of []int // indices of answers that the choice changes
 	models := Models()
 	if slices.Contains(ForGIN(), choice) {
 		models = []string{"gin"}
@@ -154,8 +154,8 @@ func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 	return all, nil
 }
 
-// Ask returns the effect of masking, or of another contrast, uncorrected and without verdict. It returns the
-// errors of [Question.Effects], and one for models that the paper lacks.
+// Ask returns the effect of masking, or of another contrast, with neither correction nor verdict. Errors are those of
+// [Question.Effects], and one for models that the paper lacks.
 func Ask(r *record.Results, data, model string, setting datasets.Setting, choice Choice,
 	contrast Contrast) (Answer, error) {
 	q, err := QuestionOf(Cited, data, model, setting)
@@ -213,8 +213,8 @@ func Rows() (rows []Row) {
 	return rows
 }
 
-// AllAnswers returns the answers of each of [Rows], by data set and setting. P-values and verdicts are corrected
-// over all.
+// AllAnswers returns the answers of each of [Rows], by data set and setting. P-values and verdicts are corrected over
+// all of them.
 func AllAnswers(r *record.Results) ([][]Answer, error) {
 	var grid [][]Answer
 	var p []float64
@@ -247,14 +247,14 @@ func AllAnswers(r *record.Results) ([][]Answer, error) {
 	return grid, nil
 }
 
-// Gain is what masking adds at a train set size.
+// Gain is masking's effect at one train set size.
 type Gain struct {
 	TrainPercent    int
-	Mean, Low, High float64 // points of macro F1, 95 % over splits
+	Mean, Low, High float64 // points of macro F1, with a 95 % interval over splits
 	Plain           float64 // mean macro F1 in percent
 }
 
-// BySize returns the gain by size; nil if nothing has run.
+// BySize returns the gain by size; nil without an effect.
 func (a Answer) BySize() ([]Gain, error) {
 	if a.Effect == nil {
 		return nil, nil
@@ -270,14 +270,14 @@ func (a Answer) BySize() ([]Gain, error) {
 	return all, nil
 }
 
-// Robustness counts the effects of masking in several readings.
+// Robustness counts readings by the effect of masking.
 type Robustness struct {
-	Readings, Above, Below int // complete; significantly above; below zero
+	Readings, Above, Below int // complete; significantly above zero; below zero
 	Of                     int // all readings
 	Median                 float64
 }
 
-// Robust returns the effects of masking, or of another contrast, in a model's complete stated readings and [Choices].
+// Robust counts the effects of masking, or of another contrast, in a model's complete stated readings and [Choices].
 func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	contrast Contrast) (Robustness, error) {
 	var all Robustness
@@ -339,7 +339,7 @@ func Each(r *record.Results, q Question) ([]Answer, error) {
 	return all, nil
 }
 
-// Arms returns the cited reading's cells without and with masking, with stopping and arrivals.
+// Arms returns the cited reading's cells without and with masking, including stopping and arrivals.
 func Arms(data, model string, setting datasets.Setting, trainPercent int) (plain, masked record.Cell, err error) {
 	axes, err := Axes(model)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package judge decides from records what node masking does: in the cited reading (the paper's text, else the
-// works that it cites), in readings around it, by depth, and tuned. PROTOCOL.md and PROTOCOL-2.md in package paper
-// fix the rules.
+// Package judge decides from records what node masking does: in the cited reading (the paper's text, else the works
+// that it cites), in readings around it, by depth, and with tuned hyperparameters. PROTOCOL.md and PROTOCOL-2.md in
+// package paper fix the rules.
 package judge
 
 import (
@@ -19,22 +19,22 @@ type Axis struct {
 	Title   string // "Body of GIN"
 	Paper   string // the paper's sentence, or "silent"
 	Options []Option
-	// Setting in which the axis applies; "": both.
+	// Setting limits the axis to one setting; "": both.
 	Setting datasets.Setting
-	// Masked axes apply to masked trials only, Plain axes to the others.
+	// Masked limits the axis to masked trials, Plain to unmasked ones.
 	Masked, Plain bool
-	// Read axes change how a training is read, not the training.
+	// Read axes change how a training is read (stopping, arrivals), not the training.
 	Read bool
 }
 
-// Option is one way to choose.
+// Option is one value of an [Axis].
 type Option struct {
 	Name string // "two + norm inside"
-	// Choices are values by [record.Axis] name; others are the preset's.
+	// Choices are values by [record.Axis] name; all others are the preset's.
 	Choices map[string]string
 }
 
-// Options parses names with choices: "0.01, 5e-4: lr=0.01 decay=0.0005". A name alone chooses nothing.
+// Options parses options with choices: "0.01, 5e-4: lr=0.01 decay=0.0005". A name alone chooses nothing.
 func Options(texts ...string) (all []Option) {
 	for _, text := range texts {
 		name, choices, _ := strings.Cut(text, ": ")
@@ -51,7 +51,7 @@ func Options(texts ...string) (all []Option) {
 // Matters reports whether the axis applies in a setting.
 func (a Axis) Matters(setting datasets.Setting) bool { return a.Setting == "" || a.Setting == setting }
 
-// Reading is the index of one option per axis.
+// Reading is the index of one option per axis: one way to read the paper.
 type Reading []int
 
 // AllReadings returns all readings in a setting; axes that do not apply stay at 0.
@@ -77,13 +77,12 @@ func AllReadings(axes []Axis, setting datasets.Setting) []Reading {
 // Arm is a side of a comparison.
 type Arm bool
 
-// The arms.
 const (
 	Plain  Arm = false // without node masking
 	Masked Arm = true  // at the paper's keep rate
 )
 
-// Cell returns the cell of a reading's arm, with stopping and arrivals.
+// Cell returns the cell of a reading's arm, including stopping and arrivals.
 func (r Reading) Cell(axes []Axis, arm Arm, data, model string, setting datasets.Setting,
 	trainPercent int) (record.Cell, error) {
 	c := record.NewCell(data, model, setting, trainPercent)

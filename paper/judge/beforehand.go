@@ -16,20 +16,20 @@ import (
 	"nodemask/stats"
 )
 
-// Case is a graph, setting and size of the third protocol's H3.
+// Case is a graph, setting and size in the third protocol's H3.
 type Case struct {
 	Data         string           `json:"data"`
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
 	Quantities
-	// Fragility is what stopping on macro F1 alone gives the plain model, in points.
+	// Fragility is the plain model's gain from stopping on macro F1 alone, in points.
 	Fragility float64 `json:"fragility"`
-	// Masked and Rescaled are the effects of masking, and of masking with rescaling.
+	// Masked and Rescaled are the effects of masking without and with rescaling.
 	Masked   CaseEffect `json:"masked"`
 	Rescaled CaseEffect `json:"rescaled"`
 }
 
-// CaseEffect is an effect in points of macro F1 with its 95 % interval, over so many splits.
+// CaseEffect is an effect in points of macro F1, its 95 % interval, and the number of splits.
 type CaseEffect struct {
 	Mean   float64 `json:"mean"`
 	Low    float64 `json:"low"`
@@ -37,7 +37,7 @@ type CaseEffect struct {
 	Splits int     `json:"splits"`
 }
 
-// Nothing is the outcome of a case whose interval has 0 in it.
+// Nothing is the outcome of a case whose interval contains 0.
 const Nothing Verdict = "nothing"
 
 // Outcome returns Helps, Hurts or Nothing by the interval alone.
@@ -51,7 +51,6 @@ func (e CaseEffect) Outcome() Verdict {
 	return Nothing
 }
 
-// of returns the effect of masking, or of masking with rescaling.
 func (c Case) of(rescaled bool) CaseEffect {
 	if rescaled {
 		return c.Rescaled
@@ -62,7 +61,7 @@ func (c Case) of(rescaled bool) CaseEffect {
 //go:embed cases.json
 var casesJSON []byte
 
-// Cases returns the cases that rules are fitted to: those with trials when they were written.
+// Cases returns the cases that rules are fitted to: those with trials when cases.json was written.
 var Cases = sync.OnceValue(func() (cases []Case) {
 	if err := json.Unmarshal(casesJSON, &cases); err != nil {
 		panic(err) // embedded
@@ -70,11 +69,11 @@ var Cases = sync.OnceValue(func() (cases []Case) {
 	return cases
 })
 
-// fewestSplits makes a case.
+// fewestSplits is the smallest number of splits for a case.
 const fewestSplits = 5
 
-// CaseQuestion returns the question that a case's effects answer: masking, then masking with rescaling, in GIN stopped
-// on macro F1.
+// CaseQuestion returns the question behind a case's effects: masking, then masking with rescaling, in GIN stopped on
+// macro F1.
 func CaseQuestion(data string, setting datasets.Setting, trainPercent int) (Question, error) {
 	part := Cited
 	if _, ok := GraphFileOf(data); ok {
@@ -120,7 +119,7 @@ func CaseOf(r *record.Results, data string, setting datasets.Setting, trainPerce
 type Quantity struct {
 	Name  string
 	Of    func(Case) float64
-	After bool // takes trainings: no rule may use it
+	After bool // needs trainings: rules may not use it
 }
 
 // CaseQuantities returns H3's quantities in the protocol's order.
@@ -135,7 +134,7 @@ func CaseQuantities() []Quantity {
 	}
 }
 
-// Correlation is Spearman's rank correlation of a quantity with the effect, with its 95 % interval over whole graphs.
+// Correlation is Spearman's rank correlation of a quantity with the effect, with a 95 % interval over whole graphs.
 type Correlation struct {
 	Quantity       string
 	Rho, Low, High float64
@@ -178,7 +177,6 @@ func Correlations(cases []Case, rescaled bool) (all []Correlation) {
 	return all
 }
 
-// byGraph groups cases by data set, in order of appearance.
 func byGraph(cases []Case) (groups [][]Case) {
 	at := map[string]int{}
 	for _, c := range cases {
@@ -192,7 +190,7 @@ func byGraph(cases []Case) (groups [][]Case) {
 	return groups
 }
 
-// spearman is false where one of the two does not vary.
+// spearman returns false if x or y is constant.
 func spearman(x, y []float64) (float64, bool) {
 	if len(x) < 2 || slices.Min(x) == slices.Max(x) || slices.Min(y) == slices.Max(y) {
 		return 0, false
@@ -216,8 +214,8 @@ func ranks(x []float64) []float64 {
 	return all
 }
 
-// Rule says what masking does to a graph. Without By it says Says; else Low's or High's, by whether the quantity is
-// below At.
+// Rule predicts masking's effect on a graph: Says if By is ""; else Low's prediction if the quantity By is below At,
+// else High's.
 type Rule struct {
 	Says      Verdict
 	By        string
@@ -225,7 +223,7 @@ type Rule struct {
 	Low, High *Rule
 }
 
-// On returns what the rule says of a case's quantities.
+// On returns the rule's prediction for a case.
 func (r Rule) On(c Case) Verdict {
 	if r.By == "" {
 		return r.Says
@@ -236,7 +234,7 @@ func (r Rule) On(c Case) Verdict {
 	return r.High.On(c)
 }
 
-// String returns "helps if degree is below 3.5; else nothing".
+// String returns "helps if degree is below 3.5, else nothing".
 func (r Rule) String() string {
 	if r.By == "" {
 		return string(r.Says)
@@ -255,20 +253,20 @@ func ruleQuantity(name string) Quantity {
 	return all[slices.IndexFunc(all, func(q Quantity) bool { return q.Name == name })]
 }
 
-// Fitted is a rule, and how it did on graphs that it was not fitted to.
+// Fitted is a rule and its score on graphs that it was not fitted to.
 type Fitted struct {
 	Rule
-	// Right counts cases that the rule's form gets right when their graph is left out, Nothing those of "expect
-	// nothing", of Cases on Graphs.
+	// Cases counts all cases, on Graphs graphs; Right those predicted by a rule of this form fitted without their
+	// graph, Nothing those predicted by "expect nothing".
 	Right, Nothing, Cases, Graphs int
 	Fewest                        int  // splits of the case with fewest
-	Complete                      bool // all cases with all splits
+	Complete                      bool // all cases are present, with all splits
 }
 
 // Beats reports whether the rule beats "expect nothing".
 func (f Fitted) Beats() bool { return f.Right > f.Nothing }
 
-// Fit returns the third protocol's rule for masking, or for masking with rescaling.
+// Fit returns the third protocol's rule for masking, without or with rescaling.
 func Fit(cases []Case, rescaled bool) Fitted {
 	graphs := byGraph(cases)
 	best := Fitted{Cases: len(cases), Graphs: len(graphs), Right: -1, Complete: len(cases) == 4*12}
@@ -305,8 +303,8 @@ func rightIn(cases []Case, rescaled bool, says func(Case) Verdict) (n int) {
 	return n
 }
 
-// fit returns the best rule with so many thresholds, and how many cases it gets right; without thresholds it says
-// nothing.
+// fit returns the best rule with a number of thresholds, and how many cases it gets right; with 0 the rule is
+// "nothing".
 func fit(cases []Case, rescaled bool, thresholds int) (Rule, int) {
 	if thresholds == 0 {
 		r := Rule{Says: Nothing}
@@ -355,7 +353,7 @@ func fit(cases []Case, rescaled bool, thresholds int) (Rule, int) {
 	return best, most
 }
 
-// commonest takes nothing, then helps, where outcomes are equally common.
+// commonest returns the most frequent outcome; on ties nothing, then helps.
 func commonest(cases []Case, rescaled bool) (best Rule, most int) {
 	most = -1
 	for _, outcome := range []Verdict{Nothing, Helps, Hurts} {
@@ -370,12 +368,12 @@ func commonest(cases []Case, rescaled bool) (best Rule, most int) {
 // GraphAnswer is H1's answer for a graph and setting.
 type GraphAnswer struct {
 	Answer
-	// Sizes that the effect is pooled over are Question.Sizes; with fewer splits or sizes than the protocol's the verdict
-	// is Inconclusive.
+	// The effect is pooled over Question.Sizes; with fewer splits or sizes than the protocol's the verdict is
+	// Inconclusive.
 	Rescaled bool
 }
 
-// Inconclusive is the verdict on less than the protocol asks for.
+// Inconclusive is the verdict on fewer trials than the protocol requires.
 const Inconclusive Verdict = "inconclusive"
 
 // GraphAnswers returns the answers of the third protocol for a model, by graph and setting; for GIN those of masking,
@@ -395,7 +393,7 @@ func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error
 				}
 				a, err := ask(r, q, q.Readings[reading])
 				if err == nil && !a.Complete() {
-					// While 50 % has fewer splits, the effect is that at 10 %.
+					// Until 50 % has as many splits as 10 %, the effect is that at 10 %.
 					q.Sizes = sizes[:1]
 					if first, errFirst := ask(r, q, q.Readings[reading]); errFirst != nil || first.Splits > a.Splits {
 						a, err = first, errFirst
@@ -431,7 +429,7 @@ func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error
 	return all, nil
 }
 
-// OneSign returns H2's word for answers of one setting and kind, and how many help and hurt.
+// OneSign returns H2's word for answers of one setting and kind, and the numbers of those that help and hurt.
 func OneSign(answers []GraphAnswer) (word string, help, hurt int) {
 	unsettled := 0
 	for _, a := range answers {
@@ -455,7 +453,7 @@ func OneSign(answers []GraphAnswer) (word string, help, hurt int) {
 	return "not settled", help, hurt
 }
 
-// Expects returns the rule's outcome for quantities, "helps", or what it lacks to say one.
+// Expects returns the rule's prediction, such as "helps", or "needs the graph" if a quantity is unknown.
 func (f Fitted) Expects(c Case) string {
 	switch r := f.Rule; {
 	case !f.Beats():
@@ -466,7 +464,7 @@ func (f Fitted) Expects(c Case) string {
 	return string(f.On(c))
 }
 
-// asks reports whether the rule comes upon a quantity that is not known.
+// asks reports whether the rule needs an unknown quantity (NaN).
 func (r Rule) asks(c Case) bool {
 	if r.By == "" {
 		return false
@@ -475,7 +473,7 @@ func (r Rule) asks(c Case) bool {
 	return math.IsNaN(x) || x < r.At && r.Low.asks(c) || x >= r.At && r.High.asks(c)
 }
 
-// Words says the rule, how often such a rule was right, and on how much it rests.
+// Words returns the rule, how often such a rule was right, and the data behind it.
 func (f Fitted) Words() string {
 	text := fmt.Sprintf("Rule: %s. With each of %d graphs left out in turn, such a rule was right in %d of %d cases, "+
 		"“expect nothing” in %d.", f.Rule, f.Graphs, f.Right, f.Cases, f.Nothing)

@@ -20,7 +20,7 @@ type Question struct {
 	// Seeds of the splits that count; other parts may have run more.
 	Seeds    []uint64
 	Readings []Reading
-	// Contrast asked for; zero value: what masking adds.
+	// Contrast is the effect; zero value: that of masking.
 	Contrast Contrast
 }
 
@@ -85,7 +85,7 @@ func (l *lookup) splits(arms ...Arm) ([]uint64, error) {
 }
 
 // Effects returns the contrast in every reading, on the splits common to all; no effects with fewer than two. It
-// returns an error for cached scores in the transductive setting, and that of [record.Results.Err].
+// returns an error for cached scores in the transductive setting, or that of [record.Results.Err].
 func (q Question) Effects(r *record.Results) (*Effects, error) {
 	all := &Effects{Question: q}
 	var err error

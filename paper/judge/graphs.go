@@ -32,7 +32,7 @@ func GraphFiles() []GraphFile {
 	}
 }
 
-// GraphFileOf returns the graph of a data set's name, and whether the third protocol has it.
+// GraphFileOf returns the third protocol's graph of this name, if any.
 func GraphFileOf(data string) (GraphFile, bool) {
 	files := GraphFiles()
 	i := slices.IndexFunc(files, func(f GraphFile) bool { return f.Data == data })
@@ -42,8 +42,8 @@ func GraphFileOf(data string) (GraphFile, bool) {
 	return files[i], true
 }
 
-// Path returns where the file lies: in dir, in $NODEMASK_DATA, or where [datasets.Fetch] put it. It returns an error
-// if it is in none of them, or if its bytes are others than the protocol's.
+// Path finds the file: in dir, in $NODEMASK_DATA, or where [datasets.Fetch] put it. A missing file, or one with
+// another hash than the protocol's, is an error.
 func (f GraphFile) Path(dir string) (string, error) {
 	folders := []string{dir, os.Getenv("NODEMASK_DATA")}
 	if at, err := datasets.Locate(f.Data, datasets.OpenOptions{Dir: dir}); err == nil {

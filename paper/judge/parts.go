@@ -9,7 +9,7 @@ import (
 	"nodemask/datasets"
 )
 
-// The splits of the protocol: seeds from FirstSplit on.
+// The protocol's splits: seeds from FirstSplit on.
 const (
 	FirstSplit = 500
 	Splits     = 20
@@ -18,7 +18,7 @@ const (
 // Models returns the paper's models in the protocol's order.
 func Models() []string { return []string{"gin", "gat", "sgat"} }
 
-// Data returns the data sets of the protocol.
+// Data returns the protocol's data sets.
 func Data() []string { return []string{"cora", "citeseer", "pubmed"} }
 
 const (
@@ -34,8 +34,8 @@ const (
 	axisArrivals  = "arrivals"
 )
 
-// Axes returns a model's axes, or an error if the paper lacks it. First options are the cited ones: a [Reading] of
-// zeros is the cited reading.
+// Axes returns a model's axes, or an error if the paper lacks the model. First options are the cited ones: a [Reading]
+// of zeros is the cited reading.
 func Axes(model string) ([]Axis, error) {
 	common := []Axis{
 		{Name: axisRescale, Title: "What is kept is divided by p", Masked: true, Paper: "silent; dropout does it",
@@ -86,27 +86,27 @@ type Part string
 
 // The parts, in the protocol's order.
 const (
-	// Cited varies what the paper's sentences disagree on (edges of new nodes, a masked node's own term),
+	// Cited varies choices on which the paper contradicts itself (edges of new nodes, a masked node's own term),
 	// rescaling and, in GAT and SGAT, the plain arm's attention dropout.
 	Cited Part = "cited"
-	// Departures are one step from the cited reading, on Cora. GIN's on PubMed include raw features, which its half
-	// of the stated readings lacks (ADDITIONS.md in package paper).
+	// Departures are one step from the cited reading, on Cora. GIN's on PubMed include raw features, which its half of
+	// the stated readings lacks (ADDITIONS.md in package paper).
 	Departures Part = "departures"
-	// Stated varies what the paper is silent about; a half fraction for GIN on PubMed.
+	// Stated varies choices on which the paper is silent; for GIN on PubMed in a half fraction.
 	Stated Part = "stated"
-	// Scale asks whether masking helps because training sums are p times those of validation: normalisation ×
+	// Scale tests whether masking helps because training sums are p times those of validation: normalisation ×
 	// rescaling, on Cora, ten splits.
 	Scale Part = "scale"
 	// Tables covers the other sizes of the paper's tables, cited and fair.
 	Tables Part = "tables"
-	// Balanced is the tuned comparison ([BalancedDesign]) of arms with the same sixteen configurations, crossed
-	// with their own rate. It has no questions.
+	// Balanced is the tuned comparison ([BalancedDesign]): all arms share sixteen configurations, crossed with their
+	// own rate. It has no questions.
 	Balanced Part = "balanced"
-	// Graphs is the third protocol: the cited reading, stopped on macro F1, on the graphs of [GraphFiles].
+	// Graphs is the third protocol: the cited reading, stopped on macro F1, on [GraphFiles].
 	Graphs Part = "graphs"
 )
 
-// Parts returns all parts of the second protocol, and the third one.
+// Parts returns all parts of the second protocol, and the third protocol.
 func Parts() []Part { return []Part{Cited, Departures, Stated, Scale, Tables, Balanced, Graphs} }
 
 // Seeds returns the part's splits.
@@ -178,8 +178,8 @@ func QuestionOf(part Part, data, model string, setting datasets.Setting) (Questi
 	return q, nil
 }
 
-// Stages returns a part's questions in the order to run them. Those of [Graphs] are GIN's by size, then GAT's; else the
-// cited and the fair reading come first.
+// Stages returns a part's questions in running order: for [Graphs] GIN's by size, then GAT's; else the cited and the
+// fair reading first.
 func Stages(part Part, questions []Question) (stages [][]Question) {
 	if part != Graphs {
 		var cited []Question
@@ -215,8 +215,8 @@ func index(axes []Axis, name string) int {
 	return slices.IndexFunc(axes, func(a Axis) bool { return a.Name == name })
 }
 
-// vary returns readings that differ from the cited one only in the named axes. Arrivals without validation nodes
-// are a departure, not an open choice.
+// vary returns the readings that differ from the cited one only in the named axes. It leaves out arrivals without
+// validation nodes, a departure.
 func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	return slices.DeleteFunc(AllReadings(axes, setting), func(r Reading) bool {
 		for i, axis := range axes {

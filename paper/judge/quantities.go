@@ -6,13 +6,13 @@ import (
 	"nodemask/datasets"
 )
 
-// Quantities may tell before training whether node masking helps.
+// Quantities are known before training and may predict whether node masking helps.
 type Quantities struct {
-	TrainNeighbours   float64 `json:"train_neighbours"`   // neighbours of a test node that train, mean
+	TrainNeighbours   float64 `json:"train_neighbours"`   // mean number per test node
 	Degree            float64 `json:"degree"`             // mean, of the whole graph
 	AdjustedHomophily float64 `json:"adjusted_homophily"` // see adjustedHomophily
-	TrainShare        float64 `json:"train_share"`        // nodes that train, of all
-	// DegreeShift is log₂ of test nodes' mean degree where they are tested over train nodes' where they train; 0 where
+	TrainShare        float64 `json:"train_share"`        // train nodes, as a share of all
+	// DegreeShift is log₂ of test nodes' mean degree in the test graph over train nodes' in the train graph; 0 if
 	// either has no edges.
 	DegreeShift float64 `json:"degree_shift"`
 }
@@ -46,9 +46,9 @@ func degreeIn(p datasets.Phase) (mean float64) {
 	return mean
 }
 
-// adjustedHomophily returns (h - Σ d_k²) / (1 - Σ d_k²) over the edges between labelled nodes (Platonov et al. 2023): h
-// is the share within a class, d_k class k's share of all their ends. Random edges have 0. It is 0 without such edges
-// or with one class.
+// adjustedHomophily returns (h - Σ d_k²) / (1 - Σ d_k²) over edges between labelled nodes (Platonov et al. 2023): h is
+// the share of edges within a class, d_k class k's share of edge ends. Random edges score 0, as do graphs without such
+// edges or with one class.
 func adjustedHomophily(g *datasets.Graph) float64 {
 	d := datasets.Describe(g)
 	chance := 0.0

@@ -31,7 +31,7 @@ const (
 	ArmDropGNN     = "DropGNN, tuned"
 )
 
-// Grid lists values by record axis; a configuration has one of each.
+// Grid lists values by record axis; a configuration takes one of each.
 type Grid map[string][]string
 
 // With returns the grid with other's axes replaced.
@@ -62,27 +62,27 @@ type Design struct {
 	Models   []TunedModel
 	Data     []string
 	Arms     []string // the baseline first
-	Added    []string // after the protocol: a cell is complete without them
+	Added    []string // added after the protocol: a cell is complete without them
 	Stop     hyper.StopOn
 	Arrivals datasets.Arrivals
-	FirstTry uint64 // splits for choosing, from this seed
-	Fresh    uint64 // splits for comparing, from this seed
+	FirstTry uint64 // first seed of the splits for choosing
+	Fresh    uint64 // first seed of the splits for comparing
 	Budget   int    // configurations drawn per arm; 0: all
 
-	// Grids returns what an arm may choose.
+	// Grids returns an arm's possible values.
 	Grids func(model, arm string) []Grid
 	// Base returns the cell that configurations change.
 	Base func(q TunedQuestion, masked bool) (record.Cell, error)
 }
 
-// TunedModel is a model of a tuned comparison; With names an unusual body, features or stopping.
+// TunedModel is a model of a tuned comparison; With names any non-default layers, features or stopping.
 type TunedModel struct {
 	Name, With string
-	Added      bool         // after the protocol
+	Added      bool         // added after the protocol
 	Stop       hyper.StopOn // "": the design's
 }
 
-// Title returns the model's name, its variant, and whether it is exploratory.
+// Title returns the model's name, its variant, and "(exploratory)" if added.
 func (m TunedModel) Title() string {
 	title := hyper.Title(m.Name)
 	if m.With != "" {
@@ -121,7 +121,7 @@ func DrawnDesign() Design {
 			g["dropout"] = []string{"0", "0.2", "0.4", "0.6", "0.8"}
 		}
 		if model == "gat" || model == "sgat" {
-			// Masking may help only by removing attention dropout: every arm may do so.
+			// Masking may help only by removing attention dropout, so every arm may remove it.
 			g["attention-dropout"] = []string{"0", "0.6"}
 		}
 		return []Grid{g}
@@ -210,7 +210,7 @@ func (d Design) cell(q TunedQuestion, values map[string]string, bases map[bool]r
 	return c.Trained(), err
 }
 
-// Begun reports whether the first configuration has been trained: quicker than [Design.Tuned].
+// Begun reports whether the first configuration has been trained, faster than [Design.Tuned].
 func (d Design) Begun(r *record.Results, q TunedQuestion) (bool, error) {
 	c, err := d.cell(q, d.configurations(q.Model.Name, d.Arms[0])[0], map[bool]record.Cell{})
 	return err == nil && len(r.Trials(c)) > 0, err
@@ -219,9 +219,9 @@ func (d Design) Begun(r *record.Results, q TunedQuestion) (bool, error) {
 // TunedArm is an arm of a [Tuned] cell.
 type TunedArm struct {
 	Name       string
-	Chosen     map[string]string // values of record axes; nil: not yet
-	Validation float64           // its mean macro F1 on the tuning splits, in percent
-	F1         []float64         // its macro F1 by fresh split; complete or nil
+	Chosen     map[string]string // values of record axes; nil: not chosen yet
+	Validation float64           // Chosen's mean macro F1 on the tuning splits, in percent
+	F1         []float64         // macro F1 by fresh split; complete or nil
 }
 
 // Words returns the choice: "keep 0.9, hidden 64, …".
@@ -235,16 +235,16 @@ func (a TunedArm) Words() string {
 	return strings.Join(parts, ", ")
 }
 
-// Tuned is a cell of a tuned comparison, so far.
+// Tuned is the state of a cell of a tuned comparison.
 type Tuned struct {
 	TunedQuestion
 	Arms []TunedArm
-	// Complete: every arm of the protocol has run on the fresh splits.
+	// Complete reports that every arm of the protocol has run on the fresh splits.
 	Complete bool
-	// Next to train; no cells: nothing is left.
+	// Next is the batch to train; no cells: finished.
 	Next Batch
-	// Stage of Next. 0: the protocol's arms choose; 1: all have chosen and are compared on fresh splits; 2 and 3:
-	// the same for added arms, which never delay the protocol.
+	// Stage of Next. 0: the protocol's arms choose; 1: all have chosen and are compared on fresh splits; 2 and 3: the
+	// same for added arms, which never delay the protocol.
 	Stage int
 }
 
@@ -312,8 +312,8 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	return t, r.Err()
 }
 
-// Differences returns arm's macro F1 minus against's, in points, by fresh split; nil if either or an arm of the
-// protocol is incomplete.
+// Differences returns arm's macro F1 minus against's, in points, by fresh split; nil if either, or an arm of the
+// protocol, is incomplete.
 func (t Tuned) Differences(arm, against string) []float64 {
 	f1 := map[string][]float64{}
 	for _, a := range t.Arms {
@@ -329,13 +329,13 @@ func (t Tuned) Differences(arm, against string) []float64 {
 	return differences
 }
 
-// In reports whether the cell is of models in a setting ("": any).
+// In reports whether the cell is of one of the models, in a setting ("": any).
 func (q TunedQuestion) In(setting datasets.Setting, models []TunedModel) bool {
 	return slices.Contains(models, q.Model) && (setting == "" || setting == q.Setting)
 }
 
-// Pooled returns the mean difference of two arms of models in a setting ("": both), in points of macro F1, with
-// its interval over fresh splits, and the number of complete cells behind it; without cells the zero value.
+// Pooled returns the mean difference between two arms of models in a setting ("": both), in points of macro F1, with
+// its interval over fresh splits, and the number of complete cells pooled; without cells the zero value.
 func Pooled(all []Tuned, setting datasets.Setting, models []TunedModel, arm, against string) (effect stats.TTest,
 	cells int, err error) {
 	var differences [][]float64

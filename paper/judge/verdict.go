@@ -11,7 +11,6 @@ import (
 // Verdict is the word for a difference in points.
 type Verdict string
 
-// All verdicts.
 const (
 	Helps      Verdict = "helps"
 	Hurts      Verdict = "hurts"
@@ -23,9 +22,8 @@ const (
 // Clear reports whether it helps or hurts.
 func (v Verdict) Clear() bool { return v == Helps || v == Hurts }
 
-// VerdictOf returns the word for a difference in points with a p-value, perhaps corrected: it helps or hurts where
-// p < 0.05; else it is under a point where the 90 % interval lies within ±1 (two one-sided tests of equivalence at
-// 5 %); else the data can't tell.
+// VerdictOf names a difference in points: "helps" or "hurts" if p (corrected or not) is below 0.05; else "under a
+// point" if its 90 % interval is within ±1 (two one-sided tests of equivalence at 5 %); else "can't tell".
 func VerdictOf(t stats.TTest, p float64) Verdict {
 	half := 0.0
 	if t.StdDev > 0 {

@@ -13,9 +13,9 @@ import (
 	"nodemask/paper/record"
 )
 
-// Again reruns a record's trial on one core and returns the differences: none on the same device and version. XLA
-// compiles for the CPU at hand, so elsewhere losses and, in time, a few predictions may differ. It returns an
-// error if it needs more than most bytes.
+// Again reruns a record's trial on one core and returns the differences; on the same device and version there are
+// none. XLA compiles for the CPU at hand, so elsewhere losses and, in time, a few predictions may differ. It returns
+// an error if it needs more than most bytes.
 func Again(
 	ctx context.Context, b *backend.Backend, open Opener, old record.Record, most int64,
 ) (again record.Record, differences []string, err error) {
@@ -70,7 +70,7 @@ func within(ctx context.Context, b *backend.Backend, open Opener, c record.Cell,
 // Tolerance is the allowed difference of F1, in points, on another CPU or version.
 const Tolerance = 2.0
 
-// Near reports whether a rerun agrees within [Tolerance]; false with readings.
+// Near reports whether a rerun agrees within [Tolerance]; false for records with readings.
 func Near(old, again record.Record) bool {
 	return old.Readings == nil && old.SplitHash == again.SplitHash && math.Abs(old.MacroF1-again.MacroF1) <= Tolerance
 }

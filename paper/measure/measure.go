@@ -19,38 +19,38 @@ import (
 // Options configure [Missing]. Open is required, and Protocol for cells with readings.
 type Options struct {
 	Seeds []uint64 // nil: 1 to 10
-	// Batch is how many seeds all cells run before the next ones; 0: the first, which already fills a table, then
-	// all others. Each batch compiles anew.
+	// Batch is how many seeds all cells run before the next seeds; 0: the first seed, which already fills a table,
+	// then all others. Each batch compiles anew.
 	Batch int
 	Jobs  int // parallel trials; 0: 1
 	// Pool of Jobs jobs keeps programs for the next call; nil: a new one.
 	Pool *jobs.Pool[*train.Runner]
-	// Shard, from 0, of Shards runs its share of the cells; 0 Shards: 1.
+	// Run only share Shard (from 0) of Shards of the cells; Shards 0 means 1.
 	Shard, Shards int
-	// Open reads a data set: once for each that lacks trials, before the first trial.
+	// Open reads each data set that lacks trials once, before the first trial.
 	Open Opener
-	// Unopened receives the joined [Unopened] errors before the first trial. If it returns nil, other trials run
-	// first; a nil Unopened: Missing returns the errors at once.
+	// Unopened receives the joined [Unopened] errors before the first trial. If it returns nil, Missing runs the other
+	// trials and then returns the errors; with a nil Unopened it returns them at once.
 	Unopened func(error) error
 	// Progress is called before and after each trial, never concurrently.
 	Progress func(State)
 
 	// Epoch is called after each epoch of cells without readings, by the trial's job; it must be quick. Now dates
-	// records; nil: time.Now. Also lists cells whose measurements are taken in the same trials, which is cheap; it
-	// adds no trials. WithoutMAD skips MAD, which takes much of a short trial.
+	// records; nil: time.Now. Also lists cells to be measured in the same trials, which is cheap; it adds no trials.
+	// WithoutMAD skips MAD, a large part of a short trial.
 	Epoch      func(cell record.Cell, seed uint64, epoch int, e train.Epoch)
 	Now        func() time.Time
 	Also       []record.Cell
 	WithoutMAD bool
 
-	// Protocol is the rules' hash for records with readings.
+	// Protocol is the hash of the rules, stored in records with readings.
 	Protocol string
 }
 
 // State is the progress of [Missing].
 type State struct {
 	Done, Total int            // trials
-	Before      int            // of Done, recorded before
+	Before      int            // those of Done from earlier runs
 	Left        time.Duration  // estimated; 0: unknown
 	Last        *record.Record // the trial that has just ended
 }
@@ -58,8 +58,8 @@ type State struct {
 // Missing runs the trials that the store lacks for this backend, and stores each as it ends. Cells that share a
 // compiled program run together.
 //
-// Cancelling loses only unfinished trials. Many processes may measure into one folder: leases keep them from
-// running the same trial.
+// Cancelling loses only unfinished trials. Many processes may write to one folder: leases keep them from running the
+// same trial.
 func Missing(
 	ctx context.Context, b *backend.Backend, store *record.Store, cells []record.Cell, o Options,
 ) error {
@@ -146,7 +146,7 @@ func (w *work) trial(ctx context.Context, r *train.Runner, c record.Cell, seed u
 
 func (w *work) run(ctx context.Context, r *train.Runner, t task) error {
 	for _, seed := range t.seeds {
-		there, err := w.store.Has(t.cell, seed, w.backend.ID) // others may have run it
+		there, err := w.store.Has(t.cell, seed, w.backend.ID) // another process may have run it
 		if err != nil {
 			return err
 		}

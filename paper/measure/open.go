@@ -15,7 +15,7 @@ type Opener = func(ctx context.Context, data string) (*datasets.Graph, error)
 // Unopened is the error of a data set that cannot be opened.
 type Unopened struct {
 	Data   string
-	Trials int // missing ones
+	Trials int // missing trials
 	Err    error
 }
 
@@ -35,7 +35,7 @@ func (u *Unopened) Unwrap() error { return u.Err }
 type opened struct {
 	graphs   map[string]*datasets.Graph
 	groups   [][]task // on data sets that could be opened
-	trials   int      // that cannot run
+	trials   int      // trials that cannot run
 	unopened error    // joined [Unopened]s; nil: all opened
 }
 
@@ -75,8 +75,8 @@ func trialsOf(tasks []task) (n int) {
 	return n
 }
 
-// run runs work on the opened data. It passes the errors of the others to unopened first and returns them at the
-// end; at once if nothing else can run or unopened is nil.
+// run runs work on the opened data, then returns the errors of the other data, which it passes to unopened first. It
+// returns them at once if nothing can run or unopened is nil.
 func (o opened) run(unopened func(error) error, work func() error) error {
 	switch {
 	case o.unopened == nil:

@@ -13,23 +13,23 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Axis is one choice of a cell besides data, model, setting and size. [Axes] defines how choices are written in
-// keys, flags and legends.
+// Axis is one choice of a cell besides data, model, setting and size. [Axes] defines how choices are written in keys,
+// flags and legends.
 type Axis struct {
 	Name string // "keep"
 	Flag string // "keep-rate"
 	Help string
-	// Switch is the value that true means to --set; "": it takes others.
+	// Switch is the value for which the flag is a boolean; "": the flag takes a value.
 	Switch string
 	// Get returns the value as text.
 	Get func(c Cell) string
-	// Read returns the setter of a parsed value. [hyper.Parameters.Check] checks combinations.
+	// Read parses a value and returns its setter. [hyper.Parameters.Check] checks combinations.
 	Read func(text string) (func(c *Cell), error)
-	// Rare choices are made by --set alone.
+	// Rare choices can only be set by --set.
 	Rare bool
 
-	words func(value string) string // in legends; nil: the name, then the value
-	// same reports whether Get is equal. Every key needs it, so it makes no text.
+	words func(value string) string // text in legends; nil: the name, then the value
+	// same reports whether Get is equal, without making text, as every key needs it.
 	same func(a, b *Cell) bool
 }
 
@@ -42,7 +42,7 @@ func (a Axis) Set(c *Cell, text string) error {
 	return err
 }
 
-// Choice is an axis on which a cell differs from its preset, and the value.
+// Choice is an axis on which a cell differs from its preset, with the cell's value.
 type Choice struct {
 	Axis  *Axis
 	Value string
@@ -75,7 +75,7 @@ const arrivalsAxis = "arrivals"
 // Axes returns all axes in the order of keys.
 func Axes() []Axis { return slices.Clone(axes()) }
 
-// axes is made once: every key needs it.
+// axes is made once, as every key needs it.
 var axes = sync.OnceValue(func() []Axis {
 	all := []Axis{
 		{Name: arrivalsAxis, Flag: "arrivals", Help: "inductive: nodes arrive with all their edges (all-edges), only those " +
@@ -202,8 +202,8 @@ func (c Cell) Choices() []Choice {
 	return c.Differences(Cell{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: preset})
 }
 
-// Differences returns where a cell differs from another of its model. Masking removes attention dropout, so that
-// is compared with usual, masked.
+// Differences returns where a cell differs from another cell of its model. Attention
+// dropout, which masking removes, is compared after masking usual alike.
 func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(float64(c.Parameters.KeepRate))
 	var choices []Choice
@@ -261,7 +261,7 @@ func text[T ~string](name, flag, help string, field func(*hyper.Parameters) *T) 
 	return parameter(name, flag, help, field, func(text string) (T, error) { return T(text), nil })
 }
 
-// oneOf takes none as the text for empty.
+// oneOf uses none as the text for "".
 func oneOf[T ~string](name, flag, help, none string, names []T, field func(*hyper.Parameters) *T) Axis {
 	a := parameter(name, flag, help+"; "+none+" otherwise", field, func(text string) (T, error) {
 		if text == none {
@@ -298,7 +298,7 @@ func boolean(name, flag, on, help string, field func(*hyper.Parameters) *bool) A
 	return a
 }
 
-// sameNumber is equality of printed numbers: -0 is not 0.
+// sameNumber compares printed numbers: -0 is not 0.
 func sameNumber(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
 }

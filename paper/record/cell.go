@@ -1,5 +1,5 @@
-// Package record defines cells and records of their trials, and stores records in folders that many processes may
-// append to. Package measure runs trials.
+// Package record defines cells (experiments) and the records of their trials, and stores records in folders to which
+// many processes may append. Package measure runs trials.
 package record
 
 import (
@@ -11,15 +11,15 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Cell describes how a number of a table or point of a chart is measured; trials differ in their seed.
+// Cell is an experiment: what a number of a table or point of a chart measures. Its trials differ only in their seed.
 type Cell struct {
 	Data         string           `json:"data"`
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
-	// Arrivals is how new nodes join, inductively; "": with all edges.
+	// Arrivals is how new nodes join in the inductive setting; "": with all edges.
 	Arrivals datasets.Arrivals `json:"arrivals,omitempty"`
 	Resplit  bool              `json:"resplit,omitempty"` // a new split per trial
-	// OwnSplit is the data's own split; TrainPercent only records its size.
+	// OwnSplit is the data's own split; TrainPercent then only records its size.
 	OwnSplit bool `json:"own_split,omitempty"`
 	// ValidationPercent of the nodes outside the train set; 0: 10.
 	ValidationPercent int              `json:"validation_percent,omitempty"`
@@ -48,14 +48,14 @@ func (c Cell) Masked(keepRate float64) Cell {
 	return c
 }
 
-// With returns the cell with other hyperparameters.
+// With returns the cell with changed hyperparameters.
 func (c Cell) With(change func(*hyper.Parameters)) Cell {
 	change(&c.Parameters)
 	return c
 }
 
 // Choose returns the cell with values by [Axis].Name, set in the order of [Axes]: the keep rate removes attention
-// dropout, which may then be set. It returns an error for unknown names and invalid values.
+// dropout, which may then be set. Unknown names and invalid values are errors.
 func (c Cell) Choose(values map[string]string) (Cell, error) {
 	left := len(values)
 	for _, axis := range axes() {
@@ -74,13 +74,13 @@ func (c Cell) Choose(values map[string]string) (Cell, error) {
 	return c, c.Parameters.CheckRecorded()
 }
 
-// Fair returns the cell without masking or attention dropout, masking's fair baseline.
+// Fair returns the cell with neither masking nor attention dropout, masking's fair baseline.
 func (c Cell) Fair() Cell {
 	return c.Masked(1).With(func(p *hyper.Parameters) { p.AttentionDropout = 0 })
 }
 
-// Key returns a name that is equal for cells measured alike: the differences from the preset. Compare it, never
-// parse it.
+// Key returns a name that is equal for cells measured alike: the differences from the preset. Compare it, never parse
+// it.
 func (c Cell) Key() string {
 	size := fmt.Sprintf("%d%%", c.TrainPercent)
 	if c.OwnSplit {
@@ -108,7 +108,7 @@ func (c Cell) Label(usual Cell, keep hyper.KeepRate) string {
 	return label
 }
 
-// Arguments returns nodemask's arguments to run trials of the cell.
+// Arguments returns nodemask's arguments that run trials of the cell.
 func (c Cell) Arguments(trials int) []string {
 	parts := []string{"train", "--data", c.Data, "--model", c.Parameters.Model, "--setting", string(c.Setting)}
 	if !c.OwnSplit {
@@ -124,7 +124,7 @@ func (c Cell) Arguments(trials int) []string {
 	return append(parts, "--json")
 }
 
-// Command returns the command line to run trials of the cell, for a POSIX shell.
+// Command returns the POSIX shell command that runs trials of the cell.
 func (c Cell) Command(trials int) string {
 	parts := append([]string{"nodemask"}, c.Arguments(trials)...)
 	for i, part := range parts {

@@ -11,13 +11,13 @@ import (
 
 const leasesFolder = ".running"
 
-// leaseTries limits retries while others return leases.
+// leaseTries limits retries while other processes release leases.
 const leaseTries = 1000
 
 // Lease is the exclusive right to run a cell's trials. It ends with the process, even if killed.
 type Lease struct{ file *os.File }
 
-// Lease returns the right to run a cell's trials on a backend, or nil if another job has it.
+// Lease acquires the right to run a cell's trials on a backend; nil: another job holds it.
 func (s *Store) Lease(key, backend string) (*Lease, error) {
 	if err := os.MkdirAll(s.folder, 0o777); err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (s *Store) Lease(key, backend string) (*Lease, error) {
 			return nil, err
 		}
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
-		if errors.Is(err, fs.ErrNotExist) && tries < leaseTries { // the last lease removed the folder
+		if errors.Is(err, fs.ErrNotExist) && tries < leaseTries { // the last release removed the folder
 			continue
 		}
 		if err != nil {
@@ -41,7 +41,7 @@ func (s *Store) Lease(key, backend string) (*Lease, error) {
 		if err != nil || !got {
 			return nil, errors.Join(err, f.Close())
 		}
-		// The previous holder may have removed the file: then others no longer find this lock. Some file systems
+		// The previous holder may have removed the file: then other processes cannot see this lock. Some file systems
 		// do not even report that.
 		ours, err := f.Stat()
 		if err != nil && tries >= leaseTries {
@@ -56,13 +56,13 @@ func (s *Store) Lease(key, backend string) (*Lease, error) {
 	}
 }
 
-// Release returns the lease. It leaves a file that replaced its own.
+// Release gives the lease up. It keeps a file that replaced its own.
 func (l *Lease) Release() error {
 	path := l.file.Name()
 	ours, err := l.file.Stat()
 	if there, missing := os.Stat(path); err == nil && missing == nil && os.SameFile(ours, there) {
 		if err = os.Remove(path); err == nil {
-			_ = os.Remove(filepath.Dir(path)) // fails if others hold leases
+			_ = os.Remove(filepath.Dir(path)) // fails while other leases exist
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {

@@ -19,7 +19,7 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// errNoFile reports a folder, pipe or device in a file's place.
+// errNoFile reports a folder, pipe or device in place of a file.
 var errNoFile = errors.New("expected a file")
 
 // read calls do for each whole line after byte from, and returns the end of the last.
@@ -30,7 +30,7 @@ func (s *Store) read(
 	if err != nil {
 		return 0, err
 	}
-	if !info.Mode().IsRegular() { // opening a pipe waits for a writer
+	if !info.Mode().IsRegular() { // opening a pipe would wait for a writer
 		return 0, fmt.Errorf("%s: %w", path, errNoFile)
 	}
 	if info.Size() == from {
@@ -51,7 +51,7 @@ func (s *Store) read(
 		line, err := lines.ReadSlice('\n')
 		unended := err == io.EOF
 		if unended && !isWhole(line) {
-			return end, nil // being written, or cut short
+			return end, nil // unfinished, or cut short
 		}
 		var t Record
 		if err == nil || unended {
@@ -75,13 +75,13 @@ func (s *Store) read(
 				"'advise') runs the trial again", path, where, err)
 		}
 		if unended {
-			return end, nil // read again when the next append ends it
+			return end, nil // read again once the next append ends it
 		}
 		end += int64(len(line))
 	}
 }
 
-// isNoFile also matches dead links.
+// isNoFile is also true for dead links.
 func isNoFile(err error) bool { return errors.Is(err, errNoFile) || errors.Is(err, fs.ErrNotExist) }
 
 // each calls do for every trial of pairs (without pairs, all) in the order of files and lines; with only, it skips
@@ -109,7 +109,7 @@ func (s *Store) each(
 	return nil
 }
 
-// reader parses lines. It decodes a training's head, which identifies the cell, once.
+// reader parses lines. It decodes each training's head, which identifies the cell, once.
 type reader struct {
 	protocol string                // "": any
 	only     func(key string) bool // nil: all
@@ -124,7 +124,7 @@ type head struct {
 
 func newReader(protocol string) *reader { return &reader{protocol: protocol, heads: map[string]head{}} }
 
-// skipped records were left out by reader.only; they have only data and model.
+// skipped reports whether reader.only rejected r; such records have only data and model.
 func skipped(r Record) bool { return r.Cell == "" }
 
 func (r *reader) parse(line []byte) (one Record, err error) {
@@ -203,7 +203,7 @@ func decodeAs[T any](line []byte, name string) (value T, err error) {
 // seedField ends the head of a training; quoted text cannot contain it.
 const seedField = `,"seed":`
 
-// The last field is the CRC-32C of what precedes it. Older lines have none.
+// A line's last field is the CRC-32C of the text before it. Older lines lack it.
 const (
 	sumField = `,"crc32c":"`
 	sumEnd   = `"}`
@@ -217,8 +217,8 @@ func sealed(line []byte) []byte {
 	return fmt.Appendf(nil, "%s%s%08x%s", body, sumField, crc32.Checksum(body, castagnoli), sumEnd)
 }
 
-// unsealed splits an object into what precedes its checksum and the brace ("" if it is no object), or returns an
-// error for a wrong checksum.
+// unsealed splits an object into the text before its checksum and the brace ("" if it is not an object); a wrong
+// checksum is an error.
 func unsealed(line []byte) (body []byte, end string, err error) {
 	line = bytes.TrimRight(line, "\r\n")
 	at := len(line) - sumSize

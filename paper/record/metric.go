@@ -12,7 +12,7 @@ const (
 	Accuracy        Metric = "accuracy"
 	AUC             Metric = "AUC"                          // of two classes
 	MacroF1Together Metric = "macro F1 with caching"        // new nodes see one another
-	MacroF1Apart    Metric = "macro F1 with caching, apart" // they do not
+	MacroF1Apart    Metric = "macro F1 with caching, apart" // new nodes do not see one another
 	MADHidden       Metric = "MAD of the last hidden representation"
 	MADLogits       Metric = "MAD of the logits"
 	MADSoftmax      Metric = "MAD of the class probabilities"
@@ -21,7 +21,7 @@ const (
 	NodesCached     Metric = "#nodes with caching"
 )
 
-// Of returns the metric's value, and whether the record has it.
+// Of returns the metric's value, if the record has it.
 func (m Metric) Of(r Record) (float64, bool) {
 	var mad stats.Smoothness
 	if r.MAD != nil {
@@ -56,7 +56,7 @@ func (m Metric) Of(r Record) (float64, bool) {
 	return 0, false
 }
 
-// whole is false for records read off a training, which only have macro F1: one above 0 implies accuracy above 0.
+// whole is false for records read off a training, which have macro F1 alone: a positive one implies positive accuracy.
 func (r Record) whole() bool { return r.Accuracy > 0 || r.MacroF1 == 0 }
 
 func measured(score *float64) (float64, bool) {
@@ -66,7 +66,7 @@ func measured(score *float64) (float64, bool) {
 	return *score, true
 }
 
-// Digits returns the decimals to print.
+// Digits returns the number of decimals to print.
 func (m Metric) Digits() int {
 	if m == Nodes || m == NodesReached || m == NodesCached {
 		return 0

@@ -11,8 +11,8 @@ import (
 
 // Reading is a training's result under one way of stopping and arriving. F1 is in percent, rounded to three decimals.
 type Reading struct {
-	F1           float64 `json:"f1"`               // macro, test nodes
-	Cached       float64 `json:"cached,omitempty"` // macro, from the cache, inductive
+	F1           float64 `json:"f1"`               // macro, on test nodes
+	Cached       float64 `json:"cached,omitempty"` // macro, from the cache; inductive only
 	ValidationF1 float64 `json:"validation_f1"`
 	BestEpoch    int     `json:"best_epoch"`
 }
@@ -20,7 +20,7 @@ type Reading struct {
 // Readings holds the readings of one training by [Cell.ReadingName].
 type Readings map[string]Reading
 
-// ReadingName returns the cell's stopping and, inductively, arrivals: "either/train-edges".
+// ReadingName returns the cell's stopping and, in the inductive setting, arrivals: "either/train-edges".
 func (c Cell) ReadingName() string {
 	if c.Setting != datasets.Inductive {
 		return string(c.Parameters.StopOn)
@@ -43,7 +43,8 @@ func ReadingNames(setting datasets.Setting) (all []string) {
 	return all
 }
 
-// Trained returns the training that a cell is read off: the preset's stopping and arrivals, a new split per trial.
+// Trained returns the training that a cell is read off: with the preset's stopping and arrivals, and a new split per
+// trial.
 func (c Cell) Trained() Cell {
 	usual := NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	c.Parameters.StopOn, c.Arrivals, c.Resplit, c.Cached, c.History = usual.Parameters.StopOn, "", true, false, false
@@ -70,8 +71,8 @@ func (r Record) Records() (all []Record) {
 	return all
 }
 
-// As returns the reading for c as a record, and whether there is one. It has macro F1, also from the cache with
-// new nodes together, but no micro F1, accuracy, smoothness or losses.
+// As returns the reading for c as a record, if it exists. The record has macro F1, also from the cache with new nodes
+// together, but no micro F1, accuracy, smoothness or losses.
 func (r Record) As(c Cell) (Record, bool) {
 	reading, ok := r.Readings[c.ReadingName()]
 	c.Readings, r.Readings, r.Protocol = false, nil, ""

@@ -10,9 +10,9 @@ import (
 	"nodemask/stats"
 )
 
-// Record is one trial as a line of JSON, with all that a rerun needs. F1 and accuracy are in percent.
+// Record is one trial as a line of JSON, complete enough to rerun it. F1 and accuracy are in percent.
 type Record struct {
-	Cell              string            `json:"cell,omitempty"` // [Cell.Key]; stored results only
+	Cell              string            `json:"cell,omitempty"` // [Cell.Key]; in stored results only
 	Data              string            `json:"data"`
 	Source            string            `json:"source"`
 	Setting           datasets.Setting  `json:"setting"`
@@ -28,15 +28,16 @@ type Record struct {
 	MacroF1   float64  `json:"macro_f1"`
 	MicroF1   float64  `json:"micro_f1"`
 	Accuracy  float64  `json:"accuracy"`
-	AUC       *float64 `json:"auc,omitempty"` // of two classes, in percent
+	AUC       *float64 `json:"auc,omitempty"` // with two classes, in percent
 	// Over all nodes of the test graph, by representation.
 	MAD *stats.Smoothness `json:"mad,omitempty"`
-	// Inductive: nodes needed to predict the test nodes: all (the paper's count), those reached, with a cache.
+	// Inductive: number of nodes needed to predict the test nodes: all (the paper's count), those reached, with a
+	// cache.
 	Nodes        int `json:"nodes,omitempty"`
 	NodesReached int `json:"nodes_reached,omitempty"`
 	NodesCached  int `json:"nodes_cached,omitempty"`
-	// With --cache-inference: new nodes see one another, or do not. Before 0.4.0 only the second existed, hence
-	// its JSON name.
+	// With --cache-inference: new nodes see one another, or do not. Before 0.4.0 only the second existed, hence its
+	// JSON name.
 	MacroF1Together *float64 `json:"macro_f1_together,omitempty"`
 	MacroF1Apart    *float64 `json:"macro_f1_cached,omitempty"`
 
@@ -46,18 +47,18 @@ type Record struct {
 	Epochs       int     `json:"epochs"`
 	Seconds      float64 `json:"seconds"`
 	Backend      string  `json:"backend"`
-	Kernels      string  `json:"kernels,omitempty"` // how sums over neighbours are computed
+	Kernels      string  `json:"kernels,omitempty"` // method of summing over neighbours
 	Slower       string  `json:"slower,omitempty"`  // why it ran slower than possible
 	Digits       string  `json:"digits,omitempty"`  // "avx2": equal on any x86-64 with AVX2; "": depend on the CPU
 	Device       string  `json:"device"`
 	Version      string  `json:"version"`
-	Date         string  `json:"date,omitempty"` // UTC, at the end; stored results only
+	Date         string  `json:"date,omitempty"` // UTC, at the end; in stored results only
 
-	// Every epoch's, rounded to four decimals, if the cell keeps them.
+	// Every epoch's losses, rounded to four decimals, if the cell keeps them.
 	TrainLosses      []float64 `json:"train_losses,omitempty"`
 	ValidationLosses []float64 `json:"validation_losses,omitempty"`
 
-	// Readings are a training's scores, instead of those above. Protocol is the hash of its rules.
+	// Readings replace the scores above in a training. Protocol is the hash of its rules.
 	Readings Readings `json:"-"`
 	Protocol string   `json:"-"`
 }
@@ -70,7 +71,8 @@ func (r Record) CellOf() Cell {
 		Readings: r.Readings != nil}
 }
 
-// Differences returns contradictions between two records of a trial: none on the same device and version.
+// Differences returns contradictions between two records of a trial; on the same device and version there should be
+// none.
 func (r Record) Differences(other Record) (differences []string) {
 	differ := func(what string, was, is any) {
 		if was, is := fmt.Sprint(was), fmt.Sprint(is); was != is {
@@ -79,7 +81,7 @@ func (r Record) Differences(other Record) (differences []string) {
 	}
 	differ("split", r.SplitHash, other.SplitHash)
 	if r.SplitHash != other.SplitHash {
-		differ("data from", r.Source, other.Source) // other files may order the nodes otherwise
+		differ("data from", r.Source, other.Source) // other files may order the nodes differently
 	}
 	differ("macro F1", r.MacroF1, other.MacroF1)
 	differ("micro F1", r.MicroF1, other.MicroF1)
@@ -98,7 +100,7 @@ func (r Record) Differences(other Record) (differences []string) {
 	for _, name := range slices.Sorted(maps.Keys(r.Readings)) { // other may have more
 		was := r.Readings[name]
 		if is, ok := other.Readings[name]; ok {
-			if was.Cached == 0 || is.Cached == 0 { // one of the two lacks it
+			if was.Cached == 0 || is.Cached == 0 { // one record lacks it
 				was.Cached, is.Cached = 0, 0
 			}
 			differ(name, was, is)

@@ -11,16 +11,16 @@ import (
 	"nodemask/stats"
 )
 
-// Results holds each cell's records, of the backend with most trials.
+// Results holds each cell's records, from the backend with the most trials.
 type Results struct {
 	mutex  sync.Mutex
-	load   func(data, model string) ([]Record, error) // nil: all loaded
+	load   func(data, model string) ([]Record, error) // nil: all are loaded
 	other  func(Cell) []Record                        // for cells without records; may be nil
 	failed func(error)                                // may be nil
 	err    error
 	loaded map[[2]string]bool
 	trials map[cellID][]Record
-	keys   map[Cell]string    // claims ask for the same cells
+	keys   map[Cell]string    // cache, as claims ask for the same cells
 	drawn  map[drawing]string // splits of records with readings
 }
 
@@ -29,7 +29,7 @@ type cellID struct {
 	readings bool
 }
 
-// drawing is what a split is drawn from.
+// drawing determines a split.
 type drawing struct {
 	data string
 	size int
@@ -43,8 +43,8 @@ func NewResults(records []Record) *Results {
 	return r
 }
 
-// LazyResults returns results that load by data and model on demand, and then ask other (may be nil) for cells
-// without records, each once. failed (may be nil) receives all errors.
+// LazyResults returns results that load by data and model on demand, and then call other (may be nil) once for each
+// cell without records. failed (may be nil) receives all errors.
 func LazyResults(load func(data, model string) ([]Record, error), other func(Cell) []Record,
 	failed func(error)) *Results {
 	return &Results{load: load, other: other, failed: failed, loaded: map[[2]string]bool{},
@@ -52,8 +52,8 @@ func LazyResults(load func(data, model string) ([]Record, error), other func(Cel
 		keys:   map[Cell]string{}, drawn: map[drawing]string{}}
 }
 
-// Err returns the first loading error, or an error if records with readings of one seed have different splits:
-// then files of the data differ, perhaps in the order of nodes, and results cannot be compared.
+// Err returns the first loading error, or an error if records with readings have different splits for one seed: then
+// the data files differ, perhaps in the order of nodes, and results are not comparable.
 func (r *Results) Err() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -209,7 +209,7 @@ func (r *Results) Pairs(a, b Cell) iter.Seq2[Record, Record] {
 	}
 }
 
-// Compare returns a's metric less b's over [Results.Pairs]; Trials may be 0.
+// Compare returns a's metric minus b's over [Results.Pairs]; Trials may be 0.
 func (r *Results) Compare(a Cell, ma Metric, b Cell, mb Metric) Comparison {
 	var differences []float64
 	for one, other := range r.Pairs(a, b) {

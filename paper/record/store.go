@@ -15,8 +15,8 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Store keeps records in a folder of JSON lines, one file per data set and model. Many programs may append; one
-// that is killed loses only its unfinished trial.
+// Store keeps records in a folder of JSON lines, one file per data set and model. Many processes may append; a killed
+// one loses only its unfinished trial.
 type Store struct {
 	folder, protocol string
 	mutex            sync.Mutex
@@ -25,7 +25,7 @@ type Store struct {
 	drawn            map[drawing]Record
 }
 
-// seen is what a file's trials measured, up to byte end.
+// seen lists the measured trials of a file, up to byte end.
 type seen struct {
 	measured map[trialID]Cell
 	end      int64
@@ -34,7 +34,7 @@ type seen struct {
 // Open returns the store of a folder, which the first Add creates.
 func Open(folder string) *Store { return OpenUnder(folder, "") }
 
-// OpenUnder returns a store in which reading fails on records of another protocol; "": any.
+// OpenUnder returns a store that fails to read records of another protocol; "": accepts any.
 func OpenUnder(folder, protocol string) *Store {
 	return &Store{folder: folder, protocol: protocol, reader: newReader(protocol), seen: map[string]*seen{},
 		drawn: map[drawing]Record{}}
@@ -44,11 +44,11 @@ const (
 	extension   = ".jsonl"
 	longestLine = 1 << 20
 	slabSize    = 1 << 13 // records per slice while loading
-	longestName = 100     // kept bytes of a data set's name in file names
+	longestName = 100     // bytes of a data set's name kept in file names
 )
 
 // Add appends a record and returns once it is on the disk. It returns an error for readings on another split than
-// those of the same seed that [Store.Has] has seen: the data's files may differ.
+// those of the same seed that [Store.Has] has seen: the data files may differ.
 func (s *Store) Add(r Record) error {
 	line, err := Line(r)
 	if err != nil {
@@ -91,8 +91,8 @@ func (s *Store) path(p Pair) string {
 	return filepath.Join(s.folder, fileName(p.Data+"-"+p.Model)+extension)
 }
 
-// fileName returns name if it is safe, else its safe characters and a hash: records name data sets, must not lead
-// out of the folder, and may differ only in case, which some file systems ignore.
+// fileName returns name if it is safe, else its safe characters and a hash: names come from records, must not lead out
+// of the folder, and may differ only in case, which some file systems ignore.
 func fileName(name string) string {
 	kept := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
@@ -109,7 +109,7 @@ func fileName(name string) string {
 	return fmt.Sprintf("%s-%016x", kept[:min(len(kept), longestName)], h.Sum64())
 }
 
-// Has reports whether the store has a trial with all measurements of c. It reads only what is new since the last call.
+// Has reports whether the store has a trial with all measurements of c. It reads only lines added since the last call.
 func (s *Store) Has(c Cell, seed uint64, backend string) (bool, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -136,7 +136,7 @@ func (s *Store) Has(c Cell, seed uint64, backend string) (bool, error) {
 			}
 			return nil
 		})
-		if err != nil && (!isNoFile(err) || path == s.path(PairOf(c))) { // records added to a pipe would be lost
+		if err != nil && (!isNoFile(err) || path == s.path(PairOf(c))) { // a pipe would lose added records
 			return false, err
 		}
 		measured, ok := file.measured[id]
@@ -145,7 +145,7 @@ func (s *Store) Has(c Cell, seed uint64, backend string) (bool, error) {
 	return found, nil
 }
 
-// files returns the files that may hold trials of pairs (without pairs, all), by name; none without a folder.
+// files returns the files that may hold trials of pairs (without pairs, all), by name; nothing without a folder.
 func (s *Store) files(pairs ...Pair) ([]string, error) {
 	entries, err := os.ReadDir(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -162,14 +162,14 @@ func (s *Store) files(pairs ...Pair) ([]string, error) {
 	return paths, err
 }
 
-// Load returns the records of pairs (without pairs, all) in the order of files and lines. A repeated trial, as
-// after a merge, only counts if it has more measurements; [Store.Verify] checks that repeats agree.
+// Load returns the records of pairs (without pairs, all) in the order of files and lines. A repeated trial, as after a
+// merge, only counts if it has more measurements; [Store.Verify] checks that repeats agree.
 func (s *Store) Load(pairs ...Pair) ([]Record, error) { return s.LoadOnly(nil, pairs...) }
 
-// LoadOnly returns what [Store.Load] does, without cells whose key only rejects; of these it checks checksum and head.
+// LoadOnly is [Store.Load] without cells whose key only rejects; it checks just checksum and head of these.
 func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []Record, err error) {
 	at := map[trialID]int{}
-	var full [][]Record // growing one slice copies it again and again
+	var full [][]Record // growing one slice would copy it repeatedly
 	records = make([]Record, 0, slabSize)
 	err = s.each(only, func(_ string, _ int, t Record) error {
 		id := idOf(t)
@@ -198,8 +198,8 @@ func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []R
 	return slices.Concat(append(full, records)...), nil
 }
 
-// Trials returns a cell's records by seed. If there are none, the error names cells of that data set and model which
-// there are, nearest names first, and the command whose trials the cell is.
+// Trials returns a cell's records by seed. Without any, the error lists the cells that exist for this data set and
+// model, nearest names first, and the command that trains c.
 func (s *Store) Trials(c Cell) ([]Record, error) {
 	all, err := s.Load(PairOf(c))
 	if err != nil {
@@ -209,7 +209,7 @@ func (s *Store) Trials(c Cell) ([]Record, error) {
 	if trials := results.Trials(c); len(trials) > 0 || results.Err() != nil {
 		return trials, results.Err()
 	}
-	shared := func(key string) (n int) { // characters at the beginning
+	shared := func(key string) (n int) { // common prefix
 		for n < min(len(key), len(c.Key())) && key[n] == c.Key()[n] {
 			n++
 		}
@@ -231,8 +231,8 @@ func (s *Store) Trials(c Cell) ([]Record, error) {
 		c.Key(), there, c.Command(10))
 }
 
-// Results returns the store's records, read by pair on demand, without cells whose key only rejects. failed (may
-// be nil) receives errors.
+// Results returns the store's records, read by pair on demand, without cells whose key only rejects. failed (may be
+// nil) receives errors.
 func (s *Store) Results(only func(key string) bool, failed func(error)) *Results {
 	load := func(data, model string) ([]Record, error) { return s.LoadOnly(only, Pair{data, model}) }
 	return LazyResults(load, nil, failed)
@@ -248,8 +248,8 @@ type trialID struct {
 
 func idOf(r Record) trialID { return trialID{r.Cell, r.Seed, r.Backend, r.Readings != nil} }
 
-// Backends returns the valid backends of records. None is a path: records come from elsewhere, and a rerun opens
-// their backend.
+// Backends returns the backends that records may name. They exclude paths: records come from elsewhere, and a rerun
+// opens their backend.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 
 // Parse returns a stored record, or an error if its checksum, key or any value is invalid.

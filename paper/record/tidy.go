@@ -8,8 +8,8 @@ import (
 	"nodemask/datasets"
 )
 
-// Tidy returns a header, then a row per trial: what was trained, a column per axis ([Axes]), seeds, split, scores in
-// percent, and the machine; no losses of epochs. What a trial lacks is empty.
+// Tidy returns a header, then a row per trial: cell, a column per axis ([Axes]), seeds, split, scores in percent, and
+// the machine; no losses of epochs. Missing values are empty.
 func Tidy(records []Record) [][]string {
 	type column struct {
 		name string
@@ -24,7 +24,7 @@ func Tidy(records []Record) [][]string {
 	for _, axis := range Axes() {
 		columns = append(columns, column{flagColumn(axis), func(r Record) any {
 			if axis.Name == "arrivals" && r.Setting != datasets.Inductive {
-				return "" // no nodes arrive
+				return "" // without new nodes
 			}
 			value := axis.Get(r.CellOf())
 			if axis.Switch != "" { // the flag may negate the axis

@@ -58,7 +58,7 @@ func (t training) cell() (c Cell, err error) {
 	return c, nil
 }
 
-// record completes head, its cell's record.
+// record completes head, the record of its cell.
 func (t training) record(head Record) Record {
 	head.Seed, head.SplitSeed, head.SplitHash, head.Readings = t.Seed, t.Seed, t.Split, t.Readings
 	head.Epochs, head.Seconds, head.Backend, head.Digits, head.Version, head.Protocol = t.Epochs, t.Seconds, t.Backend,
