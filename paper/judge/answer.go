@@ -13,34 +13,33 @@ import (
 
 // Answer is the effect of masking in one reading.
 type Answer struct {
-	Question // with this one reading
-	Reading  Reading
-	Splits   int     // complete splits, of [Splits]
-	Effect   *Effect // nil: fewer than two splits
-	P        float64 // of the pooled effect, Holm-corrected; 1 without effect
-	Verdict  Verdict
+	Question
+	Reading Reading
+	Splits  int     // complete splits, of [Splits]
+	Effect  *Effect // nil: fewer than two splits
+	P       float64 // pooled, Holm-corrected; 1 without effect
+	Verdict Verdict
 }
 
-// Choice resolves contradictions and gaps in the paper's text.
+// Choice resolves contradictions and gaps in the paper.
 type Choice struct {
 	AllEdges   bool // new nodes arrive with all edges, not only to train nodes
 	SelfMasked bool // mask a masked node's own term in GAT and SGAT (eqs. 7 and 9)
 	Fair       bool // no attention dropout in the plain arm of GAT and SGAT
 	// StopF1 stops GIN on macro F1, not on loss and accuracy; RawFeatures does not divide GIN's features by their sum.
-	// The paper is silent on both.
+	// The paper states neither.
 	StopF1, RawFeatures bool
-	Rescale             bool // divide kept terms by p; the paper is silent
+	Rescale             bool // divide kept terms by p; not in the paper
 }
 
-// Choices returns the choices that the protocol compares, the cited one first.
+// Choices returns the protocol's choices, the cited one first.
 func Choices() []Choice {
 	return []Choice{{}, {AllEdges: true}, {SelfMasked: true}, {AllEdges: true, SelfMasked: true}}
 }
 
-// ForGIN returns the departures compared for GIN.
+// ForGIN returns GIN's departures.
 func ForGIN() []Choice { return []Choice{{Rescale: true}, {StopF1: true}, {RawFeatures: true}} }
 
-// step is one option in place of the cited one.
 type step struct {
 	axis   string
 	option int
@@ -94,7 +93,7 @@ func (c Choice) On(q Question) Question {
 }
 
 // Levels returns GIN's stated readings: with features divided by their sum, the same stopped on macro F1, and with raw
-// features (including that departure).
+// features (that departure too).
 func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question, err error) {
 	divided, err = QuestionOf(Stated, data, "gin", setting)
 	if err != nil {
@@ -114,12 +113,12 @@ func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question,
 	return divided, Choice{StopF1: true}.On(divided), raw, nil
 }
 
-// Answers returns the effect of masking by model, data set and setting; for a choice of [ForGIN], GIN's only. P-values
-// are corrected over the answers that the choice changes; incomplete answers count as 1.
+// Answers returns masking's effect by model (for a choice of [ForGIN], GIN only), data set and setting. P-values are
+// corrected over the answers that the choice changes; incomplete answers count as 1.
 func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 	var all []Answer
 	var p []float64
-	var of []int // indices of answers that the choice changes
+	var of []int
 	models := Models()
 	if slices.Contains(ForGIN(), choice) {
 		models = []string{"gin"}
@@ -154,8 +153,8 @@ func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 	return all, nil
 }
 
-// Ask returns the effect of masking, or of another contrast, with neither correction nor verdict. Errors are those of
-// [Question.Effects], and one for models that the paper lacks.
+// Ask returns the effect of masking, or of another contrast, uncorrected and without verdict; errors as from
+// [Question.Effects], or for an unknown model.
 func Ask(r *record.Results, data, model string, setting datasets.Setting, choice Choice,
 	contrast Contrast) (Answer, error) {
 	q, err := QuestionOf(Cited, data, model, setting)
@@ -181,7 +180,7 @@ func ask(r *record.Results, q Question, reading Reading) (Answer, error) {
 	return a, nil
 }
 
-// Complete reports whether the answer has an effect on all splits.
+// Complete reports whether the answer covers all splits.
 func (a Answer) Complete() bool { return a.Effect != nil && a.Splits >= Splits }
 
 func (a Answer) verdict() Verdict {
@@ -198,7 +197,7 @@ type Row struct {
 	Exploratory bool // added after the protocol's results were seen
 }
 
-// Rows returns the grid's rows in order.
+// Rows returns the grid's rows.
 func Rows() (rows []Row) {
 	for _, model := range Models() {
 		rows = append(rows, Row{Model: model})
@@ -213,8 +212,7 @@ func Rows() (rows []Row) {
 	return rows
 }
 
-// AllAnswers returns the answers of each of [Rows], by data set and setting. P-values and verdicts are corrected over
-// all of them.
+// AllAnswers returns the answers of [Rows], by data set and setting, corrected over all of them.
 func AllAnswers(r *record.Results) ([][]Answer, error) {
 	var grid [][]Answer
 	var p []float64
@@ -247,10 +245,10 @@ func AllAnswers(r *record.Results) ([][]Answer, error) {
 	return grid, nil
 }
 
-// Gain is masking's effect at one train set size.
+// Gain is masking's effect at a train set size.
 type Gain struct {
 	TrainPercent    int
-	Mean, Low, High float64 // points of macro F1, with a 95 % interval over splits
+	Mean, Low, High float64 // points of macro F1, with a 95 % interval
 	Plain           float64 // mean macro F1 in percent
 }
 
@@ -270,7 +268,7 @@ func (a Answer) BySize() ([]Gain, error) {
 	return all, nil
 }
 
-// Robustness counts readings by the effect of masking.
+// Robustness counts readings by masking's effect.
 type Robustness struct {
 	Readings, Above, Below int // complete; significantly above zero; below zero
 	Of                     int // all readings
@@ -308,7 +306,7 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 			continue
 		}
 		if plainAlone && slices.Contains(effects, a.Effect.Pooled.MeanDifference) {
-			continue // equal effect: the same reading
+			continue // the same reading
 		}
 		all.Of++
 		all.Readings++
@@ -326,7 +324,7 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	return all, nil
 }
 
-// Each returns an uncorrected answer per reading, each on its own splits, without verdicts.
+// Each returns an uncorrected answer without verdict per reading, each on its own splits.
 func Each(r *record.Results, q Question) ([]Answer, error) {
 	var all []Answer
 	for _, reading := range q.Readings {
@@ -339,7 +337,7 @@ func Each(r *record.Results, q Question) ([]Answer, error) {
 	return all, nil
 }
 
-// Arms returns the cited reading's cells without and with masking, including stopping and arrivals.
+// Arms returns the cited reading's cells without and with masking.
 func Arms(data, model string, setting datasets.Setting, trainPercent int) (plain, masked record.Cell, err error) {
 	axes, err := Axes(model)
 	if err != nil {

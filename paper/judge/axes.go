@@ -1,6 +1,6 @@
 // Package judge decides from records what node masking does: in the cited reading (the paper's text, else the works
-// that it cites), in readings around it, by depth, and with tuned hyperparameters. PROTOCOL.md and PROTOCOL-2.md in
-// package paper fix the rules.
+// that it cites), in readings around it, by depth, and tuned. PROTOCOL.md and PROTOCOL-2.md in package paper fix the
+// rules.
 package judge
 
 import (
@@ -19,22 +19,22 @@ type Axis struct {
 	Title   string // "Body of GIN"
 	Paper   string // the paper's sentence, or "silent"
 	Options []Option
-	// Setting limits the axis to one setting; "": both.
+	// Setting limits the axis to a setting; "": both.
 	Setting datasets.Setting
 	// Masked limits the axis to masked trials, Plain to unmasked ones.
 	Masked, Plain bool
-	// Read axes change how a training is read (stopping, arrivals), not the training.
+	// Read axes (stopping, arrivals) change how a training is read, not the training.
 	Read bool
 }
 
 // Option is one value of an [Axis].
 type Option struct {
 	Name string // "two + norm inside"
-	// Choices are values by [record.Axis] name; all others are the preset's.
+	// Choices by [record.Axis] name; all others are the preset's.
 	Choices map[string]string
 }
 
-// Options parses options with choices: "0.01, 5e-4: lr=0.01 decay=0.0005". A name alone chooses nothing.
+// Options parses options: "0.01, 5e-4: lr=0.01 decay=0.0005". A name alone chooses nothing.
 func Options(texts ...string) (all []Option) {
 	for _, text := range texts {
 		name, choices, _ := strings.Cut(text, ": ")
@@ -51,10 +51,10 @@ func Options(texts ...string) (all []Option) {
 // Matters reports whether the axis applies in a setting.
 func (a Axis) Matters(setting datasets.Setting) bool { return a.Setting == "" || a.Setting == setting }
 
-// Reading is the index of one option per axis: one way to read the paper.
+// Reading is a way to read the paper: the index of one option per axis.
 type Reading []int
 
-// AllReadings returns all readings in a setting; axes that do not apply stay at 0.
+// AllReadings returns all readings; axes that do not apply stay at 0.
 func AllReadings(axes []Axis, setting datasets.Setting) []Reading {
 	all := []Reading{make(Reading, len(axes))}
 	for i, axis := range axes {
@@ -82,7 +82,7 @@ const (
 	Masked Arm = true  // at the paper's keep rate
 )
 
-// Cell returns the cell of a reading's arm, including stopping and arrivals.
+// Cell returns the cell of a reading's arm.
 func (r Reading) Cell(axes []Axis, arm Arm, data, model string, setting datasets.Setting,
 	trainPercent int) (record.Cell, error) {
 	c := record.NewCell(data, model, setting, trainPercent)
@@ -113,7 +113,7 @@ func (r Reading) Words(axes []Axis, setting datasets.Setting) string {
 	return strings.Join(words, "; ")
 }
 
-// Cells returns the trainings that questions need, each once.
+// Cells returns the trainings of questions, each once.
 func Cells(questions []Question) ([]record.Cell, error) {
 	var cells []record.Cell
 	for _, q := range questions {

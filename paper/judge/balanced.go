@@ -6,16 +6,15 @@ import (
 	"nodemask/paper/record"
 )
 
-// Variants of GIN in the balanced comparison.
 const (
 	OneLayer    = "one linear layer"
 	StoppedOnF1 = "early stopping on validation F1"
 	RawFeatures = "raw features"
 )
 
-// BalancedDesign returns the rule of the part [Balanced]. Where the protocol is silent it follows the cited reading;
-// no arm has attention dropout, so that arms differ only in their own rate. ADDITIONS.md in package paper lists added
-// arms and models.
+// BalancedDesign returns the rule of [Balanced]. Where the protocol is silent it follows the cited reading; no arm has
+// attention dropout, so that arms differ only in their own rate. ADDITIONS.md in package paper lists added arms and
+// models.
 func BalancedDesign() Design {
 	return Design{
 		Models: []TunedModel{{Name: "gin"}, {Name: "gin", With: OneLayer},

@@ -16,20 +16,20 @@ import (
 	"nodemask/stats"
 )
 
-// Case is a graph, setting and size in the third protocol's H3.
+// Case is a graph, setting and size of the third protocol's H3.
 type Case struct {
 	Data         string           `json:"data"`
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
 	Quantities
-	// Fragility is the plain model's gain from stopping on macro F1 alone, in points.
+	// Fragility is the plain model's gain from stopping on macro F1, in points.
 	Fragility float64 `json:"fragility"`
 	// Masked and Rescaled are the effects of masking without and with rescaling.
 	Masked   CaseEffect `json:"masked"`
 	Rescaled CaseEffect `json:"rescaled"`
 }
 
-// CaseEffect is an effect in points of macro F1, its 95 % interval, and the number of splits.
+// CaseEffect is in points of macro F1, with a 95 % interval.
 type CaseEffect struct {
 	Mean   float64 `json:"mean"`
 	Low    float64 `json:"low"`
@@ -40,7 +40,7 @@ type CaseEffect struct {
 // Nothing is the outcome of a case whose interval contains 0.
 const Nothing Verdict = "nothing"
 
-// Outcome returns Helps, Hurts or Nothing by the interval alone.
+// Outcome judges by the interval alone.
 func (e CaseEffect) Outcome() Verdict {
 	switch {
 	case e.Low > 0:
@@ -61,7 +61,7 @@ func (c Case) of(rescaled bool) CaseEffect {
 //go:embed cases.json
 var casesJSON []byte
 
-// Cases returns the cases that rules are fitted to: those with trials when cases.json was written.
+// Cases returns the cases that rules are fitted to.
 var Cases = sync.OnceValue(func() (cases []Case) {
 	if err := json.Unmarshal(casesJSON, &cases); err != nil {
 		panic(err) // embedded
@@ -69,11 +69,9 @@ var Cases = sync.OnceValue(func() (cases []Case) {
 	return cases
 })
 
-// fewestSplits is the smallest number of splits for a case.
 const fewestSplits = 5
 
-// CaseQuestion returns the question behind a case's effects: masking, then masking with rescaling, in GIN stopped on
-// macro F1.
+// CaseQuestion asks for the effects of masking and rescaled masking, in GIN stopped on macro F1.
 func CaseQuestion(data string, setting datasets.Setting, trainPercent int) (Question, error) {
 	part := Cited
 	if _, ok := GraphFileOf(data); ok {
@@ -88,7 +86,7 @@ func CaseQuestion(data string, setting datasets.Setting, trainPercent int) (Ques
 	return q, nil
 }
 
-// CaseOf returns the case of a graph's trainings with these quantities; ok is false with fewer than five splits.
+// CaseOf returns a graph's case; ok is false with fewer than five splits.
 func CaseOf(r *record.Results, data string, setting datasets.Setting, trainPercent int, of Quantities) (c Case,
 	ok bool, err error) {
 	c = Case{Data: data, Setting: setting, TrainPercent: trainPercent, Quantities: of}
@@ -122,7 +120,7 @@ type Quantity struct {
 	After bool // needs trainings: rules may not use it
 }
 
-// CaseQuantities returns H3's quantities in the protocol's order.
+// CaseQuantities returns H3's quantities in order.
 func CaseQuantities() []Quantity {
 	return []Quantity{
 		{"fragility", func(c Case) float64 { return c.Fragility }, true},
@@ -134,7 +132,7 @@ func CaseQuantities() []Quantity {
 	}
 }
 
-// Correlation is Spearman's rank correlation of a quantity with the effect, with a 95 % interval over whole graphs.
+// Correlation is Spearman's rank correlation of a quantity with the effect; its 95 % interval is over whole graphs.
 type Correlation struct {
 	Quantity       string
 	Rho, Low, High float64
@@ -143,7 +141,7 @@ type Correlation struct {
 
 const bootstraps = 2000
 
-// Correlations returns each quantity's rank correlation with the effect over cases.
+// Correlations returns each quantity's correlation with the effect.
 func Correlations(cases []Case, rescaled bool) (all []Correlation) {
 	graphs := byGraph(cases)
 	for _, q := range CaseQuantities() {
@@ -190,7 +188,6 @@ func byGraph(cases []Case) (groups [][]Case) {
 	return groups
 }
 
-// spearman returns false if x or y is constant.
 func spearman(x, y []float64) (float64, bool) {
 	if len(x) < 2 || slices.Min(x) == slices.Max(x) || slices.Min(y) == slices.Max(y) {
 		return 0, false
@@ -198,7 +195,7 @@ func spearman(x, y []float64) (float64, bool) {
 	return stat.Correlation(ranks(x), ranks(y), nil), true
 }
 
-// ranks gives equal values the mean of their ranks.
+// ranks gives ties their mean rank.
 func ranks(x []float64) []float64 {
 	sorted := slices.Clone(x)
 	slices.Sort(sorted)
@@ -214,8 +211,7 @@ func ranks(x []float64) []float64 {
 	return all
 }
 
-// Rule predicts masking's effect on a graph: Says if By is ""; else Low's prediction if the quantity By is below At,
-// else High's.
+// Rule predicts masking's effect: Says if By is ""; else Low's prediction if the quantity By is below At, else High's.
 type Rule struct {
 	Says      Verdict
 	By        string
@@ -223,7 +219,7 @@ type Rule struct {
 	Low, High *Rule
 }
 
-// On returns the rule's prediction for a case.
+// On returns the prediction for a case.
 func (r Rule) On(c Case) Verdict {
 	if r.By == "" {
 		return r.Says
@@ -253,14 +249,14 @@ func ruleQuantity(name string) Quantity {
 	return all[slices.IndexFunc(all, func(q Quantity) bool { return q.Name == name })]
 }
 
-// Fitted is a rule and its score on graphs that it was not fitted to.
+// Fitted is a rule and its score on graphs left out of the fit.
 type Fitted struct {
 	Rule
-	// Cases counts all cases, on Graphs graphs; Right those predicted by a rule of this form fitted without their
-	// graph, Nothing those predicted by "expect nothing".
+	// Of Cases on Graphs, Right were predicted by a rule of this form fitted without their graph, Nothing by "expect
+	// nothing".
 	Right, Nothing, Cases, Graphs int
 	Fewest                        int  // splits of the case with fewest
-	Complete                      bool // all cases are present, with all splits
+	Complete                      bool // all cases, with all splits
 }
 
 // Beats reports whether the rule beats "expect nothing".
@@ -303,8 +299,7 @@ func rightIn(cases []Case, rescaled bool, says func(Case) Verdict) (n int) {
 	return n
 }
 
-// fit returns the best rule with a number of thresholds, and how many cases it gets right; with 0 the rule is
-// "nothing".
+// fit returns the best rule with a number of thresholds, and how many cases it gets right.
 func fit(cases []Case, rescaled bool, thresholds int) (Rule, int) {
 	if thresholds == 0 {
 		r := Rule{Says: Nothing}
@@ -353,7 +348,7 @@ func fit(cases []Case, rescaled bool, thresholds int) (Rule, int) {
 	return best, most
 }
 
-// commonest returns the most frequent outcome; on ties nothing, then helps.
+// commonest prefers nothing, then helps, on ties.
 func commonest(cases []Case, rescaled bool) (best Rule, most int) {
 	most = -1
 	for _, outcome := range []Verdict{Nothing, Helps, Hurts} {
@@ -368,16 +363,16 @@ func commonest(cases []Case, rescaled bool) (best Rule, most int) {
 // GraphAnswer is H1's answer for a graph and setting.
 type GraphAnswer struct {
 	Answer
-	// The effect is pooled over Question.Sizes; with fewer splits or sizes than the protocol's the verdict is
+	// The effect is pooled over Question.Sizes. With fewer splits or sizes than the protocol's the verdict is
 	// Inconclusive.
 	Rescaled bool
 }
 
-// Inconclusive is the verdict on fewer trials than the protocol requires.
+// Inconclusive means fewer trials than the protocol requires.
 const Inconclusive Verdict = "inconclusive"
 
-// GraphAnswers returns the answers of the third protocol for a model, by graph and setting; for GIN those of masking,
-// then those of masking with rescaling. P-values are corrected over all of them.
+// GraphAnswers returns a model's answers in the third protocol, by graph and setting; for GIN masking's, then rescaled
+// masking's. P-values are corrected over all.
 func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error) {
 	var p []float64
 	sizes, asked := graphSizes(model), 1
@@ -393,7 +388,7 @@ func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error
 				}
 				a, err := ask(r, q, q.Readings[reading])
 				if err == nil && !a.Complete() {
-					// Until 50 % has as many splits as 10 %, the effect is that at 10 %.
+					// Until 50 % has as many splits, the effect is that at 10 %.
 					q.Sizes = sizes[:1]
 					if first, errFirst := ask(r, q, q.Readings[reading]); errFirst != nil || first.Splits > a.Splits {
 						a, err = first, errFirst
@@ -429,7 +424,7 @@ func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error
 	return all, nil
 }
 
-// OneSign returns H2's word for answers of one setting and kind, and the numbers of those that help and hurt.
+// OneSign returns H2's word for answers of one setting and kind, and how many help and hurt.
 func OneSign(answers []GraphAnswer) (word string, help, hurt int) {
 	unsettled := 0
 	for _, a := range answers {
@@ -453,7 +448,7 @@ func OneSign(answers []GraphAnswer) (word string, help, hurt int) {
 	return "not settled", help, hurt
 }
 
-// Expects returns the rule's prediction, such as "helps", or "needs the graph" if a quantity is unknown.
+// Expects returns the prediction, such as "helps", or "needs the graph".
 func (f Fitted) Expects(c Case) string {
 	switch r := f.Rule; {
 	case !f.Beats():
@@ -473,7 +468,7 @@ func (r Rule) asks(c Case) bool {
 	return math.IsNaN(x) || x < r.At && r.Low.asks(c) || x >= r.At && r.High.asks(c)
 }
 
-// Words returns the rule, how often such a rule was right, and the data behind it.
+// Words describes the rule, how often such a rule was right, and the data behind it.
 func (f Fitted) Words() string {
 	text := fmt.Sprintf("Rule: %s. With each of %d graphs left out in turn, such a rule was right in %d of %d cases, "+
 		"“expect nothing” in %d.", f.Rule, f.Graphs, f.Right, f.Cases, f.Nothing)

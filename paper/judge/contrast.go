@@ -7,14 +7,14 @@ import (
 	"nodemask/datasets"
 )
 
-// Score selects an arm's macro F1 on test nodes, from the whole graph or, in the inductive setting, the cache.
+// Score selects an arm's macro F1 on test nodes, from the whole graph or (inductive) the cache.
 type Score struct {
 	Arm    Arm
 	Cached bool
 }
 
-// Contrast is the sum of Plus minus that of Minus; a claim expects it above -Margin points. Without scores: masked
-// minus plain.
+// Contrast is the sum of Plus minus that of Minus, by default masked minus plain; a claim expects it above -Margin
+// points.
 type Contrast struct {
 	Plus, Minus []Score
 	Margin      float64

@@ -17,7 +17,7 @@ type Batch struct {
 // Seeds is [hyper.Seeds].
 func Seeds(first uint64, n int) []uint64 { return hyper.Seeds(first, n) }
 
-// The splits of the part on depth: seeds from FirstDepthSplit on.
+// Splits of the part on depth: seeds from FirstDepthSplit on.
 const (
 	DepthSplits     = 10
 	FirstDepthSplit = 100
@@ -26,9 +26,8 @@ const (
 // Depths returns the compared numbers of layers.
 func Depths() []int { return []int{2, 4, 8, 16} }
 
-// DepthCell returns an unmasked network of the part on depth: GIN's preset with the body and readout that were best at
-// 16 layers by validation F1 on three splits. Beyond the protocol, new nodes bring all edges, and stopping follows
-// macro F1.
+// DepthCell returns an unmasked network of the part on depth: GIN's preset with the body and readout that validated
+// best at 16 layers on three splits. Beyond the protocol, new nodes bring all edges, and stopping follows macro F1.
 func DepthCell(data string, setting datasets.Setting, layers int) record.Cell {
 	c := record.NewCell(data, "gin", setting, 10)
 	c.Resplit = true
@@ -51,7 +50,7 @@ type DepthScore struct {
 }
 
 // DepthSlopes returns, by split, the change of the best keep rate per doubling of depth: its slope over log₂ of the
-// number of layers. Scores must cover all depths, with the same splits.
+// number of layers. Scores must cover all depths on the same splits.
 func DepthSlopes(scores []DepthScore) []float64 {
 	var slopes []float64
 	for split := range scores[0].F1 {

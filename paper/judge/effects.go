@@ -17,27 +17,27 @@ type Question struct {
 	Data, Model string
 	Setting     datasets.Setting
 	Sizes       []int
-	// Seeds of the splits that count; other parts may have run more.
+	// Seeds of the splits that count.
 	Seeds    []uint64
 	Readings []Reading
-	// Contrast is the effect; zero value: that of masking.
+	// Contrast is the effect; by default masking's.
 	Contrast Contrast
 }
 
-// Effect is the effect of masking in one reading.
+// Effect is masking's effect in a reading.
 type Effect struct {
 	Reading Reading
 	// Differences [size][split] of macro F1, in points.
 	Differences   [][]float64
 	Plain, Masked []float64 // mean macro F1 in percent, by size
-	// Pooled tests the mean over sizes, with splits as units.
+	// Pooled tests the mean over sizes; splits are its units.
 	Pooled stats.TTest
 }
 
-// Effects holds the effects of all readings on common splits.
+// Effects holds all readings' effects on common splits.
 type Effects struct {
 	Question
-	Splits  []uint64 // common to all trainings
+	Splits  []uint64
 	Effects []Effect // in the order of Readings
 }
 
@@ -64,7 +64,6 @@ func (l *lookup) of(r Reading, arm Arm, size int) (map[uint64]record.Reading, er
 	return scores, l.results.Err()
 }
 
-// splits returns the seeds that all trainings of the arms have.
 func (l *lookup) splits(arms ...Arm) ([]uint64, error) {
 	common := slices.Clone(l.Seeds)
 	for _, reading := range l.Readings {
@@ -84,8 +83,8 @@ func (l *lookup) splits(arms ...Arm) ([]uint64, error) {
 	return common, nil
 }
 
-// Effects returns the contrast in every reading, on the splits common to all; no effects with fewer than two. It
-// returns an error for cached scores in the transductive setting, or that of [record.Results.Err].
+// Effects returns the contrast in every reading, on their common splits; without effects if there are fewer than two.
+// It returns an error for cached scores in the transductive setting, or that of [record.Results.Err].
 func (q Question) Effects(r *record.Results) (*Effects, error) {
 	all := &Effects{Question: q}
 	var err error

@@ -17,7 +17,7 @@ const FirstGraphSplit = 700
 // GraphFile is a graph of the third protocol.
 type GraphFile struct{ Data, File, SHA256 string }
 
-// GraphFiles returns the third protocol's graphs in order.
+// GraphFiles returns the third protocol's graphs.
 func GraphFiles() []GraphFile {
 	return []GraphFile{
 		{"tolokers", "tolokers.npz", "dacf3ac94cec53d03cd2adb5255c08b33dee1656c33ca8164a464bd9450a1667"},
@@ -42,8 +42,8 @@ func GraphFileOf(data string) (GraphFile, bool) {
 	return files[i], true
 }
 
-// Path finds the file: in dir, in $NODEMASK_DATA, or where [datasets.Fetch] put it. A missing file, or one with
-// another hash than the protocol's, is an error.
+// Path finds the file in dir, in $NODEMASK_DATA, or where [datasets.Fetch] put it. A missing file, or one with another
+// hash, is an error.
 func (f GraphFile) Path(dir string) (string, error) {
 	folders := []string{dir, os.Getenv("NODEMASK_DATA")}
 	if at, err := datasets.Locate(f.Data, datasets.OpenOptions{Dir: dir}); err == nil {
@@ -74,7 +74,6 @@ func graphSizes(model string) []int {
 	return []int{10}
 }
 
-// graphReadings returns masking and, for GIN, rescaled masking.
 func graphReadings(axes []Axis, model string, setting datasets.Setting) (sizes []int, readings []Reading) {
 	choices := []Choice{{Fair: true, StopF1: true}}
 	if model == "gin" {

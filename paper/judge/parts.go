@@ -86,27 +86,27 @@ type Part string
 
 // The parts, in the protocol's order.
 const (
-	// Cited varies choices on which the paper contradicts itself (edges of new nodes, a masked node's own term),
-	// rescaling and, in GAT and SGAT, the plain arm's attention dropout.
+	// Cited varies what the paper contradicts itself on (edges of new nodes, a masked node's own term), rescaling and,
+	// in GAT and SGAT, the plain arm's attention dropout.
 	Cited Part = "cited"
 	// Departures are one step from the cited reading, on Cora. GIN's on PubMed include raw features, which its half of
 	// the stated readings lacks (ADDITIONS.md in package paper).
 	Departures Part = "departures"
-	// Stated varies choices on which the paper is silent; for GIN on PubMed in a half fraction.
+	// Stated varies what the paper leaves open; for GIN on PubMed in a half fraction.
 	Stated Part = "stated"
 	// Scale tests whether masking helps because training sums are p times those of validation: normalisation ×
 	// rescaling, on Cora, ten splits.
 	Scale Part = "scale"
-	// Tables covers the other sizes of the paper's tables, cited and fair.
+	// Tables covers the other sizes of the paper's tables.
 	Tables Part = "tables"
-	// Balanced is the tuned comparison ([BalancedDesign]): all arms share sixteen configurations, crossed with their
-	// own rate. It has no questions.
+	// Balanced is the tuned comparison ([BalancedDesign]): arms share sixteen configurations, crossed with their own
+	// rate. It has no questions.
 	Balanced Part = "balanced"
 	// Graphs is the third protocol: the cited reading, stopped on macro F1, on [GraphFiles].
 	Graphs Part = "graphs"
 )
 
-// Parts returns all parts of the second protocol, and the third protocol.
+// Parts returns all parts of the second and third protocols.
 func Parts() []Part { return []Part{Cited, Departures, Stated, Scale, Tables, Balanced, Graphs} }
 
 // Seeds returns the part's splits.
@@ -120,7 +120,7 @@ func (p Part) Seeds() []uint64 {
 	return Seeds(FirstSplit, Splits)
 }
 
-// Data returns the part's data sets in order.
+// Data returns the part's data sets.
 func (p Part) Data() []string {
 	if p != Graphs {
 		return Data()
@@ -132,7 +132,7 @@ func (p Part) Data() []string {
 	return names
 }
 
-// Models returns the part's models in order.
+// Models returns the part's models.
 func (p Part) Models() []string {
 	if p == Graphs {
 		return []string{"gin", "gat"}
@@ -140,7 +140,7 @@ func (p Part) Models() []string {
 	return Models()
 }
 
-// QuestionOf returns a part's question, the cited reading first, or an error for a model that the paper lacks.
+// QuestionOf returns a part's question, the cited reading first, or an error for an unknown model.
 func QuestionOf(part Part, data, model string, setting datasets.Setting) (Question, error) {
 	axes, err := Axes(model)
 	q := Question{Axes: axes, Data: data, Model: model, Setting: setting, Sizes: Sizes(),
@@ -178,8 +178,8 @@ func QuestionOf(part Part, data, model string, setting datasets.Setting) (Questi
 	return q, nil
 }
 
-// Stages returns a part's questions in running order: for [Graphs] GIN's by size, then GAT's; else the cited and the
-// fair reading first.
+// Stages returns a part's questions in running order: for [Graphs] GIN's by size, then GAT's; else the cited and fair
+// readings first.
 func Stages(part Part, questions []Question) (stages [][]Question) {
 	if part != Graphs {
 		var cited []Question
@@ -215,8 +215,8 @@ func index(axes []Axis, name string) int {
 	return slices.IndexFunc(axes, func(a Axis) bool { return a.Name == name })
 }
 
-// vary returns the readings that differ from the cited one only in the named axes. It leaves out arrivals without
-// validation nodes, a departure.
+// vary returns the readings that differ from the cited one only in the named axes, without arrivals without validation
+// nodes.
 func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	return slices.DeleteFunc(AllReadings(axes, setting), func(r Reading) bool {
 		for i, axis := range axes {

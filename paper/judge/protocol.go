@@ -7,13 +7,13 @@ import (
 	"nodemask/paper"
 )
 
-// FirstProtocol returns the hash of PROTOCOL.md: depth, and drawn configurations.
+// FirstProtocol returns the hash of PROTOCOL.md: depth, drawn configurations.
 func FirstProtocol() string { return HashOf("PROTOCOL.md") }
 
 // SecondProtocol returns the hash of PROTOCOL-2.md: the cited reading and its neighbours.
 func SecondProtocol() string { return HashOf("PROTOCOL-2.md") }
 
-// ThirdProtocol returns the hash of PROTOCOL-3.md: the cited reading on graphs unlike Cora.
+// ThirdProtocol returns the hash of PROTOCOL-3.md: graphs unlike Cora.
 func ThirdProtocol() string { return HashOf("PROTOCOL-3.md") }
 
 // HashOf returns the first 16 hex digits of the SHA-256 of one of [paper.Protocols].

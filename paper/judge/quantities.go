@@ -6,14 +6,14 @@ import (
 	"nodemask/datasets"
 )
 
-// Quantities are known before training and may predict whether node masking helps.
+// Quantities are known before training and may predict masking's effect.
 type Quantities struct {
 	TrainNeighbours   float64 `json:"train_neighbours"`   // mean number per test node
 	Degree            float64 `json:"degree"`             // mean, of the whole graph
 	AdjustedHomophily float64 `json:"adjusted_homophily"` // see adjustedHomophily
 	TrainShare        float64 `json:"train_share"`        // train nodes, as a share of all
-	// DegreeShift is log₂ of test nodes' mean degree in the test graph over train nodes' in the train graph; 0 if
-	// either has no edges.
+	// DegreeShift is log₂ of test nodes' mean degree in testing over train nodes' in training; 0 if either has no
+	// edges.
 	DegreeShift float64 `json:"degree_shift"`
 }
 
@@ -38,7 +38,6 @@ func QuantitiesOf(g *datasets.Graph, v *datasets.View) Quantities {
 	return q
 }
 
-// degreeIn returns the scored nodes' mean degree.
 func degreeIn(p datasets.Phase) (mean float64) {
 	for _, v := range p.Score {
 		mean += float64(p.Edges.Degree(v)) / float64(len(p.Score))
@@ -47,8 +46,8 @@ func degreeIn(p datasets.Phase) (mean float64) {
 }
 
 // adjustedHomophily returns (h - Σ d_k²) / (1 - Σ d_k²) over edges between labelled nodes (Platonov et al. 2023): h is
-// the share of edges within a class, d_k class k's share of edge ends. Random edges score 0, as do graphs without such
-// edges or with one class.
+// the share of edges within a class, d_k class k's share of edge ends. It is 0 for random edges, without such edges,
+// and with one class.
 func adjustedHomophily(g *datasets.Graph) float64 {
 	d := datasets.Describe(g)
 	chance := 0.0

@@ -31,7 +31,7 @@ const (
 	ArmDropGNN     = "DropGNN, tuned"
 )
 
-// Grid lists values by record axis; a configuration takes one of each.
+// Grid lists values by record axis.
 type Grid map[string][]string
 
 // With returns the grid with other's axes replaced.
@@ -62,11 +62,11 @@ type Design struct {
 	Models   []TunedModel
 	Data     []string
 	Arms     []string // the baseline first
-	Added    []string // added after the protocol: a cell is complete without them
+	Added    []string // added after the protocol; a cell is complete without them
 	Stop     hyper.StopOn
 	Arrivals datasets.Arrivals
-	FirstTry uint64 // first seed of the splits for choosing
-	Fresh    uint64 // first seed of the splits for comparing
+	FirstTry uint64 // first seed for choosing
+	Fresh    uint64 // first seed for comparing
 	Budget   int    // configurations drawn per arm; 0: all
 
 	// Grids returns an arm's possible values.
@@ -75,14 +75,14 @@ type Design struct {
 	Base func(q TunedQuestion, masked bool) (record.Cell, error)
 }
 
-// TunedModel is a model of a tuned comparison; With names any non-default layers, features or stopping.
+// TunedModel is a model; With names any non-default layers, features or stopping.
 type TunedModel struct {
 	Name, With string
 	Added      bool         // added after the protocol
 	Stop       hyper.StopOn // "": the design's
 }
 
-// Title returns the model's name, its variant, and "(exploratory)" if added.
+// Title returns the model's name, variant, and whether it is exploratory.
 func (m TunedModel) Title() string {
 	title := hyper.Title(m.Name)
 	if m.With != "" {
@@ -121,7 +121,7 @@ func DrawnDesign() Design {
 			g["dropout"] = []string{"0", "0.2", "0.4", "0.6", "0.8"}
 		}
 		if model == "gat" || model == "sgat" {
-			// Masking may help only by removing attention dropout, so every arm may remove it.
+			// Removing attention dropout may be all that masking does, so every arm may remove it.
 			g["attention-dropout"] = []string{"0", "0.6"}
 		}
 		return []Grid{g}
@@ -140,7 +140,7 @@ func WithRates(arm string, rates []string) []string {
 	return all
 }
 
-// TunedQuestion is one cell of a tuned comparison.
+// TunedQuestion is a cell of a tuned comparison.
 type TunedQuestion struct {
 	Data         string
 	Model        TunedModel
@@ -148,7 +148,7 @@ type TunedQuestion struct {
 	TrainPercent int
 }
 
-// Protocol returns the design without added models, which statements about all models exclude.
+// Protocol returns the design without added models.
 func (d Design) Protocol() Design {
 	d.Models = slices.DeleteFunc(slices.Clone(d.Models), func(m TunedModel) bool { return m.Added })
 	return d
@@ -169,7 +169,7 @@ func (d Design) Questions() []TunedQuestion {
 	return all
 }
 
-// Of returns the design for some data sets and models; nil: all.
+// Of limits the design to data sets and models; nil: all.
 func (d Design) Of(data, models []string) Design {
 	if data != nil {
 		d.Data = data
@@ -195,7 +195,7 @@ func (d Design) configurations(model, arm string) []map[string]string {
 	return all[:min(d.Budget, len(all))]
 }
 
-// cell returns a configuration's cell; bases caches Base by masking.
+// cell caches Base in bases, by masking.
 func (d Design) cell(q TunedQuestion, values map[string]string, bases map[bool]record.Cell) (c record.Cell, err error) {
 	keep, ok := values["keep"]
 	masked := ok && keep != "1"
@@ -220,7 +220,7 @@ func (d Design) Begun(r *record.Results, q TunedQuestion) (bool, error) {
 type TunedArm struct {
 	Name       string
 	Chosen     map[string]string // values of record axes; nil: not chosen yet
-	Validation float64           // Chosen's mean macro F1 on the tuning splits, in percent
+	Validation float64           // its mean macro F1 on the tuning splits, in percent
 	F1         []float64         // macro F1 by fresh split; complete or nil
 }
 
@@ -239,12 +239,12 @@ func (a TunedArm) Words() string {
 type Tuned struct {
 	TunedQuestion
 	Arms []TunedArm
-	// Complete reports that every arm of the protocol has run on the fresh splits.
+	// Complete reports that all arms of the protocol ran on the fresh splits.
 	Complete bool
-	// Next is the batch to train; no cells: finished.
+	// Next is to be trained; no cells: finished.
 	Next Batch
-	// Stage of Next. 0: the protocol's arms choose; 1: all have chosen and are compared on fresh splits; 2 and 3: the
-	// same for added arms, which never delay the protocol.
+	// Stage of Next. 0: the protocol's arms choose; 1: they are compared on fresh splits; 2 and 3: the same for added
+	// arms, which never delay the protocol.
 	Stage int
 }
 
@@ -329,13 +329,13 @@ func (t Tuned) Differences(arm, against string) []float64 {
 	return differences
 }
 
-// In reports whether the cell is of one of the models, in a setting ("": any).
+// In reports whether the cell has one of the models and the setting ("": any).
 func (q TunedQuestion) In(setting datasets.Setting, models []TunedModel) bool {
 	return slices.Contains(models, q.Model) && (setting == "" || setting == q.Setting)
 }
 
-// Pooled returns the mean difference between two arms of models in a setting ("": both), in points of macro F1, with
-// its interval over fresh splits, and the number of complete cells pooled; without cells the zero value.
+// Pooled returns the mean difference between two arms, over models in a setting ("": both), in points of macro F1,
+// with its interval over fresh splits, and the number of complete cells.
 func Pooled(all []Tuned, setting datasets.Setting, models []TunedModel, arm, against string) (effect stats.TTest,
 	cells int, err error) {
 	var differences [][]float64

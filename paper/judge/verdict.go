@@ -22,8 +22,8 @@ const (
 // Clear reports whether it helps or hurts.
 func (v Verdict) Clear() bool { return v == Helps || v == Hurts }
 
-// VerdictOf names a difference in points: "helps" or "hurts" if p (corrected or not) is below 0.05; else "under a
-// point" if its 90 % interval is within ±1 (two one-sided tests of equivalence at 5 %); else "can't tell".
+// VerdictOf names a difference in points: "helps" or "hurts" if p < 0.05 (p may be corrected); else "under a point" if
+// its 90 % interval is within ±1 (two one-sided tests of equivalence at 5 %); else "can't tell".
 func VerdictOf(t stats.TTest, p float64) Verdict {
 	half := 0.0
 	if t.StdDev > 0 {

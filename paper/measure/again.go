@@ -14,8 +14,8 @@ import (
 )
 
 // Again reruns a record's trial on one core and returns the differences; on the same device and version there are
-// none. XLA compiles for the CPU at hand, so elsewhere losses and, in time, a few predictions may differ. It returns
-// an error if it needs more than most bytes.
+// none. XLA compiles for the CPU at hand, so elsewhere losses and, in time, a few predictions may differ. Needing more
+// than most bytes is an error.
 func Again(
 	ctx context.Context, b *backend.Backend, open Opener, old record.Record, most int64,
 ) (again record.Record, differences []string, err error) {
@@ -54,7 +54,6 @@ func CheckData(name string, most int64) error {
 	return nil
 }
 
-// within opens a cell's graph, unless training takes more than most bytes.
 func within(ctx context.Context, b *backend.Backend, open Opener, c record.Cell, most int64) (train.Experiment, error) {
 	if err := CheckData(c.Data, most); err != nil {
 		return train.Experiment{}, err
@@ -70,7 +69,7 @@ func within(ctx context.Context, b *backend.Backend, open Opener, c record.Cell,
 // Tolerance is the allowed difference of F1, in points, on another CPU or version.
 const Tolerance = 2.0
 
-// Near reports whether a rerun agrees within [Tolerance]; false for records with readings.
+// Near reports whether F1 agrees within [Tolerance]; false for records with readings.
 func Near(old, again record.Record) bool {
 	return old.Readings == nil && old.SplitHash == again.SplitHash && math.Abs(old.MacroF1-again.MacroF1) <= Tolerance
 }

@@ -2,7 +2,7 @@ package measure
 
 import "time"
 
-// TimeLeft returns the estimated time of further trials, in whole seconds; 0 if ran is 0.
+// TimeLeft estimates the time of further trials, in whole seconds; 0 if ran is 0.
 func TimeLeft(elapsed time.Duration, ran, further int) time.Duration {
 	if ran == 0 {
 		return 0

@@ -19,31 +19,31 @@ import (
 // Options configure [Missing]. Open is required, and Protocol for cells with readings.
 type Options struct {
 	Seeds []uint64 // nil: 1 to 10
-	// Batch is how many seeds all cells run before the next seeds; 0: the first seed, which already fills a table,
-	// then all others. Each batch compiles anew.
+	// Batch is how many seeds all cells run before the next seeds; 0: the first seed, which fills a table, then the
+	// others. Each batch compiles anew.
 	Batch int
 	Jobs  int // parallel trials; 0: 1
-	// Pool of Jobs jobs keeps programs for the next call; nil: a new one.
+	// Pool of Jobs jobs keeps programs between calls; nil: a new one.
 	Pool *jobs.Pool[*train.Runner]
 	// Run only share Shard (from 0) of Shards of the cells; Shards 0 means 1.
 	Shard, Shards int
-	// Open reads each data set that lacks trials once, before the first trial.
+	// Open reads each data set that lacks trials, before the first trial.
 	Open Opener
 	// Unopened receives the joined [Unopened] errors before the first trial. If it returns nil, Missing runs the other
-	// trials and then returns the errors; with a nil Unopened it returns them at once.
+	// trials first; with a nil Unopened, Missing returns the errors at once.
 	Unopened func(error) error
 	// Progress is called before and after each trial, never concurrently.
 	Progress func(State)
 
 	// Epoch is called after each epoch of cells without readings, by the trial's job; it must be quick. Now dates
-	// records; nil: time.Now. Also lists cells to be measured in the same trials, which is cheap; it adds no trials.
+	// records; nil: time.Now. Also lists cells to measure in the same trials, which is cheap and adds no trials.
 	// WithoutMAD skips MAD, a large part of a short trial.
 	Epoch      func(cell record.Cell, seed uint64, epoch int, e train.Epoch)
 	Now        func() time.Time
 	Also       []record.Cell
 	WithoutMAD bool
 
-	// Protocol is the hash of the rules, stored in records with readings.
+	// Protocol is the hash of the rules for readings.
 	Protocol string
 }
 
@@ -52,14 +52,13 @@ type State struct {
 	Done, Total int            // trials
 	Before      int            // those of Done from earlier runs
 	Left        time.Duration  // estimated; 0: unknown
-	Last        *record.Record // the trial that has just ended
+	Last        *record.Record // just ended
 }
 
 // Missing runs the trials that the store lacks for this backend, and stores each as it ends. Cells that share a
 // compiled program run together.
 //
-// Cancelling loses only unfinished trials. Many processes may write to one folder: leases keep them from running the
-// same trial.
+// Cancelling loses only unfinished trials. Processes may share a folder: leases keep them from running the same trial.
 func Missing(
 	ctx context.Context, b *backend.Backend, store *record.Store, cells []record.Cell, o Options,
 ) error {
@@ -103,8 +102,8 @@ type work struct {
 	Options
 	backend *backend.Backend
 	store   *record.Store
-	also    map[string]record.Cell     // by key
-	graphs  map[string]*datasets.Graph // of all tasks
+	also    map[string]record.Cell
+	graphs  map[string]*datasets.Graph
 	begin   time.Time
 	missing int
 

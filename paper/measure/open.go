@@ -12,7 +12,7 @@ import (
 // Opener opens a data set by its name.
 type Opener = func(ctx context.Context, data string) (*datasets.Graph, error)
 
-// Unopened is the error of a data set that cannot be opened.
+// Unopened reports a data set that cannot be opened.
 type Unopened struct {
 	Data   string
 	Trials int // missing trials
@@ -34,12 +34,12 @@ func (u *Unopened) Unwrap() error { return u.Err }
 
 type opened struct {
 	graphs   map[string]*datasets.Graph
-	groups   [][]task // on data sets that could be opened
+	groups   [][]task // on opened data
 	trials   int      // trials that cannot run
 	unopened error    // joined [Unopened]s; nil: all opened
 }
 
-// openAll opens all data sets first, to fail at the start and not after hours.
+// openAll opens all data sets first, to fail early.
 func openAll(ctx context.Context, open Opener, groups [][]task) (opened, error) {
 	all := opened{graphs: map[string]*datasets.Graph{}}
 	failed := map[string]*Unopened{}
@@ -75,8 +75,8 @@ func trialsOf(tasks []task) (n int) {
 	return n
 }
 
-// run runs work on the opened data, then returns the errors of the other data, which it passes to unopened first. It
-// returns them at once if nothing can run or unopened is nil.
+// run runs work on the opened data, then returns the errors of the other data, which unopened receives first. If
+// nothing can run or unopened is nil, it returns them at once.
 func (o opened) run(unopened func(error) error, work func() error) error {
 	switch {
 	case o.unopened == nil:

@@ -51,7 +51,7 @@ func plan(
 }
 
 // shardOf hashes keys, so that shards do not depend on the artifacts requested. Cells of one program stay together
-// unless their drop rates differ; else shares would be uneven.
+// unless drop rates differ; else shares would be uneven.
 func shardOf(c record.Cell, shards int) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(programWithRates(c)))
@@ -73,8 +73,8 @@ func grouped(tasks []task) (groups [][]task) {
 	return groups
 }
 
-// programOf is equal for cells that may share a program ([train.Runner]): mask, split, learning rate, weight decay and
-// drop rates are its inputs.
+// programOf is equal for cells that may share a program ([train.Runner]): its inputs are mask, split, learning rate,
+// weight decay and drop rates.
 func programOf(c record.Cell) string {
 	p := &c.Parameters
 	for _, rate := range []*float64{&p.Dropout, &p.AttentionDropout, &p.RegulariserRate} {

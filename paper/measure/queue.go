@@ -15,10 +15,9 @@ type queue struct {
 	groups [][]task
 }
 
-// leasePause is the wait before trying a leased cell again.
 const leasePause = 200 * time.Millisecond
 
-// next prefers a group of this batch whose program the job has compiled; nil: the queue is empty.
+// next prefers groups of this batch whose program the job has compiled.
 func (q *queue) next(has func(record.Cell) bool) []task {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -32,8 +31,8 @@ func (q *queue) next(has func(record.Cell) bool) []task {
 	return group
 }
 
-// work calls run for each task, holding its cell's lease. Cells leased by others come last: by then they may be done
-// (run must check), or their holder killed.
+// work calls run for each task, holding its cell's lease. Cells leased by others come last: they may be done (run must
+// check), or their holder killed.
 func (q *queue) work(ctx context.Context, has func(record.Cell) bool,
 	leaseOf func(key string) (*record.Lease, error),
 	run func(task) error) error {

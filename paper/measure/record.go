@@ -12,7 +12,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// Experiment returns the experiment that trains a cell on its data.
+// Experiment returns the experiment that trains a cell.
 func Experiment(c record.Cell, g *datasets.Graph) train.Experiment {
 	arrivals := c.Arrivals
 	if arrivals == "" {

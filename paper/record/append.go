@@ -15,8 +15,8 @@ import (
 // isWhole reports whether a last line lacks only its line break: a torn record is invalid JSON.
 func isWhole(line []byte) bool { return json.Valid(line) }
 
-// underLock appends the lines returned by choose, which it calls under the lock. It first removes a torn last line (of
-// a killed process), or adds a missing line break.
+// underLock appends the lines that choose returns, under the lock. It first removes a torn last line (of a killed
+// process), or adds a missing line break.
 func underLock(path string, choose func() ([][]byte, error)) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
@@ -71,7 +71,7 @@ func lastLine(f *os.File, size int64) ([]byte, error) {
 	return tail[i+1:], nil
 }
 
-// checkEnds returns an error per file with a torn last line, which [Store.Load] skips. It waits for writers.
+// checkEnds reports torn last lines, which [Store.Load] skips. It waits for writers.
 func (s *Store) checkEnds() error {
 	paths, err := s.files()
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *Store) Merge(folders ...string) (added int, err error) {
 			return added, fmt.Errorf("no folder %s", folder)
 		}
 		var order []string
-		missing := map[string][]Record{} // by file
+		missing := map[string][]Record{}
 		if err := OpenUnder(folder, s.protocol).each(nil, func(_ string, _ int, t Record) error {
 			path := s.path(pairOf(t))
 			if missing[path] == nil {
@@ -150,11 +150,10 @@ func (s *Store) Merge(folders ...string) (added int, err error) {
 	return added, named(contradictions)
 }
 
-// trials holds the most complete record of each trial.
+// trials holds each trial's most complete record.
 type trials map[trialID]Record
 
-// lack reports whether r is a new trial or has a new measurement. It returns an error if r contradicts the known
-// record.
+// lack reports whether r is new or has a new measurement; contradicting the known record is an error.
 func (k trials) lack(r Record) (bool, error) {
 	have, ok := k[idOf(r)]
 	if !ok {
@@ -173,7 +172,7 @@ func (k trials) add(r Record) {
 	}
 }
 
-// addMissing adds the records that both file and known lack to both, and returns contradictory ones.
+// addMissing adds records that both file and known lack to both, and returns contradictory ones.
 func (s *Store) addMissing(path string, more []Record, known trials) (
 	added int, contradictions []error, err error,
 ) {

@@ -13,27 +13,26 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Axis is one choice of a cell besides data, model, setting and size. [Axes] defines how choices are written in keys,
+// Axis is a choice of a cell besides data, model, setting and size. [Axes] defines how choices are written in keys,
 // flags and legends.
 type Axis struct {
 	Name string // "keep"
 	Flag string // "keep-rate"
 	Help string
-	// Switch is the value for which the flag is a boolean; "": the flag takes a value.
+	// Switch is the value that makes the flag true; "": the flag takes a value.
 	Switch string
-	// Get returns the value as text.
-	Get func(c Cell) string
+	Get    func(c Cell) string
 	// Read parses a value and returns its setter. [hyper.Parameters.Check] checks combinations.
 	Read func(text string) (func(c *Cell), error)
-	// Rare choices can only be set by --set.
+	// Rare choices are set only by --set.
 	Rare bool
 
 	words func(value string) string // text in legends; nil: the name, then the value
-	// same reports whether Get is equal, without making text, as every key needs it.
+	// same compares Get without making text, as every key needs it.
 	same func(a, b *Cell) bool
 }
 
-// Set sets the value that Read parses.
+// Set sets a parsed value.
 func (a Axis) Set(c *Cell, text string) error {
 	set, err := a.Read(text)
 	if err == nil {
@@ -42,7 +41,7 @@ func (a Axis) Set(c *Cell, text string) error {
 	return err
 }
 
-// Choice is an axis on which a cell differs from its preset, with the cell's value.
+// Choice is an axis on which a cell differs from its preset.
 type Choice struct {
 	Axis  *Axis
 	Value string
@@ -202,8 +201,8 @@ func (c Cell) Choices() []Choice {
 	return c.Differences(Cell{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: preset})
 }
 
-// Differences returns where a cell differs from another cell of its model. Attention
-// dropout, which masking removes, is compared after masking usual alike.
+// Differences returns where a cell differs from another of its model. Attention dropout, which masking removes, is
+// compared after masking usual alike.
 func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(float64(c.Parameters.KeepRate))
 	var choices []Choice
@@ -261,7 +260,7 @@ func text[T ~string](name, flag, help string, field func(*hyper.Parameters) *T) 
 	return parameter(name, flag, help, field, func(text string) (T, error) { return T(text), nil })
 }
 
-// oneOf uses none as the text for "".
+// oneOf writes "" as none.
 func oneOf[T ~string](name, flag, help, none string, names []T, field func(*hyper.Parameters) *T) Axis {
 	a := parameter(name, flag, help+"; "+none+" otherwise", field, func(text string) (T, error) {
 		if text == none {

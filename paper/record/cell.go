@@ -1,5 +1,5 @@
-// Package record defines cells (experiments) and the records of their trials, and stores records in folders to which
-// many processes may append. Package measure runs trials.
+// Package record defines cells (experiments) and records of their trials, and stores records in folders that many
+// processes may append to. Package measure runs trials.
 package record
 
 import (
@@ -11,15 +11,15 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Cell is an experiment: what a number of a table or point of a chart measures. Its trials differ only in their seed.
+// Cell is an experiment: what a number in a table or a point in a chart measures. Trials differ only in their seed.
 type Cell struct {
 	Data         string           `json:"data"`
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
-	// Arrivals is how new nodes join in the inductive setting; "": with all edges.
+	// Arrivals is how new nodes join (inductive); "": with all edges.
 	Arrivals datasets.Arrivals `json:"arrivals,omitempty"`
 	Resplit  bool              `json:"resplit,omitempty"` // a new split per trial
-	// OwnSplit is the data's own split; TrainPercent then only records its size.
+	// OwnSplit is the data's own split; TrainPercent only records its size.
 	OwnSplit bool `json:"own_split,omitempty"`
 	// ValidationPercent of the nodes outside the train set; 0: 10.
 	ValidationPercent int              `json:"validation_percent,omitempty"`
@@ -29,7 +29,7 @@ type Cell struct {
 	// that differ only in these are one cell.
 	Cached  bool `json:"cached,omitempty"`
 	History bool `json:"history,omitempty"`
-	// Readings reads trials under every way of stopping and arriving: see [Cell.Trained].
+	// Readings evaluates trials under every way of stopping and arriving: see [Cell.Trained].
 	Readings bool `json:"readings,omitempty"`
 }
 
@@ -54,8 +54,8 @@ func (c Cell) With(change func(*hyper.Parameters)) Cell {
 	return c
 }
 
-// Choose returns the cell with values by [Axis].Name, set in the order of [Axes]: the keep rate removes attention
-// dropout, which may then be set. Unknown names and invalid values are errors.
+// Choose returns the cell with values by [Axis].Name, set in the order of [Axes], as the keep rate removes attention
+// dropout. Unknown names and invalid values are errors.
 func (c Cell) Choose(values map[string]string) (Cell, error) {
 	left := len(values)
 	for _, axis := range axes() {
@@ -74,13 +74,12 @@ func (c Cell) Choose(values map[string]string) (Cell, error) {
 	return c, c.Parameters.CheckRecorded()
 }
 
-// Fair returns the cell with neither masking nor attention dropout, masking's fair baseline.
+// Fair returns masking's fair baseline: neither masking nor attention dropout.
 func (c Cell) Fair() Cell {
 	return c.Masked(1).With(func(p *hyper.Parameters) { p.AttentionDropout = 0 })
 }
 
-// Key returns a name that is equal for cells measured alike: the differences from the preset. Compare it, never parse
-// it.
+// Key returns the differences from the preset, equal for cells measured alike. Compare it, never parse it.
 func (c Cell) Key() string {
 	size := fmt.Sprintf("%d%%", c.TrainPercent)
 	if c.OwnSplit {
@@ -133,7 +132,7 @@ func (c Cell) Command(trials int) string {
 	return strings.Join(parts, " ")
 }
 
-// quoted quotes shell words: data sets are named after folders.
+// quoted quotes shell words, such as a folder's name.
 func quoted(word string) string {
 	special := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_=+:,./%@", r)
@@ -144,7 +143,7 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Measures reports whether trials of c have all measurements of other's.
+// Measures reports whether trials of c have all measurements of other.
 func (c Cell) Measures(other Cell) bool {
 	return (c.Cached || !other.Cached) && (c.History || !other.History)
 }

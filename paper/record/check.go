@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// recordedCell returns an error if fields are invalid or do not match the key.
+// recordedCell also checks that the fields match the key.
 func recordedCell(r Record) (Cell, error) {
 	c := r.CellOf()
 	if key := c.Key(); r.Cell != key {

@@ -11,13 +11,12 @@ import (
 
 const leasesFolder = ".running"
 
-// leaseTries limits retries while other processes release leases.
 const leaseTries = 1000
 
 // Lease is the exclusive right to run a cell's trials. It ends with the process, even if killed.
 type Lease struct{ file *os.File }
 
-// Lease acquires the right to run a cell's trials on a backend; nil: another job holds it.
+// Lease acquires that right on a backend; nil: another job holds it.
 func (s *Store) Lease(key, backend string) (*Lease, error) {
 	if err := os.MkdirAll(s.folder, 0o777); err != nil {
 		return nil, err
@@ -41,8 +40,8 @@ func (s *Store) Lease(key, backend string) (*Lease, error) {
 		if err != nil || !got {
 			return nil, errors.Join(err, f.Close())
 		}
-		// The previous holder may have removed the file: then other processes cannot see this lock. Some file systems
-		// do not even report that.
+		// The previous holder may have removed the file, which hides this lock from others. Some file systems do not
+		// even report that.
 		ours, err := f.Stat()
 		if err != nil && tries >= leaseTries {
 			return nil, errors.Join(err, f.Close())

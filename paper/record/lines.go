@@ -81,11 +81,11 @@ func (s *Store) read(
 	}
 }
 
-// isNoFile is also true for dead links.
+// isNoFile includes dead links.
 func isNoFile(err error) bool { return errors.Is(err, errNoFile) || errors.Is(err, fs.ErrNotExist) }
 
-// each calls do for every trial of pairs (without pairs, all) in the order of files and lines; with only, it skips
-// rejected cells.
+// each calls do for every trial of pairs (without pairs, all) in the order of files and lines, except for cells that
+// only rejects.
 func (s *Store) each(
 	only func(key string) bool, do func(path string, number int, t Record) error, pairs ...Pair,
 ) error {
@@ -109,14 +109,14 @@ func (s *Store) each(
 	return nil
 }
 
-// reader parses lines. It decodes each training's head, which identifies the cell, once.
+// reader parses lines, decoding each training's head once.
 type reader struct {
 	protocol string                // "": any
 	only     func(key string) bool // nil: all
 	heads    map[string]head
 }
 
-// head is the part of a training before its seed.
+// head is a training's line before the seed. It identifies the cell.
 type head struct {
 	record Record
 	cell   Cell
@@ -124,7 +124,7 @@ type head struct {
 
 func newReader(protocol string) *reader { return &reader{protocol: protocol, heads: map[string]head{}} }
 
-// skipped reports whether reader.only rejected r; such records have only data and model.
+// skipped reports whether reader.only rejected r, which then has only data and model.
 func skipped(r Record) bool { return r.Cell == "" }
 
 func (r *reader) parse(line []byte) (one Record, err error) {
@@ -217,7 +217,7 @@ func sealed(line []byte) []byte {
 	return fmt.Appendf(nil, "%s%s%08x%s", body, sumField, crc32.Checksum(body, castagnoli), sumEnd)
 }
 
-// unsealed splits an object into the text before its checksum and the brace ("" if it is not an object); a wrong
+// unsealed splits an object into the text before its checksum and the brace (end "" if it is not an object). A wrong
 // checksum is an error.
 func unsealed(line []byte) (body []byte, end string, err error) {
 	line = bytes.TrimRight(line, "\r\n")
@@ -238,8 +238,7 @@ func unsealed(line []byte) (body []byte, end string, err error) {
 	return line[:at], "}", nil
 }
 
-// Verify rereads all records and returns the number of trials, and an error for contradictory, unreadable and torn
-// lines.
+// Verify rereads all records and returns the number of trials; contradictory, unreadable and torn lines are errors.
 func (s *Store) Verify() (trials int, err error) {
 	type place struct {
 		path   string

@@ -4,7 +4,7 @@ package record
 
 import "os"
 
-// lock does nothing here: only one process at a time may add results.
+// lock does nothing: only one process at a time may add results.
 func lock(*os.File) error { return nil }
 
 func tryLock(*os.File) (bool, error) { return true, nil }

@@ -19,7 +19,6 @@ func lock(f *os.File) error {
 	}
 }
 
-// tryLock does not wait.
 func tryLock(f *os.File) (bool, error) {
 	for {
 		switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err {

@@ -12,7 +12,7 @@ const (
 	Accuracy        Metric = "accuracy"
 	AUC             Metric = "AUC"                          // of two classes
 	MacroF1Together Metric = "macro F1 with caching"        // new nodes see one another
-	MacroF1Apart    Metric = "macro F1 with caching, apart" // new nodes do not see one another
+	MacroF1Apart    Metric = "macro F1 with caching, apart" // they do not
 	MADHidden       Metric = "MAD of the last hidden representation"
 	MADLogits       Metric = "MAD of the logits"
 	MADSoftmax      Metric = "MAD of the class probabilities"
@@ -21,7 +21,7 @@ const (
 	NodesCached     Metric = "#nodes with caching"
 )
 
-// Of returns the metric's value, if the record has it.
+// Of returns the metric's value, if recorded.
 func (m Metric) Of(r Record) (float64, bool) {
 	var mad stats.Smoothness
 	if r.MAD != nil {

@@ -9,18 +9,18 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Reading is a training's result under one way of stopping and arriving. F1 is in percent, rounded to three decimals.
+// Reading is a training's result under one way of stopping and arriving. F1 is in percent, to three decimals.
 type Reading struct {
 	F1           float64 `json:"f1"`               // macro, on test nodes
-	Cached       float64 `json:"cached,omitempty"` // macro, from the cache; inductive only
+	Cached       float64 `json:"cached,omitempty"` // macro, from the cache (inductive)
 	ValidationF1 float64 `json:"validation_f1"`
 	BestEpoch    int     `json:"best_epoch"`
 }
 
-// Readings holds the readings of one training by [Cell.ReadingName].
+// Readings holds a training's readings by [Cell.ReadingName].
 type Readings map[string]Reading
 
-// ReadingName returns the cell's stopping and, in the inductive setting, arrivals: "either/train-edges".
+// ReadingName returns stopping and, if inductive, arrivals: "either/train-edges".
 func (c Cell) ReadingName() string {
 	if c.Setting != datasets.Inductive {
 		return string(c.Parameters.StopOn)
@@ -52,7 +52,7 @@ func (c Cell) Trained() Cell {
 	return c
 }
 
-// Read returns a training's record ([Cell.Trained]) with readings.
+// Read returns a training's record ([Cell.Trained]).
 func (c Cell) Read(seed uint64, split string, readings Readings) Record {
 	c = c.Trained()
 	return Record{Cell: c.Key(), Data: c.Data, Source: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
@@ -71,8 +71,8 @@ func (r Record) Records() (all []Record) {
 	return all
 }
 
-// As returns the reading for c as a record, if it exists. The record has macro F1, also from the cache with new nodes
-// together, but no micro F1, accuracy, smoothness or losses.
+// As returns the reading for c as a record, if it exists: with macro F1, also from the cache with new nodes together,
+// but no micro F1, accuracy, smoothness or losses.
 func (r Record) As(c Cell) (Record, bool) {
 	reading, ok := r.Readings[c.ReadingName()]
 	c.Readings, r.Readings, r.Protocol = false, nil, ""

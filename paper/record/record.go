@@ -10,7 +10,7 @@ import (
 	"nodemask/stats"
 )
 
-// Record is one trial as a line of JSON, complete enough to rerun it. F1 and accuracy are in percent.
+// Record is one trial as a line of JSON, with all that a rerun needs. F1 and accuracy are in percent.
 type Record struct {
 	Cell              string            `json:"cell,omitempty"` // [Cell.Key]; in stored results only
 	Data              string            `json:"data"`
@@ -54,11 +54,11 @@ type Record struct {
 	Version      string  `json:"version"`
 	Date         string  `json:"date,omitempty"` // UTC, at the end; in stored results only
 
-	// Every epoch's losses, rounded to four decimals, if the cell keeps them.
+	// Every epoch's losses, to four decimals, if the cell keeps them.
 	TrainLosses      []float64 `json:"train_losses,omitempty"`
 	ValidationLosses []float64 `json:"validation_losses,omitempty"`
 
-	// Readings replace the scores above in a training. Protocol is the hash of its rules.
+	// Readings replace the scores above. Protocol is the hash of their rules.
 	Readings Readings `json:"-"`
 	Protocol string   `json:"-"`
 }
@@ -100,7 +100,7 @@ func (r Record) Differences(other Record) (differences []string) {
 	for _, name := range slices.Sorted(maps.Keys(r.Readings)) { // other may have more
 		was := r.Readings[name]
 		if is, ok := other.Readings[name]; ok {
-			if was.Cached == 0 || is.Cached == 0 { // one record lacks it
+			if was.Cached == 0 || is.Cached == 0 {
 				was.Cached, is.Cached = 0, 0
 			}
 			differ(name, was, is)

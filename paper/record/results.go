@@ -20,7 +20,7 @@ type Results struct {
 	err    error
 	loaded map[[2]string]bool
 	trials map[cellID][]Record
-	keys   map[Cell]string    // cache, as claims ask for the same cells
+	keys   map[Cell]string    // a cache
 	drawn  map[drawing]string // splits of records with readings
 }
 
@@ -29,7 +29,6 @@ type cellID struct {
 	readings bool
 }
 
-// drawing determines a split.
 type drawing struct {
 	data string
 	size int
@@ -43,8 +42,8 @@ func NewResults(records []Record) *Results {
 	return r
 }
 
-// LazyResults returns results that load by data and model on demand, and then call other (may be nil) once for each
-// cell without records. failed (may be nil) receives all errors.
+// LazyResults loads by data and model on demand, and calls other (may be nil) once for each cell without records.
+// failed (may be nil) receives all errors.
 func LazyResults(load func(data, model string) ([]Record, error), other func(Cell) []Record,
 	failed func(error)) *Results {
 	return &Results{load: load, other: other, failed: failed, loaded: map[[2]string]bool{},
@@ -52,8 +51,8 @@ func LazyResults(load func(data, model string) ([]Record, error), other func(Cel
 		keys:   map[Cell]string{}, drawn: map[drawing]string{}}
 }
 
-// Err returns the first loading error, or an error if records with readings have different splits for one seed: then
-// the data files differ, perhaps in the order of nodes, and results are not comparable.
+// Err returns the first loading error, or one if records with readings have different splits for a seed: then the data
+// files differ, perhaps in the order of nodes, and results are not comparable.
 func (r *Results) Err() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -145,7 +144,7 @@ func (r *Results) Readings(c Cell) map[uint64]Reading {
 	return readings
 }
 
-// ReadOff returns the readings of the cell's trainings as its records, by seed.
+// ReadOff returns those readings as the cell's records, by seed.
 func (r *Results) ReadOff(c Cell) (all []Record) {
 	for _, t := range r.Trials(c.Trained()) {
 		if one, ok := t.As(c); ok {
@@ -183,14 +182,14 @@ func (r *Results) Values(c Cell, m Metric) []float64 {
 	return values
 }
 
-// Comparison is the difference of two cells over trials of equal seeds.
+// Comparison is the difference of two cells over equal seeds.
 type Comparison struct {
 	Trials     int
 	Difference float64 // mean of a minus b
 	P          float64 // two-sided paired t-test; 1 with fewer than two trials
 }
 
-// Pairs returns the trials of a and b with equal seed and split, by seed.
+// Pairs returns the trials of a and b with equal seed and split.
 func (r *Results) Pairs(a, b Cell) iter.Seq2[Record, Record] {
 	return func(yield func(one, other Record) bool) {
 		type draw struct {

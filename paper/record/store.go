@@ -21,11 +21,11 @@ type Store struct {
 	folder, protocol string
 	mutex            sync.Mutex
 	reader           *reader
-	seen             map[string]*seen // by file
+	seen             map[string]*seen
 	drawn            map[drawing]Record
 }
 
-// seen lists the measured trials of a file, up to byte end.
+// seen lists the trials in a file, up to byte end.
 type seen struct {
 	measured map[trialID]Cell
 	end      int64
@@ -44,11 +44,11 @@ const (
 	extension   = ".jsonl"
 	longestLine = 1 << 20
 	slabSize    = 1 << 13 // records per slice while loading
-	longestName = 100     // bytes of a data set's name kept in file names
+	longestName = 100     // bytes of a data set's name in file names
 )
 
-// Add appends a record and returns once it is on the disk. It returns an error for readings on another split than
-// those of the same seed that [Store.Has] has seen: the data files may differ.
+// Add returns once the record is on the disk. It returns an error for readings on another split than those of the same
+// seed that [Store.Has] has seen: the data files may differ.
 func (s *Store) Add(r Record) error {
 	line, err := Line(r)
 	if err != nil {
@@ -91,8 +91,8 @@ func (s *Store) path(p Pair) string {
 	return filepath.Join(s.folder, fileName(p.Data+"-"+p.Model)+extension)
 }
 
-// fileName returns name if it is safe, else its safe characters and a hash: names come from records, must not lead out
-// of the folder, and may differ only in case, which some file systems ignore.
+// fileName returns name if safe, else its safe characters and a hash: names must not lead out of the folder, and may
+// differ only in case, which some file systems ignore.
 func fileName(name string) string {
 	kept := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
@@ -145,7 +145,7 @@ func (s *Store) Has(c Cell, seed uint64, backend string) (bool, error) {
 	return found, nil
 }
 
-// files returns the files that may hold trials of pairs (without pairs, all), by name; nothing without a folder.
+// files returns the files that may hold trials of pairs (without pairs, all), by name.
 func (s *Store) files(pairs ...Pair) ([]string, error) {
 	entries, err := os.ReadDir(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -198,8 +198,8 @@ func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []R
 	return slices.Concat(append(full, records)...), nil
 }
 
-// Trials returns a cell's records by seed. Without any, the error lists the cells that exist for this data set and
-// model, nearest names first, and the command that trains c.
+// Trials returns a cell's records by seed. Without any, the error lists other cells of this data set and model,
+// nearest names first, and the command that trains c.
 func (s *Store) Trials(c Cell) ([]Record, error) {
 	all, err := s.Load(PairOf(c))
 	if err != nil {
@@ -248,14 +248,14 @@ type trialID struct {
 
 func idOf(r Record) trialID { return trialID{r.Cell, r.Seed, r.Backend, r.Readings != nil} }
 
-// Backends returns the backends that records may name. They exclude paths: records come from elsewhere, and a rerun
+// Backends returns the backends that records may name. A path is invalid: records come from elsewhere, and a rerun
 // opens their backend.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 
-// Parse returns a stored record, or an error if its checksum, key or any value is invalid.
+// Parse returns a stored record, checking checksum, key and values.
 func Parse(line []byte) (Record, error) { return newReader("").parse(line) }
 
-// Merged returns each cell once, with all its measurements, in order.
+// Merged returns each cell once, with all its measurements.
 func Merged(cells []Cell) []Cell {
 	at := map[trialID]int{}
 	var merged []Cell
