@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	firstTry    = 200 // first seed of the splits for choosing
+	firstTry    = 200 // first seed for choosing
 	tries       = 3
-	impatient   = 25   // patience when choosing, as best epochs come early
-	patientCost = 1.4  // training time of other trials relative to these
-	firstFresh  = 300  // first seed of the splits for comparing
+	impatient   = 25   // best epochs come early
+	patientCost = 1.4  // relative time of trials with full patience
+	firstFresh  = 300  // first seed for comparing
 	alpha       = 0.05 // probability that any lower end ever exceeds its true mean
 	alphaAbove  = 0.2  // for upper ends: each interval alone, two-sided
 	// Margin is the smallest gain worth having, in points of macro F1.
@@ -38,7 +38,7 @@ func Models() []string { return []string{"gin", "gcn", "sage", "gat"} }
 
 type Options struct {
 	Graph *datasets.Graph
-	Data  string // name in printed commands; "": Graph's
+	Data  string // in printed commands; "": Graph's name
 	// Models; nil: [Models].
 	Models []string
 	// Settings; nil: transductive if the graph has its own split, else both.
@@ -157,8 +157,7 @@ func (o *Options) comparisons() int { return len(arms()) * len(o.Models) * len(o
 // probability 95 % all are below their true means at all times. Upper ends only stop the search; each alone holds with
 // 90 %. An arm is settled when its interval is above 0 or below [Margin].
 //
-// The question whose plain model validates best gets the budget first, until settled or for a limited number of
-// splits.
+// The question whose plain model validates best gets the budget first.
 func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	o, err := o.Complete()
 	if err != nil {
@@ -199,8 +198,8 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	}
 }
 
-// Floor returns a [*MisuseError] that names a sufficient budget if such slow epochs allow no answer: trials run at
-// least 50.
+// Floor returns a [*MisuseError] with a sufficient budget if epochs are too slow for any answer: trials run at least
+// 50.
 func (o *Options) Floor(epoch time.Duration) error {
 	questions := len(o.Models) * len(o.Settings)
 	// One trial per model; for the leader, masking and its kin up to the first look.

@@ -97,7 +97,7 @@ func plainConfigurations(model string) []map[string]string {
 	return all
 }
 
-// cell stops on macro F1, the score compared. Validation loss, computed without a mask, stops masked models too early.
+// cell stops on macro F1, the score compared: validation loss, computed without a mask, stops masked models too early.
 func (o *Options) cell(model string, setting datasets.Setting, values map[string]string) (record.Cell, error) {
 	c := record.NewCell(o.id, model, setting, o.TrainPercent)
 	c.Resplit, c.ValidationPercent = true, o.validationPercent

@@ -9,8 +9,8 @@ import (
 	"nodemask/stats"
 )
 
-// seenAt returns the last look that n splits complete. Splits of an interrupted look do not count: short trials end
-// first, and a resumed run must end like an uninterrupted one.
+// seenAt returns the last look that n splits complete: in an interrupted look short trials end first, and a resumed
+// run must end like an uninterrupted one.
 func seenAt(n int) (at int) {
 	for _, look := range looks() {
 		if look <= n {
@@ -73,7 +73,7 @@ func (q *Question) collapse(g *datasets.Graph, arms []*Arm) {
 	}
 }
 
-// constantF1 is the macro F1 of predicting the most frequent class for every node.
+// constantF1 is the macro F1 of always predicting the most frequent class.
 func constantF1(g *datasets.Graph) float64 {
 	counts, total := make([]int, g.NumClasses()), 0
 	for _, c := range g.Labels {

@@ -117,8 +117,8 @@ func choosing(n int) (trials int) {
 	return trials
 }
 
-// Stages, lowest first. Every question gets one trial; the one that validates best then runs up to [firstSplits]
-// splits, then the next. Masking and its kin run [kinSplits] splits before other arms.
+// Stages, lowest first. Every question gets one trial; the one that validates best runs up to [firstSplits] splits,
+// then the next. Masking and its kin run [kinSplits] splits before other arms.
 const (
 	stagePlain    = 0 // one per round of choosing
 	stageKin      = stagePlain + tries
@@ -158,7 +158,7 @@ func (s *study) assess() (*Advice, error) {
 	return a, nil
 }
 
-// order sorts questions by the validation score of one trial each.
+// order sorts questions by one trial's validation score.
 func (s *study) order(questions []*Question) ([]*Question, error) {
 	for _, q := range questions {
 		cells, err := s.cells(q, plainConfigurations(q.Model)[:1])
@@ -242,7 +242,7 @@ func (s *study) cells(q *Question, values []map[string]string) ([]record.Cell, e
 	return all, nil
 }
 
-// longestFirst sorts cells so that jobs end together.
+// longestFirst makes jobs end together.
 func (a *Advice) longestFirst(cells []record.Cell) {
 	seconds := func(c record.Cell) float64 {
 		at := slices.IndexFunc(a.Questions, func(q *Question) bool {
@@ -262,8 +262,8 @@ func (s *study) cost(q *Question, of arm, trials int) time.Duration {
 	return time.Duration((of.cost*q.seconds + 0.2) * float64(trials) / float64(s.Jobs) * float64(time.Second))
 }
 
-// affordable returns the number of configurations per arm: choosing should take at most two fifths of the budget. Only
-// records and budget decide, so that a second call chooses alike.
+// affordable returns the number of configurations per arm, so that choosing takes at most two fifths of the budget if
+// possible. Only records and budget decide, so that a second call chooses alike.
 func (s *study) affordable(q *Question) int {
 	for _, n := range []int{mostTried, mostTried / 2} { // with and without the other dropout
 		if s.tuning(q, n) <= 2*s.Budget/5 {
@@ -299,7 +299,7 @@ func (s *study) tuneArms(q *Question, from, to, stage int) error {
 	return nil
 }
 
-// compare tests arms against the plain model on fresh splits, and queues more for open arms.
+// compare tests arms on fresh splits, and queues more for open arms.
 func (s *study) compare(q *Question, from int) error {
 	var compared []*Arm
 	all := true
@@ -332,7 +332,7 @@ func (s *study) compare(q *Question, from int) error {
 		}
 		at := slices.IndexFunc(looks(), func(look int) bool { return look > n })
 		if at < 0 || !all && looks()[at] > kinSplits {
-			continue // no split is left for now
+			continue // all splits are used for now
 		}
 		if look := looks()[at]; next == 0 || look < next {
 			next, cells = look, nil

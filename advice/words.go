@@ -31,7 +31,7 @@ type Advice struct {
 	Nodes           int           `json:"nodes"`
 	TrainPercent    int           `json:"train_percent"`
 	ValidationNodes int           `json:"validation_nodes"`
-	Comparisons     int           `json:"comparisons"` // the number that intervals are corrected for
+	Comparisons     int           `json:"comparisons"` // that intervals are corrected for
 	Settled         bool          `json:"settled"`
 	Left            time.Duration `json:"left_ns,omitempty"` // estimated until all is settled; 0: settled, or unknown
 	Budget          time.Duration `json:"budget_ns"`
@@ -121,7 +121,7 @@ func (q *Question) plainTitle() string {
 	return title
 }
 
-// best returns the arm to use: the one that helps most, else the one furthest ahead, else plain; nil without scores.
+// best returns the arm to use: the most helpful, else the furthest ahead, else plain; nil without scores.
 func (q *Question) best() *Arm {
 	best := q.Arms[0]
 	for _, counts := range []func(*Arm) bool{func(a *Arm) bool { return a.Verdict == Helps }, (*Arm).ahead} {

@@ -14,8 +14,7 @@ func Answer() {
 	Markdown(Must1(e.Prose("todo")))
 }
 
-// Scale shows whether the size of sums explains masking's effect on Cora: with and without batch normalisation and
-// rescaling.
+// Scale shows whether the size of sums explains masking's effect on Cora, by batch normalisation and rescaling.
 func Scale() { partForest(judge.Scale) }
 
 // Aggregates shows whether masking's effect on Cora follows the ratio of nodes' sums in testing to those in training.

@@ -37,8 +37,8 @@ func publishedText(c record.Cell) string {
 	return "–"
 }
 
-// OverSizes charts recorded mean macro F1 over train set size, with 95 % intervals and published figures. The cells
-// share a graph and setting; their own size is ignored.
+// OverSizes charts recorded and published macro F1 over train set size, with 95 % intervals. The cells share a graph
+// and setting; their own size is ignored.
 func OverSizes(cells ...record.Cell) { chartOf(overSizes, cells) }
 
 // CachingOverSizes charts recorded macro F1 over train set size, from the whole graph and, dashed, from cached
@@ -160,7 +160,7 @@ func meanOf(r *record.Results, c record.Cell) string {
 	return fmt.Sprintf("%s (%d)", s.Text(2), s.N)
 }
 
-// Artifact shows a table or figure of the paper, by ID, from the recorded results.
+// Artifact shows a table or figure of the paper, by ID, from recorded results.
 func Artifact(id string) {
 	a := artifact(id)
 	if !a.IsChart() {
@@ -176,7 +176,7 @@ func Artifact(id string) {
 	}
 }
 
-// Claims shows the paper's claims about an artifact, and what the recorded results show.
+// Claims shows the paper's claims about an artifact, with our verdicts.
 func Claims(id string) {
 	t := plots.Table{ID: id + "-claims", Title: "Claims", TextColumns: 5,
 		Header: []string{"claim", "whose", "verdict", "p < 0.05", "pooled effect [95 %]"}}

@@ -13,7 +13,7 @@ import (
 	"nodemask/plots"
 )
 
-// Export writes a model saved by 'nodemask train --save-model' as an ONNX file, by default named after the model. It
+// Export writes a model saved by 'nodemask train --save-model' as an ONNX file, by default under the model's name. It
 // ends the cell if the model does not exist.
 func Export(model, output string) {
 	Must(ask(worker.Request{Export: &worker.Export{Model: model, Output: output}}, func(e worker.Event) {
@@ -32,7 +32,7 @@ func Page(data, file string) {
 }
 
 // Explain shows why a model saved by 'nodemask train --save-model' gives a node its class: the aggregation tree, with
-// the sign (colour) and size (width) of each branch's share of the class's logit, and the ten largest branches and
+// each branch's share of the class's logit as colour (sign) and width (size), and the ten largest branches and
 // features. It ends the cell if the model, graph or node does not exist.
 func Explain(model, data string, node int32) {
 	request := worker.Request{Explain: &worker.Explain{Model: model, Data: data, Node: strconv.Itoa(int(node))}}

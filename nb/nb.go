@@ -4,7 +4,7 @@
 // graph or layer built in a cell, use nb/incell.
 //
 // Every function waits until the notebook has received everything: gonb may lose what is sent just before a cell ends.
-// Untrusted notebooks (a fresh clone, GitHub) show everything too, though they allow neither scripts nor SVG elements.
+// Untrusted notebooks (a fresh clone, GitHub), which allow neither scripts nor SVG elements, show everything too.
 package nb
 
 import (

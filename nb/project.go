@@ -49,8 +49,8 @@ func Data(name string) *datasets.Graph {
 	return Must1(datasets.Open(context.Background(), expand(name), datasets.OpenOptions{}))
 }
 
-// ask sends a request to the command nodemask, and calls each with every event. After the stop button it returns the
-// error of a cancelled context.
+// ask sends a request to the command nodemask, and calls each with every event. The stop button makes it return a
+// cancelled context's error.
 func ask(r worker.Request, each func(worker.Event)) error {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

@@ -30,7 +30,7 @@ type Swept struct {
 	results *record.Results
 }
 
-// Sweep runs trials of models on a graph at some keep rates, all on the same splits, otherwise as in [Experiment]. It
+// Sweep runs trials of models on a graph at some keep rates, all on the same splits, otherwise as in [Experiment], and
 // shows each model's macro F1 over the keep rate, with 95 % bands, and a table. The stop button ends it; running the
 // cell again continues. With NODEMASK_SMALL it trains on one split.
 func Sweep[D string | *datasets.Graph](data D, models []string, rates []float64, splits int) *Swept {
@@ -189,8 +189,8 @@ func (t *Trained) String() string {
 		t.trial.Seed, t.trial.MacroF1, t.trial.ValidationF1)
 }
 
-// Save writes the model as a safetensors file and, in the inductive setting, NAME-cache.safetensors for predicting new
-// nodes. It reruns the trial: the store keeps scores, not weights.
+// Save writes the model as a safetensors file and, if inductive, NAME-cache.safetensors for predicting new nodes. It
+// reruns the trial: the store keeps scores, not weights.
 func (t *Trained) Save(path string) {
 	t.save(expand(path))
 	text := fmt.Sprintf("Saved %s in `%s`", t, t.model)
@@ -224,8 +224,7 @@ func (t *Trained) saved() {
 }
 
 // Predict shows predictions for new nodes, from CSV files: nodes (id, features) and edges (source, target). It skips
-// edges to nodes that are neither train nodes nor new. In the transductive setting, without new nodes, it ends the
-// cell.
+// edges to nodes that are neither train nodes nor new. The transductive setting, without new nodes, ends the cell.
 func (t *Trained) Predict(nodes, edges string) {
 	if t.cell.Setting != datasets.Inductive {
 		Must(fmt.Errorf("the model is of the %s setting, where no node arrives", t.cell.Setting))
@@ -249,7 +248,7 @@ func (t *Trained) Predict(nodes, edges string) {
 	Table(table)
 }
 
-// Explain shows why the model gives a node its class, as [Explain] does.
+// Explain is [Explain] of the model.
 func (t *Trained) Explain(node int32) {
 	t.saved()
 	Explain(t.model, t.cell.Data, node)

@@ -71,8 +71,8 @@ func TreeSizes(g *datasets.Graph, root int32, hops int) {
 	}
 }
 
-// CheckTree checks the paper's definition, lemmas 1 and 2, and theorem 1 on T_root^hops, the theorem with an untrained
-// network of every kind.
+// CheckTree checks the paper's definition, lemmas 1 and 2, and theorem 1 on T_root^hops, with an untrained network of
+// every kind.
 func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -108,7 +108,7 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 		[]string{"statement", "verdict", "figures"}, rows...)
 }
 
-// MaskingCurves charts the expected effect of node masking on T_root^hops over the keep rate p: the number of nodes,
+// MaskingCurves charts the expected effect of node masking on T_root^hops over the keep rate p: the numbers of nodes
 // and of copies of the root, as shares of the unmasked tree's.
 func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	ctx, stop := notebook.UntilStopped()

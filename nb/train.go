@@ -79,7 +79,7 @@ func constantF1(g *datasets.Graph) float64 {
 	return 200 * float64(most) / float64(max(most+labelled, 1)) / float64(max(len(d.Classes), 1))
 }
 
-// trainInto runs the trials that live results lack, and returns how many it ran.
+// trainInto runs the missing trials and returns how many it ran.
 func trainInto(ctx context.Context, p *notebook.Progress, label func(record.Cell) string, t worker.Training) (ran int,
 	err error) {
 	project, err := checkout.Root()
@@ -136,8 +136,7 @@ func check(cells []record.Cell) {
 }
 
 // Label describes a cell by its differences from the tables' reading of the paper or from the model's preset,
-// whichever is shorter: "GIN + NM, p = 0.9". For the paper's models it names the preset, which differs from that
-// reading.
+// whichever is shorter: "GIN + NM, p = 0.9". It names presets of the paper's models, which differ from that reading.
 func Label(c record.Cell) string {
 	ofPaper := report.Label(c)
 	preset := c.Label(record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent), paper.MaskedKeepRate)

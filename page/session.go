@@ -42,8 +42,7 @@ type Request struct {
 	Stop    int      `json:"stop"` // stop: the ID of the request to end
 }
 
-// Cell chooses a [record.Cell]: the paper's reading of the model ([paper.Cell]), and differing values of record axes,
-// by name.
+// Cell chooses a [record.Cell]: the paper's reading ([paper.Cell]) with some values of record axes, by name.
 type Cell struct {
 	Data         string            `json:"data"`
 	Model        string            `json:"model"`
@@ -245,7 +244,7 @@ func (s *Session) open(ctx context.Context, r Request) (Event, error) {
 		Features: g.Features.Width, Classes: g.Classes, Start: startOf(g)}}, nil
 }
 
-// startOf returns the first node with a neighbourhood of instructive size without hubs, else 0.
+// startOf returns the first node with an instructive neighbourhood, else 0.
 func startOf(g *datasets.Graph) int32 {
 	for v := range int32(g.NumNodes()) {
 		size, most := 0, 0

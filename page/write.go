@@ -29,8 +29,8 @@ var style string
 //go:embed playground.js
 var script string
 
-// Front is the script of a front page: it trains in each element with the attribute data-nodemask-live, using
-// nodemask.js next to the page, from [WriteModule].
+// Front is the script of a front page: it trains in each element with the attribute data-nodemask-live, with
+// nodemask.js from [WriteModule].
 //
 //go:embed front.js
 var Front string
@@ -40,7 +40,7 @@ type Options struct {
 	Title string // "": The playground
 	// Module is the program that the page runs.
 	Module Module
-	// Beside is the file name of the program's script next to the page ([WriteModule]); "": the page embeds it.
+	// Beside is the file name of the program's script next to the page ([WriteModule]); "": embedded.
 	Beside string
 	// Data lists data sets offered from scripts next to the page ([DataScript]).
 	Data []string
@@ -169,7 +169,7 @@ func Write(w io.Writer, o Options) error {
 // DataScriptName returns the file name of [DataScript].
 func DataScriptName(name string) string { return "data-" + name + ".js" }
 
-// DataScript returns the script that gives pages a data set that the program does not embed, from files as in
+// DataScript returns the script that gives pages a data set that the program lacks, from files as in
 // [datasets.ReadMemory].
 func DataScript(name string, files []File) ([]byte, error) {
 	all, err := json.Marshal(map[string][]File{name: files})
@@ -179,7 +179,7 @@ func DataScript(name string, files []File) ([]byte, error) {
 	return fmt.Appendf(nil, "window.nodemaskData = Object.assign(window.nodemaskData || {}, %s)\n", all), nil
 }
 
-// inert keeps text from ending its script element; JavaScript reads the escape as the same text.
+// inert keeps text from ending its script element; JavaScript ignores the escape.
 func inert(text string) string { return strings.ReplaceAll(text, "</", `<\/`) }
 
 // policy blocks all traffic but the page's own content, and allows inline styles for the tree drawing.
@@ -194,8 +194,8 @@ func policy(beside bool) string {
 		base64.StdEncoding.EncodeToString(hash[:]), own, from)
 }
 
-// Served returns the files that let the program compile while it loads, for a server to add next to a page with
-// [Options].Beside. A page opened as a file uses the script.
+// Served returns the files for a server to add next to a page with [Options].Beside, so that the program compiles
+// while it loads.
 func Served(m Module) []File {
 	return []File{{Name: "nodemask-exec.js", Bytes: []byte(m.Exec)}, {Name: "nodemask.wasm.packed", Bytes: m.Gzip}}
 }

@@ -18,8 +18,8 @@ import (
 // patience is how long a stopped process may run: less than gonb's five seconds for a cell.
 const patience = 4 * time.Second
 
-// Run serves the request with a process of the project's command, rebuilt first if out of date, and calls each with
-// every event, one at a time.
+// Run serves the request with a process of the project's command, rebuilt if out of date, and calls each with every
+// event, one at a time.
 //
 // If the context is cancelled, the process ends, keeping finished trials, and Run returns the context's error. Other
 // errors are the process's, or the build's in one line.
@@ -60,9 +60,7 @@ func Run(ctx context.Context, project string, r Request, each func(Event)) error
 	return nil
 }
 
-// Output returns the standard output of the project's command; errors as from [Run].
-//
-// Output returns what the project's command prints to standard output. Errors are those of [Run].
+// Output returns the command's standard output; errors are those of [Run].
 func Output(ctx context.Context, project string, args ...string) ([]byte, error) {
 	path := filepath.Join(project, ".nodemask", "bin", "nodemask")
 	if err := build(ctx, project, path); err != nil {
@@ -107,8 +105,7 @@ func start(ctx context.Context, project string) (*process, error) {
 	return p, p.Start()
 }
 
-// Fixed flags and no workspace, as in scripts/lab/setup.sh: else a cell and a terminal would rebuild the command in
-// turns.
+// Flags as in scripts/lab/setup.sh: else a cell and a terminal would rebuild the command in turns.
 const (
 	linkFlags = "-buildvcs=false -ldflags=-s"
 	goWork    = "GOWORK=off"

@@ -1,5 +1,5 @@
-// Package worker runs the command nodemask, which trains, checks, exports and explains for a notebook cell: a cell
-// that links GoMLX would start slower on every run.
+// Package worker runs the command nodemask for a notebook cell, to train, check, export and explain: a cell that links
+// GoMLX would start slower.
 package worker
 
 import (
@@ -88,7 +88,7 @@ func (c *Check) check() error {
 type Training struct {
 	Cells  []record.Cell `json:"cells"`
 	Trials int           `json:"trials"` // per cell; 0: 10
-	// FirstSeed is each cell's first seed, followed by consecutive ones; 0: 1.
+	// FirstSeed is each cell's first seed; 0: 1.
 	FirstSeed uint64 `json:"first_seed,omitempty"`
 	Store     string `json:"store"`
 }

@@ -16,9 +16,9 @@ import (
 )
 
 // Aggregates charts masking's gain, for GIN and SGAT, over the ratio of aggregates in testing to those in masked
-// training: PROTOCOL-2.md asks whether masking helps where it brings them closer. The aggregates are the first
-// layer's, which need no training: GIN's sum over a node and its neighbours (eq. 8 with ε = 0), SGAT's mean (eq. 9),
-// of features divided by their sum; GAT's weights are learnt. rank is Kendall's rank correlation over all points.
+// training: PROTOCOL-2.md asks whether masking helps where it brings them closer. Aggregates are the first layer's,
+// which need no training: GIN's sum over a node and its neighbours (eq. 8 with ε = 0), SGAT's mean (eq. 9), of
+// features divided by their sum; GAT's weights are learnt. rank is Kendall's rank correlation.
 func (e *Evidence) Aggregates(g *datasets.Graph) (c plots.Chart, rank float64, err error) {
 	c = plots.Chart{ID: "aggregates", Title: "What masking adds, over how much larger aggregates are in testing on " +
 		DataTitle(g.Name),
@@ -62,7 +62,6 @@ func (e *Evidence) Aggregates(g *datasets.Graph) (c plots.Chart, rank float64, e
 	return c, rank, nil
 }
 
-// aggregateRatio returns the mean norm of test nodes' aggregates over that of train nodes' in masked training.
 func aggregateRatio(g *datasets.Graph, x csr.Matrix, mean bool, setting datasets.Setting, trainPercent int) (float64,
 	error) {
 	var tested, trained float64

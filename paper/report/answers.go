@@ -15,13 +15,13 @@ import (
 	"nodemask/stats"
 )
 
-// AnswersID names the table of the cited reading's effects, gainsID the leading figure.
+// AnswersID is the table of the cited reading's effects, gainsID the leading figure.
 const (
 	AnswersID = "answers"
 	gainsID   = "gains"
 )
 
-// leadingData is the data set on which the paper has all models.
+// leadingData has all models in the paper.
 const leadingData = "cora"
 
 func (e *Evidence) grid() ([][]judge.Answer, error) {
@@ -68,7 +68,7 @@ func fairChoices() map[string]judge.Choice {
 	return map[string]judge.Choice{"gin": {StopF1: true}, "gat": {Fair: true}}
 }
 
-// arms returns the two cells of a question's first reading.
+// arms returns the cells of a question's first reading.
 func arms(q judge.Question, size int) (plain, masked record.Cell, err error) {
 	for arm, into := range map[judge.Arm]*record.Cell{judge.Plain: &plain, judge.Masked: &masked} {
 		if *into, err = q.Readings[0].Cell(q.Axes, arm, q.Data, q.Model, q.Setting, size); err != nil {
@@ -155,7 +155,6 @@ func withGain(s plots.Series, x float64, g judge.Gain) plots.Series {
 	return s
 }
 
-// departure returns the answer one step away from an answer's reading.
 func (e *Evidence) departure(from judge.Answer, step string) (judge.Answer, error) {
 	all, err := e.each(judge.Departures, from.Data, from.Model, from.Setting)
 	for _, a := range all {

@@ -15,7 +15,7 @@ type Entry struct {
 	Cell      record.Cell
 	Metric    record.Metric
 	Published *float64     // nil: not in the paper
-	Against   *record.Cell // for a paired t-test; nil: no test
+	Against   *record.Cell // for a paired t-test
 }
 
 // Row is one row of a table.
@@ -30,13 +30,13 @@ type Point struct {
 	Entry Entry
 }
 
-// Curve is one line of a chart: cells, or one cell's losses by epoch.
+// Curve is a line of a chart: cells, or one cell's losses by epoch.
 type Curve struct {
-	Panel      string // name of its chart; "": there is only one
+	Panel      string // its chart; "": the only one
 	Name       string
 	Points     []Point
 	Losses     *record.Cell // replaces Points
-	Validation bool         // Losses are validation, not train losses
+	Validation bool         // validation, not train losses
 	Of         string       // earlier curve of its panel with the same colour
 }
 
@@ -48,7 +48,7 @@ type Artifact struct {
 	About  string // what it shows, and how to read it
 
 	Labels, Columns []string // of a table
-	Blocks          []int    // ascending columns, from 0, before which a page may break the table
+	Blocks          []int    // columns, from 0, before which a page may break
 	Rows            []Row
 	XLabel, YLabel  string // of a chart
 	Curves          []Curve
@@ -57,7 +57,7 @@ type Artifact struct {
 	Tuned bool
 
 	Claims []Claim
-	// Elsewhere artifacts run only by name, as they need a download or long trials.
+	// Elsewhere artifacts run only by name: they need a download or long trials.
 	Elsewhere bool
 }
 
@@ -98,10 +98,8 @@ func Sizes() []int { return []int{10, 20, 25, 33, 50, 75, 90} }
 func (a Artifact) command() string { return "nodemask reproduce " + a.ID }
 func (a Artifact) shown() string   { return "nodemask report " + a.ID }
 
-// fewSizes are used beyond the paper.
 func fewSizes() []int { return []int{10, 50} }
 
-// numbers are the paper's.
 var numbers = map[string]string{"table-gat": "Table 1", "table-mad": "Table 2", "table-gin-cora": "Table 3a",
 	"table-gin-pubmed": "Table 3b", "table-gin-reddit": "Table 3c", "table-scale-cora": "Table 4a",
 	"table-scale-pubmed": "Table 4b", "fig-keep-rate-gin": "Figure 8", "fig-keep-rate-gat": "Figure 9",
@@ -131,7 +129,7 @@ func Artifacts() []Artifact {
 	return all
 }
 
-// Reported is [Find], but without ids adds the by-name-only artifacts about which the paper makes claims.
+// Reported is [Find], but without ids adds by-name-only artifacts about which the paper makes claims.
 func Reported(ids ...string) ([]Artifact, error) {
 	if len(ids) > 0 {
 		return Find(ids...)
@@ -160,7 +158,7 @@ func Find(ids ...string) ([]Artifact, error) {
 	return found, nil
 }
 
-// DataTitle returns "PubMed" for "pubmed", and unknown names unchanged.
+// DataTitle returns "PubMed" for "pubmed"; other names are unchanged.
 func DataTitle(data string) string {
 	return cmp.Or(map[string]string{"cora": "Cora", "pubmed": "PubMed", "citeseer": "CiteSeer", "reddit": "Reddit"}[data],
 		data)

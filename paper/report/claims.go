@@ -18,14 +18,13 @@ type Claim struct {
 	ID      string
 	Subject string // heading
 	Text    string
-	Says    string // the paper's words; "": the claim is ours
+	Says    string // the paper's words; "": ours
 	// Ours marks claims that the paper does not make.
 	Ours  bool
-	Rule  string // "": as in the tables in docs/CLAIMS.md
+	Rule  string // "": see docs/CLAIMS.md
 	Judge func(*Evidence) Verdict
 }
 
-// The subjects of claims.
 const (
 	aboutGIN       = "GIN"
 	aboutAttention = "GAT and SGAT"
@@ -85,7 +84,6 @@ const (
 		"inductive settings"
 )
 
-// inCited grades by [Evidence.judgeCited]; the fair comparison has no published number.
 func inCited(data, model string, setting datasets.Setting, fair bool) func(*Evidence) Verdict {
 	var published *float64
 	if !fair {
@@ -115,7 +113,7 @@ func claimsOfGIN(id, data string) []Claim {
 	return claims
 }
 
-// claimsOfGAT compares masking with attention dropout, as the paper does, and with neither.
+// claimsOfGAT compares with attention dropout, as the paper does, and without.
 func claimsOfGAT(id, data string) []Claim {
 	var claims []Claim
 	says := saysGAT

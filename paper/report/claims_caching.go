@@ -12,7 +12,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// loss is the largest loss in points that we count as "not degrade".
+// loss is our bound, in points, for "not degrade".
 const loss = 1.0
 
 func claimsOfScale(id, data string) []Claim {
@@ -101,7 +101,6 @@ func claimsOfNodes(id, data string) []Claim {
 	}
 }
 
-// counted grades the numbers of nodes involved with caching, at the sizes from index from on.
 func counted(data string, from int, holds func(i int, nodes []float64) bool,
 	words func(i int, n float64) string) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict {

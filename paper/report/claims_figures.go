@@ -20,7 +20,7 @@ func inPaper(p float64) bool { return p < 1 }
 
 func unmasked(p float64) bool { return !inPaper(p) }
 
-// best returns the included point with the highest mean, and the smallest number of trials of any.
+// best returns the included point with the highest mean, and the smallest number of trials.
 func (c Curve) best(r *record.Results, include func(p float64) bool) (at Point, mean float64, fewest int) {
 	mean, fewest = math.Inf(-1), math.MaxInt
 	for _, p := range c.Points {
@@ -36,8 +36,8 @@ func (c Curve) best(r *record.Results, include func(p float64) bool) (at Point, 
 	return at, mean, fewest
 }
 
-// bestAgainst compares, per seed, the best of the included keep rates with the best of the paper's others. The other
-// seeds choose both, as choosing and judging on one trial favours the best of many.
+// bestAgainst compares, per seed, the best included keep rate with the best other one of the paper. The other seeds
+// choose both: choosing and judging on one trial favours the best of many.
 func (c Curve) bestAgainst(include func(p float64) bool) comparison {
 	return comparison{name: c.Name, differences: func(r *record.Results) (all []difference) {
 		for _, seed := range c.seeds(r) {
@@ -52,7 +52,7 @@ func (c Curve) bestAgainst(include func(p float64) bool) comparison {
 	}}
 }
 
-// seeds returns the seeds that all points of the paper have.
+// seeds returns those that all of the paper's points have.
 func (c Curve) seeds(r *record.Results) (all []uint64) {
 	for i, p := range slices.DeleteFunc(slices.Clone(c.Points), func(p Point) bool { return !inPaper(p.X) }) {
 		var of []uint64
@@ -66,7 +66,7 @@ func (c Curve) seeds(r *record.Results) (all []uint64) {
 	return all
 }
 
-// bestElsewhere returns a seed's score at the keep rate that is best on the other seeds, and the number of those.
+// bestElsewhere returns a seed's score at the keep rate that is best on the other seeds, and their number.
 func (c Curve) bestElsewhere(r *record.Results, seed uint64, include func(p float64) bool) (score float64, others int) {
 	best := math.Inf(-1)
 	for _, p := range c.Points {
@@ -145,7 +145,6 @@ func claimsOfKeepRates(a Artifact) []Claim {
 	return []Claim{c}
 }
 
-// belowNone reports whether a curve's best masked mean is below the unmasked one.
 func belowNone(r *record.Results, curves []Curve) bool {
 	for _, c := range curves {
 		_, best, _ := c.best(r, inPaper)
@@ -226,7 +225,7 @@ func judgeTrained(r *record.Results, unit string, all []comparison, said, out []
 		return Verdict{Grade: judge.CannotTest, Figures: strings.Join(out, "; ")}
 	}
 	v := judgePairs(r, unit, all)
-	if v.Grade == judge.Contradicted && len(all) == 1 { // too little: one setting, and not the paper's body
+	if v.Grade == judge.Contradicted && len(all) == 1 { // one setting, not the paper's body
 		v.Grade = judge.CannotTell
 	}
 	v.Figures = strings.Join(slices.Concat([]string{v.Figures}, said, out), "; ")
@@ -234,7 +233,7 @@ func judgeTrained(r *record.Results, unit string, all []comparison, said, out []
 	return v
 }
 
-// slopes returns nil unless all points have the same splits.
+// slopes needs the same splits at all points.
 func slopes(r *record.Results, panel []Curve, sign float64) []difference {
 	scores := make([]judge.DepthScore, 0, len(panel)*len(panel[0].Points))
 	var seeds []uint64
@@ -282,7 +281,7 @@ func judgeTwoLayers(r *record.Results, curves []Curve) Verdict {
 	return judgeTrained(r, points, all, nil, out)
 }
 
-// rise is a trial's final validation loss above its minimum, in percent.
+// rise is the final validation loss above its minimum, in percent.
 func rise(t record.Record) float64 {
 	last := t.ValidationLosses[max(0, len(t.ValidationLosses)-10):]
 	return 100 * (stat.Mean(last, nil)/slices.Min(t.ValidationLosses) - 1)

@@ -36,7 +36,7 @@ type trained struct {
 	dropout, masked bool
 }
 
-// published returns the paper's MAD in the order of datasets.Settings.
+// published is in the order of datasets.Settings.
 func (t trained) published(model string) [2]float64 {
 	all := smoothnessScores()
 	return all[slices.IndexFunc(all, func(p smoothnessScore) bool {
@@ -67,7 +67,7 @@ const overThree = "MAD is taken of three representations, each graded by itself.
 	"the claim holds in all of them, and if it is contradicted in all; if it holds in some it \u201cdepends\u201d; else we " +
 	"can't tell."
 
-// overSmoothness tests that MAD is higher in above than in below.
+// overSmoothness tests that above has a higher MAD than below.
 func overSmoothness(above, below trained) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict {
 		return overRepresentations(func(metric record.Metric) Verdict {
@@ -80,7 +80,7 @@ func overSmoothness(above, below trained) func(*Evidence) Verdict {
 	}
 }
 
-// overRepresentations grades over three representations, as the paper does not say which one it uses for MAD.
+// overRepresentations grades three representations: the paper does not say which one it uses.
 func overRepresentations(each func(record.Metric) Verdict) Verdict {
 	v := Verdict{Unit: "MAD"}
 	var grades []judge.Grade
@@ -116,7 +116,7 @@ func overReadings(grades []judge.Grade) judge.Grade {
 	return judge.CannotTell
 }
 
-// Section 5.4; MADs within tolerance count as "almost identical".
+// Section 5.4; within tolerance is "almost identical".
 const (
 	publishedMADOfGIN = 0.65
 	tolerance         = 0.05

@@ -48,9 +48,9 @@ type claimJSON struct {
 }
 
 // WriteClaims writes each claim as JSON: text, the paper's words, grade, effect with its 95 % interval over n pairs of
-// trials, command, and files of trials relative to the folder of results.
+// trials, command, and files of trials in the folder of results.
 func WriteClaims(w io.Writer, artifacts []Artifact, e *Evidence) error {
-	program, _, _ := strings.Cut(record.Version(), " (") // without the build, which does not affect grades
+	program, _, _ := strings.Cut(record.Version(), " (") // grades do not depend on the build
 	all := claimsJSON{Schema: "nodemask-claims", Version: ClaimsVersion, Program: program,
 		Paper: "arXiv:2001.07524", Claims: []claimJSON{}}
 	for _, j := range Judge(artifacts, e) {
@@ -95,7 +95,7 @@ func (e *Evidence) filesOf(cells []record.Cell) []string {
 	return files
 }
 
-// finite rounds to six decimals, so that all machines write the same; nil for NaN and infinities.
+// finite rounds to six decimals, equal on all machines; nil if not finite.
 func finite(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil

@@ -106,7 +106,6 @@ func WriteCrate(w io.Writer, results string) error {
 	return text.Encode(entity{"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": graph})
 }
 
-// citation returns the top-level fields of a CITATION.cff.
 func citation(file string) (map[string]string, error) {
 	f, err := wholefile.Open(file)
 	if err != nil {

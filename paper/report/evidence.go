@@ -21,8 +21,8 @@ type Evidence struct {
 	all      *record.Results                               // first protocol
 	cited    *record.Results                               // second protocol
 	third    *record.Results                               // third protocol
-	tables   []*record.Results                             // for tables: second protocol, then first
-	answers  [][]judge.Answer                              // the grid's; nil: not computed yet
+	tables   []*record.Results                             // second protocol, then first
+	answers  [][]judge.Answer                              // nil: not computed yet
 	verdicts map[string]Verdict                            // by claim ID
 	err      error
 
@@ -30,7 +30,7 @@ type Evidence struct {
 	cells       map[string][]record.Cell   // by artifact ID
 }
 
-// The folders of the protocols' trainings, below the folder of results.
+// The folders of the protocols' trainings.
 const (
 	FirstFolder  = "protocol-1"
 	SecondFolder = "protocol-2"
@@ -74,7 +74,7 @@ func (e *Evidence) prepare() {
 		}, e.fail)
 }
 
-// readOff returns a table cell's trials as read off a protocol's trainings, and their folder.
+// readOff returns a table cell's trials, read off a protocol's trainings, and their folder.
 func (e *Evidence) readOff(c record.Cell) (records []record.Record, folder string) {
 	if !readOff().cells[c.Key()] {
 		return nil, ""
@@ -101,10 +101,10 @@ func (e *Evidence) fail(err error) {
 	}
 }
 
-// Err returns the first reading error. After an error all output is incomplete: do not show it.
+// Err returns the first reading error. If there is one, output is incomplete: do not show it.
 func (e *Evidence) Err() error { return e.err }
 
-// Trials returns the number of trials behind the tables, after reading all of them.
+// Trials returns the number of trials behind the tables. It reads all.
 func (e *Evidence) Trials() int { return len(e.records(tableCells())) }
 
 func (e *Evidence) records(cells []record.Cell) []record.Record {
@@ -123,7 +123,7 @@ func (e *Evidence) records(cells []record.Cell) []record.Record {
 	return all
 }
 
-// ReadOff reports whether a cell's trials are read off the protocols' trainings.
+// ReadOff reports whether a cell is read off the protocols' trainings.
 func ReadOff(c record.Cell) bool {
 	return c.Resplit && !c.Cached && !c.History && c.ValidationPercent == 0 &&
 		slices.Contains(judge.Models(), c.Parameters.Model) && slices.Contains(judge.Data(), c.Data)
@@ -131,7 +131,7 @@ func ReadOff(c record.Cell) bool {
 
 var tableCells = sync.OnceValue(func() []record.Cell { return CellsOf(Artifacts()) })
 
-// readOff holds the keys of these cells, and of their trainings.
+// readOff holds the keys of such cells, and of their trainings.
 var readOff = sync.OnceValue(func() (keys struct{ cells, trained map[string]bool }) {
 	keys.cells, keys.trained = map[string]bool{}, map[string]bool{}
 	for _, c := range Shown() {
@@ -142,7 +142,7 @@ var readOff = sync.OnceValue(func() (keys struct{ cells, trained map[string]bool
 	return keys
 })
 
-// Table returns an artifact's table, which for a chart lists its numbers.
+// Table returns an artifact's table; for a chart, its numbers.
 func (e *Evidence) Table(a Artifact) (plots.Table, error) {
 	switch {
 	case a.Tuned:
@@ -162,5 +162,4 @@ func once[K comparable, V any](kept map[K]V, key K, made func() V) V {
 	return v
 }
 
-// cellsOf is cached, as every claim needs it.
 func (e *Evidence) cellsOf(a Artifact) []record.Cell { return once(e.cells, a.ID, a.Cells) }

@@ -17,8 +17,7 @@ func effectOr(v Verdict) string {
 	return intervalText(*v.Effect, 2)
 }
 
-// Advice returns the table of masking's gains where all arms are tuned, by model, body and setting. The balanced
-// comparison takes precedence.
+// Advice returns the table of masking's gains where all arms are tuned. The balanced comparison takes precedence.
 func (e *Evidence) Advice() plots.Table {
 	var added []string // in either comparison
 	for _, id := range []string{balancedID, tunedID} {
@@ -44,7 +43,7 @@ func (e *Evidence) Advice() plots.Table {
 		name, _, _ := strings.Cut(arm, ",")
 		t.Header = append(t.Header, "against "+name+"†")
 	}
-	var partly []string // data sets of starred entries
+	var partly []string // data of starred entries
 	advised := map[string]bool{}
 	for _, id := range []string{balancedID, tunedID} {
 		c := e.tuned(id)

@@ -21,7 +21,7 @@ func average(x []float64) (mean float64) {
 	return mean
 }
 
-// GINTable returns GIN's score without masking and its gain: published, cited and in departures.
+// GINTable returns plain GIN's score and masking's gain: published, cited and in departures.
 func (e *Evidence) GINTable() (plots.Table, error) {
 	t := plots.Table{ID: ginID, Title: "GIN without masking, and what masking adds",
 		Header: []string{"data, nodes", "paper: without", "adds", "cited reading: without", "adds"},
@@ -78,7 +78,7 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 	return t, nil
 }
 
-// Levels returns the figure of masking's gain over GIN's unmasked score, in each stated reading, also stopped on macro
+// Levels returns the figure of masking's gain over plain GIN's score, in each stated reading, also stopped on macro
 // F1.
 func (e *Evidence) Levels() (plots.Panels, error) {
 	p := plots.Panels{ID: levelsID, Title: "The better GIN does without masking, the less masking adds",

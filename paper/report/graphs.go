@@ -98,7 +98,7 @@ func BeforehandTable() plots.Table {
 	return t
 }
 
-// bestQuantity returns the most correlated of the quantities that need no training.
+// bestQuantity returns the most correlated quantity that needs no training.
 func bestQuantity() judge.Quantity {
 	all, best := judge.Correlations(judge.Cases(), false), -1
 	for i, q := range judge.CaseQuantities() {
@@ -146,10 +146,10 @@ func sortedBy(by judge.Quantity, setting datasets.Setting) (cases []judge.Case) 
 	return cases
 }
 
-// elsewhere returns the catalogue's graphs without cases, with quantities estimated from node and edge counts: test
-// nodes have train neighbours in proportion, and degrees do not shift.
+// elsewhere returns the catalogue's graphs without cases, with quantities estimated from node and edge counts: train
+// neighbours are proportional, and degrees do not shift.
 func elsewhere(setting datasets.Setting, trainPercent int) (cases []judge.Case) {
-	have := map[string]bool{"amazon-photo": true, "amazon-computers": true, "coauthor-cs": true} // by file name
+	have := map[string]bool{"amazon-photo": true, "amazon-computers": true, "coauthor-cs": true}
 	for _, c := range judge.Cases() {
 		have[c.Data] = true
 	}
@@ -189,7 +189,7 @@ func PredictionsTable() plots.Table {
 	return t
 }
 
-// dense is the mean degree from which a graph counts as dense; Reddit's is 99.
+// dense is the mean degree of dense graphs; Reddit's is 99.
 const dense = 30
 
 // DenseGraphs returns a sentence on dense graphs, in place of the paper's Reddit.
@@ -223,8 +223,7 @@ func DenseGraphs() string {
 	return text + " (each by its own 95 % interval).\n"
 }
 
-// GraphsSentence returns a sentence on the range of masking's effect on GIN over all graphs; "" while the third
-// protocol's graphs have no cases.
+// GraphsSentence returns the range of masking's effect on GIN over all graphs; "" without cases of the third protocol.
 func GraphsSentence() string {
 	low, high := math.Inf(1), math.Inf(-1)
 	counts, fewest := map[judge.Verdict]int{}, judge.Splits

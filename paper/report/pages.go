@@ -7,14 +7,14 @@ import (
 	"nodemask/paper/record"
 )
 
-// PagesFolder holds the trials that pages rerun: one per cell, with [PagesSeed], by the pure-Go backend, which
-// computes as browsers do. They only check pages.
+// PagesFolder holds the trials that pages rerun as checks: one per cell, with [PagesSeed], by the pure-Go backend,
+// which computes as browsers do.
 const PagesFolder = "go"
 
 // PagesSeed is the seed of those trials.
 const PagesSeed = 1
 
-// Shown returns the cells of all tables and figures, the leading figure's included, each once.
+// Shown returns the cells of all tables and figures, each once.
 func Shown() []record.Cell { return shownCells() }
 
 var shownCells = sync.OnceValue(func() []record.Cell {
@@ -26,7 +26,7 @@ var shownCells = sync.OnceValue(func() []record.Cell {
 func PagesCells(artifacts []Artifact) (cells []record.Cell) {
 	seen := map[string]bool{}
 	for _, c := range slices.Concat(CellsOf(artifacts), gainsCells()) {
-		c.Cached, c.History = false, false // neither changes a score
+		c.Cached, c.History = false, false // neither changes scores
 		inPages := c.Data == "cora" || c.Data == "pubmed" && c.Parameters.Model == "gin"
 		if key := c.Key(); inPages && Chosen(c) != "" && !seen[key] {
 			seen[key] = true

@@ -27,13 +27,12 @@ import (
 //go:embed prose/*.md.tmpl
 var prose embed.FS
 
-// notMeasured replaces prose whose numbers are incomplete.
 const notMeasured = "Not everything has been measured yet.\n"
 
 var errMissing = errors.New("not measured yet")
 
-// Prose fills a template of prose/ with its numbers, or returns a note if some are missing. It returns an error if the
-// numbers contradict its words: "answer.md:3: …".
+// Prose fills a template of prose/ with its numbers, or returns a note if some are missing. Numbers that contradict
+// its words are an error: "answer.md:3: …".
 func (e *Evidence) Prose(name string) (string, error) {
 	source, err := prose.ReadFile("prose/" + name + ".md.tmpl")
 	if err != nil {
@@ -65,7 +64,7 @@ type effect struct {
 
 func (e *Evidence) words() text.FuncMap {
 	return text.FuncMap{
-		// say returns an error if a claim behind the words is false.
+		// say returns an error if a claim is false.
 		"say": func(words string, claims ...bool) (string, error) {
 			if len(claims) == 0 || slices.Contains(claims, false) {
 				return "", fmt.Errorf("%q is false of these numbers: %v", words, claims)
@@ -81,7 +80,7 @@ func (e *Evidence) words() text.FuncMap {
 			return count(all, func(x effect) bool { return x.Verdict != word }) == 0
 		},
 		"ascends": func(x []float64) bool { return slices.IsSorted(x) },
-		// back reports whether the second is below both others, and these are near each other.
+		// back reports whether the second is below both others, which are near each other.
 		"back":   func(x []float64) bool { return x[1] < min(x[0], x[2]) && math.Abs(x[2]-x[0]) < (x[0]-x[1])/2 },
 		"mads":   func(x []float64) string { return fmt.Sprintf("%.2f, %.2f, %.2f", x[0], x[1], x[2]) },
 		"half":   func(x float64) float64 { return x / 2 },
@@ -165,7 +164,7 @@ func effectOf(a judge.Answer) (effect, error) {
 	return x, nil
 }
 
-// gain returns the effect with the grid's verdict; nodes is "new" or "known".
+// gain has the grid's verdict; nodes is "new" or "known".
 func (e *Evidence) gain(model, data, nodes, choice string) (effect, error) {
 	c, err := choiceOf(choice)
 	if err != nil {
@@ -199,7 +198,7 @@ func (e *Evidence) gainsOf(models, data, nodes, choice string) (all []effect, er
 	return all, nil
 }
 
-// instead returns how far a choice's plain model exceeds the cited reading's masked one.
+// instead returns how far a choice's plain model exceeds the cited masked one.
 func (e *Evidence) instead(model, data, nodes, choice string) (effect, error) {
 	c, err := choiceOf(choice)
 	if err != nil {
@@ -237,7 +236,6 @@ func (e *Evidence) instead(model, data, nodes, choice string) (effect, error) {
 	return x, err
 }
 
-// stated returns the effects on GIN in each stated reading.
 func (e *Evidence) stated(data, nodes, choice string) (all []effect, err error) {
 	c, err := choiceOf(choice)
 	if err != nil {
@@ -265,7 +263,7 @@ func published(model, data, nodes string) (float64, error) {
 	return 0, fmt.Errorf("the paper has no gain of %s on %s, %s nodes", model, data, nodes)
 }
 
-// distance is the root mean square distance from the paper's "levels" (plain) or "gains", over sizes and settings.
+// distance is the root mean square distance from the paper's "levels" (plain) or "gains".
 func (e *Evidence) distance(what, model, data, choice string) (float64, error) {
 	sum, n := 0.0, 0
 	for _, nodes := range []string{"new", "known"} {
@@ -303,10 +301,10 @@ func (e *Evidence) squares(what, model, data, nodes, choice string) (sum float64
 	return sum, n, nil
 }
 
-// level is a macro F1 in percent: ours, the paper's, and ours minus the paper's.
+// level is a macro F1 in percent: ours, the paper's, and the difference.
 type level struct{ Here, Printed, Above float64 }
 
-// levelAt10 returns the level on Cora's new nodes, with 10 % train nodes.
+// levelAt10 is on Cora's new nodes, with 10 % train nodes.
 func (e *Evidence) levelAt10(model string, masked bool) (l level, err error) {
 	a, err := judge.Ask(e.cited, leadingData, model, datasets.Inductive, judge.Choice{}, judge.Contrast{})
 	if _, err = ofAnswer(a, err); err != nil {
@@ -320,7 +318,7 @@ func (e *Evidence) levelAt10(model string, masked bool) (l level, err error) {
 	return l, nil
 }
 
-// earlyEpochs counts the cited reading's trials, of twenty, that keep one of the first fifteen epochs.
+// earlyEpochs counts the cited trials, of twenty, that keep one of the first fifteen epochs.
 func (e *Evidence) earlyEpochs(model, data, nodes string, size int, masked bool) (n int, err error) {
 	plain, with, err := judge.Arms(data, model, setting(nodes), size)
 	if err != nil {
@@ -356,7 +354,7 @@ func (e *Evidence) stoppedGAT(nodes string) (judge.Answer, error) {
 	return a, err
 }
 
-// singleClass counts the splits with 90 % train nodes on which masked [Evidence.stoppedGAT] scores like a single-class
+// singleClass counts the splits with 90 % train nodes on which masked stoppedGAT scores like a single-class
 // prediction.
 func (e *Evidence) singleClass(nodes string) (n int, err error) {
 	a, err := e.stoppedGAT(nodes)
@@ -372,7 +370,7 @@ func (e *Evidence) singleClass(nodes string) (n int, err error) {
 	return n, err
 }
 
-// without90 returns stoppedGAT's effect, over all sizes or without the largest.
+// without90 is stoppedGAT's effect, over all sizes or without the largest.
 func (e *Evidence) without90(nodes string, all bool) (effect, error) {
 	a, err := e.stoppedGAT(nodes)
 	if err != nil {
@@ -409,8 +407,8 @@ func ofAnswer(a judge.Answer, err error) (effect, error) {
 	return effectOf(a)
 }
 
-// cost is the F1 that predicting from a cache costs GIN, masked or plain; "without" is a masked cache minus the plain
-// model without cache.
+// cost is what predicting from a cache costs GIN, masked or plain; "without" is the cached masked minus the uncached
+// plain model.
 func (e *Evidence) cost(data, of string) (effect, error) {
 	contrast := map[string]judge.Contrast{
 		"masked":  {Plus: []judge.Score{{Arm: judge.Masked}}, Minus: []judge.Score{{Arm: judge.Masked, Cached: true}}},
@@ -441,7 +439,7 @@ func (e *Evidence) madOf(model, nodes string, of record.Metric) (all []float64, 
 	return all, nil
 }
 
-// f1Of returns a point of figures 8 and 9.
+// f1Of is a point of figures 8 and 9.
 func (e *Evidence) f1Of(model, nodes string, keep float64) (float64, error) {
 	return e.meanOf(paper.Masked(paper.Cell(leadingData, model, setting(nodes), 10), keep), record.MacroF1)
 }
@@ -458,7 +456,7 @@ func (e *Evidence) deepest(layers int, nodes string) (best, error) {
 	return best{at.X, f1}, nil
 }
 
-// rankOfLevels is Kendall's rank correlation of masking's gain with plain GIN's score, over the points of [Levels].
+// rankOfLevels is Kendall's rank correlation of masking's gain with plain GIN's score in [Levels].
 func (e *Evidence) rankOfLevels(data, nodes string) (float64, error) {
 	divided, onF1, raw, err := judge.Levels(data, setting(nodes))
 	if err != nil {
@@ -491,7 +489,7 @@ func (e *Evidence) rankOfSums() (float64, error) {
 	return rank, err
 }
 
-// scaled is an effect of [judge.Scale], over ten splits; departed is one of [judge.Departures].
+// scaled is an effect of [judge.Scale], departed one of [judge.Departures].
 func (e *Evidence) scaled(model, nodes, reading string) (effect, error) {
 	return e.in(judge.Scale, model, nodes, reading)
 }
@@ -527,7 +525,7 @@ func (e *Evidence) tunedGIN(with string) (judge.Tuned, error) {
 	return judge.Tuned{}, errMissing
 }
 
-// tunedAgainst returns tuned masking's lead in [Evidence.tunedGIN]; Plain is the other arm's mean.
+// tunedAgainst is tuned masking's lead in tunedGIN; Plain is the other arm's mean.
 func (e *Evidence) tunedAgainst(arm, with string) (x effect, err error) {
 	t, err := e.tunedGIN(with)
 	if err != nil {
@@ -539,8 +537,8 @@ func (e *Evidence) tunedAgainst(arm, with string) (x effect, err error) {
 	return x, err
 }
 
-// untuned is the mean macro F1 in tunedGIN's place of the cited configuration (one of the plain arm's), on the cited
-// reading's splits.
+// untuned is the mean macro F1 of the cited configuration (one of the plain arm's) on the cited splits, where tunedGIN
+// compares.
 func (e *Evidence) untuned(choice string) (float64, error) {
 	c, err := choiceOf(choice)
 	if err != nil {

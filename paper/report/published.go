@@ -17,7 +17,7 @@ type column struct {
 	plain, masked []float64
 }
 
-// columns holds tables 3a to 3c (GIN on Cora, PubMed and Reddit) and 1 (GAT and SGAT on Cora).
+// columns holds tables 3a to 3c (GIN on Cora, PubMed, Reddit) and 1 (GAT and SGAT on Cora).
 var columns = []column{
 	{"cora", "gin", datasets.Inductive, []float64{52.91, 71.10, 74.71, 78.84, 83.07, 85.46, 85.13},
 		[]float64{56.38, 74.38, 77.94, 80.98, 84.49, 86.88, 86.63}},
@@ -58,7 +58,7 @@ func Published(data, model string, setting datasets.Setting, trainPercent int, m
 type smoothnessScore struct {
 	model           string
 	dropout, masked bool       // attention dropout; node masking
-	mad             [2]float64 // in the order of datasets.Settings
+	mad             [2]float64 // by datasets.Settings
 }
 
 func smoothnessScores() []smoothnessScore {
@@ -70,7 +70,7 @@ func smoothnessScores() []smoothnessScore {
 }
 
 // caching is GIN with caching, inductive, by [Sizes]: macro F1 in percent without and with masking, and the number of
-// nodes involved; nodes: the whole graph's.
+// nodes involved; nodes is the whole graph's.
 type caching struct {
 	plain, masked []float64
 	nodes         int

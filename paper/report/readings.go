@@ -12,13 +12,13 @@ import (
 )
 
 // ReadingsID is the figure of all readings that the paper's text allows. ReadingsFile, in the folder of results, has
-// their effects (points of macro F1) with 95 % intervals.
+// their effects in points of macro F1.
 const (
 	ReadingsID   = "readings"
 	ReadingsFile = "readings.csv"
 )
 
-// DrawReadings returns the figure of GIN's readings on Cora and CiteSeer from [ReadingsFile], sorted by effect.
+// DrawReadings returns the figure of GIN's readings on Cora and CiteSeer from [ReadingsFile].
 func DrawReadings(file io.Reader) (plots.Panels, error) {
 	p := plots.Panels{ID: ReadingsID, Title: "What node masking changes in every reading of the paper's text",
 		XLabel: "readings, sorted by effect (%)", YLabel: "points gained",

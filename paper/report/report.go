@@ -50,7 +50,7 @@ var reportTemplate string
 
 // WriteReport writes one self-contained HTML page: the findings in sentences and figures, then a folded chapter per
 // artifact with command, verdicts, sources and data. Links into a chapter open it, and printing opens all. With alone,
-// the report of some artifacts, it has no findings.
+// it leaves the findings out.
 func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, alone bool) error {
 	// scripts/reports fills the comment, which a template would drop.
 	site := template.HTML("<!-- site --><!-- end of site -->")
@@ -68,7 +68,6 @@ func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, alone bool) err
 	}
 	contents["Sections"] = sections
 	if !alone {
-		// Figures first.
 		rank := map[bool]int{true: 0, false: 1}
 		slices.SortStableFunc(sections, func(a, b section) int { return rank[a.IsChart()] - rank[b.IsChart()] })
 		if err := addOverview(contents, artifacts, e); err != nil {
@@ -85,8 +84,7 @@ func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, alone bool) err
 	return page.Execute(w, contents)
 }
 
-// Clickable returns a drawing's SVG with its points in the attribute data-places, from which a page's script reruns
-// them.
+// Clickable returns a drawing's SVG with its points in the attribute data-places, for a page's script to rerun.
 func Clickable(drawing interface {
 	SVG() ([]byte, error)
 	Places() ([]plots.Place, error)
@@ -108,7 +106,7 @@ func Clickable(drawing interface {
 	return bytes.Replace(svg, []byte("<svg "), []byte(attribute), 1), nil
 }
 
-// trusted wraps output of package plots, which escapes its input.
+// trusted is for output of package plots, which escapes its input.
 func trusted[T string | []byte](text T, err error) (template.HTML, error) {
 	return template.HTML(text), err //nolint:gosec // escaped
 }

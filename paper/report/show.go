@@ -14,11 +14,10 @@ import (
 	"nodemask/stats"
 )
 
-// IsChart reports whether an artifact is a chart, not a table.
+// IsChart reports whether an artifact is a chart.
 func (a Artifact) IsChart() bool { return len(a.Curves) > 0 }
 
-// Table returns means ± standard deviations, the published value and the difference from it; significant differences
-// are bold.
+// Table returns means ± standard deviations, the published value and the difference; significant differences are bold.
 func (a Artifact) Table(r *record.Results) plots.Table {
 	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, nil),
 		TextColumns: len(a.Labels)}
@@ -68,7 +67,7 @@ func (a Artifact) Table(r *record.Results) plots.Table {
 
 const boldText = "Bold: significantly above what it is compared with (p < 0.05); with ↓, significantly below."
 
-// against returns false with fewer than two pairs of trials.
+// against needs two pairs of trials.
 func (e Entry) against(r *record.Results) (record.Comparison, bool) {
 	if e.Against == nil {
 		return record.Comparison{}, false
@@ -77,7 +76,7 @@ func (e Entry) against(r *record.Results) (record.Comparison, bool) {
 	return c, c.Trials >= 2
 }
 
-// chosen returns "" for metrics that pages do not measure.
+// chosen is "" for metrics that pages do not measure.
 func (e Entry) chosen() string {
 	if e.Metric != record.MacroF1 {
 		return ""
@@ -85,8 +84,8 @@ func (e Entry) chosen() string {
 	return Chosen(e.Cell)
 }
 
-// Chosen returns a cell as JSON for a page that trains: its keep rate, and its differences from [paper.Cell] or
-// [paper.Masked] by axis; "" for data that pages lack.
+// Chosen returns a cell as JSON for a page that trains: keep rate, and differences from [paper.Cell] or [paper.Masked]
+// by axis; "" for data that pages lack.
 func Chosen(c record.Cell) string {
 	if !slices.Contains([]string{"cora", "citeseer", "pubmed"}, c.Data) {
 		return ""
@@ -122,7 +121,7 @@ func Described(r *record.Results, c record.Cell) string {
 	return strings.Join(lines, "\n")
 }
 
-// show returns a NaN mean without trials.
+// show returns NaN without trials.
 func (e Entry) show(r *record.Results) (plots.Field, float64) {
 	values := r.Values(e.Cell, e.Metric)
 	if len(values) == 0 {
@@ -203,7 +202,7 @@ func (c Curve) series(r *record.Results) plots.Series {
 	}
 	if n := len(s.X); n > 0 && !c.Validation {
 		s.Cells = make([]string, n)
-		s.Cells[n-1] = Chosen(*c.Losses) // a click on the last point reruns the trial
+		s.Cells[n-1] = Chosen(*c.Losses) // a click on the end reruns the trial
 	}
 	return s
 }

@@ -14,7 +14,6 @@ import (
 // SummaryID names the table and the figure of all verdicts.
 const SummaryID = "summary"
 
-// paperTrials is the paper's number of trials per cell.
 const paperTrials = 10
 
 // Judged is a claim with its verdict.
@@ -23,7 +22,7 @@ type Judged struct {
 	Verdict
 	Command string // shows the evidence
 
-	cells []record.Cell // of its table
+	cells []record.Cell
 }
 
 func (e *Evidence) verdict(c Claim) Verdict {
@@ -53,7 +52,7 @@ func Judge(artifacts []Artifact, e *Evidence) []Judged {
 	return all
 }
 
-// Count returns the number of the paper's claims per grade, and in all.
+// Count returns the paper's claims per grade, and in all.
 func Count(all []Judged) (grades map[judge.Grade]int, claims int) {
 	grades = map[judge.Grade]int{}
 	for _, j := range all {
@@ -77,7 +76,7 @@ func CountText(all []Judged) string {
 	return fmt.Sprintf("Of the paper's %d claims: %s.", claims, strings.Join(parts, ", "))
 }
 
-// Summary returns the table of verdicts, with commands.
+// Summary returns the table of verdicts.
 func Summary(artifacts []Artifact, e *Evidence) plots.Table {
 	all := Judge(artifacts, e)
 	t := plots.Table{ID: SummaryID, Title: "What was found",

@@ -88,7 +88,7 @@ func tableGAT(id, data string) Artifact {
 	return a
 }
 
-// oneSplit reports whether the paper has tables of ten trials on one split: of all data but CiteSeer.
+// oneSplit reports whether the paper has ten trials on one split.
 func oneSplit(data string) bool { return data != "citeseer" }
 
 func sizesOf(data string) []int {
@@ -202,8 +202,8 @@ func tableScale(id, data string) Artifact {
 	return a
 }
 
-// overKeepRates covers the appendix's keep rates, and 1, where [paper.Masked] omits attention dropout too, so that
-// only masking changes.
+// overKeepRates covers the appendix's keep rates, and 1, where [paper.Masked] omits attention dropout too: only
+// masking changes.
 func overKeepRates(name string, c record.Cell, masked func(record.Cell, float64) record.Cell) Curve {
 	curve := Curve{Name: name}
 	for _, p := range []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1} {
@@ -396,7 +396,7 @@ func tableModels() Artifact {
 		[]string{"gcn", "sage", "gatv2"}, variant{"plain", record.Cell.Fair}, variant{"node masking", masked})
 }
 
-// Unmasked returns a masked cell's counterpart without masking, with its model's attention dropout.
+// Unmasked returns a masked cell's counterpart, with its model's attention dropout.
 func Unmasked(c record.Cell) record.Cell {
 	preset := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent).Parameters
 	return c.Masked(1).With(func(p *hyper.Parameters) {

@@ -56,7 +56,7 @@ func (e *Evidence) tuned(id string) tunedComparison {
 	})
 }
 
-// hideUnfinished removes an added arm's scores on data where the arm is incomplete.
+// hideUnfinished removes an added arm's scores on data where it is incomplete.
 func (c tunedComparison) hideUnfinished() {
 	type where struct {
 		model     judge.TunedModel
@@ -113,7 +113,7 @@ func (c tunedComparison) on(arm string, model judge.TunedModel) string {
 	return strings.Join(all, ", ")
 }
 
-// keepRates returns the rates chosen most often.
+// keepRates returns those chosen most often.
 func (c tunedComparison) keepRates(setting datasets.Setting, model judge.TunedModel) string {
 	chosen := map[string]int{}
 	for _, t := range c.having(judge.ArmMaskedTuned, setting, model) {
@@ -208,7 +208,6 @@ func claimOfTuned(table, name, text, against string, models ...judge.TunedModel)
 		Judge: func(e *Evidence) Verdict { return e.judgeTuned(table, against, "", models...) }}
 }
 
-// judgeTuned compares tuned masking with another arm; setting "": both.
 func (e *Evidence) judgeTuned(table, against string, setting datasets.Setting,
 	models ...judge.TunedModel) Verdict {
 	var all []comparison

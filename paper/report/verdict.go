@@ -16,7 +16,7 @@ import (
 // Verdict is a grade with its evidence.
 type Verdict struct {
 	Grade judge.Grade
-	// Of counts comparisons, Holds the significant ones (p < 0.05, or by the claim's rule) that agree with the claim,
+	// Of counts comparisons, Holds significant ones (p < 0.05, or by the claim's rule) that agree with the claim,
 	// Against those that disagree.
 	Holds, Against, Of int
 	// Effect is the mean over comparisons, above 0 if it agrees with the claim; or nil.
@@ -24,10 +24,10 @@ type Verdict struct {
 	Unit       string
 	Published  *float64 // mean over the same comparisons, or nil
 	Robust     string   // in the readings around the cited one; "": does not apply
-	Detectable float64  // for CannotTell: smallest true difference found with a power of 80 %
+	Detectable float64  // for CannotTell: true difference found with a power of 80 %
 	Figures    string   // on one line
-	command    string   // shows or trains the evidence; "": the claim's table's
-	files      []string // with the evidence's trials; nil: the claim's table's
+	command    string   // "": the claim's table's
+	files      []string // of trials; nil: the claim's table's
 }
 
 const points = "points"
@@ -68,7 +68,7 @@ func digitsOf(unit string) int {
 	return 2
 }
 
-// GradeText returns the grade and, for "can't tell", the detectable difference.
+// GradeText returns the grade and, if trials can't tell, the detectable difference.
 func (v Verdict) GradeText() string {
 	if v.Grade == judge.CannotTell && v.Detectable > 0 {
 		return fmt.Sprintf("%s (%.*f %s would have been found)", v.Grade, digitsOf(v.Unit), v.Detectable, v.Unit)
@@ -93,7 +93,7 @@ type difference struct {
 	value float64
 }
 
-// differences returns a's metric minus b's for each pair of trials.
+// differences returns a's metric minus b's by pair of trials.
 func differences(r *record.Results, a record.Cell, ma record.Metric, b record.Cell,
 	mb record.Metric) (all []difference) {
 	for one, other := range r.Pairs(a, b) {
@@ -124,8 +124,8 @@ func overPairs(unit string, all []comparison) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict { return judgePairs(e.Records, unit, all) }
 }
 
-// judgePairs grades a claim by [grade], from pairs of trials at each place; the pooled effect is each seed's mean over
-// places.
+// judgePairs grades a claim by [grade], comparing pairs of trials at each place; the pooled effect is the mean over
+// places, by seed.
 func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdict {
 	v, run, trials, published := Verdict{Unit: unit}, 0, math.MaxInt, 0.0
 	places, bySeed := make([][]float64, len(comparisons)), make([]map[uint64]float64, len(comparisons))
@@ -301,7 +301,7 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 	return v
 }
 
-// corrected returns the grid's p-value, if the answer is in the grid.
+// corrected returns the p-value corrected over the grid, if the answer is in it.
 func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge.Contrast) (float64, error) {
 	at := slices.IndexFunc(judge.Rows(), func(r judge.Row) bool { return r.Model == a.Model && r.Choice == choice })
 	if at < 0 || len(contrast.Plus)+len(contrast.Minus) > 0 {

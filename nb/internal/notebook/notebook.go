@@ -22,8 +22,8 @@ func UntilStopped() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
 
-// Image returns an <img> of the drawing. It keeps its dark mode rules, but cannot inherit the text colour, so it gets
-// a contrasting background.
+// Image returns an <img> of the drawing. It keeps dark mode rules but cannot inherit the text colour, so it gets a
+// contrasting background.
 func Image(svg []byte, alt string) string {
 	if start := bytes.Index(svg, []byte("<svg")); start >= 0 {
 		if end := bytes.IndexByte(svg[start:], '>'); end >= 0 && svg[start+end-1] != '/' {
@@ -36,7 +36,7 @@ func Image(svg []byte, alt string) string {
 }
 
 // Chart returns [Image] with points on top: hovering over one shows its numbers, a click opens its trials. It needs no
-// script. In pages that train, the page's script adds its own points (data-places).
+// script; in pages that train, a script adds its own points (data-places).
 func Chart(svg []byte, alt string, places []plots.Place) string {
 	picture := Image(svg, alt)
 	var points strings.Builder

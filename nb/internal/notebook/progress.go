@@ -36,8 +36,8 @@ type Progress struct {
 	end    time.Time // estimated; zero: unknown
 	curves []*lossCurve
 	status string
-	heard  time.Time // when the last epoch or trial came
-	idle   bool      // whether no epoch has come since the last trial
+	heard  time.Time // the last epoch's or trial's time
+	idle   bool      // no epoch since the last trial
 	on     string    // backend
 	// Time between a trial and the next curve's first epoch, mostly compilation.
 	compiled time.Duration
@@ -48,7 +48,7 @@ type lossCurve struct {
 	name              string
 	seed              uint64
 	train, validation []float64
-	kept              string // line about the epoch kept; "": none yet
+	kept              string // about the epoch kept; "": not yet
 	best              int
 }
 
@@ -90,8 +90,7 @@ func (p *Progress) RunsOn(backend string) {
 	p.on = backend
 }
 
-// Trials sets the number of finished trials, and how many of these earlier runs finished. The time left includes
-// compilation.
+// Trials sets the number of finished trials, and how many of these earlier runs finished.
 func (p *Progress) Trials(done, before int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -189,7 +188,7 @@ func (p *Progress) picture() string {
 	return Chart(svg, c.Title, places)
 }
 
-// Finished replaces a name's losses by those of a finished trial, with a ring at the epoch kept, from 1. macroF1 is in
+// Finished replaces a name's losses by a finished trial's, with a ring at the epoch kept, from 1. macroF1 is in
 // percent.
 func (p *Progress) Finished(name string, seed uint64, train, validation []float64, best int, macroF1 float64) {
 	p.mutex.Lock()
@@ -292,8 +291,8 @@ func summaryOf(ran, of int, stopped bool, took time.Duration, on string) string 
 	return text
 }
 
-// Collapsed returns a note on a trial that learnt nothing. constant is the validation F1 of predicting one class for
-// every node; both are macro F1 in percent.
+// Collapsed describes a trial that learnt nothing. f1 and constant, the score of predicting one class, are macro F1 on
+// validation nodes in percent.
 func Collapsed(name string, seed uint64, f1, constant float64, p hyper.Parameters) string {
 	var try []string
 	if p.KeepRate.Active() {
