@@ -1,5 +1,5 @@
-// Package advice finds the regulariser, if any, that helps a graph, per model: it chooses configurations by validation
-// on some splits and compares them on others. The caller trains.
+// Package advice finds the regulariser, if any, that helps a graph: it chooses configurations by validation on some
+// splits and compares them on others. The caller trains.
 package advice
 
 import (
@@ -18,10 +18,10 @@ const (
 	firstTry    = 200 // first seed for choosing
 	tries       = 3
 	impatient   = 25   // best epochs come early
-	patientCost = 1.4  // relative time of trials with full patience
+	patientCost = 1.4  // relative time with full patience
 	firstFresh  = 300  // first seed for comparing
-	alpha       = 0.05 // probability that any lower end ever exceeds its true mean
-	alphaAbove  = 0.2  // for upper ends: each interval alone, two-sided
+	alpha       = 0.05 // that any lower end ever exceeds its true mean
+	alphaAbove  = 0.2  // for upper ends, each alone, two-sided
 	// Margin is the smallest gain worth having, in points of macro F1.
 	Margin = 1.0
 )
@@ -120,7 +120,7 @@ func (o Options) Complete() (Options, error) {
 	return o.split()
 }
 
-// fewNodes is the smallest validation set whose F1 can rank configurations.
+// fewNodes is the smallest validation set that can rank configurations.
 const fewNodes = 50
 
 func (o Options) split() (Options, error) {
@@ -150,14 +150,14 @@ func (o Options) split() (Options, error) {
 func (o *Options) comparisons() int { return len(arms()) * len(o.Models) * len(o.Settings) }
 
 // Advise trains until the answer is clear, the budget is spent or the context ends, and returns the result so far,
-// also with the context's error. Stored trials count, so a second call continues.
+// also with the context's error. A second call continues.
 //
 // Validation scores on splits 200 to 202 choose configurations; test scores on splits from 300 on compare them. Lower
 // ends of intervals ([stats.AnytimeTTest]) use 0.05 divided by the number of comparisons (Bonferroni): with
 // probability 95 % all are below their true means at all times. Upper ends only stop the search; each alone holds with
 // 90 %. An arm is settled when its interval is above 0 or below [Margin].
 //
-// The question whose plain model validates best gets the budget first.
+// The question whose plain model validates best comes first.
 func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	o, err := o.Complete()
 	if err != nil {
@@ -205,7 +205,7 @@ func (o *Options) Floor(epoch time.Duration) error {
 	// One trial per model; for the leader, masking and its kin up to the first look.
 	trials := questions - 1 + choosing(plainTried) + kin*choosing(fewTried) + (kin+1)*looks()[0]
 	least := time.Duration(trials) * 51 * epoch / time.Duration(o.Jobs)
-	if least <= 4*o.Budget { // a rough estimate; partial results help too
+	if least <= 4*o.Budget { // a rough estimate
 		return nil
 	}
 	return misusef("%s: an epoch takes %v, and an answer at least %d trials of 51 epochs: about %s: expected --budget "+

@@ -10,12 +10,11 @@ import (
 	"nodemask/paper/record"
 )
 
-// arm is a regulariser, with the preset's dropout or in its place.
 type arm struct {
 	name string
 	// axis and prefix write a drop rate for that record axis; the keep axis takes 1 − rate.
 	axis, prefix string
-	// cost is training time relative to the plain model, on Cora.
+	// cost is relative training time, on Cora.
 	cost float64
 }
 
@@ -31,7 +30,7 @@ func arms() []arm {
 		{dropoutArm, "dropout", "", 1}, {"DropEdge", "regulariser", "dropedge:", 1}}
 }
 
-// kin is the number of arms compared first: masking, and DropGNN, which masks in testing too.
+// kin counts the arms compared first: masking, and DropGNN, which masks in testing too.
 const kin = 2
 
 // Numbers of configurations: plain; most and fewest per arm.
@@ -48,7 +47,7 @@ func (a arm) value(rate float64) string {
 	return a.prefix + fmt.Sprint(rate)
 }
 
-// configurations lists drop rates, most promising first, with the plain model's dropout and the other value.
+// configurations lists drop rates, most promising first, with both values of dropout.
 func (a arm) configurations(of map[string]string) []map[string]string {
 	var all []map[string]string
 	add := func(with ...string) {
@@ -97,7 +96,7 @@ func plainConfigurations(model string) []map[string]string {
 	return all
 }
 
-// cell stops on macro F1, the score compared: validation loss, computed without a mask, stops masked models too early.
+// cell stops on macro F1: validation loss, computed without a mask, stops masked models too early.
 func (o *Options) cell(model string, setting datasets.Setting, values map[string]string) (record.Cell, error) {
 	c := record.NewCell(o.id, model, setting, o.TrainPercent)
 	c.Resplit, c.ValidationPercent = true, o.validationPercent

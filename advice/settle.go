@@ -9,8 +9,8 @@ import (
 	"nodemask/stats"
 )
 
-// seenAt returns the last look that n splits complete: in an interrupted look short trials end first, and a resumed
-// run must end like an uninterrupted one.
+// seenAt returns the last look that n splits complete; extra splits wait, as short trials end first and a resumed run
+// must end like an uninterrupted one.
 func seenAt(n int) (at int) {
 	for _, look := range looks() {
 		if look <= n {
@@ -52,8 +52,7 @@ func (a *Arm) judge(plain, own []float64, alpha float64) error {
 
 func (a *Arm) settled() bool { return a.Verdict != Open }
 
-// collapse counts splits on which arms score at most 3 points above a constant prediction, or half the median of all
-// arms.
+// collapse counts splits on which arms score at most 3 points above a constant prediction, or half the median arm.
 func (q *Question) collapse(g *datasets.Graph, arms []*Arm) {
 	var all []float64
 	for _, a := range arms {
@@ -73,7 +72,7 @@ func (q *Question) collapse(g *datasets.Graph, arms []*Arm) {
 	}
 }
 
-// constantF1 is the macro F1 of always predicting the most frequent class.
+// constantF1 scores the prediction of the most frequent class.
 func constantF1(g *datasets.Graph) float64 {
 	counts, total := make([]int, g.NumClasses()), 0
 	for _, c := range g.Labels {

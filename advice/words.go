@@ -17,11 +17,11 @@ type Verdict string
 
 // The verdicts, worded as on all pages; "under a point" bounds the gain alone.
 const (
-	Open     Verdict = "can't tell"         // the interval contains 0 and [Margin], or is missing
-	Helps    Verdict = "helps"              // the interval is above 0
-	Hurts    Verdict = "hurts"              // the interval is below 0, with an upper end as strict as the lower
-	NoMatter Verdict = "under a point"      // the interval is below [Margin]
-	Same     Verdict = "is the plain model" // the same configuration was chosen
+	Open     Verdict = "can't tell"         // interval contains 0 and [Margin], or is missing
+	Helps    Verdict = "helps"              // interval above 0
+	Hurts    Verdict = "hurts"              // interval below 0, with an upper end as strict as the lower
+	NoMatter Verdict = "under a point"      // interval below [Margin]
+	Same     Verdict = "is the plain model" // same configuration
 )
 
 // Advice is the result for a graph so far.
@@ -33,7 +33,7 @@ type Advice struct {
 	ValidationNodes int           `json:"validation_nodes"`
 	Comparisons     int           `json:"comparisons"` // that intervals are corrected for
 	Settled         bool          `json:"settled"`
-	Left            time.Duration `json:"left_ns,omitempty"` // estimated until all is settled; 0: settled, or unknown
+	Left            time.Duration `json:"left_ns,omitempty"` // estimated; 0: settled, or unknown
 	Budget          time.Duration `json:"budget_ns"`
 	Spent           time.Duration `json:"spent_ns"`                   // by this run
 	Stalled         bool          `json:"nothing_finished,omitempty"` // the budget ended before any trial
@@ -60,7 +60,7 @@ type Arm struct {
 	Words      string            `json:"chosen,omitempty"`     // "p = 0.7"
 	Chosen     map[string]string `json:"parameters,omitempty"` // values of record axes; nil: not chosen yet
 	Validation float64           `json:"validation_macro_f1,omitempty"`
-	F1         []float64         `json:"macro_f1,omitempty"` // by fresh split that the plain model ran too
+	F1         []float64         `json:"macro_f1,omitempty"` // by fresh split, if the plain model ran too
 	Collapsed  int               `json:"collapsed"`          // splits on which it learnt almost nothing
 	Effect     *Effect           `json:"effect,omitempty"`   // nil: too few splits
 	Verdict    Verdict           `json:"verdict,omitempty"`
@@ -70,7 +70,7 @@ type Arm struct {
 	alpha float64
 }
 
-// Effect is the mean difference from the plain model, in points; [Advise] defines the interval.
+// Effect is the mean difference from the plain model, in points, with the interval of [Advise].
 type Effect struct {
 	Splits int     `json:"splits"`
 	Mean   float64 `json:"mean"`
@@ -93,8 +93,7 @@ func (a *Arm) dropoutWords() string {
 	}
 }
 
-// title returns "node masking with p = 0.7", or, if dropout differs from the plain model's, "DropEdge 0.3 with dropout
-// 0.5".
+// title returns "node masking with p = 0.7" or "DropEdge 0.3 with dropout 0.5", if the plain model's dropout differs.
 func (q *Question) title(a *Arm) string {
 	if a.Words == "" {
 		return a.Name
@@ -121,7 +120,7 @@ func (q *Question) plainTitle() string {
 	return title
 }
 
-// best returns the arm to use: the most helpful, else the furthest ahead, else plain; nil without scores.
+// best returns the most helpful arm, else the furthest ahead, else plain; nil without scores.
 func (q *Question) best() *Arm {
 	best := q.Arms[0]
 	for _, counts := range []func(*Arm) bool{func(a *Arm) bool { return a.Verdict == Helps }, (*Arm).ahead} {
@@ -184,7 +183,7 @@ func (a *Advice) finish() {
 	a.Sentence = a.sentence()
 }
 
-// use returns the recommended arm with the best mean in a setting ("": any), or nil.
+// use returns the best recommended arm in a setting ("": any), or nil.
 func (a *Advice) use(setting datasets.Setting) (of *Question, best *Arm) {
 	for _, q := range a.Questions {
 		if arm := q.best(); arm != nil && (setting == "" || q.Setting == setting) &&
@@ -229,7 +228,7 @@ func (a *Advice) sentence() string {
 }
 
 func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string) {
-	// going: may be settled by more splits; waiting: not compared yet
+	// going: more splits may settle them; waiting: not compared yet
 	var gains, none, open, going, used, ahead, measured, unstable, masking, waiting []string
 	var leads *Question // the waiting one that validates best
 	for _, q := range a.Questions {
@@ -379,7 +378,7 @@ func joined(all []string, word string) string {
 	return strings.Join(all[:len(all)-1], ", ") + " " + word + " " + all[len(all)-1]
 }
 
-// Rest lists the open arms and the time to settle them; "" if all are settled.
+// Rest lists open arms and the time to settle them; "" if all are settled.
 func (a *Advice) Rest() string {
 	if a.Settled {
 		return ""

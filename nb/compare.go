@@ -37,12 +37,12 @@ func publishedText(c record.Cell) string {
 	return "–"
 }
 
-// OverSizes charts recorded and published macro F1 over train set size, with 95 % intervals. The cells share a graph
-// and setting; their own size is ignored.
+// OverSizes charts recorded and published macro F1 over train set size, with 95 % intervals. The cells' own size is
+// ignored.
 func OverSizes(cells ...record.Cell) { chartOf(overSizes, cells) }
 
 // CachingOverSizes charts recorded macro F1 over train set size, from the whole graph and, dashed, from cached
-// representations, with 95 % intervals. The cells share a graph, in the inductive setting; their own size is ignored.
+// representations, with 95 % intervals. The cells are inductive; their own size is ignored.
 func CachingOverSizes(cells ...record.Cell) { chartOf(cachingOverSizes, cells) }
 
 func chartOf(of func(*record.Results, ...record.Cell) plots.Chart, cells []record.Cell) {

@@ -10,8 +10,7 @@ import (
 	"nodemask/plots"
 )
 
-// Describe shows a graph before training: how its file was read, warnings, and bars of degrees, class sizes and
-// homophily.
+// Describe shows a graph before training: how its file was read, warnings, degrees, class sizes and homophily.
 func Describe(g *datasets.Graph) {
 	d := datasets.Describe(g)
 	t := plots.Table{ID: "description", Header: []string{"name", d.Name}, TextColumns: 2}

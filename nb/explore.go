@@ -10,8 +10,8 @@ import (
 )
 
 // Explore shows a graph and T_root^hops interactively: click a node to make it the root, Shift-click to mask it,
-// choose the hops, play epochs. With labels, epochs mask only train nodes, half of all nodes. It works in JupyterLab
-// and exported pages; without scripts it shows a picture.
+// choose the hops, play epochs. With labels, epochs mask only train nodes, half of all nodes. Without scripts it shows
+// a picture.
 func Explore(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	o := drawing(g)
 	var trainNodes []int32

@@ -14,7 +14,7 @@ import (
 const shownText = 2000
 
 // Show shows graphs, splits, trees, tables, charts and models as views, other values as text; an error ends the cell.
-// A cell's last line, if an expression, is passed to Show.
+// It also shows a cell's last line, if an expression.
 func Show(values ...any) {
 	for _, v := range values {
 		switch v := v.(type) {

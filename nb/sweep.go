@@ -21,7 +21,7 @@ import (
 	"nodemask/stats"
 )
 
-// Swept holds a [Sweep]'s cells (models × keep rates) and their results.
+// Swept holds the cells of a [Sweep], models × keep rates, and their results.
 type Swept struct {
 	models  []string
 	rates   []float64
@@ -30,9 +30,9 @@ type Swept struct {
 	results *record.Results
 }
 
-// Sweep runs trials of models on a graph at some keep rates, all on the same splits, otherwise as in [Experiment], and
-// shows each model's macro F1 over the keep rate, with 95 % bands, and a table. The stop button ends it; running the
-// cell again continues. With NODEMASK_SMALL it trains on one split.
+// Sweep runs trials of models on a graph at some keep rates, on the same splits, otherwise as in [Experiment], and
+// shows macro F1 over the keep rate, with 95 % bands. The stop button ends it; running the cell again continues. With
+// NODEMASK_SMALL it trains on one split.
 func Sweep[D string | *datasets.Graph](data D, models []string, rates []float64, splits int) *Swept {
 	s := &Swept{models: models, rates: slices.Clone(rates), splits: UpTo(splits), cells: map[string][]record.Cell{}}
 	slices.Sort(s.rates)
@@ -224,7 +224,7 @@ func (t *Trained) saved() {
 }
 
 // Predict shows predictions for new nodes, from CSV files: nodes (id, features) and edges (source, target). It skips
-// edges to nodes that are neither train nodes nor new. The transductive setting, without new nodes, ends the cell.
+// edges to nodes that are neither train nodes nor new. In the transductive setting it ends the cell.
 func (t *Trained) Predict(nodes, edges string) {
 	if t.cell.Setting != datasets.Inductive {
 		Must(fmt.Errorf("the model is of the %s setting, where no node arrives", t.cell.Setting))

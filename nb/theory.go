@@ -50,7 +50,7 @@ func grouped(digits string) string {
 }
 
 // TreeSizes shows the number of nodes of T_root^k for k up to hops, without building the trees, on a logarithmic
-// chart.
+// scale.
 func TreeSizes(g *datasets.Graph, root int32, hops int) {
 	counts := Must1(aggtree.Count(context.Background(), g.Edges, root, hops, nil))
 	var rows [][]any
@@ -108,8 +108,8 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 		[]string{"statement", "verdict", "figures"}, rows...)
 }
 
-// MaskingCurves charts the expected effect of node masking on T_root^hops over the keep rate p: the numbers of nodes
-// and of copies of the root, as shares of the unmasked tree's.
+// MaskingCurves charts, over the keep rate p, the shares of T_root^hops' nodes, and of its copies of the root, that
+// masking is expected to leave.
 func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -139,7 +139,7 @@ func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 		XLabel: "keep rate p (probability that a node is kept)", YLabel: "expected share of the unmasked tree"})
 }
 
-// Repetition shows the median repetition in k-aggregation trees over all nodes, for k from 1 to hops.
+// Repetition shows the median repetition in all nodes' k-aggregation trees, for k from 1 to hops.
 func Repetition(g *datasets.Graph, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -162,7 +162,7 @@ func Repetition(g *datasets.Graph, hops int) {
 }
 
 // Twins shows how many groups of nodes no k-layer GNN can tell apart, for k from 0 to hops, by the features of their
-// neighbourhoods; with alike, by structure alone.
+// neighbourhoods, or with alike by structure alone.
 func Twins(g *datasets.Graph, hops int, alike bool) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

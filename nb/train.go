@@ -17,8 +17,8 @@ import (
 	"nodemask/paper/report"
 )
 
-// Train runs trials of each cell, with live losses, and skips recorded ones. The stop button ends it; finished trials
-// are kept. [Compare] shows the results.
+// Train runs trials of each cell and skips recorded ones. The stop button ends it; finished trials are kept. [Compare]
+// shows the results.
 func Train(trials int, cells ...record.Cell) {
 	run(titleOf(cells), labeller(cells), worker.Training{Cells: cells, Trials: trials}, false)
 	if _, shared := described(cells); shared != "" {
@@ -55,13 +55,13 @@ func run(title string, label func(record.Cell) string, t worker.Training, quiet 
 	p.End(ran, stopped)
 	for _, c := range t.Cells {
 		for _, trial := range live.Trials(c) {
-			// Predicting one class scores at most 50 %, with two classes.
+			// With two or more classes, predicting one scores at most 50 %.
 			if trial.ValidationF1 > 50+collapseMargin {
 				continue
 			}
 			if constant := constantF1(Data(c.Data)); trial.ValidationF1 <= constant+collapseMargin {
 				Markdown(notebook.Collapsed(label(c), trial.Seed, trial.ValidationF1, constant, c.Parameters))
-				break // one warning per cell is enough
+				break // one warning per cell
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func run(title string, label func(record.Cell) string, t worker.Training, quiet 
 
 const collapseMargin = 3 // as of stats.Metrics, in percent
 
-// constantF1 is the macro F1 of predicting the largest class, in percent.
+// constantF1 scores the prediction of the largest class, in percent.
 func constantF1(g *datasets.Graph) float64 {
 	d := datasets.Describe(g)
 	most, labelled := 0, d.Nodes-d.Unlabelled
@@ -79,7 +79,6 @@ func constantF1(g *datasets.Graph) float64 {
 	return 200 * float64(most) / float64(max(most+labelled, 1)) / float64(max(len(d.Classes), 1))
 }
 
-// trainInto runs the missing trials and returns how many it ran.
 func trainInto(ctx context.Context, p *notebook.Progress, label func(record.Cell) string, t worker.Training) (ran int,
 	err error) {
 	project, err := checkout.Root()
@@ -89,7 +88,7 @@ func trainInto(ctx context.Context, p *notebook.Progress, label func(record.Cell
 	labels := map[string]string{}
 	t.Cells = slices.Clone(t.Cells)
 	for i, c := range t.Cells {
-		t.Cells[i].History = true // to draw losses even if all trials are stored
+		t.Cells[i].History = true // losses, even if all trials are stored
 		labels[c.Key()] = label(c)
 	}
 	for _, part := range Must1(byStore(t)) {

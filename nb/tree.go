@@ -13,8 +13,8 @@ import (
 	"nodemask/nb/internal/notebook"
 )
 
-// Tree returns T_root^hops of a graph and draws it next to the graph around the root, coloured by class, with masked
-// nodes as ghosts.
+// Tree returns T_root^hops of a graph and draws it, coloured by class, next to the graph around the root. Masked nodes
+// are ghosts.
 func Tree(g *datasets.Graph, root int32, hops int, masked ...int32) *aggtree.Tree {
 	mask := maskOf(g, masked)
 	t := Must1(aggtree.Build(context.Background(), g.Edges, root, hops, aggtree.Options{Mask: mask}))
@@ -32,8 +32,7 @@ func drawTree(t *aggtree.Tree, o draw.Options) {
 	showHTML(notebook.Image(svg.Bytes(), alt), text.String())
 }
 
-// Figure draws one of the paper's figures of graphs and trees: transductive, inductive, trees, invalid, new-node,
-// cached or masked.
+// Figure draws one of the paper's figures: transductive, inductive, trees, invalid, new-node, cached or masked.
 func Figure(id string) {
 	svg, words, err := draw.PaperFigure(id)
 	Must(err)
@@ -54,7 +53,7 @@ func maskOf(g *datasets.Graph, masked []int32) []bool {
 	return mask
 }
 
-// drawing omits purely numeric names, which readers would mistake for node numbers.
+// drawing omits purely numeric names: readers would mistake them for node numbers.
 func drawing(g *datasets.Graph) draw.Options {
 	var o draw.Options
 	if slices.ContainsFunc(g.NodeIDs, func(id string) bool { _, err := strconv.Atoi(id); return err != nil }) {

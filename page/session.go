@@ -29,8 +29,8 @@ type Request struct {
 	ID   int    `json:"id"`   // repeated in the answers
 	Kind string `json:"kind"` // open, train, tree, compare or stop
 
-	Data  string            `json:"data"`  // open, tree: name of a data set, or of the opened files
-	Files map[string][]byte `json:"-"`     // open: the user's files, instead of a known data set
+	Data  string            `json:"data"`  // open, tree: data set, or name of the opened files
+	Files map[string][]byte `json:"-"`     // open: the user's files
 	Root  int32             `json:"root"`  // tree
 	Hops  int               `json:"hops"`  // tree
 	Cell  Cell              `json:"cell"`  // train
@@ -99,14 +99,14 @@ type Graph struct {
 	Nodes    int      `json:"nodes"`
 	Edges    int64    `json:"edges"` // undirected
 	Features int      `json:"features"`
-	Classes  []string `json:"classes"` // fewer than two rule out training, like no features
+	Classes  []string `json:"classes"` // training needs two, and features
 	Start    int32    `json:"start"`   // a node with an instructive tree
 }
 
 // Trained is a finished trial.
 type Trained struct {
 	Record    string   `json:"record"`  // a line of results
-	Command   string   `json:"command"` // that repeats the training; "": the data exist only on the page
+	Command   string   `json:"command"` // repeats the training; "": the data exist only on the page
 	Key       string   `json:"key"`
 	Label     string   `json:"label"`
 	F1        float64  `json:"f1"` // macro F1 on test nodes, in percent
@@ -129,7 +129,7 @@ type Compare struct {
 	Mean         float64  `json:"mean"`
 	Spread       *float64 `json:"sd,omitempty"` // sample standard deviation; nil for a single trial
 	Published    *float64 `json:"published,omitempty"`
-	Pairs        int      `json:"pairs,omitempty"`      // with the same model without masking, by seed and split
+	Pairs        int      `json:"pairs,omitempty"`      // with the unmasked model, by seed and split
 	Difference   *float64 `json:"difference,omitempty"` // from the unmasked model; nil without pairs
 	P            *float64 `json:"p,omitempty"`          // two-sided paired t-test; nil below two pairs
 }

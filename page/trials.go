@@ -28,8 +28,7 @@ type again struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-// TrialsScript returns the script with each cell of [report.Shown]: its command, recorded trials, and the trial to
-// rerun.
+// TrialsScript returns the script with each cell of [report.Shown]: command, recorded trials, and the trial to rerun.
 func TrialsScript(r *record.Results, pages *record.Store) ([]byte, error) {
 	lines, err := pages.Load()
 	if err != nil {

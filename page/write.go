@@ -42,11 +42,11 @@ type Options struct {
 	Module Module
 	// Beside is the file name of the program's script next to the page ([WriteModule]); "": embedded.
 	Beside string
-	// Data lists data sets offered from scripts next to the page ([DataScript]).
+	// Data lists data sets in scripts next to the page ([DataScript]).
 	Data []string
-	// Results are recorded trials to show next to the page's own.
+	// Results are shown next to the page's own.
 	Results *record.Results
-	// Files are the user's graph, open at first: one .npz, .graphml, .json or .pt, or nodes.csv and edges.csv.
+	// Files are the user's graph: one .npz, .graphml, .json or .pt, or nodes.csv and edges.csv.
 	Files []File
 }
 
@@ -90,8 +90,7 @@ type option struct {
 	Choices map[string]string `json:"choices"`
 }
 
-// axes returns each model's options besides the cited reading. Unnamed axes keep the tables' values ([paper.Cell],
-// [paper.Masked]).
+// axes returns each model's options. Unnamed axes keep the tables' values ([paper.Cell], [paper.Masked]).
 func axes() (map[string][]axis, error) {
 	all := map[string][]axis{}
 	for _, model := range judge.Models() {
@@ -182,7 +181,7 @@ func DataScript(name string, files []File) ([]byte, error) {
 // inert keeps text from ending its script element; JavaScript ignores the escape.
 func inert(text string) string { return strings.ReplaceAll(text, "</", `<\/`) }
 
-// policy blocks all traffic but the page's own content, and allows inline styles for the tree drawing.
+// policy blocks all traffic but the page's own; the tree drawing needs inline styles.
 func policy(beside bool) string {
 	hash := sha256.Sum256([]byte(script))
 	own, from := "", "'none'"
@@ -194,8 +193,7 @@ func policy(beside bool) string {
 		base64.StdEncoding.EncodeToString(hash[:]), own, from)
 }
 
-// Served returns the files for a server to add next to a page with [Options].Beside, so that the program compiles
-// while it loads.
+// Served returns the files to serve next to a page with [Options].Beside, so that the program compiles while it loads.
 func Served(m Module) []File {
 	return []File{{Name: "nodemask-exec.js", Bytes: []byte(m.Exec)}, {Name: "nodemask.wasm.packed", Bytes: m.Gzip}}
 }

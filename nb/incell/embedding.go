@@ -57,7 +57,7 @@ func lastHidden(b *backend.Backend, x train.Experiment, r *train.Result) infer.R
 	return all[max(len(all)-2, 0)] // a single layer has only logits
 }
 
-// scatter leaves out nodes of unknown class.
+// scatter omits nodes of unknown class.
 func scatter(title string, h infer.Representation, g *datasets.Graph) plots.Chart {
 	x, y, explained, err := principalComponents(h.Values, h.Rows, h.Width)
 	nb.Must(err)

@@ -20,8 +20,7 @@ import (
 )
 
 // NormsByLayer trains a model of the cited reading on one split, with and without batch normalisation, each with
-// masking, rescaled masking and neither. It shows the norms of each layer's representations, in training and in
-// testing.
+// masking, rescaled masking and neither. It shows each layer's norms in training and testing.
 func NormsByLayer(data, model string, setting datasets.Setting, trainPercent int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -78,7 +77,7 @@ func norms(x train.Experiment, r *train.Result) (trained, tested []float64) {
 	split := nb.Must1(x.Split(r.Seed))
 	view := nb.Must1(datasets.NewView(x.Graph, split, x.Setting, x.Arrivals))
 	network := r.Saved(x).Network()
-	b := nb.Must1(backend.Open("go")) // XLA would take a second to compile each of two programs that run once
+	b := nb.Must1(backend.Open("go")) // XLA takes a second to compile each of two programs that run once
 	represent := func(phase datasets.Phase, o infer.Options) []float64 {
 		all := nb.Must1(network.Represent(b, phase.Edges, x.Graph.Features.Select(phase.Nodes), o))
 		means := make([]float64, len(all))

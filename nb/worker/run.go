@@ -15,7 +15,7 @@ import (
 	"nodemask/internal/gobuild"
 )
 
-// patience is how long a stopped process may run: less than gonb's five seconds for a cell.
+// patience is how long a stopped process may run; gonb allows a cell five seconds.
 const patience = 4 * time.Second
 
 // Run serves the request with a process of the project's command, rebuilt if out of date, and calls each with every
@@ -133,8 +133,8 @@ type said struct {
 func (e *said) Error() string { return e.text }
 func (e *said) Unwrap() error { return e.cause }
 
-// reason returns the line of output that explains a failure: nodemask's own message, without a flag's dashes, else the
-// first line that is not one of go's headings.
+// reason returns the line of output that explains a failure: nodemask's message, without a flag's dashes, else the
+// first that is not one of go's headings.
 func reason(output []byte, err error) string {
 	first := ""
 	for line := range strings.SplitSeq(string(output), "\n") {

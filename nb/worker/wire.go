@@ -19,8 +19,7 @@ import (
 // Subcommand is the name of the process's subcommand.
 const Subcommand = "serve-cells"
 
-// Request is one line of JSON on the process's standard input, with one field set. Closing standard input ends the
-// process.
+// Request is one line of JSON on standard input, with one field set. Closing standard input ends the process.
 type Request struct {
 	Train   *Training `json:"train,omitempty"`
 	Check   *Check    `json:"check,omitempty"`
@@ -145,7 +144,7 @@ type Advising struct {
 	Budget time.Duration `json:"budget_ns"`        // 0: five minutes
 }
 
-// Event is one line of JSON on the process's standard output, with one field set.
+// Event is one line of JSON on standard output, with one field set.
 type Event struct {
 	Backend  string    `json:"backend,omitempty"` // before the first trial
 	Epoch    *Epoch    `json:"epoch,omitempty"`
@@ -180,7 +179,7 @@ type Theorem struct {
 	Difference Number `json:"difference"`
 }
 
-// Number is a float64 that JSON writes as null if infinite or NaN, and reads back as NaN.
+// Number is a float64 that JSON writes as null if infinite or NaN; null reads as NaN.
 type Number float64
 
 // MarshalJSON returns the number, or null.
@@ -191,7 +190,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(n))
 }
 
-// UnmarshalJSON reads a number, or null as NaN; anything else is an error.
+// UnmarshalJSON reads a number, or null as NaN.
 func (n *Number) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		*n = Number(math.NaN())

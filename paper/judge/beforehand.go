@@ -24,7 +24,7 @@ type Case struct {
 	Quantities
 	// Fragility is the plain model's gain from stopping on macro F1, in points.
 	Fragility float64 `json:"fragility"`
-	// Masked and Rescaled are the effects of masking without and with rescaling.
+	// Effects of masking without and with rescaling.
 	Masked   CaseEffect `json:"masked"`
 	Rescaled CaseEffect `json:"rescaled"`
 }

@@ -215,8 +215,8 @@ func index(axes []Axis, name string) int {
 	return slices.IndexFunc(axes, func(a Axis) bool { return a.Name == name })
 }
 
-// vary returns the readings that differ from the cited one only in the named axes, without arrivals without validation
-// nodes.
+// vary returns the readings that differ from the cited one only in the named axes, never in the departure
+// "all but validation nodes".
 func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	return slices.DeleteFunc(AllReadings(axes, setting), func(r Reading) bool {
 		for i, axis := range axes {

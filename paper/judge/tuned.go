@@ -239,7 +239,7 @@ func (a TunedArm) Words() string {
 type Tuned struct {
 	TunedQuestion
 	Arms []TunedArm
-	// Complete reports that all arms of the protocol ran on the fresh splits.
+	// All arms of the protocol ran on the fresh splits.
 	Complete bool
 	// Next is to be trained; no cells: finished.
 	Next Batch

@@ -75,8 +75,8 @@ func trialsOf(tasks []task) (n int) {
 	return n
 }
 
-// run runs work on the opened data, then returns the errors of the other data, which unopened receives first. If
-// nothing can run or unopened is nil, it returns them at once.
+// run runs work on the opened data, then returns the other data's errors, which unopened receives first. If nothing
+// can run or unopened is nil, it returns them at once.
 func (o opened) run(unopened func(error) error, work func() error) error {
 	switch {
 	case o.unopened == nil:

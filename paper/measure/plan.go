@@ -13,7 +13,6 @@ type task struct {
 	batch int
 }
 
-// plan groups missing trials by batch of seeds and shared program, and counts all trials.
 func plan(
 	cells []record.Cell, o Options, has func(record.Cell, uint64) (bool, error),
 ) (groups [][]task, total int, err error) {
@@ -51,7 +50,7 @@ func plan(
 }
 
 // shardOf hashes keys, so that shards do not depend on the artifacts requested. Cells of one program stay together
-// unless drop rates differ; else shares would be uneven.
+// unless drop rates differ, which keeps shards even.
 func shardOf(c record.Cell, shards int) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(programWithRates(c)))

@@ -15,8 +15,8 @@ import (
 // isWhole reports whether a last line lacks only its line break: a torn record is invalid JSON.
 func isWhole(line []byte) bool { return json.Valid(line) }
 
-// underLock appends the lines that choose returns, under the lock. It first removes a torn last line (of a killed
-// process), or adds a missing line break.
+// underLock appends the lines that choose returns. It first removes a torn last line (of a killed process), or adds a
+// missing line break.
 func underLock(path string, choose func() ([][]byte, error)) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
@@ -111,8 +111,8 @@ func checkEnd(path string) (err error) {
 		path, info.Size()-int64(len(last)), len(last))
 }
 
-// Merge adds trials that the store lacks from other folders, and returns their number. It may run concurrently. It
-// skips lines that contradict a known trial; the error lists them.
+// Merge adds trials that the store lacks from other folders, and returns their number. It may run concurrently. The
+// error lists lines that contradict a known trial; these are skipped.
 func (s *Store) Merge(folders ...string) (added int, err error) {
 	known := trials{}
 	note := func(_ string, _ int, t Record) error { known.add(t); return nil }

@@ -54,8 +54,8 @@ func (c Cell) With(change func(*hyper.Parameters)) Cell {
 	return c
 }
 
-// Choose returns the cell with values by [Axis].Name, set in the order of [Axes], as the keep rate removes attention
-// dropout. Unknown names and invalid values are errors.
+// Choose sets values by [Axis].Name, in the order of [Axes], as the keep rate removes attention dropout. Unknown names
+// and invalid values are errors.
 func (c Cell) Choose(values map[string]string) (Cell, error) {
 	left := len(values)
 	for _, axis := range axes() {

@@ -56,7 +56,7 @@ func (m Metric) Of(r Record) (float64, bool) {
 	return 0, false
 }
 
-// whole is false for records read off a training, which have macro F1 alone: a positive one implies positive accuracy.
+// whole is false for records read off a training, whose accuracy is 0 even if macro F1 is not.
 func (r Record) whole() bool { return r.Accuracy > 0 || r.MacroF1 == 0 }
 
 func measured(score *float64) (float64, bool) {

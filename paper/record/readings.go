@@ -72,7 +72,7 @@ func (r Record) Records() (all []Record) {
 }
 
 // As returns the reading for c as a record, if it exists: with macro F1, also from the cache with new nodes together,
-// but no micro F1, accuracy, smoothness or losses.
+// but no other scores or losses.
 func (r Record) As(c Cell) (Record, bool) {
 	reading, ok := r.Readings[c.ReadingName()]
 	c.Readings, r.Readings, r.Protocol = false, nil, ""

@@ -71,8 +71,7 @@ func (r Record) CellOf() Cell {
 		Readings: r.Readings != nil}
 }
 
-// Differences returns contradictions between two records of a trial; on the same device and version there should be
-// none.
+// Differences returns contradictions between two records of a trial; the same device and version should give none.
 func (r Record) Differences(other Record) (differences []string) {
 	differ := func(what string, was, is any) {
 		if was, is := fmt.Sprint(was), fmt.Sprint(is); was != is {

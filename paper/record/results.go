@@ -154,7 +154,7 @@ func (r *Results) ReadOff(c Cell) (all []Record) {
 	return all
 }
 
-// Count returns how many trials of these seeds the cells ([Cell.Trained]) have, and how many cells have all.
+// Count returns the cells' ([Cell.Trained]) trials of these seeds, and how many cells have all.
 func (r *Results) Count(cells []Cell, seeds []uint64) (trials, complete int, err error) {
 	for _, c := range cells {
 		n := 0

@@ -47,8 +47,8 @@ const (
 	longestName = 100     // bytes of a data set's name in file names
 )
 
-// Add returns once the record is on the disk. It returns an error for readings on another split than those of the same
-// seed that [Store.Has] has seen: the data files may differ.
+// Add returns once the record is on the disk. Readings on another split than those of the same seed that [Store.Has]
+// has seen are an error: the data files may differ.
 func (s *Store) Add(r Record) error {
 	line, err := Line(r)
 	if err != nil {
@@ -91,8 +91,8 @@ func (s *Store) path(p Pair) string {
 	return filepath.Join(s.folder, fileName(p.Data+"-"+p.Model)+extension)
 }
 
-// fileName returns name if safe, else its safe characters and a hash: names must not lead out of the folder, and may
-// differ only in case, which some file systems ignore.
+// fileName returns name if safe, else its safe characters and a hash: it must not lead out of the folder, nor differ
+// only in case, which some file systems ignore.
 func fileName(name string) string {
 	kept := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
@@ -109,7 +109,7 @@ func fileName(name string) string {
 	return fmt.Sprintf("%s-%016x", kept[:min(len(kept), longestName)], h.Sum64())
 }
 
-// Has reports whether the store has a trial with all measurements of c. It reads only lines added since the last call.
+// Has reports whether the store has a trial with all measurements of c. It reads only new lines.
 func (s *Store) Has(c Cell, seed uint64, backend string) (bool, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -198,8 +198,8 @@ func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []R
 	return slices.Concat(append(full, records)...), nil
 }
 
-// Trials returns a cell's records by seed. Without any, the error lists other cells of this data set and model,
-// nearest names first, and the command that trains c.
+// Trials returns a cell's records by seed. If there are none, the error lists the nearest cells of this data set and
+// model, and the command that trains c.
 func (s *Store) Trials(c Cell) ([]Record, error) {
 	all, err := s.Load(PairOf(c))
 	if err != nil {
@@ -248,8 +248,8 @@ type trialID struct {
 
 func idOf(r Record) trialID { return trialID{r.Cell, r.Seed, r.Backend, r.Readings != nil} }
 
-// Backends returns the backends that records may name. A path is invalid: records come from elsewhere, and a rerun
-// opens their backend.
+// Backends returns the valid backends of records. Paths are invalid: records come from elsewhere, and a rerun opens
+// their backend.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 
 // Parse returns a stored record, checking checksum, key and values.

@@ -9,7 +9,7 @@ import (
 )
 
 // Tidy returns a header, then a row per trial: cell, a column per axis ([Axes]), seeds, split, scores in percent, and
-// machine, without losses of epochs. Missing values are empty.
+// machine. Missing values are empty.
 func Tidy(records []Record) [][]string {
 	type column struct {
 		name string

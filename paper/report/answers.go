@@ -68,7 +68,6 @@ func fairChoices() map[string]judge.Choice {
 	return map[string]judge.Choice{"gin": {StopF1: true}, "gat": {Fair: true}}
 }
 
-// arms returns the cells of a question's first reading.
 func arms(q judge.Question, size int) (plain, masked record.Cell, err error) {
 	for arm, into := range map[judge.Arm]*record.Cell{judge.Plain: &plain, judge.Masked: &masked} {
 		if *into, err = q.Readings[0].Cell(q.Axes, arm, q.Data, q.Model, q.Setting, size); err != nil {

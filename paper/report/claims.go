@@ -63,7 +63,6 @@ func publishedGain(data, model string, s datasets.Setting, size int) *float64 {
 	return new(*with - *plain)
 }
 
-// publishedOverReadings returns the paper's mean gain over [judge.Sizes], or nil.
 func publishedOverReadings(data, model string, s datasets.Setting) *float64 {
 	mean := 0.0
 	for _, size := range judge.Sizes() {

@@ -36,8 +36,8 @@ func (c Curve) best(r *record.Results, include func(p float64) bool) (at Point, 
 	return at, mean, fewest
 }
 
-// bestAgainst compares, per seed, the best included keep rate with the best other one of the paper. The other seeds
-// choose both: choosing and judging on one trial favours the best of many.
+// bestAgainst compares, per seed, the best included keep rate with the paper's best other one. The other seeds choose
+// both: choosing and judging on one trial favours the best of many.
 func (c Curve) bestAgainst(include func(p float64) bool) comparison {
 	return comparison{name: c.Name, differences: func(r *record.Results) (all []difference) {
 		for _, seed := range c.seeds(r) {
@@ -52,7 +52,6 @@ func (c Curve) bestAgainst(include func(p float64) bool) comparison {
 	}}
 }
 
-// seeds returns those that all of the paper's points have.
 func (c Curve) seeds(r *record.Results) (all []uint64) {
 	for i, p := range slices.DeleteFunc(slices.Clone(c.Points), func(p Point) bool { return !inPaper(p.X) }) {
 		var of []uint64
@@ -66,7 +65,7 @@ func (c Curve) seeds(r *record.Results) (all []uint64) {
 	return all
 }
 
-// bestElsewhere returns a seed's score at the keep rate that is best on the other seeds, and their number.
+// bestElsewhere scores a seed at the keep rate that is best on the other seeds, and counts those.
 func (c Curve) bestElsewhere(r *record.Results, seed uint64, include func(p float64) bool) (score float64, others int) {
 	best := math.Inf(-1)
 	for _, p := range c.Points {

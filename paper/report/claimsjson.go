@@ -11,7 +11,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// ClaimsVersion is the schema version of [WriteClaims]. It changes if a field disappears or changes its meaning.
+// ClaimsVersion is the schema version of [WriteClaims]: it changes if a field disappears or changes its meaning.
 const ClaimsVersion = 1
 
 // docs/FORMATS.md describes the fields.

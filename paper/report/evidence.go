@@ -74,7 +74,7 @@ func (e *Evidence) prepare() {
 		}, e.fail)
 }
 
-// readOff returns a table cell's trials, read off a protocol's trainings, and their folder.
+// readOff returns a table cell's trials read off trainings, and their folder.
 func (e *Evidence) readOff(c record.Cell) (records []record.Record, folder string) {
 	if !readOff().cells[c.Key()] {
 		return nil, ""
@@ -101,7 +101,7 @@ func (e *Evidence) fail(err error) {
 	}
 }
 
-// Err returns the first reading error. If there is one, output is incomplete: do not show it.
+// Err returns the first reading error. After one, output is incomplete: do not show it.
 func (e *Evidence) Err() error { return e.err }
 
 // Trials returns the number of trials behind the tables. It reads all.

@@ -146,8 +146,8 @@ func sortedBy(by judge.Quantity, setting datasets.Setting) (cases []judge.Case) 
 	return cases
 }
 
-// elsewhere returns the catalogue's graphs without cases, with quantities estimated from node and edge counts: train
-// neighbours are proportional, and degrees do not shift.
+// elsewhere returns the catalogue's graphs without cases. It estimates their quantities from node and edge counts:
+// train neighbours are proportional, and degrees do not shift.
 func elsewhere(setting datasets.Setting, trainPercent int) (cases []judge.Case) {
 	have := map[string]bool{"amazon-photo": true, "amazon-computers": true, "coauthor-cs": true}
 	for _, c := range judge.Cases() {
@@ -223,7 +223,7 @@ func DenseGraphs() string {
 	return text + " (each by its own 95 % interval).\n"
 }
 
-// GraphsSentence returns the range of masking's effect on GIN over all graphs; "" without cases of the third protocol.
+// GraphsSentence returns the range of masking's effect on GIN; "" without cases of the third protocol.
 func GraphsSentence() string {
 	low, high := math.Inf(1), math.Inf(-1)
 	counts, fewest := map[judge.Verdict]int{}, judge.Splits

@@ -7,8 +7,8 @@ import (
 	"nodemask/paper/record"
 )
 
-// PagesFolder holds the trials that pages rerun as checks: one per cell, with [PagesSeed], by the pure-Go backend,
-// which computes as browsers do.
+// PagesFolder holds the trials that pages rerun as checks: one per cell, by the pure-Go backend, which computes as
+// browsers do.
 const PagesFolder = "go"
 
 // PagesSeed is the seed of those trials.

@@ -318,7 +318,7 @@ func (e *Evidence) levelAt10(model string, masked bool) (l level, err error) {
 	return l, nil
 }
 
-// earlyEpochs counts the cited trials, of twenty, that keep one of the first fifteen epochs.
+// earlyEpochs counts the cited trials, of twenty, that keep an epoch before the sixteenth.
 func (e *Evidence) earlyEpochs(model, data, nodes string, size int, masked bool) (n int, err error) {
 	plain, with, err := judge.Arms(data, model, setting(nodes), size)
 	if err != nil {
@@ -354,8 +354,7 @@ func (e *Evidence) stoppedGAT(nodes string) (judge.Answer, error) {
 	return a, err
 }
 
-// singleClass counts the splits with 90 % train nodes on which masked stoppedGAT scores like a single-class
-// prediction.
+// singleClass counts splits with 90 % train nodes on which masked stoppedGAT scores like a single-class prediction.
 func (e *Evidence) singleClass(nodes string) (n int, err error) {
 	a, err := e.stoppedGAT(nodes)
 	if err != nil {
@@ -407,8 +406,7 @@ func ofAnswer(a judge.Answer, err error) (effect, error) {
 	return effectOf(a)
 }
 
-// cost is what predicting from a cache costs GIN, masked or plain; "without" is the cached masked minus the uncached
-// plain model.
+// cost is what predicting from a cache costs GIN, masked or plain; "without" is masked with cache minus plain without.
 func (e *Evidence) cost(data, of string) (effect, error) {
 	contrast := map[string]judge.Contrast{
 		"masked":  {Plus: []judge.Score{{Arm: judge.Masked}}, Minus: []judge.Score{{Arm: judge.Masked, Cached: true}}},
@@ -537,8 +535,7 @@ func (e *Evidence) tunedAgainst(arm, with string) (x effect, err error) {
 	return x, err
 }
 
-// untuned is the mean macro F1 of the cited configuration (one of the plain arm's) on the cited splits, where tunedGIN
-// compares.
+// untuned is the cited configuration's mean macro F1 in tunedGIN's place, on the cited splits.
 func (e *Evidence) untuned(choice string) (float64, error) {
 	c, err := choiceOf(choice)
 	if err != nil {

@@ -54,7 +54,7 @@ func Published(data, model string, setting datasets.Setting, trainPercent int, m
 	return nil
 }
 
-// smoothnessScore is a MAD on Cora with 10 % train nodes (table 2).
+// smoothnessScore is a MAD on Cora with 10 % train nodes.
 type smoothnessScore struct {
 	model           string
 	dropout, masked bool       // attention dropout; node masking

@@ -50,7 +50,7 @@ var reportTemplate string
 
 // WriteReport writes one self-contained HTML page: the findings in sentences and figures, then a folded chapter per
 // artifact with command, verdicts, sources and data. Links into a chapter open it, and printing opens all. With alone,
-// it leaves the findings out.
+// it omits the findings.
 func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, alone bool) error {
 	// scripts/reports fills the comment, which a template would drop.
 	site := template.HTML("<!-- site --><!-- end of site -->")

@@ -124,7 +124,7 @@ func CountTable(all []Judged) plots.Table {
 func orDash(text string) string { return cmp.Or(text, "–") }
 
 // ClaimsForest returns the figure of verdicts: grade, the paper's own rule, and the pooled effect in points of F1,
-// above 0 if it agrees with the claim.
+// above 0 if it agrees.
 func ClaimsForest(artifacts []Artifact, e *Evidence) plots.Forest {
 	all := Judge(artifacts, e)
 	f := plots.Forest{ID: SummaryID, Title: CountText(all),

@@ -337,7 +337,7 @@ type variant struct {
 	of   func(record.Cell) record.Cell
 }
 
-// sideBySide has a row per variant, compared with the first, and columns for Cora, 10 and 50 %, in both settings.
+// sideBySide has a row per variant, compared with the first, and columns for 10 and 50 % of Cora in both settings.
 func sideBySide(a Artifact, models []string, variants ...variant) Artifact {
 	a.Labels, a.Blocks = []string{"model", "trained with"}, []int{len(datasets.Settings())}
 	for _, c := range fewColumns("gin") {

@@ -92,7 +92,6 @@ func (c tunedComparison) having(arm string, setting datasets.Setting,
 	return cells
 }
 
-// added returns the shown arms that were added after the protocol.
 func (c tunedComparison) added() []string {
 	return slices.DeleteFunc(slices.Clone(c.Added), func(arm string) bool { return len(c.having(arm, "", c.Models...)) == 0 })
 }
@@ -201,7 +200,6 @@ func claimsOfTuned(id string) []Claim {
 	return claims
 }
 
-// claimOfTuned claims that tuned masking beats another arm, over all complete cells.
 func claimOfTuned(table, name, text, against string, models ...judge.TunedModel) Claim {
 	return Claim{ID: table + "/" + name, Subject: aboutBeyond, Ours: true, Text: text,
 		Rule:  "Over the cells of the tuned comparison that have been run, on twenty fresh splits.",

@@ -23,7 +23,7 @@ type Verdict struct {
 	Effect     *stats.TTest
 	Unit       string
 	Published  *float64 // mean over the same comparisons, or nil
-	Robust     string   // in the readings around the cited one; "": does not apply
+	Robust     string   // in readings around the cited one; "": does not apply
 	Detectable float64  // for CannotTell: true difference found with a power of 80 %
 	Figures    string   // on one line
 	command    string   // "": the claim's table's
@@ -114,7 +114,6 @@ type comparison struct {
 	published   *float64 // or nil
 }
 
-// between tests that a's metric is above b's.
 func between(name string, a record.Cell, ma record.Metric, b record.Cell, mb record.Metric,
 	published *float64) comparison {
 	return comparison{name, func(r *record.Results) []difference { return differences(r, a, ma, b, mb) }, published}
@@ -124,8 +123,8 @@ func overPairs(unit string, all []comparison) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict { return judgePairs(e.Records, unit, all) }
 }
 
-// judgePairs grades a claim by [grade], comparing pairs of trials at each place; the pooled effect is the mean over
-// places, by seed.
+// judgePairs grades a claim by [grade], comparing pairs of trials at each place; the pooled effect is each seed's mean
+// over places.
 func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdict {
 	v, run, trials, published := Verdict{Unit: unit}, 0, math.MaxInt, 0.0
 	places, bySeed := make([][]float64, len(comparisons)), make([]map[uint64]float64, len(comparisons))
@@ -203,7 +202,6 @@ func side(t stats.TTest) int {
 
 const significant = 0.05
 
-// tally tests each place's differences against zero.
 func (v *Verdict) tally(places [][]float64, zero float64) (singles []stats.TTest, err error) {
 	for _, differences := range places {
 		single, err := stats.PairedTTest(differences, slices.Repeat([]float64{zero}, len(differences)))
@@ -260,7 +258,7 @@ func grade(pooled stats.TTest, k, m, n int, published *float64) judge.Grade {
 }
 
 // judgeCited grades a claim by PROTOCOL-2.md in the cited reading, or another of [judge.Choices]; not run while splits
-// are missing. published is the mean over the protocol's sizes, or nil.
+// are missing. published is the mean over sizes, or nil.
 func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choice judge.Choice,
 	contrast judge.Contrast, published *float64) Verdict {
 	a, err := judge.Ask(e.cited, data, model, setting, choice, contrast)
@@ -316,8 +314,8 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 
 // gradeCited grades a claim that something exceeds zero; v has the published effect. Reproduced: it helps, by
 // [judge.VerdictOf]. Same direction: it helps, but its interval is all above twice or all below half of the published
-// effect; or we cannot tell, but nine places in ten are above zero. Contradicted: it hurts. If zero is not 0 it is our
-// margin, and the interval decides.
+// effect; or we cannot tell, but nine places in ten are above zero. Contradicted: it hurts. A zero other than 0 is our
+// margin: then the interval decides.
 func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, zero float64) error {
 	singles, err := v.tally(places, zero)
 	if err != nil {

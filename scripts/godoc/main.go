@@ -140,7 +140,7 @@ type writer struct {
 
 func (w *writer) printf(format string, values ...any) { fmt.Fprintf(w, format, values...) }
 
-// doc writes a comment with headings of a level, linking to sibling pages or Go's own.
+// doc links to sibling pages or Go's own.
 func (w *writer) doc(text string, level int) {
 	p := w.of.Printer()
 	p.HeadingLevel = level

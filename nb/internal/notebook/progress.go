@@ -90,7 +90,7 @@ func (p *Progress) RunsOn(backend string) {
 	p.on = backend
 }
 
-// Trials sets the number of finished trials, and how many of these earlier runs finished.
+// Trials sets the number of finished trials, and how many earlier runs finished.
 func (p *Progress) Trials(done, before int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -291,8 +291,8 @@ func summaryOf(ran, of int, stopped bool, took time.Duration, on string) string 
 	return text
 }
 
-// Collapsed describes a trial that learnt nothing. f1 and constant, the score of predicting one class, are macro F1 on
-// validation nodes in percent.
+// Collapsed describes a trial that learnt nothing. f1, and constant for predicting one class, are validation macro F1
+// in percent.
 func Collapsed(name string, seed uint64, f1, constant float64, p hyper.Parameters) string {
 	var try []string
 	if p.KeepRate.Active() {

@@ -49,7 +49,7 @@ func goCommand(bin, project string, args []string) error {
 			return err
 		}
 	}
-	if shown == nil || err != nil { // calls without results cannot be shown; errors must be those of the original cell
+	if shown == nil || err != nil { // errors must be those of the original cell; calls without results cannot be shown
 		said, err = run()
 	}
 	if _, err := os.Stderr.Write(said); err != nil {
@@ -71,8 +71,7 @@ func goAfter(bin string) (string, error) {
 	return "", errors.New("no go command in PATH: install Go and run 'make setup-lab'")
 }
 
-// showing returns the source with main's last expression passed to nb.Show, or nil if there is nothing to show. Line
-// numbers stay.
+// showing passes main's last expression to nb.Show; nil if there is nothing to show. Line numbers stay.
 func showing(source []byte, project string) []byte {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", source, 0)
@@ -114,7 +113,7 @@ func shows(file *ast.File, x ast.Expr, project string) bool {
 	case *ast.SelectorExpr:
 		name, ok := f.X.(*ast.Ident)
 		if !ok || name.Obj != nil {
-			return true // a method: the compiler knows whether it returns a value
+			return true // a method: the compiler decides
 		}
 		for _, i := range file.Imports {
 			path := strings.Trim(i.Path.Value, `"`)
