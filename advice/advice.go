@@ -26,7 +26,7 @@ const (
 	Margin = 1.0
 )
 
-// looks lists the numbers of splits at which arms are tested; few, as parallel jobs wait at each.
+// looks lists the numbers of splits at which arms are tested; few, as jobs wait at each.
 func looks() []int { return []int{8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 65, 80, 105, 140, 180} }
 
 func mostSplits() int { return looks()[len(looks())-1] }
@@ -154,10 +154,8 @@ func (o *Options) comparisons() int { return len(arms()) * len(o.Models) * len(o
 //
 // Validation scores on splits 200 to 202 choose configurations; test scores on splits from 300 on compare them. Lower
 // ends of intervals ([stats.AnytimeTTest]) use 0.05 divided by the number of comparisons (Bonferroni): with
-// probability 95 % all are below their true means at all times. Upper ends only stop the search; each alone holds with
-// 90 %. An arm is settled when its interval is above 0 or below [Margin].
-//
-// The question whose plain model validates best comes first.
+// probability 95 % all stay below their true means. Upper ends only stop the search; each holds with 90 %. An arm is
+// settled when its interval is above 0 or below [Margin].
 func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	o, err := o.Complete()
 	if err != nil {
@@ -202,7 +200,7 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 // 50.
 func (o *Options) Floor(epoch time.Duration) error {
 	questions := len(o.Models) * len(o.Settings)
-	// One trial per model; for the leader, masking and its kin up to the first look.
+	// One trial per model; for the leader, kin up to the first look.
 	trials := questions - 1 + choosing(plainTried) + kin*choosing(fewTried) + (kin+1)*looks()[0]
 	least := time.Duration(trials) * 51 * epoch / time.Duration(o.Jobs)
 	if least <= 4*o.Budget { // a rough estimate

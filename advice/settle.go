@@ -9,8 +9,8 @@ import (
 	"nodemask/stats"
 )
 
-// seenAt returns the last look that n splits complete; extra splits wait, as short trials end first and a resumed run
-// must end like an uninterrupted one.
+// seenAt returns the last look that n splits complete. Extra splits wait: a resumed run must end like an uninterrupted
+// one.
 func seenAt(n int) (at int) {
 	for _, look := range looks() {
 		if look <= n {

@@ -139,7 +139,7 @@ func (q *Question) best() *Arm {
 	return best
 }
 
-// ahead reports whether an open arm leads by a point or more, with the lower end nearer to 0 than the mean.
+// ahead reports whether an open arm leads by a point or more, its lower end nearer to 0 than its mean.
 func (a *Arm) ahead() bool {
 	return a.Verdict == Open && a.Effect != nil && a.Effect.Mean >= Margin && a.Effect.Low > -a.Effect.Mean
 }

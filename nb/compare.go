@@ -37,12 +37,12 @@ func publishedText(c record.Cell) string {
 	return "–"
 }
 
-// OverSizes charts recorded and published macro F1 over train set size, with 95 % intervals. The cells' own size is
-// ignored.
+// OverSizes charts recorded and published macro F1 over train set size, with 95 % intervals. The cells share a
+// graph and setting; their own size is ignored.
 func OverSizes(cells ...record.Cell) { chartOf(overSizes, cells) }
 
 // CachingOverSizes charts recorded macro F1 over train set size, from the whole graph and, dashed, from cached
-// representations, with 95 % intervals. The cells are inductive; their own size is ignored.
+// representations. The cells share a graph, in the inductive setting; their own size is ignored.
 func CachingOverSizes(cells ...record.Cell) { chartOf(cachingOverSizes, cells) }
 
 func chartOf(of func(*record.Results, ...record.Cell) plots.Chart, cells []record.Cell) {
@@ -108,8 +108,8 @@ func seriesOf(recorded *record.Results, cell record.Cell, metric record.Metric) 
 	return charts[0].Series[0]
 }
 
-// SlopesOfMAD charts a model's recorded MAD without regulariser, with attention dropout and with node masking; the
-// paper's is dashed.
+// SlopesOfMAD charts a model's recorded MAD without regulariser, with attention dropout and with masking; the paper's
+// is dashed.
 func SlopesOfMAD(model string) { Chart(slopesOfMAD(Recorded(), model)...) }
 
 func slopesOfMAD(recorded *record.Results, model string) []plots.Chart {

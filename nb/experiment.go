@@ -14,7 +14,7 @@ import (
 
 // Experiment returns an experiment with the defaults of 'nodemask train': new nodes arrive after training with all
 // their edges, 10 % of the nodes are train nodes, nothing is masked, all trials share one split. Methods such as
-// Masked(0.5) change it. It ends the cell if the model or graph cannot be trained.
+// Masked(0.5) change it. It ends the cell if the experiment is impossible.
 func Experiment[D string | *datasets.Graph](data D, model string) record.Cell {
 	name := ""
 	switch d := any(data).(type) {
@@ -49,8 +49,7 @@ func expand(path string) string {
 	return path
 }
 
-// storeOf returns the folder of trials: one per content of a user's graph, so that an older file's trials are not
-// reused.
+// storeOf returns one folder per content of a user's graph: trials on an older file are not reused.
 func storeOf(data string) (string, error) {
 	live, err := liveFolder()
 	if err != nil || !isFile(data) || inCatalogue(data) {

@@ -13,8 +13,7 @@ import (
 	"nodemask/plots"
 )
 
-// Export writes a model saved by 'nodemask train --save-model' as an ONNX file, by default under the model's name. It
-// ends the cell if the model does not exist.
+// Export writes a model saved by 'nodemask train --save-model' as an ONNX file, by default under the model's name.
 func Export(model, output string) {
 	Must(ask(worker.Request{Export: &worker.Export{Model: model, Output: output}}, func(e worker.Event) {
 		if e.Exported != nil {
@@ -23,8 +22,8 @@ func Export(model, output string) {
 	}))
 }
 
-// Page writes an offline page that trains on a graph ([Data]'s argument) in a browser, and prints its path. The first
-// call compiles for a minute.
+// Page writes an offline page that trains on a graph ([Data]'s argument), and prints its path. The first call compiles
+// for a minute.
 func Page(data, file string) {
 	file = Must1(filepath.Abs(expand(file)))
 	command("page", "--data", expand(data), "--output", file)
@@ -33,7 +32,7 @@ func Page(data, file string) {
 
 // Explain shows why a model saved by 'nodemask train --save-model' gives a node its class: the aggregation tree, with
 // each branch's share of the class's logit as colour (sign) and width (size), and the ten largest branches and
-// features. It ends the cell if the model, graph or node does not exist.
+// features.
 func Explain(model, data string, node int32) {
 	request := worker.Request{Explain: &worker.Explain{Model: model, Data: data, Node: strconv.Itoa(int(node))}}
 	Must(ask(request, func(e worker.Event) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Must ends the cell on an error, printed on one line without a stack trace.
+// Must ends the cell on an error, printed on one line.
 func Must(err error) {
 	if err != nil {
 		// Joined errors have several lines.

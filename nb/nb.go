@@ -4,7 +4,7 @@
 // graph or layer built in a cell, use nb/incell.
 //
 // Every function waits until the notebook has received everything: gonb may lose what is sent just before a cell ends.
-// Untrusted notebooks (a fresh clone, GitHub), which allow neither scripts nor SVG elements, show everything too.
+// Nothing needs scripts or SVG elements, which untrusted notebooks (a fresh clone, GitHub) do not allow.
 package nb
 
 import (
@@ -54,7 +54,7 @@ func dashed(t plots.Table) plots.Table {
 	return t
 }
 
-// Chart shows charts, side by side if they fit, or in plain text their points as CSV.
+// Chart shows charts side by side if they fit, or in plain text as CSV.
 func Chart(charts ...plots.Chart) {
 	if len(charts) == 1 {
 		showHTML(picture(charts[0]), Must1(charts[0].CSV()))

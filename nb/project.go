@@ -44,13 +44,12 @@ func Recorded() *record.Results {
 	return saved().Records
 }
 
-// Data opens a data set by its name in 'nodemask data list', or a graph file ('nodemask data --help').
+// Data opens a data set ('nodemask data list') or graph file ('nodemask data --help').
 func Data(name string) *datasets.Graph {
 	return Must1(datasets.Open(context.Background(), expand(name), datasets.OpenOptions{}))
 }
 
-// ask sends a request to the command nodemask, and calls each with every event. After the stop button it returns a
-// cancelled context's error.
+// ask sends a request to the command nodemask, and calls each with every event. The stop button cancels it.
 func ask(r worker.Request, each func(worker.Event)) error {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

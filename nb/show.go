@@ -13,8 +13,8 @@ import (
 
 const shownText = 2000
 
-// Show shows graphs, splits, trees, tables, charts and models as views, other values as text; an error ends the cell.
-// It also shows a cell's last line, if an expression.
+// Show shows graphs, splits, trees, tables, charts and models as views, other values as text. A cell's last line, if
+// an expression, is shown too. An error ends the cell.
 func Show(values ...any) {
 	for _, v := range values {
 		switch v := v.(type) {

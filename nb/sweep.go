@@ -30,9 +30,9 @@ type Swept struct {
 	results *record.Results
 }
 
-// Sweep runs trials of models on a graph at some keep rates, on the same splits, otherwise as in [Experiment], and
-// shows macro F1 over the keep rate, with 95 % bands. The stop button ends it; running the cell again continues. With
-// NODEMASK_SMALL it trains on one split.
+// Sweep runs trials of models at some keep rates, on the same splits, otherwise as in [Experiment], and charts macro
+// F1 over the keep rate, with 95 % bands. The stop button ends it; running the cell again continues. With
+// NODEMASK_SMALL it uses one split.
 func Sweep[D string | *datasets.Graph](data D, models []string, rates []float64, splits int) *Swept {
 	s := &Swept{models: models, rates: slices.Clone(rates), splits: UpTo(splits), cells: map[string][]record.Cell{}}
 	slices.Sort(s.rates)
@@ -146,15 +146,15 @@ func (s *Swept) validation(c record.Cell) (f1 []float64) {
 // Best is [Best] of the sweep's cells.
 func (s *Swept) Best() *Trained { return Best(s.all()...) }
 
-// Trained is a trial that can be saved, and then predicts and explains.
+// Trained is a trial that can be saved, predict and explain.
 type Trained struct {
 	cell         record.Cell
 	trial        record.Record
 	model, cache string // files; "": not saved yet
 }
 
-// Best returns the best trial of the cell with the best mean, by macro F1 on validation nodes alone. It ends the cell
-// if nothing is trained.
+// Best returns the best trial of the cell with the best mean, by macro F1 on validation nodes. It ends the cell if
+// nothing is trained.
 func Best(cells ...record.Cell) *Trained {
 	results := trained(cells)
 	var best *Trained
@@ -190,7 +190,7 @@ func (t *Trained) String() string {
 }
 
 // Save writes the model as a safetensors file and, if inductive, NAME-cache.safetensors for predicting new nodes. It
-// reruns the trial: the store keeps scores, not weights.
+// reruns the trial: the store keeps no weights.
 func (t *Trained) Save(path string) {
 	t.save(expand(path))
 	text := fmt.Sprintf("Saved %s in `%s`", t, t.model)

@@ -49,8 +49,7 @@ func grouped(digits string) string {
 	return b.String()
 }
 
-// TreeSizes shows the number of nodes of T_root^k for k up to hops, without building the trees, on a logarithmic
-// scale.
+// TreeSizes charts the number of nodes of T_root^k for k up to hops, without building the trees.
 func TreeSizes(g *datasets.Graph, root int32, hops int) {
 	counts := Must1(aggtree.Count(context.Background(), g.Edges, root, hops, nil))
 	var rows [][]any
@@ -71,8 +70,8 @@ func TreeSizes(g *datasets.Graph, root int32, hops int) {
 	}
 }
 
-// CheckTree checks the paper's definition, lemmas 1 and 2, and theorem 1 on T_root^hops, with an untrained network of
-// every kind.
+// CheckTree checks the paper's definition, lemmas 1 and 2, and theorem 1 (for every kind of network, untrained) on
+// T_root^hops.
 func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -108,8 +107,8 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 		[]string{"statement", "verdict", "figures"}, rows...)
 }
 
-// MaskingCurves charts, over the keep rate p, the shares of T_root^hops' nodes, and of its copies of the root, that
-// masking is expected to leave.
+// MaskingCurves charts the shares of T_root^hops' nodes, and copies of the root, that masking is expected to leave,
+// over the keep rate p.
 func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -139,7 +138,7 @@ func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 		XLabel: "keep rate p (probability that a node is kept)", YLabel: "expected share of the unmasked tree"})
 }
 
-// Repetition shows the median repetition in all nodes' k-aggregation trees, for k from 1 to hops.
+// Repetition shows the median repetition in k-aggregation trees, for k from 1 to hops.
 func Repetition(g *datasets.Graph, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -161,8 +160,8 @@ func Repetition(g *datasets.Graph, hops int) {
 			"largest tree"}, rows...)
 }
 
-// Twins shows how many groups of nodes no k-layer GNN can tell apart, for k from 0 to hops, by the features of their
-// neighbourhoods, or with alike by structure alone.
+// Twins shows how many groups of nodes no k-layer GNN can tell apart, for k from 0 to hops; with alike, by structure
+// alone, without features.
 func Twins(g *datasets.Graph, hops int, alike bool) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

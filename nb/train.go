@@ -135,7 +135,8 @@ func check(cells []record.Cell) {
 }
 
 // Label describes a cell by its differences from the tables' reading of the paper or from the model's preset,
-// whichever is shorter: "GIN + NM, p = 0.9". It names presets of the paper's models, which differ from that reading.
+// whichever is shorter: "GIN + NM, p = 0.9". Presets of the paper's models are named, as they differ from that
+// reading.
 func Label(c record.Cell) string {
 	ofPaper := report.Label(c)
 	preset := c.Label(record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent), paper.MaskedKeepRate)

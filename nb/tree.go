@@ -13,8 +13,7 @@ import (
 	"nodemask/nb/internal/notebook"
 )
 
-// Tree returns T_root^hops of a graph and draws it, coloured by class, next to the graph around the root. Masked nodes
-// are ghosts.
+// Tree draws and returns T_root^hops of a graph, next to the graph around the root. Masked nodes are ghosts.
 func Tree(g *datasets.Graph, root int32, hops int, masked ...int32) *aggtree.Tree {
 	mask := maskOf(g, masked)
 	t := Must1(aggtree.Build(context.Background(), g.Edges, root, hops, aggtree.Options{Mask: mask}))

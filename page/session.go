@@ -51,7 +51,7 @@ type Cell struct {
 	Choices      map[string]string `json:"choices"`
 }
 
-// Cell returns the [record.Cell], or an error for an unknown setting, model or choice, or a size out of range.
+// Cell returns the [record.Cell], or an error for invalid fields.
 func (c Cell) Cell() (record.Cell, error) {
 	if err := c.Setting.Check(); err != nil {
 		return record.Cell{}, err
@@ -70,8 +70,7 @@ func (c Cell) Cell() (record.Cell, error) {
 	return paper.Masked(plain, float64(chosen.Parameters.KeepRate)).Choose(c.Choices)
 }
 
-// Event is a session's answer. Kind determines which fields are set; each request ends with an answer other than
-// epoch.
+// Event is a session's answer. Kind determines which fields are set; each request ends with an event other than epoch.
 type Event struct {
 	ID   int    `json:"id"`
 	Kind string `json:"kind"` // opened, epoch, trained, tree, compared, stopped or failed
@@ -134,7 +133,7 @@ type Compare struct {
 	P            *float64 `json:"p,omitempty"`          // two-sided paired t-test; nil below two pairs
 }
 
-// Session answers requests, one trial at a time. It is safe for concurrent use.
+// Session answers requests, one trial at a time, and is safe for concurrent use.
 type Session struct {
 	backend *backend.Backend
 	runner  *train.Runner
@@ -156,7 +155,7 @@ func NewSession(b *backend.Backend) *Session {
 // Close frees the session, which must not be used afterwards.
 func (s *Session) Close() { s.runner.Close() }
 
-// Handle answers one request by events, errors included, and returns after the last.
+// Handle answers one request by events, errors included.
 func (s *Session) Handle(ctx context.Context, r Request, send func(Event)) {
 	defer func() {
 		if fault := recover(); fault != nil {

@@ -168,7 +168,7 @@ func Write(w io.Writer, o Options) error {
 // DataScriptName returns the file name of [DataScript].
 func DataScriptName(name string) string { return "data-" + name + ".js" }
 
-// DataScript returns the script that gives pages a data set that the program lacks, from files as in
+// DataScript returns the script that gives pages a data set that the program lacks; files are as in
 // [datasets.ReadMemory].
 func DataScript(name string, files []File) ([]byte, error) {
 	all, err := json.Marshal(map[string][]File{name: files})
@@ -193,7 +193,7 @@ func policy(beside bool) string {
 		base64.StdEncoding.EncodeToString(hash[:]), own, from)
 }
 
-// Served returns the files to serve next to a page with [Options].Beside, so that the program compiles while it loads.
+// Served returns the files to serve next to a page with [Options].Beside, so that it compiles while loading.
 func Served(m Module) []File {
 	return []File{{Name: "nodemask-exec.js", Bytes: []byte(m.Exec)}, {Name: "nodemask.wasm.packed", Bytes: m.Gzip}}
 }

@@ -16,7 +16,7 @@ import (
 	"nodemask/stats"
 )
 
-// Embedding trains one trial per experiment and shows the first two principal components of its last hidden
+// Embedding trains one trial per experiment and shows the first two principal components of the last hidden
 // representation, coloured by class, with MAD, the mean cosine distance.
 func Embedding(experiments ...train.Experiment) {
 	charts := make([]plots.Chart, len(experiments))

@@ -29,8 +29,8 @@ func Backend() *backend.Backend {
 // Experiment returns the experiment of a cell on a graph.
 func Experiment(c record.Cell, g *datasets.Graph) train.Experiment { return measure.Experiment(c, g) }
 
-// Train runs trials of an experiment, with live losses. Results exist only in this cell: save those to keep. The stop
-// button returns the finished trials; without any, it ends the cell.
+// Train runs trials of an experiment. Results exist only in this cell: save those to keep. The stop button returns the
+// finished trials; without any, it ends the cell.
 func Train(trials int, x train.Experiment) []*train.Result {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

@@ -22,7 +22,7 @@ var (
 )
 
 // ByTrainNeighbours trains a model of the cited reading on the protocol's splits and shows masking's effect on test
-// accuracy by number of train neighbours, which alone send messages to a new node in the inductive setting.
+// accuracy by number of train neighbours: only these send messages to a new node (inductive).
 func ByTrainNeighbours(data, model string, setting datasets.Setting, trainPercent, splits int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

@@ -20,7 +20,7 @@ import (
 )
 
 // NormsByLayer trains a model of the cited reading on one split, with and without batch normalisation, each with
-// masking, rescaled masking and neither. It shows each layer's norms in training and testing.
+// masking, rescaled masking and neither, and shows each layer's norms in training and testing.
 func NormsByLayer(data, model string, setting datasets.Setting, trainPercent int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -71,8 +71,8 @@ func normsByLayer(ctx context.Context, data, model string, setting datasets.Sett
 	return t
 }
 
-// norms returns the mean Euclidean norm of each layer's representations: of train nodes under a training mask, and of
-// test nodes in the test graph.
+// norms returns each layer's mean Euclidean norm: of train nodes under a training mask, and of test nodes in the test
+// graph.
 func norms(x train.Experiment, r *train.Result) (trained, tested []float64) {
 	split := nb.Must1(x.Split(r.Seed))
 	view := nb.Must1(datasets.NewView(x.Graph, split, x.Setting, x.Arrivals))

@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// principalComponents returns the first two principal components of row-major values [rows, width], and their shares
-// of the variance. The largest loading is positive: pictures are reproducible. Fewer than two rows or columns, and
-// numbers that are not finite, are errors.
+// principalComponents returns the first two components of row-major values [rows, width], and their shares of the
+// variance. The largest loading is positive, for reproducible pictures. Fewer than two rows or columns, and numbers
+// that are not finite, are errors.
 func principalComponents(values []float32, rows, width int) (x, y []float64, explained [2]float64, err error) {
 	if rows < 2 || width < 2 || len(values) != rows*width {
 		return nil, nil, explained, fmt.Errorf("principal components of %d numbers as [%d, %d]: expected two rows "+

@@ -19,10 +19,8 @@ import (
 const patience = 4 * time.Second
 
 // Run serves the request with a process of the project's command, rebuilt if out of date, and calls each with every
-// event, one at a time.
-//
-// If the context is cancelled, the process ends, keeping finished trials, and Run returns the context's error. Other
-// errors are the process's, or the build's in one line.
+// event, one at a time. If the context is cancelled, the process ends, keeping finished trials, and Run returns the
+// context's error.
 func Run(ctx context.Context, project string, r Request, each func(Event)) error {
 	request, err := json.Marshal(r)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package worker runs the command nodemask for a notebook cell, to train, check, export and explain: a cell that links
-// GoMLX would start slower.
+// Package worker runs the command nodemask for a notebook cell: a cell that links GoMLX would start slower.
 package worker
 
 import (

@@ -114,7 +114,7 @@ func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question,
 }
 
 // Answers returns masking's effect by model (for a choice of [ForGIN], GIN only), data set and setting. P-values are
-// corrected over the answers that the choice changes; incomplete answers count as 1.
+// corrected over the answers that the choice changes; incomplete ones count as 1.
 func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 	var all []Answer
 	var p []float64
@@ -153,8 +153,8 @@ func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 	return all, nil
 }
 
-// Ask returns the effect of masking, or of another contrast, uncorrected and without verdict; errors as from
-// [Question.Effects], or for an unknown model.
+// Ask returns the effect of masking, or of another contrast, uncorrected and without verdict; errors are as from
+// [Question.Effects].
 func Ask(r *record.Results, data, model string, setting datasets.Setting, choice Choice,
 	contrast Contrast) (Answer, error) {
 	q, err := QuestionOf(Cited, data, model, setting)

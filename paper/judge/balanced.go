@@ -13,8 +13,7 @@ const (
 )
 
 // BalancedDesign returns the rule of [Balanced]. Where the protocol is silent it follows the cited reading; no arm has
-// attention dropout, so that arms differ only in their own rate. ADDITIONS.md in package paper lists added arms and
-// models.
+// attention dropout, so that arms differ only in their own rate. ADDITIONS.md lists added arms and models.
 func BalancedDesign() Design {
 	return Design{
 		Models: []TunedModel{{Name: "gin"}, {Name: "gin", With: OneLayer},

@@ -49,8 +49,8 @@ type DepthScore struct {
 	F1       []float64 // macro F1 in percent, by split
 }
 
-// DepthSlopes returns, by split, the change of the best keep rate per doubling of depth: its slope over log₂ of the
-// number of layers. Scores must cover all depths on the same splits.
+// DepthSlopes returns, by split, the slope of the best keep rate over log₂ of the number of layers. Scores must cover
+// all depths on the same splits.
 func DepthSlopes(scores []DepthScore) []float64 {
 	var slopes []float64
 	for split := range scores[0].F1 {

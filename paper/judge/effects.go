@@ -83,8 +83,8 @@ func (l *lookup) splits(arms ...Arm) ([]uint64, error) {
 	return common, nil
 }
 
-// Effects returns the contrast in every reading, on their common splits; with fewer than two there are no effects. It
-// returns an error for cached scores in the transductive setting, or that of [record.Results.Err].
+// Effects returns the contrast in every reading, on their common splits; with fewer than two there are no effects.
+// Cached scores in the transductive setting are an error.
 func (q Question) Effects(r *record.Results) (*Effects, error) {
 	all := &Effects{Question: q}
 	var err error

@@ -42,8 +42,7 @@ func GraphFileOf(data string) (GraphFile, bool) {
 	return files[i], true
 }
 
-// Path finds the file in dir, in $NODEMASK_DATA, or where [datasets.Fetch] put it. A missing file, or one with another
-// hash, is an error.
+// Path finds the file in dir, in $NODEMASK_DATA, or where [datasets.Fetch] put it. A wrong hash is an error.
 func (f GraphFile) Path(dir string) (string, error) {
 	folders := []string{dir, os.Getenv("NODEMASK_DATA")}
 	if at, err := datasets.Locate(f.Data, datasets.OpenOptions{Dir: dir}); err == nil {

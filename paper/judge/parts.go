@@ -35,7 +35,7 @@ const (
 )
 
 // Axes returns a model's axes, or an error if the paper lacks the model. First options are the cited ones: a [Reading]
-// of zeros is the cited reading.
+// of zeros.
 func Axes(model string) ([]Axis, error) {
 	common := []Axis{
 		{Name: axisRescale, Title: "What is kept is divided by p", Masked: true, Paper: "silent; dropout does it",
@@ -215,8 +215,8 @@ func index(axes []Axis, name string) int {
 	return slices.IndexFunc(axes, func(a Axis) bool { return a.Name == name })
 }
 
-// vary returns the readings that differ from the cited one only in the named axes, never in the departure
-// "all but validation nodes".
+// vary returns the readings that differ from the cited one only in the named axes, except the departure "all but
+// validation nodes".
 func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	return slices.DeleteFunc(AllReadings(axes, setting), func(r Reading) bool {
 		for i, axis := range axes {

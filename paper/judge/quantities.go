@@ -46,8 +46,8 @@ func degreeIn(p datasets.Phase) (mean float64) {
 }
 
 // adjustedHomophily returns (h - Σ d_k²) / (1 - Σ d_k²) over edges between labelled nodes (Platonov et al. 2023): h is
-// the share of edges within a class, d_k class k's share of edge ends. It is 0 for random edges, without such edges,
-// and with one class.
+// the share of edges within a class, d_k class k's share of edge ends. It is 0 for random edges, no edges, or one
+// class.
 func adjustedHomophily(g *datasets.Graph) float64 {
 	d := datasets.Describe(g)
 	chance := 0.0

@@ -14,8 +14,8 @@ import (
 )
 
 // Again reruns a record's trial on one core and returns the differences; on the same device and version there are
-// none. XLA compiles for the CPU at hand, so elsewhere losses and, in time, a few predictions may differ. Needing more
-// than most bytes is an error.
+// none. XLA compiles for the CPU at hand, so elsewhere losses and a few predictions may differ. Needing more than most
+// bytes is an error.
 func Again(
 	ctx context.Context, b *backend.Backend, open Opener, old record.Record, most int64,
 ) (again record.Record, differences []string, err error) {

@@ -19,8 +19,8 @@ import (
 // Options configure [Missing]. Open is required, and Protocol for cells with readings.
 type Options struct {
 	Seeds []uint64 // nil: 1 to 10
-	// Batch is how many seeds all cells run before the next seeds; 0: the first seed, which fills a table, then the
-	// others. Each batch compiles anew.
+	// Batch is how many seeds all cells run before the next seeds; 0: one, which fills a table, then the others. Each
+	// batch compiles anew.
 	Batch int
 	Jobs  int // parallel trials; 0: 1
 	// Pool of Jobs jobs keeps programs between calls; nil: a new one.
@@ -36,8 +36,8 @@ type Options struct {
 	Progress func(State)
 
 	// Epoch is called after each epoch of cells without readings, by the trial's job; it must be quick. Now dates
-	// records; nil: time.Now. Also lists cells to measure in the same trials, which is cheap and adds no trials.
-	// WithoutMAD skips MAD, a large part of a short trial.
+	// records; nil: time.Now. Also lists cells to measure in the same trials, which adds no trials. WithoutMAD skips
+	// MAD, a large part of a short trial.
 	Epoch      func(cell record.Cell, seed uint64, epoch int, e train.Epoch)
 	Now        func() time.Time
 	Also       []record.Cell

@@ -111,8 +111,8 @@ func checkEnd(path string) (err error) {
 		path, info.Size()-int64(len(last)), len(last))
 }
 
-// Merge adds trials that the store lacks from other folders, and returns their number. It may run concurrently. The
-// error lists lines that contradict a known trial; these are skipped.
+// Merge adds trials that the store lacks from other folders, and returns their number. It may run concurrently. It
+// skips lines that contradict a known trial; the error lists these.
 func (s *Store) Merge(folders ...string) (added int, err error) {
 	known := trials{}
 	note := func(_ string, _ int, t Record) error { known.add(t); return nil }

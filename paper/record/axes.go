@@ -201,7 +201,7 @@ func (c Cell) Choices() []Choice {
 	return c.Differences(Cell{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: preset})
 }
 
-// Differences returns where a cell differs from another of its model. Attention dropout, which masking removes, is
+// Differences returns where a cell differs from another of its model; attention dropout, which masking removes, is
 // compared after masking usual alike.
 func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(float64(c.Parameters.KeepRate))

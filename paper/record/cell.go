@@ -1,5 +1,5 @@
 // Package record defines cells (experiments) and records of their trials, and stores records in folders that many
-// processes may append to. Package measure runs trials.
+// processes may append to.
 package record
 
 import (
@@ -11,7 +11,7 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Cell is an experiment: what a number in a table or a point in a chart measures. Trials differ only in their seed.
+// Cell is an experiment, measured by a number in a table or a point in a chart. Its trials differ only in their seed.
 type Cell struct {
 	Data         string           `json:"data"`
 	Setting      datasets.Setting `json:"setting"`

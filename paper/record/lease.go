@@ -40,8 +40,8 @@ func (s *Store) Lease(key, backend string) (*Lease, error) {
 		if err != nil || !got {
 			return nil, errors.Join(err, f.Close())
 		}
-		// The previous holder may have removed the file, which hides this lock from others. Some file systems do not
-		// even report that.
+		// The previous holder may have removed the file, which hides this lock. Some file systems do not even report
+		// that.
 		ours, err := f.Stat()
 		if err != nil && tries >= leaseTries {
 			return nil, errors.Join(err, f.Close())

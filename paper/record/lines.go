@@ -84,8 +84,7 @@ func (s *Store) read(
 // isNoFile includes dead links.
 func isNoFile(err error) bool { return errors.Is(err, errNoFile) || errors.Is(err, fs.ErrNotExist) }
 
-// each calls do for every trial of pairs (without pairs, all) in the order of files and lines, except for cells that
-// only rejects.
+// each calls do for every trial of pairs (without pairs, all) in order, except for cells that only rejects.
 func (s *Store) each(
 	only func(key string) bool, do func(path string, number int, t Record) error, pairs ...Pair,
 ) error {

@@ -42,8 +42,8 @@ func NewResults(records []Record) *Results {
 	return r
 }
 
-// LazyResults loads by data and model on demand, and calls other (may be nil) once for each cell without records.
-// failed (may be nil) receives all errors.
+// LazyResults loads by data and model on demand, and calls other once for each cell without records. failed receives
+// all errors. Both may be nil.
 func LazyResults(load func(data, model string) ([]Record, error), other func(Cell) []Record,
 	failed func(error)) *Results {
 	return &Results{load: load, other: other, failed: failed, loaded: map[[2]string]bool{},
@@ -52,7 +52,7 @@ func LazyResults(load func(data, model string) ([]Record, error), other func(Cel
 }
 
 // Err returns the first loading error, or one if records with readings have different splits for a seed: then the data
-// files differ, perhaps in the order of nodes, and results are not comparable.
+// files differ and results are not comparable.
 func (r *Results) Err() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

@@ -47,8 +47,8 @@ const (
 	longestName = 100     // bytes of a data set's name in file names
 )
 
-// Add returns once the record is on the disk. Readings on another split than those of the same seed that [Store.Has]
-// has seen are an error: the data files may differ.
+// Add returns once the record is on the disk. Readings on another split than [Store.Has] has seen for their seed are
+// an error: the data files may differ.
 func (s *Store) Add(r Record) error {
 	line, err := Line(r)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Store) path(p Pair) string {
 }
 
 // fileName returns name if safe, else its safe characters and a hash: it must not lead out of the folder, nor differ
-// only in case, which some file systems ignore.
+// only in case.
 func fileName(name string) string {
 	kept := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
@@ -198,8 +198,8 @@ func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []R
 	return slices.Concat(append(full, records)...), nil
 }
 
-// Trials returns a cell's records by seed. If there are none, the error lists the nearest cells of this data set and
-// model, and the command that trains c.
+// Trials returns a cell's records by seed. If there are none, the error lists similar cells, and the command that
+// trains c.
 func (s *Store) Trials(c Cell) ([]Record, error) {
 	all, err := s.Load(PairOf(c))
 	if err != nil {

@@ -32,7 +32,7 @@ const notMeasured = "Not everything has been measured yet.\n"
 var errMissing = errors.New("not measured yet")
 
 // Prose fills a template of prose/ with its numbers, or returns a note if some are missing. Numbers that contradict
-// its words are an error: "answer.md:3: …".
+// its words are an error.
 func (e *Evidence) Prose(name string) (string, error) {
 	source, err := prose.ReadFile("prose/" + name + ".md.tmpl")
 	if err != nil {

@@ -70,7 +70,7 @@ func smoothnessScores() []smoothnessScore {
 }
 
 // caching is GIN with caching, inductive, by [Sizes]: macro F1 in percent without and with masking, and the number of
-// nodes involved; nodes is the whole graph's.
+// nodes; nodes is the whole graph's.
 type caching struct {
 	plain, masked []float64
 	nodes         int

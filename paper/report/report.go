@@ -48,9 +48,8 @@ func (v Verdict) Class() string { return strings.ReplaceAll(string(v.Grade), " "
 //go:embed report.html.tmpl
 var reportTemplate string
 
-// WriteReport writes one self-contained HTML page: the findings in sentences and figures, then a folded chapter per
-// artifact with command, verdicts, sources and data. Links into a chapter open it, and printing opens all. With alone,
-// it omits the findings.
+// WriteReport writes one self-contained HTML page: the findings, then a folded chapter per artifact with command,
+// verdicts, sources and data. Links into a chapter open it, and printing opens all. With alone, it omits the findings.
 func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, alone bool) error {
 	// scripts/reports fills the comment, which a template would drop.
 	site := template.HTML("<!-- site --><!-- end of site -->")

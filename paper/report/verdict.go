@@ -241,8 +241,7 @@ func (v *Verdict) detect() string {
 //
 //   - reproduced: pooled is significantly above 0, 2k ≥ n and m = 0.
 //   - same direction: pooled is significantly above 0, otherwise.
-//   - contradicted: pooled is significantly below 0, or its interval contains 0 and ends below half of the published
-//     effect.
+//   - contradicted: pooled is significantly below 0, or its interval ends below half of the published effect.
 //   - can't tell: otherwise; for points, under a point if the 90 % interval is within ±1.
 func grade(pooled stats.TTest, k, m, n int, published *float64) judge.Grade {
 	sure := pooled.P < significant
@@ -257,8 +256,8 @@ func grade(pooled stats.TTest, k, m, n int, published *float64) judge.Grade {
 	return judge.CannotTell
 }
 
-// judgeCited grades a claim by PROTOCOL-2.md in the cited reading, or another of [judge.Choices]; not run while splits
-// are missing. published is the mean over sizes, or nil.
+// judgeCited grades a claim by PROTOCOL-2.md in one of [judge.Choices]; not run while splits are missing. published is
+// the mean over sizes, or nil.
 func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choice judge.Choice,
 	contrast judge.Contrast, published *float64) Verdict {
 	a, err := judge.Ask(e.cited, data, model, setting, choice, contrast)
@@ -313,9 +312,9 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 }
 
 // gradeCited grades a claim that something exceeds zero; v has the published effect. Reproduced: it helps, by
-// [judge.VerdictOf]. Same direction: it helps, but its interval is all above twice or all below half of the published
-// effect; or we cannot tell, but nine places in ten are above zero. Contradicted: it hurts. A zero other than 0 is our
-// margin: then the interval decides.
+// [judge.VerdictOf]. Same direction: it helps, but its interval is all above twice or all below half of the published effect; or we
+// cannot tell, but nine places in ten are above zero. Contradicted: it hurts. A zero other than 0 is our margin: then the
+// interval decides.
 func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, zero float64) error {
 	singles, err := v.tally(places, zero)
 	if err != nil {

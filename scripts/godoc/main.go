@@ -1,5 +1,5 @@
-// Godoc prints the documentation of the module's public packages as JSON: each package's HTML and exported names.
-// scripts/reports runs it in the project's folder.
+// Godoc prints the module's public packages as JSON: each package's HTML and exported names. scripts/reports runs it
+// in the project's folder.
 package main
 
 import (

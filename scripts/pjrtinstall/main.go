@@ -1,5 +1,5 @@
-// Command pjrtinstall installs XLA's CPU plugin into the folder given as its argument, for PJRT=official. go-xla's
-// pinned version publishes its installer as a package, not as a command.
+// Command pjrtinstall installs XLA's CPU plugin into the folder given as its argument, for PJRT=official: go-xla
+// publishes its installer only as a package.
 package main
 
 import (

@@ -22,8 +22,8 @@ func UntilStopped() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
 
-// Image returns an <img> of the drawing. It keeps dark mode rules but cannot inherit the text colour, so it gets a
-// contrasting background.
+// Image returns an <img> of the drawing. Its dark mode rules still apply, but it cannot inherit the text
+// colour, so it gets a contrasting background.
 func Image(svg []byte, alt string) string {
 	if start := bytes.Index(svg, []byte("<svg")); start >= 0 {
 		if end := bytes.IndexByte(svg[start:], '>'); end >= 0 && svg[start+end-1] != '/' {

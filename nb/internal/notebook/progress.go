@@ -16,8 +16,8 @@ import (
 	"nodemask/plots"
 )
 
-// Progress shows live training as one output that stays as a picture: a progress bar with the time left, and losses.
-// Outside a notebook only [Progress.End] prints. Methods are safe for concurrent use.
+// Progress shows a progress bar with the time left, and losses, as one output that stays as a picture. Outside a
+// notebook only [Progress.End] prints. Methods are safe for concurrent use.
 type Progress struct {
 	// Order lists curves in drawing order; others follow.
 	Order []string
@@ -188,8 +188,7 @@ func (p *Progress) picture() string {
 	return Chart(svg, c.Title, places)
 }
 
-// Finished replaces a name's losses by a finished trial's, with a ring at the epoch kept, from 1. macroF1 is in
-// percent.
+// Finished replaces a name's losses by a finished trial's and rings the epoch kept, from 1. macroF1 is in percent.
 func (p *Progress) Finished(name string, seed uint64, train, validation []float64, best int, macroF1 float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -254,7 +253,7 @@ func (p *Progress) chart() plots.Chart {
 	return c
 }
 
-// End replaces the progress bar with the number of trials run, or a note on the stop button.
+// End replaces the progress bar with the number of trials run.
 func (p *Progress) End(ran int, stopped bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

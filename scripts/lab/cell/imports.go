@@ -18,8 +18,8 @@ import (
 const module = "nodemask"
 
 // withImports adds missing imports of the project's packages; nil if there are none or the source is invalid. With
-// misspelt, packages need not export the names used, so that the compiler says "undefined: nb.Tre" instead of
-// "undefined: nb".
+// misspelt, packages need not export the names used: the compiler then says "undefined: nb.Tre" instead of "undefined:
+// nb".
 func withImports(source []byte, project string, misspelt bool) ([]byte, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), "", source, 0)
 	if err != nil {

@@ -1,12 +1,12 @@
 // Command cell replaces two programs of a notebook's kernel, depending on its own name.
 //
-// As goimports it imports the project's packages itself and leaves the rest to the slow goimports, which searches
-// every module on the machine.
+// As goimports it imports the project's packages and leaves the rest to the real, slow goimports (in LAB/tools), which
+// searches every module on the machine.
 //
 // As go it shows a cell's last line, if an expression, and removes the line "# gonb_45aaa29b" (gonb's package name)
 // above compiler errors.
 //
-// It is installed as LAB/bin/goimports and LAB/bin/go, with the real goimports in LAB/tools; LAB is in .nodemask.
+// It is installed as LAB/bin/goimports and LAB/bin/go; LAB is in .nodemask.
 package main
 
 import (
