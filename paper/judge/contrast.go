@@ -13,7 +13,7 @@ type Score struct {
 	Cached bool
 }
 
-// Contrast is the sum of Plus minus that of Minus, by default masked minus plain; a claim expects it above -Margin
+// Contrast is the sum of Plus minus the sum of Minus, by default masked minus plain; a claim expects it above -Margin
 // points.
 type Contrast struct {
 	Plus, Minus []Score

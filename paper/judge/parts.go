@@ -86,13 +86,13 @@ type Part string
 
 // The parts, in the protocol's order.
 const (
-	// Cited varies what the paper contradicts itself on (edges of new nodes, a masked node's own term), rescaling and,
-	// in GAT and SGAT, the plain arm's attention dropout.
+	// Cited varies points on which the paper contradicts itself (edges of new nodes, a masked node's own term),
+	// rescaling and, in GAT and SGAT, the plain arm's attention dropout.
 	Cited Part = "cited"
 	// Departures are one step from the cited reading, on Cora. GIN's on PubMed include raw features, which its half of
 	// the stated readings lacks (ADDITIONS.md in package paper).
 	Departures Part = "departures"
-	// Stated varies what the paper leaves open; for GIN on PubMed in a half fraction.
+	// Stated varies points that the paper leaves open; for GIN on PubMed in a half fraction.
 	Stated Part = "stated"
 	// Scale tests whether masking helps because training sums are p times those of validation: normalisation ×
 	// rescaling, on Cora, ten splits.

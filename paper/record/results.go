@@ -144,7 +144,7 @@ func (r *Results) Readings(c Cell) map[uint64]Reading {
 	return readings
 }
 
-// ReadOff returns those readings as the cell's records, by seed.
+// ReadOff returns the readings of the cell's trainings as its records, by seed.
 func (r *Results) ReadOff(c Cell) (all []Record) {
 	for _, t := range r.Trials(c.Trained()) {
 		if one, ok := t.As(c); ok {

@@ -65,7 +65,7 @@ func (c Curve) seeds(r *record.Results) (all []uint64) {
 	return all
 }
 
-// bestElsewhere scores a seed at the keep rate that is best on the other seeds, and counts those.
+// bestElsewhere scores a seed at the keep rate that is best on the other seeds, and counts these.
 func (c Curve) bestElsewhere(r *record.Results, seed uint64, include func(p float64) bool) (score float64, others int) {
 	best := math.Inf(-1)
 	for _, p := range c.Points {

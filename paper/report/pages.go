@@ -11,7 +11,7 @@ import (
 // browsers do.
 const PagesFolder = "go"
 
-// PagesSeed is the seed of those trials.
+// PagesSeed is the seed of the trials in [PagesFolder].
 const PagesSeed = 1
 
 // Shown returns the cells of all tables and figures, each once.

@@ -406,7 +406,8 @@ func ofAnswer(a judge.Answer, err error) (effect, error) {
 	return effectOf(a)
 }
 
-// cost is what predicting from a cache costs GIN, masked or plain; "without" is masked with cache minus plain without.
+// cost is what predicting from a cache costs GIN, masked or plain; "without" is masked with cache minus plain without
+// cache.
 func (e *Evidence) cost(data, of string) (effect, error) {
 	contrast := map[string]judge.Contrast{
 		"masked":  {Plus: []judge.Score{{Arm: judge.Masked}}, Minus: []judge.Score{{Arm: judge.Masked, Cached: true}}},

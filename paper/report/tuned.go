@@ -112,7 +112,7 @@ func (c tunedComparison) on(arm string, model judge.TunedModel) string {
 	return strings.Join(all, ", ")
 }
 
-// keepRates returns those chosen most often.
+// keepRates returns the rates chosen most often.
 func (c tunedComparison) keepRates(setting datasets.Setting, model judge.TunedModel) string {
 	chosen := map[string]int{}
 	for _, t := range c.having(judge.ArmMaskedTuned, setting, model) {

@@ -312,9 +312,9 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 }
 
 // gradeCited grades a claim that something exceeds zero; v has the published effect. Reproduced: it helps, by
-// [judge.VerdictOf]. Same direction: it helps, but its interval is all above twice or all below half of the published effect; or we
-// cannot tell, but nine places in ten are above zero. Contradicted: it hurts. A zero other than 0 is our margin: then the
-// interval decides.
+// [judge.VerdictOf]. Same direction: it helps, but its interval is all above twice or all below half of the published
+// effect; or we cannot tell, but nine places in ten are above zero. Contradicted: it hurts. A zero other than 0 is our
+// margin: then the interval decides.
 func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, zero float64) error {
 	singles, err := v.tally(places, zero)
 	if err != nil {
