@@ -19,12 +19,12 @@ import (
 	"nodemask/paper/record"
 )
 
-// fake is a lab whose trials score what a function of cell and split returns, in percent.
+// fake is a lab whose trials score a function of cell and split, in percent.
 type fake struct {
 	score   func(c record.Cell, split uint64) float64
 	trained map[string][]record.Record
 	trials  int
-	stopAt  int // trials after which the context ends; 0: never
+	stopAt  int // trials before the context ends; 0: never
 	cancel  context.CancelFunc
 }
 
@@ -57,7 +57,7 @@ func noise(run uint64, key string, split uint64) float64 {
 	return rand.New(rand.NewPCG(h.Sum64(), split)).NormFloat64()
 }
 
-// noisy scores 80 plus a split's effect, a cell's noise on it, and a function of the cell.
+// noisy scores 80 plus noise by split and by cell, and a function of the cell.
 func noisy(run uint64, add func(c record.Cell) float64) *fake {
 	return &fake{trained: map[string][]record.Record{}, score: func(c record.Cell, split uint64) float64 {
 		f1 := 80 + 2*noise(run, "split", split) + noise(run, c.Key(), split)
@@ -88,7 +88,6 @@ func advised(t *testing.T, o Options, l Lab) *Advice {
 	return a
 }
 
-// stopped returns the advice when the context ends in a trial.
 func stopped(t *testing.T, o Options, l *fake, trial int) *Advice {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -451,7 +450,7 @@ func TestABudgetTooShortForOneTrialIsNamed(t *testing.T) {
 		`too\.$`, a.Rest())
 }
 
-// All models have one trial, and the one that validates best has masking compared before another has a second trial.
+// Each model has one trial; masking is compared in the best one before another model gets a second trial.
 func TestTheLeadingModelIsComparedBeforeOthersAreTuned(t *testing.T) {
 	lab := noisy(4, func(c record.Cell) float64 {
 		if c.Parameters.Model == "sage" {

@@ -76,7 +76,7 @@ func TestTheTableHasARowForEachArmAndMarksWhatToUse(t *testing.T) {
 	require.Len(t, f.Groups, 2)
 }
 
-// dropping favours one dropout rate, in the plain model and in every arm.
+// dropping favours one dropout rate in every arm.
 func dropping(rate float64) func(record.Cell) float64 {
 	return func(c record.Cell) float64 {
 		if c.Parameters.Dropout == rate {
@@ -148,7 +148,7 @@ func TestARowsMeansAreOfTheSplitsThatItsDifferenceRestsOn(t *testing.T) {
 }
 
 func TestWhenAllSplitsAreUsedTheRestStaysOpen(t *testing.T) {
-	// Masking's gain changes its sign from split to split: no number of splits tells.
+	// Masking's gain changes its sign between splits: more splits never settle it.
 	wild := func(c record.Cell, split uint64) float64 {
 		if c.Parameters.KeepRate.Active() {
 			return 60 + 30*noise(1, c.Key(), split)

@@ -28,7 +28,7 @@ import (
 
 func TestACellThatShowsThingsLinksNeitherGoMLXNorC(t *testing.T) {
 	slow := func(pkg string) []string {
-		// as the kernel builds
+		// As the kernel builds.
 		c := exec.Command("go", "list", "-deps", "-tags=netgo,osusergo", "-f", "{{.ImportPath}}{{if .CgoFiles}} in C{{end}}",
 			pkg)
 		c.Env = append(os.Environ(), "CGO_ENABLED=1")
@@ -185,7 +185,7 @@ func TestTrainedTrialsAreKeptAndNotRunAgain(t *testing.T) {
 	last := Live().Trials(cell)[1]
 	assert.NotEmpty(t, last.TrainLosses, "to be shown where nothing is run again")
 	assert.NotEmpty(t, last.ValidationLosses)
-	// Of three trials one is left to run.
+	// One of three trials is left to run.
 	ran, err := trainInto(t.Context(), notebook.NewProgress("a test", 0), Label,
 		worker.Training{Cells: []record.Cell{cell}, Trials: 3})
 	require.NoError(t, err)

@@ -18,7 +18,7 @@ import (
 	"nodemask/plots"
 )
 
-// kernel plays gonb: it collects output until it is asked for an acknowledgement.
+// kernel plays gonb: it collects output until asked for an acknowledgement.
 func kernel(t *testing.T) (shown func() []map[protocol.MIMEType]any) {
 	folder := t.TempDir()
 	there, back := filepath.Join(folder, "there"), filepath.Join(folder, "back")
@@ -52,7 +52,7 @@ func kernel(t *testing.T) (shown func() []map[protocol.MIMEType]any) {
 			all = append(all, d.Data)
 		}
 	}()
-	// Every function waits for the acknowledgement, so all is written before it is read.
+	// Every function waits for the acknowledgement, so reading comes after all writing.
 	return func() []map[protocol.MIMEType]any { return all }
 }
 

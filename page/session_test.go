@@ -22,7 +22,7 @@ import (
 	"nodemask/paper/report"
 )
 
-// session is one on this machine, in pure Go.
+// session returns a pure-Go session on this machine.
 func session(t *testing.T) *Session {
 	t.Helper()
 	b, err := backend.Open("go")
@@ -32,7 +32,6 @@ func session(t *testing.T) *Session {
 	return s
 }
 
-// ask returns all answers to a request.
 func ask(t *testing.T, s *Session, r Request) []Event {
 	t.Helper()
 	var mutex sync.Mutex
@@ -45,14 +44,14 @@ func ask(t *testing.T, s *Session, r Request) []Event {
 	return all
 }
 
-// sameAsHere compares a trial of a page with the same trial on this machine.
+// sameAsHere compares a page's trial with the same trial on this machine.
 func sameAsHere(t *testing.T, line string, c Cell, seed uint64) {
 	t.Helper()
 	_, here := trained(t, session(t), Request{Cell: c, Seed: seed})
 	sameTrial(t, here.Record, line)
 }
 
-// trained returns all answers to a request to train, and what the last one says.
+// trained returns all answers to a request to train, and the last one's result.
 func trained(t *testing.T, s *Session, r Request) ([]Event, *Trained) {
 	t.Helper()
 	r.Kind = "train"
@@ -62,7 +61,7 @@ func trained(t *testing.T, s *Session, r Request) ([]Event, *Trained) {
 	return events, last.Trained
 }
 
-// sameTrial compares the records of one trial, trained here and elsewhere.
+// sameTrial compares two records of one trial.
 func sameTrial(t *testing.T, line, other string) {
 	t.Helper()
 	here, err := record.Parse([]byte(line))
@@ -79,21 +78,21 @@ func sameTrial(t *testing.T, line, other string) {
 
 var update = flag.Bool("update", false, "train the run that pages open with anew")
 
-// savedRun is what is saved.
+// savedRun is the content of saved.json.
 type savedRun struct {
 	Seed uint64     `json:"seed"`
 	Arms []savedArm `json:"arms"`
 }
 
-// savedArm is one trial of it: its curves, and who was masked and what was predicted in its last epoch.
+// savedArm is one trial: its curves, and the masked nodes and predictions of its last epoch.
 type savedArm struct {
 	Cell       Cell      `json:"cell"`
 	Train      []float64 `json:"train"`
 	Validation []float64 `json:"validation"`
-	F1         []float64 `json:"f1"` // on the validation nodes, in percent
+	F1         []float64 `json:"f1"` // on validation nodes, in percent
 	Masked     []int32   `json:"masked,omitempty"`
 	Classes    []int32   `json:"classes"`
-	Trained    *Trained  `json:"trained"` // without what differs from run to run
+	Trained    *Trained  `json:"trained"` // without fields that differ between runs
 	record     string
 }
 
@@ -116,12 +115,12 @@ func (a *savedArm) run(ctx context.Context, s *Session, seed uint64) error {
 	return nil
 }
 
-// short is a number to five digits, as many as a curve shows.
+// short rounds to five digits, as many as a curve shows.
 func short(x float64) float64 { return math.Round(x*1e5) / 1e5 }
 
-// defaults are both trials of what a page opens with, trained on this machine once for all tests.
+// defaults are both trials of a page's first choices, trained once for all tests.
 var defaults = sync.OnceValues(func() (savedRun, error) {
-	// Of the first nine seeds this one's scores are nearest to the means of the recorded trials.
+	// Among the first nine seeds, this one scores nearest to the recorded means.
 	run := savedRun{Seed: 6}
 	b, err := backend.Open("go")
 	if err != nil {
@@ -328,7 +327,7 @@ func TestEveryChoiceMakesTheCellOfItsReading(t *testing.T) {
 				if axis.Masked {
 					keep, arm = "0.5", judge.Masked
 				}
-				// All axes at their first option but this one: the cell of that reading, which starts from the model's preset.
+				// All axes but this one at their first option: the cell of that reading.
 				reading := make(judge.Reading, len(known))
 				reading[i] = k
 				want, err := reading.Cell(known, arm, "cora", model, datasets.Inductive, 10)
@@ -351,7 +350,7 @@ func TestEveryChoiceMakesTheCellOfItsReading(t *testing.T) {
 	}
 }
 
-// cellOf is the cell that a table or figure says.
+// cellOf returns the cell that a table or figure names.
 func cellOf(t *testing.T, text string) record.Cell {
 	var chosen Cell
 	require.NoError(t, json.Unmarshal([]byte(text), &chosen))
@@ -419,7 +418,7 @@ func TestManyTrialsInARowTakeNoMoreMemory(t *testing.T) {
 	train := func(from, to int) {
 		for seed := from; seed <= to; seed++ {
 			cell := smallCell([]string{"1", "0.5"}[seed%2])
-			cell.Choices["layers"] = strconv.Itoa(1 + seed%3) // a program of its own
+			cell.Choices["layers"] = strconv.Itoa(1 + seed%3) // needs another program
 			trained(t, s, Request{Cell: cell, Seed: uint64(seed), Watch: true})
 		}
 	}

@@ -109,7 +109,7 @@ func TestNormsAreMeanLengthsByLayerInTrainingAndInTesting(t *testing.T) {
 	require.NoError(t, err)
 	split, err := x.Split(1)
 	require.NoError(t, err)
-	for l, h := range all { // nothing is masked: both measure the same representations
+	for l, h := range all { // without masking both measure the same representations
 		for _, of := range []struct {
 			nodes []int32
 			mean  float64

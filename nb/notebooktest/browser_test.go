@@ -31,8 +31,8 @@ import (
 	"nodemask/page"
 )
 
-// openBrowser starts a headless Chromium, or skips the test. What goes wrong in its pages, and what they load from
-// anywhere but the places allowed (beginnings of addresses), is in what complaints returns.
+// openBrowser starts a headless Chromium, or skips the test. complaints returns errors in its pages, and requests to
+// addresses without an allowed prefix.
 func openBrowser(t *testing.T, allowed ...string) (ctx context.Context, complaints func() []string) {
 	ctx = browsertest.Start(t, 10*time.Minute)
 	var mu sync.Mutex
@@ -66,7 +66,7 @@ func openBrowser(t *testing.T, allowed ...string) (ctx context.Context, complain
 			}
 		}
 	})
-	// JupyterLab has no current widget as long as its window has no focus.
+	// JupyterLab has no current widget while its window lacks focus.
 	require.NoError(t, chromedp.Run(ctx, network.Enable(), log.Enable(), emulation.SetFocusEmulationEnabled(true)))
 	return ctx, func() []string {
 		mu.Lock()
@@ -75,7 +75,7 @@ func openBrowser(t *testing.T, allowed ...string) (ctx context.Context, complain
 	}
 }
 
-// shoot writes a picture of the page to $NODEMASK_SHOTS, for a person to look at.
+// shoot writes a picture of the page to $NODEMASK_SHOTS.
 func shoot(t *testing.T, ctx context.Context, name string, whole bool) {
 	folder := os.Getenv("NODEMASK_SHOTS")
 	if folder == "" {
@@ -98,7 +98,7 @@ func eval[T any](t *testing.T, ctx context.Context, script string) (value T) {
 	return value
 }
 
-// until waits for a condition in JavaScript, which may not even be one before the page is there.
+// until waits for a condition in JavaScript; while the page loads it may fail.
 func until(t *testing.T, ctx context.Context, condition string) {
 	t.Helper()
 	if soon(ctx, condition, 3*time.Minute) {
@@ -109,7 +109,7 @@ func until(t *testing.T, ctx context.Context, condition string) {
 		chromedp.Run(ctx, chromedp.Evaluate("!!("+condition+")", nil)))
 }
 
-// soon returns whether a condition in JavaScript comes true within that time.
+// soon reports whether a condition in JavaScript becomes true in time.
 func soon(ctx context.Context, condition string, within time.Duration) bool {
 	for end := time.Now().Add(within); time.Now().Before(end); {
 		var met bool
@@ -121,12 +121,12 @@ func soon(ctx context.Context, condition string, within time.Duration) bool {
 	return false
 }
 
-// executed runs the first notebook and writes pages, of the other notebooks too if they have been run. It returns where
-// pages and executed notebooks are.
+// executed runs the first notebook and writes pages, also of other notebooks that were run. It returns the folders of
+// pages and of executed notebooks.
 func executed(t *testing.T) (pages, run string) {
 	labPython(t)
 	pages = t.TempDir()
-	// What 'nodemask page --site' writes before: pages lead to the playground, and have its script.
+	// 'nodemask page --site' writes this first: pages link to the playground and load its script.
 	var playground bytes.Buffer
 	require.NoError(t, page.Write(&playground, page.Options{Beside: "nodemask.js"}))
 	require.NoError(t, os.WriteFile(filepath.Join(pages, "playground.html"), playground.Bytes(), 0o644))
@@ -138,7 +138,7 @@ func executed(t *testing.T) (pages, run string) {
 	return pages, filepath.Join(project, ".nodemask", "notebooks")
 }
 
-// prefers has pages drawn in the light or the dark colours.
+// prefers switches pages to light or dark colours.
 func prefers(scheme string) chromedp.Action {
 	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme",
 		Value: scheme}})
@@ -153,7 +153,7 @@ func TestPagesInABrowser(t *testing.T) {
 	require.GreaterOrEqual(t, len(pages), 2)
 	for _, page := range pages {
 		if name := filepath.Base(page); strings.HasPrefix(name, "go-") && name != "go-nmgnn.html" {
-			continue // one of the Go packages stands for all
+			continue // one of the Go packages is enough
 		}
 		for _, width := range []int64{1300, 390} {
 			stem := strings.TrimSuffix(filepath.Base(page), ".html")
@@ -180,7 +180,7 @@ func TestPagesInABrowser(t *testing.T) {
 			assert.Empty(t, eval[[]string](t, ctx,
 				`[...document.querySelectorAll('details.code[open]')].map(d => d.textContent)`), "code that is not folded: %s",
 				name)
-			// The same page in the other colours: what has no colour stays as it is.
+			// The same page in the other colours: elements without a colour do not change.
 			for _, scheme := range []string{"light", "dark"} {
 				require.NoError(t, chromedp.Run(ctx, prefers(scheme)))
 				light := eval[bool](t, ctx,
@@ -195,8 +195,8 @@ func TestPagesInABrowser(t *testing.T) {
 	assert.Empty(t, complaints())
 }
 
-// startLab starts JupyterLab in a folder, with files of its own, and returns its address. When the test has ended so
-// has JupyterLab, and all that it started.
+// startLab starts JupyterLab in a folder, with its own files, and returns its address. After the test it ends with all
+// its processes.
 func startLab(t *testing.T, folder string) (address, token string) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -258,13 +258,13 @@ func startLab(t *testing.T, folder string) (address, token string) {
 	return address, token
 }
 
-// processesWith finds processes by an entry of their environment.
+// processesWith finds processes by an environment entry.
 func processesWith(entry string) (pids []int) {
 	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, file := range environments {
 		data, err := os.ReadFile(file)
 		if err != nil {
-			continue // it has ended, or is someone else's
+			continue // it has ended, or belongs to another user
 		}
 		for line := range strings.SplitSeq(string(data), "\x00") {
 			if line == entry {
@@ -276,15 +276,15 @@ func processesWith(entry string) (pids []int) {
 	return pids
 }
 
-// errorsShown are the errors that a lab shows below cells.
+// errorsShown are the errors below a lab's cells.
 const errorsShown = `[...document.querySelectorAll('[data-mime-type="application/vnd.jupyter.stderr"], ` +
 	`[data-mime-type="application/vnd.jupyter.error"]')].map(e => e.textContent)`
 
-// openLab starts JupyterLab with copies of notebooks, by the names that they get, and a browser that may ask it alone.
-// Its address is the browser's first page. small is $NODEMASK_SMALL.
+// openLab starts JupyterLab with copies of notebooks, by new names, and a browser restricted to it, which shows it.
+// small is $NODEMASK_SMALL.
 func openLab(t *testing.T, small string, files map[string]string) (ctx context.Context, complaints func() []string) {
 	labPython(t)
-	// Inside the project, since that is where the kernel looks for the module and for XLA.
+	// Inside the project, where the kernel looks for the module and for XLA.
 	folder, err := os.MkdirTemp(filepath.Join(project, ".nodemask"), "browser-test.*")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
@@ -301,7 +301,7 @@ func openLab(t *testing.T, small string, files map[string]string) (ctx context.C
 	address, token := startLab(t, folder)
 	ctx, complaints = openBrowser(t, address, strings.Replace(address, "http", "ws", 1))
 	require.NoError(t, chromedp.Run(ctx, chromedp.EmulateViewport(1300, 2400),
-		chromedp.Navigate(address+"/api?token="+url.QueryEscape(token)))) // the cookie that it leaves stands for the token
+		chromedp.Navigate(address+"/api?token="+url.QueryEscape(token)))) // its cookie replaces the token
 	return ctx, complaints
 }
 
@@ -309,7 +309,7 @@ func openLab(t *testing.T, small string, files map[string]string) (ctx context.C
 func show(t *testing.T, ctx context.Context, name string) {
 	address := eval[string](t, ctx, `location.origin`)
 	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(address+"/lab/tree/notebooks/"+name)))
-	// The notebooks that were open before come back too, and may be in front for a moment.
+	// Notebooks that were open before reappear, and may be in front for a moment.
 	until(t, ctx, fmt.Sprintf(`globalThis.jupyterapp?.shell?.currentWidget?.context?.path === %q && `+
 		`document.querySelector('.jp-Notebook .jp-CodeCell')`, "notebooks/"+name))
 	eval[any](t, ctx, `(async () => { const w = jupyterapp.shell.currentWidget; await w.context.ready; `+
@@ -322,7 +322,7 @@ func TestJupyterLabInABrowser(t *testing.T) {
 		"00-start-here.ipynb": filepath.Join(notebooks, "00-start-here.ipynb"),
 		"executed.ipynb":      filepath.Join(results, "00-start-here.ipynb")})
 
-	// The address that 'make lab' prints leads here by itself.
+	// The address printed by 'make lab' redirects here.
 	show(t, ctx, "00-start-here.ipynb")
 	cells := eval[int](t, ctx,
 		`jupyterapp.shell.currentWidget.content.model.sharedModel.cells.filter(c => c.cell_type === 'code').length`)
@@ -340,7 +340,7 @@ func TestJupyterLabInABrowser(t *testing.T) {
 	assert.Zero(t, eval[int](t, ctx, `document.querySelectorAll('.Toastify__toast, .jp-Dialog').length`),
 		"something pops up")
 	shoot(t, ctx, "jupyterlab", false)
-	eval[any](t, ctx, `jupyterapp.commands.execute('docmanager:save')`) // else it asks before it is left
+	eval[any](t, ctx, `jupyterapp.commands.execute('docmanager:save')`) // else it asks before leaving
 
 	show(t, ctx, "executed.ipynb")
 	assert.False(t, eval[bool](t, ctx,

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// written returns a file with a notebook of cells of code.
+// written returns a notebook file with these code cells.
 func written(t *testing.T, cells ...string) string {
 	var list []map[string]any
 	for i, code := range cells {
@@ -32,28 +32,28 @@ func written(t *testing.T, cells ...string) string {
 	return file
 }
 
-// cellJS is an expression of a cell's widget in the notebook that is shown.
+// cellJS is an expression for a cell's widget in the notebook shown.
 func cellJS(i int) string {
 	return fmt.Sprintf(`jupyterapp.shell.currentWidget.content.widgets[%d]`, i)
 }
 
-// outputJS is an expression of all that a cell shows.
+// outputJS is an expression for a cell's whole output.
 func outputJS(i int) string { return cellJS(i) + `.outputArea.node.textContent` }
 
-// enter makes a cell the current one, and puts the cursor at its end.
+// enter makes a cell current, with the cursor at its end.
 func enter(t *testing.T, ctx context.Context, i int) {
 	eval[any](t, ctx, fmt.Sprintf(`(() => { const c = jupyterapp.shell.currentWidget.content; c.activeCellIndex = %d; `+
 		`c.mode = 'edit'; const e = c.activeCell.editor, n = e.lineCount - 1; e.focus(); `+
 		`e.setCursorPosition({line: n, column: e.getLine(n).length}) })()`, i))
 }
 
-// run starts a cell, as Shift+Enter would.
+// run starts a cell, as Shift+Enter does.
 func run(t *testing.T, ctx context.Context, i int) {
 	enter(t, ctx, i)
 	require.NoError(t, chromedp.Run(ctx, chromedp.KeyEvent("\r", chromedp.KeyModifiers(2))))
 }
 
-// completed presses Tab at the end of a cell until names are offered, and returns how long the last Tab took.
+// completed presses Tab at the end of a cell until names are offered, and returns the time of the last Tab.
 func completed(t *testing.T, ctx context.Context, i int, name string) time.Duration {
 	offered := fmt.Sprintf(`[...document.querySelectorAll('.jp-Completer-item')].some(e => e.textContent.includes(%q))`, name)
 	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); {
@@ -72,7 +72,7 @@ func completed(t *testing.T, ctx context.Context, i int, name string) time.Durat
 	return 0
 }
 
-// finished returns how many trials a cell says are finished; 0: it does not say.
+// finished returns the number of finished trials that a cell shows; 0: not shown.
 func finished(t *testing.T, ctx context.Context, i int) int {
 	said := regexp.MustCompile(`(?:Stopped: )?(\d+) (?:of \d+ )?trials`).FindStringSubmatch(eval[string](t, ctx, outputJS(i)))
 	if said == nil {
@@ -110,7 +110,7 @@ func TestAFreshKernelCompletesSweepsAndStops(t *testing.T) {
 	assert.Equal(t, 27-kept, finished(t, ctx, sweep), "what was finished is not run again")
 	until(t, ctx, cellJS(sweep)+`.node.querySelectorAll('img').length === 3`)
 	shoot(t, ctx, "sweep", true)
-	// The element under the middle of a point says its numbers.
+	// The element under the middle of a point shows its numbers.
 	title := eval[string](t, ctx, fmt.Sprintf(`(point => { point.scrollIntoView({block: 'center'}); const r = `+
 		`point.getBoundingClientRect(); return document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2).title })`+
 		`(%s.node.querySelector('.nm-point'))`, cellJS(sweep)))

@@ -1,4 +1,4 @@
-// Package notebooktest_test checks the notebooks as they are committed, their pages, and JupyterLab, in a browser.
+// Package notebooktest_test checks the committed notebooks, their pages, and JupyterLab, in a browser.
 package notebooktest_test
 
 import (
@@ -12,20 +12,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// project is the project's folder, and notebooks the one that they are in.
 const (
 	project   = "../.."
 	notebooks = project + "/notebooks"
 )
 
-// notebook is what these tests look at of an .ipynb file.
+// notebook is the part of an .ipynb file that these tests read.
 type notebook struct {
 	Cells []struct {
 		ID             string            `json:"id"`
 		Type           string            `json:"cell_type"`
 		ExecutionCount *int              `json:"execution_count"`
 		Outputs        []json.RawMessage `json:"outputs"`
-		Source         []string          `json:"source"` // a single string would not decode: lines are what can be compared
+		Source         []string          `json:"source"` // decoding rejects a single string: lines can be compared
 		Metadata       map[string]any    `json:"metadata"`
 	} `json:"cells"`
 	Metadata struct {
@@ -80,7 +79,7 @@ func TestTheWheelsModule(t *testing.T) {
 	unittestBy(t, python, filepath.Join("scripts", "release"), "test_library")
 }
 
-// unittest runs Python's tests of a folder of the project.
+// unittest runs the Python tests in a folder of the project.
 func unittest(t *testing.T, folder, module string) { unittestBy(t, labPython(t), folder, module) }
 
 func unittestBy(t *testing.T, python, folder, module string) {
@@ -91,7 +90,7 @@ func unittestBy(t *testing.T, python, folder, module string) {
 	assert.NoError(t, err, "%s", out)
 }
 
-// labPython is the Python of the notebooks' set-up, or the test is skipped.
+// labPython returns the notebooks' Python, or skips the test.
 func labPython(t *testing.T) string {
 	python, err := filepath.Abs(filepath.Join(project, ".nodemask", "lab", "bin", "python"))
 	require.NoError(t, err)

@@ -75,7 +75,7 @@ func TestTheReasonOfAFailureIsOneLine(t *testing.T) {
 	}
 }
 
-// program makes a project whose command nodemask has this body of main.
+// program makes a project whose command nodemask has this main.
 func program(t *testing.T, project, body string) {
 	t.Helper()
 	folder := filepath.Join(project, "cmd", "nodemask")
@@ -141,7 +141,7 @@ func TestCancellingEndsTheInputAndWaitsForTheProcess(t *testing.T) {
 	assert.Equal(t, Event{Trials: &Trials{Done: 7}}, last, "what it finished is heard of")
 }
 
-// training, if set, makes the test binary a long training cell that writes into that folder.
+// training, if set, makes the test binary a long training cell that writes to that folder.
 const training = "NODEMASK_TEST_STORE"
 
 func TestMain(m *testing.M) {
@@ -165,7 +165,7 @@ func TestAProcessDoesNotOutliveAKilledCell(t *testing.T) {
 	}
 	root, err := checkout.Root()
 	require.NoError(t, err)
-	// Build first, to not wait for it below.
+	// Build first, so that the wait below is short.
 	require.NoError(t, build(t.Context(), root, filepath.Join(root, ".nodemask", "bin", "nodemask")))
 	folder := t.TempDir()
 	mark := training + "=" + folder

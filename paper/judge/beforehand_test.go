@@ -17,10 +17,10 @@ import (
 
 var update = flag.Bool("update", false, "write cases.json anew from the records and graphs")
 
-// graphsBeside holds the third protocol's files, which the project does not have.
+// graphsBeside holds the third protocol's files, which are outside the project.
 const graphsBeside = "../../../shared/datasets/graphs"
 
-// invented returns two cases a graph, of degrees 1, 2, …; masking helps below helpsBelow, else does nothing.
+// invented returns two cases per graph, of degrees 1, 2, …; masking helps below helpsBelow, else does nothing.
 func invented(graphs int, helpsBelow float64) (cases []Case) {
 	for i := range graphs {
 		for _, setting := range datasets.Settings() {
@@ -53,7 +53,7 @@ func TestWithoutARuleNothingIsExpected(t *testing.T) {
 	require.False(t, f.Beats())
 	require.Equal(t, "nothing", f.String())
 
-	cases := invented(3, 2) // one graph alone helps: left out, no rule can know
+	cases := invented(3, 2) // one graph alone helps: without it, rules cannot predict it
 	f = Fit(cases, false)
 	require.Equal(t, []any{4, 4, false}, []any{f.Right, f.Nothing, f.Beats()})
 }
@@ -94,7 +94,7 @@ func TestOneSignNeedsAllNine(t *testing.T) {
 	require.Equal(t, "inconclusive", of(Hurts, Inconclusive))
 }
 
-// TestCasesAreThoseOfTheRecords computes effects anew, and quantities where the graph's file is at hand.
+// TestCasesAreThoseOfTheRecords recomputes effects, and quantities if the graph's file exists.
 func TestCasesAreThoseOfTheRecords(t *testing.T) {
 	second := record.OpenUnder("../../results/protocol-2", SecondProtocol()).Results(nil, nil)
 	third := record.OpenUnder("../../results/protocol-3", ThirdProtocol()).Results(nil, nil)

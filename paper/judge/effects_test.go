@@ -13,7 +13,8 @@ import (
 	"nodemask/paper/recordtest"
 )
 
-// asked asks about an attention model on Cora: two baselines, own term masked or kept, four stoppings, three arrivals.
+// asked returns a question on an attention model on Cora: two baselines, own term masked or kept, four stoppings,
+// three arrivals.
 func asked(t *testing.T, model string, setting datasets.Setting) Question {
 	t.Helper()
 	axes := []Axis{
@@ -53,7 +54,7 @@ func ofBoth(t *testing.T, model string, sizes ...int) []Question {
 	return both
 }
 
-// trials makes all trainings of a model on splits from FirstDepthSplit on, with scores by cell, stopping and arrivals.
+// trials makes all trainings of a model on splits from FirstDepthSplit on.
 func trials(t *testing.T, model string, splits int, score func(c record.Cell, on hyper.StopOn, way datasets.Arrivals,
 	split int) (f1, cached float64)) *record.Results {
 	t.Helper()
@@ -69,7 +70,7 @@ func trials(t *testing.T, model string, splits int, score func(c record.Cell, on
 }
 
 func TestEffectsPairSplitsAndPoolSizes(t *testing.T) {
-	// Plain 70 + split. Masked: +1 where stopping follows F1, else −1; +2 at 90 %; plus the split's number in tenths.
+	// Plain 70 + split. Masked: +1 if stopping follows F1, else −1; +2 at 90 %; plus a tenth of the split's number.
 	results := trials(t, "gat", 3, func(c record.Cell, on hyper.StopOn, way datasets.Arrivals, split int) (float64,
 		float64) {
 		f1 := 70 + float64(split)

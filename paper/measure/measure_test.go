@@ -97,7 +97,6 @@ func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
 	require.NoError(t, Missing(t.Context(), b, store, tiny(), o))
 	require.Len(t, states, 3)
 
-	// A record has all that a rerun needs.
 	for _, old := range records[:2] {
 		again, differences, err := Again(t.Context(), b, o.Open, old, 1<<40)
 		require.NoError(t, err)
@@ -172,7 +171,7 @@ func measuring(t *testing.T, folder string) *exec.Cmd {
 	return c
 }
 
-// linesOf returns the stored lines without what differs between runs.
+// linesOf returns the stored lines without fields that differ between runs.
 func linesOf(t *testing.T, folder string) []string {
 	t.Helper()
 	files, err := os.ReadDir(folder)
@@ -214,7 +213,7 @@ func TestKilledAndResumedRunsGiveTheSameRecords(t *testing.T) {
 		}
 		timer.Stop()
 		require.Equal(t, want, linesOf(t, killed))
-		killed = t.TempDir() // the next ones need work again
+		killed = t.TempDir() // the next runs need work again
 	}
 	require.NoError(t, measuring(t, killed).Wait())
 	require.Equal(t, want, linesOf(t, killed))
@@ -234,8 +233,7 @@ func TestProcessesOnOneFolderNeverRunATrialTwice(t *testing.T) {
 }
 
 func TestTrialsMeasureAlongWhatOthersWantOfThem(t *testing.T) {
-	// One table needs only this cell's F1; another table, not asked for, its F1 from the cache, and a figure its
-	// losses.
+	// One table needs only this cell's F1; another, not requested, its F1 from the cache, and a figure its losses.
 	cached, history := tiny()[0], tiny()[0]
 	cell := cached
 	cell.Cached = false
@@ -250,7 +248,7 @@ func TestTrialsMeasureAlongWhatOthersWantOfThem(t *testing.T) {
 	require.NotNil(t, records[0].MacroF1Together)
 	require.NotEmpty(t, records[0].ValidationLosses)
 
-	// A complete cell is not rerun for what others want.
+	// A complete cell is not rerun for measurements that other cells want.
 	store = record.Open(t.TempDir())
 	o.Also = nil
 	require.NoError(t, Missing(t.Context(), openGo(t), store, []record.Cell{cell}, o))

@@ -45,7 +45,6 @@ func TestShardsHaveEveryCellOnce(t *testing.T) {
 	}
 }
 
-// planned returns the tasks in order, and the number of all trials.
 func planned(
 	t *testing.T, cells []record.Cell, have []record.Record, backend string, o Options,
 ) (tasks []task, total int) {
@@ -58,7 +57,7 @@ func planned(
 	return slices.Concat(groups...), total
 }
 
-// recorded has only what plan reads.
+// recorded has only the fields that plan reads.
 func recorded(c record.Cell, seed uint64) record.Record {
 	return record.Record{Cell: c.Key(), Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
 		Parameters: c.Parameters, Seed: seed, Backend: "go"}

@@ -19,7 +19,7 @@ func trainingCells() []record.Cell {
 	plain := record.NewCell("sbm", "gin", datasets.Inductive, 20).With(quick)
 	slow := plain.Masked(0.5).With(func(p *hyper.Parameters) { p.LearningRate = 0.005 })
 	other := record.NewCell("sbm", "gin", datasets.Transductive, 20).With(quick)
-	other.Parameters.StopOn = hyper.StopOnF1 // only read differently
+	other.Parameters.StopOn = hyper.StopOnF1 // differ only in how they are read
 	return []record.Cell{plain.Trained(), plain.Masked(0.5).Trained(), slow.Trained(), other.Trained(),
 		other.With(func(p *hyper.Parameters) { p.StopOn = hyper.StopOnLoss }).Trained()}
 }
@@ -54,7 +54,7 @@ func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
 		require.Len(t, hashes, 1, "all trainings of a seed have its split")
 	}
 
-	// Complete: nothing runs. One split more: one trial each.
+	// Complete: nothing runs. With one more split: one trial each.
 	last = State{}
 	require.NoError(t, Missing(t.Context(), b, store, trainingCells(), o))
 	require.Zero(t, last.Done)
@@ -100,7 +100,7 @@ func TestInterruptedRunsResumeAndShardsShareThem(t *testing.T) {
 	require.ElementsMatch(t, trainingsOf(t, whole), trainingsOf(t, parts))
 }
 
-// trainingsOf omits what differs between runs.
+// trainingsOf omits fields that differ between runs.
 func trainingsOf(t *testing.T, store *record.Store) []record.Record {
 	all := loaded(t, store)
 	for i := range all {

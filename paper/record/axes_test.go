@@ -15,7 +15,7 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// otherValues has values that no preset has.
+// otherValues differ from all presets.
 func otherValues() map[string]string {
 	return map[string]string{
 		"arrivals": "train-edges", "split": "own", "resplit": "true", "validation": "5", "keep": "0.25", "over": "train",
@@ -61,7 +61,7 @@ func TestAxisValuesAreReadBackAndShown(t *testing.T) {
 func TestAxesRefuseWhatIsNoValueAndSayWhatWasExpected(t *testing.T) {
 	for _, axis := range Axes() {
 		if axis.Name == "over" || axis.Name == "stop" {
-			continue // hyper.Parameters.Check says
+			continue // rejected by hyper.Parameters.Check
 		}
 		c := NewCell("cora", "gin", datasets.Inductive, 10)
 		before := c.Key()

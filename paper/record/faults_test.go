@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 
 func someCell() Cell { return NewCell("cora", "gin", datasets.Transductive, 10) }
 
-// reproduceThree leases the cell and adds missing trials of seeds 1 to 3, as reproduce does, without training.
+// reproduceThree adds missing trials of seeds 1 to 3 under the cell's lease, as reproduce does, without training.
 func reproduceThree(folder string) (err error) {
 	s, c := Open(filepath.Join(folder, "results")), someCell()
 	lease, err := s.Lease(c.Key(), "go")
@@ -58,7 +58,7 @@ func mergeFrom(folder string) error {
 
 func both(folder string) error { return errors.Join(reproduceThree(folder), mergeFrom(folder)) }
 
-// seedsOf also requires each seed once.
+// seedsOf requires each seed once.
 func seedsOf(t *testing.T, folder string) map[uint64]bool {
 	t.Helper()
 	records := recordsOf(t, Open(filepath.Join(folder, "results")))
@@ -84,7 +84,7 @@ func prepare(t *testing.T, folder string) {
 	for seed := range uint64(3) {
 		require.NoError(t, other.Add(testRecord(someCell(), seed+1, 80)))
 	}
-	// A process was killed while it wrote.
+	// A process was killed while writing.
 	f, err := os.OpenFile(filepath.Join(folder, "results", "cora-gin.jsonl"), os.O_WRONLY|os.O_APPEND, 0)
 	require.NoError(t, err)
 	_, err = f.WriteString(`{"cell":"cora`)

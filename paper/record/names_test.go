@@ -24,7 +24,7 @@ func drawName(t *rapid.T, label string) string {
 	).Draw(t, label)
 }
 
-// disguised draws a name that differs only in what file names often lose.
+// disguised draws a name that differs only in details that file names often lose.
 func disguised(t *rapid.T, name string) string {
 	return rapid.SampledFrom([]string{strings.ToUpper(name), strings.ToLower(name), "." + name,
 		strings.TrimLeft(name, "."),

@@ -4,7 +4,7 @@ import (
 	"nodemask/datasets"
 )
 
-// testRecord returns a trial of a cell whose scores are one number, in percent.
+// testRecord returns a trial with f1, in percent, as all scores.
 func testRecord(c Cell, seed uint64, f1 float64) Record {
 	r := Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent,
 		Arrivals: c.Arrivals, Resplit: c.Resplit, Parameters: c.Parameters, Seed: seed, SplitSeed: 1, SplitHash: "5eed",
@@ -22,7 +22,7 @@ func testRecord(c Cell, seed uint64, f1 float64) Record {
 	return r
 }
 
-// testRecords returns a trial of a cell for each score, with seeds from 1 on.
+// testRecords returns a trial per score, with seeds from 1 on.
 func testRecords(c Cell, f1 ...float64) (all []Record) {
 	for i, x := range f1 {
 		all = append(all, testRecord(c, uint64(i+1), x))

@@ -10,7 +10,7 @@ import (
 	"nodemask/paper/recordtest"
 )
 
-// Other and later programs find what was added.
+// Other and later programs find added records.
 func ExampleStore() {
 	folder, err := os.MkdirTemp("", "results")
 	if err != nil {

@@ -143,7 +143,7 @@ func TestALastLineThatLacksOnlyItsEndIsKept(t *testing.T) {
 		writeFile(t, path, bytes.TrimSuffix(readFile(t, path), []byte("\n")))
 		store := Open(folder)
 		require.NoError(t, store.checkEnds())
-		for range 2 { // the second call reads only what is new
+		for range 2 { // the second call reads only new lines
 			for seed := range uint64(2) {
 				require.Equal(t, seed == 0, has(t, store, c, seed+1, "go"))
 			}
@@ -176,7 +176,7 @@ func TestOneCellIsReadAndEverySumChecked(t *testing.T) {
 
 	path := filepath.Join(folder, "cora-gin.jsonl")
 	text := readFile(t, path)
-	// A line of another cell that claims to be of this one, and the reverse.
+	// A line of another cell that claims this cell, and the reverse.
 	for _, change := range [][2]string{{`"train_percent":10,"seed":2`,
 		`"train_percent":10,"choices":{"keep":"0.5"},"seed":2`}, {`"keep":"0.5"`, `"keep":"0.6"`}} {
 		require.Contains(t, string(text), change[0])

@@ -10,7 +10,7 @@ import (
 	"nodemask/datasets"
 )
 
-// pairs is a graph of pairs of nodes with the same one feature, or of single nodes.
+// pairs is a graph of joined pairs, or of single nodes, all with the same single feature.
 func pairs(t *testing.T, n int, joined bool) *datasets.Graph {
 	t.Helper()
 	features := datasets.Features{Rows: n, Width: 1, Dense: make([]float32, n)}
@@ -38,8 +38,7 @@ func TestAggregatesShrinkByWhatIsMasked(t *testing.T) {
 		assert.InDelta(t, 1, ratio(alone, false, setting), 1e-12, "a node without neighbours sums up itself, masked or not")
 		assert.InDelta(t, 1, ratio(alone, true, setting), 1e-12)
 	}
-	// The other node of a pair is a train node in half of the pairs, and masked in half of those: sums of 2
-	// average 1.75.
+	// A node's partner is a train node in half of the pairs, and masked in half of those: sums of 2 average 1.75.
 	assert.InDelta(t, 2/1.75, ratio(joined, false, datasets.Transductive), 0.01)
 	assert.InDelta(t, 1/0.875, ratio(joined, true, datasets.Transductive), 0.01, "a mean keeps its denominator")
 	// Inductively only train nodes send messages: 1.5 in testing, 1.25 in training.

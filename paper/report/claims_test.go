@@ -63,7 +63,7 @@ func TestTheBestOfManyKeepRatesGainsNothingByChance(t *testing.T) {
 func TestDepthIsJudgedUnderBothMeaningsOfP(t *testing.T) {
 	panels := depths(figDepth().Curves)
 	require.Len(t, panels, 2)
-	// depth takes the best keep rate of each depth, and base, a network's score.
+	// depth takes each depth's best keep rate, and base, a network's score.
 	depth := func(id string, best []float64, base func(setting, depth int) float64) Verdict {
 		var records []record.Record
 		for s, panel := range panels {
@@ -160,7 +160,7 @@ func TestLossesAreComparedTrialByTrial(t *testing.T) {
 	assert.InDelta(t, 15, v.Effect.MeanDifference, 0.2)
 }
 
-// cached makes trials of GIN on Cora at every size, which involve ever fewer nodes.
+// cached makes trials of GIN on Cora at every size, with ever fewer nodes involved.
 func cached(t *testing.T) *Evidence {
 	var records []record.Record
 	for i, size := range Sizes() {
@@ -183,7 +183,7 @@ func TestNodesThatCachingInvolvesAreCounted(t *testing.T) {
 
 func TestExpectedCachingIsOfPublishedScores(t *testing.T) {
 	plain, masked := judge.Score{Arm: judge.Plain}, judge.Score{Arm: judge.Masked, Cached: true}
-	// Tables 3 and 4 of the paper, Cora, 10, 25, 50 and 90 %: GIN + NM cached less GIN.
+	// Tables 3 and 4 of the paper, Cora, 10, 25, 50 and 90 %: GIN + NM cached minus GIN.
 	want := ((55.82 - 52.91) + (77.32 - 74.71) + (83.95 - 83.07) + (85.85 - 85.13)) / 4
 	assert.InDelta(t, want, *publishedContrast("cora", judge.Contrast{Plus: []judge.Score{masked},
 		Minus: []judge.Score{plain}}), 1e-9)

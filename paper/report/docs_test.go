@@ -33,7 +33,6 @@ func committed(t *testing.T) *Evidence {
 
 var read = sync.OnceValue(func() *Evidence { return Open("../../results") })
 
-// reported returns the artifacts that documents describe.
 func reported(t *testing.T) []Artifact {
 	t.Helper()
 	artifacts, err := Reported()
@@ -41,8 +40,8 @@ func reported(t *testing.T) []Artifact {
 	return artifacts
 }
 
-// requireSays checks, or writes, the text between the lines "<!-- name -->" and "<!-- end of name -->" of a document or
-// a notebook.
+// requireSays checks, or writes, the text between the lines "<!-- name -->" and "<!-- end of name -->" of a document
+// or notebook.
 func requireSays(t *testing.T, file, name, text string) {
 	t.Helper()
 	begin, end := fmt.Sprintf("<!-- %s -->\n", name), fmt.Sprintf("<!-- end of %s -->", name)
@@ -69,7 +68,7 @@ func requireSays(t *testing.T, file, name, text string) {
 	require.Equal(t, text, have, "'go test ./paper/report -update' writes it anew")
 }
 
-// quoted is a line in a notebook's file.
+// quoted is a line as a notebook's file writes it.
 func quoted(line string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -221,11 +220,11 @@ func TestDeviationsNameWhatTheRecordsHave(t *testing.T) {
 	for _, part := range judge.Parts() {
 		for _, setting := range datasets.Settings() {
 			q, err := judge.QuestionOf(part, "pubmed", "gin", setting)
-			if part == judge.Balanced || part == judge.Scale { // on Cora alone
+			if part == judge.Balanced || part == judge.Scale { // Cora only
 				continue
 			}
 			require.NoError(t, err)
-			if part == judge.Departures { // the protocol has them on Cora alone; ADDITIONS.md adds one
+			if part == judge.Departures { // Cora only in the protocol; ADDITIONS.md adds one
 				q.Readings = []judge.Reading{q.Readings[0], q.Readings[len(q.Readings)-1]}
 			}
 			cells, err := judge.Cells([]judge.Question{q})

@@ -13,7 +13,7 @@ import (
 	"nodemask/paper/recordtest"
 )
 
-// newEvidence takes trials of tables (without readings) and of the protocols.
+// newEvidence takes trials of tables (without readings) and of protocols.
 func newEvidence(t *testing.T, records []record.Record) *Evidence {
 	t.Helper()
 	of := map[string][]record.Record{}
@@ -33,7 +33,7 @@ func newEvidence(t *testing.T, records []record.Record) *Evidence {
 	return e
 }
 
-// readAlike has equal readings, a point less from the cache.
+// readAlike has equal readings, a point lower from the cache.
 func readAlike(protocol string, c record.Cell, seed uint64, f1 float64) record.Record {
 	r := recordtest.Read(c, seed, func(hyper.StopOn, datasets.Arrivals) (float64, float64) { return f1, f1 - 1 })
 	r.Protocol = protocol

@@ -22,7 +22,7 @@ func ExampleFind() {
 	// fig-depth: GIN + NM on Cora over the keep rate, by depth, 10 % to train on, 80 cells
 }
 
-// PublishedF1 is for comparison with measurements of the same cell.
+// Compare PublishedF1 with measurements of the same cell.
 func ExamplePublishedF1() {
 	gat := paper.Cell("cora", "gat", datasets.Inductive, 10)
 	fmt.Println(report.PublishedF1(gat))

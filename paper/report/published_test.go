@@ -28,7 +28,6 @@ func printed(t *testing.T) (rows []string) {
 func TestPublishedNumbersAreThoseThatThePaperPrints(t *testing.T) {
 	var rows []string
 	add := func(format string, values ...any) { rows = append(rows, fmt.Sprintf(format, values...)) }
-	// both returns the published scores without and with masking.
 	both := func(data, model string, setting datasets.Setting, size int) (text string) {
 		for _, masked := range []bool{false, true} {
 			if score := Published(data, model, setting, size, masked); score != nil {

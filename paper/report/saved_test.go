@@ -53,7 +53,7 @@ func TestATableReadsTheFilesOfItsOwnModelAndDataAlone(t *testing.T) {
 	readings, cited := filepath.Join(FirstFolder, "cora-gin.jsonl"), filepath.Join(SecondFolder, "cora-gin.jsonl")
 	for id, files := range map[string][]string{
 		"table-gin-cora":    {"cora-gin.jsonl", cited},
-		"fig-keep-rate-gin": {"cora-gin.jsonl"}, // one split for all trials: no training is read
+		"fig-keep-rate-gin": {"cora-gin.jsonl"}, // one split for all trials, so trainings are not read
 		"table-scale-cora":  {"cora-gin.jsonl"},
 		"table-mad":         {"cora-gat.jsonl", "cora-sgat.jsonl"},
 		"fig-depth":         {"cora-gin.jsonl", readings},

@@ -43,7 +43,7 @@ func answered(t *testing.T, d judge.Design, q judge.TunedQuestion, f1 func(c rec
 	return all
 }
 
-// tunedOn has 10 % to train on.
+// tunedOn has 10 % train nodes.
 func tunedOn(data, model string, setting datasets.Setting) judge.TunedQuestion {
 	return judge.TunedQuestion{Data: data, Model: judge.TunedModel{Name: model}, Setting: setting,
 		TrainPercent: 10}
@@ -54,7 +54,7 @@ func TestTunedComparisonNeedsEveryArm(t *testing.T) {
 	all := answered(t, judge.DrawnDesign(), q, func(c record.Cell, seed uint64) float64 {
 		score := 70 + wobble(int(seed%10))
 		if c.Parameters.KeepRate == 0.9 {
-			score += 2 + 0.1*wobble(int(seed*3%10)) // the best of the keep rates
+			score += 2 + 0.1*wobble(int(seed*3%10)) // best keep rate
 		}
 		if c.Parameters.Regulariser != "" {
 			score++
@@ -109,7 +109,7 @@ func TestTunedComparisonNeedsEveryArm(t *testing.T) {
 	assert.Contains(t, known["against DropEdge"], "+1.00 [")
 	assert.Equal(t, "p = 0.9", known["p chosen"])
 
-	// Nothing is compared while an arm of the protocol lacks a trial.
+	// Comparison waits for all trials of the protocol's arms.
 	all = slices.DeleteFunc(all, func(r record.Record) bool {
 		return r.Parameters.Regulariser == hyper.DropEdgeRegulariser && r.Seed == 319
 	})
@@ -118,7 +118,7 @@ func TestTunedComparisonNeedsEveryArm(t *testing.T) {
 	require.Empty(t, adviceOf(t, e))
 }
 
-// adviceOf returns the table of advice by model and nodes, by column.
+// adviceOf returns the table of advice, by model and nodes, then by column.
 func adviceOf(t *testing.T, e *Evidence) map[string]map[string]string {
 	t.Helper()
 	table, all := e.Advice(), map[string]map[string]string{}
@@ -147,7 +147,7 @@ func TestALaterArmIsShownWhereItHasRunWholly(t *testing.T) {
 			all = append(all, answered(t, judge.DrawnDesign(), tunedOn(data, "gcn", setting), f1)...)
 		}
 	}
-	// One of Cora's two cells lacks its last trial of DropGNN.
+	// One of Cora's two cells lacks its last DropGNN trial.
 	all = slices.DeleteFunc(all, func(r record.Record) bool {
 		return r.Parameters.Regulariser == hyper.DropGNNRegulariser && r.Data == "cora" &&
 			r.Setting == datasets.Inductive && r.Seed == 319

@@ -49,7 +49,7 @@ func TestTheTimeLeftCountsWhatIsStillToBeCompiled(t *testing.T) {
 	p.begin, p.heard = now.Add(-12*time.Second), now.Add(-10*time.Second)
 	p.Epoch("GIN", 1, 1, 1)
 	p.Trials(1, 0)
-	// One trial took 2 s beside 10 s of compiling: three more, and GCN's program.
+	// One trial took 2 s after 10 s of compiling: three more trials, and GCN's program.
 	assert.InDelta(t, 16, time.Until(p.end).Seconds(), 0.5)
 }
 
