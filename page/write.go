@@ -193,7 +193,7 @@ func policy(beside bool) string {
 		base64.StdEncoding.EncodeToString(hash[:]), own, from)
 }
 
-// Served returns the files to serve next to a page with [Options].Beside, so that it compiles while loading.
+// Served returns the files to serve next to a page with [Options].Beside, so that the program compiles while it loads.
 func Served(m Module) []File {
 	return []File{{Name: "nodemask-exec.js", Bytes: []byte(m.Exec)}, {Name: "nodemask.wasm.packed", Bytes: m.Gzip}}
 }

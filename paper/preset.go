@@ -1,5 +1,5 @@
 // Package paper defines the cells of "Node Masking: Making Graph Neural Networks Generalize and Scale Better" (arXiv
-// 2001.07524) in the cited reading, and the protocols of all results.
+// 2001.07524) in the cited reading (the paper's text, else the works that it cites), and the protocols of all results.
 package paper
 
 import (

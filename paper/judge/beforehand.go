@@ -252,8 +252,8 @@ func ruleQuantity(name string) Quantity {
 // Fitted is a rule and its score on graphs left out of the fit.
 type Fitted struct {
 	Rule
-	// Of Cases on Graphs, Right were predicted by a rule of this form fitted without their graph, Nothing by "expect
-	// nothing".
+	// Of Cases cases on Graphs graphs, Right were predicted correctly by a rule of this form fitted without their
+	// graph, Nothing by "expect nothing".
 	Right, Nothing, Cases, Graphs int
 	Fewest                        int  // splits of the case with fewest
 	Complete                      bool // all cases, with all splits

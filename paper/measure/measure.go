@@ -19,8 +19,8 @@ import (
 // Options configure [Missing]. Open is required, and Protocol for cells with readings.
 type Options struct {
 	Seeds []uint64 // nil: 1 to 10
-	// Batch is how many seeds all cells run before the next seeds; 0: one, which fills a table, then the others. Each
-	// batch compiles anew.
+	// Batch is how many seeds all cells run before the next seeds; 0: one seed, which fills a table, then all others.
+	// Each batch compiles anew.
 	Batch int
 	Jobs  int // parallel trials; 0: 1
 	// Pool of Jobs jobs keeps programs between calls; nil: a new one.

@@ -202,7 +202,7 @@ func (c Cell) Choices() []Choice {
 }
 
 // Differences returns where a cell differs from another of its model; attention dropout, which masking removes, is
-// compared after masking usual alike.
+// compared with usual masked alike.
 func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(float64(c.Parameters.KeepRate))
 	var choices []Choice

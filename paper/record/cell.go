@@ -11,7 +11,7 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Cell is an experiment, measured by a number in a table or a point in a chart. Its trials differ only in their seed.
+// Cell is an experiment, such as one number in a table or one point in a chart. Its trials differ only in their seed.
 type Cell struct {
 	Data         string           `json:"data"`
 	Setting      datasets.Setting `json:"setting"`
