@@ -36,6 +36,7 @@ const usualBudget = 5 * time.Minute
 // Models returns the default models.
 func Models() []string { return []string{"gin", "gcn", "sage", "gat"} }
 
+// Options configure [Advise].
 type Options struct {
 	Graph *datasets.Graph
 	Data  string // in printed commands; "": Graph's name

@@ -77,6 +77,7 @@ func AllReadings(axes []Axis, setting datasets.Setting) []Reading {
 // Arm is a side of a comparison.
 type Arm bool
 
+// The arms.
 const (
 	Plain  Arm = false // without node masking
 	Masked Arm = true  // at the paper's keep rate

@@ -6,6 +6,7 @@ import (
 	"nodemask/paper/record"
 )
 
+// Variants of GIN in the balanced comparison.
 const (
 	OneLayer    = "one linear layer"
 	StoppedOnF1 = "early stopping on validation F1"

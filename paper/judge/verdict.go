@@ -11,6 +11,7 @@ import (
 // Verdict is the word for a difference in points.
 type Verdict string
 
+// The verdicts.
 const (
 	Helps      Verdict = "helps"
 	Hurts      Verdict = "hurts"
