@@ -20,13 +20,13 @@ const (
 	impatient   = 25   // best epochs come early
 	patientCost = 1.4  // relative time with full patience
 	firstFresh  = 300  // first seed for comparing
-	alpha       = 0.05 // that any lower end ever exceeds its true mean
+	alpha       = 0.05 // probability that any lower end ever exceeds its true mean
 	alphaAbove  = 0.2  // for upper ends, each alone, two-sided
 	// Margin is the smallest gain worth having, in points of macro F1.
 	Margin = 1.0
 )
 
-// looks lists the numbers of splits at which arms are tested; few, as jobs wait at each.
+// looks lists the numbers of splits at which arms are tested; few, as parallel jobs wait for one another at each.
 func looks() []int { return []int{8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 65, 80, 105, 140, 180} }
 
 func mostSplits() int { return looks()[len(looks())-1] }
@@ -39,7 +39,7 @@ func Models() []string { return []string{"gin", "gcn", "sage", "gat"} }
 // Options configure [Advise].
 type Options struct {
 	Graph *datasets.Graph
-	Data  string // in printed commands; "": Graph's name
+	Data  string // name in printed commands; "": Graph's
 	// Models; nil: [Models].
 	Models []string
 	// Settings; nil: transductive if the graph has its own split, else both.
@@ -197,8 +197,8 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	}
 }
 
-// Floor returns a [*MisuseError] with a sufficient budget if epochs are too slow for any answer: trials run at least
-// 50.
+// Floor returns a [*MisuseError] with a sufficient budget if epochs are too slow for any answer: each trial runs at
+// least 50.
 func (o *Options) Floor(epoch time.Duration) error {
 	questions := len(o.Models) * len(o.Settings)
 	// One trial per model; for the leader, kin up to the first look.

@@ -72,7 +72,7 @@ func (q *Question) collapse(g *datasets.Graph, arms []*Arm) {
 	}
 }
 
-// constantF1 scores the prediction of the most frequent class.
+// constantF1 is the macro F1 of always predicting the most frequent class.
 func constantF1(g *datasets.Graph) float64 {
 	counts, total := make([]int, g.NumClasses()), 0
 	for _, c := range g.Labels {

@@ -262,8 +262,8 @@ func (s *study) cost(q *Question, of arm, trials int) time.Duration {
 	return time.Duration((of.cost*q.seconds + 0.2) * float64(trials) / float64(s.Jobs) * float64(time.Second))
 }
 
-// affordable returns the number of configurations per arm; choosing should take two fifths of the budget. Only records
-// and budget decide: a second call chooses alike.
+// affordable returns the number of configurations per arm; choosing should take at most two fifths of the budget. Only
+// records and budget decide: a second call chooses alike.
 func (s *study) affordable(q *Question) int {
 	for _, n := range []int{mostTried, mostTried / 2} { // with and without the other dropout
 		if s.tuning(q, n) <= 2*s.Budget/5 {

@@ -31,7 +31,7 @@ type Advice struct {
 	Nodes           int           `json:"nodes"`
 	TrainPercent    int           `json:"train_percent"`
 	ValidationNodes int           `json:"validation_nodes"`
-	Comparisons     int           `json:"comparisons"` // that intervals are corrected for
+	Comparisons     int           `json:"comparisons"` // number that intervals are corrected for
 	Settled         bool          `json:"settled"`
 	Left            time.Duration `json:"left_ns,omitempty"` // estimated; 0: settled, or unknown
 	Budget          time.Duration `json:"budget_ns"`
@@ -93,7 +93,7 @@ func (a *Arm) dropoutWords() string {
 	}
 }
 
-// title returns "node masking with p = 0.7" or "DropEdge 0.3 with dropout 0.5", if the plain model's dropout differs.
+// title returns "node masking with p = 0.7"; if its dropout is not the plain model's, "DropEdge 0.3 with dropout 0.5".
 func (q *Question) title(a *Arm) string {
 	if a.Words == "" {
 		return a.Name

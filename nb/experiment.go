@@ -14,7 +14,7 @@ import (
 
 // Experiment returns an experiment with the defaults of 'nodemask train': new nodes arrive after training with all
 // their edges, 10 % of the nodes are train nodes, nothing is masked, all trials share one split. Methods such as
-// Masked(0.5) change it. It ends the cell if the experiment is impossible.
+// Masked(0.5) change it. It ends the cell if the model or graph cannot be trained.
 func Experiment[D string | *datasets.Graph](data D, model string) record.Cell {
 	name := ""
 	switch d := any(data).(type) {

@@ -22,7 +22,7 @@ func Export(model, output string) {
 	}))
 }
 
-// Page writes an offline page that trains on a graph ([Data]'s argument), and prints its path. The first call compiles
+// Page writes an offline page that trains on a graph, named as in [Data], and prints its path. The first call compiles
 // for a minute.
 func Page(data, file string) {
 	file = Must1(filepath.Abs(expand(file)))

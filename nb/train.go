@@ -69,7 +69,7 @@ func run(title string, label func(record.Cell) string, t worker.Training, quiet 
 
 const collapseMargin = 3 // as of stats.Metrics, in percent
 
-// constantF1 scores the prediction of the largest class, in percent.
+// constantF1 is the macro F1 of always predicting the largest class, in percent.
 func constantF1(g *datasets.Graph) float64 {
 	d := datasets.Describe(g)
 	most, labelled := 0, d.Nodes-d.Unlabelled
