@@ -32,7 +32,7 @@ type Point struct {
 
 // Curve is a line of a chart: cells, or one cell's losses by epoch.
 type Curve struct {
-	Panel      string // its chart; "": the only one
+	Panel      string // name of its chart; "": the only one
 	Name       string
 	Points     []Point
 	Losses     *record.Cell // replaces Points

@@ -131,7 +131,7 @@ func ReadOff(c record.Cell) bool {
 
 var tableCells = sync.OnceValue(func() []record.Cell { return CellsOf(Artifacts()) })
 
-// readOff holds the keys of such cells, and of their trainings.
+// readOff holds the keys of the cells that are read off trainings, and of these trainings.
 var readOff = sync.OnceValue(func() (keys struct{ cells, trained map[string]bool }) {
 	keys.cells, keys.trained = map[string]bool{}, map[string]bool{}
 	for _, c := range Shown() {

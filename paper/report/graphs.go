@@ -149,7 +149,7 @@ func sortedBy(by judge.Quantity, setting datasets.Setting) (cases []judge.Case) 
 // elsewhere returns the catalogue's graphs without cases. It estimates their quantities from node and edge counts:
 // train neighbours are proportional, and degrees do not shift.
 func elsewhere(setting datasets.Setting, trainPercent int) (cases []judge.Case) {
-	have := map[string]bool{"amazon-photo": true, "amazon-computers": true, "coauthor-cs": true}
+	have := map[string]bool{"amazon-photo": true, "amazon-computers": true, "coauthor-cs": true} // by file name
 	for _, c := range judge.Cases() {
 		have[c.Data] = true
 	}
@@ -189,7 +189,7 @@ func PredictionsTable() plots.Table {
 	return t
 }
 
-// dense is the mean degree of dense graphs; Reddit's is 99.
+// dense is the mean degree from which a graph is dense; Reddit's is 99.
 const dense = 30
 
 // DenseGraphs returns a sentence on dense graphs, in place of the paper's Reddit.

@@ -304,7 +304,7 @@ func (e *Evidence) squares(what, model, data, nodes, choice string) (sum float64
 // level is a macro F1 in percent: ours, the paper's, and the difference.
 type level struct{ Here, Printed, Above float64 }
 
-// levelAt10 is on Cora's new nodes, with 10 % train nodes.
+// levelAt10 is the level on Cora's new nodes, with 10 % train nodes.
 func (e *Evidence) levelAt10(model string, masked bool) (l level, err error) {
 	a, err := judge.Ask(e.cited, leadingData, model, datasets.Inductive, judge.Choice{}, judge.Contrast{})
 	if _, err = ofAnswer(a, err); err != nil {
