@@ -324,7 +324,7 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	return all, nil
 }
 
-// Each returns an uncorrected answer without verdict per reading, each on its own splits.
+// Each returns one answer per reading, on its own splits, uncorrected and without verdict.
 func Each(r *record.Results, q Question) ([]Answer, error) {
 	var all []Answer
 	for _, reading := range q.Readings {

@@ -22,7 +22,7 @@ type Case struct {
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
 	Quantities
-	// Fragility is the plain model's gain from stopping on macro F1, in points.
+	// Fragility is the plain model's gain from stopping on macro F1 alone, in points.
 	Fragility float64 `json:"fragility"`
 	// Effects of masking without and with rescaling.
 	Masked   CaseEffect `json:"masked"`

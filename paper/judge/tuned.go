@@ -239,9 +239,9 @@ func (a TunedArm) Words() string {
 type Tuned struct {
 	TunedQuestion
 	Arms []TunedArm
-	// All arms of the protocol ran on the fresh splits.
+	// Complete means that all arms of the protocol ran on the fresh splits.
 	Complete bool
-	// Next is to be trained; no cells: finished.
+	// Next is the batch to train; no cells: finished.
 	Next Batch
 	// Stage of Next. 0: the protocol's arms choose; 1: they are compared on fresh splits; 2 and 3: the same for added
 	// arms, which never delay the protocol.

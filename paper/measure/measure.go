@@ -30,7 +30,7 @@ type Options struct {
 	// Open reads each data set that lacks trials, before the first trial.
 	Open Opener
 	// Unopened receives the joined [Unopened] errors before the first trial. If it returns nil, Missing runs the other
-	// trials first; with a nil Unopened, Missing returns the errors at once.
+	// trials before it returns the errors; with a nil Unopened it returns them at once.
 	Unopened func(error) error
 	// Progress is called before and after each trial, never concurrently.
 	Progress func(State)

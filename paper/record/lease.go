@@ -16,7 +16,7 @@ const leaseTries = 1000
 // Lease is the exclusive right to run a cell's trials. It ends with the process, even if killed.
 type Lease struct{ file *os.File }
 
-// Lease acquires that right on a backend; nil: another job holds it.
+// Lease acquires the right to run a cell's trials on a backend; nil: another job holds it.
 func (s *Store) Lease(key, backend string) (*Lease, error) {
 	if err := os.MkdirAll(s.folder, 0o777); err != nil {
 		return nil, err

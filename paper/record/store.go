@@ -47,8 +47,8 @@ const (
 	longestName = 100     // bytes of a data set's name in file names
 )
 
-// Add returns once the record is on the disk. Readings on another split than [Store.Has] has seen for their seed are
-// an error: the data files may differ.
+// Add appends a record and returns once it is on the disk. Readings on another split than [Store.Has] has seen for
+// their seed are an error: the data files may differ.
 func (s *Store) Add(r Record) error {
 	line, err := Line(r)
 	if err != nil {
