@@ -16,7 +16,7 @@ type counterexample struct {
 	Node, Base int32
 	// Depth is the number of levels below Node (lemma 1 only).
 	Depth int
-	// Fault's walks start at Node (lemma 1 only).
+	// Fault (lemma 1 only) is what is wrong below Node; its walks start there.
 	Fault *Fault
 	// Missing lists Base's unmasked neighbours without a child, Extra the children's bases that are not such
 	// neighbours, Repeated the bases of several children (lemma 2 only).

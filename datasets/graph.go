@@ -68,8 +68,8 @@ func (g *Graph) CheckTrainable() error {
 	return nil
 }
 
-// FindNode returns the node with this id, else with this number from 0, else -1. If the text is also another node's
-// number, alsoNumber is that node, else -1.
+// FindNode finds a node by its id, else by its number from 0; -1: not found. alsoNumber is another node with that
+// number, or -1.
 func (g *Graph) FindNode(text string) (node, alsoNumber int32) {
 	node, alsoNumber = int32(slices.Index(g.NodeIDs, text)), -1
 	if v, err := strconv.ParseInt(text, 10, 32); err == nil && v >= 0 && int(v) < g.NumNodes() {

@@ -17,8 +17,8 @@ type Regulariser interface {
 	DropRate() float64
 }
 
-// DropEdge removes each edge with probability Rate, in both directions and all layers alike (Rong et al. 2020); v stays
-// in v ∪ N_v. Sums are not rescaled; degrees count the remaining edges.
+// DropEdge removes each edge with probability Rate, in both directions and in all layers at once (Rong et al. 2020).
+// Self-loops stay. Sums are not rescaled; degrees count the remaining edges.
 type DropEdge struct{ Rate float64 }
 
 // Apply returns the pass without the dropped edges.

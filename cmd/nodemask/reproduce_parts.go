@@ -24,7 +24,7 @@ import (
 	"nodemask/stats"
 )
 
-// Parts of PROTOCOL.md that are kept.
+// Parts of PROTOCOL.md that still run; the others are retired.
 const depthPart, tunedPart = "depth", "tuned"
 
 func parts() (all []string) {

@@ -71,8 +71,7 @@ func Apply(scope *model.Scope, g *Graph, x *graph.Node, l nmgnn.Layer) *Layer {
 	return of
 }
 
-// Features makes the layer read the features of [Graph.WithFeatures], each dropped in training with this probability,
-// instead of x, which may be any node of the computation.
+// Features makes the layer read [Graph.WithFeatures], with this dropout in training, and ignore x: pass any tensor.
 func (l *Layer) Features(dropout float64) *Layer {
 	l.features, l.featureDropout = true, dropout
 	return l

@@ -39,8 +39,8 @@ type Experiment struct {
 
 	// Smoothness measures MAD after each trial.
 	Smoothness bool
-	// CacheInference also predicts the test nodes from cached train nodes, in the inductive setting: once with new
-	// nodes that see one another, once apart.
+	// CacheInference (inductive setting only) also predicts the test nodes from cached train nodes, with and without
+	// edges between new nodes.
 	CacheInference bool
 	// Keep fills a cache of the train nodes after each trial.
 	Keep bool

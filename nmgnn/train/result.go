@@ -45,7 +45,7 @@ type NodeCounts struct {
 	All int
 	// Reached counts test nodes and those within as many hops as layers, which is all that is read without a cache.
 	Reached int
-	// Cached counts nodes outside the train graph (validation nodes too) and adjacent train nodes.
+	// Cached counts nodes outside the train graph, validation nodes included, and their train neighbours.
 	Cached int
 }
 

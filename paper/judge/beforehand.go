@@ -132,7 +132,8 @@ func CaseQuantities() []Quantity {
 	}
 }
 
-// Correlation is Spearman's rank correlation of a quantity with the effect; its 95 % interval is over whole graphs.
+// Correlation is Spearman's rank correlation of a quantity with the effect; its 95 % interval
+// resamples whole graphs.
 type Correlation struct {
 	Quantity       string
 	Rho, Low, High float64

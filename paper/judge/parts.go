@@ -228,7 +228,7 @@ func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	})
 }
 
-// departures returns the cited reading and those one step from it, except where the paper is silent.
+// departures returns the cited reading and those that differ from it on one axis that the paper specifies.
 func departures(axes []Axis, setting datasets.Setting) []Reading {
 	all := []Reading{make(Reading, len(axes))}
 	for i, axis := range axes {

@@ -81,10 +81,10 @@ func (s *Store) read(
 	}
 }
 
-// isNoFile includes dead links.
+// isNoFile is true for a link to a missing file, too.
 func isNoFile(err error) bool { return errors.Is(err, errNoFile) || errors.Is(err, fs.ErrNotExist) }
 
-// each calls do for every trial of pairs (without pairs, all) in order, except for cells that only rejects.
+// each calls do for every trial of pairs (all if no pairs are given) in order, except for cells that only rejects.
 func (s *Store) each(
 	only func(key string) bool, do func(path string, number int, t Record) error, pairs ...Pair,
 ) error {

@@ -36,7 +36,7 @@ type trained struct {
 	dropout, masked bool
 }
 
-// published is in the order of datasets.Settings.
+// published returns the paper's MAD in each of datasets.Settings.
 func (t trained) published(model string) [2]float64 {
 	all := smoothnessScores()
 	return all[slices.IndexFunc(all, func(p smoothnessScore) bool {

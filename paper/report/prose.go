@@ -301,7 +301,7 @@ func (e *Evidence) squares(what, model, data, nodes, choice string) (sum float64
 	return sum, n, nil
 }
 
-// level is a macro F1 in percent: ours, the paper's, and the difference.
+// level holds a macro F1 in percent: ours, the paper's, and ours minus the paper's.
 type level struct{ Here, Printed, Above float64 }
 
 // levelAt10 is the level on Cora's new nodes, with 10 % train nodes.

@@ -410,7 +410,7 @@ func Label(c record.Cell) string {
 	return c.Label(usual(c), paper.MaskedKeepRate)
 }
 
-// usual returns the tables' cell most like c, masked if c is.
+// usual returns the tables' cell for c's data, model, setting and train share, masked if c is.
 func usual(c record.Cell) record.Cell {
 	like := paper.Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	if c.Parameters.KeepRate.Active() {

@@ -17,9 +17,9 @@ import (
 
 const module = "nodemask"
 
-// withImports adds missing imports of the project's packages; nil if there are none or the source is invalid. With
-// misspelt, packages need not export the names used: the compiler then says "undefined: nb.Tre" instead of "undefined:
-// nb".
+// withImports returns the source with missing imports of the project's packages; nil if nothing is missing or the
+// source is invalid. misspelt imports a package even if it does not export the name: the compiler then says
+// "undefined: nb.Tre" instead of "undefined: nb".
 func withImports(source []byte, project string, misspelt bool) ([]byte, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), "", source, 0)
 	if err != nil {
