@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 04fdfcebadf4688a88d2050e7307d58c599eccbd08c644791882a0bf45de6918.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 e039b6bfe4fe72e2768ed4e1eb7590b68139df1e3c141875e8728261fba60a6d.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *
