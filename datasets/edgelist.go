@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"nodemask/csr"
+	"nodemask/internal/ended"
 	"nodemask/internal/memory"
 )
 
@@ -38,7 +39,7 @@ func readEdges(ctx context.Context, r io.Reader, name string) (g *csr.Graph, ids
 	for lines.Scan() {
 		at++
 		if at%4096 == 0 && ctx.Err() != nil {
-			return fail("%w", ctx.Err())
+			return fail("%w", ended.Err(ctx))
 		}
 		line := lines.Text()
 		if at == 1 {

@@ -15,6 +15,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/jobs"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper/judge"
 	"nodemask/paper/measure"
@@ -63,7 +64,7 @@ type partRun struct {
 
 func openPart(c *cobra.Command, part, folder, data, model string) (partRun, error) {
 	r := partRun{Command: c, part: part, folder: folder, data: data, model: model, protocol: judge.FirstProtocol(),
-		seeds: judge.Seeds(judge.FirstDepthSplit, judge.DepthSplits)}
+		seeds: hyper.Seeds(judge.FirstDepthSplit, judge.DepthSplits)}
 	in := report.FirstFolder
 	switch of := judge.Part(part); {
 	case of == judge.Graphs:

@@ -14,9 +14,6 @@ type Batch struct {
 	Seeds []uint64
 }
 
-// Seeds is [hyper.Seeds].
-func Seeds(first uint64, n int) []uint64 { return hyper.Seeds(first, n) }
-
 // Splits of the part on depth: seeds from FirstDepthSplit on.
 const (
 	DepthSplits     = 10

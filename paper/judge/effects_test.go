@@ -26,7 +26,7 @@ func asked(t *testing.T, model string, setting datasets.Setting) Question {
 			"edges to train nodes: arrivals=train-edges", "all but validation nodes: arrivals=no-validation")},
 	}
 	return Question{Axes: axes, Data: "cora", Model: model, Setting: setting, Sizes: Sizes(),
-		Seeds: Seeds(FirstDepthSplit, Splits), Readings: AllReadings(axes, setting)}
+		Seeds: hyper.Seeds(FirstDepthSplit, Splits), Readings: AllReadings(axes, setting)}
 }
 
 func effectsOf(t *testing.T, q Question, r *record.Results) *Effects {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
 )
 
@@ -19,7 +20,7 @@ func TestTheThirdProtocolRunsGINAtTenPercentFirst(t *testing.T) {
 			for _, setting := range datasets.Settings() {
 				q, err := QuestionOf(Graphs, data, model, setting)
 				require.NoError(t, err)
-				require.Equal(t, Seeds(700, 20), q.Seeds)
+				require.Equal(t, hyper.Seeds(700, 20), q.Seeds)
 				questions = append(questions, q)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
 )
 
 // The protocol's splits: seeds from FirstSplit on.
@@ -113,11 +114,11 @@ func Parts() []Part { return []Part{Cited, Departures, Stated, Scale, Tables, Ba
 func (p Part) Seeds() []uint64 {
 	switch p {
 	case Scale:
-		return Seeds(FirstSplit, Splits/2)
+		return hyper.Seeds(FirstSplit, Splits/2)
 	case Graphs:
-		return Seeds(FirstGraphSplit, Splits)
+		return hyper.Seeds(FirstGraphSplit, Splits)
 	}
-	return Seeds(FirstSplit, Splits)
+	return hyper.Seeds(FirstSplit, Splits)
 }
 
 // Data returns the part's data sets.

@@ -255,7 +255,7 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 		c.Parameters.StopOn, c.Arrivals = cmp.Or(q.Model.Stop, d.Stop), d.Arrivals
 		return r.Readings(c)
 	}
-	tries, fresh := Seeds(d.FirstTry, tunedTries), Seeds(d.Fresh, tunedFresh)
+	tries, fresh := hyper.Seeds(d.FirstTry, tunedTries), hyper.Seeds(d.Fresh, tunedFresh)
 	var left [4][]record.Cell // by stage
 	bases := map[bool]record.Cell{}
 	for i, name := range slices.Concat(d.Arms, d.Added) {

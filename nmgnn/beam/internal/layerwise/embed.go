@@ -28,6 +28,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
+	"nodemask/internal/ended"
 	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/cached"
 )
@@ -246,7 +247,7 @@ func (o Options) pipeline(ctx context.Context, step string, build func(s beam.Sc
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return ended.Err(ctx)
 	}
 	if _, rest, found := strings.Cut(err.Error(), faultBegin); found {
 		if ours, _, whole := strings.Cut(rest, faultEnd); whole {

@@ -12,6 +12,7 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/internal/ended"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
@@ -44,7 +45,7 @@ func (f *layerFn) compute(ctx context.Context, shard int) error {
 	}
 	var all datasets.Features
 	for begin, end := 0, 0; begin < own; begin = end {
-		if err := ctx.Err(); err != nil {
+		if err := ended.Err(ctx); err != nil {
 			return err
 		}
 		for end < own && (end == begin || (n.Offsets[end+1]-n.Offsets[begin])*width < most) {

@@ -15,6 +15,7 @@ import (
 	"runtime"
 
 	"nodemask/datasets"
+	"nodemask/internal/ended"
 	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/internal/safetensors"
@@ -57,7 +58,7 @@ var turns = make(chan struct{}, runtime.GOMAXPROCS(0))
 func (r *run) guard(ctx context.Context, do func() error) error {
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return ended.Err(ctx)
 	case turns <- struct{}{}:
 	}
 	defer func() { <-turns }()
