@@ -88,7 +88,7 @@ var rooms = map[string][]string{
 		"nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "internal/svg", "plots"},
 	"nmgnn/theorem": {"aggtree", "datasets", "internal/ended", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/hyper",
 		"nmgnn/infer", "nmgnn/internal/learn"},
-	beam: {"csr", "datasets", "internal/wholefile", "nmgnn",
+	beam: {"csr", "datasets", "internal/ended", "internal/wholefile", "nmgnn",
 		"nmgnn/backend", "nmgnn/cached", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/safetensors"},
 	"nmgnn/onnx": {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx"},
 
