@@ -54,6 +54,7 @@ func Tree(g *datasets.Graph, node int32, hops int, options ...TreeOption) (*Draw
 // DrawOption changes a picture.
 type DrawOption func(d *Drawing, o draw.Options) draw.Options
 
+// ByClass colours nodes by their class.
 func ByClass() DrawOption {
 	return func(d *Drawing, o draw.Options) draw.Options { return o.ByClass(d.graph.Labels, d.graph.Classes) }
 }

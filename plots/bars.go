@@ -20,6 +20,7 @@ type Bars struct {
 	Rows               []Bar
 }
 
+// Bar is a row of a bar chart.
 type Bar struct {
 	Label string
 	Value float64

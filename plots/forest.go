@@ -19,6 +19,7 @@ type Forest struct {
 	Columns []string // text columns on the right
 }
 
+// ForestGroup is a group of a forest plot's rows, under its name.
 type ForestGroup struct {
 	Name string
 	Rows []Effect

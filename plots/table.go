@@ -10,6 +10,7 @@ import (
 	"nodemask/internal/svg"
 )
 
+// Field is a cell of a table.
 type Field struct {
 	Text string
 	Note string // tooltip, only in HTML
@@ -47,6 +48,7 @@ type Table struct {
 	Sections bool // the first column becomes a heading
 }
 
+// Format is what a table is written as.
 type Format string
 
 // Formats of [Table.Render].

@@ -7,6 +7,7 @@ import (
 	"unicode"
 )
 
+// FontFamily is the list of fonts for all texts in drawings and pages, without any that must be fetched.
 const FontFamily = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif"
 
 // Escape returns s escaped for text or attributes in HTML and XML. Characters that XML cannot hold become U+FFFD.

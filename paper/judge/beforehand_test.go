@@ -1,11 +1,13 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,8 +19,10 @@ import (
 
 var update = flag.Bool("update", false, "write cases.json anew from the records and graphs")
 
-// graphsBeside holds the third protocol's files, which are outside the project.
-const graphsBeside = "../../../shared/datasets/graphs"
+// testData returns the folder of data sets for tests, which is outside the project, as package datasets finds it.
+func testData() string {
+	return cmp.Or(os.Getenv("NODEMASK_TEST_DATA"), filepath.Join("..", "..", "..", "shared", "datasets"))
+}
 
 // invented returns two cases per graph, of degrees 1, 2, …; masking helps below helpsBelow, else does nothing.
 func invented(graphs int, helpsBelow float64) (cases []Case) {
@@ -109,9 +113,9 @@ func TestCasesAreThoseOfTheRecords(t *testing.T) {
 		name := data
 		if file, ok := GraphFileOf(data); ok {
 			results, seed = third, FirstGraphSplit
-			name, _ = file.Path(graphsBeside)
+			name, _ = file.Path(filepath.Join(testData(), "graphs"))
 		}
-		g, err := datasets.Open(t.Context(), name, datasets.OpenOptions{Dir: "../../../shared/datasets"})
+		g, err := datasets.Open(t.Context(), name, datasets.OpenOptions{Dir: testData()})
 		if err != nil || name == "" {
 			t.Logf("quantities of %s are taken as they are: its file is not at hand", data)
 			g = nil

@@ -116,6 +116,7 @@ func graph(t testing.TB, nodes int, pairs [][2]int32, o csr.Options) *csr.Graph 
 	return g
 }
 
+// SparseRows returns the features of rows x: [nodes, features], stored sparsely.
 func SparseRows(x [][]float32) datasets.Features {
 	f := datasets.Features{Rows: len(x), Offsets: []int64{0}}
 	for _, row := range x {
@@ -186,6 +187,7 @@ func FiveNodes(t testing.TB) (*datasets.Graph, *datasets.View) {
 		Test:       datasets.Phase{Edges: edges, Nodes: all, Score: []int32{4}}}
 }
 
+// Cora returns the embedded Cora graph, or fails the test.
 func Cora(t testing.TB) *datasets.Graph {
 	t.Helper()
 	g, err := datasets.Cora()

@@ -88,6 +88,7 @@ type matrix = struct {
 	Values      []float32
 }
 
+// Finalize frees the outputs of a computation at once, instead of when Go collects them.
 func Finalize(outputs []*tensors.Tensor) {
 	for _, output := range outputs {
 		output.MustFinalizeAll()

@@ -52,6 +52,7 @@ type Stream struct {
 	number uint32
 }
 
+// Graph returns the computation that the stream belongs to.
 func (s Stream) Graph() *Graph { return s.key.Graph() }
 
 func (s Stream) half(i int) *Node {
