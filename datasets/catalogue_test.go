@@ -210,19 +210,3 @@ func ExampleOpen() {
 	// "coro": no such data set: expected a name that 'nodemask data list' shows, such as cora
 	// an .npz, .graphml, .json or .pt file, a folder with nodes.csv and edges.csv, or a folder with raw/edge.csv.gz
 }
-
-func ExampleCatalogue() {
-	for _, info := range Catalogue()[:3] {
-		fmt.Println(info.Name, info.Nodes, info.Edges, info.Features, info.Classes)
-	}
-	// Output:
-	// cora 2708 5278 1433 7
-	// citeseer 3327 4552 3703 6
-	// pubmed 19717 44324 500 3
-}
-
-func ExampleLocate() {
-	at, err := Locate("sbm:nodes=200", OpenOptions{})
-	fmt.Println(at, err)
-	// Output: generated <nil>
-}

@@ -1,9 +1,7 @@
 package datasets
 
 import (
-	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -12,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"nodemask/csr"
 	"nodemask/datasets/internal/graphfile"
@@ -151,82 +148,6 @@ func TestFeaturesAreSparseUpToAQuarterNonzero(t *testing.T) {
 			assert.Equal(t, want, f.Dense)
 		}
 	}
-}
-
-func TestReadCSVReadsAnyGraphAsItWasWritten(t *testing.T) {
-	names := rapid.StringOfN(rapid.RuneFrom([]rune("ab1, \"é\t")), 1, 4, -1)
-	rapid.Check(t, func(rt *rapid.T) {
-		ids := rapid.SliceOfNDistinct(names, 1, 8, rapid.ID[string]).Draw(rt, "ids")
-		n := len(ids)
-		edges := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) csr.Edge {
-			return csr.Edge{Node: rapid.Int32Range(0, int32(n-1)).Draw(t, "u"),
-				Neighbour: rapid.Int32Range(0, int32(n-1)).Draw(t, "v")}
-		}), 0, 12).Draw(rt, "edges")
-		g := &Graph{NodeIDs: ids, Labels: make([]int32, n)}
-		var err error
-		g.Edges, g.Report, err = csr.FromEdges(n, edges, csr.Options{})
-		require.NoError(rt, err)
-		var index graphfile.Classes
-		label := rapid.SampledFrom([]string{"", "a", "b,", "10", "9", " x"})
-		rows := graphfile.NewFeatures(2)
-		for v := range n {
-			g.Labels[v] = index.Add([]byte(label.Draw(rt, "label")))
-			rows.Add([]float32{rapid.SampledFrom([]float32{0, 1, 0.1, math.MaxFloat32, math.SmallestNonzeroFloat32,
-				-3.3333333}).Draw(rt, "x"), rapid.Float32Range(-1e30, 1e30).Draw(rt, "y")})
-		}
-		g.Classes = index.Finish(g.Labels)
-		g.Features = Features(rows).compact()
-		dir := t.TempDir()
-		writeCSV(rt, dir, g)
-		again, err := Open(t.Context(), dir, OpenOptions{})
-		require.NoError(rt, err)
-		sameGraph(t, g, again)
-	})
-}
-
-// A million edges and a hundred thousand nodes of eight features.
-func BenchmarkReadCSV(b *testing.B) {
-	r := rand.New(rand.NewPCG(1, 2))
-	var nodes, edges strings.Builder
-	nodes.WriteString("id,label,a,b,c,d,e,f,g,h\n")
-	for v := range 100_000 {
-		fmt.Fprintf(&nodes, "n%d,%d", v, r.IntN(5))
-		for range 8 {
-			fmt.Fprintf(&nodes, ",%.4f", r.Float32())
-		}
-		nodes.WriteByte('\n')
-	}
-	edges.WriteString("source,target\n")
-	for range 1_000_000 {
-		fmt.Fprintf(&edges, "n%d,n%d\n", r.IntN(100_000), r.IntN(100_000))
-	}
-	b.SetBytes(int64(nodes.Len() + edges.Len()))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := csvFrom(b, nodes.String(), edges.String()); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(1.1e6*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
-}
-
-func ExampleOpen_csv() {
-	dir, err := os.MkdirTemp("", "graph")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
-	_ = os.WriteFile(filepath.Join(dir, "nodes.csv"),
-		[]byte("id,label,age,likes tea\nann,cat,31,1\nbob,dog,27,0\ncy,,45,1\n"), 0o666)
-	_ = os.WriteFile(filepath.Join(dir, "edges.csv"), []byte("source,target\nann,bob\nbob,cy\n"), 0o666)
-	g, err := Open(context.Background(), dir, OpenOptions{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(g.NodeIDs, g.Labels, g.Classes, g.Edges.Neighbours(1))
-	// Output: [ann bob cy] [0 1 -1] [cat dog] [0 2]
 }
 
 func TestScanningAFileGivesWhatReadingItDoes(t *testing.T) {

@@ -3,7 +3,6 @@ package datasets
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -58,16 +57,6 @@ func FuzzEdges(f *testing.F) {
 			seen[id] = true
 		}
 	})
-}
-
-func Example() {
-	g, ids, _, err := readEdges(context.Background(), strings.NewReader("ann bob\nbob,cy\n"), "friends.txt")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(ids, g.Neighbours(1))
-	// Output: [ann bob cy] [0 2]
 }
 
 func TestDialectsOfEdgesAreReadAndSaid(t *testing.T) {

@@ -130,19 +130,3 @@ func classSizes(g *Graph) []int {
 	}
 	return sizes
 }
-
-func BenchmarkCora(b *testing.B) {
-	for b.Loop() {
-		if _, err := Cora(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkPubMed(b *testing.B) {
-	for b.Loop() {
-		if _, err := readEmbedded("pubmed"); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

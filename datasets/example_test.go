@@ -78,10 +78,3 @@ func ExampleNewView() {
 	// 515 nodes, 187 edges, 244 scored
 	// 2708 nodes, 5278 edges, 2193 scored
 }
-
-func ExampleFeatures_RowNormalized() {
-	f := datasets.Features{Rows: 2, Width: 3, Dense: []float32{1, 0, 3, 0, 0, 0}}
-	n := f.RowNormalized()
-	fmt.Println(n.Row(0, nil), n.Row(1, nil))
-	// Output: [0.25 0 0.75] [0 0 0]
-}

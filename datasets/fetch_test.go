@@ -2,10 +2,8 @@ package datasets
 
 import (
 	"archive/zip"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -115,14 +113,4 @@ func TestFetchFromAMirrorChecksPublishedSums(t *testing.T) {
 	for _, c := range checks {
 		assert.False(t, c.Bad(), c.Name)
 	}
-}
-
-func ExampleFetch() {
-	// Compiled but not run: it needs a network.
-	dir, err := Fetch(context.Background(), "citeseer", FetchOptions{Note: func(line string) { fmt.Println(line) }})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println("in", dir)
 }

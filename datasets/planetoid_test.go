@@ -113,29 +113,6 @@ func TestEveryFlippedBitIsAnError(t *testing.T) {
 	assert.NotZero(t, readable, "some flips are caught by nothing but the checksum")
 }
 
-func TestEveryTruncationIsAnError(t *testing.T) {
-	files := os.DirFS(planetoidDir(t))
-	for _, name := range []string{"cora", "citeseer"} {
-		m := copyOf(t, files, name)
-		for _, part := range planetoidParts {
-			file := m["ind."+name+"."+part]
-			whole := file.Data
-			for i := range 20 {
-				file.Data = whole[:i*(len(whole)-1)/19]
-				_, err := readPlanetoid(t.Context(), opens(m), name, false)
-				require.Error(t, err, "%s cut to %d bytes", part, len(file.Data))
-				require.Contains(t, err.Error(), "ind."+name+"."+part)
-				_, err = readPlanetoid(t.Context(), opens(m), name, true)
-				// Without its last byte, test.index lacks only a newline.
-				if part != "test.index" || i < 19 {
-					require.Error(t, err, "%s cut to %d bytes", part, len(file.Data))
-				}
-			}
-			file.Data = whole
-		}
-	}
-}
-
 func TestDamagedPickleNamesFileByteAndRemedy(t *testing.T) {
 	cora := copyOf(t, os.DirFS(planetoidDir(t)), "cora")
 	cora["ind.cora.allx"].Data = []byte{0x80, 2, 0x54, 0xff, 0xff, 0xff, 0x7f}

@@ -2,10 +2,7 @@ package datasets
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -103,15 +100,6 @@ func TestSBMCountsOfASeedNeverChange(t *testing.T) {
 	}
 }
 
-func TestASeedNamesOneSyntheticGraph(t *testing.T) {
-	a, c := drawSBM(t, SBMOptions{Seed: 1}), drawSBM(t, SBMOptions{Seed: 2})
-	assert.Equal(t, a, drawSBM(t, SBMOptions{Seed: 1}))
-	assert.NotEqual(t, a.Edges.Indices, c.Edges.Indices)
-	assert.NotEqual(t, a.Labels, c.Labels)
-	assert.NotEqual(t, a.Features.Dense, c.Features.Dense)
-	assert.Equal(t, a.Edges, drawSBM(t, SBMOptions{Seed: 1, Features: 2}).Edges, "features do not decide the edges")
-}
-
 func TestSBMSaysWhichOptionIsWrong(t *testing.T) {
 	for want, o := range map[string]SBMOptions{
 		"SBM: 1 nodes: expected 2 to":                     {Nodes: 1},
@@ -198,66 +186,9 @@ func TestRedditLikeScalesNodesAndKeepsTheMeanDegree(t *testing.T) {
 	assert.NotEqual(t, g.Edges.Indices, other.Edges.Indices)
 }
 
-func TestRedditLikeTakesLittleMoreMemoryThanItReturns(t *testing.T) {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	g, err := redditLike(t.Context(), 0.05, 1)
-	require.NoError(t, err)
-	runtime.ReadMemStats(&after)
-	// All that was allocated bounds the peak, whenever garbage is collected, and includes hidden room of slices.
-	taken := after.TotalAlloc - before.TotalAlloc
-	returned := 8*len(g.Edges.Offsets) + 4*len(g.Edges.Indices) + 4*len(g.Features.Dense) + 4*len(g.Labels)
-	assert.Less(t, float64(taken)/float64(returned), 1.1)
-	// 114,615,892 · 0.05 = 5,730,794.6, and 232,965 · 0.05 = 11,648.25.
-	assert.InDelta(t, 5_730_795, g.Edges.NumEdges(), 10)
-	assert.Equal(t, 11_648, g.NumNodes())
-	assert.InDelta(t, 0.21, homophily(g), 0.01)
-}
-
 func TestRedditLikeRefusesScalesItCannotKeepTheDegreeAt(t *testing.T) {
 	for _, scale := range []float64{0, 0.001, 11, -1, math.NaN(), math.Inf(1)} {
 		_, err := redditLike(t.Context(), scale, 1)
 		assert.ErrorContains(t, err, "expected 0.02 to 10 (1 is Reddit's size)")
 	}
-}
-
-func TestCumulatedWeightsDrawInProportionFromAnyRange(t *testing.T) {
-	weights := []float64{1, 0.5, 3, 0.01, 5.49}
-	c := cumulate(weights)
-	source := rand.NewPCG(1, 1)
-	const draws = 300_000
-	for begin := range weights {
-		for end := begin + 1; end <= len(weights); end++ {
-			counts := make([]int, len(weights))
-			for range draws {
-				counts[c.draw(source, begin, end)]++
-			}
-			for i, n := range counts {
-				want := 0.0
-				if i >= begin && i < end {
-					want = draws * weights[i] / c.sum(begin, end)
-				}
-				assert.InDelta(t, want, n, 5*math.Sqrt(want), "index %d of %d to %d", i, begin, end)
-			}
-		}
-	}
-}
-
-func BenchmarkSBMOfAMillionNodes(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := SBM(b.Context(), SBMOptions{Nodes: 1_000_000, MeanDegree: 10}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func ExampleSBM() {
-	g, err := SBM(context.Background(), SBMOptions{Nodes: 500, Classes: 3, MeanDegree: 6})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(g.NumNodes(), g.NumClasses(), g.Features.Width)
-	// Output: 500 3 16
 }

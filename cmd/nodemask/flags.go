@@ -54,9 +54,8 @@ func addResults(flags *pflag.FlagSet, folder *string, value, help string) {
 }
 
 type runFlags struct {
-	jobs                                    int
-	backend, shard, folder, dataDir, memory string
-	scale                                   float64 // relative to Reddit
+	jobs                            int
+	backend, shard, folder, dataDir string
 }
 
 func (f *runFlags) add(flags *pflag.FlagSet, of, folder, help string) {
@@ -80,7 +79,7 @@ func (f *runFlags) share() (index, of int, err error) {
 
 func (f *runFlags) open(ctx context.Context, data string) (*datasets.Graph, error) {
 	if data == "reddit-like" {
-		data = fmt.Sprintf("reddit-like:scale=%v", f.scale)
+		data = "reddit-like:scale=0.02"
 	}
 	if file, held := judge.GraphFileOf(data); held {
 		path, err := file.Path(f.dataDir)
@@ -100,13 +99,7 @@ func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *record.Sto
 		return false, err
 	}
 	o.Jobs, o.Open = f.jobs, f.open
-	o.Unopened = func(err error) error {
-		if errors.As(err, new(misuse)) { // a download cannot help
-			return err
-		}
-		sayLeft(w, err)
-		return nil
-	}
+	o.Unopened = func(err error) { sayLeft(w, err) }
 	say := progressOf(w)
 	o.Progress = func(s measure.State) {
 		if ran = true; s.Last != nil {

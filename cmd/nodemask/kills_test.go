@@ -3,16 +3,135 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"nodemask/internal/faults"
+
 	"github.com/stretchr/testify/require"
 )
+
+// Limits of a command.
+const (
+	longest    = 60 * time.Second // else it hangs
+	mostMemory = 1 << 30          // peak, in bytes
+	mostNotes  = 25               // lines on standard error: readers list at most 20 remarks
+)
+
+type attack struct {
+	*testing.T
+	program string
+	seed    uint64
+}
+
+// newAttack has the seed 33, or NODEMASK_TORTURE_SEED.
+func newAttack(t *testing.T) *attack {
+	if os.Getenv(faults.Torture) == "" {
+		t.Skip("skipped: takes minutes: run it with NODEMASK_TORTURE=1")
+	}
+	a := &attack{T: t, program: os.Args[0], seed: 33}
+	if text := os.Getenv("NODEMASK_TORTURE_SEED"); text != "" {
+		var err error
+		a.seed, err = strconv.ParseUint(text, 10, 64)
+		require.NoError(t, err)
+	}
+	t.Logf("seed %d", a.seed)
+	t.Setenv("NODEMASK_DATA", "")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("GOMLX_BACKEND", "go")
+	return a
+}
+
+type process struct {
+	*exec.Cmd
+	out, diagnostics bytes.Buffer
+	cancel           context.CancelFunc
+}
+
+func (a *attack) start(arguments ...string) *process {
+	ctx, cancel := context.WithTimeout(a.Context(), longest)
+	p := &process{Cmd: exec.CommandContext(ctx, a.program, arguments...), cancel: cancel}
+	p.Stdout, p.Stderr, p.Dir = &p.out, &p.diagnostics, a.TempDir()
+	require.NoError(a, p.Start())
+	return p
+}
+
+// end waits for a process, and returns what it did wrong; "" if nothing.
+func (p *process) end() string {
+	err := p.Wait()
+	p.cancel()
+	switch p.ProcessState.Sys().(syscall.WaitStatus).Signal() {
+	case syscall.SIGKILL:
+		return fmt.Sprintf("it took more than %v: %v", longest, err)
+	case syscall.SIGINT: // before the command listens, or after it ended
+		return ""
+	}
+	text := p.diagnostics.String()
+	for _, trace := range []string{"goroutine ", "panic:", "fatal error", "runtime error", "SIGSEGV", "out of memory"} {
+		if strings.Contains(text, trace) {
+			return "a stack trace: " + text
+		}
+	}
+	last := strings.Count(text, "\nnodemask: ")
+	if strings.HasPrefix(text, "nodemask: ") {
+		last++
+	}
+	code := p.ProcessState.ExitCode()
+	switch most := p.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10; {
+	case code < 0 || code > 2:
+		return fmt.Sprintf("exit code %d: %v: %.300s", code, err, text)
+	case code > 0 && last != 1, code == 0 && last != 0:
+		return fmt.Sprintf("exit code %d with %d errors: %.2000s", code, last, text)
+	case strings.Count(text, "\n") > mostNotes || !strings.HasSuffix("\n"+text, "\n"):
+		return fmt.Sprintf("%d lines on standard error: %.2000s", strings.Count(text, "\n"), text)
+	case most > mostMemory:
+		return fmt.Sprintf("%d MiB of memory: %.300s", most>>20, text)
+	case strings.ContainsAny(text+p.out.String(), "\x00\x07\x1b\u202a\u202b\u202d\u202e\u2066\u2067\u2068"):
+		return fmt.Sprintf("control characters: %.300q %.300q", text, p.out.String())
+	}
+	return ""
+}
+
+// run runs the command to its end, and fails the test for forbidden behaviour.
+func (a *attack) run(arguments ...string) (code int, out string) {
+	p := a.start(arguments...)
+	if problem := p.end(); problem != "" {
+		a.Errorf("%q: %s", arguments, problem)
+	}
+	return p.ProcessState.ExitCode(), p.out.String()
+}
+
+func (a *attack) must(arguments ...string) {
+	code, _ := a.run(arguments...)
+	require.Zero(a, code, arguments)
+}
+
+func files(t testing.TB, folder, only string) (all []string) {
+	require.NoError(t, filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() && strings.Contains(e.Name(), only) {
+			all = append(all, path)
+		}
+		return err
+	}))
+	return all
+}
+
+func lines(t testing.TB, from, to string, most int) {
+	all := strings.SplitAfterN(fileText(t, from), "\n", most+1)
+	put(t, filepath.Dir(to), filepath.Base(to), strings.Join(all[:min(most, len(all))], ""))
+}
 
 type victim struct {
 	name    string

@@ -19,28 +19,13 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 
-	"nodemask/cmd/nodemask/internal/home"
-	"nodemask/internal/memory"
 	"nodemask/internal/svg"
 	"nodemask/paper/record"
 )
 
 func main() {
-	if err := home.Restore(); err != nil {
-		fmt.Fprintln(os.Stderr, "nodemask:", err)
-		os.Exit(1)
-	}
-	if limit, limited := memory.Addresses(); limited && limit < addresses {
-		fmt.Fprintf(os.Stderr, "nodemask: this process may have %s of addresses (ulimit -v), and Go's threads need %s: "+
-			"raise the limit\n", memory.Text(limit), memory.Text(addresses))
-		os.Exit(1)
-	}
 	os.Exit(run(os.Args[1:]))
 }
-
-// addresses is the address space needed: with 1.5 GiB no thread started, with 1.8 GiB Go sometimes crashed reading a
-// file, with 1.95 GiB never.
-const addresses = 2000 << 20
 
 // run returns the exit code: 2 for misuse, 1 for any other error.
 func run(args []string) int {
@@ -128,7 +113,6 @@ func newRootCommand() *cobra.Command {
 	}
 	root.SetVersionTemplate("{{.Version}}\n") // the version starts with the program's name
 	root.DisableSuggestions = true            // ours fit on one line
-	root.SetHelpCommand(newHelpCommand())
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newTrainCommand(), newAdviseCommand(), newPredictCommand(),
 		newExplainCommand(), newExportCommand(),
@@ -285,26 +269,6 @@ func unknownCommand(c *cobra.Command, word string) error {
 		}
 	}
 	return misuse{didYouMean(fmt.Errorf("unknown command %q: see '%s --help'", word, c.CommandPath()), word, known)}
-}
-
-// newHelpCommand replaces cobra's, which succeeds for unknown commands.
-func newHelpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [command]",
-		Short: "Help about any command",
-		RunE: func(c *cobra.Command, args []string) error {
-			of := c.Root()
-			for _, word := range args {
-				next, _, err := of.Find([]string{word})
-				if err != nil || next == of {
-					return unknownCommand(of, word)
-				}
-				of = next
-			}
-			of.InitDefaultHelpFlag()
-			return of.Help()
-		},
-	}
 }
 
 type flagGroup struct {

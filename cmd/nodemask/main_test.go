@@ -85,9 +85,6 @@ func TestMisspeltWordsAreMisuseAndGetASuggestion(t *testing.T) {
 		{[]string{"reproduce", "table-gta"}, ". Did you mean table-gat?\n"},
 		{[]string{"report", "sumary"}, ". Did you mean summary?\n"},
 		{[]string{"trian"}, "nodemask: unknown command \"trian\": see 'nodemask --help'. Did you mean train?\n"},
-		{[]string{"help", "trian"}, "nodemask: unknown command \"trian\": see 'nodemask --help'. Did you mean train?\n"},
-		{[]string{"help", "data", "lsit"}, "nodemask: unknown command \"lsit\": see 'nodemask data --help'. Did you mean " +
-			"list?\n"},
 		{[]string{"data", "lsit"}, "nodemask: unknown command \"lsit\": see 'nodemask data --help'. Did you mean list?\n"},
 	} {
 		assert.NotContains(t, fails(t, 2, c.want, c.args...), "backend:", c.args)
@@ -99,7 +96,6 @@ func TestARetiredCommandSaysWhatToCall(t *testing.T) {
 		"embed": "predict --all", "multiverse": "reproduce", "results": "report"} {
 		stderr := fails(t, 2, now, word, "--model", "x")
 		require.Contains(t, stderr, "nodemask: there is no command "+word+" any more: use '")
-		fails(t, 2, now, "help", word)
 	}
 }
 

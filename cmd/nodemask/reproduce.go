@@ -45,8 +45,6 @@ paper/PROTOCOL-3.md: graphs; of paper/PROTOCOL.md: depth, tuned. 'nodemask repor
 	flags := c.Flags()
 	flags.IntVar(&f.trials, "trials", 10, "trials of each cell; parts have the protocol's")
 	f.add(flags, "cells", "results", "")
-	flags.Float64Var(&f.scale, "reddit-like-scale", 0.02, "size of the reddit-like data, as a share of "+
-		"Reddit's: 0.02 to 10")
 	flags.BoolVar(&f.list, "list", false, "list the artifacts and how many cells they have, and run nothing")
 	flags.BoolVar(&f.pages, "pages", false, "run the first trial of each cell that pages run again, as browsers compute "+
 		"it: --backend go, into results/"+report.PagesFolder)

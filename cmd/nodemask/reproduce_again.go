@@ -2,22 +2,17 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
-	"nodemask/internal/digits"
 	"nodemask/internal/memory"
 	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/backend"
@@ -25,14 +20,23 @@ import (
 	"nodemask/paper/record"
 )
 
+type againFlags struct {
+	folder, dataDir, memory string
+
+	graph    *datasets.Graph // the last one
+	opened   string          // its name and folder
+	unopened map[string]bool
+}
+
 func newAgainCommand() *cobra.Command {
-	var f runFlags
+	f := againFlags{unopened: map[string]bool{}}
 	var count int
 	c := &cobra.Command{
 		Use:   "again [FILE]",
 		Short: "Run recorded trials again, on their backends, and compare",
 		Long: `Run recorded trials again, on their backends, and compare: those of a file (- is standard input), or some of the
-folder of results, drawn at random.`,
+folder of results, drawn at random. Records of xla:cpu without "digits" have last digits of the processor that made
+them: those are not run again.`,
 		Example: `  nodemask reproduce again --count 5
   nodemask report records cora/gat/inductive/10%/arrivals=train-edges/stop=either | nodemask reproduce again -`,
 		Args: cobra.MaximumNArgs(1),
@@ -43,7 +47,6 @@ folder of results, drawn at random.`,
 	addDataDir(flags, &f.dataDir)
 	flags.StringVar(&f.memory, "memory", "2GiB", "most memory that a trial may take, as records may ask for more than "+
 		"anybody wants")
-	flags.Float64Var(&f.scale, "reddit-like-scale", 0.02, "size of the reddit-like data, as a share of Reddit's")
 	c.RunE = func(c *cobra.Command, files []string) error {
 		switch {
 		case len(files) > 0:
@@ -55,6 +58,7 @@ folder of results, drawn at random.`,
 		if err != nil {
 			return err
 		}
+		all = slices.DeleteFunc(all, func(r record.Record) bool { return !portable(r) })
 		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		all = all[:min(count, len(all))]
 		return f.rerun(c, func() (old record.Record, place string, err error) {
@@ -68,7 +72,7 @@ folder of results, drawn at random.`,
 	return c
 }
 
-func (f *runFlags) againOf(c *cobra.Command, name string) error {
+func (f *againFlags) againOf(c *cobra.Command, name string) error {
 	in := c.InOrStdin()
 	if name != "-" {
 		file, err := wholefile.Open(name)
@@ -102,31 +106,15 @@ func (f *runFlags) againOf(c *cobra.Command, name string) error {
 }
 
 // rerun prints how each record's new trial compares. next ends with io.EOF.
-func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place string, err error)) error {
+func (f *againFlags) rerun(c *cobra.Command, next func() (old record.Record, place string, err error)) error {
 	most, err := memory.Parse(f.memory)
 	if err != nil {
 		return misusef("--memory %s: %w", f.memory, err)
 	}
-	asked, err := digits.Asked()
-	if err != nil {
-		return misuse{err}
-	}
-	var others []byte // records whose digits this process cannot compute
-	var otherPlaces []string
 	count, far, left := 0, 0, 0
 	backends := map[string]*backend.Backend{}
-	unopened := map[string]bool{}
-	var last *datasets.Graph
-	lastName, lastInside := "", false
 	for {
 		old, place, err := next()
-		if err == io.EOF && others != nil {
-			differ, failed, err := f.rerunElsewhere(c, others, otherPlaces, asked)
-			if err != nil {
-				return err
-			}
-			far, left, others = far+differ, left+failed, nil
-		}
 		switch {
 		case err == io.EOF && far+left > 0:
 			return fmt.Errorf("of %d trials, %d came out otherwise and %d could not be run", count, far, left)
@@ -136,15 +124,15 @@ func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place
 			return err
 		}
 		count++
+		say := func(said string) {
+			fmt.Fprintf(c.OutOrStdout(), "%s, seed %d: %s\n", old.Cell, old.Seed, said)
+		}
 		if err := measure.CheckData(old.Data, most); err != nil {
 			return fmt.Errorf("%s: %w: --memory allows more", place, err)
 		}
-		if old.Backend == "xla:cpu" && digits.HasAVX2() && (old.Digits == "") != (asked == digits.Processor) {
-			line, err := record.Line(old)
-			if err != nil {
-				return err
-			}
-			others, otherPlaces = append(append(others, line...), '\n'), append(otherPlaces, place)
+		if !portable(old) {
+			say("recorded before portable digits: cannot be run again here")
+			left++
 			continue
 		}
 		if backends[old.Backend] == nil {
@@ -152,28 +140,15 @@ func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place
 				return err
 			}
 		}
-		inside := ofProgram(c.Context(), old)
-		if !unopened[old.Data] && (last == nil || old.Data != lastName || inside != lastInside) {
-			from := *f
-			if inside {
-				from.dataDir = "" // that folder may order nodes differently
-			}
-			g, err := from.open(c.Context(), old.Data)
-			switch {
-			case errors.Is(err, context.Canceled) || errors.As(err, new(misuse)):
-				return err
-			case err != nil:
-				sayLeft(c.ErrOrStderr(), err)
-				unopened[old.Data] = true
-			default:
-				last, lastName, lastInside = g, old.Data, inside
-			}
+		g, err := f.graphOf(c.Context(), old, func(why error) { sayLeft(c.ErrOrStderr(), why) })
+		if err != nil {
+			return err
 		}
-		if unopened[old.Data] {
+		if g == nil {
 			left++
 			continue
 		}
-		opened := func(context.Context, string) (*datasets.Graph, error) { return last, nil }
+		opened := func(context.Context, string) (*datasets.Graph, error) { return g, nil }
 		now, differences, err := measure.Again(c.Context(), backends[old.Backend], opened, old, most)
 		if errors.Is(err, memory.ErrTooLarge) {
 			return fmt.Errorf("%s: %w: --memory allows more", place, err)
@@ -181,23 +156,49 @@ func (f *runFlags) rerun(c *cobra.Command, next func() (old record.Record, place
 		if err != nil {
 			return err
 		}
-		said := "the same to the last digit"
 		elsewhere := old.Device != now.Device || old.Digits != now.Digits || old.Version != now.Version ||
 			old.Kernels != now.Kernels
 		switch differ := strings.Join(differences, "; "); {
 		case len(differences) == 0:
+			say("the same to the last digit")
 		case elsewhere && measure.Near(old, now):
-			said = fmt.Sprintf("within %v points, as another processor or version may have it: %s", measure.Tolerance, differ)
+			say(fmt.Sprintf("within %v points, as another processor or version may have it: %s", measure.Tolerance, differ))
 		default:
 			far++
-			said = "DIFFERS: " + differ
+			say("DIFFERS: " + differ)
 		}
-		seed := "seed"
-		if old.Readings != nil {
-			seed = "split"
-		}
-		fmt.Fprintf(c.OutOrStdout(), "%s, %s %d: %s\n", old.Cell, seed, old.Seed, said)
 	}
+}
+
+// portable reports whether a record's digits are the same on every processor: those of XLA once were the processor's.
+func portable(r record.Record) bool {
+	return r.Backend != "xla:cpu" || r.Digits != "" || !backend.HasAVX2()
+}
+
+// graphOf opens a record's graph, unless it is that of the last one; nil: it cannot be opened, as say is told once.
+func (f *againFlags) graphOf(ctx context.Context, r record.Record, say func(error)) (*datasets.Graph, error) {
+	from := runFlags{dataDir: f.dataDir}
+	if ofProgram(ctx, r) {
+		from.dataDir = "" // that folder may order nodes differently
+	}
+	name := r.Data + "\x00" + from.dataDir
+	switch {
+	case f.unopened[name]:
+		return nil, nil
+	case f.opened == name:
+		return f.graph, nil
+	}
+	g, err := from.open(ctx, r.Data)
+	switch {
+	case errors.Is(err, context.Canceled) || errors.As(err, new(misuse)):
+		return nil, err
+	case err != nil:
+		say(err)
+		f.unopened[name] = true
+		return nil, nil
+	}
+	f.opened, f.graph = name, g
+	return g, nil
 }
 
 // ofProgram reports whether a record's graph is embedded in the program; a record with readings shows that only by its
@@ -215,43 +216,4 @@ func ofProgram(ctx context.Context, r record.Record) bool {
 	}
 	split, err := measure.Experiment(r.CellOf(), g).Split(r.Seed)
 	return err == nil && split.Hash() == r.SplitHash
-}
-
-// environment at the start: opening XLA sets variables.
-var environment = os.Environ()
-
-// rerunElsewhere reruns trials in a process that computes the other digits.
-func (f *runFlags) rerunElsewhere(c *cobra.Command, lines []byte, places []string, asked string,
-) (differ, failed int, err error) {
-	program, err := os.Executable()
-	if err != nil {
-		return 0, 0, err
-	}
-	other := digits.AVX2
-	if asked == other {
-		other = digits.Processor
-	}
-	var out, diagnostics bytes.Buffer
-	child := exec.CommandContext(c.Context(), program, "reproduce", "again", "-", "--memory", f.memory,
-		"--data-dir", f.dataDir, "--reddit-like-scale", fmt.Sprint(f.scale))
-	child.Env = append(slices.Clone(environment), digits.Variable+"="+other)
-	child.Stdin, child.Stdout, child.Stderr = bytes.NewReader(lines), io.MultiWriter(c.OutOrStdout(), &out), &diagnostics
-	err = child.Run()
-	said := diagnostics.String()
-	notes, why := said, ""
-	if at := strings.LastIndex("\n"+said, "\nnodemask: "); at >= 0 {
-		notes, why = said[:at], strings.TrimSpace(said[at+len("nodemask: "):])
-	}
-	fmt.Fprint(c.ErrOrStderr(), notes)
-	number, what, _ := strings.Cut(strings.TrimPrefix(why, "-: line "), ": ")
-	switch n, wrong := strconv.Atoi(number); {
-	case c.Context().Err() != nil:
-		return 0, 0, c.Context().Err()
-	case wrong == nil && 0 < n && n <= len(places):
-		return 0, 0, fmt.Errorf("%s: %s", places[n-1], what)
-	case err != nil && !strings.HasPrefix(why, "of "):
-		return 0, 0, fmt.Errorf("running trials with digits of %s: %w: %s", other, err, why)
-	}
-	failed = len(places) - strings.Count(out.String(), "\n")
-	return strings.Count(out.String(), ": DIFFERS: "), failed, nil
 }

@@ -87,7 +87,7 @@ func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {
 }
 
 func TestAPartSaysWhichDataAreMissing(t *testing.T) {
-	errs := fails(t, 1, "trials on citeseer: ind.citeseer.x is not there (looked in ", "reproduce", "cited", "--backend",
+	errs := fails(t, 1, "citeseer: ind.citeseer.x is not there (looked in ", "reproduce", "cited", "--backend",
 		"go", "--data", "citeseer", "--model", "sgat", "--results", t.TempDir())
 	require.Contains(t, errs, "run 'nodemask data fetch citeseer', or name the folder")
 }

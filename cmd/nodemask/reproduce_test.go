@@ -101,8 +101,9 @@ func TestContradictoryResultsAreNotMerged(t *testing.T) {
 	require.Equal(t, "0 records added\n", out)
 	require.Contains(t, errs, "contradicts what is there, of the same trial ("+cell.Key()+", seed 1, go): macro F1: "+
 		"78.5, now 99")
-	put(t, folder, "merged-by-hand.jsonl", fileText(t, filepath.Join(other, "cora-gin.jsonl")))
-	fails(t, 1, "merged-by-hand.jsonl: line 1: contradicts ", "reproduce", "verify", "--results", folder)
+	path := filepath.Join(folder, "cora-gin.jsonl")
+	put(t, folder, "cora-gin.jsonl", fileText(t, path)+fileText(t, filepath.Join(other, "cora-gin.jsonl")))
+	fails(t, 1, "contradicts "+path+", line 1", "reproduce", "verify", "--results", folder)
 
 	folder = filepath.Join(t.TempDir(), "results")
 	readings := filepath.Join(folder, report.FirstFolder)
@@ -201,7 +202,7 @@ func TestReproduceRunsAllElseIfDataAreMissing(t *testing.T) {
 	folder := t.TempDir()
 	arguments := []string{"reproduce", "table-models", "fig-keep-rate-others", "--trials", "1", "--shard", "12/17",
 		"--backend", "go", "--results", folder}
-	said := "cannot run 18 trials on citeseer: ind.citeseer.x is not there (looked in "
+	said := "citeseer: ind.citeseer.x is not there (looked in "
 	diagnostics := fails(t, 1, said, arguments...)
 	first, rest, found := strings.Cut(diagnostics, "\nall other trials run now; the exit code will be 1\n1 of 1 trials; "+
 		"last: cora/gcn/")

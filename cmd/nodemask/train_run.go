@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"nodemask/internal/svg"
 	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper/judge"
@@ -127,24 +125,6 @@ func (f *trainFlags) checkText(g *datasets.Graph) error {
 	return nil
 }
 
-func (f *trainFlags) readBack(saved *cached.Model) error {
-	if info, err := os.Stat(f.saveModel); err == nil && !info.Mode().IsRegular() {
-		return nil
-	}
-	m, err := cached.LoadModel(f.saveModel)
-	if err == nil && m.Fingerprint() != saved.Fingerprint() {
-		err = fmt.Errorf("%s: what was written reads as another model: this is a fault of the program", f.saveModel)
-	}
-	if err != nil || f.saveCache == "" {
-		return err
-	}
-	c, err := cached.LoadCache(f.saveCache, m)
-	if err != nil {
-		return err
-	}
-	return c.Close()
-}
-
 func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train.Result) error {
 	best := results[slices.IndexFunc(results, func(r *train.Result) bool { return r.Weights != nil })]
 	saved := best.Saved(x)
@@ -158,9 +138,6 @@ func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train
 			return err
 		}
 	} else if err := saved.SaveBoth(f.saveModel, best.Cache, f.saveCache); err != nil {
-		return err
-	}
-	if err := f.readBack(saved); err != nil {
 		return err
 	}
 	if f.saveCache != "" {

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn/cached"
 	"nodemask/paper/judge"
 )
 
@@ -349,26 +348,4 @@ func TestATrialThatCollapsesIsNamedWithWhatToTry(t *testing.T) {
 	_, _, diagnostics := nodemask(t, "train", "--data", "cora", "--setting", "transductive", "--trials", "1",
 		"--max-epochs", "60", "--backend", "go")
 	require.NotContains(t, diagnostics, "collapsed")
-}
-
-func TestWhatWasSavedIsReadBackAndCompared(t *testing.T) {
-	dir, to := smallGraph(t), t.TempDir()
-	at := func(name string) string { return filepath.Join(to, name) }
-	for name, seed := range map[string]string{"a": "1", "b": "2"} {
-		succeeds(t, quickTrain(dir, "--trials", "1", "--seed", seed, "--save-model", at(name),
-			"--save-cache", at(name+" cache"))...)
-	}
-	saved, err := cached.LoadModel(at("a"))
-	require.NoError(t, err)
-	readBack := func(model, cache string) error {
-		return (&trainFlags{saveModel: at(model), saveCache: cache}).readBack(saved)
-	}
-	require.NoError(t, readBack("a", at("a cache")))
-	require.ErrorContains(t, readBack("b", ""), "what was written reads as another model")
-	require.ErrorContains(t, readBack("a", at("b cache")), "b cache")
-	text := fileText(t, at("a cache"))
-	put(t, to, "a cache", text[:len(text)-1])
-	require.ErrorContains(t, readBack("a", at("a cache")), "a cache")
-	put(t, to, "a", "")
-	require.ErrorContains(t, readBack("a", ""), "a: ")
 }

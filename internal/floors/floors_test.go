@@ -43,7 +43,6 @@ var rooms = map[string][]string{
 	"internal/ended":     nil,
 	"internal/svg":       nil,
 	"internal/checkout":  nil,
-	"internal/digits":    nil,
 	"internal/memory":    nil,
 	"internal/wholefile": nil,
 	"internal/jobs":      {"nmgnn/backend"},
@@ -73,7 +72,7 @@ var rooms = map[string][]string{
 	"nmgnn/internal/learn":         {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/internal/gomlx", "nmgnn/internal/kernels", "stats"},
 	"nmgnn/internal/kernels":       {"csr", "nmgnn/internal/gomlx", "nmgnn/internal/kernels/fused"},
 	"nmgnn":                        {"csr", "datasets", "nmgnn/hyper", "nmgnn/internal/gomlx", "nmgnn/internal/kernels"},
-	"nmgnn/backend": {"internal/wholefile", "internal/checkout", "internal/digits", "internal/memory", "nmgnn/internal/kernels/fused",
+	"nmgnn/backend": {"internal/wholefile", "internal/checkout", "internal/memory", "nmgnn/internal/kernels/fused",
 		"nmgnn/internal/gomlx", "nmgnn/internal/kernels"},
 	"nmgnn/internal/gnntest": {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer",
 		"nmgnn/internal/gomlx", "nmgnn/internal/kernels"},
@@ -112,7 +111,7 @@ var rooms = map[string][]string{
 		"paper/measure", "stats"},
 
 	"nb": append([]string{"nb/internal/notebook", "nb/worker"}, forUsers...),
-	"cmd": append([]string{"internal/jobs", "internal/digits", "internal/memory", "internal/svg",
+	"cmd": append([]string{"internal/jobs", "internal/memory", "internal/svg",
 		"internal/wholefile", "nb/worker"}, forUsers...),
 	"notebooks": {"nb"},
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
 	"github.com/gomlx/gomlx/core/graph"
+	"golang.org/x/sys/cpu"
 
 	"nodemask/internal/checkout"
-	"nodemask/internal/digits"
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
@@ -196,9 +196,6 @@ func Open(id string) (*Backend, error) {
 	if id == "" {
 		id = os.Getenv(compute.ConfigEnvVar)
 	}
-	if _, err := digits.Asked(); err != nil {
-		return nil, &Error{ID: cmp.Or(id, "any"), Reason: err.Error(), Err: err}
-	}
 	if id != "" {
 		return orError(openNamed(id, false))
 	}
@@ -295,7 +292,7 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	switch platform {
 	case "cpu":
 		opened.ID, opened.KernelsLost = onCPU, fused.Register(b, path)
-		if held == digits.AVX2 && opened.KernelsLost == nil {
+		if held == avx2Digits && opened.KernelsLost == nil {
 			opened.Digits = held
 			fused.HoldSums()
 		}
@@ -430,3 +427,9 @@ func pluginProblem(err error) string {
 	}
 	return text
 }
+
+// avx2Digits is [Backend].Digits where they are the same on every x86-64 CPU with AVX2.
+const avx2Digits = "avx2"
+
+// HasAVX2 reports whether XLA's digits on this CPU are those of every x86-64 CPU with AVX2.
+func HasAVX2() bool { return cpu.X86.HasAVX2 && cpu.X86.HasFMA }

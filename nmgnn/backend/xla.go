@@ -13,7 +13,6 @@ import (
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/go-xla/pjrt"
 
-	"nodemask/internal/digits"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels/fused"
 )
@@ -101,14 +100,12 @@ var (
 	// rounded once or twice, and 1/√x starts from tables that differ by CPU maker. Unknown plugins crash on these
 	// flags, so only known ones get them. held is "" if the user's settings differ.
 	holdSums = sync.OnceValues(func() (held string, err error) {
-		if held, err = digits.Asked(); err != nil {
-			return "", err
-		}
 		settings := []struct{ name, value string }{{"--xla_disable_hlo_passes=", "cpu-parallel-task-assigner"}}
 		const products, fusion = "ONEDNN_MAX_CPU_ISA", "--xla_cpu_experimental_ynn_fusion_type="
-		if held == digits.Processor {
+		if !HasAVX2() {
 			settings = append(settings, struct{ name, value string }{fusion, ""})
 		} else {
+			held = avx2Digits
 			settings = append(settings, []struct{ name, value string }{{fusion, "LIBRARY_FUSION_TYPE_DOT"},
 				{"--xla_cpu_enable_platform_dependent_math=", "false"}, {"--xla_cpu_max_isa=", "AVX2"}}...)
 			if os.Getenv(products) == "" {

@@ -2,6 +2,7 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,9 +30,9 @@ type Options struct {
 	Shard, Shards int
 	// Open reads each data set that lacks trials, before the first trial.
 	Open Opener
-	// Unopened receives the joined [Unopened] errors before the first trial. If it returns nil, Missing runs the other
-	// trials before it returns the errors; with a nil Unopened it returns them at once.
-	Unopened func(error) error
+	// Unopened, unless nil, is told of data sets that cannot be opened before the first trial. Then Missing runs all
+	// other trials before it returns the error; with a nil Unopened it returns it at once.
+	Unopened func(error)
 	// Progress is called before and after each trial, never concurrently.
 	Progress func(State)
 
@@ -58,7 +59,7 @@ type State struct {
 // Missing runs the trials that the store lacks for this backend, and stores each as it ends. Cells that share a
 // compiled program run together.
 //
-// Cancelling loses only unfinished trials. Processes may share a folder: leases keep them from running the same trial.
+// Cancelling loses only unfinished trials. Processes may share a folder; Shard keeps them from running the same trial.
 func Missing(
 	ctx context.Context, b *backend.Backend, store *record.Store, cells []record.Cell, o Options,
 ) error {
@@ -78,24 +79,33 @@ func Missing(
 	for _, group := range groups {
 		before -= trialsOf(group)
 	}
-	all, err := openAll(ctx, o.Open, groups)
-	if err != nil {
-		return err
+	graphs, groups, unopened := openAll(ctx, o.Open, groups)
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	total -= all.trials
-	w := &work{Options: o, backend: b, store: store, also: map[string]record.Cell{}, graphs: all.graphs,
-		begin: time.Now(), missing: total - before,
-		state: State{Total: total, Before: before, Done: before}}
+	if unopened != nil {
+		if len(groups) == 0 || o.Unopened == nil {
+			return unopened
+		}
+		o.Unopened(unopened)
+	}
+	missing := 0
+	for _, group := range groups {
+		missing += trialsOf(group)
+	}
+	w := &work{Options: o, backend: b, store: store, also: map[string]record.Cell{}, graphs: graphs,
+		begin: time.Now(), missing: missing,
+		state: State{Total: before + missing, Before: before, Done: before}}
 	for _, c := range record.Merged(o.Also) {
 		w.also[c.Key()] = c
 	}
-	w.queue.groups = all.groups
-	return all.run(o.Unopened, func() error {
-		if o.Pool != nil {
-			return o.Pool.Run(ctx, w.job)
-		}
-		return jobs.Run(ctx, b, o.Jobs, train.NewRunner, (*train.Runner).Close, w.job)
-	})
+	w.queue.groups = groups
+	if o.Pool != nil {
+		err = o.Pool.Run(ctx, w.job)
+	} else {
+		err = jobs.Run(ctx, b, o.Jobs, train.NewRunner, (*train.Runner).Close, w.job)
+	}
+	return cmp.Or(err, unopened)
 }
 
 type work struct {
@@ -114,9 +124,14 @@ type work struct {
 
 func (w *work) job(ctx context.Context, r *train.Runner) error {
 	has := func(c record.Cell) bool { return w.Pool != nil && r.Has(Experiment(c, w.graphs[c.Data])) }
-	return w.queue.work(ctx, has,
-		func(key string) (*record.Lease, error) { return w.store.Lease(key, w.backend.ID) },
-		func(t task) error { return w.run(ctx, r, t) })
+	for group := w.queue.next(has); group != nil; group = w.queue.next(has) {
+		for _, t := range group {
+			if err := w.run(ctx, r, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (w *work) trial(ctx context.Context, r *train.Runner, c record.Cell, seed uint64) (record.Record, error) {

@@ -3,8 +3,6 @@ package measure
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"nodemask/datasets"
 )
@@ -12,60 +10,26 @@ import (
 // Opener opens a data set by its name.
 type Opener = func(ctx context.Context, data string) (*datasets.Graph, error)
 
-// Unopened reports a data set that cannot be opened.
-type Unopened struct {
-	Data   string
-	Trials int // missing trials
-	Err    error
-}
-
-// Error returns how many trials cannot run, and why.
-func (u *Unopened) Error() string {
-	trials := "trials"
-	if u.Trials == 1 {
-		trials = "trial"
-	}
-	return fmt.Sprintf("cannot run %d %s on %s: %s", u.Trials, trials, u.Data,
-		strings.TrimPrefix(u.Err.Error(), u.Data+": "))
-}
-
-// Unwrap returns the error of opening.
-func (u *Unopened) Unwrap() error { return u.Err }
-
-type opened struct {
-	graphs   map[string]*datasets.Graph
-	groups   [][]task // on opened data
-	trials   int      // trials that cannot run
-	unopened error    // joined [Unopened]s; nil: all opened
-}
-
-// openAll opens all data sets first, to fail early.
-func openAll(ctx context.Context, open Opener, groups [][]task) (opened, error) {
-	all := opened{graphs: map[string]*datasets.Graph{}}
-	failed := map[string]*Unopened{}
-	var errs []error
+// openAll opens all data sets first, to fail early. It returns the groups whose data it could open, and the joined
+// errors of the others.
+func openAll(ctx context.Context, open Opener, groups [][]task) (graphs map[string]*datasets.Graph, can [][]task,
+	err error) {
+	graphs = map[string]*datasets.Graph{}
 	for _, group := range groups {
 		data := group[0].cell.Data
-		if all.graphs[data] == nil && failed[data] == nil {
-			g, err := open(ctx, data)
-			if ctx.Err() != nil {
-				return opened{}, ctx.Err()
+		g, tried := graphs[data]
+		if !tried {
+			var failed error
+			if g, failed = open(ctx, data); failed != nil {
+				g, err = nil, errors.Join(err, failed)
 			}
-			all.graphs[data] = g
-			if err != nil {
-				failed[data] = &Unopened{Data: data, Err: err}
-				errs = append(errs, failed[data])
-			}
+			graphs[data] = g
 		}
-		if failed[data] != nil {
-			failed[data].Trials += trialsOf(group)
-			all.trials += trialsOf(group)
-			continue
+		if g != nil {
+			can = append(can, group)
 		}
-		all.groups = append(all.groups, group)
 	}
-	all.unopened = errors.Join(errs...)
-	return all, nil
+	return graphs, can, err
 }
 
 func trialsOf(tasks []task) (n int) {
@@ -73,22 +37,4 @@ func trialsOf(tasks []task) (n int) {
 		n += len(t.seeds)
 	}
 	return n
-}
-
-// run runs work on the opened data, then returns the other data's errors, which unopened receives first. If nothing
-// can run or unopened is nil, it returns them at once.
-func (o opened) run(unopened func(error) error, work func() error) error {
-	switch {
-	case o.unopened == nil:
-		return work()
-	case len(o.groups) == 0 || unopened == nil:
-		return o.unopened
-	}
-	if err := unopened(o.unopened); err != nil {
-		return err
-	}
-	if err := work(); err != nil {
-		return err
-	}
-	return o.unopened
 }

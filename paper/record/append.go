@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -111,33 +112,26 @@ func checkEnd(path string) (err error) {
 		path, info.Size()-int64(len(last)), len(last))
 }
 
-// Merge adds trials that the store lacks from other folders, and returns their number. It may run concurrently. It
-// skips lines that contradict a known trial; the error lists these.
+// Merge adds trials that the store lacks from files of any name in other folders, and returns their number. It may run
+// concurrently. It skips lines that contradict a known trial; the error lists these.
 func (s *Store) Merge(folders ...string) (added int, err error) {
-	known := trials{}
-	note := func(_ string, _ int, t Record) error { known.add(t); return nil }
-	if err := s.each(nil, note); err != nil {
-		return 0, err
-	}
 	var contradictions []error
 	for _, folder := range folders {
 		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 			return added, fmt.Errorf("no folder %s", folder)
 		}
-		var order []string
-		missing := map[string][]Record{}
-		if err := OpenUnder(folder, s.protocol).each(nil, func(_ string, _ int, t Record) error {
+		more := map[string][]Record{}
+		other := OpenUnder(folder, s.protocol)
+		other.anyFile = true
+		if err := other.each(nil, func(_ string, _ int, t Record) error {
 			path := s.path(pairOf(t))
-			if missing[path] == nil {
-				order = append(order, path)
-			}
-			missing[path] = append(missing[path], t)
+			more[path] = append(more[path], t)
 			return nil
 		}); err != nil {
 			return added, err
 		}
-		for _, path := range order {
-			n, wrong, err := s.addMissing(path, missing[path], known)
+		for _, path := range slices.Sorted(maps.Keys(more)) {
+			n, wrong, err := s.addMissing(path, more[path])
 			added += n
 			for _, err := range wrong {
 				contradictions = append(contradictions, fmt.Errorf("%s: a record %w", folder, err))
@@ -153,48 +147,41 @@ func (s *Store) Merge(folders ...string) (added int, err error) {
 // trials holds each trial's most complete record.
 type trials map[trialID]Record
 
-// lack reports whether r is new or has a new measurement; contradicting the known record is an error.
-func (k trials) lack(r Record) (bool, error) {
+// add adds r if it is new or has a new measurement; contradicting the known record is an error.
+func (k trials) add(r Record) (bool, error) {
 	have, ok := k[idOf(r)]
-	if !ok {
-		return true, nil
-	}
-	if found := have.Differences(r); len(found) > 0 && have.Digits == r.Digits {
+	if found := have.Differences(r); ok && len(found) > 0 && have.Digits == r.Digits {
 		return false, contradiction(idOf(r), "what is there", found)
 	}
-	return !have.CellOf().Measures(r.CellOf()), nil
+	if ok && have.CellOf().Measures(r.CellOf()) {
+		return false, nil
+	}
+	k[idOf(r)] = r
+	return true, nil
 }
 
-// add keeps the first of contradictory records.
-func (k trials) add(r Record) {
-	if lack, err := k.lack(r); lack && err == nil {
-		k[idOf(r)] = r
-	}
-}
-
-// addMissing adds records that both file and known lack to both, and returns contradictory ones.
-func (s *Store) addMissing(path string, more []Record, known trials) (
-	added int, contradictions []error, err error,
-) {
-	if !slices.ContainsFunc(more, func(t Record) bool { lack, err := known.lack(t); return lack || err != nil }) {
-		return 0, nil, nil // reading must not need write permission
-	}
+// addMissing adds the records that a file lacks, and returns contradictory ones.
+func (s *Store) addMissing(path string, more []Record) (added int, contradictions []error, err error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return 0, nil, err
 	}
-	err = underLock(path, func() (lines [][]byte, err error) {
-		note := func(_ int, t Record) error { known.add(t); return nil }
-		if _, err := s.read(path, 0, newReader(s.protocol), note); err != nil {
+	err = underLock(path, func() ([][]byte, error) {
+		var lines [][]byte
+		known := trials{}
+		if _, err := s.read(path, 0, newReader(s.protocol), func(_ int, t Record) error {
+			_, _ = known.add(t) // Verify names contradictions
+			return nil
+		}); err != nil {
 			return nil, err
 		}
 		for _, t := range more {
-			lack, err := known.lack(t)
+			lacked, err := known.add(t)
 			if err != nil {
 				contradictions = append(contradictions, err)
 			}
-			if !lack {
+			if !lacked {
 				continue
 			}
 			line, err := Line(t)
@@ -202,13 +189,12 @@ func (s *Store) addMissing(path string, more []Record, known trials) (
 				return nil, err
 			}
 			lines = append(lines, line)
-			known.add(t)
 		}
 		added = len(lines)
 		return lines, nil
 	})
 	if err != nil {
-		return 0, contradictions, err
+		added = 0
 	}
-	return added, contradictions, nil
+	return added, contradictions, err
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,8 +17,8 @@ func TestRecordsSayWhoseDigitsTheyHave(t *testing.T) {
 		everywhere.Epochs++
 		folder := t.TempDir()
 		store := Open(folder)
-		require.NoError(t, store.Add(own))
-		require.NoError(t, store.Add(everywhere))
+		path := filepath.Join(folder, "cora-gin.jsonl")
+		appended(t, path, own, everywhere)
 		line := lineOf(t, everywhere)
 		again, err := Parse(line)
 		require.NoError(t, err)
@@ -26,7 +27,7 @@ func TestRecordsSayWhoseDigitsTheyHave(t *testing.T) {
 		require.NoError(t, err, "digits of a processor and of all need not be the same")
 		require.Equal(t, 1, trials)
 		everywhere.Epochs++
-		require.NoError(t, store.Add(everywhere))
+		appended(t, path, everywhere)
 		_, err = store.Verify()
 		require.ErrorContains(t, err, "line 3: contradicts ")
 		everywhere.Digits = "mine"

@@ -3,11 +3,9 @@ package record
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,23 +17,14 @@ import (
 func init() { faults.Pin() }
 
 func TestMain(m *testing.M) {
-	faults.Main(m, map[string]func(string) error{"reproduce": reproduceThree, "merge": mergeFrom, "both": both,
-		"hold": holdLease})
+	faults.Main(m, map[string]func(string) error{"reproduce": reproduceThree, "merge": mergeFrom, "both": both})
 }
 
 func someCell() Cell { return NewCell("cora", "gin", datasets.Transductive, 10) }
 
-// reproduceThree adds missing trials of seeds 1 to 3 under the cell's lease, as reproduce does, without training.
-func reproduceThree(folder string) (err error) {
+// reproduceThree adds missing trials of seeds 1 to 3 as reproduce does, without training.
+func reproduceThree(folder string) error {
 	s, c := Open(filepath.Join(folder, "results")), someCell()
-	lease, err := s.Lease(c.Key(), "go")
-	if err != nil {
-		return err
-	}
-	if lease == nil {
-		return errors.New("somebody else has the cell")
-	}
-	defer func() { err = errors.Join(err, lease.Release()) }()
 	for seed := range uint64(3) {
 		have, err := s.Has(c, seed+1, "go")
 		if err != nil {
@@ -108,8 +97,6 @@ func TestWhateverFailsNoRecordIsLostOrDoubled(t *testing.T) {
 					require.NoError(t, again(folder))
 					require.Len(t, seedsOf(t, folder), 3)
 					require.Equal(t, 3, lines(t, folder))
-					_, err := os.Stat(filepath.Join(folder, "results", leasesFolder))
-					require.ErrorIs(t, err, os.ErrNotExist, "leases are given back")
 				},
 			})
 		})
@@ -154,64 +141,10 @@ func TestReproducingAndMergingAtOnceLoseAndDoubleNothing(t *testing.T) {
 			}
 		}
 		for _, c := range processes {
-			_ = c.Wait() // it fails if the cell is leased
+			require.NoError(t, c.Wait())
 		}
 		require.NoError(t, both(folder))
 		require.Len(t, seedsOf(t, folder), 3)
+		require.Equal(t, 3, lines(t, folder))
 	}
-}
-
-// holdLease prints when it has the lease, and keeps it until its input ends.
-func holdLease(folder string) error {
-	lease, err := Open(filepath.Join(folder, "results")).Lease(someCell().Key(), "go")
-	if err != nil || lease == nil {
-		return fmt.Errorf("no lease: %w", err)
-	}
-	fmt.Println("held")
-	_, _ = os.Stdin.Read(make([]byte, 1))
-	return lease.Release()
-}
-
-func TestASuspendedProcessKeepsItsCellAndNobodyWaitsForIt(t *testing.T) {
-	folder := t.TempDir()
-	c := start(t, "hold", folder)
-	c.Stdout = nil
-	in, err := c.StdinPipe()
-	require.NoError(t, err)
-	defer in.Close()
-	out, err := c.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, c.Start())
-	said := make([]byte, len("held\n"))
-	_, err = out.Read(said)
-	require.NoError(t, err)
-	require.Equal(t, "held\n", string(said))
-	require.NoError(t, c.Process.Signal(syscall.SIGSTOP))
-	s := Open(filepath.Join(folder, "results"))
-	lease := leaseOf(t, s, someCell().Key(), "go")
-	require.Nil(t, lease, "it may go on at any time")
-	require.NoError(t, s.Add(testRecord(someCell(), 1, 80)), "others add results")
-	other := leaseOf(t, s, someCell().Masked(0.5).Key(), "go")
-	require.NotNil(t, other, "others run other cells")
-	require.NoError(t, other.Release())
-	require.NoError(t, c.Process.Kill())
-	_ = c.Wait()
-	lease = leaseOf(t, s, someCell().Key(), "go")
-	require.NotNil(t, lease, "a dead process has nothing")
-	require.NoError(t, lease.Release())
-}
-
-func TestAResultsFolderThatVanishesIsMadeAgain(t *testing.T) {
-	folder := t.TempDir()
-	s := Open(filepath.Join(folder, "results"))
-	lease := leaseOf(t, s, someCell().Key(), "go")
-	require.NoError(t, os.RemoveAll(filepath.Join(folder, "results")))
-	require.NoError(t, s.Add(testRecord(someCell(), 1, 80)))
-	require.Len(t, seedsOf(t, folder), 1)
-	other := leaseOf(t, s, someCell().Key(), "go")
-	require.NotNil(t, other, "its file went with the folder")
-	require.NoError(t, lease.Release())
-	third := leaseOf(t, s, someCell().Key(), "go")
-	require.Nil(t, third, "the first gave back nothing of the second's")
-	require.NoError(t, other.Release())
 }

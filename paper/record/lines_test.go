@@ -18,20 +18,17 @@ func TestContradictoryRecordsAreNamedWithBothPlaces(t *testing.T) {
 	more := c
 	more.Cached = true
 	store := Open(folder)
-	for _, r := range append(testRecords(c, 80, 80), testRecord(more, 2, 80), testRecord(c, 2, 80)) {
-		require.NoError(t, store.Add(r))
-	}
+	path := filepath.Join(folder, "cora-gin.jsonl")
+	appended(t, path, append(testRecords(c, 80, 80), testRecord(more, 2, 80), testRecord(c, 2, 80))...)
 	trials, err := store.Verify()
 	require.NoError(t, err, "records that say the same, or more")
 	require.Equal(t, 2, trials)
-	require.NoError(t, store.Add(testRecord(c, 1, 81)))
+	appended(t, path, testRecord(c, 1, 81))
 	_, err = store.Verify()
-	path := filepath.Join(folder, "cora-gin.jsonl")
 	require.ErrorContains(t, err, path+": line 5: contradicts "+path+", line 1, of the same trial "+
 		"(cora/gin/inductive/10%, seed 1, go): macro F1: 80, now 81; micro F1: 80, now 81")
 	for seed := range uint64(12) {
-		require.NoError(t, store.Add(testRecord(c, seed+10, 80)))
-		require.NoError(t, store.Add(testRecord(c, seed+10, 79)))
+		appended(t, path, testRecord(c, seed+10, 80), testRecord(c, seed+10, 79))
 	}
 	_, err = store.Verify()
 	require.ErrorContains(t, err, "and 3 more")
@@ -46,13 +43,13 @@ func TestContradictoryTrainingsOfATrialAreNamed(t *testing.T) {
 		"epochs: 60, now 61":                            func(t *Record) { t.Epochs = 61 },
 	} {
 		store, other := Open(t.TempDir()), someTraining(c, 1)
-		require.NoError(t, store.Add(someTraining(c, 1)))
-		require.NoError(t, store.Add(someTraining(c, 1)))
+		path := filepath.Join(store.folder, "cora-gin.jsonl")
+		appended(t, path, someTraining(c, 1), someTraining(c, 1))
 		trials, err := store.Verify()
 		require.NoError(t, err)
 		require.Equal(t, 1, trials)
 		change(&other)
-		require.NoError(t, store.Add(other))
+		appended(t, path, other)
 		_, err = store.Verify()
 		require.ErrorContains(t, err, "cora-gin.jsonl: line 3: contradicts ")
 		require.ErrorContains(t, err, want)
@@ -65,10 +62,8 @@ func TestMergingLeavesContradictionsOutAndNamesThem(t *testing.T) {
 	more.Cached = true
 	here, there := Open(t.TempDir()), Open(t.TempDir())
 	require.NoError(t, here.Add(testRecord(c, 1, 80)))
-	for _, r := range []Record{testRecord(more, 1, 81), testRecord(c, 2, 80),
-		testRecord(c, 3, 80), testRecord(c, 3, 79)} {
-		require.NoError(t, there.Add(r))
-	}
+	appended(t, filepath.Join(there.folder, "any.jsonl"), testRecord(more, 1, 81), testRecord(c, 2, 80),
+		testRecord(c, 3, 80), testRecord(c, 3, 79))
 	added, err := here.Merge(there.folder)
 	require.Equal(t, 2, added, "seeds 2 and 3")
 	require.ErrorContains(t, err, there.folder+": a record contradicts what is there, of the same trial "+

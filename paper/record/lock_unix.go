@@ -19,20 +19,6 @@ func lock(f *os.File) error {
 	}
 }
 
-func tryLock(f *os.File) (bool, error) {
-	for {
-		switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err {
-		case nil:
-			return true, nil
-		case unix.EWOULDBLOCK:
-			return false, nil
-		case unix.EINTR:
-		default:
-			return false, lockError(f, err)
-		}
-	}
-}
-
 // lockError explains what to do on file systems without locks.
 func lockError(f *os.File, err error) error {
 	switch err {

@@ -12,13 +12,13 @@ import (
 	"sync"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn/hyper"
 )
 
 // Store keeps records in a folder of JSON lines, one file per data set and model. Many processes may append; a killed
 // one loses only its unfinished trial.
 type Store struct {
 	folder, protocol string
+	anyFile          bool // a file may hold trials of any data set and model
 	mutex            sync.Mutex
 	reader           *reader
 	seen             map[string]*seen
@@ -47,8 +47,8 @@ const (
 	longestName = 100     // bytes of a data set's name in file names
 )
 
-// Add appends a record and returns once it is on the disk. Readings on another split than [Store.Has] has seen for
-// their seed are an error: the data files may differ.
+// Add appends a record and returns once it is on the disk. A trial that another process has added is left out. Readings
+// on another split than that of their seed are an error: the data files may differ.
 func (s *Store) Add(r Record) error {
 	line, err := Line(r)
 	if err != nil {
@@ -59,15 +59,21 @@ func (s *Store) Add(r Record) error {
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if first, ok := s.drawn[drawing{r.Data, r.TrainPercent, r.Seed}]; ok && r.Readings != nil {
-		if err := NewResults([]Record{first, r}).Err(); err != nil {
-			return err
-		}
-	}
 	if err := os.MkdirAll(s.folder, 0o777); err != nil {
 		return err
 	}
-	return underLock(s.path(pairOf(r)), func() ([][]byte, error) { return [][]byte{line}, nil })
+	return underLock(s.path(pairOf(r)), func() ([][]byte, error) {
+		there, err := s.has(r.CellOf(), r.Seed, r.Backend)
+		if err != nil || there {
+			return nil, err
+		}
+		if first, ok := s.drawn[drawing{r.Data, r.TrainPercent, r.Seed}]; ok && r.Readings != nil {
+			if err := NewResults([]Record{first, r}).Err(); err != nil {
+				return nil, err
+			}
+		}
+		return [][]byte{line}, nil
+	})
 }
 
 // Pair identifies a file of a store.
@@ -77,15 +83,6 @@ type Pair struct{ Data, Model string }
 func PairOf(c Cell) Pair { return Pair{c.Data, c.Parameters.Model} }
 
 func pairOf(r Record) Pair { return Pair{r.Data, r.Model} }
-
-// mayHold accepts a pair's own file, and names that do not end in a model.
-func mayHold(file string, p Pair) bool {
-	name := strings.TrimSuffix(filepath.Base(file), extension)
-	if name == fileName(p.Data+"-"+p.Model) {
-		return true
-	}
-	return !slices.ContainsFunc(hyper.Models(), func(model string) bool { return strings.HasSuffix(name, "-"+model) })
-}
 
 func (s *Store) path(p Pair) string {
 	return filepath.Join(s.folder, fileName(p.Data+"-"+p.Model)+extension)
@@ -113,49 +110,49 @@ func fileName(name string) string {
 func (s *Store) Has(c Cell, seed uint64, backend string) (bool, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	files, err := s.files(PairOf(c))
-	if err != nil {
-		return false, err
-	}
-	id := trialID{c.Key(), seed, backend, c.Readings}
-	found := false
-	for _, path := range files {
-		file := s.seen[path]
-		if file == nil {
-			file = &seen{measured: map[trialID]Cell{}}
-			s.seen[path] = file
-		}
-		file.end, err = s.read(path, file.end, s.reader, func(_ int, t Record) error {
-			if old, ok := file.measured[idOf(t)]; !ok || !old.Measures(t.CellOf()) {
-				file.measured[idOf(t)] = t.CellOf()
-			}
-			if split := (drawing{t.Data, t.TrainPercent, t.Seed}); t.Readings != nil {
-				if _, ok := s.drawn[split]; !ok {
-					s.drawn[split] = t
-				}
-			}
-			return nil
-		})
-		if err != nil && (!isNoFile(err) || path == s.path(PairOf(c))) { // a pipe would lose added records
-			return false, err
-		}
-		measured, ok := file.measured[id]
-		found = found || ok && measured.Measures(c)
-	}
-	return found, nil
+	return s.has(c, seed, backend)
 }
 
-// files returns the files that may hold trials of pairs (without pairs, all), by name.
-func (s *Store) files(pairs ...Pair) ([]string, error) {
+func (s *Store) has(c Cell, seed uint64, backend string) (bool, error) {
+	path := s.path(PairOf(c))
+	file := s.seen[path]
+	if file == nil {
+		file = &seen{measured: map[trialID]Cell{}}
+		s.seen[path] = file
+	}
+	var err error
+	file.end, err = s.read(path, file.end, s.reader, func(_ int, t Record) error {
+		if old, ok := file.measured[idOf(t)]; !ok || !old.Measures(t.CellOf()) {
+			file.measured[idOf(t)] = t.CellOf()
+		}
+		if split := (drawing{t.Data, t.TrainPercent, t.Seed}); t.Readings != nil {
+			if _, ok := s.drawn[split]; !ok {
+				s.drawn[split] = t
+			}
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	measured, ok := file.measured[trialID{c.Key(), seed, backend, c.Readings}]
+	return ok && measured.Measures(c), nil
+}
+
+// files returns the files of pairs (without pairs, all), by name.
+func (s *Store) files(pairs ...Pair) (paths []string, err error) {
+	for _, p := range pairs {
+		paths = append(paths, s.path(p))
+	}
+	if paths != nil {
+		return paths, nil
+	}
 	entries, err := os.ReadDir(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var paths []string
 	for _, entry := range entries {
-		name := entry.Name()
-		wanted := len(pairs) == 0 || slices.ContainsFunc(pairs, func(p Pair) bool { return mayHold(name, p) })
-		if filepath.Ext(name) == extension && wanted {
+		if name := entry.Name(); filepath.Ext(name) == extension {
 			paths = append(paths, filepath.Join(s.folder, name))
 		}
 	}

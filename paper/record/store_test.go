@@ -41,6 +41,15 @@ func readFile(t require.TestingT, path string) []byte {
 	return text
 }
 
+// appended adds records to a file, whatever there is.
+func appended(t require.TestingT, path string, records ...Record) {
+	var lines [][]byte
+	for _, r := range records {
+		lines = append(lines, lineOf(t, r))
+	}
+	require.NoError(t, underLock(path, func() ([][]byte, error) { return lines, nil }))
+}
+
 func writeFile(t require.TestingT, path string, text []byte) {
 	require.NoError(t, os.WriteFile(path, text, 0o666))
 }
@@ -155,12 +164,12 @@ func TestRecordsThatCannotBeAreRefusedWithFileAndLine(t *testing.T) {
 		_, err := Parse([]byte(line))
 		require.ErrorContains(t, err, want, line)
 		folder := t.TempDir()
-		writeFile(t, filepath.Join(folder, "x.jsonl"), []byte(string(good)+"\n"+line+"\n"))
+		writeFile(t, filepath.Join(folder, "cora-gin.jsonl"), []byte(string(good)+"\n"+line+"\n"))
 		_, err = Open(folder).Load()
-		require.ErrorContains(t, err, "x.jsonl: line 2: ")
+		require.ErrorContains(t, err, "cora-gin.jsonl: line 2: ")
 	}
 	folder := t.TempDir()
-	writeFile(t, filepath.Join(folder, "x.jsonl"), bytes.Repeat([]byte("x"), longestLine+1))
+	writeFile(t, filepath.Join(folder, "cora-gin.jsonl"), bytes.Repeat([]byte("x"), longestLine+1))
 	_, err := Open(folder).Load()
 	require.ErrorContains(t, err, "line 1")
 }
@@ -325,35 +334,27 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-func TestPairsAreReadFromFilesThatMayHoldThem(t *testing.T) {
+func TestATrialIsReadFromTheFileOfItsPairAlone(t *testing.T) {
 	folder := t.TempDir()
-	write := func(name string, records ...Record) {
-		var text []byte
-		for _, r := range records {
-			line := lineOf(t, r)
-			text = append(append(text, sealed(line)...), '\n')
-		}
-		writeFile(t, filepath.Join(folder, name), text)
-	}
 	gin, gat := testRecord(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80),
 		testRecord(NewCell("cora", "gat", datasets.Inductive, 10), 1, 80)
-	more := gin
-	more.Seed = 2
+	write := func(name string, r Record) { appended(t, filepath.Join(folder, name), r) }
 	write("cora-gin.jsonl", gin)
-	write("x.jsonl", gat, more) // any trials
 	writeFile(t, filepath.Join(folder, "pubmed-gin.jsonl"), []byte("damaged\n"))
 	all, err := Open(folder).Load(PairOf(gin.CellOf()))
 	require.NoError(t, err)
-	require.Equal(t, []Record{gin, more}, all)
+	require.Equal(t, []Record{gin}, all)
 	_, err = Open(folder).Load()
 	require.ErrorContains(t, err, "pubmed-gin.jsonl: line 1: ")
+	require.NoError(t, os.Remove(filepath.Join(folder, "pubmed-gin.jsonl")))
 
-	write("pubmed-gin.jsonl", gat) // not read for cora and gat
-	_, err = Open(folder).Load()
-	require.ErrorContains(t, err, "pubmed-gin.jsonl: line 1: a trial of gat on cora: expected it in cora-gat.jsonl; "+
-		"move the line there")
+	write("runs.jsonl", gat)
 	_, err = Open(folder).Verify()
-	require.ErrorContains(t, err, "expected it in cora-gat.jsonl")
+	require.ErrorContains(t, err, "runs.jsonl: line 1: a trial of gat on cora: expected it in cora-gat.jsonl; move the "+
+		"line there")
+	added, err := Open(t.TempDir()).Merge(folder)
+	require.NoError(t, err, "merging reads files of any name")
+	require.Equal(t, 2, added)
 }
 
 func TestSharedCellsAreMergedWithAllThatIsToBeMeasured(t *testing.T) {

@@ -99,6 +99,7 @@ func TestTrainingsAreKeptOnceAndACutLineIsMended(t *testing.T) {
 	require.NoError(t, store.Add(someTraining(c.Masked(0.5), 1)))
 	path := filepath.Join(folder, "cora-gin.jsonl")
 	text := readFile(t, path)
+	require.Equal(t, 2, bytes.Count(text, []byte("\n")), "a trial that is there is not added")
 	writeFile(t, path, append(text, text[:100]...))
 	require.Len(t, recordsOf(t, store), 2, "the last line has no end")
 	require.NoError(t, store.Add(someTraining(c, 2)))

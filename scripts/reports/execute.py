@@ -29,8 +29,7 @@ SHOWS = re.compile(
 # Lines that say nothing by themselves: rulers and exit statuses.
 NO_REASON = re.compile(r"-----|exit status")
 # What the results of a notebook depend on beside itself.
-ENVIRONMENT = ("GOMLX_BACKEND", "NODEMASK_SMALL", "NODEMASK_DATA", "PJRT_PLUGIN_LIBRARY_PATH", "XLA_FLAGS",
-               "NODEMASK_DIGITS")
+ENVIRONMENT = ("GOMLX_BACKEND", "NODEMASK_SMALL", "NODEMASK_DATA", "PJRT_PLUGIN_LIBRARY_PATH", "XLA_FLAGS")
 NOT_SOURCE = {".git", ".nodemask", "bin", "reports", "notebooks", "docs", "docker", "scripts", "tools", "testdata"}
 
 

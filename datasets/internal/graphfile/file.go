@@ -27,11 +27,6 @@ type File struct {
 
 // Open opens a file. Folders, pipes and devices are errors, without waiting.
 func Open(path string) (*File, error) {
-	if _, limited := memory.Addresses(); limited { // Go reserves addresses in bulk, and crashes without them
-		if err := memory.Fits(2 * memory.Reserve); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-	}
 	f, err := wholefile.Open(path)
 	if err != nil {
 		return nil, err
