@@ -191,6 +191,9 @@ func TestTrainedTrialsAreKeptAndNotRunAgain(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 1, ran)
 	assert.Contains(t, printed(t, func() { Train(3, cell) }), "none was left to run")
+	text = printed(t, func() { Again(2, cell) })
+	assert.Contains(t, text, "Showing 1 saved trial: none was left to run.")
+	assert.Regexp(t, `│ GIN  │  \d\d\.\d{4} │        – │`, text)
 }
 
 // trainUntilStopped, if set, makes the test binary a long training cell.

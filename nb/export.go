@@ -3,8 +3,11 @@ package nb
 import (
 	"fmt"
 	"html"
+	"net/url"
+	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui"
 
@@ -22,12 +25,24 @@ func Export(model, output string) {
 	}))
 }
 
-// Page writes an offline page that trains on a graph, named as in [Data], and prints its path. The first call compiles
-// for a minute.
+// Page writes an offline page that trains on a graph, named as in [Data], and shows a way to open it. The first call
+// compiles for a minute.
 func Page(data, file string) {
 	file = Must1(filepath.Abs(expand(file)))
 	command("page", "--data", expand(data), "--output", file)
-	Markdown(fmt.Sprintf("Open `%s` in a browser.", file))
+	showHTML(opening(file, os.Getenv("JUPYTER_ROOT")), fmt.Sprintf("Open %s in a browser.", file))
+}
+
+// opening has a button for files that JupyterLab serves: those below its folder, unless hidden. Browsers open no other
+// file from a notebook.
+func opening(file, root string) string {
+	if path, err := filepath.Rel(root, file); err == nil && root != "" && filepath.IsLocal(path) &&
+		!strings.Contains("/"+path, "/.") {
+		return fmt.Sprintf("<p>Wrote <code>%s</code>. %s</p>", html.EscapeString(file), notebook.Button("Open it",
+			"docmanager:open-browser-tab", map[string]string{"path": path}))
+	}
+	address := html.EscapeString((&url.URL{Scheme: "file", Path: file}).String())
+	return fmt.Sprintf(`<p>Copy this address into a browser: <a href="%[1]s">%[1]s</a></p>`, address)
 }
 
 // Explain shows why a model saved by 'nodemask train --save-model' gives a node its class: the aggregation tree, with

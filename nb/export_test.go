@@ -41,3 +41,11 @@ func TestASavedModelIsExportedInOneLine(t *testing.T) {
 	assert.Contains(t, printed(t, func() { Export(model, "") }), "Wrote `"+output+": GraphSAGE, 5 features, 3 classes, ")
 	assert.FileExists(t, output)
 }
+
+func TestAPageOpensByAButtonWhereJupyterLabServesIt(t *testing.T) {
+	assert.Contains(t, opening("/work/a b/page.html", "/work"), `data-commandlinker-command="docmanager:open-browser-tab" `+
+		`data-commandlinker-args="{&#34;path&#34;:&#34;a b/page.html&#34;}"`)
+	for file, root := range map[string]string{"/a b/page.html": "/work", "/work/page.html": "", "/work/.a/page.html": "/work"} {
+		assert.Regexp(t, `href="file:///(a%20b|work|work/\.a)/page.html">file:///`, opening(file, root))
+	}
+}

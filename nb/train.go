@@ -15,6 +15,7 @@ import (
 	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/paper/report"
+	"nodemask/plots"
 )
 
 // Train runs trials of each cell and skips recorded ones. The stop button ends it; finished trials are kept. [Compare]
@@ -24,6 +25,29 @@ func Train(trials int, cells ...record.Cell) {
 	if _, shared := described(cells); shared != "" {
 		Markdown("*" + shared + "*")
 	}
+}
+
+// Again runs the trial of a seed of each cell, unless it was run here, and shows its macro F1 beside the recorded one.
+func Again(seed uint64, cells ...record.Cell) {
+	run(titleOf(cells), labeller(cells), worker.Training{Cells: cells, Trials: 1, FirstSeed: seed}, false)
+	labels, shared := described(cells)
+	t := plots.Table{ID: "again", Title: fmt.Sprintf("Macro F1 of seed %d in percent", seed), TextColumns: 1,
+		Header: []string{"cell", "run here", "recorded"}, Caption: shared}
+	here, recorded := trained(cells), Recorded()
+	for i, c := range cells {
+		t.Rows = append(t.Rows, plots.Fields(labels[i], f1Of(here, c, seed), f1Of(recorded, c, seed)))
+	}
+	Table(t)
+}
+
+// f1Of returns "" for a trial that was not run.
+func f1Of(r *record.Results, c record.Cell, seed uint64) string {
+	for _, trial := range r.Trials(c) {
+		if trial.Seed == seed {
+			return fmt.Sprintf("%.4f", trial.MacroF1)
+		}
+	}
+	return ""
 }
 
 func trainQuietly(title string, label func(record.Cell) string, t worker.Training) {
@@ -47,7 +71,11 @@ func run(title string, label func(record.Cell) string, t worker.Training, quiet 
 	}
 	live := trained(t.Cells)
 	for _, c := range t.Cells {
-		if all := live.Trials(c); len(all) > 0 {
+		all := live.Trials(c)
+		if i := slices.IndexFunc(all, func(r record.Record) bool { return r.Seed == t.FirstSeed }); i >= 0 {
+			all = all[:i+1]
+		}
+		if len(all) > 0 {
 			last := all[len(all)-1]
 			p.Finished(label(c), last.Seed, last.TrainLosses, last.ValidationLosses, last.BestEpoch, last.MacroF1)
 		}

@@ -129,6 +129,7 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 						return p, err
 					}
 					s.Cells = append(s.Cells, Chosen(masked)+"\n"+Chosen(plain))
+					s.Notes = append(s.Notes, Described(e.Records, masked, plain))
 				}
 				if len(s.X) > 0 {
 					c.Series = append(c.Series, s)

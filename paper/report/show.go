@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"nodemask/paper"
 	"nodemask/paper/record"
 	"nodemask/plots"
 	"nodemask/stats"
@@ -90,12 +91,9 @@ func Chosen(c record.Cell) string {
 	if !slices.Contains([]string{"cora", "citeseer", "pubmed"}, c.Data) {
 		return ""
 	}
-	choices := map[string]string{}
+	choices := valuesOf(c.Differences(usual(c)))
 	if rate := c.Parameters.KeepRate; rate.Active() {
 		choices["keep"] = fmt.Sprint(rate.Probability())
-	}
-	for _, choice := range c.Differences(usual(c)) {
-		choices[choice.Axis.Name] = choice.Value
 	}
 	text, err := json.Marshal(map[string]any{"data": c.Data, "model": c.Parameters.Model, "setting": c.Setting,
 		"train": c.TrainPercent, "choices": choices})
@@ -105,11 +103,11 @@ func Chosen(c record.Cell) string {
 	return string(text)
 }
 
-// Described describes a cell's trials for [plots.Series]: number, command, and per trial the seed, macro F1 and epoch
-// kept.
-func Described(r *record.Results, c record.Cell) string {
+// Described describes a cell's trials for [plots.Series]: number, command, per trial the seed, macro F1 and epoch
+// kept; and from a line "%%" on a notebook's cell that runs the first of them again, and those of other cells.
+func Described(r *record.Results, c record.Cell, others ...record.Cell) string {
 	trials := r.Trials(c)
-	words := fmt.Sprintf("%d trials", len(trials))
+	words, seed := fmt.Sprintf("%d trials", len(trials)), uint64(1)
 	if len(trials) == 1 {
 		words = "1 trial"
 	}
@@ -118,7 +116,36 @@ func Described(r *record.Results, c record.Cell) string {
 		lines = append(lines, fmt.Sprintf("seed %d: macro F1 %.2f, epoch %d of %d kept", t.Seed, t.MacroF1, t.BestEpoch,
 			t.Epochs))
 	}
-	return strings.Join(lines, "\n")
+	if len(trials) > 0 {
+		seed = trials[0].Seed
+	}
+	lines = append(lines, "%%", fmt.Sprintf("nb.Again(%d,", seed))
+	for _, one := range append([]record.Cell{c}, others...) {
+		lines = append(lines, "\t"+code(one)+",")
+	}
+	return strings.Join(append(lines, ")"), "\n")
+}
+
+// code returns a cell as an expression in Go, by its differences from the model's preset or the tables' reading.
+func code(c record.Cell) string {
+	maker, choices := "record.NewCell", c.Choices()
+	like := paper.Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
+	if d := c.Differences(like); len(d) < len(choices) {
+		maker, choices = "paper.Cell", d
+	}
+	text := fmt.Sprintf("%s(%q, %q, %q, %d)", maker, c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
+	if len(choices) > 0 {
+		text = fmt.Sprintf("nb.Must1(%s.Choose(%#v))", text, valuesOf(choices))
+	}
+	return text
+}
+
+func valuesOf(choices []record.Choice) map[string]string {
+	values := map[string]string{}
+	for _, choice := range choices {
+		values[choice.Axis.Name] = choice.Value
+	}
+	return values
 }
 
 // show returns NaN without trials.

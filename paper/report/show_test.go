@@ -65,3 +65,22 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 	require.Equal(t, text, again.String(), "the same results, the same bytes")
 	svg.WellFormed(t, text[strings.Index(text, "<main>"):strings.Index(text, "</main>")+len("</main>")])
 }
+
+func TestAPointsNoteEndsInCodeThatMakesItsCell(t *testing.T) {
+	gin := paper.Cell("cora", "gin", datasets.Inductive, 10)
+	note := Described(record.NewResults(recordtest.Records(gin, 50)), record.NewCell("a \"b\"", "gcn", "inductive", 20),
+		paper.Masked(gin, 0.5))
+	_, note, _ = strings.Cut(note, "\n%%\n")
+	require.Equal(t, `nb.Again(1,
+	record.NewCell("a \"b\"", "gcn", "inductive", 20),
+	nb.Must1(paper.Cell("cora", "gin", "inductive", 10).Choose(map[string]string{"keep":"0.5"})),
+)`, note)
+	for _, a := range Artifacts() {
+		for _, c := range a.Cells() {
+			like := paper.Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
+			again, err := like.Choose(valuesOf(c.Differences(like)))
+			require.NoError(t, err)
+			require.Equal(t, c.Key(), again.Key())
+		}
+	}
+}

@@ -11,6 +11,7 @@ shift || true
 home=${JUPYTER_HOME:-$PWD/.nodemask/jupyter}
 mkdir -p "$home"
 export JUPYTER_CONFIG_DIR=$home/config JUPYTER_DATA_DIR=$home/data JUPYTER_RUNTIME_DIR=$home/runtime
+export JUPYTER_ROOT=${JUPYTER_ROOT:-$PWD} # nb.Page asks for it
 export JUPYTERLAB_SETTINGS_DIR=$home/settings JUPYTERLAB_WORKSPACES_DIR=$home/workspaces IPYTHONDIR=$home/ipython
 flags=()
 # Without a display, Python would look for a browser in vain, or find one that draws in the terminal.
@@ -18,5 +19,5 @@ flags=()
 [[ $(id -u) != 0 ]] || flags+=(--allow-root)
 # Where the token is drawn, a warning says the address; the rest of the log is for people who look into Jupyter itself.
 [[ -n ${JUPYTER_TOKEN:-} ]] || flags+=(--log-level=WARN)
-exec .nodemask/lab/bin/python -m jupyterlab --ip="${JUPYTER_IP:-127.0.0.1}" --port="$port" --ServerApp.root_dir="${JUPYTER_ROOT:-$PWD}" \
+exec .nodemask/lab/bin/python -m jupyterlab --ip="${JUPYTER_IP:-127.0.0.1}" --port="$port" --ServerApp.root_dir="$JUPYTER_ROOT" \
     --LabApp.default_url=/lab/tree/notebooks/00-start-here.ipynb ${flags[@]+"${flags[@]}"} "$@"

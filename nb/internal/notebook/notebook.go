@@ -36,7 +36,8 @@ func Image(svg []byte, alt string) string {
 }
 
 // Chart returns [Image] with points on top: hovering over one shows its numbers, a click opens its trials. It needs no
-// script; in pages that train, a script adds its own points (data-places).
+// script; in pages that train, a script adds its own points (data-places). The lines of a note from "%%" on are a cell
+// that a button writes and runs, by JupyterLab's command linker.
 func Chart(svg []byte, alt string, places []plots.Place) string {
 	picture := Image(svg, alt)
 	var points strings.Builder
@@ -45,11 +46,17 @@ func Chart(svg []byte, alt string, places []plots.Place) string {
 		if p.Left > 50 {
 			side = "right:0"
 		}
+		note, cell, runs := strings.Cut(p.Note, "\n%%\n")
+		button := ""
+		if runs {
+			button = runButton("%%\n" + cell)
+		}
 		fmt.Fprintf(&points, `<details style="position:absolute;left:%v%%;top:%v%%"><summary class="nm-point" title="%[3]s" `+
 			`aria-label="%[3]s" style="display:block;width:24px;height:24px;margin:-12px;border-radius:50%%;cursor:pointer">`+
 			`</summary><pre style="position:absolute;%s;z-index:9;width:420px;max-height:240px;overflow:auto;`+
-			`white-space:pre-wrap;padding:8px;border:1px solid #888;background:#fff;color:#222">%s</pre></details>`+"\n",
-			p.Left, p.Top, html.EscapeString(p.Name), side, html.EscapeString(strings.TrimSpace(p.Name+"\n"+p.Note)))
+			`white-space:pre-wrap;padding:8px;border:1px solid #888;background:#fff;color:#222">%s%s</pre></details>`+"\n",
+			p.Left, p.Top, html.EscapeString(p.Name), side, button,
+			html.EscapeString(strings.TrimSpace(p.Name+"\n"+note)))
 	}
 	if points.Len() == 0 {
 		return picture
@@ -60,4 +67,21 @@ func Chart(svg []byte, alt string, places []plots.Place) string {
 	}
 	return `<div class="nm-figure" style="position:relative;display:inline-block;max-width:none">` +
 		picture + "\n" + points.String() + "</div>"
+}
+
+// runButton returns a button that adds a cell with this code below, and runs it.
+func runButton(code string) string {
+	return Button("Run it again, in a cell below", "apputils:run-all-enabled", map[string]any{
+		"commands": []string{"notebook:insert-cell-below", "notebook:replace-selection", "notebook:run-cell"},
+		"args":     map[string]string{"text": code}})
+}
+
+// Button returns a button that runs one of JupyterLab's commands.
+func Button(text, command string, args any) string {
+	arguments, err := json.Marshal(args)
+	if err != nil {
+		return "" // never for strings
+	}
+	return fmt.Sprintf(`<button data-commandlinker-command="%s" data-commandlinker-args="%s">%s</button>`+"\n", command,
+		html.EscapeString(string(arguments)), html.EscapeString(text))
 }

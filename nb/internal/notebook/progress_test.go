@@ -54,10 +54,11 @@ func TestTheTimeLeftCountsWhatIsStillToBeCompiled(t *testing.T) {
 }
 
 func TestPointsSayTheirNumbersWithoutAScript(t *testing.T) {
-	places := []plots.Place{{Left: 25, Top: 50, Name: "GIN, 0.5: 79.00", Note: "seed 1: <79>"}, {Left: 75, Top: 50, Cell: "{}"}}
+	places := []plots.Place{{Left: 25, Top: 50, Name: "GIN, 0.5: 79.00", Note: "seed 1: <79>\n%%\nrun()"}, {Left: 75, Top: 50, Cell: "{}"}}
 	text := Chart([]byte("<svg></svg>"), "a chart", places)
 	assert.Contains(t, text, `<details style="position:absolute;left:25%;top:50%"><summary class="nm-point" title="GIN, 0.5: 79.00"`)
 	assert.Contains(t, text, "GIN, 0.5: 79.00\nseed 1: &lt;79&gt;</pre>")
+	assert.Contains(t, text, `{&#34;text&#34;:&#34;%%\nrun()&#34;}`)
 	assert.Contains(t, text, `data-places="[{&#34;left&#34;:75,`, "a page's script gets those that it can run")
 	assert.NotContains(t, Chart([]byte("<svg></svg>"), "a chart", nil), "div")
 }
