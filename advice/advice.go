@@ -3,6 +3,7 @@
 package advice
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,19 +18,10 @@ import (
 const (
 	firstTry    = 200 // first seed for choosing
 	tries       = 3
-	impatient   = 25   // best epochs come early
-	patientCost = 1.4  // relative time with full patience
-	firstFresh  = 300  // first seed for comparing
-	alpha       = 0.05 // probability that any lower end ever exceeds its true mean
-	alphaAbove  = 0.2  // for upper ends, each alone, two-sided
-	// Margin is the smallest gain worth having, in points of macro F1.
-	Margin = 1.0
+	impatient   = 25  // best epochs come early
+	patientCost = 1.4 // relative time with full patience
+	firstFresh  = 300 // first seed for comparing
 )
-
-// looks lists the numbers of splits at which arms are tested; few, as parallel jobs wait for one another at each.
-func looks() []int { return []int{8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 65, 80, 105, 140, 180} }
-
-func mostSplits() int { return looks()[len(looks())-1] }
 
 const usualBudget = 5 * time.Minute
 
@@ -153,10 +145,9 @@ func (o *Options) comparisons() int { return len(arms()) * len(o.Models) * len(o
 // Advise trains until the answer is clear, the budget is spent or the context ends, and returns the result so far,
 // also with the context's error. A second call continues.
 //
-// Validation scores on splits 200 to 202 choose configurations; test scores on splits from 300 on compare them. Lower
-// ends of intervals ([stats.AnytimeTTest]) use 0.05 divided by the number of comparisons (Bonferroni): with
-// probability 95 % all stay below their true means. Upper ends only stop the search; each holds with 90 %. An arm is
-// settled when its interval is above 0 or below [Margin].
+// Validation scores on splits 200 to 202 choose configurations; test scores on splits from 300 on compare them. An arm
+// is settled when [judge.VerdictOf]'s rule, corrected for ten looks and all comparisons, has a verdict: with
+// probability 95 % no "helps" or "hurts" of an answer is wrong; an interval holds with 90 %, at all looks.
 func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	o, err := o.Complete()
 	if err != nil {
@@ -165,49 +156,23 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	begin := time.Now()
 	within, cancel := context.WithDeadline(ctx, begin.Add(o.Budget))
 	defer cancel()
-	finished, before, last := false, 0, batch{}
-	for stage := -1; ; {
+	for last := (batch{}); ; {
 		s := study{Options: &o, lab: lab, seen: map[string]map[uint64]record.Record{}}
 		a, err := s.assess()
 		if err != nil {
 			return nil, err
 		}
 		a.Spent = time.Since(begin)
-		there, err := s.there(last)
-		if err != nil {
-			return nil, err
-		}
-		finished = finished || there > before
 		if len(s.next.cells) == 0 || within.Err() != nil {
-			a.Stalled = !finished && len(s.next.cells) > 0 && ctx.Err() == nil
 			return a, ctx.Err()
 		}
-		if s.next.stage <= stage {
-			return nil, fmt.Errorf("%s: not all of its trials were trained, and no error was given", s.next.what)
+		if missing, err := s.lacks(last); err != nil || missing {
+			return nil, cmp.Or(err, fmt.Errorf("%s: not all of its trials were trained, and no error was given", last.what))
 		}
-		stage, last = s.next.stage, s.next
-		if before, err = s.there(last); err != nil {
-			return nil, err
-		}
-		a.longestFirst(s.next.cells)
-		err = lab.Train(within, s.next.what, record.Merged(s.next.cells), s.next.seeds)
+		last = s.next
+		err = lab.Train(within, last.what, record.Merged(last.cells), last.seeds)
 		if err != nil && within.Err() == nil {
 			return nil, err
 		}
 	}
-}
-
-// Floor returns a [*MisuseError] with a sufficient budget if epochs are too slow for any answer: each trial runs at
-// least 50.
-func (o *Options) Floor(epoch time.Duration) error {
-	questions := len(o.Models) * len(o.Settings)
-	// One trial per model; for the leader, kin up to the first look.
-	trials := questions - 1 + choosing(plainTried) + kin*choosing(fewTried) + (kin+1)*looks()[0]
-	least := time.Duration(trials) * 51 * epoch / time.Duration(o.Jobs)
-	if least <= 4*o.Budget { // a rough estimate
-		return nil
-	}
-	return misusef("%s: an epoch takes %v, and an answer at least %d trials of 51 epochs: about %s: expected --budget "+
-		"%s or more, fewer --models, one --setting, or a smaller graph", o.Data, rounded(epoch), trials, spoken(least),
-		spoken(least+least/4))
 }

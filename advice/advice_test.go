@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 )
 
@@ -44,7 +45,8 @@ func (f *fake) Train(ctx context.Context, _ string, cells []record.Cell, seeds [
 				return ctx.Err()
 			}
 			f1 := f.score(c, seed)
-			f.trained[key] = append(f.trained[key], record.Record{Seed: seed, MacroF1: f1, ValidationF1: f1, Seconds: 0.01})
+			f.trained[key] = append(f.trained[key], record.Record{Seed: seed, MacroF1: f1, ValidationF1: f1,
+				Seconds: 0.01})
 		}
 	}
 	return nil
@@ -117,18 +119,18 @@ func masked(by float64) func(record.Cell) float64 {
 
 func TestFalseAdviceComesInOneOfTwentyRunsAtMost(t *testing.T) {
 	wrong, settled := 0, 0
-	for run := range uint64(500) {
+	for run := range uint64(200) {
 		a := advised(t, options("gin"), noisy(run, nil))
 		if a.Settled {
 			settled++
 		}
-		if slices.ContainsFunc(a.Questions[0].Arms, func(arm *Arm) bool { return arm.Verdict == Helps }) {
+		if slices.ContainsFunc(a.Questions[0].Arms, func(arm *Arm) bool { return arm.helps() }) {
 			wrong++
 		}
 	}
-	t.Logf("%d of 500 are wrong, %d are settled", wrong, settled)
-	assert.LessOrEqual(t, wrong, 25)
-	assert.GreaterOrEqual(t, settled, 490, "an answer is found all the same")
+	t.Logf("%d of 200 are wrong, %d are settled", wrong, settled)
+	assert.LessOrEqual(t, wrong, 10)
+	assert.GreaterOrEqual(t, settled, 196, "an answer is found all the same")
 }
 
 func TestAGainIsFoundAndItsIntervalHoldsIt(t *testing.T) {
@@ -136,7 +138,7 @@ func TestAGainIsFoundAndItsIntervalHoldsIt(t *testing.T) {
 	for run := range uint64(40) {
 		a := advised(t, options("gin"), noisy(run, masked(2)))
 		arm := armOf(t, a, maskingArm)
-		if arm.Verdict == Helps {
+		if arm.helps() {
 			found++
 		}
 		if arm.Effect.Low > 2 {
@@ -148,15 +150,14 @@ func TestAGainIsFoundAndItsIntervalHoldsIt(t *testing.T) {
 	}
 	t.Logf("found %d of 40, %d intervals above and %d below the gain", found, above, below)
 	assert.Equal(t, 40, found)
-	assert.LessOrEqual(t, above, 2, "5 %% for all comparisons together")
-	assert.LessOrEqual(t, below, 4, "10 %% for each")
+	assert.LessOrEqual(t, above+below, 4, "10 %% for each")
 }
 
 func TestARealGainIsMissedInOneOfTenRunsAtMost(t *testing.T) {
 	less := 0
 	for run := range uint64(200) {
 		arm := armOf(t, advised(t, options("gin"), noisy(run, masked(1.5))), maskingArm)
-		if arm.Verdict == NoMatter {
+		if arm.Verdict == judge.Under {
 			less++
 		}
 	}
@@ -183,7 +184,7 @@ func TestTheBetterHalfOfConfigurationsIsTriedFurther(t *testing.T) {
 	}
 	for {
 		s := study{Options: &o, lab: lab, seen: map[string]map[uint64]record.Record{}}
-		best, f1, err := s.choose(stageArms, "choosing", cells)
+		best, f1, err := s.choose("choosing", cells)
 		require.NoError(t, err)
 		if best >= 0 {
 			// 0.6, 0.5 and 0.4 remain; after 6+4, 5+5 and 4+6 the first two do, in order; 6+4+4 and 5+5+5 decide
@@ -194,7 +195,7 @@ func TestTheBetterHalfOfConfigurationsIsTriedFurther(t *testing.T) {
 		require.NoError(t, lab.Train(t.Context(), "", s.next.cells, s.next.seeds))
 	}
 	assert.Equal(t, choosing(6), lab.trials)
-	assert.Equal(t, []int{6, 7, 11, 14}, []int{choosing(2), choosing(3), choosing(6), choosing(8)})
+	assert.Equal(t, []int{0, 7, 8, 11, 14}, []int{choosing(1), choosing(3), choosing(4), choosing(6), choosing(8)})
 }
 
 func TestTuningAndComparisonUseOtherSplits(t *testing.T) {
@@ -214,15 +215,15 @@ func TestTuningAndComparisonUseOtherSplits(t *testing.T) {
 
 func TestAllArmsShareScalingAndNormalisation(t *testing.T) {
 	a := advised(t, options("gin", "gat"), noisy(1, func(c record.Cell) float64 {
-		if !c.Parameters.NormalizeFeatures && c.Parameters.Norm != "" {
+		if !c.Parameters.NormalizeFeatures && c.Parameters.WeightDecay == 0 {
 			return 5
 		}
 		return 0
 	}))
-	assert.Equal(t, "batch normalisation, features as they are", a.Questions[0].Shared)
+	assert.Equal(t, "weight decay 0, features as they are", a.Questions[0].Shared)
 	for _, q := range a.Questions {
 		for _, arm := range q.Arms {
-			for _, axis := range []string{"normalize", "norm", "mlp", "attention-dropout"} {
+			for _, axis := range []string{"normalize", "decay", "attention-dropout"} {
 				assert.Equal(t, q.Arms[0].Chosen[axis], arm.Chosen[axis], "%s %s", q.Model, arm.Name)
 			}
 		}
@@ -232,10 +233,10 @@ func TestAllArmsShareScalingAndNormalisation(t *testing.T) {
 func TestEachArmHasAsManyConfigurations(t *testing.T) {
 	for _, model := range []string{"gin", "gcn", "sage", "gat", "sgat", "gatv2"} {
 		all := plainConfigurations(model)
-		require.Len(t, all, plainTried, model)
+		require.Len(t, all, plainTried[0], model)
 		for _, arm := range arms() {
 			configurations := arm.configurations(all[0])
-			require.Len(t, configurations, mostTried)
+			require.Len(t, configurations, armTried[0])
 			keys := map[string]bool{}
 			o := options(model)
 			for _, values := range configurations {
@@ -243,7 +244,7 @@ func TestEachArmHasAsManyConfigurations(t *testing.T) {
 				require.NoError(t, err)
 				keys[c.Key()] = true
 			}
-			assert.Len(t, keys, mostTried, "%s, %s", model, arm.name)
+			assert.Len(t, keys, armTried[0], "%s, %s", model, arm.name)
 		}
 	}
 }
@@ -283,14 +284,27 @@ func TestCollapsedSplitsAreCountedAndStabilityIsNamed(t *testing.T) {
 
 func TestFewerConfigurationsAreTriedWhereTheBudgetIsSmall(t *testing.T) {
 	o := options("gin")
-	o.Budget = 100 * time.Second
-	tried := func(seconds float64) int {
-		s := study{Options: &o}
-		q := Question{Model: "gin", seconds: seconds}
-		s.Jobs = 1
-		return s.affordable(&q)
+	o.Budget, o.Jobs = 100*time.Second, 1
+	tried := func(seconds float64) [3]int {
+		s, q := study{Options: &o}, Question{Model: "gin", seconds: seconds}
+		return [3]int{s.affordable(&q, plainArm, plainTried, 5), s.affordable(&q, arms()[0], armTried, 10),
+			s.affordable(&q, arms()[1], armTried, 10)}
 	}
-	assert.Equal(t, []int{6, 3, 2}, []int{tried(0), tried(0.6), tried(10)})
+	// DropGNN, the last, costs twice as much.
+	assert.Equal(t, [3]int{8, 6, 6}, tried(0.3))
+	assert.Equal(t, [3]int{8, 6, 3}, tried(0.6))
+	assert.Equal(t, [3]int{4, 1, 1}, tried(1.9))
+	assert.Equal(t, [3]int{1, 1, 1}, tried(5))
+}
+
+func TestASmallBudgetEndsInAnInterval(t *testing.T) {
+	o := options("gin", "gcn")
+	o.Budget, o.Settings = 2*time.Second, datasets.Settings()
+	a := advised(t, o, &ending{noisy(7, nil), 1 + 2*looks()[1]})
+	assert.Regexp(t, `^On my-graph, where nodes arrive after training, the splits can't tell yet what helps GIN\. Node masking `+
+		`with p = 0\.7 (changes|is ahead).* −?\d+\.\d points \(−?\d+\.\d to −?\d+\.\d\) on 5 splits.*\. Not compared `+
+		`yet: GCN\. Until then, use .* Where all nodes are known in training, nothing is known of GIN or GCN yet\.$`, a.Sentence)
+	assert.Len(t, a.Table().Rows, 5, "what has no scores has no row")
 }
 
 func TestGraphsThatNothingCanBeSaidAboutAreRefused(t *testing.T) {
@@ -324,16 +338,6 @@ func TestGraphsThatNothingCanBeSaidAboutAreRefused(t *testing.T) {
 		require.ErrorAs(t, err, &misuse)
 		assert.ErrorContains(t, err, c.says)
 	}
-}
-
-func TestABudgetThatCannotDoIsRefusedWithWhatWould(t *testing.T) {
-	o, err := options("gin").Complete()
-	require.NoError(t, err)
-	o.Budget = 5 * time.Minute
-	assert.NoError(t, o.Floor(150*time.Millisecond), "6 minutes may come to less")
-	err = o.Floor(2 * time.Second)
-	assert.ErrorContains(t, err, "my-graph: an epoch takes 2s, and an answer at least 50 trials of 51 epochs: about "+
-		"1h25m: expected --budget 1h46m or more")
 }
 
 func TestTheOwnSplitDecidesTheSettingAndTheSize(t *testing.T) {
@@ -389,34 +393,35 @@ func (idle) Train(context.Context, string, []record.Cell, []uint64) error { retu
 
 func TestALabThatTrainsNothingIsAnError(t *testing.T) {
 	_, err := Advise(t.Context(), options("gin"), idle{})
-	require.ErrorContains(t, err, "a first trial of each model: not all of its trials were trained")
+	require.ErrorContains(t, err, "GIN, transductive: a first trial: not all of its trials were trained")
 }
 
 func TestWhatIsAheadIsToBeUsedUntilItIsSettled(t *testing.T) {
-	lab := noisy(6, masked(2))
-	firstLook := choosing(plainTried) + kin*choosing(mostTried) + (kin+1)*looks()[0]
-	a := stopped(t, options("gin"), lab, firstLook+1)
-	arm := armOf(t, a, maskingArm)
-	require.Equal(t, Open, arm.Verdict)
-	require.Regexp(t, `^On my-graph the splits can't tell yet what helps GIN\. So far node masking with `+
-		`p = 0\.7 without dropout is ahead for GIN, by \d\.\d points \(−?\d\.\d to \d\.\d\)\. Until then, use GIN `+
-		`with node masking, p = 0\.7 without dropout: 8\d\.\d\.$`, a.Sentence)
-	require.Contains(t, a.Command, "--keep-rate")
-	arm.Effect.Low = -arm.Effect.Mean
-	require.False(t, arm.ahead())
+	base := &Arm{Name: plain, F1: []float64{80}, Chosen: map[string]string{"dropout": "0.5"}}
+	arm := &Arm{Name: maskingArm, Words: "p = 0.7", F1: []float64{82}, Verdict: judge.Unclear, Chosen: base.Chosen,
+		Effect: &Effect{Splits: 5, Mean: 2, Low: 0.1, High: 3.9}, Command: "nodemask train --keep-rate 0.7"}
+	a := &Advice{Data: "my-graph", Questions: []*Question{{Model: "gin", Arms: []*Arm{base, arm}}}}
+	a.finish()
+	require.Equal(t, "On my-graph the splits can't tell yet what helps GIN. Node masking with p = 0.7 is ahead for GIN, by "+
+		"2.0 points (0.1 to 3.9) on 5 splits. Until then, use GIN with node masking, p = 0.7: 82.0.", a.Sentence)
+	require.Equal(t, arm.Command, a.Command)
+	arm.Effect.Low = -0.02
+	a.finish()
+	require.Equal(t, "On my-graph the splits can't tell yet what helps GIN. Node masking with p = 0.7 changes GIN by 2.0 "+
+		"points (0.0 to 3.9) on 5 splits, which can't tell. Until then, use plain GIN (dropout 0.5): 80.0.", a.Sentence)
 }
 
 // The seventh rule of docs/ADVICE.md: a better mean alone does not decide.
 func TestAnOpenArmThatIsAheadByLessThanItsIntervalAllowsIsNotToBeUsed(t *testing.T) {
-	arm := func(verdict Verdict, mean, low float64) *Arm {
+	arm := func(verdict judge.Verdict, mean, low float64) *Arm {
 		return &Arm{Name: fmt.Sprint(mean), Verdict: verdict, F1: []float64{80 + mean}, Effect: &Effect{Mean: mean, Low: low}}
 	}
 	base := &Arm{Name: plain, F1: []float64{80}}
 	for want, arms := range map[*Arm][]*Arm{
-		base:                  {arm(Open, 2.1, -2.2), arm(Open, 0.9, -0.5), arm(NoMatter, 0.4, -0.2)},
-		arm(Open, 2.1, -2.0):  {arm(Open, 1.1, -0.5)},
-		arm(Helps, 0.8, 0.1):  {arm(Open, 3, -2)},
-		arm(Helps, 1.5, 0.01): {arm(Helps, 1.4, 0.9)},
+		base:                        {arm(judge.Unclear, 2.1, -0.1), arm(judge.Unclear, 0.9, 0.1), arm(judge.Under, 0.4, -0.2)},
+		arm(judge.Unclear, 2.1, .1): {arm(judge.Unclear, 1.1, 0.5)},
+		arm(judge.Helps, 0.8, 0.1):  {arm(judge.Unclear, 3, 2)},
+		arm(judge.Helps, 1.5, 0.01): {arm(judge.Helps, 1.4, 0.9)},
 	} {
 		q := Question{Arms: append([]*Arm{base, want}, arms...)}
 		if want == base {
@@ -439,39 +444,57 @@ func TestABudgetTooShortForOneTrialIsNamed(t *testing.T) {
 	o := options("gin")
 	o.Budget = 5 * time.Millisecond
 	a := advised(t, o, hasty{lab})
-	assert.True(t, a.Stalled)
-	assert.Contains(t, a.Rest(), " No trial ended in the budget of 5ms, so it is not known how long an answer takes: "+
-		"expected a longer --budget, such as 5m.")
+	assert.Equal(t, "4 of 4 comparisons are not settled. No trial ended in the budget of 5ms: expected a longer --budget, "+
+		"such as 5m.", a.Rest())
 
-	assert.False(t, stopped(t, options("gin"), lab, 4).Stalled, "somebody stopped it")
-	a = advised(t, o, hasty{lab})
+	stopped(t, options("gin"), lab, 4)
 	assert.Regexp(t, `^4 of 4 comparisons are not settled: about [\dm]+s more, by the same command with --budget [\dm]+s, `+
-		`which goes on from here\. No trial ended in the budget of 5ms: the same budget again would be too short for one, `+
-		`too\.$`, a.Rest())
+		`which goes on from here\.$`, advised(t, o, hasty{lab}).Rest())
 }
 
-// Each model has one trial; masking is compared in the best one before another model gets a second trial.
-func TestTheLeadingModelIsComparedBeforeOthersAreTuned(t *testing.T) {
-	lab := noisy(4, func(c record.Cell) float64 {
-		if c.Parameters.Model == "sage" {
-			return 5
+// ending is a lab whose budget ends after some trials, whatever the clock says.
+type ending struct {
+	*fake
+	most int
+}
+
+func (l *ending) Train(ctx context.Context, what string, cells []record.Cell, seeds []uint64) error {
+	for _, seed := range seeds {
+		for _, c := range cells {
+			if l.trials == l.most {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			if err := l.fake.Train(ctx, what, []record.Cell{c}, []uint64{seed}); err != nil {
+				return err
+			}
 		}
-		return 0
-	})
-	first := 3 + choosing(plainTried) - 1 + kin*choosing(mostTried) + (kin+1)*looks()[0]
-	a := stopped(t, options("gin", "sage", "gcn"), lab, first+1)
-	var trials []int
-	for _, q := range a.Questions {
+	}
+	return nil
+}
+
+func TestAModelAndSettingAreSettledBeforeTheNext(t *testing.T) {
+	lab := noisy(4, masked(3))
+	first := choosing(plainTried[0]) + choosing(armTried[0])
+	a := stopped(t, options("gin", "sage", "gcn"), lab, first+2*looks()[1]+1)
+	for i, q := range a.Questions {
 		n := 0
 		for _, arm := range q.Arms {
 			n += len(arm.F1)
 		}
-		trials = append(trials, n)
-		assert.Positive(t, q.First, q.Model)
+		assert.Equal(t, []int{2 * looks()[1], 0, 0}[i], n)
 	}
-	assert.Equal(t, []int{0, (kin + 1) * looks()[0], 0}, trials)
-	assert.Equal(t, first, lab.trials-1)
-	assert.Regexp(t, `^On my-graph the splits can't tell yet what helps GraphSAGE\. (Node masking|DropGNN)`+
-		`.* makes a difference of −?\d\.\d points \(−\d\.\d to \d\.\d\) to GraphSAGE on 8 splits\. Not compared yet: GIN `+
-		`and GCN\. Until then, use plain GraphSAGE`, a.Sentence)
+	assert.Regexp(t, `^On my-graph node masking with p = 0\.\d.* helps GIN by \d\.\d points \(\d\.\d to \d\.\d\)\. Not `+
+		`compared yet: GraphSAGE and GCN\. Until then, use GIN with node masking`, a.Sentence)
+}
+
+// An effect that does not exist is called one in 5 of 100 families at most, however often it is looked at.
+func TestTheErrorsThatLooksAndComparisonsSpendAddUp(t *testing.T) {
+	total := 0.0
+	for rank := range 10000 {
+		total += familyError(rank)
+	}
+	assert.InDelta(t, 0.05, total, 1e-5)
+	assert.Less(t, total, 0.05)
+	assert.InDelta(t, sideError, float64(len(looks()))*spent(sideError), 1e-15)
 }

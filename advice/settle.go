@@ -6,8 +6,23 @@ import (
 	"time"
 
 	"nodemask/datasets"
+	"nodemask/paper/judge"
 	"nodemask/stats"
 )
+
+// looks lists the numbers of splits at which an arm is judged. Each spends an equal part of the errors allowed.
+func looks() []int { return []int{3, 5, 8, 12, 18, 27, 40, 60, 90, 135} }
+
+func mostSplits() int { return looks()[len(looks())-1] }
+
+// familyError is the probability of any wrong "helps" or "hurts". The comparison of rank r, from 0, has 1/(r+1)(r+2) of
+// it, which add up to less than 1.
+func familyError(rank int) float64 { return 0.05 / float64((rank+1)*(rank+2)) }
+
+// sideError is the probability that an interval misses its true mean at any look.
+const sideError = 0.1
+
+func spent(probability float64) float64 { return probability / float64(len(looks())) }
 
 // seenAt returns the last look that n splits complete. Extra splits wait: a resumed run must end like an uninterrupted
 // one.
@@ -20,49 +35,34 @@ func seenAt(n int) (at int) {
 	return at
 }
 
-func (a *Arm) judge(plain, own []float64, alpha float64) error {
-	a.Verdict = Open
-	if len(own) < 2 {
+func (a *Arm) judge(base []float64, rank int) error {
+	if a.rank = rank; len(base) < 2 {
 		return nil
 	}
-	differences := make([]float64, len(own))
-	for i := range own {
-		differences[i] = own[i] - plain[i]
-	}
-	t, err := stats.AnytimeTTest(differences, alpha)
+	t, err := stats.PairedTTest(a.F1, base)
 	if err != nil {
 		return err
 	}
-	a.alpha = alpha
-	above, err := stats.AnytimeTTest(differences, alphaAbove)
-	if err != nil || math.IsInf(t.High, 1) {
-		return err
-	}
-	a.Effect = &Effect{Splits: t.N, Mean: t.Mean, StdDev: t.StdDev, Low: t.Low, High: above.High}
-	switch {
-	case t.Low > 0:
-		a.Verdict = Helps
-	case t.High < 0:
-		a.Verdict = Hurts
-	case above.High < Margin:
-		a.Verdict = NoMatter
-	}
+	half := stats.HalfWidth(t.StdDev, t.N, spent(sideError))
+	a.Effect = &Effect{Splits: t.N, Mean: t.MeanDifference, StdDev: t.StdDev, Low: t.MeanDifference - half,
+		High: t.MeanDifference + half}
+	a.Verdict = judge.VerdictWithin(t.MeanDifference, half, t.P < spent(familyError(rank)))
 	return nil
 }
 
-func (a *Arm) settled() bool { return a.Verdict != Open }
+func (a *Arm) settled() bool { return a.Verdict != "" && a.Verdict != judge.Unclear }
 
 // collapse counts splits on which arms score at most 3 points above a constant prediction, or half the median arm.
-func (q *Question) collapse(g *datasets.Graph, arms []*Arm) {
+func (q *Question) collapse(g *datasets.Graph) {
 	var all []float64
-	for _, a := range arms {
+	for _, a := range q.Arms {
 		all = append(all, a.F1...)
 	}
 	if len(all) == 0 {
 		return
 	}
 	limit := max(stats.Median(all)/2, 100*constantF1(g)+3)
-	for _, a := range arms {
+	for _, a := range q.Arms {
 		a.Collapsed = 0
 		for _, f1 := range a.F1 {
 			if f1 <= limit {
@@ -86,41 +86,51 @@ func constantF1(g *datasets.Graph) float64 {
 }
 
 // usual is the assumed number of splits that settle an arm.
-const usual = 30
+const usual = 18
 
 // more estimates the further splits that settle the arm; 0: settled, or all used.
 func (a *Arm) more() int {
-	all := mostSplits()
-	switch e := a.Effect; {
-	case a.settled() || e != nil && e.Splits >= all:
+	e := a.Effect
+	switch {
+	case a.settled():
 		return 0
 	case e == nil:
 		return usual
-	default:
-		differences := stats.Anytime{StdDev: e.StdDev}
-		helps := differences.Reach(e.Mean, a.alpha, all)
-		return max(min(helps, differences.Reach(Margin-e.Mean, alphaAbove, all))-e.Splits, 1)
 	}
+	for _, n := range looks() {
+		if n > e.Splits && (stats.HalfWidth(e.StdDev, n, spent(familyError(a.rank))) < math.Abs(e.Mean) ||
+			stats.HalfWidth(e.StdDev, n, spent(sideError)) < judge.Margin-math.Abs(e.Mean)) {
+			return n - e.Splits
+		}
+	}
+	return mostSplits() - e.Splits
 }
 
+// left estimates the time that settles all comparisons; 0 if no trial has run.
 func (s *study) left(a *Advice) (left time.Duration) {
+	known := slices.IndexFunc(a.Questions, func(q *Question) bool { return q.seconds > 0 })
+	if known < 0 {
+		return 0
+	}
 	for _, q := range a.Questions {
+		like := q
 		if q.seconds == 0 {
-			continue
+			like = a.Questions[known]
 		}
 		if q.Arms[0].Chosen == nil {
-			left += s.cost(q, arm{cost: 1}, choosing(plainTried))
+			left += s.cost(like, plainArm, choosing(s.affordable(like, plainArm, plainTried, 5)))
 		}
 		most := 0
-		for k, arm := range arms() {
-			if q.Arms[k+1].Chosen == nil {
-				left += s.cost(q, arm, choosing(max(s.tried, fewTried)))
+		for k, of := range arms() {
+			arm := q.Arms[k+1]
+			if arm.Chosen == nil {
+				left += s.cost(like, of, choosing(s.affordable(like, of, armTried, 10)))
 			}
-			more := q.Arms[k+1].more()
-			left += s.cost(q, arm, more)
-			most = max(most, more)
+			more := arm.more()
+			left += s.cost(like, of, more)
+			most = max(most, len(arm.F1)+more)
 		}
-		left += s.cost(q, arm{cost: 1}, most)
+		left += s.cost(like, plainArm, max(most-len(q.Arms[0].F1), 0))
 	}
 	return left
 }

@@ -14,27 +14,20 @@ import (
 
 type study struct {
 	*Options
-	lab   Lab
-	seen  map[string]map[uint64]record.Record
-	next  batch
-	tried int // configurations per arm
+	lab  Lab
+	seen map[string]map[uint64]record.Record
+	next batch // what to train first
 }
 
 type batch struct {
-	stage int // lowest first; equal stages run together
 	what  string
 	cells []record.Cell
 	seeds []uint64
 }
 
-// want queues a batch, unless an earlier stage is queued.
 func (s *study) want(b batch) {
-	switch {
-	case len(b.cells) == 0:
-	case len(s.next.cells) == 0 || b.stage < s.next.stage:
+	if len(s.next.cells) == 0 {
 		s.next = b
-	case b.stage == s.next.stage:
-		s.next.cells = append(s.next.cells, b.cells...)
 	}
 }
 
@@ -53,24 +46,27 @@ func (s *study) trials(c record.Cell) (map[uint64]record.Record, error) {
 	return s.seen[key], nil
 }
 
-func (s *study) there(b batch) (n int, err error) {
+func (s *study) lacks(b batch) (bool, error) {
 	for _, c := range b.cells {
 		trials, err := s.trials(c)
 		if err != nil {
-			return 0, err
+			return false, err
 		}
 		for _, seed := range b.seeds {
-			if _, ok := trials[seed]; ok {
-				n++
+			if _, ok := trials[seed]; !ok {
+				return true, nil
 			}
 		}
 	}
-	return n, nil
+	return false, nil
 }
 
 // choose returns the best configuration by mean validation macro F1, or queues missing trials and returns -1. All run
 // on the first split, the better half on the second, half of these (at least two) on the third.
-func (s *study) choose(stage int, what string, cells []record.Cell) (best int, score float64, err error) {
+func (s *study) choose(what string, cells []record.Cell) (best int, score float64, err error) {
+	if len(cells) == 1 {
+		return 0, 0, nil
+	}
 	type candidate struct {
 		at    int
 		total float64
@@ -94,7 +90,7 @@ func (s *study) choose(stage int, what string, cells []record.Cell) (best int, s
 			left[i].total += r.ValidationF1
 		}
 		if len(missing) > 0 {
-			s.want(batch{stage + round, what, missing, []uint64{seed}})
+			s.want(batch{what, missing, []uint64{seed}})
 			return -1, 0, nil
 		}
 		slices.SortStableFunc(left, func(a, b candidate) int { return cmp.Compare(b.total, a.total) })
@@ -110,28 +106,22 @@ func lasting(n, round int) int {
 	return n
 }
 
+// choosing returns the number of trials that choose among n configurations.
 func choosing(n int) (trials int) {
+	if n == 1 {
+		return 0
+	}
 	for round := range tries {
 		trials += lasting(n, round)
 	}
 	return trials
 }
 
-// Stages, lowest first. Every question gets one trial; the one that validates best runs up to [firstSplits] splits,
-// then the next.
-const (
-	stagePlain    = 0 // one per round of choosing
-	stageKin      = stagePlain + tries
-	stageKinFresh = stageKin + tries
-	stageArms     = stageKinFresh + kinSplits + 1
-	stageFresh    = stageArms + tries
-	stages        = stageFresh + firstSplits + 1 // per question
-	stageLast     = 1 << 20
+// firstSplits ends a comparison until all others have come so far.
+const firstSplits = 40
 
-	kinSplits   = 22
-	firstSplits = 40
-)
-
+// assess queues the first trials that are missing: for one question after the other, and for one arm after the other,
+// choosing, then comparing.
 func (s *study) assess() (*Advice, error) {
 	a := &Advice{Data: s.Data, TrainPercent: s.TrainPercent, Nodes: s.Graph.NumNodes(),
 		ValidationNodes: s.validationNodes, Budget: s.Budget, Comparisons: s.comparisons()}
@@ -144,13 +134,11 @@ func (s *study) assess() (*Advice, error) {
 			a.Questions = append(a.Questions, q)
 		}
 	}
-	order, err := s.order(a.Questions)
-	if err != nil {
-		return nil, err
-	}
-	for rank, q := range order {
-		if err := s.ask(q, 1+rank*stages); err != nil {
-			return nil, err
+	for _, limit := range []int{firstSplits, mostSplits()} {
+		for i, q := range a.Questions {
+			if err := s.ask(q, i*len(arms()), limit); err != nil {
+				return nil, err
+			}
 		}
 	}
 	a.Left = s.left(a)
@@ -158,76 +146,60 @@ func (s *study) assess() (*Advice, error) {
 	return a, nil
 }
 
-// order sorts questions by one trial's validation score.
-func (s *study) order(questions []*Question) ([]*Question, error) {
-	for _, q := range questions {
-		cells, err := s.cells(q, plainConfigurations(q.Model)[:1])
-		if err != nil {
-			return nil, err
-		}
-		there, err := s.trials(cells[0])
-		if err != nil {
-			return nil, err
-		}
-		first, ok := there[firstTry]
-		if !ok {
-			s.want(batch{0, "a first trial of each model", cells, []uint64{firstTry}})
-		}
-		q.First = first.ValidationF1
-	}
-	order := slices.Clone(questions)
-	slices.SortStableFunc(order, func(a, b *Question) int { return cmp.Compare(b.First, a.First) })
-	return order, nil
-}
-
-func (s *study) ask(q *Question, from int) error {
-	if err := s.tunePlain(q, from+stagePlain); err != nil || q.Arms[0].Chosen == nil {
+// ask queues trials of a question whose comparisons have ranks from rank on, and compares arms on up to limit splits.
+func (s *study) ask(q *Question, rank, limit int) error {
+	configurations := plainConfigurations(q.Model)
+	cells, err := s.cells(q, configurations[:1])
+	if err != nil {
 		return err
 	}
-	s.tried = s.affordable(q)
-	if err := s.tuneArms(q, 0, kin, from+stageKin); err != nil {
+	there, err := s.trials(cells[0])
+	if err != nil {
 		return err
 	}
-	masks := q.Arms[1 : 1+kin]
-	if slices.ContainsFunc(masks, func(a *Arm) bool { return a.Chosen == nil }) {
+	first, ok := there[firstTry]
+	if !ok {
+		s.want(batch{q.title() + ": a first trial", cells, []uint64{firstTry}})
 		return nil
 	}
-	if err := s.compare(q, from); err != nil {
+	q.seconds = patientCost * first.Seconds // later trials must not change what is planned
+	base := q.Arms[0]
+	tried := s.affordable(q, plainArm, plainTried, 5)
+	base.Chosen, base.Validation, err = s.tune(q, "scaling and normalisation", configurations[:tried])
+	if err != nil || base.Chosen == nil {
 		return err
 	}
-	if slices.ContainsFunc(masks, func(a *Arm) bool { return !a.settled() && len(a.F1) < kinSplits }) {
-		return nil
+	q.Shared = shared(base.Chosen)
+	for i, of := range arms() {
+		tried := s.affordable(q, of, armTried, 10)
+		a := q.Arms[1+i]
+		a.Chosen, a.Validation, err = s.tune(q, "rates of "+of.name, of.configurations(base.Chosen)[:tried])
+		if err != nil {
+			return err
+		}
+		if a.Chosen == nil {
+			continue
+		}
+		a.Words = of.words(a.Chosen)
+		if err := s.compare(q, a, rank+i, limit); err != nil {
+			return err
+		}
 	}
-	if err := s.tuneArms(q, kin, len(arms()), from+stageArms); err != nil {
-		return err
-	}
-	return s.compare(q, from)
+	q.collapse(s.Graph)
+	return nil
 }
 
-func (s *study) tunePlain(q *Question, stage int) error {
-	values := plainConfigurations(q.Model)
+// tune returns the best configuration and its score, or nil if trials are missing.
+func (s *study) tune(q *Question, what string, values []map[string]string) (map[string]string, float64, error) {
 	cells, err := s.cells(q, values)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	best, score, err := s.choose(stage, "choosing scaling and normalisation of "+hyper.Title(q.Model), cells)
-	if err != nil {
-		return err
+	best, score, err := s.choose(q.title()+": choosing "+what, cells)
+	if err != nil || best < 0 {
+		return nil, 0, err
 	}
-	n := 0
-	for _, c := range cells {
-		for _, seed := range hyper.Seeds(firstTry, tries) { // later trials must not change the plan
-			if r, ok := s.seen[c.Key()][seed]; ok {
-				q.seconds += r.Seconds
-				n++
-			}
-		}
-	}
-	q.seconds *= patientCost / float64(max(n, 1))
-	if best >= 0 {
-		q.Arms[0].Chosen, q.Arms[0].Validation, q.Shared = values[best], score, shared(values[best])
-	}
-	return nil
+	return values[best], score, nil
 }
 
 func (s *study) cells(q *Question, values []map[string]string) ([]record.Cell, error) {
@@ -242,117 +214,42 @@ func (s *study) cells(q *Question, values []map[string]string) ([]record.Cell, e
 	return all, nil
 }
 
-// longestFirst makes jobs end together.
-func (a *Advice) longestFirst(cells []record.Cell) {
-	seconds := func(c record.Cell) float64 {
-		at := slices.IndexFunc(a.Questions, func(q *Question) bool {
-			return q.Model == c.Parameters.Model && q.Setting == c.Setting
-		})
-		for _, arm := range arms() {
-			if c.Parameters.Regulariser != "" && arm.prefix == string(c.Parameters.Regulariser)+":" {
-				return arm.cost * a.Questions[at].seconds
-			}
-		}
-		return a.Questions[at].seconds
-	}
-	slices.SortStableFunc(cells, func(a, b record.Cell) int { return cmp.Compare(seconds(b), seconds(a)) })
-}
-
 func (s *study) cost(q *Question, of arm, trials int) time.Duration {
 	return time.Duration((of.cost*q.seconds + 0.2) * float64(trials) / float64(s.Jobs) * float64(time.Second))
 }
 
-// affordable returns the number of configurations per arm; choosing should take at most two fifths of the budget. Only
-// records and budget decide: a second call chooses alike.
-func (s *study) affordable(q *Question) int {
-	for _, n := range []int{mostTried, mostTried / 2} { // with and without the other dropout
-		if s.tuning(q, n) <= 2*s.Budget/5 {
+// affordable returns the first of some numbers of configurations whose choosing takes at most 1/share of the budget,
+// else the last. Only a first trial and the budget decide: a second call chooses alike.
+func (s *study) affordable(q *Question, of arm, tried []int, share time.Duration) int {
+	for _, n := range tried {
+		if s.cost(q, of, choosing(n)) <= s.Budget/share {
 			return n
 		}
 	}
-	return fewTried
+	return tried[len(tried)-1]
 }
 
-func (s *study) tuning(q *Question, n int) (total time.Duration) {
-	for _, arm := range arms() {
-		total += s.cost(q, arm, choosing(n))
-	}
-	return total
-}
-
-func (s *study) tuneArms(q *Question, from, to, stage int) error {
-	for i, arm := range arms()[from:to] {
-		values := arm.configurations(q.Arms[0].Chosen)[:s.tried]
-		cells, err := s.cells(q, values)
-		if err != nil {
+// compare judges an arm on fresh splits, and queues the next look, if that needs at most limit splits.
+func (s *study) compare(q *Question, a *Arm, rank, limit int) error {
+	base := q.Arms[0]
+	for _, arm := range []*Arm{base, a} {
+		if err := s.fresh(q, arm); err != nil {
 			return err
 		}
-		best, score, err := s.choose(stage, "choosing rates for "+hyper.Title(q.Model), cells)
-		if err != nil {
-			return err
-		}
-		if best >= 0 {
-			a := q.Arms[1+from+i]
-			a.Chosen, a.Validation, a.Words = values[best], score, arm.words(values[best])
-		}
 	}
-	return nil
-}
-
-// compare tests arms on fresh splits, and queues more for open arms.
-func (s *study) compare(q *Question, from int) error {
-	var compared []*Arm
-	all := true
-	for _, a := range q.Arms {
-		if a.Chosen == nil {
-			all = false
-			continue
-		}
-		if err := s.fresh(q, a); err != nil {
-			return err
-		}
-		// An interrupted round may leave the plain model behind.
-		a.F1 = a.F1[:min(len(a.F1), len(q.Arms[0].F1))]
-		compared = append(compared, a)
-	}
-	q.collapse(s.Graph, compared)
-	next := 0
-	var cells []record.Cell
-	for _, a := range compared[1:] {
-		if maps.Equal(a.Chosen, q.Arms[0].Chosen) {
-			a.Verdict = Same
-			continue
-		}
-		n := len(a.F1)
-		if err := a.judge(q.Arms[0].F1[:n], a.F1, alpha/float64(s.comparisons())); err != nil {
-			return err
-		}
-		if a.settled() {
-			continue
-		}
-		at := slices.IndexFunc(looks(), func(look int) bool { return look > n })
-		if at < 0 || !all && looks()[at] > kinSplits {
-			continue
-		}
-		if look := looks()[at]; next == 0 || look < next {
-			next, cells = look, nil
-		}
-		if looks()[at] == next {
-			cells = append(cells, a.cell)
-		}
-	}
-	if next == 0 {
+	if maps.Equal(a.Chosen, base.Chosen) {
+		a.F1, a.Verdict = nil, Same
 		return nil
 	}
-	stage := from + stageFresh + next
-	switch {
-	case !all:
-		stage = from + stageKinFresh + next
-	case next > firstSplits:
-		stage = stageLast + next
+	n := min(len(a.F1), len(base.F1)) // an interrupted look may leave one behind
+	a.F1 = a.F1[:n]
+	if err := a.judge(base.F1[:n], rank); err != nil || a.settled() {
+		return err
 	}
-	s.want(batch{stage, fmt.Sprintf("comparing %s on up to %d fresh splits", hyper.Title(q.Model), next),
-		append(cells, q.Arms[0].cell), hyper.Seeds(firstFresh, next)})
+	if at := slices.IndexFunc(looks(), func(look int) bool { return look > n }); at >= 0 && looks()[at] <= limit {
+		s.want(batch{fmt.Sprintf("%s: %s on up to %d splits", q.title(), a.Name, looks()[at]),
+			[]record.Cell{base.cell, a.cell}, hyper.Seeds(firstFresh, looks()[at])})
+	}
 	return nil
 }
 

@@ -8,16 +8,20 @@ import (
 	"nodemask/stats"
 )
 
-// Table returns a table of arms × models.
+// Table returns a table of arms × models, of those that have scores.
 func (a *Advice) Table() plots.Table {
 	t := plots.Table{ID: "advice", Title: "What each regulariser does",
 		Caption: fmt.Sprintf("Macro F1 on fresh splits, in percent, that of the plain model on the same splits, and the "+
-			"difference, in points. Intervals hold at any time: the lower ends of all %d with 95 %%, an upper one with 90 %%.",
-			a.Comparisons),
+			"difference, in points, with its 90 %% interval, which holds at all %d looks; \"helps\" and \"hurts\" are corrected for "+
+			"them and for all %d comparisons.",
+			len(looks()), a.Comparisons),
 		Header: []string{"model", "regulariser", "macro F1 %", "plain there", "difference", "interval", "splits", "collapsed",
 			""},
 		TextColumns: 2, Sections: true}
-	for i, q := range a.Questions {
+	for _, q := range a.Questions {
+		if len(q.Arms[0].F1) == 0 {
+			continue
+		}
 		name := hyper.Title(q.Model)
 		if len(a.settings()) > 1 {
 			name += ", " + string(q.Setting)
@@ -27,11 +31,11 @@ func (a *Advice) Table() plots.Table {
 				q.Arms[0].dropoutWords())
 		}
 		best := q.best()
-		if i > 0 {
+		if len(t.Rows) > 0 {
 			t.Groups = append(t.Groups, len(t.Rows))
 		}
 		for k, arm := range q.Arms {
-			row := plots.Fields(name, q.title(arm), arm.Score().Text(1), "", "", "", "", "", "")
+			row := plots.Fields(name, q.name(arm), arm.Score().Text(1), "", "", "", "", "", "")
 			if e := arm.Effect; e != nil {
 				row[3].Text = fmt.Sprintf("%.1f", stats.Summarize(q.Arms[0].F1[:e.Splits]).Mean)
 				row[4].Text, row[5].Text = plots.Signed(e.Mean, 1), plots.Signed(e.Low, 1)+" to "+plots.Signed(e.High, 1)
@@ -57,14 +61,13 @@ func (a *Advice) Table() plots.Table {
 // Forest returns a figure of the effects; false without effects.
 func (a *Advice) Forest() (plots.Forest, bool) {
 	f := plots.Forest{ID: "effects", Title: "What each regulariser adds to the plain model",
-		Caption: "Differences in macro F1 on the same splits, with intervals whose lower ends hold at any time for all " +
-			"comparisons together, and upper ends each by itself.",
-		XLabel: "difference in macro F1 (points)"}
+		Caption: "Differences in macro F1 on the same splits, with 90 % intervals that hold at all looks.",
+		XLabel:  "difference in macro F1 (points)"}
 	for _, q := range a.Questions {
-		g := plots.ForestGroup{Name: fmt.Sprintf("%s, %s", hyper.Title(q.Model), q.Setting)}
+		g := plots.ForestGroup{Name: q.title()}
 		for _, arm := range q.Arms[1:] {
 			if e := arm.Effect; e != nil {
-				g.Rows = append(g.Rows, plots.Effect{Label: q.title(arm), Value: e.Mean, Low: e.Low, High: e.High})
+				g.Rows = append(g.Rows, plots.Effect{Label: q.name(arm), Value: e.Mean, Low: e.Low, High: e.High})
 			}
 		}
 		if len(g.Rows) > 0 {

@@ -2,27 +2,20 @@ package advice
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
+	"nodemask/paper/judge"
 	"nodemask/paper/record"
 	"nodemask/stats"
 )
 
-// Verdict compares an arm with the plain model.
-type Verdict string
-
-// The verdicts, worded as on all pages; "under a point" bounds the gain alone.
-const (
-	Open     Verdict = "can't tell"         // interval contains 0 and [Margin], or is missing
-	Helps    Verdict = "helps"              // interval above 0
-	Hurts    Verdict = "hurts"              // interval below 0, with an upper end as strict as the lower
-	NoMatter Verdict = "under a point"      // interval below [Margin]
-	Same     Verdict = "is the plain model" // same configuration
-)
+// Same is the verdict of an arm with the plain model's configuration. Others are judge's; "": not compared yet.
+const Same judge.Verdict = "is the plain model"
 
 // Advice is the result for a graph so far.
 type Advice struct {
@@ -35,8 +28,7 @@ type Advice struct {
 	Settled         bool          `json:"settled"`
 	Left            time.Duration `json:"left_ns,omitempty"` // estimated; 0: settled, or unknown
 	Budget          time.Duration `json:"budget_ns"`
-	Spent           time.Duration `json:"spent_ns"`                   // by this run
-	Stalled         bool          `json:"nothing_finished,omitempty"` // the budget ended before any trial
+	Spent           time.Duration `json:"spent_ns"` // by this run
 	// Command trains the recommended model; "": not known yet.
 	Command   string      `json:"command,omitempty"`
 	Questions []*Question `json:"questions"`
@@ -48,10 +40,8 @@ type Question struct {
 	Setting datasets.Setting `json:"setting"`
 	Shared  string           `json:"shared,omitempty"` // common to all arms
 	Arms    []*Arm           `json:"arms"`
-	// First is the plain model's validation macro F1 in one trial, in percent; 0: not run.
-	First float64 `json:"first_validation_macro_f1,omitempty"`
 
-	seconds float64 // per trial
+	seconds float64 // of the first trial, with full patience; 0: not run
 }
 
 // Arm is a regulariser's result. F1 is macro F1 in percent.
@@ -63,14 +53,14 @@ type Arm struct {
 	F1         []float64         `json:"macro_f1,omitempty"` // by fresh split, if the plain model ran too
 	Collapsed  int               `json:"collapsed"`          // splits on which it learnt almost nothing
 	Effect     *Effect           `json:"effect,omitempty"`   // nil: too few splits
-	Verdict    Verdict           `json:"verdict,omitempty"`
+	Verdict    judge.Verdict     `json:"verdict,omitempty"`
 	Command    string            `json:"command,omitempty"`
 
-	cell  record.Cell
-	alpha float64
+	cell record.Cell
+	rank int
 }
 
-// Effect is the mean difference from the plain model, in points, with the interval of [Advise].
+// Effect is the mean difference from the plain model, in points, with its 90 % interval.
 type Effect struct {
 	Splits int     `json:"splits"`
 	Mean   float64 `json:"mean"`
@@ -93,8 +83,8 @@ func (a *Arm) dropoutWords() string {
 	}
 }
 
-// title returns "node masking with p = 0.7"; if its dropout is not the plain model's, "DropEdge 0.3 with dropout 0.5".
-func (q *Question) title(a *Arm) string {
+// name returns "node masking with p = 0.7"; if its dropout is not the plain model's, "DropEdge 0.3 with dropout 0.5".
+func (q *Question) name(a *Arm) string {
 	if a.Words == "" {
 		return a.Name
 	}
@@ -123,7 +113,7 @@ func (q *Question) plainTitle() string {
 // best returns the most helpful arm, else the furthest ahead, else plain; nil without scores.
 func (q *Question) best() *Arm {
 	best := q.Arms[0]
-	for _, counts := range []func(*Arm) bool{func(a *Arm) bool { return a.Verdict == Helps }, (*Arm).ahead} {
+	for _, counts := range []func(*Arm) bool{(*Arm).helps, (*Arm).ahead} {
 		for _, a := range q.Arms {
 			if counts(a) && (best.Effect == nil || a.Effect.Mean > best.Effect.Mean) {
 				best = a
@@ -139,27 +129,22 @@ func (q *Question) best() *Arm {
 	return best
 }
 
-// ahead reports whether an open arm leads by a point or more, its lower end nearer to 0 than its mean.
+func (a *Arm) helps() bool { return a.Verdict == judge.Helps }
+
+// ahead reports whether an open arm leads by a point or more, with an interval above 0.
 func (a *Arm) ahead() bool {
-	return a.Verdict == Open && a.Effect != nil && a.Effect.Mean >= Margin && a.Effect.Low > -a.Effect.Mean
+	return a.Verdict == judge.Unclear && a.Effect != nil && a.Effect.Mean >= judge.Margin && a.Effect.Low > 0
 }
+
+func (q *Question) title() string { return hyper.Title(q.Model) + ", " + string(q.Setting) }
 
 func (q *Question) compared() bool {
-	return slices.ContainsFunc(q.Arms[1:], func(a *Arm) bool { return a.Effect != nil || a.Verdict == Same })
-}
-
-func (q *Question) largestOpen() (largest *Arm) {
-	for _, a := range q.Arms[1:] {
-		if a.Effect != nil && !a.settled() && (largest == nil || a.Effect.Mean > largest.Effect.Mean) {
-			largest = a
-		}
-	}
-	return largest
+	return slices.ContainsFunc(q.Arms, func(a *Arm) bool { return a.Effect != nil })
 }
 
 func (q *Question) open() (n int) {
 	for _, a := range q.Arms[1:] {
-		if !a.settled() || a.Verdict == "" {
+		if !a.settled() {
 			n++
 		}
 	}
@@ -168,7 +153,7 @@ func (q *Question) open() (n int) {
 
 func (q *Question) usedUp() (n int) {
 	for _, a := range q.Arms[1:] {
-		if a.Verdict == Open && len(a.F1) >= mostSplits() {
+		if a.Verdict == judge.Unclear && len(a.F1) >= mostSplits() {
 			n++
 		}
 	}
@@ -228,103 +213,75 @@ func (a *Advice) sentence() string {
 }
 
 func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string) {
-	// going: more splits may settle them; waiting: not compared yet
-	var gains, none, open, going, used, ahead, measured, unstable, masking, waiting []string
-	var leads *Question // the waiting one that validates best
+	var gains, none, open, waiting, others, used, unstable []string
 	for _, q := range a.Questions {
 		if q.Setting != setting {
 			continue
 		}
 		model, best := hyper.Title(q.Model), q.best()
-		if !q.compared() {
-			waiting = append(waiting, model)
-			if q.First > 0 && (leads == nil || q.First > leads.First) {
-				leads = q
-			}
-			continue
-		}
-		helps := best != nil && best.Verdict == Helps
-		if best != nil && best.Verdict == Open {
-			ahead = append(ahead, fmt.Sprintf("%s is ahead for %s, by %s", q.title(best), model, best.Effect.words()))
-		} else if largest := q.largestOpen(); largest != nil && !helps {
-			measured = append(measured, fmt.Sprintf("%s makes a difference of %s to %s on %d splits", q.title(largest),
-				largest.Effect.words(), model, largest.Effect.Splits))
-		}
-		switch stays := q.usedUp(); {
-		case stays > 0 && stays == q.open():
-			used = append(used, model)
-		case q.open() > 0:
-			going = append(going, model)
-		}
 		switch {
-		case helps:
-			gains = append(gains, fmt.Sprintf("%s helps %s by %s", q.title(best), model, best.Effect.words()))
+		case !q.compared():
+			waiting = append(waiting, model)
+			continue
+		case best.helps():
+			gains = append(gains, q.says(best))
 		case q.open() > 0:
 			open = append(open, model)
 		default:
 			none = append(none, model)
 		}
 		for _, arm := range q.Arms[1:] {
-			if helps && arm.Name == maskingArm && best.Name != maskingArm && arm.Effect != nil {
-				masking = append(masking, fmt.Sprintf("node masking %s", arm.verdictFor(model)))
+			if arm.Effect != nil && !(arm == best && arm.helps()) && (arm == best || arm.Name == maskingArm) {
+				others = append(others, q.says(arm))
 			}
+		}
+		if q.open() > 0 && q.open() == q.usedUp() {
+			used = append(used, model)
 		}
 		if text := q.stability(); text != "" {
 			unstable = append(unstable, text)
 		}
 	}
-	use, best := a.use(setting)
-	yet, leading := " yet", "So far "
-	if len(going)+len(waiting) == 0 {
-		yet, leading = "", "On these splits "
+	yet := " yet"
+	if len(waiting) == 0 && len(used) == len(open) {
+		yet = ""
 	}
-	switch {
-	case len(gains)+len(none)+len(open) == 0 && leads == nil:
-		return append(sentences, begin+" nothing is known of "+orList(waiting)+" yet.")
-	case len(gains)+len(none)+len(open) == 0:
-		return append(sentences, fmt.Sprintf("%s no comparison has ended yet: plain %s validates best in a first trial, "+
-			"with %.1f.", begin, hyper.Title(leads.Model), leads.First))
-	case len(gains) > 0 && len(none)+len(open) == 0:
-		sentences = append(sentences, begin+" "+list(gains)+".")
-	case len(gains) > 0 && len(open) == 0:
-		sentences = append(sentences, begin+" "+list(gains)+"; nothing helps "+orList(none)+" by a point.")
-	case len(gains) > 0:
-		sentences = append(sentences, begin+" "+list(gains)+"; the splits can't tell"+yet+" for "+list(open)+".")
-	case len(open) == 0:
-		sentences = append(sentences, begin+" nothing helps "+orList(none)+" by a point: neither node masking nor another "+
-			"regulariser is worth its trouble.")
-	case len(none) == 0:
-		sentences = append(sentences, begin+" the splits can't tell"+yet+" what helps "+orList(open)+".")
-	default:
-		sentences = append(sentences, begin+" nothing helps "+orList(none)+" by a point, and the splits can't tell"+yet+" for "+
-			list(open)+".")
+	var parts []string
+	for _, part := range []struct {
+		text string
+		of   []string
+	}{{"", gains}, {"nothing helps %s by a point", none}, {"the splits can't tell" + yet + " what helps %s", open}} {
+		switch {
+		case len(part.of) == 0:
+		case part.text == "":
+			parts = append(parts, joined(part.of, "and"))
+		default:
+			parts = append(parts, fmt.Sprintf(part.text, joined(part.of, "or")))
+		}
+	}
+	if len(parts) == 0 {
+		return []string{begin + " nothing is known of " + joined(waiting, "or") + " yet."}
+	}
+	sentences = append(sentences, begin+" "+strings.Join(parts, "; ")+".")
+	if len(others) > 0 {
+		text := joined(others, "and")
+		sentences = append(sentences, strings.ToUpper(text[:1])+text[1:]+".")
 	}
 	if len(used) > 0 {
 		sentences = append(sentences, fmt.Sprintf("All %d splits are used for %s: more time won't tell.",
-			mostSplits(), list(used)))
-	}
-	if len(masking) > 0 {
-		text := list(masking)
-		sentences = append(sentences, strings.ToUpper(text[:1])+text[1:]+".")
-	}
-	if len(ahead) > 0 {
-		sentences = append(sentences, leading+list(ahead)+".")
-	}
-	if len(measured) > 0 {
-		text := list(measured)
-		sentences = append(sentences, strings.ToUpper(text[:1])+text[1:]+".")
+			mostSplits(), joined(used, "and")))
 	}
 	if len(waiting) > 0 {
-		sentences = append(sentences, "Not compared yet: "+list(waiting)+".")
+		sentences = append(sentences, "Not compared yet: "+joined(waiting, "and")+".")
 	}
 	sentences = append(sentences, unstable...)
-	if best != nil {
-		what := use.plainTitle()
+	if q, best := a.use(setting); best != nil {
+		what := q.plainTitle()
 		if best.Name != plain {
-			what = hyper.Title(use.Model) + " with " + strings.Replace(use.title(best), " with ", ", ", 1)
+			what = hyper.Title(q.Model) + " with " + strings.Replace(q.name(best), " with ", ", ", 1)
 		}
 		verb := "Use"
-		if len(going)+len(waiting) > 0 {
+		if yet != "" && len(open)+len(waiting) > 0 {
 			verb = "Until then, use"
 		}
 		sentences = append(sentences, fmt.Sprintf("%s %s: %.1f.", verb, what, best.Score().Mean))
@@ -332,21 +289,28 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 	return sentences
 }
 
-func (e *Effect) words() string {
-	return strings.ReplaceAll(fmt.Sprintf("%.1f points (%.1f to %.1f)", e.Mean, e.Low, e.High), "-", "−")
+// says puts an arm's effect in words.
+func (q *Question) says(a *Arm) string {
+	name, model, e := q.name(a), hyper.Title(q.Model), a.Effect
+	between := func(mean, low, high float64) string {
+		text := fmt.Sprintf("%.1f points (%.1f to %.1f)", rounded1(mean), rounded1(low), rounded1(high))
+		return strings.ReplaceAll(text, "-", "−")
+	}
+	points := between(e.Mean, e.Low, e.High)
+	switch {
+	case a.helps():
+		return fmt.Sprintf("%s helps %s by %s", name, model, points)
+	case a.Verdict == judge.Hurts:
+		return fmt.Sprintf("%s hurts %s by %s", name, model, between(-e.Mean, -e.High, -e.Low))
+	case a.Verdict == judge.Under:
+		return fmt.Sprintf("%s changes %s by under a point: %s", name, model, points)
+	case a.ahead():
+		return fmt.Sprintf("%s is ahead for %s, by %s on %d splits", name, model, points, e.Splits)
+	}
+	return fmt.Sprintf("%s changes %s by %s on %d splits, which can't tell", name, model, points, e.Splits)
 }
 
-func (a *Arm) verdictFor(model string) string {
-	switch a.Verdict {
-	case Helps:
-		return "helps " + model + " by " + a.Effect.words()
-	case Hurts:
-		return fmt.Sprintf("hurts %s by %.1f points (%.1f to %.1f)", model, -a.Effect.Mean, -a.Effect.High, -a.Effect.Low)
-	case NoMatter:
-		return "helps " + model + " by under a point"
-	}
-	return "may help " + model + " or not, the splits can't tell"
-}
+func rounded1(x float64) float64 { return math.Round(10*x)/10 + 0 } // no −0
 
 func (q *Question) stability() string {
 	base := q.Arms[0]
@@ -361,15 +325,11 @@ func (q *Question) stability() string {
 		return ""
 	}
 	return fmt.Sprintf("What it buys is stability: plain %s collapsed on %d of %d splits (%s), with %s on %d of %d (%s).",
-		hyper.Title(q.Model), base.Collapsed, len(base.F1), base.Score().Text(1), q.title(best), best.Collapsed, len(best.F1),
+		hyper.Title(q.Model), base.Collapsed, len(base.F1), base.Score().Text(1), q.name(best), best.Collapsed, len(best.F1),
 		best.Score().Text(1))
 }
 
 func share(a *Arm) float64 { return float64(a.Collapsed) / float64(max(len(a.F1), 1)) }
-
-func list(all []string) string { return joined(all, "and") }
-
-func orList(all []string) string { return joined(all, "or") }
 
 func joined(all []string, word string) string {
 	if len(all) < 2 {
@@ -398,16 +358,11 @@ func (a *Advice) Rest() string {
 		text += fmt.Sprintf(": about %s more, by the same command with --budget %s, which goes on from here",
 			spoken(a.Left), spoken(a.Left+a.Left/4))
 	}
-	text += "."
-	switch {
-	case a.Stalled && a.Left > 0:
-		text += fmt.Sprintf(" No trial ended in the budget of %v: the same budget again would be too short for one, too.",
-			a.Budget)
-	case a.Stalled:
-		text += fmt.Sprintf(" No trial ended in the budget of %v, so it is not known how long an answer takes: expected a "+
-			"longer --budget, such as %s.", a.Budget, spoken(max(usualBudget, 4*a.Budget)))
+	if a.Left == 0 {
+		text += fmt.Sprintf(". No trial ended in the budget of %v: expected a longer --budget, such as %s", a.Budget,
+			spoken(max(usualBudget, 4*a.Budget)))
 	}
-	return text
+	return text + "."
 }
 
 func spoken(d time.Duration) string {

@@ -26,7 +26,8 @@ func TestTheSentenceNamesTheGainTheRateAndWhatToUse(t *testing.T) {
 		return gain
 	}))
 	assert.Regexp(t, `^On my-graph node masking with p = 0\.7 helps GIN by [34]\.\d points \(\d\.\d to \d\.\d\); nothing `+
-		`helps GCN by a point\. Use GIN with node masking, p = 0\.7: 8[345]\.\d\.$`, a.Sentence)
+		`helps GCN by a point\. Node masking with p = 0\.9 changes GCN by under a point: 0\.\d points \(−0\.\d to 0\.\d\)\. `+
+		`Use GIN with node masking, p = 0\.7: 8[2345]\.\d\.$`, a.Sentence)
 	assert.Contains(t, a.Command, "nodemask train --data my-graph --model gin --setting transductive --train 10 ")
 	assert.Contains(t, a.Command, "--keep-rate 0.7")
 	assert.NotContains(t, a.Command, "--json")
@@ -47,12 +48,9 @@ func TestWhenTheBudgetEndsWhatIsOpenIsSaid(t *testing.T) {
 	a := advised(t, o, lab)
 	assert.False(t, a.Settled)
 	assert.Equal(t, "On my-graph nothing is known of GIN yet.", a.Sentence)
-	assert.Equal(t, "4 of 4 comparisons are not settled. No trial ended in the budget of 1ns, so it is not known how long "+
-		"an answer takes: expected a longer --budget, such as 5m.", a.Rest())
 
 	a = stopped(t, options("gin"), lab, 4)
-	assert.Regexp(t, `^On my-graph no comparison has ended yet: plain GIN validates best in a first trial, with 7\d\.\d\.$`,
-		a.Sentence)
+	assert.Equal(t, "On my-graph nothing is known of GIN yet.", a.Sentence)
 	assert.Regexp(t, `^4 of 4 comparisons are not settled: about \d+s more, by the same command with --budget `, a.Rest())
 
 	a = stopped(t, options("gin"), lab, 110)
@@ -103,13 +101,13 @@ func TestArmsWhoseDropoutIsNotThePlainModelsSaySo(t *testing.T) {
 	arm := func(name, words, dropout string) *Arm {
 		return &Arm{Name: name, Words: words, Chosen: map[string]string{"dropout": dropout}}
 	}
-	assert.Equal(t, "node masking with p = 0.7", q.title(arm(maskingArm, "p = 0.7", "0.5")))
-	assert.Equal(t, "node masking with p = 0.7 without dropout", q.title(arm(maskingArm, "p = 0.7", "0")))
-	assert.Equal(t, "DropEdge 0.3 without dropout", q.title(arm("DropEdge", "0.3", "0")))
-	assert.Equal(t, "dropout 0.1", q.title(arm(dropoutArm, "0.1", "0.1")))
+	assert.Equal(t, "node masking with p = 0.7", q.name(arm(maskingArm, "p = 0.7", "0.5")))
+	assert.Equal(t, "node masking with p = 0.7 without dropout", q.name(arm(maskingArm, "p = 0.7", "0")))
+	assert.Equal(t, "DropEdge 0.3 without dropout", q.name(arm("DropEdge", "0.3", "0")))
+	assert.Equal(t, "dropout 0.1", q.name(arm(dropoutArm, "0.1", "0.1")))
 	q.Arms[0].Chosen["dropout"] = "0"
-	assert.Equal(t, "node masking with p = 0.7 and dropout 0.5", q.title(arm(maskingArm, "p = 0.7", "0.5")))
-	assert.Equal(t, "DropEdge 0.3 with dropout 0.5", q.title(arm("DropEdge", "0.3", "0.5")))
+	assert.Equal(t, "node masking with p = 0.7 and dropout 0.5", q.name(arm(maskingArm, "p = 0.7", "0.5")))
+	assert.Equal(t, "DropEdge 0.3 with dropout 0.5", q.name(arm("DropEdge", "0.3", "0.5")))
 }
 
 func TestAnArmThatIsThePlainModelIsNotComparedWithIt(t *testing.T) {
@@ -156,15 +154,23 @@ func TestWhenAllSplitsAreUsedTheRestStaysOpen(t *testing.T) {
 		return 60 + noise(1, c.Key(), split)
 	}
 	a := advised(t, options("gin"), &fake{trained: map[string][]record.Record{}, score: wild})
-	require.Equal(t, Open, armOf(t, a, maskingArm).Verdict)
-	require.Len(t, armOf(t, a, maskingArm).F1, 180)
-	assert.Contains(t, a.Sentence, "On my-graph the splits can't tell what helps GIN. All 180 splits are used for "+
-		"GIN: more time won't tell.")
-	assert.NotRegexp(t, `Until then|so far|So far|yet`, a.Sentence)
-	assert.Equal(t, "1 of 4 comparisons are not settled: all 180 splits are used, and more time won't tell.", a.Rest())
+	require.Equal(t, judge.Unclear, armOf(t, a, maskingArm).Verdict)
+	require.Len(t, armOf(t, a, maskingArm).F1, 135)
+	assert.Contains(t, a.Sentence, "All 135 splits are used for GIN: more time won't tell.")
+	assert.NotRegexp(t, `Until then|yet`, a.Sentence)
+	assert.Equal(t, "1 of 4 comparisons are not settled: all 135 splits are used, and more time won't tell.", a.Rest())
 }
 
-func TestVerdictsAreTheWordsOfThePaper(t *testing.T) {
-	assert.Equal(t, []judge.Verdict{judge.Helps, judge.Hurts, judge.Under, judge.Unclear},
-		[]judge.Verdict{judge.Verdict(Helps), judge.Verdict(Hurts), judge.Verdict(NoMatter), judge.Verdict(Open)})
+// A loss is bounded as a gain is: by an interval within ±1.
+func TestUnderAPointIsTwoSided(t *testing.T) {
+	for gain, want := range map[float64]judge.Verdict{-3: judge.Hurts, 3: judge.Helps, 0: judge.Under, -0.5: judge.Under} {
+		a := advised(t, options("gin"), &fake{trained: map[string][]record.Record{}, score: func(c record.Cell, split uint64) float64 {
+			f1 := 80 + 2*noise(1, "split", split) + 0.7*noise(1, c.Key(), split)
+			if c.Parameters.KeepRate.Active() {
+				f1 += gain
+			}
+			return f1
+		}})
+		assert.Equal(t, want, armOf(t, a, maskingArm).Verdict, "%v", gain)
+	}
 }

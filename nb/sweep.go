@@ -97,7 +97,7 @@ func (s *Swept) chart(model string) plots.Chart {
 		mean := stats.Summarize(values).Mean
 		low, high := mean, mean
 		if len(values) > 2 {
-			_, low, high, _ = stats.ConfidenceInterval95(values)
+			_, low, high, _ = stats.ConfidenceInterval(values, 0.05)
 		}
 		line.X, line.Y = append(line.X, rate), append(line.Y, mean)
 		line.Low, line.High = append(line.Low, low), append(line.High, high)

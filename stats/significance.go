@@ -45,7 +45,8 @@ func PairedTTest(a, b []float64) (TTest, error) {
 	}
 	n := float64(len(a))
 	r := TTest{N: len(a), MeanDifference: mean, StdDev: sd, DF: n - 1}
-	r.Low, r.High = interval95(mean, sd, n)
+	half := HalfWidth(sd, len(a), 0.05)
+	r.Low, r.High = mean-half, mean+half
 	switch {
 	case sd > 0:
 		r.T = mean / (sd / math.Sqrt(n))
@@ -70,14 +71,31 @@ func ProbabilityText(p float64) string {
 	return fmt.Sprintf("%.3f", p)
 }
 
-// ConfidenceInterval95 returns the mean of x and its 95 % interval by Student's t.
-func ConfidenceInterval95(x []float64) (mean, low, high float64, err error) {
+// ConfidenceInterval returns the mean of x and its interval by Student's t, which misses with probability alpha.
+func ConfidenceInterval(x []float64, alpha float64) (mean, low, high float64, err error) {
+	if !(alpha > 0 && alpha < 1) {
+		return 0, 0, 0, fmt.Errorf("confidence interval: alpha %v: expected a probability between 0 and 1", alpha)
+	}
 	mean, sd, err := meanStdDev(x)
 	if err != nil {
 		return 0, 0, 0, fmt.Errorf("confidence interval: %w", err)
 	}
-	low, high = interval95(mean, sd, float64(len(x)))
-	return mean, low, high, nil
+	half := HalfWidth(sd, len(x), alpha)
+	return mean, mean - half, mean + half, nil
+}
+
+// HalfWidth returns half the width of the [ConfidenceInterval] of n ≥ 2 numbers with a standard deviation.
+func HalfWidth(sd float64, n int, alpha float64) float64 {
+	if sd == 0 {
+		return 0
+	}
+	key := [2]float64{float64(n), alpha}
+	t, ok := quantiles.Load(key)
+	if !ok {
+		t = distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(1 - alpha/2)
+		quantiles.Store(key, t)
+	}
+	return t.(float64) * sd / math.Sqrt(float64(n))
 }
 
 // Holm returns adjusted p-values (Holm 1979, as R's p.adjust). With the k-th smallest of m p-values p_k:
@@ -119,19 +137,6 @@ func meanStdDev(x []float64) (mean, sd float64, err error) {
 		return 0, 0, errors.New("the values' variance is not within the range of float64: scale them")
 	}
 	return mean, sd, nil
-}
-
-func interval95(mean, sd, n float64) (low, high float64) {
-	if sd == 0 {
-		return mean, mean
-	}
-	t, ok := quantiles.Load(n)
-	if !ok {
-		t = distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975)
-		quantiles.Store(n, t)
-	}
-	half := t.(float64) * sd / math.Sqrt(n)
-	return mean - half, mean + half
 }
 
 var quantiles sync.Map

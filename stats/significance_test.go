@@ -103,22 +103,24 @@ func TestPairsThatCannotBeTestedAreRefused(t *testing.T) {
 	}
 }
 
-func TestConfidenceInterval95IsThatOfThePairedDifferences(t *testing.T) {
+func TestConfidenceIntervalIsThatOfThePairedDifferences(t *testing.T) {
 	differences := make([]float64, len(sleep1))
 	for i := range differences {
 		differences[i] = sleep1[i] - sleep2[i]
 	}
 	r := paired(t, sleep1, sleep2)
-	mean, low, high, err := ConfidenceInterval95(differences)
+	mean, low, high, err := ConfidenceInterval(differences, 0.05)
 	require.NoError(t, err)
 	require.Equal(t, []float64{r.MeanDifference, r.Low, r.High}, []float64{mean, low, high})
 }
 
-func TestConfidenceInterval95RefusesOneValueAndNaN(t *testing.T) {
-	_, _, _, err := ConfidenceInterval95([]float64{1})
+func TestConfidenceIntervalRefusesOneValueNaNAndAlpha1(t *testing.T) {
+	_, _, _, err := ConfidenceInterval([]float64{1}, 0.05)
 	require.EqualError(t, err, "confidence interval: 1 values: expected at least 2")
-	_, _, _, err = ConfidenceInterval95([]float64{1, math.NaN()})
+	_, _, _, err = ConfidenceInterval([]float64{1, math.NaN()}, 0.05)
 	require.EqualError(t, err, "confidence interval: value 1 is NaN: expected a finite number")
+	_, _, _, err = ConfidenceInterval([]float64{1, 2}, 1)
+	require.EqualError(t, err, "confidence interval: alpha 1: expected a probability between 0 and 1")
 }
 
 func TestHolmByHand(t *testing.T) {

@@ -14,7 +14,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -97,10 +96,11 @@ content, so the same command goes on where it stopped. docs/ADVICE.md has the ru
 			}
 			return predictMasking(c.OutOrStdout(), o.Graph, settings, cmp.Or(o.TrainPercent, usualTrainPercent))
 		}
-		say := progressOf(w)
-		a, err := advise(c.Context(), w, o, backendID, folder, func(what string, s measure.State) {
-			if s.Last != nil {
-				say(s.Done-s.Before, s.Total-s.Before, s.Left, what)
+		var said time.Time
+		a, err := advise(c.Context(), w, o, backendID, folder, func(doing string) {
+			if now := time.Now(); now.Sub(said) >= 10*time.Second {
+				said = now
+				_ = say(w, "%s", doing) // best effort
 			}
 		})
 		if a != nil {
@@ -114,7 +114,7 @@ content, so the same command goes on where it stopped. docs/ADVICE.md has the ru
 func usualJobs() int { return min(runtime.NumCPU(), 4) }
 
 func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folder string,
-	progress func(string, measure.State)) (*advice.Advice, error) {
+	progress func(doing string)) (*advice.Advice, error) {
 	o, err := o.Complete()
 	if err != nil {
 		return nil, adviceError(err)
@@ -147,7 +147,7 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 	}
 	defer pool.Close()
 	a, err := advice.Advise(ctx, o, &lab{Options: o, backend: b, pool: pool, store: record.Open(folder),
-		progress: progress})
+		begin: time.Now(), progress: progress})
 	return a, adviceError(err)
 }
 
@@ -166,12 +166,9 @@ type lab struct {
 	backend  *backend.Backend
 	pool     *jobs.Pool[*train.Runner]
 	store    *record.Store
-	progress func(what string, s measure.State)
-
-	mutex sync.Mutex
-	first string
-	last  time.Time
-	least time.Duration
+	begin    time.Time
+	trained  int
+	progress func(doing string)
 }
 
 func (l *lab) Trials(c record.Cell) ([]record.Record, error) {
@@ -182,47 +179,18 @@ func (l *lab) Trials(c record.Cell) ([]record.Record, error) {
 }
 
 func (l *lab) Train(ctx context.Context, what string, cells []record.Cell, seeds []uint64) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	err := measure.Missing(ctx, l.backend, l.store, cells, measure.Options{
+	return measure.Missing(ctx, l.backend, l.store, cells, measure.Options{
 		Seeds: seeds, Batch: len(seeds), Jobs: l.Jobs, Pool: l.pool, WithoutMAD: true,
 		Open: func(context.Context, string) (*datasets.Graph, error) { return l.Graph, nil },
-		Epoch: func(c record.Cell, _ uint64, epoch int, _ train.Epoch) {
-			if err := l.pace(c.Key(), epoch); err != nil {
-				stop(err)
+		Progress: func(s measure.State) {
+			if s.Last != nil {
+				l.trained++
 			}
+			l.progress(fmt.Sprintf("%s; %d trials so far, at most %v left", what, l.trained,
+				max(l.Budget-time.Since(l.begin), 0).Round(time.Second)))
 		},
-		Progress: func(s measure.State) { l.progress(what, s) },
 	})
-	var tooLong *advice.MisuseError
-	if errors.As(context.Cause(ctx), &tooLong) {
-		return tooLong
-	}
-	return err
 }
-
-// pace returns an error if the budget is far too short, judged by the first trial's fastest epoch, as others may have
-// waited for other processes.
-func (l *lab) pace(cell string, epoch int) error {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	now := time.Now()
-	switch {
-	case l.first == "":
-		l.first, l.least = cell, time.Hour
-	case l.first != cell || epoch > pacedEpochs:
-		return nil
-	default:
-		l.least = min(l.least, now.Sub(l.last))
-	}
-	l.last = now
-	if epoch == pacedEpochs {
-		return l.Floor(l.least)
-	}
-	return nil
-}
-
-const pacedEpochs = 6
 
 func showAdvice(c *cobra.Command, a *advice.Advice, asJSON bool, output string) error {
 	out := c.OutOrStdout()

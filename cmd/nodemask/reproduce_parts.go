@@ -338,7 +338,7 @@ func (r partRun) runDepth() error {
 		if !complete {
 			continue
 		}
-		mean, low, high, err := stats.ConfidenceInterval95(judge.DepthSlopes(scores))
+		mean, low, high, err := stats.ConfidenceInterval(judge.DepthSlopes(scores), 0.05)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 
@@ -103,9 +102,7 @@ func serveAdvice(ctx context.Context, x worker.Advising, send func(worker.Event)
 		return err
 	}
 	o := advice.Options{Graph: g, Data: x.Data, Models: x.Models, Budget: x.Budget, Jobs: usualJobs()}
-	a, err := advise(ctx, io.Discard, o, "", "", func(what string, s measure.State) {
-		send(worker.Event{Doing: fmt.Sprintf("%s: %d of %d trials", what, s.Done-s.Before, s.Total-s.Before)})
-	})
+	a, err := advise(ctx, io.Discard, o, "", "", func(doing string) { send(worker.Event{Doing: doing}) })
 	if a != nil {
 		send(worker.Event{Advice: a})
 	}

@@ -99,7 +99,7 @@ var rooms = map[string][]string{
 	"paper/measure":    {"datasets", "internal/jobs", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "paper/record"},
 
 	"paper":  {"datasets", "nmgnn/hyper", "paper/record"},
-	"advice": {"datasets", "nmgnn/hyper", "plots", "paper/record", "stats"},
+	"advice": {"datasets", "nmgnn/hyper", "paper/judge", "plots", "paper/record", "stats"},
 
 	"paper/judge": {"datasets", "nmgnn/hyper", "paper", "paper/record", "stats"},
 	"paper/report": {"csr", "datasets", "internal/wholefile", "nmgnn/hyper", "paper/judge",

@@ -259,7 +259,7 @@ func (a Answer) BySize() ([]Gain, error) {
 	}
 	var all []Gain
 	for i, size := range a.Sizes {
-		mean, low, high, err := stats.ConfidenceInterval95(a.Effect.Differences[i])
+		mean, low, high, err := stats.ConfidenceInterval(a.Effect.Differences[i], 0.05)
 		if err != nil {
 			return nil, fmt.Errorf("judge: %w", err)
 		}

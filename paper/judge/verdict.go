@@ -3,8 +3,6 @@ package judge
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"nodemask/stats"
 )
 
@@ -23,20 +21,24 @@ const (
 // Clear reports whether it helps or hurts.
 func (v Verdict) Clear() bool { return v == Helps || v == Hurts }
 
+// Margin is the difference, in points, below which [VerdictOf] says "under a point".
+const Margin = 1.0
+
 // VerdictOf names a difference in points: "helps" or "hurts" if p < 0.05 (p may be corrected); else "under a point" if
 // its 90 % interval is within ±1 (two one-sided tests of equivalence at 5 %); else "can't tell".
 func VerdictOf(t stats.TTest, p float64) Verdict {
-	half := 0.0
-	if t.StdDev > 0 {
-		n := float64(t.N)
-		half = distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.95) * t.StdDev / math.Sqrt(n)
-	}
+	return VerdictWithin(t.MeanDifference, stats.HalfWidth(t.StdDev, t.N, 0.1), p < 0.05)
+}
+
+// VerdictWithin is the rule of [VerdictOf] for a difference whose 90 % interval has a half-width, and whose sign is
+// clear or not; both may be corrected for repeated looks.
+func VerdictWithin(difference, half float64, clear bool) Verdict {
 	switch {
-	case p < 0.05 && t.MeanDifference > 0:
+	case clear && difference > 0:
 		return Helps
-	case p < 0.05 && t.MeanDifference < 0:
+	case clear && difference < 0:
 		return Hurts
-	case math.Abs(t.MeanDifference)+half < 1:
+	case math.Abs(difference)+half < Margin:
 		return Under
 	}
 	return Unclear

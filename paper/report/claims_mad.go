@@ -150,7 +150,7 @@ func judgeGINSmoothness(r *record.Results, metric record.Metric) Verdict {
 		for _, d := range differences(r, masked(c), metric, c, metric) {
 			values = append(values, d.value)
 		}
-		mean, low, high, err := stats.ConfidenceInterval95(values)
+		mean, low, high, err := stats.ConfidenceInterval(values, 0.05)
 		if err != nil {
 			return notRun("not all comparisons have at least two trials")
 		}

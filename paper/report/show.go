@@ -196,7 +196,7 @@ func (c Curve) series(r *record.Results) plots.Series {
 	add := func(x float64, values []float64) {
 		m, low, high := stat.Mean(values, nil), stat.Mean(values, nil), stat.Mean(values, nil)
 		// With two trials an interval would exceed any chart.
-		if _, l, h, err := stats.ConfidenceInterval95(values); err == nil && len(values) > 2 {
+		if _, l, h, err := stats.ConfidenceInterval(values, 0.05); err == nil && len(values) > 2 {
 			low, high = l, h
 			if c.Losses == nil { // percentages stay within 0 and 100
 				low, high = max(l, 0), min(h, 100)
