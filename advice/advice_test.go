@@ -215,15 +215,15 @@ func TestTuningAndComparisonUseOtherSplits(t *testing.T) {
 
 func TestAllArmsShareScalingAndNormalisation(t *testing.T) {
 	a := advised(t, options("gin", "gat"), noisy(1, func(c record.Cell) float64 {
-		if !c.Parameters.NormalizeFeatures && c.Parameters.WeightDecay == 0 {
+		if !c.Parameters.NormalizeFeatures && c.Parameters.Norm != "" {
 			return 5
 		}
 		return 0
 	}))
-	assert.Equal(t, "weight decay 0, features as they are", a.Questions[0].Shared)
+	assert.Equal(t, "batch normalisation, features as they are", a.Questions[0].Shared)
 	for _, q := range a.Questions {
 		for _, arm := range q.Arms {
-			for _, axis := range []string{"normalize", "decay", "attention-dropout"} {
+			for _, axis := range []string{"normalize", "norm", "mlp", "attention-dropout"} {
 				assert.Equal(t, q.Arms[0].Chosen[axis], arm.Chosen[axis], "%s %s", q.Model, arm.Name)
 			}
 		}
@@ -232,7 +232,7 @@ func TestAllArmsShareScalingAndNormalisation(t *testing.T) {
 
 func TestEachArmHasAsManyConfigurations(t *testing.T) {
 	for _, model := range []string{"gin", "gcn", "sage", "gat", "sgat", "gatv2"} {
-		all := plainConfigurations(model)
+		all := plainConfigurations(model, datasets.Transductive)
 		require.Len(t, all, plainTried[0], model)
 		for _, arm := range arms() {
 			configurations := arm.configurations(all[0])
@@ -418,7 +418,8 @@ func TestAnOpenArmThatIsAheadByLessThanItsIntervalAllowsIsNotToBeUsed(t *testing
 	}
 	base := &Arm{Name: plain, F1: []float64{80}}
 	for want, arms := range map[*Arm][]*Arm{
-		base:                        {arm(judge.Unclear, 2.1, -0.1), arm(judge.Unclear, 0.9, 0.1), arm(judge.Under, 0.4, -0.2)},
+		base: {arm(judge.Unclear, 2.1, -0.1), arm(judge.Unclear, 0.9, 0.1),
+			arm(judge.Under, 0.4, -0.2)},
 		arm(judge.Unclear, 2.1, .1): {arm(judge.Unclear, 1.1, 0.5)},
 		arm(judge.Helps, 0.8, 0.1):  {arm(judge.Unclear, 3, 2)},
 		arm(judge.Helps, 1.5, 0.01): {arm(judge.Helps, 1.4, 0.9)},

@@ -75,11 +75,14 @@ func (a arm) configurations(of map[string]string) []map[string]string {
 	return all
 }
 
-// plainConfigurations lists the baseline's, most promising first. Batch normalisation is left out: where test nodes bring
-// more neighbours than validation nodes do, it validates well and tests badly.
-func plainConfigurations(model string) []map[string]string {
+// plainConfigurations lists the baseline's, most promising first. Batch normalisation is for known nodes alone: where
+// test nodes bring more neighbours than validation nodes do, it validates well and tests badly.
+func plainConfigurations(model string, setting datasets.Setting) []map[string]string {
 	third := []map[string]string{{"decay": "0.0005"}, {"decay": "0"}}
-	if hyper.TraitsOf(model).Attention {
+	switch traits := hyper.TraitsOf(model); {
+	case traits.MLP && setting == datasets.Transductive:
+		third = []map[string]string{{"mlp": "1"}, {"mlp": "2", "norm": "both"}}
+	case traits.Attention:
 		third = []map[string]string{{"attention-dropout": "0.6"}, {"attention-dropout": "0"}}
 	}
 	var all []map[string]string
@@ -121,6 +124,10 @@ func shared(chosen map[string]string) string {
 			parts = append(parts, "features divided by their sums")
 		case axis.Name == "normalize":
 			parts = append(parts, "features as they are")
+		case axis.Name == "norm":
+			parts = append(parts, "batch normalisation")
+		case axis.Name == "mlp" && value == "1":
+			parts = append(parts, "no batch normalisation")
 		case axis.Name == "decay" || axis.Name == "attention-dropout":
 			parts = append(parts, strings.ReplaceAll(axis.Flag, "-", " ")+" "+value)
 		}

@@ -148,7 +148,7 @@ func (s *study) assess() (*Advice, error) {
 
 // ask queues trials of a question whose comparisons have ranks from rank on, and compares arms on up to limit splits.
 func (s *study) ask(q *Question, rank, limit int) error {
-	configurations := plainConfigurations(q.Model)
+	configurations := plainConfigurations(q.Model, q.Setting)
 	cells, err := s.cells(q, configurations[:1])
 	if err != nil {
 		return err

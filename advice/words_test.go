@@ -122,7 +122,7 @@ func TestAnArmThatIsThePlainModelIsNotComparedWithIt(t *testing.T) {
 }
 
 func TestARowsMeansAreOfTheSplitsThatItsDifferenceRestsOn(t *testing.T) {
-	lab := noisy(6, masked(2))
+	lab := noisy(6, masked(1))
 	a := advised(t, options("gin"), lab)
 	arm, cell := armOf(t, a, maskingArm), a.Questions[0].Arms[0].cell
 	require.Greater(t, len(arm.F1), 12)

@@ -4,7 +4,7 @@
     python scripts/check-advice.py bin/nodemask advice.json      # options of train may follow, such as --data-dir
 
 Every arm, settled or not, is trained as it was chosen on 30 further splits, from seed 1001. Wrong is a gain or loss
-whose interval has 0 there, and "under a point" whose interval is above a point.
+whose interval has 0 there, and "under a point" whose interval is beyond a point.
 """
 import json
 import math
@@ -48,7 +48,7 @@ def main(program, file, *extra):
             mean = found[arm["name"]] = statistics.mean(differences)
             half = QUANTILE * statistics.stdev(differences) / math.sqrt(TRIALS)
             said, effect = arm["verdict"], arm["effect"]
-            is_wrong = {"helps": mean - half <= 0, "hurts": mean + half >= 0, "under a point": mean - half > 1,
+            is_wrong = {"helps": mean - half <= 0, "hurts": mean + half >= 0, "under a point": abs(mean) - half > 1,
                 "can't tell": False}[said]
             settled, wrong = settled + (said != "can't tell"), wrong + is_wrong
             print(f"  {arm['name']} {arm.get('chosen', '')}: said {effect['mean']:.1f} ({effect['low']:.1f} to "

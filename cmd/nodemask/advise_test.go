@@ -64,7 +64,7 @@ func TestAdviseAnswersKeepsItsTrialsAndWritesAPage(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out), &a))
 	require.True(t, a.Settled)
 	require.Len(t, a.Questions[0].Arms, 5)
-	require.Len(t, a.Questions[0].Arms[0].F1, 8)
+	require.Len(t, a.Questions[0].Arms[0].F1, 3)
 
 	// Other content under the same name is another graph.
 	put(t, data, "edges.csv", "source,target\nn1,n3\n")
