@@ -84,7 +84,7 @@ var rooms = map[string][]string{
 		"nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/kernels", "nmgnn/internal/learn",
 		"nmgnn/internal/safetensors", "stats"},
 	"nmgnn/explain": {"aggtree", "aggtree/draw", "csr", "datasets", "internal/ended", "internal/memory", "nmgnn/backend", "nmgnn/cached",
-		"nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "internal/svg", "plots"},
+		"nmgnn/hyper", "nmgnn/infer", "internal/svg", "plots"},
 	"nmgnn/theorem": {"aggtree", "datasets", "internal/ended", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/hyper",
 		"nmgnn/infer", "nmgnn/internal/learn"},
 	beam: {"csr", "datasets", "internal/ended", "internal/wholefile", "nmgnn",

@@ -18,7 +18,6 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/explain"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
@@ -260,11 +259,8 @@ func TestAGraphThatIsNotSoundIsNotExplained(t *testing.T) {
 	b := gnntest.Go(t)
 	g := randomGraph(t, rand.New(rand.NewPCG(1, 1)), 12, 20, false)
 	m := network(t, b, "gin", 1)
-	saved := &cached.Model{Settings: hyper.Parameters{Model: "gin", Layers: 2}}
 	refused := func(g *datasets.Graph, says string) {
 		_, err := explain.Node(t.Context(), b, m, g, 0, explain.Options{})
-		require.EqualError(t, err, says)
-		_, err = explain.Unfold(b, saved, g, 0, 1, nil)
 		require.EqualError(t, err, says)
 	}
 	refused(nil, "the graph is nil: open one with datasets.Open")
@@ -275,9 +271,7 @@ func TestAGraphThatIsNotSoundIsNotExplained(t *testing.T) {
 	refused(&spoilt, "features: row 11, column 2 is NaN: expected a finite number")
 	spoilt.Features = g.Features.Select([]int32{0, 1})
 	refused(&spoilt, "2 rows of features for 12 nodes")
-	_, err := explain.Unfold(b, nil, g, 0, 1, nil)
-	require.EqualError(t, err, "the model is nil: read one with cached.LoadModel")
-	_, err = explain.Node(t.Context(), nil, m, g, 0, explain.Options{})
+	_, err := explain.Node(t.Context(), nil, m, g, 0, explain.Options{})
 	require.ErrorContains(t, err, "the backend is closed, or was never opened: open one with backend.Open")
 	_, err = explain.Node(t.Context(), b, infer.Model{}, g, 0, explain.Options{})
 	require.ErrorContains(t, err, "a model needs at least one layer")
