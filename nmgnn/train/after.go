@@ -69,9 +69,9 @@ func (t *trainer) Predict() (classes []int32, err error) {
 	return last(all).Classes(), nil
 }
 
-// auc returns nil unless the test nodes are of both of two classes. A shared predictor keeps no logits: nil too.
+// auc returns nil unless the test nodes are of both of two classes.
 func (t *trainer) auc() (*float64, error) {
-	if t.graph.NumClasses() != 2 || t.predictor != nil {
+	if t.graph.NumClasses() != 2 {
 		return nil, nil
 	}
 	all, err := t.Representations()

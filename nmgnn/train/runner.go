@@ -24,9 +24,8 @@ type Runner struct {
 	split   *datasets.Split
 	trainer *trainer
 	// readings means to validate and test with all kinds of arrivals.
-	readings   bool
-	compiled   []compiled // least recently used first
-	predictors []*predictor
+	readings bool
+	compiled []compiled // least recently used first
 }
 
 type compiled struct {
@@ -100,13 +99,7 @@ func (r *Runner) Predict() ([]int32, error) {
 }
 
 // Close frees the programs.
-func (r *Runner) Close() {
-	r.keep(0)
-	for _, p := range r.predictors {
-		p.trainer.Close()
-	}
-	r.predictors = nil
-}
+func (r *Runner) Close() { r.keep(0) }
 
 // keep frees all but this many most recently used programs.
 func (r *Runner) keep(programs int) {
@@ -126,9 +119,6 @@ func (r *Runner) find(p program) int {
 	return slices.IndexFunc(r.compiled, func(c compiled) bool { return c.of == p })
 }
 
-// dropsNothing is a rate that drops nothing, so that one program serves a model with and without dropout.
-const dropsNothing = 1e-12
-
 // prepare makes or reuses a trainer; with readings, for all kinds of arrivals.
 func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 	if err := r.check(x.Graph); err != nil {
@@ -138,9 +128,6 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 	x.Resplit, x.SplitSeed = false, x.splitSeed(seed)
 	if x.Arrivals == "" {
 		x.Arrivals = datasets.AllEdges
-	}
-	if r.Programs > 1 && !readings && x.Parameters.Dropout == 0 {
-		x.Parameters.Dropout = dropsNothing
 	}
 	split, views, err := r.divide(x, readings)
 	if err != nil {
@@ -155,10 +142,7 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 		return err
 	}
 	r.program, r.split, r.readings = x, split, readings
-	if r.Programs > 1 && !readings {
-		r.trainer.predictor, err = r.predictorOf(x)
-	}
-	return err
+	return nil
 }
 
 func (r *Runner) check(g *datasets.Graph) error {

@@ -94,7 +94,6 @@ func TestRatesThatShareAProgramKeepTheirNumbers(t *testing.T) {
 				x.Parameters.Regulariser, x.Parameters.RegulariserRate = "", 0
 			}
 			shared, alone := NewRunner(b), NewRunner(b)
-			shared.Programs = 2 // another program predicts
 			_, err := shared.Trial(t.Context(), x, 1, nil)
 			require.NoError(t, err)
 			program := shared.trainer
@@ -104,7 +103,6 @@ func TestRatesThatShareAProgramKeepTheirNumbers(t *testing.T) {
 			got, err := shared.Trial(t.Context(), x, 2, nil)
 			require.NoError(t, err)
 			require.Same(t, program, shared.trainer, name)
-			require.Len(t, shared.predictors, 1, name)
 			want, err := alone.Trial(t.Context(), x, 2, nil)
 			require.NoError(t, err)
 			got.Seconds, want.Seconds = 0, 0
@@ -112,32 +110,6 @@ func TestRatesThatShareAProgramKeepTheirNumbers(t *testing.T) {
 			shared.Close()
 			alone.Close()
 		}
-	})
-}
-
-func TestProgramsServeModelsWithAndWithoutDropout(t *testing.T) {
-	g, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 150, Classes: 3})
-	require.NoError(t, err)
-	p, err := hyper.Preset("standard")
-	require.NoError(t, err)
-	p.Hidden, p.MaxEpochs, p.KeepRate = 8, 5, hyper.KeepRate(0.5)
-	x := Experiment{Graph: g, Parameters: p, Setting: datasets.Inductive, TrainPercent: 20}
-	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
-		shared, alone := NewRunner(b), NewRunner(b)
-		defer shared.Close()
-		defer alone.Close()
-		shared.Programs = 2
-		_, err := shared.Trial(t.Context(), x, 1, nil)
-		require.NoError(t, err)
-		program, without := shared.trainer, x
-		without.Parameters.Dropout = 0
-		got, err := shared.Trial(t.Context(), without, 1, nil)
-		require.NoError(t, err)
-		require.Same(t, program, shared.trainer)
-		want, err := alone.Trial(t.Context(), without, 1, nil)
-		require.NoError(t, err)
-		got.Seconds, want.Seconds = 0, 0
-		require.Equal(t, want, got, "what drops nothing changes no number")
 	})
 }
 

@@ -244,16 +244,10 @@ func (t fullGraph) Keep(*Result) error { return nil }
 func (t fullGraph) End(*Result)        {}
 
 func (t fullGraph) Predict(_ context.Context, trial *Result) ([]int32, error) {
-	err := gomlx.SetWeights(t.store, trial.Weights)
-	if err != nil {
+	if err := gomlx.SetWeights(t.store, trial.Weights); err != nil {
 		return nil, err
 	}
-	var classes []int32
-	if t.predictor != nil {
-		classes, err = t.predictor.predict(t.trainer, trial.Weights)
-	} else {
-		classes, err = t.trainer.Predict()
-	}
+	classes, err := t.trainer.Predict()
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,6 @@ type trainer struct {
 	arrivals    map[bool]arrivals             // by together, made on demand
 	readings    *readingGraphs                // made on demand
 	trained     bool                          // the weights are no longer the initial ones
-	predictor   *predictor                    // shared; nil: the trainer predicts itself
 	start       learn.Start                   // initial values of the optimizer's variables
 
 	// CompileSeconds is the wall time of building and compiling.
@@ -225,9 +224,7 @@ func (t *trainer) compileStep(validate bool) (*model.Exec, error) {
 func last[T any](all []T) T { return all[len(all)-1] }
 
 func (t *trainer) Close() {
-	if t.epoch != nil { // nil in a predictor's trainer
-		t.epoch.Finalize()
-	}
+	t.epoch.Finalize()
 	if t.trainOnly != nil {
 		t.trainOnly.Finalize()
 	}
