@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/jobs"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
@@ -47,49 +46,6 @@ func BenchmarkEpoch(b *testing.B) {
 						b.ReportMetric(trainer.CompileSeconds*1000, "compile-ms")
 					})
 				}
-			}
-		}
-	}
-}
-
-// BenchmarkVariants times whole trials of GIN on Cora, each with its own split and all results.
-func BenchmarkVariants(b *testing.B) {
-	g, err := datasets.Cora()
-	require.NoError(b, err)
-	p, err := hyper.Preset("standard")
-	require.NoError(b, err)
-	for _, setting := range datasets.Settings() {
-		for _, percent := range []int{10, 50, 90} {
-			for _, rate := range []float64{1, 0.5} {
-				b.Run(fmt.Sprintf("%s/%d/keep=%v", setting, percent, rate), func(b *testing.B) {
-					backend, err := backend.Open("xla:cpu")
-					if err != nil {
-						b.Skipf("skipped: %v", err)
-					}
-					require.NoError(b, jobs.Run(b.Context(), backend, 1, NewRunner, (*Runner).Close,
-						func(ctx context.Context, r *Runner) error {
-							x := Experiment{Graph: g, Parameters: p.WithMasking(rate), Setting: setting,
-								TrainPercent: percent, Resplit: true}
-							if _, err := r.Variants(ctx, x, 1); err != nil {
-								return err
-							}
-							b.ResetTimer()
-							epochs := 0
-							for i := range b.N {
-								longest := 0
-								t, err := r.Variants(ctx, x, uint64(2+i))
-								if err != nil {
-									return err
-								}
-								for _, one := range t {
-									longest = max(longest, len(one.History))
-								}
-								epochs += longest
-							}
-							b.ReportMetric(float64(epochs)/float64(b.N), "epochs/op")
-							return nil
-						}))
-				})
 			}
 		}
 	}
