@@ -17,6 +17,8 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
+const graphPath = "/" + gomlx.DataScope + "/graph"
+
 // engine runs a model over one graph, with variables for one batch.
 type engine struct {
 	backend  *backend.Backend
@@ -28,9 +30,6 @@ type engine struct {
 	classes  int
 	folder   string // for arrays over all nodes
 	release  func() // called after reading features
-	// gradients makes the variables that training needs.
-	gradients bool
-	kept      []*kept // by cluster; nil: cut anew each time
 
 	store   *model.Store
 	data    *nmgnn.Loaded
@@ -92,7 +91,7 @@ func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradi
 		plan.Transposed = false // programs of batches do not depend on the graph
 	}
 	e := &engine{backend: b, model: t.model, phase: phase, features: features, clusters: clusters,
-		classes: t.graph.NumClasses(), folder: o.Folder, release: o.Release, gradients: gradients, store: model.NewStore(),
+		classes: t.graph.NumClasses(), folder: o.Folder, release: o.Release, store: model.NewStore(),
 		places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, depth),
 		layers: make([]*model.Exec, depth), hidden: make([]*safetensors.Array[float32], depth)}
 	e.places.release = o.Release
@@ -125,11 +124,7 @@ func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradi
 	if err := e.data.SetDegrees(make([]float32, e.shape.nodes)); err != nil {
 		return nil, err
 	}
-	if err := e.data.SetOwn(make([]float32, e.shape.nodes)); err != nil {
-		return nil, err
-	}
-	e.keepWithin(o.keepBytes())
-	return e, nil
+	return e, e.data.SetOwn(make([]float32, e.shape.nodes))
 }
 
 func (e *engine) whole() bool { return len(e.clusters) == 1 }
@@ -204,23 +199,14 @@ func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(
 	release()
 }
 
-// put puts a cluster's batch, without skipped neighbours, into the variables. Kept batches contain features and skipped
-// neighbours.
+// put puts a cluster's batch, without skipped neighbours, into the variables.
 func (e *engine) put(cluster int, features, gradients bool, skip func(u int32) bool) (batch, error) {
 	if e.whole() {
 		return batch{own: e.clusters[0]}, nil
 	}
-	if e.kept != nil {
-		return e.take(cluster)
-	}
-	b := e.cut(cluster, skip)
-	return b, e.place(b, features, gradients)
-}
-
-func (e *engine) cut(cluster int, skip func(u int32) bool) batch {
 	b := e.places.cut(e.phase.Edges, e.clusters[cluster], e.shape, skip)
 	e.release()
-	return b
+	return b, e.place(b, features, gradients)
 }
 
 func (e *engine) place(b batch, features, gradients bool) error {
@@ -311,6 +297,5 @@ func (e *engine) close() {
 	for _, h := range e.hidden {
 		_ = h.Close() // temporary
 	}
-	e.drop()
 	e.store.Finalize()
 }

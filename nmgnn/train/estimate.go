@@ -122,9 +122,6 @@ func estimateFor(b *backend.Backend, x datasets.Features, view *datasets.View, p
 			e.Own, e.Nodes, e.Edges = s.own, s.nodes, int64(s.edges)
 			programs++
 		}
-		if one := s.size(x.Width).Kept(p); len(clusters) > 1 && one*int64(len(clusters)) <= o.keepBytes() {
-			e.Bytes += one * int64(len(clusters)-1)
-		}
 		e.Bytes += s.size(x.Width).Batch(p, most) + programs*learn.ProgramBytes +
 			int64(phase.Edges.NumNodes())*learn.PlaceBytes
 	}

@@ -29,7 +29,6 @@ type identity struct {
 	Backend    string            `json:"backend"`
 	Digits     string            `json:"digits"` // see [backend.Backend]
 	Batches    int               `json:"batches"`
-	KeepBytes  int64             `json:"memory"` // decides whether batches are kept
 	Parameters hyper.Parameters  `json:"hyperparameters"`
 }
 
@@ -42,7 +41,7 @@ func identify(b *backend.Backend, x Experiment, split *datasets.Split, o Batches
 	id.Version, id.Split = o.Version, split.Hash()
 	id.Setting, id.Arrivals, id.Parameters = x.Setting, x.Arrivals, x.Parameters
 	id.Backend, id.Digits = fmt.Sprintf("%s, %s kernels", b.ID, b.Kernel()), b.Digits
-	id.Batches, id.KeepBytes = o.Clusters, o.keepBytes()
+	id.Batches = o.Clusters
 	text, err := json.Marshal(id)
 	return string(text), err
 }

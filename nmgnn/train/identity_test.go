@@ -97,7 +97,6 @@ func TestACheckpointOfAnythingElseIsRefusedByName(t *testing.T) {
 			y.b = &other
 		},
 		"batches":         func(y *trial) { y.o.Clusters = 4 },
-		"memory":          func(y *trial) { y.o.Memory = 1 << 40 },
 		"hyperparameters": func(y *trial) { y.x.Parameters.KeepRate = 0.7 },
 	}
 	folder := t.TempDir()

@@ -93,15 +93,11 @@ const (
 	ProgramBytes = 100 << 20 // of a compiled program and what the allocator keeps
 	PlaceBytes   = 64        // per node of the whole graph: place, cluster, mask, …
 
-	edgeBytes   = 20     // per edge: column in both directions, on the device and while cutting out a batch
-	headBytes   = 16     // per edge: attention weights, dropout and gradients
-	valueBytes  = 40     // the same per number of sparse features
-	hiddenBytes = 4 * 4  // per number of a node's layer: forward, backward, gathered
-	nodeBytes   = 96     // a node's remaining data in a batch
-	keptNode    = 28     // per node: offsets and degrees
-	keptEdge    = 8      // per edge: columns in both directions
-	keptSelf    = 32 - 8 // more per edge, if v ∪ N_v is a separate pattern
-	keptValue   = 20
+	edgeBytes   = 20    // per edge: column in both directions, on the device and while cutting out a batch
+	headBytes   = 16    // per edge: attention weights, dropout and gradients
+	valueBytes  = 40    // the same per number of sparse features
+	hiddenBytes = 4 * 4 // per number of a node's layer: forward, backward, gathered
+	nodeBytes   = 96    // a node's remaining data in a batch
 )
 
 // Batch returns a batch's bytes; dropped limits the bytes of dense features that dropout makes at once.
@@ -120,15 +116,6 @@ func (s Size) Batch(p hyper.Parameters, dropped float64) int64 {
 		bytes += min(s.dense(), dropped)
 	}
 	return int64(math.Ceil(bytes))
-}
-
-// Kept returns the bytes of a batch kept between epochs.
-func (s Size) Kept(p hyper.Parameters) int64 {
-	edge := float64(keptEdge)
-	if hyper.TraitsOf(p.Model).WithSelf {
-		edge += keptSelf
-	}
-	return int64(float64(s.Edges)*edge + float64(s.Values)*keptValue + float64(s.Nodes)*keptNode + s.dense())
 }
 
 func (s Size) dense() float64 {
