@@ -53,7 +53,7 @@ func TestTextFromRightToLeftStaysInItsCell(t *testing.T) {
 func TestTextOfFilesSteersNoTerminal(t *testing.T) {
 	check := func(t require.TestingT, s string) {
 		table, chart := everywhere(s)
-		for _, f := range []plots.Format{plots.FormatText, plots.FormatMarkdown, plots.FormatLaTeX} {
+		for _, f := range []plots.Format{plots.FormatText, plots.FormatMarkdown} {
 			require.NoError(t, steersIn(whole.ReplaceAllString(render(t, table, f), "$1")), f)
 		}
 		require.NoError(t, steersIn(cells.ReplaceAllString(render(t, table, plots.FormatHTML), "")))
@@ -82,21 +82,6 @@ func TestMarkdownMakesNoLinks(t *testing.T) {
 	table := plots.Table{Header: []string{"https://evil.example www.evil.example [a](b) ![a](b) <c> [d]: e"}}
 	assert.Contains(t, render(t, table, plots.FormatMarkdown),
 		`| https\://evil.example www\.evil.example \[a\](b) !\[a\](b) \<c\> \[d\]: e |`)
-}
-
-func TestLaTeXRowsBeginWithNoArgumentOfTheLineBefore(t *testing.T) {
-	table := plots.Table{Header: []string{`\input{/etc/passwd}`}, Rows: [][]plots.Field{{{Text: "[1cm]"}}, {{Text: "*"}}},
-		Title: "a\n\\end{document}"}
-	assert.Equal(t, `% a \end{document}
-\begin{tabular}{l}
-\toprule
-\textbackslash{}input\{/etc/passwd\} \\
-\midrule
-{[}1cm{]} \\
-{*} \\
-\bottomrule
-\end{tabular}
-`, render(t, table, plots.FormatLaTeX))
 }
 
 func TestNamesOpenNoElementsInHTMLAndSVG(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package plots writes tables and charts as HTML, SVG, terminal text, Markdown, CSV and LaTeX.
+// Package plots writes tables and charts as HTML, SVG, terminal text, Markdown and CSV.
 package plots
 
 import (
@@ -56,13 +56,12 @@ const (
 	FormatText     Format = "text"
 	FormatMarkdown Format = "markdown"
 	FormatCSV      Format = "csv"
-	FormatLaTeX    Format = "latex"
 	FormatHTML     Format = "html"
 )
 
 // Formats returns all formats of [Table.Render].
 func Formats() []Format {
-	return []Format{FormatText, FormatMarkdown, FormatCSV, FormatLaTeX, FormatHTML}
+	return []Format{FormatText, FormatMarkdown, FormatCSV, FormatHTML}
 }
 
 // Check returns the error of [Table.Render] in a known format.
@@ -130,7 +129,6 @@ func (t Table) labels() int { return max(t.TextColumns, 1) }
 //   - text is for the terminal: a bold cell ends in * or the arrow.
 //   - markdown is a GitHub table without rules between groups; the footer is its last row.
 //   - csv has only header and rows. Line ends inside a cell become \n.
-//   - latex is a tabular with booktabs rules; title and caption are a comment above it.
 //   - html is a <table> with a <tbody> for each group, or a <figure> of such tables.
 //
 // It returns an error unless every row and any footer are as long as the header, TextColumns is between 0 and that
@@ -147,8 +145,6 @@ func (t Table) Render(f Format) (string, error) {
 		return t.markdown(), nil
 	case FormatCSV:
 		return t.csv(), nil
-	case FormatLaTeX:
-		return t.latex(), nil
 	case FormatHTML:
 		return t.html(), nil
 	default:

@@ -62,7 +62,7 @@ func TestAnArrowBehindABoldNumberSaysThatItIsBelow(t *testing.T) {
 	table.Rows[0][2].Down = true
 	for format, want := range map[plots.Format]string{
 		plots.FormatText: "77.3 ± 1.4 ↓ │", plots.FormatMarkdown: "**77.3 ± 1.4 ↓**", plots.FormatHTML: "<b>77.3 ± 1.4 ↓</b>",
-		plots.FormatLaTeX: `\textbf{77.3 $\pm$ 1.4 $\downarrow$}`, plots.FormatCSV: "77.3 ± 1.4\n",
+		plots.FormatCSV: "77.3 ± 1.4\n",
 	} {
 		assert.Contains(t, render(t, table, format), want)
 	}
@@ -82,30 +82,6 @@ func TestMarkdownTableEscapesPipesAlignsNumbersRightAndEndsInTheFooter(t *testin
 
 Macro F1, mean ± std.
 `, render(t, scores(), plots.FormatMarkdown))
-}
-
-func TestLaTeXTableIsABooktabsTabularWithMathSignsAndRulesBetweenGroups(t *testing.T) {
-	assert.Equal(t, `% Cora & co
-% Macro F1, mean ± std.
-\begin{tabular}{lrr}
-\toprule
-model & keep\_rate & macro F1 \% \\
-\midrule
-GIN & 0.5 & \textbf{77.3 $\pm$ 1.4} \\
-\midrule
-GAT \textbar{} masked & 1 & $-$0.2 \\
-SGAT & 1 & – \\
-\midrule
-mean $\pm$ std &  & 38.6 $\pm$ 54.8 \\
-\bottomrule
-\end{tabular}
-`, render(t, scores(), plots.FormatLaTeX))
-}
-
-func TestLaTeXEscapesEverySpecialCharacterOnce(t *testing.T) {
-	table := plots.Table{Header: []string{`a&b%c$d#e_f{g}h~i^j\k`}}
-	assert.Contains(t, render(t, table, plots.FormatLaTeX),
-		`a\&b\%c\$d\#e\_f\{g\}h\textasciitilde{}i\textasciicircum{}j\textbackslash{}k \\`)
 }
 
 // unstyled replaces each style of an HTML table's cells by a word.
@@ -237,14 +213,6 @@ func TestAnyTextSurvivesEveryFormat(t *testing.T) {
 
 		text := render(t, table, plots.FormatText)
 		require.NotContains(t, text, "\x1b", "text may not steer the terminal")
-		latex := render(t, table, plots.FormatLaTeX)
-		rows := 0
-		for _, line := range strings.Split(latex, "\n") {
-			if !strings.HasPrefix(line, "%") && strings.HasSuffix(line, ` \\`) { // title and caption are comments
-				rows++
-			}
-		}
-		require.Equal(t, len(texts), rows)
 	})
 }
 

@@ -52,8 +52,8 @@ func TestAMissingFolderOfAnOutputIsFoundBeforeAllElse(t *testing.T) {
 func TestReportNamesTheFormatsThatAnOverviewHas(t *testing.T) {
 	command := []string{"report", "--results", "../../results", "--format", "png"}
 	refuses(t, command, map[string][]string{
-		"--format png: expected one of text, markdown, csv, latex, html, svg, json, ro-crate": {"summary"},
-		"--format png: expected one of text, markdown, csv, latex, html, svg\n":               {"answers"},
+		"--format png: expected one of text, markdown, csv, html, svg, json, ro-crate": {"summary"},
+		"--format png: expected one of text, markdown, csv, html, svg\n":               {"answers"},
 	})
 }
 

@@ -40,7 +40,7 @@ prints its numbers.`,
 	flags := c.Flags()
 	addOutput(flags, &output, "", "file to write (default: report.html for html, else the terminal)")
 	flags.StringVar(&format, "format", "html",
-		"html, text, markdown, csv or latex (answers, summary: svg too; summary: json, ro-crate)")
+		"html, text, markdown or csv (answers, summary: svg too; summary: json, ro-crate)")
 	addResults(flags, &folder, "results", "")
 	addPart(flags, &data, &model)
 	c.AddCommand(newListCommand(), newRecordsCommand())
