@@ -3,10 +3,8 @@ package nb
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"nodemask/datasets"
-	"nodemask/nb/internal/notebook"
 	"nodemask/plots"
 )
 
@@ -18,20 +16,17 @@ func Describe(g *datasets.Graph) {
 		t.Rows = append(t.Rows, plots.Fields(fact[0], fact[1]))
 	}
 	Table(t)
-	var pictures, text strings.Builder
-	for _, b := range []plots.Bars{degreesOf(d), classesOf(d), homophilyOf(d)} {
-		if len(b.Rows) > 0 {
-			pictures.WriteString(notebook.Image(Must1(b.SVG()), altOf(b.Title, b.Caption)) + "\n")
-			text.WriteString(Must1(b.Table().Render(plots.FormatText)) + "\n")
+	for _, t := range []plots.Table{degreesOf(d), classesOf(d), homophilyOf(d)} {
+		if len(t.Rows) > 0 {
+			Table(t)
 		}
-	}
-	if pictures.Len() > 0 {
-		sideBySide(pictures.String(), text.String())
 	}
 }
 
-func degreesOf(d datasets.Description) plots.Bars {
-	b := plots.Bars{ID: "degrees", XLabel: "nodes (%)",
+func percent(x float64) string { return fmt.Sprintf("%.1f", 100*x) }
+
+func degreesOf(d datasets.Description) plots.Table {
+	t := plots.Table{ID: "degrees", Header: []string{"", "nodes (%)"},
 		Title: fmt.Sprintf("Half of the nodes have at most %d neighbours", d.MedianDegree)}
 	for _, step := range d.Degrees {
 		label := fmt.Sprint(step.From)
@@ -43,47 +38,45 @@ func degreesOf(d datasets.Description) plots.Bars {
 		default:
 			label += " neighbours"
 		}
-		b.Rows = append(b.Rows, plots.Bar{Label: label, Value: 100 * float64(step.Nodes) / float64(d.Nodes)})
+		t.Rows = append(t.Rows, plots.Fields(label, percent(float64(step.Nodes)/float64(d.Nodes))))
 	}
-	return b
+	return t
 }
 
-const mostBars = 20
+const mostClasses = 20
 
 func largest(d datasets.Description) (classes []datasets.ClassCount, rest string) {
 	classes = slices.Clone(d.Classes)
 	slices.SortStableFunc(classes, func(a, b datasets.ClassCount) int { return b.Nodes - a.Nodes })
-	if n := len(classes); n > mostBars {
-		return classes[:mostBars], fmt.Sprintf("The largest %d of %d classes.", mostBars, n)
+	if n := len(classes); n > mostClasses {
+		return classes[:mostClasses], fmt.Sprintf("The largest %d of %d classes.", mostClasses, n)
 	}
 	return classes, ""
 }
 
-func classesOf(d datasets.Description) plots.Bars {
+func classesOf(d datasets.Description) plots.Table {
 	classes, rest := largest(d)
-	b := plots.Bars{ID: "classes", XLabel: "labelled nodes (%)", Caption: rest}
+	t := plots.Table{ID: "classes", Header: []string{"", "labelled nodes (%)"}, Caption: rest}
 	for _, class := range classes {
-		share := 100 * float64(class.Nodes) / float64(max(d.Nodes-d.Unlabelled, 1))
-		b.Rows = append(b.Rows, plots.Bar{Label: class.Name, Value: share})
+		share := float64(class.Nodes) / float64(max(d.Nodes-d.Unlabelled, 1))
+		t.Rows = append(t.Rows, plots.Fields(class.Name, percent(share)))
 	}
-	if len(b.Rows) > 0 {
-		b.Title = fmt.Sprintf("The largest class has %.1f %% of the labelled nodes", b.Rows[0].Value)
+	if len(t.Rows) > 0 {
+		t.Title = fmt.Sprintf("The largest class has %s %% of the labelled nodes", t.Rows[0][1].Text)
 	}
-	return b
+	return t
 }
 
-func homophilyOf(d datasets.Description) plots.Bars {
-	b := plots.Bars{ID: "homophily", XLabel: "neighbours of the same class (%)", MarkLabel: "by chance"}
+func homophilyOf(d datasets.Description) plots.Table {
 	classes, rest := largest(d)
-	b.Caption = rest
+	t := plots.Table{ID: "homophily", Header: []string{"", "neighbours of the same class (%)", "by chance"}, Caption: rest}
 	for _, class := range classes {
 		if class.Homophily != nil {
-			chance := 100 * class.Chance
-			b.Rows = append(b.Rows, plots.Bar{Label: class.Name, Value: 100 * *class.Homophily, Mark: &chance})
+			t.Rows = append(t.Rows, plots.Fields(class.Name, percent(*class.Homophily), percent(class.Chance)))
 		}
 	}
 	if d.EdgeHomophily != nil {
-		b.Title = fmt.Sprintf("%.0f %% of the edges join two of one class", 100**d.EdgeHomophily)
+		t.Title = fmt.Sprintf("%.0f %% of the edges join two of one class", 100**d.EdgeHomophily)
 	}
-	return b
+	return t
 }

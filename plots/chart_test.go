@@ -93,7 +93,7 @@ func drawn(t require.TestingT, of drawable) string {
 func TestTextsLieInTheDrawingAndNotOnEachOther(t *testing.T) {
 	texts := regexp.MustCompile(`<text x="([^"]*)" y="([^"]*)" font-size="(\d+)"([^>]*)>([^<]*)`)
 	for name, of := range map[string]drawable{
-		"references": charts()[0], "many": charts()[1], "phone": charts()[2], "bars": bars(), "claims": claims(),
+		"references": charts()[0], "many": charts()[1], "phone": charts()[2], "claims": claims(),
 		"forest": narrow(0), "narrow forest": narrow(200), "wide forest": narrow(760),
 	} {
 		svg := drawn(t, of)

@@ -23,7 +23,6 @@ func TestWhatCannotBeDrawnIsRefused(t *testing.T) {
 	sized := func(side float64) drawable {
 		return plots.Chart{Width: side, Series: []plots.Series{{X: one, Y: one}}}
 	}
-	bars := func(rows ...plots.Bar) drawable { return plots.Bars{Rows: rows} }
 	effects := func(change func(*plots.Forest)) drawable { return changed(forest(), change) }
 	_, err := series(plots.Series{X: one, Y: one, Low: []float64{1 + 1e-12}, High: one}).SVG()
 	require.NoError(t, err, "a band may be off by rounding")
@@ -56,10 +55,6 @@ func TestWhatCannotBeDrawnIsRefused(t *testing.T) {
 		{`panels "none": none`, plots.Panels{ID: "none"}},
 		{`chart "A": series "here": no points`, changed(panels(), func(p *plots.Panels) { p.Rows[0][0].Series[0].X = nil })},
 
-		{`bars "": no bars: expected at least one`, bars()},
-		{`bar "x": -1: expected a number`, bars(plots.Bar{Label: "x", Value: -1})},
-		{`bar "x": NaN: expected a number`, bars(plots.Bar{Label: "x", Mark: &nan})},
-		{"a width of 3 pixels: expected 200 to", plots.Bars{Rows: []plots.Bar{{}}, Width: 3}},
 
 		{"no effects: expected at", effects(func(f *plots.Forest) { f.Groups = nil })},
 		{`effect "Cora, inductive": 3: expected`, effects(func(f *plots.Forest) { f.Groups[0].Rows[0].Value = 3 })},
