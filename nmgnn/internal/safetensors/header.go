@@ -3,23 +3,22 @@ package safetensors
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"math"
-	"strconv"
+	"slices"
 	"unicode/utf8"
 )
 
-// headerParser reads a header token by token: decoding whole values would accept duplicate names and ignore case. It
-// stops at the first fault, to limit memory to a few times the header's size.
+// headerParser reads a header entry by entry and stops at the first fault, to limit memory to a few times the header's
+// size.
 type headerParser struct {
 	*File
 	tokens *json.Decoder
-	names  map[string]bool
 }
 
 func (f *File) parseHeader(header []byte) error {
-	p := &headerParser{File: f, tokens: json.NewDecoder(bytes.NewReader(header)), names: map[string]bool{}}
-	p.tokens.UseNumber()
+	p := &headerParser{File: f, tokens: json.NewDecoder(bytes.NewReader(header))}
+	p.tokens.DisallowUnknownFields()
 	if !bytes.HasPrefix(header, []byte("{")) {
 		return f.errorf(lengthSize,
 			"the header begins with %.20q: expected \"{\". This is not a nodemask %s, or it is damaged: name another file, or "+
@@ -29,8 +28,27 @@ func (f *File) parseHeader(header []byte) error {
 	if !utf8.Valid(header) {
 		return f.damaged(lengthSize, "the header is not UTF-8")
 	}
-	if err := p.object(p.entry); err != nil {
-		return err
+	names := map[string]bool{}
+	_, err := p.tokens.Token()
+	for err == nil && p.tokens.More() {
+		var token json.Token
+		if token, err = p.tokens.Token(); err != nil {
+			break
+		}
+		name, _ := token.(string)
+		if names[name] {
+			return p.wrong("%.60q is there twice", name)
+		}
+		names[name] = true
+		if err := p.entry(name); err != nil {
+			return err
+		}
+	}
+	if err == nil {
+		_, err = p.tokens.Token()
+	}
+	if err != nil {
+		return p.wrong("the header cannot be read: %.120w", err)
 	}
 	if rest := header[p.tokens.InputOffset():]; len(bytes.Trim(rest, " ")) > 0 {
 		return p.wrong("%.40q follows after the header's last }: expected spaces", rest)
@@ -39,53 +57,39 @@ func (f *File) parseHeader(header []byte) error {
 }
 
 func (p *headerParser) entry(name string) error {
-	switch {
-	case p.names[name]:
-		return p.wrong("%.60q is there twice", name)
-	case name == "":
-		return p.wrong("a tensor has no name")
-	case len(p.tensors) == maxTensors && name != metadataKey:
+	if name == metadataKey {
+		if err := p.tokens.Decode(&p.metadata); err != nil || p.metadata == nil || len(p.metadata) > maxMetadata {
+			return p.wrong("the metadata cannot be read (%.120v): expected at most %d texts", err, maxMetadata)
+		}
+		return nil
+	}
+	var t struct {
+		Type    string         `json:"dtype"`
+		Shape   numbers[int]   `json:"shape"`
+		Offsets numbers[int64] `json:"data_offsets"`
+	}
+	if len(p.tensors) == maxTensors {
 		return p.wrong("there are more than %d tensors", maxTensors)
 	}
-	p.names[name] = true
-	if name == metadataKey {
-		return p.object(func(key string) error {
-			if _, ok := p.metadata[key]; ok || len(p.metadata) == maxMetadata {
-				return p.wrong("key %.60q of the metadata: expected at most %d keys, each once", key, maxMetadata)
-			}
-			text, err := next[string](p, "a text")
-			p.metadata[key] = text
-			return err
-		})
+	err := p.tokens.Decode(&t)
+	if err != nil || name == "" || t.Shape == nil || len(t.Shape) > maxRank || len(t.Offsets) != 2 ||
+		min(slices.Min(append(t.Shape, 0)), int(min(t.Offsets[0], 0))) < 0 {
+		return p.wrong("tensor %.60q cannot be read (%.120v): expected a name, dtype, shape of at most %d sizes, and two "+
+			"data_offsets", name, err, maxRank)
 	}
-	t := tensor{name: name}
-	var offsets []int64
-	read := map[string]bool{}
-	if err := p.object(func(key string) (err error) {
-		if read[key] {
-			return p.wrong("tensor %.60q has %q twice", name, key)
-		}
-		read[key] = true
-		switch key {
-		case "dtype":
-			t.dtype, err = next[string](p, "a type")
-		case "shape":
-			t.shape, err = numbers[int](p, maxRank)
-		case "data_offsets":
-			offsets, err = numbers[int64](p, 2)
-		default:
-			return p.wrong("tensor %.60q has %.40q: expected dtype, shape and data_offsets", name, key)
-		}
-		return err
-	}); err != nil {
-		return err
+	p.tensors = append(p.tensors, tensor{name: name, dtype: t.Type, shape: t.Shape, begin: t.Offsets[0], end: t.Offsets[1]})
+	return p.size(p.tensors[len(p.tensors)-1])
+}
+
+// numbers is a short list: a long one would take many times the memory of its text.
+type numbers[T int | int64] []T
+
+// UnmarshalJSON reads a list of at most 256 bytes.
+func (n *numbers[T]) UnmarshalJSON(text []byte) error {
+	if len(text) > 256 {
+		return errors.New("a list of more than 256 bytes")
 	}
-	if len(read) != 3 || len(offsets) != 2 {
-		return p.wrong("tensor %.60q: expected dtype, shape and two data_offsets", name)
-	}
-	t.begin, t.end = offsets[0], offsets[1]
-	p.tensors = append(p.tensors, t)
-	return p.size(t)
+	return json.Unmarshal(text, (*[]T)(n))
 }
 
 func (p *headerParser) size(t tensor) error {
@@ -110,64 +114,6 @@ func (p *headerParser) size(t tensor) error {
 			t.name, t.end-t.begin, need, t.dtype, t.shape)
 	}
 	return nil
-}
-
-// value is called after each name.
-func (p *headerParser) object(value func(name string) error) error {
-	if err := p.delimiter('{'); err != nil {
-		return err
-	}
-	for p.tokens.More() {
-		name, err := next[string](p, "a name")
-		if err != nil {
-			return err
-		}
-		if err := value(name); err != nil {
-			return err
-		}
-	}
-	return p.delimiter('}')
-}
-
-// numbers reads a list of up to most non-negative integers.
-func numbers[T int | int64](p *headerParser, most int) ([]T, error) {
-	if err := p.delimiter('['); err != nil {
-		return nil, err
-	}
-	list := []T{}
-	for p.tokens.More() {
-		literal, err := next[json.Number](p, "a number")
-		if err != nil {
-			return nil, err
-		}
-		n, err := strconv.ParseInt(literal.String(), 10, 64)
-		if err != nil || n < 0 || int64(T(n)) != n || len(list) == most {
-			return nil, p.wrong("%.40q in a list: expected at most %d whole numbers from 0 up", literal, most)
-		}
-		list = append(list, T(n))
-	}
-	return list, p.delimiter(']')
-}
-
-func (p *headerParser) delimiter(want json.Delim) error {
-	found, err := next[json.Delim](p, fmt.Sprintf("%q", want.String()))
-	if err == nil && found != want {
-		return p.wrong("found %q: expected %q", found.String(), want.String())
-	}
-	return err
-}
-
-func next[T any](p *headerParser, what string) (T, error) {
-	var none T
-	token, err := p.tokens.Token()
-	if err != nil {
-		return none, p.wrong("the header cannot be read: %.120w", err)
-	}
-	found, ok := token.(T)
-	if !ok {
-		return none, p.wrong("found %.40q: expected %s", fmt.Sprint(token), what)
-	}
-	return found, nil
 }
 
 func (p *headerParser) wrong(format string, args ...any) error {
