@@ -50,7 +50,7 @@ setup-lab: ## set up JupyterLab with a Go kernel, and XLA, in .nodemask
 notebooks: setup-lab ## clear the notebooks of outputs and editors' metadata, as they are committed
 	@scripts/reports/run.sh --with-parent --clean
 
-setup: ## fetch XLA into .nodemask (PJRT=cuda: for a GPU too; PJRT=official: from GitHub; PJRT=none: not at all)
+setup: ## fetch XLA into .nodemask (PJRT=cuda: for a GPU too; PJRT=none: not at all)
 	@scripts/setup.sh
 
 build: ## build bin/nodemask

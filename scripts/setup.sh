@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # Installs XLA's PJRT plugins into .nodemask/, pinned and checked against the hashes in scripts/*.requirements.txt.
 #
-#   PJRT=cpu       the CPU plugin from PyPI (the default)
-#   PJRT=cuda      the same, and the GPU plugin with NVIDIA's libraries: 2.5 GB (CUDA=1 means this too)
-#   PJRT=official  the CPU plugin from go-xla's own installer, which needs GitHub
-#   PJRT=none      nothing
+#   PJRT=cpu   the CPU plugin from PyPI (the default)
+#   PJRT=cuda  the same, and the GPU plugin with NVIDIA's libraries: 2.5 GB (CUDA=1 means this too)
+#   PJRT=none  nothing
 #
 # Without a plugin nodemask computes in pure Go, so a plugin that cannot be fetched by default is reported in one line, and set-up goes on.
 # What was asked for by name is: then the exit code is 1.
@@ -97,33 +96,19 @@ install_cuda() {
     say "installed $cuda"
 }
 
-# What go-xla's installer fetches has no hash to be checked against, so it is loaded only for those who name its folder.
-install_official() {
-    local official=$folder/pjrt-official
-    if ! { grep -qs '^official' $official/installed && is_whole $official; }; then
-        say "fetching XLA for the CPU with go-xla's installer, once"
-        go build -o "$scratch/pjrtinstall" ./scripts/pjrtinstall
-        "$scratch/pjrtinstall" "$scratch/pjrt-official" || exit 1
-        echo "official: go-xla's installer" >"$scratch/official"
-        note "$scratch/pjrt-official" "$scratch/official"
-        settle "$scratch/pjrt-official"
-    fi
-    say "installed $official: to use it, export PJRT_PLUGIN_LIBRARY_PATH=$PWD/$official"
-}
-
 case $asked in
-'' | cpu | cuda | official) ;;
+'' | cpu | cuda) ;;
 none) exit 0 ;;
 *)
-    say "PJRT=$asked is not known: use cpu, cuda, official or none"
+    say "PJRT=$asked is not known: use cpu, cuda or none"
     exit 1
     ;;
 esac
 
 [[ ${CGO_ENABLED:-$(scripts/cgo.sh)} == 1 ]] ||
     cannot "XLA needs cgo, and there is no C compiler that works (or CGO_ENABLED=0 is set): install gcc and the C library's headers"
-if [[ $asked != official && $(uname -sm) != "Linux x86_64" ]]; then
-    cannot "XLA's plugin is on PyPI for Linux x86-64 only: on $(uname -sm) try 'PJRT=official make setup', which needs GitHub"
+if [[ $(uname -sm) != "Linux x86_64" ]]; then
+    cannot "XLA's plugin is on PyPI for Linux x86-64 only: on $(uname -sm) name the folder of one that GoMLX has installed in PJRT_PLUGIN_LIBRARY_PATH"
 fi
 
 mkdir -p $folder
@@ -137,7 +122,6 @@ scratch=$PWD/$folder/setup.$$
 rm -rf "$scratch" && mkdir "$scratch"
 trap 'rm -rf "$scratch"' EXIT
 case $asked in
-official) install_official ;;
 cuda)
     install_cpu
     install_cuda
