@@ -84,12 +84,6 @@ func TestExpectationsAreMeansOverAllMasks(t *testing.T) {
 		require.NoError(t, err)
 		require.InDeltaSlice(t, nodes, e.Depth, 1e-9)
 		require.InDeltaSlice(t, roots, e.Root, 1e-9)
-
-		// Without enumeration, depths up to 2 are exact by products.
-		e, err = expect(ctx, g, root, hops, rate, 1)
-		require.NoError(t, err)
-		require.InDeltaSlice(t, nodes[:min(3, hops+1)], e.Depth[:min(3, hops+1)], 1e-9)
-		require.InDeltaSlice(t, roots[:min(3, hops+1)], e.Root[:min(3, hops+1)], 1e-9)
 	})
 }
 
@@ -101,22 +95,6 @@ func TestReplicasShareOneDraw(t *testing.T) {
 	assert.Equal(t, []float64{1, 0.5, 0.25, 0.25, 0.25}, e.Depth)
 	assert.Equal(t, []float64{1, 0, 0.25, 0, 0.25}, e.Root)
 	assert.Equal(t, 2.25, e.Total())
-}
-
-func TestSampledExpectationsAreNearTheExactOnes(t *testing.T) {
-	g := testgraph.Triangle(t)
-	nodes, roots := meanOverMasks(g, 0, 5, 0.7)
-	e, err := expect(ctx, g, 0, 5, 0.7, 1)
-	require.NoError(t, err)
-	for d := 3; d <= 5; d++ {
-		// Trees of 5 hops have at most 40 nodes per level: the error of 1000 samples is a few hundredths of the mean.
-		assert.InEpsilon(t, nodes[d], e.Depth[d], 0.1)
-		assert.InEpsilon(t, roots[d], e.Root[d], 0.1)
-		assert.NotEqual(t, nodes[d], e.Depth[d])
-	}
-	again, err := expect(ctx, g, 0, 5, 0.7, 1)
-	require.NoError(t, err)
-	assert.Equal(t, e, again)
 }
 
 func TestCountsThatAreTooLargeStopAndSaySo(t *testing.T) {
@@ -136,6 +114,5 @@ func TestCountsThatAreTooLargeStopAndSaySo(t *testing.T) {
 	assert.True(t, math.IsNaN(all[3].RootShare()))
 	assert.True(t, math.IsNaN(all[3].Repetition()))
 	_, err = Expect(ctx, g, 3, 13, 0.5)
-	assert.EqualError(t, err, "the 13-aggregation tree of node 3 has more nodes than can be counted: ask for "+
-		"fewer hops")
+	assert.ErrorContains(t, err, "the 13-aggregation tree of node 3 has at least 18446744073709551615 nodes")
 }
