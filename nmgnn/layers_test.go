@@ -3,13 +3,10 @@ package nmgnn_test
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
 
-	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/ml/model"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/nmgnn"
@@ -101,18 +98,4 @@ func TestLayersAgreeWithPyTorchGeometric(t *testing.T) {
 		}
 	})
 	require.Len(t, seen, len(parameterNames), "every layer has cases")
-}
-
-func TestReLUKeepsNaN(t *testing.T) {
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, _ kernels.Plan) {
-		outputs, err := model.CallOnceN(b.Backend, gnntest.Store(t), func(_ *model.Scope, x *Node) []*Node {
-			y := nmgnn.Relu(x)
-			return []*Node{y, Gradient(ReduceAllSum(y), x)[0]}
-		}, []float32{-2, 0, 3, float32(math.NaN())})
-		require.NoError(t, err)
-		y := outputs[0].Value().([]float32)
-		require.Equal(t, []float32{0, 0, 3}, y[:3])
-		require.True(t, math.IsNaN(float64(y[3])), "a zero would hide what went wrong: %v", y)
-		require.Equal(t, []float32{0, 1, 1}, outputs[1].Value().([]float32)[:3])
-	})
 }

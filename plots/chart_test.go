@@ -228,31 +228,6 @@ func TestBothAxesHaveAtLeastTwoNumbers(t *testing.T) {
 	})
 }
 
-func TestLabelsOfAnyLengthLeaveHalfOfTheDrawingToTheLines(t *testing.T) {
-	long := strings.Repeat("word ", 300)
-	svg, err := plots.Chart{Width: 200, Height: 200, XLabel: long, YLabel: long,
-		Series: []plots.Series{{X: []float64{0, 1}, Y: []float64{0, 1}}}}.SVG()
-	require.NoError(t, err)
-	var x1, y1, x2, y2 float64
-	axis := regexp.MustCompile(`stroke-opacity="0.55" d="(M[^M]*)`).FindSubmatch(svg)
-	require.NotNil(t, axis)
-	_, err = fmt.Sscanf(string(axis[1]), "M%f,%f %f,%f", &x1, &y1, &x2, &y2)
-	require.NoError(t, err)
-	assert.GreaterOrEqual(t, x2-x1, 50.0)
-	assert.GreaterOrEqual(t, y1, 100.0)
-}
-
-func TestLongTitleWrapsAndKeepsItsWords(t *testing.T) {
-	title := charts()[1].Title
-	svg := drawn(t, charts()[1])
-	var lines []string
-	for _, m := range regexp.MustCompile(`font-weight="bold">([^<]*)<`).FindAllStringSubmatch(svg, -1) {
-		lines = append(lines, m[1])
-	}
-	assert.Len(t, lines, 2)
-	assert.Equal(t, title, strings.Join(lines, " "))
-}
-
 // luminance returns the relative luminance of #RRGGBB by WCAG 2.
 func luminance(t *testing.T, colour string) float64 {
 	var rgb [3]uint8

@@ -55,7 +55,6 @@ func TestWhatCannotBeDrawnIsRefused(t *testing.T) {
 		{`panels "none": none`, plots.Panels{ID: "none"}},
 		{`chart "A": series "here": no points`, changed(panels(), func(p *plots.Panels) { p.Rows[0][0].Series[0].X = nil })},
 
-
 		{"no effects: expected at", effects(func(f *plots.Forest) { f.Groups = nil })},
 		{`effect "Cora, inductive": 3: expected`, effects(func(f *plots.Forest) { f.Groups[0].Rows[0].Value = 3 })},
 		{"NaN: expected a finite number", effects(func(f *plots.Forest) { f.Groups[1].Rows[0].Low = nan })},

@@ -198,22 +198,6 @@ func TestEachPackageImportsOnlyTheFloorsBelowIt(t *testing.T) {
 	}
 }
 
-func TestFoldersAreReadAndNotMatched(t *testing.T) {
-	for folder, p := range listed(t) {
-		files, err := os.ReadDir(p.Dir)
-		require.NoError(t, err)
-		for _, file := range files {
-			if !strings.HasSuffix(file.Name(), ".go") || strings.HasSuffix(file.Name(), "_test.go") {
-				continue
-			}
-			text, err := os.ReadFile(filepath.Join(p.Dir, file.Name()))
-			require.NoError(t, err)
-			assert.NotContains(t, string(text), "filepath.Glob(",
-				"%s/%s: a folder called [results] matches nothing: read it, or use fs.Glob below os.DirFS", folder, file.Name())
-		}
-	}
-}
-
 func TestTheTableOfRoomsHasNoCycle(t *testing.T) {
 	var visit func(room string, above []string)
 	visit = func(room string, above []string) {

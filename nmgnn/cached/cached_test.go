@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
@@ -192,60 +191,6 @@ func TestPredictingInBatchesIsEquationFour(t *testing.T) {
 			})
 		}
 	})
-}
-
-func TestAChainLongerThanABatchIsPredictedInOrder(t *testing.T) {
-	// Ten train nodes in a ring; then 1400 new nodes: every other one in one chain, the others in pairs, and every
-	// seventh joined to a train node.
-	const train, nodes = 10, 1410
-	var pairs []csr.Edge
-	for v := range int32(train) {
-		pairs = append(pairs, csr.Edge{Node: v, Neighbour: (v + 1) % train})
-	}
-	for v := int32(train); v < nodes; v++ {
-		if v+2 < nodes && (v%2 == 0 || v%4 == 1) {
-			pairs = append(pairs, csr.Edge{Node: v, Neighbour: v + 2})
-		}
-		if v%7 == 0 {
-			pairs = append(pairs, csr.Edge{Node: v, Neighbour: v % train})
-		}
-	}
-	edges, _, err := csr.FromEdges(nodes, pairs, csr.Options{})
-	require.NoError(t, err)
-	split := &datasets.Split{}
-	g := &datasets.Graph{Edges: edges, Classes: []string{"a", "b", "c"}, Labels: make([]int32, nodes),
-		Features: datasets.Features{Rows: nodes, Width: 4, Dense: make([]float32, 4*nodes)}}
-	r := rand.New(rand.NewPCG(3, 4))
-	for i := range g.Features.Dense {
-		g.Features.Dense[i] = float32(r.NormFloat64())
-	}
-	for v := range int32(nodes) {
-		switch {
-		case v < train:
-			split.Train = append(split.Train, v)
-		case v < 2*train:
-			split.Validation = append(split.Validation, v)
-		default:
-			split.Test = append(split.Test, v)
-		}
-	}
-	view, err := datasets.NewView(g, split, datasets.Inductive, datasets.AllEdges)
-	require.NoError(t, err)
-	arriving := arrivalsOf(g, view)
-	sizes := []int{}
-	for _, batch := range cached.Batches(arriving.Linked) {
-		sizes = append(sizes, len(batch))
-	}
-	require.Equal(t, []int{700, 511, 189}, sizes, "the chain whole, pairs as they fit")
-
-	b := gnntest.Go(t)
-	m := anyModel(t, b, "sage", g, 3)
-	p := predictorOf(t, b, m, cacheOf(t, b, m, g, view))
-	seen, err := learn.CachedEdges(view, true)
-	require.NoError(t, err)
-	all, err := m.Network().Represent(b, seen, g.Features, infer.Options{})
-	require.NoError(t, err)
-	require.Greater(t, predictsWhatTheModelSays(t, p, arriving, g.Classes, all[len(all)-1].Softmax()), 1)
 }
 
 func TestBatchesKeepLinkedNodesTogether(t *testing.T) {

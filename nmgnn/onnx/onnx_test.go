@@ -251,28 +251,6 @@ func TestWhatCannotBeExportedIsNamed(t *testing.T) {
 	require.EqualError(t, b.err, "a layer <nil>: no export is written for it")
 }
 
-func TestSavingReplacesAFileAsAWholeOrLeavesIt(t *testing.T) {
-	folder := t.TempDir()
-	path := filepath.Join(folder, "model.onnx")
-	require.NoError(t, os.WriteFile(path, []byte("before"), 0o666))
-	m := testCases()[0].Model(t, gnntest.CaseFeatures)
-	bad := *m
-	bad.Classes = nil
-	require.Error(t, Save(path, &bad, ""))
-	have, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, "before", string(have))
-	require.NoError(t, Save(path, m, testVersion))
-	have, err = os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, exported(t, m), have)
-	require.ErrorContains(t, Save(filepath.Join(folder, "nowhere", "model.onnx"), m, ""),
-		"model.onnx: the model cannot be written: ")
-	files, err := os.ReadDir(folder)
-	require.NoError(t, err)
-	require.Len(t, files, 1, "nothing else is left")
-}
-
 type collectedModel struct {
 	File   string           `json:"file"`
 	Graphs []collectedGraph `json:"graphs"`

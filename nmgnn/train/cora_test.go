@@ -115,34 +115,3 @@ func TestEveryPlanTrainsTheSameOnCora(t *testing.T) {
 		})
 	}
 }
-
-func TestDenseFeaturesTrainTheSameWithoutDropout(t *testing.T) {
-	g, view := gnntest.Camps(t, 30, datasets.Transductive)
-	s := small()
-	s.Dropout, s.MaxEpochs = 0, 10
-	want := trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s), 1).History
-	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		// TestEveryPlanTrainsTheSameOnCora covers sparse features on XLA.
-		gnntest.Sampled(t, b, plan.DenseFeatures)
-		for i, e := range trainPlan(t, b, g, view, s, plan).History {
-			require.InDelta(t, want[i].TrainLoss, e.TrainLoss, 1e-4, "epoch %d", i+1)
-		}
-	})
-}
-
-func TestDenseFeaturesDropTheSameEntriesInBothOrders(t *testing.T) {
-	g, view := gnntest.Camps(t, 30, datasets.Transductive)
-	s := small()
-	s.MaxEpochs = 10
-	var want []Epoch
-	for _, transposed := range []bool{false, true} {
-		got := trainPlan(t, gnntest.Go(t), g, view, s, kernels.Plan{Kernel: kernels.FusedKernel, DenseFeatures: true,
-			Transposed: transposed}).History
-		if want == nil {
-			want = got
-		}
-		for i, e := range got {
-			require.InDelta(t, want[i].TrainLoss, e.TrainLoss, 1e-4, "epoch %d", i+1)
-		}
-	}
-}

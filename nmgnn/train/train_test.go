@@ -169,37 +169,6 @@ func TestTheFirstLossIsThatOfTheFirstWeights(t *testing.T) {
 	require.NotEqual(t, loss(plain), loss(dropped))
 }
 
-func TestMaskingIsNotTurnedOnOrOffInACompiledProgram(t *testing.T) {
-	g, view := gnntest.Camps(t, 30, datasets.Transductive)
-	with := func(rate hyper.KeepRate) hyper.Parameters {
-		p := small()
-		p.KeepRate = rate
-		return p
-	}
-	at := func(rate hyper.KeepRate) options { return optionsOf(with(rate)) }
-	trainerAt := func(rate hyper.KeepRate) *trainer { return trainerOf(t, gnntest.Go(t), g, view, with(rate)) }
-	masked := trainerAt(0.5)
-	half := trainOnce(t, masked, 1)
-	for _, off := range []hyper.KeepRate{0, 1} {
-		require.ErrorIs(t, masked.switchTo(view, at(off)), errOtherProgram)
-		plain := trainerAt(off)
-		require.ErrorIs(t, plain.switchTo(view, at(0.5)), errOtherProgram)
-		require.NoError(t, plain.switchTo(view, at(1)))
-		require.NoError(t, plain.switchTo(view, at(0)), "which is 1")
-	}
-	require.Equal(t, half, trainOnce(t, masked, 1), "what is refused changes nothing")
-	require.NoError(t, masked.switchTo(view, at(0.25)))
-	require.Equal(t, trainOnce(t, trainerAt(0.25), 1), trainOnce(t, masked, 1), "as if compiled with it")
-}
-
-func TestTheZeroKeepRateTrainsAsOneDoes(t *testing.T) {
-	g, view := gnntest.Camps(t, 30, datasets.Transductive)
-	unset := small()
-	unset.KeepRate = 0
-	require.Equal(t, trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, small().WithMasking(1)), 1),
-		trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, unset), 1))
-}
-
 func TestOneAdamStepMovesByTheLearningRate(t *testing.T) {
 	// Adam's first step is lr·g/(|g|+ε): its length is the learning rate.
 	g, view := gnntest.Camps(t, 30, datasets.Transductive)
@@ -275,19 +244,6 @@ func TestAGraphWithoutEdgesTrainsOnFeaturesAlone(t *testing.T) {
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		trial := trainOnce(t, trainerOf(t, b, g, gnntest.View(t, g, 50, datasets.Inductive), small()), 1)
 		require.NotEmpty(t, trial.Predictions)
-	})
-}
-
-func TestSixteenLayersTrainWithoutNaN(t *testing.T) {
-	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
-		g := gnntest.TwoCamps(t)
-		p := small()
-		p.Layers, p.MaxEpochs, p.KeepRate = 16, 5, 0.5
-		trial := trainOnce(t, trainerOf(t, b, g, gnntest.View(t, g, 50, datasets.Transductive), p), 1)
-		require.Len(t, trial.History, 5)
-		for _, e := range trial.History {
-			require.False(t, math.IsNaN(e.TrainLoss+e.ValidationLoss))
-		}
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -270,17 +269,6 @@ func requireEntries(t *testing.T, dir string, want ...string) {
 	require.Equal(t, want, names)
 }
 
-func TestWritingReplacesTheOldFile(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "gin.safetensors")
-	require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte("old"), 1000), 0o644))
-	require.NoError(t, small().WriteFile(path))
-	b, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, bytesOf(t, small()), b)
-	requireEntries(t, dir, "gin.safetensors")
-}
-
 func TestAFileThatIsMappedCanBeReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gin.safetensors")
 	require.NoError(t, small().WriteFile(path))
@@ -289,31 +277,6 @@ func TestAFileThatIsMappedCanBeReplaced(t *testing.T) {
 	values, _ := get[float32](t, f, "w")
 	require.NoError(t, New("model", nil).WriteFile(path))
 	require.Equal(t, []float32{1, -2.5, 3, 4, 5, 6}, values)
-	require.NoError(t, f.Close())
-}
-
-func TestInterruptedWriteLeavesTheOldFile(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "gin.safetensors")
-	require.NoError(t, small().WriteFile(path))
-
-	big := small()
-	Add(big, "big", make([]float32, 1<<20), 1<<20)
-	var limit syscall.Rlimit
-	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
-	signal.Ignore(syscall.SIGXFSZ)
-	defer signal.Reset(syscall.SIGXFSZ)
-	full := limit
-	full.Cur = 1 << 20
-	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &full))
-	err := big.WriteFile(path)
-	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
-
-	require.ErrorContains(t, err, path+": the model cannot be written: ")
-	require.ErrorIs(t, err, syscall.EFBIG)
-	requireEntries(t, dir, "gin.safetensors")
-	f, err := Open(path, modelKind)
-	require.NoError(t, err)
 	require.NoError(t, f.Close())
 }
 
@@ -332,30 +295,4 @@ func (d *fullDisk) Write(b []byte) (int, error) {
 	}
 	d.room -= len(b)
 	return len(b), nil
-}
-
-func TestRefusedWritesLeaveNothingBehind(t *testing.T) {
-	dir := t.TempDir()
-	folder := filepath.Join(dir, "taken")
-	require.NoError(t, os.MkdirAll(filepath.Join(folder, "inside"), 0o777))
-	require.ErrorContains(t, small().WriteFile(folder), folder+": the model cannot be written: ")
-	requireEntries(t, dir, "taken")
-
-	path := filepath.Join(dir, "missing", "gin.safetensors")
-	err := small().WriteFile(path)
-	require.ErrorContains(t, err, path+": the model cannot be written: ")
-	require.ErrorIs(t, err, os.ErrNotExist)
-	requireEntries(t, dir, "taken")
-
-	if os.Geteuid() == 0 {
-		t.Skip("root may write into read-only folders")
-	}
-	path = filepath.Join(folder, "gin.safetensors")
-	require.NoError(t, os.Chmod(folder, 0o555))
-	defer os.Chmod(folder, 0o777)
-	err = small().WriteFile(path)
-	require.ErrorContains(t, err, path+": the model cannot be written: ")
-	require.ErrorIs(t, err, os.ErrPermission)
-	require.NotContains(t, err.Error(), "\n")
-	requireEntries(t, folder, "inside")
 }
