@@ -77,7 +77,8 @@ func (p *headerParser) entry(name string) error {
 		return p.wrong("tensor %.60q cannot be read (%.120v): expected a name, dtype, shape of at most %d sizes, and two "+
 			"data_offsets", name, err, maxRank)
 	}
-	p.tensors = append(p.tensors, tensor{name: name, dtype: t.Type, shape: t.Shape, begin: t.Offsets[0], end: t.Offsets[1]})
+	p.tensors = append(p.tensors,
+		tensor{name: name, dtype: t.Type, shape: t.Shape, begin: t.Offsets[0], end: t.Offsets[1]})
 	return p.size(p.tensors[len(p.tensors)-1])
 }
 
