@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 )
 
 // Graph is a directed graph in compressed sparse rows; an undirected one stores each edge in both rows. Do not change
@@ -116,32 +114,8 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 	return g, report, nil
 }
 
-// sortRows sorts in place: transposing twice takes double the memory and no less time.
 func (g *Graph) sortRows() {
-	workers := min(runtime.GOMAXPROCS(0), len(g.Indices)/minSortedIndices)
-	if workers < 2 {
-		g.sortRange(0, g.NumNodes())
-		return
-	}
-	var group sync.WaitGroup
-	begin := 0
-	for w := range workers {
-		share := int64(len(g.Indices)) / int64(workers) * int64(w+1)
-		end, _ := slices.BinarySearch(g.Offsets[:g.NumNodes()], share)
-		if w == workers-1 {
-			end = g.NumNodes()
-		}
-		first := begin
-		group.Go(func() { g.sortRange(first, end) })
-		begin = end
-	}
-	group.Wait()
-}
-
-const minSortedIndices = 1 << 16
-
-func (g *Graph) sortRange(begin, end int) {
-	for v := begin; v < end; v++ {
+	for v := range g.NumNodes() {
 		if row := g.Neighbours(int32(v)); !slices.IsSorted(row) {
 			slices.Sort(row)
 		}

@@ -211,21 +211,3 @@ func TestInducedHoldsExactlyTheEdgesAmongItsNodes(t *testing.T) {
 		}
 	})
 }
-
-func TestRowsSortedByManyWorkersAreSorted(t *testing.T) {
-	// Node 0 has half of all edges, so the workers' rows and indices differ widely.
-	const nodes = 200_000
-	pairs := func(yield func(int32, int32) bool) {
-		for i := range int32(nodes - 1) {
-			v := nodes - 1 - i
-			if !yield(0, v) || !yield(v, v/2) {
-				return
-			}
-		}
-	}
-	g, report, err := FromSeq(nodes, pairs, Options{})
-	require.NoError(t, err)
-	require.NoError(t, g.check())
-	assert.True(t, g.IsSymmetric())
-	assert.Equal(t, Report{Listed: 2 * (nodes - 1), Duplicates: 1, Edges: 2*(nodes-1) - 1}, report)
-}
