@@ -1,7 +1,6 @@
 package aggtree
 
 import (
-	"fmt"
 	"slices"
 )
 
@@ -35,11 +34,11 @@ func (s *shape) childrenOf(i int32) []int32 { return s.children[s.first[i]:s.fir
 
 func newShape(a Arborescence) (*shape, error) {
 	n := len(a.Base)
-	fault := func(nodes []int32, format string, arguments ...any) error {
-		return &Fault{Kind: notArborescence, Nodes: nodes, text: fmt.Sprintf(format, arguments...)}
+	fault := func(format string, arguments ...any) error {
+		return faultOf(notArborescence, format, arguments...)
 	}
 	if a.Root < 0 || int(a.Root) >= n {
-		return nil, fault(nil, "the root is node %d, but there are %d nodes, numbered from 0", a.Root, n)
+		return nil, fault("the root is node %d, but there are %d nodes, numbered from 0", a.Root, n)
 	}
 	parent := slices.Repeat([]int32{-1}, n)
 	s := &shape{Arborescence: a, parent: parent, first: make([]int32, n+1), children: make([]int32, len(a.Edges)),
@@ -48,12 +47,11 @@ func newShape(a Arborescence) (*shape, error) {
 		from, to := e[0], e[1]
 		switch {
 		case from < 0 || int(from) >= n || to < 0 || int(to) >= n:
-			return nil, fault(nil, "edge %d runs from node %d to node %d, but there are %d nodes, numbered from 0", i, from, to,
-				n)
+			return nil, fault("edge %d runs from node %d to node %d, but there are %d nodes, numbered from 0", i, from, to, n)
 		case to == a.Root:
-			return nil, fault([]int32{to, from}, "the root, node %d, has a parent: node %d", to, from)
+			return nil, fault("the root, node %d, has a parent: node %d", to, from)
 		case parent[to] >= 0:
-			return nil, fault([]int32{to, parent[to], from}, "node %d has two edges from parents: from node %d and from node %d",
+			return nil, fault("node %d has two edges from parents: from node %d and from node %d",
 				to, parent[to], from)
 		}
 		parent[to] = from
@@ -82,9 +80,9 @@ func newShape(a Arborescence) (*shape, error) {
 	// Nodes without a path from the root lie below a parentless node or a cycle; n steps tell.
 	for steps := 0; steps < n; steps++ {
 		if parent[lost] < 0 {
-			return nil, fault([]int32{lost}, "node %d is not the root but has no parent, so it cannot be reached", lost)
+			return nil, fault("node %d is not the root but has no parent, so it cannot be reached", lost)
 		}
 		lost = parent[lost]
 	}
-	return nil, fault([]int32{lost}, "node %d lies on a cycle, so it cannot be reached from the root", lost)
+	return nil, fault("node %d lies on a cycle, so it cannot be reached from the root", lost)
 }

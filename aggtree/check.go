@@ -23,8 +23,7 @@ func Check(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Ar
 		return err
 	}
 	if base := s.Base[s.Root]; base != root {
-		return &Fault{Kind: wrongRoot, Nodes: []int32{s.Root}, Walk: []int32{base},
-			text: fmt.Sprintf("the root stands for node %d of the graph; expected %d", base, root)}
+		return faultOf(wrongRoot, "the root stands for node %d of the graph; expected %d", base, root)
 	}
 	c := checker{graph: g, mask: mask, shape: s, tick: ticker{ctx: ctx}}
 	return c.check(s.Root, hops, false)
@@ -46,8 +45,7 @@ func (c *checker) check(from int32, hops int, cut bool) error {
 	c.top, c.hops, c.cut, c.repeats = from, hops, cut, nil
 	level := [][]int32{{from}}
 	if base := c.shape.Base[from]; base < 0 || int(base) >= c.graph.NumNodes() {
-		return &Fault{Kind: extraWalk, Nodes: []int32{from}, Walk: []int32{base},
-			text: fmt.Sprintf("tree node %d stands for node %d, which is not in the graph", from, base)}
+		return faultOf(extraWalk, "tree node %d stands for node %d, which is not in the graph", from, base)
 	}
 	for depth := 0; len(level) > 0 && (depth < hops || !cut); depth++ {
 		var below [][]int32
@@ -76,10 +74,9 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 	for _, i := range nodes {
 		own := c.shape.childrenOf(i)
 		if len(own) == 0 && len(want) > 0 && depth < c.hops {
-			walk := c.walk(i)
-			return nil, &Fault{Kind: leafTooEarly, Nodes: []int32{i}, Walk: walk, text: fmt.Sprintf(
+			return nil, faultOf(leafTooEarly,
 				"tree node %d is a leaf at depth %d, but node %d has neighbours, so its leaves lie at depth %d; its walk is %s", i,
-				depth, base, c.hops, walkText(walk))}
+				depth, base, c.hops, walkText(c.walk(i)))
 		}
 		if len(nodes) == 1 {
 			children = slices.Clip(own) // sorted in place: order has no meaning
@@ -91,10 +88,8 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 		return cmp.Or(cmp.Compare(c.shape.Base[i], c.shape.Base[j]), cmp.Compare(i, j))
 	})
 	if len(children) > 0 && depth == c.hops {
-		walk := c.walk(children[0])
-		return nil, &Fault{Kind: extraWalk, Nodes: slices.Clone(children[:1]), Walk: walk, text: fmt.Sprintf(
-			"tree node %d lies at depth %d, but all leaves lie at depth %d; its walk is %s", children[0], depth+1, c.hops,
-			walkText(walk))}
+		return nil, faultOf(extraWalk, "tree node %d lies at depth %d, but all leaves lie at depth %d; its walk is %s",
+			children[0], depth+1, c.hops, walkText(c.walk(children[0])))
 	}
 	if depth == c.hops {
 		return below, nil
@@ -110,10 +105,9 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 			return nil, c.extra(children[0], base, u)
 		}
 		if same > 1 && c.repeats == nil {
-			walk := c.walk(children[0])
-			c.repeats = &Fault{Kind: notSmallest, Nodes: slices.Clone(children[:2]), Walk: walk, text: fmt.Sprintf(
+			c.repeats = faultOf(notSmallest,
 				"tree nodes %d and %d are siblings and both stand for node %d: one would do; their walk is %s", children[0],
-				children[1], u, walkText(walk))}
+				children[1], u, walkText(c.walk(children[0])))
 		}
 		below = append(below, children[:same:same])
 		children = children[same:]
@@ -122,9 +116,9 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 	for at, u := range want {
 		if at == len(next) || c.shape.Base[next[at][0]] != u {
 			walk := append(c.walk(nodes[0]), u)
-			return nil, &Fault{Kind: missingWalk, Nodes: slices.Clone(nodes), Walk: walk, text: fmt.Sprintf(
+			return nil, faultOf(missingWalk,
 				"tree node %d has no child that stands for node %d, a neighbour of node %d; the walk %s is missing", nodes[0], u,
-				base, walkText(walk))}
+				base, walkText(walk))
 		}
 	}
 	return below, nil
@@ -162,7 +156,6 @@ func (c *checker) extra(node, v, u int32) error {
 	case c.graph.HasEdge(v, u): // an edge to a masked node
 		why = "is masked"
 	}
-	walk := c.walk(node)
-	return &Fault{Kind: extraWalk, Nodes: []int32{node}, Walk: walk, text: fmt.Sprintf(
-		"tree node %d stands for node %d, which %s; its walk is %s", node, u, why, walkText(walk))}
+	return faultOf(extraWalk, "tree node %d stands for node %d, which %s; its walk is %s", node, u, why,
+		walkText(c.walk(node)))
 }

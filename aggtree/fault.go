@@ -21,22 +21,20 @@ const (
 	notSmallest = "not the smallest"
 )
 
-// Fault is why a candidate is not the aggregation tree.
+// Fault is why a candidate is not the aggregation tree; its error names the nodes and the walk.
 type Fault struct {
 	// Kind is "not an arborescence", "wrong root", "leaf too early", "extra walk", "missing walk" or "not the
 	// smallest".
 	Kind string
-	// Nodes lists the faulty nodes: a node and its parents (not an arborescence), the two siblings (not the smallest),
-	// the node that lacks a child (missing walk), else where the path goes wrong.
-	Nodes []int32
-	// Walk lists the bases from the root to where the path goes wrong, or the missing walk.
-	Walk []int32
-
 	text string
 }
 
 // Error returns the kind and the place.
 func (f *Fault) Error() string { return fmt.Sprintf("%s: %s", f.Kind, f.text) }
+
+func faultOf(kind, format string, arguments ...any) *Fault {
+	return &Fault{kind, fmt.Sprintf(format, arguments...)}
+}
 
 func walkText(walk []int32) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(walk), " ", "-"), "[]")

@@ -10,37 +10,10 @@ import (
 	"nodemask/csr"
 )
 
-type counterexample struct {
-	Lemma int
-	// Node is the candidate's node, Base its graph node.
-	Node, Base int32
-	// Depth is the number of levels below Node (lemma 1 only).
-	Depth int
-	// Fault (lemma 1 only) is what is wrong below Node; its walks start there.
-	Fault *Fault
-	// Missing lists Base's unmasked neighbours without a child, Extra the children's bases that are not such
-	// neighbours, Repeated the bases of several children (lemma 2 only).
-	Missing, Extra, Repeated []int32
-}
+// counterexample is where a lemma fails.
+type counterexample struct{ text string }
 
-func (c *counterexample) Error() string {
-	if c.Lemma == 1 {
-		return fmt.Sprintf("lemma 1 fails at tree node %d: its subtree down to depth %d is not the "+
-			"%d-aggregation tree of node %d: %s: %s",
-			c.Node, c.Depth, c.Depth, c.Base, c.Fault.Kind, c.Fault.text)
-	}
-	var parts []string
-	for _, part := range []struct {
-		name  string
-		nodes []int32
-	}{{"lacks", c.Missing}, {"has besides", c.Extra}, {"repeats", c.Repeated}} {
-		if len(part.nodes) > 0 {
-			parts = append(parts, fmt.Sprintf("%s %v", part.name, part.nodes))
-		}
-	}
-	return fmt.Sprintf("lemma 2 fails at tree node %d: its child set is not the neighbour set of node %d: it %s",
-		c.Node, c.Base, strings.Join(parts, ", "))
-}
+func (c *counterexample) Error() string { return c.text }
 
 // lemma1 checks that every subtree (a node with its descendants down to any depth) is its base's aggregation tree. It
 // returns nil, or the smallest wrong subtree at the first node with one. Time is proportional to nodes times hops².
@@ -59,7 +32,8 @@ func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 			}
 			var fault *Fault
 			if errors.As(err, &fault) {
-				return &counterexample{Lemma: 1, Node: i, Base: s.Base[i], Depth: depth, Fault: fault}
+				return &counterexample{fmt.Sprintf("lemma 1 fails at tree node %d: its subtree down to depth %d is not the "+
+					"%d-aggregation tree of node %d: %v", i, depth, depth, s.Base[i], fault)}
 			}
 			return err
 		}
@@ -95,15 +69,23 @@ func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 		if slices.Equal(have, want) {
 			continue
 		}
-		found := &counterexample{Lemma: 2, Node: int32(i), Base: base}
+		var repeated []int32
 		for at, u := range have {
-			if at > 0 && have[at-1] == u && (len(found.Repeated) == 0 || found.Repeated[len(found.Repeated)-1] != u) {
-				found.Repeated = append(found.Repeated, u)
+			if at > 0 && have[at-1] == u && !slices.Contains(repeated, u) {
+				repeated = append(repeated, u)
 			}
 		}
 		have = slices.Compact(have)
-		found.Missing, found.Extra = without(want, have), without(have, want)
-		return found
+		text := fmt.Sprintf("lemma 2 fails at tree node %d: its child set is not the neighbour set of node %d: it ", i, base)
+		for _, part := range []struct {
+			name  string
+			nodes []int32
+		}{{"lacks", without(want, have)}, {"has besides", without(have, want)}, {"repeats", repeated}} {
+			if len(part.nodes) > 0 {
+				text += fmt.Sprintf("%s %v, ", part.name, part.nodes)
+			}
+		}
+		return &counterexample{strings.TrimSuffix(text, ", ")}
 	}
 	return nil
 }

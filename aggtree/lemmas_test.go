@@ -15,26 +15,17 @@ import (
 func TestLemma1GivesTheSmallestCounterexample(t *testing.T) {
 	a := candidate()
 	a.Base[7] = 1 // below tree node 2 there is now 0, 1, 1 instead of 0, 1, 3
-	var found *counterexample
-	require.ErrorAs(t, lemma1(ctx, testgraph.Triangle(t), 2, a, nil), &found)
 	// The subtrees of the root down to depths 0 and 1 are right; the whole tree is not.
-	assert.Equal(t, []int32{0, 0}, []int32{found.Node, found.Base})
-	assert.Equal(t, 2, found.Depth)
-	assert.Equal(t, missingWalk, found.Fault.Kind)
-	assert.Equal(t, "lemma 1 fails at tree node 0: its subtree down to depth 2 is not the 2-aggregation tree "+
-		"of node 0: missing walk: "+
-		"tree node 2 has no child that stands for node 3, a neighbour of node 2; the walk 0-2-3 is missing", found.Error())
+	require.EqualError(t, lemma1(ctx, testgraph.Triangle(t), 2, a, nil), "lemma 1 fails at tree node 0: its subtree down "+
+		"to depth 2 is not the 2-aggregation tree of node 0: missing walk: "+
+		"tree node 2 has no child that stands for node 3, a neighbour of node 2; the walk 0-2-3 is missing")
 }
 
 func TestLemma2GivesWhatIsMissingExtraAndRepeated(t *testing.T) {
 	a := candidate()
 	a.Base[5], a.Base[7] = 4, 1 // below tree node 2 there is now 4, 1, 1 instead of 0, 1, 3
-	var found *counterexample
-	require.ErrorAs(t, lemma2(ctx, testgraph.Triangle(t), 2, a, nil), &found)
-	assert.Equal(t, &counterexample{Lemma: 2, Node: 2, Base: 2, Missing: []int32{0, 3}, Extra: []int32{4},
-		Repeated: []int32{1}}, found)
-	assert.Equal(t, "lemma 2 fails at tree node 2: its child set is not the neighbour set of node 2: it lacks "+
-		"[0 3], has besides [4], repeats [1]", found.Error())
+	require.EqualError(t, lemma2(ctx, testgraph.Triangle(t), 2, a, nil), "lemma 2 fails at tree node 2: its child set is "+
+		"not the neighbour set of node 2: it lacks [0 3], has besides [4], repeats [1]")
 }
 
 func TestBothLemmasFailWhereverACheckOfTheSameRootFails(t *testing.T) {
@@ -57,9 +48,7 @@ func TestBothLemmasFailWhereverACheckOfTheSameRootFails(t *testing.T) {
 				require.NoError(t, err)
 				continue
 			}
-			var found *counterexample
-			require.ErrorAs(t, err, &found)
-			require.NotEmpty(t, found.Error())
+			require.ErrorAs(t, err, new(*counterexample))
 		}
 	})
 }
@@ -85,10 +74,8 @@ func TestVerifyGivesTheThreeStatementsAndWhereEachFails(t *testing.T) {
 	var fault *Fault
 	require.ErrorAs(t, statements[0].Counterexample, &fault)
 	assert.Equal(t, missingWalk, fault.Kind)
-	for lemma, s := range statements[1:] {
-		var found *counterexample
-		require.ErrorAs(t, s.Counterexample, &found)
-		assert.Equal(t, lemma+1, found.Lemma)
+	for _, s := range statements[1:] {
+		require.ErrorContains(t, s.Counterexample, s.Name+" fails at ")
 	}
 
 	a.Edges = a.Edges[1:] // no arborescence any more
