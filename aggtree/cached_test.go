@@ -80,33 +80,6 @@ func TestACachedTreeComputesEquation4(t *testing.T) {
 	})
 }
 
-func TestACachedTreeHasTheShapeOfTheTreeOfAMaskedRoot(t *testing.T) {
-	// Section 5: "if δ(v) = 0 in an epoch, then T_v^k has the same structure as the aggregation tree" of a cached root.
-	rapid.Check(t, func(t *rapid.T) {
-		train, neighbours := anyTrain(t)
-		n, hops := train.NumNodes(), rapid.IntRange(0, 4).Draw(t, "hops")
-		cached, err := BuildCached(ctx, train, neighbours, hops, Options{})
-		require.NoError(t, err)
-
-		var edges []csr.Edge
-		for v, u := range train.All() {
-			edges = append(edges, csr.Edge{Node: v, Neighbour: u})
-		}
-		for _, u := range neighbours {
-			edges = append(edges, csr.Edge{Node: int32(n), Neighbour: u}, csr.Edge{Node: u, Neighbour: int32(n)})
-		}
-		grown, _, err := csr.FromEdges(n+1, edges, csr.Options{Directed: true})
-		require.NoError(t, err)
-		mask := make([]bool, n+1)
-		mask[n] = true
-		masked := built(t, grown, int32(n), hops, mask)
-		require.True(t, masked.RootMasked)
-		masked.Hidden, masked.RootMasked, cached.Group = nil, false, nil
-		masked.Graph, masked.Mask = cached.Graph, cached.Mask
-		require.Equal(t, masked, cached)
-	})
-}
-
 func TestUnknownOrRepeatedNeighboursAreErrors(t *testing.T) {
 	for _, bad := range []int32{-1, 5} {
 		_, err := BuildCached(ctx, testgraph.Triangle(t), []int32{0, bad}, 2, Options{})

@@ -1,7 +1,6 @@
 package wholefile
 
 import (
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -38,16 +37,6 @@ func TestAFileThatIsDiscardedLeavesNothing(t *testing.T) {
 	require.Empty(t, names(t, filepath.Dir(path)))
 }
 
-func TestAFileIsReplacedAsAWhole(t *testing.T) {
-	folder := t.TempDir()
-	path := filepath.Join(folder, "ä [x] *.html")
-	for _, text := range []string{"old", "new"} {
-		require.NoError(t, WriteBytes(path, 0o644, []byte(text)))
-		holds(t, path, text)
-	}
-	assert.Equal(t, []string{"ä [x] *.html"}, names(t, folder))
-}
-
 func TestManyWritersOfOneFileAllSucceed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	var writers errgroup.Group
@@ -64,23 +53,6 @@ func TestManyWritersOfOneFileAllSucceed(t *testing.T) {
 	require.NoError(t, writers.Wait())
 	holds(t, path, "text")
 	assert.Equal(t, []string{"a"}, names(t, filepath.Dir(path)))
-}
-
-func TestAFailureLeavesTheOldFileAndNothingElse(t *testing.T) {
-	folder := t.TempDir()
-	path := filepath.Join(folder, "a")
-	require.NoError(t, WriteBytes(path, 0o644, []byte("old")))
-	broken := errors.New("broken")
-	err := Write(path, 0o644, func(w io.Writer) error { _, _ = w.Write([]byte("half")); return broken })
-	assert.ErrorIs(t, err, broken)
-	assert.EqualError(t, err, "broken")
-	holds(t, path, "old")
-	assert.Equal(t, []string{"a"}, names(t, folder))
-	missing := filepath.Join(folder, "no", "a")
-	assert.EqualError(t, WriteBytes(missing, 0o644, nil), "no such file or directory")
-	require.NoError(t, os.Mkdir(filepath.Join(folder, "b"), 0o777))
-	assert.Error(t, WriteBytes(filepath.Join(folder, "b"), 0o644, nil), "a folder is there")
-	assert.Equal(t, []string{"a", "b"}, names(t, folder))
 }
 
 func TestPartsOfKilledWritersGoAndThoseOfOthersStay(t *testing.T) {

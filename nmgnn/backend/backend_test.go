@@ -264,14 +264,6 @@ func TestWithoutAGPUTheCPUIsTakenWithALine(t *testing.T) {
 	require.NotContains(t, b.String(), "\n")
 }
 
-func TestABackendsErrorKeepsItsCause(t *testing.T) {
-	needXLA(t)
-	_, err := Open("xla:" + filepath.Join(t.TempDir(), "nowhere.so"))
-	var why *Error
-	require.ErrorAs(t, err, &why)
-	require.ErrorIs(t, err, os.ErrNotExist)
-}
-
 func TestAPluginThatIsDamagedIsNotLoadedButNamed(t *testing.T) {
 	if !haveXLA || runtime.GOOS != "linux" {
 		t.Skip("skipped: files are looked into on Linux, where XLA is built in")

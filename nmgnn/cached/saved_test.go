@@ -333,24 +333,6 @@ func TestIDsThatAreNoTextsAreErrors(t *testing.T) {
 	}
 }
 
-func TestWeightsOfAnotherShapeAreRefused(t *testing.T) {
-	b := gnntest.Go(t)
-	g := gnntest.TwoCamps(t)
-	m, c, model, _ := savedPair(t, b, "gin", false)
-	first := &m.Weights[0]
-	require.Equal(t, []int{4, 6}, first.Dimensions)
-	first.Dimensions = []int{6, 4}
-	require.NoError(t, m.Save(model))
-	back, err := cached.LoadModel(model)
-	require.NoError(t, err)
-	require.Equal(t, []int{6, 4}, back.Weights[0].Dimensions)
-	_, err = back.Network().Represent(b, g.Edges, g.Features, infer.Options{})
-	require.ErrorContains(t, err, "the model has no weights /model/layer0/linear0/weights of shape [4 6]")
-	p := predictorOf(t, b, back, c)
-	require.ErrorContains(t, p.Predict(t.Context(), arrivalsOf(g, gnntest.View(t, g, 50, datasets.Inductive)), nil),
-		"the model has no weights /model/layer0/linear0/weights of shape [4 6]")
-}
-
 func TestAModelThatCannotBeBuiltIsRefused(t *testing.T) {
 	m, _, model, _ := savedPair(t, gnntest.Go(t), "gin", false)
 	settings := map[string]string{"settings": `{}`, "classes": `["a"]`, "features": "4", "data": "", "seed": "1"}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -18,7 +17,6 @@ import (
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/gomlx"
-	"nodemask/stats"
 )
 
 func small() hyper.Parameters {
@@ -101,48 +99,6 @@ func TestTheBestEpochsWeightsAreRestored(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, trial.Weights, kept)
 	}
-}
-
-func TestRunningStatisticsAreOfTheBestEpoch(t *testing.T) {
-	g, view := gnntest.Camps(t, 30, datasets.Transductive)
-	s := small()
-	s.MLPLayers, s.Norm, s.Readout, s.MaxEpochs, s.Patience = 2, hyper.NormBoth, hyper.ReadoutAll, 200, 10
-	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
-		trainer := trainerOf(t, b, g, view, s)
-		trial := trainOnce(t, trainer, 2)
-		running := 0
-		for _, w := range trial.Weights {
-			if strings.HasSuffix(w.Path, "/running_variance") {
-				running++
-				require.NotEqual(t, slices.Repeat([]float32{1}, len(w.Values)), w.Values, w.Path)
-			}
-		}
-		require.Equal(t, 4, running, "inside each of two layers, and after each: with a readout both are hidden")
-		// The best epoch's losses come from the kept statistics, not the last epoch's.
-		require.Less(t, trial.BestEpoch, len(trial.History))
-		kept, err := gomlx.WeightsOf[infer.Weight](trainer.store)
-		require.NoError(t, err)
-		require.Equal(t, trial.Weights, kept)
-		var scored []int32
-		for _, v := range view.Validation.Score {
-			scored = append(scored, trial.Predictions[v])
-		}
-		metrics, err := stats.Evaluate(scored, trainer.validations[0].labels, 2)
-		require.NoError(t, err)
-		require.Equal(t, trial.Validation, metrics)
-		require.Equal(t, trial, trainOnce(t, trainer, 2), "a trial begins with statistics of its own")
-		smooth, err := trainer.Smoothness(t.Context())
-		require.NoError(t, err)
-		all, err := trainer.Representations()
-		require.NoError(t, err)
-		require.Len(t, all, 3, "two layers and the logits")
-		mad, err := stats.MAD(t.Context(), all[1].Values, all[1].Rows, all[1].Width)
-		require.NoError(t, err)
-		require.Equal(t, mad, smooth.Hidden)
-		cache, err := trainer.Cache()
-		require.NoError(t, err)
-		require.Len(t, cache.Hidden, 1, "h^(2) is read by its own node alone")
-	})
 }
 
 func TestATrialLearnsWhatCanBeLearned(t *testing.T) {

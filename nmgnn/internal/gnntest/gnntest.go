@@ -171,22 +171,6 @@ func Camps(t testing.TB, percent int, setting datasets.Setting) (*datasets.Graph
 	return g, View(t, g, percent, setting)
 }
 
-// FiveNodes returns the graph a(0)–b(1), a–c(2), b–c, c–d(3), d–e(4) with features 1, 2, 4, 8, 16, and a view that
-// trains on a, b, c; d and e arrive later.
-func FiveNodes(t testing.TB) (*datasets.Graph, *datasets.View) {
-	t.Helper()
-	edges := Undirected(t, 5, [][2]int32{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}})
-	g := &datasets.Graph{Name: "five", Edges: edges, Features: SparseRows([][]float32{{1}, {2}, {4}, {8}, {16}}),
-		Labels: []int32{0, 1, 0, 1, 0}, Classes: []string{"even", "odd"}}
-	train, _, err := edges.Induced([]int32{0, 1, 2})
-	require.NoError(t, err)
-	all := []int32{0, 1, 2, 3, 4}
-	return g, &datasets.View{Setting: datasets.Inductive, Arrivals: datasets.AllEdges,
-		Train:      datasets.Phase{Edges: train, Nodes: []int32{0, 1, 2}, Score: []int32{0, 1, 2}},
-		Validation: datasets.Phase{Edges: edges, Nodes: all, Score: []int32{3}},
-		Test:       datasets.Phase{Edges: edges, Nodes: all, Score: []int32{4}}}
-}
-
 // Cora returns the embedded Cora graph, or fails the test.
 func Cora(t testing.TB) *datasets.Graph {
 	t.Helper()

@@ -13,8 +13,24 @@ import (
 	"nodemask/nmgnn/internal/learn"
 )
 
+// fiveNodes returns the graph a(0)–b(1), a–c(2), b–c, c–d(3), d–e(4) with features 1, 2, 4, 8, 16, and a view that
+// trains on a, b, c; d and e arrive later.
+func fiveNodes(t testing.TB) (*datasets.Graph, *datasets.View) {
+	t.Helper()
+	edges := gnntest.Undirected(t, 5, [][2]int32{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}})
+	g := &datasets.Graph{Name: "five", Edges: edges, Features: gnntest.SparseRows([][]float32{{1}, {2}, {4}, {8}, {16}}),
+		Labels: []int32{0, 1, 0, 1, 0}, Classes: []string{"even", "odd"}}
+	train, _, err := edges.Induced([]int32{0, 1, 2})
+	require.NoError(t, err)
+	all := []int32{0, 1, 2, 3, 4}
+	return g, &datasets.View{Setting: datasets.Inductive, Arrivals: datasets.AllEdges,
+		Train:      datasets.Phase{Edges: train, Nodes: []int32{0, 1, 2}, Score: []int32{0, 1, 2}},
+		Validation: datasets.Phase{Edges: edges, Nodes: all, Score: []int32{3}},
+		Test:       datasets.Phase{Edges: edges, Nodes: all, Score: []int32{4}}}
+}
+
 func TestNodesAreCountedByHand(t *testing.T) {
-	_, view := gnntest.FiveNodes(t)
+	_, view := fiveNodes(t)
 	// All 5. Test node e reaches d in one hop and c in two: 3. Cached: d and e are new, and c is next to d, a
 	// validation node: 3.
 	counted := func(layers int) [3]int {

@@ -45,40 +45,6 @@ func get[T Number](t require.TestingT, f *File, name string, sizes ...int) (valu
 
 func parseModel(b []byte) (*File, error) { return parse(b, "file.model", modelKind) }
 
-func TestAFileReturnsWhatWasPut(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "gin.safetensors")
-	require.NoError(t, small().WriteFile(path))
-	f, err := Open(path, modelKind)
-	require.NoError(t, err)
-	require.Equal(t, []string{"l", "w", "i", "empty", "scalar", "text"}, f.Names(),
-		"the widest first, or else as they were put")
-	text, err := f.Metadata("layer")
-	require.NoError(t, err)
-	require.Equal(t, "GIN <1> \"é\"", text)
-	values, shape := get[float32](t, f, "w")
-	require.Equal(t, []int{2, 3}, shape)
-	require.Equal(t, []float32{1, -2.5, 3, 4, 5, 6}, values)
-	ints, _ := get[int32](t, f, "i", 2)
-	require.Equal(t, []int32{-1, math.MaxInt32}, ints)
-	longs, _ := get[int64](t, f, "l", 1, Any)
-	require.Equal(t, []int64{math.MinInt64}, longs)
-	raw, _ := get[uint8](t, f, "text", Any)
-	require.Equal(t, "abc", string(raw))
-	values, shape = get[float32](t, f, "empty", 0, 7)
-	require.Empty(t, values)
-	require.Equal(t, []int{0, 7}, shape)
-	values, shape = get[float32](t, f, "scalar")
-	require.Equal(t, []float32{8}, values)
-	require.Empty(t, shape)
-	require.True(t, f.Has("w"))
-	require.False(t, f.Has("v"))
-
-	require.NoError(t, f.Close())
-	_, _, err = Get[float32](f, "w")
-	require.ErrorIs(t, err, os.ErrClosed)
-	require.NoError(t, f.Close(), "once more")
-}
-
 // The format is fixed: files outlive their nodemask, and other programs read them.
 func TestTheBytesAreThese(t *testing.T) {
 	b := New("model", map[string]string{"seed": "7"})
@@ -179,25 +145,6 @@ func builderOf(t require.TestingT, f *File) *Builder {
 func addAgain[T Number](t require.TestingT, b *Builder, f *File, name string) {
 	values, shape := get[T](t, f, name)
 	Add(b, name, values, shape...)
-}
-
-func TestATensorLongerThanAnyBufferSurvives(t *testing.T) {
-	longs, floats := make([]int64, 100_001), make([]float32, 1_000_001)
-	for i := range longs {
-		longs[i] = int64(i) * 1e10
-	}
-	for i := range floats {
-		floats[i] = float32(i)
-	}
-	b := New("model", nil)
-	Add(b, "floats", floats, len(floats))
-	Add(b, "longs", longs, len(longs))
-	f, err := parseModel(bytesOf(t, b))
-	require.NoError(t, err)
-	gotLongs, _ := get[int64](t, f, "longs")
-	require.Equal(t, longs, gotLongs)
-	gotFloats, _ := get[float32](t, f, "floats")
-	require.Equal(t, floats, gotFloats)
 }
 
 func TestNumbersAreReadInPlaceWhereTheyCanBe(t *testing.T) {
